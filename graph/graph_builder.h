@@ -1,0 +1,131 @@
+// GraphBuilder: what a model_fn builds its dataflow graph with. Free of MLIR types.
+#ifndef TANDEM_GRAPH_GRAPH_BUILDER_H_
+#define TANDEM_GRAPH_GRAPH_BUILDER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/dtype.h"
+#include "base/host_tensor.h"
+#include "base/source_location.h"
+#include "graph/tensor.h"
+
+namespace tandem {
+
+// How a variable gets its first value. Random kinds are keyed by the variable's name and the run's seed.
+struct Initializer {
+  enum class Kind : int8_t { kZeros, kConstant, kUniform, kTruncatedNormal };
+  Kind kind = Kind::kZeros;
+  double a = 0;  // kConstant: value; kUniform: low;  kTruncatedNormal: mean
+  double b = 0;  // kUniform: high; kTruncatedNormal: standard deviation (cut at two of them)
+};
+
+// A variable of the model or of its optimizer.
+struct VariableSpec {
+  std::string name;  // as TensorFlow names it: "conv2d/kernel"
+  DType dtype = DType::kFloat32;
+  Shape shape;  // static
+  Initializer initializer;
+  bool trainable = true;
+  std::string slot_of;  // for "conv2d/kernel/Adam": "conv2d/kernel"; empty otherwise
+};
+
+// The value of an op's attribute.
+using Attr = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, DType, HostTensor>;
+using Attrs = std::vector<std::pair<std::string, Attr>>;
+
+namespace internal {
+class GraphModule;  // graph/graph_module.h: the MLIR side
+}
+
+// Builds one graph, for one mode. Not thread-safe. Errors are sticky: the first one (with op, shapes and the user's
+// file and line) stays in status(), and everything built after it is poisoned.
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(absl::string_view name = "main");
+  ~GraphBuilder();
+  GraphBuilder(const GraphBuilder&) = delete;
+  GraphBuilder& operator=(const GraphBuilder&) = delete;
+
+  // A batched input fed by the input_fn. shape[0] must be kBatch. Repeated calls with a name return the same tensor.
+  Tensor Input(absl::string_view name, DType dtype, const Shape& shape,
+               SourceLocation loc = SourceLocation::Current());
+  // A scalar that the runtime sets at every step: "global_step" (int64, steps finished before this one), "seed" (int64),
+  // "example_count" (float32, examples of the whole global batch), "replica_example_count" (float32), and what
+  // the user adds ("learning_rate"). `default_value` is used when a run does not set the scalar; it is not part of the compiled program.
+  Tensor StepScalar(absl::string_view name, DType dtype, double default_value = 0,
+                    SourceLocation loc = SourceLocation::Current());
+  // Declares a variable and returns its value at the start of the step. The name gets the current name scope as prefix
+  // (spec.name "kernel" in scope "conv2d" is "conv2d/kernel"); a name used twice is an error.
+  Tensor Variable(VariableSpec spec, SourceLocation loc = SourceLocation::Current());
+  // The variable becomes `value` at the end of the step. At most one assignment to a variable.
+  // `variable` must be a tensor that Variable() returned.
+  void Assign(const Tensor& variable, const Tensor& value, SourceLocation loc = SourceLocation::Current());
+  // A constant; meant for small values.
+  Tensor Constant(const HostTensor& value, SourceLocation loc = SourceLocation::Current());
+  Tensor Constant(float value, SourceLocation loc = SourceLocation::Current());
+
+  // Names `value` so that a run can fetch it; batched values come back concatenated over shards and replicas.
+  void Output(absl::string_view name, const Tensor& value, SourceLocation loc = SourceLocation::Current());
+
+  // Appends the op `td.<op>` with inferred result types. `loc` and the name scope become the op's location.
+  Tensor Emit(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs, SourceLocation loc);
+  std::vector<Tensor> EmitMulti(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs,
+                                SourceLocation loc);
+  // d loss / d x for every x; a poisoned tensor where the loss does not depend on x. `loss` must be a scalar.
+  std::vector<Tensor> Gradients(const Tensor& loss, absl::Span<const Tensor> xs,
+                                SourceLocation loc = SourceLocation::Current());
+
+  // "conv2d", then "conv2d_1", ...: unique in the current scope, as TensorFlow names layers.
+  std::string UniqueName(absl::string_view base);
+  void PushScope(absl::string_view name);
+  void PopScope();
+
+  // The tensor of an op or output by name, for hooks that fetch by name; poisoned when there is none (no error).
+  Tensor Find(absl::string_view name) const;
+
+  const std::vector<VariableSpec>& variables() const;
+  // The tensors that Variable() returned for trainable variables, in order of creation.
+  std::vector<Tensor> trainable_variables() const;
+  const std::map<std::string, double>& scalar_defaults() const;
+
+  // The first error; OK otherwise.
+  const absl::Status& status() const;
+  // Records an error unless there is one already.
+  void Fail(absl::Status status);
+  // An InvalidArgument error that names op, message and the user's file and line, recorded as by Fail. Returns a poisoned tensor.
+  Tensor FailAt(absl::string_view op, absl::string_view message, SourceLocation loc);
+
+  // The graph as MLIR text.
+  std::string ToString(bool with_locations = false) const;
+
+  internal::GraphModule& module() { return *module_; }
+  const internal::GraphModule& module() const { return *module_; }
+
+ private:
+  std::unique_ptr<internal::GraphModule> module_;
+};
+
+// Enters a name scope for its life time.
+class NameScope {
+ public:
+  NameScope(GraphBuilder* graph, absl::string_view name) : graph_(graph) { if (graph_) graph_->PushScope(name); }
+  ~NameScope() { if (graph_) graph_->PopScope(); }
+  NameScope(const NameScope&) = delete;
+  NameScope& operator=(const NameScope&) = delete;
+
+ private:
+  GraphBuilder* graph_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_GRAPH_GRAPH_BUILDER_H_

@@ -1,0 +1,22 @@
+"""op_family: one .td file of ops, its TableGen outputs and its translation unit."""
+
+load("//tools/build:tblgen.bzl", "mlir_tblgen")
+
+def op_family(name, deps = []):
+    """NAME.td, NAME.h and NAME.cc (and NAME_*.cc) become the library NAME."""
+    mlir_tblgen(
+        name = name + "_inc",
+        src = name + ".td",
+        outs = {
+            name + ".h.inc": "-gen-op-decls",
+            name + ".cc.inc": "-gen-op-defs",
+        },
+        deps = ["interfaces.td", "td_base.td"],
+    )
+    native.cc_library(
+        name = name,
+        srcs = native.glob([name + ".cc", name + "_*.cc"]),
+        hdrs = [name + ".h"],
+        textual_hdrs = [":" + name + "_inc"],
+        deps = ["//graph/ir:interfaces", "@llvm//:mlir", "@system//:absl"] + deps,
+    )

@@ -1,0 +1,76 @@
+// Types used by the td op interfaces.
+#ifndef TANDEM_GRAPH_IR_INTERFACES_H_
+#define TANDEM_GRAPH_IR_INTERFACES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "base/dtype.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+
+namespace tandem::td {
+
+// A tensor of the reference interpreter: every element is a double, whatever the dtype (integers and booleans are
+// exact; float32 values are not rounded). Row-major.
+struct RefTensor {
+  DType dtype = DType::kInvalid;
+  Shape shape;  // static: the batch is already its number
+  std::vector<double> values;
+};
+
+struct RefContext {
+  int64_t batch = 0;       // rows of the symbolic batch in this run
+  int64_t row_offset = 0;  // global row of row 0
+};
+
+// How an op treats the batch axis.
+enum class BatchRule {
+  kPerExample,  // row i of a result depends on row i of the batched operands only
+  kBatchSum,    // results have no batch axis and are sums over rows
+  kBatchMax,    // the same with max
+  kStatistic,   // (mean, M2/variance) over rows: merged as (count, mean, M2)
+  kMixing,      // anything else: forces one shard
+};
+
+// What a fusion has to know of an op.
+enum class FusionKind {
+  kNone,         // never part of a generated kernel
+  kElementwise,  // element i from elements i of the operands
+  kInjective,    // an index map (broadcast, reshape, transpose, slice, pad, iota, one_hot, ...): free to recompute
+  kReduce,       // a loop over some dimensions of the operand per result element
+  kWindow,       // reads a small static window of the operand per result element (pooling and its gradient)
+};
+
+// Given by the kernel emitter to ElementalOp::emitElement.
+class ElementalContext {
+ public:
+  virtual ~ElementalContext() = default;
+  // The scalar at `indices` of operand `operand` of the op being emitted.
+  virtual mlir::Value Operand(unsigned operand, mlir::ValueRange indices) = 0;
+  // The global batch row of local row 0, as `index`.
+  virtual mlir::Value RowOffset() = 0;
+  virtual mlir::OpBuilder& builder() = 0;
+  virtual mlir::Location loc() = 0;
+};
+
+// Dimension 0 is the symbolic batch.
+inline bool IsBatched(mlir::Type type) {
+  auto t = mlir::dyn_cast<mlir::RankedTensorType>(type);
+  return t && t.getRank() > 0 && t.isDynamicDim(0);
+}
+
+// Shapes and element types between MLIR and the value types of base/. The batch is kBatch.
+Shape ToShape(mlir::Type type);
+DType ToDType(mlir::Type element_type);
+mlir::Type FromDType(mlir::MLIRContext* context, DType dtype);
+mlir::RankedTensorType TensorType(mlir::MLIRContext* context, DType dtype, absl::Span<const int64_t> shape);
+
+}  // namespace tandem::td
+
+#include "graph/ir/interfaces.h.inc"
+
+#endif  // TANDEM_GRAPH_IR_INTERFACES_H_

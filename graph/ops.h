@@ -1,0 +1,140 @@
+// The ops of a graph as functions. Shapes broadcast as in NumPy; the batch axis is always dimension 0.
+// Every function takes the user's location as a defaulted last argument. On a bad input the result is poisoned and
+// the error is kept in GraphBuilder::status().
+#ifndef TANDEM_GRAPH_OPS_H_
+#define TANDEM_GRAPH_OPS_H_
+
+#include <string>
+#include <vector>
+
+#include "base/source_location.h"
+#include "graph/graph_builder.h"
+#include "graph/tensor.h"
+
+namespace tandem {
+
+#define TD_LOC SourceLocation loc = SourceLocation::Current()
+
+// Elementwise, one operand.
+Tensor Neg(const Tensor& x, TD_LOC);
+Tensor Abs(const Tensor& x, TD_LOC);
+Tensor Exp(const Tensor& x, TD_LOC);
+Tensor Log(const Tensor& x, TD_LOC);
+Tensor Sqrt(const Tensor& x, TD_LOC);
+Tensor Rsqrt(const Tensor& x, TD_LOC);
+Tensor Square(const Tensor& x, TD_LOC);
+Tensor Tanh(const Tensor& x, TD_LOC);
+Tensor Sigmoid(const Tensor& x, TD_LOC);
+Tensor Relu(const Tensor& x, TD_LOC);
+Tensor Sign(const Tensor& x, TD_LOC);
+Tensor Floor(const Tensor& x, TD_LOC);
+Tensor Not(const Tensor& x, TD_LOC);
+Tensor IsFinite(const Tensor& x, TD_LOC);
+Tensor Cast(const Tensor& x, DType dtype, TD_LOC);
+// The value without a gradient.
+Tensor StopGradient(const Tensor& x, TD_LOC);
+
+// Elementwise, two operands (broadcast to each other; dtypes must be equal).
+Tensor Add(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor Sub(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor Mul(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor Div(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor Maximum(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor Minimum(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor Pow(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor Equal(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor NotEqual(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor Less(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor LessEqual(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor Greater(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor GreaterEqual(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor And(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor Or(const Tensor& x, const Tensor& y, TD_LOC);
+Tensor Select(const Tensor& condition, const Tensor& x, const Tensor& y, TD_LOC);
+
+// With a number: the scalar takes the tensor's dtype.
+Tensor Add(const Tensor& x, double y, TD_LOC);
+Tensor Sub(const Tensor& x, double y, TD_LOC);
+Tensor Mul(const Tensor& x, double y, TD_LOC);
+Tensor Div(const Tensor& x, double y, TD_LOC);
+Tensor Pow(const Tensor& x, double y, TD_LOC);
+Tensor Maximum(const Tensor& x, double y, TD_LOC);
+Tensor Minimum(const Tensor& x, double y, TD_LOC);
+
+inline Tensor operator+(TensorArg x, TensorArg y) { return Add(x.tensor, y.tensor, x.loc); }
+inline Tensor operator-(TensorArg x, TensorArg y) { return Sub(x.tensor, y.tensor, x.loc); }
+inline Tensor operator*(TensorArg x, TensorArg y) { return Mul(x.tensor, y.tensor, x.loc); }
+inline Tensor operator/(TensorArg x, TensorArg y) { return Div(x.tensor, y.tensor, x.loc); }
+inline Tensor operator-(TensorArg x) { return Neg(x.tensor, x.loc); }
+inline Tensor operator+(TensorArg x, double y) { return Add(x.tensor, y, x.loc); }
+inline Tensor operator-(TensorArg x, double y) { return Sub(x.tensor, y, x.loc); }
+inline Tensor operator*(TensorArg x, double y) { return Mul(x.tensor, y, x.loc); }
+inline Tensor operator/(TensorArg x, double y) { return Div(x.tensor, y, x.loc); }
+inline Tensor operator*(double x, TensorArg y) { return Mul(y.tensor, x, y.loc); }
+inline Tensor operator+(double x, TensorArg y) { return Add(y.tensor, x, y.loc); }
+
+// Shapes. In every shape kBatch stands for the batch.
+Tensor Broadcast(const Tensor& x, const Shape& shape, TD_LOC);  // NumPy alignment at the right
+Tensor Reshape(const Tensor& x, const Shape& shape, TD_LOC);    // a batched tensor keeps dimension 0
+Tensor Transpose(const Tensor& x, const std::vector<int64_t>& permutation, TD_LOC);
+Tensor Slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& size, TD_LOC);
+Tensor Pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high, double value = 0, TD_LOC);
+Tensor Concat(const std::vector<Tensor>& xs, int64_t axis, TD_LOC);
+// Rows of `params` ([n, ...]) by integer `indices`: shape indices.shape + params.shape[1:].
+Tensor Gather(const Tensor& params, const Tensor& indices, TD_LOC);
+Tensor OneHot(const Tensor& indices, int64_t depth, DType dtype = DType::kFloat32, TD_LOC);
+Tensor Iota(GraphBuilder* graph, const Shape& shape, int64_t axis, DType dtype, TD_LOC);
+
+// Reductions over `axes` (negative counts from the end; empty = all). A mean over the batch divides by the number of
+// examples in the whole global batch ("example_count").
+Tensor ReduceSum(const Tensor& x, std::vector<int64_t> axes = {}, bool keep_dims = false, TD_LOC);
+Tensor ReduceMean(const Tensor& x, std::vector<int64_t> axes = {}, bool keep_dims = false, TD_LOC);
+Tensor ReduceMax(const Tensor& x, std::vector<int64_t> axes = {}, bool keep_dims = false, TD_LOC);
+Tensor ReduceMin(const Tensor& x, std::vector<int64_t> axes = {}, bool keep_dims = false, TD_LOC);
+// Index of the first largest element along `axis`, as int64.
+Tensor ArgMax(const Tensor& x, int64_t axis, TD_LOC);
+
+// Contractions and windows. Images are NHWC, kernels HWIO.
+Tensor MatMul(const Tensor& a, const Tensor& b, bool transpose_a = false, bool transpose_b = false, TD_LOC);
+struct WindowOptions {
+  std::vector<int64_t> strides = {1, 1};
+  std::string padding = "VALID";  // or "SAME", as TensorFlow pads
+};
+Tensor Conv2DOp(const Tensor& x, const Tensor& kernel, const WindowOptions& options, TD_LOC);
+Tensor MaxPool(const Tensor& x, const std::vector<int64_t>& window, const WindowOptions& options, TD_LOC);
+Tensor AvgPool(const Tensor& x, const std::vector<int64_t>& window, const WindowOptions& options, TD_LOC);
+
+// Normalisation and losses.
+Tensor Softmax(const Tensor& logits, TD_LOC);  // over the last axis
+Tensor LogSoftmax(const Tensor& logits, TD_LOC);
+// Per-example cross-entropy [b]: dense labels [b, classes] (float) or sparse labels [b] (integer); logits [b, classes].
+Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, TD_LOC);
+Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, TD_LOC);
+// Mean and biased variance over all axes but the last, over the rows of one replica ("replica") or all ("global").
+struct Moments {
+  Tensor mean, variance;
+};
+Moments BatchMoments(const Tensor& x, const std::string& scope = "replica", TD_LOC);
+// Uniform in [0, 1) of shape `shape`, keyed by the step scalars "seed" and "global_step", the op's name and the global batch row.
+Tensor RandomUniform(GraphBuilder* graph, const Shape& shape, TD_LOC);
+
+// Optimizer updates: new values of the variable and its slots. `lr` is a float32 scalar.
+Tensor ApplySgd(const Tensor& var, const Tensor& grad, const Tensor& lr, TD_LOC);
+struct UpdateResult {
+  Tensor var;
+  std::vector<Tensor> slots;
+};
+UpdateResult ApplyMomentum(const Tensor& var, const Tensor& accum, const Tensor& grad, const Tensor& lr, double momentum,
+                           bool nesterov, TD_LOC);
+// `alpha` = lr * sqrt(1 - beta2^t) / (1 - beta1^t), a scalar; var -= alpha * m / (sqrt(v) + epsilon).
+UpdateResult ApplyAdam(const Tensor& var, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& alpha,
+                       double beta1, double beta2, double epsilon, TD_LOC);
+// Keras: ms = rho ms + (1-rho) g^2; var -= lr g / (sqrt(ms) + epsilon); with momentum > 0 a second slot.
+UpdateResult ApplyRmsProp(const Tensor& var, const std::vector<Tensor>& slots, const Tensor& grad, const Tensor& lr,
+                          double rho, double momentum, double epsilon, TD_LOC);
+
+#undef TD_LOC
+
+}  // namespace tandem
+
+#endif  // TANDEM_GRAPH_OPS_H_

@@ -1,0 +1,56 @@
+// Session: a loaded executable with its arenas, threads and a share in the variables. Free of LLVM types.
+#ifndef TANDEM_RUNTIME_SESSION_H_
+#define TANDEM_RUNTIME_SESSION_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/host_tensor.h"
+#include "runtime/executable.h"
+#include "runtime/thread_pool.h"
+#include "runtime/variable_store.h"
+
+namespace tandem {
+
+// One step's inputs. inputs[r][i] is input i (order of Executable::inputs) for replica r, [rows_r, ...] with
+// 0 <= rows_r <= rows_per_lane * lanes / replicas; rows may differ between replicas.
+struct StepInputs {
+  std::vector<std::vector<HostTensor>> inputs;
+  std::map<std::string, double> scalars;  // by name; "example_count" and "replica_example_count" are set by the session
+};
+
+struct StepResult {
+  // Outputs in the order of Executable::outputs; batched ones are concatenated over shards and replicas.
+  std::vector<HostTensor> outputs;
+  int64_t examples = 0;
+  // False when a CheckFinite step found a NaN or infinity: no variable has changed.
+  bool finite = true;
+};
+
+class Session {
+ public:
+  struct Options {
+    std::shared_ptr<ThreadPool> pool;  // shared by the sessions of a job; must not be null
+  };
+  // Checks the executable against this machine, loads kernels, creates primitives, allocates arenas, binds variables
+  // by name (they are created, not initialised, where the store lacks them; a shape or dtype mismatch is an error).
+  static absl::StatusOr<std::unique_ptr<Session>> Create(std::shared_ptr<const Executable> executable,
+                                                         std::shared_ptr<VariableStore> variables, Options options);
+  virtual ~Session() = default;
+
+  // Runs one step. `fetches`: indices into Executable::outputs whose values are wanted (others stay empty).
+  virtual absl::StatusOr<StepResult> Run(const StepInputs& inputs, const std::vector<int>& fetches) = 0;
+
+  // Runs the step again with a check of every step's outputs; returns the name and source line of the first step that
+  // produced a NaN or infinity (and the lane and device), or "" when none did. Changes no variable.
+  virtual absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_SESSION_H_
