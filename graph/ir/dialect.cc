@@ -6,6 +6,17 @@ namespace tandem::td {
 
 void TdDialect::initialize() {
   registerUnaryOps();
+  registerBinaryOps();
+  registerShapeOps();
+  registerReduceOps();
+  registerContractOps();
+  registerPoolOps();
+  registerNormOps();
+  registerRandomOps();
+  registerStateOps();
+  registerUpdateOps();
+  registerDistOps();
+  registerStructureOps();
 }
 
 }  // namespace tandem::td

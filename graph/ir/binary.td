@@ -1,0 +1,2 @@
+// Elementwise ops with two or three operands.
+include "graph/ir/td_base.td"

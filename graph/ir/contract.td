@@ -1,0 +1,2 @@
+// Contractions: matmul, convolution and its gradients.
+include "graph/ir/td_base.td"

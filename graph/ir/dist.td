@@ -1,0 +1,2 @@
+// Shard maps and collectives.
+include "graph/ir/td_base.td"

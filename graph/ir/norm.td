@@ -1,0 +1,2 @@
+// Softmax, cross-entropy and batch moments.
+include "graph/ir/td_base.td"

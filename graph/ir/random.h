@@ -1,0 +1,10 @@
+// Counter-based random numbers.
+#ifndef TANDEM_GRAPH_IR_RANDOM_H_
+#define TANDEM_GRAPH_IR_RANDOM_H_
+
+#include "graph/ir/dialect.h"
+
+#define GET_OP_CLASSES
+#include "graph/ir/random.h.inc"
+
+#endif  // TANDEM_GRAPH_IR_RANDOM_H_

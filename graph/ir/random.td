@@ -1,0 +1,2 @@
+// Counter-based random numbers.
+include "graph/ir/td_base.td"

@@ -1,0 +1,2 @@
+// Reductions over axes.
+include "graph/ir/td_base.td"

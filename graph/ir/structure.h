@@ -1,0 +1,10 @@
+// Kernels, launches and checks: what the later phases are made of.
+#ifndef TANDEM_GRAPH_IR_STRUCTURE_H_
+#define TANDEM_GRAPH_IR_STRUCTURE_H_
+
+#include "graph/ir/dialect.h"
+
+#define GET_OP_CLASSES
+#include "graph/ir/structure.h.inc"
+
+#endif  // TANDEM_GRAPH_IR_STRUCTURE_H_

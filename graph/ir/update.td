@@ -1,0 +1,2 @@
+// Optimizer updates.
+include "graph/ir/td_base.td"
