@@ -1,0 +1,92 @@
+#include "base/env.h"
+
+#include <errno.h>
+
+#include "absl/strings/str_cat.h"
+#include "base/posix_error.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+absl::string_view WithoutTrailingSlashes(absl::string_view path) {
+  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  return path;
+}
+
+}  // namespace
+
+std::string JoinPath(absl::string_view dir, absl::string_view name) {
+  if (dir.empty() || (!name.empty() && name.front() == '/')) return std::string(name);
+  return absl::StrCat(dir, dir.back() == '/' ? "" : "/", name);
+}
+
+std::string DirName(absl::string_view path) {
+  path = WithoutTrailingSlashes(path);
+  size_t slash = path.rfind('/');
+  if (slash == absl::string_view::npos) return ".";
+  return std::string(WithoutTrailingSlashes(path.substr(0, slash == 0 ? 1 : slash)));
+}
+
+std::string BaseName(absl::string_view path) {
+  path = WithoutTrailingSlashes(path);
+  size_t slash = path.rfind('/');
+  return std::string(slash == absl::string_view::npos || path.size() == 1 ? path : path.substr(slash + 1));
+}
+
+absl::StatusOr<int64_t> Env::FileSize(const std::string& path) {
+  TD_ASSIGN_OR_RETURN(FileInfo info, Stat(path));
+  return info.size;
+}
+
+absl::StatusOr<std::string> Env::ReadFile(const std::string& path) {
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, OpenForRead(path));
+  std::string content(file->size(), '\0');
+  TD_RETURN_IF_ERROR(file->ReadAt(0, content.size(), content.data()));
+  return content;
+}
+
+absl::Status Env::WriteFile(const std::string& path, absl::Span<const absl::string_view> pieces) {
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, CreateFile(path));
+  for (absl::string_view piece : pieces) {
+    if (!piece.empty()) TD_RETURN_IF_ERROR(file->Append(piece));
+  }
+  TD_RETURN_IF_ERROR(file->Sync());
+  return file->Close();
+}
+
+absl::Status Env::WriteFileAtomically(const std::string& path, absl::string_view bytes) {
+  std::string dir = DirName(path);
+  std::string temporary = JoinPath(dir, absl::StrCat(".tmp-", BaseName(path), "-", ProcessId()));
+  absl::Status status = WriteFile(temporary, {bytes});
+  if (status.ok()) status = Rename(temporary, path);
+  if (!status.ok()) {
+    DeleteFile(temporary).IgnoreError();
+    return status;
+  }
+  return SyncDir(dir);
+}
+
+absl::Status Env::CreateDirs(const std::string& dir) {
+  auto info = Stat(dir);
+  if (info.ok()) return info->is_directory ? absl::OkStatus() : PosixError(ENOTDIR, "use as a directory", dir);
+  if (!absl::IsNotFound(info.status())) return info.status();
+  std::string parent = DirName(dir);
+  if (parent != dir) TD_RETURN_IF_ERROR(CreateDirs(parent));
+  absl::Status status = CreateDir(dir);
+  if (absl::IsAlreadyExists(status)) return absl::OkStatus();  // another process was faster
+  TD_RETURN_IF_ERROR(status);
+  return SyncDir(parent);
+}
+
+absl::Status Env::DeleteRecursively(const std::string& path) {
+  absl::Status status = DeleteFile(path);
+  if (!absl::IsFailedPrecondition(status) && !absl::IsPermissionDenied(status)) return status;
+  // unlink of a directory fails with EISDIR (Linux) or EPERM (POSIX).
+  auto names = ListDir(path);
+  if (!names.ok()) return absl::IsFailedPrecondition(names.status()) ? status : names.status();
+  for (const std::string& name : *names) TD_RETURN_IF_ERROR(DeleteRecursively(JoinPath(path, name)));
+  return DeleteDir(path);
+}
+
+}  // namespace tandem

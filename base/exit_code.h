@@ -1,0 +1,35 @@
+// Exit codes of processes. Batch systems decide by them whether to start a job again, so they are part of the API.
+#ifndef TANDEM_BASE_EXIT_CODE_H_
+#define TANDEM_BASE_EXIT_CODE_H_
+
+#include "absl/status/status.h"
+
+namespace tandem {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitInternal = 1;
+inline constexpr int kExitUsage = 2;          // usage or configuration: the same command fails again
+inline constexpr int kExitBadData = 65;       // damaged or malformed data
+inline constexpr int kExitMissingInput = 66;  // an input file is not there
+inline constexpr int kExitCompileError = 70;  // the compiler could not compile the user's model
+inline constexpr int kExitIo = 74;            // not writable, disk full, read error
+inline constexpr int kExitTemporary = 75;     // a peer was lost: starting again may help
+inline constexpr int kExitInterrupted = 130;  // clean stop after SIGINT
+inline constexpr int kExitTerminated = 143;   // clean stop after SIGTERM
+
+// `status` marked with the code that the process shall exit with. OK stays OK.
+absl::Status WithExitCode(absl::Status status, int exit_code);
+
+// The code that `status` was marked with, else the default of its kind:
+//   InvalidArgument, FailedPrecondition, AlreadyExists, Unimplemented  2
+//   DataLoss, OutOfRange                                              65
+//   NotFound                                                          66
+//   PermissionDenied, ResourceExhausted                               74
+//   Aborted, Unavailable, DeadlineExceeded                            75
+//   Cancelled                                                        130
+//   all others                                                         1
+int ExitCodeFor(const absl::Status& status);
+
+}  // namespace tandem
+
+#endif  // TANDEM_BASE_EXIT_CODE_H_
