@@ -12,4 +12,40 @@ void TdDialect::registerDistOps() {
       >();
 }
 
+llvm::LogicalResult MapShardsOp::verify() {
+  size_t n = getNumResults();
+  if (getReduce().size() != n || getScope().size() != n) {
+    return emitOpError() << "has " << n << " results, but " << getReduce().size() << " reductions and "
+                         << getScope().size() << " scopes";
+  }
+  mlir::Block& body = getBody().front();
+  if (body.getArgumentTypes() != getOperandTypes()) {
+    return emitOpError() << "has body arguments that differ from its operands";
+  }
+  auto yield = mlir::cast<YieldOp>(body.getTerminator());
+  if (yield.getOperandTypes() != getResultTypes()) return emitOpError() << "yields types that differ from its results";
+  if (getLanes() < 1 || getRowsPerLane() < 1 || getShardRows() < 1)
+    return emitOpError() << "needs positive lanes, rows and shard";
+  for (size_t i = 0; i < n; ++i) {
+    llvm::StringRef kind = mlir::cast<mlir::StringAttr>(getReduce()[i]).getValue();
+    bool batched = IsBatched(getResult(i).getType());
+    if (kind != "sum" && kind != "max" && kind != "moments" && kind != "keep")
+      return emitOpError() << "has the unknown reduction " << kind;
+    if ((kind == "keep") != batched)
+      return emitOpError() << "result " << i << " is reduced by " << kind << " but has type " << getResult(i).getType();
+  }
+  return mlir::success();
+}
+
+llvm::LogicalResult AllReduceOp::verify() {
+  llvm::StringRef kind = getKind();
+  if (kind != "sum" && kind != "max" && kind != "mean" && kind != "moments")
+    return emitOpError() << "has the unknown kind " << kind;
+  if (getOperandTypes() != getResultTypes()) return emitOpError() << "needs results of the operands' types";
+  for (mlir::Type t : getOperandTypes()) {
+    if (IsBatched(t)) return emitOpError() << "cannot reduce the batched type " << t;
+  }
+  return mlir::success();
+}
+
 }  // namespace tandem::td

@@ -3,6 +3,9 @@
 #define TANDEM_GRAPH_IR_DIST_H_
 
 #include "graph/ir/dialect.h"
+#include "graph/ir/structure.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 #define GET_OP_CLASSES
 #include "graph/ir/dist.h.inc"

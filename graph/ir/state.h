@@ -3,6 +3,7 @@
 #define TANDEM_GRAPH_IR_STATE_H_
 
 #include "graph/ir/dialect.h"
+#include "mlir/IR/SymbolTable.h"
 
 #define GET_OP_CLASSES
 #include "graph/ir/state.h.inc"
