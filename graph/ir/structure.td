@@ -48,3 +48,11 @@ def Td_GroupedLaunchOp : Td_Op<"grouped_launch", [Pure, DeclareOpInterfaceMethod
   let results = (outs Variadic<Td_Tensor>:$results);
   let assemblyFormat = "$kernel `x` $members `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
 }
+
+def Td_CopyOp : Td_Op<"copy", [Pure, SameOperandsAndResultType]> {
+  let summary = "the same value in a buffer of its own";
+  let description = "Inserted when buffers are assigned, where a value is wanted in a place that its producer cannot write.";
+  let arguments = (ins Td_Tensor:$input);
+  let results = (outs Td_Tensor:$output);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+}

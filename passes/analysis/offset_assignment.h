@@ -1,0 +1,31 @@
+// Offsets in one arena for buffers with known life times.
+#ifndef TANDEM_PASSES_ANALYSIS_OFFSET_ASSIGNMENT_H_
+#define TANDEM_PASSES_ANALYSIS_OFFSET_ASSIGNMENT_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace tandem {
+
+// A buffer that is live from step `first` to step `last`, both included.
+struct LiveRange {
+  int64_t bytes = 0;
+  int first = 0;
+  int last = 0;
+};
+
+struct ArenaPlan {
+  std::vector<int64_t> offsets;  // one per range, multiples of the alignment
+  int64_t bytes = 0;             // size of the arena
+};
+
+// Places every range so that two ranges whose life times overlap never overlap in space. Tries three orders (by size, by
+// size x life time, by start) with best fit, and keeps the smallest arena. Deterministic.
+ArenaPlan AssignOffsets(const std::vector<LiveRange>& ranges, int64_t alignment = 64);
+
+// The largest sum of live bytes at any step: no plan can be smaller.
+int64_t PeakLiveBytes(const std::vector<LiveRange>& ranges, int64_t alignment = 64);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_ANALYSIS_OFFSET_ASSIGNMENT_H_

@@ -1,0 +1,110 @@
+// td-bucket-all-reduce: puts neighbouring all-reduces of one kind and element type into buckets.
+//
+// Before: one td.all_reduce per tensor, in the order in which the backward pass makes them ready. After: runs of
+// independent all-reduces are one variadic op each, filled up to td.bucket_bytes (25 MiB), the first of a step up to
+// td.first_bucket_bytes (1 MiB) so that communication can start early. An all-reduce that depends on another one is
+// never in its bucket. A tensor larger than the limit has a bucket of its own.
+//
+//   %a = td.all_reduce "sum" %0 ; %b = td.all_reduce "sum" %1   =>   %a, %b = td.all_reduce "sum" %0, %1 {bucket = 0}
+#include "passes/bucket_all_reduce.h"
+
+#include "graph/ir/dist.h"
+#include "passes/pass_util.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+int64_t Bytes(mlir::Type type) {
+  auto t = mlir::cast<mlir::RankedTensorType>(type);
+  return t.getNumElements() * SizeOf(td::ToDType(t.getElementType()));
+}
+
+mlir::Type ElementType(td::AllReduceOp op) {
+  return mlir::cast<mlir::RankedTensorType>(op.getOperand(0).getType()).getElementType();
+}
+
+class BucketAllReducePass : public ModulePass<BucketAllReducePass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BucketAllReducePass)
+  static constexpr llvm::StringLiteral kName = "td-bucket-all-reduce";
+  static constexpr llvm::StringLiteral kDescription = "merge neighbouring all-reduces into buckets";
+
+  void runOnOperation() final {
+    mlir::func::FuncOp step = StepFunction(getOperation());
+    if (!step) return;
+    llvm::SmallVector<td::AllReduceOp> run;
+    llvm::SmallVector<llvm::SmallVector<td::AllReduceOp>> runs;
+    // A run is a stretch of all-reduces with nothing in between; within it none can depend on another but through
+    // another all-reduce of the run, which Depends checks.
+    for (mlir::Operation& op : step.getBody().front()) {
+      if (auto all_reduce = mlir::dyn_cast<td::AllReduceOp>(op)) {
+        run.push_back(all_reduce);
+      } else if (!run.empty()) {
+        runs.push_back(std::move(run));
+        run.clear();
+      }
+    }
+    for (auto& r : runs) BucketRun(r);
+  }
+
+ private:
+  struct Bucket {
+    llvm::SmallVector<td::AllReduceOp> members;
+    int64_t bytes = 0;
+  };
+
+  static bool Depends(td::AllReduceOp op, const Bucket& bucket) {
+    return llvm::any_of(op.getOperands(), [&](mlir::Value v) {
+      return llvm::is_contained(bucket.members, v.getDefiningOp<td::AllReduceOp>());
+    });
+  }
+
+  void BucketRun(llvm::ArrayRef<td::AllReduceOp> run) {
+    int64_t limit = ModuleInt(getOperation(), "td.bucket_bytes", 25 * kMiB);
+    int64_t first_limit = ModuleInt(getOperation(), "td.first_bucket_bytes", kMiB);
+    llvm::SmallVector<Bucket> buckets;
+    for (td::AllReduceOp op : run) {
+      int64_t bytes = 0;
+      for (mlir::Type t : op.getOperandTypes()) bytes += Bytes(t);
+      // The last bucket of the same kind takes the tensor while there is room.
+      Bucket* home = nullptr;
+      for (Bucket& b : buckets) {
+        if (b.members[0].getKind() == op.getKind() && ElementType(b.members[0]) == ElementType(op)) home = &b;
+      }
+      int64_t room = home == nullptr ? 0 : (next_bucket_ == 0 && home == &buckets[0] ? first_limit : limit) - home->bytes;
+      if (home == nullptr || bytes > room || Depends(op, *home)) home = &buckets.emplace_back();
+      home->members.push_back(op);
+      home->bytes += bytes;
+    }
+    for (Bucket& b : buckets) Merge(b);
+  }
+
+  void Merge(Bucket& bucket) {
+    mlir::OpBuilder builder(bucket.members.back());
+    llvm::SmallVector<mlir::Value> operands;
+    llvm::SmallVector<mlir::Location> locations;
+    for (td::AllReduceOp m : bucket.members) {
+      operands.append(m.getOperands().begin(), m.getOperands().end());
+      locations.push_back(m.getLoc());
+    }
+    mlir::StringAttr kind = bucket.members[0].getKindAttr();
+    auto merged = builder.create<td::AllReduceOp>(builder.getFusedLoc(locations), mlir::TypeRange(mlir::ValueRange(operands)), operands,
+                                                  kind, mlir::IntegerAttr(), builder.getI64IntegerAttr(next_bucket_++),
+                                                  mlir::DenseI64ArrayAttr());
+    unsigned next = 0;
+    for (td::AllReduceOp m : bucket.members) {
+      for (mlir::Value r : m.getResults()) r.replaceAllUsesWith(merged.getResult(next++));
+      m.erase();
+    }
+  }
+
+  int64_t next_bucket_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createBucketAllReducePass() { return std::make_unique<BucketAllReducePass>(); }
+
+}  // namespace tandem

@@ -1,0 +1,168 @@
+// td-form-shard-map: gathers all work on batched values into td.map_shards regions.
+//
+// Before: a pure @step. After: every op with a batched operand or result is inside a map (BatchAxis gives the number of
+// maps: one, plus one for every reduction over the batch whose result flows back into batched values, as batch-norm
+// statistics do). Values that cross from one map to another or leave the step stay batched ("keep"), sums over the
+// batch become reductions over the lanes. Constants and values made from nothing (dropout masks, ones) are repeated where they
+// are used. The number of lanes is a function of the global batch alone, so that results do not depend on the number
+// of devices or threads; an op that mixes rows forces one lane and one shard per replica, which a warning says.
+//
+//   func.func @step(%x: tensor<?x4xf32>) -> tensor<4xf32> {
+//     %0 = td.relu %x : tensor<?x4xf32>
+//     %1 = td.reduce "sum" %0 ...
+//     return %1
+//   }
+//   =>
+//   %1 = td.map_shards (%x : tensor<?x4xf32>) reduce ["sum"] scope ["global"] lanes 8 rows 16 shard 16 -> (tensor<4xf32>) {
+//   ^bb0(%xs: tensor<?x4xf32>): %0 = td.relu %xs ...  %1 = td.reduce "sum" %0 ...  td.yield %1 }
+#include "passes/form_shard_map.h"
+
+#include "graph/ir/dist.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/analysis/batch_axis.h"
+#include "passes/pass_util.h"
+#include "passes/shard_sizes.h"
+
+namespace tandem {
+namespace {
+
+bool IsConstant(mlir::Value v) { return v.getDefiningOp() && mlir::matchPattern(v, mlir::m_Constant()); }
+
+// "replica" when the op says so, else "global".
+llvm::StringRef ScopeOf(mlir::Operation* op) {
+  auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
+  return scope ? scope.getValue() : "global";
+}
+
+llvm::StringRef ReductionOf(mlir::Operation* op) {
+  return BatchRuleOf(op) == td::BatchRule::kBatchMax ? "max" : "sum";
+}
+
+// Builds the map of one level.
+class MapBuilder {
+ public:
+  MapBuilder(const BatchAxis& axis, int level, ShardSizes sizes, mlir::OpBuilder& builder, mlir::IRMapping& top)
+      : axis_(axis), level_(level), sizes_(sizes), builder_(builder), top_(top) {}
+
+  void Build(llvm::ArrayRef<mlir::Operation*> ops, mlir::Location loc) {
+    Collect(ops);
+    llvm::SmallVector<mlir::Value> operands;
+    for (mlir::Value v : operands_) operands.push_back(top_.lookup(v));
+    llvm::SmallVector<mlir::Type> types;
+    llvm::SmallVector<mlir::Attribute> kinds, scopes;
+    for (mlir::Value v : results_) {
+      bool keep = td::IsBatched(v.getType());
+      types.push_back(v.getType());
+      kinds.push_back(builder_.getStringAttr(keep ? "keep" : ReductionOf(v.getDefiningOp())));
+      scopes.push_back(builder_.getStringAttr(keep ? "replica" : ScopeOf(v.getDefiningOp())));
+    }
+    auto map = builder_.create<td::MapShardsOp>(loc, types, operands, builder_.getArrayAttr(kinds), builder_.getArrayAttr(scopes),
+                                                sizes_.lanes, sizes_.rows_per_lane, sizes_.shard_rows);
+    mlir::Block* body = builder_.createBlock(&map.getBody());
+    mlir::IRMapping inside;
+    for (mlir::Value v : operands_) inside.map(v, body->addArgument(v.getType(), v.getLoc()));
+    for (mlir::Operation* op : body_ops_) builder_.clone(*op, inside);
+    llvm::SmallVector<mlir::Value> yields;
+    for (mlir::Value v : results_) yields.push_back(inside.lookup(v));
+    builder_.create<td::YieldOp>(loc, yields);
+    builder_.setInsertionPointAfter(map);
+    for (auto [v, r] : llvm::zip(results_, map.getResults())) top_.map(v, r);
+  }
+
+ private:
+  // Adds `op` after what has to be repeated for it.
+  void AddBodyOp(mlir::Operation* op) {
+    if (body_ops_.contains(op)) return;
+    for (mlir::Value v : op->getOperands()) {
+      mlir::Operation* producer = v.getDefiningOp();
+      if (producer && (IsConstant(v) || axis_.CreatesBatch(producer))) {
+        AddBodyOp(producer);
+      } else if (!producer || !axis_.IsMapOp(producer) || axis_.Level(producer) != level_ || !td::IsBatched(v.getType())) {
+        operands_.insert(v);
+      }
+    }
+    body_ops_.insert(op);
+  }
+
+  void Collect(llvm::ArrayRef<mlir::Operation*> ops) {
+    for (mlir::Operation* op : ops) AddBodyOp(op);
+    for (mlir::Operation* op : ops) {
+      for (mlir::Value v : op->getResults()) {
+        bool used_outside = llvm::any_of(v.getUsers(), [&](mlir::Operation* user) {
+          return !axis_.IsMapOp(user) || user->hasTrait<mlir::OpTrait::IsTerminator>() || axis_.Level(user) != level_;
+        });
+        if (used_outside) results_.push_back(v);
+      }
+    }
+  }
+
+  const BatchAxis& axis_;
+  int level_;
+  ShardSizes sizes_;
+  mlir::OpBuilder& builder_;
+  mlir::IRMapping& top_;  // values of the old body to values of the new one
+  llvm::SetVector<mlir::Operation*> body_ops_;
+  llvm::SetVector<mlir::Value> operands_;
+  llvm::SmallVector<mlir::Value> results_;
+};
+
+class FormShardMapPass : public ModulePass<FormShardMapPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormShardMapPass)
+  static constexpr llvm::StringLiteral kName = "td-form-shard-map";
+  static constexpr llvm::StringLiteral kDescription = "gather the work on batched values into maps over shards";
+
+  void runOnOperation() final {
+    mlir::ModuleOp module = getOperation();
+    mlir::func::FuncOp step = StepFunction(module);
+    if (!step) return;
+    BatchAxis axis(step);
+    if (axis.num_levels() == 0) return;
+    ShardSizes sizes = ChooseShardSizes(ModuleInt(module, "td.batch", 32), ModuleInt(module, "td.replicas", 1),
+                                        ModuleInt(module, "td.lanes", 0), ModuleInt(module, "td.shard_rows", 0));
+    if (mlir::Operation* op = axis.mixing_op()) {
+      op->emitWarning() << "mixes rows of the batch: the whole batch of a replica runs as one shard, on one thread";
+      sizes.lanes = ModuleInt(module, "td.replicas", 1);
+      sizes.rows_per_lane = sizes.shard_rows = ModuleInt(module, "td.batch", 32);
+    }
+    Rebuild(step, axis, sizes);
+  }
+
+ private:
+  void Rebuild(mlir::func::FuncOp step, const BatchAxis& axis, ShardSizes sizes) {
+    mlir::Block& old_body = step.getBody().front();
+    mlir::Block* body = new mlir::Block;
+    step.getBody().push_back(body);
+    mlir::IRMapping map;
+    for (mlir::BlockArgument a : old_body.getArguments()) map.map(a, body->addArgument(a.getType(), a.getLoc()));
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(body);
+    for (int level = 0; level <= axis.num_levels(); ++level) {
+      llvm::SmallVector<mlir::Operation*> map_ops;
+      for (mlir::Operation& op : old_body.without_terminator()) {
+        if (axis.Level(&op) != level) continue;
+        if (!axis.IsMapOp(&op)) {
+          builder.clone(op, map);
+        } else if (!axis.CreatesBatch(&op) || ReturnedFrom(&op)) {
+          map_ops.push_back(&op);
+        }
+      }
+      if (!map_ops.empty()) MapBuilder(axis, level, sizes, builder, map).Build(map_ops, step.getLoc());
+    }
+    builder.clone(*old_body.getTerminator(), map);
+    old_body.dropAllUses();
+    for (mlir::Operation& op : old_body) op.dropAllReferences();
+    old_body.erase();
+  }
+
+  static bool ReturnedFrom(mlir::Operation* op) {
+    return llvm::any_of(op->getUsers(), [](mlir::Operation* u) { return u->hasTrait<mlir::OpTrait::IsTerminator>(); });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createFormShardMapPass() { return std::make_unique<FormShardMapPass>(); }
+
+}  // namespace tandem

@@ -1,0 +1,39 @@
+// Small helpers shared by the passes.
+#ifndef TANDEM_PASSES_PASS_UTIL_H_
+#define TANDEM_PASSES_PASS_UTIL_H_
+
+#include <cstdint>
+#include <string>
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tandem {
+
+// A pass over a module with a fixed name and description.
+template <typename Derived>
+class ModulePass : public mlir::PassWrapper<Derived, mlir::OperationPass<mlir::ModuleOp>> {
+ public:
+  llvm::StringRef getArgument() const final { return Derived::kName; }
+  llvm::StringRef getName() const final { return Derived::kName; }
+  llvm::StringRef getDescription() const final { return Derived::kDescription; }
+};
+
+// The step function, or null (phase `input` makes it).
+inline mlir::func::FuncOp StepFunction(mlir::ModuleOp module) { return module.lookupSymbol<mlir::func::FuncOp>("step"); }
+
+// Integer attributes of the module that steer the compilation: td.replicas, td.batch, td.lanes, td.shard_rows.
+inline int64_t ModuleInt(mlir::ModuleOp module, llvm::StringRef name, int64_t otherwise) {
+  auto attr = module->getAttrOfType<mlir::IntegerAttr>(name);
+  return attr ? attr.getInt() : otherwise;
+}
+
+// The op's scoped name: the NameLoc inside its location, "" when there is none.
+std::string LocationName(mlir::Location loc);
+// The user's file and line inside a location; false when there is none.
+bool LocationFileLine(mlir::Location loc, std::string* file, int* line);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_PASS_UTIL_H_
