@@ -1,0 +1,182 @@
+#include "estimator/checkpoint/checkpoint_manager.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+// Where a reader meets the pointer before a writer's rename or after its deletion, it looks again.
+constexpr int kReadAttempts = 10;
+constexpr double kReadPauseSeconds = 0.02;
+
+}  // namespace
+
+absl::StatusOr<std::vector<int64_t>> CheckpointManager::Steps() {
+  auto names = env_->ListDir(dir_);
+  if (absl::IsNotFound(names.status())) return std::vector<int64_t>{};
+  TD_RETURN_IF_ERROR(names.status());
+  std::vector<int64_t> steps;
+  for (const std::string& name : *names) {
+    if (auto step = CheckpointStep(name)) steps.push_back(*step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+absl::StatusOr<std::vector<std::string>> CheckpointManager::ListCheckpoints() {
+  TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
+  std::vector<std::string> paths;
+  for (int64_t step : steps) paths.push_back(Path(CheckpointName(step)));
+  return paths;
+}
+
+absl::StatusOr<std::optional<PointerFile>> CheckpointManager::ReadPointer() {
+  std::string path = Path(kPointerName);
+  auto text = env_->ReadFile(path);
+  if (absl::IsNotFound(text.status())) return std::optional<PointerFile>();
+  TD_RETURN_IF_ERROR(text.status());
+  TD_ASSIGN_OR_RETURN(PointerFile pointer, ParsePointerFile(*text, path));
+  return std::optional<PointerFile>(std::move(pointer));
+}
+
+absl::Status CheckpointManager::WritePointer(int64_t step) {
+  TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
+  // Lists what is left when the old ones are deleted, which comes after.
+  while (keep_max_ > 0 && static_cast<int>(steps.size()) > keep_max_) {
+    steps.erase(steps.front() == step ? steps.begin() + 1 : steps.begin());
+  }
+  PointerFile pointer{.latest = CheckpointName(step)};
+  for (int64_t s : steps) pointer.all.push_back(CheckpointName(s));
+  return env_->WriteFileAtomically(Path(kPointerName), pointer.Text());
+}
+
+absl::Status CheckpointManager::Verify(const std::string& name) {
+  std::string path = Path(name);
+  TD_ASSIGN_OR_RETURN(Manifest manifest, VerifyManifest(env_, path));
+  if (auto step = CheckpointStep(name); step && *step != manifest.global_step) {
+    return absl::DataLossError(absl::StrCat(JoinPath(path, kManifestName), ": is of step ", manifest.global_step,
+                                            ": the directory was renamed"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> CheckpointManager::Save(const CheckpointData& data) {
+  std::string name = CheckpointName(data.global_step);
+  auto saved = [&]() -> absl::StatusOr<std::string> {
+    TD_ASSIGN_OR_RETURN(CheckpointImage image, SerializeCheckpoint(data));
+    TD_RETURN_IF_ERROR(env_->CreateDirs(dir_));
+    return SaveInto(image, data.global_step);
+  }();
+  if (saved.ok()) {
+    DeleteOld(data.global_step);
+    return saved;
+  }
+  absl::string_view advice = absl::IsResourceExhausted(saved.status())  ? "; free some space or use another model_dir"
+                             : absl::IsPermissionDenied(saved.status()) ? "; make the directory writable or use another"
+                                                                        : "";
+  return Annotate(saved.status(), absl::StrCat("checkpoint ", name, " was not saved: "),
+                  absl::StrCat(advice, " (checkpoints saved before are intact)"));
+}
+
+absl::StatusOr<std::string> CheckpointManager::SaveInto(const CheckpointImage& image, int64_t step) {
+  std::string name = CheckpointName(step), path = Path(name);
+  absl::Status existing = Verify(name);
+  if (existing.ok()) {
+    TD_ASSIGN_OR_RETURN(std::string manifest, env_->ReadFile(JoinPath(path, kManifestName)));
+    if (manifest == image.manifest) {  // it holds the checksums of all files: equal content
+      TD_RETURN_IF_ERROR(WritePointer(step));
+      return path;
+    }
+  } else if (!absl::IsNotFound(existing) && !absl::IsDataLoss(existing)) {
+    return existing;
+  }
+
+  std::string temporary = Path(absl::StrCat(".tmp-", name, "-", env_->ProcessId()));
+  absl::Status status = env_->DeleteRecursively(temporary);  // of an earlier Save that failed
+  if (status.ok() || absl::IsNotFound(status)) status = env_->CreateDir(temporary);
+  for (const auto& [file, pieces] : image.Files()) {
+    if (status.ok()) status = env_->WriteFile(JoinPath(temporary, file), pieces);
+  }
+  if (status.ok()) status = env_->SyncDir(temporary);
+  if (status.ok() && !absl::IsNotFound(existing)) status = MoveAside(name, existing.ok() ? "old" : "damaged");
+  if (status.ok()) status = env_->Rename(temporary, path);
+  if (!status.ok()) {
+    env_->DeleteRecursively(temporary).IgnoreError();  // a full disk gets its space back
+    if (existing.ok()) PutBackReplaced(name).IgnoreError();
+    return status;
+  }
+  TD_RETURN_IF_ERROR(env_->SyncDir(dir_));
+  TD_RETURN_IF_ERROR(WritePointer(step));
+  return path;
+}
+
+absl::Status CheckpointManager::MoveAside(const std::string& name, const std::string& suffix) {
+  for (int k = 1;; ++k) {
+    std::string aside = absl::StrCat(name, ".", suffix, "-", k);
+    if (env_->Exists(Path(aside))) continue;
+    TD_LOG(WARNING) << "Moving " << Path(name) << " aside to " << aside << ".";
+    return env_->Rename(Path(name), Path(aside));
+  }
+}
+
+// A Save that replaces a checkpoint of the same step may have been killed between its two renames.
+absl::Status CheckpointManager::PutBackReplaced(const std::string& name) {
+  if (env_->Exists(Path(name))) return absl::OkStatus();
+  std::string last;
+  for (int k = 1; env_->Exists(Path(absl::StrCat(name, ".old-", k))); ++k) last = absl::StrCat(name, ".old-", k);
+  if (last.empty()) return absl::NotFoundError(absl::StrCat(Path(name), ": there is no such checkpoint"));
+  TD_RETURN_IF_ERROR(VerifyManifest(env_, Path(last)).status());
+  TD_LOG(WARNING) << "Moving " << Path(last) << " back to " << name << ": it was being replaced.";
+  TD_RETURN_IF_ERROR(env_->Rename(Path(last), Path(name)));
+  return env_->SyncDir(dir_);
+}
+
+void CheckpointManager::DeleteOld(int64_t current_step) {
+  auto steps = Steps();
+  absl::Status status = steps.status();
+  if (keep_max_ <= 0) return;
+  for (size_t i = 0, left = status.ok() ? steps->size() : 0; status.ok() && static_cast<int>(left) > keep_max_; ++i) {
+    int64_t step = (*steps)[i];
+    if (step == current_step) continue;
+    // A reader finds all of it or nothing; what is left after a kill here does not look like a checkpoint.
+    std::string doomed = Path(absl::StrCat(".tmp-delete-", CheckpointName(step), "-", env_->ProcessId()));
+    status = env_->Rename(Path(CheckpointName(step)), doomed);
+    if (status.ok()) status = env_->DeleteRecursively(doomed);
+    --left;
+  }
+  if (!status.ok()) TD_LOG(WARNING) << "Could not delete old checkpoints: " << status.message();
+}
+
+absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint() {
+  for (int attempt = 1;; ++attempt) {
+    TD_ASSIGN_OR_RETURN(std::optional<PointerFile> pointer, ReadPointer());
+    if (!pointer) return std::optional<std::string>();
+    absl::Status status = Verify(pointer->latest);
+    if (status.ok()) return std::optional<std::string>(Path(pointer->latest));
+    int64_t step = *CheckpointStep(pointer->latest);
+    if (!absl::IsNotFound(status)) return DamagedError(status, step);
+    if (attempt == kReadAttempts) return DamagedError(status, step);
+    env_->SleepSeconds(kReadPauseSeconds);
+  }
+}
+
+absl::StatusOr<CheckpointData> CheckpointManager::Restore(const std::string& path) {
+  return ReadCheckpoint(env_, path);
+}
+
+absl::StatusOr<std::optional<CheckpointData>> CheckpointManager::RestoreLatest() {
+  for (int attempt = 1;; ++attempt) {
+    TD_ASSIGN_OR_RETURN(std::optional<std::string> path, LatestCheckpoint());
+    if (!path) return std::optional<CheckpointData>();
+    auto data = Restore(*path);
+    if (data.ok()) return std::optional<CheckpointData>(*std::move(data));
+    if (!absl::IsNotFound(data.status()) || attempt == kReadAttempts) return data.status();
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,82 @@
+// Saves and finds the checkpoints of one model directory, so that at every moment, whatever is killed, the newest
+// finished checkpoint can be restored.
+//
+// Save: write `.tmp-model.ckpt-N-<process>`, fsync each file, rename to `model.ckpt-N`, fsync the directory, replace
+// the pointer file `checkpoint` (pointer_file.h), and only then delete old checkpoints. One process at a time may save
+// into a directory; any number may read.
+#ifndef TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_MANAGER_H_
+#define TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_MANAGER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/env.h"
+#include "estimator/checkpoint/checkpoint.h"
+#include "estimator/checkpoint/pointer_file.h"
+
+namespace tandem {
+
+// Thread-compatible. All paths returned are `dir` + "/model.ckpt-N".
+class CheckpointManager {
+ public:
+  // Keeps the `keep_max` newest checkpoints; 0 keeps all.
+  CheckpointManager(Env* env, std::string dir, int keep_max = 5)
+      : env_(env), dir_(std::move(dir)), keep_max_(keep_max) {}
+
+  // Brings the directory in order before training begins; returns the checkpoint to go on from, verified, or nothing
+  // when the directory has none (it need not exist). To be called by the process that saves.
+  //  - A complete checkpoint newer than the pointer is adopted.
+  //  - Damaged newer ones are renamed to `<name>.damaged-k`, so is what a killed Save left, with a warning. At most one
+  //    such leftover is kept.
+  //  - A missing checkpoint that the pointer names: the newest older one is adopted with a warning.
+  //  - DataLoss when the checkpoint that the pointer names or the pointer itself is damaged, or when there are
+  //    checkpoints but none is intact: never a silent start from scratch. The message names the file and what to do.
+  absl::StatusOr<std::optional<std::string>> Recover();
+
+  // Saves and returns the path. When an equal checkpoint of this step is there, it stays; an unequal or damaged one is
+  // renamed to `<name>.old-k` or `<name>.damaged-k`. On an error nothing that was saved before is lost. That an old
+  // checkpoint cannot be deleted is only a warning.
+  absl::StatusOr<std::string> Save(const CheckpointData& data);
+
+  // The checkpoint that the pointer names, verified; nothing when there is no pointer. Changes nothing on the disk.
+  // DataLoss as Recover.
+  absl::StatusOr<std::optional<std::string>> LatestCheckpoint();
+
+  // Verifies and reads a checkpoint directory. DataLoss when it is damaged, NotFound when there is none.
+  absl::StatusOr<CheckpointData> Restore(const std::string& path);
+
+  // LatestCheckpoint and Restore, again when the checkpoint is deleted meanwhile because newer ones were saved.
+  absl::StatusOr<std::optional<CheckpointData>> RestoreLatest();
+
+  // All checkpoint directories, oldest step first, unverified. Empty when `dir` does not exist.
+  absl::StatusOr<std::vector<std::string>> ListCheckpoints();
+
+ private:
+  std::string Path(const std::string& name) const { return JoinPath(dir_, name); }
+  absl::StatusOr<std::vector<int64_t>> Steps();  // ascending
+  // Nothing when the file is not there.
+  absl::StatusOr<std::optional<PointerFile>> ReadPointer();
+  absl::Status WritePointer(int64_t step);
+  // Verified, and of the step that its name says.
+  absl::Status Verify(const std::string& name);
+  absl::StatusOr<std::string> SaveInto(const CheckpointImage& image, int64_t step);
+  absl::Status MoveAside(const std::string& name, const std::string& suffix);
+  absl::Status ClearLeftovers();
+  absl::Status PutBackReplaced(const std::string& name);
+  // The newest intact checkpoint whose step is below `step`.
+  std::optional<int64_t> NewestIntactBelow(int64_t step);
+  absl::Status DamagedError(const absl::Status& damage, int64_t step);
+  void DeleteOld(int64_t current_step);
+
+  Env* const env_;
+  const std::string dir_;
+  const int keep_max_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_MANAGER_H_

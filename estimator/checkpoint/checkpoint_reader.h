@@ -1,0 +1,67 @@
+// Looks into a checkpoint: names, types, shapes, single values. For inspection and for warm starts.
+#ifndef TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_READER_H_
+#define TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/dtype.h"
+#include "base/env.h"
+#include "base/host_tensor.h"
+#include "estimator/checkpoint/safetensors.h"
+
+namespace tandem {
+
+// A tensor as a checkpoint lists it or a model wants it.
+struct SavedTensor {
+  std::string name;
+  DType dtype = DType::kInvalid;
+  Shape shape;
+  // The file's own name for a type that Tandem lacks ("BF16"); such a tensor cannot be read.
+  std::string file_dtype = "";
+
+  std::string TypeString() const;  // "float32[3,3,1,32]"
+};
+
+// Thread-safe.
+class CheckpointReader {
+ public:
+  // `path`: a checkpoint directory, a model directory (its newest checkpoint), or a single .safetensors file.
+  // Directories are verified byte by byte. Errors: NotFound, DataLoss, those of reading.
+  static absl::StatusOr<std::unique_ptr<CheckpointReader>> Open(Env* env, const std::string& path);
+
+  // The checkpoint directory or file that was opened.
+  const std::string& path() const { return path_; }
+  // Sorted by name. A single file has variables only.
+  const std::vector<SavedTensor>& variables() const { return variables_; }
+  const std::vector<SavedTensor>& slots() const { return slots_; }
+  // Nothing for a single file.
+  std::optional<int64_t> global_step() const { return global_step_; }
+
+  bool Contains(const std::string& name) const;  // among variables and slots
+  // NotFound, with all names of the file, for an unknown one; otherwise as SafetensorsReader::Read.
+  absl::StatusOr<HostTensor> Read(const std::string& name) const;
+
+ private:
+  CheckpointReader() = default;
+  std::string path_;
+  std::unique_ptr<SafetensorsReader> variables_file_, slots_file_;
+  std::vector<SavedTensor> variables_, slots_;
+  std::optional<int64_t> global_step_;
+};
+
+// Compares what the checkpoint at `path` holds with what a model wants. FailedPrecondition, with all differences, one a
+// line: missing, not in the model, another shape or type.
+absl::Status CompareWithModel(absl::string_view path, absl::Span<const SavedTensor> saved,
+                              absl::Span<const SavedTensor> wanted);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_READER_H_

@@ -1,0 +1,136 @@
+// CheckpointManager::Recover: what a start does with the model directory that an earlier run left.
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "estimator/checkpoint/checkpoint_manager.h"
+
+namespace tandem {
+namespace {
+
+constexpr absl::string_view kTemporary = ".tmp-";
+
+// The process id at the end of ".tmp-<name>-<process>"; 0 when there is none.
+int ProcessOf(absl::string_view name) {
+  int process_id = 0;
+  size_t dash = name.rfind('-');
+  if (dash == absl::string_view::npos || !absl::SimpleAtoi(name.substr(dash + 1), &process_id)) return 0;
+  return process_id;
+}
+
+}  // namespace
+
+// Removes what earlier processes left: unfinished checkpoints go aside, of which the last is kept for a look,
+// half-deleted ones and unfinished pointer files are deleted.
+absl::Status CheckpointManager::ClearLeftovers() {
+  TD_ASSIGN_OR_RETURN(std::vector<std::string> names, env_->ListDir(dir_));
+  std::vector<std::string> unfinished, aside;
+  for (const std::string& name : names) {
+    if (!absl::StartsWith(name, kTemporary)) continue;
+    if (absl::StrContains(name, ".damaged-")) {
+      aside.push_back(name);
+      continue;
+    }
+    int process_id = ProcessOf(name);
+    if (process_id != env_->ProcessId() && env_->ProcessIsAlive(process_id)) continue;  // it may be at work
+    if (absl::StartsWith(name, absl::StrCat(kTemporary, kCheckpointPrefix))) {
+      unfinished.push_back(name);
+    } else if (absl::StartsWith(name, absl::StrCat(kTemporary, "delete-")) ||
+               absl::StartsWith(name, absl::StrCat(kTemporary, kPointerName))) {
+      TD_RETURN_IF_ERROR(env_->DeleteRecursively(Path(name)));
+    }
+  }
+  if (unfinished.empty()) return absl::OkStatus();
+  for (const std::string& name : aside) TD_RETURN_IF_ERROR(env_->DeleteRecursively(Path(name)));
+  for (size_t i = 0; i + 1 < unfinished.size(); ++i) TD_RETURN_IF_ERROR(env_->DeleteRecursively(Path(unfinished[i])));
+  TD_LOG(WARNING) << "A checkpoint was not finished, probably because the process that saved it was killed.";
+  return MoveAside(unfinished.back(), "damaged");
+}
+
+std::optional<int64_t> CheckpointManager::NewestIntactBelow(int64_t step) {
+  auto steps = Steps();
+  if (!steps.ok()) return std::nullopt;
+  for (auto it = steps->rbegin(); it != steps->rend(); ++it) {
+    if (*it < step && Verify(CheckpointName(*it)).ok()) return *it;
+  }
+  return std::nullopt;
+}
+
+absl::Status CheckpointManager::DamagedError(const absl::Status& damage, int64_t step) {
+  if (!absl::IsDataLoss(damage) && !absl::IsNotFound(damage)) return damage;
+  std::string path = Path(CheckpointName(step));
+  std::string advice;
+  if (env_->Exists(absl::StrCat(path, ".index"))) {
+    advice = "This is a TensorFlow checkpoint, which Tandem cannot read: use another model_dir.";
+  } else if (auto older = NewestIntactBelow(step)) {
+    advice = absl::StrCat("Restore it from a backup, or delete ", path, " to go on from ", CheckpointName(*older),
+                          ", the newest intact one.");
+  } else {
+    advice = absl::StrCat("No other checkpoint is intact: restore it from a backup, or delete ", path, " and ",
+                          Path(kPointerName), " to train from the beginning.");
+  }
+  return absl::DataLossError(absl::StrCat("the newest checkpoint is damaged: ", damage.message(), ". ", advice));
+}
+
+absl::StatusOr<std::optional<std::string>> CheckpointManager::Recover() {
+  using Result = std::optional<std::string>;
+  TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
+  auto pointer_or = ReadPointer();
+  if (absl::IsDataLoss(pointer_or.status())) {
+    auto newest = NewestIntactBelow(std::numeric_limits<int64_t>::max());
+    return Annotate(pointer_or.status(), "",
+                    newest
+                        ? absl::StrCat(". Delete the file to go on from ", CheckpointName(*newest),
+                                       ", the newest intact checkpoint.")
+                        : ". No checkpoint in this directory is intact; delete the file to train from the beginning.");
+  }
+  TD_ASSIGN_OR_RETURN(std::optional<PointerFile> pointer, std::move(pointer_or));
+  if (!pointer && steps.empty()) {
+    if (env_->Exists(dir_)) TD_RETURN_IF_ERROR(ClearLeftovers());
+    return Result();
+  }
+  int64_t pointed = pointer ? *CheckpointStep(pointer->latest) : -1;
+
+  // What is newer than the pointer, newest first. Nothing is moved before there is something to go on from.
+  std::vector<std::pair<int64_t, absl::Status>> damaged;
+  std::optional<int64_t> found;
+  for (auto it = steps.rbegin(); it != steps.rend() && *it > pointed && !found; ++it) {
+    absl::Status status = Verify(CheckpointName(*it));
+    if (status.ok()) {
+      found = *it;
+      TD_LOG(WARNING) << "Checkpoint " << CheckpointName(*it) << " is complete and newer than the file "
+                      << Path(kPointerName) << " says; going on from it.";
+    } else if (absl::IsDataLoss(status)) {
+      damaged.push_back({*it, status});
+    } else {
+      return status;
+    }
+  }
+  if (!found && !pointer) return DamagedError(damaged.front().second, damaged.front().first);
+  if (!found) {
+    absl::Status status = Verify(pointer->latest);
+    if (absl::IsNotFound(status) && PutBackReplaced(pointer->latest).ok()) status = Verify(pointer->latest);
+    if (status.ok()) {
+      found = pointed;
+    } else if (absl::IsNotFound(status) && (found = NewestIntactBelow(pointed))) {
+      TD_LOG(WARNING) << "Checkpoint " << pointer->latest << ", which " << Path(kPointerName)
+                      << " names, is not there; going on from the older " << CheckpointName(*found) << ".";
+    } else {
+      return DamagedError(status, pointed);
+    }
+  }
+  for (const auto& [step, status] : damaged) {
+    TD_LOG(WARNING) << "Checkpoint " << CheckpointName(step) << " is damaged: " << status.message();
+    TD_RETURN_IF_ERROR(MoveAside(CheckpointName(step), "damaged"));
+  }
+  if (*found != pointed) TD_RETURN_IF_ERROR(WritePointer(*found));
+  TD_RETURN_IF_ERROR(ClearLeftovers());
+  return Result(Path(CheckpointName(*found)));
+}
+
+}  // namespace tandem

@@ -1,0 +1,126 @@
+#include "estimator/checkpoint/manifest.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/crc32c.h"
+#include "base/status_macros.h"
+#include "nlohmann/json.hpp"
+
+namespace tandem {
+namespace {
+
+constexpr char kFormat[] = "tandem-checkpoint-1";
+constexpr int64_t kMaxManifest = 1 << 20;
+
+std::string Hex(uint32_t crc) { return absl::StrFormat("%08x", crc); }
+
+absl::Status Damaged(const std::string& path, absl::string_view what) {
+  return absl::DataLossError(absl::StrCat(path, ": ", what));
+}
+
+// The file's checksum, read in pieces so that a large file needs no memory.
+absl::StatusOr<uint32_t> FileCrc32c(const RandomAccessFile& file) {
+  std::string buffer(std::min<int64_t>(file.size(), 1 << 20), '\0');
+  uint32_t crc = 0;
+  for (int64_t offset = 0; offset < file.size();) {
+    size_t n = std::min<int64_t>(buffer.size(), file.size() - offset);
+    TD_RETURN_IF_ERROR(file.ReadAt(offset, n, buffer.data()));
+    crc = ExtendCrc32c(crc, {buffer.data(), n});
+    offset += n;
+  }
+  return crc;
+}
+
+absl::Status VerifyFile(Env* env, const std::string& path, const Manifest::File& expected) {
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, env->OpenForRead(path));
+  if (file->size() != expected.size) {
+    return Damaged(path, absl::StrCat("has ", file->size(), " bytes, the manifest says ", expected.size));
+  }
+  TD_ASSIGN_OR_RETURN(uint32_t crc, FileCrc32c(*file));
+  if (crc != expected.crc32c) {
+    return Damaged(path, absl::StrCat("its bytes have changed: their CRC-32C is ", Hex(crc), ", the manifest says ",
+                                      Hex(expected.crc32c)));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Manifest> ReadAndVerify(Env* env, const std::string& dir) {
+  std::string path = JoinPath(dir, kManifestName);
+  TD_ASSIGN_OR_RETURN(std::vector<std::string> names, env->ListDir(dir));
+  if (std::find(names.begin(), names.end(), kManifestName) == names.end()) {
+    return Damaged(path, "is missing: not a checkpoint, or one that was never finished");
+  }
+  TD_ASSIGN_OR_RETURN(int64_t size, env->FileSize(path));
+  if (size > kMaxManifest) return Damaged(path, absl::StrCat("has ", size, " bytes, at most 1 MiB are allowed"));
+  TD_ASSIGN_OR_RETURN(std::string text, env->ReadFile(path));
+  TD_ASSIGN_OR_RETURN(Manifest manifest, ParseManifest(text, path));
+  for (const std::string& name : names) {
+    if (name != kManifestName && manifest.files.count(name) == 0) {
+      return Damaged(JoinPath(dir, name), "does not belong to this checkpoint: the manifest does not list it");
+    }
+  }
+  for (const auto& [name, expected] : manifest.files) {
+    std::string file = JoinPath(dir, name);
+    if (!std::binary_search(names.begin(), names.end(), name)) return Damaged(file, "is missing");
+    TD_RETURN_IF_ERROR(VerifyFile(env, file, expected));
+  }
+  return manifest;
+}
+
+}  // namespace
+
+std::string Manifest::Text() const {
+  std::string text =
+      absl::StrCat("{\n  \"format\": \"", kFormat, "\",\n  \"global_step\": ", global_step, ",\n  \"files\": {");
+  bool first = true;
+  for (const auto& [name, file] : files) {
+    absl::StrAppend(&text, first ? "\n" : ",\n", "    \"", name, "\": {\"size\": ", file.size, ", \"crc32c\": \"",
+                    Hex(file.crc32c), "\"}");
+    first = false;
+  }
+  absl::StrAppend(&text, "\n  },\n");
+  return absl::StrCat(text, "  \"manifest_crc32c\": \"", Hex(Crc32c(text)), "\"\n}\n");
+}
+
+absl::StatusOr<Manifest> ParseManifest(const std::string& text, const std::string& path) {
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return Damaged(path, "is not a JSON object");
+  if (!json.contains("format") || json["format"] != kFormat) {
+    return Damaged(path, absl::StrCat("\"format\" is not \"", kFormat, "\": damaged, or written by another version"));
+  }
+  Manifest manifest;
+  if (!json.contains("global_step") || !json["global_step"].is_number_unsigned() || !json.contains("files") ||
+      !json["files"].is_object()) {
+    return Damaged(path, "\"global_step\" or \"files\" is missing or malformed");
+  }
+  manifest.global_step = json["global_step"].get<int64_t>();
+  for (const auto& [name, file] : json["files"].items()) {
+    if (!file.is_object() || !file.contains("size") || !file["size"].is_number_unsigned() || !file.contains("crc32c") ||
+        !file["crc32c"].is_string()) {
+      return Damaged(path, absl::StrCat("the entry of \"", name, "\" is malformed"));
+    }
+    // What is not eight hexadecimal digits fails the comparison below. A name is never a path out of the directory.
+    auto crc = static_cast<uint32_t>(std::strtoul(file["crc32c"].get_ref<const std::string&>().c_str(), nullptr, 16));
+    if (name.empty() || name[0] == '.' || name.find('/') != std::string::npos) {
+      return Damaged(path, absl::StrCat("\"", name, "\" is not the name of a file"));
+    }
+    manifest.files[name] = {.size = file["size"].get<int64_t>(), .crc32c = crc};
+  }
+  if (manifest.Text() != text) return Damaged(path, "its bytes have changed: they do not match its own checksum");
+  return manifest;
+}
+
+absl::StatusOr<Manifest> VerifyManifest(Env* env, const std::string& dir) {
+  auto manifest = ReadAndVerify(env, dir);
+  if (!absl::IsNotFound(manifest.status())) return manifest;
+  // Either the directory is not there, or it went away between listing and reading.
+  if (env->Exists(dir)) return absl::DataLossError(manifest.status().message());
+  return absl::NotFoundError(absl::StrCat(dir, ": there is no such checkpoint"));
+}
+
+}  // namespace tandem

@@ -1,0 +1,42 @@
+// The file `checkpoint` of a model directory: which checkpoint is the newest. A text proto as TensorFlow writes it,
+// with names relative to the directory so that it can be moved, and a checksum in a comment:
+//   model_checkpoint_path: "model.ckpt-200"
+//   all_model_checkpoint_paths: "model.ckpt-100"
+//   all_model_checkpoint_paths: "model.ckpt-200"
+//   # crc32c: 1a2b3c4d
+#ifndef TANDEM_ESTIMATOR_CHECKPOINT_POINTER_FILE_H_
+#define TANDEM_ESTIMATOR_CHECKPOINT_POINTER_FILE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+inline constexpr char kPointerName[] = "checkpoint";
+inline constexpr char kCheckpointPrefix[] = "model.ckpt-";
+
+// "model.ckpt-200"
+std::string CheckpointName(int64_t global_step);
+// The step of a name that CheckpointName gives; nothing for other names.
+std::optional<int64_t> CheckpointStep(absl::string_view name);
+
+struct PointerFile {
+  std::string latest;            // "model.ckpt-200"
+  std::vector<std::string> all;  // oldest first
+
+  std::string Text() const;
+};
+
+// The inverse of Text(). The line with the checksum may be absent, for those who edit the file by hand. DataLoss when
+// the text is malformed, does not match its checksum, or names anything but checkpoints of this directory. `path` is
+// for messages.
+absl::StatusOr<PointerFile> ParsePointerFile(absl::string_view text, const std::string& path);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_CHECKPOINT_POINTER_FILE_H_
