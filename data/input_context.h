@@ -1,0 +1,27 @@
+// What an input_fn is told about the job that it feeds.
+#ifndef TANDEM_DATA_INPUT_CONTEXT_H_
+#define TANDEM_DATA_INPUT_CONTEXT_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+
+namespace tandem {
+
+// Names and meaning as in tf.distribute.InputContext: an input_fn usually ends with
+// dataset.Shard(context.num_input_pipelines, context.input_pipeline_id) before it shuffles.
+struct InputContext {
+  // Number of processes that run an input pipeline (workers), and which of them this is, counted from 0.
+  int num_input_pipelines = 1;
+  int input_pipeline_id = 0;
+  // Replicas over all workers.
+  int num_replicas_in_sync = 1;
+
+  // Examples for each replica when one step takes `global_batch_size` of them.
+  // InvalidArgument when the batch is not positive or cannot be split evenly.
+  absl::StatusOr<int64_t> GetPerReplicaBatchSize(int64_t global_batch_size) const;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_INPUT_CONTEXT_H_
