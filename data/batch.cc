@@ -1,0 +1,112 @@
+// Batch: stacks elements. A token is the number of rows, then the rows' tokens, then zeros up to the full width.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "data/stages.h"
+
+namespace tandem::data_internal {
+namespace {
+
+constexpr int64_t kMaxTokenWidth = int64_t{1} << 28;
+
+class BatchIterator : public TokenIterator {
+ public:
+  BatchIterator(const Node& child, int64_t batch_size, bool drop_remainder)
+      : child_(child.MakeTokens()),
+        width_(child.token_width()),
+        batch_size_(batch_size),
+        drop_remainder_(drop_remainder) {}
+
+  bool Next(int64_t* token) override {
+    int64_t* rows = token + 1;
+    int64_t count = 0;
+    while (count < batch_size_ && child_->Next(rows + count * width_)) ++count;
+    if (count == 0 || (drop_remainder_ && count < batch_size_)) return false;
+    token[0] = count;
+    std::fill(rows + count * width_, rows + batch_size_ * width_, 0);
+    return true;
+  }
+  void Restart() override { child_->Restart(); }
+  void Save(StateWriter* writer) const override { child_->Save(writer); }
+  bool Restore(StateReader* reader) override { return child_->Restore(reader); }
+
+ private:
+  const std::unique_ptr<TokenIterator> child_;
+  const int64_t width_;
+  const int64_t batch_size_;
+  const bool drop_remainder_;
+};
+
+class BatchNode : public Node {
+ public:
+  BatchNode(NodePtr child, NodeInfo info, bool drop_remainder, SourceLocation location)
+      : Node(std::move(info)), child_(std::move(child)), drop_remainder_(drop_remainder), location_(location) {}
+
+  std::unique_ptr<TokenIterator> MakeTokens() const override {
+    return std::make_unique<BatchIterator>(*child_, info().batch_size, drop_remainder_);
+  }
+  absl::Status Materialize(const int64_t* token, Element* out) const override {
+    return child_->MaterializeRows(token + 1, token[0], location_, out);
+  }
+  bool ValidToken(const int64_t* token) const override {
+    if (token[0] < (drop_remainder_ ? info().batch_size : 1) || token[0] > info().batch_size) return false;
+    for (int64_t i = 0; i < token[0]; ++i) {
+      if (!child_->ValidToken(token + 1 + i * child_->token_width())) return false;
+    }
+    return true;
+  }
+  Parallelism parallelism() const override {
+    Parallelism p = child_->parallelism();
+    p.window = (p.window + info().batch_size - 1) / info().batch_size;
+    return p;
+  }
+  std::string Signature() const override {
+    return absl::StrCat(child_->Signature(), " | batch(", info().batch_size, drop_remainder_ ? ", drop remainder" : "",
+                        ")");
+  }
+
+ private:
+  const NodePtr child_;
+  const bool drop_remainder_;
+  const SourceLocation location_;
+};
+
+}  // namespace
+
+absl::StatusOr<NodePtr> MakeBatch(NodePtr child, int64_t batch_size, BatchOptions options, SourceLocation location) {
+  if (batch_size < 1) return absl::InvalidArgumentError(absl::StrCat("the size must be at least 1, got ", batch_size));
+  NodeInfo info = child->info();
+  if (batch_size > kMaxTokenWidth / info.token_width) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the size ", batch_size, " is too large; ", kMaxTokenWidth / info.token_width, " is the limit"));
+  }
+  if (options.drop_remainder && info.cardinality != kInfiniteCardinality && info.cardinality > 0 &&
+      info.cardinality < batch_size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the size ", batch_size, " is larger than the data (", info.cardinality,
+        " elements) and drop_remainder is set: there would be no batch; take a smaller size or keep the remainder"));
+  }
+  if (info.batch_size > 0 && !info.full_batches) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("batches of ", info.batch_size,
+                     " with a remainder cannot be batched again: set drop_remainder in the first Batch"));
+  }
+  for (ComponentSpec& component : info.spec) {
+    if (!component.shape.empty() && component.shape[0] == kBatch && info.batch_size > 0) {
+      component.shape[0] = info.batch_size;
+    }
+    component.shape.insert(component.shape.begin(), kBatch);
+  }
+  info.token_width = 1 + batch_size * info.token_width;
+  info.batch_size = batch_size;
+  info.full_batches =
+      options.drop_remainder || info.cardinality == kInfiniteCardinality || info.cardinality % batch_size == 0;
+  if (info.cardinality != kInfiniteCardinality) {
+    bool remainder = !options.drop_remainder && info.cardinality % batch_size != 0;
+    info.cardinality = info.cardinality / batch_size + (remainder ? 1 : 0);
+  }
+  return NodePtr(std::make_shared<BatchNode>(std::move(child), std::move(info), options.drop_remainder, location));
+}
+
+}  // namespace tandem::data_internal

@@ -1,0 +1,154 @@
+// Input pipelines: where examples come from, in which order, and how they are grouped into batches.
+//
+//   Dataset train = Dataset::FromTensorSlices({{"image", images}, {"label", labels}})
+//                       .Shard(context.num_input_pipelines, context.input_pipeline_id)
+//                       .Shuffle(5000, {.seed = 1})
+//                       .Repeat(epochs)
+//                       .Batch(128)
+//                       .Prefetch(2);
+//   TD_ASSIGN_OR_RETURN(std::unique_ptr<Iterator> it, train.MakeIterator());
+//   for (;;) {
+//     bool end = false;
+//     Element batch;
+//     TD_RETURN_IF_ERROR(it->GetNext(&batch, &end));
+//     if (end) break;
+//     ...
+//   }
+//
+// The names and meanings are tf.data's; what differs: everything is deterministic (seeds default to 0), an iterator's
+// position can be saved and restored exactly, Map's function is called when an element leaves the pipeline (elements
+// that are skipped or wait in a shuffle buffer cost nothing), and a Prefetch anywhere in the chain asks for whole
+// elements of the last stage to be made ahead.
+#ifndef TANDEM_DATA_DATASET_H_
+#define TANDEM_DATA_DATASET_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/host_tensor.h"
+#include "base/source_location.h"
+#include "data/element.h"
+
+namespace tandem {
+
+namespace data_internal {
+class Node;
+}  // namespace data_internal
+
+// The cardinality of a dataset that never ends.
+inline constexpr int64_t kInfiniteCardinality = -1;
+
+struct MapOptions {
+  // How many threads call the function; 0 takes as many as the machine has. The order of the results never depends
+  // on it. With 1, the function runs in the thread that calls GetNext (or in Prefetch's).
+  int num_parallel_calls = 1;
+  // Names of the components that the function returns; empty keeps the input's names.
+  std::vector<std::string> names = {};
+  // The full description of what the function returns; empty takes it from a call on the first element. -1 stands
+  // for a size that varies.
+  std::vector<ComponentSpec> spec = {};
+};
+
+struct ShuffleOptions {
+  uint64_t seed = 0;
+  // Another order in every epoch of a Repeat that follows.
+  bool reshuffle_each_iteration = true;
+};
+
+struct BatchOptions {
+  // Drops the last batch when it is not full.
+  bool drop_remainder = false;
+};
+
+// Reads a dataset's elements in order. GetNext is for one thread at a time; SaveState may be called from any thread.
+// Destruction stops the pipeline's threads, after the Map calls that they are in.
+class Iterator {
+ public:
+  virtual ~Iterator() = default;
+
+  // Stores the next element in *out, or sets *end (and goes on doing so) when there is none. After an error, which
+  // is that of one element, the next call goes on with the following element.
+  virtual absl::Status GetNext(Element* out, bool* end) = 0;
+
+  // The position after the elements that GetNext has returned so far, whatever was prefetched. Small: positions and
+  // generator counters, never payloads.
+  virtual absl::StatusOr<std::string> SaveState() = 0;
+
+  // Goes to a saved position, in this or another process: the elements that follow are the same bits as those that
+  // followed it then. Takes time proportional to the shuffle buffers, not to the position.
+  // FailedPrecondition when the state comes from another pipeline or version, DataLoss when it is damaged; the
+  // iterator is then left where it was. The number of epochs of a Repeat, the prefetching and the number of threads
+  // may differ between the two pipelines. The contents of the sources and Map's functions are taken to be equal.
+  virtual absl::Status RestoreState(absl::string_view state) = 0;
+};
+
+// A description of a pipeline: a cheap, immutable handle that may be copied and shared between threads. A wrong
+// argument makes a dataset whose status() and MakeIterator() carry the first error, with the caller's file and line.
+class Dataset {
+ public:
+  using MapFn = std::function<absl::StatusOr<Element>(const Element&)>;
+  using Slices = std::vector<std::pair<std::string, HostTensor>>;
+
+  // Element i is row i of every tensor: tensors of rank >= 1 with equal sizes in dimension 0. Rows are not copied
+  // until a batch is made of them; the tensors must not be written any more.
+  static Dataset FromTensorSlices(Slices tensors, SourceLocation location = SourceLocation::Current());
+  // 0, 1, ..., n-1: one int64 scalar named "value". n >= 0.
+  static Dataset Range(int64_t n, SourceLocation location = SourceLocation::Current());
+
+  // Applies `fn` to every element. `fn` must depend on nothing but its argument and be safe to call from several
+  // threads; an error is returned by GetNext with `location`.
+  Dataset Map(MapFn fn, MapOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
+  // Keeps `buffer_size` >= 1 elements, yields one of them at random (uniformly) and fills its place with the next.
+  // The order depends on the seed, the epoch and the number of elements, on nothing else.
+  Dataset Shuffle(int64_t buffer_size, ShuffleOptions options = {},
+                  SourceLocation location = SourceLocation::Current()) const;
+  // `count` times, -1 for ever. An empty dataset stays empty.
+  Dataset Repeat(int64_t count = -1, SourceLocation location = SourceLocation::Current()) const;
+  // Shuffle, then Repeat: the buffer never mixes two epochs.
+  Dataset ShuffleAndRepeat(int64_t buffer_size, int64_t count = -1, ShuffleOptions options = {},
+                           SourceLocation location = SourceLocation::Current()) const;
+  // Stacks `batch_size` >= 1 elements along a new dimension 0.
+  Dataset Batch(int64_t batch_size, BatchOptions options = {},
+                SourceLocation location = SourceLocation::Current()) const;
+  // Makes up to `buffer_size` elements ahead in a thread of its own. 0 chooses, and adapts, the number.
+  Dataset Prefetch(int64_t buffer_size = 0, SourceLocation location = SourceLocation::Current()) const;
+  // Elements index, index + num_shards, ...; 0 <= index < num_shards.
+  Dataset Shard(int64_t num_shards, int64_t index, SourceLocation location = SourceLocation::Current()) const;
+  // The first `count` elements; -1 takes all.
+  Dataset Take(int64_t count, SourceLocation location = SourceLocation::Current()) const;
+  // All but the first `count` elements; -1 skips all.
+  Dataset Skip(int64_t count, SourceLocation location = SourceLocation::Current()) const;
+
+  // The first error in the chain.
+  const absl::Status& status() const { return status_; }
+  // The components of an element; empty when status() is not OK.
+  const std::vector<ComponentSpec>& spec() const;
+  // Examples in an element; 0 when not batched.
+  int64_t batch_size() const;
+  // Number of elements (batches, once batched) or kInfiniteCardinality; 0 when status() is not OK.
+  int64_t cardinality() const;
+  // The structure that must be equal for a saved state to fit, e.g. "range(10) | shuffle(4, seed=1) | repeat".
+  std::string Signature() const;
+
+  absl::StatusOr<std::unique_ptr<Iterator>> MakeIterator() const;
+
+ private:
+  Dataset(std::shared_ptr<const data_internal::Node> node, absl::Status status)
+      : node_(std::move(node)), status_(std::move(status)) {}
+  static Dataset Of(absl::StatusOr<std::shared_ptr<const data_internal::Node>> node, const char* op,
+                    SourceLocation location);
+
+  std::shared_ptr<const data_internal::Node> node_;  // null when status_ is not OK
+  absl::Status status_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_DATASET_H_

@@ -1,0 +1,137 @@
+// Every mistake in a pipeline comes back as a Status that names the user's line.
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "data/dataset.h"
+#include "data/test_util.h"
+#include "gtest/gtest.h"
+
+namespace tandem {
+namespace {
+
+// MakeIterator fails with InvalidArgument, this file's `line`, and a text that contains `what`.
+void ExpectError(const Dataset& d, int line, absl::string_view what) {
+  absl::Status status = d.MakeIterator().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_EQ(status, d.status());
+  EXPECT_TRUE(absl::StrContains(status.message(), what)) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat("data/dataset_errors_test.cc:", line, ": "))) << status;
+  EXPECT_TRUE(d.spec().empty());
+  EXPECT_EQ(d.cardinality(), 0);
+}
+
+HostTensor Rows(int64_t n) { return HostTensor::Zeros(DType::kFloat32, {n, 2}); }
+
+absl::StatusOr<Element> Identity(const Element& in) { return in; }
+
+TEST(DatasetErrorsTest, Sources) {
+  ExpectError(Dataset::Range(-1), __LINE__, "Range: the size must not be negative, got -1");
+  ExpectError(Dataset::FromTensorSlices({}), __LINE__, "at least one tensor");
+  ExpectError(Dataset::FromTensorSlices({{"x", Rows(3)}, {"y", Rows(4)}}), __LINE__,
+              "tensor 'y' has 4 rows (shape [4,2]) and 'x' has 3");
+  ExpectError(Dataset::FromTensorSlices({{"x", Rows(3)}, {"x", Rows(3)}}), __LINE__, "two tensors have the name 'x'");
+  ExpectError(Dataset::FromTensorSlices({{"x", HostTensor()}}), __LINE__, "'x' is empty");
+  ExpectError(Dataset::FromTensorSlices({{"x", HostTensor::Scalar<float>(1)}}), __LINE__, "'x' is a scalar");
+}
+
+TEST(DatasetErrorsTest, Arguments) {
+  Dataset d = Dataset::Range(10);
+  ExpectError(d.Shuffle(0), __LINE__, "Shuffle: the buffer size must be between 1 and");
+  ExpectError(d.Shuffle(int64_t{1} << 40), __LINE__, "got 1099511627776");
+  ExpectError(d.ShuffleAndRepeat(-5, 2), __LINE__, "Shuffle: the buffer size");
+  ExpectError(d.ShuffleAndRepeat(5, -2), __LINE__, "Repeat: the count");
+  ExpectError(d.Repeat(-2), __LINE__, "Repeat: the count must be >= 0, or -1 for ever, got -2");
+  ExpectError(d.Batch(0), __LINE__, "Batch: the size must be at least 1, got 0");
+  ExpectError(d.Batch(INT64_MAX), __LINE__, "too large");
+  ExpectError(d.Batch(11, {.drop_remainder = true}), __LINE__, "11 is larger than the data (10 elements)");
+  ExpectError(d.Batch(3).Batch(2), __LINE__, "set drop_remainder in the first Batch");
+  ExpectError(d.Prefetch(-1), __LINE__, "Prefetch: the buffer size must be >= 0");
+  ExpectError(d.Shard(0, 0), __LINE__, "the number of shards must be at least 1");
+  ExpectError(d.Shard(2, 2), __LINE__, "the index must be in [0, 2) for 2 shards, got 2");
+  ExpectError(d.Shard(2, -1), __LINE__, "got -1");
+  ExpectError(d.Take(-2), __LINE__, "Take: the count");
+  ExpectError(d.Skip(-2), __LINE__, "Skip: the count");
+}
+
+TEST(DatasetErrorsTest, Map) {
+  Dataset d = Dataset::Range(10);
+  ExpectError(d.Map(nullptr), __LINE__, "Map: the function is null");
+  ExpectError(d.Map(Identity, {.num_parallel_calls = -1}), __LINE__, "num_parallel_calls must be >= 0");
+  ExpectError(d.Map(Identity, {.names = {"a", "b"}}), __LINE__, "returns 1 components and MapOptions.names has 2");
+  ExpectError(d.Map(Identity, {.names = {"a"}, .spec = d.spec()}), __LINE__, "are both given");
+  ExpectError(d.Take(0).Map(Identity), __LINE__, "the dataset is empty");
+  auto nothing = [](const Element&) -> absl::StatusOr<Element> { return Element(); };
+  ExpectError(d.Map(nothing), __LINE__, "returns no component");
+  auto hollow = [](const Element&) -> absl::StatusOr<Element> { return Element{{HostTensor()}}; };
+  ExpectError(d.Map(hollow), __LINE__, "component 0 of the result is empty");
+  auto twice = [](const Element& e) -> absl::StatusOr<Element> { return Element{{e.components[0], e.components[0]}}; };
+  ExpectError(d.Map(twice), __LINE__, "name the results in MapOptions.names");
+  auto fail = [](const Element&) -> absl::StatusOr<Element> { return absl::InvalidArgumentError("no such image"); };
+  ExpectError(d.Map(fail), __LINE__, "Map: no such image");
+}
+
+TEST(DatasetErrorsTest, TheFirstErrorSticks) {
+  Dataset bad = Dataset::Range(10).Batch(-1);
+  int line = __LINE__ - 1;
+  ExpectError(bad.Shuffle(0).Repeat(-7).Map(nullptr).Prefetch(-1).Shard(0, 0).Take(-9).Skip(-9).Batch(0), line,
+              "Batch: the size must be at least 1, got -1");
+}
+
+TEST(DatasetErrorsTest, AnErrorOfMapIsThatOfOneElement) {
+  auto odd_fails = [](const Element& in) -> absl::StatusOr<Element> {
+    int64_t v = *in.components[0].data<int64_t>();
+    if (v % 2) return absl::DataLossError(absl::StrCat("cannot decode ", v));
+    return in;
+  };
+  for (int threads : {1, 3}) {
+    Dataset d = Dataset::Range(4).Map(odd_fails, {.num_parallel_calls = threads});
+    int line = __LINE__ - 1;
+    std::unique_ptr<Iterator> it = Make(d);
+    for (int64_t i = 0; i < 4; ++i) {
+      Element e;
+      bool end = true;
+      absl::Status status = it->GetNext(&e, &end);
+      EXPECT_FALSE(end);
+      if (i % 2 == 0) {
+        ASSERT_TRUE(status.ok()) << status;
+        EXPECT_EQ(*e.components[0].data<int64_t>(), i);
+      } else {
+        EXPECT_EQ(status,
+                  absl::DataLossError(absl::StrCat("data/dataset_errors_test.cc:", line, ": Map: cannot decode ", i)));
+      }
+    }
+    EXPECT_TRUE(Read(*it).empty());
+  }
+}
+
+TEST(DatasetErrorsTest, ResultsMustFitTheirDescription) {
+  auto grow = [](const Element& in) -> absl::StatusOr<Element> {
+    return Element{{HostTensor::Zeros(DType::kInt64, {1 + *in.components[0].data<int64_t>()})}};
+  };
+  std::unique_ptr<Iterator> it = Make(Dataset::Range(3).Map(grow));
+  Element e;
+  bool end = false;
+  EXPECT_TRUE(it->GetNext(&e, &end).ok());
+  absl::Status status = it->GetNext(&e, &end);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(absl::StrContains(status.message(), "component 'value' is int64[2] where int64[1] is expected"))
+      << status;
+
+  MapOptions varying{.spec = {{"value", DType::kInt64, {-1}}}};
+  Dataset batched = Dataset::Range(3).Map(grow, varying).Batch(2);
+  int line = __LINE__ - 1;
+  status = Make(batched)->GetNext(&e, &end);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat("data/dataset_errors_test.cc:", line,
+                                                               ": Batch: component 'value' is int64[2] in row 1 and "
+                                                               "int64[1] in row 0")))
+      << status;
+
+  auto two = [](const Element& in) -> absl::StatusOr<Element> { return Element{{in.components[0], in.components[0]}}; };
+  status = Make(Dataset::Range(3).Map(two, {.spec = {{"one", DType::kInt64, {}}}}))->GetNext(&e, &end);
+  EXPECT_TRUE(absl::StrContains(status.message(), "2 components where 1 are expected (one:int64[])")) << status;
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,157 @@
+// Threads change when elements are made, never which, and are gone when the iterator is.
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "data/dataset.h"
+#include "data/test_util.h"
+#include "gtest/gtest.h"
+
+namespace tandem {
+namespace {
+
+// Elements that take unequal time, so that threads overtake each other.
+absl::StatusOr<Element> Uneven(const Element& in) {
+  int64_t v = *in.components[0].data<int64_t>();
+  std::this_thread::sleep_for(std::chrono::microseconds((v * 7919) % 300));
+  return Element{{HostTensor::Scalar<int64_t>(v * v)}};
+}
+
+TEST(DatasetThreadsTest, ParallelMapKeepsTheOrder) {
+  std::vector<int64_t> expected = Values(Dataset::Range(200).Shuffle(50).Map(Uneven));
+  for (int threads : {0, 2, 4, 16}) {
+    Dataset d = Dataset::Range(200).Shuffle(50).Map(Uneven, {.num_parallel_calls = threads});
+    EXPECT_EQ(Values(d), expected);
+    EXPECT_EQ(Values(d.Prefetch(5)), expected);
+    EXPECT_EQ(Values(d.Batch(7).Prefetch()), expected);
+  }
+}
+
+// A meeting of `n` threads; gives up after a while so that a failure does not hang.
+class Meeting {
+ public:
+  explicit Meeting(int n) : missing_(n) {}
+  bool Arrive() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (--missing_ <= 0) all_.notify_all();
+    return all_.wait_for(lock, std::chrono::seconds(20), [this] { return missing_ <= 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_;
+  int missing_;
+};
+
+TEST(DatasetThreadsTest, MapRunsInParallel) {
+  Meeting meeting(3);
+  auto meet = [&meeting](const Element& in) -> absl::StatusOr<Element> {
+    if (!meeting.Arrive()) return absl::DeadlineExceededError("the others never came");
+    return in;
+  };
+  Dataset d = Dataset::Range(9).Map(meet, {.num_parallel_calls = 3, .spec = {{"value", DType::kInt64, {}}}});
+  EXPECT_EQ(Values(d).size(), 9u);
+}
+
+TEST(DatasetThreadsTest, PrefetchWorksAheadAndNoFurther) {
+  std::atomic<int> made = 0;
+  Meeting ahead(4);  // the fourth element is made while the first is all that was asked for
+  auto count = [&](const Element& in) -> absl::StatusOr<Element> {
+    if (++made == 4) ahead.Arrive();
+    return in;
+  };
+  Meeting* consumer = &ahead;
+  Dataset d = Dataset::Range(100).Map(count, {.spec = {{"value", DType::kInt64, {}}}}).Prefetch(3);
+  std::unique_ptr<Iterator> it = Make(d);
+  EXPECT_EQ(Values(Read(*it, 1)), std::vector<int64_t>{0});
+  consumer->Arrive();
+  consumer->Arrive();
+  EXPECT_TRUE(consumer->Arrive());
+  EXPECT_LE(made, 4);
+  EXPECT_EQ(Read(*it).size(), 99u);
+  EXPECT_EQ(made, 100);
+}
+
+TEST(DatasetThreadsTest, NothingIsMadeBeforeTheFirstGetNext) {
+  std::atomic<int> made = 0;
+  auto count = [&](const Element& in) -> absl::StatusOr<Element> {
+    ++made;
+    return in;
+  };
+  Dataset d = Dataset::Range(100).Map(count, {.num_parallel_calls = 2, .spec = {{"value", DType::kInt64, {}}}});
+  std::unique_ptr<Iterator> first = Make(d), second = Make(d);
+  ASSERT_TRUE(second->RestoreState(*first->SaveState()).ok());
+  EXPECT_EQ(made, 0);
+}
+
+TEST(DatasetThreadsTest, DestructionAtAnyMomentStopsTheThreads) {
+  std::atomic<int> running = 0;
+  auto busy = [&](const Element& in) -> absl::StatusOr<Element> {
+    ++running;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    --running;
+    return in;
+  };
+  Dataset d = Dataset::Range(1000)
+                  .Repeat()
+                  .Map(busy, {.num_parallel_calls = 4, .spec = {{"value", DType::kInt64, {}}}})
+                  .Prefetch(8);
+  for (int k = 0; k < 60; ++k) {
+    std::unique_ptr<Iterator> it = Make(d);
+    EXPECT_EQ(Read(*it, k % 20).size(), k % 20);
+    it.reset();
+    EXPECT_EQ(running, 0);
+  }
+}
+
+// States saved from another thread while elements are consumed are consistent positions.
+TEST(DatasetThreadsTest, SavingWhileReading) {
+  Dataset d = Dataset::Range(400).Shuffle(30).Map(Uneven, {.num_parallel_calls = 3}).Prefetch(4);
+  std::vector<int64_t> all = Values(d);
+  std::unique_ptr<Iterator> it = Make(d);
+  std::vector<std::string> states;
+  std::atomic<bool> done = false;
+  std::thread saver([&] {
+    do {
+      states.push_back(*it->SaveState());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } while (!done);
+  });
+  EXPECT_EQ(Values(Read(*it)), all);
+  done = true;
+  saver.join();
+  for (size_t i = 0; i < states.size(); i += 1 + states.size() / 10) {
+    std::unique_ptr<Iterator> resumed = Make(d);
+    ASSERT_TRUE(resumed->RestoreState(states[i]).ok());
+    std::vector<int64_t> rest = Values(Read(*resumed));
+    ASSERT_LE(rest.size(), all.size());
+    EXPECT_EQ(rest, std::vector<int64_t>(all.end() - rest.size(), all.end()));
+  }
+}
+
+TEST(DatasetThreadsTest, RestoringWhileThreadsWork) {
+  Dataset d = Dataset::Range(100).Map(Uneven, {.num_parallel_calls = 3}).Prefetch(6);
+  std::vector<int64_t> all = Values(d);
+  std::unique_ptr<Iterator> it = Make(d);
+  std::string start = *it->SaveState();
+  for (int64_t k = 0; k < 30; ++k) {
+    EXPECT_EQ(Values(Read(*it, k)), std::vector<int64_t>(all.begin(), all.begin() + k));
+    ASSERT_TRUE(it->RestoreState(start).ok());
+  }
+  EXPECT_EQ(Values(Read(*it)), all);
+}
+
+TEST(DatasetThreadsTest, IteratorsOfOneDatasetAreIndependent) {
+  Dataset d = Dataset::Range(300).Shuffle(100).Repeat(2).Batch(7).Prefetch();
+  std::vector<int64_t> expected = Values(d);
+  std::vector<std::thread> readers;
+  std::vector<std::vector<int64_t>> got(4);
+  for (int i = 0; i < 4; ++i) readers.emplace_back([&, i] { got[i] = Values(d); });
+  for (std::thread& t : readers) t.join();
+  for (const std::vector<int64_t>& g : got) EXPECT_EQ(g, expected);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,255 @@
+// A saved position, restored in a fresh iterator, goes on with the same bits.
+#include <random>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/fingerprint.h"
+#include "data/dataset.h"
+#include "data/test_util.h"
+#include "gtest/gtest.h"
+
+namespace tandem {
+namespace {
+
+absl::StatusOr<Element> Scramble(const Element& in) {
+  Element out;
+  for (const HostTensor& t : in.components) {
+    HostTensor u = t.Clone();
+    for (int64_t i = 0; i < u.byte_size(); ++i) u.data<uint8_t>()[i] ^= 0x5a;
+    out.components.push_back(u);
+  }
+  return out;
+}
+
+HostTensor Pattern(DType dtype, Shape shape) {
+  HostTensor t(dtype, std::move(shape));
+  for (int64_t i = 0; i < t.byte_size(); ++i) t.data<uint8_t>()[i] = static_cast<uint8_t>(i * 37 + i / 256);
+  return t;
+}
+
+// A random pipeline. The same `structure` seed gives the same order of elements, whatever `tuning` says: that chooses
+// prefetching and threads only.
+Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
+  std::mt19937 rng(structure), tune(tuning);
+  auto pick = [&rng](int from, int to) { return std::uniform_int_distribution<int>(from, to)(rng); };
+  auto maybe_prefetch = [&tune](Dataset d) {
+    int n = std::uniform_int_distribution<int>(-3, 5)(tune);
+    return n < 0 ? d : d.Prefetch(n);
+  };
+  int n = pick(1, 40);
+  Dataset d =
+      pick(0, 1)
+          ? Dataset::Range(n)
+          : Dataset::FromTensorSlices({{"x", Pattern(DType::kFloat32, {n, 3})}, {"y", Pattern(DType::kUInt8, {n})}});
+  bool batched = false;
+  for (int stages = pick(1, 6); stages > 0; --stages) {
+    switch (pick(0, 7)) {
+      case 0:
+        d = d.Shuffle(pick(1, 50),
+                      {.seed = static_cast<uint64_t>(pick(0, 9)), .reshuffle_each_iteration = pick(0, 3) > 0});
+        break;
+      case 1:
+        d = d.Repeat(pick(1, 4));
+        break;
+      case 2: {
+        // Explicit, so that a stage before it may leave nothing.
+        int threads = std::uniform_int_distribution<int>(0, 3)(tune);
+        d = d.Map(Scramble, {.num_parallel_calls = threads, .spec = d.spec()});
+        break;
+      }
+      case 3:
+        if (!batched) d = d.Batch(pick(1, 7), {.drop_remainder = d.cardinality() >= 7 && pick(0, 1)});
+        batched = true;
+        break;
+      case 4: {
+        int shards = pick(1, 3);
+        d = d.Shard(shards, pick(0, shards - 1));
+        break;
+      }
+      case 5:
+        d = d.Take(pick(0, 60));
+        break;
+      case 6:
+        d = d.Skip(pick(0, 6));
+        break;
+      case 7:
+        d = d.ShuffleAndRepeat(pick(1, 20), pick(1, 3), {.seed = 4});
+        break;
+    }
+    d = maybe_prefetch(d);
+  }
+  return d;
+}
+
+TEST(IteratorStateTest, RandomPipelinesResumeExactly) {
+  std::mt19937 rng(12);
+  int64_t compared = 0;
+  for (uint32_t p = 0; p < 300; ++p) {
+    Dataset d = RandomPipeline(p, 2 * p);
+    ASSERT_TRUE(d.status().ok()) << d.status();
+    SCOPED_TRACE(d.Signature());
+    std::vector<Element> all = Read(d, 200);
+    EXPECT_EQ(d.cardinality() < 200, static_cast<int64_t>(all.size()) < 200);
+    std::vector<size_t> positions = {0, all.size(), std::uniform_int_distribution<size_t>(0, all.size())(rng),
+                                     std::uniform_int_distribution<size_t>(0, all.size())(rng)};
+    for (size_t k : positions) {
+      std::unique_ptr<Iterator> first = Make(d);
+      ASSERT_EQ(Read(*first, k).size(), k);
+      absl::StatusOr<std::string> state = first->SaveState();
+      ASSERT_TRUE(state.ok());
+      // A fresh pipeline, tuned differently; its iterator may have been used before.
+      std::unique_ptr<Iterator> second = Make(RandomPipeline(p, 2 * p + 1));
+      Read(*second, k % 3);
+      absl::Status status = second->RestoreState(*state);
+      ASSERT_TRUE(status.ok()) << status;
+      // Saved again at once, then going on: saving must change nothing and be exact after a restore too.
+      size_t more = std::min<size_t>(2, all.size() - k);
+      EXPECT_TRUE(BitEqual(Read(*second, more), {all.begin() + k, all.begin() + k + more}));
+      absl::StatusOr<std::string> again = second->SaveState();
+      ASSERT_TRUE(again.ok());
+      std::vector<Element> rest(all.begin() + k + more, all.end());
+      EXPECT_TRUE(BitEqual(Read(*second, all.size() - k - more), rest));
+      ASSERT_TRUE(first->RestoreState(*again).ok());
+      EXPECT_TRUE(BitEqual(Read(*first, all.size() - k - more), rest));
+      compared += all.size() - k;
+    }
+  }
+  EXPECT_GT(compared, 5000);
+}
+
+TEST(IteratorStateTest, EndlessPipelineResumesInALaterEpoch) {
+  Dataset d = Dataset::Range(50).ShuffleAndRepeat(20, -1, {.seed = 9}).Batch(8).Prefetch(0);
+  std::vector<Element> all = Read(d, 200);
+  for (int64_t k : {1, 6, 7, 50, 111, 199}) {
+    std::unique_ptr<Iterator> first = Make(d), second = Make(d);
+    Read(*first, k);
+    ASSERT_TRUE(second->RestoreState(*first->SaveState()).ok());
+    EXPECT_TRUE(BitEqual(Read(*second, 200 - k), {all.begin() + k, all.end()}));
+  }
+}
+
+TEST(IteratorStateTest, StateIsSmallAndHoldsPositionsOnly) {
+  Dataset d = Dataset::FromTensorSlices({{"x", Pattern(DType::kFloat32, {6000, 784})}}).Shuffle(5000).Batch(64);
+  std::unique_ptr<Iterator> it = Make(d);
+  Read(*it, 3);
+  std::string state = *it->SaveState();
+  EXPECT_LT(state.size(), 2 * 5000 + 200);  // 14 bits a position
+  EXPECT_EQ(state.substr(0, 4), "TDIT");
+}
+
+TEST(IteratorStateTest, MoreEpochsThanPlannedGoOn) {
+  Dataset two = Dataset::Range(5).Shuffle(5).Repeat(2), three = Dataset::Range(5).Shuffle(5).Repeat(3);
+  std::unique_ptr<Iterator> first = Make(two), second = Make(three);
+  EXPECT_EQ(Read(*first).size(), 10u);
+  std::string state = *first->SaveState();
+  ASSERT_TRUE(second->RestoreState(state).ok());
+  std::vector<int64_t> all = Values(three);
+  EXPECT_EQ(Values(Read(*second)), std::vector<int64_t>(all.begin() + 10, all.end()));
+  // Fewer epochs are simply over.
+  std::unique_ptr<Iterator> third = Make(Dataset::Range(5).Shuffle(5).Repeat(1));
+  ASSERT_TRUE(third->RestoreState(state).ok());
+  EXPECT_TRUE(Read(*third).empty());
+}
+
+TEST(IteratorStateTest, StateOfAnotherPipelineIsRefused) {
+  Dataset d = Dataset::Range(10).Shuffle(5, {.seed = 1}).Batch(2);
+  std::unique_ptr<Iterator> it = Make(d);
+  Read(*it, 2);
+  std::string state = *it->SaveState();
+  for (const Dataset& other :
+       {Dataset::Range(11).Shuffle(5, {.seed = 1}).Batch(2), Dataset::Range(10).Shuffle(6, {.seed = 1}).Batch(2),
+        Dataset::Range(10).Shuffle(5, {.seed = 2}).Batch(2), Dataset::Range(10).Shuffle(5, {.seed = 1}).Batch(3),
+        Dataset::Range(10).Shuffle(5, {.seed = 1}).Batch(2, {.drop_remainder = true}),
+        Dataset::Range(10).Shuffle(5, {.seed = 1, .reshuffle_each_iteration = false}).Batch(2),
+        Dataset::Range(10).Shuffle(5, {.seed = 1}), Dataset::Range(10).Shuffle(5, {.seed = 1}).Batch(2).Repeat(),
+        Dataset::Range(10).Take(10).Shuffle(5, {.seed = 1}).Batch(2), Dataset::Range(10).Batch(2)}) {
+    std::unique_ptr<Iterator> fresh = Make(other);
+    absl::Status status = fresh->RestoreState(state);
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), d.Signature())) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), other.Signature())) << status;
+    EXPECT_TRUE(BitEqual(Read(*fresh, 3), Read(other, 3)));  // left where it was
+  }
+}
+
+TEST(IteratorStateTest, EveryDamagedByteAndLengthIsNoticed) {
+  Dataset d = Dataset::Range(300).Shuffle(20).Repeat(2).Batch(4).Prefetch(2);
+  std::unique_ptr<Iterator> it = Make(d);
+  Read(*it, 5);
+  const std::string state = *it->SaveState();
+  std::vector<Element> rest = Read(*it);
+  std::unique_ptr<Iterator> victim = Make(d);
+  ASSERT_TRUE(victim->RestoreState(state).ok());
+  for (size_t i = 0; i < state.size(); ++i) {
+    std::string damaged = state;
+    damaged[i] ^= 1 << (i % 8);
+    EXPECT_EQ(victim->RestoreState(damaged).code(), absl::StatusCode::kDataLoss) << i;
+    EXPECT_EQ(victim->RestoreState(state.substr(0, i)).code(), absl::StatusCode::kDataLoss) << i;
+  }
+  EXPECT_EQ(victim->RestoreState(state + "x").code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(BitEqual(Read(*victim), rest));
+}
+
+// With a forged checksum the numbers themselves must be checked: no position outside the source is ever read.
+TEST(IteratorStateTest, ForgedStatesDoNoHarm) {
+  Dataset d = Dataset::FromTensorSlices({{"x", Pattern(DType::kFloat32, {30, 4})}})
+                  .Skip(2)
+                  .Shuffle(8)
+                  .Repeat(3)
+                  .Batch(4)
+                  .Shuffle(3)
+                  .Prefetch(2);
+  std::unique_ptr<Iterator> it = Make(d);
+  Read(*it, 5);
+  const std::string state = *it->SaveState();
+  std::mt19937 rng(5);
+  int refused = 0, accepted = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::string body = state.substr(0, state.size() - 8);
+    size_t first = 6 + d.Signature().size();
+    size_t at = std::uniform_int_distribution<size_t>(first, body.size() - 1)(rng);
+    switch (round % 4) {
+      case 0:
+        body[at] = static_cast<char>(rng());
+        break;
+      case 1:
+        body.resize(at);
+        break;
+      case 2:
+        body.insert(at, std::string(1 + rng() % 10, static_cast<char>(rng())));
+        break;
+      case 3:
+        body.replace(at, 1, "\xff\xff\xff\xff\xff\xff\xff\xff\x7f");
+        break;
+    }
+    uint64_t checksum = Fingerprint64(body);
+    for (int i = 0; i < 8; ++i) body.push_back(static_cast<char>(checksum >> (8 * i)));
+    std::unique_ptr<Iterator> victim = Make(d);
+    absl::Status status = victim->RestoreState(body);
+    if (status.ok()) {
+      ++accepted;
+      for (const Element& e : Read(*victim, 100)) EXPECT_EQ(e.components[0].shape()[1], 4);
+    } else {
+      ++refused;
+      EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+    }
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_GT(accepted, 0);
+}
+
+TEST(IteratorStateTest, AnotherVersionIsRefused) {
+  std::unique_ptr<Iterator> it = Make(Dataset::Range(3));
+  std::string body = *it->SaveState();
+  body.resize(body.size() - 8);
+  body[4] = 2;
+  uint64_t checksum = Fingerprint64(body);
+  for (int i = 0; i < 8; ++i) body.push_back(static_cast<char>(checksum >> (8 * i)));
+  absl::Status status = it->RestoreState(body);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(absl::StrContains(status.message(), "version 2; this build reads version 1")) << status;
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,141 @@
+// Map, and Prefetch: the stages that ask for threads. Both keep their child's tokens.
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "data/stages.h"
+
+namespace tandem::data_internal {
+namespace {
+
+// What automatic prefetching begins with.
+constexpr int64_t kInitialWindow = 2;
+
+// A function that is applied to the elements of `child`.
+class MapNode : public Node {
+ public:
+  MapNode(NodePtr child, NodeInfo info, Dataset::MapFn fn, int threads, SourceLocation location)
+      : Node(std::move(info)), child_(std::move(child)), fn_(std::move(fn)), threads_(threads), location_(location) {}
+
+  std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
+  bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
+
+  absl::Status Materialize(const int64_t* token, Element* out) const override {
+    Element input;
+    TD_RETURN_IF_ERROR(child_->Materialize(token, &input));
+    absl::StatusOr<Element> result = fn_(input);
+    if (!result.ok()) return Annotate(result.status(), "Map", location_);
+    if (absl::Status status = CheckElement(info().spec, *result); !status.ok()) {
+      return Annotate(absl::InvalidArgumentError(absl::StrCat(
+                          status.message(), "; when sizes vary, describe the result in MapOptions.spec with -1")),
+                      "Map", location_);
+    }
+    *out = *std::move(result);
+    return absl::OkStatus();
+  }
+
+  Parallelism parallelism() const override {
+    Parallelism p = child_->parallelism();
+    if (threads_ > 1) {
+      p.threads = std::max(p.threads, threads_);
+      p.window = std::max<int64_t>(p.window, threads_);
+    }
+    return p;
+  }
+  std::string Signature() const override {
+    return absl::StrCat(child_->Signature(), " | map(", SpecString(info().spec), ")");
+  }
+
+ private:
+  const NodePtr child_;
+  const Dataset::MapFn fn_;
+  const int threads_;
+  const SourceLocation location_;
+};
+
+class PrefetchNode : public OrderNode {
+ public:
+  PrefetchNode(NodePtr child, NodeInfo info, int64_t buffer_size)
+      : OrderNode(std::move(child), std::move(info)), buffer_size_(buffer_size) {}
+
+  std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
+  Parallelism parallelism() const override {
+    Parallelism p = child_->parallelism();
+    p.threads = std::max(p.threads, 1);
+    p.adapt_window |= buffer_size_ == 0;
+    p.window = std::max(p.window, buffer_size_ == 0 ? kInitialWindow : buffer_size_);
+    return p;
+  }
+  // Invisible: a resumed run may prefetch differently.
+  std::string Signature() const override { return child_->Signature(); }
+
+ private:
+  const int64_t buffer_size_;
+};
+
+// Describes the results of `fn` by calling it on the first element of `child`.
+absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Dataset::MapFn& fn,
+                                                     const std::vector<std::string>& names) {
+  std::vector<int64_t> token(child.token_width());
+  if (child.info().cardinality == 0 || !child.MakeTokens()->Next(token.data())) {
+    return absl::InvalidArgumentError(
+        "the dataset is empty, so the function's result is unknown: describe it in MapOptions.spec");
+  }
+  Element input;
+  TD_RETURN_IF_ERROR(child.Materialize(token.data(), &input));
+  TD_ASSIGN_OR_RETURN(Element result, fn(input));
+  if (result.components.empty()) return absl::InvalidArgumentError("the function returns no component");
+  if (!names.empty() && names.size() != result.components.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("the function returns ", result.components.size(),
+                                                   " components and MapOptions.names has ", names.size()));
+  }
+  if (names.empty() && child.info().spec.size() != result.components.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("the function returns ", result.components.size(),
+                                                   " components and takes ", child.info().spec.size(),
+                                                   ": name the results in MapOptions.names"));
+  }
+  std::vector<ComponentSpec> spec;
+  for (size_t i = 0; i < result.components.size(); ++i) {
+    const HostTensor& t = result.components[i];
+    if (t.empty()) return absl::InvalidArgumentError(absl::StrCat("component ", i, " of the result is empty"));
+    ComponentSpec& c =
+        spec.emplace_back(ComponentSpec{names.empty() ? child.info().spec[i].name : names[i], t.dtype(), t.shape()});
+    // A batched token begins with the number of rows; what has as many rows is taken to be batched still.
+    if (child.info().batch_size > 0 && !c.shape.empty() && c.shape[0] == token[0]) c.shape[0] = kBatch;
+  }
+  return spec;
+}
+
+}  // namespace
+
+absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, SourceLocation location) {
+  if (!fn) return absl::InvalidArgumentError("the function is null");
+  if (options.num_parallel_calls < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("num_parallel_calls must be >= 0 (0 = automatic), got ", options.num_parallel_calls));
+  }
+  if (!options.names.empty() && !options.spec.empty()) {
+    return absl::InvalidArgumentError("MapOptions.names and MapOptions.spec are both given; spec has the names");
+  }
+  NodeInfo info = child->info();
+  if (options.spec.empty()) {
+    TD_ASSIGN_OR_RETURN(info.spec, InferSpec(*child, fn, options.names));
+  } else {
+    info.spec = options.spec;
+  }
+  int threads = options.num_parallel_calls;
+  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  return NodePtr(std::make_shared<MapNode>(std::move(child), std::move(info), std::move(fn), threads, location));
+}
+
+absl::StatusOr<NodePtr> MakePrefetch(NodePtr child, int64_t buffer_size) {
+  if (buffer_size < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("the buffer size must be >= 0 (0 = automatic), got ", buffer_size));
+  }
+  NodeInfo info = child->info();
+  return NodePtr(std::make_shared<PrefetchNode>(std::move(child), std::move(info), buffer_size));
+}
+
+}  // namespace tandem::data_internal

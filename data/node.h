@@ -1,0 +1,114 @@
+// The stages that a Dataset is made of.
+//
+// Order and contents are kept apart. A *token* names an element without holding it: the source's row, or the rows of
+// a batch. A stage's TokenIterator decides the order, which costs nanoseconds and has little state; Materialize makes
+// the element of a token, which is pure and may run in any thread. So a shuffle buffer, and whatever was prefetched,
+// is saved as tokens, restoring never replays, and a batch is gathered from the source's rows directly.
+// (A source that can only be read forwards would give running numbers as tokens, and replay inside Materialize.)
+#ifndef TANDEM_DATA_NODE_H_
+#define TANDEM_DATA_NODE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/source_location.h"
+#include "data/element.h"
+#include "data/state_codec.h"
+
+namespace tandem::data_internal {
+
+// The order of a stage's elements. A token is Node::token_width() numbers. Every call refers to the pass that began
+// with construction or the last Restart.
+class TokenIterator {
+ public:
+  virtual ~TokenIterator() = default;
+
+  // Writes the next token, or returns false at the end, and then for every further call.
+  virtual bool Next(int64_t* token) = 0;
+  // Goes over the next `n` tokens; false at the end. `scratch` has room for a token.
+  virtual bool Advance(int64_t n, int64_t* scratch) {
+    for (int64_t i = 0; i < n; ++i) {
+      if (!Next(scratch)) return false;
+    }
+    return true;
+  }
+  // Begins the next pass (epoch).
+  virtual void Restart() = 0;
+
+  virtual void Save(StateWriter* writer) const = 0;
+  // False when the state does not make sense; the iterator must then be thrown away.
+  virtual bool Restore(StateReader* reader) = 0;
+};
+
+// What the stages ask for in threads and elements made ahead; 0 threads: all work is done in GetNext.
+struct Parallelism {
+  int threads = 0;
+  int64_t window = 0;
+  bool adapt_window = false;
+};
+
+// The facts about a stage's elements.
+struct NodeInfo {
+  std::vector<ComponentSpec> spec;
+  int64_t batch_size = 0;     // 0: not batched
+  bool full_batches = false;  // every batch has batch_size rows
+  int64_t cardinality = 0;    // or kInfiniteCardinality
+  int64_t token_width = 1;
+  int shuffles = 0;  // number of Shuffle stages up to here: tells their random streams apart
+};
+
+// One stage, with the stages before it. Immutable. TokenIterators point into it and must not outlive it.
+class Node {
+ public:
+  explicit Node(NodeInfo info) : info_(std::move(info)) {}
+  virtual ~Node() = default;
+
+  const NodeInfo& info() const { return info_; }
+  int64_t token_width() const { return info_.token_width; }
+
+  virtual std::unique_ptr<TokenIterator> MakeTokens() const = 0;
+  virtual absl::Status Materialize(const int64_t* token, Element* out) const = 0;
+  // Stacks the elements of `count` >= 1 tokens, which lie one after another, along a new dimension 0. An error of the
+  // stacking itself names `location`, the Batch's.
+  virtual absl::Status MaterializeRows(const int64_t* tokens, int64_t count, SourceLocation location,
+                                       Element* out) const;
+  // False for a token that Next could never give: one from a file may be anything.
+  virtual bool ValidToken(const int64_t* token) const = 0;
+  virtual Parallelism parallelism() const { return {}; }
+  // Everything that a state depends on, from the source on.
+  virtual std::string Signature() const = 0;
+
+ private:
+  NodeInfo info_;
+};
+
+// "file.cc:12: Batch: message", with the code of `status`.
+absl::Status Annotate(const absl::Status& status, absl::string_view op, SourceLocation location);
+
+using NodePtr = std::shared_ptr<const Node>;
+
+// A stage that only reorders or selects: its tokens are its child's.
+class OrderNode : public Node {
+ public:
+  OrderNode(NodePtr child, NodeInfo info) : Node(std::move(info)), child_(std::move(child)) {}
+
+  absl::Status Materialize(const int64_t* token, Element* out) const override {
+    return child_->Materialize(token, out);
+  }
+  absl::Status MaterializeRows(const int64_t* tokens, int64_t count, SourceLocation location,
+                               Element* out) const override {
+    return child_->MaterializeRows(tokens, count, location, out);
+  }
+  bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
+  Parallelism parallelism() const override { return child_->parallelism(); }
+
+ protected:
+  const NodePtr child_;
+};
+
+}  // namespace tandem::data_internal
+
+#endif  // TANDEM_DATA_NODE_H_

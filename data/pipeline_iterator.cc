@@ -1,0 +1,147 @@
+#include "data/pipeline_iterator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace tandem::data_internal {
+namespace {
+
+// Limits of automatic prefetching and of what a state may claim to have prefetched.
+constexpr int64_t kMaxAutomaticWindow = 16;
+constexpr int64_t kMaxPendingTokens = int64_t{1} << 24;
+
+}  // namespace
+
+PipelineIterator::PipelineIterator(NodePtr root)
+    : root_(std::move(root)),
+      parallelism_(root_->parallelism()),
+      signature_(root_->Signature()),
+      tokens_(root_->MakeTokens()),
+      window_(std::max<int64_t>(parallelism_.window, parallelism_.threads)) {}
+
+PipelineIterator::~PipelineIterator() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  work_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+bool PipelineIterator::Draw(Token* token) {
+  if (!restored_.empty()) {
+    *token = std::move(restored_.front());
+    restored_.pop_front();
+    return true;
+  }
+  token->resize(root_->token_width());
+  return tokens_->Next(token->data());
+}
+
+absl::Status PipelineIterator::GetNext(Element* out, bool* end) {
+  *end = false;
+  if (parallelism_.threads > 0) return GetNextThreaded(out, end);
+  Token token;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!Draw(&token)) {
+      *end = true;
+      return absl::OkStatus();
+    }
+  }
+  return root_->Materialize(token.data(), out);
+}
+
+absl::Status PipelineIterator::GetNextThreaded(Element* out, bool* end) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (static_cast<int>(workers_.size()) < parallelism_.threads) workers_.emplace_back([this] { Work(); });
+  auto first_is_ready = [this] { return slots_.empty() ? ended_ : slots_.front()->ready; };
+  AdaptWindow(/*consumer_waits=*/!first_is_ready());
+  ready_.wait(lock, first_is_ready);
+  if (slots_.empty()) {
+    *end = true;
+    return absl::OkStatus();
+  }
+  std::shared_ptr<Slot> slot = std::move(slots_.front());
+  slots_.pop_front();
+  lock.unlock();
+  work_.notify_one();
+  if (slot->status.ok()) *out = std::move(slot->element);
+  return slot->status;
+}
+
+void PipelineIterator::AdaptWindow(bool consumer_waits) {
+  if (!parallelism_.adapt_window) return;
+  bool full = static_cast<int64_t>(slots_.size()) >= window_ && !slots_.empty() && slots_.back()->ready;
+  was_full_ |= full;
+  if (consumer_waits && was_full_ && window_ < kMaxAutomaticWindow) {
+    window_ = std::min(2 * window_, kMaxAutomaticWindow);
+    was_full_ = false;
+    work_.notify_all();
+  }
+}
+
+void PipelineIterator::Work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    work_.wait(lock, [this] { return stop_ || (!ended_ && static_cast<int64_t>(slots_.size()) < window_); });
+    if (stop_) return;
+    auto slot = std::make_shared<Slot>();
+    if (!Draw(&slot->token)) {
+      ended_ = true;
+      ready_.notify_all();
+      continue;
+    }
+    slots_.push_back(slot);
+    lock.unlock();
+    slot->status = root_->Materialize(slot->token.data(), &slot->element);
+    lock.lock();
+    slot->ready = true;
+    ready_.notify_all();
+  }
+}
+
+absl::StatusOr<std::string> PipelineIterator::SaveState() {
+  StateWriter writer;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    writer.Write(slots_.size() + restored_.size());
+    auto write_token = [&](const Token& token) {
+      for (int64_t v : token) writer.Write(v);
+    };
+    for (const std::shared_ptr<Slot>& slot : slots_) write_token(slot->token);
+    for (const Token& token : restored_) write_token(token);
+    tokens_->Save(&writer);
+  }
+  return writer.Finish(signature_);
+}
+
+absl::Status PipelineIterator::RestoreState(absl::string_view state) {
+  TD_ASSIGN_OR_RETURN(StateReader reader, StateReader::Open(state, signature_));
+  const int64_t width = root_->token_width();
+  int64_t pending = 0;
+  if (!reader.Read(&pending, 0, kMaxPendingTokens) || pending > reader.remaining() / width) return reader.Damaged();
+  std::deque<Token> restored(pending);
+  for (Token& token : restored) {
+    token.resize(width);
+    for (int64_t& v : token) {
+      if (!reader.Read(&v, 0, INT64_MAX)) return reader.Damaged();
+    }
+    if (!root_->ValidToken(token.data())) return reader.Damaged();
+  }
+  std::unique_ptr<TokenIterator> tokens = root_->MakeTokens();
+  if (!tokens->Restore(&reader) || reader.remaining() != 0) return reader.Damaged();
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    slots_.clear();
+    restored_ = std::move(restored);
+    tokens_ = std::move(tokens);
+    ended_ = false;
+  }
+  work_.notify_all();
+  return absl::OkStatus();
+}
+
+}  // namespace tandem::data_internal

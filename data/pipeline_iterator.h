@@ -1,0 +1,68 @@
+// The iterator of every dataset: draws tokens in order, materialises them here or in threads, delivers in order.
+#ifndef TANDEM_DATA_PIPELINE_ITERATOR_H_
+#define TANDEM_DATA_PIPELINE_ITERATOR_H_
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/node.h"
+
+namespace tandem::data_internal {
+
+// A state is: the tokens that were drawn but not delivered, then the state of the token iterator. So the consumer's
+// position is exact however far the threads are, and nothing has to be computed twice while running.
+class PipelineIterator : public Iterator {
+ public:
+  explicit PipelineIterator(NodePtr root);
+  ~PipelineIterator() override;
+
+  absl::Status GetNext(Element* out, bool* end) override;
+  absl::StatusOr<std::string> SaveState() override;
+  absl::Status RestoreState(absl::string_view state) override;
+
+ private:
+  using Token = std::vector<int64_t>;
+
+  // An element on its way. Its token is set before it is shared; the rest is written by one worker before `ready`.
+  struct Slot {
+    Token token;
+    Element element;
+    absl::Status status;
+    bool ready = false;  // guarded by mutex_
+  };
+
+  // The next token, from restored_ or tokens_; false at the end. Needs mutex_.
+  bool Draw(Token* token);
+  // A worker: draws tokens while there is room in the window, and makes their elements.
+  void Work();
+  absl::Status GetNextThreaded(Element* out, bool* end);
+  // Widens the window when the consumer finds an empty queue that had once been full: the producer is fast enough on
+  // average, but uneven. Needs mutex_.
+  void AdaptWindow(bool consumer_waits);
+
+  const NodePtr root_;
+  const Parallelism parallelism_;
+  const std::string signature_;
+
+  std::mutex mutex_;
+  std::condition_variable work_;   // a worker may draw, or must stop
+  std::condition_variable ready_;  // the first slot is ready, or the end is known
+  std::unique_ptr<TokenIterator> tokens_;
+  std::deque<Token> restored_;               // drawn before the state was saved, to be delivered first
+  std::deque<std::shared_ptr<Slot>> slots_;  // drawn, not delivered; a worker may hold one that RestoreState dropped
+  bool ended_ = false;                       // tokens_ has no more
+  bool stop_ = false;
+  bool was_full_ = false;
+  int64_t window_;
+  std::vector<std::thread> workers_;  // started by the first GetNext
+};
+
+}  // namespace tandem::data_internal
+
+#endif  // TANDEM_DATA_PIPELINE_ITERATOR_H_

@@ -1,0 +1,89 @@
+// Repeat: several passes over the child.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "data/stages.h"
+
+namespace tandem::data_internal {
+namespace {
+
+class RepeatIterator : public TokenIterator {
+ public:
+  RepeatIterator(std::unique_ptr<TokenIterator> child, int64_t count) : child_(std::move(child)), count_(count) {}
+
+  bool Next(int64_t* token) override {
+    for (;;) {
+      if (count_ >= 0 && passes_ >= count_) return false;
+      // Not as soon as a pass ends: a state saved at the very end can then go on when more epochs are asked for.
+      if (pass_ended_) {
+        child_->Restart();
+        pass_ended_ = false;
+      }
+      if (child_->Next(token)) {
+        pass_has_elements_ = true;
+        return true;
+      }
+      if (!pass_has_elements_) return false;  // an empty child: repeating it for ever would hang
+      ++passes_;
+      pass_ended_ = true;
+      pass_has_elements_ = false;
+    }
+  }
+  void Restart() override {
+    child_->Restart();
+    passes_ = 0;
+    pass_ended_ = pass_has_elements_ = false;
+  }
+  void Save(StateWriter* writer) const override {
+    child_->Save(writer);
+    writer->Write(passes_);
+    writer->Write(pass_ended_);
+    writer->Write(pass_has_elements_);
+  }
+  bool Restore(StateReader* reader) override {
+    return child_->Restore(reader) && reader->Read(&passes_, 0, INT64_MAX) && reader->Read(&pass_ended_) &&
+           reader->Read(&pass_has_elements_);
+  }
+
+ private:
+  const std::unique_ptr<TokenIterator> child_;
+  const int64_t count_;
+  int64_t passes_ = 0;
+  bool pass_ended_ = false;
+  bool pass_has_elements_ = false;
+};
+
+class RepeatNode : public OrderNode {
+ public:
+  RepeatNode(NodePtr child, NodeInfo info, int64_t count)
+      : OrderNode(std::move(child), std::move(info)), count_(count) {}
+
+  std::unique_ptr<TokenIterator> MakeTokens() const override {
+    return std::make_unique<RepeatIterator>(child_->MakeTokens(), count_);
+  }
+  // Without the count: training longer than planned is a resume like any other.
+  std::string Signature() const override { return absl::StrCat(child_->Signature(), " | repeat"); }
+
+ private:
+  const int64_t count_;
+};
+
+}  // namespace
+
+absl::StatusOr<NodePtr> MakeRepeat(NodePtr child, int64_t count) {
+  if (count < -1) {
+    return absl::InvalidArgumentError(absl::StrCat("the count must be >= 0, or -1 for ever, got ", count));
+  }
+  NodeInfo info = child->info();
+  int64_t n = info.cardinality;
+  if (count == 0 || n == 0) {
+    info.cardinality = 0;
+  } else if (count < 0 || n == kInfiniteCardinality || n > INT64_MAX / count) {
+    info.cardinality = kInfiniteCardinality;
+  } else {
+    info.cardinality = n * count;
+  }
+  return NodePtr(std::make_shared<RepeatNode>(std::move(child), std::move(info), count));
+}
+
+}  // namespace tandem::data_internal

@@ -1,0 +1,136 @@
+// The sources: rows of tensors in memory, and a range of integers. Their tokens are positions.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "data/stages.h"
+
+namespace tandem::data_internal {
+namespace {
+
+class PositionIterator : public TokenIterator {
+ public:
+  explicit PositionIterator(int64_t size) : size_(size) {}
+
+  bool Next(int64_t* token) override {
+    if (position_ >= size_) return false;
+    *token = position_++;
+    return true;
+  }
+  bool Advance(int64_t n, int64_t*) override {
+    bool enough = n <= size_ - position_;
+    position_ = enough ? position_ + n : size_;
+    return enough;
+  }
+  void Restart() override { position_ = 0; }
+  void Save(StateWriter* writer) const override { writer->Write(position_); }
+  bool Restore(StateReader* reader) override { return reader->Read(&position_, 0, size_); }
+
+ private:
+  const int64_t size_;
+  int64_t position_ = 0;
+};
+
+class SourceNode : public Node {
+ public:
+  using Node::Node;
+  std::unique_ptr<TokenIterator> MakeTokens() const override {
+    return std::make_unique<PositionIterator>(info().cardinality);
+  }
+  bool ValidToken(const int64_t* token) const override { return *token >= 0 && *token < info().cardinality; }
+};
+
+class SlicesNode : public SourceNode {
+ public:
+  SlicesNode(Dataset::Slices tensors, NodeInfo info) : SourceNode(std::move(info)), tensors_(std::move(tensors)) {
+    for (const auto& [name, tensor] : tensors_) {
+      row_bytes_.push_back(tensor.shape()[0] == 0 ? 0 : tensor.byte_size() / tensor.shape()[0]);
+    }
+  }
+
+  absl::Status Materialize(const int64_t* token, Element* out) const override {
+    out->components.clear();
+    for (size_t c = 0; c < tensors_.size(); ++c) {
+      HostTensor& row = out->components.emplace_back(info().spec[c].dtype, info().spec[c].shape);
+      std::memcpy(row.raw(), Row(c, *token), row_bytes_[c]);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status MaterializeRows(const int64_t* tokens, int64_t count, SourceLocation, Element* out) const override {
+    out->components.clear();
+    for (size_t c = 0; c < tensors_.size(); ++c) {
+      Shape shape = tensors_[c].second.shape();
+      shape[0] = count;
+      HostTensor& batch = out->components.emplace_back(info().spec[c].dtype, std::move(shape));
+      uint8_t* to = batch.data<uint8_t>();
+      for (int64_t i = 0; i < count; ++i, to += row_bytes_[c]) std::memcpy(to, Row(c, tokens[i]), row_bytes_[c]);
+    }
+    return absl::OkStatus();
+  }
+
+  std::string Signature() const override {
+    return absl::StrCat("slices(", info().cardinality, " x ", SpecString(info().spec), ")");
+  }
+
+ private:
+  const uint8_t* Row(size_t component, int64_t row) const {
+    return tensors_[component].second.data<uint8_t>() + row * row_bytes_[component];
+  }
+
+  const Dataset::Slices tensors_;
+  std::vector<int64_t> row_bytes_;
+};
+
+class RangeNode : public SourceNode {
+ public:
+  using SourceNode::SourceNode;
+
+  absl::Status Materialize(const int64_t* token, Element* out) const override {
+    out->components.assign(1, HostTensor::Scalar<int64_t>(*token));
+    return absl::OkStatus();
+  }
+  absl::Status MaterializeRows(const int64_t* tokens, int64_t count, SourceLocation, Element* out) const override {
+    HostTensor batch(DType::kInt64, {count});
+    std::copy_n(tokens, count, batch.data<int64_t>());
+    out->components.assign(1, std::move(batch));
+    return absl::OkStatus();
+  }
+  std::string Signature() const override { return absl::StrCat("range(", info().cardinality, ")"); }
+};
+
+}  // namespace
+
+absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors) {
+  if (tensors.empty()) return absl::InvalidArgumentError("at least one tensor is needed");
+  NodeInfo info;
+  for (size_t c = 0; c < tensors.size(); ++c) {
+    const auto& [name, tensor] = tensors[c];
+    if (tensor.empty()) return absl::InvalidArgumentError(absl::StrCat("tensor '", name, "' is empty (default-made)"));
+    if (tensor.rank() == 0) {
+      return absl::InvalidArgumentError(absl::StrCat("tensor '", name, "' is a scalar; it needs a dimension to slice"));
+    }
+    if (tensor.shape()[0] != tensors[0].second.shape()[0]) {
+      return absl::InvalidArgumentError(absl::StrCat("tensor '", name, "' has ", tensor.shape()[0], " rows (shape ",
+                                                     ShapeString(tensor.shape()), ") and '", tensors[0].first, "' has ",
+                                                     tensors[0].second.shape()[0], "; they must be equal"));
+    }
+    for (const ComponentSpec& other : info.spec) {
+      if (other.name == name) return absl::InvalidArgumentError(absl::StrCat("two tensors have the name '", name, "'"));
+    }
+    info.spec.push_back({name, tensor.dtype(), Shape(tensor.shape().begin() + 1, tensor.shape().end())});
+  }
+  info.cardinality = tensors[0].second.shape()[0];
+  return NodePtr(std::make_shared<SlicesNode>(std::move(tensors), std::move(info)));
+}
+
+absl::StatusOr<NodePtr> MakeRange(int64_t n) {
+  if (n < 0) return absl::InvalidArgumentError(absl::StrCat("the size must not be negative, got ", n));
+  NodeInfo info;
+  info.spec = {{"value", DType::kInt64, {}}};
+  info.cardinality = n;
+  return NodePtr(std::make_shared<RangeNode>(std::move(info)));
+}
+
+}  // namespace tandem::data_internal
