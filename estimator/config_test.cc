@@ -1,0 +1,114 @@
+// RunConfig, strategies, params and the DONE marker.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/exit_code.h"
+#include "estimator/done_marker.h"
+#include "estimator/params.h"
+#include "estimator/run_config.h"
+
+namespace tandem {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string TempPath(const std::string& name) { return ::testing::TempDir() + "/" + name; }
+
+TEST(RunConfig, DefaultsSaveEveryTenMinutes) {
+  RunConfig config;
+  EXPECT_TRUE(config.Validate().ok());
+  EXPECT_EQ(config.checkpoint_secs(), 600);
+  EXPECT_EQ(config.checkpoint_steps(), 0);
+  EXPECT_EQ(config.keep_checkpoint_max, 5);
+  EXPECT_EQ(config.log_step_count_steps, 100);
+  EXPECT_EQ(config.train_strategy().devices, std::vector<std::string>{"cpu:0"});
+}
+
+TEST(RunConfig, StepsReplaceSecondsAndZeroTurnsOff) {
+  RunConfig steps{.save_checkpoints_steps = 10};
+  EXPECT_EQ(steps.checkpoint_steps(), 10);
+  EXPECT_EQ(steps.checkpoint_secs(), 0);
+  EXPECT_TRUE(steps.checkpoints_enabled());
+  RunConfig off{.save_checkpoints_secs = 0};
+  EXPECT_TRUE(off.Validate().ok());
+  EXPECT_FALSE(off.checkpoints_enabled());
+}
+
+TEST(RunConfig, ListsEveryProblemAtOnce) {
+  RunConfig config{.save_checkpoints_steps = 10,
+                   .save_checkpoints_secs = 5,
+                   .keep_checkpoint_max = -1,
+                   .train_distribute = MirroredStrategy({"gpu:0", "cpu:1", "cpu:1"}),
+                   .warm_start_from = WarmStartSettings{.path = "w.safetensors", .vars_to_warm_start = "("}};
+  const absl::Status status = config.Validate();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+  for (const char* part : {"cannot be both set", "keep_checkpoint_max", "\"gpu:0\": this build has no GPU backend",
+                           "\"cpu:1\" is named twice", "Allowed are cpu:0 to cpu:63", "not a regular expression"}) {
+    EXPECT_THAT(std::string(status.message()), HasSubstr(part));
+  }
+}
+
+TEST(RunConfig, EvaluationTakesTheTrainingDevicesUnlessGiven) {
+  RunConfig config{.train_distribute = MirroredStrategy({"cpu:0", "cpu:1"})};
+  EXPECT_EQ(config.eval_strategy().num_replicas(), 2);
+  config.eval_distribute = OneDeviceStrategy("cpu:0");
+  EXPECT_EQ(config.eval_strategy().num_replicas(), 1);
+}
+
+TEST(Strategy, RefusesWhatIsNoDevice) {
+  EXPECT_TRUE(MirroredStrategy({"cpu:0", "cpu:1", "cpu:2"}).Validate().ok());
+  for (const char* bad : {"cpu", "cpu:", "cpu:-1", "cpu:x", "cpu:00", "cpu:64", "tpu:0", "", "CPU:0 "}) {
+    EXPECT_FALSE(OneDeviceStrategy(bad).Validate().ok()) << bad;
+  }
+  EXPECT_THAT(std::string(MirroredStrategy({}).Validate().message()), HasSubstr("empty"));
+}
+
+TEST(PrepareModelDir, CreatesParentsAndLeavesNothingBehind) {
+  const std::string dir = TempPath("a/b/c");
+  ASSERT_TRUE(PrepareModelDir(Env::Default(), dir).ok());
+  EXPECT_TRUE(Env::Default()->ListDir(dir)->empty());
+}
+
+TEST(PrepareModelDir, UnwritableIsAnIoError) {
+  // A file in the way is an obstacle for root too, unlike permissions.
+  const std::string file = TempPath("file");
+  ASSERT_TRUE(Env::Default()->WriteFile(file, {"x"}).ok());
+  const absl::Status status = PrepareModelDir(Env::Default(), file + "/model");
+  EXPECT_EQ(ExitCodeFor(status), kExitIo);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("model_dir \"" + file + "/model\" cannot be written"));
+}
+
+TEST(Params, FindsByNameAndKind) {
+  const Params params = {{"units", 64}, {"rate", 0.5}, {"sync", true}, {"optimizer", "adam"}};
+  EXPECT_EQ(params.Int("units", 1), 64);
+  EXPECT_EQ(params.Number("units", 1), 64.0);
+  EXPECT_EQ(params.Number("rate", 1), 0.5);
+  EXPECT_EQ(params.Int("rate", 3), 3);
+  EXPECT_TRUE(params.Bool("sync", false));
+  EXPECT_EQ(params.String("optimizer", "sgd"), "adam");
+  EXPECT_EQ(params.String("none", "sgd"), "sgd");
+  EXPECT_FALSE(params.Has("none"));
+}
+
+TEST(DoneMarker, RoundTripsAndReportsDamage) {
+  Env* env = Env::Default();
+  const std::string dir = TempPath("done");
+  ASSERT_TRUE(env->CreateDirs(dir).ok());
+  EXPECT_FALSE((*ReadDoneMarker(env, dir)).has_value());
+  ASSERT_TRUE(WriteDoneMarker(env, dir, {.final_step = 22, .reason = "max_steps"}).ok());
+  auto marker = ReadDoneMarker(env, dir);
+  ASSERT_TRUE(marker.ok() && marker->has_value());
+  EXPECT_EQ((*marker)->final_step, 22);
+  EXPECT_EQ((*marker)->reason, "max_steps");
+  EXPECT_TRUE(RemoveDoneMarker(env, dir).ok());
+  EXPECT_TRUE(RemoveDoneMarker(env, dir).ok());
+  EXPECT_FALSE((*ReadDoneMarker(env, dir)).has_value());
+  ASSERT_TRUE(env->WriteFile(dir + "/DONE", {"{\"final_step\": \"x\"}"}).ok());
+  EXPECT_EQ(ReadDoneMarker(env, dir).status().code(), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace tandem

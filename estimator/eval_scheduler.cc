@@ -1,0 +1,42 @@
+#include "estimator/eval_scheduler.h"
+
+#include "absl/strings/str_format.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+
+absl::Status EvalScheduler::Begin(int64_t start_step) {
+  start_step_ = start_step;
+  evaluations_ = 0;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> EvalScheduler::Evaluate(int64_t global_step) {
+  last_time_ = options_.clock();
+  evaluated_step_ = global_step;
+  ++evaluations_;
+  return options_.evaluate(global_step);
+}
+
+absl::StatusOr<bool> EvalScheduler::AfterSave(int64_t global_step) {
+  if (options_.signalled && options_.signalled()) return true;
+  if (start_step_ == global_step) return false;  // the weights that training starts with
+  if (evaluations_ > 0) {
+    const double wait = last_time_ + options_.throttle_secs - options_.clock();
+    if (wait > 0) {
+      TD_LOG(INFO) << absl::StrFormat(
+          "Skip the current checkpoint eval due to throttle secs (%g secs). The next one is due in %.0f secs.",
+          options_.throttle_secs, wait);
+      return false;
+    }
+  }
+  return Evaluate(global_step);
+}
+
+absl::Status EvalScheduler::End(int64_t global_step) {
+  if (global_step == evaluated_step_ || (options_.signalled && options_.signalled())) return absl::OkStatus();
+  return Evaluate(global_step).status();
+}
+
+}  // namespace tandem

@@ -1,0 +1,67 @@
+// A loop's two collaborators, made by hand: rounds without content and steps whose losses are given. For tests of hooks
+// and loops alone; the Estimator's tests run compiled graphs.
+#ifndef TANDEM_ESTIMATOR_FAKE_STEPS_H_
+#define TANDEM_ESTIMATOR_FAKE_STEPS_H_
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "estimator/step_runner.h"
+
+namespace tandem {
+
+// `rounds` rounds of `examples` examples; -1 never ends.
+class CountedSource : public BatchSource {
+ public:
+  explicit CountedSource(int64_t rounds, int64_t examples = 4) : left_(rounds), examples_(examples) {}
+  absl::StatusOr<bool> Next(Round* round) override {
+    if (left_ == 0) return false;
+    if (left_ > 0) --left_;
+    ++drawn;
+    round->examples = examples_;
+    return true;
+  }
+  int64_t drawn = 0;
+
+ private:
+  int64_t left_;
+  int64_t examples_;
+};
+
+// Step i (of this runner) has losses[i], the last one for ever; a loss that is not finite makes the step so.
+class ScriptedRunner : public StepRunner {
+ public:
+  explicit ScriptedRunner(std::vector<float> losses = {1.0f}) : losses_(std::move(losses)) {}
+
+  absl::StatusOr<StepOutcome> Run(const StepRequest& request) override {
+    requests.push_back({request.scalars, request.fetches});
+    StepOutcome outcome;
+    const float loss = losses_[std::min(requests.size(), losses_.size()) - 1];
+    for (const std::string& name : request.fetches) {
+      outcome.values[name] = HostTensor::Scalar<float>(name == "loss" ? loss : 7.0f);
+    }
+    outcome.examples = request.round->examples;
+    outcome.finite = std::isfinite(loss);
+    if (on_run) on_run();
+    return outcome;
+  }
+  absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) override { return origin; }
+
+  struct Seen {
+    std::map<std::string, double> scalars;
+    std::vector<std::string> fetches;
+  };
+  std::vector<Seen> requests;
+  std::string origin = "dense/Log at model.cc:12";
+  std::function<void()> on_run;
+
+ private:
+  std::vector<float> losses_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_FAKE_STEPS_H_

@@ -1,0 +1,73 @@
+#include "estimator/hooks/checkpoint_saver_hook.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/logging.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+
+CheckpointSaverHook::CheckpointSaverHook(Options options) : options_(std::move(options)) {
+  TD_LOG(INFO) << "Create CheckpointSaverHook.";
+}
+
+absl::Status CheckpointSaverHook::Begin(HookContext& context) {
+  if ((options_.save_steps > 0) == (options_.save_secs > 0)) {
+    return absl::InvalidArgumentError("give one of save_steps and save_secs, as a positive number");
+  }
+  saved_step_ = options_.restored_step;
+  for (const auto& listener : options_.listeners) {
+    TD_RETURN_IF_ERROR(listener->Begin(std::max<int64_t>(options_.restored_step, 0)));
+  }
+  return absl::OkStatus();
+}
+
+bool CheckpointSaverHook::Due(int64_t global_step) const {
+  if (global_step == saved_step_) return false;
+  if (options_.save_steps > 0) return global_step >= saved_step_ + options_.save_steps;
+  return options_.clock() >= saved_time_ + options_.save_secs;
+}
+
+absl::Status CheckpointSaverHook::Save(RunContext& context) {
+  const int64_t step = context.global_step();
+  TD_LOG(INFO) << "Calling checkpoint listeners before saving checkpoint " << step << "...";
+  for (const auto& listener : options_.listeners) TD_RETURN_IF_ERROR(listener->BeforeSave(step));
+  TD_RETURN_IF_ERROR(options_.save(step));
+  saved_step_ = step;
+  saved_time_ = options_.clock();
+  TD_LOG(INFO) << "Calling checkpoint listeners after saving checkpoint " << step << "...";
+  for (const auto& listener : options_.listeners) {
+    TD_ASSIGN_OR_RETURN(const bool stop, listener->AfterSave(step));
+    if (stop) context.RequestStop();
+  }
+  // Evaluation in a listener may take longer than the interval: it must not eat into the next one.
+  saved_time_ = options_.clock();
+  return absl::OkStatus();
+}
+
+std::vector<std::string> CheckpointSaverHook::BeforeRun(RunContext& context) {
+  if (!started_) {
+    started_ = true;
+    saved_time_ = options_.clock();
+    if (context.global_step() != saved_step_) context.Fail(Save(context));
+  }
+  return {};
+}
+
+absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues& values) {
+  if (!values.finite) {
+    tainted_ = tainted_ || values.applied;
+    return absl::OkStatus();
+  }
+  if (!tainted_ && Due(context.global_step())) return Save(context);
+  return absl::OkStatus();
+}
+
+absl::Status CheckpointSaverHook::End(RunContext& context) {
+  if (!tainted_ && context.global_step() != saved_step_) TD_RETURN_IF_ERROR(Save(context));
+  for (const auto& listener : options_.listeners) TD_RETURN_IF_ERROR(listener->End(context.global_step()));
+  return absl::OkStatus();
+}
+
+}  // namespace tandem

@@ -1,0 +1,67 @@
+// CheckpointSaverHook: saves at the start, when due, and at the end of training.
+#ifndef TANDEM_ESTIMATOR_HOOKS_CHECKPOINT_SAVER_HOOK_H_
+#define TANDEM_ESTIMATOR_HOOKS_CHECKPOINT_SAVER_HOOK_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/hooks/clock.h"
+#include "estimator/session_run_hook.h"
+
+namespace tandem {
+
+// Called around every save of a CheckpointSaverHook.
+class CheckpointSaverListener {
+ public:
+  virtual ~CheckpointSaverListener() = default;
+  // `start_step`: where training starts; the checkpoint saved there is no news.
+  virtual absl::Status Begin(int64_t start_step) { return absl::OkStatus(); }
+  virtual absl::Status BeforeSave(int64_t global_step) { return absl::OkStatus(); }
+  // True asks for the end of training.
+  virtual absl::StatusOr<bool> AfterSave(int64_t global_step) { return false; }
+  // After the last save, of step `global_step`.
+  virtual absl::Status End(int64_t global_step) { return absl::OkStatus(); }
+};
+
+class CheckpointSaverHook : public SessionRunHook {
+ public:
+  struct Options {
+    // When a save is due: so many steps or seconds after the last one. Exactly one is positive.
+    int64_t save_steps = 0;
+    double save_secs = 0;
+    // Writes the checkpoint of `global_step`; it does not exist yet.
+    std::function<absl::Status(int64_t global_step)> save;
+    // The step that training was restored from, whose checkpoint exists; -1 when there is none.
+    int64_t restored_step = -1;
+    std::vector<std::shared_ptr<CheckpointSaverListener>> listeners;
+    Clock clock = SystemClock();
+  };
+  explicit CheckpointSaverHook(Options options);
+
+  std::string name() const override { return "CheckpointSaverHook"; }
+  absl::Status Begin(HookContext& context) override;
+  // The first call writes the first checkpoint: by now the AfterCreateSession of every hook has run.
+  std::vector<std::string> BeforeRun(RunContext& context) override;
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override;
+  absl::Status End(RunContext& context) override;
+
+ private:
+  bool Due(int64_t global_step) const;
+  absl::Status Save(RunContext& context);
+
+  Options options_;
+  bool started_ = false;
+  // A step that was not finite but had changed variables, so that none of them can be trusted any more.
+  bool tainted_ = false;
+  int64_t saved_step_ = -1;
+  double saved_time_ = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_HOOKS_CHECKPOINT_SAVER_HOOK_H_

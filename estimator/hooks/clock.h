@@ -1,0 +1,20 @@
+// The clock of hooks that measure or wait: an argument, so that tests need no time to pass.
+#ifndef TANDEM_ESTIMATOR_HOOKS_CLOCK_H_
+#define TANDEM_ESTIMATOR_HOOKS_CLOCK_H_
+
+#include <functional>
+
+#include "base/env.h"
+
+namespace tandem {
+
+// Seconds since some fixed point; never goes back.
+using Clock = std::function<double()>;
+
+inline Clock SystemClock() {
+  return [] { return Env::Default()->MonotonicSeconds(); };
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_HOOKS_CLOCK_H_

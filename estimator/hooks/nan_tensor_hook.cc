@@ -1,0 +1,36 @@
+#include "estimator/hooks/nan_tensor_hook.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
+#include "base/logging.h"
+
+namespace tandem {
+
+absl::Status NanTensorHook::AfterRun(RunContext& context, const RunValues& values) {
+  if (values.finite) return absl::OkStatus();
+  const double loss = values.Number("loss");
+  // With a finite loss it is a gradient that has left the numbers.
+  const std::string what =
+      std::isfinite(loss) ? "a gradient that is not finite" : absl::StrCat("loss = ", std::isnan(loss) ? "NaN" : "Inf");
+  TD_LOG(ERROR) << "Model diverged with " << what << ".";
+  std::string where;
+  if (absl::StatusOr<std::string> op = context.FindNonFinite(); !op.ok()) {
+    where = absl::StrCat("the search for its origin failed: ", op.status().message());
+  } else if (op->empty()) {
+    where = "running the step again did not reproduce it";
+  } else {
+    where = absl::StrCat("first seen in ", *op);
+  }
+  const std::string message = absl::StrCat(
+      "NaN loss during training: step ", values.step, " gave ", what, "; ", where,
+      ". The variables are those of the step before and nothing that is not finite was saved. Lower the learning rate, "
+      "clip the gradients, or look at this batch.");
+  if (fail_on_nan_) return WithExitCode(absl::InternalError(message), kExitInternal);
+  TD_LOG(WARNING) << message;
+  context.RequestStop();
+  return absl::OkStatus();
+}
+
+}  // namespace tandem

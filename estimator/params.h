@@ -1,0 +1,56 @@
+// Params: the hyperparameters that an Estimator hands to its model_fn.
+#ifndef TANDEM_ESTIMATOR_PARAMS_H_
+#define TANDEM_ESTIMATOR_PARAMS_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+// Named values: Params params = {{"learning_rate", 1e-3}, {"units", 64}, {"optimizer", "adam"}}.
+class Params {
+ public:
+  using Value = std::variant<bool, int64_t, double, std::string>;
+
+  // Takes any of the four types, and what converts to them without surprise.
+  struct Entry {
+    Entry(absl::string_view name, bool value) : name(name), value(value) {}
+    Entry(absl::string_view name, int value) : name(name), value(int64_t{value}) {}
+    Entry(absl::string_view name, int64_t value) : name(name), value(value) {}
+    Entry(absl::string_view name, double value) : name(name), value(value) {}
+    Entry(absl::string_view name, const char* value) : name(name), value(std::string(value)) {}
+    Entry(absl::string_view name, std::string value) : name(name), value(std::move(value)) {}
+    std::string name;
+    Value value;
+  };
+
+  Params() = default;
+  Params(std::initializer_list<Entry> entries) {
+    for (const Entry& e : entries) values_[e.name] = e.value;
+  }
+
+  bool Has(absl::string_view name) const { return Find(name) != nullptr; }
+  // The value, or `otherwise` when there is none of that name or it is of another kind. Number takes integers too.
+  bool Bool(absl::string_view name, bool otherwise) const;
+  int64_t Int(absl::string_view name, int64_t otherwise) const;
+  double Number(absl::string_view name, double otherwise) const;
+  std::string String(absl::string_view name, absl::string_view otherwise) const;
+
+  void Set(Entry entry) { values_[entry.name] = std::move(entry.value); }
+  const std::map<std::string, Value>& values() const { return values_; }
+
+ private:
+  const Value* Find(absl::string_view name) const;
+
+  std::map<std::string, Value> values_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_PARAMS_H_

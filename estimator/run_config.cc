@@ -1,0 +1,103 @@
+#include "estimator/run_config.h"
+
+#include <cmath>
+#include <regex>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/annotate.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+constexpr double kDefaultCheckpointSecs = 600;
+
+std::string StrategyString(const DistributionStrategy& strategy) {
+  return absl::StrCat(strategy.name, "(", absl::StrJoin(strategy.devices, ", "), ")");
+}
+
+void CheckNotNegative(const char* name, double value, std::vector<std::string>* problems) {
+  if (value < 0 || !std::isfinite(value)) {
+    problems->push_back(absl::StrCat(name, " must not be negative, got ", value));
+  }
+}
+
+}  // namespace
+
+absl::Status RunConfig::Validate() const {
+  std::vector<std::string> problems;
+  if (save_checkpoints_steps.has_value() && save_checkpoints_secs.has_value()) {
+    problems.push_back("save_checkpoints_steps and save_checkpoints_secs cannot be both set; choose one");
+  }
+  CheckNotNegative("save_checkpoints_steps", save_checkpoints_steps.value_or(0), &problems);
+  CheckNotNegative("save_checkpoints_secs", save_checkpoints_secs.value_or(0), &problems);
+  CheckNotNegative("keep_checkpoint_max", keep_checkpoint_max, &problems);
+  CheckNotNegative("log_step_count_steps", log_step_count_steps, &problems);
+  CheckNotNegative("threads", threads, &problems);
+  CheckNotNegative("lanes", lanes, &problems);
+  CheckNotNegative("shard_rows", shard_rows, &problems);
+  for (const auto& [field, strategy] :
+       {std::make_pair("train_distribute", &train_distribute), std::make_pair("eval_distribute", &eval_distribute)}) {
+    if (!strategy->has_value()) continue;
+    if (absl::Status status = (*strategy)->Validate(); !status.ok()) {
+      problems.push_back(absl::StrCat(field, ": ", status.message()));
+    }
+  }
+  if (warm_start_from.has_value()) {
+    if (warm_start_from->path.empty()) problems.push_back("warm_start_from: path is empty");
+    try {
+      std::regex pattern(warm_start_from->vars_to_warm_start);
+    } catch (const std::regex_error& e) {
+      problems.push_back(absl::StrCat("warm_start_from: vars_to_warm_start \"", warm_start_from->vars_to_warm_start,
+                                      "\" is not a regular expression: ", e.what()));
+    }
+  }
+  if (problems.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("RunConfig: ", absl::StrJoin(problems, "; ")));
+}
+
+bool RunConfig::checkpoints_enabled() const { return checkpoint_steps() > 0 || checkpoint_secs() > 0; }
+
+int64_t RunConfig::checkpoint_steps() const { return save_checkpoints_steps.value_or(0); }
+
+double RunConfig::checkpoint_secs() const {
+  if (save_checkpoints_steps.has_value()) return 0;
+  return save_checkpoints_secs.value_or(kDefaultCheckpointSecs);
+}
+
+std::string RunConfig::ToString() const {
+  std::vector<std::string> fields = {
+      absl::StrCat("model_dir: ", model_dir),
+      absl::StrCat("seed: ", seed.value_or(0)),
+      absl::StrCat("save_checkpoints_steps: ", checkpoint_steps()),
+      absl::StrCat("save_checkpoints_secs: ", checkpoint_secs()),
+      absl::StrCat("keep_checkpoint_max: ", keep_checkpoint_max),
+      absl::StrCat("log_step_count_steps: ", log_step_count_steps),
+      absl::StrCat("train_distribute: ", StrategyString(train_strategy())),
+      absl::StrCat("eval_distribute: ", StrategyString(eval_strategy())),
+      absl::StrCat("threads: ", threads),
+      absl::StrCat("lanes: ", lanes),
+      absl::StrCat("shard_rows: ", shard_rows),
+      absl::StrCat("warm_start_from: ", warm_start_from.has_value() ? warm_start_from->path : "none"),
+  };
+  return absl::StrCat("{", absl::StrJoin(fields, ", "), "}");
+}
+
+absl::Status PrepareModelDir(Env* env, const std::string& model_dir) {
+  absl::Status status = env->CreateDirs(model_dir);
+  if (status.ok()) {
+    // Only creating a file shows whether one can be created: permissions, quotas and read-only mounts all count.
+    const std::string probe = JoinPath(model_dir, absl::StrCat(".tmp-probe-", env->ProcessId()));
+    status = env->WriteFile(probe, {});
+    if (status.ok()) status = env->DeleteFile(probe);
+  }
+  if (status.ok()) return status;
+  return WithExitCode(Annotate(status, absl::StrCat("model_dir \"", model_dir, "\" cannot be written: "),
+                               "; choose a directory that this user can write, on a disk that has space"),
+                      kExitIo);
+}
+
+}  // namespace tandem

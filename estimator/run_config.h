@@ -1,0 +1,87 @@
+// RunConfig: how and where an Estimator runs, as opposed to what it computes.
+#ifndef TANDEM_ESTIMATOR_RUN_CONFIG_H_
+#define TANDEM_ESTIMATOR_RUN_CONFIG_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/env.h"
+#include "estimator/strategy.h"
+
+namespace tandem {
+
+// First values of variables from somewhere else. Used only while model_dir holds no checkpoint, so that a restart does
+// not warm-start again.
+struct WarmStartSettings {
+  // A safetensors file, a checkpoint directory (".../model.ckpt-100"), or a model_dir (its latest checkpoint).
+  std::string path;
+  // A regular expression (ECMAScript) that a variable's whole name must match. It chooses among all variables, slots
+  // and statistics included; names that the source does not have keep their initialisers.
+  std::string vars_to_warm_start = ".*";
+};
+
+// Validated when the Estimator is made; an error comes back from every call of the Estimator.
+struct RunConfig {
+  // Checkpoints, compiled programs and evaluation records. Created when it does not exist. Empty: a temporary folder.
+  std::string model_dir = "";
+  // Of initialisers, dropout and everything random in the graph. A run restored from a checkpoint keeps the seed it
+  // began with. Without a value: 0.
+  std::optional<int64_t> seed = std::nullopt;
+
+  // When to save: every so many steps, or seconds; at most one of them. Without either: every 600 seconds. A value
+  // of 0 turns checkpoints off. With checkpoints on, the first and the last step are saved too.
+  std::optional<int64_t> save_checkpoints_steps = std::nullopt;
+  std::optional<double> save_checkpoints_secs = std::nullopt;
+  int keep_checkpoint_max = 5;  // 0 keeps all
+
+  // Steps between lines with the loss and with global_step/sec; 0 turns both off.
+  int64_t log_step_count_steps = 100;
+
+  // One replica on cpu:0 unless given. Evaluation and prediction use eval_distribute, or train_distribute without it.
+  std::optional<DistributionStrategy> train_distribute = std::nullopt;
+  std::optional<DistributionStrategy> eval_distribute = std::nullopt;
+
+  // Threads of the job, all replicas together; 0 takes the machine's number of cores. Results do not depend on it.
+  int threads = 0;
+  // Leaves of the reduction tree over the whole global batch, and rows of a shard; 0 lets the compiler choose.
+  int lanes = 0;
+  int shard_rows = 0;
+
+  std::optional<WarmStartSettings> warm_start_from = std::nullopt;
+
+  // Compiled programs are kept in <model_dir>/compiled, or in this directory.
+  bool compile_cache = true;
+  std::string compile_cache_dir = "";
+
+  // Finish the step, save and return on SIGINT and SIGTERM.
+  bool handle_signals = true;
+  // False: a step with a NaN or infinity ends training without an error. No such step changes a variable either way.
+  bool fail_on_nan = true;
+  // A line with images/s and loss that is rewritten in place, when stderr is a terminal.
+  bool progress = true;
+
+  Env* env = nullptr;  // Env::Default() when null
+
+  // All that is wrong with it, in one InvalidArgument error.
+  absl::Status Validate() const;
+  // "{model_dir: /tmp/m, seed: 0, ...}", one line.
+  std::string ToString() const;
+
+  bool checkpoints_enabled() const;
+  int64_t checkpoint_steps() const;  // 0 when not by steps
+  double checkpoint_secs() const;    // 0 when not by time
+  DistributionStrategy train_strategy() const { return train_distribute.value_or(DistributionStrategy()); }
+  DistributionStrategy eval_strategy() const { return eval_distribute.value_or(train_strategy()); }
+  Env* file_env() const { return env ? env : Env::Default(); }
+};
+
+// Creates `model_dir` with its parents and makes sure that files can be created in it.
+// An error names the directory and carries exit code 74.
+absl::Status PrepareModelDir(Env* env, const std::string& model_dir);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_RUN_CONFIG_H_

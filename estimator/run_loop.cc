@@ -1,0 +1,137 @@
+#include "estimator/run_loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/annotate.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+absl::Status InHook(const SessionRunHook& hook, const char* method, const absl::Status& status) {
+  return Annotate(status, absl::StrCat(hook.name(), "::", method, ": "));
+}
+
+// What hooks fetch in this step. "global_step" is not a tensor of the program: the loop provides it.
+absl::StatusOr<std::set<std::string>> CollectFetches(const HookList& hooks, const LoopOptions& options,
+                                                     RunContext& context) {
+  std::set<std::string> fetches(options.fetches.begin(), options.fetches.end());
+  for (const auto& hook : hooks) {
+    for (std::string& name : hook->BeforeRun(context)) {
+      if (name != "global_step" && options.fetchable.count(name) == 0) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            hook->name(), "::BeforeRun fetches \"", name,
+            "\", which no hook has asked for in Begin; available are: ", absl::StrJoin(options.fetchable, ", ")));
+      }
+      fetches.insert(std::move(name));
+    }
+    TD_RETURN_IF_ERROR(InHook(*hook, "BeforeRun", context.status()));
+  }
+  return fetches;
+}
+
+absl::Status EndHooks(const HookList& hooks, RunContext& context) {
+  absl::Status first;
+  for (const auto& hook : hooks) {
+    absl::Status status = InHook(*hook, "End", hook->End(context));
+    if (status.ok()) continue;
+    // Later hooks must still get their End: one of them may hold the only copy of something.
+    if (first.ok()) {
+      first = status;
+    } else {
+      TD_LOG(ERROR) << "After a first error, " << status.message();
+    }
+  }
+  return first;
+}
+
+}  // namespace
+
+const char* StopReasonName(StopReason reason) {
+  switch (reason) {
+    case StopReason::kEndOfInput:
+      return "end of input";
+    case StopReason::kStopRequested:
+      return "stop requested";
+    case StopReason::kMaxRounds:
+      return "all steps done";
+    case StopReason::kSignal:
+      return "signal";
+  }
+  return "unknown";
+}
+
+absl::Status BeginHooks(const HookList& hooks, HookContext& context) {
+  for (const auto& hook : hooks) TD_RETURN_IF_ERROR(InHook(*hook, "Begin", hook->Begin(context)));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, const HookList& hooks,
+                                   const LoopOptions& options, int64_t* global_step) {
+  LoopResult result;
+  RunContext context(options.mode, global_step);
+  for (const auto& hook : hooks) {
+    TD_RETURN_IF_ERROR(InHook(*hook, "AfterCreateSession", hook->AfterCreateSession(context)));
+  }
+  while (true) {
+    if (options.signalled && options.signalled()) {
+      result.reason = StopReason::kSignal;
+      break;
+    }
+    if (context.stop_requested()) {
+      result.reason = StopReason::kStopRequested;
+      break;
+    }
+    if (options.max_rounds >= 0 && result.steps >= options.max_rounds) {
+      result.reason = StopReason::kMaxRounds;
+      break;
+    }
+    // BeforeRun comes before the batches are drawn: a hook that saves here saves the input's position before this step.
+    TD_ASSIGN_OR_RETURN(std::set<std::string> fetches, CollectFetches(hooks, options, context));
+    Round round;
+    TD_ASSIGN_OR_RETURN(const bool more, source.Next(&round));
+    if (!more) {
+      result.reason = StopReason::kEndOfInput;
+      break;
+    }
+    StepRequest request;
+    request.round = &round;
+    request.scalars = options.scalars;
+    request.scalars["global_step"] = static_cast<double>(*global_step);
+    fetches.erase("global_step");
+    request.fetches.assign(fetches.begin(), fetches.end());
+    TD_ASSIGN_OR_RETURN(StepOutcome outcome, runner.Run(request));
+
+    RunValues values;
+    values.tensors = std::move(outcome.values);
+    values.step = *global_step;
+    values.examples = outcome.examples;
+    values.applied = outcome.finite;
+    values.finite = outcome.finite;
+    if (options.mode == Mode::kTrain) {
+      if (values.Has("loss")) {
+        result.last_loss = values.Number("loss");
+        values.finite = values.finite && std::isfinite(result.last_loss);
+      }
+      if (values.finite) ++*global_step;
+    }
+    values.tensors["global_step"] = HostTensor::Scalar<int64_t>(*global_step);
+    if (values.finite) {
+      ++result.steps;
+      result.examples += values.examples;
+    }
+    context.set_find_non_finite([&] { return runner.FindNonFinite(request); });
+    if (options.on_step) TD_RETURN_IF_ERROR(options.on_step(values));
+    for (const auto& hook : hooks) TD_RETURN_IF_ERROR(InHook(*hook, "AfterRun", hook->AfterRun(context, values)));
+    context.set_find_non_finite(nullptr);
+  }
+  TD_RETURN_IF_ERROR(EndHooks(hooks, context));
+  return result;
+}
+
+}  // namespace tandem

@@ -1,0 +1,58 @@
+// The loop of steps with hooks around it: what Train, Evaluate and Predict have in common.
+#ifndef TANDEM_ESTIMATOR_RUN_LOOP_H_
+#define TANDEM_ESTIMATOR_RUN_LOOP_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/mode.h"
+#include "estimator/session_run_hook.h"
+#include "estimator/step_runner.h"
+
+namespace tandem {
+
+// Why a loop ended.
+enum class StopReason { kEndOfInput, kStopRequested, kMaxRounds, kSignal };
+// "end of input", "stop requested", ...
+const char* StopReasonName(StopReason reason);
+
+struct LoopOptions {
+  Mode mode = Mode::kTrain;
+  // Sent with every step, with "global_step" added.
+  std::map<std::string, double> scalars;
+  // Fetched in every step, whatever hooks ask for.
+  std::vector<std::string> fetches;
+  // Names that hooks may fetch: the compiled program's outputs.
+  std::set<std::string> fetchable;
+  // Steps of this loop; -1 until the input ends or a hook stops it.
+  int64_t max_rounds = -1;
+  // Called with each step's values before the hooks' AfterRun.
+  std::function<absl::Status(const RunValues&)> on_step;
+  // Whether a signal asks the process to stop; asked between steps.
+  std::function<bool()> signalled;
+};
+
+struct LoopResult {
+  int64_t steps = 0;  // of this loop that were finite
+  int64_t examples = 0;
+  double last_loss = 0;
+  StopReason reason = StopReason::kEndOfInput;
+};
+
+// Begin of all hooks. The names they want to fetch are the context's fetches().
+absl::Status BeginHooks(const HookList& hooks, HookContext& context);
+
+// AfterCreateSession of all hooks, the steps, End of all hooks. In mode train, *global_step grows by one with every
+// finite step.
+absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, const HookList& hooks,
+                                   const LoopOptions& options, int64_t* global_step);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_RUN_LOOP_H_

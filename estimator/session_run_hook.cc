@@ -1,0 +1,33 @@
+#include "estimator/session_run_hook.h"
+
+#include <cmath>
+#include <limits>
+
+namespace tandem {
+
+double RunValues::Number(absl::string_view name) const {
+  auto it = tensors.find(std::string(name));
+  if (it == tensors.end() || it->second.empty() || it->second.num_elements() < 1) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const HostTensor& t = it->second;
+  switch (t.dtype()) {
+    case DType::kFloat32:
+      return t.data<float>()[0];
+    case DType::kFloat64:
+      return t.data<double>()[0];
+    case DType::kInt32:
+      return t.data<int32_t>()[0];
+    case DType::kInt64:
+      return static_cast<double>(t.data<int64_t>()[0]);
+    case DType::kUInt8:
+      return t.data<uint8_t>()[0];
+    case DType::kBool:
+      return t.data<bool>()[0] ? 1 : 0;
+    case DType::kInvalid:
+      break;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace tandem

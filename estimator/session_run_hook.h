@@ -1,0 +1,124 @@
+// SessionRunHook: code of the user (and of the Estimator) that runs around every step.
+#ifndef TANDEM_ESTIMATOR_SESSION_RUN_HOOK_H_
+#define TANDEM_ESTIMATOR_SESSION_RUN_HOOK_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/host_tensor.h"
+#include "estimator/mode.h"
+
+namespace tandem {
+
+// What a hook is told, and may ask for, before the program is compiled.
+class HookContext {
+ public:
+  HookContext(Mode mode, std::string model_dir, int replicas, int64_t batch_per_replica)
+      : mode_(mode), model_dir_(std::move(model_dir)), replicas_(replicas), batch_per_replica_(batch_per_replica) {}
+
+  Mode mode() const { return mode_; }
+  const std::string& model_dir() const { return model_dir_; }
+  int replicas() const { return replicas_; }
+  int64_t batch_per_replica() const { return batch_per_replica_; }
+  int64_t global_batch() const { return batch_per_replica_ * replicas_; }
+
+  // Makes the tensor `name` (an op's name, such as "dense/Relu", or "loss") available to BeforeRun. A batched tensor
+  // comes back as the concatenation over shards and replicas. Names that no tensor has are reported by the Estimator
+  // call, with the names that there are.
+  void Fetch(absl::string_view name) { fetches_.insert(std::string(name)); }
+  const std::set<std::string>& fetches() const { return fetches_; }
+
+ private:
+  Mode mode_;
+  std::string model_dir_;
+  int replicas_;
+  int64_t batch_per_replica_;
+  std::set<std::string> fetches_;
+};
+
+// The state of the loop, as hooks see it.
+class RunContext {
+ public:
+  RunContext(Mode mode, const int64_t* global_step) : mode_(mode), global_step_(global_step) {}
+
+  Mode mode() const { return mode_; }
+  // Training steps finished so far; in AfterRun of a training step this one counts, unless it was not finite.
+  int64_t global_step() const { return *global_step_; }
+
+  // Ends the loop after this step, when every hook's AfterRun has run.
+  void RequestStop() { stop_requested_ = true; }
+  bool stop_requested() const { return stop_requested_; }
+
+  // For BeforeRun, which cannot return an error: the loop ends with it before the step. The first error counts.
+  void Fail(const absl::Status& status) {
+    if (status_.ok()) status_ = status;
+  }
+  const absl::Status& status() const { return status_; }
+
+  // In AfterRun of a step that was not finite: runs it again with checks and names the first op with a NaN or
+  // infinity, with the user's source line. Empty when none is found.
+  absl::StatusOr<std::string> FindNonFinite() const {
+    return find_non_finite_ ? find_non_finite_() : absl::StatusOr<std::string>(std::string());
+  }
+  void set_find_non_finite(std::function<absl::StatusOr<std::string>()> find) { find_non_finite_ = std::move(find); }
+
+ private:
+  Mode mode_;
+  const int64_t* global_step_;
+  bool stop_requested_ = false;
+  absl::Status status_;
+  std::function<absl::StatusOr<std::string>()> find_non_finite_;
+};
+
+// What a step produced.
+struct RunValues {
+  std::map<std::string, HostTensor> tensors;  // the union of what was fetched
+  int64_t step = 0;                           // steps finished before this one: 0 for the first
+  int64_t examples = 0;                       // in the global batch of this step
+  // False when the loss or a gradient has a NaN or infinity. Such a step is not counted, and changes no variable
+  // when `applied` is false too.
+  bool finite = true;
+  bool applied = true;
+
+  bool Has(absl::string_view name) const { return tensors.count(std::string(name)) > 0; }
+  // The first element as a double; NaN when it was not fetched or is empty.
+  double Number(absl::string_view name) const;
+};
+
+// Order of the calls: Begin of all hooks -> the graph is final and compiled -> variables are initialised or restored ->
+// AfterCreateSession -> for each step: BeforeRun of all hooks, the step, AfterRun of all hooks -> End.
+// Within each, hooks are called in this order, as TensorFlow's Estimator orders them: checkpoint saver, the spec's
+// chief hooks, step counter, the hooks given to Train, stop-at-step, finite check, logging, the spec's training hooks,
+// progress. Two things differ: the first checkpoint is written in the saver's first BeforeRun, so after every
+// AfterCreateSession; and the saver skips steps that were not finite, so it needs no place behind the check.
+//
+// The first error from Begin, AfterCreateSession or AfterRun ends the call at once. End runs after the last step, also
+// at the end of the input and after a signal, not after an error; an error in one End does not keep others from it.
+// AfterRun is not called for a BeforeRun that met the end of the input.
+class SessionRunHook {
+ public:
+  virtual ~SessionRunHook() = default;
+
+  // For error messages.
+  virtual std::string name() const { return "SessionRunHook"; }
+  virtual absl::Status Begin(HookContext& context) { return absl::OkStatus(); }
+  virtual absl::Status AfterCreateSession(RunContext& context) { return absl::OkStatus(); }
+  // The names of the tensors to fetch in this step: of those that Begin asked for.
+  virtual std::vector<std::string> BeforeRun(RunContext& context) { return {}; }
+  virtual absl::Status AfterRun(RunContext& context, const RunValues& values) { return absl::OkStatus(); }
+  virtual absl::Status End(RunContext& context) { return absl::OkStatus(); }
+};
+
+using HookList = std::vector<std::shared_ptr<SessionRunHook>>;
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_SESSION_RUN_HOOK_H_

@@ -1,0 +1,32 @@
+// A clean stop on SIGINT and SIGTERM.
+#ifndef TANDEM_ESTIMATOR_SIGNALS_H_
+#define TANDEM_ESTIMATOR_SIGNALS_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+// While at least one guard lives, the first SIGINT or SIGTERM is only remembered; a second one has the effect that it
+// had before (it ends the process, as a rule). Guards nest and may live in several threads.
+class SignalGuard {
+ public:
+  // Does nothing unless `enabled`.
+  explicit SignalGuard(bool enabled);
+  ~SignalGuard();
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+
+  // The signal that came since the outermost guard was made; 0 when none did.
+  static int pending();
+
+ private:
+  bool enabled_;
+};
+
+// Cancelled: "stopped by SIGINT" + `detail`, with exit code 130 (SIGINT) or 143 (SIGTERM).
+absl::Status SignalError(int signal_number, absl::string_view detail);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_SIGNALS_H_

@@ -1,0 +1,52 @@
+// The two things a loop needs: where its batches come from, and who runs a step on them.
+#ifndef TANDEM_ESTIMATOR_STEP_RUNNER_H_
+#define TANDEM_ESTIMATOR_STEP_RUNNER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/host_tensor.h"
+
+namespace tandem {
+
+// The batches of one step. replicas[r][i] is component i of replica r's batch, [rows, ...]; rows may be 0.
+struct Round {
+  std::vector<std::vector<HostTensor>> replicas;
+  int64_t examples = 0;
+};
+
+class BatchSource {
+ public:
+  virtual ~BatchSource() = default;
+  // The batches of the next step; false at the end of the input.
+  virtual absl::StatusOr<bool> Next(Round* round) = 0;
+};
+
+struct StepRequest {
+  const Round* round = nullptr;
+  std::map<std::string, double> scalars;  // "global_step", "seed", and what the model added
+  std::vector<std::string> fetches;
+};
+
+struct StepOutcome {
+  std::map<std::string, HostTensor> values;
+  int64_t examples = 0;
+  bool finite = true;  // false: a NaN or infinity was found and no variable has changed
+};
+
+// Runs the steps of one compiled mode. Implemented by SessionRunner.
+class StepRunner {
+ public:
+  virtual ~StepRunner() = default;
+  virtual absl::StatusOr<StepOutcome> Run(const StepRequest& request) = 0;
+  // The first op with a NaN or infinity in that step, with its source line; empty when there is none.
+  virtual absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_STEP_RUNNER_H_
