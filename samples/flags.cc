@@ -1,0 +1,140 @@
+#include "samples/flags.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "absl/flags/commandlineflag.h"
+#include "absl/flags/flag.h"
+#include "absl/flags/reflection.h"
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "base/env.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+using FlagMap = std::map<std::string, absl::CommandLineFlag*>;
+
+// The program's own flags: not those that Abseil's libraries bring with them.
+FlagMap OwnFlags() {
+  FlagMap flags;
+  for (const auto& [name, flag] : absl::GetAllFlags()) {
+    if (!absl::StrContains(flag->Filename(), "absl/flags")) flags.emplace(std::string(name), flag);
+  }
+  return flags;
+}
+
+// Levenshtein's distance.
+int EditDistance(absl::string_view a, absl::string_view b) {
+  std::vector<int> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
+  for (size_t i = 1; i <= a.size(); ++i) {
+    int diagonal = row[0];
+    row[0] = static_cast<int>(i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const int replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+absl::Status UnknownFlag(const std::string& name, const FlagMap& flags) {
+  std::vector<std::string> names = {"help"};
+  for (const auto& entry : flags) names.push_back(entry.first);
+  const std::string nearest = NearestName(name, names);
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown flag --", name,
+                   nearest.empty() ? "; --help lists all" : absl::StrCat("; did you mean --", nearest, "?")));
+}
+
+}  // namespace
+
+std::string NearestName(absl::string_view word, const std::vector<std::string>& names) {
+  std::string nearest;
+  int best = std::max<int>(2, static_cast<int>(word.size()) / 3) + 1;
+  for (const std::string& name : names) {
+    // A word that was cut short is near, however much is missing.
+    const bool prefix = word.size() >= 3 && absl::StartsWith(name, word);
+    const int distance = prefix ? 1 : EditDistance(word, name);
+    if (distance < best) {
+      best = distance;
+      nearest = name;
+    }
+  }
+  return nearest;
+}
+
+absl::StatusOr<bool> ParseFlagList(const std::vector<std::string>& arguments) {
+  const FlagMap flags = OwnFlags();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    absl::string_view argument = arguments[i];
+    if (!absl::StartsWith(argument, "-") || argument == "-" || argument == "--") {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unexpected argument \"", argument, "\": every argument is a flag --name=value"));
+    }
+    argument.remove_prefix(absl::StartsWith(argument, "--") ? 2 : 1);
+    const size_t equals = argument.find('=');
+    const std::string name = absl::StrReplaceAll(argument.substr(0, equals), {{"-", "_"}});
+    if (name == "help" || name == "h") return true;
+
+    auto it = flags.find(name);
+    bool negated = false;
+    if (it == flags.end() && absl::StartsWith(name, "no") && equals == absl::string_view::npos) {
+      it = flags.find(name.substr(2));
+      negated = it != flags.end() && it->second->IsOfType<bool>();
+      if (!negated) it = flags.end();
+    }
+    if (it == flags.end()) return UnknownFlag(name, flags);
+
+    std::string value;
+    if (negated) {
+      value = "false";
+    } else if (equals != absl::string_view::npos) {
+      value = std::string(argument.substr(equals + 1));
+    } else if (it->second->IsOfType<bool>()) {
+      value = "true";
+    } else if (i + 1 < arguments.size()) {
+      value = arguments[++i];
+    } else {
+      return absl::InvalidArgumentError(absl::StrCat("flag --", name, " needs a value: --", name, "=VALUE"));
+    }
+    std::string error;
+    if (!it->second->ParseFrom(value, &error)) {
+      return absl::InvalidArgumentError(absl::StrCat("flag --", name, ": bad value \"", value, "\"",
+                                                     error.empty() ? "" : ": ", error, " (", it->second->Help(), ")"));
+    }
+  }
+  return false;
+}
+
+std::string HelpText(absl::string_view program, absl::string_view about) {
+  std::string text = absl::StrCat(program, ": ", about, "\n\nFlags:\n");
+  for (const auto& [name, flag] : OwnFlags()) {
+    const std::string otherwise = flag->DefaultValue();
+    absl::StrAppend(&text, "  --", name, "\n      ", flag->Help(),
+                    "\n      Default: ", otherwise.empty() ? "none" : otherwise, "\n");
+  }
+  absl::StrAppend(&text, "  --help\n      Prints this and exits.\n");
+  return text;
+}
+
+std::optional<int> ParseFlags(int argc, char** argv, absl::string_view about) {
+  const std::string program = BaseName(argc > 0 ? argv[0] : "program");
+  const absl::StatusOr<bool> help = ParseFlagList(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  if (!help.ok()) {
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), std::string(help.status().message()).c_str());
+    return kExitUsage;
+  }
+  if (!*help) return std::nullopt;
+  std::fputs(HelpText(program, about).c_str(), stdout);
+  return kExitOk;
+}
+
+}  // namespace tandem

@@ -1,0 +1,31 @@
+// Command lines of the samples: Abseil's flags with help that explains, and errors that suggest.
+#ifndef TANDEM_SAMPLES_FLAGS_H_
+#define TANDEM_SAMPLES_FLAGS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+// Sets the ABSL_FLAGs of this program from its arguments. Names may have dashes for underscores; a value follows "=" or
+// is the next argument; a boolean flag may stand alone or be negated ("--nocache").
+// Returns the exit code when the program is to end now: 0 after --help, which prints to stdout, 2 after an error, which
+// is printed to stderr. `about` is one line on what the program does.
+std::optional<int> ParseFlags(int argc, char** argv, absl::string_view about);
+
+// The work of ParseFlags, without output. True: help is asked for. InvalidArgument says which flag is wrong and why.
+absl::StatusOr<bool> ParseFlagList(const std::vector<std::string>& arguments);
+
+// All flags of the program with explanation and default, sorted by name.
+std::string HelpText(absl::string_view program, absl::string_view about);
+
+// The one of `names` that `word` is probably a misspelling of; empty when none is near.
+std::string NearestName(absl::string_view word, const std::vector<std::string>& names);
+
+}  // namespace tandem
+
+#endif  // TANDEM_SAMPLES_FLAGS_H_
