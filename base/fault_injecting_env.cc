@@ -76,6 +76,11 @@ int FaultInjectingEnv::operations() const {
   return operations_;
 }
 
+std::vector<std::string> FaultInjectingEnv::trace() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return trace_;
+}
+
 absl::Status FaultInjectingEnv::CheckPath(const std::string& path) {
   for (const auto& [part, error_number] : bad_paths_) {
     if (absl::StrContains(path, part)) return PosixError(error_number, "use (injected fault)", path);
@@ -92,6 +97,8 @@ absl::Status FaultInjectingEnv::BeginRead(const std::string& path) {
 absl::Status FaultInjectingEnv::Begin(FileOp op, const std::string& path) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (crashed_) return Crashed(path);
+  constexpr const char* kNames[] = {"create", "write", "sync", "rename", "sync-dir", "create-dir", "delete"};
+  trace_.push_back(absl::StrCat(kNames[static_cast<int>(op)], " ", BaseName(path)));
   if (++operations_ >= crash_at_) {
     crashed_ = true;
     return Crashed(path);

@@ -31,8 +31,10 @@ class FaultInjectingEnv : public Env {
   // has written half of its bytes. With n = 0: everything from now on.
   void CrashAt(int n);
   bool crashed() const;
-  // Operations so far.
+  // Operations so far, failed ones included.
   int operations() const;
+  // The same as "<operation> <base name>": "create", "write", "sync", "rename", "sync-dir", "create-dir", "delete".
+  std::vector<std::string> trace() const;
 
   // What a power failure may do, applied to the files of the wrapped Env: a file's bytes since its last sync are lost,
   // and so are creations and renames since the last sync of their directory.
@@ -78,6 +80,7 @@ class FaultInjectingEnv : public Env {
   Env* const base_;
   mutable std::mutex mutex_;
   int operations_ = 0;
+  std::vector<std::string> trace_;
   int crash_at_ = std::numeric_limits<int>::max();
   bool crashed_ = false;
   std::vector<Fault> faults_;

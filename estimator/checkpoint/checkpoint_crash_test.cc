@@ -91,6 +91,30 @@ TEST(CheckpointCrashTest, ACrashAfterEveryOperation) {
   }
 }
 
+// What the crashes above cannot tell: a file system may make two changes of a directory durable in either order, unless
+// it is synced between them.
+TEST(CheckpointCrashTest, OperationsComeInTheSafeOrder) {
+  LogCapture log;
+  std::string dir = FreshPath("order");
+  Prepare(Situation::kWithOlderOnes, dir);
+  FaultInjectingEnv env(Env::Default());
+  ASSERT_TRUE(CheckpointManager(&env, dir, kKeep).Save(NextData(Situation::kWithOlderOnes)).ok());
+  std::string process = absl::StrCat("-", env.ProcessId());
+  std::string temporary = ".tmp-model.ckpt-30" + process, pointer = ".tmp-checkpoint" + process;
+  std::string doomed = ".tmp-delete-model.ckpt-10" + process;
+  std::vector<std::string> important;  // without the writes to each file and the single deletions
+  for (const std::string& operation : env.trace()) {
+    if (absl::StartsWith(operation, "write ") || absl::StartsWith(operation, "create ")) continue;
+    if (absl::StartsWith(operation, "delete ") && operation != "delete " + doomed) continue;
+    important.push_back(operation);
+  }
+  EXPECT_EQ(important, (std::vector<std::string>{
+                           "create-dir " + temporary, "sync variables.safetensors", "sync slots.safetensors",
+                           "sync state.json", "sync iterator.state", "sync manifest.json", "sync-dir " + temporary,
+                           "rename " + temporary, "sync-dir order", "sync " + pointer, "rename " + pointer,
+                           "sync-dir order", "rename model.ckpt-10", "delete " + doomed, "delete " + doomed}));
+}
+
 TEST(CheckpointCrashTest, EveryOperationFailsOnce) {
   LogCapture log;
   std::string dir = FreshPath("fail");

@@ -159,9 +159,10 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint()
     absl::Status status = Verify(pointer->latest);
     if (status.ok()) return std::optional<std::string>(Path(pointer->latest));
     int64_t step = *CheckpointStep(pointer->latest);
-    if (!absl::IsNotFound(status)) return DamagedError(status, step);
-    if (attempt == kReadAttempts) return DamagedError(status, step);
-    env_->SleepSeconds(kReadPauseSeconds);
+    // A second look at a damaged one: it may have been replaced by another of the same step while it was read.
+    bool damaged = !absl::IsNotFound(status);
+    if (attempt == kReadAttempts || (damaged && attempt > 1)) return DamagedError(status, step);
+    if (!damaged) env_->SleepSeconds(kReadPauseSeconds);
   }
 }
 
@@ -175,7 +176,8 @@ absl::StatusOr<std::optional<CheckpointData>> CheckpointManager::RestoreLatest()
     if (!path) return std::optional<CheckpointData>();
     auto data = Restore(*path);
     if (data.ok()) return std::optional<CheckpointData>(*std::move(data));
-    if (!absl::IsNotFound(data.status()) || attempt == kReadAttempts) return data.status();
+    bool damaged = !absl::IsNotFound(data.status());
+    if (attempt == kReadAttempts || (damaged && attempt > 1)) return data.status();
   }
 }
 

@@ -117,10 +117,13 @@ absl::StatusOr<Manifest> ParseManifest(const std::string& text, const std::strin
 
 absl::StatusOr<Manifest> VerifyManifest(Env* env, const std::string& dir) {
   auto manifest = ReadAndVerify(env, dir);
-  if (!absl::IsNotFound(manifest.status())) return manifest;
-  // Either the directory is not there, or it went away between listing and reading.
-  if (env->Exists(dir)) return absl::DataLossError(manifest.status().message());
-  return absl::NotFoundError(absl::StrCat(dir, ": there is no such checkpoint"));
+  bool not_found = absl::IsNotFound(manifest.status());
+  if (!not_found && !absl::IsDataLoss(manifest.status())) return manifest;
+  // Either the directory is not there, or it went away while it was read, which looks like missing files.
+  if (absl::IsNotFound(env->Stat(dir).status())) {
+    return absl::NotFoundError(absl::StrCat(dir, ": there is no such checkpoint"));
+  }
+  return not_found ? absl::DataLossError(manifest.status().message()) : manifest.status();
 }
 
 }  // namespace tandem
