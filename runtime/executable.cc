@@ -1,0 +1,179 @@
+#include "runtime/executable.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/crc32c.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+#include "runtime/executable_verify.h"
+
+namespace tandem {
+namespace {
+
+constexpr char kMagic[] = "TANDEMX1";
+constexpr uint64_t kPrefixBytes = 32;
+constexpr uint64_t kChecksummedPrefixBytes = 28;
+constexpr uint64_t kSegmentAlignment = 64;
+// A FlatBuffer cannot be larger than this; large data belongs into segments.
+constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 30;
+
+uint64_t AlignUp(uint64_t n) { return (n + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment; }
+
+std::string PackIndex(const fb::ExecutableT& index) {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(fb::Executable::Pack(builder, &index), fb::ExecutableIdentifier());
+  return std::string(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
+}
+
+template <typename T>
+void Append(std::string& out, T value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+template <typename T>
+T ReadAt(absl::string_view bytes, uint64_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+absl::Status Damaged(const std::string& name, uint64_t offset, absl::string_view what) {
+  return WithExitCode(
+      absl::DataLossError(absl::StrCat(name, ": offset ", offset, ": ", what,
+                                       "; the executable is damaged: delete it, it will be compiled again")),
+      kExitBadData);
+}
+
+// Checks the frame around index and segments and returns the bytes of the index.
+absl::StatusOr<absl::string_view> CheckPrefix(absl::string_view bytes, const std::string& name) {
+  if (bytes.size() < kPrefixBytes) {
+    return Damaged(name, bytes.size(), absl::StrCat("the file ends within its ", kPrefixBytes, " byte prefix"));
+  }
+  if (std::memcmp(bytes.data(), kMagic, 8) != 0) return Damaged(name, 0, "not a Tandem executable (bad magic)");
+  if (ReadAt<uint32_t>(bytes, 28) != Crc32c(bytes.substr(0, kChecksummedPrefixBytes))) {
+    return Damaged(name, 28, "the checksum of the prefix does not match");
+  }
+  uint64_t index_bytes = ReadAt<uint64_t>(bytes, 8), file_bytes = ReadAt<uint64_t>(bytes, 16);
+  if (file_bytes != bytes.size()) {
+    return Damaged(name, 16, absl::StrCat("the file has ", bytes.size(), " bytes and should have ", file_bytes));
+  }
+  if (index_bytes > kMaxIndexBytes || index_bytes > bytes.size() - kPrefixBytes) {
+    return Damaged(name, 8, absl::StrCat("an index of ", index_bytes, " bytes does not fit into the file"));
+  }
+  absl::string_view index = bytes.substr(kPrefixBytes, index_bytes);
+  if (ReadAt<uint32_t>(bytes, 24) != Crc32c(index)) {
+    return Damaged(name, kPrefixBytes, "the checksum of the index does not match");
+  }
+  return index;
+}
+
+// Segments must follow the index and each other without gaps but the alignment, so that every byte is accounted for.
+absl::Status CheckSegments(absl::string_view bytes, uint64_t end, const fb::ExecutableT& index,
+                           const std::string& name) {
+  for (size_t i = 0; i < index.segments.size(); ++i) {
+    const fb::SegmentT& segment = *index.segments[i];
+    uint64_t begin = AlignUp(end);
+    if (segment.offset != begin) {
+      return Damaged(name, end, absl::StrCat("segment ", i, " claims offset ", segment.offset, " instead of ", begin));
+    }
+    if (begin > bytes.size() || segment.length > bytes.size() - begin) {
+      return Damaged(name, begin, absl::StrCat("segment ", i, " of ", segment.length, " bytes ends after the file"));
+    }
+    for (uint64_t p = end; p < begin; ++p) {
+      if (bytes[p] != 0) return Damaged(name, p, "padding is not zero");
+    }
+    if (Crc32c(bytes.substr(begin, segment.length)) != segment.crc32c) {
+      return Damaged(name, begin, absl::StrCat("the checksum of segment ", i, " (", segment.name, ") does not match"));
+    }
+    end = begin + segment.length;
+  }
+  if (end != bytes.size()) return Damaged(name, end, "bytes after the last segment");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData>& segments) {
+  index.segments.clear();
+  for (const SegmentData& data : segments) {
+    auto segment = std::make_unique<fb::SegmentT>();
+    segment->kind = data.kind;
+    segment->name = data.name;
+    segment->offset = 1;  // not 0: FlatBuffers leaves defaults out, and the length of the index must not change below
+    segment->length = data.bytes.size();
+    segment->crc32c = Crc32c(data.bytes);
+    index.segments.push_back(std::move(segment));
+  }
+  uint64_t index_bytes = PackIndex(index).size();
+  uint64_t end = kPrefixBytes + index_bytes;
+  for (auto& segment : index.segments) {
+    segment->offset = AlignUp(end);
+    end = segment->offset + segment->length;
+  }
+  std::string packed = PackIndex(index);
+
+  std::string file(kMagic, 8);
+  file.reserve(end);
+  Append<uint64_t>(file, packed.size());
+  Append<uint64_t>(file, end);
+  Append<uint32_t>(file, Crc32c(packed));
+  Append<uint32_t>(file, Crc32c(file));
+  file += packed;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    file.resize(index.segments[i]->offset, '\0');
+    file += segments[i].bytes;
+  }
+  return file;
+}
+
+absl::StatusOr<std::shared_ptr<const Executable>> Executable::Load(const std::string& path, Env* env) {
+  TD_ASSIGN_OR_RETURN(auto file, env->OpenForRead(path));
+  HostTensor bytes(DType::kUInt8, {file->size()});
+  TD_RETURN_IF_ERROR(file->ReadAt(0, file->size(), bytes.data<char>()));
+  return FromBytes(std::move(bytes), path);
+}
+
+absl::StatusOr<std::shared_ptr<const Executable>> Executable::Parse(absl::string_view bytes, const std::string& name) {
+  HostTensor copy(DType::kUInt8, {static_cast<int64_t>(bytes.size())});
+  if (!bytes.empty()) std::memcpy(copy.raw(), bytes.data(), bytes.size());
+  return FromBytes(std::move(copy), name);
+}
+
+absl::StatusOr<std::shared_ptr<const Executable>> Executable::FromBytes(HostTensor bytes, const std::string& name) {
+  absl::string_view view(bytes.data<char>(), bytes.byte_size());
+  TD_ASSIGN_OR_RETURN(absl::string_view index_bytes, CheckPrefix(view, name));
+  auto* index_data = reinterpret_cast<const uint8_t*>(index_bytes.data());
+  flatbuffers::Verifier verifier(index_data, index_bytes.size());
+  if (index_bytes.size() < 8 || !fb::VerifyExecutableBuffer(verifier)) {
+    return Damaged(name, kPrefixBytes, "the index is not a valid FlatBuffer of this format");
+  }
+  std::shared_ptr<Executable> executable(new Executable);
+  executable->name_ = name;
+  executable->index_.reset(fb::GetExecutable(index_data)->UnPack());
+  executable->bytes_ = std::move(bytes);
+  TD_RETURN_IF_ERROR(CheckSegments(view, kPrefixBytes + index_bytes.size(), *executable->index_, name));
+  TD_RETURN_IF_ERROR(VerifyExecutable(*executable->index_, name));
+  return executable;
+}
+
+absl::string_view Executable::segment(int i) const {
+  const fb::SegmentT& segment = *index_->segments[i];
+  return absl::string_view(bytes_.data<char>() + segment.offset, segment.length);
+}
+
+absl::string_view Executable::constants() const {
+  for (size_t i = 0; i < index_->segments.size(); ++i) {
+    if (index_->segments[i]->kind == fb::SegmentKind::Constants) return segment(static_cast<int>(i));
+  }
+  return {};
+}
+
+std::string Executable::LocationString(uint32_t location) const {
+  if (index_->debug == nullptr || location >= index_->debug->locations.size()) return "";
+  const fb::LocationT& l = *index_->debug->locations[location];
+  return absl::StrCat(l.file, ":", l.line, l.name.empty() ? "" : absl::StrCat(" (", l.name, ")"));
+}
+
+}  // namespace tandem

@@ -1,0 +1,74 @@
+// Executable files: what the compiler writes and the runtime loads.
+//
+// Layout (little endian):
+//     0  8 bytes  "TANDEMX1"
+//     8  uint64   length of the index
+//    16  uint64   length of the file
+//    24  uint32   CRC-32C of the index
+//    28  uint32   CRC-32C of bytes [0, 28)
+//    32           the index (a FlatBuffer, executable.fbs)
+//    ..           segments in the order of Executable.segments, each from the next multiple of 64
+// All padding is zero, and the file ends where its last segment ends (with no segments: where the index ends).
+#ifndef TANDEM_RUNTIME_EXECUTABLE_H_
+#define TANDEM_RUNTIME_EXECUTABLE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/env.h"
+#include "base/host_tensor.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// The large data of an executable; Step kernels and constants refer to segments by index.
+struct SegmentData {
+  fb::SegmentKind kind = fb::SegmentKind::ElfObject;
+  std::string name;
+  std::string bytes;
+};
+
+// The bytes of an executable file. `index.segments` is overwritten from `segments`. Equal arguments give equal bytes.
+std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData>& segments);
+
+// A loaded executable. Everything in it has been checked: see executable_verify.h. Immutable, thread-safe.
+class Executable {
+ public:
+  // Reads and checks a file. Errors: those of Env for the file; DataLoss (exit code 65) naming the file and the offset
+  // or the field for damage or content that the runtime cannot trust.
+  static absl::StatusOr<std::shared_ptr<const Executable>> Load(const std::string& path, Env* env = Env::Default());
+  // The same for bytes in memory; `name` stands for the path in messages.
+  static absl::StatusOr<std::shared_ptr<const Executable>> Parse(absl::string_view bytes,
+                                                                 const std::string& name = "executable");
+
+  const fb::ExecutableT& index() const { return *index_; }
+  // The path it came from.
+  const std::string& name() const { return name_; }
+  // The bytes of segment i, 64-byte aligned.
+  absl::string_view segment(int i) const;
+  // The segment of constants; empty when there is none.
+  absl::string_view constants() const;
+
+  int num_replicas() const { return static_cast<int>(index_->replicas.size()); }
+  int lanes_per_replica() const { return static_cast<int>(index_->lanes) / num_replicas(); }
+  // The most rows that one replica takes in one step.
+  int64_t rows_per_replica() const { return int64_t{lanes_per_replica()} * index_->rows_per_lane; }
+  // "file:line" and name of a debug location; empty when there is none.
+  std::string LocationString(uint32_t location) const;
+
+ private:
+  Executable() = default;
+  static absl::StatusOr<std::shared_ptr<const Executable>> FromBytes(HostTensor bytes, const std::string& name);
+
+  std::string name_;
+  HostTensor bytes_;
+  std::unique_ptr<fb::ExecutableT> index_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_EXECUTABLE_H_

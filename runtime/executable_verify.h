@@ -1,0 +1,20 @@
+// The semantic check of an executable's index: after it the runtime follows indices and adds offsets without looking.
+#ifndef TANDEM_RUNTIME_EXECUTABLE_VERIFY_H_
+#define TANDEM_RUNTIME_EXECUTABLE_VERIFY_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// Checks that every index is in range, every enum known, every buffer inside its space and as large as its shape says,
+// every step made of operands that its body and section allow, and that lanes, rows and replicas fit together.
+// What stays unchecked: the machine code of kernels, and packed weights' sizes (the library that packs checks them).
+// Errors: DataLoss (exit code 65) "<name>: <field>: <what>".
+absl::Status VerifyExecutable(const fb::ExecutableT& index, const std::string& name);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_EXECUTABLE_VERIFY_H_

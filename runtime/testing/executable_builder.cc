@@ -1,0 +1,256 @@
+#include "runtime/testing/executable_builder.h"
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "base/crc32c.h"
+
+namespace tandem {
+
+ExecutableBuilder::ExecutableBuilder(int replicas, int lanes, int rows_per_lane, int shard_rows) {
+  x_.version = 1;
+  x_.producer = "test";
+  x_.mode = "train";
+  x_.target = "x86-64";
+  x_.lanes = lanes;
+  x_.rows_per_lane = rows_per_lane;
+  x_.shard_rows = shard_rows;
+  x_.programs.push_back(std::make_unique<fb::ProgramT>());
+  x_.programs[0]->device_class = "cpu";
+  for (int i = 0; i < replicas; ++i) {
+    x_.replicas.push_back(std::make_unique<fb::ReplicaT>());
+    x_.replicas[i]->name = absl::StrCat("replica_", i);
+    x_.replicas[i]->device = absl::StrCat("cpu:", i);
+  }
+  x_.debug = std::make_unique<fb::DebugT>();
+  x_.debug->locations.push_back(std::make_unique<fb::LocationT>());
+  x_.debug->locations[0]->file = "model.cc";
+  x_.debug->locations[0]->line = 7;
+}
+
+int ExecutableBuilder::Add(fb::Space space, const std::string& name, const Shape& shape, DType dtype, uint32_t index,
+                           uint64_t* arena) {
+  auto b = std::make_unique<fb::BufferT>();
+  b->name = name;
+  b->space = space;
+  b->index = index;
+  b->dtype = static_cast<fb::DType>(dtype);
+  b->shape = shape;
+  uint64_t rows = 1;
+  if (!shape.empty() && shape[0] == kBatch) {
+    b->row_bytes = NumElements(absl::MakeConstSpan(shape).subspan(1)) * SizeOf(dtype);
+    rows = space == fb::Space::Shard ? x_.shard_rows : x_.lanes / x_.replicas.size() * x_.rows_per_lane;
+  }
+  b->bytes = b->row_bytes > 0 ? rows * b->row_bytes : NumElements(shape) * SizeOf(dtype);
+  if (arena != nullptr) {
+    b->offset = *arena;
+    *arena += (b->bytes + 63) / 64 * 64;
+  }
+  x_.programs[0]->buffers.push_back(std::move(b));
+  return static_cast<int>(x_.programs[0]->buffers.size()) - 1;
+}
+
+int ExecutableBuilder::Variable(const std::string& name, Shape shape, DType dtype) {
+  auto v = std::make_unique<fb::VariableT>();
+  v->name = name;
+  v->dtype = static_cast<fb::DType>(dtype);
+  v->shape = shape;
+  v->updated = true;
+  x_.variables.push_back(std::move(v));
+  return Add(fb::Space::Variable, name, shape, dtype, x_.variables.size() - 1, nullptr);
+}
+
+int ExecutableBuilder::Input(const std::string& name, Shape shape, DType dtype) {
+  auto in = std::make_unique<fb::InputT>();
+  in->name = name;
+  in->dtype = static_cast<fb::DType>(dtype);
+  in->shape = shape;
+  x_.inputs.push_back(std::move(in));
+  return Add(fb::Space::Input, name, shape, dtype, x_.inputs.size() - 1, nullptr);
+}
+
+int ExecutableBuilder::Scalar(const std::string& name, DType dtype) {
+  auto s = std::make_unique<fb::ScalarT>();
+  s->name = name;
+  s->dtype = static_cast<fb::DType>(dtype);
+  x_.scalars.push_back(std::move(s));
+  return Add(fb::Space::Scalar, name, {}, dtype, x_.scalars.size() - 1, nullptr);
+}
+
+int ExecutableBuilder::Shard(const std::string& name, Shape shape, DType dtype) {
+  return Add(fb::Space::Shard, name, shape, dtype, 0, &x_.programs[0]->shard_bytes);
+}
+int ExecutableBuilder::Step(const std::string& name, Shape shape, DType dtype) {
+  return Add(fb::Space::Step, name, shape, dtype, 0, &x_.programs[0]->step_bytes);
+}
+int ExecutableBuilder::Batch(const std::string& name, Shape shape, DType dtype) {
+  return Add(fb::Space::Batch, name, shape, dtype, 0, &x_.programs[0]->batch_bytes);
+}
+
+int ExecutableBuilder::Lane(const std::string& name, Shape shape, fb::ReduceKind kind, DType dtype) {
+  int b = Add(fb::Space::Lane, name, shape, dtype, 0, &x_.programs[0]->lane_bytes);
+  auto slot = std::make_unique<fb::LaneSlotT>();
+  slot->buffer = b;
+  slot->kind = kind;
+  x_.programs[0]->lane_slots.push_back(std::move(slot));
+  return b;
+}
+
+int ExecutableBuilder::LaneMoments(const std::string& name, Shape shape) {
+  int b = Lane(name + "/count", {}, fb::ReduceKind::Moments);
+  Add(fb::Space::Lane, name + "/mean", shape, DType::kFloat32, 0, &x_.programs[0]->lane_bytes);
+  Add(fb::Space::Lane, name + "/m2", shape, DType::kFloat32, 0, &x_.programs[0]->lane_bytes);
+  return b;
+}
+
+int ExecutableBuilder::Constant(const std::string& name, uint64_t offset, Shape shape) {
+  int b = Add(fb::Space::Constant, name, shape, DType::kFloat32, 0, nullptr);
+  B(b).offset = offset;
+  return b;
+}
+
+int ExecutableBuilder::Kernel(const std::string& symbol, int segment, fb::Domain domain) {
+  auto k = std::make_unique<fb::KernelT>();
+  k->name = k->symbol = symbol;
+  k->segment = segment;
+  k->domain = domain;
+  x_.kernels.push_back(std::move(k));
+  return static_cast<int>(x_.kernels.size()) - 1;
+}
+
+void ExecutableBuilder::Map() { x_.programs[0]->sections.push_back(std::make_unique<fb::SectionT>()); }
+
+void ExecutableBuilder::Global() {
+  Map();
+  x_.programs[0]->sections.back()->kind = fb::SectionKind::Global;
+}
+
+template <typename Body>
+void ExecutableBuilder::AddStep(const std::string& name, Body body, const std::vector<int>& in,
+                                const std::vector<int>& out) {
+  auto step = std::make_unique<fb::StepT>();
+  step->name = name;
+  step->body.Set(std::move(body));
+  step->inputs.assign(in.begin(), in.end());
+  step->outputs.assign(out.begin(), out.end());
+  x_.programs[0]->sections.back()->steps.push_back(std::move(step));
+}
+
+std::vector<int64_t> ExecutableBuilder::ShardShape(int buffer) {
+  std::vector<int64_t> shape = B(buffer).shape;
+  if (!shape.empty() && shape[0] == kBatch) shape[0] = x_.shard_rows;
+  return shape;
+}
+
+void ExecutableBuilder::MatMul(const std::string& name, int x, int w, int y, fb::Epilogue epilogue, int bias,
+                               bool packed) {
+  fb::LibraryCallT call;
+  call.primitive = fb::Primitive::MatMul;
+  call.x_shape = ShardShape(x);
+  call.y_shape = ShardShape(y);
+  call.kernel_shape = {call.x_shape[1], call.y_shape[1]};
+  call.epilogue = epilogue;
+  call.packed = packed;
+  std::vector<int> in = {x, w};
+  if (bias >= 0) in.push_back(bias);
+  AddStep(name, std::move(call), in, {y});
+}
+
+void ExecutableBuilder::MatMulInputGrad(const std::string& name, int dy, int w, int dx) {
+  fb::LibraryCallT call;
+  call.primitive = fb::Primitive::MatMul;
+  call.x_shape = ShardShape(dy);
+  call.kernel_shape = ShardShape(w);
+  call.y_shape = ShardShape(dx);
+  call.transpose_b = true;
+  AddStep(name, std::move(call), {dy, w}, {dx});
+}
+
+void ExecutableBuilder::MatMulWeightGrad(const std::string& name, int x, int dy, int dw) {
+  fb::LibraryCallT call;
+  call.primitive = fb::Primitive::MatMul;
+  call.x_shape = ShardShape(x);
+  call.kernel_shape = ShardShape(dy);
+  call.y_shape = ShardShape(dw);
+  call.transpose_a = true;
+  call.reduces_batch = true;
+  AddStep(name, std::move(call), {x, dy}, {dw});
+}
+
+void ExecutableBuilder::PackMatMul(const std::string& name, int w, int packed, Shape w_shape, int n_rows) {
+  fb::LibraryCallT call;
+  call.primitive = fb::Primitive::PackWeights;
+  call.packed_for = fb::Primitive::MatMul;
+  call.x_shape = {n_rows, w_shape[0]};
+  call.kernel_shape = w_shape;
+  call.y_shape = {n_rows, w_shape[1]};
+  AddStep(name, std::move(call), {w}, {packed});
+}
+
+void ExecutableBuilder::Library(const std::string& name, fb::LibraryCallT call, std::vector<int> in,
+                                std::vector<int> out) {
+  AddStep(name, std::move(call), in, out);
+}
+
+void ExecutableBuilder::Launch(const std::string& name, int kernel, std::vector<int> in, std::vector<int> out,
+                               uint64_t count) {
+  fb::KernelLaunchT body;
+  body.kernel = kernel;
+  body.count = count;
+  AddStep(name, std::move(body), in, out);
+}
+
+void ExecutableBuilder::Grouped(const std::string& name, int kernel, int num_args, std::vector<int> args,
+                                std::vector<uint64_t> counts) {
+  fb::GroupedLaunchT body;
+  body.kernel = kernel;
+  body.num_args = num_args;
+  body.args.assign(args.begin(), args.end());
+  body.counts = std::move(counts);
+  AddStep(name, std::move(body), {}, {});
+}
+
+void ExecutableBuilder::LaneReduce(fb::ReduceKind kind, std::vector<int> in, std::vector<int> out) {
+  fb::LaneReduceT body;
+  body.kind = kind;
+  AddStep("lane_reduce", std::move(body), in, out);
+}
+
+void ExecutableBuilder::AllReduce(fb::ReduceKind kind, std::vector<int> buffers) {
+  auto c = std::make_unique<fb::CollectiveT>();
+  c->seq = x_.collectives.size();
+  c->dtype = B(buffers[0]).dtype;
+  for (size_t r = 0; r < x_.replicas.size(); ++r) c->group.push_back(r);
+  x_.collectives.push_back(std::move(c));
+  fb::AllReduceT body;
+  body.kind = kind;
+  body.collective = x_.collectives.size() - 1;
+  AddStep("all_reduce", std::move(body), buffers, buffers);
+}
+
+void ExecutableBuilder::CheckFinite(std::vector<int> buffers) {
+  AddStep("check_finite", fb::CheckFiniteT(), buffers, {});
+}
+
+void ExecutableBuilder::Copy(int from, int to) { AddStep("copy", fb::CopyT(), {from}, {to}); }
+
+void ExecutableBuilder::Output(const std::string& name, int buffer) {
+  x_.outputs.push_back(std::make_unique<fb::OutputT>());
+  x_.outputs.back()->name = name;
+  x_.outputs.back()->buffer = buffer;
+}
+
+size_t IndexBytes(const std::string& file) {
+  uint64_t n;
+  std::memcpy(&n, file.data() + 8, 8);
+  return n;
+}
+
+void Reseal(std::string& file) {
+  uint32_t crc = Crc32c(absl::string_view(file).substr(32, IndexBytes(file)));
+  std::memcpy(file.data() + 24, &crc, 4);
+  crc = Crc32c(absl::string_view(file).substr(0, 28));
+  std::memcpy(file.data() + 28, &crc, 4);
+}
+
+}  // namespace tandem

@@ -1,0 +1,73 @@
+// Writes small executables by hand, for tests.
+#ifndef TANDEM_RUNTIME_TESTING_EXECUTABLE_BUILDER_H_
+#define TANDEM_RUNTIME_TESTING_EXECUTABLE_BUILDER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// Every buffer gets its own 64-byte aligned place. Values are float32 unless a dtype is given. Buffer functions return
+// the index of the buffer; batched shapes begin with kBatch.
+class ExecutableBuilder {
+ public:
+  ExecutableBuilder(int replicas, int lanes, int rows_per_lane, int shard_rows);
+
+  int Variable(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
+  int Input(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
+  int Scalar(const std::string& name, DType dtype = DType::kFloat32);
+  int Shard(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
+  int Step(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
+  int Batch(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
+  int Lane(const std::string& name, Shape shape, fb::ReduceKind kind, DType dtype = DType::kFloat32);
+  // Buffers count, mean, m2; returns the first.
+  int LaneMoments(const std::string& name, Shape shape);
+  int Constant(const std::string& name, uint64_t offset, Shape shape);
+  // A kernel in ELF segment `segment`; returns its index.
+  int Kernel(const std::string& symbol, int segment, fb::Domain domain);
+
+  // Steps go to the section begun last.
+  void Map();
+  void Global();
+  // y[rows, n] = x[rows, k] * w[k, n], sizes from the buffers. `bias` >= 0: a bias buffer.
+  void MatMul(const std::string& name, int x, int w, int y, fb::Epilogue epilogue = fb::Epilogue::None, int bias = -1,
+              bool packed = false);
+  // dx = dy * w^T.
+  void MatMulInputGrad(const std::string& name, int dy, int w, int dx);
+  // dw = x^T * dy, summed over the rows.
+  void MatMulWeightGrad(const std::string& name, int x, int dy, int dw);
+  void PackMatMul(const std::string& name, int w, int packed, Shape w_shape, int n_rows);
+  void Library(const std::string& name, fb::LibraryCallT call, std::vector<int> in, std::vector<int> out);
+  void Launch(const std::string& name, int kernel, std::vector<int> in, std::vector<int> out, uint64_t count = 0);
+  void Grouped(const std::string& name, int kernel, int num_args, std::vector<int> args, std::vector<uint64_t> counts);
+  void LaneReduce(fb::ReduceKind kind, std::vector<int> in, std::vector<int> out);
+  void AllReduce(fb::ReduceKind kind, std::vector<int> buffers);
+  void CheckFinite(std::vector<int> buffers);
+  void Copy(int from, int to);
+
+  void Output(const std::string& name, int buffer);
+  fb::ExecutableT Take() { return std::move(x_); }
+  fb::ExecutableT& index() { return x_; }
+
+ private:
+  int Add(fb::Space space, const std::string& name, const Shape& shape, DType dtype, uint32_t index, uint64_t* arena);
+  fb::BufferT& B(int i) { return *x_.programs[0]->buffers[i]; }
+  template <typename Body>
+  void AddStep(const std::string& name, Body body, const std::vector<int>& in, const std::vector<int>& out);
+  std::vector<int64_t> ShardShape(int buffer);
+
+  fb::ExecutableT x_;
+};
+
+// Length of the index of an executable file.
+size_t IndexBytes(const std::string& file);
+// Makes the checksums of a changed prefix or index right again.
+void Reseal(std::string& file);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_TESTING_EXECUTABLE_BUILDER_H_

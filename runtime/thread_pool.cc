@@ -1,0 +1,114 @@
+#include "runtime/thread_pool.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+extern "C" void omp_set_num_threads(int);
+
+namespace tandem {
+namespace {
+
+// About 20 microseconds: longer than the serial parts of a step, short enough not to burn a shared core.
+constexpr int kSpins = 400;
+
+thread_local int current_thread = -1;  // >= 0 inside a task
+
+void UseOneOmpThread() {
+  thread_local bool done = false;
+  if (!done) omp_set_num_threads(1);
+  done = true;
+}
+
+void Pause() { __builtin_ia32_pause(); }
+
+template <typename T>
+void FutexWait(std::atomic<T>& word, T value) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+}
+
+template <typename T>
+void FutexWakeAll(std::atomic<T>& word) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+}
+
+// Returns when `word` is no longer `value`.
+template <typename T>
+void WaitWhileEqual(std::atomic<T>& word, T value, std::atomic<int>& sleepers) {
+  static_assert(sizeof(T) == 4, "a futex has 4 bytes");
+  for (int i = 0; i < kSpins; ++i) {
+    if (word.load(std::memory_order_acquire) != value) return;
+    Pause();
+  }
+  sleepers.fetch_add(1, std::memory_order_seq_cst);
+  while (word.load(std::memory_order_seq_cst) == value) FutexWait(word, value);
+  sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(int num_threads) {
+  for (int i = 1; i < num_threads; ++i) workers_.emplace_back([this, i] { Work(i); });
+}
+
+ThreadPool::~ThreadPool() {
+  std::lock_guard<std::mutex> lock(caller_);
+  stop_.store(true, std::memory_order_relaxed);
+  generation_.fetch_add(2, std::memory_order_seq_cst);
+  FutexWakeAll(generation_);
+  for (std::thread& t : workers_) t.join();
+}
+
+void ThreadPool::RunTasks(const Loop& fn, int64_t n, int thread) {
+  current_thread = thread;
+  for (int64_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < n;) fn(i, thread);
+  current_thread = -1;
+}
+
+// A worker that wakes up late finds the loop closed and costs nobody anything: it joins by incrementing active_ and
+// only then looks whether the loop is still open, while the caller closes the loop and only then looks at active_.
+void ThreadPool::Work(int thread) {
+  UseOneOmpThread();
+  uint32_t last = 0;
+  for (;;) {
+    uint32_t generation = generation_.load(std::memory_order_acquire);
+    if (stop_.load(std::memory_order_relaxed)) return;
+    if (generation % 2 == 0 || generation == last) {
+      WaitWhileEqual(generation_, generation, sleepers_);
+      continue;
+    }
+    active_.fetch_add(1, std::memory_order_seq_cst);
+    if (generation_.load(std::memory_order_seq_cst) == generation) RunTasks(*fn_, n_, thread);
+    if (active_.fetch_sub(1, std::memory_order_seq_cst) == 1 && caller_sleeps_.load(std::memory_order_seq_cst) > 0) {
+      FutexWakeAll(active_);
+    }
+    last = generation;
+  }
+}
+
+void ThreadPool::ParallelFor(int64_t n, Loop fn) {
+  if (current_thread >= 0) {
+    for (int64_t i = 0; i < n; ++i) fn(i, current_thread);
+    return;
+  }
+  UseOneOmpThread();
+  std::lock_guard<std::mutex> lock(caller_);
+  if (n <= 1 || workers_.empty()) {
+    current_thread = 0;
+    for (int64_t i = 0; i < n; ++i) fn(i, 0);
+    current_thread = -1;
+    return;
+  }
+  fn_ = &fn;
+  n_ = n;
+  next_.store(0, std::memory_order_relaxed);
+  generation_.fetch_add(1, std::memory_order_seq_cst);  // open
+  if (sleepers_.load(std::memory_order_seq_cst) > 0) FutexWakeAll(generation_);
+  RunTasks(fn, n, 0);
+  generation_.fetch_add(1, std::memory_order_seq_cst);  // close
+  for (int left; (left = active_.load(std::memory_order_seq_cst)) > 0;) WaitWhileEqual(active_, left, caller_sleeps_);
+}
+
+}  // namespace tandem
