@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -57,18 +58,15 @@ TEST(DatasetThreadsTest, MapRunsInParallel) {
 
 TEST(DatasetThreadsTest, PrefetchWorksAheadAndNoFurther) {
   std::atomic<int> made = 0;
-  Meeting ahead(4);  // the fourth element is made while the first is all that was asked for
+  std::promise<void> fourth;  // made while the first is all that was asked for
   auto count = [&](const Element& in) -> absl::StatusOr<Element> {
-    if (++made == 4) ahead.Arrive();
+    if (++made == 4) fourth.set_value();
     return in;
   };
-  Meeting* consumer = &ahead;
   Dataset d = Dataset::Range(100).Map(count, {.spec = {{"value", DType::kInt64, {}}}}).Prefetch(3);
   std::unique_ptr<Iterator> it = Make(d);
   EXPECT_EQ(Values(Read(*it, 1)), std::vector<int64_t>{0});
-  consumer->Arrive();
-  consumer->Arrive();
-  EXPECT_TRUE(consumer->Arrive());
+  ASSERT_EQ(fourth.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
   EXPECT_LE(made, 4);
   EXPECT_EQ(Read(*it).size(), 99u);
   EXPECT_EQ(made, 100);

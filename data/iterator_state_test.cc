@@ -138,6 +138,24 @@ TEST(IteratorStateTest, StateIsSmallAndHoldsPositionsOnly) {
   EXPECT_EQ(state.substr(0, 4), "TDIT");
 }
 
+// A state from another process, byte for byte: what was saved once must be readable by later builds.
+TEST(IteratorStateTest, GoldenState) {
+  const char kBody[] = {0,           // nothing prefetched
+                        9,           // range: the next position
+                        0, 0, 6, 3,  // shuffle: the range has not ended, epoch 0, 6 draws, 3 elements in the buffer
+                        5, 8, 2,     // the buffer
+                        0, 0, 1};    // repeat: no pass is over, this one has had elements
+  std::string state = absl::StrCat("TDIT\x01\x32", "range(10) | shuffle(4, seed=7) | repeat | batch(3)");
+  state.append(kBody, sizeof(kBody));
+  state += "\x77\x91\xdc\xfe\x48\xcf\x8a\x08";
+  Dataset d = Dataset::Range(10).Shuffle(4, {.seed = 7}).Repeat(2).Batch(3);
+  std::unique_ptr<Iterator> first = Make(d), second = Make(d);
+  Read(*first, 2);
+  EXPECT_EQ(*first->SaveState(), state);
+  ASSERT_TRUE(second->RestoreState(state).ok());
+  EXPECT_EQ(Values(Read(*second)), (std::vector<int64_t>{9, 5, 2, 8, 1, 4, 3, 5, 0, 2, 8, 7, 6, 9}));
+}
+
 TEST(IteratorStateTest, MoreEpochsThanPlannedGoOn) {
   Dataset two = Dataset::Range(5).Shuffle(5).Repeat(2), three = Dataset::Range(5).Shuffle(5).Repeat(3);
   std::unique_ptr<Iterator> first = Make(two), second = Make(three);
