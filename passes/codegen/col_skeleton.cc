@@ -1,0 +1,133 @@
+// Sums over the batch and further leading dimensions into columns: the reduced dimensions outside, columns inside.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/codegen/kernel_builder.h"
+#include "passes/codegen/op_weight.h"
+#include "passes/codegen/reduction.h"
+
+namespace tandem {
+namespace {
+
+namespace LLVM = mlir::LLVM;
+
+// The number of trailing elements of one row that a reduction keeps apart.
+int64_t Columns(mlir::Operation* op) {
+  Reduction reduction;
+  GetReduction(op, reduction);
+  auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
+  int64_t columns = 1;
+  for (int64_t d = shape.size(); d-- > 0 && !llvm::is_contained(reduction.axes, d);) columns *= shape[d];
+  return columns;
+}
+
+}  // namespace
+
+bool KernelBuilder::FitsColumns() const {
+  if (batch_reduces_.empty() || kind_ == "once") return false;
+  int64_t size = InnerSize(results_[batch_reduces_[0]].getDefiningOp()->getOperand(0).getType());
+  for (unsigned r : batch_reduces_) {
+    mlir::Operation* op = results_[r].getDefiningOp();
+    if (InnerSize(op->getOperand(0).getType()) != size || Columns(op) < 2) return false;
+  }
+  for (unsigned r : plain_results_) {
+    if (InnerSize(results_[r].getType()) != size) return false;
+  }
+  bool fits = true;
+  const_cast<mlir::func::FuncOp&>(kernel_).walk(
+      [&](td::ElementalOp op) { fits &= op.getFusionKind() != td::FusionKind::kReduce || IsBatchReduce(op); });
+  return fits;
+}
+
+LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
+  LLVM::LLVMFuncOp f = Begin(symbol_ + ".body", 3);
+  Space space;
+  space.rows = Space::Rows::kLoop;
+  space.begin = NumberArgument(f, 0);
+  space.end = NumberArgument(f, 1);
+  ElementEmitter e(b_, NumberArgument(f, 2));
+  BindOperands(e, f);
+  EmitNeutral(e, f);
+
+  mlir::Type operand_type = results_[batch_reduces_[0]].getDefiningOp()->getOperand(0).getType();
+  space.radices = Radices(operand_type);
+  // `points`: consecutive places of the reduced dimensions at one column.
+  auto body = [&](llvm::ArrayRef<Point> points) {
+    std::vector<std::vector<mlir::Value>> elements(batch_reduces_.size());
+    for (const Point& point : points) {
+      for (unsigned k = 0; k < batch_reduces_.size(); ++k) {
+        mlir::Operation* op = results_[batch_reduces_[k]].getDefiningOp();
+        auto at = IndicesAt(e, loc_, point, op->getOperand(0).getType());
+        elements[k].push_back(e.Element(op->getLoc(), op->getOperand(0), at));
+      }
+      for (unsigned r : plain_results_) {
+        auto at = IndicesAt(e, loc_, point, results_[r].getType());
+        e.Store(loc_, results_[r].getType(), ResultBuffer(f, r), at, e.Element(loc_, results_[r], at));
+      }
+    }
+    for (unsigned k = 0; k < batch_reduces_.size(); ++k) {
+      mlir::Operation* op = results_[batch_reduces_[k]].getDefiningOp();
+      Reduction reduction;
+      GetReduction(op, reduction);
+      auto at = IndicesAt(e, loc_, points[0], op->getOperand(0).getType());
+      llvm::SmallVector<mlir::Value> column;
+      for (int64_t d = 0; d < static_cast<int64_t>(at.size()); ++d) {
+        if (!llvm::is_contained(reduction.axes, d)) column.push_back(at[d]);
+      }
+      // Pairs first: a shorter chain of dependent additions, and a smaller rounding error.
+      std::vector<mlir::Value>& v = elements[k];
+      for (size_t n = v.size(); n > 1; n /= 2) {
+        for (size_t i = 0; i < n / 2; ++i) {
+          v[i] = Combine(b_, loc_, reduction.kind, v[2 * i], v[2 * i + 1], /*reassociate=*/false);
+        }
+      }
+      mlir::Type type = results_[batch_reduces_[k]].getType();
+      ElementEmitter::Buffer buffer = ResultBuffer(f, batch_reduces_[k]);
+      mlir::Value sum = e.Load(loc_, type, buffer, column);
+      e.Store(loc_, type, buffer, column, Combine(b_, loc_, reduction.kind, sum, v[0], /*reassociate=*/false));
+    }
+  };
+  auto groups = PlanLoops(e, loc_, space, {}, [&](const Point& p) { body(p); });
+
+  int64_t columns = Columns(results_[batch_reduces_[0]].getDefiningOp());
+  for (unsigned r : batch_reduces_) columns = std::min(columns, Columns(results_[r].getDefiningOp()));
+  unsigned first_column = groups.size();
+  for (int64_t size = 1; first_column > 1; --first_column) {
+    const LoopGroup& g = groups[first_column - 1];
+    for (unsigned k = g.first; k <= g.last; ++k) size *= space.radices[k - 1];
+    if (size > columns) break;
+  }
+  int64_t weight = 0;
+  kernel_.walk([&](td::ElementalOp op) { weight += WeightOf(op).ops; });
+  const int64_t unroll = first_column == groups.size() ? 1 : weight <= 8 ? 8 : weight <= 16 ? 4 : 1;
+
+  std::function<void(unsigned, std::vector<Point>)> emit = [&](unsigned depth, std::vector<Point> points) {
+    if (depth == groups.size()) return body(points);
+    LoopBounds bounds = BoundsOf(e, loc_, space, groups[depth]);
+    auto loop = [&](LoopBounds part, int64_t step) {
+      EmitLoop(e, loc_, part, step, [&](mlir::Value variable) {
+        std::vector<Point> next;
+        for (const Point& point : points) {
+          for (int64_t i = 0; i < step; ++i) {
+            mlir::Value v = variable;
+            if (i > 0) v = b_.create<mlir::arith::AddIOp>(loc_, variable, e.indices().Constant(loc_, i));
+            next.push_back(point);
+            next.back().digits.append(DigitsOf(e, loc_, space, groups[depth], v));
+          }
+        }
+        emit(depth + 1, next);
+      });
+    };
+    if (depth + 1 != first_column || unroll == 1) return loop(bounds, 1);
+    // Whole blocks of rows counted from the start, then the rest one by one.
+    mlir::Value count = b_.create<mlir::arith::SubIOp>(loc_, bounds.end, bounds.begin);
+    mlir::Value rest = b_.create<mlir::arith::RemSIOp>(loc_, count, e.indices().Constant(loc_, unroll));
+    mlir::Value middle = b_.create<mlir::arith::SubIOp>(loc_, bounds.end, rest);
+    loop({bounds.begin, middle}, unroll);
+    loop({middle, bounds.end}, 1);
+  };
+  emit(0, {Point{}});
+  status_.Update(e.status);
+  End();
+  return f;
+}
+
+}  // namespace tandem

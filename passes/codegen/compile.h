@@ -1,0 +1,34 @@
+// Compiles the outlined kernels of a module to ELF objects.
+#ifndef TANDEM_PASSES_CODEGEN_COMPILE_H_
+#define TANDEM_PASSES_CODEGEN_COMPILE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/codegen/cpu_target.h"
+
+namespace tandem {
+
+// What [begin, end) counts; see docs/internals.md.
+enum class KernelDomain { kRows, kElements, kOnce };
+
+struct CompiledKernel {
+  std::string symbol;      // of the entry function; also the name of the func.func
+  std::string elf_object;  // relocatable
+  std::string llvm_ir;     // after optimisation, for dumps
+  KernelDomain domain = KernelDomain::kRows;
+  double seconds = 0;  // of compile time
+};
+
+// Compiles every func.func with the attribute `td.kernel`, in the order of the module, with up to `threads` threads.
+absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module, const CpuTarget& target, int threads);
+
+// One kernel.
+absl::StatusOr<CompiledKernel> CompileKernel(mlir::func::FuncOp kernel, const CpuTarget& target);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_COMPILE_H_

@@ -1,0 +1,68 @@
+#include "passes/codegen/cpu_target.h"
+
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
+
+namespace tandem {
+namespace {
+
+// Features that change which instructions LLVM selects for our kernels; others (crypto, tsx, ...) do not matter.
+constexpr const char* kKernelFeatures[] = {"avx",     "avx2",     "avx512bw", "avx512cd", "avx512dq",
+                                           "avx512f", "avx512vl", "bmi",      "bmi2",     "f16c",
+                                           "fma",     "lzcnt",    "popcnt",   "sse4.1",   "sse4.2"};
+
+CpuTarget Fixed(const std::string& cpu, std::vector<std::string> features, int vector_bits) {
+  CpuTarget target;
+  target.triple = "x86_64-unknown-linux-gnu";
+  target.cpu = cpu;
+  target.vector_bits = vector_bits;
+  target.has_fma = true;
+  for (const std::string& f : features) absl::StrAppend(&target.features, target.features.empty() ? "+" : ",+", f);
+  target.required = std::move(features);
+  return target;
+}
+
+}  // namespace
+
+absl::StatusOr<CpuTarget> HostCpuTarget() {
+  CpuTarget target;
+  target.triple = llvm::sys::getProcessTriple();
+  target.cpu = llvm::sys::getHostCPUName().str();
+  llvm::StringMap<bool> have = llvm::sys::getHostCPUFeatures();
+  if (have.empty()) return absl::UnimplementedError("the CPU's features cannot be found out on this machine");
+  // Only the features above are switched on: the same kernels come out on any machine that has them.
+  for (const char* f : kKernelFeatures) {
+    bool on = have.lookup(f);
+    absl::StrAppend(&target.features, target.features.empty() ? "" : ",", on ? "+" : "-", f);
+    if (on) target.required.push_back(f);
+  }
+  target.has_fma = have.lookup("fma");
+  target.vector_bits = have.lookup("avx512f") && have.lookup("avx512vl") ? 512 : have.lookup("avx2") ? 256 : 128;
+  return target;
+}
+
+absl::StatusOr<CpuTarget> CpuTargetByName(absl::string_view name) {
+  std::vector<std::string> avx2 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "popcnt", "sse4.1", "sse4.2"};
+  if (name == "host") return HostCpuTarget();
+  if (name == "avx2") return Fixed("x86-64-v3", avx2, 256);
+  if (name == "avx512") {
+    return Fixed("x86-64-v4",
+                 {"avx", "avx2", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl", "bmi", "bmi2", "f16c",
+                  "fma", "lzcnt", "popcnt", "sse4.1", "sse4.2"},
+                 512);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown CPU target '", name, "'; known are \"host\", \"avx512\" and \"avx2\""));
+}
+
+std::vector<std::string> MissingFeatures(const CpuTarget& target) {
+  llvm::StringMap<bool> have = llvm::sys::getHostCPUFeatures();
+  std::vector<std::string> missing;
+  for (const std::string& f : target.required) {
+    if (!have.lookup(f)) missing.push_back(f);
+  }
+  return missing;
+}
+
+}  // namespace tandem

@@ -1,0 +1,241 @@
+#include "passes/codegen/element_emitter.h"
+
+#include "absl/strings/str_cat.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/codegen/loop_nest.h"
+#include "passes/codegen/reduction.h"
+
+namespace tandem {
+namespace {
+
+namespace arith = mlir::arith;
+namespace LLVM = mlir::LLVM;
+
+// What an op sees while it emits one of its elements.
+class OpContext : public td::ElementalContext {
+ public:
+  OpContext(ElementEmitter& emitter, mlir::Operation* op) : emitter_(emitter), op_(op) {}
+  mlir::Value Operand(unsigned operand, mlir::ValueRange indices) override {
+    return emitter_.Element(op_->getLoc(), op_->getOperand(operand), indices);
+  }
+  mlir::Value RowOffset() override { return emitter_.row_offset(); }
+  mlir::OpBuilder& builder() override { return emitter_.builder(); }
+  mlir::Location loc() override { return op_->getLoc(); }
+
+ private:
+  ElementEmitter& emitter_;
+  mlir::Operation* op_;
+};
+
+bool IsWithin(mlir::Block* inner, mlir::Block* outer) {
+  for (mlir::Block* b = inner; b != nullptr;) {
+    if (b == outer) return true;
+    mlir::Operation* parent = b->getParentOp();
+    b = parent ? parent->getBlock() : nullptr;
+  }
+  return false;
+}
+
+mlir::Value AddressOf(ElementEmitter& e, mlir::Location loc, mlir::Type type, ElementEmitter::Buffer buffer,
+                      mlir::ValueRange indices) {
+  llvm::ArrayRef<int64_t> dims = mlir::cast<mlir::RankedTensorType>(type).getShape();
+  if (buffer.one_row) {
+    indices = indices.drop_front();
+    dims = dims.drop_front();
+  }
+  mlir::OpBuilder& b = e.builder();
+  mlir::Value linear = e.indices().Linearize(loc, indices, dims);
+  mlir::Value offset = b.create<arith::IndexCastOp>(loc, b.getI64Type(), linear);
+  mlir::Type element = StorageType(mlir::cast<mlir::RankedTensorType>(type).getElementType());
+  return b.create<LLVM::GEPOp>(loc, buffer.pointer.getType(), element, buffer.pointer,
+                               llvm::ArrayRef<LLVM::GEPArg>{offset}, /*inbounds=*/true);
+}
+
+}  // namespace
+
+mlir::Type StorageType(mlir::Type element_type) {
+  if (auto i = mlir::dyn_cast<mlir::IntegerType>(element_type)) {
+    return mlir::IntegerType::get(i.getContext(), i.getWidth() == 1 ? 8 : i.getWidth());
+  }
+  return element_type;
+}
+
+bool IsBatchReduce(mlir::Operation* op) {
+  Reduction reduction;
+  return GetReduction(op, reduction) && td::IsBatched(op->getOperand(0).getType()) && !reduction.axes.empty() &&
+         reduction.axes.front() == 0;
+}
+
+mlir::Value ElementEmitter::Load(mlir::Location loc, mlir::Type type, Buffer buffer, mlir::ValueRange indices) {
+  mlir::Type element = mlir::cast<mlir::RankedTensorType>(type).getElementType();
+  mlir::Value address = AddressOf(*this, loc, type, buffer, indices);
+  mlir::Value value = builder_.create<LLVM::LoadOp>(loc, StorageType(element), address);
+  if (!element.isInteger(1)) return value;
+  mlir::Value zero = builder_.create<arith::ConstantOp>(loc, builder_.getI8IntegerAttr(0));
+  return builder_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, value, zero);
+}
+
+void ElementEmitter::Store(mlir::Location loc, mlir::Type type, Buffer buffer, mlir::ValueRange indices,
+                           mlir::Value element) {
+  if (element.getType().isInteger(1)) {
+    element = builder_.create<arith::ExtUIOp>(loc, builder_.getI8Type(), element);
+  }
+  mlir::Type expected = StorageType(mlir::cast<mlir::RankedTensorType>(type).getElementType());
+  if (element.getType() != expected && status.ok()) {
+    status = absl::InternalError("an op emitted an element of another type than its result");
+  }
+  builder_.create<LLVM::StoreOp>(loc, element, AddressOf(*this, loc, type, buffer, indices));
+}
+
+void* ElementEmitter::Number(mlir::Value value) {
+  auto known = number_of_.find(value);
+  if (known != number_of_.end()) return known->second;
+  void* number = value.getAsOpaquePointer();
+  mlir::Operation* op = value.getDefiningOp();
+  if (op != nullptr && op->getNumRegions() == 0 && op->getNumResults() == 1 && mlir::isMemoryEffectFree(op)) {
+    Key key = {const_cast<void*>(op->getName().getAsOpaquePointer()),
+               const_cast<void*>(op->getAttrDictionary().getAsOpaquePointer()),
+               const_cast<void*>(value.getType().getAsOpaquePointer())};
+    for (mlir::Value operand : op->getOperands()) key.push_back(Number(operand));
+    number = numbers_.emplace(std::move(key), number).first->second;
+  }
+  number_of_[value] = number;
+  return number;
+}
+
+mlir::Value ElementEmitter::Element(mlir::Location loc, mlir::Value tensor, mlir::ValueRange indices) {
+  Key key = {tensor.getAsOpaquePointer()};
+  for (mlir::Value index : indices) key.push_back(Number(index));
+  auto known = memo_.find(key);
+  if (known != memo_.end() && IsWithin(builder_.getInsertionBlock(), known->second.block)) return known->second.value;
+  mlir::Block* block = builder_.getInsertionBlock();
+  mlir::Value value = Emit(loc, tensor, indices);
+  memo_[key] = {block, value};
+  return value;
+}
+
+mlir::Value ElementEmitter::Emit(mlir::Location loc, mlir::Value tensor, mlir::ValueRange indices) {
+  auto type = mlir::cast<mlir::RankedTensorType>(tensor.getType());
+  auto buffer = buffers_.find(tensor);
+  if (buffer != buffers_.end()) return Load(loc, type, buffer->second, indices);
+  mlir::Operation* op = tensor.getDefiningOp();
+  if (op != nullptr && op->getName().getStringRef() == "td.reshape") {
+    auto from = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType());
+    return Element(op->getLoc(), op->getOperand(0),
+                   indices_.Reshape(op->getLoc(), indices, type.getShape(), from.getShape()));
+  }
+  Reduction reduction;
+  if (GetReduction(op, reduction)) {
+    if (IsBatchReduce(op) && status.ok()) {
+      status = absl::InternalError("a kernel uses a sum over the batch before all rows are done");
+    }
+    return EmitReduce(op, indices);
+  }
+  auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
+  if (!elemental) {
+    if (status.ok()) {
+      status = absl::InternalError(absl::StrCat(
+          op ? op->getName().getStringRef().str() : "an argument without a buffer", " cannot be part of a kernel"));
+    }
+    return builder_.create<arith::ConstantOp>(loc, builder_.getZeroAttr(StorageType(type.getElementType())));
+  }
+  OpContext context(*this, op);
+  return elemental.emitElement(context, mlir::cast<mlir::OpResult>(tensor).getResultNumber(), indices);
+}
+
+mlir::Value ElementEmitter::ReduceRow(mlir::Operation* op, mlir::Value row, mlir::ValueRange kept) {
+  return EmitReduce(op, kept, row);
+}
+
+mlir::Value ElementEmitter::EmitReduce(mlir::Operation* op, mlir::ValueRange kept, mlir::Value row) {
+  Reduction reduction;
+  GetReduction(op, reduction);
+  llvm::SmallVector<mlir::Value> fixed(kept);
+  if (row) {  // the batch is an index like the kept ones
+    reduction.axes.erase(reduction.axes.begin());
+    fixed.insert(fixed.begin(), row);
+  }
+  mlir::Value operand = op->getOperand(0);
+  auto shape = mlir::cast<mlir::RankedTensorType>(operand.getType()).getShape();
+  mlir::Location loc = op->getLoc();
+  Space space;
+  llvm::SmallVector<int64_t> reduced;
+  for (int64_t axis : reduction.axes) reduced.push_back(shape[axis]);
+  for (int64_t d : reduced) {
+    if (d != 1) space.radices.push_back(d);
+  }
+  auto element_at = [&](const Point& point) {
+    llvm::SmallVector<mlir::Value> over = indices_.Split(loc, point.digits, reduced);
+    llvm::SmallVector<mlir::Value> at;
+    unsigned next_kept = 0, next_reduced = 0;
+    for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
+      bool is_reduced = next_reduced < reduction.axes.size() && reduction.axes[next_reduced] == d;
+      at.push_back(is_reduced ? over[next_reduced++] : fixed[next_kept++]);
+    }
+    return Element(loc, operand, at);
+  };
+  auto groups = PlanLoops(*this, loc, space, {}, [&](const Point& p) { element_at(p); });
+  mlir::Type scalar = StorageType(mlir::cast<mlir::RankedTensorType>(operand.getType()).getElementType());
+  if (mlir::cast<mlir::RankedTensorType>(operand.getType()).getElementType().isInteger(1))
+    scalar = builder_.getI1Type();
+  std::function<mlir::Value(unsigned, Point, mlir::Value)> emit = [&](unsigned depth, Point point,
+                                                                      mlir::Value accumulator) {
+    if (depth == groups.size()) {
+      mlir::Value element = element_at(point);
+      return Combine(builder_, loc, reduction.kind, accumulator, element, /*reassociate=*/true);
+    }
+    return EmitAccumulatingLoop(*this, loc, BoundsOf(*this, loc, space, groups[depth]), accumulator,
+                                [&](mlir::Value variable, mlir::Value inner) {
+                                  Point next = point;
+                                  next.digits.append(DigitsOf(*this, loc, space, groups[depth], variable));
+                                  return emit(depth + 1, next, inner);
+                                });
+  };
+  return emit(0, Point{}, NeutralElement(builder_, loc, reduction.kind, scalar));
+}
+
+void ElementEmitter::Trial(mlir::Location loc, llvm::ArrayRef<int64_t> radices, IndexProbe& probe,
+                           std::function<void(mlir::Block&)> body) {
+  // Whatever the trial makes must not be found again afterwards.
+  auto memo = memo_;
+  auto numbers = numbers_;
+  auto number_of = number_of_;
+  IndexAlgebra::State state = indices_.Save();
+  IndexProbe* outer = indices_.probe;
+
+  mlir::OpBuilder::InsertionGuard guard(builder_);
+  auto region = builder_.create<mlir::scf::ExecuteRegionOp>(loc, mlir::TypeRange{});
+  mlir::Block* block = builder_.createBlock(&region.getRegion());
+  for (int64_t radix : radices) probe.digits.push_back({block->addArgument(builder_.getIndexType(), loc), radix});
+  probe.split.assign(radices.empty() ? 0 : radices.size() - 1, false);
+  indices_.probe = &probe;
+  body(*block);
+  indices_.probe = outer;
+
+  // A digit that an op used for itself needs its own loop.
+  for (bool changed = true; changed;) {
+    changed = false;
+    region.getRegion().walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([&](mlir::Operation* op) {
+      if (mlir::isOpTriviallyDead(op)) {
+        op->erase();
+        changed = true;
+      }
+    });
+  }
+  for (unsigned k = 0; k < radices.size(); ++k) {
+    if (probe.digits[k].value.use_empty()) continue;
+    if (k > 0) probe.split[k - 1] = true;
+    if (k + 1 < radices.size()) probe.split[k] = true;
+  }
+  region.erase();
+  memo_ = std::move(memo);
+  numbers_ = std::move(numbers);
+  number_of_ = std::move(number_of);
+  indices_.Restore(std::move(state));
+}
+
+}  // namespace tandem

@@ -1,0 +1,77 @@
+// Emits the code of single tensor elements, recursively through the ops of a kernel, each element once per loop body.
+#ifndef TANDEM_PASSES_CODEGEN_ELEMENT_EMITTER_H_
+#define TANDEM_PASSES_CODEGEN_ELEMENT_EMITTER_H_
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "graph/ir/interfaces.h"
+#include "llvm/ADT/DenseMap.h"
+#include "mlir/IR/Builders.h"
+#include "passes/codegen/index_algebra.h"
+
+namespace tandem {
+
+// The type of an element in memory: booleans take a byte, signs are a matter of ops.
+mlir::Type StorageType(mlir::Type element_type);
+
+// True for a td.reduce over dimension 0 of a batched operand.
+bool IsBatchReduce(mlir::Operation* op);
+
+class ElementEmitter {
+ public:
+  // Where a value of the kernel lies in memory. With `one_row` the buffer holds one row: index 0 is dropped.
+  struct Buffer {
+    mlir::Value pointer;
+    bool one_row = false;
+  };
+
+  ElementEmitter(mlir::OpBuilder& builder, mlir::Value row_offset)
+      : builder_(builder), indices_(builder), row_offset_(row_offset) {}
+
+  void Bind(mlir::Value tensor, Buffer buffer) { buffers_[tensor] = buffer; }
+
+  // The element of `tensor` at `indices`: loaded when the tensor lies in memory, else computed.
+  mlir::Value Element(mlir::Location loc, mlir::Value tensor, mlir::ValueRange indices);
+  // Stores an element of a tensor of type `type`.
+  void Store(mlir::Location loc, mlir::Type type, Buffer buffer, mlir::ValueRange indices, mlir::Value element);
+  mlir::Value Load(mlir::Location loc, mlir::Type type, Buffer buffer, mlir::ValueRange indices);
+
+  // What row `row` adds to element `kept` of a td.reduce over the batch.
+  mlir::Value ReduceRow(mlir::Operation* op, mlir::Value row, mlir::ValueRange kept);
+
+  // Emits `body` for trial into a region that is thrown away again.
+  void Trial(mlir::Location loc, llvm::ArrayRef<int64_t> radices, IndexProbe& probe,
+             std::function<void(mlir::Block&)> body);
+
+  mlir::OpBuilder& builder() { return builder_; }
+  IndexAlgebra& indices() { return indices_; }
+  mlir::Value row_offset() const { return row_offset_; }
+  // The first problem found; emission goes on with arbitrary values after it.
+  absl::Status status;
+
+ private:
+  struct Entry {
+    mlir::Block* block;  // the entry holds in this block and in blocks nested in it
+    mlir::Value value;
+  };
+  using Key = std::vector<void*>;
+  // Two index values with equal numbers are equal, whoever computed them.
+  void* Number(mlir::Value value);
+  mlir::Value Emit(mlir::Location loc, mlir::Value tensor, mlir::ValueRange indices);
+  mlir::Value EmitReduce(mlir::Operation* op, mlir::ValueRange kept, mlir::Value row = {});
+
+  mlir::OpBuilder& builder_;
+  IndexAlgebra indices_;
+  mlir::Value row_offset_;
+  llvm::DenseMap<mlir::Value, Buffer> buffers_;
+  std::map<Key, Entry> memo_;
+  std::map<Key, void*> numbers_;
+  llvm::DenseMap<mlir::Value, void*> number_of_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_ELEMENT_EMITTER_H_

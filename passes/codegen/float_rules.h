@@ -1,0 +1,16 @@
+// Rounding in generated code is decided here, once, and not left to LLVM.
+#ifndef TANDEM_PASSES_CODEGEN_FLOAT_RULES_H_
+#define TANDEM_PASSES_CODEGEN_FLOAT_RULES_H_
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tandem {
+
+// Turns a*b + c into math.fma where the product has one use (LLVM's `contract` flag would leave it to chance whether a
+// vector loop and its scalar rest round alike). Sums that may be reassociated keep add and multiply, both `contract`:
+// LLVM vectorises no other form, and their code runs for whole rows only.
+void ApplyFloatRules(mlir::ModuleOp module, bool fuse_multiply_add);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_FLOAT_RULES_H_

@@ -1,0 +1,197 @@
+#include "passes/codegen/index_algebra.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Matchers.h"
+
+namespace tandem {
+namespace {
+
+namespace arith = mlir::arith;
+
+constexpr int64_t kDynamic = mlir::ShapedType::kDynamic;
+
+// x for `x + 0` and `x - 0`, which index maps with zero offsets leave behind.
+mlir::Value SkipNoop(mlir::Value v) {
+  while (mlir::Operation* op = v.getDefiningOp()) {
+    if (!mlir::isa<arith::AddIOp, arith::SubIOp>(op) || !mlir::matchPattern(op->getOperand(1), mlir::m_Zero())) break;
+    v = op->getOperand(0);
+  }
+  return v;
+}
+
+}  // namespace
+
+mlir::Value IndexAlgebra::Constant(mlir::Location loc, int64_t value) {
+  return builder_.create<arith::ConstantIndexOp>(loc, value);
+}
+
+Digits IndexAlgebra::DigitsOf(mlir::ValueRange indices, llvm::ArrayRef<int64_t> dims) {
+  Digits digits;
+  for (auto [index, dim] : llvm::zip(indices, dims)) {
+    if (dim == 1) continue;
+    mlir::Value v = SkipNoop(index);
+    auto composite = state_.composites.find(v);
+    int64_t size = 1;
+    if (composite != state_.composites.end()) {
+      for (const Digit& d : composite->second) size = d.radix == kDynamic ? kDynamic : size * d.radix;
+    }
+    // An index of a slice is smaller than the dimension it walks in: its digits do not tile that dimension.
+    if (composite == state_.composites.end() || size != dim) {
+      digits.push_back({v, dim});
+    } else {
+      digits.append(composite->second);
+    }
+  }
+  return Merge(std::move(digits));
+}
+
+Digits IndexAlgebra::Merge(Digits digits) {
+  for (unsigned i = 0; i < digits.size();) {
+    auto first = state_.children.find(digits[i].value);
+    if (first == state_.children.end() || first->second.position != 0 || i + first->second.count > digits.size()) {
+      ++i;
+      continue;
+    }
+    Child head = first->second;
+    bool whole = true;
+    for (unsigned k = 1; k < head.count; ++k) {
+      auto it = state_.children.find(digits[i + k].value);
+      whole &= it != state_.children.end() && it->second.parent == head.parent && it->second.position == k &&
+               it->second.radix == digits[i + k].radix;
+    }
+    whole &= head.radix == digits[i].radix;
+    if (!whole) {
+      ++i;
+      continue;
+    }
+    digits.erase(digits.begin() + i, digits.begin() + i + head.count);
+    digits.insert(digits.begin() + i, Digit{head.parent, head.parent_radix});
+    i = 0;  // the parent may be a child itself
+  }
+  return digits;
+}
+
+mlir::Value IndexAlgebra::Compose(mlir::Location loc, Digits digits) {
+  digits = Merge(std::move(digits));
+  if (digits.empty()) return Constant(loc, 0);
+  if (digits.size() == 1) return digits[0].value;
+  mlir::Value result;
+  if (probe != nullptr) {
+    result = Constant(loc, 0);
+  } else {
+    result = digits[0].value;
+    for (const Digit& d : llvm::drop_begin(digits)) {
+      mlir::Value scaled = builder_.create<arith::MulIOp>(loc, result, Constant(loc, d.radix));
+      result = builder_.create<arith::AddIOp>(loc, scaled, d.value);
+    }
+  }
+  state_.composites[result] = digits;
+  return result;
+}
+
+void IndexAlgebra::Record(const Digits& digits) {
+  auto place = [&](mlir::Value v) -> int {
+    auto it = llvm::find_if(probe->digits, [&](const Digit& d) { return d.value == v; });
+    return it == probe->digits.end() ? -2 : static_cast<int>(it - probe->digits.begin());
+  };
+  for (size_t i = 0; i < digits.size(); ++i) {
+    int k = place(digits[i].value);
+    if (k < 0) continue;
+    if (k > 0 && digits[i].radix != probe->digits[k].radix) probe->split[k - 1] = true;
+    if (k > 0 && (i == 0 || place(digits[i - 1].value) != k - 1)) probe->split[k - 1] = true;
+    if (k + 1 < static_cast<int>(probe->digits.size()) &&
+        (i + 1 == digits.size() || place(digits[i + 1].value) != k + 1)) {
+      probe->split[k] = true;
+    }
+  }
+}
+
+mlir::Value IndexAlgebra::Linearize(mlir::Location loc, mlir::ValueRange indices, llvm::ArrayRef<int64_t> dims) {
+  Digits digits = DigitsOf(indices, dims);
+  if (probe != nullptr) {
+    Record(digits);
+    return Constant(loc, 0);
+  }
+  return Compose(loc, std::move(digits));
+}
+
+Digits IndexAlgebra::Cut(mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> radices) {
+  if (radices.size() == 1) return {{value, radices[0]}};
+  Digits digits(radices.size());
+  int64_t total = 1;
+  for (int64_t r : radices) total = r == kDynamic || total == kDynamic ? kDynamic : total * r;
+  mlir::Value rest = value;
+  for (unsigned k = radices.size(); k-- > 0;) {
+    digits[k].radix = radices[k];
+    if (k == 0) {
+      digits[k].value = rest;
+    } else {
+      mlir::Value radix = Constant(loc, radices[k]);
+      digits[k].value = builder_.create<arith::RemUIOp>(loc, rest, radix);
+      rest = builder_.create<arith::DivUIOp>(loc, rest, radix);
+    }
+  }
+  for (unsigned k = 0; k < radices.size(); ++k) {
+    state_.children[digits[k].value] = {value, total, radices[k], k, static_cast<unsigned>(radices.size())};
+  }
+  return digits;
+}
+
+llvm::SmallVector<mlir::Value> IndexAlgebra::Split(mlir::Location loc, Digits digits, llvm::ArrayRef<int64_t> dims) {
+  llvm::SmallVector<mlir::Value> result(dims.size());
+  Digits rest = Merge(std::move(digits));
+  for (unsigned k = dims.size(); k-- > 0;) {
+    if (dims[k] == 1) {
+      result[k] = Constant(loc, 0);
+      continue;
+    }
+    bool outermost = llvm::all_of(dims.take_front(k), [](int64_t d) { return d == 1; });
+    Digits taken;
+    if (outermost) {
+      taken = rest;
+      rest.clear();
+    }
+    for (int64_t size = 1; !outermost && size < dims[k];) {
+      Digit d = rest.pop_back_val();
+      int64_t need = dims[k] / size;
+      if (d.radix != kDynamic && need % d.radix == 0) {
+        taken.insert(taken.begin(), d);
+        size *= d.radix;
+        continue;
+      }
+      // The dimension's border lies inside this digit: cut it, or cut the whole rest when sizes do not divide.
+      Digits parts;
+      if (d.radix == kDynamic || d.radix % need == 0) {
+        parts = Cut(loc, d.value, {d.radix == kDynamic ? kDynamic : d.radix / need, need});
+      } else {
+        Digits all = rest;
+        all.push_back(d);
+        all.append(taken);
+        taken.clear();
+        int64_t total = 1;
+        for (const Digit& x : all) total = x.radix == kDynamic ? kDynamic : total * x.radix;
+        rest.clear();
+        need = dims[k];
+        parts = Cut(loc, Compose(loc, all), {total == kDynamic ? kDynamic : total / need, need});
+      }
+      rest.push_back(parts[0]);
+      taken.insert(taken.begin(), parts[1]);
+      size = dims[k];
+    }
+    result[k] = Compose(loc, taken);
+  }
+  return result;
+}
+
+llvm::SmallVector<mlir::Value> IndexAlgebra::Reshape(mlir::Location loc, mlir::ValueRange indices,
+                                                     llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
+  if (!from.empty() && !to.empty() && from[0] == kDynamic && to[0] == kDynamic) {
+    llvm::SmallVector<mlir::Value> result = {indices[0]};  // the batch is never regrouped
+    llvm::append_range(result, Split(loc, DigitsOf(indices.drop_front(), from.drop_front()), to.drop_front()));
+    return result;
+  }
+  return Split(loc, DigitsOf(indices, from), to);
+}
+
+}  // namespace tandem

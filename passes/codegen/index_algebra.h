@@ -1,0 +1,73 @@
+// Index arithmetic of generated kernels: row-major addresses without divisions.
+//
+// A tensor index is a list of digits (a mixed-radix number); a loop variable is one digit. Linear addresses are formed
+// from digits, reshapes regroup them, and a digit is only divided when a reshape really cuts it. So `[b, 21632]`,
+// `[b, 26, 26, 32]` and a flat loop over both all give the same plain address `p`.
+#ifndef TANDEM_PASSES_CODEGEN_INDEX_ALGEBRA_H_
+#define TANDEM_PASSES_CODEGEN_INDEX_ALGEBRA_H_
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/Builders.h"
+
+namespace tandem {
+
+struct Digit {
+  mlir::Value value;  // index, in [0, radix)
+  int64_t radix;      // kDynamic for the batch
+};
+using Digits = llvm::SmallVector<Digit, 4>;
+
+// Learns, from a trial emission, which neighbouring loop digits can be one loop: those that only ever occur side by
+// side in linear addresses.
+struct IndexProbe {
+  Digits digits;                  // the loop variables, outermost first
+  llvm::SmallVector<bool> split;  // split[k]: digits k and k + 1 must be two loops
+};
+
+class IndexAlgebra {
+ public:
+  explicit IndexAlgebra(mlir::OpBuilder& builder) : builder_(builder) {}
+
+  mlir::Value Constant(mlir::Location loc, int64_t value);
+  // The row-major linear index of `indices` in a tensor of shape `dims` (the batch, if any, is dimension 0).
+  mlir::Value Linearize(mlir::Location loc, mlir::ValueRange indices, llvm::ArrayRef<int64_t> dims);
+  // Regroups `digits` as one index per dimension of `dims`; both have the same number of elements.
+  llvm::SmallVector<mlir::Value> Split(mlir::Location loc, Digits digits, llvm::ArrayRef<int64_t> dims);
+  // The indices of the same element in another shape of equal size.
+  llvm::SmallVector<mlir::Value> Reshape(mlir::Location loc, mlir::ValueRange indices, llvm::ArrayRef<int64_t> from,
+                                         llvm::ArrayRef<int64_t> to);
+  // Cuts `value` into digits of the given radices, outermost first.
+  Digits Cut(mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> radices);
+
+  // What is known about values; a trial emission puts it back.
+  struct Child {
+    mlir::Value parent;
+    int64_t parent_radix, radix;
+    unsigned position, count;
+  };
+  struct State {
+    llvm::DenseMap<mlir::Value, Digits> composites;
+    llvm::DenseMap<mlir::Value, Child> children;
+  };
+  State Save() const { return state_; }
+  void Restore(State state) { state_ = std::move(state); }
+
+  // While set, addresses are recorded instead of computed.
+  IndexProbe* probe = nullptr;
+
+ private:
+  Digits DigitsOf(mlir::ValueRange indices, llvm::ArrayRef<int64_t> dims);
+  // Puts digits that were cut from one value together again.
+  Digits Merge(Digits digits);
+  // The number that `digits` stand for.
+  mlir::Value Compose(mlir::Location loc, Digits digits);
+  void Record(const Digits& digits);
+
+  mlir::OpBuilder& builder_;
+  State state_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_INDEX_ALGEBRA_H_

@@ -1,0 +1,63 @@
+// The state of one kernel's emission, shared by the skeletons (loop, row, col).
+#ifndef TANDEM_PASSES_CODEGEN_KERNEL_BUILDER_H_
+#define TANDEM_PASSES_CODEGEN_KERNEL_BUILDER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/codegen/loop_nest.h"
+
+namespace tandem {
+
+class KernelBuilder {
+ public:
+  KernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module);
+  absl::Status Emit();
+
+ private:
+  // A function over the kernel's buffers, with further i64 arguments; insertion goes to its body.
+  mlir::LLVM::LLVMFuncOp Begin(const std::string& name, unsigned numbers);
+  void End() { b_.create<mlir::LLVM::ReturnOp>(loc_, mlir::ValueRange{}); }
+  mlir::Value NumberArgument(mlir::LLVM::LLVMFuncOp f, unsigned i);  // as index
+  void BindOperands(ElementEmitter& e, mlir::LLVM::LLVMFuncOp f);
+  ElementEmitter::Buffer ResultBuffer(mlir::LLVM::LLVMFuncOp f, unsigned result);
+  void EmitEntry(mlir::LLVM::LLVMFuncOp body);
+
+  // A space for the inner shape of `type`, cut so that all reshapes of it in the kernel fall on borders.
+  llvm::SmallVector<int64_t> Radices(mlir::Type type) const;
+  static int64_t InnerSize(mlir::Type type);
+  // Results [which] by equal inner size.
+  std::vector<std::vector<unsigned>> Groups(const std::vector<unsigned>& which) const;
+  // One nest that stores the given results (of one inner size).
+  void EmitStores(ElementEmitter& e, mlir::LLVM::LLVMFuncOp f, Space space, const std::vector<unsigned>& which);
+  // Sets the accumulators of sums over the batch to their neutral elements.
+  void EmitNeutral(ElementEmitter& e, mlir::LLVM::LLVMFuncOp f);
+
+  mlir::LLVM::LLVMFuncOp EmitLoopKernel();
+  // A function for one row (or the only one, without batch), and the loop over rows.
+  mlir::LLVM::LLVMFuncOp EmitRowKernel(bool batched);
+  void EmitRow(ElementEmitter& e, mlir::LLVM::LLVMFuncOp f, const Space& row);
+  void Accumulate(ElementEmitter& e, mlir::LLVM::LLVMFuncOp f, const Space& row, unsigned result);
+  // Values that a row computes into memory before others use them.
+  std::vector<mlir::Value> Stages(bool batched);
+  bool FitsColumns() const;
+  mlir::LLVM::LLVMFuncOp EmitColumnKernel();
+
+  mlir::func::FuncOp kernel_;
+  mlir::ModuleOp module_;
+  mlir::OpBuilder b_;
+  mlir::Location loc_;
+  std::string symbol_, kind_;
+  std::vector<mlir::Value> results_;
+  std::vector<int> alias_;               // per result: operand or -1
+  std::vector<unsigned> batch_reduces_;  // results that are sums (max, ...) over the batch
+  std::vector<unsigned> plain_results_;  // all others
+  absl::Status status_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_KERNEL_BUILDER_H_

@@ -1,0 +1,214 @@
+#include "passes/codegen/kernel_emitter.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Verifier.h"
+#include "passes/codegen/float_rules.h"
+#include "passes/codegen/kernel_builder.h"
+#include "passes/codegen/reduction.h"
+
+namespace tandem {
+
+namespace LLVM = mlir::LLVM;
+
+void LoadCodegenDialects(mlir::MLIRContext& context) {
+  context.loadDialect<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                      mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect, mlir::func::FuncDialect>();
+}
+
+KernelBuilder::KernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module)
+    : kernel_(kernel), module_(module), b_(kernel.getContext()), loc_(kernel.getLoc()), symbol_(kernel.getName()) {
+  if (auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel")) kind_ = kind.getValue().str();
+  for (mlir::Value v : kernel.getBody().front().getTerminator()->getOperands()) results_.push_back(v);
+  alias_.assign(results_.size(), -1);
+  if (auto alias = kernel->getAttrOfType<mlir::DenseI64ArrayAttr>("td.alias")) {
+    for (unsigned i = 0; i < alias_.size() && i < alias.size(); ++i) alias_[i] = static_cast<int>(alias[i]);
+  }
+  for (unsigned r = 0; r < results_.size(); ++r) {
+    mlir::Operation* op = results_[r].getDefiningOp();
+    (op != nullptr && IsBatchReduce(op) ? batch_reduces_ : plain_results_).push_back(r);
+  }
+}
+
+LLVM::LLVMFuncOp KernelBuilder::Begin(const std::string& name, unsigned numbers) {
+  mlir::Type pointer = LLVM::LLVMPointerType::get(b_.getContext());
+  unsigned buffers = kernel_.getNumArguments() + results_.size();
+  llvm::SmallVector<mlir::Type> arguments(buffers, pointer);
+  arguments.append(numbers, b_.getI64Type());
+  b_.setInsertionPointToEnd(module_.getBody());
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), arguments);
+  auto f = b_.create<LLVM::LLVMFuncOp>(loc_, name, type, LLVM::Linkage::Internal);
+  // Never inlined: that no two buffers overlap is known of arguments, and a row's code must be one and the same.
+  f.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("noinline"), b_.getStringAttr("nounwind")}));
+  for (unsigned i = 0; i < buffers; ++i) f.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
+  mlir::Block* block = f.addEntryBlock(b_);
+  b_.setInsertionPointToStart(block);
+  return f;
+}
+
+mlir::Value KernelBuilder::NumberArgument(LLVM::LLVMFuncOp f, unsigned i) {
+  return b_.create<mlir::arith::IndexCastOp>(loc_, b_.getIndexType(),
+                                             f.getArgument(kernel_.getNumArguments() + results_.size() + i));
+}
+
+ElementEmitter::Buffer KernelBuilder::ResultBuffer(LLVM::LLVMFuncOp f, unsigned result) {
+  return {f.getArgument(kernel_.getNumArguments() + result)};
+}
+
+void KernelBuilder::BindOperands(ElementEmitter& e, LLVM::LLVMFuncOp f) {
+  for (unsigned i = 0; i < kernel_.getNumArguments(); ++i) e.Bind(kernel_.getArgument(i), {f.getArgument(i)});
+  // Both names of a shared buffer are one pointer for LLVM: it sees that an element is read before it is written.
+  for (unsigned r = 0; r < alias_.size(); ++r) {
+    if (alias_[r] >= 0) e.Bind(kernel_.getArgument(alias_[r]), ResultBuffer(f, r));
+  }
+}
+
+void KernelBuilder::EmitEntry(LLVM::LLVMFuncOp body) {
+  mlir::Type pointer = LLVM::LLVMPointerType::get(b_.getContext());
+  mlir::Type i64 = b_.getI64Type();
+  b_.setInsertionPointToEnd(module_.getBody());
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), {pointer, i64, i64, i64});
+  auto f = b_.create<LLVM::LLVMFuncOp>(loc_, symbol_, type);
+  f.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("nounwind")}));
+  b_.setInsertionPointToStart(f.addEntryBlock(b_));
+  llvm::SmallVector<mlir::Value> arguments;
+  for (unsigned i = 0; i < kernel_.getNumArguments() + results_.size(); ++i) {
+    mlir::Value slot = b_.create<LLVM::GEPOp>(loc_, pointer, pointer, f.getArgument(0),
+                                              llvm::ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)}, true);
+    arguments.push_back(b_.create<LLVM::LoadOp>(loc_, pointer, slot));
+  }
+  for (unsigned i = 1; i <= 3; ++i) arguments.push_back(f.getArgument(i));
+  b_.create<LLVM::CallOp>(loc_, body, arguments);
+  End();
+}
+
+int64_t KernelBuilder::InnerSize(mlir::Type type) {
+  int64_t size = 1;
+  for (int64_t d : InnerShape(type)) size *= d;
+  return size;
+}
+
+llvm::SmallVector<int64_t> KernelBuilder::Radices(mlir::Type type) const {
+  std::vector<llvm::SmallVector<int64_t>> shapes = {InnerShape(type)};
+  auto add = [&](mlir::Value v) {
+    if (InnerSize(v.getType()) == InnerSize(type)) shapes.push_back(InnerShape(v.getType()));
+  };
+  for (mlir::Value v : const_cast<mlir::func::FuncOp&>(kernel_).getArguments()) add(v);
+  const_cast<mlir::func::FuncOp&>(kernel_).walk([&](mlir::Operation* op) {
+    for (mlir::Value v : op->getResults()) add(v);
+  });
+  return CommonRadices(shapes);
+}
+
+std::vector<std::vector<unsigned>> KernelBuilder::Groups(const std::vector<unsigned>& which) const {
+  std::vector<std::vector<unsigned>> groups;
+  for (unsigned r : which) {
+    auto same = llvm::find_if(
+        groups, [&](const auto& g) { return InnerSize(results_[g[0]].getType()) == InnerSize(results_[r].getType()); });
+    if (same == groups.end()) {
+      groups.push_back({r});
+    } else {
+      same->push_back(r);
+    }
+  }
+  return groups;
+}
+
+void KernelBuilder::EmitStores(ElementEmitter& e, LLVM::LLVMFuncOp f, Space space, const std::vector<unsigned>& which) {
+  space.radices = Radices(results_[which[0]].getType());
+  EmitNest(e, loc_, space, [&](const Point& point) {
+    // All loads come before the first store: a result may lie over an operand.
+    std::vector<llvm::SmallVector<mlir::Value>> at;
+    std::vector<mlir::Value> elements;
+    for (unsigned r : which) {
+      at.push_back(IndicesAt(e, loc_, point, results_[r].getType()));
+      elements.push_back(e.Element(loc_, results_[r], at.back()));
+    }
+    for (unsigned i = 0; i < which.size(); ++i) {
+      e.Store(loc_, results_[which[i]].getType(), ResultBuffer(f, which[i]), at[i], elements[i]);
+    }
+  });
+}
+
+LLVM::LLVMFuncOp KernelBuilder::EmitLoopKernel() {
+  LLVM::LLVMFuncOp f = Begin(symbol_ + ".body", 3);
+  Space space;
+  space.rows = Space::Rows::kLoop;
+  space.begin = NumberArgument(f, 0);
+  space.end = NumberArgument(f, 1);
+  ElementEmitter e(b_, NumberArgument(f, 2));
+  BindOperands(e, f);
+  for (const auto& group : Groups(plain_results_)) EmitStores(e, f, space, group);
+  status_.Update(e.status);
+  End();
+  return f;
+}
+
+absl::Status KernelBuilder::Emit() {
+  for (unsigned r = 0; r < alias_.size(); ++r) {
+    if (alias_[r] >= 0 && !MayAlias(kernel_, alias_[r], r)) {
+      return absl::InternalError(
+          absl::StrCat("kernel ", symbol_, ": result ", r, " may not share operand ", alias_[r], "'s buffer"));
+    }
+  }
+  bool batched = kind_ != "once";
+  bool elementwise = kind_ == "loop" || kind_ == "flat";
+  if (!elementwise && kind_ != "row" && kind_ != "col" && kind_ != "once") {
+    return absl::InternalError(absl::StrCat("kernel ", symbol_, " has no kind (td.kernel = \"", kind_, "\")"));
+  }
+  for (unsigned r = 0; batched && r < results_.size(); ++r) {
+    bool summed = llvm::is_contained(batch_reduces_, r);
+    if ((summed && elementwise) || (!summed && !td::IsBatched(results_[r].getType()))) {
+      return absl::InternalError(
+          absl::StrCat("kernel ", symbol_, ": result ", r, " has no batch axis, which a ", kind_, " kernel needs"));
+    }
+  }
+  LLVM::LLVMFuncOp body = elementwise ? EmitLoopKernel() : FitsColumns() ? EmitColumnKernel() : EmitRowKernel(batched);
+  EmitEntry(body);
+  return status_;
+}
+
+bool MayAlias(mlir::func::FuncOp kernel, unsigned operand, unsigned result) {
+  auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
+  mlir::Operation* end = kernel.getBody().front().getTerminator();
+  if (!kind || (kind.getValue() != "loop" && kind.getValue() != "flat")) return false;
+  if (operand >= kernel.getNumArguments() || result >= end->getNumOperands()) return false;
+  mlir::Type type = kernel.getArgument(operand).getType();
+  for (mlir::Type t : end->getOperandTypes()) {
+    if (mlir::cast<mlir::RankedTensorType>(t).getShape() != mlir::cast<mlir::RankedTensorType>(type).getShape()) {
+      return false;
+    }
+  }
+  if (end->getOperand(result).getType() != type) return false;
+  // Everything that depends on the operand must be elementwise.
+  llvm::SmallVector<mlir::Value> work = {kernel.getArgument(operand)};
+  llvm::DenseSet<mlir::Value> seen;
+  while (!work.empty()) {
+    mlir::Value v = work.pop_back_val();
+    if (!seen.insert(v).second) continue;
+    for (mlir::Operation* user : v.getUsers()) {
+      if (user == end) continue;
+      auto op = mlir::dyn_cast<td::ElementalOp>(user);
+      if (!op || op.getFusionKind() != td::FusionKind::kElementwise) return false;
+      work.append(user->result_begin(), user->result_end());
+    }
+  }
+  return true;
+}
+
+absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp kernel, bool fuse_multiply_add) {
+  LoadCodegenDialects(*kernel.getContext());
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(kernel.getLoc(), kernel.getName());
+  TD_RETURN_IF_ERROR(KernelBuilder(kernel, *module).Emit());
+  ApplyFloatRules(*module, fuse_multiply_add);
+  if (mlir::failed(mlir::verify(*module))) {
+    return absl::InternalError(absl::StrCat("kernel ", kernel.getName().str(), " was emitted as invalid code"));
+  }
+  return module;
+}
+
+}  // namespace tandem

@@ -1,0 +1,200 @@
+#include "passes/codegen/kernel_test_util.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "graph/ir/dialect.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "mlir/Parser/Parser.h"
+#include "passes/codegen/lower_to_llvm.h"
+
+namespace tandem {
+namespace {
+
+int64_t Count(const Shape& shape) {
+  int64_t n = 1;
+  for (int64_t d : shape) n *= d;
+  return n;
+}
+
+template <typename T>
+void Write(const std::vector<double>& values, Bytes& bytes) {
+  bytes.resize(values.size() * sizeof(T));
+  for (size_t i = 0; i < values.size(); ++i) {
+    T v = static_cast<T>(values[i]);
+    std::memcpy(&bytes[i * sizeof(T)], &v, sizeof(T));
+  }
+}
+
+template <typename T>
+std::vector<double> Read(const Bytes& bytes) {
+  std::vector<double> values(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < values.size(); ++i) {
+    T v;
+    std::memcpy(&v, &bytes[i * sizeof(T)], sizeof(T));
+    values[i] = static_cast<double>(v);
+  }
+  return values;
+}
+
+Bytes ToBytes(const td::RefTensor& t) {
+  Bytes bytes;
+  switch (t.dtype) {
+    case DType::kFloat32:
+      Write<float>(t.values, bytes);
+      break;
+    case DType::kFloat64:
+      Write<double>(t.values, bytes);
+      break;
+    case DType::kInt32:
+      Write<int32_t>(t.values, bytes);
+      break;
+    case DType::kInt64:
+      Write<int64_t>(t.values, bytes);
+      break;
+    default:
+      Write<uint8_t>(t.values, bytes);
+      break;
+  }
+  return bytes;
+}
+
+std::vector<double> FromBytes(const Bytes& bytes, DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return Read<float>(bytes);
+    case DType::kFloat64:
+      return Read<double>(bytes);
+    case DType::kInt32:
+      return Read<int32_t>(bytes);
+    case DType::kInt64:
+      return Read<int64_t>(bytes);
+    default:
+      return Read<uint8_t>(bytes);
+  }
+}
+
+Shape RunShape(mlir::Type type, int64_t batch) {
+  Shape shape = td::ToShape(type);
+  for (int64_t& d : shape) d = d == kBatch ? batch : d;
+  return shape;
+}
+
+DType ElementDType(mlir::Type type) { return td::ToDType(mlir::cast<mlir::RankedTensorType>(type).getElementType()); }
+
+absl::Status FromLlvm(llvm::Error error) {
+  if (!error) return absl::OkStatus();
+  return absl::InternalError(llvm::toString(std::move(error)));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TestKernel>> TestKernel::Create(const std::string& text,
+                                                               const std::string& target_name) {
+  auto kernel = std::make_unique<TestKernel>();
+  kernel->context_.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  kernel->module_ = mlir::parseSourceString<mlir::ModuleOp>(text, &kernel->context_);
+  if (!kernel->module_) return absl::InvalidArgumentError("the kernel's text is not valid");
+  kernel->function_ = *kernel->module_->getOps<mlir::func::FuncOp>().begin();
+  TD_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetByName(target_name));
+  TD_ASSIGN_OR_RETURN(kernel->compiled_, CompileKernel(kernel->function_, target));
+  if (target_name != "host") return kernel;
+
+  llvm::InitializeNativeTarget();
+  auto jit = llvm::orc::LLJITBuilder().create();
+  if (!jit) return FromLlvm(jit.takeError());
+  kernel->jit_ = std::move(*jit);
+  llvm::orc::SymbolNameSet allowed;
+  for (const std::string& name : LibmSymbols()) allowed.insert(kernel->jit_->mangleAndIntern(name));
+  auto libm = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      kernel->jit_->getDataLayout().getGlobalPrefix(),
+      [allowed](const llvm::orc::SymbolStringPtr& s) { return allowed.contains(s); });
+  if (!libm) return FromLlvm(libm.takeError());
+  kernel->jit_->getMainJITDylib().addGenerator(std::move(*libm));
+  TD_RETURN_IF_ERROR(FromLlvm(kernel->jit_->addObjectFile(
+      llvm::MemoryBuffer::getMemBufferCopy(kernel->compiled_.elf_object, kernel->compiled_.symbol))));
+  auto address = kernel->jit_->lookup(kernel->compiled_.symbol);
+  if (!address) return FromLlvm(address.takeError());
+  kernel->entry_ = address->toPtr<void (*)(void* const*, int64_t, int64_t, int64_t)>();
+  return kernel;
+}
+
+std::vector<td::RefTensor> TestKernel::RandomOperands(int64_t batch, std::mt19937& random) {
+  std::vector<td::RefTensor> operands;
+  for (mlir::Type type : function_.getArgumentTypes()) {
+    td::RefTensor t;
+    t.dtype = ElementDType(type);
+    t.shape = RunShape(type, batch);
+    std::normal_distribution<float> normal;
+    for (int64_t i = Count(t.shape); i-- > 0;) {
+      double v = normal(random);
+      if (t.dtype == DType::kBool) v = v > 0;
+      if (t.dtype == DType::kInt32 || t.dtype == DType::kInt64 || t.dtype == DType::kUInt8) v = random() % 7;
+      t.values.push_back(v);
+    }
+    operands.push_back(std::move(t));
+  }
+  return operands;
+}
+
+std::vector<Bytes> TestKernel::Run(const std::vector<td::RefTensor>& operands, int64_t batch,
+                                   std::vector<int64_t> splits) {
+  std::vector<Bytes> buffers;
+  for (const td::RefTensor& t : operands) buffers.push_back(ToBytes(t));
+  std::vector<Bytes> results;
+  for (mlir::Type type : function_.getResultTypes()) {
+    // Garbage where nothing has been written.
+    results.emplace_back(Count(RunShape(type, batch)) * SizeOf(ElementDType(type)), '\x7f');
+  }
+  std::vector<void*> args;
+  for (Bytes& b : buffers) args.push_back(b.data());
+  for (Bytes& b : results) args.push_back(b.data());
+  for (size_t i = 0; i + 1 < splits.size(); ++i) entry_(args.data(), splits[i], splits[i + 1], row_offset);
+  return results;
+}
+
+absl::StatusOr<double> TestKernel::Error(const std::vector<td::RefTensor>& operands, int64_t batch) {
+  TD_ASSIGN_OR_RETURN(std::vector<td::RefTensor> expected,
+                      EvaluateReference(function_, operands, {.batch = batch, .row_offset = row_offset}));
+  auto kind = function_->getAttrOfType<mlir::StringAttr>("td.kernel").getValue();
+  std::vector<Bytes> results = Run(operands, batch, {0, kind == "once" ? 1 : batch});
+  double worst = 0;
+  for (size_t r = 0; r < results.size(); ++r) {
+    std::vector<double> actual = FromBytes(results[r], ElementDType(function_.getResultTypes()[r]));
+    if (actual.size() != expected[r].values.size()) return absl::InternalError("results differ in size");
+    for (size_t i = 0; i < actual.size(); ++i) {
+      double e = expected[r].values[i], a = actual[i];
+      if (std::isnan(e) && std::isnan(a)) continue;
+      double error = std::abs(a - e) / (1 + std::abs(e));
+      worst = std::max(worst, a == e ? 0 : std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
+    }
+  }
+  return worst;
+}
+
+absl::StatusOr<std::vector<td::RefTensor>> EvaluateReference(mlir::func::FuncOp function,
+                                                             const std::vector<td::RefTensor>& operands,
+                                                             const td::RefContext& context) {
+  llvm::DenseMap<mlir::Value, td::RefTensor> values;
+  for (auto [argument, operand] : llvm::zip(function.getArguments(), operands)) values[argument] = operand;
+  mlir::Block& block = function.getBody().front();
+  for (mlir::Operation& op : block.without_terminator()) {
+    auto reference = mlir::dyn_cast<td::ReferenceOp>(op);
+    if (!reference) return absl::InternalError("an op has no reference semantics");
+    std::vector<const td::RefTensor*> inputs;
+    for (mlir::Value v : op.getOperands()) inputs.push_back(&values[v]);
+    std::vector<td::RefTensor> results(op.getNumResults());
+    TD_RETURN_IF_ERROR(reference.evaluate(inputs, context, results));
+    for (unsigned i = 0; i < results.size(); ++i) values[op.getResult(i)] = std::move(results[i]);
+  }
+  std::vector<td::RefTensor> results;
+  for (mlir::Value v : block.getTerminator()->getOperands()) results.push_back(values[v]);
+  return results;
+}
+
+}  // namespace tandem

@@ -1,0 +1,55 @@
+// Compiles a kernel given as text, runs it through a JIT and compares it with the ops' reference semantics.
+#ifndef TANDEM_PASSES_CODEGEN_KERNEL_TEST_UTIL_H_
+#define TANDEM_PASSES_CODEGEN_KERNEL_TEST_UTIL_H_
+
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/ir/interfaces.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "passes/codegen/compile.h"
+
+namespace tandem {
+
+// The bytes of one buffer.
+using Bytes = std::vector<char>;
+
+class TestKernel {
+ public:
+  // `text`: a module whose first function is the kernel.
+  static absl::StatusOr<std::unique_ptr<TestKernel>> Create(const std::string& text, const std::string& target);
+
+  // Random operands for `batch` rows, in buffers as the kernel takes them. Integers are small and not negative.
+  std::vector<td::RefTensor> RandomOperands(int64_t batch, std::mt19937& random);
+  // Runs the kernel over the split points of [0, count): {0, 3, count} are two calls.
+  std::vector<Bytes> Run(const std::vector<td::RefTensor>& operands, int64_t batch, std::vector<int64_t> splits);
+  // The largest difference to the ops' own evaluation, relative to 1 + |expected|; infinite when NaNs differ.
+  absl::StatusOr<double> Error(const std::vector<td::RefTensor>& operands, int64_t batch);
+
+  const std::string& llvm_ir() const { return compiled_.llvm_ir; }
+  mlir::func::FuncOp function() const { return function_; }
+  int64_t row_offset = 0;
+
+ private:
+  mlir::MLIRContext context_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  mlir::func::FuncOp function_;
+  CompiledKernel compiled_;
+  std::unique_ptr<llvm::orc::LLJIT> jit_;
+  void (*entry_)(void* const*, int64_t, int64_t, int64_t) = nullptr;
+};
+
+// Evaluates the body of `function` with the ops' ReferenceOp interface.
+absl::StatusOr<std::vector<td::RefTensor>> EvaluateReference(mlir::func::FuncOp function,
+                                                             const std::vector<td::RefTensor>& operands,
+                                                             const td::RefContext& context);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_KERNEL_TEST_UTIL_H_

@@ -1,0 +1,151 @@
+#include "passes/codegen/loop_nest.h"
+
+#include <numeric>
+#include <set>
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kDynamic = mlir::ShapedType::kDynamic;
+
+// All digits that get loops: radices of (row +) the static part.
+llvm::SmallVector<int64_t> LoopRadices(const Space& space) {
+  llvm::SmallVector<int64_t> radices;
+  if (space.rows == Space::Rows::kLoop) radices.push_back(kDynamic);
+  llvm::append_range(radices, space.radices);
+  return radices;
+}
+
+}  // namespace
+
+llvm::SmallVector<int64_t> InnerShape(mlir::Type type) {
+  auto shape = mlir::cast<mlir::RankedTensorType>(type).getShape();
+  if (td::IsBatched(type)) shape = shape.drop_front();
+  return llvm::SmallVector<int64_t>(shape);
+}
+
+llvm::SmallVector<int64_t> CommonRadices(llvm::ArrayRef<llvm::SmallVector<int64_t>> shapes) {
+  std::set<int64_t> borders = {1};  // products of trailing dimensions
+  for (const auto& shape : shapes) {
+    int64_t product = 1;
+    for (int64_t d : llvm::reverse(shape)) {
+      if (d > 0) borders.insert(product *= d);
+    }
+  }
+  llvm::SmallVector<int64_t> radices;
+  int64_t previous = 0;
+  bool tiles = true;
+  for (int64_t border : borders) {
+    if (previous != 0) {
+      tiles &= border % previous == 0;
+      radices.insert(radices.begin(), border / previous);
+    }
+    previous = border;
+  }
+  if (tiles) return radices;
+  llvm::SmallVector<int64_t> first;
+  for (int64_t d : shapes.front()) {
+    if (d != 1) first.push_back(d);
+  }
+  return first;
+}
+
+Digits FixedDigits(const Space& space) {
+  if (space.rows != Space::Rows::kFixed) return {};
+  return {{space.row, kDynamic}};
+}
+
+llvm::SmallVector<mlir::Value> IndicesAt(ElementEmitter& e, mlir::Location loc, const Point& point, mlir::Type type) {
+  auto shape = mlir::cast<mlir::RankedTensorType>(type).getShape();
+  Digits digits = point.digits;
+  if (!td::IsBatched(type)) return e.indices().Split(loc, digits, shape);
+  llvm::SmallVector<mlir::Value> result = {digits.front().value};
+  digits.erase(digits.begin());
+  llvm::append_range(result, e.indices().Split(loc, digits, shape.drop_front()));
+  return result;
+}
+
+llvm::SmallVector<LoopGroup> PlanLoops(ElementEmitter& e, mlir::Location loc, const Space& space,
+                                       llvm::ArrayRef<unsigned> forced, const PointFn& body) {
+  llvm::SmallVector<int64_t> radices = LoopRadices(space);
+  IndexProbe probe;
+  e.Trial(loc, radices, probe, [&](mlir::Block&) {
+    Point point{FixedDigits(space)};
+    point.digits.append(probe.digits);
+    body(point);
+  });
+  for (unsigned k : forced) {
+    if (k < probe.split.size()) probe.split[k] = true;
+  }
+  llvm::SmallVector<LoopGroup> groups;
+  for (unsigned k = 0; k < radices.size(); ++k) {
+    if (k == 0 || probe.split[k - 1]) {
+      groups.push_back({k, k});
+    } else {
+      groups.back().last = k;
+    }
+  }
+  return groups;
+}
+
+LoopBounds BoundsOf(ElementEmitter& e, mlir::Location loc, const Space& space, const LoopGroup& group) {
+  llvm::SmallVector<int64_t> radices = LoopRadices(space);
+  int64_t size = 1;
+  bool rows = false;
+  for (unsigned k = group.first; k <= group.last; ++k) {
+    if (radices[k] == kDynamic) {
+      rows = true;
+    } else {
+      size *= radices[k];
+    }
+  }
+  if (!rows) return {e.indices().Constant(loc, 0), e.indices().Constant(loc, size)};
+  if (size == 1) return {space.begin, space.end};
+  mlir::Value scale = e.indices().Constant(loc, size);
+  return {e.builder().create<mlir::arith::MulIOp>(loc, space.begin, scale),
+          e.builder().create<mlir::arith::MulIOp>(loc, space.end, scale)};
+}
+
+Digits DigitsOf(ElementEmitter& e, mlir::Location loc, const Space& space, const LoopGroup& group,
+                mlir::Value variable) {
+  llvm::SmallVector<int64_t> radices = LoopRadices(space);
+  return e.indices().Cut(loc, variable,
+                         llvm::ArrayRef<int64_t>(radices).slice(group.first, group.last - group.first + 1));
+}
+
+void EmitLoop(ElementEmitter& e, mlir::Location loc, LoopBounds bounds, int64_t step,
+              const std::function<void(mlir::Value)>& body) {
+  mlir::OpBuilder::InsertionGuard guard(e.builder());
+  auto loop = e.builder().create<mlir::scf::ForOp>(loc, bounds.begin, bounds.end, e.indices().Constant(loc, step));
+  e.builder().setInsertionPoint(loop.getBody()->getTerminator());
+  body(loop.getInductionVar());
+}
+
+mlir::Value EmitAccumulatingLoop(ElementEmitter& e, mlir::Location loc, LoopBounds bounds, mlir::Value init,
+                                 const std::function<mlir::Value(mlir::Value, mlir::Value)>& body) {
+  mlir::OpBuilder::InsertionGuard guard(e.builder());
+  auto loop = e.builder().create<mlir::scf::ForOp>(loc, bounds.begin, bounds.end, e.indices().Constant(loc, 1),
+                                                   mlir::ValueRange{init});
+  e.builder().setInsertionPointToEnd(loop.getBody());
+  mlir::Value next = body(loop.getInductionVar(), loop.getRegionIterArg(0));
+  e.builder().create<mlir::scf::YieldOp>(loc, next);
+  return loop.getResult(0);
+}
+
+void EmitNest(ElementEmitter& e, mlir::Location loc, const Space& space, const PointFn& body) {
+  llvm::SmallVector<LoopGroup> groups = PlanLoops(e, loc, space, {}, body);
+  std::function<void(unsigned, Point)> emit = [&](unsigned depth, Point point) {
+    if (depth == groups.size()) return body(point);
+    EmitLoop(e, loc, BoundsOf(e, loc, space, groups[depth]), 1, [&](mlir::Value variable) {
+      Point inner = point;
+      inner.digits.append(DigitsOf(e, loc, space, groups[depth], variable));
+      emit(depth + 1, inner);
+    });
+  };
+  emit(0, Point{FixedDigits(space)});
+}
+
+}  // namespace tandem

@@ -1,0 +1,78 @@
+#include "passes/codegen/op_weight.h"
+
+#include "graph/ir/interfaces.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/codegen/element_emitter.h"
+
+namespace tandem {
+namespace {
+
+// Operands are constants: only the op's own code is emitted.
+class TrialContext : public td::ElementalContext {
+ public:
+  TrialContext(mlir::OpBuilder& builder, mlir::Operation* op, mlir::Value row)
+      : builder_(builder), op_(op), row_(row) {}
+  mlir::Value Operand(unsigned operand, mlir::ValueRange) override {
+    mlir::Type type = mlir::cast<mlir::RankedTensorType>(op_->getOperand(operand).getType()).getElementType();
+    if (!type.isInteger(1)) type = StorageType(type);
+    return builder_.create<mlir::LLVM::UndefOp>(op_->getLoc(), type);
+  }
+  mlir::Value RowOffset() override { return row_; }
+  mlir::OpBuilder& builder() override { return builder_; }
+  mlir::Location loc() override { return op_->getLoc(); }
+
+ private:
+  mlir::OpBuilder& builder_;
+  mlir::Operation* op_;
+  mlir::Value row_;
+};
+
+int64_t WeightOfEmitted(mlir::Operation* op) {
+  namespace math = mlir::math;
+  namespace arith = mlir::arith;
+  if (mlir::isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::FmaOp, math::RoundEvenOp>(op)) return 1;
+  if (mlir::isa<math::SqrtOp, math::RsqrtOp, arith::DivFOp>(op)) return 4;
+  if (mlir::isa<math::MathDialect>(op->getDialect())) return 12;
+  if (mlir::isa<arith::ConstantOp, arith::IndexCastOp, mlir::LLVM::UndefOp, mlir::scf::YieldOp>(op)) return 0;
+  return 1;
+}
+
+}  // namespace
+
+OpWeight WeightOf(mlir::Operation* op) {
+  OpWeight weight;
+  auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
+  if (!elemental) return weight;
+  mlir::MLIRContext* context = op->getContext();
+  context->loadDialect<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                       mlir::LLVM::LLVMDialect>();
+  mlir::OwningOpRef<mlir::ModuleOp> scratch = mlir::ModuleOp::create(op->getLoc());
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(scratch->getBody());
+  // Indices that are values, not constants: nothing folds away.
+  auto region = builder.create<mlir::scf::ExecuteRegionOp>(op->getLoc(), mlir::TypeRange{});
+  mlir::Block* block = builder.createBlock(&region.getRegion());
+  auto index = [&] { return block->addArgument(builder.getIndexType(), op->getLoc()); };
+  mlir::Value row = index();
+  llvm::SmallVector<mlir::Value> indices;
+  auto type = mlir::cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  for (int64_t i = 0; i < type.getRank(); ++i) indices.push_back(index());
+  TrialContext trial(builder, op, row);
+  elemental.emitElement(trial, 0, indices);
+  region.walk([&](mlir::Operation* emitted) {
+    if (emitted == region) return;
+    int64_t trips = 1;
+    for (auto loop = emitted->getParentOfType<mlir::scf::ForOp>(); loop;
+         loop = loop->getParentOfType<mlir::scf::ForOp>()) {
+      trips *= 8;
+    }
+    weight.ops += trips * WeightOfEmitted(emitted);
+  });
+  weight.expensive = weight.ops >= 12;
+  return weight;
+}
+
+}  // namespace tandem

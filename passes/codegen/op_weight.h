@@ -1,0 +1,21 @@
+// How much arithmetic one element of an op takes, found by emitting one for trial.
+#ifndef TANDEM_PASSES_CODEGEN_OP_WEIGHT_H_
+#define TANDEM_PASSES_CODEGEN_OP_WEIGHT_H_
+
+#include <cstdint>
+
+#include "mlir/IR/Operation.h"
+
+namespace tandem {
+
+struct OpWeight {
+  int64_t ops = 0;         // roughly vector instructions; a transcendental function counts 12, a division 4
+  bool expensive = false;  // better stored than computed twice
+};
+
+// The weight of `op` itself, without its operands' producers. `op` must be an ElementalOp.
+OpWeight WeightOf(mlir::Operation* op);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_OP_WEIGHT_H_

@@ -1,0 +1,64 @@
+#include "passes/codegen/reduction.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace tandem {
+
+namespace arith = mlir::arith;
+
+bool GetReduction(mlir::Operation* op, Reduction& reduction) {
+  if (op == nullptr || op->getName().getStringRef() != "td.reduce") return false;
+  auto kind = op->getAttrOfType<mlir::StringAttr>("kind");
+  mlir::Attribute axes = op->getAttr("axes");
+  if (!kind || !axes) return false;
+  reduction.kind = kind.getValue().str();
+  reduction.axes.clear();
+  if (auto dense = mlir::dyn_cast<mlir::DenseI64ArrayAttr>(axes)) {
+    reduction.axes.assign(dense.asArrayRef().begin(), dense.asArrayRef().end());
+  } else if (auto array = mlir::dyn_cast<mlir::ArrayAttr>(axes)) {
+    for (mlir::Attribute a : array) reduction.axes.push_back(mlir::cast<mlir::IntegerAttr>(a).getInt());
+  }
+  std::sort(reduction.axes.begin(), reduction.axes.end());
+  return true;
+}
+
+mlir::Value NeutralElement(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef kind, mlir::Type type) {
+  if (auto f = mlir::dyn_cast<mlir::FloatType>(type)) {
+    llvm::APFloat value = llvm::APFloat::getZero(f.getFloatSemantics());
+    if (kind == "prod") value = llvm::APFloat(f.getFloatSemantics(), 1);
+    if (kind == "max" || kind == "min") value = llvm::APFloat::getInf(f.getFloatSemantics(), kind == "max");
+    return builder.create<arith::ConstantOp>(loc, builder.getFloatAttr(type, value));
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  llvm::APInt value(width, kind == "prod" ? 1 : 0);
+  if (kind == "max") value = width == 1 ? llvm::APInt(1, 0) : llvm::APInt::getSignedMinValue(width);
+  if (kind == "min") value = width == 1 ? llvm::APInt(1, 1) : llvm::APInt::getSignedMaxValue(width);
+  return builder.create<arith::ConstantOp>(loc, builder.getIntegerAttr(type, value));
+}
+
+mlir::Value Combine(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef kind, mlir::Value a, mlir::Value b,
+                    bool reassociate) {
+  if (mlir::isa<mlir::FloatType>(a.getType())) {
+    auto flags =
+        reassociate ? arith::FastMathFlags::reassoc | arith::FastMathFlags::contract : arith::FastMathFlags::none;
+    if (kind == "sum") return builder.create<arith::AddFOp>(loc, a, b, flags);
+    if (kind == "prod") return builder.create<arith::MulFOp>(loc, a, b, flags);
+    // maximum and minimum, not maxnum: a NaN must come through.
+    if (kind == "max") return builder.create<arith::MaximumFOp>(loc, a, b);
+    return builder.create<arith::MinimumFOp>(loc, a, b);
+  }
+  bool boolean = a.getType().isInteger(1);
+  if (kind == "sum") return builder.create<arith::AddIOp>(loc, a, b);
+  if (kind == "prod") return builder.create<arith::MulIOp>(loc, a, b);
+  if (kind == "max") {
+    if (boolean) return builder.create<arith::OrIOp>(loc, a, b);
+    return builder.create<arith::MaxSIOp>(loc, a, b);
+  }
+  if (boolean) return builder.create<arith::AndIOp>(loc, a, b);
+  return builder.create<arith::MinSIOp>(loc, a, b);
+}
+
+}  // namespace tandem

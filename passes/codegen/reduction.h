@@ -1,0 +1,27 @@
+// The combining ops of td.reduce.
+#ifndef TANDEM_PASSES_CODEGEN_REDUCTION_H_
+#define TANDEM_PASSES_CODEGEN_REDUCTION_H_
+
+#include <vector>
+
+#include "mlir/IR/Builders.h"
+
+namespace tandem {
+
+struct Reduction {
+  std::string kind;           // "sum", "max", "min" or "prod"
+  std::vector<int64_t> axes;  // ascending
+};
+
+// What `op` reduces; false when it is not a td.reduce.
+bool GetReduction(mlir::Operation* op, Reduction& reduction);
+
+// The neutral element of `kind` for a scalar of type `type`.
+mlir::Value NeutralElement(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef kind, mlir::Type type);
+// `reassociate` allows LLVM to sum in vector lanes: only where the code is the same for every run over the data.
+mlir::Value Combine(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef kind, mlir::Value a, mlir::Value b,
+                    bool reassociate);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_REDUCTION_H_
