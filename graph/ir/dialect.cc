@@ -8,6 +8,7 @@ void TdDialect::initialize() {
   registerUnaryOps();
   registerBinaryOps();
   registerShapeOps();
+  registerGatherOps();
   registerReduceOps();
   registerContractOps();
   registerPoolOps();

@@ -18,5 +18,7 @@ def op_family(name, deps = []):
         srcs = native.glob([name + ".cc", name + "_*.cc"]),
         hdrs = [name + ".h"],
         textual_hdrs = [":" + name + "_inc"],
+        # Families build each other's ops (graph/ir/build.h), so the linker must not drop or order them.
+        alwayslink = True,
         deps = ["//graph/ir:interfaces", "@llvm//:mlir", "@system//:absl"] + deps,
     )

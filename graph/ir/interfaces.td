@@ -43,7 +43,9 @@ def Td_ElementalOp : Td_Interface<"ElementalOp"> {
   let methods = [
     InterfaceMethod<"What a fusion has to know of the op.", "::tandem::td::FusionKind", "getFusionKind">,
     InterfaceMethod<[{Emits arith/math/scf ops that compute the element of result `result` at `indices` (one `index`
-        value per dimension) and returns it. Booleans are i1.}],
+        value per dimension) and returns it. Booleans are i1, uint8 is signless i8. An op that reduces over the batch
+        (kBatchSum, kBatchMax) emits the contribution of one row: `indices` then starts with that local row, and the
+        kernel combines the rows.}],
       "::mlir::Value", "emitElement",
       (ins "::tandem::td::ElementalContext&":$context, "unsigned":$result, "::mlir::ValueRange":$indices)>,
   ];

@@ -17,6 +17,7 @@ def Td_Dialect : Dialect {
     void registerUnaryOps();
     void registerBinaryOps();
     void registerShapeOps();
+    void registerGatherOps();
     void registerReduceOps();
     void registerContractOps();
     void registerPoolOps();
@@ -38,6 +39,36 @@ class Td_PureOp<string mnemonic, list<Trait> traits = []>
 def Td_Tensor : RankedTensorOf<[AnyType]>;
 def Td_FloatTensor : RankedTensorOf<[F32, F64]>;
 def Td_IntTensor : RankedTensorOf<[I32, I64]>;
+def Td_NumericTensor : RankedTensorOf<[F32, F64, I32, I64]>;
 def Td_BoolTensor : RankedTensorOf<[I1]>;
+
+// A string attribute with a fixed set of values.
+class Td_ChoiceAttr<list<string> values>
+    : ConfinedAttr<StrAttr, [AttrConstraint<
+          CPred<"::llvm::is_contained({\"" # !interleave(values, "\", \"") #
+                "\"}, ::mlir::cast<::mlir::StringAttr>($_self).getValue())">,
+          "one of " # !interleave(values, ", ")>]>;
+
+// An elementwise op whose operands and results have one shape.
+class Td_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : Td_Op<mnemonic, traits # [
+        Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
+        DeclareOpInterfaceMethods<Td_ElementalOp>, DeclareOpInterfaceMethods<Td_CostOp>]> {
+  // C++ statements that leave the value for results[0] in `r`, from `operands`.
+  code reference = "";
+  let extraClassDefinition = [{
+    ::tandem::td::BatchRule $cppClass::getBatchRule() { return ::tandem::td::BatchRule::kPerExample; }
+    ::tandem::td::FusionKind $cppClass::getFusionKind() { return ::tandem::td::FusionKind::kElementwise; }
+    int64_t $cppClass::getFlops() { return ::tandem::td::RowElements(getOperation()->getResult(0).getType()); }
+    ::absl::Status $cppClass::evaluate(::absl::Span<const ::tandem::td::RefTensor* const> operands,
+                                       const ::tandem::td::RefContext& context,
+                                       ::std::vector<::tandem::td::RefTensor>& results) {
+      auto r = ::tandem::td::MakeResult(getOperation()->getResult(0).getType(), context.batch);
+  }] # reference # [{
+      results[0] = ::std::move(r);
+      return ::absl::OkStatus();
+    }
+  }];
+}
 
 #endif

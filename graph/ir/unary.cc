@@ -1,14 +1,16 @@
 #include "graph/ir/unary.h"
 
-#include <algorithm>
+#include <cmath>
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "graph/ir/build.h"
+#include "graph/ir/reference_util.h"
 
 #define GET_OP_CLASSES
 #include "graph/ir/unary.cc.inc"
 
 namespace tandem::td {
+
+using mlir::Value;
 
 void TdDialect::registerUnaryOps() {
   addOperations<
@@ -17,24 +19,65 @@ void TdDialect::registerUnaryOps() {
       >();
 }
 
-BatchRule ReluOp::getBatchRule() { return BatchRule::kPerExample; }
-FusionKind ReluOp::getFusionKind() { return FusionKind::kElementwise; }
-
-mlir::Value ReluOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices) {
-  mlir::Value x = c.Operand(0, indices);
-  auto zero = c.builder().create<mlir::arith::ConstantOp>(c.loc(), c.builder().getZeroAttr(x.getType()));
-  return c.builder().create<mlir::arith::MaximumFOp>(c.loc(), x, zero);
+llvm::LogicalResult IsFiniteOp::inferReturnTypes(mlir::MLIRContext* context, std::optional<mlir::Location>,
+                                                 mlir::ValueRange operands, mlir::DictionaryAttr,
+                                                 mlir::OpaqueProperties, mlir::RegionRange,
+                                                 llvm::SmallVectorImpl<mlir::Type>& types) {
+  types.push_back(mlir::cast<mlir::RankedTensorType>(operands[0].getType()).clone(mlir::IntegerType::get(context, 1)));
+  return mlir::success();
 }
 
-absl::Status ReluOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext&,
-                              std::vector<RefTensor>& results) {
-  results[0] = *operands[0];
-  for (double& v : results[0].values) v = std::max(v, 0.0);
-  return absl::OkStatus();
+// neg(neg(x)) is x.
+mlir::OpFoldResult NegOp::fold(FoldAdaptor) {
+  auto inner = getInput().getDefiningOp<NegOp>();
+  return inner ? inner.getInput() : mlir::OpFoldResult();
 }
 
-llvm::LogicalResult ReluOp::buildGradient(mlir::OpBuilder&, mlir::ValueRange, llvm::SmallVectorImpl<mlir::Value>&) {
-  return mlir::failure();
+// not(not(x)) is x.
+mlir::OpFoldResult NotOp::fold(FoldAdaptor) {
+  auto inner = getInput().getDefiningOp<NotOp>();
+  return inner ? inner.getInput() : mlir::OpFoldResult();
 }
+
+// relu(relu(x)) is relu(x).
+mlir::OpFoldResult ReluOp::fold(FoldAdaptor) {
+  return getInput().getDefiningOp<ReluOp>() ? getInput() : mlir::OpFoldResult();
+}
+
+mlir::OpFoldResult StopGradientOp::fold(FoldAdaptor) { return getInput(); }
+
+mlir::OpFoldResult CastOp::fold(FoldAdaptor) {
+  return getInput().getType() == getOutput().getType() ? getInput() : mlir::OpFoldResult();
+}
+
+// Gradients. TD_GRADIENT(Op, expr): `dy` is the gradient of the result, `x` the operand, `y` the result.
+#define TD_GRADIENT(Op, expr)                                                          \
+  llvm::LogicalResult Op::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,    \
+                                        llvm::SmallVectorImpl<Value>& operand_grads) { \
+    [[maybe_unused]] Value dy = grads[0], x = getOperand(), y = getResult();           \
+    [[maybe_unused]] mlir::Location l = getLoc();                                      \
+    operand_grads[0] = expr;                                                           \
+    return mlir::success();                                                            \
+  }
+
+TD_GRADIENT(NegOp, BuildNeg(b, l, dy))
+TD_GRADIENT(AbsOp, BuildMul(b, l, dy, BuildSign(b, l, x)))
+TD_GRADIENT(SignOp, Value())
+TD_GRADIENT(FloorOp, Value())
+TD_GRADIENT(StopGradientOp, Value())
+TD_GRADIENT(ExpOp, BuildMul(b, l, dy, y))
+TD_GRADIENT(LogOp, BuildDiv(b, l, dy, x))
+TD_GRADIENT(SqrtOp, BuildDiv(b, l, BuildMul(b, l, dy, 0.5), y))
+// d x^(-1/2) = -1/2 y^3
+TD_GRADIENT(RsqrtOp, BuildMul(b, l, BuildMul(b, l, dy, -0.5), BuildMul(b, l, y, BuildMul(b, l, y, y))))
+TD_GRADIENT(TanhOp, BuildMul(b, l, dy, BuildSub(b, l, BuildSplat(b, l, y.getType(), 1), BuildMul(b, l, y, y))))
+TD_GRADIENT(SigmoidOp, BuildMul(b, l, dy, BuildSub(b, l, y, BuildMul(b, l, y, y))))
+TD_GRADIENT(ReluOp, BuildSelect(b, l, BuildCompare(b, l, "gt", x, BuildSplat(b, l, x.getType(), 0)), dy,
+                                BuildSplat(b, l, x.getType(), 0)))
+TD_GRADIENT(CastOp, mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(x.getType()))
+                        ? BuildCast(b, l, dy, mlir::getElementTypeOrSelf(x.getType()))
+                        : Value())
+
+#undef TD_GRADIENT
 
 }  // namespace tandem::td

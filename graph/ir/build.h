@@ -1,0 +1,64 @@
+// Short forms of the td ops that gradients are made of. They append ops at the builder's insertion point, and keep
+// op families from including each other's headers.
+#ifndef TANDEM_GRAPH_IR_BUILD_H_
+#define TANDEM_GRAPH_IR_BUILD_H_
+
+#include <cstdint>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Location.h"
+#include "mlir/IR/Value.h"
+
+namespace tandem::td {
+
+// `value` everywhere in a tensor of type `type` (which may be batched): a scalar constant and a broadcast.
+mlir::Value BuildSplat(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type, double value);
+
+// Elementwise; operands of one type.
+mlir::Value BuildNeg(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
+mlir::Value BuildExp(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
+mlir::Value BuildLog(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
+mlir::Value BuildSqrt(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
+mlir::Value BuildRsqrt(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
+mlir::Value BuildSign(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
+mlir::Value BuildAdd(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y);
+mlir::Value BuildSub(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y);
+mlir::Value BuildMul(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y);
+mlir::Value BuildDiv(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y);
+mlir::Value BuildPow(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y);
+// With a number.
+mlir::Value BuildAdd(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, double y);
+mlir::Value BuildMul(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, double y);
+// `predicate` is eq, ne, lt, le, gt or ge; the result is boolean.
+mlir::Value BuildCompare(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef predicate, mlir::Value x,
+                         mlir::Value y);
+mlir::Value BuildSelect(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, mlir::Value x, mlir::Value y);
+// To another element type.
+mlir::Value BuildCast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Type element_type);
+
+// Dimension i of x becomes dimension dims[i] of `type`.
+mlir::Value BuildBroadcast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Type type,
+                           llvm::ArrayRef<int64_t> dims);
+// x itself when it has the type already.
+mlir::Value BuildReshape(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Type type);
+mlir::Value BuildTranspose(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> permutation);
+// `kind` is sum, max, min or prod; the reduced axes are dropped. `scope` ("global", "replica") counts for axis 0 of a
+// batched x.
+mlir::Value BuildReduce(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef kind, mlir::Value x,
+                        llvm::ArrayRef<int64_t> axes, llvm::StringRef scope = "global");
+// The gradient of BuildBroadcast: sums dy over the dimensions that are not in dims, with the scope of `x` (below).
+mlir::Value BuildSumTo(mlir::OpBuilder& b, mlir::Location loc, mlir::Value dy, llvm::ArrayRef<int64_t> dims,
+                       mlir::Value x);
+
+// "replica" when the value without batch comes from a reduction over the rows of one replica (so that replicas hold
+// different values, and its gradient is a sum over the rows of that replica); else "global".
+llvm::StringRef ScopeOf(mlir::Value value);
+
+// The value is `v` in every element: a splat constant or its broadcast.
+bool IsSplat(mlir::Value value, double v);
+
+}  // namespace tandem::td
+
+#endif  // TANDEM_GRAPH_IR_BUILD_H_

@@ -1,0 +1,154 @@
+#include "graph/ir/gather.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ir/build.h"
+#include "graph/ir/reference_util.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#define GET_OP_CLASSES
+#include "graph/ir/gather.cc.inc"
+
+namespace tandem::td {
+
+using mlir::emitOptionalError;
+using mlir::RankedTensorType;
+using mlir::success;
+using mlir::Value;
+namespace arith = mlir::arith;
+
+void TdDialect::registerGatherOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "graph/ir/gather.cc.inc"
+      >();
+}
+
+static RankedTensorType TypeOf(Value v) { return mlir::cast<RankedTensorType>(v.getType()); }
+
+llvm::LogicalResult GatherOp::inferReturnTypes(mlir::MLIRContext*, std::optional<mlir::Location> loc,
+                                               mlir::ValueRange operands, mlir::DictionaryAttr, mlir::OpaqueProperties,
+                                               mlir::RegionRange, llvm::SmallVectorImpl<mlir::Type>& types) {
+  RankedTensorType params = TypeOf(operands[0]), indices = TypeOf(operands[1]);
+  if (params.getRank() < 1)
+    return emitOptionalError(loc, "params ", ShapeString(ToShape(params)), " need at least one dimension");
+  if (IsBatched(params))
+    return emitOptionalError(loc, "params ", ShapeString(ToShape(params)), " must not be batched: rows would mix");
+  if (!mlir::isa<mlir::IntegerType>(indices.getElementType()) || indices.getElementType().isInteger(1))
+    return emitOptionalError(loc, "indices must be int32 or int64");
+  llvm::SmallVector<int64_t> shape(indices.getShape());
+  llvm::append_range(shape, params.getShape().drop_front());
+  types.push_back(params.clone(shape));
+  return success();
+}
+
+BatchRule GatherOp::getBatchRule() { return BatchRule::kPerExample; }
+FusionKind GatherOp::getFusionKind() { return FusionKind::kInjective; }
+
+absl::Status GatherOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
+                                std::vector<RefTensor>& results) {
+  RefTensor r = MakeResult(getOutput().getType(), context.batch);
+  const RefTensor &params = *operands[0], &indices = *operands[1];
+  int64_t rows = params.shape[0];
+  int64_t width = rows == 0 ? 0 : static_cast<int64_t>(params.values.size()) / rows;
+  for (size_t i = 0; i < indices.values.size(); ++i) {
+    double k = indices.values[i];
+    if (!(k >= 0 && k < static_cast<double>(rows)))
+      return absl::OutOfRangeError(absl::StrCat("gather: index ", k, " is outside of the ", rows, " rows of params"));
+    std::copy_n(params.values.begin() + static_cast<int64_t>(k) * width, width, r.values.begin() + i * width);
+  }
+  results[0] = std::move(r);
+  return absl::OkStatus();
+}
+
+llvm::LogicalResult GatherOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,
+                                            llvm::SmallVectorImpl<Value>& operand_grads) {
+  operand_grads[0] = b.create<ScatterAddOp>(getLoc(), getParams().getType(), grads[0], getIndices());
+  return success();
+}
+
+Value GatherOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices) {
+  mlir::OpBuilder& b = c.builder();
+  int64_t n = TypeOf(getIndices()).getRank();
+  Value k = c.Operand(1, indices.take_front(n));
+  Value row = b.create<arith::IndexCastOp>(c.loc(), b.getIndexType(), k);
+  Value last = b.create<arith::ConstantIndexOp>(c.loc(), TypeOf(getParams()).getDimSize(0) - 1);
+  row = b.create<arith::MaxSIOp>(c.loc(), row, Value(b.create<arith::ConstantIndexOp>(c.loc(), 0)));
+  row = b.create<arith::MinSIOp>(c.loc(), row, last);
+  llvm::SmallVector<Value> at = {row};
+  llvm::append_range(at, indices.drop_front(n));
+  return c.Operand(0, at);
+}
+
+llvm::LogicalResult ScatterAddOp::verify() {
+  RankedTensorType updates = TypeOf(getUpdates()), indices = TypeOf(getIndices()), to = TypeOf(getOutput());
+  llvm::SmallVector<int64_t> shape(indices.getShape());
+  if (to.getRank() > 0) llvm::append_range(shape, to.getShape().drop_front());
+  if (to.getRank() == 0 || IsBatched(to) || updates.getShape() != llvm::ArrayRef(shape))
+    return emitOpError() << "updates " << ShapeString(ToShape(updates)) << " do not fit indices "
+                         << ShapeString(ToShape(indices)) << " and result " << ShapeString(ToShape(to));
+  return success();
+}
+
+BatchRule ScatterAddOp::getBatchRule() { return BatchRule::kBatchSum; }
+FusionKind ScatterAddOp::getFusionKind() { return FusionKind::kReduce; }
+
+absl::Status ScatterAddOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
+                                    std::vector<RefTensor>& results) {
+  RefTensor r = MakeResult(getOutput().getType(), context.batch);
+  int64_t rows = r.shape[0];
+  int64_t width = rows == 0 ? 0 : static_cast<int64_t>(r.values.size()) / rows;
+  for (size_t i = 0; i < operands[1]->values.size(); ++i) {
+    double k = operands[1]->values[i];
+    if (!(k >= 0 && k < static_cast<double>(rows))) continue;
+    for (int64_t j = 0; j < width; ++j)
+      r.values[static_cast<int64_t>(k) * width + j] += operands[0]->values[i * width + j];
+  }
+  results[0] = std::move(r);
+  return absl::OkStatus();
+}
+
+llvm::LogicalResult ScatterAddOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,
+                                                llvm::SmallVectorImpl<Value>& operand_grads) {
+  operand_grads[0] = b.create<GatherOp>(getLoc(), grads[0], getIndices());
+  return success();
+}
+
+// The sum over all positions of `indices` (but the batch: the first of `indices` is then the row) of the updates for
+// this row of the result.
+Value ScatterAddOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices) {
+  mlir::OpBuilder& b = c.builder();
+  mlir::Location l = c.loc();
+  bool batched = IsBatched(getIndices().getType());
+  RankedTensorType type = TypeOf(getIndices());
+  mlir::ValueRange element = indices.drop_front(batched);
+  llvm::SmallVector<Value> position(type.getRank());
+  if (batched) position[0] = indices[0];
+  mlir::Type t = TypeOf(getOutput()).getElementType();
+  Value zero = b.create<arith::ConstantOp>(l, b.getFloatAttr(t, 0.0));
+  std::function<Value(int64_t, Value)> loop = [&](int64_t d, Value sum) -> Value {
+    if (d == type.getRank()) {
+      Value k = c.Operand(1, position);
+      Value row = b.create<arith::IndexCastOp>(l, k.getType(), element[0]);
+      llvm::SmallVector<Value> at(position);
+      llvm::append_range(at, element.drop_front());
+      Value hit = b.create<arith::CmpIOp>(l, arith::CmpIPredicate::eq, k, row);
+      Value x = b.create<arith::SelectOp>(l, hit, c.Operand(0, at), zero);
+      return b.create<arith::AddFOp>(l, sum, x);
+    }
+    auto bound = [&](int64_t i) -> Value { return b.create<arith::ConstantIndexOp>(l, i); };
+    auto f = b.create<mlir::scf::ForOp>(l, bound(0), bound(type.getDimSize(d)), bound(1), mlir::ValueRange(sum));
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(f.getBody());
+    position[d] = f.getInductionVar();
+    Value inner = loop(d + 1, f.getRegionIterArgs()[0]);
+    b.create<mlir::scf::YieldOp>(l, inner);
+    return f.getResult(0);
+  };
+  return loop(batched ? 1 : 0, zero);
+}
+
+}  // namespace tandem::td
