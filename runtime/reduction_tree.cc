@@ -1,0 +1,191 @@
+#include "runtime/reduction_tree.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+// Compiled with -ffp-contract=off: all clones give the same bits.
+#define TD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+
+namespace tandem {
+namespace {
+
+using fb::ReduceKind;
+
+constexpr int64_t kBlock = 256;  // elements: 16 leaves and the temporaries stay in the first-level cache
+constexpr int kMaxDepth = 24;
+
+TD_CLONES void Add(float* out, const float* a, const float* b, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
+}
+TD_CLONES void Add(double* out, const double* a, const double* b, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
+}
+// Unsigned, because overflow wraps.
+TD_CLONES void Add(uint32_t* out, const uint32_t* a, const uint32_t* b, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
+}
+TD_CLONES void Add(uint64_t* out, const uint64_t* a, const uint64_t* b, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
+}
+void Add(int32_t* out, const int32_t* a, const int32_t* b, int64_t n) {
+  Add(reinterpret_cast<uint32_t*>(out), reinterpret_cast<const uint32_t*>(a), reinterpret_cast<const uint32_t*>(b), n);
+}
+void Add(int64_t* out, const int64_t* a, const int64_t* b, int64_t n) {
+  Add(reinterpret_cast<uint64_t*>(out), reinterpret_cast<const uint64_t*>(a), reinterpret_cast<const uint64_t*>(b), n);
+}
+
+template <typename T>
+void Max(T* out, const T* a, const T* b, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = a[i] > b[i] || a[i] != a[i] ? a[i] : b[i];
+}
+
+template <typename T>
+void Op(ReduceKind kind, T* out, const T* a, const T* b, int64_t n) {
+  kind == ReduceKind::Max ? Max(out, a, b, n) : Add(out, a, b, n);
+}
+
+int64_t PowerOfTwoAtLeast(int64_t n) {
+  int64_t p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
+
+// Evaluates the tree for one block of elements. A node's value is a leaf itself, or is put where its parent says.
+template <typename T>
+struct BlockTree {
+  ReduceKind kind;
+  absl::Span<const void* const> leaves;
+  int64_t offset, n;
+  T temporaries[kMaxDepth][kBlock];
+
+  const T* Eval(int64_t first, int64_t size, int depth, T* destination) {
+    if (first >= static_cast<int64_t>(leaves.size())) return nullptr;
+    if (size == 1) {
+      return leaves[first] == nullptr ? nullptr : static_cast<const T*>(leaves[first]) + offset;
+    }
+    const T* left = Eval(first, size / 2, depth + 1, destination);
+    const T* right = Eval(first + size / 2, size / 2, depth + 1, left == nullptr ? destination : temporaries[depth]);
+    if (left == nullptr || right == nullptr) return left == nullptr ? right : left;
+    Op(kind, destination, left, right, n);
+    return destination;
+  }
+};
+
+template <typename T>
+void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
+  int64_t present = leaves.size() - std::count(leaves.begin(), leaves.end(), nullptr);
+  if (present == 0) {
+    T identity = kind != ReduceKind::Max                ? T(0)
+                 : std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                        : std::numeric_limits<T>::lowest();
+    std::fill(out, out + n, identity);
+    return;
+  }
+  int64_t size = PowerOfTwoAtLeast(leaves.size());
+  BlockTree<T> tree;
+  tree.kind = kind;
+  tree.leaves = leaves;
+  // `out` may be a leaf that is read later in the block, so the root is put together beside it.
+  alignas(64) T root[kBlock];
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    tree.offset = begin;
+    tree.n = std::min(kBlock, n - begin);
+    const T* value = tree.Eval(0, size, 0, root);
+    if (kind == ReduceKind::Mean) {
+      for (int64_t i = 0; i < tree.n; ++i) out[begin + i] = value[i] / static_cast<T>(present);
+    } else if (value != out + begin) {
+      std::memcpy(out + begin, value, tree.n * sizeof(T));
+    }
+  }
+}
+
+struct Moments {
+  float count, mean, m2;
+};
+
+Moments Merge(const Moments& a, const Moments& b) {
+  if (a.count == 0) return b;
+  if (b.count == 0) return a;
+  float count = a.count + b.count;
+  float delta = b.mean - a.mean;
+  float weight = b.count / count;
+  return {count, a.mean + delta * weight, a.m2 + b.m2 + delta * delta * a.count * weight};
+}
+
+// Returns false when the subtree is absent.
+bool EvalMoments(absl::Span<const MomentsLeaf> leaves, int64_t first, int64_t size, int64_t channel, int64_t count_at,
+                 Moments& value) {
+  if (first >= static_cast<int64_t>(leaves.size())) return false;
+  if (size == 1) {
+    const MomentsLeaf& leaf = leaves[first];
+    if (leaf.count == nullptr) return false;
+    value = {leaf.count[count_at], leaf.mean[channel], leaf.m2[channel]};
+    return true;
+  }
+  Moments right;
+  bool has_left = EvalMoments(leaves, first, size / 2, channel, count_at, value);
+  bool has_right = EvalMoments(leaves, first + size / 2, size / 2, channel, count_at, right);
+  if (has_right) value = has_left ? Merge(value, right) : right;
+  return has_left || has_right;
+}
+
+}  // namespace
+
+void TreeReduce(ReduceKind kind, DType dtype, absl::Span<const void* const> leaves, void* out, int64_t n) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return Reduce(kind, leaves, static_cast<float*>(out), n);
+    case DType::kFloat64:
+      return Reduce(kind, leaves, static_cast<double*>(out), n);
+    case DType::kInt32:
+      return Reduce(kind, leaves, static_cast<int32_t*>(out), n);
+    case DType::kInt64:
+      return Reduce(kind, leaves, static_cast<int64_t*>(out), n);
+    default:
+      return;  // refused when the executable was loaded
+  }
+}
+
+void TreeMergeMoments(absl::Span<const MomentsLeaf> leaves, bool count_per_channel, float* count, float* mean,
+                      float* m2, int64_t n) {
+  int64_t size = PowerOfTwoAtLeast(leaves.size());
+  float common_count = 0;  // may be a leaf's: written after all is read
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    Moments block[kBlock];
+    int64_t length = std::min(kBlock, n - begin);
+    for (int64_t i = 0; i < length; ++i) {
+      int64_t channel = begin + i;
+      if (!EvalMoments(leaves, 0, size, channel, count_per_channel ? channel : 0, block[i])) block[i] = {0, 0, 0};
+    }
+    for (int64_t i = 0; i < length; ++i) {
+      if (count_per_channel) count[begin + i] = block[i].count;
+      mean[begin + i] = block[i].mean;
+      m2[begin + i] = block[i].m2;
+    }
+    common_count = block[0].count;
+  }
+  if (!count_per_channel && n > 0) *count = common_count;
+}
+
+void Combine(ReduceKind kind, DType dtype, void* a, const void* b, int64_t n) {
+  auto apply = [&](auto* x) {
+    using T = std::remove_pointer_t<decltype(x)>;
+    Op(kind, x, x, static_cast<const T*>(b), n);
+  };
+  switch (dtype) {
+    case DType::kFloat32:
+      return apply(static_cast<float*>(a));
+    case DType::kFloat64:
+      return apply(static_cast<double*>(a));
+    case DType::kInt32:
+      return apply(static_cast<int32_t*>(a));
+    case DType::kInt64:
+      return apply(static_cast<int64_t*>(a));
+    default:
+      return;
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,42 @@
+// The one order in which partial results are combined: a complete binary tree over leaf ids.
+//
+//   Tree(first, size) = leaf `first` when size is 1, else Tree(first, size / 2) op Tree(first + size / 2, size / 2);
+//   an absent operand passes the other through, and the root's size is the number of leaves rounded up to a power of
+//   two.
+//
+// Leaves are a device's lanes, then the devices. When every device has the same power of two of lanes, the tree over
+// devices of the trees over their lanes is the tree over all lanes: results do not depend on how lanes are dealt out.
+#ifndef TANDEM_RUNTIME_REDUCTION_TREE_H_
+#define TANDEM_RUNTIME_REDUCTION_TREE_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "base/dtype.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// out[i] = tree over leaves[l][i] for i in [0, n); a null leaf is absent. With no leaf at all `out` gets the identity:
+// 0, or the lowest value for Max. `out` may be one of the leaves, and no other overlap is allowed. `kind` is Sum, Max
+// (which keeps NaN) or Mean: the sum divided by the number of leaves present. dtype: float32, float64, int32, int64.
+void TreeReduce(fb::ReduceKind kind, DType dtype, absl::Span<const void* const> leaves, void* out, int64_t n);
+
+// A part of a sample: how many, their mean, and the sum of squared deviations from it. float32.
+struct MomentsLeaf {
+  const float* count = nullptr;  // null: absent
+  const float* mean = nullptr;
+  const float* m2 = nullptr;
+};
+
+// The same tree over moments, for channels [0, n). `count` has one value, or one per channel when `count_per_channel`.
+// Source: Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979.
+void TreeMergeMoments(absl::Span<const MomentsLeaf> leaves, bool count_per_channel, float* count, float* mean,
+                      float* m2, int64_t n);
+
+// a = a op b for n elements; the building block that shards of a lane are added up with.
+void Combine(fb::ReduceKind kind, DType dtype, void* a, const void* b, int64_t n);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_REDUCTION_TREE_H_

@@ -1,0 +1,155 @@
+#include "runtime/reduction_tree.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace tandem {
+namespace {
+
+// The definition, one element at a time.
+std::optional<float> Naive(fb::ReduceKind kind, const std::vector<const float*>& leaves, size_t first, size_t size,
+                           int i) {
+  if (first >= leaves.size()) return std::nullopt;
+  if (size == 1) return leaves[first] == nullptr ? std::nullopt : std::optional<float>(leaves[first][i]);
+  auto a = Naive(kind, leaves, first, size / 2, i), b = Naive(kind, leaves, first + size / 2, size / 2, i);
+  if (!a.has_value()) return b;
+  if (!b.has_value()) return a;
+  return kind == fb::ReduceKind::Max ? std::max(*a, *b) : *a + *b;
+}
+
+struct Leaves {
+  std::vector<std::vector<float>> data;
+  std::vector<const float*> pointers;
+  std::vector<const void*> raw;
+};
+
+Leaves RandomLeaves(std::mt19937& rng, int count, int n, double absent) {
+  Leaves l;
+  std::normal_distribution<float> normal;
+  std::uniform_real_distribution<double> uniform;
+  for (int i = 0; i < count; ++i) {
+    l.data.emplace_back(n);
+    for (float& v : l.data.back()) v = normal(rng) * std::exp2f(static_cast<float>(rng() % 20));
+  }
+  for (int i = 0; i < count; ++i) {
+    l.pointers.push_back(uniform(rng) < absent ? nullptr : l.data[i].data());
+    l.raw.push_back(l.pointers.back());
+  }
+  return l;
+}
+
+TEST(ReductionTreeTest, EqualsItsDefinitionBitForBit) {
+  std::mt19937 rng(1);
+  for (int count : {1, 2, 3, 5, 8, 16, 24, 64}) {
+    for (double absent : {0.0, 0.3, 0.8}) {
+      for (int n : {1, 7, 256, 1001}) {
+        for (auto kind : {fb::ReduceKind::Sum, fb::ReduceKind::Max}) {
+          Leaves l = RandomLeaves(rng, count, n, absent);
+          size_t size = 1;
+          while (size < l.pointers.size()) size *= 2;
+          std::vector<float> out(n, -77);
+          TreeReduce(kind, DType::kFloat32, l.raw, out.data(), n);
+          for (int i = 0; i < n; ++i) {
+            float none = kind == fb::ReduceKind::Max ? -std::numeric_limits<float>::infinity() : 0;
+            float want = Naive(kind, l.pointers, 0, size, i).value_or(none);
+            ASSERT_EQ(std::memcmp(&out[i], &want, 4), 0) << count << " leaves, element " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ReductionTreeTest, DealingLanesOutToDevicesChangesNothing) {
+  std::mt19937 rng(2);
+  const int n = 300, lanes = 16;
+  for (double absent : {0.0, 0.5}) {
+    Leaves l = RandomLeaves(rng, lanes, n, absent);
+    std::vector<float> whole(n);
+    TreeReduce(fb::ReduceKind::Sum, DType::kFloat32, l.raw, whole.data(), n);
+    for (int devices : {2, 4, 8}) {
+      int per = lanes / devices;
+      std::vector<std::vector<float>> parts(devices, std::vector<float>(n));
+      std::vector<const void*> present;
+      for (int d = 0; d < devices; ++d) {
+        auto mine = absl::MakeConstSpan(l.raw).subspan(d * per, per);
+        TreeReduce(fb::ReduceKind::Sum, DType::kFloat32, mine, parts[d].data(), n);
+        bool any = std::count(mine.begin(), mine.end(), nullptr) < per;
+        present.push_back(any ? parts[d].data() : nullptr);
+      }
+      // In place into the first device that is there.
+      float* out = parts[0].data();
+      TreeReduce(fb::ReduceKind::Sum, DType::kFloat32, present, out, n);
+      EXPECT_EQ(std::memcmp(out, whole.data(), n * 4), 0) << devices;
+    }
+  }
+}
+
+TEST(ReductionTreeTest, MeanDividesByThePresent) {
+  float a[] = {1, 2}, b[] = {3, 5}, out[2];
+  std::vector<const void*> leaves = {a, nullptr, b};
+  TreeReduce(fb::ReduceKind::Mean, DType::kFloat32, leaves, out, 2);
+  EXPECT_EQ(out[0], 2);
+  EXPECT_EQ(out[1], 3.5f);
+}
+
+TEST(ReductionTreeTest, MaxKeepsNaNAndIntegersWork) {
+  float nan = std::nanf(""), a[] = {nan, 1}, b[] = {1, nan}, out[2];
+  std::vector<const void*> leaves = {a, b};
+  TreeReduce(fb::ReduceKind::Max, DType::kFloat32, leaves, out, 2);
+  EXPECT_TRUE(std::isnan(out[0]) && std::isnan(out[1]));
+  int64_t p[] = {int64_t{1} << 40}, q[] = {5}, sum[1];
+  leaves = {p, q};
+  TreeReduce(fb::ReduceKind::Sum, DType::kInt64, leaves, sum, 1);
+  EXPECT_EQ(sum[0], (int64_t{1} << 40) + 5);
+}
+
+TEST(ReductionTreeTest, MomentsOfPartsAreMomentsOfTheWhole) {
+  std::mt19937 rng(3);
+  std::normal_distribution<float> normal(100, 2);
+  const int channels = 300;
+  for (int leaves : {1, 2, 3, 8}) {
+    for (bool per_channel : {false, true}) {
+      std::vector<double> sum(channels), squares(channels);
+      double total = 0;
+      struct Leaf {
+        std::vector<float> count, mean, m2;
+      };
+      std::vector<Leaf> data(leaves);
+      std::vector<MomentsLeaf> tree;
+      for (int l = 0; l < leaves; ++l) {
+        int rows = l == 1 ? 0 : 5 + l;
+        Leaf& leaf = data[l];
+        leaf.count.assign(per_channel ? channels : 1, rows);
+        leaf.mean.assign(channels, 0);
+        leaf.m2.assign(channels, 0);
+        for (int c = 0; c < channels; ++c) {
+          std::vector<double> x(rows);
+          double mean = 0, m2 = 0;
+          for (double& v : x) mean += (v = normal(rng)) / rows;
+          for (double v : x) m2 += (v - mean) * (v - mean), sum[c] += v, squares[c] += v * v;
+          leaf.mean[c] = mean, leaf.m2[c] = m2;
+        }
+        total += rows;
+        tree.push_back({leaf.count.data(), leaf.mean.data(), leaf.m2.data()});
+        if (l == 2) tree.push_back({});  // an absent lane
+      }
+      std::vector<float> count(per_channel ? channels : 1), mean(channels), m2(channels);
+      TreeMergeMoments(tree, per_channel, count.data(), mean.data(), m2.data(), channels);
+      EXPECT_EQ(count.back(), total);
+      for (int c = 0; c < channels; ++c) {
+        EXPECT_NEAR(mean[c], sum[c] / total, 1e-3);
+        EXPECT_NEAR(m2[c], squares[c] - sum[c] * sum[c] / total, 0.02);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem

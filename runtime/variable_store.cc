@@ -1,0 +1,164 @@
+#include "runtime/variable_store.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/fingerprint.h"
+#include "base/philox.h"
+#include "base/status_macros.h"
+#include "runtime/normal_quantile.h"
+
+namespace tandem {
+namespace {
+
+template <typename T>
+void Fill(T* out, int64_t n, const fb::InitializerT& init, const std::string& name, uint64_t seed) {
+  if (init.kind <= 1) {
+    T value = init.kind == 0 ? T(0) : static_cast<T>(init.a);
+    for (int64_t i = 0; i < n; ++i) out[i] = value;
+    return;
+  }
+  const uint64_t hash = Fingerprint64(name);
+  const PhiloxKey key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  const double tail = NormalCdfAtMinusTwo();
+  for (int64_t block = 0; block * 4 < n; ++block) {
+    PhiloxCounter words = Philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
+                                      static_cast<uint32_t>(hash), static_cast<uint32_t>(hash >> 32)},
+                                     key);
+    for (int64_t i = block * 4; i < n && i < block * 4 + 4; ++i) {
+      uint32_t word = words[i % 4];
+      if (init.kind == 2) {
+        float low = static_cast<float>(init.a), high = static_cast<float>(init.b);
+        out[i] = static_cast<T>(low + (high - low) * UniformFloat(word));
+      } else {
+        double p = tail + (1 - 2 * tail) * ((word + 0.5) * 0x1.0p-32);
+        out[i] = static_cast<T>(init.a + init.b * NormalQuantile(p));
+      }
+    }
+  }
+}
+
+std::string Describe(DType dtype, const Shape& shape) { return absl::StrCat(Name(dtype), ShapeString(shape)); }
+
+}  // namespace
+
+absl::Status VariableStore::Create(const VariableInfo& info) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = entries_.find(info.name);
+  if (found != entries_.end()) {
+    const VariableInfo& old = found->second.info;
+    if (old.dtype == info.dtype && old.shape == info.shape) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat("variable ", info.name, " exists as ",
+                                                      Describe(old.dtype, old.shape), "; the executable wants ",
+                                                      Describe(info.dtype, info.shape)));
+  }
+  Entry entry;
+  entry.info = info;
+  entry.info.initialized = false;
+  entry.bytes = NumElements(info.shape) * SizeOf(info.dtype);
+  for (int d = 0; d < num_devices_; ++d) {
+    TD_ASSIGN_OR_RETURN(Arena arena, Arena::Create(entry.bytes, info.name.c_str()));
+    entry.copies.push_back(std::move(arena));
+  }
+  entries_.emplace(info.name, std::move(entry));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<VariableStore::Entry*> VariableStore::Find(const std::string& name) const {
+  auto found = entries_.find(name);
+  if (found == entries_.end()) return absl::NotFoundError(absl::StrCat("there is no variable ", name));
+  return &found->second;
+}
+
+absl::Status VariableStore::Initialize(const std::string& name, const fb::InitializerT& init, uint64_t seed) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  TD_ASSIGN_OR_RETURN(Entry * entry, Find(name));
+  DType dtype = entry->info.dtype;
+  bool floating = dtype == DType::kFloat32 || dtype == DType::kFloat64;
+  if (init.kind < 0 || init.kind > 3 || (init.kind >= 2 && !floating)) {
+    return absl::InvalidArgumentError(absl::StrCat("variable ", name, " of type ", Name(dtype),
+                                                   " cannot have an initializer of kind ", int{init.kind}));
+  }
+  int64_t n = NumElements(entry->info.shape);
+  void* out = entry->copies[0].data();
+  switch (dtype) {
+    case DType::kFloat32:
+      Fill(static_cast<float*>(out), n, init, name, seed);
+      break;
+    case DType::kFloat64:
+      Fill(static_cast<double*>(out), n, init, name, seed);
+      break;
+    case DType::kInt32:
+      Fill(static_cast<int32_t*>(out), n, init, name, seed);
+      break;
+    case DType::kInt64:
+      Fill(static_cast<int64_t*>(out), n, init, name, seed);
+      break;
+    case DType::kUInt8:
+      Fill(static_cast<uint8_t*>(out), n, init, name, seed);
+      break;
+    case DType::kBool:
+      Fill(static_cast<bool*>(out), n, init, name, seed);
+      break;
+    case DType::kInvalid:
+      return absl::InvalidArgumentError(absl::StrCat("variable ", name, " has no type"));
+  }
+  for (int d = 1; d < num_devices_; ++d) std::memcpy(entry->copies[d].data(), out, entry->bytes);
+  entry->info.initialized = true;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HostTensor> VariableStore::Read(const std::string& name) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  TD_ASSIGN_OR_RETURN(Entry * entry, Find(name));
+  HostTensor value(entry->info.dtype, entry->info.shape);
+  std::memcpy(value.raw(), entry->copies[0].data(), entry->bytes);
+  return value;
+}
+
+absl::Status VariableStore::Assign(const std::string& name, const HostTensor& value) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  TD_ASSIGN_OR_RETURN(Entry * entry, Find(name));
+  if (value.dtype() != entry->info.dtype || value.shape() != entry->info.shape) {
+    return absl::InvalidArgumentError(absl::StrCat("variable ", name, " is ",
+                                                   Describe(entry->info.dtype, entry->info.shape), "; it cannot take ",
+                                                   Describe(value.dtype(), value.shape())));
+  }
+  for (Arena& copy : entry->copies) std::memcpy(copy.data(), value.raw(), entry->bytes);
+  entry->info.initialized = true;
+  return absl::OkStatus();
+}
+
+bool VariableStore::Contains(const std::string& name) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return entries_.count(name) > 0;
+}
+
+absl::StatusOr<VariableInfo> VariableStore::Info(const std::string& name) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  TD_ASSIGN_OR_RETURN(Entry * entry, Find(name));
+  return entry->info;
+}
+
+std::vector<VariableInfo> VariableStore::List() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<VariableInfo> list;
+  for (const auto& [name, entry] : entries_) list.push_back(entry.info);
+  return list;
+}
+
+uint64_t VariableStore::MemoryBytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& [name, entry] : entries_) bytes += entry.bytes * num_devices_;
+  return bytes;
+}
+
+void* VariableStore::Buffer(const std::string& name, int device) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = entries_.find(name);
+  return found == entries_.end() ? nullptr : found->second.copies[device].data();
+}
+
+}  // namespace tandem

@@ -1,0 +1,81 @@
+// The variables of a job: shared by the sessions of all modes, read and written by checkpoints.
+#ifndef TANDEM_RUNTIME_VARIABLE_STORE_H_
+#define TANDEM_RUNTIME_VARIABLE_STORE_H_
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/dtype.h"
+#include "base/host_tensor.h"
+#include "runtime/arena.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+struct VariableInfo {
+  std::string name;
+  DType dtype = DType::kInvalid;
+  Shape shape;
+  bool trainable = false;
+  std::string slot_of;       // the variable that an optimizer slot belongs to; empty for variables
+  bool initialized = false;  // since Initialize or Assign
+};
+
+// One copy of each variable per device, all equal between steps. Buffers never move while the store lives. Calls are
+// serialised against each other, not against a running session: read and assign between steps.
+class VariableStore {
+ public:
+  // `num_devices`: copies of each variable; at least the replicas of every session that uses the store.
+  explicit VariableStore(int num_devices) : num_devices_(num_devices) {}
+
+  int num_devices() const { return num_devices_; }
+
+  // Creates a variable, all zero and not initialised. Where it exists already with the same dtype and shape nothing
+  // happens; FailedPrecondition names both where they differ.
+  absl::Status Create(const VariableInfo& info);
+
+  // The first value; nothing outside (initializer, name, seed, shape) influences it. Element i takes word i % 4 of
+  // Philox4x32 with counter (i / 4 as 64 bits, Fingerprint64(name) as 64 bits), low half first, and key `seed`:
+  //   uniform           a + (b - a) * UniformFloat(word), in float32
+  //   truncated normal  a + b * Q(P + (1 - 2 P) * (word + 0.5) / 2^32) in float64, with Q the normal quantile function
+  //                     (Wichura, "Algorithm AS 241", 1988) and P = Phi(-2): a normal variable cut at two deviations
+  // Kinds are those of fb::Initializer: 0 zeros, 1 constant a, 2 uniform in [a, b), 3 truncated normal (mean a,
+  // deviation b). InvalidArgument for a random kind of a type that is not floating point, or an unknown kind.
+  absl::Status Initialize(const std::string& name, const fb::InitializerT& initializer, uint64_t seed);
+
+  // A copy of the first device's value.
+  absl::StatusOr<HostTensor> Read(const std::string& name) const;
+  // Writes all devices. InvalidArgument when dtype or shape differ.
+  absl::Status Assign(const std::string& name, const HostTensor& value);
+
+  bool Contains(const std::string& name) const;
+  absl::StatusOr<VariableInfo> Info(const std::string& name) const;
+  // All variables and slots, sorted by name.
+  std::vector<VariableInfo> List() const;
+  // Sum over variables and devices.
+  uint64_t MemoryBytes() const;
+
+  // The value on a device, row-major, 64-byte aligned; null when there is no such variable.
+  void* Buffer(const std::string& name, int device) const;
+
+ private:
+  struct Entry {
+    VariableInfo info;
+    std::vector<Arena> copies;
+    uint64_t bytes = 0;
+  };
+  absl::StatusOr<Entry*> Find(const std::string& name) const;
+
+  const int num_devices_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Entry> entries_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_VARIABLE_STORE_H_

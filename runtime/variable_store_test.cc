@@ -1,0 +1,99 @@
+#include "runtime/variable_store.h"
+
+#include <cmath>
+
+#include "gtest/gtest.h"
+#include "runtime/normal_quantile.h"
+
+namespace tandem {
+namespace {
+
+fb::InitializerT Init(int kind, double a, double b) {
+  fb::InitializerT init;
+  init.kind = kind;
+  init.a = a;
+  init.b = b;
+  return init;
+}
+
+TEST(VariableStoreTest, CreateReadAssign) {
+  VariableStore store(3);
+  ASSERT_TRUE(store.Create({"w", DType::kFloat32, {2, 3}, true}).ok());
+  ASSERT_TRUE(store.Create({"w/Adam", DType::kFloat32, {2, 3}, false, "w"}).ok());
+  EXPECT_TRUE(store.Create({"w", DType::kFloat32, {2, 3}}).ok());
+  absl::Status differs = store.Create({"w", DType::kFloat32, {3, 2}});
+  EXPECT_EQ(differs.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(differs.message().find("[2,3]"), absl::string_view::npos) << differs;
+
+  EXPECT_FALSE(store.Info("w")->initialized);
+  HostTensor value = HostTensor::FromVector<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  ASSERT_TRUE(store.Assign("w", value).ok());
+  EXPECT_TRUE(store.Read("w")->BitEqual(value));
+  for (int d = 0; d < 3; ++d) {
+    EXPECT_EQ(static_cast<float*>(store.Buffer("w", d))[5], 6);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(store.Buffer("w", d)) % 64, 0u);
+  }
+  EXPECT_EQ(store.Assign("w", HostTensor::Zeros(DType::kFloat32, {6})).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(store.Read("v").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(store.Buffer("v", 0), nullptr);
+  auto list = store.List();
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[1].slot_of, "w");
+  EXPECT_TRUE(list[0].initialized);
+  EXPECT_EQ(store.MemoryBytes(), 2 * 3 * 24u);
+}
+
+TEST(VariableStoreTest, InitialValuesDependOnNameAndSeedOnly) {
+  VariableStore one(1), four(4);
+  for (VariableStore* s : {&one, &four}) {
+    ASSERT_TRUE(s->Create({"a", DType::kFloat32, {1000}}).ok());
+    ASSERT_TRUE(s->Create({"b", DType::kFloat32, {1000}}).ok());
+    ASSERT_TRUE(s->Initialize("a", Init(2, -1, 1), 5).ok());
+    ASSERT_TRUE(s->Initialize("b", Init(2, -1, 1), 5).ok());
+  }
+  HostTensor a = *one.Read("a"), b = *one.Read("b");
+  EXPECT_TRUE(a.BitEqual(*four.Read("a")));
+  EXPECT_FALSE(a.BitEqual(b));
+  ASSERT_TRUE(four.Initialize("a", Init(2, -1, 1), 6).ok());
+  EXPECT_FALSE(a.BitEqual(*four.Read("a")));
+  double mean = 0;
+  for (float v : a.values<float>()) {
+    ASSERT_TRUE(v >= -1 && v < 1);
+    mean += v / 1000;
+  }
+  EXPECT_NEAR(mean, 0, 0.06);
+}
+
+TEST(VariableStoreTest, TruncatedNormalHasItsMoments) {
+  VariableStore store(1);
+  ASSERT_TRUE(store.Create({"w", DType::kFloat32, {100000}}).ok());
+  ASSERT_TRUE(store.Initialize("w", Init(3, 10, 2), 1).ok());
+  double sum = 0, squares = 0;
+  HostTensor w = *store.Read("w");
+  for (float v : w.values<float>()) {
+    ASSERT_TRUE(v >= 6 && v <= 14);
+    sum += v - 10, squares += (v - 10) * (v - 10);
+  }
+  EXPECT_NEAR(sum / 100000, 0, 0.02);
+  EXPECT_NEAR(std::sqrt(squares / 100000), 2 * 0.87962566, 0.02);  // the deviation of a normal cut at two
+}
+
+TEST(VariableStoreTest, NormalQuantileInvertsTheDistribution) {
+  for (double p : {0.0228, 0.05, 0.0751, 0.3, 0.5, 0.8, 0.97}) {
+    EXPECT_NEAR(0.5 * std::erfc(-NormalQuantile(p) / std::sqrt(2.0)), p, 1e-14);
+  }
+  EXPECT_NEAR(NormalQuantile(NormalCdfAtMinusTwo()), -2, 1e-14);
+}
+
+TEST(VariableStoreTest, OtherKindsAndErrors) {
+  VariableStore store(2);
+  ASSERT_TRUE(store.Create({"i", DType::kInt64, {3}}).ok());
+  ASSERT_TRUE(store.Initialize("i", Init(1, 7, 0), 0).ok());
+  EXPECT_EQ(store.Read("i")->data<int64_t>()[2], 7);
+  EXPECT_EQ(static_cast<int64_t*>(store.Buffer("i", 1))[2], 7);
+  EXPECT_EQ(store.Initialize("i", Init(2, 0, 1), 0).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(store.Initialize("i", Init(9, 0, 1), 0).code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace tandem
