@@ -84,7 +84,9 @@ class Kernels final : public LoadedKernels {
     for (const auto& kernel : index.kernels) {
       auto address = jit_->lookup(kernel->symbol);
       if (!address) {
-        return LinkError(executable, absl::StrCat("kernel ", kernel->name, " (symbol ", kernel->symbol, ")"),
+        std::string what = absl::StrCat("kernel ", kernel->name, " (symbol ", kernel->symbol, ")");
+        std::lock_guard<std::mutex> lock(mutex_);
+        return LinkError(executable, reported_.empty() ? what : absl::StrCat(what, ": ", reported_),
                          address.takeError());
       }
       functions_.push_back(address->toPtr<KernelFunction>());
@@ -128,8 +130,7 @@ class Kernels final : public LoadedKernels {
 }  // namespace
 
 absl::Status CheckTargetFeatures(absl::string_view target) {
-  llvm::StringMap<bool> host;
-  llvm::sys::getHostCPUFeatures(host);
+  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   std::vector<absl::string_view> words = absl::StrSplit(target, ' ', absl::SkipEmpty());
   std::vector<std::string> missing;
   for (size_t i = 0; i < words.size(); ++i) {
