@@ -64,7 +64,8 @@ class GraphBuilder {
   Tensor StepScalar(absl::string_view name, DType dtype, double default_value = 0,
                     SourceLocation loc = SourceLocation::Current());
   // Declares a variable and returns its value at the start of the step. The name gets the current name scope as prefix
-  // (spec.name "kernel" in scope "conv2d" is "conv2d/kernel"); a name used twice is an error.
+  // (spec.name "kernel" in scope "conv2d" is "conv2d/kernel"), a slot (spec.slot_of set) has its full name already; a
+  // name used twice is an error.
   Tensor Variable(VariableSpec spec, SourceLocation loc = SourceLocation::Current());
   // The variable becomes `value` at the end of the step. At most one assignment to a variable.
   // `variable` must be a tensor that Variable() returned.
@@ -83,6 +84,10 @@ class GraphBuilder {
   // d loss / d x for every x; a poisoned tensor where the loss does not depend on x. `loss` must be a scalar.
   std::vector<Tensor> Gradients(const Tensor& loss, absl::Span<const Tensor> xs,
                                 SourceLocation loc = SourceLocation::Current());
+
+  // Terms that a model adds to its loss once, independent of the batch; losses::RegularizationLoss adds them up.
+  void AddRegularizationLoss(const Tensor& loss) { regularization_losses_.push_back(loss); }
+  const std::vector<Tensor>& regularization_losses() const { return regularization_losses_; }
 
   // "conv2d", then "conv2d_1", ...: unique in the current scope, as TensorFlow names layers.
   std::string UniqueName(absl::string_view base);
@@ -112,6 +117,7 @@ class GraphBuilder {
 
  private:
   std::unique_ptr<internal::GraphModule> module_;
+  std::vector<Tensor> regularization_losses_;
 };
 
 // Enters a name scope for its life time.

@@ -10,6 +10,8 @@
 namespace tandem {
 
 class GraphBuilder;
+class Tensor;
+Tensor SoftmaxLogits(const Tensor& probabilities);  // graph/softmax_logits.h
 
 // A value of a graph. Copies are handles to the same value and stay valid as long as the GraphBuilder lives.
 // An op that got a bad input returns a poisoned tensor (`ok()` is false): ops on poisoned tensors do nothing, and the
@@ -32,6 +34,7 @@ class Tensor {
 
  private:
   friend class GraphBuilder;
+  friend Tensor SoftmaxLogits(const Tensor& probabilities);
   Tensor(GraphBuilder* graph, void* value) : graph_(graph), value_(value) {}
 
   GraphBuilder* graph_ = nullptr;
