@@ -1,0 +1,47 @@
+// Activation functions: what a layer's `.activation` takes.
+#ifndef TANDEM_FRONTENDS_ACTIVATIONS_H_
+#define TANDEM_FRONTENDS_ACTIVATIONS_H_
+
+#include <concepts>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include "base/source_location.h"
+#include "graph/ops.h"
+#include "graph/tensor.h"
+
+namespace tandem {
+
+// Any function from a tensor to a tensor, with or without a SourceLocation: `Relu`, `Softmax`, a lambda. Empty: linear.
+class Activation {
+ public:
+  Activation() = default;
+  template <typename F>
+  requires(!std::same_as<std::remove_cvref_t<F>, Activation> &&
+           std::is_invocable_r_v<Tensor, F, const Tensor&, SourceLocation>) Activation(F&& function)
+      : function_(std::forward<F>(function)) {}  // NOLINT: implicit
+  template <typename F>
+  requires(!std::same_as<std::remove_cvref_t<F>, Activation> && std::is_invocable_r_v<Tensor, F, const Tensor&> &&
+           !std::is_invocable_r_v<Tensor, F, const Tensor&, SourceLocation>)
+      Activation(F&& function)  // NOLINT: implicit
+      : function_([f = std::forward<F>(function)](const Tensor& x, SourceLocation) { return f(x); }) {}
+
+  Tensor operator()(const Tensor& x, SourceLocation loc = SourceLocation::Current()) const {
+    return function_ ? function_(x, loc) : x;
+  }
+
+ private:
+  std::function<Tensor(const Tensor&, SourceLocation)> function_;
+};
+
+// Besides Relu, Sigmoid, Tanh and Softmax of graph/ops.h. Elementwise, floating point.
+Tensor LeakyRelu(const Tensor& x, double alpha, SourceLocation loc = SourceLocation::Current());
+Tensor Relu6(const Tensor& x, SourceLocation loc = SourceLocation::Current());
+Tensor Elu(const Tensor& x, SourceLocation loc = SourceLocation::Current());       // x < 0: e^x - 1
+Tensor Softplus(const Tensor& x, SourceLocation loc = SourceLocation::Current());  // log(1 + e^x), without overflow
+Tensor Swish(const Tensor& x, SourceLocation loc = SourceLocation::Current());     // x sigmoid(x)
+
+}  // namespace tandem
+
+#endif  // TANDEM_FRONTENDS_ACTIVATIONS_H_

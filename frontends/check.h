@@ -1,0 +1,36 @@
+// Checks of arguments that the frontends share. Internal to frontends/.
+#ifndef TANDEM_FRONTENDS_CHECK_H_
+#define TANDEM_FRONTENDS_CHECK_H_
+
+#include <initializer_list>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "base/dtype.h"
+#include "base/source_location.h"
+#include "graph/graph_builder.h"
+#include "graph/tensor.h"
+
+namespace tandem::frontends {
+
+struct NamedTensor {
+  const char* name;  // of the parameter, as the user knows it
+  const Tensor& tensor;
+};
+
+// The graph of the arguments of `op`; null when one of them is poisoned or they are of different graphs. A poisoned
+// argument whose cause is not recorded yet (a Tensor that was never set) is reported as missing.
+GraphBuilder* CommonGraph(absl::string_view op, std::initializer_list<NamedTensor> arguments, SourceLocation loc);
+
+bool IsFloat(DType dtype);
+bool IsInteger(DType dtype);
+
+// "float32 [b,28,28,1]".
+std::string TypeString(const Tensor& x);
+
+// A scalar constant of the given floating-point type.
+Tensor ScalarConstant(GraphBuilder* graph, double value, DType dtype, SourceLocation loc);
+
+}  // namespace tandem::frontends
+
+#endif  // TANDEM_FRONTENDS_CHECK_H_

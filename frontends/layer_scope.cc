@@ -1,0 +1,73 @@
+#include "frontends/layer_scope.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "frontends/check.h"
+
+namespace tandem::layers {
+
+LayerScope::LayerScope(const Tensor& x, absl::string_view layer, absl::string_view base, const std::string& name,
+                       int rank, SourceLocation loc)
+    : layer_(layer), loc_(loc), dtype_(x.dtype()), graph_(frontends::CommonGraph(layer, {{"x", x}}, loc)), failed_(x) {
+  if (graph_ == nullptr) {
+    failed_ = Tensor();
+    return;
+  }
+  if (!frontends::IsFloat(dtype_)) {
+    Fail(absl::StrCat("needs a floating-point input, got ", frontends::TypeString(x),
+                      "; convert it with Cast(x, DType::kFloat32)"));
+    return;
+  }
+  if (rank != 0 && x.rank() != rank) {
+    Fail(absl::StrCat("needs an input of ", rank == 4 ? "shape [b, height, width, channels]" : "shape [b, features]",
+                      ", got ", ShapeString(x.shape()),
+                      rank == 2 && x.rank() > 2 ? "; put a layers::Flatten before it" : ""));
+    return;
+  }
+  if (x.rank() == 0) {
+    Fail("needs a batch of inputs, got a scalar");
+    return;
+  }
+  std::string unique = graph_->UniqueName(name.empty() ? base : absl::string_view(name));
+  if (!name.empty() && unique != name) {
+    Fail(absl::StrCat("there is a layer named \"", name, "\" already; names must be unique"));
+    return;
+  }
+  scope_.emplace(graph_, unique);
+}
+
+Tensor LayerScope::Fail(absl::string_view message) {
+  if (graph_ != nullptr) failed_ = graph_->FailAt(layer_, message, loc_);
+  graph_ = nullptr;
+  return failed_;
+}
+
+bool LayerScope::CheckPositive(absl::string_view option, int64_t value) {
+  if (ok() && value <= 0) Fail(absl::StrCat("`", option, "` must be at least 1, got ", value));
+  return ok();
+}
+
+Tensor LayerScope::Weight(absl::string_view name, Shape shape, const initializers::InitializerFn& initializer,
+                          bool trainable, const Regularizer& regularizer) {
+  if (!ok()) return failed_;
+  if (!initializer) return Fail(absl::StrCat("`", name, "_initializer` is empty"));
+  VariableSpec spec;
+  spec.name = std::string(name);
+  spec.dtype = dtype_;
+  spec.initializer = initializer(shape);
+  spec.shape = std::move(shape);
+  spec.trainable = trainable;
+  const Initializer& init = spec.initializer;
+  if (init.kind == Initializer::Kind::kUniform && !(init.a <= init.b)) {
+    return Fail(absl::StrCat("the initialiser of ", name, " needs minval <= maxval, got ", init.a, " and ", init.b));
+  }
+  if (init.kind == Initializer::Kind::kTruncatedNormal && !(init.b >= 0)) {
+    return Fail(absl::StrCat("the initialiser of ", name, " needs a standard deviation >= 0, got ", init.b));
+  }
+  Tensor variable = graph_->Variable(std::move(spec), loc_);
+  AddRegularization(variable, regularizer, loc_);
+  return variable;
+}
+
+}  // namespace tandem::layers

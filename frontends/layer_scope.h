@@ -1,0 +1,50 @@
+// What layers have in common: a unique name, a scope, variables. Internal to frontends/.
+#ifndef TANDEM_FRONTENDS_LAYER_SCOPE_H_
+#define TANDEM_FRONTENDS_LAYER_SCOPE_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "base/source_location.h"
+#include "frontends/initializers.h"
+#include "frontends/regularizers.h"
+#include "graph/graph_builder.h"
+#include "graph/tensor.h"
+
+namespace tandem::layers {
+
+// One call of a layer on `x`: enters the layer's name scope for its life time when the input is good.
+class LayerScope {
+ public:
+  // `layer` is the class ("Conv2D"), `base` its default name ("conv2d"), `name` the user's or empty. `x` must be a
+  // floating-point tensor of a graph with known sizes but for the batch; rank as given by `rank` (0: any from 1).
+  LayerScope(const Tensor& x, absl::string_view layer, absl::string_view base, const std::string& name, int rank,
+             SourceLocation loc);
+
+  // False when an error was recorded or x is poisoned: the layer must return Failed().
+  bool ok() const { return graph_ != nullptr; }
+  GraphBuilder* graph() const { return graph_; }
+  Tensor Failed() const { return failed_; }
+
+  // Records an error that names the layer; `ok()` is false from here on.
+  Tensor Fail(absl::string_view message);
+  // Records an error unless `value` > 0.
+  bool CheckPositive(absl::string_view option, int64_t value);
+
+  // A variable of this layer with x's type.
+  Tensor Weight(absl::string_view name, Shape shape, const initializers::InitializerFn& initializer, bool trainable,
+                const Regularizer& regularizer = {});
+
+ private:
+  std::string layer_;
+  SourceLocation loc_;
+  DType dtype_ = DType::kInvalid;
+  GraphBuilder* graph_ = nullptr;
+  Tensor failed_;
+  std::optional<NameScope> scope_;
+};
+
+}  // namespace tandem::layers
+
+#endif  // TANDEM_FRONTENDS_LAYER_SCOPE_H_

@@ -1,0 +1,109 @@
+// Layers with variables, named and computed as in Keras: "conv2d/kernel", "conv2d_1/bias", "dense/kernel",
+// "batch_normalization/moving_mean". Images are [b, height, width, channels], convolution kernels HWIO, dense kernels
+// [in, out]. A bad argument is recorded in the graph with the caller's file and line, and the result is poisoned.
+//
+//   Tensor x = layers::Conv2D(image, {.filters = 32, .kernel_size = 3, .activation = Relu});
+#ifndef TANDEM_FRONTENDS_LAYERS_H_
+#define TANDEM_FRONTENDS_LAYERS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/source_location.h"
+#include "frontends/activations.h"
+#include "frontends/initializers.h"
+#include "frontends/regularizers.h"
+#include "graph/tensor.h"
+
+namespace tandem::layers {
+
+// Height and width: from one number for both, or {height, width}.
+struct Size2D {
+  constexpr Size2D(int64_t both) : height(both), width(both) {}  // NOLINT: implicit
+  constexpr Size2D(int64_t h, int64_t w) : height(h), width(w) {}
+  int64_t height;
+  int64_t width;
+};
+
+struct Conv2DOptions {
+  int64_t filters = 0;     // required
+  Size2D kernel_size = 0;  // required
+  Size2D strides = 1;
+  std::string padding = "valid";  // or "same", as TensorFlow pads
+  Activation activation;
+  bool use_bias = true;
+  initializers::InitializerFn kernel_initializer = initializers::GlorotUniform();
+  initializers::InitializerFn bias_initializer = initializers::Zeros();
+  Regularizer kernel_regularizer;  // e.g. L2(1e-4)
+  Regularizer bias_regularizer;
+  bool trainable = true;
+  std::string name;  // default "conv2d", "conv2d_1", ...
+};
+// [b, h, w, c] -> [b, h', w', filters].
+Tensor Conv2D(const Tensor& x, const Conv2DOptions& options, SourceLocation loc = SourceLocation::Current());
+
+struct Pooling2DOptions {
+  Size2D pool_size = 2;
+  Size2D strides = 0;  // 0: the pool size
+  std::string padding = "valid";
+  std::string name;
+};
+// [b, h, w, c] -> [b, h', w', c]. An average does not count what "same" pads.
+Tensor MaxPool2D(const Tensor& x, const Pooling2DOptions& options = {}, SourceLocation loc = SourceLocation::Current());
+Tensor AveragePooling2D(const Tensor& x, const Pooling2DOptions& options = {},
+                        SourceLocation loc = SourceLocation::Current());
+
+// [b, ...] -> [b, product of the rest]; [b] -> [b, 1].
+Tensor Flatten(const Tensor& x, SourceLocation loc = SourceLocation::Current());
+
+struct DenseOptions {
+  int64_t units = 0;  // required
+  Activation activation;
+  bool use_bias = true;
+  initializers::InitializerFn kernel_initializer = initializers::GlorotUniform();
+  initializers::InitializerFn bias_initializer = initializers::Zeros();
+  Regularizer kernel_regularizer;
+  Regularizer bias_regularizer;
+  bool trainable = true;
+  std::string name;  // default "dense", "dense_1", ...
+};
+// [b, in] -> [b, units].
+Tensor Dense(const Tensor& x, const DenseOptions& options, SourceLocation loc = SourceLocation::Current());
+
+struct DropoutOptions {
+  double rate = 0.5;  // share of the elements that become 0, in [0, 1)
+  // Required: `mode == Mode::kTrain`. There is no default because a forgotten one silently trains without dropout.
+  std::optional<bool> training;
+  std::string name;
+};
+// Training: zeroes elements at random and scales the others by 1 / (1 - rate). Otherwise: x.
+Tensor Dropout(const Tensor& x, const DropoutOptions& options, SourceLocation loc = SourceLocation::Current());
+
+struct BatchNormalizationOptions {
+  double momentum = 0.99;
+  double epsilon = 1e-3;
+  bool center = true;  // has beta
+  bool scale = true;   // has gamma
+  // Required: `mode == Mode::kTrain`.
+  std::optional<bool> training;
+  // Statistics over the rows of all replicas instead of each replica's own.
+  bool sync = false;
+  bool trainable = true;  // false: frozen, gamma and beta fixed and the moving averages used, as in Keras
+  std::string name;       // default "batch_normalization", "batch_normalization_1", ...
+};
+// Normalises over all axes but the last (Ioffe and Szegedy 2015). Training: with the batch's mean and biased variance;
+// the moving averages become moving - (moving - batch) * (1 - momentum) at the end of the step, and stay as they are
+// when there was no example. Otherwise: with the moving averages. As TensorFlow's fused kernel does, images (rank 4)
+// put the unbiased variance n / (n - 1) into the moving average, n = examples * height * width; other ranks the biased.
+Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& options,
+                          SourceLocation loc = SourceLocation::Current());
+
+// Activations as layers.
+Tensor ReLU(const Tensor& x, SourceLocation loc = SourceLocation::Current());
+Tensor LeakyReLU(const Tensor& x, double alpha = 0.3, SourceLocation loc = SourceLocation::Current());
+Tensor Softmax(const Tensor& x, SourceLocation loc = SourceLocation::Current());
+
+}  // namespace tandem::layers
+
+#endif  // TANDEM_FRONTENDS_LAYERS_H_

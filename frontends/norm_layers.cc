@@ -1,0 +1,72 @@
+// Batch normalisation.
+#include "absl/strings/str_cat.h"
+#include "frontends/check.h"
+#include "frontends/layer_scope.h"
+#include "frontends/layers.h"
+#include "graph/ops.h"
+
+namespace tandem::layers {
+namespace {
+
+// Rows that the statistics were taken over, as a scalar of x's type: examples times the sizes between batch and
+// channel.
+Tensor RowCount(GraphBuilder* graph, const Tensor& x, bool sync, SourceLocation loc) {
+  Tensor examples = graph->StepScalar(sync ? "example_count" : "replica_example_count", DType::kFloat32, 0, loc);
+  Shape shape = x.shape();
+  double inner = 1;
+  for (size_t i = 1; i + 1 < shape.size(); ++i) inner *= static_cast<double>(shape[i]);
+  return Mul(Cast(examples, x.dtype(), loc), inner, loc);
+}
+
+// The moving average after this step; without examples the one before it, bit for bit.
+void UpdateMovingAverage(GraphBuilder* graph, const Tensor& moving, const Tensor& batch, const Tensor& has_rows,
+                         double momentum, SourceLocation loc) {
+  Tensor next = Sub(moving, Mul(Sub(moving, batch, loc), 1 - momentum, loc), loc);
+  graph->Assign(moving, Select(Broadcast(has_rows, moving.shape(), loc), next, moving, loc), loc);
+}
+
+}  // namespace
+
+Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& options, SourceLocation loc) {
+  LayerScope layer(x, "BatchNormalization", "batch_normalization", options.name, 0, loc);
+  if (!layer.ok()) return layer.Failed();
+  if (x.rank() < 2) {
+    return layer.Fail(absl::StrCat("needs an input of shape [b, ..., channels], got ", ShapeString(x.shape())));
+  }
+  if (!(options.momentum >= 0 && options.momentum <= 1)) {
+    return layer.Fail(absl::StrCat("`momentum` must be in [0, 1], got ", options.momentum));
+  }
+  if (!(options.epsilon > 0)) return layer.Fail(absl::StrCat("`epsilon` must be positive, got ", options.epsilon));
+  if (!options.training.has_value()) {
+    return layer.Fail("`training` is not set; pass .training = mode == Mode::kTrain");
+  }
+  GraphBuilder* graph = layer.graph();
+  const Shape channels = {x.shape().back()};
+  Tensor gamma, beta;
+  if (options.scale) gamma = layer.Weight("gamma", channels, initializers::Ones(), options.trainable);
+  if (options.center) beta = layer.Weight("beta", channels, initializers::Zeros(), options.trainable);
+  Tensor mean = layer.Weight("moving_mean", channels, initializers::Zeros(), /*trainable=*/false);
+  Tensor variance = layer.Weight("moving_variance", channels, initializers::Ones(), /*trainable=*/false);
+  if (!layer.ok()) return layer.Failed();
+
+  if (*options.training && options.trainable) {
+    Moments batch = BatchMoments(x, options.sync ? "global" : "replica", loc);
+    Tensor rows = RowCount(graph, x, options.sync, loc);
+    Tensor has_rows = Greater(rows, frontends::ScalarConstant(graph, 0, x.dtype(), loc), loc);
+    Tensor batch_variance = StopGradient(batch.variance, loc);
+    if (x.rank() == 4) {
+      Tensor correction = Div(rows, Maximum(Sub(rows, 1.0, loc), 1.0, loc), loc);
+      batch_variance = Mul(batch_variance, correction, loc);
+    }
+    UpdateMovingAverage(graph, mean, StopGradient(batch.mean, loc), has_rows, options.momentum, loc);
+    UpdateMovingAverage(graph, variance, batch_variance, has_rows, options.momentum, loc);
+    mean = batch.mean;
+    variance = batch.variance;
+  }
+  Tensor scale = Rsqrt(Add(variance, options.epsilon, loc), loc);
+  if (gamma.ok()) scale = Mul(scale, gamma, loc);
+  Tensor y = Mul(Sub(x, mean, loc), scale, loc);
+  return beta.ok() ? Add(y, beta, loc) : y;
+}
+
+}  // namespace tandem::layers

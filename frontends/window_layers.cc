@@ -1,0 +1,79 @@
+// Convolution and pooling layers.
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "frontends/check.h"
+#include "frontends/layer_scope.h"
+#include "frontends/layers.h"
+#include "graph/ops.h"
+
+namespace tandem::layers {
+namespace {
+
+// The op's window options; records an error for a padding that is unknown or a window that does not fit.
+WindowOptions CheckWindow(LayerScope& layer, const Tensor& x, absl::string_view size_option, Size2D window,
+                          Size2D strides, const std::string& padding) {
+  WindowOptions options{.strides = {strides.height, strides.width}, .padding = absl::AsciiStrToUpper(padding)};
+  if (!layer.ok() || !layer.CheckPositive(size_option, window.height) ||
+      !layer.CheckPositive(size_option, window.width) || !layer.CheckPositive("strides", strides.height) ||
+      !layer.CheckPositive("strides", strides.width)) {
+    return options;
+  }
+  if (options.padding != "VALID" && options.padding != "SAME") {
+    layer.Fail(absl::StrCat("`padding` must be \"valid\" or \"same\", got \"", padding, "\""));
+    return options;
+  }
+  Shape shape = x.shape();
+  if (options.padding == "VALID" && (shape[1] < window.height || shape[2] < window.width)) {
+    layer.Fail(absl::StrCat("a window of ", window.height, "x", window.width, " does not fit into the input ",
+                            ShapeString(shape), "; make it smaller or use padding \"same\""));
+  }
+  return options;
+}
+
+using PoolOp = Tensor (*)(const Tensor&, const std::vector<int64_t>&, const WindowOptions&, SourceLocation);
+
+Tensor Pooling2D(const Tensor& x, const Pooling2DOptions& options, absl::string_view class_name, absl::string_view base,
+                 PoolOp op, SourceLocation loc) {
+  LayerScope layer(x, class_name, base, options.name, 4, loc);
+  if (!layer.ok()) return layer.Failed();
+  Size2D strides(options.strides.height == 0 ? options.pool_size.height : options.strides.height,
+                 options.strides.width == 0 ? options.pool_size.width : options.strides.width);
+  WindowOptions window = CheckWindow(layer, x, "pool_size", options.pool_size, strides, options.padding);
+  if (!layer.ok()) return layer.Failed();
+  return op(x, {options.pool_size.height, options.pool_size.width}, window, loc);
+}
+
+}  // namespace
+
+Tensor Conv2D(const Tensor& x, const Conv2DOptions& options, SourceLocation loc) {
+  LayerScope layer(x, "Conv2D", "conv2d", options.name, 4, loc);
+  if (!layer.ok()) return layer.Failed();
+  layer.CheckPositive("filters", options.filters);
+  WindowOptions window = CheckWindow(layer, x, "kernel_size", options.kernel_size, options.strides, options.padding);
+  if (!layer.ok()) return layer.Failed();
+  Tensor kernel =
+      layer.Weight("kernel", {options.kernel_size.height, options.kernel_size.width, x.shape()[3], options.filters},
+                   options.kernel_initializer, options.trainable, options.kernel_regularizer);
+  if (!layer.ok()) return layer.Failed();
+  Tensor y = Conv2DOp(x, kernel, window, loc);
+  if (options.use_bias) {
+    Tensor bias =
+        layer.Weight("bias", {options.filters}, options.bias_initializer, options.trainable, options.bias_regularizer);
+    if (!layer.ok()) return layer.Failed();
+    y = Add(y, bias, loc);
+  }
+  return options.activation(y, loc);
+}
+
+Tensor MaxPool2D(const Tensor& x, const Pooling2DOptions& options, SourceLocation loc) {
+  return Pooling2D(x, options, "MaxPool2D", "max_pooling2d", MaxPool, loc);
+}
+
+Tensor AveragePooling2D(const Tensor& x, const Pooling2DOptions& options, SourceLocation loc) {
+  return Pooling2D(x, options, "AveragePooling2D", "average_pooling2d", AvgPool, loc);
+}
+
+}  // namespace tandem::layers
