@@ -1,0 +1,75 @@
+#include "frontends/clipping.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "graph/graph_builder.h"
+#include "graph/ops.h"
+
+namespace tandem {
+namespace {
+
+GraphBuilder* GraphOf(const std::vector<Tensor>& tensors) {
+  for (const Tensor& t : tensors) {
+    if (t.ok()) return t.graph();
+  }
+  return nullptr;
+}
+
+bool IsLimit(double value) { return std::isfinite(value) && value > 0; }
+
+}  // namespace
+
+Tensor GlobalNorm(const std::vector<Tensor>& tensors, SourceLocation loc) {
+  Tensor sum;
+  for (const Tensor& t : tensors) {
+    if (!t.ok()) continue;
+    Tensor squares = ReduceSum(Square(t, loc), {}, false, loc);
+    if (squares.dtype() != DType::kFloat32) squares = Cast(squares, DType::kFloat32, loc);
+    sum = sum.ok() ? Add(sum, squares, loc) : squares;
+  }
+  return sum.ok() ? Sqrt(sum, loc) : sum;
+}
+
+std::vector<Tensor> ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm, SourceLocation loc) {
+  GraphBuilder* graph = GraphOf(tensors);
+  if (graph == nullptr) return tensors;
+  if (!IsLimit(clip_norm)) {
+    graph->FailAt("ClipByGlobalNorm", absl::StrCat("the norm must be a positive number, got ", clip_norm), loc);
+    return tensors;
+  }
+  NameScope scope(graph, graph->UniqueName("clip_by_global_norm"));
+  Tensor scale =
+      Div(graph->Constant(static_cast<float>(clip_norm), loc), Maximum(GlobalNorm(tensors, loc), clip_norm, loc), loc);
+  std::vector<Tensor> clipped;
+  for (const Tensor& t : tensors) {
+    clipped.push_back(!t.ok() ? t : Mul(t, t.dtype() == scale.dtype() ? scale : Cast(scale, t.dtype(), loc), loc));
+  }
+  return clipped;
+}
+
+Tensor ClipByValue(const Tensor& x, double limit, SourceLocation loc) {
+  if (!x.ok()) return x;
+  if (!IsLimit(limit)) {
+    return x.graph()->FailAt("ClipByValue", absl::StrCat("the limit must be a positive number, got ", limit), loc);
+  }
+  return Maximum(Minimum(x, limit, loc), -limit, loc);
+}
+
+std::vector<Tensor> ClipGradients(const std::vector<Tensor>& gradients, const ClipOptions& options,
+                                  SourceLocation loc) {
+  GraphBuilder* graph = GraphOf(gradients);
+  if (graph == nullptr) return gradients;
+  if (options.global_norm != 0 && options.value != 0) {
+    graph->FailAt("Optimizer", "set only one of `clip_global_norm` and `clip_value`", loc);
+    return gradients;
+  }
+  if (options.global_norm != 0) return ClipByGlobalNorm(gradients, options.global_norm, loc);
+  if (options.value == 0) return gradients;
+  std::vector<Tensor> clipped;
+  NameScope scope(graph, graph->UniqueName("clip_by_value"));
+  for (const Tensor& g : gradients) clipped.push_back(ClipByValue(g, options.value, loc));
+  return clipped;
+}
+
+}  // namespace tandem

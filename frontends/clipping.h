@@ -1,0 +1,31 @@
+// Clipping of gradients. In a distributed step it acts on the gradients of the global batch, after the all-reduce.
+#ifndef TANDEM_FRONTENDS_CLIPPING_H_
+#define TANDEM_FRONTENDS_CLIPPING_H_
+
+#include <vector>
+
+#include "base/source_location.h"
+#include "graph/tensor.h"
+
+namespace tandem {
+
+struct ClipOptions {
+  double global_norm = 0;  // 0: none
+  double value = 0;        // 0: none
+};
+
+// sqrt(sum of squares of all elements of all tensors), float32. Poisoned tensors are skipped; one must be good.
+Tensor GlobalNorm(const std::vector<Tensor>& tensors, SourceLocation loc = SourceLocation::Current());
+// Pascanu et al. 2012: scales all tensors by clip_norm / max(global norm, clip_norm).
+std::vector<Tensor> ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm,
+                                     SourceLocation loc = SourceLocation::Current());
+// Every element to [-limit, limit].
+Tensor ClipByValue(const Tensor& x, double limit, SourceLocation loc = SourceLocation::Current());
+
+// Applies what `options` ask for. At most one of them may be set, as in Keras.
+std::vector<Tensor> ClipGradients(const std::vector<Tensor>& gradients, const ClipOptions& options,
+                                  SourceLocation loc = SourceLocation::Current());
+
+}  // namespace tandem
+
+#endif  // TANDEM_FRONTENDS_CLIPPING_H_

@@ -1,0 +1,171 @@
+#include "frontends/schedules.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "frontends/check.h"
+#include "graph/ops.h"
+
+namespace tandem {
+namespace {
+
+Tensor Double(const Tensor& like, double value, SourceLocation loc) {
+  return frontends::ScalarConstant(like.graph(), value, DType::kFloat64, loc);
+}
+
+bool IsRate(double value) { return std::isfinite(value) && value >= 0; }
+
+// Records an error for a rate that is negative or not finite, or steps that are not positive.
+bool Check(const Tensor& step, absl::string_view schedule, double rate, double steps, absl::string_view steps_name,
+           SourceLocation loc) {
+  if (!step.ok()) return false;
+  if (!IsRate(rate)) {
+    step.graph()->FailAt(schedule, absl::StrCat("a learning rate must be a number >= 0, got ", rate), loc);
+    return false;
+  }
+  if (!(std::isfinite(steps) && steps > 0)) {
+    step.graph()->FailAt(schedule, absl::StrCat("`", steps_name, "` must be positive, got ", steps), loc);
+    return false;
+  }
+  return true;
+}
+
+// cos(pi p) for p in [0, 1] by the Taylor series of -sin(pi (p - 1/2)), exact to 1e-15: the graph has no cosine.
+Tensor CosPi(const Tensor& p, SourceLocation loc) {
+  Tensor x = Mul(Sub(p, 0.5, loc), std::numbers::pi, loc);
+  Tensor x2 = Square(x, loc);
+  double coefficient = 1;
+  std::vector<double> coefficients;
+  for (int k = 1; k <= 21; k += 2) {
+    coefficients.push_back(coefficient);
+    coefficient /= -(k + 1.0) * (k + 2.0);
+  }
+  Tensor sum = Double(p, coefficients.back(), loc);
+  for (int i = static_cast<int>(coefficients.size()) - 2; i >= 0; --i) {
+    sum = Add(Mul(sum, x2, loc), coefficients[i], loc);
+  }
+  return Neg(Mul(sum, x, loc), loc);
+}
+
+}  // namespace
+
+Tensor LearningRate::Build(GraphBuilder* graph, SourceLocation loc) const {
+  if (!schedule_) {
+    if (!IsRate(value_)) {
+      return graph->FailAt("learning_rate", absl::StrCat("must be a number >= 0, got ", value_), loc);
+    }
+    return graph->StepScalar("learning_rate", DType::kFloat32, value_, loc);
+  }
+  NameScope scope(graph, graph->UniqueName("learning_rate"));
+  Tensor step = Cast(graph->StepScalar("global_step", DType::kInt64, 0, loc), DType::kFloat64, loc);
+  Tensor rate = schedule_(step);
+  if (!rate.ok()) return graph->FailAt("learning_rate", "the schedule returned an empty Tensor", loc);
+  if (rate.rank() != 0 || !frontends::IsFloat(rate.dtype())) {
+    return graph->FailAt(
+        "learning_rate",
+        absl::StrCat("the schedule must return a floating-point scalar, got ", frontends::TypeString(rate)), loc);
+  }
+  return rate.dtype() == DType::kFloat32 ? rate : Cast(rate, DType::kFloat32, loc);
+}
+
+Tensor LearningRate::At(const Tensor& step, SourceLocation loc) const {
+  if (schedule_) return schedule_(step);
+  if (!Check(step, "learning_rate", value_, 1, "", loc)) return {};
+  return Double(step, value_, loc);
+}
+
+namespace schedules {
+
+Schedule ExponentialDecay(const ExponentialDecayOptions& o, SourceLocation loc) {
+  return [o, loc](const Tensor& step) -> Tensor {
+    if (!Check(step, "ExponentialDecay", o.initial_learning_rate, o.decay_steps, "decay_steps", loc)) return {};
+    if (!(std::isfinite(o.decay_rate) && o.decay_rate > 0)) {
+      return step.graph()->FailAt("ExponentialDecay", absl::StrCat("`decay_rate` must be positive, got ", o.decay_rate),
+                                  loc);
+    }
+    Tensor p = Div(step, o.decay_steps, loc);
+    if (o.staircase) p = Floor(p, loc);
+    return Mul(Pow(Double(step, o.decay_rate, loc), p, loc), o.initial_learning_rate, loc);
+  };
+}
+
+Schedule PiecewiseConstant(const PiecewiseConstantOptions& o, SourceLocation loc) {
+  return [o, loc](const Tensor& step) -> Tensor {
+    if (!step.ok()) return {};
+    GraphBuilder* graph = step.graph();
+    if (o.values.size() != o.boundaries.size() + 1) {
+      return graph->FailAt(
+          "PiecewiseConstant",
+          absl::StrCat("needs one value more than boundaries, got ", o.values.size(), " and ", o.boundaries.size()),
+          loc);
+    }
+    for (size_t i = 1; i < o.boundaries.size(); ++i) {
+      if (!(o.boundaries[i - 1] < o.boundaries[i])) {
+        return graph->FailAt("PiecewiseConstant",
+                             absl::StrCat("`boundaries` must increase, got ", absl::StrJoin(o.boundaries, ", ")), loc);
+      }
+    }
+    for (double value : o.values) {
+      if (!Check(step, "PiecewiseConstant", value, 1, "", loc)) return {};
+    }
+    Tensor rate = Double(step, o.values.back(), loc);
+    for (size_t i = o.boundaries.size(); i-- > 0;) {
+      Tensor before = LessEqual(step, Double(step, o.boundaries[i], loc), loc);
+      rate = Select(before, Double(step, o.values[i], loc), rate, loc);
+    }
+    return rate;
+  };
+}
+
+Schedule PolynomialDecay(const PolynomialDecayOptions& o, SourceLocation loc) {
+  return [o, loc](const Tensor& step) -> Tensor {
+    if (!Check(step, "PolynomialDecay", o.initial_learning_rate, o.decay_steps, "decay_steps", loc) ||
+        !Check(step, "PolynomialDecay", o.end_learning_rate, 1, "", loc)) {
+      return {};
+    }
+    if (!(std::isfinite(o.power) && o.power > 0)) {
+      return step.graph()->FailAt("PolynomialDecay", absl::StrCat("`power` must be positive, got ", o.power), loc);
+    }
+    Tensor p = Div(step, o.decay_steps, loc);
+    if (o.cycle) {
+      // The period in which `step` lies is ceil(step / decay_steps) times as long as the first; at step 0, the first.
+      Tensor periods = Maximum(Neg(Floor(Neg(p, loc), loc), loc), 1.0, loc);
+      p = Div(p, periods, loc);
+    } else {
+      p = Minimum(p, 1.0, loc);
+    }
+    Tensor rest = Add(Neg(p, loc), 1.0, loc);
+    if (o.power != 1) rest = Pow(rest, o.power, loc);
+    return Add(Mul(rest, o.initial_learning_rate - o.end_learning_rate, loc), o.end_learning_rate, loc);
+  };
+}
+
+Schedule CosineDecay(const CosineDecayOptions& o, SourceLocation loc) {
+  return [o, loc](const Tensor& step) -> Tensor {
+    if (!Check(step, "CosineDecay", o.initial_learning_rate, o.decay_steps, "decay_steps", loc) ||
+        !Check(step, "CosineDecay", o.alpha, 1, "", loc)) {
+      return {};
+    }
+    Tensor p = Minimum(Div(step, o.decay_steps, loc), 1.0, loc);
+    Tensor cosine = Mul(Add(CosPi(p, loc), 1.0, loc), 0.5, loc);
+    return Mul(Add(Mul(cosine, 1 - o.alpha, loc), o.alpha, loc), o.initial_learning_rate, loc);
+  };
+}
+
+Schedule LinearWarmup(const LinearWarmupOptions& o, SourceLocation loc) {
+  return [o, loc](const Tensor& step) -> Tensor {
+    if (!Check(step, "LinearWarmup", 0, o.warmup_steps, "warmup_steps", loc)) return {};
+    if (!(o.start_factor >= 0 && o.start_factor <= 1)) {
+      return step.graph()->FailAt("LinearWarmup",
+                                  absl::StrCat("`start_factor` must be in [0, 1], got ", o.start_factor), loc);
+    }
+    Tensor after = o.then.At(Maximum(Sub(step, o.warmup_steps, loc), 0.0, loc), loc);
+    Tensor p = Minimum(Div(step, o.warmup_steps, loc), 1.0, loc);
+    return Mul(Add(Mul(p, 1 - o.start_factor, loc), o.start_factor, loc), after, loc);
+  };
+}
+
+}  // namespace schedules
+}  // namespace tandem

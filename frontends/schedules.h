@@ -1,0 +1,85 @@
+// Learning rates that depend on the global step, built into the graph and computed in double precision.
+#ifndef TANDEM_FRONTENDS_SCHEDULES_H_
+#define TANDEM_FRONTENDS_SCHEDULES_H_
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/source_location.h"
+#include "graph/graph_builder.h"
+#include "graph/tensor.h"
+
+namespace tandem {
+
+// From the number of finished steps (a float64 scalar) to the learning rate (a float64 scalar).
+using Schedule = std::function<Tensor(const Tensor& step)>;
+
+// An optimizer's learning rate: a number or a schedule.
+class LearningRate {
+ public:
+  LearningRate(double value) : value_(value) {}                        // NOLINT: implicit
+  LearningRate(Schedule schedule) : schedule_(std::move(schedule)) {}  // NOLINT: implicit
+
+  // A float32 scalar of `graph`. A number becomes the step scalar "learning_rate", which a run can set without
+  // another compilation. The number must be finite and not negative.
+  Tensor Build(GraphBuilder* graph, SourceLocation loc = SourceLocation::Current()) const;
+
+  // As a float64 scalar at `step` (float64): the schedule's value, or the number as a constant. For schedules that
+  // are built from others.
+  Tensor At(const Tensor& step, SourceLocation loc = SourceLocation::Current()) const;
+
+ private:
+  double value_ = 0;
+  Schedule schedule_;
+};
+
+namespace schedules {
+
+struct ExponentialDecayOptions {
+  double initial_learning_rate = 0.1;
+  double decay_steps = 0;  // required
+  double decay_rate = 0.96;
+  bool staircase = false;  // whole multiples of decay_steps only
+};
+// initial * decay_rate ^ (step / decay_steps).
+Schedule ExponentialDecay(const ExponentialDecayOptions& options, SourceLocation loc = SourceLocation::Current());
+
+struct PiecewiseConstantOptions {
+  std::vector<double> boundaries;  // increasing steps
+  std::vector<double> values;      // one more than boundaries
+};
+// values[i] for boundaries[i - 1] < step <= boundaries[i].
+Schedule PiecewiseConstant(const PiecewiseConstantOptions& options, SourceLocation loc = SourceLocation::Current());
+
+struct PolynomialDecayOptions {
+  double initial_learning_rate = 0.1;
+  double decay_steps = 0;  // required
+  double end_learning_rate = 1e-4;
+  double power = 1;
+  bool cycle = false;  // starts again at multiples of decay_steps, each time with a longer period
+};
+// (initial - end) * (1 - min(step, decay_steps) / decay_steps) ^ power + end.
+Schedule PolynomialDecay(const PolynomialDecayOptions& options, SourceLocation loc = SourceLocation::Current());
+
+struct CosineDecayOptions {
+  double initial_learning_rate = 0.1;
+  double decay_steps = 0;  // required
+  double alpha = 0;        // the share of the initial rate that is left at the end
+};
+// Loshchilov and Hutter 2016, without restarts: initial * ((1 - alpha) (1 + cos(pi min(step, steps) / steps)) / 2 +
+// alpha).
+Schedule CosineDecay(const CosineDecayOptions& options, SourceLocation loc = SourceLocation::Current());
+
+struct LinearWarmupOptions {
+  double warmup_steps = 0;  // required
+  double start_factor = 0;  // the share of the first rate at step 0
+  LearningRate then = 0.1;  // what follows; a schedule begins after the warm-up
+};
+// Rises from start_factor * then(0) to then(0) over warmup_steps, then goes on as then(step - warmup_steps).
+Schedule LinearWarmup(const LinearWarmupOptions& options, SourceLocation loc = SourceLocation::Current());
+
+}  // namespace schedules
+}  // namespace tandem
+
+#endif  // TANDEM_FRONTENDS_SCHEDULES_H_
