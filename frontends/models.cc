@@ -1,0 +1,70 @@
+#include "frontends/models.h"
+
+#include "frontends/layers.h"
+#include "frontends/regularizers.h"
+#include "graph/ops.h"
+
+namespace tandem::models {
+namespace {
+
+// Dense `classes`, with softmax unless the caller wants logits.
+Tensor Classifier(const Tensor& x, const ModelOptions& options, SourceLocation loc) {
+  Tensor logits = layers::Dense(x, {.units = options.classes, .kernel_regularizer = L2(options.l2)}, loc);
+  return options.logits || !logits.ok() ? logits : Softmax(logits, loc);
+}
+
+Tensor Conv3x3(const Tensor& x, int64_t filters, const ModelOptions& options, SourceLocation loc) {
+  return layers::Conv2D(
+      x, {.filters = filters, .kernel_size = 3, .activation = Relu, .kernel_regularizer = L2(options.l2)}, loc);
+}
+
+Tensor DenseRelu(const Tensor& x, int64_t units, const ModelOptions& options, SourceLocation loc) {
+  return layers::Dense(x, {.units = units, .activation = Relu, .kernel_regularizer = L2(options.l2)}, loc);
+}
+
+}  // namespace
+
+Tensor ZalandoConvnet(const Tensor& image, const ModelOptions& options, SourceLocation loc) {
+  Tensor x = Conv3x3(image, 32, options, loc);
+  x = layers::MaxPool2D(x, {.pool_size = 2}, loc);
+  x = Conv3x3(x, 64, options, loc);
+  x = layers::MaxPool2D(x, {.pool_size = 2}, loc);
+  x = Conv3x3(x, 64, options, loc);
+  x = layers::Flatten(x, loc);
+  // The tutorial's model has no dropout; a rate that is asked for goes before the classifier.
+  x = DenseRelu(x, 64, options, loc);
+  if (options.dropout.value_or(0) != 0) {
+    x = layers::Dropout(x, {.rate = *options.dropout, .training = options.training}, loc);
+  }
+  return Classifier(x, options, loc);
+}
+
+Tensor MnistConvnet(const Tensor& image, const ModelOptions& options, SourceLocation loc) {
+  Tensor x = Conv3x3(image, 32, options, loc);
+  x = layers::MaxPool2D(x, {.pool_size = 2}, loc);
+  x = layers::Flatten(x, loc);
+  x = DenseRelu(x, 64, options, loc);
+  if (options.dropout.value_or(0) != 0) {
+    x = layers::Dropout(x, {.rate = *options.dropout, .training = options.training}, loc);
+  }
+  return layers::Dense(x, {.units = options.classes, .kernel_regularizer = L2(options.l2)}, loc);
+}
+
+Tensor MultiGpuConvnet(const Tensor& image, const ModelOptions& options, SourceLocation loc) {
+  Tensor x = Conv3x3(image, 32, options, loc);
+  x = Conv3x3(x, 256, options, loc);
+  x = layers::BatchNormalization(x, {.training = options.training}, loc);
+  x = Conv3x3(x, 128, options, loc);
+  x = layers::MaxPool2D(x, {.pool_size = 2}, loc);
+  x = layers::Dropout(x, {.rate = options.dropout.value_or(0.25), .training = options.training}, loc);
+  x = layers::Flatten(x, loc);
+  x = DenseRelu(x, 128, options, loc);
+  x = layers::Dropout(x, {.rate = options.dropout.value_or(0.5), .training = options.training}, loc);
+  return Classifier(x, options, loc);
+}
+
+Tensor Linear(const Tensor& x, const ModelOptions& options, SourceLocation loc) {
+  return layers::Dense(x, {.units = 1, .kernel_regularizer = L2(options.l2)}, loc);
+}
+
+}  // namespace tandem::models
