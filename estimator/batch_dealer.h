@@ -1,0 +1,56 @@
+// Deals the batches of a dataset to the replicas of a step.
+#ifndef TANDEM_ESTIMATOR_BATCH_DEALER_H_
+#define TANDEM_ESTIMATOR_BATCH_DEALER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "data/dataset.h"
+#include "estimator/label_check.h"
+#include "estimator/step_runner.h"
+
+namespace tandem {
+
+// A step takes as many consecutive batches as there are replicas, one each, in order. At the end of the data the last
+// replicas get batches of zero rows: every example is used exactly once.
+class BatchDealer : public BatchSource {
+ public:
+  // The dataset must be batched. InvalidArgument otherwise, or the dataset's own error.
+  static absl::StatusOr<std::unique_ptr<BatchDealer>> Create(const Dataset& dataset, int replicas);
+
+  absl::StatusOr<bool> Next(Round* round) override;
+
+  // The position after the rounds drawn so far.
+  absl::StatusOr<std::string> SaveState() { return iterator_->SaveState(); }
+  // Goes on from a saved position. When nothing is left there, because that run had used up its input, the first Next
+  // starts the dataset again.
+  absl::Status RestoreState(absl::string_view state);
+
+  void set_label_ranges(std::vector<LabelRange> ranges) { label_ranges_ = std::move(ranges); }
+
+  const std::vector<ComponentSpec>& spec() const { return dataset_.spec(); }
+  int64_t batch_size() const { return dataset_.batch_size(); }
+  // Batches drawn so far, over all replicas.
+  int64_t batches() const { return batches_; }
+
+ private:
+  BatchDealer(Dataset dataset, std::unique_ptr<Iterator> iterator, int replicas)
+      : dataset_(std::move(dataset)), iterator_(std::move(iterator)), replicas_(replicas) {}
+  absl::Status CheckRanges(const Element& batch) const;
+  std::vector<HostTensor> EmptyBatch() const;
+
+  Dataset dataset_;
+  std::unique_ptr<Iterator> iterator_;
+  int replicas_;
+  std::vector<LabelRange> label_ranges_;
+  int64_t batches_ = 0;
+  bool restored_ = false;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_BATCH_DEALER_H_

@@ -1,0 +1,109 @@
+#include "estimator/batch_dealer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/exit_code.h"
+#include "base/logging.h"
+
+namespace tandem {
+namespace {
+
+using ::testing::HasSubstr;
+using Rows = std::vector<int64_t>;
+
+std::unique_ptr<BatchDealer> Deal(const Dataset& dataset, int replicas) {
+  auto dealer = BatchDealer::Create(dataset, replicas);
+  EXPECT_TRUE(dealer.ok()) << dealer.status();
+  return *std::move(dealer);
+}
+
+// The values of each replica in the next round; nothing at the end.
+std::vector<Rows> Next(BatchDealer* dealer) {
+  Round round;
+  auto more = dealer->Next(&round);
+  EXPECT_TRUE(more.ok()) << more.status();
+  std::vector<Rows> values;
+  if (!more.ok() || !*more) return values;
+  for (const auto& batch : round.replicas) {
+    auto v = batch[0].values<int64_t>();
+    values.emplace_back(v.begin(), v.end());
+  }
+  return values;
+}
+
+TEST(BatchDealer, DealsConsecutiveBatches) {
+  auto dealer = Deal(Dataset::Range(10).Batch(1), 2);
+  for (int64_t i = 0; i < 10; i += 2) EXPECT_EQ(Next(dealer.get()), (std::vector<Rows>{{i}, {i + 1}}));
+  EXPECT_TRUE(Next(dealer.get()).empty());
+}
+
+TEST(BatchDealer, TheLastRoundHasShortAndEmptyBatches) {
+  auto dealer = Deal(Dataset::Range(7).Batch(2), 3);
+  EXPECT_EQ(Next(dealer.get()), (std::vector<Rows>{{0, 1}, {2, 3}, {4, 5}}));
+  EXPECT_EQ(Next(dealer.get()), (std::vector<Rows>{{6}, {}, {}}));
+  EXPECT_TRUE(Next(dealer.get()).empty());
+  EXPECT_EQ(dealer->batches(), 4);
+}
+
+TEST(BatchDealer, CoversEveryExampleForAnyNumberOfReplicas) {
+  for (int replicas : {1, 2, 3, 4}) {
+    auto dealer = Deal(Dataset::Range(1000).Batch(16), replicas);
+    int64_t examples = 0;
+    Round round;
+    while (*dealer->Next(&round)) examples += round.examples;
+    EXPECT_EQ(examples, 1000) << replicas;
+  }
+}
+
+TEST(BatchDealer, ResumesAfterTheRoundsDrawn) {
+  const Dataset dataset = Dataset::Range(40).Shuffle(8, {.seed = 3}).Repeat(2).Batch(4).Prefetch(2);
+  auto first = Deal(dataset, 2);
+  Next(first.get());
+  Next(first.get());
+  const std::string state = *first->SaveState();
+  auto second = Deal(dataset, 2);
+  ASSERT_TRUE(second->RestoreState(state).ok());
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(Next(first.get()), Next(second.get())) << i;
+  EXPECT_TRUE(Next(second.get()).empty());
+}
+
+TEST(BatchDealer, ARestoredEndStartsAgainOnce) {
+  LogCapture log;
+  const Dataset dataset = Dataset::Range(4).Batch(2);
+  auto first = Deal(dataset, 2);
+  Next(first.get());
+  auto second = Deal(dataset, 2);
+  ASSERT_TRUE(second->RestoreState(*first->SaveState()).ok());
+  EXPECT_EQ(Next(second.get()), (std::vector<Rows>{{0, 1}, {2, 3}}));
+  EXPECT_TRUE(Next(second.get()).empty());
+  EXPECT_TRUE(log.Contains("starting it again"));
+}
+
+TEST(BatchDealer, AnotherPipelinesStateIsRefused) {
+  auto first = Deal(Dataset::Range(4).Batch(2), 1);
+  auto second = Deal(Dataset::Range(5).Batch(2), 1);
+  EXPECT_EQ(second->RestoreState(*first->SaveState()).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(BatchDealer, WantsBatches) {
+  auto dealer = BatchDealer::Create(Dataset::Range(4), 1);
+  EXPECT_THAT(std::string(dealer.status().message()), HasSubstr(".Batch("));
+}
+
+TEST(BatchDealer, LabelsOutOfRangeAreBadData) {
+  const Dataset dataset =
+      Dataset::FromTensorSlices({{"label", HostTensor::FromVector<int32_t>({4}, {0, 9, 3, 10})}}).Batch(2);
+  auto dealer = Deal(dataset, 1);
+  dealer->set_label_ranges({{"label", 10}});
+  Round round;
+  EXPECT_TRUE(dealer->Next(&round).ok());
+  const absl::Status status = dealer->Next(&round).status();
+  EXPECT_EQ(ExitCodeFor(status), kExitBadData);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("label 10 in row 1"));
+  EXPECT_FALSE(CheckLabels(HostTensor::FromVector<int64_t>({1}, {-1}), {"y", 10}).ok());
+  EXPECT_TRUE(CheckLabels(HostTensor::FromVector<float>({1}, {77}), {"y", 10}).ok());
+}
+
+}  // namespace
+}  // namespace tandem

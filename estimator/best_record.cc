@@ -1,0 +1,41 @@
+#include "estimator/best_record.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace tandem {
+
+bool BestRecords::Update(const std::string& evaluation, const EvalResult& result) {
+  const double loss = result["loss"];
+  if (!std::isfinite(loss)) return false;  // a NaN record would never be beaten
+  auto it = records_.find(evaluation);
+  if (it != records_.end() && !(loss < it->second.loss)) return false;
+  records_[evaluation] = {loss, result.global_step()};
+  return true;
+}
+
+std::string BestRecords::ToJson() const {
+  if (records_.empty()) return "";
+  nlohmann::ordered_json json;
+  for (const auto& [name, record] : records_) {
+    json[name] = {{"loss", record.loss}, {"global_step", record.global_step}};
+  }
+  return json.dump();
+}
+
+absl::StatusOr<BestRecords> BestRecords::FromJson(absl::string_view text) {
+  BestRecords result;
+  if (text.empty()) return result;
+  const nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return absl::DataLossError("the best-metric record is not a JSON object");
+  for (const auto& [name, record] : json.items()) {
+    if (!record.is_object() || !record.contains("loss") || !record["loss"].is_number() ||
+        !record.contains("global_step") || !record["global_step"].is_number_integer()) {
+      return absl::DataLossError("the best-metric record has no loss or no global_step");
+    }
+    result.records_[name] = {record["loss"].get<double>(), record["global_step"].get<int64_t>()};
+  }
+  return result;
+}
+
+}  // namespace tandem

@@ -1,0 +1,27 @@
+// The results of evaluations on disk: a file of JSON lines in model_dir/eval or model_dir/eval_<name>.
+#ifndef TANDEM_ESTIMATOR_EVAL_LOG_H_
+#define TANDEM_ESTIMATOR_EVAL_LOG_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/env.h"
+#include "estimator/eval_result.h"
+
+namespace tandem {
+
+// "eval" or "eval_<name>" in model_dir.
+std::string EvalDir(const std::string& model_dir, const std::string& name);
+
+// Adds a line to `dir`/metrics.jsonl.
+absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult& result);
+
+// The last result of that step, if one was recorded. Lines that do not parse are passed over.
+absl::StatusOr<std::optional<EvalResult>> FindEvalResult(Env* env, const std::string& dir, int64_t global_step);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_EVAL_LOG_H_

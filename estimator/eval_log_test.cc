@@ -1,0 +1,55 @@
+#include "estimator/eval_log.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "estimator/best_record.h"
+
+namespace tandem {
+namespace {
+
+EvalResult Result(double loss, int64_t step) {
+  return EvalResult{{{"loss", loss}, {"global_step", static_cast<double>(step)}}};
+}
+
+TEST(EvalLog, NamedEvaluationsHaveTheirOwnFolder) {
+  EXPECT_EQ(EvalDir("/m", ""), "/m/eval");
+  EXPECT_EQ(EvalDir("/m", "train"), "/m/eval_train");
+}
+
+TEST(EvalLog, FindsTheLastResultOfAStep) {
+  Env* env = Env::Default();
+  const std::string dir = ::testing::TempDir() + "/log/eval";
+  EXPECT_FALSE((*FindEvalResult(env, dir, 10)).has_value());
+  for (const EvalResult& r : {Result(3, 10), Result(2, 20), Result(1, 10)}) {
+    ASSERT_TRUE(AppendEvalResult(env, dir, r).ok());
+  }
+  EXPECT_EQ((**FindEvalResult(env, dir, 10))["loss"], 1);
+  EXPECT_EQ((**FindEvalResult(env, dir, 20))["loss"], 2);
+  EXPECT_FALSE((*FindEvalResult(env, dir, 30)).has_value());
+  ASSERT_TRUE(env->WriteFile(dir + "/metrics.jsonl", {"garbage\n{\"loss\":4,\"global_step\":30}\n"}).ok());
+  EXPECT_EQ((**FindEvalResult(env, dir, 30))["loss"], 4);
+}
+
+TEST(BestRecords, KeepsTheSmallestLossPerEvaluationAndNoNaN) {
+  BestRecords best;
+  EXPECT_FALSE(best.Update("", Result(NAN, 5)));
+  EXPECT_TRUE(best.Update("", Result(2, 10)));
+  EXPECT_FALSE(best.Update("", Result(2, 20)));
+  EXPECT_FALSE(best.Update("", Result(NAN, 25)));
+  EXPECT_TRUE(best.Update("", Result(1.5, 30)));
+  EXPECT_TRUE(best.Update("train", Result(9, 30)));
+  auto back = BestRecords::FromJson(best.ToJson());
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->records().at("").global_step, 30);
+  EXPECT_EQ(back->records().at("").loss, 1.5);
+  EXPECT_EQ(back->records().at("train").loss, 9);
+  EXPECT_TRUE(BestRecords::FromJson("")->records().empty());
+  for (const char* bad : {"[", "[]", "{\"\": 3}", "{\"\": {\"loss\": 1}}"}) {
+    EXPECT_FALSE(BestRecords::FromJson(bad).ok()) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace tandem
