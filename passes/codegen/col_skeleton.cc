@@ -12,7 +12,7 @@ namespace LLVM = mlir::LLVM;
 // The number of trailing elements of one row that a reduction keeps apart.
 int64_t Columns(mlir::Operation* op) {
   Reduction reduction;
-  GetReduction(op, reduction);
+  if (!GetReduction(op, reduction)) return 1;
   auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
   int64_t columns = 1;
   for (int64_t d = shape.size(); d-- > 0 && !llvm::is_contained(reduction.axes, d);) columns *= shape[d];

@@ -66,8 +66,7 @@ mlir::Type StorageType(mlir::Type element_type) {
 
 bool IsBatchReduce(mlir::Operation* op) {
   Reduction reduction;
-  return GetReduction(op, reduction) && td::IsBatched(op->getOperand(0).getType()) && !reduction.axes.empty() &&
-         reduction.axes.front() == 0;
+  return GetBatchReduction(op, reduction);
 }
 
 mlir::Value ElementEmitter::Load(mlir::Location loc, mlir::Type type, Buffer buffer, mlir::ValueRange indices) {
@@ -128,13 +127,11 @@ mlir::Value ElementEmitter::Emit(mlir::Location loc, mlir::Value tensor, mlir::V
     return Element(op->getLoc(), op->getOperand(0),
                    indices_.Reshape(op->getLoc(), indices, type.getShape(), from.getShape()));
   }
-  Reduction reduction;
-  if (GetReduction(op, reduction)) {
-    if (IsBatchReduce(op) && status.ok()) {
-      status = absl::InternalError("a kernel uses a sum over the batch before all rows are done");
-    }
-    return EmitReduce(op, indices);
+  if (IsBatchReduce(op) && status.ok()) {
+    status = absl::InternalError("a kernel uses a sum over the batch before all rows are done");
   }
+  Reduction reduction;
+  if (GetReduction(op, reduction)) return EmitReduce(op, indices);
   auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
   if (!elemental) {
     if (status.ok()) {
@@ -148,7 +145,12 @@ mlir::Value ElementEmitter::Emit(mlir::Location loc, mlir::Value tensor, mlir::V
 }
 
 mlir::Value ElementEmitter::ReduceRow(mlir::Operation* op, mlir::Value row, mlir::ValueRange kept) {
-  return EmitReduce(op, kept, row);
+  Reduction reduction;
+  if (GetReduction(op, reduction)) return EmitReduce(op, kept, row);
+  llvm::SmallVector<mlir::Value> indices = {row};
+  llvm::append_range(indices, kept);
+  OpContext context(*this, op);
+  return mlir::cast<td::ElementalOp>(op).emitElement(context, 0, indices);
 }
 
 mlir::Value ElementEmitter::EmitReduce(mlir::Operation* op, mlir::ValueRange kept, mlir::Value row) {

@@ -17,7 +17,7 @@ namespace tandem {
 // The type of an element in memory: booleans take a byte, signs are a matter of ops.
 mlir::Type StorageType(mlir::Type element_type);
 
-// True for a td.reduce over dimension 0 of a batched operand.
+// True for an op that sums (or takes the maximum) over the rows of a batched operand.
 bool IsBatchReduce(mlir::Operation* op);
 
 class ElementEmitter {
@@ -39,7 +39,7 @@ class ElementEmitter {
   void Store(mlir::Location loc, mlir::Type type, Buffer buffer, mlir::ValueRange indices, mlir::Value element);
   mlir::Value Load(mlir::Location loc, mlir::Type type, Buffer buffer, mlir::ValueRange indices);
 
-  // What row `row` adds to element `kept` of a td.reduce over the batch.
+  // What row `row` adds to element `kept` of a reduction over the batch.
   mlir::Value ReduceRow(mlir::Operation* op, mlir::Value row, mlir::ValueRange kept);
 
   // Emits `body` for trial into a region that is thrown away again.

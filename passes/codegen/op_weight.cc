@@ -7,16 +7,29 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/codegen/element_emitter.h"
+#include "passes/codegen/reduction.h"
 
 namespace tandem {
 namespace {
+
+// How often the body of `op` and of the loops around it runs, as far as that matters.
+int64_t LoopTrips(mlir::Operation* op) {
+  int64_t trips = 1;
+  for (; op != nullptr; op = op->getParentOp()) {
+    if (mlir::isa<mlir::scf::ForOp>(op)) trips *= 8;
+  }
+  return trips;
+}
 
 // Operands are constants: only the op's own code is emitted.
 class TrialContext : public td::ElementalContext {
  public:
   TrialContext(mlir::OpBuilder& builder, mlir::Operation* op, mlir::Value row)
-      : builder_(builder), op_(op), row_(row) {}
+      : reads(op->getNumOperands()), builder_(builder), op_(op), row_(row) {}
+  std::vector<int64_t> reads;
+
   mlir::Value Operand(unsigned operand, mlir::ValueRange) override {
+    reads[operand] += LoopTrips(builder_.getInsertionBlock()->getParentOp());
     mlir::Type type = mlir::cast<mlir::RankedTensorType>(op_->getOperand(operand).getType()).getElementType();
     if (!type.isInteger(1)) type = StorageType(type);
     return builder_.create<mlir::LLVM::UndefOp>(op_->getLoc(), type);
@@ -47,6 +60,12 @@ OpWeight WeightOf(mlir::Operation* op) {
   OpWeight weight;
   auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
   if (!elemental) return weight;
+  Reduction reduction;
+  if (GetReduction(op, reduction)) {  // emitted by the skeletons, not by the op
+    weight.ops = 1;
+    weight.reads = {1};
+    return weight;
+  }
   mlir::MLIRContext* context = op->getContext();
   context->loadDialect<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
                        mlir::LLVM::LLVMDialect>();
@@ -58,19 +77,16 @@ OpWeight WeightOf(mlir::Operation* op) {
   auto index = [&] { return block->addArgument(builder.getIndexType(), op->getLoc()); };
   mlir::Value row = index();
   llvm::SmallVector<mlir::Value> indices;
+  if (IsBatchReduce(op)) indices.push_back(index());  // the row whose addend is emitted
   auto type = mlir::cast<mlir::RankedTensorType>(op->getResult(0).getType());
   for (int64_t i = 0; i < type.getRank(); ++i) indices.push_back(index());
   TrialContext trial(builder, op, row);
   elemental.emitElement(trial, 0, indices);
   region.walk([&](mlir::Operation* emitted) {
     if (emitted == region) return;
-    int64_t trips = 1;
-    for (auto loop = emitted->getParentOfType<mlir::scf::ForOp>(); loop;
-         loop = loop->getParentOfType<mlir::scf::ForOp>()) {
-      trips *= 8;
-    }
-    weight.ops += trips * WeightOfEmitted(emitted);
+    weight.ops += LoopTrips(emitted->getParentOp()) * WeightOfEmitted(emitted);
   });
+  weight.reads = std::move(trial.reads);
   weight.expensive = weight.ops >= 12;
   return weight;
 }

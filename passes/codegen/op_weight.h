@@ -3,6 +3,7 @@
 #define TANDEM_PASSES_CODEGEN_OP_WEIGHT_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "mlir/IR/Operation.h"
 
@@ -11,6 +12,8 @@ namespace tandem {
 struct OpWeight {
   int64_t ops = 0;         // roughly vector instructions; a transcendental function counts 12, a division 4
   bool expensive = false;  // better stored than computed twice
+  // How often one element of the result reads each operand (a loop counts as 8 times).
+  std::vector<int64_t> reads;
 };
 
 // The weight of `op` itself, without its operands' producers. `op` must be an ElementalOp.

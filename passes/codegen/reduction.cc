@@ -1,8 +1,8 @@
 #include "passes/codegen/reduction.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "graph/ir/interfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tandem {
@@ -23,6 +23,18 @@ bool GetReduction(mlir::Operation* op, Reduction& reduction) {
   }
   std::sort(reduction.axes.begin(), reduction.axes.end());
   return true;
+}
+
+bool GetBatchReduction(mlir::Operation* op, Reduction& reduction) {
+  auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
+  if (!elemental || llvm::none_of(op->getOperandTypes(), td::IsBatched)) return false;
+  if (llvm::any_of(op->getResultTypes(), td::IsBatched)) return false;
+  if (GetReduction(op, reduction)) return true;
+  auto rule = mlir::dyn_cast<td::BatchOp>(op);
+  if (!rule) return false;
+  reduction.axes.clear();
+  reduction.kind = rule.getBatchRule() == td::BatchRule::kBatchMax ? "max" : "sum";
+  return rule.getBatchRule() == td::BatchRule::kBatchMax || rule.getBatchRule() == td::BatchRule::kBatchSum;
 }
 
 mlir::Value NeutralElement(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef kind, mlir::Type type) {

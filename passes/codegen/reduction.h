@@ -16,6 +16,10 @@ struct Reduction {
 // What `op` reduces; false when it is not a td.reduce.
 bool GetReduction(mlir::Operation* op, Reduction& reduction);
 
+// The same for what `op` sums up over the batch: any ElementalOp with a batched operand and a result without batch.
+// `axes` stays empty when it is no td.reduce; such an op emits the addend of one row, whose index comes first.
+bool GetBatchReduction(mlir::Operation* op, Reduction& reduction);
+
 // The neutral element of `kind` for a scalar of type `type`.
 mlir::Value NeutralElement(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef kind, mlir::Type type);
 // `reassociate` allows LLVM to sum in vector lanes: only where the code is the same for every run over the data.

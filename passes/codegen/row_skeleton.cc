@@ -93,7 +93,7 @@ void KernelBuilder::EmitNeutral(ElementEmitter& e, LLVM::LLVMFuncOp f) {
   for (unsigned r : batch_reduces_) {
     auto type = mlir::cast<mlir::RankedTensorType>(results_[r].getType());
     Reduction reduction;
-    GetReduction(results_[r].getDefiningOp(), reduction);
+    GetBatchReduction(results_[r].getDefiningOp(), reduction);
     Space space;
     space.radices = Radices(type);
     EmitNest(e, loc_, space, [&](const Point& point) {
@@ -107,7 +107,7 @@ void KernelBuilder::EmitNeutral(ElementEmitter& e, LLVM::LLVMFuncOp f) {
 void KernelBuilder::Accumulate(ElementEmitter& e, LLVM::LLVMFuncOp f, const Space& row, unsigned result) {
   mlir::Operation* op = results_[result].getDefiningOp();
   Reduction reduction;
-  GetReduction(op, reduction);
+  GetBatchReduction(op, reduction);
   mlir::Type type = results_[result].getType();
   mlir::Value operand = op->getOperand(0);
   int64_t rank = mlir::cast<mlir::RankedTensorType>(operand.getType()).getRank();
@@ -117,7 +117,7 @@ void KernelBuilder::Accumulate(ElementEmitter& e, LLVM::LLVMFuncOp f, const Spac
             Combine(b_, op->getLoc(), reduction.kind, sum, element, /*reassociate=*/false));
   };
   Space space = row;
-  if (llvm::is_contained(reduction.axes, rank - 1)) {
+  if (reduction.axes.empty() || llvm::is_contained(reduction.axes, rank - 1)) {
     // Sum up the trailing dimensions first, then add that to the rows before.
     space.rows = Space::Rows::kNone;
     space.radices = InnerShape(type);
