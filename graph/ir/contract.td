@@ -1,2 +1,62 @@
-// Contractions: matmul, convolution and its gradients.
+// Contractions: matmul, convolution and its gradients. Activations are NHWC, kernels HWIO.
 include "graph/ir/td_base.td"
+
+class Td_ContractOp<string mnemonic, list<Trait> traits = []>
+    : Td_PureOp<mnemonic, traits # [
+        DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
+        DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_LibraryOp>,
+        DeclareOpInterfaceMethods<Td_CostOp>]> {
+  let extraClassDefinition = "::llvm::StringRef $cppClass::getPrimitiveName() { return \"" # mnemonic # "\"; }";
+}
+
+def Td_MatMulOp : Td_ContractOp<"matmul"> {
+  let summary = "product of two matrices, either of them transposed";
+  let description = [{
+    [b, k] x [k, n] works per example; the transposed product of two batched operands sums over the batch.
+    ```mlir
+    %y = td.matmul %x, %w : tensor<?x8xf32>, tensor<8x4xf32> -> tensor<?x4xf32>
+    %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x8xf32>, tensor<?x4xf32> -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$a, Td_FloatTensor:$b, DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
+  let results = (outs Td_FloatTensor:$output);
+  let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($output)";
+}
+
+def Td_Conv2DOp : Td_ContractOp<"conv2d"> {
+  let summary = "2-D convolution (cross-correlation, as in TensorFlow)";
+  let description = [{
+    ```mlir
+    %y = td.conv2d %x, %k strides [1, 1] low [0, 0] high [0, 0] : tensor<?x28x28x1xf32>, tensor<3x3x1x32xf32> -> tensor<?x26x26x32xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$x, Td_FloatTensor:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+  let results = (outs Td_FloatTensor:$output);
+  let assemblyFormat = [{
+    $x `,` $kernel `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($x) `,` type($kernel) `->` type($output)
+  }];
+}
+
+def Td_Conv2DInputGradOp : Td_ContractOp<"conv2d_input_grad"> {
+  let summary = "gradient of conv2d to its input";
+  let description = "`size` is the input's height and width, which the strides may leave open.";
+  let arguments = (ins Td_FloatTensor:$dy, Td_FloatTensor:$kernel, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+  let results = (outs Td_FloatTensor:$dx);
+  let assemblyFormat = [{
+    $dy `,` $kernel `size` $size `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($dy) `,` type($kernel) `->` type($dx)
+  }];
+}
+
+def Td_Conv2DFilterGradOp : Td_ContractOp<"conv2d_filter_grad"> {
+  let summary = "gradient of conv2d to its kernel: a sum over the batch";
+  let description = "`size` is the kernel's height and width.";
+  let arguments = (ins Td_FloatTensor:$x, Td_FloatTensor:$dy, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+  let results = (outs Td_FloatTensor:$dkernel);
+  let assemblyFormat = [{
+    $x `,` $dy `size` $size `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($x) `,` type($dy) `->` type($dkernel)
+  }];
+}
