@@ -32,6 +32,16 @@ struct StepResult {
   bool finite = true;
 };
 
+// Bytes of a session's memory, variables and inputs left out. Arenas are touched on first use.
+struct SessionMemory {
+  uint64_t shard = 0;  // all threads: values inside one shard, library scratch, staging of short shards
+  uint64_t lane = 0;   // all lanes' slots, and one scratch slot per thread
+  uint64_t step = 0;   // all devices
+  uint64_t batch = 0;  // all devices
+  uint64_t total() const { return shard + lane + step + batch; }
+};
+
+// One Run at a time: calls from several threads wait for each other.
 class Session {
  public:
   struct Options {
@@ -39,16 +49,23 @@ class Session {
   };
   // Checks the executable against this machine, loads kernels, creates primitives, allocates arenas, binds variables
   // by name (they are created, not initialised, where the store lacks them; a shape or dtype mismatch is an error).
+  // The store must have a device per replica, and exactly as many when the program updates variables. Link
+  // //runtime/cpu:cpu_session.
   static absl::StatusOr<std::unique_ptr<Session>> Create(std::shared_ptr<const Executable> executable,
                                                          std::shared_ptr<VariableStore> variables, Options options);
   virtual ~Session() = default;
 
-  // Runs one step. `fetches`: indices into Executable::outputs whose values are wanted (others stay empty).
+  // Runs one step. `fetches`: indices into Executable::outputs whose values are wanted (others stay empty). Values
+  // without batch are the first replica's. When a check fails (`finite` is false) no output is filled in.
+  // Errors: InvalidArgument for inputs or scalars that do not fit the executable, FailedPrecondition for a variable
+  // that has no value yet.
   virtual absl::StatusOr<StepResult> Run(const StepInputs& inputs, const std::vector<int>& fetches) = 0;
 
   // Runs the step again with a check of every step's outputs; returns the name and source line of the first step that
   // produced a NaN or infinity (and the lane and device), or "" when none did. Changes no variable.
   virtual absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) = 0;
+
+  virtual SessionMemory memory() const = 0;
 };
 
 }  // namespace tandem

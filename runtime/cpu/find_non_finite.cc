@@ -1,0 +1,93 @@
+#include "runtime/cpu/find_non_finite.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "runtime/cpu/global_steps.h"
+#include "runtime/cpu/map_steps.h"
+
+namespace tandem {
+namespace {
+
+// The rows beyond `rows` hold anything.
+bool OutputsFinite(const PlannedStep& step, const ShardContext& context, int64_t rows) {
+  // Packed weights have a layout of their own, with padding.
+  if (step.kind == fb::StepBody::LibraryCall &&
+      step.step->body.AsLibraryCall()->primitive == fb::Primitive::PackWeights) {
+    return true;
+  }
+  for (const Operand& o : step.outputs) {
+    if (!AllFinite(o.dtype, context.Address(o), o.row_bytes > 0 ? rows * o.elements : o.elements)) return false;
+  }
+  return true;
+}
+
+class Finder {
+ public:
+  Finder(const Executable& executable, const StepState& state, const StepPlan& plan)
+      : executable_(executable), state_(state), plan_(plan) {}
+
+  absl::StatusOr<std::string> MapSection(const PlannedSection& section, int thread) {
+    std::string found;
+    for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
+      for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
+        TD_RETURN_IF_ERROR(RunLane(state_, plan_, section, device, lane, thread,
+                                   [&](const PlannedStep& step, const ShardContext& context, int64_t rows) {
+                                     if (OutputsFinite(step, context, rows)) return true;
+                                     found = absl::StrCat(Describe(step, device), ", lane ",
+                                                          device * state_.lanes_per_replica + lane);
+                                     return false;
+                                   }));
+        if (!found.empty()) return found;
+      }
+    }
+    return found;
+  }
+
+  // "" when the outputs on all replicas that had rows are finite.
+  std::string GlobalOutputs(const PlannedStep& step) {
+    for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
+      if (state_.devices[device].rows == 0) continue;
+      ShardContext context;
+      context.device = &state_.devices[device];
+      context.constants = state_.constants;
+      if (!OutputsFinite(step, context, 0)) return Describe(step, device);
+    }
+    return "";
+  }
+
+  std::string Describe(const PlannedStep& step, int device) const {
+    std::string location = executable_.LocationString(step.step->location);
+    return absl::StrCat(step.step->name, location.empty() ? "" : absl::StrCat(" [", location, "]"), ", replica ",
+                        device, " (", executable_.index().replicas[device]->device, ")");
+  }
+
+ private:
+  const Executable& executable_;
+  const StepState& state_;
+  const StepPlan& plan_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> FindNonFiniteStep(const Executable& executable, const StepState& state,
+                                              const StepPlan& plan, ThreadPool& pool) {
+  Finder finder(executable, state, plan);
+  for (const PlannedSection& section : plan.sections) {
+    if (section.kind == fb::SectionKind::Map) {
+      absl::StatusOr<std::string> found = std::string();
+      pool.ParallelFor(1, [&](int64_t, int thread) { found = finder.MapSection(section, thread); });
+      if (!found.ok() || !found->empty()) return found;
+      continue;
+    }
+    for (const PlannedStep& step : section.steps) {
+      if (step.WritesVariables()) return std::string();
+      TD_ASSIGN_OR_RETURN(bool finite, RunGlobalStep(state, step, pool));
+      if (!finite) return finder.Describe(step, 0);
+      std::string found = finder.GlobalOutputs(step);
+      if (!found.empty()) return found;
+    }
+  }
+  return std::string();
+}
+
+}  // namespace tandem

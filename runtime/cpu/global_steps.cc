@@ -1,0 +1,202 @@
+#include "runtime/cpu/global_steps.h"
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+#include "absl/container/inlined_vector.h"
+#include "runtime/reduction_tree.h"
+
+namespace tandem {
+namespace {
+
+using Leaves = absl::InlinedVector<const void*, 64>;
+using MomentsLeaves = absl::InlinedVector<MomentsLeaf, 32>;
+
+const float* Floats(const uint8_t* p) { return reinterpret_cast<const float*>(p); }
+float* Floats(uint8_t* p) { return reinterpret_cast<float*>(p); }
+
+// The tasks of one step.
+class GlobalStep {
+ public:
+  GlobalStep(const StepState& state, const PlannedStep& p) : state_(state), p_(p) {
+    for (const DeviceState& d : state.devices) any_rows_ |= d.rows > 0;
+  }
+
+  absl::StatusOr<bool> Run(ThreadPool& pool) {
+    // An all-reduce handles all devices in one task.
+    const int64_t devices = p_.kind == fb::StepBody::AllReduce ? 1 : static_cast<int64_t>(state_.devices.size());
+    const int64_t tasks = (static_cast<int64_t>(p_.tasks.size()) - 1) * devices;
+    if (p_.kind == fb::StepBody::AllReduce && state_.devices.size() == 1) return true;
+    auto task = [&](int64_t i, int thread) {
+      int device = static_cast<int>(i % devices);
+      int t = static_cast<int>(i / devices);
+      for (int piece = p_.tasks[t]; piece < p_.tasks[t + 1]; ++piece) RunPiece(device, p_.pieces[piece], thread);
+    };
+    if (p_.run_inline) {
+      // One loop of one task: it takes a thread index and sets the thread up, but wakes nobody.
+      pool.ParallelFor(1, [&](int64_t, int thread) {
+        for (int64_t i = 0; i < tasks; ++i) task(i, thread);
+      });
+    } else {
+      pool.ParallelFor(tasks, task);
+    }
+    if (!status_.ok()) return status_;
+    return finite_.load();
+  }
+
+ private:
+  void RunPiece(int device, const Piece& piece, int thread) {
+    ShardContext context = At(device);
+    switch (p_.kind) {
+      case fb::StepBody::KernelLaunch: {
+        absl::InlinedVector<void*, 32> args;
+        for (const Operand& o : p_.inputs) args.push_back(context.Address(o));
+        for (const Operand& o : p_.outputs) args.push_back(context.Address(o));
+        p_.function(args.data(), piece.begin, piece.end, 0);
+        break;
+      }
+      case fb::StepBody::GroupedLaunch: {
+        absl::InlinedVector<void*, 32> args;
+        const Operand* operands = &p_.group_args[static_cast<size_t>(piece.item) * p_.num_args];
+        for (int i = 0; i < p_.num_args; ++i) args.push_back(context.Address(operands[i]));
+        p_.function(args.data(), piece.begin, piece.end, 0);
+        break;
+      }
+      case fb::StepBody::LibraryCall: {
+        absl::InlinedVector<void*, 4> args;
+        for (const Operand& o : p_.inputs) args.push_back(context.Address(o));
+        absl::Status status =
+            p_.library->Run(thread, args, context.Address(p_.outputs[0]), state_.threads[thread].library.data());
+        std::lock_guard<std::mutex> lock(mutex_);
+        status_.Update(status);
+        break;
+      }
+      case fb::StepBody::LaneReduce:
+        p_.reduce == fb::ReduceKind::Moments ? ReduceLaneMoments(device, piece) : ReduceLanes(device, piece);
+        break;
+      case fb::StepBody::AllReduce:
+        p_.reduce == fb::ReduceKind::Moments ? AllReduceMoments(piece) : AllReduce(piece);
+        break;
+      case fb::StepBody::CheckFinite:
+        // The values of a replica without rows are not defined.
+        if (any_rows_ && state_.devices[device].rows == 0) break;
+        if (!AllFinite(p_.inputs[piece.item].dtype, ElementAddress(device, p_.inputs[piece.item], piece.begin),
+                       piece.end - piece.begin)) {
+          finite_.store(false, std::memory_order_relaxed);
+        }
+        break;
+      default:
+        std::memcpy(context.Address(p_.outputs[0]), context.Address(p_.inputs[0]), p_.outputs[0].bytes());
+    }
+  }
+
+  ShardContext At(int device) const {
+    ShardContext context;
+    context.device = &state_.devices[device];
+    context.constants = state_.constants;
+    return context;
+  }
+
+  uint8_t* ElementAddress(int device, const Operand& o, int64_t element) const {
+    return At(device).Address(o) + element * SizeOf(o.dtype);
+  }
+
+  bool Present(size_t device) const { return state_.devices[device].rows > 0; }
+
+  void ReduceLanes(int device, const Piece& piece) {
+    const Operand& in = p_.inputs[piece.item];
+    Leaves leaves;
+    for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
+      bool present = state_.LaneRows(device, lane) > 0;
+      leaves.push_back(present ? state_.LaneSlot(device, lane) + in.offset + piece.begin * SizeOf(in.dtype) : nullptr);
+    }
+    TreeReduce(p_.reduce, in.dtype, leaves, ElementAddress(device, p_.outputs[piece.item], piece.begin),
+               piece.end - piece.begin);
+  }
+
+  void ReduceLaneMoments(int device, const Piece& piece) {
+    const Operand* in = &p_.inputs[piece.item];
+    MomentsLeaves leaves;
+    for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
+      const uint8_t* slot = state_.LaneSlot(device, lane);
+      leaves.push_back(
+          state_.LaneRows(device, lane) == 0
+              ? MomentsLeaf()
+              : MomentsLeaf{Floats(slot + in[0].offset), Floats(slot + in[1].offset), Floats(slot + in[2].offset)});
+    }
+    ShardContext context = At(device);
+    const Operand* out = &p_.outputs[piece.item];
+    TreeMergeMoments(leaves, out[0].elements == out[1].elements, Floats(context.Address(out[0])),
+                     Floats(context.Address(out[1])), Floats(context.Address(out[2])), out[1].elements);
+  }
+
+  // Without any rows there is nothing to combine, and all devices hold the same.
+  void AllReduce(const Piece& piece) {
+    const Operand& o = p_.inputs[piece.item];
+    if (!any_rows_) return;
+    Leaves leaves;
+    for (size_t d = 0; d < state_.devices.size(); ++d) {
+      leaves.push_back(Present(d) ? ElementAddress(static_cast<int>(d), o, piece.begin) : nullptr);
+    }
+    uint8_t* out = ElementAddress(0, o, piece.begin);
+    TreeReduce(p_.reduce, o.dtype, leaves, out, piece.end - piece.begin);
+    for (size_t d = 1; d < state_.devices.size(); ++d) {
+      std::memcpy(ElementAddress(static_cast<int>(d), o, piece.begin), out,
+                  (piece.end - piece.begin) * SizeOf(o.dtype));
+    }
+  }
+
+  void AllReduceMoments(const Piece& piece) {
+    const Operand* o = &p_.inputs[piece.item];
+    if (!any_rows_) return;
+    MomentsLeaves leaves;
+    for (size_t d = 0; d < state_.devices.size(); ++d) {
+      ShardContext at = At(static_cast<int>(d));
+      leaves.push_back(!Present(d)
+                           ? MomentsLeaf()
+                           : MomentsLeaf{Floats(at.Address(o[0])), Floats(at.Address(o[1])), Floats(at.Address(o[2]))});
+    }
+    ShardContext first = At(0);
+    TreeMergeMoments(leaves, o[0].elements == o[1].elements, Floats(first.Address(o[0])), Floats(first.Address(o[1])),
+                     Floats(first.Address(o[2])), o[1].elements);
+    for (size_t d = 1; d < state_.devices.size(); ++d) {
+      ShardContext at = At(static_cast<int>(d));
+      for (int i = 0; i < 3; ++i) std::memcpy(at.Address(o[i]), first.Address(o[i]), o[i].bytes());
+    }
+  }
+
+  const StepState& state_;
+  const PlannedStep& p_;
+  bool any_rows_ = false;
+  std::atomic<bool> finite_{true};
+  std::mutex mutex_;
+  absl::Status status_;
+};
+
+// Finite numbers have an exponent that is not all ones.
+template <typename Bits>
+bool ExponentsFinite(const void* data, int64_t n, Bits mask) {
+  const char* p = static_cast<const char*>(data);
+  Bits bad = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    Bits bits;
+    std::memcpy(&bits, p + i * sizeof bits, sizeof bits);
+    bad |= (bits & mask) == mask;
+  }
+  return bad == 0;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> RunGlobalStep(const StepState& state, const PlannedStep& step, ThreadPool& pool) {
+  return GlobalStep(state, step).Run(pool);
+}
+
+bool AllFinite(DType dtype, const void* data, int64_t n) {
+  if (dtype == DType::kFloat32) return ExponentsFinite<uint32_t>(data, n, 0x7f800000u);
+  if (dtype == DType::kFloat64) return ExponentsFinite<uint64_t>(data, n, 0x7ff0000000000000ull);
+  return true;
+}
+
+}  // namespace tandem

@@ -1,0 +1,20 @@
+// Steps of global sections: all devices, cut into tasks that any thread may take.
+#ifndef TANDEM_RUNTIME_CPU_GLOBAL_STEPS_H_
+#define TANDEM_RUNTIME_CPU_GLOBAL_STEPS_H_
+
+#include "absl/status/statusor.h"
+#include "runtime/cpu/step_plan.h"
+#include "runtime/cpu/step_state.h"
+#include "runtime/thread_pool.h"
+
+namespace tandem {
+
+// Runs one step on all devices and returns when it is done. False: a CheckFinite step found a NaN or infinity.
+absl::StatusOr<bool> RunGlobalStep(const StepState& state, const PlannedStep& step, ThreadPool& pool);
+
+// Whether all of `n` numbers are finite; true for integers.
+bool AllFinite(DType dtype, const void* data, int64_t n);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_GLOBAL_STEPS_H_

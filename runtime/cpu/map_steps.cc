@@ -1,0 +1,127 @@
+#include "runtime/cpu/map_steps.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/status_macros.h"
+#include "runtime/reduction_tree.h"
+
+namespace tandem {
+namespace {
+
+uint64_t AlignUp(uint64_t n) { return (n + 63) / 64 * 64; }
+
+// One shard with `rows` rows on `thread`.
+class ShardRunner {
+ public:
+  ShardRunner(const StepState& state, const StepPlan& plan, int thread)
+      : state_(state), plan_(plan), thread_(thread), memory_(state.threads[thread]) {}
+
+  absl::Status Run(const PlannedStep& p, const ShardContext& context, int64_t rows, int64_t global_row) {
+    if (p.kind == fb::StepBody::LibraryCall) return RunLibrary(p, context, rows);
+    if (p.kind == fb::StepBody::Copy) {
+      const Operand& o = p.outputs[0];
+      std::memcpy(context.Address(o), context.Address(p.inputs[0]), o.row_bytes > 0 ? rows * o.row_bytes : o.bytes());
+      return absl::OkStatus();
+    }
+    void** args = const_cast<void**>(memory_.args.data());
+    void** next = args;
+    for (const Operand& o : p.inputs) *next++ = context.Address(o);
+    for (const Operand& o : p.outputs) *next++ = context.Address(o);
+    p.function(args, 0, p.domain == fb::Domain::Rows ? rows : p.count, global_row);
+    return absl::OkStatus();
+  }
+
+ private:
+  // Primitives take whole shards. In a short one the rows beyond may belong to somebody else (the caller's tensor ends,
+  // the next lane begins), so operands that are not in the shard arena go through the staging memory.
+  absl::Status RunLibrary(const PlannedStep& p, const ShardContext& context, int64_t rows) {
+    void** args = const_cast<void**>(memory_.args.data());
+    uint8_t* scratch = memory_.library.data();
+    if (rows == state_.shard_rows) {
+      for (size_t i = 0; i < p.inputs.size(); ++i) args[i] = context.Address(p.inputs[i]);
+      return p.library->Run(thread_, absl::MakeConstSpan(args, p.inputs.size()), context.Address(p.outputs[0]),
+                            scratch);
+    }
+    uint8_t* staging = scratch + plan_.scratch_bytes;
+    for (size_t i = 0; i < p.inputs.size(); ++i) {
+      const Operand& o = p.inputs[i];
+      uint8_t* address = context.Address(o);
+      uint64_t valid = rows * o.row_bytes, all = state_.shard_rows * o.row_bytes;
+      bool staged = o.row_bytes > 0 && o.space != fb::Space::Shard;
+      if (staged) {
+        std::memcpy(staging, address, valid);
+        address = staging;
+        staging += AlignUp(all);
+      }
+      if (staged || p.reduces_batch) std::memset(address + valid, 0, all - valid);
+      args[i] = address;
+    }
+    const Operand& out = p.outputs[0];
+    uint8_t* address = context.Address(out);
+    bool staged = out.row_bytes > 0 && out.space != fb::Space::Shard;
+    TD_RETURN_IF_ERROR(
+        p.library->Run(thread_, absl::MakeConstSpan(args, p.inputs.size()), staged ? staging : address, scratch));
+    if (staged) std::memcpy(address, staging, rows * out.row_bytes);
+    return absl::OkStatus();
+  }
+
+  const StepState& state_;
+  const StepPlan& plan_;
+  const int thread_;
+  const ThreadState& memory_;
+};
+
+void Merge(const LaneMerge& merge, uint8_t* slot, const uint8_t* part) {
+  if (merge.kind != fb::ReduceKind::Moments) {
+    const Operand& o = merge.parts[0];
+    Combine(merge.kind, o.dtype, slot + o.offset, part + o.offset, o.elements);
+    return;
+  }
+  auto at = [&](const uint8_t* base, int i) { return reinterpret_cast<const float*>(base + merge.parts[i].offset); };
+  auto out = [&](int i) { return reinterpret_cast<float*>(slot + merge.parts[i].offset); };
+  const MomentsLeaf leaves[] = {{at(slot, 0), at(slot, 1), at(slot, 2)}, {at(part, 0), at(part, 1), at(part, 2)}};
+  int64_t n = merge.parts[1].elements;
+  TreeMergeMoments(leaves, merge.parts[0].elements == n, out(0), out(1), out(2), n);
+}
+
+template <typename After>
+absl::Status RunShards(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device,
+                       int lane, int thread, After after_step) {
+  const int64_t lane_rows = state.LaneRows(device, lane);
+  const int64_t replica_rows = state.lanes_per_replica * state.rows_per_lane;
+  ShardRunner runner(state, plan, thread);
+  ShardContext context;
+  context.device = &state.devices[device];
+  context.shard = state.threads[thread].shard.data();
+  context.constants = state.constants;
+  uint8_t* slot = state.LaneSlot(device, lane);
+  for (int64_t begin = 0; begin < lane_rows; begin += state.shard_rows) {
+    const int64_t rows = std::min(state.shard_rows, lane_rows - begin);
+    context.row = lane * state.rows_per_lane + begin;
+    context.lane = begin == 0 ? slot : state.threads[thread].lane.data();
+    for (const PlannedStep& step : section.steps) {
+      TD_RETURN_IF_ERROR(runner.Run(step, context, rows, device * replica_rows + context.row));
+      if (!after_step(step, context, rows)) return absl::OkStatus();
+    }
+    if (begin > 0) {
+      for (const LaneMerge& merge : section.merges) Merge(merge, slot, context.lane);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device, int lane,
+                     int thread) {
+  return RunShards(state, plan, section, device, lane, thread,
+                   [](const PlannedStep&, const ShardContext&, int64_t) { return true; });
+}
+
+absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device, int lane,
+                     int thread, AfterStep after_step) {
+  return RunShards(state, plan, section, device, lane, thread, after_step);
+}
+
+}  // namespace tandem

@@ -1,0 +1,210 @@
+#include "runtime/cpu/step_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+#include "runtime/cpu/onednn_layout.h"
+
+namespace tandem {
+namespace {
+
+// Elements of one task of a global step: some microseconds of work.
+constexpr int64_t kTaskElements = 8192;
+// Below this many elements read, waking a thread costs more than it saves.
+constexpr int64_t kInlineElements = 32768;
+
+uint64_t AlignUp(uint64_t n) { return (n + 63) / 64 * 64; }
+
+class Planner {
+ public:
+  Planner(const Executable& executable, const LoadedKernels& kernels, int num_threads)
+      : executable_(executable),
+        index_(executable.index()),
+        program_(*index_.programs[index_.replicas[0]->program]),
+        kernels_(kernels),
+        num_threads_(num_threads) {}
+
+  absl::StatusOr<StepPlan> Run() {
+    for (const auto& section : program_.sections) {
+      PlannedSection planned;
+      planned.kind = section->kind;
+      for (const auto& step : section->steps) {
+        absl::StatusOr<PlannedStep> p = PlanStep(*step, section->kind);
+        if (!p.ok()) return Annotate(p.status(), absl::StrCat(step->name, ": "), At(*step));
+        plan_.max_operands = std::max(plan_.max_operands, p->inputs.size() + p->outputs.size());
+        planned.steps.push_back(*std::move(p));
+      }
+      if (section->kind == fb::SectionKind::Map) AddMerges(planned, *section);
+      plan_.sections.push_back(std::move(planned));
+    }
+    for (const auto& output : index_.outputs) plan_.outputs.push_back(MakeOperand(output->buffer));
+    return std::move(plan_);
+  }
+
+ private:
+  std::string At(const fb::StepT& step) const {
+    std::string location = executable_.LocationString(step.location);
+    return location.empty() ? "" : absl::StrCat(" [", location, "]");
+  }
+
+  Operand MakeOperand(uint32_t buffer) const {
+    const fb::BufferT& b = *program_.buffers[buffer];
+    Operand o;
+    o.space = b.space;
+    o.dtype = static_cast<DType>(b.dtype);
+    o.index = b.index;
+    o.offset = b.offset;
+    o.row_bytes = b.row_bytes;
+    auto shape = absl::MakeConstSpan(b.shape);
+    o.elements = NumElements(b.row_bytes > 0 ? shape.subspan(1) : shape);
+    return o;
+  }
+
+  absl::StatusOr<PlannedStep> PlanStep(const fb::StepT& step, fb::SectionKind section) {
+    PlannedStep p;
+    p.step = &step;
+    p.kind = step.body.type;
+    for (uint32_t b : step.inputs) p.inputs.push_back(MakeOperand(b));
+    for (uint32_t b : step.outputs) p.outputs.push_back(MakeOperand(b));
+    int64_t fan_in = 1;
+    switch (p.kind) {
+      case fb::StepBody::KernelLaunch: {
+        const fb::KernelLaunchT& launch = *step.body.AsKernelLaunch();
+        p.function = kernels_.function(static_cast<int>(launch.kernel));
+        p.domain = index_.kernels[launch.kernel]->domain;
+        p.count = p.domain == fb::Domain::Elements ? static_cast<int64_t>(launch.count) : 1;
+        AddPieces(p, 0, p.count, kTaskElements);
+        fan_in = 2;
+        break;
+      }
+      case fb::StepBody::GroupedLaunch: {
+        const fb::GroupedLaunchT& group = *step.body.AsGroupedLaunch();
+        p.function = kernels_.function(static_cast<int>(group.kernel));
+        p.num_args = static_cast<int>(group.num_args);
+        for (uint32_t b : group.args) p.group_args.push_back(MakeOperand(b));
+        for (size_t i = 0; i < group.counts.size(); ++i) {
+          AddPieces(p, static_cast<int>(i), static_cast<int64_t>(group.counts[i]), kTaskElements);
+        }
+        fan_in = p.num_args;
+        break;
+      }
+      case fb::StepBody::LibraryCall:
+        TD_RETURN_IF_ERROR(PlanLibrary(step, *step.body.AsLibraryCall(), p));
+        AddPieces(p, 0, 1, 1);
+        if (section == fb::SectionKind::Global) fan_in = kInlineElements;  // always worth a thread per device
+        break;
+      case fb::StepBody::LaneReduce:
+        p.reduce = step.body.AsLaneReduce()->kind;
+        PlanReduce(p);
+        fan_in = executable_.lanes_per_replica();
+        break;
+      case fb::StepBody::AllReduce:
+        p.reduce = step.body.AsAllReduce()->kind;
+        PlanReduce(p);
+        fan_in = executable_.num_replicas();
+        break;
+      case fb::StepBody::CheckFinite:
+        for (size_t i = 0; i < p.inputs.size(); ++i) {
+          bool floating = p.inputs[i].dtype == DType::kFloat32 || p.inputs[i].dtype == DType::kFloat64;
+          if (floating) AddPieces(p, static_cast<int>(i), p.inputs[i].elements, kTaskElements);
+        }
+        break;
+      default:
+        AddPieces(p, 0, p.outputs.empty() ? 1 : p.outputs[0].elements, std::max<int64_t>(1, p.outputs[0].elements));
+    }
+    GroupPieces(p, fan_in);
+    return p;
+  }
+
+  absl::Status PlanLibrary(const fb::StepT& step, const fb::LibraryCallT& call, PlannedStep& p) {
+    TD_ASSIGN_OR_RETURN(p.library, OneDnnPrimitive::Create(call, num_threads_));
+    bool packs = call.primitive == fb::Primitive::PackWeights;
+    if (packs || call.packed) {
+      TD_ASSIGN_OR_RETURN(uint64_t bytes, PackedWeightsBytes(call));
+      const fb::BufferT& b = *program_.buffers[packs ? step.outputs[0] : step.inputs[1]];
+      if (b.bytes < bytes) {
+        return WithExitCode(absl::DataLossError(absl::StrCat(executable_.name(), ": packed weights need ", bytes,
+                                                             " bytes and buffer ", b.name, " has ", b.bytes)),
+                            kExitBadData);
+      }
+    }
+    p.reduces_batch = call.reduces_batch || call.primitive == fb::Primitive::Conv2DFilterGrad;
+    plan_.scratch_bytes = std::max(plan_.scratch_bytes, AlignUp(p.library->scratch_bytes()));
+    uint64_t staging = 0;
+    for (const auto* operands : {&p.inputs, &p.outputs}) {
+      for (const Operand& o : *operands) staging += AlignUp(o.row_bytes * index_.shard_rows);
+    }
+    plan_.staging_bytes = std::max(plan_.staging_bytes, staging);
+    return absl::OkStatus();
+  }
+
+  static void PlanReduce(PlannedStep& p) {
+    bool moments = p.reduce == fb::ReduceKind::Moments;
+    for (size_t i = 0; i < p.inputs.size(); i += moments ? 3 : 1) {
+      int64_t n = p.inputs[moments ? i + 1 : i].elements;
+      AddPieces(p, static_cast<int>(i), n, moments ? std::max<int64_t>(n, 1) : kTaskElements);
+    }
+  }
+
+  static void AddPieces(PlannedStep& p, int item, int64_t n, int64_t size) {
+    for (int64_t begin = 0; begin < n; begin += size) p.pieces.push_back({item, begin, std::min(n, begin + size)});
+  }
+
+  // Small pieces share a task.
+  static void GroupPieces(PlannedStep& p, int64_t fan_in) {
+    int64_t in_task = 0, total = 0;
+    for (size_t i = 0; i < p.pieces.size(); ++i) {
+      int64_t n = p.pieces[i].end - p.pieces[i].begin;
+      if (i == 0 || in_task + n > kTaskElements) {
+        p.tasks.push_back(static_cast<int>(i));
+        in_task = 0;
+      }
+      in_task += n;
+      total += n;
+    }
+    p.tasks.push_back(static_cast<int>(p.pieces.size()));
+    p.run_inline = total * fan_in < kInlineElements;
+  }
+
+  void AddMerges(PlannedSection& planned, const fb::SectionT& section) {
+    for (const auto& slot : program_.lane_slots) {
+      uint32_t parts = slot->kind == fb::ReduceKind::Moments ? 3 : 1;
+      bool written = false;
+      for (const auto& step : section.steps) {
+        for (uint32_t b : step->outputs) written |= b >= slot->buffer && b < slot->buffer + parts;
+      }
+      if (!written) continue;
+      LaneMerge merge;
+      merge.kind = slot->kind;
+      for (uint32_t i = 0; i < parts; ++i) merge.parts.push_back(MakeOperand(slot->buffer + i));
+      planned.merges.push_back(std::move(merge));
+    }
+  }
+
+  const Executable& executable_;
+  const fb::ExecutableT& index_;
+  const fb::ProgramT& program_;
+  const LoadedKernels& kernels_;
+  const int num_threads_;
+  StepPlan plan_;
+};
+
+}  // namespace
+
+bool PlannedStep::WritesVariables() const {
+  if (kind == fb::StepBody::GroupedLaunch) return true;
+  for (const Operand& o : outputs) {
+    if (o.space == fb::Space::Variable) return true;
+  }
+  return false;
+}
+
+absl::StatusOr<StepPlan> MakeStepPlan(const Executable& executable, const LoadedKernels& kernels, int num_threads) {
+  return Planner(executable, kernels, num_threads).Run();
+}
+
+}  // namespace tandem

@@ -1,0 +1,84 @@
+// A program made ready to run: operands resolved to spaces and offsets, kernels and primitives to calls, global work
+// cut into tasks.
+#ifndef TANDEM_RUNTIME_CPU_STEP_PLAN_H_
+#define TANDEM_RUNTIME_CPU_STEP_PLAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/dtype.h"
+#include "runtime/cpu/object_loader.h"
+#include "runtime/cpu/onednn_primitives.h"
+#include "runtime/executable.h"
+
+namespace tandem {
+
+struct Operand {
+  fb::Space space;
+  DType dtype;
+  uint32_t index;      // of the variable, input or scalar
+  uint64_t offset;     // in the arena
+  uint64_t row_bytes;  // 0 without batch
+  int64_t elements;    // of one row, or of all when there is no batch
+
+  uint64_t bytes() const { return static_cast<uint64_t>(elements) * SizeOf(dtype); }
+};
+
+// Elements [begin, end) of an item: an operand, a triple of moments, a member of a group, a kernel's domain.
+struct Piece {
+  int item;
+  int64_t begin, end;
+};
+
+struct PlannedStep {
+  const fb::StepT* step;
+  fb::StepBody kind;
+  std::vector<Operand> inputs, outputs;
+  // KernelLaunch, GroupedLaunch
+  KernelFunction function = nullptr;
+  fb::Domain domain = fb::Domain::Once;
+  int64_t count = 0;
+  int num_args = 0;
+  std::vector<Operand> group_args;
+  // LibraryCall
+  std::unique_ptr<OneDnnPrimitive> library;
+  bool reduces_batch = false;
+  // LaneReduce, AllReduce
+  fb::ReduceKind reduce = fb::ReduceKind::Sum;
+  // Global sections: task t is pieces [tasks[t], tasks[t + 1]).
+  std::vector<Piece> pieces;
+  std::vector<int> tasks;
+  bool run_inline = false;  // too little work to wake a thread for
+
+  bool WritesVariables() const;
+};
+
+// A lane slot that a map section's shards add to. For moments `parts` has count, mean and m2.
+struct LaneMerge {
+  fb::ReduceKind kind;
+  std::vector<Operand> parts;
+};
+
+struct PlannedSection {
+  fb::SectionKind kind;
+  std::vector<PlannedStep> steps;
+  std::vector<LaneMerge> merges;
+};
+
+struct StepPlan {
+  std::vector<PlannedSection> sections;
+  std::vector<Operand> outputs;  // of the executable
+  uint64_t scratch_bytes = 0;    // per thread, for library calls
+  uint64_t staging_bytes = 0;    // per thread, for their operands in short shards
+  size_t max_operands = 0;
+};
+
+// `executable` must outlive the plan. Errors: those of OneDnnPrimitive::Create with the step's name and location, and
+// DataLoss for packed weights whose buffer is too small.
+absl::StatusOr<StepPlan> MakeStepPlan(const Executable& executable, const LoadedKernels& kernels, int num_threads);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_STEP_PLAN_H_

@@ -1,0 +1,79 @@
+// The memory that a program runs in, and the address of each operand in it.
+#ifndef TANDEM_RUNTIME_CPU_STEP_STATE_H_
+#define TANDEM_RUNTIME_CPU_STEP_STATE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "runtime/arena.h"
+#include "runtime/cpu/step_plan.h"
+
+namespace tandem {
+
+struct DeviceState {
+  Arena step, batch, lanes;
+  std::vector<void*> variables;
+  std::vector<uint64_t> scalars;  // 8 bytes each, of any type
+  // Of the running step:
+  std::vector<const uint8_t*> inputs;
+  int64_t rows = 0;
+};
+
+struct ThreadState {
+  Arena shard;
+  Arena lane;     // where shards after a lane's first put what is then added to the slot
+  Arena library;  // scratch, then staging
+  std::vector<void*> args;
+};
+
+struct StepState {
+  std::vector<DeviceState> devices;
+  std::vector<ThreadState> threads;
+  const uint8_t* constants = nullptr;
+  uint64_t lane_stride = 0;
+  // Copies of the executable's numbers.
+  int lanes_per_replica = 0;
+  int64_t rows_per_lane = 0, shard_rows = 0;
+
+  int64_t LaneRows(int device, int lane) const {
+    int64_t rows = devices[device].rows - lane * rows_per_lane;
+    return rows < 0 ? 0 : rows > rows_per_lane ? rows_per_lane : rows;
+  }
+  uint8_t* LaneSlot(int device, int lane) const { return devices[device].lanes.data() + lane * lane_stride; }
+};
+
+// Where operands of one shard are.
+struct ShardContext {
+  const DeviceState* device = nullptr;
+  uint8_t* shard = nullptr;  // null outside map sections
+  uint8_t* lane = nullptr;   // slot or scratch slot
+  const uint8_t* constants = nullptr;
+  int64_t row = 0;  // of the replica's batch
+
+  uint8_t* Address(const Operand& o) const {
+    switch (o.space) {
+      case fb::Space::Variable:
+        return static_cast<uint8_t*>(device->variables[o.index]);
+      case fb::Space::Input:  // never written: the loader refuses it
+        return const_cast<uint8_t*>(device->inputs[o.index]) + row * o.row_bytes;
+      case fb::Space::Scalar:
+        return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(&device->scalars[o.index]));
+      case fb::Space::Batch:
+        return device->batch.data() + o.offset + row * o.row_bytes;
+      case fb::Space::Lane:
+        return lane + o.offset;
+      case fb::Space::Shard:
+        return shard + o.offset;
+      case fb::Space::Step:
+        return device->step.data() + o.offset;
+      case fb::Space::Constant:
+        return const_cast<uint8_t*>(constants) + o.offset;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_STEP_STATE_H_
