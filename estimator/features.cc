@@ -1,0 +1,31 @@
+#include "estimator/features.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace tandem {
+
+Tensor Features::operator[](const FeatureName& name) const {
+  for (const ComponentSpec& component : components_) {
+    if (component.name == name.name) return graph_->Input(name.name, component.dtype, component.shape, name.loc);
+  }
+  return graph_->FailAt("Features",
+                        absl::StrCat("the input has no feature \"", name.name, "\"; it has ",
+                                     components_.empty() ? "none" : absl::StrJoin(names(), ", ")),
+                        name.loc);
+}
+
+bool Features::Has(absl::string_view name) const {
+  for (const ComponentSpec& component : components_) {
+    if (component.name == name) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> Features::names() const {
+  std::vector<std::string> names;
+  for (const ComponentSpec& component : components_) names.push_back(component.name);
+  return names;
+}
+
+}  // namespace tandem

@@ -1,0 +1,45 @@
+// Features: the components of the input that a model_fn computes from, by name.
+#ifndef TANDEM_ESTIMATOR_FEATURES_H_
+#define TANDEM_ESTIMATOR_FEATURES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "base/source_location.h"
+#include "data/element.h"
+#include "graph/graph_builder.h"
+#include "graph/tensor.h"
+
+namespace tandem {
+
+// A name that remembers where the call stands, for operator[] (which cannot have default arguments).
+struct FeatureName {
+  FeatureName(const char* n, SourceLocation l = SourceLocation::Current()) : name(n), loc(l) {}         // NOLINT
+  FeatureName(const std::string& n, SourceLocation l = SourceLocation::Current()) : name(n), loc(l) {}  // NOLINT
+  std::string name;
+  SourceLocation loc;
+};
+
+// Map-like: features["image"] is the batched tensor [b, ...] of the dataset's component "image". A component that is
+// never asked for does not become an input of the program.
+class Features {
+ public:
+  Features(GraphBuilder* graph, std::vector<ComponentSpec> components)
+      : graph_(graph), components_(std::move(components)) {}
+
+  // Poisoned for an unknown name; the graph then has an error that lists the names there are.
+  Tensor operator[](const FeatureName& name) const;
+  bool Has(absl::string_view name) const;
+  std::vector<std::string> names() const;
+  // The graph that the model_fn builds, for ops that have no operand.
+  GraphBuilder* graph() const { return graph_; }
+
+ private:
+  GraphBuilder* graph_;
+  std::vector<ComponentSpec> components_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_FEATURES_H_

@@ -1,0 +1,80 @@
+#include "estimator/model_state.h"
+
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "estimator/checkpoint/checkpoint_reader.h"
+
+namespace tandem {
+namespace {
+
+fb::InitializerT ToExecutableForm(const Initializer& initializer) {
+  fb::InitializerT result;
+  result.kind = static_cast<int8_t>(initializer.kind);
+  result.a = initializer.a;
+  result.b = initializer.b;
+  return result;
+}
+
+void Describe(const TensorMap& tensors, const std::set<std::string>* only, std::vector<SavedTensor>* out) {
+  for (const auto& [name, tensor] : tensors) {
+    if (!only || only->count(name) > 0) out->push_back({name, tensor.dtype(), tensor.shape()});
+  }
+}
+
+}  // namespace
+
+absl::Status ModelState::Initialize(const std::vector<VariableSpec>& variables, uint64_t seed, Which which) {
+  for (const VariableSpec& v : variables) {
+    TD_RETURN_IF_ERROR(store_->Create({v.name, v.dtype, v.shape, v.trainable, v.slot_of}));
+    TD_ASSIGN_OR_RETURN(const VariableInfo info, store_->Info(v.name));
+    if (which == Which::kMissing && info.initialized) continue;
+    TD_RETURN_IF_ERROR(store_->Initialize(v.name, ToExecutableForm(v.initializer), seed));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelState::Set(const TensorMap& values) {
+  for (const auto& [name, value] : values) TD_RETURN_IF_ERROR(store_->Assign(name, value));
+  return absl::OkStatus();
+}
+
+absl::Status ModelState::Restore(const CheckpointData& data, const std::string& path,
+                                 const std::vector<VariableSpec>& variables, bool exact) {
+  std::set<std::string> names;
+  std::vector<SavedTensor> wanted, saved;
+  for (const VariableSpec& v : variables) {
+    names.insert(v.name);
+    wanted.push_back({v.name, v.dtype, v.shape});
+  }
+  Describe(data.variables, exact ? nullptr : &names, &saved);
+  Describe(data.slots, exact ? nullptr : &names, &saved);
+  TD_RETURN_IF_ERROR(CompareWithModel(path, saved, wanted));
+  for (const VariableSpec& v : variables) {
+    TD_RETURN_IF_ERROR(store_->Create({v.name, v.dtype, v.shape, v.trainable, v.slot_of}));
+    auto it = data.variables.find(v.name);
+    if (it == data.variables.end()) it = data.slots.find(v.name);
+    TD_RETURN_IF_ERROR(store_->Assign(v.name, it->second));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelState::Snapshot(const std::vector<VariableSpec>& variables, CheckpointData* data) const {
+  for (const VariableSpec& v : variables) {
+    TD_ASSIGN_OR_RETURN(HostTensor value, store_->Read(v.name));
+    (v.slot_of.empty() ? data->variables : data->slots)[v.name] = std::move(value);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelState::Broadcast(const std::vector<VariableSpec>& variables) {
+  for (const VariableSpec& v : variables) {
+    TD_ASSIGN_OR_RETURN(const HostTensor value, store_->Read(v.name));
+    TD_RETURN_IF_ERROR(store_->Assign(v.name, value));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tandem

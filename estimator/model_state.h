@@ -1,0 +1,44 @@
+// ModelState: the values of a job's variables, as checkpoints see them.
+#ifndef TANDEM_ESTIMATOR_MODEL_STATE_H_
+#define TANDEM_ESTIMATOR_MODEL_STATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/checkpoint/checkpoint.h"
+#include "graph/graph_builder.h"
+#include "runtime/variable_store.h"
+
+namespace tandem {
+
+class ModelState {
+ public:
+  explicit ModelState(std::shared_ptr<VariableStore> store) : store_(std::move(store)) {}
+
+  enum class Which { kAll, kMissing };
+  // Gives the variables, or those of them that have no value yet, their first one.
+  absl::Status Initialize(const std::vector<VariableSpec>& variables, uint64_t seed, Which which);
+  // Values by name, for variables that exist with that type and shape.
+  absl::Status Set(const TensorMap& values);
+  // Variables and slots of a checkpoint become the values. FailedPrecondition, listing all differences, when it is
+  // one of another model. `exact`: what the model does not have is a difference too.
+  absl::Status Restore(const CheckpointData& data, const std::string& path, const std::vector<VariableSpec>& variables,
+                       bool exact);
+  // Fills variables and slots of `data`.
+  absl::Status Snapshot(const std::vector<VariableSpec>& variables, CheckpointData* data) const;
+
+  const std::shared_ptr<VariableStore>& store() const { return store_; }
+  // Copies the first device's values to all devices: after training on fewer devices than an evaluation uses.
+  absl::Status Broadcast(const std::vector<VariableSpec>& variables);
+
+ private:
+  std::shared_ptr<VariableStore> store_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_MODEL_STATE_H_
