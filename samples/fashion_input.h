@@ -1,0 +1,61 @@
+// Inputs of the image samples: Fashion-MNIST (or MNIST) as batches of scaled images and labels.
+#ifndef TANDEM_SAMPLES_FASHION_INPUT_H_
+#define TANDEM_SAMPLES_FASHION_INPUT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "data/dataset.h"
+#include "data/fashion_mnist.h"
+#include "estimator/estimator_spec.h"
+
+namespace tandem {
+
+// One of the two sets, read when it is first asked for. Components: "image" float32 [28,28,1] in [0, 1], "label" int32
+// or one-hot float32 [10].
+class FashionInput {
+ public:
+  FashionInput(std::string data_dir, FashionMnistSplit split, bool one_hot)
+      : data_dir_(std::move(data_dir)), split_(split), one_hot_(one_hot) {}
+
+  absl::StatusOr<int64_t> examples();
+  // The examples in file order, unbatched; the first `count` of them unless it is negative.
+  absl::StatusOr<Dataset> Examples(int64_t count = -1);
+
+ private:
+  absl::Status Load();
+
+  std::string data_dir_;
+  FashionMnistSplit split_;
+  bool one_hot_;
+  HostTensor images_, labels_;
+};
+
+// shuffle (buffer > 0) -> repeat -> batch -> prefetch. Epochs: -1 for ever.
+struct TrainInputOptions {
+  int64_t batch_size = 64;  // per replica
+  int64_t epochs = 1;
+  int64_t shuffle_buffer = 0;
+  uint64_t seed = 0;
+};
+InputFn TrainInputFn(std::shared_ptr<FashionInput> input, const TrainInputOptions& options);
+
+// The first `count` examples (-1: all) once, in file order.
+InputFn EvalInputFn(std::shared_ptr<FashionInput> input, int64_t batch_size, int64_t count = -1);
+
+// Which examples to evaluate on: "test" or "train:N".
+struct EvalExamples {
+  FashionMnistSplit split = FashionMnistSplit::kTest;
+  int64_t count = -1;
+};
+absl::StatusOr<EvalExamples> ParseEvalExamples(const std::string& text);
+
+// Steps that `epochs` passes over the examples take.
+int64_t StepsForEpochs(int64_t examples, int64_t epochs, int64_t batch_size, int64_t replicas);
+
+}  // namespace tandem
+
+#endif  // TANDEM_SAMPLES_FASHION_INPUT_H_

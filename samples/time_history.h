@@ -1,0 +1,39 @@
+// TimeHistory: a hook of the user's, as the tutorials have it, that measures the training rate.
+#ifndef TANDEM_SAMPLES_TIME_HISTORY_H_
+#define TANDEM_SAMPLES_TIME_HISTORY_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "estimator/hooks/clock.h"
+#include "estimator/session_run_hook.h"
+
+namespace tandem {
+
+// Images per second: the global batch divided by the mean time of a step. The first step, which pays for what is done
+// once, is left out when there are others.
+class TimeHistory : public SessionRunHook {
+ public:
+  explicit TimeHistory(Clock clock = SystemClock()) : clock_(std::move(clock)) {}
+
+  std::string name() const override { return "TimeHistory"; }
+  absl::Status Begin(HookContext& context) override;
+  std::vector<std::string> BeforeRun(RunContext& context) override;
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override;
+  absl::Status End(RunContext& context) override;
+
+  // 0 before the first step.
+  double images_per_second() const;
+  const std::vector<double>& step_seconds() const { return seconds_; }
+
+ private:
+  Clock clock_;
+  int64_t global_batch_ = 0;
+  double started_ = 0;
+  std::vector<double> seconds_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_SAMPLES_TIME_HISTORY_H_
