@@ -1,2 +1,62 @@
-// Softmax, cross-entropy and batch moments.
+// Softmax, cross-entropy and batch moments: composite ops that fall apart into elementwise ops and reductions.
 include "graph/ir/td_base.td"
+
+class Td_CompositeOp<string mnemonic, list<Trait> traits = []>
+    : Td_PureOp<mnemonic, traits # [
+        DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
+        DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_DecomposeOp>]>;
+
+class Td_SameTypeCompositeOp<string mnemonic>
+    : Td_Op<mnemonic, [
+        Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
+        DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_DecomposeOp>]>;
+
+def Td_SoftmaxOp : Td_SameTypeCompositeOp<"softmax"> {
+  let summary = "exp(x) / sum(exp(x)) over the last axis";
+  let arguments = (ins Td_FloatTensor:$logits);
+  let results = (outs Td_FloatTensor:$output);
+  let assemblyFormat = "$logits attr-dict `:` type($logits)";
+}
+
+def Td_LogSoftmaxOp : Td_SameTypeCompositeOp<"log_softmax"> {
+  let summary = "x - log(sum(exp(x))) over the last axis";
+  let arguments = (ins Td_FloatTensor:$logits);
+  let results = (outs Td_FloatTensor:$output);
+  let assemblyFormat = "$logits attr-dict `:` type($logits)";
+}
+
+def Td_SoftmaxCrossEntropyOp : Td_CompositeOp<"softmax_cross_entropy"> {
+  let summary = "-sum(labels * log_softmax(logits)) per example";
+  let description = [{
+    labels are probabilities or one-hot. They get no gradient.
+    ```mlir
+    %l = td.softmax_cross_entropy %labels, %logits : tensor<?x10xf32>, tensor<?x10xf32> -> tensor<?xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$labels, Td_FloatTensor:$logits);
+  let results = (outs Td_FloatTensor:$loss);
+  let assemblyFormat = "$labels `,` $logits attr-dict `:` type($labels) `,` type($logits) `->` type($loss)";
+}
+
+def Td_SparseSoftmaxCrossEntropyOp : Td_CompositeOp<"sparse_softmax_cross_entropy"> {
+  let summary = "-log_softmax(logits)[label] per example";
+  let description = [{A label outside of [0, classes) has the loss logsumexp(logits), as if it were of no class; the estimator
+    refuses such labels before the step.}];
+  let arguments = (ins Td_IntTensor:$labels, Td_FloatTensor:$logits);
+  let results = (outs Td_FloatTensor:$loss);
+  let assemblyFormat = "$labels `,` $logits attr-dict `:` type($labels) `,` type($logits) `->` type($loss)";
+}
+
+def Td_BatchMomentsOp : Td_CompositeOp<"batch_moments"> {
+  let summary = "mean and biased variance over all axes but the last";
+  let description = [{
+    Over the rows of one replica (`scope` "replica") or of all ("global"); `count` is their number, a scalar. The variance is the mean of the squared deviations from the
+    mean: two passes.
+    ```mlir
+    %mean, %variance = td.batch_moments %x, %count scope "replica" : tensor<?x8x8x32xf32>, tensor<f32> -> tensor<32xf32>, tensor<32xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$input, Td_FloatTensor:$count, Td_ChoiceAttr<["global", "replica"]>:$scope);
+  let results = (outs Td_FloatTensor:$mean, Td_FloatTensor:$variance);
+  let assemblyFormat = "$input `,` $count `scope` $scope attr-dict `:` type($input) `,` type($count) `->` type($mean) `,` type($variance)";
+}
