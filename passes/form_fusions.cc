@@ -1,0 +1,134 @@
+// td-form-fusions: groups the ElementalOps of each block into clusters, one kernel function and td.launch per cluster.
+//
+// Before: library ops have been selected; blocks of functions and td.map_shards hold td ops.
+// After: every ElementalOp lies in a private func.func `fusion_N` (no name order is promised), launched where it was;
+// left in the blocks are launches, library ops, collectives, constants and reshapes that are mere views.
+// How clusters are chosen: fusion_clusters.h.
+//
+//   %0 = td.broadcast %b dims [1] : tensor<8xf32> -> tensor<?x8xf32>
+//   %1 = td.add %x, %0 : tensor<?x8xf32>                               %2 = td.launch @fusion_0(%b, %x)
+//   %2 = td.relu %1 : tensor<?x8xf32>                           =>     func.func private @fusion_0(...) {
+//                                                                        td.broadcast, td.add, td.relu, return }
+#include "passes/form_fusions.h"
+
+#include "graph/ir/dialect.h"
+#include "graph/ir/structure.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "passes/fusion_clusters.h"
+#include "passes/pass_util.h"
+
+namespace tandem {
+namespace {
+
+class FormFusionsPass : public ModulePass<FormFusionsPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormFusionsPass)
+  static constexpr llvm::StringLiteral kName = "td-form-fusions";
+  static constexpr llvm::StringLiteral kDescription = "group ops into kernels";
+
+  void getDependentDialects(mlir::DialectRegistry& registry) const override {
+    // Weights of ops are found by emitting them for trial.
+    registry.insert<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::LLVM::LLVMDialect,
+                    mlir::func::FuncDialect>();
+  }
+
+  void runOnOperation() final {
+    mlir::SymbolTable symbols(getOperation());
+    llvm::SmallVector<mlir::Block*> blocks;
+    getOperation().walk([&](mlir::Block* block) {
+      auto function = mlir::dyn_cast<mlir::func::FuncOp>(block->getParentOp());
+      if (mlir::isa<mlir::ModuleOp>(block->getParentOp()) || (function && function->hasAttr("td.kernel"))) return;
+      blocks.push_back(block);
+    });
+    for (mlir::Block* block : blocks) {
+      if (auto kernel = block->getParentOp()->getParentOfType<mlir::func::FuncOp>();
+          kernel && kernel->hasAttr("td.kernel")) {
+        continue;
+      }
+      FuseBlock(*block, symbols);
+    }
+  }
+
+ private:
+  void FuseBlock(mlir::Block& block, mlir::SymbolTable& symbols) {
+    FusionClusters clusters(block);
+    llvm::SmallPtrSet<mlir::Operation*, 32> done;
+    for (const auto& members : clusters.Clusters()) {
+      Outline(members, clusters, block, symbols);
+      done.insert(members.begin(), members.end());
+    }
+    for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(block))) {
+      if (done.contains(&op) || (clusters.IsInlined(&op) && op.use_empty())) op.erase();
+    }
+    // A launch may stand before what it needs, but never on the other side of a border.
+    for (auto first = block.begin(); first != block.end();) {
+      auto last = std::find_if(first, block.end(), [](mlir::Operation& op) {
+        return FusionClusters::IsBorder(&op) || op.hasTrait<mlir::OpTrait::IsTerminator>();
+      });
+      mlir::sortTopologically(&block, {first, last});
+      if (last == block.end()) break;
+      first = std::next(last);
+    }
+  }
+
+  void Outline(const std::vector<mlir::Operation*>& members, FusionClusters& clusters, mlir::Block& block,
+               mlir::SymbolTable& symbols) {
+    llvm::SmallVector<mlir::Location> locations;
+    for (mlir::Operation* op : members) locations.push_back(op->getLoc());
+    mlir::Location loc = mlir::FusedLoc::get(&getContext(), locations);
+    auto function = mlir::func::FuncOp::create(loc, "fusion", mlir::FunctionType::get(&getContext(), {}, {}));
+    function.setPrivate();
+    mlir::Block* body = function.addEntryBlock();
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(body);
+
+    mlir::IRMapping map;
+    llvm::SmallVector<mlir::Value> inputs, outputs;
+    std::function<void(mlir::Value)> provide = [&](mlir::Value v) {
+      if (map.contains(v)) return;
+      mlir::Operation* op = v.getDefiningOp();
+      if (op != nullptr && op->getBlock() == &block && clusters.IsInlined(op)) {
+        for (mlir::Value operand : op->getOperands()) provide(operand);
+        builder.clone(*op, map);
+        return;
+      }
+      inputs.push_back(v);
+      map.map(v, body->addArgument(v.getType(), v.getLoc()));
+    };
+    for (mlir::Operation* op : members) {
+      if (map.contains(op->getResult(0))) continue;  // an index map that another member needed first
+      for (mlir::Value operand : op->getOperands()) provide(operand);
+      builder.clone(*op, map);
+    }
+    llvm::SmallVector<mlir::Value> returned;
+    for (mlir::Operation* op : members) {
+      for (mlir::Value v : op->getResults()) {
+        if (!clusters.IsOutput(v)) continue;
+        outputs.push_back(v);
+        returned.push_back(map.lookup(v));
+      }
+    }
+    builder.create<mlir::func::ReturnOp>(loc, returned);
+    function.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), mlir::ValueRange(returned).getTypes()));
+    symbols.insert(function);
+    // A marker that later blocks do not look into it; td-outline-kernels replaces it by the kind.
+    function->setAttr("td.kernel", builder.getStringAttr(""));
+    builder.setInsertionPointAfter(members.back());
+    auto launch =
+        builder.create<td::LaunchOp>(loc, mlir::ValueRange(outputs).getTypes(), function.getSymName(), inputs);
+    for (auto [old_value, result] : llvm::zip(outputs, launch.getResults())) old_value.replaceAllUsesWith(result);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createFormFusionsPass() { return std::make_unique<FormFusionsPass>(); }
+
+}  // namespace tandem

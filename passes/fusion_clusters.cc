@@ -1,0 +1,369 @@
+#include "passes/fusion_clusters.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "graph/ir/interfaces.h"
+#include "passes/codegen/reduction.h"
+
+namespace tandem {
+namespace {
+
+// Ops up to this weight are computed twice rather than stored.
+constexpr int64_t kCheap = 10;
+constexpr unsigned kMaxMembers = 64;
+constexpr unsigned kMaxBuffers = 30;
+// The largest row that a kernel with reductions keeps on its stack, in elements.
+constexpr int64_t kMaxRow = 1 << 16;
+
+mlir::RankedTensorType TypeOf(mlir::Value v) { return mlir::cast<mlir::RankedTensorType>(v.getType()); }
+
+// Elements per row, or of a tensor without batch.
+int64_t SizeOf(mlir::Value v) {
+  int64_t size = 1;
+  for (int64_t d : TypeOf(v).getShape()) size *= mlir::ShapedType::isDynamic(d) ? 1 : d;
+  return size;
+}
+
+bool IsConstant(mlir::Operation* op) { return op->hasTrait<mlir::OpTrait::ConstantLike>(); }
+bool IsReshape(mlir::Operation* op) { return op->getName().getStringRef() == "td.reshape"; }
+
+int64_t ColumnsOf(mlir::Operation* op, const Reduction& reduction) {
+  auto shape = TypeOf(op->getOperand(0)).getShape();
+  int64_t columns = 1;
+  for (int64_t d = shape.size(); d-- > 0 && !llvm::is_contained(reduction.axes, d);) columns *= shape[d];
+  return columns;
+}
+
+}  // namespace
+
+FusionClusters::FusionClusters(mlir::Block& block) {
+  Classify(block);
+  ChooseInlined();
+  Connect();
+  for (unsigned i = 0; i < nodes_.size(); ++i) {
+    nodes_[i].parent = i;
+    members_.push_back({i});
+  }
+  // Producers into consumers, last first.
+  for (unsigned p = nodes_.size(); p-- > 0;) {
+    if (!nodes_[p].member) continue;
+    for (unsigned c : nodes_[p].users) {
+      if (nodes_[c].member) TryMerge(p, c);
+    }
+  }
+  // Siblings.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned>> readers;
+  std::vector<mlir::Value> order;
+  for (unsigned i = 0; i < nodes_.size(); ++i) {
+    if (!nodes_[i].member || !nodes_[i].batched) continue;
+    for (mlir::Value leaf : nodes_[i].leaves) {
+      if (!td::IsBatched(leaf.getType())) continue;
+      if (!readers.count(leaf)) order.push_back(leaf);
+      readers[leaf].push_back(i);
+    }
+  }
+  for (mlir::Value leaf : order) {
+    const auto& all = readers[leaf];
+    for (unsigned i = 0; i < all.size(); ++i) {
+      for (unsigned k = i + 1; k < all.size(); ++k) TryMerge(all[i], all[k]);
+    }
+  }
+}
+
+void FusionClusters::Classify(mlir::Block& block) {
+  for (mlir::Operation& op : block) {
+    Node node;
+    node.op = &op;
+    auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
+    auto kind = elemental ? elemental.getFusionKind() : td::FusionKind::kNone;
+    node.fusible = kind != td::FusionKind::kNone && !mlir::isa<td::LibraryOp>(op) && op.getNumResults() > 0;
+    if (node.fusible) {
+      bool batched_operand = llvm::any_of(op.getOperandTypes(), td::IsBatched);
+      bool batched_result = llvm::all_of(op.getResultTypes(), td::IsBatched);
+      Reduction reduction;
+      node.batched = batched_operand || batched_result;
+      node.batch_reduce = GetBatchReduction(&op, reduction);
+      if (batched_operand && !batched_result && (!node.batch_reduce || op.getNumResults() > 1)) node.fusible = false;
+      node.row_reduce = kind == td::FusionKind::kReduce && !node.batch_reduce;
+      node.window = kind == td::FusionKind::kWindow;
+      node.elementwise = kind == td::FusionKind::kElementwise;
+      node.result_size = SizeOf(op.getResult(0));
+      if (auto tied = mlir::dyn_cast<td::TiedOp>(op)) node.tied = tied.getTiedOperand(0) >= 0;
+    }
+    if (node.fusible) node.weight = WeightOf(&op);
+    index_[&op] = nodes_.size();
+    nodes_.push_back(std::move(node));
+  }
+}
+
+int FusionClusters::Find(mlir::Value value) const {
+  mlir::Operation* op = value.getDefiningOp();
+  auto it = op ? index_.find(op) : index_.end();
+  return it == index_.end() ? -1 : static_cast<int>(it->second);
+}
+
+void FusionClusters::Expand(mlir::Value value, llvm::SmallVectorImpl<mlir::Value>& leaves) const {
+  int def = Find(value);
+  if (def < 0 || !nodes_[def].inlined) {
+    if (!llvm::is_contained(leaves, value)) leaves.push_back(value);
+    return;
+  }
+  for (mlir::Value operand : nodes_[def].op->getOperands()) Expand(operand, leaves);
+}
+
+void FusionClusters::ChooseInlined() {
+  for (Node& node : nodes_) {
+    if (!node.fusible) continue;
+    node.cumulative = node.weight.ops;
+    for (mlir::Value operand : node.op->getOperands()) {
+      int def = Find(operand);
+      if (def >= 0 && nodes_[def].inlined) node.cumulative += nodes_[def].cumulative;
+    }
+    auto kind = mlir::cast<td::ElementalOp>(node.op).getFusionKind();
+    bool cheap = node.cumulative <= kCheap && !node.tied;
+    if (IsConstant(node.op)) {
+      node.inlined = true;
+    } else if (kind == td::FusionKind::kInjective) {
+      node.inlined = node.weight.ops <= kCheap;
+    } else if (kind == td::FusionKind::kElementwise && cheap && node.batched) {
+      // Worth it when several kernels would read the one large operand instead of the result.
+      unsigned users = 0;
+      bool stored_anyway = false;
+      for (mlir::Operation* user : node.op->getUsers()) {
+        auto it = index_.find(user);
+        stored_anyway |= it == index_.end() || !nodes_[it->second].fusible;
+        ++users;
+      }
+      llvm::SmallVector<mlir::Value> leaves;
+      for (mlir::Value operand : node.op->getOperands()) Expand(operand, leaves);
+      int large = llvm::count_if(
+          leaves, [&](mlir::Value v) { return td::IsBatched(v.getType()) && 2 * SizeOf(v) >= node.result_size; });
+      node.inlined = users > 1 && !stored_anyway && large <= 1;
+    }
+  }
+  for (Node& node : nodes_) {
+    if (!node.fusible || IsConstant(node.op)) continue;
+    node.member = !node.inlined;
+    if (!node.inlined) continue;
+    for (mlir::Operation* user : node.op->getUsers()) {
+      auto it = index_.find(user);
+      node.member |= it == index_.end() || !nodes_[it->second].fusible;
+    }
+    // A reshape between two ops that are no kernels is a view of the same memory.
+    int def = Find(node.op->getNumOperands() > 0 ? node.op->getOperand(0) : mlir::Value());
+    if (IsReshape(node.op) && (def < 0 || !nodes_[def].member)) node.member = false;
+  }
+}
+
+void FusionClusters::Connect() {
+  for (unsigned i = 0; i < nodes_.size(); ++i) {
+    Node& node = nodes_[i];
+    bool only_inlined = node.fusible && !node.member && llvm::all_of(node.op->getUsers(), [&](mlir::Operation* user) {
+                          auto it = index_.find(user);
+                          return it != index_.end() && nodes_[it->second].fusible;
+                        });
+    if (only_inlined) continue;
+    auto read = [&](mlir::Value v) {
+      if (node.member) {
+        Expand(v, node.leaves);
+      } else if (!llvm::is_contained(node.leaves, v)) {
+        node.leaves.push_back(v);
+      }
+    };
+    for (mlir::Value operand : node.op->getOperands()) read(operand);
+    // Values that regions of the op capture.
+    for (mlir::Region& region : node.op->getRegions()) {
+      region.walk([&](mlir::Operation* inner) {
+        for (mlir::Value v : inner->getOperands()) {
+          if (Find(v) >= 0) read(v);
+        }
+      });
+    }
+    for (mlir::Value leaf : node.leaves) {
+      int def = Find(leaf);
+      if (def >= 0 && !llvm::is_contained(nodes_[def].users, i)) nodes_[def].users.push_back(i);
+    }
+  }
+  // An op that only has an effect (a check) is a border: nothing moves over it.
+  for (unsigned i = 0; i < nodes_.size(); ++i) {
+    if (!IsBorder(nodes_[i].op)) continue;
+    for (unsigned k = 0; k < nodes_.size(); ++k) {
+      if (k < i && !llvm::is_contained(nodes_[k].users, i)) nodes_[k].users.push_back(i);
+      if (k > i) nodes_[i].users.push_back(k);
+    }
+  }
+}
+
+bool FusionClusters::IsBorder(mlir::Operation* op) {
+  return op->getNumResults() == 0 && !op->hasTrait<mlir::OpTrait::IsTerminator>();
+}
+
+unsigned FusionClusters::Root(unsigned node) {
+  while (nodes_[node].parent != node) node = nodes_[node].parent = nodes_[nodes_[node].parent].parent;
+  return node;
+}
+
+bool FusionClusters::MakesCycle(unsigned a, unsigned b) {
+  // A path from the union through another cluster back into it.
+  std::set<unsigned> seen;
+  std::vector<unsigned> work;
+  auto push = [&](unsigned cluster, bool start) {
+    for (unsigned m : members_[cluster]) {
+      for (unsigned user : nodes_[m].users) {
+        unsigned next = Root(user);
+        if (start && (next == a || next == b)) continue;
+        if (seen.insert(next).second) work.push_back(next);
+      }
+    }
+  };
+  push(a, true);
+  push(b, true);
+  while (!work.empty()) {
+    unsigned cluster = work.back();
+    work.pop_back();
+    if (cluster == a || cluster == b) return true;
+    push(cluster, false);
+  }
+  return false;
+}
+
+bool FusionClusters::LeavesCluster(const Node& node, const std::vector<unsigned>& members) const {
+  return llvm::any_of(node.users, [&](unsigned user) {
+    return !llvm::is_contained(members, user) &&
+           llvm::any_of(nodes_[user].leaves, [&](mlir::Value leaf) { return leaf.getDefiningOp() == node.op; });
+  });
+}
+
+bool FusionClusters::Compatible(const std::vector<unsigned>& members) {
+  if (members.size() > kMaxMembers) return false;
+  unsigned tied = 0;
+  std::set<void*> buffers;
+  for (unsigned m : members) {
+    const Node& node = nodes_[m];
+    tied += node.tied;
+    if (node.batched != nodes_[members[0]].batched) return false;
+    for (mlir::Value leaf : node.leaves) {
+      int def = Find(leaf);
+      if (def < 0 || !llvm::is_contained(members, static_cast<unsigned>(def)))
+        buffers.insert(leaf.getAsOpaquePointer());
+    }
+    if (LeavesCluster(node, members)) buffers.insert(node.op);
+  }
+  if (tied > 1 || buffers.size() > kMaxBuffers) return false;
+  return nodes_[members[0]].batched ? CompatibleBatched(members) : CompatibleStatic(members);
+}
+
+bool FusionClusters::CompatibleStatic(const std::vector<unsigned>& members) {
+  const Node* reduce = nullptr;
+  unsigned scalars = 0;
+  for (unsigned m : members) {
+    const Node& node = nodes_[m];
+    if (node.row_reduce) {
+      if (reduce != nullptr) return false;
+      reduce = &node;
+    } else {
+      scalars += TypeOf(node.op->getResult(0)).getRank() == 0;
+    }
+  }
+  if (reduce != nullptr) {
+    // A kernel that no thread can share: it takes along only what nothing else needs.
+    return scalars == 0 && llvm::all_of(members, [&](unsigned m) {
+             return &nodes_[m] == reduce || !LeavesCluster(nodes_[m], members);
+           });
+  }
+  if (scalars != 0) return scalars == members.size();
+  auto shape = TypeOf(nodes_[members[0]].op->getResult(0)).getShape();
+  return llvm::all_of(members, [&](unsigned m) {
+    return nodes_[m].elementwise && TypeOf(nodes_[m].op->getResult(0)).getShape() == shape;
+  });
+}
+
+bool FusionClusters::CompatibleBatched(const std::vector<unsigned>& members) {
+  bool rows = false, windows = false, sums = false, plain_sums = true, same_size = true;
+  int64_t size = -1, largest = 1;
+  auto agree = [&](int64_t n) {
+    same_size &= size < 0 || size == n;
+    size = n;
+  };
+  for (unsigned m : members) {
+    const Node& node = nodes_[m];
+    largest = std::max(largest, node.result_size);
+    rows |= node.row_reduce;
+    windows |= node.window;
+    if (node.row_reduce && SizeOf(node.op->getOperand(0)) > kMaxRow) return members.size() == 1;
+    if (node.batch_reduce) {
+      sums = true;
+      Reduction reduction;
+      bool is_reduce = GetReduction(node.op, reduction);
+      plain_sums &= is_reduce && reduction.axes.size() == 1;
+      same_size &= is_reduce && ColumnsOf(node.op, reduction) > 1;
+      agree(SizeOf(node.op->getOperand(0)));
+      largest = std::max(largest, SizeOf(node.op->getOperand(0)));
+    } else if (LeavesCluster(node, members)) {
+      agree(node.result_size);
+    }
+    for (unsigned operand = 0; operand < node.op->getNumOperands(); ++operand) {
+      llvm::SmallVector<mlir::Value> leaves;
+      Expand(node.op->getOperand(operand), leaves);
+      for (mlir::Value leaf : leaves) {
+        int def = Find(leaf);
+        if (def < 0 || !llvm::is_contained(members, static_cast<unsigned>(def))) continue;
+        const Node& producer = nodes_[def];
+        if (producer.batch_reduce) return false;
+        if (!node.window) continue;
+        int64_t reads = node.weight.reads.empty() ? 1 : node.weight.reads[operand];
+        if (2 * reads * node.result_size > 3 * SizeOf(node.op->getOperand(operand))) return false;
+        if (LeavesCluster(producer, members)) return false;
+      }
+    }
+  }
+  if (rows && windows) return false;
+  if (!sums) return true;
+  if (!rows && same_size) return true;
+  return plain_sums && largest <= kMaxRow;
+}
+
+bool FusionClusters::TryMerge(unsigned a, unsigned b) {
+  a = Root(a);
+  b = Root(b);
+  if (a == b) return true;
+  std::vector<unsigned> both = members_[a];
+  both.insert(both.end(), members_[b].begin(), members_[b].end());
+  std::sort(both.begin(), both.end());
+  if (!Compatible(both) || MakesCycle(a, b)) return false;
+  nodes_[b].parent = a;
+  members_[a] = std::move(both);
+  members_[b].clear();
+  return true;
+}
+
+std::vector<std::vector<mlir::Operation*>> FusionClusters::Clusters() {
+  std::vector<std::vector<unsigned>> sorted;
+  for (const auto& members : members_) {
+    if (!members.empty() && nodes_[members[0]].member) sorted.push_back(members);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::vector<mlir::Operation*>> clusters;
+  for (const auto& members : sorted) {
+    clusters.emplace_back();
+    for (unsigned m : members) clusters.back().push_back(nodes_[m].op);
+  }
+  return clusters;
+}
+
+bool FusionClusters::IsInlined(mlir::Operation* op) const {
+  auto it = index_.find(op);
+  return it != index_.end() && nodes_[it->second].inlined;
+}
+
+bool FusionClusters::IsOutput(mlir::Value value) {
+  int def = Find(value);
+  if (def < 0) return false;
+  return llvm::any_of(nodes_[def].users, [&](unsigned user) {
+    return Root(user) != Root(def) && llvm::is_contained(nodes_[user].leaves, value);
+  });
+}
+
+}  // namespace tandem

@@ -1,0 +1,72 @@
+// Decides which ops of a block become one kernel.
+#ifndef TANDEM_PASSES_FUSION_CLUSTERS_H_
+#define TANDEM_PASSES_FUSION_CLUSTERS_H_
+
+#include <vector>
+
+#include "llvm/ADT/DenseMap.h"
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
+#include "passes/codegen/op_weight.h"
+
+namespace tandem {
+
+// Clusters of the ElementalOps of one block.
+//
+// Index maps and cheap ops with several users are not members: they are computed again in every cluster that needs
+// them, which reads no more memory than storing their results would. All other ElementalOps are members of one cluster
+// each. Clusters grow from consumers to producers, then between siblings that read the same value, as long as
+//   - no path leaves a cluster and comes back,
+//   - all members run over the rows of the batch, or none does,
+//   - a sum over the batch is not used where it is made,
+//   - windows that overlap do not recompute their producers,
+//   - at most one optimizer update is among them, and scalar arithmetic stays apart from large tensors.
+class FusionClusters {
+ public:
+  explicit FusionClusters(mlir::Block& block);
+
+  // The members of each cluster in block order; clusters are ordered by their first member.
+  std::vector<std::vector<mlir::Operation*>> Clusters();
+  // Whether `op` is computed again in every cluster that uses it.
+  bool IsInlined(mlir::Operation* op) const;
+  // Whether `value` must be stored: something outside of its defining op's cluster needs it.
+  bool IsOutput(mlir::Value value);
+  // An op that nothing may be moved over.
+  static bool IsBorder(mlir::Operation* op);
+
+ private:
+  struct Node {
+    mlir::Operation* op = nullptr;
+    bool fusible = false;  // may be part of a kernel
+    bool inlined = false;
+    bool member = false;
+    bool batched = false, batch_reduce = false, row_reduce = false, window = false, elementwise = false, tied = false;
+    int64_t result_size = 1;  // elements per row, or in all
+    OpWeight weight;
+    int64_t cumulative = 0;                    // weight with that of inlined producers
+    llvm::SmallVector<mlir::Value, 4> leaves;  // what the op reads once inlined ops are expanded
+    llvm::SmallVector<unsigned, 4> users;      // nodes that have a result among their leaves
+    unsigned parent = 0;                       // union-find
+  };
+
+  void Classify(mlir::Block& block);
+  void ChooseInlined();
+  void Connect();
+  void Expand(mlir::Value value, llvm::SmallVectorImpl<mlir::Value>& leaves) const;
+  int Find(mlir::Value value) const;  // the node that defines it, or -1
+  unsigned Root(unsigned node);
+  bool TryMerge(unsigned a, unsigned b);
+  bool Compatible(const std::vector<unsigned>& members);
+  bool CompatibleStatic(const std::vector<unsigned>& members);
+  bool CompatibleBatched(const std::vector<unsigned>& members);
+  bool MakesCycle(unsigned a, unsigned b);
+  bool LeavesCluster(const Node& node, const std::vector<unsigned>& members) const;
+
+  std::vector<Node> nodes_;
+  llvm::DenseMap<mlir::Operation*, unsigned> index_;
+  std::vector<std::vector<unsigned>> members_;  // by root
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_FUSION_CLUSTERS_H_

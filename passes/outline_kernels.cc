@@ -1,0 +1,175 @@
+// td-outline-kernels: sets the kinds of kernels, flattens elementwise ones without batch, and keeps one function of
+// several equal ones.
+//
+// Before: td-form-fusions has run.
+// After: kernels are named `kernel_N` in the order of their first launch, carry `td.kernel` = loop | row | col | flat |
+// once (docs/internals.md), and no two differ in nothing but locations. A flat kernel takes `tensor<?xT>` in place of
+// the shape, so that updates of variables of any size share one kernel; scalars stay rank 0.
+//
+//   func.func private @fusion_4(%v: tensor<784x64xf32>, %g: tensor<784x64xf32>, %lr: tensor<f32>) ...
+//   =>
+//   func.func private @kernel_2(%v: tensor<?xf32>, %g: tensor<?xf32>, %lr: tensor<f32>) attributes {td.kernel = "flat"}
+#include "passes/outline_kernels.h"
+
+#include <map>
+#include <string>
+
+#include "graph/ir/dialect.h"
+#include "graph/ir/interfaces.h"
+#include "graph/ir/shape.h"
+#include "graph/ir/structure.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "passes/codegen/reduction.h"
+#include "passes/pass_util.h"
+
+namespace tandem {
+namespace {
+
+mlir::RankedTensorType TypeOf(mlir::Value v) { return mlir::cast<mlir::RankedTensorType>(v.getType()); }
+
+// The shape of all tensors of an elementwise kernel without batch, if it is one.
+bool FlatShape(mlir::func::FuncOp kernel, llvm::ArrayRef<int64_t>& shape) {
+  if (kernel.getNumResults() == 0) return false;
+  shape = mlir::cast<mlir::RankedTensorType>(kernel.getResultTypes()[0]).getShape();
+  auto fits = [&](mlir::Type t) {
+    auto type = mlir::cast<mlir::RankedTensorType>(t);
+    return type.getRank() == 0 || type.getShape() == shape;
+  };
+  if (shape.empty() || !llvm::all_of(kernel.getArgumentTypes(), fits)) return false;
+  for (mlir::Type t : kernel.getResultTypes()) {
+    if (mlir::cast<mlir::RankedTensorType>(t).getShape() != shape) return false;
+  }
+  for (mlir::Operation& op : kernel.getBody().front().without_terminator()) {
+    if (!llvm::all_of(op.getResultTypes(), fits)) return false;
+    if (auto constant = mlir::dyn_cast<td::ConstantOp>(op)) {
+      if (!mlir::cast<mlir::ElementsAttr>(constant.getValue()).isSplat()) return false;
+      continue;
+    }
+    auto kind = mlir::cast<td::ElementalOp>(op).getFusionKind();
+    bool spread =
+        kind == td::FusionKind::kInjective && op.getNumOperands() == 1 && TypeOf(op.getOperand(0)).getRank() == 0;
+    if (kind != td::FusionKind::kElementwise && !spread) return false;
+  }
+  return true;
+}
+
+std::string KindOf(mlir::func::FuncOp kernel) {
+  bool batched = false, sums = false, reduces = false;
+  kernel.walk([&](td::ElementalOp op) {
+    batched |= llvm::any_of(op->getOperandTypes(), td::IsBatched) || llvm::any_of(op->getResultTypes(), td::IsBatched);
+    Reduction reduction;
+    if (GetBatchReduction(op, reduction)) {
+      sums = true;
+    } else {
+      reduces |= op.getFusionKind() == td::FusionKind::kReduce;
+    }
+  });
+  if (batched) return sums ? "col" : reduces ? "row" : "loop";
+  llvm::ArrayRef<int64_t> shape;
+  return FlatShape(kernel, shape) ? "flat" : "once";
+}
+
+// Replaces the common shape by one dynamic dimension.
+void Flatten(mlir::func::FuncOp kernel) {
+  llvm::ArrayRef<int64_t> shape;
+  FlatShape(kernel, shape);
+  auto flat = [&](mlir::Type t) -> mlir::Type {
+    auto type = mlir::cast<mlir::RankedTensorType>(t);
+    if (type.getRank() == 0) return type;
+    return mlir::RankedTensorType::get({mlir::ShapedType::kDynamic}, type.getElementType());
+  };
+  mlir::Block& body = kernel.getBody().front();
+  for (mlir::Operation& op : llvm::make_early_inc_range(body.without_terminator())) {
+    auto constant = mlir::dyn_cast<td::ConstantOp>(op);
+    if (!constant || TypeOf(constant.getResult()).getRank() == 0) continue;
+    // A splat of a fixed shape becomes a scalar that is spread.
+    mlir::OpBuilder b(&op);
+    auto elements = mlir::cast<mlir::DenseElementsAttr>(constant.getValue());
+    auto scalar = mlir::RankedTensorType::get({}, elements.getElementType());
+    auto value = mlir::DenseElementsAttr::get(scalar, elements.getSplatValue<mlir::Attribute>());
+    auto small = b.create<td::ConstantOp>(op.getLoc(), scalar, value);
+    auto wide =
+        b.create<td::BroadcastOp>(op.getLoc(), flat(constant.getType()), small.getResult(), llvm::ArrayRef<int64_t>{});
+    constant.getResult().replaceAllUsesWith(wide.getResult());
+    op.erase();
+  }
+  for (mlir::Value argument : body.getArguments()) argument.setType(flat(argument.getType()));
+  for (mlir::Operation& op : body.without_terminator()) {
+    for (mlir::Value result : op.getResults()) result.setType(flat(result.getType()));
+  }
+  kernel.setFunctionType(
+      mlir::FunctionType::get(kernel.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
+}
+
+// The kernel's text without name and locations: equal for equal kernels.
+std::string Fingerprint(mlir::func::FuncOp kernel) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  kernel.getFunctionType().print(stream);
+  stream << kernel->getAttr("td.kernel");
+  mlir::OpPrintingFlags flags;
+  flags.printGenericOpForm().useLocalScope();
+  for (mlir::Block& block : kernel.getBody()) {
+    mlir::AsmState state(kernel, flags);
+    for (mlir::Operation& op : block) {
+      op.print(stream, state);
+      stream << "\n";
+    }
+  }
+  return stream.str();
+}
+
+class OutlineKernelsPass : public ModulePass<OutlineKernelsPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OutlineKernelsPass)
+  static constexpr llvm::StringLiteral kName = "td-outline-kernels";
+  static constexpr llvm::StringLiteral kDescription = "name kernels, set their kinds and merge equal ones";
+
+  void runOnOperation() final {
+    mlir::SymbolTable symbols(getOperation());
+    llvm::SmallVector<td::LaunchOp> launches;
+    getOperation().walk<mlir::WalkOrder::PreOrder>([&](td::LaunchOp launch) { launches.push_back(launch); });
+    std::map<std::string, mlir::func::FuncOp> by_text;
+    llvm::SmallVector<mlir::func::FuncOp> kept;
+    llvm::DenseMap<mlir::Operation*, mlir::func::FuncOp> canonical;
+    llvm::SmallVector<mlir::func::FuncOp> doubles;
+    for (td::LaunchOp launch : launches) {
+      auto kernel = symbols.lookup<mlir::func::FuncOp>(launch.getKernel());
+      if (!kernel) {
+        launch.emitError("launches an unknown kernel @") << launch.getKernel();
+        return signalPassFailure();
+      }
+      if (!canonical.count(kernel)) {
+        std::string kind = KindOf(kernel);
+        if (kind == "flat") Flatten(kernel);
+        kernel->setAttr("td.kernel", mlir::StringAttr::get(&getContext(), kind));
+        auto [it, is_new] = by_text.emplace(Fingerprint(kernel), kernel);
+        canonical[kernel] = it->second;
+        (is_new ? kept : doubles).push_back(kernel);
+      }
+      launch.setKernel(canonical[kernel].getName());
+    }
+    for (mlir::func::FuncOp kernel : doubles) symbols.erase(kernel);
+    // First out of the way, then the final names.
+    for (bool final_names : {false, true}) {
+      llvm::StringMap<std::string> renamed;
+      for (unsigned i = 0; i < kept.size(); ++i) {
+        std::string name = (final_names ? "kernel_" : "td.kernel.") + std::to_string(i);
+        renamed[kept[i].getName()] = name;
+        symbols.remove(kept[i]);
+        kept[i].setName(name);
+      }
+      for (mlir::func::FuncOp kernel : kept) symbols.insert(kernel);
+      for (td::LaunchOp launch : launches) launch.setKernel(renamed[launch.getKernel()]);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createOutlineKernelsPass() { return std::make_unique<OutlineKernelsPass>(); }
+
+}  // namespace tandem

@@ -1,0 +1,143 @@
+// RUN: tandem-opt %s -split-input-file -td-form-fusions -td-outline-kernels | FileCheck %s
+
+// Bias and relu: one kernel; the broadcast is part of it.
+// CHECK-LABEL: func.func @bias_relu
+// CHECK-NEXT: td.launch @kernel_0(
+// CHECK-NEXT: return
+// CHECK: func.func private @kernel_0({{.*}}) -> tensor<?x8xf32> attributes {td.kernel = "loop"}
+func.func @bias_relu(%x: tensor<?x8xf32>, %b: tensor<8xf32>) -> tensor<?x8xf32> {
+  %0 = td.broadcast %b dims [1] : tensor<8xf32> -> tensor<?x8xf32>
+  %1 = td.add %x, %0 : tensor<?x8xf32>
+  %2 = td.relu %1 : tensor<?x8xf32>
+  return %2 : tensor<?x8xf32>
+}
+
+// -----
+
+// Softmax cross-entropy with its gradient, the accuracy and all sums: one kernel.
+// CHECK-LABEL: func.func @xent
+// CHECK: td.launch @kernel_0
+// CHECK-NOT: td.launch
+// CHECK: return
+// CHECK: func.func private @kernel_0
+// CHECK-SAME: td.kernel = "col"
+// CHECK-NOT: func.func
+func.func @xent(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<?x10xf32>, tensor<f32>, tensor<f32>, tensor<10xf32>) {
+  %hot = td.one_hot %label : tensor<?xi64> -> tensor<?x10xf32>
+  %m = td.reduce "max", %x axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+  %mb = td.broadcast %m dims [0] : tensor<?xf32> -> tensor<?x10xf32>
+  %d = td.sub %x, %mb : tensor<?x10xf32>
+  %e = td.exp %d : tensor<?x10xf32>
+  %s = td.reduce "sum", %e axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+  %log = td.log %s : tensor<?xf32>
+  %dh = td.mul %d, %hot : tensor<?x10xf32>
+  %at = td.reduce "sum", %dh axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+  %loss = td.sub %log, %at : tensor<?xf32>
+  %sb = td.broadcast %s dims [0] : tensor<?xf32> -> tensor<?x10xf32>
+  %p = td.div %e, %sb : tensor<?x10xf32>
+  %g = td.sub %p, %hot : tensor<?x10xf32>
+  %best = td.argmax %x axis 1 : tensor<?x10xf32> -> tensor<?xi64>
+  %eq = td.compare "eq", %best, %label : tensor<?xi64> -> tensor<?xi1>
+  %hit = td.cast %eq : tensor<?xi1> -> tensor<?xf32>
+  %total = td.reduce "sum", %loss axes [0] : tensor<?xf32> -> tensor<f32>
+  %hits = td.reduce "sum", %hit axes [0] : tensor<?xf32> -> tensor<f32>
+  %db = td.reduce "sum", %g axes [0] : tensor<?x10xf32> -> tensor<10xf32>
+  return %g, %total, %hits, %db : tensor<?x10xf32>, tensor<f32>, tensor<f32>, tensor<10xf32>
+}
+
+// -----
+
+// The activation is computed again in the backward kernel, from the value that the forward kernel read; the matmul
+// between the two keeps them apart. The bias gradient and the gradient it sums come from one kernel.
+// CHECK-LABEL: func.func @recompute
+// CHECK: %[[Y:.*]] = td.launch @kernel_0(%arg0)
+// CHECK: %[[Z:.*]] = td.matmul %[[Y]]
+// CHECK: %[[G:.*]]:2 = td.launch @kernel_1({{.*}}) : ({{.*}}) -> (tensor<?x8xf32>, tensor<8xf32>)
+// CHECK: return %[[G]]#0, %[[G]]#1
+// CHECK: func.func private @kernel_0{{.*}}td.kernel = "loop"
+// CHECK: td.relu
+// CHECK: td.tanh
+// CHECK: func.func private @kernel_1{{.*}}td.kernel = "col"
+// CHECK: td.relu
+func.func @recompute(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8xf32>) {
+  %r = td.relu %x : tensor<?x8xf32>
+  %t = td.tanh %r : tensor<?x8xf32>
+  %z = td.matmul %t, %w : tensor<?x8xf32>, tensor<8x8xf32> -> tensor<?x8xf32>
+  %g = td.mul %z, %r : tensor<?x8xf32>
+  %db = td.reduce "sum", %g axes [0] : tensor<?x8xf32> -> tensor<8xf32>
+  return %g, %db : tensor<?x8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// A sum over the batch is not used in the kernel that makes it.
+// CHECK-LABEL: func.func @after_sum
+// CHECK: td.launch @kernel_0
+// CHECK: td.launch @kernel_1
+// CHECK: return
+func.func @after_sum(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %s = td.reduce "sum", %x axes [0] : tensor<?x8xf32> -> tensor<8xf32>
+  %b = td.broadcast %s dims [1] : tensor<8xf32> -> tensor<?x8xf32>
+  %y = td.sub %x, %b : tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// -----
+
+// Siblings that read one value become one kernel.
+// CHECK-LABEL: func.func @siblings
+// CHECK: td.launch @kernel_0
+// CHECK-NOT: td.launch
+// CHECK: return
+func.func @siblings(%x: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %a = td.exp %x : tensor<?x8xf32>
+  %b = td.tanh %x : tensor<?x8xf32>
+  return %a, %b : tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// -----
+
+// A reshape between things that are no kernels stays: it is a view. Constants stay where a result needs them.
+// CHECK-LABEL: func.func @view
+// CHECK-NEXT: td.reshape
+// CHECK-NEXT: return
+func.func @view(%x: tensor<?x2x4xf32>) -> tensor<?x8xf32> {
+  %y = td.reshape %x : tensor<?x2x4xf32> -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// -----
+
+// Nothing moves over a check.
+// CHECK-LABEL: func.func @check
+// CHECK: td.launch
+// CHECK: td.check_finite
+// CHECK: td.launch
+// CHECK: return
+func.func @check(%v: tensor<8xf32>, %g: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = td.mul %g, %g : tensor<8xf32>
+  td.check_finite %g : tensor<8xf32>
+  %1 = td.sub %v, %0 : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+// The body of a shard map is a block of its own.
+// CHECK-LABEL: func.func @step
+// CHECK: td.map_shards
+// CHECK: td.launch @kernel_0
+// CHECK: td.yield
+// CHECK: td.launch @kernel_1
+// CHECK: td.kernel = "col"
+// CHECK: td.kernel = "flat"
+func.func @step(%x: tensor<?x8xf32>, %v: tensor<8xf32>) -> tensor<8xf32> {
+  %g = td.map_shards (%x : tensor<?x8xf32>) reduce ["sum"] scope ["global"] lanes 4 rows 8 shard 8 -> (tensor<8xf32>) {
+  ^bb0(%xs: tensor<?x8xf32>):
+    %e = td.exp %xs : tensor<?x8xf32>
+    %s = td.reduce "sum", %e axes [0] : tensor<?x8xf32> -> tensor<8xf32>
+    td.yield %s : tensor<8xf32>
+  }
+  %n = td.sub %v, %g : tensor<8xf32>
+  return %n : tensor<8xf32>
+}
