@@ -1,0 +1,78 @@
+#include "estimator/session_runner.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+
+absl::StatusOr<std::unique_ptr<SessionRunner>> SessionRunner::Create(std::shared_ptr<const Executable> executable,
+                                                                     std::shared_ptr<VariableStore> variables,
+                                                                     std::shared_ptr<ThreadPool> pool,
+                                                                     const std::vector<ComponentSpec>& components,
+                                                                     std::map<std::string, double> scalar_defaults) {
+  auto runner = std::make_unique<SessionRunner>();
+  const fb::ExecutableT& index = executable->index();
+  for (const auto& input : index.inputs) {
+    int found = -1;
+    for (size_t i = 0; i < components.size(); ++i) {
+      if (components[i].name == input->name) found = static_cast<int>(i);
+    }
+    if (found < 0) return absl::InternalError(absl::StrCat("the dataset has no component for input ", input->name));
+    runner->component_of_input_.push_back(found);
+  }
+  for (const auto& scalar : index.scalars) {
+    auto it = scalar_defaults.find(scalar->name);
+    if (it != scalar_defaults.end()) runner->scalar_defaults_[scalar->name] = it->second;
+  }
+  for (size_t i = 0; i < index.outputs.size(); ++i) runner->output_index_[index.outputs[i]->name] = static_cast<int>(i);
+  runner->executable_ = executable;
+  TD_ASSIGN_OR_RETURN(runner->session_,
+                      Session::Create(std::move(executable), std::move(variables), {.pool = std::move(pool)}));
+  return runner;
+}
+
+std::set<std::string> SessionRunner::output_names() const {
+  std::set<std::string> names;
+  for (const auto& entry : output_index_) names.insert(entry.first);
+  return names;
+}
+
+StepInputs SessionRunner::InputsFor(const StepRequest& request) const {
+  StepInputs inputs;
+  for (const std::vector<HostTensor>& batch : request.round->replicas) {
+    std::vector<HostTensor> of_replica;
+    for (int component : component_of_input_) of_replica.push_back(batch[component]);
+    inputs.inputs.push_back(std::move(of_replica));
+  }
+  inputs.scalars = scalar_defaults_;
+  for (const auto& scalar : executable_->index().scalars) {
+    auto it = request.scalars.find(scalar->name);
+    if (it != request.scalars.end()) inputs.scalars[scalar->name] = it->second;
+  }
+  return inputs;
+}
+
+absl::StatusOr<StepOutcome> SessionRunner::Run(const StepRequest& request) {
+  std::vector<int> fetches;
+  for (const std::string& name : request.fetches) {
+    auto it = output_index_.find(name);
+    if (it == output_index_.end()) return absl::InternalError(absl::StrCat("the program has no output ", name));
+    fetches.push_back(it->second);
+  }
+  TD_ASSIGN_OR_RETURN(StepResult result, session_->Run(InputsFor(request), fetches));
+  StepOutcome outcome;
+  for (size_t i = 0; i < fetches.size(); ++i) {
+    outcome.values[request.fetches[i]] = std::move(result.outputs[fetches[i]]);
+  }
+  outcome.examples = result.examples;
+  outcome.finite = result.finite;
+  return outcome;
+}
+
+absl::StatusOr<std::string> SessionRunner::FindNonFinite(const StepRequest& request) {
+  return session_->FindNonFinite(InputsFor(request));
+}
+
+}  // namespace tandem

@@ -1,0 +1,86 @@
+// The loop's runner on the real runtime, with a program written by hand: prediction = x * w, and the sum of x^T x.
+#include "estimator/session_runner.h"
+
+#include <gtest/gtest.h>
+
+#include "estimator/batch_dealer.h"
+#include "estimator/run_loop.h"
+#include "runtime/testing/executable_builder.h"
+
+namespace tandem {
+namespace {
+
+std::shared_ptr<const Executable> Program(int replicas) {
+  ExecutableBuilder b(replicas, /*lanes=*/2 * replicas, /*rows_per_lane=*/2, /*shard_rows=*/2);
+  const int w = b.Variable("w", {1, 2});
+  const int x = b.Input("x", {kBatch, 1});
+  const int y = b.Batch("y", {kBatch, 2});
+  const int squares = b.Lane("squares", {1, 1}, fb::ReduceKind::Sum);
+  const int sum = b.Step("sum", {1, 1});
+  b.Map();
+  b.MatMul("product", x, w, y);
+  b.MatMulWeightGrad("squares", x, x, squares);
+  b.Global();
+  b.LaneReduce(fb::ReduceKind::Sum, {squares}, {sum});
+  b.AllReduce(fb::ReduceKind::Sum, {sum});
+  b.Output("prediction", y);
+  b.Output("loss", sum);
+  auto executable = Executable::Parse(BuildExecutable(b.Take(), {}));
+  EXPECT_TRUE(executable.ok()) << executable.status();
+  return *executable;
+}
+
+// Ten examples; the component that the program wants is not the first.
+Dataset Numbers() {
+  std::vector<float> x;
+  for (int i = 0; i < 10; ++i) x.push_back(static_cast<float>(i));
+  return Dataset::FromTensorSlices(
+             {{"unused", HostTensor::Zeros(DType::kUInt8, {10})}, {"x", HostTensor::FromVector({10, 1}, x)}})
+      .Batch(3);
+}
+
+class SessionRunnerTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(SessionRunnerTest, RunsTheBatchesOfADatasetToTheEnd) {
+  const int replicas = GetParam();
+  auto variables = std::make_shared<VariableStore>(replicas);
+  auto dealer = BatchDealer::Create(Numbers(), replicas);
+  ASSERT_TRUE(dealer.ok());
+  auto runner = SessionRunner::Create(Program(replicas), variables, std::make_shared<ThreadPool>(2), (*dealer)->spec(),
+                                      {{"learning_rate", 0.1}});
+  ASSERT_TRUE(runner.ok()) << runner.status();
+  EXPECT_EQ((*runner)->output_names(), (std::set<std::string>{"loss", "prediction"}));
+  ASSERT_TRUE(variables->Assign("w", HostTensor::FromVector<float>({1, 2}, {1, -2})).ok());
+
+  std::vector<float> predicted;
+  double squares = 0;
+  LoopOptions loop{.mode = Mode::kEval, .fetches = {"loss", "prediction"}};
+  loop.on_step = [&](const RunValues& values) {
+    squares += values.Number("loss");
+    const HostTensor& y = values.tensors.at("prediction");
+    EXPECT_EQ(y.shape(), (Shape{values.examples, 2}));
+    predicted.insert(predicted.end(), y.data<float>(), y.data<float>() + y.num_elements());
+    return absl::OkStatus();
+  };
+  int64_t global_step = 0;
+  auto result = RunLoop(**runner, **dealer, {}, loop, &global_step);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->examples, 10);
+  EXPECT_EQ(squares, 285);
+  ASSERT_EQ(predicted.size(), 20);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(predicted[2 * i], i);
+    EXPECT_EQ(predicted[2 * i + 1], -2 * i);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Replicas, SessionRunnerTest, ::testing::Values(1, 2, 4));
+
+TEST(SessionRunner, AnInputThatTheDatasetLacksIsAnError) {
+  auto runner = SessionRunner::Create(Program(1), std::make_shared<VariableStore>(1), std::make_shared<ThreadPool>(1),
+                                      {{"other", DType::kFloat32, {kBatch, 1}}}, {});
+  EXPECT_FALSE(runner.ok());
+}
+
+}  // namespace
+}  // namespace tandem
