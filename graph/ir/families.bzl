@@ -15,7 +15,7 @@ def op_family(name, deps = []):
     )
     native.cc_library(
         name = name,
-        srcs = native.glob([name + ".cc", name + "_*.cc"]),
+        srcs = native.glob([name + ".cc", name + "_*.cc"], exclude = ["*_test.cc"]),
         hdrs = [name + ".h"],
         textual_hdrs = [":" + name + "_inc"],
         # Families build each other's ops (graph/ir/build.h), so the linker must not drop or order them.
