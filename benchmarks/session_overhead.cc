@@ -1,0 +1,190 @@
+// What the runtime adds to its kernels and primitives: the time of an empty step in a map and in a global section, and
+// the speed of the library calls of S0's convnet (no pooling, no update) through a session.
+//
+//   bazel run -c opt //benchmarks:session_overhead -- [threads] [batch] [lanes] [shard]
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "runtime/cpu/onednn_layout.h"
+#include "runtime/session.h"
+#include "runtime/testing/compile_ir.h"
+#include "runtime/testing/executable_builder.h"
+
+namespace tandem {
+namespace {
+
+constexpr char kNothing[] = "define void @nothing(ptr %a, i64 %b, i64 %e, i64 %r) {\n  ret void\n}\n";
+
+std::unique_ptr<Session> Start(fb::ExecutableT index, std::shared_ptr<VariableStore> variables,
+                               std::shared_ptr<ThreadPool> pool) {
+  auto e = Executable::Parse(
+      BuildExecutable(std::move(index), {{fb::SegmentKind::ElfObject, "kernels", CompileIr(kNothing)}}));
+  if (!e.ok()) std::printf("%s\n", e.status().ToString().c_str()), std::exit(1);
+  auto session = Session::Create(*e, variables, {pool});
+  if (!session.ok()) std::printf("%s\n", session.status().ToString().c_str()), std::exit(1);
+  for (const auto& v : (*e)->index().variables) {
+    fb::InitializerT init;
+    init.kind = 2;
+    init.a = -0.05, init.b = 0.05;
+    if (!variables->Initialize(v->name, init, 1).ok()) std::exit(1);
+  }
+  return *std::move(session);
+}
+
+// Microseconds of the fastest step.
+double Time(Session& session, const StepInputs& inputs, int steps) {
+  double best = 1e30;
+  for (int i = 0; i < steps; ++i) {
+    auto begin = std::chrono::steady_clock::now();
+    auto result = session.Run(inputs, {});
+    if (!result.ok()) std::printf("%s\n", result.status().ToString().c_str()), std::exit(1);
+    best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return best;
+}
+
+double EmptySteps(std::shared_ptr<ThreadPool> pool, int map_steps, int global_steps, bool wake) {
+  constexpr int kLanes = 16;
+  ExecutableBuilder b(1, kLanes, 1, 1);
+  int rows = b.Kernel("nothing", 0, fb::Domain::Rows), elements = b.Kernel("nothing", 0, fb::Domain::Elements);
+  int x = b.Input("x", {kBatch, 4}), y = b.Shard("y", {kBatch, 4});
+  int64_t n = wake ? 65536 : 16;
+  int z = b.Step("z", {n});
+  b.Map();
+  for (int i = 0; i < map_steps; ++i) b.Launch("m", rows, {x, y, y}, {y});
+  b.Global();
+  for (int i = 0; i < global_steps; ++i) b.Launch("g", elements, {z}, {z}, n);
+  auto session = Start(b.Take(), std::make_shared<VariableStore>(1), pool);
+  StepInputs inputs;
+  inputs.inputs.push_back({HostTensor::Zeros(DType::kFloat32, {kLanes, 4})});
+  return Time(*session, inputs, 2000);
+}
+
+class Convnet {
+ public:
+  Convnet(int batch, int lanes, int shard) : b_(1, lanes, batch / lanes, shard), shard_(shard) {}
+
+  fb::ExecutableT Build() {
+    int x = b_.Input("x", {kBatch, 28, 28, 1});
+    pack_.reserve(16);
+    Conv("conv2d", {28, 1, 32}, x, false);
+    Conv("conv2d_1", {13, 32, 64}, b_.Shard("x1", {kBatch, 13, 13, 32}), true);
+    Conv("conv2d_2", {5, 64, 64}, b_.Shard("x2", {kBatch, 5, 5, 64}), true);
+    Dense("dense", 576, 64);
+    Dense("dense_1", 64, 10);
+    b_.Global();
+    for (auto& p : pack_) b_.Library("pack", p.call, {p.from}, {p.to});
+    b_.Map();
+    for (auto& s : forward_) b_.Library(s.name, s.call, s.in, s.out);
+    for (auto s = backward_.rbegin(); s != backward_.rend(); ++s) b_.Library(s->name, s->call, s->in, s->out);
+    b_.Global();
+    b_.LaneReduce(fb::ReduceKind::Sum, gradients_, sums_);
+    b_.CheckFinite(sums_);
+    return b_.Take();
+  }
+
+ private:
+  struct Size {
+    int h, c, o;
+  };
+  struct Call {
+    std::string name;
+    fb::LibraryCallT call;
+    std::vector<int> in, out;
+  };
+  struct Packing {
+    fb::LibraryCallT call;
+    int from, to;
+  };
+
+  int Pack(const fb::LibraryCallT& call, int w) {
+    int64_t bytes = static_cast<int64_t>(*PackedWeightsBytes(call));
+    int packed = b_.Step("packed", {bytes / 4});
+    Packing p{call, w, packed};
+    p.call.packed_for = call.primitive;
+    p.call.primitive = fb::Primitive::PackWeights;
+    p.call.packed = false;
+    p.call.epilogue = fb::Epilogue::None;
+    pack_.push_back(p);
+    return packed;
+  }
+
+  void Gradient(const std::string& name, Shape shape, fb::LibraryCallT call, std::vector<int> in) {
+    call.reduces_batch = true;
+    gradients_.push_back(b_.Lane(name + "/gradient", shape, fb::ReduceKind::Sum));
+    sums_.push_back(b_.Step(name + "/sum", shape));
+    backward_.push_back({name + "/gradient", call, std::move(in), {gradients_.back()}});
+  }
+
+  void Conv(const std::string& name, Size s, int x, bool input_gradient) {
+    int w = b_.Variable(name + "/kernel", {3, 3, s.c, s.o}), bias = b_.Variable(name + "/bias", {s.o});
+    int y = b_.Shard(name, {kBatch, s.h - 2, s.h - 2, s.o});
+    fb::LibraryCallT call;
+    call.x_shape = {shard_, s.h, s.h, s.c};
+    call.kernel_shape = {3, 3, s.c, s.o};
+    call.y_shape = {shard_, s.h - 2, s.h - 2, s.o};
+    call.strides = {1, 1};
+    call.pad_low = call.pad_high = {0, 0};
+    call.packed = true;
+    call.epilogue = fb::Epilogue::BiasRelu;
+    forward_.push_back({name, call, {x, Pack(call, w), bias}, {y}});
+    call.epilogue = fb::Epilogue::None;
+    if (input_gradient) {
+      call.primitive = fb::Primitive::Conv2DInputGrad;
+      backward_.push_back({name + "/dx", call, {y, Pack(call, w)}, {x}});
+    }
+    call.primitive = fb::Primitive::Conv2DFilterGrad;
+    call.packed = false;
+    Gradient(name, call.kernel_shape, call, {x, y});
+  }
+
+  void Dense(const std::string& name, int in, int out) {
+    int w = b_.Variable(name + "/kernel", {in, out}), x = b_.Shard(name + "/x", {kBatch, in});
+    int y = b_.Shard(name, {kBatch, out});
+    fb::LibraryCallT call;
+    call.primitive = fb::Primitive::MatMul;
+    call.x_shape = {shard_, in}, call.kernel_shape = {in, out}, call.y_shape = {shard_, out};
+    forward_.push_back({name, call, {x, w}, {y}});
+    call.x_shape = {shard_, out}, call.y_shape = {shard_, in};
+    call.transpose_b = true;
+    backward_.push_back({name + "/dx", call, {y, w}, {x}});
+    call.x_shape = {shard_, in}, call.kernel_shape = {shard_, out}, call.y_shape = {in, out};
+    call.transpose_a = true, call.transpose_b = false;
+    Gradient(name, call.y_shape, call, {x, y});
+  }
+
+  ExecutableBuilder b_;
+  int shard_;
+  std::vector<Packing> pack_;
+  std::vector<Call> forward_, backward_;
+  std::vector<int> gradients_, sums_;
+};
+
+int Main(int argc, char** argv) {
+  int threads = argc > 1 ? std::atoi(argv[1]) : 2, batch = argc > 2 ? std::atoi(argv[2]) : 512;
+  int lanes = argc > 3 ? std::atoi(argv[3]) : 16, shard = argc > 4 ? std::atoi(argv[4]) : 16;
+  auto pool = std::make_shared<ThreadPool>(threads);
+  double none = EmptySteps(pool, 1, 1, false);
+  std::printf("empty step               %8.2f us\n", none);
+  std::printf("map step, per shard      %8.3f us\n", (EmptySteps(pool, 101, 1, false) - none) / 1600 * threads);
+  std::printf("global step, small       %8.3f us\n", (EmptySteps(pool, 1, 101, false) - none) / 100);
+  std::printf("global step, all threads %8.3f us\n", (EmptySteps(pool, 1, 101, true) - none) / 100);
+
+  auto variables = std::make_shared<VariableStore>(1);
+  auto session = Start(Convnet(batch, lanes, shard).Build(), variables, pool);
+  StepInputs inputs;
+  inputs.inputs.push_back({HostTensor::Zeros(DType::kFloat32, {batch, 28, 28, 1})});
+  for (int64_t i = 0; i < inputs.inputs[0][0].num_elements(); ++i)
+    inputs.inputs[0][0].data<float>()[i] = (i % 7) * 0.1f;
+  double us = Time(*session, inputs, 20);
+  std::printf("S0's library calls, batch %d, %d lanes, shards of %d, %d threads: %.0f us, %.0f images/s, %.1f MiB\n",
+              batch, lanes, shard, threads, us, batch / us * 1e6, session->memory().total() / 1048576.0);
+  return 0;
+}
+
+}  // namespace
+}  // namespace tandem
+
+int main(int argc, char** argv) { return tandem::Main(argc, argv); }
