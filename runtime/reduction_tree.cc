@@ -6,7 +6,12 @@
 #include <type_traits>
 
 // Compiled with -ffp-contract=off: all clones give the same bits.
+// The thread sanitizer does not survive the resolvers, which run before it is set up.
+#ifdef __SANITIZE_THREAD__
+#define TD_CLONES
+#else
 #define TD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
 
 namespace tandem {
 namespace {
