@@ -1,2 +1,71 @@
-// Max and average pooling and their gradients.
+// Max and average pooling and their gradients. Images are NHWC.
 include "graph/ir/td_base.td"
+
+class Td_PoolOp<string mnemonic, list<Trait> traits = []>
+    : Td_PureOp<mnemonic, traits # [
+        DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
+        DeclareOpInterfaceMethods<Td_ElementalOp>, DeclareOpInterfaceMethods<Td_CostOp>]> {
+  let extraClassDefinition = [{
+    ::tandem::td::BatchRule $cppClass::getBatchRule() { return ::tandem::td::BatchRule::kPerExample; }
+    ::tandem::td::FusionKind $cppClass::getFusionKind() { return ::tandem::td::FusionKind::kWindow; }
+  }];
+}
+
+def Td_MaxPoolOp : Td_PoolOp<"max_pool", [DeclareOpInterfaceMethods<Td_GradientOp>]> {
+  let summary = "maximum of every window of an image";
+  let description = [{
+    Padding never wins; a NaN in a window does. Pads are smaller than the window, so that no window lies outside.
+    ```mlir
+    %y = td.max_pool %x window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x28x28x32xf32> -> tensor<?x14x14x32xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$x, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+  let results = (outs Td_FloatTensor:$output);
+  let assemblyFormat = [{
+    $x `window` $window `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($x) `->` type($output)
+  }];
+}
+
+def Td_MaxPoolGradOp : Td_PoolOp<"max_pool_grad"> {
+  let summary = "gradient of max_pool to its input";
+  let description = [{
+    The gradient of a window goes to its first maximum in row-major order, found again from x: no indices are kept.
+    ```mlir
+    %dx = td.max_pool_grad %x, %dy window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x28x28x32xf32>, tensor<?x14x14x32xf32> -> tensor<?x28x28x32xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$x, Td_FloatTensor:$dy, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+  let results = (outs Td_FloatTensor:$dx);
+  let assemblyFormat = [{
+    $x `,` $dy `window` $window `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($x) `,` type($dy) `->` type($dx)
+  }];
+}
+
+def Td_AvgPoolOp : Td_PoolOp<"avg_pool", [DeclareOpInterfaceMethods<Td_GradientOp>]> {
+  let summary = "mean of every window of an image";
+  let description = [{
+    As in TensorFlow, the divisor is the number of elements of the window that lie inside the image.
+    ```mlir
+    %y = td.avg_pool %x window [3, 3] strides [2, 2] low [0, 0] high [1, 1] : tensor<?x28x28x32xf32> -> tensor<?x14x14x32xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$x, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+  let results = (outs Td_FloatTensor:$output);
+  let assemblyFormat = [{
+    $x `window` $window `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($x) `->` type($output)
+  }];
+}
+
+def Td_AvgPoolGradOp : Td_PoolOp<"avg_pool_grad", [DeclareOpInterfaceMethods<Td_GradientOp>]> {
+  let summary = "gradient of avg_pool to its input";
+  let description = "`size` is the input's height and width, which the strides may leave open.";
+  let arguments = (ins Td_FloatTensor:$dy, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$window,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+  let results = (outs Td_FloatTensor:$dx);
+  let assemblyFormat = [{
+    $dy `size` $size `window` $window `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($dy) `->` type($dx)
+  }];
+}
