@@ -1,7 +1,7 @@
 // What the runtime adds to its kernels and primitives: the time of an empty step in a map and in a global section, and
 // the speed of the library calls of S0's convnet (no pooling, no update) through a session.
 //
-//   bazel run -c opt //benchmarks:session_overhead -- [threads] [batch] [lanes] [shard]
+//   bazel run //benchmarks:session_overhead -- [threads] [batch] [lanes] [shard]
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
