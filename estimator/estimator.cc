@@ -1,0 +1,205 @@
+#include "estimator/estimator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "estimator/checkpoint/checkpoint_reader.h"
+#include "estimator/estimator_impl.h"
+#include "estimator/eval_log.h"
+#include "estimator/warm_start.h"
+
+namespace tandem {
+namespace {
+
+std::string TemporaryModelDir() {
+  static std::atomic<int> count{0};
+  std::error_code error;
+  std::string parent = std::filesystem::temp_directory_path(error).string();
+  if (error) parent = "/tmp";
+  const std::string dir =
+      JoinPath(parent, absl::StrCat("tandem-model-", Env::Default()->ProcessId(), "-", count.fetch_add(1)));
+  TD_LOG(WARNING) << "Using temporary folder as model directory: " << dir;
+  return dir;
+}
+
+RunConfig WithModelDir(RunConfig config) {
+  if (config.model_dir.empty()) config.model_dir = TemporaryModelDir();
+  return config;
+}
+
+}  // namespace
+
+Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec)
+    : model_fn_(std::move(model_fn)),
+      config_(WithModelDir(std::move(config))),
+      params_(std::move(params)),
+      input_spec_(std::move(input_spec)),
+      status_(config_.Validate()),
+      checkpoints_(config_.file_env(), config_.model_dir, std::max(config_.keep_checkpoint_max, 0)),
+      state_(std::make_shared<VariableStore>(
+          std::max(config_.train_strategy().num_replicas(), config_.eval_strategy().num_replicas()))),
+      seed_(static_cast<uint64_t>(config_.seed.value_or(0))) {
+  if (status_.ok() && !model_fn_) status_ = absl::InvalidArgumentError("Estimator: model_fn is empty");
+  TD_LOG(INFO) << "Using config: " << config_.ToString();
+}
+
+const DistributionStrategy Estimator::Impl::Strategy(Mode mode) const {
+  return mode == Mode::kTrain ? config_.train_strategy() : config_.eval_strategy();
+}
+
+absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, const InputFn& input_fn) {
+  if (!input_fn) return absl::InvalidArgumentError(absl::StrCat("Estimator, mode ", ModeName(mode), ": no input_fn"));
+  Prepared prepared;
+  prepared.replicas = Strategy(mode).num_replicas();
+  InputContext context;
+  context.num_replicas_in_sync = prepared.replicas;
+  TD_ASSIGN_OR_RETURN(const Dataset dataset, input_fn(context));
+  TD_ASSIGN_OR_RETURN(prepared.dealer, BatchDealer::Create(dataset, prepared.replicas));
+  const std::string key = absl::StrCat(ModeName(mode), " ", dataset.batch_size(), " ", SpecString(dataset.spec()));
+  std::unique_ptr<ModeProgram>& program = programs_[key];
+  if (!program) {
+    TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, mode, params_, dataset.spec(), input_spec_.label));
+    ++programs_built_;
+  }
+  prepared.program = program.get();
+  return prepared;
+}
+
+absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList& hooks) {
+  const Mode mode = prepared.program->mode();
+  HookContext context(mode, config_.model_dir, prepared.replicas, prepared.dealer->batch_size());
+  TD_RETURN_IF_ERROR(BeginHooks(hooks, context));
+  if (!pool_) {
+    const int machine = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    pool_ = std::make_shared<ThreadPool>(config_.threads > 0 ? config_.threads : machine);
+  }
+  CompileOptions options;
+  options.devices = Strategy(mode).devices;
+  options.batch_per_replica = prepared.dealer->batch_size();
+  options.lanes = config_.lanes;
+  options.shard_rows = config_.shard_rows;
+  options.threads = pool_->num_threads();
+  if (config_.compile_cache) {
+    options.cache_dir =
+        config_.compile_cache_dir.empty() ? JoinPath(config_.model_dir, "compiled") : config_.compile_cache_dir;
+  }
+  TD_RETURN_IF_ERROR(prepared.program->Compile(context.fetches(), options, state_.store(), pool_));
+  prepared.dealer->set_label_ranges(prepared.program->label_ranges());
+  return absl::OkStatus();
+}
+
+absl::Status Estimator::Impl::InitializeVariables(const ModeProgram& program) {
+  TD_RETURN_IF_ERROR(state_.Initialize(program.variables(), seed_, ModelState::Which::kAll));
+  if (!config_.warm_start_from.has_value()) return absl::OkStatus();
+  TD_ASSIGN_OR_RETURN(const TensorMap values,
+                      ReadWarmStart(config_.file_env(), *config_.warm_start_from, program.variables()));
+  return state_.Set(values);
+}
+
+absl::Status Estimator::Impl::LoadForInference(const ModeProgram& program, const std::string& checkpoint_path,
+                                               const char* what) {
+  const bool in_memory = has_state_ && (training_ || !config_.checkpoints_enabled());
+  std::string path = checkpoint_path;
+  if (path.empty() && !in_memory) {
+    TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, checkpoints_.LatestCheckpoint());
+    path = latest.value_or("");
+  }
+  if (training_ && !path.empty() && path != resident_) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot load ", path, " while training: use an Estimator of its own for other checkpoints"));
+  }
+  if (!path.empty() && path != resident_) {
+    TD_ASSIGN_OR_RETURN(const CheckpointData data, checkpoints_.Restore(path));
+    TD_LOG(INFO) << "Restoring parameters from " << path;
+    resident_.clear();
+    TD_RETURN_IF_ERROR(state_.Restore(data, path, program.variables(), /*exact=*/false));
+    resident_ = path;
+    global_step_ = data.global_step;
+    has_state_ = true;
+    return absl::OkStatus();
+  }
+  if (path.empty() && !in_memory) {
+    TD_LOG(INFO) << "Could not find trained model in model_dir: " << config_.model_dir << ", running initialization to "
+                 << what << ".";
+    resident_.clear();
+    has_state_ = false;
+    global_step_ = 0;
+    return InitializeVariables(program);
+  }
+  // In memory already. A variable that training does not have gets its first value.
+  TD_RETURN_IF_ERROR(state_.Initialize(program.variables(), seed_, ModelState::Which::kMissing));
+  if (config_.eval_strategy().num_replicas() <= config_.train_strategy().num_replicas()) return absl::OkStatus();
+  return state_.Broadcast(program.variables());
+}
+
+namespace {
+
+absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenLatest(Estimator& estimator) {
+  TD_ASSIGN_OR_RETURN(const std::optional<std::string> latest, estimator.latest_checkpoint());
+  if (!latest.has_value()) {
+    return absl::NotFoundError(absl::StrCat("there is no checkpoint in ", estimator.model_dir(), "; train first"));
+  }
+  return CheckpointReader::Open(estimator.config().file_env(), *latest);
+}
+
+}  // namespace
+
+Estimator::Estimator(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec)
+    : impl_(std::make_unique<Impl>(std::move(model_fn), std::move(config), std::move(params), std::move(input_spec))) {}
+
+Estimator::~Estimator() = default;
+
+absl::Status Estimator::Train(const InputFn& input_fn, const TrainOptions& options) {
+  return impl_->Train(input_fn, options);
+}
+
+absl::StatusOr<EvalResult> Estimator::Evaluate(const InputFn& input_fn, const EvaluateOptions& options) {
+  return impl_->Evaluate(input_fn, options);
+}
+
+absl::Status Estimator::Predict(const InputFn& input_fn, const PredictFn& on_prediction,
+                                const PredictOptions& options) {
+  return impl_->Predict(input_fn, on_prediction, options);
+}
+
+absl::StatusOr<std::optional<std::string>> Estimator::latest_checkpoint() {
+  TD_RETURN_IF_ERROR(impl_->status());
+  return impl_->checkpoints().LatestCheckpoint();
+}
+
+absl::StatusOr<std::vector<std::string>> Estimator::GetVariableNames() {
+  TD_ASSIGN_OR_RETURN(auto reader, OpenLatest(*this));
+  std::vector<std::string> names;
+  for (const SavedTensor& tensor : reader->variables()) names.push_back(tensor.name);
+  for (const SavedTensor& tensor : reader->slots()) names.push_back(tensor.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+absl::StatusOr<HostTensor> Estimator::GetVariableValue(const std::string& name) {
+  TD_ASSIGN_OR_RETURN(auto reader, OpenLatest(*this));
+  return reader->Read(name);
+}
+
+const RunConfig& Estimator::config() const { return impl_->config(); }
+
+std::string Estimator::eval_dir(const std::string& name) const { return EvalDir(model_dir(), name); }
+
+const std::optional<TrainResult>& Estimator::last_train_result() const { return impl_->last_train(); }
+
+std::optional<BestRecord> Estimator::best(const std::string& name) const {
+  const auto& records = impl_->best().records();
+  auto it = records.find(name);
+  return it == records.end() ? std::nullopt : std::optional<BestRecord>(it->second);
+}
+
+int64_t Estimator::programs_built() const { return impl_->programs_built(); }
+
+}  // namespace tandem

@@ -1,0 +1,116 @@
+// Estimator: trains, evaluates and predicts with a model_fn.
+//
+//   Estimator estimator(ModelFn, RunConfig{.model_dir = dir, .train_distribute = MirroredStrategy({"cpu:0",
+//   "cpu:1"})}); TD_RETURN_IF_ERROR(estimator.Train(TrainInput, {.max_steps = 2000})); TD_ASSIGN_OR_RETURN(EvalResult
+//   result, estimator.Evaluate(EvalInput));
+#ifndef TANDEM_ESTIMATOR_ESTIMATOR_H_
+#define TANDEM_ESTIMATOR_ESTIMATOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/host_tensor.h"
+#include "estimator/best_record.h"
+#include "estimator/estimator_spec.h"
+#include "estimator/eval_result.h"
+#include "estimator/hooks/checkpoint_saver_hook.h"
+#include "estimator/run_config.h"
+#include "estimator/run_loop.h"
+
+namespace tandem {
+
+// How the dataset's components are read.
+struct InputSpec {
+  // The component that becomes `labels`. Empty: "label", or else "labels".
+  std::string label = "";
+};
+
+struct TrainOptions {
+  // So many steps more, or until the global step is max_steps; at most one. Without either until the input ends.
+  std::optional<int64_t> steps = std::nullopt;
+  std::optional<int64_t> max_steps = std::nullopt;
+  HookList hooks = {};
+  std::vector<std::shared_ptr<CheckpointSaverListener>> saving_listeners = {};
+};
+
+struct EvaluateOptions {
+  // A step is one batch per replica. Without a number: the whole input, once.
+  std::optional<int64_t> steps = std::nullopt;
+  HookList hooks = {};
+  // ".../model.ckpt-100". Empty: the latest of model_dir.
+  std::string checkpoint_path = "";
+  // Keeps evaluations on several data sets apart: records go to model_dir/eval_<name>.
+  std::string name = "";
+};
+
+struct PredictOptions {
+  HookList hooks = {};
+  std::string checkpoint_path = "";
+};
+
+// One example's row of every prediction, by name.
+using Prediction = std::map<std::string, HostTensor>;
+// Called for each example in input order; false ends the call.
+using PredictFn = std::function<bool(const Prediction&)>;
+
+// How the last training ended.
+struct TrainResult {
+  int64_t global_step = 0;
+  int64_t steps = 0;  // of that call
+  double loss = 0;    // of its last step
+  StopReason reason = StopReason::kEndOfInput;
+};
+
+// Each mode's graph is built and compiled once, when it is first needed, and kept. Training, evaluation and prediction
+// share the variables in memory: evaluating what was just trained reads no checkpoint. Not thread-safe.
+//
+// Errors of all calls: those of RunConfig, the model_fn's (with the user's file and line), the input's, of reading and
+// writing checkpoints. Cancelled, with exit code 130 or 143, after SIGINT or SIGTERM: training has then saved.
+class Estimator {
+ public:
+  Estimator(ModelFn model_fn, RunConfig config, Params params = {}, InputSpec input_spec = {});
+  ~Estimator();
+  Estimator(const Estimator&) = delete;
+  Estimator& operator=(const Estimator&) = delete;
+
+  // Goes on from the latest checkpoint in model_dir, input position included; from the initialisers or the warm-start
+  // file when there is none. With a checkpoint at max_steps already, nothing is built or run.
+  absl::Status Train(const InputFn& input_fn, const TrainOptions& options = {});
+
+  // Means over the whole input, each example counted once, for any number of replicas. Without a checkpoint the
+  // initialised weights are evaluated, and the log says so.
+  absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options = {});
+
+  absl::Status Predict(const InputFn& input_fn, const PredictFn& on_prediction, const PredictOptions& options = {});
+
+  // The path of the newest checkpoint, verified; nothing when there is none.
+  absl::StatusOr<std::optional<std::string>> latest_checkpoint();
+  // Of the latest checkpoint. NotFound when there is none or the name is unknown.
+  absl::StatusOr<std::vector<std::string>> GetVariableNames();
+  absl::StatusOr<HostTensor> GetVariableValue(const std::string& name);
+
+  const RunConfig& config() const;
+  const std::string& model_dir() const { return config().model_dir; }
+  // model_dir/eval or model_dir/eval_<name>, where the results of evaluations are recorded.
+  std::string eval_dir(const std::string& name = "") const;
+  const std::optional<TrainResult>& last_train_result() const;
+  // The best evaluation with this name so far, by loss; it is part of every checkpoint.
+  std::optional<BestRecord> best(const std::string& name = "") const;
+  // How often a model_fn was called and a graph was compiled or loaded from the cache, all modes together.
+  int64_t programs_built() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_ESTIMATOR_H_

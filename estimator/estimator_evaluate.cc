@@ -1,0 +1,148 @@
+// Estimator::Evaluate and Estimator::Predict.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "estimator/estimator_impl.h"
+#include "estimator/eval_log.h"
+#include "estimator/metric_accumulator.h"
+#include "estimator/signals.h"
+
+namespace tandem {
+namespace {
+
+// "2026-01-31T12:00:00Z", in UTC as it says.
+std::string TimeStamp() { return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone()); }
+
+// "Evaluation [10/100]": every step of a short evaluation, every tenth of a long one.
+void LogEvaluationProgress(int64_t done, const std::optional<int64_t>& total) {
+  if (!total.has_value()) return;
+  if (*total < 20 || done % (*total / 10) == 0) TD_LOG(INFO) << "Evaluation [" << done << "/" << *total << "]";
+}
+
+// Row `row` of a batched tensor, without the batch dimension.
+HostTensor Row(const HostTensor& batch, int64_t row) {
+  HostTensor result(batch.dtype(), Shape(batch.shape().begin() + 1, batch.shape().end()));
+  const int64_t bytes = result.byte_size();
+  if (bytes > 0) std::memcpy(result.raw(), static_cast<const char*>(batch.raw()) + row * bytes, bytes);
+  return result;
+}
+
+// Hands the rows of every step's predictions to the caller.
+class PredictHook : public SessionRunHook {
+ public:
+  PredictHook(std::vector<std::string> names, const PredictFn& on_prediction)
+      : names_(std::move(names)), on_prediction_(on_prediction) {}
+  std::string name() const override { return "PredictHook"; }
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override {
+    for (int64_t row = 0; row < values.examples; ++row) {
+      Prediction prediction;
+      for (const std::string& name : names_) {
+        auto it = values.tensors.find(name);
+        if (it == values.tensors.end() || it->second.rank() == 0 || it->second.shape()[0] != values.examples) {
+          return absl::InternalError(absl::StrCat("prediction ", name, " does not have one row for each example"));
+        }
+        prediction[name] = Row(it->second, row);
+      }
+      if (on_prediction_(prediction)) continue;
+      context.RequestStop();
+      break;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::vector<std::string> names_;
+  const PredictFn& on_prediction_;
+};
+
+}  // namespace
+
+absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, const EvaluateOptions& options) {
+  TD_RETURN_IF_ERROR(status_);
+  if (options.steps.has_value() && *options.steps <= 0) {
+    return absl::InvalidArgumentError(absl::StrCat("Evaluate: steps must be positive, got ", *options.steps));
+  }
+  SignalGuard guard(config_.handle_signals);
+  TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kEval, input_fn));
+  const EstimatorSpec& spec = prepared.program->spec();
+  HookList hooks = options.hooks;
+  hooks.insert(hooks.end(), spec.evaluation_hooks.begin(), spec.evaluation_hooks.end());
+  TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
+  TD_RETURN_IF_ERROR(LoadForInference(*prepared.program, options.checkpoint_path, "evaluate"));
+
+  TD_LOG(INFO) << "Starting evaluation at " << TimeStamp();
+  const double begin = config_.file_env()->MonotonicSeconds();
+  std::vector<std::string> metric_names;
+  for (const auto& entry : spec.metrics) metric_names.push_back(entry.first);
+  MetricAccumulator metrics(metric_names);
+  LoopOptions loop;
+  loop.mode = Mode::kEval;
+  loop.scalars["seed"] = static_cast<double>(seed_);
+  loop.fetches = metrics.fetches();
+  loop.fetchable = prepared.program->runner().output_names();
+  loop.max_rounds = options.steps.value_or(-1);
+  int64_t rounds = 0;
+  loop.on_step = [&](const RunValues& values) {
+    LogEvaluationProgress(++rounds, options.steps);
+    return metrics.Add(values);
+  };
+  if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
+  TD_ASSIGN_OR_RETURN(const LoopResult result,
+                      RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, &global_step_));
+  if (result.reason == StopReason::kSignal) return SignalError(SignalGuard::pending(), " during an evaluation");
+  if (metrics.examples() == 0) {
+    return absl::InvalidArgumentError(
+        "Evaluate: the input has no examples (a batch that is larger than the data is dropped by drop_remainder)");
+  }
+
+  TD_LOG(INFO) << absl::StrFormat("Inference Time : %.5fs", config_.file_env()->MonotonicSeconds() - begin);
+  TD_LOG(INFO) << "Finished evaluation at " << TimeStamp();
+  TD_LOG(INFO) << "evaluated " << metrics.examples() << " examples in " << prepared.dealer->batches() << " batches on "
+               << prepared.replicas << (prepared.replicas == 1 ? " replica" : " replicas");
+  const EvalResult evaluated = metrics.Result(global_step_);
+  TD_LOG(INFO) << "Saving dict for global step " << global_step_ << ": " << evaluated.ToString();
+  best_.Update(options.name, evaluated);
+  // The numbers are in the log and in the caller's hands: a directory that is read-only is no reason to lose them.
+  if (absl::Status status = AppendEvalResult(config_.file_env(), EvalDir(config_.model_dir, options.name), evaluated);
+      !status.ok()) {
+    TD_LOG(WARNING) << "The evaluation could not be recorded: " << status.message();
+  }
+  return evaluated;
+}
+
+absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& on_prediction,
+                                      const PredictOptions& options) {
+  TD_RETURN_IF_ERROR(status_);
+  if (!on_prediction) return absl::InvalidArgumentError("Predict: no function to give the predictions to");
+  SignalGuard guard(config_.handle_signals);
+  TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kPredict, input_fn));
+  const EstimatorSpec& spec = prepared.program->spec();
+  std::vector<std::string> names;
+  for (const auto& entry : spec.predictions) names.push_back(entry.first);
+  HookList hooks = options.hooks;
+  hooks.insert(hooks.end(), spec.prediction_hooks.begin(), spec.prediction_hooks.end());
+  hooks.push_back(std::make_shared<PredictHook>(names, on_prediction));
+  TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
+  TD_RETURN_IF_ERROR(LoadForInference(*prepared.program, options.checkpoint_path, "predict"));
+
+  LoopOptions loop;
+  loop.mode = Mode::kPredict;
+  loop.scalars["seed"] = static_cast<double>(seed_);
+  loop.fetches = names;
+  loop.fetchable = prepared.program->runner().output_names();
+  if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
+  TD_ASSIGN_OR_RETURN(const LoopResult result,
+                      RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, &global_step_));
+  if (result.reason == StopReason::kSignal) return SignalError(SignalGuard::pending(), " during a prediction");
+  return absl::OkStatus();
+}
+
+}  // namespace tandem

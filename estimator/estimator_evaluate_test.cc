@@ -1,0 +1,182 @@
+// Estimator::Evaluate and Predict through the real compiler and runtime.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "estimator/test_models.h"
+#include "passes/compile.h"
+
+namespace tandem {
+namespace {
+
+using namespace test;  // NOLINT: this file's vocabulary
+using ::testing::HasSubstr;
+
+TEST(Evaluate, MetricsAreExactForAnyNumberOfReplicas) {
+  for (int replicas : {1, 2, 4}) {
+    Estimator estimator(NumbersModel, Config(ModelDir(std::to_string(replicas)), replicas));
+    for (int64_t batches : {4, 8}) {
+      auto result = estimator.Evaluate(NumbersInput(4 * batches, 4));
+      ASSERT_TRUE(result.ok()) << result.status();
+      EXPECT_DOUBLE_EQ((*result)["mean"], 2 * batches - 0.5) << replicas;
+      EXPECT_NEAR((*result)["loss"], 2 * batches - 0.5, 1e-5) << replicas;
+    }
+    for (const auto& [examples, right] : {std::pair(4, 3), std::pair(8, 3), std::pair(12, 3), std::pair(16, 4)}) {
+      auto result = estimator.Evaluate(NumbersInput(examples, 4));
+      ASSERT_TRUE(result.ok()) << result.status();
+      EXPECT_DOUBLE_EQ((*result)["accuracy"], static_cast<double>(right) / examples) << replicas;
+    }
+  }
+}
+
+TEST(Evaluate, CoversEveryExampleOnce) {
+  std::string first;
+  for (int replicas : {1, 2, 3, 4}) {
+    Estimator estimator(NumbersModel, Config(ModelDir(std::to_string(replicas)), replicas));
+    LogCapture log;
+    auto result = estimator.Evaluate(NumbersInput(1000, 16));
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_TRUE(log.Contains("evaluated 1000 examples in 63 batches on " + std::to_string(replicas) +
+                             (replicas == 1 ? " replica" : " replicas")));
+    EXPECT_DOUBLE_EQ((*result)["mean"], 499.5);
+    EXPECT_NEAR((*result)["loss"], 499.5, 1e-3);
+    if (first.empty()) first = std::to_string((*result)["accuracy"]);
+    EXPECT_EQ(std::to_string((*result)["accuracy"]), first);
+  }
+}
+
+TEST(Evaluate, StepsBoundTheInput) {
+  Estimator estimator(NumbersModel, Config(ModelDir()));
+  LogCapture log;
+  auto result = estimator.Evaluate(NumbersInput(100, 4), {.steps = 2});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_DOUBLE_EQ((*result)["mean"], 3.5);
+  EXPECT_TRUE(log.Contains("Evaluation [1/2]"));
+  EXPECT_TRUE(log.Contains("Evaluation [2/2]"));
+  EXPECT_FALSE(estimator.Evaluate(NumbersInput(100, 4), {.steps = 0}).ok());
+}
+
+TEST(Evaluate, WithoutACheckpointUsesInitialWeightsAndSaysSo) {
+  const std::string dir = ModelDir();
+  Estimator estimator(LineModel, Config(dir));
+  LogCapture log;
+  auto result = estimator.Evaluate(LineInput(64, 8, 1));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(log.Contains("Could not find trained model in model_dir: " + dir +
+                           ", running initialization to "
+                           "evaluate."));
+  EXPECT_EQ(result->global_step(), 0);
+  EXPECT_TRUE(log.Contains("Saving dict for global step 0: global_step = 0, loss = "));
+}
+
+TEST(Evaluate, UsesTheLatestCheckpointOrTheOneAskedFor) {
+  const std::string dir = ModelDir();
+  RunConfig config = Config(dir);
+  config.save_checkpoints_steps = 50;
+  Estimator estimator(LineModel, config);
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 100}), absl::OkStatus());
+  auto last = estimator.Evaluate(LineInput(64, 8, 1));
+  auto middle = estimator.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = dir + "/model.ckpt-50", .name = "mid"});
+  ASSERT_TRUE(last.ok() && middle.ok()) << last.status() << middle.status();
+  EXPECT_EQ(last->global_step(), 100);
+  EXPECT_EQ(middle->global_step(), 50);
+  EXPECT_LT((*last)["loss"], (*middle)["loss"]);
+  EXPECT_TRUE(Env::Default()->Exists(dir + "/eval/metrics.jsonl"));
+  EXPECT_TRUE(Env::Default()->Exists(dir + "/eval_mid/metrics.jsonl"));
+  // In another process, as it were: the same numbers from the disk.
+  Estimator fresh(LineModel, config);
+  auto again = fresh.Evaluate(LineInput(64, 8, 1));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ((*again)["loss"], (*last)["loss"]);
+  // Training goes on from the latest, not from what was evaluated last.
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+  EXPECT_EQ(estimator.last_train_result()->global_step, 101);
+  EXPECT_EQ(ExitCodeFor(estimator.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = dir + "/model.ckpt-7"}).status()),
+            kExitMissingInput);
+}
+
+TEST(Evaluate, MoreReplicasThanTrainingSeeTheTrainedWeights) {
+  RunConfig config = Config(ModelDir());
+  config.eval_distribute = MirroredStrategy({"cpu:0", "cpu:1"});
+  Estimator two(LineModel, config);
+  ASSERT_EQ(two.Train(LineInput(), {.steps = 20}), absl::OkStatus());
+  auto on_two = two.Evaluate(LineInput(64, 8, 1));
+  config.eval_distribute = OneDeviceStrategy("cpu:0");
+  Estimator one(LineModel, config);
+  auto on_one = one.Evaluate(LineInput(64, 8, 1));
+  ASSERT_TRUE(on_two.ok() && on_one.ok()) << on_two.status() << on_one.status();
+  EXPECT_NEAR((*on_two)["loss"], (*on_one)["loss"], 1e-6);
+  EXPECT_NEAR((*on_two)["mean_y"], (*on_one)["mean_y"], 1e-6);
+}
+
+TEST(Evaluate, ReservedMetricNamesAreErrors) {
+  for (const char* name : {"loss", "global_step"}) {
+    Estimator estimator(
+        [name](const Features& features, const Tensor&, Mode, const Params&) {
+          Tensor value = features["value"];
+          return EstimatorSpec::Eval(ReduceMean(value), {{name, metrics::Mean(value)}});
+        },
+        Config(ModelDir()));
+    EXPECT_THAT(std::string(estimator.Evaluate(NumbersInput(8, 4)).status().message()), HasSubstr("choose another"));
+  }
+}
+
+TEST(Evaluate, AnEmptyInputIsAnError) {
+  Estimator estimator(NumbersModel, Config(ModelDir()));
+  EXPECT_THAT(std::string(estimator.Evaluate(NumbersInput(0, 4)).status().message()), HasSubstr("no examples"));
+}
+
+TEST(Predict, YieldsOneRowForEachExampleInOrder) {
+  for (int replicas : {1, 2}) {
+    Estimator estimator(LineModel, Config(ModelDir(std::to_string(replicas)), replicas));
+    ASSERT_EQ(estimator.Train(LineInput(), {.steps = 600}), absl::OkStatus());
+    std::vector<float> y;
+    auto collect = [&y](const Prediction& prediction) {
+      EXPECT_EQ(prediction.at("y").shape(), Shape{1});
+      y.push_back(prediction.at("y").data<float>()[0]);
+      return true;
+    };
+    ASSERT_EQ(estimator.Predict(LineInput(20, 8, 1), collect), absl::OkStatus());
+    ASSERT_EQ(y.size(), 20);
+    for (int i = 0; i < 20; ++i) EXPECT_NEAR(y[i], 3.0 * (i % 7) / 7 - 2.0 * (i % 11) / 11 + 1, 0.1) << i;
+    int64_t calls = 0;
+    ASSERT_EQ(estimator.Predict(LineInput(20, 8, 1), [&](const Prediction&) { return ++calls < 3; }), absl::OkStatus());
+    EXPECT_EQ(calls, 3);
+  }
+}
+
+// Resident memory of this process in bytes.
+int64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t total = 0, resident = 0;
+  statm >> total >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST(Evaluate, AHundredAlternationsCompileOnceAndKeepTheMemory) {
+  RunConfig config = Config(ModelDir());
+  config.log_step_count_steps = 0;
+  config.compile_cache = false;
+  Estimator estimator(LineModel, config);
+  LogCapture log;
+  const int64_t compiled = CompileCount();
+  int64_t after_warm_up = 0;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(estimator.Train(LineInput(), {.steps = 2}), absl::OkStatus());
+    auto result = estimator.Evaluate(LineInput(64, 8, 1));
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->global_step(), 2 * (i + 1));
+    if (i == 20) after_warm_up = ResidentBytes();
+  }
+  EXPECT_EQ(CompileCount() - compiled, 2);
+  EXPECT_EQ(estimator.programs_built(), 2);
+  EXPECT_LT(ResidentBytes(), after_warm_up * 1.01 + (1 << 20));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,85 @@
+// The inside of Estimator, shared by the files that implement its calls.
+#ifndef TANDEM_ESTIMATOR_ESTIMATOR_IMPL_H_
+#define TANDEM_ESTIMATOR_ESTIMATOR_IMPL_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "estimator/batch_dealer.h"
+#include "estimator/best_record.h"
+#include "estimator/checkpoint/checkpoint_manager.h"
+#include "estimator/estimator.h"
+#include "estimator/mode_program.h"
+#include "estimator/model_state.h"
+#include "runtime/thread_pool.h"
+
+namespace tandem {
+
+class Estimator::Impl {
+ public:
+  Impl(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec);
+
+  absl::Status Train(const InputFn& input_fn, const TrainOptions& options);
+  absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options);
+  absl::Status Predict(const InputFn& input_fn, const PredictFn& on_prediction, const PredictOptions& options);
+
+  const RunConfig& config() const { return config_; }
+  const absl::Status& status() const { return status_; }
+  CheckpointManager& checkpoints() { return checkpoints_; }
+  const std::optional<TrainResult>& last_train() const { return last_train_; }
+  const BestRecords& best() const { return best_; }
+  int64_t programs_built() const { return programs_built_; }
+
+ private:
+  // The input of a call and the program for it.
+  struct Prepared {
+    std::unique_ptr<BatchDealer> dealer;
+    ModeProgram* program = nullptr;
+    int replicas = 1;
+  };
+  absl::StatusOr<Prepared> Prepare(Mode mode, const InputFn& input_fn);
+  // Begin of all hooks, then compilation with what they fetch.
+  absl::Status Finalize(const Prepared& prepared, const HookList& hooks);
+  const DistributionStrategy Strategy(Mode mode) const;
+
+  // First values for a new model: the initialisers, and what warm_start_from has.
+  absl::Status InitializeVariables(const ModeProgram& program);
+
+  // estimator_train.cc
+  absl::StatusOr<std::optional<CheckpointData>> StartingPoint();
+  absl::Status StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared);
+  absl::Status Save(const ModeProgram& program, BatchDealer& dealer, int64_t step);
+  HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step);
+  void LogModel(const Prepared& prepared);
+
+  // Brings the weights for an evaluation or prediction into memory.
+  absl::Status LoadForInference(const ModeProgram& program, const std::string& checkpoint_path, const char* what);
+
+  ModelFn model_fn_;
+  RunConfig config_;
+  Params params_;
+  InputSpec input_spec_;
+  absl::Status status_;  // of the configuration
+  CheckpointManager checkpoints_;
+  ModelState state_;
+  std::shared_ptr<ThreadPool> pool_;
+  std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // by mode and input signature
+  int64_t programs_built_ = 0;
+  bool model_logged_ = false;
+
+  // What is in memory.
+  bool has_state_ = false;  // the variables have been trained or restored
+  bool training_ = false;   // inside Train
+  std::string resident_;    // the checkpoint that the variables in memory equal; empty when none
+  int64_t global_step_ = 0;
+  uint64_t seed_ = 0;
+  std::string iterator_state_;  // at the end of the last Train, for jobs without checkpoints
+  BestRecords best_;
+  std::optional<TrainResult> last_train_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_ESTIMATOR_IMPL_H_

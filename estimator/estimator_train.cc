@@ -1,0 +1,219 @@
+// Estimator::Train.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "base/annotate.h"
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "estimator/estimator_impl.h"
+#include "estimator/hooks/logging_tensor_hook.h"
+#include "estimator/hooks/nan_tensor_hook.h"
+#include "estimator/hooks/progress_hook.h"
+#include "estimator/hooks/step_counter_hook.h"
+#include "estimator/hooks/stop_at_step_hook.h"
+#include "estimator/parameter_table.h"
+#include "estimator/signals.h"
+
+namespace tandem {
+namespace {
+
+constexpr char kBestKey[] = "best";  // in CheckpointData::extra
+
+absl::Status CheckTrainOptions(const TrainOptions& options) {
+  if (options.steps.has_value() && options.max_steps.has_value()) {
+    return absl::InvalidArgumentError("Train: steps and max_steps cannot be both set; choose one");
+  }
+  for (const auto& [name, value] :
+       {std::make_pair("steps", options.steps), std::make_pair("max_steps", options.max_steps)}) {
+    if (value.has_value() && *value <= 0) {
+      return absl::InvalidArgumentError(absl::StrCat("Train: ", name, " must be positive, got ", *value));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// "1 replica", "2 replicas".
+std::string Count(int64_t n, const char* noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); }
+
+// Sets a flag for its life time.
+class ScopedFlag {
+ public:
+  explicit ScopedFlag(bool* flag) : flag_(flag) { *flag_ = true; }
+  ~ScopedFlag() { *flag_ = false; }
+
+ private:
+  bool* flag_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::optional<CheckpointData>> Estimator::Impl::StartingPoint() {
+  if (has_state_ && !config_.checkpoints_enabled()) return std::nullopt;
+  TD_ASSIGN_OR_RETURN(const std::optional<std::string> latest, checkpoints_.Recover());
+  if (!latest.has_value()) return std::nullopt;
+  TD_ASSIGN_OR_RETURN(CheckpointData data, checkpoints_.Restore(*latest));
+  return std::optional<CheckpointData>(std::move(data));
+}
+
+// Variables, seed, step and input position: those of the checkpoint, of the training before in this process, or new.
+absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared) {
+  const std::vector<VariableSpec>& variables = prepared.program->variables();
+  std::string position;
+  resident_.clear();
+  if (start.has_value()) {
+    const std::string path = JoinPath(config_.model_dir, absl::StrCat("model.ckpt-", start->global_step));
+    TD_LOG(INFO) << "Restoring parameters from " << path;
+    TD_RETURN_IF_ERROR(state_.Restore(*start, path, variables, /*exact=*/true));
+    if (config_.seed.has_value() && static_cast<uint64_t>(*config_.seed) != start->seed) {
+      TD_LOG(WARNING) << "This model was trained with seed " << start->seed << " and goes on with it; the seed "
+                      << *config_.seed << " of the RunConfig is for new models.";
+    }
+    seed_ = start->seed;
+    global_step_ = start->global_step;
+    position = start->iterator_state;
+    if (auto it = start->extra.find(kBestKey); it != start->extra.end()) {
+      absl::StatusOr<BestRecords> best = BestRecords::FromJson(it->second);
+      TD_RETURN_IF_ERROR(Annotate(best.status(), absl::StrCat(path, ": ")));
+      best_ = *std::move(best);
+    }
+    resident_ = path;
+  } else if (has_state_) {
+    TD_RETURN_IF_ERROR(
+        state_.Initialize(variables, seed_, ModelState::Which::kMissing));  // slots, after an evaluation that had none
+    position = iterator_state_;
+  } else {
+    global_step_ = 0;
+    TD_RETURN_IF_ERROR(InitializeVariables(*prepared.program));
+  }
+  has_state_ = true;
+  if (position.empty()) return absl::OkStatus();
+  absl::Status status = prepared.dealer->RestoreState(position);
+  if (absl::IsFailedPrecondition(status)) {
+    // Another pipeline is a user's decision, not damage.
+    TD_LOG(WARNING) << "The input starts from its beginning: " << status.message();
+    return absl::OkStatus();
+  }
+  return status;
+}
+
+absl::Status Estimator::Impl::Save(const ModeProgram& program, BatchDealer& dealer, int64_t step) {
+  CheckpointData data;
+  TD_RETURN_IF_ERROR(state_.Snapshot(program.variables(), &data));
+  data.global_step = step;
+  data.seed = seed_;
+  TD_ASSIGN_OR_RETURN(data.iterator_state, dealer.SaveState());
+  if (std::string best = best_.ToJson(); !best.empty()) data.extra[kBestKey] = std::move(best);
+  TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << JoinPath(config_.model_dir, "model.ckpt") << ".";
+  TD_ASSIGN_OR_RETURN(resident_, checkpoints_.Save(data));
+  return absl::OkStatus();
+}
+
+HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step) {
+  const EstimatorSpec& spec = prepared.program->spec();
+  HookList hooks;
+  auto append = [&hooks](const HookList& more) { hooks.insert(hooks.end(), more.begin(), more.end()); };
+  if (config_.checkpoints_enabled()) {
+    CheckpointSaverHook::Options saver;
+    saver.save_steps = config_.checkpoint_steps();
+    saver.save_secs = config_.checkpoint_secs();
+    saver.save = [this, program = prepared.program, dealer = prepared.dealer.get()](int64_t step) {
+      return Save(*program, *dealer, step);
+    };
+    saver.restored_step = restored_step;
+    saver.listeners = options.saving_listeners;
+    hooks.push_back(std::make_shared<CheckpointSaverHook>(std::move(saver)));
+  }
+  append(spec.training_chief_hooks);
+  if (config_.log_step_count_steps > 0) {
+    hooks.push_back(std::make_shared<StepCounterHook>(config_.log_step_count_steps));
+  }
+  append(options.hooks);
+  if (options.steps.has_value() || options.max_steps.has_value()) {
+    hooks.push_back(std::make_shared<StopAtStepHook>(
+        StopAtStepHook::Options{.num_steps = options.steps.value_or(0), .last_step = options.max_steps.value_or(0)}));
+  }
+  hooks.push_back(std::make_shared<NanTensorHook>(config_.fail_on_nan));
+  if (config_.log_step_count_steps > 0) {
+    hooks.push_back(
+        std::make_shared<LoggingTensorHook>(std::vector<std::string>{"loss"}, config_.log_step_count_steps));
+  }
+  append(spec.training_hooks);
+  if (config_.progress && StderrIsTerminal()) {
+    hooks.push_back(std::make_shared<ProgressHook>(options.max_steps.value_or(0), WriteToStderr));
+  }
+  return hooks;
+}
+
+void Estimator::Impl::LogModel(const Prepared& prepared) {
+  if (std::exchange(model_logged_, true)) return;
+  const int64_t batch = prepared.dealer->batch_size();
+  TD_LOG(INFO) << "batch " << batch << " x " << Count(prepared.replicas, "replica")
+               << " x 1 worker = " << batch * prepared.replicas;
+  for (absl::string_view line : absl::StrSplit(ParameterTable(prepared.program->variables()), '\n')) {
+    TD_LOG(INFO) << line;
+  }
+}
+
+absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions& options) {
+  TD_RETURN_IF_ERROR(status_);
+  TD_RETURN_IF_ERROR(CheckTrainOptions(options));
+  if (training_) return absl::FailedPreconditionError("Train was called by a hook or listener of a Train");
+  if (!options.saving_listeners.empty() && !config_.checkpoints_enabled()) {
+    return absl::InvalidArgumentError(
+        "Train: saving_listeners need checkpoints; set save_checkpoints_steps or save_checkpoints_secs");
+  }
+  TD_RETURN_IF_ERROR(PrepareModelDir(config_.file_env(), config_.model_dir));
+  SignalGuard guard(config_.handle_signals);
+
+  TD_ASSIGN_OR_RETURN(const std::optional<CheckpointData> start, StartingPoint());
+  const int64_t start_step = start.has_value() ? start->global_step : has_state_ ? global_step_ : 0;
+  if (options.max_steps.has_value() && start_step >= *options.max_steps) {
+    TD_LOG(INFO) << "Skipping training since max_steps has already saved.";
+    last_train_ = TrainResult{.global_step = start_step, .reason = StopReason::kMaxRounds};
+    return absl::OkStatus();
+  }
+
+  TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kTrain, input_fn));
+  LogModel(prepared);
+  const HookList hooks = TrainHooks(options, prepared, start.has_value() ? start->global_step : -1);
+  TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
+  TD_RETURN_IF_ERROR(StartFrom(start, prepared));
+
+  ScopedFlag training(&training_);
+  LoopOptions loop;
+  loop.mode = Mode::kTrain;
+  loop.scalars["seed"] = static_cast<double>(seed_);
+  loop.fetches = {"loss"};
+  loop.fetchable = prepared.program->runner().output_names();
+  loop.on_step = [this](const RunValues& values) {
+    if (values.applied) resident_.clear();
+    return absl::OkStatus();
+  };
+  if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
+  TD_ASSIGN_OR_RETURN(const LoopResult result,
+                      RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, &global_step_));
+  TD_ASSIGN_OR_RETURN(iterator_state_, prepared.dealer->SaveState());
+  const bool reached = options.max_steps.has_value() && global_step_ >= *options.max_steps;
+  last_train_ = TrainResult{.global_step = global_step_,
+                            .steps = result.steps,
+                            .loss = result.last_loss,
+                            .reason = reached ? StopReason::kMaxRounds : result.reason};
+  if (result.reason == StopReason::kSignal) {
+    return SignalError(SignalGuard::pending(),
+                       absl::StrCat(" after global step ", global_step_,
+                                    config_.checkpoints_enabled() ? ", whose checkpoint is saved; start again to go on"
+                                                                  : "; checkpoints are off, so nothing was saved"));
+  }
+  if (result.steps == 0) {
+    TD_LOG(WARNING) << "Training with estimator made no steps. Perhaps input is empty or misspecified (a batch that is "
+                       "larger than the data is dropped by drop_remainder).";
+  } else {
+    TD_LOG(INFO) << absl::StrFormat("Loss for final step: %.8g.", result.last_loss);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tandem

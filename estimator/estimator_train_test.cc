@@ -1,0 +1,270 @@
+// Estimator::Train through the real compiler and runtime.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "estimator/test_models.h"
+
+namespace tandem {
+namespace {
+
+using namespace test;  // NOLINT: this file's vocabulary
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Train, StepsAddUpAndMaxStepsDoNot) {
+  Estimator by_steps(LineModel, Config(ModelDir("steps")));
+  ASSERT_EQ(by_steps.Train(LineInput(), {.steps = 5}), absl::OkStatus());
+  EXPECT_EQ(by_steps.last_train_result()->global_step, 5);
+  ASSERT_EQ(by_steps.Train(LineInput(), {.steps = 5}), absl::OkStatus());
+  EXPECT_EQ(by_steps.last_train_result()->global_step, 10);
+  EXPECT_EQ(by_steps.programs_built(), 1);
+
+  const std::string dir = ModelDir("max");
+  Estimator first(LineModel, Config(dir));
+  ASSERT_EQ(first.Train(LineInput(), {.max_steps = 5}), absl::OkStatus());
+  Estimator second(LineModel, Config(dir));
+  LogCapture log;
+  ASSERT_EQ(second.Train(LineInput(), {.max_steps = 5}), absl::OkStatus());
+  EXPECT_EQ(second.last_train_result()->global_step, 5);
+  EXPECT_EQ(second.programs_built(), 0);
+  EXPECT_TRUE(log.Contains("Skipping training since max_steps has already saved."));
+}
+
+TEST(Train, RefusesNonsense) {
+  Estimator estimator(LineModel, Config(ModelDir()));
+  for (const TrainOptions& options :
+       {TrainOptions{.steps = 1, .max_steps = 1}, TrainOptions{.steps = 0}, TrainOptions{.max_steps = -1}}) {
+    EXPECT_EQ(estimator.Train(LineInput(), options).code(), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_FALSE(estimator.Train(nullptr).ok());
+  RunConfig config = Config(ModelDir());
+  config.train_distribute = MirroredStrategy({"gpu:0"});
+  Estimator gpu(LineModel, config);
+  EXPECT_EQ(ExitCodeFor(gpu.Train(LineInput())), kExitUsage);
+}
+
+TEST(Train, SavesFirstAndLastAndSurvivesAMove) {
+  const std::string dir = ModelDir(), moved = ModelDir("moved");
+  {
+    Estimator estimator(LineModel, Config(dir));
+    ASSERT_EQ(estimator.Train(LineInput(), {.steps = 5}), absl::OkStatus());
+  }
+  EXPECT_THAT(CheckpointNames(dir), ElementsAre("model.ckpt-0", "model.ckpt-5"));
+  EXPECT_THAT(*Env::Default()->ReadFile(dir + "/checkpoint"), ::testing::Not(HasSubstr(dir)));
+  std::filesystem::rename(dir, moved);
+  Estimator estimator(LineModel, Config(moved));
+  LogCapture log;
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+  EXPECT_EQ(estimator.last_train_result()->global_step, 6);
+  EXPECT_TRUE(log.Contains("Restoring parameters from " + moved + "/model.ckpt-5"));
+}
+
+TEST(Train, KeepsTheNewestCheckpoints) {
+  const std::string dir = ModelDir();
+  RunConfig config = Config(dir);
+  config.save_checkpoints_steps = 2;
+  config.keep_checkpoint_max = 2;
+  Estimator estimator(LineModel, config);
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 7}), absl::OkStatus());
+  EXPECT_THAT(CheckpointNames(dir), ElementsAre("model.ckpt-6", "model.ckpt-7"));
+}
+
+TEST(Train, LogsWhatScriptsLookFor) {
+  LogCapture log;
+  Estimator estimator(LineModel, Config(ModelDir(), 2));
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 101}), absl::OkStatus());
+  for (const char* line : {"Using config: {model_dir: ", "Calling model_fn.", "Done calling model_fn.",
+                           "Create CheckpointSaverHook.", "Graph was finalized.", "Saving checkpoints for 0 into ",
+                           "loss = ", ", step = 0", "global_step/sec: ", ", step = 100 (", "Saving checkpoints for 101",
+                           "Loss for final step: ", "batch 8 x 2 replicas x 1 worker = 16",
+                           "total 3 parameters, of which 3 are trainable"}) {
+    EXPECT_TRUE(log.Contains(line)) << line;
+  }
+}
+
+TEST(Train, LearnsAndTheVariablesCanBeRead) {
+  Estimator estimator(LineModel, Config(ModelDir()));
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 600}), absl::OkStatus());
+  EXPECT_LT(estimator.last_train_result()->loss, 1e-3);
+  EXPECT_THAT(*estimator.GetVariableNames(), ElementsAre("dense/bias", "dense/bias/Adam", "dense/bias/Adam_1",
+                                                         "dense/kernel", "dense/kernel/Adam", "dense/kernel/Adam_1"));
+  EXPECT_NEAR(estimator.GetVariableValue("dense/kernel")->data<float>()[0], 3, 0.1);
+  EXPECT_NEAR(estimator.GetVariableValue("dense/bias")->data<float>()[0], 1, 0.1);
+  EXPECT_TRUE(absl::IsNotFound(estimator.GetVariableValue("nothing").status()));
+}
+
+TEST(Train, WithoutCheckpointsGoesOnInMemory) {
+  const std::string dir = ModelDir();
+  RunConfig config = Config(dir);
+  config.save_checkpoints_steps = 0;
+  Estimator estimator(LineModel, config);
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 3}), absl::OkStatus());
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 3}), absl::OkStatus());
+  EXPECT_EQ(estimator.last_train_result()->global_step, 6);
+  EXPECT_TRUE(CheckpointNames(dir).empty());
+}
+
+TEST(Train, AnEmptyInputMakesNoSteps) {
+  LogCapture log;
+  Estimator estimator(LineModel, Config(ModelDir()));
+  const InputFn none = [](const InputContext&) -> absl::StatusOr<Dataset> { return LinePoints(8).Take(0).Batch(4); };
+  EXPECT_EQ(estimator.Train(none), absl::OkStatus());
+  EXPECT_TRUE(log.Contains("made no steps"));
+}
+
+TEST(Train, AHookFetchesByNameOverAllReplicas) {
+  Estimator estimator(LineModel, Config(ModelDir(), 2));
+  auto hook = std::make_shared<StepHook>(nullptr, std::vector<std::string>{"label", "loss", "global_step"});
+  ASSERT_EQ(estimator.Train(LineInput(20, 8, 1), {.hooks = {hook}}), absl::OkStatus());
+  EXPECT_EQ(hook->calls, 2);
+  // The last round: 4 rows for the first replica, none for the second.
+  EXPECT_EQ(hook->last.tensors.at("label").shape(), (Shape{4, 1}));
+  EXPECT_EQ(hook->last.Number("global_step"), 2);
+  auto bad = std::make_shared<StepHook>(nullptr, std::vector<std::string>{"dense/Nothing"});
+  const absl::Status status = estimator.Train(LineInput(20, 8, 1), {.hooks = {bad}});
+  EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("dense/Nothing"));
+}
+
+// Loss: w * mean(sqrt(v)) with v = 1, then v = -1.
+EstimatorSpec DivergingModel(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+  VariableSpec spec;
+  spec.name = "w";
+  spec.initializer = {Initializer::Kind::kConstant, 1, 0};
+  Tensor w = features.graph()->Variable(spec);
+  Tensor loss = Mul(w, ReduceMean(Sqrt(features["v"])));
+  return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = 0.1}).Minimize(loss));
+}
+
+absl::StatusOr<Dataset> DivergingInput(const InputContext&) {
+  return Dataset::FromTensorSlices({{"v", HostTensor::FromVector<float>({4}, {1, 1, -1, -1})}}).Batch(2);
+}
+
+TEST(Train, ANonFiniteStepIsNamedAndNeverSaved) {
+  const std::string dir = ModelDir();
+  RunConfig config = Config(dir);
+  config.save_checkpoints_steps = 1;
+  Estimator estimator(DivergingModel, config);
+  auto hook = std::make_shared<StepHook>();
+  LogCapture log;
+  const absl::Status status = estimator.Train(DivergingInput, {.steps = 2, .hooks = {hook}});
+  EXPECT_FALSE(status.ok());
+  EXPECT_EQ(hook->calls, 2);
+  EXPECT_TRUE(log.Contains("Model diverged with loss = NaN."));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("Sqrt"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("estimator_train_test.cc"));
+  EXPECT_THAT(CheckpointNames(dir), ElementsAre("model.ckpt-0", "model.ckpt-1"));
+  EXPECT_FLOAT_EQ(estimator.GetVariableValue("w")->data<float>()[0], 0.9f);
+}
+
+TEST(Train, ANonFiniteStepCanEndTrainingQuietly) {
+  RunConfig config = Config(ModelDir());
+  config.fail_on_nan = false;
+  Estimator estimator(DivergingModel, config);
+  EXPECT_EQ(estimator.Train(DivergingInput, {.steps = 2}), absl::OkStatus());
+  EXPECT_EQ(estimator.last_train_result()->global_step, 1);
+}
+
+TEST(Train, WarmStartsANewModelOnly) {
+  const std::string weights = ModelDir() + ".safetensors";
+  ASSERT_TRUE(
+      WriteSafetensors(Env::Default(), weights, {{"dense/kernel", HostTensor::FromVector<float>({2, 1}, {42, 42})}})
+          .ok());
+  const std::string dir = ModelDir("warm");
+  RunConfig config = Config(dir);
+  config.warm_start_from = WarmStartSettings{.path = weights};
+  const Params frozen = {{"learning_rate", 0.0}};
+  {
+    Estimator estimator(LineModel, config, frozen);
+    ASSERT_EQ(estimator.Train(LineInput(), {.steps = 5}), absl::OkStatus());
+    EXPECT_EQ(estimator.GetVariableValue("dense/kernel")->data<float>()[0], 42);
+    EXPECT_EQ(estimator.last_train_result()->global_step, 5);
+  }
+  config.warm_start_from->path = "/nowhere.safetensors";
+  Estimator again(LineModel, config, frozen);
+  ASSERT_EQ(again.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+  EXPECT_EQ(again.GetVariableValue("dense/kernel")->data<float>()[0], 42);
+}
+
+TEST(Train, ACheckpointOfAnotherModelListsTheDifferences) {
+  const std::string dir = ModelDir();
+  Estimator first(LineModel, Config(dir));
+  ASSERT_EQ(first.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+  Estimator second(
+      [](const Features& features, const Tensor& labels, Mode mode, const Params&) {
+        Tensor y = layers::Dense(layers::Dense(features["x"], {.units = 4}), {.units = 1});
+        Tensor loss = losses::MeanSquaredError(labels, y);
+        return EstimatorSpec::Train(loss, optimizers::SGD({}).Minimize(loss));
+      },
+      Config(dir));
+  const absl::Status status = second.Train(LineInput(), {.steps = 1});
+  EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+  for (const char* part : {"dense/kernel", "dense_1/kernel", "dense_1/bias", "dense/kernel/Adam"}) {
+    EXPECT_THAT(std::string(status.message()), HasSubstr(part));
+  }
+  EXPECT_THAT(CheckpointNames(dir), ElementsAre("model.ckpt-0", "model.ckpt-1"));
+}
+
+TEST(Train, ErrorsOfTheModelNameTheLine) {
+  Estimator estimator(
+      [](const Features& features, const Tensor& labels, Mode, const Params&) {
+        Tensor loss = ReduceMean(features["y"]);
+        return EstimatorSpec::Train(loss, optimizers::SGD({}).Minimize(loss));
+      },
+      Config(ModelDir()));
+  const absl::Status status = estimator.Train(LineInput(), {.steps = 1});
+  EXPECT_EQ(ExitCodeFor(status), kExitCompileError);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the input has no feature \"y\"; it has x"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("estimator_train_test.cc:"));
+}
+
+TEST(Train, ASpecOfAnotherModeIsAnError) {
+  Estimator estimator(NumbersModel, Config(ModelDir()));
+  const absl::Status status = estimator.Train(NumbersInput(8, 4), {.steps = 1});
+  EXPECT_THAT(std::string(status.message()), HasSubstr("mode train: it returned a spec for mode eval"));
+}
+
+TEST(Train, AnUnbatchedInputIsAnError) {
+  Estimator estimator(LineModel, Config(ModelDir()));
+  const InputFn single = [](const InputContext&) -> absl::StatusOr<Dataset> { return LinePoints(8); };
+  EXPECT_THAT(std::string(estimator.Train(single, {.steps = 1}).message()), HasSubstr(".Batch("));
+}
+
+TEST(Train, LabelsOutOfRangeAreBadData) {
+  Estimator estimator(
+      [](const Features& features, const Tensor& labels, Mode, const Params&) {
+        Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, layers::Dense(features["x"], {.units = 3}));
+        return EstimatorSpec::Train(loss, optimizers::SGD({}).Minimize(loss));
+      },
+      Config(ModelDir()));
+  const InputFn input = [](const InputContext&) -> absl::StatusOr<Dataset> {
+    return Dataset::FromTensorSlices({{"x", HostTensor::Zeros(DType::kFloat32, {4, 2})},
+                                      {"label", HostTensor::FromVector<int32_t>({4}, {0, 2, 1, 3})}})
+        .Batch(2);
+  };
+  const absl::Status status = estimator.Train(input);
+  EXPECT_EQ(ExitCodeFor(status), kExitBadData);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("label 3 in row 1"));
+}
+
+TEST(Train, AnInterruptFinishesTheStepAndSaves) {
+  const std::string dir = ModelDir();
+  Estimator estimator(LineModel, Config(dir));
+  auto interrupt = std::make_shared<StepHook>([](RunContext& context, const RunValues&) {
+    if (context.global_step() == 3) std::raise(SIGINT);
+  });
+  const absl::Status status = estimator.Train(LineInput(), {.max_steps = 10, .hooks = {interrupt}});
+  EXPECT_EQ(ExitCodeFor(status), kExitInterrupted);
+  EXPECT_THAT(CheckpointNames(dir), ElementsAre("model.ckpt-0", "model.ckpt-3"));
+  ASSERT_EQ(estimator.Train(LineInput(), {.max_steps = 10}), absl::OkStatus());
+  EXPECT_EQ(estimator.last_train_result()->steps, 7);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,118 @@
+#include "estimator/mode_program.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "estimator/metric_accumulator.h"
+#include "graph/index_range.h"
+
+namespace tandem {
+namespace {
+
+// Only the batch may vary: shapes are compiled in.
+absl::Status CheckComponents(const std::vector<ComponentSpec>& components) {
+  for (const ComponentSpec& component : components) {
+    for (size_t i = 1; i < component.shape.size(); ++i) {
+      if (component.shape[i] >= 0) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "input_fn: component \"", component.name, "\" has shape ", ShapeString(component.shape), ", whose dimension ",
+          i, " is not fixed; make all examples equally large, for example in a Map"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<int> FindLabel(const std::vector<ComponentSpec>& components, const std::string& label) {
+  const std::vector<std::string> wanted =
+      label.empty() ? std::vector<std::string>{"label", "labels"} : std::vector<std::string>{label};
+  for (const std::string& name : wanted) {
+    for (size_t i = 0; i < components.size(); ++i) {
+      if (components[i].name == name) return static_cast<int>(i);
+    }
+  }
+  if (label.empty()) return -1;
+  return absl::InvalidArgumentError(
+      absl::StrCat("InputSpec: the dataset has no component \"", label, "\"; it has ", SpecString(components)));
+}
+
+absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& model_fn, Mode mode,
+                                                                const Params& params,
+                                                                const std::vector<ComponentSpec>& components,
+                                                                const std::string& label) {
+  TD_RETURN_IF_ERROR(CheckComponents(components));
+  TD_ASSIGN_OR_RETURN(const int label_index, FindLabel(components, label));
+  std::unique_ptr<ModeProgram> program(new ModeProgram(mode, components));
+  GraphBuilder* graph = program->graph_.get();
+  std::vector<ComponentSpec> feature_components;
+  Tensor labels;
+  for (size_t i = 0; i < components.size(); ++i) {
+    if (static_cast<int>(i) != label_index) {
+      feature_components.push_back(components[i]);
+    } else if (mode != Mode::kPredict) {
+      labels = graph->Input(components[i].name, components[i].dtype, components[i].shape);
+    }
+  }
+  TD_LOG(INFO) << "Calling model_fn.";
+  program->spec_ =
+      std::make_unique<EstimatorSpec>(model_fn(Features(graph, std::move(feature_components)), labels, mode, params));
+  TD_LOG(INFO) << "Done calling model_fn.";
+  const EstimatorSpec& spec = *program->spec_;
+  if (absl::Status status = AddSpecOutputs(spec, mode, graph); !status.ok()) {
+    return WithExitCode(status, kExitCompileError);
+  }
+  if (mode != Mode::kPredict) program->outputs_.insert("loss");
+  for (const auto& entry : spec.metrics) {
+    program->outputs_.insert(MetricTotalName(entry.first));
+    program->outputs_.insert(MetricCountName(entry.first));
+  }
+  for (const auto& entry : spec.predictions) program->outputs_.insert(entry.first);
+  return program;
+}
+
+absl::Status ModeProgram::Compile(const std::set<std::string>& fetches, const CompileOptions& options,
+                                  std::shared_ptr<VariableStore> variables, std::shared_ptr<ThreadPool> pool) {
+  bool complete = runner_ != nullptr;
+  for (const std::string& name : fetches) {
+    if (name == "global_step" || outputs_.count(name) > 0) continue;
+    const Tensor tensor = graph_->Find(name);
+    if (!tensor.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("a hook fetches \"", name,
+                                                     "\", but no tensor has this name in mode ", ModeName(mode_),
+                                                     "; outputs are ", absl::StrJoin(outputs_, ", "),
+                                                     ", and every op can be fetched by its name, "
+                                                     "such as \"dense/Relu\" (tandem-dump shows all)"));
+    }
+    graph_->Output(name, tensor);
+    outputs_.insert(name);
+    complete = false;
+  }
+  TD_RETURN_IF_ERROR(graph_->status());
+  if (complete) return absl::OkStatus();
+  TD_ASSIGN_OR_RETURN(executable_, CompileGraph(*graph_, ModeName(mode_), options));
+  ++times_compiled_;
+  TD_ASSIGN_OR_RETURN(runner_, SessionRunner::Create(executable_, std::move(variables), std::move(pool), components_,
+                                                     graph_->scalar_defaults()));
+  TD_LOG(INFO) << "Graph was finalized.";
+  return absl::OkStatus();
+}
+
+std::vector<LabelRange> ModeProgram::label_ranges() const {
+  std::vector<LabelRange> ranges;
+  for (const auto& input : executable_->index().inputs) {
+    for (const ComponentSpec& component : components_) {
+      if (component.name != input->name) continue;
+      // Asking again for an input returns the one that the model_fn used.
+      const int64_t range = IndexRange(graph_->Input(component.name, component.dtype, component.shape));
+      if (range > 0) ranges.push_back({component.name, range});
+    }
+  }
+  return ranges;
+}
+
+}  // namespace tandem

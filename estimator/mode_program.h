@@ -1,0 +1,61 @@
+// ModeProgram: one mode of a model, from the call of the model_fn to a session that runs it.
+#ifndef TANDEM_ESTIMATOR_MODE_PROGRAM_H_
+#define TANDEM_ESTIMATOR_MODE_PROGRAM_H_
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/estimator_spec.h"
+#include "estimator/label_check.h"
+#include "estimator/session_runner.h"
+#include "passes/compile.h"
+
+namespace tandem {
+
+class ModeProgram {
+ public:
+  // Calls the model_fn. `components`: the dataset's; the one named `label` becomes the labels, "" takes "label" or
+  // "labels". Errors of the model carry exit code 70.
+  static absl::StatusOr<std::unique_ptr<ModeProgram>> Build(const ModelFn& model_fn, Mode mode, const Params& params,
+                                                            const std::vector<ComponentSpec>& components,
+                                                            const std::string& label);
+
+  // Compiles the graph with the outputs of the spec and `fetches`, and loads it. Does nothing when the program has all
+  // of them already. InvalidArgument, listing what there is, for a fetch that names no tensor.
+  absl::Status Compile(const std::set<std::string>& fetches, const CompileOptions& options,
+                       std::shared_ptr<VariableStore> variables, std::shared_ptr<ThreadPool> pool);
+
+  Mode mode() const { return mode_; }
+  const EstimatorSpec& spec() const { return *spec_; }
+  const std::vector<VariableSpec>& variables() const { return graph_->variables(); }
+  // After Compile:
+  // What the integer components of the input may hold.
+  std::vector<LabelRange> label_ranges() const;
+  SessionRunner& runner() { return *runner_; }
+  const Executable& executable() const { return *executable_; }
+  int64_t times_compiled() const { return times_compiled_; }
+
+ private:
+  ModeProgram(Mode mode, std::vector<ComponentSpec> components)
+      : mode_(mode), components_(std::move(components)), graph_(std::make_unique<GraphBuilder>("main")) {}
+
+  Mode mode_;
+  std::vector<ComponentSpec> components_;
+  std::unique_ptr<GraphBuilder> graph_;
+  std::unique_ptr<EstimatorSpec> spec_;
+  std::set<std::string> outputs_;  // of the graph
+  std::shared_ptr<const Executable> executable_;
+  std::unique_ptr<SessionRunner> runner_;
+  int64_t times_compiled_ = 0;
+};
+
+// The index of the label component; -1 when there is none. InvalidArgument when `label` names none.
+absl::StatusOr<int> FindLabel(const std::vector<ComponentSpec>& components, const std::string& label);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_MODE_PROGRAM_H_

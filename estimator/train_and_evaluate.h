@@ -1,0 +1,52 @@
+// TrainAndEvaluate: training with evaluations between, to the end.
+#ifndef TANDEM_ESTIMATOR_TRAIN_AND_EVALUATE_H_
+#define TANDEM_ESTIMATOR_TRAIN_AND_EVALUATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/estimator.h"
+
+namespace tandem {
+
+struct TrainSpec {
+  InputFn input_fn;
+  // Until the global step is this; without it until the input ends.
+  std::optional<int64_t> max_steps = std::nullopt;
+  HookList hooks = {};
+  std::vector<std::shared_ptr<CheckpointSaverListener>> saving_listeners = {};
+
+  absl::Status Validate() const;
+};
+
+struct EvalSpec {
+  InputFn input_fn;
+  // Batches per replica; without a number the whole input, once. (tf.estimator's default is 100 steps.)
+  std::optional<int64_t> steps = std::nullopt;
+  std::string name = "";
+  HookList hooks = {};
+  // For an evaluator in a process of its own: how long it waits before its first evaluation. Not used here.
+  double start_delay_secs = 120;
+  // The least time from the start of one evaluation to the start of the next.
+  double throttle_secs = 600;
+
+  absl::Status Validate() const;
+};
+
+// Trains until max_steps or the end of the input. The rule for evaluations: after every checkpoint but the one that
+// training starts from, unless the last evaluation began less than throttle_secs ago; and the final step always, once.
+// Training already at max_steps is not repeated, and its final checkpoint is evaluated unless that is on record.
+// At the end model_dir/DONE says at which step training ended and why.
+//
+// Returns the result of the last evaluation. Checkpoints must be on. Errors: see Estimator.
+absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,
+                                            const EvalSpec& eval_spec);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_TRAIN_AND_EVALUATE_H_

@@ -1,0 +1,123 @@
+#include "estimator/train_and_evaluate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "estimator/done_marker.h"
+#include "estimator/eval_log.h"
+#include "estimator/test_models.h"
+
+namespace tandem {
+namespace {
+
+using namespace test;  // NOLINT: this file's vocabulary
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class TrainAndEvaluateTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    config_ = Config(ModelDir());
+    config_.save_checkpoints_steps = 10;
+  }
+  absl::StatusOr<EvalResult> Run(int64_t max_steps, double throttle = 0, HookList hooks = {}) {
+    Estimator estimator(LineModel, config_);
+    auto result = TrainAndEvaluate(estimator, {.input_fn = LineInput(), .max_steps = max_steps, .hooks = hooks},
+                                   {.input_fn = LineInput(64, 8, 1), .throttle_secs = throttle});
+    programs_ = estimator.programs_built();
+    return result;
+  }
+  // The steps that were evaluated, in order.
+  std::vector<int64_t> Evaluated() {
+    std::vector<int64_t> steps;
+    for (int64_t step = 0; step <= 100; ++step) {
+      if (FindEvalResult(Env::Default(), config_.model_dir + "/eval", step)->has_value()) steps.push_back(step);
+    }
+    return steps;
+  }
+  RunConfig config_;
+  int64_t programs_ = 0;
+};
+
+TEST_F(TrainAndEvaluateTest, EvaluatesEachCheckpointAndTheFinalStep) {
+  LogCapture log;
+  auto result = Run(22);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(Evaluated(), ElementsAre(10, 20, 22));
+  EXPECT_EQ(result->global_step(), 22);
+  EXPECT_EQ(programs_, 2);
+  EXPECT_TRUE(
+      log.Contains("Checkpoint frequency is determined based on RunConfig arguments: save_checkpoints_steps 10"));
+  auto done = ReadDoneMarker(Env::Default(), config_.model_dir);
+  ASSERT_TRUE(done.ok() && done->has_value());
+  EXPECT_EQ((*done)->final_step, 22);
+  EXPECT_EQ((*done)->reason, "max_steps");
+}
+
+TEST_F(TrainAndEvaluateTest, ALongThrottleStillEvaluatesTheFinalStep) {
+  ASSERT_TRUE(Run(42, 1e6).ok());
+  EXPECT_THAT(Evaluated(), ElementsAre(10, 42));
+}
+
+TEST_F(TrainAndEvaluateTest, AtMaxStepsItReturnsWhatIsOnRecord) {
+  auto first = Run(12);
+  ASSERT_TRUE(first.ok()) << first.status();
+  auto second = Run(12);
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(programs_, 0);
+  EXPECT_EQ(second->metrics, first->metrics);
+}
+
+TEST_F(TrainAndEvaluateTest, AtMaxStepsAnUnevaluatedCheckpointIsEvaluated) {
+  Estimator trainer(LineModel, config_);
+  ASSERT_EQ(trainer.Train(LineInput(), {.max_steps = 12}), absl::OkStatus());
+  auto result = Run(12);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(Evaluated(), ElementsAre(12));
+  EXPECT_EQ(programs_, 1);
+}
+
+TEST_F(TrainAndEvaluateTest, TheBestEvaluationIsKeptWithTheCheckpoints) {
+  auto result = Run(40);
+  ASSERT_TRUE(result.ok()) << result.status();
+  Estimator next(LineModel, config_);
+  ASSERT_EQ(next.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+  ASSERT_TRUE(next.best().has_value());
+  EXPECT_EQ(next.best()->global_step, 30);  // that of 40 came after the last checkpoint
+}
+
+TEST_F(TrainAndEvaluateTest, AnInterruptSavesAndAnotherStartGoesOn) {
+  auto interrupt = std::make_shared<StepHook>([](RunContext& context, const RunValues&) {
+    if (context.global_step() == 13) std::raise(SIGTERM);
+  });
+  EXPECT_EQ(ExitCodeFor(Run(22, 0, {interrupt}).status()), kExitTerminated);
+  EXPECT_THAT(Evaluated(), ElementsAre(10));
+  EXPECT_EQ(CheckpointNames(config_.model_dir).back(), "model.ckpt-13");
+  EXPECT_FALSE((*ReadDoneMarker(Env::Default(), config_.model_dir)).has_value());
+  ASSERT_TRUE(Run(22).ok());
+  EXPECT_THAT(Evaluated(), ElementsAre(10, 22));
+}
+
+TEST_F(TrainAndEvaluateTest, RefusesNonsense) {
+  Estimator estimator(LineModel, config_);
+  const EvalSpec eval{.input_fn = LineInput(64, 8, 1)};
+  for (const TrainSpec& train : {TrainSpec{}, TrainSpec{.input_fn = LineInput(), .max_steps = 0}}) {
+    EXPECT_EQ(ExitCodeFor(TrainAndEvaluate(estimator, train, eval).status()), kExitUsage);
+  }
+  const TrainSpec train{.input_fn = LineInput(), .max_steps = 1};
+  for (const EvalSpec& bad : {EvalSpec{}, EvalSpec{.input_fn = LineInput(), .steps = 0},
+                              EvalSpec{.input_fn = LineInput(), .throttle_secs = -1}}) {
+    EXPECT_EQ(ExitCodeFor(TrainAndEvaluate(estimator, train, bad).status()), kExitUsage);
+  }
+  config_.save_checkpoints_steps = 0;
+  Estimator no_checkpoints(LineModel, config_);
+  EXPECT_THAT(std::string(TrainAndEvaluate(no_checkpoints, train, eval).status().message()),
+              HasSubstr("save_checkpoints_steps"));
+}
+
+}  // namespace
+}  // namespace tandem
