@@ -1,0 +1,116 @@
+// The sample programs as a user starts them: output, files and exit codes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "base/env.h"
+#include "estimator/eval_result.h"
+
+namespace tandem {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct RunResult {
+  int exit_code = -1;
+  std::string output;  // stdout and stderr
+};
+
+// Runs `samples/PROGRAM ARGUMENTS` through the shell.
+RunResult Run(const std::string& program, const std::string& arguments) {
+  RunResult result;
+  FILE* pipe = popen(("samples/" + program + " " + arguments + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return result;
+  char buffer[4096];
+  for (size_t n; (n = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) result.output.append(buffer, n);
+  const int status = pclose(pipe);
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+std::string Temp(const std::string& name) { return ::testing::TempDir() + "/" + name; }
+
+TEST(CommandLine, HelpExplainsEveryFlag) {
+  for (const char* program : {"fashion_mnist", "mnist_estimator", "linear_estimator"}) {
+    EXPECT_EQ(Run(program, "--help").exit_code, 0) << program;
+  }
+  const RunResult help = Run("fashion_mnist", "--help");
+  for (const char* flag :
+       {"--data_dir", "--model_dir", "--devices", "--batch_size", "--epochs", "--max_steps", "--shuffle_buffer",
+        "--optimizer", "--learning_rate", "--save_checkpoints_steps", "--dropout", "--init_from", "--loss_log",
+        "--eval_json", "--eval_examples", "--threads", "--seed", "--model"}) {
+    EXPECT_THAT(help.output, HasSubstr(std::string(flag) + "\n"));
+  }
+}
+
+TEST(CommandLine, MistakesAreUsageErrors) {
+  const RunResult typo = Run("fashion_mnist", "--epoch=1");
+  EXPECT_EQ(typo.exit_code, 2);
+  EXPECT_THAT(typo.output, HasSubstr("unknown flag --epoch; did you mean --epochs?"));
+  for (const char* arguments :
+       {"--epochs=x", "--model=vgg", "--optimizer=lamb", "--devices=gpu:0", "--devices=cpu:0,cpu:0", "--batch_size=0",
+        "--eval_examples=some", "--threads=-1", "--batch_size=100000", "--seed"}) {
+    const RunResult result = Run("fashion_mnist", std::string("--model_dir=") + Temp("usage") + " " + arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments << "\n" << result.output;
+  }
+}
+
+TEST(CommandLine, MissingAndDamagedDataHaveTheirOwnExitCodes) {
+  const RunResult missing = Run("fashion_mnist", "--data_dir=/nowhere --model_dir=" + Temp("missing"));
+  EXPECT_EQ(missing.exit_code, 66);
+  EXPECT_THAT(missing.output, HasSubstr("/nowhere/train-images-idx3-ubyte"));
+  const std::string data = Temp("damaged_data");
+  ASSERT_TRUE(Env::Default()->CreateDirs(data).ok());
+  for (const char* name : {"/train-images-idx3-ubyte", "/train-labels-idx1-ubyte"}) {
+    ASSERT_TRUE(Env::Default()->WriteFile(data + name, {"no idx file"}).ok());
+  }
+  const RunResult damaged = Run("fashion_mnist", "--data_dir=" + data + " --model_dir=" + Temp("damaged"));
+  EXPECT_EQ(damaged.exit_code, 65) << damaged.output;
+}
+
+TEST(CommandLine, AModelDirThatCannotBeWrittenIsAnIoError) {
+  const std::string file = Temp("in_the_way");
+  ASSERT_TRUE(Env::Default()->WriteFile(file, {"x"}).ok());
+  const RunResult result = Run("fashion_mnist", "--max_steps=1 --model_dir=" + file + "/model");
+  EXPECT_EQ(result.exit_code, 74) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("cannot be written"));
+}
+
+TEST(CommandLine, FashionMnistTrainsAndResumes) {
+  const std::string dir = Temp("fashion");
+  const std::string flags =
+      "--threads=2 --batch_size=32 --shuffle_buffer=0 --eval_examples=train:100 --loss_log=" + Temp("loss") +
+      " --eval_json=" + Temp("eval") + " --model_dir=" + dir;
+  const RunResult first = Run("fashion_mnist", flags + " --max_steps=3");
+  ASSERT_EQ(first.exit_code, 0) << first.output;
+  EXPECT_THAT(first.output, HasSubstr("batch 32 x 2 replicas x 1 worker = 64"));
+  EXPECT_THAT(first.output, HasSubstr("total 93322 parameters"));
+  EXPECT_THAT(first.output, HasSubstr("images/second: "));
+  const RunResult second = Run("fashion_mnist", flags + " --max_steps=5");
+  ASSERT_EQ(second.exit_code, 0) << second.output;
+  auto result = EvalResult::FromJson(*Env::Default()->ReadFile(Temp("eval")));
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->global_step(), 5);
+  EXPECT_TRUE(result->Has("accuracy") && result->Has("loss"));
+  const std::string log = *Env::Default()->ReadFile(Temp("loss"));
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 5) << log;
+}
+
+TEST(CommandLine, LinearEstimatorFindsTheLine) {
+  const RunResult result = Run("linear_estimator", "--model_dir=" + Temp("linear"));
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_THAT(result.output, ::testing::ContainsRegex("y = (9\\.9|10\\.0)[0-9]* x \\+ (4\\.9|5\\.0)"));
+}
+
+TEST(CommandLine, MnistEstimatorRuns) {
+  const RunResult result = Run("mnist_estimator", "--max_steps=3 --model_dir=" + Temp("mnist"));
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("Saving dict for global step 3: accuracy = "));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,125 @@
+// Trains a convnet on Fashion-MNIST with TrainAndEvaluate, on one or several CPU devices.
+//
+//   bazel-bin/samples/fashion_mnist --model_dir=/tmp/fashion
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/env.h"
+#include "base/status_macros.h"
+#include "estimator/estimator.h"
+#include "estimator/train_and_evaluate.h"
+#include "samples/fashion_input.h"
+#include "samples/flags.h"
+#include "samples/loss_log.h"
+#include "samples/models.h"
+#include "samples/sample_main.h"
+#include "samples/time_history.h"
+
+ABSL_FLAG(std::string, model, "zalando", "Which convnet: zalando, mnist or multi_gpu.");
+ABSL_FLAG(std::string, data_dir, tandem::kFashionMnistDir,
+          "Folder with train-images-idx3-ubyte and its three companions, plain or .gz.");
+ABSL_FLAG(std::string, model_dir, "",
+          "Folder for checkpoints and compiled programs; training goes on from its latest checkpoint. Empty: a "
+          "temporary folder.");
+ABSL_FLAG(std::string, devices, "cpu:0,cpu:1", "Devices, separated by commas; each holds a replica of the model.");
+ABSL_FLAG(int64_t, batch_size, 64, "Images per replica and step.");
+ABSL_FLAG(int64_t, epochs, 5, "Passes over the training images.");
+ABSL_FLAG(int64_t, max_steps, 0, "Train until this global step, however many epochs that takes; 0: as --epochs says.");
+ABSL_FLAG(int64_t, shuffle_buffer, 5000, "Images in the shuffle buffer; 0: file order.");
+ABSL_FLAG(std::string, optimizer, "", "adam, momentum, sgd or rmsprop; empty: the model's usual one.");
+ABSL_FLAG(double, learning_rate, 0, "Learning rate; 0: the optimizer's usual one.");
+ABSL_FLAG(int64_t, save_checkpoints_steps, 0, "Steps between checkpoints; 0: one every 600 seconds.");
+ABSL_FLAG(double, dropout, -1, "Rate of the dropout layers; -1: the model's own.");
+ABSL_FLAG(std::string, init_from, "", "A .safetensors file or checkpoint with initial weights, for a new model_dir.");
+ABSL_FLAG(std::string, loss_log, "", "Write {\"step\", \"loss\"} as a JSON line for every step to this file.");
+ABSL_FLAG(std::string, eval_json, "", "Write accuracy, loss and global_step of the last evaluation to this file.");
+ABSL_FLAG(std::string, eval_examples, "test", "Evaluate on \"test\", or on the first N training images: \"train:N\".");
+ABSL_FLAG(int, threads, 0, "Threads in total; 0: one per core. Does not change results.");
+ABSL_FLAG(int64_t, seed, 0, "Of the initial weights, shuffling and dropout.");
+
+namespace tandem {
+namespace {
+
+absl::Status CheckPositive(const char* flag, int64_t value) {
+  if (value > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--", flag, " must be positive, got ", value));
+}
+
+RunConfig MakeConfig() {
+  RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir),
+                   .seed = absl::GetFlag(FLAGS_seed),
+                   .train_distribute = MirroredStrategy(absl::StrSplit(absl::GetFlag(FLAGS_devices), ',')),
+                   .threads = absl::GetFlag(FLAGS_threads)};
+  if (const int64_t steps = absl::GetFlag(FLAGS_save_checkpoints_steps); steps != 0) {
+    config.save_checkpoints_steps = steps;
+  }
+  if (const std::string path = absl::GetFlag(FLAGS_init_from); !path.empty()) {
+    config.warm_start_from = WarmStartSettings{.path = path};
+  }
+  return config;
+}
+
+absl::Status Run() {
+  TD_ASSIGN_OR_RETURN(const SampleModel model, SampleModelByName(absl::GetFlag(FLAGS_model)));
+  TD_ASSIGN_OR_RETURN(const EvalExamples eval_examples, ParseEvalExamples(absl::GetFlag(FLAGS_eval_examples)));
+  const int64_t batch_size = absl::GetFlag(FLAGS_batch_size);
+  TD_RETURN_IF_ERROR(CheckPositive("batch_size", batch_size));
+  TD_RETURN_IF_ERROR(CheckPositive("epochs", absl::GetFlag(FLAGS_epochs)));
+  const std::string optimizer =
+      absl::GetFlag(FLAGS_optimizer).empty() ? model.optimizer : absl::GetFlag(FLAGS_optimizer);
+  TD_RETURN_IF_ERROR(CheckOptimizerName(optimizer));
+  const RunConfig config = MakeConfig();
+  TD_RETURN_IF_ERROR(config.Validate());  // before the data is read
+
+  const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
+  auto train_data = std::make_shared<FashionInput>(data_dir, FashionMnistSplit::kTrain, model.one_hot_labels);
+  auto eval_data = eval_examples.split == FashionMnistSplit::kTrain
+                       ? train_data
+                       : std::make_shared<FashionInput>(data_dir, FashionMnistSplit::kTest, model.one_hot_labels);
+  int64_t max_steps = absl::GetFlag(FLAGS_max_steps);
+  if (max_steps == 0) {
+    TD_ASSIGN_OR_RETURN(const int64_t examples, train_data->examples());
+    max_steps =
+        StepsForEpochs(examples, absl::GetFlag(FLAGS_epochs), batch_size, config.train_strategy().num_replicas());
+  }
+
+  Estimator estimator(model.model_fn, config,
+                      {{"optimizer", optimizer},
+                       {"learning_rate", absl::GetFlag(FLAGS_learning_rate)},
+                       {"dropout", absl::GetFlag(FLAGS_dropout)}});
+  HookList hooks = {std::make_shared<TimeHistory>()};
+  if (const std::string path = absl::GetFlag(FLAGS_loss_log); !path.empty()) {
+    hooks.push_back(std::make_shared<LossLog>(path));
+  }
+  // The input never ends: max_steps does, also after a restart in the middle of an epoch.
+  const TrainInputOptions train_input{.batch_size = batch_size,
+                                      .epochs = -1,
+                                      .shuffle_buffer = absl::GetFlag(FLAGS_shuffle_buffer),
+                                      .seed = static_cast<uint64_t>(absl::GetFlag(FLAGS_seed))};
+  TD_ASSIGN_OR_RETURN(
+      const EvalResult result,
+      TrainAndEvaluate(estimator,
+                       {.input_fn = TrainInputFn(train_data, train_input), .max_steps = max_steps, .hooks = hooks},
+                       {.input_fn = EvalInputFn(eval_data, batch_size, eval_examples.count)}));
+  std::printf("%s\n", result.ToString().c_str());
+  if (const std::string path = absl::GetFlag(FLAGS_eval_json); !path.empty()) {
+    TD_RETURN_IF_ERROR(Env::Default()->WriteFileAtomically(path, absl::StrCat(result.ToJson(), "\n")));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace tandem
+
+int main(int argc, char** argv) {
+  if (auto code = tandem::ParseFlags(argc, argv, "trains a convnet on Fashion-MNIST with TrainAndEvaluate.")) {
+    return *code;
+  }
+  return tandem::Finish("fashion_mnist", tandem::Run());
+}
