@@ -151,9 +151,10 @@ void FusionClusters::ChooseInlined() {
       auto it = index_.find(user);
       node.member |= it == index_.end() || !nodes_[it->second].fusible;
     }
-    // A reshape between two ops that are no kernels is a view of the same memory.
-    int def = Find(node.op->getNumOperands() > 0 ? node.op->getOperand(0) : mlir::Value());
-    if (IsReshape(node.op) && (def < 0 || !nodes_[def].member)) node.member = false;
+    // A reshape of something that no kernel makes is a view of the same memory.
+    if (!IsReshape(node.op)) continue;
+    int def = Find(node.op->getOperand(0));
+    if (def < 0 || !nodes_[def].fusible || (IsReshape(nodes_[def].op) && !nodes_[def].member)) node.member = false;
   }
 }
 

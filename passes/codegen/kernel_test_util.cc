@@ -79,12 +79,6 @@ std::vector<double> FromBytes(const Bytes& bytes, DType dtype) {
   }
 }
 
-Shape RunShape(mlir::Type type, int64_t batch) {
-  Shape shape = td::ToShape(type);
-  for (int64_t& d : shape) d = d == kBatch ? batch : d;
-  return shape;
-}
-
 DType ElementDType(mlir::Type type) { return td::ToDType(mlir::cast<mlir::RankedTensorType>(type).getElementType()); }
 
 absl::Status FromLlvm(llvm::Error error) {
@@ -94,39 +88,60 @@ absl::Status FromLlvm(llvm::Error error) {
 
 }  // namespace
 
+Shape RunShape(mlir::Type type, int64_t batch) {
+  Shape shape = td::ToShape(type);
+  for (int64_t& d : shape) d = d == kBatch ? batch : d;
+  return shape;
+}
+
 absl::StatusOr<std::unique_ptr<TestKernel>> TestKernel::Create(const std::string& text,
                                                                const std::string& target_name) {
   auto kernel = std::make_unique<TestKernel>();
   kernel->context_.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
   kernel->module_ = mlir::parseSourceString<mlir::ModuleOp>(text, &kernel->context_);
   if (!kernel->module_) return absl::InvalidArgumentError("the kernel's text is not valid");
-  kernel->function_ = *kernel->module_->getOps<mlir::func::FuncOp>().begin();
+  TD_RETURN_IF_ERROR(kernel->Load(*kernel->module_->getOps<mlir::func::FuncOp>().begin(), target_name));
+  return kernel;
+}
+
+absl::StatusOr<std::unique_ptr<TestKernel>> TestKernel::Create(mlir::func::FuncOp function, const std::string& target) {
+  auto kernel = std::make_unique<TestKernel>();
+  TD_RETURN_IF_ERROR(kernel->Load(function, target));
+  return kernel;
+}
+
+absl::Status TestKernel::Load(mlir::func::FuncOp function, const std::string& target_name) {
+  function_ = function;
   TD_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetByName(target_name));
-  TD_ASSIGN_OR_RETURN(kernel->compiled_, CompileKernel(kernel->function_, target));
-  if (target_name != "host") return kernel;
+  TD_ASSIGN_OR_RETURN(compiled_, CompileKernel(function_, target));
+  if (target_name != "host") return absl::OkStatus();
 
   llvm::InitializeNativeTarget();
   auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit) return FromLlvm(jit.takeError());
-  kernel->jit_ = std::move(*jit);
+  jit_ = std::move(*jit);
   llvm::orc::SymbolNameSet allowed;
-  for (const std::string& name : LibmSymbols()) allowed.insert(kernel->jit_->mangleAndIntern(name));
+  for (const std::string& name : LibmSymbols()) allowed.insert(jit_->mangleAndIntern(name));
   auto libm = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      kernel->jit_->getDataLayout().getGlobalPrefix(),
+      jit_->getDataLayout().getGlobalPrefix(),
       [allowed](const llvm::orc::SymbolStringPtr& s) { return allowed.contains(s); });
   if (!libm) return FromLlvm(libm.takeError());
-  kernel->jit_->getMainJITDylib().addGenerator(std::move(*libm));
-  TD_RETURN_IF_ERROR(FromLlvm(kernel->jit_->addObjectFile(
-      llvm::MemoryBuffer::getMemBufferCopy(kernel->compiled_.elf_object, kernel->compiled_.symbol))));
-  auto address = kernel->jit_->lookup(kernel->compiled_.symbol);
+  jit_->getMainJITDylib().addGenerator(std::move(*libm));
+  TD_RETURN_IF_ERROR(
+      FromLlvm(jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(compiled_.elf_object, compiled_.symbol))));
+  auto address = jit_->lookup(compiled_.symbol);
   if (!address) return FromLlvm(address.takeError());
-  kernel->entry_ = address->toPtr<void (*)(void* const*, int64_t, int64_t, int64_t)>();
-  return kernel;
+  entry_ = address->toPtr<void (*)(void* const*, int64_t, int64_t, int64_t)>();
+  return absl::OkStatus();
 }
 
 std::vector<td::RefTensor> TestKernel::RandomOperands(int64_t batch, std::mt19937& random) {
+  return RandomTensors(function_.getArgumentTypes(), batch, random);
+}
+
+std::vector<td::RefTensor> RandomTensors(llvm::ArrayRef<mlir::Type> types, int64_t batch, std::mt19937& random) {
   std::vector<td::RefTensor> operands;
-  for (mlir::Type type : function_.getArgumentTypes()) {
+  for (mlir::Type type : types) {
     td::RefTensor t;
     t.dtype = ElementDType(type);
     t.shape = RunShape(type, batch);
@@ -161,17 +176,34 @@ std::vector<Bytes> TestKernel::Run(const std::vector<td::RefTensor>& operands, i
 absl::StatusOr<double> TestKernel::Error(const std::vector<td::RefTensor>& operands, int64_t batch) {
   TD_ASSIGN_OR_RETURN(std::vector<td::RefTensor> expected,
                       EvaluateReference(function_, operands, {.batch = batch, .row_offset = row_offset}));
+  std::vector<Shape> shapes;
+  for (mlir::Type type : function_.getResultTypes()) shapes.push_back(RunShape(type, batch));
+  return LargestError(RunOnce(operands, shapes, batch), expected);
+}
+
+std::vector<td::RefTensor> TestKernel::RunOnce(const std::vector<td::RefTensor>& operands,
+                                               const std::vector<Shape>& shapes, int64_t batch) {
   auto kind = function_->getAttrOfType<mlir::StringAttr>("td.kernel").getValue();
-  std::vector<Bytes> results = Run(operands, batch, {0, kind == "once" ? 1 : batch});
+  int64_t count = kind == "once" ? 1 : kind == "flat" ? Count(shapes[0]) : batch;
+  std::vector<Bytes> bytes = Run(operands, count, {0, count});
+  std::vector<td::RefTensor> results;
+  for (size_t r = 0; r < bytes.size(); ++r) {
+    DType dtype = ElementDType(function_.getResultTypes()[r]);
+    results.push_back({dtype, shapes[r], FromBytes(bytes[r], dtype)});
+  }
+  return results;
+}
+
+double LargestError(const std::vector<td::RefTensor>& actual, const std::vector<td::RefTensor>& expected) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double worst = 0;
-  for (size_t r = 0; r < results.size(); ++r) {
-    std::vector<double> actual = FromBytes(results[r], ElementDType(function_.getResultTypes()[r]));
-    if (actual.size() != expected[r].values.size()) return absl::InternalError("results differ in size");
-    for (size_t i = 0; i < actual.size(); ++i) {
-      double e = expected[r].values[i], a = actual[i];
+  for (size_t r = 0; r < expected.size(); ++r) {
+    if (actual[r].shape != expected[r].shape || actual[r].values.size() != expected[r].values.size()) return kInfinity;
+    for (size_t i = 0; i < actual[r].values.size(); ++i) {
+      double e = expected[r].values[i], a = actual[r].values[i];
       if (std::isnan(e) && std::isnan(a)) continue;
       double error = std::abs(a - e) / (1 + std::abs(e));
-      worst = std::max(worst, a == e ? 0 : std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
+      worst = std::max(worst, a == e ? 0 : std::isnan(error) ? kInfinity : error);
     }
   }
   return worst;

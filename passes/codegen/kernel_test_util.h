@@ -25,6 +25,9 @@ class TestKernel {
   // `text`: a module whose first function is the kernel.
   static absl::StatusOr<std::unique_ptr<TestKernel>> Create(const std::string& text, const std::string& target);
 
+  // A kernel of a module that lives on.
+  static absl::StatusOr<std::unique_ptr<TestKernel>> Create(mlir::func::FuncOp function, const std::string& target);
+
   // Random operands for `batch` rows, in buffers as the kernel takes them. Integers are small and not negative.
   std::vector<td::RefTensor> RandomOperands(int64_t batch, std::mt19937& random);
   // Runs the kernel over the split points of [0, count): {0, 3, count} are two calls.
@@ -32,11 +35,17 @@ class TestKernel {
   // The largest difference to the ops' own evaluation, relative to 1 + |expected|; infinite when NaNs differ.
   absl::StatusOr<double> Error(const std::vector<td::RefTensor>& operands, int64_t batch);
 
+  // Runs over everything; `shapes` are the results', which a flat kernel does not know.
+  std::vector<td::RefTensor> RunOnce(const std::vector<td::RefTensor>& operands, const std::vector<Shape>& shapes,
+                                     int64_t batch);
+
   const std::string& llvm_ir() const { return compiled_.llvm_ir; }
   mlir::func::FuncOp function() const { return function_; }
   int64_t row_offset = 0;
 
  private:
+  absl::Status Load(mlir::func::FuncOp function, const std::string& target);
+
   mlir::MLIRContext context_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::func::FuncOp function_;
@@ -44,6 +53,11 @@ class TestKernel {
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   void (*entry_)(void* const*, int64_t, int64_t, int64_t) = nullptr;
 };
+
+std::vector<td::RefTensor> RandomTensors(llvm::ArrayRef<mlir::Type> types, int64_t batch, std::mt19937& random);
+Shape RunShape(mlir::Type type, int64_t batch);  // with the batch as a number
+// The largest difference relative to 1 + |expected|; infinite when NaNs or sizes differ.
+double LargestError(const std::vector<td::RefTensor>& actual, const std::vector<td::RefTensor>& expected);
 
 // Evaluates the body of `function` with the ops' ReferenceOp interface.
 absl::StatusOr<std::vector<td::RefTensor>> EvaluateReference(mlir::func::FuncOp function,

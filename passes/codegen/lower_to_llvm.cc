@@ -61,7 +61,7 @@ void CallLibm(mlir::ModuleOp module) {
   }
 }
 
-// x^y of float32 as exp(y log|x|), with the sign of an odd integer power: exact enough where vectors matter.
+// Polynomials for float32; what has none (pow) is left to the C library.
 mlir::LogicalResult ApproximateMath(mlir::ModuleOp module) {
   mlir::RewritePatternSet patterns(module.getContext());
   mlir::populateExpandExp2FPattern(patterns);
