@@ -73,7 +73,8 @@ class BucketAllReducePass : public ModulePass<BucketAllReducePass> {
       for (Bucket& b : buckets) {
         if (b.members[0].getKind() == op.getKind() && ElementType(b.members[0]) == ElementType(op)) home = &b;
       }
-      int64_t room = home == nullptr ? 0 : (next_bucket_ == 0 && home == &buckets[0] ? first_limit : limit) - home->bytes;
+      int64_t room =
+          home == nullptr ? 0 : (next_bucket_ == 0 && home == &buckets[0] ? first_limit : limit) - home->bytes;
       if (home == nullptr || bytes > room || Depends(op, *home)) home = &buckets.emplace_back();
       home->members.push_back(op);
       home->bytes += bytes;
@@ -90,9 +91,9 @@ class BucketAllReducePass : public ModulePass<BucketAllReducePass> {
       locations.push_back(m.getLoc());
     }
     mlir::StringAttr kind = bucket.members[0].getKindAttr();
-    auto merged = builder.create<td::AllReduceOp>(builder.getFusedLoc(locations), mlir::TypeRange(mlir::ValueRange(operands)), operands,
-                                                  kind, mlir::IntegerAttr(), builder.getI64IntegerAttr(next_bucket_++),
-                                                  mlir::DenseI64ArrayAttr());
+    auto merged = builder.create<td::AllReduceOp>(
+        builder.getFusedLoc(locations), mlir::TypeRange(mlir::ValueRange(operands)), operands, kind,
+        mlir::IntegerAttr(), builder.getI64IntegerAttr(next_bucket_++), mlir::DenseI64ArrayAttr());
     unsigned next = 0;
     for (td::AllReduceOp m : bucket.members) {
       for (mlir::Value r : m.getResults()) r.replaceAllUsesWith(merged.getResult(next++));

@@ -1,7 +1,8 @@
 // td-decompose: takes composite ops apart.
 //
-// Before: ops that implement DecomposeOp (softmax, cross-entropy, batch moments). After: elementwise ops, reductions and index maps
-// only, under the composite op's location, so that fusion sees one kind of thing and batch moments become reductions over the batch.
+// Before: ops that implement DecomposeOp (softmax, cross-entropy, batch moments). After: elementwise ops, reductions
+// and index maps only, under the composite op's location, so that fusion sees one kind of thing and batch moments
+// become reductions over the batch.
 //
 //   %y = td.log_softmax %x   =>   max, sub, exp, sum, log, sub
 #include "passes/decompose.h"

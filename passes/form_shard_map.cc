@@ -3,9 +3,10 @@
 // Before: a pure @step. After: every op with a batched operand or result is inside a map (BatchAxis gives the number of
 // maps: one, plus one for every reduction over the batch whose result flows back into batched values, as batch-norm
 // statistics do). Values that cross from one map to another or leave the step stay batched ("keep"), sums over the
-// batch become reductions over the lanes. Constants and values made from nothing (dropout masks, ones) are repeated where they
-// are used. The number of lanes is a function of the global batch alone, so that results do not depend on the number
-// of devices or threads; an op that mixes rows forces one lane and one shard per replica, which a warning says.
+// batch become reductions over the lanes. Constants and values made from nothing (dropout masks, ones) are repeated
+// where they are used. The number of lanes is a function of the global batch alone, so that results do not depend on
+// the number of devices or threads; an op that mixes rows forces one lane and one shard per replica, which a warning
+// says.
 //
 //   func.func @step(%x: tensor<?x4xf32>) -> tensor<4xf32> {
 //     %0 = td.relu %x : tensor<?x4xf32>
@@ -13,8 +14,8 @@
 //     return %1
 //   }
 //   =>
-//   %1 = td.map_shards (%x : tensor<?x4xf32>) reduce ["sum"] scope ["global"] lanes 8 rows 16 shard 16 -> (tensor<4xf32>) {
-//   ^bb0(%xs: tensor<?x4xf32>): %0 = td.relu %xs ...  %1 = td.reduce "sum" %0 ...  td.yield %1 }
+//   %1 = td.map_shards (%x : tensor<?x4xf32>) reduce ["sum"] scope ["global"] lanes 8 rows 16 shard 16 ->
+//   (tensor<4xf32>) { ^bb0(%xs: tensor<?x4xf32>): %0 = td.relu %xs ...  %1 = td.reduce "sum" %0 ...  td.yield %1 }
 #include "passes/form_shard_map.h"
 
 #include "graph/ir/dist.h"
@@ -36,9 +37,7 @@ llvm::StringRef ScopeOf(mlir::Operation* op) {
   return scope ? scope.getValue() : "global";
 }
 
-llvm::StringRef ReductionOf(mlir::Operation* op) {
-  return BatchRuleOf(op) == td::BatchRule::kBatchMax ? "max" : "sum";
-}
+llvm::StringRef ReductionOf(mlir::Operation* op) { return BatchRuleOf(op) == td::BatchRule::kBatchMax ? "max" : "sum"; }
 
 // Builds the map of one level.
 class MapBuilder {
@@ -58,8 +57,9 @@ class MapBuilder {
       kinds.push_back(builder_.getStringAttr(keep ? "keep" : ReductionOf(v.getDefiningOp())));
       scopes.push_back(builder_.getStringAttr(keep ? "replica" : ScopeOf(v.getDefiningOp())));
     }
-    auto map = builder_.create<td::MapShardsOp>(loc, types, operands, builder_.getArrayAttr(kinds), builder_.getArrayAttr(scopes),
-                                                sizes_.lanes, sizes_.rows_per_lane, sizes_.shard_rows);
+    auto map = builder_.create<td::MapShardsOp>(loc, types, operands, builder_.getArrayAttr(kinds),
+                                                builder_.getArrayAttr(scopes), sizes_.lanes, sizes_.rows_per_lane,
+                                                sizes_.shard_rows);
     mlir::Block* body = builder_.createBlock(&map.getBody());
     mlir::IRMapping inside;
     for (mlir::Value v : operands_) inside.map(v, body->addArgument(v.getType(), v.getLoc()));
@@ -79,7 +79,8 @@ class MapBuilder {
       mlir::Operation* producer = v.getDefiningOp();
       if (producer && (IsConstant(v) || axis_.CreatesBatch(producer))) {
         AddBodyOp(producer);
-      } else if (!producer || !axis_.IsMapOp(producer) || axis_.Level(producer) != level_ || !td::IsBatched(v.getType())) {
+      } else if (!producer || !axis_.IsMapOp(producer) || axis_.Level(producer) != level_ ||
+                 !td::IsBatched(v.getType())) {
         operands_.insert(v);
       }
     }

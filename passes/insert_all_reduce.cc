@@ -1,7 +1,7 @@
 // td-insert-all-reduce: makes every value that must agree on all replicas agree.
 //
-// Before: maps over shards reduce over the lanes of one replica. After: with more than one replica, each "global" sum or
-// maximum is followed by a td.all_reduce, and a variable or output that depends on the rows of one replica only
+// Before: maps over shards reduce over the lanes of one replica. After: with more than one replica, each "global" sum
+// or maximum is followed by a td.all_reduce, and a variable or output that depends on the rows of one replica only
 // (batch-norm statistics) is averaged over the replicas. Each tensor has a collective of its own; bucketing comes next.
 //
 //   %g = td.map_shards ... reduce ["sum"] scope ["global"]      =>   %g = td.map_shards ...
@@ -19,8 +19,9 @@ llvm::StringRef At(mlir::ArrayAttr strings, unsigned i) { return mlir::cast<mlir
 
 mlir::Value AllReduce(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef kind, mlir::Value value) {
   return builder
-      .create<td::AllReduceOp>(loc, mlir::TypeRange{value.getType()}, mlir::ValueRange{value}, builder.getStringAttr(kind),
-                               mlir::IntegerAttr(), mlir::IntegerAttr(), mlir::DenseI64ArrayAttr())
+      .create<td::AllReduceOp>(loc, mlir::TypeRange{value.getType()}, mlir::ValueRange{value},
+                               builder.getStringAttr(kind), mlir::IntegerAttr(), mlir::IntegerAttr(),
+                               mlir::DenseI64ArrayAttr())
       .getResult(0);
 }
 

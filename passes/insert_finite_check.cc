@@ -1,8 +1,8 @@
 // td-insert-finite-check: no update of a variable happens in a step whose loss or gradients are not finite.
 //
-// Before: a step with maps, collectives and updates. After: one td.check_finite over all floating-point sums of the maps
-// (losses, gradients), behind the last map and collective that it needs, and every op that only serves an update or
-// a copy of it stands behind the check. Steps that update nothing (evaluation) get no check.
+// Before: a step with maps, collectives and updates. After: one td.check_finite over all floating-point sums of the
+// maps (losses, gradients), behind the last map and collective that it needs, and every op that only serves an update
+// or a copy of it stands behind the check. Steps that update nothing (evaluation) get no check.
 #include "passes/insert_finite_check.h"
 
 #include "graph/ir/dist.h"
@@ -36,9 +36,8 @@ class InsertFiniteCheckPass : public ModulePass<InsertFiniteCheckPass> {
     llvm::SmallVector<mlir::Operation*> order;
     for (mlir::Operation& op : llvm::reverse(step.getBody().front().without_terminator())) {
       if (mlir::isa<td::MapShardsOp>(op)) continue;
-      bool only_updates = llvm::all_of(op.getUses(), [&](mlir::OpOperand& use) {
-        return updates.contains(&use) || moved.contains(use.getOwner());
-      });
+      bool only_updates = llvm::all_of(
+          op.getUses(), [&](mlir::OpOperand& use) { return updates.contains(&use) || moved.contains(use.getOwner()); });
       if (!only_updates || llvm::is_contained(checked, op.getNumResults() ? op.getResult(0) : mlir::Value())) continue;
       moved.insert(&op);
       order.push_back(&op);
@@ -59,7 +58,8 @@ class InsertFiniteCheckPass : public ModulePass<InsertFiniteCheckPass> {
         mlir::Value value = r;
         for (mlir::OpOperand& use : r.getUses()) {
           auto all_reduce = mlir::dyn_cast<td::AllReduceOp>(use.getOwner());
-          if (all_reduce && all_reduce->getBlock() == map->getBlock()) value = all_reduce.getResult(use.getOperandNumber());
+          if (all_reduce && all_reduce->getBlock() == map->getBlock())
+            value = all_reduce.getResult(use.getOperandNumber());
         }
         values.push_back(value);
       }

@@ -82,8 +82,7 @@ class LiftVariablesPass : public ModulePass<LiftVariablesPass> {
     }
     mlir::Operation* terminator = body.getTerminator();
     terminator->setOperands(results);
-    main.setFunctionType(
-        builder.getFunctionType(body.getArgumentTypes(), mlir::TypeRange(mlir::ValueRange(results))));
+    main.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), mlir::TypeRange(mlir::ValueRange(results))));
     main.setAllArgAttrs(argument_attrs);
     main.setAllResultAttrs(result_attrs);
     main.setName("step");

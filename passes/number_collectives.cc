@@ -1,8 +1,8 @@
 // td-number-collectives: gives every collective its place in the one order that all replicas follow.
 //
 // Before: td.all_reduce ops of one step body. After: each has `seq` (0, 1, ... in program order) and `group` (all
-// replicas). Bodies of different device classes are made from this one after the numbering, so that the order is equal on all
-// ranks by construction.
+// replicas). Bodies of different device classes are made from this one after the numbering, so that the order is equal
+// on all ranks by construction.
 #include "passes/number_collectives.h"
 
 #include "graph/ir/dist.h"

@@ -21,7 +21,9 @@ class ModulePass : public mlir::PassWrapper<Derived, mlir::OperationPass<mlir::M
 };
 
 // The step function, or null (phase `input` makes it).
-inline mlir::func::FuncOp StepFunction(mlir::ModuleOp module) { return module.lookupSymbol<mlir::func::FuncOp>("step"); }
+inline mlir::func::FuncOp StepFunction(mlir::ModuleOp module) {
+  return module.lookupSymbol<mlir::func::FuncOp>("step");
+}
 
 // Integer attributes of the module that steer the compilation: td.replicas, td.batch, td.lanes, td.shard_rows.
 inline int64_t ModuleInt(mlir::ModuleOp module, llvm::StringRef name, int64_t otherwise) {

@@ -1,9 +1,10 @@
 // td-replicate: one td.replica symbol per device, all of a class pointing to one step body.
 //
-// Before: @step and the module attribute td.devices. After: @replica_0, @replica_1, ... in the order of the devices. The body is not
-// copied: replicas of a class run the same program.
+// Before: @step and the module attribute td.devices. After: @replica_0, @replica_1, ... in the order of the devices.
+// The body is not copied: replicas of a class run the same program.
 //
-//   module {td.devices = ["cpu:0", "cpu:1"]} { func @step }  =>  + td.replica @replica_0 device("cpu:0") body(@step) ...
+//   module {td.devices = ["cpu:0", "cpu:1"]} { func @step }  =>  + td.replica @replica_0 device("cpu:0") body(@step)
+//   ...
 #include "passes/replicate.h"
 
 #include "graph/ir/dist.h"

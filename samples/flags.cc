@@ -71,11 +71,15 @@ std::string NearestName(absl::string_view word, const std::vector<std::string>& 
   return nearest;
 }
 
-absl::StatusOr<bool> ParseFlagList(const std::vector<std::string>& arguments) {
+absl::StatusOr<bool> ParseFlagList(const std::vector<std::string>& arguments, std::vector<std::string>* positional) {
   const FlagMap flags = OwnFlags();
   for (size_t i = 0; i < arguments.size(); ++i) {
     absl::string_view argument = arguments[i];
     if (!absl::StartsWith(argument, "-") || argument == "-" || argument == "--") {
+      if (positional != nullptr) {
+        positional->push_back(arguments[i]);
+        continue;
+      }
       return absl::InvalidArgumentError(
           absl::StrCat("unexpected argument \"", argument, "\": every argument is a flag --name=value"));
     }
@@ -125,9 +129,9 @@ std::string HelpText(absl::string_view program, absl::string_view about) {
   return text;
 }
 
-std::optional<int> ParseFlags(int argc, char** argv, absl::string_view about) {
+std::optional<int> ParseFlags(int argc, char** argv, absl::string_view about, std::vector<std::string>* positional) {
   const std::string program = BaseName(argc > 0 ? argv[0] : "program");
-  const absl::StatusOr<bool> help = ParseFlagList(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  const absl::StatusOr<bool> help = ParseFlagList(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), positional);
   if (!help.ok()) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), std::string(help.status().message()).c_str());
     return kExitUsage;

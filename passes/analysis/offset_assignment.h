@@ -19,8 +19,8 @@ struct ArenaPlan {
   int64_t bytes = 0;             // size of the arena
 };
 
-// Places every range so that two ranges whose life times overlap never overlap in space. Tries three orders (by size, by
-// size x life time, by start) with best fit, and keeps the smallest arena. Deterministic.
+// Places every range so that two ranges whose life times overlap never overlap in space. Tries three orders (by size,
+// by size x life time, by start) with best fit, and keeps the smallest arena. Deterministic.
 ArenaPlan AssignOffsets(const std::vector<LiveRange>& ranges, int64_t alignment = 64);
 
 // The largest sum of live bytes at any step: no plan can be smaller.

@@ -14,8 +14,8 @@ void ExpectValid(const std::vector<LiveRange>& ranges, const ArenaPlan& plan) {
     EXPECT_LE(plan.offsets[i] + ranges[i].bytes, plan.bytes);
     for (size_t j = 0; j < i; ++j) {
       bool in_time = ranges[i].first <= ranges[j].last && ranges[j].first <= ranges[i].last;
-      bool in_space = plan.offsets[i] < plan.offsets[j] + ranges[j].bytes &&
-                      plan.offsets[j] < plan.offsets[i] + ranges[i].bytes;
+      bool in_space =
+          plan.offsets[i] < plan.offsets[j] + ranges[j].bytes && plan.offsets[j] < plan.offsets[i] + ranges[i].bytes;
       EXPECT_FALSE(in_time && in_space) << "ranges " << i << " and " << j;
     }
   }

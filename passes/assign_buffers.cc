@@ -1,0 +1,358 @@
+// td-assign-buffers: gives every value a place in one of the arenas.
+//
+// Before: a scheduled step of launches, library calls, maps, collectives, copies and constants. After: module and ops
+// carry the attributes listed in assign_buffers.h. Arguments lie where the runtime put them; a value that a map
+// reduces over the lanes is written straight into the lane's slot, a kept one straight into the batch arena, an update
+// straight over its variable when nothing reads the old value later (else td.copy is inserted, as for a value that is
+// wanted in two places). Everything else shares the shard arena (inside maps; one per thread) or the step arena (top
+// level) by life time.
+#include "passes/assign_buffers.h"
+
+#include "graph/ir/dist.h"
+#include "graph/ir/structure.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/analysis/offset_assignment.h"
+#include "passes/buffer_table.h"
+#include "passes/pass_util.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+int64_t Align(int64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
+
+bool IsConstant(mlir::Operation* op) { return mlir::matchPattern(op, mlir::m_Constant()); }
+
+class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AssignBuffersPass)
+  static constexpr llvm::StringLiteral kName = "td-assign-buffers";
+  static constexpr llvm::StringLiteral kDescription = "place every value in an arena";
+
+  void runOnOperation() final {
+    step_ = StepFunction(getOperation());
+    if (!step_) return;
+    buffers_.clear();
+    ids_.clear();
+    peaks_.clear();
+    PlaceArguments();
+    InsertUpdateCopies();
+    InsertYieldCopies();
+    int64_t shard_bytes = 0, lane_bytes = 0, batch_bytes = 0;
+    for (auto map : step_.getOps<td::MapShardsOp>()) {
+      PlaceMapResults(map, &lane_bytes, &batch_bytes);
+      shard_bytes = std::max(shard_bytes, PlaceBody(map));
+    }
+    PlaceUpdates();
+    int64_t step_bytes = PlaceTopLevel();
+    SeparateAliasPatterns();
+    Annotate(shard_bytes, lane_bytes, step_bytes, batch_bytes);
+  }
+
+ private:
+  int Add(mlir::Value v, llvm::StringRef space, int64_t index, int64_t offset, int64_t bytes) {
+    BufferInfo info;
+    info.name = LocationName(v.getLoc());
+    info.space = space.str();
+    info.index = index;
+    info.offset = offset;
+    info.bytes = bytes;
+    info.row_bytes = td::IsBatched(v.getType()) ? RowBytes(v.getType()) : 0;
+    info.type = mlir::cast<mlir::RankedTensorType>(v.getType());
+    buffers_.push_back(info);
+    ids_[v] = static_cast<int>(buffers_.size()) - 1;
+    return ids_[v];
+  }
+
+  void PlaceArguments() {
+    int64_t inputs = 0, scalars = 0, variables = 0;
+    for (unsigned i = 0; i < step_.getNumArguments(); ++i) {
+      mlir::BlockArgument a = step_.getArgument(i);
+      std::string name;
+      if (auto input = step_.getArgAttrOfType<mlir::StringAttr>(i, "td.input")) {
+        Add(a, "input", inputs++, 0, 0);
+        name = input.getValue().str();
+      } else if (auto scalar = step_.getArgAttrOfType<mlir::StringAttr>(i, "td.scalar")) {
+        Add(a, "scalar", scalars++, 0, 8);
+        name = scalar.getValue().str();
+      } else if (auto variable = step_.getArgAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.variable")) {
+        Add(a, "variable", variables, 0, StaticBytes(a.getType()));
+        variable_index_[variable.getAttr()] = variables++;
+        variable_argument_[variable.getAttr()] = a;
+        name = variable.getValue().str();
+      }
+      buffers_.back().name = name;
+      step_.setArgAttr(i, "td.buffer", mlir::IntegerAttr::get(mlir::IntegerType::get(&getContext(), 64), ids_[a]));
+    }
+    // A variable that is written but never read has no argument; it still has an index.
+    for (unsigned i = 0; i < step_.getNumResults(); ++i) {
+      auto update = step_.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update");
+      if (update && !variable_index_.contains(update.getAttr())) variable_index_[update.getAttr()] = variables++;
+    }
+  }
+
+  // The op may write `result` anywhere: it computes it here (no argument, no alias of another buffer).
+  static bool WritesFreely(mlir::Value v) {
+    mlir::Operation* op = v.getDefiningOp();
+    return op && mlir::isa<td::LaunchOp, td::GroupedLaunchOp, td::LibraryCallOp, td::CopyOp>(op);
+  }
+
+  // The update can go straight over the variable: computed here for this purpose alone, after the last other reader.
+  bool CanUpdateInPlace(mlir::OpOperand& operand, mlir::FlatSymbolRefAttr variable) {
+    mlir::Value v = operand.get();
+    if (!WritesFreely(v) || !v.hasOneUse()) return false;
+    mlir::BlockArgument old = variable_argument_.lookup(variable.getAttr());
+    if (!old) return true;
+    for (mlir::Operation* reader : old.getUsers()) {
+      if (reader == v.getDefiningOp()) {
+        if (!ReadsElementwise(v.getDefiningOp())) return false;
+      } else if (!reader->isBeforeInBlock(v.getDefiningOp())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // A flat kernel reads element i of its operands before it writes element i of its results.
+  bool ReadsElementwise(mlir::Operation* op) {
+    mlir::FlatSymbolRefAttr kernel;
+    if (auto launch = mlir::dyn_cast<td::LaunchOp>(op)) kernel = launch.getKernelAttr();
+    if (auto launch = mlir::dyn_cast<td::GroupedLaunchOp>(op)) kernel = launch.getKernelAttr();
+    if (!kernel) return false;
+    auto function = getOperation().lookupSymbol<mlir::func::FuncOp>(kernel.getAttr());
+    auto kind = function ? function->getAttrOfType<mlir::StringAttr>("td.kernel") : mlir::StringAttr();
+    return kind && kind.getValue() == "flat";
+  }
+
+  void InsertUpdateCopies() {
+    mlir::Operation* terminator = step_.getBody().front().getTerminator();
+    mlir::OpBuilder builder(terminator);
+    llvm::DenseSet<mlir::Operation*> copied;  // the members of a grouped launch are all in place, or none is
+    llvm::SmallVector<mlir::OpOperand*> updates;
+    for (mlir::OpOperand& operand : terminator->getOpOperands()) {
+      auto update = step_.getResultAttrOfType<mlir::FlatSymbolRefAttr>(operand.getOperandNumber(), "td.update");
+      if (!update) continue;
+      updates.push_back(&operand);
+      if (!CanUpdateInPlace(operand, update)) copied.insert(operand.get().getDefiningOp());
+    }
+    for (mlir::OpOperand* operand : updates) {
+      mlir::Value v = operand->get();
+      if (copied.contains(v.getDefiningOp())) operand->set(builder.create<td::CopyOp>(v.getLoc(), v.getType(), v));
+    }
+  }
+
+  // The operand of the kernel that each result overwrites, or -1. For a grouped launch: of its first member, as of all.
+  llvm::SmallVector<int64_t> AliasesOf(mlir::Operation* op, mlir::func::FuncOp kernel) {
+    llvm::SmallVector<int64_t> aliases(kernel.getNumResults(), -1);
+    for (unsigned r = 0; r < kernel.getNumResults(); ++r) {
+      for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+        if (ids_.lookup(op->getResult(r)) == ids_.lookup(op->getOperand(i))) aliases[r] = i;
+      }
+    }
+    return aliases;
+  }
+
+  // A kernel that writes over an operand is compiled as such (td.alias): a copy of it for every pattern that occurs.
+  void SeparateAliasPatterns() {
+    llvm::DenseMap<mlir::Attribute, llvm::SmallVector<std::pair<mlir::Attribute, mlir::Attribute>>> patterns;
+    mlir::Builder b(&getContext());
+    step_.walk([&](mlir::Operation* op) {
+      auto name = op->getAttrOfType<mlir::FlatSymbolRefAttr>("kernel");
+      if (!name || !mlir::isa<td::LaunchOp, td::GroupedLaunchOp>(op)) return;
+      auto kernel = getOperation().lookupSymbol<mlir::func::FuncOp>(name.getAttr());
+      mlir::Attribute alias = b.getDenseI64ArrayAttr(AliasesOf(op, kernel));
+      auto& known = patterns[name];
+      for (auto [a, symbol] : known) {
+        if (a == alias) return op->setAttr("kernel", symbol);
+      }
+      if (!known.empty()) {
+        mlir::func::FuncOp copy = kernel.clone();
+        copy.setName((name.getValue() + "_" + llvm::Twine(known.size())).str());
+        getOperation().insert(kernel, copy);
+        kernel = copy;
+      }
+      kernel->setAttr("td.alias", alias);
+      mlir::Attribute symbol = mlir::FlatSymbolRefAttr::get(kernel.getSymNameAttr());
+      known.push_back({alias, symbol});
+      op->setAttr("kernel", symbol);
+    });
+  }
+
+  void InsertYieldCopies() {
+    for (auto map : step_.getOps<td::MapShardsOp>()) {
+      mlir::Operation* yield = map.getBody().front().getTerminator();
+      mlir::OpBuilder builder(yield);
+      llvm::DenseSet<mlir::Value> seen;
+      for (mlir::OpOperand& operand : yield->getOpOperands()) {
+        if (!WritesFreely(operand.get()) || !seen.insert(operand.get()).second) {
+          operand.set(builder.create<td::CopyOp>(operand.get().getLoc(), operand.get().getType(), operand.get()));
+        }
+      }
+    }
+  }
+
+  void PlaceMapResults(td::MapShardsOp map, int64_t* lane_bytes, int64_t* batch_bytes) {
+    mlir::Operation* yield = map.getBody().front().getTerminator();
+    mlir::Builder b(&getContext());
+    llvm::SmallVector<mlir::Attribute> slots;
+    int64_t lane_offset = 0;  // slots are read right after the map, so maps share them
+    int64_t device_rows = map.getRowsPerLane() * map.getLanes() / ModuleInt(getOperation(), "td.replicas", 1);
+    for (unsigned i = 0; i < map.getNumResults(); ++i) {
+      auto kind = mlir::cast<mlir::StringAttr>(map.getReduce()[i]);
+      mlir::Value inner = yield->getOperand(i);
+      if (kind.getValue() == "keep") {
+        int64_t bytes = device_rows * RowBytes(inner.getType());
+        int id = Add(inner, "batch", 0, *batch_bytes, bytes);
+        ids_[map.getResult(i)] = id;
+        *batch_bytes += Align(bytes);
+      } else {
+        int64_t bytes = StaticBytes(inner.getType());
+        int id = Add(inner, "lane", 0, lane_offset, bytes);
+        slots.push_back(b.getArrayAttr({b.getI64IntegerAttr(id), kind}));
+        lane_offset += Align(bytes);
+      }
+    }
+    *lane_bytes = std::max(*lane_bytes, lane_offset);
+    map->setAttr("td.lane_slots", b.getArrayAttr(slots));
+  }
+
+  int PlaceConstant(mlir::Operation* op) {
+    int64_t bytes = StaticBytes(op->getResult(0).getType());
+    int id = Add(op->getResult(0), "constant", 0, constant_bytes_, bytes);
+    constant_bytes_ += Align(bytes);
+    return id;
+  }
+
+  // Offsets by life time for the values of `block` that have no place yet. Returns the arena's size.
+  int64_t PlaceBlock(mlir::Block& block, llvm::StringRef space, int64_t shard_rows) {
+    llvm::DenseMap<mlir::Operation*, int> position;
+    int now = 0;
+    for (mlir::Operation& op : block) position[&op] = now++;
+    std::vector<LiveRange> ranges;
+    std::vector<mlir::Value> values;
+    llvm::DenseMap<mlir::Value, size_t> range_of;
+    for (mlir::Operation& op : block) {
+      if (IsConstant(&op)) {
+        PlaceConstant(&op);
+        continue;
+      }
+      for (auto [i, v] : llvm::enumerate(op.getResults())) {
+        int last = position[&op];
+        for (mlir::Operation* user : v.getUsers()) last = std::max(last, position.lookup(user));
+        if (ids_.contains(v)) continue;
+        if (mlir::isa<td::AllReduceOp>(op)) {  // in place: the operand lives as long as the result
+          mlir::Value source = op.getOperand(i);
+          auto it = range_of.find(source);
+          if (it != range_of.end()) {
+            ranges[it->second].last = std::max(ranges[it->second].last, last);
+            range_of[v] = it->second;
+          }
+          continue;
+        }
+        int64_t bytes = td::IsBatched(v.getType()) ? shard_rows * RowBytes(v.getType()) : StaticBytes(v.getType());
+        range_of[v] = ranges.size();
+        ranges.push_back({bytes, position[&op], last});
+        values.push_back(v);
+      }
+    }
+    ArenaPlan plan = AssignOffsets(ranges, kAlignment);
+    for (size_t i = 0; i < values.size(); ++i) Add(values[i], space, 0, plan.offsets[i], ranges[i].bytes);
+    for (auto all_reduce : block.getOps<td::AllReduceOp>()) {
+      for (auto [in, out] : llvm::zip(all_reduce.getOperands(), all_reduce.getResults())) ids_[out] = ids_.lookup(in);
+    }
+    RecordPeak(space, ranges, values, plan.bytes);
+    return plan.bytes;
+  }
+
+  int64_t PlaceBody(td::MapShardsOp map) {
+    mlir::Block& body = map.getBody().front();
+    for (auto [argument, operand] : llvm::zip(body.getArguments(), map.getOperands())) {
+      mapped_arguments_.push_back({argument, operand});
+    }
+    return PlaceBlock(body, "shard", map.getShardRows());
+  }
+
+  void PlaceUpdates() {
+    mlir::Operation* terminator = step_.getBody().front().getTerminator();
+    for (mlir::OpOperand& operand : terminator->getOpOperands()) {
+      auto update = step_.getResultAttrOfType<mlir::FlatSymbolRefAttr>(operand.getOperandNumber(), "td.update");
+      if (!update) continue;
+      mlir::BlockArgument old = variable_argument_.lookup(update.getAttr());
+      if (old) {
+        ids_[operand.get()] = ids_[old];
+      } else {
+        Add(operand.get(), "variable", variable_index_[update.getAttr()], 0, StaticBytes(operand.get().getType()));
+      }
+    }
+  }
+
+  int64_t PlaceTopLevel() {
+    int64_t bytes = PlaceBlock(step_.getBody().front(), "step", 0);
+    for (auto [argument, operand] : mapped_arguments_) ids_[argument] = ids_.lookup(operand);
+    return bytes;
+  }
+
+  void RecordPeak(llvm::StringRef space, const std::vector<LiveRange>& ranges, const std::vector<mlir::Value>& values,
+                  int64_t arena_bytes) {
+    // The step at which most bytes live, and the ten largest buffers there.
+    int64_t best = -1, best_step = 0;
+    for (const LiveRange& at : ranges) {
+      int64_t live = 0;
+      for (const LiveRange& r : ranges) live += r.first <= at.first && at.first <= r.last ? r.bytes : 0;
+      if (live > best) best = live, best_step = at.first;
+    }
+    std::vector<size_t> live;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      if (ranges[i].first <= best_step && best_step <= ranges[i].last) live.push_back(i);
+    }
+    llvm::stable_sort(live, [&](size_t a, size_t b) { return ranges[a].bytes > ranges[b].bytes; });
+    if (live.size() > 10) live.resize(10);
+    mlir::Builder b(&getContext());
+    llvm::SmallVector<mlir::Attribute> rows;
+    for (size_t i : live) {
+      rows.push_back(b.getDictionaryAttr({b.getNamedAttr("name", b.getStringAttr(LocationName(values[i].getLoc()))),
+                                          b.getNamedAttr("bytes", b.getI64IntegerAttr(ranges[i].bytes))}));
+    }
+    peaks_.push_back(b.getDictionaryAttr({b.getNamedAttr("space", b.getStringAttr(space)),
+                                          b.getNamedAttr("bytes", b.getI64IntegerAttr(arena_bytes)),
+                                          b.getNamedAttr("live", b.getArrayAttr(rows))}));
+  }
+
+  void Annotate(int64_t shard, int64_t lane, int64_t step, int64_t batch) {
+    mlir::Builder b(&getContext());
+    auto buffer_ids = [&](mlir::ValueRange values) {
+      llvm::SmallVector<int64_t> ids;
+      for (mlir::Value v : values) ids.push_back(ids_.lookup(v));
+      return b.getDenseI64ArrayAttr(ids);
+    };
+    step_.walk([&](mlir::Operation* op) {
+      if (op == step_.getOperation()) return;
+      op->setAttr("td.out", buffer_ids(op->getResults()));
+      if (auto map = mlir::dyn_cast<td::MapShardsOp>(op))
+        op->setAttr("td.args", buffer_ids(map.getBody().getArguments()));
+    });
+    SetBuffers(getOperation(), buffers_);
+    auto bytes = [&](llvm::StringRef key, int64_t n) { return b.getNamedAttr(key, b.getI64IntegerAttr(n)); };
+    getOperation()->setAttr("td.arenas", b.getDictionaryAttr({bytes("shard", Align(shard)), bytes("lane", Align(lane)),
+                                                              bytes("step", Align(step)), bytes("batch", Align(batch)),
+                                                              bytes("constant", constant_bytes_)}));
+    getOperation()->setAttr("td.peaks", b.getArrayAttr(peaks_));
+  }
+
+  mlir::func::FuncOp step_;
+  std::vector<BufferInfo> buffers_;
+  llvm::DenseMap<mlir::Value, int> ids_;
+  llvm::DenseMap<mlir::Attribute, int64_t> variable_index_;
+  llvm::DenseMap<mlir::Attribute, mlir::BlockArgument> variable_argument_;
+  std::vector<std::pair<mlir::BlockArgument, mlir::Value>> mapped_arguments_;
+  llvm::SmallVector<mlir::Attribute> peaks_;
+  int64_t constant_bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createAssignBuffersPass() { return std::make_unique<AssignBuffersPass>(); }
+
+}  // namespace tandem

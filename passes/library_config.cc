@@ -1,0 +1,96 @@
+#include "passes/library_config.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::pair<fb::Primitive, llvm::StringLiteral> kPrimitives[] = {
+    {fb::Primitive::Conv2D, "conv2d"},
+    {fb::Primitive::Conv2DInputGrad, "conv2d_input_grad"},
+    {fb::Primitive::Conv2DFilterGrad, "conv2d_filter_grad"},
+    {fb::Primitive::MatMul, "matmul"},
+    {fb::Primitive::PackWeights, "pack_weights"}};
+constexpr std::pair<fb::Epilogue, llvm::StringLiteral> kEpilogues[] = {{fb::Epilogue::None, "none"},
+                                                                       {fb::Epilogue::Bias, "bias"},
+                                                                       {fb::Epilogue::BiasRelu, "bias_relu"},
+                                                                       {fb::Epilogue::Relu, "relu"}};
+
+fb::Primitive PrimitiveFromName(llvm::StringRef name) {
+  for (const auto& [p, n] : kPrimitives) {
+    if (n == name) return p;
+  }
+  return fb::Primitive::Conv2D;
+}
+
+}  // namespace
+
+llvm::StringRef PrimitiveName(fb::Primitive primitive) {
+  for (const auto& [p, n] : kPrimitives) {
+    if (p == primitive) return n;
+  }
+  return "";
+}
+
+mlir::DictionaryAttr LibraryConfigToAttr(mlir::MLIRContext* context, const fb::LibraryCallT& call) {
+  mlir::Builder b(context);
+  llvm::SmallVector<mlir::NamedAttribute> attrs;
+  auto shape = [&](llvm::StringRef key, const std::vector<int64_t>& values) {
+    if (!values.empty()) attrs.push_back(b.getNamedAttr(key, b.getDenseI64ArrayAttr(values)));
+  };
+  auto flag = [&](llvm::StringRef key, bool value) {
+    if (value) attrs.push_back(b.getNamedAttr(key, b.getUnitAttr()));
+  };
+  shape("x_shape", call.x_shape);
+  shape("kernel_shape", call.kernel_shape);
+  shape("y_shape", call.y_shape);
+  shape("strides", call.strides);
+  shape("pad_low", call.pad_low);
+  shape("pad_high", call.pad_high);
+  flag("transpose_a", call.transpose_a);
+  flag("transpose_b", call.transpose_b);
+  flag("packed", call.packed);
+  flag("reduces_batch", call.reduces_batch);
+  for (const auto& [e, name] : kEpilogues) {
+    if (e == call.epilogue && e != fb::Epilogue::None)
+      attrs.push_back(b.getNamedAttr("epilogue", b.getStringAttr(name)));
+  }
+  if (call.primitive == fb::Primitive::PackWeights) {
+    attrs.push_back(b.getNamedAttr("packed_for", b.getStringAttr(PrimitiveName(call.packed_for))));
+  }
+  if (!call.implementation.empty()) {
+    attrs.push_back(b.getNamedAttr("implementation", b.getStringAttr(call.implementation)));
+  }
+  return b.getDictionaryAttr(attrs);
+}
+
+fb::LibraryCallT LibraryConfigFromAttr(llvm::StringRef primitive, mlir::DictionaryAttr config) {
+  fb::LibraryCallT call;
+  call.primitive = PrimitiveFromName(primitive);
+  auto shape = [&](llvm::StringRef key) {
+    auto a = config.getAs<mlir::DenseI64ArrayAttr>(key);
+    return a ? std::vector<int64_t>(a.asArrayRef().begin(), a.asArrayRef().end()) : std::vector<int64_t>();
+  };
+  auto text = [&](llvm::StringRef key) {
+    auto a = config.getAs<mlir::StringAttr>(key);
+    return a ? a.getValue() : llvm::StringRef();
+  };
+  call.x_shape = shape("x_shape");
+  call.kernel_shape = shape("kernel_shape");
+  call.y_shape = shape("y_shape");
+  call.strides = shape("strides");
+  call.pad_low = shape("pad_low");
+  call.pad_high = shape("pad_high");
+  call.transpose_a = config.contains("transpose_a");
+  call.transpose_b = config.contains("transpose_b");
+  call.packed = config.contains("packed");
+  call.reduces_batch = config.contains("reduces_batch");
+  for (const auto& [e, name] : kEpilogues) {
+    if (name == text("epilogue")) call.epilogue = e;
+  }
+  call.packed_for = PrimitiveFromName(text("packed_for"));
+  call.implementation = text("implementation").str();
+  return call;
+}
+
+}  // namespace tandem

@@ -1,0 +1,174 @@
+#include "passes/pipeline.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/assign_buffers.h"
+#include "passes/bucket_all_reduce.h"
+#include "passes/decompose.h"
+#include "passes/form_fusions.h"
+#include "passes/form_shard_map.h"
+#include "passes/group_updates.h"
+#include "passes/insert_all_reduce.h"
+#include "passes/insert_finite_check.h"
+#include "passes/lift_variables.h"
+#include "passes/number_collectives.h"
+#include "passes/outline_kernels.h"
+#include "passes/pass_util.h"
+#include "passes/replicate.h"
+#include "passes/schedule.h"
+#include "passes/select_libraries.h"
+#include "passes/verify_phase.h"
+
+namespace tandem {
+namespace {
+
+using PassList = std::vector<std::unique_ptr<mlir::Pass>>;
+
+template <typename... P>
+PassList List(P... passes) {
+  PassList list;
+  (list.push_back(std::move(passes)), ...);
+  return list;
+}
+
+std::vector<Phase> MakePhases() {
+  std::vector<Phase> phases;
+  // Nothing later sees variables as state: after lifting, a step is a pure function that CSE and DCE understand.
+  phases.push_back({"input", "verify, canonicalise, lift variables to arguments and results", [] {
+                      return List(mlir::createCanonicalizerPass(), mlir::createCSEPass(), createLiftVariablesPass(),
+                                  mlir::createCanonicalizerPass(), createVerifyPhasePass("input"));
+                    }});
+  // Element types are final from here on. Everything is computed in the type it was written in.
+  phases.push_back({"precision", "element types", [] { return List(createVerifyPhasePass("precision")); }});
+  // Composite ops fall apart before the maps are formed, because batch statistics become reductions over the batch.
+  // Collectives are numbered before replicas are made, so that their order is equal on all ranks.
+  phases.push_back({"distribute", "shard map, all-reduce, buckets, numbers, replicas", [] {
+                      return List(createDecomposePass(), mlir::createCanonicalizerPass(), mlir::createCSEPass(),
+                                  createFormShardMapPass(), createInsertAllReducePass(), createBucketAllReducePass(),
+                                  createInsertFiniteCheckPass(), createNumberCollectivesPass(), createReplicatePass(),
+                                  createVerifyPhasePass("distribute"));
+                    }});
+  // Activations are NHWC everywhere; weights are packed once per step, outside the maps, for the primitive that reads
+  // them. Library ops take their epilogues before loops are fused, since a fused loop costs another pass over memory.
+  phases.push_back({"layout", "library primitives, epilogues and weight layouts", [] {
+                      return List(createSelectLibrariesPass(), mlir::createCSEPass(), createVerifyPhasePass("layout"));
+                    }});
+  phases.push_back({"fusion", "clusters, outlined kernels, grouped updates", [] {
+                      return List(createFormFusionsPass(), createOutlineKernelsPass(), createGroupUpdatesPass(),
+                                  createVerifyPhasePass("fusion"));
+                    }});
+  phases.push_back(
+      {"schedule", "order of execution", [] { return List(createSchedulePass(), createVerifyPhasePass("schedule")); }});
+  phases.push_back({"memory", "arenas and offsets",
+                    [] { return List(createAssignBuffersPass(), createVerifyPhasePass("memory")); }});
+  return phases;
+}
+
+bool Contains(const std::vector<std::string>& names, llvm::StringRef name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+absl::Status CheckNames(const PipelineOptions& options) {
+  std::vector<std::string> phases, passes;
+  for (const Phase& p : Phases()) {
+    phases.push_back(p.name);
+    for (const auto& pass : p.passes()) passes.push_back(pass->getArgument().str());
+  }
+  for (const std::string& phase : {options.compile_from, options.compile_to}) {
+    if (!phase.empty() && !Contains(phases, phase)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown phase \"", phase, "\"; phases are: ", absl::StrJoin(phases, ", ")));
+    }
+  }
+  for (const auto* list : {&options.disabled_passes, &options.print_before, &options.print_after}) {
+    for (const std::string& pass : *list) {
+      if (!Contains(passes, pass)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("unknown pass \"", pass, "\"; passes are: ", absl::StrJoin(passes, ", ")));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string Print(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true, true).elideLargeElementsAttrs(64));
+  return text;
+}
+
+}  // namespace
+
+const std::vector<Phase>& Phases() {
+  static const auto* phases = new std::vector<Phase>(MakePhases());
+  return *phases;
+}
+
+absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
+                         std::vector<std::pair<std::string, std::string>>* snapshots) {
+  TD_RETURN_IF_ERROR(CheckNames(options));
+  std::string first_error;
+  mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic& d) {
+    std::string file;
+    int line = 0;
+    std::string where = LocationFileLine(d.getLocation(), &file, &line) ? absl::StrCat(file, ":", line, ": ") : "";
+    std::string name = LocationName(d.getLocation());
+    std::string text = absl::StrCat(where, name.empty() ? "" : absl::StrCat("\"", name, "\": "), d.str());
+    if (d.getSeverity() == mlir::DiagnosticSeverity::Error) {
+      if (first_error.empty()) first_error = text;
+    } else if (d.getSeverity() == mlir::DiagnosticSeverity::Warning) {
+      llvm::errs() << "warning: " << text << "\n";
+    }
+    return mlir::success();
+  });
+  bool started = options.compile_from.empty();
+  for (const Phase& phase : Phases()) {
+    started = started || phase.name == options.compile_from;
+    if (!started) continue;
+    for (auto& pass : phase.passes()) {
+      std::string name = pass->getArgument().str();
+      if (Contains(options.disabled_passes, name)) continue;
+      if (Contains(options.print_before, name))
+        llvm::errs() << "// IR before " << name << "\n" << Print(module) << "\n";
+      mlir::PassManager manager(module.getContext());
+      manager.addPass(std::move(pass));
+      if (mlir::failed(manager.run(module))) {
+        return WithExitCode(absl::InternalError(absl::StrCat("compilation failed in phase ", phase.name, ", pass ",
+                                                             name, ": ", first_error)),
+                            70);
+      }
+      if (Contains(options.print_after, name)) llvm::errs() << "// IR after " << name << "\n" << Print(module) << "\n";
+    }
+    if (snapshots) snapshots->push_back({phase.name, Print(module)});
+    if (phase.name == options.compile_to) break;
+  }
+  return absl::OkStatus();
+}
+
+void RegisterPasses() {
+  static bool done = [] {
+    for (const Phase& phase : Phases()) {
+      for (size_t i = 0; i < phase.passes().size(); ++i) {
+        std::string name = phase.passes()[i]->getArgument().str();
+        static std::vector<std::string> known;
+        if (name == "canonicalize" || name == "cse" || Contains(known, name)) continue;
+        known.push_back(name);
+        mlir::registerPass([&phase, i] { return std::move(phase.passes()[i]); });
+      }
+    }
+    return true;
+  }();
+  (void)done;
+}
+
+}  // namespace tandem

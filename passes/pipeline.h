@@ -1,0 +1,44 @@
+// The phases of the compiler: which passes run, in which order, and what holds in between.
+#ifndef TANDEM_PASSES_PIPELINE_H_
+#define TANDEM_PASSES_PIPELINE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tandem {
+
+struct Phase {
+  std::string name;
+  std::string description;
+  std::function<std::vector<std::unique_ptr<mlir::Pass>>()> passes;
+};
+
+// All phases on modules, in order. `codegen` and `executable` follow them (compile.h).
+const std::vector<Phase>& Phases();
+
+struct PipelineOptions {
+  std::string compile_from;                  // first phase to run; empty = the first
+  std::string compile_to;                    // last phase to run; empty = the last
+  std::vector<std::string> disabled_passes;  // pass arguments, "td-schedule"
+  std::vector<std::string> print_before;     // pass arguments; IR goes to stderr
+  std::vector<std::string> print_after;
+};
+
+// Runs the phases on `module`. The IR after each phase is appended to `snapshots` (name, text with locations) unless it
+// is null. Errors carry exit code 70 and the first diagnostic: op, message, the user's file and line.
+absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
+                         std::vector<std::pair<std::string, std::string>>* snapshots);
+
+// Makes every pass known to mlir-opt style tools by its argument. Idempotent.
+void RegisterPasses();
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_PIPELINE_H_

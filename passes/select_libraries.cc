@@ -1,0 +1,189 @@
+// td-select-libraries: gives convolutions and matmuls to kernel libraries, with their epilogues, and packs weights once
+// per step.
+//
+// Before: ops that implement LibraryOp. After: td.library_call. A bias and a relu that only such an op feeds become
+// its epilogue. Where the library wants weights in a layout of its own, a pack_weights call stands at the top of the
+// step, in front of the map, so that it runs once per step and device and not once per shard.
+//
+//   %y = td.conv2d %x, %w ; %b = td.broadcast %bias            =>   %p = td.library_call "pack_weights" (%w)      //
+//   top level %z = td.add %y, %b ; %r = td.relu %z                            %r = td.library_call "conv2d" (%x, %p,
+//   %bias) {epilogue = "bias_relu"}
+#include "passes/select_libraries.h"
+
+#include "graph/ir/binary.h"
+#include "graph/ir/dist.h"
+#include "graph/ir/shape.h"
+#include "graph/ir/structure.h"
+#include "graph/ir/unary.h"
+#include "passes/library_config.h"
+#include "passes/pass_util.h"
+#include "runtime/cpu/onednn_layout.h"
+
+namespace tandem {
+namespace {
+
+// The type's sizes with the batch as `rows`.
+std::vector<int64_t> ShapeWithRows(mlir::Value v, int64_t rows) {
+  Shape shape = td::ToShape(v.getType());
+  if (!shape.empty() && shape[0] == kBatch) shape[0] = rows;
+  return shape;
+}
+
+std::vector<int64_t> IntsOf(mlir::Operation* op, llvm::StringRef name) {
+  auto a = op->getAttrOfType<mlir::DenseI64ArrayAttr>(name);
+  return a ? std::vector<int64_t>(a.asArrayRef().begin(), a.asArrayRef().end()) : std::vector<int64_t>();
+}
+
+bool FlagOf(mlir::Operation* op, llvm::StringRef name) {
+  mlir::Attribute a = op->getAttr(name);
+  auto b = mlir::dyn_cast_or_null<mlir::BoolAttr>(a);
+  return b ? b.getValue() : static_cast<bool>(a);
+}
+
+// The only user of `v` when there is exactly one use.
+mlir::Operation* OnlyUser(mlir::Value v) { return v.hasOneUse() ? *v.getUsers().begin() : nullptr; }
+
+class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SelectLibrariesPass)
+  static constexpr llvm::StringLiteral kName = "td-select-libraries";
+  static constexpr llvm::StringLiteral kDescription = "give convolutions and matmuls to kernel libraries";
+
+  void runOnOperation() final {
+    mlir::func::FuncOp step = StepFunction(getOperation());
+    if (!step) return;
+    llvm::SmallVector<td::LibraryOp> ops;
+    step.walk([&](td::LibraryOp op) { ops.push_back(op); });
+    for (td::LibraryOp op : ops) {
+      if (mlir::failed(Select(op))) return signalPassFailure();
+    }
+  }
+
+ private:
+  static int64_t RowsOf(mlir::Operation* op) {
+    auto map = op->getParentOfType<td::MapShardsOp>();
+    return map ? map.getShardRows() : 1;
+  }
+
+  mlir::LogicalResult Select(td::LibraryOp op) {
+    int64_t rows = RowsOf(op);
+    fb::LibraryCallT call;
+    mlir::Value a = op->getOperand(0), b = op->getOperand(1), y = op->getResult(0);
+    llvm::StringRef name = op.getPrimitiveName();
+    int weights = -1;  // the operand that can be packed
+    call.strides = IntsOf(op, "strides");
+    call.pad_low = IntsOf(op, "pad_low");
+    call.pad_high = IntsOf(op, "pad_high");
+    if (name == "conv2d") {
+      call.primitive = fb::Primitive::Conv2D;
+      call.x_shape = ShapeWithRows(a, rows);
+      call.kernel_shape = ShapeWithRows(b, rows);
+      call.y_shape = ShapeWithRows(y, rows);
+      weights = 1;
+    } else if (name == "conv2d_input_grad") {
+      call.primitive = fb::Primitive::Conv2DInputGrad;
+      call.y_shape = ShapeWithRows(a, rows);
+      call.kernel_shape = ShapeWithRows(b, rows);
+      call.x_shape = ShapeWithRows(y, rows);
+      weights = 1;
+    } else if (name == "conv2d_filter_grad") {
+      call.primitive = fb::Primitive::Conv2DFilterGrad;
+      call.x_shape = ShapeWithRows(a, rows);
+      call.y_shape = ShapeWithRows(b, rows);
+      call.kernel_shape = ShapeWithRows(y, rows);
+      call.reduces_batch = td::IsBatched(a.getType());
+    } else if (name == "matmul") {
+      call.primitive = fb::Primitive::MatMul;
+      call.x_shape = ShapeWithRows(a, rows);
+      call.kernel_shape = ShapeWithRows(b, rows);
+      call.y_shape = ShapeWithRows(y, rows);
+      call.transpose_a = FlagOf(op, "transpose_a");
+      call.transpose_b = FlagOf(op, "transpose_b");
+      call.reduces_batch = td::IsBatched(a.getType()) && td::IsBatched(b.getType());
+      if (!td::IsBatched(b.getType())) weights = 1;
+    } else {
+      return op->emitError() << "has the primitive " << name << ", which no library here provides";
+    }
+
+    mlir::OpBuilder builder(op);
+    llvm::SmallVector<mlir::Value> operands(op->getOperands());
+    llvm::SmallVector<mlir::Operation*> replaced = {op};
+    if (name == "conv2d" || name == "matmul") TakeEpilogue(y, call, operands, replaced);
+    mlir::Operation* last = replaced.back();
+    builder.setInsertionPoint(last);
+    if (weights >= 0) {
+      absl::StatusOr<mlir::Value> packed = Pack(op, operands[weights], call);
+      if (!packed.ok()) return Unsupported(op, packed.status());
+      operands[weights] = *packed;
+    }
+    absl::StatusOr<std::string> implementation = ImplementationName(call);
+    if (!implementation.ok()) return Unsupported(op, implementation.status());
+    call.implementation = *implementation;
+    auto library = builder.create<td::LibraryCallOp>(last->getLoc(), last->getResult(0).getType(), name, operands,
+                                                     LibraryConfigToAttr(&getContext(), call));
+    last->getResult(0).replaceAllUsesWith(library.getResult());
+    for (mlir::Operation* r : llvm::reverse(replaced)) {
+      if (r->use_empty()) r->erase();
+    }
+    return mlir::success();
+  }
+
+  // Follows y -> add(y, broadcast(bias)) -> relu as far as each is the only use.
+  static void TakeEpilogue(mlir::Value y, fb::LibraryCallT& call, llvm::SmallVector<mlir::Value>& operands,
+                           llvm::SmallVector<mlir::Operation*>& replaced) {
+    auto add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
+    if (!add) return;
+    mlir::Value other = add->getOperand(add->getOperand(0) == y ? 1 : 0);
+    auto broadcast = other.getDefiningOp<td::BroadcastOp>();
+    if (!broadcast || !IsChannelBias(broadcast, y)) return;
+    operands.push_back(broadcast->getOperand(0));
+    replaced.push_back(add);
+    call.epilogue = fb::Epilogue::Bias;
+    if (auto relu = mlir::dyn_cast_or_null<td::ReluOp>(OnlyUser(add->getResult(0)))) {
+      replaced.push_back(relu);
+      call.epilogue = fb::Epilogue::BiasRelu;
+    }
+  }
+
+  // One value per channel: the operand is [channels] and goes along the last dimension.
+  static bool IsChannelBias(td::BroadcastOp broadcast, mlir::Value y) {
+    auto from = mlir::cast<mlir::RankedTensorType>(broadcast->getOperand(0).getType());
+    auto to = mlir::cast<mlir::RankedTensorType>(y.getType());
+    if (from.getRank() != 1 || from.isDynamicDim(0) || from.getDimSize(0) != to.getShape().back()) return false;
+    std::vector<int64_t> dims = IntsOf(broadcast, "dims");
+    return dims.size() == 1 && dims[0] == to.getRank() - 1;
+  }
+
+  static mlir::LogicalResult Unsupported(mlir::Operation* op, const absl::Status& status) {
+    return op->emitError() << "cannot be given to the kernel library: " << std::string(status.message());
+  }
+
+  // The weights in the library's layout, packed once at the top of the step; the weights themselves where that gains
+  // nothing.
+  absl::StatusOr<mlir::Value> Pack(mlir::Operation* op, mlir::Value weights, fb::LibraryCallT& call) {
+    auto map = op->getParentOfType<td::MapShardsOp>();
+    auto argument = mlir::dyn_cast<mlir::BlockArgument>(weights);
+    if (!map || !argument) return weights;
+    fb::LibraryCallT pack = call;
+    pack.primitive = fb::Primitive::PackWeights;
+    pack.packed_for = call.primitive;
+    pack.epilogue = fb::Epilogue::None;
+    absl::StatusOr<uint64_t> bytes = PackedWeightsBytes(pack);
+    if (!bytes.ok()) return bytes.status();
+    if (*bytes == 0) return weights;
+    call.packed = true;
+    mlir::OpBuilder builder(map);
+    auto type = mlir::RankedTensorType::get({static_cast<int64_t>(*bytes + 3) / 4}, builder.getF32Type());
+    mlir::Value plain = map.getOperand(argument.getArgNumber());
+    auto packed = builder.create<td::LibraryCallOp>(op->getLoc(), type, "pack_weights", mlir::ValueRange{plain},
+                                                    LibraryConfigToAttr(&getContext(), pack));
+    map.getOperandsMutable().append(packed.getResult());
+    return map.getBody().front().addArgument(type, op->getLoc());
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createSelectLibrariesPass() { return std::make_unique<SelectLibrariesPass>(); }
+
+}  // namespace tandem

@@ -1,0 +1,312 @@
+// Writes what td-assign-buffers left as attributes into the tables of runtime/executable.fbs. Sections are made here:
+// each td.map_shards is a map section, followed by a lane reduction per kind at the head of the next global section;
+// the ops between maps are the steps of that section.
+#include "passes/serialize.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "graph/ir/dist.h"
+#include "graph/ir/state.h"
+#include "graph/ir/structure.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/buffer_table.h"
+#include "passes/pass_util.h"
+#include "passes/serialize_steps.h"
+
+namespace tandem {
+namespace {
+
+fb::Space SpaceOf(llvm::StringRef name) {
+  static const auto* spaces = new llvm::StringMap<fb::Space>{
+      {"variable", fb::Space::Variable}, {"input", fb::Space::Input},      {"scalar", fb::Space::Scalar},
+      {"batch", fb::Space::Batch},       {"lane", fb::Space::Lane},        {"shard", fb::Space::Shard},
+      {"step", fb::Space::Step},         {"constant", fb::Space::Constant}};
+  return spaces->lookup(name);
+}
+
+std::vector<int64_t> Ints(llvm::ArrayRef<int64_t> values) { return {values.begin(), values.end()}; }
+
+class Serializer {
+ public:
+  Serializer(mlir::ModuleOp module, const SerializeOptions& options)
+      : module_(module), step_(StepFunction(module)), options_(options), steps_(module, &index_) {}
+
+  absl::StatusOr<std::string> Run(const std::vector<KernelCode>& kernels) {
+    index_.version = 1;
+    index_.producer = options_.producer;
+    index_.key = options_.key;
+    index_.mode = options_.mode;
+    index_.target = options_.target;
+    index_.debug = std::make_unique<fb::DebugT>();
+    auto program = std::make_unique<fb::ProgramT>();
+    program->device_class = "cpu";
+    WriteArenas(*program);
+    WriteBuffers(*program);
+    WriteSignature();
+    WriteReplicas();
+    if (absl::Status s = WriteKernels(kernels); !s.ok()) return s;
+    WriteConstants();
+    if (absl::Status s = WriteSections(*program); !s.ok()) return s;
+    WriteOutputs();
+    WriteMemoryReport(*program);
+    index_.programs.push_back(std::move(program));
+    for (const auto& [phase, text] : options_.ir) segments_.push_back({fb::SegmentKind::IrText, phase, text});
+    return BuildExecutable(std::move(index_), segments_);
+  }
+
+ private:
+  int64_t Arena(llvm::StringRef name) {
+    auto arenas = module_->getAttrOfType<mlir::DictionaryAttr>("td.arenas");
+    return mlir::cast<mlir::IntegerAttr>(arenas.get(name)).getInt();
+  }
+
+  void WriteArenas(fb::ProgramT& program) {
+    program.shard_bytes = Arena("shard");
+    program.lane_bytes = Arena("lane");
+    program.step_bytes = Arena("step");
+    program.batch_bytes = Arena("batch");
+    // Steps without a map (nothing batched) still have one lane per replica.
+    index_.lanes = static_cast<uint32_t>(ModuleInt(module_, "td.replicas", 1));
+    index_.rows_per_lane = index_.shard_rows = static_cast<uint32_t>(ModuleInt(module_, "td.batch", 1));
+    for (auto map : step_.getOps<td::MapShardsOp>()) {
+      index_.lanes = map.getLanes();
+      index_.rows_per_lane = map.getRowsPerLane();
+      index_.shard_rows = map.getShardRows();
+    }
+  }
+
+  void WriteBuffers(fb::ProgramT& program) {
+    for (const BufferInfo& info : GetBuffers(module_)) {
+      auto b = std::make_unique<fb::BufferT>();
+      b->name = info.name;
+      b->space = SpaceOf(info.space);
+      b->index = static_cast<uint32_t>(info.index);
+      b->offset = info.offset;
+      b->bytes = info.bytes;
+      b->row_bytes = info.row_bytes;
+      b->dtype = static_cast<fb::DType>(td::ToDType(info.type.getElementType()));
+      b->shape = td::ToShape(info.type);
+      program.buffers.push_back(std::move(b));
+    }
+  }
+
+  // Inputs, scalars and variables, in the order of the arguments; then variables that are only written.
+  void WriteSignature() {
+    llvm::SmallVector<llvm::StringRef> variables;
+    for (unsigned i = 0; i < step_.getNumArguments(); ++i) {
+      mlir::Type type = step_.getArgument(i).getType();
+      DType dtype = td::ToDType(mlir::cast<mlir::RankedTensorType>(type).getElementType());
+      if (auto name = step_.getArgAttrOfType<mlir::StringAttr>(i, "td.input")) {
+        auto input = std::make_unique<fb::InputT>();
+        input->name = name.str();
+        input->dtype = static_cast<fb::DType>(dtype);
+        input->shape = td::ToShape(type);
+        index_.inputs.push_back(std::move(input));
+      } else if (auto name = step_.getArgAttrOfType<mlir::StringAttr>(i, "td.scalar")) {
+        auto scalar = std::make_unique<fb::ScalarT>();
+        scalar->name = name.str();
+        scalar->dtype = static_cast<fb::DType>(dtype);
+        index_.scalars.push_back(std::move(scalar));
+      } else if (auto name = step_.getArgAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.variable")) {
+        variables.push_back(name.getValue());
+      }
+    }
+    llvm::StringMap<bool> updated;
+    for (unsigned i = 0; i < step_.getNumResults(); ++i) {
+      if (auto name = step_.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update")) {
+        updated[name.getValue()] = true;
+        if (!llvm::is_contained(variables, name.getValue())) variables.push_back(name.getValue());
+      }
+    }
+    for (llvm::StringRef name : variables) {
+      auto declaration = module_.lookupSymbol<td::VariableOp>(name);
+      auto v = std::make_unique<fb::VariableT>();
+      auto type = mlir::cast<mlir::RankedTensorType>(declaration.getType());
+      v->name = name.str();
+      v->dtype = static_cast<fb::DType>(td::ToDType(type.getElementType()));
+      v->shape = td::ToShape(type);
+      v->trainable = declaration.getTrainable();
+      v->slot_of = declaration.getSlotOf().value_or("").str();
+      v->updated = updated.lookup(name);
+      v->initializer = std::make_unique<fb::InitializerT>();
+      if (auto init = declaration.getInitializer()) {
+        auto number = [&](unsigned i) { return mlir::cast<mlir::FloatAttr>((*init)[i]).getValueAsDouble(); };
+        v->initializer->kind = static_cast<int8_t>(number(0));
+        v->initializer->a = number(1);
+        v->initializer->b = number(2);
+      }
+      index_.variables.push_back(std::move(v));
+    }
+  }
+
+  void WriteReplicas() {
+    for (auto replica : module_.getOps<td::ReplicaOp>()) {
+      auto r = std::make_unique<fb::ReplicaT>();
+      r->name = replica.getSymName().str();
+      r->device = replica.getDevice().str();
+      index_.replicas.push_back(std::move(r));
+    }
+  }
+
+  absl::Status WriteKernels(const std::vector<KernelCode>& code) {
+    for (const KernelCode& k : code) {
+      auto function = module_.lookupSymbol<mlir::func::FuncOp>(k.symbol);
+      if (!function) return absl::InternalError(absl::StrCat("code of an unknown kernel ", k.symbol));
+      std::string skeleton = function->getAttrOfType<mlir::StringAttr>("td.kernel").str();
+      auto kernel = std::make_unique<fb::KernelT>();
+      kernel->name = k.symbol;
+      kernel->symbol = k.symbol;
+      kernel->segment = static_cast<uint32_t>(segments_.size());
+      kernel->skeleton = skeleton;
+      kernel->domain = skeleton == "flat"   ? fb::Domain::Elements
+                       : skeleton == "once" ? fb::Domain::Once
+                                            : fb::Domain::Rows;
+      for (mlir::Operation& op : function.getBody().front().without_terminator()) {
+        kernel->ops.push_back(op.getName().getStringRef().str());
+        kernel->locations.push_back(steps_.Location(op.getLoc()));
+        if (auto cost = mlir::dyn_cast<td::CostOp>(op)) kernel->flops_per_row += cost.getFlops();
+      }
+      steps_.AddKernel(k.symbol, static_cast<uint32_t>(index_.kernels.size()));
+      index_.kernels.push_back(std::move(kernel));
+      segments_.push_back({fb::SegmentKind::ElfObject, k.symbol, k.elf_object});
+    }
+    return absl::OkStatus();
+  }
+
+  // Constants lie in one segment, at the offsets of their buffers.
+  void WriteConstants() {
+    std::string bytes(Arena("constant"), '\0');
+    std::vector<BufferInfo> buffers = GetBuffers(module_);
+    step_.walk([&](mlir::Operation* op) {
+      mlir::DenseElementsAttr value;
+      if (!mlir::matchPattern(op, mlir::m_Constant(&value))) return;
+      const BufferInfo& info = buffers[op->getAttrOfType<mlir::DenseI64ArrayAttr>("td.out")[0]];
+      if (value.getElementType().isInteger(1)) {
+        int64_t at = info.offset;
+        for (bool b : value.getValues<bool>()) bytes[at++] = b;
+        return;
+      }
+      llvm::ArrayRef<char> raw = value.getRawData();
+      for (int64_t at = 0; at < info.bytes && !raw.empty(); at += raw.size()) {  // a splat holds one element
+        std::memcpy(&bytes[info.offset + at], raw.data(), std::min<int64_t>(raw.size(), info.bytes - at));
+      }
+    });
+    if (!bytes.empty()) segments_.push_back({fb::SegmentKind::Constants, "constants", std::move(bytes)});
+  }
+
+  absl::Status WriteSections(fb::ProgramT& program) {
+    for (mlir::Operation& op : step_.getBody().front().without_terminator()) {
+      if (mlir::matchPattern(&op, mlir::m_Constant())) continue;
+      if (auto map = mlir::dyn_cast<td::MapShardsOp>(op)) {
+        if (absl::Status s = WriteMap(map, program); !s.ok()) return s;
+        continue;
+      }
+      absl::StatusOr<std::unique_ptr<fb::StepT>> step = steps_.Write(&op);
+      if (!step.ok()) return step.status();
+      GlobalSection(program).steps.push_back(*std::move(step));
+    }
+    return absl::OkStatus();
+  }
+
+  static fb::SectionT& GlobalSection(fb::ProgramT& program) {
+    if (program.sections.empty() || program.sections.back()->kind != fb::SectionKind::Global) {
+      program.sections.push_back(std::make_unique<fb::SectionT>());
+      program.sections.back()->kind = fb::SectionKind::Global;
+      program.sections.back()->name = absl::StrCat("global_", program.sections.size() - 1);
+    }
+    return *program.sections.back();
+  }
+
+  absl::Status WriteMap(td::MapShardsOp map, fb::ProgramT& program) {
+    auto section = std::make_unique<fb::SectionT>();
+    section->kind = fb::SectionKind::Map;
+    section->name = absl::StrCat("map_", program.sections.size());
+    for (mlir::Operation& op : map.getBody().front().without_terminator()) {
+      if (mlir::matchPattern(&op, mlir::m_Constant())) continue;
+      absl::StatusOr<std::unique_ptr<fb::StepT>> step = steps_.Write(&op);
+      if (!step.ok()) return step.status();
+      section->steps.push_back(*std::move(step));
+    }
+    program.sections.push_back(std::move(section));
+    WriteLaneReductions(map, program);
+    return absl::OkStatus();
+  }
+
+  void WriteLaneReductions(td::MapShardsOp map, fb::ProgramT& program) {
+    auto slots = map->getAttrOfType<mlir::ArrayAttr>("td.lane_slots");
+    llvm::ArrayRef<int64_t> out = map->getAttrOfType<mlir::DenseI64ArrayAttr>("td.out");
+    for (auto [name, kind] : {std::pair{"sum", fb::ReduceKind::Sum}, {"max", fb::ReduceKind::Max}}) {
+      auto step = std::make_unique<fb::StepT>();
+      step->name = absl::StrCat("reduce_lanes/", name);
+      unsigned slot = 0;
+      for (unsigned i = 0; i < map.getNumResults(); ++i) {
+        if (mlir::cast<mlir::StringAttr>(map.getReduce()[i]).getValue() == "keep") continue;
+        auto row = mlir::cast<mlir::ArrayAttr>(slots[slot++]);
+        if (mlir::cast<mlir::StringAttr>(row[1]).getValue() != name) continue;
+        uint32_t lane = static_cast<uint32_t>(mlir::cast<mlir::IntegerAttr>(row[0]).getInt());
+        step->inputs.push_back(lane);
+        step->outputs.push_back(static_cast<uint32_t>(out[i]));
+        auto lane_slot = std::make_unique<fb::LaneSlotT>();
+        lane_slot->buffer = lane;
+        lane_slot->kind = kind;
+        program.lane_slots.push_back(std::move(lane_slot));
+      }
+      if (step->inputs.empty()) continue;
+      fb::LaneReduceT reduce;
+      reduce.kind = kind;
+      step->body.Set(std::move(reduce));
+      step->location = steps_.Location(map.getLoc());
+      GlobalSection(program).steps.push_back(std::move(step));
+    }
+  }
+
+  void WriteOutputs() {
+    mlir::Operation* terminator = step_.getBody().front().getTerminator();
+    for (unsigned i = 0; i < step_.getNumResults(); ++i) {
+      auto name = step_.getResultAttrOfType<mlir::StringAttr>(i, "td.output");
+      if (!name) continue;
+      auto output = std::make_unique<fb::OutputT>();
+      output->name = name.str();
+      output->buffer = static_cast<uint32_t>(steps_.BufferOf(terminator->getOperand(i)));
+      index_.outputs.push_back(std::move(output));
+    }
+  }
+
+  void WriteMemoryReport(const fb::ProgramT& program) {
+    for (mlir::Attribute a : module_->getAttrOfType<mlir::ArrayAttr>("td.peaks")) {
+      auto d = mlir::cast<mlir::DictionaryAttr>(a);
+      auto report = std::make_unique<fb::MemoryReportT>();
+      report->space = mlir::cast<mlir::StringAttr>(d.get("space")).str();
+      report->peak_bytes = mlir::cast<mlir::IntegerAttr>(d.get("bytes")).getInt();
+      for (mlir::Attribute l : mlir::cast<mlir::ArrayAttr>(d.get("live"))) {
+        auto row = mlir::cast<mlir::DictionaryAttr>(l);
+        auto live = std::make_unique<fb::LiveBufferT>();
+        live->name = mlir::cast<mlir::StringAttr>(row.get("name")).str();
+        live->bytes = mlir::cast<mlir::IntegerAttr>(row.get("bytes")).getInt();
+        report->live_at_peak.push_back(std::move(live));
+      }
+      index_.debug->memory.push_back(std::move(report));
+    }
+  }
+
+  mlir::ModuleOp module_;
+  mlir::func::FuncOp step_;
+  const SerializeOptions& options_;
+  fb::ExecutableT index_;
+  std::vector<SegmentData> segments_;
+  StepWriter steps_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> SerializeExecutable(mlir::ModuleOp module, const std::vector<KernelCode>& kernels,
+                                                const SerializeOptions& options) {
+  return Serializer(module, options).Run(kernels);
+}
+
+}  // namespace tandem

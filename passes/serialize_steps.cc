@@ -1,0 +1,113 @@
+#include "passes/serialize_steps.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/ir/dist.h"
+#include "graph/ir/structure.h"
+#include "passes/buffer_table.h"
+#include "passes/library_config.h"
+#include "passes/pass_util.h"
+
+namespace tandem {
+namespace {
+
+int64_t Elements(mlir::Type type) { return mlir::cast<mlir::RankedTensorType>(type).getNumElements(); }
+
+}  // namespace
+
+int64_t StepWriter::BufferOf(mlir::Value v) {
+  if (auto result = mlir::dyn_cast<mlir::OpResult>(v)) {
+    return result.getOwner()->getAttrOfType<mlir::DenseI64ArrayAttr>("td.out")[result.getResultNumber()];
+  }
+  auto argument = mlir::cast<mlir::BlockArgument>(v);
+  mlir::Operation* parent = argument.getOwner()->getParentOp();
+  if (auto function = mlir::dyn_cast<mlir::func::FuncOp>(parent)) {
+    return function.getArgAttrOfType<mlir::IntegerAttr>(argument.getArgNumber(), "td.buffer").getInt();
+  }
+  return parent->getAttrOfType<mlir::DenseI64ArrayAttr>("td.args")[argument.getArgNumber()];
+}
+
+uint32_t StepWriter::Location(mlir::Location loc) {
+  std::string file;
+  int line = 0;
+  LocationFileLine(loc, &file, &line);
+  auto key = std::make_tuple(file, static_cast<uint32_t>(line), LocationName(loc));
+  auto [it, added] = locations_.try_emplace(key, static_cast<uint32_t>(index_->debug->locations.size()));
+  if (added) {
+    auto row = std::make_unique<fb::LocationT>();
+    std::tie(row->file, row->line, row->name) = key;
+    index_->debug->locations.push_back(std::move(row));
+  }
+  return it->second;
+}
+
+absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op) {
+  auto step = std::make_unique<fb::StepT>();
+  step->name = LocationName(op->getLoc());
+  if (step->name.empty()) step->name = op->getName().getStringRef().str();
+  step->location = Location(op->getLoc());
+  for (mlir::Value v : op->getOperands()) step->inputs.push_back(static_cast<uint32_t>(BufferOf(v)));
+  for (mlir::Value v : op->getResults()) step->outputs.push_back(static_cast<uint32_t>(BufferOf(v)));
+  if (auto launch = mlir::dyn_cast<td::LaunchOp>(op)) {
+    fb::KernelLaunchT body;
+    body.kernel = kernels_.lookup(launch.getKernel());
+    mlir::Type type = op->getNumResults() ? op->getResult(0).getType() : op->getOperand(0).getType();
+    body.count = td::IsBatched(type) ? 0 : Elements(type);
+    step->body.Set(std::move(body));
+  } else if (mlir::isa<td::GroupedLaunchOp>(op)) {
+    WriteGroupedLaunch(op, *step);
+  } else if (mlir::isa<td::LibraryCallOp>(op)) {
+    WriteLibraryCall(op, *step);
+  } else if (mlir::isa<td::AllReduceOp>(op)) {
+    WriteAllReduce(op, *step);
+  } else if (mlir::isa<td::CheckFiniteOp>(op)) {
+    step->body.Set(fb::CheckFiniteT());
+  } else if (mlir::isa<td::CopyOp>(op)) {
+    step->body.Set(fb::CopyT());
+  } else {
+    return absl::InternalError(absl::StrCat("no step for the op ", op->getName().getStringRef().str()));
+  }
+  return step;
+}
+
+void StepWriter::WriteGroupedLaunch(mlir::Operation* op, fb::StepT& step) {
+  auto launch = mlir::cast<td::GroupedLaunchOp>(op);
+  auto kernel = module_.lookupSymbol<mlir::func::FuncOp>(launch.getKernel());
+  unsigned n = kernel.getNumArguments(), m = kernel.getNumResults();
+  fb::GroupedLaunchT body;
+  body.kernel = kernels_.lookup(launch.getKernel());
+  body.num_args = n + m;
+  for (uint64_t member = 0; member < launch.getMembers(); ++member) {
+    for (unsigned i = 0; i < n; ++i) body.args.push_back(step.inputs[member * n + i]);
+    for (unsigned i = 0; i < m; ++i) body.args.push_back(step.outputs[member * m + i]);
+    body.counts.push_back(Elements(launch.getResult(member * m).getType()));
+  }
+  step.body.Set(std::move(body));
+}
+
+void StepWriter::WriteLibraryCall(mlir::Operation* op, fb::StepT& step) {
+  auto call = mlir::cast<td::LibraryCallOp>(op);
+  step.body.Set(LibraryConfigFromAttr(call.getPrimitive(), call.getConfig()));
+}
+
+void StepWriter::WriteAllReduce(mlir::Operation* op, fb::StepT& step) {
+  auto all_reduce = mlir::cast<td::AllReduceOp>(op);
+  auto collective = std::make_unique<fb::CollectiveT>();
+  collective->seq = static_cast<uint32_t>(all_reduce.getSeq().value_or(0));
+  collective->kind = absl::StrCat("all_reduce ", all_reduce.getKind().str());
+  collective->bucket = static_cast<uint32_t>(all_reduce.getBucket().value_or(0));
+  for (mlir::Value v : all_reduce.getOperands()) {
+    auto type = mlir::cast<mlir::RankedTensorType>(v.getType());
+    collective->bytes += StaticBytes(type);
+    collective->dtype = static_cast<fb::DType>(td::ToDType(type.getElementType()));
+    collective->tensors.push_back(LocationName(v.getLoc()));
+  }
+  if (auto group = all_reduce.getGroup()) collective->group.assign(group->begin(), group->end());
+  fb::AllReduceT body;
+  body.collective = static_cast<uint32_t>(index_->collectives.size());
+  llvm::StringRef kind = all_reduce.getKind();
+  body.kind = kind == "max" ? fb::ReduceKind::Max : kind == "mean" ? fb::ReduceKind::Mean : fb::ReduceKind::Sum;
+  index_->collectives.push_back(std::move(collective));
+  step.body.Set(std::move(body));
+}
+
+}  // namespace tandem

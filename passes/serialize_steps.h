@@ -1,0 +1,43 @@
+// Steps of an executable from ops whose buffers are assigned.
+#ifndef TANDEM_PASSES_SERIALIZE_STEPS_H_
+#define TANDEM_PASSES_SERIALIZE_STEPS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "absl/status/statusor.h"
+#include "llvm/ADT/StringMap.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+class StepWriter {
+ public:
+  StepWriter(mlir::ModuleOp module, fb::ExecutableT* index) : module_(module), index_(index) {}
+
+  void AddKernel(llvm::StringRef symbol, uint32_t id) { kernels_[symbol] = id; }
+  // The buffer of a value: a result of an op, or an argument of @step or of a map's body.
+  int64_t BufferOf(mlir::Value v);
+  // The row of Debug.locations for `loc`, added when new.
+  uint32_t Location(mlir::Location loc);
+  // The step for a launch, grouped launch, library call, all-reduce, finite check or copy.
+  absl::StatusOr<std::unique_ptr<fb::StepT>> Write(mlir::Operation* op);
+
+ private:
+  void WriteLibraryCall(mlir::Operation* op, fb::StepT& step);
+  void WriteAllReduce(mlir::Operation* op, fb::StepT& step);
+  void WriteGroupedLaunch(mlir::Operation* op, fb::StepT& step);
+
+  mlir::ModuleOp module_;
+  fb::ExecutableT* index_;
+  llvm::StringMap<uint32_t> kernels_;
+  std::map<std::tuple<std::string, uint32_t, std::string>, uint32_t> locations_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_SERIALIZE_STEPS_H_

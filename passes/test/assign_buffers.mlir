@@ -1,0 +1,42 @@
+// RUN: tandem-opt %s -td-assign-buffers | FileCheck %s
+
+func.func private @neg(%x: tensor<?x16xf32>) -> tensor<?x16xf32> attributes {td.kernel = "loop"} {
+  %0 = td.neg %x : tensor<?x16xf32>
+  return %0 : tensor<?x16xf32>
+}
+func.func private @sum(%x: tensor<?x16xf32>) -> tensor<16xf32> attributes {td.kernel = "col"} {
+  %0 = td.reduce "sum", %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+func.func private @sgd(%w: tensor<16xf32>, %g: tensor<16xf32>) -> tensor<16xf32> attributes {td.kernel = "flat"} {
+  %0 = td.sub %w, %g : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+
+// The third temporary reuses the first one's place: the shard arena holds two of 8 x 64 bytes. The sum goes into the
+// lane's slot, the kept value into the batch arena, the update over its variable.
+// CHECK: module attributes
+// CHECK-SAME: td.arenas = {batch = 4096 : i64, constant = 0 : i64, lane = 64 : i64, shard = 1024 : i64, step = 64 : i64}
+// CHECK-SAME: td.buffers =
+// CHECK-DAG: {bytes = 4096 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = 0 : i64, row_bytes = 64 : i64, space = "batch"
+// CHECK-DAG: {bytes = 64 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = 0 : i64, row_bytes = 0 : i64, space = "lane"
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: td.buffer = 1 : i64, td.variable = @w
+  func.func @step(%x: tensor<?x16xf32> {td.input = "x"}, %w: tensor<16xf32> {td.variable = @w})
+      -> (tensor<16xf32> {td.update = @w}, tensor<?x16xf32> {td.output = "y"}) {
+    // CHECK: td.map_shards
+    %r:2 = td.map_shards (%x : tensor<?x16xf32>) reduce ["sum", "keep"] scope ["global", "replica"] lanes 8 rows 8 shard 8
+        -> (tensor<16xf32>, tensor<?x16xf32>) {
+    ^bb0(%xs: tensor<?x16xf32>):
+      %a = td.launch @neg(%xs) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+      %b = td.launch @neg(%a) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+      %c = td.launch @neg(%b) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+      %y = td.launch @neg(%c) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+      %s = td.launch @sum(%y) : (tensor<?x16xf32>) -> tensor<16xf32>
+      td.yield %s, %y : tensor<16xf32>, tensor<?x16xf32>
+    }
+    // CHECK: td.launch @sgd({{.*}} {td.out = array<i64: 1>}
+    // CHECK-NOT: td.copy
+    %u = td.launch @sgd(%w, %r#0) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    return %u, %r#1 : tensor<16xf32>, tensor<?x16xf32>
+  }

@@ -1,0 +1,63 @@
+// RUN: tandem-opt %s -td-form-shard-map -split-input-file | FileCheck %s
+
+// A sum over the batch becomes a reduction over the lanes; work without a batch stays at the top.
+// CHECK-LABEL: func.func @step
+module attributes {td.batch = 128 : i64, td.replicas = 1 : i64} {
+  func.func @step(%x: tensor<?x4xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>, tensor<?x4xf32>) {
+    // CHECK: %[[NW:.*]] = td.neg %{{.*}} : tensor<4xf32>
+    // CHECK: %[[M:.*]]:2 = td.map_shards(%{{.*}}, %[[NW]] : tensor<?x4xf32>, tensor<4xf32>)
+    // CHECK-SAME: reduce ["keep", "sum"] scope ["replica", "global"] lanes 8 rows 16 shard 16
+    // CHECK: td.broadcast
+    // CHECK: td.mul
+    // CHECK: td.reduce "sum"
+    // CHECK: td.yield
+    // CHECK: %[[D:.*]] = td.neg %[[M]]#1
+    // CHECK: return %[[D]], %[[M]]#0
+    %nw = td.neg %w : tensor<4xf32>
+    %b = td.broadcast %nw dims [1] : tensor<4xf32> -> tensor<?x4xf32>
+    %y = td.mul %x, %b : tensor<?x4xf32>
+    %s = td.reduce "sum", %y axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+    %d = td.neg %s : tensor<4xf32>
+    return %d, %y : tensor<4xf32>, tensor<?x4xf32>
+  }
+}
+
+// -----
+
+// A statistic that flows back into the batch makes a second map; the centred values cross as a kept result.
+// CHECK-LABEL: func.func @step
+module attributes {td.batch = 64 : i64, td.replicas = 2 : i64} {
+  func.func @step(%x: tensor<?x4xf32>) -> tensor<4xf32> {
+    // CHECK: %[[S:.*]]:2 = td.map_shards
+    // CHECK-SAME: reduce ["keep", "sum"] scope ["replica", "replica"] lanes 8 rows 16 shard 16
+    // CHECK: %[[N:.*]] = td.neg %[[S]]#1
+    // CHECK: td.map_shards(%[[S]]#0, %[[N]] : tensor<?x4xf32>, tensor<4xf32>)
+    // CHECK-SAME: reduce ["sum"] scope ["global"]
+    // CHECK-NOT: td.map_shards
+    %r = td.relu %x : tensor<?x4xf32>
+    %s = td.reduce "sum", %r axes [0] scope "replica" : tensor<?x4xf32> -> tensor<4xf32>
+    %n = td.neg %s : tensor<4xf32>
+    %b = td.broadcast %n dims [1] : tensor<4xf32> -> tensor<?x4xf32>
+    %c = td.add %r, %b : tensor<?x4xf32>
+    %t = td.reduce "sum", %c axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+    return %t : tensor<4xf32>
+  }
+}
+
+// -----
+
+// Constants and values made from nothing are repeated inside, not passed in.
+// CHECK-LABEL: func.func @step
+module attributes {td.batch = 4 : i64, td.replicas = 1 : i64} {
+  func.func @step(%x: tensor<?xf32>) -> tensor<f32> {
+    // CHECK: td.map_shards(%{{.*}} : tensor<?xf32>) reduce ["sum"] scope ["global"] lanes 4 rows 1 shard 1
+    // CHECK: ^bb0(%{{.*}}: tensor<?xf32>):
+    // CHECK-NEXT: td.constant
+    // CHECK-NEXT: td.broadcast
+    %one = td.constant dense<1.0> : tensor<f32>
+    %ones = td.broadcast %one dims [] : tensor<f32> -> tensor<?xf32>
+    %y = td.add %x, %ones : tensor<?xf32>
+    %s = td.reduce "sum", %y axes [0] : tensor<?xf32> -> tensor<f32>
+    return %s : tensor<f32>
+  }
+}

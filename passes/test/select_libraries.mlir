@@ -1,0 +1,41 @@
+// RUN: tandem-opt %s -td-select-libraries -split-input-file | FileCheck %s
+
+// Bias and relu become the convolution's epilogue; its kernel is packed at the top of the step, once for all shards. The
+// filter gradient sums over the batch and has nothing to pack.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %[[X:.*]]: tensor<?x8x8x16xf32>, %[[W:.*]]: tensor<3x3x16x32xf32>, %[[B:.*]]: tensor<32xf32>
+// CHECK: %[[P:.*]] = td.library_call "pack_weights"(%[[W]]) {config = {{.*}}packed_for = "conv2d"
+// CHECK: td.map_shards(%[[X]], %{{.*}}, %[[B]], %[[P]]
+// CHECK: ^bb0(%[[XS:.*]]: tensor<?x8x8x16xf32>, %{{.*}}: tensor<3x3x16x32xf32>, %[[BS:.*]]: tensor<32xf32>, %[[PS:.*]]: tensor<{{.*}}xf32>):
+// CHECK: %[[Y:.*]] = td.library_call "conv2d"(%[[XS]], %[[PS]], %[[BS]])
+// CHECK-SAME: epilogue = "bias_relu", implementation = "{{[^"]*}}", kernel_shape = array<i64: 3, 3, 16, 32>
+// CHECK-SAME: packed
+// CHECK-SAME: x_shape = array<i64: 4, 8, 8, 16>, y_shape = array<i64: 4, 6, 6, 32>
+// CHECK-NOT: td.relu
+// CHECK: td.library_call "conv2d_filter_grad"(%[[XS]], %[[Y]]) {config = {{.*}}reduces_batch
+func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %b: tensor<32xf32>) -> tensor<3x3x16x32xf32> {
+  %r = td.map_shards (%x, %w, %b : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32>, tensor<32xf32>) reduce ["sum"] scope ["global"]
+      lanes 8 rows 4 shard 4 -> (tensor<3x3x16x32xf32>) {
+  ^bb0(%xs: tensor<?x8x8x16xf32>, %ws: tensor<3x3x16x32xf32>, %bs: tensor<32xf32>):
+    %c = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32> -> tensor<?x6x6x32xf32>
+    %bb = td.broadcast %bs dims [3] : tensor<32xf32> -> tensor<?x6x6x32xf32>
+    %a = td.add %c, %bb : tensor<?x6x6x32xf32>
+    %y = td.relu %a : tensor<?x6x6x32xf32>
+    %d = td.conv2d_filter_grad %xs, %y size [3, 3] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<?x6x6x32xf32> -> tensor<3x3x16x32xf32>
+    td.yield %d : tensor<3x3x16x32xf32>
+  }
+  return %r : tensor<3x3x16x32xf32>
+}
+
+// -----
+
+// A value that is read elsewhere too stays what it is.
+// CHECK-LABEL: func.func @step
+// CHECK: %[[M:.*]] = td.library_call "matmul"(
+// CHECK-NOT: epilogue
+// CHECK: td.relu %[[M]]
+func.func @step(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %0 = td.matmul %a, %b : tensor<4x8xf32>, tensor<8x4xf32> -> tensor<4x4xf32>
+  %1 = td.relu %0 : tensor<4x4xf32>
+  return %0, %1 : tensor<4x4xf32>, tensor<4x4xf32>
+}

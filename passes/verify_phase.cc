@@ -1,0 +1,132 @@
+// td-verify-<phase>: what must hold at the end of each phase; a violation is a bug of the compiler, reported with the
+// op.
+//
+//   input, precision   @step exists and is pure: no td.input, td.scalar, td.read, td.assign, td.output
+//   distribute         + batched values only inside maps (or as "keep" results and arguments); collectives numbered 0,
+//   1, ...;
+//                      every replica's body exists; updates stand behind the finite check
+//   layout             + no op with a library primitive is left outside td.library_call
+//   fusion, schedule   + only launches, library calls, collectives, checks, copies, maps and constants are left
+//   memory             + every op and argument has its buffers
+#include "passes/verify_phase.h"
+
+#include "graph/ir/dist.h"
+#include "graph/ir/state.h"
+#include "graph/ir/structure.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/pass_util.h"
+
+namespace tandem {
+namespace {
+
+bool IsConstant(mlir::Operation* op) { return mlir::matchPattern(op, mlir::m_Constant()); }
+
+class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::OperationPass<mlir::ModuleOp>> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyPhasePass)
+  explicit VerifyPhasePass(std::string phase) : phase_(std::move(phase)), argument_("td-verify-" + phase_) {}
+
+  llvm::StringRef getArgument() const final { return argument_; }
+  llvm::StringRef getName() const final { return argument_; }
+  llvm::StringRef getDescription() const final { return "check what must hold at the end of a phase"; }
+
+  void runOnOperation() final {
+    mlir::func::FuncOp step = StepFunction(getOperation());
+    if (!step) {
+      getOperation().emitError() << "has no function @step at the end of phase " << phase_;
+      return signalPassFailure();
+    }
+    Check(VerifyPure(step));
+    if (phase_ == "input" || phase_ == "precision") return;
+    Check(VerifyDistributed(step));
+    if (phase_ == "distribute") return;
+    Check(VerifyLibraries(step));
+    if (phase_ == "layout") return;
+    Check(VerifyFused(step));
+    if (phase_ == "memory") Check(VerifyBuffers(step));
+  }
+
+ private:
+  void Check(mlir::LogicalResult result) {
+    if (mlir::failed(result)) signalPassFailure();
+  }
+
+  static mlir::LogicalResult VerifyPure(mlir::func::FuncOp step) {
+    for (mlir::Operation& op : step.getBody().front()) {
+      if (mlir::isa<td::InputOp, td::ScalarOp, td::ReadOp, td::AssignOp, td::OutputOp>(op)) {
+        return op.emitError() << "is left in @step, which must be pure";
+      }
+    }
+    return mlir::success();
+  }
+
+  mlir::LogicalResult VerifyDistributed(mlir::func::FuncOp step) {
+    int64_t seq = 0;
+    bool checked = false;
+    for (mlir::Operation& op : step.getBody().front().without_terminator()) {
+      if (mlir::isa<td::MapShardsOp>(op)) continue;
+      for (mlir::Value v : op.getResults()) {
+        if (td::IsBatched(v.getType())) return op.emitError() << "works on batched values outside a map";
+      }
+      if (auto all_reduce = mlir::dyn_cast<td::AllReduceOp>(op)) {
+        if (all_reduce.getSeq() != seq++) return op.emitError() << "is not numbered in program order";
+      }
+      checked = checked || mlir::isa<td::CheckFiniteOp>(op);
+      bool updates = llvm::any_of(op.getUses(), [&](mlir::OpOperand& use) {
+        return mlir::isa<mlir::func::ReturnOp>(use.getOwner()) &&
+               step.getResultAttr(use.getOperandNumber(), "td.update");
+      });
+      if (updates && !checked && HasFloatSums(step))
+        return op.emitError() << "updates a variable before the finite check";
+    }
+    for (auto replica : getOperation().getOps<td::ReplicaOp>()) {
+      if (!getOperation().lookupSymbol<mlir::func::FuncOp>(replica.getBody())) {
+        return replica.emitError() << "has no body " << replica.getBody();
+      }
+    }
+    return mlir::success();
+  }
+
+  static bool HasFloatSums(mlir::func::FuncOp step) { return !step.getOps<td::CheckFiniteOp>().empty(); }
+
+  static mlir::LogicalResult VerifyLibraries(mlir::func::FuncOp step) {
+    mlir::WalkResult result = step.walk([](td::LibraryOp op) {
+      op.emitError() << "has a library primitive but was not selected for it";
+      return mlir::WalkResult::interrupt();
+    });
+    return mlir::failure(result.wasInterrupted());
+  }
+
+  static mlir::LogicalResult VerifyFused(mlir::func::FuncOp step) {
+    mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
+      bool known = op == step.getOperation() || IsConstant(op) ||
+                   mlir::isa<td::LaunchOp, td::GroupedLaunchOp, td::LibraryCallOp, td::AllReduceOp, td::CheckFiniteOp,
+                             td::CopyOp, td::MapShardsOp, td::YieldOp, mlir::func::ReturnOp>(op);
+      if (known) return mlir::WalkResult::advance();
+      op->emitError() << "is in no kernel at the end of phase fusion";
+      return mlir::WalkResult::interrupt();
+    });
+    return mlir::failure(result.wasInterrupted());
+  }
+
+  static mlir::LogicalResult VerifyBuffers(mlir::func::FuncOp step) {
+    mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
+      auto out = op->getAttrOfType<mlir::DenseI64ArrayAttr>("td.out");
+      if (op == step.getOperation() || (out && out.size() == op->getNumResults())) return mlir::WalkResult::advance();
+      op->emitError() << "has no buffers at the end of phase memory";
+      return mlir::WalkResult::interrupt();
+    });
+    return mlir::failure(result.wasInterrupted());
+  }
+
+  std::string phase_;
+  std::string argument_;
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createVerifyPhasePass(std::string phase) {
+  return std::make_unique<VerifyPhasePass>(std::move(phase));
+}
+
+}  // namespace tandem

@@ -1,0 +1,167 @@
+#include "tools/dump/json_dump.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace tandem {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// "file:line".
+std::string Where(const fb::ExecutableT& index, uint32_t location) {
+  const fb::LocationT& l = *index.debug->locations[location];
+  return l.file.empty() ? "" : absl::StrCat(l.file, ":", l.line);
+}
+
+Json BufferJson(const fb::BufferT& b, uint32_t id) {
+  Json j = {{"buffer", id}, {"name", b.name}, {"space", fb::EnumNameSpace(b.space)}};
+  bool indexed = b.space == fb::Space::Variable || b.space == fb::Space::Input || b.space == fb::Space::Scalar;
+  if (indexed) {
+    j["index"] = b.index;
+  } else {
+    j["offset"] = b.offset;
+  }
+  j["bytes"] = b.bytes;
+  if (b.row_bytes) j["row_bytes"] = b.row_bytes;
+  j["dtype"] = std::string(Name(static_cast<DType>(b.dtype)));
+  j["shape"] = ShapeString(b.shape);
+  return j;
+}
+
+Json StepJson(const fb::ExecutableT& index, const fb::StepT& step) {
+  Json j = {{"name", step.name}, {"kind", fb::EnumNameStepBody(step.body.type)}};
+  if (const auto* launch = step.body.AsKernelLaunch()) {
+    j["kernel"] = index.kernels[launch->kernel]->name;
+    if (launch->count) j["count"] = launch->count;
+  } else if (const auto* group = step.body.AsGroupedLaunch()) {
+    j["kernel"] = index.kernels[group->kernel]->name;
+    j["members"] = group->counts.size();
+  } else if (const auto* call = step.body.AsLibraryCall()) {
+    j["primitive"] = fb::EnumNamePrimitive(call->primitive);
+    j["epilogue"] = fb::EnumNameEpilogue(call->epilogue);
+    j["packed"] = call->packed;
+    j["implementation"] = call->implementation;
+  } else if (const auto* reduce = step.body.AsLaneReduce()) {
+    j["reduce"] = fb::EnumNameReduceKind(reduce->kind);
+  } else if (const auto* all_reduce = step.body.AsAllReduce()) {
+    j["collective"] = index.collectives[all_reduce->collective]->seq;
+  }
+  j["inputs"] = step.inputs;
+  j["outputs"] = step.outputs;
+  j["source"] = Where(index, step.location);
+  return j;
+}
+
+Json ProgramSteps(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& replica) {
+  Json steps = Json::array();
+  for (const auto& section : program.sections) {
+    for (const auto& step : section->steps) {
+      Json j = StepJson(index, *step);
+      j["section"] = section->name;
+      j["runs"] = section->kind == fb::SectionKind::Map ? "per shard" : "per device";
+      if (!replica.empty()) j["replica"] = replica;
+      steps.push_back(std::move(j));
+    }
+  }
+  return steps;
+}
+
+Json MemoryJson(const fb::ExecutableT& index, const fb::ProgramT& program) {
+  Json memory;
+  int64_t parameters = 0, slots = 0;
+  for (const auto& v : index.variables) {
+    (v->slot_of.empty() ? parameters : slots) += NumElements(v->shape) * SizeOf(static_cast<DType>(v->dtype));
+  }
+  int64_t lanes = index.lanes / index.replicas.size();
+  memory["parameter_bytes"] = parameters;
+  memory["slot_bytes"] = slots;
+  memory["shard_arena_bytes_per_thread"] = program.shard_bytes;
+  memory["lane_slot_bytes"] = program.lane_bytes;
+  memory["lanes_per_device"] = lanes;
+  memory["step_arena_bytes"] = program.step_bytes;
+  memory["batch_arena_bytes"] = program.batch_bytes;
+  memory["peak_bytes_per_device"] =
+      parameters + slots + program.shard_bytes + lanes * program.lane_bytes + program.step_bytes + program.batch_bytes;
+  memory["arenas"] = Json::array();
+  for (const auto& report : index.debug->memory) {
+    Json live = Json::array();
+    for (const auto& l : report->live_at_peak) live.push_back({{"name", l->name}, {"bytes", l->bytes}});
+    memory["arenas"].push_back({{"space", report->space}, {"peak_bytes", report->peak_bytes}, {"live_at_peak", live}});
+  }
+  memory["buffers"] = Json::array();
+  for (uint32_t i = 0; i < program.buffers.size(); ++i) memory["buffers"].push_back(BufferJson(*program.buffers[i], i));
+  return memory;
+}
+
+}  // namespace
+
+Json DumpJson(const Executable& executable, bool expand_replicas) {
+  const fb::ExecutableT& index = executable.index();
+  Json dump;
+  dump["executable"] = {{"file", executable.name()},
+                        {"mode", index.mode},
+                        {"producer", index.producer},
+                        {"key", index.key},
+                        {"target", index.target},
+                        {"lanes", index.lanes},
+                        {"rows_per_lane", index.rows_per_lane},
+                        {"shard_rows", index.shard_rows}};
+  dump["replicas"] = Json::array();
+  for (const auto& r : index.replicas) {
+    dump["replicas"].push_back({{"name", r->name}, {"device", r->device}, {"program", r->program}});
+  }
+  dump["collectives"] = Json::array();
+  for (const auto& c : index.collectives) {
+    dump["collectives"].push_back({{"seq", c->seq},
+                                   {"kind", c->kind},
+                                   {"bucket", c->bucket},
+                                   {"bytes", c->bytes},
+                                   {"dtype", std::string(Name(static_cast<DType>(c->dtype)))},
+                                   {"tensors", c->tensors},
+                                   {"group", c->group}});
+  }
+  dump["kernels"] = Json::array();
+  for (const auto& k : index.kernels) {
+    Json ops = Json::array();
+    for (size_t i = 0; i < k->ops.size(); ++i) {
+      Json op = {{"op", k->ops[i]}};
+      if (i < k->locations.size()) {
+        op["name"] = index.debug->locations[k->locations[i]]->name;
+        op["source"] = Where(index, k->locations[i]);
+      }
+      ops.push_back(std::move(op));
+    }
+    dump["kernels"].push_back({{"name", k->name},
+                               {"skeleton", k->skeleton},
+                               {"domain", fb::EnumNameDomain(k->domain)},
+                               {"code_bytes", executable.segment(k->segment).size()},
+                               {"ops", ops}});
+  }
+  dump["steps"] = Json::array();
+  if (expand_replicas) {
+    for (const auto& r : index.replicas) {
+      for (auto& s : ProgramSteps(index, *index.programs[r->program], r->name)) dump["steps"].push_back(std::move(s));
+    }
+  } else {
+    for (const auto& p : index.programs) {
+      for (auto& s : ProgramSteps(index, *p, "")) dump["steps"].push_back(std::move(s));
+    }
+  }
+  dump["memory"] = MemoryJson(index, *index.programs[0]);
+  dump["variables"] = Json::array();
+  for (const auto& v : index.variables) {
+    dump["variables"].push_back({{"name", v->name},
+                                 {"dtype", std::string(Name(static_cast<DType>(v->dtype)))},
+                                 {"shape", ShapeString(v->shape)},
+                                 {"trainable", v->trainable},
+                                 {"slot_of", v->slot_of},
+                                 {"updated", v->updated}});
+  }
+  dump["phases"] = Json::array();
+  for (const auto& s : index.segments) {
+    if (s->kind == fb::SegmentKind::IrText) dump["phases"].push_back(s->name);
+  }
+  return dump;
+}
+
+}  // namespace tandem

@@ -1,0 +1,17 @@
+// An executable as JSON.
+#ifndef TANDEM_TOOLS_DUMP_JSON_DUMP_H_
+#define TANDEM_TOOLS_DUMP_JSON_DUMP_H_
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/executable.h"
+
+namespace tandem {
+
+// Top-level keys: executable, replicas, collectives, kernels, steps, memory, variables, phases. `expand_replicas`: the
+// steps of every replica, with its name, instead of those of each program.
+nlohmann::ordered_json DumpJson(const Executable& executable, bool expand_replicas);
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_DUMP_JSON_DUMP_H_

@@ -1,0 +1,96 @@
+#include "tools/dump/text_dump.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace tandem {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string S(const Json& j) { return j.is_string() ? j.get<std::string>() : j.dump(); }
+
+std::string Bytes(int64_t n) {
+  if (n >= (1 << 20)) return absl::StrFormat("%.2f MiB", n / 1048576.0);
+  if (n >= (1 << 10)) return absl::StrFormat("%.1f KiB", n / 1024.0);
+  return absl::StrCat(n, " B");
+}
+
+void Kernels(const Json& dump, std::string* out) {
+  absl::StrAppend(out, "\nKernels (", dump["kernels"].size(), ")\n");
+  for (const Json& k : dump["kernels"]) {
+    absl::StrAppendFormat(out, "  %s  %s, %s of code\n", S(k["name"]), S(k["skeleton"]),
+                          Bytes(k["code_bytes"].get<int64_t>()));
+    for (const Json& op : k["ops"]) {
+      absl::StrAppendFormat(out, "    %-22s %-44s %s\n", S(op["op"]), op.contains("name") ? S(op["name"]) : "",
+                            op.contains("source") ? S(op["source"]) : "");
+    }
+  }
+}
+
+void Steps(const Json& dump, std::string* out) {
+  absl::StrAppend(out, "\nSteps\n");
+  std::string section;
+  for (const Json& s : dump["steps"]) {
+    std::string here =
+        absl::StrCat(s.contains("replica") ? S(s["replica"]) + " " : "", S(s["section"]), " (", S(s["runs"]), ")");
+    if (here != section) absl::StrAppend(out, "  ", section = here, "\n");
+    std::string what = s.contains("kernel") ? S(s["kernel"])
+                       : s.contains("primitive")
+                           ? absl::StrCat(S(s["primitive"]), " ", S(s["implementation"]),
+                                          S(s["epilogue"]) == "None" ? "" : " + " + S(s["epilogue"]))
+                       : s.contains("collective") ? absl::StrCat("collective ", S(s["collective"]))
+                                                  : "";
+    absl::StrAppendFormat(out, "    %-14s %-44s %-40s %s -> %s\n", S(s["kind"]), S(s["name"]), what, s["inputs"].dump(),
+                          s["outputs"].dump());
+  }
+}
+
+void Memory(const Json& dump, std::string* out) {
+  const Json& m = dump["memory"];
+  auto bytes = [&](const char* key) { return Bytes(m[key].get<int64_t>()); };
+  absl::StrAppend(out, "\nMemory per device: peak ", bytes("peak_bytes_per_device"), "\n");
+  absl::StrAppend(out, "  parameters ", bytes("parameter_bytes"), ", slots ", bytes("slot_bytes"), ", step arena ",
+                  bytes("step_arena_bytes"), ", batch arena ", bytes("batch_arena_bytes"), "\n  lanes ",
+                  S(m["lanes_per_device"]), " x ", bytes("lane_slot_bytes"), ", shard arena ",
+                  bytes("shard_arena_bytes_per_thread"), " per thread\n");
+  for (const Json& arena : m["arenas"]) {
+    absl::StrAppend(out, "  ", S(arena["space"]), " arena, ", Bytes(arena["peak_bytes"].get<int64_t>()),
+                    "; largest at the peak:\n");
+    for (const Json& l : arena["live_at_peak"]) {
+      absl::StrAppendFormat(out, "    %12s  %s\n", Bytes(l["bytes"].get<int64_t>()), S(l["name"]));
+    }
+  }
+  absl::StrAppend(out, "  buffers:\n");
+  for (const Json& b : m["buffers"]) {
+    absl::StrAppendFormat(out, "    %4d %-9s %-10s %12s  %-8s %-18s %s\n", b["buffer"].get<int>(), S(b["space"]),
+                          b.contains("offset") ? absl::StrCat("+", S(b["offset"])) : absl::StrCat("#", S(b["index"])),
+                          Bytes(b["bytes"].get<int64_t>()), S(b["dtype"]), S(b["shape"]), S(b["name"]));
+  }
+}
+
+}  // namespace
+
+std::string DumpText(const Json& dump) {
+  const Json& e = dump["executable"];
+  std::string out = absl::StrCat(S(e["file"]), "\n", S(e["mode"]), " executable, key ", S(e["key"]), ", by ",
+                                 S(e["producer"]), "\n", S(e["lanes"]), " lanes of ", S(e["rows_per_lane"]),
+                                 " rows, shards of ", S(e["shard_rows"]), " rows\n");
+  absl::StrAppend(&out, "\nReplicas\n");
+  for (const Json& r : dump["replicas"])
+    absl::StrAppend(&out, "  ", S(r["name"]), " on ", S(r["device"]), ", program ", S(r["program"]), "\n");
+  absl::StrAppend(&out, "\nCollectives (", dump["collectives"].size(), ")\n");
+  for (const Json& c : dump["collectives"]) {
+    absl::StrAppend(&out, "  seq ", S(c["seq"]), "  ", S(c["kind"]), "  bucket ", S(c["bucket"]), "  ",
+                    Bytes(c["bytes"].get<int64_t>()), "  group ", c["group"].dump(), "\n");
+    for (const Json& t : c["tensors"]) absl::StrAppend(&out, "    ", S(t), "\n");
+  }
+  Kernels(dump, &out);
+  Steps(dump, &out);
+  Memory(dump, &out);
+  absl::StrAppend(&out, "\nPhases with stored IR (--phase=NAME): ", dump["phases"].dump(), "\n");
+  return out;
+}
+
+}  // namespace tandem
