@@ -22,3 +22,16 @@ def op_family(name, deps = []):
         alwayslink = True,
         deps = ["//graph/ir:interfaces", "@llvm//:mlir", "@system//:absl"] + deps,
     )
+
+def op_family_test(name):
+    """NAME_test.cc: the reference semantics of a family."""
+    native.cc_test(
+        name = name + "_test",
+        size = "small",
+        srcs = [name + "_test.cc"],
+        deps = [
+            "//graph/ir:evaluate_test_util",
+            "@system//:gmock",
+            "@system//:gtest_main",
+        ],
+    )
