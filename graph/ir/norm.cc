@@ -74,10 +74,19 @@ double LogSumExp(const double* x, int64_t n) {
   return max + std::log(sum);
 }
 
+// The classes are the last axis, which is not the batch.
+llvm::LogicalResult CheckClasses(std::optional<Location> loc, Value logits) {
+  RankedTensorType type = TypeOf(logits);
+  if (type.getRank() == 0 || mlir::ShapedType::isDynamic(type.getShape().back())) {
+    return emitOptionalError(loc, "logits ", Str(logits), " have no classes: the last axis must not be the batch");
+  }
+  return success();
+}
+
 llvm::LogicalResult InferLoss(std::optional<Location> loc, mlir::ValueRange operands, bool sparse,
                               llvm::SmallVectorImpl<mlir::Type>& types) {
   RankedTensorType labels = TypeOf(operands[0]), logits = TypeOf(operands[1]);
-  if (logits.getRank() < 1) return emitOptionalError(loc, "logits ", Str(operands[1]), " have no classes");
+  if (failed(CheckClasses(loc, operands[1]))) return mlir::failure();
   llvm::ArrayRef<int64_t> rows = logits.getShape().drop_back();
   if (labels.getShape() != (sparse ? rows : logits.getShape())) {
     return emitOptionalError(loc, "labels ", Str(operands[0]), " do not fit logits ", Str(operands[1]),
@@ -94,6 +103,7 @@ llvm::LogicalResult InferLoss(std::optional<Location> loc, mlir::ValueRange oper
 
 // td.softmax
 
+llvm::LogicalResult SoftmaxOp::verify() { return CheckClasses(getLoc(), getLogits()); }
 BatchRule SoftmaxOp::getBatchRule() { return BatchRule::kPerExample; }
 
 absl::Status SoftmaxOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext&,
@@ -124,6 +134,7 @@ void SoftmaxOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<Value>& results) {
 
 // td.log_softmax
 
+llvm::LogicalResult LogSoftmaxOp::verify() { return CheckClasses(getLoc(), getLogits()); }
 BatchRule LogSoftmaxOp::getBatchRule() { return BatchRule::kPerExample; }
 
 absl::Status LogSoftmaxOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext&,

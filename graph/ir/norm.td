@@ -9,7 +9,9 @@ class Td_CompositeOp<string mnemonic, list<Trait> traits = []>
 class Td_SameTypeCompositeOp<string mnemonic>
     : Td_Op<mnemonic, [
         Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
-        DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_DecomposeOp>]>;
+        DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_DecomposeOp>]> {
+  let hasVerifier = 1;
+}
 
 def Td_SoftmaxOp : Td_SameTypeCompositeOp<"softmax"> {
   let summary = "exp(x) / sum(exp(x)) over the last axis";

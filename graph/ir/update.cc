@@ -34,8 +34,11 @@ llvm::LogicalResult InferUpdate(std::optional<mlir::Location> loc, mlir::ValueRa
     }
   }
   auto lr = mlir::cast<mlir::RankedTensorType>(operands[slots + 2].getType());
-  if (lr.getRank() != 0)
-    return emitOptionalError(loc, "the learning rate must be a scalar, not ", ShapeString(ToShape(lr)));
+  mlir::Type element = mlir::cast<mlir::RankedTensorType>(type).getElementType();
+  if (lr.getRank() != 0 || lr.getElementType() != element) {
+    return emitOptionalError(loc, "the learning rate must be a scalar of type ", element, ", not ", lr);
+  }
+  if (IsBatched(type)) return emitOptionalError(loc, "the variable ", ShapeString(ToShape(type)), " has a batch");
   types.append(slots + 1, type);
   return mlir::success();
 }
