@@ -1,0 +1,39 @@
+// The table of finite-difference checks. Every registered op with a gradient needs a case; op families add theirs in a
+// file gradient_cases_FAMILY.cc:
+//   static const bool kAdded = AddGradientCases({{.op = "td.relu", .function = R"(...)"}});
+#ifndef TANDEM_GRAPH_GRADIENT_CASES_H_
+#define TANDEM_GRAPH_GRADIENT_CASES_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tandem {
+
+struct GradientCase {
+  std::string op;  // the op that it checks, e.g. "td.relu"
+  // MLIR text of one function @main. Its floating-point arguments are differentiated; the test weighs all elements of
+  // all floating-point results with fixed random numbers and sums them. f32 and f64 do the same (the interpreter is
+  // double).
+  std::string function;
+  double low = -1, high = 1;  // range of floating-point arguments
+  int64_t int_limit = 3;      // integer arguments are in [0, int_limit)
+  int64_t batch = 3;          // rows of `?`
+  // The op defines its gradient as none (floor, sign, stop_gradient): it must not reach any argument.
+  bool zero = false;
+};
+
+inline std::vector<GradientCase>& GradientCases() {
+  static auto* cases = new std::vector<GradientCase>;
+  return *cases;
+}
+
+inline bool AddGradientCases(std::vector<GradientCase> cases) {
+  for (GradientCase& c : cases) GradientCases().push_back(std::move(c));
+  return true;
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_GRAPH_GRADIENT_CASES_H_

@@ -1,0 +1,36 @@
+// Gradients as a graph-to-graph function: appends the td ops that compute d loss / d x.
+#ifndef TANDEM_GRAPH_GRADIENTS_H_
+#define TANDEM_GRAPH_GRADIENTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/source_location.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+
+namespace tandem::internal {
+
+class GraphModule;
+
+// What can go wrong: the op without a gradient and the ops from the loss down to it.
+struct GradientError {
+  mlir::Operation* op = nullptr;
+  std::string message;
+};
+
+// Appends, at the insertion point of `b`, ops that compute the gradients of `loss` (a floating-point scalar) with
+// regard to `xs`, all in the block of the insertion point. A null value where the loss does not depend on x. New ops
+// are located at "gradients/<forward op>". Contributions to one value are added in reverse order of the forward ops.
+// Returns false and fills `error` when an op on the path has no gradient.
+bool BuildGradients(mlir::OpBuilder& b, mlir::Value loss, llvm::ArrayRef<mlir::Value> xs,
+                    std::vector<mlir::Value>* gradients, GradientError* error);
+
+// The same at the end of the graph under construction; the new ops get names.
+absl::StatusOr<std::vector<mlir::Value>> BuildGradients(GraphModule& module, mlir::Value loss,
+                                                        llvm::ArrayRef<mlir::Value> xs, SourceLocation loc);
+
+}  // namespace tandem::internal
+
+#endif  // TANDEM_GRAPH_GRADIENTS_H_

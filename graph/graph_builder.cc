@@ -1,0 +1,242 @@
+#include "graph/graph_builder.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/gradients.h"
+#include "graph/graph_module.h"
+#include "graph/ir/interfaces.h"
+#include "graph/ir/state.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace tandem {
+
+using internal::GraphModule;
+
+namespace {
+
+mlir::Value ValueOf(void* value) { return mlir::Value::getFromOpaquePointer(value); }
+llvm::StringRef Ref(absl::string_view s) { return {s.data(), s.size()}; }
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(absl::string_view name) : module_(std::make_unique<GraphModule>(name)) {}
+GraphBuilder::~GraphBuilder() = default;
+
+const absl::Status& GraphBuilder::status() const { return module_->status(); }
+void GraphBuilder::Fail(absl::Status status) { module_->Fail(std::move(status)); }
+
+Tensor GraphBuilder::FailAt(absl::string_view op, absl::string_view message, SourceLocation loc) {
+  Fail(module_->Error(op, module_->Scoped(internal::OpDisplayName(op, {})), loc, message));
+  return {};
+}
+
+std::string GraphBuilder::UniqueName(absl::string_view base) { return module_->UniqueScope(base); }
+void GraphBuilder::PushScope(absl::string_view name) { module_->PushScope(name); }
+void GraphBuilder::PopScope() { module_->PopScope(); }
+
+Tensor GraphBuilder::Input(absl::string_view name, DType dtype, const Shape& shape, SourceLocation loc) {
+  if (!status().ok()) return {};
+  auto error = [&](absl::string_view message) {
+    Fail(module_->Error("input", name, loc, message));
+    return Tensor();
+  };
+  if (dtype == DType::kInvalid) return error("has no dtype");
+  if (shape.empty() || shape[0] != kBatch)
+    return error(absl::StrCat("shape ", ShapeString(shape), " must start with the batch (kBatch)"));
+  for (size_t i = 1; i < shape.size(); ++i) {
+    if (shape[i] < 1) return error(absl::StrCat("shape ", ShapeString(shape), " must be static beyond the batch"));
+  }
+  auto it = module_->inputs.find(std::string(name));
+  if (it != module_->inputs.end()) {
+    Tensor t(this, it->second.getAsOpaquePointer());
+    if (t.dtype() != dtype || t.shape() != shape)
+      return error(absl::StrCat("is ", Name(dtype), " ", ShapeString(shape), " here, but was ", Name(t.dtype()), " ",
+                                ShapeString(t.shape()), " before"));
+    return t;
+  }
+  auto type = td::TensorType(&module_->context(), dtype, shape);
+  mlir::Value value = module_->builder().create<td::InputOp>(module_->Location(name, loc), type, Ref(name));
+  module_->inputs.emplace(name, value);
+  module_->Register(name, value);
+  return Tensor(this, value.getAsOpaquePointer());
+}
+
+Tensor GraphBuilder::StepScalar(absl::string_view name, DType dtype, double default_value, SourceLocation loc) {
+  if (!status().ok()) return {};
+  auto it = module_->scalars.find(std::string(name));
+  if (it != module_->scalars.end()) {
+    Tensor t(this, it->second.getAsOpaquePointer());
+    if (t.dtype() == dtype) return t;
+    Fail(module_->Error("scalar", name, loc,
+                        absl::StrCat("is ", Name(dtype), " here, but was ", Name(t.dtype()), " before")));
+    return {};
+  }
+  if (dtype == DType::kInvalid) {
+    Fail(module_->Error("scalar", name, loc, "has no dtype"));
+    return {};
+  }
+  auto type = td::TensorType(&module_->context(), dtype, {});
+  mlir::Value value = module_->builder().create<td::ScalarOp>(module_->Location(name, loc), type, Ref(name));
+  module_->scalars.emplace(name, value);
+  module_->scalar_defaults.emplace(name, default_value);
+  module_->Register(name, value);
+  return Tensor(this, value.getAsOpaquePointer());
+}
+
+Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
+  if (!status().ok()) return {};
+  spec.name = module_->Scoped(spec.name);
+  auto error = [&](absl::string_view message) {
+    Fail(module_->Error("variable", spec.name, loc, message));
+    return Tensor();
+  };
+  if (spec.dtype == DType::kInvalid) return error("has no dtype");
+  for (int64_t d : spec.shape) {
+    if (d < 1) return error(absl::StrCat("shape ", ShapeString(spec.shape), " must be static"));
+  }
+  if (module_->variable_values.count(spec.name)) return error("exists already; give the layer another name");
+  auto type = td::TensorType(&module_->context(), spec.dtype, spec.shape);
+  mlir::OpBuilder& b = module_->builder();
+  mlir::Location location = module_->Location(spec.name, loc);
+  {
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(module_->main());
+    auto slot = spec.slot_of.empty() ? mlir::StringAttr() : b.getStringAttr(spec.slot_of);
+    const Initializer& init = spec.initializer;
+    b.create<td::VariableOp>(location, b.getStringAttr(spec.name), mlir::TypeAttr::get(type),
+                             spec.trainable ? b.getUnitAttr() : mlir::UnitAttr(), slot,
+                             b.getF64ArrayAttr({static_cast<double>(init.kind), init.a, init.b}));
+  }
+  mlir::Value value = b.create<td::ReadOp>(location, type, spec.name);
+  module_->variable_values.emplace(spec.name, value);
+  module_->Register(spec.name, value);
+  if (spec.trainable) module_->trainable.push_back(spec.name);
+  module_->variables.push_back(std::move(spec));
+  return Tensor(this, value.getAsOpaquePointer());
+}
+
+void GraphBuilder::Assign(const Tensor& variable, const Tensor& value, SourceLocation loc) {
+  if (!status().ok()) return;
+  auto error = [&](absl::string_view message) { Fail(module_->Error("assign", variable.name(), loc, message)); };
+  if (!variable.ok() || !value.ok()) return error("gets a poisoned tensor");
+  if (variable.graph() != this || value.graph() != this) return error("mixes tensors of two graphs");
+  auto read = ValueOf(variable.value_).getDefiningOp<td::ReadOp>();
+  if (!read) return error("needs a tensor that Variable() returned");
+  if (variable.dtype() != value.dtype() || variable.shape() != value.shape())
+    return error(absl::StrCat("the variable is ", Name(variable.dtype()), " ", ShapeString(variable.shape()),
+                              ", the value is ", Name(value.dtype()), " ", ShapeString(value.shape())));
+  if (!module_->assigned.insert(read.getVariable().str()).second) return error("the variable is assigned twice");
+  module_->builder().create<td::AssignOp>(module_->Location(module_->TakeName("Assign"), loc), read.getVariableAttr(),
+                                          ValueOf(value.value_));
+}
+
+Tensor GraphBuilder::Constant(const HostTensor& value, SourceLocation loc) {
+  return Emit("constant", {}, {{"value", value}}, loc);
+}
+
+Tensor GraphBuilder::Constant(float value, SourceLocation loc) { return Constant(HostTensor::Scalar(value), loc); }
+
+void GraphBuilder::Output(absl::string_view name, const Tensor& value, SourceLocation loc) {
+  if (!status().ok()) return;
+  auto error = [&](absl::string_view message) { Fail(module_->Error("output", name, loc, message)); };
+  if (!value.ok()) return error("gets a poisoned tensor");
+  if (value.graph() != this) return error("gets a tensor of another graph");
+  if (!module_->outputs.insert(std::string(name)).second) return error("exists already");
+  module_->builder().create<td::OutputOp>(module_->Location(name, loc), Ref(name), ValueOf(value.value_));
+  module_->Register(name, ValueOf(value.value_));
+}
+
+Tensor GraphBuilder::Emit(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs,
+                          SourceLocation loc) {
+  std::vector<Tensor> results = EmitMulti(op, operands, attrs, loc);
+  return results.empty() ? Tensor() : results[0];
+}
+
+std::vector<Tensor> GraphBuilder::EmitMulti(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs,
+                                            SourceLocation loc) {
+  std::vector<Tensor> results;
+  if (!status().ok()) return results;
+  llvm::SmallVector<mlir::Value> values;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].ok()) {
+      FailAt(op,
+             absl::StrCat("operand ", i,
+                          " is an empty tensor (a default-constructed one, or a gradient that does not exist)"),
+             loc);
+      return results;
+    }
+    if (operands[i].graph() != this) {
+      FailAt(op, absl::StrCat("operand ", i, " (\"", operands[i].name(), "\") belongs to another graph"), loc);
+      return results;
+    }
+    values.push_back(ValueOf(operands[i].value_));
+  }
+  absl::StatusOr<mlir::Operation*> operation = module_->Emit(op, values, attrs, loc);
+  if (!operation.ok()) {
+    Fail(operation.status());
+    return results;
+  }
+  for (mlir::Value v : (*operation)->getResults()) results.push_back(Tensor(this, v.getAsOpaquePointer()));
+  return results;
+}
+
+std::vector<Tensor> GraphBuilder::Gradients(const Tensor& loss, absl::Span<const Tensor> xs, SourceLocation loc) {
+  std::vector<Tensor> results(xs.size());
+  if (!status().ok()) return results;
+  if (!loss.ok() || loss.graph() != this) {
+    FailAt("gradients", "the loss is not a tensor of this graph", loc);
+    return results;
+  }
+  if (loss.rank() != 0 || (loss.dtype() != DType::kFloat32 && loss.dtype() != DType::kFloat64)) {
+    FailAt("gradients",
+           absl::StrCat("the loss \"", loss.name(), "\" is ", Name(loss.dtype()), " ", ShapeString(loss.shape()),
+                        "; it must be a floating-point scalar (take a ReduceMean or ReduceSum)"),
+           loc);
+    return results;
+  }
+  llvm::SmallVector<mlir::Value> values;
+  for (const Tensor& x : xs) {
+    if (!x.ok() || x.graph() != this) {
+      FailAt("gradients", "an x is not a tensor of this graph", loc);
+      return results;
+    }
+    values.push_back(ValueOf(x.value_));
+  }
+  absl::StatusOr<std::vector<mlir::Value>> gradients =
+      internal::BuildGradients(*module_, ValueOf(loss.value_), values, loc);
+  if (!gradients.ok()) {
+    Fail(gradients.status());
+    return results;
+  }
+  for (size_t i = 0; i < xs.size(); ++i) {
+    if ((*gradients)[i]) results[i] = Tensor(this, (*gradients)[i].getAsOpaquePointer());
+  }
+  return results;
+}
+
+Tensor GraphBuilder::Find(absl::string_view name) const {
+  mlir::Value v = module_->Find(name);
+  return v ? Tensor(const_cast<GraphBuilder*>(this), v.getAsOpaquePointer()) : Tensor();
+}
+
+const std::vector<VariableSpec>& GraphBuilder::variables() const { return module_->variables; }
+
+std::vector<Tensor> GraphBuilder::trainable_variables() const {
+  std::vector<Tensor> result;
+  for (const std::string& name : module_->trainable) {
+    result.push_back(Tensor(const_cast<GraphBuilder*>(this), module_->variable_values.at(name).getAsOpaquePointer()));
+  }
+  return result;
+}
+
+const std::map<std::string, double>& GraphBuilder::scalar_defaults() const { return module_->scalar_defaults; }
+
+std::string GraphBuilder::ToString(bool with_locations) const {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  mlir::OpPrintingFlags flags;
+  if (with_locations) flags.enableDebugInfo(true, /*prettyForm=*/true);
+  module_->module()->print(out, flags);
+  return out.str();
+}
+
+}  // namespace tandem

@@ -1,0 +1,267 @@
+#include "graph/graph_module.h"
+
+#include <cctype>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "graph/ir/dialect.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+
+namespace tandem::internal {
+
+GraphModule::GraphModule(absl::string_view name)
+    : context_(mlir::MLIRContext::Threading::DISABLED), builder_(&context_) {
+  context_.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  mlir::Location loc = mlir::UnknownLoc::get(&context_);
+  module_ = mlir::ModuleOp::create(loc, llvm::StringRef(name.data(), name.size()));
+  builder_.setInsertionPointToEnd(module_->getBody());
+  main_ = builder_.create<mlir::func::FuncOp>(loc, "main", builder_.getFunctionType({}, {}));
+  mlir::Block* body = main_.addEntryBlock();
+  builder_.setInsertionPointToEnd(body);
+  auto end = builder_.create<mlir::func::ReturnOp>(loc);
+  builder_.setInsertionPoint(end);
+  context_.getDiagEngine().registerHandler([this](mlir::Diagnostic& diagnostic) {
+    if (capturing_ == 0) return mlir::failure();  // passes install handlers of their own
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
+      if (!diagnostics_.empty()) diagnostics_ += "; ";
+      diagnostics_ += diagnostic.str();
+    }
+    return mlir::success();
+  });
+}
+
+void GraphModule::Fail(absl::Status status) {
+  if (status_.ok()) status_ = std::move(status);
+}
+
+std::string GraphModule::Scoped(absl::string_view base) const { return absl::StrCat(scope_, base); }
+
+namespace {
+
+std::string Unique(const std::string& base, std::set<std::string>& taken, std::unordered_map<std::string, int>& next) {
+  if (taken.insert(base).second) return base;
+  for (int& i = next[base];;) {
+    std::string name = absl::StrCat(base, "_", ++i);
+    if (taken.insert(name).second) return name;
+  }
+}
+
+}  // namespace
+
+std::string GraphModule::TakeName(absl::string_view base) { return Unique(Scoped(base), names_, next_suffix_); }
+
+std::string GraphModule::TakeGlobalName(absl::string_view name) {
+  return Unique(std::string(name), names_, next_suffix_);
+}
+
+std::string GraphModule::UniqueScope(absl::string_view base) {
+  std::unordered_map<std::string, int> next;  // scopes count on their own
+  return Unique(Scoped(base), scopes_, next).substr(scope_.size());
+}
+
+void GraphModule::PushScope(absl::string_view name) {
+  scope_lengths_.push_back(scope_.size());
+  if (!name.empty()) absl::StrAppend(&scope_, name, "/");
+}
+
+void GraphModule::PopScope() {
+  if (scope_lengths_.empty()) return;
+  scope_.resize(scope_lengths_.back());
+  scope_lengths_.pop_back();
+}
+
+mlir::Location GraphModule::Location(absl::string_view name, SourceLocation loc) {
+  mlir::Location file = mlir::FileLineColLoc::get(&context_, loc.file, loc.line, 0);
+  return mlir::NameLoc::get(mlir::StringAttr::get(&context_, llvm::StringRef(name.data(), name.size())), file);
+}
+
+mlir::Value GraphModule::Find(absl::string_view name) const {
+  auto it = values_.find(std::string(name));
+  return it == values_.end() ? mlir::Value() : it->second;
+}
+
+absl::Status GraphModule::Error(absl::string_view op, absl::string_view name, SourceLocation loc,
+                                absl::string_view message, mlir::ValueRange operands) const {
+  std::string shapes;
+  bool all_told = true;
+  for (mlir::Value v : operands) {
+    auto type = mlir::dyn_cast<mlir::RankedTensorType>(v.getType());
+    if (!type) continue;
+    std::string shape = ShapeString(td::ToShape(type));
+    all_told = all_told && absl::StrContains(message, shape);
+    absl::StrAppend(&shapes, shapes.empty() ? "" : ", ", Name(td::ToDType(type.getElementType())), " ", shape);
+  }
+  std::string text = absl::StrCat(op, " \"", name, "\" at ", loc.file, ":", loc.line, ": ", message);
+  if (!all_told) absl::StrAppend(&text, " (operands ", shapes, ")");
+  return absl::InvalidArgumentError(text);
+}
+
+absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::ValueRange operands, const Attrs& attrs,
+                                                   SourceLocation loc) {
+  std::string base = OpDisplayName(op, attrs);
+  auto error = [&](absl::string_view message) { return Error(op, Scoped(base), loc, message, operands); };
+  mlir::OperationName op_name(absl::StrCat("td.", op), &context_);
+  std::optional<mlir::RegisteredOperationName> info = op_name.getRegisteredInfo();
+  if (!info) return error("there is no such op");
+  auto* infer = info->getInterface<mlir::InferTypeOpInterface>();
+
+  mlir::NamedAttrList list;
+  Shape shape;
+  DType dtype = DType::kInvalid;
+  bool has_shape = false;
+  if (!infer && !operands.empty()) {
+    shape = td::ToShape(operands[0].getType());
+    dtype = td::ToDType(mlir::getElementTypeOrSelf(operands[0].getType()));
+    has_shape = true;
+  }
+  for (const auto& [key, value] : attrs) {
+    if (!infer && key == "shape" && std::holds_alternative<std::vector<int64_t>>(value)) {
+      shape = std::get<std::vector<int64_t>>(value);
+      has_shape = true;
+    } else if (!infer && key == "dtype" && std::holds_alternative<DType>(value)) {
+      dtype = std::get<DType>(value);
+    } else if (mlir::Attribute a = ToAttribute(&context_, value)) {
+      list.append(key, a);
+    } else {
+      return error(absl::StrCat("attribute ", key, " is empty"));
+    }
+  }
+
+  mlir::Location location = Location(Scoped(base), loc);
+  llvm::SmallVector<mlir::Type> types;
+  mlir::Operation* operation = nullptr;
+  std::string diagnostics = CaptureDiagnostics([&] {
+    auto report = [&] { return mlir::emitError(location); };
+    mlir::DictionaryAttr dictionary = list.getDictionary(&context_);
+    if (infer) {
+      // Properties as Operation::create would make them.
+      std::vector<int64_t> storage(info->getOpPropertyByteSize() / sizeof(int64_t) + 1);
+      mlir::OpaqueProperties properties(storage.data());
+      bool has_properties = info->getOpPropertyByteSize() > 0;
+      bool ok = true;
+      if (has_properties) {
+        info->initOpProperties(properties, nullptr);
+        info->populateDefaultProperties(properties);
+        ok = mlir::succeeded(info->setOpPropertiesFromAttribute(op_name, properties, dictionary, report)) &&
+             mlir::succeeded(info->verifyInherentAttrs(list, report));
+      }
+      ok = ok &&
+           mlir::succeeded(infer->inferReturnTypes(&context_, location, operands, dictionary, properties, {}, types));
+      if (has_properties) info->destroyOpProperties(properties);
+      if (!ok) return;
+    } else if (has_shape && dtype != DType::kInvalid) {
+      types.push_back(td::TensorType(&context_, dtype, shape));
+    }
+    mlir::OperationState state(location, op_name);
+    state.addOperands(operands);
+    state.addAttributes(list);
+    state.addTypes(types);
+    operation = builder_.create(state);
+    if (mlir::failed(op_name.verifyInvariants(operation))) {
+      operation->erase();
+      operation = nullptr;
+    }
+  });
+  if (!operation) {
+    absl::string_view message = diagnostics;
+    absl::ConsumePrefix(&message, absl::StrCat("'td.", op, "' op "));
+    return error(message.empty() ? "invalid operands" : message);
+  }
+  std::string name = TakeName(base);
+  operation->setLoc(Location(name, loc));
+  for (mlir::OpResult r : operation->getResults()) {
+    Register(r.getResultNumber() == 0 ? name : absl::StrCat(name, ":", r.getResultNumber()), r);
+  }
+  return operation;
+}
+
+std::string OpDisplayName(absl::string_view op, const Attrs& attrs) {
+  static const auto* kNames = new std::map<std::string, std::string, std::less<>>{
+      {"matmul", "MatMul"}, {"conv2d", "Conv2D"}, {"argmax", "ArgMax"}, {"max", "Maximum"}, {"min", "Minimum"}};
+  if (op == "reduce" || op == "compare") {
+    for (const auto& [key, value] : attrs) {
+      if ((key == "kind" || key == "predicate") && std::holds_alternative<std::string>(value)) {
+        const std::string& kind = std::get<std::string>(value);
+        static const auto* kKinds =
+            new std::map<std::string, std::string>{{"eq", "Equal"},     {"ne", "NotEqual"}, {"lt", "Less"},
+                                                   {"le", "LessEqual"}, {"gt", "Greater"},  {"ge", "GreaterEqual"}};
+        auto it = kKinds->find(kind);
+        return it != kKinds->end() ? it->second
+                                   : OpDisplayName(kind == "max"   ? "Max"
+                                                   : kind == "min" ? "Min"
+                                                                   : kind,
+                                                   {});
+      }
+    }
+  }
+  if (auto it = kNames->find(std::string(op)); it != kNames->end()) return it->second;
+  std::string result;
+  bool upper = true;
+  for (char c : op) {
+    if (c == '_') {
+      upper = true;
+      continue;
+    }
+    result += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    upper = false;
+  }
+  return result;
+}
+
+std::string LocationName(mlir::Location loc) {
+  std::string name;
+  loc->walk([&](mlir::Location l) {
+    auto named = mlir::dyn_cast<mlir::NameLoc>(l);
+    if (!named) return mlir::WalkResult::advance();
+    name = named.getName().str();
+    return mlir::WalkResult::interrupt();
+  });
+  return name;
+}
+
+std::string LocationFileLine(mlir::Location loc) {
+  std::string text;
+  loc->walk([&](mlir::Location l) {
+    auto file = mlir::dyn_cast<mlir::FileLineColLoc>(l);
+    if (!file) return mlir::WalkResult::advance();
+    text = absl::StrCat(file.getFilename().str(), ":", file.getLine());
+    return mlir::WalkResult::interrupt();
+  });
+  return text;
+}
+
+namespace {
+
+mlir::Attribute ToElements(mlir::MLIRContext* context, const HostTensor& t) {
+  if (t.empty()) return {};
+  auto type = td::TensorType(context, t.dtype(), t.shape());
+  if (t.dtype() == DType::kBool) {  // MLIR packs booleans into bits
+    llvm::SmallVector<bool> values;
+    for (int64_t i = 0; i < t.num_elements(); ++i) values.push_back(static_cast<const uint8_t*>(t.raw())[i] != 0);
+    return mlir::DenseElementsAttr::get(type, values);
+  }
+  return mlir::DenseElementsAttr::getFromRawBuffer(
+      type, llvm::ArrayRef(static_cast<const char*>(t.raw()), static_cast<size_t>(t.byte_size())));
+}
+
+}  // namespace
+
+mlir::Attribute ToAttribute(mlir::MLIRContext* context, const Attr& attr) {
+  mlir::Builder b(context);
+  struct Visitor {
+    mlir::Builder& b;
+    mlir::Attribute operator()(bool v) { return b.getBoolAttr(v); }
+    mlir::Attribute operator()(int64_t v) { return b.getI64IntegerAttr(v); }
+    mlir::Attribute operator()(double v) { return b.getF64FloatAttr(v); }
+    mlir::Attribute operator()(const std::string& v) { return b.getStringAttr(v); }
+    mlir::Attribute operator()(const std::vector<int64_t>& v) { return b.getDenseI64ArrayAttr(v); }
+    mlir::Attribute operator()(const std::vector<double>& v) { return b.getDenseF64ArrayAttr(v); }
+    mlir::Attribute operator()(DType v) { return mlir::TypeAttr::get(td::FromDType(b.getContext(), v)); }
+    mlir::Attribute operator()(const HostTensor& v) { return ToElements(b.getContext(), v); }
+  };
+  return std::visit(Visitor{b}, attr);
+}
+
+}  // namespace tandem::internal

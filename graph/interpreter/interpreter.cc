@@ -1,0 +1,274 @@
+#include "graph/interpreter/interpreter.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/status_macros.h"
+#include "graph/ir/dist.h"
+#include "graph/ir/reference_util.h"
+#include "graph/ir/state.h"
+#include "graph/ir/structure.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace tandem {
+
+using mlir::Operation;
+using mlir::Value;
+using td::RefTensor;
+
+namespace {
+
+using Tensors = std::vector<RefTensor>;
+using Values = llvm::DenseMap<Value, std::shared_ptr<const RefTensor>>;
+
+class Interpreter {
+ public:
+  Interpreter(const InterpreterInputs& inputs, InterpreterResults* results) : inputs_(inputs), results_(results) {}
+
+  // Evaluates a block; the operands of its terminator are the result.
+  absl::StatusOr<Tensors> Run(mlir::Block& block, Tensors arguments) {
+    Values values;
+    for (auto [argument, value] : llvm::zip(block.getArguments(), arguments)) {
+      values[argument] = std::make_shared<RefTensor>(std::move(value));
+    }
+    for (Operation& op : block.without_terminator()) TD_RETURN_IF_ERROR(RunOp(op, values));
+    Operation* terminator = block.getTerminator();
+    return Operands(*terminator, values);
+  }
+
+  // A named value, checked against the type that the program gives it.
+  absl::StatusOr<RefTensor> Named(const std::map<std::string, RefTensor>& map, absl::string_view what,
+                                  const std::string& name, mlir::Type type) const {
+    auto it = map.find(name);
+    if (it == map.end()) return absl::InvalidArgumentError(absl::StrCat("no ", what, " \"", name, "\" was given"));
+    TD_RETURN_IF_ERROR(CheckShape(it->second, absl::StrCat(what, " \"", name, "\""), type));
+    return it->second;
+  }
+
+  absl::Status CheckShape(const RefTensor& t, absl::string_view what, mlir::Type type) const {
+    Shape shape = td::ToShape(type);
+    for (int64_t& d : shape) {
+      if (d == kBatch) d = inputs_.batch;
+    }
+    if (shape == t.shape) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(what, " has shape ", ShapeString(t.shape), ", the program needs ",
+                                                   ShapeString(td::ToShape(type)), " with b = ", inputs_.batch));
+  }
+
+ private:
+  static Tensors Operands(Operation& op, const Values& values) {
+    Tensors result;
+    for (Value v : op.getOperands()) result.push_back(*values.lookup(v));
+    return result;
+  }
+
+  static void SetResults(Operation& op, Tensors results, Values& values) {
+    for (auto [value, tensor] : llvm::zip(op.getResults(), results)) {
+      values[value] = std::make_shared<RefTensor>(std::move(tensor));
+    }
+  }
+
+  absl::Status RunOp(Operation& op, Values& values) {
+    if (auto reference = mlir::dyn_cast<td::ReferenceOp>(op)) return RunReference(reference, values);
+    auto named = [&](const std::map<std::string, RefTensor>& map, absl::string_view what,
+                     llvm::StringRef name) -> absl::Status {
+      TD_ASSIGN_OR_RETURN(RefTensor t, Named(map, what, name.str(), op.getResult(0).getType()));
+      values[op.getResult(0)] = std::make_shared<RefTensor>(std::move(t));
+      return absl::OkStatus();
+    };
+    return llvm::TypeSwitch<Operation*, absl::Status>(&op)
+        .Case([&](td::InputOp o) { return named(inputs_.inputs, "input", o.getName()); })
+        .Case([&](td::ScalarOp o) { return named(inputs_.scalars, "scalar", o.getName()); })
+        .Case([&](td::ReadOp o) { return named(inputs_.variables, "variable", o.getVariable()); })
+        .Case([&](td::AssignOp o) {
+          results_->variables[o.getVariable().str()] = *values.lookup(o.getValue());
+          return absl::OkStatus();
+        })
+        .Case([&](td::OutputOp o) {
+          results_->outputs[o.getName().str()] = *values.lookup(o.getValue());
+          return absl::OkStatus();
+        })
+        // One replica and one shard: combining is the identity.
+        .Case([&](td::AllReduceOp o) {
+          SetResults(op, Operands(op, values), values);
+          return absl::OkStatus();
+        })
+        .Case([&](td::CheckFiniteOp o) { return absl::OkStatus(); })
+        .Case([&](td::MapShardsOp o) -> absl::Status {
+          TD_ASSIGN_OR_RETURN(Tensors results, Run(o.getBody().front(), Operands(op, values)));
+          SetResults(op, std::move(results), values);
+          return absl::OkStatus();
+        })
+        .Case([&](td::LaunchOp o) -> absl::Status {
+          TD_ASSIGN_OR_RETURN(Tensors results, Launch(op, o.getKernelAttr(), Operands(op, values)));
+          SetResults(op, std::move(results), values);
+          return absl::OkStatus();
+        })
+        .Case([&](td::GroupedLaunchOp o) -> absl::Status {
+          Tensors operands = Operands(op, values), all;
+          size_t n = operands.size() / std::max<int64_t>(o.getMembers(), 1);
+          for (size_t i = 0; i + n <= operands.size() && n > 0; i += n) {
+            TD_ASSIGN_OR_RETURN(Tensors results,
+                                Launch(op, o.getKernelAttr(), Tensors(operands.begin() + i, operands.begin() + i + n)));
+            for (RefTensor& r : results) all.push_back(std::move(r));
+          }
+          for (auto [result, t] : llvm::zip(op.getResults(), all)) t.shape = Concrete(result.getType());
+          SetResults(op, std::move(all), values);
+          return absl::OkStatus();
+        })
+        .Default([&](Operation* o) {
+          return absl::UnimplementedError(
+              absl::StrCat("the interpreter cannot evaluate ", o->getName().getStringRef().str()));
+        });
+  }
+
+  absl::Status RunReference(td::ReferenceOp reference, Values& values) {
+    Operation* op = reference.getOperation();
+    std::vector<const RefTensor*> operands;
+    for (Value v : op->getOperands()) operands.push_back(values.lookup(v).get());
+    Tensors results(op->getNumResults());
+    td::RefContext context{.batch = inputs_.batch, .row_offset = inputs_.row_offset};
+    TD_RETURN_IF_ERROR(reference.evaluate(operands, context, results));
+    for (auto [value, tensor] : llvm::zip(op->getResults(), results)) {
+      TD_RETURN_IF_ERROR(CheckShape(tensor, op->getName().getStringRef().str(), value.getType()));
+    }
+    SetResults(*op, std::move(results), values);
+    return absl::OkStatus();
+  }
+
+  Shape Concrete(mlir::Type type) const {
+    Shape shape = td::ToShape(type);
+    for (int64_t& d : shape) {
+      if (d == kBatch) d = inputs_.batch;
+    }
+    return shape;
+  }
+
+  absl::StatusOr<Tensors> Launch(Operation& op, mlir::FlatSymbolRefAttr name, Tensors operands) {
+    auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(&op, name);
+    if (!kernel || kernel.isExternal()) {
+      return absl::InvalidArgumentError(absl::StrCat("kernel ", name.getValue().str(), " has no body"));
+    }
+    int64_t elements = 0, size = 0;
+    for (auto [type, t] : llvm::zip(kernel.getArgumentTypes(), operands)) {
+      if (Concrete(type) == t.shape) continue;
+      elements = static_cast<int64_t>(t.values.size());
+      size = NumElements(Concrete(type));
+    }
+    if (size == 0) return Run(kernel.getBody().front(), std::move(operands));
+    // A flat kernel: runs over chunks of as many elements as its type has; the last one is padded.
+    Tensors all(kernel.getNumResults());
+    for (int64_t begin = 0; begin < elements; begin += size) {
+      Tensors chunk;
+      for (auto [type, t] : llvm::zip(kernel.getArgumentTypes(), operands)) {
+        RefTensor part = td::MakeResult(type, inputs_.batch);
+        if (part.shape.empty()) {
+          part.values = t.values;
+        } else {
+          int64_t n = std::min<int64_t>(size, static_cast<int64_t>(t.values.size()) - begin);
+          std::copy_n(t.values.begin() + begin, n, part.values.begin());
+        }
+        chunk.push_back(std::move(part));
+      }
+      TD_ASSIGN_OR_RETURN(Tensors results, Run(kernel.getBody().front(), std::move(chunk)));
+      for (size_t i = 0; i < results.size(); ++i) {
+        all[i].dtype = results[i].dtype;
+        int64_t n = std::min(size, elements - begin);
+        all[i].values.insert(all[i].values.end(), results[i].values.begin(), results[i].values.begin() + n);
+        all[i].shape = {static_cast<int64_t>(all[i].values.size())};
+      }
+    }
+    for (size_t i = 0; i < all.size() && i < op.getNumResults(); ++i)
+      all[i].shape = Concrete(op.getResult(i).getType());
+    return all;
+  }
+
+  const InterpreterInputs& inputs_;
+  InterpreterResults* results_;
+};
+
+}  // namespace
+
+RefTensor ToRefTensor(const HostTensor& tensor) {
+  RefTensor t{.dtype = tensor.dtype(), .shape = tensor.shape(), .values = {}};
+  auto copy = [&](const auto* data) { t.values.assign(data, data + tensor.num_elements()); };
+  switch (tensor.dtype()) {
+    case DType::kFloat32:
+      copy(tensor.data<float>());
+      break;
+    case DType::kFloat64:
+      copy(tensor.data<double>());
+      break;
+    case DType::kInt32:
+      copy(tensor.data<int32_t>());
+      break;
+    case DType::kInt64:
+      copy(tensor.data<int64_t>());
+      break;
+    case DType::kUInt8:
+    case DType::kBool:
+      copy(tensor.data<uint8_t>());
+      break;
+    case DType::kInvalid:
+      break;
+  }
+  return t;
+}
+
+HostTensor ToHostTensor(const RefTensor& tensor) { return HostTensor::FromVector(tensor.shape, tensor.values); }
+
+absl::StatusOr<InterpreterResults> Interpret(mlir::func::FuncOp function, const InterpreterInputs& inputs) {
+  if (function.isExternal()) return absl::InvalidArgumentError("the function has no body");
+  InterpreterResults results;
+  Interpreter interpreter(inputs, &results);
+  Tensors arguments;
+  size_t next = 0;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    mlir::Type type = function.getArgument(i).getType();
+    auto name = [&](llvm::StringRef attribute) -> std::string {
+      mlir::Attribute a = function.getArgAttr(i, attribute);
+      if (auto s = mlir::dyn_cast_or_null<mlir::StringAttr>(a)) return s.getValue().str();
+      if (auto s = mlir::dyn_cast_or_null<mlir::FlatSymbolRefAttr>(a)) return s.getValue().str();
+      return "";
+    };
+    absl::StatusOr<RefTensor> value;
+    if (std::string s = name("td.input"); !s.empty()) {
+      value = interpreter.Named(inputs.inputs, "input", s, type);
+    } else if (std::string s = name("td.variable"); !s.empty()) {
+      value = interpreter.Named(inputs.variables, "variable", s, type);
+    } else if (std::string s = name("td.scalar"); !s.empty()) {
+      value = interpreter.Named(inputs.scalars, "scalar", s, type);
+    } else if (next < inputs.arguments.size()) {
+      value = inputs.arguments[next++];
+      TD_RETURN_IF_ERROR(interpreter.CheckShape(*value, absl::StrCat("argument ", i), type));
+    } else {
+      return absl::InvalidArgumentError(absl::StrCat("no value was given for argument ", i));
+    }
+    if (!value.ok()) return value.status();
+    arguments.push_back(*std::move(value));
+  }
+  TD_ASSIGN_OR_RETURN(Tensors returned, interpreter.Run(function.getBody().front(), std::move(arguments)));
+  for (unsigned i = 0; i < returned.size(); ++i) {
+    auto text = [&](llvm::StringRef attribute) -> std::string {
+      mlir::Attribute a = function.getResultAttr(i, attribute);
+      if (auto s = mlir::dyn_cast_or_null<mlir::StringAttr>(a)) return s.getValue().str();
+      if (auto s = mlir::dyn_cast_or_null<mlir::FlatSymbolRefAttr>(a)) return s.getValue().str();
+      return "";
+    };
+    if (std::string s = text("td.update"); !s.empty()) {
+      results.variables[s] = std::move(returned[i]);
+    } else if (std::string s = text("td.output"); !s.empty()) {
+      results.outputs[s] = std::move(returned[i]);
+    } else {
+      results.results.push_back(std::move(returned[i]));
+    }
+  }
+  return results;
+}
+
+}  // namespace tandem

@@ -1,0 +1,97 @@
+#include "graph/ops_internal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops.h"
+
+namespace tandem::internal {
+
+GraphBuilder* GraphOf(absl::Span<const Tensor> tensors) {
+  for (const Tensor& t : tensors) {
+    if (t.graph() != nullptr) return t.graph();
+  }
+  return nullptr;
+}
+
+Tensor EmitOp(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs, SourceLocation loc) {
+  GraphBuilder* graph = GraphOf(operands);
+  return graph ? graph->Emit(op, operands, attrs, loc) : Tensor();
+}
+
+bool BroadcastTogether(absl::string_view op, Tensor* x, Tensor* y, SourceLocation loc) {
+  GraphBuilder* graph = GraphOf({*x, *y});
+  if (graph == nullptr || !graph->status().ok()) return false;
+  if (!x->ok() || !y->ok() || x->graph() != y->graph()) {
+    graph->Emit(op, {*x, *y}, {}, loc);  // says what is wrong
+    return false;
+  }
+  Shape a = x->shape(), b = y->shape();
+  if (a == b) return true;
+  Shape result(std::max(a.size(), b.size()));
+  bool ok = true;
+  for (size_t i = 0; i < result.size(); ++i) {
+    int64_t p = i < a.size() ? a[a.size() - 1 - i] : 1, q = i < b.size() ? b[b.size() - 1 - i] : 1;
+    ok = ok && (p == q || p == 1 || q == 1);
+    result[result.size() - 1 - i] = p == 1 ? q : p;
+  }
+  for (size_t i = 1; i < result.size(); ++i) ok = ok && result[i] != kBatch;
+  if (!ok) {
+    graph->FailAt(op, absl::StrCat("shapes ", ShapeString(a), " and ", ShapeString(b), " do not broadcast"), loc);
+    return false;
+  }
+  *x = Broadcast(*x, result, loc);
+  *y = Broadcast(*y, result, loc);
+  return x->ok() && y->ok();
+}
+
+bool IsFloat(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kFloat64; }
+
+Tensor NumberLike(absl::string_view op, const Tensor& like, double value, SourceLocation loc) {
+  GraphBuilder* graph = like.graph();
+  if (!like.ok() || graph == nullptr) return Tensor();
+  auto whole = [&](double low, double high) { return std::trunc(value) == value && value >= low && value <= high; };
+  switch (like.dtype()) {
+    case DType::kFloat32:
+      return graph->Constant(HostTensor::Scalar(static_cast<float>(value)), loc);
+    case DType::kFloat64:
+      return graph->Constant(HostTensor::Scalar(value), loc);
+    case DType::kInt32:
+      if (!whole(std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max())) break;
+      return graph->Constant(HostTensor::Scalar(static_cast<int32_t>(value)), loc);
+    case DType::kInt64:
+      if (!whole(-0x1p63, 0x1p63 - 1024)) break;
+      return graph->Constant(HostTensor::Scalar(static_cast<int64_t>(value)), loc);
+    default:
+      break;
+  }
+  return graph->FailAt(
+      op,
+      absl::StrCat("the number ", value, " does not fit the tensor's dtype ", Name(like.dtype()), "; Cast it first"),
+      loc);
+}
+
+bool NormalizeAxes(absl::string_view op, const Tensor& x, std::vector<int64_t>* axes, SourceLocation loc) {
+  int64_t rank = x.rank();
+  if (axes->empty()) {
+    for (int64_t i = 0; i < rank; ++i) axes->push_back(i);
+    return true;
+  }
+  for (int64_t& a : *axes) {
+    if (a < -rank || a >= rank) {
+      x.graph()->FailAt(op, absl::StrCat("axis ", a, " is not a dimension of ", ShapeString(x.shape())), loc);
+      return false;
+    }
+    if (a < 0) a += rank;
+  }
+  std::sort(axes->begin(), axes->end());
+  if (std::adjacent_find(axes->begin(), axes->end()) != axes->end()) {
+    x.graph()->FailAt(op, absl::StrCat("axes name a dimension of ", ShapeString(x.shape()), " twice"), loc);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace tandem::internal

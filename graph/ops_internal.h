@@ -1,0 +1,34 @@
+// Shared by graph/ops_*.cc.
+#ifndef TANDEM_GRAPH_OPS_INTERNAL_H_
+#define TANDEM_GRAPH_OPS_INTERNAL_H_
+
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "graph/graph_builder.h"
+
+namespace tandem::internal {
+
+// The graph of the first tensor that has one; null when all are default-constructed.
+GraphBuilder* GraphOf(absl::Span<const Tensor> tensors);
+
+// td.<op> in the graph of its operands; poisoned when there is none.
+Tensor EmitOp(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs, SourceLocation loc);
+
+// Both operands broadcast to their common shape. False after an error, or when one of them is poisoned; the error names
+// `op`.
+bool BroadcastTogether(absl::string_view op, Tensor* x, Tensor* y, SourceLocation loc);
+
+// A number as a scalar constant of `like`'s dtype; poisoned (with an error that names `op`) where the dtype cannot hold
+// it.
+Tensor NumberLike(absl::string_view op, const Tensor& like, double value, SourceLocation loc);
+
+// Axes from 0 on, sorted, without repetition; empty = all. False after an error.
+bool NormalizeAxes(absl::string_view op, const Tensor& x, std::vector<int64_t>* axes, SourceLocation loc);
+
+bool IsFloat(DType dtype);
+
+}  // namespace tandem::internal
+
+#endif  // TANDEM_GRAPH_OPS_INTERNAL_H_

@@ -1,0 +1,66 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops.h"
+#include "graph/ops_internal.h"
+
+namespace tandem {
+
+using internal::EmitOp;
+
+namespace {
+
+Tensor Reduce(const std::string& kind, const Tensor& x, std::vector<int64_t> axes, bool keep_dims, SourceLocation loc) {
+  Attrs attrs = {{"kind", kind}, {"axes", axes}};
+  if (!x.ok() || x.rank() == 0) return x.ok() ? x : EmitOp("reduce", {x}, attrs, loc);
+  if (!internal::NormalizeAxes("reduce", x, &axes, loc)) return {};
+  attrs[1].second = axes;
+  Tensor y = EmitOp("reduce", {x}, attrs, loc);
+  if (!keep_dims || !y.ok()) return y;
+  Shape shape = x.shape();
+  for (int64_t a : axes) shape[a] = 1;
+  return Reshape(y, shape, loc);
+}
+
+}  // namespace
+
+Tensor ReduceSum(const Tensor& x, std::vector<int64_t> axes, bool keep_dims, SourceLocation loc) {
+  return Reduce("sum", x, std::move(axes), keep_dims, loc);
+}
+Tensor ReduceMax(const Tensor& x, std::vector<int64_t> axes, bool keep_dims, SourceLocation loc) {
+  return Reduce("max", x, std::move(axes), keep_dims, loc);
+}
+Tensor ReduceMin(const Tensor& x, std::vector<int64_t> axes, bool keep_dims, SourceLocation loc) {
+  return Reduce("min", x, std::move(axes), keep_dims, loc);
+}
+
+Tensor ReduceMean(const Tensor& x, std::vector<int64_t> axes, bool keep_dims, SourceLocation loc) {
+  if (!x.ok() || x.rank() == 0) return Reduce("sum", x, axes, keep_dims, loc);
+  if (!internal::IsFloat(x.dtype())) {
+    return x.graph()->FailAt("reduce_mean",
+                             absl::StrCat("needs floating-point numbers, not ", Name(x.dtype()), "; Cast first"), loc);
+  }
+  if (!internal::NormalizeAxes("reduce_mean", x, &axes, loc)) return {};
+  Tensor sum = Reduce("sum", x, axes, keep_dims, loc);
+  double elements = 1;
+  bool over_batch = false;
+  for (int64_t a : axes) {
+    int64_t d = x.shape()[a];
+    if (d == kBatch) {
+      over_batch = true;
+    } else {
+      elements *= static_cast<double>(d);
+    }
+  }
+  if (!over_batch) return Div(sum, elements, loc);
+  // The number of examples of the whole global batch, known only at run time.
+  Tensor count = Cast(x.graph()->StepScalar("example_count", DType::kFloat32, 0, loc), x.dtype(), loc);
+  return Div(sum, elements == 1 ? count : Mul(count, elements, loc), loc);
+}
+
+Tensor ArgMax(const Tensor& x, int64_t axis, SourceLocation loc) {
+  if (axis < 0) axis += x.rank();
+  return EmitOp("argmax", {x}, {{"axis", axis}}, loc);
+}
+
+}  // namespace tandem

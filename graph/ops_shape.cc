@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/ops.h"
+#include "graph/ops_internal.h"
+
+namespace tandem {
+
+using internal::EmitOp;
+
+Tensor Broadcast(const Tensor& x, const Shape& shape, SourceLocation loc) {
+  if (!x.ok()) return EmitOp("broadcast", {x}, {{"shape", shape}, {"dims", std::vector<int64_t>{}}}, loc);
+  Shape from = x.shape();
+  if (from == shape) return x;
+  size_t offset = shape.size() - from.size();
+  bool ok = from.size() <= shape.size();
+  Shape kept;  // the operand without the dimensions of size 1 that are repeated
+  std::vector<int64_t> dims;
+  for (size_t i = 0; ok && i < from.size(); ++i) {
+    int64_t to = shape[offset + i];
+    if (from[i] == to) {
+      kept.push_back(from[i]);
+      dims.push_back(static_cast<int64_t>(offset + i));
+    } else {
+      ok = from[i] == 1;
+    }
+  }
+  if (!ok) {
+    return x.graph()->FailAt(
+        "broadcast", absl::StrCat("shape ", ShapeString(from), " does not broadcast to ", ShapeString(shape)), loc);
+  }
+  Tensor y = kept == from ? x : Reshape(x, kept, loc);
+  return EmitOp("broadcast", {y}, {{"shape", shape}, {"dims", dims}}, loc);
+}
+
+Tensor Reshape(const Tensor& x, const Shape& shape, SourceLocation loc) {
+  if (x.ok() && x.shape() == shape) return x;
+  return EmitOp("reshape", {x}, {{"shape", shape}}, loc);
+}
+
+Tensor Transpose(const Tensor& x, const std::vector<int64_t>& permutation, SourceLocation loc) {
+  return EmitOp("transpose", {x}, {{"permutation", permutation}}, loc);
+}
+
+Tensor Slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& size, SourceLocation loc) {
+  return EmitOp("slice", {x}, {{"begin", begin}, {"size", size}}, loc);
+}
+
+Tensor Pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high, double value,
+           SourceLocation loc) {
+  return EmitOp("pad", {x}, {{"low", low}, {"high", high}, {"value", value}}, loc);
+}
+
+Tensor Concat(const std::vector<Tensor>& xs, int64_t axis, SourceLocation loc) {
+  if (axis < 0 && !xs.empty()) axis += xs[0].rank();
+  return EmitOp("concat", xs, {{"axis", axis}}, loc);
+}
+
+Tensor Gather(const Tensor& params, const Tensor& indices, SourceLocation loc) {
+  return EmitOp("gather", {params, indices}, {}, loc);
+}
+
+Tensor OneHot(const Tensor& indices, int64_t depth, DType dtype, SourceLocation loc) {
+  Shape shape = indices.shape();
+  shape.push_back(depth);
+  if (indices.ok() && depth < 1) {
+    return indices.graph()->FailAt("one_hot", absl::StrCat("depth ", depth, " must be positive"), loc);
+  }
+  return EmitOp("one_hot", {indices}, {{"shape", shape}, {"dtype", dtype}}, loc);
+}
+
+Tensor Iota(GraphBuilder* graph, const Shape& shape, int64_t axis, DType dtype, SourceLocation loc) {
+  if (graph == nullptr) return {};
+  if (axis < 0) axis += static_cast<int64_t>(shape.size());
+  return graph->Emit("iota", {}, {{"axis", axis}, {"shape", shape}, {"dtype", dtype}}, loc);
+}
+
+}  // namespace tandem

@@ -1,0 +1,26 @@
+// Evaluates a graph with the reference interpreter: the oracle that compiled programs are tested against. Free of MLIR.
+#ifndef TANDEM_GRAPH_REFERENCE_H_
+#define TANDEM_GRAPH_REFERENCE_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/host_tensor.h"
+#include "graph/graph_builder.h"
+
+namespace tandem {
+
+using TensorMap = std::map<std::string, HostTensor>;
+
+// One step over one batch, on one replica, in double precision. `inputs` by the names of Input (all with the same
+// number of rows), `variables` by full name, `scalars` of rank 0 by name; a scalar that is not given has its default,
+// "example_count" and "replica_example_count" the number of rows. Returns, all as float64, the outputs by name and the
+// assigned variables by full name. Errors: the graph's status; InvalidArgument for a missing or misshapen value, naming
+// it.
+absl::StatusOr<TensorMap> Evaluate(const GraphBuilder& graph, const TensorMap& inputs, const TensorMap& variables,
+                                   const TensorMap& scalars = {});
+
+}  // namespace tandem
+
+#endif  // TANDEM_GRAPH_REFERENCE_H_

@@ -1,0 +1,25 @@
+#include "graph/tensor.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/graph_module.h"
+#include "graph/ir/interfaces.h"
+
+namespace tandem {
+
+static mlir::Value ValueOf(void* value) { return mlir::Value::getFromOpaquePointer(value); }
+
+DType Tensor::dtype() const {
+  return ok() ? td::ToDType(mlir::getElementTypeOrSelf(ValueOf(value_).getType())) : DType::kInvalid;
+}
+
+Shape Tensor::shape() const { return ok() ? td::ToShape(ValueOf(value_).getType()) : Shape{}; }
+
+std::string Tensor::name() const {
+  if (!ok()) return "";
+  std::string name = internal::LocationName(ValueOf(value_).getLoc());
+  auto result = mlir::dyn_cast<mlir::OpResult>(ValueOf(value_));
+  if (result && result.getResultNumber() > 0) absl::StrAppend(&name, ":", result.getResultNumber());
+  return name;
+}
+
+}  // namespace tandem
