@@ -1,0 +1,102 @@
+#include "passes/compile.h"
+
+#include <atomic>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/env.h"
+#include "base/exit_code.h"
+#include "base/fingerprint.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "graph/graph_module.h"
+#include "mlir/IR/Builders.h"
+#include "passes/build_id.h"
+#include "passes/codegen/compile.h"
+#include "passes/codegen/cpu_target.h"
+#include "passes/pipeline.h"
+#include "passes/serialize.h"
+
+namespace tandem {
+namespace {
+
+std::atomic<int64_t> compile_count{0};
+
+// The choices that steer the passes, as attributes of the module: they are part of every dump.
+void SetModuleOptions(mlir::ModuleOp module, absl::string_view mode, const CompileOptions& options) {
+  mlir::Builder b(module.getContext());
+  llvm::SmallVector<mlir::Attribute> devices;
+  for (const std::string& d : options.devices) devices.push_back(b.getStringAttr(d));
+  module->setAttr("td.mode", b.getStringAttr(llvm::StringRef(mode.data(), mode.size())));
+  module->setAttr("td.devices", b.getArrayAttr(devices));
+  module->setAttr("td.replicas", b.getI64IntegerAttr(options.devices.size()));
+  module->setAttr("td.batch", b.getI64IntegerAttr(options.batch_per_replica));
+  module->setAttr("td.lanes", b.getI64IntegerAttr(options.lanes));
+  module->setAttr("td.shard_rows", b.getI64IntegerAttr(options.shard_rows));
+}
+
+// The key of the cache: everything that the bytes of the executable depend on.
+std::string CacheKey(mlir::ModuleOp module, const CpuTarget& target, const CompileOptions& options) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true));
+  os << target.cpu << target.features << BuildId() << absl::StrJoin(options.disabled_passes, ",");
+  return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
+}
+
+absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& key, absl::string_view mode,
+                                    const CpuTarget& target, const CompileOptions& options) {
+  ++compile_count;
+  SerializeOptions serialize;
+  PipelineOptions pipeline;
+  pipeline.disabled_passes = options.disabled_passes;
+  pipeline.print_before = options.print_before;
+  pipeline.print_after = options.print_after;
+  TD_RETURN_IF_ERROR(RunPipeline(module, pipeline, &serialize.ir));
+  TD_ASSIGN_OR_RETURN(std::vector<CompiledKernel> kernels, CompileKernels(module, target, options.threads));
+  std::vector<KernelCode> code;
+  std::string llvm_ir;
+  for (CompiledKernel& k : kernels) {
+    absl::StrAppend(&llvm_ir, k.llvm_ir, "\n");
+    code.push_back({k.symbol, std::move(k.elf_object)});
+  }
+  serialize.ir.push_back({"codegen", std::move(llvm_ir)});
+  serialize.mode = std::string(mode);
+  serialize.key = key;
+  serialize.producer = absl::StrCat("tandem ", BuildId());
+  serialize.target = absl::StrJoin(target.required, " ");
+  return SerializeExecutable(module, code, serialize);
+}
+
+}  // namespace
+
+int64_t CompileCount() { return compile_count; }
+
+absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& graph, absl::string_view mode,
+                                                               const CompileOptions& options) {
+  TD_RETURN_IF_ERROR(graph.status());
+  TD_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetByName(options.target));
+  // The graph stays as the user built it; the passes work on a copy.
+  mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
+  SetModuleOptions(*module, mode, options);
+  std::string key = CacheKey(*module, target, options);
+  std::string path = options.cache_dir.empty()
+                         ? ""
+                         : absl::StrCat(options.cache_dir, "/", std::string(mode), "-", key.substr(0, 16), ".tdx");
+  Env* env = Env::Default();
+  if (!path.empty() && env->Exists(path)) {
+    absl::StatusOr<std::shared_ptr<const Executable>> cached = Executable::Load(path);
+    if (cached.ok() && (*cached)->index().key == key) return cached;
+    TD_LOG(WARNING) << "the cached executable " << path << " is not usable ("
+                    << (cached.ok() ? "it has another key" : cached.status().message()) << "); compiling again";
+  }
+  TD_ASSIGN_OR_RETURN(std::string bytes, Compile(*module, key, mode, target, options));
+  if (!path.empty()) {
+    TD_RETURN_IF_ERROR(env->CreateDirs(options.cache_dir));
+    TD_RETURN_IF_ERROR(env->WriteFileAtomically(path, bytes));
+  }
+  return Executable::Parse(bytes, path.empty() ? absl::StrCat(std::string(mode), " executable") : path);
+}
+
+}  // namespace tandem

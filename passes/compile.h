@@ -1,0 +1,41 @@
+// The compiler: from a graph to an executable. Free of MLIR types.
+#ifndef TANDEM_PASSES_COMPILE_H_
+#define TANDEM_PASSES_COMPILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "graph/graph_builder.h"
+#include "runtime/executable.h"
+
+namespace tandem {
+
+struct CompileOptions {
+  std::vector<std::string> devices = {"cpu:0"};  // one replica each
+  int64_t batch_per_replica = 32;                // rows that one replica takes at most
+  int lanes = 0;                                 // of the global batch; 0 = chosen from the global batch
+  int shard_rows = 0;                            // examples per kernel call; 0 = chosen
+  std::string cache_dir;                         // "<model_dir>/compiled"; empty = no cache
+  int threads = 1;                               // for compiling kernels
+  std::string target = "host";                   // "host", "avx512", "avx2"
+  std::vector<std::string> disabled_passes;
+  std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
+};
+
+// Compiles `graph` for `mode` ("train", "eval", "predict"). With a cache, an executable of the same graph, options,
+// target and compiler build is loaded instead; a damaged cache entry is reported and compiled anew; files are written
+// to a temporary name and renamed. Errors: the graph's own first error; exit code 70 (compile error) with the op and
+// the user's file and line.
+absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& graph, absl::string_view mode,
+                                                               const CompileOptions& options);
+
+// How often this process really compiled (not loaded) a graph.
+int64_t CompileCount();
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_COMPILE_H_
