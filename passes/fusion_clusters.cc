@@ -128,20 +128,23 @@ void FusionClusters::ChooseInlined() {
     } else if (kind == td::FusionKind::kInjective) {
       node.inlined = node.weight.ops <= kCheap;
     } else if (kind == td::FusionKind::kElementwise && cheap && node.batched) {
-      // Worth it when several kernels would read the one large operand instead of the result.
-      unsigned users = 0;
-      bool stored_anyway = false;
-      for (mlir::Operation* user : node.op->getUsers()) {
+      bool stored_anyway = llvm::any_of(node.op->getUsers(), [&](mlir::Operation* user) {
         auto it = index_.find(user);
-        stored_anyway |= it == index_.end() || !nodes_[it->second].fusible;
-        ++users;
-      }
+        return it == index_.end() || !nodes_[it->second].fusible;
+      });
       llvm::SmallVector<mlir::Value> leaves;
       for (mlir::Value operand : node.op->getOperands()) Expand(operand, leaves);
       int large = llvm::count_if(
           leaves, [&](mlir::Value v) { return td::IsBatched(v.getType()) && 2 * SizeOf(v) >= node.result_size; });
-      node.inlined = users > 1 && !stored_anyway && large <= 1;
+      node.inlined = !stored_anyway && large <= 1;
     }
+  }
+  // Worth it when several ops would read the one large operand instead of the result, and then also for what only
+  // serves such an op. With one user it is an ordinary member of that user's cluster.
+  for (Node& node : llvm::reverse(nodes_)) {
+    if (!node.inlined || !node.elementwise || !node.op->hasOneUse()) continue;
+    const Node& user = nodes_[index_[*node.op->user_begin()]];
+    node.inlined = user.inlined && user.elementwise;
   }
   for (Node& node : nodes_) {
     if (!node.fusible || IsConstant(node.op)) continue;

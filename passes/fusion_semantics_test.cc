@@ -152,5 +152,25 @@ func.func @main(%dy: tensor<?x3x4xf32>, %i: tensor<?x3xi64>) -> tensor<9x4xf32> 
               2, 1e-5);  // every row of the result reads all updates: tanh is not computed again for each
 }
 
+// Bias, relu and pooling are one kernel; backward, the activation is computed again, and relu's, pooling's and the
+// bias' gradients are one kernel.
+TEST(FusionSemanticsTest, PoolingForwardAndBackward) {
+  ExpectFused(R"(
+func.func @main(%x: tensor<?x6x6x32xf32>, %b: tensor<32xf32>, %w: tensor<288x288xf32>) -> (tensor<?x6x6x32xf32>, tensor<32xf32>) {
+  %bb = td.broadcast %b dims [3] : tensor<32xf32> -> tensor<?x6x6x32xf32>
+  %a = td.add %x, %bb : tensor<?x6x6x32xf32>
+  %r = td.relu %a : tensor<?x6x6x32xf32>
+  %p = td.max_pool %r window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x6x6x32xf32> -> tensor<?x3x3x32xf32>
+  %f = td.reshape %p : tensor<?x3x3x32xf32> -> tensor<?x288xf32>
+  %z = td.matmul %f, %w : tensor<?x288xf32>, tensor<288x288xf32> -> tensor<?x288xf32>
+  %dy = td.reshape %z : tensor<?x288xf32> -> tensor<?x3x3x32xf32>
+  %g = td.max_pool_grad %r, %dy window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x6x6x32xf32>, tensor<?x3x3x32xf32> -> tensor<?x6x6x32xf32>
+  %m = td.mul %g, %r : tensor<?x6x6x32xf32>
+  %db = td.reduce "sum", %m axes [0, 1, 2] : tensor<?x6x6x32xf32> -> tensor<32xf32>
+  return %m, %db : tensor<?x6x6x32xf32>, tensor<32xf32>
+})",
+              2, 1e-3);
+}
+
 }  // namespace
 }  // namespace tandem
