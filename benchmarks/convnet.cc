@@ -1,0 +1,224 @@
+// benchmarks/convnet: the compiled training step of the S0 convnet against the machine's matmul rate, and the linear
+// model.
+//
+// In one process, alternating: a 1024^3 float32 oneDNN matmul on the same number of threads, and the compiled step
+// (forward, backward, Adam) on random images. Prints images/s, GFLOP/s and the fraction of the matmul rate (medians).
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+#include "frontends/losses.h"
+#include "frontends/models.h"
+#include "frontends/optimizers.h"
+#include "graph/graph_builder.h"
+#include "oneapi/dnnl/dnnl.hpp"
+#include "passes/compile.h"
+#include "runtime/session.h"
+#include "samples/flags.h"
+
+ABSL_FLAG(int, threads, 2, "threads of the step and of the matmul");
+ABSL_FLAG(int, replicas, 1, "CPU devices");
+ABSL_FLAG(int, rounds, 9, "alternations of matmul and step; medians are reported");
+ABSL_FLAG(std::vector<std::string>, batch_sizes, (std::vector<std::string>{"512", "64"}), "global batch sizes");
+
+namespace tandem {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double Seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+
+double Median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
+  return v[v.size() / 2];
+}
+
+// Seconds per call of `fn`, from a stretch of at least 0.2 s.
+double TimePerCall(const std::function<void()>& fn) {
+  Clock::time_point start = Clock::now();
+  int calls = 0;
+  do {
+    fn();
+    ++calls;
+  } while (Seconds(Clock::now() - start) < 0.2);
+  return Seconds(Clock::now() - start) / calls;
+}
+
+// A 1024^3 float32 matmul as oneDNN runs it on `threads` OpenMP threads.
+class Matmul {
+ public:
+  explicit Matmul(int threads) : threads_(threads), engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
+    omp_set_num_threads(threads_);
+    dnnl::memory::desc md({kSize, kSize}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::ab);
+    for (dnnl::memory& m : memory_) {
+      m = dnnl::memory(md, engine_);
+      std::fill_n(static_cast<float*>(m.get_data_handle()), kSize * kSize, 0.5f);
+    }
+    primitive_ = dnnl::matmul(dnnl::matmul::primitive_desc(engine_, md, md, md));
+    omp_set_num_threads(1);
+  }
+  double GflopsPerSecond() {
+    omp_set_num_threads(threads_);
+    double seconds = TimePerCall([&] {
+      primitive_.execute(stream_,
+                         {{DNNL_ARG_SRC, memory_[0]}, {DNNL_ARG_WEIGHTS, memory_[1]}, {DNNL_ARG_DST, memory_[2]}});
+      stream_.wait();
+    });
+    omp_set_num_threads(1);
+    return 2e-9 * kSize * kSize * kSize / seconds;
+  }
+
+ private:
+  static constexpr int64_t kSize = 1024;
+  int threads_;
+  dnnl::engine engine_;
+  dnnl::stream stream_;
+  dnnl::memory memory_[3];
+  dnnl::primitive primitive_;
+};
+
+struct Program {
+  std::unique_ptr<Session> session;
+  StepInputs inputs;
+  std::vector<int> fetches;
+  absl::Status status;
+
+  void Step() {
+    absl::StatusOr<StepResult> result = session->Run(inputs, fetches);
+    if (!result.ok()) status = result.status();
+    inputs.scalars["global_step"] += 1;
+  }
+};
+
+using BuildFn = std::function<void(GraphBuilder&)>;
+
+absl::StatusOr<Program> Prepare(const BuildFn& build, int64_t global_batch, const std::vector<Shape>& row_shapes,
+                                bool integer_labels) {
+  int replicas = absl::GetFlag(FLAGS_replicas);
+  GraphBuilder graph("benchmark");
+  build(graph);
+  CompileOptions options;
+  options.devices.clear();
+  for (int r = 0; r < replicas; ++r) options.devices.push_back(absl::StrCat("cpu:", r));
+  options.batch_per_replica = global_batch / replicas;
+  options.threads = absl::GetFlag(FLAGS_threads);
+  TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, CompileGraph(graph, "train", options));
+  auto variables = std::make_shared<VariableStore>(replicas);
+  Program program;
+  TD_ASSIGN_OR_RETURN(program.session,
+                      Session::Create(executable, variables, {std::make_shared<ThreadPool>(options.threads)}));
+  for (const auto& v : executable->index().variables) {
+    TD_RETURN_IF_ERROR(variables->Initialize(v->name, *v->initializer, 1));
+  }
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> uniform(0, 1);
+  program.inputs.inputs.resize(replicas);
+  for (auto& inputs : program.inputs.inputs) {
+    for (size_t i = 0; i < executable->index().inputs.size(); ++i) {
+      Shape shape = row_shapes[i];
+      shape.insert(shape.begin(), options.batch_per_replica);
+      bool labels = integer_labels && executable->index().inputs[i]->dtype == fb::DType::Int32;
+      HostTensor t(labels ? DType::kInt32 : DType::kFloat32, shape);
+      for (int64_t k = 0; k < t.num_elements(); ++k) {
+        if (labels) {
+          t.data<int32_t>()[k] = static_cast<int32_t>(random() % 10);
+        } else {
+          t.data<float>()[k] = uniform(random);
+        }
+      }
+      inputs.push_back(t);
+    }
+  }
+  program.inputs.scalars = graph.scalar_defaults();
+  program.fetches = {0};
+  return program;
+}
+
+// Floating-point operations of one image: 2 per multiply-add, of the convolutions and dense layers; forward, gradient
+// to the weights, and gradient to the input except for the first layer.
+double ConvnetFlops() {
+  double conv1 = 2.0 * 26 * 26 * 9 * 32, conv2 = 2.0 * 11 * 11 * 9 * 32 * 64, conv3 = 2.0 * 3 * 3 * 9 * 64 * 64;
+  double dense = 2.0 * (576 * 64 + 64 * 10);
+  return 2 * conv1 + 3 * (conv2 + conv3 + dense);
+}
+
+absl::Status Convnet(int64_t batch, Matmul& matmul) {
+  TD_ASSIGN_OR_RETURN(Program program, Prepare(
+                                           [](GraphBuilder& graph) {
+                                             Tensor image = graph.Input("image", DType::kFloat32, {kBatch, 28, 28, 1});
+                                             Tensor label = graph.Input("label", DType::kInt32, {kBatch});
+                                             Tensor logits =
+                                                 models::ZalandoConvnet(image, {.training = true, .logits = true});
+                                             Tensor loss = losses::SparseSoftmaxCrossEntropy(label, logits);
+                                             optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss);
+                                             graph.Output("loss", loss);
+                                           },
+                                           batch, {{28, 28, 1}, {}}, true));
+  for (int i = 0; i < 5; ++i) program.Step();  // first touches and caches
+  std::vector<double> rates, steps, fractions;
+  for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
+    double rate = matmul.GflopsPerSecond();
+    double seconds = TimePerCall([&] { program.Step(); });
+    rates.push_back(rate);
+    steps.push_back(seconds);
+    fractions.push_back(1e-9 * ConvnetFlops() * batch / seconds / rate);
+  }
+  TD_RETURN_IF_ERROR(program.status);
+  double seconds = Median(steps);
+  std::printf(
+      "convnet batch %4lld: %8.0f images/s  %7.1f GFLOP/s  %.3f of the 1024^3 matmul rate (%.1f GFLOP/s)  %.3f "
+      "ms/step\n",
+      static_cast<long long>(batch), batch / seconds, 1e-9 * ConvnetFlops() * batch / seconds, Median(fractions),
+      Median(rates), 1e3 * seconds);
+  return absl::OkStatus();
+}
+
+absl::Status LinearModel() {
+  TD_ASSIGN_OR_RETURN(Program program, Prepare(
+                                           [](GraphBuilder& graph) {
+                                             Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 1});
+                                             Tensor y = graph.Input("y", DType::kFloat32, {kBatch, 1});
+                                             Tensor loss = losses::MeanSquaredError(y, models::Linear(x));
+                                             optimizers::GradientDescent({.learning_rate = 0.2}).Minimize(loss);
+                                             graph.Output("loss", loss);
+                                           },
+                                           32, {{1}, {1}}, false));
+  for (int i = 0; i < 100; ++i) program.Step();
+  std::vector<double> steps;
+  for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round)
+    steps.push_back(TimePerCall([&] { program.Step(); }));
+  TD_RETURN_IF_ERROR(program.status);
+  std::printf("linear model batch 32: %.2f microseconds/step\n", 1e6 * Median(steps));
+  return absl::OkStatus();
+}
+
+absl::Status Main() {
+  Matmul matmul(absl::GetFlag(FLAGS_threads));
+  for (const std::string& batch : absl::GetFlag(FLAGS_batch_sizes)) {
+    TD_RETURN_IF_ERROR(Convnet(std::stoll(batch), matmul));
+  }
+  return LinearModel();
+}
+
+}  // namespace
+}  // namespace tandem
+
+int main(int argc, char** argv) {
+  if (std::optional<int> code =
+          tandem::ParseFlags(argc, argv, "the compiled convnet step against the machine's matmul rate"))
+    return *code;
+  absl::Status status = tandem::Main();
+  if (!status.ok()) std::cerr << "convnet: " << status.message() << "\n";
+  return tandem::ExitCodeFor(status);
+}

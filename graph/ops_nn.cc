@@ -1,0 +1,109 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/fingerprint.h"
+#include "graph/graph_module.h"
+#include "graph/ops.h"
+#include "graph/ops_internal.h"
+
+namespace tandem {
+
+using internal::EmitOp;
+
+namespace {
+
+// Strides and explicit pads of windows over an NHWC image. False after an error.
+bool ResolveWindow(absl::string_view op, const Tensor& x, const std::vector<int64_t>& window,
+                   const WindowOptions& options, Attrs* attrs, SourceLocation loc) {
+  std::string problem;
+  if (x.rank() != 4)
+    problem =
+        absl::StrCat("input ", ShapeString(x.shape()), " must have 4 dimensions [batch, height, width, channels]");
+  if (window.size() != 2 || options.strides.size() != 2) problem = "needs a height and a width for window and strides";
+  for (size_t i = 0; i < 2 && problem.empty(); ++i) {
+    if (window[i] < 1 || options.strides[i] < 1) problem = "needs windows and strides of at least 1";
+  }
+  if (options.padding != "VALID" && options.padding != "SAME") {
+    problem = absl::StrCat("unknown padding \"", options.padding, "\"; use VALID or SAME");
+  }
+  if (!problem.empty()) {
+    x.graph()->FailAt(op, problem, loc);
+    return false;
+  }
+  std::vector<int64_t> low = {0, 0}, high = {0, 0};
+  for (int i = 0; i < 2 && options.padding == "SAME"; ++i) {
+    // TensorFlow: as many outputs as ceil(size / stride); the odd pad goes to the end.
+    int64_t size = x.shape()[1 + i], stride = options.strides[i];
+    int64_t total = std::max<int64_t>(((size + stride - 1) / stride - 1) * stride + window[i] - size, 0);
+    low[i] = total / 2;
+    high[i] = total - low[i];
+  }
+  *attrs = {{"strides", options.strides}, {"pad_low", low}, {"pad_high", high}};
+  return true;
+}
+
+Tensor Pool(absl::string_view op, const Tensor& x, const std::vector<int64_t>& window, const WindowOptions& options,
+            SourceLocation loc) {
+  if (!x.ok()) return EmitOp(op, {x}, {}, loc);
+  Attrs attrs;
+  if (!ResolveWindow(op, x, window, options, &attrs, loc)) return {};
+  attrs.push_back({"window", window});
+  return EmitOp(op, {x}, attrs, loc);
+}
+
+}  // namespace
+
+Tensor MatMul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b, SourceLocation loc) {
+  return EmitOp("matmul", {a, b}, {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}}, loc);
+}
+
+Tensor Conv2DOp(const Tensor& x, const Tensor& kernel, const WindowOptions& options, SourceLocation loc) {
+  if (!x.ok() || !kernel.ok()) return EmitOp("conv2d", {x, kernel}, {}, loc);
+  if (kernel.rank() != 4) {
+    return x.graph()->FailAt(
+        "conv2d",
+        absl::StrCat("kernel ", ShapeString(kernel.shape()), " must have 4 dimensions [height, width, in, out]"), loc);
+  }
+  Attrs attrs;
+  if (!ResolveWindow("conv2d", x, {kernel.shape()[0], kernel.shape()[1]}, options, &attrs, loc)) return {};
+  return EmitOp("conv2d", {x, kernel}, attrs, loc);
+}
+
+Tensor MaxPool(const Tensor& x, const std::vector<int64_t>& window, const WindowOptions& options, SourceLocation loc) {
+  return Pool("max_pool", x, window, options, loc);
+}
+Tensor AvgPool(const Tensor& x, const std::vector<int64_t>& window, const WindowOptions& options, SourceLocation loc) {
+  return Pool("avg_pool", x, window, options, loc);
+}
+
+Tensor Softmax(const Tensor& logits, SourceLocation loc) { return EmitOp("softmax", {logits}, {}, loc); }
+Tensor LogSoftmax(const Tensor& logits, SourceLocation loc) { return EmitOp("log_softmax", {logits}, {}, loc); }
+Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, SourceLocation loc) {
+  return EmitOp("softmax_cross_entropy", {labels, logits}, {}, loc);
+}
+Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, SourceLocation loc) {
+  return EmitOp("sparse_softmax_cross_entropy", {labels, logits}, {}, loc);
+}
+
+Moments BatchMoments(const Tensor& x, const std::string& scope, SourceLocation loc) {
+  if (!x.ok() || x.rank() == 0) {
+    EmitOp("batch_moments", {x, x}, {{"scope", scope}}, loc);
+    return {};
+  }
+  // The number of rows: known at run time for the batch.
+  Tensor count = x.shape()[0] == kBatch
+                     ? x.graph()->StepScalar(scope == "replica" ? "replica_example_count" : "example_count",
+                                             DType::kFloat32, 0, loc)
+                     : x.graph()->Constant(static_cast<float>(x.shape()[0]), loc);
+  std::vector<Tensor> moments = x.graph()->EmitMulti("batch_moments", {x, count}, {{"scope", scope}}, loc);
+  return moments.size() == 2 ? Moments{moments[0], moments[1]} : Moments{};
+}
+
+Tensor RandomUniform(GraphBuilder* graph, const Shape& shape, SourceLocation loc) {
+  Tensor seed = graph->StepScalar("seed", DType::kInt64, 0, loc);
+  Tensor step = graph->StepScalar("global_step", DType::kInt64, 0, loc);
+  int64_t key = static_cast<int64_t>(Fingerprint64(graph->module().Scoped("RandomUniform")));
+  return EmitOp("random_uniform", {seed, step}, {{"key", key}, {"shape", shape}}, loc);
+}
+
+}  // namespace tandem
