@@ -84,7 +84,7 @@ Tensor GraphBuilder::StepScalar(absl::string_view name, DType dtype, double defa
 
 Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
   if (!status().ok()) return {};
-  spec.name = module_->Scoped(spec.name);
+  if (spec.slot_of.empty()) spec.name = module_->Scoped(spec.name);
   auto error = [&](absl::string_view message) {
     Fail(module_->Error("variable", spec.name, loc, message));
     return Tensor();
