@@ -1,0 +1,228 @@
+#include "frontends/losses.h"
+
+#include <cmath>
+#include <string>
+
+#include "frontends/metrics.h"
+#include "frontends/testing.h"
+#include "graph/ops.h"
+#include "graph/softmax_logits.h"
+#include "gtest/gtest.h"
+
+namespace tandem {
+namespace {
+
+using frontends::ErrorMismatch;
+using frontends::Feed;
+using frontends::Fetched;
+using frontends::Floats;
+using frontends::Ints;
+using frontends::RunStep;
+using frontends::Values;
+using losses::Reduction;
+
+constexpr char kFile[] = "losses_test.cc";
+const Values kLogits = {1, 2, 0.5, -1, 0, 3, 0.25, 0.5, 0.75};  // [3, 3]
+const Values kLabels = {1, 0, 2};
+const Values kOneHot = {0, 1, 0, 1, 0, 0, 0, 0, 1};
+const Values kWeights = {2, 0, 0.5};
+
+double LogSumExp(int row) {
+  double sum = 0;
+  for (int j = 0; j < 3; ++j) sum += std::exp(kLogits[row * 3 + j]);
+  return std::log(sum);
+}
+
+// Cross-entropy of every row with its label.
+Values RowLosses() {
+  Values losses;
+  for (int i = 0; i < 3; ++i) losses.push_back(LogSumExp(i) - kLogits[i * 3 + static_cast<int>(kLabels[i])]);
+  return losses;
+}
+
+struct Inputs {
+  GraphBuilder graph;
+  Tensor labels = graph.Input("labels", DType::kInt32, {kBatch});
+  Tensor one_hot = graph.Input("one_hot", DType::kFloat32, {kBatch, 3});
+  Tensor logits = graph.Input("logits", DType::kFloat32, {kBatch, 3});
+  Tensor weights = graph.Input("weights", DType::kFloat32, {kBatch});
+  Feed feed{.batch = 3,
+            .inputs = {{"labels", Ints({3}, kLabels)},
+                       {"one_hot", Floats({3, 3}, kOneHot)},
+                       {"logits", Floats({3, 3}, kLogits)},
+                       {"weights", Floats({3}, kWeights)}}};
+};
+
+double Scalar(Fetched& fetched, const std::string& name) {
+  const Values& values = fetched.outputs[name];
+  EXPECT_EQ(values.size(), 1u) << name;
+  return values.empty() ? NAN : values[0];
+}
+
+TEST(LossesTest, CrossEntropyWithEveryReduction) {
+  Inputs in;
+  struct Case {
+    Reduction reduction;
+    bool weighted;
+    double expected;
+  };
+  const Values l = RowLosses();
+  const double sum = l[0] + l[1] + l[2], weighted = 2 * l[0] + 0.5 * l[2];
+  const Case cases[] = {{Reduction::kSumOverBatchSize, false, sum / 3},
+                        {Reduction::kSumOverBatchSize, true, weighted / 3},
+                        {Reduction::kSum, false, sum},
+                        {Reduction::kSum, true, weighted},
+                        {Reduction::kMean, false, sum / 3},
+                        {Reduction::kMean, true, weighted / 2.5},
+                        {Reduction::kSumByNonzeroWeights, false, sum / 3},
+                        {Reduction::kSumByNonzeroWeights, true, weighted / 2}};
+  int i = 0;
+  for (const Case& c : cases) {
+    losses::LossOptions options{.weights = c.weighted ? in.weights : Tensor(), .reduction = c.reduction};
+    std::string n = std::to_string(i++);
+    in.graph.Output("sparse" + n, losses::SparseSoftmaxCrossEntropy(in.labels, in.logits, options));
+    in.graph.Output("dense" + n, losses::SoftmaxCrossEntropy(in.one_hot, in.logits, options));
+  }
+  in.graph.Output("none", losses::SparseSoftmaxCrossEntropy(in.labels, in.logits,
+                                                            {.weights = in.weights, .reduction = Reduction::kNone}));
+  Fetched got = RunStep(in.graph, in.feed);
+  i = 0;
+  for (const Case& c : cases) {
+    std::string n = std::to_string(i++);
+    EXPECT_NEAR(Scalar(got, "sparse" + n), c.expected, 1e-5) << n;
+    EXPECT_NEAR(Scalar(got, "dense" + n), c.expected, 1e-5) << n;
+  }
+  ASSERT_EQ(got.outputs["none"].size(), 3u);
+  for (int r = 0; r < 3; ++r) EXPECT_NEAR(got.outputs["none"][r], l[r] * kWeights[r], 1e-5);
+}
+
+TEST(LossesTest, WeightsThatAreAllZeroGiveZero) {
+  Inputs in;
+  in.graph.Output("mean", losses::SparseSoftmaxCrossEntropy(in.labels, in.logits,
+                                                            {.weights = in.weights, .reduction = Reduction::kMean}));
+  in.feed.inputs["weights"] = Floats({3}, {0, 0, 0});
+  Fetched got = RunStep(in.graph, in.feed);
+  EXPECT_EQ(Scalar(got, "mean"), 0);
+}
+
+TEST(LossesTest, LabelSmoothing) {
+  Inputs in;
+  in.graph.Output("loss", losses::SoftmaxCrossEntropy(in.one_hot, in.logits, {.label_smoothing = 0.3}));
+  double expected = 0;
+  for (int i = 0; i < 9; ++i) expected += (kOneHot[i] * 0.7 + 0.1) * (LogSumExp(i / 3) - kLogits[i]) / 3;
+  Fetched got = RunStep(in.graph, in.feed);
+  EXPECT_NEAR(Scalar(got, "loss"), expected, 1e-5);
+}
+
+TEST(LossesTest, CategoricalCrossentropyUsesTheLogitsOfASoftmax) {
+  Inputs in;
+  Tensor probabilities = Softmax(in.logits);
+  EXPECT_TRUE(SoftmaxLogits(probabilities) == in.logits);
+  EXPECT_FALSE(SoftmaxLogits(in.logits).ok());
+  in.graph.Output("loss", losses::CategoricalCrossentropy(in.one_hot, probabilities));
+  // Through the probabilities this loss would be log(1e-7).
+  in.feed.inputs["logits"] = Floats({3, 3}, {100, 0, 0, 100, 0, 0, 0, 0, 100});
+  Fetched got = RunStep(in.graph, in.feed);
+  EXPECT_NEAR(Scalar(got, "loss"), 100.0 / 3, 1e-4);
+}
+
+TEST(LossesTest, CategoricalCrossentropyOfGivenProbabilities) {
+  Inputs in;
+  in.graph.Output("loss", losses::CategoricalCrossentropy(in.one_hot, in.logits, {.reduction = Reduction::kNone}));
+  in.feed.inputs["logits"] = Floats({3, 3}, {1, 2, 1, 0, 0.5, 0.5, 0, 0, 3});
+  Fetched got = RunStep(in.graph, in.feed);
+  ASSERT_EQ(got.outputs["loss"].size(), 3u);
+  EXPECT_NEAR(got.outputs["loss"][0], std::log(2), 1e-5);
+  EXPECT_NEAR(got.outputs["loss"][1], -std::log(1e-7), 1e-3);
+  EXPECT_NEAR(got.outputs["loss"][2], 0, 1e-6);
+}
+
+TEST(LossesTest, MeanSquaredError) {
+  Inputs in;
+  in.graph.Output("matrix", losses::MeanSquaredError(in.one_hot, in.logits));
+  Tensor column = Reshape(in.weights, {kBatch, 1});
+  in.graph.Output("column", losses::MeanSquaredError(in.labels, column, {.reduction = Reduction::kSum}));
+  double expected = 0;
+  for (int i = 0; i < 9; ++i) expected += std::pow(kLogits[i] - kOneHot[i], 2) / 9;
+  Fetched got = RunStep(in.graph, in.feed);
+  EXPECT_NEAR(Scalar(got, "matrix"), expected, 1e-5);
+  EXPECT_NEAR(Scalar(got, "column"), 1 + 0 + 2.25, 1e-5);
+}
+
+TEST(LossesTest, ErrorsSayWhatAndWhere) {
+  struct Case {
+    void (*build)(Inputs&);
+    const char* text;
+  };
+  const Case cases[] = {
+      {[](Inputs& in) { losses::SparseSoftmaxCrossEntropy(in.one_hot, in.logits); }, "use losses::SoftmaxCrossEntropy"},
+      {[](Inputs& in) { losses::SparseSoftmaxCrossEntropy(in.weights, in.logits); }, "Cast(labels, DType::kInt32)"},
+      {[](Inputs& in) { losses::SparseSoftmaxCrossEntropy(in.labels, in.weights); }, "`logits` must be"},
+      {[](Inputs& in) { losses::SparseSoftmaxCrossEntropy(Tensor(), in.logits); }, "`labels` is missing"},
+      {[](Inputs& in) { losses::SoftmaxCrossEntropy(in.labels, in.logits); }, "use losses::SparseSoftmaxCrossEntropy"},
+      {[](Inputs& in) { losses::SoftmaxCrossEntropy(in.one_hot, in.logits, {.label_smoothing = 2}); },
+       "`label_smoothing`"},
+      {[](Inputs& in) { losses::SoftmaxCrossEntropy(in.one_hot, in.logits, {.weights = in.one_hot}); },
+       "one weight per example"},
+      {[](Inputs& in) { losses::MeanSquaredError(in.one_hot, in.weights); }, "must have the same shape"},
+      {[](Inputs& in) { losses::MeanSquaredError(in.labels, in.labels); }, "must be floating point"},
+      {[](Inputs& in) {
+         metrics::Accuracy(in.labels, Reshape(in.logits, {kBatch, 3, 1}));
+       },
+       "[b] or [b, classes]"},
+      {[](Inputs& in) { metrics::Mean(ReduceMean(in.weights), in.weights); }, "a scalar takes no weights"},
+  };
+  for (const Case& c : cases) {
+    Inputs in;
+    c.build(in);
+    EXPECT_EQ(ErrorMismatch(in.graph, c.text, kFile), "");
+  }
+  GraphBuilder other;
+  Inputs in;
+  losses::SparseSoftmaxCrossEntropy(other.Input("labels", DType::kInt32, {kBatch}), in.logits);
+  EXPECT_EQ(ErrorMismatch(other, "`logits` belongs to another graph", kFile), "");
+}
+
+TEST(MetricsTest, AccuracyOfEveryKindOfLabel) {
+  Inputs in;
+  auto output = [&](const std::string& name, const Metric& metric) {
+    in.graph.Output(name + "/total", metric.total);
+    in.graph.Output(name + "/count", metric.count);
+  };
+  // The rows' largest logits are 1, 2, 2; the labels 1, 0, 2.
+  output("sparse", metrics::Accuracy(in.labels, ArgMax(in.logits, -1)));
+  output("scores", metrics::Accuracy(Reshape(in.labels, {kBatch, 1}), in.logits));
+  output("one_hot", metrics::Accuracy(in.one_hot, in.logits));
+  output("weighted", metrics::Accuracy(in.labels, in.logits, in.weights));
+  Fetched got = RunStep(in.graph, in.feed);
+  for (const std::string name : {"sparse", "scores", "one_hot"}) {
+    EXPECT_EQ(Scalar(got, name + "/total"), 2) << name;
+    EXPECT_EQ(Scalar(got, name + "/count"), 3) << name;
+  }
+  EXPECT_EQ(Scalar(got, "weighted/total"), 2.5);
+  EXPECT_EQ(Scalar(got, "weighted/count"), 2.5);
+}
+
+TEST(MetricsTest, MeanCountsExamples) {
+  Inputs in;
+  Metric vector = metrics::Mean(in.weights), matrix = metrics::Mean(in.logits, in.weights);
+  Metric scalar = metrics::Mean(ReduceMean(in.weights)), plain = metrics::Mean(in.logits);
+  in.graph.Output("vector", vector.total);
+  in.graph.Output("vector_count", vector.count);
+  in.graph.Output("matrix", matrix.total);
+  in.graph.Output("matrix_count", matrix.count);
+  in.graph.Output("scalar", scalar.total);
+  in.graph.Output("scalar_count", scalar.count);
+  in.graph.Output("plain_count", plain.count);
+  Fetched got = RunStep(in.graph, in.feed);
+  EXPECT_NEAR(Scalar(got, "vector"), 2.5, 1e-6);
+  EXPECT_EQ(Scalar(got, "vector_count"), 3);
+  EXPECT_NEAR(Scalar(got, "matrix"), 2 * 3.5 + 0.5 * 1.5, 1e-6);
+  EXPECT_NEAR(Scalar(got, "matrix_count"), 7.5, 1e-6);
+  EXPECT_NEAR(Scalar(got, "scalar"), 2.5, 1e-6);
+  EXPECT_EQ(Scalar(got, "scalar_count"), 3);
+  EXPECT_EQ(Scalar(got, "plain_count"), 9);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,85 @@
+#include "frontends/models.h"
+
+#include <string>
+#include <vector>
+
+#include "frontends/losses.h"
+#include "frontends/optimizers.h"
+#include "graph/graph_builder.h"
+#include "graph/ops.h"
+#include "graph/softmax_logits.h"
+#include "gtest/gtest.h"
+
+namespace tandem {
+namespace {
+
+int64_t Parameters(const GraphBuilder& graph, bool trainable) {
+  int64_t count = 0;
+  for (const VariableSpec& v : graph.variables()) {
+    if (v.trainable == trainable) count += NumElements(v.shape);
+  }
+  return count;
+}
+
+std::vector<std::string> Names(const GraphBuilder& graph) {
+  std::vector<std::string> names;
+  for (const VariableSpec& v : graph.variables()) names.push_back(v.name);
+  return names;
+}
+
+Tensor Image(GraphBuilder& graph) { return graph.Input("image", DType::kFloat32, {kBatch, 28, 28, 1}); }
+
+TEST(ModelsTest, Zalando) {
+  GraphBuilder graph;
+  Tensor y = models::ZalandoConvnet(Image(graph));
+  ASSERT_TRUE(y.ok()) << graph.status();
+  EXPECT_EQ(y.shape(), (Shape{kBatch, 10}));
+  EXPECT_TRUE(SoftmaxLogits(y).ok());
+  EXPECT_EQ(Parameters(graph, true), 93322);
+  EXPECT_EQ(Parameters(graph, false), 0);
+  EXPECT_EQ(Names(graph), (std::vector<std::string>{"conv2d/kernel", "conv2d/bias", "conv2d_1/kernel", "conv2d_1/bias",
+                                                    "conv2d_2/kernel", "conv2d_2/bias", "dense/kernel", "dense/bias",
+                                                    "dense_1/kernel", "dense_1/bias"}));
+}
+
+TEST(ModelsTest, Mnist) {
+  GraphBuilder graph;
+  Tensor y = models::MnistConvnet(Image(graph));
+  ASSERT_TRUE(y.ok()) << graph.status();
+  EXPECT_EQ(y.shape(), (Shape{kBatch, 10}));
+  EXPECT_FALSE(SoftmaxLogits(y).ok());
+  EXPECT_EQ(Parameters(graph, true), 347146);
+  EXPECT_EQ(Names(graph), (std::vector<std::string>{"conv2d/kernel", "conv2d/bias", "dense/kernel", "dense/bias",
+                                                    "dense_1/kernel", "dense_1/bias"}));
+}
+
+TEST(ModelsTest, MultiGpu) {
+  for (bool training : {false, true}) {
+    GraphBuilder graph;
+    Tensor y = models::MultiGpuConvnet(Image(graph), {.training = training});
+    ASSERT_TRUE(y.ok()) << graph.status();
+    EXPECT_EQ(Parameters(graph, true), 2353738);
+    EXPECT_EQ(Parameters(graph, false), 512);
+  }
+}
+
+TEST(ModelsTest, LogitsOnRequestAndPenalties) {
+  GraphBuilder graph;
+  Tensor y = models::ZalandoConvnet(Image(graph), {.classes = 4, .l2 = 1e-4, .logits = true});
+  ASSERT_TRUE(y.ok()) << graph.status();
+  EXPECT_EQ(y.shape(), (Shape{kBatch, 4}));
+  EXPECT_FALSE(SoftmaxLogits(y).ok());
+  EXPECT_EQ(graph.regularization_losses().size(), 5u);
+}
+
+TEST(ModelsTest, Linear) {
+  GraphBuilder graph;
+  Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 3});
+  Tensor y = graph.Input("y", DType::kFloat32, {kBatch});
+  Tensor loss = losses::MeanSquaredError(y, models::Linear(x));
+  EXPECT_TRUE(optimizers::GradientDescent({.learning_rate = 0.2}).Minimize(loss).ok()) << graph.status();
+  EXPECT_EQ(Parameters(graph, true), 4);
+}
+
+}  // namespace
+}  // namespace tandem
