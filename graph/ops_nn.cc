@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "graph/graph_module.h"
+#include "graph/ir/random.h"
 #include "graph/ops.h"
 #include "graph/ops_internal.h"
 
@@ -102,8 +103,13 @@ Moments BatchMoments(const Tensor& x, const std::string& scope, SourceLocation l
 Tensor RandomUniform(GraphBuilder* graph, const Shape& shape, SourceLocation loc) {
   Tensor seed = graph->StepScalar("seed", DType::kInt64, 0, loc);
   Tensor step = graph->StepScalar("global_step", DType::kInt64, 0, loc);
-  int64_t key = static_cast<int64_t>(Fingerprint64(graph->module().Scoped("RandomUniform")));
-  return EmitOp("random_uniform", {seed, step}, {{"key", key}, {"shape", shape}}, loc);
+  Tensor u = graph->Emit("random_uniform", {seed, step}, {{"key", int64_t{0}}, {"shape", shape}}, loc);
+  if (!u.ok()) return u;
+  // Only now is the op's name known: unique in the graph, and the same in every run of this model_fn.
+  std::string name = u.name();
+  auto op = graph->module().Find(name).getDefiningOp<td::RandomUniformOp>();
+  op.setKey(static_cast<int64_t>(Fingerprint64(name)));
+  return u;
 }
 
 }  // namespace tandem

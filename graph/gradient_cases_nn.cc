@@ -1,0 +1,71 @@
+// Cases for contractions, softmax, cross-entropies and batch moments.
+#include "graph/gradient_cases.h"
+
+namespace tandem {
+namespace {
+
+// One op `expr` over %x and the further arguments.
+GradientCase Case(const std::string& op, const std::string& expr, const std::string& from, const std::string& to,
+                  const std::string& more_arguments = "") {
+  return {.op = "td." + op,
+          .function = "func.func @main(%x: " + from + more_arguments + ") -> " + to + " {\n  %y = td." + expr +
+                      "\n  return %y : " + to + "\n}"};
+}
+
+GradientCase MatMul(const std::string& a, const std::string& b, const std::string& to, bool ta, bool tb) {
+  std::string attrs =
+      std::string(" {transpose_a = ") + (ta ? "true" : "false") + ", transpose_b = " + (tb ? "true" : "false") + "} : ";
+  return Case("matmul", "matmul %x, %b" + attrs + a + ", " + b + " -> " + to, a, to, ", %b: " + b);
+}
+
+// Both operands of a convolution or one of its gradients; `window` has strides, pads and, where needed, size.
+GradientCase Conv(const std::string& op, const std::string& window, const std::string& a, const std::string& b,
+                  const std::string& to) {
+  return Case(op, op + " %x, %b " + window + " : " + a + ", " + b + " -> " + to, a, to, ", %b: " + b);
+}
+
+const char kOdd[] = "strides [2, 1] low [0, 1] high [1, 1]";
+
+const bool kContract = AddGradientCases({
+    MatMul("tensor<?x3xf64>", "tensor<3x2xf64>", "tensor<?x2xf64>", false, false),
+    MatMul("tensor<?x3xf64>", "tensor<2x3xf64>", "tensor<?x2xf64>", false, true),
+    MatMul("tensor<?x3xf64>", "tensor<?x2xf64>", "tensor<3x2xf64>", true, false),
+    MatMul("tensor<4x3xf64>", "tensor<2x4xf64>", "tensor<3x2xf64>", true, true),
+    Conv("conv2d", "strides [1, 1] low [0, 0] high [0, 0]", "tensor<?x4x5x2xf64>", "tensor<3x2x2x3xf64>",
+         "tensor<?x2x4x3xf64>"),
+    Conv("conv2d", kOdd, "tensor<?x4x4x2xf64>", "tensor<3x3x2x2xf64>", "tensor<?x2x4x2xf64>"),
+    Conv("conv2d_input_grad", std::string("size [4, 4] ") + kOdd, "tensor<?x2x4x2xf64>", "tensor<3x3x2x2xf64>",
+         "tensor<?x4x4x2xf64>"),
+    Conv("conv2d_filter_grad", std::string("size [3, 3] ") + kOdd, "tensor<?x4x4x2xf64>", "tensor<?x2x4x2xf64>",
+         "tensor<3x3x2x2xf64>"),
+});
+
+const bool kNorm = AddGradientCases({
+    Case("softmax", "softmax %x : tensor<?x4xf64>", "tensor<?x4xf64>", "tensor<?x4xf64>"),
+    Case("softmax", "softmax %x : tensor<2x3x4xf64>", "tensor<2x3x4xf64>", "tensor<2x3x4xf64>"),
+    Case("log_softmax", "log_softmax %x : tensor<?x4xf64>", "tensor<?x4xf64>", "tensor<?x4xf64>"),
+    // The labels get no gradient.
+    {.op = "td.softmax_cross_entropy",
+     .function = R"(func.func @main(%x: tensor<?x4xf64>, %l: tensor<?x4xf64>) -> tensor<?xf64> {
+       %y = td.softmax_cross_entropy %l, %x : tensor<?x4xf64>, tensor<?x4xf64> -> tensor<?xf64>
+       return %y : tensor<?xf64>
+     })"},
+    Case("sparse_softmax_cross_entropy",
+         "sparse_softmax_cross_entropy %l, %x : tensor<?xi64>, tensor<?x3xf64> -> tensor<?xf64>", "tensor<?x3xf64>",
+         "tensor<?xf64>", ", %l: tensor<?xi64>"),
+    {.op = "td.batch_moments", .function = R"(func.func @main(%x: tensor<?x2x3xf64>) -> (tensor<3xf64>, tensor<3xf64>) {
+       %n = td.constant dense<3.0> : tensor<f64>
+       %m, %v = td.batch_moments %x, %n scope "replica"
+         : tensor<?x2x3xf64>, tensor<f64> -> tensor<3xf64>, tensor<3xf64>
+       return %m, %v : tensor<3xf64>, tensor<3xf64>
+     })"},
+    {.op = "td.batch_moments", .function = R"(func.func @main(%x: tensor<4x3xf64>) -> tensor<3xf64> {
+       %n = td.constant dense<4.0> : tensor<f64>
+       %m, %v = td.batch_moments %x, %n scope "global"
+         : tensor<4x3xf64>, tensor<f64> -> tensor<3xf64>, tensor<3xf64>
+       return %v : tensor<3xf64>
+     })"},
+});
+
+}  // namespace
+}  // namespace tandem
