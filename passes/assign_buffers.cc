@@ -9,6 +9,7 @@
 #include "passes/assign_buffers.h"
 
 #include "graph/ir/dist.h"
+#include "graph/ir/shape.h"
 #include "graph/ir/structure.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -242,7 +243,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
         int last = position[&op];
         for (mlir::Operation* user : v.getUsers()) last = std::max(last, position.lookup(user));
         if (ids_.contains(v)) continue;
-        if (mlir::isa<td::AllReduceOp>(op)) {  // in place: the operand lives as long as the result
+        if (mlir::isa<td::AllReduceOp, td::ReshapeOp>(op)) {  // in place: the operand lives as long as the result
           mlir::Value source = op.getOperand(i);
           auto it = range_of.find(source);
           if (it != range_of.end()) {
@@ -259,19 +260,29 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     }
     ArenaPlan plan = AssignOffsets(ranges, kAlignment);
     for (size_t i = 0; i < values.size(); ++i) Add(values[i], space, 0, plan.offsets[i], ranges[i].bytes);
-    for (auto all_reduce : block.getOps<td::AllReduceOp>()) {
-      for (auto [in, out] : llvm::zip(all_reduce.getOperands(), all_reduce.getResults())) ids_[out] = ids_.lookup(in);
-    }
     RecordPeak(space, ranges, values, plan.bytes);
     return plan.bytes;
   }
 
   int64_t PlaceBody(td::MapShardsOp map) {
     mlir::Block& body = map.getBody().front();
-    for (auto [argument, operand] : llvm::zip(body.getArguments(), map.getOperands())) {
-      mapped_arguments_.push_back({argument, operand});
-    }
     return PlaceBlock(body, "shard", map.getShardRows());
+  }
+
+  // Arguments of map bodies are their operands; a reshape is the same bytes under another shape.
+  void PlaceViews(mlir::Block& block) {
+    for (mlir::Operation& op : block) {
+      if (auto map = mlir::dyn_cast<td::MapShardsOp>(op)) {
+        mlir::Block& body = map.getBody().front();
+        for (auto [a, operand] : llvm::zip(body.getArguments(), map.getOperands())) ids_[a] = ids_.lookup(operand);
+        PlaceViews(body);
+      } else if (auto reshape = mlir::dyn_cast<td::ReshapeOp>(op)) {
+        BufferInfo source = buffers_[ids_.lookup(reshape.getInput())];
+        Add(reshape.getResult(), source.space, source.index, source.offset, source.bytes);
+      } else if (auto all_reduce = mlir::dyn_cast<td::AllReduceOp>(op)) {
+        for (auto [in, out] : llvm::zip(all_reduce.getOperands(), all_reduce.getResults())) ids_[out] = ids_.lookup(in);
+      }
+    }
   }
 
   void PlaceUpdates() {
@@ -290,7 +301,8 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
 
   int64_t PlaceTopLevel() {
     int64_t bytes = PlaceBlock(step_.getBody().front(), "step", 0);
-    for (auto [argument, operand] : mapped_arguments_) ids_[argument] = ids_.lookup(operand);
+    // Now that every value has its place: what stands for another value's place.
+    PlaceViews(step_.getBody().front());
     return bytes;
   }
 
@@ -346,7 +358,6 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
   llvm::DenseMap<mlir::Value, int> ids_;
   llvm::DenseMap<mlir::Attribute, int64_t> variable_index_;
   llvm::DenseMap<mlir::Attribute, mlir::BlockArgument> variable_argument_;
-  std::vector<std::pair<mlir::BlockArgument, mlir::Value>> mapped_arguments_;
   llvm::SmallVector<mlir::Attribute> peaks_;
   int64_t constant_bytes_ = 0;
 };

@@ -65,7 +65,7 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   serialize.mode = std::string(mode);
   serialize.key = key;
   serialize.producer = absl::StrCat("tandem ", BuildId());
-  serialize.target = absl::StrJoin(target.required, " ");
+  serialize.target = absl::StrCat("x86-64 ", absl::StrJoin(target.required, " "));
   return SerializeExecutable(module, code, serialize);
 }
 

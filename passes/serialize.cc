@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "graph/ir/dist.h"
+#include "graph/ir/shape.h"
 #include "graph/ir/state.h"
 #include "graph/ir/structure.h"
 #include "llvm/ADT/DenseMap.h"
@@ -201,7 +202,7 @@ class Serializer {
 
   absl::Status WriteSections(fb::ProgramT& program) {
     for (mlir::Operation& op : step_.getBody().front().without_terminator()) {
-      if (mlir::matchPattern(&op, mlir::m_Constant())) continue;
+      if (mlir::matchPattern(&op, mlir::m_Constant()) || mlir::isa<td::ReshapeOp>(op)) continue;  // no work
       if (auto map = mlir::dyn_cast<td::MapShardsOp>(op)) {
         if (absl::Status s = WriteMap(map, program); !s.ok()) return s;
         continue;
@@ -227,7 +228,7 @@ class Serializer {
     section->kind = fb::SectionKind::Map;
     section->name = absl::StrCat("map_", program.sections.size());
     for (mlir::Operation& op : map.getBody().front().without_terminator()) {
-      if (mlir::matchPattern(&op, mlir::m_Constant())) continue;
+      if (mlir::matchPattern(&op, mlir::m_Constant()) || mlir::isa<td::ReshapeOp>(op)) continue;  // no work
       absl::StatusOr<std::unique_ptr<fb::StepT>> step = steps_.Write(&op);
       if (!step.ok()) return step.status();
       section->steps.push_back(*std::move(step));

@@ -6,11 +6,12 @@
 //   1, ...;
 //                      every replica's body exists; updates stand behind the finite check
 //   layout             + no op with a library primitive is left outside td.library_call
-//   fusion, schedule   + only launches, library calls, collectives, checks, copies, maps and constants are left
-//   memory             + every op and argument has its buffers
+//   fusion, schedule   + only launches, library calls, collectives, checks, copies, views (reshapes), maps and
+//   constants are left memory             + every op and argument has its buffers
 #include "passes/verify_phase.h"
 
 #include "graph/ir/dist.h"
+#include "graph/ir/shape.h"
 #include "graph/ir/state.h"
 #include "graph/ir/structure.h"
 #include "mlir/IR/Matchers.h"
@@ -101,7 +102,7 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
     mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
       bool known = op == step.getOperation() || IsConstant(op) ||
                    mlir::isa<td::LaunchOp, td::GroupedLaunchOp, td::LibraryCallOp, td::AllReduceOp, td::CheckFiniteOp,
-                             td::CopyOp, td::MapShardsOp, td::YieldOp, mlir::func::ReturnOp>(op);
+                             td::CopyOp, td::ReshapeOp, td::MapShardsOp, td::YieldOp, mlir::func::ReturnOp>(op);
       if (known) return mlir::WalkResult::advance();
       op->emitError() << "is in no kernel at the end of phase fusion";
       return mlir::WalkResult::interrupt();

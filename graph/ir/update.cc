@@ -38,7 +38,6 @@ llvm::LogicalResult InferUpdate(std::optional<mlir::Location> loc, mlir::ValueRa
   if (lr.getRank() != 0 || lr.getElementType() != element) {
     return emitOptionalError(loc, "the learning rate must be a scalar of type ", element, ", not ", lr);
   }
-  if (IsBatched(type)) return emitOptionalError(loc, "the variable ", ShapeString(ToShape(type)), " has a batch");
   types.append(slots + 1, type);
   return mlir::success();
 }
