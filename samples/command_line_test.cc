@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -21,7 +22,7 @@ struct RunResult {
 };
 
 // Runs `samples/PROGRAM ARGUMENTS` through the shell.
-RunResult Run(const std::string& program, const std::string& arguments) {
+RunResult RunProgram(const std::string& program, const std::string& arguments) {
   RunResult result;
   FILE* pipe = popen(("samples/" + program + " " + arguments + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return result;
@@ -36,9 +37,9 @@ std::string Temp(const std::string& name) { return ::testing::TempDir() + "/" + 
 
 TEST(CommandLine, HelpExplainsEveryFlag) {
   for (const char* program : {"fashion_mnist", "mnist_estimator", "linear_estimator"}) {
-    EXPECT_EQ(Run(program, "--help").exit_code, 0) << program;
+    EXPECT_EQ(RunProgram(program, "--help").exit_code, 0) << program;
   }
-  const RunResult help = Run("fashion_mnist", "--help");
+  const RunResult help = RunProgram("fashion_mnist", "--help");
   for (const char* flag :
        {"--data_dir", "--model_dir", "--devices", "--batch_size", "--epochs", "--max_steps", "--shuffle_buffer",
         "--optimizer", "--learning_rate", "--save_checkpoints_steps", "--dropout", "--init_from", "--loss_log",
@@ -48,19 +49,19 @@ TEST(CommandLine, HelpExplainsEveryFlag) {
 }
 
 TEST(CommandLine, MistakesAreUsageErrors) {
-  const RunResult typo = Run("fashion_mnist", "--epoch=1");
+  const RunResult typo = RunProgram("fashion_mnist", "--epoch=1");
   EXPECT_EQ(typo.exit_code, 2);
   EXPECT_THAT(typo.output, HasSubstr("unknown flag --epoch; did you mean --epochs?"));
   for (const char* arguments :
        {"--epochs=x", "--model=vgg", "--optimizer=lamb", "--devices=gpu:0", "--devices=cpu:0,cpu:0", "--batch_size=0",
         "--eval_examples=some", "--threads=-1", "--batch_size=100000", "--seed"}) {
-    const RunResult result = Run("fashion_mnist", std::string("--model_dir=") + Temp("usage") + " " + arguments);
+    const RunResult result = RunProgram("fashion_mnist", std::string("--model_dir=") + Temp("usage") + " " + arguments);
     EXPECT_EQ(result.exit_code, 2) << arguments << "\n" << result.output;
   }
 }
 
 TEST(CommandLine, MissingAndDamagedDataHaveTheirOwnExitCodes) {
-  const RunResult missing = Run("fashion_mnist", "--data_dir=/nowhere --model_dir=" + Temp("missing"));
+  const RunResult missing = RunProgram("fashion_mnist", "--data_dir=/nowhere --model_dir=" + Temp("missing"));
   EXPECT_EQ(missing.exit_code, 66);
   EXPECT_THAT(missing.output, HasSubstr("/nowhere/train-images-idx3-ubyte"));
   const std::string data = Temp("damaged_data");
@@ -68,14 +69,14 @@ TEST(CommandLine, MissingAndDamagedDataHaveTheirOwnExitCodes) {
   for (const char* name : {"/train-images-idx3-ubyte", "/train-labels-idx1-ubyte"}) {
     ASSERT_TRUE(Env::Default()->WriteFile(data + name, {"no idx file"}).ok());
   }
-  const RunResult damaged = Run("fashion_mnist", "--data_dir=" + data + " --model_dir=" + Temp("damaged"));
+  const RunResult damaged = RunProgram("fashion_mnist", "--data_dir=" + data + " --model_dir=" + Temp("damaged"));
   EXPECT_EQ(damaged.exit_code, 65) << damaged.output;
 }
 
 TEST(CommandLine, AModelDirThatCannotBeWrittenIsAnIoError) {
   const std::string file = Temp("in_the_way");
   ASSERT_TRUE(Env::Default()->WriteFile(file, {"x"}).ok());
-  const RunResult result = Run("fashion_mnist", "--max_steps=1 --model_dir=" + file + "/model");
+  const RunResult result = RunProgram("fashion_mnist", "--max_steps=1 --model_dir=" + file + "/model");
   EXPECT_EQ(result.exit_code, 74) << result.output;
   EXPECT_THAT(result.output, HasSubstr("cannot be written"));
 }
@@ -85,12 +86,12 @@ TEST(CommandLine, FashionMnistTrainsAndResumes) {
   const std::string flags =
       "--threads=2 --batch_size=32 --shuffle_buffer=0 --eval_examples=train:100 --loss_log=" + Temp("loss") +
       " --eval_json=" + Temp("eval") + " --model_dir=" + dir;
-  const RunResult first = Run("fashion_mnist", flags + " --max_steps=3");
+  const RunResult first = RunProgram("fashion_mnist", flags + " --max_steps=3");
   ASSERT_EQ(first.exit_code, 0) << first.output;
   EXPECT_THAT(first.output, HasSubstr("batch 32 x 2 replicas x 1 worker = 64"));
   EXPECT_THAT(first.output, HasSubstr("total 93322 parameters"));
   EXPECT_THAT(first.output, HasSubstr("images/second: "));
-  const RunResult second = Run("fashion_mnist", flags + " --max_steps=5");
+  const RunResult second = RunProgram("fashion_mnist", flags + " --max_steps=5");
   ASSERT_EQ(second.exit_code, 0) << second.output;
   auto result = EvalResult::FromJson(*Env::Default()->ReadFile(Temp("eval")));
   ASSERT_TRUE(result.ok());
@@ -101,13 +102,13 @@ TEST(CommandLine, FashionMnistTrainsAndResumes) {
 }
 
 TEST(CommandLine, LinearEstimatorFindsTheLine) {
-  const RunResult result = Run("linear_estimator", "--model_dir=" + Temp("linear"));
+  const RunResult result = RunProgram("linear_estimator", "--model_dir=" + Temp("linear"));
   ASSERT_EQ(result.exit_code, 0) << result.output;
   EXPECT_THAT(result.output, ::testing::ContainsRegex("y = (9\\.9|10\\.0)[0-9]* x \\+ (4\\.9|5\\.0)"));
 }
 
 TEST(CommandLine, MnistEstimatorRuns) {
-  const RunResult result = Run("mnist_estimator", "--max_steps=3 --model_dir=" + Temp("mnist"));
+  const RunResult result = RunProgram("mnist_estimator", "--max_steps=3 --model_dir=" + Temp("mnist"));
   ASSERT_EQ(result.exit_code, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("Saving dict for global step 3: accuracy = "));
 }
