@@ -40,6 +40,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     peaks_.clear();
     PlaceArguments();
     InsertUpdateCopies();
+    InsertOutputCopies();
     InsertYieldCopies();
     int64_t shard_bytes = 0, lane_bytes = 0, batch_bytes = 0;
     for (auto map : step_.getOps<td::MapShardsOp>()) {
@@ -179,6 +180,18 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
       known.push_back({alias, symbol});
       op->setAttr("kernel", symbol);
     });
+  }
+
+  // An output must lie where it survives the step: not in a step scalar or among the constants.
+  void InsertOutputCopies() {
+    mlir::Operation* terminator = step_.getBody().front().getTerminator();
+    mlir::OpBuilder builder(terminator);
+    for (mlir::OpOperand& operand : terminator->getOpOperands()) {
+      mlir::Value v = operand.get();
+      if (!step_.getResultAttr(operand.getOperandNumber(), "td.output") || td::IsBatched(v.getType())) continue;
+      if (!v.getDefiningOp() || IsConstant(v.getDefiningOp()))
+        operand.set(builder.create<td::CopyOp>(v.getLoc(), v.getType(), v));
+    }
   }
 
   void InsertYieldCopies() {
