@@ -29,7 +29,8 @@ absl::Status TrainOnce(const std::string& dir, int replicas, HookList hooks = {}
 std::string Weights(const std::string& dir) {
   std::string bytes;
   const std::string checkpoint = dir + "/model.ckpt-" + std::to_string(kMaxSteps);
-  for (const char* file : {"/variables.safetensors", "/slots.safetensors", "/iterator.state"}) {
+  // Not iterator.state: the same position has several forms, depending on how much was prefetched.
+  for (const char* file : {"/variables.safetensors", "/slots.safetensors"}) {
     auto content = Env::Default()->ReadFile(checkpoint + file);
     EXPECT_TRUE(content.ok()) << content.status();
     if (content.ok()) bytes += *content;
