@@ -56,6 +56,9 @@ TEST(RunConfig, EvaluationTakesTheTrainingDevicesUnlessGiven) {
   EXPECT_EQ(config.eval_strategy().num_replicas(), 2);
   config.eval_distribute = OneDeviceStrategy("cpu:0");
   EXPECT_EQ(config.eval_strategy().num_replicas(), 1);
+  EXPECT_TRUE(config.Validate().ok());
+  config.eval_distribute = MirroredStrategy({"cpu:0", "cpu:1", "cpu:2"});
+  EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("eval_distribute has 3 devices"));
 }
 
 TEST(Strategy, RefusesWhatIsNoDevice) {

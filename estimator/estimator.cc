@@ -43,8 +43,7 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       input_spec_(std::move(input_spec)),
       status_(config_.Validate()),
       checkpoints_(config_.file_env(), config_.model_dir, std::max(config_.keep_checkpoint_max, 0)),
-      state_(std::make_shared<VariableStore>(
-          std::max(config_.train_strategy().num_replicas(), config_.eval_strategy().num_replicas()))),
+      state_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas())),
       seed_(static_cast<uint64_t>(config_.seed.value_or(0))) {
   if (status_.ok() && !model_fn_) status_ = absl::InvalidArgumentError("Estimator: model_fn is empty");
   TD_LOG(INFO) << "Using config: " << config_.ToString();
@@ -134,9 +133,7 @@ absl::Status Estimator::Impl::LoadForInference(const ModeProgram& program, const
     return InitializeVariables(program);
   }
   // In memory already. A variable that training does not have gets its first value.
-  TD_RETURN_IF_ERROR(state_.Initialize(program.variables(), seed_, ModelState::Which::kMissing));
-  if (config_.eval_strategy().num_replicas() <= config_.train_strategy().num_replicas()) return absl::OkStatus();
-  return state_.Broadcast(program.variables());
+  return state_.Initialize(program.variables(), seed_, ModelState::Which::kMissing);
 }
 
 namespace {

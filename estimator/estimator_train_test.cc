@@ -120,11 +120,11 @@ TEST(Train, AnEmptyInputMakesNoSteps) {
 
 TEST(Train, AHookFetchesByNameOverAllReplicas) {
   Estimator estimator(LineModel, Config(ModelDir(), 2));
-  auto hook = std::make_shared<StepHook>(nullptr, std::vector<std::string>{"label", "loss", "global_step"});
+  auto hook = std::make_shared<StepHook>(nullptr, std::vector<std::string>{"dense/Add", "loss", "global_step"});
   ASSERT_EQ(estimator.Train(LineInput(20, 8, 1), {.hooks = {hook}}), absl::OkStatus());
   EXPECT_EQ(hook->calls, 2);
   // The last round: 4 rows for the first replica, none for the second.
-  EXPECT_EQ(hook->last.tensors.at("label").shape(), (Shape{4, 1}));
+  EXPECT_EQ(hook->last.tensors.at("dense/Add").shape(), (Shape{4, 1}));
   EXPECT_EQ(hook->last.Number("global_step"), 2);
   auto bad = std::make_shared<StepHook>(nullptr, std::vector<std::string>{"dense/Nothing"});
   const absl::Status status = estimator.Train(LineInput(20, 8, 1), {.hooks = {bad}});

@@ -69,12 +69,4 @@ absl::Status ModelState::Snapshot(const std::vector<VariableSpec>& variables, Ch
   return absl::OkStatus();
 }
 
-absl::Status ModelState::Broadcast(const std::vector<VariableSpec>& variables) {
-  for (const VariableSpec& v : variables) {
-    TD_ASSIGN_OR_RETURN(const HostTensor value, store_->Read(v.name));
-    TD_RETURN_IF_ERROR(store_->Assign(v.name, value));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace tandem

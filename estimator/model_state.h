@@ -32,8 +32,6 @@ class ModelState {
   absl::Status Snapshot(const std::vector<VariableSpec>& variables, CheckpointData* data) const;
 
   const std::shared_ptr<VariableStore>& store() const { return store_; }
-  // Copies the first device's values to all devices: after training on fewer devices than an evaluation uses.
-  absl::Status Broadcast(const std::vector<VariableSpec>& variables);
 
  private:
   std::shared_ptr<VariableStore> store_;

@@ -46,6 +46,11 @@ absl::Status RunConfig::Validate() const {
       problems.push_back(absl::StrCat(field, ": ", status.message()));
     }
   }
+  if (eval_strategy().num_replicas() > train_strategy().num_replicas()) {
+    problems.push_back(absl::StrCat("eval_distribute has ", eval_strategy().num_replicas(), " devices and ",
+                                    "train_distribute ", train_strategy().num_replicas(),
+                                    ": variables live on the devices of train_distribute only; name the others there"));
+  }
   if (warm_start_from.has_value()) {
     if (warm_start_from->path.empty()) problems.push_back("warm_start_from: path is empty");
     try {

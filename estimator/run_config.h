@@ -40,7 +40,8 @@ struct RunConfig {
   // Steps between lines with the loss and with global_step/sec; 0 turns both off.
   int64_t log_step_count_steps = 100;
 
-  // One replica on cpu:0 unless given. Evaluation and prediction use eval_distribute, or train_distribute without it.
+  // One replica on cpu:0 unless given. Evaluation and prediction use eval_distribute, or train_distribute without it;
+  // it may not have more devices than train_distribute, where the variables live.
   std::optional<DistributionStrategy> train_distribute = std::nullopt;
   std::optional<DistributionStrategy> eval_distribute = std::nullopt;
 
