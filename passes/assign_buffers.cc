@@ -56,7 +56,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
  private:
   int Add(mlir::Value v, llvm::StringRef space, int64_t index, int64_t offset, int64_t bytes) {
     BufferInfo info;
-    info.name = LocationName(v.getLoc());
+    info.name = ValueName(v);
     info.space = space.str();
     info.index = index;
     info.offset = offset;
@@ -337,7 +337,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     mlir::Builder b(&getContext());
     llvm::SmallVector<mlir::Attribute> rows;
     for (size_t i : live) {
-      rows.push_back(b.getDictionaryAttr({b.getNamedAttr("name", b.getStringAttr(LocationName(values[i].getLoc()))),
+      rows.push_back(b.getDictionaryAttr({b.getNamedAttr("name", b.getStringAttr(ValueName(values[i]))),
                                           b.getNamedAttr("bytes", b.getI64IntegerAttr(ranges[i].bytes))}));
     }
     peaks_.push_back(b.getDictionaryAttr({b.getNamedAttr("space", b.getStringAttr(space)),

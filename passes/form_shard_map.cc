@@ -19,6 +19,7 @@
 #include "passes/form_shard_map.h"
 
 #include "graph/ir/dist.h"
+#include "graph/ir/structure.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -119,6 +120,7 @@ class FormShardMapPass : public ModulePass<FormShardMapPass> {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
     if (!step) return;
+    CopyReturnedInputs(step);
     BatchAxis axis(step);
     if (axis.num_levels() == 0) return;
     ShardSizes sizes = ChooseShardSizes(ModuleInt(module, "td.batch", 32), ModuleInt(module, "td.replicas", 1),
@@ -132,6 +134,17 @@ class FormShardMapPass : public ModulePass<FormShardMapPass> {
   }
 
  private:
+  // A fetched input goes through a map like any other kept value.
+  static void CopyReturnedInputs(mlir::func::FuncOp step) {
+    mlir::Operation* terminator = step.getBody().front().getTerminator();
+    mlir::OpBuilder builder(terminator);
+    for (mlir::OpOperand& operand : terminator->getOpOperands()) {
+      mlir::Value v = operand.get();
+      if (!v.getDefiningOp() && td::IsBatched(v.getType()))
+        operand.set(builder.create<td::CopyOp>(v.getLoc(), v.getType(), v));
+    }
+  }
+
   void Rebuild(mlir::func::FuncOp step, const BatchAxis& axis, ShardSizes sizes) {
     mlir::Block& old_body = step.getBody().front();
     mlir::Block* body = new mlir::Block;

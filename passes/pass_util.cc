@@ -1,5 +1,6 @@
 #include "passes/pass_util.h"
 
+#include "graph/ir/dist.h"
 #include "mlir/IR/Location.h"
 
 namespace tandem {
@@ -13,6 +14,20 @@ std::string LocationName(mlir::Location loc) {
   }
   if (auto call = mlir::dyn_cast<mlir::CallSiteLoc>(loc)) return LocationName(call.getCallee());
   return "";
+}
+
+// Kernels hold several ops: the op that makes the value is named, not the first one of the kernel.
+std::string ValueName(mlir::Value value) {
+  if (auto map = value.getDefiningOp<td::MapShardsOp>()) {
+    unsigned i = mlir::cast<mlir::OpResult>(value).getResultNumber();
+    return ValueName(map.getBody().front().getTerminator()->getOperand(i));
+  }
+  if (auto launch = value.getDefiningOp<td::LaunchOp>()) {
+    auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(launch, launch.getKernelAttr());
+    unsigned i = mlir::cast<mlir::OpResult>(value).getResultNumber();
+    return LocationName(kernel.getBody().front().getTerminator()->getOperand(i).getLoc());
+  }
+  return LocationName(value.getLoc());
 }
 
 bool LocationFileLine(mlir::Location loc, std::string* file, int* line) {

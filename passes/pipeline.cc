@@ -27,6 +27,7 @@
 #include "passes/schedule.h"
 #include "passes/select_libraries.h"
 #include "passes/verify_phase.h"
+#include "passes/warn_batch_constants.h"
 
 namespace tandem {
 namespace {
@@ -45,7 +46,8 @@ std::vector<Phase> MakePhases() {
   // Nothing later sees variables as state: after lifting, a step is a pure function that CSE and DCE understand.
   phases.push_back({"input", "verify, canonicalise, lift variables to arguments and results", [] {
                       return List(mlir::createCanonicalizerPass(), mlir::createCSEPass(), createLiftVariablesPass(),
-                                  mlir::createCanonicalizerPass(), createVerifyPhasePass("input"));
+                                  mlir::createCanonicalizerPass(), createWarnBatchConstantsPass(),
+                                  createVerifyPhasePass("input"));
                     }});
   // Element types are final from here on. Everything is computed in the type it was written in.
   phases.push_back({"precision", "element types", [] { return List(createVerifyPhasePass("precision")); }});

@@ -99,7 +99,7 @@ void StepWriter::WriteAllReduce(mlir::Operation* op, fb::StepT& step) {
     auto type = mlir::cast<mlir::RankedTensorType>(v.getType());
     collective->bytes += StaticBytes(type);
     collective->dtype = static_cast<fb::DType>(td::ToDType(type.getElementType()));
-    collective->tensors.push_back(LocationName(v.getLoc()));
+    collective->tensors.push_back(ValueName(v));
   }
   if (auto group = all_reduce.getGroup()) collective->group.assign(group->begin(), group->end());
   fb::AllReduceT body;

@@ -14,6 +14,8 @@ void TdDialect::registerStructureOps() {
       >();
 }
 
+BatchRule CopyOp::getBatchRule() { return BatchRule::kPerExample; }
+
 namespace {
 
 // The kernel that `op` names, or null after an error.

@@ -49,7 +49,7 @@ def Td_GroupedLaunchOp : Td_Op<"grouped_launch", [Pure, DeclareOpInterfaceMethod
   let assemblyFormat = "$kernel `x` $members `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
 }
 
-def Td_CopyOp : Td_Op<"copy", [Pure, SameOperandsAndResultType]> {
+def Td_CopyOp : Td_Op<"copy", [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<Td_BatchOp>]> {
   let summary = "the same value in a buffer of its own";
   let description = "Inserted when buffers are assigned, where a value is wanted in a place that its producer cannot write.";
   let arguments = (ins Td_Tensor:$input);

@@ -61,3 +61,16 @@ module attributes {td.batch = 4 : i64, td.replicas = 1 : i64} {
     return %s : tensor<f32>
   }
 }
+
+// -----
+
+// An input that is fetched comes back through a map.
+// CHECK-LABEL: func.func @step
+module attributes {td.batch = 8 : i64, td.replicas = 1 : i64} {
+  func.func @step(%x: tensor<?xi32>) -> tensor<?xi32> {
+    // CHECK: %[[M:.*]] = td.map_shards(%arg0 : tensor<?xi32>) reduce ["keep"]
+    // CHECK: td.copy
+    // CHECK: return %[[M]]
+    return %x : tensor<?xi32>
+  }
+}
