@@ -2,6 +2,7 @@
 #include "base/fingerprint.h"
 #include "base/host_tensor.h"
 #include "base/philox.h"
+#include "base/process_start.h"
 #include "base/source_location.h"
 #include "base/status_macros.h"
 #include "gtest/gtest.h"
@@ -31,8 +32,7 @@ TEST(HostTensorTest, CopiesShareAndClonesDoNot) {
 
 // Known-answer vectors of the Random123 distribution (kat_vectors, philox4x32 10).
 TEST(PhiloxTest, KnownAnswers) {
-  EXPECT_EQ(Philox4x32({0, 0, 0, 0}, {0, 0}),
-            (PhiloxCounter{0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u}));
+  EXPECT_EQ(Philox4x32({0, 0, 0, 0}, {0, 0}), (PhiloxCounter{0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u}));
   EXPECT_EQ(Philox4x32({0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu}, {0xffffffffu, 0xffffffffu}),
             (PhiloxCounter{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu}));
   EXPECT_EQ(Philox4x32({0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u}, {0xa4093822u, 0x299f31d0u}),
@@ -66,6 +66,12 @@ TEST(StatusMacrosTest, PropagateErrors) {
 }
 
 SourceLocation Here(SourceLocation loc = SourceLocation::Current()) { return loc; }
+TEST(ProcessStartTest, IsKnownAndDoesNotGoBack) {
+  double before = SecondsSinceProcessStart();
+  EXPECT_GE(before, 0);
+  EXPECT_GE(SecondsSinceProcessStart(), before);
+}
+
 TEST(SourceLocationTest, IsTheCallersLine) { EXPECT_EQ(Here().line, __LINE__); }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "samples/fashion_input.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -13,7 +14,7 @@ absl::Status FashionInput::Load() {
   if (!images_.empty()) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const LabelledImages raw, LoadFashionMnistSplit(split_, data_dir_));
   TD_ASSIGN_OR_RETURN(labels_, one_hot_ ? OneHotLabels(raw.labels) : Int32Labels(raw.labels));
-  TD_ASSIGN_OR_RETURN(images_, ScaledImages(raw.images));
+  images_ = raw.images;
   return absl::OkStatus();
 }
 
@@ -31,6 +32,17 @@ absl::StatusOr<Dataset> FashionInput::Examples(int64_t count) {
   return count < 0 ? dataset : dataset.Take(count);
 }
 
+Dataset WithScaledImages(const Dataset& batches) {
+  std::vector<ComponentSpec> spec = batches.spec();
+  if (spec.size() == 2) spec[0] = {"image", DType::kFloat32, {kBatch, 28, 28, 1}};  // otherwise an error, to be kept
+  return batches.Map(
+      [](const Element& batch) -> absl::StatusOr<Element> {
+        TD_ASSIGN_OR_RETURN(HostTensor images, ScaledImages(batch.components[0]));
+        return Element{{std::move(images), batch.components[1]}};
+      },
+      {.spec = std::move(spec)});
+}
+
 InputFn TrainInputFn(std::shared_ptr<FashionInput> input, const TrainInputOptions& options) {
   return [input = std::move(input), options](const InputContext& context) -> absl::StatusOr<Dataset> {
     TD_ASSIGN_OR_RETURN(const int64_t examples, input->examples());
@@ -43,14 +55,14 @@ InputFn TrainInputFn(std::shared_ptr<FashionInput> input, const TrainInputOption
       dataset = dataset.Shard(context.num_input_pipelines, context.input_pipeline_id);
     }
     if (options.shuffle_buffer > 0) dataset = dataset.Shuffle(options.shuffle_buffer, {.seed = options.seed});
-    return dataset.Repeat(options.epochs).Batch(options.batch_size).Prefetch();
+    return WithScaledImages(dataset.Repeat(options.epochs).Batch(options.batch_size)).Prefetch();
   };
 }
 
 InputFn EvalInputFn(std::shared_ptr<FashionInput> input, int64_t batch_size, int64_t count) {
   return [input = std::move(input), batch_size, count](const InputContext& context) -> absl::StatusOr<Dataset> {
     TD_ASSIGN_OR_RETURN(const Dataset dataset, input->Examples(count));
-    return dataset.Batch(batch_size).Prefetch();
+    return WithScaledImages(dataset.Batch(batch_size)).Prefetch();
   };
 }
 

@@ -14,15 +14,16 @@
 
 namespace tandem {
 
-// One of the two sets, read when it is first asked for. Components: "image" float32 [28,28,1] in [0, 1], "label" int32
-// or one-hot float32 [10].
+// One of the two sets, read when it is first asked for. Pixels stay bytes, a quarter of the memory of floats, until a
+// batch is made of them.
 class FashionInput {
  public:
   FashionInput(std::string data_dir, FashionMnistSplit split, bool one_hot)
       : data_dir_(std::move(data_dir)), split_(split), one_hot_(one_hot) {}
 
   absl::StatusOr<int64_t> examples();
-  // The examples in file order, unbatched; the first `count` of them unless it is negative.
+  // The examples in file order, unbatched; the first `count` of them unless it is negative. Components: "image" uint8
+  // [28,28], "label" int32 or one-hot float32 [10].
   absl::StatusOr<Dataset> Examples(int64_t count = -1);
 
  private:
@@ -34,7 +35,10 @@ class FashionInput {
   HostTensor images_, labels_;
 };
 
-// shuffle (buffer > 0) -> repeat -> batch -> prefetch. Epochs: -1 for ever.
+// Batches of the components of FashionInput with "image" as float32 [b,28,28,1] in [0, 1].
+Dataset WithScaledImages(const Dataset& batches);
+
+// shuffle (buffer > 0) -> repeat -> batch -> scale -> prefetch. Epochs: -1 for ever.
 struct TrainInputOptions {
   int64_t batch_size = 64;  // per replica
   int64_t epochs = 1;
@@ -43,7 +47,7 @@ struct TrainInputOptions {
 };
 InputFn TrainInputFn(std::shared_ptr<FashionInput> input, const TrainInputOptions& options);
 
-// The first `count` examples (-1: all) once, in file order.
+// The first `count` examples (-1: all) once, in file order, as batches of scaled images.
 InputFn EvalInputFn(std::shared_ptr<FashionInput> input, int64_t batch_size, int64_t count = -1);
 
 // Which examples to evaluate on: "test" or "train:N".

@@ -38,6 +38,21 @@ TEST(TimeHistory, CountsTheGlobalBatchAndSkipsTheFirstStep) {
   EXPECT_TRUE(log.Contains("images/second: 256.0"));
 }
 
+TEST(TimeHistory, SaysOnceWhenTheFirstStepWasDone) {
+  LogCapture log;
+  auto hook = std::make_shared<TimeHistory>();
+  ScriptedRunner runner;
+  ASSERT_TRUE(Train(hook, &runner, 2).ok());
+  ASSERT_TRUE(Train(hook, &runner, 2).ok());
+  int found = 0;
+  for (const LogEntry& entry : log.entries()) {
+    if (entry.message.find("s after the process started") == std::string::npos) continue;
+    ++found;
+    EXPECT_EQ(entry.message.find("first step done "), 0u);
+  }
+  EXPECT_EQ(found, 1);
+}
+
 TEST(LossLog, WritesEveryStepAndContinuesAfterAResume) {
   const std::string path = ::testing::TempDir() + "/loss.jsonl";
   ScriptedRunner first({2.30405998f, 1.5f, 1.25f});
@@ -81,6 +96,23 @@ TEST(FashionInput, YieldsImagesAndOneHotLabels) {
   ASSERT_TRUE(dataset.ok()) << dataset.status();
   EXPECT_EQ(SpecString(dataset->spec()), "image:float32[b,28,28,1], label:float32[b,10]");
   EXPECT_EQ(dataset->cardinality(), 2);
+  EXPECT_EQ(dataset->batch_size(), 64);
+  const LabelledImages raw = *LoadFashionMnistSplit(FashionMnistSplit::kTest);
+  auto iterator = *dataset->MakeIterator();
+  for (const int64_t first : {0, 64}) {
+    Element batch;
+    bool end = true;
+    ASSERT_TRUE(iterator->GetNext(&batch, &end).ok());
+    ASSERT_FALSE(end);
+    ASSERT_TRUE(CheckElement(dataset->spec(), batch).ok());
+    for (int64_t row = 0; row < batch.components[0].shape()[0]; ++row) {
+      for (int64_t pixel = 0; pixel < 28 * 28; ++pixel) {
+        ASSERT_EQ(batch.components[0].data<float>()[row * 28 * 28 + pixel],
+                  static_cast<float>(raw.images.data<uint8_t>()[(first + row) * 28 * 28 + pixel]) / 255.0f);
+      }
+      EXPECT_EQ(batch.components[1].data<float>()[row * 10 + raw.labels.data<uint8_t>()[first + row]], 1.0f);
+    }
+  }
   EXPECT_FALSE(EvalInputFn(input, 64, 10001)(InputContext()).ok());
   const absl::Status status = TrainInputFn(input, {.batch_size = 10001})(InputContext()).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("batch size 10001 is larger than the 10000 training examples"));

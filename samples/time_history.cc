@@ -1,9 +1,11 @@
 #include "samples/time_history.h"
 
 #include <numeric>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "base/logging.h"
+#include "base/process_start.h"
 
 namespace tandem {
 
@@ -20,6 +22,9 @@ std::vector<std::string> TimeHistory::BeforeRun(RunContext& context) {
 
 absl::Status TimeHistory::AfterRun(RunContext& context, const RunValues& values) {
   seconds_.push_back(clock_() - started_);
+  if (!std::exchange(start_logged_, true)) {
+    TD_LOG(INFO) << absl::StrFormat("first step done %.2f s after the process started", SecondsSinceProcessStart());
+  }
   return absl::OkStatus();
 }
 

@@ -12,7 +12,8 @@
 namespace tandem {
 
 // Images per second: the global batch divided by the mean time of a step. The first step, which pays for what is done
-// once, is left out when there are others.
+// once, is left out when there are others. The hook's very first step is logged with the time since the process
+// started.
 class TimeHistory : public SessionRunHook {
  public:
   explicit TimeHistory(Clock clock = SystemClock()) : clock_(std::move(clock)) {}
@@ -30,6 +31,7 @@ class TimeHistory : public SessionRunHook {
  private:
   Clock clock_;
   int64_t global_batch_ = 0;
+  bool start_logged_ = false;
   double started_ = 0;
   std::vector<double> seconds_;
 };
