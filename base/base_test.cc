@@ -31,6 +31,18 @@ TEST(HostTensorTest, CopiesShareAndClonesDoNot) {
 }
 
 // Known-answer vectors of the Random123 distribution (kat_vectors, philox4x32 10).
+TEST(HostTensorTest, LargeBuffersAreAlignedAndOutliveTheirMaker) {
+  HostTensor view;
+  {
+    HostTensor t = HostTensor::Zeros(DType::kUInt8, {3 << 20});
+    t.data<uint8_t>()[(3 << 20) - 1] = 7;
+    view = t.Reshaped({3, 1 << 20});
+  }
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(view.raw()) % 64, 0u);
+  EXPECT_EQ(view.data<uint8_t>()[(3 << 20) - 1], 7);
+  EXPECT_TRUE(view.BitEqual(view.Clone()));
+}
+
 TEST(PhiloxTest, KnownAnswers) {
   EXPECT_EQ(Philox4x32({0, 0, 0, 0}, {0, 0}), (PhiloxCounter{0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u}));
   EXPECT_EQ(Philox4x32({0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu}, {0xffffffffu, 0xffffffffu}),
