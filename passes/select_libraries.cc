@@ -10,6 +10,7 @@
 //   %bias) {epilogue = "bias_relu"}
 #include "passes/select_libraries.h"
 
+#include "base/status_macros.h"
 #include "graph/ir/binary.h"
 #include "graph/ir/dist.h"
 #include "graph/ir/shape.h"
@@ -171,6 +172,7 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     absl::StatusOr<uint64_t> bytes = PackedWeightsBytes(pack);
     if (!bytes.ok()) return bytes.status();
     if (*bytes == 0) return weights;
+    TD_ASSIGN_OR_RETURN(pack.implementation, ImplementationName(pack));
     call.packed = true;
     mlir::OpBuilder builder(map);
     auto type = mlir::RankedTensorType::get({static_cast<int64_t>(*bytes + 3) / 4}, builder.getF32Type());
