@@ -91,9 +91,18 @@ absl::Status CheckNames(const PipelineOptions& options) {
           absl::StrCat("unknown phase \"", phase, "\"; phases are: ", absl::StrJoin(phases, ", ")));
     }
   }
+  auto position = [&](const std::string& phase) { return std::find(phases.begin(), phases.end(), phase); };
+  if (!options.compile_to.empty() && !options.compile_from.empty() &&
+      position(options.compile_to) < position(options.compile_from)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("phase ", options.compile_to, " comes before ", options.compile_from,
+                     ": there is nothing to compile; phases are: ", absl::StrJoin(phases, ", ")));
+  }
   for (const auto* list : {&options.disabled_passes, &options.print_before, &options.print_after}) {
     for (const std::string& pass : *list) {
       if (!Contains(passes, pass)) {
+        std::sort(passes.begin(), passes.end());
+        passes.erase(std::unique(passes.begin(), passes.end()), passes.end());
         return absl::InvalidArgumentError(
             absl::StrCat("unknown pass \"", pass, "\"; passes are: ", absl::StrJoin(passes, ", ")));
       }
@@ -102,12 +111,20 @@ absl::Status CheckNames(const PipelineOptions& options) {
   return absl::OkStatus();
 }
 
-std::string Print(mlir::ModuleOp module) {
+// Text that can be parsed again unless constants of more than `max_elements` were left out (0: none is). Locations
+// stand behind their ops, not in a list of aliases at the end.
+std::string Print(mlir::ModuleOp module, int64_t max_elements) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true, true).elideLargeElementsAttrs(64));
+  mlir::OpPrintingFlags flags;
+  flags.enableDebugInfo(true).useLocalScope();
+  if (max_elements > 0) flags.elideLargeElementsAttrs(max_elements);
+  module.print(os, flags);
   return text;
 }
+
+constexpr int64_t kShownElements = 64;     // for people
+constexpr int64_t kStoredElements = 4096;  // in every phase but the first, which is stored whole: see RunPipeline
 
 }  // namespace
 
@@ -141,7 +158,7 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
       std::string name = pass->getArgument().str();
       if (Contains(options.disabled_passes, name)) continue;
       if (Contains(options.print_before, name))
-        llvm::errs() << "// IR before " << name << "\n" << Print(module) << "\n";
+        llvm::errs() << "// IR before " << name << "\n" << Print(module, kShownElements) << "\n";
       mlir::PassManager manager(module.getContext());
       manager.addPass(std::move(pass));
       if (mlir::failed(manager.run(module))) {
@@ -149,9 +166,10 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
                                                              name, ": ", first_error)),
                             70);
       }
-      if (Contains(options.print_after, name)) llvm::errs() << "// IR after " << name << "\n" << Print(module) << "\n";
+      if (Contains(options.print_after, name))
+        llvm::errs() << "// IR after " << name << "\n" << Print(module, kShownElements) << "\n";
     }
-    if (snapshots) snapshots->push_back({phase.name, Print(module)});
+    if (snapshots) snapshots->push_back({phase.name, Print(module, phase.name == "input" ? 0 : kStoredElements)});
     if (phase.name == options.compile_to) break;
   }
   return absl::OkStatus();

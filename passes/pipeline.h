@@ -32,7 +32,9 @@ struct PipelineOptions {
 };
 
 // Runs the phases on `module`. The IR after each phase is appended to `snapshots` (name, text with locations) unless it
-// is null. Errors carry exit code 70 and the first diagnostic: op, message, the user's file and line.
+// is null. The text of phase `input` is complete, so that it can be run by the reference interpreter; later ones leave
+// out constants of more than 4096 elements. Errors: InvalidArgument, listing what there is, for an unknown phase or
+// pass; others carry exit code 70 and the first diagnostic: op, message, the user's file and line.
 absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
                          std::vector<std::pair<std::string, std::string>>* snapshots);
 

@@ -1,19 +1,97 @@
-// tandem-opt: runs passes on MLIR text, for lit tests and for looking into the compiler.
+// tandem-opt: runs passes or phases on MLIR text, for lit tests and for looking into the compiler.
+//
+// With passes ("-td-schedule") it is MLIR's usual pass driver. With any of the options below it runs the compiler's
+// phases instead, as a program compiles: the module attributes td.batch, td.replicas, td.devices, td.lanes and
+// td.shard_rows steer them.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/exit_code.h"
+#include "base/status_macros.h"
 #include "graph/ir/dialect.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/pipeline.h"
 
+namespace tandem {
+namespace {
+
+namespace cl = llvm::cl;
+
+cl::OptionCategory category("Tandem's phases");
+cl::opt<std::string> compile_from("compile-from", cl::desc("First phase to run (default: the first)"),
+                                  cl::value_desc("PHASE"), cl::cat(category));
+cl::opt<std::string> compile_to("compile-to", cl::desc("Last phase to run (default: the last)"),
+                                cl::value_desc("PHASE"), cl::cat(category));
+cl::list<std::string> print_before("print-ir-before", cl::desc("Print the module to stderr before this pass"),
+                                   cl::value_desc("PASS"), cl::cat(category));
+cl::list<std::string> print_after("print-ir-after", cl::desc("Print the module to stderr after this pass"),
+                                  cl::value_desc("PASS"), cl::cat(category));
+cl::list<std::string> disabled("disable-pass", cl::desc("Leave this pass out of its phase"), cl::value_desc("NAME"),
+                               cl::cat(category));
+
+bool RunsPhases() {
+  return compile_from.getNumOccurrences() || compile_to.getNumOccurrences() || !print_before.empty() ||
+         !print_after.empty() || !disabled.empty();
+}
+
+absl::Status RunPhases(const std::string& input, const std::string& output, const mlir::DialectRegistry& registry) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> text = mlir::openInputFile(input, &error);
+  if (!text) return absl::NotFoundError(error);
+  mlir::MLIRContext context(registry);
+  mlir::PassManager passes(&context);
+  if (mlir::failed(mlir::MlirOptMainConfig::createFromCLOptions().setupPassPipeline(passes)) || passes.size() > 0) {
+    return absl::InvalidArgumentError("give single passes or options of the phases (--compile-to and so on), not both");
+  }
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  {
+    mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+    module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  }
+  if (!module) return WithExitCode(absl::InvalidArgumentError(input + " is not valid (see above)"), kExitBadData);
+  PipelineOptions options{.compile_from = compile_from,
+                          .compile_to = compile_to,
+                          .disabled_passes = disabled,
+                          .print_before = print_before,
+                          .print_after = print_after};
+  TD_RETURN_IF_ERROR(RunPipeline(*module, options, nullptr));
+  std::unique_ptr<llvm::ToolOutputFile> file = mlir::openOutputFile(output, &error);
+  if (!file) return WithExitCode(absl::UnknownError(error), kExitIo);
+  module->print(file->os());
+  file->keep();
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace tandem
+
 int main(int argc, char** argv) {
+  llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
                   tandem::td::TdDialect>();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   tandem::RegisterPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Tandem's pass driver\n", registry));
+  auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Tandem's pass driver\n", registry);
+  if (!tandem::RunsPhases()) return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  absl::Status status = tandem::RunPhases(input, output, registry);
+  if (!status.ok()) std::fprintf(stderr, "tandem-opt: %s\n", std::string(status.message()).c_str());
+  return tandem::ExitCodeFor(status);
 }
