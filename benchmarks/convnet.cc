@@ -10,12 +10,15 @@
 #include <cstdio>
 #include <functional>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/flags/flag.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
@@ -32,6 +35,10 @@ ABSL_FLAG(int, threads, 2, "threads of the step and of the matmul");
 ABSL_FLAG(int, replicas, 1, "CPU devices");
 ABSL_FLAG(int, rounds, 9, "alternations of matmul and step; medians are reported");
 ABSL_FLAG(std::vector<std::string>, batch_sizes, (std::vector<std::string>{"512", "64"}), "global batch sizes");
+
+ABSL_FLAG(int, shard_rows, 0, "images per kernel call; 0: the compiler chooses");
+ABSL_FLAG(bool, profile, false,
+          "also run with a clock around every step and print where the time goes; the figures above are without it");
 
 namespace tandem {
 namespace {
@@ -104,7 +111,7 @@ struct Program {
 using BuildFn = std::function<void(GraphBuilder&)>;
 
 absl::StatusOr<Program> Prepare(const BuildFn& build, int64_t global_batch, const std::vector<Shape>& row_shapes,
-                                bool integer_labels) {
+                                bool integer_labels, bool time_steps) {
   int replicas = absl::GetFlag(FLAGS_replicas);
   GraphBuilder graph("benchmark");
   build(graph);
@@ -113,11 +120,13 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, int64_t global_batch, cons
   for (int r = 0; r < replicas; ++r) options.devices.push_back(absl::StrCat("cpu:", r));
   options.batch_per_replica = global_batch / replicas;
   options.threads = absl::GetFlag(FLAGS_threads);
+  options.shard_rows = absl::GetFlag(FLAGS_shard_rows);
   TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, CompileGraph(graph, "train", options));
   auto variables = std::make_shared<VariableStore>(replicas);
   Program program;
-  TD_ASSIGN_OR_RETURN(program.session,
-                      Session::Create(executable, variables, {std::make_shared<ThreadPool>(options.threads)}));
+  TD_ASSIGN_OR_RETURN(program.session, Session::Create(executable, variables,
+                                                       {.pool = std::make_shared<ThreadPool>(options.threads),
+                                                        .time_steps = time_steps}));
   for (const auto& v : executable->index().variables) {
     TD_RETURN_IF_ERROR(variables->Initialize(v->name, *v->initializer, 1));
   }
@@ -153,18 +162,63 @@ double ConvnetFlops() {
   return 2 * conv1 + 3 * (conv2 + conv3 + dense);
 }
 
+absl::StatusOr<Program> PrepareConvnet(int64_t batch, bool time_steps) {
+  return Prepare(
+      [](GraphBuilder& graph) {
+        Tensor image = graph.Input("image", DType::kFloat32, {kBatch, 28, 28, 1});
+        Tensor label = graph.Input("label", DType::kInt32, {kBatch});
+        Tensor logits = models::ZalandoConvnet(image, {.training = true, .logits = true});
+        Tensor loss = losses::SparseSoftmaxCrossEntropy(label, logits);
+        optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss);
+        graph.Output("loss", loss);
+      },
+      batch, {{28, 28, 1}, {}}, true, time_steps);
+}
+
+absl::StatusOr<Program> PrepareLinear(bool time_steps) {
+  return Prepare(
+      [](GraphBuilder& graph) {
+        Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 1});
+        Tensor y = graph.Input("y", DType::kFloat32, {kBatch, 1});
+        Tensor loss = losses::MeanSquaredError(y, models::Linear(x));
+        optimizers::GradientDescent({.learning_rate = 0.2}).Minimize(loss);
+        graph.Output("loss", loss);
+      },
+      32, {{1}, {1}}, false, time_steps);
+}
+
+// Where the threads' time goes: steps of map sections on any thread, steps of global sections with all threads in them,
+// and the rest: inputs, outputs, waiting for the last lane.
+absl::Status PrintProfile(Program program, int64_t examples, int steps) {
+  for (int i = 0; i < steps / 10 + 1; ++i) program.Step();
+  std::vector<StepTime> before = program.session->step_times();
+  Clock::time_point start = Clock::now();
+  for (int i = 0; i < steps; ++i) program.Step();
+  const double threads = absl::GetFlag(FLAGS_threads), all = threads * Seconds(Clock::now() - start);
+  TD_RETURN_IF_ERROR(program.status);
+  std::vector<StepTime> times = program.session->step_times();
+  std::map<std::string, double> groups;
+  double rest = all;
+  for (size_t i = 0; i < times.size(); ++i) {
+    StepTime& t = times[i];
+    t.seconds = (t.seconds - before[i].seconds) * (t.section == "map" ? 1 : threads);
+    groups[absl::StrCat(t.section, " ", t.kind)] += t.seconds;
+    rest -= t.seconds;
+  }
+  std::sort(times.begin(), times.end(), [](const StepTime& a, const StepTime& b) { return a.seconds > b.seconds; });
+  for (const auto& [name, seconds] : groups) std::printf("  %5.1f %%  %s\n", 100 * seconds / all, name.c_str());
+  std::printf("  %5.1f %%  the rest\n", 100 * rest / all);
+  const double per_example = 1e6 / (static_cast<double>(examples) * steps);
+  for (const StepTime& t : times) {
+    if (t.seconds < 0.003 * all) break;
+    std::printf("    %5.1f %% %8.3f us/example  %-6s %-13s %s  [%s]\n", 100 * t.seconds / all, t.seconds * per_example,
+                t.section.c_str(), t.kind.c_str(), t.name.c_str(), t.detail.c_str());
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Convnet(int64_t batch, Matmul& matmul) {
-  TD_ASSIGN_OR_RETURN(Program program, Prepare(
-                                           [](GraphBuilder& graph) {
-                                             Tensor image = graph.Input("image", DType::kFloat32, {kBatch, 28, 28, 1});
-                                             Tensor label = graph.Input("label", DType::kInt32, {kBatch});
-                                             Tensor logits =
-                                                 models::ZalandoConvnet(image, {.training = true, .logits = true});
-                                             Tensor loss = losses::SparseSoftmaxCrossEntropy(label, logits);
-                                             optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss);
-                                             graph.Output("loss", loss);
-                                           },
-                                           batch, {{28, 28, 1}, {}}, true));
+  TD_ASSIGN_OR_RETURN(Program program, PrepareConvnet(batch, false));
   for (int i = 0; i < 5; ++i) program.Step();  // first touches and caches
   std::vector<double> rates, steps, fractions;
   for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
@@ -181,32 +235,32 @@ absl::Status Convnet(int64_t batch, Matmul& matmul) {
       "ms/step\n",
       static_cast<long long>(batch), batch / seconds, 1e-9 * ConvnetFlops() * batch / seconds, Median(fractions),
       Median(rates), 1e3 * seconds);
-  return absl::OkStatus();
+  if (!absl::GetFlag(FLAGS_profile)) return absl::OkStatus();
+  TD_ASSIGN_OR_RETURN(Program timed, PrepareConvnet(batch, true));
+  return PrintProfile(std::move(timed), batch, static_cast<int>(10240 / batch) + 1);
 }
 
 absl::Status LinearModel() {
-  TD_ASSIGN_OR_RETURN(Program program, Prepare(
-                                           [](GraphBuilder& graph) {
-                                             Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 1});
-                                             Tensor y = graph.Input("y", DType::kFloat32, {kBatch, 1});
-                                             Tensor loss = losses::MeanSquaredError(y, models::Linear(x));
-                                             optimizers::GradientDescent({.learning_rate = 0.2}).Minimize(loss);
-                                             graph.Output("loss", loss);
-                                           },
-                                           32, {{1}, {1}}, false));
+  TD_ASSIGN_OR_RETURN(Program program, PrepareLinear(false));
   for (int i = 0; i < 100; ++i) program.Step();
   std::vector<double> steps;
   for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round)
     steps.push_back(TimePerCall([&] { program.Step(); }));
   TD_RETURN_IF_ERROR(program.status);
   std::printf("linear model batch 32: %.2f microseconds/step\n", 1e6 * Median(steps));
-  return absl::OkStatus();
+  if (!absl::GetFlag(FLAGS_profile)) return absl::OkStatus();
+  TD_ASSIGN_OR_RETURN(Program timed, PrepareLinear(true));
+  return PrintProfile(std::move(timed), 32, 10000);
 }
 
 absl::Status Main() {
   Matmul matmul(absl::GetFlag(FLAGS_threads));
   for (const std::string& batch : absl::GetFlag(FLAGS_batch_sizes)) {
-    TD_RETURN_IF_ERROR(Convnet(std::stoll(batch), matmul));
+    int64_t rows = 0;
+    if (!absl::SimpleAtoi(batch, &rows) || rows < 1) {
+      return absl::InvalidArgumentError(absl::StrCat("--batch_sizes: \"", batch, "\" is not a positive number"));
+    }
+    TD_RETURN_IF_ERROR(Convnet(rows, matmul));
   }
   return LinearModel();
 }

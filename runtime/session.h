@@ -41,11 +41,22 @@ struct SessionMemory {
   uint64_t total() const { return shard + lane + step + batch; }
 };
 
+// What one step of the program took since the session was created, over all runs, lanes and shards.
+struct StepTime {
+  std::string section;  // "map" for steps that run in every shard, else "global"
+  std::string kind;     // the step's kind in executable.fbs; "LaneSum" for adding a shard's results to its lane's
+  std::string name;     // scope and op
+  std::string detail;   // the kernel with its ops, or the library's primitive and implementation
+  double seconds = 0;   // map steps: summed over the threads; global steps: as the caller sees them
+  int64_t calls = 0;
+};
+
 // One Run at a time: calls from several threads wait for each other.
 class Session {
  public:
   struct Options {
     std::shared_ptr<ThreadPool> pool;  // shared by the sessions of a job; must not be null
+    bool time_steps = false;           // for step_times(); costs some ten nanoseconds per step and shard
   };
   // Checks the executable against this machine, loads kernels, creates primitives, allocates arenas, binds variables
   // by name (they are created, not initialised, where the store lacks them; a shape or dtype mismatch is an error).
@@ -66,6 +77,9 @@ class Session {
   virtual absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) = 0;
 
   virtual SessionMemory memory() const = 0;
+
+  // In the order of the program; empty without Options::time_steps. Not while a Run is going on.
+  virtual std::vector<StepTime> step_times() const = 0;
 };
 
 }  // namespace tandem

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "runtime/cpu/object_loader.h"
 #include "runtime/cpu/step_plan.h"
 #include "runtime/cpu/step_state.h"
+#include "runtime/cpu/step_times.h"
 #include "runtime/session.h"
 
 namespace tandem {
@@ -49,7 +51,10 @@ uint64_t ScalarBits(DType dtype, double value) {
 class CpuSession final : public Session {
  public:
   CpuSession(std::shared_ptr<const Executable> executable, std::shared_ptr<VariableStore> variables, Options options)
-      : executable_(std::move(executable)), variables_(std::move(variables)), pool_(std::move(options.pool)) {}
+      : executable_(std::move(executable)),
+        variables_(std::move(variables)),
+        pool_(std::move(options.pool)),
+        time_steps_(options.time_steps) {}
 
   absl::Status Init() {
     const fb::ExecutableT& index = executable_->index();
@@ -80,7 +85,13 @@ class CpuSession final : public Session {
         continue;
       }
       for (const PlannedStep& step : section.steps) {
+        const auto begin = time_steps_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
         absl::StatusOr<bool> finite = RunGlobalStep(state_, step, *pool_);
+        if (time_steps_) {
+          TimeCount& count = state_.threads[0].times[step.id];
+          count.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+          ++count.calls;
+        }
         if (!finite.ok()) return Annotate(finite.status(), absl::StrCat(step.step->name, ": "));
         if (!*finite) {
           result.finite = false;
@@ -97,6 +108,8 @@ class CpuSession final : public Session {
     TD_RETURN_IF_ERROR(SetInputs(inputs));
     return FindNonFiniteStep(*executable_, state_, plan_, *pool_);
   }
+
+  std::vector<StepTime> step_times() const override { return SumStepTimes(*executable_, plan_, state_); }
 
   SessionMemory memory() const override {
     SessionMemory m;
@@ -160,6 +173,7 @@ class CpuSession final : public Session {
       TD_ASSIGN_OR_RETURN(t.lane, Arena::Create(program.lane_bytes, "lane scratch"));
       TD_ASSIGN_OR_RETURN(t.library, Arena::Create(plan_.scratch_bytes + plan_.staging_bytes, "library scratch"));
       t.args.resize(plan_.max_operands);
+      if (time_steps_) t.times.resize(plan_.num_ids);
       state_.threads.push_back(std::move(t));
     }
     return absl::OkStatus();
@@ -284,6 +298,7 @@ class CpuSession final : public Session {
   const std::shared_ptr<const Executable> executable_;
   const std::shared_ptr<VariableStore> variables_;
   const std::shared_ptr<ThreadPool> pool_;
+  const bool time_steps_;
   std::unique_ptr<LoadedKernels> kernels_;
   StepPlan plan_;
   StepState state_;

@@ -217,6 +217,28 @@ TEST(CpuSessionTest, SameBitsForAnyThreadsAndDevices) {
   }
 }
 
+TEST(CpuSessionTest, CountsTheTimeOfEachStep) {
+  EXPECT_TRUE(Start(2, 2).session->step_times().empty());
+  auto variables = std::make_shared<VariableStore>(2);
+  auto session = Session::Create(Model(2), variables, {.pool = std::make_shared<ThreadPool>(2), .time_steps = true});
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE(variables->Assign("w", Random({kIn, kOut}, 1)).ok());
+  ASSERT_TRUE(variables->Assign("bias", Random({kOut}, 2)).ok());
+  ASSERT_TRUE((*session)->step_times().empty());  // nothing has run
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE((*session)->Run(Inputs(2, {kRows / 2, kRows / 2}, 10), {}).ok());
+  const int64_t lanes = kLanes, shards = lanes * ((kRowsPerLane + kShardRows - 1) / kShardRows);
+  std::map<std::string, StepTime> times;
+  for (const StepTime& time : (*session)->step_times()) times[time.name.empty() ? time.kind : time.name] = time;
+  EXPECT_EQ(times["forward"].calls, 3 * shards);
+  EXPECT_EQ(times["forward"].section, "map");
+  EXPECT_EQ(times["forward"].kind, "LibraryCall");
+  EXPECT_EQ(times["forward"].detail.find("MatMul "), 0u);
+  EXPECT_EQ(times["LaneSum"].calls, 3 * (shards - lanes));
+  EXPECT_EQ(times["update"].calls, 3);
+  EXPECT_EQ(times["update"].section, "global");
+  for (const auto& [name, time] : times) EXPECT_GE(time.seconds, 0) << name;
+}
+
 // Against double, for full and short batches, with empty replicas.
 TEST(CpuSessionTest, ShortAndEmptyBatches) {
   const std::vector<std::vector<int64_t>> cases = {{40},    {23},   {1},     {5},          {20, 20},

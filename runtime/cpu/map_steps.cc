@@ -1,7 +1,9 @@
 #include "runtime/cpu/map_steps.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <vector>
 
 #include "base/status_macros.h"
 #include "runtime/reduction_tree.h"
@@ -85,9 +87,44 @@ void Merge(const LaneMerge& merge, uint8_t* slot, const uint8_t* part) {
   TreeMergeMoments(leaves, merge.parts[0].elements == n, out(0), out(1), out(2), n);
 }
 
-template <typename After>
+// Watches a lane: Step after each step (false ends the lane), Merged after a shard was added to the lane's slot.
+struct NoObserver {
+  bool Step(const PlannedStep&, const ShardContext&, int64_t) { return true; }
+  void Merged(const PlannedSection&) {}
+};
+
+struct CallingObserver {
+  AfterStep after_step;
+  bool Step(const PlannedStep& step, const ShardContext& context, int64_t rows) {
+    return after_step(step, context, rows);
+  }
+  void Merged(const PlannedSection&) {}
+};
+
+class TimingObserver {
+ public:
+  explicit TimingObserver(std::vector<TimeCount>& times) : times_(times) {}
+  bool Step(const PlannedStep& step, const ShardContext&, int64_t) {
+    Count(step.id);
+    return true;
+  }
+  void Merged(const PlannedSection& section) { Count(section.merges_id); }
+
+ private:
+  void Count(int id) {
+    const auto now = std::chrono::steady_clock::now();
+    times_[id].nanoseconds += std::chrono::nanoseconds(now - last_).count();
+    ++times_[id].calls;
+    last_ = now;
+  }
+
+  std::vector<TimeCount>& times_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+template <typename Observer>
 absl::Status RunShards(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device,
-                       int lane, int thread, After after_step) {
+                       int lane, int thread, Observer observer) {
   const int64_t lane_rows = state.LaneRows(device, lane);
   const int64_t replica_rows = state.lanes_per_replica * state.rows_per_lane;
   ShardRunner runner(state, plan, thread);
@@ -102,10 +139,11 @@ absl::Status RunShards(const StepState& state, const StepPlan& plan, const Plann
     context.lane = begin == 0 ? slot : state.threads[thread].lane.data();
     for (const PlannedStep& step : section.steps) {
       TD_RETURN_IF_ERROR(runner.Run(step, context, rows, device * replica_rows + context.row));
-      if (!after_step(step, context, rows)) return absl::OkStatus();
+      if (!observer.Step(step, context, rows)) return absl::OkStatus();
     }
     if (begin > 0) {
       for (const LaneMerge& merge : section.merges) Merge(merge, slot, context.lane);
+      observer.Merged(section);
     }
   }
   return absl::OkStatus();
@@ -115,13 +153,14 @@ absl::Status RunShards(const StepState& state, const StepPlan& plan, const Plann
 
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device, int lane,
                      int thread) {
-  return RunShards(state, plan, section, device, lane, thread,
-                   [](const PlannedStep&, const ShardContext&, int64_t) { return true; });
+  std::vector<TimeCount>& times = state.threads[thread].times;
+  if (times.empty()) return RunShards(state, plan, section, device, lane, thread, NoObserver());
+  return RunShards(state, plan, section, device, lane, thread, TimingObserver(times));
 }
 
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device, int lane,
                      int thread, AfterStep after_step) {
-  return RunShards(state, plan, section, device, lane, thread, after_step);
+  return RunShards(state, plan, section, device, lane, thread, CallingObserver{after_step});
 }
 
 }  // namespace tandem

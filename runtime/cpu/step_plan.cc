@@ -36,9 +36,11 @@ class Planner {
         absl::StatusOr<PlannedStep> p = PlanStep(*step, section->kind);
         if (!p.ok()) return Annotate(p.status(), absl::StrCat(step->name, ": "), At(*step));
         plan_.max_operands = std::max(plan_.max_operands, p->inputs.size() + p->outputs.size());
+        p->id = plan_.num_ids++;
         planned.steps.push_back(*std::move(p));
       }
       if (section->kind == fb::SectionKind::Map) AddMerges(planned, *section);
+      planned.merges_id = plan_.num_ids++;
       plan_.sections.push_back(std::move(planned));
     }
     for (const auto& output : index_.outputs) plan_.outputs.push_back(MakeOperand(output->buffer));

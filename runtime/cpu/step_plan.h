@@ -35,6 +35,7 @@ struct Piece {
 struct PlannedStep {
   const fb::StepT* step;
   fb::StepBody kind;
+  int id = 0;  // over all sections: where its time is counted
   std::vector<Operand> inputs, outputs;
   // KernelLaunch, GroupedLaunch
   KernelFunction function = nullptr;
@@ -65,6 +66,7 @@ struct PlannedSection {
   fb::SectionKind kind;
   std::vector<PlannedStep> steps;
   std::vector<LaneMerge> merges;
+  int merges_id = 0;  // as PlannedStep::id
 };
 
 struct StepPlan {
@@ -73,6 +75,7 @@ struct StepPlan {
   uint64_t scratch_bytes = 0;    // per thread, for library calls
   uint64_t staging_bytes = 0;    // per thread, for their operands in short shards
   size_t max_operands = 0;
+  int num_ids = 0;
 };
 
 // `executable` must outlive the plan. Errors: those of OneDnnPrimitive::Create with the step's name and location, and

@@ -20,11 +20,18 @@ struct DeviceState {
   int64_t rows = 0;
 };
 
+// Where the time goes, by id of step.
+struct TimeCount {
+  int64_t nanoseconds = 0;
+  int64_t calls = 0;
+};
+
 struct ThreadState {
   Arena shard;
   Arena lane;     // where shards after a lane's first put what is then added to the slot
   Arena library;  // scratch, then staging
   std::vector<void*> args;
+  mutable std::vector<TimeCount> times;  // empty when steps are not timed
 };
 
 struct StepState {

@@ -1,0 +1,18 @@
+// Per-step times of a session, as the user sees them.
+#ifndef TANDEM_RUNTIME_CPU_STEP_TIMES_H_
+#define TANDEM_RUNTIME_CPU_STEP_TIMES_H_
+
+#include <vector>
+
+#include "runtime/cpu/step_plan.h"
+#include "runtime/cpu/step_state.h"
+#include "runtime/session.h"
+
+namespace tandem {
+
+// The sums over all threads of `state`; empty when they count nothing.
+std::vector<StepTime> SumStepTimes(const Executable& executable, const StepPlan& plan, const StepState& state);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_STEP_TIMES_H_
