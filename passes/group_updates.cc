@@ -4,8 +4,8 @@
 // kernel that do not depend on each other are one td.grouped_launch, whose work the runtime splits over threads across
 // the members: one dispatch instead of one per variable.
 //
-//   %a = td.launch @sgd(%w0, %g0, %lr)                  =>   %a, %b = td.grouped_launch @sgd x 2 (%w0, %g0, %lr, %w1,
-//   %g1, %lr) %b = td.launch @sgd(%w1, %g1, %lr)
+//   %a = td.launch @sgd(%w0, %g0, %lr)    =>   %a, %b = td.grouped_launch @sgd x 2(%w0, %g0, %lr, %w1, %g1, %lr)
+//   %b = td.launch @sgd(%w1, %g1, %lr)
 #include "passes/group_updates.h"
 
 #include "graph/ir/structure.h"

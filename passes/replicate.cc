@@ -3,8 +3,8 @@
 // Before: @step and the module attribute td.devices. After: @replica_0, @replica_1, ... in the order of the devices.
 // The body is not copied: replicas of a class run the same program.
 //
-//   module {td.devices = ["cpu:0", "cpu:1"]} { func @step }  =>  + td.replica @replica_0 device("cpu:0") body(@step)
-//   ...
+//   module {td.devices = ["cpu:0", "cpu:1"]} { func @step }   =>   td.replica @replica_0 device("cpu:0") body(@step)
+//                                                                  td.replica @replica_1 device("cpu:1") body(@step)
 #include "passes/replicate.h"
 
 #include "graph/ir/dist.h"

@@ -5,9 +5,10 @@
 // its epilogue. Where the library wants weights in a layout of its own, a pack_weights call stands at the top of the
 // step, in front of the map, so that it runs once per step and device and not once per shard.
 //
-//   %y = td.conv2d %x, %w ; %b = td.broadcast %bias            =>   %p = td.library_call "pack_weights" (%w)      //
-//   top level %z = td.add %y, %b ; %r = td.relu %z                            %r = td.library_call "conv2d" (%x, %p,
-//   %bias) {epilogue = "bias_relu"}
+//   %y = td.conv2d %x, %w         =>   %p = td.library_call "pack_weights" (%w)               // at the top level
+//   %b = td.broadcast %bias            %r = td.library_call "conv2d" (%x, %p, %bias) {epilogue = "bias_relu"}
+//   %z = td.add %y, %b
+//   %r = td.relu %z
 #include "passes/select_libraries.h"
 
 #include "base/status_macros.h"

@@ -2,12 +2,11 @@
 // op.
 //
 //   input, precision   @step exists and is pure: no td.input, td.scalar, td.read, td.assign, td.output
-//   distribute         + batched values only inside maps (or as "keep" results and arguments); collectives numbered 0,
-//   1, ...;
-//                      every replica's body exists; updates stand behind the finite check
+//   distribute         + batched values only inside maps (or as "keep" results and arguments); collectives numbered
+//                      from 0; every replica's body exists; updates stand behind the finite check
 //   layout             + no op with a library primitive is left outside td.library_call
-//   fusion, schedule   + only launches, library calls, collectives, checks, copies, views (reshapes), maps and
-//   constants are left memory             + every op and argument has its buffers
+//   fusion, schedule   + only launches, library calls, collectives, checks, copies, views (reshapes), maps, constants
+//   memory             + every op and argument has its buffers
 #include "passes/verify_phase.h"
 
 #include "graph/ir/dist.h"

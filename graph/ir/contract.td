@@ -27,6 +27,8 @@ def Td_MatMulOp : Td_ContractOp<"matmul"> {
 def Td_Conv2DOp : Td_ContractOp<"conv2d"> {
   let summary = "2-D convolution (cross-correlation, as in TensorFlow)";
   let description = [{
+    x is [b, h, w, in channels], the kernel [kernel h, kernel w, in channels, out channels]. `strides`, `low` and `high` are
+    for height and width; `low` and `high` count the zeros before and behind, so that "same" padding is worked out before.
     ```mlir
     %y = td.conv2d %x, %k strides [1, 1] low [0, 0] high [0, 0] : tensor<?x28x28x1xf32>, tensor<3x3x1x32xf32> -> tensor<?x26x26x32xf32>
     ```
@@ -41,7 +43,12 @@ def Td_Conv2DOp : Td_ContractOp<"conv2d"> {
 
 def Td_Conv2DInputGradOp : Td_ContractOp<"conv2d_input_grad"> {
   let summary = "gradient of conv2d to its input";
-  let description = "`size` is the input's height and width, which the strides may leave open.";
+  let description = [{
+    `size` is the input's height and width, which the strides may leave open.
+    ```mlir
+    %dx = td.conv2d_input_grad %dy, %k size [8, 8] strides [2, 2] low [0, 0] high [1, 1] : tensor<?x4x4x5xf32>, tensor<3x3x3x5xf32> -> tensor<?x8x8x3xf32>
+    ```
+  }];
   let arguments = (ins Td_FloatTensor:$dy, Td_FloatTensor:$kernel, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
   let results = (outs Td_FloatTensor:$dx);
@@ -52,7 +59,12 @@ def Td_Conv2DInputGradOp : Td_ContractOp<"conv2d_input_grad"> {
 
 def Td_Conv2DFilterGradOp : Td_ContractOp<"conv2d_filter_grad"> {
   let summary = "gradient of conv2d to its kernel: a sum over the batch";
-  let description = "`size` is the kernel's height and width.";
+  let description = [{
+    `size` is the kernel's height and width.
+    ```mlir
+    %dk = td.conv2d_filter_grad %x, %dy size [3, 3] strides [2, 2] low [0, 0] high [1, 1] : tensor<?x8x8x3xf32>, tensor<?x4x4x5xf32> -> tensor<3x3x3x5xf32>
+    ```
+  }];
   let arguments = (ins Td_FloatTensor:$x, Td_FloatTensor:$dy, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
   let results = (outs Td_FloatTensor:$dkernel);

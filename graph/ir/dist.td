@@ -10,6 +10,7 @@ def Td_MapShardsOp : Td_Op<"map_shards", [SingleBlockImplicitTerminator<"::tande
     rows. `reduce` says per result how lanes are combined: "sum", "max", "moments" (three results in a row: count, mean, M2)
     in the order of the reduction tree, or "keep": the result stays batched, shards side by side. `scope` says per result
     whether the value is over the rows of one "replica" or of all replicas ("global"); "keep" results have scope "replica".
+    `lanes` counts the lanes of the global batch over all replicas; `rows` is the capacity of a lane and `shard` of a shard.
     ```mlir
     %loss, %dw = td.map_shards (%x, %w : tensor<?x784xf32>, tensor<784x10xf32>) reduce ["sum", "sum"] scope ["global", "global"]
         lanes 16 rows 8 shard 8 -> (tensor<f32>, tensor<784x10xf32>) {
@@ -35,7 +36,11 @@ def Td_AllReduceOp : Td_Op<"all_reduce", [Pure]> {
   let summary = "combines values of all replicas";
   let description = [{
     `kind` is sum, max, moments (operands in threes) or mean (over the replicas that had rows). Every replica gets the result.
-    `seq` is the position in the one order in which all replicas run their collectives.
+    `seq` is the position in the one order in which all replicas run their collectives, `group` the replicas that take part;
+    collectives of one `bucket` are one transfer.
+    ```mlir
+    %0, %1 = td.all_reduce "sum" %dw, %loss {bucket = 0, group = array<i64: 0, 1>, seq = 0} : tensor<784x10xf32>, tensor<f32> -> tensor<784x10xf32>, tensor<f32>
+    ```
   }];
   let arguments = (ins Variadic<Td_Tensor>:$operands, StrAttr:$kind, OptionalAttr<I64Attr>:$seq,
                        OptionalAttr<I64Attr>:$bucket, OptionalAttr<DenseI64ArrayAttr>:$group);
@@ -46,6 +51,12 @@ def Td_AllReduceOp : Td_Op<"all_reduce", [Pure]> {
 
 def Td_ReplicaOp : Td_Op<"replica", [Symbol]> {
   let summary = "one replica: a device that runs a step body";
+  let description = [{
+    Replicas of one class of devices share the body.
+    ```mlir
+    td.replica @replica_0 device("cpu:0") body(@step)
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$device, FlatSymbolRefAttr:$body);
   let assemblyFormat = "$sym_name `device` `(` $device `)` `body` `(` $body `)` attr-dict";
 }

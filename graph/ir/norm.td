@@ -15,6 +15,12 @@ class Td_SameTypeCompositeOp<string mnemonic>
 
 def Td_SoftmaxOp : Td_SameTypeCompositeOp<"softmax"> {
   let summary = "exp(x) / sum(exp(x)) over the last axis";
+  let description = [{
+    The largest element is subtracted first, so that nothing overflows.
+    ```mlir
+    %p = td.softmax %logits : tensor<?x10xf32>
+    ```
+  }];
   let arguments = (ins Td_FloatTensor:$logits);
   let results = (outs Td_FloatTensor:$output);
   let assemblyFormat = "$logits attr-dict `:` type($logits)";
@@ -22,6 +28,12 @@ def Td_SoftmaxOp : Td_SameTypeCompositeOp<"softmax"> {
 
 def Td_LogSoftmaxOp : Td_SameTypeCompositeOp<"log_softmax"> {
   let summary = "x - log(sum(exp(x))) over the last axis";
+  let description = [{
+    The largest element is subtracted first, so that nothing overflows.
+    ```mlir
+    %l = td.log_softmax %logits : tensor<?x10xf32>
+    ```
+  }];
   let arguments = (ins Td_FloatTensor:$logits);
   let results = (outs Td_FloatTensor:$output);
   let assemblyFormat = "$logits attr-dict `:` type($logits)";
@@ -42,8 +54,13 @@ def Td_SoftmaxCrossEntropyOp : Td_CompositeOp<"softmax_cross_entropy"> {
 
 def Td_SparseSoftmaxCrossEntropyOp : Td_CompositeOp<"sparse_softmax_cross_entropy"> {
   let summary = "-log_softmax(logits)[label] per example";
-  let description = [{A label outside of [0, classes) has the loss logsumexp(logits), as if it were of no class; the estimator
-    refuses such labels before the step.}];
+  let description = [{
+    A label outside of [0, classes) has the loss logsumexp(logits), as if it were of no class; the estimator refuses such
+    labels before the step.
+    ```mlir
+    %l = td.sparse_softmax_cross_entropy %labels, %logits : tensor<?xi64>, tensor<?x10xf32> -> tensor<?xf32>
+    ```
+  }];
   let arguments = (ins Td_IntTensor:$labels, Td_FloatTensor:$logits);
   let results = (outs Td_FloatTensor:$loss);
   let assemblyFormat = "$labels `,` $logits attr-dict `:` type($labels) `,` type($logits) `->` type($loss)";
@@ -52,8 +69,8 @@ def Td_SparseSoftmaxCrossEntropyOp : Td_CompositeOp<"sparse_softmax_cross_entrop
 def Td_BatchMomentsOp : Td_CompositeOp<"batch_moments"> {
   let summary = "mean and biased variance over all axes but the last";
   let description = [{
-    Over the rows of one replica (`scope` "replica") or of all ("global"); `count` is their number, a scalar. The variance is the mean of the squared deviations from the
-    mean: two passes.
+    Over the rows of one replica (`scope` "replica") or of all ("global"); `count` is their number, a scalar. The variance
+    is the mean of the squared deviations from the mean: two passes.
     ```mlir
     %mean, %variance = td.batch_moments %x, %count scope "replica" : tensor<?x8x8x32xf32>, tensor<f32> -> tensor<32xf32>, tensor<32xf32>
     ```

@@ -61,7 +61,12 @@ def Td_AvgPoolOp : Td_PoolOp<"avg_pool", [DeclareOpInterfaceMethods<Td_GradientO
 
 def Td_AvgPoolGradOp : Td_PoolOp<"avg_pool_grad", [DeclareOpInterfaceMethods<Td_GradientOp>]> {
   let summary = "gradient of avg_pool to its input";
-  let description = "`size` is the input's height and width, which the strides may leave open.";
+  let description = [{
+    `size` is the input's height and width, which the strides may leave open.
+    ```mlir
+    %dx = td.avg_pool_grad %dy size [5, 6] window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x2x3x3xf32> -> tensor<?x5x6x3xf32>
+    ```
+  }];
   let arguments = (ins Td_FloatTensor:$dy, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$window,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
   let results = (outs Td_FloatTensor:$dx);

@@ -31,7 +31,7 @@ def Td_ReduceOp : Td_ReductionOp<"reduce", [DeclareOpInterfaceMethods<Td_Gradien
 
 def Td_ArgMaxOp : Td_ReductionOp<"argmax"> {
   let summary = "index of the first largest element along an axis";
-  let description = "```mlir\n%i = td.argmax %x axis 1 : tensor<?x10xf32> -> tensor<?xi64>\n```";
+  let description = "The axis is dropped.\n```mlir\n%i = td.argmax %x axis 1 : tensor<?x10xf32> -> tensor<?xi64>\n```";
   let arguments = (ins Td_NumericTensor:$input, I64Attr:$axis);
   let results = (outs RankedTensorOf<[I64]>:$output);
   let assemblyFormat = "$input `axis` $axis attr-dict `:` type($input) `->` type($output)";

@@ -14,7 +14,7 @@ class Td_ShapeOp<string mnemonic, list<Trait> traits = []>
 }
 
 def Td_ConstantOp : Td_ShapeOp<"constant", [ConstantLike, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
-  let summary = "a small constant";
+  let summary = "a constant tensor";
   let description = "```mlir\n%c = td.constant dense<[1.0, 2.0]> : tensor<2xf32>\n```";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Td_Tensor:$output);
@@ -91,7 +91,7 @@ def Td_SliceOp : Td_ShapeOp<"slice", [
 def Td_PadOp : Td_ShapeOp<"pad", [
     DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "adds elements of one value around a tensor";
-  let description = "```mlir\n%y = td.pad %x low [0, 1] high [0, 1] : tensor<?x4xf32> -> tensor<?x6xf32>\n```";
+  let description = "`low` and `high` count the elements per dimension, none along the batch.\n```mlir\n%y = td.pad %x low [0, 1] high [0, 1] : tensor<?x4xf32> -> tensor<?x6xf32>\n```";
   let arguments = (ins Td_Tensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
                        DefaultValuedAttr<F64Attr, "0.0">:$value);
   let results = (outs Td_Tensor:$output);

@@ -5,7 +5,9 @@ include "mlir/IR/SymbolInterfaces.td"
 def Td_VariableOp : Td_Op<"variable", [Symbol]> {
   let summary = "declares a variable of the model or of its optimizer";
   let description = [{
-    `initializer` is [kind, a, b] as in graph/graph_builder.h's Initializer.
+    Its shape is static. A slot of an optimizer names the variable that it belongs to in `slot_of`. `initializer` is
+    [kind, a, b]: [0, 0, 0] zeros, [1, value, 0] constant, [2, low, high] uniform, [3, mean, standard deviation] normal,
+    cut at two standard deviations.
     ```mlir
     td.variable @"dense/kernel" : tensor<576x64xf32> {initializer = [2, -0.1, 0.1], trainable}
     ```
@@ -17,6 +19,12 @@ def Td_VariableOp : Td_Op<"variable", [Symbol]> {
 
 def Td_InputOp : Td_Op<"input", [Pure]> {
   let summary = "the batch that the input_fn yields under a name";
+  let description = [{
+    `name` is the dataset's component. Dimension 0 is the batch.
+    ```mlir
+    %x = td.input "image" : tensor<?x28x28x1xf32>
+    ```
+  }];
   let arguments = (ins StrAttr:$name);
   let results = (outs Td_Tensor:$output);
   let assemblyFormat = "$name attr-dict `:` type($output)";
@@ -24,6 +32,13 @@ def Td_InputOp : Td_Op<"input", [Pure]> {
 
 def Td_ScalarOp : Td_Op<"scalar", [Pure]> {
   let summary = "a scalar that the runtime sets at every step";
+  let description = [{
+    Of rank 0. "global_step" and "seed" are i64: steps finished before this one, and the seed of the run. Others, such as a
+    learning rate, are f32 values that may differ from step to step without a new compilation.
+    ```mlir
+    %s = td.scalar "global_step" : tensor<i64>
+    ```
+  }];
   let arguments = (ins StrAttr:$name);
   let results = (outs Td_Tensor:$output);
   let assemblyFormat = "$name attr-dict `:` type($output)";
@@ -31,6 +46,12 @@ def Td_ScalarOp : Td_Op<"scalar", [Pure]> {
 
 def Td_ReadOp : Td_Op<"read", [Pure]> {
   let summary = "a variable's value at the start of the step";
+  let description = [{
+    An assignment in the same step does not change what is read.
+    ```mlir
+    %w = td.read @"dense/kernel" : tensor<576x64xf32>
+    ```
+  }];
   let arguments = (ins FlatSymbolRefAttr:$variable);
   let results = (outs Td_Tensor:$output);
   let assemblyFormat = "$variable attr-dict `:` type($output)";
@@ -38,12 +59,23 @@ def Td_ReadOp : Td_Op<"read", [Pure]> {
 
 def Td_AssignOp : Td_Op<"assign"> {
   let summary = "a variable's value from the end of the step on";
+  let description = [{
+    At most one per variable. The compiler keeps it from happening in a step whose loss or gradients are not finite.
+    ```mlir
+    td.assign @"dense/kernel", %v : tensor<576x64xf32>
+    ```
+  }];
   let arguments = (ins FlatSymbolRefAttr:$variable, Td_Tensor:$value);
   let assemblyFormat = "$variable `,` $value attr-dict `:` type($value)";
 }
 
 def Td_OutputOp : Td_Op<"output"> {
   let summary = "names a value that a run can fetch";
+  let description = [{
+    ```mlir
+    td.output "loss", %l : tensor<f32>
+    ```
+  }];
   let arguments = (ins StrAttr:$name, Td_Tensor:$value);
   let assemblyFormat = "$name `,` $value attr-dict `:` type($value)";
 }

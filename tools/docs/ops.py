@@ -1,0 +1,150 @@
+"""The op reference, from graph/ir/*.td."""
+import json
+import os
+import re
+import subprocess
+import textwrap
+
+# One section per op family, in this order; (file, title). Every .td file with ops must be here.
+FAMILIES = [
+    ("state", "Variables, inputs and outputs"),
+    ("unary", "Elementwise, one operand"),
+    ("binary", "Elementwise, two operands"),
+    ("shape", "Shapes and positions"),
+    ("gather", "Rows by index"),
+    ("reduce", "Reductions"),
+    ("contract", "Matmul and convolution"),
+    ("pool", "Pooling"),
+    ("norm", "Softmax, cross-entropy and batch moments"),
+    ("random", "Random numbers"),
+    ("update", "Optimizer updates"),
+    ("dist", "Shard maps and collectives"),
+    ("structure", "Kernels and launches"),
+]
+BASE = ("td_base", "interfaces")
+
+# The names of constraints, as a reader of the IR knows them.
+TYPES = {
+    "Td_Tensor": "any tensor",
+    "Td_FloatTensor": "f32 or f64 tensor",
+    "Td_IntTensor": "i32 or i64 tensor",
+    "Td_NumericTensor": "f32, f64, i32 or i64 tensor",
+    "Td_BoolTensor": "i1 tensor",
+    "Td_Int64Scalar": "i64 scalar",
+    "BoolAttr": "bool",
+    "StrAttr": "string",
+    "StrArrayAttr": "strings",
+    "I64Attr": "i64",
+    "F64Attr": "f64",
+    "F64ArrayAttr": "f64 numbers",
+    "DenseI64ArrayAttr": "i64 numbers",
+    "ElementsAttr": "elements",
+    "UnitAttr": "flag",
+    "TypeAttr": "type",
+    "SymbolNameAttr": "symbol name",
+    "FlatSymbolRefAttr": "symbol",
+    "DictionaryAttr": "dictionary",
+}
+
+INTRO = """# The ops of the `td` dialect
+
+A graph is an MLIR function over `td` ops with value semantics: an op never writes to its operands. Tensors are MLIR's ranked
+tensors; `?` may stand in dimension 0 only and is the batch, whose size is known at run time. Shapes never broadcast by
+themselves: the functions of [graph/ops.h](../graph/ops.h), with which a model is written, insert `td.broadcast`.
+
+The property column of the table below:
+**d** differentiable (through the op itself or the ops that it decomposes into);
+**f** can be part of a generated (fused) kernel; **l** runs as a primitive of a kernel library;
+**c** composite, taken apart by `td-decompose`; **u** may write its result over an operand.
+"""
+
+
+def read_records(root, family):
+    out = subprocess.run(
+        ["/usr/bin/llvm-tblgen-19", "--dump-json", "-I", root, "-I", "/usr/lib/llvm-19/include",
+         os.path.join(root, "graph/ir", family + ".td")], check=True, capture_output=True, text=True)
+    return json.loads(out.stdout)
+
+
+def constraint(records, name):
+    """A constraint in words; wrappers (optional, default, variadic) are taken off."""
+    if name in TYPES:
+        return TYPES[name]
+    r = records[name]
+    supers = r["!superclasses"]
+    if "Variadic" in supers:
+        return "any number, " + constraint(records, r["baseType"]["def"])
+    if "DefaultValuedAttr" in supers or "DefaultValuedOptionalAttr" in supers:
+        return "%s, default %s" % (constraint(records, r["baseAttr"]["def"]), r["defaultValue"].replace('\\"', '"'))
+    if "OptionalAttr" in supers:
+        return "%s, optional" % constraint(records, r["baseAttr"]["def"])
+    return r["summary"]
+
+
+def prose(text):
+    """A description without the indentation of the .td file."""
+    if not text or not text.strip():
+        return ""
+    head, newline, rest = text.partition("\n")
+    return (head.strip() + "\n" + textwrap.dedent(rest)).strip() if newline else text.strip()
+
+
+def properties(records, op):
+    interfaces = {records[t["def"]].get("cppInterfaceName") or "" for t in op["traits"] if t["def"] in records}
+    marks = [("GradientOp", "d"), ("ElementalOp", "f"), ("LibraryOp", "l"), ("DecomposeOp", "c"), ("TiedOp", "u")]
+    return " ".join(mark for name, mark in marks if name in interfaces)
+
+
+def line_of(op):
+    return int(op["!locs"][0].rsplit(":", 1)[1])
+
+
+def rows(records, dag, wanted):
+    table = []
+    for value, name in dag["args"]:
+        is_attr = "Attr" in records[value["def"]]["!superclasses"]
+        if is_attr == (wanted == "attribute"):
+            table.append("| %s | `%s` | %s |" % (wanted, name, constraint(records, value["def"]).replace("|", "\\|")))
+    return table
+
+
+def sentence(summary):
+    """With a capital and a full stop; a summary that starts with a formula stays as it is."""
+    words = re.match(r"(a|[a-z]{2,}),? [a-z`]", summary)
+    return (summary[:1].upper() + summary[1:] if words else summary).rstrip(".") + "."
+
+
+def op_text(records, op):
+    name = "td." + op["opName"]
+    text = ["### `%s`" % name, "", sentence(op["summary"]), ""]
+    description = prose(op["description"])
+    if "```" not in (description or ""):  # no example: the syntax at least
+        syntax = " ".join(op["assemblyFormat"].replace("`", "").split()).replace(" ,", ",")
+        description = (description + "\n\n" if description else "") + "Syntax: `%s %s`" % (name, syntax)
+    if description:
+        text += [description, ""]
+    table = (rows(records, op["arguments"], "operand") + rows(records, op["arguments"], "attribute") +
+             rows(records, op["results"], "result"))
+    if table:
+        text += ["| | name | type |", "|---|---|---|"] + table + [""]
+    return text
+
+
+def generate(root):
+    files = {f[:-3] for f in os.listdir(os.path.join(root, "graph/ir")) if f.endswith(".td")}
+    unknown = files - {f for f, _ in FAMILIES} - set(BASE)
+    if unknown:
+        raise SystemExit("tools/docs/ops.py: add the op families %s to FAMILIES" % sorted(unknown))
+    index, body = ["| op | what it is | |", "|---|---|---|"], []
+    for family, title in FAMILIES:
+        records = read_records(root, family)
+        ops = sorted((records[o] for o in records["!instanceof"]["Op"]), key=line_of)
+        body += ["## " + title, "", "Defined in [graph/ir/%s.td](../graph/ir/%s.td)." % (family, family), ""]
+        for op in ops:
+            name = "td." + op["opName"]
+            if not op["summary"].strip():
+                raise SystemExit("%s.td: %s has no summary" % (family, name))
+            index.append("| [`%s`](#%s) | %s | %s |" % (
+                name, re.sub(r"[^a-z0-9_-]", "", name), op["summary"].replace("|", "\\|"), properties(records, op)))
+            body += op_text(records, op)
+    return INTRO + "\n" + "\n".join(index) + "\n\n" + "\n".join(body).rstrip() + "\n"
