@@ -1,6 +1,7 @@
 #include "passes/compile.h"
 
 #include <atomic>
+#include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -17,6 +18,7 @@
 #include "passes/codegen/cpu_target.h"
 #include "passes/pipeline.h"
 #include "passes/serialize.h"
+#include "passes/tandem_flags.h"
 
 namespace tandem {
 namespace {
@@ -74,8 +76,10 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
 int64_t CompileCount() { return compile_count; }
 
 absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& graph, absl::string_view mode,
-                                                               const CompileOptions& options) {
+                                                               const CompileOptions& compile_options) {
   TD_RETURN_IF_ERROR(graph.status());
+  CompileOptions options = compile_options;
+  if (const char* flags = std::getenv("TANDEM_FLAGS")) TD_RETURN_IF_ERROR(ApplyTandemFlags(flags, &options));
   TD_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetByName(options.target));
   // The graph stays as the user built it; the passes work on a copy.
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
@@ -85,7 +89,9 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
                          ? ""
                          : absl::StrCat(options.cache_dir, "/", std::string(mode), "-", key.substr(0, 16), ".tdx");
   Env* env = Env::Default();
-  if (!path.empty() && env->Exists(path)) {
+  // Printing is of what the passes do, so they must run.
+  const bool prints = !options.print_before.empty() || !options.print_after.empty();
+  if (!path.empty() && !prints && env->Exists(path)) {
     absl::StatusOr<std::shared_ptr<const Executable>> cached = Executable::Load(path);
     if (cached.ok() && (*cached)->index().key == key) return cached;
     TD_LOG(WARNING) << "the cached executable " << path << " is not usable ("

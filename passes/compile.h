@@ -30,6 +30,11 @@ struct CompileOptions {
 // target and compiler build is loaded instead; a damaged cache entry is reported and compiled anew; files are written
 // to a temporary name and renamed. Errors: the graph's own first error; exit code 70 (compile error) with the op and
 // the user's file and line.
+//
+// The environment variable TANDEM_FLAGS adds to the options of every compilation of a process, for example
+//   TANDEM_FLAGS="--print-ir-after=td-form-fusions --disable-pass=td-schedule"
+// (tandem_flags.h lists all). With IR to print the graph is compiled even when it is in the cache. InvalidArgument for
+// an unknown option or pass.
 absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& graph, absl::string_view mode,
                                                                const CompileOptions& options);
 

@@ -1,0 +1,18 @@
+// The environment variable TANDEM_FLAGS: options of tandem-opt for programs that compile.
+#ifndef TANDEM_PASSES_TANDEM_FLAGS_H_
+#define TANDEM_PASSES_TANDEM_FLAGS_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "passes/compile.h"
+
+namespace tandem {
+
+// Adds the options in `text` to `options`. They are separated by spaces, each may be repeated:
+//   --disable-pass=NAME  --print-ir-before=PASS  --print-ir-after=PASS
+// InvalidArgument, naming it, for anything else. Pass names are checked by the pipeline.
+absl::Status ApplyTandemFlags(absl::string_view text, CompileOptions* options);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_TANDEM_FLAGS_H_

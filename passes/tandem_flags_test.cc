@@ -1,0 +1,94 @@
+#include "passes/tandem_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "base/env.h"
+#include "base/exit_code.h"
+#include "graph/ops.h"
+#include "passes/compile.h"
+
+namespace tandem {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(TandemFlags, ReadsEveryOption) {
+  CompileOptions options;
+  options.disabled_passes = {"cse"};
+  ASSERT_TRUE(ApplyTandemFlags(" --disable-pass=td-schedule --print-ir-before=cse\t--print-ir-after=td-form-fusions "
+                               "--disable-pass=td-group-updates\n",
+                               &options)
+                  .ok());
+  EXPECT_THAT(options.disabled_passes, ElementsAre("cse", "td-schedule", "td-group-updates"));
+  EXPECT_THAT(options.print_before, ElementsAre("cse"));
+  EXPECT_THAT(options.print_after, ElementsAre("td-form-fusions"));
+  EXPECT_TRUE(ApplyTandemFlags("", &options).ok());
+}
+
+TEST(TandemFlags, NamesAMistake) {
+  for (const char* text : {"--compile-to=fusion", "td-schedule", "--disable-passes=td-schedule", "--disable-pass"}) {
+    CompileOptions options;
+    const absl::Status status = ApplyTandemFlags(std::string("--print-ir-after=cse ") + text, &options);
+    EXPECT_EQ(ExitCodeFor(status), kExitUsage) << text;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(text));
+  }
+}
+
+class CompileWithFlagsTest : public ::testing::Test {
+ protected:
+  ~CompileWithFlagsTest() override { unsetenv("TANDEM_FLAGS"); }
+
+  absl::StatusOr<std::shared_ptr<const Executable>> Compile(const char* flags) {
+    setenv("TANDEM_FLAGS", flags, 1);
+    GraphBuilder graph;
+    Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 4});
+    graph.Output("y", Relu(x) + 1.0);
+    CompileOptions options;
+    options.cache_dir =
+        ::testing::TempDir() + "/" + ::testing::UnitTest::GetInstance()->current_test_info()->name() + "/compiled";
+    return CompileGraph(graph, "predict", options);
+  }
+};
+
+TEST_F(CompileWithFlagsTest, PrintsEvenWhatIsInTheCache) {
+  auto quiet = Compile("");
+  ASSERT_TRUE(quiet.ok()) << quiet.status();
+  ::testing::internal::CaptureStderr();
+  auto printed = Compile("--print-ir-after=td-outline-kernels");
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(printed.ok()) << printed.status();
+  EXPECT_THAT(text, HasSubstr("// IR after td-outline-kernels"));
+  EXPECT_THAT(text, HasSubstr("td.launch"));
+  EXPECT_THAT(text, HasSubstr("tandem_flags_test.cc"));
+  EXPECT_EQ((*quiet)->index().key, (*printed)->index().key);
+  const int64_t compiled = CompileCount();
+  ASSERT_TRUE(Compile("").ok());
+  EXPECT_EQ(CompileCount(), compiled);
+}
+
+TEST_F(CompileWithFlagsTest, ADisabledPassIsAnotherExecutable) {
+  auto whole = Compile("");
+  auto without = Compile("--disable-pass=td-schedule");
+  ASSERT_TRUE(whole.ok() && without.ok()) << whole.status() << without.status();
+  EXPECT_NE((*whole)->index().key, (*without)->index().key);
+}
+
+TEST_F(CompileWithFlagsTest, MistakesAreUsageErrors) {
+  ASSERT_TRUE(Compile("").ok());
+  const auto option = Compile("--verbose");
+  EXPECT_EQ(ExitCodeFor(option.status()), kExitUsage);
+  EXPECT_THAT(std::string(option.status().message()), HasSubstr("\"--verbose\""));
+  for (const char* flags : {"--disable-pass=td-nothing", "--print-ir-after=td-nothing"}) {
+    const auto pass = Compile(flags);
+    EXPECT_EQ(ExitCodeFor(pass.status()), kExitUsage) << pass.status();
+    EXPECT_THAT(std::string(pass.status().message()), HasSubstr("unknown pass \"td-nothing\"; passes are: "));
+  }
+}
+
+}  // namespace
+}  // namespace tandem
