@@ -111,7 +111,7 @@ std::string Fingerprint(mlir::func::FuncOp kernel) {
   kernel.getFunctionType().print(stream);
   stream << kernel->getAttr("td.kernel");
   mlir::OpPrintingFlags flags;
-  flags.printGenericOpForm().useLocalScope();
+  flags.enableDebugInfo(false).printGenericOpForm().useLocalScope();  // whatever the command line says
   for (mlir::Block& block : kernel.getBody()) {
     mlir::AsmState state(kernel, flags);
     for (mlir::Operation& op : block) {
