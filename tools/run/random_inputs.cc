@@ -1,0 +1,51 @@
+#include "tools/run/random_inputs.h"
+
+#include "base/fingerprint.h"
+#include "base/philox.h"
+
+namespace tandem {
+namespace {
+
+template <typename T, typename F>
+void Fill(HostTensor* tensor, uint64_t seed, uint64_t stream, F from_word) {
+  for (int64_t i = 0; i < tensor->num_elements(); ++i) {
+    const uint64_t block = static_cast<uint64_t>(i) / 4;
+    const PhiloxCounter words = Philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
+                                            static_cast<uint32_t>(stream), static_cast<uint32_t>(stream >> 32)},
+                                           {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+    tensor->data<T>()[i] = static_cast<T>(from_word(words[i % 4]));
+  }
+}
+
+}  // namespace
+
+HostTensor RandomInput(const std::string& name, DType dtype, const Shape& shape, uint64_t seed, int64_t step) {
+  HostTensor tensor(dtype, shape);
+  const uint64_t stream = Fingerprint64(name, static_cast<uint64_t>(step));
+  const auto digit = [](uint32_t word) { return word % 10; };
+  switch (dtype) {
+    case DType::kFloat32:
+      Fill<float>(&tensor, seed, stream, UniformFloat);
+      break;
+    case DType::kFloat64:
+      Fill<double>(&tensor, seed, stream, UniformFloat);
+      break;
+    case DType::kInt32:
+      Fill<int32_t>(&tensor, seed, stream, digit);
+      break;
+    case DType::kInt64:
+      Fill<int64_t>(&tensor, seed, stream, digit);
+      break;
+    case DType::kUInt8:
+      Fill<uint8_t>(&tensor, seed, stream, digit);
+      break;
+    case DType::kBool:
+      Fill<uint8_t>(&tensor, seed, stream, [](uint32_t word) { return word & 1; });
+      break;
+    case DType::kInvalid:
+      break;
+  }
+  return tensor;
+}
+
+}  // namespace tandem

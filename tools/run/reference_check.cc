@@ -1,0 +1,132 @@
+#include "tools/run/reference_check.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "graph/interpreter/interpreter.h"
+#include "graph/ir/dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+
+namespace tandem {
+namespace {
+
+constexpr char kPhase[] = "input";
+
+absl::StatusOr<TensorError> Compare(const std::map<std::string, td::RefTensor>& expected, const std::string& name,
+                                    const HostTensor& value) {
+  auto it = expected.find(name);
+  if (it == expected.end()) return absl::InternalError(absl::StrCat("the reference has no value for \"", name, "\""));
+  const td::RefTensor got = ToRefTensor(value);
+  const td::RefTensor& want = it->second;
+  if (got.shape != want.shape) {
+    return absl::InternalError(absl::StrCat("\"", name, "\" has shape ", ShapeString(got.shape),
+                                            ", in the reference it has ", ShapeString(want.shape)));
+  }
+  TensorError result;
+  for (size_t i = 0; i < want.values.size(); ++i) {
+    const double a = got.values[i], b = want.values[i];
+    if (std::isfinite(b)) result.magnitude = std::max(result.magnitude, std::abs(b));
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    const double error = std::abs(a - b);
+    result.error = std::max(result.error, std::isfinite(error) ? error : std::numeric_limits<double>::infinity());
+  }
+  return result;
+}
+
+}  // namespace
+
+struct ReferenceCheck::Impl {
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp step;
+  InterpreterResults results;
+};
+
+ReferenceCheck::ReferenceCheck(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ReferenceCheck::~ReferenceCheck() = default;
+
+absl::StatusOr<std::unique_ptr<ReferenceCheck>> ReferenceCheck::Create(const Executable& executable) {
+  const auto& segments = executable.index().segments;
+  absl::string_view text;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    if (segments[i]->kind == fb::SegmentKind::IrText && segments[i]->name == kPhase) {
+      text = executable.segment(static_cast<int>(i));
+    }
+  }
+  if (text.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(executable.name(), " holds no IR of phase ", kPhase, ", so there is nothing to check against"));
+  }
+  auto impl = std::make_unique<Impl>();
+  mlir::DialectRegistry registry;
+  registry.insert<mlir::func::FuncDialect, td::TdDialect>();
+  impl->context.appendDialectRegistry(registry);
+  std::string error;
+  mlir::ScopedDiagnosticHandler handler(&impl->context, [&](mlir::Diagnostic& d) {
+    if (error.empty()) error = d.str();
+    return mlir::success();
+  });
+  // The parser wants a zero behind the text.
+  impl->module = mlir::parseSourceString<mlir::ModuleOp>(std::string(text), &impl->context);
+  if (impl->module) impl->step = impl->module->lookupSymbol<mlir::func::FuncOp>("step");
+  if (!impl->step) {
+    return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", kPhase,
+                                            " cannot be read: ", error.empty() ? "there is no function @step" : error));
+  }
+  return std::unique_ptr<ReferenceCheck>(new ReferenceCheck(std::move(impl)));
+}
+
+absl::Status ReferenceCheck::CanStandFor(int replicas) const {
+  if (replicas <= 1) return absl::OkStatus();
+  std::string reason;
+  for (mlir::DictionaryAttr attributes : impl_->step.getAllArgAttrs().getAsRange<mlir::DictionaryAttr>()) {
+    auto scalar = attributes.getAs<mlir::StringAttr>("td.scalar");
+    if (scalar && scalar.getValue() == "replica_example_count") reason = "the scalar replica_example_count";
+  }
+  impl_->step.walk([&](mlir::Operation* op) {
+    auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
+    if (scope && scope.getValue() == "replica") reason = op->getName().getStringRef().str();
+  });
+  if (reason.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the program has statistics of each replica (", reason,
+      "), which the reference computes for one: ", "give at most as many rows as one replica takes (--rows)"));
+}
+
+absl::Status ReferenceCheck::Evaluate(int64_t rows, const Tensors& inputs, const Tensors& variables,
+                                      const std::map<std::string, double>& scalars) {
+  InterpreterInputs in;
+  in.batch = rows;
+  for (const auto& [name, value] : inputs) in.inputs[name] = ToRefTensor(value);
+  for (const auto& [name, value] : variables) in.variables[name] = ToRefTensor(value);
+  const auto set = [&](const std::string& name, double value) {
+    in.scalars[name] = {.dtype = DType::kFloat64, .shape = {}, .values = {value}};
+  };
+  for (const auto& [name, value] : scalars) set(name, value);
+  for (const char* name : {"example_count", "replica_example_count"}) set(name, static_cast<double>(rows));
+  TD_ASSIGN_OR_RETURN(impl_->results, Interpret(impl_->step, in));
+  return absl::OkStatus();
+}
+
+std::vector<std::string> ReferenceCheck::updated_variables() const {
+  std::vector<std::string> names;
+  for (const auto& entry : impl_->results.variables) names.push_back(entry.first);
+  return names;
+}
+
+absl::StatusOr<TensorError> ReferenceCheck::CompareOutput(const std::string& name, const HostTensor& value) const {
+  return Compare(impl_->results.outputs, name, value);
+}
+
+absl::StatusOr<TensorError> ReferenceCheck::CompareVariable(const std::string& name, const HostTensor& value) const {
+  return Compare(impl_->results.variables, name, value);
+}
+
+}  // namespace tandem

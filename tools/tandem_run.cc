@@ -1,0 +1,270 @@
+// tandem-run FILE.tdx|MODEL_DIR: runs a compiled model on inputs, and compares it with the reference interpreter.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/env.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+#include "estimator/checkpoint/checkpoint_reader.h"
+#include "estimator/checkpoint/safetensors.h"
+#include "runtime/run.h"
+#include "samples/flags.h"
+#include "tools/dump/find_executable.h"
+#include "tools/run/random_inputs.h"
+#include "tools/run/reference_check.h"
+
+ABSL_FLAG(std::string, mode, "", "train, eval or predict: which executable of a model directory (default: train)");
+ABSL_FLAG(std::string, inputs, "",
+          "A safetensors file with inputs by name, the whole batch of each. Inputs that it lacks are random: floating "
+          "point uniform in [0, 1), integers 0 to 9.");
+ABSL_FLAG(std::string, variables, "",
+          "Values of variables: a checkpoint, a model directory (its newest checkpoint) or a safetensors file. "
+          "Without it, all come from their initialisers.");
+ABSL_FLAG(int64_t, steps, 1, "Steps to run; what is updated is the next step's.");
+ABSL_FLAG(int64_t, rows, 0, "Rows of random inputs, over all replicas; 0: as many as the program takes.");
+ABSL_FLAG(int64_t, seed, 0, "Of random inputs, initialisers and the program's random numbers.");
+ABSL_FLAG(int, threads, 0, "Threads of all replicas together; 0: the machine's number of cores.");
+ABSL_FLAG(std::vector<std::string>, scalars, {},
+          "Step scalars: name=value,... Without: global_step as in the checkpoint or 0, then counted up; others 0.1.");
+ABSL_FLAG(std::string, outputs, "", "A safetensors file to write the outputs of the last step to.");
+ABSL_FLAG(
+    bool, check, false,
+    "Compare outputs and updated variables of every step with the reference interpreter on the stored graph; exit "
+    "code 1 when they differ.");
+ABSL_FLAG(double, tolerance, 1e-4, "Of --check: the largest error, relative to the tensor's largest magnitude.");
+ABSL_FLAG(
+    double, absolute_tolerance, 1e-6,
+    "Of --check: errors up to this one are none, however small the tensor: where terms cancel, rounding remains.");
+
+namespace tandem {
+namespace {
+
+using Scalars = std::map<std::string, double>;
+
+// Values from --variables. Slots may be missing: a single file has none.
+absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, Scalars* scalars) {
+  TD_ASSIGN_OR_RETURN(auto reader, CheckpointReader::Open(Env::Default(), path));
+  std::vector<std::string> missing;
+  for (const auto& v : model->executable().index().variables) {
+    if (!reader->Contains(v->name)) {
+      if (v->slot_of.empty()) missing.push_back(v->name);
+      continue;
+    }
+    TD_ASSIGN_OR_RETURN(const HostTensor value, reader->Read(v->name));
+    TD_RETURN_IF_ERROR(model->variables().Assign(v->name, value));
+  }
+  if (!missing.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(reader->path(), " lacks variables of the program: ", absl::StrJoin(missing, ", ")));
+  }
+  if (reader->global_step()) (*scalars)["global_step"] = static_cast<double>(*reader->global_step());
+  return absl::OkStatus();
+}
+
+absl::Status SetScalars(const fb::ExecutableT& index, Scalars* scalars) {
+  std::vector<std::string> names;
+  for (const auto& s : index.scalars) {
+    if (s->name == "example_count" || s->name == "replica_example_count") continue;
+    names.push_back(s->name);
+    scalars->emplace(s->name, 0.1);
+  }
+  for (const std::string& flag : absl::GetFlag(FLAGS_scalars)) {
+    const std::vector<std::string> parts = absl::StrSplit(flag, absl::MaxSplits('=', 1));
+    double value = 0;
+    if (parts.size() != 2 || !absl::SimpleAtod(parts[1], &value)) {
+      return absl::InvalidArgumentError(absl::StrCat("--scalars: \"", flag, "\" is not name=number"));
+    }
+    if (parts[0] != "global_step" && parts[0] != "seed" &&
+        std::find(names.begin(), names.end(), parts[0]) == names.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("--scalars: the program has no scalar \"", parts[0],
+                                                     "\"; it has: ", absl::StrJoin(names, ", ")));
+    }
+    (*scalars)[parts[0]] = value;
+  }
+  for (const std::string& name : names) absl::PrintF("scalar %s = %g\n", name, scalars->at(name));
+  return absl::OkStatus();
+}
+
+double Element(const HostTensor& t, int64_t i) {
+  switch (t.dtype()) {
+    case DType::kFloat32:
+      return t.data<float>()[i];
+    case DType::kFloat64:
+      return t.data<double>()[i];
+    case DType::kInt32:
+      return t.data<int32_t>()[i];
+    case DType::kInt64:
+      return static_cast<double>(t.data<int64_t>()[i]);
+    default:
+      return t.data<uint8_t>()[i];
+  }
+}
+
+void PrintOutputs(const std::map<std::string, HostTensor>& outputs) {
+  constexpr int64_t kShown = 8;
+  for (const auto& [name, t] : outputs) {
+    std::string values;
+    for (int64_t i = 0; i < std::min(kShown, t.num_elements()); ++i)
+      absl::StrAppendFormat(&values, " %.7g", Element(t, i));
+    absl::PrintF("output %s %s %s:%s%s\n", name, std::string(Name(t.dtype())), ShapeString(t.shape()), values,
+                 t.num_elements() > kShown ? " ..." : "");
+  }
+}
+
+// Reads and makes inputs, and runs steps.
+class Runner {
+ public:
+  explicit Runner(std::unique_ptr<LoadedExecutable> model) : model_(std::move(model)) {}
+
+  absl::Status Prepare() {
+    scalars_ = {{"global_step", 0}, {"seed", static_cast<double>(absl::GetFlag(FLAGS_seed))}};
+    if (std::string path = absl::GetFlag(FLAGS_variables); !path.empty()) {
+      TD_RETURN_IF_ERROR(RestoreVariables(path, model_.get(), &scalars_));
+    }
+    TD_RETURN_IF_ERROR(SetScalars(index(), &scalars_));
+    if (std::string path = absl::GetFlag(FLAGS_inputs); !path.empty()) {
+      TD_ASSIGN_OR_RETURN(given_, ReadSafetensors(Env::Default(), path));
+    }
+    rows_ = absl::GetFlag(FLAGS_rows);
+    if (rows_ < 0) return absl::InvalidArgumentError("--rows must not be negative");
+    for (const auto& [name, value] : given_) {
+      if (value.rank() == 0) return absl::InvalidArgumentError(absl::StrCat("input \"", name, "\" has no rows"));
+      if (rows_ == 0) rows_ = value.shape()[0];
+    }
+    if (rows_ == 0) rows_ = model_->max_rows();
+    if (rows_ > model_->max_rows()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(rows_, " rows are too many: the program takes ", model_->max_rows()));
+    }
+    if (!absl::GetFlag(FLAGS_check)) return absl::OkStatus();
+    TD_ASSIGN_OR_RETURN(check_, ReferenceCheck::Create(model_->executable()));
+    const std::vector<int64_t> rows = model_->RowsOfReplicas(rows_);
+    return check_->CanStandFor(
+        static_cast<int>(std::count_if(rows.begin(), rows.end(), [](int64_t r) { return r > 0; })));
+  }
+
+  absl::Status Step(int64_t step) {
+    TensorMap inputs = given_;
+    for (const auto& input : index().inputs) {
+      Shape shape = input->shape;
+      shape[0] = rows_;
+      if (inputs.count(input->name) == 0) {
+        inputs[input->name] = RandomInput(input->name, static_cast<DType>(input->dtype), shape,
+                                          static_cast<uint64_t>(absl::GetFlag(FLAGS_seed)), step);
+      }
+    }
+    TensorMap before;
+    if (check_) {
+      TD_ASSIGN_OR_RETURN(before, Variables());
+    }
+    TD_ASSIGN_OR_RETURN(RunResult result, Run(*model_, inputs, scalars_));
+    if (!result.finite) {
+      return absl::InternalError(absl::StrCat("step ", step, ": a NaN or infinity was found; no variable has changed"));
+    }
+    if (check_) {
+      TD_RETURN_IF_ERROR(check_->Evaluate(rows_, inputs, before, scalars_));
+      TD_RETURN_IF_ERROR(Compare(result.outputs));
+    }
+    outputs_ = std::move(result.outputs);
+    scalars_["global_step"] += 1;
+    return absl::OkStatus();
+  }
+
+  absl::Status Finish() const {
+    PrintOutputs(outputs_);
+    if (std::string path = absl::GetFlag(FLAGS_outputs); !path.empty()) {
+      TD_RETURN_IF_ERROR(WriteSafetensors(Env::Default(), path, outputs_));
+    }
+    if (!check_) return absl::OkStatus();
+    const double tolerance = absl::GetFlag(FLAGS_tolerance), absolute = absl::GetFlag(FLAGS_absolute_tolerance);
+    std::vector<std::string> wrong;
+    for (const auto& [name, e] : errors_) {
+      absl::PrintF("check %s: largest error %.3g, magnitude %.6g%s\n", name, e.error, e.magnitude,
+                   e.Within(tolerance, absolute) ? "" : "  DIFFERS");
+      if (!e.Within(tolerance, absolute)) wrong.push_back(name);
+    }
+    if (wrong.empty()) {
+      absl::PrintF("check passed: %d tensors within %g of the reference\n", errors_.size(), tolerance);
+      return absl::OkStatus();
+    }
+    return absl::InternalError(absl::StrCat("differs from the reference: ", absl::StrJoin(wrong, ", ")));
+  }
+
+ private:
+  const fb::ExecutableT& index() const { return model_->executable().index(); }
+
+  absl::StatusOr<TensorMap> Variables() const {
+    TensorMap values;
+    for (const auto& v : index().variables) {
+      TD_ASSIGN_OR_RETURN(values[v->name], model_->variables().Read(v->name));
+    }
+    return values;
+  }
+
+  // Keeps the larger error, relative to the tolerance, of all steps.
+  void Note(const std::string& what, const TensorError& e) {
+    auto [it, first] = errors_.emplace(what, e);
+    if (!first && e.error * it->second.magnitude >= it->second.error * e.magnitude) it->second = e;
+  }
+
+  absl::Status Compare(const TensorMap& outputs) {
+    for (const auto& [name, value] : outputs) {
+      TD_ASSIGN_OR_RETURN(const TensorError e, check_->CompareOutput(name, value));
+      Note(absl::StrCat("output ", name), e);
+    }
+    for (const std::string& name : check_->updated_variables()) {
+      TD_ASSIGN_OR_RETURN(const HostTensor value, model_->variables().Read(name));
+      TD_ASSIGN_OR_RETURN(const TensorError e, check_->CompareVariable(name, value));
+      Note(absl::StrCat("variable ", name), e);
+    }
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<LoadedExecutable> model_;
+  std::unique_ptr<ReferenceCheck> check_;  // null without --check
+  Scalars scalars_;
+  TensorMap given_, outputs_;
+  int64_t rows_ = 0;
+  std::map<std::string, TensorError> errors_;  // "output loss", "variable dense/kernel"
+};
+
+absl::Status RunTool(const std::vector<std::string>& arguments) {
+  if (arguments.size() != 1) {
+    return absl::InvalidArgumentError("usage: tandem-run FILE.tdx|MODEL_DIR [flags]; --help explains them");
+  }
+  TD_ASSIGN_OR_RETURN(const std::string path, FindExecutable(arguments[0], absl::GetFlag(FLAGS_mode)));
+  TD_ASSIGN_OR_RETURN(auto model, LoadExecutable(path, {.threads = absl::GetFlag(FLAGS_threads),
+                                                        .seed = static_cast<uint64_t>(absl::GetFlag(FLAGS_seed))}));
+  absl::PrintF("%s: %s, %d replicas, at most %d rows\n", path, model->executable().index().mode,
+               model->executable().num_replicas(), model->max_rows());
+  Runner runner(std::move(model));
+  TD_RETURN_IF_ERROR(runner.Prepare());
+  if (absl::GetFlag(FLAGS_steps) < 1) return absl::InvalidArgumentError("--steps must be at least 1");
+  for (int64_t step = 0; step < absl::GetFlag(FLAGS_steps); ++step) TD_RETURN_IF_ERROR(runner.Step(step));
+  return runner.Finish();
+}
+
+}  // namespace
+}  // namespace tandem
+
+int main(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  if (std::optional<int> code =
+          tandem::ParseFlags(argc, argv, "runs a compiled model (FILE.tdx|MODEL_DIR) on inputs.", &arguments)) {
+    return *code;
+  }
+  const absl::Status status = tandem::RunTool(arguments);
+  std::fflush(stdout);
+  if (!status.ok()) std::fprintf(stderr, "tandem-run: %s\n", std::string(status.message()).c_str());
+  return tandem::ExitCodeFor(status);
+}

@@ -1,0 +1,298 @@
+// tandem-dump and tandem-run as a user starts them, on models that this test trains.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "estimator/checkpoint/safetensors.h"
+#include "estimator/estimator.h"
+#include "frontends/layers.h"
+#include "frontends/losses.h"
+#include "frontends/metrics.h"
+#include "frontends/optimizers.h"
+#include "graph/ops.h"
+#include "tools/dump/find_executable.h"
+
+namespace tandem {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct ToolResult {
+  int exit_code = -1;
+  std::string out, err;
+};
+
+// Runs `tools/TOOL ARGUMENTS` through the shell.
+ToolResult RunTool(const std::string& tool, const std::string& arguments) {
+  ToolResult result;
+  const std::string err = ::testing::TempDir() + "/stderr";
+  FILE* pipe = popen(("tools/" + tool + " " + arguments + " 2>" + err).c_str(), "r");
+  if (pipe == nullptr) return result;
+  char buffer[4096];
+  for (size_t n; (n = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) result.out.append(buffer, n);
+  const int status = pclose(pipe);
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.err = Env::Default()->ReadFile(err).value_or("");
+  return result;
+}
+
+ToolResult DumpOf(const std::string& arguments) { return RunTool("tandem-dump", arguments); }
+ToolResult RunOf(const std::string& arguments) { return RunTool("tandem-run", arguments); }
+
+constexpr int64_t kExamples = 32;
+constexpr int kConvLine = __LINE__ + 3;
+
+EstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+  Tensor x = layers::Conv2D(features["image"], {.filters = 4, .kernel_size = 3, .activation = Relu});
+  x = layers::Flatten(layers::MaxPool2D(x, {.pool_size = 2}));
+  if (params.Number("norm", 0) > 0) x = layers::BatchNormalization(x, {.training = mode == Mode::kTrain});
+  x = layers::Dropout(x, {.rate = 0.25, .training = mode == Mode::kTrain});
+  Tensor logits = layers::Dense(x, {.units = 10});
+  if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"logits", logits}});
+  Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
+  if (mode == Mode::kEval) {
+    return EstimatorSpec::Eval(loss, {{"accuracy", metrics::Accuracy(labels, ArgMax(logits, -1))}});
+  }
+  return EstimatorSpec::Train(loss, optimizers::Momentum({.learning_rate = 0.1, .momentum = 0.9}).Minimize(loss));
+}
+
+absl::StatusOr<Dataset> Images(const InputContext&) {
+  std::vector<float> image;
+  std::vector<int64_t> label;
+  for (int64_t i = 0; i < kExamples; ++i) {
+    label.push_back(i % 10);
+    for (int64_t p = 0; p < 8 * 8; ++p) image.push_back(static_cast<float>((p * 7 + i * 13) % 17) / 17);
+  }
+  return Dataset::FromTensorSlices({{"image", HostTensor::FromVector({kExamples, 8, 8, 1}, image)},
+                                    {"label", HostTensor::FromVector({kExamples}, label)}})
+      .Repeat()
+      .Batch(8);
+}
+
+// Trains two steps on `devices` and evaluates; the same model_dir for every call with the same arguments.
+std::string ModelDir(const std::vector<std::string>& devices, bool norm = false) {
+  const std::string dir = ::testing::TempDir() + "/model_" + std::to_string(devices.size()) + (norm ? "_norm" : "");
+  if (Env::Default()->Exists(dir)) return dir;
+  RunConfig config{.model_dir = dir, .seed = 3};
+  config.train_distribute = MirroredStrategy(devices);
+  config.threads = 2;
+  Estimator estimator(ModelFn, config, {{"norm", norm ? 1.0 : 0.0}});
+  const absl::Status trained = estimator.Train(Images, {.steps = 2});
+  EXPECT_TRUE(trained.ok()) << trained;
+  const auto result = estimator.Evaluate(Images, {.steps = 2});
+  EXPECT_TRUE(result.ok()) << result.status();
+  return dir;
+}
+
+std::string TwoDevices() { return ModelDir({"cpu:0", "cpu:1"}); }
+
+// A copy of the model's train executable with one bit changed.
+std::string DamagedFile(size_t offset_from_end) {
+  const auto path = FindExecutable(TwoDevices(), "train");
+  EXPECT_TRUE(path.ok()) << path.status();
+  std::string bytes = Env::Default()->ReadFile(*path).value_or("");
+  EXPECT_GT(bytes.size(), offset_from_end);
+  bytes[bytes.size() - offset_from_end] ^= 1;
+  const std::string copy = ::testing::TempDir() + "/damaged.tdx";
+  EXPECT_TRUE(Env::Default()->WriteFile(copy, {bytes}).ok());
+  return copy;
+}
+
+TEST(Dump, JsonHasWhatTheCompilerMade) {
+  const ToolResult result = DumpOf(TwoDevices() + " --format=json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json dump = Json::parse(result.out, nullptr, /*allow_exceptions=*/false);
+  ASSERT_FALSE(dump.is_discarded());
+  for (const char* key : {"replicas", "collectives", "kernels", "steps", "memory"}) {
+    ASSERT_TRUE(dump.contains(key)) << key;
+    EXPECT_FALSE(dump[key].empty()) << key;
+  }
+  ASSERT_EQ(dump["replicas"].size(), 2u);
+  EXPECT_EQ(dump["replicas"][0]["device"], "cpu:0");
+  EXPECT_EQ(dump["replicas"][1]["device"], "cpu:1");
+  std::vector<std::string> reduced;
+  int64_t seq = 0;
+  for (const Json& c : dump["collectives"]) {
+    EXPECT_EQ(c["seq"], seq++);
+    EXPECT_THAT(c["kind"].get<std::string>(), HasSubstr("all_reduce"));
+    EXPECT_GT(c["bytes"], 0);
+    EXPECT_EQ(c["group"], Json({0, 1}));
+    EXPECT_FALSE(c["tensors"].empty());
+    for (const Json& t : c["tensors"]) reduced.push_back(t.get<std::string>());
+  }
+  EXPECT_GE(reduced.size(), 5u);  // four gradients and the loss
+  const std::string conv = "tools_test.cc:" + std::to_string(kConvLine);
+  bool conv_in_kernel = false, conv_in_steps = false;
+  for (const Json& k : dump["kernels"]) {
+    EXPECT_FALSE(k["ops"].empty()) << k;
+    for (const Json& op : k["ops"]) {
+      EXPECT_THAT(op["op"].get<std::string>(), Not(""));
+      conv_in_kernel |= op["source"].get<std::string>().find(conv) != std::string::npos;
+    }
+  }
+  for (const Json& s : dump["steps"]) conv_in_steps |= s["source"].get<std::string>().find(conv) != std::string::npos;
+  EXPECT_TRUE(conv_in_kernel) << dump["kernels"];
+  EXPECT_TRUE(conv_in_steps) << dump["steps"];
+  EXPECT_GT(dump["memory"]["peak_bytes_per_device"], 0);
+  // 3*3*4 + 4 + 36*10 + 10 float32 values, and as many of momentum.
+  EXPECT_EQ(dump["memory"]["parameter_bytes"], (3 * 3 * 4 + 4 + 36 * 10 + 10) * 4);
+  EXPECT_EQ(dump["memory"]["slot_bytes"], dump["memory"]["parameter_bytes"]);
+}
+
+TEST(Dump, TextNamesReplicasKernelsAndPeak) {
+  const ToolResult result = DumpOf(TwoDevices());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  for (const char* text : {"train executable", "replica_0 on cpu:0", "replica_1 on cpu:1", "seq 0", "Kernels (",
+                           "tools_test.cc:", "Memory per device: peak "}) {
+    EXPECT_THAT(result.out, HasSubstr(text));
+  }
+  EXPECT_THAT(DumpOf(TwoDevices() + " --mode=eval").out, HasSubstr("eval executable"));
+}
+
+TEST(Dump, PrintsEveryStoredPhase) {
+  const Json dump = Json::parse(DumpOf(TwoDevices() + " --format=json").out, nullptr, false);
+  ASSERT_TRUE(dump.is_object() && dump.contains("phases"));
+  const std::vector<std::string> phases = dump["phases"];
+  EXPECT_EQ(phases, std::vector<std::string>(
+                        {"input", "precision", "distribute", "layout", "fusion", "schedule", "memory", "codegen"}));
+  for (const std::string& phase : phases) {
+    const ToolResult result = DumpOf(TwoDevices() + " --phase=" + phase);
+    ASSERT_EQ(result.exit_code, 0) << phase << result.err;
+    EXPECT_THAT(result.out, HasSubstr(phase == "codegen" ? "define " : "func.func @step(")) << phase;
+  }
+  const ToolResult unknown = DumpOf(TwoDevices() + " --phase=nowhere");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("phases: input, precision"));
+}
+
+TEST(Dump, StoredPhasesCanBeResumed) {
+  const std::string input = ::testing::TempDir() + "/input.mlir", memory = ::testing::TempDir() + "/memory.mlir";
+  ASSERT_EQ(DumpOf(TwoDevices() + " --phase=input > " + input).exit_code, 0);
+  ASSERT_EQ(DumpOf(TwoDevices() + " --phase=memory > " + memory).exit_code, 0);
+  const ToolResult resumed =
+      RunTool("tandem-opt", input + " --compile-from=precision --mlir-print-debuginfo --mlir-print-local-scope");
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  std::string stored = Env::Default()->ReadFile(memory).value_or("");
+  while (!stored.empty() && stored.back() == '\n') stored.pop_back();
+  std::string again = resumed.out;
+  while (!again.empty() && again.back() == '\n') again.pop_back();
+  size_t same = 0;
+  while (same < std::min(stored.size(), again.size()) && stored[same] == again[same]) ++same;
+  EXPECT_TRUE(stored == again) << "from byte " << same << " on, resuming gives another program:\n"
+                               << again.substr(same, 300) << "\nstored:\n"
+                               << stored.substr(same, 300);
+}
+
+TEST(Dump, ExpandReplicasListsTheStepsOfEach) {
+  const Json once = Json::parse(DumpOf(TwoDevices() + " --format=json").out, nullptr, false);
+  const Json each = Json::parse(DumpOf(TwoDevices() + " --format=json --expand-replicas").out, nullptr, false);
+  ASSERT_TRUE(once.is_object() && each.is_object());
+  ASSERT_EQ(each["steps"].size(), 2 * once["steps"].size());
+  for (size_t i = 0; i < each["steps"].size(); ++i) {
+    EXPECT_EQ(each["steps"][i]["replica"], i < once["steps"].size() ? "replica_0" : "replica_1");
+  }
+}
+
+TEST(Dump, MistakesHaveTheirExitCodes) {
+  EXPECT_EQ(DumpOf(::testing::TempDir() + "/nowhere").exit_code, 66);
+  const ToolResult mode = DumpOf(TwoDevices() + " --mode=predict");
+  EXPECT_EQ(mode.exit_code, 66);
+  EXPECT_THAT(mode.err, HasSubstr("modes there: eval, train"));
+  EXPECT_EQ(DumpOf(TwoDevices() + " --format=xml").exit_code, 2);
+  EXPECT_EQ(DumpOf(TwoDevices() + " --formats=json").exit_code, 2);
+  EXPECT_EQ(DumpOf("").exit_code, 2);
+  for (size_t offset : {size_t{1}, size_t{5000}}) {
+    const ToolResult damaged = DumpOf(DamagedFile(offset));
+    EXPECT_EQ(damaged.exit_code, 65) << damaged.err;
+    EXPECT_THAT(damaged.err, HasSubstr("damaged.tdx"));
+  }
+}
+
+TEST(Run, AgreesWithTheReference) {
+  for (const std::string& dir : {TwoDevices(), ModelDir({"cpu:0"})}) {
+    const ToolResult train = RunOf(dir + " --mode=train --steps=2 --check --variables=" + dir);
+    EXPECT_EQ(train.exit_code, 0) << train.out << train.err;
+    for (const char* text : {"output loss float32 []", "check output loss", "check variable conv2d/kernel",
+                             "check variable dense/kernel/Momentum", "check passed"}) {
+      EXPECT_THAT(train.out, HasSubstr(text));
+    }
+    // From initialisers, with a batch that does not fill all lanes.
+    const ToolResult eval = RunOf(dir + " --mode=eval --check --rows=5");
+    EXPECT_EQ(eval.exit_code, 0) << eval.out << eval.err;
+    EXPECT_THAT(eval.out, HasSubstr("check passed"));
+    EXPECT_EQ(RunOf(dir + " --mode=train --check --rows=7 --scalars=global_step=7").exit_code, 0);
+  }
+}
+
+TEST(Run, FindsADifference) {
+  const ToolResult result = RunOf(TwoDevices() + " --check --tolerance=0 --absolute-tolerance=0");
+  EXPECT_EQ(result.exit_code, 1) << result.out;
+  EXPECT_THAT(result.out, HasSubstr("DIFFERS"));
+  EXPECT_THAT(result.err, HasSubstr("differs from the reference: "));
+}
+
+TEST(Run, StatisticsOfAReplicaAreCheckedOnOne) {
+  const std::string dir = ModelDir({"cpu:0", "cpu:1"}, /*norm=*/true);
+  const ToolResult both = RunOf(dir + " --mode=train --check");
+  EXPECT_EQ(both.exit_code, 2) << both.out;
+  EXPECT_THAT(both.err, HasSubstr("--rows"));
+  const ToolResult one = RunOf(dir + " --mode=train --check --rows=8");
+  EXPECT_EQ(one.exit_code, 0) << one.out << one.err;
+  EXPECT_THAT(one.out, HasSubstr("check variable batch_normalization/moving_mean"));
+}
+
+TEST(Run, TakesInputsAndWritesOutputs) {
+  const std::string in = ::testing::TempDir() + "/in.safetensors", out = ::testing::TempDir() + "/out.safetensors";
+  const TensorMap given = {{"image", HostTensor::Zeros(DType::kFloat32, {3, 8, 8, 1})},
+                           {"label", HostTensor::FromVector<int64_t>({3}, {1, 2, 3})}};
+  ASSERT_TRUE(WriteSafetensors(Env::Default(), in, given).ok());
+  // Zero images and zero biases: every class is as likely.
+  const ToolResult result = RunOf(TwoDevices() + " --mode=eval --inputs=" + in + " --outputs=" + out);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, ContainsRegex("output loss float32 \\[\\]: 2\\.30258"));
+  auto outputs = ReadSafetensors(Env::Default(), out);
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  ASSERT_EQ(outputs->count("loss"), 1u);
+  EXPECT_NEAR(outputs->at("loss").data<float>()[0], 2.302585, 1e-5);
+  // The same from the same seed, something else from another.
+  const std::string again = " --mode=eval --seed=";
+  EXPECT_EQ(RunOf(TwoDevices() + again + "4").out, RunOf(TwoDevices() + again + "4").out);
+  EXPECT_NE(RunOf(TwoDevices() + again + "4").out, RunOf(TwoDevices() + again + "5").out);
+}
+
+TEST(Run, MistakesHaveTheirExitCodes) {
+  EXPECT_EQ(RunOf(::testing::TempDir() + "/nowhere").exit_code, 66);
+  EXPECT_EQ(RunOf("").exit_code, 2);
+  EXPECT_EQ(RunOf("--help").exit_code, 0);
+  const std::string model = TwoDevices();
+  for (const char* flags :
+       {"--rows=-1", "--rows=1000000", "--steps=0", "--scalars=speed=3", "--scalars=seed", "--row=3"}) {
+    EXPECT_EQ(RunOf(model + " " + flags).exit_code, 2) << flags;
+  }
+  const std::string in = ::testing::TempDir() + "/wrong.safetensors";
+  ASSERT_TRUE(WriteSafetensors(Env::Default(), in, {{"image", HostTensor::Zeros(DType::kFloat32, {3, 8, 8, 2})}}).ok());
+  const ToolResult shape = RunOf(model + " --inputs=" + in);
+  EXPECT_EQ(shape.exit_code, 2);
+  EXPECT_THAT(shape.err, HasSubstr("input \"image\" is float32[3,8,8,2]"));
+  ASSERT_TRUE(WriteSafetensors(Env::Default(), in, {{"picture", HostTensor::Zeros(DType::kFloat32, {3})}}).ok());
+  EXPECT_THAT(RunOf(model + " --inputs=" + in).err, HasSubstr("no input \"picture\"; its inputs are: "));
+  EXPECT_THAT(RunOf(model + " --variables=" + in).err, HasSubstr("lacks variables of the program: conv2d/"));
+  EXPECT_EQ(RunOf(model + " --inputs=/nowhere").exit_code, 66);
+  for (size_t offset : {size_t{1}, size_t{5000}}) {
+    const ToolResult damaged = RunOf(DamagedFile(offset) + " --check");
+    EXPECT_EQ(damaged.exit_code, 65) << damaged.err;
+  }
+}
+
+}  // namespace
+}  // namespace tandem
