@@ -56,13 +56,14 @@ int64_t NumElements(absl::Span<const int64_t> shape) {
 }
 
 std::string ShapeString(absl::Span<const int64_t> shape) {
-  return absl::StrCat("[", absl::StrJoin(shape, ",", [](std::string* out, int64_t d) {
+  auto append = [](std::string* out, int64_t d) {
     if (d == kBatch) {
       out->append("b");
     } else {
       absl::StrAppend(out, d);
     }
-  }), "]");
+  };
+  return absl::StrCat("[", absl::StrJoin(shape, ",", append), "]");
 }
 
 }  // namespace tandem

@@ -24,17 +24,29 @@ DType DTypeFromName(absl::string_view name);
 template <typename T>
 struct DTypeOf;
 template <>
-struct DTypeOf<float> { static constexpr DType value = DType::kFloat32; };
+struct DTypeOf<float> {
+  static constexpr DType value = DType::kFloat32;
+};
 template <>
-struct DTypeOf<double> { static constexpr DType value = DType::kFloat64; };
+struct DTypeOf<double> {
+  static constexpr DType value = DType::kFloat64;
+};
 template <>
-struct DTypeOf<int32_t> { static constexpr DType value = DType::kInt32; };
+struct DTypeOf<int32_t> {
+  static constexpr DType value = DType::kInt32;
+};
 template <>
-struct DTypeOf<int64_t> { static constexpr DType value = DType::kInt64; };
+struct DTypeOf<int64_t> {
+  static constexpr DType value = DType::kInt64;
+};
 template <>
-struct DTypeOf<uint8_t> { static constexpr DType value = DType::kUInt8; };
+struct DTypeOf<uint8_t> {
+  static constexpr DType value = DType::kUInt8;
+};
 template <>
-struct DTypeOf<bool> { static constexpr DType value = DType::kBool; };
+struct DTypeOf<bool> {
+  static constexpr DType value = DType::kBool;
+};
 
 // Sizes by dimension, outermost first.
 using Shape = std::vector<int64_t>;

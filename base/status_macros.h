@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define TD_RETURN_IF_ERROR(expr)                     \
-  do {                                               \
+#define TD_RETURN_IF_ERROR(expr)                                            \
+  do {                                                                      \
     if (absl::Status td_status = (expr); !td_status.ok()) return td_status; \
   } while (false)
 
@@ -16,8 +16,7 @@
 #define TD_STATUS_CONCAT_(a, b) TD_STATUS_CONCAT_INNER_(a, b)
 
 // TD_ASSIGN_OR_RETURN(auto x, F()): x is the value of F(), or F's error is returned.
-#define TD_ASSIGN_OR_RETURN(lhs, expr) \
-  TD_ASSIGN_OR_RETURN_(TD_STATUS_CONCAT_(td_statusor_, __LINE__), lhs, expr)
+#define TD_ASSIGN_OR_RETURN(lhs, expr) TD_ASSIGN_OR_RETURN_(TD_STATUS_CONCAT_(td_statusor_, __LINE__), lhs, expr)
 #define TD_ASSIGN_OR_RETURN_(var, lhs, expr) \
   auto var = (expr);                         \
   if (!var.ok()) return var.status();        \

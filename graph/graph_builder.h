@@ -39,7 +39,8 @@ struct VariableSpec {
 };
 
 // The value of an op's attribute.
-using Attr = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, DType, HostTensor>;
+using Attr =
+    std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, DType, HostTensor>;
 using Attrs = std::vector<std::pair<std::string, Attr>>;
 
 namespace internal {
@@ -56,11 +57,11 @@ class GraphBuilder {
   GraphBuilder& operator=(const GraphBuilder&) = delete;
 
   // A batched input fed by the input_fn. shape[0] must be kBatch. Repeated calls with a name return the same tensor.
-  Tensor Input(absl::string_view name, DType dtype, const Shape& shape,
-               SourceLocation loc = SourceLocation::Current());
-  // A scalar that the runtime sets at every step: "global_step" (int64, steps finished before this one), "seed" (int64),
-  // "example_count" (float32, examples of the whole global batch), "replica_example_count" (float32), and what
-  // the user adds ("learning_rate"). `default_value` is used when a run does not set the scalar; it is not part of the compiled program.
+  Tensor Input(absl::string_view name, DType dtype, const Shape& shape, SourceLocation loc = SourceLocation::Current());
+  // A scalar that the runtime sets at every step: "global_step" (int64, steps finished before this one), "seed"
+  // (int64), "example_count" (float32, examples of the whole global batch), "replica_example_count" (float32), and what
+  // the user adds ("learning_rate"). `default_value` is used when a run does not set the scalar; it is not part of the
+  // compiled program.
   Tensor StepScalar(absl::string_view name, DType dtype, double default_value = 0,
                     SourceLocation loc = SourceLocation::Current());
   // Declares a variable and returns its value at the start of the step. The name gets the current name scope as prefix
@@ -106,7 +107,8 @@ class GraphBuilder {
   const absl::Status& status() const;
   // Records an error unless there is one already.
   void Fail(absl::Status status);
-  // An InvalidArgument error that names op, message and the user's file and line, recorded as by Fail. Returns a poisoned tensor.
+  // An InvalidArgument error that names op, message and the user's file and line, recorded as by Fail. Returns a
+  // poisoned tensor.
   Tensor FailAt(absl::string_view op, absl::string_view message, SourceLocation loc);
 
   // The graph as MLIR text.
@@ -123,8 +125,12 @@ class GraphBuilder {
 // Enters a name scope for its life time.
 class NameScope {
  public:
-  NameScope(GraphBuilder* graph, absl::string_view name) : graph_(graph) { if (graph_) graph_->PushScope(name); }
-  ~NameScope() { if (graph_) graph_->PopScope(); }
+  NameScope(GraphBuilder* graph, absl::string_view name) : graph_(graph) {
+    if (graph_) graph_->PushScope(name);
+  }
+  ~NameScope() {
+    if (graph_) graph_->PopScope();
+  }
   NameScope(const NameScope&) = delete;
   NameScope& operator=(const NameScope&) = delete;
 

@@ -78,7 +78,8 @@ Tensor Broadcast(const Tensor& x, const Shape& shape, TD_LOC);  // NumPy alignme
 Tensor Reshape(const Tensor& x, const Shape& shape, TD_LOC);    // a batched tensor keeps dimension 0
 Tensor Transpose(const Tensor& x, const std::vector<int64_t>& permutation, TD_LOC);
 Tensor Slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& size, TD_LOC);
-Tensor Pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high, double value = 0, TD_LOC);
+Tensor Pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high, double value = 0,
+           TD_LOC);
 Tensor Concat(const std::vector<Tensor>& xs, int64_t axis, TD_LOC);
 // Rows of `params` ([n, ...]) by integer `indices`: shape indices.shape + params.shape[1:].
 Tensor Gather(const Tensor& params, const Tensor& indices, TD_LOC);
@@ -115,7 +116,8 @@ struct Moments {
   Tensor mean, variance;
 };
 Moments BatchMoments(const Tensor& x, const std::string& scope = "replica", TD_LOC);
-// Uniform in [0, 1) of shape `shape`, keyed by the step scalars "seed" and "global_step", the op's name and the global batch row.
+// Uniform in [0, 1) of shape `shape`, keyed by the step scalars "seed" and "global_step", the op's name and the global
+// batch row.
 Tensor RandomUniform(GraphBuilder* graph, const Shape& shape, TD_LOC);
 
 // Optimizer updates: new values of the variable and its slots. `lr` is a float32 scalar.
@@ -124,8 +126,8 @@ struct UpdateResult {
   Tensor var;
   std::vector<Tensor> slots;
 };
-UpdateResult ApplyMomentum(const Tensor& var, const Tensor& accum, const Tensor& grad, const Tensor& lr, double momentum,
-                           bool nesterov, TD_LOC);
+UpdateResult ApplyMomentum(const Tensor& var, const Tensor& accum, const Tensor& grad, const Tensor& lr,
+                           double momentum, bool nesterov, TD_LOC);
 // `alpha` = lr * sqrt(1 - beta2^t) / (1 - beta1^t), a scalar; var -= alpha * m / (sqrt(v) + epsilon).
 UpdateResult ApplyAdam(const Tensor& var, const Tensor& m, const Tensor& v, const Tensor& grad, const Tensor& alpha,
                        double beta1, double beta2, double epsilon, TD_LOC);

@@ -131,7 +131,8 @@ std::string HelpText(absl::string_view program, absl::string_view about) {
 
 std::optional<int> ParseFlags(int argc, char** argv, absl::string_view about, std::vector<std::string>* positional) {
   const std::string program = BaseName(argc > 0 ? argv[0] : "program");
-  const absl::StatusOr<bool> help = ParseFlagList(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), positional);
+  const absl::StatusOr<bool> help =
+      ParseFlagList(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), positional);
   if (!help.ok()) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), std::string(help.status().message()).c_str());
     return kExitUsage;
