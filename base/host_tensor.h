@@ -21,6 +21,7 @@ class HostTensor {
   HostTensor(DType dtype, Shape shape);
 
   static HostTensor Zeros(DType dtype, Shape shape);
+  // `values` in row-major order, as many as `shape` has elements. T is one of DTypeOf's types, without bool.
   template <typename T>
   static HostTensor FromVector(Shape shape, const std::vector<T>& values);
   template <typename T>
@@ -35,6 +36,7 @@ class HostTensor {
   int rank() const { return static_cast<int>(shape_.size()); }
   int64_t num_elements() const { return num_elements_; }
   int64_t byte_size() const { return num_elements_ * SizeOf(dtype_); }
+  // Made by the default constructor: no type, no elements. A tensor with a size of 0 is not empty in this sense.
   bool empty() const { return dtype_ == DType::kInvalid; }
 
   void* raw() { return buffer_.get(); }

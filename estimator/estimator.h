@@ -1,8 +1,9 @@
 // Estimator: trains, evaluates and predicts with a model_fn.
 //
-//   Estimator estimator(ModelFn, RunConfig{.model_dir = dir, .train_distribute = MirroredStrategy({"cpu:0",
-//   "cpu:1"})}); TD_RETURN_IF_ERROR(estimator.Train(TrainInput, {.max_steps = 2000})); TD_ASSIGN_OR_RETURN(EvalResult
-//   result, estimator.Evaluate(EvalInput));
+//   Estimator estimator(ModelFn,
+//                       RunConfig{.model_dir = dir, .train_distribute = MirroredStrategy({"cpu:0", "cpu:1"})});
+//   TD_RETURN_IF_ERROR(estimator.Train(TrainInput, {.max_steps = 2000}));
+//   TD_ASSIGN_OR_RETURN(EvalResult result, estimator.Evaluate(EvalInput));
 #ifndef TANDEM_ESTIMATOR_ESTIMATOR_H_
 #define TANDEM_ESTIMATOR_ESTIMATOR_H_
 

@@ -81,10 +81,10 @@ struct DropoutOptions {
 Tensor Dropout(const Tensor& x, const DropoutOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct BatchNormalizationOptions {
-  double momentum = 0.99;
-  double epsilon = 1e-3;
-  bool center = true;  // has beta
-  bool scale = true;   // has gamma
+  double momentum = 0.99;  // of the moving averages, in [0, 1]
+  double epsilon = 1e-3;   // added to the variance
+  bool center = true;      // has beta
+  bool scale = true;       // has gamma
   // Required: `mode == Mode::kTrain`.
   std::optional<bool> training;
   // Statistics over the rows of all replicas instead of each replica's own.
