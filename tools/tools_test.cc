@@ -17,6 +17,7 @@
 #include "frontends/metrics.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
+#include "passes/compile.h"
 #include "tools/dump/find_executable.h"
 
 namespace tandem {
@@ -232,6 +233,24 @@ TEST(Run, AgreesWithTheReference) {
     EXPECT_THAT(eval.out, HasSubstr("check passed"));
     EXPECT_EQ(RunOf(dir + " --mode=train --check --rows=7 --scalars=global_step=7").exit_code, 0);
   }
+}
+
+// The stored graph has every element of its constants.
+TEST(Run, ChecksProgramsWithLargeConstants) {
+  constexpr int64_t kColumns = 5000;
+  std::vector<float> values;
+  for (int64_t i = 0; i < kColumns; ++i) values.push_back(static_cast<float>((i * 37) % 101) / 101);
+  GraphBuilder graph;
+  Tensor x = graph.Input("x", DType::kFloat32, {kBatch, kColumns});
+  graph.Output("y", ReduceSum(x * graph.Constant(HostTensor::FromVector({kColumns}, values)), {1}));
+  CompileOptions options;
+  options.batch_per_replica = 4;
+  options.cache_dir = ::testing::TempDir() + "/constants";
+  const auto executable = CompileGraph(graph, "predict", options);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const ToolResult result = RunOf((*executable)->name() + " --check --rows=3");
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("check passed: 1 tensors"));
 }
 
 TEST(Run, FindsADifference) {
