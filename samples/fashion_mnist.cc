@@ -34,6 +34,8 @@ ABSL_FLAG(int64_t, max_steps, 0, "Train until this global step, however many epo
 ABSL_FLAG(int64_t, shuffle_buffer, 5000, "Images in the shuffle buffer; 0: file order.");
 ABSL_FLAG(std::string, optimizer, "", "adam, momentum, sgd or rmsprop; empty: the model's usual one.");
 ABSL_FLAG(double, learning_rate, 0, "Learning rate; 0: the optimizer's usual one.");
+ABSL_FLAG(std::string, learning_rate_schedule, "constant",
+          "\"constant\", or \"cosine\": from --learning_rate down to 0 at the last step.");
 ABSL_FLAG(int64_t, save_checkpoints_steps, 0, "Steps between checkpoints; 0: one every 600 seconds.");
 ABSL_FLAG(double, dropout, -1, "Rate of the dropout layers; -1: the model's own.");
 ABSL_FLAG(std::string, init_from, "", "A .safetensors file or checkpoint with initial weights, for a new model_dir.");
@@ -74,6 +76,11 @@ absl::Status Run() {
   const std::string optimizer =
       absl::GetFlag(FLAGS_optimizer).empty() ? model.optimizer : absl::GetFlag(FLAGS_optimizer);
   TD_RETURN_IF_ERROR(CheckOptimizerName(optimizer));
+  const std::string schedule = absl::GetFlag(FLAGS_learning_rate_schedule);
+  if (schedule != "constant" && schedule != "cosine") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--learning_rate_schedule=", schedule, " is unknown; use constant or cosine"));
+  }
   const RunConfig config = MakeConfig();
   TD_RETURN_IF_ERROR(config.Validate());  // before the data is read
 
@@ -92,6 +99,7 @@ absl::Status Run() {
   Estimator estimator(model.model_fn, config,
                       {{"optimizer", optimizer},
                        {"learning_rate", absl::GetFlag(FLAGS_learning_rate)},
+                       {"decay_steps", schedule == "cosine" ? static_cast<double>(max_steps) : 0.0},
                        {"dropout", absl::GetFlag(FLAGS_dropout)}});
   HookList hooks = {std::make_shared<TimeHistory>()};
   if (const std::string path = absl::GetFlag(FLAGS_loss_log); !path.empty()) {

@@ -7,18 +7,29 @@
 #include "frontends/metrics.h"
 #include "frontends/models.h"
 #include "frontends/optimizers.h"
+#include "frontends/schedules.h"
 #include "graph/ops.h"
 
 namespace tandem {
 namespace {
 
+// The rate that was asked for or else the optimizer's usual one; with "decay_steps" it falls to 0 along a cosine.
+LearningRate MakeLearningRate(const Params& params, double usual) {
+  double rate = params.Number("learning_rate", 0);
+  if (rate <= 0) rate = usual;
+  const double decay_steps = params.Number("decay_steps", 0);
+  if (decay_steps <= 0) return rate;
+  return schedules::CosineDecay({.initial_learning_rate = rate, .decay_steps = decay_steps});
+}
+
 Optimizer MakeOptimizer(const Params& params) {
   const std::string name = params.String("optimizer", "adam");
-  const double rate = params.Number("learning_rate", 0);
-  if (name == "sgd") return optimizers::SGD({.learning_rate = rate > 0 ? rate : 0.01});
-  if (name == "momentum") return optimizers::Momentum({.learning_rate = rate > 0 ? rate : 0.01, .momentum = 0.9});
-  if (name == "rmsprop") return optimizers::RMSprop({.learning_rate = rate > 0 ? rate : 1e-3});
-  return optimizers::Adam({.learning_rate = rate > 0 ? rate : 1e-3});
+  if (name == "sgd") return optimizers::SGD({.learning_rate = MakeLearningRate(params, 0.01)});
+  if (name == "momentum") {
+    return optimizers::Momentum({.learning_rate = MakeLearningRate(params, 0.01), .momentum = 0.9});
+  }
+  if (name == "rmsprop") return optimizers::RMSprop({.learning_rate = MakeLearningRate(params, 1e-3)});
+  return optimizers::Adam({.learning_rate = MakeLearningRate(params, 1e-3)});
 }
 
 // What the three have in common behind their last layer.

@@ -21,9 +21,9 @@ struct SampleModel {
 // "zalando": three convolutions and two dense layers, 93,322 parameters, softmax and categorical cross-entropy.
 // "mnist": one convolution and two dense layers, logits and sparse cross-entropy.
 // "multi_gpu": three convolutions with batch normalisation and dropout.
-// Params of all: "optimizer" (adam, momentum, sgd, rmsprop), "learning_rate" (0: the optimizer's usual one), "dropout"
-// (a rate; negative: the model's own).
-// InvalidArgument, listing the names, for another one.
+// Params of all: "optimizer" (adam, momentum, sgd, rmsprop), "learning_rate" (0: the optimizer's usual one),
+// "decay_steps" (0: constant rate; else a cosine down to 0 over so many steps), "dropout" (a rate; negative: the
+// model's own). InvalidArgument, listing the names, for another one.
 absl::StatusOr<SampleModel> SampleModelByName(const std::string& name);
 
 // InvalidArgument, listing the names, unless `name` is one of adam, momentum, sgd, rmsprop.
