@@ -169,6 +169,15 @@ class IndexVerifier {
     return absl::OkStatus();
   }
 
+  // The buffer is a value of this type, or a view of one under another shape. Both shapes are known to be good.
+  static bool SameBytes(const fb::BufferT& b, fb::DType dtype, const std::vector<int64_t>& shape) {
+    auto batched = [](const std::vector<int64_t>& s) { return !s.empty() && s[0] == kBatch; };
+    auto elements = [&](const std::vector<int64_t>& s) {
+      return CheckedElements(std::vector<int64_t>(s.begin() + (batched(s) ? 1 : 0), s.end()));
+    };
+    return b.dtype == dtype && batched(b.shape) == batched(shape) && elements(b.shape) == elements(shape);
+  }
+
   absl::Status CheckBuffer(const std::string& field, const fb::BufferT& b) const {
     if (!Known(b.space)) return Bad(field, "unknown space");
     bool batched = !b.shape.empty() && b.shape[0] == kBatch;
@@ -187,18 +196,17 @@ class IndexVerifier {
       case fb::Space::Variable: {
         TD_RETURN_IF_ERROR(CheckIndex(field, b.index, x_.variables.size(), "variable"));
         const fb::VariableT& v = *x_.variables[b.index];
-        if (v.dtype != b.dtype || v.shape != b.shape) return Bad(field, "differs from variable ", v.name);
+        if (!SameBytes(b, v.dtype, v.shape)) return Bad(field, "differs from variable ", v.name);
         return b.bytes == row_bytes ? absl::OkStatus() : Bad(field, "bytes is not the variable's size");
       }
       case fb::Space::Input: {
         TD_RETURN_IF_ERROR(CheckIndex(field, b.index, x_.inputs.size(), "input"));
         const fb::InputT& in = *x_.inputs[b.index];
-        return in.dtype == b.dtype && in.shape == b.shape ? absl::OkStatus()
-                                                          : Bad(field, "differs from input ", in.name);
+        return SameBytes(b, in.dtype, in.shape) ? absl::OkStatus() : Bad(field, "differs from input ", in.name);
       }
       case fb::Space::Scalar:
         TD_RETURN_IF_ERROR(CheckIndex(field, b.index, x_.scalars.size(), "scalar"));
-        if (x_.scalars[b.index]->dtype != b.dtype || !b.shape.empty()) return Bad(field, "differs from the scalar");
+        if (!SameBytes(b, x_.scalars[b.index]->dtype, {})) return Bad(field, "differs from the scalar");
         return b.bytes <= 8 ? absl::OkStatus() : Bad(field, "a scalar has at most 8 bytes");
       case fb::Space::Batch:
         if (!batched) return Bad(field, "a buffer in the batch arena needs a batch dimension");

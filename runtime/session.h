@@ -18,7 +18,8 @@
 namespace tandem {
 
 // One step's inputs. inputs[r][i] is input i (order of Executable::inputs) for replica r, [rows_r, ...] with
-// 0 <= rows_r <= rows_per_lane * lanes / replicas; rows may differ between replicas.
+// 0 <= rows_r <= rows_per_lane * lanes / replicas; rows may differ between replicas. The global batch is the rows of
+// replica 0, then of replica 1, ...: a row's random numbers depend on its place there.
 struct StepInputs {
   std::vector<std::vector<HostTensor>> inputs;
   std::map<std::string, double> scalars;  // by name; "example_count" and "replica_example_count" are set by the session

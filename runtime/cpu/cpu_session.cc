@@ -189,6 +189,7 @@ class CpuSession final : public Session {
     int64_t total = 0;
     for (size_t r = 0; r < step.inputs.size(); ++r) {
       TD_RETURN_IF_ERROR(SetReplicaInputs(step.inputs[r], r));
+      state_.devices[r].first_row = total;
       total += state_.devices[r].rows;
     }
     for (size_t i = 0; i < index.scalars.size(); ++i) {

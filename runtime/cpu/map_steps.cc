@@ -126,7 +126,6 @@ template <typename Observer>
 absl::Status RunShards(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device,
                        int lane, int thread, Observer observer) {
   const int64_t lane_rows = state.LaneRows(device, lane);
-  const int64_t replica_rows = state.lanes_per_replica * state.rows_per_lane;
   ShardRunner runner(state, plan, thread);
   ShardContext context;
   context.device = &state.devices[device];
@@ -138,7 +137,7 @@ absl::Status RunShards(const StepState& state, const StepPlan& plan, const Plann
     context.row = lane * state.rows_per_lane + begin;
     context.lane = begin == 0 ? slot : state.threads[thread].lane.data();
     for (const PlannedStep& step : section.steps) {
-      TD_RETURN_IF_ERROR(runner.Run(step, context, rows, device * replica_rows + context.row));
+      TD_RETURN_IF_ERROR(runner.Run(step, context, rows, context.device->first_row + context.row));
       if (!observer.Step(step, context, rows)) return absl::OkStatus();
     }
     if (begin > 0) {

@@ -18,6 +18,7 @@ struct DeviceState {
   // Of the running step:
   std::vector<const uint8_t*> inputs;
   int64_t rows = 0;
+  int64_t first_row = 0;  // in the global batch: the rows of the devices before
 };
 
 // Where the time goes, by id of step.
