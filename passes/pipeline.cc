@@ -14,6 +14,7 @@
 #include "passes/assign_buffers.h"
 #include "passes/bucket_all_reduce.h"
 #include "passes/decompose.h"
+#include "passes/expand_small_matmul.h"
 #include "passes/form_fusions.h"
 #include "passes/form_shard_map.h"
 #include "passes/group_updates.h"
@@ -54,9 +55,10 @@ std::vector<Phase> MakePhases() {
   // Composite ops fall apart before the maps are formed, because batch statistics become reductions over the batch.
   // Collectives are numbered before replicas are made, so that their order is equal on all ranks.
   phases.push_back({"distribute", "shard map, all-reduce, buckets, numbers, replicas", [] {
-                      return List(createDecomposePass(), mlir::createCanonicalizerPass(), mlir::createCSEPass(),
-                                  createFormShardMapPass(), createInsertAllReducePass(), createBucketAllReducePass(),
-                                  createInsertFiniteCheckPass(), createNumberCollectivesPass(), createReplicatePass(),
+                      return List(createDecomposePass(), createExpandSmallMatMulPass(), mlir::createCanonicalizerPass(),
+                                  mlir::createCSEPass(), createFormShardMapPass(), createInsertAllReducePass(),
+                                  createBucketAllReducePass(), createInsertFiniteCheckPass(),
+                                  createNumberCollectivesPass(), createReplicatePass(),
                                   createVerifyPhasePass("distribute"));
                     }});
   // Activations are NHWC everywhere; weights are packed once per step, outside the maps, for the primitive that reads

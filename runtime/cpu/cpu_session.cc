@@ -261,14 +261,23 @@ class CpuSession final : public Session {
   // neighbouring rows.
   absl::Status RunMap(const PlannedSection& section) {
     const int lanes = state_.lanes_per_replica;
+    const int64_t tasks = static_cast<int64_t>(state_.devices.size()) * lanes;
     failed_.store(false, std::memory_order_relaxed);
-    pool_->ParallelFor(static_cast<int64_t>(state_.devices.size()) * lanes, [&](int64_t task, int thread) {
+    auto run_lane = [&](int64_t task, int thread) {
       absl::Status status =
           RunLane(state_, plan_, section, static_cast<int>(task / lanes), static_cast<int>(task % lanes), thread);
       if (status.ok()) return;
       std::lock_guard<std::mutex> lock(error_mutex_);
       if (!failed_.exchange(true)) error_ = Annotate(status, absl::StrCat(section.steps[0].step->name, ": "));
-    });
+    };
+    if (section.run_inline) {
+      // One loop of one task: it takes a thread index and sets the thread up, but wakes nobody.
+      pool_->ParallelFor(1, [&](int64_t, int thread) {
+        for (int64_t task = 0; task < tasks; ++task) run_lane(task, thread);
+      });
+    } else {
+      pool_->ParallelFor(tasks, run_lane);
+    }
     return failed_.load(std::memory_order_relaxed) ? error_ : absl::OkStatus();
   }
 

@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kTaskElements = 8192;
 // Below this many elements read, waking a thread costs more than it saves.
 constexpr int64_t kInlineElements = 32768;
+// The same for all that a map section touches, whose kernels do more with an element.
+constexpr int64_t kInlineMapElements = 8192;
 
 uint64_t AlignUp(uint64_t n) { return (n + 63) / 64 * 64; }
 
@@ -39,7 +41,10 @@ class Planner {
         p->id = plan_.num_ids++;
         planned.steps.push_back(*std::move(p));
       }
-      if (section->kind == fb::SectionKind::Map) AddMerges(planned, *section);
+      if (section->kind == fb::SectionKind::Map) {
+        AddMerges(planned, *section);
+        planned.run_inline = MapElements(planned) < kInlineMapElements;
+      }
       planned.merges_id = plan_.num_ids++;
       plan_.sections.push_back(std::move(planned));
     }
@@ -170,6 +175,23 @@ class Planner {
     }
     p.tasks.push_back(static_cast<int>(p.pieces.size()));
     p.run_inline = total * fan_in < kInlineElements;
+  }
+
+  // What the steps touch for a full batch on all replicas; a library call counts as much as is worth a thread.
+  int64_t MapElements(const PlannedSection& section) const {
+    int64_t total = 0;
+    for (const PlannedStep& step : section.steps) {
+      if (step.kind == fb::StepBody::LibraryCall) return kInlineMapElements;
+      for (const auto* operands : {&step.inputs, &step.outputs}) {
+        for (const Operand& o : *operands) {
+          const int64_t calls = (index_.rows_per_lane + index_.shard_rows - 1) / index_.shard_rows;
+          const int64_t times = int64_t{index_.lanes} * (o.row_bytes > 0 ? index_.rows_per_lane : calls);
+          if (o.elements >= kInlineMapElements / times) return kInlineMapElements;  // also where it would overflow
+          total += o.elements * times;
+        }
+      }
+    }
+    return total;
   }
 
   void AddMerges(PlannedSection& planned, const fb::SectionT& section) {

@@ -66,7 +66,8 @@ struct PlannedSection {
   fb::SectionKind kind;
   std::vector<PlannedStep> steps;
   std::vector<LaneMerge> merges;
-  int merges_id = 0;  // as PlannedStep::id
+  int merges_id = 0;        // as PlannedStep::id
+  bool run_inline = false;  // Map: too little work in all lanes together to wake a thread for
 };
 
 struct StepPlan {
