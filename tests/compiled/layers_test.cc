@@ -160,7 +160,7 @@ std::vector<Case> Cases() {
 }
 
 class Layers : public testing::TestWithParam<Case> {};
-TEST_P(Layers, AgreeWithTheReference) { CompareWithReference(GetParam()); }
+TEST_P(Layers, AgreeWithTheReference) { ASSERT_NO_FATAL_FAILURE(CompareWithReference(GetParam())); }
 INSTANTIATE_TEST_SUITE_P(All, Layers, testing::ValuesIn(Cases()), [](const auto& info) { return info.param.name; });
 
 // Each replica normalises with its own statistics; the moving averages become the mean over the replicas.

@@ -155,7 +155,7 @@ std::vector<Case> Cases() {
 }
 
 class Losses : public testing::TestWithParam<Case> {};
-TEST_P(Losses, AgreeWithTheReference) { CompareWithReference(GetParam()); }
+TEST_P(Losses, AgreeWithTheReference) { ASSERT_NO_FATAL_FAILURE(CompareWithReference(GetParam())); }
 INSTANTIATE_TEST_SUITE_P(All, Losses, testing::ValuesIn(Cases()), [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -85,7 +85,7 @@ std::vector<Case> Cases() {
 }
 
 class Optimizers : public testing::TestWithParam<Case> {};
-TEST_P(Optimizers, AgreeWithTheReference) { CompareWithReference(GetParam()); }
+TEST_P(Optimizers, AgreeWithTheReference) { ASSERT_NO_FATAL_FAILURE(CompareWithReference(GetParam())); }
 INSTANTIATE_TEST_SUITE_P(All, Optimizers, testing::ValuesIn(Cases()), [](const auto& info) { return info.param.name; });
 
 }  // namespace
