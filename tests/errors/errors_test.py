@@ -89,11 +89,13 @@ def help_text():
 
 
 def unknown_device():
-    fails(2, ["tpu:0", "cpu:0 to cpu:63"], "--devices=tpu:0", f"--data_dir={small_data()}", f"--model_dir={sample.fresh_dir('device')}")
+    fails(2, ["tpu:0", "cpu:0 to cpu:63"],
+          "--devices=tpu:0", f"--data_dir={small_data()}", f"--model_dir={sample.fresh_dir('device')}")
 
 
 def batch_larger_than_data():
-    fails(2, ["batch size 1000 is larger than the 200 training examples"], "--batch_size=1000", f"--data_dir={small_data()}", f"--model_dir={sample.fresh_dir('batch')}")
+    fails(2, ["batch size 1000 is larger than the 200 training examples"],
+          "--batch_size=1000", f"--data_dir={small_data()}", f"--model_dir={sample.fresh_dir('batch')}")
 
 
 def missing_data_file():
@@ -119,8 +121,8 @@ def corrupt_data_file():
 def label_out_of_range():
     directory = fashion.make(sample.fresh_dir("labels"), 64, 50, bad_label=11)
     for model in ("zalando", "mnist"):  # one-hot and sparse labels
-        fails(65, ["train-labels-idx1-ubyte.gz", "label 32 is 11"], f"--model={model}", f"--data_dir={directory}", f"--model_dir={sample.fresh_dir('m')}",
-              "--max_steps=4")
+        fails(65, ["train-labels-idx1-ubyte.gz", "label 32 is 11"], f"--model={model}", f"--data_dir={directory}",
+              f"--model_dir={sample.fresh_dir('m')}", "--max_steps=4")
 
 
 def checkpoint_of_another_model():

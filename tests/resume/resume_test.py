@@ -39,8 +39,8 @@ def contents(model_dir):
 
 
 def kill_once(arguments, model_dir, source, early):
-    """Starts a run and kills it, a moment after it has saved one to three checkpoints or, `early`, perhaps before, while
-    it starts. Progress per kill is so bounded by checkpoints on a machine of any speed. The step reached."""
+    """Starts a run and kills it, a moment after it has saved one to three checkpoints or, `early`, perhaps while it
+    starts. Progress per kill is so bounded by checkpoints on a machine of any speed. The step reached."""
     with open(os.path.join(os.environ["TEST_TMPDIR"], "killed.log"), "ab") as log:
         process = subprocess.Popen([sample.BINARY, *arguments], stdout=log, stderr=log)
     target = latest(model_dir) + SAVE_EVERY * source.randint(1, 3)
