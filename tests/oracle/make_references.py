@@ -15,11 +15,11 @@ from optimizers import Adam, Momentum, Sgd
 
 REFERENCES = {  # name: model, optimizer's name, its maker, learning rate, batch, steps
     "zalando_adam": ("zalando", "adam", Adam, 1e-3, 64, 60),
-    "zalando_momentum": ("zalando", "momentum", Momentum, 0.001, 64, 60),
+    "zalando_momentum": ("zalando", "momentum", Momentum, 0.01, 64, 60),
     "multi_gpu_sgd": ("multi_gpu", "sgd", Sgd, 3e-4, 32, 10),
 }
 
-REORDERED_RUNS = 1
+REORDERED_RUNS = 3
 
 
 def reordered(batch, steps, seed):
