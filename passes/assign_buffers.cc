@@ -39,8 +39,8 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     ids_.clear();
     peaks_.clear();
     PlaceArguments();
-    InsertUpdateCopies();
     InsertOutputCopies();
+    InsertUpdateCopies();
     InsertYieldCopies();
     int64_t shard_bytes = 0, lane_bytes = 0, batch_bytes = 0;
     for (auto map : step_.getOps<td::MapShardsOp>()) {
@@ -101,20 +101,31 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     return op && mlir::isa<td::LaunchOp, td::GroupedLaunchOp, td::LibraryCallOp, td::CopyOp>(op);
   }
 
-  // The update can go straight over the variable: computed here for this purpose alone, after the last other reader.
+  // What lies behind views: a reshape is its operand under another shape.
+  static mlir::Value SourceOf(mlir::Value v) {
+    while (auto reshape = v.getDefiningOp<td::ReshapeOp>()) v = reshape.getInput();
+    return v;
+  }
+
+  // Nothing but `writer` reads `v`, itself or through views, at or after `writer`; `writer` reads it as it writes.
+  bool IsLastReader(mlir::Operation* writer, mlir::Value v) {
+    return llvm::all_of(v.getUsers(), [&](mlir::Operation* reader) {
+      if (reader == writer) return ReadsElementwise(writer);
+      if (auto view = mlir::dyn_cast<td::ReshapeOp>(reader)) return IsLastReader(writer, view.getResult());
+      return reader->isBeforeInBlock(writer);
+    });
+  }
+
+  // The update can go straight over the variable: computed here for this purpose alone, after the finite check and the
+  // last other reader.
   bool CanUpdateInPlace(mlir::OpOperand& operand, mlir::FlatSymbolRefAttr variable) {
     mlir::Value v = operand.get();
     if (!WritesFreely(v) || !v.hasOneUse()) return false;
-    mlir::BlockArgument old = variable_argument_.lookup(variable.getAttr());
-    if (!old) return true;
-    for (mlir::Operation* reader : old.getUsers()) {
-      if (reader == v.getDefiningOp()) {
-        if (!ReadsElementwise(v.getDefiningOp())) return false;
-      } else if (!reader->isBeforeInBlock(v.getDefiningOp())) {
-        return false;
-      }
+    for (auto check : step_.getOps<td::CheckFiniteOp>()) {
+      if (v.getDefiningOp()->isBeforeInBlock(check)) return false;
     }
-    return true;
+    mlir::BlockArgument old = variable_argument_.lookup(variable.getAttr());
+    return !old || IsLastReader(v.getDefiningOp(), old);
   }
 
   // A flat kernel reads element i of its operands before it writes element i of its results.
@@ -139,10 +150,16 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
       updates.push_back(&operand);
       if (!CanUpdateInPlace(operand, update)) copied.insert(operand.get().getDefiningOp());
     }
-    for (mlir::OpOperand* operand : updates) {
+    auto copy = [&](mlir::OpOperand* operand) {
       mlir::Value v = operand->get();
-      if (copied.contains(v.getDefiningOp())) operand->set(builder.create<td::CopyOp>(v.getLoc(), v.getType(), v));
+      operand->set(builder.create<td::CopyOp>(v.getLoc(), v.getType(), v));
+    };
+    llvm::erase_if(updates, [&](mlir::OpOperand* operand) { return !copied.contains(operand->get().getDefiningOp()); });
+    // Old values of variables are set aside before the first variable is written: a swap needs both.
+    for (mlir::OpOperand* operand : updates) {
+      if (mlir::isa<mlir::BlockArgument>(SourceOf(operand->get()))) copy(operand);
     }
+    for (mlir::OpOperand* operand : updates) copy(operand);
   }
 
   // The operand of the kernel that each result overwrites, or -1. For a grouped launch: of its first member, as of all.
@@ -182,15 +199,15 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     });
   }
 
-  // An output must lie where it survives the step: not in a step scalar or among the constants.
+  // An output must lie where it survives the step: not in a step scalar, a variable or among the constants.
   void InsertOutputCopies() {
     mlir::Operation* terminator = step_.getBody().front().getTerminator();
     mlir::OpBuilder builder(terminator);
     for (mlir::OpOperand& operand : terminator->getOpOperands()) {
       mlir::Value v = operand.get();
       if (!step_.getResultAttr(operand.getOperandNumber(), "td.output") || td::IsBatched(v.getType())) continue;
-      if (!v.getDefiningOp() || IsConstant(v.getDefiningOp()))
-        operand.set(builder.create<td::CopyOp>(v.getLoc(), v.getType(), v));
+      mlir::Operation* source = SourceOf(v).getDefiningOp();
+      if (!source || IsConstant(source)) operand.set(builder.create<td::CopyOp>(v.getLoc(), v.getType(), v));
     }
   }
 

@@ -1,8 +1,9 @@
 // td-insert-finite-check: no update of a variable happens in a step whose loss or gradients are not finite.
 //
 // Before: a step with maps, collectives and updates. After: one td.check_finite over all floating-point sums of the
-// maps (losses, gradients), behind the last map and collective that it needs, and every op that only serves an update
-// or a copy of it stands behind the check. Steps that update nothing (evaluation) get no check.
+// maps (losses, gradients), behind the last map and collective that it needs, and every op that serves an update and
+// no map stands behind the check. What a map needs too stays before it; td-assign-buffers then writes the variable by a
+// copy at the end of the step. Steps that update nothing (evaluation) get no check.
 #include "passes/insert_finite_check.h"
 
 #include "graph/ir/dist.h"
@@ -31,14 +32,18 @@ class InsertFiniteCheckPass : public ModulePass<InsertFiniteCheckPass> {
     llvm::SmallVector<mlir::Value> checked = ValuesToCheck(step);
     if (checked.empty()) return;
 
-    // Ops whose results go nowhere but into updates, in program order.
+    // Ops whose results go into updates and nowhere else but into outputs, in program order.
     llvm::DenseSet<mlir::Operation*> moved;
     llvm::SmallVector<mlir::Operation*> order;
     for (mlir::Operation& op : llvm::reverse(step.getBody().front().without_terminator())) {
       if (mlir::isa<td::MapShardsOp>(op)) continue;
-      bool only_updates = llvm::all_of(
-          op.getUses(), [&](mlir::OpOperand& use) { return updates.contains(&use) || moved.contains(use.getOwner()); });
-      if (!only_updates || llvm::is_contained(checked, op.getNumResults() ? op.getResult(0) : mlir::Value())) continue;
+      auto is_update = [&](mlir::OpOperand& use) { return updates.contains(&use) || moved.contains(use.getOwner()); };
+      bool movable = llvm::all_of(op.getUses(),
+                                  [&](mlir::OpOperand& use) { return is_update(use) || use.getOwner() == terminator; });
+      bool serves_update = op.use_empty() || llvm::any_of(op.getUses(), is_update);
+      if (!movable || !serves_update ||
+          llvm::is_contained(checked, op.getNumResults() ? op.getResult(0) : mlir::Value()))
+        continue;
       moved.insert(&op);
       order.push_back(&op);
     }

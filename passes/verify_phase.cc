@@ -3,7 +3,7 @@
 //
 //   input, precision   @step exists and is pure: no td.input, td.scalar, td.read, td.assign, td.output
 //   distribute         + batched values only inside maps (or as "keep" results and arguments); collectives numbered
-//                      from 0; every replica's body exists; updates stand behind the finite check
+//                      from 0; every replica's body exists
 //   layout             + no op with a library primitive is left outside td.library_call
 //   fusion, schedule   + only launches, library calls, collectives, checks, copies, views (reshapes), maps, constants
 //   memory             + every op and argument has its buffers
@@ -62,7 +62,6 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
 
   mlir::LogicalResult VerifyDistributed(mlir::func::FuncOp step) {
     int64_t seq = 0;
-    bool checked = false;
     for (mlir::Operation& op : step.getBody().front().without_terminator()) {
       if (mlir::isa<td::MapShardsOp>(op)) continue;
       for (mlir::Value v : op.getResults()) {
@@ -71,13 +70,6 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
       if (auto all_reduce = mlir::dyn_cast<td::AllReduceOp>(op)) {
         if (all_reduce.getSeq() != seq++) return op.emitError() << "is not numbered in program order";
       }
-      checked = checked || mlir::isa<td::CheckFiniteOp>(op);
-      bool updates = llvm::any_of(op.getUses(), [&](mlir::OpOperand& use) {
-        return mlir::isa<mlir::func::ReturnOp>(use.getOwner()) &&
-               step.getResultAttr(use.getOperandNumber(), "td.update");
-      });
-      if (updates && !checked && HasFloatSums(step))
-        return op.emitError() << "updates a variable before the finite check";
     }
     for (auto replica : getOperation().getOps<td::ReplicaOp>()) {
       if (!getOperation().lookupSymbol<mlir::func::FuncOp>(replica.getBody())) {
@@ -86,8 +78,6 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
     }
     return mlir::success();
   }
-
-  static bool HasFloatSums(mlir::func::FuncOp step) { return !step.getOps<td::CheckFiniteOp>().empty(); }
 
   static mlir::LogicalResult VerifyLibraries(mlir::func::FuncOp step) {
     mlir::WalkResult result = step.walk([](td::LibraryOp op) {
