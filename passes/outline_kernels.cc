@@ -49,8 +49,7 @@ bool FlatShape(mlir::func::FuncOp kernel, llvm::ArrayRef<int64_t>& shape) {
       continue;
     }
     auto kind = mlir::cast<td::ElementalOp>(op).getFusionKind();
-    bool spread =
-        kind == td::FusionKind::kInjective && op.getNumOperands() == 1 && TypeOf(op.getOperand(0)).getRank() == 0;
+    bool spread = mlir::isa<td::BroadcastOp>(op) && TypeOf(op.getOperand(0)).getRank() == 0;
     if (kind != td::FusionKind::kElementwise && !spread) return false;
   }
   return true;
