@@ -126,6 +126,10 @@ class FormShardMapPass : public ModulePass<FormShardMapPass> {
     ShardSizes sizes = ChooseShardSizes(ModuleInt(module, "td.batch", 32), ModuleInt(module, "td.replicas", 1),
                                         ModuleInt(module, "td.lanes", 0), ModuleInt(module, "td.shard_rows", 0));
     if (mlir::Operation* op = axis.mixing_op()) {
+      if (ModuleInt(module, "td.replicas", 1) > 1) {
+        op->emitError() << "mixes rows of the batch, which is not possible across several devices: use one device";
+        return signalPassFailure();
+      }
       op->emitWarning() << "mixes rows of the batch: the whole batch of a replica runs as one shard, on one thread";
       sizes.lanes = ModuleInt(module, "td.replicas", 1);
       sizes.rows_per_lane = sizes.shard_rows = ModuleInt(module, "td.batch", 32);

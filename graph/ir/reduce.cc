@@ -70,8 +70,19 @@ static llvm::LogicalResult MergeReductions(ReduceOp op, mlir::PatternRewriter& r
   return success();
 }
 
+// min(x) over the batch is -max(-x): shards and replicas are combined by sum and max only.
+static llvm::LogicalResult MinOverBatchAsMax(ReduceOp op, mlir::PatternRewriter& rewriter) {
+  if (op.getKind() != "min" || op.getBatchRule() != BatchRule::kMixing) return mlir::failure();
+  if (TypeOf(op.getInput()).getElementType().isUnsignedInteger()) return mlir::failure();
+  mlir::Location l = op.getLoc();
+  Value max = BuildReduce(rewriter, l, "max", BuildNeg(rewriter, l, op.getInput()), op.getAxes(), op.getScope());
+  rewriter.replaceOp(op, BuildNeg(rewriter, l, max));
+  return success();
+}
+
 void ReduceOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, mlir::MLIRContext*) {
   patterns.add(MergeReductions);
+  patterns.add(MinOverBatchAsMax);
 }
 
 BatchRule ReduceOp::getBatchRule() {
