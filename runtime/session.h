@@ -74,7 +74,8 @@ class Session {
   virtual absl::StatusOr<StepResult> Run(const StepInputs& inputs, const std::vector<int>& fetches) = 0;
 
   // Runs the step again with a check of every step's outputs; returns the name and source line of the first step that
-  // produced a NaN or infinity (and the lane and device), or "" when none did. Changes no variable.
+  // produced a NaN or infinity (and the lane and device), or "" when none did; of a kernel of several ops, all of them.
+  // Changes no variable.
   virtual absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) = 0;
 
   virtual SessionMemory memory() const = 0;
