@@ -1,0 +1,110 @@
+// A step whose loss or gradients are not finite changes nothing and names the op.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "frontends/layers.h"
+#include "frontends/optimizers.h"
+#include "graph/ops.h"
+#include "gtest/gtest.h"
+#include "tests/compiled/harness.h"
+
+namespace tandem::compiled {
+namespace {
+
+int log_line = 0;
+
+void Logarithm(GraphBuilder& g) {
+  Tensor x = layers::Dense(g.Input("x", DType::kFloat32, {kBatch, 3}), {.units = 2, .use_bias = false});
+  Tensor total = g.Variable({.name = "examples", .trainable = false});
+  g.Assign(total, total + g.StepScalar("example_count", DType::kFloat32));
+  log_line = __LINE__ + 1;
+  Tensor y = Log(Abs(x) - 0.5 + g.Input("shift", DType::kFloat32, {kBatch, 2}));
+  Tensor loss = ReduceMean(Square(y));
+  g.Output("loss", loss);
+  optimizers::Adam({.learning_rate = 0.01}).Minimize(loss);
+}
+
+TEST(NonFinite, ChangesNothingAndNamesTheOp) {
+  for (int devices : {1, 2}) {
+    SCOPED_TRACE(devices);
+    Options options{.devices = devices, .batch = 12, .ranges = {{"shift", {1, 2}}}};
+    absl::StatusOr<Program> program = Prepare(Logarithm, options);
+    ASSERT_TRUE(program.ok()) << program.status();
+    std::vector<int64_t> rows(devices, 12);
+    TensorMap good = RandomInputs(*program->executable, 12 * devices, options, 0);
+    TensorMap bad = good;
+    bad["shift"] = good["shift"].Clone();
+    bad["shift"].data<float>()[2 * (12 * devices - 2)] = -100;  // one of the last rows
+
+    ASSERT_TRUE(program->Run(Deal(*program, good, rows, 0)).value().finite);
+    TensorMap before = program->Values();
+    absl::StatusOr<StepResult> result = program->Run(Deal(*program, bad, rows, 1));
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_FALSE(result->finite);
+    for (const auto& [name, value] : program->Values()) EXPECT_TRUE(value.BitEqual(before.at(name))) << name;
+
+    absl::StatusOr<std::string> named = program->session->FindNonFinite(Deal(*program, bad, rows, 1));
+    ASSERT_TRUE(named.ok()) << named.status();
+    EXPECT_NE(named->find("Log"), std::string::npos) << *named;
+    EXPECT_NE(named->find(absl::StrCat("non_finite_test.cc:", log_line)), std::string::npos) << *named;
+    for (const auto& [name, value] : program->Values()) EXPECT_TRUE(value.BitEqual(before.at(name))) << name;
+
+    // The session goes on as if the step had not been.
+    EXPECT_EQ(*program->session->FindNonFinite(Deal(*program, good, rows, 1)), "");
+    ASSERT_TRUE(program->Run(Deal(*program, good, rows, 1)).value().finite);
+    absl::StatusOr<Program> other = Prepare(Logarithm, options);
+    for (int step : {0, 1}) ASSERT_TRUE(other->Run(Deal(*other, good, rows, step)).value().finite);
+    for (const auto& [name, value] : program->Values()) EXPECT_TRUE(value.BitEqual(other->Values().at(name))) << name;
+  }
+}
+
+// A value that is fetched, or goes into rows, and is a variable's new value as well.
+TEST(NonFinite, ProtectsVariablesWhoseNewValuesAreUsed) {
+  BuildFn build = [](GraphBuilder& g) {
+    Tensor x = g.Input("x", DType::kFloat32, {kBatch, 3});
+    Tensor mean = g.Variable({.name = "mean", .shape = {3}, .trainable = false});
+    Tensor w = g.Variable({.name = "w", .shape = {3}});
+    Tensor next = mean * 0.5 + ReduceMean(Square(w)) + 1.0;
+    g.Assign(mean, next);
+    g.Output("mean_after", next);
+    g.Output("rows", x * next);
+    Tensor loss = ReduceMean(Log(x + w + next));
+    g.Output("loss", loss);
+    optimizers::SGD({.learning_rate = 0.1}).Minimize(loss);
+  };
+  Options options{.batch = 8, .ranges = {{"x", {2, 3}}}};
+  absl::StatusOr<Program> program = Prepare(build, options);
+  ASSERT_TRUE(program.ok()) << program.status();
+  TensorMap batch = RandomInputs(*program->executable, 8, options, 0);
+  ASSERT_TRUE(program->Run(Deal(*program, batch, {8}, 0)).value().finite);
+  TensorMap before = program->Values();
+  batch["x"].data<float>()[5] = -50;
+  EXPECT_FALSE(program->Run(Deal(*program, batch, {8}, 1)).value().finite);
+  for (const auto& [name, value] : program->Values()) EXPECT_TRUE(value.BitEqual(before.at(name))) << name;
+}
+
+// What is not finite beyond the rows of a short batch, left from an earlier step, does not count.
+TEST(NonFinite, RowsOfAnEarlierBatchDoNotCount) {
+  BuildFn build = [](GraphBuilder& g) {
+    Tensor x = g.Input("image", DType::kFloat32, {kBatch, 6, 6, 2});
+    x = layers::Conv2D(x, {.filters = 4, .kernel_size = 3, .activation = Relu});
+    x = layers::Conv2D(x, {.filters = 4, .kernel_size = 3});
+    Tensor loss = ReduceMean(Square(layers::Dense(layers::Flatten(x), {.units = 2})));
+    optimizers::SGD({.learning_rate = 0.01}).Minimize(loss);
+    g.Output("loss", loss);
+  };
+  Options options{.batch = 16, .lanes = 2, .shard_rows = 8};
+  absl::StatusOr<Program> program = Prepare(build, options);
+  ASSERT_TRUE(program.ok()) << program.status();
+  TensorMap batch = RandomInputs(*program->executable, 16, options, 0);
+  HostTensor good = batch["image"].Clone();
+  for (int64_t i = 0; i < good.num_elements(); ++i) batch["image"].data<float>()[i] = INFINITY;
+  EXPECT_FALSE(program->Run(Deal(*program, batch, {16}, 0)).value().finite);
+  batch["image"] = Rows(good, 0, 3);
+  EXPECT_TRUE(program->Run(Deal(*program, batch, {3}, 0)).value().finite);
+}
+
+}  // namespace
+}  // namespace tandem::compiled
