@@ -82,16 +82,15 @@ class Grid : public testing::TestWithParam<Parameters> {};
 
 TEST_P(Grid, AgreesWithTheReference) {
   const auto& [convnet, size] = GetParam();
-  CompareWithReference(convnet ? Convnet : TwoMaps, {.devices = size.devices,
-                                                     .batch = size.batch,
-                                                     .rows = size.rows,
-                                                     .threads = size.threads,
-                                                     .lanes = size.lanes,
-                                                     .shard_rows = size.shard_rows,
-                                                     .steps = 2,
-                                                     // Two rows of nearly the same value are normalised by their
-                                                     // difference.
-                                                     .tolerance = convnet ? 2e-5 : 2e-4});
+  Options options{.devices = size.devices,
+                  .batch = size.batch,
+                  .rows = size.rows,
+                  .threads = size.threads,
+                  .lanes = size.lanes,
+                  .shard_rows = size.shard_rows,
+                  // Two rows of nearly the same value are normalised by their difference.
+                  .tolerance = convnet ? 2e-5 : 2e-4};
+  ASSERT_NO_FATAL_FAILURE(CompareWithReference(convnet ? Convnet : TwoMaps, options));
 }
 
 std::string NameOf(const testing::TestParamInfo<Parameters>& info) {

@@ -354,7 +354,7 @@ std::vector<Case> Reductions() {
 }
 
 class Structure : public testing::TestWithParam<Case> {};
-TEST_P(Structure, AgreesWithTheReference) { CompareWithReference(GetParam()); }
+TEST_P(Structure, AgreesWithTheReference) { ASSERT_NO_FATAL_FAILURE(CompareWithReference(GetParam())); }
 auto NameOf = [](const auto& info) { return info.param.name; };
 INSTANTIATE_TEST_SUITE_P(Data, Structure, testing::ValuesIn(DataMovement()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Outputs, Structure, testing::ValuesIn(OutputsAndAssignments()), NameOf);

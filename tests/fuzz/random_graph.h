@@ -1,0 +1,18 @@
+// Random graphs over what GraphBuilder offers, for comparisons of compiled programs with the reference.
+#ifndef TANDEM_TESTS_FUZZ_RANDOM_GRAPH_H_
+#define TANDEM_TESTS_FUZZ_RANDOM_GRAPH_H_
+
+#include <cstdint>
+
+#include "graph/graph_builder.h"
+
+namespace tandem::fuzz {
+
+// Builds 5 to 40 ops on one or two batched inputs and one to three variables, a loss that is a mean (and sometimes a
+// penalty), updates by gradient descent, and some outputs. Equal seeds give equal graphs. Values stay within a small
+// multiple of 1, away from poles; comparisons and maxima choose between values that differ almost surely.
+void BuildRandomGraph(uint32_t seed, GraphBuilder& g);
+
+}  // namespace tandem::fuzz
+
+#endif  // TANDEM_TESTS_FUZZ_RANDOM_GRAPH_H_
