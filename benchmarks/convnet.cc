@@ -21,6 +21,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
+#include "base/flags.h"
 #include "base/status_macros.h"
 #include "frontends/losses.h"
 #include "frontends/models.h"
@@ -29,7 +30,6 @@
 #include "oneapi/dnnl/dnnl.hpp"
 #include "passes/compile.h"
 #include "runtime/session.h"
-#include "samples/flags.h"
 
 ABSL_FLAG(int, threads, 2, "threads of the step and of the matmul");
 ABSL_FLAG(int, replicas, 1, "CPU devices");

@@ -6,13 +6,13 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_split.h"
+#include "base/flags.h"
 #include "base/status_macros.h"
 #include "estimator/estimator.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
-#include "samples/flags.h"
 #include "samples/sample_main.h"
 
 ABSL_FLAG(std::string, model_dir, "", "Folder for checkpoints and compiled programs. Empty: a temporary folder.");

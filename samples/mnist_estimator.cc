@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/flags/flag.h"
+#include "base/flags.h"
 #include "base/status_macros.h"
 #include "data/fashion_mnist.h"
 #include "estimator/estimator.h"
@@ -15,7 +16,6 @@
 #include "frontends/metrics.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
-#include "samples/flags.h"
 #include "samples/sample_main.h"
 
 ABSL_FLAG(std::string, data_dir, tandem::kFashionMnistDir,

@@ -1,6 +1,6 @@
-// Command lines of the samples: Abseil's flags with help that explains, and errors that suggest.
-#ifndef TANDEM_SAMPLES_FLAGS_H_
-#define TANDEM_SAMPLES_FLAGS_H_
+// Command lines of samples and tools: Abseil's flags with help that explains, and errors that suggest.
+#ifndef TANDEM_BASE_FLAGS_H_
+#define TANDEM_BASE_FLAGS_H_
 
 #include <optional>
 #include <string>
@@ -31,4 +31,4 @@ std::string NearestName(absl::string_view word, const std::vector<std::string>& 
 
 }  // namespace tandem
 
-#endif  // TANDEM_SAMPLES_FLAGS_H_
+#endif  // TANDEM_BASE_FLAGS_H_

@@ -1,4 +1,4 @@
-#include "samples/flags.h"
+#include "base/flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
