@@ -1,0 +1,45 @@
+// Expected times on a machine: a roofline (operations against bytes from the level of memory that holds them) plus the
+// overhead of calls. Free of MLIR types.
+#ifndef TANDEM_PASSES_ANALYSIS_COST_MODEL_H_
+#define TANDEM_PASSES_ANALYSIS_COST_MODEL_H_
+
+#include "passes/analysis/machine_model.h"
+
+namespace tandem {
+
+// What one thread does, in operations and bytes. A multiply-add is two operations.
+struct Work {
+  double library_flops = 0;       // in a library's matmul or convolution, float32
+  double library_bf16_flops = 0;  // the same on bfloat16 operands
+  double vector_flops = 0;        // in generated kernels
+  double transcendentals = 0;     // exp, log, tanh, ... in generated kernels
+  double bytes = 0;               // read and written, each operand once
+  // What is touched again and again, so must stay in a cache for `bytes` to come from there: the operands themselves,
+  // or all values of a shard. 0: as `bytes`.
+  double working_set = 0;
+  double library_calls = 0, kernel_calls = 0;
+
+  Work& operator+=(const Work& other);  // the larger of the working sets
+};
+
+enum class Bound { kCompute, kL1, kL2, kL3, kDram, kOverhead };
+const char* BoundName(Bound bound);  // "compute", "L1", "L2", "L3", "DRAM", "overhead"
+
+struct Cost {
+  double seconds = 0;  // max(compute, memory) + overhead
+  double compute_seconds = 0, memory_seconds = 0, overhead_seconds = 0;
+  Bound bound = Bound::kOverhead;  // the largest of the three
+};
+
+// Bytes per second that one of `threads` busy cores gets when its working set has this many bytes: from the smallest
+// level that holds it. The shared levels are divided evenly once all together reach the machine's limit.
+double Bandwidth(const MachineModel& machine, double working_set_bytes, int threads = 1);
+// The smallest level that holds the working set.
+Bound LevelOf(const MachineModel& machine, double working_set_bytes, int threads = 1);
+
+// The expected time of `work` on one core while `threads` cores do the like.
+Cost CostOf(const MachineModel& machine, const Work& work, int threads = 1);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_ANALYSIS_COST_MODEL_H_

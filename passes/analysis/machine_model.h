@@ -1,0 +1,51 @@
+// What the compiler takes a machine to be able to do: rates, bandwidths, cache sizes and overheads. Free of MLIR types.
+#ifndef TANDEM_PASSES_ANALYSIS_MACHINE_MODEL_H_
+#define TANDEM_PASSES_ANALYSIS_MACHINE_MODEL_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+// SI units: operations per second, bytes per second, bytes, seconds. In the text form each line has the unit behind the
+// value (see targets/*.txt). Nothing in here says how many cores a machine has: programs do not depend on it.
+struct MachineModel {
+  std::string name;
+  // Rates of one core. A multiply-add is two operations.
+  double library_f32 = 0;      // matmul-like library code
+  double library_bf16 = 0;     // the same with bfloat16 operands
+  double vector_f32 = 0;       // generated elementwise code, operands in L1
+  double transcendentals = 0;  // exp, log, tanh, ... of generated code: calls per second
+  // Sizes: L1 and L2 of a core, L3 of all cores together.
+  double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
+  // Bandwidth of one core that streams from each level, and of all cores together from the shared ones.
+  double l1_bandwidth = 0, l2_bandwidth = 0, l3_bandwidth = 0, dram_bandwidth = 0;
+  double l3_bandwidth_machine = 0, dram_bandwidth_machine = 0;
+  // Seconds that a call costs before it computes anything.
+  double library_call_overhead = 0;
+  double kernel_call_overhead = 0;
+  double section_overhead = 0;  // one barrier of all threads: start and end of a section, or a global step
+};
+
+// Reads the text form: one `name = value  # unit` a line, with comment lines that begin with '#'. All fields must be
+// there once, units must be those of targets/*.txt, values positive. `file` is the name in messages.
+// InvalidArgument: "FILE:LINE: what is wrong and what is expected".
+absl::StatusOr<MachineModel> ParseMachineModel(absl::string_view file, absl::string_view text);
+
+// The text form; ParseMachineModel reads it back.
+std::string MachineModelText(const MachineModel& model);
+
+// The files targets/*.txt, built in: "generic-avx2", "generic-avx512", "zen4". InvalidArgument lists them when there is
+// none of that name.
+absl::StatusOr<MachineModel> BuiltInMachineModel(absl::string_view name);
+std::vector<std::string> BuiltInMachineModelNames();
+
+// The built-in model for LLVM's name of a CPU ("znver4"), or the generic one for its vector registers.
+std::string MachineModelNameFor(absl::string_view cpu, int vector_bits);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_ANALYSIS_MACHINE_MODEL_H_
