@@ -17,7 +17,7 @@ constexpr unsigned kMaxBuffers = 30;
 // The largest row that a kernel with reductions keeps on its stack, in elements.
 constexpr int64_t kMaxRow = 1 << 16;
 
-mlir::RankedTensorType TypeOf(mlir::Value v) { return mlir::cast<mlir::RankedTensorType>(v.getType()); }
+using td::TypeOf;
 
 // Elements per row, or of a tensor without batch.
 int64_t SizeOf(mlir::Value v) {

@@ -1,5 +1,7 @@
 #include "passes/library_config.h"
 
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "mlir/IR/Builders.h"
 
 namespace tandem {
@@ -16,14 +18,14 @@ constexpr std::pair<fb::Epilogue, llvm::StringLiteral> kEpilogues[] = {{fb::Epil
                                                                        {fb::Epilogue::BiasRelu, "bias_relu"},
                                                                        {fb::Epilogue::Relu, "relu"}};
 
-fb::Primitive PrimitiveFromName(llvm::StringRef name) {
+}  // namespace
+
+absl::StatusOr<fb::Primitive> PrimitiveFromName(llvm::StringRef name) {
   for (const auto& [p, n] : kPrimitives) {
     if (n == name) return p;
   }
-  return fb::Primitive::Conv2D;
+  return absl::UnimplementedError(absl::StrCat("no library here provides the primitive \"", name.str(), "\""));
 }
-
-}  // namespace
 
 llvm::StringRef PrimitiveName(fb::Primitive primitive) {
   for (const auto& [p, n] : kPrimitives) {
@@ -64,9 +66,9 @@ mlir::DictionaryAttr LibraryConfigToAttr(mlir::MLIRContext* context, const fb::L
   return b.getDictionaryAttr(attrs);
 }
 
-fb::LibraryCallT LibraryConfigFromAttr(llvm::StringRef primitive, mlir::DictionaryAttr config) {
+absl::StatusOr<fb::LibraryCallT> LibraryConfigFromAttr(llvm::StringRef primitive, mlir::DictionaryAttr config) {
   fb::LibraryCallT call;
-  call.primitive = PrimitiveFromName(primitive);
+  TD_ASSIGN_OR_RETURN(call.primitive, PrimitiveFromName(primitive));
   auto shape = [&](llvm::StringRef key) {
     auto a = config.getAs<mlir::DenseI64ArrayAttr>(key);
     return a ? std::vector<int64_t>(a.asArrayRef().begin(), a.asArrayRef().end()) : std::vector<int64_t>();
@@ -88,7 +90,9 @@ fb::LibraryCallT LibraryConfigFromAttr(llvm::StringRef primitive, mlir::Dictiona
   for (const auto& [e, name] : kEpilogues) {
     if (name == text("epilogue")) call.epilogue = e;
   }
-  call.packed_for = PrimitiveFromName(text("packed_for"));
+  if (config.contains("packed_for")) {
+    TD_ASSIGN_OR_RETURN(call.packed_for, PrimitiveFromName(text("packed_for")));
+  }
   call.implementation = text("implementation").str();
   return call;
 }

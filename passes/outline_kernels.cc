@@ -28,7 +28,7 @@
 namespace tandem {
 namespace {
 
-mlir::RankedTensorType TypeOf(mlir::Value v) { return mlir::cast<mlir::RankedTensorType>(v.getType()); }
+using td::TypeOf;
 
 // The shape of all tensors of an elementwise kernel without batch, if it is one.
 bool FlatShape(mlir::func::FuncOp kernel, llvm::ArrayRef<int64_t>& shape) {

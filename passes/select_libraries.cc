@@ -31,17 +31,6 @@ std::vector<int64_t> ShapeWithRows(mlir::Value v, int64_t rows) {
   return shape;
 }
 
-std::vector<int64_t> IntsOf(mlir::Operation* op, llvm::StringRef name) {
-  auto a = op->getAttrOfType<mlir::DenseI64ArrayAttr>(name);
-  return a ? std::vector<int64_t>(a.asArrayRef().begin(), a.asArrayRef().end()) : std::vector<int64_t>();
-}
-
-bool FlagOf(mlir::Operation* op, llvm::StringRef name) {
-  mlir::Attribute a = op->getAttr(name);
-  auto b = mlir::dyn_cast_or_null<mlir::BoolAttr>(a);
-  return b ? b.getValue() : static_cast<bool>(a);
-}
-
 // The only user of `v` when there is exactly one use.
 mlir::Operation* OnlyUser(mlir::Value v) { return v.hasOneUse() ? *v.getUsers().begin() : nullptr; }
 
@@ -67,62 +56,46 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     return map ? map.getShardRows() : 1;
   }
 
-  mlir::LogicalResult Select(td::LibraryOp op) {
-    int64_t rows = RowsOf(op);
+  // The call without epilogue and packing, for a full shard.
+  static absl::StatusOr<fb::LibraryCallT> CallOf(td::LibraryOp op, const td::LibraryCallSpec& spec) {
     fb::LibraryCallT call;
-    mlir::Value a = op->getOperand(0), b = op->getOperand(1), y = op->getResult(0);
-    llvm::StringRef name = op.getPrimitiveName();
-    int weights = -1;  // the operand that can be packed
-    call.strides = IntsOf(op, "strides");
-    call.pad_low = IntsOf(op, "pad_low");
-    call.pad_high = IntsOf(op, "pad_high");
-    if (name == "conv2d") {
-      call.primitive = fb::Primitive::Conv2D;
-      call.x_shape = ShapeWithRows(a, rows);
-      call.kernel_shape = ShapeWithRows(b, rows);
-      call.y_shape = ShapeWithRows(y, rows);
-      weights = 1;
-    } else if (name == "conv2d_input_grad") {
-      call.primitive = fb::Primitive::Conv2DInputGrad;
-      call.y_shape = ShapeWithRows(a, rows);
-      call.kernel_shape = ShapeWithRows(b, rows);
-      call.x_shape = ShapeWithRows(y, rows);
-      weights = 1;
-    } else if (name == "conv2d_filter_grad") {
-      call.primitive = fb::Primitive::Conv2DFilterGrad;
-      call.x_shape = ShapeWithRows(a, rows);
-      call.y_shape = ShapeWithRows(b, rows);
-      call.kernel_shape = ShapeWithRows(y, rows);
-      call.reduces_batch = td::IsBatched(a.getType());
-    } else if (name == "matmul") {
-      call.primitive = fb::Primitive::MatMul;
-      call.x_shape = ShapeWithRows(a, rows);
-      call.kernel_shape = ShapeWithRows(b, rows);
-      call.y_shape = ShapeWithRows(y, rows);
-      call.transpose_a = FlagOf(op, "transpose_a");
-      call.transpose_b = FlagOf(op, "transpose_b");
-      call.reduces_batch = td::IsBatched(a.getType()) && td::IsBatched(b.getType());
-      if (!td::IsBatched(b.getType())) weights = 1;
-    } else {
-      return op->emitError() << "has the primitive " << name << ", which no library here provides";
-    }
+    TD_ASSIGN_OR_RETURN(call.primitive, PrimitiveFromName(op.getPrimitiveName()));
+    int64_t rows = RowsOf(op);
+    call.x_shape = ShapeWithRows(spec.x, rows);
+    call.kernel_shape = ShapeWithRows(spec.kernel, rows);
+    call.y_shape = ShapeWithRows(spec.y, rows);
+    call.strides.assign(spec.strides.begin(), spec.strides.end());
+    call.pad_low.assign(spec.pad_low.begin(), spec.pad_low.end());
+    call.pad_high.assign(spec.pad_high.begin(), spec.pad_high.end());
+    call.transpose_a = spec.transpose_a;
+    call.transpose_b = spec.transpose_b;
+    call.reduces_batch = spec.reduces_batch;
+    return call;
+  }
 
+  mlir::LogicalResult Select(td::LibraryOp op) {
+    td::LibraryCallSpec spec = op.getLibraryCallSpec();
+    absl::StatusOr<fb::LibraryCallT> made = CallOf(op, spec);
+    if (!made.ok()) return Unsupported(op, made.status());
+    fb::LibraryCallT call = *made;
+    mlir::Value y = op->getResult(0);
     mlir::OpBuilder builder(op);
     llvm::SmallVector<mlir::Value> operands(op->getOperands());
     llvm::SmallVector<mlir::Operation*> replaced = {op};
-    if (name == "conv2d" || name == "matmul") TakeEpilogue(y, call, operands, replaced);
+    if (spec.takes_epilogue) TakeEpilogue(y, call, operands, replaced);
     mlir::Operation* last = replaced.back();
     builder.setInsertionPoint(last);
-    if (weights >= 0) {
-      absl::StatusOr<mlir::Value> packed = Pack(op, operands[weights], call);
+    if (spec.weights >= 0) {
+      absl::StatusOr<mlir::Value> packed = Pack(op, operands[spec.weights], call);
       if (!packed.ok()) return Unsupported(op, packed.status());
-      operands[weights] = *packed;
+      operands[spec.weights] = *packed;
     }
     absl::StatusOr<std::string> implementation = ImplementationName(call);
     if (!implementation.ok()) return Unsupported(op, implementation.status());
     call.implementation = *implementation;
-    auto library = builder.create<td::LibraryCallOp>(last->getLoc(), last->getResult(0).getType(), name, operands,
-                                                     LibraryConfigToAttr(&getContext(), call));
+    auto library =
+        builder.create<td::LibraryCallOp>(last->getLoc(), last->getResult(0).getType(), op.getPrimitiveName(), operands,
+                                          LibraryConfigToAttr(&getContext(), call));
     last->getResult(0).replaceAllUsesWith(library.getResult());
     for (mlir::Operation* r : llvm::reverse(replaced)) {
       if (r->use_empty()) r->erase();
@@ -152,7 +125,7 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     auto from = mlir::cast<mlir::RankedTensorType>(broadcast->getOperand(0).getType());
     auto to = mlir::cast<mlir::RankedTensorType>(y.getType());
     if (from.getRank() != 1 || from.isDynamicDim(0) || from.getDimSize(0) != to.getShape().back()) return false;
-    std::vector<int64_t> dims = IntsOf(broadcast, "dims");
+    llvm::ArrayRef<int64_t> dims = broadcast.getDims();
     return dims.size() == 1 && dims[0] == to.getRank() - 1;
   }
 

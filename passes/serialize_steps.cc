@@ -1,6 +1,7 @@
 #include "passes/serialize_steps.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "graph/ir/dist.h"
 #include "graph/ir/structure.h"
 #include "passes/buffer_table.h"
@@ -56,7 +57,7 @@ absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op
   } else if (mlir::isa<td::GroupedLaunchOp>(op)) {
     WriteGroupedLaunch(op, *step);
   } else if (mlir::isa<td::LibraryCallOp>(op)) {
-    WriteLibraryCall(op, *step);
+    TD_RETURN_IF_ERROR(WriteLibraryCall(op, *step));
   } else if (mlir::isa<td::AllReduceOp>(op)) {
     WriteAllReduce(op, *step);
   } else if (mlir::isa<td::CheckFiniteOp>(op)) {
@@ -84,9 +85,11 @@ void StepWriter::WriteGroupedLaunch(mlir::Operation* op, fb::StepT& step) {
   step.body.Set(std::move(body));
 }
 
-void StepWriter::WriteLibraryCall(mlir::Operation* op, fb::StepT& step) {
-  auto call = mlir::cast<td::LibraryCallOp>(op);
-  step.body.Set(LibraryConfigFromAttr(call.getPrimitive(), call.getConfig()));
+absl::Status StepWriter::WriteLibraryCall(mlir::Operation* op, fb::StepT& step) {
+  auto library = mlir::cast<td::LibraryCallOp>(op);
+  TD_ASSIGN_OR_RETURN(fb::LibraryCallT call, LibraryConfigFromAttr(library.getPrimitive(), library.getConfig()));
+  step.body.Set(std::move(call));
+  return absl::OkStatus();
 }
 
 void StepWriter::WriteAllReduce(mlir::Operation* op, fb::StepT& step) {

@@ -28,7 +28,7 @@ class StepWriter {
   absl::StatusOr<std::unique_ptr<fb::StepT>> Write(mlir::Operation* op);
 
  private:
-  void WriteLibraryCall(mlir::Operation* op, fb::StepT& step);
+  absl::Status WriteLibraryCall(mlir::Operation* op, fb::StepT& step);
   void WriteAllReduce(mlir::Operation* op, fb::StepT& step);
   void WriteGroupedLaunch(mlir::Operation* op, fb::StepT& step);
 

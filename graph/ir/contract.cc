@@ -29,7 +29,6 @@ namespace {
 
 using Ints = llvm::ArrayRef<int64_t>;
 
-RankedTensorType TypeOf(Value v) { return mlir::cast<RankedTensorType>(v.getType()); }
 std::string Str(Value v) { return ShapeString(ToShape(v.getType())); }
 
 // Sizes of a window that slides over an image.
@@ -98,6 +97,17 @@ int64_t ConvFlops(RankedTensorType y, int64_t kh, int64_t kw, int64_t in_channel
   return 2 * y.getDimSize(1) * y.getDimSize(2) * y.getDimSize(3) * kh * kw * in_channels;
 }
 
+LibraryCallSpec ConvolutionSpec(Value x, Value kernel, Value y, Ints strides, Ints low, Ints high) {
+  LibraryCallSpec spec;
+  spec.x = x;
+  spec.kernel = kernel;
+  spec.y = y;
+  spec.strides.assign(strides.begin(), strides.end());
+  spec.pad_low.assign(low.begin(), low.end());
+  spec.pad_high.assign(high.begin(), high.end());
+  return spec;
+}
+
 }  // namespace
 
 // td.matmul
@@ -154,6 +164,19 @@ absl::Status MatMulOp::evaluate(absl::Span<const RefTensor* const> operands, con
   return absl::OkStatus();
 }
 
+LibraryCallSpec MatMulOp::getLibraryCallSpec() {
+  LibraryCallSpec spec;
+  spec.x = getA();
+  spec.kernel = getB();
+  spec.y = getResult();
+  spec.transpose_a = getTransposeA();
+  spec.transpose_b = getTransposeB();
+  spec.reduces_batch = IsBatched(getA().getType()) && IsBatched(getB().getType());
+  spec.takes_epilogue = true;
+  if (!IsBatched(getB().getType())) spec.weights = 1;
+  return spec;
+}
+
 static Value BuildMatMul(mlir::OpBuilder& b, mlir::Location loc, Value x, Value y, bool tx, bool ty) {
   return b.create<MatMulOp>(loc, x, y, tx, ty).getResult();
 }
@@ -200,6 +223,13 @@ BatchRule Conv2DOp::getBatchRule() { return BatchRule::kPerExample; }
 int64_t Conv2DOp::getFlops() {
   RankedTensorType k = TypeOf(getKernel());
   return ConvFlops(getType(), k.getDimSize(0), k.getDimSize(1), k.getDimSize(2));
+}
+
+LibraryCallSpec Conv2DOp::getLibraryCallSpec() {
+  LibraryCallSpec spec = ConvolutionSpec(getX(), getKernel(), getResult(), getStrides(), getPadLow(), getPadHigh());
+  spec.weights = 1;
+  spec.takes_epilogue = true;
+  return spec;
 }
 
 absl::Status Conv2DOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext&,
@@ -253,6 +283,12 @@ int64_t Conv2DInputGradOp::getFlops() {
   return ConvFlops(TypeOf(getDy()), k.getDimSize(0), k.getDimSize(1), k.getDimSize(2));
 }
 
+LibraryCallSpec Conv2DInputGradOp::getLibraryCallSpec() {
+  LibraryCallSpec spec = ConvolutionSpec(getResult(), getKernel(), getDy(), getStrides(), getPadLow(), getPadHigh());
+  spec.weights = 1;
+  return spec;
+}
+
 absl::Status Conv2DInputGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext&,
                                          std::vector<RefTensor>& results) {
   const RefTensor &dy = *operands[0], &k = *operands[1];
@@ -301,6 +337,12 @@ llvm::LogicalResult Conv2DFilterGradOp::inferReturnTypes(mlir::MLIRContext*, std
 BatchRule Conv2DFilterGradOp::getBatchRule() { return BatchRule::kBatchSum; }
 int64_t Conv2DFilterGradOp::getFlops() {
   return ConvFlops(TypeOf(getDy()), getSize()[0], getSize()[1], TypeOf(getX()).getDimSize(3));
+}
+
+LibraryCallSpec Conv2DFilterGradOp::getLibraryCallSpec() {
+  LibraryCallSpec spec = ConvolutionSpec(getX(), getResult(), getDy(), getStrides(), getPadLow(), getPadHigh());
+  spec.reduces_batch = IsBatched(getX().getType());
+  return spec;
 }
 
 absl::Status Conv2DFilterGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext&,

@@ -27,8 +27,6 @@ void TdDialect::registerGatherOps() {
       >();
 }
 
-static RankedTensorType TypeOf(Value v) { return mlir::cast<RankedTensorType>(v.getType()); }
-
 llvm::LogicalResult GatherOp::inferReturnTypes(mlir::MLIRContext*, std::optional<mlir::Location> loc,
                                                mlir::ValueRange operands, mlir::DictionaryAttr, mlir::OpaqueProperties,
                                                mlir::RegionRange, llvm::SmallVectorImpl<mlir::Type>& types) {

@@ -46,6 +46,17 @@ enum class FusionKind {
   kWindow,       // reads a small static window of the operand per result element (pooling and its gradient)
 };
 
+// What a call of a kernel library has to know of an op: which of its values play which part, and the primitive's
+// parameters. For a gradient, x, kernel and y are the values that have the shapes of the forward op's.
+struct LibraryCallSpec {
+  mlir::Value x, kernel, y;  // input (NHWC; matmul: a), kernel (HWIO; matmul: b) and output
+  llvm::SmallVector<int64_t, 2> strides, pad_low, pad_high;
+  bool transpose_a = false, transpose_b = false;
+  bool reduces_batch = false;   // the result is a sum over the rows of the batch
+  bool takes_epilogue = false;  // can add a bias and apply an activation to its result
+  int weights = -1;             // the operand that the library may want in a layout of its own, or -1
+};
+
 // Given by the kernel emitter to ElementalOp::emitElement.
 class ElementalContext {
  public:
@@ -63,6 +74,8 @@ inline bool IsBatched(mlir::Type type) {
   auto t = mlir::dyn_cast<mlir::RankedTensorType>(type);
   return t && t.getRank() > 0 && t.isDynamicDim(0);
 }
+
+inline mlir::RankedTensorType TypeOf(mlir::Value v) { return mlir::cast<mlir::RankedTensorType>(v.getType()); }
 
 // Shapes and element types between MLIR and the value types of base/. The batch is kBatch.
 Shape ToShape(mlir::Type type);

@@ -27,7 +27,6 @@ void TdDialect::registerNormOps() {
 
 namespace {
 
-RankedTensorType TypeOf(Value v) { return mlir::cast<RankedTensorType>(v.getType()); }
 std::string Str(Value v) { return ShapeString(ToShape(v.getType())); }
 
 // All dimensions but the last.

@@ -40,7 +40,6 @@ using Ints = llvm::ArrayRef<int64_t>;
 using Types = llvm::SmallVectorImpl<mlir::Type>;
 using MaybeLocation = std::optional<mlir::Location>;
 
-RankedTensorType TypeOf(Value v) { return mlir::cast<RankedTensorType>(v.getType()); }
 std::string Str(mlir::Type t) { return ShapeString(ToShape(t)); }
 
 // The pooled image's type; null, with an error reported, where there is none.

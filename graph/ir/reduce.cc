@@ -25,8 +25,6 @@ void TdDialect::registerReduceOps() {
       >();
 }
 
-static RankedTensorType TypeOf(Value v) { return mlir::cast<RankedTensorType>(v.getType()); }
-
 // The dimensions of x that are not reduced.
 static llvm::SmallVector<int64_t> Kept(int64_t rank, llvm::ArrayRef<int64_t> axes) {
   llvm::SmallVector<int64_t> kept;

@@ -26,7 +26,6 @@ void TdDialect::registerShapeOps() {
 
 namespace {
 
-RankedTensorType TypeOf(Value v) { return mlir::cast<RankedTensorType>(v.getType()); }
 std::string Str(mlir::Type t) { return ShapeString(ToShape(t)); }
 std::string Str(llvm::ArrayRef<int64_t> v) { return ShapeString(absl::MakeConstSpan(v.data(), v.size())); }
 

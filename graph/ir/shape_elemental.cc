@@ -12,8 +12,6 @@ using Indices = llvm::SmallVector<Value>;
 
 namespace {
 
-mlir::RankedTensorType TypeOf(Value v) { return mlir::cast<mlir::RankedTensorType>(v.getType()); }
-
 struct Emit {
   explicit Emit(ElementalContext& c) : b(c.builder()), l(c.loc()) {}
   Value Index(int64_t i) { return b.create<arith::ConstantIndexOp>(l, i); }

@@ -240,7 +240,9 @@ void CompareWithReference(const BuildFn& build, const Options& options) {
     absl::StatusOr<StepResult> got = program->Run(inputs);
     ASSERT_TRUE(got.ok()) << got.status();
     ASSERT_TRUE(got->finite) << program->session->FindNonFinite(inputs).value_or("?");
-    if (!batch.empty()) EXPECT_EQ(got->examples, total);
+    if (!batch.empty()) {
+      EXPECT_EQ(got->examples, total);
+    }
 
     size_t outputs = 0;
     for (size_t i = 0; i < got->outputs.size(); ++i) {
