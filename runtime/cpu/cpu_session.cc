@@ -79,15 +79,16 @@ class CpuSession final : public Session {
         return absl::InvalidArgumentError(absl::StrCat(executable_->name(), " has no output ", f));
       }
     }
+    const bool timed = time_steps_ && state_.threads[0].records == nullptr;
     for (const PlannedSection& section : plan_.sections) {
       if (section.kind == fb::SectionKind::Map) {
         TD_RETURN_IF_ERROR(RunMap(section));
         continue;
       }
       for (const PlannedStep& step : section.steps) {
-        const auto begin = time_steps_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+        const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
         absl::StatusOr<bool> finite = RunGlobalStep(state_, step, *pool_);
-        if (time_steps_) {
+        if (timed) {
           TimeCount& count = state_.threads[0].times[step.id];
           count.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
           ++count.calls;
@@ -109,7 +110,15 @@ class CpuSession final : public Session {
     return FindNonFiniteStep(*executable_, state_, plan_, *pool_);
   }
 
-  std::vector<StepTime> step_times() const override { return SumStepTimes(*executable_, plan_, state_); }
+  std::vector<StepTime> step_times() const override { return SumStepTimes(*executable_, state_); }
+
+  void set_trace(StepTrace* trace) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (trace != nullptr) trace->threads.resize(std::max(trace->threads.size(), state_.threads.size()));
+    for (size_t i = 0; i < state_.threads.size(); ++i) {
+      state_.threads[i].records = trace != nullptr ? &trace->threads[i] : nullptr;
+    }
+  }
 
   SessionMemory memory() const override {
     SessionMemory m;

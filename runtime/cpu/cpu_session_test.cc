@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/session.h"
+#include "runtime/step_info.h"
 #include "runtime/testing/compile_ir.h"
 #include "runtime/testing/executable_builder.h"
 
@@ -237,6 +238,44 @@ TEST(CpuSessionTest, CountsTheTimeOfEachStep) {
   EXPECT_EQ(times["update"].calls, 3);
   EXPECT_EQ(times["update"].section, "global");
   for (const auto& [name, time] : times) EXPECT_GE(time.seconds, 0) << name;
+}
+
+// One record per shard and step on the thread that ran it, in order, and none when tracing has ended.
+TEST(CpuSessionTest, TracesEveryExecution) {
+  Job run = Start(2, 2);
+  StepTrace trace;
+  run.session->set_trace(&trace);
+  const int64_t before = TraceNow();
+  ASSERT_TRUE(run.session->Run(Inputs(2, {kRows / 2, kRows / 2 - 1}, 10), {}).ok());
+  const int64_t after = TraceNow();
+  run.session->set_trace(nullptr);
+  ASSERT_TRUE(run.session->Run(Inputs(2, {kRows / 2, kRows / 2}, 10), {}).ok());
+
+  ASSERT_EQ(trace.threads.size(), 2u);
+  const std::vector<StepInfo> steps = ListSteps(*Model(2));
+  std::map<std::string, int> records, rows;
+  for (const std::vector<StepRecord>& thread : trace.threads) {
+    int64_t last = before;
+    for (const StepRecord& r : thread) {
+      EXPECT_LE(last, r.begin);
+      EXPECT_LE(r.begin, r.end);
+      last = r.end;
+      ASSERT_LT(r.id, steps.size());
+      const StepInfo& step = steps[r.id];
+      EXPECT_EQ(step.map, r.lane >= 0) << step.name;
+      EXPECT_LT(r.device, 2);
+      const std::string name = step.name.empty() ? step.kind : step.name;
+      ++records[name];
+      rows[name] += r.rows;
+    }
+    EXPECT_LE(last, after);
+  }
+  EXPECT_EQ(rows["forward"], kRows - 1);
+  // The row that is missing was alone in its shard.
+  EXPECT_EQ(records["forward"], kLanes * ((kRowsPerLane + kShardRows - 1) / kShardRows) - 1);
+  EXPECT_EQ(records["LaneSum"], records["forward"] - kLanes);
+  EXPECT_GE(records["update"], 1);
+  EXPECT_LE(records["update"], 2);  // at most one per thread
 }
 
 // Against double, for full and short batches, with empty replicas.

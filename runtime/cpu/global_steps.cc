@@ -19,7 +19,8 @@ float* Floats(uint8_t* p) { return reinterpret_cast<float*>(p); }
 // The tasks of one step.
 class GlobalStep {
  public:
-  GlobalStep(const StepState& state, const PlannedStep& p) : state_(state), p_(p) {
+  GlobalStep(const StepState& state, const PlannedStep& p)
+      : state_(state), p_(p), begin_(state.threads[0].records != nullptr ? TraceNow() : 0) {
     for (const DeviceState& d : state.devices) any_rows_ |= d.rows > 0;
   }
 
@@ -31,7 +32,10 @@ class GlobalStep {
     auto task = [&](int64_t i, int thread) {
       int device = static_cast<int>(i % devices);
       int t = static_cast<int>(i / devices);
+      std::vector<StepRecord>* records = state_.threads[thread].records;
+      const int64_t begin = records != nullptr ? TraceNow() : 0;
       for (int piece = p_.tasks[t]; piece < p_.tasks[t + 1]; ++piece) RunPiece(device, p_.pieces[piece], thread);
+      if (records != nullptr) Record(*records, device, begin);
     };
     if (p_.run_inline) {
       // One loop of one task: it takes a thread index and sets the thread up, but wakes nobody.
@@ -88,6 +92,15 @@ class GlobalStep {
         break;
       default:
         std::memcpy(context.Address(p_.outputs[0]), context.Address(p_.inputs[0]), p_.outputs[0].bytes());
+    }
+  }
+
+  // Tasks of this execution that one thread runs are one record.
+  void Record(std::vector<StepRecord>& records, int device, int64_t begin) const {
+    if (!records.empty() && records.back().id == p_.id && records.back().begin >= begin_) {
+      records.back().end = TraceNow();
+    } else {
+      records.push_back({p_.id, device, -1, 0, begin, TraceNow()});
     }
   }
 
@@ -168,6 +181,7 @@ class GlobalStep {
 
   const StepState& state_;
   const PlannedStep& p_;
+  const int64_t begin_;  // 0 when nothing is traced
   bool any_rows_ = false;
   std::atomic<bool> finite_{true};
   std::mutex mutex_;

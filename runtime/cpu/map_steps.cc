@@ -122,6 +122,29 @@ class TimingObserver {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+// Writes a record of each step. A step begins where the one before it ended: the clock is read once for both.
+class TracingObserver {
+ public:
+  TracingObserver(std::vector<StepRecord>& records, int device, int lane)
+      : records_(records), device_(device), lane_(lane) {}
+  bool Step(const PlannedStep& step, const ShardContext&, int64_t rows) {
+    Record(step.id, rows);
+    return true;
+  }
+  void Merged(const PlannedSection& section) { Record(section.merges_id, 0); }
+
+ private:
+  void Record(int id, int64_t rows) {
+    const int64_t now = TraceNow();
+    records_.push_back({id, device_, lane_, static_cast<int32_t>(rows), last_, now});
+    last_ = now;
+  }
+
+  std::vector<StepRecord>& records_;
+  const int device_, lane_;
+  int64_t last_ = TraceNow();
+};
+
 template <typename Observer>
 absl::Status RunShards(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device,
                        int lane, int thread, Observer observer) {
@@ -152,7 +175,11 @@ absl::Status RunShards(const StepState& state, const StepPlan& plan, const Plann
 
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device, int lane,
                      int thread) {
-  std::vector<TimeCount>& times = state.threads[thread].times;
+  const ThreadState& memory = state.threads[thread];
+  if (memory.records != nullptr) {
+    return RunShards(state, plan, section, device, lane, thread, TracingObserver(*memory.records, device, lane));
+  }
+  std::vector<TimeCount>& times = memory.times;
   if (times.empty()) return RunShards(state, plan, section, device, lane, thread, NoObserver());
   return RunShards(state, plan, section, device, lane, thread, TimingObserver(times));
 }

@@ -35,7 +35,7 @@ struct Piece {
 struct PlannedStep {
   const fb::StepT* step;
   fb::StepBody kind;
-  int id = 0;  // over all sections: where its time is counted
+  int id = 0;  // of ListSteps (step_info.h): where its time is counted
   std::vector<Operand> inputs, outputs;
   // KernelLaunch, GroupedLaunch
   KernelFunction function = nullptr;

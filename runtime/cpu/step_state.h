@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "runtime/arena.h"
 #include "runtime/cpu/step_plan.h"
+#include "runtime/step_trace.h"
 
 namespace tandem {
 
@@ -32,7 +33,8 @@ struct ThreadState {
   Arena lane;     // where shards after a lane's first put what is then added to the slot
   Arena library;  // scratch, then staging
   std::vector<void*> args;
-  mutable std::vector<TimeCount> times;  // empty when steps are not timed
+  mutable std::vector<TimeCount> times;        // empty when steps are not timed
+  std::vector<StepRecord>* records = nullptr;  // null when steps are not traced
 };
 
 struct StepState {

@@ -4,14 +4,13 @@
 
 #include <vector>
 
-#include "runtime/cpu/step_plan.h"
 #include "runtime/cpu/step_state.h"
 #include "runtime/session.h"
 
 namespace tandem {
 
 // The sums over all threads of `state`; empty when they count nothing.
-std::vector<StepTime> SumStepTimes(const Executable& executable, const StepPlan& plan, const StepState& state);
+std::vector<StepTime> SumStepTimes(const Executable& executable, const StepState& state);
 
 }  // namespace tandem
 

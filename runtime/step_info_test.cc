@@ -1,0 +1,94 @@
+#include "runtime/step_info.h"
+
+#include <map>
+
+#include "gtest/gtest.h"
+#include "runtime/testing/executable_builder.h"
+
+namespace tandem {
+namespace {
+
+constexpr int kLanes = 4, kRowsPerLane = 6, kShardRows = 3, kIn = 5, kOut = 2;
+
+std::shared_ptr<const Executable> Linear() {
+  ExecutableBuilder b(/*replicas=*/2, kLanes, kRowsPerLane, kShardRows);
+  const int scale = b.Kernel("scale", 0, fb::Domain::Rows), sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
+  b.index().kernels[scale]->flops_per_row = 7;
+  b.index().kernels[scale]->ops = {"td.mul", "td.add"};
+  b.index().kernels[sgd]->flops_per_row = 2;
+  const int w = b.Variable("w", {kIn, kOut}), x = b.Input("x", {kBatch, kIn});
+  const int y = b.Shard("y", {kBatch, kOut}), z = b.Shard("z", {kBatch, kOut});
+  const int dw = b.Lane("dw", {kIn, kOut}, fb::ReduceKind::Sum), sum = b.Step("sum", {kIn, kOut});
+  b.Map();
+  b.MatMul("dense/MatMul", x, w, y);
+  b.Launch("dense/Scale", scale, {y}, {z});
+  b.MatMulWeightGrad("gradients/dense/MatMul", x, z, dw);
+  b.Global();
+  b.LaneReduce(fb::ReduceKind::Sum, {dw}, {sum});
+  b.AllReduce(fb::ReduceKind::Sum, {sum});
+  b.Grouped("SGD/Apply", sgd, 2, {w, sum}, {kIn * kOut});
+  auto executable = Executable::Parse(BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "k", "code"}}));
+  EXPECT_TRUE(executable.ok()) << executable.status();
+  return *executable;
+}
+
+TEST(StepInfo, ListsStepsInOrderWithOneForSumsBehindEachSection) {
+  const auto executable = Linear();
+  const std::vector<StepInfo> steps = ListSteps(*executable);
+  std::vector<std::string> kinds;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_EQ(steps[i].id, i);
+    kinds.push_back(steps[i].kind);
+    EXPECT_EQ(steps[i].map, i < 4);
+  }
+  EXPECT_EQ(kinds, (std::vector<std::string>{"LibraryCall", "KernelLaunch", "LibraryCall", "LaneSum", "LaneReduce",
+                                             "AllReduce", "GroupedLaunch", "LaneSum"}));
+  EXPECT_EQ(steps[0].name, "dense/MatMul");
+  EXPECT_TRUE(steps[0].library);
+  EXPECT_FALSE(steps[1].library);
+  EXPECT_EQ(steps[1].detail.find("scale "), 0u);
+  EXPECT_NE(steps[1].detail.find("td.mul td.add"), std::string::npos);
+}
+
+TEST(StepInfo, CountsOperationsAndBytes) {
+  const auto executable = Linear();
+  const std::vector<StepInfo> steps = ListSteps(*executable);
+  // A product of [3, 5] and [5, 2].
+  EXPECT_EQ(steps[0].work.Flops(3), 2 * 3 * kIn * kOut);
+  EXPECT_EQ(steps[0].work.Bytes(3), 4 * (3 * kIn + kIn * kOut + 3 * kOut));
+  EXPECT_EQ(steps[1].work.Flops(3), 3 * 7);
+  EXPECT_EQ(steps[1].work.Bytes(3), 4 * 2 * 3 * kOut);
+  EXPECT_EQ(steps[2].work.Flops(3), 2 * 3 * kIn * kOut);
+  // Adding a shard's dw to the lane's: two operands and a result.
+  EXPECT_EQ(steps[3].work.Flops(0), kIn * kOut);
+  EXPECT_EQ(steps[3].work.Bytes(0), 3 * 4 * kIn * kOut);
+  // The slots of the two lanes of a replica, and the sum.
+  EXPECT_EQ(steps[4].work.Bytes(0), (2 + 1) * 4 * kIn * kOut);
+  EXPECT_EQ(steps[4].work.Flops(0), kIn * kOut);
+  EXPECT_EQ(steps[6].work.Flops(0), 2 * kIn * kOut);
+  EXPECT_EQ(steps[6].work.Bytes(0), 2 * 4 * kIn * kOut);
+  EXPECT_EQ(steps[7].work.Bytes(0), 0);
+}
+
+TEST(StepInfo, ConvolutionsCountTheSameInAllDirections) {
+  fb::LibraryCallT call;
+  call.x_shape = {2, 8, 8, 3};
+  call.kernel_shape = {5, 5, 3, 4};
+  call.y_shape = {2, 4, 4, 4};
+  const double flops = 2.0 * (2 * 4 * 4 * 4) * (5 * 5 * 3);
+  for (fb::Primitive p : {fb::Primitive::Conv2D, fb::Primitive::Conv2DInputGrad, fb::Primitive::Conv2DFilterGrad}) {
+    call.primitive = p;
+    EXPECT_EQ(LibraryFlops(call), flops);
+  }
+  call.primitive = fb::Primitive::PackWeights;
+  EXPECT_EQ(LibraryFlops(call), 0);
+  call.primitive = fb::Primitive::MatMul;
+  call.x_shape = {7, 3};  // transposed: [3, 7] * [7, 4]
+  call.kernel_shape = {7, 4};
+  call.y_shape = {3, 4};
+  call.transpose_a = true;
+  EXPECT_EQ(LibraryFlops(call), 2 * 3 * 7 * 4);
+}
+
+}  // namespace
+}  // namespace tandem

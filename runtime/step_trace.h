@@ -1,0 +1,36 @@
+// What the threads of a session did and when: one record per execution of a program's step.
+#ifndef TANDEM_RUNTIME_STEP_TRACE_H_
+#define TANDEM_RUNTIME_STEP_TRACE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+namespace tandem {
+
+// Nanoseconds of the steady clock, the clock of all records.
+inline int64_t TraceNow() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// One step on one thread. In map sections: one shard of one lane. In global sections: the pieces of the step that the
+// thread took, as one record.
+struct StepRecord {
+  int32_t id = 0;      // of ListSteps (step_info.h)
+  int32_t device = 0;  // its index; of a global step: of the first piece
+  int32_t lane = -1;   // of the device; -1 in global sections
+  int32_t rows = 0;    // of the shard; 0 in global sections
+  int64_t begin = 0;   // TraceNow()
+  int64_t end = 0;
+};
+
+// By thread of the pool; thread 0 is the one that calls Session::Run. Each is written by its own thread alone, and read
+// between runs.
+struct StepTrace {
+  std::vector<std::vector<StepRecord>> threads;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_STEP_TRACE_H_
