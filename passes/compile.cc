@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "graph/graph_module.h"
 #include "mlir/IR/Builders.h"
+#include "passes/analysis/machine_model.h"
 #include "passes/build_id.h"
 #include "passes/codegen/compile.h"
 #include "passes/codegen/cpu_target.h"
@@ -36,6 +37,14 @@ void SetModuleOptions(mlir::ModuleOp module, absl::string_view mode, const Compi
   module->setAttr("td.batch", b.getI64IntegerAttr(options.batch_per_replica));
   module->setAttr("td.lanes", b.getI64IntegerAttr(options.lanes));
   module->setAttr("td.shard_rows", b.getI64IntegerAttr(options.shard_rows));
+}
+
+// What the passes take the machine to be able to do: the name of a built-in model, or the text of the user's.
+absl::StatusOr<std::string> MachineModelAttribute(const CpuTarget& target, const CompileOptions& options) {
+  if (options.machine_model.empty()) return MachineModelNameFor(target.cpu, target.vector_bits);
+  TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(options.machine_model));
+  TD_ASSIGN_OR_RETURN(const MachineModel model, ParseMachineModel(options.machine_model, text));
+  return MachineModelText(model);
 }
 
 // The key of the cache: everything that the bytes of the executable depend on.
@@ -84,6 +93,8 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
   // The graph stays as the user built it; the passes work on a copy.
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
   SetModuleOptions(*module, mode, options);
+  TD_ASSIGN_OR_RETURN(const std::string machine, MachineModelAttribute(target, options));
+  (*module)->setAttr("td.machine_model", mlir::StringAttr::get(module->getContext(), machine));
   std::string key = CacheKey(*module, target, options);
   std::string path = options.cache_dir.empty()
                          ? ""

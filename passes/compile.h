@@ -22,6 +22,7 @@ struct CompileOptions {
   std::string cache_dir;                         // "<model_dir>/compiled"; empty = no cache
   int threads = 1;                               // for compiling kernels
   std::string target = "host";                   // "host", "avx512", "avx2"
+  std::string machine_model;                     // a file of tandem-calibrate; empty = the built-in one for the target
   std::vector<std::string> disabled_passes;
   std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
 };

@@ -9,7 +9,7 @@
 namespace tandem {
 
 // Adds the options in `text` to `options`. They are separated by spaces, each may be repeated:
-//   --disable-pass=NAME  --print-ir-before=PASS  --print-ir-after=PASS
+//   --disable-pass=NAME  --print-ir-before=PASS  --print-ir-after=PASS  --machine-model=FILE (the last one counts)
 // InvalidArgument, naming it, for anything else. Pass names are checked by the pipeline.
 absl::Status ApplyTandemFlags(absl::string_view text, CompileOptions* options);
 

@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "base/exit_code.h"
 #include "graph/ops.h"
+#include "passes/analysis/machine_model.h"
 #include "passes/compile.h"
 
 namespace tandem {
@@ -28,10 +29,14 @@ TEST(TandemFlags, ReadsEveryOption) {
   EXPECT_THAT(options.print_before, ElementsAre("cse"));
   EXPECT_THAT(options.print_after, ElementsAre("td-form-fusions"));
   EXPECT_TRUE(ApplyTandemFlags("", &options).ok());
+  EXPECT_EQ(options.machine_model, "");
+  ASSERT_TRUE(ApplyTandemFlags("--machine-model=a.txt --machine-model=b.txt", &options).ok());
+  EXPECT_EQ(options.machine_model, "b.txt");
 }
 
 TEST(TandemFlags, NamesAMistake) {
-  for (const char* text : {"--compile-to=fusion", "td-schedule", "--disable-passes=td-schedule", "--disable-pass"}) {
+  for (const char* text :
+       {"--compile-to=fusion", "td-schedule", "--disable-passes=td-schedule", "--disable-pass", "--machine-model"}) {
     CompileOptions options;
     const absl::Status status = ApplyTandemFlags(std::string("--print-ir-after=cse ") + text, &options);
     EXPECT_EQ(ExitCodeFor(status), kExitUsage) << text;
@@ -76,6 +81,24 @@ TEST_F(CompileWithFlagsTest, ADisabledPassIsAnotherExecutable) {
   auto without = Compile("--disable-pass=td-schedule");
   ASSERT_TRUE(whole.ok() && without.ok()) << whole.status() << without.status();
   EXPECT_NE((*whole)->index().key, (*without)->index().key);
+}
+
+TEST_F(CompileWithFlagsTest, AMachineModelIsAnotherExecutable) {
+  auto whole = Compile("");
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  MachineModel slow = *BuiltInMachineModel("generic-avx2");
+  slow.library_f32 /= 2;
+  const std::string path = ::testing::TempDir() + "/slow.txt", bad = ::testing::TempDir() + "/bad.txt";
+  ASSERT_TRUE(Env::Default()->WriteFileAtomically(path, MachineModelText(slow)).ok());
+  auto other = Compile(("--machine-model=" + path).c_str());
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_NE((*whole)->index().key, (*other)->index().key);
+
+  ASSERT_TRUE(Env::Default()->WriteFileAtomically(bad, MachineModelText(slow) + "cores = 2\n").ok());
+  const auto mistake = Compile(("--machine-model=" + bad).c_str());
+  EXPECT_EQ(ExitCodeFor(mistake.status()), kExitUsage);
+  EXPECT_THAT(std::string(mistake.status().message()), HasSubstr(bad + ":17: unknown name \"cores\""));
+  EXPECT_EQ(Compile("--machine-model=no/such/file").status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(CompileWithFlagsTest, MistakesAreUsageErrors) {

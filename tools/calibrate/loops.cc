@@ -1,0 +1,41 @@
+#include "tools/calibrate/loops.h"
+
+#include <cstring>
+
+#define TD_FOR_EACH_ISA __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+
+namespace tandem {
+
+TD_FOR_EACH_ISA void AddScaled(const float* __restrict x, float* __restrict y, float s, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] += s * x[i];
+}
+
+TD_FOR_EACH_ISA void Polynomial(const float* __restrict x, float* __restrict y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    float v = x[i], p = 0.5f;
+#pragma GCC unroll 16
+    for (int k = 0; k < 16; ++k) p = p * v + 0.25f;
+    y[i] = p;
+  }
+}
+
+TD_FOR_EACH_ISA void Exp(const float* __restrict x, float* __restrict y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    float v = x[i] < -87 ? -87 : x[i] > 88 ? 88 : x[i];
+    int32_t k = static_cast<int32_t>(v * 1.44269504f + (v < 0 ? -0.5f : 0.5f));
+    float r = v - static_cast<float>(k) * 0.693359375f + static_cast<float>(k) * 2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1;
+    int32_t bits = (k + 127) << 23;
+    float scale;
+    std::memcpy(&scale, &bits, sizeof scale);
+    y[i] = p * scale;
+  }
+}
+
+}  // namespace tandem

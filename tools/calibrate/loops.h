@@ -1,0 +1,21 @@
+// The loops that are timed: compiled for several instruction sets, of which the machine's best is taken.
+#ifndef TANDEM_TOOLS_CALIBRATE_LOOPS_H_
+#define TANDEM_TOOLS_CALIBRATE_LOOPS_H_
+
+#include <cstdint>
+
+namespace tandem {
+
+// y = y + s x: reads two arrays, writes one.
+void AddScaled(const float* x, float* y, float s, int64_t n);
+
+// y = a polynomial of degree 16 in x, by Horner's rule: 16 multiply-adds an element.
+constexpr int kPolynomialFlops = 32;
+void Polynomial(const float* x, float* y, int64_t n);
+
+// y = exp(x) as generated kernels compute it: range reduction, a polynomial of degree 6, scaling by a power of two.
+void Exp(const float* x, float* y, int64_t n);
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_CALIBRATE_LOOPS_H_

@@ -1,0 +1,194 @@
+#include "tools/calibrate/measure.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/status_macros.h"
+#include "oneapi/dnnl/dnnl.hpp"
+#include "runtime/arena.h"
+#include "runtime/cpu/onednn_primitives.h"
+#include "runtime/thread_pool.h"
+#include "tools/calibrate/loops.h"
+
+namespace tandem {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double Since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// The least seconds of one call, from stretches that together take `seconds`.
+double BestSeconds(double seconds, const std::function<void()>& fn) {
+  fn();
+  int calls = 1;
+  double best = 1e30;
+  const Clock::time_point start = Clock::now();
+  do {
+    const Clock::time_point begin = Clock::now();
+    for (int i = 0; i < calls; ++i) fn();
+    const double took = Since(begin);
+    best = std::min(best, took / calls);
+    if (took < 1e-3) calls *= 2;  // long enough for the clock, short enough to fit between others' time slices
+  } while (Since(start) < seconds);
+  return best;
+}
+
+// The data or unified cache of this level as Linux describes it ("1024K"). sysconf is not asked: in virtual machines
+// its answer can be the sum over a larger machine's caches.
+double CacheBytes(int level, double otherwise) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string dir = absl::StrCat("/sys/devices/system/cpu/cpu0/cache/index", index, "/");
+    auto read = [&](const char* name) {
+      std::string word;
+      std::ifstream(dir + name) >> word;
+      return word;
+    };
+    int64_t kibi = 0;
+    if (read("level") != absl::StrCat(level) || read("type") == "Instruction") continue;
+    if (absl::SimpleAtoi(absl::StripSuffix(read("size"), "K"), &kibi) && kibi > 0) return 1024.0 * kibi;
+  }
+  return otherwise;
+}
+
+class Machine {
+ public:
+  Machine(int threads, double seconds) : pool_(threads), part_(seconds / 14) {}
+
+  absl::StatusOr<MachineModel> Measure() {
+    MachineModel m;
+    m.l1_bytes = CacheBytes(1, 32 << 10);
+    m.l2_bytes = CacheBytes(2, 512 << 10);
+    m.l3_bytes = CacheBytes(3, 8 << 20);
+    try {
+      m.library_f32 = MatmulRate(dnnl::memory::data_type::f32);
+      m.library_bf16 = MatmulRate(dnnl::memory::data_type::bf16);
+    } catch (const dnnl::error& error) {
+      return absl::InternalError(absl::StrCat("oneDNN: ", error.what()));
+    }
+    constexpr int64_t kElements = 1024;  // 8 KiB of x and y
+    m.vector_f32 = LoopRate(kElements, kPolynomialFlops, Polynomial);
+    m.transcendentals = LoopRate(kElements, 1, Exp);
+    // Sets between the caches' sizes: half of the one that is meant, and L3 shared with whoever else is there.
+    TD_ASSIGN_OR_RETURN(m.l1_bandwidth, StreamRate(m.l1_bytes / 2, 1));
+    TD_ASSIGN_OR_RETURN(m.l2_bandwidth, StreamRate(m.l2_bytes / 2, 1));
+    const double l3 = std::max(2 * m.l2_bytes, m.l3_bytes / 8), dram = 4 * m.l3_bytes;
+    TD_ASSIGN_OR_RETURN(m.l3_bandwidth, StreamRate(l3, 1));
+    TD_ASSIGN_OR_RETURN(m.dram_bandwidth, StreamRate(dram, 1));
+    TD_ASSIGN_OR_RETURN(m.l3_bandwidth_machine, StreamRate(l3, pool_.num_threads()));
+    TD_ASSIGN_OR_RETURN(m.dram_bandwidth_machine, StreamRate(dram, pool_.num_threads()));
+    m.l3_bandwidth_machine = std::max(m.l3_bandwidth_machine, m.l3_bandwidth);
+    m.dram_bandwidth_machine = std::max(m.dram_bandwidth_machine, m.dram_bandwidth);
+    TD_ASSIGN_OR_RETURN(m.library_call_overhead, LibraryCallSeconds(m));
+    m.kernel_call_overhead = KernelCallSeconds();
+    m.section_overhead = BarrierSeconds();
+    return m;
+  }
+
+ private:
+  // A 1024^3 matmul on one thread, in operations per second.
+  double MatmulRate(dnnl::memory::data_type type) {
+    constexpr int64_t n = 1024;
+    omp_set_num_threads(1);
+    dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+    dnnl::stream stream(engine);
+    const dnnl::memory::desc md({n, n}, type, dnnl::memory::format_tag::ab);
+    dnnl::memory a(md, engine), b(md, engine), c(md, engine);
+    for (dnnl::memory* m : {&a, &b}) {
+      // Two halves of a bfloat16 pair, or one float of nearly the same value.
+      std::fill_n(static_cast<uint32_t*>(m->get_data_handle()), md.get_size() / 4, 0x3f003f00u);
+    }
+    dnnl::matmul matmul(dnnl::matmul::primitive_desc(engine, md, md, md));
+    const double seconds = BestSeconds(part_, [&] {
+      matmul.execute(stream, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}});
+      stream.wait();
+    });
+    return 2.0 * n * n * n / seconds;
+  }
+
+  double LoopRate(int64_t elements, double per_element, void (*loop)(const float*, float*, int64_t)) {
+    std::vector<float> x(elements, 0.75f), y(elements);
+    return per_element * elements / BestSeconds(part_, [&] { loop(x.data(), y.data(), elements); });
+  }
+
+  // Bytes per second of all `threads` together, each with arrays of its own of `bytes` together.
+  absl::StatusOr<double> StreamRate(double bytes, int threads) {
+    const int64_t n = static_cast<int64_t>(bytes) / 2 / 64 * 16;
+    std::vector<Arena> arenas;
+    for (int t = 0; t < threads; ++t) {
+      TD_ASSIGN_OR_RETURN(Arena arena, Arena::Create(2 * n * sizeof(float), "streams"));
+      arenas.push_back(std::move(arena));
+    }
+    auto stream = [&](int64_t t) {
+      float* x = reinterpret_cast<float*>(arenas[t].data());
+      AddScaled(x, x + n, 0.5f, n);
+    };
+    pool_.ParallelFor(threads,
+                      [&](int64_t t, int) { std::fill_n(reinterpret_cast<float*>(arenas[t].data()), 2 * n, 1e-3f); });
+    double seconds = BestSeconds(part_, [&] {
+      if (threads == 1) return stream(0);
+      pool_.ParallelFor(threads, [&](int64_t t, int) { stream(t); });
+    });
+    return threads * 3.0 * n * sizeof(float) / seconds;
+  }
+
+  // A product so small that its operations hardly count.
+  absl::StatusOr<double> LibraryCallSeconds(const MachineModel& m) {
+    constexpr int64_t n = 16;
+    fb::LibraryCallT call;
+    call.primitive = fb::Primitive::MatMul;
+    call.x_shape = call.kernel_shape = call.y_shape = {n, n};
+    TD_ASSIGN_OR_RETURN(std::unique_ptr<OneDnnPrimitive> matmul, OneDnnPrimitive::Create(call, 1));
+    std::vector<float> a(n * n, 0.5f), b(n * n, 0.5f), c(n * n);
+    TD_ASSIGN_OR_RETURN(Arena scratch, Arena::Create(matmul->scratch_bytes(), "scratch"));
+    void* in[] = {a.data(), b.data()};
+    absl::Status status;
+    const double seconds = BestSeconds(part_, [&] { status.Update(matmul->Run(0, in, c.data(), scratch.data())); });
+    if (!status.ok()) return status;
+    return std::max(seconds - 2.0 * n * n * n / m.library_f32, 1e-9);
+  }
+
+  // A call with four operands that does nothing.
+  double KernelCallSeconds() {
+    static void (*volatile kernel)(void* const*, int64_t, int64_t, int64_t) = [](void* const*, int64_t, int64_t,
+                                                                                 int64_t) {};
+    std::vector<void*> args(4);
+    int64_t row = 0;
+    return BestSeconds(part_, [&] {
+      for (void*& a : args) a = reinterpret_cast<uint8_t*>(&args) + ++row;
+      kernel(args.data(), 0, 16, row);
+    });
+  }
+
+  // A loop over all threads in which each waits for all others, so that none does the work of two.
+  double BarrierSeconds() {
+    const int threads = pool_.num_threads();
+    return BestSeconds(part_, [&] {
+      std::atomic<int> arrived{0};
+      pool_.ParallelFor(threads, [&](int64_t, int) {
+        ++arrived;
+        const Clock::time_point start = Clock::now();
+        while (arrived < threads && Since(start) < 1e-4) {
+        }
+      });
+    });
+  }
+
+  ThreadPool pool_;
+  double part_;  // seconds for each measurement
+};
+
+}  // namespace
+
+absl::StatusOr<MachineModel> MeasureMachine(int threads, double seconds) { return Machine(threads, seconds).Measure(); }
+
+}  // namespace tandem

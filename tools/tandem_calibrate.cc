@@ -1,0 +1,55 @@
+// tandem-calibrate [--output=FILE]: measures what this machine can do and writes it as a machine model.
+//
+// The file is read by programs that compile with TANDEM_FLAGS="--machine-model=FILE"; those that come with the compiler
+// are in passes/analysis/targets.
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <thread>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "base/env.h"
+#include "base/exit_code.h"
+#include "base/flags.h"
+#include "base/status_macros.h"
+#include "tools/calibrate/measure.h"
+
+ABSL_FLAG(std::string, output, "", "A file to write the machine model to; without it, it is printed.");
+ABSL_FLAG(int, threads, 0, "Threads for the bandwidth of the whole machine; 0: the machine's number of cores.");
+ABSL_FLAG(double, seconds, 7, "About how long to measure.");
+
+namespace tandem {
+namespace {
+
+absl::Status Main() {
+  const double seconds = absl::GetFlag(FLAGS_seconds);
+  if (!(seconds > 0 && seconds < 3600)) {
+    return absl::InvalidArgumentError(absl::StrCat("--seconds: ", seconds, " is not in (0, 3600)"));
+  }
+  int threads = absl::GetFlag(FLAGS_threads);
+  if (threads < 0 || threads > 4096) {
+    return absl::InvalidArgumentError(absl::StrCat("--threads: ", threads, " is not in [0, 4096]"));
+  }
+  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  TD_ASSIGN_OR_RETURN(const MachineModel model, MeasureMachine(threads, seconds));
+  const std::string text =
+      absl::StrCat("# Measured with tandem-calibrate on ", threads,
+                   " threads. Rates are of one core but where the name says machine.\n", MachineModelText(model));
+  const std::string path = absl::GetFlag(FLAGS_output);
+  if (!path.empty()) return Env::Default()->WriteFileAtomically(path, text);
+  std::fputs(text.c_str(), stdout);
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace tandem
+
+int main(int argc, char** argv) {
+  if (std::optional<int> code = tandem::ParseFlags(argc, argv, "measures this machine for the compiler's cost model"))
+    return *code;
+  absl::Status status = tandem::Main();
+  if (!status.ok()) std::cerr << "tandem-calibrate: " << status.message() << "\n";
+  return tandem::ExitCodeFor(status);
+}
