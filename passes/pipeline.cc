@@ -24,6 +24,7 @@
 #include "passes/number_collectives.h"
 #include "passes/outline_kernels.h"
 #include "passes/pass_util.h"
+#include "passes/record_pool_argmax.h"
 #include "passes/replicate.h"
 #include "passes/schedule.h"
 #include "passes/select_libraries.h"
@@ -64,7 +65,8 @@ std::vector<Phase> MakePhases() {
   // Activations are NHWC everywhere; weights are packed once per step, outside the maps, for the primitive that reads
   // them. Library ops take their epilogues before loops are fused, since a fused loop costs another pass over memory.
   phases.push_back({"layout", "library primitives, epilogues and weight layouts", [] {
-                      return List(createSelectLibrariesPass(), mlir::createCSEPass(), createVerifyPhasePass("layout"));
+                      return List(createRecordPoolArgmaxPass(), createSelectLibrariesPass(), mlir::createCSEPass(),
+                                  createVerifyPhasePass("layout"));
                     }});
   phases.push_back({"fusion", "clusters, outlined kernels, grouped updates", [] {
                       return List(createFormFusionsPass(), createOutlineKernelsPass(), createGroupUpdatesPass(),

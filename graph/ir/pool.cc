@@ -69,6 +69,23 @@ RankedTensorType PooledType(MaybeLocation loc, RankedTensorType x, const Propert
   return x.clone(shape);
 }
 
+// The image's type for a gradient that knows its height and width; null, with an error reported, where there is none.
+template <typename Properties>
+RankedTensorType ImageType(MaybeLocation loc, RankedTensorType dy, const Properties& p) {
+  auto fail = [&](auto&&... message) {
+    (void)emitOptionalError(loc, message...);
+    return RankedTensorType();
+  };
+  Ints size = p.size;
+  if (size.size() != 2 || size[0] < 1 || size[1] < 1) return fail("needs the input's height and width");
+  if (dy.getRank() != 4) return fail("gradient ", Str(dy), " must have 4 dimensions [batch, height, width, channels]");
+  RankedTensorType x = dy.clone({dy.getDimSize(0), size[0], size[1], dy.getDimSize(3)});
+  RankedTensorType y = PooledType(loc, x, p);
+  if (!y) return RankedTensorType();
+  if (y != dy) return fail("gradient is ", dy, ", but the windows of image ", Str(x), " give ", y);
+  return x;
+}
+
 // Calls f(offset of the pooled element, [offsets of the window's elements inside the image]) for every window; offsets
 // are those of channel 0.
 template <typename F>
@@ -170,6 +187,86 @@ absl::Status MaxPoolGradOp::evaluate(absl::Span<const RefTensor* const> operands
   return absl::OkStatus();
 }
 
+// td.max_pool_argmax
+
+llvm::LogicalResult MaxPoolArgmaxOp::inferReturnTypes(mlir::MLIRContext* context, MaybeLocation loc,
+                                                      ValueRange operands, mlir::DictionaryAttr,
+                                                      mlir::OpaqueProperties properties, mlir::RegionRange,
+                                                      Types& types) {
+  const Properties& p = *properties.as<Properties*>();
+  RankedTensorType y = PooledType(loc, TypeOf(operands[0]), p);
+  if (!y) return failure();
+  Ints window = p.window;
+  if (window[0] > kNoMaximum / window[1])
+    return emitOptionalError(loc, "has a window of more than ", kNoMaximum, " elements");
+  types.push_back(RankedTensorType::get(y.getShape(), FromDType(context, DType::kUInt8)));
+  return success();
+}
+
+int64_t MaxPoolArgmaxOp::getFlops() { return WindowFlops(getType(), getWindow()); }
+
+absl::Status MaxPoolArgmaxOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext&,
+                                       std::vector<RefTensor>& results) {
+  const RefTensor& x = *operands[0];
+  RefTensor argmax = MakeResult(getType(), x.shape[0]);
+  WindowGeometry g = GetWindowGeometry(getX().getType(), getType(), getWindow(), getStrides(), getPadLow());
+  const WindowAxis &v = g.axes[0], &h = g.axes[1];
+  const Shape& shape = argmax.shape;
+  const int64_t channels = shape[3];
+  ForEachIndex(shape, [&](const Shape& index, int64_t linear) {
+    int64_t winner = kNoMaximum;
+    double best = 0;
+    for (int64_t jy = 0; jy < v.window; ++jy) {
+      for (int64_t jx = 0; jx < h.window; ++jx) {
+        int64_t iy = index[1] * v.stride - v.low + jy, ix = index[2] * h.stride - h.low + jx;
+        if (iy < 0 || iy >= v.in || ix < 0 || ix >= h.in) continue;
+        double value = x.values[((index[0] * v.in + iy) * h.in + ix) * channels + index[3]];
+        if (winner != kNoMaximum && !(value > best)) continue;
+        best = value;
+        winner = jy * h.window + jx;
+      }
+    }
+    argmax.values[linear] = static_cast<double>(getPositive() && !(best > 0) ? kNoMaximum : winner);
+  });
+  results[0] = std::move(argmax);
+  return absl::OkStatus();
+}
+
+// td.max_pool_argmax_grad
+
+llvm::LogicalResult MaxPoolArgmaxGradOp::inferReturnTypes(mlir::MLIRContext*, MaybeLocation loc, ValueRange operands,
+                                                          mlir::DictionaryAttr, mlir::OpaqueProperties properties,
+                                                          mlir::RegionRange, Types& types) {
+  RankedTensorType x = ImageType(loc, TypeOf(operands[1]), *properties.as<Properties*>());
+  if (!x) return failure();
+  if (TypeOf(operands[0]).getShape() != TypeOf(operands[1]).getShape()) {
+    return emitOptionalError(loc, "places of maxima ", Str(operands[0].getType()), " and gradient ",
+                             Str(operands[1].getType()), " differ in shape");
+  }
+  types.push_back(x);
+  return success();
+}
+
+int64_t MaxPoolArgmaxGradOp::getFlops() { return WindowFlops(getDy().getType(), getWindow()); }
+
+absl::Status MaxPoolArgmaxGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext&,
+                                           std::vector<RefTensor>& results) {
+  const RefTensor &argmax = *operands[0], &dy = *operands[1];
+  RefTensor dx = MakeResult(getType(), dy.shape[0]);
+  WindowGeometry g = GetWindowGeometry(getType(), getDy().getType(), getWindow(), getStrides(), getPadLow());
+  const WindowAxis &v = g.axes[0], &h = g.axes[1];
+  const int64_t channels = dy.shape[3];
+  ForEachIndex(dy.shape, [&](const Shape& index, int64_t linear) {
+    const auto winner = static_cast<int64_t>(argmax.values[linear]);
+    if (winner >= v.window * h.window) return;
+    int64_t iy = index[1] * v.stride - v.low + winner / h.window, ix = index[2] * h.stride - h.low + winner % h.window;
+    if (iy < 0 || iy >= v.in || ix < 0 || ix >= h.in) return;
+    dx.values[((index[0] * v.in + iy) * h.in + ix) * channels + index[3]] += dy.values[linear];
+  });
+  results[0] = std::move(dx);
+  return absl::OkStatus();
+}
+
 // td.avg_pool
 
 llvm::LogicalResult AvgPoolOp::inferReturnTypes(mlir::MLIRContext*, MaybeLocation loc, ValueRange operands,
@@ -213,17 +310,8 @@ llvm::LogicalResult AvgPoolOp::buildGradient(mlir::OpBuilder& b, ValueRange grad
 llvm::LogicalResult AvgPoolGradOp::inferReturnTypes(mlir::MLIRContext*, MaybeLocation loc, ValueRange operands,
                                                     mlir::DictionaryAttr, mlir::OpaqueProperties properties,
                                                     mlir::RegionRange, Types& types) {
-  const Properties& p = *properties.as<Properties*>();
-  RankedTensorType dy = TypeOf(operands[0]);
-  Ints size = p.size;
-  if (size.size() != 2 || size[0] < 1 || size[1] < 1)
-    return emitOptionalError(loc, "needs the input's height and width");
-  if (dy.getRank() != 4)
-    return emitOptionalError(loc, "gradient ", Str(dy), " must have 4 dimensions [batch, height, width, channels]");
-  RankedTensorType x = dy.clone({dy.getDimSize(0), size[0], size[1], dy.getDimSize(3)});
-  RankedTensorType y = PooledType(loc, x, p);
-  if (!y) return failure();
-  if (y != dy) return emitOptionalError(loc, "gradient is ", dy, ", but the windows of image ", Str(x), " give ", y);
+  RankedTensorType x = ImageType(loc, TypeOf(operands[0]), *properties.as<Properties*>());
+  if (!x) return failure();
   types.push_back(x);
   return success();
 }

@@ -9,6 +9,9 @@
 
 namespace tandem::td {
 
+// In the result of td.max_pool_argmax: no element of the window takes the gradient. Windows are smaller than this.
+inline constexpr int64_t kNoMaximum = 255;
+
 // One axis (height or width) of a window that slides over an image.
 struct WindowAxis {
   int64_t in, out;  // sizes of the image and of the pooled image

@@ -1,6 +1,8 @@
 // Max and average pooling and their gradients. Images are NHWC.
 include "graph/ir/td_base.td"
 
+def Td_WindowIndexTensor : RankedTensorOf<[UI8]>;
+
 class Td_PoolOp<string mnemonic, list<Trait> traits = []>
     : Td_PureOp<mnemonic, traits # [
         DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
@@ -30,7 +32,8 @@ def Td_MaxPoolOp : Td_PoolOp<"max_pool", [DeclareOpInterfaceMethods<Td_GradientO
 def Td_MaxPoolGradOp : Td_PoolOp<"max_pool_grad"> {
   let summary = "gradient of max_pool to its input";
   let description = [{
-    The gradient of a window goes to its first maximum in row-major order, found again from x: no indices are kept.
+    The gradient of a window goes to its first maximum in row-major order, found again from x. Compiled programs keep
+    the places instead (td.max_pool_argmax).
     ```mlir
     %dx = td.max_pool_grad %x, %dy window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x28x28x32xf32>, tensor<?x14x14x32xf32> -> tensor<?x28x28x32xf32>
     ```
@@ -40,6 +43,41 @@ def Td_MaxPoolGradOp : Td_PoolOp<"max_pool_grad"> {
   let results = (outs Td_FloatTensor:$dx);
   let assemblyFormat = [{
     $x `,` $dy `window` $window `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($x) `,` type($dy) `->` type($dx)
+  }];
+}
+
+def Td_MaxPoolArgmaxOp : Td_PoolOp<"max_pool_argmax"> {
+  let summary = "where in every window of an image its first maximum lies";
+  let description = [{
+    The maximum's number in the window, row-major; 255 stands for none. With `positive` there is none where the maximum
+    is not above 0: the gradient of a relu before the pooling. Windows have at most 255 elements.
+    ```mlir
+    %k = td.max_pool_argmax %x window [2, 2] strides [2, 2] low [0, 0] high [0, 0] {positive = true} : tensor<?x28x28x32xf32> -> tensor<?x14x14x32xui8>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$x, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high,
+                       DefaultValuedAttr<BoolAttr, "false">:$positive);
+  let results = (outs Td_WindowIndexTensor:$output);
+  let assemblyFormat = [{
+    $x `window` $window `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($x) `->` type($output)
+  }];
+}
+
+def Td_MaxPoolArgmaxGradOp : Td_PoolOp<"max_pool_argmax_grad"> {
+  let summary = "gradient of max_pool to its input, from the places of the maxima";
+  let description = [{
+    What td.max_pool_grad computes, without the image. `size` is the image's height and width.
+    ```mlir
+    %dx = td.max_pool_argmax_grad %k, %dy size [28, 28] window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x14x14x32xui8>, tensor<?x14x14x32xf32> -> tensor<?x28x28x32xf32>
+    ```
+  }];
+  let arguments = (ins Td_WindowIndexTensor:$argmax, Td_FloatTensor:$dy, DenseI64ArrayAttr:$size,
+                       DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pad_low,
+                       DenseI64ArrayAttr:$pad_high);
+  let results = (outs Td_FloatTensor:$dx);
+  let assemblyFormat = [{
+    $argmax `,` $dy `size` $size `window` $window `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($argmax) `,` type($dy) `->` type($dx)
   }];
 }
 

@@ -14,7 +14,7 @@ namespace arith = mlir::arith;
 namespace {
 
 // An index that is always in bounds, and whether it stands for what was asked for (null: always).
-struct Place {
+struct Position {
   Value at;
   Value inside;
 };
@@ -25,7 +25,9 @@ class Emitter {
 
   Value Index(int64_t v) { return b_.create<arith::ConstantIndexOp>(l_, v); }
   Value Float(mlir::Type t, double v) { return b_.create<arith::ConstantOp>(l_, b_.getFloatAttr(t, v)); }
-  Value Int(int64_t v) { return b_.create<arith::ConstantOp>(l_, b_.getI32IntegerAttr(v)); }
+  Value Int(mlir::Type t, int64_t v) {
+    return b_.create<arith::ConstantOp>(l_, b_.getIntegerAttr(t, llvm::APInt(t.getIntOrFloatBitWidth(), v, true)));
+  }
   Value Select(Value condition, Value x, Value y) {
     return condition ? Value(b_.create<arith::SelectOp>(l_, condition, x, y)) : x;
   }
@@ -37,7 +39,7 @@ class Emitter {
   Value AddF(Value x, Value y) { return x ? Value(b_.create<arith::AddFOp>(l_, x, y)) : y; }
 
   // The element of the image at offset `offset` of window `o`.
-  Place InImage(int axis, Value o, int64_t offset) {
+  Position InImage(int axis, Value o, int64_t offset) {
     const WindowAxis& a = g_.axes[axis];
     Value at = o;
     if (a.stride != 1) at = b_.create<arith::MulIOp>(l_, at, Index(a.stride));
@@ -53,7 +55,7 @@ class Emitter {
     return (g_.axes[axis].window + g_.axes[axis].stride - 1) / g_.axes[axis].stride;
   }
   // The t-th of them, from the last: window (i + low) / stride - t.
-  Place Candidate(int axis, Value i, int64_t t) {
+  Position Candidate(int axis, Value i, int64_t t) {
     const WindowAxis& a = g_.axes[axis];
     Value o = Last(axis, i), inside;
     if (t > 0) {
@@ -79,12 +81,18 @@ class Emitter {
     Value sum;
     for (int64_t ty = 0; ty < Candidates(0); ++ty) {
       for (int64_t tx = 0; tx < Candidates(1); ++tx) {
-        Place oy = Candidate(0, indices[1], ty), ox = Candidate(1, indices[2], tx);
+        Position oy = Candidate(0, indices[1], ty), ox = Candidate(1, indices[2], tx);
         Value v = f(oy.at, ox.at, Offset(0, indices[1], ty), Offset(1, indices[2], tx));
         sum = AddF(sum, Select(And(oy.inside, ox.inside), v, Float(v.getType(), 0)));
       }
     }
     return sum;
+  }
+
+  // The number in the window of its element (ky, kx), row-major, as an integer of type t.
+  Value Place(Value ky, Value kx, mlir::Type t) {
+    Value place = b_.create<arith::MulIOp>(l_, ky, Index(g_.axes[1].window));
+    return b_.create<arith::IndexCastOp>(l_, t, Value(b_.create<arith::AddIOp>(l_, place, kx)));
   }
 
   // Elements of window (oy, ox) inside the image, as a number of type t.
@@ -132,7 +140,7 @@ void ForEachElement(Emitter& e, ElementalContext& c, const WindowGeometry& g, Va
                     F f) {
   for (int64_t jy = 0; jy < g.axes[0].window; ++jy) {
     for (int64_t jx = 0; jx < g.axes[1].window; ++jx) {
-      Place y = e.InImage(0, oy, jy), x = e.InImage(1, ox, jx);
+      Position y = e.InImage(0, oy, jy), x = e.InImage(1, ox, jx);
       Value v = c.Operand(0, {indices[0], y.at, x.at, indices[3]});
       f(v, e.And(y.inside, x.inside), jy * g.axes[1].window + jx);
     }
@@ -140,6 +148,39 @@ void ForEachElement(Emitter& e, ElementalContext& c, const WindowGeometry& g, Va
 }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The first largest value of a window and its number there.
+struct Maximum {
+  Value value, place;
+};
+
+// Numbers are integers of type t; `none` stands for no element so far.
+Maximum FirstMaximum(Emitter& e, ElementalContext& c, const WindowGeometry& g, ValueRange indices, Value oy, Value ox,
+                     mlir::Type t, int64_t none) {
+  mlir::OpBuilder& b = c.builder();
+  Maximum first;
+  bool maybe_none = false;
+  ForEachElement(e, c, g, indices, oy, ox, [&](Value v, Value inside, int64_t j) {
+    if (!first.value && !inside) {
+      first = {v, e.Int(t, j)};
+      return;
+    }
+    if (!first.value) {
+      first = {e.Float(v.getType(), -kInfinity), e.Int(t, none)};
+      maybe_none = true;
+    }
+    Value wins = b.create<arith::CmpFOp>(c.loc(), arith::CmpFPredicate::OGT, v, first.value);
+    // An element of -inf, or a NaN, still comes before padding.
+    if (maybe_none) {
+      Value is_none = e.Compare(arith::CmpIPredicate::eq, first.place, e.Int(t, none));
+      wins = b.create<arith::OrIOp>(c.loc(), wins, is_none);
+    }
+    wins = e.And(inside, wins);
+    maybe_none &= inside != nullptr;
+    first = {e.Select(wins, v, first.value), e.Select(wins, e.Int(t, j), first.place)};
+  });
+  return first;
+}
 
 }  // namespace
 
@@ -156,35 +197,33 @@ Value MaxPoolOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) 
 
 Value MaxPoolGradOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   mlir::OpBuilder& b = c.builder();
-  mlir::Location l = c.loc();
   WindowGeometry g = GetWindowGeometry(getType(), getDy().getType(), getWindow(), getStrides(), getPadLow());
   Emitter e(c, g);
   return e.SumOverWindows(indices, [&](Value oy, Value ox, Value ky, Value kx) -> Value {
-    Value best, winner;  // the first largest value so far and its place in the window, -1 for none
-    bool maybe_none = false;
-    ForEachElement(e, c, g, indices, oy, ox, [&](Value v, Value inside, int64_t j) {
-      if (!best && !inside) {
-        best = v;
-        winner = e.Int(j);
-        return;
-      }
-      if (!best) {
-        best = e.Float(v.getType(), -kInfinity);
-        winner = e.Int(-1);
-        maybe_none = true;
-      }
-      Value wins = b.create<arith::CmpFOp>(l, arith::CmpFPredicate::OGT, v, best);
-      // An element of -inf, or a NaN, still comes before padding.
-      if (maybe_none) wins = b.create<arith::OrIOp>(l, wins, e.Compare(arith::CmpIPredicate::eq, winner, e.Int(-1)));
-      wins = e.And(inside, wins);
-      maybe_none &= inside != nullptr;
-      best = e.Select(wins, v, best);
-      winner = e.Select(wins, e.Int(j), winner);
-    });
-    Value self = b.create<arith::MulIOp>(l, ky, e.Index(g.axes[1].window));
-    self = b.create<arith::AddIOp>(l, self, kx);
-    Value self32 = b.create<arith::IndexCastOp>(l, b.getI32Type(), self);
-    Value is_self = e.Compare(arith::CmpIPredicate::eq, winner, self32);
+    Value winner = FirstMaximum(e, c, g, indices, oy, ox, b.getI32Type(), -1).place;
+    Value is_self = e.Compare(arith::CmpIPredicate::eq, winner, e.Place(ky, kx, b.getI32Type()));
+    Value dy = c.Operand(1, {indices[0], oy, ox, indices[3]});
+    return e.Select(is_self, dy, e.Float(dy.getType(), 0));
+  });
+}
+
+Value MaxPoolArgmaxOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
+  mlir::OpBuilder& b = c.builder();
+  WindowGeometry g = GetWindowGeometry(getX().getType(), getType(), getWindow(), getStrides(), getPadLow());
+  Emitter e(c, g);
+  Maximum first = FirstMaximum(e, c, g, indices, indices[1], indices[2], b.getI8Type(), kNoMaximum);
+  if (!getPositive()) return first.place;
+  Value positive =
+      b.create<arith::CmpFOp>(c.loc(), arith::CmpFPredicate::OGT, first.value, e.Float(first.value.getType(), 0));
+  return e.Select(positive, first.place, e.Int(b.getI8Type(), kNoMaximum));
+}
+
+Value MaxPoolArgmaxGradOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
+  WindowGeometry g = GetWindowGeometry(getType(), getDy().getType(), getWindow(), getStrides(), getPadLow());
+  Emitter e(c, g);
+  return e.SumOverWindows(indices, [&](Value oy, Value ox, Value ky, Value kx) -> Value {
+    Value winner = c.Operand(0, {indices[0], oy, ox, indices[3]});
+    Value is_self = e.Compare(arith::CmpIPredicate::eq, winner, e.Place(ky, kx, c.builder().getI8Type()));
     Value dy = c.Operand(1, {indices[0], oy, ox, indices[3]});
     return e.Select(is_self, dy, e.Float(dy.getType(), 0));
   });

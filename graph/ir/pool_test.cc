@@ -54,6 +54,30 @@ TEST(MaxPoolGradTest, WindowsThatOverlapAddUp) {
               ElementsAre(ElementsAre(0, 30, 0)));
 }
 
+TEST(MaxPoolArgmaxTest, NumbersTheFirstMaximumOfEveryWindow) {
+  EXPECT_THAT(EvaluateOp("%x: tensor<?x2x5x1xf32>",
+                         "%k = td.max_pool_argmax %x window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : "
+                         "tensor<?x2x5x1xf32> -> tensor<?x1x2x1xui8>",
+                         {{1, 3, -2, -2, 9, 3, 4, -2, -2, 9}}),
+              ElementsAre(ElementsAre(3, 0)));
+}
+
+TEST(MaxPoolArgmaxTest, PaddingCountsButNeverWinsAndNothingIsPositiveBelowZero) {
+  const char* x = "%x: tensor<?x1x2x1xf32>";
+  const std::string op = "%k = td.max_pool_argmax %x window [2, 2] strides [1, 1] low [1, 1] high [0, 1] ";
+  const std::string type = " : tensor<?x1x2x1xf32> -> tensor<?x1x3x1xui8>";
+  EXPECT_THAT(EvaluateOp(x, op + type, {{0, 1}}), ElementsAre(ElementsAre(3, 3, 2)));
+  EXPECT_THAT(EvaluateOp(x, op + "{positive = true}" + type, {{0, 1}}), ElementsAre(ElementsAre(255, 3, 2)));
+}
+
+TEST(MaxPoolArgmaxGradTest, GoesToTheNumberedElements) {
+  EXPECT_THAT(EvaluateOp("%k: tensor<?x1x2x1xui8>, %dy: tensor<?x1x2x1xf32>",
+                         "%dx = td.max_pool_argmax_grad %k, %dy size [1, 3] window [1, 2] strides [1, 1] low [0, 0] "
+                         "high [0, 0] : tensor<?x1x2x1xui8>, tensor<?x1x2x1xf32> -> tensor<?x1x3x1xf32>",
+                         {{1, 0, 255, 1}, {10, 20, 30, 40}}, 2),
+              ElementsAre(ElementsAre(0, 30, 0, 0, 0, 40)));
+}
+
 TEST(AvgPoolTest, DividesByTheElementsInsideTheImage) {
   // A 3x3 image, window 2, SAME with stride 2: windows of 4, 2, 2 and 1 elements.
   EXPECT_THAT(EvaluateOp("%x: tensor<?x3x3x1xf32>",

@@ -20,8 +20,23 @@ std::string Image(const int64_t size[2], int64_t channels) {
   return absl::StrCat("tensor<?x", size[0], "x", size[1], "x", channels, "xf32>");
 }
 
+std::string Places(const int64_t size[2], int64_t channels) {
+  return absl::StrCat("tensor<?x", size[0], "x", size[1], "x", channels, "xui8>");
+}
+
 std::string KernelText(const std::string& op, const Case& c, int64_t channels = 19) {
-  std::string x = Image(c.in, channels), y = Image(c.out, channels);
+  std::string x = Image(c.in, channels), y = Image(c.out, channels), places = Places(c.out, channels);
+  if (op == "max_pool_argmax" || op == "max_pool_argmax_positive") {
+    const char* flag = op == "max_pool_argmax" ? "" : " {positive = true}";
+    return absl::StrCat("func.func private @k(%x: ", x, ") -> ", places,
+                        " attributes {td.kernel = \"loop\"} { %0 = td.max_pool_argmax %x ", c.window, flag, " : ", x,
+                        " -> ", places, " return %0 : ", places, " }");
+  }
+  if (op == "max_pool_argmax_grad") {
+    return absl::StrCat("func.func private @k(%k: ", places, ", %dy: ", y, ") -> ", x,
+                        " attributes {td.kernel = \"loop\"} { %0 = td.max_pool_argmax_grad %k, %dy size [", c.in[0],
+                        ", ", c.in[1], "] ", c.window, " : ", places, ", ", y, " -> ", x, " return %0 : ", x, " }");
+  }
   if (op == "max_pool_grad") {
     return absl::StrCat("func.func private @k(%x: ", x, ", %dy: ", y, ") -> ", x,
                         " attributes {td.kernel = \"loop\"} { %0 = td.max_pool_grad %x, %dy ", c.window, " : ", x, ", ",
@@ -46,12 +61,13 @@ TEST_P(WindowKernelTest, MatchesReference) {
   for (int64_t batch : {1, 3}) {
     std::vector<td::RefTensor> operands = (*kernel)->RandomOperands(batch, random);
     for (bool ties : {false, true}) {
-      if (ties && op != "avg_pool_grad") {  // few different values, so that windows have several maxima
+      if (ties && op != "avg_pool_grad" &&
+          op != "max_pool_argmax_grad") {  // few different values, so that windows have several maxima
         for (double& v : operands[0].values) v = std::nearbyint(v);
       }
       auto error = (*kernel)->Error(operands, batch);
       ASSERT_TRUE(error.ok()) << error.status();
-      EXPECT_LE(*error, op == "max_pool" ? 0 : 1e-6) << batch << (ties ? " with ties" : "");
+      EXPECT_LE(*error, op == "max_pool" || op == "max_pool_argmax" ? 0 : 1e-6) << batch << (ties ? " with ties" : "");
     }
   }
 }
@@ -59,7 +75,8 @@ TEST_P(WindowKernelTest, MatchesReference) {
 INSTANTIATE_TEST_SUITE_P(
     Pools, WindowKernelTest,
     testing::Combine(
-        testing::Values("max_pool", "max_pool_grad", "avg_pool", "avg_pool_grad"),
+        testing::Values("max_pool", "max_pool_grad", "max_pool_argmax", "max_pool_argmax_positive",
+                        "max_pool_argmax_grad", "avg_pool", "avg_pool_grad"),
         testing::Values(Case{"Tiling", {6, 8}, {3, 4}, "window [2, 2] strides [2, 2] low [0, 0] high [0, 0]"},
                         Case{"Remainder", {7, 9}, {3, 4}, "window [2, 2] strides [2, 2] low [0, 0] high [0, 0]"},
                         Case{"Gaps", {7, 8}, {3, 2}, "window [1, 2] strides [3, 4] low [0, 0] high [0, 0]"},
@@ -100,9 +117,29 @@ TEST(MaxPoolKernelTest, PaddingNeitherWinsNorTakesTheGradient) {
   }
 }
 
+// The gradient from the places is the gradient from the image, with ties, NaN and infinities.
+TEST(MaxPoolKernelTest, PlacesStandForTheImage) {
+  const Case padded = {"Padded", {7, 6}, {4, 3}, "window [3, 3] strides [2, 2] low [1, 0] high [1, 1]"};
+  const double infinity = std::numeric_limits<double>::infinity();
+  auto places = TestKernel::Create(KernelText("max_pool_argmax", padded, 3), "host");
+  auto from_places = TestKernel::Create(KernelText("max_pool_argmax_grad", padded, 3), "host");
+  auto from_image = TestKernel::Create(KernelText("max_pool_grad", padded, 3), "host");
+  ASSERT_TRUE(places.ok() && from_places.ok() && from_image.ok()) << places.status() << from_places.status();
+  std::mt19937 random(5);
+  std::vector<td::RefTensor> operands = (*from_image)->RandomOperands(2, random);
+  for (double& v : operands[0].values) v = std::nearbyint(v);
+  for (int i = 0; i < 30; ++i) operands[0].values[random() % operands[0].values.size()] = -infinity;
+  for (int i = 0; i < 9; ++i) operands[0].values[random() % operands[0].values.size()] = std::nan("");
+  std::vector<Bytes> k = (*places)->Run({operands[0]}, 2, {0, 2});
+  td::RefTensor argmax{DType::kUInt8, operands[1].shape, {}};
+  for (char byte : k[0]) argmax.values.push_back(static_cast<uint8_t>(byte));
+  EXPECT_EQ((*from_places)->Run({argmax, operands[1]}, 2, {0, 2}), (*from_image)->Run(operands, 2, {0, 2}));
+}
+
 TEST(WindowKernelTest, LoopsOverChannelsAreVectors) {
   const Case tiling = {"", {24, 24}, {12, 12}, "window [2, 2] strides [2, 2] low [0, 0] high [0, 0]"};
-  for (std::string op : {"max_pool", "max_pool_grad", "avg_pool", "avg_pool_grad"}) {
+  for (std::string op :
+       {"max_pool", "max_pool_grad", "max_pool_argmax_positive", "max_pool_argmax_grad", "avg_pool", "avg_pool_grad"}) {
     auto kernel = TestKernel::Create(KernelText(op, tiling, 32), "avx512");
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     EXPECT_NE((*kernel)->llvm_ir().find("<16 x float>"), std::string::npos) << op << (*kernel)->llvm_ir();
