@@ -3,8 +3,6 @@
 //
 // In one process, alternating: a 1024^3 float32 oneDNN matmul on the same number of threads, and the compiled step
 // (forward, backward, Adam) on random images. Prints images/s, GFLOP/s and the fraction of the matmul rate (medians).
-#include <omp.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -23,11 +21,11 @@
 #include "base/exit_code.h"
 #include "base/flags.h"
 #include "base/status_macros.h"
+#include "benchmarks/matmul_rate.h"
 #include "frontends/losses.h"
 #include "frontends/models.h"
 #include "frontends/optimizers.h"
 #include "graph/graph_builder.h"
-#include "oneapi/dnnl/dnnl.hpp"
 #include "passes/compile.h"
 #include "runtime/session.h"
 
@@ -62,38 +60,9 @@ double TimePerCall(const std::function<void()>& fn) {
   return Seconds(Clock::now() - start) / calls;
 }
 
-// A 1024^3 float32 matmul as oneDNN runs it on `threads` OpenMP threads.
-class Matmul {
- public:
-  explicit Matmul(int threads) : threads_(threads), engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
-    omp_set_num_threads(threads_);
-    dnnl::memory::desc md({kSize, kSize}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::ab);
-    for (dnnl::memory& m : memory_) {
-      m = dnnl::memory(md, engine_);
-      std::fill_n(static_cast<float*>(m.get_data_handle()), kSize * kSize, 0.5f);
-    }
-    primitive_ = dnnl::matmul(dnnl::matmul::primitive_desc(engine_, md, md, md));
-    omp_set_num_threads(1);
-  }
-  double GflopsPerSecond() {
-    omp_set_num_threads(threads_);
-    double seconds = TimePerCall([&] {
-      primitive_.execute(stream_,
-                         {{DNNL_ARG_SRC, memory_[0]}, {DNNL_ARG_WEIGHTS, memory_[1]}, {DNNL_ARG_DST, memory_[2]}});
-      stream_.wait();
-    });
-    omp_set_num_threads(1);
-    return 2e-9 * kSize * kSize * kSize / seconds;
-  }
-
- private:
-  static constexpr int64_t kSize = 1024;
-  int threads_;
-  dnnl::engine engine_;
-  dnnl::stream stream_;
-  dnnl::memory memory_[3];
-  dnnl::primitive primitive_;
-};
+double MatmulGflopsPerSecond(benchmarks::Matmul& matmul) {
+  return 1e-9 * benchmarks::Matmul::kFlops / TimePerCall([&] { matmul.Run(); });
+}
 
 struct Program {
   std::unique_ptr<Session> session;
@@ -217,12 +186,12 @@ absl::Status PrintProfile(Program program, int64_t examples, int steps) {
   return absl::OkStatus();
 }
 
-absl::Status Convnet(int64_t batch, Matmul& matmul) {
+absl::Status Convnet(int64_t batch, benchmarks::Matmul& matmul) {
   TD_ASSIGN_OR_RETURN(Program program, PrepareConvnet(batch, false));
   for (int i = 0; i < 5; ++i) program.Step();  // first touches and caches
   std::vector<double> rates, steps, fractions;
   for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
-    double rate = matmul.GflopsPerSecond();
+    double rate = MatmulGflopsPerSecond(matmul);
     double seconds = TimePerCall([&] { program.Step(); });
     rates.push_back(rate);
     steps.push_back(seconds);
@@ -254,7 +223,7 @@ absl::Status LinearModel() {
 }
 
 absl::Status Main() {
-  Matmul matmul(absl::GetFlag(FLAGS_threads));
+  benchmarks::Matmul matmul(absl::GetFlag(FLAGS_threads));
   for (const std::string& batch : absl::GetFlag(FLAGS_batch_sizes)) {
     int64_t rows = 0;
     if (!absl::SimpleAtoi(batch, &rows) || rows < 1) {

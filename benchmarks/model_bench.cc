@@ -1,0 +1,290 @@
+// benchmarks/model_bench: the compiled training step of a model on random data in memory.
+//
+// Alone it prints rates, memory and compile time:
+//   bazel-bin/benchmarks/model_bench --model=resnet50 --seconds=10
+// With --worker it waits for commands on standard input and answers with one line of JSON each, so that it takes turns
+// with the peers of benchmarks/peers (worker.py there speaks the same): "run N" trains N steps, "quit" or the end of
+// the input ends it. --model=matmul is the 1024^3 product that the steps are compared with.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "base/exit_code.h"
+#include "base/flags.h"
+#include "base/process_start.h"
+#include "base/status_macros.h"
+#include "benchmarks/matmul_rate.h"
+#include "benchmarks/models/model.h"
+#include "nlohmann/json.hpp"
+#include "passes/compile.h"
+#include "runtime/session.h"
+
+ABSL_FLAG(std::string, model, "s0", "s0, s2, s4, linear, mlp, vgg16, resnet50 or matmul");
+ABSL_FLAG(int, batch, 0, "global batch size, divided among the devices; 0: the model's own");
+ABSL_FLAG(std::vector<std::string>, devices, (std::vector<std::string>{"cpu:0"}), "devices, one replica each");
+ABSL_FLAG(int, threads, 2, "threads of the step");
+ABSL_FLAG(std::string, precision, "float32", "float32");
+ABSL_FLAG(bool, all_layers, false, "vgg16: train every layer, not the last block and the classifier only");
+ABSL_FLAG(int, image_size, 0, "height and width of the images of vgg16 and resnet50; 0: 224");
+ABSL_FLAG(int, shard_rows, 0, "examples per kernel call; 0: the compiler chooses");
+ABSL_FLAG(std::string, cache_dir, "", "folder for compiled programs; empty: none, every run compiles");
+ABSL_FLAG(bool, worker, false, "obey commands on standard input");
+ABSL_FLAG(double, seconds, 3, "without --worker: how long to measure");
+ABSL_FLAG(int, steps, 0, "without --worker: measure this many steps instead");
+ABSL_FLAG(bool, profile, false, "without --worker: also run with a clock around every step and print where time goes");
+
+namespace tandem::benchmarks {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+double PeakRssBytes() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return 1024.0 * usage.ru_maxrss;
+}
+
+// One thing to measure: a call of `step` does one step, and what is known about it.
+struct Work {
+  std::string name;
+  int64_t batch = 1;
+  double flops_per_step = 0;
+  int64_t parameters = 0;  // of trainable and other variables, without the optimizer's
+  double build_seconds = 0, compile_seconds = 0, create_seconds = 0;
+  int lanes = 0, rows_per_lane = 0, shard_rows = 0;
+  double session_bytes = 0;
+  std::function<absl::StatusOr<double>()> step;  // returns the loss
+  std::shared_ptr<Session> session;
+};
+
+// Random values for one input of `replicas` replicas with `rows` rows each; the global batch holds the same examples
+// however it is divided.
+std::vector<HostTensor> RandomInput(const InputSpec& spec, int replicas, int64_t rows) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> uniform(0, 1);
+  Shape shape = spec.row_shape;
+  shape.insert(shape.begin(), rows);
+  std::vector<HostTensor> tensors;
+  for (int r = 0; r < replicas; ++r) {
+    HostTensor& t = tensors.emplace_back(spec.dtype, shape);
+    for (int64_t i = 0; i < t.num_elements(); ++i) {
+      if (spec.dtype == DType::kInt32) {
+        t.data<int32_t>()[i] = static_cast<int32_t>(random() % spec.limit);
+      } else {
+        t.data<float>()[i] = uniform(random);
+      }
+    }
+  }
+  return tensors;
+}
+
+absl::StatusOr<Work> PrepareModel(bool time_steps) {
+  ModelOptions model_options{.all_layers = absl::GetFlag(FLAGS_all_layers),
+                             .image_size = absl::GetFlag(FLAGS_image_size)};
+  TD_ASSIGN_OR_RETURN(BenchModel model, MakeModel(absl::GetFlag(FLAGS_model), model_options));
+  CompileOptions options;
+  options.devices = absl::GetFlag(FLAGS_devices);
+  const int replicas = static_cast<int>(options.devices.size());
+  Work work;
+  work.name = model.name;
+  work.batch = absl::GetFlag(FLAGS_batch) == 0 ? model.default_batch : absl::GetFlag(FLAGS_batch);
+  if (work.batch < 1 || work.batch % replicas != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--batch: ", work.batch, " rows cannot be divided among ", replicas, " devices"));
+  }
+  if (absl::GetFlag(FLAGS_precision) != "float32") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--precision: \"", absl::GetFlag(FLAGS_precision), "\" is not float32"));
+  }
+  options.batch_per_replica = work.batch / replicas;
+  options.threads = absl::GetFlag(FLAGS_threads);
+  options.shard_rows = absl::GetFlag(FLAGS_shard_rows);
+  options.cache_dir = absl::GetFlag(FLAGS_cache_dir);
+
+  Clock::time_point start = Clock::now();
+  GraphBuilder graph("benchmark");
+  FlopCounter flops;
+  model.build(graph, flops);
+  work.build_seconds = SecondsSince(start);
+  work.flops_per_step = flops.flops() * static_cast<double>(work.batch);
+
+  start = Clock::now();
+  TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, CompileGraph(graph, "train", options));
+  work.compile_seconds = SecondsSince(start);
+  const fb::ExecutableT& index = executable->index();
+  work.lanes = index.lanes;
+  work.rows_per_lane = index.rows_per_lane;
+  work.shard_rows = index.shard_rows;
+
+  start = Clock::now();
+  auto variables = std::make_shared<VariableStore>(replicas);
+  TD_ASSIGN_OR_RETURN(
+      work.session, Session::Create(executable, variables,
+                                    {.pool = std::make_shared<ThreadPool>(options.threads), .time_steps = time_steps}));
+  for (const auto& v : index.variables) {
+    TD_RETURN_IF_ERROR(variables->Initialize(v->name, *v->initializer, 1));
+    if (v->slot_of.empty()) {
+      int64_t elements = 1;
+      for (int64_t d : v->shape) elements *= d;
+      work.parameters += elements;
+    }
+  }
+  work.create_seconds = SecondsSince(start);
+  work.session_bytes = static_cast<double>(work.session->memory().total());
+
+  auto inputs = std::make_shared<StepInputs>();
+  inputs->inputs.resize(replicas);
+  for (const auto& input : index.inputs) {
+    auto spec = std::find_if(model.inputs.begin(), model.inputs.end(),
+                             [&](const InputSpec& s) { return s.name == input->name; });
+    if (spec == model.inputs.end()) {
+      return absl::InternalError(absl::StrCat("the model does not say what its input \"", input->name, "\" holds"));
+    }
+    std::vector<HostTensor> tensors = RandomInput(*spec, replicas, options.batch_per_replica);
+    for (int r = 0; r < replicas; ++r) inputs->inputs[r].push_back(std::move(tensors[r]));
+  }
+  inputs->scalars = graph.scalar_defaults();
+  work.step = [session = work.session, inputs]() -> absl::StatusOr<double> {
+    static const std::vector<int> kFetches = {0};
+    TD_ASSIGN_OR_RETURN(StepResult result, session->Run(*inputs, kFetches));
+    inputs->scalars["global_step"] += 1;
+    if (!result.finite) return absl::DataLossError("the loss or a gradient is not finite");
+    return *result.outputs[0].data<float>();
+  };
+  return work;
+}
+
+absl::StatusOr<Work> Prepare() {
+  if (absl::GetFlag(FLAGS_model) != "matmul") return PrepareModel(false);
+  auto matmul = std::make_shared<Matmul>(absl::GetFlag(FLAGS_threads));
+  Work work;
+  work.name = "matmul";
+  work.flops_per_step = Matmul::kFlops;
+  work.step = [matmul]() -> absl::StatusOr<double> {
+    matmul->Run();
+    return 0.0;
+  };
+  return work;
+}
+
+// Seconds per step over `steps` steps; `loss` becomes that of the last one.
+absl::StatusOr<double> Run(const Work& work, int64_t steps, double* loss) {
+  Clock::time_point start = Clock::now();
+  for (int64_t i = 0; i < steps; ++i) {
+    TD_ASSIGN_OR_RETURN(*loss, work.step());
+  }
+  return SecondsSince(start) / static_cast<double>(steps);
+}
+
+void Answer(const nlohmann::json& line) { std::cout << line.dump() << std::endl; }
+
+absl::Status Obey(const Work& work, double first_loss) {
+  Answer({{"event", "ready"},
+          {"model", work.name},
+          {"batch", work.batch},
+          {"parameters", work.parameters},
+          {"flops_per_step", work.flops_per_step},
+          {"first_loss", first_loss},
+          {"compile_seconds", work.compile_seconds},
+          {"peak_rss_bytes", PeakRssBytes()}});
+  std::string line;
+  while (std::getline(std::cin, line) && line != "quit") {
+    absl::string_view argument = line;
+    int64_t steps = 0;
+    if (!absl::ConsumePrefix(&argument, "run ") || !absl::SimpleAtoi(argument, &steps) || steps < 1) {
+      return absl::InvalidArgumentError(absl::StrCat("\"", line, "\" is neither \"run N\" nor \"quit\""));
+    }
+    double loss = 0;
+    TD_ASSIGN_OR_RETURN(double seconds, Run(work, steps, &loss));
+    Answer({{"event", "ran"},
+            {"steps", steps},
+            {"seconds_per_step", seconds},
+            {"loss", loss},
+            {"peak_rss_bytes", PeakRssBytes()}});
+  }
+  return absl::OkStatus();
+}
+
+void PrintProfile(const Work& work) {
+  std::vector<StepTime> times = work.session->step_times();
+  double all = 0;
+  for (const StepTime& t : times) all += t.seconds;
+  std::stable_sort(times.begin(), times.end(),
+                   [](const StepTime& a, const StepTime& b) { return a.seconds > b.seconds; });
+  std::printf("share of the steps' time (map: summed over threads; global: as the caller sees it)\n");
+  for (const StepTime& t : times) {
+    if (t.seconds < 0.005 * all) break;
+    std::printf("  %5.1f %%  %-6s %-13s %s  [%s]\n", 100 * t.seconds / all, t.section.c_str(), t.kind.c_str(),
+                t.name.c_str(), t.detail.c_str());
+  }
+}
+
+// Blocks of steps for --seconds; the median block is reported.
+absl::Status Report(const Work& work, double first_loss) {
+  if (work.compile_seconds > 0) {
+    std::printf("built in %.3f s, compiled in %.3f s, session and variables in %.3f s; first step done after %.2f s\n",
+                work.build_seconds, work.compile_seconds, work.create_seconds, SecondsSinceProcessStart());
+    std::printf("%lld parameters; lanes %d x %d rows, shards of %d rows; arenas %.1f MiB\n",
+                static_cast<long long>(work.parameters), work.lanes, work.rows_per_lane, work.shard_rows,
+                work.session_bytes / 1048576);
+  }
+  double loss = first_loss;
+  std::fflush(stdout);
+  TD_ASSIGN_OR_RETURN(double estimate, Run(work, 1, &loss));
+  int64_t block = std::max<int64_t>(1, static_cast<int64_t>(absl::GetFlag(FLAGS_seconds) / 9 / estimate));
+  if (absl::GetFlag(FLAGS_steps) > 0) block = absl::GetFlag(FLAGS_steps);
+  std::vector<double> blocks;
+  Clock::time_point start = Clock::now();
+  do {
+    TD_ASSIGN_OR_RETURN(double seconds, Run(work, block, &loss));
+    blocks.push_back(seconds);
+  } while (absl::GetFlag(FLAGS_steps) == 0 && SecondsSince(start) < absl::GetFlag(FLAGS_seconds));
+  std::nth_element(blocks.begin(), blocks.begin() + blocks.size() / 2, blocks.end());
+  const double seconds = blocks[blocks.size() / 2];
+  std::printf(
+      "%s batch %lld: %.3f steps/s  %.1f examples/s  %.1f GFLOP/s  %.6f s/step  loss %.4f -> %.4f  peak RSS %.1f MiB\n",
+      work.name.c_str(), static_cast<long long>(work.batch), 1 / seconds, static_cast<double>(work.batch) / seconds,
+      1e-9 * work.flops_per_step / seconds, seconds, first_loss, loss, PeakRssBytes() / 1048576);
+  if (!absl::GetFlag(FLAGS_profile) || !work.session) return absl::OkStatus();
+  TD_ASSIGN_OR_RETURN(Work timed, PrepareModel(true));
+  TD_RETURN_IF_ERROR(Run(timed, block, &loss).status());
+  PrintProfile(timed);
+  return absl::OkStatus();
+}
+
+absl::Status Main() {
+  TD_ASSIGN_OR_RETURN(Work work, Prepare());
+  TD_ASSIGN_OR_RETURN(double first_loss, work.step());
+  if (!absl::GetFlag(FLAGS_worker)) return Report(work, first_loss);
+  Answer({{"event", "first_step"}, {"seconds_since_start", SecondsSinceProcessStart()}});
+  for (int i = 0; i < 2; ++i) TD_RETURN_IF_ERROR(work.step().status());  // first touches and caches
+  return Obey(work, first_loss);
+}
+
+}  // namespace
+}  // namespace tandem::benchmarks
+
+int main(int argc, char** argv) {
+  if (std::optional<int> code = tandem::ParseFlags(argc, argv, "a model's compiled training step on random data")) {
+    return *code;
+  }
+  absl::Status status = tandem::benchmarks::Main();
+  if (!status.ok()) std::cerr << "model_bench: " << status.message() << "\n";
+  return tandem::ExitCodeFor(status);
+}

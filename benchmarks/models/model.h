@@ -1,0 +1,74 @@
+// The models that the benchmarks train: a graph with loss and update, the inputs it wants, and the work in a step.
+// benchmarks/peers/models.py describes the same networks to the peers; a test compares the numbers of parameters.
+#ifndef TANDEM_BENCHMARKS_MODELS_MODEL_H_
+#define TANDEM_BENCHMARKS_MODELS_MODEL_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/dtype.h"
+#include "graph/graph_builder.h"
+
+namespace tandem::benchmarks {
+
+struct ModelOptions {
+  // vgg16: train every layer instead of the last block and the classifier only.
+  bool all_layers = false;
+  // Height and width of the images of vgg16 and resnet50, a multiple of 32; 0: 224. Small ones are for tests.
+  int64_t image_size = 0;
+};
+
+// What one batched input holds: uniform numbers in [0, 1), or integers in [0, limit).
+struct InputSpec {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  Shape row_shape;  // without the batch
+  int64_t limit = 0;
+};
+
+// Counts the floating-point operations of a training step: 2 per multiply-add of convolutions and matrix products, as
+// the direct algorithm has them; forward, gradient to the weights where they are trained, and gradient to the input
+// where anything before the layer is trained. Pooling, normalisation, activations, loss and update count nothing.
+class FlopCounter {
+ public:
+  // A layer's multiply-adds for one example; layers in the order of the network.
+  void Layer(double multiply_adds, bool trained = true) {
+    flops_ += 2 * multiply_adds * (1 + trained + trained_before_);
+    trained_before_ = trained_before_ || trained;
+  }
+  double flops() const { return flops_; }
+
+ private:
+  bool trained_before_ = false;
+  double flops_ = 0;
+};
+
+struct BenchModel {
+  std::string name;
+  int64_t default_batch = 32;
+  std::vector<InputSpec> inputs;
+  // Adds the inputs, the loss as output "loss" and the optimizer's update; the layers' work goes to the counter.
+  std::function<void(GraphBuilder&, FlopCounter&)> build;
+};
+
+// The model called `name` (see ModelNames()). InvalidArgument lists the names for an unknown one and explains a bad
+// image_size.
+absl::StatusOr<BenchModel> MakeModel(absl::string_view name, const ModelOptions& options);
+std::vector<std::string> ModelNames();
+
+// One function per family; MakeModel calls them.
+BenchModel ZalandoModel();                              // s0: convnet of S0, Adam
+BenchModel MultiGpuModel();                             // s2: wide convnet with batch norm and dropout, RMSprop
+BenchModel MnistModel();                                // s4: small convnet, SGD
+BenchModel LinearModel();                               // linear: Dense 1, mean squared error, SGD
+BenchModel MlpModel();                                  // mlp: 784-1024-1024-1024-10, momentum
+BenchModel Vgg16Model(const ModelOptions& options);     // vgg16: without top, Flatten, Dense 4; momentum
+BenchModel Resnet50Model(const ModelOptions& options);  // resnet50: v1, 1000 classes, momentum
+
+}  // namespace tandem::benchmarks
+
+#endif  // TANDEM_BENCHMARKS_MODELS_MODEL_H_

@@ -1,0 +1,47 @@
+#include <functional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "benchmarks/models/model.h"
+
+namespace tandem::benchmarks {
+namespace {
+
+using Maker = std::function<BenchModel(const ModelOptions&)>;
+
+const std::vector<std::pair<std::string, Maker>>& Makers() {
+  static const auto* makers = new std::vector<std::pair<std::string, Maker>>{
+      {"s0", [](const ModelOptions&) { return ZalandoModel(); }},
+      {"s2", [](const ModelOptions&) { return MultiGpuModel(); }},
+      {"s4", [](const ModelOptions&) { return MnistModel(); }},
+      {"linear", [](const ModelOptions&) { return LinearModel(); }},
+      {"mlp", [](const ModelOptions&) { return MlpModel(); }},
+      {"vgg16", Vgg16Model},
+      {"resnet50", Resnet50Model},
+  };
+  return *makers;
+}
+
+}  // namespace
+
+std::vector<std::string> ModelNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, maker] : Makers()) names.push_back(name);
+  return names;
+}
+
+absl::StatusOr<BenchModel> MakeModel(absl::string_view name, const ModelOptions& options) {
+  if (options.image_size < 0 || options.image_size % 32 != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--image_size: ", options.image_size, " is not a positive multiple of 32"));
+  }
+  for (const auto& [known, maker] : Makers()) {
+    if (known == name) return maker(options);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--model: \"", name, "\" is none of ", absl::StrJoin(ModelNames(), ", ")));
+}
+
+}  // namespace tandem::benchmarks

@@ -1,0 +1,44 @@
+// VGG16 without top (Simonyan and Zisserman 2014, configuration D), Flatten and Dense 4, as S0's second part trains it:
+// layers[:-4] of the base frozen, that is all but the last block's three convolutions.
+#include "benchmarks/models/image_layers.h"
+#include "benchmarks/models/model.h"
+#include "frontends/losses.h"
+#include "frontends/optimizers.h"
+
+namespace tandem::benchmarks {
+
+BenchModel Vgg16Model(const ModelOptions& options) {
+  const int64_t size = options.image_size == 0 ? 224 : options.image_size;
+  const bool all_layers = options.all_layers;
+  return {.name = all_layers ? "vgg16_all" : "vgg16",
+          .default_batch = 8,
+          .inputs = {{"image", DType::kFloat32, {size, size, 3}}, {"label", DType::kInt32, {}, 4}},
+          .build = [size, all_layers](GraphBuilder& graph, FlopCounter& flops) {
+            struct Block {
+              int convolutions;
+              int64_t filters;
+            };
+            const Block blocks[] = {{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}};
+            Tensor x = graph.Input("image", DType::kFloat32, {kBatch, size, size, 3});
+            Tensor label = graph.Input("label", DType::kInt32, {kBatch});
+            for (const Block& block : blocks) {
+              const bool last = &block == std::end(blocks) - 1;
+              for (int i = 0; i < block.convolutions; ++i) {
+                x = CountedConv2D(flops, x,
+                                  {.filters = block.filters,
+                                   .kernel_size = 3,
+                                   .padding = "same",
+                                   .activation = Relu,
+                                   .kernel_initializer = initializers::HeNormal(),
+                                   .trainable = all_layers || last});
+              }
+              x = layers::MaxPool2D(x, {.pool_size = 2});
+            }
+            Tensor logits = CountedDense(flops, layers::Flatten(x), {.units = 4});
+            Tensor loss = losses::SparseSoftmaxCrossEntropy(label, logits);
+            graph.Output("loss", loss);
+            optimizers::Momentum({.learning_rate = 1e-4, .momentum = 0.9}).Minimize(loss);
+          }};
+}
+
+}  // namespace tandem::benchmarks
