@@ -1,7 +1,9 @@
 #include "passes/compile.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -17,6 +19,7 @@
 #include "passes/build_id.h"
 #include "passes/codegen/compile.h"
 #include "passes/codegen/cpu_target.h"
+#include "passes/compile_times.h"
 #include "passes/pipeline.h"
 #include "passes/serialize.h"
 #include "passes/tandem_flags.h"
@@ -24,7 +27,11 @@
 namespace tandem {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 std::atomic<int64_t> compile_count{0};
+
+double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // The choices that steer the passes, as attributes of the module: they are part of every dump.
 void SetModuleOptions(mlir::ModuleOp module, absl::string_view mode, const CompileOptions& options) {
@@ -64,20 +71,38 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   pipeline.disabled_passes = options.disabled_passes;
   pipeline.print_before = options.print_before;
   pipeline.print_after = options.print_after;
+  CompileTimes times;
+  pipeline.times = &times;
+  auto start = Clock::now();
   TD_RETURN_IF_ERROR(RunPipeline(module, pipeline, &serialize.ir));
-  TD_ASSIGN_OR_RETURN(std::vector<CompiledKernel> kernels, CompileKernels(module, target, options.threads));
+  times.Add("text of the phases", SecondsSince(start) - times.total());
+  start = Clock::now();
+  std::string kernel_dir = options.kernel_cache_dir;
+  if (kernel_dir.empty() && !options.cache_dir.empty()) kernel_dir = JoinPath(options.cache_dir, "kernels");
+  TD_ASSIGN_OR_RETURN(std::vector<CompiledKernel> kernels,
+                      CompileKernels(module, target, options.threads, KernelCache(kernel_dir), BuildId()));
+  times.Add(absl::StrCat("code of ", kernels.size(), " kernels on ", options.threads, " threads"), SecondsSince(start));
+  start = Clock::now();
+  CompileTimes kernel_times;
+  for (const CompiledKernel& k : kernels)
+    kernel_times.Add(absl::StrCat(k.name, k.cached ? " (cached)" : ""), k.seconds);
   std::vector<KernelCode> code;
   std::string llvm_ir;
   for (CompiledKernel& k : kernels) {
-    absl::StrAppend(&llvm_ir, k.llvm_ir, "\n");
-    code.push_back({k.symbol, std::move(k.elf_object)});
+    absl::StrAppend(&llvm_ir, "; ", k.name, "\n", k.llvm_ir, "\n");
+    code.push_back({k.name, k.symbol, std::move(k.elf_object)});
   }
   serialize.ir.push_back({"codegen", std::move(llvm_ir)});
   serialize.mode = std::string(mode);
   serialize.key = key;
   serialize.producer = absl::StrCat("tandem ", BuildId());
   serialize.target = absl::StrCat("x86-64 ", absl::StrJoin(target.required, " "));
-  return SerializeExecutable(module, code, serialize);
+  TD_ASSIGN_OR_RETURN(std::string bytes, SerializeExecutable(module, code, serialize));
+  times.Add("executable", SecondsSince(start));
+  if (options.print_times) {
+    std::cerr << "Compiling for mode " << mode << ":\n" << times.Text() << "Kernels:\n" << kernel_times.Text();
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -101,7 +126,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
                          : absl::StrCat(options.cache_dir, "/", std::string(mode), "-", key.substr(0, 16), ".tdx");
   Env* env = Env::Default();
   // Printing is of what the passes do, so they must run.
-  const bool prints = !options.print_before.empty() || !options.print_after.empty();
+  const bool prints = options.print_times || !options.print_before.empty() || !options.print_after.empty();
   if (!path.empty() && !prints && env->Exists(path)) {
     absl::StatusOr<std::shared_ptr<const Executable>> cached = Executable::Load(path);
     if (cached.ok() && (*cached)->index().key == key) return cached;

@@ -25,6 +25,8 @@ struct CompileOptions {
   std::string machine_model;                     // a file of tandem-calibrate; empty = the built-in one for the target
   std::vector<std::string> disabled_passes;
   std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
+  std::string kernel_cache_dir;  // compiled kernels by fingerprint; empty = "kernels" in cache_dir, if there is one
+  bool print_times = false;      // of passes and kernels, to stderr
 };
 
 // Compiles `graph` for `mode` ("train", "eval", "predict"). With a cache, an executable of the same graph, options,

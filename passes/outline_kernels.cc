@@ -22,6 +22,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "passes/codegen/kernel_text.h"
 #include "passes/codegen/reduction.h"
 #include "passes/pass_util.h"
 
@@ -103,24 +104,6 @@ void Flatten(mlir::func::FuncOp kernel) {
       mlir::FunctionType::get(kernel.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
 }
 
-// The kernel's text without name and locations: equal for equal kernels.
-std::string Fingerprint(mlir::func::FuncOp kernel) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  kernel.getFunctionType().print(stream);
-  stream << kernel->getAttr("td.kernel");
-  mlir::OpPrintingFlags flags;
-  flags.enableDebugInfo(false).printGenericOpForm().useLocalScope();  // whatever the command line says
-  for (mlir::Block& block : kernel.getBody()) {
-    mlir::AsmState state(kernel, flags);
-    for (mlir::Operation& op : block) {
-      op.print(stream, state);
-      stream << "\n";
-    }
-  }
-  return stream.str();
-}
-
 class OutlineKernelsPass : public ModulePass<OutlineKernelsPass> {
  public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OutlineKernelsPass)
@@ -145,7 +128,7 @@ class OutlineKernelsPass : public ModulePass<OutlineKernelsPass> {
         std::string kind = KindOf(kernel);
         if (kind == "flat") Flatten(kernel);
         kernel->setAttr("td.kernel", mlir::StringAttr::get(&getContext(), kind));
-        auto [it, is_new] = by_text.emplace(Fingerprint(kernel), kernel);
+        auto [it, is_new] = by_text.emplace(KernelText(kernel), kernel);
         canonical[kernel] = it->second;
         (is_new ? kept : doubles).push_back(kernel);
       }

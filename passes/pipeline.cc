@@ -1,6 +1,7 @@
 #include "passes/pipeline.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -163,12 +164,17 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
       if (Contains(options.disabled_passes, name)) continue;
       if (Contains(options.print_before, name))
         llvm::errs() << "// IR before " << name << "\n" << Print(module, kShownElements) << "\n";
+      auto start = std::chrono::steady_clock::now();
       mlir::PassManager manager(module.getContext());
       manager.addPass(std::move(pass));
       if (mlir::failed(manager.run(module))) {
         return WithExitCode(absl::InternalError(absl::StrCat("compilation failed in phase ", phase.name, ", pass ",
                                                              name, ": ", first_error)),
                             70);
+      }
+      if (options.times != nullptr) {
+        options.times->Add(absl::StrCat(phase.name, ": ", name),
+                           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
       }
       if (Contains(options.print_after, name))
         llvm::errs() << "// IR after " << name << "\n" << Print(module, kShownElements) << "\n";

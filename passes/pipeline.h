@@ -12,6 +12,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
+#include "passes/compile_times.h"
+
 namespace tandem {
 
 struct Phase {
@@ -29,6 +31,7 @@ struct PipelineOptions {
   std::vector<std::string> disabled_passes;  // pass arguments, "td-schedule"
   std::vector<std::string> print_before;     // pass arguments; IR goes to stderr
   std::vector<std::string> print_after;
+  CompileTimes* times = nullptr;  // of every pass, when not null
 };
 
 // Runs the phases on `module`. The IR after each phase is appended to `snapshots` (name, text with locations) unless it

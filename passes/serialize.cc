@@ -156,11 +156,11 @@ class Serializer {
 
   absl::Status WriteKernels(const std::vector<KernelCode>& code) {
     for (const KernelCode& k : code) {
-      auto function = module_.lookupSymbol<mlir::func::FuncOp>(k.symbol);
-      if (!function) return absl::InternalError(absl::StrCat("code of an unknown kernel ", k.symbol));
+      auto function = module_.lookupSymbol<mlir::func::FuncOp>(k.name);
+      if (!function) return absl::InternalError(absl::StrCat("code of an unknown kernel ", k.name));
       std::string skeleton = function->getAttrOfType<mlir::StringAttr>("td.kernel").str();
       auto kernel = std::make_unique<fb::KernelT>();
-      kernel->name = k.symbol;
+      kernel->name = k.name;
       kernel->symbol = k.symbol;
       kernel->segment = static_cast<uint32_t>(segments_.size());
       kernel->skeleton = skeleton;
@@ -172,9 +172,9 @@ class Serializer {
         kernel->locations.push_back(steps_.Location(op.getLoc()));
         if (auto cost = mlir::dyn_cast<td::CostOp>(op)) kernel->flops_per_row += cost.getFlops();
       }
-      steps_.AddKernel(k.symbol, static_cast<uint32_t>(index_.kernels.size()));
+      steps_.AddKernel(k.name, static_cast<uint32_t>(index_.kernels.size()));
       index_.kernels.push_back(std::move(kernel));
-      segments_.push_back({fb::SegmentKind::ElfObject, k.symbol, k.elf_object});
+      segments_.push_back({fb::SegmentKind::ElfObject, k.name, k.elf_object});
     }
     return absl::OkStatus();
   }

@@ -13,9 +13,10 @@
 
 namespace tandem {
 
-// Machine code of the kernel `symbol`.
+// Machine code of a kernel.
 struct KernelCode {
-  std::string symbol;
+  std::string name;    // of its func.func
+  std::string symbol;  // of its entry
   std::string elf_object;
 };
 

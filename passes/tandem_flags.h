@@ -9,7 +9,10 @@
 namespace tandem {
 
 // Adds the options in `text` to `options`. They are separated by spaces, each may be repeated:
-//   --disable-pass=NAME  --print-ir-before=PASS  --print-ir-after=PASS  --machine-model=FILE (the last one counts)
+//   --disable-pass=NAME  --print-ir-before=PASS  --print-ir-after=PASS
+//   --kernel-cache=DIR   where compiled kernels are kept, for several model directories
+//   --machine-model=FILE constants of the cost model (tandem-calibrate writes one); the last one counts
+//   --timing             the time of every pass and kernel, on stderr
 // InvalidArgument, naming it, for anything else. Pass names are checked by the pipeline.
 absl::Status ApplyTandemFlags(absl::string_view text, CompileOptions* options);
 

@@ -22,9 +22,11 @@ TEST(TandemFlags, ReadsEveryOption) {
   CompileOptions options;
   options.disabled_passes = {"cse"};
   ASSERT_TRUE(ApplyTandemFlags(" --disable-pass=td-schedule --print-ir-before=cse\t--print-ir-after=td-form-fusions "
-                               "--disable-pass=td-group-updates\n",
+                               "--disable-pass=td-group-updates --kernel-cache=/tmp/k --timing\n",
                                &options)
                   .ok());
+  EXPECT_EQ(options.kernel_cache_dir, "/tmp/k");
+  EXPECT_TRUE(options.print_times);
   EXPECT_THAT(options.disabled_passes, ElementsAre("cse", "td-schedule", "td-group-updates"));
   EXPECT_THAT(options.print_before, ElementsAre("cse"));
   EXPECT_THAT(options.print_after, ElementsAre("td-form-fusions"));
@@ -35,8 +37,8 @@ TEST(TandemFlags, ReadsEveryOption) {
 }
 
 TEST(TandemFlags, NamesAMistake) {
-  for (const char* text :
-       {"--compile-to=fusion", "td-schedule", "--disable-passes=td-schedule", "--disable-pass", "--machine-model"}) {
+  for (const char* text : {"--compile-to=fusion", "td-schedule", "--disable-passes=td-schedule", "--disable-pass",
+                           "--machine-model", "--timing=1"}) {
     CompileOptions options;
     const absl::Status status = ApplyTandemFlags(std::string("--print-ir-after=cse ") + text, &options);
     EXPECT_EQ(ExitCodeFor(status), kExitUsage) << text;

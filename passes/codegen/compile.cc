@@ -1,14 +1,20 @@
 #include "passes/codegen/compile.h"
 
-#include <atomic>
 #include <chrono>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <thread>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
+#include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "llvm/IR/LLVMContext.h"
 #include "passes/codegen/kernel_emitter.h"
+#include "passes/codegen/kernel_text.h"
 #include "passes/codegen/lower_to_llvm.h"
 #include "passes/codegen/optimize.h"
 
@@ -19,8 +25,10 @@ using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// A kernel as LLVM IR in a context of its own, so that any thread may go on with it.
+// A kernel on its way; as LLVM IR it has a context of its own, so that any thread may go on with it.
 struct Job {
+  mlir::func::FuncOp function;
+  std::string key;  // in the cache
   CompiledKernel kernel;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
@@ -32,26 +40,79 @@ bool AllScalars(mlir::func::FuncOp kernel) {
   return llvm::all_of(kernel.getArgumentTypes(), scalar) && llvm::all_of(kernel.getResultTypes(), scalar);
 }
 
-absl::Status Prepare(mlir::func::FuncOp kernel, const CpuTarget& target, Job& job) {
-  auto start = Clock::now();
-  job.kernel.symbol = kernel.getName().str();
+// Jobs that wait for any thread.
+class ReadyJobs {
+ public:
+  void Add(Job* job) {
+    absl::MutexLock lock(&mutex_);
+    jobs_.push_back(job);
+    changed_.Signal();
+  }
+  // No more will be added.
+  void Close() {
+    absl::MutexLock lock(&mutex_);
+    closed_ = true;
+    changed_.SignalAll();
+  }
+  // Waits for the next one; null when there will be none.
+  Job* Take() {
+    absl::MutexLock lock(&mutex_);
+    while (jobs_.empty() && !closed_) changed_.Wait(&mutex_);
+    if (jobs_.empty()) return nullptr;
+    Job* job = jobs_.front();
+    jobs_.pop_front();
+    return job;
+  }
+
+ private:
+  absl::Mutex mutex_;
+  absl::CondVar changed_;
+  std::deque<Job*> jobs_;
+  bool closed_ = false;
+};
+
+Job MakeJob(mlir::func::FuncOp kernel, const CpuTarget& target, absl::string_view build) {
+  Job job;
+  job.function = kernel;
+  job.kernel.name = kernel.getName().str();
   auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
   if (kind && kind.getValue() == "flat") job.kernel.domain = KernelDomain::kElements;
   if (kind && kind.getValue() == "once") job.kernel.domain = KernelDomain::kOnce;
-  TD_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> emitted, EmitKernel(kernel, target.has_fma));
-  TD_RETURN_IF_ERROR(LowerToLlvmDialect(*emitted, AllScalars(kernel)));
+  std::string text = KernelText(kernel);
+  absl::StrAppend(&text, "\n", target.triple, "\n", target.cpu, "\n", target.features, "\n", target.vector_bits, "\n",
+                  build);
+  job.key = absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
+  job.kernel.symbol = absl::StrCat("td_", job.key);
+  return job;
+}
+
+bool TakeFromCache(const KernelCache& cache, Job& job) {
+  std::optional<CachedKernel> found = cache.Find(job.key);
+  if (!found) return false;
+  job.kernel.elf_object = std::move(found->elf_object);
+  job.kernel.llvm_ir = std::move(found->llvm_ir);
+  job.kernel.cached = true;
+  return true;
+}
+
+absl::Status Prepare(const CpuTarget& target, Job& job) {
+  auto start = Clock::now();
+  TD_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> emitted,
+                      EmitKernel(job.function, job.kernel.symbol, target.has_fma));
+  TD_RETURN_IF_ERROR(LowerToLlvmDialect(*emitted, AllScalars(job.function)));
   job.context = std::make_unique<llvm::LLVMContext>();
   TD_ASSIGN_OR_RETURN(job.module, TranslateToLlvmIr(*emitted, *job.context));
   job.kernel.seconds = SecondsSince(start);
   return absl::OkStatus();
 }
 
-void Finish(const CpuTarget& target, Job& job) {
+void Finish(const CpuTarget& target, const KernelCache& cache, Job& job) {
   auto start = Clock::now();
   absl::StatusOr<OptimizedObject> object = OptimizeAndAssemble(*job.module, target);
   if (object.ok()) {
     job.kernel.elf_object = std::move(object->elf);
     job.kernel.llvm_ir = std::move(object->llvm_ir);
+    cache.Store(job.key, {job.kernel.elf_object, job.kernel.llvm_ir});
   }
   job.status = object.status();
   job.module.reset();  // before its context
@@ -66,28 +127,42 @@ absl::Status Annotated(const absl::Status& status, const std::string& symbol) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module, const CpuTarget& target,
-                                                           int threads) {
+absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module, const CpuTarget& target, int threads,
+                                                           const KernelCache& cache, absl::string_view build) {
   LoadCodegenDialects(*module.getContext());
   RegisterLlvmTranslation(*module.getContext());
-  // The MLIR part is short and shares the context: one thread. LLVM's part runs in parallel.
   std::vector<Job> jobs;
+  std::vector<Job*> missing;
   for (auto kernel : module.getOps<mlir::func::FuncOp>()) {
-    if (!kernel->hasAttr("td.kernel")) continue;
-    jobs.emplace_back();
-    TD_RETURN_IF_ERROR(Annotated(Prepare(kernel, target, jobs.back()), kernel.getName().str()));
+    if (kernel->hasAttr("td.kernel")) jobs.push_back(MakeJob(kernel, target, build));
   }
-  std::atomic<size_t> next{0};
-  auto work = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < jobs.size();) Finish(target, jobs[i]);
+  absl::flat_hash_map<std::string, int> uses;
+  for (Job& job : jobs) {
+    // Passes merge equal kernels, but two of one symbol must not reach the loader even so.
+    if (int use = uses[job.key]++; use > 0) {
+      absl::StrAppend(&job.key, "-", use);
+      absl::StrAppend(&job.kernel.symbol, "_", use);
+    }
+    if (!TakeFromCache(cache, job)) missing.push_back(&job);
+  }
+  // This thread alone makes LLVM IR, because that takes the shared MLIR context; others optimise what is there already,
+  // and this one too in the end.
+  ReadyJobs ready;
+  auto finish = [&] {
+    while (Job* job = ready.Take()) Finish(target, cache, *job);
   };
   std::vector<std::thread> helpers;
-  for (int i = 1; i < threads && i < static_cast<int>(jobs.size()); ++i) helpers.emplace_back(work);
-  work();
+  for (int i = 1; i < threads && i < static_cast<int>(missing.size()); ++i) helpers.emplace_back(finish);
+  for (Job* job : missing) {
+    job->status = Prepare(target, *job);
+    if (job->status.ok()) ready.Add(job);
+  }
+  ready.Close();
+  finish();
   for (std::thread& helper : helpers) helper.join();
   std::vector<CompiledKernel> result;
   for (Job& job : jobs) {
-    TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.symbol));
+    TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.name));
     result.push_back(std::move(job.kernel));
   }
   return result;
@@ -96,10 +171,10 @@ absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module
 absl::StatusOr<CompiledKernel> CompileKernel(mlir::func::FuncOp kernel, const CpuTarget& target) {
   LoadCodegenDialects(*kernel.getContext());
   RegisterLlvmTranslation(*kernel.getContext());
-  Job job;
-  TD_RETURN_IF_ERROR(Annotated(Prepare(kernel, target, job), kernel.getName().str()));
-  Finish(target, job);
-  TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.symbol));
+  Job job = MakeJob(kernel, target, "");
+  TD_RETURN_IF_ERROR(Annotated(Prepare(target, job), job.kernel.name));
+  Finish(target, KernelCache(""), job);
+  TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.name));
   return std::move(job.kernel);
 }
 

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/codegen/cpu_target.h"
+#include "passes/codegen/kernel_cache.h"
 
 namespace tandem {
 
@@ -16,15 +17,21 @@ namespace tandem {
 enum class KernelDomain { kRows, kElements, kOnce };
 
 struct CompiledKernel {
-  std::string symbol;      // of the entry function; also the name of the func.func
+  std::string name;        // of the func.func
+  std::string symbol;      // of the entry function: "td_" and the kernel's fingerprint
   std::string elf_object;  // relocatable
   std::string llvm_ir;     // after optimisation, for dumps
   KernelDomain domain = KernelDomain::kRows;
-  double seconds = 0;  // of compile time
+  double seconds = 0;  // of compile time on one thread
+  bool cached = false;
 };
 
 // Compiles every func.func with the attribute `td.kernel`, in the order of the module, with up to `threads` threads.
-absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module, const CpuTarget& target, int threads);
+// Kernels that `cache` has for this target are taken from there, others are stored there. `build` names the compiler:
+// kernels of another one are not used.
+absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module, const CpuTarget& target, int threads,
+                                                           const KernelCache& cache = KernelCache(""),
+                                                           absl::string_view build = "");
 
 // One kernel.
 absl::StatusOr<CompiledKernel> CompileKernel(mlir::func::FuncOp kernel, const CpuTarget& target);

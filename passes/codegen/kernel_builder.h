@@ -14,7 +14,7 @@ namespace tandem {
 
 class KernelBuilder {
  public:
-  KernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module);
+  KernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol);
   absl::Status Emit();
 
  private:

@@ -20,8 +20,8 @@ void LoadCodegenDialects(mlir::MLIRContext& context) {
                       mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect, mlir::func::FuncDialect>();
 }
 
-KernelBuilder::KernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module)
-    : kernel_(kernel), module_(module), b_(kernel.getContext()), loc_(kernel.getLoc()), symbol_(kernel.getName()) {
+KernelBuilder::KernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol)
+    : kernel_(kernel), module_(module), b_(kernel.getContext()), loc_(kernel.getLoc()), symbol_(std::move(symbol)) {
   if (auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel")) kind_ = kind.getValue().str();
   for (mlir::Value v : kernel.getBody().front().getTerminator()->getOperands()) results_.push_back(v);
   alias_.assign(results_.size(), -1);
@@ -200,10 +200,11 @@ bool MayAlias(mlir::func::FuncOp kernel, unsigned operand, unsigned result) {
   return true;
 }
 
-absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp kernel, bool fuse_multiply_add) {
+absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp kernel, const std::string& symbol,
+                                                             bool fuse_multiply_add) {
   LoadCodegenDialects(*kernel.getContext());
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(kernel.getLoc(), kernel.getName());
-  TD_RETURN_IF_ERROR(KernelBuilder(kernel, *module).Emit());
+  TD_RETURN_IF_ERROR(KernelBuilder(kernel, *module, symbol).Emit());
   ApplyFloatRules(*module, fuse_multiply_add);
   if (mlir::failed(mlir::verify(*module))) {
     return absl::InternalError(absl::StrCat("kernel ", kernel.getName().str(), " was emitted as invalid code"));

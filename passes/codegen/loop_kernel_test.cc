@@ -109,7 +109,8 @@ TEST(CompileTest, CompilesAllKernelsOfAModule) {
   ASSERT_TRUE(serial.ok() && parallel.ok()) << serial.status() << parallel.status();
   ASSERT_EQ(parallel->size(), 5);
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ((*parallel)[i].symbol, "kernel_" + std::to_string(i));
+    EXPECT_EQ((*parallel)[i].name, "kernel_" + std::to_string(i));
+    EXPECT_EQ((*parallel)[i].symbol, (*serial)[i].symbol);
     EXPECT_EQ((*parallel)[i].elf_object, (*serial)[i].elf_object);
     EXPECT_GT((*parallel)[i].seconds, 0);
   }

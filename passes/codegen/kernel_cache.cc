@@ -1,0 +1,81 @@
+#include "passes/codegen/kernel_cache.h"
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "base/crc32c.h"
+#include "base/env.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+// A file is: magic, checksum of all that follows (4 bytes), length of the object (8 bytes), object, LLVM IR.
+constexpr absl::string_view kMagic = "TDK1";
+constexpr size_t kHeader = 16;
+
+// In this machine's byte order: the object is for this machine as well.
+template <typename T>
+std::string Number(T value) {
+  return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+template <typename T>
+T NumberAt(absl::string_view bytes, size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+std::string Encode(const CachedKernel& kernel) {
+  std::string body = absl::StrCat(Number(uint64_t{kernel.elf_object.size()}), kernel.elf_object, kernel.llvm_ir);
+  return absl::StrCat(kMagic, Number(Crc32c(body)), body);
+}
+
+std::optional<CachedKernel> Decode(absl::string_view bytes) {
+  if (bytes.size() < kHeader || bytes.substr(0, 4) != kMagic) return std::nullopt;
+  if (NumberAt<uint32_t>(bytes, 4) != Crc32c(bytes.substr(8))) return std::nullopt;
+  uint64_t length = NumberAt<uint64_t>(bytes, 8);
+  if (length > bytes.size() - kHeader) return std::nullopt;
+  return CachedKernel{std::string(bytes.substr(kHeader, length)), std::string(bytes.substr(kHeader + length))};
+}
+
+// Replaces `path` at once but without fsync, which would cost more than compiling: after a crash of the machine the
+// checksum tells.
+absl::Status Write(Env* env, const std::string& path, const std::string& bytes) {
+  static std::atomic<int> count{0};
+  std::string temporary = absl::StrCat(path, ".", env->ProcessId(), ".", count++, ".tmp");
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, env->CreateFile(temporary));
+  absl::Status status = file->Append(bytes);
+  if (status.ok()) status = file->Close();
+  if (status.ok()) status = env->Rename(temporary, path);
+  if (!status.ok()) env->DeleteFile(temporary).IgnoreError();
+  return status;
+}
+
+}  // namespace
+
+std::string KernelCache::PathOf(absl::string_view key) const { return JoinPath(dir_, absl::StrCat(key, ".tdk")); }
+
+std::optional<CachedKernel> KernelCache::Find(absl::string_view key) const {
+  Env* env = Env::Default();
+  if (dir_.empty() || !env->Exists(PathOf(key))) return std::nullopt;
+  absl::StatusOr<std::string> bytes = env->ReadFile(PathOf(key));
+  std::optional<CachedKernel> kernel;
+  if (bytes.ok()) kernel = Decode(*bytes);
+  if (!kernel) TD_LOG(WARNING) << "the cached kernel " << PathOf(key) << " is damaged; compiling it again";
+  return kernel;
+}
+
+void KernelCache::Store(absl::string_view key, const CachedKernel& kernel) const {
+  if (dir_.empty()) return;
+  Env* env = Env::Default();
+  absl::Status status = env->CreateDirs(dir_);
+  if (status.ok()) status = Write(env, PathOf(key), Encode(kernel));
+  if (!status.ok()) TD_LOG(WARNING) << "a compiled kernel is not kept: " << status.message();
+}
+
+}  // namespace tandem

@@ -1,0 +1,36 @@
+// Compiled kernels on disk, by fingerprint: a kernel that any program of any earlier run had is not compiled again.
+#ifndef TANDEM_PASSES_CODEGEN_KERNEL_CACHE_H_
+#define TANDEM_PASSES_CODEGEN_KERNEL_CACHE_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+struct CachedKernel {
+  std::string elf_object;
+  std::string llvm_ir;
+};
+
+// Thread-safe, also across processes: files are written to a temporary name and renamed.
+class KernelCache {
+ public:
+  // `dir` is made when the first kernel is stored; with an empty `dir` nothing is found or stored.
+  explicit KernelCache(std::string dir) : dir_(std::move(dir)) {}
+
+  // Nothing when there is none. A damaged file (its checksum is wrong) is reported as a warning and counts as none.
+  std::optional<CachedKernel> Find(absl::string_view key) const;
+  // A cache that cannot be written costs time, not results: that is a warning too.
+  void Store(absl::string_view key, const CachedKernel& kernel) const;
+
+ private:
+  std::string PathOf(absl::string_view key) const;
+
+  std::string dir_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_KERNEL_CACHE_H_

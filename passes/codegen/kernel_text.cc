@@ -1,0 +1,25 @@
+#include "passes/codegen/kernel_text.h"
+
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/AsmState.h"
+
+namespace tandem {
+
+std::string KernelText(mlir::func::FuncOp kernel) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  kernel.getFunctionType().print(stream);
+  stream << kernel->getAttr("td.kernel") << kernel->getAttr("td.alias");
+  mlir::OpPrintingFlags flags;
+  flags.enableDebugInfo(false).printGenericOpForm().useLocalScope();  // whatever the command line says
+  for (mlir::Block& block : kernel.getBody()) {
+    mlir::AsmState state(kernel, flags);
+    for (mlir::Operation& op : block) {
+      op.print(stream, state);
+      stream << "\n";
+    }
+  }
+  return stream.str();
+}
+
+}  // namespace tandem
