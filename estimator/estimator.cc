@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 #include <utility>
@@ -13,7 +14,9 @@
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
+#include "estimator/trace/trace_steps.h"
 #include "estimator/warm_start.h"
+#include "passes/analysis/step_cost.h"
 
 namespace tandem {
 namespace {
@@ -34,6 +37,23 @@ RunConfig WithModelDir(RunConfig config) {
   return config;
 }
 
+// The tracer that the configuration or the environment asks for; null without. InvalidArgument for steps of the
+// environment that cannot be read; those of the configuration are checked already.
+absl::StatusOr<std::unique_ptr<Tracer>> MakeTracer(const RunConfig& config) {
+  std::string file = config.trace, steps = config.trace_steps;
+  if (const char* name = std::getenv("TANDEM_TRACE"); file.empty() && name != nullptr) {
+    file = name;
+    if (const char* range = std::getenv("TANDEM_TRACE_STEPS"); range != nullptr) steps = range;
+  }
+  if (file.empty()) return nullptr;
+  TD_ASSIGN_OR_RETURN(const auto range, ParseTraceSteps(steps));
+  return std::make_unique<Tracer>(Tracer::Options{.file = file,
+                                                  .first_step = range.first,
+                                                  .last_step = range.second,
+                                                  .machine = HostMachineModel(),
+                                                  .env = config.file_env()});
+}
+
 }  // namespace
 
 Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec)
@@ -46,6 +66,11 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       state_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas())),
       seed_(static_cast<uint64_t>(config_.seed.value_or(0))) {
   if (status_.ok() && !model_fn_) status_ = absl::InvalidArgumentError("Estimator: model_fn is empty");
+  if (status_.ok()) {
+    absl::StatusOr<std::unique_ptr<Tracer>> tracer = MakeTracer(config_);
+    status_ = tracer.status();
+    if (tracer.ok()) tracer_ = *std::move(tracer);
+  }
   TD_LOG(INFO) << "Using config: " << config_.ToString();
 }
 

@@ -87,6 +87,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   loop.mode = Mode::kEval;
   loop.scalars["seed"] = static_cast<double>(seed_);
   loop.fetches = metrics.fetches();
+  loop.tracer = tracer_.get();
   loop.fetchable = prepared.program->runner().output_names();
   loop.max_rounds = options.steps.value_or(-1);
   int64_t rounds = 0;
@@ -137,6 +138,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
   loop.mode = Mode::kPredict;
   loop.scalars["seed"] = static_cast<double>(seed_);
   loop.fetches = names;
+  loop.tracer = tracer_.get();
   loop.fetchable = prepared.program->runner().output_names();
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
   TD_ASSIGN_OR_RETURN(const LoopResult result,

@@ -13,6 +13,7 @@
 #include "estimator/estimator.h"
 #include "estimator/mode_program.h"
 #include "estimator/model_state.h"
+#include "estimator/trace/tracer.h"
 #include "runtime/thread_pool.h"
 
 namespace tandem {
@@ -65,6 +66,7 @@ class Estimator::Impl {
   CheckpointManager checkpoints_;
   ModelState state_;
   std::shared_ptr<ThreadPool> pool_;
+  std::unique_ptr<Tracer> tracer_;                                // null without a trace
   std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // by mode and input signature
   int64_t programs_built_ = 0;
   bool model_logged_ = false;

@@ -100,6 +100,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
 }
 
 absl::Status Estimator::Impl::Save(const ModeProgram& program, BatchDealer& dealer, int64_t step) {
+  TracePhase phase(tracer_.get(), absl::StrCat("checkpoint ", step));
   CheckpointData data;
   TD_RETURN_IF_ERROR(state_.Snapshot(program.variables(), &data));
   data.global_step = step;
@@ -187,6 +188,7 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
   loop.mode = Mode::kTrain;
   loop.scalars["seed"] = static_cast<double>(seed_);
   loop.fetches = {"loss"};
+  loop.tracer = tracer_.get();
   loop.fetchable = prepared.program->runner().output_names();
   loop.on_step = [this](const RunValues& values) {
     if (values.applied) resident_.clear();

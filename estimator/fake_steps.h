@@ -21,10 +21,12 @@ class CountedSource : public BatchSource {
     if (left_ == 0) return false;
     if (left_ > 0) --left_;
     ++drawn;
+    if (on_next) on_next();
     round->examples = examples_;
     return true;
   }
   int64_t drawn = 0;
+  std::function<void()> on_next;
 
  private:
   int64_t left_;

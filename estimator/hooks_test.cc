@@ -20,14 +20,18 @@ using ::testing::HasSubstr;
 class HooksTest : public ::testing::Test {
  protected:
   // Runs `steps` steps of one second each from global step `start`.
-  absl::Status Run(const HookList& hooks, int64_t steps, int64_t start = 0, double secs_per_step = 1) {
+  // The input takes `input_secs` for each.
+  absl::Status Run(const HookList& hooks, int64_t steps, int64_t start = 0, double secs_per_step = 1,
+                   double input_secs = 0) {
     runner_.on_run = [this, secs_per_step] { now_ += secs_per_step; };
     HookContext context(Mode::kTrain, "", 1, 4);
     if (absl::Status s = BeginHooks(hooks, context); !s.ok()) return s;
     int64_t global_step = start;
     CountedSource source(steps);
-    return RunLoop(runner_, source, hooks, {.fetches = {"loss"}, .fetchable = context.fetches()}, &global_step)
-        .status();
+    source.on_next = [this, input_secs] { now_ += input_secs; };
+    LoopOptions options{.fetches = {"loss"}, .fetchable = context.fetches()};
+    options.now = [this] { return static_cast<int64_t>(1e9 * now_); };
+    return RunLoop(runner_, source, hooks, options, &global_step).status();
   }
   std::shared_ptr<CheckpointSaverHook> Saver(int64_t steps, double secs, int64_t restored = -1) {
     return std::make_shared<CheckpointSaverHook>(CheckpointSaverHook::Options{.save_steps = steps,
@@ -76,7 +80,16 @@ TEST_F(HooksTest, ShortStringShowsTheFirstElements) {
 
 TEST_F(HooksTest, StepCounterPrintsTheRate) {
   ASSERT_TRUE(Run({std::make_shared<StepCounterHook>(2, clock_)}, 5, 0, 0.25).ok());
-  EXPECT_THAT(Log(), ElementsAre("global_step/sec: 4", "global_step/sec: 4"));
+  EXPECT_THAT(Log(), ElementsAre("global_step/sec: 4, input wait 0.0 %", "global_step/sec: 4, input wait 0.0 %"));
+}
+
+TEST_F(HooksTest, StepCounterAndProgressNameInputStalls) {
+  std::string terminal;
+  auto progress = std::make_shared<ProgressHook>(
+      0, [&](absl::string_view text) { terminal += std::string(text); }, clock_);
+  ASSERT_TRUE(Run({std::make_shared<StepCounterHook>(2, clock_), progress}, 2, 0, 0.75, 0.25).ok());
+  EXPECT_THAT(Log(), ElementsAre("global_step/sec: 1, input wait 25.0 %"));
+  EXPECT_THAT(terminal, HasSubstr("step 2  loss 2.2500  4 images/s  input wait 25 %\r"));
 }
 
 TEST_F(HooksTest, StopAtStepCountsFromWhereTrainingStarts) {

@@ -9,6 +9,7 @@
 #include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "estimator/trace/trace_steps.h"
 
 namespace tandem {
 namespace {
@@ -59,6 +60,9 @@ absl::Status RunConfig::Validate() const {
       problems.push_back(absl::StrCat("warm_start_from: vars_to_warm_start \"", warm_start_from->vars_to_warm_start,
                                       "\" is not a regular expression: ", e.what()));
     }
+  }
+  if (absl::Status status = ParseTraceSteps(trace_steps).status(); !status.ok()) {
+    problems.push_back(std::string(status.message()));
   }
   if (problems.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("RunConfig: ", absl::StrJoin(problems, "; ")));

@@ -64,6 +64,12 @@ struct RunConfig {
   // A line with images/s and loss that is rewritten in place, when stderr is a terminal.
   bool progress = true;
 
+  // A file for a Chrome trace of some steps (chrome://tracing, ui.perfetto.dev): see estimator/trace/tracer.h and
+  // docs/profiling.md. Empty: none, unless the environment variable TANDEM_TRACE names one.
+  std::string trace = "";
+  // FIRST-LAST of the steps to trace, counted from 0 in this process; TANDEM_TRACE_STEPS goes with TANDEM_TRACE.
+  std::string trace_steps = "10-14";
+
   Env* env = nullptr;  // Env::Default() when null
 
   // All that is wrong with it, in one InvalidArgument error.

@@ -50,6 +50,37 @@ absl::Status EndHooks(const HookList& hooks, RunContext& context) {
   return first;
 }
 
+// The loop's calls to a tracer that may be null. A trace that cannot be written ends no training.
+class LoopTrace {
+ public:
+  explicit LoopTrace(Tracer* tracer) : tracer_(tracer) {
+    if (tracer_ != nullptr) tracer_->BeginLoop();
+  }
+  ~LoopTrace() {
+    if (tracer_ != nullptr) Log(tracer_->EndLoop());
+  }
+  LoopTrace(const LoopTrace&) = delete;
+  LoopTrace& operator=(const LoopTrace&) = delete;
+
+  void BeginStep() {
+    if (tracer_ != nullptr) tracer_->BeginStep();
+  }
+  void EndStep() {
+    if (tracer_ != nullptr) Log(tracer_->EndStep());
+  }
+  void Phase(absl::string_view name, int64_t begin, int64_t end, absl::string_view args = "") {
+    if (tracer_ != nullptr) tracer_->AddPhase(name, begin, end, args);
+  }
+
+ private:
+  static void Log(const absl::Status& status) {
+    if (!status.ok()) TD_LOG(ERROR) << "The trace could not be written: " << status.message();
+  }
+  Tracer* const tracer_;
+};
+
+double Seconds(int64_t nanoseconds) { return 1e-9 * static_cast<double>(nanoseconds); }
+
 }  // namespace
 
 const char* StopReasonName(StopReason reason) {
@@ -78,6 +109,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
   for (const auto& hook : hooks) {
     TD_RETURN_IF_ERROR(InHook(*hook, "AfterCreateSession", hook->AfterCreateSession(context)));
   }
+  LoopTrace trace(options.tracer);
   while (true) {
     if (options.signalled && options.signalled()) {
       result.reason = StopReason::kSignal;
@@ -92,9 +124,15 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
       break;
     }
     // BeforeRun comes before the batches are drawn: a hook that saves here saves the input's position before this step.
+    trace.BeginStep();
+    const int64_t begin = options.now();
     TD_ASSIGN_OR_RETURN(std::set<std::string> fetches, CollectFetches(hooks, options, context));
     Round round;
+    const int64_t asked = options.now();
     TD_ASSIGN_OR_RETURN(const bool more, source.Next(&round));
+    const int64_t started = options.now();
+    trace.Phase("hooks before the step", begin, asked);
+    trace.Phase("input wait", asked, started);
     if (!more) {
       result.reason = StopReason::kEndOfInput;
       break;
@@ -105,9 +143,14 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     request.scalars["global_step"] = static_cast<double>(*global_step);
     fetches.erase("global_step");
     request.fetches.assign(fetches.begin(), fetches.end());
+    request.tracer = options.tracer;
     TD_ASSIGN_OR_RETURN(StepOutcome outcome, runner.Run(request));
+    const int64_t done = options.now();
+    trace.Phase("step", started, done, absl::StrCat("\"step\":", *global_step, ",\"examples\":", outcome.examples));
 
     RunValues values;
+    values.input_seconds = Seconds(started - asked);
+    result.input_seconds += values.input_seconds;
     values.tensors = std::move(outcome.values);
     values.step = *global_step;
     values.examples = outcome.examples;
@@ -127,8 +170,13 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     }
     context.set_find_non_finite([&] { return runner.FindNonFinite(request); });
     if (options.on_step) TD_RETURN_IF_ERROR(options.on_step(values));
-    for (const auto& hook : hooks) TD_RETURN_IF_ERROR(InHook(*hook, "AfterRun", hook->AfterRun(context, values)));
+    for (const auto& hook : hooks) {
+      TracePhase phase(options.tracer, hook->name());
+      TD_RETURN_IF_ERROR(InHook(*hook, "AfterRun", hook->AfterRun(context, values)));
+    }
     context.set_find_non_finite(nullptr);
+    trace.Phase("hooks after the step", done, options.now());
+    trace.EndStep();
   }
   TD_RETURN_IF_ERROR(EndHooks(hooks, context));
   return result;

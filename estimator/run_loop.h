@@ -14,6 +14,7 @@
 #include "estimator/mode.h"
 #include "estimator/session_run_hook.h"
 #include "estimator/step_runner.h"
+#include "estimator/trace/tracer.h"
 
 namespace tandem {
 
@@ -36,12 +37,18 @@ struct LoopOptions {
   std::function<absl::Status(const RunValues&)> on_step;
   // Whether a signal asks the process to stop; asked between steps.
   std::function<bool()> signalled;
+  // Gets the phases and steps of the loop; may be null.
+  Tracer* tracer = nullptr;
+  // Nanoseconds; for tests. A tracer needs TraceNow, the clock of the threads.
+  std::function<int64_t()> now = TraceNow;
 };
 
 struct LoopResult {
   int64_t steps = 0;  // of this loop that were finite
   int64_t examples = 0;
   double last_loss = 0;
+  // Waiting for the batches of all steps.
+  double input_seconds = 0;
   StopReason reason = StopReason::kEndOfInput;
 };
 

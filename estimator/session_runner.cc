@@ -61,7 +61,16 @@ absl::StatusOr<StepOutcome> SessionRunner::Run(const StepRequest& request) {
     if (it == output_index_.end()) return absl::InternalError(absl::StrCat("the program has no output ", name));
     fetches.push_back(it->second);
   }
-  TD_ASSIGN_OR_RETURN(StepResult result, session_->Run(InputsFor(request), fetches));
+  Tracer* tracer = request.tracer != nullptr && request.tracer->recording() ? request.tracer : nullptr;
+  if (tracer != nullptr) session_->set_trace(tracer->step_trace());
+  absl::StatusOr<StepResult> run = session_->Run(InputsFor(request), fetches);
+  if (tracer != nullptr) {
+    session_->set_trace(nullptr);
+    auto step = request.scalars.find("global_step");
+    tracer->AddSteps(*executable_, step != request.scalars.end() ? static_cast<int64_t>(step->second) : 0);
+  }
+  TD_RETURN_IF_ERROR(run.status());
+  StepResult& result = *run;
   StepOutcome outcome;
   for (size_t i = 0; i < fetches.size(); ++i) {
     outcome.values[request.fetches[i]] = std::move(result.outputs[fetches[i]]);

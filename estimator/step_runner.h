@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
+#include "estimator/trace/tracer.h"
 
 namespace tandem {
 
@@ -30,6 +31,7 @@ struct StepRequest {
   const Round* round = nullptr;
   std::map<std::string, double> scalars;  // "global_step", "seed", and what the model added
   std::vector<std::string> fetches;
+  Tracer* tracer = nullptr;  // gets the program's steps while it records; may be null
 };
 
 struct StepOutcome {

@@ -32,6 +32,7 @@ class StepLister {
         info.source = Source(step->location);
         info.detail = Detail(*step);
         info.library = step->body.type == fb::StepBody::LibraryCall;
+        info.bfloat16 = info.library && Narrow(step->inputs[0]);
         info.work = WorkOf(*step);
       }
       StepInfo& merges = Add(*section, "LaneSum");
@@ -72,6 +73,9 @@ class StepLister {
     }
     return "";
   }
+
+  // Of two bytes: bfloat16.
+  bool Narrow(uint32_t buffer) const { return SizeOf(static_cast<DType>(program_.buffers[buffer]->dtype)) == 2; }
 
   // A batched buffer counts per row, any other whole.
   void AddBytes(uint32_t buffer, double times, StepWork& work) const {

@@ -33,6 +33,7 @@ struct StepInfo {
   std::string detail;               // the kernel with its ops, or the library's primitive and implementation
   std::string source;               // "file:line"
   bool library = false;             // a library call, else own code
+  bool bfloat16 = false;            // a library call on bfloat16 operands
   StepWork work;
 };
 

@@ -15,6 +15,7 @@
 #include "base/status_macros.h"
 #include "estimator/estimator.h"
 #include "estimator/train_and_evaluate.h"
+#include "samples/common_flags.h"
 #include "samples/fashion_input.h"
 #include "samples/loss_log.h"
 #include "samples/models.h"
@@ -64,6 +65,7 @@ RunConfig MakeConfig() {
   if (const std::string path = absl::GetFlag(FLAGS_init_from); !path.empty()) {
     config.warm_start_from = WarmStartSettings{.path = path};
   }
+  ApplyCommonFlags(&config);
   return config;
 }
 

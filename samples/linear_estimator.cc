@@ -13,6 +13,7 @@
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
+#include "samples/common_flags.h"
 #include "samples/sample_main.h"
 
 ABSL_FLAG(std::string, model_dir, "", "Folder for checkpoints and compiled programs. Empty: a temporary folder.");
@@ -54,11 +55,10 @@ absl::StatusOr<Dataset> EvalInput(const InputContext& context) {
 }
 
 absl::Status Run() {
-  Estimator estimator(
-      ModelFn,
-      RunConfig{.model_dir = absl::GetFlag(FLAGS_model_dir),
-                .train_distribute = MirroredStrategy(absl::StrSplit(absl::GetFlag(FLAGS_devices), ','))},
-      {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
+  RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir),
+                   .train_distribute = MirroredStrategy(absl::StrSplit(absl::GetFlag(FLAGS_devices), ','))};
+  ApplyCommonFlags(&config);
+  Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
   TD_RETURN_IF_ERROR(estimator.Train(TrainInput));
   TD_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(EvalInput));
   TD_ASSIGN_OR_RETURN(const HostTensor kernel, estimator.GetVariableValue("dense/kernel"));

@@ -16,6 +16,7 @@
 #include "frontends/metrics.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
+#include "samples/common_flags.h"
 #include "samples/sample_main.h"
 
 ABSL_FLAG(std::string, data_dir, tandem::kFashionMnistDir,
@@ -68,8 +69,9 @@ absl::StatusOr<Dataset> EvalInput(const InputContext& context) {
 }
 
 absl::Status Run() {
-  Estimator estimator(ModelFn, RunConfig{.model_dir = absl::GetFlag(FLAGS_model_dir)},
-                      {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
+  RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir)};
+  ApplyCommonFlags(&config);
+  Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
   TD_ASSIGN_OR_RETURN(const EvalResult result,
                       TrainAndEvaluate(estimator, {.input_fn = TrainInput, .max_steps = absl::GetFlag(FLAGS_max_steps)},
                                        {.input_fn = EvalInput}));

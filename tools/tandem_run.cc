@@ -18,6 +18,9 @@
 #include "base/status_macros.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/checkpoint/safetensors.h"
+#include "estimator/trace/trace_steps.h"
+#include "estimator/trace/tracer.h"
+#include "passes/analysis/step_cost.h"
 #include "runtime/run.h"
 #include "tools/dump/find_executable.h"
 #include "tools/run/random_inputs.h"
@@ -36,6 +39,10 @@ ABSL_FLAG(int64_t, seed, 0, "Of random inputs, initialisers and the program's ra
 ABSL_FLAG(int, threads, 0, "Threads of all replicas together; 0: the machine's number of cores.");
 ABSL_FLAG(std::vector<std::string>, scalars, {},
           "Step scalars: name=value,... Without: global_step as in the checkpoint or 0, then counted up; others 0.1.");
+ABSL_FLAG(std::string, trace, "",
+          "Write a Chrome trace to this file: what every thread did when, how fast, and what limits it. For "
+          "chrome://tracing and ui.perfetto.dev.");
+ABSL_FLAG(std::string, trace_steps, "0-999999999", "FIRST-LAST of the steps in the trace, counted from 0.");
 ABSL_FLAG(std::string, outputs, "", "A safetensors file to write the outputs of the last step to.");
 ABSL_FLAG(
     bool, check, false,
@@ -135,6 +142,12 @@ class Runner {
     if (std::string path = absl::GetFlag(FLAGS_inputs); !path.empty()) {
       TD_ASSIGN_OR_RETURN(given_, ReadSafetensors(Env::Default(), path));
     }
+    if (const std::string file = absl::GetFlag(FLAGS_trace); !file.empty()) {
+      TD_ASSIGN_OR_RETURN(const auto steps, ParseTraceSteps(absl::GetFlag(FLAGS_trace_steps)));
+      tracer_ = std::make_unique<Tracer>(Tracer::Options{
+          .file = file, .first_step = steps.first, .last_step = steps.second, .machine = HostMachineModel()});
+      tracer_->BeginLoop();
+    }
     rows_ = absl::GetFlag(FLAGS_rows);
     if (rows_ < 0) return absl::InvalidArgumentError("--rows must not be negative");
     for (const auto& [name, value] : given_) {
@@ -167,7 +180,7 @@ class Runner {
     if (check_) {
       TD_ASSIGN_OR_RETURN(before, Variables());
     }
-    TD_ASSIGN_OR_RETURN(RunResult result, Run(*model_, inputs, scalars_));
+    TD_ASSIGN_OR_RETURN(RunResult result, TracedRun(inputs));
     if (!result.finite) {
       return absl::InternalError(absl::StrCat("step ", step, ": a NaN or infinity was found; no variable has changed"));
     }
@@ -180,8 +193,9 @@ class Runner {
     return absl::OkStatus();
   }
 
-  absl::Status Finish() const {
+  absl::Status Finish() {
     PrintOutputs(outputs_);
+    if (tracer_) TD_RETURN_IF_ERROR(tracer_->EndLoop());
     if (std::string path = absl::GetFlag(FLAGS_outputs); !path.empty()) {
       TD_RETURN_IF_ERROR(WriteSafetensors(Env::Default(), path, outputs_));
     }
@@ -211,6 +225,21 @@ class Runner {
     return values;
   }
 
+  absl::StatusOr<RunResult> TracedRun(const TensorMap& inputs) {
+    if (tracer_ == nullptr) return Run(*model_, inputs, scalars_);
+    tracer_->BeginStep();
+    model_->session().set_trace(tracer_->step_trace());
+    absl::StatusOr<RunResult> result = absl::UnknownError("");
+    {
+      TracePhase phase(tracer_.get(), "step");
+      result = Run(*model_, inputs, scalars_);
+    }
+    model_->session().set_trace(nullptr);
+    tracer_->AddSteps(model_->executable(), static_cast<int64_t>(scalars_["global_step"]));
+    TD_RETURN_IF_ERROR(tracer_->EndStep());
+    return result;
+  }
+
   // Keeps the larger error, relative to the tolerance, of all steps.
   void Note(const std::string& what, const TensorError& e) {
     auto [it, first] = errors_.emplace(what, e);
@@ -232,6 +261,7 @@ class Runner {
 
   std::unique_ptr<LoadedExecutable> model_;
   std::unique_ptr<ReferenceCheck> check_;  // null without --check
+  std::unique_ptr<Tracer> tracer_;         // null without --trace
   Scalars scalars_;
   TensorMap given_, outputs_;
   int64_t rows_ = 0;

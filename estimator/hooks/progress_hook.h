@@ -13,8 +13,9 @@
 
 namespace tandem {
 
-// Rewrites its line at most five times a second: "step 1200/4690  loss 0.4312  10873 images/s". The cursor stays at the
-// start of the line, so that a log line covers it.
+// Rewrites its line at most five times a second: "step 1200/4690  loss 0.4312  10873 images/s",
+// and "  input wait 12 %" behind it when the loop waited for batches in more than 2 % of the time. The cursor stays at
+// the start of the line, so that a log line covers it.
 class ProgressHook : public SessionRunHook {
  public:
   // `max_steps`: 0 when not known. `write` puts characters on the terminal.
@@ -32,6 +33,7 @@ class ProgressHook : public SessionRunHook {
   Clock clock_;
   double last_time_ = 0;
   int64_t examples_ = 0;
+  double input_seconds_ = 0;
 };
 
 // Whether stderr is a terminal, and a writer to it.

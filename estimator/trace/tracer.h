@@ -1,0 +1,115 @@
+// Tracer: a window of a job's steps as a Chrome trace, which chrome://tracing and ui.perfetto.dev show.
+#ifndef TANDEM_ESTIMATOR_TRACE_TRACER_H_
+#define TANDEM_ESTIMATOR_TRACE_TRACER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "base/env.h"
+#include "passes/analysis/machine_model.h"
+#include "runtime/executable.h"
+#include "runtime/step_info.h"
+#include "runtime/step_trace.h"
+
+namespace tandem {
+
+// The file has a track per thread of the pool with an event for every execution of a program's step: its name is the
+// op's with its scope, its arguments say what it computed and how fast: "GFLOP/s", "GB/s", "bound" (what limits it on
+// this machine), "expected_us" (cost_model.h), and "of_limit", the time that the machine needs at least divided by the
+// time taken. A track of its own has the phases of the loop around the steps: input wait, step, hooks, checkpoint.
+//
+// Calls come from the thread that runs the loop:
+//   BeginLoop  (BeginStep  AddPhase... AddSteps  EndStep)...  EndLoop
+// A loop inside another's step (an evaluation in a hook) is traced while that step is, at most as many steps as the
+// window has.
+class Tracer {
+ public:
+  struct Options {
+    std::string file;
+    // Of the steps of all outermost loops of this process, from 0, whatever the global step is.
+    int64_t first_step = 10, last_step = 14;
+    MachineModel machine;
+    Env* env = nullptr;  // Env::Default() when null
+  };
+  explicit Tracer(Options options);
+
+  void BeginLoop();
+  // Writes the file when it has something new.
+  absl::Status EndLoop();
+  void BeginStep();
+  // Writes the file when the window ends here.
+  absl::Status EndStep();
+
+  // Whether the running step is in the window. What is added outside of it is dropped.
+  bool recording() const { return !loops_.empty() && loops_.back().recording; }
+  // For Session::set_trace: null outside of the window.
+  StepTrace* step_trace() { return recording() ? &steps_ : nullptr; }
+
+  // Times are TraceNow()'s. `args`: the inside of a JSON object, may be empty.
+  void AddPhase(absl::string_view name, int64_t begin, int64_t end, absl::string_view args = "");
+  // Moves what step_trace() has got from one run of `executable` into the trace. `global_step` is for the reader.
+  void AddSteps(const Executable& executable, int64_t global_step);
+
+  // The trace so far.
+  std::string Json() const;
+  // Steps traced so far, of outermost loops.
+  int64_t steps_traced() const { return traced_; }
+  const Options& options() const { return options_; }
+
+ private:
+  struct Loop {
+    bool recording = false;
+    int64_t steps = 0;
+  };
+  // What is the same in all events of a step.
+  struct StepLabel {
+    StepInfo info;
+    std::string begin;  // of the event's JSON, up to its first argument that varies
+  };
+  struct Program {
+    std::string key, mode;
+    std::vector<StepLabel> labels;
+  };
+
+  Program& ProgramOf(const Executable& executable);
+  void AddStep(const Executable& executable, const StepLabel& label, const StepRecord& record, int thread,
+               int64_t global_step, double seconds);
+  std::string Time(int64_t ns) const;
+  absl::Status Write();
+
+  const Options options_;
+  std::vector<Loop> loops_;
+  int64_t steps_begun_ = 0, traced_ = 0;
+  StepTrace steps_;
+  std::map<std::string, Program> programs_;  // by mode and key
+  int64_t origin_ = 0;                       // time 0 of the file
+  int threads_ = 0;
+  std::vector<std::string> events_;
+  size_t written_ = 0;
+};
+
+// From here to the end of the scope is a phase.
+class TracePhase {
+ public:
+  TracePhase(Tracer* tracer, absl::string_view name) : tracer_(tracer), name_(name) {
+    if (tracer_ != nullptr && tracer_->recording()) begin_ = TraceNow();
+  }
+  ~TracePhase() {
+    if (begin_ != 0) tracer_->AddPhase(name_, begin_, TraceNow());
+  }
+  TracePhase(const TracePhase&) = delete;
+  TracePhase& operator=(const TracePhase&) = delete;
+
+ private:
+  Tracer* const tracer_;  // may be null
+  const std::string name_;
+  int64_t begin_ = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_TRACE_TRACER_H_

@@ -1,0 +1,56 @@
+#include "passes/analysis/step_cost.h"
+
+#include "gtest/gtest.h"
+#include "runtime/testing/executable_builder.h"
+
+namespace tandem {
+namespace {
+
+constexpr int kShardRows = 64, kIn = 256, kOut = 128;
+
+std::shared_ptr<const Executable> MatMulAndUpdate() {
+  ExecutableBuilder b(/*replicas=*/1, /*lanes=*/2, /*rows_per_lane=*/kShardRows, kShardRows);
+  const int sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
+  b.index().kernels[sgd]->flops_per_row = 2;
+  const int w = b.Variable("w", {kIn, kOut}), x = b.Input("x", {kBatch, kIn}), y = b.Shard("y", {kBatch, kOut});
+  const int sum = b.Step("sum", {kIn, kOut});
+  b.Map();
+  b.MatMul("dense", x, w, y);
+  b.Global();
+  b.Launch("update", sgd, {sum}, {w}, kIn * kOut);
+  auto executable = Executable::Parse(BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "k", "code"}}));
+  EXPECT_TRUE(executable.ok()) << executable.status();
+  return *executable;
+}
+
+TEST(StepCost, TakesTheSlowerOfComputeAndMemoryPlusOverhead) {
+  const auto executable = MatMulAndUpdate();
+  const std::vector<StepInfo> steps = ListSteps(*executable);
+  ASSERT_EQ(steps[0].name, "dense");
+  MachineModel machine = *BuiltInMachineModel("zen4");
+  const Cost matmul = ExpectedCost(machine, *executable, steps[0], kShardRows);
+  EXPECT_DOUBLE_EQ(matmul.compute_seconds, 2.0 * kShardRows * kIn * kOut / machine.library_f32);
+  EXPECT_DOUBLE_EQ(matmul.seconds, LimitSeconds(matmul) + machine.library_call_overhead);
+  EXPECT_EQ(matmul.bound, Bound::kCompute);
+  // Half the rows compute half as much.
+  EXPECT_DOUBLE_EQ(ExpectedCost(machine, *executable, steps[0], kShardRows / 2).compute_seconds,
+                   matmul.compute_seconds / 2);
+  machine.library_f32 *= 1000;
+  machine.l2_bandwidth *= 1000;
+  EXPECT_EQ(ExpectedCost(machine, *executable, steps[0], kShardRows).bound, Bound::kOverhead);
+}
+
+TEST(StepCost, GlobalStepsPayForTheirBarrier) {
+  const auto executable = MatMulAndUpdate();
+  const std::vector<StepInfo> steps = ListSteps(*executable);
+  ASSERT_EQ(steps[2].name, "update");
+  const MachineModel machine = *BuiltInMachineModel("zen4");
+  const Cost update = ExpectedCost(machine, *executable, steps[2], 0);
+  EXPECT_DOUBLE_EQ(update.overhead_seconds, machine.kernel_call_overhead + machine.section_overhead);
+  EXPECT_DOUBLE_EQ(update.memory_seconds, 2.0 * 4 * kIn * kOut / Bandwidth(machine, 2.0 * 4 * kIn * kOut));
+}
+
+TEST(StepCost, TheHostHasAModel) { EXPECT_GT(HostMachineModel().library_f32, 0); }
+
+}  // namespace
+}  // namespace tandem
