@@ -1,0 +1,74 @@
+#include "tools/scale/measure.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "base/host_tensor.h"
+#include "base/status_macros.h"
+#include "runtime/step_info.h"
+#include "runtime/step_trace.h"
+#include "tools/run/random_inputs.h"
+
+namespace tandem {
+namespace {
+
+double Median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
+  return v[v.size() / 2];
+}
+
+}  // namespace
+
+absl::StatusOr<Measured> Measure(const std::string& path, int runs) {
+  LoadOptions options;
+  TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, Executable::Load(path));
+  options.threads = executable->num_replicas();
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<LoadedExecutable> model, LoadExecutable(path, options));
+  const fb::ExecutableT& index = model->executable().index();
+  std::map<std::string, HostTensor> inputs;
+  for (const auto& input : index.inputs) {
+    Shape shape = input->shape;
+    shape[0] = model->max_rows();
+    inputs[input->name] = RandomInput(input->name, static_cast<DType>(input->dtype), shape, 1, 0);
+  }
+  std::map<std::string, double> scalars = {{"global_step", 0}, {"seed", 0}};
+  // A rate so small that random data cannot make the weights overflow.
+  for (const auto& s : index.scalars) scalars.emplace(s->name, 1e-6);
+  auto step = [&]() -> absl::StatusOr<double> {
+    const int64_t start = TraceNow();
+    TD_ASSIGN_OR_RETURN(RunResult result, Run(*model, inputs, scalars));
+    scalars["global_step"] += 1;
+    if (!result.finite) return absl::InternalError("a step on random inputs was not finite");
+    return 1e-9 * static_cast<double>(TraceNow() - start);
+  };
+
+  Measured measured;
+  std::vector<double> walls;
+  for (int i = 0; i < runs + 2; ++i) {
+    TD_ASSIGN_OR_RETURN(double seconds, step());
+    if (i >= 2) walls.push_back(seconds);
+  }
+  measured.wall = Median(walls);
+
+  StepTrace trace;
+  model->session().set_trace(&trace);
+  for (int i = 0; i < runs; ++i) TD_RETURN_IF_ERROR(step().status());
+  model->session().set_trace(nullptr);
+  const std::vector<StepInfo> infos = ListSteps(*executable);
+  measured.steps.seconds.assign(infos.size(), 0);
+  const double devices = executable->num_replicas();
+  double first_map_records = 0;
+  auto first_map = std::find_if(infos.begin(), infos.end(), [](const StepInfo& s) { return s.map; });
+  for (const auto& thread : trace.threads) {
+    for (const StepRecord& r : thread) {
+      // A global step's pieces run on several threads at the same time; each device would run its own.
+      measured.steps.seconds[r.id] += 1e-9 * static_cast<double>(r.end - r.begin) / (runs * devices);
+      if (first_map != infos.end() && r.id == first_map->id) first_map_records += 1;
+    }
+  }
+  measured.steps.shards = std::max(1.0, first_map_records / (runs * devices));
+  return measured;
+}
+
+}  // namespace tandem

@@ -1,0 +1,25 @@
+// Times of a compiled program on this machine, on random inputs.
+#ifndef TANDEM_TOOLS_SCALE_MEASURE_H_
+#define TANDEM_TOOLS_SCALE_MEASURE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "runtime/run.h"
+#include "tools/scale/step_model.h"
+
+namespace tandem {
+
+struct Measured {
+  StepSeconds steps;  // of one device
+  double wall = 0;    // seconds per step, median, as the caller sees it and without records
+};
+
+// Runs `runs` steps for the wall time and as many again with records, behind two that do not count, on as many threads
+// as the program has replicas. Errors: those of LoadExecutable and Run.
+absl::StatusOr<Measured> Measure(const std::string& path, int runs);
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_SCALE_MEASURE_H_

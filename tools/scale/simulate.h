@@ -1,0 +1,31 @@
+// The course of a training step on many devices.
+#ifndef TANDEM_TOOLS_SCALE_SIMULATE_H_
+#define TANDEM_TOOLS_SCALE_SIMULATE_H_
+
+#include <vector>
+
+#include "tools/scale/interconnect.h"
+#include "tools/scale/step_model.h"
+
+namespace tandem {
+
+struct BucketForecast {
+  double start = 0, end = 0;  // seconds into the step
+  double stall = 0;           // seconds for which the step stands still because of it
+};
+
+struct Forecast {
+  double step = 0;           // seconds
+  double communication = 0;  // of all buckets
+  double exposed = 0;        // of them, what no computation hides
+  std::vector<BucketForecast> buckets;
+  int worst = -1;  // the bucket with the largest stall; -1 when none stalls
+};
+
+// Every device computes the same and at the same speed (weak scaling: the batch per device stays). Buckets are combined
+// one after another in the order of their numbers, each as soon as it is ready; a blocking one delays what follows it.
+Forecast Simulate(const StepModel& model, int devices, Algorithm algorithm, const Topology& topology);
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_SCALE_SIMULATE_H_
