@@ -4,9 +4,10 @@
 // maps: one, plus one for every reduction over the batch whose result flows back into batched values, as batch-norm
 // statistics do). Values that cross from one map to another or leave the step stay batched ("keep"), sums over the
 // batch become reductions over the lanes. Constants and values made from nothing (dropout masks, ones) are repeated
-// where they are used. The number of lanes is a function of the global batch alone, so that results do not depend on
-// the number of devices or threads; an op that mixes rows forces one lane and one shard per replica, which a warning
-// says.
+// where they are used. The numbers of lanes and rows of a shard come from expected times (shard_sizes.h) and are a
+// function of the model, the global batch and the target, so that results do not depend on the number of devices or
+// threads; td.shard_choice says what was weighed. An op that mixes rows forces one lane and one shard per replica,
+// which a warning says.
 //
 //   func.func @step(%x: tensor<?x4xf32>) -> tensor<4xf32> {
 //     %0 = td.relu %x : tensor<?x4xf32>
@@ -24,6 +25,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/batch_axis.h"
+#include "passes/analysis/measure_step.h"
 #include "passes/pass_util.h"
 #include "passes/shard_sizes.h"
 
@@ -123,8 +125,14 @@ class FormShardMapPass : public ModulePass<FormShardMapPass> {
     CopyReturnedInputs(step);
     BatchAxis axis(step);
     if (axis.num_levels() == 0) return;
+    absl::StatusOr<MachineModel> machine = MachineModelOf(module);
+    if (!machine.ok()) {
+      module->emitError() << std::string(machine.status().message());
+      return signalPassFailure();
+    }
     ShardSizes sizes = ChooseShardSizes(ModuleInt(module, "td.batch", 32), ModuleInt(module, "td.replicas", 1),
-                                        ModuleInt(module, "td.lanes", 0), ModuleInt(module, "td.shard_rows", 0));
+                                        ModuleInt(module, "td.lanes", 0), ModuleInt(module, "td.shard_rows", 0),
+                                        MeasureStep(step, axis), *machine);
     if (mlir::Operation* op = axis.mixing_op()) {
       if (ModuleInt(module, "td.replicas", 1) > 1) {
         op->emitError() << "mixes rows of the batch, which is not possible across several devices: use one device";
@@ -133,7 +141,9 @@ class FormShardMapPass : public ModulePass<FormShardMapPass> {
       op->emitWarning() << "mixes rows of the batch: the whole batch of a replica runs as one shard, on one thread";
       sizes.lanes = ModuleInt(module, "td.replicas", 1);
       sizes.rows_per_lane = sizes.shard_rows = ModuleInt(module, "td.batch", 32);
+      sizes.reason = "one lane and shard per replica, because an op mixes rows of the batch";
     }
+    module->setAttr("td.shard_choice", mlir::StringAttr::get(&getContext(), sizes.reason));
     Rebuild(step, axis, sizes);
   }
 

@@ -1,37 +1,139 @@
 #include "passes/shard_sizes.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "passes/analysis/cost_model.h"
 
 namespace tandem {
 namespace {
 
-// Eight lanes keep 1 to 8 threads busy without a row of the gradient per example; big batches get sixteen.
-constexpr int64_t kSmallLanes = 8, kBigLanes = 16, kBigBatch = 512;
-// Larger shards leave the cache, smaller ones lose matmul efficiency (docs/performance.md).
-constexpr int64_t kMaxShardRows = 32;
+constexpr int64_t kLaneCounts[] = {16, 8, 4};
+constexpr int64_t kBigBatch = 512;            // that gets 16 lanes
+constexpr double kBigSums = 4.0 * (1 << 20);  // of a lane that may have fewer than 8 neighbours
+// Expected times are guesses: one this much longer is as good.
+constexpr double kTolerance = 1.05;
+// A library writes a sum over rows in its own layout, then reorders it: one write, one read, one write. Adding a
+// shard's sum to the lane's takes two reads and a write.
+constexpr double kSumPasses = 3, kAddPasses = 3;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Seconds of one shard without the addition of its sums to the lane's.
+double ShardSeconds(const StepWork& work, const MachineModel& machine, double rows) {
+  double seconds = 0;
+  auto pass = [&](double bytes, double distance) { return bytes / Bandwidth(machine, distance, kNominalThreads); };
+  for (const OpWork& op : work.ops) {
+    double memory = pass(rows * op.written, rows * op.written);
+    for (const OpWork::Read& read : op.reads) memory += pass(rows * read.bytes, rows * read.distance);
+    // Weights were last read by the shard before.
+    memory += pass(op.static_bytes, work.static_bytes + rows * work.row_bytes);
+    const double compute = rows * op.flops / (op.library ? machine.library_f32 : machine.vector_f32);
+    seconds += std::max(compute, memory) + (op.library ? machine.library_call_overhead : machine.kernel_call_overhead);
+    seconds += pass((op.library ? kSumPasses : 1) * op.sum_bytes, op.sum_bytes);
+  }
+  return seconds;
+}
+
+// The shard size, at most `max_rows`, with the least expected time for a lane of `rows` rows; the smallest of equals,
+// because it takes the least memory.
+int64_t BestShardRows(const StepWork& work, const MachineModel& machine, int64_t rows, int64_t max_rows) {
+  int64_t best = 0;
+  double best_seconds = 0;
+  for (int64_t shards = CeilDiv(rows, max_rows); shards <= rows; ++shards) {
+    const int64_t shard_rows = CeilDiv(rows, shards);
+    if (shard_rows == best) continue;  // the same rows in more shards
+    const double seconds = LaneSeconds(work, machine, rows, shard_rows);
+    if (best == 0 || seconds <= best_seconds) {
+      best = shard_rows;
+      best_seconds = seconds;
+    }
+    if (shard_rows == 1) break;
+  }
+  return best;
+}
+
+class Chooser {
+ public:
+  Chooser(int64_t batch, int64_t replicas, int64_t max_shard_rows, const StepWork& work, const MachineModel& machine)
+      : batch_(batch), replicas_(replicas), max_shard_rows_(max_shard_rows), work_(work), machine_(machine) {}
+
+  ShardSizes WithLanes(int64_t lanes) const {
+    ShardSizes sizes;
+    sizes.lanes = lanes;
+    while (sizes.lanes % replicas_ != 0) sizes.lanes *= 2;
+    const int64_t rows = std::max<int64_t>(1, CeilDiv(batch_, sizes.lanes / replicas_));
+    sizes.shard_rows = max_shard_rows_ > 0 ? CeilDiv(rows, CeilDiv(rows, max_shard_rows_))
+                                           : BestShardRows(work_, machine_, rows, rows);
+    // Whole shards: a library primitive that works on a full shard must not reach into the next lane's rows.
+    sizes.rows_per_lane = CeilDiv(rows, sizes.shard_rows) * sizes.shard_rows;
+    sizes.seconds = CeilDiv(sizes.lanes, kNominalThreads) * LaneSeconds(work_, machine_, rows, sizes.shard_rows) +
+                    ReduceSeconds(sizes.lanes);
+    return sizes;
+  }
+
+  ShardSizes Choose() const {
+    int64_t odd = replicas_;
+    while (odd % 2 == 0) odd /= 2;
+    std::vector<ShardSizes> options;
+    std::vector<std::string> seen;
+    for (int64_t lanes : kLaneCounts) {
+      if (lanes > 8 && batch_ * replicas_ < kBigBatch) continue;
+      if (lanes < 8 && work_.lane_bytes < kBigSums) continue;
+      // No lane without a row, unless there are more replicas than rows.
+      while (lanes > 1 && lanes * odd > batch_ * replicas_) lanes /= 2;
+      const ShardSizes sizes = WithLanes(lanes * odd);
+      if (!options.empty() && options.back().lanes == sizes.lanes) continue;
+      options.push_back(sizes);
+      seen.push_back(
+          absl::StrFormat("%d lanes in shards of %d: %.4g ms", sizes.lanes, sizes.shard_rows, 1e3 * sizes.seconds));
+    }
+    double least = options[0].seconds;
+    for (const ShardSizes& o : options) least = std::min(least, o.seconds);
+    size_t chosen = 0;
+    while (chosen + 1 < options.size() &&
+           (options[chosen].seconds > kTolerance * least || options[chosen].lanes * work_.lane_bytes > kMaxSlotBytes)) {
+      ++chosen;
+    }
+    options[chosen].reason = absl::StrFormat(
+        "%d lanes of %d rows in shards of %d; one lane's sums take %.4g MiB; expected for the maps on %d threads: ",
+        options[chosen].lanes, options[chosen].rows_per_lane, options[chosen].shard_rows, work_.lane_bytes / (1 << 20),
+        kNominalThreads);
+    for (size_t i = 0; i < seen.size(); ++i) absl::StrAppend(&options[chosen].reason, i ? ", " : "", seen[i]);
+    return options[chosen];
+  }
+
+ private:
+  // All slots are read once, the sum is written; all threads take part.
+  double ReduceSeconds(int64_t lanes) const {
+    const double bytes = (lanes + 1) * work_.lane_bytes / kNominalThreads;
+    return bytes / Bandwidth(machine_, lanes * work_.lane_bytes / kNominalThreads, kNominalThreads) +
+           machine_.section_overhead;
+  }
+
+  const int64_t batch_, replicas_, max_shard_rows_;
+  const StepWork& work_;
+  const MachineModel& machine_;
+};
 
 }  // namespace
 
-ShardSizes ChooseShardSizes(int64_t batch, int64_t replicas, int64_t lanes, int64_t shard_rows) {
-  int64_t odd = replicas;
-  while (odd % 2 == 0) odd /= 2;
-  int64_t global = batch * replicas;
-  ShardSizes sizes;
-  if (lanes > 0) {
-    sizes.lanes = lanes;
-  } else {
-    sizes.lanes = (global >= kBigBatch ? kBigLanes : kSmallLanes) * odd;
-    // No lane without a row, unless there are more replicas than rows.
-    while (sizes.lanes > global && sizes.lanes % 2 == 0 && sizes.lanes > odd) sizes.lanes /= 2;
-  }
-  while (sizes.lanes % replicas != 0) sizes.lanes *= 2;
-  int64_t lanes_per_replica = sizes.lanes / replicas;
-  int64_t rows = std::max<int64_t>(1, (batch + lanes_per_replica - 1) / lanes_per_replica);
-  int64_t max_rows = shard_rows > 0 ? shard_rows : kMaxShardRows;
-  int64_t shards = (rows + max_rows - 1) / max_rows;
-  sizes.shard_rows = (rows + shards - 1) / shards;
-  // Whole shards: a library primitive that works on a full shard must not reach into the next lane's rows.
-  sizes.rows_per_lane = shards * sizes.shard_rows;
+double LaneSeconds(const StepWork& work, const MachineModel& machine, int64_t rows, int64_t shard_rows) {
+  const int64_t shards = CeilDiv(rows, shard_rows);
+  const double add = kAddPasses * work.lane_bytes / Bandwidth(machine, 2 * work.lane_bytes, kNominalThreads);
+  // A short last shard runs as a full one in the library.
+  return shards * ShardSeconds(work, machine, static_cast<double>(shard_rows)) + (shards - 1) * add;
+}
+
+ShardSizes ChooseShardSizes(int64_t batch, int64_t replicas, int64_t lanes, int64_t shard_rows, const StepWork& work,
+                            const MachineModel& machine) {
+  const Chooser chooser(batch, replicas, shard_rows, work, machine);
+  if (lanes <= 0) return chooser.Choose();
+  ShardSizes sizes = chooser.WithLanes(lanes);
+  sizes.reason = absl::StrFormat("%d lanes, as asked for, of %d rows in shards of %d", sizes.lanes, sizes.rows_per_lane,
+                                 sizes.shard_rows);
   return sizes;
 }
 

@@ -3,6 +3,10 @@
 #define TANDEM_PASSES_SHARD_SIZES_H_
 
 #include <cstdint>
+#include <string>
+
+#include "passes/analysis/machine_model.h"
+#include "passes/analysis/step_work.h"
 
 namespace tandem {
 
@@ -10,11 +14,27 @@ struct ShardSizes {
   int64_t lanes = 1;          // of the global batch: a power of two times the odd part of the number of replicas
   int64_t rows_per_lane = 1;  // capacity of a lane in examples: a multiple of shard_rows
   int64_t shard_rows = 1;     // examples that one kernel call sees at most
+  double seconds = 0;         // expected for the maps of a step on kNominalThreads threads
+  std::string reason;         // for people: what was weighed
 };
+
+// Expected times are of a machine of this many cores, whatever the machine has: results depend on lanes and shards, so
+// these may depend on the model, the global batch and the target only.
+constexpr int kNominalThreads = 4;
 
 // `batch`: examples per replica. `lanes`, `shard_rows`: what the user asked for, 0 to choose. The choice of lanes
 // depends on batch * replicas and on the odd part of `replicas` only, so that 1 x 128, 2 x 64 and 4 x 32 agree.
-ShardSizes ChooseShardSizes(int64_t batch, int64_t replicas, int64_t lanes, int64_t shard_rows);
+//
+// Lanes are 16 (for 512 rows and more), 8 or 4 (where one lane's sums take 4 MiB and more), times that odd part: the
+// most whose expected time is within 5 % of the best, because more lanes keep more threads and devices busy, but few
+// enough for the slots of all lanes to stay within kMaxSlotBytes.
+ShardSizes ChooseShardSizes(int64_t batch, int64_t replicas, int64_t lanes, int64_t shard_rows, const StepWork& work,
+                            const MachineModel& machine);
+
+constexpr double kMaxSlotBytes = 256.0 * (1 << 20);
+
+// Seconds that one thread needs for a lane of `rows` rows in shards of `shard_rows`.
+double LaneSeconds(const StepWork& work, const MachineModel& machine, int64_t rows, int64_t shard_rows);
 
 }  // namespace tandem
 

@@ -1,39 +1,100 @@
 #include "passes/shard_sizes.h"
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace tandem {
 namespace {
 
+using testing::HasSubstr;
+
+MachineModel Machine() { return *BuiltInMachineModel("zen4"); }
+
+// A convolution and its filter gradient with `weights` bytes of weights, `bytes` a row and `flops` a row.
+StepWork Convolution(double flops, double bytes, double weights) {
+  OpWork forward = {
+      .library = true, .flops = flops, .reads = {{bytes, 1e15}}, .written = bytes, .static_bytes = weights};
+  OpWork gradient = {.library = true, .flops = flops, .reads = {{bytes, 3 * bytes}}, .sum_bytes = weights};
+  return {.ops = {forward, gradient}, .row_bytes = bytes, .static_bytes = weights, .lane_bytes = weights};
+}
+
+ShardSizes Choose(int64_t batch, int64_t replicas, const StepWork& work = {}, int64_t lanes = 0,
+                  int64_t shard_rows = 0) {
+  return ChooseShardSizes(batch, replicas, lanes, shard_rows, work, Machine());
+}
+
 TEST(ShardSizesTest, PowerOfTwoSplitsOfOneBatchHaveTheSameLanes) {
-  for (int64_t global : {64, 128, 512, 1024}) {
-    ShardSizes one = ChooseShardSizes(global, 1, 0, 0);
-    for (int64_t replicas : {2, 4, 8}) {
-      ShardSizes many = ChooseShardSizes(global / replicas, replicas, 0, 0);
-      EXPECT_EQ(many.lanes, one.lanes) << global << " over " << replicas;
-      EXPECT_EQ(many.rows_per_lane, one.rows_per_lane);
-      EXPECT_EQ(many.shard_rows, one.shard_rows);
+  for (const StepWork& work : {StepWork(), Convolution(1e7, 1e5, 1e6), Convolution(1e8, 1e4, 4e7)}) {
+    for (int64_t global : {64, 128, 512, 1024}) {
+      ShardSizes one = Choose(global, 1, work);
+      for (int64_t replicas : {2, 4}) {
+        ShardSizes many = Choose(global / replicas, replicas, work);
+        EXPECT_EQ(many.lanes, one.lanes) << global << " over " << replicas;
+        EXPECT_EQ(many.rows_per_lane, one.rows_per_lane);
+        EXPECT_EQ(many.shard_rows, one.shard_rows);
+        EXPECT_EQ(many.reason, one.reason);
+      }
     }
   }
+  EXPECT_EQ(Choose(8, 8, Convolution(1e7, 1e5, 1e6)).lanes, Choose(64, 1, Convolution(1e7, 1e5, 1e6)).lanes);
 }
 
 TEST(ShardSizesTest, LanesHoldTheBatchInWholeShards) {
   for (int64_t replicas : {1, 2, 3, 4, 6, 7}) {
     for (int64_t batch = 1; batch <= 700; batch += 23) {
-      ShardSizes s = ChooseShardSizes(batch, replicas, 0, 0);
-      EXPECT_EQ(s.lanes % replicas, 0);
-      EXPECT_GE(s.lanes / replicas * s.rows_per_lane, batch);
-      EXPECT_EQ(s.rows_per_lane % s.shard_rows, 0);
-      EXPECT_LE(s.shard_rows, 32);
+      for (const StepWork& work : {StepWork(), Convolution(1e7, 1e5, 1e6)}) {
+        ShardSizes s = Choose(batch, replicas, work);
+        EXPECT_EQ(s.lanes % replicas, 0);
+        EXPECT_GE(s.lanes / replicas * s.rows_per_lane, batch);
+        EXPECT_EQ(s.rows_per_lane % s.shard_rows, 0);
+        EXPECT_GE(s.shard_rows, 1);
+      }
     }
   }
 }
 
 TEST(ShardSizesTest, TakesWhatTheUserAskedFor) {
-  ShardSizes s = ChooseShardSizes(100, 2, 4, 10);
+  ShardSizes s = Choose(100, 2, {}, 4, 10);
   EXPECT_EQ(s.lanes, 4);
   EXPECT_EQ(s.shard_rows, 10);
   EXPECT_EQ(s.rows_per_lane, 50);
+  EXPECT_THAT(s.reason, HasSubstr("4 lanes, as asked for, of 50 rows in shards of 10"));
+  s = Choose(100, 1, Convolution(1e7, 1e5, 1e6), 0, 4);
+  EXPECT_LE(s.shard_rows, 4);
+}
+
+TEST(ShardSizesTest, LargeActivationsGetSmallShards) {
+  // 300 KB a row: some of a shard's rows in L2 (1 MiB) are better than all of them in L3.
+  const ShardSizes s = Choose(512, 1, Convolution(1e6, 3e5, 1e4));
+  EXPECT_LT(s.shard_rows, 8);
+  EXPECT_LT(LaneSeconds(Convolution(1e6, 3e5, 1e4), Machine(), 32, 2),
+            LaneSeconds(Convolution(1e6, 3e5, 1e4), Machine(), 32, 32));
+}
+
+TEST(ShardSizesTest, LargeWeightsGetLargeShards) {
+  // Every shard reads 4 MB of weights and writes a gradient as large.
+  const ShardSizes s = Choose(512, 1, Convolution(1e6, 1e3, 4e6));
+  EXPECT_EQ(s.shard_rows, s.rows_per_lane);
+}
+
+TEST(ShardSizesTest, LargeGradientsGetFewLanes) {
+  // In 2 rows a lane the filter gradient costs as much to write as to compute.
+  const ShardSizes few = Choose(16, 1, Convolution(1e8, 1e4, 1e7));
+  EXPECT_EQ(few.lanes, 4);
+  EXPECT_THAT(few.reason, HasSubstr("4 lanes of 4 rows in shards of 4; one lane's sums take 9.537 MiB"));
+  EXPECT_THAT(few.reason, HasSubstr("8 lanes in shards of 2: "));
+  // Where computing takes much longer, all lanes stay.
+  EXPECT_EQ(Choose(16, 1, Convolution(1e10, 1e4, 1e7)).lanes, 8);
+  // ... unless the memory of their slots is too much.
+  EXPECT_EQ(Choose(16, 1, Convolution(1e12, 1e4, 1e8)).lanes, 4);
+  // Small sums are no reason.
+  EXPECT_EQ(Choose(16, 1, Convolution(1e4, 1e4, 1e6)).lanes, 8);
+}
+
+TEST(ShardSizesTest, BigBatchesGetMoreLanes) {
+  EXPECT_EQ(Choose(512, 1, Convolution(1e7, 1e5, 1e5)).lanes, 16);
+  EXPECT_EQ(Choose(511, 1, Convolution(1e7, 1e5, 1e5)).lanes, 8);
+  EXPECT_EQ(Choose(3, 1, Convolution(1e7, 1e5, 1e5)).lanes, 2);
 }
 
 }  // namespace

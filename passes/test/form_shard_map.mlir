@@ -74,3 +74,18 @@ module attributes {td.batch = 8 : i64, td.replicas = 1 : i64} {
     return %x : tensor<?xi32>
   }
 }
+
+// -----
+
+// A weight gradient that takes as long to write as to compute gets few lanes; the module says why.
+// CHECK: module attributes
+// CHECK-SAME: td.shard_choice = "4 lanes of 4 rows in shards of 4; one lane's sums take 16 MiB; {{.*}} 8 lanes in shards of 2: {{.*}}, 4 lanes in shards of 4: {{.*}}"
+// CHECK-LABEL: func.func @step
+module attributes {td.batch = 8 : i64, td.machine_model = "zen4", td.replicas = 2 : i64} {
+  func.func @step(%x: tensor<?x2048xf32>, %dy: tensor<?x2048xf32>) -> tensor<2048x2048xf32> {
+    // CHECK: td.map_shards
+    // CHECK-SAME: lanes 4 rows 4 shard 4
+    %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x2048xf32>, tensor<?x2048xf32> -> tensor<2048x2048xf32>
+    return %dw : tensor<2048x2048xf32>
+  }
+}

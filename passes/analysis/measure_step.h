@@ -1,0 +1,22 @@
+// The work of a step, from its ops.
+#ifndef TANDEM_PASSES_ANALYSIS_MEASURE_STEP_H_
+#define TANDEM_PASSES_ANALYSIS_MEASURE_STEP_H_
+
+#include "absl/status/statusor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/analysis/batch_axis.h"
+#include "passes/analysis/machine_model.h"
+#include "passes/analysis/step_work.h"
+
+namespace tandem {
+
+// Of a pure step function before maps are formed. Fusion is guessed: values between elementwise ops of one map are
+// taken to stay in registers.
+StepWork MeasureStep(mlir::func::FuncOp step, const BatchAxis& axis);
+
+// The model in td.machine_model (a built-in name, or the text of a file); "generic-avx512" when there is none.
+absl::StatusOr<MachineModel> MachineModelOf(mlir::ModuleOp module);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_ANALYSIS_MEASURE_STEP_H_
