@@ -2,10 +2,11 @@
 //
 // Before: a scheduled step of launches, library calls, maps, collectives, copies and constants. After: module and ops
 // carry the attributes listed in assign_buffers.h. Arguments lie where the runtime put them; a value that a map
-// reduces over the lanes is written straight into the lane's slot, a kept one straight into the batch arena, an update
-// straight over its variable when nothing reads the old value later (else td.copy is inserted, as for a value that is
-// wanted in two places). Everything else shares the shard arena (inside maps; one per thread) or the step arena (top
-// level) by life time.
+// reduces over the lanes is written straight into the lane's slot, a kept one straight into the batch arena (kept
+// values share it by life time, as all that crosses maps of a model with batch statistics is there), an update straight
+// over its variable when nothing reads the old value later (else td.copy is inserted, as for a value that is wanted in
+// two places). Everything else shares the shard arena (inside maps; one per thread) or the step arena (top level) by
+// life time.
 #include "passes/assign_buffers.h"
 
 #include "graph/ir/dist.h"
@@ -42,9 +43,10 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     InsertOutputCopies();
     InsertUpdateCopies();
     InsertYieldCopies();
-    int64_t shard_bytes = 0, lane_bytes = 0, batch_bytes = 0;
+    const int64_t batch_bytes = PlaceKept();
+    int64_t shard_bytes = 0, lane_bytes = 0;
     for (auto map : step_.getOps<td::MapShardsOp>()) {
-      PlaceMapResults(map, &lane_bytes, &batch_bytes);
+      PlaceLaneSlots(map, &lane_bytes);
       shard_bytes = std::max(shard_bytes, PlaceBody(map));
     }
     PlaceUpdates();
@@ -224,26 +226,58 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     }
   }
 
-  void PlaceMapResults(td::MapShardsOp map, int64_t* lane_bytes, int64_t* batch_bytes) {
+  // The last op of the step's block that reads `v` or what is another view of it.
+  static int LastUse(mlir::Value v, const llvm::DenseMap<mlir::Operation*, int>& position) {
+    int last = 0;
+    for (mlir::Operation* user : v.getUsers()) {
+      last = std::max(last, position.lookup(user));
+      if (mlir::isa<td::ReshapeOp, td::AllReduceOp>(user)) {
+        for (mlir::Value view : user->getResults()) last = std::max(last, LastUse(view, position));
+      }
+    }
+    return last;
+  }
+
+  // Offsets in the batch arena, by life time: a kept value is written by one map as a whole, in any order of its
+  // shards, and read by others, so two values of one map never share a place. Returns the arena's size.
+  int64_t PlaceKept() {
+    llvm::DenseMap<mlir::Operation*, int> position;
+    for (mlir::Operation& op : step_.getBody().front()) position.insert({&op, static_cast<int>(position.size())});
+    std::vector<LiveRange> ranges;
+    std::vector<mlir::Value> values;
+    for (auto map : step_.getOps<td::MapShardsOp>()) {
+      const int64_t device_rows = map.getRowsPerLane() * map.getLanes() / ModuleInt(getOperation(), "td.replicas", 1);
+      for (mlir::OpResult result : map.getResults()) {
+        if (!td::IsBatched(result.getType())) continue;
+        const int first = position.lookup(map);
+        ranges.push_back({device_rows * RowBytes(result.getType()), first, std::max(first, LastUse(result, position))});
+        values.push_back(result);
+      }
+    }
+    const ArenaPlan plan = AssignOffsets(ranges, kAlignment);
+    for (size_t i = 0; i < values.size(); ++i) {
+      auto result = mlir::cast<mlir::OpResult>(values[i]);
+      auto map = mlir::cast<td::MapShardsOp>(result.getOwner());
+      mlir::Value inner = map.getBody().front().getTerminator()->getOperand(result.getResultNumber());
+      ids_[result] = Add(inner, "batch", 0, plan.offsets[i], ranges[i].bytes);
+    }
+    if (!values.empty()) RecordPeak("batch", ranges, values, plan.bytes);
+    return plan.bytes;
+  }
+
+  void PlaceLaneSlots(td::MapShardsOp map, int64_t* lane_bytes) {
     mlir::Operation* yield = map.getBody().front().getTerminator();
     mlir::Builder b(&getContext());
     llvm::SmallVector<mlir::Attribute> slots;
     int64_t lane_offset = 0;  // slots are read right after the map, so maps share them
-    int64_t device_rows = map.getRowsPerLane() * map.getLanes() / ModuleInt(getOperation(), "td.replicas", 1);
     for (unsigned i = 0; i < map.getNumResults(); ++i) {
       auto kind = mlir::cast<mlir::StringAttr>(map.getReduce()[i]);
+      if (kind.getValue() == "keep") continue;
       mlir::Value inner = yield->getOperand(i);
-      if (kind.getValue() == "keep") {
-        int64_t bytes = device_rows * RowBytes(inner.getType());
-        int id = Add(inner, "batch", 0, *batch_bytes, bytes);
-        ids_[map.getResult(i)] = id;
-        *batch_bytes += Align(bytes);
-      } else {
-        int64_t bytes = StaticBytes(inner.getType());
-        int id = Add(inner, "lane", 0, lane_offset, bytes);
-        slots.push_back(b.getArrayAttr({b.getI64IntegerAttr(id), kind}));
-        lane_offset += Align(bytes);
-      }
+      int64_t bytes = StaticBytes(inner.getType());
+      int id = Add(inner, "lane", 0, lane_offset, bytes);
+      slots.push_back(b.getArrayAttr({b.getI64IntegerAttr(id), kind}));
+      lane_offset += Align(bytes);
     }
     *lane_bytes = std::max(*lane_bytes, lane_offset);
     map->setAttr("td.lane_slots", b.getArrayAttr(slots));

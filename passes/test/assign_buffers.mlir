@@ -1,4 +1,4 @@
-// RUN: tandem-opt %s -td-assign-buffers | FileCheck %s
+// RUN: tandem-opt %s -td-assign-buffers -split-input-file | FileCheck %s
 
 func.func private @neg(%x: tensor<?x16xf32>) -> tensor<?x16xf32> attributes {td.kernel = "loop"} {
   %0 = td.neg %x : tensor<?x16xf32>
@@ -40,3 +40,38 @@ func.func private @sgd(%w: tensor<16xf32>, %g: tensor<16xf32>) -> tensor<16xf32>
     %u = td.launch @sgd(%w, %r#0) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
     return %u, %r#1 : tensor<16xf32>, tensor<?x16xf32>
   }
+
+// -----
+
+func.func private @neg(%x: tensor<?x16xf32>) -> tensor<?x16xf32> attributes {td.kernel = "loop"} {
+  %0 = td.neg %x : tensor<?x16xf32>
+  return %0 : tensor<?x16xf32>
+}
+
+// Of the values that maps keep, the third takes the first one's place (its only reader is the second map), but the
+// second does not: while one shard writes it, another may still read the first. An output lives to the end.
+// CHECK: module attributes
+// CHECK-SAME: td.arenas = {batch = 8192 : i64
+// CHECK-SAME: {bytes = 4096 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = [[A:[0-9]+]] : i64, row_bytes = 64 : i64, space = "batch"
+// CHECK-SAME: {bytes = 4096 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = [[B:[0-9]+]] : i64, row_bytes = 64 : i64, space = "batch"
+// CHECK-SAME: {bytes = 4096 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = [[A]] : i64, row_bytes = 64 : i64, space = "batch"
+// CHECK-SAME: live = [{bytes = 4096 : i64, name = ""}, {bytes = 4096 : i64, name = ""}], space = "batch"
+func.func @step(%x: tensor<?x16xf32> {td.input = "x"})
+    -> (tensor<?x16xf32> {td.output = "y"}, tensor<?x16xf32> {td.output = "z"}) {
+  %a = td.map_shards (%x : tensor<?x16xf32>) reduce ["keep"] scope ["replica"] lanes 8 rows 8 shard 8 -> (tensor<?x16xf32>) {
+  ^bb0(%s: tensor<?x16xf32>):
+    %0 = td.launch @neg(%s) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+    td.yield %0 : tensor<?x16xf32>
+  }
+  %b = td.map_shards (%a : tensor<?x16xf32>) reduce ["keep"] scope ["replica"] lanes 8 rows 8 shard 8 -> (tensor<?x16xf32>) {
+  ^bb0(%s: tensor<?x16xf32>):
+    %0 = td.launch @neg(%s) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+    td.yield %0 : tensor<?x16xf32>
+  }
+  %c = td.map_shards (%b : tensor<?x16xf32>) reduce ["keep"] scope ["replica"] lanes 8 rows 8 shard 8 -> (tensor<?x16xf32>) {
+  ^bb0(%s: tensor<?x16xf32>):
+    %0 = td.launch @neg(%s) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+    td.yield %0 : tensor<?x16xf32>
+  }
+  return %b, %c : tensor<?x16xf32>, tensor<?x16xf32>
+}
