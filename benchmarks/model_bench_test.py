@@ -6,7 +6,8 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.abspath("tests/support"))
+sys.path[:0] = [os.path.abspath("tests/support"), os.path.abspath("benchmarks/peers")]
+import models  # noqa: E402
 import xunit  # noqa: E402
 
 BINARY = os.path.abspath("benchmarks/model_bench")
@@ -43,6 +44,12 @@ def trains(model, *flags):
     assert ran["steps"] == 1 and ran["seconds_per_step"] > 0, ran
     for loss in (ready["first_loss"], ran["loss"]):
         assert math.isfinite(loss) and loss > 0, (ready, ran)
+
+
+def peers_train_the_same():
+    """The description that the peers' workers build from has as many parameters."""
+    for model, count in PARAMETERS.items():
+        assert models.parameters(models.make(model, 32)) == count, model
 
 
 def counts_work():
@@ -91,6 +98,7 @@ def bad_command():
 
 
 xunit.run("model_bench", [(f"trains_{m}", lambda m=m: trains(m)) for m in PARAMETERS] + [
-    ("trains_vgg16_all", lambda: trains("vgg16", "--all_layers")), ("counts_work", counts_work),
+    ("trains_vgg16_all", lambda: trains("vgg16", "--all_layers")), ("peers_train_the_same", peers_train_the_same),
+    ("counts_work", counts_work),
     ("devices_agree", devices_agree), ("report", report), ("matmul", matmul), ("bad_flags", bad_flags),
     ("bad_command", bad_command)])

@@ -1,0 +1,213 @@
+"""The peer harness without peers: the protocol and its failures, medians, ratios, bars, and the table of a recording."""
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+PEERS = os.path.abspath("benchmarks/peers")
+sys.path[:0] = [os.path.abspath("tests/support"), PEERS]
+import models  # noqa: E402
+import results  # noqa: E402
+import rows  # noqa: E402
+import table  # noqa: E402
+import workers  # noqa: E402
+import xunit  # noqa: E402
+
+LOG = os.path.join(os.environ["TEST_TMPDIR"], "worker.log")
+
+
+def fake_worker(*flags):
+    heard = []
+    command = [sys.executable, os.path.join(PEERS, "testdata", "fake_worker.py"), *flags]
+    return workers.Worker("fake", command, LOG, lambda message, after: heard.append((after, message))), heard
+
+
+def raises(function, pattern):
+    try:
+        function()
+    except workers.WorkerFailed as error:
+        assert re.search(pattern, str(error)), error
+        return
+    raise AssertionError(f"no error like {pattern}")
+
+
+def protocol_works():
+    worker, heard = fake_worker("--step=0.01")
+    try:
+        ready = worker.wait_for("ready", 60)
+        assert ready["model"] == "fake" and ready["batch"] == 7 and ready["parameters"] == 11, ready
+        assert ready["first_loss"] == 1 and ready["peak_rss_bytes"] > 1e6, ready
+        assert worker.run(5, 60) >= 0.01
+        assert worker.run(1, 60) >= 0.01
+    finally:
+        worker.stop()
+    assert [m["event"] for _, m in heard] == ["first_step", "ready", "ran", "ran"], heard
+    assert [m["steps"] for _, m in heard[2:]] == [5, 1]
+    assert 0 < heard[0][0] <= heard[1][0] <= heard[2][0], heard
+    # Standard output belongs to the protocol; what a library prints is in the log.
+    with open(LOG, encoding="utf-8") as file:
+        assert "greeting" in file.read()
+
+
+def worker_ends_at_end_of_input():
+    worker, _ = fake_worker()
+    worker.wait_for("ready", 60)
+    start = time.monotonic()
+    worker.stop()
+    assert time.monotonic() - start < 5, "the worker had to be killed"
+
+
+def failures_have_reasons():
+    worker, _ = fake_worker("--fail=start")
+    raises(lambda: worker.wait_for("ready", 60), "ended with 1: cannot start")
+    worker.stop()
+    worker, _ = fake_worker("--fail=run")
+    worker.wait_for("ready", 60)
+    raises(lambda: worker.run(2, 60), "ended with 1: lost my way")
+    worker.stop()
+    worker, _ = fake_worker("--fail=silent")
+    worker.wait_for("ready", 60)
+    raises(lambda: worker.run(2, 0.2), "no \"ran\" within 0 s")
+    worker.stop()
+
+
+def lines_are_parsed():
+    assert results.parse_line('{"event": "ran", "steps": 2, "seconds_per_step": 0.5}\n')["seconds_per_step"] == 0.5
+    for line in ("", "WARNING: {}", "{", '{"steps": 2}', '{"event": "ran"', "[1]", "3"):
+        assert results.parse_line(line) is None, line
+
+
+def events(row, group, worker, seconds, rss=None, **ready):
+    """What a worker says in a run of len(seconds) rounds."""
+    entry = {"row": row, "worker": worker, "group": group}
+    yield {**entry, "round": -1, "after": 2.0, "said": {"event": "first_step"}}
+    yield {**entry, "round": -1, "after": 3.0, "said": {"event": "ready", "batch": 512, "parameters": 5, **ready}}
+    for number, s in enumerate(seconds):
+        said = {"event": "ran", "steps": 3, "seconds_per_step": s, "loss": 1.0}
+        yield {**entry, "round": number, "after": 4.0 + number,
+               "said": {**said, "peak_rss_bytes": rss} if rss else said}
+
+
+def near(a, b):
+    return a is not None and abs(a - b) <= 1e-9 * abs(b)
+
+
+def quantities_by_hand():
+    """Two groups between which the machine became half as fast: ratios are of one group each."""
+    matmul = {"flops_per_step": 4e9, "parameters": 0}
+    tandem = {"flops_per_step": 1e9}
+    recorded = [
+        *events("s0", 0, "matmul", [0.04, 0.04, 0.09], **matmul),
+        *events("s0", 0, "tandem", [0.010, 0.012, 0.011], 70e6, **tandem),
+        *events("s0", 0, "tandem 1 thread", [0.022, 0.021, 0.023], **tandem),
+        *events("s0", 0, "tandem 2 devices", [0.0110, 0.0100, 0.0120], **tandem),
+        *events("s0", 0, "tandem direct", [0.020, 0.022, 0.030], **tandem),
+        *events("s0", 0, "tandem bf16", [0.005, 0.0055, 0.006], **tandem),
+        *events("s0", 1, "matmul", [0.08, 0.08, 0.08], **matmul),
+        *events("s0", 1, "tandem", [0.022, 0.022, 0.022], 80e6, **tandem),
+        *events("s0", 1, "jax", [0.066, 0.065, 0.088], 200e6),
+        *events("s0", 1, "tf.estimator", [0.055, 0.044, 0.050], 100e6),
+        *events("s0", 1, "torch bf16", [0.033, 0.033, 0.033], 50e6),
+        {"row": "s0", "worker": "torch eager", "group": 1, "round": 1, "failed": "ended with 1: killed"},
+    ]
+    row = results.summarize(recorded)["rows"]["s0"]
+    q = row["quantities"]
+    assert q["fastest peer"] == "tf.estimator" and near(q["speedup"], 0.050 / 0.022), q
+    assert near(q["speedup direct"], 0.050 / 0.022 / 2), q
+    assert near(q["threads"], 2) and near(q["two devices"], 1) and near(q["bf16 gain"], 2), q
+    assert q["fastest bf16 peer"] == "torch bf16" and near(q["speedup bf16"], 1.5 * 2), q
+    assert near(q["fraction"], (1e9 / 0.011) / (4e9 / 0.04)) and near(q["fraction direct"], (1e9 / 0.022) / 1e11), q
+    assert near(q["microseconds"], 11000), q
+    # The leanest float32 peer; the bfloat16 one does not count. Tandem's peak is that of the first group.
+    assert q["leanest peer"] == "tf.estimator" and near(q["memory"], 0.7), q
+    assert near(row["workers"]["jax"]["tandem_speedup"], 3), row
+    assert "killed" in row["workers"]["torch eager"]["failed"]
+    assert near(row["workers"]["tandem"]["gflops_per_second"], 1 / 0.011)
+    reached = {b["quantity"]: b["reached"] for b in results.summarize(recorded)["bars"]}
+    assert reached == {"speedup": True, "speedup direct": False, "fraction direct": False, "bf16 gain": True,
+                       "speedup bf16": True, "memory": True, "two devices": True, "threads": True}, reached
+
+
+def bars_know_their_side():
+    def reached(seconds):
+        found = results.summarize(list(events("linear", 0, "tandem", [seconds])))["bars"]
+        return {b["quantity"]: b["reached"] for b in found}
+    assert reached(8e-6) == {"microseconds": True, "speedup": None}
+    assert reached(8.1e-6) == {"microseconds": False, "speedup": None}
+
+
+def differing_models_are_told():
+    recorded = [*events("mlp", 0, "tandem", [1.0], parameters=5), *events("mlp", 0, "jax", [1.0], parameters=6)]
+    text = table.render(results.summarize(recorded))
+    assert "not the same number of parameters" in text, text
+    recorded = [*events("mlp", 0, "tandem", [1.0]), *events("mlp", 0, "jax", [1.0]),
+                *events("mlp", 0, "matmul", [1.0], parameters=0, flops_per_step=1.0)]
+    assert "not the same number" not in table.render(results.summarize(recorded))
+
+
+def startup_by_hand():
+    recorded = []
+    for worker, starts in (("tandem", (0.5, 0.9, 0.4)), ("tf.estimator", (6.0, 5.0, 4.0))):
+        for number, after in enumerate(starts):
+            recorded.append({"row": "startup", "worker": worker, "group": 0, "round": number, "after": after,
+                             "said": {"event": "first_step"}})
+    summary = results.summarize(recorded)
+    assert near(summary["rows"]["startup"]["quantities"]["speedup"], 10)
+    assert [b["reached"] for b in summary["bars"]] == [True]
+
+
+def rows_are_consistent():
+    for row in rows.ROWS.values():
+        assert row.model in models.NAMES and row.tandem[0] == "tandem" and set(row.tandem) <= set(rows.TANDEM), row
+        assert set(row.skip) <= set(rows.PEERS), row
+        assert "tf.estimator" in row.peers() and all(rows.PEERS[p][3] <= row.bf16 for p in row.peers()), row
+        assert models.make(row.model).batch == row.batch or row.name == "s0_64", row
+    for bar in rows.BARS:
+        assert bar.row in rows.ROWS or bar.row == results.STARTUP, bar
+        assert (bar.at_least is None) != (bar.at_most is None), bar
+    for environment, script, _, _ in rows.PEERS.values():
+        assert os.path.exists(os.path.join(PEERS, script)), script
+        assert os.path.exists(os.path.join(PEERS, "requirements", environment + ".txt")), environment
+
+
+def drive(*flags, expect=0):
+    run = subprocess.run([sys.executable, "-B", os.path.join(PEERS, "run"), *flags], capture_output=True, text=True)
+    assert run.returncode == expect, (run.returncode, run.stdout, run.stderr)
+    return run.stdout + run.stderr
+
+
+def recording_gives_its_table():
+    with open(os.path.join(PEERS, "testdata", "table.txt"), encoding="utf-8") as file:
+        wanted = file.read()
+    got = drive("--replay=" + os.path.join(PEERS, "testdata", "recording.json"))
+    assert got == wanted, got
+
+
+def bad_flags():
+    assert '"s9" is none of s0' in drive("--models=s9", expect=2)
+    assert '"mxnet" is none of tf.estimator' in drive("--peers=mxnet", expect=2)
+    assert "is not built" in drive("--model_bench=/nowhere", expect=2)
+
+
+def measures_tandem():
+    """The driver with a real program: the linear model, and a peer that is not there to be started."""
+    path = os.path.join(os.environ["TEST_TMPDIR"], "results.json")
+    out = drive("--models=linear", "--peers=none", "--rounds=2", "--threads=1", "--json=" + path,
+                "--model_bench=" + os.path.abspath("benchmarks/model_bench"))
+    assert re.search(r"tandem +[\d.]+ us", out) and "1024^3 matmul" in out, out
+    with open(path, encoding="utf-8") as file:
+        written = json.load(file)
+    linear = written["rows"]["linear"]
+    assert len(linear["workers"]["tandem"]["seconds"]) == 2 and linear["matmul_gflops_per_second"] > 0, linear
+    assert near(linear["quantities"]["microseconds"], 1e6 * linear["workers"]["tandem"]["median"])
+    assert written["machine"]["cores"] >= 1 and written["rounds"] == 2
+    # The file is a recording too.
+    assert table.render(results.summarize(written["events"])) == drive("--replay=" + path)
+
+
+xunit.run("peers", [(f.__name__, f) for f in (
+    protocol_works, worker_ends_at_end_of_input, failures_have_reasons, lines_are_parsed, quantities_by_hand,
+    bars_know_their_side, differing_models_are_told, startup_by_hand, rows_are_consistent, recording_gives_its_table,
+    bad_flags, measures_tandem)])

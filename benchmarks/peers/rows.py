@@ -1,0 +1,95 @@
+"""What is measured: the rows (a model at a batch size), who takes part, and the bars."""
+import dataclasses
+
+# Name -> (virtual environment, worker, variant, computes in bfloat16).
+PEERS = {
+    "tf.estimator": ("tensorflow", "worker_estimator.py", "plain", False),
+    "tf.estimator mirrored": ("tensorflow", "worker_estimator.py", "mirrored", False),
+    "tf.estimator bf16": ("tensorflow", "worker_estimator.py", "bf16", True),
+    "torch eager": ("torch", "worker_torch.py", "eager", False),
+    "torch channels_last": ("torch", "worker_torch.py", "channels_last", False),
+    "torch compile": ("torch", "worker_torch.py", "compile", False),
+    "torch bf16": ("torch", "worker_torch.py", "bf16", True),
+    "torch compile bf16": ("torch", "worker_torch.py", "compile_bf16", True),
+    "jax": ("jax", "worker_jax.py", "jit", False),
+    "jax bf16": ("jax", "worker_jax.py", "bf16", True),
+}
+
+# Name -> flags of model_bench. The first is the one that peers are compared with.
+TANDEM = {
+    "tandem": [],
+    "tandem direct": ["--precision=strict_float32"],
+    "tandem bf16": ["--precision=mixed_bfloat16"],
+    "tandem 1 thread": ["--threads=1"],
+    "tandem 2 devices": ["--devices=cpu:0,cpu:1"],
+}
+IMAGES_ONLY = {"torch channels_last"}  # the same as "torch eager" for models without images
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    name: str
+    model: str
+    batch: int
+    tandem: tuple = ("tandem",)
+    bf16: bool = False
+    images: bool = True
+    turn_seconds: float = 0.4  # of one worker in one round; at least one step
+    skip: tuple = ()  # peers that are known to be many times slower than others and would take minutes
+
+    def peers(self):
+        return [n for n, (_, _, _, bf16) in PEERS.items()
+                if n not in self.skip and (self.bf16 or not bf16) and (self.images or n not in IMAGES_ONLY)]
+
+
+_JAX = ("jax", "jax bf16")
+
+ROWS = {row.name: row for row in (
+    Row("s0", "s0", 512, ("tandem", "tandem direct", "tandem bf16", "tandem 1 thread", "tandem 2 devices"), bf16=True),
+    Row("s0_64", "s0", 64),
+    Row("s4", "s4", 64),
+    Row("s2", "s2", 128, ("tandem", "tandem direct"), skip=_JAX),
+    Row("linear", "linear", 32, images=False, turn_seconds=0.1),
+    Row("mlp", "mlp", 128, images=False),
+    Row("vgg16", "vgg16", 8, ("tandem", "tandem direct"), skip=_JAX),
+    Row("vgg16_all", "vgg16_all", 8, skip=_JAX),
+    Row("resnet50", "resnet50", 16, ("tandem", "tandem bf16"), bf16=True, skip=_JAX),
+    Row("transformer", "transformer", 16, images=False),
+)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Bar:
+    """`at_least` for a ratio or fraction, `at_most` for a time or size; of what `quantity` says (results.py)."""
+    text: str
+    row: str
+    quantity: str
+    at_least: float = None
+    at_most: float = None
+
+
+BARS = (
+    Bar("S0 batch 512, without Winograd, against the fastest peer", "s0", "speedup direct", at_least=1.25),
+    Bar("S0 batch 512, against the fastest peer", "s0", "speedup", at_least=1.6),
+    Bar("S0 batch 512, without Winograd, of the matmul rate", "s0", "fraction direct", at_least=0.90),
+    Bar("S0 batch 64, against the fastest peer", "s0_64", "speedup", at_least=1.8),
+    Bar("S4 batch 64, against the fastest peer", "s4", "speedup", at_least=2),
+    Bar("S2 batch 128, without Winograd, against the fastest peer", "s2", "speedup direct", at_least=1.05),
+    Bar("S2 batch 128, against the fastest peer", "s2", "speedup", at_least=1.5),
+    Bar("VGG16 batch 8, without Winograd, against the fastest peer", "vgg16", "speedup direct", at_least=1.0),
+    Bar("VGG16 batch 8, against the fastest peer", "vgg16", "speedup", at_least=1.8),
+    Bar("ResNet-50 batch 16, against the fastest peer", "resnet50", "speedup", at_least=1.3),
+    Bar("Transformer, against the fastest peer", "transformer", "speedup", at_least=1.15),
+    Bar("MLP, against the fastest peer", "mlp", "speedup", at_least=1.15),
+    Bar("S0 bfloat16, against Tandem's float32", "s0", "bf16 gain", at_least=1.5),
+    Bar("S0 bfloat16, against the fastest bfloat16 peer", "s0", "speedup bf16", at_least=2),
+    Bar("ResNet-50 bfloat16, against Tandem's float32", "resnet50", "bf16 gain", at_least=1.5),
+    Bar("ResNet-50 bfloat16, against the fastest bfloat16 peer", "resnet50", "speedup bf16", at_least=2),
+    Bar("linear model, microseconds a step", "linear", "microseconds", at_most=8),
+    Bar("linear model, against the fastest peer", "linear", "speedup", at_least=20),
+    Bar("process start to first step, S0, cold, against tf.estimator", "startup", "speedup", at_least=10),
+    Bar("peak resident memory, S0, of the leanest peer's", "s0", "memory", at_most=0.7),
+    Bar("peak resident memory, ResNet-50, of the leanest peer's", "resnet50", "memory", at_most=0.7),
+    Bar("S0 batch 512, two devices against one on the same cores", "s0", "two devices", at_least=0.97),
+    Bar("S0 batch 512, two threads against one", "s0", "threads", at_least=1.9),
+)

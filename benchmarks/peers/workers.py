@@ -1,0 +1,85 @@
+"""Worker processes: start, command, listen, with limits of time."""
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+
+from results import parse_line
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PEERS_DIR = os.path.join(ROOT, ".peers")
+
+
+class WorkerFailed(Exception):
+    """Why a worker takes no further part."""
+
+
+class Worker:
+    """One process that speaks the protocol. `record(message, seconds since start)` is called for all it says."""
+
+    def __init__(self, name, command, log, record):
+        self.name, self._record, self._log = name, record, log
+        os.makedirs(os.path.dirname(log), exist_ok=True)
+        environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": os.path.join(PEERS_DIR, "inductor"),
+                       "PYTHONDONTWRITEBYTECODE": "1"}
+        self._start = time.monotonic()
+        with open(log, "w", encoding="utf-8") as errors:
+            # A session of its own: compilers that a worker starts end with it.
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+                                             text=True, env=environment, start_new_session=True)
+        self._lines = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self._process.stdout:
+            self._lines.put((time.monotonic() - self._start, line))
+        self._lines.put(None)
+
+    def wait_for(self, event, patience):
+        """The message of this kind; raises WorkerFailed after `patience` seconds or when the process ends."""
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                item = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise WorkerFailed(f"no \"{event}\" within {patience:.0f} s") from None
+            if item is None:
+                raise WorkerFailed(f"ended with {self._process.wait()}: {self._last_words()}")
+            message = parse_line(item[1])
+            if message is None:
+                continue
+            self._record(message, item[0])
+            if message["event"] == event:
+                return message
+
+    def _last_words(self):
+        with open(self._log, encoding="utf-8", errors="replace") as file:
+            lines = [line.strip() for line in file if line.strip()]
+        return lines[-1][:160] if lines else "without a word"
+
+    def run(self, steps, patience):
+        try:
+            self._process.stdin.write(f"run {steps}\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # wait_for says how it ended
+        return self.wait_for("ran", patience)["seconds_per_step"]
+
+    def stop(self):
+        """Asks the process to end, and ends it with all it started when it does not."""
+        try:
+            self._process.stdin.close()
+        except BrokenPipeError:
+            pass
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            pass
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._process.wait()
