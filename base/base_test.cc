@@ -1,7 +1,12 @@
+#include <cmath>
+#include <limits>
+
+#include "base/bfloat16.h"
 #include "base/dtype.h"
 #include "base/fingerprint.h"
 #include "base/host_tensor.h"
 #include "base/philox.h"
+#include "base/precision.h"
 #include "base/process_start.h"
 #include "base/source_location.h"
 #include "base/status_macros.h"
@@ -11,13 +16,40 @@ namespace tandem {
 namespace {
 
 TEST(DTypeTest, NamesRoundTrip) {
-  for (DType t : {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64, DType::kUInt8, DType::kBool}) {
+  for (DType t : {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64, DType::kUInt8, DType::kBool,
+                  DType::kBFloat16}) {
     EXPECT_EQ(DTypeFromName(Name(t)), t);
     EXPECT_GT(SizeOf(t), 0);
   }
   EXPECT_EQ(DTypeFromName("float33"), DType::kInvalid);
   EXPECT_EQ(ShapeString({kBatch, 28, 28, 1}), "[b,28,28,1]");
   EXPECT_EQ(ShapeString({}), "[]");
+}
+
+TEST(PrecisionTest, NamesRoundTrip) {
+  for (Precision p : {Precision::kFloat32, Precision::kStrictFloat32, Precision::kMixedBfloat16}) {
+    EXPECT_EQ(*PrecisionFromName(Name(p)), p);
+  }
+  EXPECT_EQ(PrecisionFromName("bf16").status().message(),
+            "unknown precision \"bf16\"; use float32, strict_float32 or mixed_bfloat16");
+}
+
+TEST(BFloat16Test, RoundsToNearestEven) {
+  EXPECT_EQ(RoundToBFloat16(1.0), 1.0);
+  EXPECT_EQ(RoundToBFloat16(1.0 + 1.0 / 256), 1.0);              // half way to 1 + 2^-7: to even
+  EXPECT_EQ(RoundToBFloat16(1.0 + 3.0 / 256), 1.0 + 4.0 / 256);  // half way between odd and even
+  EXPECT_EQ(RoundToBFloat16(1.0 + 1.01 / 256), 1.0 + 2.0 / 256);
+  EXPECT_EQ(RoundToBFloat16(-3.14159265), -3.140625);
+  EXPECT_EQ(RoundToBFloat16(3.4e38), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(RoundToBFloat16(-1e39), -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(RoundToBFloat16(std::nan(""))));
+  EXPECT_EQ(ToBFloat16Bits(-0.0f), 0x8000);
+  for (uint32_t bits = 0; bits < 65536; ++bits) {  // every number that is one already stays
+    float x = FromBFloat16Bits(static_cast<uint16_t>(bits));
+    if (!std::isnan(x)) {
+      EXPECT_EQ(ToBFloat16Bits(x), bits);
+    }
+  }
 }
 
 TEST(HostTensorTest, CopiesShareAndClonesDoNot) {

@@ -13,6 +13,8 @@ int64_t SizeOf(DType dtype) {
     case DType::kFloat64:
     case DType::kInt64:
       return 8;
+    case DType::kBFloat16:
+      return 2;
     case DType::kUInt8:
     case DType::kBool:
       return 1;
@@ -36,6 +38,8 @@ absl::string_view Name(DType dtype) {
       return "uint8";
     case DType::kBool:
       return "bool";
+    case DType::kBFloat16:
+      return "bfloat16";
     case DType::kInvalid:
       return "invalid";
   }
@@ -43,7 +47,8 @@ absl::string_view Name(DType dtype) {
 }
 
 DType DTypeFromName(absl::string_view name) {
-  for (DType t : {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64, DType::kUInt8, DType::kBool}) {
+  for (DType t : {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64, DType::kUInt8, DType::kBool,
+                  DType::kBFloat16}) {
     if (Name(t) == name) return t;
   }
   return DType::kInvalid;

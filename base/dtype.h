@@ -12,7 +12,17 @@
 namespace tandem {
 
 // The numbers are stored in executables: append, never renumber.
-enum class DType : int8_t { kInvalid = 0, kFloat32 = 1, kFloat64 = 2, kInt32 = 3, kInt64 = 4, kUInt8 = 5, kBool = 6 };
+// kBFloat16 is the upper half of a float32: the compiler makes such values (RunConfig.precision), users never hold one.
+enum class DType : int8_t {
+  kInvalid = 0,
+  kFloat32 = 1,
+  kFloat64 = 2,
+  kInt32 = 3,
+  kInt64 = 4,
+  kUInt8 = 5,
+  kBool = 6,
+  kBFloat16 = 7
+};
 
 // Bytes of one element; 0 for kInvalid. A bool takes one byte.
 int64_t SizeOf(DType dtype);

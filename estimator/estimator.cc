@@ -109,6 +109,7 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   options.batch_per_replica = prepared.dealer->batch_size();
   options.lanes = config_.lanes;
   options.shard_rows = config_.shard_rows;
+  options.precision = config_.precision;
   options.threads = pool_->num_threads();
   if (config_.compile_cache) {
     options.cache_dir =

@@ -90,6 +90,7 @@ std::string RunConfig::ToString() const {
       absl::StrCat("threads: ", threads),
       absl::StrCat("lanes: ", lanes),
       absl::StrCat("shard_rows: ", shard_rows),
+      absl::StrCat("precision: ", Name(precision)),
       absl::StrCat("warm_start_from: ", warm_start_from.has_value() ? warm_start_from->path : "none"),
   };
   return absl::StrCat("{", absl::StrJoin(fields, ", "), "}");

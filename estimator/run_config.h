@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/env.h"
+#include "base/precision.h"
 #include "estimator/strategy.h"
 
 namespace tandem {
@@ -50,6 +51,10 @@ struct RunConfig {
   // Leaves of the reduction tree over the whole global batch, and rows of a shard; 0 lets the compiler choose.
   int lanes = 0;
   int shard_rows = 0;
+
+  // How exact arithmetic has to be (base/precision.h). Variables, checkpoints, inputs and outputs are float32 in any
+  // case, so that a run may go on from a checkpoint of another precision.
+  Precision precision = Precision::kFloat32;
 
   std::optional<WarmStartSettings> warm_start_from = std::nullopt;
 

@@ -24,6 +24,7 @@ double RunValues::Number(absl::string_view name) const {
       return t.data<uint8_t>()[0];
     case DType::kBool:
       return t.data<bool>()[0] ? 1 : 0;
+    case DType::kBFloat16:  // never outside of a program
     case DType::kInvalid:
       break;
   }

@@ -16,6 +16,10 @@ namespace {
 mlir::Value ValueOf(void* value) { return mlir::Value::getFromOpaquePointer(value); }
 llvm::StringRef Ref(absl::string_view s) { return {s.data(), s.size()}; }
 
+constexpr absl::string_view kNoBFloat16 =
+    "cannot be bfloat16: declare it float32, and the compiler chooses where bfloat16 is used "
+    "(RunConfig.precision = mixed_bfloat16)";
+
 }  // namespace
 
 GraphBuilder::GraphBuilder(absl::string_view name) : module_(std::make_unique<GraphModule>(name)) {}
@@ -40,6 +44,7 @@ Tensor GraphBuilder::Input(absl::string_view name, DType dtype, const Shape& sha
     return Tensor();
   };
   if (dtype == DType::kInvalid) return error("has no dtype");
+  if (dtype == DType::kBFloat16) return error(kNoBFloat16);
   if (shape.empty() || shape[0] != kBatch)
     return error(absl::StrCat("shape ", ShapeString(shape), " must start with the batch (kBatch)"));
   for (size_t i = 1; i < shape.size(); ++i) {
@@ -70,8 +75,8 @@ Tensor GraphBuilder::StepScalar(absl::string_view name, DType dtype, double defa
                         absl::StrCat("is ", Name(dtype), " here, but was ", Name(t.dtype()), " before")));
     return {};
   }
-  if (dtype == DType::kInvalid) {
-    Fail(module_->Error("scalar", name, loc, "has no dtype"));
+  if (dtype == DType::kInvalid || dtype == DType::kBFloat16) {
+    Fail(module_->Error("scalar", name, loc, dtype == DType::kInvalid ? "has no dtype" : kNoBFloat16));
     return {};
   }
   auto type = td::TensorType(&module_->context(), dtype, {});
@@ -90,6 +95,7 @@ Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
     return Tensor();
   };
   if (spec.dtype == DType::kInvalid) return error("has no dtype");
+  if (spec.dtype == DType::kBFloat16) return error(kNoBFloat16);
   for (int64_t d : spec.shape) {
     if (d < 1) return error(absl::StrCat("shape ", ShapeString(spec.shape), " must be static"));
   }

@@ -30,6 +30,12 @@ Tensor Square(const Tensor& x, SourceLocation loc) { return EmitOp("mul", {x, x}
 
 Tensor Cast(const Tensor& x, DType dtype, SourceLocation loc) {
   if (x.ok() && x.dtype() == dtype) return x;
+  if (x.ok() && dtype == DType::kBFloat16) {
+    return x.graph()->FailAt("cast",
+                             "cannot be to bfloat16: the compiler chooses where bfloat16 is used "
+                             "(RunConfig.precision = mixed_bfloat16)",
+                             loc);
+  }
   return EmitOp("cast", {x}, {{"dtype", dtype}}, loc);
 }
 

@@ -44,6 +44,8 @@ void SetModuleOptions(mlir::ModuleOp module, absl::string_view mode, const Compi
   module->setAttr("td.batch", b.getI64IntegerAttr(options.batch_per_replica));
   module->setAttr("td.lanes", b.getI64IntegerAttr(options.lanes));
   module->setAttr("td.shard_rows", b.getI64IntegerAttr(options.shard_rows));
+  absl::string_view precision = Name(options.precision);
+  module->setAttr("td.precision", b.getStringAttr(llvm::StringRef(precision.data(), precision.size())));
 }
 
 // What the passes take the machine to be able to do: the name of a built-in model, or the text of the user's.

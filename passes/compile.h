@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/precision.h"
 #include "graph/graph_builder.h"
 #include "runtime/executable.h"
 
@@ -23,6 +24,7 @@ struct CompileOptions {
   int threads = 1;                               // for compiling kernels
   std::string target = "host";                   // "host", "avx512", "avx2"
   std::string machine_model;                     // a file of tandem-calibrate; empty = the built-in one for the target
+  Precision precision = Precision::kFloat32;     // the module attribute td.precision
   std::vector<std::string> disabled_passes;
   std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
   std::string kernel_cache_dir;  // compiled kernels by fingerprint; empty = "kernels" in cache_dir, if there is one

@@ -54,7 +54,7 @@ absl::Status CheckPositive(const char* flag, int64_t value) {
   return absl::InvalidArgumentError(absl::StrCat("--", flag, " must be positive, got ", value));
 }
 
-RunConfig MakeConfig() {
+absl::StatusOr<RunConfig> MakeConfig() {
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir),
                    .seed = absl::GetFlag(FLAGS_seed),
                    .train_distribute = MirroredStrategy(absl::StrSplit(absl::GetFlag(FLAGS_devices), ',')),
@@ -65,7 +65,7 @@ RunConfig MakeConfig() {
   if (const std::string path = absl::GetFlag(FLAGS_init_from); !path.empty()) {
     config.warm_start_from = WarmStartSettings{.path = path};
   }
-  ApplyCommonFlags(&config);
+  TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
   return config;
 }
 
@@ -83,7 +83,7 @@ absl::Status Run() {
     return absl::InvalidArgumentError(
         absl::StrCat("--learning_rate_schedule=", schedule, " is unknown; use constant or cosine"));
   }
-  const RunConfig config = MakeConfig();
+  TD_ASSIGN_OR_RETURN(const RunConfig config, MakeConfig());
   TD_RETURN_IF_ERROR(config.Validate());  // before the data is read
 
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);

@@ -57,7 +57,7 @@ absl::StatusOr<Dataset> EvalInput(const InputContext& context) {
 absl::Status Run() {
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir),
                    .train_distribute = MirroredStrategy(absl::StrSplit(absl::GetFlag(FLAGS_devices), ','))};
-  ApplyCommonFlags(&config);
+  TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
   TD_RETURN_IF_ERROR(estimator.Train(TrainInput));
   TD_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(EvalInput));

@@ -70,7 +70,7 @@ absl::StatusOr<Dataset> EvalInput(const InputContext& context) {
 
 absl::Status Run() {
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir)};
-  ApplyCommonFlags(&config);
+  TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
   TD_ASSIGN_OR_RETURN(const EvalResult result,
                       TrainAndEvaluate(estimator, {.input_fn = TrainInput, .max_steps = absl::GetFlag(FLAGS_max_steps)},

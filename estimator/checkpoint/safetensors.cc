@@ -36,6 +36,7 @@ WrittenType TypeInFile(DType dtype) {
       return {"U8", 2};
     case DType::kBool:
       return {"BOOL", 1};
+    case DType::kBFloat16:  // never outside of a program
     case DType::kInvalid:
       break;
   }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
+#include "base/bfloat16.h"
 #include "base/status_macros.h"
 #include "graph/ir/dist.h"
 #include "graph/ir/reference_util.h"
@@ -135,6 +136,9 @@ class Interpreter {
     td::RefContext context{.batch = inputs_.batch, .row_offset = inputs_.row_offset};
     TD_RETURN_IF_ERROR(reference.evaluate(operands, context, results));
     for (auto [value, tensor] : llvm::zip(op->getResults(), results)) {
+      if (mlir::getElementTypeOrSelf(value.getType()).isBF16()) {
+        for (double& v : tensor.values) v = RoundToBFloat16(v);
+      }
       TD_RETURN_IF_ERROR(CheckShape(tensor, op->getName().getStringRef().str(), value.getType()));
     }
     SetResults(*op, std::move(results), values);
@@ -214,6 +218,7 @@ RefTensor ToRefTensor(const HostTensor& tensor) {
     case DType::kBool:
       copy(tensor.data<uint8_t>());
       break;
+    case DType::kBFloat16:  // never outside of a program
     case DType::kInvalid:
       break;
   }

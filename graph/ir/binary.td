@@ -43,18 +43,21 @@ def Td_DivOp : Td_FloatBinaryOp<"div", "x / y"> {
 }
 
 def Td_MaxOp : Td_NumericBinaryOp<"max", "(x != x || x >= y ? x : y)", [Commutative]> {
+  let precision = "kClear";
   let summary = "the larger of x and y; NaN if either is NaN";
   let description = "The gradient goes to the larger operand, and half of it to each of two equal ones.";
   let hasFolder = 1;
 }
 
 def Td_MinOp : Td_NumericBinaryOp<"min", "(x != x || x <= y ? x : y)", [Commutative]> {
+  let precision = "kClear";
   let summary = "the smaller of x and y; NaN if either is NaN";
   let description = "The gradient goes to the smaller operand, and half of it to each of two equal ones.";
   let hasFolder = 1;
 }
 
 def Td_PowOp : Td_FloatBinaryOp<"pow", "std::pow(x, y)"> {
+  let precision = "kDeny";
   let summary = "x to the power y";
   let description = "NaN where x < 0 and y is not whole. The gradient to y is 0 where x <= 0.";
   let hasFolder = 1;
@@ -63,6 +66,7 @@ def Td_PowOp : Td_FloatBinaryOp<"pow", "std::pow(x, y)"> {
 // No gradient.
 
 def Td_AndOp : Td_ElementwiseOp<"and", [SameOperandsAndResultType, Commutative]> {
+  let precision = "kClear";
   let summary = "logical and";
   let arguments = (ins Td_BoolTensor:$lhs, Td_BoolTensor:$rhs);
   let results = (outs Td_BoolTensor:$output);
@@ -72,6 +76,7 @@ def Td_AndOp : Td_ElementwiseOp<"and", [SameOperandsAndResultType, Commutative]>
 }
 
 def Td_OrOp : Td_ElementwiseOp<"or", [SameOperandsAndResultType, Commutative]> {
+  let precision = "kClear";
   let summary = "logical or";
   let arguments = (ins Td_BoolTensor:$lhs, Td_BoolTensor:$rhs);
   let results = (outs Td_BoolTensor:$output);
@@ -81,6 +86,7 @@ def Td_OrOp : Td_ElementwiseOp<"or", [SameOperandsAndResultType, Commutative]> {
 }
 
 def Td_CompareOp : Td_ElementwiseOp<"compare", [SameTypeOperands, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let precision = "kClear";
   let summary = "whether x and y stand in a relation";
   let description = [{
     `predicate` is eq, ne, lt, le, gt or ge. With a NaN only "ne" holds.
@@ -102,6 +108,7 @@ def Td_CompareOp : Td_ElementwiseOp<"compare", [SameTypeOperands, DeclareOpInter
 
 def Td_SelectOp : Td_ElementwiseOp<"select", [
     AllTypesMatch<["lhs", "rhs", "output"]>, DeclareOpInterfaceMethods<Td_GradientOp>]> {
+  let precision = "kClear";
   let summary = "x where the condition holds, else y";
   let description = "```mlir\n%z = td.select %c, %x, %y : tensor<?xi1>, tensor<?xf32>\n```";
   let arguments = (ins Td_BoolTensor:$condition, Td_Tensor:$lhs, Td_Tensor:$rhs);

@@ -65,8 +65,9 @@ llvm::LogicalResult CheckImages(std::optional<mlir::Location> loc, Value image, 
   return success();
 }
 
-RankedTensorType WithShape(Value like, Ints shape) {
-  return RankedTensorType::get(shape, TypeOf(like).getElementType());
+RankedTensorType WithShape(Value like, Ints shape, bool f32_result) {
+  mlir::Type element = TypeOf(like).getElementType();
+  return RankedTensorType::get(shape, f32_result ? mlir::Float32Type::get(element.getContext()) : element);
 }
 
 // The loops of a convolution: f(row, oy, ox, y, x, ky, kx) for every pair of output pixel and kernel element inside the
@@ -132,7 +133,7 @@ llvm::LogicalResult MatMulOp::inferReturnTypes(mlir::MLIRContext*, std::optional
   int64_t m = a.getDimSize(ta ? 1 : 0), n = b.getDimSize(tb ? 0 : 1);
   if (mlir::ShapedType::isDynamic(n))
     return emitOptionalError(loc, "the batch of ", Str(operands[1]), " would become columns");
-  types.push_back(WithShape(operands[0], {m, n}));
+  types.push_back(WithShape(operands[0], {m, n}, p->f32_result != nullptr));
   return success();
 }
 
@@ -215,7 +216,7 @@ llvm::LogicalResult Conv2DOp::inferReturnTypes(mlir::MLIRContext*, std::optional
     }
     shape[1 + i] = room / strides[i] + 1;
   }
-  types.push_back(WithShape(operands[0], shape));
+  types.push_back(WithShape(operands[0], shape, p->f32_result != nullptr));
   return success();
 }
 
@@ -273,7 +274,8 @@ llvm::LogicalResult Conv2DInputGradOp::inferReturnTypes(mlir::MLIRContext*, std:
   if (dy.getDimSize(3) != k.getDimSize(3))
     return emitOptionalError(loc, "gradient ", Str(operands[0]), " and kernel ", Str(operands[1]),
                              " differ in channels");
-  types.push_back(WithShape(operands[0], {dy.getDimSize(0), size[0], size[1], k.getDimSize(2)}));
+  types.push_back(
+      WithShape(operands[0], {dy.getDimSize(0), size[0], size[1], k.getDimSize(2)}, p->f32_result != nullptr));
   return success();
 }
 
@@ -330,7 +332,8 @@ llvm::LogicalResult Conv2DFilterGradOp::inferReturnTypes(mlir::MLIRContext*, std
   if (size.size() != 2) return emitOptionalError(loc, "needs the kernel's height and width");
   if (x.getDimSize(0) != dy.getDimSize(0))
     return emitOptionalError(loc, "input ", Str(operands[0]), " and gradient ", Str(operands[1]), " differ in rows");
-  types.push_back(WithShape(operands[0], {size[0], size[1], x.getDimSize(3), dy.getDimSize(3)}));
+  types.push_back(
+      WithShape(operands[0], {size[0], size[1], x.getDimSize(3), dy.getDimSize(3)}, p->f32_result != nullptr));
   return success();
 }
 

@@ -1,12 +1,20 @@
-// Contractions: matmul, convolution and its gradients. Activations are NHWC, kernels HWIO.
+// Contractions: matmul, convolution and its gradients. Activations are NHWC, kernels HWIO. All sums are float32; with
+// `f32_result` bfloat16 operands give a float32 result, which is not rounded.
 include "graph/ir/td_base.td"
 
 class Td_ContractOp<string mnemonic, list<Trait> traits = []>
     : Td_PureOp<mnemonic, traits # [
         DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
         DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_LibraryOp>,
-        DeclareOpInterfaceMethods<Td_CostOp>]> {
-  let extraClassDefinition = "::llvm::StringRef $cppClass::getPrimitiveName() { return \"" # mnemonic # "\"; }";
+        DeclareOpInterfaceMethods<Td_CostOp>,
+        DeclareOpInterfaceMethods<Td_PrecisionOp, ["getPrecisionRule", "useFloat32Results"]>]> {
+  let extraClassDefinition = "::llvm::StringRef $cppClass::getPrimitiveName() { return \"" # mnemonic # "\"; }" # [{
+    ::tandem::td::PrecisionRule $cppClass::getPrecisionRule() { return ::tandem::td::PrecisionRule::kAllow; }
+    bool $cppClass::useFloat32Results() {
+      setF32Result(true);
+      return true;
+    }
+  }];
 }
 
 def Td_MatMulOp : Td_ContractOp<"matmul"> {
@@ -19,7 +27,7 @@ def Td_MatMulOp : Td_ContractOp<"matmul"> {
     ```
   }];
   let arguments = (ins Td_FloatTensor:$a, Td_FloatTensor:$b, DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
-                       DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_b, UnitAttr:$f32_result);
   let results = (outs Td_FloatTensor:$output);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($output)";
 }
@@ -34,7 +42,7 @@ def Td_Conv2DOp : Td_ContractOp<"conv2d"> {
     ```
   }];
   let arguments = (ins Td_FloatTensor:$x, Td_FloatTensor:$kernel, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high, UnitAttr:$f32_result);
   let results = (outs Td_FloatTensor:$output);
   let assemblyFormat = [{
     $x `,` $kernel `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($x) `,` type($kernel) `->` type($output)
@@ -50,7 +58,7 @@ def Td_Conv2DInputGradOp : Td_ContractOp<"conv2d_input_grad"> {
     ```
   }];
   let arguments = (ins Td_FloatTensor:$dy, Td_FloatTensor:$kernel, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high, UnitAttr:$f32_result);
   let results = (outs Td_FloatTensor:$dx);
   let assemblyFormat = [{
     $dy `,` $kernel `size` $size `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($dy) `,` type($kernel) `->` type($dx)
@@ -66,7 +74,7 @@ def Td_Conv2DFilterGradOp : Td_ContractOp<"conv2d_filter_grad"> {
     ```
   }];
   let arguments = (ins Td_FloatTensor:$x, Td_FloatTensor:$dy, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high, UnitAttr:$f32_result);
   let results = (outs Td_FloatTensor:$dkernel);
   let assemblyFormat = [{
     $x `,` $dy `size` $size `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($x) `,` type($dy) `->` type($dkernel)

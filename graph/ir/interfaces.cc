@@ -14,6 +14,7 @@ Shape ToShape(mlir::Type type) {
 DType ToDType(mlir::Type t) {
   if (t.isF32()) return DType::kFloat32;
   if (t.isF64()) return DType::kFloat64;
+  if (t.isBF16()) return DType::kBFloat16;
   if (t.isInteger(1)) return DType::kBool;
   if (t.isUnsignedInteger(8) || t.isInteger(8)) return DType::kUInt8;
   if (t.isInteger(32)) return DType::kInt32;
@@ -35,6 +36,8 @@ mlir::Type FromDType(mlir::MLIRContext* context, DType dtype) {
       return mlir::IntegerType::get(context, 8, mlir::IntegerType::Unsigned);
     case DType::kBool:
       return mlir::IntegerType::get(context, 1);
+    case DType::kBFloat16:
+      return mlir::BFloat16Type::get(context);
     case DType::kInvalid:
       return {};
   }

@@ -57,6 +57,15 @@ struct LibraryCallSpec {
   int weights = -1;             // the operand that the library may want in a layout of its own, or -1
 };
 
+// What mixed precision does with the float32 values of an op. Kernels compute in float32 and libraries accumulate in it
+// either way: the choice is about what operands and results are rounded to.
+enum class PrecisionRule {
+  kDeny,   // float32: sums, losses, exponentials, statistics, updates
+  kClear,  // moves or selects numbers, exactly: follows its neighbours
+  kInfer,  // safe in bfloat16, but not worth a cast
+  kAllow,  // bfloat16: what takes the time, in libraries
+};
+
 // Given by the kernel emitter to ElementalOp::emitElement.
 class ElementalContext {
  public:

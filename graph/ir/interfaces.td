@@ -84,4 +84,16 @@ def Td_TiedOp : Td_Interface<"TiedOp"> {
   ];
 }
 
+def Td_PrecisionOp : Td_Interface<"PrecisionOp"> {
+  let description = [{How td-paint-precision treats the op where float32 may become bfloat16. An op without this
+    interface keeps float32.}];
+  let methods = [
+    InterfaceMethod<"The op's list, unless the user moves it to another one.", "::tandem::td::PrecisionRule",
+      "getPrecisionRule">,
+    InterfaceMethod<[{Makes the op give float32 results, not rounded, from bfloat16 operands; false when it cannot.
+        The caller sets the types of the results.}],
+      "bool", "useFloat32Results", (ins), "", "return false;">,
+  ];
+}
+
 #endif

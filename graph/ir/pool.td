@@ -6,14 +6,19 @@ def Td_WindowIndexTensor : RankedTensorOf<[UI8]>;
 class Td_PoolOp<string mnemonic, list<Trait> traits = []>
     : Td_PureOp<mnemonic, traits # [
         DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
-        DeclareOpInterfaceMethods<Td_ElementalOp>, DeclareOpInterfaceMethods<Td_CostOp>]> {
+        DeclareOpInterfaceMethods<Td_ElementalOp>, DeclareOpInterfaceMethods<Td_CostOp>,
+        DeclareOpInterfaceMethods<Td_PrecisionOp>]> {
+  // A value of PrecisionRule.
+  string precision = "kInfer";
   let extraClassDefinition = [{
     ::tandem::td::BatchRule $cppClass::getBatchRule() { return ::tandem::td::BatchRule::kPerExample; }
     ::tandem::td::FusionKind $cppClass::getFusionKind() { return ::tandem::td::FusionKind::kWindow; }
+    ::tandem::td::PrecisionRule $cppClass::getPrecisionRule() { return ::tandem::td::PrecisionRule::}] # precision # [{; }
   }];
 }
 
 def Td_MaxPoolOp : Td_PoolOp<"max_pool", [DeclareOpInterfaceMethods<Td_GradientOp>]> {
+  let precision = "kClear";
   let summary = "maximum of every window of an image";
   let description = [{
     Padding never wins; a NaN in a window does. Pads are smaller than the window, so that no window lies outside.
@@ -30,6 +35,7 @@ def Td_MaxPoolOp : Td_PoolOp<"max_pool", [DeclareOpInterfaceMethods<Td_GradientO
 }
 
 def Td_MaxPoolGradOp : Td_PoolOp<"max_pool_grad"> {
+  let precision = "kClear";
   let summary = "gradient of max_pool to its input";
   let description = [{
     The gradient of a window goes to its first maximum in row-major order, found again from x. Compiled programs keep
@@ -47,6 +53,7 @@ def Td_MaxPoolGradOp : Td_PoolOp<"max_pool_grad"> {
 }
 
 def Td_MaxPoolArgmaxOp : Td_PoolOp<"max_pool_argmax"> {
+  let precision = "kClear";
   let summary = "where in every window of an image its first maximum lies";
   let description = [{
     The maximum's number in the window, row-major; 255 stands for none. With `positive` there is none where the maximum
@@ -65,6 +72,7 @@ def Td_MaxPoolArgmaxOp : Td_PoolOp<"max_pool_argmax"> {
 }
 
 def Td_MaxPoolArgmaxGradOp : Td_PoolOp<"max_pool_argmax_grad"> {
+  let precision = "kClear";
   let summary = "gradient of max_pool to its input, from the places of the maxima";
   let description = [{
     What td.max_pool_grad computes, without the image. `size` is the image's height and width.

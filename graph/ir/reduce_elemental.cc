@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "graph/ir/reduce.h"
+#include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -16,6 +17,7 @@ namespace arith = mlir::arith;
 namespace {
 
 Value Number(mlir::OpBuilder& b, mlir::Location l, mlir::Type t, double v) {
+  t = RegisterType(t);
   if (mlir::isa<mlir::FloatType>(t)) return b.create<arith::ConstantOp>(l, b.getFloatAttr(t, v));
   return b.create<arith::ConstantOp>(l, b.getIntegerAttr(t, static_cast<int64_t>(v)));
 }

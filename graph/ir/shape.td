@@ -6,14 +6,18 @@ include "graph/ir/td_base.td"
 class Td_ShapeOp<string mnemonic, list<Trait> traits = []>
     : Td_Op<mnemonic, traits # [
         Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
-        DeclareOpInterfaceMethods<Td_ElementalOp>]> {
+        DeclareOpInterfaceMethods<Td_ElementalOp>, DeclareOpInterfaceMethods<Td_PrecisionOp>]> {
+  // A value of PrecisionRule.
+  string precision = "kClear";
   let extraClassDefinition = [{
     ::tandem::td::BatchRule $cppClass::getBatchRule() { return ::tandem::td::BatchRule::kPerExample; }
     ::tandem::td::FusionKind $cppClass::getFusionKind() { return ::tandem::td::FusionKind::kInjective; }
+    ::tandem::td::PrecisionRule $cppClass::getPrecisionRule() { return ::tandem::td::PrecisionRule::}] # precision # [{; }
   }];
 }
 
 def Td_ConstantOp : Td_ShapeOp<"constant", [ConstantLike, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let precision = "kDeny";
   let summary = "a constant tensor";
   let description = "```mlir\n%c = td.constant dense<[1.0, 2.0]> : tensor<2xf32>\n```";
   let arguments = (ins ElementsAttr:$value);
@@ -23,6 +27,7 @@ def Td_ConstantOp : Td_ShapeOp<"constant", [ConstantLike, DeclareOpInterfaceMeth
 }
 
 def Td_IotaOp : Td_ShapeOp<"iota"> {
+  let precision = "kDeny";
   let summary = "every element is its index along one axis";
   let description = [{
     Along the batch it is the row in the global batch.
@@ -110,6 +115,7 @@ def Td_ConcatOp : Td_ShapeOp<"concat", [
 }
 
 def Td_OneHotOp : Td_ShapeOp<"one_hot"> {
+  let precision = "kDeny";
   let summary = "1 at the position that the index names along a new last dimension, 0 elsewhere";
   let description = [{
     An index outside of the dimension gives zeros.

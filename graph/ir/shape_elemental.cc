@@ -1,5 +1,6 @@
 // Index maps of the ops that move elements. No branches: where an element has no source, the index is clamped and the
 // value selected, so that loops stay vectorisable.
+#include "graph/ir/register_type.h"
 #include "graph/ir/shape.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -17,7 +18,7 @@ struct Emit {
   Value Index(int64_t i) { return b.create<arith::ConstantIndexOp>(l, i); }
   Value Add(Value x, int64_t y) { return y == 0 ? x : Value(b.create<arith::AddIOp>(l, x, Index(y))); }
   Value Number(mlir::Type t, double v) {
-    if (t.isUnsignedInteger()) t = b.getIntegerType(t.getIntOrFloatBitWidth());
+    t = RegisterType(t);
     if (mlir::isa<mlir::FloatType>(t)) return b.create<arith::ConstantOp>(l, b.getFloatAttr(t, v));
     return b.create<arith::ConstantOp>(l, b.getIntegerAttr(t, static_cast<int64_t>(v)));
   }
@@ -29,7 +30,7 @@ struct Emit {
   Value Select(Value c, Value x, Value y) { return b.create<arith::SelectOp>(l, c, x, y); }
   Value FromIndex(Value i, mlir::Type t) {
     if (!mlir::isa<mlir::FloatType>(t)) return b.create<arith::IndexCastOp>(l, t, i);
-    return b.create<arith::SIToFPOp>(l, t, Value(b.create<arith::IndexCastOp>(l, b.getI64Type(), i)));
+    return b.create<arith::SIToFPOp>(l, RegisterType(t), Value(b.create<arith::IndexCastOp>(l, b.getI64Type(), i)));
   }
   mlir::OpBuilder& b;
   mlir::Location l;
@@ -47,6 +48,7 @@ Value ConstantOp::emitElement(ElementalContext& c, unsigned, ValueRange indices)
     if (t.isUnsignedInteger())
       v = e.b.getIntegerAttr(e.b.getIntegerType(t.getIntOrFloatBitWidth()),
                              mlir::cast<mlir::IntegerAttr>(v).getValue());
+    if (t.isBF16()) v = e.b.getF32FloatAttr(mlir::cast<mlir::FloatAttr>(v).getValueAsDouble());
     return e.b.create<arith::ConstantOp>(e.l, mlir::cast<mlir::TypedAttr>(v));
   };
   if (elements.isSplat()) return scalar(elements.getSplatValue<mlir::Attribute>());

@@ -37,9 +37,9 @@ class Td_PureOp<string mnemonic, list<Trait> traits = []>
     : Td_Op<mnemonic, traits # [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]>;
 
 def Td_Tensor : RankedTensorOf<[AnyType]>;
-def Td_FloatTensor : RankedTensorOf<[F32, F64]>;
+def Td_FloatTensor : RankedTensorOf<[F32, F64, BF16]>;
 def Td_IntTensor : RankedTensorOf<[I32, I64]>;
-def Td_NumericTensor : RankedTensorOf<[F32, F64, I32, I64]>;
+def Td_NumericTensor : RankedTensorOf<[F32, F64, BF16, I32, I64]>;
 def Td_BoolTensor : RankedTensorOf<[I1]>;
 
 // A string attribute with a fixed set of values.
@@ -53,13 +53,17 @@ class Td_ChoiceAttr<list<string> values>
 class Td_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Td_Op<mnemonic, traits # [
         Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
-        DeclareOpInterfaceMethods<Td_ElementalOp>, DeclareOpInterfaceMethods<Td_CostOp>]> {
+        DeclareOpInterfaceMethods<Td_ElementalOp>, DeclareOpInterfaceMethods<Td_CostOp>,
+        DeclareOpInterfaceMethods<Td_PrecisionOp>]> {
+  // A value of PrecisionRule.
+  string precision = "kInfer";
   // C++ statements that leave the value for results[0] in `r`, from `operands`.
   code reference = "";
   let extraClassDefinition = [{
     ::tandem::td::BatchRule $cppClass::getBatchRule() { return ::tandem::td::BatchRule::kPerExample; }
     ::tandem::td::FusionKind $cppClass::getFusionKind() { return ::tandem::td::FusionKind::kElementwise; }
     int64_t $cppClass::getFlops() { return ::tandem::td::RowElements(getOperation()->getResult(0).getType()); }
+    ::tandem::td::PrecisionRule $cppClass::getPrecisionRule() { return ::tandem::td::PrecisionRule::}] # precision # [{; }
     ::absl::Status $cppClass::evaluate(::absl::Span<const ::tandem::td::RefTensor* const> operands,
                                        const ::tandem::td::RefContext& context,
                                        ::std::vector<::tandem::td::RefTensor>& results) {

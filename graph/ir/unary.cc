@@ -46,8 +46,14 @@ mlir::OpFoldResult ReluOp::fold(FoldAdaptor) {
 
 mlir::OpFoldResult StopGradientOp::fold(FoldAdaptor) { return getInput(); }
 
+// Widening to float32 loses nothing: bfloat16 -> float32 -> bfloat16 is the number itself.
 mlir::OpFoldResult CastOp::fold(FoldAdaptor) {
-  return getInput().getType() == getOutput().getType() ? getInput() : mlir::OpFoldResult();
+  if (getInput().getType() == getOutput().getType()) return getInput();
+  auto inner = getInput().getDefiningOp<CastOp>();
+  if (!inner || inner.getInput().getType() != getOutput().getType()) return {};
+  bool widens = mlir::getElementTypeOrSelf(inner.getInput().getType()).isBF16() &&
+                mlir::getElementTypeOrSelf(inner.getOutput().getType()).isF32();
+  return widens ? inner.getInput() : mlir::OpFoldResult();
 }
 
 // Gradients. TD_GRADIENT(Op, expr): `dy` is the gradient of the result, `x` the operand, `y` the result.

@@ -20,36 +20,43 @@ class Td_NumericUnaryOp<string mnemonic, string expr> : Td_UnaryOp<mnemonic, exp
 }
 
 def Td_NegOp : Td_NumericUnaryOp<"neg", "-x"> {
+  let precision = "kClear";
   let summary = "-x";
   let description = "```mlir\n%y = td.neg %x : tensor<?x3xf32>\n```";
   let hasFolder = 1;
 }
 
 def Td_AbsOp : Td_NumericUnaryOp<"abs", "std::fabs(x)"> {
+  let precision = "kClear";
   let summary = "|x|";
   let description = "The gradient at 0 is 0.";
 }
 
 def Td_SignOp : Td_NumericUnaryOp<"sign", "(x > 0 ? 1.0 : x < 0 ? -1.0 : x)"> {
+  let precision = "kClear";
   let summary = "-1, 0 or 1; NaN stays NaN";
   let description = "Its gradient is zero.";
 }
 
 def Td_ExpOp : Td_FloatUnaryOp<"exp", "std::exp(x)"> {
+  let precision = "kDeny";
   let summary = "e to the power x";
 }
 
 def Td_LogOp : Td_FloatUnaryOp<"log", "std::log(x)"> {
+  let precision = "kDeny";
   let summary = "natural logarithm";
   let description = "-inf at 0, NaN below.";
 }
 
 def Td_SqrtOp : Td_FloatUnaryOp<"sqrt", "std::sqrt(x)"> {
+  let precision = "kDeny";
   let summary = "square root";
   let description = "NaN below 0. The gradient at 0 is infinite.";
 }
 
 def Td_RsqrtOp : Td_FloatUnaryOp<"rsqrt", "1.0 / std::sqrt(x)"> {
+  let precision = "kDeny";
   let summary = "1 / sqrt(x)";
 }
 
@@ -62,17 +69,20 @@ def Td_SigmoidOp : Td_FloatUnaryOp<"sigmoid", "1.0 / (1.0 + std::exp(-x))"> {
 }
 
 def Td_ReluOp : Td_FloatUnaryOp<"relu", "(x < 0 ? 0.0 : x)"> {
+  let precision = "kClear";
   let summary = "max(x, 0)";
   let description = "NaN stays NaN. The gradient at 0 is 0.";
   let hasFolder = 1;
 }
 
 def Td_FloorOp : Td_FloatUnaryOp<"floor", "std::floor(x)"> {
+  let precision = "kDeny";
   let summary = "largest whole number that is not above x";
   let description = "Its gradient is zero.";
 }
 
 def Td_StopGradientOp : Td_UnaryOp<"stop_gradient", "x", [SameOperandsAndResultType]> {
+  let precision = "kClear";
   let summary = "x, without a gradient";
   let description = "Gradients are built before any folding, so that folding it away is safe.";
   let arguments = (ins Td_Tensor:$input);
@@ -83,6 +93,7 @@ def Td_StopGradientOp : Td_UnaryOp<"stop_gradient", "x", [SameOperandsAndResultT
 // No gradient: results or operands are not floating-point numbers.
 
 def Td_NotOp : Td_ElementwiseOp<"not", [SameOperandsAndResultType]> {
+  let precision = "kClear";
   let summary = "logical negation";
   let arguments = (ins Td_BoolTensor:$input);
   let results = (outs Td_BoolTensor:$output);
@@ -92,6 +103,7 @@ def Td_NotOp : Td_ElementwiseOp<"not", [SameOperandsAndResultType]> {
 }
 
 def Td_IsFiniteOp : Td_ElementwiseOp<"is_finite", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let precision = "kDeny";
   let summary = "neither infinite nor NaN";
   let description = "```mlir\n%ok = td.is_finite %x : tensor<?xf32> -> tensor<?xi1>\n```";
   let arguments = (ins Td_FloatTensor:$input);
@@ -101,6 +113,7 @@ def Td_IsFiniteOp : Td_ElementwiseOp<"is_finite", [DeclareOpInterfaceMethods<Inf
 }
 
 def Td_CastOp : Td_ElementwiseOp<"cast", [SameOperandsAndResultShape, DeclareOpInterfaceMethods<Td_GradientOp>]> {
+  let precision = "kDeny";
   let summary = "the same numbers in another element type";
   let description = [{
     To an integer it rounds toward zero; to a boolean it is x != 0. Values that the type cannot hold give

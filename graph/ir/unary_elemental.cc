@@ -1,6 +1,7 @@
 // Scalar code of the elementwise ops with one operand.
 #include <limits>
 
+#include "graph/ir/register_type.h"
 #include "graph/ir/unary.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,10 +19,11 @@ Value Number(mlir::OpBuilder& b, mlir::Location l, mlir::Type type, double v) {
   return b.create<arith::ConstantOp>(l, b.getIntegerAttr(type, static_cast<int64_t>(v)));
 }
 
-// uint8 values arrive as signless i8; `from` is the element type of the tensor.
+// uint8 values arrive as signless i8, bfloat16 as float32; `from` is the element type of the tensor. Rounding to
+// bfloat16 is the kernel emitter's work.
 Value CastElement(mlir::OpBuilder& b, mlir::Location l, Value x, mlir::Type from, mlir::Type to) {
   bool is_unsigned = from.isUnsignedInteger() || from.isInteger(1);
-  mlir::Type storage = to.isUnsignedInteger() ? b.getIntegerType(to.getIntOrFloatBitWidth()) : to;
+  mlir::Type storage = RegisterType(to);
   if (x.getType() == storage) return x;
   bool from_float = mlir::isa<mlir::FloatType>(from), to_float = mlir::isa<mlir::FloatType>(to);
   if (to.isInteger(1)) {

@@ -47,6 +47,7 @@ HostTensor FromDoubles(DType dtype, Shape shape, const std::vector<double>& valu
     case DType::kBool:
       FillAs<bool>(&t, values);
       break;
+    case DType::kBFloat16:  // never outside of a program
     case DType::kInvalid:
       break;
   }
@@ -194,6 +195,7 @@ HostTensor ToFloat64(const HostTensor& tensor) {
     case DType::kBool:
       WidenAs<bool>(tensor, &wide);
       break;
+    case DType::kBFloat16:  // never outside of a program
     case DType::kInvalid:
       break;
   }

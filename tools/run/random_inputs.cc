@@ -42,6 +42,7 @@ HostTensor RandomInput(const std::string& name, DType dtype, const Shape& shape,
     case DType::kBool:
       Fill<uint8_t>(&tensor, seed, stream, [](uint32_t word) { return word & 1; });
       break;
+    case DType::kBFloat16:  // never outside of a program
     case DType::kInvalid:
       break;
   }

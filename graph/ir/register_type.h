@@ -1,0 +1,21 @@
+// The type in which generated code holds an element of a tensor.
+#ifndef TANDEM_GRAPH_IR_REGISTER_TYPE_H_
+#define TANDEM_GRAPH_IR_REGISTER_TYPE_H_
+
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace tandem::td {
+
+// Integers lose their sign (it is a matter of ops), bfloat16 is computed with as float32 and rounded where an op's
+// result is bfloat16; everything else is itself, a boolean i1.
+inline mlir::Type RegisterType(mlir::Type element) {
+  if (element.isBF16()) return mlir::Float32Type::get(element.getContext());
+  if (element.isUnsignedInteger()) {
+    return mlir::IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth());
+  }
+  return element;
+}
+
+}  // namespace tandem::td
+
+#endif  // TANDEM_GRAPH_IR_REGISTER_TYPE_H_
