@@ -78,7 +78,7 @@ class StepLister {
   bool Narrow(uint32_t buffer) const { return SizeOf(static_cast<DType>(program_.buffers[buffer]->dtype)) == 2; }
 
   // A batched buffer counts per row, any other whole.
-  void AddBytes(uint32_t buffer, double times, StepWork& work) const {
+  void AddBytes(uint32_t buffer, double times, ExecutionWork& work) const {
     const fb::BufferT& b = *program_.buffers[buffer];
     if (b.row_bytes > 0) {
       work.bytes_per_row += times * static_cast<double>(b.row_bytes);
@@ -92,8 +92,8 @@ class StepLister {
     return static_cast<double>(b.bytes) / static_cast<double>(SizeOf(static_cast<DType>(b.dtype)));
   }
 
-  StepWork WorkOf(const fb::StepT& step) const {
-    StepWork work;
+  ExecutionWork WorkOf(const fb::StepT& step) const {
+    ExecutionWork work;
     std::vector<uint32_t> operands = step.inputs;
     operands.insert(operands.end(), step.outputs.begin(), step.outputs.end());
     if (const auto* group = step.body.AsGroupedLaunch())
@@ -133,10 +133,10 @@ class StepLister {
     return work;
   }
 
-  StepWork WorkOfMerges(const fb::SectionT& section) const {
+  ExecutionWork WorkOfMerges(const fb::SectionT& section) const {
     std::set<uint32_t> written;
     for (const auto& step : section.steps) written.insert(step->outputs.begin(), step->outputs.end());
-    StepWork work;
+    ExecutionWork work;
     for (const auto& slot : program_.lane_slots) {
       const uint32_t parts = slot->kind == fb::ReduceKind::Moments ? 3 : 1;
       for (uint32_t b = slot->buffer; b < slot->buffer + parts; ++b) {

@@ -15,7 +15,7 @@ namespace tandem {
 // Operations are those of the mathematics, a multiply-add is two: of a convolution or matmul as defined, whatever
 // algorithm runs it; of generated kernels as their ops count themselves (td's cost interface). Bytes are those of the
 // distinct operands, each read or written once: what a memory without caches above the operand would see.
-struct StepWork {
+struct ExecutionWork {
   double flops_per_row = 0, flops = 0;
   double bytes_per_row = 0, bytes = 0;
 
@@ -34,7 +34,7 @@ struct StepInfo {
   std::string source;               // "file:line"
   bool library = false;             // a library call, else own code
   bool bfloat16 = false;            // a library call on bfloat16 operands
-  StepWork work;
+  ExecutionWork work;
 };
 
 // All steps of the first program, section by section; behind the steps of each section stands one more, the adding of a
