@@ -40,6 +40,7 @@ absl::Status RunConfig::Validate() const {
   CheckNotNegative("threads", threads, &problems);
   CheckNotNegative("lanes", lanes, &problems);
   CheckNotNegative("shard_rows", shard_rows, &problems);
+  CheckNotNegative("memory_limit", memory_limit, &problems);
   for (const auto& [field, strategy] :
        {std::make_pair("train_distribute", &train_distribute), std::make_pair("eval_distribute", &eval_distribute)}) {
     if (!strategy->has_value()) continue;
@@ -91,6 +92,7 @@ std::string RunConfig::ToString() const {
       absl::StrCat("lanes: ", lanes),
       absl::StrCat("shard_rows: ", shard_rows),
       absl::StrCat("precision: ", Name(precision)),
+      absl::StrCat("memory_limit: ", memory_limit),
       absl::StrCat("warm_start_from: ", warm_start_from.has_value() ? warm_start_from->path : "none"),
   };
   return absl::StrCat("{", absl::StrJoin(fields, ", "), "}");

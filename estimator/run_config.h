@@ -56,6 +56,11 @@ struct RunConfig {
   // case, so that a run may go on from a checkpoint of another precision.
   Precision precision = Precision::kFloat32;
 
+  // Bytes that a program may take on a device: variables, sums and activations, with four threads. The compiler
+  // computes values again, instead of keeping them, until it fits; when it cannot, compiling fails and says what is
+  // largest. 0: no limit. Results do not depend on it.
+  int64_t memory_limit = 0;
+
   std::optional<WarmStartSettings> warm_start_from = std::nullopt;
 
   // Compiled programs are kept in <model_dir>/compiled, or in this directory.

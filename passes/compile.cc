@@ -46,6 +46,7 @@ void SetModuleOptions(mlir::ModuleOp module, absl::string_view mode, const Compi
   module->setAttr("td.shard_rows", b.getI64IntegerAttr(options.shard_rows));
   absl::string_view precision = Name(options.precision);
   module->setAttr("td.precision", b.getStringAttr(llvm::StringRef(precision.data(), precision.size())));
+  if (options.memory_limit > 0) module->setAttr("td.memory_limit", b.getI64IntegerAttr(options.memory_limit));
 }
 
 // What the passes take the machine to be able to do: the name of a built-in model, or the text of the user's.

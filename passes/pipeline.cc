@@ -14,6 +14,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/assign_buffers.h"
 #include "passes/bucket_all_reduce.h"
+#include "passes/check_memory.h"
 #include "passes/decompose.h"
 #include "passes/expand_small_matmul.h"
 #include "passes/form_fusions.h"
@@ -26,6 +27,7 @@
 #include "passes/outline_kernels.h"
 #include "passes/pass_util.h"
 #include "passes/record_pool_argmax.h"
+#include "passes/rematerialize.h"
 #include "passes/replicate.h"
 #include "passes/schedule.h"
 #include "passes/select_libraries.h"
@@ -58,9 +60,9 @@ std::vector<Phase> MakePhases() {
   // Collectives are numbered before replicas are made, so that their order is equal on all ranks.
   phases.push_back({"distribute", "shard map, all-reduce, buckets, numbers, replicas", [] {
                       return List(createDecomposePass(), createExpandSmallMatMulPass(), mlir::createCanonicalizerPass(),
-                                  mlir::createCSEPass(), createFormShardMapPass(), createInsertAllReducePass(),
-                                  createBucketAllReducePass(), createInsertFiniteCheckPass(),
-                                  createNumberCollectivesPass(), createReplicatePass(),
+                                  mlir::createCSEPass(), createFormShardMapPass(), createRematerializePass(),
+                                  createInsertAllReducePass(), createBucketAllReducePass(),
+                                  createInsertFiniteCheckPass(), createNumberCollectivesPass(), createReplicatePass(),
                                   createVerifyPhasePass("distribute"));
                     }});
   // Activations are NHWC everywhere; weights are packed once per step, outside the maps, for the primitive that reads
@@ -75,8 +77,9 @@ std::vector<Phase> MakePhases() {
                     }});
   phases.push_back(
       {"schedule", "order of execution", [] { return List(createSchedulePass(), createVerifyPhasePass("schedule")); }});
-  phases.push_back({"memory", "arenas and offsets",
-                    [] { return List(createAssignBuffersPass(), createVerifyPhasePass("memory")); }});
+  phases.push_back({"memory", "arenas and offsets", [] {
+                      return List(createAssignBuffersPass(), createCheckMemoryPass(), createVerifyPhasePass("memory"));
+                    }});
   return phases;
 }
 

@@ -30,6 +30,7 @@ struct Options {
   int threads = 2;
   int lanes = 0;
   int shard_rows = 0;
+  int64_t memory_limit = 0;
   int steps = 2;
   std::string mode = "train";
   // Inputs by name: floats uniform in [low, high), integers in {low, .., high - 1}. Default: [-1, 1) and {0, .., 3}.

@@ -6,6 +6,7 @@
 #include "frontends/losses.h"
 #include "frontends/models.h"
 #include "frontends/optimizers.h"
+#include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "tests/compiled/harness.h"
@@ -91,6 +92,38 @@ TEST(SameBits, AShortBatchOnAnyThreads) {
     options.threads = threads;
     ExpectSameBits(one, Train(Mixed, options, 37));
   }
+}
+
+// Sums of a residual network are kept, or computed again where memory is short.
+void Residual(GraphBuilder& g) {
+  Tensor x = layers::Dense(g.Input("x", DType::kFloat32, {kBatch, 12}), {.units = 64});
+  for (int block = 0; block < 4; ++block) {
+    Tensor y = layers::BatchNormalization(layers::Dense(x, {.units = 64}), {.training = true, .sync = true});
+    x = Relu(x + y);
+  }
+  Tensor loss =
+      losses::SparseSoftmaxCrossEntropy(g.Input("label", DType::kInt32, {kBatch}), layers::Dense(x, {.units = 4}));
+  g.Output("loss", loss);
+  optimizers::GradientDescent({.learning_rate = 0.1}).Minimize(loss);
+}
+
+TEST(SameBits, AnyMemoryLimit) {
+  constexpr int64_t kRows = 4096;
+  absl::StatusOr<Program> free = Prepare(Residual, {.batch = kRows});
+  ASSERT_TRUE(free.ok()) << free.status();
+  Options options{.batch = kRows, .threads = 1, .steps = 3};
+  const Trained all = Train(Residual, options, kRows);
+  // Less than it takes without a limit, more than it takes with every block but the first computed again.
+  options.memory_limit = 10 << 20;
+  absl::StatusOr<Program> limited = Prepare(Residual, options);
+  ASSERT_TRUE(limited.ok()) << limited.status();
+  EXPECT_LT(limited->executable->index().programs[0]->batch_bytes, free->executable->index().programs[0]->batch_bytes);
+  ExpectSameBits(all, Train(Residual, options, kRows));
+
+  options.memory_limit = 1 << 20;
+  const absl::Status status = Prepare(Residual, options).status();
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("takes ")) << status;
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("memory_limit allows 1.0 MiB: variables 0.1 MiB"));
 }
 
 }  // namespace

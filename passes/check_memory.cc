@@ -1,0 +1,82 @@
+// td-check-memory: refuses a program that takes more memory than the user allows.
+//
+// Before: td-assign-buffers has run. After: the same. With td.memory_limit (bytes for a device) the sum of variables,
+// step arena, batch arena, the slots of the device's lanes, and an arena and a slot for each of kNominalThreads threads
+// is compared with it; an error names the largest parts and buffers. What the machine has is of no concern: a program
+// that compiles does so anywhere.
+#include "passes/check_memory.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "graph/ir/dist.h"
+#include "passes/buffer_table.h"
+#include "passes/pass_util.h"
+#include "passes/shard_sizes.h"
+
+namespace tandem {
+namespace {
+
+std::string MiB(int64_t bytes) { return absl::StrFormat("%.1f MiB", bytes / 1048576.0); }
+
+class CheckMemoryPass : public ModulePass<CheckMemoryPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckMemoryPass)
+  static constexpr llvm::StringLiteral kName = "td-check-memory";
+  static constexpr llvm::StringLiteral kDescription = "compare the memory of the program with the limit";
+
+  void runOnOperation() final {
+    mlir::ModuleOp module = getOperation();
+    const int64_t limit = ModuleInt(module, "td.memory_limit", 0);
+    mlir::func::FuncOp step = StepFunction(module);
+    auto arenas = module->getAttrOfType<mlir::DictionaryAttr>("td.arenas");
+    if (limit <= 0 || !step || !arenas) return;
+    auto arena = [&](llvm::StringRef name) { return mlir::cast<mlir::IntegerAttr>(arenas.get(name)).getInt(); };
+    const std::vector<BufferInfo> buffers = GetBuffers(module);
+    int64_t variables = 0, lanes = 1;
+    for (const BufferInfo& b : buffers) variables += b.space == "variable" ? b.bytes : 0;
+    for (auto map : step.getOps<td::MapShardsOp>()) {
+      lanes = std::max<int64_t>(1, map.getLanes() / ModuleInt(module, "td.replicas", 1));
+    }
+    const std::pair<const char*, int64_t> parts[] = {
+        {"variables", variables},
+        {"batch arena", arena("batch")},
+        {"step arena", arena("step")},
+        {"slots of lanes", lanes * arena("lane")},
+        {"threads", kNominalThreads * (arena("shard") + arena("lane"))},
+    };
+    int64_t total = 0;
+    std::string list;
+    for (const auto& [name, bytes] : parts) {
+      total += bytes;
+      absl::StrAppend(&list, list.empty() ? "" : ", ", name, " ", MiB(bytes));
+    }
+    if (total <= limit) return;
+    module->emitError() << "the program takes " << MiB(total) << " and memory_limit allows " << MiB(limit) << ": "
+                        << list << "; largest buffers: " << Largest(buffers)
+                        << "; a smaller batch or fewer lanes take less, and shard_rows makes the threads' part smaller";
+    signalPassFailure();
+  }
+
+ private:
+  static std::string Largest(std::vector<BufferInfo> buffers) {
+    constexpr size_t kShown = 5;
+    std::stable_sort(buffers.begin(), buffers.end(),
+                     [](const BufferInfo& a, const BufferInfo& b) { return a.bytes > b.bytes; });
+    if (buffers.size() > kShown) buffers.resize(kShown);
+    std::string list;
+    for (const BufferInfo& b : buffers) {
+      absl::StrAppend(&list, list.empty() ? "" : ", ", b.name, " (", b.space, ", ", MiB(b.bytes), ")");
+    }
+    return list;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createCheckMemoryPass() { return std::make_unique<CheckMemoryPass>(); }
+
+}  // namespace tandem

@@ -1,0 +1,255 @@
+// td-rematerialize: computes cheap values again in the maps that read them, instead of keeping them.
+//
+// Before: maps are formed; a value that one map makes and another reads is kept for the whole batch.
+// After: a kept value that a few cheap elementwise ops make from values which lie in memory anyway is no result of its
+// map any more: every map that reads it has these ops itself, where they mostly become part of its kernels. Keeping
+// costs a pass over memory to write and one to read, computing only the read. Values come from their own ops on the
+// same operands, so no bit changes.
+//
+// Without a memory limit only values with one batched source are taken, and only where no source lives longer for it
+// or takes more room. With td.memory_limit (bytes) values of more sources follow, until variables, sums and kept values
+// are expected to fit: a residual network then keeps every other block's sum. Whether all fits is td-assign-buffers' to
+// say.
+//
+//   %a:2 = td.map_shards (%x) ... { %c = td.conv2d ...  %y = td.relu %c  td.yield %c, %y }
+//   %b = td.map_shards (%a#1) ... { ^bb0(%ys): %d = td.conv2d_filter_grad %ys, ... }
+//   =>
+//   %a = td.map_shards (%x) ... { %c = td.conv2d ...  %y = td.relu %c  td.yield %c }
+//   %b = td.map_shards (%a) ... { ^bb0(%cs): %y = td.relu %cs  %d = td.conv2d_filter_grad %y, ... }
+#include "passes/rematerialize.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "graph/ir/dist.h"
+#include "graph/ir/interfaces.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/analysis/offset_assignment.h"
+#include "passes/buffer_table.h"
+#include "passes/codegen/op_weight.h"
+#include "passes/pass_util.h"
+
+namespace tandem {
+namespace {
+
+// Longer chains are stored: they would be computed in every map that reads them.
+constexpr size_t kMaxOps = 24;
+constexpr int kMaxSources = 4;
+
+// How to compute a kept value from values of the step.
+struct Recipe {
+  llvm::SetVector<mlir::Operation*> ops;                           // of the map that makes it, in order
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> sources;  // value in the map, value of the step
+  llvm::SmallSetVector<mlir::Value, kMaxSources> batched;          // of the step's
+};
+
+td::MapShardsOp MapOf(mlir::Value v) { return v.getDefiningOp<td::MapShardsOp>(); }
+
+class RematerializePass : public ModulePass<RematerializePass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RematerializePass)
+  static constexpr llvm::StringLiteral kName = "td-rematerialize";
+  static constexpr llvm::StringLiteral kDescription = "compute cheap values again instead of keeping them";
+
+  void getDependentDialects(mlir::DialectRegistry& registry) const override {
+    // Weights of ops are found by emitting them for trial.
+    registry
+        .insert<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::LLVM::LLVMDialect>();
+  }
+
+  void runOnOperation() final {
+    step_ = StepFunction(getOperation());
+    if (!step_) return;
+    const int64_t limit = ModuleInt(getOperation(), "td.memory_limit", 0);
+    Run(1);
+    for (int sources = 2; limit > 0 && sources <= kMaxSources && ExpectedBytes() > limit; ++sources) Run(sources);
+  }
+
+ private:
+  // One pass over all maps with recipes of at most `max_sources` batched sources.
+  void Run(int max_sources) {
+    llvm::SmallVector<td::MapShardsOp> maps(step_.getOps<td::MapShardsOp>());
+    for (td::MapShardsOp map : maps) {
+      for (mlir::OpResult result : map.getResults()) {
+        if (!td::IsBatched(result.getType()) || result.use_empty()) continue;
+        if (!llvm::all_of(result.getUsers(), [](mlir::Operation* u) { return mlir::isa<td::MapShardsOp>(u); }))
+          continue;
+        Recipe recipe;
+        mlir::Value inner = map.getBody().front().getTerminator()->getOperand(result.getResultNumber());
+        if (!MakeRecipe(map, inner, result, max_sources, recipe)) continue;
+        if (max_sources == 1 && !CostsNoMemory(result, recipe)) continue;
+        Apply(result, recipe);
+      }
+    }
+    for (td::MapShardsOp map : maps) RemoveUnused(map);
+  }
+
+  // Whether `v` of the map's body can be computed elsewhere; collects how. `goal` may not be its own source.
+  bool MakeRecipe(td::MapShardsOp map, mlir::Value v, mlir::OpResult goal, int max_sources, Recipe& recipe) {
+    mlir::Value source = SourceOf(map, v, goal);
+    mlir::Operation* op = v.getDefiningOp();
+    if (source) {
+      if (!llvm::is_contained(recipe.sources, std::make_pair(v, source))) recipe.sources.push_back({v, source});
+      if (td::IsBatched(source.getType())) recipe.batched.insert(source);
+      return recipe.batched.size() <= static_cast<size_t>(max_sources);
+    }
+    if (!op || !IsCheap(op)) return false;
+    if (recipe.ops.contains(op)) return true;
+    for (mlir::Value operand : op->getOperands()) {
+      if (!MakeRecipe(map, operand, goal, max_sources, recipe)) return false;
+    }
+    recipe.ops.insert(op);
+    return recipe.ops.size() <= kMaxOps;
+  }
+
+  // The value of the step that `v` of the map's body is or becomes, if any.
+  static mlir::Value SourceOf(td::MapShardsOp map, mlir::Value v, mlir::OpResult goal) {
+    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(v)) return map.getOperand(argument.getArgNumber());
+    mlir::Operation* yield = map.getBody().front().getTerminator();
+    for (mlir::OpOperand& use : v.getUses()) {
+      if (use.getOwner() != yield || !td::IsBatched(v.getType())) continue;
+      mlir::OpResult result = map->getResult(use.getOperandNumber());
+      if (result != goal && !result.use_empty()) return result;
+    }
+    return {};
+  }
+
+  bool IsCheap(mlir::Operation* op) {
+    if (mlir::matchPattern(op, mlir::m_Constant())) return true;
+    auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
+    if (!elemental || op->getNumResults() != 1) return false;
+    const td::FusionKind kind = elemental.getFusionKind();
+    if (kind != td::FusionKind::kElementwise && kind != td::FusionKind::kInjective) return false;
+    auto [it, added] = cheap_.try_emplace(op->getName(), false);
+    if (added) it->second = !WeightOf(op).expensive;
+    return it->second;
+  }
+
+  int Position(mlir::Operation* op) {
+    int n = 0;
+    for (mlir::Operation& other : *op->getBlock()) {
+      if (&other == op) break;
+      ++n;
+    }
+    return n;
+  }
+
+  int LastUse(mlir::Value v) {
+    int last = v.getDefiningOp() ? Position(v.getDefiningOp()) : 0;
+    for (mlir::Operation* user : v.getUsers()) last = std::max(last, Position(user));
+    return last;
+  }
+
+  // The sources live as long as the value anyway, or one takes its place.
+  bool CostsNoMemory(mlir::OpResult value, const Recipe& recipe) {
+    const int last = LastUse(value);
+    for (mlir::Value source : recipe.batched) {
+      if (!MapOf(source)) continue;  // an input
+      if (LastUse(source) < last && RowBytes(source.getType()) > RowBytes(value.getType())) return false;
+    }
+    return true;
+  }
+
+  // Puts the recipe into every map that reads `value`.
+  void Apply(mlir::OpResult value, const Recipe& recipe) {
+    llvm::SmallSetVector<mlir::Operation*, 8> readers(value.getUsers().begin(), value.getUsers().end());
+    for (mlir::Operation* reader : readers) {
+      auto map = mlir::cast<td::MapShardsOp>(reader);
+      mlir::Block& body = map.getBody().front();
+      mlir::IRMapping inside;
+      for (auto [inner, outer] : recipe.sources) inside.map(inner, ArgumentFor(map, outer));
+      mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&body);
+      for (mlir::Operation* op : recipe.ops) builder.clone(*op, inside);
+      const auto yield = mlir::cast<td::MapShardsOp>(value.getOwner()).getBody().front().getTerminator();
+      mlir::Value again = inside.lookup(yield->getOperand(value.getResultNumber()));
+      for (unsigned i = map.getNumOperands(); i-- > 0;) {
+        if (map.getOperand(i) != value) continue;
+        body.getArgument(i).replaceAllUsesWith(again);
+        body.eraseArgument(i);
+        map.getOperandsMutable().erase(i);
+      }
+    }
+  }
+
+  static mlir::Value ArgumentFor(td::MapShardsOp map, mlir::Value outer) {
+    mlir::Block& body = map.getBody().front();
+    for (unsigned i = 0; i < map.getNumOperands(); ++i) {
+      if (map.getOperand(i) == outer) return body.getArgument(i);
+    }
+    map.getOperandsMutable().append(outer);
+    return body.addArgument(outer.getType(), outer.getLoc());
+  }
+
+  // Kept results and ops that nothing reads any more, and operands that have lost their readers.
+  void RemoveUnused(td::MapShardsOp map) {
+    mlir::Block& body = map.getBody().front();
+    mlir::Operation* yield = body.getTerminator();
+    llvm::SmallVector<unsigned> kept;
+    for (unsigned i = 0; i < map.getNumResults(); ++i) {
+      if (!td::IsBatched(map.getResult(i).getType()) || !map.getResult(i).use_empty()) kept.push_back(i);
+    }
+    if (kept.size() == map.getNumResults()) return;
+    mlir::OpBuilder builder(map);
+    llvm::SmallVector<mlir::Type> types;
+    llvm::SmallVector<mlir::Attribute> kinds, scopes;
+    llvm::SmallVector<mlir::Value> yields;
+    for (unsigned i : kept) {
+      types.push_back(map.getResult(i).getType());
+      kinds.push_back(map.getReduce()[i]);
+      scopes.push_back(map.getScope()[i]);
+      yields.push_back(yield->getOperand(i));
+    }
+    yield->setOperands(yields);
+    llvm::SmallVector<mlir::Operation*> ops;
+    for (mlir::Operation& op : body.without_terminator()) ops.push_back(&op);
+    for (mlir::Operation* op : llvm::reverse(ops)) {
+      if (mlir::isOpTriviallyDead(op)) op->erase();
+    }
+    for (unsigned i = map.getNumOperands(); i-- > 0;) {
+      if (!body.getArgument(i).use_empty()) continue;
+      body.eraseArgument(i);
+      map.getOperandsMutable().erase(i);
+    }
+    auto smaller = builder.create<td::MapShardsOp>(map.getLoc(), types, map.getOperands(), builder.getArrayAttr(kinds),
+                                                   builder.getArrayAttr(scopes), map.getLanes(), map.getRowsPerLane(),
+                                                   map.getShardRows());
+    smaller.getBody().takeBody(map.getBody());
+    for (auto [i, old] : llvm::enumerate(kept)) map.getResult(old).replaceAllUsesWith(smaller.getResult(i));
+    map.erase();
+  }
+
+  // Variables, one copy of what is summed up, and kept values of one device.
+  int64_t ExpectedBytes() {
+    int64_t bytes = 0, rows = ModuleInt(getOperation(), "td.batch", 1);
+    for (mlir::BlockArgument a : step_.getArguments()) {
+      if (step_.getArgAttr(a.getArgNumber(), "td.variable")) bytes += StaticBytes(a.getType());
+    }
+    std::vector<LiveRange> ranges;
+    for (auto map : step_.getOps<td::MapShardsOp>()) {
+      for (mlir::Value v : map.getResults()) {
+        if (td::IsBatched(v.getType())) {
+          ranges.push_back({rows * RowBytes(v.getType()), Position(map), LastUse(v)});
+        } else {
+          bytes += StaticBytes(v.getType());
+        }
+      }
+    }
+    return bytes + PeakLiveBytes(ranges);
+  }
+
+  mlir::func::FuncOp step_;
+  llvm::DenseMap<mlir::OperationName, bool> cheap_;
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createRematerializePass() { return std::make_unique<RematerializePass>(); }
+
+}  // namespace tandem

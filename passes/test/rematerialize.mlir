@@ -1,0 +1,101 @@
+// RUN: tandem-opt %s -td-rematerialize -split-input-file | FileCheck %s
+
+// The centred values and their relu come from what the first map keeps: they are computed where they are read, and the
+// second map keeps neither.
+// CHECK-LABEL: func.func @step
+module {
+  func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+    // CHECK: %[[A:.*]]:2 = td.map_shards
+    %a:2 = td.map_shards (%x, %w : tensor<?x4xf32>, tensor<4x4xf32>) reduce ["keep", "sum"] scope ["replica", "replica"]
+        lanes 8 rows 2 shard 2 -> (tensor<?x4xf32>, tensor<4xf32>) {
+    ^bb0(%xs: tensor<?x4xf32>, %ws: tensor<4x4xf32>):
+      %y = td.matmul %xs, %ws : tensor<?x4xf32>, tensor<4x4xf32> -> tensor<?x4xf32>
+      %s = td.reduce "sum", %y axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      td.yield %y, %s : tensor<?x4xf32>, tensor<4xf32>
+    }
+    // CHECK: %[[B:.*]] = td.map_shards(%[[A]]#0, %[[A]]#1 : tensor<?x4xf32>, tensor<4xf32>) reduce ["sum"]
+    // CHECK: td.yield %{{[^,]*}} : tensor<4xf32>
+    %b:3 = td.map_shards (%a#0, %a#1 : tensor<?x4xf32>, tensor<4xf32>) reduce ["keep", "sum", "keep"]
+        scope ["replica", "replica", "replica"] lanes 8 rows 2 shard 2 -> (tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>) {
+    ^bb0(%ys: tensor<?x4xf32>, %ms: tensor<4xf32>):
+      %m = td.broadcast %ms dims [1] : tensor<4xf32> -> tensor<?x4xf32>
+      %c = td.sub %ys, %m : tensor<?x4xf32>
+      %s = td.reduce "sum", %c axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      %r = td.relu %c : tensor<?x4xf32>
+      td.yield %c, %s, %r : tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>
+    }
+    // CHECK: td.map_shards(%{{.*}} : tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>, tensor<4xf32>)
+    // CHECK: ^bb0(
+    // CHECK-DAG: td.broadcast
+    // CHECK-DAG: td.sub
+    // CHECK-DAG: td.relu
+    // CHECK: td.matmul
+    %d = td.map_shards (%x, %b#0, %b#2, %b#1 : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>, tensor<4xf32>)
+        reduce ["sum"] scope ["global"] lanes 8 rows 2 shard 2 -> (tensor<4x4xf32>) {
+    ^bb0(%xs: tensor<?x4xf32>, %cs: tensor<?x4xf32>, %rs: tensor<?x4xf32>, %v: tensor<4xf32>):
+      %vs = td.broadcast %v dims [1] : tensor<4xf32> -> tensor<?x4xf32>
+      %n = td.mul %cs, %vs : tensor<?x4xf32>
+      %o = td.add %n, %rs : tensor<?x4xf32>
+      %g = td.matmul %xs, %o {transpose_a = true} : tensor<?x4xf32>, tensor<?x4xf32> -> tensor<4x4xf32>
+      td.yield %g : tensor<4x4xf32>
+    }
+    return %d : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+// Not computed again: what is dear (exp), what has two sources, what leaves the step. The first map keeps all three.
+// CHECK-LABEL: func.func @step
+module {
+  func.func @step(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<f32>, tensor<?xf32>) {
+    // CHECK: td.map_shards
+    // CHECK-SAME: reduce ["keep", "keep", "keep"]
+    %a:3 = td.map_shards (%x, %y : tensor<?xf32>, tensor<?xf32>) reduce ["keep", "keep", "keep"]
+        scope ["replica", "replica", "replica"] lanes 8 rows 2 shard 2 -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+    ^bb0(%xs: tensor<?xf32>, %ys: tensor<?xf32>):
+      %e = td.exp %xs : tensor<?xf32>
+      %t = td.add %xs, %ys : tensor<?xf32>
+      %n = td.neg %xs : tensor<?xf32>
+      td.yield %e, %t, %n : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+    }
+    // CHECK: td.map_shards
+    // CHECK-NOT: td.exp
+    // CHECK-NOT: td.neg
+    %s = td.map_shards (%a#0, %a#1, %a#2 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) reduce ["sum"] scope ["global"]
+        lanes 8 rows 2 shard 2 -> (tensor<f32>) {
+    ^bb0(%es: tensor<?xf32>, %ts: tensor<?xf32>, %ns: tensor<?xf32>):
+      %0 = td.mul %es, %ts : tensor<?xf32>
+      %1 = td.mul %0, %ns : tensor<?xf32>
+      %2 = td.reduce "sum", %1 axes [0] : tensor<?xf32> -> tensor<f32>
+      td.yield %2 : tensor<f32>
+    }
+    return %s, %a#2 : tensor<f32>, tensor<?xf32>
+  }
+}
+
+// -----
+
+// With a memory limit that the step would not keep, the sum of two inputs is computed again too.
+// CHECK-LABEL: func.func @step
+module attributes {td.batch = 16 : i64, td.memory_limit = 64 : i64} {
+  func.func @step(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<f32> {
+    // CHECK-NOT: "keep"
+    %a:2 = td.map_shards (%x, %y : tensor<?xf32>, tensor<?xf32>) reduce ["keep", "sum"] scope ["replica", "replica"]
+        lanes 8 rows 2 shard 2 -> (tensor<?xf32>, tensor<f32>) {
+    ^bb0(%xs: tensor<?xf32>, %ys: tensor<?xf32>):
+      %t = td.add %xs, %ys : tensor<?xf32>
+      %1 = td.reduce "sum", %t axes [0] : tensor<?xf32> -> tensor<f32>
+      td.yield %t, %1 : tensor<?xf32>, tensor<f32>
+    }
+    %s = td.map_shards (%a#0, %a#1 : tensor<?xf32>, tensor<f32>) reduce ["sum"] scope ["global"] lanes 8 rows 2 shard 2
+        -> (tensor<f32>) {
+    ^bb0(%ts: tensor<?xf32>, %ms: tensor<f32>):
+      %m = td.broadcast %ms dims [] : tensor<f32> -> tensor<?xf32>
+      %0 = td.mul %ts, %m : tensor<?xf32>
+      %2 = td.reduce "sum", %0 axes [0] : tensor<?xf32> -> tensor<f32>
+      td.yield %2 : tensor<f32>
+    }
+    return %s : tensor<f32>
+  }
+}
