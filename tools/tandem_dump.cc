@@ -1,5 +1,8 @@
 // tandem-dump MODEL_DIR|FILE: shows what the compiler made of a model.
+#include <algorithm>
 #include <iostream>
+#include <optional>
+#include <thread>
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
@@ -8,15 +11,29 @@
 #include "base/flags.h"
 #include "base/status_macros.h"
 #include "runtime/executable.h"
+#include "tools/costs/costs.h"
+#include "tools/costs/measurement.h"
+#include "tools/dump/dot_dump.h"
 #include "tools/dump/find_executable.h"
+#include "tools/dump/html_dump.h"
 #include "tools/dump/json_dump.h"
 #include "tools/dump/text_dump.h"
 
 ABSL_FLAG(std::string, mode, "", "train, eval or predict: which executable of a model directory (default: train)");
-ABSL_FLAG(std::string, format, "text", "text or json");
+ABSL_FLAG(std::string, format, "text",
+          "text, json, dot (a graph for Graphviz) or html (one page for a browser, with graph, costs, memory and IR)");
 ABSL_FLAG(std::string, phase, "",
           "print the IR at the end of this phase instead (input, precision, distribute, layout, fusion, "
           "schedule, memory, codegen)");
+ABSL_FLAG(bool, costs, false,
+          "run the program on random inputs and print expected against measured times of its steps, what bounds each, "
+          "and the whole step's fraction of the machine's limit; with --format=json or html, put them there");
+ABSL_FLAG(std::string, profile, "", "with --costs: measured times from this file of --trace, without running");
+ABSL_FLAG(
+    std::string, machine, "",
+    "with --costs: the machine, a file of tandem-calibrate or zen4, generic-avx512 or generic-avx2 (default: what "
+    "the program was compiled for)");
+ABSL_FLAG(int, threads, 0, "with --costs: threads of the run; 0: the machine's number of cores");
 ABSL_FLAG(bool, expand_replicas, false, "list the steps of every replica, not of each program once");
 
 namespace tandem {
@@ -36,20 +53,55 @@ absl::Status PrintPhase(const Executable& executable, const std::string& phase) 
       absl::StrCat("no phase \"", phase, "\" in ", executable.name(), "; phases: ", absl::StrJoin(phases, ", ")));
 }
 
+int Threads() {
+  const int threads = absl::GetFlag(FLAGS_threads);
+  return threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+// Expected times, and measured ones when `measure`.
+absl::StatusOr<nlohmann::ordered_json> Costs(const Executable& executable, const std::string& path, bool measure) {
+  TD_ASSIGN_OR_RETURN(const MachineModel machine, ChooseMachineModel(absl::GetFlag(FLAGS_machine), executable));
+  std::optional<Measurement> measurement;
+  if (const std::string profile = absl::GetFlag(FLAGS_profile); !profile.empty()) {
+    TD_ASSIGN_OR_RETURN(measurement, ReadProfile(profile, executable));
+  } else if (measure) {
+    TD_ASSIGN_OR_RETURN(measurement, MeasureOnRandomInputs(path, Threads(), /*seconds=*/0.5));
+  }
+  return CostsJson(executable, machine, Threads(), measurement.has_value() ? &*measurement : nullptr);
+}
+
 absl::Status Dump(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) {
     return absl::InvalidArgumentError(
-        "usage: tandem-dump MODEL_DIR|FILE [--mode=train|eval|predict] [--format=text|json] [--phase=NAME] "
-        "[--expand_replicas]");
+        "usage: tandem-dump MODEL_DIR|FILE [--mode=train|eval|predict] [--format=text|json|dot|html] [--phase=NAME] "
+        "[--costs [--profile=TRACE]] [--expand_replicas]");
   }
   std::string format = absl::GetFlag(FLAGS_format);
-  if (format != "text" && format != "json") {
-    return absl::InvalidArgumentError(absl::StrCat("--format=", format, " is unknown; use text or json"));
+  if (format != "text" && format != "json" && format != "dot" && format != "html") {
+    return absl::InvalidArgumentError(absl::StrCat("--format=", format, " is unknown; use text, json, dot or html"));
   }
   TD_ASSIGN_OR_RETURN(std::string path, FindExecutable(arguments[0], absl::GetFlag(FLAGS_mode)));
   TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, Executable::Load(path));
   if (!absl::GetFlag(FLAGS_phase).empty()) return PrintPhase(*executable, absl::GetFlag(FLAGS_phase));
+  if (format == "dot") {
+    std::cout << DumpDot(*executable);
+    return absl::OkStatus();
+  }
+  const bool costs = absl::GetFlag(FLAGS_costs) || !absl::GetFlag(FLAGS_profile).empty();
+  nlohmann::ordered_json cost_table;
+  if (costs || format == "html") {
+    TD_ASSIGN_OR_RETURN(cost_table, Costs(*executable, path, /*measure=*/costs));
+    if (format == "text") {
+      std::cout << path << "\n" << CostsText(cost_table);
+      return absl::OkStatus();
+    }
+  }
   nlohmann::ordered_json dump = DumpJson(*executable, absl::GetFlag(FLAGS_expand_replicas));
+  if (format == "html") {
+    std::cout << DumpHtml(*executable, dump, cost_table);
+    return absl::OkStatus();
+  }
+  if (costs) dump["costs"] = std::move(cost_table);
   std::cout << (format == "json" ? dump.dump(1) + "\n" : DumpText(dump));
   return absl::OkStatus();
 }

@@ -1,0 +1,184 @@
+"""What shows where a step's time goes: --trace of a sample, and tandem-dump's costs, dot and html of its program.
+
+The html is loaded in a headless Chromium: the script must run without an error and draw every op and step.
+"""
+import collections
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.abspath("tests/support"))
+import xunit  # noqa: E402
+
+TMP = os.environ.get("TEST_TMPDIR", "/tmp")
+MODEL = os.path.join(TMP, "model")
+TRACE = os.path.join(TMP, "trace.json")
+STEPS = (3, 5)  # traced
+BATCH = 64
+
+
+def run(*command):
+    """stdout of a command that must succeed."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
+    assert done.returncode == 0, (command, done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+    return done.stdout
+
+
+def dump(*flags):
+    return run("tools/tandem-dump", MODEL, *flags)
+
+
+def train():
+    run("samples/fashion_mnist", "--model_dir=" + MODEL, "--max_steps=8", "--batch_size=%d" % BATCH, "--devices=cpu:0",
+        "--threads=2", "--eval_examples=train:64", "--trace=" + TRACE, "--trace_steps=%d-%d" % STEPS)
+
+
+def trace():
+    data = json.load(open(TRACE))
+    events = [e for e in data["traceEvents"] if e["ph"] == "X"]
+    tracks = {e["tid"]: e["args"]["name"] for e in data["traceEvents"] if e["name"] == "thread_name"}
+    assert tracks == {0: "session", 1: "thread 0", 2: "thread 1"}, tracks
+    assert {e["tid"] for e in events} <= set(tracks)
+    phases = collections.Counter(e["name"] for e in events if e["tid"] == 0)
+    traced = STEPS[1] - STEPS[0] + 1
+    for phase in ("step", "input wait", "hooks before the step", "hooks after the step"):
+        assert phases[phase] == traced, phases
+    steps = [e for e in events if e["tid"] > 0]
+    assert {e["args"]["step"] for e in steps} == set(range(STEPS[0], STEPS[1] + 1))
+    names = {e["name"] for e in steps}
+    # As the user scoped them.
+    assert {"conv2d/Relu", "dense/Relu", "gradients/conv2d_1/Conv2D/Conv2dFilterGrad", "Adam/ApplyAdam"} <= names, names
+    for e in steps:
+        a = e["args"]
+        assert a["bound"] in ("compute", "L1", "L2", "L3", "DRAM", "overhead") and a["expected_us"] > 0, e
+        assert a["source"].startswith("samples/") or not a["source"] or ".cc:" in a["source"], e
+    # Every image goes through the first layer once in a step.
+    rows = sum(e["args"]["rows"] for e in steps if e["name"] == "conv2d/Relu")
+    assert rows == BATCH * traced, rows
+    assert all(e["args"]["GFLOP/s"] > 0 for e in steps if e["name"] == "conv2d/Relu")
+    # Events of one thread do not overlap.
+    for track in (1, 2):
+        end = 0
+        for e in sorted((e for e in steps if e["tid"] == track), key=lambda e: e["ts"]):
+            assert e["ts"] >= end - 0.002, (e, end)
+            end = e["ts"] + e["dur"]
+
+
+def trace_of_tandem_run():
+    out = os.path.join(TMP, "run.json")
+    run("tools/tandem-run", MODEL, "--mode=train", "--steps=2", "--trace=" + out)
+    events = [e for e in json.load(open(out))["traceEvents"] if e["ph"] == "X"]
+    assert sum(e["name"] == "step" for e in events) == 2
+    assert {e["args"]["step"] for e in events if e["tid"] > 0} == {0, 1}
+
+
+def mistakes():
+    for flags, code, message in ((["--profile=/nowhere.json"], 66, "/nowhere.json"),
+                                 (["--mode=eval", "--profile=" + TRACE], 2, "has no steps of"),
+                                 (["--costs", "--machine=/nowhere.txt"], 66, "/nowhere.txt"),
+                                 (["--format=svg"], 2, "use text, json, dot or html")):
+        done = subprocess.run(["tools/tandem-dump", MODEL, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=60)
+        assert done.returncode == code and message in done.stderr, (flags, done.returncode, done.stderr)
+
+
+def check_costs(costs, runs):
+    assert costs["runs"] >= runs and costs["measured_us"] > 0 and costs["limit_us"] > 0, costs
+    assert abs(sum(s["share"] for s in costs["steps"]) + costs["idle_share"] - 1) < 0.25, costs
+    assert abs(costs["of_limit"] - costs["limit_us"] / costs["measured_us"]) < 1e-3, costs
+    conv = next(s for s in costs["steps"] if s["name"] == "conv2d_1/Relu")
+    # 11 x 11 outputs of 64 channels, each from 3 x 3 x 32; all images of the batch.
+    assert conv["flops"] * conv["calls"] == 2 * BATCH * 11 * 11 * 64 * 3 * 3 * 32, conv
+    assert conv["measured_us"] > 0 and conv["gflops"] > 0 and conv["bound"] == "compute", conv
+
+
+def costs():
+    check_costs(json.loads(dump("--costs", "--format=json", "--threads=2"))["costs"], runs=3)
+    check_costs(json.loads(dump("--format=json", "--profile=" + TRACE))["costs"], runs=3)
+    text = dump("--profile=" + TRACE)
+    assert re.search(r"expected .*the machine's limit .*; measured .* of the limit", text), text
+    assert re.search(r"%\s+8\s.*compute\s+conv2d_1/Relu", text) or "conv2d_1/Relu" in text, text
+
+
+def dot():
+    program = json.loads(dump("--format=json"))
+    text = dump("--format=dot")
+    sections = {s["section"] for s in program["steps"]}
+    nodes = re.findall(r"^\s+s(\d+) \[label=", text, re.M)
+    assert [int(n) for n in nodes] == list(range(len(program["steps"]))), nodes
+    assert text.count("subgraph cluster_") == len(sections), text
+    assert " -> " in text and text.count("{") == text.count("}")
+    for end in re.findall(r"s(\d+) -> s(\d+)", text):
+        assert int(end[0]) < int(end[1]), end  # what is read was written before
+    if shutil.which("dot"):
+        path = os.path.join(TMP, "program.dot")
+        with open(path, "w") as f:
+            f.write(text)
+        assert "<svg" in run("dot", "-Tsvg", path)
+
+
+def browser():
+    for name in ("chromium-headless-shell", "chromium", "google-chrome"):
+        if shutil.which(name):
+            return name
+    raise AssertionError("no chromium here; ./setup installs chromium-headless-shell")
+
+
+def page(path, fragment):
+    """The element tree after the script has run, as text, and the attributes of the root."""
+    done = subprocess.run([browser(), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+                           "--user-data-dir=" + os.path.join(TMP, "browser"), "--virtual-time-budget=10000", "--dump-dom",
+                           "file://%s#%s" % (path, fragment)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "CONSOLE" not in done.stderr, re.findall(".*CONSOLE.*", done.stderr)
+    tag = re.search(r"<html([^>]*)>", done.stdout).group(1)
+    root = {k: html.unescape(v) for k, v in re.findall(r'data-(\w+)="([^"]*)"', tag)}
+    assert root.get("ready") == "1" and root.get("errors") == "0", root
+    view = done.stdout[done.stdout.index('<main id="view">'):done.stdout.index("</main>")]
+    return root, view
+
+
+def html_page():
+    path = os.path.join(TMP, "program.html")
+    with open(path, "w") as f:
+        f.write(dump("--format=html", "--profile=" + TRACE))
+    text = open(path).read()
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//|@import|url\(""", text), "the page must need no network"
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S).group(1))
+    phases = {p["name"]: p for p in data["phases"]}
+
+    root, view = page(path, "overview")
+    assert root["tab"] == "overview" and int(root["phases"]) == len(phases)
+    assert int(root["steps"]) == len(data["costs"]["steps"]) > 20
+    assert "Where the time goes" in view
+
+    for phase in ("input", "distribute", "fusion", "memory"):
+        ops = phases[phase.strip()]
+        ops = phases[ops["same"]] if "same" in ops else ops
+        root, view = page(path, "graph/" + phase)
+        assert int(root["nodes"]) == len(ops["ops"]) > 50, (phase, root)
+        assert int(root["rows"]) == len(re.findall(r'<div class="row', view)) > 10, (phase, root)
+    # Searching opens what folds it, and one hit is chosen: its neighbours and its kernel are shown.
+    ops = phases["distribute"]["ops"]
+    fused = next(o["name"] for k in data["kernels"] for o in k["ops"]
+                 if sum(o.get("name", "") in " ".join(map(str, p[:5])) for p in ops) == 1)
+    root, view = page(path, "graph/distribute/" + fused)
+    assert re.search(r'<div class="row[^"]*picked', view) and view.count("<path") >= 2, view[:3000]
+    assert '<div class="panel"><h3>' + fused in view and "<dt>kernel</dt>" in view, view[-3000:]
+
+    _, view = page(path, "costs")
+    assert view.count("<tr>") == len(data["costs"]["steps"]) + 1
+    assert "of the limit" in view
+    _, view = page(path, "memory")
+    assert view.count("<rect") == sum(len(a["live"]) for a in data["arenas"]) > 10
+    _, view = page(path, "ir/fusion/td.launch")
+    assert view.count("<mark>") >= 5 and "loc(" not in view
+
+
+xunit.run("profile", [("train", train), ("trace", trace), ("trace_of_tandem_run", trace_of_tandem_run),
+                      ("mistakes", mistakes), ("costs", costs), ("dot", dot), ("html", html_page)])

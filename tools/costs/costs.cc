@@ -1,0 +1,229 @@
+#include "tools/costs/costs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/env.h"
+#include "base/status_macros.h"
+#include "passes/analysis/step_cost.h"
+#include "runtime/step_info.h"
+
+namespace tandem {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Four digits are more than any of these figures is worth.
+double Rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  double rounded = 0;
+  return absl::SimpleAtod(absl::StrFormat("%.4g", value), &rounded) ? rounded : value;
+}
+
+// The text of the model that the compiler recorded in the stored IR, as MLIR writes strings: \0A, \22, \5C.
+std::string RecordedModel(const Executable& executable) {
+  constexpr absl::string_view kAttribute = "td.machine_model = \"";
+  for (size_t i = 0; i < executable.index().segments.size(); ++i) {
+    if (executable.index().segments[i]->kind != fb::SegmentKind::IrText) continue;
+    const absl::string_view text = executable.segment(static_cast<int>(i));
+    size_t at = text.find(kAttribute);
+    if (at == absl::string_view::npos) continue;
+    std::string model;
+    for (at += kAttribute.size(); at < text.size() && text[at] != '"'; ++at) {
+      if (text[at] != '\\' || at + 2 >= text.size()) {
+        model += text[at];
+      } else if (std::isxdigit(static_cast<unsigned char>(text[at + 1])) &&
+                 std::isxdigit(static_cast<unsigned char>(text[at + 2]))) {
+        model += absl::HexStringToBytes(text.substr(at + 1, 2));
+        at += 2;
+      } else {
+        model += text[++at];
+      }
+    }
+    return model;
+  }
+  return "";
+}
+
+struct Totals {
+  double expected = 0, limit = 0, measured = 0, undisturbed = 0;  // seconds of a run, with all threads at work
+};
+
+class CostTable {
+ public:
+  CostTable(const Executable& executable, const MachineModel& machine, int threads, const Measurement* measurement)
+      : executable_(executable),
+        index_(executable.index()),
+        machine_(machine),
+        threads_(measurement != nullptr && measurement->threads > 0 ? measurement->threads : threads),
+        measurement_(measurement) {}
+
+  Json Run() {
+    std::vector<Json> rows;
+    for (const StepInfo& step : ListSteps(executable_)) {
+      Json row = StepRow(step);
+      if (!row.is_null()) rows.push_back(std::move(row));
+    }
+    const bool measured = measurement_ != nullptr && measurement_->runs > 0;
+    Json out = {{"machine", machine_.name},
+                {"threads", threads_},
+                {"rows", executable_.rows_per_replica() * executable_.num_replicas()},
+                {"expected_us", Rounded(1e6 * totals_.expected)},
+                {"limit_us", Rounded(1e6 * totals_.limit)}};
+    const double whole = measured ? measurement_->run_seconds : totals_.expected;
+    if (measured) {
+      out["measured_us"] = Rounded(1e6 * whole);
+      out["runs"] = measurement_->runs;
+      out["undisturbed_us"] = Rounded(1e6 * totals_.undisturbed);
+      out["of_limit"] = Rounded(whole > 0 ? totals_.limit / whole : 0);
+      out["idle_share"] = Rounded(whole > 0 ? std::max(0.0, 1 - totals_.measured / whole) : 0);
+    }
+    for (Json& row : rows) {
+      const double part = row["share"];
+      row["share"] = Rounded(whole > 0 ? part / whole : 0);
+    }
+    out["steps"] = std::move(rows);
+    return out;
+  }
+
+ private:
+  // How often a step runs in one run of the program, and the rows of all its calls.
+  int64_t Calls(const StepInfo& step) const {
+    if (!step.map) return step.kind == "LaneSum" ? 0 : 1;
+    const int64_t shards = (index_.rows_per_lane + index_.shard_rows - 1) / std::max<int64_t>(1, index_.shard_rows);
+    return index_.lanes * (step.kind == "LaneSum" ? shards - 1 : shards);
+  }
+
+  Json StepRow(const StepInfo& step) {
+    const int64_t calls = Calls(step);
+    if (calls == 0 || (step.kind == "LaneSum" && step.work.bytes == 0)) return Json();
+    if (step.kind == "AllReduce" && executable_.num_replicas() == 1) return Json();
+    const int64_t shard = step.map ? std::min(index_.shard_rows, index_.rows_per_lane) : 0;
+    const double devices = step.map ? 1 : executable_.num_replicas();
+    const Cost cost = ExpectedCost(machine_, executable_, step, shard, threads_);
+    const double limit = LimitSeconds(cost) * devices;
+    const double expected = cost.seconds + limit - LimitSeconds(cost);
+    Json row = {{"id", step.id},
+                {"section", step.section},
+                {"kind", step.kind},
+                {"name", step.name.empty() ? "sum over the shards of a lane" : step.name},
+                {"detail", step.detail},
+                {"source", step.source},
+                {"calls", calls},
+                {"flops", step.work.Flops(shard) * devices},
+                {"bytes", step.work.Bytes(shard) * devices},
+                {"expected_us", Rounded(1e6 * expected)},
+                {"limit_us", Rounded(1e6 * limit)},
+                {"bound", BoundName(cost.bound)}};
+    // The seconds of a run that the step takes from all threads: map steps run on all, of a global step the barrier
+    // makes all wait. Its last rows may be fewer than a shard's.
+    double part = expected;
+    if (step.map) {
+      const double full = static_cast<double>(index_.rows_per_lane) / std::max<double>(1, shard);
+      const double times = step.kind == "LaneSum" ? calls : index_.lanes * full;
+      totals_.limit += limit * times / threads_;
+      part = expected * times / threads_;
+    } else {
+      totals_.limit += limit / threads_;
+    }
+    totals_.expected += part;
+    if (measurement_ != nullptr && measurement_->runs > 0) part = AddMeasured(step, shard, limit, row);
+    row["share"] = part;  // a share once the whole is known
+    return row;
+  }
+
+  // Returns the seconds of a run.
+  double AddMeasured(const StepInfo& step, int64_t shard, double limit, Json& row) {
+    const StepMeasurement& m = measurement_->steps[step.id];
+    if (m.calls == 0 || m.seconds <= 0) return 0;
+    const double devices = step.map ? 1 : executable_.num_replicas(), median = std::max(m.median_seconds, 1e-9);
+    row["measured_us"] = Rounded(1e6 * median);
+    row["mean_us"] = Rounded(1e6 * m.seconds / static_cast<double>(m.calls));
+    row["gflops"] = Rounded(1e-9 * devices * step.work.Flops(m.median_rows) / median);
+    row["gbps"] = Rounded(1e-9 * devices * step.work.Bytes(m.median_rows) / median);
+    // A short shard has less to do than `limit` says.
+    const double fill = step.map && shard > 0 && m.median_rows > 0 ? static_cast<double>(m.median_rows) / shard : 1;
+    row["of_limit"] = Rounded(limit * fill / median / (step.map ? 1 : threads_));
+    const double per_run = static_cast<double>(m.calls) / static_cast<double>(measurement_->runs);
+    totals_.undisturbed += median * per_run / (step.map ? threads_ : 1);
+    const double part = m.seconds / static_cast<double>(measurement_->runs) / (step.map ? threads_ : 1);
+    totals_.measured += part;
+    return part;
+  }
+
+  const Executable& executable_;
+  const fb::ExecutableT& index_;
+  const MachineModel& machine_;
+  const int threads_;
+  const Measurement* measurement_;
+  Totals totals_;
+};
+
+// "12.3 us", "4.56 ms".
+std::string Time(double us) {
+  if (us >= 1e6) return absl::StrFormat("%.3g s", 1e-6 * us);
+  return us >= 1000 ? absl::StrFormat("%.3g ms", 1e-3 * us) : absl::StrFormat("%.3g us", us);
+}
+
+std::string Cell(const Json& row, const char* key, const char* unit = "") {
+  return row.contains(key) ? absl::StrFormat("%.3g%s", row[key].get<double>(), unit) : "-";
+}
+
+}  // namespace
+
+absl::StatusOr<MachineModel> ChooseMachineModel(const std::string& name_or_file, const Executable& executable) {
+  if (!name_or_file.empty()) {
+    const std::vector<std::string> names = BuiltInMachineModelNames();
+    if (std::find(names.begin(), names.end(), name_or_file) != names.end()) return BuiltInMachineModel(name_or_file);
+    TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(name_or_file));
+    return ParseMachineModel(name_or_file, text);
+  }
+  if (const std::string text = RecordedModel(executable); !text.empty()) {
+    absl::StatusOr<MachineModel> model = ParseMachineModel("as compiled", text);
+    if (model.ok()) return model;
+  }
+  return HostMachineModel();
+}
+
+Json CostsJson(const Executable& executable, const MachineModel& machine, int threads, const Measurement* measurement) {
+  return CostTable(executable, machine, std::max(1, threads), measurement).Run();
+}
+
+std::string CostsText(const Json& costs) {
+  std::string out = absl::StrFormat("Machine %s, %d threads, %d rows a step\n", costs["machine"].get<std::string>(),
+                                    costs["threads"].get<int>(), costs["rows"].get<int64_t>());
+  absl::StrAppend(&out, "  expected ", Time(costs["expected_us"]), ", the machine's limit ", Time(costs["limit_us"]));
+  const bool measured = costs.contains("measured_us");
+  if (measured) {
+    absl::StrAppendFormat(&out,
+                          "; measured %s (median of %d runs): %.3g of the limit; threads idle %.1f %%; "
+                          "all calls at their medians: %s",
+                          Time(costs["measured_us"]), costs["runs"].get<int64_t>(), costs["of_limit"].get<double>(),
+                          100 * costs["idle_share"].get<double>(), Time(costs["undisturbed_us"]));
+  }
+  absl::StrAppendFormat(&out, "\n\n%7s %6s %11s %11s %9s %8s %8s  %-8s %s\n", "share", "calls", "expected", "measured",
+                        "GFLOP/s", "GB/s", "of limit", "bound", "step");
+  std::vector<size_t> order(costs["steps"].size());
+  std::iota(order.begin(), order.end(), 0);
+  const Json& steps = costs["steps"];
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return steps[a]["share"].get<double>() > steps[b]["share"].get<double>();
+  });
+  for (size_t i : order) {
+    const Json& s = steps[i];
+    absl::StrAppendFormat(&out, "%6.1f%% %6d %11s %11s %9s %8s %8s  %-8s %s  [%s%s]\n", 100 * s["share"].get<double>(),
+                          s["calls"].get<int64_t>(), Time(s["expected_us"]),
+                          s.contains("measured_us") ? Time(s["measured_us"]) : "-", Cell(s, "gflops"), Cell(s, "gbps"),
+                          Cell(s, "of_limit"), s["bound"].get<std::string>(), s["name"].get<std::string>(),
+                          s["kind"].get<std::string>(),
+                          s["detail"].get<std::string>().empty() ? "" : ", " + s["detail"].get<std::string>());
+  }
+  return out;
+}
+
+}  // namespace tandem

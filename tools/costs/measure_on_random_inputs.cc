@@ -1,0 +1,43 @@
+// MeasureOnRandomInputs: runs a program with a record of every step.
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "runtime/run.h"
+#include "tools/costs/measurement.h"
+#include "tools/run/random_inputs.h"
+
+namespace tandem {
+
+absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int threads, double seconds) {
+  constexpr int kWarmUps = 3, kMinRuns = 3, kMaxRuns = 1000;
+  TD_ASSIGN_OR_RETURN(auto model, LoadExecutable(path, {.threads = threads}));
+  const fb::ExecutableT& index = model->executable().index();
+  std::map<std::string, HostTensor> inputs;
+  for (const auto& input : index.inputs) {
+    Shape shape = input->shape;
+    shape[0] = model->max_rows();
+    inputs[input->name] = RandomInput(input->name, static_cast<DType>(input->dtype), shape, /*seed=*/0, /*step=*/0);
+  }
+  // Small steps: the values must stay finite.
+  std::map<std::string, double> scalars = {{"global_step", 0}, {"seed", 0}};
+  for (const auto& s : index.scalars) scalars.emplace(s->name, 1e-6);
+  MeasurementBuilder builder(model->executable());
+  const int64_t start = TraceNow();
+  double spent = 0;
+  for (int run = 0; run < kWarmUps + kMaxRuns; ++run) {
+    if (run >= kWarmUps + kMinRuns && spent >= seconds) break;
+    StepTrace trace;
+    if (run >= kWarmUps) model->session().set_trace(&trace);
+    const int64_t begin = TraceNow();
+    const absl::Status status = Run(*model, inputs, scalars).status();
+    const int64_t end = TraceNow();
+    model->session().set_trace(nullptr);
+    TD_RETURN_IF_ERROR(status);
+    if (run >= kWarmUps) builder.AddRun(trace, 1e-9 * static_cast<double>(end - begin));
+    spent = 1e-9 * static_cast<double>(end - start);
+    scalars["global_step"] += 1;
+  }
+  return builder.Finish();
+}
+
+}  // namespace tandem

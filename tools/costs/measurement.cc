@@ -1,0 +1,61 @@
+#include "tools/costs/measurement.h"
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/step_info.h"
+
+namespace tandem {
+
+MeasurementBuilder::MeasurementBuilder(const Executable& executable) {
+  result_.steps.resize(ListSteps(executable).size());
+  calls_.resize(result_.steps.size());
+}
+
+void MeasurementBuilder::AddCall(int32_t id, double seconds, int64_t rows) {
+  StepMeasurement& step = result_.steps[id];
+  ++step.calls;
+  step.rows += rows;
+  step.seconds += seconds;
+  calls_[id].emplace_back(seconds, rows);
+}
+
+void MeasurementBuilder::AddRun(const StepTrace& trace, double seconds) {
+  result_.threads = std::max(result_.threads, static_cast<int>(trace.threads.size()));
+  run_seconds_.push_back(seconds);
+  // A global step is one call however many threads had a part in it.
+  std::map<int32_t, std::pair<int64_t, int64_t>> spans;
+  for (const std::vector<StepRecord>& thread : trace.threads) {
+    for (const StepRecord& r : thread) {
+      if (r.id < 0 || r.id >= static_cast<int>(result_.steps.size())) continue;
+      if (r.lane < 0) {
+        auto [it, first] = spans.emplace(r.id, std::make_pair(r.begin, r.end));
+        it->second = {std::min(it->second.first, r.begin), std::max(it->second.second, r.end)};
+        continue;
+      }
+      AddCall(r.id, 1e-9 * static_cast<double>(r.end - r.begin), r.rows);
+    }
+  }
+  for (const auto& [id, span] : spans) {
+    AddCall(id, 1e-9 * static_cast<double>(span.second - span.first), 0);
+  }
+}
+
+Measurement MeasurementBuilder::Finish() {
+  result_.runs = static_cast<int64_t>(run_seconds_.size());
+  if (!run_seconds_.empty()) {
+    auto middle = run_seconds_.begin() + run_seconds_.size() / 2;
+    std::nth_element(run_seconds_.begin(), middle, run_seconds_.end());
+    result_.run_seconds = *middle;
+  }
+  for (size_t id = 0; id < calls_.size(); ++id) {
+    if (calls_[id].empty()) continue;
+    auto middle = calls_[id].begin() + calls_[id].size() / 2;
+    std::nth_element(calls_[id].begin(), middle, calls_[id].end());
+    result_.steps[id].median_seconds = middle->first;
+    result_.steps[id].median_rows = middle->second;
+  }
+  return std::move(result_);
+}
+
+}  // namespace tandem

@@ -1,0 +1,61 @@
+// Times of a program's steps: from a trace file, or from runs of the program here.
+#ifndef TANDEM_TOOLS_COSTS_MEASUREMENT_H_
+#define TANDEM_TOOLS_COSTS_MEASUREMENT_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/executable.h"
+#include "runtime/step_trace.h"
+
+namespace tandem {
+
+// All executions of one step.
+struct StepMeasurement {
+  int64_t calls = 0;
+  int64_t rows = 0;    // of all calls together; 0 for global steps
+  double seconds = 0;  // of all calls; map steps: summed over threads; global steps: from the first thread's begin to
+                       // the last one's end
+  // The median call and its rows: what a call takes when nothing else wants the core, even where many calls are
+  // interrupted by other jobs.
+  double median_seconds = 0;
+  int64_t median_rows = 0;
+};
+
+struct Measurement {
+  int threads = 0;
+  int64_t runs = 0;                    // of the whole program
+  double run_seconds = 0;              // the median run
+  std::vector<StepMeasurement> steps;  // by id of ListSteps
+};
+
+// Adds up the records of runs; each took `seconds`.
+class MeasurementBuilder {
+ public:
+  explicit MeasurementBuilder(const Executable& executable);
+  void AddRun(const StepTrace& trace, double seconds);
+  Measurement Finish();
+
+ private:
+  void AddCall(int32_t id, double seconds, int64_t rows);
+
+  Measurement result_;
+  std::vector<double> run_seconds_;
+  std::vector<std::vector<std::pair<double, int64_t>>> calls_;  // by id: seconds and rows
+};
+
+// Runs the program at `path` on random inputs, first a few times to warm up, then for at least `seconds` and three
+// runs, with the clock on. Link //tools/costs:measure_on_random_inputs. `threads`: 0 takes the machine's number of
+// cores. Errors: those of LoadExecutable and Run.
+absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int threads, double seconds);
+
+// Reads a file that --trace wrote. Errors: those of Env for the file; DataLoss (exit code 65) for a file that is no
+// such trace; FailedPrecondition when it has no steps of this executable, naming the programs that it has.
+absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executable& executable);
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_COSTS_MEASUREMENT_H_

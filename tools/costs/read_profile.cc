@@ -1,0 +1,79 @@
+// ReadProfile: the events of a Chrome trace as records of runs again.
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "base/env.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+#include "tools/costs/measurement.h"
+
+namespace tandem {
+namespace {
+
+using Json = nlohmann::json;
+
+absl::Status Damaged(const std::string& file, absl::string_view what) {
+  return WithExitCode(
+      absl::DataLossError(absl::StrCat(file, ": ", what, "; give a file that --trace of this version wrote")),
+      kExitBadData);
+}
+
+// The number at `key`, or `otherwise` when there is none.
+double Number(const Json& object, const char* key, double otherwise) {
+  auto it = object.find(key);
+  return it != object.end() && it->is_number() ? it->get<double>() : otherwise;
+}
+
+int64_t Nanoseconds(double microseconds) { return std::llround(1e3 * microseconds); }
+
+struct Run {
+  StepTrace trace;
+  double seconds = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executable& executable) {
+  TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(file));
+  const Json trace = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!trace.is_object() || !trace.contains("traceEvents") || !trace["traceEvents"].is_array() ||
+      !trace.contains("otherData") || !trace["otherData"].is_object()) {
+    return Damaged(file, "no Chrome trace of a Tandem program");
+  }
+  const fb::ExecutableT& index = executable.index();
+  const Json programs = trace["otherData"].value("programs", Json::object());
+  if (!programs.is_object() || !programs.contains(index.mode) || programs[index.mode] != index.key) {
+    return absl::FailedPreconditionError(absl::StrCat(file, " has no steps of ", executable.name(), " (", index.mode,
+                                                      " ", index.key, "); it is a trace of ", programs.dump()));
+  }
+  const double tracks = Number(trace["otherData"], "threads", 0);
+  if (!(tracks >= 1 && tracks <= 4096)) return Damaged(file, "the number of threads is not there");
+  std::map<int64_t, Run> runs;  // by the number of the step
+  for (const Json& event : trace["traceEvents"]) {
+    if (!event.is_object() || event.value("ph", Json()) != "X" || !event.contains("args")) continue;
+    const Json& args = event["args"];
+    const double step = Number(args, "step", -1), dur = Number(event, "dur", -1), ts = Number(event, "ts", -1);
+    if (!args.is_object() || step < 0 || dur < 0 || ts < 0 || step > 1e15 || ts > 1e15) continue;
+    const Json category = event.value("cat", Json());
+    Run& run = runs[static_cast<int64_t>(step)];
+    if (category == "session" && event.value("name", Json()) == "step") {
+      run.seconds = 1e-6 * dur;
+    } else if (category == index.mode) {
+      const double id = Number(args, "id", -1), thread = Number(event, "tid", 0) - 1;
+      if (thread < 0 || thread >= tracks || id < 0 || id > 1e6) return Damaged(file, "a step without id or thread");
+      run.trace.threads.resize(static_cast<size_t>(tracks));
+      run.trace.threads[static_cast<size_t>(thread)].push_back(
+          {static_cast<int32_t>(id), 0, static_cast<int32_t>(Number(args, "lane", -1)),
+           static_cast<int32_t>(Number(args, "rows", 0)), Nanoseconds(ts), Nanoseconds(ts + dur)});
+    }
+  }
+  MeasurementBuilder builder(executable);
+  for (const auto& [step, run] : runs) {
+    if (!run.trace.threads.empty()) builder.AddRun(run.trace, run.seconds);
+  }
+  return builder.Finish();
+}
+
+}  // namespace tandem

@@ -1,0 +1,124 @@
+#include "tools/dump/dot_dump.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace tandem {
+namespace {
+
+std::string Quoted(absl::string_view text) {
+  return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}), "\"");
+}
+
+// "26x26x32", "b x 10" of a shape with a batch.
+std::string Shape(const fb::BufferT& b) {
+  std::string text;
+  for (int64_t size : b.shape) absl::StrAppend(&text, text.empty() ? "" : "x", size < 0 ? "b" : absl::StrCat(size));
+  return text.empty() ? "scalar" : text;
+}
+
+class DotWriter {
+ public:
+  explicit DotWriter(const Executable& executable)
+      : index_(executable.index()), program_(*index_.programs[index_.replicas[0]->program]) {}
+
+  std::string Run() {
+    absl::StrAppend(&out_, "digraph ", Quoted(index_.mode), " {\n",
+                    "  rankdir=TB; node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"Helvetica\", "
+                    "fontsize=10]; edge [fontname=\"Helvetica\", fontsize=8, color=\"#8a8f98\"];\n");
+    int number = 0;
+    for (size_t s = 0; s < program_.sections.size(); ++s) {
+      const fb::SectionT& section = *program_.sections[s];
+      const bool map = section.kind == fb::SectionKind::Map;
+      absl::StrAppend(&out_, "  subgraph cluster_", s, " {\n    label=",
+                      Quoted(absl::StrCat(section.name, map ? " (every shard)" : " (once per device)")),
+                      "; style=rounded; color=\"", map ? "#1f6f78" : "#b9b4aa", "\";\n");
+      for (const auto& step : section.steps) Node(*step, number++);
+      absl::StrAppend(&out_, "  }\n");
+    }
+    number = 0;
+    for (const auto& section : program_.sections) {
+      for (const auto& step : section->steps) Edges(*step, number++);
+    }
+    for (const auto& output : index_.outputs) {
+      const std::string node = absl::StrCat("out_", output->name);
+      absl::StrAppend(&out_, "  ", Quoted(node), " [label=", Quoted(output->name), ", shape=ellipse];\n");
+      Edge(output->buffer, Quoted(node));
+    }
+    absl::StrAppend(&out_, ends_, "}\n");
+    return std::move(out_);
+  }
+
+ private:
+  void Node(const fb::StepT& step, int number) {
+    std::string label = step.name.empty() ? fb::EnumNameStepBody(step.body.type) : step.name;
+    const char* colour = "#f3f1ec";
+    const fb::KernelT* kernel = nullptr;
+    if (const auto* launch = step.body.AsKernelLaunch()) kernel = index_.kernels[launch->kernel].get();
+    if (const auto* group = step.body.AsGroupedLaunch()) kernel = index_.kernels[group->kernel].get();
+    if (kernel != nullptr) {
+      colour = "#fbe9d3";
+      absl::StrAppend(&label, "\n", kernel->name, ", ", kernel->skeleton);
+      // The first ops say what it is about; the text dump lists all.
+      for (size_t i = 0; i < kernel->ops.size() && i < 6; ++i) absl::StrAppend(&label, "\n", kernel->ops[i]);
+      if (kernel->ops.size() > 6) absl::StrAppend(&label, "\n... ", kernel->ops.size() - 6, " more");
+    } else if (const auto* call = step.body.AsLibraryCall()) {
+      colour = "#dcebec";
+      absl::StrAppend(&label, "\n", fb::EnumNamePrimitive(call->primitive), " ", call->implementation);
+      if (call->epilogue != fb::Epilogue::None) absl::StrAppend(&label, "\n+ ", fb::EnumNameEpilogue(call->epilogue));
+    } else {
+      absl::StrAppend(&label, "\n", fb::EnumNameStepBody(step.body.type));
+    }
+    absl::StrAppend(&out_, "    s", number, " [label=", Quoted(label), ", fillcolor=\"", colour, "\"];\n");
+  }
+
+  // What a step reads comes from the last writer of the place: a view has a buffer of its own there.
+  void Edges(const fb::StepT& step, int number) {
+    std::set<uint32_t> reads(step.inputs.begin(), step.inputs.end());
+    std::vector<uint32_t> writes = step.outputs;
+    if (const auto* group = step.body.AsGroupedLaunch()) reads.insert(group->args.begin(), group->args.end());
+    for (uint32_t b : reads) Edge(b, absl::StrCat("s", number));
+    for (uint32_t b : writes) writer_[Place(b)] = number;
+  }
+
+  using PlaceKey = std::pair<fb::Space, uint64_t>;
+  PlaceKey Place(uint32_t buffer) const {
+    const fb::BufferT& b = *program_.buffers[buffer];
+    const bool indexed = b.space == fb::Space::Variable || b.space == fb::Space::Input || b.space == fb::Space::Scalar;
+    return {b.space, indexed ? b.index : b.offset};
+  }
+
+  void Edge(uint32_t buffer, const std::string& to) {
+    const fb::BufferT& b = *program_.buffers[buffer];
+    auto it = writer_.find(Place(buffer));
+    std::string from;
+    if (it != writer_.end()) {
+      from = absl::StrCat("s", it->second);
+    } else {
+      from = Quoted(absl::StrCat(fb::EnumNameSpace(b.space), " ", b.name));
+      const bool variable = b.space == fb::Space::Variable;
+      if (ends_seen_.insert(from).second) {
+        absl::StrAppend(&ends_, "  ", from, " [label=", Quoted(b.name), ", shape=", variable ? "cylinder" : "ellipse",
+                        ", fillcolor=\"", variable ? "#f0eef8" : "#ffffff", "\"];\n");
+      }
+    }
+    if (from == to) return;
+    absl::StrAppend(&out_, "  ", from, " -> ", to, " [label=", Quoted(Shape(b)), "];\n");
+  }
+
+  const fb::ExecutableT& index_;
+  const fb::ProgramT& program_;
+  std::string out_, ends_;
+  std::set<std::string> ends_seen_;
+  std::map<PlaceKey, int> writer_;
+};
+
+}  // namespace
+
+std::string DumpDot(const Executable& executable) { return DotWriter(executable).Run(); }
+
+}  // namespace tandem

@@ -1,0 +1,18 @@
+// A program as a graph for Graphviz.
+#ifndef TANDEM_TOOLS_DUMP_DOT_DUMP_H_
+#define TANDEM_TOOLS_DUMP_DOT_DUMP_H_
+
+#include <string>
+
+#include "runtime/executable.h"
+
+namespace tandem {
+
+// A node per step, in a cluster per section; a kernel lists its ops. Edges are the buffers that go from one step to
+// another, with their sizes; inputs, variables that a step reads and outputs are nodes at the ends. Render it with
+//   tandem-dump MODEL --format=dot | dot -Tsvg -o model.svg
+std::string DumpDot(const Executable& executable);
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_DUMP_DOT_DUMP_H_

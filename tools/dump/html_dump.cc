@@ -1,0 +1,99 @@
+#include "tools/dump/html_dump.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "tools/dump/ir_graph.h"
+#include "tools/dump/live_ranges.h"
+#include "tools/dump/page_files.h"
+
+namespace tandem {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Of one phase; LLVM's text of a large model is longer, and is for tandem-dump --phase.
+constexpr size_t kMaxText = size_t{4} << 20;
+constexpr size_t kMaxLine = 2000;  // signatures and constants; nobody reads on
+
+// Lines cut to what can be read.
+std::string Readable(absl::string_view text) {
+  std::string out;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (line.size() > kMaxLine) {
+      absl::StrAppend(&out, line.substr(0, kMaxLine), " ... (", line.size(), " characters)\n");
+    } else {
+      absl::StrAppend(&out, line, "\n");
+    }
+  }
+  return out;
+}
+
+Json PhasesJson(const Executable& executable) {
+  Json phases = Json::array();
+  std::vector<std::pair<std::string, absl::string_view>> texts;
+  for (size_t i = 0; i < executable.index().segments.size(); ++i) {
+    const fb::SegmentT& s = *executable.index().segments[i];
+    if (s.kind != fb::SegmentKind::IrText) continue;
+    const absl::string_view text = executable.segment(static_cast<int>(i));
+    Json phase = {{"name", s.name}};
+    const auto same = std::find_if(texts.begin(), texts.end(), [&](const auto& t) { return t.second == text; });
+    if (same != texts.end()) {
+      phase["same"] = same->first;
+    } else {
+      Json ops = Json::array();
+      for (const IrOp& op : ParseIrGraph(text)) {
+        ops.push_back(Json::array({op.op, op.name, op.source, op.type, op.kernel, op.inputs, op.parent}));
+      }
+      phase["ops"] = std::move(ops);
+      phase["text"] = text.size() > kMaxText ? "" : Readable(text);
+    }
+    texts.emplace_back(s.name, text);
+    phases.push_back(std::move(phase));
+  }
+  return phases;
+}
+
+Json ArenasJson(const fb::ExecutableT& index) {
+  Json arenas = Json::array();
+  const fb::ProgramT& program = *index.programs[0];
+  for (const ArenaTimeline& timeline : ArenaTimelines(index, program)) {
+    if (timeline.live.empty()) continue;
+    Json live = Json::array();
+    for (const LiveBuffer& b : timeline.live) {
+      live.push_back(Json::array({program.buffers[b.buffer]->name, b.offset, b.bytes, b.first, b.last}));
+    }
+    arenas.push_back(
+        {{"title", timeline.title}, {"bytes", timeline.bytes}, {"peak", timeline.peak}, {"live", std::move(live)}});
+  }
+  return arenas;
+}
+
+}  // namespace
+
+std::string DumpHtml(const Executable& executable, const Json& dump, const Json& costs) {
+  Json data;
+  for (const char* key : {"executable", "replicas", "collectives", "kernels", "steps"}) data[key] = dump[key];
+  data["memory"] = dump["memory"];
+  data["memory"].erase("buffers");
+  data["costs"] = costs;
+  // Of all steps in order, and where sections begin: the axis of the arenas.
+  Json sections = Json::array(), names = Json::array();
+  for (const auto& section : executable.index().programs[0]->sections) {
+    sections.push_back(Json::array({section->name, names.size()}));
+    for (const auto& step : section->steps) names.push_back(step->name);
+  }
+  data["timeline"] = {{"sections", std::move(sections)}, {"steps", std::move(names)}};
+  data["arenas"] = ArenasJson(executable.index());
+  data["phases"] = PhasesJson(executable);
+  const std::string json = data.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  // In one pass: the data may contain the placeholders. "</script>" would end the element, "<!--" change its parsing.
+  return absl::StrReplaceAll(
+      kPageHtml,
+      {{"@STYLE@", kPageCss}, {"@SCRIPT@", kPageJs}, {"@DATA@", absl::StrReplaceAll(json, {{"<", "\\u003c"}})}});
+}
+
+}  // namespace tandem

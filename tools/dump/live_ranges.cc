@@ -1,0 +1,109 @@
+#include "tools/dump/live_ranges.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace tandem {
+namespace {
+
+// One arena; sees the steps in order.
+class Timeline {
+ public:
+  Timeline(const fb::ProgramT& program, fb::Space space, std::string title, uint64_t bytes)
+      : program_(program), space_(space) {
+    result_.title = std::move(title);
+    result_.bytes = bytes;
+  }
+
+  void AddStep(const fb::StepT& step) {
+    const int now = steps_++;
+    std::vector<uint32_t> reads = step.inputs, writes = step.outputs;
+    if (const auto* group = step.body.AsGroupedLaunch()) {
+      // Any argument may be written: those that nothing has written before begin here.
+      reads.insert(reads.end(), group->args.begin(), group->args.end());
+    }
+    for (uint32_t b : reads) Read(b, now);
+    for (uint32_t b : writes) Write(b, now);
+  }
+
+  void EndSection() {
+    if (space_ == fb::Space::Shard) current_.clear();
+  }
+
+  void KeepToTheEnd(uint32_t buffer) {
+    if (auto it = current_.find(PlaceOf(buffer)); In(buffer) && it != current_.end()) {
+      result_.live[it->second].last = steps_ - 1;
+    }
+  }
+
+  ArenaTimeline Finish() {
+    std::vector<std::pair<int, int64_t>> changes;  // step, bytes
+    for (const LiveBuffer& b : result_.live) {
+      changes.emplace_back(b.first, static_cast<int64_t>(b.bytes));
+      changes.emplace_back(b.last + 1, -static_cast<int64_t>(b.bytes));
+    }
+    std::sort(changes.begin(), changes.end());  // what ends frees its bytes first
+    int64_t live = 0, peak = 0;
+    for (const auto& [step, bytes] : changes) peak = std::max(peak, live += bytes);
+    result_.peak = static_cast<uint64_t>(peak);
+    return std::move(result_);
+  }
+
+ private:
+  bool In(uint32_t buffer) const { return program_.buffers[buffer]->space == space_; }
+  uint64_t PlaceOf(uint32_t buffer) const { return program_.buffers[buffer]->offset; }
+
+  void Write(uint32_t buffer, int now) {
+    if (!In(buffer)) return;
+    auto it = current_.find(PlaceOf(buffer));
+    // Over an operand, or in place: the same bytes live on under another name.
+    const bool same = it != current_.end() && result_.live[it->second].buffer == buffer;
+    if (same) {
+      result_.live[it->second].last = now;
+      return;
+    }
+    current_[PlaceOf(buffer)] = result_.live.size();
+    result_.live.push_back({buffer, PlaceOf(buffer), program_.buffers[buffer]->bytes, now, now});
+  }
+
+  void Read(uint32_t buffer, int now) {
+    if (!In(buffer)) return;
+    auto it = current_.find(PlaceOf(buffer));
+    if (it != current_.end()) {
+      result_.live[it->second].last = now;
+    } else {
+      Write(buffer, now);  // written by something that is not in the timeline
+    }
+  }
+
+  const fb::ProgramT& program_;
+  const fb::Space space_;
+  ArenaTimeline result_;
+  int steps_ = 0;
+  std::map<uint64_t, size_t> current_;  // offset -> what was written there last, in result_.live
+};
+
+}  // namespace
+
+std::vector<ArenaTimeline> ArenaTimelines(const fb::ExecutableT& index, const fb::ProgramT& program) {
+  std::vector<ArenaTimeline> result;
+  for (auto [space, name, bytes] : {std::tuple{fb::Space::Shard, "shard arena (of each thread)", program.shard_bytes},
+                                    {fb::Space::Step, "step arena", program.step_bytes},
+                                    {fb::Space::Batch, "batch arena", program.batch_bytes}}) {
+    if (bytes == 0) continue;
+    Timeline timeline(program, space, name, bytes);
+    for (const auto& section : program.sections) {
+      for (const auto& step : section->steps) timeline.AddStep(*step);
+      timeline.EndSection();
+    }
+    if (space != fb::Space::Shard) {
+      for (const auto& output : index.outputs) timeline.KeepToTheEnd(output->buffer);
+    }
+    result.push_back(timeline.Finish());
+  }
+  return result;
+}
+
+}  // namespace tandem
