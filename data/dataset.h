@@ -87,6 +87,9 @@ class Iterator {
   // iterator is then left where it was. The number of epochs of a Repeat, the prefetching and the number of threads
   // may differ between the two pipelines. The contents of the sources and Map's functions are taken to be equal.
   virtual absl::Status RestoreState(absl::string_view state) = 0;
+
+  // CPU time that the pipeline's own threads have used, in seconds. 0 without threads: then GetNext does all the work.
+  virtual double ThreadCpuSeconds() const { return 0; }
 };
 
 // A description of a pipeline: a cheap, immutable handle that may be copied and shared between threads. A wrong

@@ -1,4 +1,6 @@
 // Threads change when elements are made, never which, and are gone when the iterator is.
+#include <time.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -149,6 +151,29 @@ TEST(DatasetThreadsTest, IteratorsOfOneDatasetAreIndependent) {
   for (int i = 0; i < 4; ++i) readers.emplace_back([&, i] { got[i] = Values(d); });
   for (std::thread& t : readers) t.join();
   for (const std::vector<int64_t>& g : got) EXPECT_EQ(g, expected);
+}
+
+double ThreadCpuNow() {
+  timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * used.tv_nsec;
+}
+
+// An element that takes two milliseconds of computing, on whichever thread.
+absl::StatusOr<Element> Busy(const Element& in) {
+  for (const double start = ThreadCpuNow(); ThreadCpuNow() - start < 0.002;) {
+  }
+  return in;
+}
+
+TEST(DatasetThreadsTest, CountsTheCpuTimeOfItsThreads) {
+  std::unique_ptr<Iterator> threaded = Make(Dataset::Range(10).Map(Busy, {.num_parallel_calls = 3}).Prefetch());
+  EXPECT_EQ(threaded->ThreadCpuSeconds(), 0);  // they start with the first GetNext
+  EXPECT_EQ(Read(*threaded).size(), 10u);
+  EXPECT_GE(threaded->ThreadCpuSeconds(), 10 * 0.002);
+  std::unique_ptr<Iterator> inline_work = Make(Dataset::Range(10).Map(Busy));
+  EXPECT_EQ(Read(*inline_work).size(), 10u);
+  EXPECT_EQ(inline_work->ThreadCpuSeconds(), 0);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Prints how fast Fashion-MNIST's training images flow through S0's pipeline, without and with Prefetch, and how long
-// loading, saving and restoring take.
+// Prints how fast Fashion-MNIST's training images flow through S0's pipeline, without and with Prefetch, how long
+// loading, saving and restoring take, and which part of a core the pipeline needs at the rate of a training step.
 #include <chrono>
 #include <cstdio>
 
@@ -9,7 +9,42 @@
 namespace tandem {
 namespace {
 
+// Images per second of S0's training step at batch 512 on two idle Zen 4 cores (docs/performance.md).
+constexpr double kStepRate = 11000;
+
 double Seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// The sample's pipeline: bytes shuffled and batched, then made floats, in a thread of its own.
+absl::Status CpuShare(const LabelledImages& data, int64_t batch_size) {
+  absl::StatusOr<HostTensor> labels = OneHotLabels(data.labels);
+  if (!labels.ok()) return labels.status();
+  const std::vector<ComponentSpec> spec = {{"image", DType::kFloat32, {kBatch, 28, 28, 1}},
+                                           {"label", DType::kFloat32, {kBatch, 10}}};
+  Dataset dataset = Dataset::FromTensorSlices({{"image", data.images}, {"label", *labels}})
+                        .Shuffle(5000)
+                        .Repeat(3)
+                        .Batch(batch_size)
+                        .Map(
+                            [](const Element& batch) -> absl::StatusOr<Element> {
+                              absl::StatusOr<HostTensor> images = ScaledImages(batch.components[0]);
+                              if (!images.ok()) return images.status();
+                              return Element{{*std::move(images), batch.components[1]}};
+                            },
+                            {.spec = spec})
+                        .Prefetch();
+  absl::StatusOr<std::unique_ptr<Iterator>> it = dataset.MakeIterator();
+  if (!it.ok()) return it.status();
+  int64_t images = 0;
+  for (bool end = false; !end;) {
+    Element e;
+    if (absl::Status status = (*it)->GetNext(&e, &end); !status.ok()) return status;
+    if (!end) images += e.components[0].shape()[0];
+  }
+  const double per_image = (*it)->ThreadCpuSeconds() / images;
+  std::printf("batch %lld: %.3f us of CPU an image; %.2f %% of a core at %.0f images/s\n",
+              static_cast<long long>(batch_size), 1e6 * per_image, 100 * per_image * kStepRate, kStepRate);
+  return absl::OkStatus();
+}
 
 absl::Status Run(const std::string& dir) {
   double t0 = Seconds();
@@ -42,6 +77,10 @@ absl::Status Run(const std::string& dir) {
       }
     }
     std::printf("%.0f images/s\n", n / (Seconds() - start));
+  }
+  for (int64_t batch : {64, 512}) {
+    absl::Status status = CpuShare(*data, batch);
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }

@@ -25,6 +25,7 @@ class PipelineIterator : public Iterator {
   absl::Status GetNext(Element* out, bool* end) override;
   absl::StatusOr<std::string> SaveState() override;
   absl::Status RestoreState(absl::string_view state) override;
+  double ThreadCpuSeconds() const override;
 
  private:
   using Token = std::vector<int64_t>;
@@ -50,7 +51,7 @@ class PipelineIterator : public Iterator {
   const Parallelism parallelism_;
   const std::string signature_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable work_;   // a worker may draw, or must stop
   std::condition_variable ready_;  // the first slot is ready, or the end is known
   std::unique_ptr<TokenIterator> tokens_;

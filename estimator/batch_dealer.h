@@ -34,6 +34,8 @@ class BatchDealer : public BatchSource {
 
   const std::vector<ComponentSpec>& spec() const { return dataset_.spec(); }
   int64_t batch_size() const { return dataset_.batch_size(); }
+  // CPU time of the pipeline's own threads, since the iterator was made.
+  double ThreadCpuSeconds() const { return iterator_->ThreadCpuSeconds(); }
   // Batches drawn so far, over all replicas.
   int64_t batches() const { return batches_; }
 

@@ -109,6 +109,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
   for (const auto& hook : hooks) {
     TD_RETURN_IF_ERROR(InHook(*hook, "AfterCreateSession", hook->AfterCreateSession(context)));
   }
+  const int64_t loop_begin = options.now();
   LoopTrace trace(options.tracer);
   while (true) {
     if (options.signalled && options.signalled()) {
@@ -179,6 +180,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     trace.EndStep();
   }
   TD_RETURN_IF_ERROR(EndHooks(hooks, context));
+  result.seconds = Seconds(options.now() - loop_begin);
   return result;
 }
 

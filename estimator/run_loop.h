@@ -47,7 +47,8 @@ struct LoopResult {
   int64_t steps = 0;  // of this loop that were finite
   int64_t examples = 0;
   double last_loss = 0;
-  // Waiting for the batches of all steps.
+  // Wall time of the loop, and the part of it that waited for the batches of all steps.
+  double seconds = 0;
   double input_seconds = 0;
   StopReason reason = StopReason::kEndOfInput;
 };

@@ -209,5 +209,39 @@ TEST_F(DivergedRun, StopsWithoutAnErrorWhenToldSo) {
   EXPECT_EQ(calls_.back(), "user end");
 }
 
+// Input takes one second and a step three.
+TEST(RunLoopTest, MeasuresTheInputAndTracesItsPhases) {
+  double now = 0;
+  CountedSource source(4);
+  source.on_next = [&] { now += 1; };
+  ScriptedRunner runner;
+  runner.on_run = [&] { now += 3; };
+  Calls calls;
+  auto probe = std::make_shared<Probe>("a", &calls);
+  Tracer tracer({.file = ::testing::TempDir() + "/loop.json", .first_step = 1, .last_step = 2});
+  LoopOptions options{.fetches = {"loss"}};
+  options.now = [&] { return static_cast<int64_t>(1e9 * now); };
+  options.tracer = &tracer;
+  int64_t global_step = 10;
+  LogCapture log;
+  const absl::StatusOr<LoopResult> result = RunLoop(runner, source, {probe}, options, &global_step);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_DOUBLE_EQ(result->input_seconds, 4);
+  EXPECT_DOUBLE_EQ(result->seconds, 16);
+  EXPECT_DOUBLE_EQ(probe->last.input_seconds, 1);
+  const std::string trace = tracer.Json();
+  auto count = [&](const std::string& part) {
+    int n = 0;
+    for (size_t at = trace.find(part); at != std::string::npos; at = trace.find(part, at + 1)) ++n;
+    return n;
+  };
+  for (const char* phase : {"hooks before the step", "input wait", "step", "hooks after the step", "a"}) {
+    EXPECT_EQ(count("\"name\":\"" + std::string(phase) + "\""), 2) << phase;
+  }
+  EXPECT_EQ(count("\"dur\":1000000.000"), 2);
+  EXPECT_EQ(count("\"dur\":3000000.000"), 2);
+  EXPECT_THAT(trace, HasSubstr("\"step\":11,\"examples\":4"));
+}
+
 }  // namespace
 }  // namespace tandem
