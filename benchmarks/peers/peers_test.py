@@ -1,4 +1,6 @@
 """The peer harness without peers: the protocol and its failures, medians, ratios, bars, and the table of a recording."""
+import importlib.machinery
+import importlib.util
 import json
 import os
 import re
@@ -73,6 +75,16 @@ def failures_have_reasons():
     worker.stop()
 
 
+def turns_last_as_long_as_asked():
+    """Steps of a turn and rounds of a row, from what a worker says."""
+    path = os.path.join(PEERS, "run")
+    driver = importlib.util.module_from_spec(importlib.util.spec_from_loader(
+        "driver", importlib.machinery.SourceFileLoader("driver", path)))
+    driver.__spec__.loader.exec_module(driver)
+    row = rows.Row("r", "s0", 1, turn_seconds=0.4)
+    assert [driver.turn_steps(row, s) for s in (1e-9, 1e-4, 0.1, 0.39, 3.0)] == [20000, 4000, 4, 1, 1]
+
+
 def lines_are_parsed():
     assert results.parse_line('{"event": "ran", "steps": 2, "seconds_per_step": 0.5}\n')["seconds_per_step"] == 0.5
     for line in ("", "WARNING: {}", "{", '{"steps": 2}', '{"event": "ran"', "[1]", "3"):
@@ -84,7 +96,7 @@ def events(row, group, worker, seconds, rss=None, **ready):
     entry = {"row": row, "worker": worker, "group": group}
     yield {**entry, "round": -1, "after": 2.0, "said": {"event": "first_step"}}
     yield {**entry, "round": -1, "after": 3.0, "said": {"event": "ready", "batch": 512, "parameters": 5, **ready}}
-    for number, s in enumerate(seconds):
+    for number, s in [(-1, 9.0), *enumerate(seconds)]:
         said = {"event": "ran", "steps": 3, "seconds_per_step": s, "loss": 1.0}
         yield {**entry, "round": number, "after": 4.0 + number,
                "said": {**said, "peak_rss_bytes": rss} if rss else said}
@@ -123,6 +135,7 @@ def quantities_by_hand():
     # The leanest float32 peer; the bfloat16 one does not count. Tandem's peak is that of the first group.
     assert q["leanest peer"] == "tf.estimator" and near(q["memory"], 0.7), q
     assert near(row["workers"]["jax"]["tandem_speedup"], 3), row
+    assert len(row["workers"]["jax"]["seconds"]) == 3  # without the trial before the rounds
     assert "killed" in row["workers"]["torch eager"]["failed"]
     assert near(row["workers"]["tandem"]["gflops_per_second"], 1 / 0.011)
     reached = {b["quantity"]: b["reached"] for b in results.summarize(recorded)["bars"]}
@@ -209,5 +222,5 @@ def measures_tandem():
 
 xunit.run("peers", [(f.__name__, f) for f in (
     protocol_works, worker_ends_at_end_of_input, failures_have_reasons, lines_are_parsed, quantities_by_hand,
-    bars_know_their_side, differing_models_are_told, startup_by_hand, rows_are_consistent, recording_gives_its_table,
+    bars_know_their_side, turns_last_as_long_as_asked, differing_models_are_told, startup_by_hand, rows_are_consistent, recording_gives_its_table,
     bad_flags, measures_tandem)])

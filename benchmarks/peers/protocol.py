@@ -1,7 +1,8 @@
 """What a worker says on standard output and hears on standard input, one line each; model_bench --worker does the same.
 
   worker: {"event": "first_step"}                       when the first step is done
-  worker: {"event": "ready", "parameters": .., ...}     when it is warm
+  worker: {"event": "ready", "parameters": .., "seconds_per_step": .., ...}
+                                                        when it is warm; how long the second step took
   driver: run N
   worker: {"event": "ran", "steps": N, "seconds_per_step": .., "loss": .., "peak_rss_bytes": ..}
   driver: quit
@@ -58,8 +59,9 @@ class Channel:
     def first_step(self):
         self._say("first_step")
 
-    def ready(self, args, first_loss, parameters):
-        self._say("ready", model=args.model.name, batch=args.batch, first_loss=first_loss, parameters=parameters)
+    def ready(self, args, first_loss, parameters, seconds):
+        self._say("ready", model=args.model.name, batch=args.batch, first_loss=first_loss, parameters=parameters,
+                  seconds_per_step=seconds)
 
     def ran(self, steps, seconds, loss):
         self._say("ran", steps=steps, seconds_per_step=seconds / steps, loss=loss)
@@ -78,8 +80,9 @@ def serve(channel, args, run, parameters):
     """`run(n)` does n steps, waits for their end and returns the last loss."""
     first_loss = run(1)
     channel.first_step()
-    run(2)
-    channel.ready(args, first_loss, parameters)
+    start = time.perf_counter()
+    run(1)
+    channel.ready(args, first_loss, parameters, time.perf_counter() - start)
     while (steps := channel.next_run()) is not None:
         start = time.perf_counter()
         loss = run(steps)

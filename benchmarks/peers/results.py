@@ -41,7 +41,7 @@ def _workers(events):
         elif said["event"] == "ready":
             worker.update({k: said[k] for k in ("parameters", "batch", "flops_per_step", "compile_seconds")
                            if k in said})
-        elif said["event"] == "ran":
+        elif said["event"] == "ran" and e["round"] >= 0:
             worker["seconds"].append(said["seconds_per_step"])
     for workers in groups.values():
         for worker in workers.values():

@@ -111,7 +111,7 @@ def model_fn(features, labels, mode):
 
 
 class Turns(v1.train.SessionRunHook):
-    """Answers the driver between steps. The first turn of three steps is the warm-up."""
+    """Answers the driver between steps. The first turn of two steps is the warm-up."""
 
     def begin(self):
         # Of the variables those that are not an optimizer's and no other replica's copy.
@@ -120,8 +120,7 @@ class Turns(v1.train.SessionRunHook):
                               if not any(s in v.op.name for s in slots))
         self.loss = v1.get_collection(LOSS)[0]  # of the first replica
         self.first_loss = None
-        self.steps, self.done = 3, 0  # of this turn
-        self.start = time.perf_counter()
+        self.steps, self.done = 2, 0  # of this turn
 
     def before_run(self, run_context):
         return v1.train.SessionRunArgs(self.loss)
@@ -132,13 +131,15 @@ class Turns(v1.train.SessionRunHook):
         if self.first_loss is None:
             self.first_loss = loss
             CHANNEL.first_step()
+            self.start = time.perf_counter()
         if self.done < self.steps:
             return
+        seconds = time.perf_counter() - self.start
         if self.parameters is not None:
-            CHANNEL.ready(ARGS, self.first_loss, self.parameters)
+            CHANNEL.ready(ARGS, self.first_loss, self.parameters, seconds)
             self.parameters = None
         else:
-            CHANNEL.ran(self.steps, time.perf_counter() - self.start, loss)
+            CHANNEL.ran(self.steps, seconds, loss)
         self.steps, self.done = CHANNEL.next_run(), 0
         if self.steps is None:
             run_context.request_stop()

@@ -21,9 +21,9 @@ def run(steps):
     global done
     if args.fail == "start":
         sys.exit("cannot start")
-    if args.fail == "run" and done >= 3:
+    if args.fail == "run" and done >= 2:
         sys.exit("lost my way")
-    if args.fail == "silent" and done >= 3:
+    if args.fail == "silent" and done >= 2:
         time.sleep(60)
     done += steps
     time.sleep(args.step * steps)
