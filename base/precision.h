@@ -2,6 +2,9 @@
 #ifndef TANDEM_BASE_PRECISION_H_
 #define TANDEM_BASE_PRECISION_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -12,6 +15,17 @@ enum class Precision {
   kStrictFloat32,  // float32; only algorithms that round as plain sums of products do
   kMixedBfloat16,  // bfloat16 for convolutions, matmuls and the activations between them; float32 for variables,
                    // accumulation, sums, losses and updates
+};
+
+// Names of td ops ("softmax", "max_pool") for which mixed precision shall not follow the op's own rule. An op in
+// `allow` computes with bfloat16 operands, one in `deny` with float32; `infer` and `clear` ops follow what is around
+// them. docs/passes.md, td-paint-precision, says how; a name that is no op, or an op that has no choice, is a compile
+// error.
+struct PrecisionLists {
+  std::vector<std::string> allow = {};
+  std::vector<std::string> infer = {};
+  std::vector<std::string> clear = {};
+  std::vector<std::string> deny = {};
 };
 
 // "float32", "strict_float32", "mixed_bfloat16".

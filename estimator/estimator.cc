@@ -111,6 +111,7 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   options.shard_rows = config_.shard_rows;
   options.precision = config_.precision;
   options.memory_limit = config_.memory_limit;
+  options.precision_lists = config_.mixed_precision_lists;
   options.threads = pool_->num_threads();
   if (config_.compile_cache) {
     options.cache_dir =

@@ -55,6 +55,8 @@ struct RunConfig {
   // How exact arithmetic has to be (base/precision.h). Variables, checkpoints, inputs and outputs are float32 in any
   // case, so that a run may go on from a checkpoint of another precision.
   Precision precision = Precision::kFloat32;
+  // With mixed_bfloat16: ops that shall not follow their own rule.
+  PrecisionLists mixed_precision_lists = {};
 
   // Bytes that a program may take on a device: variables, sums and activations, with four threads. The compiler
   // computes values again, instead of keeping them, until it fits; when it cannot, compiling fails and says what is

@@ -47,6 +47,15 @@ void SetModuleOptions(mlir::ModuleOp module, absl::string_view mode, const Compi
   absl::string_view precision = Name(options.precision);
   module->setAttr("td.precision", b.getStringAttr(llvm::StringRef(precision.data(), precision.size())));
   if (options.memory_limit > 0) module->setAttr("td.memory_limit", b.getI64IntegerAttr(options.memory_limit));
+  llvm::SmallVector<mlir::NamedAttribute> lists;
+  const PrecisionLists& p = options.precision_lists;
+  for (auto [list, names] :
+       {std::pair("allow", &p.allow), {"infer", &p.infer}, {"clear", &p.clear}, {"deny", &p.deny}}) {
+    llvm::SmallVector<mlir::Attribute> ops;
+    for (const std::string& name : *names) ops.push_back(b.getStringAttr(name));
+    if (!ops.empty()) lists.push_back(b.getNamedAttr(list, b.getArrayAttr(ops)));
+  }
+  if (!lists.empty()) module->setAttr("td.precision_lists", b.getDictionaryAttr(lists));
 }
 
 // What the passes take the machine to be able to do: the name of a built-in model, or the text of the user's.
@@ -118,6 +127,15 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
   CompileOptions options = compile_options;
   if (const char* flags = std::getenv("TANDEM_FLAGS")) TD_RETURN_IF_ERROR(ApplyTandemFlags(flags, &options));
   TD_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetByName(options.target));
+  if (options.precision == Precision::kMixedBfloat16) {
+    if (target.vector_bits < 512) {
+      return WithExitCode(
+          absl::UnimplementedError("precision mixed_bfloat16 needs a CPU with AVX-512: without it there are no fast "
+                                   "bfloat16 convolutions; use float32"),
+          kExitUsage);
+    }
+    UseBFloat16(&target);
+  }
   // The graph stays as the user built it; the passes work on a copy.
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
   SetModuleOptions(*module, mode, options);

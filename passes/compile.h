@@ -26,6 +26,7 @@ struct CompileOptions {
   std::string target = "host";                   // "host", "avx512", "avx2"
   std::string machine_model;                     // a file of tandem-calibrate; empty = the built-in one for the target
   Precision precision = Precision::kFloat32;     // the module attribute td.precision
+  PrecisionLists precision_lists;                // with mixed_bfloat16
   std::vector<std::string> disabled_passes;
   std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
   std::string kernel_cache_dir;  // compiled kernels by fingerprint; empty = "kernels" in cache_dir, if there is one

@@ -23,6 +23,19 @@ class Expansion {
   explicit Expansion(td::MatMulOp op)
       : op_(op), b_(op), a_(op.getA()), w_(op.getB()), type_(mlir::cast<mlir::RankedTensorType>(op.getType())) {}
 
+  // bfloat16 is summed in float32 here as in libraries.
+  mlir::Value BuildInFloat32() {
+    if (!mlir::getElementTypeOrSelf(a_.getType()).isBF16()) return Build();
+    const mlir::Type result = type_.getElementType();
+    type_ = type_.clone(b_.getF32Type());
+    a_ = td::BuildCast(b_, op_.getLoc(), a_, b_.getF32Type());
+    w_ = td::BuildCast(b_, op_.getLoc(), w_, b_.getF32Type());
+    if (mlir::Value product = Build()) return td::BuildCast(b_, op_.getLoc(), product, result);
+    w_.getDefiningOp()->erase();
+    a_.getDefiningOp()->erase();
+    return nullptr;
+  }
+
   // The product, or null when it is one for the library.
   mlir::Value Build() {
     if (!td::IsBatched(a_.getType())) return nullptr;
@@ -85,7 +98,7 @@ class ExpandSmallMatMulPass : public ModulePass<ExpandSmallMatMulPass> {
     llvm::SmallVector<td::MatMulOp> ops;
     getOperation().walk([&](td::MatMulOp op) { ops.push_back(op); });
     for (td::MatMulOp op : ops) {
-      mlir::Value product = Expansion(op).Build();
+      mlir::Value product = Expansion(op).BuildInFloat32();
       if (!product) continue;
       op.replaceAllUsesWith(product);
       op.erase();

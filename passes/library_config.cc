@@ -1,11 +1,25 @@
 #include "passes/library_config.h"
 
+#include <array>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
+#include "base/dtype.h"
 #include "base/status_macros.h"
 #include "mlir/IR/Builders.h"
 
 namespace tandem {
 namespace {
+
+// The call's element types and their keys in the attribute, where float32 is left out. T: fb::LibraryCallT, const or
+// not.
+template <typename T>
+auto Types(T& call) {
+  return std::array{std::pair{llvm::StringLiteral("x_dtype"), &call.x_dtype},
+                    std::pair{llvm::StringLiteral("kernel_dtype"), &call.kernel_dtype},
+                    std::pair{llvm::StringLiteral("y_dtype"), &call.y_dtype},
+                    std::pair{llvm::StringLiteral("plain_dtype"), &call.plain_dtype}};
+}
 
 constexpr std::pair<fb::Primitive, llvm::StringLiteral> kPrimitives[] = {
     {fb::Primitive::Conv2D, "conv2d"},
@@ -49,6 +63,12 @@ mlir::DictionaryAttr LibraryConfigToAttr(mlir::MLIRContext* context, const fb::L
   shape("strides", call.strides);
   shape("pad_low", call.pad_low);
   shape("pad_high", call.pad_high);
+  for (const auto& [key, type] : Types(call)) {
+    if (*type != fb::DType::Invalid && *type != fb::DType::Float32) {
+      absl::string_view name = Name(static_cast<DType>(*type));
+      attrs.push_back(b.getNamedAttr(key, b.getStringAttr(llvm::StringRef(name.data(), name.size()))));
+    }
+  }
   flag("transpose_a", call.transpose_a);
   flag("transpose_b", call.transpose_b);
   flag("packed", call.packed);
@@ -83,6 +103,10 @@ absl::StatusOr<fb::LibraryCallT> LibraryConfigFromAttr(llvm::StringRef primitive
   call.strides = shape("strides");
   call.pad_low = shape("pad_low");
   call.pad_high = shape("pad_high");
+  for (const auto& [key, type] : Types(call)) {
+    if (!text(key).empty())
+      *type = static_cast<fb::DType>(DTypeFromName(absl::string_view(text(key).data(), text(key).size())));
+  }
   call.transpose_a = config.contains("transpose_a");
   call.transpose_b = config.contains("transpose_b");
   call.packed = config.contains("packed");

@@ -25,6 +25,7 @@
 #include "passes/lift_variables.h"
 #include "passes/number_collectives.h"
 #include "passes/outline_kernels.h"
+#include "passes/paint_precision.h"
 #include "passes/pass_util.h"
 #include "passes/record_pool_argmax.h"
 #include "passes/rematerialize.h"
@@ -54,8 +55,9 @@ std::vector<Phase> MakePhases() {
                                   mlir::createCanonicalizerPass(), createWarnBatchConstantsPass(),
                                   createVerifyPhasePass("input"));
                     }});
-  // Element types are final from here on. Everything is computed in the type it was written in.
-  phases.push_back({"precision", "element types", [] { return List(createVerifyPhasePass("precision")); }});
+  // Element types are final from here on: all-reduce counts bytes, and library ops and kernels are chosen by type.
+  phases.push_back({"precision", "element types",
+                    [] { return List(createPaintPrecisionPass(), createVerifyPhasePass("precision")); }});
   // Composite ops fall apart before the maps are formed, because batch statistics become reductions over the batch.
   // Collectives are numbered before replicas are made, so that their order is equal on all ranks.
   phases.push_back({"distribute", "shard map, all-reduce, buckets, numbers, replicas", [] {
@@ -134,6 +136,13 @@ std::string Print(mlir::ModuleOp module, int64_t max_elements) {
 constexpr int64_t kShownElements = 64;     // for people
 constexpr int64_t kStoredElements = 4096;  // in every phase but the first, which is stored whole: see RunPipeline
 
+// What the reference interpreter runs to check a program: the graph, with the types it computes in.
+bool StoredWhole(mlir::ModuleOp module, const std::string& phase) {
+  auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
+  const bool mixed = precision && precision.getValue() == "mixed_bfloat16";
+  return phase == "input" || (phase == "precision" && mixed);
+}
+
 }  // namespace
 
 const std::vector<Phase>& Phases() {
@@ -182,7 +191,8 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
       if (Contains(options.print_after, name))
         llvm::errs() << "// IR after " << name << "\n" << Print(module, kShownElements) << "\n";
     }
-    if (snapshots) snapshots->push_back({phase.name, Print(module, phase.name == "input" ? 0 : kStoredElements)});
+    if (snapshots)
+      snapshots->push_back({phase.name, Print(module, StoredWhole(module, phase.name) ? 0 : kStoredElements)});
     if (phase.name == options.compile_to) break;
   }
   return absl::OkStatus();

@@ -9,6 +9,8 @@
 //   %b = td.broadcast %bias            %r = td.library_call "conv2d" (%x, %p, %bias) {epilogue = "bias_relu"}
 //   %z = td.add %y, %b
 //   %r = td.relu %z
+//
+// With bfloat16 operands the weights go to pack_weights as float32, and a bias stays float32.
 #include "passes/select_libraries.h"
 
 #include "base/status_macros.h"
@@ -29,6 +31,30 @@ std::vector<int64_t> ShapeWithRows(mlir::Value v, int64_t rows) {
   Shape shape = td::ToShape(v.getType());
   if (!shape.empty() && shape[0] == kBatch) shape[0] = rows;
   return shape;
+}
+
+fb::DType DTypeOf(mlir::Value v) {
+  return static_cast<fb::DType>(td::ToDType(mlir::getElementTypeOrSelf(v.getType())));
+}
+
+// The float32 value that `v`, a bfloat16, is cast from; `v` itself when it is float32; else null. Where `v` is an
+// argument of a map's body, what it is cast from may have to become one.
+mlir::Value InFloat32(mlir::Value v) {
+  if (mlir::getElementTypeOrSelf(v.getType()).isF32()) return v;
+  if (auto cast = v.getDefiningOp<td::CastOp>()) {
+    mlir::Value from = cast.getInput();
+    return mlir::getElementTypeOrSelf(from.getType()).isF32() ? from : mlir::Value();
+  }
+  auto argument = mlir::dyn_cast<mlir::BlockArgument>(v);
+  auto map = argument ? mlir::dyn_cast<td::MapShardsOp>(argument.getOwner()->getParentOp()) : td::MapShardsOp();
+  if (!map) return {};
+  mlir::Value outside = InFloat32(map.getOperand(argument.getArgNumber()));
+  if (!outside) return {};
+  for (auto [i, operand] : llvm::enumerate(map.getOperands())) {
+    if (operand == outside) return map.getBody().front().getArgument(i);
+  }
+  map.getOperandsMutable().append(outside);
+  return map.getBody().front().addArgument(outside.getType(), outside.getLoc());
 }
 
 // The only user of `v` when there is exactly one use.
@@ -67,6 +93,9 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     call.strides.assign(spec.strides.begin(), spec.strides.end());
     call.pad_low.assign(spec.pad_low.begin(), spec.pad_low.end());
     call.pad_high.assign(spec.pad_high.begin(), spec.pad_high.end());
+    call.x_dtype = DTypeOf(spec.x);
+    call.kernel_dtype = DTypeOf(spec.kernel);
+    call.y_dtype = DTypeOf(spec.y);
     call.transpose_a = spec.transpose_a;
     call.transpose_b = spec.transpose_b;
     call.reduces_batch = spec.reduces_batch;
@@ -111,7 +140,10 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     mlir::Value other = add->getOperand(add->getOperand(0) == y ? 1 : 0);
     auto broadcast = other.getDefiningOp<td::BroadcastOp>();
     if (!broadcast || !IsChannelBias(broadcast, y)) return;
-    operands.push_back(broadcast->getOperand(0));
+    // Libraries add a bias to the float32 sum, so it need not be rounded.
+    mlir::Value bias = InFloat32(broadcast->getOperand(0));
+    if (!bias) return;
+    operands.push_back(bias);
     replaced.push_back(add);
     call.epilogue = fb::Epilogue::Bias;
     if (auto relu = mlir::dyn_cast_or_null<td::ReluOp>(OnlyUser(add->getResult(0)))) {
@@ -143,14 +175,20 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     pack.primitive = fb::Primitive::PackWeights;
     pack.packed_for = call.primitive;
     pack.epilogue = fb::Epilogue::None;
+    pack.plain_dtype = call.kernel_dtype;
     absl::StatusOr<uint64_t> bytes = PackedWeightsBytes(pack);
     if (!bytes.ok()) return bytes.status();
     if (*bytes == 0) return weights;
-    TD_ASSIGN_OR_RETURN(pack.implementation, ImplementationName(pack));
     call.packed = true;
     mlir::OpBuilder builder(map);
     auto type = mlir::RankedTensorType::get({static_cast<int64_t>(*bytes + 3) / 4}, builder.getF32Type());
     mlir::Value plain = map.getOperand(argument.getArgNumber());
+    // One pass over the weights rounds and packs them.
+    if (mlir::Value exact = InFloat32(plain)) {
+      plain = exact;
+      pack.plain_dtype = fb::DType::Float32;
+    }
+    TD_ASSIGN_OR_RETURN(pack.implementation, ImplementationName(pack));
     auto packed = builder.create<td::LibraryCallOp>(op->getLoc(), type, "pack_weights", mlir::ValueRange{plain},
                                                     LibraryConfigToAttr(&getContext(), pack));
     map.getOperandsMutable().append(packed.getResult());

@@ -30,6 +30,14 @@ constexpr Option kOptions[] = {
      [](CompileOptions& o, absl::string_view v) { o.kernel_cache_dir = std::string(v); }},
     {"--machine-model", "machine.txt",
      [](CompileOptions& o, absl::string_view v) { o.machine_model = std::string(v); }},
+    {"--bfloat16-allow", "softmax",
+     [](CompileOptions& o, absl::string_view v) { o.precision_lists.allow.emplace_back(v); }},
+    {"--bfloat16-infer", "softmax",
+     [](CompileOptions& o, absl::string_view v) { o.precision_lists.infer.emplace_back(v); }},
+    {"--bfloat16-clear", "softmax",
+     [](CompileOptions& o, absl::string_view v) { o.precision_lists.clear.emplace_back(v); }},
+    {"--bfloat16-deny", "matmul",
+     [](CompileOptions& o, absl::string_view v) { o.precision_lists.deny.emplace_back(v); }},
     {"--timing", "", [](CompileOptions& o, absl::string_view) { o.print_times = true; }},
 };
 

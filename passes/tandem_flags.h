@@ -12,6 +12,8 @@ namespace tandem {
 //   --disable-pass=NAME  --print-ir-before=PASS  --print-ir-after=PASS
 //   --kernel-cache=DIR   where compiled kernels are kept, for several model directories
 //   --machine-model=FILE constants of the cost model (tandem-calibrate writes one); the last one counts
+//   --bfloat16-allow=OP  --bfloat16-infer=OP  --bfloat16-clear=OP  --bfloat16-deny=OP
+//                        moves an op ("max_pool") to that list of mixed precision (RunConfig.mixed_precision_lists)
 //   --timing             the time of every pass and kernel, on stderr
 // InvalidArgument, naming it, for anything else. Pass names are checked by the pipeline.
 absl::Status ApplyTandemFlags(absl::string_view text, CompileOptions* options);

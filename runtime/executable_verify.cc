@@ -440,16 +440,17 @@ class IndexVerifier {
       return Bad(field, "wrong number of inputs or outputs");
     }
     for (size_t i = 0; i < step.inputs.size(); ++i) {
-      TD_RETURN_IF_ERROR(
-          CheckLibraryOperand(absl::StrCat(field, ".inputs[", i, "]"), step.inputs[i], operands->inputs[i]));
+      TD_RETURN_IF_ERROR(CheckLibraryOperand(absl::StrCat(field, ".inputs[", i, "]"), step.inputs[i],
+                                             operands->inputs[i], operands->input_types[i]));
     }
-    return CheckLibraryOperand(field + ".outputs[0]", step.outputs[0], operands->outputs[0]);
+    return CheckLibraryOperand(field + ".outputs[0]", step.outputs[0], operands->outputs[0], operands->output_types[0]);
   }
 
-  absl::Status CheckLibraryOperand(const std::string& field, uint32_t buffer, const std::vector<int64_t>& shape) const {
+  absl::Status CheckLibraryOperand(const std::string& field, uint32_t buffer, const std::vector<int64_t>& shape,
+                                   fb::DType type) const {
     const fb::BufferT& b = Buffer(buffer);
     if (shape.empty()) return b.row_bytes == 0 ? absl::OkStatus() : Bad(field, "packed weights cannot be batched");
-    if (b.dtype != fb::DType::Float32) return Bad(field, "libraries take float32");
+    if (b.dtype != type) return Bad(field, "the call needs ", Name(static_cast<DType>(type)));
     int64_t elements = CheckedElements(shape);
     if (b.row_bytes > 0) {
       if (shape[0] != x_.shard_rows || elements != Elements(buffer) * x_.shard_rows) {

@@ -55,7 +55,23 @@ absl::Status CheckMatMul(const fb::LibraryCallT& c) {
   return absl::OkStatus();
 }
 
+absl::Status CheckTypes(const fb::LibraryCallT& c, fb::Primitive p) {
+  const fb::DType x = LibraryType(c.x_dtype), kernel = LibraryType(c.kernel_dtype), y = LibraryType(c.y_dtype);
+  for (fb::DType t : {x, kernel, y, LibraryType(c.plain_dtype)}) {
+    if (t != fb::DType::Float32 && t != fb::DType::BFloat16) return Bad("types must be Float32 or BFloat16");
+  }
+  // The result may be float32 always: it is the accumulator.
+  const bool reads_x = p != fb::Primitive::Conv2DInputGrad, reads_kernel = p != fb::Primitive::Conv2DFilterGrad;
+  const fb::DType a = reads_x ? x : y, b = reads_kernel ? kernel : y;
+  const fb::DType result = !reads_x ? x : !reads_kernel ? kernel : y;
+  if (a != b) return Bad("both operands must have one type");
+  if (result != fb::DType::Float32 && result != a) return Bad("the result must have the operands' type or Float32");
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+fb::DType LibraryType(fb::DType type) { return type == fb::DType::Invalid ? fb::DType::Float32 : type; }
 
 int64_t CheckedElements(const std::vector<int64_t>& shape) {
   int64_t n = 1;
@@ -79,6 +95,9 @@ absl::StatusOr<LibraryOperands> CheckLibraryCall(const fb::LibraryCallT& c) {
   }
   absl::Status shapes = p == Primitive::MatMul ? CheckMatMul(c) : CheckConvolution(c);
   if (!shapes.ok()) return shapes;
+  if (absl::Status types = CheckTypes(c, p); !types.ok()) return types;
+  const fb::DType x = LibraryType(c.x_dtype), y = LibraryType(c.y_dtype);
+  const fb::DType k = c.packed ? fb::DType::Invalid : LibraryType(c.kernel_dtype);
   if (c.epilogue != fb::Epilogue::None && p != Primitive::Conv2D && p != Primitive::MatMul) {
     return Bad("only Conv2D and MatMul take an epilogue");
   }
@@ -89,21 +108,30 @@ absl::StatusOr<LibraryOperands> CheckLibraryCall(const fb::LibraryCallT& c) {
     case Primitive::Conv2D:
     case Primitive::MatMul:
       operands.inputs = {c.x_shape, kernel};
+      operands.input_types = {x, k};
       if (bias) operands.inputs.push_back({c.y_shape.back()});
+      if (bias) operands.input_types.push_back(fb::DType::Float32);
       operands.outputs = {c.y_shape};
+      operands.output_types = {y};
       break;
     case Primitive::Conv2DInputGrad:
       operands.inputs = {c.y_shape, kernel};
       operands.outputs = {c.x_shape};
+      operands.input_types = {y, k};
+      operands.output_types = {x};
       break;
     case Primitive::Conv2DFilterGrad:
       if (c.packed) return Bad("Conv2DFilterGrad writes HWIO and cannot be packed");
       operands.inputs = {c.x_shape, c.y_shape};
       operands.outputs = {c.kernel_shape};
+      operands.input_types = {x, y};
+      operands.output_types = {k};
       break;
     case Primitive::PackWeights:
       operands.inputs = {c.kernel_shape};
       operands.outputs = {{}};
+      operands.input_types = {LibraryType(c.plain_dtype)};
+      operands.output_types = {fb::DType::Invalid};
       break;
   }
   return operands;

@@ -16,7 +16,11 @@ namespace tandem {
 struct LibraryOperands {
   std::vector<std::vector<int64_t>> inputs;
   std::vector<std::vector<int64_t>> outputs;
+  std::vector<fb::DType> input_types, output_types;  // Float32 or BFloat16; Invalid for a packed kernel
 };
+
+// The type that a field of a call stands for: Float32 where none is given.
+fb::DType LibraryType(fb::DType type);
 
 // Checks ranks, sizes, strides, pads, epilogue and that the shapes fit together; all products fit into 2^40 elements.
 // Errors: InvalidArgument saying which field is wrong.

@@ -99,7 +99,7 @@ absl::Status Prepare(const CpuTarget& target, Job& job) {
   auto start = Clock::now();
   TD_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> emitted,
                       EmitKernel(job.function, job.kernel.symbol, target.has_fma));
-  TD_RETURN_IF_ERROR(LowerToLlvmDialect(*emitted, AllScalars(job.function)));
+  TD_RETURN_IF_ERROR(LowerToLlvmDialect(*emitted, AllScalars(job.function), target.native_bfloat16));
   job.context = std::make_unique<llvm::LLVMContext>();
   TD_ASSIGN_OR_RETURN(job.module, TranslateToLlvmIr(*emitted, *job.context));
   job.kernel.seconds = SecondsSince(start);

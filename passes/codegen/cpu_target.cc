@@ -1,5 +1,7 @@
 #include "passes/codegen/cpu_target.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
@@ -38,6 +40,7 @@ absl::StatusOr<CpuTarget> HostCpuTarget() {
     if (on) target.required.push_back(f);
   }
   target.has_fma = have.lookup("fma");
+  target.has_avx512bf16 = have.lookup("avx512bf16");
   target.vector_bits = have.lookup("avx512f") && have.lookup("avx512vl") ? 512 : have.lookup("avx2") ? 256 : 128;
   return target;
 }
@@ -46,14 +49,24 @@ absl::StatusOr<CpuTarget> CpuTargetByName(absl::string_view name) {
   std::vector<std::string> avx2 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "popcnt", "sse4.1", "sse4.2"};
   if (name == "host") return HostCpuTarget();
   if (name == "avx2") return Fixed("x86-64-v3", avx2, 256);
-  if (name == "avx512") {
-    return Fixed("x86-64-v4",
-                 {"avx", "avx2", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl", "bmi", "bmi2", "f16c",
-                  "fma", "lzcnt", "popcnt", "sse4.1", "sse4.2"},
-                 512);
+  if (name == "avx512" || name == "avx512bf16") {
+    CpuTarget target = Fixed("x86-64-v4",
+                             {"avx", "avx2", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl", "bmi", "bmi2",
+                              "f16c", "fma", "lzcnt", "popcnt", "sse4.1", "sse4.2"},
+                             512);
+    target.has_avx512bf16 = name == "avx512bf16";
+    return target;
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("unknown CPU target '", name, "'; known are \"host\", \"avx512\" and \"avx2\""));
+      absl::StrCat("unknown CPU target '", name, "'; known are \"host\", \"avx512bf16\", \"avx512\" and \"avx2\""));
+}
+
+void UseBFloat16(CpuTarget* target) {
+  if (!target->has_avx512bf16 || target->native_bfloat16) return;
+  target->native_bfloat16 = true;
+  target->features += ",+avx512bf16";
+  target->required.push_back("avx512bf16");
+  std::sort(target->required.begin(), target->required.end());
 }
 
 std::vector<std::string> MissingFeatures(const CpuTarget& target) {

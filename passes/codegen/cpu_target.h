@@ -11,11 +11,13 @@
 namespace tandem {
 
 struct CpuTarget {
-  std::string triple;     // "x86_64-unknown-linux-gnu"
-  std::string cpu;        // LLVM's name, "znver4"
-  std::string features;   // LLVM's form, "+avx,+avx2,-sse4a"
-  int vector_bits = 256;  // preferred register width
-  bool has_fma = false;   // fused multiply-add in hardware
+  std::string triple;            // "x86_64-unknown-linux-gnu"
+  std::string cpu;               // LLVM's name, "znver4"
+  std::string features;          // LLVM's form, "+avx,+avx2,-sse4a"
+  int vector_bits = 256;         // preferred register width
+  bool has_fma = false;          // fused multiply-add in hardware
+  bool has_avx512bf16 = false;   // the CPU can convert to bfloat16; not among the features until UseBFloat16
+  bool native_bfloat16 = false;  // code may do so
   // Features that code for this target may use, in /proc/cpuinfo's spelling, sorted ("avx2", "avx512f", "fma"): what a
   // machine must have to run it. Written into executables.
   std::vector<std::string> required;
@@ -23,8 +25,11 @@ struct CpuTarget {
 
 // The machine that the compiler runs on.
 absl::StatusOr<CpuTarget> HostCpuTarget();
-// "host", or one of the fixed descriptions "avx512" and "avx2" (for tests and for compiling for another machine).
+// "host", or one of the fixed descriptions "avx512bf16", "avx512" and "avx2" (for tests and for compiling for another
+// machine).
 absl::StatusOr<CpuTarget> CpuTargetByName(absl::string_view name);
+// Lets code for the target use the CPU's conversion to bfloat16, where it has one, and then require it.
+void UseBFloat16(CpuTarget* target);
 // Features in `target.required` that this machine lacks; empty when it can run the code.
 std::vector<std::string> MissingFeatures(const CpuTarget& target);
 

@@ -1,11 +1,13 @@
 #include "passes/codegen/element_emitter.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/codegen/bfloat16.h"
 #include "passes/codegen/loop_nest.h"
 #include "passes/codegen/reduction.h"
 
@@ -40,6 +42,12 @@ bool IsWithin(mlir::Block* inner, mlir::Block* outer) {
   return false;
 }
 
+// Whether an op's results are numbers that its operands already are, so that there is nothing to round.
+bool MovesNumbers(mlir::Operation* op) {
+  auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
+  return precision && precision.getPrecisionRule() == td::PrecisionRule::kClear;
+}
+
 mlir::Value AddressOf(ElementEmitter& e, mlir::Location loc, mlir::Type type, ElementEmitter::Buffer buffer,
                       mlir::ValueRange indices) {
   llvm::ArrayRef<int64_t> dims = mlir::cast<mlir::RankedTensorType>(type).getShape();
@@ -61,6 +69,7 @@ mlir::Type StorageType(mlir::Type element_type) {
   if (auto i = mlir::dyn_cast<mlir::IntegerType>(element_type)) {
     return mlir::IntegerType::get(i.getContext(), i.getWidth() == 1 ? 8 : i.getWidth());
   }
+  if (element_type.isBF16()) return mlir::IntegerType::get(element_type.getContext(), 16);
   return element_type;
 }
 
@@ -73,6 +82,7 @@ mlir::Value ElementEmitter::Load(mlir::Location loc, mlir::Type type, Buffer buf
   mlir::Type element = mlir::cast<mlir::RankedTensorType>(type).getElementType();
   mlir::Value address = AddressOf(*this, loc, type, buffer, indices);
   mlir::Value value = builder_.create<LLVM::LoadOp>(loc, StorageType(element), address);
+  if (element.isBF16()) return WidenBFloat16(builder_, loc, value);
   if (!element.isInteger(1)) return value;
   mlir::Value zero = builder_.create<arith::ConstantOp>(loc, builder_.getI8IntegerAttr(0));
   return builder_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, value, zero);
@@ -82,6 +92,9 @@ void ElementEmitter::Store(mlir::Location loc, mlir::Type type, Buffer buffer, m
                            mlir::Value element) {
   if (element.getType().isInteger(1)) {
     element = builder_.create<arith::ExtUIOp>(loc, builder_.getI8Type(), element);
+  }
+  if (mlir::cast<mlir::RankedTensorType>(type).getElementType().isBF16() && element.getType().isF32()) {
+    element = NarrowToBFloat16(builder_, loc, element);
   }
   mlir::Type expected = StorageType(mlir::cast<mlir::RankedTensorType>(type).getElementType());
   if (element.getType() != expected && status.ok()) {
@@ -131,17 +144,20 @@ mlir::Value ElementEmitter::Emit(mlir::Location loc, mlir::Value tensor, mlir::V
     status = absl::InternalError("a kernel uses a sum over the batch before all rows are done");
   }
   Reduction reduction;
-  if (GetReduction(op, reduction)) return EmitReduce(op, indices);
+  // What is stored in one kernel and computed again in another must be the same number: each result is rounded.
+  auto rounded = [&](mlir::Value v) { return type.getElementType().isBF16() ? RoundToBFloat16(builder_, loc, v) : v; };
+  if (GetReduction(op, reduction)) return rounded(EmitReduce(op, indices));
   auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
   if (!elemental) {
     if (status.ok()) {
       status = absl::InternalError(absl::StrCat(
           op ? op->getName().getStringRef().str() : "an argument without a buffer", " cannot be part of a kernel"));
     }
-    return builder_.create<arith::ConstantOp>(loc, builder_.getZeroAttr(StorageType(type.getElementType())));
+    return builder_.create<arith::ConstantOp>(loc, builder_.getZeroAttr(td::RegisterType(type.getElementType())));
   }
   OpContext context(*this, op);
-  return elemental.emitElement(context, mlir::cast<mlir::OpResult>(tensor).getResultNumber(), indices);
+  mlir::Value value = elemental.emitElement(context, mlir::cast<mlir::OpResult>(tensor).getResultNumber(), indices);
+  return MovesNumbers(op) ? value : rounded(value);
 }
 
 mlir::Value ElementEmitter::ReduceRow(mlir::Operation* op, mlir::Value row, mlir::ValueRange kept) {
@@ -181,9 +197,7 @@ mlir::Value ElementEmitter::EmitReduce(mlir::Operation* op, mlir::ValueRange kep
     return Element(loc, operand, at);
   };
   auto groups = PlanLoops(*this, loc, space, {}, [&](const Point& p) { element_at(p); });
-  mlir::Type scalar = StorageType(mlir::cast<mlir::RankedTensorType>(operand.getType()).getElementType());
-  if (mlir::cast<mlir::RankedTensorType>(operand.getType()).getElementType().isInteger(1))
-    scalar = builder_.getI1Type();
+  mlir::Type scalar = td::RegisterType(mlir::cast<mlir::RankedTensorType>(operand.getType()).getElementType());
   std::function<mlir::Value(unsigned, Point, mlir::Value)> emit = [&](unsigned depth, Point point,
                                                                       mlir::Value accumulator) {
     if (depth == groups.size()) {

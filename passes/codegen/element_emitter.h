@@ -14,7 +14,8 @@
 
 namespace tandem {
 
-// The type of an element in memory: booleans take a byte, signs are a matter of ops.
+// The type of an element in memory: booleans take a byte, bfloat16 two, signs are a matter of ops. In registers
+// elements have td::RegisterType.
 mlir::Type StorageType(mlir::Type element_type);
 
 // True for an op that sums (or takes the maximum) over the rows of a batched operand.

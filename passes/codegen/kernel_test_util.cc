@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "base/bfloat16.h"
 #include "base/status_macros.h"
 #include "graph/ir/dialect.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
@@ -42,6 +43,24 @@ std::vector<double> Read(const Bytes& bytes) {
   return values;
 }
 
+void WriteBFloat16(const std::vector<double>& values, Bytes& bytes) {
+  bytes.resize(values.size() * sizeof(uint16_t));
+  for (size_t i = 0; i < values.size(); ++i) {
+    uint16_t v = ToBFloat16Bits(static_cast<float>(values[i]));
+    std::memcpy(&bytes[i * sizeof v], &v, sizeof v);
+  }
+}
+
+std::vector<double> ReadBFloat16(const Bytes& bytes) {
+  std::vector<double> values(bytes.size() / sizeof(uint16_t));
+  for (size_t i = 0; i < values.size(); ++i) {
+    uint16_t v;
+    std::memcpy(&v, &bytes[i * sizeof v], sizeof v);
+    values[i] = FromBFloat16Bits(v);
+  }
+  return values;
+}
+
 Bytes ToBytes(const td::RefTensor& t) {
   Bytes bytes;
   switch (t.dtype) {
@@ -56,6 +75,9 @@ Bytes ToBytes(const td::RefTensor& t) {
       break;
     case DType::kInt64:
       Write<int64_t>(t.values, bytes);
+      break;
+    case DType::kBFloat16:
+      WriteBFloat16(t.values, bytes);
       break;
     default:
       Write<uint8_t>(t.values, bytes);
@@ -74,6 +96,8 @@ std::vector<double> FromBytes(const Bytes& bytes, DType dtype) {
       return Read<int32_t>(bytes);
     case DType::kInt64:
       return Read<int64_t>(bytes);
+    case DType::kBFloat16:
+      return ReadBFloat16(bytes);
     default:
       return Read<uint8_t>(bytes);
   }
@@ -112,9 +136,11 @@ absl::StatusOr<std::unique_ptr<TestKernel>> TestKernel::Create(mlir::func::FuncO
 
 absl::Status TestKernel::Load(mlir::func::FuncOp function, const std::string& target_name) {
   function_ = function;
-  TD_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetByName(target_name));
+  const bool bf16 = target_name == "host-bf16";
+  TD_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetByName(bf16 ? "host" : target_name));
+  if (bf16) UseBFloat16(&target);
   TD_ASSIGN_OR_RETURN(compiled_, CompileKernel(function_, target));
-  if (target_name != "host") return absl::OkStatus();
+  if (target_name != "host" && !bf16) return absl::OkStatus();
 
   llvm::InitializeNativeTarget();
   auto jit = llvm::orc::LLJITBuilder().create();
@@ -149,6 +175,7 @@ std::vector<td::RefTensor> RandomTensors(llvm::ArrayRef<mlir::Type> types, int64
     for (int64_t i = Count(t.shape); i-- > 0;) {
       double v = normal(random);
       if (t.dtype == DType::kBool) v = v > 0;
+      if (t.dtype == DType::kBFloat16) v = RoundToBFloat16(v);
       if (t.dtype == DType::kInt32 || t.dtype == DType::kInt64 || t.dtype == DType::kUInt8) v = random() % 7;
       t.values.push_back(v);
     }
@@ -222,7 +249,12 @@ absl::StatusOr<std::vector<td::RefTensor>> EvaluateReference(mlir::func::FuncOp 
     for (mlir::Value v : op.getOperands()) inputs.push_back(&values[v]);
     std::vector<td::RefTensor> results(op.getNumResults());
     TD_RETURN_IF_ERROR(reference.evaluate(inputs, context, results));
-    for (unsigned i = 0; i < results.size(); ++i) values[op.getResult(i)] = std::move(results[i]);
+    for (unsigned i = 0; i < results.size(); ++i) {
+      if (results[i].dtype == DType::kBFloat16) {
+        for (double& v : results[i].values) v = RoundToBFloat16(v);
+      }
+      values[op.getResult(i)] = std::move(results[i]);
+    }
   }
   std::vector<td::RefTensor> results;
   for (mlir::Value v : block.getTerminator()->getOperands()) results.push_back(values[v]);

@@ -22,7 +22,8 @@ using Bytes = std::vector<char>;
 
 class TestKernel {
  public:
-  // `text`: a module whose first function is the kernel.
+  // `text`: a module whose first function is the kernel. Kernels for the targets "host" and "host-bf16" (with the CPU's
+  // conversion to bfloat16) can be run.
   static absl::StatusOr<std::unique_ptr<TestKernel>> Create(const std::string& text, const std::string& target);
 
   // A kernel of a module that lives on.

@@ -8,6 +8,7 @@
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -69,6 +70,13 @@ mlir::LogicalResult ApproximateMath(mlir::ModuleOp module) {
   return mlir::applyPatternsAndFoldGreedily(module, std::move(patterns));
 }
 
+// LLVM would call a function of the compiler's library per element.
+mlir::LogicalResult ExpandBFloat16(mlir::ModuleOp module) {
+  mlir::RewritePatternSet patterns(module.getContext());
+  mlir::arith::populateExpandBFloat16Patterns(patterns);
+  return mlir::applyPatternsAndFoldGreedily(module, std::move(patterns));
+}
+
 // Loop variables are block arguments of type index; nothing but the function they are in can convert those.
 class ConvertBlocks : public mlir::ConvertOpToLLVMPattern<LLVM::LLVMFuncOp> {
  public:
@@ -90,10 +98,11 @@ bool HasLlvmBlocks(LLVM::LLVMFuncOp f) {
 
 class LowerPass : public mlir::PassWrapper<LowerPass, mlir::OperationPass<mlir::ModuleOp>> {
  public:
-  explicit LowerPass(bool precise) : precise_(precise) {}
+  LowerPass(bool precise, bool native_bfloat16) : precise_(precise), native_bfloat16_(native_bfloat16) {}
   void getDependentDialects(mlir::DialectRegistry& registry) const override { registry.insert<LLVM::LLVMDialect>(); }
   void runOnOperation() override {
     if (!precise_ && mlir::failed(ApproximateMath(getOperation()))) return signalPassFailure();
+    if (!native_bfloat16_ && mlir::failed(ExpandBFloat16(getOperation()))) return signalPassFailure();
     CallLibm(getOperation());
     mlir::MLIRContext* context = &getContext();
     mlir::LLVMConversionTarget target(*context);
@@ -109,7 +118,7 @@ class LowerPass : public mlir::PassWrapper<LowerPass, mlir::OperationPass<mlir::
   }
 
  private:
-  bool precise_;
+  bool precise_, native_bfloat16_;
 };
 
 }  // namespace
@@ -121,12 +130,12 @@ void RegisterLlvmTranslation(mlir::MLIRContext& context) {
   context.appendDialectRegistry(registry);
 }
 
-absl::Status LowerToLlvmDialect(mlir::ModuleOp module, bool precise) {
+absl::Status LowerToLlvmDialect(mlir::ModuleOp module, bool precise, bool native_bfloat16) {
   mlir::PassManager passes(module.getContext());
   passes.addPass(mlir::createCanonicalizerPass());
   passes.addPass(mlir::createCSEPass());
   passes.addPass(mlir::createConvertSCFToCFPass());
-  passes.addPass(std::make_unique<LowerPass>(precise));
+  passes.addPass(std::make_unique<LowerPass>(precise, native_bfloat16));
   passes.addPass(mlir::createCSEPass());
   if (mlir::failed(passes.run(module))) return absl::InternalError("a kernel could not be lowered to LLVM");
   return absl::OkStatus();

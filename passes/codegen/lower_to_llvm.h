@@ -19,7 +19,8 @@ void RegisterLlvmTranslation(mlir::MLIRContext& context);
 
 // Lowers an emitted kernel in place. float32 functions become polynomials (relative error below 1e-6); float64 ones,
 // and all in a kernel that works on scalars only (`precise`), become calls of the C library.
-absl::Status LowerToLlvmDialect(mlir::ModuleOp module, bool precise);
+// Without `native_bfloat16` rounding to bfloat16 becomes integer arithmetic.
+absl::Status LowerToLlvmDialect(mlir::ModuleOp module, bool precise, bool native_bfloat16);
 
 absl::StatusOr<std::unique_ptr<llvm::Module>> TranslateToLlvmIr(mlir::ModuleOp module, llvm::LLVMContext& context);
 

@@ -1,6 +1,7 @@
 #include "passes/codegen/op_weight.h"
 
 #include "graph/ir/interfaces.h"
+#include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -31,8 +32,7 @@ class TrialContext : public td::ElementalContext {
   mlir::Value Operand(unsigned operand, mlir::ValueRange) override {
     reads[operand] += LoopTrips(builder_.getInsertionBlock()->getParentOp());
     mlir::Type type = mlir::cast<mlir::RankedTensorType>(op_->getOperand(operand).getType()).getElementType();
-    if (!type.isInteger(1)) type = StorageType(type);
-    return builder_.create<mlir::LLVM::UndefOp>(op_->getLoc(), type);
+    return builder_.create<mlir::LLVM::UndefOp>(op_->getLoc(), td::RegisterType(type));
   }
   mlir::Value RowOffset() override { return row_; }
   mlir::OpBuilder& builder() override { return builder_; }

@@ -1,4 +1,5 @@
 // Kernels with reductions: one row at a time, stage by stage, through memory of the size of a row.
+#include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/kernel_builder.h"
 #include "passes/codegen/op_weight.h"
@@ -97,9 +98,8 @@ void KernelBuilder::EmitNeutral(ElementEmitter& e, LLVM::LLVMFuncOp f) {
     Space space;
     space.radices = Radices(type);
     EmitNest(e, loc_, space, [&](const Point& point) {
-      mlir::Type scalar = type.getElementType().isInteger(1) ? b_.getI1Type() : StorageType(type.getElementType());
       e.Store(loc_, type, ResultBuffer(f, r), IndicesAt(e, loc_, point, type),
-              NeutralElement(b_, loc_, reduction.kind, scalar));
+              NeutralElement(b_, loc_, reduction.kind, td::RegisterType(type.getElementType())));
     });
   }
 }

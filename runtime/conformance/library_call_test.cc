@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/bfloat16.h"
 #include "base/dtype.h"
 #include "base/host_tensor.h"
 #include "gtest/gtest.h"
@@ -179,6 +180,105 @@ TEST(LibraryCallTest, MatMul) {
       ExpectNear(y, want, absl::StrCat(m, "x", k, "x", n, " flags ", flags));
     }
   }
+}
+
+// float32 numbers in 16 bits each.
+HostTensor ToBFloat16(const HostTensor& t) {
+  HostTensor result(DType::kBFloat16, t.shape());
+  auto* bits = static_cast<uint16_t*>(result.raw());
+  for (int64_t i = 0; i < t.num_elements(); ++i) bits[i] = ToBFloat16Bits(t.data<float>()[i]);
+  return result;
+}
+
+HostTensor FromBFloat16(const HostTensor& t) {
+  HostTensor result(DType::kFloat32, t.shape());
+  const auto* bits = static_cast<const uint16_t*>(t.raw());
+  for (int64_t i = 0; i < t.num_elements(); ++i) result.data<float>()[i] = FromBFloat16Bits(bits[i]);
+  return result;
+}
+
+// bfloat16 operands with a bfloat16 or float32 result, from plain and packed weights: products of the rounded numbers,
+// summed in float32, the result rounded once.
+void CheckBFloat16(fb::LibraryCallT call, const Shape& a_shape, const Shape& b_shape, const Shape& out_shape,
+                   fb::DType fb::LibraryCallT::*result,
+                   const std::function<void(const HostTensor&, const HostTensor&, std::vector<double>&)>& reference) {
+  call.x_dtype = call.kernel_dtype = call.y_dtype = fb::DType::BFloat16;
+  const HostTensor exact_a = Random(a_shape, 1), exact_b = Random(b_shape, 2);
+  const HostTensor a = ToBFloat16(exact_a), b = ToBFloat16(exact_b);
+  std::vector<double> want(NumElements(out_shape));
+  reference(FromBFloat16(a), FromBFloat16(b), want);
+  for (bool wide : {false, true}) {
+    for (bool packed : {false, true}) {
+      if (packed && call.primitive == fb::Primitive::Conv2DFilterGrad) continue;
+      fb::LibraryCallT c = call;
+      c.*result = wide ? fb::DType::Float32 : fb::DType::BFloat16;
+      c.packed = packed;
+      HostTensor second = b;
+      if (packed) {  // straight from the float32 weights
+        c.plain_dtype = fb::DType::Float32;
+        second = Pack(c, exact_b);
+      }
+      HostTensor out(wide ? DType::kFloat32 : DType::kBFloat16, out_shape);
+      RunCall(c, {a, second}, out);
+      if (testing::Test::HasFatalFailure()) return;
+      const HostTensor got = wide ? out : FromBFloat16(out);
+      for (size_t i = 0; i < want.size(); ++i) {
+        const double tolerance = (wide ? 2e-4 : 1.0 / 256) * (1 + std::fabs(want[i]));
+        ASSERT_NEAR(got.data<float>()[i], want[i], tolerance)
+            << ShapeString(call.x_shape) << ShapeString(call.kernel_shape) << " wide " << wide << " packed " << packed;
+      }
+    }
+  }
+}
+
+TEST(LibraryCallTest, BFloat16) {
+  using Vector = std::vector<double>;
+  for (fb::LibraryCallT call : kConvs) {
+    call.primitive = fb::Primitive::Conv2D;
+    CheckBFloat16(call, call.x_shape, call.kernel_shape, call.y_shape, &fb::LibraryCallT::y_dtype,
+                  [&](const HostTensor& a, const HostTensor& b, Vector& want) {
+                    ForEachProduct(call, [&](int64_t x, int64_t k, int64_t y) {
+                      want[y] += double{a.data<float>()[x]} * b.data<float>()[k];
+                    });
+                  });
+    call.primitive = fb::Primitive::Conv2DInputGrad;
+    CheckBFloat16(call, call.y_shape, call.kernel_shape, call.x_shape, &fb::LibraryCallT::x_dtype,
+                  [&](const HostTensor& a, const HostTensor& b, Vector& want) {
+                    ForEachProduct(call, [&](int64_t x, int64_t k, int64_t y) {
+                      want[x] += double{a.data<float>()[y]} * b.data<float>()[k];
+                    });
+                  });
+    call.primitive = fb::Primitive::Conv2DFilterGrad;
+    CheckBFloat16(call, call.x_shape, call.y_shape, call.kernel_shape, &fb::LibraryCallT::kernel_dtype,
+                  [&](const HostTensor& a, const HostTensor& b, Vector& want) {
+                    ForEachProduct(call, [&](int64_t x, int64_t k, int64_t y) {
+                      want[k] += double{a.data<float>()[x]} * b.data<float>()[y];
+                    });
+                  });
+  }
+  for (const Shape& s : {Shape{16, 576, 64}, Shape{8, 64, 10}, Shape{33, 17, 5}}) {
+    fb::LibraryCallT call;
+    call.primitive = fb::Primitive::MatMul;
+    call.x_shape = {s[0], s[1]};
+    call.kernel_shape = {s[1], s[2]};
+    call.y_shape = {s[0], s[2]};
+    CheckBFloat16(call, call.x_shape, call.kernel_shape, call.y_shape, &fb::LibraryCallT::y_dtype,
+                  [&](const HostTensor& a, const HostTensor& b, Vector& want) {
+                    for (int64_t i = 0; i < s[0]; ++i)
+                      for (int64_t p = 0; p < s[1]; ++p)
+                        for (int64_t j = 0; j < s[2]; ++j)
+                          want[i * s[2] + j] += double{a.data<float>()[i * s[1] + p]} * b.data<float>()[p * s[2] + j];
+                  });
+  }
+}
+
+TEST(LibraryCallTest, MixedOperandTypesAreErrors) {
+  fb::LibraryCallT call = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
+  call.x_dtype = fb::DType::BFloat16;
+  EXPECT_EQ(OneDnnPrimitive::Create(call, 1).status().message(), "both operands must have one type");
+  call.x_dtype = fb::DType::Float32;
+  call.y_dtype = fb::DType::BFloat16;
+  EXPECT_EQ(OneDnnPrimitive::Create(call, 1).status().message(), "the result must have the operands' type or Float32");
 }
 
 TEST(LibraryCallTest, BadCallsAreErrors) {

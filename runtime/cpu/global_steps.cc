@@ -209,6 +209,7 @@ absl::StatusOr<bool> RunGlobalStep(const StepState& state, const PlannedStep& st
 
 bool AllFinite(DType dtype, const void* data, int64_t n) {
   if (dtype == DType::kFloat32) return ExponentsFinite<uint32_t>(data, n, 0x7f800000u);
+  if (dtype == DType::kBFloat16) return ExponentsFinite<uint16_t>(data, n, 0x7f80u);
   if (dtype == DType::kFloat64) return ExponentsFinite<uint64_t>(data, n, 0x7ff0000000000000ull);
   return true;
 }

@@ -24,6 +24,10 @@ using dnnl::prop_kind;
 using Tag = memory::format_tag;
 constexpr auto kF32 = memory::data_type::f32;
 
+memory::data_type TypeOf(fb::DType type) {
+  return type == fb::DType::BFloat16 ? memory::data_type::bf16 : memory::data_type::f32;
+}
+
 const dnnl::engine& Engine() {
   static const dnnl::engine* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
   return *engine;
@@ -97,10 +101,10 @@ bool HasBias(const fb::LibraryCallT& c) {
 // The operands of a convolution as oneDNN names them: NCHW order of dimensions, any order in memory.
 struct Convolution {
   explicit Convolution(const fb::LibraryCallT& c)
-      : x({c.x_shape[0], c.x_shape[3], c.x_shape[1], c.x_shape[2]}, kF32, Tag::nhwc),
-        y({c.y_shape[0], c.y_shape[3], c.y_shape[1], c.y_shape[2]}, kF32, Tag::nhwc),
-        plain(KernelDims(c), kF32, Tag::hwio),
-        any(KernelDims(c), kF32, Tag::any),
+      : x(XDims(c), TypeOf(c.x_dtype), Tag::nhwc),
+        y(YDims(c), TypeOf(c.y_dtype), Tag::nhwc),
+        plain(KernelDims(c), TypeOf(c.kernel_dtype), Tag::hwio),
+        any(KernelDims(c), TypeOf(c.kernel_dtype), Tag::any),
         bias({c.kernel_shape[3]}, kF32, Tag::a),
         strides(c.strides),
         low(c.pad_low) {
@@ -108,6 +112,12 @@ struct Convolution {
     for (int i = 0; i < 2; ++i) {
       high.push_back((c.y_shape[i + 1] - 1) * c.strides[i] + c.kernel_shape[i] - c.x_shape[i + 1] - c.pad_low[i]);
     }
+  }
+  static memory::dims XDims(const fb::LibraryCallT& c) {
+    return {c.x_shape[0], c.x_shape[3], c.x_shape[1], c.x_shape[2]};
+  }
+  static memory::dims YDims(const fb::LibraryCallT& c) {
+    return {c.y_shape[0], c.y_shape[3], c.y_shape[1], c.y_shape[2]};
   }
   static memory::dims KernelDims(const fb::LibraryCallT& c) {
     return {c.kernel_shape[3], c.kernel_shape[2], c.kernel_shape[0], c.kernel_shape[1]};
@@ -119,15 +129,29 @@ struct Convolution {
     if (with_bias) return {Engine(), p, a, x, kernel, bias, y, strides, low, high, attr};
     return {Engine(), p, a, x, kernel, y, strides, low, high, attr};
   }
+  // The forward convolution that a gradient belongs to, with results of the operands' type.
+  dnnl::convolution_forward::primitive_desc Hint(const memory::desc& kernel) const {
+    constexpr auto kBF16 = memory::data_type::bf16;
+    const bool bf16 = x.get_data_type() == kBF16 || y.get_data_type() == kBF16;  // a float32 result aside
+    const auto type = bf16 ? kBF16 : kF32;
+    return {Engine(),
+            prop_kind::forward_training,
+            algorithm::convolution_direct,
+            memory::desc(x.get_dims(), type, Tag::nhwc),
+            memory::desc(kernel.get_dims(), type, Tag::any),
+            memory::desc(y.get_dims(), type, Tag::nhwc),
+            strides,
+            low,
+            high,
+            Attributes(fb::Epilogue::None)};
+  }
   dnnl::convolution_backward_data::primitive_desc InputGrad(const memory::desc& kernel) const {
     dnnl::primitive_attr attr = Attributes(fb::Epilogue::None);
-    return {Engine(), algorithm::convolution_direct, x,   kernel, y, strides, low,
-            high,     Forward(kernel, false, attr),  attr};
+    return {Engine(), algorithm::convolution_direct, x, kernel, y, strides, low, high, Hint(kernel), attr};
   }
   dnnl::convolution_backward_weights::primitive_desc FilterGrad(const memory::desc& kernel) const {
     dnnl::primitive_attr attr = Attributes(fb::Epilogue::None);
-    return {Engine(), algorithm::convolution_direct, x,   kernel, y, strides, low,
-            high,     Forward(kernel, false, attr),  attr};
+    return {Engine(), algorithm::convolution_direct, x, kernel, y, strides, low, high, Hint(kernel), attr};
   }
 
   memory::desc x, y, plain, any, bias;
@@ -136,11 +160,11 @@ struct Convolution {
 
 struct MatMul {
   explicit MatMul(const fb::LibraryCallT& c)
-      : a({c.y_shape[0], c.x_shape[c.transpose_a ? 0 : 1]}, kF32, c.transpose_a ? Tag::ba : Tag::ab),
-        plain(KernelDims(c), kF32, c.transpose_b ? Tag::ba : Tag::ab),
-        any(KernelDims(c), kF32, Tag::any),
+      : a({c.y_shape[0], c.x_shape[c.transpose_a ? 0 : 1]}, TypeOf(c.x_dtype), c.transpose_a ? Tag::ba : Tag::ab),
+        plain(KernelDims(c), TypeOf(c.kernel_dtype), c.transpose_b ? Tag::ba : Tag::ab),
+        any(KernelDims(c), TypeOf(c.kernel_dtype), Tag::any),
         bias({1, c.y_shape[1]}, kF32, Tag::ab),
-        y({c.y_shape[0], c.y_shape[1]}, kF32, Tag::ab) {}
+        y({c.y_shape[0], c.y_shape[1]}, TypeOf(c.y_dtype), Tag::ab) {}
   static memory::dims KernelDims(const fb::LibraryCallT& c) {
     return {c.kernel_shape[c.transpose_b ? 1 : 0], c.y_shape[1]};
   }
@@ -239,7 +263,9 @@ Plan MakePlan(const fb::LibraryCallT& c) {
     }
     case fb::Primitive::PackWeights: {
       bool matmul = c.packed_for == fb::Primitive::MatMul;
-      memory::desc plain = matmul ? MatMul(c).plain : Convolution(c).plain;
+      fb::LibraryCallT from = c;  // the master weights may be float32 and the packed ones bfloat16: one reorder
+      from.kernel_dtype = c.plain_dtype;
+      memory::desc plain = matmul ? MatMul(from).plain : Convolution(from).plain;
       plan.AddReorder(plain, Source::kInput0, PackedDesc(c, c.packed_for), Source::kOutput);
       break;
     }

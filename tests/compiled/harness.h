@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
+#include "base/precision.h"
 #include "graph/graph_builder.h"
 #include "graph/reference.h"
 #include "runtime/executable.h"
@@ -33,6 +34,7 @@ struct Options {
   int64_t memory_limit = 0;
   int steps = 2;
   std::string mode = "train";
+  Precision precision = Precision::kFloat32;
   // Inputs by name: floats uniform in [low, high), integers in {low, .., high - 1}. Default: [-1, 1) and {0, .., 3}.
   std::map<std::string, std::pair<double, double>> ranges;
   // Of the largest magnitude of a value; for a variable, of its largest change in the step.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "graph/interpreter/interpreter.h"
@@ -17,7 +18,16 @@
 namespace tandem {
 namespace {
 
-constexpr char kPhase[] = "input";
+// The text of a phase; empty when the executable has none.
+absl::string_view PhaseText(const Executable& executable, absl::string_view phase) {
+  const auto& segments = executable.index().segments;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    if (segments[i]->kind == fb::SegmentKind::IrText && segments[i]->name == phase) {
+      return executable.segment(static_cast<int>(i));
+    }
+  }
+  return {};
+}
 
 absl::StatusOr<TensorError> Compare(const std::map<std::string, td::RefTensor>& expected, const std::string& name,
                                     const HostTensor& value) {
@@ -53,16 +63,14 @@ ReferenceCheck::ReferenceCheck(std::unique_ptr<Impl> impl) : impl_(std::move(imp
 ReferenceCheck::~ReferenceCheck() = default;
 
 absl::StatusOr<std::unique_ptr<ReferenceCheck>> ReferenceCheck::Create(const Executable& executable) {
-  const auto& segments = executable.index().segments;
-  absl::string_view text;
-  for (size_t i = 0; i < segments.size(); ++i) {
-    if (segments[i]->kind == fb::SegmentKind::IrText && segments[i]->name == kPhase) {
-      text = executable.segment(static_cast<int>(i));
-    }
+  absl::string_view phase = "input", text = PhaseText(executable, phase);
+  if (absl::StrContains(text, "td.precision = \"mixed_bfloat16\"")) {
+    phase = "precision";  // says where values are rounded; the reference does the same
+    text = PhaseText(executable, phase);
   }
   if (text.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(executable.name(), " holds no IR of phase ", kPhase, ", so there is nothing to check against"));
+        absl::StrCat(executable.name(), " holds no IR of phase ", phase, ", so there is nothing to check against"));
   }
   auto impl = std::make_unique<Impl>();
   mlir::DialectRegistry registry;
@@ -77,7 +85,7 @@ absl::StatusOr<std::unique_ptr<ReferenceCheck>> ReferenceCheck::Create(const Exe
   impl->module = mlir::parseSourceString<mlir::ModuleOp>(std::string(text), &impl->context);
   if (impl->module) impl->step = impl->module->lookupSymbol<mlir::func::FuncOp>("step");
   if (!impl->step) {
-    return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", kPhase,
+    return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", phase,
                                             " cannot be read: ", error.empty() ? "there is no function @step" : error));
   }
   return std::unique_ptr<ReferenceCheck>(new ReferenceCheck(std::move(impl)));

@@ -28,7 +28,8 @@ class ReferenceCheck {
  public:
   using Tensors = std::map<std::string, HostTensor>;
 
-  // Parses the IR of phase `input`. FailedPrecondition when the executable has none, DataLoss when it does not parse.
+  // Parses the IR of phase `input`; that of `precision` for a program with mixed_bfloat16. FailedPrecondition when the
+  // executable has none, DataLoss when it does not parse.
   static absl::StatusOr<std::unique_ptr<ReferenceCheck>> Create(const Executable& executable);
   ~ReferenceCheck();
 

@@ -1,0 +1,126 @@
+// td-paint-precision: chooses where float32 becomes bfloat16, with `td.precision = "mixed_bfloat16"`.
+//
+// Before: a pure @step. After: the operands and results of painted ops are bfloat16, with a td.cast where a value meets
+// an op of the other kind, one per value. Arguments and results of the step keep their types: variables, inputs and
+// outputs are float32 for the user. Without the attribute nothing changes. How ops are chosen: precision_painter.h.
+//
+//   %y = td.conv2d %x, %w ...  : f32          %xb = td.cast %x : f32 -> bf16    %wb = td.cast %w : f32 -> bf16
+//   %z = td.relu %y            : f32    =>    %y = td.conv2d %xb, %wb ... : bf16
+//   %s = td.reduce "sum" %z    : f32          %z = td.relu %y             : bf16
+//                                             %s = td.reduce "sum" (td.cast %z : bf16 -> f32)
+//
+// A painted op that can keep its float32 accumulator (matmul, convolution) does so where all that reads it is float32
+// and storing it costs little: gradients of weights, logits.
+#include "passes/paint_precision.h"
+
+#include <optional>
+
+#include "graph/ir/build.h"
+#include "graph/ir/interfaces.h"
+#include "graph/ir/shape.h"
+#include "graph/ir/unary.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/pass_util.h"
+#include "passes/precision_painter.h"
+
+namespace tandem {
+namespace {
+
+// Results up to this many elements per row may be float32: little to store next to what computes them.
+constexpr int64_t kSmallRow = 1024;
+
+class PaintPrecisionPass : public ModulePass<PaintPrecisionPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PaintPrecisionPass)
+  static constexpr llvm::StringLiteral kName = "td-paint-precision";
+  static constexpr llvm::StringLiteral kDescription = "choose where bfloat16 is used";
+
+  void runOnOperation() final {
+    mlir::ModuleOp module = getOperation();
+    auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
+    if (!precision || precision.getValue() != "mixed_bfloat16") return;
+    PrecisionRules rules;
+    if (absl::Status s = ReadPrecisionRules(module, &rules); !s.ok()) {
+      module.emitError() << std::string(s.message());
+      return signalPassFailure();
+    }
+    mlir::func::FuncOp step = StepFunction(module);
+    if (!step) return;
+    painted_ = PaintOps(step.getBody().front(), rules);
+    for (mlir::Operation& op : step.getBody().front()) {
+      if (painted_.contains(&op)) SetResultTypes(&op);
+    }
+    for (mlir::Operation& op : llvm::make_early_inc_range(step.getBody().front())) CastOperands(&op);
+  }
+
+ private:
+  void SetResultTypes(mlir::Operation* op) {
+    if (KeepsFloat32(op)) return;
+    for (mlir::Value v : op->getResults()) {
+      if (IsFloat32(v)) v.setType(WithElement(v, mlir::BFloat16Type::get(&getContext())));
+    }
+  }
+
+  bool KeepsFloat32(mlir::Operation* op) {
+    bool batched = llvm::any_of(op->getOperandTypes(), td::IsBatched);
+    for (mlir::Value v : op->getResults()) {
+      if (batched && !td::IsBatched(v.getType())) continue;  // a sum over the batch, added up over shards and lanes
+      bool read = llvm::any_of(v.getUsers(), [&](mlir::Operation* user) { return painted_.contains(user); });
+      if (read || (td::IsBatched(v.getType()) && RowSize(v) > kSmallRow)) return false;
+    }
+    auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
+    return precision && precision.useFloat32Results();
+  }
+
+  void CastOperands(mlir::Operation* op) {
+    const bool painted = painted_.contains(op);
+    for (mlir::OpOperand& operand : op->getOpOperands()) {
+      mlir::Type element = mlir::getElementTypeOrSelf(operand.get().getType());
+      if (painted ? element.isF32() : element.isBF16()) operand.set(CastOf(operand.get()));
+    }
+  }
+
+  // The value in the other type: one cast, right behind what makes the value.
+  mlir::Value CastOf(mlir::Value v) {
+    mlir::Value& cast = casts_[v];
+    if (cast) return cast;
+    mlir::OpBuilder builder(&getContext());
+    builder.setInsertionPointAfterValue(v);
+    mlir::Type to = mlir::getElementTypeOrSelf(v.getType()).isBF16() ? builder.getF32Type() : builder.getBF16Type();
+    if (std::optional<double> number = SplatOf(v)) {
+      cast = td::BuildSplat(builder, v.getLoc(), WithElement(v, to), *number);
+    } else {
+      cast = builder.create<td::CastOp>(v.getLoc(), WithElement(v, to), v);
+    }
+    return cast;
+  }
+
+  // The number that every element of `v` is, where the program says so.
+  static std::optional<double> SplatOf(mlir::Value v) {
+    while (auto broadcast = v.getDefiningOp<td::BroadcastOp>()) v = broadcast.getInput();
+    mlir::DenseFPElementsAttr elements;
+    if (!mlir::matchPattern(v, mlir::m_Constant(&elements)) || !elements.isSplat()) return std::nullopt;
+    return elements.getSplatValue<llvm::APFloat>().convertToDouble();
+  }
+
+  static mlir::Type WithElement(mlir::Value v, mlir::Type element) {
+    return mlir::cast<mlir::RankedTensorType>(v.getType()).clone(element);
+  }
+
+  static int64_t RowSize(mlir::Value v) {
+    int64_t size = 1;
+    for (int64_t d : mlir::cast<mlir::RankedTensorType>(v.getType()).getShape()) {
+      size *= mlir::ShapedType::isDynamic(d) ? 1 : d;
+    }
+    return size;
+  }
+
+  llvm::DenseSet<mlir::Operation*> painted_;
+  llvm::DenseMap<mlir::Value, mlir::Value> casts_;
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createPaintPrecisionPass() { return std::make_unique<PaintPrecisionPass>(); }
+
+}  // namespace tandem

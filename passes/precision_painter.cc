@@ -1,0 +1,205 @@
+#include "passes/precision_painter.h"
+
+#include <functional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "mlir/IR/Matchers.h"
+
+namespace tandem {
+namespace {
+
+using td::PrecisionRule;
+using OpSet = llvm::DenseSet<mlir::Operation*>;
+using Predicate = std::function<bool(mlir::Operation*)>;
+
+constexpr std::pair<llvm::StringLiteral, PrecisionRule> kLists[] = {{"allow", PrecisionRule::kAllow},
+                                                                    {"infer", PrecisionRule::kInfer},
+                                                                    {"clear", PrecisionRule::kClear},
+                                                                    {"deny", PrecisionRule::kDeny}};
+
+class Painter {
+ public:
+  Painter(mlir::Block& block, const PrecisionRules& lists) : block_(block), lists_(lists) {}
+
+  OpSet Run() {
+    for (mlir::Operation& op : block_) {
+      if (!HasFloat32(&op)) continue;
+      rules_[&op] = RuleOf(&op);
+      if (rules_[&op] == PrecisionRule::kAllow) painted_.insert(&op);
+    }
+    if (painted_.empty()) return painted_;
+    Deny();
+    PaintBetween();
+    PaintNeighbours();
+    return painted_;
+  }
+
+ private:
+  static bool HasFloat32(mlir::Operation* op) {
+    return llvm::any_of(op->getOperands(), IsFloat32) || llvm::any_of(op->getResults(), IsFloat32);
+  }
+
+  // A number that stands in the program, or its copies: it is rounded at no cost.
+  static bool IsConstant(mlir::Value v) {
+    mlir::Operation* op = v.getDefiningOp();
+    if (op == nullptr) return false;
+    if (mlir::matchPattern(op, mlir::m_Constant())) return true;
+    auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
+    return elemental && elemental.getFusionKind() == td::FusionKind::kInjective &&
+           llvm::all_of(op->getOperands(), IsConstant);
+  }
+
+  PrecisionRule RuleOf(mlir::Operation* op) const {
+    auto moved = lists_.find(op->getName().getStringRef());
+    if (moved != lists_.end()) return moved->second;
+    auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
+    return precision ? precision.getPrecisionRule() : PrecisionRule::kDeny;
+  }
+
+  PrecisionRule Rule(mlir::Operation* op) const {
+    auto rule = rules_.find(op);
+    return rule == rules_.end() ? PrecisionRule::kDeny : rule->second;
+  }
+
+  // All ops that float32 values reach from `start` (not part of the result unless reached again), where `enter` holds.
+  static OpSet Reach(llvm::ArrayRef<mlir::Operation*> start, bool forward, const Predicate& enter) {
+    OpSet reached;
+    llvm::SmallVector<mlir::Operation*> work(start);
+    auto visit = [&](mlir::Operation* op) {
+      if (op != nullptr && enter(op) && reached.insert(op).second) work.push_back(op);
+    };
+    while (!work.empty()) {
+      mlir::Operation* op = work.pop_back_val();
+      if (forward) {
+        for (mlir::Value v : op->getResults()) {
+          if (!IsFloat32(v)) continue;
+          for (mlir::Operation* user : v.getUsers()) visit(user);
+        }
+      } else {
+        for (mlir::Value v : op->getOperands()) {
+          if (IsFloat32(v)) visit(v.getDefiningOp());
+        }
+      }
+    }
+    return reached;
+  }
+
+  llvm::SmallVector<mlir::Operation*> InBlockOrder(const OpSet& set) {
+    llvm::SmallVector<mlir::Operation*> ops;
+    for (mlir::Operation& op : block_) {
+      if (set.contains(&op)) ops.push_back(&op);
+    }
+    return ops;
+  }
+
+  void Deny() {
+    llvm::SmallVector<mlir::Operation*> deny;
+    for (mlir::Operation& op : block_) {
+      bool constant = op.getNumResults() > 0 && IsConstant(op.getResult(0));
+      if (rules_.count(&op) && Rule(&op) == PrecisionRule::kDeny && !constant) deny.push_back(&op);
+    }
+    for (mlir::Operation* op : Reach(deny, /*forward=*/true, [&](mlir::Operation* op) { return IsLight(op); })) {
+      if (Rule(op) == PrecisionRule::kInfer) denied_.insert(op);
+    }
+  }
+
+  // Infer or clear, and not denied.
+  bool IsLight(mlir::Operation* op) const {
+    PrecisionRule rule = Rule(op);
+    return (rule == PrecisionRule::kInfer || rule == PrecisionRule::kClear) && !denied_.contains(op);
+  }
+
+  void PaintBetween() {
+    auto light = [&](mlir::Operation* op) { return IsLight(op); };
+    auto allowed = InBlockOrder(painted_);
+    OpSet behind = Reach(allowed, /*forward=*/true, light);
+    OpSet before = Reach(allowed, /*forward=*/false, light);
+    for (mlir::Operation* op : behind) {
+      if (before.contains(op)) painted_.insert(op);
+    }
+  }
+
+  void PaintNeighbours() {
+    auto clear = [&](mlir::Operation* op) { return Rule(op) == PrecisionRule::kClear && !IsFree(op); };
+    OpSet before = Reach(InBlockOrder(painted_), /*forward=*/false, clear);
+    painted_.insert(before.begin(), before.end());
+    // In block order every operand is decided before its users.
+    for (mlir::Operation& op : block_) {
+      if (!clear(&op) || painted_.contains(&op)) continue;
+      bool any = false, all = true;
+      for (mlir::Value v : op.getOperands()) {
+        if (!IsFloat32(v) || IsConstant(v)) continue;
+        // Sums over the batch (gradients of weights) are not rounded: td-paint-precision keeps them float32.
+        bool rounded =
+            v.getDefiningOp() != nullptr && painted_.contains(v.getDefiningOp()) && td::IsBatched(v.getType());
+        any |= rounded;
+        all &= rounded;
+      }
+      if (any && all) painted_.insert(&op);
+    }
+  }
+
+  // Copies of a number need no paint: a cast behind them folds into the number.
+  static bool IsFree(mlir::Operation* op) { return op->getNumResults() > 0 && IsConstant(op->getResult(0)); }
+
+  mlir::Block& block_;
+  const PrecisionRules& lists_;
+  llvm::DenseMap<mlir::Operation*, PrecisionRule> rules_;
+  OpSet painted_, denied_;
+};
+
+size_t EditDistance(llvm::StringRef a, llvm::StringRef b) { return a.edit_distance(b); }
+
+// " (did you mean max_pool?)"
+std::string Suggestion(mlir::MLIRContext* context, llvm::StringRef name) {
+  std::string best;
+  size_t distance = 3;
+  for (mlir::RegisteredOperationName op : context->getRegisteredOperations()) {
+    if (op.getDialectNamespace() != "td" || !op.hasInterface<td::PrecisionOp>()) continue;
+    llvm::StringRef candidate = op.getStringRef().drop_front(3);
+    if (size_t d = EditDistance(name, candidate); d < distance) {
+      distance = d;
+      best = candidate.str();
+    }
+  }
+  return best.empty() ? "; docs/ops.md lists all" : absl::StrCat(" (did you mean ", best, "?)");
+}
+
+}  // namespace
+
+bool IsFloat32(mlir::Value v) { return mlir::getElementTypeOrSelf(v.getType()).isF32(); }
+
+absl::Status ReadPrecisionRules(mlir::ModuleOp module, PrecisionRules* lists) {
+  auto attribute = module->getAttrOfType<mlir::DictionaryAttr>("td.precision_lists");
+  if (!attribute) return absl::OkStatus();
+  for (const auto& [list, rule] : kLists) {
+    auto names = attribute.getAs<mlir::ArrayAttr>(list);
+    if (!names) continue;
+    for (mlir::Attribute a : names) {
+      llvm::StringRef name = mlir::cast<mlir::StringAttr>(a).getValue();
+      std::string full = absl::StrCat("td.", name.str());
+      auto op = mlir::RegisteredOperationName::lookup(full, module.getContext());
+      if (!op) {
+        return absl::InvalidArgumentError(absl::StrCat("mixed precision: the ", list.str(), " list names \"",
+                                                       name.str(), "\", which is no op",
+                                                       Suggestion(module.getContext(), name)));
+      }
+      if (rule != PrecisionRule::kDeny && !op->hasInterface<td::PrecisionOp>()) {
+        return absl::InvalidArgumentError(absl::StrCat("mixed precision: the ", list.str(), " list names ", name.str(),
+                                                       ", which always computes in float32; remove it from the list"));
+      }
+      if (!lists->try_emplace(full, rule).second) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("mixed precision: ", name.str(), " stands in two lists; leave it in one"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists) {
+  return Painter(block, lists).Run();
+}
+
+}  // namespace tandem

@@ -1,0 +1,37 @@
+// Decides which ops of a step compute with bfloat16 operands: Grappler's auto_mixed_precision on td ops.
+#ifndef TANDEM_PASSES_PRECISION_PAINTER_H_
+#define TANDEM_PASSES_PRECISION_PAINTER_H_
+
+#include "absl/status/status.h"
+#include "graph/ir/interfaces.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+#include "mlir/IR/Block.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tandem {
+
+// Ops that the user moved to another list, by full name ("td.relu").
+using PrecisionRules = llvm::StringMap<td::PrecisionRule>;
+
+// Reads the module attribute td.precision_lists, {allow = ["matmul"], deny = [...], infer = [...], clear = [...]}.
+// Errors: InvalidArgument for a name that is no td op (with the nearest), an op that has no bfloat16 form, or one that
+// is in two lists.
+absl::Status ReadPrecisionRules(mlir::ModuleOp module, PrecisionRules* lists);
+
+bool IsFloat32(mlir::Value v);
+
+// The ops of `block` to paint, in four steps that follow values of type float32 only:
+//   1. Ops of the allow list are painted.
+//   2. Ops of the infer list that a deny op feeds, through infer and clear ops, stay float32: their operands are not
+//      rounded anyway, and a kernel computes in float32 at no cost.
+//   3. Infer and clear ops between painted ones, on paths of their kind, are painted (a bias between two convolutions).
+//   4. Clear ops next to a painted op are painted, on paths of clear ops: in front of one always, since the value is
+//      rounded there in any case; behind one when all their operands (constants aside) are bfloat16 then.
+// What differs from Grappler: a clear op is not denied in step 2, so that a relu between a sum in float32 and a
+// convolution is stored once, as bfloat16.
+llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_PRECISION_PAINTER_H_

@@ -1,0 +1,122 @@
+// RUN: tandem-opt %s -td-paint-precision -split-input-file -verify-diagnostics | FileCheck %s
+
+// A layer between two others: all of it is bfloat16, the weights are cast once, the weight gradient keeps the
+// accumulator, and the step's types stay.
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: %[[X:.*]]: tensor<?x8x8x4xf32>, %[[W:.*]]: tensor<3x3x4x16xf32>, %[[B:.*]]: tensor<16xf32>
+// CHECK: %[[BB:.*]] = td.cast %[[B]] : tensor<16xf32> -> tensor<16xbf16>
+// CHECK: %[[WB:.*]] = td.cast %[[W]] : tensor<3x3x4x16xf32> -> tensor<3x3x4x16xbf16>
+// CHECK: %[[XB:.*]] = td.cast %[[X]] : tensor<?x8x8x4xf32> -> tensor<?x8x8x4xbf16>
+// CHECK: %[[Y:.*]] = td.conv2d %[[XB]], %[[WB]] {{.*}} -> tensor<?x6x6x16xbf16>
+// CHECK: %[[WIDE:.*]] = td.broadcast %[[BB]] dims [3] : tensor<16xbf16>
+// CHECK: td.add %[[Y]], %[[WIDE]] : tensor<?x6x6x16xbf16>
+// CHECK: %[[R:.*]] = td.relu
+// CHECK-SAME: tensor<?x6x6x16xbf16>
+// CHECK: td.matmul {{.*}} {f32_result} : tensor<?x576xbf16>, tensor<576x10xbf16> -> tensor<?x10xf32>
+// CHECK: td.conv2d_filter_grad %[[XB]], %[[R]] {{.*}} {f32_result} : {{.*}} -> tensor<3x3x4x16xf32>
+// CHECK: return {{.*}} : tensor<?x10xf32>, tensor<3x3x4x16xf32>
+module attributes {td.precision = "mixed_bfloat16"} {
+  func.func @step(%x: tensor<?x8x8x4xf32>, %w: tensor<3x3x4x16xf32>, %b: tensor<16xf32>, %w1: tensor<576x10xf32>)
+      -> (tensor<?x10xf32>, tensor<3x3x4x16xf32>) {
+    %0 = td.conv2d %x, %w strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x4xf32>, tensor<3x3x4x16xf32> -> tensor<?x6x6x16xf32>
+    %1 = td.broadcast %b dims [3] : tensor<16xf32> -> tensor<?x6x6x16xf32>
+    %2 = td.add %0, %1 : tensor<?x6x6x16xf32>
+    %3 = td.relu %2 : tensor<?x6x6x16xf32>
+    %4 = td.reshape %3 : tensor<?x6x6x16xf32> -> tensor<?x576xf32>
+    %5 = td.matmul %4, %w1 : tensor<?x576xf32>, tensor<576x10xf32> -> tensor<?x10xf32>
+    %6 = td.conv2d_filter_grad %x, %3 size [3, 3] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x4xf32>, tensor<?x6x6x16xf32> -> tensor<3x3x4x16xf32>
+    return %5, %6 : tensor<?x10xf32>, tensor<3x3x4x16xf32>
+  }
+}
+
+// -----
+
+// What a sum or an exponential feeds is not rounded: the product stays float32, and so does what it reads.
+// CHECK-LABEL: func.func @step
+// CHECK: %[[E:.*]] = td.exp %{{.*}} : tensor<?x16xf32>
+// CHECK: %[[M:.*]] = td.mul {{.*}} : tensor<?x16xf32>
+// The relu behind it is read by a matmul, which rounds it in any case.
+// CHECK: %[[MB:.*]] = td.cast %[[M]] : tensor<?x16xf32> -> tensor<?x16xbf16>
+// CHECK: %[[R:.*]] = td.relu %[[MB]] : tensor<?x16xbf16>
+// CHECK: %[[RF:.*]] = td.cast %[[R]] : tensor<?x16xbf16> -> tensor<?x16xf32>
+// CHECK: td.matmul %[[R]]
+// CHECK: td.reduce "sum", %[[RF]]
+module attributes {td.precision = "mixed_bfloat16"} {
+  func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> (tensor<?x16xf32>, tensor<16xf32>) {
+    %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+    %1 = td.exp %0 : tensor<?x16xf32>
+    %2 = td.mul %1, %0 : tensor<?x16xf32>
+    %3 = td.relu %2 : tensor<?x16xf32>
+    %4 = td.matmul %3, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+    %5 = td.reduce "sum", %3 axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+    return %4, %5 : tensor<?x16xf32>, tensor<16xf32>
+  }
+}
+
+// -----
+
+// A constant is rounded where it stands.
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: td.cast {{.*}} : tensor<f32>
+// CHECK: td.constant dense<0.000000e+00> : tensor<bf16>
+// CHECK: td.compare "gt", {{.*}} : tensor<?x16xbf16>
+module attributes {td.precision = "mixed_bfloat16"} {
+  func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<?x16xf32> {
+    %zero = td.constant dense<0.0> : tensor<f32>
+    %zeros = td.broadcast %zero dims [] : tensor<f32> -> tensor<?x16xf32>
+    %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+    %1 = td.compare "gt", %0, %zeros : tensor<?x16xf32> -> tensor<?x16xi1>
+    %2 = td.select %1, %0, %zeros : tensor<?x16xi1>, tensor<?x16xf32>
+    %3 = td.matmul %2, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+    return %3 : tensor<?x16xf32>
+  }
+}
+
+// -----
+
+// The user's lists win.
+// CHECK-LABEL: func.func @step
+// CHECK: td.matmul {{.*}} -> tensor<?x16xf32>
+// CHECK-NOT: bf16
+module attributes {td.precision = "mixed_bfloat16", td.precision_lists = {deny = ["matmul"]}} {
+  func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<?x16xf32> {
+    %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+    return %0 : tensor<?x16xf32>
+  }
+}
+
+// -----
+
+// Without the attribute nothing changes.
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: bf16
+module attributes {td.precision = "float32"} {
+  func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<?x16xf32> {
+    %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+    return %0 : tensor<?x16xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{the allow list names "sofmax", which is no op; docs/ops.md lists all}}
+module attributes {td.precision = "mixed_bfloat16", td.precision_lists = {allow = ["sofmax"]}} {
+}
+
+// -----
+
+// expected-error @+1 {{the deny list names "mat_mul", which is no op (did you mean matmul?)}}
+module attributes {td.precision = "mixed_bfloat16", td.precision_lists = {deny = ["mat_mul"]}} {
+}
+
+// -----
+
+// expected-error @+1 {{the allow list names apply_sgd, which always computes in float32}}
+module attributes {td.precision = "mixed_bfloat16", td.precision_lists = {allow = ["apply_sgd"]}} {
+}
+
+// -----
+
+// expected-error @+1 {{matmul stands in two lists}}
+module attributes {td.precision = "mixed_bfloat16", td.precision_lists = {deny = ["matmul"], allow = ["matmul"]}} {
+}

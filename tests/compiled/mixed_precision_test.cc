@@ -1,0 +1,218 @@
+// mixed_bfloat16: compiled programs against the interpretation of their own painted graph, which rounds wherever the
+// program does; the same bits on any threads and devices; and what must hold of the program.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "frontends/layers.h"
+#include "frontends/losses.h"
+#include "frontends/models.h"
+#include "frontends/optimizers.h"
+#include "graph/ops.h"
+#include "gtest/gtest.h"
+#include "passes/compile.h"
+#include "tests/compiled/harness.h"
+#include "tools/run/reference_check.h"
+
+namespace tandem::compiled {
+namespace {
+
+Tensor Loss(GraphBuilder& g, const Tensor& logits) {
+  Tensor loss = losses::SparseSoftmaxCrossEntropy(g.Input("label", DType::kInt32, {kBatch}), logits);
+  g.Output("logits", logits);
+  g.Output("loss", loss);
+  return loss;
+}
+
+void Convnet(GraphBuilder& g) {
+  Tensor x = layers::Conv2D(g.Input("image", DType::kFloat32, {kBatch, 14, 14, 1}),
+                            {.filters = 16, .kernel_size = 3, .activation = Relu});
+  x = layers::MaxPool2D(x, {.pool_size = 2});
+  x = layers::Conv2D(x, {.filters = 32, .kernel_size = 3, .activation = Relu});
+  x = layers::Dense(layers::Flatten(x), {.units = 24, .activation = Relu});
+  optimizers::GradientDescent({.learning_rate = 0.1}).Minimize(Loss(g, layers::Dense(x, {.units = 10})));
+}
+
+// Batch normalisation in float32 between bfloat16 convolutions, a sum of two paths, a strided convolution.
+void Residual(GraphBuilder& g) {
+  Tensor x = g.Input("image", DType::kFloat32, {kBatch, 8, 8, 3});
+  x = layers::Conv2D(x, {.filters = 16, .kernel_size = 3, .padding = "same", .use_bias = false});
+  x = Relu(layers::BatchNormalization(x, {.training = true, .sync = true}));
+  Tensor y = layers::Conv2D(x, {.filters = 16, .kernel_size = 3, .padding = "same", .use_bias = false});
+  y = layers::BatchNormalization(y, {.training = true, .sync = true});
+  x = Relu(Add(x, y));
+  x = layers::Conv2D(x, {.filters = 32, .kernel_size = 1, .strides = 2});
+  x = ReduceMean(x, {1, 2});
+  optimizers::GradientDescent({.learning_rate = 0.1}).Minimize(Loss(g, layers::Dense(x, {.units = 5})));
+}
+
+void Dropout(GraphBuilder& g) {
+  Tensor x = layers::Dense(g.Input("x", DType::kFloat32, {kBatch, 48}), {.units = 64, .activation = Tanh});
+  x = layers::Dropout(x, {.rate = 0.4, .training = true});
+  x = layers::Dense(x, {.units = 32, .activation = Sigmoid});
+  optimizers::GradientDescent({.learning_rate = 0.1}).Minimize(Loss(g, layers::Dense(x, {.units = 4})));
+}
+
+constexpr Precision kMixed = Precision::kMixedBfloat16;
+
+struct Model {
+  std::string name;
+  BuildFn build;
+};
+void PrintTo(const Model& m, std::ostream* os) { *os << m.name; }
+
+class MixedPrecision : public testing::TestWithParam<Model> {};
+
+TEST_P(MixedPrecision, MatchesThePaintedGraph) {
+  constexpr int64_t kRows = 24;
+  const Options options{.batch = kRows, .lanes = 4, .shard_rows = 4, .precision = kMixed};
+  absl::StatusOr<Program> program = Prepare(GetParam().build, options);
+  ASSERT_TRUE(program.ok()) << program.status();
+  auto check = ReferenceCheck::Create(*program->executable);
+  ASSERT_TRUE(check.ok()) << check.status();
+  for (int step = 0; step < 3; ++step) {
+    SCOPED_TRACE(step);
+    const TensorMap batch = RandomInputs(*program->executable, kRows, options, step);
+    const TensorMap before = program->Values();
+    const StepInputs inputs = Deal(*program, batch, {kRows}, step);
+    ASSERT_TRUE((*check)
+                    ->Evaluate(kRows, {batch.begin(), batch.end()}, {before.begin(), before.end()},
+                               {inputs.scalars.begin(), inputs.scalars.end()})
+                    .ok());
+    absl::StatusOr<StepResult> got = program->Run(inputs);
+    ASSERT_TRUE(got.ok()) << got.status();
+    for (size_t i = 0; i < got->outputs.size(); ++i) {
+      const std::string& name = program->executable->index().outputs[i]->name;
+      EXPECT_EQ(got->outputs[i].dtype(), DType::kFloat32) << name;
+      auto error = (*check)->CompareOutput(name, got->outputs[i]);
+      ASSERT_TRUE(error.ok()) << error.status();
+      EXPECT_TRUE(error->Within(1e-2, 1e-3)) << name << ": " << error->error << " of " << error->magnitude;
+    }
+    // A sum that differs in its last bit may round to the neighbour, and then a relu or a maximum fall the other way:
+    // changes agree to some units of bfloat16.
+    double change = 0;
+    const TensorMap after = program->Values();
+    for (const std::string& name : (*check)->updated_variables()) {
+      change = std::max(change, MaxDifference(after.at(name), before.at(name)));
+    }
+    ASSERT_GT(change, 0);
+    for (const std::string& name : (*check)->updated_variables()) {
+      auto error = (*check)->CompareVariable(name, after.at(name));
+      ASSERT_TRUE(error.ok()) << error.status();
+      EXPECT_LT(error->error, 0.04 * change) << name;
+    }
+  }
+}
+
+TEST_P(MixedPrecision, IsNearFloat32) {
+  const Options options{.batch = 32};
+  Options mixed = options;
+  mixed.precision = kMixed;
+  absl::StatusOr<Program> exact = Prepare(GetParam().build, options), rounded = Prepare(GetParam().build, mixed);
+  ASSERT_TRUE(exact.ok() && rounded.ok()) << rounded.status();
+  const TensorMap batch = RandomInputs(*exact->executable, 32, options, 0);
+  auto a = exact->Run(Deal(*exact, batch, {32}, 0)), b = rounded->Run(Deal(*rounded, batch, {32}, 0));
+  ASSERT_TRUE(a.ok() && b.ok());
+  for (size_t i = 0; i < a->outputs.size(); ++i) {
+    const double difference = MaxDifference(a->outputs[i], b->outputs[i]);
+    EXPECT_LT(difference, 0.03 * (1 + MaxMagnitude(a->outputs[i]))) << exact->executable->index().outputs[i]->name;
+    EXPECT_GT(difference, 0) << "nothing was rounded";
+  }
+}
+
+TEST_P(MixedPrecision, TrainsToTheSameBitsOnAnyDevicesAndThreads) {
+  constexpr int64_t kRows = 64;
+  auto train = [](int devices, int threads) {
+    const Options options{.devices = devices, .batch = kRows / devices, .threads = threads, .precision = kMixed};
+    absl::StatusOr<Program> program = Prepare(GetParam().build, options);
+    EXPECT_TRUE(program.ok()) << program.status();
+    for (int step = 0; step < 3; ++step) {
+      const TensorMap batch = RandomInputs(*program->executable, kRows, options, step);
+      auto result = program->Run(Deal(*program, batch, std::vector<int64_t>(devices, kRows / devices), step));
+      EXPECT_TRUE(result.ok()) << result.status();
+    }
+    return program->Values();
+  };
+  const TensorMap one = train(1, 1);
+  for (auto [devices, threads] : {std::pair(1, 3), {2, 2}, {4, 3}}) {
+    SCOPED_TRACE(absl::StrCat(devices, " devices, ", threads, " threads"));
+    const TensorMap other = train(devices, threads);
+    for (const auto& [name, value] : one) EXPECT_TRUE(value.BitEqual(other.at(name))) << name;
+  }
+}
+
+// Variables, signature and what is summed over lanes are float32; convolutions and matmuls read bfloat16.
+TEST_P(MixedPrecision, KeepsFloat32WhereItMatters) {
+  absl::StatusOr<Program> program = Prepare(GetParam().build, {.precision = kMixed});
+  ASSERT_TRUE(program.ok()) << program.status();
+  const fb::ExecutableT& index = program->executable->index();
+  for (const auto& v : index.variables) EXPECT_EQ(v->dtype, fb::DType::Float32) << v->name;
+  for (const auto& in : index.inputs) EXPECT_NE(in->dtype, fb::DType::BFloat16) << in->name;
+  int calls = 0;
+  for (const auto& section : index.programs[0]->sections) {
+    for (const auto& step : section->steps) {
+      const fb::LibraryCallT* call = step->body.AsLibraryCall();
+      if (call == nullptr) continue;
+      ++calls;
+      EXPECT_EQ(call->implementation.find("ref"), std::string::npos) << step->name << " " << call->implementation;
+      if (call->primitive == fb::Primitive::PackWeights) {
+        EXPECT_NE(call->plain_dtype, fb::DType::BFloat16) << step->name;
+        EXPECT_EQ(call->kernel_dtype, fb::DType::BFloat16) << step->name;
+      } else if (call->primitive == fb::Primitive::Conv2DFilterGrad) {
+        EXPECT_NE(call->kernel_dtype, fb::DType::BFloat16) << step->name;
+        EXPECT_EQ(call->x_dtype, fb::DType::BFloat16) << step->name;
+      } else if (call->primitive == fb::Primitive::Conv2D) {
+        EXPECT_EQ(call->x_dtype, fb::DType::BFloat16) << step->name;
+        // A small result that only float32 ops read is not rounded.
+        const bool small = NumElements(call->y_shape) <= 1024 * call->y_shape[0];
+        EXPECT_TRUE(small || call->y_dtype == fb::DType::BFloat16) << step->name;
+      }
+    }
+  }
+  EXPECT_GT(calls, 0);
+  for (const auto& slot : index.programs[0]->lane_slots) {
+    EXPECT_NE(index.programs[0]->buffers[slot->buffer]->dtype, fb::DType::BFloat16);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, MixedPrecision,
+                         testing::Values(Model{"Convnet", Convnet}, Model{"Residual", Residual},
+                                         Model{"Dropout", Dropout}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(MixedPrecisionErrors, NeedsAvx512) {
+  GraphBuilder graph("test");
+  Convnet(graph);
+  CompileOptions options;
+  options.precision = kMixed;
+  options.target = "avx2";
+  absl::Status status = CompileGraph(graph, "train", options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_NE(status.message().find("mixed_bfloat16 needs a CPU with AVX-512"), std::string::npos) << status;
+}
+
+TEST(MixedPrecisionErrors, ListsNameOps) {
+  GraphBuilder graph("test");
+  Convnet(graph);
+  CompileOptions options;
+  options.precision = kMixed;
+  options.precision_lists.deny = {"conv2b"};
+  absl::Status status = CompileGraph(graph, "train", options).status();
+  EXPECT_NE(status.message().find("\"conv2b\", which is no op (did you mean conv2d?)"), std::string::npos) << status;
+}
+
+// A target with AVX-512 but no conversion instruction is compiled for: its kernels round in integer arithmetic.
+TEST(MixedPrecisionErrors, CompilesWithoutTheConversion) {
+  GraphBuilder graph("test");
+  Convnet(graph);
+  CompileOptions options;
+  options.precision = kMixed;
+  options.target = "avx512";
+  auto executable = CompileGraph(graph, "train", options);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  EXPECT_EQ((*executable)->index().target.find("avx512bf16"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tandem::compiled
