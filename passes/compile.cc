@@ -12,6 +12,7 @@
 #include "base/exit_code.h"
 #include "base/fingerprint.h"
 #include "base/logging.h"
+#include "base/release_memory.h"
 #include "base/status_macros.h"
 #include "graph/graph_module.h"
 #include "mlir/IR/Builders.h"
@@ -155,6 +156,10 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
                     << (cached.ok() ? "it has another key" : cached.status().message()) << "); compiling again";
   }
   TD_ASSIGN_OR_RETURN(std::string bytes, Compile(*module, key, mode, target, options));
+  // A training run compiles for a second and trains for hours: the compiler's code and heap need not stay.
+  module = nullptr;
+  ReleaseFreedMemory();
+  ReleaseLibraryPages({"libLLVM", "libMLIR"});
   if (!path.empty()) {
     TD_RETURN_IF_ERROR(env->CreateDirs(options.cache_dir));
     TD_RETURN_IF_ERROR(env->WriteFileAtomically(path, bytes));

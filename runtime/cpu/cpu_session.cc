@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
+#include "base/release_memory.h"
 #include "base/status_macros.h"
 #include "runtime/cpu/find_non_finite.h"
 #include "runtime/cpu/global_steps.h"
@@ -337,6 +338,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const E
   }
   auto session = std::make_unique<CpuSession>(std::move(executable), std::move(variables), std::move(options));
   TD_RETURN_IF_ERROR(session->Init());
+  // Loading kernels and making primitives is over: most of that code will not run again.
+  ReleaseLibraryPages({"libLLVM", "libMLIR", "libdnnl"});
   return session;
 }
 
