@@ -82,9 +82,9 @@ void Tracer::AddStep(const Executable& executable, const StepLabel& label, const
   const Cost cost = ExpectedCost(options_.machine, executable, label.info, r.rows, threads_);
   // A clock that ticks in coarse steps can give zero.
   const double time = std::max(seconds, 1e-9);
-  std::string event =
-      absl::StrCat(R"({"ph":"X","pid":1,"tid":)", thread + 1, R"(,"ts":)", Time(r.begin - origin_), R"(,"dur":)",
-                   Time(r.end - r.begin), ",", label.begin, R"(,"step":)", global_step, R"(,"device":)", r.device);
+  std::string event = absl::StrCat(R"({"ph":"X","pid":1,"tid":)", thread + 1, R"(,"ts":)", Time(r.begin - origin_),
+                                   R"(,"dur":)", Time(r.end - r.begin), ",", label.begin, R"(,"step":)", global_step,
+                                   R"(,"run":)", runs_, R"(,"device":)", r.device);
   if (r.lane >= 0) absl::StrAppend(&event, R"(,"lane":)", r.lane, R"(,"rows":)", r.rows);
   absl::StrAppendFormat(&event, R"(,"GFLOP/s":%.4g,"GB/s":%.4g,"bound":"%s","expected_us":%.4g,"of_limit":%.3g}})",
                         1e-9 * label.info.work.Flops(r.rows) / time, 1e-9 * label.info.work.Bytes(r.rows) / time,
@@ -115,6 +115,7 @@ void Tracer::AddSteps(const Executable& executable, int64_t global_step) {
     }
     steps_.threads[thread].clear();
   }
+  ++runs_;
 }
 
 std::string Tracer::Json() const {

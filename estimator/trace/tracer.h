@@ -84,6 +84,7 @@ class Tracer {
   const Options options_;
   std::vector<Loop> loops_;
   int64_t steps_begun_ = 0, traced_ = 0;
+  int64_t runs_ = 0;  // of programs: what tells the runs of an inner loop apart
   StepTrace steps_;
   std::map<std::string, Program> programs_;  // by mode and key
   int64_t origin_ = 0;                       // time 0 of the file

@@ -25,7 +25,7 @@ double Rounded(double value) {
   return absl::SimpleAtod(absl::StrFormat("%.4g", value), &rounded) ? rounded : value;
 }
 
-// The text of the model that the compiler recorded in the stored IR, as MLIR writes strings: \0A, \22, \5C.
+// What the compiler recorded in the stored IR, as MLIR writes strings: \0A, \22, \5C.
 std::string RecordedModel(const Executable& executable) {
   constexpr absl::string_view kAttribute = "td.machine_model = \"";
   for (size_t i = 0; i < executable.index().segments.size(); ++i) {
@@ -75,12 +75,14 @@ class CostTable {
                 {"rows", executable_.rows_per_replica() * executable_.num_replicas()},
                 {"expected_us", Rounded(1e6 * totals_.expected)},
                 {"limit_us", Rounded(1e6 * totals_.limit)}};
-    const double whole = measured ? measurement_->run_seconds : totals_.expected;
+    // Shares are parts of the mean run, so that they and the idle time add up to one.
+    const double whole = measured ? measurement_->mean_run_seconds : totals_.expected;
     if (measured) {
-      out["measured_us"] = Rounded(1e6 * whole);
+      const double median = measurement_->run_seconds;
+      out["measured_us"] = Rounded(1e6 * median);
       out["runs"] = measurement_->runs;
       out["undisturbed_us"] = Rounded(1e6 * totals_.undisturbed);
-      out["of_limit"] = Rounded(whole > 0 ? totals_.limit / whole : 0);
+      out["of_limit"] = Rounded(median > 0 ? totals_.limit / median : 0);
       out["idle_share"] = Rounded(whole > 0 ? std::max(0.0, 1 - totals_.measured / whole) : 0);
     }
     for (Json& row : rows) {
@@ -177,14 +179,17 @@ std::string Cell(const Json& row, const char* key, const char* unit = "") {
 }  // namespace
 
 absl::StatusOr<MachineModel> ChooseMachineModel(const std::string& name_or_file, const Executable& executable) {
+  const std::vector<std::string> names = BuiltInMachineModelNames();
+  auto built_in = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
   if (!name_or_file.empty()) {
-    const std::vector<std::string> names = BuiltInMachineModelNames();
-    if (std::find(names.begin(), names.end(), name_or_file) != names.end()) return BuiltInMachineModel(name_or_file);
+    if (built_in(name_or_file)) return BuiltInMachineModel(name_or_file);
     TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(name_or_file));
     return ParseMachineModel(name_or_file, text);
   }
-  if (const std::string text = RecordedModel(executable); !text.empty()) {
-    absl::StatusOr<MachineModel> model = ParseMachineModel("as compiled", text);
+  // The compiler records a name or the text of a file.
+  if (const std::string recorded = RecordedModel(executable); !recorded.empty()) {
+    if (built_in(recorded)) return BuiltInMachineModel(recorded);
+    absl::StatusOr<MachineModel> model = ParseMachineModel("as compiled", recorded);
     if (model.ok()) return model;
   }
   return HostMachineModel();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "runtime/step_info.h"
 
@@ -47,6 +48,7 @@ Measurement MeasurementBuilder::Finish() {
     auto middle = run_seconds_.begin() + run_seconds_.size() / 2;
     std::nth_element(run_seconds_.begin(), middle, run_seconds_.end());
     result_.run_seconds = *middle;
+    result_.mean_run_seconds = std::accumulate(run_seconds_.begin(), run_seconds_.end(), 0.0) / run_seconds_.size();
   }
   for (size_t id = 0; id < calls_.size(); ++id) {
     if (calls_[id].empty()) continue;

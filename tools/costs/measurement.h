@@ -27,8 +27,9 @@ struct StepMeasurement {
 
 struct Measurement {
   int threads = 0;
-  int64_t runs = 0;                    // of the whole program
-  double run_seconds = 0;              // the median run
+  int64_t runs = 0;        // of the whole program
+  double run_seconds = 0;  // the median run
+  double mean_run_seconds = 0;
   std::vector<StepMeasurement> steps;  // by id of ListSteps
 };
 
@@ -52,8 +53,9 @@ class MeasurementBuilder {
 // cores. Errors: those of LoadExecutable and Run.
 absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int threads, double seconds);
 
-// Reads a file that --trace wrote. Errors: those of Env for the file; DataLoss (exit code 65) for a file that is no
-// such trace; FailedPrecondition when it has no steps of this executable, naming the programs that it has.
+// Reads a file that --trace wrote; a run is as long as from its first step's begin to its last one's end. Errors: those
+// of Env for the file; DataLoss (exit code 65) for a file that is no such trace; FailedPrecondition when it has no
+// steps of this executable, naming the programs that it has.
 absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executable& executable);
 
 }  // namespace tandem

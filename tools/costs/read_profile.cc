@@ -1,4 +1,5 @@
 // ReadProfile: the events of a Chrome trace as records of runs again.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -28,10 +29,17 @@ double Number(const Json& object, const char* key, double otherwise) {
 
 int64_t Nanoseconds(double microseconds) { return std::llround(1e3 * microseconds); }
 
-struct Run {
-  StepTrace trace;
-  double seconds = 0;
-};
+// From the first step's begin to the last one's end, in seconds.
+double Span(const StepTrace& trace) {
+  int64_t begin = INT64_MAX, end = INT64_MIN;
+  for (const std::vector<StepRecord>& thread : trace.threads) {
+    for (const StepRecord& r : thread) {
+      begin = std::min(begin, r.begin);
+      end = std::max(end, r.end);
+    }
+  }
+  return begin < end ? 1e-9 * static_cast<double>(end - begin) : 0;
+}
 
 }  // namespace
 
@@ -50,29 +58,26 @@ absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executabl
   }
   const double tracks = Number(trace["otherData"], "threads", 0);
   if (!(tracks >= 1 && tracks <= 4096)) return Damaged(file, "the number of threads is not there");
-  std::map<int64_t, Run> runs;  // by the number of the step
+  std::map<int64_t, StepTrace> runs;
   for (const Json& event : trace["traceEvents"]) {
-    if (!event.is_object() || event.value("ph", Json()) != "X" || !event.contains("args")) continue;
-    const Json& args = event["args"];
-    const double step = Number(args, "step", -1), dur = Number(event, "dur", -1), ts = Number(event, "ts", -1);
-    if (!args.is_object() || step < 0 || dur < 0 || ts < 0 || step > 1e15 || ts > 1e15) continue;
-    const Json category = event.value("cat", Json());
-    Run& run = runs[static_cast<int64_t>(step)];
-    if (category == "session" && event.value("name", Json()) == "step") {
-      run.seconds = 1e-6 * dur;
-    } else if (category == index.mode) {
-      const double id = Number(args, "id", -1), thread = Number(event, "tid", 0) - 1;
-      if (thread < 0 || thread >= tracks || id < 0 || id > 1e6) return Damaged(file, "a step without id or thread");
-      run.trace.threads.resize(static_cast<size_t>(tracks));
-      run.trace.threads[static_cast<size_t>(thread)].push_back(
-          {static_cast<int32_t>(id), 0, static_cast<int32_t>(Number(args, "lane", -1)),
-           static_cast<int32_t>(Number(args, "rows", 0)), Nanoseconds(ts), Nanoseconds(ts + dur)});
+    if (!event.is_object() || event.value("ph", Json()) != "X" || event.value("cat", Json()) != index.mode) continue;
+    const Json args = event.value("args", Json::object());
+    const double run = Number(args, "run", -1), dur = Number(event, "dur", -1), ts = Number(event, "ts", -1);
+    const double id = Number(args, "id", -1), thread = Number(event, "tid", 0) - 1;
+    if (!(run >= 0 && run < 1e15 && dur >= 0 && ts >= 0 && ts + dur < 1e15 && thread >= 0 && thread < tracks &&
+          id >= 0 && id < 1e6)) {
+      return Damaged(file, "an event of a step without run, thread, id or times");
     }
+    StepTrace& records = runs[static_cast<int64_t>(run)];
+    records.threads.resize(static_cast<size_t>(tracks));
+    const double lane = Number(args, "lane", -1), rows = Number(args, "rows", 0);
+    if (!(lane >= -1 && lane < 1e9 && rows >= 0 && rows < 1e9)) return Damaged(file, "a lane or rows out of range");
+    records.threads[static_cast<size_t>(thread)].push_back({static_cast<int32_t>(id), 0, static_cast<int32_t>(lane),
+                                                            static_cast<int32_t>(rows), Nanoseconds(ts),
+                                                            Nanoseconds(ts + dur)});
   }
   MeasurementBuilder builder(executable);
-  for (const auto& [step, run] : runs) {
-    if (!run.trace.threads.empty()) builder.AddRun(run.trace, run.seconds);
-  }
+  for (const auto& [number, records] : runs) builder.AddRun(records, Span(records));
   return builder.Finish();
 }
 
