@@ -24,6 +24,15 @@ GradientCase Conv(const std::string& op, const std::string& window, const std::s
   return Case(op, op + " %x, %b " + window + " : " + a + ", " + b + " -> " + to, a, to, ", %b: " + b);
 }
 
+// Both operands of a batched product; `set` are the flags that are true.
+GradientCase BatchMatMul(const std::string& a, const std::string& b, const std::string& to,
+                         const std::vector<std::string>& set) {
+  std::string attrs;
+  for (const std::string& flag : set) attrs += (attrs.empty() ? " {" : ", ") + flag + " = true";
+  if (!attrs.empty()) attrs += "}";
+  return Case("batch_matmul", "batch_matmul %x, %b" + attrs + " : " + a + ", " + b + " -> " + to, a, to, ", %b: " + b);
+}
+
 const char kOdd[] = "strides [2, 1] low [0, 1] high [1, 1]";
 
 const bool kContract = AddGradientCases({
@@ -31,6 +40,18 @@ const bool kContract = AddGradientCases({
     MatMul("tensor<?x3xf64>", "tensor<2x3xf64>", "tensor<?x2xf64>", false, true),
     MatMul("tensor<?x3xf64>", "tensor<?x2xf64>", "tensor<3x2xf64>", true, false),
     MatMul("tensor<4x3xf64>", "tensor<2x4xf64>", "tensor<3x2xf64>", true, true),
+    MatMul("tensor<?x2x3xf64>", "tensor<3x2xf64>", "tensor<?x2x2xf64>", false, false),
+    MatMul("tensor<?x2x3xf64>", "tensor<2x3xf64>", "tensor<?x2x2xf64>", false, true),
+    MatMul("tensor<?x2x3xf64>", "tensor<?x2x2xf64>", "tensor<3x2xf64>", true, false),
+    BatchMatMul("tensor<?x2x3xf64>", "tensor<?x3x4xf64>", "tensor<?x2x4xf64>", {}),
+    BatchMatMul("tensor<2x2x3xf64>", "tensor<2x4x3xf64>", "tensor<2x2x4xf64>", {"transpose_b"}),
+    BatchMatMul("tensor<?x2x3x2xf64>", "tensor<?x2x3x4xf64>", "tensor<?x2x2x4xf64>", {"transpose_a"}),
+    BatchMatMul("tensor<?x2x3x2xf64>", "tensor<?x2x4x3xf64>", "tensor<?x2x2x4xf64>", {"transpose_a", "transpose_b"}),
+    BatchMatMul("tensor<?x3x2x4xf64>", "tensor<?x5x2x4xf64>", "tensor<?x2x3x5xf64>",
+                {"swap_a", "swap_b", "transpose_b"}),
+    BatchMatMul("tensor<?x2x3x5xf64>", "tensor<?x5x2x4xf64>", "tensor<?x3x2x4xf64>", {"swap_b", "swap_output"}),
+    BatchMatMul("tensor<?x5x2x3xf64>", "tensor<?x2x4x5xf64>", "tensor<?x3x2x4xf64>",
+                {"swap_a", "transpose_a", "transpose_b", "swap_output"}),
     Conv("conv2d", "strides [1, 1] low [0, 0] high [0, 0]", "tensor<?x4x5x2xf64>", "tensor<3x2x2x3xf64>",
          "tensor<?x2x4x3xf64>"),
     Conv("conv2d", kOdd, "tensor<?x4x4x2xf64>", "tensor<3x3x2x2xf64>", "tensor<?x2x4x2xf64>"),
@@ -44,6 +65,15 @@ const bool kNorm = AddGradientCases({
     Case("softmax", "softmax %x : tensor<?x4xf64>", "tensor<?x4xf64>", "tensor<?x4xf64>"),
     Case("softmax", "softmax %x : tensor<2x3x4xf64>", "tensor<2x3x4xf64>", "tensor<2x3x4xf64>"),
     Case("log_softmax", "log_softmax %x : tensor<?x4xf64>", "tensor<?x4xf64>", "tensor<?x4xf64>"),
+    {.op = "td.layer_norm",
+     .function = R"(func.func @main(%x: tensor<?x2x4xf64>) -> (tensor<?x2x4xf64>, tensor<?x2xf64>) {
+       %y, %r = td.layer_norm %x epsilon 1.0e-2 : tensor<?x2x4xf64> -> tensor<?x2x4xf64>, tensor<?x2xf64>
+       return %y, %r : tensor<?x2x4xf64>, tensor<?x2xf64>
+     })"},
+    {.op = "td.layer_norm", .function = R"(func.func @main(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {
+       %y, %r = td.layer_norm %x epsilon 1.0e-2 : tensor<3x4xf32> -> tensor<3x4xf32>, tensor<3xf32>
+       return %y : tensor<3x4xf32>
+     })"},
     // The labels get no gradient.
     {.op = "td.softmax_cross_entropy",
      .function = R"(func.func @main(%x: tensor<?x4xf64>, %l: tensor<?x4xf64>) -> tensor<?xf64> {

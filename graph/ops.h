@@ -26,6 +26,10 @@ Tensor Square(const Tensor& x, TD_LOC);
 Tensor Tanh(const Tensor& x, TD_LOC);
 Tensor Sigmoid(const Tensor& x, TD_LOC);
 Tensor Relu(const Tensor& x, TD_LOC);
+Tensor Erf(const Tensor& x, TD_LOC);
+// x times the normal distribution function of x; GeluTanh approximates it by tanh to 0.0005.
+Tensor Gelu(const Tensor& x, TD_LOC);
+Tensor GeluTanh(const Tensor& x, TD_LOC);
 Tensor Sign(const Tensor& x, TD_LOC);
 Tensor Floor(const Tensor& x, TD_LOC);
 Tensor Not(const Tensor& x, TD_LOC);
@@ -96,7 +100,18 @@ Tensor ReduceMin(const Tensor& x, std::vector<int64_t> axes = {}, bool keep_dims
 Tensor ArgMax(const Tensor& x, int64_t axis, TD_LOC);
 
 // Contractions and windows. Images are NHWC, kernels HWIO.
+// [b, k] x [k, n], or over the last dimension of more: [b, s, k] x [k, n] is [b, s, n]; with transpose_a the sum over
+// all dimensions but the last, [b, s, m] x [b, s, n] is [m, n].
 Tensor MatMul(const Tensor& a, const Tensor& b, bool transpose_a = false, bool transpose_b = false, TD_LOC);
+struct BatchMatMulOptions {
+  bool transpose_a = false, transpose_b = false;  // stored as [..., k, m], [..., n, k]
+  // The tensor is stored as [..., rows, h, columns] instead of [..., h, rows, columns], as attention heads lie in the
+  // result of a dense layer.
+  bool swap_a = false, swap_b = false, swap_output = false;
+};
+// [..., m, k] x [..., k, n] is [..., m, n] for every index of the leading dimensions, which are equal (and at least
+// one).
+Tensor BatchMatMul(const Tensor& a, const Tensor& b, const BatchMatMulOptions& options = {}, TD_LOC);
 struct WindowOptions {
   std::vector<int64_t> strides = {1, 1};
   std::string padding = "VALID";  // or "SAME", as TensorFlow pads
@@ -106,6 +121,8 @@ Tensor MaxPool(const Tensor& x, const std::vector<int64_t>& window, const Window
 Tensor AvgPool(const Tensor& x, const std::vector<int64_t>& window, const WindowOptions& options, TD_LOC);
 
 // Normalisation and losses.
+// (x - mean) / sqrt(variance + epsilon) over the last axis, with the biased variance.
+Tensor LayerNorm(const Tensor& x, double epsilon, TD_LOC);
 Tensor Softmax(const Tensor& logits, TD_LOC);  // over the last axis
 Tensor LogSoftmax(const Tensor& logits, TD_LOC);
 // Per-example cross-entropy [b]: dense labels [b, classes] (float) or sparse labels [b] (integer); logits [b, classes].

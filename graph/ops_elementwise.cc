@@ -18,6 +18,8 @@ TD_UNARY(Rsqrt, "rsqrt")
 TD_UNARY(Tanh, "tanh")
 TD_UNARY(Sigmoid, "sigmoid")
 TD_UNARY(Relu, "relu")
+TD_UNARY(Erf, "erf")
+TD_UNARY(Gelu, "gelu")
 TD_UNARY(Sign, "sign")
 TD_UNARY(Floor, "floor")
 TD_UNARY(Not, "not")
@@ -25,6 +27,8 @@ TD_UNARY(IsFinite, "is_finite")
 TD_UNARY(StopGradient, "stop_gradient")
 
 #undef TD_UNARY
+
+Tensor GeluTanh(const Tensor& x, SourceLocation loc) { return EmitOp("gelu", {x}, {{"approximate", true}}, loc); }
 
 Tensor Square(const Tensor& x, SourceLocation loc) { return EmitOp("mul", {x, x}, {}, loc); }
 

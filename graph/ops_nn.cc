@@ -58,6 +58,16 @@ Tensor MatMul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose
   return EmitOp("matmul", {a, b}, {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}}, loc);
 }
 
+Tensor BatchMatMul(const Tensor& a, const Tensor& b, const BatchMatMulOptions& options, SourceLocation loc) {
+  return EmitOp("batch_matmul", {a, b},
+                {{"transpose_a", options.transpose_a},
+                 {"transpose_b", options.transpose_b},
+                 {"swap_a", options.swap_a},
+                 {"swap_b", options.swap_b},
+                 {"swap_output", options.swap_output}},
+                loc);
+}
+
 Tensor Conv2DOp(const Tensor& x, const Tensor& kernel, const WindowOptions& options, SourceLocation loc) {
   if (!x.ok() || !kernel.ok()) return EmitOp("conv2d", {x, kernel}, {}, loc);
   if (kernel.rank() != 4) {
@@ -84,6 +94,12 @@ Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, SourceLoc
 }
 Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, SourceLocation loc) {
   return EmitOp("sparse_softmax_cross_entropy", {labels, logits}, {}, loc);
+}
+
+Tensor LayerNorm(const Tensor& x, double epsilon, SourceLocation loc) {
+  if (!x.ok() || x.graph() == nullptr) return EmitOp("layer_norm", {x}, {{"epsilon", epsilon}}, loc);
+  std::vector<Tensor> results = x.graph()->EmitMulti("layer_norm", {x}, {{"epsilon", epsilon}}, loc);
+  return results.empty() ? Tensor() : results[0];
 }
 
 Moments BatchMoments(const Tensor& x, const std::string& scope, SourceLocation loc) {

@@ -1,6 +1,9 @@
 // Composite ops and what they fall apart into have the same values.
 #include "passes/decompose.h"
 
+#include <cmath>
+#include <limits>
+
 #include "graph/interpreter/interpreter.h"
 #include "graph/ir/dialect.h"
 #include "graph/ir/interfaces.h"
@@ -15,14 +18,17 @@ namespace {
 
 constexpr char kProgram[] = R"(
 func.func @main(%x: tensor<?x3xf64>, %labels: tensor<?x3xf64>, %index: tensor<?xi32>, %n: tensor<f64>)
-    -> (tensor<?x3xf64>, tensor<?x3xf64>, tensor<?xf64>, tensor<?xf64>, tensor<3xf64>, tensor<3xf64>) {
+    -> (tensor<?x3xf64>, tensor<?x3xf64>, tensor<?xf64>, tensor<?xf64>, tensor<3xf64>, tensor<3xf64>,
+        tensor<?x3xf64>, tensor<?xf64>) {
   %0 = td.softmax %x : tensor<?x3xf64>
   %1 = td.log_softmax %x : tensor<?x3xf64>
   %2 = td.softmax_cross_entropy %labels, %x : tensor<?x3xf64>, tensor<?x3xf64> -> tensor<?xf64>
   %3 = td.sparse_softmax_cross_entropy %index, %x : tensor<?xi32>, tensor<?x3xf64> -> tensor<?xf64>
   %4, %5 = td.batch_moments %x, %n scope "replica" : tensor<?x3xf64>, tensor<f64> -> tensor<3xf64>, tensor<3xf64>
-  return %0, %1, %2, %3, %4, %5
-    : tensor<?x3xf64>, tensor<?x3xf64>, tensor<?xf64>, tensor<?xf64>, tensor<3xf64>, tensor<3xf64>
+  %6, %7 = td.layer_norm %x epsilon 1.0e-3 : tensor<?x3xf64> -> tensor<?x3xf64>, tensor<?xf64>
+  return %0, %1, %2, %3, %4, %5, %6, %7
+    : tensor<?x3xf64>, tensor<?x3xf64>, tensor<?xf64>, tensor<?xf64>, tensor<3xf64>, tensor<3xf64>, tensor<?x3xf64>,
+      tensor<?xf64>
 })";
 
 TEST(Decompose, KeepsTheValues) {
@@ -47,13 +53,48 @@ TEST(Decompose, KeepsTheValues) {
   auto after = Interpret(module->lookupSymbol<mlir::func::FuncOp>("main"), in);
   ASSERT_TRUE(after.ok()) << after.status();
 
-  ASSERT_EQ(before->results.size(), 6);
-  ASSERT_EQ(after->results.size(), 6);
-  for (size_t r = 0; r < 6; ++r) {
+  ASSERT_EQ(before->results.size(), 8);
+  ASSERT_EQ(after->results.size(), 8);
+  for (size_t r = 0; r < 8; ++r) {
     EXPECT_EQ(before->results[r].shape, after->results[r].shape);
     ASSERT_EQ(before->results[r].values.size(), after->results[r].values.size());
     for (size_t i = 0; i < before->results[r].values.size(); ++i) {
       EXPECT_NEAR(before->results[r].values[i], after->results[r].values[i], 1e-9) << "result " << r << ", " << i;
+    }
+  }
+}
+
+// A masked class has the logit -inf: it counts nothing, in the loss and in the gradient.
+TEST(Decompose, MaskedClassesGiveNoNaN) {
+  constexpr char kMasked[] = R"(
+func.func @main(%x: tensor<?x3xf64>, %labels: tensor<?x3xf64>, %index: tensor<?xi32>)
+    -> (tensor<?x3xf64>, tensor<?xf64>, tensor<?xf64>) {
+  %0 = td.softmax %x : tensor<?x3xf64>
+  %1 = td.softmax_cross_entropy %labels, %x : tensor<?x3xf64>, tensor<?x3xf64> -> tensor<?xf64>
+  %2 = td.sparse_softmax_cross_entropy %index, %x : tensor<?xi32>, tensor<?x3xf64> -> tensor<?xf64>
+  return %0, %1, %2 : tensor<?x3xf64>, tensor<?xf64>, tensor<?xf64>
+})";
+  mlir::MLIRContext context;
+  context.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(kMasked, &context);
+  ASSERT_TRUE(module);
+  mlir::PassManager passes(&context);
+  passes.addPass(createDecomposePass());
+  ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
+  const double inf = std::numeric_limits<double>::infinity();
+  InterpreterInputs in;
+  in.batch = 2;
+  in.arguments = {{DType::kFloat64, {2, 3}, {std::log(3), -inf, 0, -inf, -inf, 5}},
+                  {DType::kFloat64, {2, 3}, {0.5, 0, 0.5, 0, 0, 1}},
+                  {DType::kInt32, {2}, {0, 2}}};
+  auto run = Interpret(module->lookupSymbol<mlir::func::FuncOp>("main"), in);
+  ASSERT_TRUE(run.ok()) << run.status();
+  const std::vector<std::vector<double>> want = {
+      {0.75, 0, 0.25, 0, 0, 1}, {-0.5 * std::log(0.75) - 0.5 * std::log(0.25), 0}, {-std::log(0.75), 0}};
+  for (size_t r = 0; r < want.size(); ++r) {
+    ASSERT_EQ(run->results[r].values.size(), want[r].size());
+    for (size_t i = 0; i < want[r].size(); ++i) {
+      EXPECT_NEAR(run->results[r].values[i], want[r][i], 1e-12) << "result " << r << ", " << i;
     }
   }
 }

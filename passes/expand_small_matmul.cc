@@ -38,7 +38,7 @@ class Expansion {
 
   // The product, or null when it is one for the library.
   mlir::Value Build() {
-    if (!td::IsBatched(a_.getType())) return nullptr;
+    if (!td::IsBatched(a_.getType()) || ShapeOf(a_).size() != 2) return nullptr;
     const bool sums_batch = td::IsBatched(w_.getType());
     if (op_.getTransposeA() != sums_batch) return nullptr;
     return sums_batch ? BuildBatchSum() : BuildRows();

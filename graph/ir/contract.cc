@@ -120,11 +120,29 @@ llvm::LogicalResult MatMulOp::inferReturnTypes(mlir::MLIRContext*, std::optional
   auto* p = properties.as<Properties*>();
   bool ta = p->transpose_a && p->transpose_a.getValue(), tb = p->transpose_b && p->transpose_b.getValue();
   RankedTensorType a = TypeOf(operands[0]), b = TypeOf(operands[1]);
-  if (a.getRank() != 2 || b.getRank() != 2) {
+  if (a.getRank() < 2 || b.getRank() < 2) {
     return emitOptionalError(loc, "operands ", Str(operands[0]), " and ", Str(operands[1]), " must be matrices");
   }
   if (a.getElementType() != b.getElementType()) {
     return emitOptionalError(loc, "operands have element types ", a.getElementType(), " and ", b.getElementType());
+  }
+  if (a.getRank() > 2 || b.getRank() > 2) {
+    // Leading dimensions are rows: of the result, or those that are summed up.
+    Ints rows = a.getShape().drop_back();
+    bool sums = ta && !tb && rows == b.getShape().drop_back();
+    if (!sums && (ta || b.getRank() > 2)) {
+      return emitOptionalError(loc, "does not multiply ", Str(operands[0]), ta ? " (transposed)" : "", " by ",
+                               Str(operands[1]), tb ? " (transposed)" : "", ": batch_matmul may be meant");
+    }
+    llvm::SmallVector<int64_t> shape = {a.getShape().back()};
+    if (!sums) shape.assign(rows.begin(), rows.end());
+    if (!sums && a.getShape().back() != b.getDimSize(tb ? 1 : 0)) {
+      return emitOptionalError(loc, "inner sizes of ", Str(operands[0]), " and ", Str(operands[1]),
+                               tb ? " (transposed)" : "", " differ");
+    }
+    shape.push_back(tb ? b.getDimSize(0) : b.getShape().back());
+    types.push_back(WithShape(operands[0], shape, p->f32_result != nullptr));
+    return success();
   }
   if (a.getDimSize(ta ? 0 : 1) != b.getDimSize(tb ? 1 : 0)) {
     return emitOptionalError(loc, "inner sizes of ", Str(operands[0]), ta ? " (transposed)" : "", " and ",
@@ -145,16 +163,20 @@ BatchRule MatMulOp::getBatchRule() {
 int64_t MatMulOp::getFlops() {
   int64_t flops = 2;
   for (int64_t d : TypeOf(getA()).getShape()) flops *= mlir::ShapedType::isDynamic(d) ? 1 : d;
-  return flops * TypeOf(getB()).getDimSize(getTransposeB() ? 0 : 1);
+  RankedTensorType b = TypeOf(getB());
+  return flops * (getTransposeB() ? b.getDimSize(0) : b.getShape().back());
 }
 
 absl::Status MatMulOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
                                 std::vector<RefTensor>& results) {
   const RefTensor &a = *operands[0], &b = *operands[1];
-  RefTensor r = MakeResult(getType(), a.shape[getTransposeA() ? 1 : 0]);
-  int64_t m = r.shape[0], n = r.shape[1], k = a.shape[getTransposeA() ? 0 : 1];
-  int64_t a_row = getTransposeA() ? 1 : a.shape[1], a_col = getTransposeA() ? a.shape[1] : 1;
-  int64_t b_row = getTransposeB() ? 1 : b.shape[1], b_col = getTransposeB() ? b.shape[1] : 1;
+  RefTensor r = MakeResult(getType(), context.batch);
+  // As stored: rows are all dimensions but the last.
+  int64_t columns_a = a.shape.back(), columns_b = b.shape.back();
+  int64_t rows_a = NumElements(absl::MakeConstSpan(a.shape).first(a.shape.size() - 1));
+  int64_t m = getTransposeA() ? columns_a : rows_a, k = getTransposeA() ? rows_a : columns_a, n = r.shape.back();
+  int64_t a_row = getTransposeA() ? 1 : columns_a, a_col = getTransposeA() ? columns_a : 1;
+  int64_t b_row = getTransposeB() ? 1 : columns_b, b_col = getTransposeB() ? columns_b : 1;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t l = 0; l < k; ++l) {
       double x = a.values[i * a_row + l * a_col];

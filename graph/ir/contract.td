@@ -1,4 +1,4 @@
-// Contractions: matmul, convolution and its gradients. Activations are NHWC, kernels HWIO. All sums are float32; with
+// Contractions: matmul, batched matmul, convolution and its gradients. Activations are NHWC, kernels HWIO. All sums are float32; with
 // `f32_result` bfloat16 operands give a float32 result, which is not rounded.
 include "graph/ir/td_base.td"
 
@@ -20,7 +20,9 @@ class Td_ContractOp<string mnemonic, list<Trait> traits = []>
 def Td_MatMulOp : Td_ContractOp<"matmul"> {
   let summary = "product of two matrices, either of them transposed";
   let description = [{
-    [b, k] x [k, n] works per example; the transposed product of two batched operands sums over the batch.
+    [b, k] x [k, n] works per example; the transposed product of two batched operands sums over the batch. Dimensions
+    between the batch and the last one are rows too: [b, s, k] x [k, n] is [b, s, n], and the transposed product of
+    [b, s, k] and [b, s, n] sums over b and s.
     ```mlir
     %y = td.matmul %x, %w : tensor<?x8xf32>, tensor<8x4xf32> -> tensor<?x4xf32>
     %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x8xf32>, tensor<?x4xf32> -> tensor<8x4xf32>
@@ -28,6 +30,29 @@ def Td_MatMulOp : Td_ContractOp<"matmul"> {
   }];
   let arguments = (ins Td_FloatTensor:$a, Td_FloatTensor:$b, DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_b, UnitAttr:$f32_result);
+  let results = (outs Td_FloatTensor:$output);
+  let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($output)";
+}
+
+// Without a rule for mixed precision: it keeps float32.
+def Td_BatchMatMulOp : Td_PureOp<"batch_matmul", [
+    DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
+    DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_LibraryOp>,
+    DeclareOpInterfaceMethods<Td_CostOp>]> {
+  let extraClassDefinition = "::llvm::StringRef $cppClass::getPrimitiveName() { return \"batch_matmul\"; }";
+  let summary = "products of matrices, one for every index of the leading dimensions";
+  let description = [{
+    [..., m, k] x [..., k, n] is [..., m, n]; the leading dimensions, at least one, are equal. `transpose_a` and
+    `transpose_b` say that the operand is stored as [..., k, m], [..., n, k]. `swap_a`, `swap_b` and `swap_output` say
+    that the tensor is stored with its last leading dimension behind the next one, [..., rows, h, columns], as attention
+    heads lie in the result of a dense layer: nothing has to be transposed in memory.
+    ```mlir
+    %s = td.batch_matmul %q, %k {swap_a = true, swap_b = true, transpose_b = true} : tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32> -> tensor<?x4x128x128xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$a, Td_FloatTensor:$b, DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_b, DefaultValuedAttr<BoolAttr, "false">:$swap_a,
+                       DefaultValuedAttr<BoolAttr, "false">:$swap_b, DefaultValuedAttr<BoolAttr, "false">:$swap_output);
   let results = (outs Td_FloatTensor:$output);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($output)";
 }

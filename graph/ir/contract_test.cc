@@ -33,6 +33,43 @@ TEST(MatMulTest, AllFourForms) {
               ElementsAre(product));
 }
 
+TEST(MatMulTest, DimensionsBetweenBatchAndColumnsAreRows) {
+  EXPECT_THAT(EvaluateOp("%a: tensor<?x2x2xf32>, %b: tensor<2x1xf32>",
+                         "%y = td.matmul %a, %b : tensor<?x2x2xf32>, tensor<2x1xf32> -> tensor<?x2x1xf32>",
+                         {{1, 2, 3, 4, 5, 6, 7, 8}, {1, 10}}, 2),
+              ElementsAre(ElementsAre(21, 43, 65, 87)));
+  EXPECT_THAT(EvaluateOp("%a: tensor<?x2x2xf32>, %b: tensor<?x2x1xf32>",
+                         "%y = td.matmul %a, %b {transpose_a = true} : "
+                         "tensor<?x2x2xf32>, tensor<?x2x1xf32> -> tensor<2x1xf32>",
+                         {{1, 2, 3, 4, 5, 6, 7, 8}, {1, 10, 100, 1000}}, 2),
+              ElementsAre(ElementsAre(7531, 8642)));
+}
+
+TEST(BatchMatMulTest, EveryExampleHasItsOwnProduct) {
+  // [1 2; 3 4] [1 0; 0 2] and [5 6; 7 8] [0 1; 1 0].
+  EXPECT_THAT(EvaluateOp("%a: tensor<?x2x2xf32>, %b: tensor<?x2x2xf32>",
+                         "%y = td.batch_matmul %a, %b : tensor<?x2x2xf32>, tensor<?x2x2xf32> -> tensor<?x2x2xf32>",
+                         {{1, 2, 3, 4, 5, 6, 7, 8}, {1, 0, 0, 2, 0, 1, 1, 0}}, 2),
+              ElementsAre(ElementsAre(1, 4, 3, 8, 6, 5, 8, 7)));
+}
+
+TEST(BatchMatMulTest, SwappedAndTransposedTensors) {
+  // Two heads of one example: rows [1 2], [3 4] and [5 6], [7 8] times columns [1 10] and [100 1000].
+  const std::vector<double> heads_outside = {1, 2, 3, 4, 5, 6, 7, 8}, heads_inside = {1, 2, 5, 6, 3, 4, 7, 8};
+  const std::vector<double> columns = {1, 10, 100, 1000};
+  const std::vector<double> outside = {21, 43, 6500, 8700}, inside = {21, 6500, 43, 8700};
+  EXPECT_THAT(EvaluateOp("%a: tensor<?x2x2x2xf32>, %b: tensor<?x2x1x2xf32>",
+                         "%y = td.batch_matmul %a, %b {transpose_b = true} : "
+                         "tensor<?x2x2x2xf32>, tensor<?x2x1x2xf32> -> tensor<?x2x2x1xf32>",
+                         {heads_outside, columns}),
+              ElementsAre(outside));
+  EXPECT_THAT(EvaluateOp("%a: tensor<?x2x2x2xf32>, %b: tensor<?x1x2x2xf32>",
+                         "%y = td.batch_matmul %a, %b {swap_a = true, swap_b = true, transpose_b = true, swap_output = "
+                         "true} : tensor<?x2x2x2xf32>, tensor<?x1x2x2xf32> -> tensor<?x2x2x1xf32>",
+                         {heads_inside, columns}),
+              ElementsAre(inside));
+}
+
 TEST(Conv2DTest, Valid) {
   // Cross-correlation: the kernel is not flipped.
   EXPECT_THAT(EvaluateOp("%x: tensor<?x3x3x1xf32>, %k: tensor<2x2x1x1xf32>",

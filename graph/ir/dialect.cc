@@ -6,6 +6,7 @@ namespace tandem::td {
 
 void TdDialect::initialize() {
   registerUnaryOps();
+  registerActivationOps();
   registerBinaryOps();
   registerShapeOps();
   registerGatherOps();

@@ -34,6 +34,7 @@ enum class BatchRule {
   kBatchSum,    // results have no batch axis and are sums over rows
   kBatchMax,    // the same with max
   kStatistic,   // (mean, M2/variance) over rows: merged as (count, mean, M2)
+  kScatter,     // a sum over rows that a shard changes in few places: computed for all rows of a device at once
   kMixing,      // anything else: forces one shard
 };
 
@@ -52,9 +53,10 @@ struct LibraryCallSpec {
   mlir::Value x, kernel, y;  // input (NHWC; matmul: a), kernel (HWIO; matmul: b) and output
   llvm::SmallVector<int64_t, 2> strides, pad_low, pad_high;
   bool transpose_a = false, transpose_b = false;
-  bool reduces_batch = false;   // the result is a sum over the rows of the batch
-  bool takes_epilogue = false;  // can add a bias and apply an activation to its result
-  int weights = -1;             // the operand that the library may want in a layout of its own, or -1
+  bool swap_x = false, swap_kernel = false, swap_y = false;  // batch_matmul: stored as [..., rows, batch, columns]
+  bool reduces_batch = false;                                // the result is a sum over the rows of the batch
+  bool takes_epilogue = false;                               // can add a bias and apply an activation to its result
+  int weights = -1;  // the operand that the library may want in a layout of its own, or -1
 };
 
 // What mixed precision does with the float32 values of an op. Kernels compute in float32 and libraries accumulate in it

@@ -55,15 +55,19 @@ Value DecomposeLogSoftmax(OpBuilder& b, Location loc, Value logits) {
   return BuildSub(b, loc, shifted, AlongRows(b, loc, log_sum, logits));
 }
 
-// labels [b] as [b, n] of 0 and 1.
-Value OneHot(OpBuilder& b, Location loc, Value labels, Value logits) {
+// Whether an element [b, n] is that of the label [b].
+Value IsLabel(OpBuilder& b, Location loc, Value labels, Value logits) {
   auto type = RankedTensorType::get(TypeOf(logits).getShape(), TypeOf(labels).getElementType());
   mlir::OperationState iota(loc, "td.iota");
   iota.addAttribute("axis", b.getI64IntegerAttr(type.getRank() - 1));
   iota.addTypes(type);
   Value classes = b.create(iota)->getResult(0);
-  Value hit = BuildCompare(b, loc, "eq", BuildBroadcast(b, loc, labels, type, Leading(logits)), classes);
-  return BuildCast(b, loc, hit, TypeOf(logits).getElementType());
+  return BuildCompare(b, loc, "eq", BuildBroadcast(b, loc, labels, type, Leading(logits)), classes);
+}
+
+// labels [b] as [b, n] of 0 and 1.
+Value OneHot(OpBuilder& b, Location loc, Value labels, Value logits) {
+  return BuildCast(b, loc, IsLabel(b, loc, labels, logits), TypeOf(logits).getElementType());
 }
 
 // The softmax of the row that starts at x, in double.
@@ -181,7 +185,10 @@ absl::Status SoftmaxCrossEntropyOp::evaluate(absl::Span<const RefTensor* const> 
   loss.values.assign(NumElements(loss.shape), 0);
   for (size_t row = 0; row < loss.values.size(); ++row) {
     double lse = LogSumExp(&logits.values[row * n], n);
-    for (int64_t i = 0; i < n; ++i) loss.values[row] -= labels.values[row * n + i] * (logits.values[row * n + i] - lse);
+    for (int64_t i = 0; i < n; ++i) {
+      double label = labels.values[row * n + i];
+      if (label != 0) loss.values[row] -= label * (logits.values[row * n + i] - lse);
+    }
   }
   results[0] = std::move(loss);
   return absl::OkStatus();
@@ -200,7 +207,11 @@ llvm::LogicalResult SoftmaxCrossEntropyOp::buildGradient(OpBuilder& b, mlir::Val
 
 void SoftmaxCrossEntropyOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<Value>& results) {
   Value log_softmax = DecomposeLogSoftmax(b, getLoc(), getLogits());
-  results.push_back(BuildNeg(b, getLoc(), SumRows(b, getLoc(), BuildMul(b, getLoc(), getLabels(), log_softmax))));
+  // A class without weight counts nothing, also when it is masked: 0 times -inf would be NaN.
+  Value zero = BuildSplat(b, getLoc(), getLogits().getType(), 0);
+  Value weighted = BuildCompare(b, getLoc(), "ne", getLabels(), zero);
+  Value product = BuildMul(b, getLoc(), getLabels(), log_softmax);
+  results.push_back(BuildNeg(b, getLoc(), SumRows(b, getLoc(), BuildSelect(b, getLoc(), weighted, product, zero))));
 }
 
 // td.sparse_softmax_cross_entropy
@@ -245,7 +256,9 @@ void SparseSoftmaxCrossEntropyOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<
   // logsumexp - logits[label], both shifted by the row's maximum.
   Value shifted = Shifted(b, loc, getLogits());
   Value log_sum = BuildLog(b, loc, SumRows(b, loc, BuildExp(b, loc, shifted)));
-  Value picked = SumRows(b, loc, BuildMul(b, loc, OneHot(b, loc, getLabels(), getLogits()), shifted));
+  // Selected, not multiplied by 0 and 1: a masked class has the logit -inf.
+  Value zero = BuildSplat(b, loc, getLogits().getType(), 0);
+  Value picked = SumRows(b, loc, BuildSelect(b, loc, IsLabel(b, loc, getLabels(), getLogits()), shifted, zero));
   results.push_back(BuildSub(b, loc, log_sum, picked));
 }
 

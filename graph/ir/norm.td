@@ -1,4 +1,4 @@
-// Softmax, cross-entropy and batch moments: composite ops that fall apart into elementwise ops and reductions.
+// Softmax, cross-entropy, batch moments and layer norm: composite ops that fall apart into elementwise ops and reductions.
 include "graph/ir/td_base.td"
 
 class Td_CompositeOp<string mnemonic, list<Trait> traits = []>
@@ -78,4 +78,18 @@ def Td_BatchMomentsOp : Td_CompositeOp<"batch_moments"> {
   let arguments = (ins Td_FloatTensor:$input, Td_FloatTensor:$count, Td_ChoiceAttr<["global", "replica"]>:$scope);
   let results = (outs Td_FloatTensor:$mean, Td_FloatTensor:$variance);
   let assemblyFormat = "$input `,` $count `scope` $scope attr-dict `:` type($input) `,` type($count) `->` type($mean) `,` type($variance)";
+}
+
+def Td_LayerNormOp : Td_CompositeOp<"layer_norm"> {
+  let summary = "(x - mean) / sqrt(variance + epsilon) over the last axis";
+  let description = [{
+    The second result is 1 / sqrt(variance + epsilon). The variance is the biased one, the mean of the squared deviations
+    from the mean: two passes, so that a large mean costs no digits (Ba, Kiros and Hinton 2016, without gain and bias).
+    ```mlir
+    %y, %r = td.layer_norm %x epsilon 1.0e-3 : tensor<?x128x256xf32> -> tensor<?x128x256xf32>, tensor<?x128xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$input, F64Attr:$epsilon);
+  let results = (outs Td_FloatTensor:$normalized, Td_FloatTensor:$inverse_deviation);
+  let assemblyFormat = "$input `epsilon` $epsilon attr-dict `:` type($input) `->` type($normalized) `,` type($inverse_deviation)";
 }

@@ -40,6 +40,16 @@ TEST(SoftmaxCrossEntropyTest, WeighsTheLogProbabilities) {
               ElementsAre(ElementsAre(Near(-0.5 * std::log(0.125) - 0.5 * std::log(0.625)))));
 }
 
+TEST(LayerNormTest, NormalisesEveryRow) {
+  // Means 2 and 1000; variances 1 and 25, of which epsilon 11 makes 12 and 36.
+  const double r = 1 / std::sqrt(12.0);
+  EXPECT_THAT(
+      EvaluateOp("%x: tensor<?x1x2xf32>",
+                 "%y, %r = td.layer_norm %x epsilon 11.0 : tensor<?x1x2xf32> -> tensor<?x1x2xf32>, tensor<?x1xf32>",
+                 {{1, 3, 1005, 995}}, 2),
+      ElementsAre(ElementsAre(Near(-r), Near(r), Near(5.0 / 6), Near(-5.0 / 6)), ElementsAre(Near(r), Near(1.0 / 6))));
+}
+
 TEST(SparseSoftmaxCrossEntropyTest, PicksTheLabel) {
   std::vector<double> logits = Logits(), more = Logits(3);
   logits.insert(logits.end(), more.begin(), more.end());

@@ -15,6 +15,7 @@ def Td_Dialect : Dialect {
   // One registration function per op family, each in its own translation unit.
   let extraClassDeclaration = [{
     void registerUnaryOps();
+    void registerActivationOps();
     void registerBinaryOps();
     void registerShapeOps();
     void registerGatherOps();

@@ -9,7 +9,8 @@
 // CHECK: %[[LOG:.*]] = td.log %[[SUM]]
 // CHECK: td.iota axis 1
 // CHECK: %[[HIT:.*]] = td.compare "eq"
-// CHECK: %[[PICKED:.*]] = td.reduce "sum"
+// CHECK: %[[LABEL:.*]] = td.select %[[HIT]], %[[SHIFTED]]
+// CHECK: %[[PICKED:.*]] = td.reduce "sum", %[[LABEL]]
 // CHECK: %[[LOSS:.*]] = td.sub %[[LOG]], %[[PICKED]]
 // CHECK: return %[[LOSS]]
 func.func @loss(%labels: tensor<?xi32>, %logits: tensor<?x10xf32>) -> tensor<?xf32> {
@@ -31,4 +32,21 @@ func.func @loss(%labels: tensor<?xi32>, %logits: tensor<?x10xf32>) -> tensor<?xf
 func.func @moments(%x: tensor<?x4x4x8xf32>, %n: tensor<f32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %m, %v = td.batch_moments %x, %n scope "replica" : tensor<?x4x4x8xf32>, tensor<f32> -> tensor<8xf32>, tensor<8xf32>
   return %m, %v : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Two passes again, over the last axis: nothing is left that is not elementwise or a sum over a row.
+// CHECK-LABEL: func.func @layer_norm
+// CHECK: td.reduce "sum", %arg0 axes [2]
+// CHECK: %[[C:.*]] = td.sub %arg0
+// CHECK: %[[SQ:.*]] = td.mul %[[C]], %[[C]]
+// CHECK: td.reduce "sum", %[[SQ]] axes [2]
+// CHECK: %[[R:.*]] = td.rsqrt
+// CHECK: %[[Y:.*]] = td.mul %[[C]]
+// CHECK-NOT: td.layer_norm
+// CHECK: return %[[Y]], %[[R]]
+func.func @layer_norm(%x: tensor<?x4x8xf32>) -> (tensor<?x4x8xf32>, tensor<?x4xf32>) {
+  %y, %r = td.layer_norm %x epsilon 1.0e-3 : tensor<?x4x8xf32> -> tensor<?x4x8xf32>, tensor<?x4xf32>
+  return %y, %r : tensor<?x4x8xf32>, tensor<?x4xf32>
 }

@@ -1,0 +1,110 @@
+#include "graph/ir/activation.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "graph/ir/build.h"
+#include "graph/ir/reference_util.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace tandem::td {
+namespace {
+
+// The tanh form: tanh(kScale (x + kCube x^3)).
+const double kScale = std::sqrt(2 / std::numbers::pi), kCube = 0.044715;
+
+double Gelu(double x, bool approximate) {
+  double cdf = approximate ? std::tanh(kScale * (x + kCube * x * x * x)) : std::erf(x / std::numbers::sqrt2);
+  return 0.5 * x * (1 + cdf);
+}
+
+}  // namespace
+}  // namespace tandem::td
+
+#define GET_OP_CLASSES
+#include "graph/ir/activation.cc.inc"
+
+namespace tandem::td {
+
+using mlir::Location;
+using mlir::OpBuilder;
+using mlir::Value;
+namespace arith = mlir::arith;
+namespace math = mlir::math;
+
+void TdDialect::registerActivationOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "graph/ir/activation.cc.inc"
+      >();
+}
+
+namespace {
+
+Value Like(OpBuilder& b, Location l, Value x, double v) {
+  return b.create<arith::ConstantOp>(l, b.getFloatAttr(x.getType(), v));
+}
+
+Value BuildTanh(OpBuilder& b, Location l, Value x) {
+  mlir::OperationState state(l, "td.tanh");
+  state.addOperands(x);
+  state.addTypes(x.getType());
+  return b.create(state)->getResult(0);
+}
+
+}  // namespace
+
+// d erf = 2 / sqrt(pi) exp(-x^2)
+llvm::LogicalResult ErfOp::buildGradient(OpBuilder& b, mlir::ValueRange grads,
+                                         llvm::SmallVectorImpl<Value>& operand_grads) {
+  Location l = getLoc();
+  Value x = getInput(), bell = BuildExp(b, l, BuildNeg(b, l, BuildMul(b, l, x, x)));
+  operand_grads[0] = BuildMul(b, l, grads[0], BuildMul(b, l, bell, 2 * std::numbers::inv_sqrtpi));
+  return mlir::success();
+}
+
+Value ErfOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices) {
+  return c.builder().create<math::ErfOp>(c.loc(), c.Operand(0, indices));
+}
+
+// From x alone: nothing but the op's operand has to be kept for the backward pass.
+llvm::LogicalResult GeluOp::buildGradient(OpBuilder& b, mlir::ValueRange grads,
+                                          llvm::SmallVectorImpl<Value>& operand_grads) {
+  Location l = getLoc();
+  Value x = getInput(), square = BuildMul(b, l, x, x), slope;
+  if (getApproximate()) {
+    // 1/2 (1 + t) + x/2 (1 - t^2) kScale (1 + 3 kCube x^2), t = tanh(kScale x (1 + kCube x^2)).
+    Value inner = BuildMul(b, l, x, BuildAdd(b, l, BuildMul(b, l, square, kCube), 1));
+    Value t = BuildTanh(b, l, BuildMul(b, l, inner, kScale));
+    Value rest = BuildAdd(b, l, BuildNeg(b, l, BuildMul(b, l, t, t)), 1);
+    Value dinner = BuildMul(b, l, BuildAdd(b, l, BuildMul(b, l, square, 3 * kCube), 1), 0.5 * kScale);
+    slope = BuildAdd(b, l, BuildMul(b, l, BuildAdd(b, l, t, 1), 0.5), BuildMul(b, l, BuildMul(b, l, x, rest), dinner));
+  } else {
+    // The distribution function and x times the density.
+    Value erf = b.create<ErfOp>(l, BuildMul(b, l, x, 1 / std::numbers::sqrt2));
+    Value density =
+        BuildMul(b, l, BuildExp(b, l, BuildMul(b, l, square, -0.5)), std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+    slope = BuildAdd(b, l, BuildMul(b, l, BuildAdd(b, l, erf, 1), 0.5), BuildMul(b, l, x, density));
+  }
+  operand_grads[0] = BuildMul(b, l, grads[0], slope);
+  return mlir::success();
+}
+
+Value GeluOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices) {
+  OpBuilder& b = c.builder();
+  Location l = c.loc();
+  Value x = c.Operand(0, indices);
+  auto mul = [&](Value p, Value q) -> Value { return b.create<arith::MulFOp>(l, p, q); };
+  auto add = [&](Value p, Value q) -> Value { return b.create<arith::AddFOp>(l, p, q); };
+  Value one = Like(b, l, x, 1), cdf;
+  if (getApproximate()) {
+    Value inner = mul(x, add(mul(mul(x, x), Like(b, l, x, kCube)), one));
+    cdf = b.create<math::TanhOp>(l, mul(inner, Like(b, l, x, kScale)));
+  } else {
+    cdf = b.create<math::ErfOp>(l, mul(x, Like(b, l, x, 1 / std::numbers::sqrt2)));
+  }
+  return mul(mul(x, Like(b, l, x, 0.5)), add(cdf, one));
+}
+
+}  // namespace tandem::td

@@ -1,0 +1,10 @@
+// Smooth activations.
+#ifndef TANDEM_GRAPH_IR_ACTIVATION_H_
+#define TANDEM_GRAPH_IR_ACTIVATION_H_
+
+#include "graph/ir/dialect.h"
+
+#define GET_OP_CLASSES
+#include "graph/ir/activation.h.inc"
+
+#endif  // TANDEM_GRAPH_IR_ACTIVATION_H_
