@@ -10,6 +10,7 @@
 #include "passes/assign_buffers.h"
 
 #include "graph/ir/dist.h"
+#include "graph/ir/gather.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/structure.h"
 #include "llvm/ADT/DenseMap.h"
@@ -100,7 +101,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
   // The op may write `result` anywhere: it computes it here (no argument, no alias of another buffer).
   static bool WritesFreely(mlir::Value v) {
     mlir::Operation* op = v.getDefiningOp();
-    return op && mlir::isa<td::LaunchOp, td::GroupedLaunchOp, td::LibraryCallOp, td::CopyOp>(op);
+    return op && mlir::isa<td::LaunchOp, td::GroupedLaunchOp, td::LibraryCallOp, td::CopyOp, td::ScatterAddOp>(op);
   }
 
   // What lies behind views: a reshape is its operand under another shape.

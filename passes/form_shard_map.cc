@@ -7,7 +7,8 @@
 // where they are used. The numbers of lanes and rows of a shard come from expected times (shard_sizes.h) and are a
 // function of the model, the global batch and the target, so that results do not depend on the number of devices or
 // threads; td.shard_choice says what was weighed. An op that mixes rows forces one lane and one shard per replica,
-// which a warning says.
+// which a warning says. An op that reads all rows at once (the gradient of an embedding) stays outside, behind the map
+// that keeps its operands.
 //
 //   func.func @step(%x: tensor<?x4xf32>) -> tensor<4xf32> {
 //     %0 = td.relu %x : tensor<?x4xf32>
@@ -122,7 +123,7 @@ class FormShardMapPass : public ModulePass<FormShardMapPass> {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
     if (!step) return;
-    CopyReturnedInputs(step);
+    CopyReadInputs(step);
     BatchAxis axis(step);
     if (axis.num_levels() == 0) return;
     absl::StatusOr<MachineModel> machine = MachineModelOf(module);
@@ -148,15 +149,22 @@ class FormShardMapPass : public ModulePass<FormShardMapPass> {
   }
 
  private:
-  // A fetched input goes through a map like any other kept value.
-  static void CopyReturnedInputs(mlir::func::FuncOp step) {
-    mlir::Operation* terminator = step.getBody().front().getTerminator();
-    mlir::OpBuilder builder(terminator);
-    for (mlir::OpOperand& operand : terminator->getOpOperands()) {
-      mlir::Value v = operand.get();
-      if (!v.getDefiningOp() && td::IsBatched(v.getType()))
-        operand.set(builder.create<td::CopyOp>(v.getLoc(), v.getType(), v));
+  // An input that is fetched, or read at the top level, goes through a map like any other kept value.
+  static void CopyReadInputs(mlir::func::FuncOp step) {
+    for (mlir::Operation& op : llvm::make_early_inc_range(step.getBody().front())) {
+      if (!KeepsOperands(&op)) continue;
+      mlir::OpBuilder builder(&op);
+      for (mlir::OpOperand& operand : op.getOpOperands()) {
+        mlir::Value v = operand.get();
+        if (!v.getDefiningOp() && td::IsBatched(v.getType()))
+          operand.set(builder.create<td::CopyOp>(v.getLoc(), v.getType(), v));
+      }
     }
+  }
+
+  // Batched operands must be there outside of a map.
+  static bool KeepsOperands(mlir::Operation* op) {
+    return op->hasTrait<mlir::OpTrait::IsTerminator>() || BatchAxis::ReadsAllRows(op);
   }
 
   void Rebuild(mlir::func::FuncOp step, const BatchAxis& axis, ShardSizes sizes) {
@@ -172,7 +180,7 @@ class FormShardMapPass : public ModulePass<FormShardMapPass> {
         if (axis.Level(&op) != level) continue;
         if (!axis.IsMapOp(&op)) {
           builder.clone(op, map);
-        } else if (!axis.CreatesBatch(&op) || ReturnedFrom(&op)) {
+        } else if (!axis.CreatesBatch(&op) || IsKept(&op)) {
           map_ops.push_back(&op);
         }
       }
@@ -184,9 +192,7 @@ class FormShardMapPass : public ModulePass<FormShardMapPass> {
     old_body.erase();
   }
 
-  static bool ReturnedFrom(mlir::Operation* op) {
-    return llvm::any_of(op->getUsers(), [](mlir::Operation* u) { return u->hasTrait<mlir::OpTrait::IsTerminator>(); });
-  }
+  static bool IsKept(mlir::Operation* op) { return llvm::any_of(op->getUsers(), KeepsOperands); }
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph/ir/interfaces.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/codegen/reduction.h"
 
 namespace tandem {
@@ -78,7 +79,8 @@ void FusionClusters::Classify(mlir::Block& block) {
     node.op = &op;
     auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
     auto kind = elemental ? elemental.getFusionKind() : td::FusionKind::kNone;
-    node.fusible = kind != td::FusionKind::kNone && !mlir::isa<td::LibraryOp>(op) && op.getNumResults() > 0;
+    node.fusible = kind != td::FusionKind::kNone && !mlir::isa<td::LibraryOp>(op) && op.getNumResults() > 0 &&
+                   !IsTopLevelView(block, &op);
     if (node.fusible) {
       bool batched_operand = llvm::any_of(op.getOperandTypes(), td::IsBatched);
       bool batched_result = llvm::all_of(op.getResultTypes(), td::IsBatched);
@@ -96,6 +98,15 @@ void FusionClusters::Classify(mlir::Block& block) {
     index_[&op] = nodes_.size();
     nodes_.push_back(std::move(node));
   }
+}
+
+// At the top level a reshape, without batch, of what no kernel makes is a view that kernels take as an operand: an
+// update of a variable by a gradient of another shape stays flat.
+bool FusionClusters::IsTopLevelView(mlir::Block& block, mlir::Operation* op) const {
+  if (!IsReshape(op) || td::IsBatched(op->getResult(0).getType())) return false;
+  if (!mlir::isa<mlir::func::FuncOp>(block.getParentOp())) return false;
+  int def = Find(op->getOperand(0));
+  return def < 0 || !nodes_[def].fusible;
 }
 
 int FusionClusters::Find(mlir::Value value) const {

@@ -51,6 +51,7 @@ class FusionClusters {
 
   void Classify(mlir::Block& block);
   void ChooseInlined();
+  bool IsTopLevelView(mlir::Block& block, mlir::Operation* op) const;
   void Connect();
   void Expand(mlir::Value value, llvm::SmallVectorImpl<mlir::Value>& leaves) const;
   int Find(mlir::Value value) const;  // the node that defines it, or -1

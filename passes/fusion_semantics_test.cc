@@ -142,16 +142,6 @@ func.func @main(%w: tensor<5x7xf32>, %m: tensor<5x7xf32>, %v: tensor<5x7xf32>, %
               2, 1e-4);
 }
 
-TEST(FusionSemanticsTest, ScatterAddSumsOverTheBatch) {
-  ExpectFused(R"(
-func.func @main(%dy: tensor<?x3x4xf32>, %i: tensor<?x3xi64>) -> tensor<9x4xf32> {
-  %t = td.tanh %dy : tensor<?x3x4xf32>
-  %d = td.scatter_add %t, %i : (tensor<?x3x4xf32>, tensor<?x3xi64>) -> tensor<9x4xf32>
-  return %d : tensor<9x4xf32>
-})",
-              2, 1e-5);  // every row of the result reads all updates: tanh is not computed again for each
-}
-
 // Bias, relu and pooling are one kernel; backward, the activation is computed again, and relu's, pooling's and the
 // bias' gradients are one kernel.
 TEST(FusionSemanticsTest, PoolingForwardAndBackward) {

@@ -1,8 +1,9 @@
 // td-insert-all-reduce: makes every value that must agree on all replicas agree.
 //
 // Before: maps over shards reduce over the lanes of one replica. After: with more than one replica, each "global" sum
-// or maximum is followed by a td.all_reduce, and a variable or output that depends on the rows of one replica only
-// (batch-norm statistics) is averaged over the replicas. Each tensor has a collective of its own; bucketing comes next.
+// or maximum, of a map or of an op that reads all rows of a replica, is followed by a td.all_reduce, and a variable or
+// output that depends on the rows of one replica only (batch-norm statistics) is averaged over the replicas. Each
+// tensor has a collective of its own; bucketing comes next.
 //
 //   %g = td.map_shards ... reduce ["sum"] scope ["global"]      =>   %g = td.map_shards ...
 //   use(%g)                                                          %r = td.all_reduce "sum" %g ;  use(%r)
@@ -10,6 +11,7 @@
 
 #include "graph/ir/dist.h"
 #include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/batch_axis.h"
 #include "passes/pass_util.h"
 
 namespace tandem {
@@ -42,6 +44,14 @@ class InsertAllReducePass : public ModulePass<InsertAllReducePass> {
         if (At(map.getReduce(), i) == "keep" || At(map.getScope(), i) != "global") continue;
         mlir::Location loc = map.getBody().front().getTerminator()->getOperand(i).getLoc();
         mlir::Value reduced = AllReduce(builder, loc, At(map.getReduce(), i), result);
+        result.replaceAllUsesExcept(reduced, reduced.getDefiningOp());
+      }
+    }
+    for (mlir::Operation& op : llvm::make_early_inc_range(step.getBody().front())) {
+      if (!BatchAxis::ReadsAllRows(&op)) continue;
+      builder.setInsertionPointAfter(&op);
+      for (mlir::Value result : op.getResults()) {
+        mlir::Value reduced = AllReduce(builder, op.getLoc(), "sum", result);
         result.replaceAllUsesExcept(reduced, reduced.getDefiningOp());
       }
     }

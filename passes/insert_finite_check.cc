@@ -9,6 +9,7 @@
 #include "graph/ir/dist.h"
 #include "graph/ir/structure.h"
 #include "llvm/ADT/DenseSet.h"
+#include "passes/analysis/batch_axis.h"
 #include "passes/pass_util.h"
 
 namespace tandem {
@@ -53,21 +54,28 @@ class InsertFiniteCheckPass : public ModulePass<InsertFiniteCheckPass> {
   }
 
  private:
-  // The sums of the maps, behind their all-reduce when there is one.
+  static mlir::Value BehindAllReduce(mlir::Value value) {
+    for (mlir::OpOperand& use : value.getUses()) {
+      auto all_reduce = mlir::dyn_cast<td::AllReduceOp>(use.getOwner());
+      if (all_reduce && all_reduce->getBlock() == value.getParentBlock())
+        return all_reduce.getResult(use.getOperandNumber());
+    }
+    return value;
+  }
+
+  // The sums of the maps and of ops that read all rows, behind their all-reduce when there is one.
   static llvm::SmallVector<mlir::Value> ValuesToCheck(mlir::func::FuncOp step) {
     llvm::SmallVector<mlir::Value> values;
     for (auto map : step.getOps<td::MapShardsOp>()) {
       for (mlir::OpResult r : map->getResults()) {
         auto type = mlir::cast<mlir::RankedTensorType>(r.getType());
         if (td::IsBatched(type) || !mlir::isa<mlir::FloatType>(type.getElementType())) continue;
-        mlir::Value value = r;
-        for (mlir::OpOperand& use : r.getUses()) {
-          auto all_reduce = mlir::dyn_cast<td::AllReduceOp>(use.getOwner());
-          if (all_reduce && all_reduce->getBlock() == map->getBlock())
-            value = all_reduce.getResult(use.getOperandNumber());
-        }
-        values.push_back(value);
+        values.push_back(BehindAllReduce(r));
       }
+    }
+    for (mlir::Operation& op : step.getBody().front()) {
+      if (!BatchAxis::ReadsAllRows(&op)) continue;
+      for (mlir::Value r : op.getResults()) values.push_back(BehindAllReduce(r));
     }
     return values;
   }

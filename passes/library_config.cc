@@ -26,6 +26,7 @@ constexpr std::pair<fb::Primitive, llvm::StringLiteral> kPrimitives[] = {
     {fb::Primitive::Conv2DInputGrad, "conv2d_input_grad"},
     {fb::Primitive::Conv2DFilterGrad, "conv2d_filter_grad"},
     {fb::Primitive::MatMul, "matmul"},
+    {fb::Primitive::BatchMatMul, "batch_matmul"},
     {fb::Primitive::PackWeights, "pack_weights"}};
 constexpr std::pair<fb::Epilogue, llvm::StringLiteral> kEpilogues[] = {{fb::Epilogue::None, "none"},
                                                                        {fb::Epilogue::Bias, "bias"},
@@ -71,6 +72,9 @@ mlir::DictionaryAttr LibraryConfigToAttr(mlir::MLIRContext* context, const fb::L
   }
   flag("transpose_a", call.transpose_a);
   flag("transpose_b", call.transpose_b);
+  flag("swap_x", call.swap_x);
+  flag("swap_kernel", call.swap_kernel);
+  flag("swap_y", call.swap_y);
   flag("packed", call.packed);
   flag("reduces_batch", call.reduces_batch);
   for (const auto& [e, name] : kEpilogues) {
@@ -109,6 +113,9 @@ absl::StatusOr<fb::LibraryCallT> LibraryConfigFromAttr(llvm::StringRef primitive
   }
   call.transpose_a = config.contains("transpose_a");
   call.transpose_b = config.contains("transpose_b");
+  call.swap_x = config.contains("swap_x");
+  call.swap_kernel = config.contains("swap_kernel");
+  call.swap_y = config.contains("swap_y");
   call.packed = config.contains("packed");
   call.reduces_batch = config.contains("reduces_batch");
   for (const auto& [e, name] : kEpilogues) {

@@ -98,6 +98,9 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     call.y_dtype = DTypeOf(spec.y);
     call.transpose_a = spec.transpose_a;
     call.transpose_b = spec.transpose_b;
+    call.swap_x = spec.swap_x;
+    call.swap_kernel = spec.swap_kernel;
+    call.swap_y = spec.swap_y;
     call.reduces_batch = spec.reduces_batch;
     return call;
   }

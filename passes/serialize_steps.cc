@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "graph/ir/dist.h"
+#include "graph/ir/gather.h"
 #include "graph/ir/structure.h"
 #include "passes/buffer_table.h"
 #include "passes/library_config.h"
@@ -62,6 +63,8 @@ absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op
     WriteAllReduce(op, *step);
   } else if (mlir::isa<td::CheckFiniteOp>(op)) {
     step->body.Set(fb::CheckFiniteT());
+  } else if (mlir::isa<td::ScatterAddOp>(op)) {
+    step->body.Set(fb::ScatterAddT());
   } else if (mlir::isa<td::CopyOp>(op)) {
     step->body.Set(fb::CopyT());
   } else {

@@ -10,6 +10,7 @@
 #include "passes/verify_phase.h"
 
 #include "graph/ir/dist.h"
+#include "graph/ir/gather.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/state.h"
 #include "graph/ir/structure.h"
@@ -89,9 +90,11 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
 
   static mlir::LogicalResult VerifyFused(mlir::func::FuncOp step) {
     mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
-      bool known = op == step.getOperation() || IsConstant(op) ||
-                   mlir::isa<td::LaunchOp, td::GroupedLaunchOp, td::LibraryCallOp, td::AllReduceOp, td::CheckFiniteOp,
-                             td::CopyOp, td::ReshapeOp, td::MapShardsOp, td::YieldOp, mlir::func::ReturnOp>(op);
+      bool known =
+          op == step.getOperation() || IsConstant(op) ||
+          mlir::isa<td::LaunchOp, td::GroupedLaunchOp, td::LibraryCallOp, td::AllReduceOp, td::CheckFiniteOp,
+                    td::CopyOp, td::ReshapeOp, td::MapShardsOp, td::ScatterAddOp, td::YieldOp, mlir::func::ReturnOp>(
+              op);
       if (known) return mlir::WalkResult::advance();
       op->emitError() << "is in no kernel at the end of phase fusion";
       return mlir::WalkResult::interrupt();

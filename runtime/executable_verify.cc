@@ -333,6 +333,8 @@ class IndexVerifier {
         return map ? Bad(field, "only a global section can have this") : CheckLaneReduce(field, step);
       case fb::StepBody::AllReduce:
         return map ? Bad(field, "only a global section can have this") : CheckAllReduce(field, step);
+      case fb::StepBody::ScatterAdd:
+        return map ? Bad(field, "only a global section can have this") : CheckScatterAdd(field, step);
       case fb::StepBody::CheckFinite:
         if (map) return Bad(field, "only a global section can have this");
         return NoLane(field, step);
@@ -389,6 +391,31 @@ class IndexVerifier {
       return Bad(field, "input and output differ in size");
     }
     if (from.space == fb::Space::Lane || to.space == fb::Space::Lane) return Bad(field, "lane slots cannot be copied");
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckScatterAdd(const std::string& field, const fb::StepT& step) const {
+    if (step.inputs.size() != 2 || step.outputs.size() != 1) {
+      return Bad(field, "needs updates and indices and has one output");
+    }
+    TD_RETURN_IF_ERROR(NoLane(field, step));
+    const fb::BufferT &updates = Buffer(step.inputs[0]), &indices = Buffer(step.inputs[1]);
+    const fb::BufferT& out = Buffer(step.outputs[0]);
+    if (updates.dtype != out.dtype || (out.dtype != fb::DType::Float32 && out.dtype != fb::DType::Float64)) {
+      return Bad(field, "updates and output must be of one floating-point type");
+    }
+    if (indices.dtype != fb::DType::Int32 && indices.dtype != fb::DType::Int64) {
+      return Bad(field, "indices must be int32 or int64");
+    }
+    if (out.row_bytes > 0 || (updates.row_bytes > 0) != (indices.row_bytes > 0)) {
+      return Bad(field, "both inputs are batched or neither is, and the output is not");
+    }
+    const int64_t rows = out.shape.empty() ? 0 : out.shape[0], elements = Elements(step.outputs[0]);
+    if (rows <= 0 || elements <= 0) return Bad(field, "the output has no rows");
+    const int64_t width = elements / rows, given = Elements(step.inputs[0]);
+    if (given % width != 0 || given / width != Elements(step.inputs[1])) {
+      return Bad(field, "updates, indices and rows do not fit together");
+    }
     return absl::OkStatus();
   }
 

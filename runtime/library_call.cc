@@ -1,5 +1,7 @@
 #include "runtime/library_call.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "base/dtype.h"
 
@@ -42,15 +44,39 @@ absl::Status CheckConvolution(const fb::LibraryCallT& c) {
   return absl::OkStatus();
 }
 
-absl::Status CheckMatMul(const fb::LibraryCallT& c) {
-  if (!Positive(c.x_shape, 2) || !Positive(c.kernel_shape, 2) || !Positive(c.y_shape, 2)) {
-    return Bad("x_shape, kernel_shape and y_shape must have 2 positive sizes");
+bool Positive(const std::vector<int64_t>& shape) { return shape.size() >= 2 && Positive(shape, shape.size()); }
+
+absl::Status CannotMultiply(const fb::LibraryCallT& c) {
+  return Bad(absl::StrCat("cannot multiply ", ShapeString(c.x_shape), " by ", ShapeString(c.kernel_shape), " into ",
+                          ShapeString(c.y_shape)));
+}
+
+// All dimensions but the last are rows: of x and y, or of x and the kernel, which are then summed up.
+absl::Status CheckRowsMatMul(const fb::LibraryCallT& c) {
+  std::vector<int64_t> rows(c.x_shape.begin(), c.x_shape.end() - 1), y = rows;
+  if (c.transpose_a) {
+    std::vector<int64_t> other(c.kernel_shape.begin(), c.kernel_shape.end() - 1);
+    if (c.transpose_b || rows != other) return CannotMultiply(c);
+    y = {c.x_shape.back(), c.kernel_shape.back()};
+  } else {
+    if (c.kernel_shape.size() != 2 || c.kernel_shape[c.transpose_b ? 1 : 0] != c.x_shape.back()) {
+      return CannotMultiply(c);
+    }
+    y.push_back(c.kernel_shape[c.transpose_b ? 0 : 1]);
   }
+  return c.y_shape == y ? absl::OkStatus() : CannotMultiply(c);
+}
+
+absl::Status CheckMatMul(const fb::LibraryCallT& c) {
+  if (!Positive(c.x_shape) || !Positive(c.kernel_shape) || !Positive(c.y_shape)) {
+    return Bad("x_shape, kernel_shape and y_shape must have 2 or more positive sizes");
+  }
+  if (c.x_shape.size() > 2 || c.kernel_shape.size() > 2) return CheckRowsMatMul(c);
+  if (c.y_shape.size() != 2) return CannotMultiply(c);
   int64_t m = c.x_shape[c.transpose_a ? 1 : 0], k = c.x_shape[c.transpose_a ? 0 : 1];
   int64_t kb = c.kernel_shape[c.transpose_b ? 1 : 0], n = c.kernel_shape[c.transpose_b ? 0 : 1];
   if (k != kb || c.y_shape[0] != m || c.y_shape[1] != n) {
-    return Bad(absl::StrCat("cannot multiply ", ShapeString(c.x_shape), " by ", ShapeString(c.kernel_shape), " into ",
-                            ShapeString(c.y_shape)));
+    return CannotMultiply(c);
   }
   return absl::OkStatus();
 }
@@ -67,6 +93,40 @@ absl::Status CheckTypes(const fb::LibraryCallT& c, fb::Primitive p) {
   if (a != b) return Bad("both operands must have one type");
   if (result != fb::DType::Float32 && result != a) return Bad("the result must have the operands' type or Float32");
   return absl::OkStatus();
+}
+
+// Equal leading dimensions, at least one, and matrices that fit.
+absl::Status CheckBatchMatMul(const fb::LibraryCallT& c) {
+  size_t rank = c.x_shape.size();
+  if (!Positive(c.x_shape) || !Positive(c.kernel_shape) || !Positive(c.y_shape) || rank < 3 ||
+      c.kernel_shape.size() != rank || c.y_shape.size() != rank) {
+    return Bad("x_shape, kernel_shape and y_shape must have equally many positive sizes, at least 3");
+  }
+  if (rank < 4 && (c.swap_x || c.swap_kernel || c.swap_y)) return Bad("swapped operands need 4 sizes");
+  auto stored = [&](std::vector<int64_t> shape, bool swap, bool transpose) {
+    if (swap) std::swap(shape[rank - 3], shape[rank - 2]);
+    if (transpose) std::swap(shape[rank - 2], shape[rank - 1]);
+    return shape;
+  };
+  std::vector<int64_t> x = stored(c.x_shape, c.swap_x, c.transpose_a);
+  std::vector<int64_t> kernel = stored(c.kernel_shape, c.swap_kernel, c.transpose_b);
+  std::vector<int64_t> y = stored(c.y_shape, c.swap_y, false);
+  if (x[rank - 1] != kernel[rank - 2]) return CannotMultiply(c);
+  x[rank - 1] = kernel[rank - 1];
+  kernel[rank - 2] = x[rank - 2];
+  if (x != y || kernel != y) return CannotMultiply(c);
+  return absl::OkStatus();
+}
+
+absl::Status CheckShapes(const fb::LibraryCallT& c, fb::Primitive primitive) {
+  switch (primitive) {
+    case fb::Primitive::MatMul:
+      return CheckMatMul(c);
+    case fb::Primitive::BatchMatMul:
+      return CheckBatchMatMul(c);
+    default:
+      return CheckConvolution(c);
+  }
 }
 
 }  // namespace
@@ -93,7 +153,7 @@ absl::StatusOr<LibraryOperands> CheckLibraryCall(const fb::LibraryCallT& c) {
       return Bad("packed_for must be a primitive with a kernel operand");
     }
   }
-  absl::Status shapes = p == Primitive::MatMul ? CheckMatMul(c) : CheckConvolution(c);
+  absl::Status shapes = CheckShapes(c, p);
   if (!shapes.ok()) return shapes;
   if (absl::Status types = CheckTypes(c, p); !types.ok()) return types;
   const fb::DType x = LibraryType(c.x_dtype), y = LibraryType(c.y_dtype);
@@ -111,6 +171,13 @@ absl::StatusOr<LibraryOperands> CheckLibraryCall(const fb::LibraryCallT& c) {
       operands.input_types = {x, k};
       if (bias) operands.inputs.push_back({c.y_shape.back()});
       if (bias) operands.input_types.push_back(fb::DType::Float32);
+      operands.outputs = {c.y_shape};
+      operands.output_types = {y};
+      break;
+    case Primitive::BatchMatMul:
+      if (c.packed) return Bad("BatchMatMul has no operand to pack");
+      operands.inputs = {c.x_shape, c.kernel_shape};
+      operands.input_types = {x, k};
       operands.outputs = {c.y_shape};
       operands.output_types = {y};
       break;

@@ -1,13 +1,11 @@
 #include "graph/ir/gather.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/build.h"
 #include "graph/ir/reference_util.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #define GET_OP_CLASSES
 #include "graph/ir/gather.cc.inc"
@@ -91,8 +89,7 @@ llvm::LogicalResult ScatterAddOp::verify() {
   return success();
 }
 
-BatchRule ScatterAddOp::getBatchRule() { return BatchRule::kBatchSum; }
-FusionKind ScatterAddOp::getFusionKind() { return FusionKind::kReduce; }
+BatchRule ScatterAddOp::getBatchRule() { return BatchRule::kScatter; }
 
 absl::Status ScatterAddOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
                                     std::vector<RefTensor>& results) {
@@ -113,40 +110,6 @@ llvm::LogicalResult ScatterAddOp::buildGradient(mlir::OpBuilder& b, mlir::ValueR
                                                 llvm::SmallVectorImpl<Value>& operand_grads) {
   operand_grads[0] = b.create<GatherOp>(getLoc(), grads[0], getIndices());
   return success();
-}
-
-// The sum over all positions of `indices` (but the batch: the first of `indices` is then the row) of the updates for
-// this row of the result.
-Value ScatterAddOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices) {
-  mlir::OpBuilder& b = c.builder();
-  mlir::Location l = c.loc();
-  bool batched = IsBatched(getIndices().getType());
-  RankedTensorType type = TypeOf(getIndices());
-  mlir::ValueRange element = indices.drop_front(batched);
-  llvm::SmallVector<Value> position(type.getRank());
-  if (batched) position[0] = indices[0];
-  mlir::Type t = TypeOf(getOutput()).getElementType();
-  Value zero = b.create<arith::ConstantOp>(l, b.getFloatAttr(t, 0.0));
-  std::function<Value(int64_t, Value)> loop = [&](int64_t d, Value sum) -> Value {
-    if (d == type.getRank()) {
-      Value k = c.Operand(1, position);
-      Value row = b.create<arith::IndexCastOp>(l, k.getType(), element[0]);
-      llvm::SmallVector<Value> at(position);
-      llvm::append_range(at, element.drop_front());
-      Value hit = b.create<arith::CmpIOp>(l, arith::CmpIPredicate::eq, k, row);
-      Value x = b.create<arith::SelectOp>(l, hit, c.Operand(0, at), zero);
-      return b.create<arith::AddFOp>(l, sum, x);
-    }
-    auto bound = [&](int64_t i) -> Value { return b.create<arith::ConstantIndexOp>(l, i); };
-    auto f = b.create<mlir::scf::ForOp>(l, bound(0), bound(type.getDimSize(d)), bound(1), mlir::ValueRange(sum));
-    mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(f.getBody());
-    position[d] = f.getInductionVar();
-    Value inner = loop(d + 1, f.getRegionIterArgs()[0]);
-    b.create<mlir::scf::YieldOp>(l, inner);
-    return f.getResult(0);
-  };
-  return loop(batched ? 1 : 0, zero);
 }
 
 }  // namespace tandem::td

@@ -8,7 +8,7 @@ def Td_GatherOp : Td_Op<"gather", [
   let summary = "rows of `params` by index";
   let description = [{
     Element [i..., j...] is params[indices[i...], j...]. An index out of range takes the nearest row in generated code;
-    the interpreter reports it.
+    the interpreter reports it, and so does the estimator for indices that are an input.
     ```mlir
     %e = td.gather %table, %ids : (tensor<1000x16xf32>, tensor<?x7xi64>) -> tensor<?x7x16xf32>
     ```
@@ -20,10 +20,12 @@ def Td_GatherOp : Td_Op<"gather", [
 
 def Td_ScatterAddOp : Td_Op<"scatter_add", [
     Pure, DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
-    DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_ElementalOp>]> {
+    DeclareOpInterfaceMethods<Td_BatchOp>]> {
   let summary = "adds rows of `updates` into zeros by index: the gradient of gather";
   let description = [{
-    Row n of the result is the sum of the updates[i...] with indices[i...] = n; an index out of range adds nothing.
+    Row n of the result is the sum of the updates[i...] with indices[i...] = n; an index out of range adds nothing. It is
+    a step of its own, once per device and behind the map that makes the updates: a lane touches few rows of a large
+    table, and a slot of the table's size per lane would cost more than the step. Sums follow the reduction tree.
     ```mlir
     %d = td.scatter_add %dy, %ids : (tensor<?x7x16xf32>, tensor<?x7xi64>) -> tensor<1000x16xf32>
     ```

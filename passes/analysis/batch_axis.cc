@@ -17,7 +17,11 @@ td::BatchRule BatchRuleOf(mlir::Operation* op) {
 }
 
 bool BatchAxis::IsMapOp(mlir::Operation* op) const {
-  return AnyBatched(op->getOperandTypes()) || AnyBatched(op->getResultTypes());
+  return !ReadsAllRows(op) && (AnyBatched(op->getOperandTypes()) || AnyBatched(op->getResultTypes()));
+}
+
+bool BatchAxis::ReadsAllRows(mlir::Operation* op) {
+  return AnyBatched(op->getOperandTypes()) && BatchRuleOf(op) == td::BatchRule::kScatter;
 }
 
 bool BatchAxis::CreatesBatch(mlir::Operation* op) const {
@@ -28,7 +32,10 @@ BatchAxis::BatchAxis(mlir::func::FuncOp step) {
   llvm::DenseMap<mlir::Value, int> available;
   for (mlir::Operation& op : step.getBody().front().without_terminator()) {
     int level = 0;
-    for (mlir::Value v : op.getOperands()) level = std::max(level, available.lookup(v));
+    const bool reads_all_rows = ReadsAllRows(&op);
+    for (mlir::Value v : op.getOperands()) {
+      level = std::max(level, available.lookup(v) + (reads_all_rows && td::IsBatched(v.getType()) ? 1 : 0));
+    }
     levels_[&op] = level;
     bool map_op = IsMapOp(&op);
     if (map_op) {

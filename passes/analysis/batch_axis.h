@@ -14,10 +14,12 @@ class BatchAxis {
  public:
   explicit BatchAxis(mlir::func::FuncOp step);
 
-  // The op has a batched operand or result, so that it belongs to a shard map.
+  // The op has a batched operand or result and is computed by shards, so that it belongs to a shard map.
   bool IsMapOp(mlir::Operation* op) const;
   // The op makes a batched value from unbatched ones; it is repeated in every map that needs it.
   bool CreatesBatch(mlir::Operation* op) const;
+  // The op reads all rows of batched values at the top level, behind the map that makes them.
+  static bool ReadsAllRows(mlir::Operation* op);
   // The map (for a map op) or the top-level segment before that map (for any other op).
   int Level(mlir::Operation* op) const { return levels_.lookup(op); }
   int num_levels() const { return num_levels_; }

@@ -141,3 +141,23 @@ func.func @step(%x: tensor<?x8xf32>, %v: tensor<8xf32>) -> tensor<8xf32> {
   %n = td.sub %v, %g : tensor<8xf32>
   return %n : tensor<8xf32>
 }
+
+// -----
+
+// A gradient of another shape than its variable is a view of the map's result: the update stays flat.
+// CHECK-LABEL: func.func @update
+// CHECK: %[[G:.*]] = td.map_shards
+// CHECK: %[[V:.*]] = td.reshape %[[G]] : tensor<8xf32> -> tensor<2x4xf32>
+// CHECK: td.launch @kernel_1({{.*}}%[[V]]
+// CHECK: td.kernel = "flat"
+// CHECK-NOT: td.reshape
+func.func @update(%x: tensor<?x8xf32>, %v: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %g = td.map_shards (%x : tensor<?x8xf32>) reduce ["sum"] scope ["global"] lanes 4 rows 8 shard 8 -> (tensor<8xf32>) {
+  ^bb0(%xs: tensor<?x8xf32>):
+    %s = td.reduce "sum", %xs axes [0] : tensor<?x8xf32> -> tensor<8xf32>
+    td.yield %s : tensor<8xf32>
+  }
+  %r = td.reshape %g : tensor<8xf32> -> tensor<2x4xf32>
+  %n = td.sub %v, %r : tensor<2x4xf32>
+  return %n : tensor<2x4xf32>
+}

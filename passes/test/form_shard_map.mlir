@@ -89,3 +89,23 @@ module attributes {td.batch = 8 : i64, td.machine_model = "zen4", td.replicas = 
     return %dw : tensor<2048x2048xf32>
   }
 }
+
+// -----
+
+// The gradient of a lookup reads all rows at once, behind the map; the map keeps its operands, an input by a copy.
+// CHECK-LABEL: func.func @step(%arg0: tensor<?x3x4xf32>, %arg1: tensor<?x3xi32>)
+// CHECK: %[[MAP:.*]]:2 = td.map_shards
+// CHECK-SAME: reduce ["keep", "keep"]
+// CHECK: td.tanh
+// CHECK: td.copy
+// CHECK-NOT: td.scatter_add
+// CHECK: td.yield
+// CHECK: %[[D:.*]] = td.scatter_add %[[MAP]]#{{[01]}}, %[[MAP]]#{{[01]}}
+// CHECK: return %[[D]]
+module attributes {td.batch = 16 : i64} {
+  func.func @step(%x: tensor<?x3x4xf32>, %i: tensor<?x3xi32>) -> tensor<9x4xf32> {
+    %t = td.tanh %x : tensor<?x3x4xf32>
+    %d = td.scatter_add %t, %i : (tensor<?x3x4xf32>, tensor<?x3xi32>) -> tensor<9x4xf32>
+    return %d : tensor<9x4xf32>
+  }
+}

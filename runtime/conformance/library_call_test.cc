@@ -281,6 +281,75 @@ TEST(LibraryCallTest, MixedOperandTypesAreErrors) {
   EXPECT_EQ(OneDnnPrimitive::Create(call, 1).status().message(), "the result must have the operands' type or Float32");
 }
 
+TEST(LibraryCallTest, MatMulOverTheLastDimension) {
+  fb::LibraryCallT call;
+  call.primitive = fb::Primitive::MatMul;
+  call.x_shape = {2, 3, 5};
+  call.kernel_shape = {5, 7};
+  call.y_shape = {2, 3, 7};
+  HostTensor x = Random(call.x_shape, 1), k = Random(call.kernel_shape, 2), y(DType::kFloat32, call.y_shape);
+  std::vector<double> want(2 * 3 * 7);
+  for (int64_t i = 0; i < 6 * 7 * 5; ++i) {
+    want[i / 35 * 7 + i % 7] += double{x.data<float>()[i / 7]} * k.data<float>()[i / 7 % 5 * 7 + i % 7];
+  }
+  call.packed = true;
+  RunCall(call, {x, Pack(call, k)}, y);
+  ExpectNear(y, want, "rows");
+  // The gradient to the kernel sums over both leading dimensions.
+  call.packed = false;
+  call.transpose_a = true;
+  call.kernel_shape = {2, 3, 7};
+  call.y_shape = {5, 7};
+  HostTensor dy = Random(call.kernel_shape, 3), dk(DType::kFloat32, call.y_shape);
+  std::vector<double> gradient(5 * 7);
+  for (int64_t i = 0; i < 6 * 7 * 5; ++i) {
+    gradient[i / 7 % 5 * 7 + i % 7] += double{x.data<float>()[i / 7]} * dy.data<float>()[i / 35 * 7 + i % 7];
+  }
+  RunCall(call, {x, dy}, dk);
+  ExpectNear(dk, gradient, "sum over rows");
+}
+
+TEST(LibraryCallTest, BatchMatMul) {
+  // Batch, heads, m, k, n.
+  const std::vector<std::vector<int64_t>> sizes = {{2, 4, 16, 8, 12}, {1, 1, 5, 7, 3}, {3, 2, 1, 4, 6},
+                                                   {3, 2, 4, 1, 6},   {2, 3, 4, 6, 1}, {1, 2, 33, 64, 17}};
+  for (const auto& s : sizes) {
+    const int64_t batch = s[0], heads = s[1], m = s[2], k = s[3], n = s[4];
+    auto shape = [&](int64_t rows, int64_t columns, bool swap, bool transpose) {
+      if (transpose) std::swap(rows, columns);
+      return swap ? Shape{batch, rows, heads, columns} : Shape{batch, heads, rows, columns};
+    };
+    auto at = [&](const Shape& stored, bool swap, bool transpose, int64_t b, int64_t h, int64_t r, int64_t c) {
+      if (transpose) std::swap(r, c);
+      return swap ? ((b * stored[1] + r) * heads + h) * stored[3] + c
+                  : ((b * heads + h) * stored[2] + r) * stored[3] + c;
+    };
+    for (int flags = 0; flags < 32; ++flags) {
+      fb::LibraryCallT call;
+      call.primitive = fb::Primitive::BatchMatMul;
+      call.transpose_a = flags & 1;
+      call.transpose_b = flags & 2;
+      call.swap_x = flags & 4;
+      call.swap_kernel = flags & 8;
+      call.swap_y = flags & 16;
+      call.x_shape = shape(m, k, call.swap_x, call.transpose_a);
+      call.kernel_shape = shape(k, n, call.swap_kernel, call.transpose_b);
+      call.y_shape = shape(m, n, call.swap_y, false);
+      HostTensor a = Random(call.x_shape, 1), b = Random(call.kernel_shape, 2), y(DType::kFloat32, call.y_shape);
+      std::vector<double> want(y.num_elements());
+      for (int64_t i = 0; i < batch * heads * m * n * k; ++i) {
+        int64_t p = i % k, column = i / k % n, row = i / k / n % m, h = i / k / n / m % heads,
+                e = i / k / n / m / heads;
+        want[at(call.y_shape, call.swap_y, false, e, h, row, column)] +=
+            double{a.data<float>()[at(call.x_shape, call.swap_x, call.transpose_a, e, h, row, p)]} *
+            b.data<float>()[at(call.kernel_shape, call.swap_kernel, call.transpose_b, e, h, p, column)];
+      }
+      RunCall(call, {a, b}, y);
+      ExpectNear(y, want, absl::StrCat(m, "x", k, "x", n, " flags ", flags));
+    }
+  }
+}
+
 TEST(LibraryCallTest, BadCallsAreErrors) {
   fb::LibraryCallT call = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
   call.y_shape[1] = 4;

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "absl/container/inlined_vector.h"
+#include "runtime/cpu/scatter_add.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
@@ -82,6 +83,9 @@ class GlobalStep {
       case fb::StepBody::AllReduce:
         p_.reduce == fb::ReduceKind::Moments ? AllReduceMoments(piece) : AllReduce(piece);
         break;
+      case fb::StepBody::ScatterAdd:
+        Scatter(device, piece);
+        break;
       case fb::StepBody::CheckFinite:
         // The values of a replica without rows are not defined.
         if (any_rows_ && state_.devices[device].rows == 0) break;
@@ -116,6 +120,24 @@ class GlobalStep {
   }
 
   bool Present(size_t device) const { return state_.devices[device].rows > 0; }
+
+  void Scatter(int device, const Piece& piece) {
+    ShardContext context = At(device);
+    const Operand &updates = p_.inputs[0], &indices = p_.inputs[1];
+    ScatterSource source;
+    source.updates = context.Address(updates);
+    source.indices = context.Address(indices);
+    source.dtype = updates.dtype;
+    source.index_dtype = indices.dtype;
+    source.width = p_.width;
+    source.count = indices.elements;
+    if (indices.row_bytes > 0) {
+      source.count *= state_.devices[device].rows;
+      source.lane_count = indices.elements * state_.rows_per_lane;
+      source.lanes = state_.lanes_per_replica;
+    }
+    ScatterAddRows(source, piece.begin / p_.width, piece.end / p_.width, ElementAddress(device, p_.outputs[0], 0));
+  }
 
   void ReduceLanes(int device, const Piece& piece) {
     const Operand& in = p_.inputs[piece.item];

@@ -160,13 +160,16 @@ struct Convolution {
 
 struct MatMul {
   explicit MatMul(const fb::LibraryCallT& c)
-      : a({c.y_shape[0], c.x_shape[c.transpose_a ? 0 : 1]}, TypeOf(c.x_dtype), c.transpose_a ? Tag::ba : Tag::ab),
-        plain(KernelDims(c), TypeOf(c.kernel_dtype), c.transpose_b ? Tag::ba : Tag::ab),
-        any(KernelDims(c), TypeOf(c.kernel_dtype), Tag::any),
-        bias({1, c.y_shape[1]}, kF32, Tag::ab),
-        y({c.y_shape[0], c.y_shape[1]}, TypeOf(c.y_dtype), Tag::ab) {}
-  static memory::dims KernelDims(const fb::LibraryCallT& c) {
-    return {c.kernel_shape[c.transpose_b ? 1 : 0], c.y_shape[1]};
+      : a(Dims(c.x_shape, c.transpose_a), TypeOf(c.x_dtype), c.transpose_a ? Tag::ba : Tag::ab),
+        plain(Dims(c.kernel_shape, c.transpose_b), TypeOf(c.kernel_dtype), c.transpose_b ? Tag::ba : Tag::ab),
+        any(Dims(c.kernel_shape, c.transpose_b), TypeOf(c.kernel_dtype), Tag::any),
+        bias({1, c.y_shape.back()}, kF32, Tag::ab),
+        y(Dims(c.y_shape, false), TypeOf(c.y_dtype), Tag::ab) {}
+  // All dimensions but the last are rows.
+  static memory::dims Dims(const std::vector<int64_t>& shape, bool transpose) {
+    int64_t rows = 1;
+    for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+    return transpose ? memory::dims{shape.back(), rows} : memory::dims{rows, shape.back()};
   }
   dnnl::matmul::primitive_desc Make(const memory::desc& b, bool with_bias, const dnnl::primitive_attr& attr) const {
     if (with_bias) return {Engine(), a, b, bias, y, attr};
@@ -174,6 +177,34 @@ struct MatMul {
   }
 
   memory::desc a, plain, any, bias, y;
+};
+
+// oneDNN takes operands with any strides: nothing is transposed or swapped in memory.
+struct BatchMatMul {
+  explicit BatchMatMul(const fb::LibraryCallT& c)
+      : a(Desc(c.x_shape, TypeOf(c.x_dtype), c.swap_x, c.transpose_a)),
+        b(Desc(c.kernel_shape, TypeOf(c.kernel_dtype), c.swap_kernel, c.transpose_b)),
+        y(Desc(c.y_shape, TypeOf(c.y_dtype), c.swap_y, false)) {}
+  // [leading dimensions but one, the last of them, rows, columns].
+  static memory::desc Desc(const std::vector<int64_t>& stored, memory::data_type type, bool swap, bool transpose) {
+    size_t rank = stored.size();
+    int64_t batches = 1;
+    for (size_t i = 0; i + 3 < rank; ++i) batches *= stored[i];
+    int64_t heads = stored[swap ? rank - 2 : rank - 3], rows = stored[swap ? rank - 3 : rank - 2];
+    int64_t columns = stored[rank - 1], row_stride = columns, column_stride = 1, head_stride = rows * columns;
+    int64_t batch_stride = heads * rows * columns;
+    if (swap) {
+      row_stride = heads * columns;
+      head_stride = columns;
+    }
+    if (transpose) {
+      std::swap(rows, columns);
+      std::swap(row_stride, column_stride);
+    }
+    return {{batches, heads, rows, columns}, type, memory::dims{batch_stride, head_stride, row_stride, column_stride}};
+  }
+
+  memory::desc a, b, y;
 };
 
 // The packed layout of a kernel operand. It is asked for without epilogue, so that producer and consumer always agree.
@@ -259,6 +290,16 @@ Plan MakePlan(const fb::LibraryCallT& c) {
       AddWithKernel(
           plan, c, m.plain, [&](const memory::desc& k) { return m.Make(k, HasBias(c), attr); },
           static_cast<dnnl::matmul*>(nullptr), std::move(others));
+      break;
+    }
+    case fb::Primitive::BatchMatMul: {
+      BatchMatMul m(c);
+      dnnl::matmul::primitive_desc pd(Engine(), m.a, m.b, m.y, attr);
+      plan.implementation = pd.impl_info_str();
+      plan.AddStage(dnnl::matmul(pd), pd,
+                    {{DNNL_ARG_SRC, Source::kInput0, m.a},
+                     {DNNL_ARG_WEIGHTS, Source::kInput1, m.b},
+                     {DNNL_ARG_DST, Source::kOutput, m.y}});
       break;
     }
     case fb::Primitive::PackWeights: {
@@ -362,8 +403,8 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
 absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) {
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
   fb::Primitive primitive = call.primitive == fb::Primitive::PackWeights ? call.packed_for : call.primitive;
-  if (primitive == fb::Primitive::Conv2DFilterGrad)
-    return absl::InvalidArgumentError("a filter gradient packs nothing");
+  if (primitive == fb::Primitive::Conv2DFilterGrad || primitive == fb::Primitive::BatchMatMul)
+    return absl::InvalidArgumentError("a filter gradient or batched product packs nothing");
   OneOmpThread one;
   try {
     return PackedDesc(call, primitive).get_size();

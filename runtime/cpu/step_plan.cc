@@ -14,6 +14,7 @@ namespace {
 
 // Elements of one task of a global step: some microseconds of work.
 constexpr int64_t kTaskElements = 8192;
+constexpr int64_t kScatterPieces = 64;
 // Below this many elements read, waking a thread costs more than it saves.
 constexpr int64_t kInlineElements = 32768;
 // The same for all that a map section touches, whose kernels do more with an element.
@@ -114,6 +115,9 @@ class Planner {
         PlanReduce(p);
         fan_in = executable_.num_replicas();
         break;
+      case fb::StepBody::ScatterAdd:
+        PlanScatterAdd(step, p);
+        break;
       case fb::StepBody::CheckFinite:
         for (size_t i = 0; i < p.inputs.size(); ++i) {
           bool floating = p.inputs[i].dtype == DType::kFloat32 || p.inputs[i].dtype == DType::kFloat64;
@@ -147,6 +151,14 @@ class Planner {
     }
     plan_.staging_bytes = std::max(plan_.staging_bytes, staging);
     return absl::OkStatus();
+  }
+
+  // Pieces are whole rows of the table; each looks through all indices, so there are not many.
+  void PlanScatterAdd(const fb::StepT& step, PlannedStep& p) const {
+    const int64_t rows = program_.buffers[step.outputs[0]]->shape[0];
+    p.width = p.outputs[0].elements / rows;
+    const int64_t piece_rows = std::max((rows + kScatterPieces - 1) / kScatterPieces, kTaskElements / p.width + 1);
+    AddPieces(p, 0, p.outputs[0].elements, piece_rows * p.width);
   }
 
   static void PlanReduce(PlannedStep& p) {

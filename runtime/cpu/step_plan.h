@@ -48,6 +48,8 @@ struct PlannedStep {
   bool reduces_batch = false;
   // LaneReduce, AllReduce
   fb::ReduceKind reduce = fb::ReduceKind::Sum;
+  // ScatterAdd: elements of a row of the table.
+  int64_t width = 0;
   // Global sections: task t is pieces [tasks[t], tasks[t + 1]).
   std::vector<Piece> pieces;
   std::vector<int> tasks;
