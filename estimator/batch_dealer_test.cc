@@ -103,6 +103,9 @@ TEST(BatchDealer, LabelsOutOfRangeAreBadData) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("label 10 in row 1"));
   EXPECT_FALSE(CheckLabels(HostTensor::FromVector<int64_t>({1}, {-1}), {"y", 10}).ok());
   EXPECT_TRUE(CheckLabels(HostTensor::FromVector<float>({1}, {77}), {"y", 10}).ok());
+  const HostTensor words = HostTensor::FromVector<int32_t>({2, 3}, {0, 1, 2, 3, 40, 5});
+  EXPECT_THAT(std::string(CheckLabels(words, {"words", 10, /*table=*/true}).message()),
+              HasSubstr("index 40, element 1 of row 1 of its batch"));
 }
 
 }  // namespace

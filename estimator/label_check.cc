@@ -11,6 +11,13 @@ absl::Status CheckValues(const HostTensor& labels, const LabelRange& range) {
   for (int64_t i = 0; i < labels.num_elements(); ++i) {
     const int64_t label = static_cast<int64_t>(values[i]);
     if (label >= 0 && label < range.classes) continue;
+    if (range.table) {
+      const int64_t per_row = labels.num_elements() / labels.shape()[0];
+      return absl::OutOfRangeError(absl::StrCat(
+          "component \"", range.component, "\" of the input: index ", label, ", element ", i % per_row, " of row ",
+          i / per_row, " of its batch, is not one of the ", range.classes, " rows 0 to ", range.classes - 1,
+          " of the table that it looks up; correct the data, or give the embedding a larger `input_dim`"));
+    }
     return absl::OutOfRangeError(
         absl::StrCat("component \"", range.component, "\" of the input: label ", label, " in row ", i,
                      " of its batch is not one of the ", range.classes, " classes 0 to ", range.classes - 1,

@@ -1,4 +1,4 @@
-// Labels must be classes: checked on the host, where a batch enters a step.
+// Labels must be classes, indices rows of their table: checked on the host, where a batch enters a step.
 #ifndef TANDEM_ESTIMATOR_LABEL_CHECK_H_
 #define TANDEM_ESTIMATOR_LABEL_CHECK_H_
 
@@ -14,6 +14,7 @@ namespace tandem {
 struct LabelRange {
   std::string component;  // of the dataset
   int64_t classes = 0;    // labels are 0 .. classes - 1
+  bool table = false;     // they are indices of the rows of a table (an embedding)
 };
 
 // OutOfRange, with the first offending row and its value, when an element of an integer tensor is not a class. Tensors

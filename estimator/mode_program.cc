@@ -108,8 +108,8 @@ std::vector<LabelRange> ModeProgram::label_ranges() const {
     for (const ComponentSpec& component : components_) {
       if (component.name != input->name) continue;
       // Asking again for an input returns the one that the model_fn used.
-      const int64_t range = IndexRange(graph_->Input(component.name, component.dtype, component.shape));
-      if (range > 0) ranges.push_back({component.name, range});
+      const IndexRange range = IndexRangeOf(graph_->Input(component.name, component.dtype, component.shape));
+      if (range.size > 0) ranges.push_back({component.name, range.size, range.table});
     }
   }
   return ranges;

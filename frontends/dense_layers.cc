@@ -10,10 +10,13 @@
 namespace tandem::layers {
 
 Tensor Dense(const Tensor& x, const DenseOptions& options, SourceLocation loc) {
-  LayerScope layer(x, "Dense", "dense", options.name, 2, loc);
+  LayerScope layer(x, "Dense", "dense", options.name, 0, loc);
   if (!layer.ok() || !layer.CheckPositive("units", options.units)) return layer.Failed();
-  Tensor kernel = layer.Weight("kernel", {x.shape()[1], options.units}, options.kernel_initializer, options.trainable,
-                               options.kernel_regularizer);
+  if (x.rank() < 2) {
+    return layer.Fail(absl::StrCat("needs an input of shape [b, ..., features], got ", ShapeString(x.shape())));
+  }
+  Tensor kernel = layer.Weight("kernel", {x.shape().back(), options.units}, options.kernel_initializer,
+                               options.trainable, options.kernel_regularizer);
   if (!layer.ok()) return layer.Failed();
   Tensor y = MatMul(x, kernel, false, false, loc);
   if (options.use_bias) {

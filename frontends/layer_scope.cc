@@ -8,13 +8,20 @@
 namespace tandem::layers {
 
 LayerScope::LayerScope(const Tensor& x, absl::string_view layer, absl::string_view base, const std::string& name,
-                       int rank, SourceLocation loc)
+                       int rank, SourceLocation loc, bool takes_indices)
     : layer_(layer), loc_(loc), dtype_(x.dtype()), graph_(frontends::CommonGraph(layer, {{"x", x}}, loc)), failed_(x) {
   if (graph_ == nullptr) {
     failed_ = Tensor();
     return;
   }
-  if (!frontends::IsFloat(dtype_)) {
+  if (takes_indices) {
+    if (dtype_ != DType::kInt32 && dtype_ != DType::kInt64) {
+      Fail(absl::StrCat("needs int32 or int64 indices, got ", frontends::TypeString(x),
+                        "; convert them with Cast(x, DType::kInt32)"));
+      return;
+    }
+    dtype_ = DType::kFloat32;
+  } else if (!frontends::IsFloat(dtype_)) {
     Fail(absl::StrCat("needs a floating-point input, got ", frontends::TypeString(x),
                       "; convert it with Cast(x, DType::kFloat32)"));
     return;

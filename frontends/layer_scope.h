@@ -19,8 +19,9 @@ class LayerScope {
  public:
   // `layer` is the class ("Conv2D"), `base` its default name ("conv2d"), `name` the user's or empty. `x` must be a
   // floating-point tensor of a graph with known sizes but for the batch; rank as given by `rank` (0: any from 1).
+  // With `takes_indices` x is an int32 or int64 tensor instead, and variables are float32.
   LayerScope(const Tensor& x, absl::string_view layer, absl::string_view base, const std::string& name, int rank,
-             SourceLocation loc);
+             SourceLocation loc, bool takes_indices = false);
 
   // False when an error was recorded or x is poisoned: the layer must return Failed().
   bool ok() const { return graph_ != nullptr; }
@@ -32,7 +33,7 @@ class LayerScope {
   // Records an error unless `value` > 0.
   bool CheckPositive(absl::string_view option, int64_t value);
 
-  // A variable of this layer with x's type.
+  // A variable of this layer with x's type. A name may have a part of its own: "query/kernel".
   Tensor Weight(absl::string_view name, Shape shape, const initializers::InitializerFn& initializer, bool trainable,
                 const Regularizer& regularizer = {});
 

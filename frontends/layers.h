@@ -68,7 +68,7 @@ struct DenseOptions {
   bool trainable = true;
   std::string name;  // default "dense", "dense_1", ...
 };
-// [b, in] -> [b, units].
+// [b, ..., in] -> [b, ..., units]: over the last axis.
 Tensor Dense(const Tensor& x, const DenseOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct DropoutOptions {
@@ -97,6 +97,55 @@ struct BatchNormalizationOptions {
 // when there was no example. Otherwise: with the moving averages. As TensorFlow's fused kernel does, images (rank 4)
 // put the unbiased variance n / (n - 1) into the moving average, n = examples * height * width; other ranks the biased.
 Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& options,
+                          SourceLocation loc = SourceLocation::Current());
+
+struct LayerNormalizationOptions {
+  double epsilon = 1e-3;  // added to the variance
+  bool center = true;     // has beta
+  bool scale = true;      // has gamma
+  bool trainable = true;
+  std::string name;  // default "layer_normalization", "layer_normalization_1", ...
+};
+// Normalises every row over the last axis with its mean and biased variance (Ba, Kiros and Hinton 2016), then times
+// gamma and plus beta, both [channels]: [b, ..., channels] -> the same.
+Tensor LayerNormalization(const Tensor& x, const LayerNormalizationOptions& options = {},
+                          SourceLocation loc = SourceLocation::Current());
+
+struct EmbeddingOptions {
+  int64_t input_dim = 0;   // required: rows of the table
+  int64_t output_dim = 0;  // required
+  initializers::InitializerFn embeddings_initializer = initializers::RandomUniform();
+  Regularizer embeddings_regularizer;
+  bool trainable = true;
+  std::string name;  // default "embedding", "embedding_1", ...
+};
+// Rows of the variable "embeddings" by int32 or int64 index: [b, ...] -> [b, ..., output_dim], float32. An index
+// outside of [0, input_dim) in an input of the model ends the run with an error that names it, as TensorFlow does;
+// where indices are computed, nothing checks them, and they take the nearest row.
+Tensor Embedding(const Tensor& indices, const EmbeddingOptions& options,
+                 SourceLocation loc = SourceLocation::Current());
+
+struct MultiHeadAttentionOptions {
+  int64_t num_heads = 0;  // required
+  int64_t key_dim = 0;    // required: size of queries and keys per head
+  int64_t value_dim = 0;  // size of values per head; 0: key_dim
+  double dropout = 0;     // of the attention weights
+  // Required with dropout: `mode == Mode::kTrain`.
+  std::optional<bool> training;
+  bool use_bias = true;
+  bool use_causal_mask = false;  // position t attends to positions up to t
+  initializers::InitializerFn kernel_initializer = initializers::GlorotUniform();
+  initializers::InitializerFn bias_initializer = initializers::Zeros();
+  Regularizer kernel_regularizer;
+  bool trainable = true;
+  std::string name;  // default "multi_head_attention", ...
+};
+// Attention of the positions of x to each other (Vaswani et al. 2017): [b, s, d] -> [b, s, d]. Scores are
+// query key^T / sqrt(key_dim). Variables as in Keras: "query/kernel", "key/kernel" [d, heads, key_dim], "value/kernel"
+// [d, heads, value_dim], "attention_output/kernel" [heads, value_dim, d], and their biases. `mask`, where given, is
+// boolean: [b, s] (which positions are attended to) or [b, s, s] (by query, then key); what it excludes gets the score
+// -1e9, as in Keras.
+Tensor MultiHeadAttention(const Tensor& x, const MultiHeadAttentionOptions& options, const Tensor& mask = Tensor(),
                           SourceLocation loc = SourceLocation::Current());
 
 // Activations as layers.

@@ -285,7 +285,6 @@ TEST(LayersTest, ErrorsSayWhatAndWhere) {
     const char* text;
   };
   const Case cases[] = {
-      {[](const Tensor& i, const Tensor&, const Tensor&) { layers::Dense(i, {.units = 1}); }, "layers::Flatten"},
       {[](const Tensor&, const Tensor& r, const Tensor&) { layers::Dense(r, {}); },
        "`units` must be at least 1, got 0"},
       {[](const Tensor&, const Tensor& r, const Tensor&) { layers::Conv2D(r, {.filters = 1, .kernel_size = 1}); },

@@ -1,4 +1,4 @@
-// Batch normalisation.
+// Batch and layer normalisation.
 #include "absl/strings/str_cat.h"
 #include "frontends/check.h"
 #include "frontends/layer_scope.h"
@@ -66,6 +66,23 @@ Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& opti
   Tensor scale = Rsqrt(Add(variance, options.epsilon, loc), loc);
   if (gamma.ok()) scale = Mul(scale, gamma, loc);
   Tensor y = Mul(Sub(x, mean, loc), scale, loc);
+  return beta.ok() ? Add(y, beta, loc) : y;
+}
+
+Tensor LayerNormalization(const Tensor& x, const LayerNormalizationOptions& options, SourceLocation loc) {
+  LayerScope layer(x, "LayerNormalization", "layer_normalization", options.name, 0, loc);
+  if (!layer.ok()) return layer.Failed();
+  if (x.rank() < 2) {
+    return layer.Fail(absl::StrCat("needs an input of shape [b, ..., channels], got ", ShapeString(x.shape())));
+  }
+  if (!(options.epsilon > 0)) return layer.Fail(absl::StrCat("`epsilon` must be positive, got ", options.epsilon));
+  const Shape channels = {x.shape().back()};
+  Tensor gamma, beta;
+  if (options.scale) gamma = layer.Weight("gamma", channels, initializers::Ones(), options.trainable);
+  if (options.center) beta = layer.Weight("beta", channels, initializers::Zeros(), options.trainable);
+  if (!layer.ok()) return layer.Failed();
+  Tensor y = LayerNorm(x, options.epsilon, loc);
+  if (gamma.ok()) y = Mul(y, gamma, loc);
   return beta.ok() ? Add(y, beta, loc) : y;
 }
 

@@ -8,10 +8,14 @@
 
 namespace tandem {
 
-// n when ops take the elements of `indices` (an input, perhaps cast or reshaped on the way) as indices 0 .. n - 1: the
-// labels of a sparse cross-entropy, the rows of a gather. The smallest n of several uses; 0 when there is none.
+// How ops use the elements of `indices` (an input, perhaps cast or reshaped on the way): the labels of a sparse
+// cross-entropy, the rows of a gather. The smallest range of several uses.
 // Compiled code does not check such indices, so whoever feeds them must.
-int64_t IndexRange(const Tensor& indices);
+struct IndexRange {
+  int64_t size = 0;    // indices are 0 .. size - 1; 0: nothing takes them as indices
+  bool table = false;  // they are rows of a table rather than classes
+};
+IndexRange IndexRangeOf(const Tensor& indices);
 
 }  // namespace tandem
 

@@ -35,7 +35,7 @@ class Tensor {
  private:
   friend class GraphBuilder;
   friend Tensor SoftmaxLogits(const Tensor& probabilities);
-  friend int64_t IndexRange(const Tensor& indices);
+  friend struct IndexRange IndexRangeOf(const Tensor& indices);
   Tensor(GraphBuilder* graph, void* value) : graph_(graph), value_(value) {}
 
   GraphBuilder* graph_ = nullptr;
