@@ -34,13 +34,14 @@
 #include "passes/compile.h"
 #include "runtime/session.h"
 
-ABSL_FLAG(std::string, model, "s0", "s0, s2, s4, linear, mlp, vgg16, resnet50 or matmul");
+ABSL_FLAG(std::string, model, "s0", "s0, s2, s4, linear, mlp, transformer, vgg16, resnet50 or matmul");
 ABSL_FLAG(int, batch, 0, "global batch size, divided among the devices; 0: the model's own");
 ABSL_FLAG(std::vector<std::string>, devices, (std::vector<std::string>{"cpu:0"}), "devices, one replica each");
 ABSL_FLAG(int, threads, 2, "threads of the step");
 ABSL_FLAG(std::string, precision, "float32", "float32, strict_float32 or mixed_bfloat16");
 ABSL_FLAG(bool, all_layers, false, "vgg16: train every layer, not the last block and the classifier only");
 ABSL_FLAG(int, image_size, 0, "height and width of the images of vgg16 and resnet50; 0: 224");
+ABSL_FLAG(int, lanes, 0, "lanes of the global batch; 0: the compiler chooses");
 ABSL_FLAG(int, shard_rows, 0, "examples per kernel call; 0: the compiler chooses");
 ABSL_FLAG(std::string, cache_dir, "", "folder for compiled programs; empty: none, every run compiles");
 ABSL_FLAG(bool, worker, false, "obey commands on standard input");
@@ -111,6 +112,7 @@ absl::StatusOr<Work> PrepareModel(bool time_steps) {
   TD_ASSIGN_OR_RETURN(options.precision, PrecisionFromName(absl::GetFlag(FLAGS_precision)));
   options.batch_per_replica = work.batch / replicas;
   options.threads = absl::GetFlag(FLAGS_threads);
+  options.lanes = absl::GetFlag(FLAGS_lanes);
   options.shard_rows = absl::GetFlag(FLAGS_shard_rows);
   options.cache_dir = absl::GetFlag(FLAGS_cache_dir);
 

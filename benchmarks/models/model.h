@@ -66,6 +66,7 @@ BenchModel MultiGpuModel();                             // s2: wide convnet with
 BenchModel MnistModel();                                // s4: small convnet, SGD
 BenchModel LinearModel();                               // linear: Dense 1, mean squared error, SGD
 BenchModel MlpModel();                                  // mlp: 784-1024-1024-1024-10, momentum
+BenchModel TransformerModel();                          // transformer: 2-layer encoder of 128 tokens, Adam
 BenchModel Vgg16Model(const ModelOptions& options);     // vgg16: without top, Flatten, Dense 4; momentum
 BenchModel Resnet50Model(const ModelOptions& options);  // resnet50: v1, 1000 classes, momentum
 

@@ -18,6 +18,7 @@ const std::vector<std::pair<std::string, Maker>>& Makers() {
       {"s4", [](const ModelOptions&) { return MnistModel(); }},
       {"linear", [](const ModelOptions&) { return LinearModel(); }},
       {"mlp", [](const ModelOptions&) { return MlpModel(); }},
+      {"transformer", [](const ModelOptions&) { return TransformerModel(); }},
       {"vgg16", Vgg16Model},
       {"resnet50", Resnet50Model},
   };

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "tests/compiled/encoder_model.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -59,6 +60,26 @@ TEST(SameBits, ConvnetOnAnyDevicesAndThreads) {
     SCOPED_TRACE(absl::StrCat(devices, " devices, ", threads, " threads"));
     ExpectSameBits(one,
                    Train(Convnet, {.devices = devices, .batch = 128 / devices, .threads = threads, .steps = 5}, 128));
+  }
+}
+
+// An embedding's gradient is a sum over all rows of a device, in the order of the tree.
+TEST(SameBits, EncoderOnAnyDevicesAndThreads) {
+  auto train = [](int devices, int threads, int64_t rows) {
+    return Train(EncoderModel,
+                 {.devices = devices,
+                  .batch = rows / devices,
+                  .threads = threads,
+                  .steps = 3,
+                  .ranges = {{"ids", {0, kEncoderVocabulary}}}},
+                 rows);
+  };
+  for (int64_t rows : {8, 48}) {
+    Trained one = train(1, 1, rows);
+    for (auto [devices, threads] : {std::pair(1, 2), {1, 3}, {2, 1}, {2, 3}, {4, 1}, {4, 2}}) {
+      SCOPED_TRACE(absl::StrCat(rows, " rows, ", devices, " devices, ", threads, " threads"));
+      ExpectSameBits(one, train(devices, threads, rows));
+    }
   }
 }
 

@@ -1,0 +1,46 @@
+// A Transformer encoder in the original order (Vaswani et al. 2017), without dropout.
+#include "benchmarks/models/model.h"
+#include "frontends/layers.h"
+#include "frontends/losses.h"
+#include "frontends/optimizers.h"
+#include "graph/ops.h"
+
+namespace tandem::benchmarks {
+namespace {
+
+constexpr int64_t kVocabulary = 8192, kPositions = 128, kWidth = 256, kHeads = 4, kHidden = 1024, kClasses = 10;
+constexpr double kEpsilon = 1e-5;
+
+// x = norm(x + attention(x)), x = norm(x + dense(gelu(dense(x)))).
+Tensor EncoderLayer(FlopCounter& flops, const Tensor& x) {
+  // Four projections, and the products of queries with keys and of weights with values.
+  flops.Layer(4.0 * kPositions * kWidth * kWidth);
+  flops.Layer(2.0 * kPositions * kPositions * kWidth);
+  Tensor attention = layers::MultiHeadAttention(x, {.num_heads = kHeads, .key_dim = kWidth / kHeads});
+  Tensor y = layers::LayerNormalization(x + attention, {.epsilon = kEpsilon});
+  flops.Layer(2.0 * kPositions * kWidth * kHidden);
+  Tensor hidden = layers::Dense(y, {.units = kHidden, .activation = Gelu});
+  return layers::LayerNormalization(y + layers::Dense(hidden, {.units = kWidth}), {.epsilon = kEpsilon});
+}
+
+}  // namespace
+
+BenchModel TransformerModel() {
+  return {.name = "transformer",
+          .default_batch = 16,
+          .inputs = {{"ids", DType::kInt32, {kPositions}, kVocabulary}, {"label", DType::kInt32, {}, kClasses}},
+          .build = [](GraphBuilder& graph, FlopCounter& flops) {
+            Tensor ids = graph.Input("ids", DType::kInt32, {kBatch, kPositions});
+            Tensor label = graph.Input("label", DType::kInt32, {kBatch});
+            flops.Layer(0);  // the embedding is trained, so that the first layer has a gradient to its input
+            Tensor x = layers::Embedding(ids, {.input_dim = kVocabulary, .output_dim = kWidth});
+            for (int i = 0; i < 2; ++i) x = EncoderLayer(flops, x);
+            flops.Layer(kWidth * kClasses);
+            Tensor logits = layers::Dense(ReduceMean(x, {1}), {.units = kClasses});
+            Tensor loss = losses::SparseSoftmaxCrossEntropy(label, logits);
+            graph.Output("loss", loss);
+            optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss);
+          }};
+}
+
+}  // namespace tandem::benchmarks
