@@ -31,7 +31,7 @@ func.func @folds(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf
 // -----
 
 func.func @exp_of_int(%x: tensor<3xi32>) {
-  // expected-error @+1 {{operand #0 must be ranked tensor of 32-bit float or 64-bit float values}}
+  // expected-error @+1 {{operand #0 must be ranked tensor of}}
   %0 = td.exp %x : tensor<3xi32>
   return
 }
