@@ -80,6 +80,9 @@ Tracer::Program& Tracer::ProgramOf(const Executable& executable) {
 void Tracer::AddStep(const Executable& executable, const StepLabel& label, const StepRecord& r, int thread,
                      int64_t global_step, double seconds) {
   const Cost cost = ExpectedCost(options_.machine, executable, label.info, r.rows, threads_);
+  // A global step runs for all devices, on all threads.
+  const double devices = label.info.map ? 1 : executable.num_replicas();
+  const double limit = LimitSeconds(cost) * devices / (label.info.map ? 1 : std::max(1, threads_));
   // A clock that ticks in coarse steps can give zero.
   const double time = std::max(seconds, 1e-9);
   std::string event = absl::StrCat(R"({"ph":"X","pid":1,"tid":)", thread + 1, R"(,"ts":)", Time(r.begin - origin_),
@@ -87,8 +90,9 @@ void Tracer::AddStep(const Executable& executable, const StepLabel& label, const
                                    R"(,"run":)", runs_, R"(,"device":)", r.device);
   if (r.lane >= 0) absl::StrAppend(&event, R"(,"lane":)", r.lane, R"(,"rows":)", r.rows);
   absl::StrAppendFormat(&event, R"(,"GFLOP/s":%.4g,"GB/s":%.4g,"bound":"%s","expected_us":%.4g,"of_limit":%.3g}})",
-                        1e-9 * label.info.work.Flops(r.rows) / time, 1e-9 * label.info.work.Bytes(r.rows) / time,
-                        BoundName(cost.bound), 1e6 * cost.seconds, LimitSeconds(cost) / time);
+                        1e-9 * devices * label.info.work.Flops(r.rows) / time,
+                        1e-9 * devices * label.info.work.Bytes(r.rows) / time, BoundName(cost.bound),
+                        1e6 * cost.seconds, limit / time);
   events_.push_back(std::move(event));
 }
 
