@@ -136,6 +136,11 @@ TEST(ExecutableTest, SemanticErrorsNameTheField) {
        [](fb::ExecutableT& e) {
          e.programs[0]->sections[1]->steps[0]->body.AsLaneReduce()->kind = fb::ReduceKind::Max;
        }},
+      // A sum by index needs updates and indices, and no lane slots; a map section has none.
+      {"sections[1].steps[0]",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[1]->steps[0]->body.Set(fb::ScatterAddT()); }},
+      {"sections[0].steps[0]",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.Set(fb::ScatterAddT()); }},
       {"sections[1].steps[1].collective",
        [](fb::ExecutableT& e) { e.programs[0]->sections[1]->steps[1]->body.AsAllReduce()->collective = 9; }},
       {"sections[1].steps[1].location", [](fb::ExecutableT& e) { e.programs[0]->sections[1]->steps[1]->location = 9; }},
