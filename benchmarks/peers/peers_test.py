@@ -202,6 +202,8 @@ def bad_flags():
     assert '"s9" is none of s0' in drive("--models=s9", expect=2)
     assert '"mxnet" is none of tf.estimator' in drive("--peers=mxnet", expect=2)
     assert "is not built" in drive("--model_bench=/nowhere", expect=2)
+    out = drive("--models=linear", "--peers=none", "--model_bench=/bin/false", expect=1)
+    assert "matmul: ended with 1" in out and "/bin/false does not work" in out, out
 
 
 def measures_tandem():
