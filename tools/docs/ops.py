@@ -15,6 +15,7 @@ FAMILIES = [
     ("gather", "Rows by index"),
     ("reduce", "Reductions"),
     ("contract", "Matmul and convolution"),
+    ("winograd", "Convolutions by fewer multiplications"),
     ("pool", "Pooling"),
     ("norm", "Softmax, cross-entropy, batch moments and layer norm"),
     ("random", "Random numbers"),
@@ -28,6 +29,7 @@ BASE = ("td_base", "interfaces")
 TYPES = {
     "Td_Tensor": "any tensor",
     "Td_FloatTensor": "f32 or f64 tensor",
+    "Td_Float32Tensor": "f32 tensor",
     "Td_IntTensor": "i32 or i64 tensor",
     "Td_NumericTensor": "f32, f64, i32 or i64 tensor",
     "Td_BoolTensor": "i1 tensor",

@@ -1,0 +1,304 @@
+#include "graph/ir/winograd.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/ir/reference_util.h"
+#include "graph/ir/toom_cook.h"
+
+#define GET_OP_CLASSES
+#include "graph/ir/winograd.cc.inc"
+
+namespace tandem::td {
+
+using mlir::RankedTensorType;
+using mlir::success;
+
+RankedTensorType TransformedKernelType(mlir::Type element_type, int64_t tile, int64_t rows, int64_t columns) {
+  return RankedTensorType::get({(tile + 2) * (tile + 2), rows * PadChannels(columns)}, element_type);
+}
+
+RankedTensorType ScratchType(mlir::MLIRContext* context, const WinogradShape& shape, bool filter_grad) {
+  // Bytes: nothing that looks for values that are not finite looks into it.
+  return RankedTensorType::get({ScratchOf(shape, filter_grad).floats * static_cast<int64_t>(sizeof(float))},
+                               FromDType(context, DType::kUInt8));
+}
+
+namespace {
+
+WinogradShape MakeShape(mlir::Type x, mlir::Type y, int64_t tile, int64_t block, llvm::ArrayRef<int64_t> pad_low) {
+  auto from = mlir::cast<RankedTensorType>(x), to = mlir::cast<RankedTensorType>(y);
+  WinogradShape s;
+  s.height = from.getDimSize(1);
+  s.width = from.getDimSize(2);
+  s.channels_in = from.getDimSize(3);
+  s.out_height = to.getDimSize(1);
+  s.out_width = to.getDimSize(2);
+  s.channels_out = to.getDimSize(3);
+  s.pad_top = pad_low[0];
+  s.pad_left = pad_low[1];
+  s.tile = tile;
+  s.block = block;
+  return s;
+}
+
+bool IsTile(int64_t tile) { return tile >= 2 && tile <= 4; }
+
+// `x` and `y` are images, batched alike; the rest follows from them.
+llvm::LogicalResult Check(mlir::Operation* op, mlir::Type x, mlir::Type y, int64_t tile, int64_t block,
+                          llvm::ArrayRef<int64_t> pad_low, bool filter_grad) {
+  auto from = mlir::cast<RankedTensorType>(x), to = mlir::cast<RankedTensorType>(y);
+  if (from.getRank() != 4 || to.getRank() != 4) {
+    return op->emitOpError() << "needs images [batch, height, width, channels], not " << ShapeString(ToShape(x))
+                             << " and " << ShapeString(ToShape(y));
+  }
+  if (!IsBatched(x) || !IsBatched(y)) return op->emitOpError() << "works on batched images only";
+  if (!IsTile(tile) || block < 1) {
+    return op->emitOpError() << "needs a tile of 2, 3 or 4 pixels and a positive block, not " << tile << " and "
+                             << block;
+  }
+  if (pad_low.size() != 2) return op->emitOpError() << "needs two pads";
+  for (int i = 0; i < 2; ++i) {
+    // Zeros behind the image: as many as the output is larger than what the rest gives.
+    int64_t high = to.getDimSize(i + 1) + 2 - from.getDimSize(i + 1) - pad_low[i];
+    if (pad_low[i] < 0 || pad_low[i] > 2 || high < 0 || high > 2) {
+      return op->emitOpError() << "needs pads of 0 to 2 on each side, but has " << pad_low[i] << " and " << high;
+    }
+  }
+  mlir::Type scratch = ScratchType(op->getContext(), MakeShape(x, y, tile, block, pad_low), filter_grad);
+  if (op->getResult(1).getType() != scratch) return op->emitOpError() << "needs scratch memory " << scratch;
+  return success();
+}
+
+llvm::LogicalResult CheckKernel(mlir::Operation* op, mlir::Type kernel, int64_t tile, int64_t rows, int64_t columns) {
+  auto type = mlir::cast<RankedTensorType>(kernel);
+  mlir::Type expected = TransformedKernelType(type.getElementType(), tile, rows, columns);
+  if (type != expected) return op->emitOpError() << "needs a transformed kernel " << expected << ", not " << type;
+  return success();
+}
+
+using Matrix = std::vector<double>;  // square or not, row-major
+
+// m x m^T for x [n, n].
+Matrix OnBothSides(const RationalMatrix& m, const Matrix& x) {
+  const int n = m.columns, r = m.rows;
+  Matrix half(r * n), y(r * r);
+  for (int i = 0; i < r; ++i) {
+    for (int j = 0; j < n; ++j) {
+      for (int k = 0; k < n; ++k) half[i * n + j] += m.at(i, k).value() * x[k * n + j];
+    }
+  }
+  for (int i = 0; i < r; ++i) {
+    for (int j = 0; j < r; ++j) {
+      for (int k = 0; k < n; ++k) y[i * r + j] += half[i * n + k] * m.at(j, k).value();
+    }
+  }
+  return y;
+}
+
+// Calls f(offset of row `row`'s pixel or -1 outside of the image, place in the patch) for an n x n patch at (y, x).
+template <typename F>
+void ForPatch(const Shape& image, int64_t row, int64_t y, int64_t x, int64_t n, F f) {
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      bool inside = y + i >= 0 && y + i < image[1] && x + j >= 0 && x + j < image[2];
+      f(inside ? ((row * image[1] + y + i) * image[2] + x + j) * image[3] : -1, i * n + j);
+    }
+  }
+}
+
+// Transformed patches of all channels, [channel][points].
+std::vector<Matrix> Patches(const RefTensor& image, const RationalMatrix& m, int64_t row, int64_t y, int64_t x) {
+  std::vector<Matrix> patches;
+  const int n = m.columns;
+  for (int64_t c = 0; c < image.shape[3]; ++c) {
+    Matrix patch(n * n);
+    ForPatch(image.shape, row, y, x, n, [&](int64_t offset, int64_t at) {
+      if (offset >= 0) patch[at] = image.values[offset + c];
+    });
+    patches.push_back(OnBothSides(m, patch));
+  }
+  return patches;
+}
+
+// Calls f(row, top of the tile in y, left of it) for all tiles in order.
+template <typename F>
+void ForTiles(const WinogradShape& s, int64_t rows, F f) {
+  for (int64_t n = 0; n < rows; ++n) {
+    for (int64_t i = 0; i < s.tiles_down(); ++i) {
+      for (int64_t j = 0; j < s.tiles_across(); ++j) f(n, i * s.tile, j * s.tile);
+    }
+  }
+}
+
+// The sums over channels of patches times the transformed kernel, for result channel `column`.
+Matrix ProductAt(const std::vector<Matrix>& patches, const RefTensor& kernel, int64_t columns, int64_t column) {
+  const int64_t rows = static_cast<int64_t>(patches.size()), points = kernel.shape[0];
+  Matrix sum(points);
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t p = 0; p < points; ++p) {
+      sum[p] += patches[r][p] * kernel.values[p * kernel.shape[1] + PanelOffset(rows, columns, r, column)];
+    }
+  }
+  return sum;
+}
+
+// Products and two transforms of every tile; a multiply-add is two operations. Transforms are counted as dense.
+int64_t Flops(const WinogradShape& s) {
+  const int64_t a = s.alpha(), m = s.tile;
+  const int64_t transforms = 2 * (s.channels_in * 2 * a * a * a + s.channels_out * (m * a * a + m * m * a));
+  return s.tiles() * (2 * s.points() * s.channels_in * s.channels_out + transforms);
+}
+
+}  // namespace
+
+WinogradShape ShapeOf(WinogradConv2DOp op) {
+  return MakeShape(op.getX().getType(), op.getOutput().getType(), op.getTile(), op.getBlock(), op.getPadLow());
+}
+WinogradShape ShapeOf(WinogradInputGradOp op) {
+  return MakeShape(op.getDx().getType(), op.getDy().getType(), op.getTile(), op.getBlock(), op.getPadLow());
+}
+WinogradShape ShapeOf(WinogradFilterGradOp op) {
+  return MakeShape(op.getX().getType(), op.getDy().getType(), op.getTile(), op.getBlock(), op.getPadLow());
+}
+
+// td.winograd_kernel
+
+llvm::LogicalResult WinogradKernelOp::verify() {
+  RankedTensorType k = TypeOf(getKernel());
+  if (k.getRank() != 4 || k.getDimSize(0) != 3 || k.getDimSize(1) != 3)
+    return emitOpError() << "needs a kernel [3, 3, in, out], not " << ShapeString(ToShape(k));
+  if (!IsTile(getTile())) return emitOpError() << "needs a tile of 2, 3 or 4 pixels, not " << getTile();
+  int64_t rows = k.getDimSize(getAdjoint() ? 3 : 2), columns = k.getDimSize(getAdjoint() ? 2 : 3);
+  return CheckKernel(*this, getOutput().getType(), getTile(), rows, columns);
+}
+
+BatchRule WinogradKernelOp::getBatchRule() { return BatchRule::kPerExample; }
+int64_t WinogradKernelOp::getFlops() {
+  const int64_t a = getTile() + 2;
+  return 2 * (3 * 3 * a + 3 * a * a) * TypeOf(getKernel()).getDimSize(2) * TypeOf(getKernel()).getDimSize(3);
+}
+
+absl::Status WinogradKernelOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext&,
+                                        std::vector<RefTensor>& results) {
+  const RefTensor& k = *operands[0];
+  RefTensor u = MakeResult(getOutput().getType(), 0);
+  const int64_t in = k.shape[2], out = k.shape[3];
+  for (int64_t c = 0; c < in; ++c) {
+    for (int64_t o = 0; o < out; ++o) {
+      Matrix g(9);
+      for (int64_t tap = 0; tap < 9; ++tap) g[tap] = k.values[(tap * in + c) * out + o];
+      Matrix transformed = OnBothSides(GetWinogradMatrices(getTile()).kernel, g);
+      int64_t offset = getAdjoint() ? PanelOffset(out, in, o, c) : PanelOffset(in, out, c, o);
+      for (size_t p = 0; p < transformed.size(); ++p) u.values[p * u.shape[1] + offset] = transformed[p];
+    }
+  }
+  results[0] = std::move(u);
+  return absl::OkStatus();
+}
+
+// td.winograd_conv2d
+
+llvm::LogicalResult WinogradConv2DOp::verify() {
+  if (mlir::failed(Check(*this, getX().getType(), getOutput().getType(), getTile(), getBlock(), getPadLow(), false)))
+    return mlir::failure();
+  WinogradShape s = ShapeOf(*this);
+  if (getBias() && TypeOf(getBias()).getShape() != llvm::ArrayRef<int64_t>{s.channels_out})
+    return emitOpError() << "needs a bias [" << s.channels_out << "]";
+  return CheckKernel(*this, getKernel().getType(), getTile(), s.channels_in, s.channels_out);
+}
+
+BatchRule WinogradConv2DOp::getBatchRule() { return BatchRule::kPerExample; }
+int64_t WinogradConv2DOp::getFlops() { return Flops(ShapeOf(*this)); }
+
+absl::Status WinogradConv2DOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
+                                        std::vector<RefTensor>& results) {
+  const WinogradShape s = ShapeOf(*this);
+  const WinogradMatrices& w = GetWinogradMatrices(s.tile);
+  RefTensor y = MakeResult(getOutput().getType(), operands[0]->shape[0]);
+  ForTiles(s, operands[0]->shape[0], [&](int64_t n, int64_t top, int64_t left) {
+    std::vector<Matrix> v = Patches(*operands[0], w.input, n, top - s.pad_top, left - s.pad_left);
+    for (int64_t k = 0; k < s.channels_out; ++k) {
+      Matrix tile = OnBothSides(w.output, ProductAt(v, *operands[1], s.channels_out, k));
+      ForPatch(y.shape, n, top, left, s.tile, [&](int64_t offset, int64_t at) {
+        if (offset < 0) return;
+        double value = tile[at] + (getBias() ? operands[2]->values[k] : 0);
+        y.values[offset + k] = getRelu() && value < 0 ? 0 : value;
+      });
+    }
+  });
+  results[0] = std::move(y);
+  results[1] = MakeResult(getScratch().getType(), context.batch);
+  return absl::OkStatus();
+}
+
+// td.winograd_input_grad
+
+llvm::LogicalResult WinogradInputGradOp::verify() {
+  if (mlir::failed(Check(*this, getDx().getType(), getDy().getType(), getTile(), getBlock(), getPadLow(), false)))
+    return mlir::failure();
+  WinogradShape s = ShapeOf(*this);
+  return CheckKernel(*this, getKernel().getType(), getTile(), s.channels_out, s.channels_in);
+}
+
+BatchRule WinogradInputGradOp::getBatchRule() { return BatchRule::kPerExample; }
+int64_t WinogradInputGradOp::getFlops() { return Flops(ShapeOf(*this)); }
+
+absl::Status WinogradInputGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
+                                           std::vector<RefTensor>& results) {
+  const WinogradShape s = ShapeOf(*this);
+  const WinogradMatrices& w = GetWinogradMatrices(s.tile);
+  const RationalMatrix spread = w.input.Transposed(), gather = w.output.Transposed();
+  RefTensor dx = MakeResult(getDx().getType(), operands[0]->shape[0]);
+  ForTiles(s, operands[0]->shape[0], [&](int64_t n, int64_t top, int64_t left) {
+    std::vector<Matrix> v = Patches(*operands[0], gather, n, top, left);
+    for (int64_t c = 0; c < s.channels_in; ++c) {
+      Matrix tile = OnBothSides(spread, ProductAt(v, *operands[1], s.channels_in, c));
+      ForPatch(dx.shape, n, top - s.pad_top, left - s.pad_left, s.alpha(), [&](int64_t offset, int64_t at) {
+        if (offset >= 0) dx.values[offset + c] += tile[at];
+      });
+    }
+  });
+  results[0] = std::move(dx);
+  results[1] = MakeResult(getScratch().getType(), context.batch);
+  return absl::OkStatus();
+}
+
+// td.winograd_filter_grad
+
+llvm::LogicalResult WinogradFilterGradOp::verify() {
+  if (mlir::failed(Check(*this, getX().getType(), getDy().getType(), getTile(), getBlock(), getPadLow(), true)))
+    return mlir::failure();
+  WinogradShape s = ShapeOf(*this);
+  if (TypeOf(getDkernel()).getShape() != llvm::ArrayRef<int64_t>{3, 3, s.channels_in, s.channels_out})
+    return emitOpError() << "gives a kernel [3, 3, " << s.channels_in << ", " << s.channels_out << "]";
+  return success();
+}
+
+BatchRule WinogradFilterGradOp::getBatchRule() { return BatchRule::kBatchSum; }
+int64_t WinogradFilterGradOp::getFlops() { return Flops(ShapeOf(*this)); }
+
+absl::Status WinogradFilterGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
+                                            std::vector<RefTensor>& results) {
+  const WinogradShape s = ShapeOf(*this);
+  const WinogradMatrices& w = GetWinogradMatrices(s.tile);
+  const RationalMatrix gather = w.output.Transposed(), back = w.kernel.Transposed();
+  std::vector<Matrix> sums(s.channels_in * s.channels_out, Matrix(s.points()));
+  ForTiles(s, operands[0]->shape[0], [&](int64_t n, int64_t top, int64_t left) {
+    std::vector<Matrix> v = Patches(*operands[0], w.input, n, top - s.pad_top, left - s.pad_left);
+    std::vector<Matrix> d = Patches(*operands[1], gather, n, top, left);
+    for (int64_t c = 0; c < s.channels_in; ++c) {
+      for (int64_t k = 0; k < s.channels_out; ++k) {
+        for (int64_t p = 0; p < s.points(); ++p) sums[c * s.channels_out + k][p] += v[c][p] * d[k][p];
+      }
+    }
+  });
+  RefTensor dk = MakeResult(getDkernel().getType(), 0);
+  for (size_t pair = 0; pair < sums.size(); ++pair) {
+    Matrix g = OnBothSides(back, sums[pair]);
+    for (size_t tap = 0; tap < g.size(); ++tap) dk.values[tap * sums.size() + pair] = g[tap];
+  }
+  results[0] = std::move(dk);
+  results[1] = MakeResult(getScratch().getType(), context.batch);
+  return absl::OkStatus();
+}
+
+}  // namespace tandem::td

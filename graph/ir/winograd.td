@@ -1,0 +1,73 @@
+// Convolutions by fewer multiplications (Winograd): made by td-winograd from td.conv2d and its gradients.
+include "graph/ir/td_base.td"
+
+def Td_Float32Tensor : RankedTensorOf<[F32]>;
+
+class Td_WinogradOp<string mnemonic, list<Trait> traits = []>
+    : Td_Op<mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
+                                DeclareOpInterfaceMethods<Td_CostOp>]> {
+  let hasVerifier = 1;
+}
+
+def Td_WinogradKernelOp : Td_WinogradOp<"winograd_kernel"> {
+  let summary = "a 3x3 kernel transformed for Winograd convolutions";
+  let description = [{
+    U = G g G^T for every pair of channels, with the matrices of graph/ir/toom_cook.h for output tiles of `tile` x `tile`;
+    computed once per step. The layout is that of graph/ir/winograd_shape.h: for each of the (tile + 2)^2 points a matrix
+    [channels summed over, channels of the result]. That is [in, out], and with `adjoint` (for the input gradient) [out, in].
+    ```mlir
+    %u = td.winograd_kernel %k {tile = 4} : tensor<3x3x32x64xf32> -> tensor<36x2048xf32>
+    ```
+  }];
+  let arguments = (ins Td_Float32Tensor:$kernel, I64Attr:$tile, DefaultValuedAttr<BoolAttr, "false">:$adjoint);
+  let results = (outs Td_Float32Tensor:$output);
+  let assemblyFormat = "$kernel attr-dict `:` type($kernel) `->` type($output)";
+}
+
+def Td_WinogradConv2DOp : Td_WinogradOp<"winograd_conv2d"> {
+  let summary = "3x3 convolution with stride 1 by Winograd's algorithm";
+  let description = [{
+    `kernel` is transformed. Tiles go through the three stages in blocks of `block`, in the scratch memory that is the second
+    result. Adds `bias` (one value per channel) where it is given, and then takes the maximum with 0 where `relu` is.
+    ```mlir
+    %y, %scratch = td.winograd_conv2d %x, %u {tile = 4, block = 36, pad_low = array<i64: 0, 0>}
+        : (tensor<?x13x13x32xf32>, tensor<36x2048xf32>) -> (tensor<?x11x11x64xf32>, tensor<719104xui8>)
+    ```
+  }];
+  let arguments = (ins Td_Float32Tensor:$x, Td_Float32Tensor:$kernel, Optional<Td_Float32Tensor>:$bias, I64Attr:$tile,
+                       I64Attr:$block, DenseI64ArrayAttr:$pad_low, UnitAttr:$relu);
+  let results = (outs Td_Float32Tensor:$output, Td_Tensor:$scratch);
+  let assemblyFormat = "$x `,` $kernel (`,` $bias^)? attr-dict `:` functional-type(operands, results)";
+}
+
+def Td_WinogradInputGradOp : Td_WinogradOp<"winograd_input_grad"> {
+  let summary = "gradient of a 3x3 convolution with stride 1 to its input by Winograd's algorithm";
+  let description = [{
+    The adjoint of td.winograd_conv2d: tiles of dy are transformed, multiplied by the transformed kernel (`adjoint`) and
+    spread into overlapping tiles of dx, which add up in the order of the tiles.
+    ```mlir
+    %dx, %scratch = td.winograd_input_grad %dy, %u {tile = 4, block = 36, pad_low = array<i64: 0, 0>}
+        : (tensor<?x11x11x64xf32>, tensor<36x2048xf32>) -> (tensor<?x13x13x32xf32>, tensor<719104xui8>)
+    ```
+  }];
+  let arguments = (ins Td_Float32Tensor:$dy, Td_Float32Tensor:$kernel, I64Attr:$tile, I64Attr:$block,
+                       DenseI64ArrayAttr:$pad_low);
+  let results = (outs Td_Float32Tensor:$dx, Td_Tensor:$scratch);
+  let assemblyFormat = "$dy `,` $kernel attr-dict `:` functional-type(operands, results)";
+}
+
+def Td_WinogradFilterGradOp : Td_WinogradOp<"winograd_filter_grad"> {
+  let summary = "gradient of a 3x3 convolution with stride 1 to its kernel by Winograd's algorithm";
+  let description = [{
+    A sum over the batch: products of transformed tiles of x and dy add up in the order of the tiles, and the sum is
+    transformed back.
+    ```mlir
+    %dk, %scratch = td.winograd_filter_grad %x, %dy {tile = 4, block = 36, pad_low = array<i64: 0, 0>}
+        : (tensor<?x13x13x32xf32>, tensor<?x11x11x64xf32>) -> (tensor<3x3x32x64xf32>, tensor<1014016xui8>)
+    ```
+  }];
+  let arguments = (ins Td_Float32Tensor:$x, Td_Float32Tensor:$dy, I64Attr:$tile, I64Attr:$block,
+                       DenseI64ArrayAttr:$pad_low);
+  let results = (outs Td_Float32Tensor:$dkernel, Td_Tensor:$scratch);
+  let assemblyFormat = "$x `,` $dy attr-dict `:` functional-type(operands, results)";
+}

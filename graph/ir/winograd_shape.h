@@ -1,0 +1,65 @@
+// Sizes of a Winograd convolution and the layouts of its intermediate values. Free of MLIR types.
+#ifndef TANDEM_GRAPH_IR_WINOGRAD_SHAPE_H_
+#define TANDEM_GRAPH_IR_WINOGRAD_SHAPE_H_
+
+#include <cstdint>
+
+namespace tandem {
+
+// A 3x3 convolution with stride 1 of x [height, width, channels_in] to y [out_height, out_width, channels_out], and how
+// it is cut: y into tiles of tile x tile pixels (the last ones reach over the border), tiles into blocks that are
+// transformed, multiplied and transformed back one after another, so that they stay in a cache.
+struct WinogradShape {
+  int64_t height = 0, width = 0, out_height = 0, out_width = 0;
+  int64_t channels_in = 0, channels_out = 0;
+  int64_t pad_top = 0, pad_left = 0;  // zeros before the first row and column
+  int64_t tile = 0;                   // 2, 3 or 4
+  int64_t block = 0;                  // tiles of one block
+
+  int64_t alpha() const { return tile + 2; }
+  int64_t points() const { return alpha() * alpha(); }  // multiplications per tile and pair of channels
+  int64_t tiles_down() const { return (out_height + tile - 1) / tile; }
+  int64_t tiles_across() const { return (out_width + tile - 1) / tile; }
+  int64_t tiles() const { return tiles_down() * tiles_across(); }  // of one image
+};
+
+// Rows of channels in intermediate values are padded to this many floats: a cache line.
+inline constexpr int64_t kWinogradPadding = 16;
+// Columns of a transformed kernel that lie together.
+inline constexpr int64_t kWinogradColumns = 64;
+// Rows that products may touch behind the last tile of a block.
+inline constexpr int64_t kWinogradSlack = 16;
+
+inline int64_t PadChannels(int64_t n) { return (n + kWinogradPadding - 1) / kWinogradPadding * kWinogradPadding; }
+
+// A transformed kernel is [points][block of columns][row][column in block] with rows = channels summed over and
+// columns = channels of the result, padded; the offset of an element in its point's panel, in floats.
+inline int64_t PanelOffset(int64_t rows, int64_t columns, int64_t row, int64_t column) {
+  int64_t first = column / kWinogradColumns * kWinogradColumns, left = PadChannels(columns) - first;
+  int64_t width = left < kWinogradColumns ? left : kWinogradColumns;
+  return first * rows + row * width + (column - first);
+}
+
+// Offsets in floats into the scratch memory of a kernel. Tiles of images are [points][block + slack][channels padded].
+struct WinogradScratch {
+  int64_t zeros = 0;   // one pixel outside of the image
+  int64_t x = 0;       // transformed tiles of x (or, in the input gradient, what becomes tiles of dx)
+  int64_t y = 0;       // of y or dy
+  int64_t kernel = 0;  // the sum over tiles [points][channels_in][channels_out padded], filter gradient only
+  int64_t floats = 0;  // in all
+};
+
+inline WinogradScratch ScratchOf(const WinogradShape& s, bool filter_grad) {
+  const int64_t rows = s.points() * (s.block + kWinogradSlack);
+  const int64_t c = PadChannels(s.channels_in), k = PadChannels(s.channels_out);
+  WinogradScratch scratch;
+  scratch.x = c > k ? c : k;
+  scratch.y = scratch.x + rows * c;
+  scratch.kernel = scratch.y + rows * k;
+  scratch.floats = scratch.kernel + (filter_grad ? s.points() * s.channels_in * k : 0);
+  return scratch;
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_GRAPH_IR_WINOGRAD_SHAPE_H_
