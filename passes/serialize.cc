@@ -164,9 +164,9 @@ class Serializer {
       kernel->symbol = k.symbol;
       kernel->segment = static_cast<uint32_t>(segments_.size());
       kernel->skeleton = skeleton;
-      kernel->domain = skeleton == "flat"   ? fb::Domain::Elements
-                       : skeleton == "once" ? fb::Domain::Once
-                                            : fb::Domain::Rows;
+      kernel->domain = skeleton == "flat" || skeleton == "split" ? fb::Domain::Elements
+                       : skeleton == "once"                      ? fb::Domain::Once
+                                                                 : fb::Domain::Rows;
       for (mlir::Operation& op : function.getBody().front().without_terminator()) {
         kernel->ops.push_back(op.getName().getStringRef().str());
         kernel->locations.push_back(steps_.Location(op.getLoc()));

@@ -53,6 +53,9 @@ absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op
     fb::KernelLaunchT body;
     body.kernel = kernels_.lookup(launch.getKernel());
     mlir::Type type = op->getNumResults() ? op->getResult(0).getType() : op->getOperand(0).getType();
+    auto kernel = module_.lookupSymbol<mlir::func::FuncOp>(launch.getKernel());
+    auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
+    if (kind && kind.getValue() == "split") type = op->getOperand(0).getType();
     body.count = td::IsBatched(type) ? 0 : Elements(type);
     step->body.Set(std::move(body));
   } else if (mlir::isa<td::GroupedLaunchOp>(op)) {

@@ -76,7 +76,7 @@ Job MakeJob(mlir::func::FuncOp kernel, const CpuTarget& target, absl::string_vie
   job.function = kernel;
   job.kernel.name = kernel.getName().str();
   auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
-  if (kind && kind.getValue() == "flat") job.kernel.domain = KernelDomain::kElements;
+  if (kind && (kind.getValue() == "flat" || kind.getValue() == "split")) job.kernel.domain = KernelDomain::kElements;
   if (kind && kind.getValue() == "once") job.kernel.domain = KernelDomain::kOnce;
   std::string text = KernelText(kernel);
   absl::StrAppend(&text, "\n", target.triple, "\n", target.cpu, "\n", target.features, "\n", target.vector_bits, "\n",
@@ -98,7 +98,7 @@ bool TakeFromCache(const KernelCache& cache, Job& job) {
 absl::Status Prepare(const CpuTarget& target, Job& job) {
   auto start = Clock::now();
   TD_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> emitted,
-                      EmitKernel(job.function, job.kernel.symbol, target.has_fma));
+                      EmitKernel(job.function, job.kernel.symbol, target.has_fma, target.vector_bits));
   TD_RETURN_IF_ERROR(LowerToLlvmDialect(*emitted, AllScalars(job.function), target.native_bfloat16));
   job.context = std::make_unique<llvm::LLVMContext>();
   TD_ASSIGN_OR_RETURN(job.module, TranslateToLlvmIr(*emitted, *job.context));

@@ -10,6 +10,7 @@
 #include "passes/codegen/float_rules.h"
 #include "passes/codegen/kernel_builder.h"
 #include "passes/codegen/reduction.h"
+#include "passes/codegen/winograd_kernel.h"
 
 namespace tandem {
 
@@ -201,10 +202,14 @@ bool MayAlias(mlir::func::FuncOp kernel, unsigned operand, unsigned result) {
 }
 
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp kernel, const std::string& symbol,
-                                                             bool fuse_multiply_add) {
+                                                             bool fuse_multiply_add, int vector_bits) {
   LoadCodegenDialects(*kernel.getContext());
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(kernel.getLoc(), kernel.getName());
-  TD_RETURN_IF_ERROR(KernelBuilder(kernel, *module, symbol).Emit());
+  if (IsWinogradKernel(kernel)) {
+    EmitWinogradKernel(kernel, symbol, *module, vector_bits);
+  } else {
+    TD_RETURN_IF_ERROR(KernelBuilder(kernel, *module, symbol).Emit());
+  }
   ApplyFloatRules(*module, fuse_multiply_add);
   if (mlir::failed(mlir::verify(*module))) {
     return absl::InternalError(absl::StrCat("kernel ", kernel.getName().str(), " was emitted as invalid code"));

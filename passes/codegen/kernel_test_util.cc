@@ -157,7 +157,7 @@ absl::Status TestKernel::Load(mlir::func::FuncOp function, const std::string& ta
       FromLlvm(jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(compiled_.elf_object, compiled_.symbol))));
   auto address = jit_->lookup(compiled_.symbol);
   if (!address) return FromLlvm(address.takeError());
-  entry_ = address->toPtr<void (*)(void* const*, int64_t, int64_t, int64_t)>();
+  entry_ = address->toPtr<Entry>();
   return absl::OkStatus();
 }
 
@@ -211,7 +211,10 @@ absl::StatusOr<double> TestKernel::Error(const std::vector<td::RefTensor>& opera
 std::vector<td::RefTensor> TestKernel::RunOnce(const std::vector<td::RefTensor>& operands,
                                                const std::vector<Shape>& shapes, int64_t batch) {
   auto kind = function_->getAttrOfType<mlir::StringAttr>("td.kernel").getValue();
-  int64_t count = kind == "once" ? 1 : kind == "flat" ? Count(shapes[0]) : batch;
+  int64_t count = kind == "once"    ? 1
+                  : kind == "split" ? Count(operands[0].shape)
+                  : kind == "flat"  ? Count(shapes[0])
+                                    : batch;
   std::vector<Bytes> bytes = Run(operands, count, {0, count});
   std::vector<td::RefTensor> results;
   for (size_t r = 0; r < bytes.size(); ++r) {

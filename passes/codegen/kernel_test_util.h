@@ -40,6 +40,10 @@ class TestKernel {
   std::vector<td::RefTensor> RunOnce(const std::vector<td::RefTensor>& operands, const std::vector<Shape>& shapes,
                                      int64_t batch);
 
+  using Entry = void (*)(void* const*, int64_t, int64_t, int64_t);
+  // The kernel's code; null for a target other than the host.
+  Entry entry() const { return entry_; }
+  const std::string& elf_object() const { return compiled_.elf_object; }
   const std::string& llvm_ir() const { return compiled_.llvm_ir; }
   mlir::func::FuncOp function() const { return function_; }
   int64_t row_offset = 0;
@@ -52,7 +56,7 @@ class TestKernel {
   mlir::func::FuncOp function_;
   CompiledKernel compiled_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
-  void (*entry_)(void* const*, int64_t, int64_t, int64_t) = nullptr;
+  Entry entry_ = nullptr;
 };
 
 std::vector<td::RefTensor> RandomTensors(llvm::ArrayRef<mlir::Type> types, int64_t batch, std::mt19937& random);

@@ -1,0 +1,24 @@
+// Emits products of a small constant matrix with vectors of values: the 1-D transforms of Winograd convolutions.
+#ifndef TANDEM_PASSES_CODEGEN_LINEAR_TRANSFORM_H_
+#define TANDEM_PASSES_CODEGEN_LINEAR_TRANSFORM_H_
+
+#include <vector>
+
+#include "graph/ir/toom_cook.h"
+#include "passes/codegen/vector_builder.h"
+
+namespace tandem {
+
+// matrix * x. What several rows have in common is computed once: two columns that agree but for signs give way to the
+// sum and the difference of their operands, two rows that agree but for signs to a sum and a difference of partial
+// results. A null operand is zero.
+std::vector<mlir::Value> EmitTransform(VectorBuilder& v, const RationalMatrix& matrix,
+                                       const std::vector<mlir::Value>& x);
+
+// matrix * x * matrix^T for x [columns x columns], row-major; the result is [rows x rows].
+std::vector<mlir::Value> EmitTransform2D(VectorBuilder& v, const RationalMatrix& matrix,
+                                         const std::vector<mlir::Value>& x);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_LINEAR_TRANSFORM_H_

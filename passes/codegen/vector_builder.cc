@@ -1,0 +1,138 @@
+#include "passes/codegen/vector_builder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tandem {
+
+namespace arith = mlir::arith;
+namespace LLVM = mlir::LLVM;
+namespace scf = mlir::scf;
+using mlir::Value;
+
+VectorBuilder::VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int lanes)
+    : b_(builder), loc_(loc), lanes_(lanes) {}
+
+mlir::VectorType VectorBuilder::VectorType() const { return mlir::VectorType::get({lanes_}, b_.getF32Type()); }
+
+Value VectorBuilder::Int(int64_t n) { return b_.create<arith::ConstantIndexOp>(loc_, n); }
+Value VectorBuilder::Add(Value a, Value b) { return b_.create<arith::AddIOp>(loc_, a, b); }
+Value VectorBuilder::Sub(Value a, Value b) { return b_.create<arith::SubIOp>(loc_, a, b); }
+Value VectorBuilder::Mul(Value a, int64_t n) { return n == 1 ? a : b_.create<arith::MulIOp>(loc_, a, Int(n)); }
+Value VectorBuilder::Div(Value a, int64_t n) { return b_.create<arith::DivUIOp>(loc_, a, Int(n)); }
+Value VectorBuilder::Rem(Value a, int64_t n) { return b_.create<arith::RemUIOp>(loc_, a, Int(n)); }
+Value VectorBuilder::Min(Value a, Value b) { return b_.create<arith::MinSIOp>(loc_, a, b); }
+Value VectorBuilder::Max(Value a, Value b) { return b_.create<arith::MaxSIOp>(loc_, a, b); }
+Value VectorBuilder::Equal(Value a, int64_t n) {
+  return b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, a, Int(n));
+}
+Value VectorBuilder::AtMost(Value a, int64_t n) {
+  return b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, a, Int(n));
+}
+Value VectorBuilder::AtLeast(Value a, int64_t n) {
+  return b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, a, Int(n));
+}
+Value VectorBuilder::And(Value a, Value b) { return b_.create<arith::AndIOp>(loc_, a, b); }
+Value VectorBuilder::Within(Value a, int64_t n) {
+  return b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::ult, a, Int(n));
+}
+Value VectorBuilder::Select(Value condition, Value a, Value b) {
+  return b_.create<arith::SelectOp>(loc_, condition, a, b);
+}
+
+Value VectorBuilder::At(Value pointer, Value floats) {
+  Value offset = b_.create<arith::IndexCastOp>(loc_, b_.getI64Type(), floats);
+  return b_.create<LLVM::GEPOp>(loc_, pointer.getType(), b_.getF32Type(), pointer,
+                                llvm::ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Value VectorBuilder::Mask(int64_t live) {
+  llvm::SmallVector<bool> bits(lanes_);
+  for (int i = 0; i < lanes_; ++i) bits[i] = i < live;
+  auto type = mlir::VectorType::get({lanes_}, b_.getI1Type());
+  return b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, llvm::ArrayRef<bool>(bits)));
+}
+
+Value VectorBuilder::Load(Value pointer, int64_t live) {
+  if (live >= lanes_) return b_.create<LLVM::LoadOp>(loc_, VectorType(), pointer, /*alignment=*/4);
+  if (live <= 0) return Splat(0);
+  return b_.create<LLVM::MaskedLoadOp>(loc_, VectorType(), pointer, Mask(live), mlir::ValueRange{Splat(0)},
+                                       b_.getI32IntegerAttr(4));
+}
+
+void VectorBuilder::Store(Value vector, Value pointer, int64_t live) {
+  if (live >= lanes_) {
+    b_.create<LLVM::StoreOp>(loc_, vector, pointer, /*alignment=*/4);
+  } else if (live > 0) {
+    b_.create<LLVM::MaskedStoreOp>(loc_, vector, pointer, Mask(live), b_.getI32IntegerAttr(4));
+  }
+}
+
+Value VectorBuilder::LoadSplat(Value pointer) {
+  Value scalar = b_.create<LLVM::LoadOp>(loc_, b_.getF32Type(), pointer);
+  Value zero = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), b_.getI64IntegerAttr(0));
+  Value undefined = b_.create<LLVM::UndefOp>(loc_, VectorType());
+  Value vector = b_.create<LLVM::InsertElementOp>(loc_, undefined, scalar, zero);
+  llvm::SmallVector<int32_t> first(lanes_, 0);
+  return b_.create<LLVM::ShuffleVectorOp>(loc_, vector, undefined, first);
+}
+
+Value VectorBuilder::LoadStrided(Value pointer, int64_t stride, int64_t live) {
+  Value vector = Splat(0);
+  for (int64_t i = 0; i < lanes_ && i < live; ++i) {
+    Value scalar = b_.create<LLVM::LoadOp>(loc_, b_.getF32Type(), At(pointer, i * stride));
+    Value lane = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), b_.getI64IntegerAttr(i));
+    vector = b_.create<LLVM::InsertElementOp>(loc_, vector, scalar, lane);
+  }
+  return vector;
+}
+
+Value VectorBuilder::Splat(double value) {
+  return b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(VectorType(), static_cast<float>(value)));
+}
+
+Value VectorBuilder::AddF(Value a, Value b) { return b_.create<arith::AddFOp>(loc_, a, b); }
+Value VectorBuilder::SubF(Value a, Value b) { return b_.create<arith::SubFOp>(loc_, a, b); }
+Value VectorBuilder::MulF(Value a, Value b) { return b_.create<arith::MulFOp>(loc_, a, b); }
+
+Value VectorBuilder::Relu(Value v) {
+  Value zero = Splat(0);
+  Value negative = b_.create<arith::CmpFOp>(loc_, arith::CmpFPredicate::OLT, v, zero);
+  return Select(negative, zero, v);
+}
+
+void VectorBuilder::For(Value from, Value to, int64_t step, const std::function<void(Value)>& body) {
+  For(from, to, step, Values{}, [&](Value i, const Values&) {
+    body(i);
+    return Values{};
+  });
+}
+
+void VectorBuilder::For(int64_t from, int64_t to, int64_t step, const std::function<void(Value)>& body) {
+  if (from + step == to) return body(Int(from));
+  if (from < to) For(Int(from), Int(to), step, body);
+}
+
+VectorBuilder::Values VectorBuilder::For(Value from, Value to, int64_t step, const Values& first,
+                                         const std::function<Values(Value, const Values&)>& body) {
+  auto loop = b_.create<scf::ForOp>(loc_, from, to, Int(step), mlir::ValueRange(first));
+  mlir::OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(loop.getBody());
+  Values carried(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+  Values next = body(loop.getInductionVar(), carried);
+  if (!first.empty()) b_.create<scf::YieldOp>(loc_, next);  // without values the builder has made it
+  return Values(loop.getResults().begin(), loop.getResults().end());
+}
+
+void VectorBuilder::If(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
+  auto op = b_.create<scf::IfOp>(loc_, condition, static_cast<bool>(otherwise));
+  mlir::OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(op.thenBlock());
+  then();
+  if (!otherwise) return;
+  b_.setInsertionPointToStart(op.elseBlock());
+  otherwise();
+}
+
+}  // namespace tandem

@@ -1,0 +1,199 @@
+#include "passes/codegen/winograd_kernel.h"
+
+#include "graph/ir/winograd.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/codegen/linear_transform.h"
+#include "passes/codegen/winograd_products.h"
+#include "passes/codegen/winograd_tiles.h"
+
+namespace tandem {
+namespace {
+
+namespace LLVM = mlir::LLVM;
+using mlir::Value;
+using Values = VectorBuilder::Values;
+
+class WinogradEmitter {
+ public:
+  WinogradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int lanes)
+      : kernel_(kernel), symbol_(symbol), module_(module), b_(kernel.getContext()), v_(b_, kernel.getLoc(), lanes) {}
+
+  void Emit() {
+    Begin();
+    kernel_.walk([&](mlir::Operation* op) {
+      if (auto f = mlir::dyn_cast<td::WinogradKernelOp>(op)) TransformKernel(f);
+      if (auto f = mlir::dyn_cast<td::WinogradConv2DOp>(op)) Forward(f);
+      if (auto f = mlir::dyn_cast<td::WinogradInputGradOp>(op)) InputGrad(f);
+      if (auto f = mlir::dyn_cast<td::WinogradFilterGradOp>(op)) FilterGrad(f);
+    });
+    b_.create<LLVM::ReturnOp>(kernel_.getLoc(), mlir::ValueRange{});
+  }
+
+ private:
+  void Begin() {
+    mlir::Location loc = kernel_.getLoc();
+    mlir::Type pointer = LLVM::LLVMPointerType::get(b_.getContext()), i64 = b_.getI64Type();
+    b_.setInsertionPointToEnd(module_.getBody());
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), {pointer, i64, i64, i64});
+    auto f = b_.create<LLVM::LLVMFuncOp>(loc, symbol_, type);
+    f.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("nounwind")}));
+    b_.setInsertionPointToStart(f.addEntryBlock(b_));
+    for (unsigned i = 0; i < kernel_.getNumArguments() + kernel_.getNumResults(); ++i) {
+      Value slot = b_.create<LLVM::GEPOp>(loc, pointer, pointer, f.getArgument(0),
+                                          llvm::ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)}, true);
+      buffers_.push_back(b_.create<LLVM::LoadOp>(loc, pointer, slot));
+    }
+    begin_ = b_.create<mlir::arith::IndexCastOp>(loc, b_.getIndexType(), f.getArgument(1));
+    end_ = b_.create<mlir::arith::IndexCastOp>(loc, b_.getIndexType(), f.getArgument(2));
+  }
+
+  Value Buffer(Value operand) { return buffers_[mlir::cast<mlir::BlockArgument>(operand).getArgNumber()]; }
+  Value Result(mlir::Value result) {
+    mlir::Operation* end = kernel_.getBody().front().getTerminator();
+    auto at = llvm::find(end->getOperands(), result) - end->operand_begin();
+    return buffers_[kernel_.getNumArguments() + at];
+  }
+
+  // The intermediate values of one block in the scratch memory.
+  struct Stages {
+    Value zeros, sum;
+    TileMatrix x, y;
+  };
+
+  Stages MakeStages(Value scratch, const WinogradShape& s, bool filter_grad) {
+    const WinogradScratch at = ScratchOf(s, filter_grad);
+    const int64_t rows = s.block + kWinogradSlack;
+    Stages stages;
+    stages.zeros = v_.At(scratch, at.zeros);
+    stages.x = {v_.At(scratch, at.x), rows, s.channels_in};
+    stages.y = {v_.At(scratch, at.y), rows, s.channels_out};
+    stages.sum = v_.At(scratch, at.kernel);
+    EmitZeros(v_, stages.zeros, v_.Int(at.x - at.zeros));
+    return stages;
+  }
+
+  void ForBlocks(const WinogradShape& s, const std::function<void(const TileBlock&)>& body) {
+    Value last = v_.Mul(end_, s.tiles());
+    v_.For(v_.Mul(begin_, s.tiles()), last, s.block, [&](Value first) {
+      body({&s, first, v_.Min(v_.Int(s.block), v_.Sub(last, first))});
+    });
+  }
+
+  static ImageMatrix ImageX(Value pointer, const WinogradShape& s) {
+    return {pointer, s.height, s.width, s.channels_in, s.pad_top, s.pad_left};
+  }
+  static ImageMatrix ImageY(Value pointer, const WinogradShape& s) {
+    return {pointer, s.out_height, s.out_width, s.channels_out, 0, 0};
+  }
+
+  void Forward(td::WinogradConv2DOp op) {
+    const WinogradShape s = td::ShapeOf(op);
+    const WinogradMatrices& w = GetWinogradMatrices(static_cast<int>(s.tile));
+    Stages stages = MakeStages(Result(op.getScratch()), s, false);
+    Value bias = op.getBias() ? Buffer(op.getBias()) : nullptr;
+    ForBlocks(s, [&](const TileBlock& block) {
+      EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), s), stages.zeros, stages.x);
+      EmitTileProducts(v_, s.points(), block.count, stages.x, Buffer(op.getKernel()), stages.y);
+      EmitStoreTiles(v_, block, w.output, stages.y, bias, op.getRelu(), ImageY(Result(op.getOutput()), s));
+    });
+  }
+
+  void InputGrad(td::WinogradInputGradOp op) {
+    const WinogradShape s = td::ShapeOf(op);
+    const WinogradMatrices& w = GetWinogradMatrices(static_cast<int>(s.tile));
+    Stages stages = MakeStages(Result(op.getScratch()), s, false);
+    ForBlocks(s, [&](const TileBlock& block) {
+      EmitGatherTiles(v_, block, w.output.Transposed(), ImageY(Buffer(op.getDy()), s), stages.zeros, stages.y);
+      EmitTileProducts(v_, s.points(), block.count, stages.y, Buffer(op.getKernel()), stages.x);
+      EmitAddTiles(v_, block, w.input.Transposed(), stages.x, ImageX(Result(op.getDx()), s));
+    });
+  }
+
+  void FilterGrad(td::WinogradFilterGradOp op) {
+    const WinogradShape s = td::ShapeOf(op);
+    const WinogradMatrices& w = GetWinogradMatrices(static_cast<int>(s.tile));
+    Stages stages = MakeStages(Result(op.getScratch()), s, true);
+    const int64_t row = PadChannels(s.channels_out), panel = s.channels_in * row;
+    EmitZeros(v_, stages.sum, v_.Int(s.points() * panel));
+    ForBlocks(s, [&](const TileBlock& block) {
+      EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), s), stages.zeros, stages.x);
+      EmitGatherTiles(v_, block, w.output.Transposed(), ImageY(Buffer(op.getDy()), s), stages.zeros, stages.y);
+      EmitTileOuterProducts(v_, s.points(), block.count, stages.x, stages.y, stages.sum);
+    });
+    const RationalMatrix back = w.kernel.Transposed();
+    Value dk = Result(op.getDkernel());
+    v_.For(0, s.channels_in, 1, [&](Value c) {
+      Value from = v_.At(stages.sum, v_.Mul(c, row)), to = v_.At(dk, v_.Mul(c, s.channels_out));
+      ForChannels(v_, s.channels_out, [&](Value k, int64_t live) {
+        Values sums;
+        for (int64_t p = 0; p < s.points(); ++p) sums.push_back(v_.Load(v_.At(v_.At(from, k), p * panel)));
+        Values taps = EmitTransform2D(v_, back, sums);
+        for (int64_t tap = 0; tap < 9; ++tap) {
+          v_.Store(taps[tap], v_.At(v_.At(to, k), tap * s.channels_in * s.channels_out), live);
+        }
+      });
+    });
+  }
+
+  void TransformKernel(td::WinogradKernelOp op) {
+    const RationalMatrix& matrix = GetWinogradMatrices(static_cast<int>(op.getTile())).kernel;
+    llvm::ArrayRef<int64_t> shape = td::TypeOf(op.getKernel()).getShape();
+    const int64_t in = shape[2], out = shape[3];
+    const int64_t rows = op.getAdjoint() ? out : in, columns = op.getAdjoint() ? in : out;
+    const int64_t row_stride = op.getAdjoint() ? 1 : out, column_stride = op.getAdjoint() ? out : 1;
+    Value from = Buffer(op.getKernel()), to = Result(op.getOutput());
+    const int64_t panel = rows * PadChannels(columns);
+    // One block of columns that lie together, of row `r`; padding gets zeros.
+    auto block = [&](Value r, Value first, int64_t width, int64_t live_columns) {
+      Value source = v_.At(v_.At(from, v_.Mul(r, row_stride)), v_.Mul(first, column_stride));
+      Value target = v_.At(v_.At(to, v_.Mul(first, rows)), v_.Mul(r, width));
+      auto vector = [&](Value column, int64_t live) {
+        Values taps;
+        Value base = v_.At(source, v_.Mul(column, column_stride));
+        for (int64_t tap = 0; tap < 9; ++tap) {
+          Value address = v_.At(base, tap * in * out);
+          taps.push_back(column_stride == 1 ? v_.Load(address, live) : v_.LoadStrided(address, column_stride, live));
+        }
+        Values points = EmitTransform2D(v_, matrix, taps);
+        for (size_t p = 0; p < points.size(); ++p) {
+          v_.Store(points[p], v_.At(v_.At(target, column), static_cast<int64_t>(p) * panel));
+        }
+      };
+      const int64_t whole = live_columns / v_.lanes() * v_.lanes();
+      v_.For(0, whole, v_.lanes(), [&](Value column) { vector(column, v_.lanes()); });
+      for (int64_t c = whole; c < width; c += v_.lanes()) vector(v_.Int(c), std::max<int64_t>(0, live_columns - c));
+    };
+    // A part [begin, end) of the kernel's elements stands for the rows that begin in it, as if they lay one after
+    // another.
+    const int64_t row_elements = 9 * columns;
+    auto row_of = [&](Value element) { return v_.Div(v_.Add(element, row_elements - 1), row_elements); };
+    const int64_t whole = columns / kWinogradColumns * kWinogradColumns;
+    v_.For(row_of(begin_), row_of(end_), 1, [&](Value r) {
+      v_.For(0, whole, kWinogradColumns, [&](Value first) { block(r, first, kWinogradColumns, kWinogradColumns); });
+      if (whole < columns) block(r, v_.Int(whole), PadChannels(columns) - whole, columns - whole);
+    });
+  }
+
+  mlir::func::FuncOp kernel_;
+  const std::string& symbol_;
+  mlir::ModuleOp module_;
+  mlir::OpBuilder b_;
+  VectorBuilder v_;
+  Values buffers_;
+  Value begin_, end_;
+};
+
+}  // namespace
+
+bool IsWinogradKernel(mlir::func::FuncOp kernel) {
+  mlir::Operation& first = kernel.getBody().front().front();
+  return mlir::isa<td::WinogradKernelOp, td::WinogradConv2DOp, td::WinogradInputGradOp, td::WinogradFilterGradOp>(
+      first);
+}
+
+void EmitWinogradKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_bits) {
+  WinogradEmitter(kernel, symbol, module, vector_bits / 32).Emit();
+}
+
+}  // namespace tandem

@@ -1,0 +1,23 @@
+// Kernels of Winograd convolutions (graph/ir/winograd.td): one op, one kernel.
+#ifndef TANDEM_PASSES_CODEGEN_WINOGRAD_KERNEL_H_
+#define TANDEM_PASSES_CODEGEN_WINOGRAD_KERNEL_H_
+
+#include <string>
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tandem {
+
+// Whether the kernel consists of one td.winograd op.
+bool IsWinogradKernel(mlir::func::FuncOp kernel);
+
+// Appends `void SYMBOL(ptr args, i64 begin, i64 end, i64 row_offset)` to `module`. A convolution and its input gradient
+// work on rows [begin, end) and give each row the same bits whatever the others are; the filter gradient sums over
+// these rows; the transform of a kernel takes parts [begin, end) of the kernel's elements. float32 only. `vector_bits`:
+// width of the target's registers.
+void EmitWinogradKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_bits);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_WINOGRAD_KERNEL_H_

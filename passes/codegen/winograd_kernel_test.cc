@@ -1,0 +1,167 @@
+// Kernels of Winograd convolutions against direct convolution in double precision.
+#include "passes/codegen/winograd_kernel.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ir/dialect.h"
+#include "graph/ir/winograd.h"
+#include "gtest/gtest.h"
+#include "mlir/Parser/Parser.h"
+#include "passes/codegen/kernel_test_util.h"
+#include "passes/codegen/winograd_test_util.h"
+
+namespace tandem {
+namespace {
+
+std::vector<double> Floats(const Bytes& bytes) {
+  std::vector<double> values(bytes.size() / sizeof(float));
+  for (size_t i = 0; i < values.size(); ++i) {
+    float f;
+    std::memcpy(&f, &bytes[i * sizeof(float)], sizeof(f));
+    values[i] = f;
+  }
+  return values;
+}
+
+// The result of the direct op in double precision.
+td::RefTensor Evaluate(const std::string& text, const std::vector<td::RefTensor>& operands, int64_t batch) {
+  mlir::MLIRContext context;
+  context.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  if (!module) {
+    ADD_FAILURE() << text;
+    return {};
+  }
+  auto results = EvaluateReference(*module->getOps<mlir::func::FuncOp>().begin(), operands, {.batch = batch});
+  EXPECT_TRUE(results.ok()) << results.status();
+  return (*results)[0];
+}
+
+// The largest error relative to the root mean square of the values.
+double Error(const std::vector<double>& actual, const std::vector<double>& expected) {
+  EXPECT_EQ(actual.size(), expected.size());
+  double worst = 0, squares = 0;
+  for (size_t i = 0; i < expected.size() && i < actual.size(); ++i) {
+    double error = std::abs(actual[i] - expected[i]);
+    worst = std::isnan(error) ? INFINITY : std::max(worst, error);
+    squares += expected[i] * expected[i];
+  }
+  return worst / std::sqrt(squares / static_cast<double>(expected.size()));
+}
+
+class WinogradKernelTest : public testing::TestWithParam<std::tuple<int64_t, WinogradCase>> {
+ protected:
+  // Compiled once for all batches.
+  static std::unique_ptr<TestKernel> Compile(const std::string& text) {
+    auto kernel = TestKernel::Create(text, "host");
+    EXPECT_TRUE(kernel.ok()) << kernel.status() << text;
+    return kernel.ok() ? *std::move(kernel) : nullptr;
+  }
+
+  // Checks a kernel against the direct op, in one call and (where rows are apart) in several.
+  void Check(TestKernel& kernel, const std::vector<td::RefTensor>& operands, const td::RefTensor& expected,
+             int64_t batch, bool rows_apart) {
+    std::vector<Bytes> whole = kernel.Run(operands, batch, {0, batch});
+    EXPECT_LT(Error(Floats(whole[0]), expected.values), 4e-5);
+    if (!rows_apart || batch < 2) return;
+    std::vector<Bytes> parts = kernel.Run(operands, batch, {0, 1, batch});
+    EXPECT_TRUE(parts[0] == whole[0]) << "bits depend on the rows of a call";
+  }
+
+  // Runs the kernel transform.
+  td::RefTensor Transformed(const WinogradTexts& texts, const td::RefTensor& k, bool adjoint) {
+    auto kernel = TestKernel::Create(texts.Transform(adjoint), "host");
+    EXPECT_TRUE(kernel.ok()) << kernel.status();
+    auto error = (*kernel)->Error({k}, 1);
+    EXPECT_TRUE(error.ok() && *error < 1e-6) << error.status();
+    const int64_t points = texts.shape().points();
+    const int64_t count = NumElements(RunShape((*kernel)->function().getArgumentTypes()[0], 1));
+    std::vector<Bytes> whole = (*kernel)->Run({k}, 1, {0, count});
+    EXPECT_TRUE((*kernel)->Run({k}, 1, {0, 1, count / 3, count - 1, count})[0] == whole[0]);
+    std::vector<double> values = Floats(whole[0]);
+    return {DType::kFloat32, {points, static_cast<int64_t>(values.size()) / points}, values};
+  }
+};
+
+TEST_P(WinogradKernelTest, MatchesDirectConvolution) {
+  const auto& [tile, c] = GetParam();
+  const WinogradTexts texts(c, tile);
+  const WinogradShape& s = texts.shape();
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  auto tensor = [&](Shape shape) {
+    td::RefTensor t{DType::kFloat32, shape, std::vector<double>(NumElements(shape))};
+    for (double& v : t.values) v = normal(random);
+    return t;
+  };
+  const td::RefTensor k = tensor({3, 3, c.in, c.out}), bias = tensor({c.out});
+  const td::RefTensor u = Transformed(texts, k, false), adjoint = Transformed(texts, k, true);
+  auto forward = Compile(texts.Forward(false)), epilogue = Compile(texts.Forward(true));
+  auto input_grad = Compile(texts.InputGrad()), filter_grad = Compile(texts.FilterGrad());
+  ASSERT_TRUE(forward && epilogue && input_grad && filter_grad);
+  for (int64_t batch : {1, 3}) {
+    SCOPED_TRACE(batch);
+    const td::RefTensor x = tensor({batch, s.height, s.width, c.in});
+    const td::RefTensor dy = tensor({batch, s.out_height, s.out_width, c.out});
+    td::RefTensor y = Evaluate(texts.Direct("conv2d"), {x, k}, batch);
+    Check(*forward, {x, u}, y, batch, true);
+    for (size_t i = 0; i < y.values.size(); ++i) y.values[i] = std::max(0.0, y.values[i] + bias.values[i % c.out]);
+    Check(*epilogue, {x, u, bias}, y, batch, true);
+    Check(*input_grad, {dy, adjoint}, Evaluate(texts.Direct("conv2d_input_grad"), {dy, k}, batch), batch, true);
+    Check(*filter_grad, {x, dy}, Evaluate(texts.Direct("conv2d_filter_grad"), {x, dy}, batch), batch, false);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, WinogradKernelTest,
+    testing::Combine(testing::Values(2, 3, 4),
+                     testing::Values(WinogradCase{5, 5, 3, 5, 0, 0, 4},       // all channels in a tail
+                                     WinogradCase{7, 9, 16, 40, 1, 1, 7},     // blocks that cut images
+                                     WinogradCase{13, 13, 32, 64, 0, 0, 12},  // S0's second layer
+                                     WinogradCase{6, 4, 5, 80, 2, 2, 30},     // more columns than a panel
+                                     WinogradCase{4, 7, 40, 3, 1, 2, 5})),    // uneven pads
+    [](const auto& info) {
+      const WinogradCase& c = std::get<1>(info.param);
+      return absl::StrCat("Tile", std::get<0>(info.param), "Image", c.height, "x", c.width, "x", c.in, "To", c.out);
+    });
+
+TEST(WinogradKernelTest, ReferenceIsConvolution) {
+  // The ops' own evaluation, in double precision, is exact up to rounding of doubles.
+  const WinogradTexts texts({5, 6, 2, 3, 1, 1, 4}, 4);
+  std::mt19937 random(5);
+  td::RefTensor x{DType::kFloat32, {2, 5, 6, 2}, {}}, k{DType::kFloat32, {3, 3, 2, 3}, {}};
+  td::RefTensor dy{DType::kFloat32, {2, 5, 6, 3}, {}};
+  for (td::RefTensor* t : {&x, &k, &dy}) {
+    t->values.resize(NumElements(t->shape));
+    for (double& v : t->values) v = static_cast<double>(random() % 9) - 4;
+  }
+  auto compare = [](const td::RefTensor& a, const td::RefTensor& b) {
+    EXPECT_EQ(a.shape, b.shape);
+    EXPECT_LT(Error(a.values, b.values), 1e-12);
+  };
+  compare(Evaluate(texts.Forward(false), {x, Evaluate(texts.Transform(false), {k}, 1)}, 2),
+          Evaluate(texts.Direct("conv2d"), {x, k}, 2));
+  compare(Evaluate(texts.InputGrad(), {dy, Evaluate(texts.Transform(true), {k}, 1)}, 2),
+          Evaluate(texts.Direct("conv2d_input_grad"), {dy, k}, 2));
+  compare(Evaluate(texts.FilterGrad(), {x, dy}, 2), Evaluate(texts.Direct("conv2d_filter_grad"), {x, dy}, 2));
+}
+
+TEST(WinogradKernelTest, AllIsVectors) {
+  const WinogradTexts texts({13, 13, 32, 64, 0, 0, 36}, 4);
+  for (const std::string& text : {texts.Forward(true), texts.InputGrad(), texts.FilterGrad()}) {
+    for (const char* target : {"avx512", "avx2"}) {
+      auto kernel = TestKernel::Create(text, target);
+      ASSERT_TRUE(kernel.ok()) << kernel.status();
+      const std::string& ir = (*kernel)->llvm_ir();
+      EXPECT_NE(ir.find(absl::StrCat("@llvm.fma.v", std::string(target) == "avx2" ? 8 : 16, "f32")), std::string::npos);
+      EXPECT_EQ(ir.find("fmul float"), std::string::npos) << ir;
+      EXPECT_EQ(ir.find("fadd float"), std::string::npos) << ir;
+      EXPECT_EQ(ir.find("@llvm.fma.f32"), std::string::npos) << ir;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem

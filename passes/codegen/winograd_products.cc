@@ -1,0 +1,125 @@
+#include "passes/codegen/winograd_products.h"
+
+#include <algorithm>
+
+#include "graph/ir/winograd_shape.h"
+
+namespace tandem {
+namespace {
+
+using mlir::Value;
+using Values = VectorBuilder::Values;
+
+// Accumulators: `rows` x `vectors` registers, with one row of the right-hand side and one factor besides. AVX-512 has
+// 32 registers, everything else 16.
+struct RegisterTile {
+  int rows, vectors;
+};
+
+RegisterTile TileFor(int lanes, int64_t vectors) {
+  if (lanes < 16) return vectors > 1 ? RegisterTile{6, 2} : RegisterTile{12, 1};
+  constexpr RegisterTile kTiles[] = {{14, 1}, {12, 2}, {8, 3}, {6, 4}};
+  return kTiles[std::min<int64_t>(vectors, 4) - 1];
+}
+
+// Calls f(first vector, vectors) for `vectors` vectors in groups of at most `most`.
+template <typename F>
+void ForVectorGroups(int64_t vectors, int64_t most, F f) {
+  for (int64_t first = 0; first < vectors; first += most) f(first, std::min(most, vectors - first));
+}
+
+// A register tile: sum over i < depth of left(r, i) * right[i * step .. + vectors], on top of `sums`.
+Values MultiplyAdd(VectorBuilder& v, Value depth, int rows, int64_t vectors, Value left, int64_t left_row,
+                   int64_t left_step, Value right, int64_t right_step, const Values& sums) {
+  return v.For(v.Int(0), depth, 1, sums, [&](Value i, const Values& before) {
+    Value a = v.At(left, v.Mul(i, left_step)), b = v.At(right, v.Mul(i, right_step));
+    Values row, after(before.size());
+    for (int64_t n = 0; n < vectors; ++n) row.push_back(v.Load(v.At(b, n * v.lanes())));
+    for (int r = 0; r < rows; ++r) {
+      Value factor = v.LoadSplat(v.At(a, r * left_row));
+      for (int64_t n = 0; n < vectors; ++n) {
+        size_t at = r * vectors + n;
+        after[at] = v.AddF(before[at], v.MulF(factor, row[n]));
+      }
+    }
+    return after;
+  });
+}
+
+}  // namespace
+
+void EmitTileProducts(VectorBuilder& v, int64_t points, Value tiles, const TileMatrix& from, Value kernel,
+                      const TileMatrix& to) {
+  const int64_t depth = from.channels, columns = PadChannels(to.channels), from_row = PadChannels(depth);
+  // `width` columns that lie together in the kernel, from column `first`.
+  auto block = [&](Value a, Value u, Value d, int64_t width) {
+    const int64_t vectors = width / v.lanes();
+    ForVectorGroups(vectors, TileFor(v.lanes(), vectors).vectors, [&](int64_t first, int64_t count) {
+      const int rows = TileFor(v.lanes(), count).rows;
+      Value right = v.At(u, first * v.lanes()), out = v.At(d, first * v.lanes());
+      v.For(v.Int(0), tiles, rows, [&](Value t) {
+        Value left = v.At(a, v.Mul(t, from_row)), result = v.At(out, v.Mul(t, columns));
+        Values sums = MultiplyAdd(v, v.Int(depth), rows, count, left, from_row, 1, right, width,
+                                  Values(rows * count, v.Splat(0)));
+        for (int r = 0; r < rows; ++r) {
+          for (int64_t n = 0; n < count; ++n) {
+            v.Store(sums[r * count + n], v.At(result, r * columns + n * v.lanes()));
+          }
+        }
+      });
+    });
+  };
+  v.For(0, points, 1, [&](Value point) {
+    Value a = v.At(from.pointer, v.Mul(point, from.rows * from_row));
+    Value u = v.At(kernel, v.Mul(point, depth * columns));
+    Value d = v.At(to.pointer, v.Mul(point, to.rows * columns));
+    const int64_t whole = columns / kWinogradColumns * kWinogradColumns;
+    v.For(0, whole, kWinogradColumns,
+          [&](Value first) { block(a, v.At(u, v.Mul(first, depth)), v.At(d, first), kWinogradColumns); });
+    if (whole < columns) block(a, v.At(u, whole * depth), v.At(d, whole), columns - whole);
+  });
+}
+
+void EmitTileOuterProducts(VectorBuilder& v, int64_t points, Value tiles, const TileMatrix& x, const TileMatrix& y,
+                           Value sum) {
+  const int64_t x_row = PadChannels(x.channels), y_row = PadChannels(y.channels);
+  v.For(0, points, 1, [&](Value point) {
+    Value a = v.At(x.pointer, v.Mul(point, x.rows * x_row));
+    Value b = v.At(y.pointer, v.Mul(point, y.rows * y_row));
+    Value s = v.At(sum, v.Mul(point, x.channels * y_row));
+    // Rows are channels of x, columns channels of y.
+    auto tile = [&](Value c, Value k, int rows, int64_t count) {
+      Value left = v.At(a, c), right = v.At(b, k);
+      Value result = v.At(v.At(s, v.Mul(c, y_row)), k);
+      Values sums;
+      auto place = [&](int r, int64_t n) { return v.At(result, r * y_row + n * v.lanes()); };
+      for (int r = 0; r < rows; ++r) {
+        for (int64_t n = 0; n < count; ++n) sums.push_back(v.Load(place(r, n)));
+      }
+      sums = MultiplyAdd(v, tiles, rows, count, left, 1, x_row, right, y_row, sums);
+      for (int r = 0; r < rows; ++r) {
+        for (int64_t n = 0; n < count; ++n) v.Store(sums[r * count + n], place(r, n));
+      }
+    };
+    auto columns = [&](Value k, int64_t count) {
+      const int64_t most = TileFor(v.lanes(), count).rows;
+      int64_t rows = std::min(most, x.channels);
+      // As many rows as divide the channels, unless that is much fewer than the registers hold.
+      for (int64_t r = rows; 2 * r > most; --r) {
+        if (x.channels % r == 0) {
+          rows = r;
+          break;
+        }
+      }
+      const int64_t whole = x.channels / rows * rows;
+      v.For(0, whole, rows, [&](Value c) { tile(c, k, static_cast<int>(rows), count); });
+      if (whole < x.channels) tile(v.Int(whole), k, static_cast<int>(x.channels - whole), count);
+    };
+    const int64_t vectors = y_row / v.lanes(), most = TileFor(v.lanes(), vectors).vectors;
+    const int64_t whole = vectors / most * most * v.lanes();
+    v.For(0, whole, most * v.lanes(), [&](Value k) { columns(k, most); });
+    if (whole < y_row) columns(v.Int(whole), (y_row - whole) / v.lanes());
+  });
+}
+
+}  // namespace tandem

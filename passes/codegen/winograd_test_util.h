@@ -1,0 +1,99 @@
+// The kernels of one Winograd convolution as text, and the direct ops that they replace.
+#ifndef TANDEM_PASSES_CODEGEN_WINOGRAD_TEST_UTIL_H_
+#define TANDEM_PASSES_CODEGEN_WINOGRAD_TEST_UTIL_H_
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ir/winograd_shape.h"
+
+namespace tandem {
+
+// A convolution of x [height, width, in] to `out` channels, with equal pads in both directions.
+struct WinogradCase {
+  int64_t height, width, in, out, pad_low, pad_high, block;
+};
+
+inline std::string ImageText(int64_t h, int64_t w, int64_t c) {
+  return absl::StrCat("tensor<?x", h, "x", w, "x", c, "xf32>");
+}
+
+// The functions of one case: Winograd's and the direct one.
+class WinogradTexts {
+ public:
+  WinogradTexts(const WinogradCase& c, int64_t tile) : case_(c) {
+    shape_ = {c.height,
+              c.width,
+              c.height + c.pad_low + c.pad_high - 2,
+              c.width + c.pad_low + c.pad_high - 2,
+              c.in,
+              c.out,
+              c.pad_low,
+              c.pad_low,
+              tile,
+              c.block};
+    x_ = ImageText(c.height, c.width, c.in);
+    y_ = ImageText(shape_.out_height, shape_.out_width, c.out);
+    k_ = absl::StrCat("tensor<3x3x", c.in, "x", c.out, "xf32>");
+    window_ =
+        absl::StrCat("strides [1, 1] low [", c.pad_low, ", ", c.pad_low, "] high [", c.pad_high, ", ", c.pad_high, "]");
+    attributes_ = absl::StrCat("tile = ", tile, ", block = ", c.block, ", pad_low = array<i64: ", c.pad_low, ", ",
+                               c.pad_low, ">");
+  }
+
+  const WinogradShape& shape() const { return shape_; }
+
+  std::string Transform(bool adjoint) const {
+    std::string u = U(adjoint);
+    return absl::StrCat("func.func private @k(%k: ", k_, ") -> ", u,
+                        " attributes {td.kernel = \"split\"} { %0 = ", "td.winograd_kernel %k {tile = ", shape_.tile,
+                        adjoint ? ", adjoint = true" : "", "} : ", k_, " -> ", u, " return %0 : ", u, " }");
+  }
+  std::string Forward(bool epilogue) const {
+    std::string in = absl::StrCat(x_, ", ", U(false), epilogue ? absl::StrCat(", tensor<", case_.out, "xf32>") : "");
+    return absl::StrCat("func.func private @k(%x: ", x_, ", %u: ", U(false),
+                        epilogue ? absl::StrCat(", %b: tensor<", case_.out, "xf32>") : "", ") -> (", y_, ", ",
+                        Scratch(false), ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_conv2d %x, %u",
+                        epilogue ? ", %b" : "", " {", attributes_, epilogue ? ", relu" : "", "} : (", in, ") -> (", y_,
+                        ", ", Scratch(false), ") return %0#0, %0#1 : ", y_, ", ", Scratch(false), " }");
+  }
+  std::string InputGrad() const {
+    return absl::StrCat("func.func private @k(%dy: ", y_, ", %u: ", U(true), ") -> (", x_, ", ", Scratch(false),
+                        ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_input_grad %dy, %u {", attributes_,
+                        "} : (", y_, ", ", U(true), ") -> (", x_, ", ", Scratch(false), ") return %0#0, %0#1 : ", x_,
+                        ", ", Scratch(false), " }");
+  }
+  std::string FilterGrad() const {
+    return absl::StrCat("func.func private @k(%x: ", x_, ", %dy: ", y_, ") -> (", k_, ", ", Scratch(true),
+                        ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_filter_grad %x, %dy {", attributes_,
+                        "} : (", x_, ", ", y_, ") -> (", k_, ", ", Scratch(true), ") return %0#0, %0#1 : ", k_, ", ",
+                        Scratch(true), " }");
+  }
+  // The same by the ops that Winograd's replace, which share no code with it.
+  std::string Direct(const std::string& op) const {
+    std::string a = op == "conv2d_input_grad" ? y_ : x_, b = op == "conv2d_filter_grad" ? y_ : k_;
+    std::string r = op == "conv2d" ? y_ : op == "conv2d_input_grad" ? x_ : k_;
+    std::string size = op == "conv2d"              ? ""
+                       : op == "conv2d_input_grad" ? absl::StrCat("size [", case_.height, ", ", case_.width, "] ")
+                                                   : "size [3, 3] ";
+    return absl::StrCat("func.func private @d(%a: ", a, ", %b: ", b, ") -> ", r, " { %0 = td.", op, " %a, %b ", size,
+                        window_, " : ", a, ", ", b, " -> ", r, " return %0 : ", r, " }");
+  }
+
+ private:
+  std::string U(bool adjoint) const {
+    int64_t rows = adjoint ? case_.out : case_.in, columns = adjoint ? case_.in : case_.out;
+    return absl::StrCat("tensor<", shape_.points(), "x", rows * PadChannels(columns), "xf32>");
+  }
+  std::string Scratch(bool filter_grad) const {
+    return absl::StrCat("tensor<", 4 * ScratchOf(shape_, filter_grad).floats, "xui8>");
+  }
+
+  WinogradCase case_;
+  WinogradShape shape_;
+  std::string x_, y_, k_, window_, attributes_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_WINOGRAD_TEST_UTIL_H_

@@ -1,0 +1,48 @@
+// Tiles between images and transformed tiles: the first and the last stage of Winograd convolutions.
+#ifndef TANDEM_PASSES_CODEGEN_WINOGRAD_TILES_H_
+#define TANDEM_PASSES_CODEGEN_WINOGRAD_TILES_H_
+
+#include "graph/ir/toom_cook.h"
+#include "graph/ir/winograd_shape.h"
+#include "passes/codegen/winograd_products.h"
+
+namespace tandem {
+
+// Rows of images [row][height][width][channels] in memory. Tile (i, j) begins at pixel (i * tile - top, j * tile -
+// left), which may lie outside.
+struct ImageMatrix {
+  mlir::Value pointer;
+  int64_t height = 0, width = 0, channels = 0;
+  int64_t top = 0, left = 0;
+};
+
+// A block of tiles: those from `first` on, counted through all images.
+struct TileBlock {
+  const WinogradShape* shape;
+  mlir::Value first, count;
+};
+
+// to[.][t] = matrix * patch * matrix^T for the patches of the block's tiles; pixels outside of the image are 0.
+// `zeros` points to zeros for all channels.
+void EmitGatherTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const ImageMatrix& image,
+                     mlir::Value zeros, const TileMatrix& to);
+
+// image = matrix * tile * matrix^T [+ bias] [relu] where tiles lie in the image; they do not overlap. `bias` may be
+// null.
+void EmitStoreTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const TileMatrix& from,
+                    mlir::Value bias, bool relu, const ImageMatrix& image);
+
+// image += matrix * tile * matrix^T for tiles that overlap, in their order. Pixels are set to zero when the first tile
+// that reaches them comes, so that the image may hold anything before.
+void EmitAddTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const TileMatrix& from,
+                  const ImageMatrix& image);
+
+// Calls body(first channel, live) for vectors of channels; `live` is how many of the lanes are channels.
+void ForChannels(VectorBuilder& v, int64_t channels, const std::function<void(mlir::Value, int64_t)>& body);
+
+// Sets `floats` floats to zero.
+void EmitZeros(VectorBuilder& v, mlir::Value pointer, mlir::Value floats);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_WINOGRAD_TILES_H_
