@@ -125,7 +125,9 @@ class OutlineKernelsPass : public ModulePass<OutlineKernelsPass> {
         return signalPassFailure();
       }
       if (!canonical.count(kernel)) {
-        std::string kind = KindOf(kernel);
+        // Kernels that are no clusters come with their kind.
+        std::string kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel").str();
+        if (kind.empty()) kind = KindOf(kernel);
         if (kind == "flat") Flatten(kernel);
         kernel->setAttr("td.kernel", mlir::StringAttr::get(&getContext(), kind));
         auto [it, is_new] = by_text.emplace(KernelText(kernel), kernel);

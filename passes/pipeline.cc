@@ -25,6 +25,7 @@
 #include "passes/lift_variables.h"
 #include "passes/number_collectives.h"
 #include "passes/outline_kernels.h"
+#include "passes/outline_winograd.h"
 #include "passes/paint_precision.h"
 #include "passes/pass_util.h"
 #include "passes/record_pool_argmax.h"
@@ -34,6 +35,7 @@
 #include "passes/select_libraries.h"
 #include "passes/verify_phase.h"
 #include "passes/warn_batch_constants.h"
+#include "passes/winograd.h"
 
 namespace tandem {
 namespace {
@@ -70,12 +72,12 @@ std::vector<Phase> MakePhases() {
   // Activations are NHWC everywhere; weights are packed once per step, outside the maps, for the primitive that reads
   // them. Library ops take their epilogues before loops are fused, since a fused loop costs another pass over memory.
   phases.push_back({"layout", "library primitives, epilogues and weight layouts", [] {
-                      return List(createRecordPoolArgmaxPass(), createSelectLibrariesPass(), mlir::createCSEPass(),
-                                  createVerifyPhasePass("layout"));
+                      return List(createRecordPoolArgmaxPass(), createWinogradPass(), createSelectLibrariesPass(),
+                                  mlir::createCSEPass(), createVerifyPhasePass("layout"));
                     }});
   phases.push_back({"fusion", "clusters, outlined kernels, grouped updates", [] {
-                      return List(createFormFusionsPass(), createOutlineKernelsPass(), createGroupUpdatesPass(),
-                                  createVerifyPhasePass("fusion"));
+                      return List(createOutlineWinogradPass(), createFormFusionsPass(), createOutlineKernelsPass(),
+                                  createGroupUpdatesPass(), createVerifyPhasePass("fusion"));
                     }});
   phases.push_back(
       {"schedule", "order of execution", [] { return List(createSchedulePass(), createVerifyPhasePass("schedule")); }});

@@ -1,0 +1,72 @@
+#include "passes/analysis/winograd_cost.h"
+
+#include <algorithm>
+
+#include "passes/analysis/cost_model.h"
+
+namespace tandem {
+namespace {
+
+// Constants measured with benchmarks/winograd_layers on Zen 4 (docs/winograd.md).
+constexpr double kProductRate = 0.92;   // of the library's rate, operands in L2
+constexpr double kTransformFlops = 14;  // of the vector rate, per point and channel of a tile: loads, sums, stores
+constexpr double kMargin = 1.1;         // how much faster Winograd must be
+
+// Tiles of a block: multiples of the rows of a register tile.
+constexpr int64_t kBlocks[] = {12, 24, 36, 48, 72, 96, 144, 192};
+
+double Direct(const MachineModel& m, const WinogradShape& s, int64_t rows) {
+  Work work;
+  work.library_flops = 2.0 * 9 * rows * s.out_height * s.out_width * s.channels_in * s.channels_out;
+  work.bytes = 4.0 * (rows * (s.height * s.width * s.channels_in + s.out_height * s.out_width * s.channels_out) +
+                      9 * s.channels_in * s.channels_out);
+  work.library_calls = 1;
+  return CostOf(m, work).seconds;
+}
+
+}  // namespace
+
+double WinogradSeconds(const MachineModel& m, const WinogradShape& s, WinogradRole role, int64_t rows, int64_t shards) {
+  const double tiles = static_cast<double>(rows * s.tiles()), points = static_cast<double>(s.points());
+  const double c = static_cast<double>(PadChannels(s.channels_in)),
+               k = static_cast<double>(PadChannels(s.channels_out));
+  const double blocks = std::max(1.0, tiles / static_cast<double>(s.block));
+  const double kernel_bytes = 4 * points * c * k;
+  // What one block touches over and over: its tiles; the kernel passes by once for every block.
+  const double block_bytes = 4 * points * (c + k) * static_cast<double>(s.block);
+  const bool filter = role == WinogradRole::kFilterGrad;
+  const double compute = 2 * tiles * points * c * k / (kProductRate * m.library_f32);
+  double transforms = kTransformFlops * tiles * points * (c + k) / m.vector_f32;
+  // Tiles of the block are written and read by the products at the level that holds them all, beside the kernel.
+  const double tile_traffic = 2 * 4 * points * tiles * (c + k) / Bandwidth(m, 1.25 * block_bytes, 1);
+  const double kernel_traffic = blocks * kernel_bytes * (filter ? 2 : 1) / Bandwidth(m, kernel_bytes + block_bytes, 1);
+  // The kernel's own transform: per step by one thread while the others wait, or (filter gradient) per shard.
+  const double passes = filter ? 1 : 1.0 / static_cast<double>(std::max<int64_t>(1, shards));
+  transforms += passes * (kTransformFlops * points * c * k / m.vector_f32 +
+                          2 * kernel_bytes / Bandwidth(m, std::max(kernel_bytes, m.l2_bytes + 1), 1));
+  return std::max(compute, kernel_traffic) + transforms + tile_traffic + m.kernel_call_overhead;
+}
+
+WinogradChoice ChooseWinograd(const MachineModel& machine, const WinogradShape& shape, WinogradRole role, int64_t rows,
+                              int64_t shards) {
+  WinogradChoice choice;
+  choice.direct_seconds = Direct(machine, shape, rows);
+  WinogradShape s = shape;
+  for (s.tile = 2; s.tile <= 4; ++s.tile) {
+    const int64_t tiles = rows * s.tiles();
+    for (int64_t block : kBlocks) {
+      s.block = std::min(block, tiles);
+      const double seconds = WinogradSeconds(machine, s, role, rows, shards);
+      if (choice.tile == 0 || seconds < choice.winograd_seconds) {
+        choice.winograd_seconds = seconds;
+        choice.tile = s.tile;
+        choice.block = s.block;
+      }
+      if (block >= tiles) break;
+    }
+  }
+  choice.pays = choice.winograd_seconds * kMargin < choice.direct_seconds;
+  return choice;
+}
+
+}  // namespace tandem

@@ -1,0 +1,69 @@
+// RUN: tandem-opt %s -td-winograd -split-input-file | FileCheck %s
+
+// S0's second layer with its gradients, in shards of 32 rows. Kernels are transformed in front of the map, bias and relu
+// are the convolution's own, and the module says what was expected.
+// CHECK: module attributes {td.winograd = ["conv conv2d: direct {{[0-9.]+}} us a row, F(4x4, 3x3) in blocks of {{[0-9]+}} tiles {{[0-9.]+}} us: taken"
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %[[X:.*]]: tensor<?x13x13x32xf32>, %[[W:.*]]: tensor<3x3x32x64xf32>, %[[B:.*]]: tensor<64xf32>
+// CHECK: %[[U:.*]] = td.winograd_kernel %[[W]] {tile = 4 : i64} : tensor<3x3x32x64xf32> -> tensor<36x2048xf32>
+// CHECK: %[[V:.*]] = td.winograd_kernel %[[W]] {adjoint = true, tile = 4 : i64} : tensor<3x3x32x64xf32> -> tensor<36x2048xf32>
+// CHECK: td.map_shards(%[[X]], %[[W]], %[[B]], %[[U]], %[[V]]
+// CHECK: ^bb0(%[[XS:.*]]: tensor<?x13x13x32xf32>, %{{.*}}: tensor<3x3x32x64xf32>, %[[BS:.*]]: tensor<64xf32>, %[[US:.*]]: tensor<36x2048xf32>, %[[VS:.*]]: tensor<36x2048xf32>):
+// CHECK: %[[Y:.*]], %{{.*}} = td.winograd_conv2d %[[XS]], %[[US]], %[[BS]] {block = {{[0-9]+}} : i64, pad_low = array<i64: 0, 0>, relu, tile = 4 : i64}
+// CHECK-NOT: td.relu
+// CHECK: %{{.*}}, %{{.*}} = td.winograd_input_grad %[[Y]], %[[VS]]
+// CHECK: %[[DK:.*]], %{{.*}} = td.winograd_filter_grad %[[XS]], %[[Y]]
+// CHECK-NOT: td.conv2d
+func.func @step(%x: tensor<?x13x13x32xf32>, %w: tensor<3x3x32x64xf32>, %b: tensor<64xf32>) -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xf32>) {
+  %r:2 = td.map_shards (%x, %w, %b : tensor<?x13x13x32xf32>, tensor<3x3x32x64xf32>, tensor<64xf32>) reduce ["sum", "keep"] scope ["global", "global"]
+      lanes 16 rows 32 shard 32 -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xf32>) {
+  ^bb0(%xs: tensor<?x13x13x32xf32>, %ws: tensor<3x3x32x64xf32>, %bs: tensor<64xf32>):
+    %c = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x13x13x32xf32>, tensor<3x3x32x64xf32> -> tensor<?x11x11x64xf32> loc("conv")
+    %bb = td.broadcast %bs dims [3] : tensor<64xf32> -> tensor<?x11x11x64xf32>
+    %a = td.add %c, %bb : tensor<?x11x11x64xf32>
+    %y = td.relu %a : tensor<?x11x11x64xf32>
+    %dx = td.conv2d_input_grad %y, %ws size [13, 13] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x11x11x64xf32>, tensor<3x3x32x64xf32> -> tensor<?x13x13x32xf32>
+    %dk = td.conv2d_filter_grad %xs, %y size [3, 3] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x13x13x32xf32>, tensor<?x11x11x64xf32> -> tensor<3x3x32x64xf32>
+    td.yield %dk, %dx : tensor<3x3x32x64xf32>, tensor<?x13x13x32xf32>
+  }
+  return %r#0, %r#1 : tensor<3x3x32x64xf32>, tensor<?x13x13x32xf32>
+}
+
+// -----
+
+// A stride of 2, a kernel of 1x1, and one channel, which does not pay.
+// CHECK: td.winograd = ["{{.*}}conv2d: direct {{.*}}: not taken"]
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: td.winograd_
+// CHECK-COUNT-3: td.conv2d
+// CHECK-NOT: td.winograd_
+func.func @step(%x: tensor<?x13x13x32xf32>, %i: tensor<?x28x28x1xf32>, %w: tensor<3x3x32x64xf32>, %p: tensor<1x1x32x64xf32>, %f: tensor<3x3x1x32xf32>)
+    -> (tensor<?x6x6x64xf32>, tensor<?x13x13x64xf32>, tensor<?x26x26x32xf32>) {
+  %r:3 = td.map_shards (%x, %i, %w, %p, %f : tensor<?x13x13x32xf32>, tensor<?x28x28x1xf32>, tensor<3x3x32x64xf32>, tensor<1x1x32x64xf32>, tensor<3x3x1x32xf32>)
+      reduce ["keep", "keep", "keep"] scope ["global", "global", "global"]
+      lanes 16 rows 32 shard 32 -> (tensor<?x6x6x64xf32>, tensor<?x13x13x64xf32>, tensor<?x26x26x32xf32>) {
+  ^bb0(%xs: tensor<?x13x13x32xf32>, %is: tensor<?x28x28x1xf32>, %ws: tensor<3x3x32x64xf32>, %ps: tensor<1x1x32x64xf32>, %fs: tensor<3x3x1x32xf32>):
+    %a = td.conv2d %xs, %ws strides [2, 2] low [0, 0] high [0, 0] : tensor<?x13x13x32xf32>, tensor<3x3x32x64xf32> -> tensor<?x6x6x64xf32>
+    %b = td.conv2d %xs, %ps strides [1, 1] low [0, 0] high [0, 0] : tensor<?x13x13x32xf32>, tensor<1x1x32x64xf32> -> tensor<?x13x13x64xf32>
+    %c = td.conv2d %is, %fs strides [1, 1] low [0, 0] high [0, 0] : tensor<?x28x28x1xf32>, tensor<3x3x1x32xf32> -> tensor<?x26x26x32xf32>
+    td.yield %a, %b, %c : tensor<?x6x6x64xf32>, tensor<?x13x13x64xf32>, tensor<?x26x26x32xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x6x6x64xf32>, tensor<?x13x13x64xf32>, tensor<?x26x26x32xf32>
+}
+
+// -----
+
+// Strict float32: direct convolution only.
+// CHECK: module attributes {td.precision = "strict_float32"}
+// CHECK-NOT: td.winograd
+module attributes {td.precision = "strict_float32"} {
+  func.func @step(%x: tensor<?x13x13x32xf32>, %w: tensor<3x3x32x64xf32>) -> tensor<?x11x11x64xf32> {
+    %r = td.map_shards (%x, %w : tensor<?x13x13x32xf32>, tensor<3x3x32x64xf32>) reduce ["keep"] scope ["global"]
+        lanes 16 rows 32 shard 32 -> (tensor<?x11x11x64xf32>) {
+    ^bb0(%xs: tensor<?x13x13x32xf32>, %ws: tensor<3x3x32x64xf32>):
+      %c = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x13x13x32xf32>, tensor<3x3x32x64xf32> -> tensor<?x11x11x64xf32>
+      td.yield %c : tensor<?x11x11x64xf32>
+    }
+    return %r : tensor<?x11x11x64xf32>
+  }
+}

@@ -1,0 +1,185 @@
+// td-winograd: computes 3x3 convolutions with stride 1, and their gradients, with fewer multiplications where that
+// pays.
+//
+// Before: td.conv2d, td.conv2d_input_grad and td.conv2d_filter_grad in maps. After: those of float32 with a kernel of
+// 3x3, strides of 1 and pads of 0 to 2 for which analysis/winograd_cost.h expects a gain are td.winograd ops, with the
+// tile that it chose; a bias and a relu that only the convolution feeds are its epilogue. Kernels are transformed at
+// the top of the step, once for all shards. td.winograd on the module says for each convolution what was expected. With
+// td.precision = "strict_float32" nothing changes. Errors and where it pays: docs/winograd.md.
+//
+//   %y = td.conv2d %x, %k ...             %u = td.winograd_kernel %k {tile = 4}          // at the top level
+//   %b = td.broadcast %bias        =>     %y, %scratch = td.winograd_conv2d %x, %u, %bias {tile = 4, block = 36, relu}
+//   %z = td.add %y, %b
+//   %r = td.relu %z
+#include "passes/winograd.h"
+
+#include "absl/strings/str_format.h"
+#include "graph/ir/binary.h"
+#include "graph/ir/dist.h"
+#include "graph/ir/shape.h"
+#include "graph/ir/unary.h"
+#include "graph/ir/winograd.h"
+#include "passes/analysis/measure_step.h"
+#include "passes/analysis/winograd_cost.h"
+#include "passes/pass_util.h"
+
+namespace tandem {
+namespace {
+
+// The only user of `v` when there is exactly one use.
+mlir::Operation* OnlyUser(mlir::Value v) { return v.hasOneUse() ? *v.getUsers().begin() : nullptr; }
+
+// The bias [channels] that `add` adds to `y`, or null.
+mlir::Value BiasOf(td::AddOp add, mlir::Value y) {
+  mlir::Value other = add->getOperand(add->getOperand(0) == y ? 1 : 0);
+  auto broadcast = other.getDefiningOp<td::BroadcastOp>();
+  if (!broadcast) return nullptr;
+  mlir::Value bias = broadcast->getOperand(0);
+  llvm::ArrayRef<int64_t> dims = broadcast.getDims();
+  if (td::TypeOf(bias).getRank() != 1 || td::IsBatched(bias.getType()) || dims.size() != 1 || dims[0] != 3)
+    return nullptr;
+  return td::TypeOf(bias).getDimSize(0) == td::TypeOf(y).getDimSize(3) ? bias : nullptr;
+}
+
+class WinogradPass : public ModulePass<WinogradPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(WinogradPass)
+  static constexpr llvm::StringLiteral kName = "td-winograd";
+  static constexpr llvm::StringLiteral kDescription = "compute 3x3 convolutions with fewer multiplications";
+
+  void runOnOperation() final {
+    mlir::ModuleOp module = getOperation();
+    mlir::func::FuncOp step = StepFunction(module);
+    auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
+    if (!step || (precision && precision.getValue() == "strict_float32")) return;
+    absl::StatusOr<MachineModel> machine = MachineModelOf(module);
+    if (!machine.ok()) {
+      module->emitError() << std::string(machine.status().message());
+      return signalPassFailure();
+    }
+    notes_.clear();
+    for (auto map : step.getOps<td::MapShardsOp>()) {
+      llvm::SmallVector<td::LibraryOp> ops(map.getBody().getOps<td::LibraryOp>());
+      for (td::LibraryOp op : ops) Consider(op, map, *machine);
+    }
+    if (!notes_.empty()) module->setAttr("td.winograd", mlir::ArrayAttr::get(&getContext(), notes_));
+  }
+
+ private:
+  static bool RoleOf(td::LibraryOp op, WinogradRole& role) {
+    llvm::StringRef name = op.getPrimitiveName();
+    if (name == "conv2d") {
+      role = WinogradRole::kForward;
+    } else if (name == "conv2d_input_grad") {
+      role = WinogradRole::kInputGrad;
+    } else if (name == "conv2d_filter_grad") {
+      role = WinogradRole::kFilterGrad;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  static bool Qualifies(td::LibraryOp op, const td::LibraryCallSpec& spec) {
+    for (mlir::Value v : {spec.x, spec.kernel, spec.y}) {
+      if (!td::TypeOf(v).getElementType().isF32()) return false;
+    }
+    if (!td::IsBatched(spec.x.getType()) || !td::IsBatched(spec.y.getType())) return false;
+    llvm::ArrayRef<int64_t> kernel = td::TypeOf(spec.kernel).getShape();
+    if (kernel[0] != 3 || kernel[1] != 3) return false;
+    for (int i = 0; i < 2; ++i) {
+      if (spec.strides[i] != 1 || spec.pad_low[i] > 2 || spec.pad_high[i] > 2) return false;
+    }
+    // A kernel that the map itself computes cannot be transformed in front of it.
+    return spec.weights < 0 || mlir::isa<mlir::BlockArgument>(op->getOperand(spec.weights));
+  }
+
+  void Consider(td::LibraryOp op, td::MapShardsOp map, const MachineModel& machine) {
+    WinogradRole role;
+    if (!RoleOf(op, role)) return;
+    const td::LibraryCallSpec spec = op.getLibraryCallSpec();
+    if (!Qualifies(op, spec)) return;
+    llvm::ArrayRef<int64_t> x = td::TypeOf(spec.x).getShape(), y = td::TypeOf(spec.y).getShape();
+    WinogradShape shape = {x[1], x[2], y[1], y[2], x[3], y[3], spec.pad_low[0], spec.pad_low[1], 0, 0};
+    const int64_t rows = map.getShardRows();
+    const int64_t shards = map.getLanes() * ((map.getRowsPerLane() + rows - 1) / rows);
+    const WinogradChoice choice = ChooseWinograd(machine, shape, role, rows, shards);
+    const double us = 1e6 / static_cast<double>(rows);
+    Note(absl::StrFormat("%s %s: direct %.1f us a row, F(%dx%d, 3x3) in blocks of %d tiles %.1f us: %s",
+                         LocationName(op->getLoc()), op.getPrimitiveName().str(), choice.direct_seconds * us,
+                         choice.tile, choice.tile, choice.block, choice.winograd_seconds * us,
+                         choice.pays ? "taken" : "not taken"));
+    if (!choice.pays) return;
+    shape.tile = choice.tile;
+    shape.block = choice.block;
+    Replace(op, map, spec, role, shape);
+  }
+
+  void Replace(td::LibraryOp op, td::MapShardsOp map, const td::LibraryCallSpec& spec, WinogradRole role,
+               const WinogradShape& s) {
+    mlir::OpBuilder b(op);
+    mlir::Location loc = op->getLoc();
+    mlir::Type scratch = td::ScratchType(&getContext(), s, role == WinogradRole::kFilterGrad);
+    mlir::Value old = op->getResult(0), result;
+    llvm::SmallVector<mlir::Operation*> replaced = {op};
+    if (role == WinogradRole::kForward) {
+      mlir::Value bias;
+      bool relu = false;
+      TakeEpilogue(old, replaced, bias, relu);
+      old = replaced.back()->getResult(0);
+      b.setInsertionPoint(replaced.back());
+      result = b.create<td::WinogradConv2DOp>(loc, old.getType(), scratch, spec.x, Transformed(op, map, spec, s, false),
+                                              bias, s.tile, s.block, spec.pad_low, relu)
+                   .getOutput();
+    } else if (role == WinogradRole::kInputGrad) {
+      result = b.create<td::WinogradInputGradOp>(loc, old.getType(), scratch, spec.y,
+                                                 Transformed(op, map, spec, s, true), s.tile, s.block, spec.pad_low)
+                   .getDx();
+    } else {
+      result =
+          b.create<td::WinogradFilterGradOp>(loc, old.getType(), scratch, spec.x, spec.y, s.tile, s.block, spec.pad_low)
+              .getDkernel();
+    }
+    old.replaceAllUsesWith(result);
+    for (mlir::Operation* r : llvm::reverse(replaced)) {
+      if (r->use_empty()) r->erase();
+    }
+  }
+
+  // Follows y -> add(y, broadcast(bias)) -> relu as far as each is the only use.
+  static void TakeEpilogue(mlir::Value y, llvm::SmallVector<mlir::Operation*>& replaced, mlir::Value& bias,
+                           bool& relu) {
+    auto add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
+    if (add && (bias = BiasOf(add, y))) {
+      replaced.push_back(add);
+      y = add->getResult(0);
+    }
+    if (auto next = mlir::dyn_cast_or_null<td::ReluOp>(OnlyUser(y))) {
+      replaced.push_back(next);
+      relu = true;
+    }
+  }
+
+  // The transformed kernel as a value of the map's body.
+  static mlir::Value Transformed(td::LibraryOp op, td::MapShardsOp map, const td::LibraryCallSpec& spec,
+                                 const WinogradShape& s, bool adjoint) {
+    auto argument = mlir::cast<mlir::BlockArgument>(op->getOperand(spec.weights));
+    int64_t rows = adjoint ? s.channels_out : s.channels_in, columns = adjoint ? s.channels_in : s.channels_out;
+    mlir::Value plain = map.getOperand(argument.getArgNumber());
+    mlir::Type type = td::TransformedKernelType(td::TypeOf(plain).getElementType(), s.tile, rows, columns);
+    mlir::OpBuilder b(map);
+    mlir::Value u = b.create<td::WinogradKernelOp>(op->getLoc(), type, plain, s.tile, adjoint);
+    map.getOperandsMutable().append(u);
+    return map.getBody().front().addArgument(type, op->getLoc());
+  }
+
+  void Note(const std::string& text) { notes_.push_back(mlir::StringAttr::get(&getContext(), text)); }
+
+  llvm::SmallVector<mlir::Attribute> notes_;
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createWinogradPass() { return std::make_unique<WinogradPass>(); }
+
+}  // namespace tandem
