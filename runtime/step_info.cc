@@ -33,7 +33,7 @@ class StepLister {
         info.detail = Detail(*step);
         info.library = step->body.type == fb::StepBody::LibraryCall;
         info.bfloat16 = info.library && Narrow(step->inputs[0]);
-        info.work = WorkOf(*step);
+        info.work = WorkOf(*step, info.map);
       }
       StepInfo& merges = Add(*section, "LaneSum");
       if (merges.map) merges.work = WorkOfMerges(*section);
@@ -77,10 +77,12 @@ class StepLister {
   // Of two bytes: bfloat16.
   bool Narrow(uint32_t buffer) const { return SizeOf(static_cast<DType>(program_.buffers[buffer]->dtype)) == 2; }
 
-  // A batched buffer counts per row, any other whole.
-  void AddBytes(uint32_t buffer, double times, ExecutionWork& work) const {
+  // A batched buffer counts per row, but whole in a global section; any other whole.
+  void AddBytes(uint32_t buffer, double times, bool map, ExecutionWork& work) const {
     const fb::BufferT& b = *program_.buffers[buffer];
-    if (b.row_bytes > 0) {
+    if (b.row_bytes > 0 && !map) {
+      work.bytes += times * static_cast<double>(b.row_bytes) * static_cast<double>(executable_.rows_per_replica());
+    } else if (b.row_bytes > 0) {
       work.bytes_per_row += times * static_cast<double>(b.row_bytes);
     } else {
       work.bytes += times * static_cast<double>(b.bytes);
@@ -92,7 +94,7 @@ class StepLister {
     return static_cast<double>(b.bytes) / static_cast<double>(SizeOf(static_cast<DType>(b.dtype)));
   }
 
-  ExecutionWork WorkOf(const fb::StepT& step) const {
+  ExecutionWork WorkOf(const fb::StepT& step, bool map) const {
     ExecutionWork work;
     std::vector<uint32_t> operands = step.inputs;
     operands.insert(operands.end(), step.outputs.begin(), step.outputs.end());
@@ -106,7 +108,7 @@ class StepLister {
       if (!seen.insert(b).second) continue;
       // A lane reduction reads the slots of all lanes.
       const bool slots = program_.buffers[b]->space == fb::Space::Lane && step.body.type == fb::StepBody::LaneReduce;
-      AddBytes(b, slots ? executable_.lanes_per_replica() : times, work);
+      AddBytes(b, slots ? executable_.lanes_per_replica() : times, map, work);
       batched |= program_.buffers[b]->row_bytes > 0;
     }
     if (const auto* launch = step.body.AsKernelLaunch()) {
@@ -141,7 +143,7 @@ class StepLister {
       const uint32_t parts = slot->kind == fb::ReduceKind::Moments ? 3 : 1;
       for (uint32_t b = slot->buffer; b < slot->buffer + parts; ++b) {
         if (written.count(b) == 0) continue;
-        AddBytes(b, 3, work);  // both summands and the sum
+        AddBytes(b, 3, /*map=*/true, work);  // both summands and the sum
         work.flops += Elements(b);
       }
     }
@@ -157,14 +159,20 @@ class StepLister {
 }  // namespace
 
 double LibraryFlops(const fb::LibraryCallT& call) {
-  if (call.primitive == fb::Primitive::PackWeights || call.y_shape.empty()) return 0;
-  if (call.kernel_shape.size() == 4 && call.x_shape.size() == 4 && call.primitive != fb::Primitive::MatMul) {
-    // Each output of the forward convolution meets every weight of its channel once, in all three directions.
-    return 2 * Product(call.y_shape) * Product(call.kernel_shape) / static_cast<double>(call.kernel_shape.back());
+  switch (call.primitive) {
+    case fb::Primitive::PackWeights:
+      return 0;
+    case fb::Primitive::Conv2D:
+    case fb::Primitive::Conv2DInputGrad:
+    case fb::Primitive::Conv2DFilterGrad:
+      // Each output of the forward convolution meets every weight of its channel once, in all three directions.
+      return call.kernel_shape.empty() ? 0
+                                       : 2 * Product(call.y_shape) * Product(call.kernel_shape) /
+                                             static_cast<double>(call.kernel_shape.back());
+    default:
+      // Matrix products: each element of the left side meets a row of the right one, transposed, batched or not.
+      return call.y_shape.empty() ? 0 : 2 * Product(call.x_shape) * static_cast<double>(call.y_shape.back());
   }
-  const size_t rank = call.x_shape.size();
-  if (rank < 2) return 0;
-  return 2 * Product(call.y_shape) * static_cast<double>(call.x_shape[call.transpose_a ? rank - 2 : rank - 1]);
 }
 
 std::vector<StepInfo> ListSteps(const Executable& executable) { return StepLister(executable).Run(); }

@@ -88,6 +88,15 @@ TEST(StepInfo, ConvolutionsCountTheSameInAllDirections) {
   call.y_shape = {3, 4};
   call.transpose_a = true;
   EXPECT_EQ(LibraryFlops(call), 2 * 3 * 7 * 4);
+  call.x_shape = {2, 6, 7, 3};  // a gradient that sums over all rows: [3, 84] * [84, 4]
+  call.kernel_shape = {2, 6, 7, 4};
+  EXPECT_EQ(LibraryFlops(call), 2 * 3 * (2 * 6 * 7) * 4);
+  call.primitive = fb::Primitive::BatchMatMul;  // two rows of six heads: [5, 8] * [8, 9]
+  call.transpose_a = false;
+  call.x_shape = {2, 6, 5, 8};
+  call.kernel_shape = {2, 6, 8, 9};
+  call.y_shape = {2, 6, 5, 9};
+  EXPECT_EQ(LibraryFlops(call), 2 * (2 * 6) * 5 * 8 * 9);
 }
 
 }  // namespace
