@@ -1,0 +1,146 @@
+// benchmarks/kernels FILE: times the generated kernels of a module, such as `tandem-opt --compile-to=fusion` prints.
+//
+// Every kernel over rows runs on this machine's target with random operands, in the thread's own CPU time, so that what
+// else runs matters less. Reported are microseconds per row, the bytes of its operands and results per second (each
+// counted once, as if nothing stayed in a cache) and what the kernel computes per second.
+#include <ctime>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
+#include "base/flags.h"
+#include "base/status_macros.h"
+#include "graph/ir/dialect.h"
+#include "graph/ir/reference_util.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "mlir/Parser/Parser.h"
+#include "passes/codegen/compile.h"
+
+ABSL_FLAG(int, rows, 32, "rows of a shard");
+ABSL_FLAG(std::string, kernel, "", "only the kernel of this name");
+ABSL_FLAG(bool, ir, false, "also print the kernels' LLVM IR");
+ABSL_FLAG(std::string, object, "", "write the (last) kernel's object to this file, for a disassembler");
+
+namespace tandem {
+namespace {
+
+using Entry = void (*)(void* const*, int64_t, int64_t, int64_t);
+
+double CpuSeconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+
+template <typename T>
+absl::StatusOr<T> FromLlvm(llvm::Expected<T> value) {
+  if (!value) return absl::InternalError(llvm::toString(value.takeError()));
+  return std::move(*value);
+}
+
+// Buffers of a kernel's operands and results. Floats are normally distributed, everything else small numbers.
+struct Buffers {
+  std::vector<std::vector<char>> memory;
+  std::vector<void*> args;
+  double bytes = 0;
+
+  void Add(mlir::Type type, int64_t rows, std::mt19937& random) {
+    mlir::Type element = mlir::getElementTypeOrSelf(type);
+    const int64_t count = td::RowElements(type) * (td::IsBatched(type) ? rows : 1);
+    const int64_t width = std::max<int64_t>(8, element.getIntOrFloatBitWidth()) / 8;
+    memory.emplace_back(count * width + 64);
+    char* data = memory.back().data() + (64 - reinterpret_cast<uintptr_t>(memory.back().data()) % 64) % 64;
+    std::normal_distribution<float> normal;
+    for (int64_t i = 0; i < count; ++i) {
+      if (element.isF32()) {
+        reinterpret_cast<float*>(data)[i] = normal(random);
+      } else if (!element.isF64()) {
+        data[i * width] = static_cast<char>(random() % (element.isInteger(1) ? 2 : 4));
+      }
+    }
+    args.push_back(data);
+    bytes += static_cast<double>(count * width);
+  }
+};
+
+absl::Status Time(mlir::func::FuncOp kernel, const CpuTarget& target) {
+  TD_ASSIGN_OR_RETURN(CompiledKernel compiled, CompileKernel(kernel, target));
+  if (compiled.domain != KernelDomain::kRows) return absl::OkStatus();
+  if (absl::GetFlag(FLAGS_ir)) std::cout << compiled.llvm_ir;
+  if (std::string path = absl::GetFlag(FLAGS_object); !path.empty()) {
+    std::error_code error;
+    llvm::raw_fd_ostream(path, error) << compiled.elf_object;
+  }
+  TD_ASSIGN_OR_RETURN(auto jit, FromLlvm(llvm::orc::LLJITBuilder().create()));
+  TD_ASSIGN_OR_RETURN(auto process, FromLlvm(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess('\0')));
+  jit->getMainJITDylib().addGenerator(std::move(process));
+  if (auto error = jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(compiled.elf_object))) {
+    return absl::InternalError(llvm::toString(std::move(error)));
+  }
+  TD_ASSIGN_OR_RETURN(auto address, FromLlvm(jit->lookup(compiled.symbol)));
+  auto entry = address.toPtr<Entry>();
+
+  const int64_t rows = absl::GetFlag(FLAGS_rows);
+  std::mt19937 random(1);
+  Buffers buffers;
+  for (mlir::Type t : kernel.getArgumentTypes()) buffers.Add(t, rows, random);
+  for (mlir::Type t : kernel.getResultTypes()) buffers.Add(t, rows, random);
+  double flops = 0;
+  std::string ops;
+  kernel.walk([&](td::CostOp op) {
+    flops += static_cast<double>(op.getFlops() * rows);
+    absl::StrAppend(&ops, " ", op->getName().getStringRef().str());
+  });
+  std::vector<double> samples;
+  for (double begin = CpuSeconds(); CpuSeconds() - begin < 0.3;) {
+    double start = CpuSeconds();
+    int calls = 0;
+    for (; CpuSeconds() - start < 0.01; ++calls) entry(buffers.args.data(), 0, rows, 0);
+    samples.push_back((CpuSeconds() - start) / calls);
+  }
+  std::sort(samples.begin(), samples.end());
+  const double best = samples.front(), median = samples[samples.size() / 2];
+  std::printf("%-12s %10.3f us/row (best %10.3f) %8.2f GB/s %8.2f GFLOP/s %s\n", kernel.getName().str().c_str(),
+              1e6 * median / rows, 1e6 * best / rows, 1e-9 * buffers.bytes / median, 1e-9 * flops / median,
+              ops.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status Main(const std::vector<std::string>& files) {
+  if (files.size() != 1) return absl::InvalidArgumentError("give one file with kernels (functions with td.kernel)");
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  mlir::MLIRContext context;
+  context.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(files[0], &context);
+  if (!module) return absl::InvalidArgumentError(absl::StrCat(files[0], " is no valid module"));
+  TD_ASSIGN_OR_RETURN(CpuTarget target, HostCpuTarget());
+  const std::string only = absl::GetFlag(FLAGS_kernel);
+  for (auto kernel : module->getOps<mlir::func::FuncOp>()) {
+    if (!kernel->hasAttr("td.kernel") || (!only.empty() && kernel.getName() != only)) continue;
+    TD_RETURN_IF_ERROR(Time(kernel, target));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace tandem
+
+int main(int argc, char** argv) {
+  std::vector<std::string> files;
+  if (std::optional<int> code = tandem::ParseFlags(argc, argv, "times the generated kernels of a module", &files))
+    return *code;
+  absl::Status status = tandem::Main(files);
+  if (!status.ok()) std::cerr << "kernels: " << status.message() << "\n";
+  return tandem::ExitCodeFor(status);
+}
