@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "graph/ir/interfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/codegen/reduction.h"
@@ -47,13 +48,7 @@ FusionClusters::FusionClusters(mlir::Block& block) {
     nodes_[i].parent = i;
     members_.push_back({i});
   }
-  // Producers into consumers, last first.
-  for (unsigned p = nodes_.size(); p-- > 0;) {
-    if (!nodes_[p].member) continue;
-    for (unsigned c : nodes_[p].users) {
-      if (nodes_[c].member) TryMerge(p, c);
-    }
-  }
+  MergeProducers();
   // Siblings.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned>> readers;
   std::vector<mlir::Value> order;
@@ -69,6 +64,18 @@ FusionClusters::FusionClusters(mlir::Block& block) {
     const auto& all = readers[leaf];
     for (unsigned i = 0; i < all.size(); ++i) {
       for (unsigned k = i + 1; k < all.size(); ++k) TryMerge(all[i], all[k]);
+    }
+  }
+  // What two windows read can join them now that both are in one cluster.
+  MergeProducers();
+}
+
+void FusionClusters::MergeProducers() {
+  // Last first: a producer sees all of its consumers' clusters.
+  for (unsigned p = nodes_.size(); p-- > 0;) {
+    if (!nodes_[p].member) continue;
+    for (unsigned c : nodes_[p].users) {
+      if (nodes_[c].member) TryMerge(p, c);
     }
   }
 }
@@ -89,7 +96,7 @@ void FusionClusters::Classify(mlir::Block& block) {
       node.batch_reduce = GetBatchReduction(&op, reduction);
       if (batched_operand && !batched_result && (!node.batch_reduce || op.getNumResults() > 1)) node.fusible = false;
       node.row_reduce = kind == td::FusionKind::kReduce && !node.batch_reduce;
-      node.window = kind == td::FusionKind::kWindow;
+      node.window = kind == td::FusionKind::kWindow && !node.batch_reduce;
       node.elementwise = kind == td::FusionKind::kElementwise;
       node.result_size = SizeOf(op.getResult(0));
       if (auto tied = mlir::dyn_cast<td::TiedOp>(op)) node.tied = tied.getTiedOperand(0) >= 0;
@@ -251,14 +258,15 @@ bool FusionClusters::LeavesCluster(const Node& node, const std::vector<unsigned>
   });
 }
 
-bool FusionClusters::Compatible(const std::vector<unsigned>& members) {
-  if (members.size() > kMaxMembers) return false;
+const char* FusionClusters::Incompatible(const std::vector<unsigned>& members) {
+  if (members.size() > kMaxMembers) return "together they would have too many ops for one kernel";
   unsigned tied = 0;
   std::set<void*> buffers;
   for (unsigned m : members) {
     const Node& node = nodes_[m];
     tied += node.tied;
-    if (node.batched != nodes_[members[0]].batched) return false;
+    if (node.batched != nodes_[members[0]].batched)
+      return "one runs over the rows of the batch, the other once per step";
     for (mlir::Value leaf : node.leaves) {
       int def = Find(leaf);
       if (def < 0 || !llvm::is_contained(members, static_cast<unsigned>(def)))
@@ -266,17 +274,18 @@ bool FusionClusters::Compatible(const std::vector<unsigned>& members) {
     }
     if (LeavesCluster(node, members)) buffers.insert(node.op);
   }
-  if (tied > 1 || buffers.size() > kMaxBuffers) return false;
-  return nodes_[members[0]].batched ? CompatibleBatched(members) : CompatibleStatic(members);
+  if (tied > 1) return "each updates a variable of its own";
+  if (buffers.size() > kMaxBuffers) return "together they would read and write too many buffers for one kernel";
+  return nodes_[members[0]].batched ? IncompatibleBatched(members) : IncompatibleStatic(members);
 }
 
-bool FusionClusters::CompatibleStatic(const std::vector<unsigned>& members) {
+const char* FusionClusters::IncompatibleStatic(const std::vector<unsigned>& members) {
   const Node* reduce = nullptr;
   unsigned scalars = 0;
   for (unsigned m : members) {
     const Node& node = nodes_[m];
     if (node.row_reduce) {
-      if (reduce != nullptr) return false;
+      if (reduce != nullptr) return "a kernel without batch holds one reduction";
       reduce = &node;
     } else {
       scalars += TypeOf(node.op->getResult(0)).getRank() == 0;
@@ -284,18 +293,20 @@ bool FusionClusters::CompatibleStatic(const std::vector<unsigned>& members) {
   }
   if (reduce != nullptr) {
     // A kernel that no thread can share: it takes along only what nothing else needs.
-    return scalars == 0 && llvm::all_of(members, [&](unsigned m) {
-             return &nodes_[m] == reduce || !LeavesCluster(nodes_[m], members);
-           });
+    if (scalars != 0) return "scalars stay apart from a reduction of a large tensor";
+    const bool alone =
+        llvm::all_of(members, [&](unsigned m) { return &nodes_[m] == reduce || !LeavesCluster(nodes_[m], members); });
+    return alone ? nullptr : "a reduction without batch runs on one thread, and another kernel needs what it reads";
   }
-  if (scalars != 0) return scalars == members.size();
+  if (scalars != 0) return scalars == members.size() ? nullptr : "scalars stay apart from tensors";
   auto shape = TypeOf(nodes_[members[0]].op->getResult(0)).getShape();
-  return llvm::all_of(members, [&](unsigned m) {
+  const bool flat = llvm::all_of(members, [&](unsigned m) {
     return nodes_[m].elementwise && TypeOf(nodes_[m].op->getResult(0)).getShape() == shape;
   });
+  return flat ? nullptr : "without a batch only elementwise ops of one shape share a kernel";
 }
 
-bool FusionClusters::CompatibleBatched(const std::vector<unsigned>& members) {
+const char* FusionClusters::IncompatibleBatched(const std::vector<unsigned>& members) {
   bool rows = false, windows = false, sums = false, plain_sums = true, same_size = true;
   int64_t size = -1, largest = 1;
   auto agree = [&](int64_t n) {
@@ -307,7 +318,8 @@ bool FusionClusters::CompatibleBatched(const std::vector<unsigned>& members) {
     largest = std::max(largest, node.result_size);
     rows |= node.row_reduce;
     windows |= node.window;
-    if (node.row_reduce && SizeOf(node.op->getOperand(0)) > kMaxRow) return members.size() == 1;
+    if (node.row_reduce && SizeOf(node.op->getOperand(0)) > kMaxRow)
+      return members.size() == 1 ? nullptr : "a row that is reduced is too large to be kept between stages";
     if (node.batch_reduce) {
       sums = true;
       Reduction reduction;
@@ -326,18 +338,20 @@ bool FusionClusters::CompatibleBatched(const std::vector<unsigned>& members) {
         int def = Find(leaf);
         if (def < 0 || !llvm::is_contained(members, static_cast<unsigned>(def))) continue;
         const Node& producer = nodes_[def];
-        if (producer.batch_reduce) return false;
+        if (producer.batch_reduce) return "it reads a sum over the batch, which is known when all rows are done";
         if (!node.window) continue;
         int64_t reads = node.weight.reads.empty() ? 1 : node.weight.reads[operand];
-        if (2 * reads * node.result_size > 3 * SizeOf(node.op->getOperand(operand))) return false;
-        if (LeavesCluster(producer, members)) return false;
+        if (2 * reads * node.result_size > 3 * SizeOf(node.op->getOperand(operand)))
+          return "windows that overlap would compute what they read several times";
+        if (LeavesCluster(producer, members)) return "another kernel needs what the windows read";
       }
     }
   }
-  if (rows && windows) return false;
-  if (!sums) return true;
-  if (!rows && same_size) return true;
-  return plain_sums && largest <= kMaxRow;
+  if (rows && windows) return "reductions of rows and windows do not share a kernel";
+  if (!sums) return nullptr;
+  if (!rows && same_size) return nullptr;
+  if (!plain_sums) return "sums over the batch and pixels share a kernel with results of the same size only";
+  return largest <= kMaxRow ? nullptr : "a row that is summed over the batch is too large to be kept between stages";
 }
 
 bool FusionClusters::TryMerge(unsigned a, unsigned b) {
@@ -347,11 +361,41 @@ bool FusionClusters::TryMerge(unsigned a, unsigned b) {
   std::vector<unsigned> both = members_[a];
   both.insert(both.end(), members_[b].begin(), members_[b].end());
   std::sort(both.begin(), both.end());
-  if (!Compatible(both) || MakesCycle(a, b)) return false;
+  if (Incompatible(both) != nullptr || MakesCycle(a, b)) return false;
   nodes_[b].parent = a;
   members_[a] = std::move(both);
   members_[b].clear();
   return true;
+}
+
+std::string FusionClusters::WhyApart(mlir::Operation* producer, mlir::Operation* consumer) {
+  for (mlir::Operation* op : {producer, consumer}) {
+    auto it = index_.find(op);
+    if (it != index_.end() && nodes_[it->second].fusible) continue;
+    if (mlir::isa<td::ElementalOp>(op)) return absl::StrCat(op->getName().getStringRef().str(), " sums over the batch");
+    return absl::StrCat(op->getName().getStringRef().str(), " is no op of a generated kernel");
+  }
+  const unsigned p = index_[producer], c = index_[consumer];
+  if (nodes_[p].inlined && !nodes_[p].member) return "";  // computed again wherever it is needed
+  if (nodes_[c].inlined && !nodes_[c].member) {
+    // It is computed in its users' kernels: apart when the producer is in none of them.
+    std::string why;
+    for (mlir::Operation* user : consumer->getUsers()) {
+      if (user->getBlock() != consumer->getBlock()) continue;
+      why = WhyApart(producer, user);
+      if (why.empty()) return "";
+    }
+    return why;
+  }
+  if (!nodes_[p].member || !nodes_[c].member) return "a reshape of what no kernel makes is a view of the same memory";
+  const unsigned a = Root(p), b = Root(c);
+  if (a == b) return "";
+  std::vector<unsigned> both = members_[a];
+  both.insert(both.end(), members_[b].begin(), members_[b].end());
+  std::sort(both.begin(), both.end());
+  if (const char* reason = Incompatible(both)) return reason;
+  return MakesCycle(a, b) ? "a value leaves the kernel and comes back through another op"
+                          : "they would fit together only now that other ops have joined (kernels grow once)";
 }
 
 std::vector<std::vector<mlir::Operation*>> FusionClusters::Clusters() {

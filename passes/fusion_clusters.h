@@ -2,6 +2,7 @@
 #ifndef TANDEM_PASSES_FUSION_CLUSTERS_H_
 #define TANDEM_PASSES_FUSION_CLUSTERS_H_
 
+#include <string>
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
@@ -31,6 +32,8 @@ class FusionClusters {
   bool IsInlined(mlir::Operation* op) const;
   // Whether `value` must be stored: something outside of its defining op's cluster needs it.
   bool IsOutput(mlir::Value value);
+  // Why no kernel computes both `producer` and `consumer`, which reads one of its results; "" when one does.
+  std::string WhyApart(mlir::Operation* producer, mlir::Operation* consumer);
   // An op that nothing may be moved over.
   static bool IsBorder(mlir::Operation* op);
 
@@ -56,10 +59,12 @@ class FusionClusters {
   void Expand(mlir::Value value, llvm::SmallVectorImpl<mlir::Value>& leaves) const;
   int Find(mlir::Value value) const;  // the node that defines it, or -1
   unsigned Root(unsigned node);
+  void MergeProducers();
   bool TryMerge(unsigned a, unsigned b);
-  bool Compatible(const std::vector<unsigned>& members);
-  bool CompatibleStatic(const std::vector<unsigned>& members);
-  bool CompatibleBatched(const std::vector<unsigned>& members);
+  // Why these nodes cannot be one kernel; null when they can.
+  const char* Incompatible(const std::vector<unsigned>& members);
+  const char* IncompatibleStatic(const std::vector<unsigned>& members);
+  const char* IncompatibleBatched(const std::vector<unsigned>& members);
   bool MakesCycle(unsigned a, unsigned b);
   bool LeavesCluster(const Node& node, const std::vector<unsigned>& members) const;
 

@@ -1,5 +1,6 @@
 // Fused programs compute what their ops say: every launch is compiled and run, and the result compared with the
 // reference semantics of the graph before fusion.
+#include "absl/strings/str_replace.h"
 #include "base/status_macros.h"
 #include "graph/ir/dialect.h"
 #include "graph/ir/structure.h"
@@ -160,6 +161,44 @@ func.func @main(%x: tensor<?x6x6x32xf32>, %b: tensor<32xf32>, %w: tensor<288x288
   return %m, %db : tensor<?x6x6x32xf32>, tensor<32xf32>
 })",
               2, 1e-3);
+}
+
+// A convolution of few taps, its bias, relu and pooling with the places of the maxima are one kernel; backward, the
+// gradients of pooling, bias and filter are one, and the convolution's own gradient is not stored.
+TEST(FusionSemanticsTest, DirectConvolutionForwardAndBackward) {
+  for (const char* pads : {"low [0, 0] high [2, 2]", "low [1, 1] high [1, 1]"}) {
+    ExpectFused(absl::StrReplaceAll(R"(
+func.func @main(%x: tensor<?x9x8x1xf32>, %k: tensor<3x3x1x16xf32>, %b: tensor<16xf32>, %w: tensor<256x256xf32>)
+    -> (tensor<3x3x1x16xf32>, tensor<16xf32>) {
+  %y = td.direct_conv2d %x, %k strides [1, 1] PADS : tensor<?x9x8x1xf32>, tensor<3x3x1x16xf32> -> tensor<?x9x8x16xf32>
+  %bb = td.broadcast %b dims [3] : tensor<16xf32> -> tensor<?x9x8x16xf32>
+  %a = td.add %y, %bb : tensor<?x9x8x16xf32>
+  %r = td.relu %a : tensor<?x9x8x16xf32>
+  %p = td.max_pool %r window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x9x8x16xf32> -> tensor<?x4x4x16xf32>
+  %i = td.max_pool_argmax %r window [2, 2] strides [2, 2] low [0, 0] high [0, 0] {positive = true} : tensor<?x9x8x16xf32> -> tensor<?x4x4x16xui8>
+  %f = td.reshape %p : tensor<?x4x4x16xf32> -> tensor<?x256xf32>
+  %z = td.matmul %f, %w : tensor<?x256xf32>, tensor<256x256xf32> -> tensor<?x256xf32>
+  %dp = td.reshape %z : tensor<?x256xf32> -> tensor<?x4x4x16xf32>
+  %dy = td.max_pool_argmax_grad %i, %dp size [9, 8] window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x4x16xui8>, tensor<?x4x4x16xf32> -> tensor<?x9x8x16xf32>
+  %db = td.reduce "sum", %dy axes [0, 1, 2] : tensor<?x9x8x16xf32> -> tensor<16xf32>
+  %dk = td.direct_conv2d_filter_grad %dy, %x size [3, 3] strides [1, 1] PADS : tensor<?x9x8x16xf32>, tensor<?x9x8x1xf32> -> tensor<3x3x1x16xf32>
+  return %dk, %db : tensor<3x3x1x16xf32>, tensor<16xf32>
+})",
+                                    {{"PADS", pads}}),
+                2, 1e-3);
+  }
+}
+
+TEST(FusionSemanticsTest, DirectConvolutionWithStridesAndTwoChannels) {
+  ExpectFused(R"(
+func.func @main(%x: tensor<?x9x8x2xf32>, %k: tensor<2x3x2x24xf32>, %dy: tensor<?x5x4x24xf32>)
+    -> (tensor<?x5x4x24xf32>, tensor<2x3x2x24xf32>) {
+  %y = td.direct_conv2d %x, %k strides [2, 2] low [1, 0] high [0, 1] : tensor<?x9x8x2xf32>, tensor<2x3x2x24xf32> -> tensor<?x5x4x24xf32>
+  %m = td.mul %y, %dy : tensor<?x5x4x24xf32>
+  %dk = td.direct_conv2d_filter_grad %dy, %x size [2, 3] strides [2, 2] low [1, 0] high [0, 1] : tensor<?x5x4x24xf32>, tensor<?x9x8x2xf32> -> tensor<2x3x2x24xf32>
+  return %m, %dk : tensor<?x5x4x24xf32>, tensor<2x3x2x24xf32>
+})",
+              1, 1e-4);
 }
 
 }  // namespace

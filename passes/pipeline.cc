@@ -16,6 +16,7 @@
 #include "passes/bucket_all_reduce.h"
 #include "passes/check_memory.h"
 #include "passes/decompose.h"
+#include "passes/expand_small_convolution.h"
 #include "passes/expand_small_matmul.h"
 #include "passes/form_fusions.h"
 #include "passes/form_shard_map.h"
@@ -72,8 +73,9 @@ std::vector<Phase> MakePhases() {
   // Activations are NHWC everywhere; weights are packed once per step, outside the maps, for the primitive that reads
   // them. Library ops take their epilogues before loops are fused, since a fused loop costs another pass over memory.
   phases.push_back({"layout", "library primitives, epilogues and weight layouts", [] {
-                      return List(createRecordPoolArgmaxPass(), createWinogradPass(), createSelectLibrariesPass(),
-                                  mlir::createCSEPass(), createVerifyPhasePass("layout"));
+                      return List(createExpandSmallConvolutionPass(), createRecordPoolArgmaxPass(),
+                                  createWinogradPass(), createSelectLibrariesPass(), mlir::createCSEPass(),
+                                  createVerifyPhasePass("layout"));
                     }});
   phases.push_back({"fusion", "clusters, outlined kernels, grouped updates", [] {
                       return List(createOutlineWinogradPass(), createFormFusionsPass(), createOutlineKernelsPass(),

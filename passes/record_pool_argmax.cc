@@ -4,10 +4,12 @@
 // block, a td.max_pool_argmax beside it (one kernel with it after fusion) and a td.max_pool_argmax_grad in place of
 // the gradient, which does not read the image. A relu before the pooling passes the gradient where the image is above
 // 0; at the place that takes the gradient, that is where the maximum is. So its mask goes into the places too, and
-// nothing behind the pooling needs the image.
+// nothing behind the pooling needs the image. A relu that only poolings read moves behind them, to fewer elements: the
+// maximum of rectified values is the rectified maximum, and places with the mask are the same.
 //
-//   %y = td.max_pool %x                          %y = td.max_pool %x
-//   ...                                          %k = td.max_pool_argmax %x {positive = true}
+//   %x = td.relu %z                              %p = td.max_pool %z
+//   %y = td.max_pool %x                          %y = td.relu %p
+//   ...                                          %k = td.max_pool_argmax %z {positive = true}
 //   %g = td.max_pool_grad %x, %dy         =>     ...
 //   %m = td.compare "gt", %x, 0                  %r = td.max_pool_argmax_grad %k, %dy
 //   %r = td.select %m, %g, 0
@@ -16,6 +18,7 @@
 #include "graph/ir/binary.h"
 #include "graph/ir/build.h"
 #include "graph/ir/pool.h"
+#include "graph/ir/unary.h"
 #include "passes/pass_util.h"
 
 namespace tandem {
@@ -52,9 +55,30 @@ class RecordPoolArgmaxPass : public ModulePass<RecordPoolArgmaxPass> {
     llvm::SmallVector<td::MaxPoolGradOp> grads;
     getOperation().walk([&](td::MaxPoolGradOp op) { grads.push_back(op); });
     for (td::MaxPoolGradOp grad : grads) Rewrite(grad);
+    llvm::SmallVector<td::ReluOp> relus;
+    getOperation().walk([&](td::ReluOp op) { relus.push_back(op); });
+    for (td::ReluOp relu : relus) MoveBehindPooling(relu);
   }
 
  private:
+  static void MoveBehindPooling(td::ReluOp relu) {
+    const bool only_pools = llvm::all_of(relu->getUsers(), [&](mlir::Operation* user) {
+      auto places = mlir::dyn_cast<td::MaxPoolArgmaxOp>(user);
+      return mlir::isa<td::MaxPoolOp>(user) || (places && places.getPositive());
+    });
+    if (!only_pools || relu.use_empty()) return;
+    for (mlir::Operation* user : llvm::make_early_inc_range(relu->getUsers())) {
+      if (auto pool = mlir::dyn_cast<td::MaxPoolOp>(user)) {
+        mlir::OpBuilder b(pool);
+        b.setInsertionPointAfter(pool);
+        auto behind = b.create<td::ReluOp>(relu.getLoc(), pool.getOutput());
+        pool.getOutput().replaceAllUsesExcept(behind, behind);
+      }
+      user->replaceUsesOfWith(relu, relu.getInput());
+    }
+    relu.erase();
+  }
+
   static void Rewrite(td::MaxPoolGradOp grad) {
     td::MaxPoolOp pool = Pooling(grad);
     llvm::ArrayRef<int64_t> window = grad.getWindow();
@@ -71,8 +95,10 @@ class RecordPoolArgmaxPass : public ModulePass<RecordPoolArgmaxPass> {
     auto from_argmax = b.create<td::MaxPoolArgmaxGradOp>(grad.getLoc(), argmax, grad.getDy(), image.slice(1, 2), window,
                                                          grad.getStrides(), grad.getPadLow(), grad.getPadHigh());
     replaced->getResult(0).replaceAllUsesWith(from_argmax);
+    mlir::Operation* mask = relu != nullptr ? relu->getOperand(0).getDefiningOp() : nullptr;
     replaced->erase();
     if (relu != nullptr) grad.erase();
+    if (mask != nullptr && mask->use_empty()) mask->erase();  // it would keep the image alive
   }
 };
 

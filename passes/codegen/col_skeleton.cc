@@ -9,6 +9,11 @@ namespace {
 
 namespace LLVM = mlir::LLVM;
 
+// Rows with at least so many places per column are summed up by themselves first: the rounding error of a sum grows
+// with the number of addends in a chain. Their sums lie on the stack.
+constexpr int64_t kMinPositions = 64;
+constexpr int64_t kMaxPartialBytes = 1 << 15;
+
 // The number of trailing elements of one row that a reduction keeps apart.
 int64_t Columns(mlir::Operation* op) {
   Reduction reduction;
@@ -37,6 +42,91 @@ bool KernelBuilder::FitsColumns() const {
   return fits;
 }
 
+void KernelBuilder::SumColumn(ElementEmitter& e, unsigned result, const Reduction& reduction,
+                              llvm::ArrayRef<Point> points) {
+  mlir::Operation* op = results_[result].getDefiningOp();
+  std::vector<mlir::Value> v;
+  for (const Point& point : points) {
+    auto at = IndicesAt(e, loc_, point, op->getOperand(0).getType());
+    v.push_back(e.Element(op->getLoc(), op->getOperand(0), at));
+  }
+  auto at = IndicesAt(e, loc_, points[0], op->getOperand(0).getType());
+  llvm::SmallVector<mlir::Value> column;
+  for (int64_t d = 0; d < static_cast<int64_t>(at.size()); ++d) {
+    if (!llvm::is_contained(reduction.axes, d)) column.push_back(at[d]);
+  }
+  // Pairs first: a shorter chain of dependent additions, and a smaller rounding error.
+  for (size_t n = v.size(); n > 1; n /= 2) {
+    for (size_t i = 0; i < n / 2; ++i) {
+      v[i] = Combine(b_, loc_, reduction.kind, v[2 * i], v[2 * i + 1], /*reassociate=*/false);
+    }
+  }
+  mlir::Type type = results_[result].getType();
+  ElementEmitter::Buffer buffer = accumulators_[result];
+  mlir::Value sum = e.Load(loc_, type, buffer, column);
+  e.Store(loc_, type, buffer, column, Combine(b_, loc_, reduction.kind, sum, v[0], /*reassociate=*/false));
+}
+
+void KernelBuilder::SumTaps(ElementEmitter& e, unsigned result, llvm::ArrayRef<Point> points) {
+  mlir::Operation* op = results_[result].getDefiningOp();
+  auto type = mlir::cast<mlir::RankedTensorType>(results_[result].getType());
+  auto shape = type.getShape().drop_back();
+  const int64_t taps = type.getNumElements() / type.getShape().back();
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    llvm::SmallVector<mlir::Value> kept(shape.size());
+    int64_t rest = tap;
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) kept[d] = e.indices().Constant(loc_, rest % shape[d]);
+    mlir::Value sum;
+    for (const Point& point : points) {
+      llvm::SmallVector<mlir::Value> at = IndicesAt(e, loc_, point, op->getOperand(0).getType());
+      if (kept.size() == shape.size()) kept.push_back(at.back());
+      at.append(kept);
+      // Products, so that a chain becomes multiply-adds.
+      mlir::Value addend = e.Addend(op, at);
+      sum = sum ? Combine(b_, op->getLoc(), "sum", sum, addend, /*reassociate=*/false) : addend;
+    }
+    mlir::Value before = e.Load(loc_, type, accumulators_[result], kept);
+    e.Store(loc_, type, accumulators_[result], kept,
+            Combine(b_, op->getLoc(), "sum", before, sum, /*reassociate=*/false));
+  }
+}
+
+bool KernelBuilder::SumsPerRow() const {
+  int64_t bytes = 0;
+  for (unsigned r : batch_reduces_) {
+    mlir::Operation* op = results_[r].getDefiningOp();
+    Reduction reduction;
+    GetReduction(op, reduction);
+    mlir::Type type = results_[r].getType();
+    if (reduction.kind != "sum" || !mlir::getElementTypeOrSelf(type).isF32()) return false;
+    if (InnerSize(op->getOperand(0).getType()) / Columns(op) < kMinPositions) return false;
+    bytes += 4 * InnerSize(type);
+  }
+  return bytes <= kMaxPartialBytes;
+}
+
+void KernelBuilder::ForEachSum(ElementEmitter& e, const std::function<void(unsigned, mlir::ValueRange)>& body) {
+  for (unsigned r : batch_reduces_) {
+    mlir::Type type = results_[r].getType();
+    Space space;
+    space.radices = Radices(type);
+    EmitNest(e, loc_, space, [&](const Point& point) { body(r, IndicesAt(e, loc_, point, type)); });
+  }
+}
+
+void KernelBuilder::EmitRowSums(ElementEmitter& e, LLVM::LLVMFuncOp f, const std::function<void()>& body) {
+  ForEachSum(e, [&](unsigned r, mlir::ValueRange at) {
+    mlir::Type type = results_[r].getType();
+    e.Store(loc_, type, accumulators_[r], at, NeutralElement(b_, loc_, "sum", mlir::getElementTypeOrSelf(type)));
+  });
+  body();
+  ForEachSum(e, [&](unsigned r, mlir::ValueRange at) {
+    mlir::Type type = results_[r].getType();
+    mlir::Value sum = e.Load(loc_, type, ResultBuffer(f, r), at), row = e.Load(loc_, type, accumulators_[r], at);
+    e.Store(loc_, type, ResultBuffer(f, r), at, Combine(b_, loc_, "sum", sum, row, /*reassociate=*/false));
+  });
+}
+
 LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
   LLVM::LLVMFuncOp f = Begin(symbol_ + ".body", 3);
   Space space;
@@ -47,45 +137,39 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
   BindOperands(e, f);
   EmitNeutral(e, f);
 
+  accumulators_.clear();
+  for (unsigned r = 0; r < results_.size(); ++r) accumulators_.push_back(ResultBuffer(f, r));
+  const bool per_row = SumsPerRow();
+  for (unsigned r : batch_reduces_) {
+    if (!per_row) continue;
+    mlir::Value size = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), InnerSize(results_[r].getType()));
+    accumulators_[r] = {
+        b_.create<LLVM::AllocaOp>(loc_, LLVM::LLVMPointerType::get(b_.getContext()), b_.getF32Type(), size, 64)};
+  }
   mlir::Type operand_type = results_[batch_reduces_[0]].getDefiningOp()->getOperand(0).getType();
   space.radices = Radices(operand_type);
   // `points`: consecutive places of the reduced dimensions at one column.
   auto body = [&](llvm::ArrayRef<Point> points) {
-    std::vector<std::vector<mlir::Value>> elements(batch_reduces_.size());
     for (const Point& point : points) {
-      for (unsigned k = 0; k < batch_reduces_.size(); ++k) {
-        mlir::Operation* op = results_[batch_reduces_[k]].getDefiningOp();
-        auto at = IndicesAt(e, loc_, point, op->getOperand(0).getType());
-        elements[k].push_back(e.Element(op->getLoc(), op->getOperand(0), at));
-      }
       for (unsigned r : plain_results_) {
         auto at = IndicesAt(e, loc_, point, results_[r].getType());
         e.Store(loc_, results_[r].getType(), ResultBuffer(f, r), at, e.Element(loc_, results_[r], at));
       }
     }
-    for (unsigned k = 0; k < batch_reduces_.size(); ++k) {
-      mlir::Operation* op = results_[batch_reduces_[k]].getDefiningOp();
+    for (unsigned r : batch_reduces_) {
+      mlir::Operation* op = results_[r].getDefiningOp();
       Reduction reduction;
       GetReduction(op, reduction);
-      auto at = IndicesAt(e, loc_, points[0], op->getOperand(0).getType());
-      llvm::SmallVector<mlir::Value> column;
-      for (int64_t d = 0; d < static_cast<int64_t>(at.size()); ++d) {
-        if (!llvm::is_contained(reduction.axes, d)) column.push_back(at[d]);
+      if (reduction.taps == 1) {
+        SumColumn(e, r, reduction, points);
+      } else {
+        SumTaps(e, r, points);
       }
-      // Pairs first: a shorter chain of dependent additions, and a smaller rounding error.
-      std::vector<mlir::Value>& v = elements[k];
-      for (size_t n = v.size(); n > 1; n /= 2) {
-        for (size_t i = 0; i < n / 2; ++i) {
-          v[i] = Combine(b_, loc_, reduction.kind, v[2 * i], v[2 * i + 1], /*reassociate=*/false);
-        }
-      }
-      mlir::Type type = results_[batch_reduces_[k]].getType();
-      ElementEmitter::Buffer buffer = ResultBuffer(f, batch_reduces_[k]);
-      mlir::Value sum = e.Load(loc_, type, buffer, column);
-      e.Store(loc_, type, buffer, column, Combine(b_, loc_, reduction.kind, sum, v[0], /*reassociate=*/false));
     }
   };
-  auto groups = PlanLoops(e, loc_, space, {}, [&](const Point& p) { body(p); });
+  // With sums per row, rows are a loop of their own.
+  auto groups = PlanLoops(e, loc_, space, per_row ? llvm::ArrayRef<unsigned>{0u} : llvm::ArrayRef<unsigned>(),
+                          [&](const Point& p) { body(p); });
 
   int64_t columns = Columns(results_[batch_reduces_[0]].getDefiningOp());
   for (unsigned r : batch_reduces_) columns = std::min(columns, Columns(results_[r].getDefiningOp()));
@@ -97,7 +181,9 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
   }
   int64_t weight = 0;
   kernel_.walk([&](td::ElementalOp op) { weight += WeightOf(op).ops; });
-  const int64_t unroll = first_column == groups.size() ? 1 : weight <= 8 ? 8 : weight <= 16 ? 4 : 1;
+  // Sums with several elements per column are worth long code: what they share is computed once.
+  const bool taps = llvm::any_of(batch_reduces_, [&](unsigned r) { return IsColumnSum(results_[r].getDefiningOp()); });
+  const int64_t unroll = first_column == groups.size() ? 1 : taps || weight <= 8 ? 8 : weight <= 16 ? 4 : 1;
 
   std::function<void(unsigned, std::vector<Point>)> emit = [&](unsigned depth, std::vector<Point> points) {
     if (depth == groups.size()) return body(points);
@@ -113,7 +199,11 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
             next.back().digits.append(DigitsOf(e, loc_, space, groups[depth], v));
           }
         }
-        emit(depth + 1, next);
+        if (depth == 0 && per_row) {
+          EmitRowSums(e, f, [&] { emit(depth + 1, next); });
+        } else {
+          emit(depth + 1, next);
+        }
       });
     };
     if (depth + 1 != first_column || unroll == 1) return loop(bounds, 1);

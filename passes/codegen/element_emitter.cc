@@ -169,6 +169,11 @@ mlir::Value ElementEmitter::ReduceRow(mlir::Operation* op, mlir::Value row, mlir
   return mlir::cast<td::ElementalOp>(op).emitElement(context, 0, indices);
 }
 
+mlir::Value ElementEmitter::Addend(mlir::Operation* op, mlir::ValueRange indices) {
+  OpContext context(*this, op);
+  return mlir::cast<td::ElementalOp>(op).emitElement(context, 0, indices);
+}
+
 mlir::Value ElementEmitter::EmitReduce(mlir::Operation* op, mlir::ValueRange kept, mlir::Value row) {
   Reduction reduction;
   GetReduction(op, reduction);

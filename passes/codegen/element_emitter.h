@@ -43,6 +43,9 @@ class ElementEmitter {
   // What row `row` adds to element `kept` of a reduction over the batch.
   mlir::Value ReduceRow(mlir::Operation* op, mlir::Value row, mlir::ValueRange kept);
 
+  // What one element of operand 0 adds to one of a column sum's result: see IsColumnSum for the indices.
+  mlir::Value Addend(mlir::Operation* op, mlir::ValueRange indices);
+
   // Emits `body` for trial into a region that is thrown away again.
   void Trial(mlir::Location loc, llvm::ArrayRef<int64_t> radices, IndexProbe& probe,
              std::function<void(mlir::Block&)> body);

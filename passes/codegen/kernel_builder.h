@@ -2,6 +2,7 @@
 #ifndef TANDEM_PASSES_CODEGEN_KERNEL_BUILDER_H_
 #define TANDEM_PASSES_CODEGEN_KERNEL_BUILDER_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/codegen/loop_nest.h"
+#include "passes/codegen/reduction.h"
 
 namespace tandem {
 
@@ -45,6 +47,15 @@ class KernelBuilder {
   std::vector<mlir::Value> Stages(bool batched);
   bool FitsColumns() const;
   mlir::LLVM::LLVMFuncOp EmitColumnKernel();
+  // Add the elements at `points`, consecutive places of the reduced dimensions at one column, to a result: a td.reduce,
+  // or a column sum.
+  void SumColumn(ElementEmitter& e, unsigned result, const Reduction& reduction, llvm::ArrayRef<Point> points);
+  void SumTaps(ElementEmitter& e, unsigned result, llvm::ArrayRef<Point> points);
+  // Whether every row is summed up into memory of its own before it is added to the rows before.
+  bool SumsPerRow() const;
+  void EmitRowSums(ElementEmitter& e, mlir::LLVM::LLVMFuncOp f, const std::function<void()>& body);
+  // A nest over the elements of each result that sums over the batch.
+  void ForEachSum(ElementEmitter& e, const std::function<void(unsigned, mlir::ValueRange)>& body);
 
   mlir::func::FuncOp kernel_;
   mlir::ModuleOp module_;
@@ -52,9 +63,10 @@ class KernelBuilder {
   mlir::Location loc_;
   std::string symbol_, kind_;
   std::vector<mlir::Value> results_;
-  std::vector<int> alias_;               // per result: operand or -1
-  std::vector<unsigned> batch_reduces_;  // results that are sums (max, ...) over the batch
-  std::vector<unsigned> plain_results_;  // all others
+  std::vector<int> alias_;                            // per result: operand or -1
+  std::vector<unsigned> batch_reduces_;               // results that are sums (max, ...) over the batch
+  std::vector<unsigned> plain_results_;               // all others
+  std::vector<ElementEmitter::Buffer> accumulators_;  // of column kernels, per result
   absl::Status status_;
 };
 

@@ -62,8 +62,8 @@ OpWeight WeightOf(mlir::Operation* op) {
   if (!elemental) return weight;
   Reduction reduction;
   if (GetReduction(op, reduction)) {  // emitted by the skeletons, not by the op
-    weight.ops = 1;
-    weight.reads = {1};
+    weight.ops = reduction.taps;
+    weight.reads.assign(op->getNumOperands(), 1);
     return weight;
   }
   mlir::MLIRContext* context = op->getContext();

@@ -1,6 +1,7 @@
 #include "passes/codegen/reduction.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "graph/ir/interfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,7 +10,25 @@ namespace tandem {
 
 namespace arith = mlir::arith;
 
+bool IsColumnSum(mlir::Operation* op) {
+  auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
+  if (!elemental || elemental.getFusionKind() != td::FusionKind::kWindow || op->getNumResults() != 1) return false;
+  auto rule = mlir::dyn_cast<td::BatchOp>(op);
+  return rule && td::IsBatched(op->getOperand(0).getType()) && !td::IsBatched(op->getResult(0).getType()) &&
+         rule.getBatchRule() == td::BatchRule::kBatchSum;
+}
+
 bool GetReduction(mlir::Operation* op, Reduction& reduction) {
+  reduction.taps = 1;
+  if (IsColumnSum(op)) {
+    auto domain = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType());
+    auto result = mlir::cast<mlir::RankedTensorType>(op->getResult(0).getType());
+    reduction.kind = "sum";
+    reduction.axes.resize(domain.getRank() - 1);
+    std::iota(reduction.axes.begin(), reduction.axes.end(), 0);
+    reduction.taps = result.getNumElements() / domain.getShape().back();
+    return true;
+  }
   if (op == nullptr || op->getName().getStringRef() != "td.reduce") return false;
   auto kind = op->getAttrOfType<mlir::StringAttr>("kind");
   mlir::Attribute axes = op->getAttr("axes");

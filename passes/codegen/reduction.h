@@ -11,9 +11,16 @@ namespace tandem {
 struct Reduction {
   std::string kind;           // "sum", "max", "min" or "prod"
   std::vector<int64_t> axes;  // ascending
+  // Elements of the result per kept element of operand 0. More than one: a column sum (below).
+  int64_t taps = 1;
 };
 
-// What `op` reduces; false when it is not a td.reduce.
+// Whether `op` is a column sum: a windowed op that sums over the batch and all dimensions of operand 0 but the last,
+// into several elements per column. For an addend, its emitElement takes the indices of operand 0's element and then
+// those of the result's, all of them constants but the last, which is the column.
+bool IsColumnSum(mlir::Operation* op);
+
+// What `op` reduces; false when it is neither a td.reduce nor a column sum.
 bool GetReduction(mlir::Operation* op, Reduction& reduction);
 
 // The same for what `op` sums up over the batch: any ElementalOp with a batched operand and a result without batch.

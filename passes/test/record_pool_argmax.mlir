@@ -50,3 +50,36 @@ func.func @others(%x: tensor<?x4x4x3xf32>, %dy: tensor<?x2x2x3xf32>, %wide: tens
   %h = td.max_pool_grad %wide, %z window [16, 16] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x16x16x1xf32>, tensor<?x1x1x1xf32> -> tensor<?x16x16x1xf32>
   return %y, %g, %z, %h : tensor<?x2x2x3xf32>, tensor<?x4x4x3xf32>, tensor<?x1x1x1xf32>, tensor<?x16x16x1xf32>
 }
+
+// -----
+
+// A relu that only poolings read moves behind them; the places are those of what it read.
+// CHECK-LABEL: func.func @late_relu
+// CHECK: %[[P:.*]] = td.max_pool %arg0
+// CHECK: %[[Y:.*]] = td.relu %[[P]]
+// CHECK: %[[K:.*]] = td.max_pool_argmax %arg0 {{.*}} {positive = true}
+// CHECK: td.max_pool_argmax_grad %[[K]], %[[Y]]
+func.func @late_relu(%z: tensor<?x4x4x3xf32>) -> tensor<?x4x4x3xf32> {
+  %x = td.relu %z : tensor<?x4x4x3xf32>
+  %y = td.max_pool %x window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x4x3xf32> -> tensor<?x2x2x3xf32>
+  %g = td.max_pool_grad %x, %y window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x4x3xf32>, tensor<?x2x2x3xf32> -> tensor<?x4x4x3xf32>
+  %c = td.constant dense<0.0> : tensor<f32>
+  %zero = td.broadcast %c dims [] : tensor<f32> -> tensor<?x4x4x3xf32>
+  %m = td.compare "gt", %x, %zero : tensor<?x4x4x3xf32> -> tensor<?x4x4x3xi1>
+  %r = td.select %m, %g, %zero : tensor<?x4x4x3xi1>, tensor<?x4x4x3xf32>
+  return %r : tensor<?x4x4x3xf32>
+}
+
+// -----
+
+// A relu that something else reads as well stays, and so does one whose places come without the mask.
+// CHECK-LABEL: func.func @early_relu
+// CHECK: %[[X:.*]] = td.relu %arg0
+// CHECK: td.max_pool %[[X]]
+// CHECK: td.exp %[[X]]
+func.func @early_relu(%z: tensor<?x4x4x3xf32>) -> (tensor<?x2x2x3xf32>, tensor<?x4x4x3xf32>) {
+  %x = td.relu %z : tensor<?x4x4x3xf32>
+  %y = td.max_pool %x window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x4x3xf32> -> tensor<?x2x2x3xf32>
+  %e = td.exp %x : tensor<?x4x4x3xf32>
+  return %y, %e : tensor<?x2x2x3xf32>, tensor<?x4x4x3xf32>
+}

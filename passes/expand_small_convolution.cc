@@ -1,0 +1,62 @@
+// td-expand-small-convolution: leaves convolutions of few taps to generated kernels.
+//
+// A 3x3 convolution of a grey image does nine multiply-adds per output: less than it costs to write the output and to
+// read it again for the pooling behind it. As part of a generated kernel it fuses with bias, relu and pooling, and its
+// filter gradient with what makes the output's gradient, so that neither is ever stored. Before: convolutions that no
+// library has taken yet. After: those over at most 16 taps (kernel height x width x input channels) and a batch are
+// direct ones. The gradient to such a convolution's input stays with the library: the input of a first layer has none.
+//
+//   %y = td.conv2d %x, %k                   =>   %y = td.direct_conv2d %x, %k
+//   %dk = td.conv2d_filter_grad %x, %dy     =>   %dk = td.direct_conv2d_filter_grad %dy, %x
+#include "passes/expand_small_convolution.h"
+
+#include "graph/ir/contract.h"
+#include "passes/pass_util.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kMaxTaps = 16;
+// Columns of output channels that fill vector registers.
+constexpr int64_t kMinChannels = 8;
+
+// `kernel`: HWIO.
+bool IsSmall(mlir::Value image, mlir::Type kernel) {
+  auto type = mlir::cast<mlir::RankedTensorType>(kernel);
+  return td::IsBatched(image.getType()) && type.getElementType().isF32() && type.getDimSize(3) >= kMinChannels &&
+         type.getDimSize(0) * type.getDimSize(1) * type.getDimSize(2) <= kMaxTaps;
+}
+
+class ExpandSmallConvolutionPass : public ModulePass<ExpandSmallConvolutionPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandSmallConvolutionPass)
+  static constexpr llvm::StringLiteral kName = "td-expand-small-convolution";
+  static constexpr llvm::StringLiteral kDescription = "leave convolutions of few taps to generated kernels";
+
+  void runOnOperation() final {
+    getOperation().walk([](td::Conv2DOp op) {
+      if (!IsSmall(op.getX(), op.getKernel().getType())) return;
+      mlir::OpBuilder b(op);
+      op.replaceAllUsesWith(b.create<td::DirectConv2DOp>(op.getLoc(), op.getX(), op.getKernel(), op.getStrides(),
+                                                         op.getPadLow(), op.getPadHigh())
+                                .getResult());
+      op.erase();
+    });
+    getOperation().walk([](td::Conv2DFilterGradOp op) {
+      if (!IsSmall(op.getX(), op.getType())) return;
+      mlir::OpBuilder b(op);
+      op.replaceAllUsesWith(b.create<td::DirectConv2DFilterGradOp>(op.getLoc(), op.getDy(), op.getX(), op.getSize(),
+                                                                   op.getStrides(), op.getPadLow(), op.getPadHigh())
+                                .getResult());
+      op.erase();
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createExpandSmallConvolutionPass() {
+  return std::make_unique<ExpandSmallConvolutionPass>();
+}
+
+}  // namespace tandem
