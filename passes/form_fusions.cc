@@ -3,7 +3,7 @@
 // Before: library ops have been selected; blocks of functions and td.map_shards hold td ops.
 // After: every ElementalOp lies in a private func.func `fusion_N` (no name order is promised), launched where it was;
 // left in the blocks are launches, library ops, collectives, constants and reshapes that are mere views.
-// How clusters are chosen: fusion_clusters.h.
+// How clusters are chosen: fusion_clusters.h. Why neighbours are in one kernel or not: explain_fusion.h.
 //
 //   %0 = td.broadcast %b dims [1] : tensor<8xf32> -> tensor<?x8xf32>
 //   %1 = td.add %x, %0 : tensor<?x8xf32>                               %2 = td.launch @fusion_0(%b, %x)
@@ -22,6 +22,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "passes/explain_fusion.h"
 #include "passes/fusion_clusters.h"
 #include "passes/pass_util.h"
 
@@ -60,6 +61,7 @@ class FormFusionsPass : public ModulePass<FormFusionsPass> {
  private:
   void FuseBlock(mlir::Block& block, mlir::SymbolTable& symbols) {
     FusionClusters clusters(block);
+    ExplainFusions(block, clusters, getOperation());
     llvm::SmallPtrSet<mlir::Operation*, 32> done;
     for (const auto& members : clusters.Clusters()) {
       Outline(members, clusters, block, symbols);

@@ -372,7 +372,6 @@ std::string FusionClusters::WhyApart(mlir::Operation* producer, mlir::Operation*
   for (mlir::Operation* op : {producer, consumer}) {
     auto it = index_.find(op);
     if (it != index_.end() && nodes_[it->second].fusible) continue;
-    if (mlir::isa<td::ElementalOp>(op)) return absl::StrCat(op->getName().getStringRef().str(), " sums over the batch");
     return absl::StrCat(op->getName().getStringRef().str(), " is no op of a generated kernel");
   }
   const unsigned p = index_[producer], c = index_[consumer];

@@ -18,6 +18,7 @@
 #include "passes/decompose.h"
 #include "passes/expand_small_convolution.h"
 #include "passes/expand_small_matmul.h"
+#include "passes/explain_fusion.h"
 #include "passes/form_fusions.h"
 #include "passes/form_shard_map.h"
 #include "passes/group_updates.h"
@@ -195,8 +196,11 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
       if (Contains(options.print_after, name))
         llvm::errs() << "// IR after " << name << "\n" << Print(module, kShownElements) << "\n";
     }
-    if (snapshots)
+    const std::string decisions = TakeFusionDecisions(module);
+    if (snapshots) {
+      if (!decisions.empty()) snapshots->push_back({kFusionDecisions, decisions});
       snapshots->push_back({phase.name, Print(module, StoredWhole(module, phase.name) ? 0 : kStoredElements)});
+    }
     if (phase.name == options.compile_to) break;
   }
   return absl::OkStatus();

@@ -14,6 +14,7 @@
 #include "tools/costs/costs.h"
 #include "tools/costs/measurement.h"
 #include "tools/dump/dot_dump.h"
+#include "tools/dump/explain_fusion.h"
 #include "tools/dump/find_executable.h"
 #include "tools/dump/html_dump.h"
 #include "tools/dump/json_dump.h"
@@ -34,6 +35,10 @@ ABSL_FLAG(
     "with --costs: the machine, a file of tandem-calibrate or zen4, generic-avx512 or generic-avx2 (default: what "
     "the program was compiled for)");
 ABSL_FLAG(int, threads, 0, "with --costs: threads of the run; 0: the machine's number of cores");
+ABSL_FLAG(
+    std::string, explain_fusion, "",
+    "for the neighbours of this op (a part of its name, an operation such as td.relu, or all): whether one kernel "
+    "computes both, and if not, why");
 ABSL_FLAG(bool, expand_replicas, false, "list the steps of every replica, not of each program once");
 
 namespace tandem {
@@ -43,7 +48,7 @@ absl::Status PrintPhase(const Executable& executable, const std::string& phase) 
   std::vector<std::string> phases;
   for (size_t i = 0; i < executable.index().segments.size(); ++i) {
     const fb::SegmentT& s = *executable.index().segments[i];
-    if (s.kind != fb::SegmentKind::IrText) continue;
+    if (s.kind != fb::SegmentKind::IrText || s.name == kFusionDecisions) continue;
     phases.push_back(s.name);
     if (s.name != phase) continue;
     std::cout << executable.segment(static_cast<int>(i)) << "\n";
@@ -74,7 +79,7 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) {
     return absl::InvalidArgumentError(
         "usage: tandem-dump MODEL_DIR|FILE [--mode=train|eval|predict] [--format=text|json|dot|html] [--phase=NAME] "
-        "[--costs [--profile=TRACE]] [--expand_replicas]");
+        "[--explain_fusion=OP|all] [--costs [--profile=TRACE]] [--expand_replicas]");
   }
   std::string format = absl::GetFlag(FLAGS_format);
   if (format != "text" && format != "json" && format != "dot" && format != "html") {
@@ -95,6 +100,11 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
       std::cout << path << "\n" << CostsText(cost_table);
       return absl::OkStatus();
     }
+  }
+  if (std::string op = absl::GetFlag(FLAGS_explain_fusion); !op.empty()) {
+    TD_ASSIGN_OR_RETURN(std::string explanation, ExplainFusion(*executable, op));
+    std::cout << explanation;
+    return absl::OkStatus();
   }
   nlohmann::ordered_json dump = DumpJson(*executable, absl::GetFlag(FLAGS_expand_replicas));
   if (format == "html") {

@@ -176,6 +176,20 @@ TEST(Dump, PrintsEveryStoredPhase) {
   EXPECT_THAT(unknown.err, HasSubstr("phases: input, precision"));
 }
 
+TEST(Dump, ExplainsFusionForAnyTwoNeighbours) {
+  const ToolResult all = DumpOf(TwoDevices() + " --explain_fusion=all");
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_THAT(all.out, HasSubstr(": in one kernel\n"));
+  EXPECT_THAT(all.out, HasSubstr("(td.library_call): apart: td.library_call is no op of a generated kernel\n"));
+  const ToolResult some = DumpOf(TwoDevices() + " --explain_fusion=td.reduce");
+  ASSERT_EQ(some.exit_code, 0) << some.err;
+  EXPECT_THAT(some.out, HasSubstr("(td.reduce)"));
+  EXPECT_LT(some.out.size(), all.out.size());
+  const ToolResult none = DumpOf(TwoDevices() + " --explain_fusion=nobody");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("no op \"nobody\""));
+}
+
 TEST(Dump, StoredPhasesCanBeResumed) {
   const std::string input = ::testing::TempDir() + "/input.mlir", memory = ::testing::TempDir() + "/memory.mlir";
   ASSERT_EQ(DumpOf(TwoDevices() + " --phase=input > " + input).exit_code, 0);

@@ -1,6 +1,7 @@
 #include "tools/dump/json_dump.h"
 
 #include "absl/strings/str_cat.h"
+#include "tools/dump/explain_fusion.h"
 
 namespace tandem {
 namespace {
@@ -159,7 +160,7 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
   }
   dump["phases"] = Json::array();
   for (const auto& s : index.segments) {
-    if (s->kind == fb::SegmentKind::IrText) dump["phases"].push_back(s->name);
+    if (s->kind == fb::SegmentKind::IrText && s->name != kFusionDecisions) dump["phases"].push_back(s->name);
   }
   return dump;
 }

@@ -1,0 +1,22 @@
+// Why ops are, or are not, computed in one kernel.
+#ifndef TANDEM_TOOLS_DUMP_EXPLAIN_FUSION_H_
+#define TANDEM_TOOLS_DUMP_EXPLAIN_FUSION_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "runtime/executable.h"
+
+namespace tandem {
+
+// Where an executable keeps what fusion decided, next to the IR of the phases (passes/explain_fusion.h writes it).
+inline constexpr char kFusionDecisions[] = "fusion-decisions";
+
+// A line for every pair of ops where one reads what the other computes and `op` is one of them: a part of its scoped
+// name, the name of an operation ("td.relu"), or "all" for every pair.
+// Errors: NotFound when the executable has no such notes, InvalidArgument when no pair has such an op.
+absl::StatusOr<std::string> ExplainFusion(const Executable& executable, const std::string& op);
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_DUMP_EXPLAIN_FUSION_H_
