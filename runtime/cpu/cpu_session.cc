@@ -86,7 +86,13 @@ class CpuSession final : public Session {
         TD_RETURN_IF_ERROR(RunMap(section));
         continue;
       }
-      for (const PlannedStep& step : section.steps) {
+      for (size_t i = 0; i < section.steps.size(); ++i) {
+        const PlannedStep& step = section.steps[i];
+        if (step.together > 1 && !timed) {  // a clock around each step needs them one by one
+          TD_RETURN_IF_ERROR(RunTogether(state_, absl::MakeConstSpan(section.steps).subspan(i, step.together), *pool_));
+          i += step.together - 1;
+          continue;
+        }
         const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
         absl::StatusOr<bool> finite = RunGlobalStep(state_, step, *pool_);
         if (timed) {

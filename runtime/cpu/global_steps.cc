@@ -2,9 +2,13 @@
 
 #include <atomic>
 #include <cstring>
+#include <deque>
 #include <mutex>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/status_macros.h"
 #include "runtime/cpu/scatter_add.h"
 #include "runtime/reduction_tree.h"
 
@@ -31,12 +35,7 @@ class GlobalStep {
     const int64_t tasks = (static_cast<int64_t>(p_.tasks.size()) - 1) * devices;
     if (p_.kind == fb::StepBody::AllReduce && state_.devices.size() == 1) return true;
     auto task = [&](int64_t i, int thread) {
-      int device = static_cast<int>(i % devices);
-      int t = static_cast<int>(i / devices);
-      std::vector<StepRecord>* records = state_.threads[thread].records;
-      const int64_t begin = records != nullptr ? TraceNow() : 0;
-      for (int piece = p_.tasks[t]; piece < p_.tasks[t + 1]; ++piece) RunPiece(device, p_.pieces[piece], thread);
-      if (records != nullptr) Record(*records, device, begin);
+      RunTask(static_cast<int>(i % devices), static_cast<int>(i / devices), thread);
     };
     if (p_.run_inline) {
       // One loop of one task: it takes a thread index and sets the thread up, but wakes nobody.
@@ -49,6 +48,16 @@ class GlobalStep {
     if (!status_.ok()) return status_;
     return finite_.load();
   }
+
+  void RunTask(int device, int task, int thread) {
+    std::vector<StepRecord>* records = state_.threads[thread].records;
+    const int64_t begin = records != nullptr ? TraceNow() : 0;
+    for (int piece = p_.tasks[task]; piece < p_.tasks[task + 1]; ++piece) RunPiece(device, p_.pieces[piece], thread);
+    if (records != nullptr) Record(*records, device, begin);
+  }
+
+  // After the last task.
+  absl::Status status() const { return status_.ok() ? status_ : Annotate(status_, absl::StrCat(p_.step->name, ": ")); }
 
  private:
   void RunPiece(int device, const Piece& piece, int thread) {
@@ -224,6 +233,16 @@ bool ExponentsFinite(const void* data, int64_t n, Bits mask) {
 }
 
 }  // namespace
+
+absl::Status RunTogether(const StepState& state, absl::Span<const PlannedStep> steps, ThreadPool& pool) {
+  std::deque<GlobalStep> runs;
+  for (const PlannedStep& step : steps) runs.emplace_back(state, step);
+  const int64_t devices = static_cast<int64_t>(state.devices.size());
+  pool.ParallelFor(static_cast<int64_t>(steps.size()) * devices,
+                   [&](int64_t i, int thread) { runs[i / devices].RunTask(static_cast<int>(i % devices), 0, thread); });
+  for (const GlobalStep& run : runs) TD_RETURN_IF_ERROR(run.status());
+  return absl::OkStatus();
+}
 
 absl::StatusOr<bool> RunGlobalStep(const StepState& state, const PlannedStep& step, ThreadPool& pool) {
   return GlobalStep(state, step).Run(pool);

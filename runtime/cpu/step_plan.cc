@@ -42,6 +42,7 @@ class Planner {
         p->id = plan_.num_ids++;
         planned.steps.push_back(*std::move(p));
       }
+      if (section->kind == fb::SectionKind::Global) GroupPackings(planned.steps);
       if (section->kind == fb::SectionKind::Map) {
         AddMerges(planned, *section);
         planned.run_inline = MapElements(planned) < kInlineMapElements;
@@ -187,6 +188,34 @@ class Planner {
     }
     p.tasks.push_back(static_cast<int>(p.pieces.size()));
     p.run_inline = total * fan_in < kInlineElements;
+  }
+
+  static bool Packs(const PlannedStep& p) {
+    return p.kind == fb::StepBody::LibraryCall && p.step->body.AsLibraryCall()->primitive == fb::Primitive::PackWeights;
+  }
+
+  uint64_t BytesOf(const fb::StepT& step) const { return program_.buffers[step.outputs[0]]->bytes; }
+
+  // The places of two packings have nothing in common. Operands do not know the size of a packed value.
+  bool Apart(const PlannedStep& a, const PlannedStep& b) const {
+    const Operand &x = a.outputs[0], &y = b.outputs[0];
+    if (x.space != fb::Space::Step || y.space != fb::Space::Step) return false;
+    auto reads_elsewhere = [](const PlannedStep& p) { return p.inputs[0].space != fb::Space::Step; };
+    return reads_elsewhere(a) && reads_elsewhere(b) &&
+           (x.offset + BytesOf(*a.step) <= y.offset || y.offset + BytesOf(*b.step) <= x.offset);
+  }
+
+  void GroupPackings(std::vector<PlannedStep>& steps) const {
+    for (size_t first = 0; first < steps.size(); first += steps[first].together) {
+      auto fits = [&](size_t next) {
+        if (next >= steps.size() || !Packs(steps[first]) || !Packs(steps[next])) return false;
+        for (size_t i = first; i < next; ++i) {
+          if (!Apart(steps[i], steps[next])) return false;
+        }
+        return true;
+      };
+      while (fits(first + steps[first].together)) ++steps[first].together;
+    }
   }
 
   // What the steps touch for a full batch on all replicas; a library call counts as much as is worth a thread.

@@ -54,6 +54,8 @@ struct PlannedStep {
   std::vector<Piece> pieces;
   std::vector<int> tasks;
   bool run_inline = false;  // too little work to wake a thread for
+  // Of the first of several packings of weights in a row that do not touch each other's memory: their number.
+  int together = 1;
 
   bool WritesVariables() const;
 };
