@@ -55,14 +55,14 @@ memory Make(const memory::desc& desc) {
   return m;
 }
 
-// The three direct primitives with the layouts that a compiled program uses.
+// The three direct primitives with the layouts that a compiled program uses; the filter gradient without its reorder.
 std::vector<std::function<void()>> Direct(const Layer& l) {
   const int out = l.size + 2 * l.pad - 2;
   const memory::dims strides = {1, 1}, pads = {l.pad, l.pad};
   const auto algorithm = dnnl::algorithm::convolution_direct;
   memory::desc x({l.rows, l.in, l.size, l.size}, Type::f32, Tag::nhwc),
       y({l.rows, l.out, out, out}, Type::f32, Tag::nhwc);
-  memory::desc any({l.out, l.in, 3, 3}, Type::f32, Tag::any), hwio({l.out, l.in, 3, 3}, Type::f32, Tag::hwio);
+  memory::desc any({l.out, l.in, 3, 3}, Type::f32, Tag::any);
   using Args = std::unordered_map<int, memory>;
   auto call = [](dnnl::primitive p, Args args) {
     return [p, args] {
@@ -75,13 +75,13 @@ std::vector<std::function<void()>> Direct(const Layer& l) {
   dnnl::convolution_forward::primitive_desc f(Engine(), dnnl::prop_kind::forward_training, algorithm, x, any, y,
                                               strides, pads, pads);
   dnnl::convolution_backward_data::primitive_desc d(Engine(), algorithm, x, any, y, strides, pads, pads, f);
-  dnnl::convolution_backward_weights::primitive_desc w(Engine(), algorithm, x, hwio, y, strides, pads, pads, f);
+  dnnl::convolution_backward_weights::primitive_desc w(Engine(), algorithm, x, any, y, strides, pads, pads, f);
   return {call(dnnl::convolution_forward(f),
                {{DNNL_ARG_SRC, mx}, {DNNL_ARG_WEIGHTS, Make(f.weights_desc())}, {DNNL_ARG_DST, my}}),
           call(dnnl::convolution_backward_data(d),
                {{DNNL_ARG_DIFF_DST, my}, {DNNL_ARG_WEIGHTS, Make(d.weights_desc())}, {DNNL_ARG_DIFF_SRC, mx}}),
           call(dnnl::convolution_backward_weights(w),
-               {{DNNL_ARG_SRC, mx}, {DNNL_ARG_DIFF_DST, my}, {DNNL_ARG_DIFF_WEIGHTS, Make(hwio)}})};
+               {{DNNL_ARG_SRC, mx}, {DNNL_ARG_DIFF_DST, my}, {DNNL_ARG_DIFF_WEIGHTS, Make(w.diff_weights_desc())}})};
 }
 
 // A kernel with buffers of its own, as a call over all rows.
