@@ -20,10 +20,11 @@ constexpr int64_t kMaxTaps = 16;
 // Columns of output channels that fill vector registers.
 constexpr int64_t kMinChannels = 8;
 
-// `kernel`: HWIO.
+// `kernel`: HWIO. All of the op is float32: of a bfloat16 image a library makes a float32 gradient, a kernel does not.
 bool IsSmall(mlir::Value image, mlir::Type kernel) {
   auto type = mlir::cast<mlir::RankedTensorType>(kernel);
-  return td::IsBatched(image.getType()) && type.getElementType().isF32() && type.getDimSize(3) >= kMinChannels &&
+  return td::IsBatched(image.getType()) && td::TypeOf(image).getElementType().isF32() &&
+         type.getElementType().isF32() && type.getDimSize(3) >= kMinChannels &&
          type.getDimSize(0) * type.getDimSize(1) * type.getDimSize(2) <= kMaxTaps;
 }
 

@@ -26,3 +26,14 @@ func.func @others(%x: tensor<?x8x8x2xf32>, %k: tensor<3x3x2x32xf32>, %g: tensor<
   %2 = td.conv2d %one, %wide strides [1, 1] low [0, 0] high [0, 0] : tensor<1x8x8x1xf32>, tensor<3x3x1x32xf32> -> tensor<1x6x6x32xf32>
   return %0, %1, %2 : tensor<?x6x6x32xf32>, tensor<?x6x6x4xf32>, tensor<1x6x6x32xf32>
 }
+
+// -----
+
+// A bfloat16 image: its gradient to the kernel is float32 in a library call alone.
+// CHECK-LABEL: func.func @bfloat16
+// CHECK: td.conv2d_filter_grad
+// CHECK-NOT: td.direct_conv2d
+func.func @bfloat16(%x: tensor<?x8x8x1xbf16>, %dy: tensor<?x8x8x32xbf16>) -> tensor<3x3x1x32xf32> {
+  %dk = td.conv2d_filter_grad %x, %dy size [3, 3] strides [1, 1] low [1, 1] high [1, 1] {f32_result = true} : tensor<?x8x8x1xbf16>, tensor<?x8x8x32xbf16> -> tensor<3x3x1x32xf32>
+  return %dk : tensor<3x3x1x32xf32>
+}
