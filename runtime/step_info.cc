@@ -117,7 +117,8 @@ class StepLister {
       if (kernel.domain == fb::Domain::Rows) {
         work.flops_per_row = flops;
       } else {
-        work.flops = flops * (kernel.domain == fb::Domain::Elements ? static_cast<double>(launch->count) : 1);
+        // A flat kernel counts the operations of an element, others those of the whole launch.
+        work.flops = flops * (kernel.skeleton == "flat" ? static_cast<double>(launch->count) : 1);
       }
     } else if (const auto* group = step.body.AsGroupedLaunch()) {
       for (uint64_t count : group->counts) {

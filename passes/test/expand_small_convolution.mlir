@@ -34,6 +34,6 @@ func.func @others(%x: tensor<?x8x8x2xf32>, %k: tensor<3x3x2x32xf32>, %g: tensor<
 // CHECK: td.conv2d_filter_grad
 // CHECK-NOT: td.direct_conv2d
 func.func @bfloat16(%x: tensor<?x8x8x1xbf16>, %dy: tensor<?x8x8x32xbf16>) -> tensor<3x3x1x32xf32> {
-  %dk = td.conv2d_filter_grad %x, %dy size [3, 3] strides [1, 1] low [1, 1] high [1, 1] {f32_result = true} : tensor<?x8x8x1xbf16>, tensor<?x8x8x32xbf16> -> tensor<3x3x1x32xf32>
+  %dk = td.conv2d_filter_grad %x, %dy size [3, 3] strides [1, 1] low [1, 1] high [1, 1] {f32_result} : tensor<?x8x8x1xbf16>, tensor<?x8x8x32xbf16> -> tensor<3x3x1x32xf32>
   return %dk : tensor<3x3x1x32xf32>
 }
