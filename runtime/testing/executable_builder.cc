@@ -114,6 +114,7 @@ int ExecutableBuilder::Kernel(const std::string& symbol, int segment, fb::Domain
   k->name = k->symbol = symbol;
   k->segment = segment;
   k->domain = domain;
+  k->skeleton = domain == fb::Domain::Rows ? "loop" : domain == fb::Domain::Elements ? "flat" : "once";
   x_.kernels.push_back(std::move(k));
   return static_cast<int>(x_.kernels.size()) - 1;
 }
