@@ -11,8 +11,9 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kLaneCounts[] = {16, 8, 4};
-constexpr int64_t kBigBatch = 512;            // that gets 16 lanes
-constexpr double kBigSums = 4.0 * (1 << 20);  // of a lane that may have fewer than 8 neighbours
+constexpr int64_t kBigBatch = 512;  // that gets 16 lanes
+// A lane whose sums leave its core's cache pays for every lane more than once: they are written, read and combined.
+constexpr double kBigSums = 1.0 * (1 << 20);
 // Expected times are guesses: one this much longer is as good.
 constexpr double kTolerance = 1.05;
 // A library writes a sum over rows in its own layout, then reorders it: one write, one read, one write. Adding a
@@ -92,10 +93,12 @@ class Chooser {
     }
     double least = options[0].seconds;
     for (const ShardSizes& o : options) least = std::min(least, o.seconds);
-    size_t chosen = 0;
-    while (chosen + 1 < options.size() &&
-           (options[chosen].seconds > kTolerance * least || options[chosen].lanes * work_.lane_bytes > kMaxSlotBytes)) {
-      ++chosen;
+    // The most lanes among those that are as good as the best; the fewest where sums are large.
+    size_t chosen = options.size() - 1;
+    for (size_t i = options.size(); i-- > 0;) {
+      if (options[i].seconds > kTolerance * least || options[i].lanes * work_.lane_bytes > kMaxSlotBytes) continue;
+      chosen = i;
+      if (work_.lane_bytes >= kBigSums) break;
     }
     options[chosen].reason = absl::StrFormat(
         "%d lanes of %d rows in shards of %d; one lane's sums take %.4g MiB; expected for the maps on %d threads: ",

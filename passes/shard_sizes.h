@@ -25,9 +25,9 @@ constexpr int kNominalThreads = 4;
 // `batch`: examples per replica. `lanes`, `shard_rows`: what the user asked for, 0 to choose. The choice of lanes
 // depends on batch * replicas and on the odd part of `replicas` only, so that 1 x 128, 2 x 64 and 4 x 32 agree.
 //
-// Lanes are 16 (for 512 rows and more), 8 or 4 (where one lane's sums take 4 MiB and more), times that odd part: the
-// most whose expected time is within 5 % of the best, because more lanes keep more threads and devices busy, but few
-// enough for the slots of all lanes to stay within kMaxSlotBytes.
+// Lanes are 16 (for 512 rows and more), 8 or 4 (where one lane's sums take 1 MiB and more), times that odd part: of
+// those whose expected time is within 5 % of the best and whose slots stay within kMaxSlotBytes the most, because more
+// lanes keep more threads and devices busy, but the fewest where sums take 1 MiB and more.
 ShardSizes ChooseShardSizes(int64_t batch, int64_t replicas, int64_t lanes, int64_t shard_rows, const StepWork& work,
                             const MachineModel& machine);
 
