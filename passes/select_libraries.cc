@@ -19,6 +19,7 @@
 #include "graph/ir/shape.h"
 #include "graph/ir/structure.h"
 #include "graph/ir/unary.h"
+#include "passes/channel_bias.h"
 #include "passes/library_config.h"
 #include "passes/pass_util.h"
 #include "runtime/cpu/onednn_layout.h"
@@ -56,9 +57,6 @@ mlir::Value InFloat32(mlir::Value v) {
   map.getOperandsMutable().append(outside);
   return map.getBody().front().addArgument(outside.getType(), outside.getLoc());
 }
-
-// The only user of `v` when there is exactly one use.
-mlir::Operation* OnlyUser(mlir::Value v) { return v.hasOneUse() ? *v.getUsers().begin() : nullptr; }
 
 class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
  public:
@@ -139,12 +137,10 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
   static void TakeEpilogue(mlir::Value y, fb::LibraryCallT& call, llvm::SmallVector<mlir::Value>& operands,
                            llvm::SmallVector<mlir::Operation*>& replaced) {
     auto add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
-    if (!add) return;
-    mlir::Value other = add->getOperand(add->getOperand(0) == y ? 1 : 0);
-    auto broadcast = other.getDefiningOp<td::BroadcastOp>();
-    if (!broadcast || !IsChannelBias(broadcast, y)) return;
+    mlir::Value bias = add ? ChannelBiasOf(add, y) : nullptr;
+    if (!bias) return;
     // Libraries add a bias to the float32 sum, so it need not be rounded.
-    mlir::Value bias = InFloat32(broadcast->getOperand(0));
+    bias = InFloat32(bias);
     if (!bias) return;
     operands.push_back(bias);
     replaced.push_back(add);
@@ -153,15 +149,6 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
       replaced.push_back(relu);
       call.epilogue = fb::Epilogue::BiasRelu;
     }
-  }
-
-  // One value per channel: the operand is [channels] and goes along the last dimension.
-  static bool IsChannelBias(td::BroadcastOp broadcast, mlir::Value y) {
-    auto from = mlir::cast<mlir::RankedTensorType>(broadcast->getOperand(0).getType());
-    auto to = mlir::cast<mlir::RankedTensorType>(y.getType());
-    if (from.getRank() != 1 || from.isDynamicDim(0) || from.getDimSize(0) != to.getShape().back()) return false;
-    llvm::ArrayRef<int64_t> dims = broadcast.getDims();
-    return dims.size() == 1 && dims[0] == to.getRank() - 1;
   }
 
   static mlir::LogicalResult Unsupported(mlir::Operation* op, const absl::Status& status) {

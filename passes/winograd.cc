@@ -21,25 +21,11 @@
 #include "graph/ir/winograd.h"
 #include "passes/analysis/measure_step.h"
 #include "passes/analysis/winograd_cost.h"
+#include "passes/channel_bias.h"
 #include "passes/pass_util.h"
 
 namespace tandem {
 namespace {
-
-// The only user of `v` when there is exactly one use.
-mlir::Operation* OnlyUser(mlir::Value v) { return v.hasOneUse() ? *v.getUsers().begin() : nullptr; }
-
-// The bias [channels] that `add` adds to `y`, or null.
-mlir::Value BiasOf(td::AddOp add, mlir::Value y) {
-  mlir::Value other = add->getOperand(add->getOperand(0) == y ? 1 : 0);
-  auto broadcast = other.getDefiningOp<td::BroadcastOp>();
-  if (!broadcast) return nullptr;
-  mlir::Value bias = broadcast->getOperand(0);
-  llvm::ArrayRef<int64_t> dims = broadcast.getDims();
-  if (td::TypeOf(bias).getRank() != 1 || td::IsBatched(bias.getType()) || dims.size() != 1 || dims[0] != 3)
-    return nullptr;
-  return td::TypeOf(bias).getDimSize(0) == td::TypeOf(y).getDimSize(3) ? bias : nullptr;
-}
 
 class WinogradPass : public ModulePass<WinogradPass> {
  public:
@@ -150,7 +136,7 @@ class WinogradPass : public ModulePass<WinogradPass> {
   static void TakeEpilogue(mlir::Value y, llvm::SmallVector<mlir::Operation*>& replaced, mlir::Value& bias,
                            bool& relu) {
     auto add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
-    if (add && (bias = BiasOf(add, y))) {
+    if (add && (bias = ChannelBiasOf(add, y))) {
       replaced.push_back(add);
       y = add->getResult(0);
     }
