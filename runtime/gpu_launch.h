@@ -1,0 +1,21 @@
+// The size of a kernel launch on a GPU.
+#ifndef TANDEM_RUNTIME_GPU_LAUNCH_H_
+#define TANDEM_RUNTIME_GPU_LAUNCH_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// Blocks of the main launch over `count` = end - begin rows or elements: at least one range of them, so that sums over
+// no rows are written too. (The finish launch has `finish_grid` blocks.)
+inline uint64_t GpuGrid(const fb::GpuLaunchT& launch, uint64_t count) {
+  const uint64_t items = std::max<uint64_t>(1, launch.items_per_block);
+  return std::max<uint64_t>(1, (count + items - 1) / items) * std::max<uint32_t>(1, launch.split);
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_GPU_LAUNCH_H_
