@@ -6,6 +6,7 @@
 // with the peers of benchmarks/peers (worker.py there speaks the same): "run N" trains N steps, "quit" or the end of
 // the input ends it. --model=matmul is the 1024^3 product that the steps are compared with.
 #include <sys/resource.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -33,6 +34,7 @@
 #include "nlohmann/json.hpp"
 #include "passes/compile.h"
 #include "runtime/session.h"
+#include "runtime/step_info.h"
 
 ABSL_FLAG(std::string, model, "s0", "s0, s2, s4, linear, mlp, transformer, vgg16, resnet50 or matmul");
 ABSL_FLAG(int, batch, 0, "global batch size, divided among the devices; 0: the model's own");
@@ -61,6 +63,13 @@ double PeakRssBytes() {
   return 1024.0 * usage.ru_maxrss;
 }
 
+// Processor time of the whole process, user and system.
+double CpuSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 // One thing to measure: a call of `step` does one step, and what is known about it.
 struct Work {
   std::string name;
@@ -70,7 +79,8 @@ struct Work {
   double build_seconds = 0, compile_seconds = 0, create_seconds = 0;
   int lanes = 0, rows_per_lane = 0, shard_rows = 0;
   double session_bytes = 0;
-  std::function<absl::StatusOr<double>()> step;  // returns the loss
+  nlohmann::json step_work = nlohmann::json::array();  // per step of the program: operations and bytes on one device
+  std::function<absl::StatusOr<double>()> step;        // returns the loss
   std::shared_ptr<Session> session;
 };
 
@@ -130,6 +140,10 @@ absl::StatusOr<Work> PrepareModel(bool time_steps) {
   work.lanes = index.lanes;
   work.rows_per_lane = index.rows_per_lane;
   work.shard_rows = index.shard_rows;
+  for (const StepInfo& step : ListSteps(*executable)) {
+    if (step.step == nullptr) continue;
+    work.step_work.push_back({step.work.Flops(options.batch_per_replica), step.work.Bytes(options.batch_per_replica)});
+  }
 
   start = Clock::now();
   auto variables = std::make_shared<VariableStore>(replicas);
@@ -201,6 +215,7 @@ absl::Status Obey(const Work& work, double first_loss) {
           {"batch", work.batch},
           {"parameters", work.parameters},
           {"flops_per_step", work.flops_per_step},
+          {"work", work.step_work},
           {"first_loss", first_loss},
           {"seconds_per_step", second_step},
           {"compile_seconds", work.compile_seconds},
@@ -212,10 +227,12 @@ absl::Status Obey(const Work& work, double first_loss) {
     if (!absl::ConsumePrefix(&argument, "run ") || !absl::SimpleAtoi(argument, &steps) || steps < 1) {
       return absl::InvalidArgumentError(absl::StrCat("\"", line, "\" is neither \"run N\" nor \"quit\""));
     }
+    const double cpu_start = CpuSeconds();
     TD_ASSIGN_OR_RETURN(double seconds, Run(work, steps, &loss));
     Answer({{"event", "ran"},
             {"steps", steps},
             {"seconds_per_step", seconds},
+            {"host_seconds_per_step", (CpuSeconds() - cpu_start) / static_cast<double>(steps)},
             {"loss", loss},
             {"peak_rss_bytes", PeakRssBytes()}});
   }

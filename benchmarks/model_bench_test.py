@@ -42,7 +42,8 @@ def trains(model, *flags):
     assert ready["event"] == "ready" and ready["batch"] == 2, ready
     assert ready["parameters"] == PARAMETERS[model], ready
     assert ready["flops_per_step"] > 0 and ready["peak_rss_bytes"] > 1e7, ready
-    assert ran["steps"] == 1 and ran["seconds_per_step"] > 0, ran
+    assert ready["work"] and all(flops >= 0 and size > 0 for flops, size in ready["work"]), ready
+    assert ran["steps"] == 1 and ran["seconds_per_step"] > 0 and ran["host_seconds_per_step"] > 0, ran
     for loss in (ready["first_loss"], ran["loss"]):
         assert math.isfinite(loss) and loss > 0, (ready, ran)
 
@@ -64,6 +65,9 @@ def counts_work():
     macs = [9 * size * size * a * b for size, a, b in sizes] + [512 * 4]
     assert flops("--model=vgg16", "--image_size=32") == 2 * (sum(macs) + sum(macs[10:]) + sum(macs[11:]))
     assert flops("--model=vgg16", "--image_size=32", "--all_layers") == 2 * (3 * sum(macs) - macs[0])
+    # The direct algorithm's program counts the same for its convolutions and products, and other work on top.
+    ready = worker("", "--batch=8", "--precision=strict_float32")[1]
+    assert 1 <= sum(flops for flops, _ in ready["work"]) / ready["flops_per_step"] < 1.2, ready
 
 
 def devices_agree():

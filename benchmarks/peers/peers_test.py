@@ -173,16 +173,40 @@ def startup_by_hand():
 
 def rows_are_consistent():
     for row in rows.ROWS.values():
-        assert row.model in models.NAMES and row.tandem[0] == "tandem" and set(row.tandem) <= set(rows.TANDEM), row
+        assert row.model in models.NAMES and row.tandem[0] == "tandem", row
+        assert set(row.tandem) <= set(rows.TANDEM if row.device == "cpu" else rows.TANDEM_GPU), row
         assert set(row.skip) <= set(rows.PEERS), row
-        assert "tf.estimator" in row.peers() and all(rows.PEERS[p][3] <= row.bf16 for p in row.peers()), row
-        assert models.make(row.model).batch == row.batch or row.name == "s0_64", row
+        assert ("tf.estimator" if row.device == "cpu" else "torch gpu graphs") in row.peers(), row
+        assert all(rows.PEERS[p].bf16 <= row.bf16 and rows.PEERS[p].device == row.device for p in row.peers()), row
+        assert row.device == "gpu" or models.make(row.model).batch == row.batch or row.name == "s0_64", row
     for bar in rows.BARS:
         assert bar.row in rows.ROWS or bar.row == results.STARTUP, bar
         assert (bar.at_least is None) != (bar.at_most is None), bar
-    for environment, script, _, _ in rows.PEERS.values():
-        assert os.path.exists(os.path.join(PEERS, script)), script
-        assert os.path.exists(os.path.join(PEERS, "requirements", environment + ".txt")), environment
+    for peer in rows.PEERS.values():
+        assert os.path.exists(os.path.join(PEERS, peer.script)), peer
+        assert os.path.exists(os.path.join(PEERS, "requirements", peer.environment + ".txt")), peer
+
+
+def gpu_rows_by_hand():
+    """The roofline's yardstick, host time, and peers of the row's precision."""
+    yard = {"flops_per_second": 1e12, "bytes_per_second": 1e11, "parameters": 0}
+    work = {"work": [[2e9, 1e7], [1e6, 3e8]], "flops_per_step": 2e9}  # 2 ms of arithmetic, then 3 ms of memory
+    entry = {"row": "gpu_s0_4096", "worker": "tandem", "group": 0}
+    recorded = [
+        *events("gpu_s0_4096", 0, "roofline", [0.01], **yard),
+        {**entry, "round": -1, "after": 1.0, "said": {"event": "ready", "batch": 4096, "parameters": 5, **work}},
+        *({**entry, "round": n, "after": 2.0, "said": {"event": "ran", "steps": 1, "seconds_per_step": s,
+                                                       "host_seconds_per_step": h}}
+          for n, (s, h) in enumerate([(0.010, 2e-5), (0.008, 3e-5), (0.012, 4e-5)])),
+        *events("gpu_s0_4096", 0, "torch gpu graphs", [0.015, 0.014, 0.016]),
+        *events("gpu_s0_4096", 0, "torch gpu bf16", [0.001]),
+    ]
+    summary = results.summarize(recorded)
+    q = summary["rows"]["gpu_s0_4096"]["quantities"]
+    assert near(q["roofline"], 0.005 / 0.010) and near(q["host microseconds"], 30), q
+    assert q["fastest peer"] == "torch gpu graphs" and near(q["speedup"], 1.5), q
+    assert {b["quantity"]: b["reached"] for b in summary["bars"]} == {"speedup": True, "roofline": True}, summary
+    assert "roofline" in table.render(summary)
 
 
 def drive(*flags, expect=0):
@@ -201,6 +225,7 @@ def recording_gives_its_table():
 def bad_flags():
     assert '"s9" is none of s0' in drive("--models=s9", expect=2)
     assert '"mxnet" is none of tf.estimator' in drive("--peers=mxnet", expect=2)
+    assert "invalid choice: 'tpu'" in drive("--device=tpu", expect=2)
     assert "is not built" in drive("--model_bench=/nowhere", expect=2)
     out = drive("--models=linear", "--peers=none", "--model_bench=/bin/false", expect=1)
     assert "matmul: ended with 1" in out and "/bin/false does not work" in out, out
@@ -224,5 +249,5 @@ def measures_tandem():
 
 xunit.run("peers", [(f.__name__, f) for f in (
     protocol_works, worker_ends_at_end_of_input, failures_have_reasons, lines_are_parsed, quantities_by_hand,
-    bars_know_their_side, turns_last_as_long_as_asked, differing_models_are_told, startup_by_hand, rows_are_consistent, recording_gives_its_table,
-    bad_flags, measures_tandem)])
+    bars_know_their_side, turns_last_as_long_as_asked, differing_models_are_told, startup_by_hand, rows_are_consistent, gpu_rows_by_hand,
+    recording_gives_its_table, bad_flags, measures_tandem)])

@@ -23,6 +23,7 @@ def arguments(variants):
     parser.add_argument("--model", choices=models.NAMES, required=True)
     parser.add_argument("--variant", choices=variants, default=variants[0])
     parser.add_argument("--batch", type=int, default=0, help="global batch size; 0: the model's own")
+    parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--image_size", type=int, default=0)
     args = parser.parse_args()
@@ -52,19 +53,19 @@ class Channel:
         self._out = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
         os.dup2(2, 1)
 
-    def _say(self, event, **fields):
+    def say(self, event, **fields):
         fields["peak_rss_bytes"] = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         self._out.write(json.dumps({"event": event, **fields}) + "\n")
 
     def first_step(self):
-        self._say("first_step")
+        self.say("first_step")
 
     def ready(self, args, first_loss, parameters, seconds):
-        self._say("ready", model=args.model.name, batch=args.batch, first_loss=first_loss, parameters=parameters,
+        self.say("ready", model=args.model.name, batch=args.batch, first_loss=first_loss, parameters=parameters,
                   seconds_per_step=seconds)
 
     def ran(self, steps, seconds, loss):
-        self._say("ran", steps=steps, seconds_per_step=seconds / steps, loss=loss)
+        self.say("ran", steps=steps, seconds_per_step=seconds / steps, loss=loss)
 
     def next_run(self):
         """The number of steps to do; None at the end."""

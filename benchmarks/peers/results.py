@@ -11,6 +11,8 @@ import statistics
 from rows import BARS, PEERS
 
 STARTUP = "startup"
+_KEPT = ("parameters", "batch", "flops_per_step", "compile_seconds", "work", "flops_per_second", "bytes_per_second")
+YARDSTICKS = ("matmul", "roofline")
 
 
 def parse_line(line):
@@ -39,10 +41,11 @@ def _workers(events):
         if said["event"] == "first_step":
             worker["first_step_seconds"] = e["after"]
         elif said["event"] == "ready":
-            worker.update({k: said[k] for k in ("parameters", "batch", "flops_per_step", "compile_seconds")
-                           if k in said})
+            worker.update({k: said[k] for k in _KEPT if k in said})
         elif said["event"] == "ran" and e["round"] >= 0:
             worker["seconds"].append(said["seconds_per_step"])
+            if "host_seconds_per_step" in said:
+                worker.setdefault("host_seconds", []).append(said["host_seconds_per_step"])
     for workers in groups.values():
         for worker in workers.values():
             if worker["seconds"]:
@@ -61,17 +64,17 @@ def summarize_row(events):
             worker["group"] = number
             if "median" in worker and "median" in tandem:
                 worker["tandem_speedup"] = worker["median"] / tandem["median"]
-            if "median" in worker and "flops_per_step" in tandem and name != "matmul":
+            if "median" in worker and "flops_per_step" in tandem and name not in YARDSTICKS:
                 worker["gflops_per_second"] = 1e-9 * tandem["flops_per_step"] / worker["median"]
                 matmul = workers.get("matmul", {})
                 if "median" in matmul:
                     rate = 1e-9 * matmul["flops_per_step"] / matmul["median"]
                     worker["matmul_fraction"] = worker["gflops_per_second"] / rate
-            if name in ("tandem", "matmul"):
+            if name == "tandem" or name in YARDSTICKS:
                 baseline.append((name, worker))
             else:
                 row["workers"][name] = worker
-    # Tandem and the matmul are in every group: those of the first group stand for them in the table.
+    # Tandem and the yardstick are in every group: those of the first group stand for them in the table.
     for name, worker in reversed(baseline):
         row["workers"][name] = worker
     if "matmul" in row["workers"] and "median" in row["workers"]["matmul"]:
@@ -86,8 +89,13 @@ def summarize_row(events):
 def _fastest(workers, bf16):
     """(ratio to "tandem", name) of the fastest peer."""
     known = [(w["tandem_speedup"], n) for n, w in workers.items()
-             if n in PEERS and PEERS[n][3] == bf16 and "tandem_speedup" in w]
+             if n in PEERS and PEERS[n].bf16 == bf16 and "tandem_speedup" in w]
     return min(known) if known else None
+
+
+def _least_seconds(work, machine):
+    """What the steps of a program, pairs of operations and bytes, take at least at the machine's measured rates."""
+    return sum(max(flops / machine["flops_per_second"], size / machine["bytes_per_second"]) for flops, size in work)
 
 
 def _quantities(workers):
@@ -117,8 +125,12 @@ def _quantities(workers):
         found["two devices"] = 1 / ratio("tandem 2 devices")
     if "median" in tandem:
         found["microseconds"] = 1e6 * tandem["median"]
+    if "host_seconds" in tandem:
+        found["host microseconds"] = 1e6 * statistics.median(tandem["host_seconds"])
+    if "median" in tandem and "work" in tandem and "flops_per_second" in workers.get("roofline", {}):
+        found["roofline"] = _least_seconds(tandem["work"], workers["roofline"]) / tandem["median"]
     memory = [(w["peak_rss_bytes"], n) for n, w in workers.items()
-              if n in PEERS and not PEERS[n][3] and "median" in w and "peak_rss_bytes" in w]
+              if n in PEERS and not PEERS[n].bf16 and "median" in w and "peak_rss_bytes" in w]
     if memory and "median" in tandem and "peak_rss_bytes" in tandem:
         found["memory"], found["leanest peer"] = tandem["peak_rss_bytes"] / min(memory)[0], min(memory)[1]
     return found

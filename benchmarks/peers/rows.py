@@ -1,18 +1,37 @@
 """What is measured: the rows (a model at a batch size), who takes part, and the bars."""
 import dataclasses
 
-# Name -> (virtual environment, worker, variant, computes in bfloat16).
+
+@dataclasses.dataclass(frozen=True)
+class Peer:
+    environment: str  # the virtual environment that `setup` makes
+    script: str
+    variant: str
+    bf16: bool = False  # computes in bfloat16
+    device: str = "cpu"
+
+
 PEERS = {
-    "tf.estimator": ("tensorflow", "worker_estimator.py", "plain", False),
-    "tf.estimator mirrored": ("tensorflow", "worker_estimator.py", "mirrored", False),
-    "tf.estimator bf16": ("tensorflow", "worker_estimator.py", "bf16", True),
-    "torch eager": ("torch", "worker_torch.py", "eager", False),
-    "torch channels_last": ("torch", "worker_torch.py", "channels_last", False),
-    "torch compile": ("torch", "worker_torch.py", "compile", False),
-    "torch bf16": ("torch", "worker_torch.py", "bf16", True),
-    "torch compile bf16": ("torch", "worker_torch.py", "compile_bf16", True),
-    "jax": ("jax", "worker_jax.py", "jit", False),
-    "jax bf16": ("jax", "worker_jax.py", "bf16", True),
+    "tf.estimator": Peer("tensorflow", "worker_estimator.py", "plain"),
+    "tf.estimator mirrored": Peer("tensorflow", "worker_estimator.py", "mirrored"),
+    "tf.estimator bf16": Peer("tensorflow", "worker_estimator.py", "bf16", bf16=True),
+    "torch eager": Peer("torch", "worker_torch.py", "eager"),
+    "torch channels_last": Peer("torch", "worker_torch.py", "channels_last"),
+    "torch compile": Peer("torch", "worker_torch.py", "compile"),
+    "torch bf16": Peer("torch", "worker_torch.py", "bf16", bf16=True),
+    "torch compile bf16": Peer("torch", "worker_torch.py", "compile_bf16", bf16=True),
+    "jax": Peer("jax", "worker_jax.py", "jit"),
+    "jax bf16": Peer("jax", "worker_jax.py", "bf16", bf16=True),
+    # On a GPU: "graphs" replays a whole step as one CUDA graph, "compile" lets torch.compile make its own.
+    "torch gpu eager": Peer("torch", "worker_torch.py", "eager", device="gpu"),
+    "torch gpu channels_last": Peer("torch", "worker_torch.py", "channels_last", device="gpu"),
+    "torch gpu compile": Peer("torch", "worker_torch.py", "compile", device="gpu"),
+    "torch gpu graphs": Peer("torch", "worker_torch.py", "graphs", device="gpu"),
+    "jax gpu": Peer("jax", "worker_jax.py", "jit", device="gpu"),
+    "torch gpu bf16": Peer("torch", "worker_torch.py", "bf16", bf16=True, device="gpu"),
+    "torch gpu compile bf16": Peer("torch", "worker_torch.py", "compile_bf16", bf16=True, device="gpu"),
+    "torch gpu graphs bf16": Peer("torch", "worker_torch.py", "graphs_bf16", bf16=True, device="gpu"),
+    "jax gpu bf16": Peer("jax", "worker_jax.py", "bf16", bf16=True, device="gpu"),
 }
 
 # Name -> flags of model_bench. The first is the one that peers are compared with.
@@ -23,7 +42,12 @@ TANDEM = {
     "tandem 1 thread": ["--threads=1"],
     "tandem 2 devices": ["--devices=cpu:0,cpu:1"],
 }
-IMAGES_ONLY = {"torch channels_last"}  # the same as "torch eager" for models without images
+# The same for rows on a GPU. No peer of these rows uses TensorFloat-32, and neither does Tandem.
+TANDEM_GPU = {
+    "tandem": ["--devices=gpu:0", "--precision=strict_float32"],
+    "tandem bf16": ["--devices=gpu:0", "--precision=mixed_bfloat16"],
+}
+IMAGES_ONLY = {"torch channels_last", "torch gpu channels_last"}  # the same as "torch eager" for models without images
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,10 +61,19 @@ class Row:
     turn_seconds: float = 0.4  # of one worker in one round; at least one step
     max_rounds: int = 1000  # where a step takes seconds, so that a run with the defaults ends within 20 minutes
     skip: tuple = ()  # peers that are known to be much slower than others and would take minutes
+    device: str = "cpu"
 
     def peers(self):
-        return [n for n, (_, _, _, bf16) in PEERS.items()
-                if n not in self.skip and (self.bf16 or not bf16) and (self.images or n not in IMAGES_ONLY)]
+        return [n for n, p in PEERS.items() if p.device == self.device and n not in self.skip and
+                (self.bf16 or not p.bf16) and (self.images or n not in IMAGES_ONLY)]
+
+    @property
+    def yardstick(self):
+        """The worker that measures what the machine can do: a matmul on CPUs, a matmul and a copy on a GPU."""
+        return "matmul" if self.device == "cpu" else "roofline"
+
+    def tandem_flags(self, name):
+        return (TANDEM if self.device == "cpu" else TANDEM_GPU)[name]
 
 
 _JAX = ("jax", "jax bf16")
@@ -57,7 +90,16 @@ ROWS = {row.name: row for row in (
     Row("resnet50", "resnet50", 16, ("tandem", "tandem bf16"), bf16=True, skip=(*_JAX, "torch compile bf16"),
         max_rounds=3),
     Row("transformer", "transformer", 16, images=False),
+    Row("gpu_s0", "s0", 512, ("tandem", "tandem bf16"), bf16=True, device="gpu"),
+    Row("gpu_s0_4096", "s0", 4096, ("tandem", "tandem bf16"), bf16=True, device="gpu"),
+    Row("gpu_resnet50", "resnet50", 256, ("tandem", "tandem bf16"), bf16=True, device="gpu"),
+    Row("gpu_transformer", "transformer", 512, ("tandem", "tandem bf16"), bf16=True, images=False, device="gpu"),
 )}
+
+
+def names_of(device):
+    return [name for name, row in ROWS.items() if row.device == device]
+
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,4 +136,11 @@ BARS = (
     Bar("peak resident memory, ResNet-50, of the leanest peer's", "resnet50", "memory", at_most=0.7),
     Bar("S0 batch 512, two devices against one on the same cores", "s0", "two devices", at_least=0.97),
     Bar("S0 batch 512, two threads against one", "s0", "threads", at_least=1.9),
+    Bar("GPU: S0 batch 512, against the fastest peer", "gpu_s0", "speedup", at_least=1.2),
+    Bar("GPU: S0 batch 4096, against the fastest peer", "gpu_s0_4096", "speedup", at_least=1.2),
+    Bar("GPU: ResNet-50 batch 256 in bfloat16, against the fastest bfloat16 peer", "gpu_resnet50", "speedup bf16",
+        at_least=1.2),
+    Bar("GPU: Transformer, against the fastest peer", "gpu_transformer", "speedup", at_least=1.2),
+    Bar("GPU: S0 batch 512, microseconds of host time a step", "gpu_s0", "host microseconds", at_most=30),
+    Bar("GPU: S0 batch 4096, of its measured roofline", "gpu_s0_4096", "roofline", at_least=0.5),
 )

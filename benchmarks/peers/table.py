@@ -1,4 +1,5 @@
 """The results as text."""
+from results import YARDSTICKS
 
 
 def _seconds(s):
@@ -24,10 +25,10 @@ def _row(name, row):
             continue
         lines.append((
             "  " + worker, _seconds(w["median"]), f"{_seconds(min(w['seconds']))} - {_seconds(max(w['seconds']))}",
-            f"{w['batch'] / w['median']:.4g}" if "batch" in w and worker != "matmul" else "",
+            f"{w['batch'] / w['median']:.4g}" if "batch" in w and worker not in YARDSTICKS else "",
             f"{w['gflops_per_second']:.1f}" if w.get("gflops_per_second", 0) >= 0.1 else "",
             f"{w['matmul_fraction']:.2f}" if w.get("matmul_fraction", 0) >= 0.01 else "",
-            f"{w['tandem_speedup']:.2f}x" if "tandem_speedup" in w and worker not in ("tandem", "matmul") else "",
+            f"{w['tandem_speedup']:.2f}x" if "tandem_speedup" in w and worker not in ("tandem", *YARDSTICKS) else "",
             f"{w['peak_rss_bytes'] / 2**20:.0f} MiB" if "peak_rss_bytes" in w else "",
             f"{w['first_step_seconds']:.2f} s" if "first_step_seconds" in w else ""))
     title = name

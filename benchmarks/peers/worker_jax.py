@@ -1,4 +1,7 @@
-"""JAX's side: one jitted training step with donated buffers, NHWC; "bf16" computes in bfloat16 with float32 weights."""
+"""JAX's side: one jitted training step with donated buffers, NHWC; "bf16" computes in bfloat16 with float32 weights.
+
+On a GPU every step takes its batch from host memory, and float32 products do not use TensorFloat-32.
+"""
 import functools
 import math
 
@@ -14,6 +17,10 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 from jax import lax  # noqa: E402
 
+if ARGS.device == "gpu":
+    jax.config.update("jax_default_matmul_precision", "highest")
+    if jax.default_backend() != "gpu":
+        raise SystemExit("JAX finds no GPU")
 RANDOM = np.random.default_rng(1)
 COMPUTE = jnp.bfloat16 if ARGS.variant == "bf16" else jnp.float32
 
@@ -162,7 +169,8 @@ def main():
     zeros = jax.tree.map(jnp.zeros_like, trained)
     slots = {"sgd": (), "momentum": (zeros,), "rmsprop": (zeros,),
              "adam": (zeros, jax.tree.map(jnp.zeros_like, trained))}[model.optimizer.kind]
-    x, y = (jax.device_put(a) for a in protocol.random_batch(model, ARGS.batch))
+    host = protocol.random_batch(model, ARGS.batch)
+    x, y = (jax.device_put(a) for a in host)
 
     def loss_of(trained, frozen, moving, x, y, key):
         x = x if model.vocabulary else x.astype(COMPUTE)
@@ -183,7 +191,8 @@ def main():
 
     def run(steps):
         for _ in range(steps):
-            *state[:], loss = step(state[0], state[1], frozen, state[2], state[3], x, y)
+            batch = (x, y) if ARGS.device == "cpu" else jax.device_put(host)
+            *state[:], loss = step(state[0], state[1], frozen, state[2], state[3], *batch)
         return float(jax.block_until_ready((state, loss))[1])
 
     protocol.serve(CHANNEL, ARGS, run, count)
