@@ -7,6 +7,9 @@
 // over its variable when nothing reads the old value later (else td.copy is inserted, as for a value that is wanted in
 // two places). Everything else shares the shard arena (inside maps; one per thread) or the step arena (top level) by
 // life time.
+//
+// A GPU program has one lane per device and one shard per lane, so there is nothing to sum up: what a map reduces goes
+// straight to the step arena, and there are no slots.
 #include "passes/assign_buffers.h"
 
 #include "graph/ir/dist.h"
@@ -19,12 +22,10 @@
 #include "passes/analysis/offset_assignment.h"
 #include "passes/buffer_table.h"
 #include "passes/pass_util.h"
+#include "passes/target.h"
 
 namespace tandem {
 namespace {
-
-constexpr int64_t kAlignment = 64;
-int64_t Align(int64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
 bool IsConstant(mlir::Operation* op) { return mlir::matchPattern(op, mlir::m_Constant()); }
 
@@ -40,23 +41,36 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     buffers_.clear();
     ids_.clear();
     peaks_.clear();
+    gpu_ = IsGpuTarget(getOperation());
+    alignment_ = BufferAlignment(getOperation());
     PlaceArguments();
     InsertOutputCopies();
     InsertUpdateCopies();
     InsertYieldCopies();
     const int64_t batch_bytes = PlaceKept();
-    int64_t shard_bytes = 0, lane_bytes = 0;
+    int64_t shard_bytes = 0, lane_bytes = 0, step_bytes = 0;
+    if (gpu_) {
+      PlaceUpdates();
+      step_bytes = PlaceTopLevel();
+      for (auto map : step_.getOps<td::MapShardsOp>()) PlaceSums(map);
+    }
     for (auto map : step_.getOps<td::MapShardsOp>()) {
-      PlaceLaneSlots(map, &lane_bytes);
+      if (!gpu_) PlaceLaneSlots(map, &lane_bytes);
       shard_bytes = std::max(shard_bytes, PlaceBody(map));
     }
-    PlaceUpdates();
-    int64_t step_bytes = PlaceTopLevel();
+    if (!gpu_) {
+      PlaceUpdates();
+      step_bytes = PlaceTopLevel();
+    }
+    // Now that every value has its place: what stands for another value's place.
+    PlaceViews(step_.getBody().front());
     SeparateAliasPatterns();
     Annotate(shard_bytes, lane_bytes, step_bytes, batch_bytes);
   }
 
  private:
+  int64_t Align(int64_t n) const { return (n + alignment_ - 1) / alignment_ * alignment_; }
+
   int Add(mlir::Value v, llvm::StringRef space, int64_t index, int64_t offset, int64_t bytes) {
     BufferInfo info;
     info.name = ValueName(v);
@@ -255,7 +269,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
         values.push_back(result);
       }
     }
-    const ArenaPlan plan = AssignOffsets(ranges, kAlignment);
+    const ArenaPlan plan = AssignOffsets(ranges, alignment_);
     for (size_t i = 0; i < values.size(); ++i) {
       auto result = mlir::cast<mlir::OpResult>(values[i]);
       auto map = mlir::cast<td::MapShardsOp>(result.getOwner());
@@ -323,7 +337,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
         values.push_back(v);
       }
     }
-    ArenaPlan plan = AssignOffsets(ranges, kAlignment);
+    ArenaPlan plan = AssignOffsets(ranges, alignment_);
     for (size_t i = 0; i < values.size(); ++i) Add(values[i], space, 0, plan.offsets[i], ranges[i].bytes);
     RecordPeak(space, ranges, values, plan.bytes);
     return plan.bytes;
@@ -364,11 +378,14 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     }
   }
 
-  int64_t PlaceTopLevel() {
-    int64_t bytes = PlaceBlock(step_.getBody().front(), "step", 0);
-    // Now that every value has its place: what stands for another value's place.
-    PlaceViews(step_.getBody().front());
-    return bytes;
+  int64_t PlaceTopLevel() { return PlaceBlock(step_.getBody().front(), "step", 0); }
+
+  // A GPU's map: what its body yields for a reduction over lanes is the result.
+  void PlaceSums(td::MapShardsOp map) {
+    mlir::Operation* yield = map.getBody().front().getTerminator();
+    for (mlir::OpResult result : map->getResults()) {
+      if (!td::IsBatched(result.getType())) ids_[yield->getOperand(result.getResultNumber())] = ids_.lookup(result);
+    }
   }
 
   void RecordPeak(llvm::StringRef space, const std::vector<LiveRange>& ranges, const std::vector<mlir::Value>& values,
@@ -425,6 +442,8 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
   llvm::DenseMap<mlir::Attribute, mlir::BlockArgument> variable_argument_;
   llvm::SmallVector<mlir::Attribute> peaks_;
   int64_t constant_bytes_ = 0;
+  bool gpu_ = false;
+  int64_t alignment_ = 64;
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 //
 // Before: td-assign-buffers has run. After: the same. With td.memory_limit (bytes for a device) the sum of variables,
 // step arena, batch arena, the slots of the device's lanes, and an arena and a slot for each of kNominalThreads threads
-// is compared with it; an error names the largest parts and buffers. What the machine has is of no concern: a program
-// that compiles does so anywhere.
+// is compared with it (a GPU has one shard arena and no slots); an error names the largest parts and buffers. What the
+// machine has is of no concern: a program that compiles does so anywhere.
 #include "passes/check_memory.h"
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include "passes/buffer_table.h"
 #include "passes/pass_util.h"
 #include "passes/shard_sizes.h"
+#include "passes/target.h"
 
 namespace tandem {
 namespace {
@@ -36,6 +37,7 @@ class CheckMemoryPass : public ModulePass<CheckMemoryPass> {
     if (limit <= 0 || !step || !arenas) return;
     auto arena = [&](llvm::StringRef name) { return mlir::cast<mlir::IntegerAttr>(arenas.get(name)).getInt(); };
     const std::vector<BufferInfo> buffers = GetBuffers(module);
+    const bool gpu = IsGpuTarget(module);
     int64_t variables = 0, lanes = 1;
     for (const BufferInfo& b : buffers) variables += b.space == "variable" ? b.bytes : 0;
     for (auto map : step.getOps<td::MapShardsOp>()) {
@@ -46,7 +48,7 @@ class CheckMemoryPass : public ModulePass<CheckMemoryPass> {
         {"batch arena", arena("batch")},
         {"step arena", arena("step")},
         {"slots of lanes", lanes * arena("lane")},
-        {"threads", kNominalThreads * (arena("shard") + arena("lane"))},
+        {gpu ? "shard arena" : "threads", (gpu ? 1 : kNominalThreads) * (arena("shard") + arena("lane"))},
     };
     int64_t total = 0;
     std::string list;
@@ -57,7 +59,9 @@ class CheckMemoryPass : public ModulePass<CheckMemoryPass> {
     if (total <= limit) return;
     module->emitError() << "the program takes " << MiB(total) << " and memory_limit allows " << MiB(limit) << ": "
                         << list << "; largest buffers: " << Largest(buffers)
-                        << "; a smaller batch or fewer lanes take less, and shard_rows makes the threads' part smaller";
+                        << (gpu ? "; a smaller batch takes less"
+                                : "; a smaller batch or fewer lanes take less, and shard_rows makes the threads' part "
+                                  "smaller");
     signalPassFailure();
   }
 

@@ -19,11 +19,11 @@
 #include "passes/analysis/machine_model.h"
 #include "passes/build_id.h"
 #include "passes/codegen/compile.h"
-#include "passes/codegen/cpu_target.h"
 #include "passes/compile_times.h"
 #include "passes/pipeline.h"
 #include "passes/serialize.h"
 #include "passes/tandem_flags.h"
+#include "passes/target.h"
 
 namespace tandem {
 namespace {
@@ -59,25 +59,59 @@ void SetModuleOptions(mlir::ModuleOp module, absl::string_view mode, const Compi
   if (!lists.empty()) module->setAttr("td.precision_lists", b.getDictionaryAttr(lists));
 }
 
+absl::StatusOr<CompileTarget> TargetOf(const CompileOptions& options) {
+  absl::StatusOr<CompileTarget> parsed = ParseTarget(options.target);
+  if (!parsed.ok()) return WithExitCode(parsed.status(), kExitUsage);
+  CompileTarget target = *std::move(parsed);
+  if (options.precision == Precision::kMixedBfloat16) {
+    if (!target.has_bfloat16()) {
+      return WithExitCode(
+          absl::UnimplementedError(
+              target.gpu
+                  ? absl::StrCat("precision mixed_bfloat16 needs a GPU of compute capability 8.0 or newer, and \"",
+                                 options.target, "\" is older; use float32")
+                  : "precision mixed_bfloat16 needs a CPU with AVX-512: without it there are no fast bfloat16 "
+                    "convolutions; use float32"),
+          kExitUsage);
+    }
+    if (!target.gpu) UseBFloat16(&target.cpu);
+  }
+  const int64_t replicas = static_cast<int64_t>(options.devices.size());
+  if (target.gpu && ((options.lanes > 0 && options.lanes != replicas) ||
+                     (options.shard_rows > 0 && options.shard_rows != options.batch_per_replica))) {
+    return WithExitCode(absl::InvalidArgumentError(absl::StrCat(
+                            "lanes = ", options.lanes, " and shard_rows = ", options.shard_rows, " cannot be had with ",
+                            options.target, ": a GPU computes its ", options.batch_per_replica,
+                            " rows at once, in one lane and shard; leave both at 0")),
+                        kExitUsage);
+  }
+  return target;
+}
+
 // What the passes take the machine to be able to do: the name of a built-in model, or the text of the user's.
-absl::StatusOr<std::string> MachineModelAttribute(const CpuTarget& target, const CompileOptions& options) {
-  if (options.machine_model.empty()) return MachineModelNameFor(target.cpu, target.vector_bits);
+absl::StatusOr<std::string> MachineModelAttribute(const CompileTarget& target, const CompileOptions& options) {
+  if (options.machine_model.empty()) return MachineModelNameFor(target);
   TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(options.machine_model));
   TD_ASSIGN_OR_RETURN(const MachineModel model, ParseMachineModel(options.machine_model, text));
   return MachineModelText(model);
 }
 
 // The key of the cache: everything that the bytes of the executable depend on.
-std::string CacheKey(mlir::ModuleOp module, const CpuTarget& target, const CompileOptions& options) {
+std::string CacheKey(mlir::ModuleOp module, const CompileTarget& target, const CompileOptions& options) {
   std::string text;
   llvm::raw_string_ostream os(text);
   module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true));
-  os << target.cpu << target.features << BuildId() << absl::StrJoin(options.disabled_passes, ",");
+  os << target.cpu.cpu << target.cpu.features << BuildId() << absl::StrJoin(options.disabled_passes, ",");
   return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
 }
 
 absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& key, absl::string_view mode,
-                                    const CpuTarget& target, const CompileOptions& options) {
+                                    const CompileTarget& target, const CompileOptions& options) {
+  if (target.gpu) {
+    return WithExitCode(
+        absl::UnimplementedError(absl::StrCat("this build cannot make programs for ", options.target, " yet")),
+        kExitUsage);
+  }
   ++compile_count;
   SerializeOptions serialize;
   PipelineOptions pipeline;
@@ -93,7 +127,7 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   std::string kernel_dir = options.kernel_cache_dir;
   if (kernel_dir.empty() && !options.cache_dir.empty()) kernel_dir = JoinPath(options.cache_dir, "kernels");
   TD_ASSIGN_OR_RETURN(std::vector<CompiledKernel> kernels,
-                      CompileKernels(module, target, options.threads, KernelCache(kernel_dir), BuildId()));
+                      CompileKernels(module, target.cpu, options.threads, KernelCache(kernel_dir), BuildId()));
   times.Add(absl::StrCat("code of ", kernels.size(), " kernels on ", options.threads, " threads"), SecondsSince(start));
   start = Clock::now();
   CompileTimes kernel_times;
@@ -109,7 +143,7 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   serialize.mode = std::string(mode);
   serialize.key = key;
   serialize.producer = absl::StrCat("tandem ", BuildId());
-  serialize.target = absl::StrCat("x86-64 ", absl::StrJoin(target.required, " "));
+  serialize.target = target.Requirements();
   TD_ASSIGN_OR_RETURN(std::string bytes, SerializeExecutable(module, code, serialize));
   times.Add("executable", SecondsSince(start));
   if (options.print_times) {
@@ -127,19 +161,11 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
   TD_RETURN_IF_ERROR(graph.status());
   CompileOptions options = compile_options;
   if (const char* flags = std::getenv("TANDEM_FLAGS")) TD_RETURN_IF_ERROR(ApplyTandemFlags(flags, &options));
-  TD_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetByName(options.target));
-  if (options.precision == Precision::kMixedBfloat16) {
-    if (target.vector_bits < 512) {
-      return WithExitCode(
-          absl::UnimplementedError("precision mixed_bfloat16 needs a CPU with AVX-512: without it there are no fast "
-                                   "bfloat16 convolutions; use float32"),
-          kExitUsage);
-    }
-    UseBFloat16(&target);
-  }
+  TD_ASSIGN_OR_RETURN(const CompileTarget target, TargetOf(options));
   // The graph stays as the user built it; the passes work on a copy.
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
   SetModuleOptions(*module, mode, options);
+  SetTarget(*module, target);
   TD_ASSIGN_OR_RETURN(const std::string machine, MachineModelAttribute(target, options));
   (*module)->setAttr("td.machine_model", mlir::StringAttr::get(module->getContext(), machine));
   std::string key = CacheKey(*module, target, options);

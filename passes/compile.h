@@ -23,7 +23,7 @@ struct CompileOptions {
   int64_t memory_limit = 0;                      // bytes for a device, see check_memory.cc; 0 = any
   std::string cache_dir;                         // "<model_dir>/compiled"; empty = no cache
   int threads = 1;                               // for compiling kernels
-  std::string target = "host";                   // "host", "avx512", "avx2"
+  std::string target = "host";                   // "host", "avx512", "avx2", "cuda:sm_90", ... (passes/target.h)
   std::string machine_model;                     // a file of tandem-calibrate; empty = the built-in one for the target
   Precision precision = Precision::kFloat32;     // the module attribute td.precision
   PrecisionLists precision_lists;                // with mixed_bfloat16

@@ -4,7 +4,9 @@
 // read it again for the pooling behind it. As part of a generated kernel it fuses with bias, relu and pooling, and its
 // filter gradient with what makes the output's gradient, so that neither is ever stored. Before: convolutions that no
 // library has taken yet. After: those over at most 16 taps (kernel height x width x input channels) and a batch are
-// direct ones. The gradient to such a convolution's input stays with the library: the input of a first layer has none.
+// direct ones. Programs for GPUs leave them all to cuDNN: a generated kernel would have one thread sum a filter
+// gradient over all pixels of many images. The gradient to such a convolution's input stays with the library: the input
+// of a first layer has none.
 //
 //   %y = td.conv2d %x, %k                   =>   %y = td.direct_conv2d %x, %k
 //   %dk = td.conv2d_filter_grad %x, %dy     =>   %dk = td.direct_conv2d_filter_grad %dy, %x
@@ -12,6 +14,7 @@
 
 #include "graph/ir/contract.h"
 #include "passes/pass_util.h"
+#include "passes/target.h"
 
 namespace tandem {
 namespace {
@@ -35,6 +38,7 @@ class ExpandSmallConvolutionPass : public ModulePass<ExpandSmallConvolutionPass>
   static constexpr llvm::StringLiteral kDescription = "leave convolutions of few taps to generated kernels";
 
   void runOnOperation() final {
+    if (IsGpuTarget(getOperation())) return;
     getOperation().walk([](td::Conv2DOp op) {
       if (!IsSmall(op.getX(), op.getKernel().getType())) return;
       mlir::OpBuilder b(op);

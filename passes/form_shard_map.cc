@@ -6,9 +6,9 @@
 // batch become reductions over the lanes. Constants and values made from nothing (dropout masks, ones) are repeated
 // where they are used. The numbers of lanes and rows of a shard come from expected times (shard_sizes.h) and are a
 // function of the model, the global batch and the target, so that results do not depend on the number of devices or
-// threads; td.shard_choice says what was weighed. An op that mixes rows forces one lane and one shard per replica,
-// which a warning says. An op that reads all rows at once (the gradient of an embedding) stays outside, behind the map
-// that keeps its operands.
+// threads; td.shard_choice says what was weighed. For GPUs there is one lane and shard per replica. An op that mixes
+// rows forces one lane and one shard per replica, which a warning says. An op that reads all rows at once (the gradient
+// of an embedding) stays outside, behind the map that keeps its operands.
 //
 //   func.func @step(%x: tensor<?x4xf32>) -> tensor<4xf32> {
 //     %0 = td.relu %x : tensor<?x4xf32>
@@ -29,6 +29,7 @@
 #include "passes/analysis/measure_step.h"
 #include "passes/pass_util.h"
 #include "passes/shard_sizes.h"
+#include "passes/target.h"
 
 namespace tandem {
 namespace {
@@ -131,18 +132,28 @@ class FormShardMapPass : public ModulePass<FormShardMapPass> {
       module->emitError() << std::string(machine.status().message());
       return signalPassFailure();
     }
-    ShardSizes sizes = ChooseShardSizes(ModuleInt(module, "td.batch", 32), ModuleInt(module, "td.replicas", 1),
-                                        ModuleInt(module, "td.lanes", 0), ModuleInt(module, "td.shard_rows", 0),
-                                        MeasureStep(step, axis), *machine);
+    const int64_t batch = ModuleInt(module, "td.batch", 32), replicas = ModuleInt(module, "td.replicas", 1);
+    ShardSizes sizes;
+    auto one_shard_each = [&](const char* reason) {
+      sizes.lanes = replicas;
+      sizes.rows_per_lane = sizes.shard_rows = batch;
+      sizes.reason = reason;
+    };
+    if (IsGpuTarget(module)) {
+      one_shard_each("one lane and shard per replica: a GPU computes all its rows at once");
+    } else {
+      sizes = ChooseShardSizes(batch, replicas, ModuleInt(module, "td.lanes", 0), ModuleInt(module, "td.shard_rows", 0),
+                               MeasureStep(step, axis), *machine);
+    }
     if (mlir::Operation* op = axis.mixing_op()) {
-      if (ModuleInt(module, "td.replicas", 1) > 1) {
+      if (replicas > 1) {
         op->emitError() << "mixes rows of the batch, which is not possible across several devices: use one device";
         return signalPassFailure();
       }
-      op->emitWarning() << "mixes rows of the batch: the whole batch of a replica runs as one shard, on one thread";
-      sizes.lanes = ModuleInt(module, "td.replicas", 1);
-      sizes.rows_per_lane = sizes.shard_rows = ModuleInt(module, "td.batch", 32);
-      sizes.reason = "one lane and shard per replica, because an op mixes rows of the batch";
+      if (!IsGpuTarget(module)) {
+        op->emitWarning() << "mixes rows of the batch: the whole batch of a replica runs as one shard, on one thread";
+      }
+      one_shard_each("one lane and shard per replica, because an op mixes rows of the batch");
     }
     module->setAttr("td.shard_choice", mlir::StringAttr::get(&getContext(), sizes.reason));
     Rebuild(step, axis, sizes);

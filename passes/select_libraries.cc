@@ -10,7 +10,8 @@
 //   %z = td.add %y, %b
 //   %r = td.relu %z
 //
-// With bfloat16 operands the weights go to pack_weights as float32, and a bias stays float32.
+// With bfloat16 operands the weights go to pack_weights as float32, and a bias stays float32. For GPUs matrix products
+// go to cuBLASLt and convolutions to cuDNN, which take weights as they are: nothing is packed.
 #include "passes/select_libraries.h"
 
 #include "base/status_macros.h"
@@ -22,6 +23,7 @@
 #include "passes/channel_bias.h"
 #include "passes/library_config.h"
 #include "passes/pass_util.h"
+#include "passes/target.h"
 #include "runtime/cpu/onednn_layout.h"
 
 namespace tandem {
@@ -115,12 +117,13 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     if (spec.takes_epilogue) TakeEpilogue(y, call, operands, replaced);
     mlir::Operation* last = replaced.back();
     builder.setInsertionPoint(last);
-    if (spec.weights >= 0) {
+    const bool gpu = IsGpuTarget(getOperation());
+    if (spec.weights >= 0 && !gpu) {
       absl::StatusOr<mlir::Value> packed = Pack(op, operands[spec.weights], call);
       if (!packed.ok()) return Unsupported(op, packed.status());
       operands[spec.weights] = *packed;
     }
-    absl::StatusOr<std::string> implementation = ImplementationName(call);
+    absl::StatusOr<std::string> implementation = gpu ? GpuLibraryName(call) : ImplementationName(call);
     if (!implementation.ok()) return Unsupported(op, implementation.status());
     call.implementation = *implementation;
     auto library =
@@ -149,6 +152,12 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
       replaced.push_back(relu);
       call.epilogue = fb::Epilogue::BiasRelu;
     }
+  }
+
+  // Which algorithm runs is the library's choice, made when its plans are.
+  static std::string GpuLibraryName(const fb::LibraryCallT& call) {
+    const bool matmul = call.primitive == fb::Primitive::MatMul || call.primitive == fb::Primitive::BatchMatMul;
+    return matmul ? "cublaslt" : "cudnn";
   }
 
   static mlir::LogicalResult Unsupported(mlir::Operation* op, const absl::Status& status) {

@@ -5,7 +5,8 @@
 // 3x3, strides of 1 and pads of 0 to 2 for which analysis/winograd_cost.h expects a gain are td.winograd ops, with the
 // tile that it chose; a bias and a relu that only the convolution feeds are its epilogue. Kernels are transformed at
 // the top of the step, once for all shards. td.winograd on the module says for each convolution what was expected. With
-// td.precision = "strict_float32" nothing changes. Errors and where it pays: docs/winograd.md.
+// td.precision = "strict_float32", and for GPUs, where cuDNN chooses the algorithm, nothing changes. Errors and where
+// it pays: docs/winograd.md.
 //
 //   %y = td.conv2d %x, %k ...             %u = td.winograd_kernel %k {tile = 4}          // at the top level
 //   %b = td.broadcast %bias        =>     %y, %scratch = td.winograd_conv2d %x, %u, %bias {tile = 4, block = 36, relu}
@@ -23,6 +24,7 @@
 #include "passes/analysis/winograd_cost.h"
 #include "passes/channel_bias.h"
 #include "passes/pass_util.h"
+#include "passes/target.h"
 
 namespace tandem {
 namespace {
@@ -37,7 +39,7 @@ class WinogradPass : public ModulePass<WinogradPass> {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
     auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
-    if (!step || (precision && precision.getValue() == "strict_float32")) return;
+    if (!step || IsGpuTarget(module) || (precision && precision.getValue() == "strict_float32")) return;
     absl::StatusOr<MachineModel> machine = MachineModelOf(module);
     if (!machine.ok()) {
       module->emitError() << std::string(machine.status().message());

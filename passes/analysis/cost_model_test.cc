@@ -25,7 +25,7 @@ MachineModel Machine() {
 }
 
 TEST(MachineModelTest, BuiltInModelsParseAndPrintBack) {
-  ASSERT_THAT(BuiltInMachineModelNames(), testing::ElementsAre("generic-avx2", "generic-avx512", "zen4"));
+  ASSERT_THAT(BuiltInMachineModelNames(), testing::ElementsAre("generic-avx2", "generic-avx512", "h200", "zen4"));
   for (const std::string& name : BuiltInMachineModelNames()) {
     absl::StatusOr<MachineModel> model = BuiltInMachineModel(name);
     ASSERT_TRUE(model.ok()) << model.status();
@@ -39,7 +39,7 @@ TEST(MachineModelTest, BuiltInModelsParseAndPrintBack) {
     EXPECT_EQ(MachineModelText(*again), MachineModelText(*model));
     EXPECT_DOUBLE_EQ(again->library_call_overhead, model->library_call_overhead);
   }
-  EXPECT_THAT(std::string(BuiltInMachineModel("pdp-11").status().message()), HasSubstr("generic-avx512, zen4"));
+  EXPECT_THAT(std::string(BuiltInMachineModel("pdp-11").status().message()), HasSubstr("generic-avx512, h200, zen4"));
 }
 
 TEST(MachineModelTest, ACpuNameSelectsAModel) {

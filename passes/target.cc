@@ -1,0 +1,75 @@
+#include "passes/target.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "base/status_macros.h"
+#include "mlir/IR/Builders.h"
+#include "passes/analysis/machine_model.h"
+
+namespace tandem {
+namespace {
+
+// The names are checked here: LLVM takes an unknown one with a warning and stops the process later.
+constexpr int kArchitectures[] = {75, 80, 86, 87, 89, 90, 100, 103, 120};
+constexpr absl::string_view kCudaPrefix = "cuda:sm_";
+
+std::string Allowed() {
+  return absl::StrCat("\"host\", \"avx512bf16\", \"avx512\", \"avx2\" and ",
+                      absl::StrJoin(kArchitectures, ", ", [](std::string* out, int sm) {
+                        absl::StrAppend(out, "\"", kCudaPrefix, sm, "\"");
+                      }));
+}
+
+}  // namespace
+
+std::vector<int> CompileTarget::PtxArchitectures() const {
+  if (!gpu) return {};
+  return sm >= 90 ? std::vector<int>{75, 90} : std::vector<int>{75};
+}
+
+std::string CompileTarget::Requirements() const {
+  return gpu ? absl::StrCat("cuda sm_", sm) : absl::StrCat("x86-64 ", absl::StrJoin(cpu.required, " "));
+}
+
+absl::StatusOr<CompileTarget> ParseTarget(absl::string_view name) {
+  CompileTarget target;
+  absl::string_view number = name;
+  if (absl::ConsumePrefix(&number, kCudaPrefix)) {
+    const int* sm = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
+                                 [&](int known) { return number == absl::StrCat(known); });
+    if (sm != std::end(kArchitectures)) {
+      target.gpu = true;
+      target.sm = *sm;
+      TD_ASSIGN_OR_RETURN(target.cpu, HostCpuTarget());
+      return target;
+    }
+  } else if (absl::StatusOr<CpuTarget> cpu = CpuTargetByName(name); cpu.ok()) {
+    target.cpu = *std::move(cpu);
+    return target;
+  }
+  return absl::InvalidArgumentError(absl::StrCat("unknown target \"", name, "\"; known are ", Allowed()));
+}
+
+void SetTarget(mlir::ModuleOp module, const CompileTarget& target) {
+  if (!target.gpu) return;
+  mlir::Builder b(module.getContext());
+  module->setAttr("td.target", b.getStringAttr("gpu"));
+  module->setAttr("td.gpu_sm", b.getI64IntegerAttr(target.sm));
+}
+
+bool IsGpuTarget(mlir::ModuleOp module) {
+  auto target = module->getAttrOfType<mlir::StringAttr>("td.target");
+  return target && target.getValue() == "gpu";
+}
+
+std::string MachineModelNameFor(const CompileTarget& target) {
+  return target.gpu ? "h200" : MachineModelNameFor(target.cpu.cpu, target.cpu.vector_bits);
+}
+
+int64_t BufferAlignment(mlir::ModuleOp module) { return IsGpuTarget(module) ? 256 : 64; }
+
+}  // namespace tandem

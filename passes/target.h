@@ -1,0 +1,46 @@
+// What a program is compiled for: a CPU, or NVIDIA GPUs of a compute capability.
+#ifndef TANDEM_PASSES_TARGET_H_
+#define TANDEM_PASSES_TARGET_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/codegen/cpu_target.h"
+
+namespace tandem {
+
+struct CompileTarget {
+  bool gpu = false;
+  // Of a GPU program: ten times the compute capability that libraries' plans are made for.
+  int sm = 0;
+  // Of a CPU program: what its kernels may use. Of a GPU program: the machine that walks its kernels in tests.
+  CpuTarget cpu;
+
+  // GPUs from Ampere on (compute capability 8.0) multiply bfloat16 matrices.
+  bool has_bfloat16() const { return gpu ? sm >= 80 : cpu.vector_bits >= 512; }
+  // The architectures for which a GPU program has PTX, ascending. Code for the first one runs on every newer GPU too.
+  std::vector<int> PtxArchitectures() const;
+  // Executable.target: "x86-64 avx avx2 ..." or "cuda sm_90".
+  std::string Requirements() const;
+};
+
+// "host", "avx512bf16", "avx512", "avx2", or "cuda:sm_75" and so on. Needs no GPU. InvalidArgument, listing all, for
+// anything else.
+absl::StatusOr<CompileTarget> ParseTarget(absl::string_view name);
+
+// The module attributes td.target ("gpu"; absent: a CPU) and td.gpu_sm.
+void SetTarget(mlir::ModuleOp module, const CompileTarget& target);
+bool IsGpuTarget(mlir::ModuleOp module);
+
+// The machine model that passes use unless the user gives one.
+std::string MachineModelNameFor(const CompileTarget& target);
+
+// Where buffers may begin in an arena, in bytes: a cache line of the CPU; what cuBLASLt and cuDNN want on a GPU.
+int64_t BufferAlignment(mlir::ModuleOp module);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_TARGET_H_

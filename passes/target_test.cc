@@ -1,0 +1,68 @@
+#include "passes/target.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "mlir/IR/MLIRContext.h"
+#include "passes/analysis/machine_model.h"
+
+namespace tandem {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+mlir::OwningOpRef<mlir::ModuleOp> EmptyModule(mlir::MLIRContext& context) {
+  return mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+}
+
+TEST(TargetTest, GpusAreNamedByComputeCapability) {
+  absl::StatusOr<CompileTarget> target = ParseTarget("cuda:sm_90");
+  ASSERT_TRUE(target.ok()) << target.status();
+  EXPECT_TRUE(target->gpu);
+  EXPECT_EQ(target->sm, 90);
+  EXPECT_TRUE(target->has_bfloat16());
+  EXPECT_THAT(target->PtxArchitectures(), ElementsAre(75, 90));
+  EXPECT_EQ(target->Requirements(), "cuda sm_90");
+  EXPECT_TRUE(BuiltInMachineModel(MachineModelNameFor(*target)).ok());
+
+  absl::StatusOr<CompileTarget> old = ParseTarget("cuda:sm_75");
+  ASSERT_TRUE(old.ok()) << old.status();
+  EXPECT_FALSE(old->has_bfloat16());
+  EXPECT_THAT(old->PtxArchitectures(), ElementsAre(75));
+}
+
+TEST(TargetTest, CpusAreWhatTheyWere) {
+  absl::StatusOr<CompileTarget> target = ParseTarget("avx2");
+  ASSERT_TRUE(target.ok()) << target.status();
+  EXPECT_FALSE(target->gpu);
+  EXPECT_EQ(target->cpu.vector_bits, 256);
+  EXPECT_FALSE(target->has_bfloat16());
+  EXPECT_TRUE(target->PtxArchitectures().empty());
+  EXPECT_THAT(target->Requirements(), StartsWith("x86-64 avx avx2 "));
+  EXPECT_EQ(MachineModelNameFor(*target), "generic-avx2");
+}
+
+// LLVM would warn about an unknown architecture and abort later.
+TEST(TargetTest, OtherNamesAreRefusedWithTheListOfAll) {
+  for (const char* name : {"", "cuda", "cuda:sm_", "cuda:sm_70", "cuda:sm_090", "cuda:sm_90a", "gpu:0", "avx1024"}) {
+    absl::StatusOr<CompileTarget> target = ParseTarget(name);
+    EXPECT_EQ(target.status().code(), absl::StatusCode::kInvalidArgument) << name;
+    EXPECT_THAT(std::string(target.status().message()), HasSubstr("\"avx2\" and \"cuda:sm_75\", \"cuda:sm_80\""));
+  }
+}
+
+TEST(TargetTest, AModuleKnowsItsTarget) {
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module = EmptyModule(context);
+  SetTarget(*module, *ParseTarget("avx2"));
+  EXPECT_FALSE(IsGpuTarget(*module));
+  EXPECT_EQ(BufferAlignment(*module), 64);
+  SetTarget(*module, *ParseTarget("cuda:sm_80"));
+  EXPECT_TRUE(IsGpuTarget(*module));
+  EXPECT_EQ(BufferAlignment(*module), 256);
+}
+
+}  // namespace
+}  // namespace tandem

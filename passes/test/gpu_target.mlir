@@ -1,0 +1,60 @@
+// A step of a convolution through all phases for GPUs.
+// RUN: tandem-opt %s --compile-to=distribute | FileCheck %s --check-prefix=DISTRIBUTE
+// RUN: tandem-opt %s --compile-to=layout | FileCheck %s --check-prefix=LAYOUT
+// RUN: tandem-opt %s --compile-to=memory | FileCheck %s --check-prefix=MEMORY
+
+// One lane and shard per replica. A product with one column fuses with its neighbours.
+// DISTRIBUTE: td.shard_choice = "one lane and shard per replica
+// DISTRIBUTE: td.replica @replica_1 device("gpu:1") body(@step)
+// DISTRIBUTE: td.map_shards({{.*}} lanes 2 rows 64 shard 64
+// DISTRIBUTE-NOT: td.matmul
+
+// No Winograd, no direct convolution of few taps and no packed weights: these are cuDNN's.
+// LAYOUT-NOT: td.winograd
+// LAYOUT-NOT: td.direct_conv2d
+// LAYOUT-NOT: pack_weights
+// LAYOUT: td.library_call "conv2d"({{.*}}epilogue = "bias_relu", implementation = "cudnn"{{.*}}x_shape = array<i64: 64, 10, 10, 1>
+// LAYOUT: td.library_call "conv2d"({{.*}}implementation = "cudnn"{{.*}}kernel_shape = array<i64: 3, 3, 16, 32>
+// LAYOUT-NOT: td.winograd
+// LAYOUT: td.library_call "conv2d_filter_grad"({{.*}}implementation = "cudnn"{{.*}}reduces_batch
+
+// Sums lie in the step arena, where the all-reduce works on them; there are no lane slots. Buffers begin at multiples of
+// 256 bytes.
+// MEMORY: td.arenas = {batch = 0 : i64, constant = 0 : i64, lane = 0 : i64,
+// MEMORY-NOT: space = "lane"
+// MEMORY-SAME: {bytes = 18432 : i64, index = 0 : i64, name = "grad2", offset = 0 : i64, row_bytes = 0 : i64, space = "step"
+// MEMORY-SAME: {bytes = 4 : i64, index = 0 : i64, name = "loss1", offset = 18432 : i64, row_bytes = 0 : i64, space = "step"
+// MEMORY-SAME: {bytes = 4 : i64, index = 0 : i64, name = "loss2", offset = 18688 : i64, row_bytes = 0 : i64, space = "step"
+// MEMORY-NOT: space = "lane"
+// MEMORY: td.map_shards
+// MEMORY: td.all_reduce
+
+module attributes {td.mode = "train", td.target = "gpu", td.batch = 64 : i64, td.replicas = 2 : i64, td.devices = ["gpu:0", "gpu:1"]} {
+  td.variable @k1 : tensor<3x3x1x16xf32> {initializer = [2.0, -0.1, 0.1], trainable}
+  td.variable @b1 : tensor<16xf32> {initializer = [2.0, -0.1, 0.1], trainable}
+  td.variable @k2 : tensor<3x3x16x32xf32> {initializer = [2.0, -0.1, 0.1], trainable}
+  td.variable @w : tensor<4x1xf32> {initializer = [2.0, -0.1, 0.1], trainable}
+  func.func @main() {
+    %x = td.input "x" : tensor<?x10x10x1xf32>
+    %z = td.input "z" : tensor<?x4xf32>
+    %lr = td.scalar "learning_rate" : tensor<f32>
+    %k1 = td.read @k1 : tensor<3x3x1x16xf32>
+    %b1 = td.read @b1 : tensor<16xf32>
+    %k2 = td.read @k2 : tensor<3x3x16x32xf32>
+    %w = td.read @w : tensor<4x1xf32>
+    %c1 = td.conv2d %x, %k1 strides [1, 1] low [0, 0] high [0, 0] : tensor<?x10x10x1xf32>, tensor<3x3x1x16xf32> -> tensor<?x8x8x16xf32>
+    %bb = td.broadcast %b1 dims [3] : tensor<16xf32> -> tensor<?x8x8x16xf32>
+    %a1 = td.add %c1, %bb : tensor<?x8x8x16xf32>
+    %r1 = td.relu %a1 : tensor<?x8x8x16xf32>
+    %c2 = td.conv2d %r1, %k2 strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32> -> tensor<?x6x6x32xf32>
+    %g2 = td.conv2d_filter_grad %r1, %c2 size [3, 3] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<?x6x6x32xf32> -> tensor<3x3x16x32xf32> loc("grad2")
+    %p = td.matmul %z, %w : tensor<?x4xf32>, tensor<4x1xf32> -> tensor<?x1xf32>
+    %l1 = td.reduce "sum", %c2 axes [0, 1, 2, 3] : tensor<?x6x6x32xf32> -> tensor<f32> loc("loss1")
+    %l2 = td.reduce "sum", %p axes [0, 1] : tensor<?x1xf32> -> tensor<f32> loc("loss2")
+    %loss = td.add %l1, %l2 : tensor<f32>
+    %v2 = td.apply_sgd %k2, %g2, %lr : (tensor<3x3x16x32xf32>, tensor<3x3x16x32xf32>, tensor<f32>) -> tensor<3x3x16x32xf32>
+    td.assign @k2, %v2 : tensor<3x3x16x32xf32>
+    td.output "loss", %loss : tensor<f32>
+    return
+  }
+}
