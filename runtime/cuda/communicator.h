@@ -1,0 +1,95 @@
+// Collectives between the devices of one process.
+//
+// All calls come from the one thread that drives the devices; each only enqueues work on the replicas' streams. Buffers
+// and streams are listed by replica. A collective of several tensors is one group: NCCL starts it as a whole.
+#ifndef TANDEM_RUNTIME_CUDA_COMMUNICATOR_H_
+#define TANDEM_RUNTIME_CUDA_COMMUNICATOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/cuda/cuda_types.h"
+#include "runtime/cuda/driver_api.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// A replica's place. Replicas may share a device.
+struct CommunicatorDevice {
+  int ordinal = 0;  // as cuDeviceGet takes it
+  CUcontext context = nullptr;
+};
+
+// One tensor of a collective: a buffer per replica, all of the same size and type.
+struct CollectiveTensor {
+  std::vector<CUdeviceptr> buffers;
+  int64_t elements = 0;
+  fb::DType dtype = fb::DType::Float32;
+};
+
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  virtual int replicas() const = 0;
+  // "NCCL" or "local".
+  virtual const char* name() const = 0;
+  // Whether a sum has the bits of the CPU's reduction tree. NCCL: for up to two replicas.
+  virtual bool tree_order() const = 0;
+
+  // In place: every buffer becomes the combination of all replicas'. `present[r]`: whether replica r had rows; the
+  // others take no part but get the result (as TreeReduce does). At least one must be present. Sum and Max: float32,
+  // float64, int32, int64. Mean, the sum divided by the number of replicas present: float32, float64. Max keeps NaN.
+  // Errors: InvalidArgument for other kinds and types; those of the libraries.
+  virtual absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+                                 absl::Span<const bool> present, absl::Span<const CUstream> streams) = 0;
+  // The bytes of replica `root`'s buffers to all others.
+  virtual absl::Status Broadcast(int root, absl::Span<const CollectiveTensor> tensors,
+                                 absl::Span<const CUstream> streams) = 0;
+  // outputs[r] holds replicas() * elements: replica q's input at q * elements. `elements` is the input's.
+  virtual absl::Status AllGather(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
+                                 absl::Span<const CUstream> streams) = 0;
+  // inputs hold replicas() * elements; outputs[r] = the sum over replicas of part r. `elements` is the output's.
+  virtual absl::Status ReduceScatter(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
+                                     absl::Span<const CUstream> streams) = 0;
+
+  // Whether a collective failed since it was enqueued. Unavailable: "NCCL: replica 1 (gpu:1): ...".
+  virtual absl::Status Poll() = 0;
+  // Ends what is under way, so that no stream waits for it any longer. Nothing but destruction may follow.
+  virtual void AbortAll() = 0;
+
+  // Waits until `streams` have done their work, polling for errors; after `deadline_seconds` without an end, or after
+  // an error, calls AbortAll. Errors: DeadlineExceeded that names `what` and the replicas that did not finish (exit
+  // code 75), Poll's, the driver's.
+  absl::Status Wait(absl::Span<const CUstream> streams, double deadline_seconds, const std::string& what);
+
+ protected:
+  Communicator(const DriverApi* driver, std::vector<CommunicatorDevice> devices)
+      : driver_(driver), devices_(std::move(devices)) {}
+
+  const DriverApi* driver_;
+  std::vector<CommunicatorDevice> devices_;
+};
+
+// NCCL when all devices differ, the in-process one when all are the same; one replica needs neither and gets the
+// latter. Call it before the first step, with all memory allocated: NCCL synchronises devices while it starts. Errors:
+// InvalidArgument for some replicas that share a device and some that do not; those of LoadNccl and NCCL.
+absl::StatusOr<std::unique_ptr<Communicator>> MakeCommunicator(const DriverApi* driver,
+                                                               std::vector<CommunicatorDevice> devices);
+
+// Over NCCL; every device once.
+absl::StatusOr<std::unique_ptr<Communicator>> MakeNcclCommunicator(const DriverApi* driver,
+                                                                   std::vector<CommunicatorDevice> devices);
+// By kernels of our own in the order of the reduction tree, for replicas in one context.
+absl::StatusOr<std::unique_ptr<Communicator>> MakeLocalCommunicator(const DriverApi* driver,
+                                                                    std::vector<CommunicatorDevice> devices);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_COMMUNICATOR_H_

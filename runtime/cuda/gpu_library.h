@@ -1,0 +1,39 @@
+// Which library computes a call on a GPU, and what that needs: for the compiler, the executable's loader and the
+// runtime alike. Needs no library and no GPU.
+//
+// Layouts: activations are NHWC and kernels HWIO, as on the CPU. A packed kernel is KRSC for cuDNN and stays as it is
+// for cuBLASLt; both directions of a convolution take the same packed kernel.
+#ifndef TANDEM_RUNTIME_CUDA_GPU_LIBRARY_H_
+#define TANDEM_RUNTIME_CUDA_GPU_LIBRARY_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// kKernels: small kernels of our own (PackWeights).
+enum class GpuLibrary { kCublasLt, kCudnn, kKernels };
+
+// Convolutions go to cuDNN, but those of 1x1 kernels without strides and pads are products of matrices: no kernel has
+// to change its layout for cuBLASLt.
+GpuLibrary LibraryOf(const fb::LibraryCallT& call);
+
+// The MatMul that computes the convolution `call`, with operands in the same order, where LibraryOf says so.
+std::optional<fb::LibraryCallT> ConvolutionAsMatMul(const fb::LibraryCallT& call);
+
+// Bytes of what PackWeights writes. Errors: InvalidArgument for a call that CheckLibraryCall rejects.
+absl::StatusOr<uint64_t> GpuPackedWeightsBytes(const fb::LibraryCallT& call);
+
+// Workspace that the call needs on a GPU when cuDNN's plan takes `plan_bytes` (0 where no plan is known: the device may
+// then need more, and its session allocates what PreparedCall::workspace_bytes says).
+uint64_t GpuWorkspaceBytes(const fb::LibraryCallT& call, uint64_t plan_bytes);
+
+// What cuBLASLt may use; NVIDIA recommends 32 MiB for compute capability 9.0.
+inline constexpr uint64_t kCublasLtWorkspace = uint64_t{32} << 20;
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_GPU_LIBRARY_H_

@@ -1,0 +1,68 @@
+// The functions of NCCL that Tandem calls, bound when the program runs. Declarations are our own: values and layouts
+// are those of nccl.h 2.18 and later.
+#ifndef TANDEM_RUNTIME_CUDA_NCCL_API_H_
+#define TANDEM_RUNTIME_CUDA_NCCL_API_H_
+
+#include <cstddef>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/cuda/cuda_types.h"
+
+namespace tandem {
+
+using ncclResult_t = int;
+using ncclComm_t = struct NcclCommSt*;
+using ncclDataType_t = int;
+using ncclRedOp_t = int;
+
+namespace nccl {
+
+inline constexpr ncclResult_t kSuccess = 0, kUnhandledCudaError = 1, kSystemError = 2, kInternalError = 3,
+                              kInvalidArgument = 4, kInvalidUsage = 5, kRemoteError = 6, kInProgress = 7;
+inline constexpr ncclDataType_t kUInt8 = 1, kInt32 = 2, kInt64 = 4, kFloat32 = 7, kFloat64 = 8, kBFloat16 = 9;
+inline constexpr ncclRedOp_t kSum = 0, kMax = 2;
+
+}  // namespace nccl
+
+// X(result, name, arguments)
+#define TANDEM_NCCL_FUNCTIONS(X)                                                                                      \
+  X(ncclResult_t, ncclGetVersion, (int* version))                                                                     \
+  X(const char*, ncclGetErrorString, (ncclResult_t result))                                                           \
+  X(const char*, ncclGetLastError, (ncclComm_t comm))                                                                 \
+  X(ncclResult_t, ncclCommInitAll, (ncclComm_t * comms, int devices, const int* device_list))                         \
+  X(ncclResult_t, ncclCommDestroy, (ncclComm_t comm))                                                                 \
+  X(ncclResult_t, ncclCommAbort, (ncclComm_t comm))                                                                   \
+  X(ncclResult_t, ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t * error))                                     \
+  X(ncclResult_t, ncclGroupStart, ())                                                                                 \
+  X(ncclResult_t, ncclGroupEnd, ())                                                                                   \
+  X(ncclResult_t, ncclAllReduce,                                                                                      \
+    (const void* send, void* receive, size_t count, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,             \
+     CUstream stream))                                                                                                \
+  X(ncclResult_t, ncclBroadcast,                                                                                      \
+    (const void* send, void* receive, size_t count, ncclDataType_t type, int root, ncclComm_t comm, CUstream stream)) \
+  X(ncclResult_t, ncclReduceScatter,                                                                                  \
+    (const void* send, void* receive, size_t receive_count, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,     \
+     CUstream stream))                                                                                                \
+  X(ncclResult_t, ncclAllGather,                                                                                      \
+    (const void* send, void* receive, size_t send_count, ncclDataType_t type, ncclComm_t comm, CUstream stream))
+
+struct NcclApi {
+#define TANDEM_MEMBER(R, N, A) R(*N) A = nullptr;
+  TANDEM_NCCL_FUNCTIONS(TANDEM_MEMBER)
+#undef TANDEM_MEMBER
+};
+
+// The library's table; it lives for ever. Without `path` the library is searched for once per process
+// (TANDEM_LIBNCCL, then libnccl.so.2) and later calls give the first call's answer.
+// Errors: FailedPrecondition, one sentence: the library is missing, too old or of another major version.
+absl::StatusOr<const NcclApi*> LoadNccl(const std::string& path = "");
+
+// OK for success, else "NCCL cannot <what>: ...": Unavailable for what a lost peer or device causes, Internal
+// otherwise.
+absl::Status NcclStatus(const NcclApi& api, ncclResult_t result, const std::string& what);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_NCCL_API_H_
