@@ -1,0 +1,133 @@
+#include "passes/gpu_schedule.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/step_dependencies.h"
+
+namespace tandem {
+namespace {
+
+bool Communicates(const fb::StepT& step) { return step.body.type == fb::StepBody::AllReduce; }
+
+uint64_t WorkspaceOf(const fb::StepT& step, const std::vector<std::unique_ptr<fb::KernelT>>& kernels) {
+  auto scratch = [&](uint32_t kernel) {
+    return kernels[kernel]->gpu == nullptr ? 0 : kernels[kernel]->gpu->scratch_bytes;
+  };
+  if (const auto* launch = step.body.AsKernelLaunch()) return scratch(launch->kernel);
+  if (const auto* group = step.body.AsGroupedLaunch()) return scratch(group->kernel);
+  if (const auto* call = step.body.AsLibraryCall()) return call->workspace_bytes;
+  return 0;
+}
+
+class Scheduler {
+ public:
+  Scheduler(const fb::ProgramT& program, const std::vector<std::unique_ptr<fb::KernelT>>& kernels)
+      : steps_(StepsInOrder(program)), kernels_(kernels) {
+    FindPlaces(StepDependencies(program));
+  }
+
+  fb::GpuProgramT Run() {
+    IssueReadyCollectives(-1);
+    for (size_t i = 0; i < compute_.size(); ++i) {
+      if (compute_[i].needs > awaited_) WaitFor(compute_[i].needs);
+      segment_.push_back(compute_[i].step);
+      IssueReadyCollectives(static_cast<int>(i));
+    }
+    EndComputeSegment();
+    for (const fb::StepT* step : steps_) {
+      schedule_.workspace_bytes = std::max(schedule_.workspace_bytes, WorkspaceOf(*step, kernels_));
+    }
+    return std::move(schedule_);
+  }
+
+ private:
+  // A step of one stream and the last step of the other one that must be done before it: places in the lists below; -1
+  // when there is none.
+  struct Placed {
+    uint32_t step = 0;
+    int needs = -1;
+  };
+
+  void FindPlaces(const std::vector<std::vector<uint32_t>>& dependencies) {
+    std::vector<int> place(steps_.size());
+    for (uint32_t s = 0; s < steps_.size(); ++s) {
+      const bool communicates = Communicates(*steps_[s]);
+      std::vector<Placed>& stream = communicates ? collectives_ : compute_;
+      Placed placed{s, -1};
+      for (uint32_t before : dependencies[s]) {
+        if (Communicates(*steps_[before]) != communicates) placed.needs = std::max(placed.needs, place[before]);
+      }
+      place[s] = static_cast<int>(stream.size());
+      stream.push_back(placed);
+    }
+  }
+
+  // Collectives that wait for compute step `done` at most, in order.
+  void IssueReadyCollectives(int done) {
+    const size_t first = next_collective_;
+    int needs = -1;
+    while (next_collective_ < collectives_.size() && collectives_[next_collective_].needs <= done) {
+      needs = std::max(needs, collectives_[next_collective_++].needs);
+    }
+    if (next_collective_ == first) return;
+    // The compute stream has come as far as `done`, so it is the end of its latest segment that has to be waited for.
+    EndComputeSegment();
+    auto segment = std::make_unique<fb::GpuSegmentT>();
+    segment->stream = fb::Stream::Communication;
+    segment->name = absl::StrCat("collectives_", communication_segments_.size());
+    for (size_t c = first; c < next_collective_; ++c) segment->steps.push_back(collectives_[c].step);
+    if (needs >= 0) segment->waits.push_back(last_compute_segment_);
+    communication_segments_.push_back({static_cast<int>(next_collective_) - 1, NextSegment()});
+    schedule_.segments.push_back(std::move(segment));
+  }
+
+  // The next compute segment waits for the segment with this collective, and so for all before.
+  void WaitFor(int collective) {
+    EndComputeSegment();
+    for (const auto& [last, segment] : communication_segments_) {
+      if (last < collective) continue;
+      waits_ = {segment};
+      awaited_ = last;
+      return;
+    }
+  }
+
+  void EndComputeSegment() {
+    if (segment_.empty()) return;
+    auto segment = std::make_unique<fb::GpuSegmentT>();
+    segment->stream = fb::Stream::Compute;
+    segment->name = absl::StrCat("compute_", compute_segments_++);
+    segment->captured = segment_.size() >= kLeastCapturedSteps;
+    segment->steps = std::exchange(segment_, {});
+    segment->waits = std::exchange(waits_, {});
+    last_compute_segment_ = NextSegment();
+    schedule_.segments.push_back(std::move(segment));
+  }
+
+  uint32_t NextSegment() const { return static_cast<uint32_t>(schedule_.segments.size()); }
+
+  const std::vector<const fb::StepT*> steps_;
+  const std::vector<std::unique_ptr<fb::KernelT>>& kernels_;
+  std::vector<Placed> compute_, collectives_;  // in the order of execution
+  fb::GpuProgramT schedule_;
+  std::vector<uint32_t> segment_, waits_;                         // of the compute segment that is being filled
+  std::vector<std::pair<int, uint32_t>> communication_segments_;  // place of the last collective, number of the segment
+  size_t next_collective_ = 0;
+  int awaited_ = -1;  // the last collective that the compute stream has waited for
+  int compute_segments_ = 0;
+  uint32_t last_compute_segment_ = 0;
+};
+
+}  // namespace
+
+fb::GpuProgramT MakeGpuSchedule(const fb::ProgramT& program, const std::vector<std::unique_ptr<fb::KernelT>>& kernels) {
+  return Scheduler(program, kernels).Run();
+}
+
+}  // namespace tandem

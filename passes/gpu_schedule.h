@@ -1,0 +1,33 @@
+// What the streams of a GPU do: a program's steps as segments, with the waits between them.
+#ifndef TANDEM_PASSES_GPU_SCHEDULE_H_
+#define TANDEM_PASSES_GPU_SCHEDULE_H_
+
+#include <memory>
+#include <vector>
+
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// A graph of a single launch costs more than the launch.
+constexpr int kLeastCapturedSteps = 2;
+
+// The schedule of a program whose sections and buffers are complete; deterministic.
+//
+// Collectives run on the communication stream, in the order of their numbers, everything else on the compute stream, in
+// the order of the program. A collective begins as soon as the compute stream has done what it depends on, so the
+// compute stream is cut there, and once more in front of each step that is the first to need a collective's result:
+//
+//   compute   [ backward of layers 3, 2 ][ backward of layer 1 ]          [ update ]
+//                                       \                                /  wait
+//   communication                        [ bucket 0 ]------[ bucket 1 ]-'
+//
+// Collectives that become ready at one place share a segment. Segments of two and more compute steps are captured.
+// Waits that another wait or the order of a stream implies are left out.
+//
+// `workspace_bytes` is the most that a kernel (GpuLaunch::scratch_bytes of `kernels`) or library call needs.
+fb::GpuProgramT MakeGpuSchedule(const fb::ProgramT& program, const std::vector<std::unique_ptr<fb::KernelT>>& kernels);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_GPU_SCHEDULE_H_

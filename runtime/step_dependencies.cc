@@ -1,0 +1,147 @@
+#include "runtime/step_dependencies.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace tandem {
+namespace {
+
+// The uses of one arena (or variable) so far, as pieces that do not overlap: who wrote a piece last, and who has read
+// it since.
+class Arena {
+ public:
+  // Step `step` touches [begin, end); adds the steps that it must follow to `after`.
+  void Touch(uint32_t step, uint64_t begin, uint64_t end, bool write, std::vector<uint32_t>& after) {
+    if (begin >= end) return;
+    Split(begin);
+    Split(end);
+    uint64_t at = begin;
+    for (auto it = pieces_.lower_bound(begin); at < end; ++it) {
+      if (it == pieces_.end() || it->first > at) {  // a stretch that nobody has touched
+        const uint64_t stop = it == pieces_.end() ? end : std::min(end, it->first);
+        it = pieces_.emplace(at, Piece{stop, false, 0, {}}).first;
+      }
+      Piece& piece = it->second;
+      at = piece.end;
+      if (piece.written && piece.writer != step) after.push_back(piece.writer);
+      if (write) {
+        for (uint32_t reader : piece.readers) {
+          if (reader != step) after.push_back(reader);
+        }
+        piece.written = true;
+        piece.writer = step;
+        piece.readers.clear();
+      } else if (piece.readers.empty() || piece.readers.back() != step) {
+        piece.readers.push_back(step);
+      }
+    }
+    if (write) Merge(begin, end, step);
+  }
+
+ private:
+  struct Piece {
+    uint64_t end = 0;
+    bool written = false;
+    uint32_t writer = 0;
+    std::vector<uint32_t> readers;
+  };
+
+  // Makes `at` a border of pieces.
+  void Split(uint64_t at) {
+    auto it = pieces_.upper_bound(at);
+    if (it == pieces_.begin()) return;
+    --it;
+    if (it->first == at || it->second.end <= at) return;
+    Piece right = it->second;
+    it->second.end = at;
+    pieces_.emplace(at, std::move(right));
+  }
+
+  // What one step has written as a whole is one piece again, so that pieces do not grow in number for ever.
+  void Merge(uint64_t begin, uint64_t end, uint32_t step) {
+    auto first = pieces_.find(begin);
+    pieces_.erase(std::next(first), pieces_.lower_bound(end));
+    first->second = Piece{end, true, step, {}};
+  }
+
+  std::map<uint64_t, Piece> pieces_;  // by begin
+};
+
+class Dependencies {
+ public:
+  explicit Dependencies(const fb::ProgramT& program) : program_(program) {}
+
+  std::vector<std::vector<uint32_t>> Run() {
+    std::vector<std::vector<uint32_t>> result;
+    for (const fb::StepT* step : StepsInOrder(program_)) {
+      after_.clear();
+      number_ = static_cast<uint32_t>(result.size());
+      AddStep(*step);
+      std::sort(after_.begin(), after_.end());
+      after_.erase(std::unique(after_.begin(), after_.end()), after_.end());
+      result.push_back(after_);
+    }
+    return result;
+  }
+
+ private:
+  void AddStep(const fb::StepT& step) {
+    for (uint32_t b : step.inputs) Touch(b, false);
+    // A grouped launch that hands a kernel what is not among the step's operands is taken to read it.
+    if (const auto* group = step.body.AsGroupedLaunch()) {
+      for (uint32_t b : group->args) Touch(b, false);
+    }
+    bool writes_variable = false;
+    for (uint32_t b : step.outputs) {
+      Touch(b, true);
+      writes_variable |= program_.buffers[b]->space == fb::Space::Variable;
+    }
+    if (writes_variable && check_ >= 0) after_.push_back(static_cast<uint32_t>(check_));
+    if (step.body.type == fb::StepBody::CheckFinite) check_ = number_;
+    if (step.body.type == fb::StepBody::AllReduce) {
+      if (collective_ >= 0) after_.push_back(static_cast<uint32_t>(collective_));
+      collective_ = number_;
+    }
+  }
+
+  void Touch(uint32_t buffer, bool write) {
+    const fb::BufferT& b = *program_.buffers[buffer];
+    uint64_t begin = 0, end = b.bytes;
+    uint32_t index = 0;
+    switch (b.space) {
+      case fb::Space::Variable:
+        index = b.index;
+        break;
+      case fb::Space::Input:
+      case fb::Space::Scalar:
+      case fb::Space::Constant:
+        return;  // no step writes there
+      default:
+        begin = b.offset;
+        end = b.offset + b.bytes;
+    }
+    arenas_[{b.space, index}].Touch(number_, begin, end, write, after_);
+  }
+
+  const fb::ProgramT& program_;
+  std::map<std::pair<fb::Space, uint32_t>, Arena> arenas_;
+  std::vector<uint32_t> after_;
+  uint32_t number_ = 0;
+  int64_t check_ = -1, collective_ = -1;
+};
+
+}  // namespace
+
+std::vector<const fb::StepT*> StepsInOrder(const fb::ProgramT& program) {
+  std::vector<const fb::StepT*> steps;
+  for (const auto& section : program.sections) {
+    for (const auto& step : section->steps) steps.push_back(step.get());
+  }
+  return steps;
+}
+
+std::vector<std::vector<uint32_t>> StepDependencies(const fb::ProgramT& program) { return Dependencies(program).Run(); }
+
+}  // namespace tandem
