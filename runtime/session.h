@@ -3,6 +3,7 @@
 #define TANDEM_RUNTIME_SESSION_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -60,11 +61,14 @@ class Session {
   struct Options {
     std::shared_ptr<ThreadPool> pool;  // shared by the sessions of a job; must not be null
     bool time_steps = false;           // for step_times(); costs some ten nanoseconds per step and shard
+    // GPUs: how long a step may take before the session takes a device or a peer for lost. Must be over 0.
+    double deadline_seconds = 600;
   };
   // Checks the executable against this machine, loads kernels, creates primitives, allocates arenas, binds variables
   // by name (they are created, not initialised, where the store lacks them; a shape or dtype mismatch is an error).
-  // The store must have a device per replica, and exactly as many when the program updates variables. Link
-  // //runtime/cpu:cpu_session.
+  // The store must have a device per replica, and exactly as many when the program updates variables. Needs a session
+  // for the program's device class to be linked in: //runtime/cpu:cpu_session, //runtime/cuda:cuda_session.
+  // FailedPrecondition (exit code 2) for a class without one, and where devices are not there or do not fit.
   static absl::StatusOr<std::unique_ptr<Session>> Create(std::shared_ptr<const Executable> executable,
                                                          std::shared_ptr<VariableStore> variables, Options options);
   virtual ~Session() = default;
@@ -80,6 +84,11 @@ class Session {
   // Changes no variable.
   virtual absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) = 0;
 
+  // Begins to bring the inputs of a coming step to the devices, while a step runs: to be called from another thread
+  // than Run, which then takes them where it is given the same tensors. A hint: does nothing on a CPU, and where two
+  // batches wait already. Its errors come from that Run.
+  virtual void Prefetch(const StepInputs& inputs) {}
+
   virtual SessionMemory memory() const = 0;
 
   // In the order of the program; empty without Options::time_steps. Not while a Run is going on.
@@ -90,6 +99,16 @@ class Session {
   // runs. `trace` must outlive the session or the call that ends it. Not while a Run is going on.
   virtual void set_trace(StepTrace* trace) = 0;
 };
+
+// Makes the sessions of a device class ("cpu", "gpu"). The executable has one program for all replicas, and the store
+// enough devices.
+using SessionFactory = std::function<absl::StatusOr<std::unique_ptr<Session>>(
+    std::shared_ptr<const Executable>, std::shared_ptr<VariableStore>, Session::Options)>;
+// Called while the process starts, by what is linked in. False when the class has a factory already.
+bool RegisterSessionFactory(const std::string& device_class, SessionFactory factory);
+
+// For factories: creates the executable's variables where the store lacks them.
+absl::Status CreateSessionVariables(const Executable& executable, VariableStore& variables);
 
 }  // namespace tandem
 

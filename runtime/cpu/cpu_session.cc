@@ -17,37 +17,13 @@
 #include "runtime/cpu/step_state.h"
 #include "runtime/cpu/step_times.h"
 #include "runtime/session.h"
+#include "runtime/step_inputs.h"
 
 namespace tandem {
 namespace {
 
 // Slots of neighbouring lanes are read together at equal offsets: they must not start in the same cache set.
 uint64_t LaneStride(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096 + 5 * 64; }
-
-uint64_t ScalarBits(DType dtype, double value) {
-  uint64_t bits = 0;
-  auto put = [&](auto v) { std::memcpy(&bits, &v, sizeof v); };
-  switch (dtype) {
-    case DType::kFloat32:
-      put(static_cast<float>(value));
-      break;
-    case DType::kFloat64:
-      put(value);
-      break;
-    case DType::kInt32:
-      put(static_cast<int32_t>(value));
-      break;
-    case DType::kInt64:
-      put(static_cast<int64_t>(value));
-      break;
-    case DType::kUInt8:
-      put(static_cast<uint8_t>(value));
-      break;
-    default:
-      put(static_cast<uint8_t>(value != 0));
-  }
-  return bits;
-}
 
 class CpuSession final : public Session {
  public:
@@ -58,14 +34,9 @@ class CpuSession final : public Session {
         time_steps_(options.time_steps) {}
 
   absl::Status Init() {
-    const fb::ExecutableT& index = executable_->index();
-    TD_RETURN_IF_ERROR(CheckReplicas());
     TD_ASSIGN_OR_RETURN(kernels_, LoadedKernels::Load(*executable_));
     TD_ASSIGN_OR_RETURN(plan_, MakeStepPlan(*executable_, *kernels_, pool_->num_threads()));
-    for (const auto& v : index.variables) {
-      TD_RETURN_IF_ERROR(
-          variables_->Create({v->name, static_cast<DType>(v->dtype), v->shape, v->trainable, v->slot_of, false}));
-    }
+    TD_RETURN_IF_ERROR(CreateSessionVariables(*executable_, *variables_));
     return AllocateState();
   }
 
@@ -142,29 +113,6 @@ class CpuSession final : public Session {
   }
 
  private:
-  absl::Status CheckReplicas() const {
-    const fb::ExecutableT& index = executable_->index();
-    for (const auto& replica : index.replicas) {
-      if (replica->program != index.replicas[0]->program) {
-        return absl::UnimplementedError(absl::StrCat(executable_->name(), ": replicas with different programs"));
-      }
-      const std::string& device_class = index.programs[replica->program]->device_class;
-      if (device_class != "cpu") {
-        return absl::FailedPreconditionError(absl::StrCat(executable_->name(), ": compiled for device class '",
-                                                          device_class, "', this runtime has 'cpu'"));
-      }
-    }
-    bool updates = false;
-    for (const auto& v : index.variables) updates |= v->updated;
-    int devices = variables_->num_devices(), replicas = executable_->num_replicas();
-    if (replicas > devices || (updates && replicas != devices)) {
-      return absl::FailedPreconditionError(absl::StrCat(executable_->name(), ": ", replicas, " replicas",
-                                                        updates ? " that update variables" : "",
-                                                        ", but the variables live on ", devices, " devices"));
-    }
-    return absl::OkStatus();
-  }
-
   absl::Status AllocateState() {
     const fb::ExecutableT& index = executable_->index();
     const fb::ProgramT& program = *index.programs[index.replicas[0]->program];
@@ -196,80 +144,16 @@ class CpuSession final : public Session {
   }
 
   absl::Status SetInputs(const StepInputs& step) {
-    const fb::ExecutableT& index = executable_->index();
-    TD_RETURN_IF_ERROR(CheckInitialized());
-    if (step.inputs.size() != state_.devices.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("inputs for ", step.inputs.size(), " replicas; the program has ", state_.devices.size()));
-    }
-    int64_t total = 0;
-    for (size_t r = 0; r < step.inputs.size(); ++r) {
-      TD_RETURN_IF_ERROR(SetReplicaInputs(step.inputs[r], r));
-      state_.devices[r].first_row = total;
-      total += state_.devices[r].rows;
-    }
-    for (size_t i = 0; i < index.scalars.size(); ++i) {
-      const fb::ScalarT& s = *index.scalars[i];
-      for (DeviceState& d : state_.devices) {
-        double value;
-        if (s.name == "example_count") {
-          value = static_cast<double>(total);
-        } else if (s.name == "replica_example_count") {
-          value = static_cast<double>(d.rows);
-        } else {
-          auto found = step.scalars.find(s.name);
-          if (found == step.scalars.end()) {
-            return absl::InvalidArgumentError(absl::StrCat("the step needs a value for scalar '", s.name, "'"));
-          }
-          value = found->second;
-        }
-        d.scalars[i] = ScalarBits(static_cast<DType>(s.dtype), value);
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status SetReplicaInputs(const std::vector<HostTensor>& tensors, size_t r) {
-    const fb::ExecutableT& index = executable_->index();
-    DeviceState& d = state_.devices[r];
-    if (tensors.size() != index.inputs.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("replica ", r, ": ", tensors.size(), " inputs; the program has ", index.inputs.size()));
-    }
-    d.rows = 0;
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      const fb::InputT& in = *index.inputs[i];
-      const HostTensor& t = tensors[i];
-      bool fits = t.dtype() == static_cast<DType>(in.dtype) && t.shape().size() == in.shape.size() &&
-                  std::equal(t.shape().begin() + 1, t.shape().end(), in.shape.begin() + 1);
-      if (!fits) {
-        return absl::InvalidArgumentError(absl::StrCat("replica ", r, ": input '", in.name, "' is ", Name(t.dtype()),
-                                                       ShapeString(t.shape()), "; the program takes ",
-                                                       Name(static_cast<DType>(in.dtype)), ShapeString(in.shape)));
-      }
-      int64_t rows = t.shape()[0];
-      if (rows > executable_->rows_per_replica() || (i > 0 && rows != d.rows)) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "replica ", r, ": input '", in.name, "' has ", rows, " rows; ",
-            i > 0 && rows != d.rows ? absl::StrCat("other inputs have ", d.rows)
-                                    : absl::StrCat("the program takes at most ", executable_->rows_per_replica())));
-      }
-      d.rows = rows;
-      d.inputs[i] = static_cast<const uint8_t*>(t.raw());
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status CheckInitialized() {
-    if (initialized_) return absl::OkStatus();
-    for (const auto& v : executable_->index().variables) {
-      TD_ASSIGN_OR_RETURN(VariableInfo info, variables_->Info(v->name));
-      if (!info.initialized) {
-        return absl::FailedPreconditionError(
-            absl::StrCat("variable ", v->name, " has no value: initialise it or restore a checkpoint"));
-      }
-    }
+    if (!initialized_) TD_RETURN_IF_ERROR(CheckVariablesInitialized(*executable_, *variables_));
     initialized_ = true;
+    TD_RETURN_IF_ERROR(ResolveStepInputs(*executable_, step, &inputs_));
+    for (size_t r = 0; r < inputs_.size(); ++r) {
+      DeviceState& d = state_.devices[r];
+      d.rows = inputs_[r].rows;
+      d.first_row = inputs_[r].first_row;
+      d.inputs = inputs_[r].inputs;
+      d.scalars = inputs_[r].scalars;
+    }
     return absl::OkStatus();
   }
 
@@ -328,6 +212,7 @@ class CpuSession final : public Session {
   std::unique_ptr<LoadedKernels> kernels_;
   StepPlan plan_;
   StepState state_;
+  std::vector<ReplicaInputs> inputs_;
   bool initialized_ = false;
   std::mutex mutex_;
   std::mutex error_mutex_;
@@ -335,13 +220,9 @@ class CpuSession final : public Session {
   absl::Status error_;
 };
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Executable> executable,
-                                                         std::shared_ptr<VariableStore> variables, Options options) {
-  if (executable == nullptr || variables == nullptr || options.pool == nullptr) {
-    return absl::InvalidArgumentError("a session needs an executable, variables and a thread pool");
-  }
+absl::StatusOr<std::unique_ptr<Session>> MakeCpuSession(std::shared_ptr<const Executable> executable,
+                                                        std::shared_ptr<VariableStore> variables,
+                                                        Session::Options options) {
   auto session = std::make_unique<CpuSession>(std::move(executable), std::move(variables), std::move(options));
   TD_RETURN_IF_ERROR(session->Init());
   // Loading kernels and making primitives is over: most of that code will not run again.
@@ -349,4 +230,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const E
   return session;
 }
 
+[[maybe_unused]] const bool kRegistered = RegisterSessionFactory("cpu", MakeCpuSession);
+
+}  // namespace
 }  // namespace tandem

@@ -1,0 +1,81 @@
+#include "runtime/cuda/builtin_kernels.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kBlock = 256;
+constexpr int64_t kMaxBlocks = 1 << 16;  // more work is done in a loop
+
+const char* const kSymbols[] = {"td_finite_f32",      "td_finite_bf16",    "td_finite_f64",      "td_copy_1",
+                                "td_copy_4",          "td_copy_8",         "td_scatter_f32_s32", "td_scatter_f32_s64",
+                                "td_scatter_f64_s32", "td_scatter_f64_s64"};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BuiltinKernels>> BuiltinKernels::Load(const DriverApi* driver) {
+  auto kernels = std::unique_ptr<BuiltinKernels>(new BuiltinKernels(driver));
+  TD_CU(*driver, cuModuleLoadDataEx(&kernels->module_, BuiltinKernelsPtx().c_str(), 0, nullptr, nullptr));
+  for (const char* symbol : kSymbols) {
+    TD_CU(*driver, cuModuleGetFunction(&kernels->functions_[symbol], kernels->module_, symbol));
+  }
+  return kernels;
+}
+
+BuiltinKernels::~BuiltinKernels() {
+  if (module_ != nullptr) driver_->cuModuleUnload(module_);  // with the context lost nothing can be done
+}
+
+absl::Status BuiltinKernels::Launch(const std::string& symbol, int64_t threads, std::vector<void*> params,
+                                    absl::Span<const DeviceAccess> accesses, CUstream stream) {
+  const int64_t blocks = std::clamp<int64_t>((threads + kBlock - 1) / kBlock, 1, kMaxBlocks);
+  if (driver_->declare_accesses != nullptr) driver_->declare_accesses(accesses);
+  TD_CU(*driver_, cuLaunchKernel(functions_.at(symbol), static_cast<unsigned>(blocks), 1, 1, kBlock, 1, 1, 0, stream,
+                                 params.data(), nullptr));
+  return absl::OkStatus();
+}
+
+absl::Status BuiltinKernels::CheckFinite(fb::DType dtype, CUdeviceptr data, int64_t n, CUdeviceptr flag,
+                                         CUstream stream) {
+  const char* symbol = dtype == fb::DType::Float32    ? "td_finite_f32"
+                       : dtype == fb::DType::Float64  ? "td_finite_f64"
+                       : dtype == fb::DType::BFloat16 ? "td_finite_bf16"
+                                                      : nullptr;
+  if (symbol == nullptr || n == 0) return absl::OkStatus();
+  const uint64_t bytes = static_cast<uint64_t>(n) * (dtype == fb::DType::Float64   ? 8
+                                                     : dtype == fb::DType::Float32 ? 4
+                                                                                   : 2);
+  return Launch(symbol, n, {&data, &n, &flag}, {{data, bytes, false}, {flag, 4, true}}, stream);
+}
+
+absl::Status BuiltinKernels::Copy(CUdeviceptr to, CUdeviceptr from, uint64_t bytes, CUdeviceptr guard,
+                                  CUstream stream) {
+  if (bytes == 0) return absl::OkStatus();
+  const uint64_t all = to | from | bytes;
+  const uint64_t width = all % 8 == 0 ? 8 : all % 4 == 0 ? 4 : 1;
+  uint64_t n = bytes / width;
+  std::vector<DeviceAccess> accesses = {{to, bytes, true}, {from, bytes, false}};
+  if (guard != 0) accesses.push_back({guard, 4, false});
+  return Launch(absl::StrCat("td_copy_", width), static_cast<int64_t>(n), {&to, &from, &n, &guard}, accesses, stream);
+}
+
+absl::Status BuiltinKernels::ScatterAdd(const Scatter& s, CUdeviceptr guard, CUstream stream) {
+  const bool wide = s.dtype == fb::DType::Float64, wide_index = s.index_dtype == fb::DType::Int64;
+  const uint64_t bytes = wide ? 8 : 4, index_bytes = wide_index ? 8 : 4;
+  int64_t column_blocks = (s.width + 31) / 32, items = s.rows * column_blocks;
+  if (items == 0) return absl::OkStatus();
+  Scatter copy = s;
+  std::vector<DeviceAccess> accesses = {{s.updates, s.count * s.width * bytes, false},
+                                        {s.indices, s.count * index_bytes, false},
+                                        {s.table, s.rows * s.width * bytes, true}};
+  if (guard != 0) accesses.push_back({guard, 4, false});
+  return Launch(absl::StrCat("td_scatter_", wide ? "f64" : "f32", "_", wide_index ? "s64" : "s32"), items * 32,
+                {&copy.updates, &copy.indices, &copy.count, &copy.width, &items, &copy.table, &column_blocks, &guard},
+                accesses, stream);
+}
+
+}  // namespace tandem

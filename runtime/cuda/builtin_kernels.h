@@ -1,0 +1,63 @@
+// The few device kernels that every program needs and no compiler makes: hand-written PTX for compute capability 7.5
+// and newer. All are deterministic: no atomics, and every element is computed by one thread in one order.
+#ifndef TANDEM_RUNTIME_CUDA_BUILTIN_KERNELS_H_
+#define TANDEM_RUNTIME_CUDA_BUILTIN_KERNELS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/cuda/cuda_types.h"
+#include "runtime/cuda/driver_api.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// The kernels' PTX text.
+const std::string& BuiltinKernelsPtx();
+
+// In one context, which must be current in all calls. Launches only queue work, and are legal while a stream is
+// captured. All pointers are to device memory; `guard`, where not 0, points to an int32 that makes the kernel do
+// nothing when it is not 0.
+class BuiltinKernels {
+ public:
+  // `driver` must outlive the object.
+  static absl::StatusOr<std::unique_ptr<BuiltinKernels>> Load(const DriverApi* driver);
+  ~BuiltinKernels();
+
+  // *flag (int32) becomes 1 when one of n elements is a NaN or infinity; else it is left alone. dtype: Float32,
+  // Float64, BFloat16; all others are finite.
+  absl::Status CheckFinite(fb::DType dtype, CUdeviceptr data, int64_t n, CUdeviceptr flag, CUstream stream);
+
+  // Copies bytes that do not overlap.
+  absl::Status Copy(CUdeviceptr to, CUdeviceptr from, uint64_t bytes, CUdeviceptr guard, CUstream stream);
+
+  struct Scatter {
+    CUdeviceptr updates = 0;  // [count, width] of dtype, Float32 or Float64
+    CUdeviceptr indices = 0;  // [count], Int32 or Int64
+    CUdeviceptr table = 0;    // [rows, width]
+    fb::DType dtype = fb::DType::Float32;
+    fb::DType index_dtype = fb::DType::Int32;
+    int64_t count = 0, width = 0, rows = 0;
+  };
+  // Row k of the table = the sum, from 0 and in order, of the updates with index k: the bits of one lane on a CPU.
+  // Every warp of the grid looks through all indices for each row, so time grows with rows * count.
+  absl::Status ScatterAdd(const Scatter& scatter, CUdeviceptr guard, CUstream stream);
+
+ private:
+  explicit BuiltinKernels(const DriverApi* driver) : driver_(driver) {}
+  absl::Status Launch(const std::string& symbol, int64_t threads, std::vector<void*> params,
+                      absl::Span<const DeviceAccess> accesses, CUstream stream);
+
+  const DriverApi* driver_;
+  CUmodule module_ = nullptr;
+  std::map<std::string, CUfunction> functions_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_BUILTIN_KERNELS_H_

@@ -1,0 +1,134 @@
+// The kernels' launches on the fake driver; their text with ptxas where it is installed.
+#include "runtime/cuda/builtin_kernels.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "runtime/cuda/testing/fake_builtin_kernels.h"
+#include "runtime/cuda/testing/fake_driver.h"
+
+namespace tandem {
+namespace {
+
+class BuiltinKernelsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    RegisterBuiltinKernels(fake);
+    CUcontext context;
+    api.cuDevicePrimaryCtxRetain(&context, 0);
+    api.cuCtxSetCurrent(context);
+    api.cuStreamCreate(&stream, 0);
+    ASSERT_EQ(api.cuMemAlloc_v2(&memory, 4096), kCudaSuccess);
+    std::memset(At<char>(0), 0, 4096);
+    auto loaded = BuiltinKernels::Load(&api);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    kernels = *std::move(loaded);
+  }
+  void TearDown() override {
+    fake.Drain();
+    kernels.reset();
+    api.cuMemFree_v2(memory);
+    api.cuStreamDestroy_v2(stream);
+    api.cuDevicePrimaryCtxRelease_v2(0);
+    EXPECT_EQ(absl::StrJoin(fake.TakeViolations(), "; "), "");
+  }
+  // The fake's device memory is host memory.
+  template <typename T>
+  T* At(uint64_t offset) {
+    return reinterpret_cast<T*>(memory + offset);
+  }
+
+  FakeDriver fake;
+  const DriverApi& api = fake.api();
+  CUstream stream = nullptr;
+  CUdeviceptr memory = 0;
+  std::unique_ptr<BuiltinKernels> kernels;
+};
+
+TEST_F(BuiltinKernelsTest, FindsWhatIsNotFinite) {
+  auto check = [&](fb::DType dtype, uint64_t at, int64_t n) {
+    *At<int32_t>(4000) = 0;
+    EXPECT_TRUE(kernels->CheckFinite(dtype, memory + at, n, memory + 4000, stream).ok());
+    fake.Drain();
+    return *At<int32_t>(4000);
+  };
+  At<float>(0)[70] = std::numeric_limits<float>::max();
+  EXPECT_EQ(check(fb::DType::Float32, 0, 100), 0);
+  At<float>(0)[99] = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(check(fb::DType::Float32, 0, 99), 0);
+  EXPECT_EQ(check(fb::DType::Float32, 0, 100), 1);
+  At<double>(800)[3] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(check(fb::DType::Float64, 800, 3), 0);
+  EXPECT_EQ(check(fb::DType::Float64, 800, 4), 1);
+  At<uint16_t>(1600)[1] = 0xff80;
+  EXPECT_EQ(check(fb::DType::BFloat16, 1600, 1), 0);
+  EXPECT_EQ(check(fb::DType::BFloat16, 1600, 2), 1);
+  EXPECT_EQ(check(fb::DType::Int32, 0, 100), 0);  // bits of an infinity, but integers
+}
+
+TEST_F(BuiltinKernelsTest, AGuardKeepsACopyBack) {
+  for (uint64_t bytes : {3, 12, 16}) {
+    std::memset(At<char>(0), 7, 64);
+    std::memset(At<char>(512), 0, 64);
+    *At<int32_t>(4000) = 1;
+    EXPECT_TRUE(kernels->Copy(memory + 512, memory, bytes, memory + 4000, stream).ok());
+    fake.Drain();
+    EXPECT_EQ(At<char>(512)[0], 0);
+    *At<int32_t>(4000) = 0;
+    EXPECT_TRUE(kernels->Copy(memory + 512, memory, bytes, memory + 4000, stream).ok());
+    fake.Drain();
+    EXPECT_EQ(At<char>(512)[bytes - 1], 7);
+    EXPECT_EQ(At<char>(512)[bytes], 0);
+  }
+}
+
+TEST_F(BuiltinKernelsTest, AddsRowsByIndex) {
+  BuiltinKernels::Scatter s;
+  s.updates = memory;
+  s.indices = memory + 1024;
+  s.table = memory + 2048;
+  s.index_dtype = fb::DType::Int64;
+  s.count = 5, s.width = 3, s.rows = 4;
+  const int64_t indices[] = {2, 0, 2, -1, 4};
+  std::memcpy(At<char>(1024), indices, sizeof indices);
+  for (int i = 0; i < 15; ++i) At<float>(0)[i] = 1 + i;
+  std::memset(At<char>(2048), 0xff, 48);
+  ASSERT_TRUE(kernels->ScatterAdd(s, 0, stream).ok());
+  fake.Drain();
+  const std::vector<float> want = {4, 5, 6, 0, 0, 0, 8, 10, 12, 0, 0, 0};
+  EXPECT_EQ(std::vector<float>(At<float>(2048), At<float>(2048) + 12), want);
+}
+
+TEST(BuiltinKernelsPtxTest, NeedsNothingFromOutside) {
+  const std::string& text = BuiltinKernelsPtx();
+  EXPECT_TRUE(absl::StrContains(text, ".target sm_75"));
+  for (const char* part : {".extern", "atom.", "red.", ".local"}) EXPECT_FALSE(absl::StrContains(text, part)) << part;
+}
+
+TEST(BuiltinKernelsPtxTest, PtxasTakesIt) {
+  std::string ptxas = "/usr/local/cuda/bin/ptxas";
+  if (!std::ifstream(ptxas).good()) GTEST_SKIP() << "no ptxas at " << ptxas;
+  const std::string file = absl::StrCat(::testing::TempDir(), "/builtin.ptx");
+  std::ofstream(file) << BuiltinKernelsPtx();
+  for (int sm : {75, 80, 90, 100, 120}) {
+    const std::string log = file + ".log";
+    const std::string command = absl::StrCat(ptxas, " -v -arch=sm_", sm, " ", file, " -o /dev/null > ", log, " 2>&1");
+    std::ifstream in((std::system(command.c_str()), log));
+    const std::string said((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    EXPECT_FALSE(absl::StrContains(said, "error")) << said;
+    EXPECT_TRUE(absl::StrContains(said, "td_scatter_f64_s64")) << said;
+    for (size_t at = 0; (at = said.find("spill stores", at)) != std::string::npos; ++at) {
+      EXPECT_EQ(said.substr(at - 9, 9), " 0 bytes ") << said;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem

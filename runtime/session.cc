@@ -1,0 +1,62 @@
+#include "runtime/session.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+std::map<std::string, SessionFactory>& Factories() {
+  static std::map<std::string, SessionFactory>& factories = *new std::map<std::string, SessionFactory>();
+  return factories;
+}
+
+}  // namespace
+
+bool RegisterSessionFactory(const std::string& device_class, SessionFactory factory) {
+  return Factories().emplace(device_class, std::move(factory)).second;
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Executable> executable,
+                                                         std::shared_ptr<VariableStore> variables, Options options) {
+  if (executable == nullptr || variables == nullptr || options.pool == nullptr) {
+    return absl::InvalidArgumentError("a session needs an executable, variables and a thread pool");
+  }
+  const fb::ExecutableT& index = executable->index();
+  const std::string& device_class = index.programs[index.replicas[0]->program]->device_class;
+  for (const auto& replica : index.replicas) {
+    if (replica->program != index.replicas[0]->program) {
+      return absl::UnimplementedError(absl::StrCat(executable->name(), ": replicas with different programs"));
+    }
+  }
+  auto found = Factories().find(device_class);
+  if (found == Factories().end()) {
+    return WithExitCode(
+        absl::FailedPreconditionError(absl::StrCat(executable->name(), ": compiled for device class '", device_class,
+                                                   "', which this program was built without")),
+        kExitUsage);
+  }
+  bool updates = false;
+  for (const auto& v : index.variables) updates |= v->updated;
+  const int devices = variables->num_devices(), replicas = executable->num_replicas();
+  if (replicas > devices || (updates && replicas != devices)) {
+    return absl::FailedPreconditionError(absl::StrCat(executable->name(), ": ", replicas, " replicas",
+                                                      updates ? " that update variables" : "",
+                                                      ", but the variables live on ", devices, " devices"));
+  }
+  return found->second(std::move(executable), std::move(variables), std::move(options));
+}
+
+absl::Status CreateSessionVariables(const Executable& executable, VariableStore& variables) {
+  for (const auto& v : executable.index().variables) {
+    TD_RETURN_IF_ERROR(
+        variables.Create({v->name, static_cast<DType>(v->dtype), v->shape, v->trainable, v->slot_of, false}));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tandem

@@ -1,0 +1,30 @@
+// Checks of what a step is given, the same for every kind of device.
+#ifndef TANDEM_RUNTIME_STEP_INPUTS_H_
+#define TANDEM_RUNTIME_STEP_INPUTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "runtime/session.h"
+
+namespace tandem {
+
+struct ReplicaInputs {
+  int64_t rows = 0;
+  int64_t first_row = 0;               // in the global batch: the rows of the replicas before
+  std::vector<const uint8_t*> inputs;  // by input of the executable; the caller's memory
+  std::vector<uint64_t> scalars;       // 8 bytes each, of any type
+};
+
+// Fills `replicas`, one per replica of the executable, without taking memory when it is the same as in the call before.
+// InvalidArgument for inputs and scalars that do not fit the executable.
+absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& inputs,
+                               std::vector<ReplicaInputs>* replicas);
+
+// FailedPrecondition names the first variable of the executable that has no value.
+absl::Status CheckVariablesInitialized(const Executable& executable, const VariableStore& variables);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_STEP_INPUTS_H_
