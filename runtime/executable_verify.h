@@ -11,8 +11,9 @@ namespace tandem {
 
 // Checks that every index is in range, every enum known, every buffer inside its space and as large as its shape says,
 // every step made of operands that its body and section allow, and that lanes, rows and replicas fit together.
-// What stays unchecked: the machine code of kernels, and packed weights' sizes (the library that packs checks them).
-// Errors: DataLoss (exit code 65) "<name>: <field>: <what>".
+// For GPUs: that launches are possible, and that segments hold every step once and keep to the order that memory asks
+// for. What stays unchecked: the machine code of kernels, and packed weights' sizes (the library that packs checks
+// them). Errors: DataLoss (exit code 65) "<name>: <field>: <what>".
 absl::Status VerifyExecutable(const fb::ExecutableT& index, const std::string& name);
 
 }  // namespace tandem

@@ -1,0 +1,190 @@
+// The semantic check of executables for GPUs.
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/executable.h"
+#include "runtime/testing/executable_builder.h"
+
+namespace tandem {
+namespace {
+
+std::unique_ptr<fb::GpuSegmentT> Segment(fb::Stream stream, std::vector<uint32_t> steps, std::vector<uint32_t> waits) {
+  auto segment = std::make_unique<fb::GpuSegmentT>();
+  segment->stream = stream;
+  segment->steps = std::move(steps);
+  segment->waits = std::move(waits);
+  segment->captured = stream == fb::Stream::Compute && segment->steps.size() > 1;
+  return segment;
+}
+
+// Two replicas, one layer; the first gradient is combined while the second is computed.
+fb::ExecutableT GpuExecutable() {
+  ExecutableBuilder b(/*replicas=*/2, /*lanes=*/2, /*rows_per_lane=*/4, /*shard_rows=*/4);
+  const int w = b.Variable("w", {3, 5}), v = b.Variable("v", {3, 5}), x = b.Input("x", {kBatch, 3});
+  const int y = b.Shard("y", {kBatch, 5}), z = b.Shard("z", {kBatch, 5});
+  const int g = b.Step("g", {3, 5}), h = b.Step("h", {3, 5});
+  const int relu = b.Kernel("relu", 0, fb::Domain::Rows), sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
+  for (int k : {relu, sgd}) {
+    b.index().kernels[k]->gpu = std::make_unique<fb::GpuLaunchT>();
+    b.index().kernels[k]->gpu->block = 128;
+    b.index().kernels[k]->gpu->items_per_block = 2;
+  }
+  b.index().kernels[relu]->gpu->scratch_bytes = 512;
+  b.index().kernels[relu]->gpu->finish_symbol = "relu_finish";
+  b.index().kernels[relu]->gpu->finish_block = 64;
+  b.index().kernels[relu]->gpu->finish_grid = 1;
+  b.index().kernels[relu]->gpu->walk_segment = 3;
+  b.Map();
+  b.MatMul("forward", x, w, y);             // 0
+  b.Launch("relu", relu, {y}, {z});         // 1
+  b.MatMulWeightGrad("gradient", x, z, g);  // 2
+  b.MatMulWeightGrad("gradient", x, y, h);  // 3
+  b.Global();
+  b.AllReduce(fb::ReduceKind::Sum, {g});      // 4
+  b.AllReduce(fb::ReduceKind::Sum, {h});      // 5
+  b.CheckFinite({g, h});                      // 6
+  b.Launch("sgd", sgd, {w, g}, {w}, 15);      // 7
+  b.Grouped("sgd", sgd, 3, {v, h, v}, {15});  // 8
+  fb::ExecutableT& e = b.index();
+  e.target = "cuda sm_90";
+  fb::ProgramT& p = *e.programs[0];
+  p.device_class = "gpu";
+  p.sections[1]->steps.back()->inputs = {static_cast<uint32_t>(v), static_cast<uint32_t>(h)};
+  p.sections[1]->steps.back()->outputs = {static_cast<uint32_t>(v)};
+  p.sections[0]->steps[0]->body.AsLibraryCall()->plan = 4;
+  p.sections[0]->steps[0]->body.AsLibraryCall()->workspace_bytes = 1024;
+  p.gpu = std::make_unique<fb::GpuProgramT>();
+  p.gpu->workspace_bytes = 1024;
+  using fb::Stream;
+  p.gpu->segments.push_back(Segment(Stream::Compute, {0, 1, 2}, {}));
+  p.gpu->segments.push_back(Segment(Stream::Communication, {4}, {0}));
+  p.gpu->segments.push_back(Segment(Stream::Compute, {3}, {}));
+  p.gpu->segments.push_back(Segment(Stream::Communication, {5}, {2}));
+  p.gpu->segments.push_back(Segment(Stream::Compute, {6, 7, 8}, {3}));
+  for (uint32_t arch : {75, 90}) {
+    e.images.push_back(std::make_unique<fb::GpuImageT>());
+    e.images.back()->arch = arch;
+    e.images.back()->segment = arch == 75 ? 0 : 1;
+  }
+  return b.Take();
+}
+
+std::vector<SegmentData> GpuSegments() {
+  return {{fb::SegmentKind::Ptx, "sm_75", "ptx"},
+          {fb::SegmentKind::Ptx, "sm_90", "ptx"},
+          {fb::SegmentKind::ElfObject, "walk", "elf"},
+          {fb::SegmentKind::CudnnPlan, "plan", "{}"}};
+}
+
+TEST(GpuExecutableTest, AGoodOneIsTaken) {
+  auto parsed = Executable::Parse(BuildExecutable(GpuExecutable(), GpuSegments()));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ((*parsed)->index().programs[0]->gpu->segments.size(), 5u);
+}
+
+// Each case breaks one rule; the message must name the field.
+TEST(GpuExecutableTest, SemanticErrorsNameTheField) {
+  struct Case {
+    const char* message;
+    void (*damage)(fb::ExecutableT&);
+  };
+  const Case cases[] = {
+      {"programs[0].device_class", [](fb::ExecutableT& e) { e.programs[0]->device_class = "tpu"; }},
+      {"images", [](fb::ExecutableT& e) { e.images.clear(); }},
+      {"images[1].arch: not ascending", [](fb::ExecutableT& e) { e.images[1]->arch = 75; }},
+      {"images[1].segment", [](fb::ExecutableT& e) { e.images[1]->segment = 2; }},
+      {"images[1].segment", [](fb::ExecutableT& e) { e.images[1]->segment = 4; }},
+      {"lanes", [](fb::ExecutableT& e) { e.lanes = 4; }},
+      {"kernels[0].segment: not that of the first image", [](fb::ExecutableT& e) { e.kernels[0]->segment = 1; }},
+      {"kernels[0].segment: not an ELF object", [](fb::ExecutableT& e) { e.kernels[0]->gpu = nullptr; }},
+      {"kernels[0].gpu.block", [](fb::ExecutableT& e) { e.kernels[0]->gpu->block = 0; }},
+      {"kernels[0].gpu.block", [](fb::ExecutableT& e) { e.kernels[0]->gpu->block = 1025; }},
+      {"kernels[0].gpu.items_per_block", [](fb::ExecutableT& e) { e.kernels[0]->gpu->items_per_block = 0; }},
+      {"kernels[0].gpu.split", [](fb::ExecutableT& e) { e.kernels[0]->gpu->split = 0; }},
+      {"kernels[0].gpu.shared_bytes", [](fb::ExecutableT& e) { e.kernels[0]->gpu->shared_bytes = 1 << 20; }},
+      {"kernels[0].gpu.finish_block", [](fb::ExecutableT& e) { e.kernels[0]->gpu->finish_block = 0; }},
+      {"kernels[0].gpu.finish_grid", [](fb::ExecutableT& e) { e.kernels[0]->gpu->finish_grid = 0; }},
+      {"kernels[0].gpu.walk_segment", [](fb::ExecutableT& e) { e.kernels[0]->gpu->walk_segment = 1; }},
+      {"kernels[0].gpu.walk_segment", [](fb::ExecutableT& e) { e.kernels[0]->gpu->walk_segment = ~0u; }},
+      {"too many blocks", [](fb::ExecutableT& e) { e.kernels[0]->gpu->split = 1u << 31; }},
+      {"workspace", [](fb::ExecutableT& e) { e.programs[0]->gpu->workspace_bytes = 1000; }},
+      {"workspace", [](fb::ExecutableT& e) { e.kernels[0]->gpu->scratch_bytes = 2000; }},
+      {"programs[0].gpu: a program for GPUs needs a schedule",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu = nullptr; }},
+      {"step 0.plan", [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->plan = 3; }},
+      {"segments[3].waits: segment 3 is not issued before",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[3]->waits = {3}; }},
+      {"segments[3].waits: segment 1 is of the same stream",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[3]->waits = {1}; }},
+      {"segments[1]: collectives are not captured",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[1]->captured = true; }},
+      {"segments[2].stream",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->stream = static_cast<fb::Stream>(7); }},
+      {"segments[2].steps: step 2 is in a segment already",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->steps = {2}; }},
+      {"segments[2].steps: step 9 does not exist",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->steps = {9}; }},
+      {"segments[2].steps: step 5 is a collective",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->steps = {5}; }},
+      {"step 3 is in no segment", [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->steps = {}; }},
+      // Each of these leaves out one edge.
+      {"step 1 (relu) does not wait for step 0 (forward)",
+       [](fb::ExecutableT& e) {
+         std::swap(e.programs[0]->gpu->segments[0]->steps[0], e.programs[0]->gpu->segments[0]->steps[1]);
+       }},
+      {"does not wait for step 2 (gradient)", [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[1]->waits = {}; }},
+      {"does not wait for step 3 (gradient)", [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[3]->waits = {0}; }},
+      {"step 6 (check_finite) does not wait for step 5 (all_reduce)",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[4]->waits = {1}; }},
+  };
+  for (const Case& c : cases) {
+    fb::ExecutableT e = GpuExecutable();
+    c.damage(e);
+    absl::Status status = Executable::Parse(BuildExecutable(std::move(e), GpuSegments()), "f.tdx").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << c.message;
+    EXPECT_NE(status.message().find(c.message), absl::string_view::npos) << c.message << " in: " << status;
+  }
+}
+
+TEST(GpuExecutableTest, AProgramForCpusHasNothingOfIt) {
+  fb::ExecutableT e = GpuExecutable();
+  e.programs[0]->device_class = "cpu";
+  EXPECT_FALSE(Executable::Parse(BuildExecutable(std::move(e), GpuSegments())).ok());
+}
+
+// A damaged index behind correct checksums: error or success, never a crash; and what is taken has a sound schedule.
+TEST(GpuExecutableTest, ResealedIndexNeverCrashes) {
+  const std::string good = BuildExecutable(GpuExecutable(), GpuSegments());
+  int rejected = 0, taken = 0;
+  for (size_t i = 32; i < 32 + IndexBytes(good); ++i) {
+    for (int value : {0, 0x7f}) {
+      std::string bytes = good;
+      bytes[i] = static_cast<char>(value);
+      Reseal(bytes);
+      (Executable::Parse(bytes).ok() ? taken : rejected)++;
+    }
+  }
+  EXPECT_GT(rejected, 500);
+  EXPECT_GT(taken, 100);
+}
+
+TEST(GpuExecutableTest, RandomDamageNeverCrashes) {
+  const std::string good = BuildExecutable(GpuExecutable(), GpuSegments());
+  std::mt19937 random(11);
+  int rejected = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string bytes = good;
+    const int changes = 1 + random() % 4;
+    for (int c = 0; c < changes; ++c) bytes[32 + random() % IndexBytes(good)] = static_cast<char>(random());
+    Reseal(bytes);
+    rejected += !Executable::Parse(bytes).ok();
+  }
+  EXPECT_GT(rejected, 1000);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,90 @@
+// What the parts of the semantic check of an executable share. Only for executable_verify*.cc.
+#ifndef TANDEM_RUNTIME_EXECUTABLE_VERIFIER_H_
+#define TANDEM_RUNTIME_EXECUTABLE_VERIFIER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "base/dtype.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+#include "runtime/executable_generated.h"
+#include "runtime/library_call.h"
+
+namespace tandem {
+
+constexpr uint64_t kMaxArenaBytes = uint64_t{1} << 44;
+
+template <typename E>
+bool Known(E value) {
+  return value >= E::MIN && value <= E::MAX;
+}
+
+// Errors are DataLoss with exit code 65, "<name>: <field>: <what>"; `field` says where in the index.
+class ExecutableVerifier {
+ protected:
+  ExecutableVerifier(const fb::ExecutableT& index, const std::string& name, const fb::ProgramT* program)
+      : x_(index), name_(name), program_(program) {}
+
+  template <typename... Args>
+  absl::Status Bad(absl::string_view field, const Args&... what) const {
+    return WithExitCode(absl::DataLossError(absl::StrCat(name_, ": ", field, ": ", what...)), kExitBadData);
+  }
+
+  absl::Status CheckIndex(absl::string_view field, uint64_t index, uint64_t size, absl::string_view table) const {
+    if (index < size) return absl::OkStatus();
+    return Bad(field, table, " ", index, " does not exist (there are ", size, ")");
+  }
+
+  absl::Status CheckLocation(const std::string& field, uint32_t location) const {
+    uint64_t size = x_.debug == nullptr ? 0 : x_.debug->locations.size();
+    return location == 0 && size == 0 ? absl::OkStatus() : CheckIndex(field, location, size, "location");
+  }
+
+  const fb::BufferT& Buffer(uint64_t i) const { return *program_->buffers[i]; }
+
+  int64_t Elements(uint64_t i) const {  // of one row when batched
+    const fb::BufferT& b = Buffer(i);
+    return CheckedElements(b.row_bytes > 0 ? std::vector<int64_t>(b.shape.begin() + 1, b.shape.end()) : b.shape);
+  }
+
+  absl::Status CheckReducible(const std::string& field, uint64_t buffer, fb::ReduceKind kind) const {
+    fb::DType t = Buffer(buffer).dtype;
+    if (t == fb::DType::Bool || t == fb::DType::UInt8) return Bad(field, "cannot be reduced: bool or uint8");
+    if (kind == fb::ReduceKind::Mean && t != fb::DType::Float32 && t != fb::DType::Float64) {
+      return Bad(field, "a mean needs floating point");
+    }
+    return absl::OkStatus();
+  }
+
+  // Counts are one number or one per mean; all float32.
+  absl::Status CheckMoments(const std::string& field, uint64_t count, uint64_t mean, uint64_t m2) const {
+    for (uint64_t b : {count, mean, m2}) {
+      if (Buffer(b).dtype != fb::DType::Float32) return Bad(field, "moments must be float32");
+    }
+    if (Elements(mean) != Elements(m2) || (Elements(count) != 1 && Elements(count) != Elements(mean))) {
+      return Bad(field, "the sizes of count, mean and m2 do not fit together");
+    }
+    return absl::OkStatus();
+  }
+
+  const fb::ExecutableT& x_;
+  const std::string& name_;
+  const fb::ProgramT* program_;  // the one at hand
+};
+
+// Checks all steps of `program`, whose buffers and lane slots have been checked.
+absl::Status VerifySteps(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& name,
+                         const std::string& field);
+
+// Checks what an executable for GPUs has besides: images, launches, plans and schedules. Of executables for CPUs: that
+// they have nothing of it. All else has been checked.
+absl::Status VerifyGpuParts(const fb::ExecutableT& index, const std::string& name);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_EXECUTABLE_VERIFIER_H_

@@ -1,0 +1,210 @@
+// Executables for GPUs: images, launches, plans, and schedules that keep to the order that memory asks for.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/executable_verifier.h"
+#include "runtime/gpu_launch.h"
+#include "runtime/step_dependencies.h"
+
+namespace tandem {
+namespace {
+
+// Limits of CUDA: threads of a block, blocks of a grid; and the shared memory that any architecture up to 12.0 has.
+constexpr uint32_t kMaxBlock = 1024;
+constexpr uint64_t kMaxGrid = (uint64_t{1} << 31) - 1;
+constexpr uint32_t kMaxSharedBytes = 227 * 1024;
+constexpr uint32_t kMinArchitecture = 50, kMaxArchitecture = 999;
+
+class GpuVerifier : public ExecutableVerifier {
+ public:
+  GpuVerifier(const fb::ExecutableT& index, const std::string& name) : ExecutableVerifier(index, name, nullptr) {}
+
+  absl::Status Run() {
+    bool gpu = false;
+    for (size_t i = 0; i < x_.programs.size(); ++i) {
+      const bool this_one = x_.programs[i]->device_class == "gpu";
+      if (i > 0 && this_one != gpu) return Bad("programs", "some are for CPUs and some for GPUs");
+      gpu = this_one;
+    }
+    if (!gpu) return CheckNothingOfGpus();
+    const std::string lanes = "a GPU has one lane and shard for each replica";
+    if (x_.lanes != x_.replicas.size()) return Bad("lanes", lanes);
+    if (x_.shard_rows != x_.rows_per_lane) return Bad("shard_rows", lanes);
+    TD_RETURN_IF_ERROR(CheckImages());
+    for (size_t i = 0; i < x_.kernels.size(); ++i) {
+      TD_RETURN_IF_ERROR(CheckKernel(absl::StrCat("kernels[", i, "]"), *x_.kernels[i]));
+    }
+    for (size_t i = 0; i < x_.programs.size(); ++i) {
+      program_ = x_.programs[i].get();
+      TD_RETURN_IF_ERROR(CheckProgram(absl::StrCat("programs[", i, "]")));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status CheckNothingOfGpus() const {
+    if (!x_.images.empty()) return Bad("images", "a program for CPUs has none");
+    for (size_t i = 0; i < x_.kernels.size(); ++i) {
+      if (x_.kernels[i]->gpu != nullptr)
+        return Bad(absl::StrCat("kernels[", i, "].gpu"), "a program for CPUs has none");
+    }
+    for (size_t i = 0; i < x_.programs.size(); ++i) {
+      if (x_.programs[i]->gpu != nullptr) return Bad(absl::StrCat("programs[", i, "].gpu"), "it is for CPUs");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckSegment(const std::string& field, uint64_t segment, fb::SegmentKind kind) const {
+    TD_RETURN_IF_ERROR(CheckIndex(field, segment, x_.segments.size(), "segment"));
+    if (x_.segments[segment]->kind == kind) return absl::OkStatus();
+    return Bad(field, "segment ", segment, " is of kind ", fb::EnumNameSegmentKind(x_.segments[segment]->kind),
+               ", not ", fb::EnumNameSegmentKind(kind));
+  }
+
+  absl::Status CheckImages() const {
+    if (x_.images.empty() && !x_.kernels.empty()) return Bad("images", "kernels without PTX");
+    for (size_t i = 0; i < x_.images.size(); ++i) {
+      const fb::GpuImageT& image = *x_.images[i];
+      const std::string field = absl::StrCat("images[", i, "]");
+      if (image.arch < kMinArchitecture || image.arch > kMaxArchitecture) {
+        return Bad(field + ".arch", image.arch, " is no architecture");
+      }
+      if (i > 0 && image.arch <= x_.images[i - 1]->arch) return Bad(field + ".arch", "not ascending");
+      TD_RETURN_IF_ERROR(CheckSegment(field + ".segment", image.segment, fb::SegmentKind::Ptx));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckKernel(const std::string& field, const fb::KernelT& kernel) const {
+    if (kernel.gpu == nullptr) return Bad(field + ".gpu", "a kernel for GPUs needs its launch");
+    const fb::GpuLaunchT& gpu = *kernel.gpu;
+    if (kernel.segment != x_.images[0]->segment) return Bad(field + ".segment", "not that of the first image");
+    if (gpu.block == 0 || gpu.block > kMaxBlock) return Bad(field + ".gpu.block", gpu.block, " threads");
+    if (gpu.items_per_block == 0) return Bad(field + ".gpu.items_per_block", "must be positive");
+    if (gpu.split == 0) return Bad(field + ".gpu.split", "must be positive");
+    if (gpu.shared_bytes > kMaxSharedBytes) return Bad(field + ".gpu.shared_bytes", gpu.shared_bytes, " is too much");
+    if (gpu.scratch_bytes > kMaxArenaBytes) return Bad(field + ".gpu.scratch_bytes", "too large");
+    if (!gpu.finish_symbol.empty()) {
+      if (gpu.finish_block == 0 || gpu.finish_block > kMaxBlock) {
+        return Bad(field + ".gpu.finish_block", gpu.finish_block, " threads");
+      }
+      if (gpu.finish_grid == 0 || gpu.finish_grid > kMaxGrid) {
+        return Bad(field + ".gpu.finish_grid", gpu.finish_grid, " blocks");
+      }
+    }
+    if (gpu.walk_segment == 0) return absl::OkStatus();
+    return CheckSegment(field + ".gpu.walk_segment", gpu.walk_segment - 1, fb::SegmentKind::ElfObject);
+  }
+
+  absl::Status CheckProgram(const std::string& field) {
+    if (program_->gpu == nullptr) return Bad(field + ".gpu", "a program for GPUs needs a schedule");
+    if (program_->gpu->workspace_bytes > kMaxArenaBytes) return Bad(field + ".gpu.workspace_bytes", "too large");
+    const std::vector<const fb::StepT*> steps = StepsInOrder(*program_);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      TD_RETURN_IF_ERROR(CheckStep(absl::StrCat(field, " step ", i), *steps[i]));
+    }
+    return CheckSchedule(field + ".gpu.segments", steps);
+  }
+
+  absl::Status CheckLaunch(const std::string& field, uint32_t kernel, uint64_t count) const {
+    const fb::KernelT& k = *x_.kernels[kernel];
+    const uint64_t items = k.domain == fb::Domain::Rows ? x_.shard_rows : k.domain == fb::Domain::Once ? 1 : count;
+    // Divided first: neither factor may overflow the product.
+    if (items / k.gpu->items_per_block >= kMaxGrid / k.gpu->split || GpuGrid(*k.gpu, items) > kMaxGrid) {
+      return Bad(field, "kernel ", k.name, " needs too many blocks for ", items, " items");
+    }
+    if (k.gpu->scratch_bytes > program_->gpu->workspace_bytes) {
+      return Bad(field, "kernel ", k.name, " needs more scratch memory than the program's workspace");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckStep(const std::string& field, const fb::StepT& step) const {
+    if (const auto* launch = step.body.AsKernelLaunch()) return CheckLaunch(field, launch->kernel, launch->count);
+    if (const auto* group = step.body.AsGroupedLaunch()) {
+      for (uint64_t count : group->counts) TD_RETURN_IF_ERROR(CheckLaunch(field, group->kernel, count));
+      return absl::OkStatus();
+    }
+    const auto* call = step.body.AsLibraryCall();
+    if (call == nullptr) return absl::OkStatus();
+    if (call->primitive == fb::Primitive::PackWeights || call->packed) {
+      return Bad(field, "packed weights are of programs for CPUs");
+    }
+    if (call->workspace_bytes > program_->gpu->workspace_bytes) {
+      return Bad(field, "a library call needs more memory than the program's workspace");
+    }
+    return call->plan == 0 ? absl::OkStatus()
+                           : CheckSegment(field + ".plan", call->plan - 1, fb::SegmentKind::CudnnPlan);
+  }
+
+  // For each stream the number of its segments that are done before this one begins.
+  using Clock = std::array<uint32_t, 2>;
+
+  absl::Status CheckSchedule(const std::string& field, const std::vector<const fb::StepT*>& steps) const {
+    struct Place {
+      uint32_t segment = 0;
+      uint32_t order = 0;  // among all steps as they are issued
+      bool seen = false;
+    };
+    const auto& segments = program_->gpu->segments;
+    std::vector<Place> places(steps.size());
+    std::vector<Clock> begins(segments.size()), ends(segments.size());
+    std::array<Clock, 2> last = {};  // what each stream has done, and knows to be done
+    uint32_t order = 0;
+    for (uint32_t i = 0; i < segments.size(); ++i) {
+      const fb::GpuSegmentT& segment = *segments[i];
+      const std::string at = absl::StrCat(field, "[", i, "]");
+      if (!Known(segment.stream)) return Bad(at + ".stream", "unknown");
+      const bool communicates = segment.stream == fb::Stream::Communication;
+      if (communicates && segment.captured) return Bad(at, "collectives are not captured");
+      Clock clock = last[static_cast<int>(segment.stream)];
+      for (uint32_t wait : segment.waits) {
+        if (wait >= i) return Bad(at + ".waits", "segment ", wait, " is not issued before");
+        if (segments[wait]->stream == segment.stream) {
+          return Bad(at + ".waits", "segment ", wait, " is of the same stream, which keeps its order anyway");
+        }
+        for (int s = 0; s < 2; ++s) clock[s] = std::max(clock[s], ends[wait][s]);
+      }
+      begins[i] = clock;
+      clock[static_cast<int>(segment.stream)] += 1;
+      ends[i] = last[static_cast<int>(segment.stream)] = clock;
+      for (uint32_t s : segment.steps) {
+        TD_RETURN_IF_ERROR(CheckIndex(at + ".steps", s, steps.size(), "step"));
+        if (places[s].seen) return Bad(at + ".steps", "step ", s, " is in a segment already");
+        if ((steps[s]->body.type == fb::StepBody::AllReduce) != communicates) {
+          return Bad(at + ".steps", "step ", s, communicates ? " is no collective" : " is a collective");
+        }
+        places[s] = {i, order++, true};
+      }
+    }
+    const std::vector<std::vector<uint32_t>> dependencies = StepDependencies(*program_);
+    for (uint32_t s = 0; s < steps.size(); ++s) {
+      if (!places[s].seen) return Bad(field, "step ", s, " is in no segment");
+      const Place& mine = places[s];
+      for (uint32_t before : dependencies[s]) {
+        // Steps that are not there at all are found when it is their turn.
+        const Place& other = places[before];
+        const auto stream = segments[other.segment]->stream;
+        const bool ordered =
+            segments[mine.segment]->stream == stream
+                ? other.order < mine.order
+                : begins[mine.segment][static_cast<int>(stream)] >= ends[other.segment][static_cast<int>(stream)];
+        if (other.seen && !ordered) {
+          return Bad(field, "step ", s, " (", steps[s]->name, ") does not wait for step ", before, " (",
+                     steps[before]->name, "), with which it shares memory");
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+absl::Status VerifyGpuParts(const fb::ExecutableT& index, const std::string& name) {
+  return GpuVerifier(index, name).Run();
+}
+
+}  // namespace tandem

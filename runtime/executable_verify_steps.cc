@@ -1,0 +1,252 @@
+#include <cstdint>
+#include <vector>
+
+#include "runtime/executable_verifier.h"
+
+namespace tandem {
+namespace {
+
+class StepVerifier : public ExecutableVerifier {
+ public:
+  StepVerifier(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& name)
+      : ExecutableVerifier(index, name, &program), gpu_(program.device_class == "gpu") {}
+
+  absl::Status Run(const std::string& field) {
+    for (size_t i = 0; i < program_->sections.size(); ++i) {
+      const fb::SectionT& section = *program_->sections[i];
+      std::string at = absl::StrCat(field, ".sections[", i, "]");
+      if (!Known(section.kind)) return Bad(at, "unknown kind");
+      for (size_t j = 0; j < section.steps.size(); ++j) {
+        TD_RETURN_IF_ERROR(CheckStep(absl::StrCat(at, ".steps[", j, "]"), *section.steps[j], section.kind));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // The kind of the slot that a lane buffer belongs to, as its first (or only) part; or an error.
+  absl::Status CheckSlotOf(const std::string& field, uint32_t buffer, bool has_kind, fb::ReduceKind kind) const {
+    for (const auto& slot : program_->lane_slots) {
+      uint64_t parts = slot->kind == fb::ReduceKind::Moments ? 3 : 1;
+      if (buffer < slot->buffer || buffer >= slot->buffer + parts) continue;
+      return has_kind && slot->kind != kind ? Bad(field, "reduced by another kind than its slot") : absl::OkStatus();
+    }
+    return Bad(field, "buffer ", buffer, " is not in lane_slots");
+  }
+
+  absl::Status CheckOperand(const std::string& field, uint32_t buffer, fb::SectionKind section, bool output) const {
+    TD_RETURN_IF_ERROR(CheckIndex(field, buffer, program_->buffers.size(), "buffer"));
+    const fb::BufferT& b = Buffer(buffer);
+    using fb::Space;
+    if (output) {
+      if (b.space == Space::Input || b.space == Space::Scalar || b.space == Space::Constant) {
+        return Bad(field, "writes to an input, a scalar or a constant");
+      }
+      if (section == fb::SectionKind::Map) {
+        // On a GPU a map section runs once per device.
+        if (b.space == Space::Variable || (b.space == Space::Step && !gpu_)) {
+          return Bad(field, "a map section cannot write to a variable or the step arena");
+        }
+        if (b.space == Space::Lane) return CheckSlotOf(field, buffer, false, {});
+      } else if (b.space == Space::Lane) {
+        return Bad(field, "a global section cannot write to lane slots");
+      }
+    } else if (section == fb::SectionKind::Map && b.space == Space::Lane) {
+      return Bad(field, "a map section cannot read lane slots");
+    }
+    if (section == fb::SectionKind::Global && (b.space == Space::Shard || b.space == Space::Input)) {
+      return Bad(field, "a global section has no shard and no batch");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckStep(const std::string& field, const fb::StepT& step, fb::SectionKind section) {
+    TD_RETURN_IF_ERROR(CheckLocation(field + ".location", step.location));
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      TD_RETURN_IF_ERROR(CheckOperand(absl::StrCat(field, ".inputs[", i, "]"), step.inputs[i], section, false));
+    }
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      TD_RETURN_IF_ERROR(CheckOperand(absl::StrCat(field, ".outputs[", i, "]"), step.outputs[i], section, true));
+    }
+    bool map = section == fb::SectionKind::Map;
+    switch (step.body.value == nullptr ? fb::StepBody::NONE : step.body.type) {
+      case fb::StepBody::KernelLaunch:
+        return CheckKernelLaunch(field, step, *step.body.AsKernelLaunch(), map);
+      case fb::StepBody::LibraryCall:
+        return CheckLibrary(field, step, *step.body.AsLibraryCall(), map);
+      case fb::StepBody::Copy:
+        return CheckCopy(field, step);
+      case fb::StepBody::GroupedLaunch:
+        return map ? Bad(field, "only a global section can have this")
+                   : CheckGrouped(field, *step.body.AsGroupedLaunch());
+      case fb::StepBody::LaneReduce:
+        return map ? Bad(field, "only a global section can have this") : CheckLaneReduce(field, step);
+      case fb::StepBody::AllReduce:
+        return map ? Bad(field, "only a global section can have this") : CheckAllReduce(field, step);
+      case fb::StepBody::ScatterAdd:
+        return map ? Bad(field, "only a global section can have this") : CheckScatterAdd(field, step);
+      case fb::StepBody::CheckFinite:
+        if (map) return Bad(field, "only a global section can have this");
+        return NoLane(field, step);
+      default:
+        return Bad(field, "unknown body");
+    }
+  }
+
+  absl::Status NoLane(const std::string& field, const fb::StepT& step) const {
+    for (uint32_t b : step.inputs) {
+      if (Buffer(b).space == fb::Space::Lane) return Bad(field, "only LaneReduce reads lane slots");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckKernelLaunch(const std::string& field, const fb::StepT& step, const fb::KernelLaunchT& launch,
+                                 bool map) {
+    TD_RETURN_IF_ERROR(CheckIndex(field + ".kernel", launch.kernel, x_.kernels.size(), "kernel"));
+    if (!map) TD_RETURN_IF_ERROR(NoLane(field, step));
+    fb::Domain domain = x_.kernels[launch.kernel]->domain;
+    if (domain == fb::Domain::Rows && !map) return Bad(field, "a kernel over rows needs a map section");
+    if (domain != fb::Domain::Elements) return absl::OkStatus();
+    for (uint32_t b : step.outputs) {
+      if (Buffer(b).row_bytes > 0 || launch.count > static_cast<uint64_t>(Elements(b))) {
+        return Bad(field, "output ", b, " has fewer than ", launch.count, " elements");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckGrouped(const std::string& field, const fb::GroupedLaunchT& g) {
+    TD_RETURN_IF_ERROR(CheckIndex(field + ".kernel", g.kernel, x_.kernels.size(), "kernel"));
+    if (x_.kernels[g.kernel]->domain != fb::Domain::Elements) return Bad(field, "needs a kernel over elements");
+    if (g.num_args == 0 || g.args.size() != uint64_t{g.num_args} * g.counts.size()) {
+      return Bad(field, g.args.size(), " arguments for ", g.counts.size(), " members with ", g.num_args, " each");
+    }
+    for (size_t i = 0; i < g.args.size(); ++i) {
+      std::string at = absl::StrCat(field, ".args[", i, "]");
+      TD_RETURN_IF_ERROR(CheckOperand(at, g.args[i], fb::SectionKind::Global, false));
+      if (Buffer(g.args[i]).space == fb::Space::Lane) return Bad(at, "only LaneReduce reads lane slots");
+      uint64_t elements = Elements(g.args[i]);
+      // An operand is as large as the member or one number for all of it.
+      if (elements != 1 && elements < g.counts[i / g.num_args])
+        return Bad(at, "fewer elements than the member's count");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckCopy(const std::string& field, const fb::StepT& step) {
+    if (step.inputs.size() != 1 || step.outputs.size() != 1) return Bad(field, "a copy has one input and one output");
+    const fb::BufferT &from = Buffer(step.inputs[0]), &to = Buffer(step.outputs[0]);
+    if (from.dtype != to.dtype || from.row_bytes != to.row_bytes ||
+        Elements(step.inputs[0]) != Elements(step.outputs[0])) {
+      return Bad(field, "input and output differ in size");
+    }
+    if (from.space == fb::Space::Lane || to.space == fb::Space::Lane) return Bad(field, "lane slots cannot be copied");
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckScatterAdd(const std::string& field, const fb::StepT& step) const {
+    if (step.inputs.size() != 2 || step.outputs.size() != 1) {
+      return Bad(field, "needs updates and indices and has one output");
+    }
+    TD_RETURN_IF_ERROR(NoLane(field, step));
+    const fb::BufferT &updates = Buffer(step.inputs[0]), &indices = Buffer(step.inputs[1]);
+    const fb::BufferT& out = Buffer(step.outputs[0]);
+    if (updates.dtype != out.dtype || (out.dtype != fb::DType::Float32 && out.dtype != fb::DType::Float64)) {
+      return Bad(field, "updates and output must be of one floating-point type");
+    }
+    if (indices.dtype != fb::DType::Int32 && indices.dtype != fb::DType::Int64) {
+      return Bad(field, "indices must be int32 or int64");
+    }
+    if (out.row_bytes > 0 || (updates.row_bytes > 0) != (indices.row_bytes > 0)) {
+      return Bad(field, "both inputs are batched or neither is, and the output is not");
+    }
+    const int64_t rows = out.shape.empty() ? 0 : out.shape[0], elements = Elements(step.outputs[0]);
+    if (rows <= 0 || elements <= 0) return Bad(field, "the output has no rows");
+    const int64_t width = elements / rows, given = Elements(step.inputs[0]);
+    if (given % width != 0 || given / width != Elements(step.inputs[1])) {
+      return Bad(field, "updates, indices and rows do not fit together");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckLaneReduce(const std::string& field, const fb::StepT& step) {
+    fb::ReduceKind kind = step.body.AsLaneReduce()->kind;
+    if (!Known(kind) || kind == fb::ReduceKind::Mean) return Bad(field, "bad kind");
+    TD_RETURN_IF_ERROR(CheckReduceOperands(field, step, kind));
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      if (Buffer(step.inputs[i]).space != fb::Space::Lane) return Bad(field, "input ", i, " is not in the lane slot");
+      if (Buffer(step.outputs[i]).space != fb::Space::Step)
+        return Bad(field, "output ", i, " is not in the step arena");
+      TD_RETURN_IF_ERROR(CheckSlotOf(field, step.inputs[i], true, kind));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckAllReduce(const std::string& field, const fb::StepT& step) {
+    const fb::AllReduceT& body = *step.body.AsAllReduce();
+    if (!Known(body.kind)) return Bad(field, "bad kind");
+    TD_RETURN_IF_ERROR(CheckIndex(field + ".collective", body.collective, x_.collectives.size(), "collective"));
+    if (step.inputs != step.outputs) return Bad(field, "an all-reduce works in place");
+    for (uint32_t b : step.inputs) {
+      if (Buffer(b).space != fb::Space::Step) return Bad(field, "buffer ", b, " is not in the step arena");
+    }
+    return CheckReduceOperands(field, step, body.kind);
+  }
+
+  absl::Status CheckReduceOperands(const std::string& field, const fb::StepT& step, fb::ReduceKind kind) {
+    if (step.inputs.size() != step.outputs.size()) return Bad(field, "as many inputs as outputs are needed");
+    if (kind == fb::ReduceKind::Moments && step.inputs.size() % 3 != 0) return Bad(field, "moments come in threes");
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      uint32_t in = step.inputs[i], out = step.outputs[i];
+      if (Buffer(in).dtype != Buffer(out).dtype || Elements(in) != Elements(out) || Buffer(in).row_bytes > 0) {
+        return Bad(field, "input and output ", i, " differ");
+      }
+      TD_RETURN_IF_ERROR(CheckReducible(field, in, kind));
+      if (kind == fb::ReduceKind::Moments && i % 3 == 0) {
+        TD_RETURN_IF_ERROR(CheckMoments(field, in, step.inputs[i + 1], step.inputs[i + 2]));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckLibrary(const std::string& field, const fb::StepT& step, const fb::LibraryCallT& call, bool map) {
+    absl::StatusOr<LibraryOperands> operands = CheckLibraryCall(call);
+    if (!operands.ok()) return Bad(field, operands.status().message());
+    if (!map) TD_RETURN_IF_ERROR(NoLane(field, step));
+    if (step.inputs.size() != operands->inputs.size() || step.outputs.size() != operands->outputs.size()) {
+      return Bad(field, "wrong number of inputs or outputs");
+    }
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      TD_RETURN_IF_ERROR(CheckLibraryOperand(absl::StrCat(field, ".inputs[", i, "]"), step.inputs[i],
+                                             operands->inputs[i], operands->input_types[i]));
+    }
+    return CheckLibraryOperand(field + ".outputs[0]", step.outputs[0], operands->outputs[0], operands->output_types[0]);
+  }
+
+  absl::Status CheckLibraryOperand(const std::string& field, uint32_t buffer, const std::vector<int64_t>& shape,
+                                   fb::DType type) const {
+    const fb::BufferT& b = Buffer(buffer);
+    if (shape.empty()) return b.row_bytes == 0 ? absl::OkStatus() : Bad(field, "packed weights cannot be batched");
+    if (b.dtype != type) return Bad(field, "the call needs ", Name(static_cast<DType>(type)));
+    int64_t elements = CheckedElements(shape);
+    if (b.row_bytes > 0) {
+      if (shape[0] != x_.shard_rows || elements != Elements(buffer) * x_.shard_rows) {
+        return Bad(field, "the call needs ", ShapeString(shape), ", not the rows of a shard");
+      }
+    } else if (elements != Elements(buffer)) {
+      return Bad(field, "the call needs ", ShapeString(shape));
+    }
+    return absl::OkStatus();
+  }
+
+  const bool gpu_;
+};
+
+}  // namespace
+
+absl::Status VerifySteps(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& name,
+                         const std::string& field) {
+  return StepVerifier(index, program, name).Run(field);
+}
+
+}  // namespace tandem
