@@ -2,6 +2,7 @@
 import os
 import shutil
 import subprocess
+import sys
 
 BINARY = os.path.abspath("samples/fashion_mnist")
 DATA = os.path.abspath("tests/data")
@@ -32,5 +33,5 @@ def initial_weights(name):
     model = "multi_gpu" if name.startswith("multi_gpu") else name.split("_")[0]
     path = os.path.join(os.environ["TEST_TMPDIR"], model + ".init.safetensors")
     if not os.path.exists(path):
-        subprocess.run(["/usr/bin/python3", os.path.join(DATA, "initial_weights.py"), model, path], check=True)
+        subprocess.run([sys.executable, os.path.join(DATA, "initial_weights.py"), model, path], check=True)
     return path
