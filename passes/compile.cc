@@ -47,6 +47,7 @@ void SetModuleOptions(mlir::ModuleOp module, absl::string_view mode, const Compi
   module->setAttr("td.shard_rows", b.getI64IntegerAttr(options.shard_rows));
   absl::string_view precision = Name(options.precision);
   module->setAttr("td.precision", b.getStringAttr(llvm::StringRef(precision.data(), precision.size())));
+  if (options.tf32) module->setAttr("td.tf32", b.getUnitAttr());
   if (options.memory_limit > 0) module->setAttr("td.memory_limit", b.getI64IntegerAttr(options.memory_limit));
   llvm::SmallVector<mlir::NamedAttribute> lists;
   const PrecisionLists& p = options.precision_lists;

@@ -77,6 +77,7 @@ mlir::DictionaryAttr LibraryConfigToAttr(mlir::MLIRContext* context, const fb::L
   flag("swap_y", call.swap_y);
   flag("packed", call.packed);
   flag("reduces_batch", call.reduces_batch);
+  flag("tf32", call.tf32);
   for (const auto& [e, name] : kEpilogues) {
     if (e == call.epilogue && e != fb::Epilogue::None)
       attrs.push_back(b.getNamedAttr("epilogue", b.getStringAttr(name)));
@@ -118,6 +119,7 @@ absl::StatusOr<fb::LibraryCallT> LibraryConfigFromAttr(llvm::StringRef primitive
   call.swap_y = config.contains("swap_y");
   call.packed = config.contains("packed");
   call.reduces_batch = config.contains("reduces_batch");
+  call.tf32 = config.contains("tf32");
   for (const auto& [e, name] : kEpilogues) {
     if (name == text("epilogue")) call.epilogue = e;
   }

@@ -102,6 +102,9 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     call.swap_kernel = spec.swap_kernel;
     call.swap_y = spec.swap_y;
     call.reduces_batch = spec.reduces_batch;
+    auto module = op->getParentOfType<mlir::ModuleOp>();
+    call.tf32 = IsGpuTarget(module) && module->hasAttr("td.tf32") && call.x_dtype == fb::DType::Float32 &&
+                call.kernel_dtype == fb::DType::Float32;
     return call;
   }
 

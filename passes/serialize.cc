@@ -16,8 +16,11 @@
 #include "llvm/ADT/StringMap.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/buffer_table.h"
+#include "passes/gpu_schedule.h"
 #include "passes/pass_util.h"
+#include "passes/serialize_gpu.h"
 #include "passes/serialize_steps.h"
+#include "passes/target.h"
 
 namespace tandem {
 namespace {
@@ -35,7 +38,11 @@ std::vector<int64_t> Ints(llvm::ArrayRef<int64_t> values) { return {values.begin
 class Serializer {
  public:
   Serializer(mlir::ModuleOp module, const SerializeOptions& options)
-      : module_(module), step_(StepFunction(module)), options_(options), steps_(module, &index_) {}
+      : module_(module),
+        step_(StepFunction(module)),
+        gpu_(IsGpuTarget(module)),
+        options_(options),
+        steps_(module, &index_) {}
 
   absl::StatusOr<std::string> Run(const std::vector<KernelCode>& kernels) {
     index_.version = 1;
@@ -45,14 +52,19 @@ class Serializer {
     index_.target = options_.target;
     index_.debug = std::make_unique<fb::DebugT>();
     auto program = std::make_unique<fb::ProgramT>();
-    program->device_class = "cpu";
+    program->device_class = gpu_ ? "gpu" : "cpu";
     WriteArenas(*program);
     WriteBuffers(*program);
     WriteSignature();
     WriteReplicas();
+    if (gpu_) WriteGpuImages(options_.images, index_, segments_);
     if (absl::Status s = WriteKernels(kernels); !s.ok()) return s;
     WriteConstants();
     if (absl::Status s = WriteSections(*program); !s.ok()) return s;
+    if (gpu_) {
+      if (absl::Status s = WriteLibraryPlans(options_.planner, *program, segments_); !s.ok()) return s;
+      program->gpu = std::make_unique<fb::GpuProgramT>(MakeGpuSchedule(*program, index_.kernels));
+    }
     WriteOutputs();
     WriteMemoryReport(*program);
     index_.programs.push_back(std::move(program));
@@ -162,7 +174,12 @@ class Serializer {
       auto kernel = std::make_unique<fb::KernelT>();
       kernel->name = k.name;
       kernel->symbol = k.symbol;
-      kernel->segment = static_cast<uint32_t>(segments_.size());
+      if (gpu_) {
+        WriteGpuLaunch(k, *kernel, index_, segments_);
+      } else {
+        kernel->segment = static_cast<uint32_t>(segments_.size());
+        segments_.push_back({fb::SegmentKind::ElfObject, k.name, k.elf_object});
+      }
       kernel->skeleton = skeleton;
       kernel->domain = skeleton == "flat" || skeleton == "split" ? fb::Domain::Elements
                        : skeleton == "once"                      ? fb::Domain::Once
@@ -174,7 +191,6 @@ class Serializer {
       }
       steps_.AddKernel(k.name, static_cast<uint32_t>(index_.kernels.size()));
       index_.kernels.push_back(std::move(kernel));
-      segments_.push_back({fb::SegmentKind::ElfObject, k.name, k.elf_object});
     }
     return absl::OkStatus();
   }
@@ -234,7 +250,7 @@ class Serializer {
       section->steps.push_back(*std::move(step));
     }
     program.sections.push_back(std::move(section));
-    WriteLaneReductions(map, program);
+    if (!gpu_) WriteLaneReductions(map, program);  // a GPU has no lanes to sum over
     return absl::OkStatus();
   }
 
@@ -297,6 +313,7 @@ class Serializer {
 
   mlir::ModuleOp module_;
   mlir::func::FuncOp step_;
+  const bool gpu_;
   const SerializeOptions& options_;
   fb::ExecutableT index_;
   std::vector<SegmentData> segments_;

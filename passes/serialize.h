@@ -2,7 +2,9 @@
 #ifndef TANDEM_PASSES_SERIALIZE_H_
 #define TANDEM_PASSES_SERIALIZE_H_
 
-#include <map>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,10 +17,25 @@ namespace tandem {
 
 // Machine code of a kernel.
 struct KernelCode {
-  std::string name;    // of its func.func
-  std::string symbol;  // of its entry
-  std::string elf_object;
+  std::string name;        // of its func.func
+  std::string symbol;      // of its entry
+  std::string elf_object;  // for GPUs: code that walks the kernel on a CPU, or nothing
+  fb::GpuLaunchT launch;   // for GPUs
 };
+
+struct GpuImage {
+  int arch = 0;     // 75, 90
+  std::string ptx;  // all kernels
+};
+
+// A library's plan for a call: made ahead of time, needs no GPU.
+struct LibraryPlan {
+  std::string bytes;
+  uint64_t workspace_bytes = 0;
+  std::string implementation;  // "cudnn eng62_k2=4"
+};
+// Nothing where the library needs no plan, or cannot make it here: then it is made when the executable is loaded.
+using LibraryPlanner = std::function<absl::StatusOr<std::optional<LibraryPlan>>(const fb::LibraryCallT&)>;
 
 struct SerializeOptions {
   std::string mode;                                     // "train", "eval", "predict"
@@ -26,9 +43,12 @@ struct SerializeOptions {
   std::string producer;                                 // compiler build
   std::string target;                                   // CPU features that the kernels need, separated by blanks
   std::vector<std::pair<std::string, std::string>> ir;  // phase name and IR text, in order
+  std::vector<GpuImage> images;                         // for GPUs, ascending
+  LibraryPlanner planner;                               // for GPUs; may be empty
 };
 
-// `module` is at the end of phase `memory`; `kernels` holds code for every kernel function in it.
+// `module` is at the end of phase `memory`; `kernels` holds code for every kernel function in it. A module for GPUs
+// (IsGpuTarget) gets the schedule of its streams here.
 absl::StatusOr<std::string> SerializeExecutable(mlir::ModuleOp module, const std::vector<KernelCode>& kernels,
                                                 const SerializeOptions& options);
 

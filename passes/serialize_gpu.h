@@ -1,0 +1,26 @@
+// What an executable for GPUs has besides.
+#ifndef TANDEM_PASSES_SERIALIZE_GPU_H_
+#define TANDEM_PASSES_SERIALIZE_GPU_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "passes/serialize.h"
+#include "runtime/executable.h"
+
+namespace tandem {
+
+// The PTX of all kernels, a segment for each architecture. Before any kernel is written.
+void WriteGpuImages(const std::vector<GpuImage>& images, fb::ExecutableT& index, std::vector<SegmentData>& segments);
+
+// The launch of a kernel, and the code that walks it, where there is some.
+void WriteGpuLaunch(const KernelCode& code, fb::KernelT& kernel, const fb::ExecutableT& index,
+                    std::vector<SegmentData>& segments);
+
+// Plans of the program's library calls: one segment for all calls of the same sizes. Errors are the planner's.
+absl::Status WriteLibraryPlans(const LibraryPlanner& planner, fb::ProgramT& program,
+                               std::vector<SegmentData>& segments);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_SERIALIZE_GPU_H_
