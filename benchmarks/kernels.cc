@@ -25,6 +25,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/compile.h"
+#include "passes/codegen/kernel_ir.h"
 
 ABSL_FLAG(int, rows, 32, "rows of a shard");
 ABSL_FLAG(std::string, kernel, "", "only the kernel of this name");
@@ -76,7 +77,10 @@ struct Buffers {
 absl::Status Time(mlir::func::FuncOp kernel, const CpuTarget& target) {
   TD_ASSIGN_OR_RETURN(CompiledKernel compiled, CompileKernel(kernel, target));
   if (compiled.domain != KernelDomain::kRows) return absl::OkStatus();
-  if (absl::GetFlag(FLAGS_ir)) std::cout << compiled.llvm_ir;
+  if (absl::GetFlag(FLAGS_ir)) {
+    TD_ASSIGN_OR_RETURN(const std::string ir, LlvmIrText(compiled.bitcode));
+    std::cout << ir;
+  }
   if (std::string path = absl::GetFlag(FLAGS_object); !path.empty()) {
     std::error_code error;
     llvm::raw_fd_ostream(path, error) << compiled.elf_object;

@@ -19,6 +19,7 @@
 #include "passes/analysis/machine_model.h"
 #include "passes/build_id.h"
 #include "passes/codegen/compile.h"
+#include "passes/codegen/kernel_ir.h"
 #include "passes/compile_times.h"
 #include "passes/pipeline.h"
 #include "passes/serialize.h"
@@ -131,16 +132,22 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
                       CompileKernels(module, target.cpu, options.threads, KernelCache(kernel_dir), BuildId()));
   times.Add(absl::StrCat("code of ", kernels.size(), " kernels on ", options.threads, " threads"), SecondsSince(start));
   start = Clock::now();
-  CompileTimes kernel_times;
-  for (const CompiledKernel& k : kernels)
-    kernel_times.Add(absl::StrCat(k.name, k.cached ? " (cached)" : ""), k.seconds);
+  CompileTimes kernel_times, stage_times;
+  for (const CompiledKernel& k : kernels) {
+    kernel_times.Add(absl::StrCat(k.name, k.cached ? " (cached)" : ""), k.seconds.total());
+    stage_times.Add("loops from td ops", k.seconds.emit);
+    stage_times.Add("lowering to the LLVM dialect", k.seconds.lower);
+    stage_times.Add("translation to LLVM IR", k.seconds.translate);
+    stage_times.Add("LLVM's optimiser", k.seconds.optimize);
+    stage_times.Add("LLVM's code generator", k.seconds.assemble);
+  }
   std::vector<KernelCode> code;
-  std::string llvm_ir;
+  std::string kernel_ir;
   for (CompiledKernel& k : kernels) {
-    absl::StrAppend(&llvm_ir, "; ", k.name, "\n", k.llvm_ir, "\n");
+    AppendKernelIr(k.name, k.bitcode, &kernel_ir);
     code.push_back({k.name, k.symbol, std::move(k.elf_object)});
   }
-  serialize.ir.push_back({"codegen", std::move(llvm_ir)});
+  serialize.ir.push_back({"codegen", std::move(kernel_ir)});
   serialize.mode = std::string(mode);
   serialize.key = key;
   serialize.producer = absl::StrCat("tandem ", BuildId());
@@ -148,7 +155,10 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   TD_ASSIGN_OR_RETURN(std::string bytes, SerializeExecutable(module, code, serialize));
   times.Add("executable", SecondsSince(start));
   if (options.print_times) {
-    std::cerr << "Compiling for mode " << mode << ":\n" << times.Text() << "Kernels:\n" << kernel_times.Text();
+    std::cerr << "Compiling for mode " << mode << ":\n"
+              << times.Text() << "Kernels:\n"
+              << kernel_times.Text() << "Stages of kernels:\n"
+              << stage_times.Text();
   }
   return bytes;
 }

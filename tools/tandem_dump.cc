@@ -17,6 +17,7 @@
 #include "tools/dump/explain_fusion.h"
 #include "tools/dump/find_executable.h"
 #include "tools/dump/html_dump.h"
+#include "tools/dump/ir_text.h"
 #include "tools/dump/json_dump.h"
 #include "tools/dump/text_dump.h"
 
@@ -51,7 +52,8 @@ absl::Status PrintPhase(const Executable& executable, const std::string& phase) 
     if (s.kind != fb::SegmentKind::IrText || s.name == kFusionDecisions) continue;
     phases.push_back(s.name);
     if (s.name != phase) continue;
-    std::cout << executable.segment(static_cast<int>(i)) << "\n";
+    TD_ASSIGN_OR_RETURN(const std::string text, IrText(executable, static_cast<int>(i)));
+    std::cout << text << "\n";
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(

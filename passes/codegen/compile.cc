@@ -1,10 +1,10 @@
 #include "passes/codegen/compile.h"
 
-#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
@@ -21,9 +21,18 @@
 namespace tandem {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+// CPU time of the calling thread: what others do on the machine does not count.
+class Stopwatch {
+ public:
+  // Seconds since the last lap.
+  double Lap() {
+    double now = ThreadCpuSeconds();
+    return now - std::exchange(last_, now);
+  }
 
-double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+ private:
+  double last_ = ThreadCpuSeconds();
+};
 
 // A kernel on its way; as LLVM IR it has a context of its own, so that any thread may go on with it.
 struct Job {
@@ -90,34 +99,37 @@ bool TakeFromCache(const KernelCache& cache, Job& job) {
   std::optional<CachedKernel> found = cache.Find(job.key);
   if (!found) return false;
   job.kernel.elf_object = std::move(found->elf_object);
-  job.kernel.llvm_ir = std::move(found->llvm_ir);
+  job.kernel.bitcode = std::move(found->bitcode);
   job.kernel.cached = true;
   return true;
 }
 
 absl::Status Prepare(const CpuTarget& target, Job& job) {
-  auto start = Clock::now();
+  Stopwatch watch;
   TD_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> emitted,
                       EmitKernel(job.function, job.kernel.symbol, target.has_fma, target.vector_bits));
+  job.kernel.seconds.emit = watch.Lap();
   TD_RETURN_IF_ERROR(LowerToLlvmDialect(*emitted, AllScalars(job.function), target.native_bfloat16));
+  job.kernel.seconds.lower = watch.Lap();
   job.context = std::make_unique<llvm::LLVMContext>();
   TD_ASSIGN_OR_RETURN(job.module, TranslateToLlvmIr(*emitted, *job.context));
-  job.kernel.seconds = SecondsSince(start);
+  job.kernel.seconds.translate = watch.Lap();
   return absl::OkStatus();
 }
 
-void Finish(const CpuTarget& target, const KernelCache& cache, Job& job) {
-  auto start = Clock::now();
-  absl::StatusOr<OptimizedObject> object = OptimizeAndAssemble(*job.module, target);
+void Finish(ObjectCompiler& compiler, const KernelCache& cache, Job& job) {
+  Stopwatch watch;
+  absl::StatusOr<OptimizedObject> object = compiler.Compile(*job.module);
   if (object.ok()) {
+    job.kernel.seconds.assemble = object->assemble_seconds;
+    job.kernel.seconds.optimize = watch.Lap() - object->assemble_seconds;
     job.kernel.elf_object = std::move(object->elf);
-    job.kernel.llvm_ir = std::move(object->llvm_ir);
-    cache.Store(job.key, {job.kernel.elf_object, job.kernel.llvm_ir});
+    job.kernel.bitcode = std::move(object->bitcode);
+    cache.Store(job.key, {job.kernel.elf_object, job.kernel.bitcode});
   }
   job.status = object.status();
   job.module.reset();  // before its context
   job.context.reset();
-  job.kernel.seconds += SecondsSince(start);
 }
 
 absl::Status Annotated(const absl::Status& status, const std::string& symbol) {
@@ -149,7 +161,11 @@ absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module
   // and this one too in the end.
   ReadyJobs ready;
   auto finish = [&] {
-    while (Job* job = ready.Take()) Finish(target, cache, *job);
+    absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler = ObjectCompiler::Create(target);
+    while (Job* job = ready.Take()) {
+      job->status = compiler.status();
+      if (compiler.ok()) Finish(**compiler, cache, *job);
+    }
   };
   std::vector<std::thread> helpers;
   for (int i = 1; i < threads && i < static_cast<int>(missing.size()); ++i) helpers.emplace_back(finish);
@@ -173,7 +189,8 @@ absl::StatusOr<CompiledKernel> CompileKernel(mlir::func::FuncOp kernel, const Cp
   RegisterLlvmTranslation(*kernel.getContext());
   Job job = MakeJob(kernel, target, "");
   TD_RETURN_IF_ERROR(Annotated(Prepare(target, job), job.kernel.name));
-  Finish(target, KernelCache(""), job);
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler, ObjectCompiler::Create(target));
+  Finish(*compiler, KernelCache(""), job);
   TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.name));
   return std::move(job.kernel);
 }

@@ -16,13 +16,23 @@ namespace tandem {
 // What [begin, end) counts; see docs/internals.md.
 enum class KernelDomain { kRows, kElements, kOnce };
 
+// CPU time of one thread in seconds, by what they were spent on.
+struct KernelSeconds {
+  double emit = 0;       // loops from td ops
+  double lower = 0;      // to the LLVM dialect
+  double translate = 0;  // to LLVM IR
+  double optimize = 0;   // LLVM's passes
+  double assemble = 0;   // to an ELF object
+  double total() const { return emit + lower + translate + optimize + assemble; }
+};
+
 struct CompiledKernel {
   std::string name;        // of the func.func
   std::string symbol;      // of the entry function: "td_" and the kernel's fingerprint
   std::string elf_object;  // relocatable
-  std::string llvm_ir;     // after optimisation, for dumps
+  std::string bitcode;     // after optimisation, for dumps (kernel_ir.h)
   KernelDomain domain = KernelDomain::kRows;
-  double seconds = 0;  // of compile time on one thread
+  KernelSeconds seconds;
   bool cached = false;
 };
 

@@ -13,8 +13,8 @@
 namespace tandem {
 namespace {
 
-// A file is: magic, checksum of all that follows (4 bytes), length of the object (8 bytes), object, LLVM IR.
-constexpr absl::string_view kMagic = "TDK1";
+// A file is: magic, checksum of all that follows (4 bytes), length of the object (8 bytes), object, bitcode.
+constexpr absl::string_view kMagic = "TDK2";
 constexpr size_t kHeader = 16;
 
 // In this machine's byte order: the object is for this machine as well.
@@ -31,7 +31,7 @@ T NumberAt(absl::string_view bytes, size_t offset) {
 }
 
 std::string Encode(const CachedKernel& kernel) {
-  std::string body = absl::StrCat(Number(uint64_t{kernel.elf_object.size()}), kernel.elf_object, kernel.llvm_ir);
+  std::string body = absl::StrCat(Number(uint64_t{kernel.elf_object.size()}), kernel.elf_object, kernel.bitcode);
   return absl::StrCat(kMagic, Number(Crc32c(body)), body);
 }
 

@@ -11,7 +11,7 @@ namespace tandem {
 
 struct CachedKernel {
   std::string elf_object;
-  std::string llvm_ir;
+  std::string bitcode;
 };
 
 // Thread-safe, also across processes: files are written to a temporary name and renamed.

@@ -52,7 +52,7 @@ TEST_F(KernelCacheTest, AnEqualKernelOfAnyNameIsFound) {
   EXPECT_EQ(second.name, "kernel_7");
   EXPECT_EQ(second.symbol, first.symbol);
   EXPECT_EQ(second.elf_object, first.elf_object);
-  EXPECT_EQ(second.llvm_ir, first.llvm_ir);
+  EXPECT_EQ(second.bitcode, first.bitcode);
 }
 
 TEST_F(KernelCacheTest, AnotherOpTargetOrBuildIsNot) {

@@ -12,6 +12,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/codegen/kernel_ir.h"
 #include "passes/codegen/lower_to_llvm.h"
 
 namespace tandem {
@@ -140,6 +141,7 @@ absl::Status TestKernel::Load(mlir::func::FuncOp function, const std::string& ta
   TD_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetByName(bf16 ? "host" : target_name));
   if (bf16) UseBFloat16(&target);
   TD_ASSIGN_OR_RETURN(compiled_, CompileKernel(function_, target));
+  TD_ASSIGN_OR_RETURN(llvm_ir_, LlvmIrText(compiled_.bitcode));
   if (target_name != "host" && !bf16) return absl::OkStatus();
 
   llvm::InitializeNativeTarget();

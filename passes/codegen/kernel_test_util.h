@@ -44,7 +44,7 @@ class TestKernel {
   // The kernel's code; null for a target other than the host.
   Entry entry() const { return entry_; }
   const std::string& elf_object() const { return compiled_.elf_object; }
-  const std::string& llvm_ir() const { return compiled_.llvm_ir; }
+  const std::string& llvm_ir() const { return llvm_ir_; }
   mlir::func::FuncOp function() const { return function_; }
   int64_t row_offset = 0;
 
@@ -55,6 +55,7 @@ class TestKernel {
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::func::FuncOp function_;
   CompiledKernel compiled_;
+  std::string llvm_ir_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   Entry entry_ = nullptr;
 };

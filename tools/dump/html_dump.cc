@@ -7,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "tools/dump/ir_graph.h"
+#include "tools/dump/ir_text.h"
 #include "tools/dump/live_ranges.h"
 #include "tools/dump/page_files.h"
 
@@ -34,11 +35,12 @@ std::string Readable(absl::string_view text) {
 
 Json PhasesJson(const Executable& executable) {
   Json phases = Json::array();
-  std::vector<std::pair<std::string, absl::string_view>> texts;
+  std::vector<std::pair<std::string, std::string>> texts;
   for (size_t i = 0; i < executable.index().segments.size(); ++i) {
     const fb::SegmentT& s = *executable.index().segments[i];
     if (s.kind != fb::SegmentKind::IrText) continue;
-    const absl::string_view text = executable.segment(static_cast<int>(i));
+    const absl::StatusOr<std::string> ir = IrText(executable, static_cast<int>(i));
+    const std::string text = ir.ok() ? *ir : std::string(ir.status().message());
     Json phase = {{"name", s.name}};
     const auto same = std::find_if(texts.begin(), texts.end(), [&](const auto& t) { return t.second == text; });
     if (same != texts.end()) {

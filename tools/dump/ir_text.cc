@@ -1,0 +1,17 @@
+#include "tools/dump/ir_text.h"
+
+#include "absl/strings/str_cat.h"
+#include "passes/codegen/kernel_ir.h"
+
+namespace tandem {
+
+absl::StatusOr<std::string> IrText(const Executable& executable, int segment) {
+  const fb::SegmentT& s = *executable.index().segments[segment];
+  if (s.name != "codegen") return std::string(executable.segment(segment));
+  absl::StatusOr<std::string> text = KernelIrText(executable.segment(segment));
+  if (text.ok()) return text;
+  return absl::Status(text.status().code(),
+                      absl::StrCat(executable.name(), ", offset ", s.offset, ": ", text.status().message()));
+}
+
+}  // namespace tandem
