@@ -1,7 +1,8 @@
 // Collectives between the devices of one process.
 //
 // All calls come from the one thread that drives the devices; each only enqueues work on the replicas' streams. Buffers
-// and streams are listed by replica. A collective of several tensors is one group: NCCL starts it as a whole.
+// and streams are listed by replica. A collective of several tensors is one group: NCCL starts it as a whole. The
+// current context may be another one after a call.
 #ifndef TANDEM_RUNTIME_CUDA_COMMUNICATOR_H_
 #define TANDEM_RUNTIME_CUDA_COMMUNICATOR_H_
 
@@ -45,10 +46,11 @@ class Communicator {
 
   // In place: every buffer becomes the combination of all replicas'. `present[r]`: whether replica r had rows; the
   // others take no part but get the result (as TreeReduce does). At least one must be present. Sum and Max: float32,
-  // float64, int32, int64. Mean, the sum divided by the number of replicas present: float32, float64. Max keeps NaN.
+  // float64, int32, int64. Mean, the sum divided by the number of replicas present: float32, float64. Max keeps NaN in
+  // the in-process communicator; NCCL makes no promise.
   // Errors: InvalidArgument for other kinds and types; those of the libraries.
   virtual absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
-                                 absl::Span<const bool> present, absl::Span<const CUstream> streams) = 0;
+                                 const std::vector<bool>& present, absl::Span<const CUstream> streams) = 0;
   // The bytes of replica `root`'s buffers to all others.
   virtual absl::Status Broadcast(int root, absl::Span<const CollectiveTensor> tensors,
                                  absl::Span<const CUstream> streams) = 0;
@@ -56,6 +58,7 @@ class Communicator {
   virtual absl::Status AllGather(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
                                  absl::Span<const CUstream> streams) = 0;
   // inputs hold replicas() * elements; outputs[r] = the sum over replicas of part r. `elements` is the output's.
+  // What the inputs hold is lost.
   virtual absl::Status ReduceScatter(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
                                      absl::Span<const CUstream> streams) = 0;
 

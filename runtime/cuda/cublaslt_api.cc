@@ -1,5 +1,6 @@
 #include "runtime/cuda/cublaslt_api.h"
 
+#include <atomic>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,8 @@
 
 namespace tandem {
 namespace {
+
+std::atomic<const CublasLtApi*> g_override{nullptr};
 
 constexpr size_t kOldestMajor = 12, kNewestMajor = 13;
 
@@ -39,9 +42,13 @@ absl::StatusOr<const CublasLtApi*> Bind(const std::string& path) {
 
 absl::StatusOr<const CublasLtApi*> LoadCublasLt(const std::string& path) {
   if (!path.empty()) return Bind(path);
+  if (const CublasLtApi* api = g_override.load()) return api;
   static const auto* loaded = new absl::StatusOr<const CublasLtApi*>(Bind(""));
   return *loaded;
 }
+
+ScopedCublasLt::ScopedCublasLt(const CublasLtApi* api) { g_override.store(api); }
+ScopedCublasLt::~ScopedCublasLt() { g_override.store(nullptr); }
 
 absl::Status CublasLtStatus(const CublasLtApi& api, cublasStatus_t status, const std::string& what) {
   if (status == cublaslt::kSuccess) return absl::OkStatus();

@@ -98,6 +98,15 @@ struct CublasLtApi {
 // Errors: FailedPrecondition, one sentence: the library is missing, too old or of an unknown major version.
 absl::StatusOr<const CublasLtApi*> LoadCublasLt(const std::string& path = "");
 
+// Takes the place of LoadCublasLt's result until it is destroyed. For tests; one at a time, not while others load.
+class ScopedCublasLt {
+ public:
+  explicit ScopedCublasLt(const CublasLtApi* api);
+  ~ScopedCublasLt();
+  ScopedCublasLt(const ScopedCublasLt&) = delete;
+  ScopedCublasLt& operator=(const ScopedCublasLt&) = delete;
+};
+
 // OK for success, else ResourceExhausted (allocation) or Internal: "cuBLASLt cannot <what>: CUBLAS_STATUS_...".
 absl::Status CublasLtStatus(const CublasLtApi& api, cublasStatus_t status, const std::string& what);
 

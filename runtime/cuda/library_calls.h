@@ -48,8 +48,10 @@ class LibraryCallRunner {
     // Choices read from here come before anything else; with `autotune`, new ones are added. May be null. Must outlive
     // the runner.
     PlanChoices* choices = nullptr;
+    std::string device_name;  // "NVIDIA H200": a choice holds for one kind of device
   };
-  // For the device whose context is current, now and in all later calls. `driver` must outlive the runner.
+  // For the device whose context is current, now and in all later calls. `driver` must outlive the runner, and the
+  // runner its prepared calls.
   static absl::StatusOr<std::unique_ptr<LibraryCallRunner>> Create(const DriverApi* driver, Options options);
 
   virtual ~LibraryCallRunner() = default;

@@ -1,5 +1,6 @@
 #include "runtime/cuda/nccl_api.h"
 
+#include <atomic>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,8 @@
 
 namespace tandem {
 namespace {
+
+std::atomic<const NcclApi*> g_override{nullptr};
 
 // 2.18.0: the first with CUDA 12 and an asynchronous error of every communicator.
 constexpr int kOldest = 21800, kPastNewest = 30000;
@@ -42,9 +45,13 @@ absl::StatusOr<const NcclApi*> Bind(const std::string& path) {
 
 absl::StatusOr<const NcclApi*> LoadNccl(const std::string& path) {
   if (!path.empty()) return Bind(path);
+  if (const NcclApi* api = g_override.load()) return api;
   static const auto* loaded = new absl::StatusOr<const NcclApi*>(Bind(""));
   return *loaded;
 }
+
+ScopedNccl::ScopedNccl(const NcclApi* api) { g_override.store(api); }
+ScopedNccl::~ScopedNccl() { g_override.store(nullptr); }
 
 absl::Status NcclStatus(const NcclApi& api, ncclResult_t result, const std::string& what) {
   if (result == nccl::kSuccess) return absl::OkStatus();

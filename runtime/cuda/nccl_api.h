@@ -59,6 +59,15 @@ struct NcclApi {
 // Errors: FailedPrecondition, one sentence: the library is missing, too old or of another major version.
 absl::StatusOr<const NcclApi*> LoadNccl(const std::string& path = "");
 
+// Takes the place of LoadNccl's result until it is destroyed. For tests; one at a time, not while others load.
+class ScopedNccl {
+ public:
+  explicit ScopedNccl(const NcclApi* api);
+  ~ScopedNccl();
+  ScopedNccl(const ScopedNccl&) = delete;
+  ScopedNccl& operator=(const ScopedNccl&) = delete;
+};
+
 // OK for success, else "NCCL cannot <what>: ...": Unavailable for what a lost peer or device causes, Internal
 // otherwise.
 absl::Status NcclStatus(const NcclApi& api, ncclResult_t result, const std::string& what);

@@ -67,6 +67,35 @@ CUresult FakeDriver::Enqueue(CUstream stream, const std::string& name, std::vect
   return state_->Add(*s, {name, std::move(accesses), std::move(run)});
 }
 
+CUresult FakeDriver::EnqueueTogether(const std::vector<CUstream>& streams, const std::string& name,
+                                     std::vector<DeviceAccess> accesses, std::function<void()> run) {
+  FakeDriverState::Entry entry(name.c_str(), streams[0]);
+  TakeDeclaredAccesses();
+  if (entry.result() != kCudaSuccess) return entry.result();
+  std::vector<FakeStream*> all;
+  FakeClock clock;
+  bool hung = false;
+  for (CUstream handle : streams) {
+    FakeStream* s = state_->Find(state_->streams, handle, name.c_str());
+    if (s == nullptr) return kCudaInvalidHandle;
+    if (s->capturing) {
+      state_->Violation(name + ": one of its streams is being captured");
+      s->capture_invalid = true;
+      return kCudaCaptureUnsupported;
+    }
+    JoinClock(clock, s->clock);
+    hung |= s->hung || s->context->hangs;
+    all.push_back(s);
+  }
+  JoinClock(all[0]->clock, clock);
+  const CUresult result = state_->Queue(*all[0], {name, std::move(accesses), std::move(run)});
+  for (FakeStream* s : all) {
+    JoinClock(s->clock, all[0]->clock);
+    s->hung |= hung;
+  }
+  return result;
+}
+
 void FakeDriver::FailCall(const std::string& name, CUresult result, int n) {
   std::lock_guard<std::mutex> lock(state_->mutex);
   state_->call_failures.push_back({name, result, n});

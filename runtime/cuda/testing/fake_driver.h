@@ -67,6 +67,11 @@ class FakeDriver {
   CUresult Enqueue(CUstream stream, const std::string& name, std::vector<DeviceAccess> accesses,
                    std::function<void()> run);
 
+  // The same for work of several streams, of any contexts, that begins when all of them have come to it and ends for
+  // all at once: a collective. Not during capture.
+  CUresult EnqueueTogether(const std::vector<CUstream>& streams, const std::string& name,
+                           std::vector<DeviceAccess> accesses, std::function<void()> run);
+
   // The n-th call of `name` from now on (1: the next) returns `result` and does nothing else.
   void FailCall(const std::string& name, CUresult result, int n = 1);
   // The next work whose name or kernel symbol is `name` breaks its context when it runs: the call that waits for it and

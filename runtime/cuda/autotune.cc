@@ -1,0 +1,107 @@
+#include "runtime/cuda/autotune.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+constexpr int kRounds = 3, kCallsPerRound = 4;
+
+// A stream, two events and memory, released together.
+class Bench {
+ public:
+  explicit Bench(const DriverApi& driver) : driver_(driver) {}
+  ~Bench() {
+    if (stream_ != nullptr) driver_.cuStreamSynchronize(stream_);
+    for (CUdeviceptr p : memory_) driver_.cuMemFree_v2(p);
+    if (begin_ != nullptr) driver_.cuEventDestroy_v2(begin_);
+    if (end_ != nullptr) driver_.cuEventDestroy_v2(end_);
+    if (stream_ != nullptr) driver_.cuStreamDestroy_v2(stream_);
+  }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  absl::Status Init() {
+    TD_CU(driver_, cuStreamCreate(&stream_, kCudaStreamNonBlocking));
+    TD_CU(driver_, cuEventCreate(&begin_, kCudaEventDefault));
+    TD_CU(driver_, cuEventCreate(&end_, kCudaEventDefault));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<CUdeviceptr> Allocate(uint64_t bytes) {
+    CUdeviceptr address = 0;
+    TD_CU(driver_, cuMemAlloc_v2(&address, std::max<uint64_t>(bytes, 1)));
+    memory_.push_back(address);
+    TD_CU(driver_, cuMemsetD8Async(address, 0, std::max<uint64_t>(bytes, 1), stream_));
+    return address;
+  }
+
+  // Milliseconds of kCallsPerRound calls, the least of some rounds; the first calls are not timed.
+  absl::StatusOr<float> Time(TunableCall& call, absl::Span<const CUdeviceptr> inputs,
+                             absl::Span<const CUdeviceptr> outputs, CUdeviceptr workspace) {
+    TD_RETURN_IF_ERROR(call.Enqueue(inputs, outputs, workspace, stream_));
+    float best = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      TD_CU(driver_, cuEventRecord(begin_, stream_));
+      for (int i = 0; i < kCallsPerRound; ++i) {
+        TD_RETURN_IF_ERROR(call.Enqueue(inputs, outputs, workspace, stream_));
+      }
+      TD_CU(driver_, cuEventRecord(end_, stream_));
+      TD_CU(driver_, cuEventSynchronize(end_));
+      float milliseconds = 0;
+      TD_CU(driver_, cuEventElapsedTime(&milliseconds, begin_, end_));
+      best = round == 0 ? milliseconds : std::min(best, milliseconds);
+    }
+    return best;
+  }
+
+ private:
+  const DriverApi& driver_;
+  CUstream stream_ = nullptr;
+  CUevent begin_ = nullptr, end_ = nullptr;
+  std::vector<CUdeviceptr> memory_;
+};
+
+}  // namespace
+
+absl::StatusOr<int> SelectFastest(const DriverApi& driver, TunableCall& call, const std::vector<uint64_t>& input_bytes,
+                                  const std::vector<uint64_t>& output_bytes) {
+  if (call.candidates() == 1) return 0;
+  Bench bench(driver);
+  TD_RETURN_IF_ERROR(bench.Init());
+  std::vector<CUdeviceptr> inputs(input_bytes.size()), outputs(output_bytes.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TD_ASSIGN_OR_RETURN(inputs[i], bench.Allocate(input_bytes[i]));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    TD_ASSIGN_OR_RETURN(outputs[i], bench.Allocate(output_bytes[i]));
+  }
+  uint64_t workspace_bytes = 0;
+  for (int c = 0; c < call.candidates(); ++c) {
+    call.Select(c);
+    workspace_bytes = std::max(workspace_bytes, call.workspace_bytes());
+  }
+  TD_ASSIGN_OR_RETURN(const CUdeviceptr workspace, bench.Allocate(workspace_bytes));
+  int best = -1;
+  float best_time = 0;
+  absl::Status first_error;
+  for (int c = 0; c < call.candidates(); ++c) {
+    call.Select(c);
+    absl::StatusOr<float> time = bench.Time(call, inputs, outputs, workspace);
+    if (!time.ok()) {
+      if (first_error.ok()) first_error = time.status();
+      continue;
+    }
+    if (best < 0 || *time < best_time) {
+      best = c;
+      best_time = *time;
+    }
+  }
+  if (best < 0) return first_error;
+  call.Select(best);
+  return best;
+}
+
+}  // namespace tandem

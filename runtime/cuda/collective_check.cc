@@ -1,0 +1,55 @@
+#include "runtime/cuda/collective_check.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+bool Reducible(fb::ReduceKind kind, fb::DType type) {
+  const bool is_float = type == fb::DType::Float32 || type == fb::DType::Float64;
+  switch (kind) {
+    case fb::ReduceKind::Sum:
+    case fb::ReduceKind::Max:
+      return is_float || type == fb::DType::Int32 || type == fb::DType::Int64;
+    case fb::ReduceKind::Mean:
+      return is_float;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+absl::Status CheckLists(int replicas, absl::Span<const CollectiveTensor> tensors, size_t streams) {
+  if (streams != static_cast<size_t>(replicas)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a collective of ", replicas, " replicas got ", streams, " streams"));
+  }
+  for (const CollectiveTensor& t : tensors) {
+    if (t.buffers.size() != static_cast<size_t>(replicas)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a collective of ", replicas, " replicas got a tensor with ", t.buffers.size(), " buffers"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAllReduce(int replicas, fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+                            const std::vector<bool>& present, size_t streams) {
+  TD_RETURN_IF_ERROR(CheckLists(replicas, tensors, streams));
+  if (present.size() != static_cast<size_t>(replicas) || std::count(present.begin(), present.end(), true) == 0) {
+    return absl::InvalidArgumentError("an all-reduce needs a replica that has rows");
+  }
+  for (const CollectiveTensor& t : tensors) {
+    if (!Reducible(kind, t.dtype)) {
+      return absl::InvalidArgumentError(absl::StrCat("an all-reduce cannot compute the ", fb::EnumNameReduceKind(kind),
+                                                     " of ", fb::EnumNameDType(t.dtype), " on GPUs"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tandem

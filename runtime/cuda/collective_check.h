@@ -1,0 +1,19 @@
+// What communicators check of their callers' lists.
+#ifndef TANDEM_RUNTIME_CUDA_COLLECTIVE_CHECK_H_
+#define TANDEM_RUNTIME_CUDA_COLLECTIVE_CHECK_H_
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "runtime/cuda/communicator.h"
+
+namespace tandem {
+
+// Errors: InvalidArgument for a list of another length than `replicas`.
+absl::Status CheckLists(int replicas, absl::Span<const CollectiveTensor> tensors, size_t streams);
+// Also for a kind or type that AllReduce does not take, and when no replica is present.
+absl::Status CheckAllReduce(int replicas, fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+                            const std::vector<bool>& present, size_t streams);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_COLLECTIVE_CHECK_H_

@@ -1,0 +1,59 @@
+#include "runtime/cuda/communicator.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+
+absl::Status Communicator::Wait(absl::Span<const CUstream> streams, double deadline_seconds, const std::string& what) {
+  const absl::Time deadline = absl::Now() + absl::Seconds(deadline_seconds);
+  // Short at first, because a step's collectives take microseconds; then long enough to leave the core to others.
+  absl::Duration pause = absl::Microseconds(5);
+  while (true) {
+    std::vector<std::string> late;
+    absl::Status failed;
+    for (size_t r = 0; r < streams.size(); ++r) {
+      const CUresult result = driver_->cuStreamQuery(streams[r]);
+      if (result == kCudaNotReady) {
+        late.push_back(absl::StrCat("replica ", r, " (gpu:", devices_[r].ordinal, ")"));
+      } else if (result != kCudaSuccess && failed.ok()) {
+        failed = CudaStatus(*driver_, result, what);
+      }
+    }
+    if (failed.ok()) failed = Poll();
+    if (!failed.ok()) {
+      AbortAll();
+      return failed;
+    }
+    if (late.empty()) return absl::OkStatus();
+    if (absl::Now() >= deadline) {
+      AbortAll();
+      return WithExitCode(absl::DeadlineExceededError(absl::StrCat(
+                              what, " did not end within ", deadline_seconds, " seconds: ", absl::StrJoin(late, ", "),
+                              late.size() == 1 ? " has" : " have", " not finished")),
+                          kExitTemporary);
+    }
+    absl::SleepFor(pause);
+    pause = std::min(pause * 2, absl::Milliseconds(1));
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Communicator>> MakeCommunicator(const DriverApi* driver,
+                                                               std::vector<CommunicatorDevice> devices) {
+  std::set<int> ordinals;
+  for (const CommunicatorDevice& d : devices) ordinals.insert(d.ordinal);
+  if (ordinals.size() == 1) return MakeLocalCommunicator(driver, std::move(devices));
+  if (ordinals.size() == devices.size()) return MakeNcclCommunicator(driver, std::move(devices));
+  return absl::InvalidArgumentError(
+      absl::StrCat(devices.size(), " replicas on ", ordinals.size(),
+                   " GPUs: give every replica a GPU of its own, or all of them the same one"));
+}
+
+}  // namespace tandem

@@ -1,0 +1,304 @@
+// Communicators on the fake driver: values against the CPU's reduction tree, order of calls, races, and each way to
+// fail.
+#include "runtime/cuda/communicator.h"
+
+#include <cstring>
+#include <random>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
+#include "base/exit_code.h"
+#include "gtest/gtest.h"
+#include "runtime/cuda/testing/fake_driver.h"
+#include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/cuda/testing/fake_nccl.h"
+#include "runtime/reduction_tree.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kElements = 300;
+
+template <typename T>
+std::vector<std::vector<T>> RandomInputs(int replicas, int64_t n) {
+  std::vector<std::vector<T>> inputs(replicas, std::vector<T>(n));
+  std::mt19937 rng(replicas);
+  std::normal_distribution<double> normal(0, 1000);
+  for (auto& input : inputs) {
+    for (T& x : input) x = static_cast<T>(normal(rng));
+  }
+  return inputs;
+}
+
+// `replicas` streams and contexts: of one GPU, or of a GPU each.
+class CommunicatorTest : public ::testing::Test {
+ protected:
+  void Start(int replicas, bool shared) {
+    fake = std::make_unique<FakeDriver>(FakeDriver::Options{.gpus = shared ? 1 : replicas});
+    RegisterLibraryKernels(*fake);
+    nccl = std::make_unique<FakeNccl>();
+    for (int r = 0; r < replicas; ++r) {
+      CommunicatorDevice device;
+      device.ordinal = shared ? 0 : r;
+      ASSERT_EQ(api().cuDevicePrimaryCtxRetain(&device.context, device.ordinal), 0);
+      ASSERT_EQ(api().cuCtxSetCurrent(device.context), 0);
+      devices.push_back(device);
+      streams.emplace_back();
+      ASSERT_EQ(api().cuStreamCreate(&streams.back(), kCudaStreamNonBlocking), 0);
+    }
+    absl::StatusOr<std::unique_ptr<Communicator>> made = MakeCommunicator(&fake->api(), devices);
+    ASSERT_TRUE(made.ok()) << made.status();
+    communicator = *std::move(made);
+  }
+
+  void TearDown() override {
+    fake->Drain();
+    communicator.reset();
+    for (const auto& [address, replica] : memory) {
+      api().cuCtxSetCurrent(devices[replica].context);
+      api().cuMemFree_v2(address);
+    }
+    for (size_t r = 0; r < streams.size(); ++r) {
+      api().cuCtxSetCurrent(devices[r].context);
+      api().cuStreamDestroy_v2(streams[r]);
+    }
+    for (const CommunicatorDevice& d : devices) api().cuDevicePrimaryCtxRelease_v2(d.ordinal);
+    // Memory of work that never ends is freed while it is in use.
+    if (!hangs) {
+      EXPECT_EQ(absl::StrJoin(fake->TakeViolations(), "; "), "");
+    }
+    EXPECT_EQ(absl::StrJoin(nccl->TakeViolations(), "; "), "");
+    EXPECT_EQ(nccl->live_communicators(), 0);
+  }
+
+  const DriverApi& api() { return fake->api(); }
+
+  CUdeviceptr Allocate(int replica, uint64_t bytes) {
+    CUdeviceptr address = 0;
+    api().cuCtxSetCurrent(devices[replica].context);
+    EXPECT_EQ(api().cuMemAlloc_v2(&address, bytes), 0);
+    memory.push_back({address, replica});
+    return address;
+  }
+
+  // A buffer per replica with its values, written by earlier work of the replica's stream.
+  template <typename T>
+  CollectiveTensor Upload(const std::vector<std::vector<T>>& inputs, fb::DType dtype) {
+    CollectiveTensor t;
+    t.dtype = dtype;
+    t.elements = inputs[0].size();
+    for (size_t r = 0; r < inputs.size(); ++r) {
+      const uint64_t bytes = inputs[r].size() * sizeof(T);
+      t.buffers.push_back(Allocate(r, bytes));
+      EXPECT_EQ(fake->Enqueue(streams[r], "produce", {{t.buffers[r], bytes, true}},
+                              [to = t.buffers[r], data = inputs[r], bytes] {
+                                std::memcpy(reinterpret_cast<void*>(to), data.data(), bytes);
+                              }),
+                0);
+    }
+    return t;
+  }
+
+  // Waits and compares every replica's buffer; reads on the replica's own stream.
+  template <typename T>
+  void ExpectAll(absl::Span<const CUdeviceptr> buffers, const std::vector<std::vector<T>>& want, bool exact) {
+    for (size_t r = 0; r < buffers.size(); ++r) {
+      api().cuCtxSetCurrent(devices[r].context);
+      ASSERT_EQ(fake->Enqueue(streams[r], "consume", {{buffers[r], want[r].size() * sizeof(T), false}}, [] {}), 0);
+    }
+    const absl::Status waited = communicator->Wait(streams, 10, "a collective");
+    ASSERT_TRUE(waited.ok()) << waited;
+    for (size_t r = 0; r < buffers.size(); ++r) {
+      const T* got = reinterpret_cast<const T*>(buffers[r]);
+      for (size_t i = 0; i < want[r].size(); ++i) {
+        if (exact) {
+          ASSERT_EQ(got[i], want[r][i]) << "replica " << r << " element " << i;
+        } else {
+          ASSERT_NEAR(got[i], want[r][i], 1e-2) << "replica " << r << " element " << i;
+        }
+      }
+    }
+  }
+
+  // All kinds, for all and for some replicas, against TreeReduce.
+  template <typename T>
+  void CheckAllReduce(fb::DType dtype, bool mean) {
+    const int n = communicator->replicas();
+    std::vector<fb::ReduceKind> kinds = {fb::ReduceKind::Sum, fb::ReduceKind::Max};
+    if (mean) kinds.push_back(fb::ReduceKind::Mean);
+    for (fb::ReduceKind kind : kinds) {
+      for (int absent = -1; absent < n; ++absent) {
+        if (absent >= 0 && n == 1) continue;
+        const auto inputs = RandomInputs<T>(n, kElements);
+        std::vector<bool> present(n);
+        std::vector<const void*> leaves(n);
+        for (int r = 0; r < n; ++r) {
+          present[r] = r != absent;
+          leaves[r] = present[r] ? inputs[r].data() : nullptr;
+        }
+        std::vector<T> want(kElements);
+        TreeReduce(kind, static_cast<DType>(dtype), leaves, want.data(), kElements);
+        const CollectiveTensor t = Upload(inputs, dtype);
+        const absl::Status status = communicator->AllReduce(kind, {&t, 1}, present, streams);
+        ASSERT_TRUE(status.ok()) << status;
+        const bool exact = communicator->tree_order() || kind == fb::ReduceKind::Max || !mean;
+        ExpectAll<T>(t.buffers, std::vector<std::vector<T>>(n, want), exact);
+      }
+    }
+  }
+
+  std::unique_ptr<FakeDriver> fake;
+  std::unique_ptr<FakeNccl> nccl;
+  std::vector<CommunicatorDevice> devices;
+  std::vector<CUstream> streams;
+  std::vector<std::pair<CUdeviceptr, int>> memory;
+  std::unique_ptr<Communicator> communicator;
+  bool hangs = false;
+};
+
+class AllReduceTest : public CommunicatorTest, public ::testing::WithParamInterface<std::pair<int, bool>> {};
+
+TEST_P(AllReduceTest, MatchesTheReductionTree) {
+  const auto [replicas, shared] = GetParam();
+  Start(replicas, shared);
+  EXPECT_STREQ(communicator->name(), shared || replicas == 1 ? "local" : "NCCL");
+  EXPECT_EQ(communicator->tree_order(), shared || replicas <= 2);
+  CheckAllReduce<float>(fb::DType::Float32, true);
+  CheckAllReduce<double>(fb::DType::Float64, true);
+  CheckAllReduce<int32_t>(fb::DType::Int32, false);
+  CheckAllReduce<int64_t>(fb::DType::Int64, false);
+}
+
+TEST_P(AllReduceTest, OtherCollectives) {
+  const auto [replicas, shared] = GetParam();
+  Start(replicas, shared);
+  const auto inputs = RandomInputs<float>(replicas, kElements * replicas);
+  // Broadcast from the last.
+  CollectiveTensor t = Upload(inputs, fb::DType::Float32);
+  absl::Status status = communicator->Broadcast(replicas - 1, {&t, 1}, streams);
+  ASSERT_TRUE(status.ok()) << status;
+  ExpectAll<float>(t.buffers, std::vector<std::vector<float>>(replicas, inputs.back()), true);
+  // All-gather: all inputs one after another.
+  t = Upload(inputs, fb::DType::Float32);
+  std::vector<float> gathered;
+  std::vector<CUdeviceptr> outputs;
+  for (int r = 0; r < replicas; ++r) {
+    gathered.insert(gathered.end(), inputs[r].begin(), inputs[r].end());
+    outputs.push_back(Allocate(r, kElements * replicas * replicas * 4));
+  }
+  status = communicator->AllGather(t, outputs, streams);
+  ASSERT_TRUE(status.ok()) << status;
+  ExpectAll<float>(outputs, std::vector<std::vector<float>>(replicas, gathered), true);
+  // Reduce-scatter: replica r gets part r of the sum.
+  std::vector<const void*> leaves;
+  for (const auto& input : inputs) leaves.push_back(input.data());
+  std::vector<float> sum(kElements * replicas);
+  TreeReduce(fb::ReduceKind::Sum, DType::kFloat32, leaves, sum.data(), sum.size());
+  std::vector<std::vector<float>> parts;
+  for (int r = 0; r < replicas; ++r) {
+    parts.emplace_back(sum.begin() + r * kElements, sum.begin() + (r + 1) * kElements);
+  }
+  t = Upload(inputs, fb::DType::Float32);
+  t.elements = kElements;
+  status = communicator->ReduceScatter(t, outputs, streams);
+  ASSERT_TRUE(status.ok()) << status;
+  ExpectAll<float>(outputs, parts, communicator->tree_order());
+}
+
+INSTANTIATE_TEST_SUITE_P(Replicas, AllReduceTest,
+                         ::testing::Values(std::pair{1, true}, std::pair{2, true}, std::pair{3, true},
+                                           std::pair{4, true}, std::pair{2, false}, std::pair{3, false},
+                                           std::pair{4, false}));
+
+TEST_F(CommunicatorTest, ABucketIsOneGroup) {
+  Start(2, false);
+  const CollectiveTensor tensors[] = {Upload(RandomInputs<float>(2, 4), fb::DType::Float32),
+                                      Upload(RandomInputs<float>(2, 7), fb::DType::Float32)};
+  const std::vector<bool> present = {true, true};
+  nccl->TakeCalls();
+  const absl::Status status = communicator->AllReduce(fb::ReduceKind::Sum, tensors, present, streams);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(absl::StrJoin(nccl->TakeCalls(), ", "),
+            "ncclGroupStart, ncclAllReduce 0 4, ncclAllReduce 0 7, ncclAllReduce 1 4, ncclAllReduce 1 7, ncclGroupEnd");
+}
+
+TEST_F(CommunicatorTest, AFailedCallStillEndsTheGroup) {
+  Start(2, false);
+  const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), fb::DType::Float32);
+  const std::vector<bool> present = {true, true};
+  nccl->FailCall("ncclAllReduce", nccl::kSystemError, 2);
+  const absl::Status status = communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, present, streams);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(absl::StrContains(status.message(), "NCCL cannot enqueue the all-reduce of replica 1 (gpu:1)")) << status;
+  EXPECT_EQ(nccl->TakeCalls().back(), "ncclGroupEnd");
+  nccl->TakeViolations();  // the fake's group was short of a rank
+}
+
+TEST_F(CommunicatorTest, AnAsynchronousErrorAborts) {
+  Start(2, false);
+  const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), fb::DType::Float32);
+  const std::vector<bool> present = {true, true};
+  ASSERT_TRUE(communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, present, streams).ok());
+  EXPECT_TRUE(communicator->Poll().ok());
+  nccl->SetAsyncError(1, nccl::kRemoteError);
+  const absl::Status status = communicator->Wait(streams, 10, "the all-reduce of bucket 0");
+  EXPECT_EQ(ExitCodeFor(status), kExitTemporary);
+  EXPECT_EQ(status.message(),
+            "a collective failed on replica 1 (gpu:1): NCCL says remote process exited or there was a network error");
+  EXPECT_EQ(nccl->live_communicators(), 0);
+  // Nothing can follow, and says so.
+  EXPECT_EQ(communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, present, streams).message(),
+            "the communicator was aborted");
+}
+
+TEST_F(CommunicatorTest, AHungCollectiveMeetsItsDeadline) {
+  Start(2, false);
+  const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), fb::DType::Float32);
+  const std::vector<bool> present = {true, true};
+  fake->Hang(1);
+  hangs = true;
+  ASSERT_TRUE(communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, present, streams).ok());
+  const absl::Status status = communicator->Wait(streams, 0.02, "the all-reduce of bucket 0");
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(ExitCodeFor(status), kExitTemporary);
+  EXPECT_EQ(status.message(),
+            "the all-reduce of bucket 0 did not end within 0.02 seconds: replica 0 (gpu:0), replica 1 (gpu:1) have not "
+            "finished");
+  EXPECT_EQ(nccl->live_communicators(), 0);
+}
+
+TEST_F(CommunicatorTest, AConnectionThatFailsIsAnError) {
+  Start(2, false);
+  nccl->FailCall("ncclCommInitAll", nccl::kSystemError);
+  const absl::Status status = MakeNcclCommunicator(&fake->api(), devices).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(status.message(), "NCCL cannot connect gpu:0, gpu:1: unhandled system error");
+}
+
+TEST_F(CommunicatorTest, BadListsAreErrors) {
+  Start(2, false);
+  CollectiveTensor t = Upload(RandomInputs<float>(2, 4), fb::DType::Float32);
+  const std::vector<bool> none = {false, false}, all = {true, true};
+  auto message = [&](fb::ReduceKind kind, const std::vector<bool>& present, absl::Span<const CUstream> s) {
+    return std::string(communicator->AllReduce(kind, {&t, 1}, present, s).message());
+  };
+  EXPECT_EQ(message(fb::ReduceKind::Sum, none, streams), "an all-reduce needs a replica that has rows");
+  EXPECT_EQ(message(fb::ReduceKind::Sum, all, absl::MakeSpan(streams).first(1)),
+            "a collective of 2 replicas got 1 streams");
+  EXPECT_EQ(message(fb::ReduceKind::Moments, all, streams),
+            "an all-reduce cannot compute the Moments of Float32 on GPUs");
+  t.dtype = fb::DType::UInt8;
+  EXPECT_EQ(message(fb::ReduceKind::Sum, all, streams), "an all-reduce cannot compute the Sum of UInt8 on GPUs");
+  t.buffers.pop_back();
+  EXPECT_EQ(message(fb::ReduceKind::Sum, all, streams), "a collective of 2 replicas got a tensor with 1 buffers");
+}
+
+TEST_F(CommunicatorTest, SomeReplicasOnOneGpuAreRejected) {
+  Start(2, false);
+  std::vector<CommunicatorDevice> mixed = {devices[0], devices[1], devices[1]};
+  EXPECT_EQ(MakeCommunicator(&fake->api(), mixed).status().message(),
+            "3 replicas on 2 GPUs: give every replica a GPU of its own, or all of them the same one");
+}
+
+}  // namespace
+}  // namespace tandem

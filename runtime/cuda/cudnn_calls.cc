@@ -1,0 +1,116 @@
+#include "runtime/cuda/cudnn_calls.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/dtype.h"
+#include "base/status_macros.h"
+#include "runtime/library_call.h"
+
+namespace tandem {
+namespace {
+
+using fb::Primitive;
+
+uint64_t Aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+class ConvolutionCall : public TunableCall {
+ public:
+  ConvolutionCall(const fb::LibraryCallT& call, std::vector<std::unique_ptr<CudnnLoadedPlan>> plans,
+                  const LibraryKernels* kernels)
+      : primitive_(call.primitive),
+        packed_(call.packed),
+        has_bias_(call.epilogue == fb::Epilogue::Bias || call.epilogue == fb::Epilogue::BiasRelu),
+        plans_(std::move(plans)),
+        kernels_(kernels) {
+    const bool input_gradient = primitive_ == Primitive::Conv2DInputGrad;
+    operand_ = LibraryType(input_gradient ? call.y_dtype : call.x_dtype);
+    result_ = LibraryType(input_gradient                              ? call.x_dtype
+                          : primitive_ == Primitive::Conv2DFilterGrad ? call.kernel_dtype
+                                                                      : call.y_dtype);
+    output_channels_ = call.kernel_shape[3];
+    kernel_rows_ = call.kernel_shape[0] * call.kernel_shape[1] * call.kernel_shape[2];
+    result_elements_ = NumElements(input_gradient ? call.x_shape : call.y_shape);
+    Select(0);
+  }
+
+  uint64_t workspace_bytes() const override { return bias_at_ + (NarrowBias() ? Aligned(output_channels_ * 2) : 0); }
+  const std::string& implementation() const override { return implementation_; }
+  int candidates() const override { return static_cast<int>(plans_.size()); }
+  void Select(int candidate) override {
+    selected_ = candidate;
+    implementation_ = absl::StrCat("cuDNN ", plans_[selected_]->name());
+    kernel_at_ = Aligned(plans_[selected_]->workspace_bytes());
+    const bool moves_kernel = primitive_ == Primitive::Conv2DFilterGrad || !packed_;
+    result_at_ = kernel_at_ + (moves_kernel ? Aligned(kernel_rows_ * output_channels_ * ElementBytes()) : 0);
+    bias_at_ = result_at_ + (WidensResult() ? Aligned(result_elements_ * ElementBytes()) : 0);
+  }
+  std::string CandidateName(int candidate) const override { return plans_[candidate]->name(); }
+
+  absl::Status Enqueue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs,
+                       CUdeviceptr workspace, CUstream stream) override {
+    if (inputs.size() != (has_bias_ ? 3 : 2) || outputs.size() != 1) {
+      return absl::InternalError("a convolution got another number of operands than it was prepared for");
+    }
+    const CUdeviceptr kernel = workspace + kernel_at_;
+    if (primitive_ == Primitive::Conv2DFilterGrad) {
+      TD_RETURN_IF_ERROR(plans_[selected_]->Enqueue({inputs[0], kernel, inputs[1], 0}, workspace, stream));
+      return kernels_->Transpose(kernel, operand_, outputs[0], result_, output_channels_, kernel_rows_, stream);
+    }
+    CudnnTensors tensors;
+    tensors.kernel = packed_ ? inputs[1] : kernel;
+    if (!packed_) {
+      TD_RETURN_IF_ERROR(
+          kernels_->Transpose(inputs[1], operand_, kernel, operand_, kernel_rows_, output_channels_, stream));
+    }
+    if (has_bias_) {
+      tensors.bias = inputs[2];
+      if (NarrowBias()) {
+        tensors.bias = workspace + bias_at_;
+        TD_RETURN_IF_ERROR(
+            kernels_->Convert(inputs[2], fb::DType::Float32, tensors.bias, operand_, output_channels_, stream));
+      }
+    }
+    const bool forward = primitive_ == Primitive::Conv2D;
+    const CUdeviceptr result = WidensResult() ? workspace + result_at_ : outputs[0];
+    (forward ? tensors.x : tensors.y) = inputs[0];
+    (forward ? tensors.y : tensors.x) = result;
+    TD_RETURN_IF_ERROR(plans_[selected_]->Enqueue(tensors, workspace, stream));
+    if (!WidensResult()) return absl::OkStatus();
+    return kernels_->Convert(result, operand_, outputs[0], result_, result_elements_, stream);
+  }
+
+ private:
+  int64_t ElementBytes() const { return SizeOf(static_cast<DType>(operand_)); }
+  bool NarrowBias() const { return has_bias_ && operand_ == fb::DType::BFloat16; }
+  bool WidensResult() const { return primitive_ != Primitive::Conv2DFilterGrad && result_ != operand_; }
+
+  Primitive primitive_;
+  bool packed_, has_bias_;
+  std::vector<std::unique_ptr<CudnnLoadedPlan>> plans_;
+  const LibraryKernels* kernels_;
+  fb::DType operand_, result_;
+  int64_t output_channels_, kernel_rows_, result_elements_;
+  int selected_ = 0;
+  uint64_t kernel_at_ = 0, result_at_ = 0, bias_at_ = 0;  // in the workspace, behind the plan's own
+  std::string implementation_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const fb::LibraryCallT& call,
+                                                                absl::string_view plan_bytes, CudnnDevice* device,
+                                                                const LibraryKernels* kernels, int candidates) {
+  std::vector<std::unique_ptr<CudnnLoadedPlan>> plans;
+  if (candidates == 1 && !plan_bytes.empty()) {
+    // A plan of another version of cuDNN, or for another device, is no error: it saves time where it fits.
+    if (auto plan = device->Load(call, plan_bytes); plan.ok()) plans.push_back(*std::move(plan));
+  }
+  if (plans.empty()) {
+    TD_ASSIGN_OR_RETURN(plans, device->Build(call, candidates, kMaxPlanWorkspace));
+  }
+  return std::make_unique<ConvolutionCall>(call, std::move(plans), kernels);
+}
+
+}  // namespace tandem

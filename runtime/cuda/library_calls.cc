@@ -1,0 +1,142 @@
+#include "runtime/cuda/library_calls.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/dtype.h"
+#include "base/status_macros.h"
+#include "runtime/cuda/autotune.h"
+#include "runtime/cuda/cublaslt_calls.h"
+#include "runtime/cuda/cudnn_calls.h"
+#include "runtime/cuda/gpu_library.h"
+#include "runtime/cuda/library_kernels.h"
+#include "runtime/cuda/plan_choices.h"
+#include "runtime/library_call.h"
+
+namespace tandem {
+namespace {
+
+// As many as are worth measuring: heuristics have the best among their first few.
+constexpr int kMaxCandidates = 8;
+
+// PackWeights: HWIO to KRSC for cuDNN; a copy for cuBLASLt.
+class PackCall : public PreparedCall {
+ public:
+  PackCall(const fb::LibraryCallT& call, const LibraryKernels* kernels)
+      : from_(LibraryType(call.plain_dtype)), to_(LibraryType(call.kernel_dtype)), kernels_(kernels) {
+    fb::LibraryCallT consumer = call;
+    consumer.primitive = call.packed_for;
+    columns_ = call.kernel_shape.back();
+    rows_ = NumElements(call.kernel_shape) / columns_;
+    transpose_ = LibraryOf(consumer) == GpuLibrary::kCudnn;
+  }
+  uint64_t workspace_bytes() const override { return 0; }
+  const std::string& implementation() const override { return implementation_; }
+  absl::Status Enqueue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs, CUdeviceptr,
+                       CUstream stream) override {
+    if (inputs.size() != 1 || outputs.size() != 1) return absl::InternalError("packing takes one operand");
+    if (transpose_) return kernels_->Transpose(inputs[0], from_, outputs[0], to_, rows_, columns_, stream);
+    return kernels_->Convert(inputs[0], from_, outputs[0], to_, rows_ * columns_, stream);
+  }
+
+ private:
+  fb::DType from_, to_;
+  const LibraryKernels* kernels_;
+  int64_t rows_, columns_;
+  bool transpose_;
+  std::string implementation_ = "kernel";
+};
+
+std::vector<uint64_t> OperandBytes(const std::vector<std::vector<int64_t>>& shapes, const std::vector<fb::DType>& types,
+                                   uint64_t packed_bytes) {
+  std::vector<uint64_t> bytes;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    bytes.push_back(types[i] == fb::DType::Invalid ? packed_bytes
+                                                   : NumElements(shapes[i]) * SizeOf(static_cast<DType>(types[i])));
+  }
+  return bytes;
+}
+
+class Runner : public LibraryCallRunner {
+ public:
+  Runner(const DriverApi* driver, Options options, std::unique_ptr<LibraryKernels> kernels)
+      : driver_(driver), options_(std::move(options)), kernels_(std::move(kernels)) {}
+
+  absl::StatusOr<std::unique_ptr<PreparedCall>> Prepare(const fb::LibraryCallT& call,
+                                                        absl::string_view plan_bytes) override {
+    TD_ASSIGN_OR_RETURN(const LibraryOperands operands, CheckLibraryCall(call));
+    if (LibraryOf(call) == GpuLibrary::kKernels) return std::make_unique<PackCall>(call, kernels_.get());
+    const bool cudnn = LibraryOf(call) == GpuLibrary::kCudnn;
+    TD_RETURN_IF_ERROR(cudnn ? OpenCudnn() : OpenCublasLt());
+    const std::string key = PlanChoiceKey(call, options_.device_name, cudnn ? cudnn_version_ : cublaslt_version_);
+    const std::string* recorded = options_.choices == nullptr ? nullptr : options_.choices->Find(key);
+    const bool measure = recorded == nullptr && options_.autotune;
+    const int candidates = measure || recorded != nullptr ? kMaxCandidates : 1;
+    std::unique_ptr<TunableCall> prepared;
+    if (cudnn) {
+      TD_ASSIGN_OR_RETURN(prepared, PrepareConvolution(call, plan_bytes, cudnn_.get(), kernels_.get(), candidates));
+    } else {
+      const std::optional<fb::LibraryCallT> product = ConvolutionAsMatMul(call);
+      TD_ASSIGN_OR_RETURN(prepared, cublaslt_->Prepare(product ? *product : call, kernels_.get(), candidates));
+    }
+    if (recorded != nullptr) TD_RETURN_IF_ERROR(SelectRecorded(*prepared, key, *recorded));
+    if (measure) {
+      const uint64_t packed_bytes =
+          NumElements(call.kernel_shape) * SizeOf(static_cast<DType>(LibraryType(call.kernel_dtype)));
+      TD_ASSIGN_OR_RETURN(
+          const int best,
+          SelectFastest(*driver_, *prepared, OperandBytes(operands.inputs, operands.input_types, packed_bytes),
+                        OperandBytes(operands.outputs, operands.output_types, packed_bytes)));
+      if (options_.choices != nullptr) options_.choices->Record(key, prepared->CandidateName(best));
+    }
+    return prepared;
+  }
+
+ private:
+  absl::Status OpenCublasLt() {
+    if (cublaslt_ != nullptr) return absl::OkStatus();
+    TD_ASSIGN_OR_RETURN(const CublasLtApi* api, LoadCublasLt());
+    TD_ASSIGN_OR_RETURN(cublaslt_, CublasLtDevice::Create(api));
+    cublaslt_version_ = absl::StrCat("cuBLASLt ", api->cublasLtGetVersion());
+    return absl::OkStatus();
+  }
+
+  absl::Status OpenCudnn() {
+    if (cudnn_ != nullptr) return absl::OkStatus();
+    TD_ASSIGN_OR_RETURN(const CudnnApi* api, LoadCudnn());
+    TD_ASSIGN_OR_RETURN(cudnn_, api->OpenDevice());
+    cudnn_version_ = api->version();
+    return absl::OkStatus();
+  }
+
+  // The file may be of a library that offers something else now; its version is part of the key, so this is rare and
+  // must not silently give other bits.
+  static absl::Status SelectRecorded(TunableCall& call, const std::string& key, const std::string& name) {
+    for (int c = 0; c < call.candidates(); ++c) {
+      if (call.CandidateName(c) == name) {
+        call.Select(c);
+        return absl::OkStatus();
+      }
+    }
+    return absl::FailedPreconditionError(absl::StrCat("the recorded plan \"", name, "\" for ", key,
+                                                      " is not offered here; delete the file of measured plans to "
+                                                      "measure again"));
+  }
+
+  const DriverApi* driver_;
+  Options options_;
+  std::unique_ptr<LibraryKernels> kernels_;
+  std::unique_ptr<CublasLtDevice> cublaslt_;
+  std::unique_ptr<CudnnDevice> cudnn_;
+  std::string cublaslt_version_, cudnn_version_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LibraryCallRunner>> LibraryCallRunner::Create(const DriverApi* driver, Options options) {
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<LibraryKernels> kernels, LibraryKernels::Create(driver));
+  return std::make_unique<Runner>(driver, std::move(options), std::move(kernels));
+}
+
+}  // namespace tandem

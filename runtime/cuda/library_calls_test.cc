@@ -1,0 +1,462 @@
+// Library calls on the fakes: values against oneDNN for the same call on the CPU, what is issued, and each way to fail.
+#include "runtime/cuda/library_calls.h"
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
+#include "base/bfloat16.h"
+#include "base/dtype.h"
+#include "base/env.h"
+#include "gtest/gtest.h"
+#include "runtime/cpu/onednn_primitives.h"
+#include "runtime/cuda/gpu_library.h"
+#include "runtime/cuda/plan_choices.h"
+#include "runtime/cuda/testing/fake_cublaslt.h"
+#include "runtime/cuda/testing/fake_cudnn.h"
+#include "runtime/cuda/testing/fake_driver.h"
+#include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/library_call.h"
+
+namespace tandem {
+namespace {
+
+using fb::DType::BFloat16;
+using fb::DType::Float32;
+
+uint64_t BytesOf(const std::vector<int64_t>& shape, fb::DType type) {
+  return NumElements(shape) * SizeOf(static_cast<DType>(type));
+}
+
+fb::LibraryCallT Conv(int n, int h, int w, int c, int kh, int kw, int o, int stride, int low, int high) {
+  fb::LibraryCallT call;
+  call.x_shape = {n, h, w, c};
+  call.kernel_shape = {kh, kw, c, o};
+  call.strides = {stride, stride};
+  call.pad_low = {low, low};
+  call.pad_high = {high, high};
+  call.y_shape = {n, (h + low + high - kh) / stride + 1, (w + low + high - kw) / stride + 1, o};
+  return call;
+}
+
+// Kernels of one tap without strides and pads are cuBLASLt's; all others cuDNN's. Pads differ on the two sides.
+const fb::LibraryCallT kConvolutions[] = {
+    Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0),  Conv(2, 13, 13, 32, 3, 3, 40, 1, 0, 0),
+    Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),    Conv(1, 6, 6, 5, 1, 1, 33, 1, 0, 0),
+    Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1),    Conv(1, 13, 13, 2, 5, 5, 1, 1, 2, 2),
+    Conv(5, 8, 9, 4, 2, 2, 7, 2, 0, 0),     Conv(3, 8, 8, 24, 1, 1, 12, 2, 0, 0),
+    Conv(2, 14, 14, 640, 1, 1, 20, 1, 0, 0)};
+
+// One device, the libraries on it, and a runner.
+class LibraryCallsTest : public ::testing::Test {
+ protected:
+  LibraryCallsTest() {
+    RegisterLibraryKernels(fake);
+    EXPECT_EQ(api.cuDevicePrimaryCtxRetain(&context, 0), 0);
+    EXPECT_EQ(api.cuCtxSetCurrent(context), 0);
+    EXPECT_EQ(api.cuStreamCreate(&stream, kCudaStreamNonBlocking), 0);
+  }
+
+  void TearDown() override {
+    runner.reset();
+    FreeAll();
+    api.cuStreamDestroy_v2(stream);
+    api.cuDevicePrimaryCtxRelease_v2(0);
+    EXPECT_EQ(absl::StrJoin(fake.TakeViolations(), "; "), "");
+    EXPECT_EQ(absl::StrJoin(cublaslt.TakeViolations(), "; "), "");
+    EXPECT_EQ(cublaslt.live_objects(), 0);
+    EXPECT_EQ(cudnn.live_objects(), 0);
+  }
+
+  void MakeRunner(LibraryCallRunner::Options options = {}) {
+    runner.reset();
+    auto made = LibraryCallRunner::Create(&api, options);
+    ASSERT_TRUE(made.ok()) << made.status();
+    runner = *std::move(made);
+  }
+
+  CUdeviceptr Allocate(uint64_t bytes) {
+    CUdeviceptr address = 0;
+    EXPECT_EQ(api.cuMemAlloc_v2(&address, std::max<uint64_t>(bytes, 1)), 0);
+    memory.push_back(address);
+    return address;
+  }
+  void FreeAll() {
+    fake.Drain();
+    for (CUdeviceptr address : memory) api.cuMemFree_v2(address);
+    memory.clear();
+  }
+
+  // Random numbers of the type, on the device.
+  CUdeviceptr Random(const std::vector<int64_t>& shape, fb::DType type, uint32_t seed) {
+    const CUdeviceptr address = Allocate(BytesOf(shape, type));
+    std::mt19937 rng(seed);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (int64_t i = 0; i < NumElements(shape); ++i) {
+      const float x = uniform(rng);
+      if (type == BFloat16) {
+        reinterpret_cast<uint16_t*>(address)[i] = ToBFloat16Bits(x);
+      } else {
+        reinterpret_cast<float*>(address)[i] = x;
+      }
+    }
+    return address;
+  }
+
+  static float At(CUdeviceptr address, fb::DType type, int64_t i) {
+    return type == BFloat16 ? FromBFloat16Bits(reinterpret_cast<const uint16_t*>(address)[i])
+                            : reinterpret_cast<const float*>(address)[i];
+  }
+
+  absl::Status Enqueue(const fb::LibraryCallT& call, const std::vector<CUdeviceptr>& inputs, CUdeviceptr output,
+                       absl::string_view plan = "") {
+    auto prepared = runner->Prepare(call, plan);
+    if (!prepared.ok()) return prepared.status();
+    implementation = (*prepared)->implementation();
+    const uint64_t plan_bytes = LibraryOf(call) == GpuLibrary::kCudnn ? 1000 : 0;
+    EXPECT_LE((*prepared)->workspace_bytes(), GpuWorkspaceBytes(call, plan_bytes)) << ShapeString(call.x_shape);
+    const CUdeviceptr workspace = Allocate((*prepared)->workspace_bytes());
+    // All that is issued must also be legal in a capture.
+    EXPECT_EQ(api.cuStreamBeginCapture_v2(stream, kCudaCaptureThreadLocal), 0);
+    const absl::Status status = (*prepared)->Enqueue(inputs, {&output, 1}, workspace, stream);
+    CUgraph graph = nullptr;
+    CUgraphExec exec = nullptr;
+    EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), 0);
+    EXPECT_EQ(api.cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
+    EXPECT_EQ(api.cuGraphLaunch(exec, stream), 0);
+    EXPECT_EQ(api.cuStreamSynchronize(stream), 0);
+    api.cuGraphExecDestroy(exec);
+    api.cuGraphDestroy(graph);
+    return status;
+  }
+
+  // The call with the same operands by oneDNN, from a plain kernel.
+  std::vector<float> OnCpu(fb::LibraryCallT call, const std::vector<CUdeviceptr>& inputs) {
+    call.packed = false;
+    const LibraryOperands operands = *CheckLibraryCall(call);
+    auto primitive = OneDnnPrimitive::Create(call, 1);
+    EXPECT_TRUE(primitive.ok()) << primitive.status();
+    if (!primitive.ok()) return {};
+    std::vector<void*> in;
+    for (CUdeviceptr p : inputs) in.push_back(reinterpret_cast<void*>(p));
+    const fb::DType type = operands.output_types[0];
+    const CUdeviceptr out = Allocate(BytesOf(operands.outputs[0], type));
+    const CUdeviceptr scratch = Allocate((*primitive)->scratch_bytes() + 64);
+    EXPECT_TRUE(
+        (*primitive)->Run(0, in, reinterpret_cast<void*>(out), reinterpret_cast<void*>((scratch + 63) / 64 * 64)).ok());
+    std::vector<float> values;
+    for (int64_t i = 0; i < NumElements(operands.outputs[0]); ++i) values.push_back(At(out, type, i));
+    return values;
+  }
+
+  // Random operands through both. A packed call gets its kernel from PackWeights.
+  void Compare(fb::LibraryCallT call) {
+    const bool packed = call.packed;
+    fb::LibraryCallT plain = call;
+    plain.packed = false;
+    const LibraryOperands operands = *CheckLibraryCall(plain);
+    std::vector<CUdeviceptr> inputs;
+    for (size_t i = 0; i < operands.inputs.size(); ++i) {
+      inputs.push_back(Random(operands.inputs[i], operands.input_types[i], i + 1));
+    }
+    const std::vector<float> want = OnCpu(call, inputs);
+    if (packed) {
+      fb::LibraryCallT pack = plain;
+      pack.primitive = fb::Primitive::PackWeights;
+      pack.packed_for = call.primitive;
+      pack.plain_dtype = operands.input_types[1];
+      const CUdeviceptr kernel = Allocate(*GpuPackedWeightsBytes(pack));
+      const absl::Status status = Enqueue(pack, {inputs[1]}, kernel);
+      ASSERT_TRUE(status.ok()) << status;
+      inputs[1] = kernel;
+    }
+    const fb::DType type = operands.output_types[0];
+    const CUdeviceptr output = Allocate(BytesOf(operands.outputs[0], type));
+    const absl::Status status = Enqueue(call, inputs, output);
+    ASSERT_TRUE(status.ok()) << status;
+    const double unit = operands.input_types[0] == BFloat16 ? 1.0 / 64 : 2e-4;
+    for (size_t i = 0; i < want.size(); ++i) {
+      ASSERT_NEAR(At(output, type, i), want[i], unit * (1 + std::fabs(want[i])))
+          << fb::EnumNamePrimitive(call.primitive) << " " << ShapeString(call.x_shape) << ShapeString(call.kernel_shape)
+          << " element " << i;
+    }
+    FreeAll();
+  }
+
+  FakeDriver fake;
+  FakeCublasLt cublaslt;
+  FakeCudnn cudnn;
+  const DriverApi& api = fake.api();
+  CUcontext context = nullptr;
+  CUstream stream = nullptr;
+  std::vector<CUdeviceptr> memory;
+  std::unique_ptr<LibraryCallRunner> runner;
+  std::string implementation;
+};
+
+TEST_F(LibraryCallsTest, ConvolutionsMatchOneDnn) {
+  MakeRunner();
+  for (fb::LibraryCallT call : kConvolutions) {
+    for (auto primitive : {fb::Primitive::Conv2D, fb::Primitive::Conv2DInputGrad, fb::Primitive::Conv2DFilterGrad}) {
+      call.primitive = primitive;
+      call.reduces_batch = primitive == fb::Primitive::Conv2DFilterGrad;
+      for (bool packed : {false, true}) {
+        if (packed && primitive == fb::Primitive::Conv2DFilterGrad) continue;
+        call.packed = packed;
+        for (auto epilogue : {fb::Epilogue::None, fb::Epilogue::Bias, fb::Epilogue::BiasRelu, fb::Epilogue::Relu}) {
+          if (epilogue != fb::Epilogue::None && primitive != fb::Primitive::Conv2D) continue;
+          call.epilogue = epilogue;
+          Compare(call);
+          if (HasFatalFailure()) return;
+        }
+        call.epilogue = fb::Epilogue::None;
+      }
+      call.packed = false;
+    }
+    EXPECT_EQ(implementation, LibraryOf(call) == GpuLibrary::kCudnn ? "cuDNN fake_eng0" : "cuBLASLt");
+  }
+}
+
+TEST_F(LibraryCallsTest, BFloat16ConvolutionsMatchOneDnn) {
+  MakeRunner();
+  for (fb::LibraryCallT call : kConvolutions) {
+    call.x_dtype = call.kernel_dtype = call.y_dtype = BFloat16;
+    for (bool wide : {false, true}) {
+      const fb::DType result = wide ? Float32 : BFloat16;
+      fb::LibraryCallT c = call;
+      c.primitive = fb::Primitive::Conv2D;
+      c.y_dtype = result;
+      c.epilogue = wide ? fb::Epilogue::None : fb::Epilogue::BiasRelu;
+      Compare(c);
+      c = call;
+      c.primitive = fb::Primitive::Conv2DInputGrad;
+      c.x_dtype = result;
+      Compare(c);
+      c = call;
+      c.primitive = fb::Primitive::Conv2DFilterGrad;
+      c.kernel_dtype = result;
+      Compare(c);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(LibraryCallsTest, MatrixProductsMatchOneDnn) {
+  MakeRunner();
+  const std::vector<std::vector<int64_t>> sizes = {{16, 576, 64}, {1, 10, 3}, {8, 64, 10}, {5, 1, 7}, {33, 17, 1}};
+  for (const auto& s : sizes) {
+    for (int flags = 0; flags < 16; ++flags) {
+      fb::LibraryCallT call;
+      call.primitive = fb::Primitive::MatMul;
+      call.transpose_a = flags & 1;
+      call.transpose_b = flags & 2;
+      call.packed = flags & 4;
+      call.epilogue = flags & 8 ? fb::Epilogue::BiasRelu : fb::Epilogue::None;
+      call.x_shape = call.transpose_a ? std::vector<int64_t>{s[1], s[0]} : std::vector<int64_t>{s[0], s[1]};
+      call.kernel_shape = call.transpose_b ? std::vector<int64_t>{s[2], s[1]} : std::vector<int64_t>{s[1], s[2]};
+      call.y_shape = {s[0], s[2]};
+      Compare(call);
+      if (HasFatalFailure()) return;
+    }
+  }
+  // Several dimensions of rows, and their sum; bfloat16 with a bias, which is rounded.
+  fb::LibraryCallT call;
+  call.primitive = fb::Primitive::MatMul;
+  call.x_shape = {2, 3, 5};
+  call.kernel_shape = {5, 8};
+  call.y_shape = {2, 3, 8};
+  Compare(call);
+  call.x_dtype = call.kernel_dtype = call.y_dtype = BFloat16;
+  call.epilogue = fb::Epilogue::Bias;
+  Compare(call);
+  call = {};
+  call.primitive = fb::Primitive::MatMul;
+  call.x_shape = {2, 3, 5};
+  call.kernel_shape = {2, 3, 7};
+  call.y_shape = {5, 7};
+  call.transpose_a = call.reduces_batch = true;
+  Compare(call);
+}
+
+TEST_F(LibraryCallsTest, BatchedProductsMatchOneDnn) {
+  MakeRunner();
+  // Batch, heads, m, k, n: more heads than examples and the other way round.
+  const std::vector<std::vector<int64_t>> sizes = {{2, 4, 16, 8, 12}, {5, 2, 3, 7, 4}, {1, 3, 1, 4, 6}};
+  for (const auto& s : sizes) {
+    auto shape = [&](int64_t rows, int64_t columns, bool swap, bool transpose) {
+      if (transpose) std::swap(rows, columns);
+      return swap ? std::vector<int64_t>{s[0], rows, s[1], columns} : std::vector<int64_t>{s[0], s[1], rows, columns};
+    };
+    for (int flags = 0; flags < 32; ++flags) {
+      fb::LibraryCallT call;
+      call.primitive = fb::Primitive::BatchMatMul;
+      call.transpose_a = flags & 1;
+      call.transpose_b = flags & 2;
+      call.swap_x = flags & 4;
+      call.swap_kernel = flags & 8;
+      call.swap_y = flags & 16;
+      call.x_shape = shape(s[2], s[3], call.swap_x, call.transpose_a);
+      call.kernel_shape = shape(s[3], s[4], call.swap_kernel, call.transpose_b);
+      call.y_shape = shape(s[2], s[4], call.swap_y, false);
+      cublaslt.TakeCalls();
+      Compare(call);
+      if (HasFatalFailure()) return;
+      // One launch where one stride leads through all matrices, else as few as can be.
+      const auto calls = cublaslt.TakeCalls();
+      const bool swapped = call.swap_x || call.swap_kernel || call.swap_y;
+      EXPECT_EQ(std::count(calls.begin(), calls.end(), "cublasLtMatmul"), swapped ? std::min(s[0], s[1]) : 1);
+    }
+  }
+}
+
+TEST_F(LibraryCallsTest, TensorFloat32IsOptIn) {
+  MakeRunner();
+  fb::LibraryCallT call;
+  call.primitive = fb::Primitive::MatMul;
+  call.x_shape = {1, 1};
+  call.kernel_shape = {1, 1};
+  call.y_shape = {1, 1};
+  const CUdeviceptr x = Allocate(4), kernel = Allocate(4), y = Allocate(4);
+  *reinterpret_cast<float*>(x) = 1.0001f;
+  *reinterpret_cast<float*>(kernel) = 1;
+  ASSERT_TRUE(Enqueue(call, {x, kernel}, y).ok());
+  EXPECT_EQ(At(y, Float32, 0), 1.0001f);
+  call.tf32 = true;
+  ASSERT_TRUE(Enqueue(call, {x, kernel}, y).ok());
+  EXPECT_EQ(At(y, Float32, 0), 1.0f);
+}
+
+TEST_F(LibraryCallsTest, LibrariesAreOpenedWhenNeeded) {
+  MakeRunner();
+  EXPECT_EQ(cublaslt.live_objects(), 0);
+  EXPECT_EQ(cudnn.live_objects(), 0);
+  fb::LibraryCallT call = Conv(1, 6, 6, 5, 1, 1, 8, 1, 0, 0);
+  ASSERT_TRUE(runner->Prepare(call, "").ok());
+  EXPECT_EQ(cudnn.live_objects(), 0);
+  EXPECT_EQ(cublaslt.live_objects(), 1);  // the handle
+}
+
+TEST_F(LibraryCallsTest, PlansOfTheExecutableAreUsedWhereTheyFit) {
+  MakeRunner();
+  const fb::LibraryCallT call = Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1);
+  absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_TRUE(runner->Prepare(call, plan->bytes).ok());
+  EXPECT_EQ(absl::StrJoin(cudnn.TakeCalls(), ", "), "Load");
+  // Of another GPU or version: built anew, without a word.
+  ASSERT_TRUE(runner->Prepare(call, "what is this").ok());
+  EXPECT_EQ(absl::StrJoin(cudnn.TakeCalls(), ", "), "Load, Build 1");
+  ASSERT_TRUE(runner->Prepare(call, "").ok());
+  EXPECT_EQ(absl::StrJoin(cudnn.TakeCalls(), ", "), "Build 1");
+  // Only convolutions of cuDNN have plans.
+  EXPECT_EQ(CompileCudnnPlan(Conv(1, 6, 6, 5, 1, 1, 8, 1, 0, 0), 90).status().message(),
+            "only convolutions that cuDNN computes have a plan");
+}
+
+TEST_F(LibraryCallsTest, MeasuredChoicesAreRepeated) {
+  PlanChoices choices;
+  MakeRunner({.autotune = true, .choices = &choices, .device_name = "Fake GPU"});
+  const fb::LibraryCallT conv = Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1);
+  fb::LibraryCallT product;
+  product.primitive = fb::Primitive::MatMul;
+  product.x_shape = {4, 600};
+  product.kernel_shape = {600, 4};
+  product.y_shape = {4, 4};
+  const uint64_t before = fake.AllocatedBytes(0);
+  ASSERT_TRUE(runner->Prepare(conv, "").ok());
+  ASSERT_TRUE(runner->Prepare(product, "").ok());
+  EXPECT_EQ(fake.AllocatedBytes(0), before);
+  EXPECT_EQ(choices.size(), 2);
+  const std::string key = PlanChoiceKey(conv, "Fake GPU", cudnn.version());
+  ASSERT_NE(choices.Find(key), nullptr) << choices.ToJson();
+  // Another choice than the heuristic's, through a file; nothing is measured then.
+  choices.Record(key, "fake_eng2");
+  const std::string path = JoinPath(::testing::TempDir(), "plans.json");
+  ASSERT_TRUE(choices.Save(Env::Default(), path).ok());
+  absl::StatusOr<PlanChoices> again = PlanChoices::Load(Env::Default(), path);
+  ASSERT_TRUE(again.ok()) << again.status();
+  cudnn.TakeCalls();
+  cublaslt.TakeCalls();
+  MakeRunner({.autotune = true, .choices = &*again, .device_name = "Fake GPU"});
+  auto prepared = runner->Prepare(conv, "");
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  EXPECT_EQ((*prepared)->implementation(), "cuDNN fake_eng2");
+  ASSERT_TRUE(runner->Prepare(product, "").ok());
+  for (const std::string& call : cudnn.TakeCalls()) EXPECT_FALSE(absl::StrContains(call, "Enqueue")) << call;
+  for (const std::string& call : cublaslt.TakeCalls()) EXPECT_NE(call, "cublasLtMatmul");
+  EXPECT_FALSE(again->changed());
+  // A choice that is not on offer must not give other bits silently.
+  again->Record(key, "eng99");
+  const absl::Status status = runner->Prepare(conv, "").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(absl::StrContains(status.message(), "the recorded plan \"eng99\" for conv2d x=[2,8,8,3]")) << status;
+}
+
+TEST_F(LibraryCallsTest, AutotuningPassesOverWhatFails) {
+  MakeRunner({.autotune = true});
+  cudnn.FailNext("Enqueue", absl::InternalError("no"));
+  auto prepared = runner->Prepare(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1), "");
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  EXPECT_NE((*prepared)->implementation(), "cuDNN fake_eng0");
+}
+
+TEST_F(LibraryCallsTest, FailuresAreStatuses) {
+  MakeRunner();
+  fb::LibraryCallT conv = Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1);
+  cudnn.FailNext("OpenDevice", absl::FailedPreconditionError("cuDNN cannot be loaded"));
+  EXPECT_EQ(runner->Prepare(conv, "").status().message(), "cuDNN cannot be loaded");
+  cudnn.FailNext("Build", absl::UnimplementedError("cuDNN has no plan"));
+  EXPECT_EQ(runner->Prepare(conv, "").status().message(), "cuDNN has no plan");
+  conv.y_shape[1] = 3;
+  EXPECT_EQ(runner->Prepare(conv, "").status().code(), absl::StatusCode::kInvalidArgument);
+  fb::LibraryCallT product;
+  product.primitive = fb::Primitive::MatMul;
+  product.x_shape = {4, 6};
+  product.kernel_shape = {6, 4};
+  product.y_shape = {4, 4};
+  cublaslt.FailCall("cublasLtCreate", cublaslt::kAllocFailed);
+  absl::Status status = runner->Prepare(product, "").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(), "cuBLASLt cannot start on this GPU: CUBLAS_STATUS_ALLOC_FAILED (3)");
+  for (const char* name : {"cublasLtMatmulDescCreate", "cublasLtMatrixLayoutCreate", "cublasLtMatmulPreferenceCreate",
+                           "cublasLtMatmulAlgoGetHeuristic"}) {
+    cublaslt.FailCall(name, cublaslt::kInternalError);
+    EXPECT_EQ(runner->Prepare(product, "").status().code(), absl::StatusCode::kInternal) << name;
+  }
+  const CUdeviceptr a = Allocate(96), b = Allocate(96), y = Allocate(64);
+  cublaslt.FailCall("cublasLtMatmul", cublaslt::kExecutionFailed);
+  status = Enqueue(product, {a, b}, y);
+  EXPECT_EQ(status.message(), "cuBLASLt cannot multiply: CUBLAS_STATUS_EXECUTION_FAILED (13)");
+  fake.FailCall("cuLaunchKernel", kCudaLaunchFailed);
+  EXPECT_FALSE(Enqueue(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1), {a, b}, y).ok());
+  cublaslt.SupportNothing();
+  status = runner->Prepare(product, "").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(status.message(), "cuBLASLt cannot multiply [4,6] by [6,4] into [4,4] of these types on this GPU");
+}
+
+TEST_F(LibraryCallsTest, DamagedChoicesAreErrors) {
+  MakeRunner();
+  for (const char* text : {"", "[]", "{}", "{\"version\": 2, \"choices\": {}}", "{\"version\": 1, \"choices\": []}",
+                           "{\"version\": 1, \"choices\": {\"a\": 1}}", "{\"version\": 1, \"choices\""}) {
+    EXPECT_EQ(PlanChoices::FromJson(text).status().code(), absl::StatusCode::kDataLoss) << text;
+  }
+  // Keys tell apart all that decides about the computation.
+  std::set<std::string> keys;
+  fb::LibraryCallT call = Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1);
+  keys.insert(PlanChoiceKey(call, "d", "v"));
+  call.tf32 = true;
+  keys.insert(PlanChoiceKey(call, "d", "v"));
+  call.pad_high = {2, 2};
+  keys.insert(PlanChoiceKey(call, "d", "v"));
+  call.x_dtype = BFloat16;
+  keys.insert(PlanChoiceKey(call, "d", "v"));
+  keys.insert(PlanChoiceKey(call, "e", "v"));
+  EXPECT_EQ(keys.size(), 5);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,105 @@
+#include "runtime/cuda/library_kernels.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/dtype.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+uint64_t Bytes(fb::DType type, int64_t n) { return n * SizeOf(static_cast<DType>(type)); }
+
+// A type's part of an entry's name; empty where there is no such kernel.
+const char* FloatName(fb::DType type) {
+  return type == fb::DType::Float32 ? "f32" : type == fb::DType::BFloat16 ? "bf16" : "";
+}
+
+const char* NumberName(fb::DType type) {
+  switch (type) {
+    case fb::DType::Float32:
+      return "f32";
+    case fb::DType::Float64:
+      return "f64";
+    case fb::DType::Int32:
+      return "s32";
+    case fb::DType::Int64:
+      return "s64";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LibraryKernels>> LibraryKernels::Create(const DriverApi* driver) {
+  CUmodule module = nullptr;
+  TD_CU(*driver, cuModuleLoadDataEx(&module, LibraryKernelsPtx().c_str(), 0, nullptr, nullptr));
+  std::unique_ptr<LibraryKernels> kernels(new LibraryKernels(driver, module));
+  std::vector<std::string> names = {"td_convert_f32_bf16", "td_convert_bf16_f32", "td_divide_f32", "td_divide_f64"};
+  for (const char* from : {"f32", "bf16"}) {
+    for (const char* to : {"f32", "bf16"}) names.push_back(absl::StrCat("td_transpose_", from, "_", to));
+  }
+  for (const char* op : {"add", "max"}) {
+    for (const char* type : {"f32", "f64", "s32", "s64"}) names.push_back(absl::StrCat("td_", op, "_", type));
+  }
+  for (const std::string& name : names) {
+    TD_CU(*driver, cuModuleGetFunction(&kernels->functions_[name], module, name.c_str()));
+  }
+  return kernels;
+}
+
+LibraryKernels::~LibraryKernels() { driver_->cuModuleUnload(module_); }
+
+absl::Status LibraryKernels::Launch(const std::string& name, int64_t blocks, std::initializer_list<uint64_t> parameters,
+                                    std::initializer_list<DeviceAccess> accesses, CUstream stream) const {
+  if (blocks == 0) return absl::OkStatus();
+  auto function = functions_.find(name);
+  if (function == functions_.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("there is no kernel ", name, " for these types"));
+  }
+  if (blocks > INT32_MAX) return absl::InvalidArgumentError(absl::StrCat(name, ": ", blocks, " blocks are too many"));
+  std::vector<uint64_t> values(parameters);
+  std::vector<void*> pointers;
+  for (uint64_t& value : values) pointers.push_back(&value);
+  DeclareAccesses(*driver_, accesses);
+  TD_CU(*driver_, cuLaunchKernel(function->second, static_cast<unsigned>(blocks), 1, 1, kLibraryKernelBlock, 1, 1, 0,
+                                 stream, pointers.data(), nullptr));
+  return absl::OkStatus();
+}
+
+absl::Status LibraryKernels::Transpose(CUdeviceptr in, fb::DType in_type, CUdeviceptr out, fb::DType out_type,
+                                       int64_t rows, int64_t columns, CUstream stream) const {
+  const uint64_t r = rows, c = columns;
+  return Launch(absl::StrCat("td_transpose_", FloatName(in_type), "_", FloatName(out_type)),
+                CeilDiv(rows, kTransposeTile) * CeilDiv(columns, kTransposeTile), {in, out, r, c},
+                {{in, Bytes(in_type, rows * columns), false}, {out, Bytes(out_type, rows * columns), true}}, stream);
+}
+
+absl::Status LibraryKernels::Convert(CUdeviceptr in, fb::DType in_type, CUdeviceptr out, fb::DType out_type, int64_t n,
+                                     CUstream stream) const {
+  if (in_type == out_type) {
+    if (n > 0) TD_CU(*driver_, cuMemcpyDtoDAsync_v2(out, in, Bytes(in_type, n), stream));
+    return absl::OkStatus();
+  }
+  return Launch(absl::StrCat("td_convert_", FloatName(in_type), "_", FloatName(out_type)),
+                CeilDiv(n, kLibraryKernelBlock), {in, out, static_cast<uint64_t>(n)},
+                {{in, Bytes(in_type, n), false}, {out, Bytes(out_type, n), true}}, stream);
+}
+
+absl::Status LibraryKernels::Combine(fb::ReduceKind kind, fb::DType type, CUdeviceptr a, CUdeviceptr b, int64_t n,
+                                     CUstream stream) const {
+  const char* op = kind == fb::ReduceKind::Sum ? "add" : kind == fb::ReduceKind::Max ? "max" : "";
+  return Launch(absl::StrCat("td_", op, "_", NumberName(type)), CeilDiv(n, kLibraryKernelBlock),
+                {a, b, static_cast<uint64_t>(n)}, {{a, Bytes(type, n), true}, {b, Bytes(type, n), false}}, stream);
+}
+
+absl::Status LibraryKernels::Divide(fb::DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const {
+  return Launch(absl::StrCat("td_divide_", NumberName(type)), CeilDiv(n, kLibraryKernelBlock),
+                {a, static_cast<uint64_t>(divisor), static_cast<uint64_t>(n)}, {{a, Bytes(type, n), true}}, stream);
+}
+
+}  // namespace tandem

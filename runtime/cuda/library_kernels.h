@@ -1,0 +1,67 @@
+// Small kernels that library calls and collectives need around them: changes of layout and type, and sums in the order
+// of the reduction tree. PTX text for compute capability 7.5 and later, without atomics.
+#ifndef TANDEM_RUNTIME_CUDA_LIBRARY_KERNELS_H_
+#define TANDEM_RUNTIME_CUDA_LIBRARY_KERNELS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/cuda/cuda_types.h"
+#include "runtime/cuda/driver_api.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// The module's text. Entries, all with 64-bit parameters and blocks of kLibraryKernelBlock threads:
+//   td_transpose_{f32_f32,f32_bf16,bf16_bf16,bf16_f32}(in, out, rows, columns)   a block per tile of 32 x 32
+//   td_convert_{f32_bf16,bf16_f32}(in, out, n)                                   a thread per element
+//   td_{add,max}_{f32,f64,s32,s64}(a, b, n)                                      a = a op b; max keeps NaN
+//   td_divide_{f32,f64}(a, divisor, n)                                           a = a / divisor, an integer
+const std::string& LibraryKernelsPtx();
+inline constexpr unsigned kLibraryKernelBlock = 256;
+inline constexpr int64_t kTransposeTile = 32;
+
+// The kernels of one device. Every call enqueues a launch, and none at all for no elements; legal during capture.
+class LibraryKernels {
+ public:
+  // Loads them into the current context. `driver` must outlive the result.
+  static absl::StatusOr<std::unique_ptr<LibraryKernels>> Create(const DriverApi* driver);
+  ~LibraryKernels();
+  LibraryKernels(const LibraryKernels&) = delete;
+  LibraryKernels& operator=(const LibraryKernels&) = delete;
+
+  // out [columns, rows] = the transpose of in [rows, columns]. Float32 and BFloat16, rounded to nearest even.
+  absl::Status Transpose(CUdeviceptr in, fb::DType in_type, CUdeviceptr out, fb::DType out_type, int64_t rows,
+                         int64_t columns, CUstream stream) const;
+  // Between Float32 and BFloat16; of one type, a copy.
+  absl::Status Convert(CUdeviceptr in, fb::DType in_type, CUdeviceptr out, fb::DType out_type, int64_t n,
+                       CUstream stream) const;
+  // a = a op b for Sum and Max; float32, float64, int32, int64.
+  absl::Status Combine(fb::ReduceKind kind, fb::DType type, CUdeviceptr a, CUdeviceptr b, int64_t n,
+                       CUstream stream) const;
+  // a = a / divisor; float32, float64.
+  absl::Status Divide(fb::DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const;
+
+ private:
+  LibraryKernels(const DriverApi* driver, CUmodule module) : driver_(driver), module_(module) {}
+  // `accesses`: what the parameters point to.
+  absl::Status Launch(const std::string& name, int64_t blocks, std::initializer_list<uint64_t> parameters,
+                      std::initializer_list<DeviceAccess> accesses, CUstream stream) const;
+
+  const DriverApi* driver_;
+  CUmodule module_;
+  std::map<std::string, CUfunction> functions_;
+};
+
+// Tells a fake driver what the next launch or library call touches; a real one does not ask.
+inline void DeclareAccesses(const DriverApi& driver, absl::Span<const DeviceAccess> accesses) {
+  if (driver.declare_accesses != nullptr) driver.declare_accesses(accesses);
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_LIBRARY_KERNELS_H_

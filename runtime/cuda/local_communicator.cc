@@ -1,0 +1,175 @@
+// Replicas that share one GPU, and one replica: their collectives are kernels and copies on replica 0's stream, which
+// waits for the others' streams and they for it.
+#include <algorithm>
+
+#include "base/dtype.h"
+#include "base/status_macros.h"
+#include "runtime/cuda/collective_check.h"
+#include "runtime/cuda/communicator.h"
+#include "runtime/cuda/library_kernels.h"
+
+namespace tandem {
+namespace {
+
+uint64_t Bytes(const CollectiveTensor& t) { return t.elements * SizeOf(static_cast<DType>(t.dtype)); }
+
+class LocalCommunicator : public Communicator {
+ public:
+  LocalCommunicator(const DriverApi* driver, std::vector<CommunicatorDevice> devices)
+      : Communicator(driver, std::move(devices)) {}
+
+  ~LocalCommunicator() override {
+    for (CUevent event : events_) driver_->cuEventDestroy_v2(event);
+  }
+
+  absl::Status Init() {
+    TD_CU(*driver_, cuCtxSetCurrent(devices_[0].context));
+    TD_ASSIGN_OR_RETURN(kernels_, LibraryKernels::Create(driver_));
+    if (replicas() == 1) return absl::OkStatus();
+    for (int r = 0; r < replicas(); ++r) {
+      CUevent event = nullptr;
+      TD_CU(*driver_, cuEventCreate(&event, kCudaEventDisableTiming));
+      events_.push_back(event);
+    }
+    return absl::OkStatus();
+  }
+
+  int replicas() const override { return static_cast<int>(devices_.size()); }
+  const char* name() const override { return "local"; }
+  bool tree_order() const override { return true; }
+
+  absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+                         const std::vector<bool>& present, absl::Span<const CUstream> streams) override {
+    TD_RETURN_IF_ERROR(CheckAllReduce(replicas(), kind, tensors, present, streams.size()));
+    if (replicas() == 1) return absl::OkStatus();
+    TD_RETURN_IF_ERROR(Join(streams));
+    const int64_t count = std::count(present.begin(), present.end(), true);
+    int64_t leaves = 1;
+    while (leaves < replicas()) leaves *= 2;
+    for (const CollectiveTensor& t : tensors) {
+      int root = -1;
+      const fb::ReduceKind op = kind == fb::ReduceKind::Max ? fb::ReduceKind::Max : fb::ReduceKind::Sum;
+      TD_RETURN_IF_ERROR(Combine(op, t, present, 0, leaves, streams[0], root));
+      if (kind == fb::ReduceKind::Mean && count > 1) {
+        TD_RETURN_IF_ERROR(kernels_->Divide(t.dtype, t.buffers[root], count, t.elements, streams[0]));
+      }
+      TD_RETURN_IF_ERROR(CopyToOthers(t, root, streams[0]));
+    }
+    return Fork(streams);
+  }
+
+  absl::Status Broadcast(int root, absl::Span<const CollectiveTensor> tensors,
+                         absl::Span<const CUstream> streams) override {
+    TD_RETURN_IF_ERROR(CheckLists(replicas(), tensors, streams.size()));
+    if (root < 0 || root >= replicas()) return absl::InvalidArgumentError("no replica has the broadcast's root");
+    TD_RETURN_IF_ERROR(Join(streams));
+    for (const CollectiveTensor& t : tensors) TD_RETURN_IF_ERROR(CopyToOthers(t, root, streams[0]));
+    return Fork(streams);
+  }
+
+  absl::Status AllGather(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
+                         absl::Span<const CUstream> streams) override {
+    TD_RETURN_IF_ERROR(CheckLists(replicas(), {&input, 1}, streams.size()));
+    if (outputs.size() != input.buffers.size()) return absl::InvalidArgumentError("an output per replica is needed");
+    TD_RETURN_IF_ERROR(Join(streams));
+    for (CUdeviceptr output : outputs) {
+      for (int q = 0; q < replicas(); ++q) {
+        TD_RETURN_IF_ERROR(Copy(output + q * Bytes(input), input.buffers[q], Bytes(input), streams[0]));
+      }
+    }
+    return Fork(streams);
+  }
+
+  absl::Status ReduceScatter(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
+                             absl::Span<const CUstream> streams) override {
+    const std::vector<bool> present(replicas(), true);
+    TD_RETURN_IF_ERROR(CheckAllReduce(replicas(), fb::ReduceKind::Sum, {&input, 1}, present, streams.size()));
+    if (outputs.size() != input.buffers.size()) return absl::InvalidArgumentError("an output per replica is needed");
+    TD_RETURN_IF_ERROR(Join(streams));
+    int64_t leaves = 1;
+    while (leaves < replicas()) leaves *= 2;
+    for (int r = 0; r < replicas(); ++r) {
+      CollectiveTensor part = input;
+      for (CUdeviceptr& buffer : part.buffers) buffer += r * Bytes(input);
+      int root = -1;
+      TD_RETURN_IF_ERROR(Combine(fb::ReduceKind::Sum, part, present, 0, leaves, streams[0], root));
+      TD_RETURN_IF_ERROR(Copy(outputs[r], part.buffers[root], Bytes(input), streams[0]));
+    }
+    return Fork(streams);
+  }
+
+  absl::Status Poll() override { return absl::OkStatus(); }
+  void AbortAll() override {}
+
+ private:
+  // Tree(first, size) of reduction_tree.h; `root` is the replica whose buffer holds the result, or -1.
+  absl::Status Combine(fb::ReduceKind op, const CollectiveTensor& t, const std::vector<bool>& present, int64_t first,
+                       int64_t size, CUstream stream, int& root) {
+    root = -1;
+    if (first >= replicas()) return absl::OkStatus();
+    if (size == 1) {
+      if (present[first]) root = static_cast<int>(first);
+      return absl::OkStatus();
+    }
+    int right = -1;
+    TD_RETURN_IF_ERROR(Combine(op, t, present, first, size / 2, stream, root));
+    TD_RETURN_IF_ERROR(Combine(op, t, present, first + size / 2, size / 2, stream, right));
+    if (root >= 0 && right >= 0) {
+      return kernels_->Combine(op, t.dtype, t.buffers[root], t.buffers[right], t.elements, stream);
+    }
+    root = std::max(root, right);
+    return absl::OkStatus();
+  }
+
+  absl::Status Copy(CUdeviceptr to, CUdeviceptr from, uint64_t bytes, CUstream stream) {
+    if (bytes > 0 && to != from) TD_CU(*driver_, cuMemcpyDtoDAsync_v2(to, from, bytes, stream));
+    return absl::OkStatus();
+  }
+
+  absl::Status CopyToOthers(const CollectiveTensor& t, int root, CUstream stream) {
+    for (int r = 0; r < replicas(); ++r) {
+      TD_RETURN_IF_ERROR(Copy(t.buffers[r], t.buffers[root], Bytes(t), stream));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Join(absl::Span<const CUstream> streams) {
+    for (int r = 1; r < replicas(); ++r) {
+      if (streams[r] == streams[0]) continue;
+      TD_CU(*driver_, cuEventRecord(events_[r], streams[r]));
+      TD_CU(*driver_, cuStreamWaitEvent(streams[0], events_[r], 0));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Fork(absl::Span<const CUstream> streams) {
+    if (std::all_of(streams.begin(), streams.end(), [&](CUstream s) { return s == streams[0]; })) {
+      return absl::OkStatus();
+    }
+    TD_CU(*driver_, cuEventRecord(events_[0], streams[0]));
+    for (int r = 1; r < replicas(); ++r) {
+      if (streams[r] != streams[0]) TD_CU(*driver_, cuStreamWaitEvent(streams[r], events_[0], 0));
+    }
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<LibraryKernels> kernels_;
+  std::vector<CUevent> events_;  // by replica
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Communicator>> MakeLocalCommunicator(const DriverApi* driver,
+                                                                    std::vector<CommunicatorDevice> devices) {
+  if (devices.empty()) return absl::InvalidArgumentError("a communicator needs a replica");
+  for (const CommunicatorDevice& d : devices) {
+    if (d.context != devices[0].context) {
+      return absl::InvalidArgumentError("an in-process communicator needs all replicas in one context");
+    }
+  }
+  auto communicator = std::make_unique<LocalCommunicator>(driver, std::move(devices));
+  TD_RETURN_IF_ERROR(communicator->Init());
+  return communicator;
+}
+
+}  // namespace tandem

@@ -1,0 +1,209 @@
+// A GPU per replica, over NCCL. One thread drives all GPUs, so that every collective is a group: outside of one, the
+// first rank's call could wait for the second's for ever.
+#include <algorithm>
+#include <functional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/dtype.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+#include "runtime/cuda/collective_check.h"
+#include "runtime/cuda/communicator.h"
+#include "runtime/cuda/library_kernels.h"
+#include "runtime/cuda/nccl_api.h"
+
+namespace tandem {
+namespace {
+
+uint64_t Bytes(const CollectiveTensor& t) { return t.elements * SizeOf(static_cast<DType>(t.dtype)); }
+
+ncclDataType_t TypeOf(fb::DType type) {
+  switch (type) {
+    case fb::DType::Float64:
+      return nccl::kFloat64;
+    case fb::DType::Int32:
+      return nccl::kInt32;
+    case fb::DType::Int64:
+      return nccl::kInt64;
+    default:
+      return nccl::kFloat32;
+  }
+}
+
+void* Pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+
+class NcclCommunicator : public Communicator {
+ public:
+  NcclCommunicator(const DriverApi* driver, const NcclApi* nccl, std::vector<CommunicatorDevice> devices)
+      : Communicator(driver, std::move(devices)), nccl_(nccl) {}
+
+  ~NcclCommunicator() override {
+    for (ncclComm_t comm : comms_) nccl_->ncclCommDestroy(comm);
+    for (size_t r = 0; r < kernels_.size(); ++r) {
+      driver_->cuCtxSetCurrent(devices_[r].context);
+      kernels_[r].reset();
+    }
+  }
+
+  absl::Status Init() {
+    std::vector<int> ordinals;
+    for (const CommunicatorDevice& d : devices_) ordinals.push_back(d.ordinal);
+    std::vector<ncclComm_t> comms(devices_.size());
+    TD_RETURN_IF_ERROR(NcclStatus(*nccl_,
+                                  nccl_->ncclCommInitAll(comms.data(), static_cast<int>(comms.size()), ordinals.data()),
+                                  absl::StrCat("connect gpu:", absl::StrJoin(ordinals, ", gpu:"))));
+    comms_ = std::move(comms);
+    for (const CommunicatorDevice& d : devices_) {
+      TD_CU(*driver_, cuCtxSetCurrent(d.context));
+      TD_ASSIGN_OR_RETURN(std::unique_ptr<LibraryKernels> kernels, LibraryKernels::Create(driver_));
+      kernels_.push_back(std::move(kernels));
+    }
+    return absl::OkStatus();
+  }
+
+  int replicas() const override { return static_cast<int>(devices_.size()); }
+  const char* name() const override { return "NCCL"; }
+  // A sum of two numbers has no order; of more, NCCL's depends on how the GPUs are linked.
+  bool tree_order() const override { return replicas() <= 2; }
+
+  absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+                         const std::vector<bool>& present, absl::Span<const CUstream> streams) override {
+    TD_RETURN_IF_ERROR(CheckAllReduce(replicas(), kind, tensors, present, streams.size()));
+    // All ranks take part in NCCL's collectives, so that an absent replica contributes what changes nothing.
+    for (int r = 0; r < replicas(); ++r) {
+      if (present[r]) continue;
+      for (const CollectiveTensor& t : tensors) TD_RETURN_IF_ERROR(FillIdentity(kind, t, r, streams[r]));
+    }
+    const ncclRedOp_t op = kind == fb::ReduceKind::Max ? nccl::kMax : nccl::kSum;
+    TD_RETURN_IF_ERROR(Group("all-reduce", [&](int r) {
+      for (const CollectiveTensor& t : tensors) {
+        if (t.elements == 0) continue;
+        const ncclResult_t result = nccl_->ncclAllReduce(Pointer(t.buffers[r]), Pointer(t.buffers[r]), t.elements,
+                                                         TypeOf(t.dtype), op, comms_[r], streams[r]);
+        if (result != nccl::kSuccess) return result;
+      }
+      return nccl::kSuccess;
+    }));
+    const int64_t count = std::count(present.begin(), present.end(), true);
+    if (kind != fb::ReduceKind::Mean || count == 1) return absl::OkStatus();
+    for (int r = 0; r < replicas(); ++r) {
+      TD_CU(*driver_, cuCtxSetCurrent(devices_[r].context));
+      for (const CollectiveTensor& t : tensors) {
+        TD_RETURN_IF_ERROR(kernels_[r]->Divide(t.dtype, t.buffers[r], count, t.elements, streams[r]));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Broadcast(int root, absl::Span<const CollectiveTensor> tensors,
+                         absl::Span<const CUstream> streams) override {
+    TD_RETURN_IF_ERROR(CheckLists(replicas(), tensors, streams.size()));
+    if (root < 0 || root >= replicas()) return absl::InvalidArgumentError("no replica has the broadcast's root");
+    return Group("broadcast", [&](int r) {
+      for (const CollectiveTensor& t : tensors) {
+        if (t.elements == 0) continue;
+        const ncclResult_t result = nccl_->ncclBroadcast(Pointer(t.buffers[r]), Pointer(t.buffers[r]), Bytes(t),
+                                                         nccl::kUInt8, root, comms_[r], streams[r]);
+        if (result != nccl::kSuccess) return result;
+      }
+      return nccl::kSuccess;
+    });
+  }
+
+  absl::Status AllGather(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
+                         absl::Span<const CUstream> streams) override {
+    TD_RETURN_IF_ERROR(CheckLists(replicas(), {&input, 1}, streams.size()));
+    if (outputs.size() != input.buffers.size()) return absl::InvalidArgumentError("an output per replica is needed");
+    return Group("all-gather", [&](int r) {
+      return nccl_->ncclAllGather(Pointer(input.buffers[r]), Pointer(outputs[r]), Bytes(input), nccl::kUInt8, comms_[r],
+                                  streams[r]);
+    });
+  }
+
+  absl::Status ReduceScatter(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
+                             absl::Span<const CUstream> streams) override {
+    TD_RETURN_IF_ERROR(CheckLists(replicas(), {&input, 1}, streams.size()));
+    CollectiveTensor single = input;
+    single.buffers.resize(1);
+    TD_RETURN_IF_ERROR(CheckAllReduce(1, fb::ReduceKind::Sum, {&single, 1}, {true}, 1));
+    if (outputs.size() != input.buffers.size()) return absl::InvalidArgumentError("an output per replica is needed");
+    return Group("reduce-scatter", [&](int r) {
+      return nccl_->ncclReduceScatter(Pointer(input.buffers[r]), Pointer(outputs[r]), input.elements,
+                                      TypeOf(input.dtype), nccl::kSum, comms_[r], streams[r]);
+    });
+  }
+
+  absl::Status Poll() override {
+    for (size_t r = 0; r < comms_.size(); ++r) {
+      ncclResult_t error = nccl::kSuccess;
+      ncclResult_t result = nccl_->ncclCommGetAsyncError(comms_[r], &error);
+      if (result == nccl::kSuccess) result = error;
+      if (result == nccl::kSuccess || result == nccl::kInProgress) continue;
+      return WithExitCode(
+          absl::UnavailableError(absl::StrCat("a collective failed on replica ", r, " (gpu:", devices_[r].ordinal,
+                                              "): NCCL says ", nccl_->ncclGetErrorString(result))),
+          kExitTemporary);
+    }
+    return absl::OkStatus();
+  }
+
+  void AbortAll() override {
+    // Frees them too: they are not destroyed again.
+    for (ncclComm_t comm : comms_) nccl_->ncclCommAbort(comm);
+    comms_.clear();
+  }
+
+ private:
+  // `call` for every replica, between start and end. The end must follow even a failed call.
+  absl::Status Group(const std::string& what, const std::function<ncclResult_t(int)>& call) {
+    if (comms_.empty()) return absl::FailedPreconditionError("the communicator was aborted");
+    TD_RETURN_IF_ERROR(NcclStatus(*nccl_, nccl_->ncclGroupStart(), absl::StrCat("start an ", what)));
+    absl::Status failed;
+    for (int r = 0; r < replicas() && failed.ok(); ++r) {
+      failed = NcclStatus(*nccl_, call(r),
+                          absl::StrCat("enqueue the ", what, " of replica ", r, " (gpu:", devices_[r].ordinal, ")"));
+    }
+    const absl::Status ended = NcclStatus(*nccl_, nccl_->ncclGroupEnd(), absl::StrCat("start the ", what));
+    return failed.ok() ? ended : failed;
+  }
+
+  // 0 for sums, the lowest value for Max.
+  absl::Status FillIdentity(fb::ReduceKind kind, const CollectiveTensor& t, int replica, CUstream stream) {
+    if (t.elements == 0) return absl::OkStatus();
+    TD_CU(*driver_, cuCtxSetCurrent(devices_[replica].context));
+    const CUdeviceptr buffer = t.buffers[replica];
+    if (kind != fb::ReduceKind::Max) {
+      TD_CU(*driver_, cuMemsetD8Async(buffer, 0, Bytes(t), stream));
+      return absl::OkStatus();
+    }
+    const bool is_float = t.dtype == fb::DType::Float32 || t.dtype == fb::DType::Float64;
+    const bool wide = t.dtype == fb::DType::Float64 || t.dtype == fb::DType::Int64;
+    // The upper (or only) word of -infinity, or of the lowest integer; the lower word is 0.
+    const unsigned upper = !is_float ? 0x80000000u : wide ? 0xfff00000u : 0xff800000u;
+    if (!wide) {
+      TD_CU(*driver_, cuMemsetD32Async(buffer, upper, t.elements, stream));
+      return absl::OkStatus();
+    }
+    TD_CU(*driver_, cuMemsetD8Async(buffer, 0, Bytes(t), stream));
+    TD_CU(*driver_, cuMemsetD2D32Async(buffer + 4, 8, upper, 1, t.elements, stream));
+    return absl::OkStatus();
+  }
+
+  const NcclApi* nccl_;
+  std::vector<ncclComm_t> comms_;
+  std::vector<std::unique_ptr<LibraryKernels>> kernels_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Communicator>> MakeNcclCommunicator(const DriverApi* driver,
+                                                                   std::vector<CommunicatorDevice> devices) {
+  if (devices.empty()) return absl::InvalidArgumentError("a communicator needs a replica");
+  TD_ASSIGN_OR_RETURN(const NcclApi* nccl, LoadNccl());
+  auto communicator = std::make_unique<NcclCommunicator>(driver, nccl, std::move(devices));
+  TD_RETURN_IF_ERROR(communicator->Init());
+  return communicator;
+}
+
+}  // namespace tandem

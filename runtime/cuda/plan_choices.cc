@@ -1,0 +1,84 @@
+#include "runtime/cuda/plan_choices.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "base/dtype.h"
+#include "base/status_macros.h"
+#include "nlohmann/json.hpp"
+#include "runtime/library_call.h"
+
+namespace tandem {
+
+absl::StatusOr<PlanChoices> PlanChoices::FromJson(absl::string_view text) {
+  const auto json = nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || json.value("version", nlohmann::json()) != 1 || !json.contains("choices") ||
+      !json["choices"].is_object()) {
+    return absl::DataLossError("this is no table of measured plans (a JSON object with \"version\": 1)");
+  }
+  PlanChoices choices;
+  for (const auto& [key, value] : json["choices"].items()) {
+    if (!value.is_string()) {
+      return absl::DataLossError(absl::StrCat("the table of measured plans has no name for \"", key, "\""));
+    }
+    choices.choices_[key] = value.get<std::string>();
+  }
+  return choices;
+}
+
+absl::StatusOr<PlanChoices> PlanChoices::Load(Env* env, const std::string& path) {
+  if (!env->Exists(path)) return PlanChoices();
+  TD_ASSIGN_OR_RETURN(const std::string text, env->ReadFile(path));
+  absl::StatusOr<PlanChoices> choices = FromJson(text);
+  if (!choices.ok()) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": ", choices.status().message(), "; delete it, and the plans are measured again"));
+  }
+  return choices;
+}
+
+std::string PlanChoices::ToJson() const {
+  nlohmann::json json;
+  json["version"] = 1;
+  json["choices"] = choices_;
+  // Names come from libraries: bytes that are no text must not throw.
+  return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+absl::Status PlanChoices::Save(Env* env, const std::string& path) const {
+  return env->WriteFileAtomically(path, ToJson());
+}
+
+const std::string* PlanChoices::Find(const std::string& key) const {
+  auto found = choices_.find(key);
+  return found == choices_.end() ? nullptr : &found->second;
+}
+
+void PlanChoices::Record(const std::string& key, const std::string& candidate) {
+  choices_[key] = candidate;
+  changed_ = true;
+}
+
+std::string PlanChoiceKey(const fb::LibraryCallT& c, absl::string_view device_name, absl::string_view library_version) {
+  auto type = [](fb::DType t) { return Name(static_cast<DType>(LibraryType(t))); };
+  std::string key = absl::AsciiStrToLower(fb::EnumNamePrimitive(c.primitive));
+  absl::StrAppend(&key, " x=", ShapeString(c.x_shape), " ", type(c.x_dtype));
+  absl::StrAppend(&key, " kernel=", ShapeString(c.kernel_shape), " ", type(c.kernel_dtype));
+  absl::StrAppend(&key, " y=", ShapeString(c.y_shape), " ", type(c.y_dtype));
+  if (!c.strides.empty()) {
+    absl::StrAppend(&key, " strides=", ShapeString(c.strides), " pads=", ShapeString(c.pad_low),
+                    ShapeString(c.pad_high));
+  }
+  if (c.epilogue != fb::Epilogue::None) absl::StrAppend(&key, " ", fb::EnumNameEpilogue(c.epilogue));
+  for (const auto& [flag, name] : {std::pair{c.transpose_a, " transpose_a"},
+                                   {c.transpose_b, " transpose_b"},
+                                   {c.swap_x, " swap_x"},
+                                   {c.swap_kernel, " swap_kernel"},
+                                   {c.swap_y, " swap_y"},
+                                   {c.packed, " packed"},
+                                   {c.tf32, " tf32"}}) {
+    if (flag) key += name;
+  }
+  return absl::StrCat(key, " | ", device_name, " | ", library_version);
+}
+
+}  // namespace tandem

@@ -1,0 +1,352 @@
+#include "runtime/cuda/testing/fake_cublaslt.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "base/bfloat16.h"
+
+namespace tandem {
+namespace {
+
+constexpr uint64_t kMagic = 0x7a4d5, kSplitWorkspace = 3 * 4096;
+constexpr int kAlgorithms = 3;
+constexpr int64_t kSplitFrom = 512;  // products per sum
+
+struct Desc {
+  int compute = 0;
+  int32_t transpose_a = 0, transpose_b = 0;
+  uint32_t epilogue = cublaslt::kEpilogueDefault;
+  const void* bias = nullptr;
+};
+
+struct Layout {
+  int type = 0;
+  int64_t rows = 0, columns = 0, ld = 0, stride = 0;
+  int32_t batch = 1;
+
+  int64_t bytes() const { return type == cublaslt::kBFloat16 ? 2 : 4; }
+  // From the first element to behind the last.
+  uint64_t extent() const { return ((batch - 1) * stride + (columns - 1) * ld + rows) * bytes(); }
+};
+
+struct Preference {
+  uint64_t workspace = 0;
+  uint32_t reduction_mask = 7;
+  uint32_t alignment[4] = {256, 256, 256, 256};
+};
+
+struct State {
+  std::set<const void*> live;
+  std::vector<std::string> calls, violations;
+  struct Failure {
+    std::string name;
+    cublasStatus_t status;
+    int n;
+  };
+  std::vector<Failure> failures;
+  bool supports_nothing = false;
+};
+State* g_state = nullptr;
+
+cublasStatus_t Enter(const char* name, bool record = true) {
+  if (record) g_state->calls.push_back(name);
+  for (State::Failure& f : g_state->failures) {
+    if (f.name == name && f.n > 0 && --f.n == 0) return f.status;
+  }
+  return cublaslt::kSuccess;
+}
+
+template <typename T, typename Handle>
+cublasStatus_t Make(Handle* handle, const char* name, T value) {
+  const cublasStatus_t status = Enter(name, false);
+  if (status != cublaslt::kSuccess) return status;
+  T* object = new T(value);
+  g_state->live.insert(object);
+  *handle = reinterpret_cast<Handle>(object);
+  return status;
+}
+
+template <typename T, typename Handle>
+cublasStatus_t Destroy(Handle handle) {
+  T* object = reinterpret_cast<T*>(handle);
+  if (g_state->live.erase(object) == 0) {
+    g_state->violations.push_back("destroys what does not exist, or no longer");
+    return cublaslt::kInvalidValue;
+  }
+  delete object;
+  return cublaslt::kSuccess;
+}
+
+template <typename T>
+cublasStatus_t Store(T& to, const void* value, size_t bytes) {
+  if (bytes != sizeof to) return cublaslt::kInvalidValue;
+  std::memcpy(&to, value, bytes);
+  return cublaslt::kSuccess;
+}
+
+cublasStatus_t SetDesc(cublasLtMatmulDesc_t handle, int attribute, const void* value, size_t bytes) {
+  Desc& d = *reinterpret_cast<Desc*>(handle);
+  switch (attribute) {
+    case cublaslt::kDescTransA:
+      return Store(d.transpose_a, value, bytes);
+    case cublaslt::kDescTransB:
+      return Store(d.transpose_b, value, bytes);
+    case cublaslt::kDescEpilogue:
+      return Store(d.epilogue, value, bytes);
+    case cublaslt::kDescBiasPointer:
+      return Store(d.bias, value, bytes);
+    default:
+      return cublaslt::kInvalidValue;
+  }
+}
+
+cublasStatus_t SetLayout(cublasLtMatrixLayout_t handle, int attribute, const void* value, size_t bytes) {
+  Layout& l = *reinterpret_cast<Layout*>(handle);
+  switch (attribute) {
+    case cublaslt::kLayoutBatchCount:
+      return Store(l.batch, value, bytes);
+    case cublaslt::kLayoutStridedBatchOffset:
+      return Store(l.stride, value, bytes);
+    default:
+      return cublaslt::kInvalidValue;
+  }
+}
+
+cublasStatus_t SetPreference(cublasLtMatmulPreference_t handle, int attribute, const void* value, size_t bytes) {
+  Preference& p = *reinterpret_cast<Preference*>(handle);
+  switch (attribute) {
+    case cublaslt::kPrefMaxWorkspaceBytes:
+      return Store(p.workspace, value, bytes);
+    case cublaslt::kPrefReductionSchemeMask:
+      return Store(p.reduction_mask, value, bytes);
+    default:
+      if (attribute < cublaslt::kPrefMinAlignmentA || attribute > cublaslt::kPrefMinAlignmentD) {
+        return cublaslt::kInvalidValue;
+      }
+      return Store(p.alignment[attribute - cublaslt::kPrefMinAlignmentA], value, bytes);
+  }
+}
+
+struct Product {
+  Desc desc;
+  Layout a, b, d;
+  int64_t m() const { return d.rows; }
+  int64_t n() const { return d.columns; }
+  int64_t k() const { return desc.transpose_a ? a.rows : a.columns; }
+};
+
+// Whether sizes, types and batches fit together.
+bool Fits(const Product& p) {
+  const Layout &a = p.a, &b = p.b;
+  const bool types = a.type == b.type && (p.d.type == a.type || p.d.type == cublaslt::kFloat32);
+  const bool sizes = (p.desc.transpose_a ? a.columns : a.rows) == p.m() &&
+                     (p.desc.transpose_b ? b.columns : b.rows) == p.k() &&
+                     (p.desc.transpose_b ? b.rows : b.columns) == p.n();
+  const bool dense = a.ld >= a.rows && b.ld >= b.rows && p.d.ld >= p.d.rows;
+  const bool bias = (p.desc.epilogue & cublaslt::kEpilogueBias) == 0 || p.desc.bias != nullptr;
+  return types && sizes && dense && bias && a.batch == b.batch && a.batch == p.d.batch;
+}
+
+float Read(const void* base, int type, int64_t i) {
+  return type == cublaslt::kBFloat16 ? FromBFloat16Bits(static_cast<const uint16_t*>(base)[i])
+                                     : static_cast<const float*>(base)[i];
+}
+
+// 10 bits of fraction, to nearest even.
+float ToTf32(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  if (std::isfinite(x)) bits = (bits + 0xfff + ((bits >> 13) & 1)) & ~0x1fffu;
+  std::memcpy(&x, &bits, sizeof bits);
+  return x;
+}
+
+// op(matrix) of one product, row by row.
+std::vector<float> Dense(const void* base, const Layout& l, bool transpose, int32_t batch, bool tf32) {
+  std::vector<float> dense(l.rows * l.columns);
+  const int64_t at = batch * l.stride;
+  for (int64_t c = 0; c < l.columns; ++c) {
+    for (int64_t r = 0; r < l.rows; ++r) {
+      const float x = Read(base, l.type, at + c * l.ld + r);
+      dense[transpose ? c * l.rows + r : r * l.columns + c] = tf32 ? ToTf32(x) : x;
+    }
+  }
+  return dense;
+}
+
+void Compute(const Product& p, const void* a, const void* b, void* d) {
+  const bool tf32 = p.desc.compute == cublaslt::kCompute32FFastTf32;
+  const int64_t m = p.m(), n = p.n(), k = p.k();
+  for (int32_t batch = 0; batch < p.d.batch; ++batch) {
+    const std::vector<float> left = Dense(a, p.a, p.desc.transpose_a, batch, tf32);
+    const std::vector<float> right = Dense(b, p.b, p.desc.transpose_b, batch, tf32);
+    // Row by row of the transposed result, which is what lies in memory.
+    std::vector<float> row(m);
+    for (int64_t j = 0; j < n; ++j) {
+      std::fill(row.begin(), row.end(), 0.f);
+      for (int64_t i = 0; i < m; ++i) {
+        float sum = 0;
+        for (int64_t q = 0; q < k; ++q) sum += left[i * k + q] * right[q * n + j];
+        row[i] = sum;
+      }
+      for (int64_t i = 0; i < m; ++i) {
+        float value = row[i];
+        if ((p.desc.epilogue & cublaslt::kEpilogueBias) != 0) value += Read(p.desc.bias, p.d.type, i);
+        if ((p.desc.epilogue & cublaslt::kEpilogueRelu) != 0) value = value > 0 ? value : 0;
+        const int64_t at = batch * p.d.stride + j * p.d.ld + i;
+        if (p.d.type == cublaslt::kBFloat16) {
+          static_cast<uint16_t*>(d)[at] = ToBFloat16Bits(value);
+        } else {
+          static_cast<float*>(d)[at] = value;
+        }
+      }
+    }
+  }
+}
+
+uint64_t WorkspaceOf(const Product& p, uint64_t algorithm) {
+  return p.k() > kSplitFrom && algorithm != 1 ? kSplitWorkspace : 0;
+}
+
+cublasStatus_t Heuristic(cublasLtHandle_t, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a,
+                         cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t d,
+                         cublasLtMatmulPreference_t preference, int requested, cublasLtMatmulHeuristicResult_t* results,
+                         int* found) {
+  *found = 0;
+  const cublasStatus_t status = Enter("cublasLtMatmulAlgoGetHeuristic");
+  if (status != cublaslt::kSuccess) return status;
+  const Product p = {*reinterpret_cast<Desc*>(desc), *reinterpret_cast<Layout*>(a), *reinterpret_cast<Layout*>(b),
+                     *reinterpret_cast<Layout*>(d)};
+  const Preference& q = *reinterpret_cast<Preference*>(preference);
+  if (!Fits(p)) return cublaslt::kInvalidValue;
+  if (g_state->supports_nothing) return cublaslt::kNotSupported;
+  if ((q.reduction_mask & cublaslt::kReductionInplace) != 0) {
+    g_state->violations.push_back("sums may be split in place, in the result's type");
+  }
+  for (uint64_t i = 0; i < kAlgorithms && *found < requested; ++i) {
+    if (WorkspaceOf(p, i) > q.workspace) continue;
+    cublasLtMatmulHeuristicResult_t& r = results[(*found)++];
+    r = {};
+    // What was promised of the operands travels with the algorithm.
+    r.algo = {{kMagic, i, q.alignment[0], q.alignment[1], q.alignment[3], 0, 0, 0}};
+    r.workspaceSize = WorkspaceOf(p, i);
+  }
+  return cublaslt::kSuccess;
+}
+
+cublasStatus_t MatMul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void* alpha, const void* a,
+                      cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout, const void* beta,
+                      const void* c, cublasLtMatrixLayout_t, void* d, cublasLtMatrixLayout_t d_layout,
+                      const cublasLtMatmulAlgo_t* algorithm, void* workspace, size_t workspace_bytes, CUstream stream) {
+  const cublasStatus_t status = Enter("cublasLtMatmul");
+  if (status != cublaslt::kSuccess) return status;
+  const Product p = {*reinterpret_cast<Desc*>(desc), *reinterpret_cast<Layout*>(a_layout),
+                     *reinterpret_cast<Layout*>(b_layout), *reinterpret_cast<Layout*>(d_layout)};
+  auto violate = [](const std::string& what) {
+    g_state->violations.push_back("cublasLtMatmul: " + what);
+    return cublaslt::kInvalidValue;
+  };
+  if (!Fits(p)) return cublaslt::kInvalidValue;
+  if (*static_cast<const float*>(alpha) != 1 || *static_cast<const float*>(beta) != 0 || c != d) {
+    return violate("the fake knows D = A * B only");
+  }
+  if (algorithm == nullptr || algorithm->data[0] != kMagic) return violate("an algorithm of nobody");
+  const uint64_t needed = WorkspaceOf(p, algorithm->data[1]);
+  const auto address = [](const void* pointer) { return reinterpret_cast<uint64_t>(pointer); };
+  if (needed > workspace_bytes || address(workspace) % 256 != 0) return violate("the workspace does not do");
+  if (address(a) % algorithm->data[2] != 0 || address(b) % algorithm->data[3] != 0 ||
+      address(d) % algorithm->data[4] != 0) {
+    return violate("an operand is less aligned than was promised");
+  }
+  std::vector<DeviceAccess> accesses = {
+      {address(a), p.a.extent(), false}, {address(b), p.b.extent(), false}, {address(d), p.d.extent(), true}};
+  if ((p.desc.epilogue & cublaslt::kEpilogueBias) != 0) {
+    accesses.push_back({address(p.desc.bias), static_cast<uint64_t>(p.m() * p.d.bytes()), false});
+  }
+  if (needed > 0) accesses.push_back({address(workspace), needed, true});
+  const CUresult result =
+      FakeDriver::current()->Enqueue(stream, "cublasLtMatmul", std::move(accesses), [p, a, b, d, workspace, needed] {
+        if (needed > 0) std::memset(workspace, 0xcd, needed);
+        Compute(p, a, b, d);
+      });
+  return result == kCudaSuccess ? cublaslt::kSuccess : cublaslt::kExecutionFailed;
+}
+
+const char* StatusName(cublasStatus_t status) {
+  switch (status) {
+    case cublaslt::kAllocFailed:
+      return "CUBLAS_STATUS_ALLOC_FAILED";
+    case cublaslt::kInvalidValue:
+      return "CUBLAS_STATUS_INVALID_VALUE";
+    case cublaslt::kExecutionFailed:
+      return "CUBLAS_STATUS_EXECUTION_FAILED";
+    default:
+      return "CUBLAS_STATUS_INTERNAL_ERROR";
+  }
+}
+
+CublasLtApi Bind() {
+  if (g_state != nullptr) std::abort();  // a test's mistake
+  g_state = new State;
+  CublasLtApi api;
+  api.cublasLtGetVersion = [] { return size_t{130000}; };
+  api.cublasLtGetStatusName = StatusName;
+  api.cublasLtCreate = [](cublasLtHandle_t* handle) {
+    g_state->calls.push_back("cublasLtCreate");
+    return Make(handle, "cublasLtCreate", int{0});
+  };
+  api.cublasLtDestroy = [](cublasLtHandle_t handle) { return Destroy<int>(handle); };
+  api.cublasLtMatmulDescCreate = [](cublasLtMatmulDesc_t* desc, int compute, int scale) {
+    if (scale != cublaslt::kFloat32) return cublaslt::kNotSupported;
+    Desc d;
+    d.compute = compute;
+    return Make(desc, "cublasLtMatmulDescCreate", d);
+  };
+  api.cublasLtMatmulDescDestroy = [](cublasLtMatmulDesc_t desc) { return Destroy<Desc>(desc); };
+  api.cublasLtMatmulDescSetAttribute = SetDesc;
+  api.cublasLtMatrixLayoutCreate = [](cublasLtMatrixLayout_t* layout, int type, uint64_t rows, uint64_t columns,
+                                      int64_t ld) {
+    Layout l;
+    l.type = type;
+    l.rows = static_cast<int64_t>(rows);
+    l.columns = static_cast<int64_t>(columns);
+    l.ld = ld;
+    return Make(layout, "cublasLtMatrixLayoutCreate", l);
+  };
+  api.cublasLtMatrixLayoutDestroy = [](cublasLtMatrixLayout_t layout) { return Destroy<Layout>(layout); };
+  api.cublasLtMatrixLayoutSetAttribute = SetLayout;
+  api.cublasLtMatmulPreferenceCreate = [](cublasLtMatmulPreference_t* preference) {
+    return Make(preference, "cublasLtMatmulPreferenceCreate", Preference());
+  };
+  api.cublasLtMatmulPreferenceDestroy = [](cublasLtMatmulPreference_t preference) {
+    return Destroy<Preference>(preference);
+  };
+  api.cublasLtMatmulPreferenceSetAttribute = SetPreference;
+  api.cublasLtMatmulAlgoGetHeuristic = Heuristic;
+  api.cublasLtMatmul = MatMul;
+  return api;
+}
+
+}  // namespace
+
+FakeCublasLt::FakeCublasLt() : api_(Bind()), scoped_(&api_) {}
+
+FakeCublasLt::~FakeCublasLt() {
+  delete g_state;
+  g_state = nullptr;
+}
+
+void FakeCublasLt::FailCall(const std::string& name, cublasStatus_t status, int n) {
+  g_state->failures.push_back({name, status, n});
+}
+
+std::vector<std::string> FakeCublasLt::TakeCalls() { return std::exchange(g_state->calls, {}); }
+std::vector<std::string> FakeCublasLt::TakeViolations() { return std::exchange(g_state->violations, {}); }
+int FakeCublasLt::live_objects() const { return static_cast<int>(g_state->live.size()); }
+void FakeCublasLt::SupportNothing() { g_state->supports_nothing = true; }
+
+}  // namespace tandem

@@ -1,0 +1,42 @@
+// NCCL in host memory, on the fake driver.
+#ifndef TANDEM_RUNTIME_CUDA_TESTING_FAKE_NCCL_H_
+#define TANDEM_RUNTIME_CUDA_TESTING_FAKE_NCCL_H_
+
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/nccl_api.h"
+#include "runtime/cuda/testing/fake_driver.h"
+
+namespace tandem {
+
+// Takes LoadNccl's place while it lives, on the FakeDriver that lives then. One at a time.
+//
+// Collectives wait for the group's end. What makes a real NCCL hang or go wrong is a violation: a collective outside of
+// a group, ranks of one communicator whose calls differ, groups that do not end, a device twice in one communicator, a
+// communicator that is used after it was aborted, and more than 2048 calls in a group.
+class FakeNccl {
+ public:
+  FakeNccl();
+  ~FakeNccl();
+  FakeNccl(const FakeNccl&) = delete;
+  FakeNccl& operator=(const FakeNccl&) = delete;
+
+  const NcclApi& api() const { return api_; }
+  // The n-th call of `name` from now on (1: the next) returns `result` and does nothing else.
+  void FailCall(const std::string& name, ncclResult_t result, int n = 1);
+  // From now on communicators of this rank report `result` asynchronously.
+  void SetAsyncError(int rank, ncclResult_t result);
+  // "ncclGroupStart", "ncclAllReduce 0 4" (rank and count), ... in order.
+  std::vector<std::string> TakeCalls();
+  std::vector<std::string> TakeViolations();
+  int live_communicators() const;
+
+ private:
+  NcclApi api_;
+  ScopedNccl scoped_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_TESTING_FAKE_NCCL_H_
