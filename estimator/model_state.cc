@@ -62,9 +62,11 @@ absl::Status ModelState::Restore(const CheckpointData& data, const std::string& 
 }
 
 absl::Status ModelState::Snapshot(const std::vector<VariableSpec>& variables, CheckpointData* data) const {
-  for (const VariableSpec& v : variables) {
-    TD_ASSIGN_OR_RETURN(HostTensor value, store_->Read(v.name));
-    (v.slot_of.empty() ? data->variables : data->slots)[v.name] = std::move(value);
+  std::vector<std::string> names;
+  for (const VariableSpec& v : variables) names.push_back(v.name);
+  TD_ASSIGN_OR_RETURN(std::vector<HostTensor> values, store_->ReadAll(names));
+  for (size_t i = 0; i < variables.size(); ++i) {
+    (variables[i].slot_of.empty() ? data->variables : data->slots)[names[i]] = std::move(values[i]);
   }
   return absl::OkStatus();
 }

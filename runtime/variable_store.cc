@@ -1,5 +1,6 @@
 #include "runtime/variable_store.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -43,6 +44,14 @@ std::string Describe(DType dtype, const Shape& shape) { return absl::StrCat(Name
 
 }  // namespace
 
+VariableStore::~VariableStore() {
+  for (auto& [name, entry] : entries_) {
+    for (size_t d = 0; d < entry.addresses.size(); ++d) {
+      if (entry.addresses[d] != 0) places_[d]->Free(entry.addresses[d]);
+    }
+  }
+}
+
 absl::Status VariableStore::Create(const VariableInfo& info) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = entries_.find(info.name);
@@ -61,6 +70,7 @@ absl::Status VariableStore::Create(const VariableInfo& info) {
     TD_ASSIGN_OR_RETURN(Arena arena, Arena::Create(entry.bytes, info.name.c_str()));
     entry.copies.push_back(std::move(arena));
   }
+  entry.addresses.resize(num_devices_);
   entries_.emplace(info.name, std::move(entry));
   return absl::OkStatus();
 }
@@ -105,17 +115,52 @@ absl::Status VariableStore::Initialize(const std::string& name, const fb::Initia
     case DType::kInvalid:
       return absl::InvalidArgumentError(absl::StrCat("variable ", name, " has no type"));
   }
-  for (int d = 1; d < num_devices_; ++d) std::memcpy(entry->copies[d].data(), out, entry->bytes);
+  TD_RETURN_IF_ERROR(ToDevices(*entry));
   entry->info.initialized = true;
   return absl::OkStatus();
 }
 
+absl::Status VariableStore::ToDevices(Entry& entry) {
+  const void* value = entry.copies[0].data();
+  if (places_.empty()) {
+    for (int d = 1; d < num_devices_; ++d) std::memcpy(entry.copies[d].data(), value, entry.bytes);
+    return absl::OkStatus();
+  }
+  for (int d = 0; d < num_devices_; ++d) {
+    if (entry.addresses[d] == 0) continue;
+    TD_RETURN_IF_ERROR(places_[d]->Upload(entry.addresses[d], value, entry.bytes));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status VariableStore::FromDevices(absl::Span<Entry* const> entries) const {
+  if (places_.empty() || places_[0] == nullptr) return absl::OkStatus();
+  std::vector<DeviceMemory::Region> regions;
+  for (Entry* entry : entries) {
+    if (entry->addresses[0] != 0) regions.push_back({entry->addresses[0], entry->copies[0].data(), entry->bytes});
+  }
+  return regions.empty() ? absl::OkStatus() : places_[0]->Download(regions);
+}
+
 absl::StatusOr<HostTensor> VariableStore::Read(const std::string& name) const {
+  TD_ASSIGN_OR_RETURN(std::vector<HostTensor> values, ReadAll({name}));
+  return std::move(values[0]);
+}
+
+absl::StatusOr<std::vector<HostTensor>> VariableStore::ReadAll(const std::vector<std::string>& names) const {
   std::lock_guard<std::mutex> lock(mutex_);
-  TD_ASSIGN_OR_RETURN(Entry * entry, Find(name));
-  HostTensor value(entry->info.dtype, entry->info.shape);
-  std::memcpy(value.raw(), entry->copies[0].data(), entry->bytes);
-  return value;
+  std::vector<Entry*> entries;
+  for (const std::string& name : names) {
+    TD_ASSIGN_OR_RETURN(Entry * entry, Find(name));
+    entries.push_back(entry);
+  }
+  TD_RETURN_IF_ERROR(FromDevices(entries));
+  std::vector<HostTensor> values;
+  for (Entry* entry : entries) {
+    values.emplace_back(entry->info.dtype, entry->info.shape);
+    std::memcpy(values.back().raw(), entry->copies[0].data(), entry->bytes);
+  }
+  return values;
 }
 
 absl::Status VariableStore::Assign(const std::string& name, const HostTensor& value) {
@@ -126,7 +171,8 @@ absl::Status VariableStore::Assign(const std::string& name, const HostTensor& va
                                                    Describe(entry->info.dtype, entry->info.shape), "; it cannot take ",
                                                    Describe(value.dtype(), value.shape())));
   }
-  for (Arena& copy : entry->copies) std::memcpy(copy.data(), value.raw(), entry->bytes);
+  std::memcpy(entry->copies[0].data(), value.raw(), entry->bytes);
+  TD_RETURN_IF_ERROR(ToDevices(*entry));
   entry->info.initialized = true;
   return absl::OkStatus();
 }
@@ -159,7 +205,49 @@ uint64_t VariableStore::MemoryBytes() const {
 void* VariableStore::Buffer(const std::string& name, int device) const {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = entries_.find(name);
-  return found == entries_.end() ? nullptr : found->second.copies[device].data();
+  if (found == entries_.end() || !places_.empty()) return nullptr;
+  host_used_ = true;
+  return found->second.copies[device].data();
+}
+
+absl::Status VariableStore::Place(int device, std::shared_ptr<DeviceMemory> memory) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (host_used_) {
+    return absl::FailedPreconditionError(absl::StrCat("the variables are in use by a program for cpu devices; one for ",
+                                                      memory->name(), " cannot share them"));
+  }
+  places_.resize(num_devices_);
+  if (places_[device] != nullptr && places_[device] != memory) {
+    return absl::FailedPreconditionError(absl::StrCat("copy ", device, " of the variables lives on ",
+                                                      places_[device]->name(), "; a program for ", memory->name(),
+                                                      " cannot share it"));
+  }
+  places_[device] = std::move(memory);
+  return absl::OkStatus();
+}
+
+std::string VariableStore::place() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return places_.empty() || places_[0] == nullptr ? "" : places_[0]->name();
+}
+
+absl::StatusOr<uint64_t> VariableStore::DeviceAddress(const std::string& name, int device) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  TD_ASSIGN_OR_RETURN(Entry * entry, Find(name));
+  if (places_.empty() || places_[device] == nullptr) {
+    return absl::InternalError(absl::StrCat("copy ", device, " of variable ", name, " was not placed"));
+  }
+  uint64_t& address = entry->addresses[device];
+  if (address != 0) return address;
+  TD_RETURN_IF_ERROR(FromDevices({entry}));
+  TD_ASSIGN_OR_RETURN(const uint64_t made,
+                      places_[device]->Allocate(std::max<uint64_t>(entry->bytes, 1), absl::StrCat("variable ", name)));
+  absl::Status status = places_[device]->Upload(made, entry->copies[0].data(), entry->bytes);
+  if (!status.ok()) {
+    places_[device]->Free(made);
+    return status;
+  }
+  return address = made;
 }
 
 }  // namespace tandem

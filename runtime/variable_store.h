@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/dtype.h"
 #include "base/host_tensor.h"
 #include "runtime/arena.h"
+#include "runtime/device_memory.h"
 #include "runtime/executable_generated.h"
 
 namespace tandem {
@@ -28,8 +30,12 @@ struct VariableInfo {
 
 // One copy of each variable per device, all equal between steps. Buffers never move while the store lives. Calls are
 // serialised against each other, not against a running session: read and assign between steps.
+//
+// Copies are in host memory, or, once a session has placed them, on GPUs: values then live there for the rest of the
+// job, from training to evaluation and back, and reading or assigning one copies it.
 class VariableStore {
  public:
+  ~VariableStore();
   // `num_devices`: copies of each variable; at least the replicas of every session that uses the store.
   explicit VariableStore(int num_devices) : num_devices_(num_devices) {}
 
@@ -50,6 +56,8 @@ class VariableStore {
 
   // A copy of the first device's value.
   absl::StatusOr<HostTensor> Read(const std::string& name) const;
+  // Copies of the first device's values, in the order of `names`: from a GPU much faster than one by one.
+  absl::StatusOr<std::vector<HostTensor>> ReadAll(const std::vector<std::string>& names) const;
   // Writes all devices. InvalidArgument when dtype or shape differ.
   absl::Status Assign(const std::string& name, const HostTensor& value);
 
@@ -60,19 +68,34 @@ class VariableStore {
   // Sum over variables and devices.
   uint64_t MemoryBytes() const;
 
-  // The value on a device, row-major, 64-byte aligned; null when there is no such variable.
+  // The value on a device, row-major, 64-byte aligned, in host memory; null when there is no such variable, or when the
+  // copies have been placed elsewhere.
   void* Buffer(const std::string& name, int device) const;
+
+  // Copy `device` of every variable lives in `memory` from now on. FailedPrecondition when it has another place
+  // already: other memory, or the host's, where Buffer was asked for.
+  absl::Status Place(int device, std::shared_ptr<DeviceMemory> memory);
+  // The name of the memory where the first copies live; empty: the host's.
+  std::string place() const;
+  // The value in the memory that copy `device` was placed in, which gets it now if it has not yet. 256-byte aligned.
+  absl::StatusOr<uint64_t> DeviceAddress(const std::string& name, int device);
 
  private:
   struct Entry {
     VariableInfo info;
-    std::vector<Arena> copies;
+    std::vector<Arena> copies;        // stale, but for the first device's while nothing is placed
+    std::vector<uint64_t> addresses;  // by device; 0: not there yet
     uint64_t bytes = 0;
   };
   absl::StatusOr<Entry*> Find(const std::string& name) const;
+  // Makes the host's first copy the value, and the value of all copies the host's first.
+  absl::Status FromDevices(absl::Span<Entry* const> entries) const;
+  absl::Status ToDevices(Entry& entry);
 
   const int num_devices_;
   mutable std::mutex mutex_;
+  mutable bool host_used_ = false;                     // Buffer was asked for
+  std::vector<std::shared_ptr<DeviceMemory>> places_;  // by device; null: the host
   mutable std::map<std::string, Entry> entries_;
 };
 

@@ -95,5 +95,84 @@ TEST(VariableStoreTest, OtherKindsAndErrors) {
   EXPECT_EQ(store.Initialize("i", Init(9, 0, 1), 0).code(), absl::StatusCode::kInvalidArgument);
 }
 
+// A device whose memory is the host's.
+class FakeMemory : public DeviceMemory {
+ public:
+  explicit FakeMemory(std::string name) : name_(std::move(name)) {}
+  const std::string& name() const override { return name_; }
+  absl::StatusOr<uint64_t> Allocate(uint64_t bytes, const std::string& what) override {
+    if (fail) return absl::ResourceExhaustedError(what);
+    ++live;
+    return reinterpret_cast<uint64_t>(new char[bytes]);
+  }
+  void Free(uint64_t address) override {
+    --live;
+    delete[] reinterpret_cast<char*>(address);
+  }
+  absl::Status Upload(uint64_t address, const void* from, uint64_t bytes) override {
+    std::memcpy(reinterpret_cast<void*>(address), from, bytes);
+    return absl::OkStatus();
+  }
+  absl::Status Download(absl::Span<const Region> regions) override {
+    ++downloads;
+    for (const Region& r : regions) std::memcpy(r.to, reinterpret_cast<void*>(r.address), r.bytes);
+    return absl::OkStatus();
+  }
+  int live = 0, downloads = 0;
+  bool fail = false;
+
+ private:
+  std::string name_;
+};
+
+float* Device(VariableStore& store, const std::string& name, int device) {
+  return reinterpret_cast<float*>(store.DeviceAddress(name, device).value());
+}
+
+TEST(VariableStoreTest, ValuesLiveWhereTheyArePlaced) {
+  auto first = std::make_shared<FakeMemory>("gpu:0"), second = std::make_shared<FakeMemory>("gpu:1");
+  {
+    VariableStore store(2);
+    ASSERT_TRUE(store.Create({"a", DType::kFloat32, {2}}).ok());
+    ASSERT_TRUE(store.Create({"b", DType::kFloat32, {1}}).ok());
+    ASSERT_TRUE(store.Assign("a", HostTensor::FromVector<float>({2}, {1, 2})).ok());
+    ASSERT_TRUE(store.Assign("b", HostTensor::FromVector<float>({1}, {3})).ok());
+    EXPECT_EQ(store.place(), "");
+    ASSERT_TRUE(store.Place(0, first).ok());
+    EXPECT_EQ(store.place(), "gpu:0");
+    EXPECT_EQ(Device(store, "a", 0)[1], 2);
+    Device(store, "a", 0)[1] = 5;  // as a step does
+    Device(store, "b", 0)[0] = 6;
+    auto values = store.ReadAll({"b", "a"});
+    ASSERT_TRUE(values.ok()) << values.status();
+    EXPECT_EQ((*values)[0].data<float>()[0], 6);
+    EXPECT_EQ((*values)[1].data<float>()[1], 5);
+    EXPECT_EQ(first->downloads, 1);
+    // A second device joins with the value as it is now.
+    ASSERT_TRUE(store.Place(1, second).ok());
+    EXPECT_EQ(Device(store, "a", 1)[1], 5);
+    ASSERT_TRUE(store.Assign("a", HostTensor::FromVector<float>({2}, {7, 8})).ok());
+    EXPECT_EQ(Device(store, "a", 0)[0], 7);
+    EXPECT_EQ(Device(store, "a", 1)[1], 8);
+    EXPECT_EQ(store.Buffer("a", 0), nullptr);
+    // One place for a copy.
+    EXPECT_TRUE(store.Place(0, first).ok());
+    EXPECT_EQ(store.Place(0, second).message(),
+              "copy 0 of the variables lives on gpu:0; a program for gpu:1 cannot share it");
+    second->fail = true;
+    EXPECT_EQ(store.DeviceAddress("b", 1).status().message(), "variable b");
+    EXPECT_EQ(store.DeviceAddress("c", 1).status().code(), absl::StatusCode::kNotFound);
+    EXPECT_EQ(first->live + second->live, 3);
+  }
+  EXPECT_EQ(first->live + second->live, 0);
+}
+
+TEST(VariableStoreTest, WhatTheHostUsesStaysThere) {
+  VariableStore store(1);
+  ASSERT_TRUE(store.Create({"a", DType::kFloat32, {2}}).ok());
+  ASSERT_NE(store.Buffer("a", 0), nullptr);
+  EXPECT_EQ(store.Place(0, std::make_shared<FakeMemory>("gpu:0")).code(), absl::StatusCode::kFailedPrecondition);
+}
+
 }  // namespace
 }  // namespace tandem

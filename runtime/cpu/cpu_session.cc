@@ -37,6 +37,10 @@ class CpuSession final : public Session {
     TD_ASSIGN_OR_RETURN(kernels_, LoadedKernels::Load(*executable_));
     TD_ASSIGN_OR_RETURN(plan_, MakeStepPlan(*executable_, *kernels_, pool_->num_threads()));
     TD_RETURN_IF_ERROR(CreateSessionVariables(*executable_, *variables_));
+    if (std::string place = variables_->place(); !place.empty()) {
+      return absl::FailedPreconditionError(absl::StrCat(executable_->name(), ": the variables live on ", place,
+                                                        "; a program for cpu devices cannot share them"));
+    }
     return AllocateState();
   }
 

@@ -3,12 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "runtime/cpu/global_steps.h"
 #include "runtime/cpu/map_steps.h"
+#include "runtime/step_description.h"
 
 namespace tandem {
 namespace {
@@ -61,26 +60,10 @@ class Finder {
   }
 
   std::string Describe(const PlannedStep& step, int device) const {
-    std::string location = executable_.LocationString(step.step->location);
-    return absl::StrCat(step.step->name, location.empty() ? "" : absl::StrCat(" [", location, "]"), FusedWith(step),
-                        ", replica ", device, " (", executable_.index().replicas[device]->device, ")");
+    return DescribeStep(executable_, *step.step, device);
   }
 
  private:
-  // A kernel is checked as a whole, so all that the user wrote into it is named: " fused with Log [model.cc:7 (Log)]".
-  std::string FusedWith(const PlannedStep& step) const {
-    if (step.kind != fb::StepBody::KernelLaunch) return "";
-    const fb::KernelT& kernel = *executable_.index().kernels[step.step->body.AsKernelLaunch()->kernel];
-    absl::btree_set<uint32_t> locations(kernel.locations.begin(), kernel.locations.end());
-    locations.erase(step.step->location);
-    std::vector<std::string> others;
-    for (uint32_t location : locations) {
-      std::string text = executable_.LocationString(location);
-      if (!text.empty()) others.push_back(text);
-    }
-    return others.empty() ? "" : absl::StrCat(" fused with ", absl::StrJoin(others, ", "));
-  }
-
   const Executable& executable_;
   const StepState& state_;
   const StepPlan& plan_;
