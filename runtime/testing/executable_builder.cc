@@ -235,6 +235,10 @@ void ExecutableBuilder::CheckFinite(std::vector<int> buffers) {
 
 void ExecutableBuilder::Copy(int from, int to) { AddStep("copy", fb::CopyT(), {from}, {to}); }
 
+void ExecutableBuilder::ScatterAdd(int updates, int indices, int table) {
+  AddStep("scatter_add", fb::ScatterAddT(), {updates, indices}, {table});
+}
+
 void ExecutableBuilder::Output(const std::string& name, int buffer) {
   x_.outputs.push_back(std::make_unique<fb::OutputT>());
   x_.outputs.back()->name = name;

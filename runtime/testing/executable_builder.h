@@ -48,6 +48,7 @@ class ExecutableBuilder {
   void AllReduce(fb::ReduceKind kind, std::vector<int> buffers);
   void CheckFinite(std::vector<int> buffers);
   void Copy(int from, int to);
+  void ScatterAdd(int updates, int indices, int table);
 
   void Output(const std::string& name, int buffer);
   fb::ExecutableT Take() { return std::move(x_); }

@@ -148,7 +148,9 @@ void FakeDriverState::RunUntil(const FakeClock& clock) {
 bool FakeDriverState::ForbiddenInCapture(const char* call) {
   bool any = false;
   for (auto& [handle, stream] : streams) {
-    if (!stream->capturing || stream->context != CurrentContext()) continue;
+    if (!stream->capturing) continue;
+    const bool other = stream->capturing_thread != std::thread::id();
+    if (other && stream->capturing_thread != std::this_thread::get_id()) continue;
     Violation(absl::StrCat(call, ": not allowed while a stream is captured"));
     stream->capture_invalid = any = true;
   }

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/cuda/testing/fake_driver.h"
@@ -41,6 +42,7 @@ struct FakeStream {
   uint64_t count = 0;
   bool hung = false;
   bool capturing = false, capture_invalid = false;
+  std::thread::id capturing_thread;  // none: calls of all threads are forbidden
   std::vector<FakeWork> captured;
 };
 

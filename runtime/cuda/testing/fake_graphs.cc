@@ -7,7 +7,7 @@ namespace {
 
 using State = FakeDriverState;
 
-CUresult BeginCapture(CUstream handle, int) {
+CUresult BeginCapture(CUstream handle, int mode) {
   State::Entry entry("cuStreamBeginCapture_v2", handle);
   State& state = entry.state();
   if (entry.result() != kCudaSuccess) return entry.result();
@@ -19,6 +19,7 @@ CUresult BeginCapture(CUstream handle, int) {
   }
   stream->capturing = true;
   stream->capture_invalid = false;
+  stream->capturing_thread = mode == kCudaCaptureThreadLocal ? std::this_thread::get_id() : std::thread::id();
   stream->captured.clear();
   return kCudaSuccess;
 }

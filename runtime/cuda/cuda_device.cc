@@ -1,0 +1,307 @@
+#include "runtime/cuda/cuda_device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+std::atomic<int> g_devices{0};
+std::atomic<uint64_t> g_next_id{1};
+thread_local uint64_t t_current = 0;  // id of the device whose context this thread made current last
+
+std::mutex g_registry_mutex;
+std::map<std::pair<const DriverApi*, int>, std::weak_ptr<CudaDevice>>& Registry() {
+  static auto& registry = *new std::map<std::pair<const DriverApi*, int>, std::weak_ptr<CudaDevice>>();
+  return registry;
+}
+
+}  // namespace
+
+// Pinned memory in two halves, so that one is copied by the device while the other is copied by the host. It must not
+// hold the device: it is part of it.
+class CudaDevice::Staging {
+ public:
+  static constexpr uint64_t kHalf = uint64_t{4} << 20;
+
+  explicit Staging(CudaDevice* device) : device_(*device), driver_(device->driver()) {}
+  ~Staging() {
+    if (device_.lost() || !device_.MakeCurrent().ok()) return;
+    if (stream_ != nullptr) driver_.cuStreamSynchronize(stream_);  // after an error copies may be queued
+    for (Half& half : halves_) {
+      if (half.event != nullptr) driver_.cuEventDestroy_v2(half.event);
+      if (half.memory != nullptr) driver_.cuMemFreeHost(half.memory);
+    }
+    if (stream_ != nullptr) driver_.cuStreamDestroy_v2(stream_);
+  }
+
+  absl::Status Init() {
+    TD_CU(driver_, cuStreamCreate(&stream_, kCudaStreamNonBlocking));
+    for (Half& half : halves_) {
+      TD_CU(driver_, cuMemHostAlloc(&half.memory, kHalf, kCudaHostAllocPortable));
+      TD_CU(driver_, cuEventCreate(&half.event, kCudaEventDisableTiming));
+    }
+    return absl::OkStatus();
+  }
+
+  // After an error: nobody may write to where the caller wanted values.
+  void Abandon() {
+    for (Half& half : halves_) {
+      half.busy = false;
+      half.reads.clear();
+    }
+  }
+
+  absl::Status Upload(uint64_t address, const uint8_t* from, uint64_t bytes) {
+    for (uint64_t done = 0; done < bytes; done += kHalf) {
+      const uint64_t n = std::min(kHalf, bytes - done);
+      TD_ASSIGN_OR_RETURN(Half * half, NextHalf());
+      std::memcpy(half->memory, from + done, n);
+      TD_CU(driver_, cuMemcpyHtoDAsync_v2(address + done, half->memory, n, stream_));
+      TD_RETURN_IF_ERROR(End(*half));
+    }
+    return Flush();
+  }
+
+  absl::Status Download(absl::Span<const Region> regions) {
+    Half* half = nullptr;
+    uint64_t used = kHalf;
+    for (const Region& region : regions) {
+      for (uint64_t done = 0; done < region.bytes;) {
+        if (used == kHalf) {
+          if (half != nullptr) TD_RETURN_IF_ERROR(End(*half));
+          TD_ASSIGN_OR_RETURN(half, NextHalf());
+          used = 0;
+        }
+        const uint64_t n = std::min(kHalf - used, region.bytes - done);
+        uint8_t* at = static_cast<uint8_t*>(half->memory) + used;
+        TD_CU(driver_, cuMemcpyDtoHAsync_v2(at, region.address + done, n, stream_));
+        half->reads.push_back({at, static_cast<uint8_t*>(region.to) + done, n});
+        used = std::min(kHalf, (used + n + 63) / 64 * 64);
+        done += n;
+      }
+    }
+    if (half != nullptr) TD_RETURN_IF_ERROR(End(*half));
+    return Flush();
+  }
+
+ private:
+  struct Read {
+    const uint8_t* from;
+    uint8_t* to;
+    uint64_t bytes;
+  };
+  struct Half {
+    void* memory = nullptr;
+    CUevent event = nullptr;
+    bool busy = false;
+    std::vector<Read> reads;  // to do when the event has happened
+  };
+
+  absl::StatusOr<Half*> NextHalf() {
+    next_ = 1 - next_;
+    TD_RETURN_IF_ERROR(Finish(halves_[next_]));
+    return &halves_[next_];
+  }
+
+  absl::Status End(Half& half) {
+    TD_CU(driver_, cuEventRecord(half.event, stream_));
+    half.busy = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status Finish(Half& half) {
+    if (!half.busy) return absl::OkStatus();
+    half.busy = false;
+    std::vector<Read> reads;
+    reads.swap(half.reads);
+    TD_CU(driver_, cuEventSynchronize(half.event));
+    for (const Read& read : reads) std::memcpy(read.to, read.from, read.bytes);
+    return absl::OkStatus();
+  }
+
+  absl::Status Flush() {
+    TD_RETURN_IF_ERROR(Finish(halves_[1 - next_]));
+    return Finish(halves_[next_]);
+  }
+
+  CudaDevice& device_;
+  const DriverApi& driver_;
+  CUstream stream_ = nullptr;
+  Half halves_[2];
+  int next_ = 0;
+};
+
+CudaDevice::CudaDevice(const DriverApi* driver, int ordinal)
+    : driver_(driver), ordinal_(ordinal), name_(absl::StrCat("gpu:", ordinal)), id_(g_next_id++) {
+  ++g_devices;
+}
+
+absl::StatusOr<std::shared_ptr<CudaDevice>> CudaDevice::Get(int ordinal) {
+  TD_ASSIGN_OR_RETURN(const DriverApi* driver, LoadDriver());
+  std::lock_guard<std::mutex> lock(g_registry_mutex);
+  std::weak_ptr<CudaDevice>& known = Registry()[{driver, ordinal}];
+  if (std::shared_ptr<CudaDevice> device = known.lock(); device != nullptr && !device->lost()) return device;
+  auto device = std::shared_ptr<CudaDevice>(new CudaDevice(driver, ordinal));
+  TD_RETURN_IF_ERROR(device->Check(device->Init()));
+  known = device;
+  return device;
+}
+
+absl::Status CudaDevice::Init() {
+  int count = 0;
+  TD_CU(*driver_, cuDeviceGetCount(&count));
+  if (ordinal_ < 0 || ordinal_ >= count) {
+    return WithExitCode(
+        absl::FailedPreconditionError(
+            absl::StrCat("there is no such device; ", count == 1 ? "the only GPU that can be seen is gpu:0"
+                                                                 : absl::StrCat("there are gpu:0 to gpu:", count - 1))),
+        kExitUsage);
+  }
+  TD_CU(*driver_, cuDeviceGet(&device_, ordinal_));
+  char model[256] = "";
+  int major = 0, minor = 0;
+  TD_CU(*driver_, cuDeviceGetName(model, sizeof model - 1, device_));
+  TD_CU(*driver_, cuDeviceGetAttribute(&major, kCudaAttributeComputeMajor, device_));
+  TD_CU(*driver_, cuDeviceGetAttribute(&minor, kCudaAttributeComputeMinor, device_));
+  model_ = model;
+  compute_capability_ = major * 10 + minor;
+  if (compute_capability_ < 75) {
+    return WithExitCode(absl::FailedPreconditionError(absl::StrCat("its compute capability is ", major, ".", minor,
+                                                                   ", and 7.5 or newer is needed")),
+                        kExitUsage);
+  }
+  TD_CU(*driver_, cuDevicePrimaryCtxRetain(&context_, device_));
+  TD_RETURN_IF_ERROR(MakeCurrent());
+  TD_ASSIGN_OR_RETURN(kernels_, BuiltinKernels::Load(driver_));
+  return absl::OkStatus();
+}
+
+CudaDevice::~CudaDevice() {
+  if (context_ != nullptr) {
+    if (lost_ || !MakeCurrent().ok()) {
+      kernels_.release();  // its module is gone with the device
+      staging_.release();
+    }
+    staging_.reset();
+    kernels_.reset();
+    if (!lost_) driver_->cuDevicePrimaryCtxRelease_v2(device_);
+  }
+  --g_devices;
+}
+
+absl::Status CudaDevice::MakeCurrent() {
+  if (lost_) return absl::UnavailableError(absl::StrCat(name_, ": the GPU was lost"));
+  if (t_current == id_ && g_devices == 1) return absl::OkStatus();
+  TD_CU(*driver_, cuCtxSetCurrent(context_));
+  t_current = id_;
+  return absl::OkStatus();
+}
+
+absl::Status CudaDevice::Check(const absl::Status& status) {
+  if (status.ok()) return status;
+  if (absl::IsUnavailable(status)) lost_ = true;
+  if (absl::StrContains(status.message(), name_)) return status;
+  return Annotate(status, absl::StrCat(name_, model_.empty() ? "" : absl::StrCat(" (", model_, ")"), ": "));
+}
+
+absl::StatusOr<uint64_t> CudaDevice::Allocate(uint64_t bytes, const std::string& what) {
+  TD_RETURN_IF_ERROR(MakeCurrent());
+  CUdeviceptr address = 0;
+  const CUresult result = driver_->cuMemAlloc_v2(&address, bytes);
+  if (result == kCudaSuccess) return address;
+  if (result != kCudaOutOfMemory) return Check(CudaStatus(*driver_, result, "cuMemAlloc_v2"));
+  size_t free = 0, total = 0;
+  driver_->cuMemGetInfo_v2(&free, &total);
+  return WithExitCode(
+      absl::ResourceExhaustedError(absl::StrCat(name_, " (", model_, "): out of memory: ", bytes, " bytes for ", what,
+                                                ", and ", free, " of ", total, " bytes are free")),
+      kExitUsage);
+}
+
+void CudaDevice::Free(uint64_t address) {
+  if (!lost_ && MakeCurrent().ok()) driver_->cuMemFree_v2(address);
+}
+
+absl::StatusOr<CudaDevice::Staging*> CudaDevice::GetStaging() {
+  TD_RETURN_IF_ERROR(MakeCurrent());
+  if (staging_ == nullptr) {
+    auto staging = std::make_unique<Staging>(this);
+    TD_RETURN_IF_ERROR(staging->Init());
+    staging_ = std::move(staging);
+  }
+  return staging_.get();
+}
+
+absl::Status CudaDevice::Upload(uint64_t address, const void* from, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(staging_mutex_);
+  TD_ASSIGN_OR_RETURN(Staging * staging, GetStaging());
+  absl::Status status = staging->Upload(address, static_cast<const uint8_t*>(from), bytes);
+  if (!status.ok()) staging->Abandon();
+  return Check(status);
+}
+
+absl::Status CudaDevice::Download(absl::Span<const Region> regions) {
+  std::lock_guard<std::mutex> lock(staging_mutex_);
+  TD_ASSIGN_OR_RETURN(Staging * staging, GetStaging());
+  absl::Status status = staging->Download(regions);
+  if (!status.ok()) staging->Abandon();
+  return Check(status);
+}
+
+template <>
+void CudaOwned<CUstream>::Destroy() {
+  device_->driver().cuStreamDestroy_v2(handle_);
+}
+template <>
+void CudaOwned<CUevent>::Destroy() {
+  device_->driver().cuEventDestroy_v2(handle_);
+}
+template <>
+void CudaOwned<CUmodule>::Destroy() {
+  device_->driver().cuModuleUnload(handle_);
+}
+template <>
+void CudaOwned<CUgraphExec>::Destroy() {
+  device_->driver().cuGraphExecDestroy(handle_);
+}
+template <>
+void CudaOwned<CUdeviceptr>::Destroy() {
+  device_->driver().cuMemFree_v2(handle_);
+}
+template <>
+void CudaOwned<void*>::Destroy() {
+  device_->driver().cuMemFreeHost(handle_);
+}
+
+absl::StatusOr<CudaStream> MakeStream(const std::shared_ptr<CudaDevice>& device) {
+  TD_RETURN_IF_ERROR(device->MakeCurrent());
+  CUstream stream = nullptr;
+  TD_CU(device->driver(), cuStreamCreate(&stream, kCudaStreamNonBlocking));
+  return CudaStream(device, stream);
+}
+
+absl::StatusOr<CudaEvent> MakeEvent(const std::shared_ptr<CudaDevice>& device, bool timing) {
+  TD_RETURN_IF_ERROR(device->MakeCurrent());
+  CUevent event = nullptr;
+  TD_CU(device->driver(), cuEventCreate(&event, timing ? kCudaEventDefault : kCudaEventDisableTiming));
+  return CudaEvent(device, event);
+}
+
+absl::StatusOr<PinnedMemory> MakePinned(const std::shared_ptr<CudaDevice>& device, uint64_t bytes) {
+  TD_RETURN_IF_ERROR(device->MakeCurrent());
+  void* memory = nullptr;
+  TD_CU(device->driver(), cuMemHostAlloc(&memory, std::max<uint64_t>(bytes, 1), kCudaHostAllocPortable));
+  std::memset(memory, 0, bytes);
+  return PinnedMemory(device, memory);
+}
+
+}  // namespace tandem

@@ -1,0 +1,445 @@
+// The session of device class "gpu": one issuing thread, the caller's, drives all replicas.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/annotate.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+#include "runtime/cuda/batch_prefetcher.h"
+#include "runtime/cuda/communicator.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/gpu_replica.h"
+#include "runtime/cuda/segment_plan.h"
+#include "runtime/cuda/step_clock.h"
+#include "runtime/session.h"
+#include "runtime/step_description.h"
+#include "runtime/step_inputs.h"
+
+namespace tandem {
+namespace {
+
+// More than this is copied to pinned memory by several threads.
+constexpr int64_t kCopyPiece = 256 << 10;
+
+class CudaSession final : public Session {
+ public:
+  CudaSession(std::shared_ptr<const Executable> executable, std::shared_ptr<VariableStore> variables, Options options)
+      : executable_(std::move(executable)),
+        index_(executable_->index()),
+        program_(*index_.programs[index_.replicas[0]->program]),
+        variables_(std::move(variables)),
+        options_(std::move(options)) {}
+
+  ~CudaSession() override {
+    prefetcher_.reset();
+    if (communicator_ != nullptr && !broken_.ok()) communicator_->AbortAll();
+    communicator_.reset();
+  }
+
+  absl::Status Init() {
+    if (program_.gpu == nullptr) {
+      return absl::FailedPreconditionError(absl::StrCat(executable_->name(), ": the program has no schedule for GPUs"));
+    }
+    if (index_.shard_rows != index_.rows_per_lane || executable_->lanes_per_replica() != 1) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(executable_->name(), ": a program for GPUs has one lane and one shard per replica"));
+    }
+    plan_ = MakeSegmentPlan(*executable_);
+    TD_RETURN_IF_ERROR(CheckCollectives());
+    std::vector<std::shared_ptr<CudaDevice>> devices;
+    for (const auto& replica : index_.replicas) {
+      TD_ASSIGN_OR_RETURN(std::shared_ptr<CudaDevice> device, DeviceOf(replica->device));
+      if (programs_.find(device.get()) == programs_.end()) {
+        absl::StatusOr<std::unique_ptr<DeviceProgram>> program = DeviceProgram::Load(*executable_, device);
+        if (!program.ok()) return device->Check(program.status());
+        programs_[device.get()] = *std::move(program);
+      }
+      devices.push_back(std::move(device));
+    }
+    TD_RETURN_IF_ERROR(CreateSessionVariables(*executable_, *variables_));
+    for (size_t r = 0; r < devices.size(); ++r) {
+      absl::StatusOr<std::unique_ptr<GpuReplica>> replica = GpuReplica::Create(
+          *executable_, static_cast<int>(r), devices[r], *variables_, plan_, *programs_[devices[r].get()]);
+      if (!replica.ok()) return devices[r]->Check(replica.status());
+      replicas_.push_back(*std::move(replica));
+    }
+    if (replicas_.size() > 1) {
+      // NCCL synchronises the devices while it starts, so all memory is there before.
+      std::vector<CommunicatorDevice> members;
+      for (const auto& device : devices) members.push_back({device->ordinal(), device->context()});
+      TD_ASSIGN_OR_RETURN(communicator_, MakeCommunicator(&devices[0]->driver(), std::move(members)));
+    }
+    prefetcher_ = std::make_unique<BatchPrefetcher>(*executable_, replicas_);
+    clock_ = std::make_unique<StepClock>(*executable_, plan_, replicas_, options_.time_steps);
+    const PlannedSegment* first = plan_.segments.empty() ? nullptr : &plan_.segments.front();
+    const PlannedSegment* last = plan_.segments.empty() ? nullptr : &plan_.segments.back();
+    head_captured_ = first != nullptr && first->stream == fb::Stream::Compute && first->pieces.front().captured;
+    tail_captured_ = last != nullptr && last->stream == fb::Stream::Compute && last->pieces.back().captured &&
+                     plan_.unawaited.empty();
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<StepResult> Run(const StepInputs& inputs, const std::vector<int>& fetches) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    TD_RETURN_IF_ERROR(Begin(inputs));
+    StepResult result;
+    result.outputs.resize(index_.outputs.size());
+    for (int f : fetches) {
+      if (f < 0 || f >= static_cast<int>(result.outputs.size())) {
+        return absl::InvalidArgumentError(absl::StrCat(executable_->name(), " has no output ", f));
+      }
+    }
+    for (const ReplicaInputs& replica : inputs_) result.examples += replica.rows;
+    TD_RETURN_IF_ERROR(Guard(RunStep(inputs)));
+    for (const auto& replica : replicas_) result.finite &= replica->finite();
+    if (!result.finite) return result;
+    TD_RETURN_IF_ERROR(Guard(Fetch(fetches, result)));
+    return result;
+  }
+
+  absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    TD_RETURN_IF_ERROR(Begin(inputs));
+    absl::StatusOr<std::string> found = Find();
+    TD_RETURN_IF_ERROR(Guard(found.status()));
+    return found;
+  }
+
+  void Prefetch(const StepInputs& inputs) override { prefetcher_->Bring(inputs); }
+
+  SessionMemory memory() const override {
+    SessionMemory m;
+    m.shard = program_.shard_bytes * replicas_.size();
+    m.lane = program_.lane_bytes * replicas_.size();
+    m.step = program_.step_bytes * replicas_.size();
+    m.batch = program_.batch_bytes * replicas_.size();
+    for (const auto& replica : replicas_) m.shard += replica->memory().workspace_bytes();
+    return m;
+  }
+
+  std::vector<StepTime> step_times() const override { return clock_->times(); }
+
+  void set_trace(StepTrace* trace) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (trace != nullptr) {
+      const size_t lists = std::max<size_t>(options_.pool->num_threads(), replicas_.size());
+      trace->threads.resize(std::max(trace->threads.size(), lists));
+    }
+    clock_->set_trace(trace);
+  }
+
+ private:
+  absl::Status CheckCollectives() const {
+    for (const fb::StepT* step : plan_.steps) {
+      const auto* reduce = step->body.AsAllReduce();
+      if (reduce != nullptr && reduce->kind == fb::ReduceKind::Moments && executable_->num_replicas() > 1) {
+        return absl::UnimplementedError(
+            absl::StrCat(executable_->name(), ": ", step->name, ": moments are not combined between GPUs yet"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  static absl::StatusOr<std::shared_ptr<CudaDevice>> DeviceOf(const std::string& name) {
+    absl::string_view number = name;
+    int ordinal = 0;
+    if (!absl::ConsumePrefix(&number, "gpu:") || !absl::SimpleAtoi(number, &ordinal)) {
+      return absl::FailedPreconditionError(absl::StrCat("device \"", name, "\" is not a GPU (gpu:0, gpu:1, ...)"));
+    }
+    absl::StatusOr<std::shared_ptr<CudaDevice>> device = CudaDevice::Get(ordinal);
+    if (!device.ok()) return Annotate(device.status(), absl::StrCat("device \"", name, "\": "));
+    return device;
+  }
+
+  absl::Status Begin(const StepInputs& inputs) {
+    TD_RETURN_IF_ERROR(broken_);
+    if (!initialized_) TD_RETURN_IF_ERROR(CheckVariablesInitialized(*executable_, *variables_));
+    initialized_ = true;
+    return ResolveStepInputs(*executable_, inputs, &inputs_);
+  }
+
+  // After an error in the middle of a step nobody knows what the variables hold: the session ends with it.
+  absl::Status Guard(const absl::Status& status) {
+    if (status.ok()) return status;
+    broken_ = Annotate(status, "", "; the variables on the GPUs may be half updated: go on from the last checkpoint");
+    if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) {
+      for (const auto& replica : replicas_) replica->device().MarkLost();
+    }
+    return broken_;
+  }
+
+  // Copies what the caller owns to pinned memory.
+  void WriteStaging(bool with_inputs) {
+    copies_.clear();
+    for (size_t r = 0; r < replicas_.size(); ++r) {
+      const StagingLayout& layout = replicas_[r]->memory().staging_layout();
+      uint8_t* to = replicas_[r]->host_staging();
+      std::memcpy(to, inputs_[r].scalars.data(), 8 * inputs_[r].scalars.size());
+      for (size_t i = 0; i < layout.input_offsets.size() && with_inputs; ++i) {
+        const int64_t bytes = inputs_[r].rows * static_cast<int64_t>(layout.input_row_bytes[i]);
+        for (int64_t done = 0; done < bytes; done += kCopyPiece) {
+          copies_.push_back(
+              {to + layout.input_offsets[i] + done, inputs_[r].inputs[i] + done, std::min(kCopyPiece, bytes - done)});
+        }
+      }
+    }
+    auto copy = [&](int64_t i, int) { std::memcpy(copies_[i].to, copies_[i].from, copies_[i].bytes); };
+    if (copies_.size() <= 2 * replicas_.size()) {
+      for (size_t i = 0; i < copies_.size(); ++i) copy(i, 0);
+    } else {
+      options_.pool->ParallelFor(static_cast<int64_t>(copies_.size()), copy);
+    }
+  }
+
+  absl::Status RunStep(const StepInputs& inputs) {
+    TD_ASSIGN_OR_RETURN(const bool prefetched, prefetcher_->Take(inputs));
+    WriteStaging(!prefetched);
+    full_ = std::all_of(inputs_.begin(), inputs_.end(),
+                        [&](const ReplicaInputs& r) { return r.rows == executable_->rows_per_replica(); });
+    // The first full step warms up what libraries load on first use, which capture would forbid.
+    const bool graphs = full_ && warm_ && !clock_->runs();
+    TD_RETURN_IF_ERROR(clock_->BeginRun());
+    TD_RETURN_IF_ERROR(IssueAll(prefetched, graphs));
+    TD_RETURN_IF_ERROR(Wait("a step"));
+    TD_RETURN_IF_ERROR(clock_->EndRun(inputs_));
+    prefetcher_->Release();
+    warm_ |= full_;
+    return absl::OkStatus();
+  }
+
+  absl::Status ForEachReplica(absl::FunctionRef<absl::Status(GpuReplica&, size_t)> fn) {
+    for (size_t r = 0; r < replicas_.size(); ++r) {
+      CudaDevice& device = replicas_[r]->device();
+      TD_RETURN_IF_ERROR(device.MakeCurrent());
+      TD_RETURN_IF_ERROR(device.Check(fn(*replicas_[r], r)));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status IssueAll(bool prefetched, bool graphs) {
+    auto head = [&](GpuReplica& replica, size_t r) { return replica.IssueHead(inputs_[r].rows, full_, prefetched); };
+    auto tail = [&](GpuReplica& replica, size_t) { return replica.IssueTail(); };
+    if (!graphs || !head_captured_) TD_RETURN_IF_ERROR(ForEachReplica(head));
+    for (uint32_t s = 0; s < plan_.segments.size(); ++s) {
+      const PlannedSegment& segment = plan_.segments[s];
+      TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica& replica, size_t) -> absl::Status {
+        for (uint32_t w : segment.waits) TD_RETURN_IF_ERROR(replica.WaitFor(w, segment.stream));
+        return absl::OkStatus();
+      }));
+      for (uint32_t p = 0; p < segment.pieces.size(); ++p) {
+        const PlannedPiece& piece = segment.pieces[p];
+        if (piece.kind != PlannedPiece::kSteps) {
+          TD_RETURN_IF_ERROR(piece.kind == PlannedPiece::kAllReduce ? AllReduce(piece.steps[0], segment.stream)
+                                                                    : CombineFlag(segment.stream));
+          continue;
+        }
+        const bool graph = graphs && piece.captured && segment.stream == fb::Stream::Compute;
+        const bool with_head = graph && head_captured_ && s == 0 && p == 0;
+        const bool with_tail =
+            graph && tail_captured_ && s + 1 == plan_.segments.size() && p + 1 == segment.pieces.size();
+        TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica& replica, size_t r) -> absl::Status {
+          auto issue = [&]() -> absl::Status {
+            if (with_head) TD_RETURN_IF_ERROR(head(replica, r));
+            TD_RETURN_IF_ERROR(IssueSteps(piece, replica, r, segment.stream));
+            return with_tail ? tail(replica, r) : absl::OkStatus();
+          };
+          return graph ? replica.LaunchGraph({s, p, with_head && prefetched}, issue) : issue();
+        }));
+      }
+      if (!segment.awaited) continue;
+      TD_RETURN_IF_ERROR(
+          ForEachReplica([&](GpuReplica& replica, size_t) { return replica.RecordEnd(s, segment.stream); }));
+    }
+    if (graphs && tail_captured_) return absl::OkStatus();
+    return ForEachReplica([&](GpuReplica& replica, size_t r) -> absl::Status {
+      for (uint32_t w : plan_.unawaited) TD_RETURN_IF_ERROR(replica.WaitFor(w, fb::Stream::Compute));
+      return tail(replica, r);
+    });
+  }
+
+  absl::Status IssueSteps(const PlannedPiece& piece, GpuReplica& replica, size_t r, fb::Stream on) {
+    for (uint32_t step : piece.steps) {
+      TD_RETURN_IF_ERROR(clock_->BeginStep(r, step, replica.stream(on)));
+      TD_RETURN_IF_ERROR(replica.issuer().Issue(step, inputs_[r].rows, inputs_[r].first_row, replica.stream(on)));
+      TD_RETURN_IF_ERROR(clock_->EndStep(r, step, replica.stream(on)));
+    }
+    return absl::OkStatus();
+  }
+
+  // Of buffer b, or of the finite flags when it is null.
+  CollectiveTensor TensorOf(const fb::BufferT* b) const {
+    CollectiveTensor tensor;
+    tensor.elements = b == nullptr ? 1 : NumElements(b->shape);
+    tensor.dtype = b == nullptr ? fb::DType::Int32 : b->dtype;
+    for (const auto& replica : replicas_) {
+      tensor.buffers.push_back(b == nullptr ? replica->memory().flag() : replica->memory().Address(*b));
+    }
+    return tensor;
+  }
+
+  absl::Status Combine(fb::ReduceKind kind, const std::vector<CollectiveTensor>& tensors, bool all_present,
+                       fb::Stream on) {
+    std::vector<bool> present;
+    absl::InlinedVector<CUstream, 16> streams;
+    for (size_t r = 0; r < replicas_.size(); ++r) {
+      present.push_back(all_present || inputs_[r].rows > 0);
+      streams.push_back(replicas_[r]->stream(on));
+    }
+    // Without any rows there is nothing to combine, and all hold the same.
+    if (std::count(present.begin(), present.end(), true) == 0) return absl::OkStatus();
+    return communicator_->AllReduce(kind, tensors, present, streams);
+  }
+
+  absl::Status AllReduce(uint32_t number, fb::Stream on) {
+    const fb::StepT& step = *plan_.steps[number];
+    std::vector<CollectiveTensor> tensors;
+    for (uint32_t b : step.inputs) tensors.push_back(TensorOf(program_.buffers[b].get()));
+    TD_RETURN_IF_ERROR(ForEachReplica(
+        [&](GpuReplica& replica, size_t r) { return clock_->BeginStep(r, number, replica.stream(on)); }));
+    absl::Status status = Combine(step.body.AsAllReduce()->kind, tensors, false, on);
+    if (!status.ok()) return Annotate(status, absl::StrCat(step.name, ": "));
+    return ForEachReplica(
+        [&](GpuReplica& replica, size_t r) { return clock_->EndStep(r, number, replica.stream(on)); });
+  }
+
+  absl::Status CombineFlag(fb::Stream on) { return Combine(fb::ReduceKind::Max, {TensorOf(nullptr)}, true, on); }
+
+  // Until all streams have done their work. A single GPU is asked at once, then ever more seldom.
+  absl::Status Wait(const std::string& what) {
+    if (communicator_ != nullptr) {
+      std::vector<CUstream> streams;
+      for (const auto& replica : replicas_) streams.push_back(replica->stream(fb::Stream::Compute));
+      return communicator_->Wait(streams, options_.deadline_seconds, what);
+    }
+    CudaDevice& device = replicas_[0]->device();
+    TD_RETURN_IF_ERROR(device.MakeCurrent());
+    const auto begin = std::chrono::steady_clock::now();
+    for (int64_t turn = 0;; ++turn) {
+      const CUresult result = device.driver().cuStreamQuery(replicas_[0]->stream(fb::Stream::Compute));
+      if (result != kCudaNotReady) return device.Check(CudaStatus(device.driver(), result, "cuStreamQuery"));
+      if (turn > 1000) std::this_thread::sleep_for(std::chrono::microseconds(20));
+      const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+      if (passed.count() > options_.deadline_seconds) {
+        return absl::DeadlineExceededError(absl::StrCat(device.name(), " (", device.model(), ") did not finish ", what,
+                                                        " within ", options_.deadline_seconds, " seconds"));
+      }
+    }
+  }
+
+  absl::Status Fetch(const std::vector<int>& fetches, StepResult& result) {
+    std::vector<std::vector<DeviceMemory::Region>> regions(replicas_.size());
+    for (int f : fetches) {
+      const fb::BufferT& b = *program_.buffers[index_.outputs[f]->buffer];
+      Shape shape = b.shape;
+      if (b.row_bytes > 0) shape[0] = result.examples;
+      HostTensor value(static_cast<DType>(b.dtype), shape);
+      auto* to = static_cast<uint8_t*>(value.raw());
+      if (const uint8_t* small = replicas_[0]->TailOutput(f)) {
+        std::memcpy(to, small, value.byte_size());
+      } else if (b.row_bytes == 0) {
+        regions[0].push_back({replicas_[0]->memory().Address(b), to, static_cast<uint64_t>(value.byte_size())});
+      } else {
+        for (size_t r = 0; r < replicas_.size(); ++r) {
+          const uint64_t bytes = inputs_[r].rows * b.row_bytes;
+          if (bytes > 0) regions[r].push_back({replicas_[r]->memory().Address(b), to, bytes});
+          to += bytes;
+        }
+      }
+      result.outputs[f] = std::move(value);
+    }
+    for (size_t r = 0; r < replicas_.size(); ++r) {
+      if (!regions[r].empty()) TD_RETURN_IF_ERROR(replicas_[r]->device().Download(regions[r]));
+    }
+    return absl::OkStatus();
+  }
+
+  // Step by step in the order of the program, all on the compute streams.
+  absl::StatusOr<std::string> Find() {
+    WriteStaging(true);
+    const bool any_rows =
+        std::any_of(inputs_.begin(), inputs_.end(), [](const ReplicaInputs& r) { return r.rows > 0; });
+    TD_RETURN_IF_ERROR(ForEachReplica(
+        [&](GpuReplica& replica, size_t r) { return replica.IssueHead(inputs_[r].rows, false, false); }));
+    for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
+      const fb::StepT& step = *plan_.steps[s];
+      if (WritesVariables(step)) return std::string();
+      const bool collective = step.body.type == fb::StepBody::AllReduce;
+      if (collective && communicator_ != nullptr) TD_RETURN_IF_ERROR(AllReduce(s, fb::Stream::Compute));
+      TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica& replica, size_t r) -> absl::Status {
+        const CUstream stream = replica.stream(fb::Stream::Compute);
+        if (!collective) {
+          TD_RETURN_IF_ERROR(replica.issuer().Issue(s, inputs_[r].rows, inputs_[r].first_row, stream));
+        }
+        if (inputs_[r].rows > 0 || !any_rows) {
+          TD_RETURN_IF_ERROR(replica.issuer().CheckOutputs(s, inputs_[r].rows, stream));
+        }
+        return replica.IssueTail();
+      }));
+      TD_RETURN_IF_ERROR(Wait(step.name));
+      for (size_t r = 0; r < replicas_.size(); ++r) {
+        if (replicas_[r]->finite() || (inputs_[r].rows == 0 && any_rows)) continue;
+        return absl::StrCat(DescribeStep(*executable_, step, static_cast<int>(r)),
+                            plan_.map[s] ? absl::StrCat(", lane ", r) : "");
+      }
+    }
+    return std::string();
+  }
+
+  bool WritesVariables(const fb::StepT& step) const {
+    if (step.body.type == fb::StepBody::GroupedLaunch) return true;
+    return std::any_of(step.outputs.begin(), step.outputs.end(),
+                       [&](uint32_t b) { return program_.buffers[b]->space == fb::Space::Variable; });
+  }
+
+  struct CopyPiece {
+    uint8_t* to;
+    const uint8_t* from;
+    int64_t bytes;
+  };
+
+  const std::shared_ptr<const Executable> executable_;
+  const fb::ExecutableT& index_;
+  const fb::ProgramT& program_;
+  const std::shared_ptr<VariableStore> variables_;
+  const Options options_;
+  SegmentPlan plan_;
+  std::map<CudaDevice*, std::unique_ptr<DeviceProgram>> programs_;
+  std::vector<std::unique_ptr<GpuReplica>> replicas_;
+  std::unique_ptr<Communicator> communicator_;  // null for one replica
+  std::unique_ptr<BatchPrefetcher> prefetcher_;
+  std::unique_ptr<StepClock> clock_;
+  bool head_captured_ = false, tail_captured_ = false;
+  std::mutex mutex_;
+  absl::Status broken_;
+  bool initialized_ = false, warm_ = false;
+  std::vector<CopyPiece> copies_;
+  // Of the running step:
+  std::vector<ReplicaInputs> inputs_;
+  bool full_ = false;
+};
+
+absl::StatusOr<std::unique_ptr<Session>> MakeCudaSession(std::shared_ptr<const Executable> executable,
+                                                         std::shared_ptr<VariableStore> variables,
+                                                         Session::Options options) {
+  auto session = std::make_unique<CudaSession>(std::move(executable), std::move(variables), std::move(options));
+  TD_RETURN_IF_ERROR(session->Init());
+  return session;
+}
+
+[[maybe_unused]] const bool kRegistered = RegisterSessionFactory("gpu", MakeCudaSession);
+
+}  // namespace
+}  // namespace tandem

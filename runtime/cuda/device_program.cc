@@ -1,0 +1,116 @@
+// Kernels and library calls of an executable on a device.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/annotate.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+#include "runtime/cuda/step_issuer.h"
+#include "runtime/step_dependencies.h"
+
+namespace tandem {
+namespace {
+
+absl::Status Unusable(const std::string& message) {
+  return WithExitCode(absl::FailedPreconditionError(message), kExitUsage);
+}
+
+// The newest image that the device can run.
+absl::StatusOr<const fb::GpuImageT*> ImageFor(const Executable& executable, const CudaDevice& device) {
+  const fb::GpuImageT* best = nullptr;
+  std::vector<std::string> has;
+  for (const auto& image : executable.index().images) {
+    has.push_back(absl::StrCat("sm_", image->arch));
+    if (static_cast<int>(image->arch) <= device.compute_capability()) best = image.get();
+  }
+  if (best != nullptr) return best;
+  return Unusable(absl::StrCat(executable.name(), ": compiled for ", has.empty() ? "no GPU" : absl::StrJoin(has, ", "),
+                               "; ", device.name(), " (", device.model(), ") is sm_", device.compute_capability(),
+                               ": compile it for --target=cuda:sm_", device.compute_capability(), " or older"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DeviceProgram>> DeviceProgram::Load(const Executable& executable,
+                                                                   std::shared_ptr<CudaDevice> device) {
+  auto program = std::unique_ptr<DeviceProgram>(new DeviceProgram());
+  program->device_ = device;
+  TD_RETURN_IF_ERROR(device->MakeCurrent());
+  const fb::ProgramT& p = *executable.index().programs[executable.index().replicas[0]->program];
+  program->workspace_bytes_ = p.gpu->workspace_bytes;
+  TD_RETURN_IF_ERROR(program->LoadKernels(executable, *device));
+  TD_RETURN_IF_ERROR(program->PrepareCalls(executable));
+  return program;
+}
+
+absl::Status DeviceProgram::LoadKernels(const Executable& executable, CudaDevice& device) {
+  const fb::ExecutableT& index = executable.index();
+  functions_.resize(index.kernels.size());
+  if (index.kernels.empty()) return absl::OkStatus();
+  TD_ASSIGN_OR_RETURN(const fb::GpuImageT* image, ImageFor(executable, device));
+  const std::string text(executable.segment(image->segment));  // with a zero behind it
+  const DriverApi& driver = device.driver();
+  std::vector<char> log(8192);
+  int options[] = {kCudaJitErrorLogBuffer, kCudaJitErrorLogBufferSize};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
+  CUmodule module = nullptr;
+  const CUresult result = driver.cuModuleLoadDataEx(&module, text.c_str(), 2, options, values);
+  if (result == kCudaUnsupportedPtxVersion) {
+    int version = 0;
+    driver.cuDriverGetVersion(&version);
+    return Unusable(absl::StrCat(executable.name(), ": the NVIDIA driver (for CUDA ", version / 1000, ".",
+                                 version % 1000 / 10, ") is too old for the executable's PTX: install a newer driver"));
+  }
+  if (result != kCudaSuccess) {
+    return Annotate(CudaStatus(driver, result, "cuModuleLoadDataEx"), absl::StrCat(executable.name(), ": "),
+                    log[0] == 0 ? "" : absl::StrCat(": ", log.data()));
+  }
+  module_ = CudaModule(device_, module);
+  auto get = [&](const std::string& symbol, uint32_t shared_bytes, CUfunction* function) -> absl::Status {
+    if (driver.cuModuleGetFunction(function, module, symbol.c_str()) != kCudaSuccess) {
+      return WithExitCode(absl::DataLossError(absl::StrCat(executable.name(), ": its PTX for sm_", image->arch,
+                                                           " has no kernel ", symbol)),
+                          kExitBadData);
+    }
+    if (shared_bytes <= (48u << 10)) return absl::OkStatus();
+    TD_CU(driver, cuFuncSetAttribute(*function, kCudaFunctionMaxDynamicShared, static_cast<int>(shared_bytes)));
+    return absl::OkStatus();
+  };
+  for (size_t k = 0; k < index.kernels.size(); ++k) {
+    const fb::KernelT& kernel = *index.kernels[k];
+    if (kernel.gpu == nullptr) continue;
+    workspace_bytes_ = std::max(workspace_bytes_, kernel.gpu->scratch_bytes);
+    TD_RETURN_IF_ERROR(get(kernel.symbol, kernel.gpu->shared_bytes, &functions_[k].main));
+    if (!kernel.gpu->finish_symbol.empty())
+      TD_RETURN_IF_ERROR(get(kernel.gpu->finish_symbol, 0, &functions_[k].finish));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DeviceProgram::PrepareCalls(const Executable& executable) {
+  const std::vector<const fb::StepT*> steps =
+      StepsInOrder(*executable.index().programs[executable.index().replicas[0]->program]);
+  calls_.resize(steps.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const fb::LibraryCallT* call = steps[i]->body.AsLibraryCall();
+    if (call == nullptr) continue;
+    if (runner_ == nullptr) {
+      TD_ASSIGN_OR_RETURN(runner_, LibraryCallRunner::Create(&device_->driver(), {}));
+    }
+    const absl::string_view plan = call->plan == 0 ? "" : executable.segment(static_cast<int>(call->plan) - 1);
+    absl::StatusOr<std::unique_ptr<PreparedCall>> prepared = runner_->Prepare(*call, plan);
+    if (!prepared.ok()) {
+      const std::string at = executable.LocationString(steps[i]->location);
+      return Annotate(prepared.status(), absl::StrCat(steps[i]->name, ": "),
+                      at.empty() ? "" : absl::StrCat(" [", at, "]"));
+    }
+    calls_[i] = *std::move(prepared);
+    workspace_bytes_ = std::max(workspace_bytes_, calls_[i]->workspace_bytes());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tandem

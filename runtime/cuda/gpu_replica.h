@@ -1,0 +1,84 @@
+// A replica of a program on its GPU: memory, streams, and what surrounds its steps.
+#ifndef TANDEM_RUNTIME_CUDA_GPU_REPLICA_H_
+#define TANDEM_RUNTIME_CUDA_GPU_REPLICA_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/replica_memory.h"
+#include "runtime/cuda/segment_plan.h"
+#include "runtime/cuda/step_issuer.h"
+#include "runtime/step_inputs.h"
+
+namespace tandem {
+
+// All calls make the device's context current.
+class GpuReplica {
+ public:
+  // The arguments must outlive the replica.
+  static absl::StatusOr<std::unique_ptr<GpuReplica>> Create(const Executable& executable, int index,
+                                                            std::shared_ptr<CudaDevice> device,
+                                                            VariableStore& variables, const SegmentPlan& plan,
+                                                            DeviceProgram& program);
+
+  // Waits for what is queued, unless the device was lost.
+  ~GpuReplica();
+
+  CudaDevice& device() const { return memory_->device(); }
+  const std::shared_ptr<CudaDevice>& shared_device() const { return memory_->shared_device(); }
+  const ReplicaMemory& memory() const { return *memory_; }
+  StepIssuer& issuer() { return *issuer_; }
+  CUstream stream(fb::Stream stream) const {
+    return stream == fb::Stream::Compute ? compute_.get() : communication_.get();
+  }
+
+  // The pinned memory that the head copies from: scalars, then inputs (StagingLayout).
+  uint8_t* host_staging() const { return static_cast<uint8_t*>(host_staging_.get()); }
+
+  // What comes before the steps, on the compute stream: scalars and, unless they are on the device already, the inputs;
+  // and the finite flag is cleared. `rows`: of the replica; a full batch is one copy.
+  absl::Status IssueHead(int64_t rows, bool full, bool inputs_on_device);
+  // What comes behind them: the flag and all small outputs without rows, to pinned memory.
+  absl::Status IssueTail();
+
+  // Of the last step whose tail has come:
+  bool finite() const;
+  // Null when output `i` is not one that the tail copies.
+  const uint8_t* TailOutput(int i) const;
+
+  // Launches what `issue` issues on the compute stream as a CUDA graph, which is captured when `key` is seen first.
+  absl::Status LaunchGraph(std::tuple<uint32_t, uint32_t, bool> key, absl::FunctionRef<absl::Status()> issue);
+
+  // Marks the end of a segment on its stream, and lets a stream wait for one.
+  absl::Status RecordEnd(uint32_t segment, fb::Stream stream);
+  absl::Status WaitFor(uint32_t segment, fb::Stream stream);
+
+ private:
+  GpuReplica() = default;
+  absl::StatusOr<CUgraphExec> Capture(absl::FunctionRef<absl::Status()> issue);
+  const DriverApi& driver() const { return device().driver(); }
+
+  std::unique_ptr<ReplicaMemory> memory_;
+  std::unique_ptr<StepIssuer> issuer_;
+  CudaStream compute_, communication_;
+  std::vector<CudaEvent> ends_;  // by segment; empty where nobody waits
+  PinnedMemory host_staging_, host_tail_;
+  struct TailOutput_ {
+    CUdeviceptr from = 0;
+    uint64_t offset = 0, bytes = 0;  // in host_tail_
+  };
+  std::vector<TailOutput_> tail_outputs_;  // by output; no bytes: not copied
+  std::map<std::tuple<uint32_t, uint32_t, bool>, CudaGraphExec> graphs_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_GPU_REPLICA_H_

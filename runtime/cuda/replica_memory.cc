@@ -1,0 +1,124 @@
+#include "runtime/cuda/replica_memory.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/annotate.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+uint64_t AlignUp(uint64_t n) { return (n + 255) / 256 * 256; }
+
+// "shard arena 12 bytes; its largest values: conv1 8 bytes, ..."
+std::string DescribeArenas(const Executable& executable, const fb::ProgramT& program, uint64_t staging,
+                           uint64_t workspace) {
+  std::string text =
+      absl::StrCat("shard arena ", program.shard_bytes, ", batch arena ", program.batch_bytes, ", step arena ",
+                   program.step_bytes, ", lane slots ", program.lane_bytes, ", constants ",
+                   executable.constants().size(), ", inputs ", staging, ", workspace ", workspace);
+  const fb::DebugT* debug = executable.index().debug.get();
+  if (debug == nullptr || debug->memory.empty()) return text;
+  const auto& largest = *std::max_element(debug->memory.begin(), debug->memory.end(),
+                                          [](const auto& a, const auto& b) { return a->peak_bytes < b->peak_bytes; });
+  std::vector<const fb::LiveBufferT*> live;
+  for (const auto& buffer : largest->live_at_peak) live.push_back(buffer.get());
+  std::sort(live.begin(), live.end(), [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
+  std::vector<std::string> names;
+  for (size_t i = 0; i < live.size() && i < 5; ++i) names.push_back(absl::StrCat(live[i]->name, " ", live[i]->bytes));
+  if (names.empty()) return text;
+  return absl::StrCat(text, "; the largest values of the ", largest->space,
+                      " arena at its peak: ", absl::StrJoin(names, ", "));
+}
+
+}  // namespace
+
+StagingLayout MakeStagingLayout(const Executable& executable) {
+  const fb::ExecutableT& index = executable.index();
+  StagingLayout layout;
+  layout.bytes = layout.scalar_bytes = AlignUp(std::max<uint64_t>(8, 8 * index.scalars.size()));
+  for (const auto& in : index.inputs) {
+    uint64_t row = SizeOf(static_cast<DType>(in->dtype));
+    for (size_t i = 1; i < in->shape.size(); ++i) row *= in->shape[i];
+    layout.input_offsets.push_back(layout.bytes);
+    layout.input_row_bytes.push_back(row);
+    layout.bytes += AlignUp(row * executable.rows_per_replica());
+  }
+  return layout;
+}
+
+absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Executable& executable, int replica,
+                                                                     std::shared_ptr<CudaDevice> device,
+                                                                     VariableStore& variables,
+                                                                     uint64_t workspace_bytes) {
+  const fb::ExecutableT& index = executable.index();
+  const fb::ProgramT& program = *index.programs[index.replicas[0]->program];
+  auto memory = std::unique_ptr<ReplicaMemory>(new ReplicaMemory());
+  memory->device_ = device;
+  memory->layout_ = MakeStagingLayout(executable);
+  memory->workspace_bytes_ = workspace_bytes;
+  uint64_t total = 0;
+  auto place = [&](uint64_t bytes) {
+    const uint64_t offset = total;
+    total += AlignUp(std::max<uint64_t>(bytes, 1));
+    return offset;
+  };
+  const uint64_t step = place(program.step_bytes), batch = place(program.batch_bytes), lane = place(program.lane_bytes),
+                 shard = place(program.shard_bytes), constants = place(executable.constants().size()),
+                 staging = place(memory->layout_.bytes), flag = place(4), workspace = place(workspace_bytes);
+  // Variables first: they stay when the session goes.
+  TD_RETURN_IF_ERROR(variables.Place(replica, device));
+  for (const auto& v : index.variables) {
+    TD_ASSIGN_OR_RETURN(const uint64_t address, variables.DeviceAddress(v->name, replica));
+    memory->variables_.push_back(address);
+  }
+  absl::StatusOr<uint64_t> base = device->Allocate(total, absl::StrCat("replica ", replica, "'s memory"));
+  if (!base.ok()) {
+    if (!absl::IsResourceExhausted(base.status())) return base.status();
+    return Annotate(
+        base.status(), "",
+        absl::StrCat(" (in bytes: ", DescribeArenas(executable, program, memory->layout_.bytes, workspace_bytes),
+                     "). Take a smaller batch, or more GPUs"));
+  }
+  memory->memory_ = CudaMemory(device, *base);
+  memory->step_ = *base + step;
+  memory->batch_ = *base + batch;
+  memory->lane_ = *base + lane;
+  memory->shard_ = *base + shard;
+  memory->constants_ = *base + constants;
+  memory->staging_ = *base + staging;
+  memory->flag_ = *base + flag;
+  memory->workspace_ = *base + workspace;
+  if (!executable.constants().empty()) {
+    TD_RETURN_IF_ERROR(
+        device->Upload(memory->constants_, executable.constants().data(), executable.constants().size()));
+  }
+  return memory;
+}
+
+CUdeviceptr ReplicaMemory::Address(const fb::BufferT& b) const {
+  switch (b.space) {
+    case fb::Space::Variable:
+      return variables_[b.index];
+    case fb::Space::Input:
+      return staging_ + layout_.input_offsets[b.index];
+    case fb::Space::Scalar:
+      return staging_ + 8 * b.index;
+    case fb::Space::Batch:
+      return batch_ + b.offset;
+    case fb::Space::Lane:
+      return lane_ + b.offset;
+    case fb::Space::Shard:
+      return shard_ + b.offset;
+    case fb::Space::Step:
+      return step_ + b.offset;
+    case fb::Space::Constant:
+      return constants_ + b.offset;
+  }
+  return 0;
+}
+
+}  // namespace tandem

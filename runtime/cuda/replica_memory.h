@@ -1,0 +1,58 @@
+// A replica's memory on its GPU: one allocation for everything but the variables, at addresses that never change.
+#ifndef TANDEM_RUNTIME_CUDA_REPLICA_MEMORY_H_
+#define TANDEM_RUNTIME_CUDA_REPLICA_MEMORY_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/executable.h"
+#include "runtime/session.h"
+#include "runtime/variable_store.h"
+
+namespace tandem {
+
+// Scalars (8 bytes each), then the inputs, as they lie in the host's pinned memory and on the device: a full batch is
+// one copy.
+struct StagingLayout {
+  std::vector<uint64_t> input_offsets, input_row_bytes;
+  uint64_t scalar_bytes = 0;  // with the padding behind them
+  uint64_t bytes = 0;
+};
+StagingLayout MakeStagingLayout(const Executable& executable);
+
+class ReplicaMemory {
+ public:
+  // `workspace_bytes`: of each stream's library calls and kernels. Places the variables in the store, binds them, and
+  // copies the constants. ResourceExhausted (exit code 2) names the arenas and the largest values in them.
+  static absl::StatusOr<std::unique_ptr<ReplicaMemory>> Create(const Executable& executable, int replica,
+                                                               std::shared_ptr<CudaDevice> device,
+                                                               VariableStore& variables, uint64_t workspace_bytes);
+
+  CudaDevice& device() const { return *device_; }
+  const std::shared_ptr<CudaDevice>& shared_device() const { return device_; }
+  const StagingLayout& staging_layout() const { return layout_; }
+
+  CUdeviceptr Address(const fb::BufferT& buffer) const;
+  CUdeviceptr staging() const { return staging_; }
+  CUdeviceptr flag() const { return flag_; }  // int32, of CheckFinite
+  CUdeviceptr workspace() const { return workspace_; }
+  uint64_t workspace_bytes() const { return workspace_bytes_; }
+
+ private:
+  ReplicaMemory() = default;
+
+  std::shared_ptr<CudaDevice> device_;
+  StagingLayout layout_;
+  CudaMemory memory_;
+  CUdeviceptr step_ = 0, batch_ = 0, lane_ = 0, shard_ = 0, constants_ = 0, staging_ = 0, flag_ = 0, workspace_ = 0;
+  uint64_t workspace_bytes_ = 0;
+  std::vector<CUdeviceptr> variables_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_REPLICA_MEMORY_H_

@@ -1,0 +1,143 @@
+#include "runtime/cuda/segment_plan.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+namespace tandem {
+namespace {
+
+bool Collective(const fb::StepT& step) { return step.body.type == fb::StepBody::AllReduce; }
+
+class Planner {
+ public:
+  explicit Planner(const Executable& executable)
+      : program_(*executable.index().programs[executable.index().replicas[0]->program]),
+        alone_(executable.num_replicas() == 1) {}
+
+  SegmentPlan Run() {
+    NumberSteps();
+    // Where segment i of the program went, or -1 when it became empty.
+    std::vector<int> place;
+    for (const auto& from : program_.gpu->segments) {
+      PlannedSegment segment;
+      segment.stream = from->stream;
+      for (uint32_t step : from->steps) AddStep(segment, step, from->captured);
+      std::set<uint32_t> waits;
+      for (uint32_t w : from->waits) AddWait(w, from->stream, place, waits);
+      segment.waits.assign(waits.begin(), waits.end());
+      if (segment.pieces.empty()) {
+        place.push_back(-1);
+        continue;
+      }
+      place.push_back(Append(std::move(segment)));
+    }
+    for (const PlannedSegment& segment : plan_.segments) {
+      for (uint32_t w : segment.waits) plan_.segments[w].awaited = true;
+    }
+    // Streams are in order, so of the communication stream's segments only the last can be missing.
+    for (size_t i = plan_.segments.size(); i-- > 0;) {
+      if (plan_.segments[i].stream != fb::Stream::Communication) continue;
+      if (!AwaitedByCompute(static_cast<uint32_t>(i))) {
+        plan_.unawaited.push_back(static_cast<uint32_t>(i));
+        plan_.segments[i].awaited = true;
+      }
+      break;
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void NumberSteps() {
+    bool checked = false;
+    int id = 0;
+    for (const auto& section : program_.sections) {
+      for (const auto& step : section->steps) {
+        plan_.steps.push_back(step.get());
+        plan_.map.push_back(section->kind == fb::SectionKind::Map);
+        plan_.ids.push_back(id++);
+        plan_.guarded.push_back(checked);
+        checked |= step->body.type == fb::StepBody::CheckFinite;
+      }
+      ++id;  // the section's LaneSum
+    }
+  }
+
+  void AddStep(PlannedSegment& segment, uint32_t number, bool captured) {
+    const fb::StepT& step = *plan_.steps[number];
+    if (Collective(step)) {
+      for (uint32_t b : step.outputs) {
+        Overwrite(Place(b));
+        alike_.insert(Place(b));
+      }
+      if (alone_) return;
+      segment.pieces.push_back({PlannedPiece::kAllReduce, {number}, false});
+      return;
+    }
+    for (uint32_t b : step.outputs) Overwrite(Place(b));
+    if (segment.pieces.empty() || segment.pieces.back().kind != PlannedPiece::kSteps) {
+      segment.pieces.push_back({PlannedPiece::kSteps, {}, captured});
+    }
+    segment.pieces.back().steps.push_back(number);
+    if (step.body.type != fb::StepBody::CheckFinite || alone_) return;
+    const bool alike =
+        std::all_of(step.inputs.begin(), step.inputs.end(), [&](uint32_t b) { return alike_.count(Place(b)) > 0; });
+    if (!alike) segment.pieces.push_back({PlannedPiece::kCombineFlag, {number}, false});
+  }
+
+  std::pair<uint64_t, uint64_t> Place(uint32_t buffer) const {
+    const fb::BufferT& b = *program_.buffers[buffer];
+    return b.space == fb::Space::Step ? std::make_pair(b.offset, b.bytes) : std::make_pair(~uint64_t{0}, uint64_t{0});
+  }
+
+  void Overwrite(std::pair<uint64_t, uint64_t> range) {
+    for (auto it = alike_.begin(); it != alike_.end();) {
+      const bool overlap = it->first < range.first + range.second && range.first < it->first + it->second;
+      it = overlap ? alike_.erase(it) : std::next(it);
+    }
+  }
+
+  // A wait for a segment that is empty is one for what that waits for.
+  void AddWait(uint32_t segment, fb::Stream stream, const std::vector<int>& place, std::set<uint32_t>& waits) const {
+    if (place[segment] >= 0) {
+      if (plan_.segments[place[segment]].stream != stream) waits.insert(static_cast<uint32_t>(place[segment]));
+      return;
+    }
+    for (uint32_t w : program_.gpu->segments[segment]->waits) AddWait(w, stream, place, waits);
+  }
+
+  // Neighbours on one stream, of which the second waits for nothing and nobody for the first alone, are one.
+  int Append(PlannedSegment segment) {
+    if (alone_ && !plan_.segments.empty() && segment.waits.empty()) {
+      PlannedSegment& last = plan_.segments.back();
+      PlannedPiece &a = last.pieces.back(), &b = segment.pieces.front();
+      const bool steps = a.kind == PlannedPiece::kSteps && b.kind == PlannedPiece::kSteps;
+      if (last.stream == segment.stream && steps && segment.pieces.size() == 1) {
+        a.captured |= b.captured;
+        a.steps.insert(a.steps.end(), b.steps.begin(), b.steps.end());
+        return static_cast<int>(plan_.segments.size()) - 1;
+      }
+    }
+    plan_.segments.push_back(std::move(segment));
+    return static_cast<int>(plan_.segments.size()) - 1;
+  }
+
+  bool AwaitedByCompute(uint32_t segment) const {
+    for (const PlannedSegment& s : plan_.segments) {
+      if (s.stream == fb::Stream::Compute && std::count(s.waits.begin(), s.waits.end(), segment) > 0) return true;
+    }
+    return false;
+  }
+
+  const fb::ProgramT& program_;
+  const bool alone_;
+  SegmentPlan plan_;
+  std::set<std::pair<uint64_t, uint64_t>> alike_;  // places in the step arena with results of collectives
+};
+
+}  // namespace
+
+SegmentPlan MakeSegmentPlan(const Executable& executable) { return Planner(executable).Run(); }
+
+}  // namespace tandem

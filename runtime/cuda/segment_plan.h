@@ -1,0 +1,44 @@
+// A GPU program's segments as the session issues them.
+#ifndef TANDEM_RUNTIME_CUDA_SEGMENT_PLAN_H_
+#define TANDEM_RUNTIME_CUDA_SEGMENT_PLAN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/executable.h"
+
+namespace tandem {
+
+// What is issued at once: one collective over all replicas, or steps of each replica by itself.
+struct PlannedPiece {
+  enum Kind { kSteps, kAllReduce, kCombineFlag };
+  Kind kind = kSteps;
+  std::vector<uint32_t> steps;
+  bool captured = false;  // as a CUDA graph of its own
+};
+
+struct PlannedSegment {
+  fb::Stream stream = fb::Stream::Compute;
+  std::vector<PlannedPiece> pieces;
+  std::vector<uint32_t> waits;  // segments of the plan, on other streams
+  bool awaited = false;         // somebody waits for its end
+};
+
+struct SegmentPlan {
+  std::vector<PlannedSegment> segments;
+  std::vector<uint32_t> unawaited;  // segments on the communication stream whose end the step's end must wait for
+  std::vector<bool> guarded;        // by step: behind a CheckFinite
+  std::vector<const fb::StepT*> steps;
+  std::vector<bool> map;  // by step: in a map section
+  std::vector<int> ids;   // by step: of ListSteps (step_info.h)
+};
+
+// With one replica, collectives are left out, and what they separated becomes one segment again. A CheckFinite of
+// values that replicas do not hold alike (that are no results of collectives) is followed by a combination of the
+// flags. A captured segment with something in it that no graph can hold is cut there.
+SegmentPlan MakeSegmentPlan(const Executable& executable);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_SEGMENT_PLAN_H_

@@ -1,0 +1,109 @@
+#include "runtime/cuda/testing/gpu_program.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace tandem {
+namespace {
+
+template <typename T>
+T Param(void** params, int i) {
+  T value;
+  std::memcpy(&value, params[i], sizeof value);
+  return value;
+}
+
+// Buffers that each kernel takes.
+std::map<uint32_t, size_t> CountArguments(const fb::ExecutableT& index) {
+  std::map<uint32_t, size_t> counts;
+  for (const auto& section : index.programs[0]->sections) {
+    for (const auto& step : section->steps) {
+      if (const auto* launch = step->body.AsKernelLaunch()) {
+        counts[launch->kernel] = step->inputs.size() + step->outputs.size();
+      } else if (const auto* group = step->body.AsGroupedLaunch()) {
+        counts[group->kernel] = group->num_args;
+      }
+    }
+  }
+  return counts;
+}
+
+}  // namespace
+
+void RegisterGpuKernel(FakeDriver& driver, const std::string& symbol, int n, GpuKernelFunction function) {
+  driver.RegisterKernel(symbol, [n, function = std::move(function)](uint32_t, uint32_t, uint32_t, void** params) {
+    const int32_t* guard = Param<const int32_t*>(params, n + 4);
+    if (guard != nullptr && *guard != 0) return;
+    GpuKernelCall call;
+    for (int i = 0; i < n; ++i) call.args.push_back(Param<float*>(params, i));
+    call.begin = Param<int64_t>(params, n);
+    call.end = Param<int64_t>(params, n + 1);
+    call.row_offset = Param<int64_t>(params, n + 2);
+    function(call);
+  });
+}
+
+std::string GpuProgramPtx(const fb::ExecutableT& index, int sm) {
+  std::string text = absl::StrCat(".version 7.8\n.target sm_", sm, "\n.address_size 64\n");
+  for (const auto& [kernel, args] : CountArguments(index)) {
+    std::vector<std::string> params;
+    for (size_t i = 0; i < args + 5; ++i) params.push_back(absl::StrCat(".param .u64 p", i));
+    absl::StrAppend(&text, ".visible .entry ", index.kernels[kernel]->symbol, "(", absl::StrJoin(params, ", "),
+                    ")\n{\n  ret;\n}\n");
+  }
+  return text;
+}
+
+std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, const std::vector<int>& sms) {
+  fb::ExecutableT& index = builder.index();
+  index.target = "cuda sm_75 sm_90";
+  fb::ProgramT& program = *index.programs[0];
+  program.device_class = "gpu";
+  for (size_t r = 0; r < index.replicas.size(); ++r) index.replicas[r]->device = absl::StrCat("gpu:", r);
+  for (auto& kernel : index.kernels) {
+    kernel->gpu = std::make_unique<fb::GpuLaunchT>();
+    kernel->gpu->block = 128;
+    kernel->gpu->items_per_block = 128;
+    kernel->segment = 0;
+  }
+  std::vector<SegmentData> data;
+  for (int sm : sms) {
+    index.images.push_back(std::make_unique<fb::GpuImageT>());
+    index.images.back()->arch = static_cast<uint32_t>(sm);
+    index.images.back()->segment = static_cast<uint32_t>(data.size());
+    data.push_back({fb::SegmentKind::Ptx, absl::StrCat("sm_", sm), GpuProgramPtx(index, sm)});
+  }
+  data.push_back({fb::SegmentKind::Constants, "constants", std::string(64, 0)});
+  program.gpu = std::make_unique<fb::GpuProgramT>();
+  auto& segments = program.gpu->segments;
+  uint32_t number = 0;
+  for (const auto& section : program.sections) {
+    for (const auto& step : section->steps) {
+      const fb::Stream stream =
+          step->body.type == fb::StepBody::AllReduce ? fb::Stream::Communication : fb::Stream::Compute;
+      if (segments.empty() || segments.back()->stream != stream) {
+        auto segment = std::make_unique<fb::GpuSegmentT>();
+        segment->name = absl::StrCat("segment ", segments.size());
+        segment->stream = stream;
+        segment->captured = stream == fb::Stream::Compute;
+        if (!segments.empty()) segment->waits = {static_cast<uint32_t>(segments.size() - 1)};
+        segments.push_back(std::move(segment));
+      }
+      segments.back()->steps.push_back(number++);
+    }
+  }
+  auto parsed = Executable::Parse(BuildExecutable(builder.Take(), data));
+  if (!parsed.ok()) {
+    std::cerr << parsed.status() << "\n";
+    std::abort();  // a test's mistake
+  }
+  return *std::move(parsed);
+}
+
+}  // namespace tandem

@@ -1,0 +1,38 @@
+// Hand-made programs for GPUs, with kernels that are C++ functions on the fake driver.
+#ifndef TANDEM_RUNTIME_CUDA_TESTING_GPU_PROGRAM_H_
+#define TANDEM_RUNTIME_CUDA_TESTING_GPU_PROGRAM_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/testing/fake_driver.h"
+#include "runtime/executable.h"
+#include "runtime/testing/executable_builder.h"
+
+namespace tandem {
+
+// One call of a kernel: for index i in [begin, end), args[k] is argument k's first element.
+struct GpuKernelCall {
+  std::vector<float*> args;
+  int64_t begin = 0, end = 0, row_offset = 0;
+};
+using GpuKernelFunction = std::function<void(const GpuKernelCall&)>;
+
+// Registers `function` for the entry `symbol` with `num_args` buffers, as generated kernels are called (GpuLaunch in
+// runtime/executable.fbs): a guard that is set keeps it back.
+void RegisterGpuKernel(FakeDriver& driver, const std::string& symbol, int num_args, GpuKernelFunction function);
+
+// PTX with an empty entry for each kernel of the executable, for architecture `sm`.
+std::string GpuProgramPtx(const fb::ExecutableT& index, int sm);
+
+// Makes what the builder holds a program for devices gpu:0, gpu:1, ...: launches for the kernels, images for `sms`
+// (ascending), and a schedule in which every collective is on the communication stream and runs of other steps are
+// captured. The builder must have one lane per replica and one shard per lane.
+std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, const std::vector<int>& sms = {75, 90});
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_TESTING_GPU_PROGRAM_H_
