@@ -1,6 +1,5 @@
 #include "passes/codegen/compile.h"
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -9,7 +8,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/synchronization/mutex.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "llvm/IR/LLVMContext.h"
@@ -17,6 +15,7 @@
 #include "passes/codegen/kernel_text.h"
 #include "passes/codegen/lower_to_llvm.h"
 #include "passes/codegen/optimize.h"
+#include "passes/codegen/ready_queue.h"
 
 namespace tandem {
 namespace {
@@ -48,37 +47,6 @@ bool AllScalars(mlir::func::FuncOp kernel) {
   auto scalar = [](mlir::Type t) { return mlir::cast<mlir::RankedTensorType>(t).getRank() == 0; };
   return llvm::all_of(kernel.getArgumentTypes(), scalar) && llvm::all_of(kernel.getResultTypes(), scalar);
 }
-
-// Jobs that wait for any thread.
-class ReadyJobs {
- public:
-  void Add(Job* job) {
-    absl::MutexLock lock(&mutex_);
-    jobs_.push_back(job);
-    changed_.Signal();
-  }
-  // No more will be added.
-  void Close() {
-    absl::MutexLock lock(&mutex_);
-    closed_ = true;
-    changed_.SignalAll();
-  }
-  // Waits for the next one; null when there will be none.
-  Job* Take() {
-    absl::MutexLock lock(&mutex_);
-    while (jobs_.empty() && !closed_) changed_.Wait(&mutex_);
-    if (jobs_.empty()) return nullptr;
-    Job* job = jobs_.front();
-    jobs_.pop_front();
-    return job;
-  }
-
- private:
-  absl::Mutex mutex_;
-  absl::CondVar changed_;
-  std::deque<Job*> jobs_;
-  bool closed_ = false;
-};
 
 Job MakeJob(mlir::func::FuncOp kernel, const CpuTarget& target, absl::string_view build) {
   Job job;
@@ -159,7 +127,7 @@ absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module
   }
   // This thread alone makes LLVM IR, because that takes the shared MLIR context; others optimise what is there already,
   // and this one too in the end.
-  ReadyJobs ready;
+  ReadyQueue<Job> ready;
   auto finish = [&] {
     absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler = ObjectCompiler::Create(target);
     while (Job* job = ready.Take()) {

@@ -72,8 +72,29 @@ Digits IndexAlgebra::Merge(Digits digits) {
   return digits;
 }
 
+mlir::Value IndexAlgebra::Shift(mlir::Location loc, mlir::Value digit, int64_t distance) {
+  if (distance == 0) return digit;
+  mlir::Value sum = builder_.create<arith::AddIOp>(loc, digit, Constant(loc, distance));
+  state_.shifted[sum] = {digit, distance};
+  return sum;
+}
+
 mlir::Value IndexAlgebra::Compose(mlir::Location loc, Digits digits) {
-  digits = Merge(std::move(digits));
+  Digits original = digits;
+  int64_t distance = 0, scale = 1;
+  for (Digit& d : llvm::reverse(digits)) {
+    if (auto shifted = state_.shifted.find(d.value); shifted != state_.shifted.end() && probe == nullptr) {
+      d.value = shifted->second.first;
+      distance += shifted->second.second * scale;
+    }
+    scale = d.radix == kDynamic ? 0 : scale * d.radix;
+  }
+  if (distance != 0 && digits.size() > 1) {
+    mlir::Value sum = builder_.create<arith::AddIOp>(loc, Compose(loc, digits), Constant(loc, distance));
+    state_.composites[sum] = original;
+    return sum;
+  }
+  digits = Merge(std::move(original));
   if (digits.empty()) return Constant(loc, 0);
   if (digits.size() == 1) return digits[0].value;
   mlir::Value result;

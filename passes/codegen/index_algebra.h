@@ -40,6 +40,10 @@ class IndexAlgebra {
   // Cuts `value` into digits of the given radices, outermost first.
   Digits Cut(mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> radices);
 
+  // `digit` + `distance`, where the sum is a digit of the same radix: no carry. Addresses of elements that differ in
+  // such a digit alone differ by a constant that LLVM sees.
+  mlir::Value Shift(mlir::Location loc, mlir::Value digit, int64_t distance);
+
   // What is known about values; a trial emission puts it back.
   struct Child {
     mlir::Value parent;
@@ -49,6 +53,7 @@ class IndexAlgebra {
   struct State {
     llvm::DenseMap<mlir::Value, Digits> composites;
     llvm::DenseMap<mlir::Value, Child> children;
+    llvm::DenseMap<mlir::Value, std::pair<mlir::Value, int64_t>> shifted;
   };
   State Save() const { return state_; }
   void Restore(State state) { state_ = std::move(state); }

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/codegen/kernel_values.h"
 #include "passes/codegen/loop_nest.h"
 #include "passes/codegen/reduction.h"
 
@@ -28,11 +29,7 @@ class KernelBuilder {
   ElementEmitter::Buffer ResultBuffer(mlir::LLVM::LLVMFuncOp f, unsigned result);
   void EmitEntry(mlir::LLVM::LLVMFuncOp body);
 
-  // A space for the inner shape of `type`, cut so that all reshapes of it in the kernel fall on borders.
-  llvm::SmallVector<int64_t> Radices(mlir::Type type) const;
-  static int64_t InnerSize(mlir::Type type);
-  // Results [which] by equal inner size.
-  std::vector<std::vector<unsigned>> Groups(const std::vector<unsigned>& which) const;
+  llvm::SmallVector<int64_t> Radices(mlir::Type type) const { return KernelRadices(kernel_, type); }
   // One nest that stores the given results (of one inner size).
   void EmitStores(ElementEmitter& e, mlir::LLVM::LLVMFuncOp f, Space space, const std::vector<unsigned>& which);
   // Sets the accumulators of sums over the batch to their neutral elements.
@@ -43,8 +40,6 @@ class KernelBuilder {
   mlir::LLVM::LLVMFuncOp EmitRowKernel(bool batched);
   void EmitRow(ElementEmitter& e, mlir::LLVM::LLVMFuncOp f, const Space& row);
   void Accumulate(ElementEmitter& e, mlir::LLVM::LLVMFuncOp f, const Space& row, unsigned result);
-  // Values that a row computes into memory before others use them.
-  std::vector<mlir::Value> Stages(bool batched);
   bool FitsColumns() const;
   mlir::LLVM::LLVMFuncOp EmitColumnKernel();
   // Add the elements at `points`, consecutive places of the reduced dimensions at one column, to a result: a td.reduce,

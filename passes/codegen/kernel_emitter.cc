@@ -87,38 +87,6 @@ void KernelBuilder::EmitEntry(LLVM::LLVMFuncOp body) {
   End();
 }
 
-int64_t KernelBuilder::InnerSize(mlir::Type type) {
-  int64_t size = 1;
-  for (int64_t d : InnerShape(type)) size *= d;
-  return size;
-}
-
-llvm::SmallVector<int64_t> KernelBuilder::Radices(mlir::Type type) const {
-  std::vector<llvm::SmallVector<int64_t>> shapes = {InnerShape(type)};
-  auto add = [&](mlir::Value v) {
-    if (InnerSize(v.getType()) == InnerSize(type)) shapes.push_back(InnerShape(v.getType()));
-  };
-  for (mlir::Value v : const_cast<mlir::func::FuncOp&>(kernel_).getArguments()) add(v);
-  const_cast<mlir::func::FuncOp&>(kernel_).walk([&](mlir::Operation* op) {
-    for (mlir::Value v : op->getResults()) add(v);
-  });
-  return CommonRadices(shapes);
-}
-
-std::vector<std::vector<unsigned>> KernelBuilder::Groups(const std::vector<unsigned>& which) const {
-  std::vector<std::vector<unsigned>> groups;
-  for (unsigned r : which) {
-    auto same = llvm::find_if(
-        groups, [&](const auto& g) { return InnerSize(results_[g[0]].getType()) == InnerSize(results_[r].getType()); });
-    if (same == groups.end()) {
-      groups.push_back({r});
-    } else {
-      same->push_back(r);
-    }
-  }
-  return groups;
-}
-
 void KernelBuilder::EmitStores(ElementEmitter& e, LLVM::LLVMFuncOp f, Space space, const std::vector<unsigned>& which) {
   space.radices = Radices(results_[which[0]].getType());
   EmitNest(e, loc_, space, [&](const Point& point) {
@@ -143,7 +111,7 @@ LLVM::LLVMFuncOp KernelBuilder::EmitLoopKernel() {
   space.end = NumberArgument(f, 1);
   ElementEmitter e(b_, NumberArgument(f, 2));
   BindOperands(e, f);
-  for (const auto& group : Groups(plain_results_)) EmitStores(e, f, space, group);
+  for (const auto& group : GroupBySize(results_, plain_results_)) EmitStores(e, f, space, group);
   status_.Update(e.status);
   End();
   return f;

@@ -12,8 +12,10 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/codegen/guarded_buffer.h"
 #include "passes/codegen/kernel_ir.h"
 #include "passes/codegen/lower_to_llvm.h"
+#include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {
@@ -137,6 +139,7 @@ absl::StatusOr<std::unique_ptr<TestKernel>> TestKernel::Create(mlir::func::FuncO
 
 absl::Status TestKernel::Load(mlir::func::FuncOp function, const std::string& target_name) {
   function_ = function;
+  if (target_name == "gpu") return LoadForGpu();
   const bool bf16 = target_name == "host-bf16";
   TD_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetByName(bf16 ? "host" : target_name));
   if (bf16) UseBFloat16(&target);
@@ -161,6 +164,49 @@ absl::Status TestKernel::Load(mlir::func::FuncOp function, const std::string& ta
   if (!address) return FromLlvm(address.takeError());
   entry_ = address->toPtr<Entry>();
   return absl::OkStatus();
+}
+
+absl::Status TestKernel::LoadForGpu() {
+  GpuCompileOptions options;
+  options.rows = kGpuRows;
+  options.walk = true;
+  TD_ASSIGN_OR_RETURN(options.walk_target, HostCpuTarget());
+  TD_ASSIGN_OR_RETURN(gpu_, CompileGpuKernel(function_, options));
+  std::vector<std::string> symbols = {gpu_.symbol};
+  if (!gpu_.launch.finish_symbol.empty()) symbols.push_back(gpu_.launch.finish_symbol);
+  TD_ASSIGN_OR_RETURN(walked_, WalkedKernels::Load({gpu_.walk_object}, symbols));
+  return absl::OkStatus();
+}
+
+std::vector<Bytes> TestKernel::RunOnGpu(const std::vector<Bytes>& operands, std::vector<Bytes> results,
+                                        const std::vector<int64_t>& splits) {
+  std::vector<GuardedBuffer> buffers;
+  for (const Bytes& b : operands) buffers.emplace_back(b);
+  for (const Bytes& b : results) buffers.emplace_back(b);
+  GuardedBuffer scratch(gpu_.launch.scratch_bytes, '\x7f');
+  std::vector<char*> pointers;
+  for (const GuardedBuffer& b : buffers) pointers.push_back(b.data());
+  char* scratch_data = scratch.data();
+  char* guard = nullptr;
+  for (size_t i = 0; i + 1 < splits.size(); ++i) {
+    int64_t begin = splits[i], end = splits[i + 1];
+    std::vector<void*> params;
+    for (char*& p : pointers) params.push_back(&p);
+    for (void* p : {static_cast<void*>(&begin), static_cast<void*>(&end), static_cast<void*>(&row_offset),
+                    static_cast<void*>(&scratch_data), static_cast<void*>(&guard)}) {
+      params.push_back(p);
+    }
+    const fb::GpuLaunchT& l = gpu_.launch;
+    gpu_status_.Update(walked_->Launch(gpu_.symbol, GpuGrid(l, end - begin), l.block, l.shared_bytes, params.data()));
+    if (l.finish_symbol.empty()) continue;
+    gpu_status_.Update(walked_->Launch(l.finish_symbol, l.finish_grid, l.finish_block, 0, params.data()));
+  }
+  for (const GuardedBuffer& b : buffers) {
+    if (!b.BordersAreWhole()) gpu_status_.Update(absl::InternalError("a kernel writes beyond a buffer"));
+  }
+  if (!scratch.BordersAreWhole()) gpu_status_.Update(absl::InternalError("a kernel writes beyond its scratch memory"));
+  for (size_t r = 0; r < results.size(); ++r) results[r] = buffers[operands.size() + r].bytes();
+  return results;
 }
 
 std::vector<td::RefTensor> TestKernel::RandomOperands(int64_t batch, std::mt19937& random) {
@@ -195,6 +241,7 @@ std::vector<Bytes> TestKernel::Run(const std::vector<td::RefTensor>& operands, i
     // Garbage where nothing has been written.
     results.emplace_back(Count(RunShape(type, batch)) * SizeOf(ElementDType(type)), '\x7f');
   }
+  if (walked_ != nullptr) return RunOnGpu(buffers, std::move(results), splits);
   std::vector<void*> args;
   for (Bytes& b : buffers) args.push_back(b.data());
   for (Bytes& b : results) args.push_back(b.data());
@@ -207,7 +254,9 @@ absl::StatusOr<double> TestKernel::Error(const std::vector<td::RefTensor>& opera
                       EvaluateReference(function_, operands, {.batch = batch, .row_offset = row_offset}));
   std::vector<Shape> shapes;
   for (mlir::Type type : function_.getResultTypes()) shapes.push_back(RunShape(type, batch));
-  return LargestError(RunOnce(operands, shapes, batch), expected);
+  const double error = LargestError(RunOnce(operands, shapes, batch), expected);
+  TD_RETURN_IF_ERROR(gpu_status_);
+  return error;
 }
 
 std::vector<td::RefTensor> TestKernel::RunOnce(const std::vector<td::RefTensor>& operands,

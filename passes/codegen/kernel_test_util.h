@@ -14,6 +14,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "passes/codegen/compile.h"
+#include "passes/codegen/gpu/compile_gpu.h"
+#include "runtime/cuda/testing/kernel_walk.h"
 
 namespace tandem {
 
@@ -22,8 +24,9 @@ using Bytes = std::vector<char>;
 
 class TestKernel {
  public:
-  // `text`: a module whose first function is the kernel. Kernels for the targets "host" and "host-bf16" (with the CPU's
-  // conversion to bfloat16) can be run.
+  // `text`: a module whose first function is the kernel. Kernels for the targets "host", "host-bf16" (with the CPU's
+  // conversion to bfloat16) and "gpu" can be run; those for GPUs (for up to kGpuRows rows) block by block and thread by
+  // thread on the CPU, in memory whose borders are watched.
   static absl::StatusOr<std::unique_ptr<TestKernel>> Create(const std::string& text, const std::string& target);
 
   // A kernel of a module that lives on.
@@ -43,13 +46,20 @@ class TestKernel {
   using Entry = void (*)(void* const*, int64_t, int64_t, int64_t);
   // The kernel's code; null for a target other than the host.
   Entry entry() const { return entry_; }
+  const CompiledGpuKernel& gpu() const { return gpu_; }
   const std::string& elf_object() const { return compiled_.elf_object; }
   const std::string& llvm_ir() const { return llvm_ir_; }
   mlir::func::FuncOp function() const { return function_; }
   int64_t row_offset = 0;
+  static constexpr int64_t kGpuRows = 40;
+  // What went wrong in runs for GPUs: threads that part ways, writes beyond buffers.
+  absl::Status gpu_status() const { return gpu_status_; }
 
  private:
   absl::Status Load(mlir::func::FuncOp function, const std::string& target);
+  absl::Status LoadForGpu();
+  std::vector<Bytes> RunOnGpu(const std::vector<Bytes>& operands, std::vector<Bytes> results,
+                              const std::vector<int64_t>& splits);
 
   mlir::MLIRContext context_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
@@ -58,6 +68,9 @@ class TestKernel {
   std::string llvm_ir_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   Entry entry_ = nullptr;
+  CompiledGpuKernel gpu_;
+  std::unique_ptr<WalkedKernels> walked_;
+  absl::Status gpu_status_;
 };
 
 std::vector<td::RefTensor> RandomTensors(llvm::ArrayRef<mlir::Type> types, int64_t batch, std::mt19937& random);

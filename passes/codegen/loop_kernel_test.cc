@@ -18,31 +18,38 @@ func.func private @relu(%x: tensor<?x3x37xf32>) -> tensor<?x3x37xf32> attributes
 })";
 
 TEST(LoopKernelTest, MatchesReferenceForOddSizes) {
-  auto kernel = TestKernel::Create(kRelu, "host");
-  ASSERT_TRUE(kernel.ok()) << kernel.status();
-  std::mt19937 random(1);
-  for (int64_t batch : {1, 2, 5, 17}) {
-    auto error = (*kernel)->Error((*kernel)->RandomOperands(batch, random), batch);
-    ASSERT_TRUE(error.ok()) << error.status();
-    EXPECT_EQ(*error, 0) << batch;
+  for (const char* target : {"host", "gpu"}) {
+    auto kernel = TestKernel::Create(kRelu, target);
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    std::mt19937 random(1);
+    for (int64_t batch : {1, 2, 5, 17}) {
+      auto error = (*kernel)->Error((*kernel)->RandomOperands(batch, random), batch);
+      ASSERT_TRUE(error.ok()) << error.status();
+      EXPECT_EQ(*error, 0) << target << " " << batch;
+    }
   }
 }
 
 TEST(LoopKernelTest, SplitsGiveTheSameBits) {
-  auto kernel = TestKernel::Create(kRelu, "host");
-  ASSERT_TRUE(kernel.ok()) << kernel.status();
-  std::mt19937 random(2);
-  auto operands = (*kernel)->RandomOperands(13, random);
-  auto whole = (*kernel)->Run(operands, 13, {0, 13});
-  EXPECT_EQ((*kernel)->Run(operands, 13, {0, 1, 1, 4, 11, 13}), whole);
+  for (const char* target : {"host", "gpu"}) {
+    auto kernel = TestKernel::Create(kRelu, target);
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    std::mt19937 random(2);
+    auto operands = (*kernel)->RandomOperands(13, random);
+    auto whole = (*kernel)->Run(operands, 13, {0, 13});
+    EXPECT_EQ((*kernel)->Run(operands, 13, {0, 1, 1, 4, 11, 13}), whole) << target;
+    EXPECT_TRUE((*kernel)->gpu_status().ok()) << (*kernel)->gpu_status();
+  }
 }
 
 TEST(LoopKernelTest, EmptyRangeWritesNothing) {
-  auto kernel = TestKernel::Create(kRelu, "host");
-  ASSERT_TRUE(kernel.ok()) << kernel.status();
-  std::mt19937 random(3);
-  auto result = (*kernel)->Run((*kernel)->RandomOperands(2, random), 2, {1, 1});
-  EXPECT_EQ(result[0], Bytes(2 * 3 * 37 * 4, '\x7f'));
+  for (const char* target : {"host", "gpu"}) {
+    auto kernel = TestKernel::Create(kRelu, target);
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    std::mt19937 random(3);
+    auto result = (*kernel)->Run((*kernel)->RandomOperands(2, random), 2, {1, 1});
+    EXPECT_EQ(result[0], Bytes(2 * 3 * 37 * 4, '\x7f')) << target;
+  }
 }
 
 TEST(LoopKernelTest, NaNStaysNaN) {

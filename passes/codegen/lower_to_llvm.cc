@@ -98,7 +98,8 @@ bool HasLlvmBlocks(LLVM::LLVMFuncOp f) {
 
 class LowerPass : public mlir::PassWrapper<LowerPass, mlir::OperationPass<mlir::ModuleOp>> {
  public:
-  LowerPass(bool precise, bool native_bfloat16) : precise_(precise), native_bfloat16_(native_bfloat16) {}
+  LowerPass(bool precise, bool native_bfloat16, int index_bits)
+      : precise_(precise), native_bfloat16_(native_bfloat16), index_bits_(index_bits) {}
   void getDependentDialects(mlir::DialectRegistry& registry) const override { registry.insert<LLVM::LLVMDialect>(); }
   void runOnOperation() override {
     if (!precise_ && mlir::failed(ApproximateMath(getOperation()))) return signalPassFailure();
@@ -108,7 +109,9 @@ class LowerPass : public mlir::PassWrapper<LowerPass, mlir::OperationPass<mlir::
     mlir::LLVMConversionTarget target(*context);
     target.addLegalOp<mlir::ModuleOp>();
     target.addDynamicallyLegalOp<LLVM::LLVMFuncOp>(HasLlvmBlocks);
-    mlir::LLVMTypeConverter types(context);
+    mlir::LowerToLLVMOptions options(context);
+    options.overrideIndexBitwidth(index_bits_);
+    mlir::LLVMTypeConverter types(context, options);
     mlir::RewritePatternSet patterns(context);
     patterns.add<ConvertBlocks>(types);
     mlir::cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
@@ -119,6 +122,7 @@ class LowerPass : public mlir::PassWrapper<LowerPass, mlir::OperationPass<mlir::
 
  private:
   bool precise_, native_bfloat16_;
+  int index_bits_;
 };
 
 }  // namespace
@@ -130,12 +134,12 @@ void RegisterLlvmTranslation(mlir::MLIRContext& context) {
   context.appendDialectRegistry(registry);
 }
 
-absl::Status LowerToLlvmDialect(mlir::ModuleOp module, bool precise, bool native_bfloat16) {
+absl::Status LowerToLlvmDialect(mlir::ModuleOp module, bool precise, bool native_bfloat16, int index_bits) {
   mlir::PassManager passes(module.getContext());
   passes.addPass(mlir::createCanonicalizerPass());
   passes.addPass(mlir::createCSEPass());
   passes.addPass(mlir::createConvertSCFToCFPass());
-  passes.addPass(std::make_unique<LowerPass>(precise, native_bfloat16));
+  passes.addPass(std::make_unique<LowerPass>(precise, native_bfloat16, index_bits));
   passes.addPass(mlir::createCSEPass());
   if (mlir::failed(passes.run(module))) return absl::InternalError("a kernel could not be lowered to LLVM");
   return absl::OkStatus();

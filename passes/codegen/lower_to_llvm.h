@@ -19,8 +19,9 @@ void RegisterLlvmTranslation(mlir::MLIRContext& context);
 
 // Lowers an emitted kernel in place. float32 functions become polynomials (relative error below 1e-6); float64 ones,
 // and all in a kernel that works on scalars only (`precise`), become calls of the C library.
-// Without `native_bfloat16` rounding to bfloat16 becomes integer arithmetic.
-absl::Status LowerToLlvmDialect(mlir::ModuleOp module, bool precise, bool native_bfloat16);
+// Without `native_bfloat16` rounding to bfloat16 becomes integer arithmetic. Values of type index get `index_bits`
+// bits.
+absl::Status LowerToLlvmDialect(mlir::ModuleOp module, bool precise, bool native_bfloat16, int index_bits = 64);
 
 absl::StatusOr<std::unique_ptr<llvm::Module>> TranslateToLlvmIr(mlir::ModuleOp module, llvm::LLVMContext& context);
 

@@ -18,15 +18,17 @@ std::vector<td::RefTensor> Scalars(int64_t seed, int64_t step) {
 }
 
 TEST(RandomKernelTest, MatchesReferenceExactly) {
-  auto kernel = TestKernel::Create(kBatched, "host");
-  ASSERT_TRUE(kernel.ok()) << kernel.status();
-  for (int64_t row_offset : {int64_t{0}, int64_t{5}, (int64_t{3} << 32) - 2}) {  // rows that carry into the high word
-    (*kernel)->row_offset = row_offset;
-    for (int64_t seed : {int64_t{0}, int64_t{1}, (int64_t{9} << 33) + 17}) {
-      for (int64_t step : {int64_t{0}, (int64_t{1} << 32) + 3}) {
-        auto error = (*kernel)->Error(Scalars(seed, step), 4);
-        ASSERT_TRUE(error.ok()) << error.status();
-        EXPECT_EQ(*error, 0) << row_offset << " " << seed << " " << step;
+  for (const char* target : {"host", "gpu"}) {
+    auto kernel = TestKernel::Create(kBatched, target);
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    for (int64_t row_offset : {int64_t{0}, int64_t{5}, (int64_t{3} << 32) - 2}) {  // rows that carry into the high word
+      (*kernel)->row_offset = row_offset;
+      for (int64_t seed : {int64_t{0}, int64_t{1}, (int64_t{9} << 33) + 17}) {
+        for (int64_t step : {int64_t{0}, (int64_t{1} << 32) + 3}) {
+          auto error = (*kernel)->Error(Scalars(seed, step), 4);
+          ASSERT_TRUE(error.ok()) << error.status();
+          EXPECT_EQ(*error, 0) << target << " " << row_offset << " " << seed << " " << step;
+        }
       }
     }
   }

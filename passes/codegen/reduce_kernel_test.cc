@@ -7,13 +7,15 @@ namespace {
 
 // Compares with the reference for several batch sizes.
 void ExpectMatches(const std::string& text, double tolerance, std::vector<int64_t> batches = {1, 3, 16, 29}) {
-  auto kernel = TestKernel::Create(text, "host");
-  ASSERT_TRUE(kernel.ok()) << kernel.status();
-  std::mt19937 random(7);
-  for (int64_t batch : batches) {
-    auto error = (*kernel)->Error((*kernel)->RandomOperands(batch, random), batch);
-    ASSERT_TRUE(error.ok()) << error.status();
-    EXPECT_LE(*error, tolerance) << "batch " << batch;
+  for (const char* target : {"host", "gpu"}) {
+    auto kernel = TestKernel::Create(text, target);
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    std::mt19937 random(7);
+    for (int64_t batch : batches) {
+      auto error = (*kernel)->Error((*kernel)->RandomOperands(batch, random), batch);
+      ASSERT_TRUE(error.ok()) << target << " " << error.status();
+      EXPECT_LE(*error, tolerance) << target << ", batch " << batch;
+    }
   }
 }
 

@@ -2,7 +2,6 @@
 #include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/kernel_builder.h"
-#include "passes/codegen/op_weight.h"
 #include "passes/codegen/reduction.h"
 
 namespace tandem {
@@ -13,46 +12,12 @@ namespace LLVM = mlir::LLVM;
 // Scratch that one row may take on the stack.
 constexpr int64_t kMaxScratchBytes = 1 << 18;
 
-bool IsReduce(mlir::Operation* op) {
-  auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
-  return elemental && elemental.getFusionKind() == td::FusionKind::kReduce;
-}
-
 }  // namespace
-
-std::vector<mlir::Value> KernelBuilder::Stages(bool batched) {
-  // A value's stages are the reductions and results that need it, through elementwise ops.
-  llvm::DenseMap<mlir::Value, llvm::SmallPtrSet<mlir::Operation*, 4>> stages;
-  std::vector<mlir::Value> result;
-  mlir::Block& block = kernel_.getBody().front();
-  for (mlir::Operation& op : llvm::reverse(block)) {
-    if (&op == block.getTerminator()) {
-      for (mlir::Value v : op.getOperands()) stages[v].insert(&op);
-      continue;
-    }
-    OpWeight weight = WeightOf(&op);
-    for (mlir::Value v : op.getResults()) {
-      bool over_batch = batched && IsBatchReduce(&op);
-      bool stored = (IsReduce(&op) && !over_batch) || (weight.expensive && stages[v].size() > 1);
-      if (stored) result.push_back(v);
-      for (mlir::Value operand : op.getOperands()) {
-        if (stored || over_batch) {
-          stages[operand].insert(&op);
-        } else {
-          auto users = stages[v];
-          stages[operand].insert(users.begin(), users.end());
-        }
-      }
-    }
-  }
-  std::reverse(result.begin(), result.end());
-  return result;
-}
 
 void KernelBuilder::EmitRow(ElementEmitter& e, LLVM::LLVMFuncOp f, const Space& row) {
   int64_t scratch_bytes = 0;
   std::vector<unsigned> late = plain_results_;
-  for (mlir::Value v : Stages(row.rows != Space::Rows::kNone)) {
+  for (mlir::Value v : StagedValues(kernel_, row.rows != Space::Rows::kNone)) {
     auto type = mlir::cast<mlir::RankedTensorType>(v.getType());
     mlir::Location loc = v.getLoc();
     bool one_row = td::IsBatched(type);
@@ -66,7 +31,7 @@ void KernelBuilder::EmitRow(ElementEmitter& e, LLVM::LLVMFuncOp f, const Space& 
       mlir::Type element = StorageType(type.getElementType());
       int64_t bytes = InnerSize(type) * ((element.getIntOrFloatBitWidth() + 7) / 8);
       if (scratch_bytes + bytes > kMaxScratchBytes) {
-        if (!IsReduce(v.getDefiningOp())) continue;  // computed again instead
+        if (!IsReduceOp(v.getDefiningOp())) continue;  // computed again instead
         status_.Update(absl::UnimplementedError("a kernel's reduction needs more than 256 KiB per row"));
         return;
       }
@@ -86,7 +51,7 @@ void KernelBuilder::EmitRow(ElementEmitter& e, LLVM::LLVMFuncOp f, const Space& 
     });
     e.Bind(v, buffer);
   }
-  for (const auto& group : Groups(late)) EmitStores(e, f, row, group);
+  for (const auto& group : GroupBySize(results_, late)) EmitStores(e, f, row, group);
   for (unsigned r : batch_reduces_) Accumulate(e, f, row, r);
 }
 

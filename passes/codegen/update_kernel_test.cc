@@ -34,16 +34,18 @@ std::string KernelText(const Update& u, const std::string& type) {
 class UpdateKernelTest : public testing::TestWithParam<Update> {};
 
 TEST_P(UpdateKernelTest, MatchesReference) {
-  auto kernel = TestKernel::Create(KernelText(GetParam(), "tensor<3x19xf32>"), "host");
-  ASSERT_TRUE(kernel.ok()) << kernel.status();
-  std::mt19937 random(11);
-  std::vector<td::RefTensor> operands = (*kernel)->RandomOperands(1, random);
-  for (td::RefTensor& t : operands) {
-    for (double& v : t.values) v = std::abs(v);  // second moments are not negative
+  for (const char* target : {"host", "gpu"}) {
+    auto kernel = TestKernel::Create(KernelText(GetParam(), "tensor<3x19xf32>"), target);
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    std::mt19937 random(11);
+    std::vector<td::RefTensor> operands = (*kernel)->RandomOperands(1, random);
+    for (td::RefTensor& t : operands) {
+      for (double& v : t.values) v = std::abs(v);  // second moments are not negative
+    }
+    auto error = (*kernel)->Error(operands, 1);
+    ASSERT_TRUE(error.ok()) << error.status();
+    EXPECT_LE(*error, 1e-6) << target;
   }
-  auto error = (*kernel)->Error(operands, 1);
-  ASSERT_TRUE(error.ok()) << error.status();
-  EXPECT_LE(*error, 1e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Updates, UpdateKernelTest,

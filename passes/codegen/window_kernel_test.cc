@@ -55,19 +55,22 @@ class WindowKernelTest : public testing::TestWithParam<std::tuple<std::string, C
 
 TEST_P(WindowKernelTest, MatchesReference) {
   const auto& [op, c] = GetParam();
-  auto kernel = TestKernel::Create(KernelText(op, c), "host");
-  ASSERT_TRUE(kernel.ok()) << kernel.status();
-  std::mt19937 random(7);
-  for (int64_t batch : {1, 3}) {
-    std::vector<td::RefTensor> operands = (*kernel)->RandomOperands(batch, random);
-    for (bool ties : {false, true}) {
-      if (ties && op != "avg_pool_grad" &&
-          op != "max_pool_argmax_grad") {  // few different values, so that windows have several maxima
-        for (double& v : operands[0].values) v = std::nearbyint(v);
+  for (const char* target : {"host", "gpu"}) {
+    auto kernel = TestKernel::Create(KernelText(op, c), target);
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    std::mt19937 random(7);
+    for (int64_t batch : {1, 3}) {
+      std::vector<td::RefTensor> operands = (*kernel)->RandomOperands(batch, random);
+      for (bool ties : {false, true}) {
+        if (ties && op != "avg_pool_grad" &&
+            op != "max_pool_argmax_grad") {  // few different values, so that windows have several maxima
+          for (double& v : operands[0].values) v = std::nearbyint(v);
+        }
+        auto error = (*kernel)->Error(operands, batch);
+        ASSERT_TRUE(error.ok()) << error.status();
+        EXPECT_LE(*error, op == "max_pool" || op == "max_pool_argmax" ? 0 : 1e-6)
+            << target << " " << batch << (ties ? " with ties" : "");
       }
-      auto error = (*kernel)->Error(operands, batch);
-      ASSERT_TRUE(error.ok()) << error.status();
-      EXPECT_LE(*error, op == "max_pool" || op == "max_pool_argmax" ? 0 : 1e-6) << batch << (ties ? " with ties" : "");
     }
   }
 }

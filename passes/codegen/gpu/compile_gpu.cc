@@ -1,0 +1,228 @@
+#include "passes/codegen/gpu/compile_gpu.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/fingerprint.h"
+#include "base/status_macros.h"
+#include "llvm/IR/LLVMContext.h"
+#include "passes/codegen/gpu/expand_math.h"
+#include "passes/codegen/gpu/gpu_kernel.h"
+#include "passes/codegen/gpu/ptx.h"
+#include "passes/codegen/gpu/walk.h"
+#include "passes/codegen/kernel_emitter.h"
+#include "passes/codegen/kernel_text.h"
+#include "passes/codegen/lower_to_llvm.h"
+#include "passes/codegen/ready_queue.h"
+
+namespace tandem {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// A kernel on its way; as LLVM IR it has contexts of its own, so that any thread may go on with it.
+struct Job {
+  mlir::func::FuncOp function;
+  std::string key;  // in the cache
+  CompiledGpuKernel kernel;
+  GpuPlan plan;
+  std::unique_ptr<llvm::LLVMContext> context, walk_context;
+  std::unique_ptr<llvm::Module> module, walk_module;
+  absl::Status status;
+};
+
+bool AllScalars(mlir::func::FuncOp kernel) {
+  auto scalar = [](mlir::Type t) { return mlir::cast<mlir::RankedTensorType>(t).getRank() == 0; };
+  return llvm::all_of(kernel.getArgumentTypes(), scalar) && llvm::all_of(kernel.getResultTypes(), scalar);
+}
+
+Job MakeJob(mlir::func::FuncOp kernel, const GpuCompileOptions& options) {
+  Job job;
+  job.function = kernel;
+  job.kernel.name = kernel.getName().str();
+  auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
+  if (kind && kind.getValue() == "flat") job.kernel.domain = KernelDomain::kElements;
+  if (kind && kind.getValue() == "once") job.kernel.domain = KernelDomain::kOnce;
+  std::string text = KernelText(kernel);
+  absl::StrAppend(&text, "\ncuda\n", absl::StrJoin(options.archs, ","), "\n", options.rows, "\n", options.build);
+  if (options.walk) absl::StrAppend(&text, "\n", options.walk_target.cpu, "\n", options.walk_target.features);
+  job.key = absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
+  job.kernel.symbol = absl::StrCat("td_", job.key);
+  return job;
+}
+
+// In the cache: the launch's numbers and the lengths of all texts in one line, then the texts.
+CachedKernel Pack(const CompiledGpuKernel& kernel) {
+  const fb::GpuLaunchT& l = kernel.launch;
+  std::vector<uint64_t> numbers = {l.block,        l.items_per_block,      l.split,
+                                   l.shared_bytes, l.scratch_bytes,        l.finish_block,
+                                   l.finish_grid,  l.finish_symbol.size(), kernel.walk_object.size()};
+  for (const std::string& ptx : kernel.ptx) numbers.push_back(ptx.size());
+  std::string bytes = absl::StrCat(absl::StrJoin(numbers, " "), "\n", l.finish_symbol, kernel.walk_object);
+  for (const std::string& ptx : kernel.ptx) absl::StrAppend(&bytes, ptx);
+  return {std::move(bytes), ""};
+}
+
+bool Unpack(absl::string_view bytes, size_t archs, CompiledGpuKernel& kernel) {
+  const size_t line = bytes.find('\n');
+  if (line == absl::string_view::npos) return false;
+  std::vector<uint64_t> n;
+  for (absl::string_view word : absl::StrSplit(bytes.substr(0, line), ' ')) {
+    uint64_t number;
+    if (!absl::SimpleAtoi(word, &number)) return false;
+    n.push_back(number);
+  }
+  if (n.size() != 9 + archs) return false;
+  bytes.remove_prefix(line + 1);
+  auto take = [&](uint64_t size) {
+    std::string text(bytes.substr(0, size));
+    bytes.remove_prefix(std::min<uint64_t>(size, bytes.size()));
+    return text;
+  };
+  fb::GpuLaunchT& l = kernel.launch;
+  l.block = n[0];
+  l.items_per_block = n[1];
+  l.split = n[2];
+  l.shared_bytes = n[3];
+  l.scratch_bytes = n[4];
+  l.finish_block = n[5];
+  l.finish_grid = n[6];
+  l.finish_symbol = take(n[7]);
+  kernel.walk_object = take(n[8]);
+  for (size_t i = 0; i < archs; ++i) kernel.ptx.push_back(take(n[9 + i]));
+  return bytes.empty();
+}
+
+bool TakeFromCache(const GpuCompileOptions& options, Job& job) {
+  std::optional<CachedKernel> found = options.cache.Find(job.key);
+  CompiledGpuKernel kernel = job.kernel;
+  if (!found || !Unpack(found->elf_object, options.archs.size(), kernel)) return false;
+  job.kernel = std::move(kernel);
+  job.kernel.cached = true;
+  return true;
+}
+
+absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
+  auto start = Clock::now();
+  TD_ASSIGN_OR_RETURN(GpuKernel emitted, EmitGpuKernel(job.function, job.kernel.symbol, options.rows));
+  ExpandMath(*emitted.module, AllScalars(job.function));
+  TD_RETURN_IF_ERROR(
+      LowerToLlvmDialect(*emitted.module, /*precise=*/false, /*native_bfloat16=*/false, emitted.index_bits));
+  job.plan = emitted.plan;
+  fb::GpuLaunchT& launch = job.kernel.launch;
+  launch.block = job.plan.block;
+  launch.items_per_block = job.plan.items_per_block;
+  launch.split = job.plan.split;
+  launch.shared_bytes = 0;  // all of it is static
+  launch.scratch_bytes = job.plan.scratch_bytes;
+  launch.finish_symbol = job.plan.finish_symbol;
+  launch.finish_block = job.plan.finish_block;
+  launch.finish_grid = job.plan.finish_grid;
+  job.context = std::make_unique<llvm::LLVMContext>();
+  TD_ASSIGN_OR_RETURN(job.module, TranslateToLlvmIr(*emitted.module, *job.context));
+  if (options.walk) {
+    job.walk_context = std::make_unique<llvm::LLVMContext>();
+    TD_ASSIGN_OR_RETURN(job.walk_module, TranslateToLlvmIr(*emitted.module, *job.walk_context));
+  }
+  job.kernel.seconds = SecondsSince(start);
+  return absl::OkStatus();
+}
+
+absl::Status Generate(const GpuCompileOptions& options, Job& job) {
+  std::vector<PtxEntry> entries = {{job.kernel.symbol, job.plan.block}};
+  if (!job.plan.finish_symbol.empty()) entries.push_back({job.plan.finish_symbol, job.plan.finish_block});
+  TD_ASSIGN_OR_RETURN(job.kernel.ptx, CompileToPtx(*job.module, entries, job.plan.shared_bytes, options.archs));
+  if (options.walk) {
+    std::vector<std::string> names;
+    for (const PtxEntry& entry : entries) names.push_back(entry.first);
+    TD_ASSIGN_OR_RETURN(job.kernel.walk_object,
+                        CompileToWalk(*job.walk_module, names, job.plan.shared_bytes, options.walk_target));
+  }
+  return absl::OkStatus();
+}
+
+void Finish(const GpuCompileOptions& options, Job& job) {
+  auto start = Clock::now();
+  job.status = Generate(options, job);
+  if (job.status.ok()) options.cache.Store(job.key, Pack(job.kernel));
+  job.module.reset();  // before its context
+  job.context.reset();
+  job.walk_module.reset();
+  job.walk_context.reset();
+  job.kernel.seconds += SecondsSince(start);
+}
+
+absl::Status Annotated(const absl::Status& status, const std::string& name) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat("compiling ", name, ": ", std::string(status.message())));
+}
+
+}  // namespace
+
+absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, const GpuCompileOptions& options) {
+  for (int arch : options.archs) TD_RETURN_IF_ERROR(CheckPtxArch(arch));
+  LoadCodegenDialects(*module.getContext());
+  RegisterLlvmTranslation(*module.getContext());
+  std::vector<Job> jobs;
+  std::vector<Job*> missing;
+  for (auto kernel : module.getOps<mlir::func::FuncOp>()) {
+    if (kernel->hasAttr("td.kernel")) jobs.push_back(MakeJob(kernel, options));
+  }
+  absl::flat_hash_map<std::string, int> uses;
+  for (Job& job : jobs) {
+    // Passes merge equal kernels, but two of one symbol must not reach the driver even so.
+    if (int use = uses[job.key]++; use > 0) {
+      absl::StrAppend(&job.key, "-", use);
+      absl::StrAppend(&job.kernel.symbol, "_", use);
+    }
+    if (!TakeFromCache(options, job)) missing.push_back(&job);
+  }
+  // This thread alone makes LLVM IR, because that takes the shared MLIR context; others go on with what is there.
+  ReadyQueue<Job> ready;
+  auto finish = [&] {
+    while (Job* job = ready.Take()) Finish(options, *job);
+  };
+  std::vector<std::thread> helpers;
+  for (int i = 1; i < options.threads && i < static_cast<int>(missing.size()); ++i) helpers.emplace_back(finish);
+  for (Job* job : missing) {
+    job->status = Prepare(options, *job);
+    if (job->status.ok()) ready.Add(job);
+  }
+  ready.Close();
+  finish();
+  for (std::thread& helper : helpers) helper.join();
+  CompiledGpuKernels result;
+  for (Job& job : jobs) {
+    TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.name));
+    result.kernels.push_back(std::move(job.kernel));
+  }
+  for (size_t i = 0; i < options.archs.size(); ++i) {
+    std::vector<absl::string_view> texts;
+    for (const CompiledGpuKernel& kernel : result.kernels) texts.push_back(kernel.ptx[i]);
+    result.images.push_back({options.archs[i], JoinPtx(options.archs[i], texts)});
+  }
+  return result;
+}
+
+absl::StatusOr<CompiledGpuKernel> CompileGpuKernel(mlir::func::FuncOp kernel, const GpuCompileOptions& options) {
+  for (int arch : options.archs) TD_RETURN_IF_ERROR(CheckPtxArch(arch));
+  LoadCodegenDialects(*kernel.getContext());
+  RegisterLlvmTranslation(*kernel.getContext());
+  Job job = MakeJob(kernel, options);
+  TD_RETURN_IF_ERROR(Annotated(Prepare(options, job), job.kernel.name));
+  Finish(options, job);
+  TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.name));
+  return std::move(job.kernel);
+}
+
+}  // namespace tandem

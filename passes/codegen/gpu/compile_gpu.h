@@ -1,0 +1,59 @@
+// Compiles the outlined kernels of a module for NVIDIA GPUs: needs no GPU and no CUDA.
+#ifndef TANDEM_PASSES_CODEGEN_GPU_COMPILE_GPU_H_
+#define TANDEM_PASSES_CODEGEN_GPU_COMPILE_GPU_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/codegen/compile.h"
+#include "passes/codegen/cpu_target.h"
+#include "passes/codegen/kernel_cache.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+struct GpuCompileOptions {
+  std::vector<int> archs = {75, 90};  // an image each, ascending
+  int64_t rows = 1;                   // of the batch that one device takes at most: td.batch
+  bool walk = false;                  // also make code that computes the same on `walk_target`
+  CpuTarget walk_target;
+  int threads = 1;
+  KernelCache cache = KernelCache("");
+  std::string build;  // names the compiler: kernels of another one are not taken from the cache
+};
+
+struct CompiledGpuKernel {
+  std::string name;    // of the func.func
+  std::string symbol;  // of the entry: "td_" and the kernel's fingerprint
+  KernelDomain domain = KernelDomain::kRows;
+  fb::GpuLaunchT launch;         // all but walk_segment
+  std::string walk_object;       // ELF; for runtime/cuda/testing/kernel_walk.h
+  std::vector<std::string> ptx;  // without a header, per architecture
+  double seconds = 0;            // of compile time on one thread
+  bool cached = false;
+};
+
+struct GpuImageText {
+  int arch;
+  std::string ptx;  // all kernels
+};
+
+struct CompiledGpuKernels {
+  std::vector<CompiledGpuKernel> kernels;  // in the order of the module
+  std::vector<GpuImageText> images;        // ascending
+};
+
+// Compiles every func.func with the attribute `td.kernel`. The same module and options give the same bytes.
+// Errors: InvalidArgument for an architecture that no code can be made for; Unimplemented for kernels of kinds that GPU
+// programs do not have (tile, split), with the kernel's name.
+absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, const GpuCompileOptions& options);
+
+// One kernel, without the cache.
+absl::StatusOr<CompiledGpuKernel> CompileGpuKernel(mlir::func::FuncOp kernel, const GpuCompileOptions& options);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_GPU_COMPILE_GPU_H_

@@ -1,0 +1,20 @@
+// Functions that GPUs have no instructions for, in arithmetic alone: no library is linked into kernels.
+#ifndef TANDEM_PASSES_CODEGEN_GPU_EXPAND_MATH_H_
+#define TANDEM_PASSES_CODEGEN_GPU_EXPAND_MATH_H_
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tandem {
+
+// Replaces exp, log, tanh, erf and pow of float64, and pow of float32, by code of additions, products, divisions and
+// bit operations; with `precise` also float32's others, whose results are then those of float64 rounded. Relative
+// errors: below 4e-16 for exp, log, tanh and erf; for x^y below 1e-15 (1 + |y log x|). Special values as in C, except
+// that (-1)^infinity is NaN.
+//
+// Maxima and minima that let NaN through become a comparison and a selection; LLVM would also compare zeros, whose
+// order the instruction keeps.
+void ExpandMath(mlir::ModuleOp module, bool precise);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_GPU_EXPAND_MATH_H_

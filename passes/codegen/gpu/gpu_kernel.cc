@@ -1,0 +1,219 @@
+#include "passes/codegen/gpu/gpu_kernel.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Verifier.h"
+#include "passes/codegen/float_rules.h"
+#include "passes/codegen/gpu/gpu_kernel_builder.h"
+#include "passes/codegen/kernel_emitter.h"
+
+namespace tandem {
+
+namespace arith = mlir::arith;
+namespace LLVM = mlir::LLVM;
+
+namespace {
+
+// The parameters behind the buffers: begin, end, row_offset, scratch, guard.
+constexpr unsigned kScratch = 3, kGuard = 4;
+
+int64_t BytesOf(mlir::Type element) { return (StorageType(element).getIntOrFloatBitWidth() + 7) / 8; }
+
+}  // namespace
+
+GpuKernelBuilder::GpuKernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol, int64_t rows)
+    : kernel_(kernel),
+      module_(module),
+      b_(kernel.getContext()),
+      device_(b_, module),
+      loc_(kernel.getLoc()),
+      symbol_(std::move(symbol)),
+      rows_(rows) {
+  if (auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel")) kind_ = kind.getValue().str();
+  for (mlir::Value v : kernel.getBody().front().getTerminator()->getOperands()) results_.push_back(v);
+  alias_.assign(results_.size(), -1);
+  if (auto alias = kernel->getAttrOfType<mlir::DenseI64ArrayAttr>("td.alias")) {
+    for (unsigned i = 0; i < alias_.size() && i < alias.size(); ++i) alias_[i] = static_cast<int>(alias[i]);
+  }
+  for (unsigned r = 0; r < results_.size(); ++r) {
+    mlir::Operation* op = results_[r].getDefiningOp();
+    (op != nullptr && IsBatchReduce(op) ? batch_reduces_ : plain_results_).push_back(r);
+  }
+}
+
+mlir::Value GpuKernelBuilder::Int(int64_t v) { return b_.create<arith::ConstantIndexOp>(loc_, v); }
+mlir::Value GpuKernelBuilder::Add(mlir::Value x, mlir::Value y) { return b_.create<arith::AddIOp>(loc_, x, y); }
+mlir::Value GpuKernelBuilder::Sub(mlir::Value x, mlir::Value y) { return b_.create<arith::SubIOp>(loc_, x, y); }
+mlir::Value GpuKernelBuilder::Mul(mlir::Value x, int64_t y) {
+  return y == 1 ? x : b_.create<arith::MulIOp>(loc_, x, Int(y)).getResult();
+}
+mlir::Value GpuKernelBuilder::Div(mlir::Value x, int64_t y) {
+  return y == 1 ? x : b_.create<arith::DivUIOp>(loc_, x, Int(y)).getResult();
+}
+mlir::Value GpuKernelBuilder::Rem(mlir::Value x, int64_t y) {
+  return y == 1 ? Int(0) : b_.create<arith::RemUIOp>(loc_, x, Int(y)).getResult();
+}
+mlir::Value GpuKernelBuilder::Min(mlir::Value x, mlir::Value y) { return b_.create<arith::MinSIOp>(loc_, x, y); }
+mlir::Value GpuKernelBuilder::Max(mlir::Value x, mlir::Value y) { return b_.create<arith::MaxSIOp>(loc_, x, y); }
+mlir::Value GpuKernelBuilder::Less(mlir::Value x, mlir::Value y) {
+  return b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, x, y);
+}
+mlir::Value GpuKernelBuilder::And(mlir::Value x, mlir::Value y) { return b_.create<arith::AndIOp>(loc_, x, y); }
+
+mlir::Value GpuKernelBuilder::Offset(mlir::Value pointer, mlir::Value bytes) {
+  mlir::Value offset = b_.create<arith::IndexCastOp>(loc_, b_.getI64Type(), bytes);
+  return b_.create<LLVM::GEPOp>(loc_, pointer.getType(), b_.getI8Type(), pointer, llvm::ArrayRef<LLVM::GEPArg>{offset},
+                                /*inbounds=*/true);
+}
+
+mlir::Value GpuKernelBuilder::Number(unsigned i) {
+  mlir::Value argument = f_.getArgument(kernel_.getNumArguments() + results_.size() + i);
+  return b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), argument);
+}
+
+ElementEmitter::Buffer GpuKernelBuilder::ResultBuffer(unsigned result) {
+  return {f_.getArgument(kernel_.getNumArguments() + result)};
+}
+
+mlir::Value GpuKernelBuilder::Scratch() {
+  return f_.getArgument(kernel_.getNumArguments() + results_.size() + kScratch);
+}
+
+void GpuKernelBuilder::BindOperands(ElementEmitter& e) {
+  for (unsigned i = 0; i < kernel_.getNumArguments(); ++i) e.Bind(kernel_.getArgument(i), {f_.getArgument(i)});
+  // Both names of a shared buffer are one pointer for LLVM: it sees that an element is read before it is written.
+  for (unsigned r = 0; r < alias_.size(); ++r) {
+    if (alias_[r] >= 0) e.Bind(kernel_.getArgument(alias_[r]), ResultBuffer(r));
+  }
+}
+
+void GpuKernelBuilder::Function(const std::string& name, const std::function<void(ElementEmitter&)>& body) {
+  mlir::Type pointer = LLVM::LLVMPointerType::get(b_.getContext()), i64 = b_.getI64Type();
+  const unsigned buffers = kernel_.getNumArguments() + results_.size();
+  llvm::SmallVector<mlir::Type> types(buffers, pointer);
+  types.append({i64, i64, i64, pointer, pointer});
+  b_.setInsertionPointToEnd(module_.getBody());
+  f_ = b_.create<LLVM::LLVMFuncOp>(loc_, name,
+                                   LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), types));
+  f_.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("nounwind")}));
+  for (unsigned i = 0; i < buffers; ++i) {
+    // Threads never read what others wrote to a result: whatever goes between threads is in shared memory or `scratch`.
+    f_.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
+    mlir::Type type = i < kernel_.getNumArguments() ? kernel_.getArgument(i).getType()
+                                                    : results_[i - kernel_.getNumArguments()].getType();
+    // The step's scalars lie 8 bytes apart, all other buffers on 16 bytes at least.
+    const bool scalar = !td::IsBatched(type) && InnerSize(type) == 1;
+    const int64_t align = scalar ? BytesOf(mlir::getElementTypeOrSelf(type)) : 16;
+    f_.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b_.getI64IntegerAttr(align));
+  }
+  f_.setArgAttr(buffers + kScratch, LLVM::LLVMDialect::getAlignAttrName(), b_.getI64IntegerAttr(16));
+  b_.setInsertionPointToStart(f_.addEntryBlock(b_));
+
+  mlir::Value guard = f_.getArgument(buffers + kGuard);
+  mlir::Value null = b_.create<LLVM::ZeroOp>(loc_, pointer);
+  mlir::Value guarded = b_.create<LLVM::ICmpOp>(loc_, LLVM::ICmpPredicate::ne, guard, null);
+  mlir::Value zero = b_.create<arith::ConstantOp>(loc_, b_.getI32IntegerAttr(0));
+  auto flag = b_.create<mlir::scf::IfOp>(loc_, mlir::TypeRange{b_.getI32Type()}, guarded, true);
+  {
+    mlir::OpBuilder::InsertionGuard insertion(b_);
+    b_.setInsertionPointToStart(flag.thenBlock());
+    b_.create<mlir::scf::YieldOp>(loc_, b_.create<LLVM::LoadOp>(loc_, b_.getI32Type(), guard).getResult());
+    b_.setInsertionPointToStart(flag.elseBlock());
+    b_.create<mlir::scf::YieldOp>(loc_, zero);
+  }
+  mlir::Value runs = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, flag.getResult(0), zero);
+  mlir::Value row_offset = Number(2);
+  {
+    mlir::OpBuilder::InsertionGuard insertion(b_);
+    auto run = b_.create<mlir::scf::IfOp>(loc_, runs, /*withElseRegion=*/false);
+    b_.setInsertionPoint(run.thenBlock()->getTerminator());
+    thread_ = device_.Thread(loc_);
+    block_ = device_.Block(loc_);
+    ElementEmitter e(b_, row_offset);
+    BindOperands(e);
+    body(e);
+    status_.Update(e.status);
+  }
+  b_.create<LLVM::ReturnOp>(loc_, mlir::ValueRange{});
+  if (!row_offset.use_empty()) index_bits_ = 64;  // global rows are counted without bound
+}
+
+namespace {
+
+// Whether all indices of the kernel fit 31 bits, so that dividing them is cheap.
+bool HasSmallIndices(mlir::func::FuncOp kernel, mlir::ModuleOp module, int64_t rows) {
+  constexpr int64_t kMost = (int64_t{1} << 31) - (1 << 22);
+  bool small = rows < kMost;
+  auto check = [&](mlir::Value v) {
+    int64_t size = InnerSize(v.getType());
+    small &= size < kMost && (!td::IsBatched(v.getType()) || size == 0 || rows < kMost / size);
+  };
+  for (mlir::Value v : kernel.getArguments()) check(v);
+  kernel.walk([&](mlir::Operation* op) {
+    for (mlir::Value v : op->getResults()) check(v);
+  });
+  // Indices that are data (of td.gather) must keep their bits, or they would be clamped wrongly.
+  module.walk([&](arith::IndexCastOp op) {
+    small &=
+        !op.getType().isIndex() || !op.getIn().getType().isInteger(64) || mlir::isa<mlir::BlockArgument>(op.getIn());
+  });
+  return small;
+}
+
+}  // namespace
+
+absl::Status GpuKernelBuilder::Emit() {
+  const bool elementwise = kind_ == "loop" || kind_ == "flat", once = kind_ == "once";
+  if (!elementwise && kind_ != "row" && kind_ != "col" && !once) {
+    return absl::UnimplementedError(
+        absl::StrCat("kernel ", symbol_, " of kind \"", kind_, "\" cannot be compiled for GPUs"));
+  }
+  for (unsigned r = 0; r < results_.size(); ++r) {
+    if (alias_[r] >= 0 && !MayAlias(kernel_, alias_[r], r)) {
+      return absl::InternalError(
+          absl::StrCat("kernel ", symbol_, ": result ", r, " may not share operand ", alias_[r], "'s buffer"));
+    }
+    const bool summed = llvm::is_contained(batch_reduces_, r);
+    if (!once && ((summed && elementwise) || (!summed && !td::IsBatched(results_[r].getType())))) {
+      return absl::InternalError(
+          absl::StrCat("kernel ", symbol_, ": result ", r, " has no batch axis, which a ", kind_, " kernel needs"));
+    }
+  }
+  index_bits_ = 32;
+  const bool reduces = llvm::any_of(kernel_.getBody().front(), [](mlir::Operation& op) { return IsReduceOp(&op); });
+  if (elementwise || (once && !reduces)) {
+    EmitLoopKernel();
+  } else if (FitsColumns()) {
+    EmitColumnKernel();
+  } else {
+    EmitRowKernel(!once);
+  }
+  const bool small_scratch = plan_.scratch_bytes < (int64_t{1} << 31);
+  if (kind_ == "flat" || !small_scratch || !HasSmallIndices(kernel_, module_, rows_)) index_bits_ = 64;
+  // Indices stay within buffers: none of their arithmetic overflows. LLVM joins neighbouring loads when it knows that.
+  module_.walk([&](mlir::Operation* op) {
+    if (!mlir::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) || !op->getResult(0).getType().isIndex()) return;
+    op->setAttr("overflowFlags",
+                arith::IntegerOverflowFlagsAttr::get(op->getContext(), arith::IntegerOverflowFlags::nsw));
+  });
+  return status_;
+}
+
+absl::StatusOr<GpuKernel> EmitGpuKernel(mlir::func::FuncOp kernel, const std::string& symbol, int64_t rows) {
+  LoadCodegenDialects(*kernel.getContext());
+  GpuKernel result;
+  result.module = mlir::ModuleOp::create(kernel.getLoc(), kernel.getName());
+  GpuKernelBuilder builder(kernel, *result.module, symbol, rows);
+  TD_RETURN_IF_ERROR(builder.Emit());
+  ApplyFloatRules(*result.module, /*fuse_multiply_add=*/true);
+  if (mlir::failed(mlir::verify(*result.module))) {
+    return absl::InternalError(absl::StrCat("kernel ", kernel.getName().str(), " was emitted as invalid code"));
+  }
+  result.plan = builder.plan();
+  result.index_bits = builder.index_bits();
+  return result;
+}
+
+}  // namespace tandem

@@ -1,0 +1,45 @@
+// Emits an outlined kernel (td ops in a func.func) as functions for the threads of a GPU.
+#ifndef TANDEM_PASSES_CODEGEN_GPU_GPU_KERNEL_H_
+#define TANDEM_PASSES_CODEGEN_GPU_GPU_KERNEL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace tandem {
+
+// How an emitted kernel is launched: GpuLaunch of runtime/executable.fbs, which says what the numbers mean.
+struct GpuPlan {
+  int64_t block = 32;
+  int64_t items_per_block = 1;
+  int64_t split = 1;
+  int64_t scratch_bytes = 0;
+  std::string finish_symbol;
+  int64_t finish_block = 0;
+  int64_t finish_grid = 0;
+  int64_t shared_bytes = 0;  // of static shared memory, the most that a function of the kernel takes
+};
+
+struct GpuKernel {
+  mlir::OwningOpRef<mlir::ModuleOp> module;  // LLVM-dialect functions with scf, arith and math inside
+  GpuPlan plan;
+  int index_bits = 64;  // the width that values of type index may be lowered to
+};
+
+// The entry `symbol`, and where sums over blocks remain the one of `plan.finish_symbol`, with parameters
+//   (ptr arg_0 .. arg_n-1, i64 begin, i64 end, i64 row_offset, ptr scratch, ptr guard)
+// Threads are what gpu/device.h gives. `rows`: the most rows of the batch that a launch may have; a row is found at the
+// same place whatever their number.
+//
+// The results' bits depend on the rows alone: which thread adds what, and in which order, follows from shapes and
+// `rows`.
+absl::StatusOr<GpuKernel> EmitGpuKernel(mlir::func::FuncOp kernel, const std::string& symbol, int64_t rows);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_GPU_GPU_KERNEL_H_

@@ -1,0 +1,149 @@
+// The state of one kernel's emission for a GPU, shared by the skeletons (loop, row, col).
+#ifndef TANDEM_PASSES_CODEGEN_GPU_GPU_KERNEL_BUILDER_H_
+#define TANDEM_PASSES_CODEGEN_GPU_GPU_KERNEL_BUILDER_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/codegen/gpu/device.h"
+#include "passes/codegen/gpu/gpu_kernel.h"
+#include "passes/codegen/gpu/linear_space.h"
+#include "passes/codegen/kernel_values.h"
+#include "passes/codegen/reduction.h"
+
+namespace tandem {
+
+class GpuKernelBuilder {
+ public:
+  GpuKernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol, int64_t rows);
+  absl::Status Emit();
+  const GpuPlan& plan() const { return plan_; }
+  int index_bits() const { return index_bits_; }
+
+ private:
+  // Threads that work on one row together: a warp, or the block.
+  struct Team {
+    bool warp = false;
+    int64_t size = kWarp;
+    mlir::Value lane;    // of this thread in the team
+    mlir::Value number;  // of the team, counted through the grid; index
+    mlir::Value shared;  // the team's shared memory
+  };
+  // Where a value that a row computes for later stages lies.
+  struct Stage {
+    mlir::Value value;
+    bool in_shared = true;
+    int64_t offset = 0;  // in the team's shared memory, or in its part of `scratch`
+  };
+  using Store = std::function<void(mlir::ValueRange at, mlir::Value element)>;
+
+  // A function with the kernel's parameters, whose body runs unless the guard is up.
+  void Function(const std::string& name, const std::function<void(ElementEmitter&)>& body);
+  mlir::Value Number(unsigned i);  // begin, end, row_offset as index
+  ElementEmitter::Buffer ResultBuffer(unsigned result);
+  void BindOperands(ElementEmitter& e);
+  mlir::Value Scratch();
+
+  // Arithmetic on indices.
+  mlir::Value Int(int64_t v);
+  mlir::Value Add(mlir::Value x, mlir::Value y);
+  mlir::Value Sub(mlir::Value x, mlir::Value y);
+  mlir::Value Mul(mlir::Value x, int64_t y);
+  mlir::Value Div(mlir::Value x, int64_t y);
+  mlir::Value Rem(mlir::Value x, int64_t y);
+  mlir::Value CeilDiv(mlir::Value x, int64_t y) { return Div(Add(x, Int(y - 1)), y); }
+  mlir::Value Min(mlir::Value x, mlir::Value y);
+  mlir::Value Max(mlir::Value x, mlir::Value y);
+  mlir::Value Less(mlir::Value x, mlir::Value y);
+  mlir::Value And(mlir::Value x, mlir::Value y);
+  // `pointer` moved by a number of bytes (index).
+  mlir::Value Offset(mlir::Value pointer, mlir::Value bytes);
+
+  // loop.cc
+  void EmitLoopKernel();
+  void EmitStores(ElementEmitter& e, const std::vector<unsigned>& which, mlir::Value rows_begin, mlir::Value rows_end);
+  void StorePoints(ElementEmitter& e, const std::vector<unsigned>& which, llvm::ArrayRef<Point> points);
+
+  // row.cc
+  void EmitRowKernel(bool batched);
+  void PlanStages(bool batched);
+  void EmitRow(ElementEmitter& e, const Team& team, const Space& row);
+  // All elements of values of one inner size, spread over the team.
+  void ForElements(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
+                   const std::function<void(llvm::ArrayRef<Point>)>& body);
+  void Sync(const Team& team);
+  int64_t RowDomain() const;
+
+  // team_reduce.cc
+  // The elements of a reduction, each given to `store` by one thread. `type`: the result's; `row` is given where the
+  // operand is batched, and is then the only row that is looked at.
+  void EmitReduction(ElementEmitter& e, const Team& team, mlir::Operation* op, mlir::Value row, const Store& store);
+  mlir::Value ReduceAcross(ElementEmitter& e, mlir::Operation* op, const Reduction& reduction, mlir::ValueRange fixed,
+                           mlir::Value lane, int64_t lanes);
+  mlir::Value CombineAcrossBlock(ElementEmitter& e, const Team& team, mlir::Location loc, const std::string& kind,
+                                 mlir::Value value, int64_t area);
+  int64_t LanesPerElement(const Team& team, mlir::Operation* op, const Reduction& reduction, int64_t results) const;
+
+  // col.cc
+  bool FitsColumns() const;
+  void EmitColumnKernel();
+  struct ColumnThread {
+    mlir::Value x, y;        // run of columns and lane in the block
+    mlir::Value column;      // its first
+    mlir::Value has_column;  // false: one thread too many
+  };
+  // Adds the elements of `width` columns at some places of the reduced dimensions to `sums`, result by result.
+  void SumColumns(ElementEmitter& e, const LinearSpace& space, mlir::Value column, int width,
+                  llvm::ArrayRef<mlir::Value> places, std::vector<mlir::Value>& sums);
+  // Adds up the sums of a block's lanes, for partial sum `number` or (null) for the results.
+  void StoreColumns(ElementEmitter& e, const std::vector<mlir::Value>& sums, const ColumnThread& thread, int width,
+                    int64_t range, int64_t lanes, mlir::Value number);
+
+  // partial_sums.cc: what blocks leave of sums over the batch, and the function that adds it up.
+  struct Partial {
+    unsigned result;
+    std::string kind;
+    int64_t elements;
+    int64_t offset;               // in `scratch`
+    mlir::RankedTensorType type;  // of the sum, as it lies there
+  };
+  // `most`: how many there may be of each.
+  void PlanPartials(int64_t rows_per_partial, int64_t partials_per_range, int64_t most);
+  // Where partial sum `number` of one result lies.
+  ElementEmitter::Buffer PartialBuffer(const Partial& partial, mlir::Value number);
+  void EmitFinish();
+
+  mlir::func::FuncOp kernel_;
+  mlir::ModuleOp module_;
+  mlir::OpBuilder b_;
+  Device device_;
+  mlir::Location loc_;
+  std::string symbol_, kind_;
+  int64_t rows_;
+  std::vector<mlir::Value> results_;
+  std::vector<int> alias_;               // per result: operand or -1
+  std::vector<unsigned> batch_reduces_;  // results that are sums (max, ...) over the batch
+  std::vector<unsigned> plain_results_;  // all others
+  std::vector<Stage> stages_;
+  std::vector<Partial> partials_;
+  int64_t rows_per_partial_ = 1, partials_per_range_ = 1;
+  bool warp_teams_ = false;
+  int64_t team_shared_ = 0, team_scratch_ = 0, scratch_stages_ = 0;
+  int64_t reduce_areas_ = 0;  // of kReduceAreaBytes each, behind the teams' shared memory
+  GpuPlan plan_;
+  int index_bits_ = 64;
+  absl::Status status_;
+  // Of the function that is emitted.
+  mlir::LLVM::LLVMFuncOp f_;
+  mlir::Value thread_, block_, shared_;
+};
+
+// What one reduction of a block needs in shared memory: 8 bytes per warp.
+inline constexpr int64_t kReduceAreaBytes = 8 * kWarp;
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_GPU_GPU_KERNEL_BUILDER_H_

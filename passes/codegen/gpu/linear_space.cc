@@ -1,0 +1,94 @@
+#include "passes/codegen/gpu/linear_space.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tandem {
+
+namespace scf = mlir::scf;
+
+LinearSpace::LinearSpace(ElementEmitter& e, mlir::Location loc, const Space& space, llvm::ArrayRef<unsigned> forced,
+                         const PointFn& body)
+    : e_(e), loc_(loc), space_(space), groups_(PlanLoops(e, loc, space, forced, body)) {
+  llvm::SmallVector<int64_t> radices;
+  if (space.rows == Space::Rows::kLoop) radices.push_back(mlir::ShapedType::kDynamic);
+  llvm::append_range(radices, space.radices);
+  for (const LoopGroup& group : groups_) {
+    int64_t size = 1;
+    bool rows = false;
+    for (unsigned k = group.first; k <= group.last; ++k) {
+      rows |= mlir::ShapedType::isDynamic(radices[k]);
+      if (!mlir::ShapedType::isDynamic(radices[k])) size *= radices[k];
+    }
+    size_ *= size;
+    run_ = size;
+    sizes_.push_back(rows ? mlir::ShapedType::kDynamic : size);
+  }
+}
+
+int LinearSpace::width() const {
+  // A fixed row starts anywhere in a buffer whose rows have an odd size.
+  if (groups_.size() == 1 && space_.rows == Space::Rows::kLoop) return 4;
+  return run_ % 4 == 0 && size_ % 4 == 0 ? 4 : 1;
+}
+
+std::vector<Point> LinearSpace::At(mlir::Value first, int count) const {
+  if (groups_.empty()) return {Point{FixedDigits(space_)}};
+  return Neighbours(e_.indices().Cut(loc_, first, sizes_), count);
+}
+
+void LinearSpace::SetBorder(unsigned digit) {
+  while (border_ < groups_.size() && groups_[border_].first < digit) ++border_;
+}
+
+std::vector<Point> LinearSpace::At(mlir::Value outer, mlir::Value first, int count) const {
+  llvm::ArrayRef<int64_t> sizes = sizes_;
+  Digits numbers = e_.indices().Cut(loc_, outer, sizes.take_front(border_));
+  numbers.append(e_.indices().Cut(loc_, first, sizes.drop_front(border_)));
+  return Neighbours(numbers, count);
+}
+
+std::vector<Point> LinearSpace::Neighbours(const Digits& numbers, int count) const {
+  std::vector<Point> points;
+  for (int i = 0; i < count; ++i) {
+    Point point{FixedDigits(space_)};
+    for (unsigned g = 0; g < groups_.size(); ++g) {
+      mlir::Value number = numbers[g].value;
+      if (g + 1 == groups_.size()) number = e_.indices().Shift(loc_, number, i);
+      point.digits.append(DigitsOf(e_, loc_, space_, groups_[g], number));
+    }
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+void EmitStrided(ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step,
+                 const std::function<void(mlir::Value)>& body) {
+  EmitLoop(e, loc, {begin, end}, step, body);
+}
+
+std::vector<mlir::Value> EmitStrided(
+    ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step,
+    const std::vector<mlir::Value>& init,
+    const std::function<std::vector<mlir::Value>(mlir::Value, const std::vector<mlir::Value>&)>& body) {
+  mlir::OpBuilder& b = e.builder();
+  mlir::OpBuilder::InsertionGuard guard(b);
+  auto loop = b.create<scf::ForOp>(loc, begin, end, e.indices().Constant(loc, step), init);
+  b.setInsertionPointToEnd(loop.getBody());
+  std::vector<mlir::Value> arguments(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+  b.create<scf::YieldOp>(loc, body(loop.getInductionVar(), arguments));
+  return {loop.getResults().begin(), loop.getResults().end()};
+}
+
+void EmitIf(ElementEmitter& e, mlir::Location loc, mlir::Value condition, const std::function<void()>& body,
+            const std::function<void()>& otherwise) {
+  mlir::OpBuilder& b = e.builder();
+  mlir::OpBuilder::InsertionGuard guard(b);
+  auto op = b.create<scf::IfOp>(loc, condition, /*withElseRegion=*/otherwise != nullptr);
+  b.setInsertionPoint(op.thenBlock()->getTerminator());
+  body();
+  if (!otherwise) return;
+  b.setInsertionPoint(op.elseBlock()->getTerminator());
+  otherwise();
+}
+
+}  // namespace tandem

@@ -1,0 +1,89 @@
+// Elementwise kernels: every thread takes runs of four neighbouring elements, which load and store as one.
+#include "passes/codegen/gpu/gpu_kernel_builder.h"
+#include "passes/codegen/op_weight.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kThreads = 256;
+// Elements of one block: one run per thread, or four where the grid fills any GPU several times even so.
+constexpr int64_t kFewElements = 4 * kThreads, kManyElements = 4 * kFewElements;
+constexpr int64_t kManyBlocks = 2048;
+
+}  // namespace
+
+void GpuKernelBuilder::StorePoints(ElementEmitter& e, const std::vector<unsigned>& which,
+                                   llvm::ArrayRef<Point> points) {
+  // All loads come before the first store: a result may lie over an operand, and neighbouring accesses are joined only
+  // when nothing is between them.
+  std::vector<llvm::SmallVector<mlir::Value>> at;
+  std::vector<mlir::Value> elements;
+  for (const Point& point : points) {
+    for (unsigned r : which) {
+      at.push_back(IndicesAt(e, loc_, point, results_[r].getType()));
+      elements.push_back(e.Element(loc_, results_[r], at.back()));
+    }
+  }
+  for (unsigned w = 0; w < which.size(); ++w) {
+    for (unsigned p = 0; p < points.size(); ++p) {
+      const unsigned i = p * which.size() + w;
+      e.Store(loc_, results_[which[w]].getType(), ResultBuffer(which[w]), at[i], elements[i]);
+    }
+  }
+}
+
+void GpuKernelBuilder::EmitStores(ElementEmitter& e, const std::vector<unsigned>& which, mlir::Value rows_begin,
+                                  mlir::Value rows_end) {
+  Space space;
+  space.rows = rows_begin ? Space::Rows::kLoop : Space::Rows::kNone;
+  space.begin = rows_begin;
+  space.end = rows_end;
+  space.radices = KernelRadices(kernel_, results_[which[0]].getType());
+  LinearSpace linear(e, loc_, space, {}, [&](const Point& point) { StorePoints(e, which, {point}); });
+  const int64_t row = linear.size(), width = linear.width();
+  mlir::Value begin = rows_begin ? Mul(rows_begin, row) : Int(0), end = rows_begin ? Mul(rows_end, row) : Int(row);
+  // In runs, counted from the start of the buffer.
+  mlir::Value first = Div(begin, width), last = CeilDiv(end, width);
+  int64_t step = plan_.block;
+  if (plan_.split > 1 && rows_begin) {
+    const int64_t part = (row + width * plan_.split - 1) / (width * plan_.split);
+    first = Add(first, Mul(Rem(block_, plan_.split), part));
+    last = Min(last, Add(first, Int(part)));
+  } else if (plan_.split > 1) {
+    first = Mul(block_, plan_.block);
+    step *= plan_.split;
+  }
+  EmitStrided(e, loc_, Add(first, thread_), last, step, [&](mlir::Value run) {
+    mlir::Value base = Mul(run, width);
+    auto whole = [&] { StorePoints(e, which, linear.At(base, static_cast<int>(width))); };
+    if (row % width == 0) return whole();
+    mlir::Value next = Add(base, Int(width));
+    EmitIf(e, loc_, And(Less(Sub(begin, Int(1)), base), Less(next, Add(end, Int(1)))), whole, [&] {
+      EmitStrided(e, loc_, Max(base, begin), Min(next, end), 1,
+                  [&](mlir::Value element) { StorePoints(e, which, linear.At(element, 1)); });
+    });
+  });
+}
+
+void GpuKernelBuilder::EmitLoopKernel() {
+  const bool batched = kind_ != "once";
+  int64_t row = 1;
+  for (unsigned r : plain_results_) row = std::max(row, InnerSize(results_[r].getType()));
+  // The number of elements of a flat kernel is not known; an update of a small variable should not wait for one thread.
+  const bool many = batched && kind_ != "flat" && rows_ * row / kManyElements >= kManyBlocks;
+  const int64_t target = many ? kManyElements : kFewElements;
+  plan_.block = kThreads;
+  if (row * (batched ? rows_ : 1) <= kWarp && kind_ != "flat") plan_.block = kWarp;
+  plan_.items_per_block = batched ? std::max<int64_t>(1, target / row) : 1;
+  plan_.split = (row + target - 1) / target;
+  Function(symbol_, [&](ElementEmitter& e) {
+    mlir::Value begin, end;
+    if (batched) {
+      begin = Add(Number(0), Mul(Div(block_, plan_.split), plan_.items_per_block));
+      end = Min(Number(1), Add(begin, Int(plan_.items_per_block)));
+    }
+    for (const auto& group : GroupBySize(results_, plain_results_)) EmitStores(e, group, begin, end);
+  });
+}
+
+}  // namespace tandem

@@ -1,0 +1,218 @@
+#include "passes/codegen/gpu/ptx.h"
+
+#include <mutex>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "base/status_macros.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace tandem {
+namespace {
+
+constexpr char kTriple[] = "nvptx64-nvidia-cuda";
+
+// The oldest PTX with all that LLVM uses for an architecture: the older it is, the older a driver may be.
+struct Arch {
+  int number;
+  const char* cpu;
+  const char* features;
+  const char* version;
+};
+constexpr Arch kArchs[] = {{75, "sm_75", "+ptx75", "7.5"}, {90, "sm_90", "+ptx78", "7.8"}};
+
+const Arch* FindArch(int number) {
+  for (const Arch& arch : kArchs) {
+    if (arch.number == number) return &arch;
+  }
+  return nullptr;
+}
+
+// gpu/device.h in instructions. $0: the name of shared memory, $1: its size.
+constexpr char kDeviceFunctions[] = R"(
+@$0 = internal addrspace(3) global [$1 x i8] undef, align 16
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+declare void @llvm.nvvm.barrier0()
+declare void @llvm.nvvm.bar.warp.sync(i32)
+declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)
+define i32 @td_thread() alwaysinline {
+  %r = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !0
+  ret i32 %r
+}
+define i32 @td_block() alwaysinline {
+  %r = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x(), !range !1
+  ret i32 %r
+}
+define void @td_sync_block() alwaysinline convergent {
+  call void @llvm.nvvm.barrier0()
+  ret void
+}
+define void @td_sync_warp() alwaysinline convergent {
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
+  ret void
+}
+define i32 @td_shuffle_xor(i32 %value, i32 %mask) alwaysinline convergent {
+  %r = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %value, i32 %mask, i32 31)
+  ret i32 %r
+}
+define ptr @td_shared() alwaysinline {
+  ret ptr addrspacecast (ptr addrspace(3) @$0 to ptr)
+}
+!0 = !{i32 0, i32 1024}
+!1 = !{i32 0, i32 2147483647}
+)";
+
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arch& arch) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  if (target == nullptr) {
+    return absl::UnimplementedError(absl::StrCat("this LLVM has no code generator for NVIDIA GPUs: ", error));
+  }
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(kTriple, arch.cpu, arch.features, llvm::TargetOptions(), std::nullopt, std::nullopt,
+                                  llvm::CodeGenOptLevel::Aggressive));
+  if (machine == nullptr) return absl::InternalError("cannot generate code for NVIDIA GPUs");
+  return machine;
+}
+
+void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  // Threads are the vectors. Loads and stores of neighbouring elements are joined by the code generator.
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+absl::Status LinkDevice(llvm::Module& module, const std::string& shared, int64_t shared_bytes) {
+  llvm::SMDiagnostic problem;
+  const std::string text = absl::Substitute(kDeviceFunctions, shared, std::max<int64_t>(shared_bytes, 1));
+  std::unique_ptr<llvm::Module> device = llvm::parseAssemblyString(text, problem, module.getContext());
+  if (device == nullptr) return absl::InternalError(problem.getMessage().str());
+  device->setTargetTriple(module.getTargetTriple());
+  device->setDataLayout(module.getDataLayout());
+  if (llvm::Linker::linkModules(module, std::move(device), llvm::Linker::LinkOnlyNeeded)) {
+    return absl::InternalError("the functions of the device do not fit the kernel");
+  }
+  return absl::OkStatus();
+}
+
+void MarkEntries(llvm::Module& module, const std::vector<PtxEntry>& entries) {
+  llvm::LLVMContext& context = module.getContext();
+  for (llvm::Function& f : module) {
+    if (!f.isDeclaration()) f.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+  llvm::NamedMDNode* annotations = module.getOrInsertNamedMetadata("nvvm.annotations");
+  auto annotate = [&](llvm::Function* f, const char* name, int64_t value) {
+    llvm::Metadata* fields[] = {
+        llvm::ConstantAsMetadata::get(f), llvm::MDString::get(context, name),
+        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value))};
+    annotations->addOperand(llvm::MDNode::get(context, fields));
+  };
+  for (const auto& [symbol, block] : entries) {
+    llvm::Function* f = module.getFunction(symbol);
+    f->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    annotate(f, "kernel", 1);
+    annotate(f, "maxntidx", block);
+  }
+}
+
+absl::StatusOr<std::string> Emit(const llvm::Module& module, const Arch& arch) {
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeTargetMachine(arch));
+  // The code generator changes what it is given.
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  llvm::SmallVector<char, 0> buffer;
+  llvm::raw_svector_ostream stream(buffer);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
+    return absl::InternalError("LLVM cannot write PTX");
+  }
+  passes.run(*copy);
+  std::string text(buffer.begin(), buffer.end());
+  constexpr char kEndOfHeader[] = ".address_size 64\n";
+  const size_t end = text.find(kEndOfHeader);
+  if (end == std::string::npos) return absl::InternalError("LLVM wrote PTX of an unknown form");
+  text.erase(0, end + sizeof(kEndOfHeader) - 1);
+  for (const char* bad : {".extern", ".local", ".func", "call.uni"}) {
+    if (absl::StrContains(text, bad)) {
+      return absl::InternalError(absl::StrCat("the code for ", arch.cpu, " has ", bad, ", which it must do without"));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::Status CheckPtxArch(int arch) {
+  if (FindArch(arch) != nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("no code can be made for sm_", arch, ": use sm_75, which runs on every newer GPU, or sm_90"));
+}
+
+absl::StatusOr<std::vector<std::string>> CompileToPtx(llvm::Module& module, const std::vector<PtxEntry>& entries,
+                                                      int64_t shared_bytes, const std::vector<int>& archs) {
+  for (int arch : archs) TD_RETURN_IF_ERROR(CheckPtxArch(arch));
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeTargetMachine(kArchs[0]));
+  module.setTargetTriple(kTriple);
+  module.setDataLayout(machine->createDataLayout());
+  TD_RETURN_IF_ERROR(LinkDevice(module, absl::StrCat(entries.front().first, "_shared"), shared_bytes));
+  MarkEntries(module, entries);
+  Optimize(module, *machine);
+  std::string problem;
+  llvm::raw_string_ostream problems(problem);
+  if (llvm::verifyModule(module, &problems)) {
+    return absl::InternalError(absl::StrCat("LLVM made invalid code: ", problems.str()));
+  }
+  std::vector<std::string> result;
+  for (int arch : archs) {
+    TD_ASSIGN_OR_RETURN(std::string text, Emit(module, *FindArch(arch)));
+    result.push_back(std::move(text));
+  }
+  return result;
+}
+
+std::string JoinPtx(int arch, const std::vector<absl::string_view>& kernels) {
+  const Arch* found = FindArch(arch);
+  std::string text = absl::StrCat(".version ", found->version, "\n.target ", found->cpu, "\n.address_size 64\n");
+  for (absl::string_view kernel : kernels) absl::StrAppend(&text, kernel);
+  return text;
+}
+
+}  // namespace tandem

@@ -1,0 +1,34 @@
+// From lowered kernels to PTX text.
+#ifndef TANDEM_PASSES_CODEGEN_GPU_PTX_H_
+#define TANDEM_PASSES_CODEGEN_GPU_PTX_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "llvm/IR/Module.h"
+
+namespace tandem {
+
+// Compute capabilities (times 10) that code is made for: 75 runs on every GPU since Turing, 90 since Hopper.
+// InvalidArgument for any other: LLVM ends the process when it is given one it does not know.
+absl::Status CheckPtxArch(int arch);
+
+// A function to be launched, and its threads per block.
+using PtxEntry = std::pair<std::string, int64_t>;
+
+// PTX without a header for each of `archs`. `module` may call the functions of gpu/device.h; `shared_bytes` is the size
+// of the memory that td_shared() gives. Internal when the code would need a library, local memory or a call.
+absl::StatusOr<std::vector<std::string>> CompileToPtx(llvm::Module& module, const std::vector<PtxEntry>& entries,
+                                                      int64_t shared_bytes, const std::vector<int>& archs);
+
+// The text that the driver loads: a header and the kernels.
+std::string JoinPtx(int arch, const std::vector<absl::string_view>& kernels);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_GPU_PTX_H_

@@ -1,0 +1,162 @@
+// Kernels with reductions: a warp or a block per row, stage by stage, through shared memory.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/codegen/gpu/gpu_kernel_builder.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kWarps = 8;             // per block, where a warp has a row
+constexpr int64_t kMaxWarpDomain = 1024;  // elements of a row up to which a warp is enough
+// Of the 48 KiB that a block may have without asking, some is left for block-wide sums.
+constexpr int64_t kStageBytes = 40 << 10;
+constexpr int64_t kMaxPartials = 512;
+
+int64_t AlignUp(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
+
+}  // namespace
+
+int64_t GpuKernelBuilder::RowDomain() const {
+  int64_t domain = 1;
+  const_cast<mlir::func::FuncOp&>(kernel_).walk([&](mlir::Operation* op) {
+    for (mlir::Value v : op->getResults()) domain = std::max(domain, InnerSize(v.getType()));
+    if (!IsReduceOp(op)) return;
+    for (mlir::Value v : op->getOperands()) domain = std::max(domain, InnerSize(v.getType()));
+  });
+  return domain;
+}
+
+void GpuKernelBuilder::Sync(const Team& team) { team.warp ? device_.SyncWarp(loc_) : device_.SyncBlock(loc_); }
+
+void GpuKernelBuilder::PlanStages(bool batched) {
+  auto bytes = [](mlir::Value v) {
+    const int64_t element = (StorageType(mlir::getElementTypeOrSelf(v.getType())).getIntOrFloatBitWidth() + 7) / 8;
+    return AlignUp(InnerSize(v.getType()) * element, 16);
+  };
+  std::vector<mlir::Value> values = StagedValues(kernel_, batched);
+  int64_t reduced = 0;
+  for (mlir::Value v : values) reduced += IsReduceOp(v.getDefiningOp()) ? bytes(v) : 0;
+  warp_teams_ = batched && RowDomain() <= kMaxWarpDomain && reduced <= kStageBytes / kWarps;
+  const int64_t limit = warp_teams_ ? kStageBytes / kWarps : kStageBytes;
+  int64_t free = limit - reduced;  // for what could be computed again instead
+  for (mlir::Value v : values) {
+    const int64_t size = bytes(v);
+    const bool reduce = IsReduceOp(v.getDefiningOp());
+    if (!reduce && size > free) continue;
+    if (!reduce) free -= size;
+    const bool in_shared = team_shared_ + size <= limit;
+    int64_t& used = in_shared ? team_shared_ : team_scratch_;
+    stages_.push_back({v, in_shared, used});
+    used += size;
+  }
+}
+
+void GpuKernelBuilder::ForElements(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
+                                   const std::function<void(llvm::ArrayRef<Point>)>& body) {
+  Space space = row;
+  if (!td::IsBatched(type)) space.rows = Space::Rows::kNone;
+  space.radices = KernelRadices(kernel_, type);
+  LinearSpace linear(e, loc_, space, {}, [&](const Point& point) { body({point}); });
+  const int width = linear.size() == 1 ? 1 : linear.width();
+  EmitStrided(e, loc_, team.lane, Int(linear.size() / width), team.size,
+              [&](mlir::Value run) { body(linear.At(Mul(run, width), width)); });
+}
+
+void GpuKernelBuilder::EmitRow(ElementEmitter& e, const Team& team, const Space& row) {
+  std::vector<unsigned> late = plain_results_;
+  for (const Stage& stage : stages_) {
+    mlir::Value v = stage.value;
+    auto type = mlir::cast<mlir::RankedTensorType>(v.getType());
+    mlir::Location loc = v.getLoc();
+    ElementEmitter::Buffer buffer = {{}, td::IsBatched(type)};
+    if (stage.in_shared) {
+      buffer.pointer = Offset(team.shared, Int(stage.offset));
+    } else {
+      buffer.pointer = Offset(Scratch(), Add(Mul(team.number, team_scratch_), Int(scratch_stages_ + stage.offset)));
+    }
+    auto found = llvm::find(results_, v);
+    const bool is_result = found != results_.end();
+    const unsigned r = found - results_.begin();
+    if (is_result) late.erase(std::remove(late.begin(), late.end(), r), late.end());
+    auto store = [&](mlir::ValueRange at, mlir::Value element) {
+      e.Store(loc, type, buffer, at, element);
+      if (is_result) e.Store(loc, type, ResultBuffer(r), at, element);
+    };
+    Reduction reduction;
+    if (GetReduction(v.getDefiningOp(), reduction)) {
+      EmitReduction(e, team, v.getDefiningOp(), row.row, store);
+    } else {
+      ForElements(e, team, row, type, [&](llvm::ArrayRef<Point> points) {
+        std::vector<mlir::Value> elements;
+        for (const Point& p : points) elements.push_back(e.Element(loc, v, IndicesAt(e, loc, p, type)));
+        for (unsigned i = 0; i < points.size(); ++i) store(IndicesAt(e, loc, points[i], type), elements[i]);
+      });
+    }
+    Sync(team);
+    e.Bind(v, buffer);
+  }
+  for (const auto& group : GroupBySize(results_, late)) {
+    ForElements(e, team, row, results_[group[0]].getType(),
+                [&](llvm::ArrayRef<Point> points) { StorePoints(e, group, points); });
+  }
+  for (const Partial& partial : partials_) {
+    mlir::Operation* op = results_[partial.result].getDefiningOp();
+    ElementEmitter::Buffer buffer = PartialBuffer(partial, team.number);
+    EmitReduction(e, team, op, row.row, [&](mlir::ValueRange at, mlir::Value element) {
+      mlir::Value sum = e.Load(op->getLoc(), partial.type, buffer, at);
+      e.Store(op->getLoc(), partial.type, buffer, at, Combine(b_, op->getLoc(), partial.kind, sum, element, false));
+    });
+  }
+}
+
+void GpuKernelBuilder::EmitRowKernel(bool batched) {
+  PlanStages(batched);
+  const int64_t domain = RowDomain();
+  const int64_t threads = warp_teams_ ? kWarps * kWarp : domain <= 2 * kWarp ? kWarp : domain <= 8192 ? 256 : 512;
+  const int64_t teams = warp_teams_ ? kWarps : 1;
+  int64_t rows_per_team = 1;
+  if (!batch_reduces_.empty()) rows_per_team = std::max<int64_t>(1, (rows_ + kMaxPartials - 1) / kMaxPartials);
+  plan_.block = threads;
+  plan_.items_per_block = batched ? teams * rows_per_team : 1;
+  const int64_t blocks =
+      batched ? std::max<int64_t>(1, (rows_ + plan_.items_per_block - 1) / plan_.items_per_block) : 1;
+  PlanPartials(rows_per_team, 1, blocks * teams);
+  scratch_stages_ = plan_.scratch_bytes;
+  plan_.scratch_bytes += blocks * teams * AlignUp(team_scratch_, 256);
+  team_scratch_ = AlignUp(team_scratch_, 256);
+  const int64_t per_team = team_shared_;
+  team_shared_ *= teams;  // what follows in shared memory is the block's
+
+  Function(symbol_, [&](ElementEmitter& e) {
+    Team team;
+    team.warp = warp_teams_;
+    team.size = threads / teams;
+    mlir::Value in_block = warp_teams_ ? Div(thread_, kWarp) : Int(0);
+    team.lane = warp_teams_ ? Rem(thread_, kWarp) : thread_;
+    team.number = warp_teams_ ? Add(Mul(block_, teams), in_block) : block_;
+    shared_ = device_.Shared(loc_);
+    team.shared = Offset(shared_, Mul(in_block, per_team));
+    if (!batched) return EmitRow(e, team, Space{});
+    for (const Partial& partial : partials_) {
+      auto type = mlir::RankedTensorType::get({partial.elements}, partial.type.getElementType());
+      EmitStrided(e, loc_, team.lane, Int(partial.elements), team.size, [&](mlir::Value k) {
+        e.Store(loc_, type, PartialBuffer(partial, team.number), {k},
+                NeutralElement(b_, loc_, partial.kind, type.getElementType()));
+      });
+    }
+    if (!partials_.empty()) Sync(team);
+    mlir::Value first = Add(Number(0), Mul(team.number, rows_per_team));
+    mlir::Value last = Min(Add(first, Int(rows_per_team)), Number(1));
+    EmitStrided(e, loc_, first, last, 1, [&](mlir::Value row) {
+      Space space;
+      space.rows = Space::Rows::kFixed;
+      space.row = row;
+      EmitRow(e, team, space);
+      // The next row writes where this one's values are still read.
+      if (rows_per_team > 1) Sync(team);
+    });
+  });
+  plan_.shared_bytes = team_shared_ + kReduceAreaBytes * reduce_areas_;
+  if (!partials_.empty()) EmitFinish();
+}
+
+}  // namespace tandem

@@ -1,0 +1,139 @@
+// Reductions of one row by several threads. Every thread combines elements a fixed distance apart, then threads combine
+// in pairs by shuffles, then warps in the order of their numbers: the same tree for every row, whoever runs it.
+#include "graph/ir/register_type.h"
+#include "llvm/Support/MathExtras.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/codegen/gpu/gpu_kernel_builder.h"
+
+namespace tandem {
+
+int64_t GpuKernelBuilder::LanesPerElement(const Team& team, mlir::Operation* op, const Reduction& reduction,
+                                          int64_t results) const {
+  auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
+  // Neighbouring threads read neighbouring elements: of one result's row, or of several results.
+  int64_t last = static_cast<int64_t>(shape.size()) - 1;
+  while (last > 0 && shape[last] == 1) --last;
+  if (!llvm::is_contained(reduction.axes, last)) return 1;
+  int64_t reduced = 1;
+  for (int64_t axis : reduction.axes) reduced *= shape[axis];
+  if (!team.warp && results <= 2 && reduced >= 4 * team.size) return team.size;
+  const int64_t runs = reduced % 4 == 0 ? reduced / 4 : reduced;
+  return std::min<int64_t>(kWarp, llvm::PowerOf2Ceil(static_cast<uint64_t>(runs)));
+}
+
+mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* op, const Reduction& reduction,
+                                           mlir::ValueRange fixed, mlir::Value lane, int64_t lanes) {
+  mlir::Value operand = op->getOperand(0);
+  auto shape = mlir::cast<mlir::RankedTensorType>(operand.getType()).getShape();
+  mlir::Location loc = op->getLoc();
+  Space space;
+  llvm::SmallVector<int64_t> reduced;
+  for (int64_t axis : reduction.axes) reduced.push_back(shape[axis]);
+  for (int64_t d : reduced) {
+    if (d != 1) space.radices.push_back(d);
+  }
+  auto element_at = [&](const Point& point) {
+    llvm::SmallVector<mlir::Value> over = e.indices().Split(loc, point.digits, reduced);
+    llvm::SmallVector<mlir::Value> at;
+    unsigned next_kept = 0, next_reduced = 0;
+    for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
+      bool is_reduced = next_reduced < reduction.axes.size() && reduction.axes[next_reduced] == d;
+      at.push_back(is_reduced ? over[next_reduced++] : fixed[next_kept++]);
+    }
+    return e.Element(loc, operand, at);
+  };
+  if (space.radices.empty()) return element_at(Point{});
+  LinearSpace linear(e, loc, space, {}, [&](const Point& p) { element_at(p); });
+  const int width = linear.width();
+  mlir::Type scalar = td::RegisterType(mlir::getElementTypeOrSelf(operand.getType()));
+  mlir::Value neutral = NeutralElement(b_, loc, reduction.kind, scalar);
+  auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc, reduction.kind, x, y, false); };
+  mlir::Value sum =
+      EmitStrided(e, loc, lane, Int(linear.size() / width), lanes, {neutral},
+                  [&](mlir::Value run, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
+                    std::vector<mlir::Value> v;
+                    for (const Point& point : linear.At(Mul(run, width), width)) v.push_back(element_at(point));
+                    for (size_t n = v.size(); n > 1; n /= 2) {
+                      for (size_t i = 0; i < n / 2; ++i) v[i] = combine(v[2 * i], v[2 * i + 1]);
+                    }
+                    return {combine(before[0], v[0])};
+                  })[0];
+  for (int mask = static_cast<int>(std::min<int64_t>(lanes, kWarp)) / 2; mask > 0; mask /= 2) {
+    sum = combine(sum, device_.ShuffleXor(loc, sum, mask));
+  }
+  return sum;
+}
+
+mlir::Value GpuKernelBuilder::CombineAcrossBlock(ElementEmitter& e, const Team& team, mlir::Location loc,
+                                                 const std::string& kind, mlir::Value value, int64_t area) {
+  const int64_t warps = team.size / kWarp;
+  auto type = mlir::RankedTensorType::get({warps}, value.getType());
+  ElementEmitter::Buffer buffer = {Offset(shared_, Int(area))};
+  EmitIf(e, loc, Less(Rem(team.lane, kWarp), Int(1)),
+         [&] { e.Store(loc, type, buffer, {Div(team.lane, kWarp)}, value); });
+  device_.SyncBlock(loc);
+  mlir::Value sum;
+  for (int64_t w = 0; w < warps; ++w) {
+    mlir::Value part = e.Load(loc, type, buffer, {Int(w)});
+    sum = sum ? Combine(b_, loc, kind, sum, part, false) : part;
+  }
+  return sum;
+}
+
+void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::Operation* op, mlir::Value row,
+                                     const Store& store) {
+  Reduction reduction;
+  const bool over_batch = GetBatchReduction(op, reduction);
+  if (!over_batch) GetReduction(op, reduction);
+  const bool contributes = over_batch && reduction.axes.empty();  // the op says itself what a row adds
+  if (reduction.taps > 1) {
+    status_.Update(absl::UnimplementedError("a kernel for GPUs has a column sum among other reductions"));
+    return;
+  }
+  auto type = mlir::cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  const int64_t results = InnerSize(type);
+  auto indices = [&](mlir::Value o) {
+    Point point;
+    if (td::IsBatched(type)) point.digits.push_back({row, mlir::ShapedType::kDynamic});
+    if (results > 1) point.digits.push_back({o, results});
+    return IndicesAt(e, op->getLoc(), point, type);
+  };
+  if (over_batch && !contributes) reduction.axes.erase(reduction.axes.begin());
+  auto fixed = [&](mlir::ValueRange at) {
+    llvm::SmallVector<mlir::Value> all;
+    if (over_batch) all.push_back(row);
+    all.append(at.begin(), at.end());
+    return all;
+  };
+  const int64_t lanes = contributes ? 1 : LanesPerElement(team, op, reduction, results);
+  if (lanes > kWarp) {
+    for (int64_t o = 0; o < results; ++o) {
+      auto at = indices(Int(o));
+      mlir::Value sum = ReduceAcross(e, op, reduction, fixed(at), team.lane, lanes);
+      sum = CombineAcrossBlock(e, team, op->getLoc(), reduction.kind, sum,
+                               team_shared_ + kReduceAreaBytes * reduce_areas_++);
+      EmitIf(e, op->getLoc(), Less(team.lane, Int(1)), [&] { store(indices(Int(o)), sum); });
+    }
+    return;
+  }
+  auto element = [&](mlir::Value o, mlir::Value lane) -> mlir::Value {
+    auto at = indices(o);
+    if (contributes) return e.ReduceRow(op, row, at);
+    return ReduceAcross(e, op, reduction, fixed(at), lane, lanes);
+  };
+  if (lanes == 1) {
+    EmitStrided(e, op->getLoc(), team.lane, Int(results), team.size,
+                [&](mlir::Value o) { store(indices(o), element(o, Int(0))); });
+    return;
+  }
+  // All threads of a warp must shuffle together: those beyond the last result compute it once more.
+  const int64_t groups = team.size / lanes;
+  mlir::Value group = Div(team.lane, lanes), lane = Rem(team.lane, lanes);
+  EmitStrided(e, op->getLoc(), Int(0), Int((results + groups - 1) / groups), 1, [&](mlir::Value trip) {
+    mlir::Value o = Add(Mul(trip, groups), group);
+    mlir::Value sum = element(results % groups == 0 ? o : Min(o, Int(results - 1)), lane);
+    EmitIf(e, op->getLoc(), And(Less(lane, Int(1)), Less(o, Int(results))), [&] { store(indices(o), sum); });
+  });
+}
+
+}  // namespace tandem

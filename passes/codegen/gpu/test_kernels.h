@@ -1,0 +1,167 @@
+// Kernels of every skeleton, for tests of the code that is made for GPUs.
+#ifndef TANDEM_PASSES_CODEGEN_GPU_TEST_KERNELS_H_
+#define TANDEM_PASSES_CODEGEN_GPU_TEST_KERNELS_H_
+
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+struct GpuTestCase {
+  std::string name;
+  std::string text;
+  std::vector<std::string> has, has_not;  // what the PTX must and must not contain
+};
+
+inline const GpuTestCase kGpuTestCases[] = {
+    {"Relu",
+     R"(
+    func.func private @k(%x: tensor<?x3x37xf32>) -> tensor<?x3x37xf32> attributes {td.kernel = "loop"} {
+      %0 = td.relu %x : tensor<?x3x37xf32>
+      return %0 : tensor<?x3x37xf32>
+    })",
+     {"ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {"bar.sync", "shfl.sync", "div.s64", "rem.s64", "ld.f32", "st.f32"}},
+    {"BiasRelu",
+     R"(
+    func.func private @k(%x: tensor<?x26x26x32xf32>, %b: tensor<32xf32>) -> tensor<?x26x26x32xf32>
+        attributes {td.kernel = "loop"} {
+      %0 = td.broadcast %b dims [3] : tensor<32xf32> -> tensor<?x26x26x32xf32>
+      %1 = td.add %x, %0 : tensor<?x26x26x32xf32>
+      %2 = td.relu %1 : tensor<?x26x26x32xf32>
+      return %2 : tensor<?x26x26x32xf32>
+    })",
+     {"ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {"bar.sync", "div.", "rem."}},
+    {"InPlace",
+     R"(
+    func.func private @k(%x: tensor<?xf32>, %g: tensor<?xf32>, %lr: tensor<f32>) -> tensor<?xf32>
+        attributes {td.kernel = "flat", td.alias = array<i64: 0>} {
+      %0 = td.apply_sgd %x, %g, %lr : (tensor<?xf32>, tensor<?xf32>, tensor<f32>) -> (tensor<?xf32>)
+      return %0 : tensor<?xf32>
+    })",
+     {"ld.global.nc.v4.f32", "ld.global.v4.f32", "st.global.v4.f32", "fma.rn.f32"},
+     {}},
+    {"Mask",
+     R"(
+    func.func private @k(%x: tensor<?x64xbf16>, %y: tensor<?x64xf32>) -> (tensor<?x64xbf16>, tensor<?x64xi1>)
+        attributes {td.kernel = "loop"} {
+      %0 = td.cast %y : tensor<?x64xf32> -> tensor<?x64xbf16>
+      %1 = td.mul %x, %0 : tensor<?x64xbf16>
+      %2 = td.compare "gt", %y, %y : tensor<?x64xf32> -> tensor<?x64xi1>
+      return %1, %2 : tensor<?x64xbf16>, tensor<?x64xi1>
+    })",
+     {"ld.global.nc.v4", "st.global.v4"},
+     {}},
+    {"Gelu",
+     R"(
+    func.func private @k(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {td.kernel = "loop"} {
+      %0 = td.exp %x : tensor<?x64xf32>
+      %1 = td.tanh %0 : tensor<?x64xf32>
+      %2 = td.log %0 : tensor<?x64xf32>
+      %3 = td.pow %1, %2 : tensor<?x64xf32>
+      return %3 : tensor<?x64xf32>
+    })",
+     {"ld.global.nc.v4.f32", "cvt.rmi.f32.f32", "st.global.v4.f32"},
+     {}},
+    {"MaxPoolGrad",
+     R"(
+    func.func private @k(%x: tensor<?x24x24x32xf32>, %dy: tensor<?x12x12x32xf32>) -> tensor<?x24x24x32xf32>
+        attributes {td.kernel = "loop"} {
+      %0 = td.max_pool_grad %x, %dy window [2, 2] strides [2, 2] low [0, 0] high [0, 0]
+        : tensor<?x24x24x32xf32>, tensor<?x12x12x32xf32> -> tensor<?x24x24x32xf32>
+      return %0 : tensor<?x24x24x32xf32>
+    })",
+     {"ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {}},
+    {"SoftmaxByWarps",
+     R"(
+    func.func private @k(%x: tensor<?x512xf32>) -> tensor<?x512xf32> attributes {td.kernel = "row"} {
+      %m = td.reduce "max", %x axes [1] : tensor<?x512xf32> -> tensor<?xf32>
+      %mb = td.broadcast %m dims [0] : tensor<?xf32> -> tensor<?x512xf32>
+      %d = td.sub %x, %mb : tensor<?x512xf32>
+      %e = td.exp %d : tensor<?x512xf32>
+      %s = td.reduce "sum", %e axes [1] : tensor<?x512xf32> -> tensor<?xf32>
+      %sb = td.broadcast %s dims [0] : tensor<?xf32> -> tensor<?x512xf32>
+      %p = td.div %e, %sb : tensor<?x512xf32>
+      return %p : tensor<?x512xf32>
+    })",
+     {"shfl.sync.bfly.b32", "bar.warp.sync", ".shared", "ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {"bar.sync", "atom"}},
+    {"NormByBlocks",
+     R"(
+    func.func private @k(%x: tensor<?x4096xf32>) -> tensor<?x4096xf32> attributes {td.kernel = "row"} {
+      %q = td.mul %x, %x : tensor<?x4096xf32>
+      %s = td.reduce "sum", %q axes [1] : tensor<?x4096xf32> -> tensor<?xf32>
+      %r = td.rsqrt %s : tensor<?xf32>
+      %rb = td.broadcast %r dims [0] : tensor<?xf32> -> tensor<?x4096xf32>
+      %y = td.mul %x, %rb : tensor<?x4096xf32>
+      return %y : tensor<?x4096xf32>
+    })",
+     {"shfl.sync.bfly.b32", "bar.sync", ".shared", "ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {"bar.warp.sync", "atom"}},
+    {"BiasGradient",
+     R"(
+    func.func private @k(%y: tensor<?x26x26x32xf32>, %dy: tensor<?x26x26x32xf32>)
+        -> (tensor<32xf32>, tensor<?x26x26x32xf32>) attributes {td.kernel = "col"} {
+      %r = td.relu %y : tensor<?x26x26x32xf32>
+      %m = td.mul %dy, %r : tensor<?x26x26x32xf32>
+      %s = td.reduce "sum", %m axes [0, 1, 2] : tensor<?x26x26x32xf32> -> tensor<32xf32>
+      return %s, %m : tensor<32xf32>, tensor<?x26x26x32xf32>
+    })",
+     {"bar.sync", ".shared", "ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {"atom", "red.global"}},
+    {"CrossEntropy",
+     R"(
+    func.func private @k(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<?x10xf32>, tensor<f32>, tensor<10xf32>)
+        attributes {td.kernel = "col"} {
+      %hot = td.one_hot %label : tensor<?xi64> -> tensor<?x10xf32>
+      %m = td.reduce "max", %x axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+      %mb = td.broadcast %m dims [0] : tensor<?xf32> -> tensor<?x10xf32>
+      %d = td.sub %x, %mb : tensor<?x10xf32>
+      %e = td.exp %d : tensor<?x10xf32>
+      %s = td.reduce "sum", %e axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+      %log = td.log %s : tensor<?xf32>
+      %dh = td.mul %d, %hot : tensor<?x10xf32>
+      %at = td.reduce "sum", %dh axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+      %loss = td.sub %log, %at : tensor<?xf32>
+      %sb = td.broadcast %s dims [0] : tensor<?xf32> -> tensor<?x10xf32>
+      %p = td.div %e, %sb : tensor<?x10xf32>
+      %g = td.sub %p, %hot : tensor<?x10xf32>
+      %total = td.reduce "sum", %loss axes [0] : tensor<?xf32> -> tensor<f32>
+      %db = td.reduce "sum", %g axes [0] : tensor<?x10xf32> -> tensor<10xf32>
+      return %g, %total, %db : tensor<?x10xf32>, tensor<f32>, tensor<10xf32>
+    })",
+     {"shfl.sync.bfly.b32", "bar.warp.sync"},
+     {"atom", "red.global"}},
+    {"GradientNorm",
+     R"(
+    func.func private @k(%x: tensor<770x65xf32>) -> tensor<f32> attributes {td.kernel = "once"} {
+      %0 = td.mul %x, %x : tensor<770x65xf32>
+      %1 = td.reduce "sum", %0 axes [0, 1] : tensor<770x65xf32> -> tensor<f32>
+      return %1 : tensor<f32>
+    })",
+     {"shfl.sync.bfly.b32", "bar.sync"},
+     {"atom"}},
+    {"BiasCorrection",
+     R"(
+    func.func private @k(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> attributes {td.kernel = "once"} {
+      %0 = td.pow %x, %y : tensor<f32>
+      %1 = td.sqrt %0 : tensor<f32>
+      return %1 : tensor<f32>
+    })",
+     {"fma.rn.f64", "sqrt.rn.f32"},
+     {}},
+    {"Random",
+     R"(
+    func.func private @k(%seed: tensor<i64>, %step: tensor<i64>) -> tensor<?x64xf32> attributes {td.kernel = "loop"} {
+      %0 = td.random_uniform %seed, %step key 77 shape [-1, 64] -> tensor<?x64xf32>
+      return %0 : tensor<?x64xf32>
+    })",
+     {"mul.wide.u32", "st.global.v4.f32"},
+     {}},
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_GPU_TEST_KERNELS_H_

@@ -1,0 +1,140 @@
+#include "runtime/cuda/testing/walked_block.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+constexpr uint32_t kWarp = 32;
+constexpr size_t kStackBytes = 64 << 10;
+constexpr size_t kBorder = 256;  // around shared memory
+constexpr char kBorderByte = 0x5a;
+constexpr char kGarbage = '\xff';  // what shared memory holds at first: NaN in every format
+
+thread_local WalkedBlock* current_block = nullptr;
+
+}  // namespace
+
+WalkedBlock* WalkedBlock::Current() { return current_block; }
+
+WalkedBlock::WalkedBlock(Thread thread, uint32_t threads, uint64_t shared_bytes, bool syncs, void** params)
+    : thread_(thread), threads_(threads), shared_bytes_(shared_bytes), syncs_(syncs), params_(params) {
+  shared_memory_.assign(shared_bytes + 2 * kBorder + 16, kBorderByte);
+  auto address = reinterpret_cast<uintptr_t>(shared_memory_.data()) + kBorder;
+  shared_ = reinterpret_cast<char*>((address + 15) & ~uintptr_t{15});
+  if (!syncs_) return;
+  fibers_ = std::make_unique<Fiber[]>(threads);
+  stacks_ = static_cast<char*>(
+      mmap(nullptr, kStackBytes * threads, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  for (uint32_t i = 0; i < threads; ++i) fibers_[i].stack = stacks_ + i * kStackBytes;
+}
+
+WalkedBlock::~WalkedBlock() {
+  if (stacks_ != nullptr) munmap(stacks_, kStackBytes * threads_);
+}
+
+void WalkedBlock::Main() {
+  WalkedBlock* block = current_block;
+  block->thread_(block->params_);
+  block->fibers_[block->current_].state = State::kDone;
+  _longjmp(block->scheduler_, 1);
+}
+
+// Runs a fiber until it waits or ends. No object with a destructor is alive across the jumps.
+void WalkedBlock::Continue(uint32_t i) {
+  Fiber& fiber = fibers_[i];
+  current_ = i;
+  if (_setjmp(scheduler_) != 0) return;
+  if (fiber.started) _longjmp(fiber.jump, 1);
+  fiber.started = true;
+  getcontext(&fiber.context);
+  fiber.context.uc_stack.ss_sp = fiber.stack;
+  fiber.context.uc_stack.ss_size = kStackBytes;
+  fiber.context.uc_link = nullptr;
+  makecontext(&fiber.context, &WalkedBlock::Main, 0);
+  setcontext(&fiber.context);
+}
+
+uint32_t WalkedBlock::Meet(Wait wait, uint32_t value, uint32_t mask) {
+  Fiber& fiber = fibers_[current_];
+  fiber.state = wait == Wait::kBlock ? State::kAtBlock : wait == Wait::kWarp ? State::kAtWarp : State::kAtShuffle;
+  fiber.value = value;
+  fiber.mask = mask;
+  if (_setjmp(fiber.jump) == 0) _longjmp(scheduler_, 1);
+  return fibers_[current_].value;
+}
+
+absl::Status WalkedBlock::RunWarp(uint32_t first) {
+  const uint32_t last = std::min(first + kWarp, threads_);
+  for (;;) {
+    for (uint32_t i = first; i < last; ++i) {
+      if (fibers_[i].state == State::kReady) Continue(i);
+    }
+    const State state = fibers_[first].state;
+    for (uint32_t i = first; i < last; ++i) {
+      if (fibers_[i].state != state || (state == State::kAtShuffle && fibers_[i].mask != fibers_[first].mask)) {
+        return absl::InternalError(
+            absl::StrCat("block ", number_, ": threads ", first, " and ", i, " of one warp wait at different places"));
+      }
+    }
+    if (state == State::kDone || state == State::kAtBlock) return absl::OkStatus();
+    if (state == State::kAtShuffle) {
+      uint32_t values[kWarp];
+      for (uint32_t i = first; i < last; ++i) {
+        const uint32_t from = first + ((i - first) ^ fibers_[i].mask);
+        if (from >= last) {
+          return absl::InternalError(
+              absl::StrCat("block ", number_, ": a shuffle asks for a thread that is not there"));
+        }
+        values[i - first] = fibers_[from].value;
+      }
+      for (uint32_t i = first; i < last; ++i) fibers_[i].value = values[i - first];
+    }
+    for (uint32_t i = first; i < last; ++i) fibers_[i].state = State::kReady;
+  }
+}
+
+absl::Status WalkedBlock::CheckShared() const {
+  const char* end = shared_memory_.data() + shared_memory_.size();
+  for (const char* p = shared_memory_.data(); p < end; ++p) {
+    if (p == shared_) p += shared_bytes_;
+    if (p < end && *p != kBorderByte) {
+      return absl::InternalError(
+          absl::StrCat("block ", number_, " writes to offset ", p - shared_, " of ", shared_bytes_, " shared bytes"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WalkedBlock::Run(uint32_t number) {
+  number_ = number;
+  std::memset(shared_, kGarbage, shared_bytes_);
+  current_block = this;
+  if (!syncs_) {
+    for (current_ = 0; current_ < threads_; ++current_) thread_(params_);
+    return CheckShared();
+  }
+  for (uint32_t i = 0; i < threads_; ++i) {
+    fibers_[i].state = State::kReady;
+    fibers_[i].started = false;
+  }
+  for (;;) {
+    for (uint32_t first = 0; first < threads_; first += kWarp) TD_RETURN_IF_ERROR(RunWarp(first));
+    const State state = fibers_[0].state;
+    for (uint32_t i = 0; i < threads_; ++i) {
+      if (fibers_[i].state != state) {
+        return absl::InternalError(
+            absl::StrCat("block ", number_, ": thread ", i, " does not meet thread 0 at a barrier"));
+      }
+      if (state == State::kAtBlock) fibers_[i].state = State::kReady;
+    }
+    if (state == State::kDone) return CheckShared();
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,70 @@
+// One block of threads, run on the CPU.
+#ifndef TANDEM_RUNTIME_CUDA_TESTING_WALKED_BLOCK_H_
+#define TANDEM_RUNTIME_CUDA_TESTING_WALKED_BLOCK_H_
+
+#include <csetjmp>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <ucontext.h>
+
+#include "absl/status/status.h"
+
+namespace tandem {
+
+// What the functions of passes/codegen/gpu/device.h act on. Used by one thread of the host at a time.
+class WalkedBlock {
+ public:
+  using Thread = void (*)(void** params);
+
+  WalkedBlock(Thread thread, uint32_t threads, uint64_t shared_bytes, bool syncs, void** params);
+  ~WalkedBlock();
+  WalkedBlock(const WalkedBlock&) = delete;
+  WalkedBlock& operator=(const WalkedBlock&) = delete;
+
+  // Runs all threads of block `number` to their end.
+  absl::Status Run(uint32_t number);
+
+  // Called by threads. `value` and `mask` are a shuffle's; the result is what the other thread gave.
+  enum class Wait { kBlock, kWarp, kShuffle };
+  uint32_t Meet(Wait wait, uint32_t value, uint32_t mask);
+  uint32_t thread() const { return current_; }
+  uint32_t number() const { return number_; }
+  void* shared() { return shared_; }
+
+  // The block that runs on this thread of the host.
+  static WalkedBlock* Current();
+
+ private:
+  enum class State { kReady, kAtBlock, kAtWarp, kAtShuffle, kDone };
+  struct Fiber {
+    State state = State::kReady;
+    bool started = false;
+    jmp_buf jump;
+    ucontext_t context;
+    char* stack = nullptr;
+    uint32_t value = 0, mask = 0;
+  };
+
+  static void Main();
+  void Continue(uint32_t fiber);
+  absl::Status RunWarp(uint32_t first);
+  absl::Status CheckShared() const;
+
+  Thread thread_;
+  uint32_t threads_;
+  uint64_t shared_bytes_;
+  bool syncs_;
+  void** params_;
+  uint32_t number_ = 0, current_ = 0;
+  std::vector<char> shared_memory_;
+  char* shared_ = nullptr;
+  std::unique_ptr<Fiber[]> fibers_;
+  char* stacks_ = nullptr;
+  jmp_buf scheduler_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_TESTING_WALKED_BLOCK_H_
