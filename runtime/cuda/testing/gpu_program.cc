@@ -60,12 +60,13 @@ std::string GpuProgramPtx(const fb::ExecutableT& index, int sm) {
   return text;
 }
 
-std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, const std::vector<int>& sms) {
+std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, const std::vector<int>& sms,
+                                                   const std::string& ptx, bool shared) {
   fb::ExecutableT& index = builder.index();
   index.target = "cuda sm_75 sm_90";
   fb::ProgramT& program = *index.programs[0];
   program.device_class = "gpu";
-  for (size_t r = 0; r < index.replicas.size(); ++r) index.replicas[r]->device = absl::StrCat("gpu:", r);
+  for (size_t r = 0; r < index.replicas.size(); ++r) index.replicas[r]->device = absl::StrCat("gpu:", shared ? 0 : r);
   for (auto& kernel : index.kernels) {
     kernel->gpu = std::make_unique<fb::GpuLaunchT>();
     kernel->gpu->block = 128;
@@ -77,7 +78,7 @@ std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, c
     index.images.push_back(std::make_unique<fb::GpuImageT>());
     index.images.back()->arch = static_cast<uint32_t>(sm);
     index.images.back()->segment = static_cast<uint32_t>(data.size());
-    data.push_back({fb::SegmentKind::Ptx, absl::StrCat("sm_", sm), GpuProgramPtx(index, sm)});
+    data.push_back({fb::SegmentKind::Ptx, absl::StrCat("sm_", sm), ptx.empty() ? GpuProgramPtx(index, sm) : ptx});
   }
   data.push_back({fb::SegmentKind::Constants, "constants", std::string(64, 0)});
   program.gpu = std::make_unique<fb::GpuProgramT>();

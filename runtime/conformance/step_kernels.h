@@ -1,0 +1,27 @@
+// A few small kernels, written for each kind of device.
+#ifndef TANDEM_RUNTIME_CONFORMANCE_STEP_KERNELS_H_
+#define TANDEM_RUNTIME_CONFORMANCE_STEP_KERNELS_H_
+
+#include <string>
+
+#include "runtime/cuda/testing/fake_driver.h"
+#include "runtime/testing/executable_builder.h"
+
+namespace tandem {
+
+struct StepKernels {
+  int affine = 0;      // rows: x [b,4], w [4] -> y [b,4] = x * w + number of the row
+  int column_sum = 0;  // rows: y [b,4] -> sum [4]
+  int column_max = 0;  // rows: y [b,4] -> max [4]
+  int update = 0;      // elements: a, g, rate -> b = a - rate * g
+};
+
+StepKernels AddStepKernels(ExecutableBuilder& builder);
+
+std::string StepKernelsIr();   // LLVM IR, for a CPU
+std::string StepKernelsPtx();  // for GPUs; sums take one block, up to 128 rows
+void RegisterStepKernels(FakeDriver& driver);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CONFORMANCE_STEP_KERNELS_H_
