@@ -8,6 +8,7 @@
 #include "estimator/done_marker.h"
 #include "estimator/params.h"
 #include "estimator/run_config.h"
+#include "runtime/cuda/testing/fake_driver.h"
 
 namespace tandem {
 namespace {
@@ -40,15 +41,52 @@ TEST(RunConfig, ListsEveryProblemAtOnce) {
   RunConfig config{.save_checkpoints_steps = 10,
                    .save_checkpoints_secs = 5,
                    .keep_checkpoint_max = -1,
-                   .train_distribute = MirroredStrategy({"gpu:0", "cpu:1", "cpu:1"}),
+                   .train_distribute = MirroredStrategy({"gpu:0", "cpu:1", "cpu:1", "gpu:x"}),
                    .warm_start_from = WarmStartSettings{.path = "w.safetensors", .vars_to_warm_start = "("}};
   const absl::Status status = config.Validate();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ExitCodeFor(status), kExitUsage);
-  for (const char* part : {"cannot be both set", "keep_checkpoint_max", "\"gpu:0\": this build has no GPU backend",
-                           "\"cpu:1\" is named twice", "Allowed are cpu:0 to cpu:63", "not a regular expression"}) {
+  for (const char* part : {"cannot be both set", "keep_checkpoint_max", "\"gpu:x\": there is no such device",
+                           "gpu:0,cpu:1,cpu:1,gpu:x are CPUs and GPUs", "\"cpu:1\" is named twice",
+                           "Allowed are cpu:0 to cpu:63", "not a regular expression"}) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(part));
   }
+}
+
+TEST(RunConfig, GpusAreNamedWithoutAGpu) {
+  RunConfig config{.train_distribute = MirroredStrategy({"gpu:0", "gpu:1"})};
+  EXPECT_TRUE(config.Validate().ok()) << config.Validate();
+  config.eval_distribute = OneDeviceStrategy("cpu:0");
+  EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("both CPUs or both GPUs"));
+  config.eval_distribute = std::nullopt;
+  config.compile_only = true;
+  EXPECT_TRUE(config.CheckDevices().ok());
+  config.compile_cache = false;
+  EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("compile_only needs compile_cache"));
+  // A GPU twice is for tests.
+  DistributionStrategy twice = MirroredStrategy({"gpu:0", "gpu:0"});
+  EXPECT_THAT(std::string(twice.Validate().message()), HasSubstr("\"gpu:0\" is named twice"));
+  twice.shared_gpus = true;
+  EXPECT_TRUE(twice.Validate().ok());
+}
+
+TEST(RunConfig, GpusThatAreNotThereAreAnError) {
+  FakeDriver fake({.gpus = 2});
+  const RunConfig good{.train_distribute = MirroredStrategy({"gpu:0", "gpu:1"})};
+  EXPECT_TRUE(good.CheckDevices().ok()) << good.CheckDevices();
+  const RunConfig bad{.train_distribute = OneDeviceStrategy("gpu:2")};
+  const absl::Status status = bad.CheckDevices();
+  EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("there is no gpu:2 on this machine; there are gpu:0 ("));
+  EXPECT_EQ(StrategyFromFlag("auto").devices, (std::vector<std::string>{"gpu:0", "gpu:1"}));
+}
+
+TEST(RunConfig, AutoTakesTheCpuWithoutADriver) {
+  FakeDriver fake({.gpus = 0});
+  const RunConfig config{.train_distribute = OneDeviceStrategy("gpu:0")};
+  EXPECT_EQ(ExitCodeFor(config.CheckDevices()), kExitUsage);
+  EXPECT_EQ(StrategyFromFlag("auto").devices, (std::vector<std::string>{"cpu:0", "cpu:1"}));
+  EXPECT_EQ(StrategyFromFlag("cpu:3,cpu:1").devices, (std::vector<std::string>{"cpu:3", "cpu:1"}));
 }
 
 TEST(RunConfig, EvaluationTakesTheTrainingDevicesUnlessGiven) {

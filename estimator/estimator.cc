@@ -17,6 +17,7 @@
 #include "estimator/trace/trace_steps.h"
 #include "estimator/warm_start.h"
 #include "passes/analysis/step_cost.h"
+#include "runtime/cuda/list_gpus.h"
 
 namespace tandem {
 namespace {
@@ -35,6 +36,29 @@ std::string TemporaryModelDir() {
 RunConfig WithModelDir(RunConfig config) {
   if (config.model_dir.empty()) config.model_dir = TemporaryModelDir();
   return config;
+}
+
+// What the programs of `strategy` are compiled for.
+absl::StatusOr<std::string> TargetOf(const RunConfig& config, const DistributionStrategy& strategy) {
+  if (!config.target.empty()) {
+    bool gpu = false;
+    TD_RETURN_IF_ERROR(CheckTarget(config.target, &gpu));
+    if (gpu == strategy.gpu()) return config.target;
+    return absl::InvalidArgumentError(absl::StrCat("target \"", config.target, "\" is not for ", strategy.devices[0],
+                                                   "; name ", gpu ? "GPUs" : "CPUs", " as devices or another target"));
+  }
+  if (!strategy.gpu()) return "host";
+  if (config.compile_only) {
+    return absl::InvalidArgumentError("compile_only for GPUs needs a target, for example \"cuda:sm_90\"");
+  }
+  TD_ASSIGN_OR_RETURN(const std::vector<GpuInfo> gpus, ListGpus());
+  int sm = gpus[0].compute_capability;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    if (std::count(strategy.devices.begin(), strategy.devices.end(), absl::StrCat("gpu:", i)) > 0) {
+      sm = std::min(sm, gpus[i].compute_capability);
+    }
+  }
+  return GpuTargetName(sm);
 }
 
 // The tracer that the configuration or the environment asks for; null without. InvalidArgument for steps of the
@@ -65,6 +89,8 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       checkpoints_(config_.file_env(), config_.model_dir, std::max(config_.keep_checkpoint_max, 0)),
       state_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas())),
       seed_(static_cast<uint64_t>(config_.seed.value_or(0))) {
+  if (status_.ok()) status_ = config_.CheckDevices();
+  if (status_.ok()) status_ = TargetOf(config_, config_.train_strategy()).status();
   if (status_.ok() && !model_fn_) status_ = absl::InvalidArgumentError("Estimator: model_fn is empty");
   if (status_.ok()) {
     absl::StatusOr<std::unique_ptr<Tracer>> tracer = MakeTracer(config_);
@@ -105,17 +131,25 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
     pool_ = std::make_shared<ThreadPool>(config_.threads > 0 ? config_.threads : machine);
   }
   CompileOptions options;
+  TD_ASSIGN_OR_RETURN(options.target, TargetOf(config_, Strategy(mode)));
   options.devices = Strategy(mode).devices;
   options.batch_per_replica = prepared.dealer->batch_size();
   options.lanes = config_.lanes;
   options.shard_rows = config_.shard_rows;
   options.precision = config_.precision;
+  options.tf32 = config_.tf32;
   options.memory_limit = config_.memory_limit;
   options.precision_lists = config_.mixed_precision_lists;
   options.threads = pool_->num_threads();
   if (config_.compile_cache) {
     options.cache_dir =
         config_.compile_cache_dir.empty() ? JoinPath(config_.model_dir, "compiled") : config_.compile_cache_dir;
+  }
+  if (config_.compile_only) {
+    TD_RETURN_IF_ERROR(prepared.program->CompileOnly(context.fetches(), options));
+    TD_LOG(INFO) << "Compiled mode " << ModeName(mode) << " for " << options.target << ": "
+                 << prepared.program->executable().name();
+    return absl::OkStatus();
   }
   TD_RETURN_IF_ERROR(prepared.program->Compile(context.fetches(), options, state_.store(), pool_));
   prepared.dealer->set_label_ranges(prepared.program->label_ranges());

@@ -76,6 +76,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   HookList hooks = options.hooks;
   hooks.insert(hooks.end(), spec.evaluation_hooks.begin(), spec.evaluation_hooks.end());
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
+  if (config_.compile_only) return EvalResult();
   TD_RETURN_IF_ERROR(LoadForInference(*prepared.program, options.checkpoint_path, "evaluate"));
 
   TD_LOG(INFO) << "Starting evaluation at " << TimeStamp();
@@ -132,6 +133,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
   hooks.insert(hooks.end(), spec.prediction_hooks.begin(), spec.prediction_hooks.end());
   hooks.push_back(std::make_shared<PredictHook>(names, on_prediction));
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
+  if (config_.compile_only) return absl::OkStatus();
   TD_RETURN_IF_ERROR(LoadForInference(*prepared.program, options.checkpoint_path, "predict"));
 
   LoopOptions loop;

@@ -177,6 +177,11 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
   }
   TD_RETURN_IF_ERROR(PrepareModelDir(config_.file_env(), config_.model_dir));
   SignalGuard guard(config_.handle_signals);
+  if (config_.compile_only) {
+    TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kTrain, input_fn));
+    LogModel(prepared);
+    return Finalize(prepared, TrainHooks(options, prepared, -1));
+  }
 
   TD_ASSIGN_OR_RETURN(const std::optional<CheckpointData> start, StartingPoint());
   const int64_t start_step = start.has_value() ? start->global_step : has_state_ ? global_step_ : 0;

@@ -75,9 +75,8 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
   return program;
 }
 
-absl::Status ModeProgram::Compile(const std::set<std::string>& fetches, const CompileOptions& options,
-                                  std::shared_ptr<VariableStore> variables, std::shared_ptr<ThreadPool> pool) {
-  bool complete = runner_ != nullptr;
+absl::Status ModeProgram::CompileOnly(const std::set<std::string>& fetches, const CompileOptions& options) {
+  bool complete = executable_ != nullptr;
   for (const std::string& name : fetches) {
     if (name == "global_step" || outputs_.count(name) > 0) continue;
     const Tensor tensor = graph_->Find(name);
@@ -96,6 +95,14 @@ absl::Status ModeProgram::Compile(const std::set<std::string>& fetches, const Co
   if (complete) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(executable_, CompileGraph(*graph_, ModeName(mode_), options));
   ++times_compiled_;
+  runner_ = nullptr;  // of another executable
+  return absl::OkStatus();
+}
+
+absl::Status ModeProgram::Compile(const std::set<std::string>& fetches, const CompileOptions& options,
+                                  std::shared_ptr<VariableStore> variables, std::shared_ptr<ThreadPool> pool) {
+  TD_RETURN_IF_ERROR(CompileOnly(fetches, options));
+  if (runner_ != nullptr) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(runner_, SessionRunner::Create(executable_, std::move(variables), std::move(pool), components_,
                                                      graph_->scalar_defaults()));
   TD_LOG(INFO) << "Graph was finalized.";

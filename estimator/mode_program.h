@@ -29,6 +29,9 @@ class ModeProgram {
   absl::Status Compile(const std::set<std::string>& fetches, const CompileOptions& options,
                        std::shared_ptr<VariableStore> variables, std::shared_ptr<ThreadPool> pool);
 
+  // The same without a session: what needs one may not be called afterwards.
+  absl::Status CompileOnly(const std::set<std::string>& fetches, const CompileOptions& options);
+
   Mode mode() const { return mode_; }
   const EstimatorSpec& spec() const { return *spec_; }
   const std::vector<VariableSpec>& variables() const { return graph_->variables(); }

@@ -48,6 +48,11 @@ absl::Status RunConfig::Validate() const {
       problems.push_back(absl::StrCat(field, ": ", status.message()));
     }
   }
+  if (eval_strategy().gpu() != train_strategy().gpu()) {
+    problems.push_back("train_distribute and eval_distribute must be both CPUs or both GPUs: they share the variables");
+  }
+  if (compile_only && !compile_cache)
+    problems.push_back("compile_only needs compile_cache: programs are written there");
   if (eval_strategy().num_replicas() > train_strategy().num_replicas()) {
     problems.push_back(absl::StrCat("eval_distribute has ", eval_strategy().num_replicas(), " devices and ",
                                     "train_distribute ", train_strategy().num_replicas(),
@@ -67,6 +72,12 @@ absl::Status RunConfig::Validate() const {
   }
   if (problems.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("RunConfig: ", absl::StrJoin(problems, "; ")));
+}
+
+absl::Status RunConfig::CheckDevices() const {
+  if (compile_only) return absl::OkStatus();
+  TD_RETURN_IF_ERROR(train_strategy().CheckPresent());
+  return eval_strategy().CheckPresent();
 }
 
 bool RunConfig::checkpoints_enabled() const { return checkpoint_steps() > 0 || checkpoint_secs() > 0; }
@@ -92,6 +103,8 @@ std::string RunConfig::ToString() const {
       absl::StrCat("lanes: ", lanes),
       absl::StrCat("shard_rows: ", shard_rows),
       absl::StrCat("precision: ", Name(precision)),
+      absl::StrCat("target: ", target.empty() ? "of the devices" : target),
+      absl::StrCat("tf32: ", tf32),
       absl::StrCat("memory_limit: ", memory_limit),
       absl::StrCat("warm_start_from: ", warm_start_from.has_value() ? warm_start_from->path : "none"),
   };

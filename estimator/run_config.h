@@ -58,6 +58,15 @@ struct RunConfig {
   // With mixed_bfloat16: ops that shall not follow their own rule.
   PrecisionLists mixed_precision_lists = {};
 
+  // What programs are compiled for: "host", "avx512", "avx2", "cuda:sm_90" and so on (CompileOptions::target). Empty:
+  // this machine's CPU, or the least of the GPUs of the strategy.
+  std::string target = "";
+  // GPUs: convolutions and matmuls may round float32 operands to TensorFloat-32 (10 bits of mantissa instead of 23).
+  bool tf32 = false;
+  // Train and Evaluate compile their programs, write them to the directory of compiled programs and return; no device
+  // is needed. With `target`, programs for a GPU are made on a machine without one.
+  bool compile_only = false;
+
   // Bytes that a program may take on a device: variables, sums and activations, with four threads. The compiler
   // computes values again, instead of keeping them, until it fits; when it cannot, compiling fails and says what is
   // largest. 0: no limit. Results do not depend on it.
@@ -84,8 +93,10 @@ struct RunConfig {
 
   Env* env = nullptr;  // Env::Default() when null
 
-  // All that is wrong with it, in one InvalidArgument error.
+  // All that is wrong with it, in one InvalidArgument error. Does not look at the machine's devices: CheckDevices does
+  // (FailedPrecondition, exit code 2).
   absl::Status Validate() const;
+  absl::Status CheckDevices() const;
   // "{model_dir: /tmp/m, seed: 0, ...}", one line.
   std::string ToString() const;
 

@@ -7,24 +7,36 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "base/annotate.h"
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "runtime/cuda/list_gpus.h"
 
 namespace tandem {
 namespace {
 
-constexpr int kMaxCpuDevices = 64;
+constexpr int kMaxDevices = 64;
 
-// Why `device` cannot be used; empty when it can.
-std::string Problem(const std::string& device) {
-  absl::string_view rest = device;
-  if (absl::StartsWith(rest, "gpu:")) return "this build has no GPU backend";
+bool IsGpu(absl::string_view device) { return absl::StartsWith(device, "gpu:"); }
+
+// The number of "cpu:2" or "gpu:2"; -1 when it is no name of a device.
+int IndexOf(const std::string& device) {
   int index = 0;
-  const bool number = absl::StartsWith(rest, "cpu:") && absl::SimpleAtoi(rest.substr(4), &index);
+  const bool number = (IsGpu(device) || absl::StartsWith(device, "cpu:")) &&
+                      absl::SimpleAtoi(absl::string_view(device).substr(4), &index);
   // The round trip refuses "cpu:00" and "cpu:+1", which would be second names of a device.
-  if (!number || index < 0 || index >= kMaxCpuDevices || device != absl::StrCat("cpu:", index)) {
-    return "there is no such device";
+  if (!number || index < 0 || index >= kMaxDevices || device != absl::StrCat(device.substr(0, 4), index)) return -1;
+  return index;
+}
+
+std::string GpuList(const std::vector<GpuInfo>& gpus) {
+  std::string list;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    absl::StrAppend(&list, i > 0 ? ", " : "", "gpu:", i, " (", gpus[i].model, ")");
   }
-  return "";
+  return list;
 }
 
 }  // namespace
@@ -33,17 +45,56 @@ absl::Status DistributionStrategy::Validate() const {
   std::vector<std::string> problems;
   if (devices.empty()) problems.push_back("the list of devices is empty");
   std::set<std::string> seen;
+  bool cpus = false, gpus = false;
   for (const std::string& device : devices) {
-    if (std::string problem = Problem(device); !problem.empty()) {
-      problems.push_back(absl::StrCat("device \"", device, "\": ", problem));
-    } else if (!seen.insert(device).second) {
+    if (IndexOf(device) < 0) {
+      problems.push_back(absl::StrCat("device \"", device, "\": there is no such device"));
+      continue;
+    }
+    (IsGpu(device) ? gpus : cpus) = true;
+    if (!seen.insert(device).second && !(shared_gpus && IsGpu(device))) {
       problems.push_back(absl::StrCat("device \"", device, "\" is named twice"));
     }
   }
+  if (cpus && gpus) {
+    problems.push_back(absl::StrCat(absl::StrJoin(devices, ","),
+                                    " are CPUs and GPUs: the replicas of a model run on devices of one kind"));
+  }
   if (problems.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(name, ": ", absl::StrJoin(problems, "; "),
-                                                 ". Allowed are cpu:0 to cpu:", kMaxCpuDevices - 1,
-                                                 ", each at most once."));
+                                                 ". Allowed are cpu:0 to cpu:", kMaxDevices - 1,
+                                                 ", each at most once, or the GPUs gpu:0, gpu:1 and so on."));
+}
+
+bool DistributionStrategy::gpu() const { return !devices.empty() && IsGpu(devices[0]); }
+
+absl::Status DistributionStrategy::CheckPresent() const {
+  if (!gpu()) return absl::OkStatus();
+  absl::StatusOr<std::vector<GpuInfo>> gpus = ListGpus();
+  if (!gpus.ok()) return Annotate(gpus.status(), absl::StrCat(name, ": ", absl::StrJoin(devices, ","), ": "));
+  for (const std::string& device : devices) {
+    if (IndexOf(device) < static_cast<int>(gpus->size())) continue;
+    return WithExitCode(
+        absl::FailedPreconditionError(
+            absl::StrCat(name, ": there is no ", device, " on this machine; ",
+                         gpus->empty() ? "it has no GPU"
+                                       : absl::StrCat("there ", gpus->size() == 1 ? "is " : "are ", GpuList(*gpus)))),
+        kExitUsage);
+  }
+  return absl::OkStatus();
+}
+
+DistributionStrategy StrategyFromFlag(absl::string_view devices) {
+  if (devices != "auto") return MirroredStrategy(absl::StrSplit(devices, ','));
+  absl::StatusOr<std::vector<GpuInfo>> gpus = ListGpus();
+  if (gpus.ok() && !gpus->empty()) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < gpus->size(); ++i) names.push_back(absl::StrCat("gpu:", i));
+    TD_LOG(INFO) << "Devices: all GPUs, " << GpuList(*gpus) << ".";
+    return MirroredStrategy(std::move(names));
+  }
+  TD_LOG(INFO) << "Devices: cpu:0, cpu:1 (no GPU: " << gpus.status().message() << ").";
+  return MirroredStrategy({"cpu:0", "cpu:1"});
 }
 
 DistributionStrategy MirroredStrategy(std::vector<std::string> devices) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 
 namespace tandem {
 
@@ -14,15 +15,26 @@ struct DistributionStrategy {
   std::string name = "OneDeviceStrategy";
   std::vector<std::string> devices = {"cpu:0"};
 
+  // For tests: several replicas may be on one GPU, which is then named several times.
+  bool shared_gpus = false;
+
   int num_replicas() const { return static_cast<int>(devices.size()); }
-  // InvalidArgument, listing everything that is wrong and what is allowed: no device, a device named twice, a device
-  // that this build cannot drive.
+  // Whether the devices are GPUs ("gpu:0").
+  bool gpu() const;
+  // InvalidArgument, listing everything that is wrong and what is allowed: no device, a device named twice, one that
+  // cannot be, CPUs and GPUs in one list. Does not look at the machine.
   absl::Status Validate() const;
+  // Whether this machine has the devices. FailedPrecondition (exit code 2): no driver or GPU, and why; a GPU that is
+  // not there, with a list of those that are.
+  absl::Status CheckPresent() const;
 };
 
 // Every device holds a copy of all variables and works on its own batch; gradients are all-reduced at every step.
 DistributionStrategy MirroredStrategy(std::vector<std::string> devices);
 DistributionStrategy OneDeviceStrategy(std::string device);
+// A mirrored strategy from a flag: names separated by commas; "auto": all GPUs of this machine, or two CPU devices
+// where there are none. The log says which, and why there is no GPU.
+DistributionStrategy StrategyFromFlag(absl::string_view devices);
 
 }  // namespace tandem
 

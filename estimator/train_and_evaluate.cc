@@ -66,6 +66,11 @@ absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpe
         "save_checkpoints_secs");
   }
   Env* env = config.file_env();
+  if (config.compile_only) {
+    TD_RETURN_IF_ERROR(
+        estimator.Train(train_spec.input_fn, {.max_steps = train_spec.max_steps, .hooks = train_spec.hooks}));
+    return estimator.Evaluate(eval_spec.input_fn, {.steps = eval_spec.steps, .hooks = eval_spec.hooks});
+  }
   TD_LOG(INFO) << "Running training and evaluation locally (non-distributed).";
   TD_LOG(INFO)
       << "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint frequency "

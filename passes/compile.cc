@@ -165,6 +165,15 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
 
 }  // namespace
 
+absl::StatusOr<std::string> GpuTargetName(int sm) { return TargetForComputeCapability(sm); }
+
+absl::Status CheckTarget(absl::string_view target, bool* gpu) {
+  absl::StatusOr<CompileTarget> parsed = ParseTarget(target);
+  if (!parsed.ok()) return WithExitCode(parsed.status(), kExitUsage);
+  if (gpu != nullptr) *gpu = parsed->gpu;
+  return absl::OkStatus();
+}
+
 int64_t CompileCount() { return compile_count; }
 
 absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& graph, absl::string_view mode,

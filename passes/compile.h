@@ -47,6 +47,14 @@ struct CompileOptions {
 absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& graph, absl::string_view mode,
                                                                const CompileOptions& options);
 
+// CompileOptions::target for GPUs of compute capability sm / 10, for example "cuda:sm_90" for 90: the newest known one
+// that they run. FailedPrecondition (exit code 2) for a GPU that is too old.
+absl::StatusOr<std::string> GpuTargetName(int sm);
+
+// InvalidArgument (exit code 2), listing all, for a CompileOptions::target that does not exist. Sets `gpu`, unless it
+// is null, to whether the target is one for GPUs.
+absl::Status CheckTarget(absl::string_view target, bool* gpu);
+
 // How often this process really compiled (not loaded) a graph.
 int64_t CompileCount();
 

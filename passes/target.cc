@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "mlir/IR/Builders.h"
 #include "passes/analysis/machine_model.h"
@@ -52,6 +53,15 @@ absl::StatusOr<CompileTarget> ParseTarget(absl::string_view name) {
     return target;
   }
   return absl::InvalidArgumentError(absl::StrCat("unknown target \"", name, "\"; known are ", Allowed()));
+}
+
+absl::StatusOr<std::string> TargetForComputeCapability(int sm) {
+  const int* newer = std::upper_bound(std::begin(kArchitectures), std::end(kArchitectures), sm);
+  if (newer != std::begin(kArchitectures)) return absl::StrCat(kCudaPrefix, *(newer - 1));
+  return WithExitCode(absl::FailedPreconditionError(absl::StrCat("a GPU of compute capability ", sm / 10, ".", sm % 10,
+                                                                 " is too old: ", kArchitectures[0] / 10, ".",
+                                                                 kArchitectures[0] % 10, " or newer is needed")),
+                      kExitUsage);
 }
 
 void SetTarget(mlir::ModuleOp module, const CompileTarget& target) {

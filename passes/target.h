@@ -31,6 +31,10 @@ struct CompileTarget {
 // anything else.
 absl::StatusOr<CompileTarget> ParseTarget(absl::string_view name);
 
+// "cuda:sm_90" for a GPU of compute capability 9.0: the newest known target that it runs. FailedPrecondition (exit code
+// 2) for one older than any.
+absl::StatusOr<std::string> TargetForComputeCapability(int sm);
+
 // The module attributes td.target ("gpu"; absent: a CPU) and td.gpu_sm.
 void SetTarget(mlir::ModuleOp module, const CompileTarget& target);
 bool IsGpuTarget(mlir::ModuleOp module);

@@ -33,6 +33,14 @@ TEST(TargetTest, GpusAreNamedByComputeCapability) {
   EXPECT_THAT(old->PtxArchitectures(), ElementsAre(75));
 }
 
+TEST(TargetTest, AGpuGetsTheNewestTargetThatItRuns) {
+  EXPECT_EQ(*TargetForComputeCapability(75), "cuda:sm_75");
+  EXPECT_EQ(*TargetForComputeCapability(90), "cuda:sm_90");
+  EXPECT_EQ(*TargetForComputeCapability(121), "cuda:sm_120");
+  EXPECT_THAT(std::string(TargetForComputeCapability(70).status().message()),
+              HasSubstr("compute capability 7.0 is too old: 7.5 or newer"));
+}
+
 TEST(TargetTest, CpusAreWhatTheyWere) {
   absl::StatusOr<CompileTarget> target = ParseTarget("avx2");
   ASSERT_TRUE(target.ok()) << target.status();

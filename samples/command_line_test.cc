@@ -53,8 +53,9 @@ TEST(CommandLine, MistakesAreUsageErrors) {
   EXPECT_EQ(typo.exit_code, 2);
   EXPECT_THAT(typo.output, HasSubstr("unknown flag --epoch; did you mean --epochs?"));
   for (const char* arguments :
-       {"--epochs=x", "--model=vgg", "--optimizer=lamb", "--devices=gpu:0", "--devices=cpu:0,cpu:0", "--batch_size=0",
-        "--eval_examples=some", "--threads=-1", "--batch_size=100000", "--seed"}) {
+       {"--epochs=x", "--model=vgg", "--devices=cpu:0,gpu:0", "--target=cuda:sm_90", "--target=vax", "--optimizer=lamb",
+        "--devices=gpu:0", "--devices=cpu:0,cpu:0", "--batch_size=0", "--eval_examples=some", "--threads=-1",
+        "--batch_size=100000", "--seed"}) {
     const RunResult result = RunProgram("fashion_mnist", std::string("--model_dir=") + Temp("usage") + " " + arguments);
     EXPECT_EQ(result.exit_code, 2) << arguments << "\n" << result.output;
   }

@@ -1,6 +1,7 @@
 #include "samples/common_flags.h"
 
 #include "absl/flags/flag.h"
+#include "absl/strings/match.h"
 #include "base/status_macros.h"
 
 ABSL_FLAG(std::string, trace, "",
@@ -11,11 +12,24 @@ ABSL_FLAG(
     std::string, precision, "float32",
     "Of arithmetic: float32, strict_float32 (no Winograd), or mixed_bfloat16 (convolutions and matmuls; variables "
     "stay float32).");
+ABSL_FLAG(std::string, target, "",
+          "What programs are compiled for: host, avx512, avx2, cuda:sm_90, ...; empty: as the devices are.");
+ABSL_FLAG(bool, tf32, false, "On GPUs, let convolutions and matmuls round float32 operands to TensorFloat-32.");
+ABSL_FLAG(bool, compile_only, false,
+          "Compile the programs of training and evaluation into <model_dir>/compiled and stop; needs no GPU.");
 
 namespace tandem {
 
+DistributionStrategy DevicesFromFlag(const std::string& devices) {
+  const bool gpu = absl::StartsWith(absl::GetFlag(FLAGS_target), "cuda:");
+  return StrategyFromFlag(devices == "auto" && gpu && absl::GetFlag(FLAGS_compile_only) ? "gpu:0" : devices);
+}
+
 absl::Status ApplyCommonFlags(RunConfig* config) {
   TD_ASSIGN_OR_RETURN(config->precision, PrecisionFromName(absl::GetFlag(FLAGS_precision)));
+  config->target = absl::GetFlag(FLAGS_target);
+  config->tf32 = absl::GetFlag(FLAGS_tf32);
+  config->compile_only = absl::GetFlag(FLAGS_compile_only);
   config->trace = absl::GetFlag(FLAGS_trace);
   config->trace_steps = absl::GetFlag(FLAGS_trace_steps);
   return absl::OkStatus();

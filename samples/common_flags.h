@@ -2,13 +2,25 @@
 #ifndef TANDEM_SAMPLES_COMMON_FLAGS_H_
 #define TANDEM_SAMPLES_COMMON_FLAGS_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "estimator/run_config.h"
 
 namespace tandem {
 
-// Sets what --precision, --trace and --trace_steps say. InvalidArgument for an unknown precision.
+// Sets what --precision, --target, --tf32, --compile_only, --trace and --trace_steps say. InvalidArgument for an
+// unknown precision.
 absl::Status ApplyCommonFlags(RunConfig* config);
+
+// The strategy for the value of a flag --devices, see StrategyFromFlag. With --compile_only for GPUs "auto" is one GPU,
+// whatever this machine has.
+DistributionStrategy DevicesFromFlag(const std::string& devices);
+
+// For the flag's help.
+inline constexpr char kDevicesHelp[] =
+    "Devices, separated by commas, cpu:0,cpu:1 or gpu:0,gpu:1; each holds a replica of the model. auto: all GPUs, or "
+    "two CPU devices where there are none.";
 
 }  // namespace tandem
 

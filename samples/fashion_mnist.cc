@@ -1,4 +1,4 @@
-// Trains a convnet on Fashion-MNIST with TrainAndEvaluate, on one or several CPU devices.
+// Trains a convnet on Fashion-MNIST with TrainAndEvaluate, on one or several devices.
 //
 //   bazel-bin/samples/fashion_mnist --model_dir=/tmp/fashion
 #include <cstdio>
@@ -9,7 +9,6 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "base/env.h"
 #include "base/flags.h"
 #include "base/status_macros.h"
@@ -28,7 +27,7 @@ ABSL_FLAG(std::string, data_dir, tandem::kFashionMnistDir,
 ABSL_FLAG(std::string, model_dir, "",
           "Folder for checkpoints and compiled programs; training goes on from its latest checkpoint. Empty: a "
           "temporary folder.");
-ABSL_FLAG(std::string, devices, "cpu:0,cpu:1", "Devices, separated by commas; each holds a replica of the model.");
+ABSL_FLAG(std::string, devices, "auto", tandem::kDevicesHelp);
 ABSL_FLAG(int64_t, batch_size, 64, "Images per replica and step.");
 ABSL_FLAG(int64_t, epochs, 5, "Passes over the training images.");
 ABSL_FLAG(int64_t, max_steps, 0, "Train until this global step, however many epochs that takes; 0: as --epochs says.");
@@ -57,7 +56,7 @@ absl::Status CheckPositive(const char* flag, int64_t value) {
 absl::StatusOr<RunConfig> MakeConfig() {
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir),
                    .seed = absl::GetFlag(FLAGS_seed),
-                   .train_distribute = MirroredStrategy(absl::StrSplit(absl::GetFlag(FLAGS_devices), ',')),
+                   .train_distribute = DevicesFromFlag(absl::GetFlag(FLAGS_devices)),
                    .threads = absl::GetFlag(FLAGS_threads)};
   if (const int64_t steps = absl::GetFlag(FLAGS_save_checkpoints_steps); steps != 0) {
     config.save_checkpoints_steps = steps;
@@ -85,6 +84,7 @@ absl::Status Run() {
   }
   TD_ASSIGN_OR_RETURN(const RunConfig config, MakeConfig());
   TD_RETURN_IF_ERROR(config.Validate());  // before the data is read
+  TD_RETURN_IF_ERROR(config.CheckDevices());
 
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   auto train_data = std::make_shared<FashionInput>(data_dir, FashionMnistSplit::kTrain, model.one_hot_labels);
@@ -117,6 +117,7 @@ absl::Status Run() {
       TrainAndEvaluate(estimator,
                        {.input_fn = TrainInputFn(train_data, train_input), .max_steps = max_steps, .hooks = hooks},
                        {.input_fn = EvalInputFn(eval_data, batch_size, eval_examples.count)}));
+  if (config.compile_only) return absl::OkStatus();
   std::printf("%s\n", result.ToString().c_str());
   if (const std::string path = absl::GetFlag(FLAGS_eval_json); !path.empty()) {
     TD_RETURN_IF_ERROR(Env::Default()->WriteFileAtomically(path, absl::StrCat(result.ToJson(), "\n")));

@@ -17,7 +17,7 @@
 #include "samples/sample_main.h"
 
 ABSL_FLAG(std::string, model_dir, "", "Folder for checkpoints and compiled programs. Empty: a temporary folder.");
-ABSL_FLAG(std::string, devices, "cpu:0,cpu:1", "Devices, separated by commas; each holds a replica of the model.");
+ABSL_FLAG(std::string, devices, "auto", tandem::kDevicesHelp);
 ABSL_FLAG(int64_t, batch_size, 10, "Points per replica and step.");
 ABSL_FLAG(int64_t, epochs, 10, "Passes over the points.");
 ABSL_FLAG(double, learning_rate, 0.2, "Learning rate of gradient descent.");
@@ -56,11 +56,12 @@ absl::StatusOr<Dataset> EvalInput(const InputContext& context) {
 
 absl::Status Run() {
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir),
-                   .train_distribute = MirroredStrategy(absl::StrSplit(absl::GetFlag(FLAGS_devices), ','))};
+                   .train_distribute = DevicesFromFlag(absl::GetFlag(FLAGS_devices))};
   TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
   TD_RETURN_IF_ERROR(estimator.Train(TrainInput));
   TD_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(EvalInput));
+  if (config.compile_only) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const HostTensor kernel, estimator.GetVariableValue("dense/kernel"));
   TD_ASSIGN_OR_RETURN(const HostTensor bias, estimator.GetVariableValue("dense/bias"));
   std::printf("%s\ny = %.4f x + %.4f\n", result.ToString().c_str(), kernel.data<float>()[0], bias.data<float>()[0]);

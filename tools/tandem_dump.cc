@@ -10,6 +10,7 @@
 #include "base/exit_code.h"
 #include "base/flags.h"
 #include "base/status_macros.h"
+#include "runtime/cuda/list_gpus.h"
 #include "runtime/executable.h"
 #include "tools/costs/costs.h"
 #include "tools/costs/measurement.h"
@@ -22,6 +23,7 @@
 #include "tools/dump/text_dump.h"
 
 ABSL_FLAG(std::string, mode, "", "train, eval or predict: which executable of a model directory (default: train)");
+ABSL_FLAG(std::string, target, "", "cuda:sm_90 or cpu: which executable of a model directory (default: the newest)");
 ABSL_FLAG(std::string, format, "text",
           "text, json, dot (a graph for Graphviz) or html (one page for a browser, with graph, costs, memory and IR)");
 ABSL_FLAG(std::string, phase, "",
@@ -56,6 +58,14 @@ absl::Status PrintPhase(const Executable& executable, const std::string& phase) 
     std::cout << text << "\n";
     return absl::OkStatus();
   }
+  // A GPU program's code is text already.
+  if (!executable.index().images.empty()) {
+    phases.push_back("codegen");
+    if (phase == "codegen") {
+      std::cout << executable.segment(static_cast<int>(executable.index().images.back()->segment)) << "\n";
+      return absl::OkStatus();
+    }
+  }
   return absl::InvalidArgumentError(
       absl::StrCat("no phase \"", phase, "\" in ", executable.name(), "; phases: ", absl::StrJoin(phases, ", ")));
 }
@@ -71,6 +81,9 @@ absl::StatusOr<nlohmann::ordered_json> Costs(const Executable& executable, const
   std::optional<Measurement> measurement;
   if (const std::string profile = absl::GetFlag(FLAGS_profile); !profile.empty()) {
     TD_ASSIGN_OR_RETURN(measurement, ReadProfile(profile, executable));
+  } else if (const bool gpu = executable.index().programs[0]->device_class == "gpu";
+             measure && gpu && !ListGpus().ok()) {
+    std::cerr << "tandem-dump: expected times only: " << ListGpus().status().message() << "\n";
   } else if (measure) {
     TD_ASSIGN_OR_RETURN(measurement, MeasureOnRandomInputs(path, Threads(), /*seconds=*/0.5));
   }
@@ -80,14 +93,16 @@ absl::StatusOr<nlohmann::ordered_json> Costs(const Executable& executable, const
 absl::Status Dump(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) {
     return absl::InvalidArgumentError(
-        "usage: tandem-dump MODEL_DIR|FILE [--mode=train|eval|predict] [--format=text|json|dot|html] [--phase=NAME] "
+        "usage: tandem-dump MODEL_DIR|FILE [--mode=train|eval|predict] [--target=cuda:sm_90|cpu] "
+        "[--format=text|json|dot|html] [--phase=NAME] "
         "[--explain_fusion=OP|all] [--costs [--profile=TRACE]] [--expand_replicas]");
   }
   std::string format = absl::GetFlag(FLAGS_format);
   if (format != "text" && format != "json" && format != "dot" && format != "html") {
     return absl::InvalidArgumentError(absl::StrCat("--format=", format, " is unknown; use text, json, dot or html"));
   }
-  TD_ASSIGN_OR_RETURN(std::string path, FindExecutable(arguments[0], absl::GetFlag(FLAGS_mode)));
+  TD_ASSIGN_OR_RETURN(std::string path,
+                      FindExecutable(arguments[0], absl::GetFlag(FLAGS_mode), absl::GetFlag(FLAGS_target)));
   TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, Executable::Load(path));
   if (!absl::GetFlag(FLAGS_phase).empty()) return PrintPhase(*executable, absl::GetFlag(FLAGS_phase));
   if (format == "dot") {

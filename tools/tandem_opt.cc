@@ -25,6 +25,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/pipeline.h"
+#include "passes/target.h"
 
 namespace tandem {
 namespace {
@@ -43,9 +44,13 @@ cl::list<std::string> print_after("print-ir-after", cl::desc("Print the module t
 cl::list<std::string> disabled("disable-pass", cl::desc("Leave this pass out of its phase"), cl::value_desc("NAME"),
                                cl::cat(category));
 
+cl::opt<std::string> target("target",
+                            cl::desc("What the phases compile for: host or cuda:sm_90 (default: as td.target)"),
+                            cl::value_desc("NAME"), cl::cat(category));
+
 bool RunsPhases() {
-  return compile_from.getNumOccurrences() || compile_to.getNumOccurrences() || !print_before.empty() ||
-         !print_after.empty() || !disabled.empty();
+  return target.getNumOccurrences() || compile_from.getNumOccurrences() || compile_to.getNumOccurrences() ||
+         !print_before.empty() || !print_after.empty() || !disabled.empty();
 }
 
 absl::Status RunPhases(const std::string& input, const std::string& output, const mlir::DialectRegistry& registry) {
@@ -70,6 +75,11 @@ absl::Status RunPhases(const std::string& input, const std::string& output, cons
                           .disabled_passes = disabled,
                           .print_before = print_before,
                           .print_after = print_after};
+  if (!target.empty()) {
+    TD_ASSIGN_OR_RETURN(const CompileTarget parsed, ParseTarget(std::string(target)));
+    (*module)->removeAttr("td.target");
+    SetTarget(*module, parsed);
+  }
   TD_RETURN_IF_ERROR(RunPipeline(*module, options, nullptr));
   std::unique_ptr<llvm::ToolOutputFile> file = mlir::openOutputFile(output, &error);
   if (!file) return WithExitCode(absl::UnknownError(error), kExitIo);

@@ -1,7 +1,10 @@
 // A step of a convolution through all phases for GPUs.
-// RUN: tandem-opt %s --compile-to=distribute | FileCheck %s --check-prefix=DISTRIBUTE
-// RUN: tandem-opt %s --compile-to=layout | FileCheck %s --check-prefix=LAYOUT
-// RUN: tandem-opt %s --compile-to=memory | FileCheck %s --check-prefix=MEMORY
+// RUN: tandem-opt %s --target=cuda:sm_90 --compile-to=distribute | FileCheck %s --check-prefix=DISTRIBUTE
+// RUN: tandem-opt %s --target=cuda:sm_90 --compile-to=layout | FileCheck %s --check-prefix=LAYOUT
+// RUN: tandem-opt %s --target=cuda:sm_90 --compile-to=memory | FileCheck %s --check-prefix=MEMORY
+// RUN: not tandem-opt %s --target=cuda:sm_13 2>&1 | FileCheck %s --check-prefix=BAD
+
+// BAD: unknown target "cuda:sm_13"; known are "host",{{.*}} "cuda:sm_90"
 
 // One lane and shard per replica. A product with one column fuses with its neighbours.
 // DISTRIBUTE: td.shard_choice = "one lane and shard per replica
@@ -29,7 +32,7 @@
 // MEMORY: td.map_shards
 // MEMORY: td.all_reduce
 
-module attributes {td.mode = "train", td.target = "gpu", td.batch = 64 : i64, td.replicas = 2 : i64, td.devices = ["gpu:0", "gpu:1"]} {
+module attributes {td.mode = "train", td.batch = 64 : i64, td.replicas = 2 : i64, td.devices = ["gpu:0", "gpu:1"]} {
   td.variable @k1 : tensor<3x3x1x16xf32> {initializer = [2.0, -0.1, 0.1], trainable}
   td.variable @b1 : tensor<16xf32> {initializer = [2.0, -0.1, 0.1], trainable}
   td.variable @k2 : tensor<3x3x16x32xf32> {initializer = [2.0, -0.1, 0.1], trainable}

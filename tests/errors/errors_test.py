@@ -93,6 +93,17 @@ def unknown_device():
           "--devices=tpu:0", f"--data_dir={small_data()}", f"--model_dir={sample.fresh_dir('device')}")
 
 
+def gpus():
+    # Nothing falls back to the CPU.
+    flags = f"--data_dir={small_data()}", f"--model_dir={sample.fresh_dir('gpus')}"
+    fails(2, ["gpu:63"], "--devices=gpu:63", *flags)
+    fails(2, ["cpu:0,gpu:0 are CPUs and GPUs"], "--devices=cpu:0,gpu:0", *flags)
+    fails(2, ["gpu:x", "there is no such device"], "--devices=gpu:x", *flags)
+    fails(2, ["target \"cuda:sm_90\" is not for cpu:0"], "--target=cuda:sm_90", *flags)
+    fails(2, ["unknown target \"cuda:sm_13\"", "\"cuda:sm_90\""], "--target=cuda:sm_13", *flags)
+    fails(2, ["needs a target, for example \"cuda:sm_90\""], "--devices=gpu:0", "--compile_only", *flags)
+
+
 def batch_larger_than_data():
     fails(2, ["batch size 1000 is larger than the 200 training examples"],
           "--batch_size=1000", f"--data_dir={small_data()}", f"--model_dir={sample.fresh_dir('batch')}")
@@ -214,7 +225,7 @@ def stop_by_signal(number, code):
 
 
 xunit.run("errors", [(f.__name__, f) for f in (
-    unknown_flag, help_text, unknown_device, batch_larger_than_data, missing_data_file, truncated_data_file,
+    unknown_flag, help_text, unknown_device, gpus, batch_larger_than_data, missing_data_file, truncated_data_file,
     corrupt_data_file, label_out_of_range, checkpoint_of_another_model, damaged_checkpoint,
     damaged_executable_is_compiled_again, model_dir_not_writable, full_disk, non_finite_step)] + [
         ("interrupt", lambda: stop_by_signal(signal.SIGINT, 130)),

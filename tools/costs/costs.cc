@@ -60,7 +60,12 @@ class CostTable {
       : executable_(executable),
         index_(executable.index()),
         machine_(machine),
-        threads_(measurement != nullptr && measurement->threads > 0 ? measurement->threads : threads),
+        gpu_(index_.programs[0]->device_class == "gpu"),
+        lanes_(gpu_ ? 1 : index_.lanes),
+        replicas_(gpu_ ? 1 : executable.num_replicas()),
+        threads_(gpu_                                                 ? 1
+                 : measurement != nullptr && measurement->threads > 0 ? measurement->threads
+                                                                      : threads),
         measurement_(measurement) {}
 
   Json Run() {
@@ -98,7 +103,7 @@ class CostTable {
   int64_t Calls(const StepInfo& step) const {
     if (!step.map) return step.kind == "LaneSum" ? 0 : 1;
     const int64_t shards = (index_.rows_per_lane + index_.shard_rows - 1) / std::max<int64_t>(1, index_.shard_rows);
-    return index_.lanes * (step.kind == "LaneSum" ? shards - 1 : shards);
+    return lanes_ * (step.kind == "LaneSum" ? shards - 1 : shards);
   }
 
   Json StepRow(const StepInfo& step) {
@@ -106,7 +111,7 @@ class CostTable {
     if (calls == 0 || (step.kind == "LaneSum" && step.work.bytes == 0)) return Json();
     if (step.kind == "AllReduce" && executable_.num_replicas() == 1) return Json();
     const int64_t shard = step.map ? std::min(index_.shard_rows, index_.rows_per_lane) : 0;
-    const double devices = step.map ? 1 : executable_.num_replicas();
+    const double devices = step.map ? 1 : replicas_;
     const Cost cost = ExpectedCost(machine_, executable_, step, shard, threads_);
     const double limit = LimitSeconds(cost) * devices;
     const double expected = cost.seconds + limit - LimitSeconds(cost);
@@ -127,7 +132,7 @@ class CostTable {
     double part = expected;
     if (step.map) {
       const double full = static_cast<double>(index_.rows_per_lane) / std::max<double>(1, shard);
-      const double times = step.kind == "LaneSum" ? calls : index_.lanes * full;
+      const double times = step.kind == "LaneSum" ? calls : lanes_ * full;
       totals_.limit += limit * times / threads_;
       part = expected * times / threads_;
     } else {
@@ -143,7 +148,7 @@ class CostTable {
   double AddMeasured(const StepInfo& step, int64_t shard, double limit, Json& row) {
     const StepMeasurement& m = measurement_->steps[step.id];
     if (m.calls == 0 || m.seconds <= 0) return 0;
-    const double devices = step.map ? 1 : executable_.num_replicas(), median = std::max(m.median_seconds, 1e-9);
+    const double devices = step.map ? 1 : replicas_, median = std::max(m.median_seconds, 1e-9);
     row["measured_us"] = Rounded(1e6 * median);
     row["mean_us"] = Rounded(1e6 * m.seconds / static_cast<double>(m.calls));
     row["gflops"] = Rounded(1e-9 * devices * step.work.Flops(m.median_rows) / median);
@@ -161,6 +166,9 @@ class CostTable {
   const Executable& executable_;
   const fb::ExecutableT& index_;
   const MachineModel& machine_;
+  // GPUs compute side by side, each as the machine model's one core does: the table is of one of them.
+  const bool gpu_;
+  const int64_t lanes_, replicas_;
   const int threads_;
   const Measurement* measurement_;
   Totals totals_;

@@ -6,14 +6,31 @@
 #include <map>
 #include <system_error>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "runtime/executable.h"
 
 namespace tandem {
 
 namespace fs = std::filesystem;
 
-absl::StatusOr<std::string> FindExecutable(const std::string& path, const std::string& mode) {
+namespace {
+
+// Executables say "cuda sm_90", or what a CPU must have: "x86-64 avx ...".
+bool IsFor(const std::string& file, const std::string& target) {
+  if (target.empty()) return true;
+  absl::StatusOr<std::shared_ptr<const Executable>> executable = Executable::Load(file);
+  if (!executable.ok()) return false;
+  const std::string& have = (*executable)->index().target;
+  return target == "cpu" ? !absl::StartsWith(have, "cuda ") : have == absl::StrReplaceAll(target, {{":", " "}});
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> FindExecutable(const std::string& path, const std::string& mode,
+                                           const std::string& target) {
   std::error_code error;
   if (!fs::exists(path, error)) {
     return absl::NotFoundError(absl::StrCat(path, " does not exist; give a model directory or a .tdx file"));
@@ -26,6 +43,7 @@ absl::StatusOr<std::string> FindExecutable(const std::string& path, const std::s
     std::string name = entry.path().filename().string();
     size_t dash = name.find('-');
     if (entry.path().extension() != ".tdx" || dash == std::string::npos) continue;
+    if (!IsFor(entry.path().string(), target)) continue;
     auto time = fs::last_write_time(entry.path(), error);
     auto& slot = newest[name.substr(0, dash)];
     if (slot.second.empty() || time > slot.first) slot = {time, entry.path().string()};
@@ -37,7 +55,8 @@ absl::StatusOr<std::string> FindExecutable(const std::string& path, const std::s
   std::vector<std::string> modes;
   for (const auto& [m, file] : newest) modes.push_back(m);
   return absl::NotFoundError(
-      absl::StrCat("no executable", mode.empty() ? "" : absl::StrCat(" of mode ", mode), " in ", dir.string(),
+      absl::StrCat("no executable", mode.empty() ? "" : absl::StrCat(" of mode ", mode),
+                   target.empty() ? "" : absl::StrCat(" for ", target), " in ", dir.string(),
                    modes.empty() ? "; train first" : absl::StrCat("; modes there: ", absl::StrJoin(modes, ", "))));
 }
 

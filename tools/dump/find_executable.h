@@ -9,9 +9,10 @@
 namespace tandem {
 
 // `path` itself when it is a file. For a model directory: the newest executable of `mode` under compiled/ (of "train"
-// when mode is empty and there is one, else any). Errors: NotFound that says what was looked for and which modes are
-// there.
-absl::StatusOr<std::string> FindExecutable(const std::string& path, const std::string& mode);
+// when mode is empty and there is one, else any). With a target ("cuda:sm_90", "cpu") only executables for it count.
+// Errors: NotFound that says what was looked for and which modes are there.
+absl::StatusOr<std::string> FindExecutable(const std::string& path, const std::string& mode,
+                                           const std::string& target = "");
 
 }  // namespace tandem
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/dump/explain_fusion.h"
+#include "tools/dump/gpu_dump.h"
 
 namespace tandem {
 namespace {
@@ -148,6 +149,7 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
       for (auto& s : ProgramSteps(index, *p, "")) dump["steps"].push_back(std::move(s));
     }
   }
+  AddGpuJson(executable, &dump);
   dump["memory"] = MemoryJson(index, *index.programs[0]);
   dump["variables"] = Json::array();
   for (const auto& v : index.variables) {

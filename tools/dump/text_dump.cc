@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "tools/dump/gpu_dump.h"
 
 namespace tandem {
 namespace {
@@ -20,8 +21,9 @@ std::string Bytes(int64_t n) {
 void Kernels(const Json& dump, std::string* out) {
   absl::StrAppend(out, "\nKernels (", dump["kernels"].size(), ")\n");
   for (const Json& k : dump["kernels"]) {
-    absl::StrAppendFormat(out, "  %s  %s, %s of code\n", S(k["name"]), S(k["skeleton"]),
-                          Bytes(k["code_bytes"].get<int64_t>()));
+    absl::StrAppendFormat(
+        out, "  %s  %s, %s\n", S(k["name"]), S(k["skeleton"]),
+        k.contains("launch") ? GpuLaunchText(k) : absl::StrCat(Bytes(k["code_bytes"].get<int64_t>()), " of code"));
     for (const Json& op : k["ops"]) {
       absl::StrAppendFormat(out, "    %-22s %-44s %s\n", S(op["op"]), op.contains("name") ? S(op["name"]) : "",
                             op.contains("source") ? S(op["source"]) : "");
@@ -88,6 +90,7 @@ std::string DumpText(const Json& dump) {
   }
   Kernels(dump, &out);
   Steps(dump, &out);
+  out += GpuText(dump);
   Memory(dump, &out);
   absl::StrAppend(&out, "\nPhases with stored IR (--phase=NAME): ", dump["phases"].dump(), "\n");
   return out;

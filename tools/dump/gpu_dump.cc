@@ -1,0 +1,151 @@
+#include "tools/dump/gpu_dump.h"
+
+#include <map>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "runtime/gpu_launch.h"
+#include "runtime/step_dependencies.h"
+
+namespace tandem {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string S(const Json& j) { return j.is_string() ? j.get<std::string>() : j.dump(); }
+
+// The rows, or of a kernel over elements the count of its first launch.
+std::map<uint32_t, uint64_t> ItemsOfKernels(const Executable& executable, const std::vector<const fb::StepT*>& steps) {
+  std::map<uint32_t, uint64_t> items;
+  for (const fb::StepT* step : steps) {
+    if (const auto* launch = step->body.AsKernelLaunch()) items.emplace(launch->kernel, launch->count);
+    if (const auto* group = step->body.AsGroupedLaunch()) {
+      items.emplace(group->kernel, group->counts.empty() ? 0 : group->counts[0]);
+    }
+  }
+  const fb::ExecutableT& index = executable.index();
+  for (auto& [kernel, count] : items) {
+    if (index.kernels[kernel]->domain == fb::Domain::Rows) count = index.shard_rows;
+    if (index.kernels[kernel]->domain == fb::Domain::Once) count = 1;
+  }
+  return items;
+}
+
+Json LaunchJson(const fb::GpuLaunchT& gpu, uint64_t items) {
+  Json j = {{"grid", GpuGrid(gpu, items)},
+            {"block", gpu.block},
+            {"items_per_block", gpu.items_per_block},
+            {"split", gpu.split},
+            {"shared_bytes", gpu.shared_bytes},
+            {"scratch_bytes", gpu.scratch_bytes}};
+  if (!gpu.finish_symbol.empty()) j["finish"] = {{"grid", gpu.finish_grid}, {"block", gpu.finish_block}};
+  return j;
+}
+
+Json SegmentsJson(const fb::ExecutableT& index, const fb::ProgramT& program,
+                  const std::vector<const fb::StepT*>& steps) {
+  Json segments = Json::array();
+  for (const auto& s : program.gpu->segments) {
+    Json names = Json::array(), collectives = Json::array();
+    for (uint32_t step : s->steps) {
+      names.push_back(steps[step]->name);
+      const auto* all_reduce = steps[step]->body.AsAllReduce();
+      if (all_reduce == nullptr) continue;
+      const fb::CollectiveT& c = *index.collectives[all_reduce->collective];
+      collectives.push_back({{"seq", c.seq}, {"bucket", c.bucket}, {"bytes", c.bytes}, {"kind", c.kind}});
+    }
+    Json waits = Json::array();
+    for (uint32_t w : s->waits) waits.push_back(program.gpu->segments[w]->name);
+    segments.push_back({{"name", s->name},
+                        {"stream", fb::EnumNameStream(s->stream)},
+                        {"captured", s->captured},
+                        {"waits_for", waits},
+                        {"steps", s->steps},
+                        {"step_names", names}});
+    if (!collectives.empty()) segments.back()["collectives"] = collectives;
+  }
+  return segments;
+}
+
+}  // namespace
+
+void AddGpuJson(const Executable& executable, Json* dump) {
+  const fb::ExecutableT& index = executable.index();
+  const fb::ProgramT& program = *index.programs[0];
+  if (program.gpu == nullptr) return;
+  const std::vector<const fb::StepT*> steps = StepsInOrder(program);
+  for (const auto& [kernel, items] : ItemsOfKernels(executable, steps)) {
+    (*dump)["kernels"][kernel]["launch"] = LaunchJson(*index.kernels[kernel]->gpu, items);
+  }
+  Json gpu = {{"target", index.target}, {"workspace_bytes", program.gpu->workspace_bytes}};
+  gpu["images"] = Json::array();
+  for (const auto& image : index.images) {
+    gpu["images"].push_back({{"arch", absl::StrCat("sm_", image->arch)},
+                             {"ptx_bytes", executable.segment(static_cast<int>(image->segment)).size()}});
+  }
+  gpu["segments"] = SegmentsJson(index, program, steps);
+  gpu["plans"] = Json::array();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const auto* call = steps[i]->body.AsLibraryCall();
+    if (call == nullptr) continue;
+    gpu["plans"].push_back(
+        {{"step", i},
+         {"name", steps[i]->name},
+         {"primitive", fb::EnumNamePrimitive(call->primitive)},
+         {"implementation", call->implementation},
+         {"plan_bytes", call->plan == 0 ? 0 : executable.segment(static_cast<int>(call->plan) - 1).size()},
+         {"workspace_bytes", call->workspace_bytes},
+         {"tf32", call->tf32}});
+  }
+  (*dump)["gpu"] = std::move(gpu);
+}
+
+std::string GpuLaunchText(const Json& kernel) {
+  if (!kernel.contains("launch")) return "";
+  const Json& l = kernel["launch"];
+  std::string text = absl::StrCat("grid ", S(l["grid"]), " x ", S(l["block"]), " threads, ", S(l["items_per_block"]),
+                                  " items a block");
+  if (l["split"].get<int>() > 1) absl::StrAppend(&text, " range of ", S(l["split"]), " blocks");
+  if (l["shared_bytes"].get<int64_t>() > 0) absl::StrAppend(&text, ", ", S(l["shared_bytes"]), " B shared");
+  if (l["scratch_bytes"].get<int64_t>() > 0) absl::StrAppend(&text, ", ", S(l["scratch_bytes"]), " B scratch");
+  if (l.contains("finish")) {
+    absl::StrAppend(&text, ", finish grid ", S(l["finish"]["grid"]), " x ", S(l["finish"]["block"]));
+  }
+  return text;
+}
+
+std::string GpuText(const Json& dump) {
+  if (!dump.contains("gpu")) return "";
+  const Json& gpu = dump["gpu"];
+  std::string out = absl::StrCat("\nGPU program for ", S(gpu["target"]), ", workspace ", S(gpu["workspace_bytes"]),
+                                 " B\n  PTX of all kernels:");
+  for (const Json& image : gpu["images"]) {
+    absl::StrAppend(&out, " ", S(image["arch"]), " (", S(image["ptx_bytes"]), " B)");
+  }
+  absl::StrAppend(&out, "\n\nStreams (", gpu["segments"].size(), " segments, in the order of issue)\n");
+  for (const Json& s : gpu["segments"]) {
+    std::vector<std::string> waits;
+    for (const Json& w : s["waits_for"]) waits.push_back(S(w));
+    absl::StrAppendFormat(&out, "  %-14s %-16s %-9s steps %s%s\n", S(s["stream"]), S(s["name"]),
+                          s["captured"].get<bool>() ? "captured" : "", s["steps"].dump(),
+                          waits.empty() ? "" : absl::StrCat(" after ", absl::StrJoin(waits, ", ")));
+    if (!s.contains("collectives")) continue;
+    for (const Json& c : s["collectives"]) {
+      absl::StrAppend(&out, "    NCCL ", S(c["kind"]), " seq ", S(c["seq"]), ", bucket ", S(c["bucket"]), ", ",
+                      S(c["bytes"]), " B\n");
+    }
+  }
+  absl::StrAppend(&out, "\nLibrary calls (", gpu["plans"].size(), ")\n");
+  for (const Json& p : gpu["plans"]) {
+    const bool planned = p["plan_bytes"].get<int64_t>() > 0;
+    absl::StrAppendFormat(&out, "  %4d %-18s %-30s %-28s workspace %s B%s\n", p["step"].get<int>(), S(p["primitive"]),
+                          S(p["implementation"]),
+                          planned ? absl::StrCat("plan of ", S(p["plan_bytes"]), " B") : "planned when it is loaded",
+                          S(p["workspace_bytes"]), p["tf32"].get<bool>() ? ", TF32" : "");
+  }
+  return out;
+}
+
+}  // namespace tandem
