@@ -31,7 +31,9 @@ struct CudnnPlan {
 // kernel as dkernel.
 struct CudnnTensors {
   CUdeviceptr x = 0, kernel = 0, y = 0;
-  CUdeviceptr bias = 0;  // Conv2D with an epilogue that has one
+  // Conv2D with an epilogue. Relu alone has one too, of zeros: cuDNN's engines know relu behind a bias only, and need a
+  // GPU's run-time compiler for other patterns.
+  CUdeviceptr bias = 0;
 };
 
 // A plan on a device.

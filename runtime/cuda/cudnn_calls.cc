@@ -22,6 +22,7 @@ class ConvolutionCall : public TunableCall {
       : primitive_(call.primitive),
         packed_(call.packed),
         has_bias_(call.epilogue == fb::Epilogue::Bias || call.epilogue == fb::Epilogue::BiasRelu),
+        zero_bias_(call.epilogue == fb::Epilogue::Relu),
         plans_(std::move(plans)),
         kernels_(kernels) {
     const bool input_gradient = primitive_ == Primitive::Conv2DInputGrad;
@@ -35,7 +36,9 @@ class ConvolutionCall : public TunableCall {
     Select(0);
   }
 
-  uint64_t workspace_bytes() const override { return bias_at_ + (NarrowBias() ? Aligned(output_channels_ * 2) : 0); }
+  uint64_t workspace_bytes() const override {
+    return bias_at_ + (NarrowBias() || zero_bias_ ? Aligned(BiasBytes()) : 0);
+  }
   const std::string& implementation() const override { return implementation_; }
   int candidates() const override { return static_cast<int>(plans_.size()); }
   void Select(int candidate) override {
@@ -72,6 +75,10 @@ class ConvolutionCall : public TunableCall {
             kernels_->Convert(inputs[2], fb::DType::Float32, tensors.bias, operand_, output_channels_, stream));
       }
     }
+    if (zero_bias_) {
+      tensors.bias = workspace + bias_at_;
+      TD_RETURN_IF_ERROR(kernels_->Zero(tensors.bias, BiasBytes(), stream));
+    }
     const bool forward = primitive_ == Primitive::Conv2D;
     const CUdeviceptr result = WidensResult() ? workspace + result_at_ : outputs[0];
     (forward ? tensors.x : tensors.y) = inputs[0];
@@ -83,11 +90,12 @@ class ConvolutionCall : public TunableCall {
 
  private:
   int64_t ElementBytes() const { return SizeOf(static_cast<DType>(operand_)); }
+  uint64_t BiasBytes() const { return output_channels_ * ElementBytes(); }
   bool NarrowBias() const { return has_bias_ && operand_ == fb::DType::BFloat16; }
   bool WidensResult() const { return primitive_ != Primitive::Conv2DFilterGrad && result_ != operand_; }
 
   Primitive primitive_;
-  bool packed_, has_bias_;
+  bool packed_, has_bias_, zero_bias_;
   std::vector<std::unique_ptr<CudnnLoadedPlan>> plans_;
   const LibraryKernels* kernels_;
   fb::DType operand_, result_;

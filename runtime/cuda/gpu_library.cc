@@ -77,9 +77,9 @@ absl::StatusOr<uint64_t> GpuPackedWeightsBytes(const fb::LibraryCallT& call) {
 }
 
 uint64_t GpuWorkspaceBytes(const fb::LibraryCallT& call, uint64_t plan_bytes) {
-  const bool has_bias = call.epilogue == fb::Epilogue::Bias || call.epilogue == fb::Epilogue::BiasRelu;
-  // A bias in the type of the result, where that is bfloat16.
-  const uint64_t bias = has_bias ? Aligned(Bytes({call.y_shape.back()}, fb::DType::Float32)) : 0;
+  // A bias in the type of the result, where that is bfloat16, or of zeros.
+  const uint64_t bias =
+      call.epilogue != fb::Epilogue::None ? Aligned(Bytes({call.y_shape.back()}, fb::DType::Float32)) : 0;
   switch (LibraryOf(call)) {
     case GpuLibrary::kKernels:
       return 0;

@@ -90,6 +90,11 @@ absl::Status LibraryKernels::Convert(CUdeviceptr in, fb::DType in_type, CUdevice
                 {{in, Bytes(in_type, n), false}, {out, Bytes(out_type, n), true}}, stream);
 }
 
+absl::Status LibraryKernels::Zero(CUdeviceptr out, uint64_t bytes, CUstream stream) const {
+  TD_CU(*driver_, cuMemsetD8Async(out, 0, bytes, stream));
+  return absl::OkStatus();
+}
+
 absl::Status LibraryKernels::Combine(fb::ReduceKind kind, fb::DType type, CUdeviceptr a, CUdeviceptr b, int64_t n,
                                      CUstream stream) const {
   const char* op = kind == fb::ReduceKind::Sum ? "add" : kind == fb::ReduceKind::Max ? "max" : "";

@@ -40,6 +40,8 @@ class LibraryKernels {
   // Between Float32 and BFloat16; of one type, a copy.
   absl::Status Convert(CUdeviceptr in, fb::DType in_type, CUdeviceptr out, fb::DType out_type, int64_t n,
                        CUstream stream) const;
+  // `bytes` bytes become 0.
+  absl::Status Zero(CUdeviceptr out, uint64_t bytes, CUstream stream) const;
   // a = a op b for Sum and Max; float32, float64, int32, int64.
   absl::Status Combine(fb::ReduceKind kind, fb::DType type, CUdeviceptr a, CUdeviceptr b, int64_t n,
                        CUstream stream) const;

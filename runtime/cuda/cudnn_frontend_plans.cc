@@ -1,0 +1,359 @@
+// cuDNN through cudnn-frontend. This file is built only where the build found the headers; no_cudnn.cc stands in for it
+// otherwise. The frontend throws where a library or a symbol is missing and where JSON is damaged: nothing of that
+// leaves this file.
+#define NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING 1
+#include <cudnn_frontend.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "runtime/cuda/cudnn_backend.h"
+#include "runtime/cuda/shared_library.h"
+#include "runtime/library_call.h"
+
+namespace fe = cudnn_frontend;
+
+// The definition that the frontend wants of its user.
+namespace cudnn_frontend {
+void* cudnn_dlhandle = nullptr;
+}
+
+namespace tandem {
+namespace {
+
+using Graph = fe::graph::Graph;
+using Dims = std::vector<int64_t>;
+
+constexpr size_t kOldest = 90000, kPastNewest = 100000;
+// Plans without a device: cudnn-frontend says that it has not been validated before.
+constexpr size_t kOldestDeviceless = 91100;
+constexpr int64_t kX = 1, kKernel = 2, kY = 3, kBias = 4;  // names of tensors in a plan
+
+// Properties by architecture: what cuDNN asks a device for before it makes plans.
+const char kSm90[] =
+#include "runtime/cuda/devices/sm_90.inc"
+    ;
+
+absl::Status FrontendError(const std::string& what, std::string message) {
+  // Several lines of engines and reasons: the first says what there is to say.
+  message = message.substr(0, std::min<size_t>(message.find('\n'), 300));
+  return absl::InternalError(absl::StrCat("cuDNN cannot ", what, ": ", message));
+}
+
+// By value: the frontend's accessors are not const.
+absl::Status Check(fe::error_t error, const char* what) {
+  return error.is_good() ? absl::OkStatus() : FrontendError(what, error.get_message());
+}
+
+// fn's status, or what it threw.
+template <typename Fn>
+auto Guarded(const char* what, Fn fn) -> decltype(fn()) {
+  try {
+    return fn();
+  } catch (const std::exception& e) {
+    return FrontendError(what, e.what());
+  } catch (...) {
+    return FrontendError(what, "an exception of unknown type");
+  }
+}
+
+// cuDNN's order of dimensions is NCHW, and KCRS for kernels; strides say how they lie in memory: channels last.
+Dims ChannelsFirst(const std::vector<int64_t>& nhwc) { return {nhwc[0], nhwc[3], nhwc[1], nhwc[2]}; }
+Dims KernelDims(const std::vector<int64_t>& hwio) { return {hwio[3], hwio[2], hwio[0], hwio[1]}; }
+Dims ChannelsLastStrides(const Dims& d) { return {d[1] * d[2] * d[3], 1, d[3] * d[1], d[1]}; }
+
+fb::DType OperandType(const fb::LibraryCallT& c) {
+  return LibraryType(c.primitive == fb::Primitive::Conv2DInputGrad ? c.y_dtype : c.x_dtype);
+}
+
+// A graph of one convolution and its epilogue, with plans to choose from that repeat their results and round as the
+// call allows.
+struct Builder {
+  explicit Builder(const fb::LibraryCallT& c)
+      : call(c),
+        type(OperandType(c) == fb::DType::BFloat16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::FLOAT),
+        graph(std::make_shared<Graph>()) {
+    graph->set_io_data_type(type)
+        .set_intermediate_data_type(fe::DataType_t::FLOAT)
+        .set_compute_data_type(fe::DataType_t::FLOAT);
+  }
+
+  std::shared_ptr<fe::graph::Tensor_attributes> Input(int64_t id, const Dims& dims, const Dims& strides) {
+    return graph->tensor(
+        fe::graph::Tensor_attributes().set_uid(id).set_dim(dims).set_stride(strides).set_data_type(type));
+  }
+
+  void Output(const std::shared_ptr<fe::graph::Tensor_attributes>& tensor, int64_t id, const Dims& dims) {
+    tensor->set_output(true).set_uid(id).set_dim(dims).set_stride(ChannelsLastStrides(dims)).set_data_type(type);
+  }
+
+  template <typename Attributes>
+  Attributes Window() const {
+    Attributes attributes;
+    attributes.set_pre_padding(call.pad_low).set_post_padding(call.pad_high).set_stride(call.strides);
+    attributes.set_dilation({1, 1});
+    return attributes;
+  }
+
+  void Describe() {
+    const Dims x = ChannelsFirst(call.x_shape), y = ChannelsFirst(call.y_shape), k = KernelDims(call.kernel_shape);
+    auto input = [&](int64_t id, const Dims& d) { return Input(id, d, ChannelsLastStrides(d)); };
+    using fe::graph::Pointwise_attributes;
+    if (call.primitive == fb::Primitive::Conv2DInputGrad) {
+      return Output(graph->conv_dgrad(input(kY, y), input(kKernel, k), Window<fe::graph::Conv_dgrad_attributes>()), kX,
+                    x);
+    }
+    if (call.primitive == fb::Primitive::Conv2DFilterGrad) {
+      return Output(graph->conv_wgrad(input(kY, y), input(kX, x), Window<fe::graph::Conv_wgrad_attributes>()), kKernel,
+                    k);
+    }
+    auto result = graph->conv_fprop(input(kX, x), input(kKernel, k), Window<fe::graph::Conv_fprop_attributes>());
+    if (call.epilogue != fb::Epilogue::None) {
+      result = graph->pointwise(result, Input(kBias, {1, k[0], 1, 1}, {k[0], 1, k[0], k[0]}),
+                                Pointwise_attributes().set_mode(fe::PointwiseMode_t::ADD));
+    }
+    if (call.epilogue == fb::Epilogue::Relu || call.epilogue == fb::Epilogue::BiasRelu) {
+      result = graph->pointwise(result, Pointwise_attributes().set_mode(fe::PointwiseMode_t::RELU_FWD));
+    }
+    Output(result, kY, y);
+  }
+
+  // With a device's handle, or null where the graph has a device's properties.
+  absl::Status CreatePlans(cudnnHandle_t handle, uint64_t max_workspace) {
+    TD_RETURN_IF_ERROR(Check(graph->validate(), "describe the convolution"));
+    TD_RETURN_IF_ERROR(Check(handle != nullptr ? graph->build_operation_graph(handle) : graph->build_operation_graph(),
+                             "describe the convolution"));
+    fe::error_t created = graph->create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK});
+    if (created.is_bad()) return NoPlan(created.get_message());
+    using Note = fe::NumericalNote_t;
+    std::vector<Note> avoid = {Note::NONDETERMINISTIC};
+    if (type == fe::DataType_t::FLOAT) {
+      // What loses digits: on float32 data, tensor cores mean TensorFloat-32.
+      avoid.insert(avoid.end(), {Note::FFT, Note::WINOGRAD_TILE_13x13, Note::REDUCED_PRECISION_REDUCTION});
+      if (!call.tf32) avoid.insert(avoid.end(), {Note::TENSOR_CORE, Note::DOWN_CONVERT_INPUTS});
+    }
+    graph->deselect_numeric_notes(avoid);
+    graph->deselect_workspace_greater_than(static_cast<int64_t>(max_workspace));
+    return absl::OkStatus();
+  }
+
+  absl::Status NoPlan(const std::string& message) const {
+    std::string why = message.substr(0, std::min<size_t>(message.find('\n'), 300));
+    return absl::UnimplementedError(absl::StrCat("cuDNN has no plan for ", fb::EnumNamePrimitive(call.primitive),
+                                                 " of ", ShapeText(call.x_shape), " with ",
+                                                 ShapeText(call.kernel_shape), ": ", why));
+  }
+
+  static std::string ShapeText(const std::vector<int64_t>& shape) {
+    std::string text = "[";
+    for (size_t i = 0; i < shape.size(); ++i) absl::StrAppend(&text, i == 0 ? "" : ",", shape[i]);
+    return text + "]";
+  }
+
+  const fb::LibraryCallT& call;
+  fe::DataType_t type;
+  std::shared_ptr<Graph> graph;
+};
+
+class LoadedPlan : public CudnnLoadedPlan {
+ public:
+  // Plan `index` of the graph, or its only one (-1) where it was deserialised.
+  LoadedPlan(std::shared_ptr<Graph> graph, int64_t index, cudnnHandle_t handle, const fb::LibraryCallT& call)
+      : graph_(std::move(graph)), index_(index), handle_(handle) {
+    has_bias_ = call.epilogue != fb::Epilogue::None;
+  }
+
+  absl::Status Init() {
+    int64_t workspace = 0;
+    TD_RETURN_IF_ERROR(Check(index_ < 0 ? graph_->get_workspace_size(workspace)
+                                        : graph_->get_workspace_size_plan_at_index(index_, workspace),
+                             "tell a plan's workspace"));
+    workspace_ = static_cast<uint64_t>(std::max<int64_t>(workspace, 0));
+    // A name is nice to have: a deserialised plan may lack it.
+    fe::error_t named = index_ < 0 ? graph_->get_plan_name(name_) : graph_->get_plan_name_at_index(index_, name_);
+    if (named.is_bad() || name_.empty()) name_ = "plan";
+    return absl::OkStatus();
+  }
+
+  uint64_t workspace_bytes() const override { return workspace_; }
+  const std::string& name() const override { return name_; }
+
+  absl::Status Enqueue(const CudnnTensors& t, CUdeviceptr workspace, CUstream stream) override {
+    return Guarded("run a plan", [&]() -> absl::Status {
+      if (fe::detail::set_stream(handle_, reinterpret_cast<cudaStream_t>(stream)) != CUDNN_STATUS_SUCCESS) {
+        return FrontendError("run a plan", "its handle takes no stream");
+      }
+      std::unordered_map<int64_t, void*> tensors = {{kX, reinterpret_cast<void*>(t.x)},
+                                                    {kKernel, reinterpret_cast<void*>(t.kernel)},
+                                                    {kY, reinterpret_cast<void*>(t.y)}};
+      if (has_bias_) tensors[kBias] = reinterpret_cast<void*>(t.bias);
+      void* scratch = reinterpret_cast<void*>(workspace);
+      return Check(index_ < 0 ? graph_->execute(handle_, tensors, scratch)
+                              : graph_->execute_plan_at_index(handle_, tensors, scratch, index_),
+                   "run a plan");
+    });
+  }
+
+ private:
+  std::shared_ptr<Graph> graph_;
+  int64_t index_;
+  cudnnHandle_t handle_;
+  bool has_bias_;
+  uint64_t workspace_ = 0;
+  std::string name_;
+};
+
+class Device : public CudnnDevice {
+ public:
+  explicit Device(cudnnHandle_t handle) : handle_(handle) {}
+  ~Device() override {
+    try {
+      fe::detail::destroy_handle(handle_);
+    } catch (const std::exception&) {  // the library has no such function: then there is nothing to destroy either
+    }
+  }
+
+  absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> Load(const fb::LibraryCallT& call,
+                                                        absl::string_view bytes) override {
+    using Result = absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>>;
+    return Guarded("load a plan", [&]() -> Result {
+      auto graph = std::make_shared<Graph>();
+      const std::vector<uint8_t> data(bytes.begin(), bytes.end());
+      // Without the warm-up, which captures and drops a call.
+      fe::error_t loaded = graph->deserialize(handle_, data, false, false);
+      if (loaded.is_bad()) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("this GPU or cuDNN does not take the plan: ", loaded.get_message()));
+      }
+      auto plan = std::make_unique<LoadedPlan>(std::move(graph), -1, handle_, call);
+      TD_RETURN_IF_ERROR(plan->Init());
+      return plan;
+    });
+  }
+
+  absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Build(const fb::LibraryCallT& call, int limit,
+                                                                      uint64_t max_workspace) override {
+    using Result = absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>>;
+    return Guarded("build a plan", [&]() -> Result {
+      Builder builder(call);
+      builder.Describe();
+      TD_RETURN_IF_ERROR(builder.CreatePlans(handle_, max_workspace));
+      std::vector<std::unique_ptr<CudnnLoadedPlan>> plans;
+      std::string reason = "the heuristic offers none";
+      const int64_t count = builder.graph->get_execution_plan_count();
+      for (int64_t i = 0; i < count && static_cast<int>(plans.size()) < limit; ++i) {
+        fe::error_t built = builder.graph->build_plan_at_index(i);
+        if (built.is_bad()) {
+          reason = built.get_message();
+          continue;
+        }
+        auto plan = std::make_unique<LoadedPlan>(builder.graph, i, handle_, call);
+        TD_RETURN_IF_ERROR(plan->Init());
+        if (plan->workspace_bytes() <= max_workspace) plans.push_back(std::move(plan));
+      }
+      if (plans.empty()) return builder.NoPlan(reason);
+      return plans;
+    });
+  }
+
+ private:
+  cudnnHandle_t handle_;
+};
+
+class Cudnn : public CudnnApi {
+ public:
+  explicit Cudnn(size_t version) : version_(version) {}
+
+  absl::StatusOr<std::unique_ptr<CudnnDevice>> OpenDevice() const override {
+    return Guarded("start on this GPU", [&]() -> absl::StatusOr<std::unique_ptr<CudnnDevice>> {
+      cudnnHandle_t handle = nullptr;
+      const cudnnStatus_t status = fe::detail::create_handle(&handle);
+      if (status != CUDNN_STATUS_SUCCESS) {
+        return FrontendError("start on this GPU", fe::detail::get_error_string(status));
+      }
+      return std::make_unique<Device>(handle);
+    });
+  }
+
+  absl::StatusOr<CudnnPlan> Compile(const fb::LibraryCallT& call, int sm) const override {
+    if (version_ < kOldestDeviceless) {
+      return absl::UnimplementedError(absl::StrCat(version(), " cannot make plans without a GPU; 9.11 and later can"));
+    }
+    // The library keeps state while it makes plans, and says nothing about threads.
+    std::lock_guard<std::mutex> lock(mutex_);
+    return Guarded("compile a plan", [&]() -> absl::StatusOr<CudnnPlan> {
+      TD_ASSIGN_OR_RETURN(std::shared_ptr<fe::DeviceProperties> properties, Properties(sm));
+      Builder builder(call);
+      builder.graph->set_device_properties(properties).set_sm_version(sm);
+      builder.Describe();
+      TD_RETURN_IF_ERROR(builder.CreatePlans(nullptr, kMaxPlanWorkspace));
+      fe::error_t built = builder.graph->check_support();
+      if (built.is_good()) built = builder.graph->build_plans();
+      if (built.is_bad()) return builder.NoPlan(built.get_message());
+      CudnnPlan plan;
+      int64_t workspace = 0;
+      TD_RETURN_IF_ERROR(Check(builder.graph->get_workspace_size(workspace), "tell a plan's workspace"));
+      plan.workspace_bytes = static_cast<uint64_t>(std::max<int64_t>(workspace, 0));
+      TD_RETURN_IF_ERROR(Check(builder.graph->get_plan_name(plan.name), "name a plan"));
+      std::vector<uint8_t> bytes;
+      TD_RETURN_IF_ERROR(Check(builder.graph->serialize(bytes, /*serialize_structure=*/false), "serialise a plan"));
+      plan.bytes.assign(bytes.begin(), bytes.end());
+      // What does not load here would not load on the device.
+      Graph again;
+      again.set_device_properties(properties);
+      TD_RETURN_IF_ERROR(Check(again.deserialize(bytes), "load its own plan"));
+      return plan;
+    });
+  }
+
+  std::string version() const override {
+    return absl::StrCat("cuDNN ", version_ / 10000, ".", version_ / 100 % 100, ".", version_ % 100);
+  }
+
+ private:
+  absl::StatusOr<std::shared_ptr<fe::DeviceProperties>> Properties(int sm) const {
+    if (sm != 90) {
+      return absl::UnimplementedError(
+          absl::StrCat("plans for sm_", sm, " are made on the GPU: its properties are not known here"));
+    }
+    if (properties_ == nullptr) {
+      auto properties = std::make_shared<fe::DeviceProperties>();
+      const std::string text = kSm90;
+      TD_RETURN_IF_ERROR(Check(properties->deserialize({text.begin(), text.end()}), "take a device's properties"));
+      properties_ = std::move(properties);
+    }
+    return properties_;
+  }
+
+  size_t version_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<fe::DeviceProperties> properties_;  // of sm_90
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<const CudnnApi>> OpenCudnn(const std::string& path) {
+  const LibrarySpec spec = {"cuDNN",
+                            {"libcudnn.so.9"},
+                            "TANDEM_LIBCUDNN",
+                            "install cuDNN 9 for CUDA 12 or 13 and put its folder into LD_LIBRARY_PATH"};
+  TD_ASSIGN_OR_RETURN(SharedLibrary library, SharedLibrary::Open(spec, path));
+  TD_RETURN_IF_ERROR(library.Symbol("cudnnBackendCreateDescriptor").status());
+  fe::cudnn_dlhandle = library.handle();
+  return Guarded("tell its version", [&]() -> absl::StatusOr<std::unique_ptr<const CudnnApi>> {
+    const size_t version = fe::detail::get_backend_version();
+    if (version < kOldest || version >= kPastNewest) {
+      return library.Error(absl::StrCat("has version ", version, ", and major version 9 is what this program knows"));
+    }
+    return std::make_unique<const Cudnn>(version);
+  });
+}
+
+bool HasCudnnHeaders() { return true; }
+
+}  // namespace tandem

@@ -1,0 +1,168 @@
+// Plans for all convolutions of models that matter, made by the real cuDNN without a GPU. Skipped, with the reason,
+// where the build has no headers or the machine no library.
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/dtype.h"
+#include "gtest/gtest.h"
+#include "runtime/cuda/cudnn_api.h"
+#include "runtime/cuda/gpu_library.h"
+
+namespace tandem {
+namespace {
+
+struct Layer {
+  const char* name;
+  int64_t batch, size, in, out, kernel, stride, low, high;
+};
+
+// S0 and S2: convolutions without and with "same" padding on small images. VGG16 and ResNet-50 at 224 pixels: every
+// shape once; a stride of 2 over an even size pads on one side only.
+const Layer kLayers[] = {
+    {"S0 conv1", 512, 28, 1, 32, 3, 1, 0, 0},
+    {"S0 conv2", 512, 13, 32, 64, 3, 1, 0, 0},
+    {"S0 conv3", 512, 5, 64, 64, 3, 1, 0, 0},
+    {"S2 conv1", 128, 32, 3, 32, 3, 1, 1, 1},
+    {"S2 conv2", 128, 32, 32, 64, 3, 2, 0, 1},
+    {"S2 conv3", 128, 16, 64, 64, 3, 1, 1, 1},
+    {"VGG16 1_1", 32, 224, 3, 64, 3, 1, 1, 1},
+    {"VGG16 1_2", 32, 224, 64, 64, 3, 1, 1, 1},
+    {"VGG16 2_1", 32, 112, 64, 128, 3, 1, 1, 1},
+    {"VGG16 2_2", 32, 112, 128, 128, 3, 1, 1, 1},
+    {"VGG16 3_1", 32, 56, 128, 256, 3, 1, 1, 1},
+    {"VGG16 3_2", 32, 56, 256, 256, 3, 1, 1, 1},
+    {"VGG16 4_1", 32, 28, 256, 512, 3, 1, 1, 1},
+    {"VGG16 4_2", 32, 28, 512, 512, 3, 1, 1, 1},
+    {"VGG16 5", 32, 14, 512, 512, 3, 1, 1, 1},
+    {"ResNet-50 conv1", 256, 224, 3, 64, 7, 2, 3, 3},
+    {"ResNet-50 conv1, same", 256, 224, 3, 64, 7, 2, 2, 3},
+    {"ResNet-50 2b", 256, 56, 64, 64, 3, 1, 1, 1},
+    {"ResNet-50 3b first", 256, 56, 128, 128, 3, 2, 1, 1},
+    {"ResNet-50 3b first, same", 256, 56, 128, 128, 3, 2, 0, 1},
+    {"ResNet-50 3b", 256, 28, 128, 128, 3, 1, 1, 1},
+    {"ResNet-50 4b first", 256, 28, 256, 256, 3, 2, 0, 1},
+    {"ResNet-50 4b", 256, 14, 256, 256, 3, 1, 1, 1},
+    {"ResNet-50 5b first", 256, 14, 512, 512, 3, 2, 0, 1},
+    {"ResNet-50 5b", 256, 7, 512, 512, 3, 1, 1, 1},
+    {"ResNet-50 3 shortcut", 256, 56, 256, 512, 1, 2, 0, 0},
+    {"ResNet-50 4 shortcut", 256, 28, 512, 1024, 1, 2, 0, 0},
+    {"ResNet-50 5 shortcut", 256, 14, 1024, 2048, 1, 2, 0, 0},
+};
+
+fb::LibraryCallT CallOf(const Layer& l, fb::Primitive primitive, fb::DType type) {
+  fb::LibraryCallT call;
+  call.primitive = primitive;
+  const int64_t out = (l.size + l.low + l.high - l.kernel) / l.stride + 1;
+  call.x_shape = {l.batch, l.size, l.size, l.in};
+  call.kernel_shape = {l.kernel, l.kernel, l.in, l.out};
+  call.y_shape = {l.batch, out, out, l.out};
+  call.strides = {l.stride, l.stride};
+  call.pad_low = {l.low, l.low};
+  call.pad_high = {l.high, l.high};
+  call.x_dtype = call.kernel_dtype = call.y_dtype = type;
+  call.reduces_batch = primitive == fb::Primitive::Conv2DFilterGrad;
+  return call;
+}
+
+constexpr fb::Primitive kPrimitives[] = {fb::Primitive::Conv2D, fb::Primitive::Conv2DInputGrad,
+                                         fb::Primitive::Conv2DFilterGrad};
+
+class CudnnPlansTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<const CudnnApi*> api = LoadCudnn();
+    if (!api.ok()) GTEST_SKIP() << api.status();
+  }
+};
+
+TEST(CudnnTest, TheReasonIsOneSentence) {
+  absl::StatusOr<const CudnnApi*> api = LoadCudnn();
+  if (api.ok()) {
+    EXPECT_TRUE(absl::StrContains((*api)->version(), "cuDNN 9.")) << (*api)->version();
+    return;
+  }
+  EXPECT_EQ(api.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(absl::StrContains(api.status().message(), "./setup --cuda") ||
+              absl::StrContains(api.status().message(), "install cuDNN 9"))
+      << api.status();
+  EXPECT_FALSE(absl::StrContains(api.status().message(), "\n"));
+}
+
+TEST_F(CudnnPlansTest, EveryConvolutionHasAPlan) {
+  for (const Layer& layer : kLayers) {
+    for (fb::DType type : {fb::DType::Float32, fb::DType::BFloat16}) {
+      for (fb::Primitive primitive : kPrimitives) {
+        fb::LibraryCallT call = CallOf(layer, primitive, type);
+        ASSERT_EQ(LibraryOf(call), GpuLibrary::kCudnn) << layer.name;
+        const std::string what = absl::StrCat(layer.name, " ", fb::EnumNamePrimitive(primitive), " ",
+                                              type == fb::DType::Float32 ? "f32" : "bf16");
+        absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);  // which loads what it made
+        ASSERT_TRUE(plan.ok()) << what << ": " << plan.status();
+        EXPECT_FALSE(plan->bytes.empty()) << what;
+        EXPECT_TRUE(absl::StartsWith(plan->name, "eng")) << what << ": " << plan->name;
+        EXPECT_LE(plan->workspace_bytes, kMaxPlanWorkspace) << what;
+        EXPECT_GE(GpuWorkspaceBytes(call, plan->workspace_bytes), plan->workspace_bytes);
+        RecordProperty(what, absl::StrCat(plan->name, " ", plan->workspace_bytes));
+      }
+    }
+  }
+}
+
+TEST_F(CudnnPlansTest, EpiloguesHavePlans) {
+  for (const Layer& layer : kLayers) {
+    for (fb::DType type : {fb::DType::Float32, fb::DType::BFloat16}) {
+      for (auto epilogue : {fb::Epilogue::Bias, fb::Epilogue::BiasRelu, fb::Epilogue::Relu}) {
+        fb::LibraryCallT call = CallOf(layer, fb::Primitive::Conv2D, type);
+        call.epilogue = epilogue;
+        absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);
+        EXPECT_TRUE(plan.ok()) << layer.name << " " << fb::EnumNameEpilogue(epilogue) << " " << fb::EnumNameDType(type)
+                               << ": " << plan.status();
+      }
+    }
+  }
+}
+
+TEST_F(CudnnPlansTest, ACallHasOnePlan) {
+  const fb::LibraryCallT call = CallOf(kLayers[1], fb::Primitive::Conv2D, fb::DType::Float32);
+  absl::StatusOr<CudnnPlan> a = CompileCudnnPlan(call, 90), b = CompileCudnnPlan(call, 90);
+  ASSERT_TRUE(a.ok()) << a.status();
+  ASSERT_TRUE(b.ok()) << b.status();
+  EXPECT_EQ(a->bytes, b->bytes);
+  EXPECT_EQ(a->name, b->name);
+}
+
+// With tensor cores, float32 operands would be rounded: without leave there must be none among the engines.
+TEST_F(CudnnPlansTest, TensorFloat32IsOptIn) {
+  std::set<std::string> exact, rounded;
+  for (const Layer& layer : kLayers) {
+    fb::LibraryCallT call = CallOf(layer, fb::Primitive::Conv2D, fb::DType::Float32);
+    absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    exact.insert(absl::StrCat(layer.name, " ", plan->name));
+    call.tf32 = true;
+    plan = CompileCudnnPlan(call, 90);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    rounded.insert(absl::StrCat(layer.name, " ", plan->name));
+  }
+  EXPECT_NE(exact, rounded);
+}
+
+TEST_F(CudnnPlansTest, WhatCannotBeCompiledIsAnError) {
+  fb::LibraryCallT call = CallOf(kLayers[1], fb::Primitive::Conv2D, fb::DType::Float32);
+  const absl::Status unknown = CompileCudnnPlan(call, 75).status();
+  EXPECT_EQ(unknown.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(unknown.message(), "plans for sm_75 are made on the GPU: its properties are not known here");
+  call.y_shape[1] = 1;
+  EXPECT_EQ(CompileCudnnPlan(call, 90).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// Without a GPU a device does not open, and says so without throwing.
+TEST_F(CudnnPlansTest, ADeviceThatIsNotThereIsAnError) {
+  auto device = (*LoadCudnn())->OpenDevice();
+  if (device.ok()) GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_TRUE(absl::StartsWith(device.status().message(), "cuDNN cannot start on this GPU")) << device.status();
+}
+
+}  // namespace
+}  // namespace tandem
