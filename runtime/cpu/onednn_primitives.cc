@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "oneapi/dnnl/dnnl.hpp"
 #include "runtime/cpu/onednn_layout.h"
+#include "runtime/cpu/pack_matrix.h"
 #include "runtime/library_call.h"
 
 extern "C" void omp_set_num_threads(int);
@@ -337,7 +338,8 @@ class Primitive final : public OneDnnPrimitive {
   const std::string& implementation() const override { return plan_.implementation; }
   uint64_t scratch_bytes() const override { return AlignUp(plan_.temporary_bytes) + AlignUp(plan_.scratchpad_bytes); }
 
-  absl::Status Run(int thread, absl::Span<void* const> in, void* out, void* scratch) const override {
+  absl::Status RunParts(int thread, absl::Span<void* const> in, void* out, void* scratch, int64_t,
+                        int64_t) const override {
     const Thread& t = threads_[thread];
     auto* bytes = static_cast<uint8_t*>(scratch);
     for (size_t s = 0; s < plan_.stages.size(); ++s) {
@@ -383,6 +385,46 @@ class Primitive final : public OneDnnPrimitive {
   std::vector<Thread> threads_;
 };
 
+// Whether the packed layout is that of PackMatrix.
+bool IsPackedMatrix(const memory::desc& desc) {
+  const memory::dims padded = desc.get_padded_dims();
+  return desc.get_data_type() == kF32 && padded.size() == 2 && padded[0] % kPackedRows == 0 &&
+         desc.get_inner_idxs() == memory::dims{0, 1} &&
+         desc.get_inner_blks() == memory::dims{kPackedRows, kPackedColumns} &&
+         desc.get_strides() == memory::dims{kPackedRows * kPackedColumns, padded[0] * kPackedColumns} &&
+         desc.get_size() == sizeof(float) * padded[0] * padded[1];
+}
+
+// A packing that oneDNN does slowly, and never in parts.
+bool PacksMatrix(const fb::LibraryCallT& c) {
+  return c.primitive == fb::Primitive::PackWeights && c.packed_for == fb::Primitive::MatMul &&
+         TypeOf(c.plain_dtype) == kF32 && TypeOf(c.kernel_dtype) == kF32 && IsPackedMatrix(PackedDesc(c, c.packed_for));
+}
+
+constexpr char kPackMatrix[] = "pack_matrix";
+
+class MatrixPacking final : public OneDnnPrimitive {
+ public:
+  explicit MatrixPacking(const fb::LibraryCallT& c) : implementation_(kPackMatrix), transposed_(c.transpose_b) {
+    const memory::dims dims = MatMul(c).plain.get_dims();
+    rows_ = dims[0];
+    columns_ = dims[1];
+  }
+
+  const std::string& implementation() const override { return implementation_; }
+  uint64_t scratch_bytes() const override { return 0; }
+  int64_t parts() const override { return (columns_ + kPackedColumns - 1) / kPackedColumns; }
+  absl::Status RunParts(int, absl::Span<void* const> in, void* out, void*, int64_t begin, int64_t end) const override {
+    PackMatrix(static_cast<const float*>(in[0]), rows_, columns_, transposed_, begin, end, static_cast<float*>(out));
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string implementation_;
+  const bool transposed_;
+  int64_t rows_, columns_;
+};
+
 absl::Status FromException(const dnnl::error& error) {
   return absl::UnimplementedError(absl::StrCat("oneDNN has no such primitive: ", error.what()));
 }
@@ -394,6 +436,7 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
   OneOmpThread one;
   try {
+    if (PacksMatrix(call)) return std::make_unique<MatrixPacking>(call);
     return std::make_unique<Primitive>(MakePlan(call), num_threads);
   } catch (const dnnl::error& error) {
     return FromException(error);
@@ -417,6 +460,7 @@ absl::StatusOr<std::string> ImplementationName(const fb::LibraryCallT& call) {
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
   OneOmpThread one;
   try {
+    if (PacksMatrix(call)) return kPackMatrix;
     return MakePlan(call).implementation;
   } catch (const dnnl::error& error) {
     return FromException(error);
