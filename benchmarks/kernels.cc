@@ -1,8 +1,8 @@
 // benchmarks/kernels FILE: times the generated kernels of a module, such as `tandem-opt --compile-to=fusion` prints.
 //
-// Every kernel over rows runs on this machine's target with random operands, in the thread's own CPU time, so that what
-// else runs matters less. Reported are microseconds per row, the bytes of its operands and results per second (each
-// counted once, as if nothing stayed in a cache) and what the kernel computes per second.
+// Every kernel over rows or blocks runs on this machine's target with random operands, in the thread's own CPU time, so
+// that what else runs matters less. Reported are microseconds per row, the bytes of its operands and results per second
+// (each counted once, as if nothing stayed in a cache) and what the kernel computes per second.
 #include <ctime>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ struct Buffers {
 
 absl::Status Time(mlir::func::FuncOp kernel, const CpuTarget& target) {
   TD_ASSIGN_OR_RETURN(CompiledKernel compiled, CompileKernel(kernel, target));
-  if (compiled.domain != KernelDomain::kRows) return absl::OkStatus();
+  if (compiled.domain != KernelDomain::kRows && compiled.domain != KernelDomain::kBlocks) return absl::OkStatus();
   if (absl::GetFlag(FLAGS_ir)) {
     TD_ASSIGN_OR_RETURN(const std::string ir, LlvmIrText(compiled.bitcode));
     std::cout << ir;
@@ -95,6 +95,9 @@ absl::Status Time(mlir::func::FuncOp kernel, const CpuTarget& target) {
   auto entry = address.toPtr<Entry>();
 
   const int64_t rows = absl::GetFlag(FLAGS_rows);
+  // A kernel over blocks makes its whole result from all rows.
+  const bool blocks = compiled.domain == KernelDomain::kBlocks;
+  const int64_t end = blocks ? mlir::cast<mlir::RankedTensorType>(kernel.getResultTypes()[0]).getDimSize(0) : rows;
   std::mt19937 random(1);
   Buffers buffers;
   for (mlir::Type t : kernel.getArgumentTypes()) buffers.Add(t, rows, random);
@@ -109,7 +112,7 @@ absl::Status Time(mlir::func::FuncOp kernel, const CpuTarget& target) {
   for (double begin = CpuSeconds(); CpuSeconds() - begin < 0.3;) {
     double start = CpuSeconds();
     int calls = 0;
-    for (; CpuSeconds() - start < 0.01; ++calls) entry(buffers.args.data(), 0, rows, 0);
+    for (; CpuSeconds() - start < 0.01; ++calls) entry(buffers.args.data(), 0, end, blocks ? rows : 0);
     samples.push_back((CpuSeconds() - start) / calls);
   }
   std::sort(samples.begin(), samples.end());

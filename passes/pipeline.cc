@@ -13,6 +13,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/assign_buffers.h"
+#include "passes/block_weight_grads.h"
 #include "passes/bucket_all_reduce.h"
 #include "passes/check_memory.h"
 #include "passes/decompose.h"
@@ -27,6 +28,7 @@
 #include "passes/lift_variables.h"
 #include "passes/number_collectives.h"
 #include "passes/outline_kernels.h"
+#include "passes/outline_weight_grads.h"
 #include "passes/outline_winograd.h"
 #include "passes/paint_precision.h"
 #include "passes/pass_util.h"
@@ -66,8 +68,8 @@ std::vector<Phase> MakePhases() {
   // Collectives are numbered before replicas are made, so that their order is equal on all ranks.
   phases.push_back({"distribute", "shard map, all-reduce, buckets, numbers, replicas", [] {
                       return List(createDecomposePass(), createExpandSmallMatMulPass(), mlir::createCanonicalizerPass(),
-                                  mlir::createCSEPass(), createFormShardMapPass(), createRematerializePass(),
-                                  createInsertAllReducePass(), createBucketAllReducePass(),
+                                  mlir::createCSEPass(), createBlockWeightGradsPass(), createFormShardMapPass(),
+                                  createRematerializePass(), createInsertAllReducePass(), createBucketAllReducePass(),
                                   createInsertFiniteCheckPass(), createNumberCollectivesPass(), createReplicatePass(),
                                   createVerifyPhasePass("distribute"));
                     }});
@@ -79,8 +81,9 @@ std::vector<Phase> MakePhases() {
                                   createVerifyPhasePass("layout"));
                     }});
   phases.push_back({"fusion", "clusters, outlined kernels, grouped updates", [] {
-                      return List(createOutlineWinogradPass(), createFormFusionsPass(), createOutlineKernelsPass(),
-                                  createGroupUpdatesPass(), createVerifyPhasePass("fusion"));
+                      return List(createOutlineWinogradPass(), createOutlineWeightGradsPass(), createFormFusionsPass(),
+                                  createOutlineKernelsPass(), createGroupUpdatesPass(),
+                                  createVerifyPhasePass("fusion"));
                     }});
   phases.push_back(
       {"schedule", "order of execution", [] { return List(createSchedulePass(), createVerifyPhasePass("schedule")); }});

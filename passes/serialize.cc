@@ -183,6 +183,7 @@ class Serializer {
       kernel->skeleton = skeleton;
       kernel->domain = skeleton == "flat" || skeleton == "split" ? fb::Domain::Elements
                        : skeleton == "once"                      ? fb::Domain::Once
+                       : skeleton == "block"                     ? fb::Domain::Blocks
                                                                  : fb::Domain::Rows;
       for (mlir::Operation& op : function.getBody().front().without_terminator()) {
         kernel->ops.push_back(op.getName().getStringRef().str());

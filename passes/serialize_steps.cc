@@ -57,6 +57,7 @@ absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op
     auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
     if (kind && kind.getValue() == "split") type = op->getOperand(0).getType();
     body.count = td::IsBatched(type) ? 0 : Elements(type);
+    if (kind && kind.getValue() == "block") body.count = mlir::cast<mlir::RankedTensorType>(type).getDimSize(0);
     step->body.Set(std::move(body));
   } else if (mlir::isa<td::GroupedLaunchOp>(op)) {
     WriteGroupedLaunch(op, *step);

@@ -82,7 +82,7 @@ class Chooser {
     std::vector<std::string> seen;
     for (int64_t lanes : kLaneCounts) {
       if (lanes > 8 && batch_ * replicas_ < kBigBatch) continue;
-      if (lanes < 8 && work_.lane_bytes < kBigSums) continue;
+      if (lanes < 8 && !BigSums()) continue;
       // No lane without a row, unless there are more replicas than rows.
       while (lanes > 1 && lanes * odd > batch_ * replicas_) lanes /= 2;
       const ShardSizes sizes = WithLanes(lanes * odd);
@@ -98,17 +98,23 @@ class Chooser {
     for (size_t i = options.size(); i-- > 0;) {
       if (options[i].seconds > kTolerance * least || options[i].lanes * work_.lane_bytes > kMaxSlotBytes) continue;
       chosen = i;
-      if (work_.lane_bytes >= kBigSums) break;
+      if (BigSums()) break;
     }
     options[chosen].reason = absl::StrFormat(
-        "%d lanes of %d rows in shards of %d; one lane's sums take %.4g MiB; expected for the maps on %d threads: ",
+        "%d lanes of %d rows in shards of %d; one lane's sums take %.4g MiB%s; expected for the maps on %d threads: ",
         options[chosen].lanes, options[chosen].rows_per_lane, options[chosen].shard_rows, work_.lane_bytes / (1 << 20),
+        work_.block_bytes > 0 ? absl::StrFormat(", those computed in blocks %.4g MiB", work_.block_bytes / (1 << 20))
+                              : "",
         kNominalThreads);
     for (size_t i = 0; i < seen.size(); ++i) absl::StrAppend(&options[chosen].reason, i ? ", " : "", seen[i]);
     return options[chosen];
   }
 
  private:
+  // Sums that are computed in blocks have no slots, but their weights are as large and read by every lane, and lanes
+  // of few rows make short chains of products.
+  bool BigSums() const { return work_.lane_bytes + work_.block_bytes >= kBigSums; }
+
   // All slots are read once, the sum is written; all threads take part.
   double ReduceSeconds(int64_t lanes) const {
     const double bytes = (lanes + 1) * work_.lane_bytes / kNominalThreads;

@@ -106,11 +106,28 @@ class StepVerifier : public ExecutableVerifier {
     if (!map) TD_RETURN_IF_ERROR(NoLane(field, step));
     fb::Domain domain = x_.kernels[launch.kernel]->domain;
     if (domain == fb::Domain::Rows && !map) return Bad(field, "a kernel over rows needs a map section");
+    if (domain == fb::Domain::Blocks) return CheckBlocks(field, step, launch, map);
     if (domain != fb::Domain::Elements) return absl::OkStatus();
     for (uint32_t b : step.outputs) {
       if (Buffer(b).row_bytes > 0 || launch.count > static_cast<uint64_t>(Elements(b))) {
         return Bad(field, "output ", b, " has fewer than ", launch.count, " elements");
       }
+    }
+    return absl::OkStatus();
+  }
+
+  // Rows of one output, from batched inputs.
+  absl::Status CheckBlocks(const std::string& field, const fb::StepT& step, const fb::KernelLaunchT& launch,
+                           bool map) const {
+    if (map) return Bad(field, "a kernel over blocks needs a global section");
+    if (step.outputs.size() != 1) return Bad(field, "a kernel over blocks has one output");
+    const fb::BufferT& out = Buffer(step.outputs[0]);
+    if (out.row_bytes > 0 || out.shape.empty() || launch.count == 0 ||
+        launch.count != static_cast<uint64_t>(out.shape[0])) {
+      return Bad(field, "the output does not have ", launch.count, " rows");
+    }
+    for (uint32_t b : step.inputs) {
+      if (Buffer(b).row_bytes == 0) return Bad(field, "input ", b, " is not batched");
     }
     return absl::OkStatus();
   }

@@ -117,8 +117,11 @@ class StepLister {
       if (kernel.domain == fb::Domain::Rows) {
         work.flops_per_row = flops;
       } else {
-        // A flat kernel counts the operations of an element, others those of the whole launch.
-        work.flops = flops * (kernel.skeleton == "flat" ? static_cast<double>(launch->count) : 1);
+        // A flat kernel counts the operations of an element, one over blocks those of a row of the batch, others all.
+        work.flops =
+            flops * (kernel.skeleton == "flat"             ? static_cast<double>(launch->count)
+                     : kernel.domain == fb::Domain::Blocks ? static_cast<double>(executable_.rows_per_replica())
+                                                           : 1);
       }
     } else if (const auto* group = step.body.AsGroupedLaunch()) {
       for (uint64_t count : group->counts) {

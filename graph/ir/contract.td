@@ -149,3 +149,23 @@ def Td_DirectConv2DFilterGradOp : Td_DirectOp<"direct_conv2d_filter_grad"> {
     $dy `,` $x `size` $size `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($dy) `,` type($x) `->` type($dkernel)
   }];
 }
+
+def Td_WeightGradOp
+    : Td_PureOp<"weight_grad", [
+        DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
+        DeclareOpInterfaceMethods<Td_CostOp>]> {
+  let summary = "the transposed product of two batched matrices, behind the maps that make them";
+  let description = [{
+    Computes what td.matmul with `transpose_a` does, in blocks of the result that any thread may take: a lane needs no
+    slot of the result's size. `lanes` lanes of `lane_rows` rows each, which the kernel sums up one by one and combines
+    in the order of the reduction tree, are known once the op is a kernel; 0 before. Passes make it; it has no gradient
+    of its own.
+    ```mlir
+    %dw = td.weight_grad %x, %dy {lanes = 4 : i64, lane_rows = 32 : i64} : tensor<?x1024xf32>, tensor<?x512xf32> -> tensor<1024x512xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$x, Td_FloatTensor:$dy, DefaultValuedAttr<I64Attr, "0">:$lanes,
+                       DefaultValuedAttr<I64Attr, "0">:$lane_rows);
+  let results = (outs Td_FloatTensor:$output);
+  let assemblyFormat = "$x `,` $dy attr-dict `:` type($x) `,` type($dy) `->` type($output)";
+}

@@ -43,6 +43,11 @@ class Meter {
       }
       work_.lane_bytes = std::max(work_.lane_bytes, lane_bytes);
     }
+    for (mlir::Operation& op : step_.getBody().front().without_terminator()) {
+      // A scatter touches few rows of its result; a product all of it.
+      if (!BatchAxis::ReadsAllRows(&op) || !mlir::isa<td::CostOp>(op)) continue;
+      for (mlir::Value v : op.getResults()) work_.block_bytes += Bytes(v);
+    }
     work_.row_bytes = written_;
     return std::move(work_);
   }

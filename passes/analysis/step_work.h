@@ -29,6 +29,7 @@ struct StepWork {
   double row_bytes = 0;     // written by one row in all ops: what lies between two shards' uses of the weights
   double static_bytes = 0;  // of all operands without batch
   double lane_bytes = 0;    // one lane's sums: the most that any one map has
+  double block_bytes = 0;   // of sums over the rows that are computed block by block behind the maps
 };
 
 }  // namespace tandem

@@ -54,6 +54,7 @@ Job MakeJob(mlir::func::FuncOp kernel, const CpuTarget& target, absl::string_vie
   job.kernel.name = kernel.getName().str();
   auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
   if (kind && (kind.getValue() == "flat" || kind.getValue() == "split")) job.kernel.domain = KernelDomain::kElements;
+  if (kind && kind.getValue() == "block") job.kernel.domain = KernelDomain::kBlocks;
   if (kind && kind.getValue() == "once") job.kernel.domain = KernelDomain::kOnce;
   std::string text = KernelText(kernel);
   absl::StrAppend(&text, "\n", target.triple, "\n", target.cpu, "\n", target.features, "\n", target.vector_bits, "\n",

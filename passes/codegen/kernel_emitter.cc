@@ -10,6 +10,7 @@
 #include "passes/codegen/float_rules.h"
 #include "passes/codegen/kernel_builder.h"
 #include "passes/codegen/reduction.h"
+#include "passes/codegen/weight_grad_kernel.h"
 #include "passes/codegen/winograd_kernel.h"
 
 namespace tandem {
@@ -175,6 +176,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp 
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(kernel.getLoc(), kernel.getName());
   if (IsWinogradKernel(kernel)) {
     EmitWinogradKernel(kernel, symbol, *module, vector_bits);
+  } else if (IsWeightGradKernel(kernel)) {
+    EmitWeightGradKernel(kernel, symbol, *module, vector_bits);
   } else {
     TD_RETURN_IF_ERROR(KernelBuilder(kernel, *module, symbol).Emit());
   }

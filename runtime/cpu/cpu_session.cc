@@ -10,7 +10,7 @@
 #include "base/release_memory.h"
 #include "base/status_macros.h"
 #include "runtime/cpu/find_non_finite.h"
-#include "runtime/cpu/global_steps.h"
+#include "runtime/cpu/global_section.h"
 #include "runtime/cpu/map_steps.h"
 #include "runtime/cpu/object_loader.h"
 #include "runtime/cpu/step_plan.h"
@@ -55,32 +55,13 @@ class CpuSession final : public Session {
         return absl::InvalidArgumentError(absl::StrCat(executable_->name(), " has no output ", f));
       }
     }
-    const bool timed = time_steps_ && state_.threads[0].records == nullptr;
     for (const PlannedSection& section : plan_.sections) {
       if (section.kind == fb::SectionKind::Map) {
         TD_RETURN_IF_ERROR(RunMap(section));
         continue;
       }
-      for (size_t i = 0; i < section.steps.size(); ++i) {
-        const PlannedStep& step = section.steps[i];
-        if (step.together > 1 && !timed) {  // a clock around each step needs them one by one
-          TD_RETURN_IF_ERROR(RunTogether(state_, absl::MakeConstSpan(section.steps).subspan(i, step.together), *pool_));
-          i += step.together - 1;
-          continue;
-        }
-        const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-        absl::StatusOr<bool> finite = RunGlobalStep(state_, step, *pool_);
-        if (timed) {
-          TimeCount& count = state_.threads[0].times[step.id];
-          count.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
-          ++count.calls;
-        }
-        if (!finite.ok()) return Annotate(finite.status(), absl::StrCat(step.step->name, ": "));
-        if (!*finite) {
-          result.finite = false;
-          return result;
-        }
-      }
+      TD_ASSIGN_OR_RETURN(result.finite, RunGlobalSection(state_, section, *pool_));
+      if (!result.finite) return result;
     }
     for (int f : fetches) result.outputs[f] = Fetch(f);
     return result;

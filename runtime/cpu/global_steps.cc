@@ -1,5 +1,6 @@
 #include "runtime/cpu/global_steps.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -24,20 +25,23 @@ float* Floats(uint8_t* p) { return reinterpret_cast<float*>(p); }
 // The tasks of one step.
 class GlobalStep {
  public:
-  GlobalStep(const StepState& state, const PlannedStep& p)
-      : state_(state), p_(p), begin_(state.threads[0].records != nullptr ? TraceNow() : 0) {
+  GlobalStep(const StepState& state, const PlannedStep& p, bool others = false)
+      : state_(state),
+        p_(p),
+        work_(others && p.others ? *p.others : p.work),
+        begin_(state.threads[0].records != nullptr ? TraceNow() : 0) {
     for (const DeviceState& d : state.devices) any_rows_ |= d.rows > 0;
   }
 
   absl::StatusOr<bool> Run(ThreadPool& pool) {
     // An all-reduce handles all devices in one task.
     const int64_t devices = p_.kind == fb::StepBody::AllReduce ? 1 : static_cast<int64_t>(state_.devices.size());
-    const int64_t tasks = (static_cast<int64_t>(p_.tasks.size()) - 1) * devices;
+    const int64_t tasks = (static_cast<int64_t>(work_.tasks.size()) - 1) * devices;
     if (p_.kind == fb::StepBody::AllReduce && state_.devices.size() == 1) return true;
     auto task = [&](int64_t i, int thread) {
       RunTask(static_cast<int>(i % devices), static_cast<int>(i / devices), thread);
     };
-    if (p_.run_inline) {
+    if (work_.run_inline) {
       // One loop of one task: it takes a thread index and sets the thread up, but wakes nobody.
       pool.ParallelFor(1, [&](int64_t, int thread) {
         for (int64_t i = 0; i < tasks; ++i) task(i, thread);
@@ -52,7 +56,8 @@ class GlobalStep {
   void RunTask(int device, int task, int thread) {
     std::vector<StepRecord>* records = state_.threads[thread].records;
     const int64_t begin = records != nullptr ? TraceNow() : 0;
-    for (int piece = p_.tasks[task]; piece < p_.tasks[task + 1]; ++piece) RunPiece(device, p_.pieces[piece], thread);
+    for (int piece = work_.tasks[task]; piece < work_.tasks[task + 1]; ++piece)
+      RunPiece(device, work_.pieces[piece], thread);
     if (records != nullptr) Record(*records, device, begin);
   }
 
@@ -67,7 +72,8 @@ class GlobalStep {
         absl::InlinedVector<void*, 32> args;
         for (const Operand& o : p_.inputs) args.push_back(context.Address(o));
         for (const Operand& o : p_.outputs) args.push_back(context.Address(o));
-        p_.function(args.data(), piece.begin, piece.end, 0);
+        const int64_t rows = p_.domain == fb::Domain::Blocks ? state_.devices[device].rows : 0;
+        p_.function(args.data(), piece.begin, piece.end, rows);
         break;
       }
       case fb::StepBody::GroupedLaunch: {
@@ -80,8 +86,8 @@ class GlobalStep {
       case fb::StepBody::LibraryCall: {
         absl::InlinedVector<void*, 4> args;
         for (const Operand& o : p_.inputs) args.push_back(context.Address(o));
-        absl::Status status =
-            p_.library->Run(thread, args, context.Address(p_.outputs[0]), state_.threads[thread].library.data());
+        absl::Status status = p_.library->RunParts(thread, args, context.Address(p_.outputs[0]),
+                                                   state_.threads[thread].library.data(), piece.begin, piece.end);
         std::lock_guard<std::mutex> lock(mutex_);
         status_.Update(status);
         break;
@@ -212,6 +218,7 @@ class GlobalStep {
 
   const StepState& state_;
   const PlannedStep& p_;
+  const PlannedWork& work_;
   const int64_t begin_;  // 0 when nothing is traced
   bool any_rows_ = false;
   std::atomic<bool> finite_{true};
@@ -238,14 +245,21 @@ absl::Status RunTogether(const StepState& state, absl::Span<const PlannedStep> s
   std::deque<GlobalStep> runs;
   for (const PlannedStep& step : steps) runs.emplace_back(state, step);
   const int64_t devices = static_cast<int64_t>(state.devices.size());
-  pool.ParallelFor(static_cast<int64_t>(steps.size()) * devices,
-                   [&](int64_t i, int thread) { runs[i / devices].RunTask(static_cast<int>(i % devices), 0, thread); });
+  absl::InlinedVector<int64_t, 16> first = {0};  // of all tasks, that of each step
+  for (const PlannedStep& step : steps) {
+    first.push_back(first.back() + devices * (static_cast<int64_t>(step.work.tasks.size()) - 1));
+  }
+  pool.ParallelFor(first.back(), [&](int64_t i, int thread) {
+    const int64_t step = std::upper_bound(first.begin(), first.end(), i) - first.begin() - 1;
+    const int64_t task = i - first[step];
+    runs[step].RunTask(static_cast<int>(task % devices), static_cast<int>(task / devices), thread);
+  });
   for (const GlobalStep& run : runs) TD_RETURN_IF_ERROR(run.status());
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> RunGlobalStep(const StepState& state, const PlannedStep& step, ThreadPool& pool) {
-  return GlobalStep(state, step).Run(pool);
+absl::StatusOr<bool> RunGlobalStep(const StepState& state, const PlannedStep& step, ThreadPool& pool, bool others) {
+  return GlobalStep(state, step, others).Run(pool);
 }
 
 bool AllFinite(DType dtype, const void* data, int64_t n) {

@@ -10,8 +10,10 @@
 
 namespace tandem {
 
-// Runs one step on all devices and returns when it is done. False: a CheckFinite step found a NaN or infinity.
-absl::StatusOr<bool> RunGlobalStep(const StepState& state, const PlannedStep& step, ThreadPool& pool);
+// Runs one step on all devices and returns when it is done; with `others` only what block updates leave to it
+// (block_updates.h). False: a CheckFinite step found a NaN or infinity.
+absl::StatusOr<bool> RunGlobalStep(const StepState& state, const PlannedStep& step, ThreadPool& pool,
+                                   bool others = false);
 
 // Runs steps of which the first has `together` = their number, all at the same time.
 absl::Status RunTogether(const StepState& state, absl::Span<const PlannedStep> steps, ThreadPool& pool);

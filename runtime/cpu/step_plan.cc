@@ -7,6 +7,7 @@
 #include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "runtime/cpu/block_updates.h"
 #include "runtime/cpu/onednn_layout.h"
 
 namespace tandem {
@@ -15,6 +16,8 @@ namespace {
 // Elements of one task of a global step: some microseconds of work.
 constexpr int64_t kTaskElements = 8192;
 constexpr int64_t kScatterPieces = 64;
+// Elements of one block of a kernel's output: some hundred microseconds of multiply-adds.
+constexpr int64_t kBlockElements = 65536;
 // Below this many elements read, waking a thread costs more than it saves.
 constexpr int64_t kInlineElements = 32768;
 // The same for all that a map section touches, whose kernels do more with an element.
@@ -32,6 +35,7 @@ class Planner {
         num_threads_(num_threads) {}
 
   absl::StatusOr<StepPlan> Run() {
+    for (const auto& output : index_.outputs) plan_.outputs.push_back(MakeOperand(output->buffer));
     for (const auto& section : program_.sections) {
       PlannedSection planned;
       planned.kind = section->kind;
@@ -42,7 +46,10 @@ class Planner {
         p->id = plan_.num_ids++;
         planned.steps.push_back(*std::move(p));
       }
-      if (section->kind == fb::SectionKind::Global) GroupPackings(planned.steps);
+      if (section->kind == fb::SectionKind::Global) {
+        GroupPackings(planned.steps);
+        AddBlockUpdates(planned, plan_.sections.size());
+      }
       if (section->kind == fb::SectionKind::Map) {
         AddMerges(planned, *section);
         planned.run_inline = MapElements(planned) < kInlineMapElements;
@@ -50,7 +57,6 @@ class Planner {
       planned.merges_id = plan_.num_ids++;
       plan_.sections.push_back(std::move(planned));
     }
-    for (const auto& output : index_.outputs) plan_.outputs.push_back(MakeOperand(output->buffer));
     return std::move(plan_);
   }
 
@@ -85,9 +91,10 @@ class Planner {
         const fb::KernelLaunchT& launch = *step.body.AsKernelLaunch();
         p.function = kernels_.function(static_cast<int>(launch.kernel));
         p.domain = index_.kernels[launch.kernel]->domain;
-        p.count = p.domain == fb::Domain::Elements ? static_cast<int64_t>(launch.count) : 1;
-        AddPieces(p, 0, p.count, kTaskElements);
-        fan_in = 2;
+        p.count =
+            p.domain == fb::Domain::Elements || p.domain == fb::Domain::Blocks ? static_cast<int64_t>(launch.count) : 1;
+        AddPieces(p, 0, p.count, p.domain == fb::Domain::Blocks ? BlockRows(p) : kTaskElements);
+        fan_in = p.domain == fb::Domain::Blocks ? kInlineElements : 2;  // blocks are always worth a thread
         break;
       }
       case fb::StepBody::GroupedLaunch: {
@@ -103,7 +110,7 @@ class Planner {
       }
       case fb::StepBody::LibraryCall:
         TD_RETURN_IF_ERROR(PlanLibrary(step, *step.body.AsLibraryCall(), p));
-        AddPieces(p, 0, 1, 1);
+        AddPieces(p, 0, p.library->parts(), 1);
         if (section == fb::SectionKind::Global) fan_in = kInlineElements;  // always worth a thread per device
         break;
       case fb::StepBody::LaneReduce:
@@ -128,7 +135,7 @@ class Planner {
       default:
         AddPieces(p, 0, p.outputs.empty() ? 1 : p.outputs[0].elements, std::max<int64_t>(1, p.outputs[0].elements));
     }
-    GroupPieces(p, fan_in);
+    GroupPieces(p.work, p.library != nullptr || p.domain == fb::Domain::Blocks, fan_in);
     return p;
   }
 
@@ -170,24 +177,40 @@ class Planner {
     }
   }
 
-  static void AddPieces(PlannedStep& p, int item, int64_t n, int64_t size) {
-    for (int64_t begin = 0; begin < n; begin += size) p.pieces.push_back({item, begin, std::min(n, begin + size)});
+  // Rows of the output that fill a core's cache beside the operands' columns that they are made of; whole register
+  // tiles.
+  static int64_t BlockRows(const PlannedStep& p) {
+    const int64_t columns = std::max<int64_t>(1, p.outputs[0].elements / p.count);
+    return std::max<int64_t>(8, kBlockElements / columns / 8 * 8);
   }
 
-  // Small pieces share a task.
-  static void GroupPieces(PlannedStep& p, int64_t fan_in) {
+  static void AddPieces(PlannedStep& p, int item, int64_t n, int64_t size) {
+    for (int64_t begin = 0; begin < n; begin += size) p.work.pieces.push_back({item, begin, std::min(n, begin + size)});
+  }
+
+  // Small pieces share a task, unless they are counted in something larger than elements.
+  static void GroupPieces(PlannedWork& work, bool apart, int64_t fan_in) {
     int64_t in_task = 0, total = 0;
-    for (size_t i = 0; i < p.pieces.size(); ++i) {
-      int64_t n = p.pieces[i].end - p.pieces[i].begin;
-      if (i == 0 || in_task + n > kTaskElements) {
-        p.tasks.push_back(static_cast<int>(i));
+    work.tasks.clear();
+    for (size_t i = 0; i < work.pieces.size(); ++i) {
+      int64_t n = work.pieces[i].end - work.pieces[i].begin;
+      if (i == 0 || in_task + n > kTaskElements || apart) {
+        work.tasks.push_back(static_cast<int>(i));
         in_task = 0;
       }
       in_task += n;
       total += n;
     }
-    p.tasks.push_back(static_cast<int>(p.pieces.size()));
-    p.run_inline = total * fan_in < kInlineElements;
+    work.tasks.push_back(static_cast<int>(work.pieces.size()));
+    work.run_inline = total * fan_in < kInlineElements;
+  }
+
+  void AddBlockUpdates(PlannedSection& planned, size_t section) {
+    if (executable_.num_replicas() > 1) return;
+    PlanBlockUpdates(program_, plan_.outputs, section, planned, &plan_.scratch_bytes);
+    for (PlannedStep& p : planned.steps) {
+      if (p.others) GroupPieces(*p.others, false, std::max(p.num_args, 1));
+    }
   }
 
   static bool Packs(const PlannedStep& p) {

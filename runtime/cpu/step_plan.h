@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,6 +33,13 @@ struct Piece {
   int64_t begin, end;
 };
 
+// Work of a step that is cut up for threads: task t is pieces [tasks[t], tasks[t + 1]).
+struct PlannedWork {
+  std::vector<Piece> pieces;
+  std::vector<int> tasks;
+  bool run_inline = false;  // too little to wake a thread for
+};
+
 struct PlannedStep {
   const fb::StepT* step;
   fb::StepBody kind;
@@ -50,10 +58,9 @@ struct PlannedStep {
   fb::ReduceKind reduce = fb::ReduceKind::Sum;
   // ScatterAdd: elements of a row of the table.
   int64_t width = 0;
-  // Global sections: task t is pieces [tasks[t], tasks[t + 1]).
-  std::vector<Piece> pieces;
-  std::vector<int> tasks;
-  bool run_inline = false;  // too little work to wake a thread for
+  // Global sections.
+  PlannedWork work;
+  std::optional<PlannedWork> others;  // without what block updates do (block_updates.h)
   // Of the first of several packings of weights in a row that do not touch each other's memory: their number.
   int together = 1;
 
@@ -66,10 +73,18 @@ struct LaneMerge {
   std::vector<Operand> parts;
 };
 
+// A weight gradient that can be applied block by block (block_updates.h).
+struct BlockUpdate {
+  size_t gradient = 0, check = 0, update = 0;  // steps of the section
+  int checked = 0, member = 0, argument = 0;   // the gradient as input of the check and as argument of the update
+  int64_t rows = 0, columns = 0, block_rows = 0;
+};
+
 struct PlannedSection {
   fb::SectionKind kind;
   std::vector<PlannedStep> steps;
   std::vector<LaneMerge> merges;
+  std::vector<BlockUpdate> block_updates;
   int merges_id = 0;        // as PlannedStep::id
   bool run_inline = false;  // Map: too little work in all lanes together to wake a thread for
 };

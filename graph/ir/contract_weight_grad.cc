@@ -1,0 +1,30 @@
+// td.weight_grad: types and reference semantics, which are td.matmul's.
+#include "graph/ir/contract.h"
+#include "graph/ir/reference_util.h"
+
+namespace tandem::td {
+
+llvm::LogicalResult WeightGradOp::inferReturnTypes(mlir::MLIRContext* context, std::optional<mlir::Location> loc,
+                                                   mlir::ValueRange operands, mlir::DictionaryAttr attributes,
+                                                   mlir::OpaqueProperties, mlir::RegionRange regions,
+                                                   llvm::SmallVectorImpl<mlir::Type>& types) {
+  MatMulOp::Properties product;
+  product.transpose_a = mlir::BoolAttr::get(context, true);
+  return MatMulOp::inferReturnTypes(context, loc, operands, attributes, &product, regions, types);
+}
+
+BatchRule WeightGradOp::getBatchRule() { return BatchRule::kScatter; }
+
+// Of one row, as for the other contractions.
+int64_t WeightGradOp::getFlops() { return 2 * RowElements(getX().getType()) * TypeOf(getDy()).getShape().back(); }
+
+absl::Status WeightGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
+                                    std::vector<RefTensor>& results) {
+  mlir::OpBuilder b(getContext());
+  auto product = b.create<MatMulOp>(getLoc(), getX(), getDy(), /*transpose_a=*/true, /*transpose_b=*/false);
+  absl::Status status = product.evaluate(operands, context, results);
+  product.erase();
+  return status;
+}
+
+}  // namespace tandem::td

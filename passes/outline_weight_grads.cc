@@ -1,0 +1,66 @@
+// td-outline-weight-grads: makes each td.weight_grad a kernel that threads share by rows of the result.
+//
+// Before: td.weight_grad ops at the top of @step, behind maps whose lanes are known. After: each is alone in a private
+// func.func of kind "block" and says there how many lanes of how many rows it sums up; td.launch runs it.
+//
+//   %dw = td.weight_grad %x, %dy ...   =>   %dw = td.launch @weight_grad(%x, %dy)
+#include "passes/outline_weight_grads.h"
+
+#include "graph/ir/contract.h"
+#include "graph/ir/dist.h"
+#include "graph/ir/structure.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "passes/pass_util.h"
+
+namespace tandem {
+namespace {
+
+class OutlineWeightGradsPass : public ModulePass<OutlineWeightGradsPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OutlineWeightGradsPass)
+  static constexpr llvm::StringLiteral kName = "td-outline-weight-grads";
+  static constexpr llvm::StringLiteral kDescription = "make kernels of weight gradients that are computed in blocks";
+
+  void runOnOperation() final {
+    mlir::func::FuncOp step = StepFunction(getOperation());
+    if (!step) return;
+    mlir::SymbolTable symbols(getOperation());
+    int64_t lanes = 1, lane_rows = ModuleInt(getOperation(), "td.batch", 1);
+    for (auto map : step.getOps<td::MapShardsOp>()) {
+      lanes = map.getLanes() / ModuleInt(getOperation(), "td.replicas", 1);
+      lane_rows = map.getRowsPerLane();
+    }
+    for (auto op : llvm::make_early_inc_range(step.getOps<td::WeightGradOp>())) {
+      op.setLanes(lanes);
+      op.setLaneRows(lane_rows);
+      Outline(op, symbols);
+    }
+  }
+
+ private:
+  static void Outline(td::WeightGradOp op, mlir::SymbolTable& symbols) {
+    mlir::OpBuilder b(op->getContext());
+    auto type = b.getFunctionType(op->getOperandTypes(), op->getResultTypes());
+    auto function = mlir::func::FuncOp::create(op.getLoc(), "weight_grad", type);
+    function.setPrivate();
+    function->setAttr("td.kernel", b.getStringAttr("block"));
+    mlir::Block* body = function.addEntryBlock();
+    b.setInsertionPointToStart(body);
+    mlir::IRMapping map;
+    map.map(op->getOperands(), body->getArguments());
+    mlir::Operation* inside = b.clone(*op, map);
+    b.create<mlir::func::ReturnOp>(op.getLoc(), inside->getResults());
+    symbols.insert(function);
+    b.setInsertionPoint(op);
+    auto launch = b.create<td::LaunchOp>(op.getLoc(), op->getResultTypes(), function.getSymName(), op->getOperands());
+    op->replaceAllUsesWith(launch);
+    op->erase();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createOutlineWeightGradsPass() { return std::make_unique<OutlineWeightGradsPass>(); }
+
+}  // namespace tandem

@@ -1,0 +1,68 @@
+// RUN: tandem-opt %s -td-block-weight-grads -split-input-file | FileCheck %s
+
+// Sums over the batch of large results whose operands are small leave the maps.
+// CHECK-LABEL: module
+// CHECK: %[[DW:.*]] = td.weight_grad %arg0, %arg1 : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
+// CHECK: td.weight_grad %arg2, %arg3 : tensor<?x2x512xf32>, tensor<?x2x256xf32> -> tensor<512x256xf32>
+// CHECK-NOT: td.matmul
+module attributes {td.batch = 16 : i64, td.replicas = 2 : i64, td.devices = ["cpu:0", "cpu:1"]} {
+  func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>, %xs: tensor<?x2x512xf32>, %dys: tensor<?x2x256xf32>)
+      -> (tensor<512x256xf32>, tensor<512x256xf32>) {
+    %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
+    %1 = td.matmul %xs, %dys {transpose_a = true} : tensor<?x2x512xf32>, tensor<?x2x256xf32> -> tensor<512x256xf32>
+    return %0, %1 : tensor<512x256xf32>, tensor<512x256xf32>
+  }
+}
+
+// -----
+
+// The number of devices must not matter: the same global batch, the same choice.
+// CHECK-LABEL: module
+// CHECK: td.weight_grad
+module attributes {td.batch = 64 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"]} {
+  func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>) -> tensor<512x256xf32> {
+    %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
+    return %0 : tensor<512x256xf32>
+  }
+}
+
+// -----
+
+// A larger batch: keeping the operands would cost more than slots do. GPUs have one lane. Products without batch,
+// per example, in bfloat16 or with few columns or elements are others' work.
+// CHECK-LABEL: module
+// CHECK-NOT: td.weight_grad
+module attributes {td.batch = 128 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"]} {
+  func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>) -> tensor<512x256xf32> {
+    %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
+    return %0 : tensor<512x256xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: module
+// CHECK-NOT: td.weight_grad
+module attributes {td.batch = 64 : i64, td.replicas = 1 : i64, td.devices = ["gpu:0"]} {
+  func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>) -> tensor<512x256xf32> {
+    %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
+    return %0 : tensor<512x256xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: module
+// CHECK-NOT: td.weight_grad
+module attributes {td.batch = 4 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"]} {
+  func.func @step(%x: tensor<?x512xf32>, %w: tensor<512x256xf32>, %b: tensor<?x512xbf16>, %narrow: tensor<?x10xf32>,
+                  %small: tensor<?x64xf32>)
+      -> (tensor<?x256xf32>, tensor<512x512xbf16>, tensor<512x10xf32>, tensor<64x64xf32>, tensor<256x256xf32>) {
+    %0 = td.matmul %x, %w : tensor<?x512xf32>, tensor<512x256xf32> -> tensor<?x256xf32>
+    %1 = td.matmul %b, %b {transpose_a = true} : tensor<?x512xbf16>, tensor<?x512xbf16> -> tensor<512x512xbf16>
+    %2 = td.matmul %x, %narrow {transpose_a = true} : tensor<?x512xf32>, tensor<?x10xf32> -> tensor<512x10xf32>
+    %3 = td.matmul %small, %small {transpose_a = true} : tensor<?x64xf32>, tensor<?x64xf32> -> tensor<64x64xf32>
+    %4 = td.matmul %w, %w {transpose_a = true} : tensor<512x256xf32>, tensor<512x256xf32> -> tensor<256x256xf32>
+    return %0, %1, %2, %3, %4 : tensor<?x256xf32>, tensor<512x512xbf16>, tensor<512x10xf32>, tensor<64x64xf32>, tensor<256x256xf32>
+  }
+}

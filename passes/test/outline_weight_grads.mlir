@@ -1,0 +1,21 @@
+// RUN: tandem-opt %s -td-outline-weight-grads -td-form-fusions -td-outline-kernels | FileCheck %s
+
+// A kernel of its own, which knows the lanes of a replica; the map keeps its operands.
+// CHECK: %[[MAP:.*]]:2 = td.map_shards(%arg0 : tensor<?x512xf32>) reduce ["keep", "keep"]
+// CHECK: %{{.*}} = td.launch @kernel_[[N:[0-9]+]](%[[MAP]]#0, %[[MAP]]#1) : (tensor<?x512xf32>, tensor<?x512xf32>) -> tensor<512x512xf32>
+// CHECK: func.func private @kernel_[[N]]({{.*}}) -> tensor<512x512xf32> attributes {td.kernel = "block"}
+// CHECK-NEXT: td.weight_grad %arg0, %arg1 {lane_rows = 8 : i64, lanes = 4 : i64}
+// CHECK-NEXT: return
+module attributes {td.batch = 32 : i64, td.replicas = 2 : i64} {
+  func.func @step(%x: tensor<?x512xf32>) -> tensor<512x512xf32> {
+    %y:2 = td.map_shards (%x : tensor<?x512xf32>) reduce ["keep", "keep"] scope ["replica", "replica"]
+        lanes 8 rows 8 shard 8 -> (tensor<?x512xf32>, tensor<?x512xf32>) {
+    ^bb0(%xs: tensor<?x512xf32>):
+      %0 = td.relu %xs : tensor<?x512xf32>
+      %1 = td.tanh %xs : tensor<?x512xf32>
+      td.yield %0, %1 : tensor<?x512xf32>, tensor<?x512xf32>
+    }
+    %dw = td.weight_grad %y#0, %y#1 : tensor<?x512xf32>, tensor<?x512xf32> -> tensor<512x512xf32>
+    return %dw : tensor<512x512xf32>
+  }
+}

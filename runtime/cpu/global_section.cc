@@ -1,0 +1,43 @@
+#include "runtime/cpu/global_section.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/status_macros.h"
+#include "runtime/cpu/block_updates.h"
+#include "runtime/cpu/global_steps.h"
+
+namespace tandem {
+
+absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSection& section, ThreadPool& pool) {
+  const ThreadState& caller = state.threads[0];
+  const bool timed = !caller.times.empty() && caller.records == nullptr;
+  bool by_blocks = false;  // gradients are applied block by block
+  for (size_t i = 0; i < section.steps.size(); ++i) {
+    const PlannedStep& step = section.steps[i];
+    if (step.together > 1 && !timed) {  // a clock around each step needs them one by one
+      TD_RETURN_IF_ERROR(RunTogether(state, absl::MakeConstSpan(section.steps).subspan(i, step.together), pool));
+      i += step.together - 1;
+      continue;
+    }
+    const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+    const auto is_gradient = [&](const BlockUpdate& u) { return u.gradient == i; };
+    const bool gradient = std::any_of(section.block_updates.begin(), section.block_updates.end(), is_gradient);
+    if (gradient && i == section.block_updates[0].gradient) by_blocks = GradientsAreBounded(state, section, pool);
+    absl::StatusOr<bool> finite = true;
+    if (!gradient || !by_blocks) finite = RunGlobalStep(state, step, pool, by_blocks);
+    if (timed) {
+      TimeCount& count = caller.times[step.id];
+      count.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+      count.calls += gradient && by_blocks ? 0 : 1;
+    }
+    if (!finite.ok()) return Annotate(finite.status(), absl::StrCat(step.step->name, ": "));
+    if (!*finite) return false;
+    if (by_blocks && step.kind == fb::StepBody::GroupedLaunch) RunBlockUpdates(state, section, i, pool);
+  }
+  return true;
+}
+
+}  // namespace tandem

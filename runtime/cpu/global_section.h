@@ -1,0 +1,17 @@
+// Global sections: their steps in order.
+#ifndef TANDEM_RUNTIME_CPU_GLOBAL_SECTION_H_
+#define TANDEM_RUNTIME_CPU_GLOBAL_SECTION_H_
+
+#include "absl/status/statusor.h"
+#include "runtime/cpu/step_plan.h"
+#include "runtime/cpu/step_state.h"
+#include "runtime/thread_pool.h"
+
+namespace tandem {
+
+// Runs all steps on all devices. False: a CheckFinite step found a NaN or infinity, and nothing behind it has run.
+absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSection& section, ThreadPool& pool);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_GLOBAL_SECTION_H_
