@@ -1,0 +1,302 @@
+// Library calls and collectives as a GPU computes them, against oneDNN for the same call: on the fakes, and on the
+// first real GPU where there is one. Every call runs twice and must give the same bits.
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/bfloat16.h"
+#include "base/dtype.h"
+#include "gtest/gtest.h"
+#include "runtime/cpu/onednn_primitives.h"
+#include "runtime/cuda/communicator.h"
+#include "runtime/cuda/library_calls.h"
+#include "runtime/cuda/testing/fake_cublaslt.h"
+#include "runtime/cuda/testing/fake_cudnn.h"
+#include "runtime/cuda/testing/fake_driver.h"
+#include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/library_call.h"
+#include "runtime/reduction_tree.h"
+
+namespace tandem {
+namespace {
+
+using fb::DType::BFloat16;
+using fb::DType::Float32;
+
+fb::LibraryCallT Conv(int n, int h, int w, int c, int kh, int kw, int o, int stride, int low, int high) {
+  fb::LibraryCallT call;
+  call.x_shape = {n, h, w, c};
+  call.kernel_shape = {kh, kw, c, o};
+  call.strides = {stride, stride};
+  call.pad_low = {low, low};
+  call.pad_high = {high, high};
+  call.y_shape = {n, (h + low + high - kh) / stride + 1, (w + low + high - kw) / stride + 1, o};
+  return call;
+}
+
+const fb::LibraryCallT kConvolutions[] = {
+    Conv(8, 28, 28, 1, 3, 3, 32, 1, 0, 0),  Conv(4, 13, 13, 32, 3, 3, 64, 1, 0, 0),
+    Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),    Conv(2, 8, 8, 16, 3, 3, 16, 2, 0, 1),
+    Conv(2, 14, 14, 64, 1, 1, 32, 1, 0, 0), Conv(2, 8, 8, 24, 1, 1, 16, 2, 0, 0)};
+
+// A device with its libraries, and memory on it.
+class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (GetParam()) {
+      fake = std::make_unique<FakeDriver>();
+      RegisterLibraryKernels(*fake);
+      cublaslt = std::make_unique<FakeCublasLt>();
+      cudnn = std::make_unique<FakeCudnn>();
+    }
+    absl::StatusOr<const DriverApi*> loaded = LoadDriver();
+    if (!loaded.ok()) GTEST_SKIP() << loaded.status();
+    api = *loaded;
+    CUdevice device = 0;
+    ASSERT_EQ(api->cuDeviceGet(&device, 0), 0);
+    ASSERT_EQ(api->cuDevicePrimaryCtxRetain(&context, device), 0);
+    ASSERT_EQ(api->cuCtxSetCurrent(context), 0);
+    ASSERT_EQ(api->cuStreamCreate(&stream, kCudaStreamNonBlocking), 0);
+    ASSERT_EQ(api->cuMemHostAlloc(&host, kHostBytes, 0), 0);
+    auto made = LibraryCallRunner::Create(api, {});
+    ASSERT_TRUE(made.ok()) << made.status();
+    runner = *std::move(made);
+  }
+
+  void TearDown() override {
+    if (api == nullptr) return;
+    runner.reset();
+    FreeAll();
+    api->cuMemFreeHost(host);
+    api->cuStreamDestroy_v2(stream);
+    api->cuDevicePrimaryCtxRelease_v2(0);
+    if (fake != nullptr) {
+      EXPECT_EQ(absl::StrJoin(fake->TakeViolations(), "; "), "");
+    }
+  }
+
+  CUdeviceptr Allocate(uint64_t bytes) {
+    CUdeviceptr address = 0;
+    EXPECT_EQ(api->cuMemAlloc_v2(&address, std::max<uint64_t>(bytes, 1)), 0);
+    memory.push_back(address);
+    return address;
+  }
+  void FreeAll() {
+    EXPECT_EQ(api->cuStreamSynchronize(stream), 0);
+    for (CUdeviceptr address : memory) api->cuMemFree_v2(address);
+    memory.clear();
+  }
+
+  CUdeviceptr Upload(const std::vector<char>& bytes) {
+    EXPECT_LE(bytes.size(), kHostBytes);
+    const CUdeviceptr address = Allocate(bytes.size());
+    std::memcpy(host, bytes.data(), bytes.size());
+    EXPECT_EQ(api->cuMemcpyHtoDAsync_v2(address, host, bytes.size(), stream), 0);
+    EXPECT_EQ(api->cuStreamSynchronize(stream), 0);
+    return address;
+  }
+  std::vector<char> Download(CUdeviceptr address, uint64_t bytes) {
+    EXPECT_LE(bytes, kHostBytes);
+    EXPECT_EQ(api->cuMemcpyDtoHAsync_v2(host, address, bytes, stream), 0);
+    EXPECT_EQ(api->cuStreamSynchronize(stream), 0);
+    return std::vector<char>(static_cast<char*>(host), static_cast<char*>(host) + bytes);
+  }
+
+  static std::vector<char> Random(int64_t n, fb::DType type, uint32_t seed) {
+    std::vector<char> bytes(n * SizeOf(static_cast<DType>(type)));
+    std::mt19937 rng(seed);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (int64_t i = 0; i < n; ++i) {
+      const float x = uniform(rng);
+      if (type == BFloat16) {
+        const uint16_t b = ToBFloat16Bits(x);
+        std::memcpy(&bytes[i * 2], &b, 2);
+      } else {
+        std::memcpy(&bytes[i * 4], &x, 4);
+      }
+    }
+    return bytes;
+  }
+  static float At(const std::vector<char>& bytes, fb::DType type, int64_t i) {
+    if (type == BFloat16) {
+      uint16_t b;
+      std::memcpy(&b, &bytes[i * 2], 2);
+      return FromBFloat16Bits(b);
+    }
+    float x;
+    std::memcpy(&x, &bytes[i * 4], 4);
+    return x;
+  }
+
+  static std::vector<char> OnCpu(const fb::LibraryCallT& call, std::vector<std::vector<char>> in, uint64_t bytes) {
+    auto primitive = OneDnnPrimitive::Create(call, 1);
+    EXPECT_TRUE(primitive.ok()) << primitive.status();
+    if (!primitive.ok()) return {};
+    auto aligned = [](std::vector<char>& v) {
+      return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(v.data()) + 63) / 64 * 64);
+    };
+    std::vector<std::vector<char>> buffers;
+    std::vector<void*> pointers;
+    for (const auto& data : in) {
+      buffers.emplace_back(data.size() + 64);
+      pointers.push_back(aligned(buffers.back()));
+      std::memcpy(pointers.back(), data.data(), data.size());
+    }
+    std::vector<char> out(bytes + 64), scratch((*primitive)->scratch_bytes() + 64);
+    EXPECT_TRUE((*primitive)->Run(0, pointers, aligned(out), aligned(scratch)).ok());
+    const char* result = static_cast<char*>(aligned(out));
+    return std::vector<char>(result, result + bytes);
+  }
+
+  void Compare(const fb::LibraryCallT& call) {
+    const std::string what = absl::StrCat(fb::EnumNamePrimitive(call.primitive), " ", ShapeString(call.x_shape), " ",
+                                          ShapeString(call.kernel_shape), " ", fb::EnumNameEpilogue(call.epilogue));
+    const LibraryOperands operands = *CheckLibraryCall(call);
+    std::vector<std::vector<char>> in;
+    std::vector<CUdeviceptr> inputs;
+    for (size_t i = 0; i < operands.inputs.size(); ++i) {
+      in.push_back(Random(NumElements(operands.inputs[i]), operands.input_types[i], i + 1));
+      inputs.push_back(Upload(in.back()));
+    }
+    const fb::DType type = operands.output_types[0];
+    const int64_t n = NumElements(operands.outputs[0]);
+    const uint64_t bytes = n * SizeOf(static_cast<DType>(type));
+    const std::vector<char> want = OnCpu(call, in, bytes);
+    ASSERT_EQ(want.size(), bytes);
+    auto prepared = runner->Prepare(call, "");
+    ASSERT_TRUE(prepared.ok()) << what << ": " << prepared.status();
+    const CUdeviceptr workspace = Allocate((*prepared)->workspace_bytes()), output = Allocate(bytes);
+    std::vector<char> got[2];
+    for (std::vector<char>& result : got) {
+      const absl::Status status = (*prepared)->Enqueue(inputs, {&output, 1}, workspace, stream);
+      ASSERT_TRUE(status.ok()) << what << ": " << status;
+      result = Download(output, bytes);
+    }
+    EXPECT_EQ(got[0], got[1]) << what << " by " << (*prepared)->implementation() << " does not repeat its bits";
+    const double unit = operands.input_types[0] == BFloat16 ? 1.0 / 64 : 5e-4;
+    for (int64_t i = 0; i < n; ++i) {
+      ASSERT_NEAR(At(got[0], type, i), At(want, type, i), unit * (1 + std::fabs(At(want, type, i))))
+          << what << " by " << (*prepared)->implementation() << " element " << i;
+    }
+    FreeAll();
+  }
+
+  static constexpr uint64_t kHostBytes = 16 << 20;
+  std::unique_ptr<FakeDriver> fake;
+  std::unique_ptr<FakeCublasLt> cublaslt;
+  std::unique_ptr<FakeCudnn> cudnn;
+  const DriverApi* api = nullptr;
+  CUcontext context = nullptr;
+  CUstream stream = nullptr;
+  void* host = nullptr;
+  std::vector<CUdeviceptr> memory;
+  std::unique_ptr<LibraryCallRunner> runner;
+};
+
+TEST_P(GpuLibraryCallTest, Convolutions) {
+  for (const fb::LibraryCallT& base : kConvolutions) {
+    for (fb::DType type : {Float32, BFloat16}) {
+      fb::LibraryCallT call = base;
+      call.x_dtype = call.kernel_dtype = call.y_dtype = type;
+      for (auto epilogue : {fb::Epilogue::None, fb::Epilogue::Bias, fb::Epilogue::BiasRelu, fb::Epilogue::Relu}) {
+        call.epilogue = epilogue;
+        Compare(call);
+        if (HasFatalFailure()) return;
+      }
+      call.epilogue = fb::Epilogue::None;
+      call.primitive = fb::Primitive::Conv2DInputGrad;
+      Compare(call);
+      call.primitive = fb::Primitive::Conv2DFilterGrad;
+      Compare(call);
+      if (type == BFloat16) {
+        call.kernel_dtype = Float32;
+        Compare(call);
+      }
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_P(GpuLibraryCallTest, MatrixProducts) {
+  const std::vector<std::vector<int64_t>> sizes = {{16, 576, 64}, {1, 10, 3}, {8, 64, 10}, {33, 17, 1}, {64, 3000, 8}};
+  for (const auto& s : sizes) {
+    for (int flags = 0; flags < 8; ++flags) {
+      fb::LibraryCallT call;
+      call.primitive = fb::Primitive::MatMul;
+      call.transpose_a = flags & 1;
+      call.transpose_b = flags & 2;
+      call.epilogue = flags & 4 ? fb::Epilogue::BiasRelu : fb::Epilogue::None;
+      call.x_shape = call.transpose_a ? std::vector<int64_t>{s[1], s[0]} : std::vector<int64_t>{s[0], s[1]};
+      call.kernel_shape = call.transpose_b ? std::vector<int64_t>{s[2], s[1]} : std::vector<int64_t>{s[1], s[2]};
+      call.y_shape = {s[0], s[2]};
+      Compare(call);
+      call.x_dtype = call.kernel_dtype = call.y_dtype = BFloat16;
+      Compare(call);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_P(GpuLibraryCallTest, BatchedProducts) {
+  for (int flags = 0; flags < 32; ++flags) {
+    auto shape = [&](int64_t rows, int64_t columns, bool swap, bool transpose) {
+      if (transpose) std::swap(rows, columns);
+      return swap ? std::vector<int64_t>{3, rows, 4, columns} : std::vector<int64_t>{3, 4, rows, columns};
+    };
+    fb::LibraryCallT call;
+    call.primitive = fb::Primitive::BatchMatMul;
+    call.transpose_a = flags & 1;
+    call.transpose_b = flags & 2;
+    call.swap_x = flags & 4;
+    call.swap_kernel = flags & 8;
+    call.swap_y = flags & 16;
+    call.x_shape = shape(16, 8, call.swap_x, call.transpose_a);
+    call.kernel_shape = shape(8, 12, call.swap_kernel, call.transpose_b);
+    call.y_shape = shape(16, 12, call.swap_y, false);
+    Compare(call);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Three replicas on one GPU, with a stream each.
+TEST_P(GpuLibraryCallTest, SharedGpuAllReduce) {
+  constexpr int kReplicas = 3;
+  constexpr int64_t kElements = 1000;
+  const CommunicatorDevice device = {0, context};
+  auto communicator = MakeCommunicator(api, std::vector<CommunicatorDevice>(kReplicas, device));
+  ASSERT_TRUE(communicator.ok()) << communicator.status();
+  std::vector<CUstream> streams(kReplicas);
+  for (CUstream& s : streams) ASSERT_EQ(api->cuStreamCreate(&s, kCudaStreamNonBlocking), 0);
+  for (fb::ReduceKind kind : {fb::ReduceKind::Sum, fb::ReduceKind::Max, fb::ReduceKind::Mean}) {
+    std::vector<std::vector<char>> in;
+    CollectiveTensor tensor;
+    tensor.elements = kElements;
+    std::vector<const void*> leaves;
+    for (int r = 0; r < kReplicas; ++r) in.push_back(Random(kElements, Float32, r + 1));
+    for (int r = 0; r < kReplicas; ++r) {
+      tensor.buffers.push_back(Upload(in[r]));
+      leaves.push_back(r == 1 ? nullptr : in[r].data());
+    }
+    std::vector<char> want(kElements * 4);
+    TreeReduce(kind, DType::kFloat32, leaves, want.data(), kElements);
+    absl::Status status = (*communicator)->AllReduce(kind, {&tensor, 1}, {true, false, true}, streams);
+    ASSERT_TRUE(status.ok()) << status;
+    status = (*communicator)->Wait(streams, 30, "an all-reduce");
+    ASSERT_TRUE(status.ok()) << status;
+    for (CUdeviceptr buffer : tensor.buffers) {
+      EXPECT_EQ(Download(buffer, kElements * 4), want) << fb::EnumNameReduceKind(kind);
+    }
+  }
+  FreeAll();
+  communicator->reset();
+  for (CUstream s : streams) api->cuStreamDestroy_v2(s);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, GpuLibraryCallTest, ::testing::Values(true, false),
+                         [](const auto& info) { return info.param ? "Fake" : "Gpu"; });
+
+}  // namespace
+}  // namespace tandem
