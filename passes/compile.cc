@@ -21,6 +21,7 @@
 #include "passes/codegen/compile.h"
 #include "passes/codegen/kernel_ir.h"
 #include "passes/compile_times.h"
+#include "passes/gpu_code.h"
 #include "passes/pipeline.h"
 #include "passes/serialize.h"
 #include "passes/tandem_flags.h"
@@ -104,16 +105,33 @@ std::string CacheKey(mlir::ModuleOp module, const CompileTarget& target, const C
   llvm::raw_string_ostream os(text);
   module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true));
   os << target.cpu.cpu << target.cpu.features << BuildId() << absl::StrJoin(options.disabled_passes, ",");
+  if (target.gpu) os << target.Requirements() << PlannerVersion() << options.gpu_walk;
   return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
+}
+
+// The machine code of a CPU program's kernels, and their LLVM IR.
+absl::StatusOr<std::vector<KernelCode>> MakeCpuCode(mlir::ModuleOp module, const CpuTarget& target,
+                                                    const CompileOptions& options, const std::string& kernel_dir,
+                                                    CompileTimes* kernel_times, CompileTimes* stage_times,
+                                                    std::string* kernel_ir) {
+  TD_ASSIGN_OR_RETURN(std::vector<CompiledKernel> kernels,
+                      CompileKernels(module, target, options.threads, KernelCache(kernel_dir), BuildId()));
+  std::vector<KernelCode> code;
+  for (CompiledKernel& k : kernels) {
+    kernel_times->Add(absl::StrCat(k.name, k.cached ? " (cached)" : ""), k.seconds.total());
+    stage_times->Add("loops from td ops", k.seconds.emit);
+    stage_times->Add("lowering to the LLVM dialect", k.seconds.lower);
+    stage_times->Add("translation to LLVM IR", k.seconds.translate);
+    stage_times->Add("LLVM's optimiser", k.seconds.optimize);
+    stage_times->Add("LLVM's code generator", k.seconds.assemble);
+    AppendKernelIr(k.name, k.bitcode, kernel_ir);
+    code.push_back({k.name, k.symbol, std::move(k.elf_object), {}});
+  }
+  return code;
 }
 
 absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& key, absl::string_view mode,
                                     const CompileTarget& target, const CompileOptions& options) {
-  if (target.gpu) {
-    return WithExitCode(
-        absl::UnimplementedError(absl::StrCat("this build cannot make programs for ", options.target, " yet")),
-        kExitUsage);
-  }
   ++compile_count;
   SerializeOptions serialize;
   PipelineOptions pipeline;
@@ -128,26 +146,21 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   start = Clock::now();
   std::string kernel_dir = options.kernel_cache_dir;
   if (kernel_dir.empty() && !options.cache_dir.empty()) kernel_dir = JoinPath(options.cache_dir, "kernels");
-  TD_ASSIGN_OR_RETURN(std::vector<CompiledKernel> kernels,
-                      CompileKernels(module, target.cpu, options.threads, KernelCache(kernel_dir), BuildId()));
-  times.Add(absl::StrCat("code of ", kernels.size(), " kernels on ", options.threads, " threads"), SecondsSince(start));
-  start = Clock::now();
   CompileTimes kernel_times, stage_times;
-  for (const CompiledKernel& k : kernels) {
-    kernel_times.Add(absl::StrCat(k.name, k.cached ? " (cached)" : ""), k.seconds.total());
-    stage_times.Add("loops from td ops", k.seconds.emit);
-    stage_times.Add("lowering to the LLVM dialect", k.seconds.lower);
-    stage_times.Add("translation to LLVM IR", k.seconds.translate);
-    stage_times.Add("LLVM's optimiser", k.seconds.optimize);
-    stage_times.Add("LLVM's code generator", k.seconds.assemble);
-  }
   std::vector<KernelCode> code;
-  std::string kernel_ir;
-  for (CompiledKernel& k : kernels) {
-    AppendKernelIr(k.name, k.bitcode, &kernel_ir);
-    code.push_back({k.name, k.symbol, std::move(k.elf_object)});
+  if (target.gpu) {
+    TD_ASSIGN_OR_RETURN(GpuCode gpu, MakeGpuCode(module, target, options, kernel_dir, &kernel_times));
+    code = std::move(gpu.kernels);
+    serialize.images = std::move(gpu.images);
+    serialize.planner = CudnnPlanner(target.sm);
+  } else {
+    std::string kernel_ir;
+    TD_ASSIGN_OR_RETURN(code,
+                        MakeCpuCode(module, target.cpu, options, kernel_dir, &kernel_times, &stage_times, &kernel_ir));
+    serialize.ir.push_back({"codegen", std::move(kernel_ir)});
   }
-  serialize.ir.push_back({"codegen", std::move(kernel_ir)});
+  times.Add(absl::StrCat("code of ", code.size(), " kernels on ", options.threads, " threads"), SecondsSince(start));
+  start = Clock::now();
   serialize.mode = std::string(mode);
   serialize.key = key;
   serialize.producer = absl::StrCat("tandem ", BuildId());
