@@ -77,6 +77,10 @@ class Iterator {
   // is that of one element, the next call goes on with the following element.
   virtual absl::Status GetNext(Element* out, bool* end) = 0;
 
+  // Whether the element that GetNext will return after `ahead` others is there already, and then that element: its
+  // tensors share their memory with those that GetNext returns. Waits for nothing and moves nothing.
+  virtual bool Peek(int64_t ahead, Element* out) { return false; }
+
   // The position after the elements that GetNext has returned so far, whatever was prefetched. Small: positions and
   // generator counters, never payloads.
   virtual absl::StatusOr<std::string> SaveState() = 0;

@@ -143,6 +143,23 @@ TEST(DatasetThreadsTest, RestoringWhileThreadsWork) {
   EXPECT_EQ(Values(Read(*it)), all);
 }
 
+TEST(DatasetThreadsTest, PeekShowsWhatComesWithoutMovingOn) {
+  std::unique_ptr<Iterator> it = Make(Dataset::Range(20).Batch(2).Prefetch(4));
+  Element peeked, next;
+  EXPECT_FALSE(it->Peek(0, &peeked));  // threads start with the first GetNext
+  bool end = false;
+  ASSERT_TRUE(it->GetNext(&next, &end).ok());
+  while (!it->Peek(1, &peeked)) std::this_thread::yield();
+  const std::string state = *it->SaveState();
+  EXPECT_FALSE(it->Peek(100, &peeked));
+  ASSERT_TRUE(it->Peek(1, &peeked));
+  EXPECT_EQ(*it->SaveState(), state);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(it->GetNext(&next, &end).ok());
+  EXPECT_EQ(next.components[0].raw(), peeked.components[0].raw());
+  EXPECT_TRUE(next.components[0].BitEqual(peeked.components[0]));
+  EXPECT_FALSE(Make(Dataset::Range(20).Batch(2))->Peek(0, &peeked));  // without threads nothing is there before
+}
+
 TEST(DatasetThreadsTest, IteratorsOfOneDatasetAreIndependent) {
   Dataset d = Dataset::Range(300).Shuffle(100).Repeat(2).Batch(7).Prefetch();
   std::vector<int64_t> expected = Values(d);

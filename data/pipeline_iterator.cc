@@ -106,6 +106,15 @@ void PipelineIterator::Work() {
   }
 }
 
+bool PipelineIterator::Peek(int64_t ahead, Element* out) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (ahead >= static_cast<int64_t>(slots_.size())) return false;
+  const Slot& slot = *slots_[ahead];
+  if (!slot.ready || !slot.status.ok()) return false;
+  *out = slot.element;
+  return true;
+}
+
 absl::StatusOr<std::string> PipelineIterator::SaveState() {
   StateWriter writer;
   {

@@ -23,6 +23,7 @@ class PipelineIterator : public Iterator {
   ~PipelineIterator() override;
 
   absl::Status GetNext(Element* out, bool* end) override;
+  bool Peek(int64_t ahead, Element* out) override;
   absl::StatusOr<std::string> SaveState() override;
   absl::Status RestoreState(absl::string_view state) override;
   double ThreadCpuSeconds() const override;

@@ -71,4 +71,16 @@ absl::StatusOr<bool> BatchDealer::Next(Round* round) {
   return true;
 }
 
+bool BatchDealer::Peek(Round* round) {
+  round->replicas.clear();
+  round->examples = 0;
+  for (int replica = 0; replica < replicas_; ++replica) {
+    Element batch;
+    if (!iterator_->Peek(replica, &batch)) return false;
+    round->examples += batch.components.empty() ? 0 : batch.components[0].shape()[0];
+    round->replicas.push_back(std::move(batch.components));
+  }
+  return true;
+}
+
 }  // namespace tandem

@@ -23,6 +23,7 @@ class BatchDealer : public BatchSource {
   static absl::StatusOr<std::unique_ptr<BatchDealer>> Create(const Dataset& dataset, int replicas);
 
   absl::StatusOr<bool> Next(Round* round) override;
+  bool Peek(Round* round) override;
 
   // The position after the rounds drawn so far.
   absl::StatusOr<std::string> SaveState() { return iterator_->SaveState(); }

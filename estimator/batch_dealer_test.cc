@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "base/exit_code.h"
 #include "base/logging.h"
 
@@ -43,6 +45,18 @@ TEST(BatchDealer, TheLastRoundHasShortAndEmptyBatches) {
   EXPECT_EQ(Next(dealer.get()), (std::vector<Rows>{{0, 1}, {2, 3}, {4, 5}}));
   EXPECT_EQ(Next(dealer.get()), (std::vector<Rows>{{6}, {}, {}}));
   EXPECT_TRUE(Next(dealer.get()).empty());
+  EXPECT_EQ(dealer->batches(), 4);
+}
+
+TEST(BatchDealer, PeekShowsTheNextRound) {
+  auto dealer = Deal(Dataset::Range(12).Batch(2).Prefetch(8), 2);
+  EXPECT_EQ(Next(dealer.get()), (std::vector<Rows>{{0, 1}, {2, 3}}));
+  Round round;
+  while (!dealer->Peek(&round)) std::this_thread::yield();
+  ASSERT_EQ(round.replicas.size(), 2u);
+  EXPECT_EQ(round.replicas[1][0].values<int64_t>()[1], 7);
+  EXPECT_EQ(round.examples, 4);
+  EXPECT_EQ(Next(dealer.get()), (std::vector<Rows>{{4, 5}, {6, 7}}));
   EXPECT_EQ(dealer->batches(), 4);
 }
 

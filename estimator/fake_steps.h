@@ -25,6 +25,10 @@ class CountedSource : public BatchSource {
     round->examples = examples_;
     return true;
   }
+  bool Peek(Round* round) override {
+    round->examples = 100 + drawn;
+    return left_ != 0;
+  }
   int64_t drawn = 0;
   std::function<void()> on_next;
 
@@ -51,6 +55,8 @@ class ScriptedRunner : public StepRunner {
     return outcome;
   }
   absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) override { return origin; }
+  bool WantsNext() const override { return wants_next; }
+  void Prefetch(const Round& round) override { prefetched.push_back(round.examples); }
 
   struct Seen {
     std::map<std::string, double> scalars;
@@ -58,6 +64,8 @@ class ScriptedRunner : public StepRunner {
   };
   std::vector<Seen> requests;
   std::string origin = "dense/Log at model.cc:12";
+  bool wants_next = false;
+  std::vector<int64_t> prefetched;  // examples of the rounds
   std::function<void()> on_run;
 
  private:

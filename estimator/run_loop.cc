@@ -145,6 +145,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     fetches.erase("global_step");
     request.fetches.assign(fetches.begin(), fetches.end());
     request.tracer = options.tracer;
+    if (Round next; runner.WantsNext() && source.Peek(&next)) runner.Prefetch(next);
     TD_ASSIGN_OR_RETURN(StepOutcome outcome, runner.Run(request));
     const int64_t done = options.now();
     trace.Phase("step", started, done, absl::StrCat("\"step\":", *global_step, ",\"examples\":", outcome.examples));

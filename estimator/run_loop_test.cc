@@ -243,5 +243,17 @@ TEST(RunLoopTest, MeasuresTheInputAndTracesItsPhases) {
   EXPECT_THAT(trace, HasSubstr("\"step\":11,\"examples\":4"));
 }
 
+TEST(RunLoopTest, ARunnerSeesTheNextRoundWhereItWantsTo) {
+  for (bool wants : {false, true}) {
+    ScriptedRunner runner;
+    runner.wants_next = wants;
+    CountedSource source(3);
+    int64_t global_step = 0;
+    ASSERT_TRUE(RunLoop(runner, source, {}, {}, &global_step).ok());
+    // Behind the third there is none.
+    EXPECT_EQ(runner.prefetched, wants ? std::vector<int64_t>({101, 102}) : std::vector<int64_t>());
+  }
+}
+
 }  // namespace
 }  // namespace tandem

@@ -39,13 +39,48 @@ std::set<std::string> SessionRunner::output_names() const {
   return names;
 }
 
-StepInputs SessionRunner::InputsFor(const StepRequest& request) const {
+SessionRunner::~SessionRunner() {
+  {
+    std::lock_guard<std::mutex> lock(prefetch_mutex_);
+    stop_ = true;
+  }
+  prefetch_wanted_.notify_one();
+  if (prefetch_thread_.joinable()) prefetch_thread_.join();
+}
+
+StepInputs SessionRunner::InputsOf(const Round& round) const {
   StepInputs inputs;
-  for (const std::vector<HostTensor>& batch : request.round->replicas) {
+  for (const std::vector<HostTensor>& batch : round.replicas) {
     std::vector<HostTensor> of_replica;
     for (int component : component_of_input_) of_replica.push_back(batch[component]);
     inputs.inputs.push_back(std::move(of_replica));
   }
+  return inputs;
+}
+
+void SessionRunner::Prefetch(const Round& round) {
+  {
+    std::lock_guard<std::mutex> lock(prefetch_mutex_);
+    to_prefetch_ = InputsOf(round);
+    if (!prefetch_thread_.joinable()) prefetch_thread_ = std::thread([this] { PrefetchThread(); });
+  }
+  prefetch_wanted_.notify_one();
+}
+
+void SessionRunner::PrefetchThread() {
+  std::unique_lock<std::mutex> lock(prefetch_mutex_);
+  while (true) {
+    prefetch_wanted_.wait(lock, [&] { return stop_ || !to_prefetch_.inputs.empty(); });
+    if (stop_) return;
+    const StepInputs inputs = std::exchange(to_prefetch_, StepInputs());
+    lock.unlock();
+    session_->Prefetch(inputs);
+    lock.lock();
+  }
+}
+
+StepInputs SessionRunner::InputsFor(const StepRequest& request) const {
+  StepInputs inputs = InputsOf(*request.round);
   inputs.scalars = scalar_defaults_;
   for (const auto& scalar : executable_->index().scalars) {
     auto it = request.scalars.find(scalar->name);

@@ -2,10 +2,13 @@
 #ifndef TANDEM_ESTIMATOR_SESSION_RUNNER_H_
 #define TANDEM_ESTIMATOR_SESSION_RUNNER_H_
 
+#include <condition_variable>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -25,19 +28,32 @@ class SessionRunner : public StepRunner {
                                                                const std::vector<ComponentSpec>& components,
                                                                std::map<std::string, double> scalar_defaults);
 
+  ~SessionRunner() override;
+
   absl::StatusOr<StepOutcome> Run(const StepRequest& request) override;
+  bool WantsNext() const override { return session_->CanPrefetch(); }
+  // By a thread of its own, which the first call starts.
+  void Prefetch(const Round& round) override;
   absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) override;
 
   std::set<std::string> output_names() const;
 
  private:
   StepInputs InputsFor(const StepRequest& request) const;
+  StepInputs InputsOf(const Round& round) const;  // without scalars
+  void PrefetchThread();
 
   std::shared_ptr<const Executable> executable_;
   std::unique_ptr<Session> session_;
   std::vector<int> component_of_input_;
   std::map<std::string, double> scalar_defaults_;  // of the executable's own scalars only
   std::map<std::string, int> output_index_;
+
+  std::mutex prefetch_mutex_;
+  std::condition_variable prefetch_wanted_;
+  StepInputs to_prefetch_;  // empty: nothing
+  bool stop_ = false;
+  std::thread prefetch_thread_;
 };
 
 }  // namespace tandem

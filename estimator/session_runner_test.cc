@@ -3,8 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
+#include "absl/strings/str_join.h"
 #include "estimator/batch_dealer.h"
 #include "estimator/run_loop.h"
+#include "runtime/cuda/testing/fake_builtin_kernels.h"
+#include "runtime/cuda/testing/fake_cublaslt.h"
+#include "runtime/cuda/testing/fake_driver.h"
+#include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/cuda/testing/gpu_program.h"
 #include "runtime/testing/executable_builder.h"
 
 namespace tandem {
@@ -80,6 +89,47 @@ TEST(SessionRunner, AnInputThatTheDatasetLacksIsAnError) {
   auto runner = SessionRunner::Create(Program(1), std::make_shared<VariableStore>(1), std::make_shared<ThreadPool>(1),
                                       {{"other", DType::kFloat32, {kBatch, 1}}}, {});
   EXPECT_FALSE(runner.ok());
+}
+
+// The next batch is brought to the GPU by another thread while a step runs, and the results are the same.
+TEST(SessionRunnerGpuTest, PrefetchesWhatComesNext) {
+  FakeDriver driver;
+  FakeCublasLt blas;
+  RegisterBuiltinKernels(driver);
+  RegisterLibraryKernels(driver);
+  {
+    ExecutableBuilder b(/*replicas=*/1, /*lanes=*/1, /*rows_per_lane=*/4, /*shard_rows=*/4);
+    const int w = b.Variable("w", {1, 2}), x = b.Input("x", {kBatch, 1}), y = b.Batch("y", {kBatch, 2});
+    b.Map();
+    b.MatMul("product", x, w, y);
+    b.Output("prediction", y);
+    auto variables = std::make_shared<VariableStore>(1);
+    auto dealer = BatchDealer::Create(Numbers().Prefetch(4), 1);
+    ASSERT_TRUE(dealer.ok());
+    auto runner =
+        SessionRunner::Create(FinishGpuProgram(b), variables, std::make_shared<ThreadPool>(1), (*dealer)->spec(), {});
+    ASSERT_TRUE(runner.ok()) << runner.status();
+    ASSERT_TRUE((*runner)->WantsNext());
+    ASSERT_TRUE(variables->Assign("w", HostTensor::FromVector<float>({1, 2}, {1, -2})).ok());
+    std::vector<float> predicted;
+    LoopOptions loop{.mode = Mode::kEval, .fetches = {"prediction"}};
+    loop.on_step = [&](const RunValues& values) {
+      auto all = values.tensors.at("prediction").values<float>();
+      predicted.insert(predicted.end(), all.begin(), all.end());
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that the pipeline is ahead
+      return absl::OkStatus();
+    };
+    int64_t global_step = 0;
+    auto result = RunLoop(**runner, **dealer, {}, loop, &global_step);
+    ASSERT_TRUE(result.ok()) << result.status();
+    ASSERT_EQ(predicted.size(), 20u);
+    for (int i = 0; i < 10; ++i) {
+      EXPECT_EQ(predicted[2 * i], i);
+      EXPECT_EQ(predicted[2 * i + 1], -2 * i);
+    }
+    EXPECT_GE(driver.CountCalls("cuMemcpyDtoDAsync_v2"), 1);  // from where it was brought to the program's input
+  }
+  EXPECT_EQ(absl::StrJoin(driver.TakeViolations(), "; "), "");
 }
 
 }  // namespace

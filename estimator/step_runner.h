@@ -25,6 +25,8 @@ class BatchSource {
   virtual ~BatchSource() = default;
   // The batches of the next step; false at the end of the input.
   virtual absl::StatusOr<bool> Next(Round* round) = 0;
+  // Whether the round that Next will give is there already, and then its tensors, without their checks.
+  virtual bool Peek(Round* round) { return false; }
 };
 
 struct StepRequest {
@@ -45,6 +47,10 @@ class StepRunner {
  public:
   virtual ~StepRunner() = default;
   virtual absl::StatusOr<StepOutcome> Run(const StepRequest& request) = 0;
+  // Whether it helps to know the next round before it is run.
+  virtual bool WantsNext() const { return false; }
+  // The round of the coming Run but one: its copies to the devices may begin. Returns at once.
+  virtual void Prefetch(const Round& round) {}
   // The first op with a NaN or infinity in that step, with its source line; empty when there is none.
   virtual absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) = 0;
 };

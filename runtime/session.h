@@ -88,6 +88,8 @@ class Session {
   // than Run, which then takes them where it is given the same tensors. A hint: does nothing on a CPU, and where two
   // batches wait already. Its errors come from that Run.
   virtual void Prefetch(const StepInputs& inputs) {}
+  // Whether it does something.
+  virtual bool CanPrefetch() const { return false; }
 
   virtual SessionMemory memory() const = 0;
 

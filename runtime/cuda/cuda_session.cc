@@ -119,6 +119,7 @@ class CudaSession final : public Session {
   }
 
   void Prefetch(const StepInputs& inputs) override { prefetcher_->Bring(inputs); }
+  bool CanPrefetch() const override { return true; }
 
   SessionMemory memory() const override {
     SessionMemory m;
