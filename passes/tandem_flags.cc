@@ -38,6 +38,7 @@ constexpr Option kOptions[] = {
      [](CompileOptions& o, absl::string_view v) { o.precision_lists.clear.emplace_back(v); }},
     {"--bfloat16-deny", "matmul",
      [](CompileOptions& o, absl::string_view v) { o.precision_lists.deny.emplace_back(v); }},
+    {"--gpu-walk", "", [](CompileOptions& o, absl::string_view) { o.gpu_walk = true; }},
     {"--timing", "", [](CompileOptions& o, absl::string_view) { o.print_times = true; }},
 };
 

@@ -14,6 +14,7 @@ namespace tandem {
 //   --machine-model=FILE constants of the cost model (tandem-calibrate writes one); the last one counts
 //   --bfloat16-allow=OP  --bfloat16-infer=OP  --bfloat16-clear=OP  --bfloat16-deny=OP
 //                        moves an op ("max_pool") to that list of mixed precision (RunConfig.mixed_precision_lists)
+//   --gpu-walk           programs for GPUs also hold code that computes the same on a CPU, for tests on a fake GPU
 //   --timing             the time of every pass and kernel, on stderr
 // InvalidArgument, naming it, for anything else. Pass names are checked by the pipeline.
 absl::Status ApplyTandemFlags(absl::string_view text, CompileOptions* options);

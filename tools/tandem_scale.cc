@@ -10,6 +10,9 @@
 #include "base/exit_code.h"
 #include "base/flags.h"
 #include "base/status_macros.h"
+#include "runtime/cuda/list_gpus.h"
+#include "runtime/step_info.h"
+#include "tools/costs/costs.h"
 #include "tools/dump/find_executable.h"
 #include "tools/scale/interconnect.h"
 #include "tools/scale/measure.h"
@@ -84,6 +87,23 @@ absl::Status Check(const Executable& executable, const Measured& here, StepModel
   return absl::OkStatus();
 }
 
+// Measured times; of a program for GPUs on a machine without one, expected times of the machine model.
+absl::StatusOr<Measured> TimesOf(const Executable& executable, const std::string& path) {
+  const bool gpu = executable.index().programs[0]->device_class == "gpu";
+  if (!gpu || ListGpus().ok()) return Measure(path, absl::GetFlag(FLAGS_runs));
+  TD_ASSIGN_OR_RETURN(const MachineModel machine, ChooseMachineModel("", executable));
+  std::cerr << "tandem-scale: nothing is measured, times are those expected of " << machine.name << ": "
+            << ListGpus().status().message() << "\n";
+  Measured expected;
+  expected.steps.seconds.assign(ListSteps(executable).size(), 0);
+  const nlohmann::ordered_json costs = CostsJson(executable, machine, /*threads=*/1, /*measurement=*/nullptr);
+  for (const auto& row : costs["steps"]) {
+    expected.steps.seconds[row["id"].get<size_t>()] = 1e-6 * row["expected_us"].get<double>();
+    expected.wall += 1e-6 * row["expected_us"].get<double>();
+  }
+  return expected;
+}
+
 absl::Status Forecasts(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) {
     return absl::InvalidArgumentError("usage: tandem-scale MODEL_DIR|FILE [--local=LINK] [--network=LINK] ...; --help");
@@ -93,7 +113,7 @@ absl::Status Forecasts(const std::vector<std::string>& arguments) {
   TD_ASSIGN_OR_RETURN(const Algorithm algorithm, ParseAlgorithm(absl::GetFlag(FLAGS_algorithm)));
   TD_ASSIGN_OR_RETURN(const std::string path, FindExecutable(arguments[0], "train"));
   TD_ASSIGN_OR_RETURN(const std::shared_ptr<const Executable> executable, Executable::Load(path));
-  TD_ASSIGN_OR_RETURN(const Measured measured, Measure(path, absl::GetFlag(FLAGS_runs)));
+  TD_ASSIGN_OR_RETURN(const Measured measured, TimesOf(*executable, path));
   TD_ASSIGN_OR_RETURN(StepModel model, MakeStepModel(*executable, measured.steps, absl::GetFlag(FLAGS_overlap)));
   if (absl::GetFlag(FLAGS_compute_ms) > 0) {
     Scale(1e-3 * absl::GetFlag(FLAGS_compute_ms) / (model.compute + model.tail), model);
