@@ -187,7 +187,6 @@ std::vector<Bytes> TestKernel::RunOnGpu(const std::vector<Bytes>& operands, std:
   std::vector<char*> pointers;
   for (const GuardedBuffer& b : buffers) pointers.push_back(b.data());
   char* scratch_data = scratch.data();
-  char* guard = nullptr;
   for (size_t i = 0; i + 1 < splits.size(); ++i) {
     int64_t begin = splits[i], end = splits[i + 1];
     std::vector<void*> params;

@@ -52,6 +52,7 @@ class TestKernel {
   mlir::func::FuncOp function() const { return function_; }
   int64_t row_offset = 0;
   static constexpr int64_t kGpuRows = 40;
+  const int32_t* guard = nullptr;  // of runs for GPUs: the kernel does nothing when it points to another number than 0
   // What went wrong in runs for GPUs: threads that part ways, writes beyond buffers.
   absl::Status gpu_status() const { return gpu_status_; }
 

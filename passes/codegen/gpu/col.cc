@@ -95,6 +95,7 @@ void GpuKernelBuilder::EmitColumnKernel() {
   plan_.block = CeilOf(range * lanes, kWarp) * kWarp;
   plan_.items_per_block = rows_per_block;
   plan_.split = tiles * parts;
+  plan_.blocks_per_processor = 1;
   PlanPartials(rows_per_block, parts, direct ? 0 : ranges * parts);
   int64_t weight = 0;
   kernel_.walk([&](td::ElementalOp op) { weight += WeightOf(op).ops; });
@@ -136,26 +137,12 @@ void GpuKernelBuilder::EmitColumnKernel() {
       StorePoints(e, plain_results_, {point});
     });
     linear.SetBorder(border + 1);
-    auto loop = [&](mlir::Value begin, mlir::Value end, int64_t count) {
-      sums = EmitStrided(e, loc_, begin, end, count * lanes, sums,
-                         [&](mlir::Value place, const std::vector<mlir::Value>& before) {
-                           std::vector<mlir::Value> all, after = before;
-                           for (int64_t i = 0; i < count; ++i) {
-                             all.push_back(i == 0 ? place : Add(place, Int(i * lanes)));
-                           }
-                           SumColumns(e, linear, column, width, all, after);
-                           return after;
-                         });
-    };
-    mlir::Value begin = Add(first, y);
-    if (unroll > 1) {
-      // As long as all `unroll` places are there; then one by one.
-      mlir::Value whole = Max(Sub(last, Add(begin, Int((unroll - 1) * lanes))), Int(0));
-      mlir::Value end = Add(begin, Mul(CeilDiv(whole, unroll * lanes), unroll * lanes));
-      loop(begin, end, unroll);
-      begin = end;
-    }
-    loop(begin, last, 1);
+    sums = EmitUnrolled(e, loc_, Add(first, y), last, lanes, unroll, sums,
+                        [&](llvm::ArrayRef<mlir::Value> all, const std::vector<mlir::Value>& before) {
+                          std::vector<mlir::Value> after = before;
+                          SumColumns(e, linear, column, width, all, after);
+                          return after;
+                        });
     StoreColumns(e, sums, {x, y, column, has_column}, width, range, lanes,
                  direct ? mlir::Value() : Add(Mul(Div(block_, plan_.split), parts), part));
   });

@@ -139,12 +139,12 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
 }
 
 absl::Status Generate(const GpuCompileOptions& options, Job& job) {
-  std::vector<PtxEntry> entries = {{job.kernel.symbol, job.plan.block}};
-  if (!job.plan.finish_symbol.empty()) entries.push_back({job.plan.finish_symbol, job.plan.finish_block});
+  std::vector<PtxEntry> entries = {{job.kernel.symbol, job.plan.block, job.plan.blocks_per_processor}};
+  if (!job.plan.finish_symbol.empty()) entries.push_back({job.plan.finish_symbol, job.plan.finish_block, 0});
   TD_ASSIGN_OR_RETURN(job.kernel.ptx, CompileToPtx(*job.module, entries, job.plan.shared_bytes, options.archs));
   if (options.walk) {
     std::vector<std::string> names;
-    for (const PtxEntry& entry : entries) names.push_back(entry.first);
+    for (const PtxEntry& entry : entries) names.push_back(entry.symbol);
     TD_ASSIGN_OR_RETURN(job.kernel.walk_object,
                         CompileToWalk(*job.walk_module, names, job.plan.shared_bytes, options.walk_target));
   }

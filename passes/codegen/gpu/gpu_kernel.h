@@ -22,6 +22,9 @@ struct GpuPlan {
   std::string finish_symbol;
   int64_t finish_block = 0;
   int64_t finish_grid = 0;
+  // How many blocks of the main function a multiprocessor should hold at least: ptxas takes the registers that leaves,
+  // where it would otherwise store a few in local memory to reach a rounder number of blocks. 0: its choice.
+  int64_t blocks_per_processor = 0;
   int64_t shared_bytes = 0;  // of static shared memory, the most that a function of the kernel takes
 };
 

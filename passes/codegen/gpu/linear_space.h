@@ -50,6 +50,12 @@ std::vector<mlir::Value> EmitStrided(
     ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step,
     const std::vector<mlir::Value>& init,
     const std::function<std::vector<mlir::Value>(mlir::Value, const std::vector<mlir::Value>&)>& body);
+// The same, `unroll` iterations at a time as long as there are so many: what they load is under way together. `body`
+// gets the iterations' values of v, one or `unroll` of them.
+std::vector<mlir::Value> EmitUnrolled(
+    ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step, int64_t unroll,
+    const std::vector<mlir::Value>& init,
+    const std::function<std::vector<mlir::Value>(llvm::ArrayRef<mlir::Value>, const std::vector<mlir::Value>&)>& body);
 // if (condition) body()
 void EmitIf(ElementEmitter& e, mlir::Location loc, mlir::Value condition, const std::function<void()>& body,
             const std::function<void()>& otherwise = nullptr);

@@ -73,6 +73,7 @@ void GpuKernelBuilder::EmitLoopKernel() {
   const bool many = batched && kind_ != "flat" && rows_ * row / kManyElements >= kManyBlocks;
   const int64_t target = many ? kManyElements : kFewElements;
   plan_.block = kThreads;
+  plan_.blocks_per_processor = 4;
   if (row * (batched ? rows_ : 1) <= kWarp && kind_ != "flat") plan_.block = kWarp;
   plan_.items_per_block = batched ? std::max<int64_t>(1, target / row) : 1;
   plan_.split = (row + target - 1) / target;

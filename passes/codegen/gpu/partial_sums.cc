@@ -7,7 +7,7 @@ namespace tandem {
 namespace {
 
 // Threads of a block of the finish function: neighbouring columns, and lanes that share a column's parts.
-constexpr int64_t kColumns = kWarp, kLanes = 16;
+constexpr int64_t kColumns = kWarp, kLanes = 16, kUnroll = 4;
 
 int64_t AlignUp(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
 
@@ -55,11 +55,17 @@ void GpuKernelBuilder::EmitFinish() {
         k = Min(k, Int(partial.elements - 1));
         auto all = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic, partial.elements}, element);
         mlir::Value sum =
-            EmitStrided(e, loc_, lane, count, kLanes, {NeutralElement(b_, loc_, partial.kind, element)},
-                        [&](mlir::Value p, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
-                          mlir::Value part = e.Load(loc_, all, {Offset(Scratch(), Int(partial.offset))}, {p, k});
-                          return {combine(before[0], part)};
-                        })[0];
+            EmitUnrolled(e, loc_, lane, count, kLanes, kUnroll, {NeutralElement(b_, loc_, partial.kind, element)},
+                         [&](llvm::ArrayRef<mlir::Value> numbers, const std::vector<mlir::Value>& before) {
+                           std::vector<mlir::Value> v;
+                           for (mlir::Value p : numbers) {
+                             v.push_back(e.Load(loc_, all, {Offset(Scratch(), Int(partial.offset))}, {p, k}));
+                           }
+                           for (size_t n = v.size(); n > 1; n /= 2) {
+                             for (size_t i = 0; i < n / 2; ++i) v[i] = combine(v[2 * i], v[2 * i + 1]);
+                           }
+                           return std::vector<mlir::Value>{combine(before[0], v[0])};
+                         })[0];
         auto lanes = mlir::RankedTensorType::get({kLanes, kColumns}, element);
         e.Store(loc_, lanes, {shared_}, {lane, column}, sum);
         device_.SyncBlock(loc_);

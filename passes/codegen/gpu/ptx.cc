@@ -109,7 +109,9 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
-  // Threads are the vectors. Loads and stores of neighbouring elements are joined by the code generator.
+  // Threads are the vectors. Loads and stores of neighbouring elements are joined by the code generator; loops that
+  // gain by it are emitted unrolled.
+  tuning.LoopUnrolling = false;
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;
   llvm::PassBuilder builder(&machine, tuning);
@@ -146,11 +148,12 @@ void MarkEntries(llvm::Module& module, const std::vector<PtxEntry>& entries) {
         llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value))};
     annotations->addOperand(llvm::MDNode::get(context, fields));
   };
-  for (const auto& [symbol, block] : entries) {
-    llvm::Function* f = module.getFunction(symbol);
+  for (const PtxEntry& entry : entries) {
+    llvm::Function* f = module.getFunction(entry.symbol);
     f->setLinkage(llvm::GlobalValue::ExternalLinkage);
     annotate(f, "kernel", 1);
-    annotate(f, "maxntidx", block);
+    annotate(f, "maxntidx", entry.block);
+    if (entry.blocks_per_processor > 0) annotate(f, "minctasm", entry.blocks_per_processor);
   }
 }
 
@@ -192,7 +195,7 @@ absl::StatusOr<std::vector<std::string>> CompileToPtx(llvm::Module& module, cons
   TD_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeTargetMachine(kArchs[0]));
   module.setTargetTriple(kTriple);
   module.setDataLayout(machine->createDataLayout());
-  TD_RETURN_IF_ERROR(LinkDevice(module, absl::StrCat(entries.front().first, "_shared"), shared_bytes));
+  TD_RETURN_IF_ERROR(LinkDevice(module, absl::StrCat(entries.front().symbol, "_shared"), shared_bytes));
   MarkEntries(module, entries);
   Optimize(module, *machine);
   std::string problem;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,8 +17,12 @@ namespace tandem {
 // InvalidArgument for any other: LLVM ends the process when it is given one it does not know.
 absl::Status CheckPtxArch(int arch);
 
-// A function to be launched, and its threads per block.
-using PtxEntry = std::pair<std::string, int64_t>;
+// A function to be launched.
+struct PtxEntry {
+  std::string symbol;
+  int64_t block;                 // threads
+  int64_t blocks_per_processor;  // see GpuPlan
+};
 
 // PTX without a header for each of `archs`. `module` may call the functions of gpu/device.h; `shared_bytes` is the size
 // of the memory that td_shared() gives. Internal when the code would need a library, local memory or a call.

@@ -1,0 +1,65 @@
+// ptxas accepts every kernel of the models that samples and benchmarks train, for every GPU that an image is for, and
+// needs no local memory for any. Where it is not installed these tests are skipped, and say so.
+#include <string>
+
+#include "absl/strings/match.h"
+#include "benchmarks/models/model.h"
+#include "gtest/gtest.h"
+#include "passes/codegen/gpu/ptxas.h"
+#include "passes/compile.h"
+
+namespace tandem {
+namespace {
+
+struct Case {
+  std::string model;
+  int64_t batch;
+};
+
+class GpuKernelsTest : public testing::TestWithParam<Case> {};
+
+TEST_P(GpuKernelsTest, NeedNoLocalMemory) {
+  const std::string ptxas = FindPtxas();
+  if (ptxas.empty()) GTEST_SKIP() << "ptxas is not installed (looked in $CUDA_HOME, $PATH and /usr/local/cuda)";
+  auto model = benchmarks::MakeModel(GetParam().model, {});
+  ASSERT_TRUE(model.ok()) << model.status();
+  GraphBuilder graph("test");
+  benchmarks::FlopCounter flops;
+  model->build(graph, flops);
+  CompileOptions options;
+  options.devices = {"gpu:0"};
+  options.target = "cuda:sm_90";
+  options.batch_per_replica = GetParam().batch;
+  options.threads = 2;
+  auto executable = CompileGraph(graph, "train", options);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const fb::ExecutableT& index = (*executable)->index();
+  ASSERT_EQ(index.images.size(), 2);
+  for (const auto& image : index.images) {
+    const std::string ptx((*executable)->segment(static_cast<int>(image->segment)));
+    for (const char* bad : {".extern", ".local", ".func", "atom.", "red.global"}) {
+      EXPECT_FALSE(absl::StrContains(ptx, bad)) << bad;
+    }
+    for (const std::string& gpu : GpusOfImage(static_cast<int>(image->arch))) {
+      auto report = RunPtxas(ptxas, ptx, gpu, testing::TempDir());
+      ASSERT_TRUE(report.ok()) << report.status();
+      EXPECT_GE(report->size(), index.kernels.size());
+      for (const PtxasKernel& kernel : *report) {
+        std::string name = kernel.symbol;
+        for (const auto& k : index.kernels) {
+          if (absl::StartsWith(kernel.symbol, k->symbol)) name = k->name + " (" + k->skeleton + ")";
+        }
+        EXPECT_EQ(kernel.stack_bytes, 0) << gpu << " " << name;
+        EXPECT_EQ(kernel.spill_bytes, 0) << gpu << " " << name;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GpuKernelsTest,
+                         testing::Values(Case{"s0", 512}, Case{"s2", 512}, Case{"s4", 64}, Case{"mlp", 512},
+                                         Case{"transformer", 64}, Case{"resnet50", 256}),
+                         [](const auto& info) { return info.param.model; });
+
+}  // namespace
+}  // namespace tandem
