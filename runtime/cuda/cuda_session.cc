@@ -244,7 +244,7 @@ class CudaSession final : public Session {
         const PlannedPiece& piece = segment.pieces[p];
         if (piece.kind != PlannedPiece::kSteps) {
           TD_RETURN_IF_ERROR(piece.kind == PlannedPiece::kAllReduce ? AllReduce(piece.steps[0], segment.stream)
-                                                                    : CombineFlag(segment.stream));
+                                                                    : CombineFlag());
           continue;
         }
         const bool graph = graphs && piece.captured && segment.stream == fb::Stream::Compute;
@@ -316,7 +316,13 @@ class CudaSession final : public Session {
         [&](GpuReplica& replica, size_t r) { return clock_->EndStep(r, number, replica.stream(on)); });
   }
 
-  absl::Status CombineFlag(fb::Stream on) { return Combine(fb::ReduceKind::Max, {TensorOf(nullptr)}, true, on); }
+  // On the communication stream: collectives of one communicator follow each other there.
+  absl::Status CombineFlag() {
+    TD_RETURN_IF_ERROR(
+        ForEachReplica([](GpuReplica& replica, size_t) { return replica.Join(fb::Stream::Communication); }));
+    TD_RETURN_IF_ERROR(Combine(fb::ReduceKind::Max, {TensorOf(nullptr)}, true, fb::Stream::Communication));
+    return ForEachReplica([](GpuReplica& replica, size_t) { return replica.Join(fb::Stream::Compute); });
+  }
 
   // Until all streams have done their work. A single GPU is asked at once, then ever more seldom.
   absl::Status Wait(const std::string& what) {

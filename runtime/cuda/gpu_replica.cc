@@ -121,6 +121,17 @@ absl::Status GpuReplica::RecordEnd(uint32_t segment, fb::Stream on) {
   return absl::OkStatus();
 }
 
+absl::Status GpuReplica::Join(fb::Stream later) {
+  const bool compute = later == fb::Stream::Compute;
+  CudaEvent& event = joins_[compute ? 0 : 1];
+  if (event.get() == nullptr) {
+    TD_ASSIGN_OR_RETURN(event, MakeEvent(shared_device()));
+  }
+  TD_CU(driver(), cuEventRecord(event.get(), stream(compute ? fb::Stream::Communication : fb::Stream::Compute)));
+  TD_CU(driver(), cuStreamWaitEvent(stream(later), event.get(), 0));
+  return absl::OkStatus();
+}
+
 absl::Status GpuReplica::WaitFor(uint32_t segment, fb::Stream on) {
   TD_CU(driver(), cuStreamWaitEvent(stream(on), ends_[segment].get(), 0));
   return absl::OkStatus();

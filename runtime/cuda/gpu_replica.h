@@ -60,6 +60,8 @@ class GpuReplica {
   // Marks the end of a segment on its stream, and lets a stream wait for one.
   absl::Status RecordEnd(uint32_t segment, fb::Stream stream);
   absl::Status WaitFor(uint32_t segment, fb::Stream stream);
+  // Lets stream `later` wait for what has been issued on the other one.
+  absl::Status Join(fb::Stream later);
 
  private:
   GpuReplica() = default;
@@ -70,6 +72,7 @@ class GpuReplica {
   std::unique_ptr<StepIssuer> issuer_;
   CudaStream compute_, communication_;
   std::vector<CudaEvent> ends_;  // by segment; empty where nobody waits
+  CudaEvent joins_[2];           // by stream that waits
   PinnedMemory host_staging_, host_tail_;
   struct TailOutput_ {
     CUdeviceptr from = 0;
