@@ -24,7 +24,7 @@ absl::StatusOr<const CudnnApi*> LoadCudnn() {
 absl::StatusOr<CudnnPlan> CompileCudnnPlan(const fb::LibraryCallT& call, int sm) {
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
   if (LibraryOf(call) != GpuLibrary::kCudnn) {
-    return absl::InvalidArgumentError("only convolutions that cuDNN computes have a plan");
+    return absl::UnimplementedError("cuDNN does not compute this call, so that it needs no plan");
   }
   TD_ASSIGN_OR_RETURN(const CudnnApi* api, LoadCudnn());
   return api->Compile(call, sm);

@@ -77,7 +77,8 @@ absl::StatusOr<const CudnnApi*> LoadCudnn();
 
 // The plan for `call` (a convolution that LibraryOf gives to cuDNN) on devices of compute capability `sm` / 10 (75,
 // 90). Works without a GPU; does not fail for want of one. Errors as of LoadCudnn and CudnnApi::Compile: then the
-// executable has no plan, and the device builds one when it is loaded.
+// executable has no plan, and the device builds one when it is loaded. Unimplemented also for calls that are not
+// cuDNN's.
 absl::StatusOr<CudnnPlan> CompileCudnnPlan(const fb::LibraryCallT& call, int sm);
 
 // Takes the place of LoadCudnn's result until it is destroyed. For tests; one at a time, not while others load.

@@ -6,8 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
+#include "base/env.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "runtime/cuda/plan_choices.h"
 #include "runtime/cuda/step_issuer.h"
 #include "runtime/step_dependencies.h"
 
@@ -94,11 +96,17 @@ absl::Status DeviceProgram::PrepareCalls(const Executable& executable) {
   const std::vector<const fb::StepT*> steps =
       StepsInOrder(*executable.index().programs[executable.index().replicas[0]->program]);
   calls_.resize(steps.size());
+  std::unique_ptr<PlanFile> plans;
   for (size_t i = 0; i < steps.size(); ++i) {
     const fb::LibraryCallT* call = steps[i]->body.AsLibraryCall();
     if (call == nullptr) continue;
     if (runner_ == nullptr) {
-      TD_ASSIGN_OR_RETURN(runner_, LibraryCallRunner::Create(&device_->driver(), {}));
+      TD_ASSIGN_OR_RETURN(plans, PlanFile::FromEnvironment(Env::Default()));
+      LibraryCallRunner::Options options;
+      options.device_name = device_->model();
+      options.autotune = plans != nullptr;
+      options.choices = plans == nullptr ? nullptr : plans->choices();
+      TD_ASSIGN_OR_RETURN(runner_, LibraryCallRunner::Create(&device_->driver(), std::move(options)));
     }
     const absl::string_view plan = call->plan == 0 ? "" : executable.segment(static_cast<int>(call->plan) - 1);
     absl::StatusOr<std::unique_ptr<PreparedCall>> prepared = runner_->Prepare(*call, plan);
@@ -110,7 +118,7 @@ absl::Status DeviceProgram::PrepareCalls(const Executable& executable) {
     calls_[i] = *std::move(prepared);
     workspace_bytes_ = std::max(workspace_bytes_, calls_[i]->workspace_bytes());
   }
-  return absl::OkStatus();
+  return plans == nullptr ? absl::OkStatus() : plans->Save();
 }
 
 }  // namespace tandem

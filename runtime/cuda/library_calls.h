@@ -45,8 +45,8 @@ class LibraryCallRunner {
     // Measures the candidates of every call on the device, once, and takes the fastest. The choice depends on the
     // measurement; `choices` makes later sessions repeat it.
     bool autotune = false;
-    // Choices read from here come before anything else; with `autotune`, new ones are added. May be null. Must outlive
-    // the runner.
+    // Choices read from here come before anything else; with `autotune`, new ones are added. May be null. Must live
+    // as long as Prepare is called.
     PlanChoices* choices = nullptr;
     std::string device_name;  // "NVIDIA H200": a choice holds for one kind of device
   };

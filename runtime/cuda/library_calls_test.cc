@@ -353,7 +353,7 @@ TEST_F(LibraryCallsTest, PlansOfTheExecutableAreUsedWhereTheyFit) {
   EXPECT_EQ(absl::StrJoin(cudnn.TakeCalls(), ", "), "Build 1");
   // Only convolutions of cuDNN have plans.
   EXPECT_EQ(CompileCudnnPlan(Conv(1, 6, 6, 5, 1, 1, 8, 1, 0, 0), 90).status().message(),
-            "only convolutions that cuDNN computes have a plan");
+            "cuDNN does not compute this call, so that it needs no plan");
 }
 
 TEST_F(LibraryCallsTest, MeasuredChoicesAreRepeated) {
@@ -393,6 +393,31 @@ TEST_F(LibraryCallsTest, MeasuredChoicesAreRepeated) {
   const absl::Status status = runner->Prepare(conv, "").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(absl::StrContains(status.message(), "the recorded plan \"eng99\" for conv2d x=[2,8,8,3]")) << status;
+}
+
+TEST_F(LibraryCallsTest, AVariableNamesTheFileOfPlans) {
+  MakeRunner();
+  unsetenv("TANDEM_GPU_PLANS");
+  absl::StatusOr<std::unique_ptr<PlanFile>> file = PlanFile::FromEnvironment(Env::Default());
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(*file, nullptr);
+  const std::string path = JoinPath(::testing::TempDir(), "measured.json");
+  setenv("TANDEM_GPU_PLANS", path.c_str(), 1);
+  file = PlanFile::FromEnvironment(Env::Default());
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_TRUE((*file)->Save().ok());
+  EXPECT_FALSE(Env::Default()->Exists(path));  // nothing to keep
+  (*file)->choices()->Record("a call", "eng1");
+  ASSERT_TRUE((*file)->Save().ok());
+  file = PlanFile::FromEnvironment(Env::Default());
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(*(*file)->choices()->Find("a call"), "eng1");
+  ASSERT_TRUE(Env::Default()->WriteFile(path, {"{}"}).ok());
+  const absl::Status damaged = PlanFile::FromEnvironment(Env::Default()).status();
+  unsetenv("TANDEM_GPU_PLANS");
+  EXPECT_EQ(damaged.code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(absl::StrContains(damaged.message(), "measured.json: ")) << damaged;
+  EXPECT_TRUE(absl::StrContains(damaged.message(), "delete it, and the plans are measured again")) << damaged;
 }
 
 TEST_F(LibraryCallsTest, AutotuningPassesOverWhatFails) {

@@ -1,5 +1,7 @@
 #include "runtime/cuda/plan_choices.h"
 
+#include <cstdlib>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/dtype.h"
@@ -57,6 +59,15 @@ void PlanChoices::Record(const std::string& key, const std::string& candidate) {
   choices_[key] = candidate;
   changed_ = true;
 }
+
+absl::StatusOr<std::unique_ptr<PlanFile>> PlanFile::FromEnvironment(Env* env) {
+  const char* path = std::getenv("TANDEM_GPU_PLANS");
+  if (path == nullptr || *path == 0) return nullptr;
+  TD_ASSIGN_OR_RETURN(PlanChoices choices, PlanChoices::Load(env, path));
+  return std::unique_ptr<PlanFile>(new PlanFile(env, path, std::move(choices)));
+}
+
+absl::Status PlanFile::Save() const { return choices_.changed() ? choices_.Save(env_, path_) : absl::OkStatus(); }
 
 std::string PlanChoiceKey(const fb::LibraryCallT& c, absl::string_view device_name, absl::string_view library_version) {
   auto type = [](fb::DType t) { return Name(static_cast<DType>(LibraryType(t))); };

@@ -4,7 +4,9 @@
 #define TANDEM_RUNTIME_CUDA_PLAN_CHOICES_H_
 
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -37,6 +39,26 @@ class PlanChoices {
  private:
   std::map<std::string, std::string> choices_;
   bool changed_ = false;
+};
+
+// The table of the file that the environment variable TANDEM_GPU_PLANS names: what it holds is repeated, what it lacks
+// is measured and added. Without the variable the libraries' own preferences stand.
+class PlanFile {
+ public:
+  // Null without the variable. Errors: those of PlanChoices::Load.
+  static absl::StatusOr<std::unique_ptr<PlanFile>> FromEnvironment(Env* env);
+
+  PlanChoices* choices() { return &choices_; }
+  // Writes the file when something was added.
+  absl::Status Save() const;
+
+ private:
+  PlanFile(Env* env, std::string path, PlanChoices choices)
+      : env_(env), path_(std::move(path)), choices_(std::move(choices)) {}
+
+  Env* env_;
+  std::string path_;
+  PlanChoices choices_;
 };
 
 // All of the call that decides about its computation, and what the choice holds for.
