@@ -11,16 +11,9 @@
 #include "passes/codegen/gpu/compile_gpu.h"
 #include "passes/codegen/kernel_cache.h"
 #include "runtime/cuda/cudnn_api.h"
+#include "runtime/cuda/gpu_library.h"
 
 namespace tandem {
-namespace {
-
-bool IsConvolution(const fb::LibraryCallT& call) {
-  return call.primitive == fb::Primitive::Conv2D || call.primitive == fb::Primitive::Conv2DInputGrad ||
-         call.primitive == fb::Primitive::Conv2DFilterGrad;
-}
-
-}  // namespace
 
 absl::StatusOr<GpuCode> MakeGpuCode(mlir::ModuleOp module, const CompileTarget& target, const CompileOptions& options,
                                     const std::string& kernel_dir, CompileTimes* kernel_times) {
@@ -45,10 +38,13 @@ absl::StatusOr<GpuCode> MakeGpuCode(mlir::ModuleOp module, const CompileTarget& 
 LibraryPlanner CudnnPlanner(int sm) {
   auto told = std::make_shared<bool>(false);
   return [sm, told](const fb::LibraryCallT& call) -> absl::StatusOr<std::optional<LibraryPlan>> {
-    if (!IsConvolution(call)) return std::nullopt;
+    if (LibraryOf(call) == GpuLibrary::kKernels) return std::nullopt;
+    // cuBLASLt chooses when the executable is loaded; what it may use is known.
+    if (LibraryOf(call) == GpuLibrary::kCublasLt) return LibraryPlan{"", GpuWorkspaceBytes(call, 0), "cublaslt"};
     absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, sm);
     if (plan.ok()) {
-      return LibraryPlan{std::move(plan->bytes), plan->workspace_bytes, absl::StrCat("cudnn ", plan->name)};
+      return LibraryPlan{std::move(plan->bytes), GpuWorkspaceBytes(call, plan->workspace_bytes),
+                         absl::StrCat("cudnn ", plan->name)};
     }
     if (!absl::IsFailedPrecondition(plan.status()) && !absl::IsUnimplemented(plan.status())) return plan.status();
     if (!std::exchange(*told, true)) {
