@@ -133,7 +133,10 @@ mlir::Value ElementEmitter::Element(mlir::Location loc, mlir::Value tensor, mlir
 mlir::Value ElementEmitter::Emit(mlir::Location loc, mlir::Value tensor, mlir::ValueRange indices) {
   auto type = mlir::cast<mlir::RankedTensorType>(tensor.getType());
   auto buffer = buffers_.find(tensor);
-  if (buffer != buffers_.end()) return Load(loc, type, buffer->second, indices);
+  if (buffer != buffers_.end()) {
+    if (on_load) on_load(tensor, indices);
+    return Load(loc, type, buffer->second, indices);
+  }
   mlir::Operation* op = tensor.getDefiningOp();
   if (op != nullptr && op->getName().getStringRef() == "td.reshape") {
     auto from = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType());

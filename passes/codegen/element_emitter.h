@@ -53,6 +53,8 @@ class ElementEmitter {
   mlir::OpBuilder& builder() { return builder_; }
   IndexAlgebra& indices() { return indices_; }
   mlir::Value row_offset() const { return row_offset_; }
+  // Told of every element that is loaded for another one, when set.
+  std::function<void(mlir::Value tensor, mlir::ValueRange indices)> on_load;
   // The first problem found; emission goes on with arbitrary values after it.
   absl::Status status;
 

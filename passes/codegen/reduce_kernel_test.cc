@@ -51,6 +51,34 @@ TEST(RowKernelTest, SoftmaxMatchesReference) {
   for (int64_t classes : {1, 2, 10, 33, 1000}) ExpectMatches(Softmax(classes), 2e-6);
 }
 
+// Rows of several softmaxes and normalisations: on a GPU blocks share such a row, unless one part needs another.
+TEST(RowKernelTest, PartsOfRows) {
+  auto kernel = [](const std::string& last) {
+    return R"(func.func private @k(%x: tensor<?x4x48x64xf32>) -> tensor<?x4x48x64xf32> attributes {td.kernel = "row"} {
+    %m = td.reduce "max", %x axes [3] : tensor<?x4x48x64xf32> -> tensor<?x4x48xf32>
+    %mb = td.broadcast %m dims [0, 1, 2] : tensor<?x4x48xf32> -> tensor<?x4x48x64xf32>
+    %d = td.sub %x, %mb : tensor<?x4x48x64xf32>
+    %e = td.exp %d : tensor<?x4x48x64xf32>
+    %s = td.reduce "sum", %e axes [3] : tensor<?x4x48x64xf32> -> tensor<?x4x48xf32>
+    )" + last +
+           R"(
+    %p = td.div %e, %sb : tensor<?x4x48x64xf32>
+    return %p : tensor<?x4x48x64xf32>
+  })";
+  };
+  const std::string apart =
+      kernel("%sb = td.broadcast %s dims [0, 1, 2] : tensor<?x4x48xf32> -> tensor<?x4x48x64xf32>");
+  const std::string mixed = kernel(R"(%t = td.transpose %s perm [0, 2, 1] : tensor<?x4x48xf32> -> tensor<?x48x4xf32>
+    %r = td.reshape %t : tensor<?x48x4xf32> -> tensor<?x4x48xf32>
+    %sb = td.broadcast %r dims [0, 1, 2] : tensor<?x4x48xf32> -> tensor<?x4x48x64xf32>)");
+  for (const std::string& text : {apart, mixed}) {
+    ExpectMatches(text, 2e-6, {1, 3});
+    auto compiled = TestKernel::Create(text, "gpu");
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    EXPECT_EQ((*compiled)->gpu().launch.split, text == apart ? 6u : 1u);
+  }
+}
+
 TEST(RowKernelTest, SoftmaxSplitsGiveTheSameBits) {
   auto kernel = TestKernel::Create(Softmax(37), "host");
   ASSERT_TRUE(kernel.ok()) << kernel.status();

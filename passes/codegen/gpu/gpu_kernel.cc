@@ -23,14 +23,16 @@ int64_t BytesOf(mlir::Type element) { return (StorageType(element).getIntOrFloat
 
 }  // namespace
 
-GpuKernelBuilder::GpuKernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol, int64_t rows)
+GpuKernelBuilder::GpuKernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol, int64_t rows,
+                                   bool cuts_rows)
     : kernel_(kernel),
       module_(module),
       b_(kernel.getContext()),
       device_(b_, module),
       loc_(kernel.getLoc()),
       symbol_(std::move(symbol)),
-      rows_(rows) {
+      rows_(rows),
+      cuts_rows_(cuts_rows) {
   if (auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel")) kind_ = kind.getValue().str();
   for (mlir::Value v : kernel.getBody().front().getTerminator()->getOperands()) results_.push_back(v);
   alias_.assign(results_.size(), -1);
@@ -204,15 +206,18 @@ absl::Status GpuKernelBuilder::Emit() {
 absl::StatusOr<GpuKernel> EmitGpuKernel(mlir::func::FuncOp kernel, const std::string& symbol, int64_t rows) {
   LoadCodegenDialects(*kernel.getContext());
   GpuKernel result;
-  result.module = mlir::ModuleOp::create(kernel.getLoc(), kernel.getName());
-  GpuKernelBuilder builder(kernel, *result.module, symbol, rows);
-  TD_RETURN_IF_ERROR(builder.Emit());
+  for (bool cuts_rows : {true, false}) {
+    result.module = mlir::ModuleOp::create(kernel.getLoc(), kernel.getName());
+    GpuKernelBuilder builder(kernel, *result.module, symbol, rows, cuts_rows);
+    TD_RETURN_IF_ERROR(builder.Emit());
+    result.plan = builder.plan();
+    result.index_bits = builder.index_bits();
+    if (!builder.parts_depend()) break;
+  }
   ApplyFloatRules(*result.module, /*fuse_multiply_add=*/true);
   if (mlir::failed(mlir::verify(*result.module))) {
     return absl::InternalError(absl::StrCat("kernel ", kernel.getName().str(), " was emitted as invalid code"));
   }
-  result.plan = builder.plan();
-  result.index_bits = builder.index_bits();
   return result;
 }
 

@@ -18,10 +18,14 @@ namespace tandem {
 
 class GpuKernelBuilder {
  public:
-  GpuKernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol, int64_t rows);
+  // `cuts_rows`: several blocks may share a row where its reductions are of parts of it, such as softmax over the keys
+  // of every query.
+  GpuKernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol, int64_t rows, bool cuts_rows);
   absl::Status Emit();
   const GpuPlan& plan() const { return plan_; }
   int index_bits() const { return index_bits_; }
+  // Whether a part of a row needs what another part computes: the code is wrong, and rows must not be cut.
+  bool parts_depend() const { return parts_depend_; }
 
  private:
   // Threads that work on one row together: a warp, or the block.
@@ -76,6 +80,11 @@ class GpuKernelBuilder {
                    const std::function<void(llvm::ArrayRef<Point>)>& body);
   void Sync(const Team& team);
   int64_t RowDomain() const;
+  // The number of parts of a row that have a reduction of their own, when all stages and results are made of so many
+  // equal parts; else 1.
+  int64_t PartsOfRow() const;
+  // Looks at an element of a stage that is used for another element: it must be of the same part.
+  void CheckPart(ElementEmitter& e, mlir::Value tensor, mlir::ValueRange indices);
 
   // team_reduce.cc
   // The elements of a reduction, each given to `store` by one thread. `type`: the result's; `row` is given where the
@@ -131,6 +140,10 @@ class GpuKernelBuilder {
   std::vector<Partial> partials_;
   int64_t rows_per_partial_ = 1, partials_per_range_ = 1;
   bool warp_teams_ = false;
+  bool cuts_rows_, parts_depend_ = false;
+  int64_t parts_ = 1;                      // of a row
+  mlir::Value part_begin_, part_end_;      // that this block has
+  llvm::DenseSet<mlir::Value> own_parts_;  // values that number parts of this block
   int64_t team_shared_ = 0, team_scratch_ = 0, scratch_stages_ = 0;
   int64_t reduce_areas_ = 0;  // of kReduceAreaBytes each, behind the teams' shared memory
   GpuPlan plan_;

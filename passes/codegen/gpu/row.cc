@@ -10,6 +10,8 @@ constexpr int64_t kMaxWarpDomain = 1024;  // elements of a row up to which a war
 // Of the 48 KiB that a block may have without asking, some is left for block-wide sums.
 constexpr int64_t kStageBytes = 40 << 10;
 constexpr int64_t kMaxPartials = 512;
+// Rows are cut into parts so that there are so many blocks, of so many elements.
+constexpr int64_t kBlocks = 1024, kMinElements = 2048, kMinParts = 8;
 
 int64_t AlignUp(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
 
@@ -50,11 +52,64 @@ void GpuKernelBuilder::PlanStages(bool batched) {
   }
 }
 
+int64_t GpuKernelBuilder::PartsOfRow() const {
+  int64_t parts = 1;
+  for (const Stage& stage : stages_) {
+    Reduction reduction;
+    if (!GetReduction(stage.value.getDefiningOp(), reduction)) continue;
+    const int64_t size = InnerSize(stage.value.getType());
+    if (parts != 1 && size != parts) return 1;
+    parts = size;
+  }
+  std::vector<mlir::Value> made(results_);
+  for (const Stage& stage : stages_) made.push_back(stage.value);
+  for (mlir::Value v : made) {
+    if (!td::IsBatched(v.getType()) || InnerSize(v.getType()) % parts != 0) return 1;
+    const int64_t rest = InnerSize(v.getType()) / parts;
+    int64_t size = 1;
+    for (int64_t d : llvm::reverse(KernelRadices(kernel_, v.getType()))) {
+      if (size < rest) size *= d;
+    }
+    if (size != rest) return 1;
+  }
+  return parts;
+}
+
+void GpuKernelBuilder::CheckPart(ElementEmitter& e, mlir::Value tensor, mlir::ValueRange indices) {
+  if (e.indices().probe != nullptr) return;
+  if (llvm::none_of(stages_, [&](const Stage& stage) { return stage.value == tensor; })) return;
+  llvm::SmallVector<int64_t> shape = InnerShape(tensor.getType());
+  int64_t size = 1;
+  size_t leading = 0;
+  while (leading < shape.size() && size < parts_) size *= shape[leading++];
+  mlir::Value part = size != parts_ ? mlir::Value()
+                                    : e.indices().Linearize(loc_, indices.slice(1, leading),
+                                                            llvm::ArrayRef<int64_t>(shape).take_front(leading));
+  parts_depend_ |= !part || !own_parts_.contains(part);
+}
+
 void GpuKernelBuilder::ForElements(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
                                    const std::function<void(llvm::ArrayRef<Point>)>& body) {
   Space space = row;
   if (!td::IsBatched(type)) space.rows = Space::Rows::kNone;
   space.radices = KernelRadices(kernel_, type);
+  if (parts_ > 1) {
+    const int64_t rest = InnerSize(type) / parts_;
+    unsigned border = space.radices.size();
+    for (int64_t size = 1; size < rest;) size *= space.radices[--border];
+    llvm::SmallVector<unsigned> forced;
+    if (border > 0 && border < space.radices.size()) forced.push_back(border - 1);
+    LinearSpace linear(e, loc_, space, forced, [&](const Point& point) { body({point}); });
+    linear.SetBorder(border);
+    const int width = rest % 4 == 0 ? linear.width() : 1;
+    const int64_t runs = rest / width;
+    EmitStrided(e, loc_, Add(Mul(part_begin_, runs), team.lane), Mul(part_end_, runs), team.size, [&](mlir::Value run) {
+      mlir::Value part = Div(run, runs);
+      own_parts_.insert(part);
+      body(linear.At(part, Mul(Rem(run, runs), width), width));
+    });
+    return;
+  }
   LinearSpace linear(e, loc_, space, {}, [&](const Point& point) { body({point}); });
   const int width = linear.size() == 1 ? 1 : linear.width();
   EmitStrided(e, loc_, team.lane, Int(linear.size() / width), team.size,
@@ -111,7 +166,16 @@ void GpuKernelBuilder::EmitRow(ElementEmitter& e, const Team& team, const Space&
 void GpuKernelBuilder::EmitRowKernel(bool batched) {
   PlanStages(batched);
   const int64_t domain = RowDomain();
-  const int64_t threads = warp_teams_ ? kWarps * kWarp : domain <= 2 * kWarp ? kWarp : domain <= 8192 ? 256 : 512;
+  if (batched && cuts_rows_ && !warp_teams_ && batch_reduces_.empty()) parts_ = PartsOfRow();
+  int64_t parts_per_block = parts_;
+  if (parts_ >= kMinParts) {
+    const int64_t wanted = (kBlocks + rows_ - 1) / std::max<int64_t>(rows_, 1), part = domain / parts_;
+    parts_per_block = std::max((parts_ + wanted - 1) / wanted, (kMinElements + part - 1) / part);
+    plan_.split = (parts_ + parts_per_block - 1) / parts_per_block;
+  }
+  if (plan_.split == 1) parts_ = 1;
+  const int64_t per_block = parts_ > 1 ? domain / parts_ * parts_per_block : domain;
+  const int64_t threads = warp_teams_ ? kWarps * kWarp : per_block <= 2 * kWarp ? kWarp : per_block <= 8192 ? 256 : 512;
   const int64_t teams = warp_teams_ ? kWarps : 1;
   int64_t rows_per_team = 1;
   if (!batch_reduces_.empty()) rows_per_team = std::max<int64_t>(1, (rows_ + kMaxPartials - 1) / kMaxPartials);
@@ -121,7 +185,7 @@ void GpuKernelBuilder::EmitRowKernel(bool batched) {
       batched ? std::max<int64_t>(1, (rows_ + plan_.items_per_block - 1) / plan_.items_per_block) : 1;
   PlanPartials(rows_per_team, 1, blocks * teams);
   scratch_stages_ = plan_.scratch_bytes;
-  plan_.scratch_bytes += blocks * teams * AlignUp(team_scratch_, 256);
+  plan_.scratch_bytes += blocks * plan_.split * teams * AlignUp(team_scratch_, 256);
   team_scratch_ = AlignUp(team_scratch_, 256);
   const int64_t per_team = team_shared_;
   team_shared_ *= teams;  // what follows in shared memory is the block's
@@ -144,7 +208,12 @@ void GpuKernelBuilder::EmitRowKernel(bool batched) {
       });
     }
     if (!partials_.empty()) Sync(team);
-    mlir::Value first = Add(Number(0), Mul(team.number, rows_per_team));
+    mlir::Value first = Add(Number(0), Mul(Div(team.number, plan_.split), rows_per_team));
+    if (parts_ > 1) {
+      part_begin_ = Mul(Rem(block_, plan_.split), parts_per_block);
+      part_end_ = Min(Add(part_begin_, Int(parts_per_block)), Int(parts_));
+      e.on_load = [&](mlir::Value tensor, mlir::ValueRange indices) { CheckPart(e, tensor, indices); };
+    }
     mlir::Value last = Min(Add(first, Int(rows_per_team)), Number(1));
     EmitStrided(e, loc_, first, last, 1, [&](mlir::Value row) {
       Space space;

@@ -96,6 +96,7 @@ void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::
     Point point;
     if (td::IsBatched(type)) point.digits.push_back({row, mlir::ShapedType::kDynamic});
     if (results > 1) point.digits.push_back({o, results});
+    if (parts_ > 1) own_parts_.insert(o);
     return IndicesAt(e, op->getLoc(), point, type);
   };
   if (over_batch && !contributes) reduction.axes.erase(reduction.axes.begin());
@@ -121,18 +122,20 @@ void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::
     if (contributes) return e.ReduceRow(op, row, at);
     return ReduceAcross(e, op, reduction, fixed(at), lane, lanes);
   };
+  // Each part of a row has one result; a block has some of the parts.
+  mlir::Value begin = parts_ > 1 ? part_begin_ : Int(0), end = parts_ > 1 ? part_end_ : Int(results);
   if (lanes == 1) {
-    EmitStrided(e, op->getLoc(), team.lane, Int(results), team.size,
+    EmitStrided(e, op->getLoc(), Add(begin, team.lane), end, team.size,
                 [&](mlir::Value o) { store(indices(o), element(o, Int(0))); });
     return;
   }
   // All threads of a warp must shuffle together: those beyond the last result compute it once more.
   const int64_t groups = team.size / lanes;
   mlir::Value group = Div(team.lane, lanes), lane = Rem(team.lane, lanes);
-  EmitStrided(e, op->getLoc(), Int(0), Int((results + groups - 1) / groups), 1, [&](mlir::Value trip) {
-    mlir::Value o = Add(Mul(trip, groups), group);
-    mlir::Value sum = element(results % groups == 0 ? o : Min(o, Int(results - 1)), lane);
-    EmitIf(e, op->getLoc(), And(Less(lane, Int(1)), Less(o, Int(results))), [&] { store(indices(o), sum); });
+  EmitStrided(e, op->getLoc(), Int(0), CeilDiv(Sub(end, begin), groups), 1, [&](mlir::Value trip) {
+    mlir::Value o = Add(begin, Add(Mul(trip, groups), group));
+    mlir::Value sum = element(parts_ == 1 && results % groups == 0 ? o : Min(o, Sub(end, Int(1))), lane);
+    EmitIf(e, op->getLoc(), And(Less(lane, Int(1)), Less(o, end)), [&] { store(indices(o), sum); });
   });
 }
 
