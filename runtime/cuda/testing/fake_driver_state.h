@@ -59,6 +59,7 @@ struct FakeFunction {
   FakeContext* context = nullptr;
   std::string symbol;
   std::vector<int> param_bytes;
+  unsigned max_shared = 48 << 10;  // dynamic, by attribute
 };
 
 struct FakeModule {

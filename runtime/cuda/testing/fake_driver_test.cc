@@ -221,6 +221,18 @@ TEST_F(FakeDriverTest, ReadsOnlyTextsForItsGpu) {
   EXPECT_EQ(api.cuModuleGetFunction(&f, module, "absent"), kCudaNotFound);
 }
 
+TEST_F(FakeDriverTest, MuchSharedMemoryNeedsAnAttribute) {
+  int64_t n = 4;
+  void* params[] = {&device, &n};
+  auto launch = [&] { return api.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 64 << 10, a, params, nullptr); };
+  EXPECT_EQ(launch(), kCudaInvalidValue);
+  ExpectViolation("shared memory need an attribute");
+  EXPECT_EQ(api.cuFuncSetAttribute(function, kCudaFunctionMaxDynamicShared, 1 << 20), kCudaInvalidValue);
+  Ok(api.cuFuncSetAttribute(function, kCudaFunctionMaxDynamicShared, 64 << 10));
+  Ok(launch());
+  fake.Drain();
+}
+
 TEST_F(FakeDriverTest, RunsTheWorkOfFakeLibraries) {
   Ok(fake.Enqueue(a, "library", {{device, 4, true}}, [this] { *reinterpret_cast<float*>(device) = 7; }));
   Ok(api.cuMemcpyDtoHAsync_v2(host, device, 4, a));

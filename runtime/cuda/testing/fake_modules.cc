@@ -129,7 +129,7 @@ CUresult Launch(CUfunction handle, unsigned grid_x, unsigned grid_y, unsigned gr
     state.Violation(absl::StrCat(function->symbol, ": launched as ", grid_x, " blocks of ", threads, " threads"));
     return kCudaInvalidValue;
   }
-  if (shared_bytes > (48u << 10)) {
+  if (shared_bytes > function->max_shared) {
     state.Violation(absl::StrCat(function->symbol, ": ", shared_bytes, " bytes of shared memory need an attribute"));
     return kCudaInvalidValue;
   }
@@ -155,9 +155,12 @@ void BindFakeModules(DriverApi& api) {
     entry.state().modules.erase(handle);
     return entry.result();
   };
-  api.cuFuncSetAttribute = [](CUfunction, int, int) {
+  api.cuFuncSetAttribute = [](CUfunction handle, int attribute, int value) {
     State::Entry entry("cuFuncSetAttribute");
-    return entry.result();
+    if (entry.result() != kCudaSuccess) return entry.result();
+    if (attribute != kCudaFunctionMaxDynamicShared || value < 0 || value > (227 << 10)) return kCudaInvalidValue;
+    reinterpret_cast<FakeFunction*>(handle)->max_shared = static_cast<unsigned>(value);
+    return kCudaSuccess;
   };
   api.cuLaunchKernel = Launch;
 }
