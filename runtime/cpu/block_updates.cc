@@ -25,6 +25,8 @@ namespace {
 // Below the largest float32 by more than rounding can add to a sum.
 constexpr double kLargestSum = 1e38;
 constexpr int64_t kScanElements = 32768;
+// Elements of a gradient that are computed before they are applied: what the first-level cache holds beside the rest.
+constexpr int64_t kStripElements = 8192;
 
 bool Overlap(const fb::BufferT& a, const fb::BufferT& b) {
   return a.space == b.space && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
@@ -114,8 +116,8 @@ ShardContext FirstDevice(const StepState& state) {
 
 void* Before(void* p, int64_t bytes) { return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(p) - bytes); }
 
-// Rows [begin, end) of one gradient.
-void RunBlock(const StepState& state, const PlannedSection& section, const BlockUpdate& u, int64_t begin, int64_t end,
+// Rows [begin, end) of one gradient, which fit the thread's scratch memory.
+void RunStrip(const StepState& state, const PlannedSection& section, const BlockUpdate& u, int64_t begin, int64_t end,
               int thread) {
   const PlannedStep &gradient = section.steps[u.gradient], &update = section.steps[u.update];
   ShardContext context = FirstDevice(state);
@@ -129,6 +131,13 @@ void RunBlock(const StepState& state, const PlannedSection& section, const Block
   const Operand* operands = &update.group_args[static_cast<size_t>(u.member) * update.num_args];
   for (int i = 0; i < update.num_args; ++i) args.push_back(i == u.argument ? whole : context.Address(operands[i]));
   update.function(args.data(), begin * u.columns, end * u.columns, 0);
+}
+
+void RunBlock(const StepState& state, const PlannedSection& section, const BlockUpdate& u, int64_t begin, int64_t end,
+              int thread) {
+  for (int64_t row = begin; row < end; row += u.strip_rows) {
+    RunStrip(state, section, u, row, std::min(row + u.strip_rows, end), thread);
+  }
 }
 
 // Everything of the step but the pieces of item `item`.
@@ -149,7 +158,8 @@ void PlanBlockUpdates(const fb::ProgramT& program, absl::Span<const Operand> out
     std::optional<BlockUpdate> update = Candidate(program, index, i).Find(outputs);
     if (!update) continue;
     update->block_rows = step.work.pieces[0].end - step.work.pieces[0].begin;
-    *scratch_bytes = std::max(*scratch_bytes, sizeof(float) * update->block_rows * update->columns);
+    update->strip_rows = std::max<int64_t>(8, kStripElements / update->columns / 8 * 8);  // whole register tiles
+    *scratch_bytes = std::max(*scratch_bytes, sizeof(float) * update->strip_rows * update->columns);
     Leave(section.steps[update->check], update->checked);
     Leave(section.steps[update->update], update->member);
     section.block_updates.push_back(*update);

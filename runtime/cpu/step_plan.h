@@ -77,7 +77,8 @@ struct LaneMerge {
 struct BlockUpdate {
   size_t gradient = 0, check = 0, update = 0;  // steps of the section
   int checked = 0, member = 0, argument = 0;   // the gradient as input of the check and as argument of the update
-  int64_t rows = 0, columns = 0, block_rows = 0;
+  int64_t rows = 0, columns = 0;
+  int64_t block_rows = 0, strip_rows = 0;  // of a task; computed before they are applied
 };
 
 struct PlannedSection {
