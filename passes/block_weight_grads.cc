@@ -5,7 +5,7 @@
 // map instead, which keeps the operands; any thread computes any block of the result, lane by lane, and combines the
 // lanes while the block is in the first-level cache. Before: decomposed ops, no shard map yet. After: td.matmul that
 // sums float32 products over the batch is td.weight_grad where its result is large and its operands, which now have to
-// be kept for the whole batch, are much smaller. The choice depends on the global batch, not on devices. Programs for
+// be kept for the whole batch, are at most twice as large: four lanes and more would write and read it. The choice depends on the global batch, not on devices. Programs for
 // other devices than CPUs keep theirs: they have one lane.
 //
 //   %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
@@ -59,7 +59,7 @@ class BlockWeightGradsPass : public ModulePass<BlockWeightGradsPass> {
     if (elements < kMinElements || result.getDimSize(1) < kMinColumns) return false;
     // What lanes would write and read again, against what has to be kept.
     const int64_t kept = batch * (td::RowElements(op.getA().getType()) + td::RowElements(op.getB().getType()));
-    return 2 * kept <= elements;
+    return kept <= 2 * elements;
   }
 };
 
