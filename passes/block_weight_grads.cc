@@ -5,8 +5,8 @@
 // map instead, which keeps the operands; any thread computes any block of the result, lane by lane, and combines the
 // lanes while the block is in the first-level cache. Before: decomposed ops, no shard map yet. After: td.matmul that
 // sums float32 products over the batch is td.weight_grad where its result is large and its operands, which now have to
-// be kept for the whole batch, are at most twice as large: four lanes and more would write and read it. The choice depends on the global batch, not on devices. Programs for
-// other devices than CPUs keep theirs: they have one lane.
+// be kept for the whole batch, are at most twice as large: four lanes and more would write and read it. The choice
+// depends on the global batch, not on devices. Programs for other devices than CPUs keep theirs: they have one lane.
 //
 //   %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
 //     =>   %dw = td.weight_grad %x, %dy : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
