@@ -1,0 +1,87 @@
+// A GPU that is lost in the middle of a training job: what the user sees, and that nothing saved is harmed.
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/env.h"
+#include "base/exit_code.h"
+#include "estimator/estimator.h"
+#include "frontends/layers.h"
+#include "frontends/losses.h"
+#include "frontends/optimizers.h"
+#include "gtest/gtest.h"
+#include "runtime/cuda/cuda_types.h"
+#include "tests/gpu/fake_gpu.h"
+
+namespace tandem {
+namespace {
+
+EstimatorSpec Line(const Features& features, const Tensor& labels, Mode mode, const Params&) {
+  const Tensor loss = losses::MeanSquaredError(labels, layers::Dense(features["x"], {.units = 1}));
+  if (mode == Mode::kEval) return EstimatorSpec::Eval(loss, {});
+  return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = 0.1}).Minimize(loss));
+}
+
+absl::StatusOr<Dataset> Points(const InputContext&) {
+  std::vector<float> x, y;
+  for (int i = 0; i < 8; ++i) x.push_back(0.1f * i), y.push_back(0.3f * i - 1);
+  return Dataset::FromTensorSlices(
+             {{"x", HostTensor::FromVector<float>({8, 1}, x)}, {"label", HostTensor::FromVector<float>({8, 1}, y)}})
+      .Repeat()
+      .Batch(4);
+}
+
+// Breaks the GPU after `steps` steps.
+class Breaker : public SessionRunHook {
+ public:
+  Breaker(FakeDriver* driver, int steps) : driver_(driver), steps_(steps) {}
+  std::string name() const override { return "Breaker"; }
+  absl::Status AfterRun(RunContext&, const RunValues&) override {
+    if (--steps_ == 0) driver_->FailWork("cuMemsetD32Async", kCudaEccUncorrectable);
+    return absl::OkStatus();
+  }
+
+ private:
+  FakeDriver* driver_;
+  int steps_;
+};
+
+absl::Status Train(const std::string& dir, int max_steps, std::vector<std::shared_ptr<SessionRunHook>> hooks) {
+  Estimator estimator(
+      Line, RunConfig{.model_dir = dir, .save_checkpoints_steps = 2, .train_distribute = OneDeviceStrategy("gpu:0")});
+  return estimator.Train(Points, {.max_steps = max_steps, .hooks = std::move(hooks)});
+}
+
+TEST(LostGpuTest, TheLastCheckpointIsIntact) {
+  setenv("TANDEM_FLAGS", "--gpu-walk", 1);
+  const std::string dir = testing::TempDir() + "/lost_gpu";
+  if (Env::Default()->Exists(dir)) {
+    ASSERT_TRUE(Env::Default()->DeleteRecursively(dir).ok());
+  }
+  {
+    FakeGpuMachine machine(1);
+    machine.AddModelDir(dir);
+    const absl::Status status = Train(dir, 10, {std::make_shared<Breaker>(&machine.driver(), 5)});
+    EXPECT_EQ(ExitCodeFor(status), kExitTemporary) << status;
+    for (const char* part : {"gpu:0", "the GPU was lost", "go on from the last checkpoint"}) {
+      EXPECT_TRUE(absl::StrContains(status.message(), part)) << status;
+    }
+    machine.TakeViolations();  // a lost GPU is left as it is
+  }
+  absl::StatusOr<std::string> pointer = Env::Default()->ReadFile(dir + "/checkpoint");
+  ASSERT_TRUE(pointer.ok()) << pointer.status();
+  EXPECT_TRUE(absl::StrContains(*pointer, "model.ckpt-4")) << *pointer;
+  // A new process, with a GPU that works, goes on from there.
+  FakeGpuMachine machine(1);
+  machine.AddModelDir(dir);
+  const absl::Status resumed = Train(dir, 10, {});
+  EXPECT_TRUE(resumed.ok()) << resumed;
+  EXPECT_TRUE(machine.TakeViolations().empty());
+  EXPECT_TRUE(absl::StrContains(*Env::Default()->ReadFile(dir + "/checkpoint"), "model.ckpt-10"));
+  unsetenv("TANDEM_FLAGS");
+}
+
+}  // namespace
+}  // namespace tandem
