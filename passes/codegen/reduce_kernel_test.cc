@@ -175,6 +175,28 @@ TEST(OnceKernelTest, Float64UsesTheLibrary) {
                 1e-14);
 }
 
+// On a GPU many blocks share the sums, and a second launch goes on with them.
+TEST(OnceKernelTest, LargeSums) {
+  const std::string text = R"(
+  func.func private @norms(%x: tensor<301x257xf32>, %y: tensor<90xf32>, %s: tensor<f32>)
+      -> (tensor<f32>, tensor<90xf32>, tensor<f32>) attributes {td.kernel = "once"} {
+    %0 = td.mul %x, %x : tensor<301x257xf32>
+    %1 = td.reduce "sum", %0 axes [0, 1] : tensor<301x257xf32> -> tensor<f32>
+    %2 = td.reduce "max", %y axes [0] : tensor<90xf32> -> tensor<f32>
+    %3 = td.mul %1, %s : tensor<f32>
+    %4 = td.sqrt %1 : tensor<f32>
+    %5 = td.add %4, %2 : tensor<f32>
+    %6 = td.broadcast %5 dims [] : tensor<f32> -> tensor<90xf32>
+    %7 = td.div %y, %6 : tensor<90xf32>
+    return %3, %7, %2 : tensor<f32>, tensor<90xf32>, tensor<f32>
+  })";
+  ExpectMatches(text, 1e-5, {1});
+  auto kernel = TestKernel::Create(text, "gpu");
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EXPECT_EQ((*kernel)->gpu().launch.split, 10u);
+  EXPECT_EQ((*kernel)->gpu().launch.finish_grid, 1u);
+}
+
 TEST(OnceKernelTest, SumOfSquares) {
   std::string text = R"(func.func private @norm(%x: tensor<77x65xf32>) -> tensor<f32> attributes {td.kernel = "once"} {
     %0 = td.mul %x, %x : tensor<77x65xf32>

@@ -189,6 +189,8 @@ absl::Status GpuKernelBuilder::Emit() {
     EmitLoopKernel();
   } else if (FitsColumns()) {
     EmitColumnKernel();
+  } else if (ReducesOverGrid()) {
+    EmitGridReduceKernel();
   } else {
     EmitRowKernel(!once);
   }

@@ -96,6 +96,10 @@ class GpuKernelBuilder {
                                  mlir::Value value, int64_t area);
   int64_t LanesPerElement(const Team& team, mlir::Operation* op, const Reduction& reduction, int64_t results) const;
 
+  // grid_reduce.cc
+  bool ReducesOverGrid() const;
+  void EmitGridReduceKernel();
+
   // col.cc
   bool FitsColumns() const;
   void EmitColumnKernel();
