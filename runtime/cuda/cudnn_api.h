@@ -22,7 +22,7 @@ namespace tandem {
 
 // A plan as it is kept in an executable.
 struct CudnnPlan {
-  std::string bytes;  // what cudnn-frontend serialises
+  std::string bytes;  // engine and settings (cudnn_plan_text.h)
   uint64_t workspace_bytes = 0;
   std::string name;  // cuDNN's name of the engine and its settings: "eng62_k2=4_k13=0"
 };

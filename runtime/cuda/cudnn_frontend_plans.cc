@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/cudnn_backend.h"
+#include "runtime/cuda/cudnn_plan_text.h"
 #include "runtime/cuda/shared_library.h"
 #include "runtime/library_call.h"
 
@@ -123,12 +124,21 @@ struct Builder {
     Output(result, kY, y);
   }
 
-  // With a device's handle, or null where the graph has a device's properties.
-  absl::Status CreatePlans(cudnnHandle_t handle, uint64_t max_workspace) {
+  // With a device's handle, or null where the graph has a device's properties. All plans of the heuristic, or the one
+  // that `chosen` names.
+  absl::Status CreatePlans(cudnnHandle_t handle, uint64_t max_workspace, const CudnnPlanText* chosen = nullptr) {
+    Describe();
     TD_RETURN_IF_ERROR(Check(graph->validate(), "describe the convolution"));
     TD_RETURN_IF_ERROR(Check(handle != nullptr ? graph->build_operation_graph(handle) : graph->build_operation_graph(),
                              "describe the convolution"));
-    fe::error_t created = graph->create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK});
+    fe::error_t created;
+    if (chosen != nullptr) {
+      std::unordered_map<fe::KnobType_t, int64_t> knobs;
+      for (const auto& [knob, choice] : chosen->knobs) knobs[static_cast<fe::KnobType_t>(knob)] = choice;
+      created = graph->create_execution_plan(chosen->engine, knobs);
+    } else {
+      created = graph->create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK});
+    }
     if (created.is_bad()) return NoPlan(created.get_message());
     using Note = fe::NumericalNote_t;
     std::vector<Note> avoid = {Note::NONDETERMINISTIC};
@@ -140,6 +150,25 @@ struct Builder {
     graph->deselect_numeric_notes(avoid);
     graph->deselect_workspace_greater_than(static_cast<int64_t>(max_workspace));
     return absl::OkStatus();
+  }
+
+  // Builds the plans in their order until fn(index) is false. Errors: Unimplemented when none can be built.
+  template <typename Fn>
+  absl::Status BuildPlans(Fn fn) {
+    std::string reason = "the heuristic offers none";
+    int built = 0;
+    const int64_t count = graph->get_execution_plan_count();
+    for (int64_t i = 0; i < count; ++i) {
+      fe::error_t error = graph->build_plan_at_index(i);
+      if (error.is_bad()) {
+        reason = error.get_message();
+        continue;
+      }
+      ++built;
+      TD_ASSIGN_OR_RETURN(const bool more, fn(i));
+      if (!more) break;
+    }
+    return built > 0 ? absl::OkStatus() : NoPlan(reason);
   }
 
   absl::Status NoPlan(const std::string& message) const {
@@ -162,7 +191,7 @@ struct Builder {
 
 class LoadedPlan : public CudnnLoadedPlan {
  public:
-  // Plan `index` of the graph, or its only one (-1) where it was deserialised.
+  // Plan `index` of the graph.
   LoadedPlan(std::shared_ptr<Graph> graph, int64_t index, cudnnHandle_t handle, const fb::LibraryCallT& call)
       : graph_(std::move(graph)), index_(index), handle_(handle) {
     has_bias_ = call.epilogue != fb::Epilogue::None;
@@ -170,14 +199,9 @@ class LoadedPlan : public CudnnLoadedPlan {
 
   absl::Status Init() {
     int64_t workspace = 0;
-    TD_RETURN_IF_ERROR(Check(index_ < 0 ? graph_->get_workspace_size(workspace)
-                                        : graph_->get_workspace_size_plan_at_index(index_, workspace),
-                             "tell a plan's workspace"));
+    TD_RETURN_IF_ERROR(Check(graph_->get_workspace_size_plan_at_index(index_, workspace), "tell a plan's workspace"));
     workspace_ = static_cast<uint64_t>(std::max<int64_t>(workspace, 0));
-    // A name is nice to have: a deserialised plan may lack it.
-    fe::error_t named = index_ < 0 ? graph_->get_plan_name(name_) : graph_->get_plan_name_at_index(index_, name_);
-    if (named.is_bad() || name_.empty()) name_ = "plan";
-    return absl::OkStatus();
+    return Check(graph_->get_plan_name_at_index(index_, name_), "name a plan");
   }
 
   uint64_t workspace_bytes() const override { return workspace_; }
@@ -193,9 +217,7 @@ class LoadedPlan : public CudnnLoadedPlan {
                                                     {kY, reinterpret_cast<void*>(t.y)}};
       if (has_bias_) tensors[kBias] = reinterpret_cast<void*>(t.bias);
       void* scratch = reinterpret_cast<void*>(workspace);
-      return Check(index_ < 0 ? graph_->execute(handle_, tensors, scratch)
-                              : graph_->execute_plan_at_index(handle_, tensors, scratch, index_),
-                   "run a plan");
+      return Check(graph_->execute_plan_at_index(handle_, tensors, scratch, index_), "run a plan");
     });
   }
 
@@ -210,7 +232,7 @@ class LoadedPlan : public CudnnLoadedPlan {
 
 class Device : public CudnnDevice {
  public:
-  explicit Device(cudnnHandle_t handle) : handle_(handle) {}
+  Device(cudnnHandle_t handle, size_t version) : handle_(handle), version_(version) {}
   ~Device() override {
     try {
       fe::detail::destroy_handle(handle_);
@@ -220,49 +242,41 @@ class Device : public CudnnDevice {
 
   absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> Load(const fb::LibraryCallT& call,
                                                         absl::string_view bytes) override {
+    TD_ASSIGN_OR_RETURN(const CudnnPlanText chosen, ParseCudnnPlan(bytes));
+    if (chosen.version != static_cast<int64_t>(version_)) {
+      return absl::FailedPreconditionError(absl::StrCat("the plan is for cuDNN ", chosen.version));
+    }
     using Result = absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>>;
     return Guarded("load a plan", [&]() -> Result {
-      auto graph = std::make_shared<Graph>();
-      const std::vector<uint8_t> data(bytes.begin(), bytes.end());
-      // Without the warm-up, which captures and drops a call.
-      fe::error_t loaded = graph->deserialize(handle_, data, false, false);
-      if (loaded.is_bad()) {
-        return absl::FailedPreconditionError(
-            absl::StrCat("this GPU or cuDNN does not take the plan: ", loaded.get_message()));
-      }
-      auto plan = std::make_unique<LoadedPlan>(std::move(graph), -1, handle_, call);
-      TD_RETURN_IF_ERROR(plan->Init());
-      return plan;
+      TD_ASSIGN_OR_RETURN(auto plans, Plans(call, &chosen, 1, kMaxPlanWorkspace));
+      return std::move(plans[0]);
     });
   }
 
   absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Build(const fb::LibraryCallT& call, int limit,
                                                                       uint64_t max_workspace) override {
-    using Result = absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>>;
-    return Guarded("build a plan", [&]() -> Result {
-      Builder builder(call);
-      builder.Describe();
-      TD_RETURN_IF_ERROR(builder.CreatePlans(handle_, max_workspace));
-      std::vector<std::unique_ptr<CudnnLoadedPlan>> plans;
-      std::string reason = "the heuristic offers none";
-      const int64_t count = builder.graph->get_execution_plan_count();
-      for (int64_t i = 0; i < count && static_cast<int>(plans.size()) < limit; ++i) {
-        fe::error_t built = builder.graph->build_plan_at_index(i);
-        if (built.is_bad()) {
-          reason = built.get_message();
-          continue;
-        }
-        auto plan = std::make_unique<LoadedPlan>(builder.graph, i, handle_, call);
-        TD_RETURN_IF_ERROR(plan->Init());
-        if (plan->workspace_bytes() <= max_workspace) plans.push_back(std::move(plan));
-      }
-      if (plans.empty()) return builder.NoPlan(reason);
-      return plans;
-    });
+    return Guarded("build a plan", [&] { return Plans(call, nullptr, limit, max_workspace); });
   }
 
  private:
+  absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Plans(const fb::LibraryCallT& call,
+                                                                      const CudnnPlanText* chosen, int limit,
+                                                                      uint64_t max_workspace) {
+    Builder builder(call);
+    TD_RETURN_IF_ERROR(builder.CreatePlans(handle_, max_workspace, chosen));
+    std::vector<std::unique_ptr<CudnnLoadedPlan>> plans;
+    TD_RETURN_IF_ERROR(builder.BuildPlans([&](int64_t i) -> absl::StatusOr<bool> {
+      auto plan = std::make_unique<LoadedPlan>(builder.graph, i, handle_, call);
+      TD_RETURN_IF_ERROR(plan->Init());
+      if (plan->workspace_bytes() <= max_workspace) plans.push_back(std::move(plan));
+      return static_cast<int>(plans.size()) < limit;
+    }));
+    if (plans.empty()) return builder.NoPlan("all need more workspace than plans may have");
+    return plans;
+  }
+
   cudnnHandle_t handle_;
+  size_t version_;
 };
 
 class Cudnn : public CudnnApi {
@@ -276,7 +290,7 @@ class Cudnn : public CudnnApi {
       if (status != CUDNN_STATUS_SUCCESS) {
         return FrontendError("start on this GPU", fe::detail::get_error_string(status));
       }
-      return std::make_unique<Device>(handle);
+      return std::make_unique<Device>(handle, version_);
     });
   }
 
@@ -290,23 +304,26 @@ class Cudnn : public CudnnApi {
       TD_ASSIGN_OR_RETURN(std::shared_ptr<fe::DeviceProperties> properties, Properties(sm));
       Builder builder(call);
       builder.graph->set_device_properties(properties).set_sm_version(sm);
-      builder.Describe();
       TD_RETURN_IF_ERROR(builder.CreatePlans(nullptr, kMaxPlanWorkspace));
-      fe::error_t built = builder.graph->check_support();
-      if (built.is_good()) built = builder.graph->build_plans();
-      if (built.is_bad()) return builder.NoPlan(built.get_message());
       CudnnPlan plan;
-      int64_t workspace = 0;
-      TD_RETURN_IF_ERROR(Check(builder.graph->get_workspace_size(workspace), "tell a plan's workspace"));
-      plan.workspace_bytes = static_cast<uint64_t>(std::max<int64_t>(workspace, 0));
-      TD_RETURN_IF_ERROR(Check(builder.graph->get_plan_name(plan.name), "name a plan"));
-      std::vector<uint8_t> bytes;
-      TD_RETURN_IF_ERROR(Check(builder.graph->serialize(bytes, /*serialize_structure=*/false), "serialise a plan"));
-      plan.bytes.assign(bytes.begin(), bytes.end());
-      // What does not load here would not load on the device.
-      Graph again;
-      again.set_device_properties(properties);
-      TD_RETURN_IF_ERROR(Check(again.deserialize(bytes), "load its own plan"));
+      TD_RETURN_IF_ERROR(builder.BuildPlans([&](int64_t i) -> absl::StatusOr<bool> {
+        CudnnPlanText chosen;
+        chosen.version = static_cast<int64_t>(version_);
+        std::unordered_map<fe::KnobType_t, int64_t> knobs;
+        int64_t workspace = 0;
+        TD_RETURN_IF_ERROR(
+            Check(builder.graph->get_engine_and_knobs_at_index(i, chosen.engine, knobs), "describe a plan"));
+        TD_RETURN_IF_ERROR(
+            Check(builder.graph->get_workspace_size_plan_at_index(i, workspace), "tell a plan's workspace"));
+        TD_RETURN_IF_ERROR(Check(builder.graph->get_plan_name_at_index(i, plan.name), "name a plan"));
+        for (const auto& [knob, choice] : knobs) chosen.knobs[static_cast<int64_t>(knob)] = choice;
+        plan.workspace_bytes = static_cast<uint64_t>(std::max<int64_t>(workspace, 0));
+        plan.bytes = FormatCudnnPlan(chosen);
+        if (Replays(call, properties, sm, plan)) return false;
+        plan.bytes.clear();
+        return true;  // the frontend cannot write down some engines' settings: the next one's, then
+      }));
+      if (plan.bytes.empty()) return builder.NoPlan("the frontend can name none of its plans");
       return plan;
     });
   }
@@ -316,6 +333,22 @@ class Cudnn : public CudnnApi {
   }
 
  private:
+  // Whether the plan's text gives the same plan again: what does not load here would not load on the device.
+  static bool Replays(const fb::LibraryCallT& call, const std::shared_ptr<fe::DeviceProperties>& properties, int sm,
+                      const CudnnPlan& plan) {
+    absl::StatusOr<CudnnPlanText> parsed = ParseCudnnPlan(plan.bytes);
+    if (!parsed.ok()) return false;
+    Builder again(call);
+    again.graph->set_device_properties(properties).set_sm_version(sm);
+    if (!again.CreatePlans(nullptr, kMaxPlanWorkspace, &*parsed).ok()) return false;
+    std::string name;
+    const absl::Status built = again.BuildPlans([&](int64_t i) -> absl::StatusOr<bool> {
+      TD_RETURN_IF_ERROR(Check(again.graph->get_plan_name_at_index(i, name), "name a plan"));
+      return false;
+    });
+    return built.ok() && name == plan.name;
+  }
+
   absl::StatusOr<std::shared_ptr<fe::DeviceProperties>> Properties(int sm) const {
     if (sm != 90) {
       return absl::UnimplementedError(
