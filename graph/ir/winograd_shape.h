@@ -42,7 +42,6 @@ inline int64_t PanelOffset(int64_t rows, int64_t columns, int64_t row, int64_t c
 
 // Offsets in floats into the scratch memory of a kernel. Tiles of images are [points][block + slack][channels padded].
 struct WinogradScratch {
-  int64_t zeros = 0;   // one pixel outside of the image
   int64_t x = 0;       // transformed tiles of x (or, in the input gradient, what becomes tiles of dx)
   int64_t y = 0;       // of y or dy
   int64_t kernel = 0;  // the sum over tiles [points][channels_in][channels_out padded], filter gradient only
@@ -53,7 +52,6 @@ inline WinogradScratch ScratchOf(const WinogradShape& s, bool filter_grad) {
   const int64_t rows = s.points() * (s.block + kWinogradSlack);
   const int64_t c = PadChannels(s.channels_in), k = PadChannels(s.channels_out);
   WinogradScratch scratch;
-  scratch.x = c > k ? c : k;
   scratch.y = scratch.x + rows * c;
   scratch.kernel = scratch.y + rows * k;
   scratch.floats = scratch.kernel + (filter_grad ? s.points() * s.channels_in * k : 0);

@@ -16,6 +16,7 @@
 #include "passes/codegen/lower_to_llvm.h"
 #include "passes/codegen/optimize.h"
 #include "passes/codegen/ready_queue.h"
+#include "passes/codegen/winograd_kernel.h"
 
 namespace tandem {
 namespace {
@@ -88,7 +89,7 @@ absl::Status Prepare(const CpuTarget& target, Job& job) {
 
 void Finish(ObjectCompiler& compiler, const KernelCache& cache, Job& job) {
   Stopwatch watch;
-  absl::StatusOr<OptimizedObject> object = compiler.Compile(*job.module);
+  absl::StatusOr<OptimizedObject> object = compiler.Compile(*job.module, IsWinogradKernel(job.function));
   if (object.ok()) {
     job.kernel.seconds.assemble = object->assemble_seconds;
     job.kernel.seconds.optimize = watch.Lap() - object->assemble_seconds;

@@ -26,8 +26,9 @@ class ObjectCompiler {
  public:
   static absl::StatusOr<std::unique_ptr<ObjectCompiler>> Create(const CpuTarget& target);
 
-  // Optimises `module` in place and assembles it.
-  absl::StatusOr<OptimizedObject> Compile(llvm::Module& module);
+  // Optimises `module` in place and assembles it. `explicit_addresses`: the addresses of a loop are constant distances
+  // from one pointer already, so that looking for better ones would only take time.
+  absl::StatusOr<OptimizedObject> Compile(llvm::Module& module, bool explicit_addresses);
 
  private:
   ObjectCompiler(const CpuTarget& target, std::unique_ptr<llvm::TargetMachine> machine)

@@ -54,18 +54,28 @@ Value VectorBuilder::Mask(int64_t live) {
   return b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, llvm::ArrayRef<bool>(bits)));
 }
 
-Value VectorBuilder::Load(Value pointer, int64_t live) {
-  if (live >= lanes_) return b_.create<LLVM::LoadOp>(loc_, VectorType(), pointer, /*alignment=*/4);
+Value VectorBuilder::Mask(Value condition) {
+  auto type = mlir::VectorType::get({lanes_}, b_.getI1Type());
+  Value all = b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, true));
+  Value none = b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, false));
+  return Select(condition, all, none);
+}
+
+Value VectorBuilder::Load(Value pointer, int64_t live, Value mask) {
   if (live <= 0) return Splat(0);
-  return b_.create<LLVM::MaskedLoadOp>(loc_, VectorType(), pointer, Mask(live), mlir::ValueRange{Splat(0)},
+  if (live < lanes_) mask = mask ? And(mask, Mask(live)) : Mask(live);
+  if (!mask) return b_.create<LLVM::LoadOp>(loc_, VectorType(), pointer, /*alignment=*/4);
+  return b_.create<LLVM::MaskedLoadOp>(loc_, VectorType(), pointer, mask, mlir::ValueRange{Splat(0)},
                                        b_.getI32IntegerAttr(4));
 }
 
-void VectorBuilder::Store(Value vector, Value pointer, int64_t live) {
-  if (live >= lanes_) {
+void VectorBuilder::Store(Value vector, Value pointer, int64_t live, Value mask) {
+  if (live <= 0) return;
+  if (live < lanes_) mask = mask ? And(mask, Mask(live)) : Mask(live);
+  if (mask) {
+    b_.create<LLVM::MaskedStoreOp>(loc_, vector, pointer, mask, b_.getI32IntegerAttr(4));
+  } else {
     b_.create<LLVM::StoreOp>(loc_, vector, pointer, /*alignment=*/4);
-  } else if (live > 0) {
-    b_.create<LLVM::MaskedStoreOp>(loc_, vector, pointer, Mask(live), b_.getI32IntegerAttr(4));
   }
 }
 

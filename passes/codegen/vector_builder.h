@@ -41,11 +41,14 @@ class VectorBuilder {
   mlir::Value At(mlir::Value pointer, mlir::Value floats);
   mlir::Value At(mlir::Value pointer, int64_t floats) { return floats == 0 ? pointer : At(pointer, Int(floats)); }
 
-  // Vectors. Of a load or store with `live` < lanes() only that many elements are touched; the others load as 0.
-  mlir::Value Load(mlir::Value pointer, int64_t live);
+  // Vectors. Of a load or store with `live` < lanes() only that many elements are touched, with a `mask` only those
+  // that it has; the others load as 0.
+  mlir::Value Load(mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   mlir::Value Load(mlir::Value pointer) { return Load(pointer, lanes_); }
-  void Store(mlir::Value vector, mlir::Value pointer, int64_t live);
+  void Store(mlir::Value vector, mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   void Store(mlir::Value vector, mlir::Value pointer) { Store(vector, pointer, lanes_); }
+  // All elements, or none.
+  mlir::Value Mask(mlir::Value condition);
   mlir::Value LoadSplat(mlir::Value pointer);
   // Element i is pointer[i * stride].
   mlir::Value LoadStrided(mlir::Value pointer, int64_t stride, int64_t live);

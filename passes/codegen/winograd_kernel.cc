@@ -57,7 +57,7 @@ class WinogradEmitter {
 
   // The intermediate values of one block in the scratch memory.
   struct Stages {
-    Value zeros, sum;
+    Value sum;
     TileMatrix x, y;
   };
 
@@ -65,11 +65,9 @@ class WinogradEmitter {
     const WinogradScratch at = ScratchOf(s, filter_grad);
     const int64_t rows = s.block + kWinogradSlack;
     Stages stages;
-    stages.zeros = v_.At(scratch, at.zeros);
     stages.x = {v_.At(scratch, at.x), rows, s.channels_in};
     stages.y = {v_.At(scratch, at.y), rows, s.channels_out};
     stages.sum = v_.At(scratch, at.kernel);
-    EmitZeros(v_, stages.zeros, v_.Int(at.x - at.zeros));
     return stages;
   }
 
@@ -93,7 +91,7 @@ class WinogradEmitter {
     Stages stages = MakeStages(Result(op.getScratch()), s, false);
     Value bias = op.getBias() ? Buffer(op.getBias()) : nullptr;
     ForBlocks(s, [&](const TileBlock& block) {
-      EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), s), stages.zeros, stages.x);
+      EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), s), stages.x);
       EmitTileProducts(v_, s.points(), block.count, stages.x, Buffer(op.getKernel()), stages.y);
       EmitStoreTiles(v_, block, w.output, stages.y, bias, op.getRelu(), ImageY(Result(op.getOutput()), s));
     });
@@ -104,7 +102,7 @@ class WinogradEmitter {
     const WinogradMatrices& w = GetWinogradMatrices(static_cast<int>(s.tile));
     Stages stages = MakeStages(Result(op.getScratch()), s, false);
     ForBlocks(s, [&](const TileBlock& block) {
-      EmitGatherTiles(v_, block, w.output.Transposed(), ImageY(Buffer(op.getDy()), s), stages.zeros, stages.y);
+      EmitGatherTiles(v_, block, w.output.Transposed(), ImageY(Buffer(op.getDy()), s), stages.y);
       EmitTileProducts(v_, s.points(), block.count, stages.y, Buffer(op.getKernel()), stages.x);
       EmitAddTiles(v_, block, w.input.Transposed(), stages.x, ImageX(Result(op.getDx()), s));
     });
@@ -115,10 +113,10 @@ class WinogradEmitter {
     const WinogradMatrices& w = GetWinogradMatrices(static_cast<int>(s.tile));
     Stages stages = MakeStages(Result(op.getScratch()), s, true);
     const int64_t row = PadChannels(s.channels_out), panel = s.channels_in * row;
-    EmitZeros(v_, stages.sum, v_.Int(s.points() * panel));
+    EmitZeros(v_, stages.sum, v_.Int(s.points() * panel), panel);
     ForBlocks(s, [&](const TileBlock& block) {
-      EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), s), stages.zeros, stages.x);
-      EmitGatherTiles(v_, block, w.output.Transposed(), ImageY(Buffer(op.getDy()), s), stages.zeros, stages.y);
+      EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), s), stages.x);
+      EmitGatherTiles(v_, block, w.output.Transposed(), ImageY(Buffer(op.getDy()), s), stages.y);
       EmitTileOuterProducts(v_, s.points(), block.count, stages.x, stages.y, stages.sum);
     });
     const RationalMatrix back = w.kernel.Transposed();

@@ -23,9 +23,8 @@ struct TileBlock {
 };
 
 // to[.][t] = matrix * patch * matrix^T for the patches of the block's tiles; pixels outside of the image are 0.
-// `zeros` points to zeros for all channels.
 void EmitGatherTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const ImageMatrix& image,
-                     mlir::Value zeros, const TileMatrix& to);
+                     const TileMatrix& to);
 
 // image = matrix * tile * matrix^T [+ bias] [relu] where tiles lie in the image; they do not overlap. `bias` may be
 // null.
@@ -40,8 +39,8 @@ void EmitAddTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix
 // Calls body(first channel, live) for vectors of channels; `live` is how many of the lanes are channels.
 void ForChannels(VectorBuilder& v, int64_t channels, const std::function<void(mlir::Value, int64_t)>& body);
 
-// Sets `floats` floats to zero.
-void EmitZeros(VectorBuilder& v, mlir::Value pointer, mlir::Value floats);
+// Sets `floats` floats, a multiple of `multiple`, to zero.
+void EmitZeros(VectorBuilder& v, mlir::Value pointer, mlir::Value floats, int64_t multiple);
 
 }  // namespace tandem
 
