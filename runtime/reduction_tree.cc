@@ -78,8 +78,36 @@ struct BlockTree {
   }
 };
 
+// The same tree level by level for a handful of elements, where calls and recursion would take longer than the sums.
+// False when it is another case: absent leaves, means, many elements.
+template <typename T>
+bool ReduceFew(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
+  constexpr int64_t kElements = 4, kLeaves = 32;
+  const int64_t size = leaves.size();
+  if (n > kElements || size > kLeaves || PowerOfTwoAtLeast(size) != size || kind == ReduceKind::Mean) return false;
+  if (std::find(leaves.begin(), leaves.end(), nullptr) != leaves.end()) return false;
+  for (int64_t i = 0; i < n; ++i) {
+    T values[kLeaves];
+    for (int64_t l = 0; l < size; ++l) values[l] = static_cast<const T*>(leaves[l])[i];
+    for (int64_t half = size / 2; half > 0; half /= 2) {
+      for (int64_t l = 0; l < half; ++l) {
+        const T a = values[2 * l], b = values[2 * l + 1];
+        if constexpr (std::is_integral_v<T>) {
+          using U = std::make_unsigned_t<T>;  // overflow wraps
+          values[l] = kind == ReduceKind::Max ? (a > b ? a : b) : static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+        } else {
+          values[l] = kind == ReduceKind::Max ? (a > b || a != a ? a : b) : a + b;
+        }
+      }
+    }
+    out[i] = values[0];
+  }
+  return true;
+}
+
 template <typename T>
 void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
+  if (ReduceFew(kind, leaves, out, n)) return;
   int64_t present = leaves.size() - std::count(leaves.begin(), leaves.end(), nullptr);
   if (present == 0) {
     T identity = kind != ReduceKind::Max                ? T(0)

@@ -1,0 +1,64 @@
+// The whole step of a tiny program as a list of calls with every address worked out beforehand. What a general step
+// does around each call (dealing out tasks, resolving operands, walking reduction trees) takes longer than such calls
+// do.
+#ifndef TANDEM_RUNTIME_CPU_CALL_LIST_H_
+#define TANDEM_RUNTIME_CPU_CALL_LIST_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/cpu/step_plan.h"
+#include "runtime/cpu/step_state.h"
+
+namespace tandem {
+
+class CallList {
+ public:
+  // Null when a step is not of a kind that can be listed, or has work for more than one thread. Both arguments must
+  // outlive the list and keep their memory where it is.
+  static std::unique_ptr<CallList> Make(const StepState& state, const StepPlan& plan);
+
+  // Whether the list is for the rows that the devices have now: all that there is room for.
+  bool Fits() const;
+  // Runs the step on the calling thread, with the same bits as section by section. False when a value was not finite:
+  // calls behind the check, the updates among them, did not run.
+  bool Run();
+
+ private:
+  enum class Kind { kKernel, kReduce, kCheckFinite, kCopy };
+  struct Call {
+    Kind kind;
+    int first;           // of its addresses: operands and results; leaves and the result; what is checked
+    int num_leaves = 0;  // kReduce
+    KernelFunction function = nullptr;
+    int64_t begin = 0, end = 0;  // kKernel: its domain; else [0, end) elements, kCopy: bytes
+    int64_t row_offset = 0;
+    fb::ReduceKind reduce = fb::ReduceKind::Sum;
+    DType dtype = DType::kFloat32;
+  };
+  // An address in a tensor that the caller gives anew for every step.
+  struct InputAddress {
+    int at;
+    int device;
+    uint32_t input;
+    uint64_t offset;
+  };
+
+  explicit CallList(const StepState& state) : state_(state) {}
+  bool AddMap(const PlannedSection& section);
+  bool AddGlobal(const PlannedStep& step);
+  void AddPieces(const PlannedStep& step, int device);
+  void AddAddress(const ShardContext& context, int device, const Operand& o);
+  Call& AddCall(Kind kind);
+
+  const StepState& state_;
+  std::vector<Call> calls_;
+  std::vector<void*> addresses_;
+  std::vector<InputAddress> inputs_;
+  std::vector<int64_t> first_rows_;  // per device
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_CALL_LIST_H_
