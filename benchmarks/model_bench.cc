@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -33,12 +34,14 @@
 #include "benchmarks/models/model.h"
 #include "nlohmann/json.hpp"
 #include "passes/compile.h"
+#include "runtime/cuda/list_gpus.h"
 #include "runtime/session.h"
 #include "runtime/step_info.h"
 
 ABSL_FLAG(std::string, model, "s0", "s0, s2, s4, linear, mlp, transformer, vgg16, resnet50 or matmul");
 ABSL_FLAG(int, batch, 0, "global batch size, divided among the devices; 0: the model's own");
 ABSL_FLAG(std::vector<std::string>, devices, (std::vector<std::string>{"cpu:0"}), "devices, one replica each");
+ABSL_FLAG(std::string, target, "", "what to compile for, for example cuda:sm_90; empty: as the devices are");
 ABSL_FLAG(int, threads, 2, "threads of the step");
 ABSL_FLAG(std::string, precision, "float32", "float32, strict_float32 or mixed_bfloat16");
 ABSL_FLAG(bool, all_layers, false, "vgg16: train every layer, not the last block and the classifier only");
@@ -105,12 +108,23 @@ std::vector<HostTensor> RandomInput(const InputSpec& spec, int replicas, int64_t
   return tensors;
 }
 
+// CompileOptions::target for the devices.
+absl::StatusOr<std::string> Target(const std::vector<std::string>& devices) {
+  if (std::string target = absl::GetFlag(FLAGS_target); !target.empty()) return target;
+  if (devices.empty() || !absl::StartsWith(devices[0], "gpu:")) return "host";
+  TD_ASSIGN_OR_RETURN(const std::vector<GpuInfo> gpus, ListGpus());
+  int sm = gpus[0].compute_capability;
+  for (const GpuInfo& gpu : gpus) sm = std::min(sm, gpu.compute_capability);
+  return GpuTargetName(sm);
+}
+
 absl::StatusOr<Work> PrepareModel(bool time_steps) {
   ModelOptions model_options{.all_layers = absl::GetFlag(FLAGS_all_layers),
                              .image_size = absl::GetFlag(FLAGS_image_size)};
   TD_ASSIGN_OR_RETURN(BenchModel model, MakeModel(absl::GetFlag(FLAGS_model), model_options));
   CompileOptions options;
   options.devices = absl::GetFlag(FLAGS_devices);
+  TD_ASSIGN_OR_RETURN(options.target, Target(options.devices));
   const int replicas = static_cast<int>(options.devices.size());
   Work work;
   work.name = model.name;

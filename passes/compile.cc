@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -78,6 +79,12 @@ absl::StatusOr<CompileTarget> TargetOf(const CompileOptions& options) {
           kExitUsage);
     }
     if (!target.gpu) UseBFloat16(&target.cpu);
+  }
+  for (const std::string& device : options.devices) {
+    if (absl::StartsWith(device, "gpu:") == target.gpu) continue;
+    return WithExitCode(
+        absl::InvalidArgumentError(absl::StrCat("target \"", options.target, "\" is not for the device ", device)),
+        kExitUsage);
   }
   const int64_t replicas = static_cast<int64_t>(options.devices.size());
   if (target.gpu && ((options.lanes > 0 && options.lanes != replicas) ||

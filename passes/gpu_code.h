@@ -23,8 +23,9 @@ struct GpuCode {
 absl::StatusOr<GpuCode> MakeGpuCode(mlir::ModuleOp module, const CompileTarget& target, const CompileOptions& options,
                                     const std::string& kernel_dir, CompileTimes* kernel_times);
 
-// Makes cuDNN's plans of convolutions for GPUs of compute capability sm / 10. Where cuDNN is not on this machine, or
-// has no plan for a call, the executable goes without and the plan is made on the device; the log says so once.
+// The workspace of every call, and cuDNN's plans of convolutions for GPUs of compute capability sm / 10. Where cuDNN is
+// not on this machine, or has no plan for a call, the executable goes without and the plan is made on the device; the
+// log says so once.
 LibraryPlanner CudnnPlanner(int sm);
 
 // What plans depend on besides the calls: for the cache's key.

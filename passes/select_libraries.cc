@@ -25,6 +25,7 @@
 #include "passes/pass_util.h"
 #include "passes/target.h"
 #include "runtime/cpu/onednn_layout.h"
+#include "runtime/cuda/gpu_library.h"
 
 namespace tandem {
 namespace {
@@ -159,8 +160,7 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
 
   // Which algorithm runs is the library's choice, made when its plans are.
   static std::string GpuLibraryName(const fb::LibraryCallT& call) {
-    const bool matmul = call.primitive == fb::Primitive::MatMul || call.primitive == fb::Primitive::BatchMatMul;
-    return matmul ? "cublaslt" : "cudnn";
+    return LibraryOf(call) == GpuLibrary::kCublasLt ? "cublaslt" : "cudnn";
   }
 
   static mlir::LogicalResult Unsupported(mlir::Operation* op, const absl::Status& status) {

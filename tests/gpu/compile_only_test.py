@@ -132,6 +132,21 @@ def other_samples_compile_too():
     assert d["gpu"]["target"] == "cuda sm_75" and d["replicas"][0]["device"] == "gpu:0"
 
 
+def precisions():
+    data = fashion.make(sample.fresh_dir("data4"), train=64, test=16)
+    flags = ["--devices=gpu:0", "--compile_only", "--batch_size=16", f"--data_dir={data}"]
+    mixed = sample.fresh_dir("mixed")
+    sample.run("--target=cuda:sm_90", "--precision=mixed_bfloat16", *flags, f"--model_dir={mixed}")
+    types = {b["dtype"] for b in json.loads(tool(DUMP, mixed, "--format=json"))["memory"]["buffers"]}
+    assert "bfloat16" in types, types
+    old = sample.run("--target=cuda:sm_75", "--precision=mixed_bfloat16", *flags,
+                     f"--model_dir={sample.fresh_dir('old')}", expect=2)
+    assert "compute capability 8.0 or newer" in old, old
+    rounded = sample.fresh_dir("tf32")
+    sample.run("--target=cuda:sm_80", "--tf32", *flags, f"--model_dir={rounded}")
+    assert all(p["tf32"] for p in json.loads(tool(DUMP, rounded, "--format=json"))["gpu"]["plans"])
+
+
 def the_same_program_twice():
     data = fashion.make(sample.fresh_dir("data3"), train=64, test=16)
     files = []
@@ -148,4 +163,4 @@ xunit.run("compile_only", [(f.__name__, f) for f in (
     programs_of_all_modes_are_written, replicas_and_images, kernels_have_launches,
     libraries_take_convolutions_and_products, buckets_overlap_with_the_backward_pass, text_names_streams_and_buckets,
     other_formats_and_tools_take_it, a_directory_may_hold_programs_for_several_targets, other_samples_compile_too,
-    the_same_program_twice)])
+    precisions, the_same_program_twice)])
