@@ -29,6 +29,7 @@
 
 ABSL_FLAG(int, rows, 32, "rows of a shard");
 ABSL_FLAG(std::string, kernel, "", "only the kernel of this name");
+ABSL_FLAG(bool, bfloat16, true, "use the CPU's conversion to bfloat16, as mixed_bfloat16 does, where it has one");
 ABSL_FLAG(bool, ir, false, "also print the kernels' LLVM IR");
 ABSL_FLAG(std::string, object, "", "write the (last) kernel's object to this file, for a disassembler");
 
@@ -132,6 +133,7 @@ absl::Status Main(const std::vector<std::string>& files) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(files[0], &context);
   if (!module) return absl::InvalidArgumentError(absl::StrCat(files[0], " is no valid module"));
   TD_ASSIGN_OR_RETURN(CpuTarget target, HostCpuTarget());
+  if (absl::GetFlag(FLAGS_bfloat16)) UseBFloat16(&target);
   const std::string only = absl::GetFlag(FLAGS_kernel);
   for (auto kernel : module->getOps<mlir::func::FuncOp>()) {
     if (!kernel->hasAttr("td.kernel") || (!only.empty() && kernel.getName() != only)) continue;

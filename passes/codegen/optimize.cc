@@ -24,6 +24,7 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Vectorize/LoopVectorize.h"
 
 namespace tandem {
@@ -47,11 +48,37 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Cpu
   return machine;
 }
 
+bool RoundsToBFloat16(const llvm::Loop& loop) {
+  return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, [](const llvm::Instruction& i) {
+      return i.getOpcode() == llvm::Instruction::FPTrunc && i.getType()->isBFloatTy();
+    });
+  });
+}
+
+// Makes the vectoriser fill whole registers in innermost loops that round to bfloat16. Left to itself it takes a
+// quarter of them: LLVM 19 knows no cost for the conversion of wide vectors, which is one instruction, and expects it
+// to be done element by element. A loop that normalises [784, 256] took 68 us for bfloat16 and 20 for float32; now it
+// takes 33.
+class WidenBFloat16Loops : public llvm::PassInfoMixin<WidenBFloat16Loops> {
+ public:
+  explicit WidenBFloat16Loops(int vector_bits) : vector_bits_(vector_bits) {}
+  llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager&, llvm::LoopStandardAnalysisResults&,
+                              llvm::LPMUpdater&) {
+    if (loop.isInnermost() && loop.getLoopLatch() != nullptr && RoundsToBFloat16(loop))
+      llvm::addStringMetadataToLoop(&loop, "llvm.loop.vectorize.width", static_cast<unsigned>(vector_bits_ / 32));
+    return llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  int vector_bits_;
+};
+
 // What kernels need of LLVM's O3, at a sixth of its time. They have no calls to inline, no memory to promote and no
 // other function to learn from; loops reach the vectoriser as they were emitted, neither unrolled nor unswitched.
 // Straight-line (SLP) vectorisation is left out because it packs the scalars of vectors to be: a convolution of few
 // taps became 1.3 times slower.
-llvm::FunctionPassManager KernelPasses() {
+llvm::FunctionPassManager KernelPasses(int vector_bits) {
   auto licm = [] { return llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true); };
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SimplifyCFGPass());
@@ -60,6 +87,7 @@ llvm::FunctionPassManager KernelPasses() {
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(licm());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::IndVarSimplifyPass()));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(WidenBFloat16Loops(vector_bits)));
   passes.addPass(llvm::LoopVectorizePass());
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::InstCombinePass());
@@ -114,7 +142,7 @@ void ObjectCompiler::Optimize(llvm::Module& module) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(KernelPasses()));
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(KernelPasses(target_.vector_bits)));
   passes.run(module, modules);
 }
 
