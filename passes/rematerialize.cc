@@ -6,6 +6,9 @@
 // costs a pass over memory to write and one to read, computing only the read. Values come from their own ops on the
 // same operands, so no bit changes.
 //
+// A kept value that one such op makes from a smaller one is kept as that one in any case: of mixed precision, bfloat16
+// and not the float32 that it is widened to.
+//
 // Without a memory limit only values with one batched source are taken, and only where no source lives longer for it
 // or takes more room. With td.memory_limit (bytes) values of more sources follow, until variables, sums and kept values
 // are expected to fit: a residual network then keeps every other block's sum. Whether all fits is td-assign-buffers' to
@@ -68,6 +71,7 @@ class RematerializePass : public ModulePass<RematerializePass> {
     step_ = StepFunction(getOperation());
     if (!step_) return;
     const int64_t limit = ModuleInt(getOperation(), "td.memory_limit", 0);
+    for (auto map : step_.getOps<td::MapShardsOp>()) KeepNarrow(map);
     Run(1);
     for (int sources = 2; limit > 0 && sources <= kMaxSources && ExpectedBytes() > limit; ++sources) Run(sources);
   }
@@ -79,8 +83,7 @@ class RematerializePass : public ModulePass<RematerializePass> {
     for (td::MapShardsOp map : maps) {
       for (mlir::OpResult result : map.getResults()) {
         if (!td::IsBatched(result.getType()) || result.use_empty()) continue;
-        if (!llvm::all_of(result.getUsers(), [](mlir::Operation* u) { return mlir::isa<td::MapShardsOp>(u); }))
-          continue;
+        if (!OnlyMapsRead(result)) continue;
         Recipe recipe;
         mlir::Value inner = map.getBody().front().getTerminator()->getOperand(result.getResultNumber());
         if (!MakeRecipe(map, inner, result, max_sources, recipe)) continue;
@@ -89,6 +92,40 @@ class RematerializePass : public ModulePass<RematerializePass> {
       }
     }
     for (td::MapShardsOp map : maps) RemoveUnused(map);
+  }
+
+  static bool OnlyMapsRead(mlir::Value v) {
+    return llvm::all_of(v.getUsers(), [](mlir::Operation* user) { return mlir::isa<td::MapShardsOp>(user); });
+  }
+
+  // Keeps what a cheap op widens, not its result.
+  void KeepNarrow(td::MapShardsOp map) {
+    mlir::Operation* yield = map.getBody().front().getTerminator();
+    for (mlir::OpResult result : map.getResults()) {
+      if (!td::IsBatched(result.getType()) || result.use_empty() || !OnlyMapsRead(result)) continue;
+      mlir::Operation* op = yield->getOperand(result.getResultNumber()).getDefiningOp();
+      while (op != nullptr && op->getNumOperands() == 1 && IsCheap(op) && td::IsBatched(op->getOperand(0).getType()) &&
+             RowBytes(op->getOperand(0).getType()) < RowBytes(result.getType())) {
+        mlir::Value narrow = op->getOperand(0);
+        yield->setOperand(result.getResultNumber(), narrow);
+        result.setType(narrow.getType());
+        for (mlir::OpOperand& use : result.getUses()) Widen(use, op);
+        if (mlir::isOpTriviallyDead(op)) op->erase();
+        op = narrow.getDefiningOp();
+      }
+    }
+  }
+
+  // The map that reads `use` gets the narrow value and applies `op` to it.
+  static void Widen(mlir::OpOperand& use, mlir::Operation* op) {
+    mlir::Block& body = mlir::cast<td::MapShardsOp>(use.getOwner()).getBody().front();
+    mlir::BlockArgument argument = body.getArgument(use.getOperandNumber());
+    argument.setType(use.get().getType());
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&body);
+    mlir::IRMapping inside;
+    inside.map(op->getOperand(0), argument);
+    mlir::Operation* wide = builder.clone(*op, inside);
+    argument.replaceAllUsesExcept(wide->getResult(0), wide);
   }
 
   // Whether `v` of the map's body can be computed elsewhere; collects how. `goal` may not be its own source.

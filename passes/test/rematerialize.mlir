@@ -99,3 +99,36 @@ module attributes {td.batch = 16 : i64, td.memory_limit = 64 : i64} {
     return %s : tensor<f32>
   }
 }
+
+// -----
+
+// Mixed precision: the convolution's bfloat16 result is kept, not the float32 that the sums and the next map want.
+// CHECK-LABEL: func.func @step
+module {
+  func.func @step(%x: tensor<?x4xbf16>, %w: tensor<4x4xbf16>) -> tensor<4xf32> {
+    // CHECK: %[[A:.*]]:2 = td.map_shards({{.*}} -> (tensor<?x4xbf16>, tensor<4xf32>)
+    // CHECK: %[[Y:.*]] = td.matmul
+    // CHECK: td.yield %[[Y]], %{{.*}} : tensor<?x4xbf16>, tensor<4xf32>
+    %a:2 = td.map_shards (%x, %w : tensor<?x4xbf16>, tensor<4x4xbf16>) reduce ["keep", "sum"] scope ["replica", "replica"]
+        lanes 8 rows 2 shard 2 -> (tensor<?x4xf32>, tensor<4xf32>) {
+    ^bb0(%xs: tensor<?x4xbf16>, %ws: tensor<4x4xbf16>):
+      %y = td.matmul %xs, %ws : tensor<?x4xbf16>, tensor<4x4xbf16> -> tensor<?x4xbf16>
+      %f = td.cast %y : tensor<?x4xbf16> -> tensor<?x4xf32>
+      %s = td.reduce "sum", %f axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      td.yield %f, %s : tensor<?x4xf32>, tensor<4xf32>
+    }
+    // CHECK: td.map_shards(%[[A]]#0, %[[A]]#1 : tensor<?x4xbf16>, tensor<4xf32>)
+    // CHECK: ^bb0(%[[YS:.*]]: tensor<?x4xbf16>, %{{.*}}: tensor<4xf32>):
+    // CHECK: %[[F:.*]] = td.cast %[[YS]] : tensor<?x4xbf16> -> tensor<?x4xf32>
+    // CHECK: td.sub %[[F]]
+    %b = td.map_shards (%a#0, %a#1 : tensor<?x4xf32>, tensor<4xf32>) reduce ["sum"] scope ["replica"]
+        lanes 8 rows 2 shard 2 -> (tensor<4xf32>) {
+    ^bb0(%ys: tensor<?x4xf32>, %ms: tensor<4xf32>):
+      %m = td.broadcast %ms dims [1] : tensor<4xf32> -> tensor<?x4xf32>
+      %c = td.sub %ys, %m : tensor<?x4xf32>
+      %s = td.reduce "sum", %c axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      td.yield %s : tensor<4xf32>
+    }
+    return %b : tensor<4xf32>
+  }
+}
