@@ -10,18 +10,29 @@ namespace {
 // Constants measured with benchmarks/winograd_layers on Zen 4 (docs/winograd.md).
 constexpr double kProductRate = 0.92;   // of the library's rate, operands in L2
 constexpr double kTransformFlops = 14;  // of the vector rate, per point and channel of a tile: loads, sums, stores
+constexpr double kSumTraffic = 2;       // filter gradient: how much slower than read only memory its sum is
 constexpr double kMargin = 1.1;         // how much faster Winograd must be
 
 // Tiles of a block: multiples of the rows of a register tile.
 constexpr int64_t kBlocks[] = {12, 24, 36, 48, 72, 96, 144, 192};
 
-double Direct(const MachineModel& m, const WinogradShape& s, int64_t rows) {
+// Of direct convolution on bfloat16 images: S0's and ResNet-50's layers reach the library's rate forward and nine
+// tenths of it in the input gradient; a filter gradient takes so much longer per call, which counts for small images.
+constexpr double kBFloat16InputGrad = 0.9;
+constexpr double kBFloat16FilterGradCall = 35e-6;
+
+double Direct(const MachineModel& m, const WinogradShape& s, WinogradRole role, int64_t rows, bool bfloat16) {
   Work work;
-  work.library_flops = 2.0 * 9 * rows * s.out_height * s.out_width * s.channels_in * s.channels_out;
-  work.bytes = 4.0 * (rows * (s.height * s.width * s.channels_in + s.out_height * s.out_width * s.channels_out) +
-                      9 * s.channels_in * s.channels_out);
+  (bfloat16 ? work.library_bf16_flops : work.library_flops) =
+      2.0 * 9 * rows * s.out_height * s.out_width * s.channels_in * s.channels_out;
+  work.bytes = (bfloat16 ? 2.0 : 4.0) *
+               (rows * (s.height * s.width * s.channels_in + s.out_height * s.out_width * s.channels_out) +
+                9 * s.channels_in * s.channels_out);
   work.library_calls = 1;
-  return CostOf(m, work).seconds;
+  const double seconds = CostOf(m, work).seconds;
+  if (!bfloat16) return seconds;
+  if (role == WinogradRole::kInputGrad) return seconds / kBFloat16InputGrad;
+  return role == WinogradRole::kFilterGrad ? seconds + kBFloat16FilterGradCall : seconds;
 }
 
 }  // namespace
@@ -44,13 +55,17 @@ double WinogradSeconds(const MachineModel& m, const WinogradShape& s, WinogradRo
   const double passes = filter ? 1 : 1.0 / static_cast<double>(std::max<int64_t>(1, shards));
   transforms += passes * (kTransformFlops * points * c * k / m.vector_f32 +
                           2 * kernel_bytes / Bandwidth(m, std::max(kernel_bytes, m.l2_bytes + 1), 1));
-  return std::max(compute, kernel_traffic) + transforms + tile_traffic + m.kernel_call_overhead;
+  // A kernel streams past the products while they run. The sum of a filter gradient does not: each block reads and
+  // writes all of it for few multiply-adds (measured on 14x14x256 to 256 in blocks of 12, 36 and 64 tiles: 5.5, 1.7
+  // and 1.9 times the forward pass, in blocks of 64 half as long as direct).
+  const double products = filter ? compute + kSumTraffic * kernel_traffic : std::max(compute, kernel_traffic);
+  return products + transforms + tile_traffic + m.kernel_call_overhead;
 }
 
 WinogradChoice ChooseWinograd(const MachineModel& machine, const WinogradShape& shape, WinogradRole role, int64_t rows,
-                              int64_t shards) {
+                              int64_t shards, bool bfloat16) {
   WinogradChoice choice;
-  choice.direct_seconds = Direct(machine, shape, rows);
+  choice.direct_seconds = Direct(machine, shape, role, rows, bfloat16);
   WinogradShape s = shape;
   for (s.tile = 2; s.tile <= 4; ++s.tile) {
     const int64_t tiles = rows * s.tiles();

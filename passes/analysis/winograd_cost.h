@@ -19,8 +19,9 @@ struct WinogradChoice {
 
 // `shape`: sizes of the convolution; its tile and block are ignored. `rows`: images of a shard. `shards`: how many
 // shards of a step share a transformed kernel. Both may depend on the model, the global batch and the target only.
+// `bfloat16`: images are, so that a direct convolution gets the library's faster rate; Winograd's computes in float32.
 WinogradChoice ChooseWinograd(const MachineModel& machine, const WinogradShape& shape, WinogradRole role, int64_t rows,
-                              int64_t shards);
+                              int64_t shards, bool bfloat16 = false);
 
 // Expected seconds of one shard with the tile and block in `shape`.
 double WinogradSeconds(const MachineModel& machine, const WinogradShape& shape, WinogradRole role, int64_t rows,
