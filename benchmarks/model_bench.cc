@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <functional>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -273,6 +274,25 @@ absl::Status PrintProfile(const Work& work, int64_t steps) {
     std::printf("  %5.1f %%  %8.1f  %-6s %-13s %s  [%s]\n", 100 * t.seconds / all,
                 1e6 * t.seconds / static_cast<double>(steps), t.section.c_str(), t.kind.c_str(), t.name.c_str(),
                 t.detail.c_str());
+  }
+  // The same added up: what many layers do a little of.
+  std::map<std::string, std::pair<double, int>> by_detail;  // seconds, steps of the program
+  for (const StepTime& t : times) {
+    std::string key = t.detail;
+    if (key.rfind("kernel_", 0) == 0) key = key.substr(std::min(key.size(), key.find(' ') + 1));
+    auto& [seconds, count] = by_detail[t.section + "  " + key];
+    seconds += t.seconds;
+    ++count;
+  }
+  std::vector<std::pair<double, std::string>> sums;
+  for (const auto& [key, sum] : by_detail) {
+    sums.push_back({sum.first, absl::StrCat(sum.second, " steps  ", key)});
+  }
+  std::sort(sums.rbegin(), sums.rend());
+  std::printf("by what runs\n");
+  for (const auto& [seconds, text] : sums) {
+    if (seconds < 0.002 * all) break;
+    std::printf("  %5.1f %%  %8.2f ms  %s\n", 100 * seconds / all, 1e3 * seconds, text.c_str());
   }
   return absl::OkStatus();
 }
