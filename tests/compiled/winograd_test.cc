@@ -22,7 +22,8 @@ int CountOps(const Executable& executable, const std::string& op) {
   return count;
 }
 
-// The second and third convolution have all three roles; odd sizes leave tiles over the border.
+// The second and third convolution can have all three roles (the cost model leaves a small filter gradient to direct
+// convolution); odd sizes leave tiles over the border.
 BuildFn Model(bool same) {
   return [same](GraphBuilder& g) {
     Tensor x = g.Input("image", DType::kFloat32, {kBatch, 15, 13, 3});
@@ -47,7 +48,7 @@ TEST(Winograd, TrainingStepsMatchTheReference) {
     ASSERT_TRUE(program.ok()) << program.status();
     EXPECT_GE(CountOps(*program->executable, "td.winograd_conv2d"), 2);
     EXPECT_GE(CountOps(*program->executable, "td.winograd_input_grad"), 2);
-    EXPECT_GE(CountOps(*program->executable, "td.winograd_filter_grad"), 2);
+    EXPECT_GE(CountOps(*program->executable, "td.winograd_filter_grad"), 1);
     CompareWithReference(Model(same), options);
   }
 }

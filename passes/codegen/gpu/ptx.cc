@@ -157,17 +157,16 @@ void MarkEntries(llvm::Module& module, const std::vector<PtxEntry>& entries) {
   }
 }
 
-absl::StatusOr<std::string> Emit(const llvm::Module& module, const Arch& arch) {
+// Changes the module.
+absl::StatusOr<std::string> Emit(llvm::Module& module, const Arch& arch) {
   TD_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeTargetMachine(arch));
-  // The code generator changes what it is given.
-  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   llvm::SmallVector<char, 0> buffer;
   llvm::raw_svector_ostream stream(buffer);
   llvm::legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
     return absl::InternalError("LLVM cannot write PTX");
   }
-  passes.run(*copy);
+  passes.run(module);
   std::string text(buffer.begin(), buffer.end());
   constexpr char kEndOfHeader[] = ".address_size 64\n";
   const size_t end = text.find(kEndOfHeader);
@@ -204,8 +203,13 @@ absl::StatusOr<std::vector<std::string>> CompileToPtx(llvm::Module& module, cons
     return absl::InternalError(absl::StrCat("LLVM made invalid code: ", problems.str()));
   }
   std::vector<std::string> result;
-  for (int arch : archs) {
-    TD_ASSIGN_OR_RETURN(std::string text, Emit(module, *FindArch(arch)));
+  for (size_t i = 0; i < archs.size(); ++i) {
+    // LLVM remembers the annotations of every module that it asked for them under the module's and the functions'
+    // addresses, until code has been written for that very module. So all must be written: one that is not leaves its
+    // annotations to a later module at the same addresses, whose kernels then are none, or have other sizes of blocks.
+    const bool last = i + 1 == archs.size();
+    std::unique_ptr<llvm::Module> copy = last ? nullptr : llvm::CloneModule(module);
+    TD_ASSIGN_OR_RETURN(std::string text, Emit(last ? module : *copy, *FindArch(archs[i])));
     result.push_back(std::move(text));
   }
   return result;

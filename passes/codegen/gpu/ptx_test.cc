@@ -1,11 +1,17 @@
 // The structure of the code that is made for GPUs.
 #include "passes/codegen/gpu/ptx.h"
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/SourceMgr.h"
 #include "passes/codegen/gpu/test_kernels.h"
 #include "passes/codegen/kernel_test_util.h"
 
@@ -46,6 +52,30 @@ TEST(PtxArchTest, OthersThanTheKnownAreAnError) {
   EXPECT_TRUE(CheckPtxArch(90).ok());
   for (int arch : {0, 70, 80, 100, 999}) {
     EXPECT_EQ(CheckPtxArch(arch).code(), absl::StatusCode::kInvalidArgument) << arch;
+  }
+}
+
+// LLVM keeps what it knows about functions under their addresses, which the next module may get.
+TEST(PtxAnnotationTest, KernelsLearnNothingFromFormerOnes) {
+  for (int i = 0; i < 300; ++i) {
+    llvm::LLVMContext context;
+    llvm::SMDiagnostic problem;
+    std::string text = "define void @finish(ptr %p) { store i32 1, ptr %p ret void }\n";
+    text = absl::StrCat(i % 3 == 0 ? text : "", "define void @main(ptr %p) { store i32 ", i, ", ptr %p ret void }\n",
+                        i % 3 == 1 ? text : "");
+    std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, context);
+    ASSERT_NE(module, nullptr) << problem.getMessage().str();
+    const int block = 32 << i % 4;
+    std::vector<PtxEntry> entries = {{"main", block, 0}};
+    if (i % 3 != 2) entries.push_back({"finish", 2 * block, 0});
+    absl::StatusOr<std::vector<std::string>> ptx = CompileToPtx(*module, entries, 0, {75, 90});
+    ASSERT_TRUE(ptx.ok()) << i << ": " << ptx.status();
+    for (const std::string& code : *ptx) {
+      ASSERT_EQ(Count(code, ".visible .entry"), static_cast<int>(entries.size())) << i << code;
+      for (const PtxEntry& entry : entries) {
+        ASSERT_EQ(Count(code, absl::StrCat(".maxntid ", entry.block, ", 1, 1")), 1) << i << code;
+      }
+    }
   }
 }
 
