@@ -10,7 +10,7 @@ namespace {
 // Constants measured with benchmarks/winograd_layers on Zen 4 (docs/winograd.md).
 constexpr double kProductRate = 0.92;   // of the library's rate, operands in L2
 constexpr double kTransformFlops = 14;  // of the vector rate, per point and channel of a tile: loads, sums, stores
-constexpr double kSumTraffic = 2;       // filter gradient: how much slower than read only memory its sum is
+constexpr double kSumTraffic = 2;       // how much slower than read only memory a filter gradient's sum is, beyond L2
 constexpr double kMargin = 1.1;         // how much faster Winograd must be
 
 // Tiles of a block: multiples of the rows of a register tile.
@@ -55,10 +55,11 @@ double WinogradSeconds(const MachineModel& m, const WinogradShape& s, WinogradRo
   const double passes = filter ? 1 : 1.0 / static_cast<double>(std::max<int64_t>(1, shards));
   transforms += passes * (kTransformFlops * points * c * k / m.vector_f32 +
                           2 * kernel_bytes / Bandwidth(m, std::max(kernel_bytes, m.l2_bytes + 1), 1));
-  // A kernel streams past the products while they run. The sum of a filter gradient does not: each block reads and
-  // writes all of it for few multiply-adds (measured on 14x14x256 to 256 in blocks of 12, 36 and 64 tiles: 5.5, 1.7
-  // and 1.9 times the forward pass, in blocks of 64 half as long as direct).
-  const double products = filter ? compute + kSumTraffic * kernel_traffic : std::max(compute, kernel_traffic);
+  // A kernel streams past the products while they run, and so does a sum in the second-level cache. A filter gradient's
+  // sum beyond it does not: each block reads and writes all of it for few multiply-adds (measured on 14x14x256 to 256
+  // in blocks of 12, 36 and 64 tiles: 5.5, 1.7 and 1.9 times the forward pass, in blocks of 64 half as long as direct).
+  const bool waits = filter && kernel_bytes > m.l2_bytes;
+  const double products = waits ? compute + kSumTraffic * kernel_traffic : std::max(compute, kernel_traffic);
   return products + transforms + tile_traffic + m.kernel_call_overhead;
 }
 
