@@ -33,6 +33,17 @@ def heads_of_idx_files():
         assert file.read() == struct.pack(">HBB3I", 0, 8, 3, 5, 2, 3) + bytes(range(30))
 
 
+def data_of_the_bundle():
+    """The first images of the real data set, where it is installed."""
+    bundle = load("bundle")
+    files = os.path.join(TMP, "with_data")
+    bundle.add_data(files, train=20, test=10)
+    sizes = {name: os.path.getsize(os.path.join(files, "fashion-mnist", name))
+             for name in os.listdir(os.path.join(files, "fashion-mnist"))}
+    assert sizes == {"train-images-idx3-ubyte": 16 + 20 * 784, "train-labels-idx1-ubyte": 8 + 20,
+                     "t10k-images-idx3-ubyte": 16 + 10 * 784, "t10k-labels-idx1-ubyte": 8 + 10}, sizes
+
+
 def packed_programs_run():
     """A program runs through its wrapper, with the bundle's libraries before those of CUDA."""
     bundle = load("bundle")
@@ -98,5 +109,5 @@ def bad_flags():
     assert run.returncode == 2 and "party is none of conformance" in run.stderr, run
 
 
-xunit.run("gpu_tools", [(f.__name__, f) for f in (heads_of_idx_files, packed_programs_run, report_of_parts,
-                                                   checks_on_a_cpu, bad_flags)])
+xunit.run("gpu_tools", [(f.__name__, f) for f in (heads_of_idx_files, data_of_the_bundle, packed_programs_run,
+                                                   report_of_parts, checks_on_a_cpu, bad_flags)])
