@@ -19,23 +19,13 @@
 #include "runtime/cuda/testing/fake_library_kernels.h"
 #include "runtime/library_call.h"
 #include "runtime/reduction_tree.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
 
 using fb::DType::BFloat16;
 using fb::DType::Float32;
-
-fb::LibraryCallT Conv(int n, int h, int w, int c, int kh, int kw, int o, int stride, int low, int high) {
-  fb::LibraryCallT call;
-  call.x_shape = {n, h, w, c};
-  call.kernel_shape = {kh, kw, c, o};
-  call.strides = {stride, stride};
-  call.pad_low = {low, low};
-  call.pad_high = {high, high};
-  call.y_shape = {n, (h + low + high - kh) / stride + 1, (w + low + high - kw) / stride + 1, o};
-  return call;
-}
 
 const fb::LibraryCallT kConvolutions[] = {
     Conv(8, 28, 28, 1, 3, 3, 32, 1, 0, 0),  Conv(4, 13, 13, 32, 3, 3, 64, 1, 0, 0),

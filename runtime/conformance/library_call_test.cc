@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cpu/onednn_primitives.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -53,17 +54,6 @@ HostTensor Pack(fb::LibraryCallT call, const HostTensor& kernel) {
   HostTensor packed = HostTensor::Zeros(DType::kFloat32, {static_cast<int64_t>(*bytes / 4)});
   RunCall(call, {kernel}, packed);
   return packed;
-}
-
-fb::LibraryCallT Conv(int n, int h, int w, int c, int kh, int kw, int o, int stride, int low, int high) {
-  fb::LibraryCallT call;
-  call.x_shape = {n, h, w, c};
-  call.kernel_shape = {kh, kw, c, o};
-  call.strides = {stride, stride};
-  call.pad_low = {low, low};
-  call.pad_high = {high, high};
-  call.y_shape = {n, (h + low + high - kh) / stride + 1, (w + low + high - kw) / stride + 1, o};
-  return call;
 }
 
 // Calls fn(x index, kernel index, y index) for every product of the convolution.

@@ -20,6 +20,7 @@
 #include "runtime/cuda/testing/fake_driver.h"
 #include "runtime/cuda/testing/fake_library_kernels.h"
 #include "runtime/library_call.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -29,17 +30,6 @@ using fb::DType::Float32;
 
 uint64_t BytesOf(const std::vector<int64_t>& shape, fb::DType type) {
   return NumElements(shape) * SizeOf(static_cast<DType>(type));
-}
-
-fb::LibraryCallT Conv(int n, int h, int w, int c, int kh, int kw, int o, int stride, int low, int high) {
-  fb::LibraryCallT call;
-  call.x_shape = {n, h, w, c};
-  call.kernel_shape = {kh, kw, c, o};
-  call.strides = {stride, stride};
-  call.pad_low = {low, low};
-  call.pad_high = {high, high};
-  call.y_shape = {n, (h + low + high - kh) / stride + 1, (w + low + high - kw) / stride + 1, o};
-  return call;
 }
 
 // Kernels of one tap without strides and pads are cuBLASLt's; all others cuDNN's. Pads differ on the two sides.
