@@ -6,7 +6,7 @@
 // lanes while the block is in the first-level cache. Before: decomposed ops, no shard map yet. After: td.matmul that
 // sums float32 products over the batch is td.weight_grad where its result is large and its operands, which now have to
 // be kept for the whole batch, are at most twice as large: four lanes and more would write and read it. The choice
-// depends on the global batch, not on devices. Programs for other devices than CPUs keep theirs: they have one lane.
+// depends on the global batch, not on devices. Programs for GPUs keep theirs: they have one lane.
 //
 //   %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
 //     =>   %dw = td.weight_grad %x, %dy : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
@@ -15,6 +15,7 @@
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
 #include "passes/pass_util.h"
+#include "passes/target.h"
 
 namespace tandem {
 namespace {
@@ -32,7 +33,7 @@ class BlockWeightGradsPass : public ModulePass<BlockWeightGradsPass> {
 
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
-    if (!step || !OnCpus()) return;
+    if (!step || IsGpuTarget(getOperation())) return;
     const int64_t batch = ModuleInt(getOperation(), "td.batch", 32) * ModuleInt(getOperation(), "td.replicas", 1);
     for (auto op : llvm::make_early_inc_range(step.getOps<td::MatMulOp>())) {
       if (!Pays(op, batch)) continue;
@@ -43,13 +44,6 @@ class BlockWeightGradsPass : public ModulePass<BlockWeightGradsPass> {
   }
 
  private:
-  bool OnCpus() {
-    auto devices = getOperation()->getAttrOfType<mlir::ArrayAttr>("td.devices");
-    return !devices || llvm::all_of(devices, [](mlir::Attribute device) {
-      return mlir::cast<mlir::StringAttr>(device).getValue().starts_with("cpu");
-    });
-  }
-
   static bool Pays(td::MatMulOp op, int64_t batch) {
     auto result = mlir::cast<mlir::RankedTensorType>(op.getType());
     if (!op.getTransposeA() || op.getTransposeB() || result.getRank() != 2) return false;

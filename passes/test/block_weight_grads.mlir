@@ -43,7 +43,7 @@ module attributes {td.batch = 512 : i64, td.replicas = 1 : i64, td.devices = ["c
 
 // CHECK-LABEL: module
 // CHECK-NOT: td.weight_grad
-module attributes {td.batch = 64 : i64, td.replicas = 1 : i64, td.devices = ["gpu:0"]} {
+module attributes {td.batch = 64 : i64, td.replicas = 1 : i64, td.devices = ["gpu:0"], td.target = "gpu"} {
   func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>) -> tensor<512x256xf32> {
     %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
     return %0 : tensor<512x256xf32>
