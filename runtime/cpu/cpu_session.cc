@@ -12,6 +12,7 @@
 #include "runtime/cpu/call_list.h"
 #include "runtime/cpu/find_non_finite.h"
 #include "runtime/cpu/global_section.h"
+#include "runtime/cpu/lane_progress.h"
 #include "runtime/cpu/map_steps.h"
 #include "runtime/cpu/object_loader.h"
 #include "runtime/cpu/step_plan.h"
@@ -127,6 +128,7 @@ class CpuSession final : public Session {
       d.inputs.resize(index.inputs.size());
       state_.devices.push_back(std::move(d));
     }
+    progress_ = std::vector<LaneProgress>(state_.devices.size() * state_.lanes_per_replica);
     for (int i = 0; i < pool_->num_threads(); ++i) {
       ThreadState t;
       TD_ASSIGN_OR_RETURN(t.shard, Arena::Create(program.shard_bytes, "shard values"));
@@ -154,17 +156,18 @@ class CpuSession final : public Session {
   }
 
   // A replica's lanes are neighbours; lanes are dealt out in order, so that threads that run side by side read
-  // neighbouring rows.
+  // neighbouring rows. Then come tasks, one for each thread, that help with the lanes still running.
   absl::Status RunMap(const PlannedSection& section) {
-    const int lanes = state_.lanes_per_replica;
-    const int64_t tasks = static_cast<int64_t>(state_.devices.size()) * lanes;
+    const int tasks = static_cast<int>(progress_.size());
     failed_.store(false, std::memory_order_relaxed);
+    int32_t shards = 0;  // of the longest lane
+    for (int task = 0; task < tasks; ++task) {
+      const int32_t n = ShardsOfLane(state_, Lane(task));
+      progress_[task].Reset(n);
+      shards = std::max(shards, n);
+    }
     auto run_lane = [&](int64_t task, int thread) {
-      absl::Status status =
-          RunLane(state_, plan_, section, static_cast<int>(task / lanes), static_cast<int>(task % lanes), thread);
-      if (status.ok()) return;
-      std::lock_guard<std::mutex> lock(error_mutex_);
-      if (!failed_.exchange(true)) error_ = Annotate(status, absl::StrCat(section.steps[0].step->name, ": "));
+      Check(section, RunLane(state_, plan_, section, Lane(task), thread, progress_[task]));
     };
     if (section.run_inline) {
       // One loop of one task: it takes a thread index and sets the thread up, but wakes nobody.
@@ -172,9 +175,42 @@ class CpuSession final : public Session {
         for (int64_t task = 0; task < tasks; ++task) run_lane(task, thread);
       });
     } else {
-      pool_->ParallelFor(tasks, run_lane);
+      const int helpers = shards > 1 ? pool_->num_threads() : 0;
+      pool_->ParallelFor(tasks + helpers, [&](int64_t task, int thread) {
+        if (task < tasks)
+          run_lane(task, thread);
+        else
+          HelpOthers(section, thread);
+      });
     }
     return failed_.load(std::memory_order_relaxed) ? error_ : absl::OkStatus();
+  }
+
+  // Shards of the lane that has most left, until none has any.
+  void HelpOthers(const PlannedSection& section, int thread) {
+    for (;;) {
+      int32_t most = 0;
+      size_t lane = 0;
+      for (size_t i = 0; i < progress_.size(); ++i) {
+        const int32_t claimable = progress_[i].claimable();
+        if (claimable <= most) continue;
+        most = claimable;
+        lane = i;
+      }
+      if (most == 0) return;
+      Check(section, HelpLane(state_, plan_, section, Lane(lane), thread, progress_[lane]));
+    }
+  }
+
+  LaneId Lane(int64_t task) const {
+    const int lanes = state_.lanes_per_replica;
+    return {static_cast<int>(task / lanes), static_cast<int>(task % lanes)};
+  }
+
+  void Check(const PlannedSection& section, const absl::Status& status) {
+    if (status.ok()) return;
+    std::lock_guard<std::mutex> lock(error_mutex_);
+    if (!failed_.exchange(true)) error_ = Annotate(status, absl::StrCat(section.steps[0].step->name, ": "));
   }
 
   HostTensor Fetch(int output) const {
@@ -208,7 +244,8 @@ class CpuSession final : public Session {
   std::unique_ptr<LoadedKernels> kernels_;
   StepPlan plan_;
   StepState state_;
-  std::unique_ptr<CallList> calls_;  // of a tiny program
+  std::unique_ptr<CallList> calls_;     // of a tiny program
+  std::vector<LaneProgress> progress_;  // of all lanes of all devices
   std::vector<ReplicaInputs> inputs_;
   bool initialized_ = false;
   std::mutex mutex_;

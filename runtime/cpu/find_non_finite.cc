@@ -34,7 +34,7 @@ class Finder {
     std::string found;
     for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
       for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
-        TD_RETURN_IF_ERROR(RunLane(state_, plan_, section, device, lane, thread,
+        TD_RETURN_IF_ERROR(RunLane(state_, plan_, section, {device, lane}, thread,
                                    [&](const PlannedStep& step, const ShardContext& context, int64_t rows) {
                                      if (OutputsFinite(step, context, rows)) return true;
                                      found = absl::StrCat(Describe(step, device), ", lane ",

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "runtime/cpu/lane_progress.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
@@ -87,9 +88,11 @@ void Merge(const LaneMerge& merge, uint8_t* slot, const uint8_t* part) {
   TreeMergeMoments(leaves, merge.parts[0].elements == n, out(0), out(1), out(2), n);
 }
 
-// Watches a lane: Step after each step (false ends the lane), Merged after a shard was added to the lane's slot.
+// Watches shards: Step after each step (false ends the lane), Waited before a shard is added to the lane's slot, Merged
+// afterwards.
 struct NoObserver {
   bool Step(const PlannedStep&, const ShardContext&, int64_t) { return true; }
+  void Waited() {}
   void Merged(const PlannedSection&) {}
 };
 
@@ -98,6 +101,7 @@ struct CallingObserver {
   bool Step(const PlannedStep& step, const ShardContext& context, int64_t rows) {
     return after_step(step, context, rows);
   }
+  void Waited() {}
   void Merged(const PlannedSection&) {}
 };
 
@@ -108,6 +112,7 @@ class TimingObserver {
     Count(step.id);
     return true;
   }
+  void Waited() { last_ = std::chrono::steady_clock::now(); }
   void Merged(const PlannedSection& section) { Count(section.merges_id); }
 
  private:
@@ -131,6 +136,7 @@ class TracingObserver {
     Record(step.id, rows);
     return true;
   }
+  void Waited() { last_ = TraceNow(); }
   void Merged(const PlannedSection& section) { Record(section.merges_id, 0); }
 
  private:
@@ -145,48 +151,95 @@ class TracingObserver {
   int64_t last_ = TraceNow();
 };
 
+// Runs a shard that this thread has claimed and adds it to the lane's slot when its turn comes. False ends the lane.
 template <typename Observer>
-absl::Status RunShards(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device,
-                       int lane, int thread, Observer observer) {
-  const int64_t lane_rows = state.LaneRows(device, lane);
+absl::StatusOr<bool> RunShard(const StepState& state, const StepPlan& plan, const PlannedSection& section,
+                              const LaneId& lane, int32_t shard, int thread, LaneProgress& progress,
+                              Observer& observer) {
+  const int64_t begin = shard * state.shard_rows;
+  const int64_t rows = std::min(state.shard_rows, state.LaneRows(lane.device, lane.lane) - begin);
+  uint8_t* slot = state.LaneSlot(lane.device, lane.lane);
   ShardRunner runner(state, plan, thread);
   ShardContext context;
-  context.device = &state.devices[device];
+  context.device = &state.devices[lane.device];
   context.shard = state.threads[thread].shard.data();
   context.constants = state.constants;
-  uint8_t* slot = state.LaneSlot(device, lane);
-  for (int64_t begin = 0; begin < lane_rows; begin += state.shard_rows) {
-    const int64_t rows = std::min(state.shard_rows, lane_rows - begin);
-    context.row = lane * state.rows_per_lane + begin;
-    context.lane = begin == 0 ? slot : state.threads[thread].lane.data();
-    for (const PlannedStep& step : section.steps) {
-      TD_RETURN_IF_ERROR(runner.Run(step, context, rows, context.device->first_row + context.row));
-      if (!observer.Step(step, context, rows)) return absl::OkStatus();
+  context.row = lane.lane * state.rows_per_lane + begin;
+  context.lane = shard == 0 ? slot : state.threads[thread].lane.data();
+  absl::StatusOr<bool> go_on = true;
+  for (const PlannedStep& step : section.steps) {
+    absl::Status status = runner.Run(step, context, rows, context.device->first_row + context.row);
+    if (!status.ok()) {
+      go_on = std::move(status);
+      break;
     }
-    if (begin > 0) {
+    if (!observer.Step(step, context, rows)) {
+      go_on = false;
+      break;
+    }
+  }
+  if (shard > 0) {
+    progress.AwaitTurn(shard);
+    if (go_on.ok() && *go_on) {
+      observer.Waited();
       for (const LaneMerge& merge : section.merges) Merge(merge, slot, context.lane);
       observer.Merged(section);
     }
   }
-  return absl::OkStatus();
+  progress.Done(shard);
+  return go_on;
+}
+
+template <typename Observer>
+absl::Status RunOwnShards(const StepState& state, const StepPlan& plan, const PlannedSection& section,
+                          const LaneId& lane, int thread, LaneProgress& progress, Observer observer) {
+  absl::StatusOr<bool> go_on = true;
+  for (int32_t shard; (shard = progress.ClaimNext()) >= 0;) {
+    if (go_on.ok() && *go_on) {
+      go_on = RunShard(state, plan, section, lane, shard, thread, progress, observer);
+    } else {  // helpers wait for their turns
+      progress.AwaitTurn(shard);
+      progress.Done(shard);
+    }
+  }
+  return go_on.status();
+}
+
+// Calls run(observer) with the one that this thread's memory asks for.
+template <typename Run>
+auto WithObserver(const ThreadState& memory, const LaneId& lane, Run run) {
+  if (memory.records != nullptr) return run(TracingObserver(*memory.records, lane.device, lane.lane));
+  if (!memory.times.empty()) return run(TimingObserver(memory.times));
+  return run(NoObserver());
 }
 
 }  // namespace
 
-absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device, int lane,
-                     int thread) {
-  const ThreadState& memory = state.threads[thread];
-  if (memory.records != nullptr) {
-    return RunShards(state, plan, section, device, lane, thread, TracingObserver(*memory.records, device, lane));
-  }
-  std::vector<TimeCount>& times = memory.times;
-  if (times.empty()) return RunShards(state, plan, section, device, lane, thread, NoObserver());
-  return RunShards(state, plan, section, device, lane, thread, TimingObserver(times));
+int32_t ShardsOfLane(const StepState& state, const LaneId& lane) {
+  return static_cast<int32_t>((state.LaneRows(lane.device, lane.lane) + state.shard_rows - 1) / state.shard_rows);
 }
 
-absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device, int lane,
+absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
+                     int thread, LaneProgress& progress) {
+  return WithObserver(state.threads[thread], lane, [&](auto observer) {
+    return RunOwnShards(state, plan, section, lane, thread, progress, std::move(observer));
+  });
+}
+
+absl::Status HelpLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
+                      int thread, LaneProgress& progress) {
+  const int32_t shard = progress.ClaimLast();
+  if (shard < 0) return absl::OkStatus();
+  return WithObserver(state.threads[thread], lane, [&](auto observer) {
+    return RunShard(state, plan, section, lane, shard, thread, progress, observer).status();
+  });
+}
+
+absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                      int thread, AfterStep after_step) {
-  return RunShards(state, plan, section, device, lane, thread, CallingObserver{after_step});
+  LaneProgress alone;
+  alone.Reset(ShardsOfLane(state, lane));
+  return RunOwnShards(state, plan, section, lane, thread, alone, CallingObserver{after_step});
 }
 
 }  // namespace tandem

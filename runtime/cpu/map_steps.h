@@ -2,8 +2,11 @@
 #ifndef TANDEM_RUNTIME_CPU_MAP_STEPS_H_
 #define TANDEM_RUNTIME_CPU_MAP_STEPS_H_
 
+#include <cstdint>
+
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "runtime/cpu/lane_progress.h"
 #include "runtime/cpu/step_plan.h"
 #include "runtime/cpu/step_state.h"
 
@@ -12,11 +15,23 @@ namespace tandem {
 // Called after each step with the step, where its operands are, and the number of rows; false ends the lane.
 using AfterStep = absl::FunctionRef<bool(const PlannedStep&, const ShardContext&, int64_t rows)>;
 
-// Runs all shards of a lane, which puts the section's sums for the lane into its slot. Nothing happens for a lane
-// without rows.
-absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device, int lane,
-                     int thread);
-absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, int device, int lane,
+struct LaneId {
+  int device = 0;
+  int lane = 0;  // of the device
+};
+
+// 0 for a lane without rows.
+int32_t ShardsOfLane(const StepState& state, const LaneId& lane);
+
+// Runs the shards of a lane that no helper takes. When it and its helpers have returned, the section's sums for the
+// lane are in its slot. Nothing happens for a lane without rows. After an error the slot is worthless.
+absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
+                     int thread, LaneProgress& progress);
+// Runs one shard of a lane that RunLane runs in another thread, or none if none is left.
+absl::Status HelpLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
+                      int thread, LaneProgress& progress);
+// Without helpers.
+absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                      int thread, AfterStep after_step);
 
 }  // namespace tandem
