@@ -124,7 +124,13 @@ class GpuVerifier : public ExecutableVerifier {
   absl::Status CheckStep(const std::string& field, const fb::StepT& step) const {
     if (const auto* launch = step.body.AsKernelLaunch()) return CheckLaunch(field, launch->kernel, launch->count);
     if (const auto* group = step.body.AsGroupedLaunch()) {
-      for (uint64_t count : group->counts) TD_RETURN_IF_ERROR(CheckLaunch(field, group->kernel, count));
+      const fb::KernelT& kernel = *x_.kernels[group->kernel];
+      uint64_t blocks = 0;  // of one launch of all members
+      for (uint64_t count : group->counts) {
+        TD_RETURN_IF_ERROR(CheckLaunch(field, group->kernel, count));
+        blocks += GpuGrid(*kernel.gpu, count);
+        if (blocks > kMaxGrid) return Bad(field, "kernel ", kernel.name, " needs too many blocks for all members");
+      }
       return absl::OkStatus();
     }
     const auto* call = step.body.AsLibraryCall();

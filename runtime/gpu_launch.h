@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 #include "runtime/executable_generated.h"
 
@@ -15,6 +16,9 @@ inline uint64_t GpuGrid(const fb::GpuLaunchT& launch, uint64_t count) {
   const uint64_t items = std::max<uint64_t>(1, launch.items_per_block);
   return std::max<uint64_t>(1, (count + items - 1) / items) * std::max<uint32_t>(1, launch.split);
 }
+
+// The entry that runs a kernel for all members of a GroupedLaunch at once.
+inline std::string GpuGroupSymbol(const std::string& symbol) { return symbol + "_group"; }
 
 }  // namespace tandem
 

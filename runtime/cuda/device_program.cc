@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "runtime/cuda/plan_choices.h"
 #include "runtime/cuda/step_issuer.h"
+#include "runtime/gpu_launch.h"
 #include "runtime/step_dependencies.h"
 
 namespace tandem {
@@ -88,6 +89,15 @@ absl::Status DeviceProgram::LoadKernels(const Executable& executable, CudaDevice
     TD_RETURN_IF_ERROR(get(kernel.symbol, kernel.gpu->shared_bytes, &functions_[k].main));
     if (!kernel.gpu->finish_symbol.empty())
       TD_RETURN_IF_ERROR(get(kernel.gpu->finish_symbol, 0, &functions_[k].finish));
+  }
+  for (const auto& section : index.programs[index.replicas[0]->program]->sections) {
+    for (const auto& step : section->steps) {
+      const auto* group = step->body.AsGroupedLaunch();
+      if (group == nullptr || index.kernels[group->kernel]->gpu == nullptr) continue;
+      const std::string symbol = GpuGroupSymbol(index.kernels[group->kernel]->symbol);
+      const CUresult found = driver.cuModuleGetFunction(&functions_[group->kernel].group, module, symbol.c_str());
+      if (found != kCudaSuccess && found != kCudaNotFound) return CudaStatus(driver, found, "cuModuleGetFunction");
+    }
   }
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
+#include "runtime/cuda/group_table.h"
 
 namespace tandem {
 namespace {
@@ -68,7 +69,8 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
   };
   const uint64_t step = place(program.step_bytes), batch = place(program.batch_bytes), lane = place(program.lane_bytes),
                  shard = place(program.shard_bytes), constants = place(executable.constants().size()),
-                 staging = place(memory->layout_.bytes), flag = place(4), workspace = place(workspace_bytes);
+                 staging = place(memory->layout_.bytes), flag = place(4), workspace = place(workspace_bytes),
+                 group_tables = place(GroupTablesBytes(index));
   // Variables first: they stay when the session goes.
   TD_RETURN_IF_ERROR(variables.Place(replica, device));
   for (const auto& v : index.variables) {
@@ -92,6 +94,7 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
   memory->staging_ = *base + staging;
   memory->flag_ = *base + flag;
   memory->workspace_ = *base + workspace;
+  memory->group_tables_ = *base + group_tables;
   if (!executable.constants().empty()) {
     TD_RETURN_IF_ERROR(
         device->Upload(memory->constants_, executable.constants().data(), executable.constants().size()));

@@ -40,6 +40,7 @@ class ReplicaMemory {
   CUdeviceptr staging() const { return staging_; }
   CUdeviceptr flag() const { return flag_; }  // int32, of CheckFinite
   CUdeviceptr workspace() const { return workspace_; }
+  CUdeviceptr group_tables() const { return group_tables_; }  // of GroupTablesBytes
   uint64_t workspace_bytes() const { return workspace_bytes_; }
 
  private:
@@ -48,7 +49,8 @@ class ReplicaMemory {
   std::shared_ptr<CudaDevice> device_;
   StagingLayout layout_;
   CudaMemory memory_;
-  CUdeviceptr step_ = 0, batch_ = 0, lane_ = 0, shard_ = 0, constants_ = 0, staging_ = 0, flag_ = 0, workspace_ = 0;
+  CUdeviceptr step_ = 0, batch_ = 0, lane_ = 0, shard_ = 0, constants_ = 0, staging_ = 0, flag_ = 0, workspace_ = 0,
+              group_tables_ = 0;
   uint64_t workspace_bytes_ = 0;
   std::vector<CUdeviceptr> variables_;
 };

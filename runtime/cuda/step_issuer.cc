@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <string>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
+#include "runtime/cuda/group_table.h"
 #include "runtime/gpu_launch.h"
 
 namespace tandem {
@@ -30,6 +32,7 @@ absl::StatusOr<std::unique_ptr<StepIssuer>> StepIssuer::Create(const Executable&
 
 absl::Status StepIssuer::Prepare() {
   launches_.resize(plan_.steps.size());
+  CUdeviceptr tables = memory_.group_tables();
   for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
     const fb::StepT& step = *plan_.steps[i];
     auto fail = [&](const char* why) {
@@ -40,21 +43,7 @@ absl::Status StepIssuer::Prepare() {
       AddLaunch(i, launch->kernel, step.inputs, step.outputs, launch->count);
     } else if (const auto* group = step.body.AsGroupedLaunch()) {
       if (index_.kernels[group->kernel]->gpu == nullptr) return fail("its kernel was not compiled for a GPU");
-      for (size_t m = 0; m < group->counts.size(); ++m) {
-        // Without the step's outputs, all of a group's arguments count as written.
-        auto first = group->args.begin() + m * group->num_args;
-        const std::vector<uint32_t> args(first, first + group->num_args);
-        AddLaunch(i, group->kernel, {}, args, group->counts[m]);
-        if (step.outputs.empty()) continue;
-        Launch& launch = launches_[i].back();
-        launch.reads = args;
-        launch.writes.erase(std::remove_if(launch.writes.begin(), launch.writes.end(),
-                                           [&](uint32_t b) {
-                                             return std::find(step.outputs.begin(), step.outputs.end(), b) ==
-                                                    step.outputs.end();
-                                           }),
-                            launch.writes.end());
-      }
+      TD_RETURN_IF_ERROR(AddGroup(i, *group, tables));
     } else if (step.body.type == fb::StepBody::LibraryCall && plan_.guarded[i]) {
       for (uint32_t b : step.outputs) {
         if (Buffer(b).space == fb::Space::Variable) return fail("a library call cannot be held back by a finite check");
@@ -81,6 +70,41 @@ void StepIssuer::AddLaunch(uint32_t step, uint32_t kernel, const std::vector<uin
   launches_[step].push_back(std::move(launch));  // the values stay where they are
 }
 
+absl::Status StepIssuer::AddGroup(uint32_t step, const fb::GroupedLaunchT& launch, CUdeviceptr& free) {
+  // Without the step's outputs, all of a group's arguments count as written.
+  const std::set<uint32_t> outputs(plan_.steps[step]->outputs.begin(), plan_.steps[step]->outputs.end());
+  auto written = [&](const std::vector<uint32_t>& args) {
+    std::vector<uint32_t> writes;
+    for (uint32_t b : args) {
+      if (outputs.empty() || outputs.count(b) > 0) writes.push_back(b);
+    }
+    return writes;
+  };
+  if (program_.functions_[launch.kernel].group == nullptr) {
+    for (size_t m = 0; m < launch.counts.size(); ++m) {
+      auto first = launch.args.begin() + m * launch.num_args;
+      const std::vector<uint32_t> args(first, first + launch.num_args);
+      AddLaunch(step, launch.kernel, {}, args, launch.counts[m]);
+      if (outputs.empty()) continue;
+      launches_[step].back().reads = args;
+      launches_[step].back().writes = written(args);
+    }
+    return absl::OkStatus();
+  }
+  const GroupTable table = MakeGroupTable(*index_.kernels[launch.kernel]->gpu, launch,
+                                          [&](uint32_t b) { return memory_.Address(Buffer(b)); });
+  Group& group = groups_[step];
+  group.kernel = launch.kernel;
+  group.grid = static_cast<unsigned>(table.blocks.size());
+  group.table_bytes = table.members_bytes() + table.blocks_bytes();
+  group.values = {free, free + table.members_bytes(), Guard(step)};
+  group.writes = written(launch.args);
+  if (!outputs.empty()) group.reads = launch.args;
+  free += GroupTableBytes(table.members_bytes(), table.blocks.size());
+  TD_RETURN_IF_ERROR(memory_.device().Upload(group.values[0], table.members.data(), table.members_bytes()));
+  return memory_.device().Upload(group.values[1], table.blocks.data(), table.blocks_bytes());
+}
+
 absl::Status StepIssuer::Issue(uint32_t number, int64_t rows, int64_t first_row, CUstream stream) {
   // In a map section a replica without rows does nothing; what it would have added up is nothing.
   absl::Status status =
@@ -93,6 +117,7 @@ absl::Status StepIssuer::IssueStep(uint32_t number, int64_t rows, int64_t first_
   switch (step.body.type) {
     case fb::StepBody::KernelLaunch:
     case fb::StepBody::GroupedLaunch:
+      if (auto group = groups_.find(number); group != groups_.end()) return IssueGroup(group->second, rows, stream);
       for (Launch& launch : launches_[number]) {
         TD_RETURN_IF_ERROR(IssueLaunch(launch, plan_.map[number], rows, first_row, stream));
       }
@@ -119,9 +144,8 @@ absl::Status StepIssuer::IssueStep(uint32_t number, int64_t rows, int64_t first_
 }
 
 void StepIssuer::Declare(const std::vector<uint32_t>& reads, const std::vector<uint32_t>& writes, int64_t rows,
-                         uint64_t workspace, bool guarded) const {
+                         uint64_t workspace, bool guarded, std::vector<DeviceAccess> accesses) const {
   if (driver().declare_accesses == nullptr) return;
-  std::vector<DeviceAccess> accesses;
   for (uint32_t b : reads) accesses.push_back({memory_.Address(Buffer(b)), Bytes(Buffer(b), rows), false});
   for (uint32_t b : writes) {
     // Scalars and constants among a group's arguments are only read.
@@ -154,6 +178,15 @@ absl::Status StepIssuer::IssueLaunch(Launch& launch, bool map, int64_t rows, int
   Declare(launch.reads, launch.writes, rows, gpu.scratch_bytes, guarded);
   TD_CU(driver(), cuLaunchKernel(functions.finish, std::max<uint32_t>(1, gpu.finish_grid), 1, 1, gpu.finish_block, 1, 1,
                                  0, stream, launch.pointers.data(), nullptr));
+  return absl::OkStatus();
+}
+
+absl::Status StepIssuer::IssueGroup(Group& group, int64_t rows, CUstream stream) {
+  const fb::GpuLaunchT& gpu = *index_.kernels[group.kernel]->gpu;
+  Declare(group.reads, group.writes, rows, 0, group.values[2] != 0, {{group.values[0], group.table_bytes, false}});
+  void* pointers[] = {&group.values[0], &group.values[1], &group.values[2]};
+  TD_CU(driver(), cuLaunchKernel(program_.functions_[group.kernel].group, group.grid, 1, 1, gpu.block, 1, 1,
+                                 gpu.shared_bytes, stream, pointers, nullptr));
   return absl::OkStatus();
 }
 

@@ -2,7 +2,9 @@
 #ifndef TANDEM_RUNTIME_CUDA_STEP_ISSUER_H_
 #define TANDEM_RUNTIME_CUDA_STEP_ISSUER_H_
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -35,6 +37,7 @@ class DeviceProgram {
 
   struct Functions {
     CUfunction main = nullptr, finish = nullptr;
+    CUfunction group = nullptr;  // of kernels of grouped launches, where the PTX has one
   };
   std::shared_ptr<CudaDevice> device_;
   CudaModule module_;
@@ -67,14 +70,24 @@ class StepIssuer {
     int64_t count = 0;                    // of elements; rows and once: unused
     std::vector<uint32_t> reads, writes;  // buffers
   };
+  // All members of a group.
+  struct Group {
+    uint32_t kernel = 0;
+    unsigned grid = 0;
+    uint64_t table_bytes = 0;
+    std::array<uint64_t, 3> values = {};  // members, blocks, guard
+    std::vector<uint32_t> reads, writes;
+  };
   StepIssuer(const Executable& executable, const SegmentPlan& plan, const ReplicaMemory& memory, DeviceProgram& program)
       : executable_(executable), index_(executable.index()), plan_(plan), memory_(memory), program_(program) {}
 
   absl::Status Prepare();
   void AddLaunch(uint32_t step, uint32_t kernel, const std::vector<uint32_t>& reads,
                  const std::vector<uint32_t>& writes, uint64_t count);
+  absl::Status AddGroup(uint32_t step, const fb::GroupedLaunchT& group, CUdeviceptr& free);
   absl::Status IssueStep(uint32_t number, int64_t rows, int64_t first_row, CUstream stream);
   absl::Status IssueLaunch(Launch& launch, bool map, int64_t rows, int64_t first_row, CUstream stream);
+  absl::Status IssueGroup(Group& group, int64_t rows, CUstream stream);
   absl::Status IssueLibrary(uint32_t number, int64_t rows, CUstream stream);
   absl::Status IssueCopy(uint32_t number, int64_t rows, CUstream stream);
   absl::Status IssueLaneReduce(uint32_t number, int64_t rows, CUstream stream);
@@ -87,7 +100,7 @@ class StepIssuer {
   }
   uint64_t Bytes(const fb::BufferT& b, int64_t rows) const { return b.row_bytes > 0 ? rows * b.row_bytes : b.bytes; }
   void Declare(const std::vector<uint32_t>& reads, const std::vector<uint32_t>& writes, int64_t rows,
-               uint64_t workspace, bool guarded) const;
+               uint64_t workspace, bool guarded, std::vector<DeviceAccess> others = {}) const;
   CUdeviceptr Guard(uint32_t number) const { return plan_.guarded[number] ? memory_.flag() : 0; }
   const DriverApi& driver() const { return memory_.device().driver(); }
 
@@ -97,6 +110,7 @@ class StepIssuer {
   const ReplicaMemory& memory_;
   DeviceProgram& program_;
   std::vector<std::vector<Launch>> launches_;  // by step
+  std::map<uint32_t, Group> groups_;           // by step
 };
 
 }  // namespace tandem

@@ -7,6 +7,8 @@
 #include "base/status_macros.h"
 #include "runtime/cuda/testing/fake_builtin_kernels.h"
 #include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/gpu_launch.h"
+#include "runtime/step_dependencies.h"
 
 namespace tandem {
 
@@ -43,11 +45,17 @@ absl::Status FakeGpuMachine::LoadKernels() {
       TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, Executable::Load(path));
       std::vector<absl::string_view> objects;
       std::vector<std::string> symbols;
+      std::set<const fb::KernelT*> grouped;
+      for (const fb::StepT* step : StepsInOrder(*executable->index().programs[0])) {
+        const auto* group = step->body.AsGroupedLaunch();
+        if (group != nullptr) grouped.insert(executable->index().kernels[group->kernel].get());
+      }
       for (const auto& kernel : executable->index().kernels) {
         if (kernel->gpu == nullptr || kernel->gpu->walk_segment == 0 || by_symbol_.count(kernel->symbol) > 0) continue;
         objects.push_back(executable->segment(static_cast<int>(kernel->gpu->walk_segment) - 1));
         symbols.push_back(kernel->symbol);
         if (!kernel->gpu->finish_symbol.empty()) symbols.push_back(kernel->gpu->finish_symbol);
+        if (grouped.count(kernel.get()) > 0) symbols.push_back(GpuGroupSymbol(kernel->symbol));
       }
       TD_ASSIGN_OR_RETURN(std::unique_ptr<WalkedKernels> walk, WalkedKernels::Load(objects, symbols));
       for (const std::string& symbol : symbols) by_symbol_[symbol] = walk.get();

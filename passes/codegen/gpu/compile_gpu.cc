@@ -13,15 +13,19 @@
 #include "absl/strings/str_split.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "graph/ir/structure.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
 #include "passes/codegen/gpu/expand_math.h"
 #include "passes/codegen/gpu/gpu_kernel.h"
+#include "passes/codegen/gpu/group_entry.h"
 #include "passes/codegen/gpu/ptx.h"
 #include "passes/codegen/gpu/walk.h"
 #include "passes/codegen/kernel_emitter.h"
 #include "passes/codegen/kernel_text.h"
 #include "passes/codegen/lower_to_llvm.h"
 #include "passes/codegen/ready_queue.h"
+#include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {
@@ -36,6 +40,7 @@ struct Job {
   std::string key;  // in the cache
   CompiledGpuKernel kernel;
   GpuPlan plan;
+  bool grouped = false;  // it also gets an entry for td.grouped_launch
   std::unique_ptr<llvm::LLVMContext> context, walk_context;
   std::unique_ptr<llvm::Module> module, walk_module;
   absl::Status status;
@@ -46,15 +51,17 @@ bool AllScalars(mlir::func::FuncOp kernel) {
   return llvm::all_of(kernel.getArgumentTypes(), scalar) && llvm::all_of(kernel.getResultTypes(), scalar);
 }
 
-Job MakeJob(mlir::func::FuncOp kernel, const GpuCompileOptions& options) {
+Job MakeJob(mlir::func::FuncOp kernel, bool grouped, const GpuCompileOptions& options) {
   Job job;
   job.function = kernel;
+  job.grouped = grouped;
   job.kernel.name = kernel.getName().str();
   auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
   if (kind && kind.getValue() == "flat") job.kernel.domain = KernelDomain::kElements;
   if (kind && kind.getValue() == "once") job.kernel.domain = KernelDomain::kOnce;
   std::string text = KernelText(kernel);
   absl::StrAppend(&text, "\ncuda\n", absl::StrJoin(options.archs, ","), "\n", options.rows, "\n", options.build);
+  if (grouped) absl::StrAppend(&text, "\ngrouped");
   if (options.walk) absl::StrAppend(&text, "\n", options.walk_target.cpu, "\n", options.walk_target.features);
   job.key = absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
   job.kernel.symbol = absl::StrCat("td_", job.key);
@@ -128,12 +135,18 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
   launch.finish_symbol = job.plan.finish_symbol;
   launch.finish_block = job.plan.finish_block;
   launch.finish_grid = job.plan.finish_grid;
-  job.context = std::make_unique<llvm::LLVMContext>();
-  TD_ASSIGN_OR_RETURN(job.module, TranslateToLlvmIr(*emitted.module, *job.context));
-  if (options.walk) {
-    job.walk_context = std::make_unique<llvm::LLVMContext>();
-    TD_ASSIGN_OR_RETURN(job.walk_module, TranslateToLlvmIr(*emitted.module, *job.walk_context));
+  if (job.grouped && (job.plan.split != 1 || job.plan.scratch_bytes > 0 || !job.plan.finish_symbol.empty())) {
+    return absl::InternalError("blocks of a kernel for many sets of operands must share nothing");
   }
+  auto translate = [&](std::unique_ptr<llvm::LLVMContext>& context, std::unique_ptr<llvm::Module>& to) -> absl::Status {
+    context = std::make_unique<llvm::LLVMContext>();
+    TD_ASSIGN_OR_RETURN(to, TranslateToLlvmIr(*emitted.module, *context));
+    const std::string& symbol = job.kernel.symbol;
+    if (job.grouped) AddGroupEntry(*to, symbol, GpuGroupSymbol(symbol), job.plan.items_per_block);
+    return absl::OkStatus();
+  };
+  TD_RETURN_IF_ERROR(translate(job.context, job.module));
+  if (options.walk) TD_RETURN_IF_ERROR(translate(job.walk_context, job.walk_module));
   job.kernel.seconds = SecondsSince(start);
   return absl::OkStatus();
 }
@@ -141,6 +154,9 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
 absl::Status Generate(const GpuCompileOptions& options, Job& job) {
   std::vector<PtxEntry> entries = {{job.kernel.symbol, job.plan.block, job.plan.blocks_per_processor}};
   if (!job.plan.finish_symbol.empty()) entries.push_back({job.plan.finish_symbol, job.plan.finish_block, 0});
+  if (job.grouped) {
+    entries.push_back({GpuGroupSymbol(job.kernel.symbol), job.plan.block, job.plan.blocks_per_processor});
+  }
   TD_ASSIGN_OR_RETURN(job.kernel.ptx, CompileToPtx(*job.module, entries, job.plan.shared_bytes, options.archs));
   if (options.walk) {
     std::vector<std::string> names;
@@ -173,10 +189,12 @@ absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, cons
   for (int arch : options.archs) TD_RETURN_IF_ERROR(CheckPtxArch(arch));
   LoadCodegenDialects(*module.getContext());
   RegisterLlvmTranslation(*module.getContext());
+  llvm::StringSet<> grouped;
+  module.walk([&](td::GroupedLaunchOp group) { grouped.insert(group.getKernel()); });
   std::vector<Job> jobs;
   std::vector<Job*> missing;
   for (auto kernel : module.getOps<mlir::func::FuncOp>()) {
-    if (kernel->hasAttr("td.kernel")) jobs.push_back(MakeJob(kernel, options));
+    if (kernel->hasAttr("td.kernel")) jobs.push_back(MakeJob(kernel, grouped.contains(kernel.getName()), options));
   }
   absl::flat_hash_map<std::string, int> uses;
   for (Job& job : jobs) {
@@ -218,7 +236,7 @@ absl::StatusOr<CompiledGpuKernel> CompileGpuKernel(mlir::func::FuncOp kernel, co
   for (int arch : options.archs) TD_RETURN_IF_ERROR(CheckPtxArch(arch));
   LoadCodegenDialects(*kernel.getContext());
   RegisterLlvmTranslation(*kernel.getContext());
-  Job job = MakeJob(kernel, options);
+  Job job = MakeJob(kernel, options.grouped, options);
   TD_RETURN_IF_ERROR(Annotated(Prepare(options, job), job.kernel.name));
   Finish(options, job);
   TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.name));

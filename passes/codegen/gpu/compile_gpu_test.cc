@@ -12,6 +12,8 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/gpu/test_kernels.h"
 #include "passes/codegen/kernel_test_util.h"
+#include "runtime/cuda/group_table.h"
+#include "runtime/cuda/testing/kernel_walk.h"
 #include "runtime/gpu_launch.h"
 
 namespace tandem {
@@ -111,6 +113,107 @@ TEST_F(CompileGpuTest, UnknownArchitecturesAndKindsAreErrors) {
   absl::Status status = CompileGpuKernels(*tiles, options).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_TRUE(absl::StrContains(std::string(status.message()), "tiles")) << status;
+}
+
+const char kGroupedModule[] = R"(
+  func.func private @momentum(%w: tensor<?xf32>, %m: tensor<?xf32>, %g: tensor<?xf32>, %rate: tensor<f32>)
+      -> (tensor<?xf32>, tensor<?xf32>) attributes {td.kernel = "flat", td.alias = array<i64: 0, 1>} {
+    %0 = td.add %m, %g : tensor<?xf32>
+    %1 = td.apply_sgd %w, %0, %rate : (tensor<?xf32>, tensor<?xf32>, tensor<f32>) -> (tensor<?xf32>)
+    return %1, %0 : tensor<?xf32>, tensor<?xf32>
+  }
+  func.func private @alone(%x: tensor<?xf32>) -> tensor<?xf32> attributes {td.kernel = "flat"} {
+    %0 = td.relu %x : tensor<?xf32>
+    return %0 : tensor<?xf32>
+  }
+  func.func @step(%w: tensor<4xf32>, %m: tensor<4xf32>, %g: tensor<4xf32>, %rate: tensor<f32>)
+      -> (tensor<4xf32>, tensor<4xf32>) {
+    %0:2 = td.grouped_launch @momentum x 1(%w, %m, %g, %rate)
+      : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
+    return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+  })";
+
+int CountOf(const std::string& text, const std::string& part) {
+  int n = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+TEST_F(CompileGpuTest, OnlyGroupedKernelsGetAnEntryForGroups) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(kGroupedModule, &context_);
+  ASSERT_TRUE(module);
+  auto compiled = CompileGpuKernels(*module, {});
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  for (const GpuImageText& image : compiled->images) EXPECT_EQ(CountOf(image.ptx, ".visible .entry"), 3);
+  for (const std::string& ptx : compiled->kernels[0].ptx) {
+    const std::string group = ptx.substr(ptx.find(GpuGroupSymbol(compiled->kernels[0].symbol) + "("));
+    EXPECT_EQ(CountOf(ptx, ".maxntid 256"), 2);
+    // In place: both are read and written. Loads of neighbours are one, and none has to find out which memory it is of.
+    EXPECT_EQ(CountOf(group, "ld.global.v4.f32"), 3) << group;
+    EXPECT_EQ(CountOf(group, "st.global.v4.f32"), 2) << group;
+    for (const char* bad : {"ld.f32", "ld.v4", "st.f32", "call", ".local"}) EXPECT_EQ(CountOf(group, bad), 0) << group;
+  }
+}
+
+// A group's launch has the bits of launches one by one, for members of any size, and is kept back by a guard.
+TEST_F(CompileGpuTest, AGroupComputesWhatItsMembersDo) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(kGroupedModule, &context_);
+  ASSERT_TRUE(module);
+  GpuCompileOptions options;
+  options.walk = true;
+  options.walk_target = *HostCpuTarget();
+  auto compiled = CompileGpuKernels(*module, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const CompiledGpuKernel& kernel = compiled->kernels[0];
+  const fb::GpuLaunchT& l = kernel.launch;
+  const std::string group_symbol = GpuGroupSymbol(kernel.symbol);
+  auto walked = WalkedKernels::Load({kernel.walk_object}, {kernel.symbol, group_symbol});
+  ASSERT_TRUE(walked.ok()) << walked.status();
+
+  const std::vector<uint64_t> counts = {5, 1, 1024, 0, 4099, 1025};
+  constexpr int kArgs = 6;  // w, m, g, rate, and w and m again as results
+  struct Member {
+    std::vector<float> data[3];
+  };
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  std::vector<Member> start(counts.size());
+  for (size_t m = 0; m < counts.size(); ++m) {
+    for (auto& data : start[m].data) {
+      data.resize(counts[m] + 8, 7.0f);
+      for (uint64_t i = 0; i < counts[m]; ++i) data[i] = normal(random);
+    }
+  }
+  float rate = 0.3f;
+  auto addresses = [&](Member& m) {
+    std::vector<uint64_t> all;
+    for (int i : {0, 1, 2, 3, 0, 1}) all.push_back(reinterpret_cast<uint64_t>(i == 3 ? &rate : m.data[i].data()));
+    return all;
+  };
+  std::vector<Member> one_by_one = start, grouped = start;
+  for (size_t m = 0; m < counts.size(); ++m) {
+    std::vector<uint64_t> values = addresses(one_by_one[m]);
+    for (uint64_t v : {uint64_t{0}, counts[m], uint64_t{0}, uint64_t{0}, uint64_t{0}}) values.push_back(v);
+    std::vector<void*> params;
+    for (uint64_t& v : values) params.push_back(&v);
+    ASSERT_TRUE((*walked)->Launch(kernel.symbol, GpuGrid(l, counts[m]), l.block, 0, params.data()).ok());
+  }
+  fb::GroupedLaunchT group;
+  group.num_args = kArgs;
+  group.counts = counts;
+  for (uint32_t i = 0; i < counts.size() * kArgs; ++i) group.args.push_back(i);
+  const GroupTable table =
+      MakeGroupTable(l, group, [&](uint32_t arg) { return addresses(grouped[arg / kArgs])[arg % kArgs]; });
+  for (int32_t stopped : {1, 0}) {
+    const uint64_t* members = table.members.data();
+    const int32_t *blocks = table.blocks.data(), *guard = &stopped;
+    void* params[] = {&members, &blocks, &guard};
+    ASSERT_TRUE((*walked)->Launch(group_symbol, static_cast<uint32_t>(table.blocks.size()), l.block, 0, params).ok());
+    for (size_t m = 0; m < counts.size(); ++m) {
+      for (int i = 0; i < 3; ++i) EXPECT_EQ(grouped[m].data[i], (stopped ? start : one_by_one)[m].data[i]) << m;
+    }
+  }
+  EXPECT_NE(one_by_one[4].data[0], start[4].data[0]);
 }
 
 TEST(GuardTest, AKernelBehindAFailedCheckWritesNothing) {

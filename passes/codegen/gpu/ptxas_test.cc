@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "passes/codegen/gpu/compile_gpu.h"
 #include "passes/codegen/gpu/ptx.h"
 #include "passes/codegen/gpu/ptxas.h"
 #include "passes/codegen/gpu/test_kernels.h"
@@ -36,6 +37,29 @@ TEST(PtxasTest, AcceptsEveryKernelWithoutSpills) {
         EXPECT_EQ(kernel.stack_bytes, 0) << gpu << " " << names[kernel.symbol];
         EXPECT_EQ(kernel.spill_bytes, 0) << gpu << " " << names[kernel.symbol];
         EXPECT_GT(kernel.registers, 0) << gpu << " " << names[kernel.symbol];
+      }
+    }
+  }
+}
+
+TEST(PtxasTest, AcceptsEntriesForGroups) {
+  const std::string ptxas = FindPtxas();
+  if (ptxas.empty()) GTEST_SKIP() << "ptxas is not installed";
+  for (const GpuTestCase& c : kGpuTestCases) {
+    if (c.name != "InPlace") continue;
+    auto kernel = TestKernel::Create(c.text, "gpu");
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    GpuCompileOptions options;
+    options.grouped = true;
+    auto compiled = CompileGpuKernel((*kernel)->function(), options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    for (int i = 0; i < 2; ++i) {
+      const int arch = options.archs[i];
+      for (const std::string& gpu : GpusOfImage(arch)) {
+        auto report = RunPtxas(ptxas, JoinPtx(arch, {compiled->ptx[i]}), gpu, testing::TempDir());
+        ASSERT_TRUE(report.ok()) << report.status();
+        EXPECT_EQ(report->size(), 2u) << gpu;
+        for (const PtxasKernel& k : *report) EXPECT_EQ(k.stack_bytes + k.spill_bytes, 0) << gpu << " " << k.symbol;
       }
     }
   }

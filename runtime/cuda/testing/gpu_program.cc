@@ -1,13 +1,16 @@
 #include "runtime/cuda/testing/gpu_program.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {
@@ -18,6 +21,8 @@ T Param(void** params, int i) {
   std::memcpy(&value, params[i], sizeof value);
   return value;
 }
+
+constexpr int kItemsPerBlock = 128;
 
 // Buffers that each kernel takes.
 std::map<uint32_t, size_t> CountArguments(const fb::ExecutableT& index) {
@@ -37,7 +42,7 @@ std::map<uint32_t, size_t> CountArguments(const fb::ExecutableT& index) {
 }  // namespace
 
 void RegisterGpuKernel(FakeDriver& driver, const std::string& symbol, int n, GpuKernelFunction function) {
-  driver.RegisterKernel(symbol, [n, function = std::move(function)](uint32_t, uint32_t, uint32_t, void** params) {
+  driver.RegisterKernel(symbol, [n, function](uint32_t, uint32_t, uint32_t, void** params) {
     const int32_t* guard = Param<const int32_t*>(params, n + 4);
     if (guard != nullptr && *guard != 0) return;
     GpuKernelCall call;
@@ -47,12 +52,35 @@ void RegisterGpuKernel(FakeDriver& driver, const std::string& symbol, int n, Gpu
     call.row_offset = Param<int64_t>(params, n + 2);
     function(call);
   });
+  driver.RegisterKernel(GpuGroupSymbol(symbol), [n, function](uint32_t grid, uint32_t, uint32_t, void** params) {
+    const int32_t* guard = Param<const int32_t*>(params, 2);
+    if (guard != nullptr && *guard != 0) return;
+    const auto* blocks = Param<const int32_t*>(params, 1);
+    for (uint32_t block = 0; block < grid; ++block) {
+      const uint64_t* member = Param<const uint64_t*>(params, 0) + blocks[block] * (n + 2);
+      GpuKernelCall call;
+      for (int i = 0; i < n; ++i) call.args.push_back(reinterpret_cast<float*>(member[i]));
+      call.begin = static_cast<int64_t>(block - member[n + 1]) * kItemsPerBlock;
+      call.end = std::min<int64_t>(call.begin + kItemsPerBlock, static_cast<int64_t>(member[n]));
+      if (call.begin < call.end) function(call);
+    }
+  });
 }
 
 std::string GpuProgramPtx(const fb::ExecutableT& index, int sm) {
   std::string text = absl::StrCat(".version 7.8\n.target sm_", sm, "\n.address_size 64\n");
+  std::set<uint32_t> grouped;
+  for (const auto& section : index.programs[0]->sections) {
+    for (const auto& step : section->steps) {
+      if (const auto* group = step->body.AsGroupedLaunch()) grouped.insert(group->kernel);
+    }
+  }
   for (const auto& [kernel, args] : CountArguments(index)) {
     std::vector<std::string> params;
+    if (grouped.count(kernel) > 0) {
+      absl::StrAppend(&text, ".visible .entry ", GpuGroupSymbol(index.kernels[kernel]->symbol),
+                      "(.param .u64 members, .param .u64 blocks, .param .u64 guard)\n{\n  ret;\n}\n");
+    }
     for (size_t i = 0; i < args + 5; ++i) params.push_back(absl::StrCat(".param .u64 p", i));
     absl::StrAppend(&text, ".visible .entry ", index.kernels[kernel]->symbol, "(", absl::StrJoin(params, ", "),
                     ")\n{\n  ret;\n}\n");
@@ -70,7 +98,7 @@ std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, c
   for (auto& kernel : index.kernels) {
     kernel->gpu = std::make_unique<fb::GpuLaunchT>();
     kernel->gpu->block = 128;
-    kernel->gpu->items_per_block = 128;
+    kernel->gpu->items_per_block = kItemsPerBlock;
     kernel->segment = 0;
   }
   std::vector<SegmentData> data;

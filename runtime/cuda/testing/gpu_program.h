@@ -22,7 +22,7 @@ struct GpuKernelCall {
 using GpuKernelFunction = std::function<void(const GpuKernelCall&)>;
 
 // Registers `function` for the entry `symbol` with `num_args` buffers, as generated kernels are called (GpuLaunch in
-// runtime/executable.fbs): a guard that is set keeps it back.
+// runtime/executable.fbs): a guard that is set keeps it back. And for its group entry, which calls it block by block.
 void RegisterGpuKernel(FakeDriver& driver, const std::string& symbol, int num_args, GpuKernelFunction function);
 
 // PTX with an empty entry for each kernel of the executable, for architecture `sm`.

@@ -1,0 +1,60 @@
+#include "passes/codegen/gpu/group_entry.h"
+
+#include <vector>
+
+#include "llvm/IR/IRBuilder.h"
+#include "passes/codegen/gpu/device.h"
+
+namespace tandem {
+namespace {
+
+// begin, end, row_offset, scratch, guard.
+constexpr unsigned kNumOtherParams = 5;
+// The address space of device memory: loads of a pointer in it become ld.global, not ld.
+constexpr unsigned kGlobal = 1;
+
+}  // namespace
+
+void AddGroupEntry(llvm::Module& module, const std::string& symbol, const std::string& name, int64_t items_per_block) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Function* kernel = module.getFunction(symbol);
+  llvm::Type *pointer = llvm::PointerType::getUnqual(context), *i64 = llvm::Type::getInt64Ty(context),
+             *i32 = llvm::Type::getInt32Ty(context), *nothing = llvm::Type::getVoidTy(context);
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(nothing, {pointer, pointer, pointer}, false),
+                                   llvm::GlobalValue::ExternalLinkage, name, module);
+  f->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", f));
+  // Both tables were written before the launch and stay as they are.
+  auto load = [&](llvm::Type* type, llvm::Value* at, uint64_t align) {
+    llvm::LoadInst* value = b.CreateAlignedLoad(type, at, llvm::Align(align));
+    value->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context, {}));
+    return value;
+  };
+  llvm::Value* block =
+      b.CreateZExt(b.CreateCall(module.getOrInsertFunction(kBlockFunction, llvm::FunctionType::get(i32, false))), i64);
+  llvm::Value* member = b.CreateZExt(load(i32, b.CreateInBoundsGEP(i32, f->getArg(1), block), 4), i64);
+  const unsigned buffers = kernel->arg_size() - kNumOtherParams;
+  llvm::Value* row = b.CreateInBoundsGEP(i64, f->getArg(0),
+                                         b.CreateNSWMul(member, b.getInt64(buffers + 2)));  // and count, first block
+  auto field = [&](unsigned i) { return b.CreateConstInBoundsGEP1_64(i64, row, i); };
+  std::vector<llvm::Value*> arguments;
+  for (unsigned i = 0; i < buffers; ++i) {
+    llvm::Value* address = b.CreateAddrSpaceCast(load(llvm::PointerType::get(context, kGlobal), field(i), 8), pointer);
+    // Inlining forgets what the parameter's attribute says, and with it that neighbouring elements load as one.
+    if (llvm::MaybeAlign align = kernel->getParamAlign(i)) {
+      b.CreateAlignmentAssumption(module.getDataLayout(), address, align->value());
+    }
+    arguments.push_back(address);
+  }
+  // The kernel begins `items_per_block` elements later in each block: so the member's first block begins at 0.
+  llvm::Value* before = b.CreateNSWMul(load(i64, field(buffers + 1), 8), b.getInt64(items_per_block));
+  arguments.push_back(b.CreateNSWSub(b.getInt64(0), before));
+  arguments.push_back(load(i64, field(buffers), 8));
+  arguments.push_back(b.getInt64(0));
+  arguments.push_back(llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(pointer)));
+  arguments.push_back(f->getArg(2));
+  b.CreateCall(kernel, arguments)->addFnAttr(llvm::Attribute::AlwaysInline);  // entries of a GPU cannot be called
+  b.CreateRetVoid();
+}
+
+}  // namespace tandem

@@ -1,0 +1,34 @@
+// The tables by which one launch runs a kernel for all members of a group: GroupedLaunch in runtime/executable.fbs.
+#ifndef TANDEM_RUNTIME_CUDA_GROUP_TABLE_H_
+#define TANDEM_RUNTIME_CUDA_GROUP_TABLE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+struct GroupTable {
+  std::vector<uint64_t> members;  // num_args + 2 for each
+  std::vector<int32_t> blocks;    // by block of the grid
+
+  uint64_t members_bytes() const { return members.size() * sizeof(uint64_t); }
+  uint64_t blocks_bytes() const { return blocks.size() * sizeof(int32_t); }
+};
+
+// `address`: on the device, of a buffer.
+GroupTable MakeGroupTable(const fb::GpuLaunchT& launch, const fb::GroupedLaunchT& group,
+                          absl::FunctionRef<uint64_t(uint32_t buffer)> address);
+
+// Of one table on the device, to the next multiple of 8.
+inline uint64_t GroupTableBytes(uint64_t members_bytes, uint64_t blocks) {
+  return members_bytes + (blocks + 1) / 2 * 8;
+}
+// Of the tables of all of a program's groups, one behind the other.
+uint64_t GroupTablesBytes(const fb::ExecutableT& index);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_GROUP_TABLE_H_
