@@ -14,7 +14,12 @@ Dataset Dataset::Of(absl::StatusOr<NodePtr> node, const char* op, SourceLocation
 }
 
 Dataset Dataset::FromTensorSlices(Slices tensors, SourceLocation location) {
-  return Of(data_internal::MakeSlices(std::move(tensors)), "FromTensorSlices", location);
+  return FromTensorSlices(std::move(tensors), nullptr, location);
+}
+
+Dataset Dataset::FromTensorSlices(Slices tensors, WaitForRows wait_for_rows, SourceLocation location) {
+  return Of(data_internal::MakeSlices(std::move(tensors), std::move(wait_for_rows), location), "FromTensorSlices",
+            location);
 }
 
 Dataset Dataset::Range(int64_t n, SourceLocation location) {

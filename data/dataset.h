@@ -102,10 +102,15 @@ class Dataset {
  public:
   using MapFn = std::function<absl::StatusOr<Element>(const Element&)>;
   using Slices = std::vector<std::pair<std::string, HostTensor>>;
+  using WaitForRows = std::function<absl::Status(int64_t rows)>;
 
   // Element i is row i of every tensor: tensors of rank >= 1 with equal sizes in dimension 0. Rows are not copied
   // until a batch is made of them; the tensors must not be written any more.
   static Dataset FromTensorSlices(Slices tensors, SourceLocation location = SourceLocation::Current());
+  // The same of tensors whose rows are still being read, from the first to the last: before rows [0, n) are used,
+  // `wait_for_rows(n)` is called, in any thread, and its error is that of the element.
+  static Dataset FromTensorSlices(Slices tensors, WaitForRows wait_for_rows,
+                                  SourceLocation location = SourceLocation::Current());
   // 0, 1, ..., n-1: one int64 scalar named "value". n >= 0.
   static Dataset Range(int64_t n, SourceLocation location = SourceLocation::Current());
 

@@ -35,6 +35,27 @@ TEST(DatasetErrorsTest, Sources) {
   ExpectError(Dataset::FromTensorSlices({{"x", HostTensor::Scalar<float>(1)}}), __LINE__, "'x' is a scalar");
 }
 
+TEST(DatasetErrorsTest, RowsThatAreStillBeingRead) {
+  int64_t asked = 0;
+  Dataset d = Dataset::FromTensorSlices({{"x", Rows(8)}}, [&asked](int64_t rows) {
+    asked = rows;
+    return rows <= 4 ? absl::OkStatus() : absl::DataLossError("row 4 is damaged");
+  });
+  const int line = __LINE__ - 4;
+  std::unique_ptr<Iterator> it = Make(d.Batch(3));
+  EXPECT_EQ(Read(*it, 1).size(), 1u);
+  EXPECT_EQ(asked, 3);
+  Element batch;
+  bool end = false;
+  absl::Status status = it->GetNext(&batch, &end);
+  EXPECT_EQ(asked, 6);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "row 4 is damaged")) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat("data/dataset_errors_test.cc:", line, ": "))) << status;
+  EXPECT_EQ(Make(d.Skip(2))->GetNext(&batch, &end), absl::OkStatus());
+  EXPECT_EQ(asked, 3);
+}
+
 TEST(DatasetErrorsTest, Arguments) {
   Dataset d = Dataset::Range(10);
   ExpectError(d.Shuffle(0), __LINE__, "Shuffle: the buffer size must be between 1 and");

@@ -8,7 +8,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "data/idx.h"
 
 namespace tandem {
 namespace {
@@ -19,19 +18,19 @@ std::string FilePath(const std::string& dir, absl::string_view name) {
   return access(compressed.c_str(), F_OK) != 0 && access(plain.c_str(), F_OK) == 0 ? plain : compressed;
 }
 
-absl::StatusOr<HostTensor> ReadBytes(const std::string& path, int rank) {
-  absl::StatusOr<HostTensor> tensor = ReadIdx(path);
-  if (absl::IsNotFound(tensor.status())) {
+absl::StatusOr<std::shared_ptr<IdxReader>> OpenBytes(const std::string& path, int rank) {
+  absl::StatusOr<std::shared_ptr<IdxReader>> reader = IdxReader::Open(path);
+  if (absl::IsNotFound(reader.status())) {
     return absl::NotFoundError(absl::StrCat(
-        tensor.status().message(), "; install Debian's dataset-fashion-mnist or give the directory of the IDX files"));
+        reader.status().message(), "; install Debian's dataset-fashion-mnist or give the directory of the IDX files"));
   }
-  TD_RETURN_IF_ERROR(tensor.status());
-  if (tensor->dtype() != DType::kUInt8 || tensor->rank() != rank) {
-    return absl::DataLossError(absl::StrCat(path, ": ", Name(tensor->dtype()), " of shape ",
-                                            ShapeString(tensor->shape()), " where uint8 of rank ", rank,
-                                            " is expected"));
+  TD_RETURN_IF_ERROR(reader.status());
+  const HostTensor& tensor = (*reader)->tensor();
+  if (tensor.dtype() != DType::kUInt8 || tensor.rank() != rank) {
+    return absl::DataLossError(absl::StrCat(path, ": ", Name(tensor.dtype()), " of shape ", ShapeString(tensor.shape()),
+                                            " where uint8 of rank ", rank, " is expected"));
   }
-  return tensor;
+  return reader;
 }
 
 absl::Status CheckType(const HostTensor& t, int rank, absl::string_view what) {
@@ -54,14 +53,16 @@ absl::Status CheckLabels(const HostTensor& labels, int num_classes) {
 
 }  // namespace
 
-absl::StatusOr<LabelledImages> LoadFashionMnistSplit(FashionMnistSplit split, const std::string& dir) {
+absl::StatusOr<ImageStream> OpenFashionMnistSplit(FashionMnistSplit split, const std::string& dir) {
   const char* prefix = split == FashionMnistSplit::kTrain ? "train" : "t10k";
   std::string image_path = FilePath(dir, absl::StrCat(prefix, "-images-idx3-ubyte"));
   std::string label_path = FilePath(dir, absl::StrCat(prefix, "-labels-idx1-ubyte"));
-  LabelledImages data;
-  TD_ASSIGN_OR_RETURN(data.images, ReadBytes(image_path, 3));
-  TD_ASSIGN_OR_RETURN(data.labels, ReadBytes(label_path, 1));
-  const Shape& shape = data.images.shape();
+  ImageStream data;
+  TD_ASSIGN_OR_RETURN(data.images, OpenBytes(image_path, 3));
+  TD_ASSIGN_OR_RETURN(const std::shared_ptr<IdxReader> labels, OpenBytes(label_path, 1));
+  TD_RETURN_IF_ERROR(labels->WaitForRows(labels->rows()));
+  data.labels = labels->tensor();
+  const Shape& shape = data.images->tensor().shape();
   if (shape[1] != 28 || shape[2] != 28) {
     return absl::DataLossError(
         absl::StrCat(image_path, ": images have shape ", ShapeString(shape), " where [n,28,28] is expected"));
@@ -74,6 +75,12 @@ absl::StatusOr<LabelledImages> LoadFashionMnistSplit(FashionMnistSplit split, co
     return absl::DataLossError(absl::StrCat(label_path, ": ", status.message()));
   }
   return data;
+}
+
+absl::StatusOr<LabelledImages> LoadFashionMnistSplit(FashionMnistSplit split, const std::string& dir) {
+  TD_ASSIGN_OR_RETURN(const ImageStream stream, OpenFashionMnistSplit(split, dir));
+  TD_RETURN_IF_ERROR(stream.images->WaitForRows(stream.images->rows()));
+  return LabelledImages{stream.images->tensor(), stream.labels};
 }
 
 absl::StatusOr<FashionMnist> LoadFashionMnist(const std::string& dir) {

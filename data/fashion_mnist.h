@@ -4,10 +4,12 @@
 #define TANDEM_DATA_FASHION_MNIST_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
+#include "data/idx.h"
 
 namespace tandem {
 
@@ -25,12 +27,20 @@ struct FashionMnist {
   LabelledImages test;
 };
 
+// The same with images that are read while the first of them are used already.
+struct ImageStream {
+  std::shared_ptr<IdxReader> images;  // of uint8 [n,28,28]
+  HostTensor labels;                  // uint8 [n], each in 0..9
+};
+
 enum class FashionMnistSplit { kTrain, kTest };
 
 // Read `train-images-idx3-ubyte` etc. from `dir`, each with the ending .gz or without. NotFound when a file is
 // missing; DataLoss when it is damaged, images and labels differ in number, or a label is out of range.
 absl::StatusOr<LabelledImages> LoadFashionMnistSplit(FashionMnistSplit split,
                                                      const std::string& dir = kFashionMnistDir);
+// Damage within the images is what IdxReader::WaitForRows finds.
+absl::StatusOr<ImageStream> OpenFashionMnistSplit(FashionMnistSplit split, const std::string& dir = kFashionMnistDir);
 absl::StatusOr<FashionMnist> LoadFashionMnist(const std::string& dir = kFashionMnistDir);
 
 // uint8 [n,28,28] -> float32 [n,28,28,1], divided by 255. InvalidArgument for another type or rank.

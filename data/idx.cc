@@ -1,28 +1,27 @@
 #include "data/idx.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "data/gzip_file.h"
 
 namespace tandem {
 namespace {
 
 constexpr int64_t kChunk = 1 << 20;
-// Deflate cannot expand by more than 1032:1.
-constexpr int64_t kMaxExpansion = 1032;
+// What one turn reads, half a millisecond: who waits for the first rows waits for one more turn at most.
+constexpr int64_t kReadChunk = 1 << 18;
+// Files of no more than that are read before Open returns.
+constexpr int64_t kReadAtOnce = 1 << 20;
 // A compressed file's header is believed up to this size, since what is never written costs no memory; for more, the
 // data is counted first.
 constexpr int64_t kTrustedBytes = int64_t{256} << 20;
@@ -55,87 +54,13 @@ uint32_t BigEndian32(const uint8_t* p) {
   return uint32_t{p[0]} << 24 | uint32_t{p[1]} << 16 | uint32_t{p[2]} << 8 | uint32_t{p[3]};
 }
 
-// A file read through zlib, which passes plain files through.
-class Input {
- public:
-  explicit Input(std::string path) : path_(std::move(path)) {}
-  ~Input() {
-    if (file_ != nullptr) gzclose(file_);
-  }
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
-
-  absl::Status Open() {
-    int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat info;
-    if (fd < 0 || fstat(fd, &info) != 0) {
-      int error = errno;
-      if (fd >= 0) close(fd);
-      return absl::ErrnoToStatus(error, absl::StrCat("cannot open ", path_));
-    }
-    if (!S_ISREG(info.st_mode)) {
-      close(fd);
-      return absl::InvalidArgumentError(absl::StrCat("cannot read ", path_, ": it is not a regular file"));
-    }
-    file_bytes_ = info.st_size;
-    file_ = gzdopen(fd, "rb");
-    if (file_ == nullptr) {
-      close(fd);
-      return absl::ResourceExhaustedError(absl::StrCat("cannot read ", path_, ": out of memory"));
-    }
-    gzbuffer(file_, 1 << 18);
-    return absl::OkStatus();
-  }
-
-  // Reads up to `bytes`; less only at the end of the data.
-  absl::StatusOr<int64_t> Read(void* to, int64_t bytes) {
-    int64_t done = 0;
-    while (done < bytes) {
-      int n = gzread(file_, static_cast<uint8_t*>(to) + done, std::min(bytes - done, kChunk));
-      if (n <= 0) {
-        int error = Z_OK;
-        const char* message = gzerror(file_, &error);
-        if (error == Z_ERRNO) return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path_));
-        if (error == Z_BUF_ERROR) return Damaged(done, "the compressed data ends too early");
-        if (error != Z_OK && error != Z_STREAM_END) return Damaged(done, absl::StrCat("gzip: ", message));
-        break;
-      }
-      done += n;
-    }
-    offset_ += done;
-    return done;
-  }
-
-  absl::Status Rewind() {
-    if (gzrewind(file_) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path_));
-    offset_ = 0;
-    return absl::OkStatus();
-  }
-
-  // DataLoss at `ahead` bytes after the last one that was returned.
-  absl::Status Damaged(int64_t ahead, absl::string_view what) const {
-    return absl::DataLossError(absl::StrCat(path_, ": at byte ", offset_ + ahead, ": ", what));
-  }
-
-  // The most that this file can hold.
-  int64_t max_bytes() const { return gzdirect(file_) ? file_bytes_ : file_bytes_ * kMaxExpansion; }
-  bool compressed() const { return !gzdirect(file_); }
-  int64_t offset() const { return offset_; }
-
- private:
-  const std::string path_;
-  gzFile file_ = nullptr;
-  int64_t file_bytes_ = 0;
-  int64_t offset_ = 0;
-};
-
 struct Header {
   ElementType type;
   Shape shape;
   int64_t data_bytes = 0;
 };
 
-absl::StatusOr<Header> ReadHeader(Input& in) {
+absl::StatusOr<Header> ReadHeader(GzipFile& in) {
   uint8_t magic[4];
   TD_ASSIGN_OR_RETURN(int64_t n, in.Read(magic, 4));
   if (n < 4) return in.Damaged(0, "the file ends within the 4 bytes of the magic number");
@@ -172,13 +97,13 @@ absl::StatusOr<Header> ReadHeader(Input& in) {
   return header;
 }
 
-absl::Status Truncated(const Input& in, const Header& header, int64_t got) {
+absl::Status Truncated(const GzipFile& in, const Header& header, int64_t got) {
   return in.Damaged(0, absl::StrCat("the file ends after ", got, " of ", header.data_bytes, " bytes of data (shape ",
                                     ShapeString(header.shape), ")"));
 }
 
 // Reads to the end without keeping anything, to see that a large promise is true.
-absl::Status VerifySize(Input& in, const Header& header) {
+absl::Status VerifySize(GzipFile& in, const Header& header) {
   std::vector<uint8_t> chunk(kChunk);
   const int64_t start = in.offset();
   for (int64_t got = 0; got < header.data_bytes;) {
@@ -190,49 +115,110 @@ absl::Status VerifySize(Input& in, const Header& header) {
   return in.Read(chunk.data(), start).status();
 }
 
-// Big-endian file order to host order, for elements of the same size.
-void SwapInPlace(int bytes, HostTensor& t) {
-  uint8_t* p = t.data<uint8_t>();
-  for (int64_t i = 0; i < t.num_elements(); ++i, p += bytes) std::reverse(p, p + bytes);
+// From big-endian file order, `count` elements that are as wide in the file as in the tensor.
+void SwapInPlace(int bytes, int64_t count, uint8_t* p) {
+  for (int64_t i = 0; i < count; ++i, p += bytes) std::reverse(p, p + bytes);
 }
 
-HostTensor WidenToInt32(const std::vector<uint8_t>& data, int bytes, const Shape& shape) {
-  HostTensor t(DType::kInt32, shape);
-  for (int64_t i = 0; i < t.num_elements(); ++i) {
-    t.data<int32_t>()[i] =
-        bytes == 1 ? static_cast<int8_t>(data[i]) : static_cast<int16_t>(data[2 * i] << 8 | data[2 * i + 1]);
+// Elements of one or two bytes in the file.
+void WidenToInt32(int bytes, int64_t count, const uint8_t* from, int32_t* to) {
+  for (int64_t i = 0; i < count; ++i) {
+    to[i] = bytes == 1 ? static_cast<int8_t>(from[i]) : static_cast<int16_t>(from[2 * i] << 8 | from[2 * i + 1]);
   }
-  return t;
 }
 
 }  // namespace
 
-absl::StatusOr<HostTensor> ReadIdx(const std::string& path) {
-  Input in(path);
-  TD_RETURN_IF_ERROR(in.Open());
-  TD_ASSIGN_OR_RETURN(Header header, ReadHeader(in));
-  if (in.compressed() && header.data_bytes > kTrustedBytes) TD_RETURN_IF_ERROR(VerifySize(in, header));
+struct IdxReader::State {
+  explicit State(const std::string& path) : in(path) {}
 
-  const bool widen = header.type.bytes != SizeOf(header.type.dtype);
-  HostTensor tensor;
-  std::vector<uint8_t> narrow;
-  if (widen) {
-    narrow.resize(header.data_bytes);
-  } else {
-    tensor = HostTensor(header.type.dtype, header.shape);
+  // Reads the next elements, and at the end sees that nothing follows.
+  absl::Status ReadChunk(HostTensor& tensor);
+
+  GzipFile in;
+  Header header;
+  int64_t elements = 0;         // that have been read
+  std::vector<uint8_t> narrow;  // a chunk of elements that are widened
+};
+
+absl::Status IdxReader::State::ReadChunk(HostTensor& tensor) {
+  const int bytes = header.type.bytes, wide = SizeOf(header.type.dtype);
+  const int64_t count = std::min(kReadChunk / bytes, tensor.num_elements() - elements);
+  uint8_t* const to = tensor.data<uint8_t>() + elements * wide;
+  if (bytes != wide) narrow.resize(kReadChunk);
+  uint8_t* const raw = bytes != wide ? narrow.data() : to;
+  TD_ASSIGN_OR_RETURN(const int64_t got, in.Read(raw, count * bytes));
+  if (got < count * bytes) return Truncated(in, header, elements * bytes + got);
+  if (bytes != wide) {
+    WidenToInt32(bytes, count, raw, reinterpret_cast<int32_t*>(to));
+  } else if (bytes > 1) {
+    SwapInPlace(bytes, count, to);
   }
-  TD_ASSIGN_OR_RETURN(int64_t got, in.Read(widen ? narrow.data() : tensor.raw(), header.data_bytes));
-  if (got < header.data_bytes) return Truncated(in, header, got);
-  // The read past the end also makes zlib check its checksum.
+  elements += count;
+  if (elements < tensor.num_elements()) return absl::OkStatus();
+  // The read past the end also makes gzip's checksum be compared.
   uint8_t extra;
-  TD_ASSIGN_OR_RETURN(int64_t more, in.Read(&extra, 1));
-  if (more != 0) {
-    return in.Damaged(-1, absl::StrCat("there is more data than the ", header.data_bytes, " bytes of shape ",
-                                       ShapeString(header.shape)));
-  }
-  if (widen) return WidenToInt32(narrow, header.type.bytes, header.shape);
-  if (header.type.bytes > 1) SwapInPlace(header.type.bytes, tensor);
-  return tensor;
+  TD_ASSIGN_OR_RETURN(const int64_t more, in.Read(&extra, 1));
+  if (more == 0) return absl::OkStatus();
+  return in.Damaged(-1, absl::StrCat("there is more data than the ", header.data_bytes, " bytes of shape ",
+                                     ShapeString(header.shape)));
+}
+
+IdxReader::IdxReader(const std::string& path) : state_(std::make_unique<State>(path)) {}
+
+IdxReader::~IdxReader() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+absl::StatusOr<std::shared_ptr<IdxReader>> IdxReader::Open(const std::string& path) {
+  std::shared_ptr<IdxReader> reader(new IdxReader(path));
+  State& state = *reader->state_;
+  TD_RETURN_IF_ERROR(state.in.Open());
+  TD_ASSIGN_OR_RETURN(state.header, ReadHeader(state.in));
+  const Header& header = state.header;
+  if (state.in.compressed() && header.data_bytes > kTrustedBytes) TD_RETURN_IF_ERROR(VerifySize(state.in, header));
+  reader->tensor_ = HostTensor(header.type.dtype, header.shape);
+  const Shape& shape = header.shape;
+  reader->row_elements_ = 1;
+  for (size_t d = 1; d < shape.size(); ++d) reader->row_elements_ *= shape[d];
+  reader->rows_ = shape.empty() ? 1 : shape[0];
+  if (header.data_bytes <= kReadAtOnce) TD_RETURN_IF_ERROR(reader->WaitForRows(reader->rows_));
+  return reader;
+}
+
+absl::Status IdxReader::ReadMore() {
+  absl::Status status = state_->ReadChunk(tensor_);
+  // The last rows only count once the end of the file has been seen, and rows of no elements once there are no more.
+  const bool all = state_->elements == tensor_.num_elements();
+  ready_ = !status.ok() ? kFailed : all ? kAll : state_->elements / std::max<int64_t>(row_elements_, 1);
+  return status;
+}
+
+absl::Status IdxReader::WaitForRows(int64_t rows) {
+  if (ready_ >= rows) return absl::OkStatus();
+  absl::MutexLock lock(&mutex_);
+  while (status_.ok() && ready_ < rows) status_ = ReadMore();
+  return status_;
+}
+
+void IdxReader::FinishInBackground() {
+  if (ready_ == kAll || thread_.joinable()) return;
+  thread_ = std::thread([this] {
+    // On Linux this is the thread's own priority: whoever has a step to compile or to run comes first.
+    setpriority(PRIO_PROCESS, 0, 19);
+    while (!stop_ && ready_ != kAll) {
+      absl::MutexLock lock(&mutex_);
+      if (!status_.ok()) return;
+      if (ready_ != kAll) status_ = ReadMore();
+    }
+  });
+}
+
+absl::StatusOr<HostTensor> ReadIdx(const std::string& path) {
+  TD_ASSIGN_OR_RETURN(const std::shared_ptr<IdxReader> reader, IdxReader::Open(path));
+  TD_RETURN_IF_ERROR(reader->WaitForRows(reader->rows()));
+  return reader->tensor();
 }
 
 }  // namespace tandem

@@ -2,9 +2,16 @@
 #ifndef TANDEM_DATA_IDX_H_
 #define TANDEM_DATA_IDX_H_
 
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <string>
+#include <thread>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "base/host_tensor.h"
 
 namespace tandem {
@@ -14,6 +21,44 @@ namespace tandem {
 // Errors name path and offset (in the uncompressed data): NotFound when there is no such file, PermissionDenied,
 // DataLoss when it is no IDX file, truncated, damaged (gzip's checksum) or longer than its header says.
 absl::StatusOr<HostTensor> ReadIdx(const std::string& path);
+
+// Reads an IDX file as ReadIdx does, but row by row while the first rows are used already: the images of a training
+// set take longer to decompress than a small program takes to load. Give WaitForRows to Dataset::FromTensorSlices.
+class IdxReader {
+ public:
+  // Reads and checks the header, and a small file (up to 1 MiB of data) as a whole.
+  static absl::StatusOr<std::shared_ptr<IdxReader>> Open(const std::string& path);
+  ~IdxReader();
+
+  // Of the file's shape. Rows are there from the first to the last as WaitForRows says.
+  const HostTensor& tensor() const { return tensor_; }
+  // The size of dimension 0; 1 for a scalar.
+  int64_t rows() const { return rows_; }
+
+  // OK when rows [0, rows) of tensor() are there; reads them if need be. After an error in any place of the file all
+  // calls return it. May be called from any thread.
+  absl::Status WaitForRows(int64_t rows);
+
+  // Reads the rest in a thread of the lowest priority, so that damage is noticed soon and nobody waits for later rows.
+  void FinishInBackground();
+
+ private:
+  struct State;
+  // Values of ready_ beside numbers of rows.
+  static constexpr int64_t kAll = std::numeric_limits<int64_t>::max(), kFailed = -1;
+
+  explicit IdxReader(const std::string& path);
+  absl::Status ReadMore() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  HostTensor tensor_;
+  int64_t rows_ = 0, row_elements_ = 0;
+  std::atomic<int64_t> ready_{kFailed};  // rows
+  std::atomic<bool> stop_{false};
+  absl::Mutex mutex_;
+  std::unique_ptr<State> state_ ABSL_GUARDED_BY(mutex_);
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
 
 }  // namespace tandem
 

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 
 #include "absl/strings/match.h"
@@ -159,6 +160,77 @@ TEST(IdxTest, EveryTruncationAndFlippedBitOfAGzipFileIsNoticed) {
     }
   }
   EXPECT_LT(harmless, 10 * 8);
+}
+
+TEST(IdxTest, MembersOfAGzipFileAreJoinedAndWhatFollowsIsIgnored) {
+  const std::string golden = Bytes(kGolden);
+  HostTensor expected = HostTensor::FromVector<uint8_t>({2, 3}, {1, 2, 3, 4, 5, 6});
+  for (size_t n = 0; n <= golden.size(); ++n) {
+    const std::string bytes = absl::StrCat(Gzip(golden.substr(0, n)), Gzip(golden.substr(n)), "rest");
+    absl::StatusOr<HostTensor> t = ReadIdx(WriteFile("members.gz", bytes));
+    ASSERT_TRUE(t.ok()) << n << ": " << t.status();
+    EXPECT_TRUE(t->BitEqual(expected)) << n;
+  }
+}
+
+// 3000 rows of 1000 bytes that do not compress: more than is read at once, and than a chunk of the file.
+std::string ManyRows() {
+  std::string bytes = Bytes(
+      "00000802"
+      "00000bb8"
+      "000003e8");
+  uint32_t random = 1;
+  for (int i = 0; i < 3000 * 1000; ++i)
+    bytes.push_back(static_cast<char>((random = random * 1664525 + 1013904223) >> 24));
+  return bytes;
+}
+
+TEST(IdxReaderTest, RowsAreThereWhenTheyAreAskedFor) {
+  const std::string bytes = ManyRows();
+  for (const std::string& file : {bytes, Gzip(bytes)}) {
+    auto reader = IdxReader::Open(WriteFile("rows.idx", file));
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    EXPECT_EQ((*reader)->rows(), 3000);
+    EXPECT_EQ((*reader)->tensor().shape(), (Shape{3000, 1000}));
+    const uint8_t* data = (*reader)->tensor().data<uint8_t>();
+    EXPECT_EQ(data[1000 * 2999], 0) << "the last row is not read yet";
+    for (int64_t rows : {1, 700, 701, 3000}) {
+      ASSERT_TRUE((*reader)->WaitForRows(rows).ok());
+      EXPECT_EQ(memcmp(data, bytes.data() + 12, rows * 1000), 0) << rows;
+    }
+  }
+}
+
+TEST(IdxReaderTest, ReadsTheRestInTheBackground) {
+  const std::string bytes = ManyRows();
+  auto reader = IdxReader::Open(WriteFile("background.idx", Gzip(bytes)));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  (*reader)->FinishInBackground();
+  for (int64_t rows = 1; rows <= 3000; ++rows) {
+    ASSERT_TRUE((*reader)->WaitForRows(rows).ok());
+    ASSERT_EQ(
+        memcmp((*reader)->tensor().data<uint8_t>() + (rows - 1) * 1000, bytes.data() + 12 + (rows - 1) * 1000, 1000),
+        0);
+  }
+  // One that nobody waits for ends with its reader.
+  auto abandoned = IdxReader::Open(WriteFile("background.idx", Gzip(bytes)));
+  ASSERT_TRUE(abandoned.ok());
+  (*abandoned)->FinishInBackground();
+}
+
+TEST(IdxReaderTest, DamageIsReportedOnceItIsFound) {
+  std::string compressed = Gzip(ManyRows());
+  compressed[compressed.size() - 6] ^= 1;  // the checksum
+  auto reader = IdxReader::Open(WriteFile("late.idx", compressed));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_TRUE((*reader)->WaitForRows(100).ok());
+  absl::Status status = (*reader)->WaitForRows(3000);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(absl::StrContains(status.message(), "late.idx: at byte 3000012: gzip: incorrect checksum")) << status;
+  EXPECT_EQ((*reader)->WaitForRows(1), status);
+  EXPECT_EQ(ReadIdx(WriteFile("late.idx", compressed)).status(), status);
+  status = ReadIdx(WriteFile("cut.idx", compressed.substr(0, 1000000))).status();
+  EXPECT_TRUE(absl::StrContains(status.message(), "the compressed data ends too early")) << status;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -43,13 +44,18 @@ class SourceNode : public Node {
 
 class SlicesNode : public SourceNode {
  public:
-  SlicesNode(Dataset::Slices tensors, NodeInfo info) : SourceNode(std::move(info)), tensors_(std::move(tensors)) {
+  SlicesNode(Dataset::Slices tensors, Dataset::WaitForRows wait_for_rows, SourceLocation location, NodeInfo info)
+      : SourceNode(std::move(info)),
+        tensors_(std::move(tensors)),
+        wait_for_rows_(std::move(wait_for_rows)),
+        location_(location) {
     for (const auto& [name, tensor] : tensors_) {
       row_bytes_.push_back(tensor.shape()[0] == 0 ? 0 : tensor.byte_size() / tensor.shape()[0]);
     }
   }
 
   absl::Status Materialize(const int64_t* token, Element* out) const override {
+    TD_RETURN_IF_ERROR(WaitForRows(*token + 1));
     out->components.clear();
     for (size_t c = 0; c < tensors_.size(); ++c) {
       HostTensor& row = out->components.emplace_back(info().spec[c].dtype, info().spec[c].shape);
@@ -59,6 +65,7 @@ class SlicesNode : public SourceNode {
   }
 
   absl::Status MaterializeRows(const int64_t* tokens, int64_t count, SourceLocation, Element* out) const override {
+    if (count > 0) TD_RETURN_IF_ERROR(WaitForRows(*std::max_element(tokens, tokens + count) + 1));
     out->components.clear();
     for (size_t c = 0; c < tensors_.size(); ++c) {
       Shape shape = tensors_[c].second.shape();
@@ -75,11 +82,18 @@ class SlicesNode : public SourceNode {
   }
 
  private:
+  absl::Status WaitForRows(int64_t rows) const {
+    if (!wait_for_rows_) return absl::OkStatus();
+    absl::Status status = wait_for_rows_(rows);
+    return status.ok() ? status : Annotate(status, "FromTensorSlices", location_);
+  }
   const uint8_t* Row(size_t component, int64_t row) const {
     return tensors_[component].second.data<uint8_t>() + row * row_bytes_[component];
   }
 
   const Dataset::Slices tensors_;
+  const Dataset::WaitForRows wait_for_rows_;
+  const SourceLocation location_;
   std::vector<int64_t> row_bytes_;
 };
 
@@ -102,7 +116,8 @@ class RangeNode : public SourceNode {
 
 }  // namespace
 
-absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors) {
+absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors, Dataset::WaitForRows wait_for_rows,
+                                   SourceLocation location) {
   if (tensors.empty()) return absl::InvalidArgumentError("at least one tensor is needed");
   NodeInfo info;
   for (size_t c = 0; c < tensors.size(); ++c) {
@@ -122,7 +137,7 @@ absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors) {
     info.spec.push_back({name, tensor.dtype(), Shape(tensor.shape().begin() + 1, tensor.shape().end())});
   }
   info.cardinality = tensors[0].second.shape()[0];
-  return NodePtr(std::make_shared<SlicesNode>(std::move(tensors), std::move(info)));
+  return NodePtr(std::make_shared<SlicesNode>(std::move(tensors), std::move(wait_for_rows), location, std::move(info)));
 }
 
 absl::StatusOr<NodePtr> MakeRange(int64_t n) {

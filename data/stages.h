@@ -9,7 +9,8 @@
 
 namespace tandem::data_internal {
 
-absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors);
+absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors, Dataset::WaitForRows wait_for_rows,
+                                   SourceLocation location);
 absl::StatusOr<NodePtr> MakeRange(int64_t n);
 absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, SourceLocation location);
 absl::StatusOr<NodePtr> MakeShuffle(NodePtr child, int64_t buffer_size, ShuffleOptions options);

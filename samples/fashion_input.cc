@@ -11,16 +11,17 @@
 namespace tandem {
 
 absl::Status FashionInput::Load() {
-  if (!images_.empty()) return absl::OkStatus();
-  TD_ASSIGN_OR_RETURN(const LabelledImages raw, LoadFashionMnistSplit(split_, data_dir_));
+  if (images_ != nullptr) return absl::OkStatus();
+  TD_ASSIGN_OR_RETURN(const ImageStream raw, OpenFashionMnistSplit(split_, data_dir_));
   TD_ASSIGN_OR_RETURN(labels_, one_hot_ ? OneHotLabels(raw.labels) : Int32Labels(raw.labels));
   images_ = raw.images;
+  images_->FinishInBackground();
   return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> FashionInput::examples() {
   TD_RETURN_IF_ERROR(Load());
-  return images_.shape()[0];
+  return images_->rows();
 }
 
 absl::StatusOr<Dataset> FashionInput::Examples(int64_t count) {
@@ -28,7 +29,8 @@ absl::StatusOr<Dataset> FashionInput::Examples(int64_t count) {
   if (count > available) {
     return absl::InvalidArgumentError(absl::StrCat("there are only ", available, " examples in this set, not ", count));
   }
-  Dataset dataset = Dataset::FromTensorSlices({{"image", images_}, {"label", labels_}});
+  Dataset dataset = Dataset::FromTensorSlices({{"image", images_->tensor()}, {"label", labels_}},
+                                              [images = images_](int64_t rows) { return images->WaitForRows(rows); });
   return count < 0 ? dataset : dataset.Take(count);
 }
 

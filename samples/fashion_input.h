@@ -14,8 +14,9 @@
 
 namespace tandem {
 
-// One of the two sets, read when it is first asked for. Pixels stay bytes, a quarter of the memory of floats, until a
-// batch is made of them.
+// One of the two sets, opened when it is first asked for: training begins while later images are still being read, and
+// damage among them is an error of the batch after it was found. Pixels stay bytes, a quarter of the memory of floats,
+// until a batch is made of them.
 class FashionInput {
  public:
   FashionInput(std::string data_dir, FashionMnistSplit split, bool one_hot)
@@ -32,7 +33,8 @@ class FashionInput {
   std::string data_dir_;
   FashionMnistSplit split_;
   bool one_hot_;
-  HostTensor images_, labels_;
+  std::shared_ptr<IdxReader> images_;
+  HostTensor labels_;
 };
 
 // Batches of the components of FashionInput with "image" as float32 [b,28,28,1] in [0, 1].
