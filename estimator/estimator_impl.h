@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "estimator/background_save.h"
 #include "estimator/batch_dealer.h"
 #include "estimator/best_record.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
@@ -51,7 +52,9 @@ class Estimator::Impl {
   // estimator_train.cc
   absl::StatusOr<std::optional<CheckpointData>> StartingPoint();
   absl::Status StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared);
+  // Of a program on GPUs only the snapshot: writing goes on behind the next steps (CheckpointSaverHook's finish_save).
   absl::Status Save(const ModeProgram& program, BatchDealer& dealer, int64_t step);
+  absl::Status FinishSave(bool wait);
   HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step);
   void LogModel(const Prepared& prepared);
 
@@ -77,6 +80,9 @@ class Estimator::Impl {
   std::string resident_;    // the checkpoint that the variables in memory equal; empty when none
   int64_t global_step_ = 0;
   uint64_t seed_ = 0;
+  std::string saved_path_;     // of the last save
+  bool saved_is_now_ = false;  // no step has changed the variables since it began
+  BackgroundSave saving_;
   std::string iterator_state_;  // at the end of the last Train, for jobs without checkpoints
   BestRecords best_;
   std::optional<TrainResult> last_train_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -110,14 +111,33 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
 
 absl::Status Estimator::Impl::Save(const ModeProgram& program, BatchDealer& dealer, int64_t step) {
   TracePhase phase(tracer_.get(), absl::StrCat("checkpoint ", step));
-  CheckpointData data;
-  TD_RETURN_IF_ERROR(state_.Snapshot(program.variables(), &data));
-  data.global_step = step;
-  data.seed = seed_;
-  TD_ASSIGN_OR_RETURN(data.iterator_state, dealer.SaveState());
-  if (std::string best = best_.ToJson(); !best.empty()) data.extra[kBestKey] = std::move(best);
+  auto data = std::make_shared<CheckpointData>();
+  TD_ASSIGN_OR_RETURN(VariableSnapshot taken, state_.Snapshot(program.variables()));
+  auto snapshot = std::make_shared<VariableSnapshot>(std::move(taken));
+  data->global_step = step;
+  data->seed = seed_;
+  TD_ASSIGN_OR_RETURN(data->iterator_state, dealer.SaveState());
+  if (std::string best = best_.ToJson(); !best.empty()) data->extra[kBestKey] = std::move(best);
   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << JoinPath(config_.model_dir, "model.ckpt") << ".";
-  TD_ASSIGN_OR_RETURN(resident_, checkpoints_.Save(data));
+  saved_is_now_ = true;
+  auto write = [this, data, snapshot, variables = program.variables()]() -> absl::Status {
+    TD_RETURN_IF_ERROR(ModelState::FillFrom(*snapshot, variables, data.get()));
+    TD_ASSIGN_OR_RETURN(saved_path_, checkpoints_.Save(*data));
+    return absl::OkStatus();
+  };
+  if (snapshot->on_device()) {
+    saving_.Start(std::move(write));
+    return absl::OkStatus();
+  }
+  TD_RETURN_IF_ERROR(write());
+  resident_ = saved_path_;
+  return absl::OkStatus();
+}
+
+absl::Status Estimator::Impl::FinishSave(bool wait) {
+  if (!saving_.pending()) return absl::OkStatus();
+  TD_RETURN_IF_ERROR(saving_.Finish(wait));
+  if (!saving_.pending() && saved_is_now_) resident_ = saved_path_;
   return absl::OkStatus();
 }
 
@@ -132,6 +152,7 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
     saver.save = [this, program = prepared.program, dealer = prepared.dealer.get()](int64_t step) {
       return Save(*program, *dealer, step);
     };
+    saver.finish_save = [this](bool wait) { return FinishSave(wait); };
     saver.restored_step = restored_step;
     saver.listeners = options.saving_listeners;
     hooks.push_back(std::make_shared<CheckpointSaverHook>(std::move(saver)));
@@ -205,10 +226,17 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
   loop.tracer = tracer_.get();
   loop.fetchable = prepared.program->runner().output_names();
   loop.on_step = [this](const RunValues& values) {
-    if (values.applied) resident_.clear();
+    if (values.applied) {
+      resident_.clear();
+      saved_is_now_ = false;
+    }
     return absl::OkStatus();
   };
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
+  // After an error the loop's hooks have no end; what was begun is still written.
+  auto finish = absl::MakeCleanup([this] {
+    if (absl::Status saved = FinishSave(/*wait=*/true); !saved.ok()) TD_LOG(ERROR) << saved.message();
+  });
   TD_ASSIGN_OR_RETURN(const LoopResult result,
                       RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, &global_step_));
   TD_ASSIGN_OR_RETURN(iterator_state_, prepared.dealer->SaveState());

@@ -134,6 +134,71 @@ TEST_F(HooksTest, AFirstSaveThatFailsEndsBeforeTheFirstStep) {
   EXPECT_TRUE(runner_.requests.empty());
 }
 
+// Writes saves "in the background": a save ends when somebody waits for it, or after `steps` looks at it.
+struct SlowSaves {
+  int looks_needed = 2;
+  absl::Status result;
+  int looks = 0;
+  bool pending = false;
+  std::vector<std::string> log;
+
+  CheckpointSaverHook::Options Options(int64_t every, Clock clock) {
+    return {.save_steps = every,
+            .save =
+                [this](int64_t step) {
+                  log.push_back(absl::StrCat(pending ? "two at a time: " : "begin ", step));
+                  pending = true;
+                  looks = 0;
+                  return absl::OkStatus();
+                },
+            .finish_save = [this](bool wait) -> absl::Status {
+              if (!pending || (!wait && ++looks < looks_needed)) return absl::OkStatus();
+              pending = false;
+              log.push_back(wait ? "waited" : "done");
+              return result;
+            },
+            .clock = clock};
+  }
+};
+
+TEST_F(HooksTest, StepsGoOnWhileACheckpointIsWritten) {
+  SlowSaves saves;
+  ASSERT_TRUE(Run({std::make_shared<CheckpointSaverHook>(saves.Options(3, clock_))}, 4).ok());
+  EXPECT_THAT(saves.log, ElementsAre("begin 0", "done", "begin 3", "waited", "begin 4", "waited"));
+  saves.log.clear();
+  saves.looks_needed = 9;  // slower than saves are due
+  ASSERT_TRUE(Run({std::make_shared<CheckpointSaverHook>(saves.Options(2, clock_))}, 4).ok());
+  EXPECT_THAT(saves.log, ElementsAre("begin 0", "waited", "begin 2", "waited", "begin 4", "waited"));
+}
+
+TEST_F(HooksTest, ASaveThatFailsBehindTheStepsEndsTraining) {
+  SlowSaves saves;
+  saves.result = absl::ResourceExhaustedError("disk full");
+  EXPECT_EQ(Run({std::make_shared<CheckpointSaverHook>(saves.Options(100, clock_))}, 9).message(),
+            "CheckpointSaverHook::AfterRun: disk full");
+  EXPECT_EQ(runner_.requests.size(), 2u);
+  saves.looks_needed = 100;  // known at the end only
+  EXPECT_EQ(Run({std::make_shared<CheckpointSaverHook>(saves.Options(100, clock_))}, 5).message(),
+            "CheckpointSaverHook::End: disk full");
+}
+
+TEST_F(HooksTest, ListenersHearOfACheckpointWhenItIsWritten) {
+  struct Listener : CheckpointSaverListener {
+    SlowSaves* saves;
+    absl::StatusOr<bool> AfterSave(int64_t step) override {
+      saves->log.push_back(absl::StrCat("saved ", step));
+      return false;
+    }
+  };
+  SlowSaves saves;
+  auto listener = std::make_shared<Listener>();
+  listener->saves = &saves;
+  CheckpointSaverHook::Options options = saves.Options(3, clock_);
+  options.listeners = {listener};
+  ASSERT_TRUE(Run({std::make_shared<CheckpointSaverHook>(options)}, 3).ok());
+  EXPECT_THAT(saves.log, ElementsAre("begin 0", "waited", "saved 0", "begin 3", "waited", "saved 3"));
+}
+
 TEST_F(HooksTest, ProgressRewritesOneLine) {
   std::string terminal;
   auto hook = std::make_shared<ProgressHook>(

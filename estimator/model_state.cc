@@ -61,12 +61,17 @@ absl::Status ModelState::Restore(const CheckpointData& data, const std::string& 
   return absl::OkStatus();
 }
 
-absl::Status ModelState::Snapshot(const std::vector<VariableSpec>& variables, CheckpointData* data) const {
+absl::StatusOr<VariableSnapshot> ModelState::Snapshot(const std::vector<VariableSpec>& variables) const {
   std::vector<std::string> names;
   for (const VariableSpec& v : variables) names.push_back(v.name);
-  TD_ASSIGN_OR_RETURN(std::vector<HostTensor> values, store_->ReadAll(names));
+  return store_->Snapshot(names);
+}
+
+absl::Status ModelState::FillFrom(VariableSnapshot& snapshot, const std::vector<VariableSpec>& variables,
+                                  CheckpointData* data) {
+  TD_ASSIGN_OR_RETURN(std::vector<HostTensor> values, snapshot.Take());
   for (size_t i = 0; i < variables.size(); ++i) {
-    (variables[i].slot_of.empty() ? data->variables : data->slots)[names[i]] = std::move(values[i]);
+    (variables[i].slot_of.empty() ? data->variables : data->slots)[variables[i].name] = std::move(values[i]);
   }
   return absl::OkStatus();
 }

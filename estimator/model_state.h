@@ -28,8 +28,10 @@ class ModelState {
   // one of another model. `exact`: what the model does not have is a difference too.
   absl::Status Restore(const CheckpointData& data, const std::string& path, const std::vector<VariableSpec>& variables,
                        bool exact);
-  // Fills variables and slots of `data`.
-  absl::Status Snapshot(const std::vector<VariableSpec>& variables, CheckpointData* data) const;
+  // The values of now; FillFrom waits for them and fills variables and slots of `data`.
+  absl::StatusOr<VariableSnapshot> Snapshot(const std::vector<VariableSpec>& variables) const;
+  static absl::Status FillFrom(VariableSnapshot& snapshot, const std::vector<VariableSpec>& variables,
+                               CheckpointData* data);
 
   const std::shared_ptr<VariableStore>& store() const { return store_; }
 

@@ -39,6 +39,13 @@ HostTensor Filled(Shape shape, float value) {
   return t;
 }
 
+absl::Status Save(const ModelState& state, CheckpointData* data) {
+  absl::StatusOr<VariableSnapshot> snapshot = state.Snapshot(Model());
+  if (!snapshot.ok()) return snapshot.status();
+  EXPECT_FALSE(snapshot->on_device());
+  return ModelState::FillFrom(*snapshot, Model(), data);
+}
+
 TEST(ModelState, InitializesAllOrOnlyWhatIsMissing) {
   ModelState state = NewState(Model());
   EXPECT_EQ(state.store()->Read("dense/bias")->data<float>()[0], 36);
@@ -56,7 +63,7 @@ TEST(ModelState, SnapshotAndRestoreKeepEveryBit) {
   ModelState first = NewState(Model());
   ASSERT_TRUE(first.Set({{"dense/kernel", Filled({2, 3}, 0.1f)}, {"dense/kernel/Adam", Filled({2, 3}, 7)}}).ok());
   CheckpointData data;
-  ASSERT_TRUE(first.Snapshot(Model(), &data).ok());
+  ASSERT_TRUE(Save(first, &data).ok());
   EXPECT_EQ(data.variables.size(), 2);
   EXPECT_EQ(data.slots.size(), 1);
   ModelState second = NewState(Model(), 2);
@@ -69,7 +76,7 @@ TEST(ModelState, SnapshotAndRestoreKeepEveryBit) {
 TEST(ModelState, ACheckpointOfAnotherModelListsAllDifferences) {
   ModelState first = NewState(Model());
   CheckpointData data;
-  ASSERT_TRUE(first.Snapshot(Model(), &data).ok());
+  ASSERT_TRUE(Save(first, &data).ok());
   const std::vector<VariableSpec> other = {Var("dense/kernel", {2, 4}), Var("dense_1/bias", {3})};
   ModelState second = NewState(other);
   const absl::Status status = second.Restore(data, "/m/model.ckpt-5", other, /*exact=*/true);
@@ -84,7 +91,7 @@ TEST(ModelState, ACheckpointOfAnotherModelListsAllDifferences) {
 TEST(ModelState, InferenceNeedsNoSlots) {
   ModelState first = NewState(Model());
   CheckpointData data;
-  ASSERT_TRUE(first.Snapshot(Model(), &data).ok());
+  ASSERT_TRUE(Save(first, &data).ok());
   const std::vector<VariableSpec> inference = {Var("dense/kernel", {2, 3}), Var("dense/bias", {3})};
   ModelState second = NewState(inference);
   EXPECT_TRUE(second.Restore(data, "ckpt", inference, /*exact=*/false).ok());

@@ -3,6 +3,7 @@
 #define TANDEM_RUNTIME_DEVICE_MEMORY_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
@@ -30,6 +31,17 @@ class DeviceMemory {
   };
   // Reads all regions; copies from the device overlap with those in host memory.
   virtual absl::Status Download(absl::Span<const Region> regions) = 0;
+
+  // The regions' bytes at one moment, kept on the device until they are read.
+  class Snapshot {
+   public:
+    virtual ~Snapshot() = default;
+    // Reads all regions. From any thread, while the device does other work.
+    virtual absl::Status Read() = 0;
+  };
+  // When it returns, whatever is begun from now on may overwrite the regions; nothing may write to them meanwhile. Null
+  // where there is no memory to spare for a copy.
+  virtual absl::StatusOr<std::unique_ptr<Snapshot>> TakeSnapshot(absl::Span<const Region> regions) = 0;
 };
 
 }  // namespace tandem

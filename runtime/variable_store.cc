@@ -163,6 +163,35 @@ absl::StatusOr<std::vector<HostTensor>> VariableStore::ReadAll(const std::vector
   return values;
 }
 
+absl::StatusOr<VariableSnapshot> VariableStore::Snapshot(const std::vector<std::string>& names) const {
+  VariableSnapshot snapshot;
+  std::vector<DeviceMemory::Region> regions;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const std::string& name : names) {
+      TD_ASSIGN_OR_RETURN(Entry * entry, Find(name));
+      HostTensor& value = snapshot.values_.emplace_back(entry->info.dtype, entry->info.shape);
+      if (entry->addresses[0] != 0) {
+        regions.push_back({entry->addresses[0], value.raw(), entry->bytes});
+      } else {
+        std::memcpy(value.raw(), entry->copies[0].data(), entry->bytes);
+      }
+    }
+    if (regions.empty()) return snapshot;
+    TD_ASSIGN_OR_RETURN(snapshot.device_, places_[0]->TakeSnapshot(regions));
+    if (snapshot.device_ == nullptr) TD_RETURN_IF_ERROR(places_[0]->Download(regions));
+  }
+  return snapshot;
+}
+
+absl::StatusOr<std::vector<HostTensor>> VariableSnapshot::Take() {
+  if (device_ != nullptr) {
+    const std::unique_ptr<DeviceMemory::Snapshot> device = std::move(device_);  // gives its memory back
+    TD_RETURN_IF_ERROR(device->Read());
+  }
+  return std::move(values_);
+}
+
 absl::Status VariableStore::Assign(const std::string& name, const HostTensor& value) {
   std::lock_guard<std::mutex> lock(mutex_);
   TD_ASSIGN_OR_RETURN(Entry * entry, Find(name));

@@ -28,6 +28,21 @@ struct VariableInfo {
   bool initialized = false;  // since Initialize or Assign
 };
 
+// Values of variables at one moment, some of which may still have to come from a device.
+class VariableSnapshot {
+ public:
+  // In the order in which they were asked for. Waits for copies from the device, so that it is best called from a
+  // thread that has time. Once.
+  absl::StatusOr<std::vector<HostTensor>> Take();
+  // Whether there is something to wait for.
+  bool on_device() const { return device_ != nullptr; }
+
+ private:
+  friend class VariableStore;
+  std::vector<HostTensor> values_;
+  std::unique_ptr<DeviceMemory::Snapshot> device_;
+};
+
 // One copy of each variable per device, all equal between steps. Buffers never move while the store lives. Calls are
 // serialised against each other, not against a running session: read and assign between steps.
 //
@@ -58,6 +73,9 @@ class VariableStore {
   absl::StatusOr<HostTensor> Read(const std::string& name) const;
   // Copies of the first device's values, in the order of `names`: from a GPU much faster than one by one.
   absl::StatusOr<std::vector<HostTensor>> ReadAll(const std::vector<std::string>& names) const;
+  // What ReadAll gives, without waiting for values on a GPU if it has the memory for a copy of them: later steps run
+  // while they are read.
+  absl::StatusOr<VariableSnapshot> Snapshot(const std::vector<std::string>& names) const;
   // Writes all devices. InvalidArgument when dtype or shape differ.
   absl::Status Assign(const std::string& name, const HostTensor& value);
 

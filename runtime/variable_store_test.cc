@@ -118,8 +118,26 @@ class FakeMemory : public DeviceMemory {
     for (const Region& r : regions) std::memcpy(r.to, reinterpret_cast<void*>(r.address), r.bytes);
     return absl::OkStatus();
   }
+  // Copies at once, or nothing where it is short of memory.
+  absl::StatusOr<std::unique_ptr<Snapshot>> TakeSnapshot(absl::Span<const Region> regions) override {
+    struct Copy : Snapshot {
+      std::vector<Region> regions;
+      std::vector<std::string> bytes;
+      absl::Status Read() override {
+        for (size_t i = 0; i < regions.size(); ++i) std::memcpy(regions[i].to, bytes[i].data(), regions[i].bytes);
+        return absl::OkStatus();
+      }
+    };
+    if (no_room_for_copies) return nullptr;
+    auto copy = std::make_unique<Copy>();
+    for (const Region& r : regions) {
+      copy->regions.push_back(r);
+      copy->bytes.emplace_back(reinterpret_cast<char*>(r.address), r.bytes);
+    }
+    return std::unique_ptr<Snapshot>(std::move(copy));
+  }
   int live = 0, downloads = 0;
-  bool fail = false;
+  bool fail = false, no_room_for_copies = false;
 
  private:
   std::string name_;
@@ -165,6 +183,30 @@ TEST(VariableStoreTest, ValuesLiveWhereTheyArePlaced) {
     EXPECT_EQ(first->live + second->live, 3);
   }
   EXPECT_EQ(first->live + second->live, 0);
+}
+
+TEST(VariableStoreTest, ASnapshotHoldsWhatWasThere) {
+  auto memory = std::make_shared<FakeMemory>("gpu:0");
+  VariableStore store(1);
+  for (const char* name : {"a", "host"}) {
+    ASSERT_TRUE(store.Create({name, DType::kFloat32, {1}}).ok());
+    ASSERT_TRUE(store.Assign(name, HostTensor::FromVector<float>({1}, {3})).ok());
+  }
+  ASSERT_TRUE(store.Place(0, memory).ok());
+  for (bool room : {true, false}) {
+    memory->no_room_for_copies = !room;
+    Device(store, "a", 0)[0] = 4;
+    auto snapshot = store.Snapshot({"host", "a"});
+    ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+    EXPECT_EQ(snapshot->on_device(), room);
+    Device(store, "a", 0)[0] = 5;
+    auto values = snapshot->Take();
+    ASSERT_TRUE(values.ok()) << values.status();
+    EXPECT_FALSE(snapshot->on_device());
+    EXPECT_EQ((*values)[0].data<float>()[0], 3);
+    EXPECT_EQ((*values)[1].data<float>()[0], 4);
+  }
+  EXPECT_EQ(memory->downloads, 1);
 }
 
 TEST(VariableStoreTest, WhatTheHostUsesStaysThere) {

@@ -33,7 +33,9 @@ absl::Status CheckpointSaverHook::Save(RunContext& context) {
   const int64_t step = context.global_step();
   TD_LOG(INFO) << "Calling checkpoint listeners before saving checkpoint " << step << "...";
   for (const auto& listener : options_.listeners) TD_RETURN_IF_ERROR(listener->BeforeSave(step));
+  TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));  // one at a time
   TD_RETURN_IF_ERROR(options_.save(step));
+  if (!options_.listeners.empty()) TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));
   saved_step_ = step;
   saved_time_ = options_.clock();
   TD_LOG(INFO) << "Calling checkpoint listeners after saving checkpoint " << step << "...";
@@ -56,6 +58,7 @@ std::vector<std::string> CheckpointSaverHook::BeforeRun(RunContext& context) {
 }
 
 absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues& values) {
+  TD_RETURN_IF_ERROR(FinishSave(/*wait=*/false));
   if (!values.finite) {
     tainted_ = tainted_ || values.applied;
     return absl::OkStatus();
@@ -66,6 +69,7 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
 
 absl::Status CheckpointSaverHook::End(RunContext& context) {
   if (!tainted_ && context.global_step() != saved_step_) TD_RETURN_IF_ERROR(Save(context));
+  TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));
   for (const auto& listener : options_.listeners) TD_RETURN_IF_ERROR(listener->End(context.global_step()));
   return absl::OkStatus();
 }

@@ -1,4 +1,7 @@
 // CheckpointSaverHook: saves at the start, when due, and at the end of training.
+//
+// Steps may go on while a checkpoint is written. Listeners hear of it when it is durable; so does whoever waits for the
+// end of training; and a save that fails ends training after the step at whose end that is known.
 #ifndef TANDEM_ESTIMATOR_HOOKS_CHECKPOINT_SAVER_HOOK_H_
 #define TANDEM_ESTIMATOR_HOOKS_CHECKPOINT_SAVER_HOOK_H_
 
@@ -36,6 +39,9 @@ class CheckpointSaverHook : public SessionRunHook {
     double save_secs = 0;
     // Writes the checkpoint of `global_step`; it does not exist yet.
     std::function<absl::Status(int64_t global_step)> save;
+    // Where `save` may leave writing to a thread of its own: what came of it. Waits for the end (`wait`), or looks
+    // whether it has come. Every result is given once; OK where there is none. Null: `save` does it all.
+    std::function<absl::Status(bool wait)> finish_save = nullptr;
     // The step that training was restored from, whose checkpoint exists; -1 when there is none.
     int64_t restored_step = -1;
     std::vector<std::shared_ptr<CheckpointSaverListener>> listeners;
@@ -52,6 +58,7 @@ class CheckpointSaverHook : public SessionRunHook {
 
  private:
   bool Due(int64_t global_step) const;
+  absl::Status FinishSave(bool wait) { return options_.finish_save ? options_.finish_save(wait) : absl::OkStatus(); }
   absl::Status Save(RunContext& context);
 
   Options options_;

@@ -10,6 +10,7 @@
 #include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "runtime/cuda/device_snapshot.h"
 
 namespace tandem {
 namespace {
@@ -25,120 +26,6 @@ std::map<std::pair<const DriverApi*, int>, std::weak_ptr<CudaDevice>>& Registry(
 }
 
 }  // namespace
-
-// Pinned memory in two halves, so that one is copied by the device while the other is copied by the host. It must not
-// hold the device: it is part of it.
-class CudaDevice::Staging {
- public:
-  static constexpr uint64_t kHalf = uint64_t{4} << 20;
-
-  explicit Staging(CudaDevice* device) : device_(*device), driver_(device->driver()) {}
-  ~Staging() {
-    if (device_.lost() || !device_.MakeCurrent().ok()) return;
-    if (stream_ != nullptr) driver_.cuStreamSynchronize(stream_);  // after an error copies may be queued
-    for (Half& half : halves_) {
-      if (half.event != nullptr) driver_.cuEventDestroy_v2(half.event);
-      if (half.memory != nullptr) driver_.cuMemFreeHost(half.memory);
-    }
-    if (stream_ != nullptr) driver_.cuStreamDestroy_v2(stream_);
-  }
-
-  absl::Status Init() {
-    TD_CU(driver_, cuStreamCreate(&stream_, kCudaStreamNonBlocking));
-    for (Half& half : halves_) {
-      TD_CU(driver_, cuMemHostAlloc(&half.memory, kHalf, kCudaHostAllocPortable));
-      TD_CU(driver_, cuEventCreate(&half.event, kCudaEventDisableTiming));
-    }
-    return absl::OkStatus();
-  }
-
-  // After an error: nobody may write to where the caller wanted values.
-  void Abandon() {
-    for (Half& half : halves_) {
-      half.busy = false;
-      half.reads.clear();
-    }
-  }
-
-  absl::Status Upload(uint64_t address, const uint8_t* from, uint64_t bytes) {
-    for (uint64_t done = 0; done < bytes; done += kHalf) {
-      const uint64_t n = std::min(kHalf, bytes - done);
-      TD_ASSIGN_OR_RETURN(Half * half, NextHalf());
-      std::memcpy(half->memory, from + done, n);
-      TD_CU(driver_, cuMemcpyHtoDAsync_v2(address + done, half->memory, n, stream_));
-      TD_RETURN_IF_ERROR(End(*half));
-    }
-    return Flush();
-  }
-
-  absl::Status Download(absl::Span<const Region> regions) {
-    Half* half = nullptr;
-    uint64_t used = kHalf;
-    for (const Region& region : regions) {
-      for (uint64_t done = 0; done < region.bytes;) {
-        if (used == kHalf) {
-          if (half != nullptr) TD_RETURN_IF_ERROR(End(*half));
-          TD_ASSIGN_OR_RETURN(half, NextHalf());
-          used = 0;
-        }
-        const uint64_t n = std::min(kHalf - used, region.bytes - done);
-        uint8_t* at = static_cast<uint8_t*>(half->memory) + used;
-        TD_CU(driver_, cuMemcpyDtoHAsync_v2(at, region.address + done, n, stream_));
-        half->reads.push_back({at, static_cast<uint8_t*>(region.to) + done, n});
-        used = std::min(kHalf, (used + n + 63) / 64 * 64);
-        done += n;
-      }
-    }
-    if (half != nullptr) TD_RETURN_IF_ERROR(End(*half));
-    return Flush();
-  }
-
- private:
-  struct Read {
-    const uint8_t* from;
-    uint8_t* to;
-    uint64_t bytes;
-  };
-  struct Half {
-    void* memory = nullptr;
-    CUevent event = nullptr;
-    bool busy = false;
-    std::vector<Read> reads;  // to do when the event has happened
-  };
-
-  absl::StatusOr<Half*> NextHalf() {
-    next_ = 1 - next_;
-    TD_RETURN_IF_ERROR(Finish(halves_[next_]));
-    return &halves_[next_];
-  }
-
-  absl::Status End(Half& half) {
-    TD_CU(driver_, cuEventRecord(half.event, stream_));
-    half.busy = true;
-    return absl::OkStatus();
-  }
-
-  absl::Status Finish(Half& half) {
-    if (!half.busy) return absl::OkStatus();
-    half.busy = false;
-    std::vector<Read> reads;
-    reads.swap(half.reads);
-    TD_CU(driver_, cuEventSynchronize(half.event));
-    for (const Read& read : reads) std::memcpy(read.to, read.from, read.bytes);
-    return absl::OkStatus();
-  }
-
-  absl::Status Flush() {
-    TD_RETURN_IF_ERROR(Finish(halves_[1 - next_]));
-    return Finish(halves_[next_]);
-  }
-
-  CudaDevice& device_;
-  const DriverApi& driver_;
-  CUstream stream_ = nullptr;
-  Half halves_[2];
-  int next_ = 0;
-};
 
 CudaDevice::CudaDevice(const DriverApi* driver, int ordinal)
     : driver_(driver), ordinal_(ordinal), name_(absl::StrCat("gpu:", ordinal)), id_(g_next_id++) {
@@ -231,30 +118,30 @@ void CudaDevice::Free(uint64_t address) {
   if (!lost_ && MakeCurrent().ok()) driver_->cuMemFree_v2(address);
 }
 
-absl::StatusOr<CudaDevice::Staging*> CudaDevice::GetStaging() {
+absl::StatusOr<TransferStaging*> CudaDevice::GetStaging() {
   TD_RETURN_IF_ERROR(MakeCurrent());
   if (staging_ == nullptr) {
-    auto staging = std::make_unique<Staging>(this);
-    TD_RETURN_IF_ERROR(staging->Init());
-    staging_ = std::move(staging);
+    TD_ASSIGN_OR_RETURN(staging_, TransferStaging::Create(driver_));
   }
   return staging_.get();
 }
 
 absl::Status CudaDevice::Upload(uint64_t address, const void* from, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(staging_mutex_);
-  TD_ASSIGN_OR_RETURN(Staging * staging, GetStaging());
-  absl::Status status = staging->Upload(address, static_cast<const uint8_t*>(from), bytes);
-  if (!status.ok()) staging->Abandon();
-  return Check(status);
+  TD_ASSIGN_OR_RETURN(TransferStaging * staging, GetStaging());
+  return Check(staging->Upload(address, from, bytes));
 }
 
 absl::Status CudaDevice::Download(absl::Span<const Region> regions) {
   std::lock_guard<std::mutex> lock(staging_mutex_);
-  TD_ASSIGN_OR_RETURN(Staging * staging, GetStaging());
-  absl::Status status = staging->Download(regions);
-  if (!status.ok()) staging->Abandon();
-  return Check(status);
+  TD_ASSIGN_OR_RETURN(TransferStaging * staging, GetStaging());
+  return Check(staging->Download(regions));
+}
+
+absl::StatusOr<std::unique_ptr<DeviceMemory::Snapshot>> CudaDevice::TakeSnapshot(absl::Span<const Region> regions) {
+  absl::StatusOr<std::unique_ptr<DeviceSnapshot>> snapshot = DeviceSnapshot::Take(shared_from_this(), regions);
+  if (!snapshot.ok()) return Check(snapshot.status());
+  return std::unique_ptr<Snapshot>(*std::move(snapshot));
 }
 
 template <>

@@ -15,12 +15,13 @@
 #include "runtime/cuda/builtin_kernels.h"
 #include "runtime/cuda/cuda_types.h"
 #include "runtime/cuda/driver_api.h"
+#include "runtime/cuda/transfer_staging.h"
 #include "runtime/device_memory.h"
 
 namespace tandem {
 
 // Thread-safe. Every call makes the device's context the thread's current one.
-class CudaDevice : public DeviceMemory {
+class CudaDevice : public DeviceMemory, public std::enable_shared_from_this<CudaDevice> {
  public:
   // The device that the driver counts as `ordinal` (of those that CUDA_VISIBLE_DEVICES leaves); one object in a process
   // while somebody holds it. Errors: those of LoadDriver; FailedPrecondition (exit code 2) for an ordinal that is not
@@ -50,12 +51,12 @@ class CudaDevice : public DeviceMemory {
   void Free(uint64_t address) override;
   absl::Status Upload(uint64_t address, const void* from, uint64_t bytes) override;
   absl::Status Download(absl::Span<const Region> regions) override;
+  absl::StatusOr<std::unique_ptr<Snapshot>> TakeSnapshot(absl::Span<const Region> regions) override;
 
  private:
   CudaDevice(const DriverApi* driver, int ordinal);
   absl::Status Init();
-  class Staging;
-  absl::StatusOr<Staging*> GetStaging();
+  absl::StatusOr<TransferStaging*> GetStaging();
 
   const DriverApi* driver_;
   const int ordinal_;
@@ -68,7 +69,7 @@ class CudaDevice : public DeviceMemory {
   std::atomic<bool> lost_{false};
   std::unique_ptr<BuiltinKernels> kernels_;
   std::mutex staging_mutex_;
-  std::unique_ptr<Staging> staging_;
+  std::unique_ptr<TransferStaging> staging_;
 };
 
 // Things of a context. All are movable, and empty when made by the default constructor.

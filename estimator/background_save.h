@@ -1,0 +1,35 @@
+// A save that goes on while training does.
+#ifndef TANDEM_ESTIMATOR_BACKGROUND_SAVE_H_
+#define TANDEM_ESTIMATOR_BACKGROUND_SAVE_H_
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "absl/status/status.h"
+
+namespace tandem {
+
+// One at a time. Used by one thread.
+class BackgroundSave {
+ public:
+  // Waits for the end of what runs.
+  ~BackgroundSave();
+
+  // Runs `save` on a thread of its own. Finish(true) must have come before.
+  void Start(std::function<absl::Status()> save);
+  // Whether something was started that has not been finished.
+  bool pending() const { return thread_.joinable(); }
+  // What came of it: waits for its end, or (`wait` is false) looks whether it has come. Every result is given once; OK
+  // where there is none.
+  absl::Status Finish(bool wait);
+
+ private:
+  std::thread thread_;
+  std::atomic<bool> done_{false};
+  absl::Status status_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_BACKGROUND_SAVE_H_

@@ -1,0 +1,106 @@
+// How little the session asks of the driver in a step, batches that are brought beforehand, and times of steps.
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "runtime/cuda/testing/linear_job.h"
+#include "runtime/step_info.h"
+
+namespace tandem {
+namespace {
+
+TEST_F(CudaSessionTest, TwoDriverCallsAStep) {
+  Job job = Start(1);
+  ASSERT_TRUE(job.session->Run(Inputs(Full(1), 3), {kLoss}).ok());  // one by one
+  ASSERT_TRUE(job.session->Run(Inputs(Full(1), 4), {kLoss}).ok());  // captured
+  fake.ClearCalls();
+  ASSERT_TRUE(job.session->Run(Inputs(Full(1), 5), {kLoss}).ok());
+  std::vector<std::string> names;
+  for (const FakeCall& call : fake.calls()) names.push_back(call.name);
+  EXPECT_EQ(absl::StrJoin(names, " "), "cuGraphLaunch cuStreamQuery");
+}
+
+TEST_F(CudaSessionTest, UpdatesAreOneLaunch) {
+  Job job = Start(1);
+  fake.ClearCalls();
+  ASSERT_TRUE(job.session->Run(Inputs(Full(1), 3), {kLoss}).ok());  // one by one
+  std::vector<std::string> launches;
+  for (const FakeCall& call : fake.calls()) {
+    if (call.name == "cuLaunchKernel" && absl::StartsWith(call.detail, "sgd")) launches.push_back(call.detail);
+  }
+  EXPECT_EQ(absl::StrJoin(launches, " "), "sgd_group");
+}
+
+TEST_F(CudaSessionTest, PrefetchedBatchesGiveTheSameBits) {
+  std::vector<HostTensor> want;
+  for (bool prefetch : {false, true}) {
+    Job job = Start(2);
+    std::vector<StepInputs> batches;
+    for (uint32_t step = 0; step < 6; ++step)
+      batches.push_back(Inputs(step == 3 ? std::vector<int64_t>{3, 1} : Full(2), step));
+    std::vector<HostTensor> got;
+    for (size_t step = 0; step < batches.size(); ++step) {
+      std::thread bring([&] {
+        if (prefetch && step + 1 < batches.size()) job.session->Prefetch(batches[step + 1]);
+      });
+      auto result = job.session->Run(batches[step], kAll);
+      bring.join();
+      ASSERT_TRUE(result.ok()) << result.status();
+      for (HostTensor& t : result->outputs) got.push_back(t);
+    }
+    got.push_back(*job.variables->Read("w"));
+    if (!prefetch) want = got;
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(got[i].BitEqual(want[i])) << i;
+  }
+}
+
+TEST_F(CudaSessionTest, APrefetchedBatchIsNotCopiedAgain) {
+  Job job = Start(1);
+  for (uint32_t i = 0; i < 2; ++i) ASSERT_TRUE(job.session->Run(Inputs(Full(1), i), {}).ok());
+  for (uint32_t i = 2; i < 6; ++i) {
+    const StepInputs inputs = Inputs(Full(1), i);
+    job.session->Prefetch(inputs);
+    fake.ClearCalls();
+    ASSERT_TRUE(job.session->Run(inputs, {kLoss}).ok());
+    EXPECT_EQ(fake.CountCalls("cuMemcpyHtoDAsync_v2"), 0);
+    if (i > 2) {
+      EXPECT_EQ(fake.CountCalls(), 3);
+    }
+  }
+  // Batches that nobody runs, and inputs that do not fit, do no harm.
+  for (uint32_t i = 0; i < 5; ++i) job.session->Prefetch(Inputs(Full(1), i));
+  job.session->Prefetch(StepInputs());
+  EXPECT_TRUE(job.session->Run(Inputs(Full(1), 9), {kLoss}).ok());
+}
+
+TEST_F(CudaSessionTest, TimesAndTracesSteps) {
+  Job job = Start(2, {.time_steps = true});
+  for (uint32_t i = 0; i < 3; ++i) ASSERT_TRUE(job.session->Run(Inputs(Full(2), i), {}).ok());
+  std::map<std::string, StepTime> times;
+  for (const StepTime& time : job.session->step_times()) times[time.name] = time;
+  EXPECT_EQ(times["forward"].calls, 6);
+  EXPECT_EQ(times["forward"].section, "map");
+  EXPECT_EQ(times["update"].kind, "GroupedLaunch");
+  StepTrace trace;
+  job.session->set_trace(&trace);
+  ASSERT_TRUE(job.session->Run(Inputs(Full(2), 7), {}).ok());
+  job.session->set_trace(nullptr);
+  ASSERT_GE(trace.threads.size(), 2u);
+  const auto steps = ListSteps(*LinearModel(2));
+  for (int r = 0; r < 2; ++r) {
+    EXPECT_EQ(trace.threads[r].size(), 13u);
+    for (const StepRecord& record : trace.threads[r]) {
+      EXPECT_EQ(record.device, r);
+      EXPECT_LE(record.begin, record.end);
+      EXPECT_EQ(record.lane >= 0, steps[record.id].map);
+      EXPECT_EQ(record.rows, steps[record.id].map ? kRows / 2 : 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,66 @@
+#include "runtime/cuda/device_snapshot.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+// Left for what is allocated later: by libraries on first use, by the sessions of other modes.
+constexpr size_t kReservedPart = 16;
+
+uint64_t AlignUp(uint64_t n) { return (n + 255) / 256 * 256; }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DeviceSnapshot>> DeviceSnapshot::Take(std::shared_ptr<CudaDevice> device,
+                                                                     absl::Span<const DeviceMemory::Region> regions) {
+  TD_RETURN_IF_ERROR(device->MakeCurrent());
+  const DriverApi& driver = device->driver();
+  uint64_t bytes = 0;
+  for (const DeviceMemory::Region& region : regions) bytes += AlignUp(region.bytes);
+  size_t free = 0, total = 0;
+  TD_CU(driver, cuMemGetInfo_v2(&free, &total));
+  if (bytes == 0 || free < bytes + total / kReservedPart) return nullptr;
+  auto snapshot = std::unique_ptr<DeviceSnapshot>(new DeviceSnapshot(std::move(device)));
+  const CUresult made = driver.cuMemAlloc_v2(&snapshot->memory_, bytes);
+  if (made == kCudaOutOfMemory) {  // in pieces
+    snapshot->memory_ = 0;
+    return nullptr;
+  }
+  TD_RETURN_IF_ERROR(CudaStatus(driver, made, "cuMemAlloc_v2"));
+  TD_RETURN_IF_ERROR(snapshot->Copy(regions));
+  return snapshot;
+}
+
+absl::Status DeviceSnapshot::Copy(absl::Span<const DeviceMemory::Region> regions) {
+  const DriverApi& driver = device_->driver();
+  TD_ASSIGN_OR_RETURN(staging_, TransferStaging::Create(&driver));
+  CUdeviceptr at = memory_;
+  for (const DeviceMemory::Region& region : regions) {
+    if (region.bytes == 0) continue;
+    TD_CU(driver, cuMemcpyDtoDAsync_v2(at, region.address, region.bytes, staging_->stream()));
+    copies_.push_back({at, region.to, region.bytes});
+    at += AlignUp(region.bytes);
+  }
+  TD_CU(driver, cuStreamSynchronize(staging_->stream()));
+  return absl::OkStatus();
+}
+
+absl::Status DeviceSnapshot::Read() {
+  absl::Status status = device_->MakeCurrent();
+  if (status.ok()) status = staging_->Download(copies_);
+  return device_->Check(status);
+}
+
+DeviceSnapshot::~DeviceSnapshot() {
+  if (device_->lost() || !device_->MakeCurrent().ok()) {
+    staging_.release();  // with the device
+    return;
+  }
+  staging_.reset();
+  if (memory_ != 0) device_->driver().cuMemFree_v2(memory_);
+}
+
+}  // namespace tandem
