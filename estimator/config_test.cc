@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
+
 #include "base/exit_code.h"
 #include "estimator/done_marker.h"
 #include "estimator/params.h"
@@ -51,6 +53,16 @@ TEST(RunConfig, ListsEveryProblemAtOnce) {
                            "Allowed are cpu:0 to cpu:63", "not a regular expression"}) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(part));
   }
+}
+
+TEST(RunConfig, ADeadlineIsATime) {
+  for (double seconds : {0.0, -1.0, std::nan("")}) {
+    RunConfig config{.deadline_seconds = seconds};
+    EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("deadline_seconds must be positive, got "));
+  }
+  RunConfig config{.deadline_seconds = 2.5, .gpu_plans = "/tmp/plans.json"};
+  EXPECT_TRUE(config.Validate().ok());
+  EXPECT_THAT(config.ToString(), HasSubstr("deadline_seconds: 2.5, gpu_plans: /tmp/plans.json"));
 }
 
 TEST(RunConfig, GpusAreNamedWithoutAGpu) {

@@ -151,7 +151,11 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
                  << prepared.program->executable().name();
     return absl::OkStatus();
   }
-  TD_RETURN_IF_ERROR(prepared.program->Compile(context.fetches(), options, state_.store(), pool_));
+  Session::Options session;
+  session.pool = pool_;
+  session.deadline_seconds = config_.deadline_seconds;
+  session.gpu_plans = config_.gpu_plans;
+  TD_RETURN_IF_ERROR(prepared.program->Compile(context.fetches(), options, state_.store(), session));
   prepared.dealer->set_label_ranges(prepared.program->label_ranges());
   return absl::OkStatus();
 }

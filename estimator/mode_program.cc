@@ -100,10 +100,10 @@ absl::Status ModeProgram::CompileOnly(const std::set<std::string>& fetches, cons
 }
 
 absl::Status ModeProgram::Compile(const std::set<std::string>& fetches, const CompileOptions& options,
-                                  std::shared_ptr<VariableStore> variables, std::shared_ptr<ThreadPool> pool) {
+                                  std::shared_ptr<VariableStore> variables, Session::Options session) {
   TD_RETURN_IF_ERROR(CompileOnly(fetches, options));
   if (runner_ != nullptr) return absl::OkStatus();
-  TD_ASSIGN_OR_RETURN(runner_, SessionRunner::Create(executable_, std::move(variables), std::move(pool), components_,
+  TD_ASSIGN_OR_RETURN(runner_, SessionRunner::Create(executable_, std::move(variables), std::move(session), components_,
                                                      graph_->scalar_defaults()));
   TD_LOG(INFO) << "Graph was finalized.";
   return absl::OkStatus();

@@ -27,7 +27,7 @@ class ModeProgram {
   // Compiles the graph with the outputs of the spec and `fetches`, and loads it. Does nothing when the program has all
   // of them already. InvalidArgument, listing what there is, for a fetch that names no tensor.
   absl::Status Compile(const std::set<std::string>& fetches, const CompileOptions& options,
-                       std::shared_ptr<VariableStore> variables, std::shared_ptr<ThreadPool> pool);
+                       std::shared_ptr<VariableStore> variables, Session::Options session);
 
   // The same without a session: what needs one may not be called afterwards.
   absl::Status CompileOnly(const std::set<std::string>& fetches, const CompileOptions& options);

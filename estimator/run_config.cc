@@ -41,6 +41,9 @@ absl::Status RunConfig::Validate() const {
   CheckNotNegative("lanes", lanes, &problems);
   CheckNotNegative("shard_rows", shard_rows, &problems);
   CheckNotNegative("memory_limit", memory_limit, &problems);
+  if (!(deadline_seconds > 0)) {  // infinity is one
+    problems.push_back(absl::StrCat("deadline_seconds must be positive, got ", deadline_seconds));
+  }
   for (const auto& [field, strategy] :
        {std::make_pair("train_distribute", &train_distribute), std::make_pair("eval_distribute", &eval_distribute)}) {
     if (!strategy->has_value()) continue;
@@ -105,6 +108,8 @@ std::string RunConfig::ToString() const {
       absl::StrCat("precision: ", Name(precision)),
       absl::StrCat("target: ", target.empty() ? "of the devices" : target),
       absl::StrCat("tf32: ", tf32),
+      absl::StrCat("deadline_seconds: ", deadline_seconds),
+      absl::StrCat("gpu_plans: ", gpu_plans.empty() ? "the libraries'" : gpu_plans),
       absl::StrCat("memory_limit: ", memory_limit),
       absl::StrCat("warm_start_from: ", warm_start_from.has_value() ? warm_start_from->path : "none"),
   };

@@ -63,6 +63,13 @@ struct RunConfig {
   std::string target = "";
   // GPUs: convolutions and matmuls may round float32 operands to TensorFloat-32 (10 bits of mantissa instead of 23).
   bool tf32 = false;
+  // GPUs: seconds that a step may take, its waiting for other GPUs included, before one of them is taken for lost:
+  // training ends with an error that names the GPUs that did not finish (exit code 75), and the last checkpoint stands.
+  double deadline_seconds = 600;
+  // GPUs: a file with the plans of convolutions and matmuls that were measured to be the fastest. What it holds is
+  // repeated, so that results are; what it lacks is measured when the program is loaded, and added. Empty: the file
+  // that the environment variable TANDEM_GPU_PLANS names, or without it what the libraries prefer.
+  std::string gpu_plans = "";
   // Train and Evaluate compile their programs, write them to the directory of compiled programs and return; no device
   // is needed. With `target`, programs for a GPU are made on a machine without one.
   bool compile_only = false;

@@ -9,7 +9,7 @@ namespace tandem {
 
 absl::StatusOr<std::unique_ptr<SessionRunner>> SessionRunner::Create(std::shared_ptr<const Executable> executable,
                                                                      std::shared_ptr<VariableStore> variables,
-                                                                     std::shared_ptr<ThreadPool> pool,
+                                                                     Session::Options options,
                                                                      const std::vector<ComponentSpec>& components,
                                                                      std::map<std::string, double> scalar_defaults) {
   auto runner = std::make_unique<SessionRunner>();
@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<SessionRunner>> SessionRunner::Create(std::shared
   for (size_t i = 0; i < index.outputs.size(); ++i) runner->output_index_[index.outputs[i]->name] = static_cast<int>(i);
   runner->executable_ = executable;
   TD_ASSIGN_OR_RETURN(runner->session_,
-                      Session::Create(std::move(executable), std::move(variables), {.pool = std::move(pool)}));
+                      Session::Create(std::move(executable), std::move(variables), std::move(options)));
   return runner;
 }
 

@@ -24,7 +24,7 @@ class SessionRunner : public StepRunner {
   // `components`: what a Round's tensors are, in order. Internal when the executable wants an input that is not there.
   static absl::StatusOr<std::unique_ptr<SessionRunner>> Create(std::shared_ptr<const Executable> executable,
                                                                std::shared_ptr<VariableStore> variables,
-                                                               std::shared_ptr<ThreadPool> pool,
+                                                               Session::Options options,
                                                                const std::vector<ComponentSpec>& components,
                                                                std::map<std::string, double> scalar_defaults);
 

@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/batch_dealer.h"
 #include "estimator/run_loop.h"
@@ -55,8 +60,8 @@ TEST_P(SessionRunnerTest, RunsTheBatchesOfADatasetToTheEnd) {
   auto variables = std::make_shared<VariableStore>(replicas);
   auto dealer = BatchDealer::Create(Numbers(), replicas);
   ASSERT_TRUE(dealer.ok());
-  auto runner = SessionRunner::Create(Program(replicas), variables, std::make_shared<ThreadPool>(2), (*dealer)->spec(),
-                                      {{"learning_rate", 0.1}});
+  auto runner = SessionRunner::Create(Program(replicas), variables, {.pool = std::make_shared<ThreadPool>(2)},
+                                      (*dealer)->spec(), {{"learning_rate", 0.1}});
   ASSERT_TRUE(runner.ok()) << runner.status();
   EXPECT_EQ((*runner)->output_names(), (std::set<std::string>{"loss", "prediction"}));
   ASSERT_TRUE(variables->Assign("w", HostTensor::FromVector<float>({1, 2}, {1, -2})).ok());
@@ -86,8 +91,9 @@ TEST_P(SessionRunnerTest, RunsTheBatchesOfADatasetToTheEnd) {
 INSTANTIATE_TEST_SUITE_P(Replicas, SessionRunnerTest, ::testing::Values(1, 2, 4));
 
 TEST(SessionRunner, AnInputThatTheDatasetLacksIsAnError) {
-  auto runner = SessionRunner::Create(Program(1), std::make_shared<VariableStore>(1), std::make_shared<ThreadPool>(1),
-                                      {{"other", DType::kFloat32, {kBatch, 1}}}, {});
+  auto runner =
+      SessionRunner::Create(Program(1), std::make_shared<VariableStore>(1), {.pool = std::make_shared<ThreadPool>(1)},
+                            {{"other", DType::kFloat32, {kBatch, 1}}}, {});
   EXPECT_FALSE(runner.ok());
 }
 
@@ -97,6 +103,8 @@ TEST(SessionRunnerGpuTest, PrefetchesWhatComesNext) {
   FakeCublasLt blas;
   RegisterBuiltinKernels(driver);
   RegisterLibraryKernels(driver);
+  const std::string plans = absl::StrCat(testing::TempDir(), "/plans.json");
+  std::remove(plans.c_str());
   {
     ExecutableBuilder b(/*replicas=*/1, /*lanes=*/1, /*rows_per_lane=*/4, /*shard_rows=*/4);
     const int w = b.Variable("w", {1, 2}), x = b.Input("x", {kBatch, 1}), y = b.Batch("y", {kBatch, 2});
@@ -107,7 +115,8 @@ TEST(SessionRunnerGpuTest, PrefetchesWhatComesNext) {
     auto dealer = BatchDealer::Create(Numbers().Prefetch(4), 1);
     ASSERT_TRUE(dealer.ok());
     auto runner =
-        SessionRunner::Create(FinishGpuProgram(b), variables, std::make_shared<ThreadPool>(1), (*dealer)->spec(), {});
+        SessionRunner::Create(FinishGpuProgram(b), variables,
+                              {.pool = std::make_shared<ThreadPool>(1), .gpu_plans = plans}, (*dealer)->spec(), {});
     ASSERT_TRUE(runner.ok()) << runner.status();
     ASSERT_TRUE((*runner)->WantsNext());
     ASSERT_TRUE(variables->Assign("w", HostTensor::FromVector<float>({1, 2}, {1, -2})).ok());
@@ -130,6 +139,10 @@ TEST(SessionRunnerGpuTest, PrefetchesWhatComesNext) {
     EXPECT_GE(driver.CountCalls("cuMemcpyDtoDAsync_v2"), 1);  // from where it was brought to the program's input
   }
   EXPECT_EQ(absl::StrJoin(driver.TakeViolations(), "; "), "");
+  // The options reach the session: the product's plan was measured, and is in the file for the next time.
+  std::ifstream file(plans);
+  const std::string measured((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_TRUE(absl::StrContains(measured, "matmul x=[4,1]")) << measured;
 }
 
 }  // namespace

@@ -63,6 +63,10 @@ class Session {
     bool time_steps = false;           // for step_times(); costs some ten nanoseconds per step and shard
     // GPUs: how long a step may take before the session takes a device or a peer for lost. Must be over 0.
     double deadline_seconds = 600;
+    // GPUs: a file with the library plans that were measured to be the fastest. What it holds is used, what it lacks is
+    // measured on the device and added. Empty: the file that the environment variable TANDEM_GPU_PLANS names; without
+    // either the libraries' preferences stand.
+    std::string gpu_plans = "";
   };
   // Checks the executable against this machine, loads kernels, creates primitives, allocates arenas, binds variables
   // by name (they are created, not initialised, where the store lacks them; a shape or dtype mismatch is an error).

@@ -15,6 +15,11 @@ ABSL_FLAG(
 ABSL_FLAG(std::string, target, "",
           "What programs are compiled for: host, avx512, avx2, cuda:sm_90, ...; empty: as the devices are.");
 ABSL_FLAG(bool, tf32, false, "On GPUs, let convolutions and matmuls round float32 operands to TensorFloat-32.");
+ABSL_FLAG(double, deadline_seconds, 600,
+          "On GPUs, seconds that a step may take before a GPU is taken for lost and training ends with exit code 75.");
+ABSL_FLAG(std::string, gpu_plans, "",
+          "On GPUs, a file with the plans of library calls that were measured to be the fastest: what it lacks is "
+          "measured and added. Empty: no measuring.");
 ABSL_FLAG(bool, compile_only, false,
           "Compile the programs of training and evaluation into <model_dir>/compiled and stop; needs no GPU.");
 
@@ -29,6 +34,8 @@ absl::Status ApplyCommonFlags(RunConfig* config) {
   TD_ASSIGN_OR_RETURN(config->precision, PrecisionFromName(absl::GetFlag(FLAGS_precision)));
   config->target = absl::GetFlag(FLAGS_target);
   config->tf32 = absl::GetFlag(FLAGS_tf32);
+  config->deadline_seconds = absl::GetFlag(FLAGS_deadline_seconds);
+  config->gpu_plans = absl::GetFlag(FLAGS_gpu_plans);
   config->compile_only = absl::GetFlag(FLAGS_compile_only);
   config->trace = absl::GetFlag(FLAGS_trace);
   config->trace_steps = absl::GetFlag(FLAGS_trace_steps);

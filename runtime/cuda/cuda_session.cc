@@ -63,7 +63,8 @@ class CudaSession final : public Session {
     for (const auto& replica : index_.replicas) {
       TD_ASSIGN_OR_RETURN(std::shared_ptr<CudaDevice> device, DeviceOf(replica->device));
       if (programs_.find(device.get()) == programs_.end()) {
-        absl::StatusOr<std::unique_ptr<DeviceProgram>> program = DeviceProgram::Load(*executable_, device);
+        absl::StatusOr<std::unique_ptr<DeviceProgram>> program =
+            DeviceProgram::Load(*executable_, device, options_.gpu_plans);
         if (!program.ok()) return device->Check(program.status());
         programs_[device.get()] = *std::move(program);
       }

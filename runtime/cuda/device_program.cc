@@ -38,14 +38,15 @@ absl::StatusOr<const fb::GpuImageT*> ImageFor(const Executable& executable, cons
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DeviceProgram>> DeviceProgram::Load(const Executable& executable,
-                                                                   std::shared_ptr<CudaDevice> device) {
+                                                                   std::shared_ptr<CudaDevice> device,
+                                                                   const std::string& plan_file) {
   auto program = std::unique_ptr<DeviceProgram>(new DeviceProgram());
   program->device_ = device;
   TD_RETURN_IF_ERROR(device->MakeCurrent());
   const fb::ProgramT& p = *executable.index().programs[executable.index().replicas[0]->program];
   program->workspace_bytes_ = p.gpu->workspace_bytes;
   TD_RETURN_IF_ERROR(program->LoadKernels(executable, *device));
-  TD_RETURN_IF_ERROR(program->PrepareCalls(executable));
+  TD_RETURN_IF_ERROR(program->PrepareCalls(executable, plan_file));
   return program;
 }
 
@@ -102,7 +103,7 @@ absl::Status DeviceProgram::LoadKernels(const Executable& executable, CudaDevice
   return absl::OkStatus();
 }
 
-absl::Status DeviceProgram::PrepareCalls(const Executable& executable) {
+absl::Status DeviceProgram::PrepareCalls(const Executable& executable, const std::string& plan_file) {
   const std::vector<const fb::StepT*> steps =
       StepsInOrder(*executable.index().programs[executable.index().replicas[0]->program]);
   calls_.resize(steps.size());
@@ -111,7 +112,7 @@ absl::Status DeviceProgram::PrepareCalls(const Executable& executable) {
     const fb::LibraryCallT* call = steps[i]->body.AsLibraryCall();
     if (call == nullptr) continue;
     if (runner_ == nullptr) {
-      TD_ASSIGN_OR_RETURN(plans, PlanFile::FromEnvironment(Env::Default()));
+      TD_ASSIGN_OR_RETURN(plans, PlanFile::Open(Env::Default(), plan_file));
       LibraryCallRunner::Options options;
       options.device_name = device_->model();
       options.autotune = plans != nullptr;

@@ -388,22 +388,22 @@ TEST_F(LibraryCallsTest, MeasuredChoicesAreRepeated) {
 TEST_F(LibraryCallsTest, AVariableNamesTheFileOfPlans) {
   MakeRunner();
   unsetenv("TANDEM_GPU_PLANS");
-  absl::StatusOr<std::unique_ptr<PlanFile>> file = PlanFile::FromEnvironment(Env::Default());
+  absl::StatusOr<std::unique_ptr<PlanFile>> file = PlanFile::Open(Env::Default(), "");
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(*file, nullptr);
   const std::string path = JoinPath(::testing::TempDir(), "measured.json");
   setenv("TANDEM_GPU_PLANS", path.c_str(), 1);
-  file = PlanFile::FromEnvironment(Env::Default());
+  file = PlanFile::Open(Env::Default(), "");
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_TRUE((*file)->Save().ok());
   EXPECT_FALSE(Env::Default()->Exists(path));  // nothing to keep
   (*file)->choices()->Record("a call", "eng1");
   ASSERT_TRUE((*file)->Save().ok());
-  file = PlanFile::FromEnvironment(Env::Default());
+  file = PlanFile::Open(Env::Default(), "");
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(*(*file)->choices()->Find("a call"), "eng1");
   ASSERT_TRUE(Env::Default()->WriteFile(path, {"{}"}).ok());
-  const absl::Status damaged = PlanFile::FromEnvironment(Env::Default()).status();
+  const absl::Status damaged = PlanFile::Open(Env::Default(), "").status();
   unsetenv("TANDEM_GPU_PLANS");
   EXPECT_EQ(damaged.code(), absl::StatusCode::kDataLoss);
   EXPECT_TRUE(absl::StrContains(damaged.message(), "measured.json: ")) << damaged;

@@ -60,9 +60,10 @@ void PlanChoices::Record(const std::string& key, const std::string& candidate) {
   changed_ = true;
 }
 
-absl::StatusOr<std::unique_ptr<PlanFile>> PlanFile::FromEnvironment(Env* env) {
-  const char* path = std::getenv("TANDEM_GPU_PLANS");
-  if (path == nullptr || *path == 0) return nullptr;
+absl::StatusOr<std::unique_ptr<PlanFile>> PlanFile::Open(Env* env, const std::string& given) {
+  const char* variable = std::getenv("TANDEM_GPU_PLANS");
+  const std::string path = !given.empty() || variable == nullptr ? given : variable;
+  if (path.empty()) return nullptr;
   TD_ASSIGN_OR_RETURN(PlanChoices choices, PlanChoices::Load(env, path));
   return std::unique_ptr<PlanFile>(new PlanFile(env, path, std::move(choices)));
 }

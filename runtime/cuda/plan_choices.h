@@ -41,12 +41,13 @@ class PlanChoices {
   bool changed_ = false;
 };
 
-// The table of the file that the environment variable TANDEM_GPU_PLANS names: what it holds is repeated, what it lacks
-// is measured and added. Without the variable the libraries' own preferences stand.
+// The table of a file: what it holds is repeated, what it lacks is measured and added. Without a file the libraries'
+// own preferences stand.
 class PlanFile {
  public:
-  // Null without the variable. Errors: those of PlanChoices::Load.
-  static absl::StatusOr<std::unique_ptr<PlanFile>> FromEnvironment(Env* env);
+  // `path` may be empty: then the environment variable TANDEM_GPU_PLANS names the file; null without it. Errors: those
+  // of PlanChoices::Load.
+  static absl::StatusOr<std::unique_ptr<PlanFile>> Open(Env* env, const std::string& path);
 
   PlanChoices* choices() { return &choices_; }
   // Writes the file when something was added.

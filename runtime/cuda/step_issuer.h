@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,8 +24,10 @@ class DeviceProgram {
   // Errors: FailedPrecondition (exit code 2) when the executable has nothing for the device's compute capability, or
   // the driver is too old for its PTX; those of LibraryCallRunner::Prepare with the step's name and place in the
   // source.
+  // `plan_file`: Session::Options::gpu_plans.
   static absl::StatusOr<std::unique_ptr<DeviceProgram>> Load(const Executable& executable,
-                                                             std::shared_ptr<CudaDevice> device);
+                                                             std::shared_ptr<CudaDevice> device,
+                                                             const std::string& plan_file);
 
   // Of kernels and library calls, on one stream.
   uint64_t workspace_bytes() const { return workspace_bytes_; }
@@ -33,7 +36,7 @@ class DeviceProgram {
   friend class StepIssuer;
   DeviceProgram() = default;
   absl::Status LoadKernels(const Executable& executable, CudaDevice& device);
-  absl::Status PrepareCalls(const Executable& executable);
+  absl::Status PrepareCalls(const Executable& executable, const std::string& plan_file);
 
   struct Functions {
     CUfunction main = nullptr, finish = nullptr;

@@ -83,5 +83,41 @@ TEST(LostGpuTest, TheLastCheckpointIsIntact) {
   unsetenv("TANDEM_FLAGS");
 }
 
+// The deadline of the configuration, for a GPU that does not answer.
+TEST(LostGpuTest, AGpuThatHangsIsGivenUpAtTheDeadline) {
+  setenv("TANDEM_FLAGS", "--gpu-walk", 1);
+  const std::string dir = testing::TempDir() + "/hung_gpu";
+  if (Env::Default()->Exists(dir)) {
+    ASSERT_TRUE(Env::Default()->DeleteRecursively(dir).ok());
+  }
+  FakeGpuMachine machine(1);
+  machine.AddModelDir(dir);
+  class Hanger : public SessionRunHook {
+   public:
+    explicit Hanger(FakeDriver* driver) : driver_(driver) {}
+    std::string name() const override { return "Hanger"; }
+    absl::Status AfterRun(RunContext& context, const RunValues&) override {
+      if (context.global_step() == 3) driver_->Hang(0);
+      return absl::OkStatus();
+    }
+
+   private:
+    FakeDriver* driver_;
+  };
+  {
+    Estimator estimator(Line, RunConfig{.model_dir = dir,
+                                        .save_checkpoints_steps = 1000,
+                                        .train_distribute = OneDeviceStrategy("gpu:0"),
+                                        .deadline_seconds = 0.3});
+    const absl::Status status =
+        estimator.Train(Points, {.max_steps = 10, .hooks = {std::make_shared<Hanger>(&machine.driver())}});
+    EXPECT_EQ(ExitCodeFor(status), kExitTemporary) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "did not finish a step within 0.3 seconds")) << status;
+  }
+  machine.TakeViolations();  // a hung GPU is left as it is
+  EXPECT_TRUE(absl::StrContains(*Env::Default()->ReadFile(dir + "/checkpoint"), "model.ckpt-0"));
+  unsetenv("TANDEM_FLAGS");
+}
+
 }  // namespace
 }  // namespace tandem
