@@ -1,0 +1,120 @@
+#include "runtime/conformance/places.h"
+
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/conformance/step_kernels.h"
+#include "runtime/cuda/driver_api.h"
+#include "runtime/cuda/testing/fake_builtin_kernels.h"
+#include "runtime/cuda/testing/fake_cublaslt.h"
+#include "runtime/cuda/testing/fake_cudnn.h"
+#include "runtime/cuda/testing/fake_driver.h"
+#include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/cuda/testing/fake_nccl.h"
+#include "runtime/cuda/testing/gpu_program.h"
+#include "runtime/testing/compile_ir.h"
+
+namespace tandem {
+
+std::string PlaceName(const ::testing::TestParamInfo<Place>& info) {
+  return absl::StrCat(info.param.kind, info.param.replicas, info.param.shared ? "shared" : "");
+}
+
+std::vector<Place> Places() {
+  std::vector<Place> places = {{"cpu", 1}, {"cpu", 2}, {"fake", 1}, {"fake", 2}, {"fake", 4}, {"fake", 2, true}};
+  auto driver = LoadDriver();
+  int gpus = 0;
+  if (!driver.ok() || (*driver)->cuDeviceGetCount(&gpus) != kCudaSuccess) return places;
+  places.push_back({"gpu", 1});
+  places.push_back({"gpu", 2, true});
+  if (gpus >= 2) places.push_back({"gpu", 2});
+  if (gpus >= 4) places.push_back({"gpu", 4});
+  return places;
+}
+
+// What a fake GPU consists of.
+struct FakeGpu {
+  FakeGpu() {
+    RegisterBuiltinKernels(driver);
+    RegisterLibraryKernels(driver);
+    RegisterStepKernels(driver);
+  }
+  ~FakeGpu() {
+    for (const auto& violations : {driver.TakeViolations(), blas.TakeViolations(), nccl.TakeViolations()}) {
+      EXPECT_EQ(absl::StrJoin(violations, "; "), "");
+    }
+  }
+  FakeDriver driver{{.gpus = 4}};
+  FakeCublasLt blas;
+  FakeCudnn dnn;
+  FakeNccl nccl;
+};
+
+PlaceTest::PlaceTest() = default;
+PlaceTest::~PlaceTest() = default;
+
+void PlaceTest::SetUp() {
+  if (GetParam().kind == "fake") fake_ = std::make_unique<FakeGpu>();
+}
+
+void PlaceTest::TearDown() {
+  session_.reset();
+  variables_.reset();
+  fake_.reset();
+}
+
+ExecutableBuilder PlaceTest::Builder() const {
+  const int rows = kRows / replicas();
+  return cpu() ? ExecutableBuilder(replicas(), 2 * replicas(), (rows + 1) / 2, (rows + 3) / 4)
+               : ExecutableBuilder(replicas(), replicas(), rows, rows);
+}
+
+void PlaceTest::Start(ExecutableBuilder& b) {
+  std::shared_ptr<const Executable> executable;
+  if (cpu()) {
+    auto parsed = Executable::Parse(
+        BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "kernels", CompileIr(StepKernelsIr())}}));
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    executable = *parsed;
+  } else {
+    executable = FinishGpuProgram(b, {75}, StepKernelsPtx(), GetParam().shared);
+  }
+  variables_ = std::make_shared<VariableStore>(replicas());
+  auto session = Session::Create(executable, variables_, {.pool = std::make_shared<ThreadPool>(2)});
+  ASSERT_TRUE(session.ok()) << session.status();
+  session_ = *std::move(session);
+}
+
+HostTensor Random(Shape shape, uint32_t seed) {
+  HostTensor t(DType::kFloat32, std::move(shape));
+  std::mt19937 rng(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (int64_t i = 0; i < t.num_elements(); ++i) t.data<float>()[i] = uniform(rng);
+  return t;
+}
+
+std::vector<double> Doubles(const HostTensor& t) {
+  return std::vector<double>(t.data<float>(), t.data<float>() + t.num_elements());
+}
+
+void ExpectNear(const HostTensor& got, const std::vector<double>& want, const std::string& what) {
+  ASSERT_EQ(got.num_elements(), static_cast<int64_t>(want.size())) << what;
+  for (size_t i = 0; i < want.size(); ++i) {
+    EXPECT_NEAR(got.data<float>()[i], want[i], 2e-5 * (1 + std::fabs(want[i]))) << what << " element " << i;
+  }
+}
+
+// Rows of each replica: full, short, and none at all on the last one.
+std::vector<std::vector<int64_t>> RowCases(int replicas) {
+  const int64_t each = kRows / replicas;
+  std::vector<int64_t> full(replicas, each), uneven(replicas, each), some(replicas, each);
+  uneven.back() = 1;
+  some.back() = 0;
+  if (replicas == 1) some.back() = each - 1;
+  return {full, full, uneven, full, some};
+}
+
+}  // namespace tandem

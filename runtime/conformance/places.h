@@ -1,0 +1,61 @@
+// Hand-made programs on every kind of device: the CPU, GPUs of the fake driver, and the real GPUs of this machine, if
+// there are any.
+#ifndef TANDEM_RUNTIME_CONFORMANCE_PLACES_H_
+#define TANDEM_RUNTIME_CONFORMANCE_PLACES_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/host_tensor.h"
+#include "gtest/gtest.h"
+#include "runtime/session.h"
+#include "runtime/testing/executable_builder.h"
+
+namespace tandem {
+
+inline constexpr int kRows = 12;  // of all replicas
+
+struct Place {
+  std::string kind;  // "cpu", "fake", "gpu"
+  int replicas = 1;
+  bool shared = false;  // all replicas on gpu:0
+};
+
+std::string PlaceName(const ::testing::TestParamInfo<Place>& info);
+std::vector<Place> Places();
+
+struct FakeGpu;
+
+class PlaceTest : public ::testing::TestWithParam<Place> {
+ protected:
+  PlaceTest();
+  ~PlaceTest() override;
+  void SetUp() override;
+  void TearDown() override;
+
+  bool cpu() const { return GetParam().kind == "cpu"; }
+  int replicas() const { return GetParam().replicas; }
+
+  // Two lanes of two shards per replica on a CPU, where the last shard is short.
+  ExecutableBuilder Builder() const;
+  // Makes a session of what the builder holds, with the kernels of step_kernels.h.
+  void Start(ExecutableBuilder& b);
+
+  std::unique_ptr<FakeGpu> fake_;
+  std::shared_ptr<VariableStore> variables_;
+  std::unique_ptr<Session> session_;
+};
+
+// Numbers between -1 and 1.
+HostTensor Random(Shape shape, uint32_t seed);
+std::vector<double> Doubles(const HostTensor& t);
+void ExpectNear(const HostTensor& got, const std::vector<double>& want, const std::string& what);
+
+// Rows of each replica, step by step: full, short, and none at all on the last one.
+std::vector<std::vector<int64_t>> RowCases(int replicas);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CONFORMANCE_PLACES_H_
