@@ -6,7 +6,8 @@
 // values share it by life time, as all that crosses maps of a model with batch statistics is there), an update straight
 // over its variable when nothing reads the old value later (else td.copy is inserted, as for a value that is wanted in
 // two places). Everything else shares the shard arena (inside maps; one per thread) or the step arena (top level) by
-// life time.
+// life time. On a CPU, what is computed from variables alone that the program does not write shares its place with
+// nothing, so that the runtime need not compute it in every step.
 //
 // A GPU program has one lane per device and one shard per lane, so there is nothing to sum up: what a map reduces goes
 // straight to the step arena, and there are no slots.
@@ -305,6 +306,32 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     return id;
   }
 
+  // What is computed from variables alone that the program does not write: it keeps its place from one step to the
+  // next, so that the runtime need not compute it again (runtime/cpu/frozen_steps.h).
+  llvm::DenseSet<mlir::Value> FrozenValues(mlir::Block& block) {
+    llvm::DenseSet<mlir::Value> frozen;
+    if (gpu_ || block.getParentOp() != step_) return frozen;
+    llvm::DenseSet<mlir::Attribute> written;
+    for (unsigned i = 0; i < step_.getNumResults(); ++i) {
+      if (auto update = step_.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update")) written.insert(update);
+    }
+    for (mlir::BlockArgument a : block.getArguments()) {
+      auto variable = step_.getArgAttrOfType<mlir::FlatSymbolRefAttr>(a.getArgNumber(), "td.variable");
+      if (variable && !written.contains(variable)) frozen.insert(a);
+    }
+    for (mlir::Operation& op : block) {
+      if (!mlir::isa<td::LaunchOp, td::LibraryCallOp, td::CopyOp, td::ReshapeOp>(op) || op.getNumOperands() == 0)
+        continue;
+      if (!llvm::all_of(op.getOperands(), [&](mlir::Value v) {
+            return frozen.contains(v) || (v.getDefiningOp() && IsConstant(v.getDefiningOp()));
+          })) {
+        continue;
+      }
+      for (mlir::Value v : op.getResults()) frozen.insert(v);
+    }
+    return frozen;
+  }
+
   // Offsets by life time for the values of `block` that have no place yet. Returns the arena's size.
   int64_t PlaceBlock(mlir::Block& block, llvm::StringRef space, int64_t shard_rows) {
     llvm::DenseMap<mlir::Operation*, int> position;
@@ -313,6 +340,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     std::vector<LiveRange> ranges;
     std::vector<mlir::Value> values;
     llvm::DenseMap<mlir::Value, size_t> range_of;
+    const llvm::DenseSet<mlir::Value> frozen = FrozenValues(block);
     for (mlir::Operation& op : block) {
       if (IsConstant(&op)) {
         PlaceConstant(&op);
@@ -334,6 +362,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
         int64_t bytes = td::IsBatched(v.getType()) ? shard_rows * RowBytes(v.getType()) : StaticBytes(v.getType());
         range_of[v] = ranges.size();
         ranges.push_back({bytes, position[&op], last});
+        if (frozen.contains(v)) ranges.back() = {bytes, 0, now};
         values.push_back(v);
       }
     }

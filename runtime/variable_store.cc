@@ -121,6 +121,7 @@ absl::Status VariableStore::Initialize(const std::string& name, const fb::Initia
 }
 
 absl::Status VariableStore::ToDevices(Entry& entry) {
+  NoteWrites();
   const void* value = entry.copies[0].data();
   if (places_.empty()) {
     for (int d = 1; d < num_devices_; ++d) std::memcpy(entry.copies[d].data(), value, entry.bytes);

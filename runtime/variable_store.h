@@ -2,6 +2,7 @@
 #ifndef TANDEM_RUNTIME_VARIABLE_STORE_H_
 #define TANDEM_RUNTIME_VARIABLE_STORE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -79,6 +80,11 @@ class VariableStore {
   // Writes all devices. InvalidArgument when dtype or shape differ.
   absl::Status Assign(const std::string& name, const HostTensor& value);
 
+  // Changes with every value that was written by Initialize and Assign, and by sessions in host memory, which say so
+  // with NoteWrites after a step; it returns the new number.
+  uint64_t writes() const { return writes_.load(std::memory_order_acquire); }
+  uint64_t NoteWrites() { return writes_.fetch_add(1, std::memory_order_acq_rel) + 1; }
+
   bool Contains(const std::string& name) const;
   absl::StatusOr<VariableInfo> Info(const std::string& name) const;
   // All variables and slots, sorted by name.
@@ -111,6 +117,7 @@ class VariableStore {
   absl::Status ToDevices(Entry& entry);
 
   const int num_devices_;
+  std::atomic<uint64_t> writes_{0};
   mutable std::mutex mutex_;
   mutable bool host_used_ = false;                     // Buffer was asked for
   std::vector<std::shared_ptr<DeviceMemory>> places_;  // by device; null: the host

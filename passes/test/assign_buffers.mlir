@@ -75,3 +75,27 @@ func.func @step(%x: tensor<?x16xf32> {td.input = "x"})
   }
   return %b, %c : tensor<?x16xf32>, tensor<?x16xf32>
 }
+
+// -----
+
+func.func private @half(%x: tensor<16xf32>) -> tensor<16xf32> attributes {td.kernel = "split"} {
+  %0 = td.neg %x : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+
+// What is made of @frozen, which the program does not write, keeps its place; the value made of @w gives it to the next.
+// CHECK: module attributes
+// CHECK-SAME: step = 192 : i64
+// CHECK-SAME: {bytes = 64 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = [[F:[0-9]+]] : i64, row_bytes = 0 : i64, space = "step"
+// CHECK-SAME: {bytes = 64 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = [[A:[0-9]+]] : i64, row_bytes = 0 : i64, space = "step"
+// CHECK-SAME: {bytes = 64 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = [[B:[0-9]+]] : i64, row_bytes = 0 : i64, space = "step"
+// CHECK-SAME: {bytes = 64 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = [[A]] : i64, row_bytes = 0 : i64, space = "step"
+func.func @step(%f: tensor<16xf32> {td.variable = @frozen}, %w: tensor<16xf32> {td.variable = @w})
+    -> (tensor<16xf32> {td.output = "y"}, tensor<16xf32> {td.update = @w}) {
+  %a = td.launch @half(%f) : (tensor<16xf32>) -> tensor<16xf32>
+  %b = td.launch @half(%w) : (tensor<16xf32>) -> tensor<16xf32>
+  %c = td.launch @half(%b) : (tensor<16xf32>) -> tensor<16xf32>
+  %d = td.launch @half(%c) : (tensor<16xf32>) -> tensor<16xf32>
+  %u = td.launch @half(%d) : (tensor<16xf32>) -> tensor<16xf32>
+  return %d, %u : tensor<16xf32>, tensor<16xf32>
+}

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -45,6 +46,9 @@ class CpuSession final : public Session {
     }
     TD_RETURN_IF_ERROR(AllocateState());
     calls_ = CallList::Make(state_, plan_);
+    for (const PlannedSection& section : plan_.sections) {
+      for (const PlannedStep& step : section.steps) writes_variables_ |= step.WritesVariables();
+    }
     return absl::OkStatus();
   }
 
@@ -59,11 +63,15 @@ class CpuSession final : public Session {
         return absl::InvalidArgumentError(absl::StrCat(executable_->name(), " has no output ", f));
       }
     }
+    uint64_t writes = variables_->writes();
+    state_.frozen_valid = frozen_at_ == writes;
+    if (writes_variables_) writes = variables_->NoteWrites();
     const bool watched = time_steps_ || state_.threads[0].records != nullptr;
     if (calls_ != nullptr && !watched && calls_->Fits()) {
       // One loop of one task: it sets the thread up, but wakes nobody.
       pool_->ParallelFor(1, [&](int64_t, int) { result.finite = calls_->Run(); });
       if (!result.finite) return result;
+      frozen_at_ = writes;
       for (int f : fetches) result.outputs[f] = Fetch(f);
       return result;
     }
@@ -75,6 +83,7 @@ class CpuSession final : public Session {
       TD_ASSIGN_OR_RETURN(result.finite, RunGlobalSection(state_, section, *pool_));
       if (!result.finite) return result;
     }
+    frozen_at_ = writes;
     for (int f : fetches) result.outputs[f] = Fetch(f);
     return result;
   }
@@ -82,6 +91,7 @@ class CpuSession final : public Session {
   absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) override {
     std::lock_guard<std::mutex> lock(mutex_);
     TD_RETURN_IF_ERROR(SetInputs(inputs));
+    frozen_at_.reset();
     return FindNonFiniteStep(*executable_, state_, plan_, *pool_);
   }
 
@@ -248,6 +258,8 @@ class CpuSession final : public Session {
   std::vector<LaneProgress> progress_;  // of all lanes of all devices
   std::vector<ReplicaInputs> inputs_;
   bool initialized_ = false;
+  bool writes_variables_ = false;
+  std::optional<uint64_t> frozen_at_;  // VariableStore::writes() when what frozen steps computed was last right
   std::mutex mutex_;
   std::mutex error_mutex_;
   std::atomic<bool> failed_{false};

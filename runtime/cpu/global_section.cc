@@ -17,6 +17,7 @@ absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSecti
   bool by_blocks = false;  // gradients are applied block by block
   for (size_t i = 0; i < section.steps.size(); ++i) {
     const PlannedStep& step = section.steps[i];
+    if (step.frozen && state.frozen_valid) continue;
     if (step.together > 1 && !timed) {  // a clock around each step needs them one by one
       TD_RETURN_IF_ERROR(RunTogether(state, absl::MakeConstSpan(section.steps).subspan(i, step.together), pool));
       i += step.together - 1;

@@ -8,6 +8,7 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "runtime/cpu/block_updates.h"
+#include "runtime/cpu/frozen_steps.h"
 #include "runtime/cpu/onednn_layout.h"
 
 namespace tandem {
@@ -46,16 +47,17 @@ class Planner {
         p->id = plan_.num_ids++;
         planned.steps.push_back(*std::move(p));
       }
-      if (section->kind == fb::SectionKind::Global) {
-        GroupPackings(planned.steps);
-        AddBlockUpdates(planned, plan_.sections.size());
-      }
+      if (section->kind == fb::SectionKind::Global) AddBlockUpdates(planned, plan_.sections.size());
       if (section->kind == fb::SectionKind::Map) {
         AddMerges(planned, *section);
         planned.run_inline = MapElements(planned) < kInlineMapElements;
       }
       planned.merges_id = plan_.num_ids++;
       plan_.sections.push_back(std::move(planned));
+    }
+    MarkFrozenSteps(program_, plan_);
+    for (PlannedSection& section : plan_.sections) {
+      if (section.kind == fb::SectionKind::Global) GroupPackings(section.steps);
     }
     return std::move(plan_);
   }
@@ -232,6 +234,7 @@ class Planner {
     for (size_t first = 0; first < steps.size(); first += steps[first].together) {
       auto fits = [&](size_t next) {
         if (next >= steps.size() || !Packs(steps[first]) || !Packs(steps[next])) return false;
+        if (steps[next].frozen != steps[first].frozen) return false;
         for (size_t i = first; i < next; ++i) {
           if (!Apart(steps[i], steps[next])) return false;
         }

@@ -63,6 +63,7 @@ struct PlannedStep {
   std::optional<PlannedWork> others;  // without what block updates do (block_updates.h)
   // Of the first of several packings of weights in a row that do not touch each other's memory: their number.
   int together = 1;
+  bool frozen = false;  // computes the same until a variable changes that the program does not write (frozen_steps.h)
 
   bool WritesVariables() const;
 };

@@ -45,6 +45,8 @@ struct StepState {
   // Copies of the executable's numbers.
   int lanes_per_replica = 0;
   int64_t rows_per_lane = 0, shard_rows = 0;
+  // Of the running step: what frozen steps computed before is still there and right.
+  bool frozen_valid = false;
 
   int64_t LaneRows(int device, int lane) const {
     int64_t rows = devices[device].rows - lane * rows_per_lane;
