@@ -58,7 +58,6 @@ class CudaSession final : public Session {
           absl::StrCat(executable_->name(), ": a program for GPUs has one lane and one shard per replica"));
     }
     plan_ = MakeSegmentPlan(*executable_);
-    TD_RETURN_IF_ERROR(CheckCollectives());
     std::vector<std::shared_ptr<CudaDevice>> devices;
     for (const auto& replica : index_.replicas) {
       TD_ASSIGN_OR_RETURN(std::shared_ptr<CudaDevice> device, DeviceOf(replica->device));
@@ -82,6 +81,9 @@ class CudaSession final : public Session {
       std::vector<CommunicatorDevice> members;
       for (const auto& device : devices) members.push_back({device->ordinal(), device->context()});
       TD_ASSIGN_OR_RETURN(communicator_, MakeCommunicator(&devices[0]->driver(), std::move(members)));
+      if (const uint64_t bytes = MomentsBytes(); bytes > 0) {
+        TD_RETURN_IF_ERROR(communicator_->ReserveForMoments(bytes));
+      }
     }
     prefetcher_ = std::make_unique<BatchPrefetcher>(*executable_, replicas_);
     clock_ = std::make_unique<StepClock>(*executable_, plan_, replicas_, options_.time_steps);
@@ -144,15 +146,17 @@ class CudaSession final : public Session {
   }
 
  private:
-  absl::Status CheckCollectives() const {
+  // Of one replica's tensors, the most that an all-reduce of moments has; 0 without any.
+  uint64_t MomentsBytes() const {
+    uint64_t most = 0;
     for (const fb::StepT* step : plan_.steps) {
       const auto* reduce = step->body.AsAllReduce();
-      if (reduce != nullptr && reduce->kind == fb::ReduceKind::Moments && executable_->num_replicas() > 1) {
-        return absl::UnimplementedError(
-            absl::StrCat(executable_->name(), ": ", step->name, ": moments are not combined between GPUs yet"));
-      }
+      if (reduce == nullptr || reduce->kind != fb::ReduceKind::Moments) continue;
+      uint64_t bytes = 0;
+      for (uint32_t b : step->inputs) bytes += NumElements(program_.buffers[b]->shape) * sizeof(float);
+      most = std::max(most, bytes);
     }
-    return absl::OkStatus();
+    return most;
   }
 
   static absl::StatusOr<std::shared_ptr<CudaDevice>> DeviceOf(const std::string& name) {

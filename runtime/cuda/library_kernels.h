@@ -21,6 +21,8 @@ namespace tandem {
 //   td_convert_{f32_bf16,bf16_f32}(in, out, n)                                   a thread per element
 //   td_{add,max}_{f32,f64,s32,s64}(a, b, n)                                      a = a op b; max keeps NaN
 //   td_divide_{f32,f64}(a, divisor, n)                                           a = a / divisor, an integer
+//   td_moments_f32(count_a, mean_a, m2_a, count_b, mean_b, m2_b, stride, n)      the mean and M2 of a become those of
+//   both
 const std::string& LibraryKernelsPtx();
 inline constexpr unsigned kLibraryKernelBlock = 256;
 inline constexpr int64_t kTransposeTile = 32;
@@ -45,6 +47,14 @@ class LibraryKernels {
   // a = a op b for Sum and Max; float32, float64, int32, int64.
   absl::Status Combine(fb::ReduceKind kind, fb::DType type, CUdeviceptr a, CUdeviceptr b, int64_t n,
                        CUstream stream) const;
+  // Of a part of a sample: n channels' means and sums of squared deviations, and a count for all (`counts` is 1) or
+  // each (n) of them. float32.
+  struct MomentsPart {
+    CUdeviceptr count = 0, mean = 0, m2 = 0;
+  };
+  // a = the moments of both parts, with the bits of TreeMergeMoments in runtime/reduction_tree.h.
+  absl::Status MergeMoments(const MomentsPart& a, const MomentsPart& b, int64_t counts, int64_t n,
+                            CUstream stream) const;
   // a = a / divisor; float32, float64.
   absl::Status Divide(fb::DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const;
 

@@ -118,7 +118,7 @@ std::string ElementWise(const std::string& name, const std::string& parameters, 
   .reg .pred %p<12>;
   .reg .b32 %r<32>;
   .reg .b64 %rd<24>;
-  .reg .f32 %f<4>;
+  .reg .f32 %f<10>;
   .reg .f64 %fd<4>;
   ld.param.u64 %rd3, [n];
   mov.u32 %r1, %tid.x;
@@ -181,6 +181,60 @@ std::string Divide(const std::string& type) {
                                   ", ", b, ";\n  st.global.", type, " [%rd7], ", a, ";\n"));
 }
 
+// a = the moments of both parts, as TreeMergeMoments of runtime/reduction_tree.h computes them: no operation is fused
+// with another. `stride`: bytes between counts, 0 for a common one. Counts are left alone: other threads read a common
+// one.
+std::string Moments() {
+  return ElementWise("td_moments_f32",
+                     ".param .u64 count_a, .param .u64 mean_a, .param .u64 m2_a, .param .u64 count_b, "
+                     ".param .u64 mean_b, .param .u64 m2_b, .param .u64 stride",
+                     R"(  ld.param.u64 %rd1, [count_a];
+  ld.param.u64 %rd2, [count_b];
+  ld.param.u64 %rd4, [stride];
+  cvta.to.global.u64 %rd1, %rd1;
+  cvta.to.global.u64 %rd2, %rd2;
+  mad.lo.u64 %rd1, %rd5, %rd4, %rd1;
+  mad.lo.u64 %rd2, %rd5, %rd4, %rd2;
+  ld.global.f32 %f1, [%rd1];
+  ld.global.f32 %f2, [%rd2];
+  setp.eq.f32 %p3, %f1, 0f00000000;
+  @%p3 bra LOAD;
+  setp.eq.f32 %p2, %f2, 0f00000000;
+  @%p2 bra END;
+LOAD:
+  ld.param.u64 %rd7, [mean_a];
+  ld.param.u64 %rd8, [m2_a];
+  ld.param.u64 %rd9, [mean_b];
+  ld.param.u64 %rd10, [m2_b];
+  cvta.to.global.u64 %rd7, %rd7;
+  cvta.to.global.u64 %rd8, %rd8;
+  cvta.to.global.u64 %rd9, %rd9;
+  cvta.to.global.u64 %rd10, %rd10;
+  mad.lo.u64 %rd7, %rd5, 4, %rd7;
+  mad.lo.u64 %rd8, %rd5, 4, %rd8;
+  mad.lo.u64 %rd9, %rd5, 4, %rd9;
+  mad.lo.u64 %rd10, %rd5, 4, %rd10;
+  ld.global.f32 %f5, [%rd9];
+  ld.global.f32 %f6, [%rd10];
+  @%p3 bra STORE;
+  ld.global.f32 %f3, [%rd7];
+  ld.global.f32 %f4, [%rd8];
+  add.rn.f32 %f7, %f1, %f2;
+  div.rn.f32 %f7, %f2, %f7;
+  sub.rn.f32 %f8, %f5, %f3;
+  mul.rn.f32 %f5, %f8, %f7;
+  add.rn.f32 %f5, %f3, %f5;
+  mul.rn.f32 %f8, %f8, %f8;
+  mul.rn.f32 %f8, %f8, %f1;
+  mul.rn.f32 %f8, %f8, %f7;
+  add.rn.f32 %f6, %f4, %f6;
+  add.rn.f32 %f6, %f6, %f8;
+STORE:
+  st.global.f32 [%rd7], %f5;
+  st.global.f32 [%rd8], %f6;
+)");
+}
+
 std::string Build() {
   std::string text = ".version 6.4\n.target sm_75\n.address_size 64\n";
   for (const char* from : {"f32", "bf16"}) {
@@ -190,7 +244,7 @@ std::string Build() {
   for (const char* op : {"add", "max"}) {
     for (const char* type : {"f32", "f64", "s32", "s64"}) text += Combine(op, type);
   }
-  return text + Divide("f32") + Divide("f64");
+  return text + Divide("f32") + Divide("f64") + Moments();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "runtime/cuda/collective_check.h"
 #include "runtime/cuda/communicator.h"
+#include "runtime/cuda/device_tree.h"
 #include "runtime/cuda/library_kernels.h"
 
 namespace tandem {
@@ -44,12 +45,20 @@ class LocalCommunicator : public Communicator {
     if (replicas() == 1) return absl::OkStatus();
     TD_RETURN_IF_ERROR(Join(streams));
     const int64_t count = std::count(present.begin(), present.end(), true);
-    int64_t leaves = 1;
-    while (leaves < replicas()) leaves *= 2;
+    for (size_t i = 0; i < tensors.size() && kind == fb::ReduceKind::Moments; i += 3) {
+      auto part = [&](int r) {
+        return LibraryKernels::MomentsPart{tensors[i].buffers[r], tensors[i + 1].buffers[r], tensors[i + 2].buffers[r]};
+      };
+      TD_ASSIGN_OR_RETURN(const int root, CombineInTree(present, [&](int a, int b) {
+                            return kernels_->MergeMoments(part(a), part(b), tensors[i].elements,
+                                                          tensors[i + 1].elements, streams[0]);
+                          }));
+      for (size_t k = i; k < i + 3; ++k) TD_RETURN_IF_ERROR(CopyToOthers(tensors[k], root, streams[0]));
+    }
+    if (kind == fb::ReduceKind::Moments) return Fork(streams);
     for (const CollectiveTensor& t : tensors) {
-      int root = -1;
       const fb::ReduceKind op = kind == fb::ReduceKind::Max ? fb::ReduceKind::Max : fb::ReduceKind::Sum;
-      TD_RETURN_IF_ERROR(Combine(op, t, present, 0, leaves, streams[0], root));
+      TD_ASSIGN_OR_RETURN(const int root, Combine(op, t, present, streams[0]));
       if (kind == fb::ReduceKind::Mean && count > 1) {
         TD_RETURN_IF_ERROR(kernels_->Divide(t.dtype, t.buffers[root], count, t.elements, streams[0]));
       }
@@ -86,13 +95,10 @@ class LocalCommunicator : public Communicator {
     TD_RETURN_IF_ERROR(CheckAllReduce(replicas(), fb::ReduceKind::Sum, {&input, 1}, present, streams.size()));
     if (outputs.size() != input.buffers.size()) return absl::InvalidArgumentError("an output per replica is needed");
     TD_RETURN_IF_ERROR(Join(streams));
-    int64_t leaves = 1;
-    while (leaves < replicas()) leaves *= 2;
     for (int r = 0; r < replicas(); ++r) {
       CollectiveTensor part = input;
       for (CUdeviceptr& buffer : part.buffers) buffer += r * Bytes(input);
-      int root = -1;
-      TD_RETURN_IF_ERROR(Combine(fb::ReduceKind::Sum, part, present, 0, leaves, streams[0], root));
+      TD_ASSIGN_OR_RETURN(const int root, Combine(fb::ReduceKind::Sum, part, present, streams[0]));
       TD_RETURN_IF_ERROR(Copy(outputs[r], part.buffers[root], Bytes(input), streams[0]));
     }
     return Fork(streams);
@@ -102,23 +108,11 @@ class LocalCommunicator : public Communicator {
   void AbortAll() override {}
 
  private:
-  // Tree(first, size) of reduction_tree.h; `root` is the replica whose buffer holds the result, or -1.
-  absl::Status Combine(fb::ReduceKind op, const CollectiveTensor& t, const std::vector<bool>& present, int64_t first,
-                       int64_t size, CUstream stream, int& root) {
-    root = -1;
-    if (first >= replicas()) return absl::OkStatus();
-    if (size == 1) {
-      if (present[first]) root = static_cast<int>(first);
-      return absl::OkStatus();
-    }
-    int right = -1;
-    TD_RETURN_IF_ERROR(Combine(op, t, present, first, size / 2, stream, root));
-    TD_RETURN_IF_ERROR(Combine(op, t, present, first + size / 2, size / 2, stream, right));
-    if (root >= 0 && right >= 0) {
-      return kernels_->Combine(op, t.dtype, t.buffers[root], t.buffers[right], t.elements, stream);
-    }
-    root = std::max(root, right);
-    return absl::OkStatus();
+  absl::StatusOr<int> Combine(fb::ReduceKind op, const CollectiveTensor& t, const std::vector<bool>& present,
+                              CUstream stream) {
+    return CombineInTree(present, [&](int a, int b) {
+      return kernels_->Combine(op, t.dtype, t.buffers[a], t.buffers[b], t.elements, stream);
+    });
   }
 
   absl::Status Copy(CUdeviceptr to, CUdeviceptr from, uint64_t bytes, CUstream stream) {

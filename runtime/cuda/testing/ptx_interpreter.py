@@ -46,6 +46,8 @@ class Thread:
     def value(self, operand):
         if operand in self.registers:
             return self.registers[operand]
+        if operand.startswith("0f"):
+            return struct.unpack(">f", bytes.fromhex(operand[2:]))[0]
         return int(operand)
 
     def typed(self, operand, kind):
@@ -92,7 +94,8 @@ class Thread:
     def compute(self, op, parts, kind, o):
         if op == "setp":
             a, b = self.typed(o[1], kind), self.typed(o[2], kind)
-            return {"ge": a >= b, "gt": a > b, "nan": a != a or b != b}[parts[1]]
+            return {"ge": a >= b, "gt": a > b, "eq": a == b, "ne": a != b, "lt": a < b,
+                    "nan": a != a or b != b}[parts[1]]
         if kind == "pred":
             assert op == "or"
             return self.value(o[1]) or self.value(o[2])
@@ -110,10 +113,10 @@ class Thread:
         if kind in FLOATS:
             a, b = self.typed(o[1], kind), self.typed(o[2], kind)
             with np.errstate(all="ignore"):
-                return {"add": lambda: a + b, "div": lambda: a / b}[op]()
+                return {"add": lambda: a + b, "sub": lambda: a - b, "mul": lambda: a * b, "div": lambda: a / b}[op]()
         wide = kind[1:] == "64" or "wide" in parts
         a, b = self.typed(o[1], kind), self.typed(o[2], kind)
-        result = {"add": lambda: a + b, "and": lambda: a & b, "or": lambda: a | b, "shl": lambda: a << b,
+        result = {"add": lambda: a + b, "sub": lambda: a - b, "and": lambda: a & b, "or": lambda: a | b, "shl": lambda: a << b,
                   "shr": lambda: a >> b, "div": lambda: a // b, "rem": lambda: a % b, "mul": lambda: a * b,
                   "max": lambda: max(a, b), "mad": lambda: a * b + self.typed(o[3], kind)}[op]()
         return result & (MASK64 if wide else MASK32)
