@@ -1,6 +1,7 @@
 #include "runtime/cuda/builtin_kernels.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -9,11 +10,32 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kBlock = 256;
-constexpr int64_t kMaxBlocks = 1 << 16;  // more work is done in a loop
+constexpr int64_t kMaxBlocks = 1 << 16;               // more work is done in a loop
+constexpr int64_t kMaxIndices = kBlock * kMaxBlocks;  // sorting does not loop
 
-const char* const kSymbols[] = {"td_finite_f32",      "td_finite_bf16",    "td_finite_f64",      "td_copy_1",
-                                "td_copy_4",          "td_copy_8",         "td_scatter_f32_s32", "td_scatter_f32_s64",
-                                "td_scatter_f64_s32", "td_scatter_f64_s64"};
+const char* const kSymbols[] = {"td_finite_f32",
+                                "td_finite_bf16",
+                                "td_finite_f64",
+                                "td_copy_1",
+                                "td_copy_4",
+                                "td_copy_8",
+                                "td_scatter_f32_s32",
+                                "td_scatter_f32_s64",
+                                "td_scatter_f64_s32",
+                                "td_scatter_f64_s64",
+                                "td_sort_chunks_s32",
+                                "td_sort_chunks_s64",
+                                "td_merge_runs_s32",
+                                "td_merge_runs_s64",
+                                "td_scatter_sorted_f32_s32",
+                                "td_scatter_sorted_f32_s64",
+                                "td_scatter_sorted_f64_s32",
+                                "td_scatter_sorted_f64_s64"};
+
+// Up to so many indices every row looks through all of them: one launch.
+constexpr int64_t kFewIndices = 128;
+
+uint64_t OrderBytes(int64_t count) { return (count * sizeof(uint32_t) + 255) / 256 * 256; }
 
 }  // namespace
 
@@ -63,6 +85,26 @@ absl::Status BuiltinKernels::Copy(CUdeviceptr to, CUdeviceptr from, uint64_t byt
   return Launch(absl::StrCat("td_copy_", width), static_cast<int64_t>(n), {&to, &from, &n, &guard}, accesses, stream);
 }
 
+uint64_t BuiltinKernels::ScatterWorkspaceBytes(int64_t count) {
+  return count <= kFewIndices ? 0 : 2 * OrderBytes(count);
+}
+
+absl::StatusOr<CUdeviceptr> BuiltinKernels::Sort(const Scatter& s, CUstream stream) {
+  const std::string index = s.index_dtype == fb::DType::Int64 ? "s64" : "s32";
+  CUdeviceptr indices = s.indices, from = s.workspace, to = s.workspace + OrderBytes(s.count);
+  int64_t count = s.count, run = kBlock;
+  const DeviceAccess keys = {indices, count * (index == "s64" ? 8ul : 4ul), false};
+  const uint64_t bytes = count * sizeof(uint32_t);
+  TD_RETURN_IF_ERROR(
+      Launch("td_sort_chunks_" + index, count, {&indices, &from, &count}, {keys, {from, bytes, true}}, stream));
+  for (; run < count; run *= 2) {
+    TD_RETURN_IF_ERROR(Launch("td_merge_runs_" + index, count, {&indices, &from, &to, &count, &run},
+                              {keys, {from, bytes, false}, {to, bytes, true}}, stream));
+    std::swap(from, to);
+  }
+  return from;
+}
+
 absl::Status BuiltinKernels::ScatterAdd(const Scatter& s, CUdeviceptr guard, CUstream stream) {
   const bool wide = s.dtype == fb::DType::Float64, wide_index = s.index_dtype == fb::DType::Int64;
   const uint64_t bytes = wide ? 8 : 4, index_bytes = wide_index ? 8 : 4;
@@ -73,6 +115,15 @@ absl::Status BuiltinKernels::ScatterAdd(const Scatter& s, CUdeviceptr guard, CUs
                                         {s.indices, s.count * index_bytes, false},
                                         {s.table, s.rows * s.width * bytes, true}};
   if (guard != 0) accesses.push_back({guard, 4, false});
+  if (s.count > kFewIndices) {
+    if (s.count >= kMaxIndices) return absl::InvalidArgumentError(absl::StrCat(s.count, " indices are too many"));
+    TD_ASSIGN_OR_RETURN(CUdeviceptr order, Sort(s, stream));
+    accesses.push_back({order, s.count * sizeof(uint32_t), false});
+    return Launch(
+        absl::StrCat("td_scatter_sorted_", wide ? "f64" : "f32", "_", wide_index ? "s64" : "s32"), items * 32,
+        {&copy.updates, &copy.indices, &order, &copy.count, &copy.width, &items, &copy.table, &column_blocks, &guard},
+        accesses, stream);
+  }
   return Launch(absl::StrCat("td_scatter_", wide ? "f64" : "f32", "_", wide_index ? "s64" : "s32"), items * 32,
                 {&copy.updates, &copy.indices, &copy.count, &copy.width, &items, &copy.table, &column_blocks, &guard},
                 accesses, stream);

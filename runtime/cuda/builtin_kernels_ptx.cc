@@ -4,53 +4,36 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "runtime/cuda/builtin_kernels.h"
+#include "runtime/cuda/builtin_kernels_text.h"
 
 namespace tandem {
 namespace {
 
-// %rd0: the thread's index in the grid, %rd1: threads of the grid.
-const char kGridIndex[] = R"(
-  mov.u32 %r0, %ctaid.x;
-  mov.u32 %r1, %ntid.x;
-  mov.u32 %r2, %tid.x;
-  mov.u32 %r3, %nctaid.x;
-  cvt.u64.u32 %rd0, %r2;
-  mad.wide.u32 %rd0, %r0, %r1, %rd0;
-  mul.wide.u32 %rd1, %r3, %r1;
-)";
-
-// Leaves when the guard is set. %rd2: its address.
-const char kGuard[] = R"(
-  setp.eq.u64 %p0, %rd2, 0;
-  @%p0 bra RUN;
-  ld.global.u32 %r4, [%rd2];
-  setp.ne.u32 %p0, %r4, 0;
-  @%p0 ret;
-RUN:
-)";
-
 const char kRegisters[] = "  .reg .b32 %r<32>;\n  .reg .b64 %rd<32>;\n  .reg .pred %p<8>;\n";
 
-std::string Entry(const std::string& name, const std::string& params, const std::string& body) {
+}  // namespace
+
+std::string PtxEntry(const std::string& name, const std::string& params, const std::string& body) {
   return absl::StrCat(".visible .entry ", name, "(", params, ")\n.maxntid 256\n{\n", kRegisters, body, "}\n\n");
 }
 
-// A loop over elements %rd0, %rd0 + %rd1, ... below %rd3; `body` for one.
-std::string Loop(const std::string& body) {
+std::string PtxLoop(const std::string& body) {
   return absl::StrCat("LOOP:\n  setp.ge.u64 %p1, %rd0, %rd3;\n  @%p1 ret;\n", body,
                       "  add.u64 %rd0, %rd0, %rd1;\n  bra LOOP;\n");
 }
 
+namespace {
+
 // A number is not finite when its exponent is all ones.
 std::string Finite(const std::string& name, const std::string& bits, const std::string& reg, const std::string& bytes,
                    const std::string& mask) {
-  return Entry(absl::StrCat("td_finite_", name), ".param .u64 data, .param .u64 count, .param .u64 flag",
-               absl::StrCat(kGridIndex, R"(
+  return PtxEntry(absl::StrCat("td_finite_", name), ".param .u64 data, .param .u64 count, .param .u64 flag",
+                  absl::StrCat(kPtxGridIndex, R"(
   ld.param.u64 %rd4, [data];
   ld.param.u64 %rd3, [count];
   ld.param.u64 %rd5, [flag];
 )",
-                            Loop(absl::StrReplaceAll(R"(
+                               PtxLoop(absl::StrReplaceAll(R"(
   mad.lo.u64 %rd6, %rd0, BYTES, %rd4;
   ld.global.uBITS REG8, [%rd6];
   and.bWIDE REG8, REG8, MASK;
@@ -58,31 +41,31 @@ std::string Finite(const std::string& name, const std::string& bits, const std::
   mov.u32 %r9, 1;
   @%p2 st.global.u32 [%rd5], %r9;
 )",
-                                                     {{"BITS", bits},
-                                                      {"WIDE", bits == "16" ? "32" : bits},
-                                                      {"REG", reg},
-                                                      {"BYTES", bytes},
-                                                      {"MASK", mask}}))));
+                                                           {{"BITS", bits},
+                                                            {"WIDE", bits == "16" ? "32" : bits},
+                                                            {"REG", reg},
+                                                            {"BYTES", bytes},
+                                                            {"MASK", mask}}))));
 }
 
 std::string Copy(const std::string& bits, const std::string& reg, const std::string& bytes) {
-  return Entry(absl::StrCat("td_copy_", bytes),
-               ".param .u64 to, .param .u64 from, .param .u64 count, .param .u64 guard",
-               absl::StrCat(R"(
+  return PtxEntry(absl::StrCat("td_copy_", bytes),
+                  ".param .u64 to, .param .u64 from, .param .u64 count, .param .u64 guard",
+                  absl::StrCat(R"(
   ld.param.u64 %rd2, [guard];
 )",
-                            kGuard, kGridIndex, R"(
+                               kPtxGuard, kPtxGridIndex, R"(
   ld.param.u64 %rd4, [to];
   ld.param.u64 %rd5, [from];
   ld.param.u64 %rd3, [count];
 )",
-                            Loop(absl::StrReplaceAll(R"(
+                               PtxLoop(absl::StrReplaceAll(R"(
   mad.lo.u64 %rd6, %rd0, BYTES, %rd5;
   mad.lo.u64 %rd7, %rd0, BYTES, %rd4;
   ld.global.uBITS REG8, [%rd6];
   st.global.uBITS [%rd7], REG8;
 )",
-                                                     {{"BITS", bits}, {"REG", reg}, {"BYTES", bytes}}))));
+                                                           {{"BITS", bits}, {"REG", reg}, {"BYTES", bytes}}))));
 }
 
 // A warp has one row and 32 columns of the table; it looks through the indices 128 at a time, and adds what it finds in
@@ -132,7 +115,7 @@ DONEJ:
   .reg .INDEX %i<8>;
   ld.param.u64 %rd2, [guard];
 )",
-                   kGuard, kGridIndex, R"(
+                   kPtxGuard, kPtxGridIndex, R"(
   ld.param.u64 %rd4, [updates];
   ld.param.u64 %rd5, [indices];
   ld.param.u64 %rd6, [count];
@@ -145,7 +128,7 @@ DONEJ:
   shr.u64 %rd0, %rd0, 5;
   shr.u64 %rd1, %rd1, 5;
 )",
-                   Loop(absl::StrCat(R"(
+                   PtxLoop(absl::StrCat(R"(
   div.u64 %rd10, %rd0, %rd9;
   mul.lo.u64 %rd11, %rd10, %rd9;
   sub.u64 %rd11, %rd0, %rd11;
@@ -160,7 +143,7 @@ SCAN:
   @%p3 bra STORE;
   add.u64 %rd14, %rd13, %rd20;
 )",
-                                     group(0), group(1), group(2), group(3), add(0), add(1), add(2), add(3), R"(
+                                        group(0), group(1), group(2), group(3), add(0), add(1), add(2), add(3), R"(
   add.u64 %rd13, %rd13, 128;
   bra SCAN;
 STORE:
@@ -169,10 +152,10 @@ STORE:
   @%p2 st.global.TYPE [%rd18], %v0;
 )")));
   return absl::StrReplaceAll(
-      Entry(absl::StrCat("td_scatter_", type, "_", index),
-            ".param .u64 updates, .param .u64 indices, .param .u64 count, .param .u64 width, .param .u64 items, "
-            ".param .u64 table, .param .u64 column_blocks, .param .u64 guard",
-            body),
+      PtxEntry(absl::StrCat("td_scatter_", type, "_", index),
+               ".param .u64 updates, .param .u64 indices, .param .u64 count, .param .u64 width, .param .u64 items, "
+               ".param .u64 table, .param .u64 column_blocks, .param .u64 guard",
+               body),
       {{"IBYTES", index_bytes},
        {"INDEX", index},
        {"BYTES", bytes},
@@ -190,7 +173,7 @@ std::string Text() {
     const std::string bytes = type == std::string("f32") ? "4" : "8";
     text += Scatter(type, bytes, "s32", "4") + Scatter(type, bytes, "s64", "8");
   }
-  return text;
+  return text + ScatterKernelsPtx();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The kernels' launches on the fake driver; their text with ptxas where it is installed.
 #include "runtime/cuda/builtin_kernels.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -104,6 +105,47 @@ TEST_F(BuiltinKernelsTest, AddsRowsByIndex) {
   fake.Drain();
   const std::vector<float> want = {4, 5, 6, 0, 0, 0, 8, 10, 12, 0, 0, 0};
   EXPECT_EQ(std::vector<float>(At<float>(2048), At<float>(2048) + 12), want);
+}
+
+// More indices than are looked through: against a loop, for numbers around the sizes of sorted runs.
+TEST_F(BuiltinKernelsTest, AddsRowsBySortedIndices) {
+  for (int64_t count : {129, 256, 257, 511, 513, 2049}) {
+    constexpr int64_t kWidth = 3, kTableRows = 7;
+    const uint64_t workspace_bytes = BuiltinKernels::ScatterWorkspaceBytes(count);
+    CUdeviceptr big = 0;
+    const uint64_t update_bytes = (count * kWidth * 4 + 255) / 256 * 256, index_bytes = (count * 8 + 255) / 256 * 256;
+    ASSERT_EQ(api.cuMemAlloc_v2(&big, update_bytes + index_bytes + workspace_bytes), kCudaSuccess);
+    BuiltinKernels::Scatter s;
+    s.updates = big;
+    s.indices = big + update_bytes;
+    s.workspace = big + update_bytes + index_bytes;
+    s.table = memory;
+    s.index_dtype = fb::DType::Int64;
+    s.count = count, s.width = kWidth, s.rows = kTableRows;
+    std::vector<float> want(kTableRows * kWidth, 0);
+    auto* updates = reinterpret_cast<float*>(s.updates);
+    auto* indices = reinterpret_cast<int64_t*>(s.indices);
+    for (int64_t p = 0; p < count; ++p) {
+      indices[p] = (p * p + 3) % 9 - 1;
+      for (int64_t c = 0; c < kWidth; ++c) {
+        const float value = updates[p * kWidth + c] = 0.1f * static_cast<float>((p * 31 + c) % 101);
+        if (indices[p] >= 0 && indices[p] < kTableRows) want[indices[p] * kWidth + c] += value;
+      }
+    }
+    for (int32_t stopped : {1, 0}) {
+      std::fill_n(At<float>(0), kTableRows * kWidth, -1.0f);
+      *At<int32_t>(4000) = stopped;
+      ASSERT_TRUE(kernels->ScatterAdd(s, memory + 4000, stream).ok());
+      fake.Drain();
+      const std::vector<float> got(At<float>(0), At<float>(0) + kTableRows * kWidth);
+      EXPECT_EQ(got, stopped ? std::vector<float>(kTableRows * kWidth, -1.0f) : want) << count;
+    }
+    api.cuMemFree_v2(big);
+  }
+  BuiltinKernels::Scatter many;
+  many.count = int64_t{1} << 24;
+  many.width = many.rows = 1;
+  EXPECT_EQ(kernels->ScatterAdd(many, 0, stream).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(BuiltinKernelsPtxTest, NeedsNothingFromOutside) {

@@ -109,6 +109,13 @@ absl::Status DeviceProgram::PrepareCalls(const Executable& executable, const std
   calls_.resize(steps.size());
   std::unique_ptr<PlanFile> plans;
   for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i]->body.type == fb::StepBody::ScatterAdd) {
+      const fb::BufferT& indices =
+          *executable.index().programs[executable.index().replicas[0]->program]->buffers[steps[i]->inputs[1]];
+      int64_t count = indices.row_bytes > 0 ? executable.rows_per_replica() : 1;
+      for (size_t d = indices.row_bytes > 0 ? 1 : 0; d < indices.shape.size(); ++d) count *= indices.shape[d];
+      workspace_bytes_ = std::max(workspace_bytes_, BuiltinKernels::ScatterWorkspaceBytes(count));
+    }
     const fb::LibraryCallT* call = steps[i]->body.AsLibraryCall();
     if (call == nullptr) continue;
     if (runner_ == nullptr) {

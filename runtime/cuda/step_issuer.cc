@@ -249,6 +249,7 @@ absl::Status StepIssuer::IssueScatterAdd(uint32_t number, int64_t rows, CUstream
   s.rows = table.shape[0];
   s.width = Elements(table) / s.rows;
   s.count = Elements(indices) * (indices.row_bytes > 0 ? rows : 1);
+  s.workspace = memory_.workspace();
   return memory_.device().kernels().ScatterAdd(s, Guard(number), stream);
 }
 

@@ -1,6 +1,8 @@
 #include "runtime/cuda/testing/fake_builtin_kernels.h"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 
@@ -51,6 +53,48 @@ void Scatter(uint32_t, uint32_t, uint32_t, void** params) {
   }
 }
 
+template <typename Index>
+void SortChunks(uint32_t, uint32_t, uint32_t, void** params) {
+  const Index* indices = Param<const Index*>(params, 0);
+  uint32_t* order = Param<uint32_t*>(params, 1);
+  const auto count = Param<int64_t>(params, 2);
+  std::iota(order, order + count, 0);
+  for (int64_t begin = 0; begin < count; begin += 256) {
+    std::stable_sort(order + begin, order + std::min(begin + 256, count),
+                     [&](uint32_t a, uint32_t b) { return indices[a] < indices[b]; });
+  }
+}
+
+template <typename Index>
+void MergeRuns(uint32_t, uint32_t, uint32_t, void** params) {
+  const Index* indices = Param<const Index*>(params, 0);
+  const uint32_t* from = Param<const uint32_t*>(params, 1);
+  const auto count = Param<int64_t>(params, 3), run = Param<int64_t>(params, 4);
+  for (int64_t begin = 0; begin < count; begin += 2 * run) {
+    const int64_t middle = std::min(begin + run, count), end = std::min(middle + run, count);
+    std::merge(from + begin, from + middle, from + middle, from + end, Param<uint32_t*>(params, 2) + begin,
+               [&](uint32_t a, uint32_t b) { return indices[a] < indices[b]; });
+  }
+}
+
+template <typename T, typename Index>
+void ScatterSorted(uint32_t, uint32_t, uint32_t, void** params) {
+  if (Stopped(params, 8)) return;
+  const T* updates = Param<const T*>(params, 0);
+  const Index* indices = Param<const Index*>(params, 1);
+  const uint32_t* order = Param<const uint32_t*>(params, 2);
+  const auto count = Param<int64_t>(params, 3), width = Param<int64_t>(params, 4);
+  const int64_t rows = Param<int64_t>(params, 5) / Param<int64_t>(params, 7);
+  T* table = Param<T*>(params, 6);
+  for (int64_t row = 0; row < rows; ++row) {
+    const uint32_t* at = std::partition_point(order, order + count, [&](uint32_t p) { return indices[p] < row; });
+    std::fill_n(table + row * width, width, T(0));
+    for (; at != order + count && indices[*at] == row; ++at) {
+      for (int64_t c = 0; c < width; ++c) table[row * width + c] += updates[*at * width + c];
+    }
+  }
+}
+
 }  // namespace
 
 void RegisterBuiltinKernels(FakeDriver& driver) {
@@ -62,6 +106,14 @@ void RegisterBuiltinKernels(FakeDriver& driver) {
   driver.RegisterKernel("td_scatter_f32_s64", Scatter<float, int64_t>);
   driver.RegisterKernel("td_scatter_f64_s32", Scatter<double, int32_t>);
   driver.RegisterKernel("td_scatter_f64_s64", Scatter<double, int64_t>);
+  driver.RegisterKernel("td_sort_chunks_s32", SortChunks<int32_t>);
+  driver.RegisterKernel("td_sort_chunks_s64", SortChunks<int64_t>);
+  driver.RegisterKernel("td_merge_runs_s32", MergeRuns<int32_t>);
+  driver.RegisterKernel("td_merge_runs_s64", MergeRuns<int64_t>);
+  driver.RegisterKernel("td_scatter_sorted_f32_s32", ScatterSorted<float, int32_t>);
+  driver.RegisterKernel("td_scatter_sorted_f32_s64", ScatterSorted<float, int64_t>);
+  driver.RegisterKernel("td_scatter_sorted_f64_s32", ScatterSorted<double, int32_t>);
+  driver.RegisterKernel("td_scatter_sorted_f64_s64", ScatterSorted<double, int64_t>);
 }
 
 }  // namespace tandem

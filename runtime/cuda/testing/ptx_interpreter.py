@@ -1,4 +1,4 @@
-"""Runs the small PTX kernels of library_kernels_ptx.cc one thread after another, for tests without a GPU.
+"""Runs small PTX kernels that are written by hand one thread after another, for tests without a GPU.
 
 Knows the instructions that those kernels use and raises on any other. Values are Python ints (bits) per register;
 threads of a block are generators that stop at barriers. Memory is one bytearray; address 0 is its first byte.
@@ -37,17 +37,19 @@ def parse(text):
 
 
 class Thread:
-    def __init__(self, entry, arguments, memory, shared, thread, block):
+    def __init__(self, entry, arguments, memory, shared, thread, block, grid, threads):
         self.parameters, _, self.code, self.labels = entry
         self.arguments = dict(zip(self.parameters, arguments))
         self.memory, self.shared = memory, shared
-        self.registers = {"%tid.x": thread, "%ctaid.x": block, "tile": 0}
+        self.registers = {"%tid.x": thread, "%ctaid.x": block, "%ntid.x": threads, "%nctaid.x": grid, "tile": 0}
 
     def value(self, operand):
         if operand in self.registers:
             return self.registers[operand]
         if operand.startswith("0f"):
             return struct.unpack(">f", bytes.fromhex(operand[2:]))[0]
+        if operand.startswith("0d"):
+            return struct.unpack(">d", bytes.fromhex(operand[2:]))[0]
         return int(operand)
 
     def typed(self, operand, kind):
@@ -97,8 +99,8 @@ class Thread:
             return {"ge": a >= b, "gt": a > b, "eq": a == b, "ne": a != b, "lt": a < b,
                     "nan": a != a or b != b}[parts[1]]
         if kind == "pred":
-            assert op == "or"
-            return self.value(o[1]) or self.value(o[2])
+            a, b = self.value(o[1]), self.value(o[2])
+            return {"or": a or b, "and": a and b}[op]
         if op == "selp":
             return self.value(o[1]) if self.registers[o[3]] else self.value(o[2])
         if op == "mov" and kind == "b32":  # between float and integer registers
@@ -118,14 +120,14 @@ class Thread:
         a, b = self.typed(o[1], kind), self.typed(o[2], kind)
         result = {"add": lambda: a + b, "sub": lambda: a - b, "and": lambda: a & b, "or": lambda: a | b, "shl": lambda: a << b,
                   "shr": lambda: a >> b, "div": lambda: a // b, "rem": lambda: a % b, "mul": lambda: a * b,
-                  "max": lambda: max(a, b), "mad": lambda: a * b + self.typed(o[3], kind)}[op]()
+                  "xor": lambda: a ^ b, "max": lambda: max(a, b), "min": lambda: min(a, b), "mad": lambda: a * b + self.typed(o[3], kind)}[op]()
         return result & (MASK64 if wide else MASK32)
 
 
 def launch(entry, grid, block, arguments, memory):
     for b in range(grid):
         shared = bytearray(entry[1])
-        threads = [Thread(entry, arguments, memory, shared, t, b).run() for t in range(block)]
+        threads = [Thread(entry, arguments, memory, shared, t, b, grid, block).run() for t in range(block)]
         while threads:
             waiting = []
             for t in threads:
@@ -135,3 +137,27 @@ def launch(entry, grid, block, arguments, memory):
                 except StopIteration:
                     pass
             threads = waiting
+
+
+def run(entry, grid, parameters):
+    """Launches blocks of 256 threads. Arrays among the parameters lie one after another in memory, with gaps that must
+    stay as they are; returns the arrays as the kernel leaves them."""
+    memory, values, places = bytearray(), [], []
+    for p in parameters:
+        if not isinstance(p, np.ndarray):
+            values.append(p)
+            continue
+        memory += b"\xaa" * 64
+        values.append(len(memory))
+        places.append((len(memory), p))
+        memory += p.tobytes()
+        memory += b"\xaa" * (-len(memory) % 64)
+    memory += b"\xaa" * 64
+    before = np.frombuffer(bytes(memory), np.uint8)
+    launch(entry, grid, 256, values, memory)
+    after = np.frombuffer(bytes(memory), np.uint8)
+    outside = np.ones(len(memory), bool)
+    for at, array in places:
+        outside[at:at + array.nbytes] = False
+    assert (before[outside] == after[outside]).all(), "wrote outside of its arrays"
+    return [np.frombuffer(bytes(memory[at:at + a.nbytes]), a.dtype) for at, a in places]
