@@ -29,6 +29,9 @@ class Scheduler {
  public:
   Scheduler(const fb::ProgramT& program, const std::vector<std::unique_ptr<fb::KernelT>>& kernels)
       : steps_(StepsInOrder(program)), kernels_(kernels) {
+    for (const auto& section : program.sections) {
+      global_.insert(global_.end(), section->steps.size(), section->kind == fb::SectionKind::Global);
+    }
     FindPlaces(StepDependencies(program));
   }
 
@@ -87,9 +90,11 @@ class Scheduler {
     schedule_.segments.push_back(std::move(segment));
   }
 
-  // The next compute segment waits for the segment with this collective, and so for all before.
+  // The next compute segment waits for the segment with this collective, and so for all before. A lone small step that
+  // is to run before waits with it: it would be a launch of its own, between two waits, and nothing needs it sooner (a
+  // collective that did would have ended the segment). Steps of map sections are worth running meanwhile.
   void WaitFor(int collective) {
-    EndComputeSegment();
+    if (segment_.size() != 1 || !global_[segment_[0]]) EndComputeSegment();
     for (const auto& [last, segment] : communication_segments_) {
       if (last < collective) continue;
       waits_ = {segment};
@@ -114,6 +119,7 @@ class Scheduler {
 
   const std::vector<const fb::StepT*> steps_;
   const std::vector<std::unique_ptr<fb::KernelT>>& kernels_;
+  std::vector<bool> global_;                   // by step: in a global section
   std::vector<Placed> compute_, collectives_;  // in the order of execution
   fb::GpuProgramT schedule_;
   std::vector<uint32_t> segment_, waits_;                         // of the compute segment that is being filled

@@ -22,8 +22,9 @@ constexpr int kLeastCapturedSteps = 2;
 //                                       \                                /  wait
 //   communication                        [ bucket 0 ]------[ bucket 1 ]-'
 //
-// Collectives that become ready at one place share a segment. Segments of two and more compute steps are captured.
-// Waits that another wait or the order of a stream implies are left out.
+// Collectives that become ready at one place share a segment. A single step of a global section that would stand
+// between two waits waits for both. Segments of two and more compute steps are captured. Waits that another wait or the
+// order of a stream implies are left out.
 //
 // `workspace_bytes` is the most that a kernel (GpuLaunch::scratch_bytes of `kernels`) or library call needs.
 fb::GpuProgramT MakeGpuSchedule(const fb::ProgramT& program, const std::vector<std::unique_ptr<fb::KernelT>>& kernels);

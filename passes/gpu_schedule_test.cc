@@ -91,8 +91,45 @@ TEST(GpuScheduleTest, APlaceIsTakenAgainAfterTheCollective) {
   b.AllReduce(fb::ReduceKind::Sum, {g});  // 1
   b.Copy(s, free);                        // 2
   b.Copy(s, other);                       // 3
-  EXPECT_THAT(Schedule(b),
-              ElementsAre("compute_0: 0", "collectives_0 after 0: 1", "compute_1: 2", "compute_2 after 1: 3"));
+  EXPECT_THAT(Schedule(b), ElementsAre("compute_0: 0", "collectives_0 after 0: 1", "compute_1 captured after 1: 2 3"));
+}
+
+// A lone step between two waits waits for both, unless it is worth the time that the second takes, or a collective
+// needs it.
+TEST(GpuScheduleTest, ALoneSmallStepWaitsForTheNextBucketToo) {
+  ExecutableBuilder b(2, 2, 4, 4);
+  const int s = b.Scalar("s"), g = b.Step("g", {}), h = b.Step("h", {}), a = b.Step("a", {}), c = b.Step("c", {});
+  const int v = b.Variable("v", {}), w = b.Variable("w", {});
+  b.Global();
+  b.Copy(s, g);                           // 0
+  b.AllReduce(fb::ReduceKind::Sum, {g});  // 1
+  b.Copy(s, h);                           // 2: goes on meanwhile
+  b.AllReduce(fb::ReduceKind::Sum, {h});  // 3
+  b.Copy(g, a);                           // 4: for 1 alone
+  b.Copy(h, c);                           // 5: for 3
+  b.Copy(a, v);                           // 6
+  b.Copy(c, w);                           // 7
+  EXPECT_THAT(Schedule(b), ElementsAre("compute_0: 0", "collectives_0 after 0: 1", "compute_1: 2",
+                                       "collectives_1 after 2: 3", "compute_2 captured after 3: 4 5 6 7"));
+}
+
+TEST(GpuScheduleTest, ALoneStepOfTheMapRunsMeanwhile) {
+  ExecutableBuilder b(2, 2, 4, 4);
+  const int x = b.Input("x", {kBatch, 4}), w = b.Variable("w", {4, 4});
+  const int y = b.Shard("y", {kBatch, 4}), z = b.Shard("z", {kBatch, 4}), dw = b.Step("dw", {4, 4});
+  const int u = b.Step("u", {4, 4});
+  b.Map();
+  b.MatMul("first", x, w, y);            // 0
+  b.MatMulWeightGrad("grad", x, y, dw);  // 1
+  b.Global();
+  b.AllReduce(fb::ReduceKind::Sum, {dw});  // 2
+  b.Map();
+  b.MatMul("second", y, w, z);  // 3
+  b.Global();
+  b.Copy(dw, u);  // 4
+  b.Copy(u, w);   // 5
+  EXPECT_THAT(Schedule(b), ElementsAre("compute_0 captured: 0 1", "collectives_0 after 0: 2", "compute_1: 3",
+                                       "compute_2 captured after 1: 4 5"));
 }
 
 TEST(GpuScheduleTest, TheWorkspaceIsTheMostThatAnyStepNeeds) {
