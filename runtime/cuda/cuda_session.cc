@@ -21,6 +21,7 @@
 #include "runtime/cuda/batch_prefetcher.h"
 #include "runtime/cuda/communicator.h"
 #include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/fetch_copies.h"
 #include "runtime/cuda/gpu_replica.h"
 #include "runtime/cuda/segment_plan.h"
 #include "runtime/cuda/step_clock.h"
@@ -86,6 +87,7 @@ class CudaSession final : public Session {
       }
     }
     prefetcher_ = std::make_unique<BatchPrefetcher>(*executable_, replicas_);
+    copies_behind_ = std::make_unique<FetchCopies>(*executable_, plan_, replicas_);
     clock_ = std::make_unique<StepClock>(*executable_, plan_, replicas_, options_.time_steps);
     const PlannedSegment* first = plan_.segments.empty() ? nullptr : &plan_.segments.front();
     const PlannedSegment* last = plan_.segments.empty() ? nullptr : &plan_.segments.back();
@@ -106,7 +108,7 @@ class CudaSession final : public Session {
       }
     }
     for (const ReplicaInputs& replica : inputs_) result.examples += replica.rows;
-    TD_RETURN_IF_ERROR(Guard(RunStep(inputs)));
+    TD_RETURN_IF_ERROR(Guard(RunStep(inputs, fetches)));
     for (const auto& replica : replicas_) result.finite &= replica->finite();
     if (!result.finite) return result;
     TD_RETURN_IF_ERROR(Guard(Fetch(fetches, result)));
@@ -210,15 +212,17 @@ class CudaSession final : public Session {
     }
   }
 
-  absl::Status RunStep(const StepInputs& inputs) {
+  absl::Status RunStep(const StepInputs& inputs, const std::vector<int>& fetches) {
     TD_ASSIGN_OR_RETURN(const bool prefetched, prefetcher_->Take(inputs));
     WriteStaging(!prefetched);
     full_ = std::all_of(inputs_.begin(), inputs_.end(),
                         [&](const ReplicaInputs& r) { return r.rows == executable_->rows_per_replica(); });
     // The first full step warms up what libraries load on first use, which capture would forbid.
     const bool graphs = full_ && warm_ && !clock_->runs();
+    TD_RETURN_IF_ERROR(copies_behind_->Begin(fetches, inputs_));
     TD_RETURN_IF_ERROR(clock_->BeginRun());
     TD_RETURN_IF_ERROR(IssueAll(prefetched, graphs));
+    TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica&, size_t r) { return copies_behind_->Join(r); }));
     TD_RETURN_IF_ERROR(Wait("a step"));
     TD_RETURN_IF_ERROR(clock_->EndRun(inputs_));
     prefetcher_->Release();
@@ -265,6 +269,7 @@ class CudaSession final : public Session {
           return graph ? replica.LaunchGraph({s, p, with_head && prefetched}, issue) : issue();
         }));
       }
+      TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica&, size_t r) { return copies_behind_->AfterSegment(s, r); }));
       if (!segment.awaited) continue;
       TD_RETURN_IF_ERROR(
           ForEachReplica([&](GpuReplica& replica, size_t) { return replica.RecordEnd(s, segment.stream); }));
@@ -366,7 +371,11 @@ class CudaSession final : public Session {
       } else {
         for (size_t r = 0; r < replicas_.size(); ++r) {
           const uint64_t bytes = inputs_[r].rows * b.row_bytes;
-          if (bytes > 0) regions[r].push_back({replicas_[r]->memory().Address(b), to, bytes});
+          if (const uint8_t* rows = copies_behind_->Rows(f, r)) {
+            std::memcpy(to, rows, bytes);
+          } else if (bytes > 0) {
+            regions[r].push_back({replicas_[r]->memory().Address(b), to, bytes});
+          }
           to += bytes;
         }
       }
@@ -432,6 +441,7 @@ class CudaSession final : public Session {
   std::vector<std::unique_ptr<GpuReplica>> replicas_;
   std::unique_ptr<Communicator> communicator_;  // null for one replica
   std::unique_ptr<BatchPrefetcher> prefetcher_;
+  std::unique_ptr<FetchCopies> copies_behind_;
   std::unique_ptr<StepClock> clock_;
   bool head_captured_ = false, tail_captured_ = false;
   std::mutex mutex_;

@@ -1,5 +1,6 @@
 // How little the session asks of the driver in a step, batches that are brought beforehand, and times of steps.
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +23,36 @@ TEST_F(CudaSessionTest, TwoDriverCallsAStep) {
   std::vector<std::string> names;
   for (const FakeCall& call : fake.calls()) names.push_back(call.name);
   EXPECT_EQ(absl::StrJoin(names, " "), "cuGraphLaunch cuStreamQuery");
+}
+
+TEST_F(CudaSessionTest, FetchedRowsFollowTheStep) {
+  Job job = Start(1);
+  for (uint32_t i = 0; i < 2; ++i) ASSERT_TRUE(job.session->Run(Inputs(Full(1), i), {kLoss, kPrediction}).ok());
+  fake.ClearCalls();
+  ASSERT_TRUE(job.session->Run(Inputs(Full(1), 5), {kLoss, kPrediction, kPrediction}).ok());
+  std::vector<std::string> names;
+  for (const FakeCall& call : fake.calls()) names.push_back(call.name);
+  EXPECT_EQ(absl::StrJoin(names, " "), "cuGraphLaunch cuMemcpyDtoHAsync_v2 cuStreamQuery");
+}
+
+// They come from the first part of the step, so their copies need not wait for the collectives.
+TEST_F(CudaSessionTest, FetchedRowsTravelWhileTheStepGoesOn) {
+  Job job = Start(2);
+  for (uint32_t i = 0; i < 2; ++i) ASSERT_TRUE(job.session->Run(Inputs(Full(2), i), {kPrediction, kRow}).ok());
+  fake.ClearCalls();
+  ASSERT_TRUE(job.session->Run(Inputs(Full(2), 5), {kPrediction, kRow}).ok());
+  int graphs = 0, copies = 0, early = 0;
+  std::set<int> compute;
+  for (const FakeCall& call : fake.calls()) {
+    if (call.name == "cuGraphLaunch") ++graphs, compute.insert(call.stream);
+    if (call.name != "cuMemcpyDtoHAsync_v2" || call.captured) continue;
+    ++copies;
+    early += graphs == 2 && compute.count(call.stream) == 0;  // behind each replica's first graph, on another stream
+  }
+  EXPECT_EQ(compute.size(), 2u);
+  EXPECT_GT(graphs, 2);
+  EXPECT_EQ(copies, 4);
+  EXPECT_EQ(early, 4);
 }
 
 TEST_F(CudaSessionTest, UpdatesAreOneLaunch) {
