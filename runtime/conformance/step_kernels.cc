@@ -221,6 +221,43 @@ const char kUpdatePtx[] = R"(
   st.global.f32 [%rd9], %f0;
 )";
 
+// The entry for a group: a block finds its member, and the thread's element in it.
+const char kGroupPtx[] = R"(
+.visible .entry update_group(.param .u64 members, .param .u64 blocks, .param .u64 guard)
+{
+  .reg .b64 %rd<32>;
+  .reg .b32 %r<8>;
+  .reg .f32 %f<16>;
+  .reg .pred %p<4>;
+  ld.param.u64 %rd5, [guard];
+  setp.eq.u64 %p0, %rd5, 0;
+  @%p0 bra RUN;
+  ld.global.u32 %r0, [%rd5];
+  setp.ne.u32 %p0, %r0, 0;
+  @%p0 ret;
+RUN:
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  ld.param.u64 %rd1, [blocks];
+  mul.wide.u32 %rd2, %r2, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  ld.global.u32 %r3, [%rd1];
+  ld.param.u64 %rd3, [members];
+  mul.wide.u32 %rd4, %r3, 48;
+  add.u64 %rd3, %rd3, %rd4;
+  ld.global.u64 %rd10, [%rd3];
+  ld.global.u64 %rd11, [%rd3+8];
+  ld.global.u64 %rd12, [%rd3+16];
+  ld.global.u64 %rd13, [%rd3+24];
+  ld.global.u64 %rd1, [%rd3+32];
+  ld.global.u64 %rd6, [%rd3+40];
+  cvt.u64.u32 %rd0, %r2;
+  sub.u64 %rd0, %rd0, %rd6;
+  shl.b64 %rd0, %rd0, 7;
+  cvt.u64.u32 %rd4, %r1;
+  add.u64 %rd0, %rd0, %rd4;
+)";
+
 }  // namespace
 
 StepKernels AddStepKernels(ExecutableBuilder& b) {
@@ -251,7 +288,7 @@ std::string StepKernelsPtx() {
       Entry("column_max", 2,
             absl::StrReplaceAll(kColumnPtx, {{"IDENTITY", "0fff800000"}, {"COMBINE", "max.f32 %s, %s, %f0;"}})),
       Entry("moments", 4, kMomentsPtx), Entry("gather", 3, kGatherPtx), Entry("total", 2, kTotalPtx),
-      Entry("update", 4, kUpdatePtx));
+      Entry("update", 4, kUpdatePtx), kGroupPtx, kUpdatePtx, "  ret;\n}\n");
 }
 
 void RegisterStepKernels(FakeDriver& driver) {

@@ -66,6 +66,24 @@ TEST_F(CudaSessionTest, UpdatesAreOneLaunch) {
   EXPECT_EQ(absl::StrJoin(launches, " "), "sgd_group");
 }
 
+// As in executables of builds that did not make it: the same values.
+TEST_F(CudaSessionTest, WithoutTheEntryForGroupsEveryMemberIsALaunch) {
+  Job with = Start(1), without = Start(1);
+  auto session = Session::Create(LinearModel(1, {75}, /*groups=*/false), without.variables,
+                                 {.pool = std::make_shared<ThreadPool>(1)});
+  ASSERT_TRUE(session.ok()) << session.status();
+  for (uint32_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(with.session->Run(Inputs(Full(1), i), {}).ok());
+    fake.ClearCalls();
+    ASSERT_TRUE((*session)->Run(Inputs(Full(1), i), {}).ok());
+    if (i > 0) continue;
+    int launches = 0;
+    for (const FakeCall& call : fake.calls()) launches += call.name == "cuLaunchKernel" && call.detail == "sgd";
+    EXPECT_EQ(launches, 2);
+  }
+  for (const char* name : {"w", "c"}) EXPECT_TRUE(with.variables->Read(name)->BitEqual(*without.variables->Read(name)));
+}
+
 TEST_F(CudaSessionTest, PrefetchedBatchesGiveTheSameBits) {
   std::vector<HostTensor> want;
   for (bool prefetch : {false, true}) {

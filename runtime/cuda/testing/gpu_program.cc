@@ -67,7 +67,7 @@ void RegisterGpuKernel(FakeDriver& driver, const std::string& symbol, int n, Gpu
   });
 }
 
-std::string GpuProgramPtx(const fb::ExecutableT& index, int sm) {
+std::string GpuProgramPtx(const fb::ExecutableT& index, int sm, bool groups) {
   std::string text = absl::StrCat(".version 7.8\n.target sm_", sm, "\n.address_size 64\n");
   std::set<uint32_t> grouped;
   for (const auto& section : index.programs[0]->sections) {
@@ -77,7 +77,7 @@ std::string GpuProgramPtx(const fb::ExecutableT& index, int sm) {
   }
   for (const auto& [kernel, args] : CountArguments(index)) {
     std::vector<std::string> params;
-    if (grouped.count(kernel) > 0) {
+    if (groups && grouped.count(kernel) > 0) {
       absl::StrAppend(&text, ".visible .entry ", GpuGroupSymbol(index.kernels[kernel]->symbol),
                       "(.param .u64 members, .param .u64 blocks, .param .u64 guard)\n{\n  ret;\n}\n");
     }
@@ -89,7 +89,7 @@ std::string GpuProgramPtx(const fb::ExecutableT& index, int sm) {
 }
 
 std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, const std::vector<int>& sms,
-                                                   const std::string& ptx, bool shared) {
+                                                   const std::string& ptx, bool shared, bool groups) {
   fb::ExecutableT& index = builder.index();
   index.target = "cuda sm_75 sm_90";
   fb::ProgramT& program = *index.programs[0];
@@ -106,7 +106,8 @@ std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, c
     index.images.push_back(std::make_unique<fb::GpuImageT>());
     index.images.back()->arch = static_cast<uint32_t>(sm);
     index.images.back()->segment = static_cast<uint32_t>(data.size());
-    data.push_back({fb::SegmentKind::Ptx, absl::StrCat("sm_", sm), ptx.empty() ? GpuProgramPtx(index, sm) : ptx});
+    data.push_back(
+        {fb::SegmentKind::Ptx, absl::StrCat("sm_", sm), ptx.empty() ? GpuProgramPtx(index, sm, groups) : ptx});
   }
   data.push_back({fb::SegmentKind::Constants, "constants", std::string(64, 0)});
   program.gpu = std::make_unique<fb::GpuProgramT>();

@@ -25,15 +25,17 @@ using GpuKernelFunction = std::function<void(const GpuKernelCall&)>;
 // runtime/executable.fbs): a guard that is set keeps it back. And for its group entry, which calls it block by block.
 void RegisterGpuKernel(FakeDriver& driver, const std::string& symbol, int num_args, GpuKernelFunction function);
 
-// PTX with an empty entry for each kernel of the executable, for architecture `sm`.
-std::string GpuProgramPtx(const fb::ExecutableT& index, int sm);
+// PTX with an empty entry for each kernel of the executable, for architecture `sm`; `groups`: one more for the kernels
+// of grouped launches.
+std::string GpuProgramPtx(const fb::ExecutableT& index, int sm, bool groups = true);
 
 // Makes what the builder holds a program for devices gpu:0, gpu:1, ..., or for gpu:0 alone (`shared`): launches for the
 // kernels, images for `sms` (ascending) with `ptx` or, where that is empty, with entries that do nothing, and a
 // schedule in which every collective is on the communication stream and runs of other steps are captured. The builder
 // must have one lane per replica and one shard per lane.
 std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, const std::vector<int>& sms = {75, 90},
-                                                   const std::string& ptx = "", bool shared = false);
+                                                   const std::string& ptx = "", bool shared = false,
+                                                   bool groups = true);
 
 }  // namespace tandem
 

@@ -24,7 +24,7 @@ HostTensor Rows(const HostTensor& t, int64_t begin, int64_t n) {
 
 }  // namespace
 
-std::shared_ptr<const Executable> LinearModel(int replicas, const std::vector<int>& sms) {
+std::shared_ptr<const Executable> LinearModel(int replicas, const std::vector<int>& sms, bool groups) {
   ExecutableBuilder b(replicas, replicas, kRows / replicas, kRows / replicas);
   const int forward = b.Kernel("forward", 0, fb::Domain::Rows),
             row_number = b.Kernel("row_number", 0, fb::Domain::Rows);
@@ -55,7 +55,7 @@ std::shared_ptr<const Executable> LinearModel(int replicas, const std::vector<in
   b.CheckFinite({dw, dc, loss});
   b.Grouped("update", sgd, 4, {w, dw, rate, count, c, dc, rate, count}, {kIn, 1});
   for (int o : {loss, y, row, max, table}) b.Output(absl::StrCat("output_", o), o);
-  return FinishGpuProgram(b, sms);
+  return FinishGpuProgram(b, sms, "", /*shared=*/false, groups);
 }
 
 void RegisterLinearKernels(FakeDriver& fake) {

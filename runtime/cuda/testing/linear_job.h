@@ -25,7 +25,7 @@ inline const std::vector<int> kAll = {kLoss, kPrediction, kRow, kMax, kTable};
 
 // A linear model y = x w + c with squared error, its update, the number of each row, the largest x, and sums of x by an
 // index.
-std::shared_ptr<const Executable> LinearModel(int replicas, const std::vector<int>& sms = {75, 90});
+std::shared_ptr<const Executable> LinearModel(int replicas, const std::vector<int>& sms = {75, 90}, bool groups = true);
 // Its kernels, and the built-in ones.
 void RegisterLinearKernels(FakeDriver& driver);
 
