@@ -10,6 +10,7 @@
 //   %z = td.add %y, %b
 //   %r = td.relu %z
 //
+// Large matrices that few rows are multiplied with stay as they are: a kernel of our own reads them (plain_product.h).
 // With bfloat16 operands the weights go to pack_weights as float32, and a bias stays float32. For GPUs matrix products
 // go to cuBLASLt and convolutions to cuDNN, which take weights as they are: nothing is packed.
 #include "passes/select_libraries.h"
@@ -172,7 +173,7 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
   absl::StatusOr<mlir::Value> Pack(mlir::Operation* op, mlir::Value weights, fb::LibraryCallT& call) {
     auto map = op->getParentOfType<td::MapShardsOp>();
     auto argument = mlir::dyn_cast<mlir::BlockArgument>(weights);
-    if (!map || !argument) return weights;
+    if (!map || !argument || ReadsPlainWeights(call)) return weights;
     fb::LibraryCallT pack = call;
     pack.primitive = fb::Primitive::PackWeights;
     pack.packed_for = call.primitive;

@@ -11,6 +11,7 @@
 #include "oneapi/dnnl/dnnl.hpp"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cpu/pack_matrix.h"
+#include "runtime/cpu/plain_product.h"
 #include "runtime/library_call.h"
 
 extern "C" void omp_set_num_threads(int);
@@ -425,6 +426,42 @@ class MatrixPacking final : public OneDnnPrimitive {
   int64_t rows_, columns_;
 };
 
+PlainProduct PlainProductOf(const fb::LibraryCallT& c) {
+  const memory::dims x = MatMul::Dims(c.x_shape, false);
+  const bool relu = c.epilogue == fb::Epilogue::Relu || c.epilogue == fb::Epilogue::BiasRelu;
+  return {x[0], x[1], c.y_shape.back(), c.transpose_b, relu};
+}
+
+bool IsPlainProduct(const fb::LibraryCallT& c) {
+  for (fb::DType type : {c.x_dtype, c.kernel_dtype, c.y_dtype}) {
+    if (TypeOf(type) != kF32) return false;
+  }
+  return c.primitive == fb::Primitive::MatMul && !c.packed && !c.transpose_a && c.kernel_shape.size() == 2 &&
+         PlainProductPays(PlainProductOf(c));
+}
+
+constexpr char kPlainProduct[] = "plain_product";
+
+class ProductWithPlainMatrix final : public OneDnnPrimitive {
+ public:
+  explicit ProductWithPlainMatrix(const fb::LibraryCallT& c)
+      : implementation_(kPlainProduct), product_(PlainProductOf(c)), bias_(HasBias(c)) {}
+
+  const std::string& implementation() const override { return implementation_; }
+  uint64_t scratch_bytes() const override { return AlignUp(sizeof(float) * PlainProductScratch(product_)); }
+  absl::Status RunParts(int, absl::Span<void* const> in, void* out, void* scratch, int64_t, int64_t) const override {
+    RunPlainProduct(product_, static_cast<const float*>(in[0]), static_cast<const float*>(in[1]),
+                    bias_ ? static_cast<const float*>(in[2]) : nullptr, static_cast<float*>(out),
+                    static_cast<float*>(scratch));
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string implementation_;
+  const PlainProduct product_;
+  const bool bias_;
+};
+
 absl::Status FromException(const dnnl::error& error) {
   return absl::UnimplementedError(absl::StrCat("oneDNN has no such primitive: ", error.what()));
 }
@@ -436,12 +473,15 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
   OneOmpThread one;
   try {
+    if (IsPlainProduct(call)) return std::make_unique<ProductWithPlainMatrix>(call);
     if (PacksMatrix(call)) return std::make_unique<MatrixPacking>(call);
     return std::make_unique<Primitive>(MakePlan(call), num_threads);
   } catch (const dnnl::error& error) {
     return FromException(error);
   }
 }
+
+bool ReadsPlainWeights(const fb::LibraryCallT& call) { return CheckLibraryCall(call).ok() && IsPlainProduct(call); }
 
 absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) {
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
@@ -460,6 +500,7 @@ absl::StatusOr<std::string> ImplementationName(const fb::LibraryCallT& call) {
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
   OneOmpThread one;
   try {
+    if (IsPlainProduct(call)) return kPlainProduct;
     if (PacksMatrix(call)) return kPackMatrix;
     return MakePlan(call).implementation;
   } catch (const dnnl::error& error) {
