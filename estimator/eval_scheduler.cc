@@ -22,16 +22,21 @@ absl::StatusOr<bool> EvalScheduler::Evaluate(int64_t global_step) {
 absl::StatusOr<bool> EvalScheduler::AfterSave(int64_t global_step) {
   if (options_.signalled && options_.signalled()) return true;
   if (start_step_ == global_step) return false;  // the weights that training starts with
-  if (evaluations_ > 0) {
-    const double wait = last_time_ + options_.throttle_secs - options_.clock();
-    if (wait > 0) {
-      TD_LOG(INFO) << absl::StrFormat(
-          "Skip the current checkpoint eval due to throttle secs (%g secs). The next one is due in %.0f secs.",
-          options_.throttle_secs, wait);
-      return false;
-    }
+  if (const double wait = SecondsToWait(); wait > 0) {
+    TD_LOG(INFO) << absl::StrFormat(
+        "Skip the current checkpoint eval due to throttle secs (%g secs). The next one is due in %.0f secs.",
+        options_.throttle_secs, wait);
+    return false;
   }
   return Evaluate(global_step);
+}
+
+double EvalScheduler::SecondsToWait() const {
+  return evaluations_ == 0 ? 0 : last_time_ + options_.throttle_secs - options_.clock();
+}
+
+bool EvalScheduler::WaitsFor(int64_t global_step) {
+  return start_step_ != global_step && SecondsToWait() <= 0 && !(options_.signalled && options_.signalled());
 }
 
 absl::Status EvalScheduler::End(int64_t global_step) {

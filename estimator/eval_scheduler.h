@@ -27,6 +27,8 @@ class EvalScheduler : public CheckpointSaverListener {
   explicit EvalScheduler(Options options) : options_(std::move(options)) {}
 
   absl::Status Begin(int64_t start_step) override;
+  // Only where it evaluates.
+  bool WaitsFor(int64_t global_step) override;
   absl::StatusOr<bool> AfterSave(int64_t global_step) override;
   absl::Status End(int64_t global_step) override;
 
@@ -36,6 +38,8 @@ class EvalScheduler : public CheckpointSaverListener {
 
  private:
   absl::StatusOr<bool> Evaluate(int64_t global_step);
+  // Until an evaluation may begin; 0 or less: now.
+  double SecondsToWait() const;
 
   Options options_;
   int64_t start_step_ = -1;

@@ -75,6 +75,25 @@ TEST(EvalScheduler, TheThrottleCountsFromTheLastEvaluation) {
   EXPECT_EQ(Train({.max_steps = 60, .throttle = 15}).evaluated, (Steps{10, 30, 50, 60}));
 }
 
+TEST(EvalScheduler, OnlyAnEvaluationWaitsForTheFiles) {
+  double now = 0;
+  bool signalled = false;
+  EvalScheduler scheduler({.throttle_secs = 15,
+                           .evaluate = [](int64_t) -> absl::StatusOr<bool> { return false; },
+                           .signalled = [&] { return signalled; },
+                           .clock = [&] { return now; }});
+  ASSERT_TRUE(scheduler.Begin(0).ok());
+  EXPECT_FALSE(scheduler.WaitsFor(0));
+  EXPECT_TRUE(scheduler.WaitsFor(10));
+  ASSERT_TRUE(scheduler.AfterSave(10).ok());
+  now = 14;
+  EXPECT_FALSE(scheduler.WaitsFor(20));
+  now = 15;
+  EXPECT_TRUE(scheduler.WaitsFor(30));
+  signalled = true;
+  EXPECT_FALSE(scheduler.WaitsFor(30));
+}
+
 TEST(EvalScheduler, AnEvaluationCanEndTraining) {
   const Outcome outcome = Train({.max_steps = 22, .stop_after_evaluations = 1});
   EXPECT_EQ(outcome.evaluated, Steps{10});

@@ -185,6 +185,8 @@ TEST_F(HooksTest, ASaveThatFailsBehindTheStepsEndsTraining) {
 TEST_F(HooksTest, ListenersHearOfACheckpointWhenItIsWritten) {
   struct Listener : CheckpointSaverListener {
     SlowSaves* saves;
+    bool waits = true;
+    bool WaitsFor(int64_t) override { return waits; }
     absl::StatusOr<bool> AfterSave(int64_t step) override {
       saves->log.push_back(absl::StrCat("saved ", step));
       return false;
@@ -197,6 +199,11 @@ TEST_F(HooksTest, ListenersHearOfACheckpointWhenItIsWritten) {
   options.listeners = {listener};
   ASSERT_TRUE(Run({std::make_shared<CheckpointSaverHook>(options)}, 3).ok());
   EXPECT_THAT(saves.log, ElementsAre("begin 0", "waited", "saved 0", "begin 3", "waited", "saved 3"));
+  // One that does not need the files does not keep training waiting for them.
+  saves.log.clear();
+  listener->waits = false;
+  ASSERT_TRUE(Run({std::make_shared<CheckpointSaverHook>(options)}, 3).ok());
+  EXPECT_THAT(saves.log, ElementsAre("begin 0", "saved 0", "done", "begin 3", "saved 3", "waited"));
 }
 
 TEST_F(HooksTest, ProgressRewritesOneLine) {

@@ -35,7 +35,9 @@ absl::Status CheckpointSaverHook::Save(RunContext& context) {
   for (const auto& listener : options_.listeners) TD_RETURN_IF_ERROR(listener->BeforeSave(step));
   TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));  // one at a time
   TD_RETURN_IF_ERROR(options_.save(step));
-  if (!options_.listeners.empty()) TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));
+  const bool waits = std::any_of(options_.listeners.begin(), options_.listeners.end(),
+                                 [&](const auto& listener) { return listener->WaitsFor(step); });
+  if (waits) TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));
   saved_step_ = step;
   saved_time_ = options_.clock();
   TD_LOG(INFO) << "Calling checkpoint listeners after saving checkpoint " << step << "...";

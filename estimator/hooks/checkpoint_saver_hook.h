@@ -1,7 +1,7 @@
 // CheckpointSaverHook: saves at the start, when due, and at the end of training.
 //
-// Steps may go on while a checkpoint is written. Listeners hear of it when it is durable; so does whoever waits for the
-// end of training; and a save that fails ends training after the step at whose end that is known.
+// Steps may go on while a checkpoint is written. Listeners that wait for it hear of it when it is durable; so does
+// whoever waits for the end of training; and a save that fails ends training after the step at whose end that is known.
 #ifndef TANDEM_ESTIMATOR_HOOKS_CHECKPOINT_SAVER_HOOK_H_
 #define TANDEM_ESTIMATOR_HOOKS_CHECKPOINT_SAVER_HOOK_H_
 
@@ -25,6 +25,9 @@ class CheckpointSaverListener {
   // `start_step`: where training starts; the checkpoint saved there is no news.
   virtual absl::Status Begin(int64_t start_step) { return absl::OkStatus(); }
   virtual absl::Status BeforeSave(int64_t global_step) { return absl::OkStatus(); }
+  // Whether AfterSave of this step has to find the checkpoint durable. Where no listener says so it may come while the
+  // files are still being written.
+  virtual bool WaitsFor(int64_t global_step) { return true; }
   // True asks for the end of training.
   virtual absl::StatusOr<bool> AfterSave(int64_t global_step) { return false; }
   // After the last save, of step `global_step`.
