@@ -61,6 +61,7 @@ def kernels_have_launches():
         assert launch["grid"] >= 1 and 32 <= launch["block"] <= 1024 and launch["block"] % 32 == 0, k
     ptx = tool(DUMP, two_gpus(), "--phase=codegen")
     assert ".target sm_90" in ptx and ptx.count(".entry") >= len(kernels)
+    assert ptx.count("_group(") == 1, "all variables are updated by one launch"
 
 
 def libraries_take_convolutions_and_products():

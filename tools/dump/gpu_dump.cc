@@ -16,25 +16,28 @@ using Json = nlohmann::ordered_json;
 
 std::string S(const Json& j) { return j.is_string() ? j.get<std::string>() : j.dump(); }
 
-// The rows, or of a kernel over elements the count of its first launch.
-std::map<uint32_t, uint64_t> ItemsOfKernels(const Executable& executable, const std::vector<const fb::StepT*>& steps) {
-  std::map<uint32_t, uint64_t> items;
+// Blocks of each kernel's first launch, for a full batch; a group's members are one launch.
+std::map<uint32_t, uint64_t> GridsOfKernels(const Executable& executable, const std::vector<const fb::StepT*>& steps) {
+  const fb::ExecutableT& index = executable.index();
+  std::map<uint32_t, uint64_t> grids;
   for (const fb::StepT* step : steps) {
-    if (const auto* launch = step->body.AsKernelLaunch()) items.emplace(launch->kernel, launch->count);
-    if (const auto* group = step->body.AsGroupedLaunch()) {
-      items.emplace(group->kernel, group->counts.empty() ? 0 : group->counts[0]);
+    if (const auto* launch = step->body.AsKernelLaunch()) {
+      const fb::KernelT& kernel = *index.kernels[launch->kernel];
+      const uint64_t items = kernel.domain == fb::Domain::Rows   ? index.shard_rows
+                             : kernel.domain == fb::Domain::Once ? 1
+                                                                 : launch->count;
+      grids.emplace(launch->kernel, GpuGrid(*kernel.gpu, items));
+    } else if (const auto* group = step->body.AsGroupedLaunch()) {
+      uint64_t blocks = 0;
+      for (uint64_t count : group->counts) blocks += GpuGrid(*index.kernels[group->kernel]->gpu, count);
+      grids.emplace(group->kernel, blocks);
     }
   }
-  const fb::ExecutableT& index = executable.index();
-  for (auto& [kernel, count] : items) {
-    if (index.kernels[kernel]->domain == fb::Domain::Rows) count = index.shard_rows;
-    if (index.kernels[kernel]->domain == fb::Domain::Once) count = 1;
-  }
-  return items;
+  return grids;
 }
 
-Json LaunchJson(const fb::GpuLaunchT& gpu, uint64_t items) {
-  Json j = {{"grid", GpuGrid(gpu, items)},
+Json LaunchJson(const fb::GpuLaunchT& gpu, uint64_t grid) {
+  Json j = {{"grid", grid},
             {"block", gpu.block},
             {"items_per_block", gpu.items_per_block},
             {"split", gpu.split},
@@ -76,8 +79,8 @@ void AddGpuJson(const Executable& executable, Json* dump) {
   const fb::ProgramT& program = *index.programs[0];
   if (program.gpu == nullptr) return;
   const std::vector<const fb::StepT*> steps = StepsInOrder(program);
-  for (const auto& [kernel, items] : ItemsOfKernels(executable, steps)) {
-    (*dump)["kernels"][kernel]["launch"] = LaunchJson(*index.kernels[kernel]->gpu, items);
+  for (const auto& [kernel, grid] : GridsOfKernels(executable, steps)) {
+    (*dump)["kernels"][kernel]["launch"] = LaunchJson(*index.kernels[kernel]->gpu, grid);
   }
   Json gpu = {{"target", index.target}, {"workspace_bytes", program.gpu->workspace_bytes}};
   gpu["images"] = Json::array();
