@@ -142,7 +142,6 @@ TEST_P(LibraryStepsTest, GradientsOfConvolutions) {
 
 // The mean of each column and the sum of the squares of what differs from it.
 TEST_P(LibraryStepsTest, Moments) {
-  if (!cpu() && replicas() > 1) GTEST_SKIP() << "statistics over several GPUs have tests of their own";
   ExecutableBuilder b = Builder();
   const StepKernels kernels = AddStepKernels(b);
   const int w = b.Variable("w", {4}), x = b.Input("x", {kBatch, 4}), y = b.Batch("y", {kBatch, 4});
