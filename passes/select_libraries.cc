@@ -12,7 +12,8 @@
 //
 // Large matrices that few rows are multiplied with stay as they are: a kernel of our own reads them (plain_product.h).
 // With bfloat16 operands the weights go to pack_weights as float32, and a bias stays float32. For GPUs matrix products
-// go to cuBLASLt and convolutions to cuDNN, which take weights as they are: nothing is packed.
+// go to cuBLASLt, which takes weights as they are, and convolutions to cuDNN: their kernels are packed to its layout,
+// which is the same forward and backward, so that a step transposes each of them once.
 #include "passes/select_libraries.h"
 
 #include "base/status_macros.h"
@@ -123,7 +124,7 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     mlir::Operation* last = replaced.back();
     builder.setInsertionPoint(last);
     const bool gpu = IsGpuTarget(getOperation());
-    if (spec.weights >= 0 && !gpu) {
+    if (spec.weights >= 0 && (!gpu || LibraryOf(call) == GpuLibrary::kCudnn)) {
       absl::StatusOr<mlir::Value> packed = Pack(op, operands[spec.weights], call);
       if (!packed.ok()) return Unsupported(op, packed.status());
       operands[spec.weights] = *packed;
@@ -179,7 +180,14 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     pack.packed_for = call.primitive;
     pack.epilogue = fb::Epilogue::None;
     pack.plain_dtype = call.kernel_dtype;
-    absl::StatusOr<uint64_t> bytes = PackedWeightsBytes(pack);
+    const bool gpu = IsGpuTarget(getOperation());
+    if (gpu) {
+      // What only the call has to know would keep calls from sharing a packed kernel.
+      pack.packed_for = fb::Primitive::Conv2D;
+      pack.x_dtype = pack.y_dtype = call.kernel_dtype;
+      pack.tf32 = false;
+    }
+    absl::StatusOr<uint64_t> bytes = gpu ? GpuPackedWeightsBytes(pack) : PackedWeightsBytes(pack);
     if (!bytes.ok()) return bytes.status();
     if (*bytes == 0) return weights;
     call.packed = true;
@@ -191,7 +199,11 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
       plain = exact;
       pack.plain_dtype = fb::DType::Float32;
     }
-    TD_ASSIGN_OR_RETURN(pack.implementation, ImplementationName(pack));
+    if (gpu) {
+      pack.implementation = "kernel";
+    } else {
+      TD_ASSIGN_OR_RETURN(pack.implementation, ImplementationName(pack));
+    }
     auto packed = builder.create<td::LibraryCallOp>(op->getLoc(), type, "pack_weights", mlir::ValueRange{plain},
                                                     LibraryConfigToAttr(&getContext(), pack));
     map.getOperandsMutable().append(packed.getResult());

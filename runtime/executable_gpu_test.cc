@@ -27,6 +27,7 @@ fb::ExecutableT GpuExecutable() {
   const int w = b.Variable("w", {3, 5}), v = b.Variable("v", {3, 5}), x = b.Input("x", {kBatch, 3});
   const int y = b.Shard("y", {kBatch, 5}), z = b.Shard("z", {kBatch, 5});
   const int g = b.Step("g", {3, 5}), h = b.Step("h", {3, 5});
+  b.Step("small", {2});  // 7
   const int relu = b.Kernel("relu", 0, fb::Domain::Rows), sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
   for (int k : {relu, sgd}) {
     b.index().kernels[k]->gpu = std::make_unique<fb::GpuLaunchT>();
@@ -116,6 +117,11 @@ TEST(GpuExecutableTest, SemanticErrorsNameTheField) {
       {"programs[0].gpu: a program for GPUs needs a schedule",
        [](fb::ExecutableT& e) { e.programs[0]->gpu = nullptr; }},
       {"step 0.plan", [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->plan = 3; }},
+      {"step 0: packed weights need 60 bytes",
+       [](fb::ExecutableT& e) {
+         e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->packed = true;
+         e.programs[0]->sections[0]->steps[0]->inputs[1] = 7;
+       }},
       {"segments[3].waits: segment 3 is not issued before",
        [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[3]->waits = {3}; }},
       {"segments[3].waits: segment 1 is of the same stream",

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/dtype.h"
 #include "runtime/executable_verifier.h"
 #include "runtime/gpu_launch.h"
+#include "runtime/library_call.h"
 #include "runtime/step_dependencies.h"
 
 namespace tandem {
@@ -121,6 +123,14 @@ class GpuVerifier : public ExecutableVerifier {
     return absl::OkStatus();
   }
 
+  // A packed kernel has the elements of the plain one.
+  absl::Status CheckPacked(const std::string& field, const fb::LibraryCallT& call, uint32_t buffer) const {
+    const uint64_t bytes = static_cast<uint64_t>(CheckedElements(call.kernel_shape)) *
+                           SizeOf(static_cast<DType>(LibraryType(call.kernel_dtype)));
+    const fb::BufferT& b = *program_->buffers[buffer];
+    return b.bytes >= bytes ? absl::OkStatus() : Bad(field, "packed weights need ", bytes, " bytes, not ", b.bytes);
+  }
+
   absl::Status CheckStep(const std::string& field, const fb::StepT& step) const {
     if (const auto* launch = step.body.AsKernelLaunch()) return CheckLaunch(field, launch->kernel, launch->count);
     if (const auto* group = step.body.AsGroupedLaunch()) {
@@ -135,9 +145,8 @@ class GpuVerifier : public ExecutableVerifier {
     }
     const auto* call = step.body.AsLibraryCall();
     if (call == nullptr) return absl::OkStatus();
-    if (call->primitive == fb::Primitive::PackWeights || call->packed) {
-      return Bad(field, "packed weights are of programs for CPUs");
-    }
+    const bool packs = call->primitive == fb::Primitive::PackWeights;
+    if (packs || call->packed) TD_RETURN_IF_ERROR(CheckPacked(field, *call, packs ? step.outputs[0] : step.inputs[1]));
     if (call->workspace_bytes > program_->gpu->workspace_bytes) {
       return Bad(field, "a library call needs more memory than the program's workspace");
     }

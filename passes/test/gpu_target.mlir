@@ -12,10 +12,13 @@
 // DISTRIBUTE: td.map_shards({{.*}} lanes 2 rows 64 shard 64
 // DISTRIBUTE-NOT: td.matmul
 
-// No Winograd, no direct convolution of few taps and no packed weights: these are cuDNN's.
+// No Winograd and no direct convolution of few taps: these are cuDNN's. Kernels are packed once per step, as it wants them.
 // LAYOUT-NOT: td.winograd
 // LAYOUT-NOT: td.direct_conv2d
-// LAYOUT-NOT: pack_weights
+// LAYOUT: td.library_call "pack_weights"({{.*}}implementation = "kernel"{{.*}}kernel_shape = array<i64: 3, 3, 1, 16>
+// LAYOUT: td.library_call "pack_weights"({{.*}}implementation = "kernel"{{.*}}kernel_shape = array<i64: 3, 3, 16, 32>
+// LAYOUT-NOT: td.winograd
+// LAYOUT-NOT: td.direct_conv2d
 // LAYOUT: td.library_call "conv2d"({{.*}}epilogue = "bias_relu", implementation = "cudnn"{{.*}}x_shape = array<i64: 64, 10, 10, 1>
 // LAYOUT: td.library_call "conv2d"({{.*}}implementation = "cudnn"{{.*}}kernel_shape = array<i64: 3, 3, 16, 32>
 // LAYOUT-NOT: td.winograd
@@ -25,9 +28,9 @@
 // 256 bytes.
 // MEMORY: td.arenas = {batch = 0 : i64, constant = 0 : i64, lane = 0 : i64,
 // MEMORY-NOT: space = "lane"
-// MEMORY-SAME: {bytes = 18432 : i64, index = 0 : i64, name = "grad2", offset = 0 : i64, row_bytes = 0 : i64, space = "step"
-// MEMORY-SAME: {bytes = 4 : i64, index = 0 : i64, name = "loss1", offset = 18432 : i64, row_bytes = 0 : i64, space = "step"
-// MEMORY-SAME: {bytes = 4 : i64, index = 0 : i64, name = "loss2", offset = 18688 : i64, row_bytes = 0 : i64, space = "step"
+// MEMORY-SAME: {bytes = 18432 : i64, index = 0 : i64, name = "grad2", offset = 18432 : i64, row_bytes = 0 : i64, space = "step"
+// MEMORY-SAME: {bytes = 4 : i64, index = 0 : i64, name = "loss1", offset = 37632 : i64, row_bytes = 0 : i64, space = "step"
+// MEMORY-SAME: {bytes = 4 : i64, index = 0 : i64, name = "loss2", offset = 37888 : i64, row_bytes = 0 : i64, space = "step"
 // MEMORY-NOT: space = "lane"
 // MEMORY: td.map_shards
 // MEMORY: td.all_reduce
