@@ -123,8 +123,15 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
   auto start = Clock::now();
   TD_ASSIGN_OR_RETURN(GpuKernel emitted, EmitGpuKernel(job.function, job.kernel.symbol, options.rows));
   ExpandMath(*emitted.module, AllScalars(job.function));
+  // LLVM rounds to bfloat16 in one instruction from sm_90 on, and in integer arithmetic before. For a CPU that lacks
+  // the instruction it would call a function.
+  mlir::OwningOpRef<mlir::ModuleOp> walked;
+  if (options.walk) {
+    walked = emitted.module->clone();
+    TD_RETURN_IF_ERROR(LowerToLlvmDialect(*walked, /*precise=*/false, /*native_bfloat16=*/false, emitted.index_bits));
+  }
   TD_RETURN_IF_ERROR(
-      LowerToLlvmDialect(*emitted.module, /*precise=*/false, /*native_bfloat16=*/false, emitted.index_bits));
+      LowerToLlvmDialect(*emitted.module, /*precise=*/false, /*native_bfloat16=*/true, emitted.index_bits));
   job.plan = emitted.plan;
   fb::GpuLaunchT& launch = job.kernel.launch;
   launch.block = job.plan.block;
@@ -138,15 +145,16 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
   if (job.grouped && (job.plan.split != 1 || job.plan.scratch_bytes > 0 || !job.plan.finish_symbol.empty())) {
     return absl::InternalError("blocks of a kernel for many sets of operands must share nothing");
   }
-  auto translate = [&](std::unique_ptr<llvm::LLVMContext>& context, std::unique_ptr<llvm::Module>& to) -> absl::Status {
+  auto translate = [&](mlir::ModuleOp from, std::unique_ptr<llvm::LLVMContext>& context,
+                       std::unique_ptr<llvm::Module>& to) -> absl::Status {
     context = std::make_unique<llvm::LLVMContext>();
-    TD_ASSIGN_OR_RETURN(to, TranslateToLlvmIr(*emitted.module, *context));
+    TD_ASSIGN_OR_RETURN(to, TranslateToLlvmIr(from, *context));
     const std::string& symbol = job.kernel.symbol;
     if (job.grouped) AddGroupEntry(*to, symbol, GpuGroupSymbol(symbol), job.plan.items_per_block);
     return absl::OkStatus();
   };
-  TD_RETURN_IF_ERROR(translate(job.context, job.module));
-  if (options.walk) TD_RETURN_IF_ERROR(translate(job.walk_context, job.walk_module));
+  TD_RETURN_IF_ERROR(translate(*emitted.module, job.context, job.module));
+  if (options.walk) TD_RETURN_IF_ERROR(translate(*walked, job.walk_context, job.walk_module));
   job.kernel.seconds = SecondsSince(start);
   return absl::OkStatus();
 }

@@ -47,6 +47,23 @@ TEST_P(PtxTest, NeedsNothingElse) {
 INSTANTIATE_TEST_SUITE_P(Kernels, PtxTest, testing::ValuesIn(kGpuTestCases),
                          [](const auto& info) { return info.param.name; });
 
+// One instruction where there is one; integer arithmetic before.
+TEST(PtxBFloat16Test, RoundsInOneInstructionFromSm90On) {
+  auto kernel = TestKernel::Create(R"(
+    func.func private @k(%x: tensor<?x64xf32>) -> tensor<?x64xbf16> attributes {td.kernel = "loop"} {
+      %0 = td.cast %x : tensor<?x64xf32> -> tensor<?x64xbf16>
+      return %0 : tensor<?x64xbf16>
+    })",
+                                   "gpu");
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const std::vector<std::string>& ptx = (*kernel)->gpu().ptx;
+  ASSERT_EQ(ptx.size(), 2);
+  EXPECT_EQ(Count(ptx[0], "cvt.rn.bf16"), 0) << ptx[0];
+  EXPECT_GT(Count(ptx[0], "setp.nan.f32"), 0) << ptx[0];
+  EXPECT_GT(Count(ptx[1], "cvt.rn.bf16"), 0) << ptx[1];
+  EXPECT_EQ(Count(ptx[1], "setp.nan.f32"), 0) << ptx[1];
+}
+
 TEST(PtxArchTest, OthersThanTheKnownAreAnError) {
   EXPECT_TRUE(CheckPtxArch(75).ok());
   EXPECT_TRUE(CheckPtxArch(90).ok());
