@@ -9,6 +9,7 @@
 #include "base/bfloat16.h"
 #include "base/dtype.h"
 #include "runtime/cuda/plan_choices.h"
+#include "runtime/cuda/testing/tf32.h"
 #include "runtime/library_call.h"
 
 namespace tandem {
@@ -42,6 +43,15 @@ std::vector<float> Read(CUdeviceptr address, int64_t n, fb::DType type) {
   for (int64_t i = 0; i < n; ++i) {
     values[i] = type == fb::DType::BFloat16 ? FromBFloat16Bits(reinterpret_cast<const uint16_t*>(address)[i])
                                             : reinterpret_cast<const float*>(address)[i];
+  }
+  return values;
+}
+
+// What enters products.
+std::vector<float> Operand(const fb::LibraryCallT& c, CUdeviceptr address, int64_t n) {
+  std::vector<float> values = Read(address, n, OperandType(c));
+  if (c.tf32 && OperandType(c) == fb::DType::Float32) {
+    for (float& v : values) v = ToTf32(v);
   }
   return values;
 }
@@ -83,7 +93,7 @@ void Compute(const fb::LibraryCallT& c, const CudnnTensors& t) {
   const int64_t in = c.kernel_shape[2], out = c.kernel_shape[3], taps = c.kernel_shape[0] * c.kernel_shape[1];
   const int64_t x_n = NumElements(c.x_shape), y_n = NumElements(c.y_shape), k_n = taps * in * out;
   if (c.primitive == fb::Primitive::Conv2DInputGrad) {
-    const std::vector<float> dy = Read(t.y, y_n, type), k = Read(t.kernel, k_n, type);
+    const std::vector<float> dy = Operand(c, t.y, y_n), k = Operand(c, t.kernel, k_n);
     std::vector<float> dx(x_n);
     ForEachTap(c, [&](int64_t x, int64_t y, int64_t tap) {
       for (int64_t o = 0; o < out; ++o) {
@@ -94,7 +104,7 @@ void Compute(const fb::LibraryCallT& c, const CudnnTensors& t) {
     return Write(t.x, dx, type);
   }
   if (c.primitive == fb::Primitive::Conv2DFilterGrad) {
-    const std::vector<float> xs = Read(t.x, x_n, type), dy = Read(t.y, y_n, type);
+    const std::vector<float> xs = Operand(c, t.x, x_n), dy = Operand(c, t.y, y_n);
     std::vector<float> dk(k_n);
     ForEachTap(c, [&](int64_t x, int64_t y, int64_t tap) {
       for (int64_t o = 0; o < out; ++o) {
@@ -104,7 +114,7 @@ void Compute(const fb::LibraryCallT& c, const CudnnTensors& t) {
     });
     return Write(t.kernel, dk, type);
   }
-  const std::vector<float> xs = Read(t.x, x_n, type), k = Read(t.kernel, k_n, type);
+  const std::vector<float> xs = Operand(c, t.x, x_n), k = Operand(c, t.kernel, k_n);
   std::vector<float> y_values(y_n);
   ForEachTap(c, [&](int64_t x, int64_t y, int64_t tap) {
     for (int64_t o = 0; o < out; ++o) {

@@ -1,0 +1,140 @@
+#include "tests/gpu/fake_job.h"
+
+#include <cmath>
+#include <memory>
+#include <random>
+
+#include "absl/strings/str_join.h"
+#include "base/env.h"
+#include "frontends/layers.h"
+#include "frontends/losses.h"
+#include "frontends/optimizers.h"
+#include "graph/ops.h"
+#include "gtest/gtest.h"
+#include "samples/models.h"
+#include "tests/gpu/fake_gpu.h"
+
+namespace tandem {
+namespace {
+
+constexpr int kClasses = 10, kSide = 28, kExamples = 24;
+
+// Images with a bright square whose place tells the class.
+absl::StatusOr<Dataset> Images(int64_t batch, bool repeat, bool one_hot) {
+  HostTensor images(DType::kFloat32, {kExamples, kSide, kSide, 1});
+  HostTensor labels = one_hot ? HostTensor::Zeros(DType::kFloat32, {kExamples, kClasses})
+                              : HostTensor::Zeros(DType::kInt32, {kExamples});
+  std::mt19937 random(3);
+  std::uniform_real_distribution<float> noise(0, 0.3f);
+  for (int n = 0; n < kExamples; ++n) {
+    const int c = n % kClasses;
+    if (one_hot) {
+      labels.data<float>()[n * kClasses + c] = 1;
+    } else {
+      labels.data<int32_t>()[n] = c;
+    }
+    float* image = images.data<float>() + n * kSide * kSide;
+    for (int i = 0; i < kSide * kSide; ++i) image[i] = noise(random);
+    for (int y = 0; y < 8; ++y) {
+      for (int x = 0; x < 5; ++x) image[(2 + (c / 5) * 13 + y) * kSide + 1 + (c % 5) * 5 + x] += 0.6f;
+    }
+  }
+  Dataset dataset = Dataset::FromTensorSlices({{"image", images}, {"label", labels}});
+  return repeat ? dataset.Batch(batch).Repeat() : dataset.Batch(batch);
+}
+
+class Losses : public SessionRunHook {
+ public:
+  explicit Losses(Job* job) : losses_(&job->losses), calls_(&job->driver_calls) {}
+  std::string name() const override { return "Losses"; }
+  absl::Status AfterRun(RunContext&, const RunValues& values) override {
+    losses_->push_back(values.tensors.at("loss").data<float>()[0]);
+    if (FakeDriver::current() != nullptr) calls_->push_back(FakeDriver::current()->CountCalls());
+    return absl::OkStatus();
+  }
+
+ private:
+  std::vector<float>* losses_;
+  std::vector<int>* calls_;
+};
+
+// A small model with what the large one lacks: batch statistics, moving averages, dropout.
+EstimatorSpec Normalised(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+  const bool training = mode == Mode::kTrain;
+  Tensor x = layers::Conv2D(features["image"], {.filters = 8, .kernel_size = 5, .strides = 3});
+  x = Relu(layers::BatchNormalization(x, {.training = training}));
+  x = layers::Dropout(layers::Flatten(x), {.rate = 0.25, .training = training});
+  const Tensor loss = losses::SoftmaxCrossEntropy(labels, layers::Dense(x, {.units = kClasses}));
+  if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+  return EstimatorSpec::Train(loss, optimizers::GradientDescent({.learning_rate = 0.05}).Minimize(loss));
+}
+
+// Activations of both kinds between matrix products; rows of 40 are no multiple of what masks are stored in.
+EstimatorSpec DenseModel(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+  Tensor x = layers::Dense(layers::Flatten(features["image"]), {.units = 40, .activation = Relu});
+  x = layers::Dense(x, {.units = 24, .activation = GeluTanh});
+  x = layers::Dense(x, {.units = 130, .activation = Relu});
+  const Tensor loss = losses::SoftmaxCrossEntropy(labels, layers::Dense(x, {.units = kClasses}));
+  if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+  return EstimatorSpec::Train(loss, optimizers::Momentum({.learning_rate = 0.02}).Minimize(loss));
+}
+
+absl::StatusOr<SampleModel> ModelByName(const std::string& name) {
+  if (name == "normalised") return SampleModel{name, Normalised, /*one_hot_labels=*/true, "sgd"};
+  if (name == "dense") return SampleModel{name, DenseModel, /*one_hot_labels=*/true, "momentum"};
+  return SampleModelByName(name);
+}
+
+}  // namespace
+
+absl::StatusOr<Job> RunJob(const JobSpec& spec, const std::string& dir) {
+  absl::StatusOr<SampleModel> model = ModelByName(spec.model);
+  if (!model.ok()) return model.status();
+  RunConfig config{.model_dir = dir, .save_checkpoints_steps = 1000, .train_distribute = spec.devices};
+  config.precision = spec.precision;
+  config.tf32 = spec.tf32;
+  Estimator estimator(model->model_fn, config, {{"optimizer", "momentum"}, {"learning_rate", spec.learning_rate}});
+  Job job;
+  auto train = [&](const InputContext&) { return Images(spec.batch, true, model->one_hot_labels); };
+  absl::Status status = estimator.Train(train, {.max_steps = spec.steps, .hooks = {std::make_shared<Losses>(&job)}});
+  if (!status.ok()) return status;
+  absl::StatusOr<EvalResult> result =
+      estimator.Evaluate([&](const InputContext&) { return Images(5, false, model->one_hot_labels); });
+  if (!result.ok()) return result.status();
+  job.eval_loss = (*result)["loss"];
+  absl::StatusOr<HostTensor> kernel =
+      estimator.GetVariableValue(spec.model == "dense" ? "dense/kernel" : "conv2d/kernel");
+  if (!kernel.ok()) return kernel.status();
+  job.kernel = *std::move(kernel);
+  return job;
+}
+
+absl::StatusOr<Job> RunJobOnFakeGpus(const JobSpec& spec, int gpus, const std::string& dir) {
+  FakeGpuMachine machine(gpus);
+  machine.AddModelDir(dir);
+  absl::StatusOr<Job> job = RunJob(spec, dir);
+  EXPECT_EQ(absl::StrJoin(machine.TakeViolations(), "\n"), "");
+  for (int d = 0; d < gpus; ++d) EXPECT_EQ(machine.driver().AllocatedBytes(d), 0u);
+  return job;
+}
+
+std::string JobDir(const std::string& name) {
+  const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+  const std::string dir = testing::TempDir() + "/" + info->name() + "." + name;
+  if (Env::Default()->Exists(dir)) {
+    EXPECT_TRUE(Env::Default()->DeleteRecursively(dir).ok());
+  }
+  return dir;
+}
+
+double KernelDifference(const Job& a, const Job& b) {
+  EXPECT_EQ(a.kernel.num_elements(), b.kernel.num_elements());
+  double error = 0, size = 0;
+  for (int64_t i = 0; i < b.kernel.num_elements(); ++i) {
+    error += std::pow(a.kernel.data<float>()[i] - b.kernel.data<float>()[i], 2);
+    size += std::pow(b.kernel.data<float>()[i], 2);
+  }
+  return std::sqrt(error / size);
+}
+
+}  // namespace tandem

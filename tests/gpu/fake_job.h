@@ -1,0 +1,51 @@
+// A training job on small images, on CPU devices or fake GPUs: what tests/gpu compares.
+#ifndef TANDEM_TESTS_GPU_FAKE_JOB_H_
+#define TANDEM_TESTS_GPU_FAKE_JOB_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/host_tensor.h"
+#include "base/precision.h"
+#include "estimator/estimator.h"
+
+namespace tandem {
+
+struct JobSpec {
+  // A sample's name ("zalando" is S0's convnet), "normalised" (batch statistics, moving averages, dropout) or "dense"
+  // (relu and GELU behind matrix products).
+  std::string model = "zalando";
+  DistributionStrategy devices;
+  int64_t batch = 8;  // per replica
+  int steps = 60;
+  double learning_rate = 0.02;
+  Precision precision = Precision::kFloat32;
+  bool tf32 = false;
+};
+
+struct Job {
+  std::vector<float> losses;
+  std::vector<int> driver_calls;  // of the fake driver, after each step, captured ones left out
+  double eval_loss = 0;
+  HostTensor kernel;  // the first layer's, when training ends
+};
+
+// Trains on 24 images of ten classes, evaluates in batches of 5 (the last is short, and replicas may have none) and
+// leaves checkpoints and executables in `dir`.
+absl::StatusOr<Job> RunJob(const JobSpec& spec, const std::string& dir);
+
+// The same on fake GPUs with the kernels walked; needs TANDEM_FLAGS="--gpu-walk". Fails the running test where the job
+// does what a real driver or library would not have survived, or leaves memory behind.
+absl::StatusOr<Job> RunJobOnFakeGpus(const JobSpec& spec, int gpus, const std::string& dir);
+
+// A fresh folder of the running test.
+std::string JobDir(const std::string& name);
+
+// Length of the difference of the kernels over the length of the second.
+double KernelDifference(const Job& a, const Job& b);
+
+}  // namespace tandem
+
+#endif  // TANDEM_TESTS_GPU_FAKE_JOB_H_
