@@ -222,7 +222,9 @@ class CudaSession final : public Session {
     TD_RETURN_IF_ERROR(copies_behind_->Begin(fetches, inputs_));
     TD_RETURN_IF_ERROR(clock_->BeginRun());
     TD_RETURN_IF_ERROR(IssueAll(prefetched, graphs));
-    TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica&, size_t r) { return copies_behind_->Join(r); }));
+    if (copies_behind_->active()) {
+      TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica&, size_t r) { return copies_behind_->Join(r); }));
+    }
     TD_RETURN_IF_ERROR(Wait("a step"));
     TD_RETURN_IF_ERROR(clock_->EndRun(inputs_));
     prefetcher_->Release();
@@ -269,7 +271,9 @@ class CudaSession final : public Session {
           return graph ? replica.LaunchGraph({s, p, with_head && prefetched}, issue) : issue();
         }));
       }
-      TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica&, size_t r) { return copies_behind_->AfterSegment(s, r); }));
+      if (copies_behind_->active()) {
+        TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica&, size_t r) { return copies_behind_->AfterSegment(s, r); }));
+      }
       if (!segment.awaited) continue;
       TD_RETURN_IF_ERROR(
           ForEachReplica([&](GpuReplica& replica, size_t) { return replica.RecordEnd(s, segment.stream); }));

@@ -28,6 +28,8 @@ class FetchCopies {
 
   // What the step that is issued next shall bring. Allocates what has not been allocated for these outputs.
   absl::Status Begin(const std::vector<int>& fetches, const std::vector<ReplicaInputs>& inputs);
+  // Whether the step brings anything: where it does not, the calls below are not needed.
+  bool active() const { return !fetches_.empty(); }
   // In the replica's context, when segment `segment` of the plan was issued there: queues the copies that wait for
   // nothing later.
   absl::Status AfterSegment(uint32_t segment, size_t replica);
