@@ -1,6 +1,7 @@
 #include "graph/ir/winograd.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/bfloat16.h"
 #include "graph/ir/reference_util.h"
 #include "graph/ir/toom_cook.h"
 
@@ -13,7 +14,8 @@ using mlir::RankedTensorType;
 using mlir::success;
 
 RankedTensorType TransformedKernelType(mlir::Type element_type, int64_t tile, int64_t rows, int64_t columns) {
-  return RankedTensorType::get({(tile + 2) * (tile + 2), rows * PadChannels(columns)}, element_type);
+  return RankedTensorType::get({(tile + 2) * (tile + 2), PanelRows(rows, element_type.isBF16()) * PadChannels(columns)},
+                               element_type);
 }
 
 RankedTensorType ScratchType(mlir::MLIRContext* context, const WinogradShape& shape, bool filter_grad) {
@@ -23,6 +25,8 @@ RankedTensorType ScratchType(mlir::MLIRContext* context, const WinogradShape& sh
 }
 
 namespace {
+
+bool IsBFloat16(mlir::Type type) { return mlir::getElementTypeOrSelf(type).isBF16(); }
 
 WinogradShape MakeShape(mlir::Type x, mlir::Type y, int64_t tile, int64_t block, llvm::ArrayRef<int64_t> pad_low) {
   auto from = mlir::cast<RankedTensorType>(x), to = mlir::cast<RankedTensorType>(y);
@@ -43,8 +47,8 @@ WinogradShape MakeShape(mlir::Type x, mlir::Type y, int64_t tile, int64_t block,
 bool IsTile(int64_t tile) { return tile >= 2 && tile <= 4; }
 
 // `x` and `y` are images, batched alike; the rest follows from them.
-llvm::LogicalResult Check(mlir::Operation* op, mlir::Type x, mlir::Type y, int64_t tile, int64_t block,
-                          llvm::ArrayRef<int64_t> pad_low, bool filter_grad) {
+llvm::LogicalResult CheckImages(mlir::Operation* op, mlir::Type x, mlir::Type y, int64_t tile, int64_t block,
+                                llvm::ArrayRef<int64_t> pad_low) {
   auto from = mlir::cast<RankedTensorType>(x), to = mlir::cast<RankedTensorType>(y);
   if (from.getRank() != 4 || to.getRank() != 4) {
     return op->emitOpError() << "needs images [batch, height, width, channels], not " << ShapeString(ToShape(x))
@@ -63,7 +67,11 @@ llvm::LogicalResult Check(mlir::Operation* op, mlir::Type x, mlir::Type y, int64
       return op->emitOpError() << "needs pads of 0 to 2 on each side, but has " << pad_low[i] << " and " << high;
     }
   }
-  mlir::Type scratch = ScratchType(op->getContext(), MakeShape(x, y, tile, block, pad_low), filter_grad);
+  return success();
+}
+
+llvm::LogicalResult CheckScratch(mlir::Operation* op, const WinogradShape& s, bool filter_grad) {
+  mlir::Type scratch = ScratchType(op->getContext(), s, filter_grad);
   if (op->getResult(1).getType() != scratch) return op->emitOpError() << "needs scratch memory " << scratch;
   return success();
 }
@@ -76,6 +84,14 @@ llvm::LogicalResult CheckKernel(mlir::Operation* op, mlir::Type kernel, int64_t 
 }
 
 using Matrix = std::vector<double>;  // square or not, row-major
+
+// As the products see it.
+Matrix Rounded(Matrix m, bool bfloat16) {
+  if (bfloat16) {
+    for (double& v : m) v = RoundToBFloat16(v);
+  }
+  return m;
+}
 
 // m x m^T for x [n, n].
 Matrix OnBothSides(const RationalMatrix& m, const Matrix& x) {
@@ -106,7 +122,8 @@ void ForPatch(const Shape& image, int64_t row, int64_t y, int64_t x, int64_t n, 
 }
 
 // Transformed patches of all channels, [channel][points].
-std::vector<Matrix> Patches(const RefTensor& image, const RationalMatrix& m, int64_t row, int64_t y, int64_t x) {
+std::vector<Matrix> Patches(const RefTensor& image, const RationalMatrix& m, int64_t row, int64_t y, int64_t x,
+                            bool bfloat16) {
   std::vector<Matrix> patches;
   const int n = m.columns;
   for (int64_t c = 0; c < image.shape[3]; ++c) {
@@ -114,7 +131,7 @@ std::vector<Matrix> Patches(const RefTensor& image, const RationalMatrix& m, int
     ForPatch(image.shape, row, y, x, n, [&](int64_t offset, int64_t at) {
       if (offset >= 0) patch[at] = image.values[offset + c];
     });
-    patches.push_back(OnBothSides(m, patch));
+    patches.push_back(Rounded(OnBothSides(m, patch), bfloat16));
   }
   return patches;
 }
@@ -132,10 +149,11 @@ void ForTiles(const WinogradShape& s, int64_t rows, F f) {
 // The sums over channels of patches times the transformed kernel, for result channel `column`.
 Matrix ProductAt(const std::vector<Matrix>& patches, const RefTensor& kernel, int64_t columns, int64_t column) {
   const int64_t rows = static_cast<int64_t>(patches.size()), points = kernel.shape[0];
+  const bool bfloat16 = kernel.dtype == DType::kBFloat16;
   Matrix sum(points);
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t p = 0; p < points; ++p) {
-      sum[p] += patches[r][p] * kernel.values[p * kernel.shape[1] + PanelOffset(rows, columns, r, column)];
+      sum[p] += patches[r][p] * kernel.values[p * kernel.shape[1] + PanelOffset(rows, columns, r, column, bfloat16)];
     }
   }
   return sum;
@@ -151,13 +169,21 @@ int64_t Flops(const WinogradShape& s) {
 }  // namespace
 
 WinogradShape ShapeOf(WinogradConv2DOp op) {
-  return MakeShape(op.getX().getType(), op.getOutput().getType(), op.getTile(), op.getBlock(), op.getPadLow());
+  WinogradShape s =
+      MakeShape(op.getX().getType(), op.getOutput().getType(), op.getTile(), op.getBlock(), op.getPadLow());
+  s.bfloat16_products = IsBFloat16(op.getKernel().getType());
+  return s;
 }
 WinogradShape ShapeOf(WinogradInputGradOp op) {
-  return MakeShape(op.getDx().getType(), op.getDy().getType(), op.getTile(), op.getBlock(), op.getPadLow());
+  WinogradShape s = MakeShape(op.getDx().getType(), op.getDy().getType(), op.getTile(), op.getBlock(), op.getPadLow());
+  s.bfloat16_products = IsBFloat16(op.getKernel().getType());
+  s.bfloat16_dx = IsBFloat16(op.getDx().getType());
+  return s;
 }
 WinogradShape ShapeOf(WinogradFilterGradOp op) {
-  return MakeShape(op.getX().getType(), op.getDy().getType(), op.getTile(), op.getBlock(), op.getPadLow());
+  WinogradShape s = MakeShape(op.getX().getType(), op.getDy().getType(), op.getTile(), op.getBlock(), op.getPadLow());
+  s.bfloat16_products = op.getBfloat16Products();
+  return s;
 }
 
 // td.winograd_kernel
@@ -187,7 +213,8 @@ absl::Status WinogradKernelOp::evaluate(absl::Span<const RefTensor* const> opera
       Matrix g(9);
       for (int64_t tap = 0; tap < 9; ++tap) g[tap] = k.values[(tap * in + c) * out + o];
       Matrix transformed = OnBothSides(GetWinogradMatrices(getTile()).kernel, g);
-      int64_t offset = getAdjoint() ? PanelOffset(out, in, o, c) : PanelOffset(in, out, c, o);
+      const bool bfloat16 = u.dtype == DType::kBFloat16;
+      int64_t offset = getAdjoint() ? PanelOffset(out, in, o, c, bfloat16) : PanelOffset(in, out, c, o, bfloat16);
       for (size_t p = 0; p < transformed.size(); ++p) u.values[p * u.shape[1] + offset] = transformed[p];
     }
   }
@@ -198,9 +225,10 @@ absl::Status WinogradKernelOp::evaluate(absl::Span<const RefTensor* const> opera
 // td.winograd_conv2d
 
 llvm::LogicalResult WinogradConv2DOp::verify() {
-  if (mlir::failed(Check(*this, getX().getType(), getOutput().getType(), getTile(), getBlock(), getPadLow(), false)))
+  if (mlir::failed(CheckImages(*this, getX().getType(), getOutput().getType(), getTile(), getBlock(), getPadLow())))
     return mlir::failure();
   WinogradShape s = ShapeOf(*this);
+  if (mlir::failed(CheckScratch(*this, s, false))) return mlir::failure();
   if (getBias() && TypeOf(getBias()).getShape() != llvm::ArrayRef<int64_t>{s.channels_out})
     return emitOpError() << "needs a bias [" << s.channels_out << "]";
   return CheckKernel(*this, getKernel().getType(), getTile(), s.channels_in, s.channels_out);
@@ -215,7 +243,7 @@ absl::Status WinogradConv2DOp::evaluate(absl::Span<const RefTensor* const> opera
   const WinogradMatrices& w = GetWinogradMatrices(s.tile);
   RefTensor y = MakeResult(getOutput().getType(), operands[0]->shape[0]);
   ForTiles(s, operands[0]->shape[0], [&](int64_t n, int64_t top, int64_t left) {
-    std::vector<Matrix> v = Patches(*operands[0], w.input, n, top - s.pad_top, left - s.pad_left);
+    std::vector<Matrix> v = Patches(*operands[0], w.input, n, top - s.pad_top, left - s.pad_left, s.bfloat16_products);
     for (int64_t k = 0; k < s.channels_out; ++k) {
       Matrix tile = OnBothSides(w.output, ProductAt(v, *operands[1], s.channels_out, k));
       ForPatch(y.shape, n, top, left, s.tile, [&](int64_t offset, int64_t at) {
@@ -233,9 +261,10 @@ absl::Status WinogradConv2DOp::evaluate(absl::Span<const RefTensor* const> opera
 // td.winograd_input_grad
 
 llvm::LogicalResult WinogradInputGradOp::verify() {
-  if (mlir::failed(Check(*this, getDx().getType(), getDy().getType(), getTile(), getBlock(), getPadLow(), false)))
+  if (mlir::failed(CheckImages(*this, getDx().getType(), getDy().getType(), getTile(), getBlock(), getPadLow())))
     return mlir::failure();
   WinogradShape s = ShapeOf(*this);
+  if (mlir::failed(CheckScratch(*this, s, false))) return mlir::failure();
   return CheckKernel(*this, getKernel().getType(), getTile(), s.channels_out, s.channels_in);
 }
 
@@ -249,7 +278,7 @@ absl::Status WinogradInputGradOp::evaluate(absl::Span<const RefTensor* const> op
   const RationalMatrix spread = w.input.Transposed(), gather = w.output.Transposed();
   RefTensor dx = MakeResult(getDx().getType(), operands[0]->shape[0]);
   ForTiles(s, operands[0]->shape[0], [&](int64_t n, int64_t top, int64_t left) {
-    std::vector<Matrix> v = Patches(*operands[0], gather, n, top, left);
+    std::vector<Matrix> v = Patches(*operands[0], gather, n, top, left, s.bfloat16_products);
     for (int64_t c = 0; c < s.channels_in; ++c) {
       Matrix tile = OnBothSides(spread, ProductAt(v, *operands[1], s.channels_in, c));
       ForPatch(dx.shape, n, top - s.pad_top, left - s.pad_left, s.alpha(), [&](int64_t offset, int64_t at) {
@@ -265,9 +294,11 @@ absl::Status WinogradInputGradOp::evaluate(absl::Span<const RefTensor* const> op
 // td.winograd_filter_grad
 
 llvm::LogicalResult WinogradFilterGradOp::verify() {
-  if (mlir::failed(Check(*this, getX().getType(), getDy().getType(), getTile(), getBlock(), getPadLow(), true)))
+  if (mlir::failed(CheckImages(*this, getX().getType(), getDy().getType(), getTile(), getBlock(), getPadLow())))
     return mlir::failure();
   WinogradShape s = ShapeOf(*this);
+  if (mlir::failed(CheckScratch(*this, s, true))) return mlir::failure();
+  if (!TypeOf(getDkernel()).getElementType().isF32()) return emitOpError() << "gives a float32 gradient";
   if (TypeOf(getDkernel()).getShape() != llvm::ArrayRef<int64_t>{3, 3, s.channels_in, s.channels_out})
     return emitOpError() << "gives a kernel [3, 3, " << s.channels_in << ", " << s.channels_out << "]";
   return success();
@@ -283,8 +314,8 @@ absl::Status WinogradFilterGradOp::evaluate(absl::Span<const RefTensor* const> o
   const RationalMatrix gather = w.output.Transposed(), back = w.kernel.Transposed();
   std::vector<Matrix> sums(s.channels_in * s.channels_out, Matrix(s.points()));
   ForTiles(s, operands[0]->shape[0], [&](int64_t n, int64_t top, int64_t left) {
-    std::vector<Matrix> v = Patches(*operands[0], w.input, n, top - s.pad_top, left - s.pad_left);
-    std::vector<Matrix> d = Patches(*operands[1], gather, n, top, left);
+    std::vector<Matrix> v = Patches(*operands[0], w.input, n, top - s.pad_top, left - s.pad_left, s.bfloat16_products);
+    std::vector<Matrix> d = Patches(*operands[1], gather, n, top, left, s.bfloat16_products);
     for (int64_t c = 0; c < s.channels_in; ++c) {
       for (int64_t k = 0; k < s.channels_out; ++k) {
         for (int64_t p = 0; p < s.points(); ++p) sums[c * s.channels_out + k][p] += v[c][p] * d[k][p];

@@ -2,6 +2,8 @@
 include "graph/ir/td_base.td"
 
 def Td_Float32Tensor : RankedTensorOf<[F32]>;
+// Images and kernels of mixed precision are bfloat16. Transforms and sums are float32 in any case.
+def Td_WinogradTensor : RankedTensorOf<[F32, BF16]>;
 
 class Td_WinogradOp<string mnemonic, list<Trait> traits = []>
     : Td_Op<mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
@@ -15,12 +17,13 @@ def Td_WinogradKernelOp : Td_WinogradOp<"winograd_kernel"> {
     U = G g G^T for every pair of channels, with the matrices of graph/ir/toom_cook.h for output tiles of `tile` x `tile`;
     computed once per step. The layout is that of graph/ir/winograd_shape.h: for each of the (tile + 2)^2 points a matrix
     [channels summed over, channels of the result]. That is [in, out], and with `adjoint` (for the input gradient) [out, in].
+    A bfloat16 result makes the products of the op that reads it products of bfloat16 numbers: transformed tiles are rounded too.
     ```mlir
     %u = td.winograd_kernel %k {tile = 4} : tensor<3x3x32x64xf32> -> tensor<36x2048xf32>
     ```
   }];
-  let arguments = (ins Td_Float32Tensor:$kernel, I64Attr:$tile, DefaultValuedAttr<BoolAttr, "false">:$adjoint);
-  let results = (outs Td_Float32Tensor:$output);
+  let arguments = (ins Td_WinogradTensor:$kernel, I64Attr:$tile, DefaultValuedAttr<BoolAttr, "false">:$adjoint);
+  let results = (outs Td_WinogradTensor:$output);
   let assemblyFormat = "$kernel attr-dict `:` type($kernel) `->` type($output)";
 }
 
@@ -34,9 +37,9 @@ def Td_WinogradConv2DOp : Td_WinogradOp<"winograd_conv2d"> {
         : (tensor<?x13x13x32xf32>, tensor<36x2048xf32>) -> (tensor<?x11x11x64xf32>, tensor<719104xui8>)
     ```
   }];
-  let arguments = (ins Td_Float32Tensor:$x, Td_Float32Tensor:$kernel, Optional<Td_Float32Tensor>:$bias, I64Attr:$tile,
+  let arguments = (ins Td_WinogradTensor:$x, Td_WinogradTensor:$kernel, Optional<Td_WinogradTensor>:$bias, I64Attr:$tile,
                        I64Attr:$block, DenseI64ArrayAttr:$pad_low, UnitAttr:$relu);
-  let results = (outs Td_Float32Tensor:$output, Td_Tensor:$scratch);
+  let results = (outs Td_WinogradTensor:$output, Td_Tensor:$scratch);
   let assemblyFormat = "$x `,` $kernel (`,` $bias^)? attr-dict `:` functional-type(operands, results)";
 }
 
@@ -50,9 +53,9 @@ def Td_WinogradInputGradOp : Td_WinogradOp<"winograd_input_grad"> {
         : (tensor<?x11x11x64xf32>, tensor<36x2048xf32>) -> (tensor<?x13x13x32xf32>, tensor<719104xui8>)
     ```
   }];
-  let arguments = (ins Td_Float32Tensor:$dy, Td_Float32Tensor:$kernel, I64Attr:$tile, I64Attr:$block,
+  let arguments = (ins Td_WinogradTensor:$dy, Td_WinogradTensor:$kernel, I64Attr:$tile, I64Attr:$block,
                        DenseI64ArrayAttr:$pad_low);
-  let results = (outs Td_Float32Tensor:$dx, Td_Tensor:$scratch);
+  let results = (outs Td_WinogradTensor:$dx, Td_Tensor:$scratch);
   let assemblyFormat = "$dy `,` $kernel attr-dict `:` functional-type(operands, results)";
 }
 
@@ -60,14 +63,14 @@ def Td_WinogradFilterGradOp : Td_WinogradOp<"winograd_filter_grad"> {
   let summary = "gradient of a 3x3 convolution with stride 1 to its kernel by Winograd's algorithm";
   let description = [{
     A sum over the batch: products of transformed tiles of x and dy add up in the order of the tiles, and the sum is
-    transformed back.
+    transformed back. With `bfloat16_products` transformed tiles are rounded to bfloat16.
     ```mlir
     %dk, %scratch = td.winograd_filter_grad %x, %dy {tile = 4, block = 36, pad_low = array<i64: 0, 0>}
         : (tensor<?x13x13x32xf32>, tensor<?x11x11x64xf32>) -> (tensor<3x3x32x64xf32>, tensor<1014016xui8>)
     ```
   }];
-  let arguments = (ins Td_Float32Tensor:$x, Td_Float32Tensor:$dy, I64Attr:$tile, I64Attr:$block,
-                       DenseI64ArrayAttr:$pad_low);
+  let arguments = (ins Td_WinogradTensor:$x, Td_WinogradTensor:$dy, I64Attr:$tile, I64Attr:$block,
+                       DenseI64ArrayAttr:$pad_low, UnitAttr:$bfloat16_products);
   let results = (outs Td_Float32Tensor:$dkernel, Td_Tensor:$scratch);
   let assemblyFormat = "$x `,` $dy attr-dict `:` functional-type(operands, results)";
 }

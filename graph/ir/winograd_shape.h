@@ -15,6 +15,8 @@ struct WinogradShape {
   int64_t pad_top = 0, pad_left = 0;  // zeros before the first row and column
   int64_t tile = 0;                   // 2, 3 or 4
   int64_t block = 0;                  // tiles of one block
+  bool bfloat16_products = false;     // transformed tiles and kernels are rounded to bfloat16; sums stay float32
+  bool bfloat16_dx = false;           // the input gradient is; its tiles overlap, so they add up in float32 first
 
   int64_t alpha() const { return tile + 2; }
   int64_t points() const { return alpha() * alpha(); }  // multiplications per tile and pair of channels
@@ -32,29 +34,42 @@ inline constexpr int64_t kWinogradSlack = 16;
 
 inline int64_t PadChannels(int64_t n) { return (n + kWinogradPadding - 1) / kWinogradPadding * kWinogradPadding; }
 
+// Rows of a transformed kernel: in bfloat16 they come in pairs, since products take two numbers a time.
+inline int64_t PanelRows(int64_t rows, bool bfloat16) { return bfloat16 ? (rows + 1) / 2 * 2 : rows; }
+
 // A transformed kernel is [points][block of columns][row][column in block] with rows = channels summed over and
-// columns = channels of the result, padded; the offset of an element in its point's panel, in floats.
-inline int64_t PanelOffset(int64_t rows, int64_t columns, int64_t row, int64_t column) {
+// columns = channels of the result, padded; in bfloat16 [points][block of columns][row / 2][column in block][row % 2].
+// The offset of an element in its point's panel, in elements.
+inline int64_t PanelOffset(int64_t rows, int64_t columns, int64_t row, int64_t column, bool bfloat16 = false) {
   int64_t first = column / kWinogradColumns * kWinogradColumns, left = PadChannels(columns) - first;
   int64_t width = left < kWinogradColumns ? left : kWinogradColumns;
-  return first * rows + row * width + (column - first);
+  if (!bfloat16) return first * rows + row * width + (column - first);
+  return first * PanelRows(rows, true) + row / 2 * 2 * width + (column - first) * 2 + row % 2;
 }
 
-// Offsets in floats into the scratch memory of a kernel. Tiles of images are [points][block + slack][channels padded].
+// Offsets in floats into the scratch memory of a kernel. Tiles of images are [points][block + slack][channels padded],
+// in bfloat16 for a filter gradient [points][(block + slack) / 2][channels padded][2].
 struct WinogradScratch {
   int64_t x = 0;       // transformed tiles of x (or, in the input gradient, what becomes tiles of dx)
   int64_t y = 0;       // of y or dy
   int64_t kernel = 0;  // the sum over tiles [points][channels_in][channels_out padded], filter gradient only
+  int64_t rows = 0;    // of pixels under a row of tiles [tile + 2][width][channels_in], bfloat16_dx only
   int64_t floats = 0;  // in all
 };
 
+// Rows of channels per point: the block and the slack, an even number for bfloat16's pairs.
+inline int64_t TileRows(const WinogradShape& s) { return (s.block + kWinogradSlack + 1) / 2 * 2; }
+
 inline WinogradScratch ScratchOf(const WinogradShape& s, bool filter_grad) {
-  const int64_t rows = s.points() * (s.block + kWinogradSlack);
+  const int64_t rows = s.points() * TileRows(s);
   const int64_t c = PadChannels(s.channels_in), k = PadChannels(s.channels_out);
+  // Of the other two results one of x and y is float32; both get its size.
+  const int64_t per_float = filter_grad && s.bfloat16_products ? 2 : 1;
   WinogradScratch scratch;
-  scratch.y = scratch.x + rows * c;
-  scratch.kernel = scratch.y + rows * k;
-  scratch.floats = scratch.kernel + (filter_grad ? s.points() * s.channels_in * k : 0);
+  scratch.y = scratch.x + rows * c / per_float;
+  scratch.kernel = scratch.y + rows * k / per_float;
+  scratch.rows = scratch.kernel + (filter_grad ? s.points() * s.channels_in * k : 0);
+  scratch.floats = scratch.rows + (s.bfloat16_dx ? s.alpha() * s.width * s.channels_in : 0);
   return scratch;
 }
 

@@ -76,8 +76,9 @@ bool TakeFromCache(const KernelCache& cache, Job& job) {
 
 absl::Status Prepare(const CpuTarget& target, Job& job) {
   Stopwatch watch;
-  TD_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> emitted,
-                      EmitKernel(job.function, job.kernel.symbol, target.has_fma, target.vector_bits));
+  TD_ASSIGN_OR_RETURN(
+      mlir::OwningOpRef<mlir::ModuleOp> emitted,
+      EmitKernel(job.function, job.kernel.symbol, target.has_fma, target.vector_bits, target.native_bfloat16));
   job.kernel.seconds.emit = watch.Lap();
   TD_RETURN_IF_ERROR(LowerToLlvmDialect(*emitted, AllScalars(job.function), target.native_bfloat16));
   job.kernel.seconds.lower = watch.Lap();

@@ -171,11 +171,12 @@ bool MayAlias(mlir::func::FuncOp kernel, unsigned operand, unsigned result) {
 }
 
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp kernel, const std::string& symbol,
-                                                             bool fuse_multiply_add, int vector_bits) {
+                                                             bool fuse_multiply_add, int vector_bits,
+                                                             bool native_bfloat16) {
   LoadCodegenDialects(*kernel.getContext());
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(kernel.getLoc(), kernel.getName());
   if (IsWinogradKernel(kernel)) {
-    EmitWinogradKernel(kernel, symbol, *module, vector_bits);
+    EmitWinogradKernel(kernel, symbol, *module, vector_bits, native_bfloat16);
   } else if (IsWeightGradKernel(kernel)) {
     EmitWeightGradKernel(kernel, symbol, *module, vector_bits);
   } else {

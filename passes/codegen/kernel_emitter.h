@@ -18,9 +18,11 @@ void LoadCodegenDialects(mlir::MLIRContext& context);
 //
 // Results have the same bits for every split of [begin, end) and every alignment: elementwise code has no freedom of
 // rounding (multiply-adds are fused here, not by LLVM), and every row with a reduction goes through one function.
-// `vector_bits`: the width of registers that code with explicit vectors is written for.
+// `vector_bits`: the width of registers that code with explicit vectors is written for; `native_bfloat16`: whether it
+// may use AVX512-BF16.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp kernel, const std::string& symbol,
-                                                             bool fuse_multiply_add, int vector_bits);
+                                                             bool fuse_multiply_add, int vector_bits,
+                                                             bool native_bfloat16);
 
 // Whether the buffer of operand `operand` may be that of result `result`: every element of the operand is read only
 // for the same element of the results.

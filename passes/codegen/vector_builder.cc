@@ -11,8 +11,14 @@ namespace LLVM = mlir::LLVM;
 namespace scf = mlir::scf;
 using mlir::Value;
 
-VectorBuilder::VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int lanes)
-    : b_(builder), loc_(loc), lanes_(lanes) {}
+namespace {
+
+mlir::VectorType VectorOf(mlir::Type element, int lanes) { return mlir::VectorType::get({lanes}, element); }
+
+}  // namespace
+
+VectorBuilder::VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int lanes, bool native_bfloat16)
+    : b_(builder), loc_(loc), lanes_(lanes), native_bfloat16_(native_bfloat16 && lanes == 16) {}
 
 mlir::VectorType VectorBuilder::VectorType() const { return mlir::VectorType::get({lanes_}, b_.getF32Type()); }
 
@@ -44,6 +50,12 @@ Value VectorBuilder::Select(Value condition, Value a, Value b) {
 Value VectorBuilder::At(Value pointer, Value floats) {
   Value offset = b_.create<arith::IndexCastOp>(loc_, b_.getI64Type(), floats);
   return b_.create<LLVM::GEPOp>(loc_, pointer.getType(), b_.getF32Type(), pointer,
+                                llvm::ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Value VectorBuilder::At16(Value pointer, Value elements) {
+  Value offset = b_.create<arith::IndexCastOp>(loc_, b_.getI64Type(), elements);
+  return b_.create<LLVM::GEPOp>(loc_, pointer.getType(), b_.getI16Type(), pointer,
                                 llvm::ArrayRef<LLVM::GEPArg>{offset});
 }
 
@@ -110,6 +122,101 @@ Value VectorBuilder::Relu(Value v) {
   Value zero = Splat(0);
   Value negative = b_.create<arith::CmpFOp>(loc_, arith::CmpFPredicate::OLT, v, zero);
   return Select(negative, zero, v);
+}
+
+Value VectorBuilder::Widen(Value bits) {
+  auto ints = VectorOf(b_.getI32Type(), lanes_);
+  Value wide = b_.create<arith::ExtUIOp>(loc_, ints, bits);
+  Value sixteen = b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(ints, int32_t{16}));
+  return b_.create<arith::BitcastOp>(loc_, VectorType(), b_.create<arith::ShLIOp>(loc_, wide, sixteen));
+}
+
+Value VectorBuilder::Load16(Value pointer, int64_t live, Value mask) {
+  if (live <= 0) return Splat(0);
+  if (live < lanes_) mask = mask ? And(mask, Mask(live)) : Mask(live);
+  auto type = VectorOf(b_.getI16Type(), lanes_);
+  if (!mask) return Widen(b_.create<LLVM::LoadOp>(loc_, type, pointer, /*alignment=*/2));
+  Value zero = b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, int16_t{0}));
+  return Widen(
+      b_.create<LLVM::MaskedLoadOp>(loc_, type, pointer, mask, mlir::ValueRange{zero}, b_.getI32IntegerAttr(2)));
+}
+
+Value VectorBuilder::LoadStrided16(Value pointer, int64_t stride, int64_t live) {
+  auto type = VectorOf(b_.getI16Type(), lanes_);
+  Value vector = b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, int16_t{0}));
+  for (int64_t i = 0; i < lanes_ && i < live; ++i) {
+    Value scalar = b_.create<LLVM::LoadOp>(loc_, b_.getI16Type(), At16(pointer, i * stride));
+    Value lane = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), b_.getI64IntegerAttr(i));
+    vector = b_.create<LLVM::InsertElementOp>(loc_, vector, scalar, lane);
+  }
+  return Widen(vector);
+}
+
+void VectorBuilder::Store16(Value vector, Value pointer, int64_t live, Value mask) {
+  if (live <= 0) return;
+  if (live < lanes_) mask = mask ? And(mask, Mask(live)) : Mask(live);
+  Value narrow = b_.create<arith::TruncFOp>(loc_, VectorOf(b_.getBF16Type(), lanes_), vector);
+  Value bits = b_.create<arith::BitcastOp>(loc_, VectorOf(b_.getI16Type(), lanes_), narrow);
+  if (mask) {
+    b_.create<LLVM::MaskedStoreOp>(loc_, bits, pointer, mask, b_.getI32IntegerAttr(2));
+  } else {
+    b_.create<LLVM::StoreOp>(loc_, bits, pointer, /*alignment=*/2);
+  }
+}
+
+Value VectorBuilder::Pairs(Value a, Value b) {
+  llvm::SmallVector<int32_t> order;
+  for (int i = 0; i < lanes_; ++i) order.append({i, lanes_ + i});
+  auto bfloat16 = VectorOf(b_.getBF16Type(), lanes_), both = VectorOf(b_.getBF16Type(), 2 * lanes_);
+  if (native_bfloat16_) {
+    // Of two operands the second becomes the lower half.
+    auto name = b_.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512");
+    Value joined = b_.create<LLVM::CallIntrinsicOp>(loc_, both, name, mlir::ValueRange{b, a}).getResult(0);
+    return b_.create<LLVM::ShuffleVectorOp>(loc_, joined, joined, order);
+  }
+  auto ints = VectorOf(b_.getI16Type(), lanes_);
+  auto bits = [&](Value v) {
+    return b_.create<arith::BitcastOp>(loc_, ints, b_.create<arith::TruncFOp>(loc_, bfloat16, v));
+  };
+  Value pairs = b_.create<LLVM::ShuffleVectorOp>(loc_, bits(a), bits(b), order);
+  return b_.create<arith::BitcastOp>(loc_, both, pairs);
+}
+
+Value VectorBuilder::LoadPairs(Value pointer) {
+  return b_.create<LLVM::LoadOp>(loc_, VectorOf(b_.getBF16Type(), 2 * lanes_), pointer, /*alignment=*/2);
+}
+
+void VectorBuilder::StorePairs(Value pairs, Value pointer) {
+  b_.create<LLVM::StoreOp>(loc_, pairs, pointer, /*alignment=*/2);
+}
+
+Value VectorBuilder::LoadSplatPair(Value pointer) {
+  Value pair = b_.create<LLVM::LoadOp>(loc_, b_.getI32Type(), pointer, /*alignment=*/2);
+  Value zero = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), b_.getI64IntegerAttr(0));
+  auto ints = VectorOf(b_.getI32Type(), lanes_);
+  Value vector = b_.create<LLVM::InsertElementOp>(loc_, b_.create<LLVM::UndefOp>(loc_, ints), pair, zero);
+  llvm::SmallVector<int32_t> first(lanes_, 0);
+  vector = b_.create<LLVM::ShuffleVectorOp>(loc_, vector, vector, first);
+  return b_.create<LLVM::BitcastOp>(loc_, VectorOf(b_.getBF16Type(), 2 * lanes_), vector);
+}
+
+Value VectorBuilder::AddPairProducts(Value sum, Value a, Value b) {
+  if (native_bfloat16_) {
+    auto name = b_.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512");
+    return b_.create<LLVM::CallIntrinsicOp>(loc_, VectorType(), name, mlir::ValueRange{sum, a, b}).getResult(0);
+  }
+  auto ints = VectorOf(b_.getI32Type(), lanes_);
+  Value sixteen = b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(ints, int32_t{16}));
+  auto halves = [&](Value v) {
+    Value bits = b_.create<LLVM::BitcastOp>(loc_, ints, v);
+    Value low = b_.create<arith::ShLIOp>(loc_, bits, sixteen);
+    Value high = b_.create<arith::ShLIOp>(loc_, b_.create<arith::ShRUIOp>(loc_, bits, sixteen), sixteen);
+    return std::pair<Value, Value>(b_.create<arith::BitcastOp>(loc_, VectorType(), low),
+                                   b_.create<arith::BitcastOp>(loc_, VectorType(), high));
+  };
+  auto [a0, a1] = halves(a);
+  auto [b0, b1] = halves(b);
+  return AddF(AddF(sum, MulF(a0, b0)), MulF(a1, b1));
 }
 
 void VectorBuilder::For(Value from, Value to, int64_t step, const std::function<void(Value)>& body) {

@@ -1,4 +1,5 @@
-// Short forms of the arith, scf and LLVM ops that kernels with explicit vectors of float32 are written in.
+// Short forms of the arith, scf and LLVM ops that kernels with explicit vectors of float32 are written in, with
+// bfloat16 in memory and as factors.
 #ifndef TANDEM_PASSES_CODEGEN_VECTOR_BUILDER_H_
 #define TANDEM_PASSES_CODEGEN_VECTOR_BUILDER_H_
 
@@ -13,8 +14,8 @@ namespace tandem {
 
 class VectorBuilder {
  public:
-  // `lanes`: floats of one vector.
-  VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int lanes);
+  // `lanes`: floats of one vector. `native_bfloat16`: with 16 lanes, code may use AVX512-BF16.
+  VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int lanes, bool native_bfloat16 = false);
 
   int lanes() const { return lanes_; }
   mlir::OpBuilder& builder() { return b_; }
@@ -41,6 +42,10 @@ class VectorBuilder {
   mlir::Value At(mlir::Value pointer, mlir::Value floats);
   mlir::Value At(mlir::Value pointer, int64_t floats) { return floats == 0 ? pointer : At(pointer, Int(floats)); }
 
+  // The address `elements` of two bytes behind `pointer`.
+  mlir::Value At16(mlir::Value pointer, mlir::Value elements);
+  mlir::Value At16(mlir::Value pointer, int64_t n) { return n == 0 ? pointer : At16(pointer, Int(n)); }
+
   // Vectors. Of a load or store with `live` < lanes() only that many elements are touched, with a `mask` only those
   // that it has; the others load as 0.
   mlir::Value Load(mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
@@ -59,6 +64,21 @@ class VectorBuilder {
   mlir::Value MulF(mlir::Value a, mlir::Value b);
   mlir::Value Relu(mlir::Value v);  // NaN stays
 
+  // The same loads and stores of bfloat16 numbers, rounded to nearest even, as float32 in registers.
+  mlir::Value Load16(mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
+  mlir::Value LoadStrided16(mlir::Value pointer, int64_t stride, int64_t live);
+  void Store16(mlir::Value vector, mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
+  void Store16(mlir::Value vector, mlir::Value pointer) { Store16(vector, pointer, lanes_); }
+  // Vectors of lanes() pairs of bfloat16 numbers: a[0], b[0], a[1], b[1] ..., a vector of them in memory, and one pair
+  // in all places.
+  mlir::Value Pairs(mlir::Value a, mlir::Value b);
+  mlir::Value LoadPairs(mlir::Value pointer);
+  void StorePairs(mlir::Value pairs, mlir::Value pointer);
+  mlir::Value LoadSplatPair(mlir::Value pointer);
+  // sum + a[0] * b[0] + a[1] * b[1] per pair, in float32: one instruction with AVX512-BF16, which takes numbers below
+  // float32's normal ones for 0.
+  mlir::Value AddPairProducts(mlir::Value sum, mlir::Value a, mlir::Value b);
+
   using Values = std::vector<mlir::Value>;
   void For(mlir::Value from, mlir::Value to, int64_t step, const std::function<void(mlir::Value)>& body);
   void For(int64_t from, int64_t to, int64_t step, const std::function<void(mlir::Value)>& body);
@@ -70,10 +90,12 @@ class VectorBuilder {
  private:
   mlir::Value Mask(int64_t live);
   mlir::VectorType VectorType() const;
+  mlir::Value Widen(mlir::Value bits);  // of i16
 
   mlir::OpBuilder& b_;
   mlir::Location loc_;
   int lanes_;
+  bool native_bfloat16_;
 };
 
 }  // namespace tandem

@@ -16,8 +16,13 @@ using Values = VectorBuilder::Values;
 
 class WinogradEmitter {
  public:
-  WinogradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int lanes)
-      : kernel_(kernel), symbol_(symbol), module_(module), b_(kernel.getContext()), v_(b_, kernel.getLoc(), lanes) {}
+  WinogradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int lanes,
+                  bool native_bfloat16)
+      : kernel_(kernel),
+        symbol_(symbol),
+        module_(module),
+        b_(kernel.getContext()),
+        v_(b_, kernel.getLoc(), lanes, native_bfloat16) {}
 
   void Emit() {
     Begin();
@@ -57,17 +62,20 @@ class WinogradEmitter {
 
   // The intermediate values of one block in the scratch memory.
   struct Stages {
-    Value sum;
+    Value sum, rows;
     TileMatrix x, y;
   };
 
+  static bool IsBFloat16(Value v) { return td::TypeOf(v).getElementType().isBF16(); }
+
   Stages MakeStages(Value scratch, const WinogradShape& s, bool filter_grad) {
     const WinogradScratch at = ScratchOf(s, filter_grad);
-    const int64_t rows = s.block + kWinogradSlack;
+    const int64_t rows = TileRows(s);
     Stages stages;
     stages.x = {v_.At(scratch, at.x), rows, s.channels_in};
     stages.y = {v_.At(scratch, at.y), rows, s.channels_out};
     stages.sum = v_.At(scratch, at.kernel);
+    stages.rows = v_.At(scratch, at.rows);
     return stages;
   }
 
@@ -78,22 +86,28 @@ class WinogradEmitter {
     });
   }
 
-  static ImageMatrix ImageX(Value pointer, const WinogradShape& s) {
-    return {pointer, s.height, s.width, s.channels_in, s.pad_top, s.pad_left};
+  static ImageMatrix ImageX(Value pointer, Value x, const WinogradShape& s) {
+    return {pointer, s.height, s.width, s.channels_in, s.pad_top, s.pad_left, IsBFloat16(x)};
   }
-  static ImageMatrix ImageY(Value pointer, const WinogradShape& s) {
-    return {pointer, s.out_height, s.out_width, s.channels_out, 0, 0};
+  static ImageMatrix ImageY(Value pointer, Value y, const WinogradShape& s) {
+    return {pointer, s.out_height, s.out_width, s.channels_out, 0, 0, IsBFloat16(y)};
   }
 
   void Forward(td::WinogradConv2DOp op) {
     const WinogradShape s = td::ShapeOf(op);
     const WinogradMatrices& w = GetWinogradMatrices(static_cast<int>(s.tile));
     Stages stages = MakeStages(Result(op.getScratch()), s, false);
-    Value bias = op.getBias() ? Buffer(op.getBias()) : nullptr;
+    if (s.bfloat16_products) stages.x.elements = TileElements::kBFloat16;
+    TileEpilogue epilogue;
+    epilogue.relu = op.getRelu();
+    if (Value bias = op.getBias()) {
+      epilogue.bias = Buffer(bias);
+      epilogue.bfloat16_bias = IsBFloat16(bias);
+    }
     ForBlocks(s, [&](const TileBlock& block) {
-      EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), s), stages.x);
-      EmitTileProducts(v_, s.points(), block.count, stages.x, Buffer(op.getKernel()), stages.y);
-      EmitStoreTiles(v_, block, w.output, stages.y, bias, op.getRelu(), ImageY(Result(op.getOutput()), s));
+      EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), op.getX(), s), stages.x);
+      EmitTileProducts(v_, s.points(), block.count, s.block, stages.x, Buffer(op.getKernel()), stages.y);
+      EmitStoreTiles(v_, block, w.output, stages.y, epilogue, ImageY(Result(op.getOutput()), op.getOutput(), s));
     });
   }
 
@@ -101,10 +115,11 @@ class WinogradEmitter {
     const WinogradShape s = td::ShapeOf(op);
     const WinogradMatrices& w = GetWinogradMatrices(static_cast<int>(s.tile));
     Stages stages = MakeStages(Result(op.getScratch()), s, false);
+    if (s.bfloat16_products) stages.y.elements = TileElements::kBFloat16;
     ForBlocks(s, [&](const TileBlock& block) {
-      EmitGatherTiles(v_, block, w.output.Transposed(), ImageY(Buffer(op.getDy()), s), stages.y);
-      EmitTileProducts(v_, s.points(), block.count, stages.y, Buffer(op.getKernel()), stages.x);
-      EmitAddTiles(v_, block, w.input.Transposed(), stages.x, ImageX(Result(op.getDx()), s));
+      EmitGatherTiles(v_, block, w.output.Transposed(), ImageY(Buffer(op.getDy()), op.getDy(), s), stages.y);
+      EmitTileProducts(v_, s.points(), block.count, s.block, stages.y, Buffer(op.getKernel()), stages.x);
+      EmitAddTiles(v_, block, w.input.Transposed(), stages.x, stages.rows, ImageX(Result(op.getDx()), op.getDx(), s));
     });
   }
 
@@ -112,11 +127,12 @@ class WinogradEmitter {
     const WinogradShape s = td::ShapeOf(op);
     const WinogradMatrices& w = GetWinogradMatrices(static_cast<int>(s.tile));
     Stages stages = MakeStages(Result(op.getScratch()), s, true);
+    if (s.bfloat16_products) stages.x.elements = stages.y.elements = TileElements::kBFloat16Pairs;
     const int64_t row = PadChannels(s.channels_out), panel = s.channels_in * row;
     EmitZeros(v_, stages.sum, v_.Int(s.points() * panel), panel);
     ForBlocks(s, [&](const TileBlock& block) {
-      EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), s), stages.x);
-      EmitGatherTiles(v_, block, w.output.Transposed(), ImageY(Buffer(op.getDy()), s), stages.y);
+      EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), op.getX(), s), stages.x);
+      EmitGatherTiles(v_, block, w.output.Transposed(), ImageY(Buffer(op.getDy()), op.getDy(), s), stages.y);
       EmitTileOuterProducts(v_, s.points(), block.count, stages.x, stages.y, stages.sum);
     });
     const RationalMatrix back = w.kernel.Transposed();
@@ -140,36 +156,63 @@ class WinogradEmitter {
     const int64_t in = shape[2], out = shape[3];
     const int64_t rows = op.getAdjoint() ? out : in, columns = op.getAdjoint() ? in : out;
     const int64_t row_stride = op.getAdjoint() ? 1 : out, column_stride = op.getAdjoint() ? out : 1;
+    const bool from16 = IsBFloat16(op.getKernel()), to16 = IsBFloat16(op.getOutput());
     Value from = Buffer(op.getKernel()), to = Result(op.getOutput());
-    const int64_t panel = rows * PadChannels(columns);
-    // One block of columns that lie together, of row `r`; padding gets zeros.
-    auto block = [&](Value r, Value first, int64_t width, int64_t live_columns) {
-      Value source = v_.At(v_.At(from, v_.Mul(r, row_stride)), v_.Mul(first, column_stride));
-      Value target = v_.At(v_.At(to, v_.Mul(first, rows)), v_.Mul(r, width));
-      auto vector = [&](Value column, int64_t live) {
-        Values taps;
-        Value base = v_.At(source, v_.Mul(column, column_stride));
-        for (int64_t tap = 0; tap < 9; ++tap) {
-          Value address = v_.At(base, tap * in * out);
-          taps.push_back(column_stride == 1 ? v_.Load(address, live) : v_.LoadStrided(address, column_stride, live));
+    // Two rows together in bfloat16, whose pairs are as long as a float.
+    const int64_t together = to16 ? 2 : 1, groups = PanelRows(rows, to16) / together;
+    const int64_t panel = groups * PadChannels(columns);
+    // Columns [first + column, .. + live) of row r at all points.
+    auto transformed = [&](Value r, Value column, int64_t live) {
+      Values taps;
+      Value first = v_.Add(v_.Mul(r, row_stride), v_.Mul(column, column_stride));
+      Value base = from16 ? v_.At16(from, first) : v_.At(from, first);
+      for (int64_t tap = 0; tap < 9; ++tap) {
+        Value address = from16 ? v_.At16(base, tap * in * out) : v_.At(base, tap * in * out);
+        if (column_stride == 1) {
+          taps.push_back(from16 ? v_.Load16(address, live) : v_.Load(address, live));
+        } else {
+          taps.push_back(from16 ? v_.LoadStrided16(address, column_stride, live)
+                                : v_.LoadStrided(address, column_stride, live));
         }
-        Values points = EmitTransform2D(v_, matrix, taps);
+      }
+      return EmitTransform2D(v_, matrix, taps);
+    };
+    // One block of columns that lie together, of group `g`; padding gets zeros.
+    auto block = [&](Value g, Value first, int64_t width, int64_t live_columns) {
+      Value target = v_.At(v_.At(to, v_.Mul(first, groups)), v_.Mul(g, width));
+      auto vector = [&](Value column, int64_t live) {
+        Value r = v_.Mul(g, together), c = v_.Add(first, column), place = v_.At(target, column);
+        Values points = transformed(r, c, live), second;
+        if (to16) {
+          // An odd last row is paired with zeros.
+          Value next = v_.Add(r, 1);
+          second = transformed(rows % 2 ? v_.Min(next, v_.Int(rows - 1)) : next, c, live);
+          if (rows % 2) {
+            Value there = v_.Within(next, rows);
+            for (Value& point : second) point = v_.Select(there, point, v_.Splat(0));
+          }
+        }
         for (size_t p = 0; p < points.size(); ++p) {
-          v_.Store(points[p], v_.At(v_.At(target, column), static_cast<int64_t>(p) * panel));
+          Value at = v_.At(place, static_cast<int64_t>(p) * panel);
+          if (to16) {
+            v_.StorePairs(v_.Pairs(points[p], second[p]), at);
+          } else {
+            v_.Store(points[p], at);
+          }
         }
       };
       const int64_t whole = live_columns / v_.lanes() * v_.lanes();
       v_.For(0, whole, v_.lanes(), [&](Value column) { vector(column, v_.lanes()); });
       for (int64_t c = whole; c < width; c += v_.lanes()) vector(v_.Int(c), std::max<int64_t>(0, live_columns - c));
     };
-    // A part [begin, end) of the kernel's elements stands for the rows that begin in it, as if they lay one after
-    // another.
-    const int64_t row_elements = 9 * columns;
-    auto row_of = [&](Value element) { return v_.Div(v_.Add(element, row_elements - 1), row_elements); };
+    // A part [begin, end) of the kernel's elements stands for the groups of rows that begin in it, as if rows lay one
+    // after another.
+    const int64_t group_elements = 9 * columns * together;
+    auto group_of = [&](Value element) { return v_.Div(v_.Add(element, group_elements - 1), group_elements); };
     const int64_t whole = columns / kWinogradColumns * kWinogradColumns;
-    v_.For(row_of(begin_), row_of(end_), 1, [&](Value r) {
-      v_.For(0, whole, kWinogradColumns, [&](Value first) { block(r, first, kWinogradColumns, kWinogradColumns); });
-      if (whole < columns) block(r, v_.Int(whole), PadChannels(columns) - whole, columns - whole);
+    v_.For(group_of(begin_), group_of(end_), 1, [&](Value g) {
+      v_.For(0, whole, kWinogradColumns, [&](Value first) { block(g, first, kWinogradColumns, kWinogradColumns); });
+      if (whole < columns) block(g, v_.Int(whole), PadChannels(columns) - whole, columns - whole);
     });
   }
 
@@ -190,8 +233,9 @@ bool IsWinogradKernel(mlir::func::FuncOp kernel) {
       first);
 }
 
-void EmitWinogradKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_bits) {
-  WinogradEmitter(kernel, symbol, module, vector_bits / 32).Emit();
+void EmitWinogradKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_bits,
+                        bool native_bfloat16) {
+  WinogradEmitter(kernel, symbol, module, vector_bits / 32, native_bfloat16).Emit();
 }
 
 }  // namespace tandem

@@ -22,24 +22,40 @@ RegisterTile TileFor(int lanes, int64_t vectors) {
   return kTiles[std::min<int64_t>(vectors, 4) - 1];
 }
 
+// As many rows as registers hold, or fewer when a block of tiles then needs fewer of them: two times 4 for 8 tiles,
+// not 6.
+int RowsFor(int most, int64_t block) {
+  int best = most;
+  auto computed = [&](int rows) { return (block + rows - 1) / rows * rows; };
+  for (int rows = most - 1; 2 * rows >= most; --rows) {
+    if (computed(rows) < computed(best)) best = rows;
+  }
+  return best;
+}
+
 // Calls f(first vector, vectors) for `vectors` vectors in groups of at most `most`.
 template <typename F>
 void ForVectorGroups(int64_t vectors, int64_t most, F f) {
   for (int64_t first = 0; first < vectors; first += most) f(first, std::min(most, vectors - first));
 }
 
-// A register tile: sum over i < depth of left(r, i) * right[i * step .. + vectors], on top of `sums`.
-Values MultiplyAdd(VectorBuilder& v, Value depth, int rows, int64_t vectors, Value left, int64_t left_row,
+// A register tile: sum over i < depth of left(r, i) * right[i * step .. + vectors], on top of `sums`. With `pairs` an
+// element is two bfloat16 numbers, which are as long as a float.
+Values MultiplyAdd(VectorBuilder& v, bool pairs, Value depth, int rows, int64_t vectors, Value left, int64_t left_row,
                    int64_t left_step, Value right, int64_t right_step, const Values& sums) {
   return v.For(v.Int(0), depth, 1, sums, [&](Value i, const Values& before) {
     Value a = v.At(left, v.Mul(i, left_step)), b = v.At(right, v.Mul(i, right_step));
     Values row, after(before.size());
-    for (int64_t n = 0; n < vectors; ++n) row.push_back(v.Load(v.At(b, n * v.lanes())));
+    for (int64_t n = 0; n < vectors; ++n) {
+      Value place = v.At(b, n * v.lanes());
+      row.push_back(pairs ? v.LoadPairs(place) : v.Load(place));
+    }
     for (int r = 0; r < rows; ++r) {
-      Value factor = v.LoadSplat(v.At(a, r * left_row));
+      Value place = v.At(a, r * left_row);
+      Value factor = pairs ? v.LoadSplatPair(place) : v.LoadSplat(place);
       for (int64_t n = 0; n < vectors; ++n) {
         size_t at = r * vectors + n;
-        after[at] = v.AddF(before[at], v.MulF(factor, row[n]));
+        after[at] = pairs ? v.AddPairProducts(before[at], row[n], factor) : v.AddF(before[at], v.MulF(factor, row[n]));
       }
     }
     return after;
@@ -48,18 +64,21 @@ Values MultiplyAdd(VectorBuilder& v, Value depth, int rows, int64_t vectors, Val
 
 }  // namespace
 
-void EmitTileProducts(VectorBuilder& v, int64_t points, Value tiles, const TileMatrix& from, Value kernel,
-                      const TileMatrix& to) {
-  const int64_t depth = from.channels, columns = PadChannels(to.channels), from_row = PadChannels(depth);
+void EmitTileProducts(VectorBuilder& v, int64_t points, Value tiles, int64_t block_tiles, const TileMatrix& from,
+                      Value kernel, const TileMatrix& to) {
+  const bool pairs = from.elements == TileElements::kBFloat16;
+  // Pairs of channels, where there are pairs; so is the length of a row.
+  const int64_t depth = pairs ? (from.channels + 1) / 2 : from.channels;
+  const int64_t columns = PadChannels(to.channels), from_row = PadChannels(from.channels) / (pairs ? 2 : 1);
   // `width` columns that lie together in the kernel, from column `first`.
   auto block = [&](Value a, Value u, Value d, int64_t width) {
     const int64_t vectors = width / v.lanes();
     ForVectorGroups(vectors, TileFor(v.lanes(), vectors).vectors, [&](int64_t first, int64_t count) {
-      const int rows = TileFor(v.lanes(), count).rows;
+      const int rows = RowsFor(TileFor(v.lanes(), count).rows, block_tiles);
       Value right = v.At(u, first * v.lanes()), out = v.At(d, first * v.lanes());
       v.For(v.Int(0), tiles, rows, [&](Value t) {
         Value left = v.At(a, v.Mul(t, from_row)), result = v.At(out, v.Mul(t, columns));
-        Values sums = MultiplyAdd(v, v.Int(depth), rows, count, left, from_row, 1, right, width,
+        Values sums = MultiplyAdd(v, pairs, v.Int(depth), rows, count, left, from_row, 1, right, width,
                                   Values(rows * count, v.Splat(0)));
         for (int r = 0; r < rows; ++r) {
           for (int64_t n = 0; n < count; ++n) {
@@ -82,10 +101,14 @@ void EmitTileProducts(VectorBuilder& v, int64_t points, Value tiles, const TileM
 
 void EmitTileOuterProducts(VectorBuilder& v, int64_t points, Value tiles, const TileMatrix& x, const TileMatrix& y,
                            Value sum) {
+  const bool pairs = x.elements == TileElements::kBFloat16Pairs;
   const int64_t x_row = PadChannels(x.channels), y_row = PadChannels(y.channels);
+  // A row is two tiles, where there are pairs.
+  Value depth = pairs ? v.Div(v.Add(tiles, 1), 2) : tiles;
+  const int64_t rows_of_two = pairs ? 2 : 1;
   v.For(0, points, 1, [&](Value point) {
-    Value a = v.At(x.pointer, v.Mul(point, x.rows * x_row));
-    Value b = v.At(y.pointer, v.Mul(point, y.rows * y_row));
+    Value a = v.At(x.pointer, v.Mul(point, x.rows / rows_of_two * x_row));
+    Value b = v.At(y.pointer, v.Mul(point, y.rows / rows_of_two * y_row));
     Value s = v.At(sum, v.Mul(point, x.channels * y_row));
     // Rows are channels of x, columns channels of y.
     auto tile = [&](Value c, Value k, int rows, int64_t count) {
@@ -96,7 +119,7 @@ void EmitTileOuterProducts(VectorBuilder& v, int64_t points, Value tiles, const 
       for (int r = 0; r < rows; ++r) {
         for (int64_t n = 0; n < count; ++n) sums.push_back(v.Load(place(r, n)));
       }
-      sums = MultiplyAdd(v, tiles, rows, count, left, 1, x_row, right, y_row, sums);
+      sums = MultiplyAdd(v, pairs, depth, rows, count, left, 1, x_row, right, y_row, sums);
       for (int r = 0; r < rows; ++r) {
         for (int64_t n = 0; n < count; ++n) v.Store(sums[r * count + n], place(r, n));
       }

@@ -6,20 +6,28 @@
 
 namespace tandem {
 
-// Transformed tiles in memory: [points][rows][channels padded], `rows` with the slack behind a block.
+enum class TileElements {
+  kFloat32,        // [points][rows][channels padded]
+  kBFloat16,       // the same
+  kBFloat16Pairs,  // [points][rows / 2][channels padded][2]: products that sum over tiles take two a time
+};
+
+// Transformed tiles in memory.
 struct TileMatrix {
   mlir::Value pointer;
-  int64_t rows = 0;
+  int64_t rows = 0;      // with the slack behind a block; an even number
   int64_t channels = 0;  // before padding
+  TileElements elements = TileElements::kFloat32;
 };
 
 // to[point][t][k] = sum over c of from[point][t][c] * kernel[point][c][k] for tiles t < tiles; `kernel` is laid out as
-// winograd_shape.h says. Each sum goes over c in order, whatever the other tiles are. Rows of the slack may be written.
-void EmitTileProducts(VectorBuilder& v, int64_t points, mlir::Value tiles, const TileMatrix& from, mlir::Value kernel,
-                      const TileMatrix& to);
+// winograd_shape.h says, in bfloat16 if `from` is. `to` is float32. Each sum goes over c in order, whatever the other
+// tiles are. Rows of the slack may be written. `block_tiles`: what `tiles` mostly is.
+void EmitTileProducts(VectorBuilder& v, int64_t points, mlir::Value tiles, int64_t block_tiles, const TileMatrix& from,
+                      mlir::Value kernel, const TileMatrix& to);
 
 // sum[point][c][k] += sum over tiles t of x[point][t][c] * y[point][t][k], in the order of tiles; `sum` is
-// [points][channels of x][channels of y padded].
+// [points][channels of x][channels of y padded]. x and y are float32 or both of pairs.
 void EmitTileOuterProducts(VectorBuilder& v, int64_t points, mlir::Value tiles, const TileMatrix& x,
                            const TileMatrix& y, mlir::Value sum);
 

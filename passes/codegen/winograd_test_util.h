@@ -14,14 +14,18 @@ struct WinogradCase {
   int64_t height, width, in, out, pad_low, pad_high, block;
 };
 
-inline std::string ImageText(int64_t h, int64_t w, int64_t c) {
-  return absl::StrCat("tensor<?x", h, "x", w, "x", c, "xf32>");
+// What is bfloat16: nothing, images and the kernel, or the factors of products too.
+enum class WinogradPrecision { kFloat32, kBFloat16Images, kBFloat16 };
+
+inline std::string ImageText(int64_t h, int64_t w, int64_t c, const std::string& element = "f32") {
+  return absl::StrCat("tensor<?x", h, "x", w, "x", c, "x", element, ">");
 }
 
 // The functions of one case: Winograd's and the direct one.
 class WinogradTexts {
  public:
-  WinogradTexts(const WinogradCase& c, int64_t tile) : case_(c) {
+  WinogradTexts(const WinogradCase& c, int64_t tile, WinogradPrecision precision = WinogradPrecision::kFloat32)
+      : case_(c), precision_(precision) {
     shape_ = {c.height,
               c.width,
               c.height + c.pad_low + c.pad_high - 2,
@@ -32,9 +36,12 @@ class WinogradTexts {
               c.pad_low,
               tile,
               c.block};
-    x_ = ImageText(c.height, c.width, c.in);
-    y_ = ImageText(shape_.out_height, shape_.out_width, c.out);
-    k_ = absl::StrCat("tensor<3x3x", c.in, "x", c.out, "xf32>");
+    shape_.bfloat16_products = precision == WinogradPrecision::kBFloat16;
+    element_ = precision == WinogradPrecision::kFloat32 ? "f32" : "bf16";
+    x_ = ImageText(c.height, c.width, c.in, element_);
+    y_ = ImageText(shape_.out_height, shape_.out_width, c.out, element_);
+    k_ = absl::StrCat("tensor<3x3x", c.in, "x", c.out, "x", element_, ">");
+    dk_ = absl::StrCat("tensor<3x3x", c.in, "x", c.out, "xf32>");
     window_ =
         absl::StrCat("strides [1, 1] low [", c.pad_low, ", ", c.pad_low, "] high [", c.pad_high, ", ", c.pad_high, "]");
     attributes_ = absl::StrCat("tile = ", tile, ", block = ", c.block, ", pad_low = array<i64: ", c.pad_low, ", ",
@@ -50,29 +57,32 @@ class WinogradTexts {
                         adjoint ? ", adjoint = true" : "", "} : ", k_, " -> ", u, " return %0 : ", u, " }");
   }
   std::string Forward(bool epilogue) const {
-    std::string in = absl::StrCat(x_, ", ", U(false), epilogue ? absl::StrCat(", tensor<", case_.out, "xf32>") : "");
+    std::string in =
+        absl::StrCat(x_, ", ", U(false), epilogue ? absl::StrCat(", tensor<", case_.out, "x", element_, ">") : "");
     return absl::StrCat("func.func private @k(%x: ", x_, ", %u: ", U(false),
-                        epilogue ? absl::StrCat(", %b: tensor<", case_.out, "xf32>") : "", ") -> (", y_, ", ",
-                        Scratch(false), ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_conv2d %x, %u",
+                        epilogue ? absl::StrCat(", %b: tensor<", case_.out, "x", element_, ">") : "", ") -> (", y_,
+                        ", ", Scratch(false), ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_conv2d %x, %u",
                         epilogue ? ", %b" : "", " {", attributes_, epilogue ? ", relu" : "", "} : (", in, ") -> (", y_,
                         ", ", Scratch(false), ") return %0#0, %0#1 : ", y_, ", ", Scratch(false), " }");
   }
   std::string InputGrad() const {
-    return absl::StrCat("func.func private @k(%dy: ", y_, ", %u: ", U(true), ") -> (", x_, ", ", Scratch(false),
+    return absl::StrCat("func.func private @k(%dy: ", y_, ", %u: ", U(true), ") -> (", x_, ", ", ScratchDx(),
                         ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_input_grad %dy, %u {", attributes_,
-                        "} : (", y_, ", ", U(true), ") -> (", x_, ", ", Scratch(false), ") return %0#0, %0#1 : ", x_,
-                        ", ", Scratch(false), " }");
+                        "} : (", y_, ", ", U(true), ") -> (", x_, ", ", ScratchDx(), ") return %0#0, %0#1 : ", x_, ", ",
+                        ScratchDx(), " }");
   }
   std::string FilterGrad() const {
-    return absl::StrCat("func.func private @k(%x: ", x_, ", %dy: ", y_, ") -> (", k_, ", ", Scratch(true),
+    return absl::StrCat("func.func private @k(%x: ", x_, ", %dy: ", y_, ") -> (", dk_, ", ", Scratch(true),
                         ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_filter_grad %x, %dy {", attributes_,
-                        "} : (", x_, ", ", y_, ") -> (", k_, ", ", Scratch(true), ") return %0#0, %0#1 : ", k_, ", ",
-                        Scratch(true), " }");
+                        shape_.bfloat16_products ? ", bfloat16_products" : "", "} : (", x_, ", ", y_, ") -> (", dk_,
+                        ", ", Scratch(true), ") return %0#0, %0#1 : ", dk_, ", ", Scratch(true), " }");
   }
-  // The same by the ops that Winograd's replace, which share no code with it.
+  // The same by the ops that Winograd's replace, which share no code with it, in float32.
   std::string Direct(const std::string& op) const {
-    std::string a = op == "conv2d_input_grad" ? y_ : x_, b = op == "conv2d_filter_grad" ? y_ : k_;
-    std::string r = op == "conv2d" ? y_ : op == "conv2d_input_grad" ? x_ : k_;
+    std::string x = ImageText(case_.height, case_.width, case_.in);
+    std::string y = ImageText(shape_.out_height, shape_.out_width, case_.out);
+    std::string a = op == "conv2d_input_grad" ? y : x, b = op == "conv2d_filter_grad" ? y : dk_;
+    std::string r = op == "conv2d" ? y : op == "conv2d_input_grad" ? x : dk_;
     std::string size = op == "conv2d"              ? ""
                        : op == "conv2d_input_grad" ? absl::StrCat("size [", case_.height, ", ", case_.width, "] ")
                                                    : "size [3, 3] ";
@@ -83,15 +93,23 @@ class WinogradTexts {
  private:
   std::string U(bool adjoint) const {
     int64_t rows = adjoint ? case_.out : case_.in, columns = adjoint ? case_.in : case_.out;
-    return absl::StrCat("tensor<", shape_.points(), "x", rows * PadChannels(columns), "xf32>");
+    return absl::StrCat("tensor<", shape_.points(), "x",
+                        PanelRows(rows, shape_.bfloat16_products) * PadChannels(columns), "x",
+                        shape_.bfloat16_products ? "bf16>" : "f32>");
+  }
+  std::string ScratchDx() const {
+    WinogradShape s = shape_;
+    s.bfloat16_dx = precision_ != WinogradPrecision::kFloat32;
+    return absl::StrCat("tensor<", 4 * ScratchOf(s, false).floats, "xui8>");
   }
   std::string Scratch(bool filter_grad) const {
     return absl::StrCat("tensor<", 4 * ScratchOf(shape_, filter_grad).floats, "xui8>");
   }
 
   WinogradCase case_;
+  WinogradPrecision precision_;
   WinogradShape shape_;
-  std::string x_, y_, k_, window_, attributes_;
+  std::string element_, x_, y_, k_, dk_, window_, attributes_;
 };
 
 }  // namespace tandem

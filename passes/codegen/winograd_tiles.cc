@@ -8,6 +8,10 @@ namespace {
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
+Value ElementAt(VectorBuilder& v, const ImageMatrix& image, Value pointer, Value n) {
+  return image.bfloat16 ? v.At16(pointer, n) : v.At(pointer, n);
+}
+
 // Where the patch of one tile lies.
 struct Patch {
   int64_t size;   // pixels down and across
@@ -29,7 +33,7 @@ Patch PatchOf(VectorBuilder& v, const TileBlock& block, const ImageMatrix& image
   p.y = v.Add(v.Mul(p.i, s.tile), -image.top);
   p.x = v.Add(v.Mul(p.j, s.tile), -image.left);
   Value pixel = v.Add(v.Mul(v.Add(v.Mul(p.row, image.height), p.y), image.width), p.x);
-  p.address = v.At(image.pointer, v.Mul(pixel, image.channels));
+  p.address = ElementAt(v, image, image.pointer, v.Mul(pixel, image.channels));
   return p;
 }
 
@@ -65,10 +69,12 @@ Values PixelMasks(VectorBuilder& v, const TileBlock& block, const ImageMatrix& i
 
 // Channel `channel` of all pixels, row by row.
 Values PixelAddresses(VectorBuilder& v, const Patch& p, const ImageMatrix& image, Value channel) {
-  Value first = v.At(p.address, channel);
+  Value first = ElementAt(v, image, p.address, channel);
   Values all;
   for (int64_t r = 0; r < p.size; ++r) {
-    for (int64_t c = 0; c < p.size; ++c) all.push_back(v.At(first, (r * image.width + c) * image.channels));
+    for (int64_t c = 0; c < p.size; ++c) {
+      all.push_back(ElementAt(v, image, first, v.Int((r * image.width + c) * image.channels)));
+    }
   }
   return all;
 }
@@ -100,62 +106,143 @@ void EmitZeros(VectorBuilder& v, Value pointer, Value floats, int64_t multiple) 
 void EmitGatherTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const ImageMatrix& image,
                      const TileMatrix& to) {
   const int64_t width = PadChannels(to.channels);
+  // The patch of tile t, and channels from c of it when it is transformed.
+  auto patch = [&](Value t) { return PatchOf(v, block, image, matrix.columns, t); };
+  auto transformed = [&](const Patch& p, const Values& masks, Value c, int64_t live) {
+    Values pixels = PixelAddresses(v, p, image, c);
+    for (size_t n = 0; n < pixels.size(); ++n) {
+      pixels[n] = image.bfloat16 ? v.Load16(pixels[n], live, masks[n]) : v.Load(pixels[n], live, masks[n]);
+    }
+    return EmitTransform2D(v, matrix, pixels);
+  };
+  if (to.elements == TileElements::kBFloat16Pairs) {
+    v.For(v.Int(0), block.count, 2, [&](Value t) {
+      // Behind an odd number of tiles come zeros.
+      Value second = v.Min(v.Add(t, 1), v.Add(block.count, -1));
+      Value there = v.Mask(v.AtLeast(v.Sub(block.count, t), 2));
+      Patch p = patch(t), q = patch(second);
+      Values masks = PixelMasks(v, block, image, p), others = PixelMasks(v, block, image, q);
+      for (Value& mask : others) mask = mask ? v.And(mask, there) : there;
+      Value out = v.At(to.pointer, v.Mul(v.Div(t, 2), width));
+      ForChannels(v, image.channels, [&](Value c, int64_t live) {
+        Values a = transformed(p, masks, c, live), b = transformed(q, others, c, live);
+        Value place = v.At(out, c);
+        for (size_t n = 0; n < a.size(); ++n) {
+          v.StorePairs(v.Pairs(a[n], b[n]), v.At(place, static_cast<int64_t>(n) * to.rows / 2 * width));
+        }
+      });
+    });
+    return;
+  }
   v.For(v.Int(0), block.count, 1, [&](Value t) {
-    Patch p = PatchOf(v, block, image, matrix.columns, t);
+    Patch p = patch(t);
     Values masks = PixelMasks(v, block, image, p);
-    Value out = v.At(to.pointer, v.Mul(t, width));
     ForChannels(v, image.channels, [&](Value c, int64_t live) {
-      Values pixels = PixelAddresses(v, p, image, c);
-      for (size_t n = 0; n < pixels.size(); ++n) pixels[n] = v.Load(pixels[n], live, masks[n]);
-      Values points = EmitTransform2D(v, matrix, pixels);
-      Value place = v.At(out, c);
+      Values points = transformed(p, masks, c, live);
+      const bool narrow = to.elements == TileElements::kBFloat16;
+      Value first = v.Add(v.Mul(t, width), c), place = narrow ? v.At16(to.pointer, first) : v.At(to.pointer, first);
       for (size_t n = 0; n < points.size(); ++n) {
-        v.Store(points[n], v.At(place, static_cast<int64_t>(n) * to.rows * width));
+        const int64_t offset = static_cast<int64_t>(n) * to.rows * width;
+        if (narrow) {
+          v.Store16(points[n], v.At16(place, offset));
+        } else {
+          v.Store(points[n], v.At(place, offset));
+        }
       }
     });
   });
 }
 
 void EmitStoreTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const TileMatrix& from,
-                    Value bias, bool relu, const ImageMatrix& image) {
+                    const TileEpilogue& epilogue, const ImageMatrix& image) {
   v.For(v.Int(0), block.count, 1, [&](Value t) {
     Patch p = PatchOf(v, block, image, matrix.rows, t);
     Values masks = PixelMasks(v, block, image, p);
     ForChannels(v, image.channels, [&](Value c, int64_t live) {
       Values pixels = EmitTransform2D(v, matrix, LoadTile(v, from, block.shape->points(), t, c));
-      Value shift = bias ? v.Load(v.At(bias, c), live) : nullptr;
+      Value shift;
+      if (epilogue.bias) {
+        shift =
+            epilogue.bfloat16_bias ? v.Load16(v.At16(epilogue.bias, c), live) : v.Load(v.At(epilogue.bias, c), live);
+      }
       Values addresses = PixelAddresses(v, p, image, c);
       for (size_t n = 0; n < pixels.size(); ++n) {
         Value pixel = shift ? v.AddF(pixels[n], shift) : pixels[n];
-        if (relu) pixel = v.Relu(pixel);
-        v.Store(pixel, addresses[n], live, masks[n]);
+        if (epilogue.relu) pixel = v.Relu(pixel);
+        if (image.bfloat16) {
+          v.Store16(pixel, addresses[n], live, masks[n]);
+        } else {
+          v.Store(pixel, addresses[n], live, masks[n]);
+        }
       }
     });
   });
 }
 
-void EmitAddTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const TileMatrix& from,
-                  const ImageMatrix& image) {
+namespace {
+
+// Makes `rows` ready for the row of tiles that p begins: what the row above has begun moves to the top, the rest is 0.
+void BeginRows(VectorBuilder& v, const Patch& p, int64_t tile, Value rows, int64_t row) {
+  const int64_t common = (p.size - tile) * row;
+  v.If(
+      v.Equal(p.i, 0), [&] { EmitZeros(v, rows, v.Int(common), common); },
+      [&] {
+        const int64_t whole = common / v.lanes() * v.lanes();
+        Value from = v.At(rows, tile * row);
+        v.For(0, whole, v.lanes(), [&](Value n) { v.Store(v.Load(v.At(from, n)), v.At(rows, n)); });
+        if (whole < common) v.Store(v.Load(v.At(from, whole), common - whole), v.At(rows, whole), common - whole);
+      });
+  EmitZeros(v, v.At(rows, common), v.Int(tile * row), tile * row);
+}
+
+// Stores the rows of pixels that no later row of tiles reaches, rounded.
+void EndRows(VectorBuilder& v, const TileBlock& block, const Patch& p, Value rows, const ImageMatrix& image) {
   const WinogradShape& s = *block.shape;
+  const int64_t row = image.width * image.channels;
+  Value begin = v.Max(p.y, v.Int(0));
+  Value done = v.Select(v.Equal(p.i, s.tiles_down() - 1), v.Int(p.size), v.Int(s.tile));
+  Value end = v.Min(v.Add(p.y, done), v.Int(image.height));
+  v.For(begin, end, 1, [&](Value y) {
+    Value from = v.At(rows, v.Mul(v.Sub(y, p.y), row));
+    Value to = v.At16(image.pointer, v.Mul(v.Add(v.Mul(p.row, image.height), y), row));
+    ForChannels(v, row, [&](Value n, int64_t live) { v.Store16(v.Load(v.At(from, n), live), v.At16(to, n), live); });
+  });
+}
+
+}  // namespace
+
+void EmitAddTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const TileMatrix& from,
+                  Value rows, const ImageMatrix& image) {
+  const WinogradShape& s = *block.shape;
+  const int64_t row = image.width * image.channels;
   v.For(v.Int(0), block.count, 1, [&](Value t) {
     Patch p = PatchOf(v, block, image, matrix.rows, t);
     Values masks = PixelMasks(v, block, image, p);
-    // The first tile of a row of tiles clears the rows of pixels that the row above does not reach.
-    v.If(v.Equal(p.j, 0), [&] {
-      Value from_y = v.Select(v.Equal(p.i, 0), v.Int(0), v.Add(p.y, p.size - s.tile));
-      Value to_y = v.Min(v.Add(p.y, p.size), v.Int(image.height));
-      Value rows = v.Max(v.Sub(to_y, from_y), v.Int(0));
-      Value pixel = v.Mul(v.Add(v.Mul(p.row, image.height), from_y), image.width);
-      EmitZeros(v, v.At(image.pointer, v.Mul(pixel, image.channels)), v.Mul(rows, image.width * image.channels),
-                image.width * image.channels);
-    });
+    // Where pixels add up.
+    ImageMatrix sums = image;
+    Patch place = p;
+    if (image.bfloat16) {
+      v.If(v.Equal(p.j, 0), [&] { BeginRows(v, p, s.tile, rows, row); });
+      sums.bfloat16 = false;
+      place.address = v.At(rows, v.Mul(p.x, image.channels));
+    } else {
+      // The first tile of a row of tiles clears the rows of pixels that the row above does not reach.
+      v.If(v.Equal(p.j, 0), [&] {
+        Value from_y = v.Select(v.Equal(p.i, 0), v.Int(0), v.Add(p.y, p.size - s.tile));
+        Value to_y = v.Min(v.Add(p.y, p.size), v.Int(image.height));
+        Value count = v.Max(v.Sub(to_y, from_y), v.Int(0));
+        Value pixel = v.Mul(v.Add(v.Mul(p.row, image.height), from_y), image.width);
+        EmitZeros(v, v.At(image.pointer, v.Mul(pixel, image.channels)), v.Mul(count, row), row);
+      });
+    }
     ForChannels(v, image.channels, [&](Value c, int64_t live) {
       Values pixels = EmitTransform2D(v, matrix, LoadTile(v, from, block.shape->points(), t, c));
-      Values addresses = PixelAddresses(v, p, image, c);
+      Values addresses = PixelAddresses(v, place, sums, c);
       for (size_t n = 0; n < pixels.size(); ++n) {
         v.Store(v.AddF(v.Load(addresses[n], live, masks[n]), pixels[n]), addresses[n], live, masks[n]);
       }
     });
+    if (image.bfloat16) v.If(v.Equal(p.j, s.tiles_across() - 1), [&] { EndRows(v, block, p, rows, image); });
   });
 }
 

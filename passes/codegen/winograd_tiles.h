@@ -14,6 +14,7 @@ struct ImageMatrix {
   mlir::Value pointer;
   int64_t height = 0, width = 0, channels = 0;
   int64_t top = 0, left = 0;
+  bool bfloat16 = false;
 };
 
 // A block of tiles: those from `first` on, counted through all images.
@@ -26,15 +27,22 @@ struct TileBlock {
 void EmitGatherTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const ImageMatrix& image,
                      const TileMatrix& to);
 
-// image = matrix * tile * matrix^T [+ bias] [relu] where tiles lie in the image; they do not overlap. `bias` may be
-// null.
+// What is done to the pixels of a convolution; `bias` may be null.
+struct TileEpilogue {
+  mlir::Value bias;
+  bool bfloat16_bias = false;
+  bool relu = false;
+};
+
+// image = matrix * tile * matrix^T, with the epilogue, where tiles lie in the image; they do not overlap.
 void EmitStoreTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const TileMatrix& from,
-                    mlir::Value bias, bool relu, const ImageMatrix& image);
+                    const TileEpilogue& epilogue, const ImageMatrix& image);
 
 // image += matrix * tile * matrix^T for tiles that overlap, in their order. Pixels are set to zero when the first tile
-// that reaches them comes, so that the image may hold anything before.
+// that reaches them comes, so that the image may hold anything before. In bfloat16 they are rounded once: they add up
+// in `rows`, floats [size of a tile][width][channels], and are stored when the last tile of a row of tiles is done.
 void EmitAddTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const TileMatrix& from,
-                  const ImageMatrix& image);
+                  mlir::Value rows, const ImageMatrix& image);
 
 // Calls body(first channel, live) for vectors of channels; `live` is how many of the lanes are channels.
 void ForChannels(VectorBuilder& v, int64_t channels, const std::function<void(mlir::Value, int64_t)>& body);
