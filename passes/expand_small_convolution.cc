@@ -14,21 +14,18 @@
 
 #include "graph/ir/contract.h"
 #include "passes/pass_util.h"
+#include "passes/small_convolution.h"
 #include "passes/target.h"
 
 namespace tandem {
 namespace {
 
-constexpr int64_t kMaxTaps = 16;
-// Columns of output channels that fill vector registers.
-constexpr int64_t kMinChannels = 8;
-
-// `kernel`: HWIO. All of the op is float32: of a bfloat16 image a library makes a float32 gradient, a kernel does not.
-bool IsSmall(mlir::Value image, mlir::Type kernel) {
-  auto type = mlir::cast<mlir::RankedTensorType>(kernel);
-  return td::IsBatched(image.getType()) && td::TypeOf(image).getElementType().isF32() &&
-         type.getElementType().isF32() && type.getDimSize(3) >= kMinChannels &&
-         type.getDimSize(0) * type.getDimSize(1) * type.getDimSize(2) <= kMaxTaps;
+// All of the op is float32: of a bfloat16 image a library makes a float32 gradient, a kernel does not.
+// td-paint-precision leaves these ops float32.
+bool IsTaken(mlir::Operation* op) {
+  auto is_float32 = [](mlir::Type type) { return mlir::getElementTypeOrSelf(type).isF32(); };
+  return IsSmallConvolution(op) && llvm::all_of(op->getOperandTypes(), is_float32) &&
+         llvm::all_of(op->getResultTypes(), is_float32);
 }
 
 class ExpandSmallConvolutionPass : public ModulePass<ExpandSmallConvolutionPass> {
@@ -40,7 +37,7 @@ class ExpandSmallConvolutionPass : public ModulePass<ExpandSmallConvolutionPass>
   void runOnOperation() final {
     if (IsGpuTarget(getOperation())) return;
     getOperation().walk([](td::Conv2DOp op) {
-      if (!IsSmall(op.getX(), op.getKernel().getType())) return;
+      if (!IsTaken(op)) return;
       mlir::OpBuilder b(op);
       op.replaceAllUsesWith(b.create<td::DirectConv2DOp>(op.getLoc(), op.getX(), op.getKernel(), op.getStrides(),
                                                          op.getPadLow(), op.getPadHigh())
@@ -48,7 +45,7 @@ class ExpandSmallConvolutionPass : public ModulePass<ExpandSmallConvolutionPass>
       op.erase();
     });
     getOperation().walk([](td::Conv2DFilterGradOp op) {
-      if (!IsSmall(op.getX(), op.getType())) return;
+      if (!IsTaken(op)) return;
       mlir::OpBuilder b(op);
       op.replaceAllUsesWith(b.create<td::DirectConv2DFilterGradOp>(op.getLoc(), op.getDy(), op.getX(), op.getSize(),
                                                                    op.getStrides(), op.getPadLow(), op.getPadHigh())

@@ -10,7 +10,8 @@
 //                                             %s = td.reduce "sum" (td.cast %z : bf16 -> f32)
 //
 // A painted op that can keep its float32 accumulator (matmul, convolution) does so where all that reads it is float32
-// and storing it costs little: gradients of weights, logits.
+// and storing it costs little: gradients of weights, logits. On a CPU convolutions of few taps, which
+// td-expand-small-convolution takes, stay float32 up to the value that a painted op reads.
 #include "passes/paint_precision.h"
 
 #include <optional>
@@ -22,6 +23,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/pass_util.h"
 #include "passes/precision_painter.h"
+#include "passes/target.h"
 
 namespace tandem {
 namespace {
@@ -46,7 +48,7 @@ class PaintPrecisionPass : public ModulePass<PaintPrecisionPass> {
     }
     mlir::func::FuncOp step = StepFunction(module);
     if (!step) return;
-    painted_ = PaintOps(step.getBody().front(), rules);
+    painted_ = PaintOps(step.getBody().front(), rules, !IsGpuTarget(module));
     for (mlir::Operation& op : step.getBody().front()) {
       if (painted_.contains(&op)) SetResultTypes(&op);
     }

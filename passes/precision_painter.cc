@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/small_convolution.h"
 
 namespace tandem {
 namespace {
@@ -20,7 +21,8 @@ constexpr std::pair<llvm::StringLiteral, PrecisionRule> kLists[] = {{"allow", Pr
 
 class Painter {
  public:
-  Painter(mlir::Block& block, const PrecisionRules& lists) : block_(block), lists_(lists) {}
+  Painter(mlir::Block& block, const PrecisionRules& lists, bool generates_small_convolutions)
+      : block_(block), lists_(lists), generates_small_convolutions_(generates_small_convolutions) {}
 
   OpSet Run() {
     for (mlir::Operation& op : block_) {
@@ -53,6 +55,7 @@ class Painter {
   PrecisionRule RuleOf(mlir::Operation* op) const {
     auto moved = lists_.find(op->getName().getStringRef());
     if (moved != lists_.end()) return moved->second;
+    if (generates_small_convolutions_ && IsSmallConvolution(op)) return PrecisionRule::kDeny;
     auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
     return precision ? precision.getPrecisionRule() : PrecisionRule::kDeny;
   }
@@ -102,6 +105,13 @@ class Painter {
     for (mlir::Operation* op : Reach(deny, /*forward=*/true, [&](mlir::Operation* op) { return IsLight(op); })) {
       if (Rule(op) == PrecisionRule::kInfer) denied_.insert(op);
     }
+    if (!generates_small_convolutions_) return;
+    llvm::erase_if(deny, [](mlir::Operation* op) { return !IsSmallConvolution(op); });
+    auto follows = [&](mlir::Operation* op) {
+      return Rule(op) == PrecisionRule::kClear || Rule(op) == PrecisionRule::kInfer;
+    };
+    OpSet behind = Reach(deny, /*forward=*/true, follows);
+    denied_.insert(behind.begin(), behind.end());
   }
 
   // Infer or clear, and not denied.
@@ -121,7 +131,9 @@ class Painter {
   }
 
   void PaintNeighbours() {
-    auto clear = [&](mlir::Operation* op) { return Rule(op) == PrecisionRule::kClear && !IsFree(op); };
+    auto clear = [&](mlir::Operation* op) {
+      return Rule(op) == PrecisionRule::kClear && !denied_.contains(op) && !IsFree(op);
+    };
     OpSet before = Reach(InBlockOrder(painted_), /*forward=*/false, clear);
     painted_.insert(before.begin(), before.end());
     // In block order every operand is decided before its users.
@@ -145,6 +157,7 @@ class Painter {
 
   mlir::Block& block_;
   const PrecisionRules& lists_;
+  const bool generates_small_convolutions_;
   llvm::DenseMap<mlir::Operation*, PrecisionRule> rules_;
   OpSet painted_, denied_;
 };
@@ -198,8 +211,9 @@ absl::Status ReadPrecisionRules(mlir::ModuleOp module, PrecisionRules* lists) {
   return absl::OkStatus();
 }
 
-llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists) {
-  return Painter(block, lists).Run();
+llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists,
+                                          bool generates_small_convolutions) {
+  return Painter(block, lists, generates_small_convolutions).Run();
 }
 
 }  // namespace tandem

@@ -29,8 +29,12 @@ bool IsFloat32(mlir::Value v);
 //   4. Clear ops next to a painted op are painted, on paths of clear ops: in front of one always, since the value is
 //      rounded there in any case; behind one when all their operands (constants aside) are bfloat16 then.
 // What differs from Grappler: a clear op is not denied in step 2, so that a relu between a sum in float32 and a
-// convolution is stored once, as bfloat16.
-llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists);
+// convolution is stored once, as bfloat16. And with `generates_small_convolutions` those stay float32, unless the
+// user's lists say otherwise, and so do infer and clear ops that follow them: all of these are one generated kernel
+// with what follows, which has its operands in float32 anyway and rounds the result once, behind a pooling to a quarter
+// of the values.
+llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists,
+                                          bool generates_small_convolutions);
 
 }  // namespace tandem
 

@@ -65,8 +65,9 @@ absl::StatusOr<std::string> TargetForComputeCapability(int sm) {
 }
 
 void SetTarget(mlir::ModuleOp module, const CompileTarget& target) {
-  if (!target.gpu) return;
   mlir::Builder b(module.getContext());
+  if (!target.gpu && target.cpu.native_bfloat16) module->setAttr("td.bfloat16_products", b.getUnitAttr());
+  if (!target.gpu) return;
   module->setAttr("td.target", b.getStringAttr("gpu"));
   module->setAttr("td.gpu_sm", b.getI64IntegerAttr(target.sm));
 }
@@ -75,6 +76,8 @@ bool IsGpuTarget(mlir::ModuleOp module) {
   auto target = module->getAttrOfType<mlir::StringAttr>("td.target");
   return target && target.getValue() == "gpu";
 }
+
+bool HasBFloat16Products(mlir::ModuleOp module) { return module->hasAttr("td.bfloat16_products"); }
 
 std::string MachineModelNameFor(const CompileTarget& target) {
   return target.gpu ? "h200" : MachineModelNameFor(target.cpu.cpu, target.cpu.vector_bits);

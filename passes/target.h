@@ -35,9 +35,11 @@ absl::StatusOr<CompileTarget> ParseTarget(absl::string_view name);
 // 2) for one older than any.
 absl::StatusOr<std::string> TargetForComputeCapability(int sm);
 
-// The module attributes td.target ("gpu"; absent: a CPU) and td.gpu_sm.
+// The module attributes td.target ("gpu"; absent: a CPU), td.gpu_sm, and td.bfloat16_products for a CPU whose generated
+// kernels may multiply bfloat16 numbers.
 void SetTarget(mlir::ModuleOp module, const CompileTarget& target);
 bool IsGpuTarget(mlir::ModuleOp module);
+bool HasBFloat16Products(mlir::ModuleOp module);
 
 // The machine model that passes use unless the user gives one.
 std::string MachineModelNameFor(const CompileTarget& target);

@@ -1,12 +1,14 @@
 // td-winograd: computes 3x3 convolutions with stride 1, and their gradients, with fewer multiplications where that
 // pays.
 //
-// Before: td.conv2d, td.conv2d_input_grad and td.conv2d_filter_grad in maps. After: those of float32 with a kernel of
-// 3x3, strides of 1 and pads of 0 to 2 for which analysis/winograd_cost.h expects a gain are td.winograd ops, with the
-// tile that it chose; a bias and a relu that only the convolution feeds are its epilogue. Kernels are transformed at
-// the top of the step, once for all shards. td.winograd on the module says for each convolution what was expected. With
-// td.precision = "strict_float32", and for GPUs, where cuDNN chooses the algorithm, nothing changes. Errors and where
-// it pays: docs/winograd.md.
+// Before: td.conv2d, td.conv2d_input_grad and td.conv2d_filter_grad in maps. After: those with a kernel of 3x3, strides
+// of 1 and pads of 0 to 2 for which analysis/winograd_cost.h expects a gain are td.winograd ops, with the tile that it
+// chose; a bias and a relu that only the convolution feeds are its epilogue. Kernels are transformed at the top of the
+// step, once for all shards. td.winograd on the module says for each convolution what was expected. With td.precision =
+// "strict_float32", and for GPUs, where cuDNN chooses the algorithm, nothing changes. Errors and where it pays:
+// docs/winograd.md. Painted convolutions are taken too: images, kernel and bias are the bfloat16 that td-paint-
+// precision made of them, results are rounded behind the epilogue, and where the CPU multiplies bfloat16 numbers
+// (td.bfloat16_products on the module) transformed values are rounded as well; else products are float32.
 //
 //   %y = td.conv2d %x, %k ...             %u = td.winograd_kernel %k {tile = 4}          // at the top level
 //   %b = td.broadcast %bias        =>     %y, %scratch = td.winograd_conv2d %x, %u, %bias {tile = 4, block = 36, relu}
@@ -70,8 +72,11 @@ class WinogradPass : public ModulePass<WinogradPass> {
 
   static bool Qualifies(td::LibraryOp op, const td::LibraryCallSpec& spec) {
     for (mlir::Value v : {spec.x, spec.kernel, spec.y}) {
-      if (!td::TypeOf(v).getElementType().isF32()) return false;
+      mlir::Type element = td::TypeOf(v).getElementType();
+      if (!element.isF32() && !element.isBF16()) return false;
     }
+    // The gradient of a kernel is a sum over lanes.
+    if (spec.weights < 0 && !td::TypeOf(spec.kernel).getElementType().isF32()) return false;
     if (!td::IsBatched(spec.x.getType()) || !td::IsBatched(spec.y.getType())) return false;
     llvm::ArrayRef<int64_t> kernel = td::TypeOf(spec.kernel).getShape();
     if (kernel[0] != 3 || kernel[1] != 3) return false;
@@ -91,7 +96,10 @@ class WinogradPass : public ModulePass<WinogradPass> {
     WinogradShape shape = {x[1], x[2], y[1], y[2], x[3], y[3], spec.pad_low[0], spec.pad_low[1], 0, 0};
     const int64_t rows = map.getShardRows();
     const int64_t shards = map.getLanes() * ((map.getRowsPerLane() + rows - 1) / rows);
-    const WinogradChoice choice = ChooseWinograd(machine, shape, role, rows, shards);
+    const bool bfloat16 = td::TypeOf(op->getOperand(0)).getElementType().isBF16();
+    shape.bfloat16_products = bfloat16 && HasBFloat16Products(getOperation());
+    shape.bfloat16_dx = role == WinogradRole::kInputGrad && td::TypeOf(op->getResult(0)).getElementType().isBF16();
+    const WinogradChoice choice = ChooseWinograd(machine, shape, role, rows, shards, bfloat16);
     const double us = 1e6 / static_cast<double>(rows);
     Note(absl::StrFormat("%s %s: direct %.1f us a row, F(%dx%d, 3x3) in blocks of %d tiles %.1f us: %s",
                          LocationName(op->getLoc()), op.getPrimitiveName().str(), choice.direct_seconds * us,
@@ -124,9 +132,9 @@ class WinogradPass : public ModulePass<WinogradPass> {
                                                  Transformed(op, map, spec, s, true), s.tile, s.block, spec.pad_low)
                    .getDx();
     } else {
-      result =
-          b.create<td::WinogradFilterGradOp>(loc, old.getType(), scratch, spec.x, spec.y, s.tile, s.block, spec.pad_low)
-              .getDkernel();
+      result = b.create<td::WinogradFilterGradOp>(loc, old.getType(), scratch, spec.x, spec.y, s.tile, s.block,
+                                                  spec.pad_low, s.bfloat16_products)
+                   .getDkernel();
     }
     old.replaceAllUsesWith(result);
     for (mlir::Operation* r : llvm::reverse(replaced)) {
@@ -154,8 +162,9 @@ class WinogradPass : public ModulePass<WinogradPass> {
     auto argument = mlir::cast<mlir::BlockArgument>(op->getOperand(spec.weights));
     int64_t rows = adjoint ? s.channels_out : s.channels_in, columns = adjoint ? s.channels_in : s.channels_out;
     mlir::Value plain = map.getOperand(argument.getArgNumber());
-    mlir::Type type = td::TransformedKernelType(td::TypeOf(plain).getElementType(), s.tile, rows, columns);
     mlir::OpBuilder b(map);
+    mlir::Type element = s.bfloat16_products ? mlir::Type(b.getBF16Type()) : mlir::Type(b.getF32Type());
+    mlir::Type type = td::TransformedKernelType(element, s.tile, rows, columns);
     mlir::Value u = b.create<td::WinogradKernelOp>(op->getLoc(), type, plain, s.tile, adjoint);
     map.getOperandsMutable().append(u);
     return map.getBody().front().addArgument(type, op->getLoc());

@@ -21,6 +21,9 @@ constexpr int64_t kBlocks[] = {12, 24, 36, 48, 72, 96, 144, 192};
 constexpr double kBFloat16InputGrad = 0.9;
 constexpr double kBFloat16FilterGradCall = 35e-6;
 
+// Products of bfloat16 numbers round transformed values, which larger tiles magnify (docs/winograd.md).
+constexpr int64_t kBFloat16MaxTile = 4;
+
 double Direct(const MachineModel& m, const WinogradShape& s, WinogradRole role, int64_t rows, bool bfloat16) {
   Work work;
   (bfloat16 ? work.library_bf16_flops : work.library_flops) =
@@ -42,14 +45,19 @@ double WinogradSeconds(const MachineModel& m, const WinogradShape& s, WinogradRo
   const double c = static_cast<double>(PadChannels(s.channels_in)),
                k = static_cast<double>(PadChannels(s.channels_out));
   const double blocks = std::max(1.0, tiles / static_cast<double>(s.block));
-  const double kernel_bytes = 4 * points * c * k;
-  // What one block touches over and over: its tiles; the kernel passes by once for every block.
-  const double block_bytes = 4 * points * (c + k) * static_cast<double>(s.block);
   const bool filter = role == WinogradRole::kFilterGrad;
-  const double compute = 2 * tiles * points * c * k / (kProductRate * m.library_f32);
+  // Factors are what may be bfloat16: of one side's tiles and the kernel, or both sides' tiles. Sums are float32.
+  const double factor_bytes = s.bfloat16_products ? 2 : 4, sum_bytes = 4;
+  const double kernel_bytes = (filter ? sum_bytes : factor_bytes) * points * c * k;
+  const double from = role == WinogradRole::kInputGrad ? k : c, to = role == WinogradRole::kInputGrad ? c : k;
+  const double tile_bytes = points * (factor_bytes * from + (filter ? factor_bytes : sum_bytes) * to);
+  // What one block touches over and over: its tiles; the kernel passes by once for every block.
+  const double block_bytes = tile_bytes * static_cast<double>(s.block);
+  const double compute =
+      2 * tiles * points * c * k / (kProductRate * (s.bfloat16_products ? m.library_bf16 : m.library_f32));
   double transforms = kTransformFlops * tiles * points * (c + k) / m.vector_f32;
   // Tiles of the block are written and read by the products at the level that holds them all, beside the kernel.
-  const double tile_traffic = 2 * 4 * points * tiles * (c + k) / Bandwidth(m, 1.25 * block_bytes, 1);
+  const double tile_traffic = 2 * tiles * tile_bytes / Bandwidth(m, 1.25 * block_bytes, 1);
   const double kernel_traffic = blocks * kernel_bytes * (filter ? 2 : 1) / Bandwidth(m, kernel_bytes + block_bytes, 1);
   // The kernel's own transform: per step by one thread while the others wait, or (filter gradient) per shard.
   const double passes = filter ? 1 : 1.0 / static_cast<double>(std::max<int64_t>(1, shards));
@@ -68,7 +76,7 @@ WinogradChoice ChooseWinograd(const MachineModel& machine, const WinogradShape& 
   WinogradChoice choice;
   choice.direct_seconds = Direct(machine, shape, role, rows, bfloat16);
   WinogradShape s = shape;
-  for (s.tile = 2; s.tile <= 4; ++s.tile) {
+  for (s.tile = 2; s.tile <= (s.bfloat16_products ? kBFloat16MaxTile : 4); ++s.tile) {
     const int64_t tiles = rows * s.tiles();
     for (int64_t block : kBlocks) {
       s.block = std::min(block, tiles);

@@ -19,7 +19,8 @@ struct WinogradChoice {
 
 // `shape`: sizes of the convolution; its tile and block are ignored. `rows`: images of a shard. `shards`: how many
 // shards of a step share a transformed kernel. Both may depend on the model, the global batch and the target only.
-// `bfloat16`: images are, so that a direct convolution gets the library's faster rate; Winograd's computes in float32.
+// `bfloat16`: images are, so that a direct convolution gets the library's faster rate; Winograd's products only with
+// shape.bfloat16_products.
 WinogradChoice ChooseWinograd(const MachineModel& machine, const WinogradShape& shape, WinogradRole role, int64_t rows,
                               int64_t shards, bool bfloat16 = false);
 

@@ -55,6 +55,30 @@ module attributes {td.precision = "mixed_bfloat16"} {
 
 // -----
 
+// A convolution of nine taps becomes one generated kernel with what follows: float32 up to what the next one reads.
+// CHECK-LABEL: func.func @step
+// CHECK: td.conv2d {{.*}} -> tensor<?x6x6x16xf32>
+// CHECK: td.add {{.*}} : tensor<?x6x6x16xf32>
+// CHECK: td.relu {{.*}} : tensor<?x6x6x16xf32>
+// CHECK: %[[P:.*]] = td.max_pool {{.*}} -> tensor<?x3x3x16xf32>
+// CHECK: %[[PB:.*]] = td.cast %[[P]] : tensor<?x3x3x16xf32> -> tensor<?x3x3x16xbf16>
+// CHECK: td.conv2d %[[PB]], {{.*}} {f32_result} : tensor<?x3x3x16xbf16>
+module attributes {td.precision = "mixed_bfloat16"} {
+  func.func @step(%x: tensor<?x8x8x1xf32>, %w: tensor<3x3x1x16xf32>, %b: tensor<16xf32>, %w1: tensor<3x3x16x16xf32>,
+                  %w2: tensor<1x1x16x16xf32>) -> tensor<?x1x1x16xf32> {
+    %0 = td.conv2d %x, %w strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x1xf32>, tensor<3x3x1x16xf32> -> tensor<?x6x6x16xf32>
+    %1 = td.broadcast %b dims [3] : tensor<16xf32> -> tensor<?x6x6x16xf32>
+    %2 = td.add %0, %1 : tensor<?x6x6x16xf32>
+    %3 = td.relu %2 : tensor<?x6x6x16xf32>
+    %4 = td.max_pool %3 window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x6x6x16xf32> -> tensor<?x3x3x16xf32>
+    %5 = td.conv2d %4, %w1 strides [1, 1] low [0, 0] high [0, 0] : tensor<?x3x3x16xf32>, tensor<3x3x16x16xf32> -> tensor<?x1x1x16xf32>
+    %6 = td.conv2d %5, %w2 strides [1, 1] low [0, 0] high [0, 0] : tensor<?x1x1x16xf32>, tensor<1x1x16x16xf32> -> tensor<?x1x1x16xf32>
+    return %6 : tensor<?x1x1x16xf32>
+  }
+}
+
+// -----
+
 // A constant is rounded where it stands.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: td.cast {{.*}} : tensor<f32>

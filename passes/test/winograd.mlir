@@ -55,7 +55,8 @@ func.func @step(%x: tensor<?x13x13x32xf32>, %i: tensor<?x28x28x1xf32>, %w: tenso
 
 // Strict float32: direct convolution only.
 // CHECK: module attributes {td.precision = "strict_float32"}
-// CHECK-NOT: td.winograd
+// CHECK-LABEL: func.func @step(
+// CHECK-NOT: td.winograd_
 module attributes {td.precision = "strict_float32"} {
   func.func @step(%x: tensor<?x13x13x32xf32>, %w: tensor<3x3x32x64xf32>) -> tensor<?x11x11x64xf32> {
     %r = td.map_shards (%x, %w : tensor<?x13x13x32xf32>, tensor<3x3x32x64xf32>) reduce ["keep"] scope ["global"]
@@ -65,5 +66,59 @@ module attributes {td.precision = "strict_float32"} {
       td.yield %c : tensor<?x11x11x64xf32>
     }
     return %r : tensor<?x11x11x64xf32>
+  }
+}
+
+// -----
+
+// Painted convolutions keep their bfloat16 images, kernel and bias; where the CPU multiplies bfloat16 numbers the
+// transformed kernel is rounded, and so are transformed tiles.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %{{.*}}: tensor<?x13x13x32xbf16>, %[[W:.*]]: tensor<3x3x32x64xbf16>
+// CHECK: td.winograd_kernel %[[W]] {{.*}} : tensor<3x3x32x64xbf16> -> tensor<{{[0-9]+}}x2048xbf16>
+// CHECK: td.winograd_conv2d {{.*}} relu{{.*}} -> (tensor<?x11x11x64xbf16>
+// CHECK-NOT: td.relu
+// CHECK: td.winograd_input_grad {{.*}} -> (tensor<?x13x13x32xbf16>
+// CHECK: td.winograd_filter_grad {{.*}}bfloat16_products{{.*}} -> (tensor<3x3x32x64xf32>
+// CHECK-NOT: td.conv2d
+module attributes {td.precision = "mixed_bfloat16", td.machine_model = "zen4", td.bfloat16_products} {
+  func.func @step(%x: tensor<?x13x13x32xbf16>, %w: tensor<3x3x32x64xbf16>, %b: tensor<64xbf16>) -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>) {
+    %r:2 = td.map_shards (%x, %w, %b : tensor<?x13x13x32xbf16>, tensor<3x3x32x64xbf16>, tensor<64xbf16>) reduce ["sum", "keep"] scope ["global", "global"]
+        lanes 16 rows 32 shard 32 -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>) {
+    ^bb0(%xs: tensor<?x13x13x32xbf16>, %ws: tensor<3x3x32x64xbf16>, %bs: tensor<64xbf16>):
+      %c = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x13x13x32xbf16>, tensor<3x3x32x64xbf16> -> tensor<?x11x11x64xbf16> loc("conv")
+      %bb = td.broadcast %bs dims [3] : tensor<64xbf16> -> tensor<?x11x11x64xbf16>
+      %a = td.add %c, %bb : tensor<?x11x11x64xbf16>
+      %y = td.relu %a : tensor<?x11x11x64xbf16>
+      %dx = td.conv2d_input_grad %y, %ws size [13, 13] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x11x11x64xbf16>, tensor<3x3x32x64xbf16> -> tensor<?x13x13x32xbf16>
+      %dk = td.conv2d_filter_grad %xs, %y size [3, 3] strides [1, 1] low [0, 0] high [0, 0] {f32_result} : tensor<?x13x13x32xbf16>, tensor<?x11x11x64xbf16> -> tensor<3x3x32x64xf32>
+      td.yield %dk, %dx : tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>
+    }
+    return %r#0, %r#1 : tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>
+  }
+}
+
+// -----
+
+// On a CPU without such instructions products are float32; a library's direct convolution on its bfloat16 rate may win.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %{{.*}}: tensor<?x13x13x32xbf16>, %[[W:.*]]: tensor<3x3x32x64xbf16>
+// CHECK: td.winograd_kernel %[[W]] {{.*}} : tensor<3x3x32x64xbf16> -> tensor<36x2048xf32>
+// CHECK: td.winograd_filter_grad
+// CHECK-NOT: bfloat16_products
+module attributes {td.precision = "mixed_bfloat16", td.machine_model = "zen4"} {
+  func.func @step(%x: tensor<?x13x13x32xbf16>, %w: tensor<3x3x32x64xbf16>, %b: tensor<64xbf16>) -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>) {
+    %r:2 = td.map_shards (%x, %w, %b : tensor<?x13x13x32xbf16>, tensor<3x3x32x64xbf16>, tensor<64xbf16>) reduce ["sum", "keep"] scope ["global", "global"]
+        lanes 16 rows 32 shard 32 -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>) {
+    ^bb0(%xs: tensor<?x13x13x32xbf16>, %ws: tensor<3x3x32x64xbf16>, %bs: tensor<64xbf16>):
+      %c = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x13x13x32xbf16>, tensor<3x3x32x64xbf16> -> tensor<?x11x11x64xbf16> loc("conv")
+      %bb = td.broadcast %bs dims [3] : tensor<64xbf16> -> tensor<?x11x11x64xbf16>
+      %a = td.add %c, %bb : tensor<?x11x11x64xbf16>
+      %y = td.relu %a : tensor<?x11x11x64xbf16>
+      %dx = td.conv2d_input_grad %y, %ws size [13, 13] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x11x11x64xbf16>, tensor<3x3x32x64xbf16> -> tensor<?x13x13x32xbf16>
+      %dk = td.conv2d_filter_grad %xs, %y size [3, 3] strides [1, 1] low [0, 0] high [0, 0] {f32_result} : tensor<?x13x13x32xbf16>, tensor<?x11x11x64xbf16> -> tensor<3x3x32x64xf32>
+      td.yield %dk, %dx : tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>
+    }
+    return %r#0, %r#1 : tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>
   }
 }

@@ -3,8 +3,9 @@
 // The learning rate is a quarter of the other tests': theirs makes the losses leap once, and a rounding decides when.
 //
 // Tolerances, as parts of the first loss. bfloat16 has 8 bits of precision: a value that is rounded is off by 2^-9 at
-// most, relatively. The CPU's job rounds the same tensors, but sums in another order, so that some numbers fall on the
-// other side of a rounding. When the job ends the losses have begun to fall by a tenth per step, so what differs early
+// most, relatively. The CPU's job rounds mostly the same tensors (a convolution of few taps stays float32 there), but
+// sums in another order and rounds Winograd's transformed values, so that some numbers fall on the other side of a
+// rounding. When the job ends the losses have begun to fall by a tenth per step, so what differs early
 // shows as the same curve a fraction of a step sooner or later: by 0.02, and from float32 by 0.04. Over all steps
 // the mean must be a quarter of that: no bias towards one side. Measured: 0.003 between GPUs and CPUs, 0.007 from
 // float32, means of 0.0013 at most. A gradient that is not scaled, or a sum in bfloat16, is several times as much.
