@@ -179,13 +179,15 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
   for (const Phase& phase : Phases()) {
     started = started || phase.name == options.compile_from;
     if (!started) continue;
-    for (auto& pass : phase.passes()) {
+    PassList passes = phase.passes();
+    for (auto& pass : passes) {
       std::string name = pass->getArgument().str();
       if (Contains(options.disabled_passes, name)) continue;
       if (Contains(options.print_before, name))
         llvm::errs() << "// IR before " << name << "\n" << Print(module, kShownElements) << "\n";
       auto start = std::chrono::steady_clock::now();
       mlir::PassManager manager(module.getContext());
+      manager.enableVerifier(options.verify_each || &pass == &passes.back());
       manager.addPass(std::move(pass));
       if (mlir::failed(manager.run(module))) {
         return WithExitCode(absl::InternalError(absl::StrCat("compilation failed in phase ", phase.name, ", pass ",

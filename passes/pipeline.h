@@ -31,6 +31,8 @@ struct PipelineOptions {
   std::vector<std::string> disabled_passes;  // pass arguments, "td-schedule"
   std::vector<std::string> print_before;     // pass arguments; IR goes to stderr
   std::vector<std::string> print_after;
+  // MLIR verifies the module after every pass, which takes as long as the passes; otherwise at the end of each phase.
+  bool verify_each = false;
   CompileTimes* times = nullptr;  // of every pass, when not null
 };
 

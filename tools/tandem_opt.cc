@@ -74,7 +74,8 @@ absl::Status RunPhases(const std::string& input, const std::string& output, cons
                           .compile_to = compile_to,
                           .disabled_passes = disabled,
                           .print_before = print_before,
-                          .print_after = print_after};
+                          .print_after = print_after,
+                          .verify_each = true};
   if (!target.empty()) {
     TD_ASSIGN_OR_RETURN(const CompileTarget parsed, ParseTarget(std::string(target)));
     (*module)->removeAttr("td.target");
