@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<KernelCode>> MakeCpuCode(mlir::ModuleOp module, const
   for (CompiledKernel& k : kernels) {
     kernel_times->Add(absl::StrCat(k.name, k.cached ? " (cached)" : ""), k.seconds.total());
     stage_times->Add("loops from td ops", k.seconds.emit);
-    stage_times->Add("lowering to the LLVM dialect", k.seconds.lower);
+    stage_times->Add("functions of floats", k.seconds.lower);
     stage_times->Add("translation to LLVM IR", k.seconds.translate);
     stage_times->Add("LLVM's optimiser", k.seconds.optimize);
     stage_times->Add("LLVM's code generator", k.seconds.assemble);

@@ -9,7 +9,7 @@ namespace tandem {
 // The float32 that the 16 bits of `stored` (i16) are the upper half of.
 mlir::Value WidenBFloat16(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value stored);
 // The 16 bits (i16) of the bfloat16 nearest to `value` (f32), to even between two. It becomes arith.truncf: one
-// instruction with AVX512-BF16; LowerToLlvmDialect writes it out in integer arithmetic for other CPUs. What is seen to
+// instruction with AVX512-BF16; LowerMath writes it out in integer arithmetic for other CPUs. What is seen to
 // be a bfloat16 already (widened from one, or chosen among such) just loses its lower half.
 mlir::Value NarrowToBFloat16(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value);
 // There and back: the nearest bfloat16 as float32.

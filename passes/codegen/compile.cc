@@ -13,9 +13,10 @@
 #include "llvm/IR/LLVMContext.h"
 #include "passes/codegen/kernel_emitter.h"
 #include "passes/codegen/kernel_text.h"
-#include "passes/codegen/lower_to_llvm.h"
+#include "passes/codegen/lower_math.h"
 #include "passes/codegen/optimize.h"
 #include "passes/codegen/ready_queue.h"
+#include "passes/codegen/translate.h"
 #include "passes/codegen/winograd_kernel.h"
 
 namespace tandem {
@@ -80,7 +81,7 @@ absl::Status Prepare(const CpuTarget& target, Job& job) {
       mlir::OwningOpRef<mlir::ModuleOp> emitted,
       EmitKernel(job.function, job.kernel.symbol, target.has_fma, target.vector_bits, target.native_bfloat16));
   job.kernel.seconds.emit = watch.Lap();
-  TD_RETURN_IF_ERROR(LowerToLlvmDialect(*emitted, AllScalars(job.function), target.native_bfloat16));
+  TD_RETURN_IF_ERROR(LowerMath(*emitted, AllScalars(job.function), target.native_bfloat16));
   job.kernel.seconds.lower = watch.Lap();
   job.context = std::make_unique<llvm::LLVMContext>();
   TD_ASSIGN_OR_RETURN(job.module, TranslateToLlvmIr(*emitted, *job.context));
@@ -113,7 +114,6 @@ absl::Status Annotated(const absl::Status& status, const std::string& symbol) {
 absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module, const CpuTarget& target, int threads,
                                                            const KernelCache& cache, absl::string_view build) {
   LoadCodegenDialects(*module.getContext());
-  RegisterLlvmTranslation(*module.getContext());
   std::vector<Job> jobs;
   std::vector<Job*> missing;
   for (auto kernel : module.getOps<mlir::func::FuncOp>()) {
@@ -157,7 +157,6 @@ absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module
 
 absl::StatusOr<CompiledKernel> CompileKernel(mlir::func::FuncOp kernel, const CpuTarget& target) {
   LoadCodegenDialects(*kernel.getContext());
-  RegisterLlvmTranslation(*kernel.getContext());
   Job job = MakeJob(kernel, target, "");
   TD_RETURN_IF_ERROR(Annotated(Prepare(target, job), job.kernel.name));
   TD_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler, ObjectCompiler::Create(target));

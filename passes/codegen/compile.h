@@ -19,7 +19,7 @@ enum class KernelDomain { kRows, kElements, kOnce, kBlocks };
 // CPU time of one thread in seconds, by what they were spent on.
 struct KernelSeconds {
   double emit = 0;       // loops from td ops
-  double lower = 0;      // to the LLVM dialect
+  double lower = 0;      // functions of floats
   double translate = 0;  // to LLVM IR
   double optimize = 0;   // LLVM's passes
   double assemble = 0;   // to an ELF object

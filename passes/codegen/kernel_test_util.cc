@@ -14,7 +14,7 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/guarded_buffer.h"
 #include "passes/codegen/kernel_ir.h"
-#include "passes/codegen/lower_to_llvm.h"
+#include "passes/codegen/lower_math.h"
 #include "runtime/gpu_launch.h"
 
 namespace tandem {

@@ -23,8 +23,9 @@
 #include "passes/codegen/gpu/walk.h"
 #include "passes/codegen/kernel_emitter.h"
 #include "passes/codegen/kernel_text.h"
-#include "passes/codegen/lower_to_llvm.h"
+#include "passes/codegen/lower_math.h"
 #include "passes/codegen/ready_queue.h"
+#include "passes/codegen/translate.h"
 #include "runtime/gpu_launch.h"
 
 namespace tandem {
@@ -128,10 +129,9 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
   mlir::OwningOpRef<mlir::ModuleOp> walked;
   if (options.walk) {
     walked = emitted.module->clone();
-    TD_RETURN_IF_ERROR(LowerToLlvmDialect(*walked, /*precise=*/false, /*native_bfloat16=*/false, emitted.index_bits));
+    TD_RETURN_IF_ERROR(LowerMath(*walked, /*precise=*/false, /*native_bfloat16=*/false));
   }
-  TD_RETURN_IF_ERROR(
-      LowerToLlvmDialect(*emitted.module, /*precise=*/false, /*native_bfloat16=*/true, emitted.index_bits));
+  TD_RETURN_IF_ERROR(LowerMath(*emitted.module, /*precise=*/false, /*native_bfloat16=*/true));
   job.plan = emitted.plan;
   fb::GpuLaunchT& launch = job.kernel.launch;
   launch.block = job.plan.block;
@@ -148,7 +148,7 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
   auto translate = [&](mlir::ModuleOp from, std::unique_ptr<llvm::LLVMContext>& context,
                        std::unique_ptr<llvm::Module>& to) -> absl::Status {
     context = std::make_unique<llvm::LLVMContext>();
-    TD_ASSIGN_OR_RETURN(to, TranslateToLlvmIr(from, *context));
+    TD_ASSIGN_OR_RETURN(to, TranslateToLlvmIr(from, *context, emitted.index_bits));
     const std::string& symbol = job.kernel.symbol;
     if (job.grouped) AddGroupEntry(*to, symbol, GpuGroupSymbol(symbol), job.plan.items_per_block);
     return absl::OkStatus();
@@ -196,7 +196,6 @@ absl::Status Annotated(const absl::Status& status, const std::string& name) {
 absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, const GpuCompileOptions& options) {
   for (int arch : options.archs) TD_RETURN_IF_ERROR(CheckPtxArch(arch));
   LoadCodegenDialects(*module.getContext());
-  RegisterLlvmTranslation(*module.getContext());
   llvm::StringSet<> grouped;
   module.walk([&](td::GroupedLaunchOp group) { grouped.insert(group.getKernel()); });
   std::vector<Job> jobs;
@@ -243,7 +242,6 @@ absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, cons
 absl::StatusOr<CompiledGpuKernel> CompileGpuKernel(mlir::func::FuncOp kernel, const GpuCompileOptions& options) {
   for (int arch : options.archs) TD_RETURN_IF_ERROR(CheckPtxArch(arch));
   LoadCodegenDialects(*kernel.getContext());
-  RegisterLlvmTranslation(*kernel.getContext());
   Job job = MakeJob(kernel, options.grouped, options);
   TD_RETURN_IF_ERROR(Annotated(Prepare(options, job), job.kernel.name));
   Finish(options, job);

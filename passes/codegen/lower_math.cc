@@ -1,0 +1,78 @@
+#include "passes/codegen/lower_math.h"
+
+#include <utility>
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace tandem {
+namespace {
+
+struct LibmName {
+  const char* op;
+  const char* function;  // of double; with an `f` appended, of float
+};
+// No llvm.* intrinsic may stand for one of these: LLVM would call the C library behind our back, or expand loosely.
+constexpr LibmName kLibm[] = {{"math.exp", "exp"},     {"math.exp2", "exp2"},  {"math.expm1", "expm1"},
+                              {"math.log", "log"},     {"math.log2", "log2"},  {"math.log1p", "log1p"},
+                              {"math.tanh", "tanh"},   {"math.erf", "erf"},    {"math.powf", "pow"},
+                              {"math.sin", "sin"},     {"math.cos", "cos"},    {"math.atan", "atan"},
+                              {"math.atan2", "atan2"}, {"math.log10", "log10"}};
+
+bool IsBFloat16(mlir::Type type) { return mlir::getElementTypeOrSelf(type).isBF16(); }
+
+}  // namespace
+
+absl::Status LowerMath(mlir::ModuleOp module, bool precise, bool native_bfloat16) {
+  // The rewriter visits every op more than once, so most kernels are better off without it.
+  bool functions = false, bfloat16 = false;
+  module.walk([&](mlir::Operation* op) {
+    if (mlir::isa<mlir::math::MathDialect>(op->getDialect())) functions = functions || !LibmFunction(op).empty();
+    if (mlir::isa<mlir::arith::TruncFOp, mlir::arith::ExtFOp>(op)) {
+      bfloat16 = bfloat16 || IsBFloat16(op->getResult(0).getType()) || IsBFloat16(op->getOperand(0).getType());
+    }
+  });
+  mlir::RewritePatternSet patterns(module.getContext());
+  if (functions && !precise) {
+    // Polynomials for float32; what has none (pow) is left to the C library.
+    mlir::populateExpandExp2FPattern(patterns);
+    mlir::populateMathPolynomialApproximationPatterns(patterns, {});
+  }
+  // LLVM would call a function of the compiler's library per element.
+  if (bfloat16 && !native_bfloat16) mlir::arith::populateExpandBFloat16Patterns(patterns);
+  if (patterns.getNativePatterns().empty()) return absl::OkStatus();
+  if (mlir::failed(mlir::applyPatternsAndFoldGreedily(module, std::move(patterns)))) {
+    return absl::InternalError("the functions of a kernel could not be expanded");
+  }
+  return absl::OkStatus();
+}
+
+std::string LibmFunction(mlir::Operation* op) {
+  const mlir::Type type = op->getResult(0).getType();
+  if (!type.isF32() && !type.isF64()) return "";
+  for (const LibmName& libm : kLibm) {
+    if (op->getName().getStringRef() == libm.op) return std::string(libm.function) + (type.isF32() ? "f" : "");
+  }
+  return "";
+}
+
+const std::vector<std::string>& LibmSymbols() {
+  static const std::vector<std::string>& names = *[] {
+    auto* all = new std::vector<std::string>();
+    for (const LibmName& libm : kLibm) {
+      all->push_back(libm.function);
+      all->push_back(std::string(libm.function) + "f");
+    }
+    // LLVM makes these out of loops that copy or fill.
+    for (const char* name : {"memcpy", "memset", "memmove"}) all->push_back(name);
+    return all;
+  }();
+  return names;
+}
+
+}  // namespace tandem
