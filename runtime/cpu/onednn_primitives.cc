@@ -181,6 +181,29 @@ struct MatMul {
   memory::desc a, plain, any, bias, y;
 };
 
+// The filter gradient of a 1x1 convolution is a product over all pixels: x^T dy.
+struct PointwiseFilterGrad {
+  explicit PointwiseFilterGrad(const fb::LibraryCallT& c) {
+    const int64_t pixels = c.x_shape[0] * c.x_shape[1] * c.x_shape[2];
+    a = {{c.x_shape[3], pixels}, TypeOf(c.x_dtype), Tag::ba};
+    b = {{pixels, c.y_shape[3]}, TypeOf(c.y_dtype), Tag::ab};
+    y = {{c.x_shape[3], c.y_shape[3]}, TypeOf(c.kernel_dtype), Tag::ab};
+  }
+  // Products are faster where the gradient is large or wide. On Zen 4, one thread, in float32: 97 to 98 instead of 86
+  // to 88 GFLOP/s for 256 x 1024 and 1024 x 256 on 392 pixels, 87 instead of 65 for 64 x 256 on 6272; in bfloat16 196
+  // to 199 instead of 170 to 180, and 150 both. The other way round for 256 x 64: 75 and 82.
+  static bool Pays(const fb::LibraryCallT& c) {
+    constexpr int64_t kMinElements = 1 << 18, kMinColumns = 32;
+    const int64_t in = c.kernel_shape[2], out = c.kernel_shape[3];
+    const std::vector<int64_t> one = {1, 1}, none = {0, 0};
+    return c.kernel_shape[0] == 1 && c.kernel_shape[1] == 1 && c.strides == one && c.pad_low == none &&
+           c.pad_high == none && (in * out >= kMinElements || (out >= 4 * in && in >= kMinColumns));
+  }
+  dnnl::matmul::primitive_desc Make() const { return {Engine(), a, b, y, Attributes(fb::Epilogue::None)}; }
+
+  memory::desc a, b, y;
+};
+
 // oneDNN takes operands with any strides: nothing is transposed or swapped in memory.
 struct BatchMatMul {
   explicit BatchMatMul(const fb::LibraryCallT& c)
@@ -269,6 +292,18 @@ Plan MakePlan(const fb::LibraryCallT& c) {
       break;
     }
     case fb::Primitive::Conv2DFilterGrad: {
+      if (PointwiseFilterGrad::Pays(c)) {
+        PointwiseFilterGrad m(c);
+        auto pd = m.Make();
+        if (!IsReference(pd.impl_info_str())) {
+          plan.implementation = pd.impl_info_str();
+          plan.AddStage(dnnl::matmul(pd), pd,
+                        {{DNNL_ARG_SRC, Source::kInput0, m.a},
+                         {DNNL_ARG_WEIGHTS, Source::kInput1, m.b},
+                         {DNNL_ARG_DST, Source::kOutput, m.y}});
+          break;
+        }
+      }
       // The blocked gradient and a reorder beat a plain gradient by 1.5 to 2.7 times (benchmarks/onednn_shapes.cc).
       Convolution conv(c);
       auto pd = conv.FilterGrad(conv.any);
