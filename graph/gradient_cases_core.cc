@@ -42,6 +42,20 @@ const bool kUnary = AddGradientCases({
     Unary("erf", -2, 2),
     Unary("gelu", -3, 3),
     Shape("gelu", "gelu %x {approximate = true} : tensor<?x3xf64>", "tensor<?x3xf64>", "tensor<?x3xf64>"),
+    {.op = "td.gelu_grad",
+     .function = R"(func.func @main(%x: tensor<?x3xf64>, %y: tensor<?x3xf64>) -> tensor<?x3xf64> {
+       %z = td.gelu_grad %x, %y : tensor<?x3xf64>
+       return %z : tensor<?x3xf64>
+     })",
+     .low = -3,
+     .high = 3},
+    {.op = "td.gelu_grad",
+     .function = R"(func.func @main(%x: tensor<?x3xf64>, %y: tensor<?x3xf64>) -> tensor<?x3xf64> {
+       %z = td.gelu_grad %x, %y {approximate = true} : tensor<?x3xf64>
+       return %z : tensor<?x3xf64>
+     })",
+     .low = -3,
+     .high = 3},
     Unary("sign", -1, 1, true),
     Unary("floor", -3, 3, true),
     Unary("stop_gradient", -1, 1, true),

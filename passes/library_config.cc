@@ -31,7 +31,19 @@ constexpr std::pair<fb::Primitive, llvm::StringLiteral> kPrimitives[] = {
 constexpr std::pair<fb::Epilogue, llvm::StringLiteral> kEpilogues[] = {{fb::Epilogue::None, "none"},
                                                                        {fb::Epilogue::Bias, "bias"},
                                                                        {fb::Epilogue::BiasRelu, "bias_relu"},
-                                                                       {fb::Epilogue::Relu, "relu"}};
+                                                                       {fb::Epilogue::Relu, "relu"},
+                                                                       {fb::Epilogue::Gelu, "gelu"},
+                                                                       {fb::Epilogue::BiasGelu, "bias_gelu"},
+                                                                       {fb::Epilogue::ReluMask, "relu_mask"},
+                                                                       {fb::Epilogue::BiasReluMask, "bias_relu_mask"},
+                                                                       {fb::Epilogue::GeluInput, "gelu_input"},
+                                                                       {fb::Epilogue::BiasGeluInput, "bias_gelu_input"},
+                                                                       {fb::Epilogue::ReluGrad, "relu_grad"},
+                                                                       {fb::Epilogue::ReluBiasGrad, "relu_bias_grad"},
+                                                                       {fb::Epilogue::GeluGrad, "gelu_grad"},
+                                                                       {fb::Epilogue::GeluBiasGrad, "gelu_bias_grad"},
+                                                                       {fb::Epilogue::XSums, "x_sums"},
+                                                                       {fb::Epilogue::KernelSums, "kernel_sums"}};
 
 }  // namespace
 

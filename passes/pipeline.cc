@@ -37,6 +37,7 @@
 #include "passes/replicate.h"
 #include "passes/schedule.h"
 #include "passes/select_libraries.h"
+#include "passes/take_gpu_epilogues.h"
 #include "passes/verify_phase.h"
 #include "passes/warn_batch_constants.h"
 #include "passes/winograd.h"
@@ -77,8 +78,8 @@ std::vector<Phase> MakePhases() {
   // them. Library ops take their epilogues before loops are fused, since a fused loop costs another pass over memory.
   phases.push_back({"layout", "library primitives, epilogues and weight layouts", [] {
                       return List(createExpandSmallConvolutionPass(), createRecordPoolArgmaxPass(),
-                                  createWinogradPass(), createSelectLibrariesPass(), mlir::createCSEPass(),
-                                  createVerifyPhasePass("layout"));
+                                  createWinogradPass(), createSelectLibrariesPass(), createTakeGpuEpiloguesPass(),
+                                  mlir::createCSEPass(), createVerifyPhasePass("layout"));
                     }});
   phases.push_back({"fusion", "clusters, outlined kernels, grouped updates", [] {
                       return List(createOutlineWinogradPass(), createOutlineWeightGradsPass(), createFormFusionsPass(),

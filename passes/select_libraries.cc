@@ -135,7 +135,7 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     auto library =
         builder.create<td::LibraryCallOp>(last->getLoc(), last->getResult(0).getType(), op.getPrimitiveName(), operands,
                                           LibraryConfigToAttr(&getContext(), call));
-    last->getResult(0).replaceAllUsesWith(library.getResult());
+    last->getResult(0).replaceAllUsesWith(library->getResult(0));
     for (mlir::Operation* r : llvm::reverse(replaced)) {
       if (r->use_empty()) r->erase();
     }
@@ -206,7 +206,7 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     }
     auto packed = builder.create<td::LibraryCallOp>(op->getLoc(), type, "pack_weights", mlir::ValueRange{plain},
                                                     LibraryConfigToAttr(&getContext(), pack));
-    map.getOperandsMutable().append(packed.getResult());
+    map.getOperandsMutable().append(packed->getResult(0));
     return map.getBody().front().addArgument(type, op->getLoc());
   }
 };

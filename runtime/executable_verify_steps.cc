@@ -229,6 +229,7 @@ class StepVerifier : public ExecutableVerifier {
   absl::Status CheckLibrary(const std::string& field, const fb::StepT& step, const fb::LibraryCallT& call, bool map) {
     absl::StatusOr<LibraryOperands> operands = CheckLibraryCall(call);
     if (!operands.ok()) return Bad(field, operands.status().message());
+    if (!gpu_ && call.epilogue > fb::Epilogue::Relu) return Bad(field, "this epilogue is for GPUs");
     if (!map) TD_RETURN_IF_ERROR(NoLane(field, step));
     if (step.inputs.size() != operands->inputs.size() || step.outputs.size() != operands->outputs.size()) {
       return Bad(field, "wrong number of inputs or outputs");
@@ -237,7 +238,11 @@ class StepVerifier : public ExecutableVerifier {
       TD_RETURN_IF_ERROR(CheckLibraryOperand(absl::StrCat(field, ".inputs[", i, "]"), step.inputs[i],
                                              operands->inputs[i], operands->input_types[i]));
     }
-    return CheckLibraryOperand(field + ".outputs[0]", step.outputs[0], operands->outputs[0], operands->output_types[0]);
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      TD_RETURN_IF_ERROR(CheckLibraryOperand(absl::StrCat(field, ".outputs[", i, "]"), step.outputs[i],
+                                             operands->outputs[i], operands->output_types[i]));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status CheckLibraryOperand(const std::string& field, uint32_t buffer, const std::vector<int64_t>& shape,

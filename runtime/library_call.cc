@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/dtype.h"
+#include "base/status_macros.h"
 
 namespace tandem {
 namespace {
@@ -118,6 +119,46 @@ absl::Status CheckBatchMatMul(const fb::LibraryCallT& c) {
   return absl::OkStatus();
 }
 
+// Beyond a bias and a relu only MatMul goes, in one type, and sums only in float32.
+absl::Status CheckEpilogue(const fb::LibraryCallT& c, const EpilogueParts& parts) {
+  const bool plain =
+      !parts.gelu && !parts.saves && !parts.gradient && !parts.y_sums && !parts.x_sums && !parts.kernel_sums;
+  if (plain) return absl::OkStatus();
+  if (c.primitive != fb::Primitive::MatMul || c.packed) return Bad("only MatMul of plain matrices takes this epilogue");
+  const fb::DType x = LibraryType(c.x_dtype), y = LibraryType(c.y_dtype);
+  if (x != y) return Bad("with this epilogue the result must have the operands' type");
+  const bool sums = parts.y_sums || parts.x_sums || parts.kernel_sums;
+  if (sums && x != fb::DType::Float32) return Bad("only float32 is summed up by an epilogue");
+  if ((parts.x_sums || parts.kernel_sums) && (!c.transpose_a || c.transpose_b)) {
+    return Bad("operands are summed up only where x is transposed and the kernel is not");
+  }
+  if (parts.gelu && (parts.saves || parts.gradient) && c.y_shape.back() % 8 != 0) {
+    return Bad("the input of GELU needs rows of a multiple of 8 elements");
+  }
+  return absl::OkStatus();
+}
+
+void AddEpilogueOperands(const fb::LibraryCallT& c, const EpilogueParts& parts, LibraryOperands& operands) {
+  const std::vector<int64_t> saved = parts.relu ? ReluMaskShape(c.y_shape) : c.y_shape;
+  const fb::DType saved_type = parts.relu ? fb::DType::UInt8 : LibraryType(c.y_dtype);
+  auto add = [](std::vector<std::vector<int64_t>>& shapes, std::vector<fb::DType>& types,
+                const std::vector<int64_t>& shape, fb::DType type) {
+    shapes.push_back(shape);
+    types.push_back(type);
+  };
+  auto input = [&](const std::vector<int64_t>& shape, fb::DType type) {
+    add(operands.inputs, operands.input_types, shape, type);
+  };
+  auto output = [&](const std::vector<int64_t>& shape, fb::DType type) {
+    add(operands.outputs, operands.output_types, shape, type);
+  };
+  if (parts.bias) input({c.y_shape.back()}, fb::DType::Float32);
+  if (parts.gradient) input(saved, saved_type);
+  if (parts.saves) output(saved, saved_type);
+  if (parts.y_sums || parts.kernel_sums) output({c.y_shape.back()}, fb::DType::Float32);
+  if (parts.x_sums) output({c.x_shape.back()}, fb::DType::Float32);
+}
+
 absl::Status CheckShapes(const fb::LibraryCallT& c, fb::Primitive primitive) {
   switch (primitive) {
     case fb::Primitive::MatMul:
@@ -132,6 +173,51 @@ absl::Status CheckShapes(const fb::LibraryCallT& c, fb::Primitive primitive) {
 }  // namespace
 
 fb::DType LibraryType(fb::DType type) { return type == fb::DType::Invalid ? fb::DType::Float32 : type; }
+
+EpilogueParts PartsOf(fb::Epilogue epilogue) {
+  using fb::Epilogue;
+  switch (epilogue) {
+    case Epilogue::None:
+      return {};
+    case Epilogue::Bias:
+      return {.bias = true};
+    case Epilogue::BiasRelu:
+      return {.bias = true, .relu = true};
+    case Epilogue::Relu:
+      return {.relu = true};
+    case Epilogue::Gelu:
+      return {.gelu = true};
+    case Epilogue::BiasGelu:
+      return {.bias = true, .gelu = true};
+    case Epilogue::ReluMask:
+      return {.relu = true, .saves = true};
+    case Epilogue::BiasReluMask:
+      return {.bias = true, .relu = true, .saves = true};
+    case Epilogue::GeluInput:
+      return {.gelu = true, .saves = true};
+    case Epilogue::BiasGeluInput:
+      return {.bias = true, .gelu = true, .saves = true};
+    case Epilogue::ReluGrad:
+      return {.relu = true, .gradient = true};
+    case Epilogue::ReluBiasGrad:
+      return {.relu = true, .gradient = true, .y_sums = true};
+    case Epilogue::GeluGrad:
+      return {.gelu = true, .gradient = true};
+    case Epilogue::GeluBiasGrad:
+      return {.gelu = true, .gradient = true, .y_sums = true};
+    case Epilogue::XSums:
+      return {.x_sums = true};
+    case Epilogue::KernelSums:
+      return {.kernel_sums = true};
+  }
+  return {};
+}
+
+std::vector<int64_t> ReluMaskShape(const std::vector<int64_t>& y_shape) {
+  std::vector<int64_t> shape = y_shape;
+  shape.back() = (shape.back() + 127) / 128 * 16;
+  return shape;
+}
 
 int64_t CheckedElements(const std::vector<int64_t>& shape) {
   int64_t n = 1;
@@ -162,17 +248,17 @@ absl::StatusOr<LibraryOperands> CheckLibraryCall(const fb::LibraryCallT& c) {
     return Bad("only Conv2D and MatMul take an epilogue");
   }
   std::vector<int64_t> kernel = c.packed ? std::vector<int64_t>() : c.kernel_shape;
-  bool bias = c.epilogue == fb::Epilogue::Bias || c.epilogue == fb::Epilogue::BiasRelu;
+  const EpilogueParts parts = PartsOf(c.epilogue);
+  TD_RETURN_IF_ERROR(CheckEpilogue(c, parts));
   LibraryOperands operands;
   switch (c.primitive) {
     case Primitive::Conv2D:
     case Primitive::MatMul:
       operands.inputs = {c.x_shape, kernel};
       operands.input_types = {x, k};
-      if (bias) operands.inputs.push_back({c.y_shape.back()});
-      if (bias) operands.input_types.push_back(fb::DType::Float32);
       operands.outputs = {c.y_shape};
       operands.output_types = {y};
+      AddEpilogueOperands(c, parts, operands);
       break;
     case Primitive::BatchMatMul:
       if (c.packed) return Bad("BatchMatMul has no operand to pack");

@@ -19,6 +19,15 @@ double Gelu(double x, bool approximate) {
   return 0.5 * x * (1 + cdf);
 }
 
+double GeluSlope(double x, bool approximate) {
+  if (!approximate) {
+    const double density = std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+    return 0.5 * (1 + std::erf(x / std::numbers::sqrt2)) + x * density;
+  }
+  const double t = std::tanh(kScale * (x + kCube * x * x * x));
+  return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * kScale * (1 + 3 * kCube * x * x);
+}
+
 }  // namespace
 }  // namespace tandem::td
 
@@ -68,26 +77,9 @@ Value ErfOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices
   return c.builder().create<math::ErfOp>(c.loc(), c.Operand(0, indices));
 }
 
-// From x alone: nothing but the op's operand has to be kept for the backward pass.
 llvm::LogicalResult GeluOp::buildGradient(OpBuilder& b, mlir::ValueRange grads,
                                           llvm::SmallVectorImpl<Value>& operand_grads) {
-  Location l = getLoc();
-  Value x = getInput(), square = BuildMul(b, l, x, x), slope;
-  if (getApproximate()) {
-    // 1/2 (1 + t) + x/2 (1 - t^2) kScale (1 + 3 kCube x^2), t = tanh(kScale x (1 + kCube x^2)).
-    Value inner = BuildMul(b, l, x, BuildAdd(b, l, BuildMul(b, l, square, kCube), 1));
-    Value t = BuildTanh(b, l, BuildMul(b, l, inner, kScale));
-    Value rest = BuildAdd(b, l, BuildNeg(b, l, BuildMul(b, l, t, t)), 1);
-    Value dinner = BuildMul(b, l, BuildAdd(b, l, BuildMul(b, l, square, 3 * kCube), 1), 0.5 * kScale);
-    slope = BuildAdd(b, l, BuildMul(b, l, BuildAdd(b, l, t, 1), 0.5), BuildMul(b, l, BuildMul(b, l, x, rest), dinner));
-  } else {
-    // The distribution function and x times the density.
-    Value erf = b.create<ErfOp>(l, BuildMul(b, l, x, 1 / std::numbers::sqrt2));
-    Value density =
-        BuildMul(b, l, BuildExp(b, l, BuildMul(b, l, square, -0.5)), std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-    slope = BuildAdd(b, l, BuildMul(b, l, BuildAdd(b, l, erf, 1), 0.5), BuildMul(b, l, x, density));
-  }
-  operand_grads[0] = BuildMul(b, l, grads[0], slope);
+  operand_grads[0] = b.create<GeluGradOp>(getLoc(), grads[0], getInput(), getApproximate());
   return mlir::success();
 }
 
@@ -105,6 +97,56 @@ Value GeluOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indice
     cdf = b.create<math::ErfOp>(l, mul(x, Like(b, l, x, 1 / std::numbers::sqrt2)));
   }
   return mul(mul(x, Like(b, l, x, 0.5)), add(cdf, one));
+}
+
+// Linear in dy; the derivative of the slope at x
+//   in the tanh form: (1 - t^2) (u' + x/2 (u'' - 2 t u'^2)), u = kScale (x + kCube x^3), t = tanh(u)
+//   else: (2 - x^2) times the density.
+llvm::LogicalResult GeluGradOp::buildGradient(OpBuilder& b, mlir::ValueRange grads,
+                                              llvm::SmallVectorImpl<Value>& operand_grads) {
+  Location l = getLoc();
+  Value x = getInput(), square = BuildMul(b, l, x, x), bend;
+  if (getApproximate()) {
+    Value inner = BuildMul(b, l, x, BuildAdd(b, l, BuildMul(b, l, square, kCube), 1));
+    Value t = BuildTanh(b, l, BuildMul(b, l, inner, kScale));
+    Value rest = BuildAdd(b, l, BuildNeg(b, l, BuildMul(b, l, t, t)), 1);
+    Value first = BuildMul(b, l, BuildAdd(b, l, BuildMul(b, l, square, 3 * kCube), 1), kScale);
+    Value second = BuildMul(b, l, x, 6 * kCube * kScale);
+    Value curve = BuildSub(b, l, second, BuildMul(b, l, BuildMul(b, l, t, BuildMul(b, l, first, first)), 2));
+    bend = BuildMul(b, l, rest, BuildAdd(b, l, first, BuildMul(b, l, BuildMul(b, l, x, curve), 0.5)));
+  } else {
+    Value density =
+        BuildMul(b, l, BuildExp(b, l, BuildMul(b, l, square, -0.5)), std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+    bend = BuildMul(b, l, BuildAdd(b, l, BuildNeg(b, l, square), 2), density);
+  }
+  operand_grads[0] = b.create<GeluGradOp>(l, grads[0], x, getApproximate());
+  operand_grads[1] = BuildMul(b, l, BuildMul(b, l, grads[0], getDy()), bend);
+  return mlir::success();
+}
+
+Value GeluGradOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices) {
+  OpBuilder& b = c.builder();
+  Location l = c.loc();
+  Value dy = c.Operand(0, indices), x = c.Operand(1, indices);
+  auto mul = [&](Value p, Value q) -> Value { return b.create<arith::MulFOp>(l, p, q); };
+  auto add = [&](Value p, Value q) -> Value { return b.create<arith::AddFOp>(l, p, q); };
+  auto number = [&](double v) { return Like(b, l, x, v); };
+  Value square = mul(x, x), slope;
+  if (getApproximate()) {
+    // 1/2 (1 + t) + x/2 (1 - t^2) kScale (1 + 3 kCube x^2), t = tanh(kScale x (1 + kCube x^2)).
+    Value inner = mul(x, add(mul(square, number(kCube)), number(1)));
+    Value t = b.create<math::TanhOp>(l, mul(inner, number(kScale)));
+    Value rest = add(b.create<arith::NegFOp>(l, mul(t, t)), number(1));
+    Value dinner = mul(add(mul(square, number(3 * kCube)), number(1)), number(0.5 * kScale));
+    slope = add(mul(add(t, number(1)), number(0.5)), mul(mul(x, rest), dinner));
+  } else {
+    // The distribution function and x times the density.
+    Value erf = b.create<math::ErfOp>(l, mul(x, number(1 / std::numbers::sqrt2)));
+    Value bell = b.create<math::ExpOp>(l, mul(square, number(-0.5)));
+    Value density = mul(bell, number(std::numbers::inv_sqrtpi / std::numbers::sqrt2));
+    slope = add(mul(add(erf, number(1)), number(0.5)), mul(x, density));
+  }
+  return mul(dy, slope);
 }
 
 }  // namespace tandem::td

@@ -27,3 +27,23 @@ def Td_GeluOp : Td_ActivationOp<"gelu", "Gelu(x, getApproximate())"> {
   }];
   let arguments = (ins Td_FloatTensor:$input, DefaultValuedAttr<BoolAttr, "false">:$approximate);
 }
+
+def Td_GeluGradOp : Td_ElementwiseOp<"gelu_grad",
+                                     [SameOperandsAndResultType, DeclareOpInterfaceMethods<Td_GradientOp>]> {
+  let summary = "the gradient of td.gelu";
+  let description = [{
+    `dy` times the slope of td.gelu at `input`, in the same form. An op of its own so that nothing but `input` is kept for the
+    backward pass, and so that a library's epilogue can compute it.
+    ```mlir
+    %dx = td.gelu_grad %dy, %x {approximate = true} : tensor<?x3xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$dy, Td_FloatTensor:$input, DefaultValuedAttr<BoolAttr, "false">:$approximate);
+  let results = (outs Td_FloatTensor:$output);
+  let reference = [{
+      for (size_t i = 0; i < r.values.size(); ++i) {
+        r.values[i] = operands[0]->values[i] * GeluSlope(operands[1]->values[i], getApproximate());
+      }
+  }];
+  let assemblyFormat = "$dy `,` $input attr-dict `:` type($output)";
+}

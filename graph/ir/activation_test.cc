@@ -28,5 +28,18 @@ TEST(GeluTest, TanhApproximation) {
               ElementsAre(ElementsAre(0, Near(0.841191990608), Near(-0.045402305912))));
 }
 
+// The slopes at 0, 1 and -2 by differences of the functions above, in Python.
+TEST(GeluGradTest, TimesTheSlope) {
+  EXPECT_THAT(EvaluateOp("%d: tensor<?x3xf32>, %x: tensor<?x3xf32>", "%y = td.gelu_grad %d, %x : tensor<?x3xf32>",
+                         {{1, 2, -1}, {0, 1, -2}}),
+              ElementsAre(ElementsAre(0.5, Near(2 * 1.083315470588), Near(0.085231801078))));
+}
+
+TEST(GeluGradTest, TimesTheSlopeOfTheApproximation) {
+  EXPECT_THAT(EvaluateOp("%d: tensor<?x3xf32>, %x: tensor<?x3xf32>",
+                         "%y = td.gelu_grad %d, %x {approximate = true} : tensor<?x3xf32>", {{1, 2, -1}, {0, 1, -2}}),
+              ElementsAre(ElementsAre(0.5, Near(2 * 1.082964083846), Near(0.086099256624))));
+}
+
 }  // namespace
 }  // namespace tandem::td

@@ -32,15 +32,15 @@ def Td_LaunchOp : Td_Op<"launch", [Pure, DeclareOpInterfaceMethods<SymbolUserOpI
 def Td_LibraryCallOp : Td_Op<"library_call", [Pure]> {
   let summary = "a primitive of a kernel library, with its epilogue";
   let description = [{
-    `primitive` is conv2d, conv2d_input_grad, conv2d_filter_grad, matmul or pack_weights; operands, shapes and flags are
-    those of LibraryCall in runtime/executable.fbs. Sizes are for a full shard.
+    `primitive` is conv2d, conv2d_input_grad, conv2d_filter_grad, matmul or pack_weights; operands, results, shapes and flags
+    are those of LibraryCall in runtime/executable.fbs. Sizes are for a full shard.
     ```mlir
     %y = td.library_call "conv2d" (%x, %w, %b) {config = {epilogue = "bias_relu", packed, ...}} : (...) -> tensor<?x11x11x64xf32>
     ```
   }];
   let arguments = (ins StrAttr:$primitive, Variadic<Td_Tensor>:$operands, DictionaryAttr:$config);
-  let results = (outs Td_Tensor:$result);
-  let assemblyFormat = "$primitive `(` $operands `)` attr-dict `:` functional-type($operands, $result)";
+  let results = (outs Variadic<Td_Tensor>:$results);
+  let assemblyFormat = "$primitive `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
 }
 
 def Td_CheckFiniteOp : Td_Op<"check_finite"> {

@@ -497,6 +497,12 @@ class ProductWithPlainMatrix final : public OneDnnPrimitive {
   const bool bias_;
 };
 
+absl::Status CheckCall(const fb::LibraryCallT& call) {
+  TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
+  if (call.epilogue <= fb::Epilogue::Relu) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat("the epilogue ", fb::EnumNameEpilogue(call.epilogue), " is for GPUs"));
+}
+
 absl::Status FromException(const dnnl::error& error) {
   return absl::UnimplementedError(absl::StrCat("oneDNN has no such primitive: ", error.what()));
 }
@@ -505,7 +511,7 @@ absl::Status FromException(const dnnl::error& error) {
 
 absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const fb::LibraryCallT& call,
                                                                          int num_threads) {
-  TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
+  TD_RETURN_IF_ERROR(CheckCall(call));
   OneOmpThread one;
   try {
     if (IsPlainProduct(call)) return std::make_unique<ProductWithPlainMatrix>(call);
@@ -519,7 +525,7 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
 bool ReadsPlainWeights(const fb::LibraryCallT& call) { return CheckLibraryCall(call).ok() && IsPlainProduct(call); }
 
 absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) {
-  TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
+  TD_RETURN_IF_ERROR(CheckCall(call));
   fb::Primitive primitive = call.primitive == fb::Primitive::PackWeights ? call.packed_for : call.primitive;
   if (primitive == fb::Primitive::Conv2DFilterGrad || primitive == fb::Primitive::BatchMatMul)
     return absl::InvalidArgumentError("a filter gradient or batched product packs nothing");
@@ -532,7 +538,7 @@ absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) {
 }
 
 absl::StatusOr<std::string> ImplementationName(const fb::LibraryCallT& call) {
-  TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
+  TD_RETURN_IF_ERROR(CheckCall(call));
   OneOmpThread one;
   try {
     if (IsPlainProduct(call)) return kPlainProduct;

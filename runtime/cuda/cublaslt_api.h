@@ -43,7 +43,8 @@ inline constexpr int kCompute32F = 68, kCompute32FPedantic = 69, kCompute32FFast
 // cublasOperation_t
 inline constexpr int32_t kOperationN = 0, kOperationT = 1;
 // cublasLtMatmulDescAttributes_t
-inline constexpr int kDescTransA = 3, kDescTransB = 4, kDescEpilogue = 7, kDescBiasPointer = 8, kDescBiasDataType = 26;
+inline constexpr int kDescTransA = 3, kDescTransB = 4, kDescEpilogue = 7, kDescBiasPointer = 8, kDescAuxPointer = 11,
+                     kDescAuxLeadingDimension = 12, kDescBiasDataType = 26;
 // cublasLtMatrixLayoutAttribute_t
 inline constexpr int kLayoutBatchCount = 5, kLayoutStridedBatchOffset = 6;
 // cublasLtMatmulPreferenceAttributes_t
@@ -52,9 +53,12 @@ inline constexpr int kPrefMaxWorkspaceBytes = 1, kPrefReductionSchemeMask = 3, k
 // cublasLtReductionScheme_t
 inline constexpr uint32_t kReductionNone = 0, kReductionInplace = 1, kReductionComputeType = 2,
                           kReductionOutputType = 4;
-// cublasLtEpilogue_t
-inline constexpr uint32_t kEpilogueDefault = 1, kEpilogueRelu = 2, kEpilogueBias = 4, kEpilogueReluBias = 6,
-                          kEpilogueGelu = 32, kEpilogueGeluBias = 36;
+// cublasLtEpilogue_t, whose values are sums of these: what is applied to the product, that it saves or needs the
+// auxiliary matrix, and which sums make the gradient of a bias: of the result's rows, of what is summed up of A or of
+// B. GELU is the tanh form.
+inline constexpr uint32_t kEpilogueDefault = 1, kEpilogueRelu = 2, kEpilogueBias = 4, kEpilogueReluGrad = 8,
+                          kEpilogueBiasGrad = 16, kEpilogueGelu = 32, kEpilogueGeluGrad = 64, kEpilogueAux = 128,
+                          kEpilogueBiasGradA = 256, kEpilogueBiasGradB = 512;
 
 }  // namespace cublaslt
 

@@ -24,21 +24,16 @@ int CudaType(fb::DType type) {
 
 int64_t ElementBytes(fb::DType type) { return SizeOf(static_cast<DType>(LibraryType(type))); }
 
-bool HasBias(const fb::LibraryCallT& c) {
-  return c.epilogue == fb::Epilogue::Bias || c.epilogue == fb::Epilogue::BiasRelu;
-}
-
-uint32_t EpilogueOf(fb::Epilogue epilogue) {
-  switch (epilogue) {
-    case fb::Epilogue::Bias:
-      return cublaslt::kEpilogueBias;
-    case fb::Epilogue::BiasRelu:
-      return cublaslt::kEpilogueReluBias;
-    case fb::Epilogue::Relu:
-      return cublaslt::kEpilogueRelu;
-    default:
-      return cublaslt::kEpilogueDefault;
-  }
+uint32_t EpilogueOf(const EpilogueParts& parts) {
+  uint32_t epilogue = 0;
+  if (parts.bias) epilogue += cublaslt::kEpilogueBias;
+  if (parts.relu) epilogue += parts.gradient ? cublaslt::kEpilogueReluGrad : cublaslt::kEpilogueRelu;
+  if (parts.gelu) epilogue += parts.gradient ? cublaslt::kEpilogueGeluGrad : cublaslt::kEpilogueGelu;
+  if (parts.saves || parts.gradient) epilogue += cublaslt::kEpilogueAux;
+  if (parts.y_sums) epilogue += cublaslt::kEpilogueBiasGrad;
+  if (parts.kernel_sums) epilogue += cublaslt::kEpilogueBiasGradA;  // A is the kernel
+  if (parts.x_sums) epilogue += cublaslt::kEpilogueBiasGradB;
+  return epilogue == 0 ? cublaslt::kEpilogueDefault : epilogue;
 }
 
 int64_t Product(const std::vector<int64_t>& shape, size_t begin, size_t end) {
@@ -98,7 +93,7 @@ class MatMulCall : public TunableCall {
         handle_(handle),
         kernels_(kernels),
         product_(DescribeProduct(call)),
-        has_bias_(HasBias(call)),
+        epilogue_(PartsOf(call.epilogue)),
         bias_elements_(call.y_shape.back()),
         x_type_(LibraryType(call.x_dtype)),
         y_type_(LibraryType(call.y_dtype)),
@@ -116,9 +111,16 @@ class MatMulCall : public TunableCall {
         SetDesc(cublaslt::kDescTransA, product_.first.transpose ? cublaslt::kOperationT : cublaslt::kOperationN));
     TD_RETURN_IF_ERROR(
         SetDesc(cublaslt::kDescTransB, product_.second.transpose ? cublaslt::kOperationT : cublaslt::kOperationN));
-    TD_RETURN_IF_ERROR(SetDesc(cublaslt::kDescEpilogue, EpilogueOf(call.epilogue)));
-    // The heuristic looks at the pointer's alignment.
-    if (has_bias_) TD_RETURN_IF_ERROR(SetBias(256));
+    TD_RETURN_IF_ERROR(SetDesc(cublaslt::kDescEpilogue, EpilogueOf(epilogue_)));
+    // The heuristic looks at the pointers' alignments.
+    if (UsesBiasPointer()) TD_RETURN_IF_ERROR(SetBias(256));
+    if (epilogue_.saves || epilogue_.gradient) {
+      TD_RETURN_IF_ERROR(SetAux(256));
+      // In elements, which are bits in a mask.
+      const int64_t row = call.y_shape.back();
+      TD_RETURN_IF_ERROR(
+          SetDesc(cublaslt::kDescAuxLeadingDimension, epilogue_.relu ? ReluMaskShape(call.y_shape).back() * 8 : row));
+    }
     TD_RETURN_IF_ERROR(MakeLayout(product_.first, call.kernel_dtype, first_));
     TD_RETURN_IF_ERROR(MakeLayout(product_.second, call.x_dtype, second_));
     TD_RETURN_IF_ERROR(MakeLayout(product_.result, call.y_dtype, result_));
@@ -136,10 +138,15 @@ class MatMulCall : public TunableCall {
 
   absl::Status Enqueue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs,
                        CUdeviceptr workspace, CUstream stream) override {
-    if (inputs.size() != (has_bias_ ? 3 : 2) || outputs.size() != 1) {
+    const size_t more_inputs = epilogue_.bias + epilogue_.gradient;
+    const size_t more_outputs = epilogue_.saves + SumsUp();
+    if (inputs.size() != 2 + more_inputs || outputs.size() != 1 + more_outputs) {
       return absl::InternalError("a matrix product got another number of operands than it was prepared for");
     }
-    if (has_bias_) {
+    if (epilogue_.gradient) TD_RETURN_IF_ERROR(SetAux(inputs.back()));
+    if (epilogue_.saves) TD_RETURN_IF_ERROR(SetAux(outputs[1]));
+    if (SumsUp()) TD_RETURN_IF_ERROR(SetBias(outputs.back()));
+    if (epilogue_.bias) {
       CUdeviceptr bias = inputs[2];
       if (NarrowBias()) {
         bias = workspace + BiasOffset();
@@ -168,8 +175,11 @@ class MatMulCall : public TunableCall {
   static void* Pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
   absl::Status Check(cublasStatus_t status, const char* what) const { return CublasLtStatus(*api_, status, what); }
 
+  bool SumsUp() const { return epilogue_.y_sums || epilogue_.x_sums || epilogue_.kernel_sums; }
+  // The gradient of a bias goes where the bias would come from.
+  bool UsesBiasPointer() const { return epilogue_.bias || SumsUp(); }
   // cuBLASLt takes a bias in the result's type only.
-  bool NarrowBias() const { return has_bias_ && y_type_ == fb::DType::BFloat16; }
+  bool NarrowBias() const { return epilogue_.bias && y_type_ == fb::DType::BFloat16; }
   uint64_t BiasOffset() const { return (algorithms_[selected_].workspaceSize + 255) / 256 * 256; }
 
   template <typename T>
@@ -177,6 +187,7 @@ class MatMulCall : public TunableCall {
     return Check(api_->cublasLtMatmulDescSetAttribute(desc_.get(), attribute, &value, sizeof value),
                  "describe a product");
   }
+  absl::Status SetAux(CUdeviceptr address) { return SetDesc(cublaslt::kDescAuxPointer, Pointer(address)); }
   absl::Status SetBias(CUdeviceptr address) { return SetDesc(cublaslt::kDescBiasPointer, Pointer(address)); }
 
   absl::Status MakeLayout(const CublasLtMatrix& m, fb::DType type, Owned<cublasLtMatrixLayout_t>& layout) {
@@ -227,16 +238,22 @@ class MatMulCall : public TunableCall {
     if (algorithms_.empty()) {
       return absl::UnimplementedError(absl::StrCat("cuBLASLt cannot multiply ", ShapeString(call.x_shape), " by ",
                                                    ShapeString(call.kernel_shape), " into ", ShapeString(call.y_shape),
-                                                   " of these types on this GPU"));
+                                                   " of these types on this GPU", Advice(call.epilogue)));
     }
     return absl::OkStatus();
+  }
+
+  static std::string Advice(fb::Epilogue epilogue) {
+    if (epilogue <= fb::Epilogue::Relu) return "";
+    return absl::StrCat(" with the epilogue ", fb::EnumNameEpilogue(epilogue),
+                        "; compile with TANDEM_FLAGS=--disable-pass=td-take-gpu-epilogues to do without");
   }
 
   const CublasLtApi* api_;
   cublasLtHandle_t handle_;
   const LibraryKernels* kernels_;
   CublasLtProduct product_;
-  bool has_bias_;
+  EpilogueParts epilogue_;
   int64_t bias_elements_;
   fb::DType x_type_, y_type_;
   Owned<cublasLtMatmulDesc_t> desc_;

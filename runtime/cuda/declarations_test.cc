@@ -129,7 +129,22 @@ TEST(DeclarationsTest, CublasLt) {
   EXPECT_EQ(lt::kEpilogueDefault, static_cast<uint32_t>(CUBLASLT_EPILOGUE_DEFAULT));
   EXPECT_EQ(lt::kEpilogueRelu, static_cast<uint32_t>(CUBLASLT_EPILOGUE_RELU));
   EXPECT_EQ(lt::kEpilogueBias, static_cast<uint32_t>(CUBLASLT_EPILOGUE_BIAS));
-  EXPECT_EQ(lt::kEpilogueReluBias, static_cast<uint32_t>(CUBLASLT_EPILOGUE_RELU_BIAS));
+  EXPECT_EQ(lt::kEpilogueRelu + lt::kEpilogueBias, static_cast<uint32_t>(CUBLASLT_EPILOGUE_RELU_BIAS));
+  EXPECT_EQ(lt::kEpilogueGelu, static_cast<uint32_t>(CUBLASLT_EPILOGUE_GELU));
+  const uint32_t relu_mask_bias = lt::kEpilogueRelu + lt::kEpilogueAux + lt::kEpilogueBias;
+  EXPECT_EQ(relu_mask_bias, static_cast<uint32_t>(CUBLASLT_EPILOGUE_RELU_AUX_BIAS));
+  const uint32_t gelu_input_bias = lt::kEpilogueGelu + lt::kEpilogueAux + lt::kEpilogueBias;
+  EXPECT_EQ(gelu_input_bias, static_cast<uint32_t>(CUBLASLT_EPILOGUE_GELU_AUX_BIAS));
+  const uint32_t relu_gradient = lt::kEpilogueReluGrad + lt::kEpilogueAux;
+  EXPECT_EQ(relu_gradient, static_cast<uint32_t>(CUBLASLT_EPILOGUE_DRELU));
+  EXPECT_EQ(relu_gradient + lt::kEpilogueBiasGrad, static_cast<uint32_t>(CUBLASLT_EPILOGUE_DRELU_BGRAD));
+  const uint32_t gelu_gradient = lt::kEpilogueGeluGrad + lt::kEpilogueAux;
+  EXPECT_EQ(gelu_gradient, static_cast<uint32_t>(CUBLASLT_EPILOGUE_DGELU));
+  EXPECT_EQ(gelu_gradient + lt::kEpilogueBiasGrad, static_cast<uint32_t>(CUBLASLT_EPILOGUE_DGELU_BGRAD));
+  EXPECT_EQ(lt::kEpilogueBiasGradA, static_cast<uint32_t>(CUBLASLT_EPILOGUE_BGRADA));
+  EXPECT_EQ(lt::kEpilogueBiasGradB, static_cast<uint32_t>(CUBLASLT_EPILOGUE_BGRADB));
+  EXPECT_EQ(lt::kDescAuxPointer, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER);
+  EXPECT_EQ(lt::kDescAuxLeadingDimension, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD);
 #else
   GTEST_SKIP() << "NVIDIA's header is not here: ./setup --cuda, or a toolkit";
 #endif

@@ -57,7 +57,7 @@ TEST(LibraryApiTest, RealLibrariesBind) {
     ASSERT_EQ((*cublaslt)->cublasLtMatmulDescCreate(&desc, cublaslt::kCompute32F, cublaslt::kFloat32), 0);
     const int32_t transpose = cublaslt::kOperationT;
     EXPECT_EQ((*cublaslt)->cublasLtMatmulDescSetAttribute(desc, cublaslt::kDescTransA, &transpose, 4), 0);
-    const uint32_t epilogue = cublaslt::kEpilogueReluBias;
+    const uint32_t epilogue = cublaslt::kEpilogueRelu + cublaslt::kEpilogueBias;
     EXPECT_EQ((*cublaslt)->cublasLtMatmulDescSetAttribute(desc, cublaslt::kDescEpilogue, &epilogue, 4), 0);
     EXPECT_EQ((*cublaslt)->cublasLtMatmulDescDestroy(desc), 0);
   }

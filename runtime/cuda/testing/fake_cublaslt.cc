@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/bfloat16.h"
+#include "runtime/cuda/testing/tf32.h"
 
 namespace tandem {
 namespace {
@@ -21,6 +22,14 @@ struct Desc {
   int32_t transpose_a = 0, transpose_b = 0;
   uint32_t epilogue = cublaslt::kEpilogueDefault;
   const void* bias = nullptr;
+  void* aux = nullptr;
+  int64_t aux_ld = 0;
+
+  bool Has(uint32_t part) const { return (epilogue & part) != 0; }
+  bool SumsUp() const {
+    return Has(cublaslt::kEpilogueBiasGrad | cublaslt::kEpilogueBiasGradA | cublaslt::kEpilogueBiasGradB);
+  }
+  bool IsMask() const { return Has(cublaslt::kEpilogueRelu | cublaslt::kEpilogueReluGrad); }
 };
 
 struct Layout {
@@ -99,6 +108,10 @@ cublasStatus_t SetDesc(cublasLtMatmulDesc_t handle, int attribute, const void* v
       return Store(d.epilogue, value, bytes);
     case cublaslt::kDescBiasPointer:
       return Store(d.bias, value, bytes);
+    case cublaslt::kDescAuxPointer:
+      return Store(d.aux, value, bytes);
+    case cublaslt::kDescAuxLeadingDimension:
+      return Store(d.aux_ld, value, bytes);
     default:
       return cublaslt::kInvalidValue;
   }
@@ -139,6 +152,17 @@ struct Product {
   int64_t k() const { return desc.transpose_a ? a.rows : a.columns; }
 };
 
+// The auxiliary matrix: bits in columns of a multiple of 128, or elements in columns of a multiple of 8.
+bool FitsAux(const Product& p) {
+  if (!p.desc.Has(cublaslt::kEpilogueAux)) return true;
+  const int64_t ld = p.desc.aux_ld;
+  return p.desc.aux != nullptr && ld >= p.m() && ld % (p.desc.IsMask() ? 128 : 8) == 0 && p.d.batch == 1;
+}
+
+uint64_t AuxBytes(const Product& p) {
+  return p.desc.IsMask() ? p.n() * p.desc.aux_ld / 8 : p.n() * p.desc.aux_ld * p.d.bytes();
+}
+
 // Whether sizes, types and batches fit together.
 bool Fits(const Product& p) {
   const Layout &a = p.a, &b = p.b;
@@ -147,22 +171,13 @@ bool Fits(const Product& p) {
                      (p.desc.transpose_b ? b.columns : b.rows) == p.k() &&
                      (p.desc.transpose_b ? b.rows : b.columns) == p.n();
   const bool dense = a.ld >= a.rows && b.ld >= b.rows && p.d.ld >= p.d.rows;
-  const bool bias = (p.desc.epilogue & cublaslt::kEpilogueBias) == 0 || p.desc.bias != nullptr;
-  return types && sizes && dense && bias && a.batch == b.batch && a.batch == p.d.batch;
+  const bool bias = (!p.desc.Has(cublaslt::kEpilogueBias) && !p.desc.SumsUp()) || p.desc.bias != nullptr;
+  return types && sizes && dense && bias && FitsAux(p) && a.batch == b.batch && a.batch == p.d.batch;
 }
 
 float Read(const void* base, int type, int64_t i) {
   return type == cublaslt::kBFloat16 ? FromBFloat16Bits(static_cast<const uint16_t*>(base)[i])
                                      : static_cast<const float*>(base)[i];
-}
-
-// 10 bits of fraction, to nearest even.
-float ToTf32(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  if (std::isfinite(x)) bits = (bits + 0xfff + ((bits >> 13) & 1)) & ~0x1fffu;
-  std::memcpy(&x, &bits, sizeof bits);
-  return x;
 }
 
 // op(matrix) of one product, row by row.
@@ -178,6 +193,60 @@ std::vector<float> Dense(const void* base, const Layout& l, bool transpose, int3
   return dense;
 }
 
+void Write(void* base, int type, int64_t i, float value) {
+  if (type == cublaslt::kBFloat16) {
+    static_cast<uint16_t*>(base)[i] = ToBFloat16Bits(value);
+  } else {
+    static_cast<float*>(base)[i] = value;
+  }
+}
+
+constexpr double kGeluScale = 0.7978845608028654;  // sqrt(2 / pi)
+
+double GeluTanh(double x) { return std::tanh(kGeluScale * (x + 0.044715 * x * x * x)); }
+double Gelu(double x) { return 0.5 * x * (1 + GeluTanh(x)); }
+double GeluSlope(double x) {
+  const double t = GeluTanh(x);
+  return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * kGeluScale * (1 + 3 * 0.044715 * x * x);
+}
+
+// What is stored of the product `value` at row i and column j; the auxiliary matrix is read or written.
+float Apply(const Product& p, int64_t i, int64_t j, float value) {
+  const Desc& e = p.desc;
+  const int64_t at = j * e.aux_ld + i;
+  auto* bits = static_cast<uint8_t*>(e.aux) + at / 8;
+  if (e.Has(cublaslt::kEpilogueBias)) value += Read(e.bias, p.d.type, i);
+  if (e.Has(cublaslt::kEpilogueAux)) {
+    if (e.Has(cublaslt::kEpilogueReluGrad)) return (*bits >> (at % 8) & 1) != 0 ? value : 0;
+    if (e.Has(cublaslt::kEpilogueGeluGrad)) return value * static_cast<float>(GeluSlope(Read(e.aux, p.d.type, at)));
+    if (!e.IsMask()) {
+      Write(e.aux, p.d.type, at, value);
+    } else {
+      *bits = static_cast<uint8_t>((*bits & ~(1 << (at % 8))) | ((value > 0) << (at % 8)));
+    }
+  }
+  if (e.Has(cublaslt::kEpilogueRelu)) return value > 0 ? value : 0;
+  return e.Has(cublaslt::kEpilogueGelu) ? static_cast<float>(Gelu(value)) : value;
+}
+
+// The gradient of a bias: sums of rows of the stored result, or of the operands.
+void SumUp(const Product& p, const std::vector<float>& left, const std::vector<float>& right, const void* d) {
+  auto* sums = static_cast<float*>(const_cast<void*>(p.desc.bias));
+  const int64_t m = p.m(), n = p.n(), k = p.k();
+  if (p.desc.Has(cublaslt::kEpilogueBiasGradB)) {
+    for (int64_t j = 0; j < n; ++j) {
+      sums[j] = 0;
+      for (int64_t q = 0; q < k; ++q) sums[j] += right[q * n + j];
+    }
+    return;
+  }
+  const bool of_a = p.desc.Has(cublaslt::kEpilogueBiasGradA);
+  for (int64_t i = 0; i < m; ++i) {
+    sums[i] = 0;
+    for (int64_t q = 0; q < (of_a ? k : n); ++q) sums[i] += of_a ? left[i * k + q] : Read(d, p.d.type, q * p.d.ld + i);
+  }
+}
+
 void Compute(const Product& p, const void* a, const void* b, void* d) {
   const bool tf32 = p.desc.compute == cublaslt::kCompute32FFastTf32;
   const int64_t m = p.m(), n = p.n(), k = p.k();
@@ -185,26 +254,14 @@ void Compute(const Product& p, const void* a, const void* b, void* d) {
     const std::vector<float> left = Dense(a, p.a, p.desc.transpose_a, batch, tf32);
     const std::vector<float> right = Dense(b, p.b, p.desc.transpose_b, batch, tf32);
     // Row by row of the transposed result, which is what lies in memory.
-    std::vector<float> row(m);
     for (int64_t j = 0; j < n; ++j) {
-      std::fill(row.begin(), row.end(), 0.f);
       for (int64_t i = 0; i < m; ++i) {
         float sum = 0;
         for (int64_t q = 0; q < k; ++q) sum += left[i * k + q] * right[q * n + j];
-        row[i] = sum;
-      }
-      for (int64_t i = 0; i < m; ++i) {
-        float value = row[i];
-        if ((p.desc.epilogue & cublaslt::kEpilogueBias) != 0) value += Read(p.desc.bias, p.d.type, i);
-        if ((p.desc.epilogue & cublaslt::kEpilogueRelu) != 0) value = value > 0 ? value : 0;
-        const int64_t at = batch * p.d.stride + j * p.d.ld + i;
-        if (p.d.type == cublaslt::kBFloat16) {
-          static_cast<uint16_t*>(d)[at] = ToBFloat16Bits(value);
-        } else {
-          static_cast<float*>(d)[at] = value;
-        }
+        Write(d, p.d.type, batch * p.d.stride + j * p.d.ld + i, Apply(p, i, j, sum));
       }
     }
+    if (p.desc.SumsUp()) SumUp(p, left, right, d);
   }
 }
 
@@ -264,8 +321,13 @@ cublasStatus_t MatMul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void* a
   }
   std::vector<DeviceAccess> accesses = {
       {address(a), p.a.extent(), false}, {address(b), p.b.extent(), false}, {address(d), p.d.extent(), true}};
-  if ((p.desc.epilogue & cublaslt::kEpilogueBias) != 0) {
-    accesses.push_back({address(p.desc.bias), static_cast<uint64_t>(p.m() * p.d.bytes()), false});
+  if (p.desc.Has(cublaslt::kEpilogueBias) || p.desc.SumsUp()) {
+    const int64_t elements = p.desc.Has(cublaslt::kEpilogueBiasGradB) ? p.n() : p.m();
+    accesses.push_back({address(p.desc.bias), static_cast<uint64_t>(elements * p.d.bytes()), p.desc.SumsUp()});
+  }
+  if (p.desc.Has(cublaslt::kEpilogueAux)) {
+    const bool reads = p.desc.Has(cublaslt::kEpilogueReluGrad | cublaslt::kEpilogueGeluGrad);
+    accesses.push_back({address(p.desc.aux), AuxBytes(p), !reads});
   }
   if (needed > 0) accesses.push_back({address(workspace), needed, true});
   const CUresult result =

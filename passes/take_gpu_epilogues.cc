@@ -1,0 +1,224 @@
+// td-take-gpu-epilogues: gives what surrounds matrix products to cuBLASLt: GELU, the gradients of relu and GELU, and
+// the gradients of biases.
+//
+// Before: td-select-libraries has made calls of matrix products, for GPUs. After: what follows a product and would be a
+// pass of its own over memory is the product's epilogue where cuBLASLt has one. GELU in its tanh form, with the bias
+// before it: where the backward pass needs what GELU was applied to, the call gives that too; but then only if nothing
+// but library calls reads the result, because a kernel that reads it could compute it. The gradient of relu behind a
+// product, when the relu is the epilogue of another product: that one writes a bit per element. The gradient of GELU
+// (td.gelu_grad) behind a product. The sum over the rows of such a gradient, which is that of a bias; and the sum over
+// the rows of an operand of a weight gradient, where the operand comes from a library or from outside: a kernel that
+// makes it sums it up as well.
+// Sums are taken in float32 only, where cuBLASLt keeps them in that. The erf form of GELU stays with generated kernels.
+//
+//   %d = td.library_call "matmul"(%dz, %w) {transpose_b}           %y, %mask = ... {epilogue = "bias_relu_mask"}
+//   %m = td.compare "gt", %y, 0                               =>   %r, %s = td.library_call "matmul"(%dz, %w, %mask)
+//   %r = td.select %m, %d, 0                                           {epilogue = "relu_bias_grad", transpose_b}
+//   %s = td.reduce "sum", %r axes [0]
+#include "passes/take_gpu_epilogues.h"
+
+#include <optional>
+#include <utility>
+
+#include "graph/ir/activation.h"
+#include "graph/ir/binary.h"
+#include "graph/ir/build.h"
+#include "graph/ir/dist.h"
+#include "graph/ir/reduce.h"
+#include "graph/ir/shape.h"
+#include "graph/ir/structure.h"
+#include "passes/channel_bias.h"
+#include "passes/library_config.h"
+#include "passes/pass_util.h"
+#include "passes/target.h"
+#include "runtime/library_call.h"
+
+namespace tandem {
+namespace {
+
+using fb::Epilogue;
+
+// A call of a matrix product with its parameters.
+struct Product {
+  td::LibraryCallOp op;
+  fb::LibraryCallT call;
+
+  mlir::Value y() const { return op->getResult(0); }
+  bool OneType() const { return LibraryType(call.x_dtype) == LibraryType(call.y_dtype); }
+  bool Float32() const { return OneType() && LibraryType(call.x_dtype) == fb::DType::Float32; }
+  // cuBLASLt wants the input of GELU in rows of a multiple of 16 bytes.
+  bool TakesGeluInput() const { return OneType() && call.y_shape.back() % 8 == 0; }
+};
+
+std::optional<Product> AsProduct(mlir::Operation* op) {
+  auto library = mlir::dyn_cast_or_null<td::LibraryCallOp>(op);
+  if (!library) return std::nullopt;
+  absl::StatusOr<fb::LibraryCallT> call = LibraryConfigFromAttr(library.getPrimitive(), library.getConfig());
+  if (!call.ok() || call->primitive != fb::Primitive::MatMul || call->packed) return std::nullopt;
+  return Product{library, *std::move(call)};
+}
+
+// The same product with another epilogue, in front of `before`, which stands behind it or is it. The first result takes
+// the place of all uses of `result`.
+td::LibraryCallOp Replace(const Product& p, mlir::Operation* before, mlir::Value result, mlir::ValueRange more_operands,
+                          mlir::TypeRange more_results) {
+  mlir::OpBuilder builder(before);
+  td::LibraryCallOp old = p.op;
+  llvm::SmallVector<mlir::Value> operands(old->getOperands());
+  operands.append(more_operands.begin(), more_operands.end());
+  llvm::SmallVector<mlir::Type> types = {result.getType()};
+  types.append(more_results.begin(), more_results.end());
+  auto op = builder.create<td::LibraryCallOp>(result.getLoc(), types, old.getPrimitive(), operands,
+                                              LibraryConfigToAttr(builder.getContext(), p.call));
+  result.replaceAllUsesWith(op->getResult(0));
+  return op;
+}
+
+// GELU behind a product and perhaps its bias.
+void TakeGelu(Product p) {
+  if (p.call.epilogue != Epilogue::None && p.call.epilogue != Epilogue::Bias) return;
+  td::GeluOp gelu;
+  for (mlir::Operation* user : p.y().getUsers()) {
+    auto op = mlir::dyn_cast<td::GeluOp>(user);
+    if (op && op.getApproximate() && op->getBlock() == p.op->getBlock()) gelu = op;
+  }
+  if (!gelu || !p.OneType()) return;
+  const bool bias = p.call.epilogue == Epilogue::Bias;
+  if (p.y().hasOneUse()) {
+    p.call.epilogue = bias ? Epilogue::BiasGelu : Epilogue::Gelu;
+    Replace(p, p.op, gelu->getResult(0), {}, {});
+  } else {
+    auto is_call = [](mlir::Operation* user) { return mlir::isa<td::LibraryCallOp>(user); };
+    if (!p.TakesGeluInput() || !llvm::all_of(gelu->getUsers(), is_call)) return;
+    p.call.epilogue = bias ? Epilogue::BiasGeluInput : Epilogue::GeluInput;
+    td::LibraryCallOp op = Replace(p, p.op, gelu->getResult(0), {}, p.y().getType());
+    gelu->erase();
+    p.y().replaceAllUsesWith(op->getResult(1));
+    return p.op->erase();
+  }
+  gelu->erase();
+  p.op->erase();
+}
+
+// The product whose relu lets `select` pass what is behind it, if that is what `select` does with `d`.
+std::optional<Product> ReluOf(mlir::Operation* user, mlir::Value d) {
+  auto select = mlir::dyn_cast<td::SelectOp>(user);
+  if (!select || select->getOperand(1) != d || !td::IsSplat(select->getOperand(2), 0)) return std::nullopt;
+  auto compare = select->getOperand(0).getDefiningOp<td::CompareOp>();
+  if (!compare || compare.getPredicate() != "gt" || !td::IsSplat(compare->getOperand(1), 0)) return std::nullopt;
+  std::optional<Product> relu = AsProduct(compare->getOperand(0).getDefiningOp());
+  if (!relu || compare->getOperand(0) != relu->y()) return std::nullopt;
+  const EpilogueParts parts = PartsOf(relu->call.epilogue);
+  if (!parts.relu || parts.gradient || !relu->OneType()) return std::nullopt;
+  return relu->op->getBlock() == user->getBlock() ? relu : std::nullopt;
+}
+
+// The mask of a relu, from now on at the latest.
+mlir::Value MaskOf(Product relu) {
+  if (relu.op->getNumResults() == 2) return relu.op->getResult(1);
+  llvm::SmallVector<int64_t> shape(td::TypeOf(relu.y()).getShape());
+  shape.back() = ReluMaskShape(relu.call.y_shape).back();
+  const mlir::Type type = mlir::RankedTensorType::get(shape, td::FromDType(relu.op.getContext(), DType::kUInt8));
+  relu.call.epilogue = relu.call.epilogue == Epilogue::BiasRelu ? Epilogue::BiasReluMask : Epilogue::ReluMask;
+  td::LibraryCallOp op = Replace(relu, relu.op, relu.y(), {}, type);
+  relu.op->erase();
+  return op->getResult(1);
+}
+
+// The sum of `v` over all dimensions but the last in the same block, when only what stands behind `op` reads it.
+td::ReduceOp RowSum(mlir::Value v, mlir::Operation* op) {
+  const int64_t last = td::TypeOf(v).getRank() - 1;
+  for (mlir::Operation* user : v.getUsers()) {
+    auto sum = mlir::dyn_cast<td::ReduceOp>(user);
+    if (!sum || sum.getKind() != "sum" || sum->getBlock() != op->getBlock()) continue;
+    const auto axes = sum.getAxes();
+    if (static_cast<int64_t>(axes.size()) != last || llvm::is_contained(axes, last)) continue;
+    if (td::TypeOf(sum->getResult(0)).getRank() != 1) continue;
+    if (llvm::all_of(sum->getUsers(), [&](mlir::Operation* u) { return u != op && op->isBeforeInBlock(u); }))
+      return sum;
+  }
+  return nullptr;
+}
+
+// The gradient of relu or GELU behind a product, and the sum of that over the rows.
+void TakeGradient(Product p) {
+  mlir::Operation* user = OnlyUser(p.y());
+  if (p.call.epilogue != Epilogue::None || !user || user->getBlock() != p.op->getBlock() || !p.OneType()) return;
+  mlir::Value saved;
+  if (auto gelu = mlir::dyn_cast<td::GeluGradOp>(user)) {
+    if (!gelu.getApproximate() || gelu.getDy() != p.y() || !p.TakesGeluInput()) return;
+    saved = gelu.getInput();
+  } else if (std::optional<Product> relu = ReluOf(user, p.y())) {
+    saved = MaskOf(*std::move(relu));
+  } else {
+    return;
+  }
+  const bool relu = mlir::isa<td::SelectOp>(user);
+  p.call.epilogue = relu ? Epilogue::ReluGrad : Epilogue::GeluGrad;
+  mlir::Value gradient = user->getResult(0);
+  td::ReduceOp sum = p.Float32() ? RowSum(gradient, user) : td::ReduceOp();
+  if (!sum) {
+    Replace(p, user, gradient, saved, {});
+  } else {
+    p.call.epilogue = relu ? Epilogue::ReluBiasGrad : Epilogue::GeluBiasGrad;
+    p.call.reduces_batch |= td::IsBatched(gradient.getType());
+    td::LibraryCallOp op = Replace(p, user, gradient, saved, sum->getResult(0).getType());
+    sum->getResult(0).replaceAllUsesWith(op->getResult(1));
+    sum->erase();
+  }
+  mlir::Operation* compare = relu ? user->getOperand(0).getDefiningOp() : nullptr;
+  user->erase();
+  if (compare != nullptr && compare->use_empty()) compare->erase();
+  p.op->erase();
+}
+
+// Whether a kernel makes `v`.
+bool MadeByKernel(mlir::Value v) {
+  while (auto reshape = v.getDefiningOp<td::ReshapeOp>()) v = reshape->getOperand(0);
+  mlir::Operation* op = v.getDefiningOp();
+  return op != nullptr && !mlir::isa<td::LibraryCallOp>(op);
+}
+
+// The sum over the rows of an operand of a weight gradient.
+void TakeOperandSum(Product p) {
+  // TensorFloat-32 might round what is summed up.
+  if (p.call.epilogue != Epilogue::None || !p.Float32() || p.call.tf32) return;
+  if (!p.call.transpose_a || p.call.transpose_b) return;
+  for (int i : {1, 0}) {
+    mlir::Value operand = p.op->getOperand(i);
+    if (MadeByKernel(operand)) continue;
+    td::ReduceOp sum = RowSum(operand, p.op);
+    if (!sum) continue;
+    p.call.epilogue = i == 1 ? Epilogue::KernelSums : Epilogue::XSums;
+    td::LibraryCallOp op = Replace(p, p.op, p.y(), {}, sum->getResult(0).getType());
+    sum->getResult(0).replaceAllUsesWith(op->getResult(1));
+    sum->erase();
+    return p.op->erase();
+  }
+}
+
+class TakeGpuEpiloguesPass : public ModulePass<TakeGpuEpiloguesPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TakeGpuEpiloguesPass)
+  static constexpr llvm::StringLiteral kName = "td-take-gpu-epilogues";
+  static constexpr llvm::StringLiteral kDescription = "give more of what surrounds matrix products to cuBLASLt";
+
+  void runOnOperation() final {
+    mlir::func::FuncOp step = StepFunction(getOperation());
+    if (!step || !IsGpuTarget(getOperation())) return;
+    for (auto* take : {TakeGelu, TakeGradient, TakeOperandSum}) {
+      llvm::SmallVector<Product> products;
+      step.walk([&](td::LibraryCallOp op) {
+        if (std::optional<Product> p = AsProduct(op)) products.push_back(*std::move(p));
+      });
+      // A product replaces itself, or one in front of it: those to come stand.
+      for (Product& p : products) take(std::move(p));
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createTakeGpuEpiloguesPass() { return std::make_unique<TakeGpuEpiloguesPass>(); }
+
+}  // namespace tandem

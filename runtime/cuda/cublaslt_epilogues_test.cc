@@ -1,0 +1,271 @@
+// What a matrix product may do with its result and operands on a GPU: values against loops in double precision, forward
+// and backward, as the fake computes what the descriptors say.
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "absl/strings/str_join.h"
+#include "base/bfloat16.h"
+#include "base/dtype.h"
+#include "gtest/gtest.h"
+#include "runtime/cpu/onednn_primitives.h"
+#include "runtime/cuda/gpu_library.h"
+#include "runtime/cuda/library_calls.h"
+#include "runtime/cuda/testing/fake_cublaslt.h"
+#include "runtime/cuda/testing/fake_driver.h"
+#include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/library_call.h"
+
+namespace tandem {
+namespace {
+
+using fb::Epilogue;
+using fb::DType::BFloat16;
+using fb::DType::Float32;
+
+uint64_t BytesOf(const std::vector<int64_t>& shape, fb::DType type) {
+  return NumElements(shape) * SizeOf(static_cast<DType>(type));
+}
+
+// Phi(x) = (1 + tanh(u)) / 2, u = sqrt(2/pi) (x + 0.044715 x^3); the slope by a central difference.
+double Gelu(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+double GeluSlope(double x) { return (Gelu(x + 1e-5) - Gelu(x - 1e-5)) / 2e-5; }
+
+class CublasLtEpiloguesTest : public ::testing::Test {
+ protected:
+  CublasLtEpiloguesTest() {
+    RegisterLibraryKernels(fake);
+    EXPECT_EQ(api.cuDevicePrimaryCtxRetain(&context, 0), 0);
+    EXPECT_EQ(api.cuCtxSetCurrent(context), 0);
+    EXPECT_EQ(api.cuStreamCreate(&stream, kCudaStreamNonBlocking), 0);
+    auto made = LibraryCallRunner::Create(&api, {});
+    EXPECT_TRUE(made.ok()) << made.status();
+    if (made.ok()) runner = *std::move(made);
+  }
+
+  void TearDown() override {
+    runner.reset();
+    fake.Drain();
+    for (CUdeviceptr address : memory) api.cuMemFree_v2(address);
+    api.cuStreamDestroy_v2(stream);
+    api.cuDevicePrimaryCtxRelease_v2(0);
+    EXPECT_EQ(absl::StrJoin(fake.TakeViolations(), "; "), "");
+    EXPECT_EQ(absl::StrJoin(cublaslt.TakeViolations(), "; "), "");
+    EXPECT_EQ(cublaslt.live_objects(), 0);
+  }
+
+  // [m, k] by [k, n], perhaps transposed.
+  static fb::LibraryCallT Product(int64_t m, int64_t k, int64_t n, bool ta, bool tb, Epilogue epilogue,
+                                  fb::DType type = Float32) {
+    fb::LibraryCallT call;
+    call.primitive = fb::Primitive::MatMul;
+    call.x_shape = ta ? std::vector<int64_t>{k, m} : std::vector<int64_t>{m, k};
+    call.kernel_shape = tb ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n};
+    call.y_shape = {m, n};
+    call.transpose_a = ta;
+    call.transpose_b = tb;
+    call.epilogue = epilogue;
+    call.x_dtype = call.kernel_dtype = call.y_dtype = type;
+    return call;
+  }
+
+  CUdeviceptr Allocate(uint64_t bytes) {
+    CUdeviceptr address = 0;
+    EXPECT_EQ(api.cuMemAlloc_v2(&address, bytes), 0);
+    memory.push_back(address);
+    return address;
+  }
+
+  CUdeviceptr Random(const std::vector<int64_t>& shape, fb::DType type, uint32_t seed) {
+    const CUdeviceptr address = Allocate(BytesOf(shape, type));
+    std::mt19937 rng(seed);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (int64_t i = 0; i < NumElements(shape); ++i) {
+      if (type == fb::DType::UInt8) {
+        reinterpret_cast<uint8_t*>(address)[i] = static_cast<uint8_t>(rng());
+      } else if (type == BFloat16) {
+        reinterpret_cast<uint16_t*>(address)[i] = ToBFloat16Bits(uniform(rng));
+      } else {
+        reinterpret_cast<float*>(address)[i] = uniform(rng);
+      }
+    }
+    return address;
+  }
+
+  static double At(CUdeviceptr address, fb::DType type, int64_t i) {
+    return type == BFloat16 ? FromBFloat16Bits(reinterpret_cast<const uint16_t*>(address)[i])
+                            : reinterpret_cast<const float*>(address)[i];
+  }
+
+  static bool Bit(CUdeviceptr mask, int64_t row_bytes, int64_t row, int64_t j) {
+    return (reinterpret_cast<const uint8_t*>(mask)[row * row_bytes + j / 8] >> (j % 8) & 1) != 0;
+  }
+
+  struct Run {
+    std::vector<CUdeviceptr> inputs, outputs;
+  };
+  // The call with random operands, recorded and launched.
+  Run Execute(const fb::LibraryCallT& call) {
+    Run run;
+    absl::StatusOr<LibraryOperands> operands = CheckLibraryCall(call);
+    EXPECT_TRUE(operands.ok()) << operands.status();
+    if (!operands.ok()) return run;
+    for (size_t i = 0; i < operands->inputs.size(); ++i) {
+      run.inputs.push_back(Random(operands->inputs[i], operands->input_types[i], static_cast<uint32_t>(i + 1)));
+    }
+    for (size_t i = 0; i < operands->outputs.size(); ++i) {
+      run.outputs.push_back(Allocate(BytesOf(operands->outputs[i], operands->output_types[i])));
+    }
+    auto prepared = runner->Prepare(call, "");
+    EXPECT_TRUE(prepared.ok()) << prepared.status();
+    if (!prepared.ok()) return run;
+    EXPECT_LE((*prepared)->workspace_bytes(), GpuWorkspaceBytes(call, 0));
+    const CUdeviceptr workspace = Allocate((*prepared)->workspace_bytes() + 1);
+    const absl::Status status = (*prepared)->Enqueue(run.inputs, run.outputs, workspace, stream);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(api.cuStreamSynchronize(stream), 0);
+    return run;
+  }
+
+  // Element (i, j) of the product alone.
+  static double Dot(const fb::LibraryCallT& c, const Run& run, int64_t i, int64_t j) {
+    const int64_t m = c.y_shape[0], n = c.y_shape[1], k = c.x_shape[c.transpose_a ? 0 : 1];
+    double sum = 0;
+    for (int64_t q = 0; q < k; ++q) {
+      sum += At(run.inputs[0], c.x_dtype, c.transpose_a ? q * m + i : i * k + q) *
+             At(run.inputs[1], c.kernel_dtype, c.transpose_b ? j * k + q : q * n + j);
+    }
+    return sum;
+  }
+
+  FakeDriver fake;
+  FakeCublasLt cublaslt;
+  const DriverApi& api = fake.api();
+  CUcontext context = nullptr;
+  CUstream stream = nullptr;
+  std::vector<CUdeviceptr> memory;
+  std::unique_ptr<LibraryCallRunner> runner;
+};
+
+TEST_F(CublasLtEpiloguesTest, GeluAndWhatItWasAppliedTo) {
+  for (fb::DType type : {Float32, BFloat16}) {
+    const double unit = type == BFloat16 ? 1.0 / 64 : 1e-5;
+    for (Epilogue e : {Epilogue::Gelu, Epilogue::BiasGelu, Epilogue::GeluInput, Epilogue::BiasGeluInput}) {
+      const fb::LibraryCallT call = Product(5, 7, 24, false, false, e, type);
+      const Run run = Execute(call);
+      const EpilogueParts parts = PartsOf(e);
+      ASSERT_EQ(run.outputs.size(), parts.saves ? 2u : 1u);
+      for (int64_t i = 0; i < 5; ++i) {
+        for (int64_t j = 0; j < 24; ++j) {
+          double x = Dot(call, run, i, j);
+          if (parts.bias) x += At(run.inputs[2], Float32, j);
+          ASSERT_NEAR(At(run.outputs[0], type, i * 24 + j), Gelu(x), unit * (1 + std::fabs(x)));
+          if (!parts.saves) continue;
+          ASSERT_NEAR(At(run.outputs[1], type, i * 24 + j), x, unit * (1 + std::fabs(x)));
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CublasLtEpiloguesTest, ReluWritesABitPerElement) {
+  const fb::LibraryCallT call = Product(3, 6, 130, false, true, Epilogue::BiasReluMask);
+  const std::vector<int64_t> mask_shape = {3, 32};
+  EXPECT_EQ(ReluMaskShape(call.y_shape), mask_shape);
+  const Run run = Execute(call);
+  int positive = 0;
+  for (int64_t i = 0; i < 3; ++i) {
+    for (int64_t j = 0; j < 130; ++j) {
+      const double x = Dot(call, run, i, j) + At(run.inputs[2], Float32, j);
+      ASSERT_NEAR(At(run.outputs[0], Float32, i * 130 + j), std::max(x, 0.0), 1e-5);
+      ASSERT_EQ(Bit(run.outputs[1], 32, i, j), x > 0);
+      positive += x > 0;
+    }
+  }
+  EXPECT_GT(positive, 50);
+  EXPECT_LT(positive, 340);
+}
+
+TEST_F(CublasLtEpiloguesTest, GradientsOfActivationsAndBiases) {
+  for (Epilogue e : {Epilogue::ReluGrad, Epilogue::ReluBiasGrad, Epilogue::GeluGrad, Epilogue::GeluBiasGrad}) {
+    fb::LibraryCallT call = Product(9, 5, 16, false, true, e);
+    call.reduces_batch = PartsOf(e).y_sums;
+    const Run run = Execute(call);
+    std::vector<double> sums(16);
+    for (int64_t i = 0; i < 9; ++i) {
+      for (int64_t j = 0; j < 16; ++j) {
+        const double slope =
+            PartsOf(e).relu ? Bit(run.inputs[2], 16, i, j) : GeluSlope(At(run.inputs[2], Float32, i * 16 + j));
+        const double want = Dot(call, run, i, j) * slope;
+        ASSERT_NEAR(At(run.outputs[0], Float32, i * 16 + j), want, 1e-5) << fb::EnumNameEpilogue(e);
+        sums[j] += want;
+      }
+    }
+    ASSERT_EQ(run.outputs.size(), PartsOf(e).y_sums ? 2u : 1u);
+    for (int64_t j = 0; j < 16 && PartsOf(e).y_sums; ++j) ASSERT_NEAR(At(run.outputs[1], Float32, j), sums[j], 1e-4);
+  }
+}
+
+TEST_F(CublasLtEpiloguesTest, SumsOfOperandsOfAWeightGradient) {
+  for (Epilogue e : {Epilogue::XSums, Epilogue::KernelSums}) {
+    fb::LibraryCallT call = Product(6, 11, 4, true, false, e);
+    call.reduces_batch = true;
+    const Run run = Execute(call);
+    ASSERT_EQ(run.outputs.size(), 2u);
+    const int64_t columns = e == Epilogue::XSums ? 6 : 4;
+    for (int64_t j = 0; j < columns; ++j) {
+      double want = 0;
+      for (int64_t q = 0; q < 11; ++q) want += At(run.inputs[e == Epilogue::XSums ? 0 : 1], Float32, q * columns + j);
+      EXPECT_NEAR(At(run.outputs[1], Float32, j), want, 1e-5);
+    }
+    for (int64_t i = 0; i < 6; ++i) {
+      for (int64_t j = 0; j < 4; ++j) EXPECT_NEAR(At(run.outputs[0], Float32, i * 4 + j), Dot(call, run, i, j), 1e-5);
+    }
+  }
+}
+
+// What a network's layer computes forward it takes back: the mask that one call writes is the other's input.
+TEST_F(CublasLtEpiloguesTest, TheMaskOfOneCallServesTheOther) {
+  const fb::LibraryCallT forward = Product(7, 5, 24, false, false, Epilogue::ReluMask);
+  const Run there = Execute(forward);
+  const fb::LibraryCallT backward = Product(7, 9, 24, false, true, Epilogue::ReluGrad);
+  Run back = Execute(backward);
+  back.inputs[2] = there.outputs[1];
+  auto prepared = runner->Prepare(backward, "");
+  ASSERT_TRUE(prepared.ok());
+  ASSERT_TRUE((*prepared)->Enqueue(back.inputs, back.outputs, 0, stream).ok());
+  ASSERT_EQ(api.cuStreamSynchronize(stream), 0);
+  for (int64_t i = 0; i < 7; ++i) {
+    for (int64_t j = 0; j < 24; ++j) {
+      const bool on = At(there.outputs[0], Float32, i * 24 + j) > 0;
+      EXPECT_NEAR(At(back.outputs[0], Float32, i * 24 + j), on ? Dot(backward, back, i, j) : 0, 1e-5);
+    }
+  }
+}
+
+TEST_F(CublasLtEpiloguesTest, WhatDoesNotGoTogetherIsRefused) {
+  EXPECT_EQ(CheckLibraryCall(Product(4, 4, 8, false, false, Epilogue::GeluBiasGrad, BFloat16)).status().message(),
+            "only float32 is summed up by an epilogue");
+  EXPECT_EQ(CheckLibraryCall(Product(4, 4, 9, false, false, Epilogue::GeluInput)).status().message(),
+            "the input of GELU needs rows of a multiple of 8 elements");
+  EXPECT_EQ(CheckLibraryCall(Product(4, 4, 8, false, false, Epilogue::XSums)).status().message(),
+            "operands are summed up only where x is transposed and the kernel is not");
+  fb::LibraryCallT wide = Product(4, 4, 8, false, false, Epilogue::Gelu, BFloat16);
+  wide.y_dtype = Float32;
+  EXPECT_EQ(CheckLibraryCall(wide).status().message(), "with this epilogue the result must have the operands' type");
+  // Nor does a CPU take them.
+  EXPECT_EQ(OneDnnPrimitive::Create(Product(4, 4, 8, false, false, Epilogue::Gelu), 1).status().message(),
+            "the epilogue Gelu is for GPUs");
+}
+
+TEST_F(CublasLtEpiloguesTest, AnEpilogueThatTheGpuLacksIsNamed) {
+  cublaslt.SupportNothing();
+  EXPECT_EQ(runner->Prepare(Product(4, 4, 8, false, false, Epilogue::BiasGelu), "").status().message(),
+            "cuBLASLt cannot multiply [4,4] by [4,8] into [4,8] of these types on this GPU with the epilogue "
+            "BiasGelu; compile with TANDEM_FLAGS=--disable-pass=td-take-gpu-epilogues to do without");
+}
+
+}  // namespace
+}  // namespace tandem
