@@ -92,7 +92,7 @@ def report_of_parts():
 def checks_on_a_cpu():
     """All checks, with a CPU device in the GPU's place; one curve, and an epoch for the precisions."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
-        checks = ["parity", "determinism"] + ["bfloat16"] * ("avx512f" in file.read())
+        checks = ["parity", "determinism", "tf32"] + ["bfloat16"] * ("avx512f" in file.read())
     run = subprocess.run([sys.executable, "-B", "tools/gpu/checks.py", "--device=cpu:0", "--curves=mnist004_sgd",
                           "--steps=20", "--epochs=1", "--only=" + ",".join(checks)], stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True)
