@@ -1,5 +1,6 @@
 // The ops of the LLVM dialect that emitters use: addresses, loads and stores, and the elements of vectors.
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/Metadata.h"
 #include "passes/codegen/translator.h"
 
 namespace tandem {
@@ -31,6 +32,15 @@ void Store(Translator& t, LLVM::StoreOp op) {
   llvm::StoreInst* store = t.b.CreateAlignedStore(
       t[op.getValue()], t[op.getAddr()], op.getAlignment() ? llvm::MaybeAlign(*op.getAlignment()) : llvm::MaybeAlign());
   store->setVolatile(op.getVolatile_());
+  if (op.getNontemporal()) {
+    auto* one = llvm::ConstantAsMetadata::get(t.b.getInt32(1));
+    store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(t.module().getContext(), {one}));
+  }
+}
+
+void Fence(Translator& t, LLVM::FenceOp op) {
+  if (op.getOrdering() != LLVM::AtomicOrdering::seq_cst || op.getSyncscope()) return t.Fail(op);
+  t.b.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
 }
 
 void MaskedLoad(Translator& t, LLVM::MaskedLoadOp op) {
@@ -87,6 +97,7 @@ void AddMemoryHandlers(Translator::Handlers& handlers) {
   On<LLVM::GEPOp, Address>(handlers);
   On<LLVM::LoadOp, Load>(handlers);
   On<LLVM::StoreOp, Store>(handlers);
+  On<LLVM::FenceOp, Fence>(handlers);
   On<LLVM::MaskedLoadOp, MaskedLoad>(handlers);
   On<LLVM::MaskedStoreOp, MaskedStore>(handlers);
   On<LLVM::AllocaOp, Alloca>(handlers);
