@@ -91,6 +91,19 @@ void VectorBuilder::Store(Value vector, Value pointer, int64_t live, Value mask)
   }
 }
 
+void VectorBuilder::Stream(Value vector, Value pointer) {
+  b_.create<LLVM::StoreOp>(loc_, vector, pointer, /*alignment=*/4 * lanes_, /*isVolatile=*/false,
+                           /*isNonTemporal=*/true);
+}
+
+void VectorBuilder::Fence() { b_.create<LLVM::FenceOp>(loc_, LLVM::AtomicOrdering::seq_cst); }
+
+Value VectorBuilder::Scratch(int64_t floats) {
+  Value count = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), b_.getI64IntegerAttr(floats));
+  auto pointer = LLVM::LLVMPointerType::get(b_.getContext());
+  return b_.create<LLVM::AllocaOp>(loc_, pointer, b_.getF32Type(), count, /*alignment=*/64);
+}
+
 Value VectorBuilder::LoadSplat(Value pointer) {
   Value scalar = b_.create<LLVM::LoadOp>(loc_, b_.getF32Type(), pointer);
   Value zero = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), b_.getI64IntegerAttr(0));

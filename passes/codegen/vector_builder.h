@@ -52,6 +52,11 @@ class VectorBuilder {
   mlir::Value Load(mlir::Value pointer) { return Load(pointer, lanes_); }
   void Store(mlir::Value vector, mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   void Store(mlir::Value vector, mlir::Value pointer) { Store(vector, pointer, lanes_); }
+  // A store past the caches, of a whole vector at a multiple of its size. Others may read it after a Fence.
+  void Stream(mlir::Value vector, mlir::Value pointer);
+  void Fence();
+  // Memory on the stack, for use where the builder is outside of all loops: a multiple of 64 bytes begins there.
+  mlir::Value Scratch(int64_t floats);
   // All elements, or none.
   mlir::Value Mask(mlir::Value condition);
   mlir::Value LoadSplat(mlir::Value pointer);

@@ -150,7 +150,90 @@ class WinogradEmitter {
     });
   }
 
+  // Rows of the result are made in groups: a group's rows of one block of columns lie together for each point, and the
+  // adjoint's rows lie side by side in the kernel, where a cache line has them all.
   void TransformKernel(td::WinogradKernelOp op) {
+    if (IsBFloat16(op.getKernel()) || IsBFloat16(op.getOutput())) return TransformKernel16(op);
+    llvm::ArrayRef<int64_t> shape = td::TypeOf(op.getKernel()).getShape();
+    const int64_t rows = shape[op.getAdjoint() ? 3 : 2], columns = shape[op.getAdjoint() ? 2 : 3];
+    const int64_t group = v_.lanes(), whole_groups = rows / group;
+    if (op.getAdjoint()) staged_ = v_.Scratch(9 * kWinogradColumns * group);
+    // A part [begin, end) of the kernel's elements stands for the groups that begin in it, as if they lay one after
+    // another.
+    const int64_t group_elements = group * 9 * columns;
+    auto group_of = [&](Value element) { return v_.Div(v_.Add(element, group_elements - 1), group_elements); };
+    Value first = group_of(begin_), last = group_of(end_);
+    v_.For(first, v_.Min(last, v_.Int(whole_groups)), 1,
+           [&](Value g) { TransformRows(op, v_.Mul(g, group), group, rows, columns); });
+    if (rows % group != 0) {
+      v_.If(v_.And(v_.AtMost(first, whole_groups), v_.AtLeast(last, whole_groups + 1)),
+            [&] { TransformRows(op, v_.Int(whole_groups * group), rows % group, rows, columns); });
+    }
+    if (Streams(rows, columns)) v_.Fence();
+  }
+
+  // Whether a transformed kernel is too large to stay in a cache until it is used.
+  bool Streams(int64_t rows, int64_t columns) const {
+    constexpr int64_t kStreamedBytes = int64_t{16} << 20;
+    return columns % v_.lanes() == 0 && 36 * 4 * rows * columns >= kStreamedBytes;
+  }
+
+  // `count` rows from `first`.
+  void TransformRows(td::WinogradKernelOp op, Value first, int64_t count, int64_t rows, int64_t columns) {
+    const int64_t whole = columns / kWinogradColumns * kWinogradColumns;
+    v_.For(0, whole, kWinogradColumns, [&](Value column) {
+      TransformBlock(op, first, count, column, kWinogradColumns, kWinogradColumns, rows, columns);
+    });
+    if (whole < columns) {
+      TransformBlock(op, first, count, v_.Int(whole), PadChannels(columns) - whole, columns - whole, rows, columns);
+    }
+  }
+
+  // `width` columns that lie together, of which `live_columns` are not padding, which gets zeros.
+  void TransformBlock(td::WinogradKernelOp op, Value first_row, int64_t count, Value first_column, int64_t width,
+                      int64_t live_columns, int64_t rows, int64_t columns) {
+    const RationalMatrix& matrix = GetWinogradMatrices(static_cast<int>(op.getTile())).kernel;
+    const bool adjoint = op.getAdjoint(), streams = Streams(rows, columns);
+    const int64_t tap_elements = rows * columns, panel = rows * PadChannels(columns), lanes = v_.lanes();
+    Value source = v_.At(v_.At(Buffer(op.getKernel()), v_.Mul(first_row, adjoint ? 1 : columns)),
+                         v_.Mul(first_column, adjoint ? rows : 1));
+    Value target = v_.At(v_.At(Result(op.getOutput()), v_.Mul(first_column, rows)), v_.Mul(first_row, width));
+    if (adjoint) {
+      // [tap][column][row]: the transposed reads below touch few lines of the first-level cache.
+      for (int64_t tap = 0; tap < 9; ++tap) {
+        v_.For(0, live_columns, 1, [&](Value column) {
+          Value line = v_.Load(v_.At(v_.At(source, tap * tap_elements), v_.Mul(column, rows)), count);
+          v_.Store(line, v_.At(v_.At(staged_, tap * kWinogradColumns * lanes), v_.Mul(column, lanes)));
+        });
+      }
+    }
+    v_.For(0, count, 1, [&](Value r) {
+      auto vector = [&](Value column, int64_t live) {
+        Values taps;
+        for (int64_t tap = 0; tap < 9; ++tap) {
+          if (adjoint) {
+            Value base = v_.At(v_.At(staged_, r), v_.Mul(column, lanes));
+            taps.push_back(v_.LoadStrided(v_.At(base, tap * kWinogradColumns * lanes), lanes, live));
+          } else {
+            Value base = v_.At(v_.At(source, v_.Mul(r, columns)), column);
+            taps.push_back(v_.Load(v_.At(base, tap * tap_elements), live));
+          }
+        }
+        Values points = EmitTransform2D(v_, matrix, taps);
+        Value place = v_.At(v_.At(target, v_.Mul(r, width)), column);
+        for (size_t p = 0; p < points.size(); ++p) {
+          Value address = v_.At(place, static_cast<int64_t>(p) * panel);
+          streams ? v_.Stream(points[p], address) : v_.Store(points[p], address);
+        }
+      };
+      const int64_t whole = live_columns / lanes * lanes;
+      v_.For(0, whole, lanes, [&](Value column) { vector(column, lanes); });
+      for (int64_t c = whole; c < width; c += lanes) vector(v_.Int(c), std::max<int64_t>(0, live_columns - c));
+    });
+  }
+
+  // From or to bfloat16 numbers, row by row.
+  void TransformKernel16(td::WinogradKernelOp op) {
     const RationalMatrix& matrix = GetWinogradMatrices(static_cast<int>(op.getTile())).kernel;
     llvm::ArrayRef<int64_t> shape = td::TypeOf(op.getKernel()).getShape();
     const int64_t in = shape[2], out = shape[3];
@@ -223,6 +306,7 @@ class WinogradEmitter {
   VectorBuilder v_;
   Values buffers_;
   Value begin_, end_;
+  Value staged_;  // taps of a group of rows, of kernels that are transformed transposed
 };
 
 }  // namespace

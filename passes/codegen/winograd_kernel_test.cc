@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "base/bfloat16.h"
@@ -207,6 +208,35 @@ TEST(WinogradKernelTest, ReferenceIsConvolution) {
   compare(Evaluate(texts.InputGrad(), {dy, Evaluate(texts.Transform(true), {k}, 1)}, 2),
           Evaluate(texts.Direct("conv2d_input_grad"), {dy, k}, 2));
   compare(Evaluate(texts.FilterGrad(), {x, dy}, 2), Evaluate(texts.Direct("conv2d_filter_grad"), {x, dy}, 2));
+}
+
+// Transformed kernels that no cache holds are stored past them, and say so before others may read them.
+TEST(WinogradKernelTest, LargeKernelsAreStreamed) {
+  const WinogradTexts small({7, 7, 32, 64, 1, 1, 8}, 4), large({7, 7, 328, 384, 1, 1, 8}, 4);
+  for (bool adjoint : {false, true}) {
+    auto kept = TestKernel::Create(small.Transform(adjoint), "host");
+    auto streamed = TestKernel::Create(large.Transform(adjoint), "host");
+    ASSERT_TRUE(kept.ok() && streamed.ok()) << kept.status() << streamed.status();
+    EXPECT_EQ((*kept)->llvm_ir().find("!nontemporal"), std::string::npos);
+    const bool whole_vectors = adjoint ? 328 % 16 == 0 : true;  // of the result's columns
+    EXPECT_EQ((*streamed)->llvm_ir().find("!nontemporal") != std::string::npos, whole_vectors);
+    EXPECT_EQ((*streamed)->llvm_ir().find("fence seq_cst") != std::string::npos, whole_vectors);
+    // Such stores need what the runtime gives: buffers that begin at a multiple of 64 bytes.
+    std::mt19937 random(7);
+    const td::RefTensor k = (*streamed)->RandomOperands(1, random)[0];
+    std::vector<float> from(k.values.begin(), k.values.end());
+    const td::RefTensor expected = Evaluate(large.Transform(adjoint), {k}, 1);
+    for (const std::vector<int64_t>& splits : {std::vector<int64_t>{0, 9 * 328 * 384}, {0, 7, 500000, 9 * 328 * 384}}) {
+      std::vector<float> memory(expected.values.size() + 16);
+      void* to = memory.data();
+      size_t space = memory.size() * sizeof(float);
+      ASSERT_NE(std::align(64, expected.values.size() * sizeof(float), to, space), nullptr);
+      void* args[] = {from.data(), to};
+      for (size_t i = 0; i + 1 < splits.size(); ++i) (*streamed)->entry()(args, splits[i], splits[i + 1], 0);
+      const float* made = static_cast<const float*>(to);
+      EXPECT_LT(Error({made, made + expected.values.size()}, expected.values), 1e-6);
+    }
+  }
 }
 
 TEST(WinogradKernelTest, AllIsVectors) {
