@@ -98,7 +98,8 @@ absl::Status Time(mlir::func::FuncOp kernel, const CpuTarget& target) {
   const int64_t rows = absl::GetFlag(FLAGS_rows);
   // A kernel over blocks makes its whole result from all rows.
   const bool blocks = compiled.domain == KernelDomain::kBlocks;
-  const int64_t end = blocks ? mlir::cast<mlir::RankedTensorType>(kernel.getResultTypes()[0]).getDimSize(0) : rows;
+  auto result = mlir::cast<mlir::RankedTensorType>(kernel.getResultTypes()[0]);
+  const int64_t end = blocks ? result.getNumElements() / result.getShape().back() : rows;
   std::mt19937 random(1);
   Buffers buffers;
   for (mlir::Type t : kernel.getArgumentTypes()) buffers.Add(t, rows, random);

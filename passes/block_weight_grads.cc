@@ -1,4 +1,4 @@
-// td-block-weight-grads: takes large weight gradients of dense layers out of the lanes.
+// td-block-weight-grads: takes large weight gradients of dense layers and convolutions out of the lanes.
 //
 // In a map every lane writes a whole weight gradient into its slot, and all slots are then read to be combined: for a
 // matrix of 1024 x 1024 and a batch of 128 that takes longer than the multiplications. td.weight_grad stands behind the
@@ -8,12 +8,22 @@
 // be kept for the whole batch, are at most twice as large: four lanes and more would write and read it. The choice
 // depends on the global batch, not on devices. Programs for GPUs keep theirs: they have one lane.
 //
+// Weight gradients of convolutions over small images with many channels are td.conv2d_weight_grad in the same way where
+// the cost model expects that to be faster than any algorithm of the lanes (Winograd's, with td.precision other than
+// "strict_float32", among them) with their slots.
+//
 //   %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
 //     =>   %dw = td.weight_grad %x, %dy : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
 #include "passes/block_weight_grads.h"
 
+#include <algorithm>
+
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
+#include "passes/analysis/cost_model.h"
+#include "passes/analysis/measure_step.h"
+#include "passes/analysis/winograd_cost.h"
+#include "passes/codegen/conv_weight_grad_kernel.h"
 #include "passes/pass_util.h"
 #include "passes/target.h"
 
@@ -24,6 +34,10 @@ namespace {
 constexpr int64_t kMinElements = 1 << 16;
 // Rows of the result that a kernel computes together with few columns would leave registers empty.
 constexpr int64_t kMinColumns = 32;
+// A kernel's threads have stacks of some MiB.
+constexpr int64_t kMaxStackBytes = int64_t{1} << 20;
+constexpr double kBlockRate = 0.9;  // of the library's rate; measured on ResNet-50's last stage
+constexpr int64_t kShards = 8;      // of a step, which are not chosen yet
 
 class BlockWeightGradsPass : public ModulePass<BlockWeightGradsPass> {
  public:
@@ -34,11 +48,24 @@ class BlockWeightGradsPass : public ModulePass<BlockWeightGradsPass> {
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step || IsGpuTarget(getOperation())) return;
+    absl::StatusOr<MachineModel> machine = MachineModelOf(getOperation());
+    if (!machine.ok()) {
+      getOperation()->emitError() << std::string(machine.status().message());
+      return signalPassFailure();
+    }
     const int64_t batch = ModuleInt(getOperation(), "td.batch", 32) * ModuleInt(getOperation(), "td.replicas", 1);
     for (auto op : llvm::make_early_inc_range(step.getOps<td::MatMulOp>())) {
       if (!Pays(op, batch)) continue;
       mlir::OpBuilder b(op);
       op.replaceAllUsesWith(b.create<td::WeightGradOp>(op.getLoc(), op.getA(), op.getB()).getResult());
+      op.erase();
+    }
+    for (auto op : llvm::make_early_inc_range(step.getOps<td::Conv2DFilterGradOp>())) {
+      if (!Pays(op, batch, *machine)) continue;
+      mlir::OpBuilder b(op);
+      op.replaceAllUsesWith(b.create<td::Conv2DWeightGradOp>(op.getLoc(), op.getX(), op.getDy(), op.getSize(),
+                                                             op.getStrides(), op.getPadLow(), op.getPadHigh())
+                                .getResult());
       op.erase();
     }
   }
@@ -54,6 +81,55 @@ class BlockWeightGradsPass : public ModulePass<BlockWeightGradsPass> {
     // What lanes would write and read again, against what has to be kept.
     const int64_t kept = batch * (td::RowElements(op.getA().getType()) + td::RowElements(op.getB().getType()));
     return kept <= 2 * elements;
+  }
+
+  // Pixels of dy along dimension `d` whose window's place `tap` is in the image.
+  static int64_t PixelsInside(td::Conv2DFilterGradOp op, int d, int64_t tap) {
+    const int64_t size = td::TypeOf(op.getX()).getDimSize(d + 1), out = td::TypeOf(op.getDy()).getDimSize(d + 1);
+    int64_t inside = 0;
+    for (int64_t i = 0; i < out; ++i) {
+      const int64_t at = i * op.getStrides()[d] + tap - op.getPadLow()[d];
+      inside += at >= 0 && at < size;
+    }
+    return inside;
+  }
+
+  bool Pays(td::Conv2DFilterGradOp op, int64_t batch, const MachineModel& machine) {
+    llvm::ArrayRef<int64_t> x = td::TypeOf(op.getX()).getShape(), dy = td::TypeOf(op.getDy()).getShape();
+    for (mlir::Value v : {op.getX(), op.getDy(), op.getResult()}) {
+      if (!mlir::getElementTypeOrSelf(v.getType()).isF32()) return false;
+    }
+    if (!td::IsBatched(op.getX().getType()) || !td::IsBatched(op.getDy().getType())) return false;
+    const int64_t elements = td::TypeOf(op.getResult()).getNumElements();
+    if (elements < kMinElements || dy[3] < kMinColumns) return false;
+    const int64_t depth = batch * dy[1] * dy[2];
+    if (ConvWeightGradStackBytes(depth) > kMaxStackBytes) return false;
+    const int64_t kept = td::RowElements(op.getX().getType()) + td::RowElements(op.getDy().getType());
+    if (batch * kept > 3 * elements) return false;
+
+    // Seconds of a row.
+    double pixels[2] = {0, 0};
+    for (int d = 0; d < 2; ++d) {
+      for (int64_t tap = 0; tap < op.getSize()[d]; ++tap) pixels[d] += static_cast<double>(PixelsInside(op, d, tap));
+    }
+    const double blocks =
+        2 * pixels[0] * pixels[1] * static_cast<double>(x[3] * dy[3]) / (kBlockRate * machine.library_f32) +
+        2 * 4 * static_cast<double>(kept) / machine.dram_bandwidth;
+    const int64_t rows = std::max<int64_t>(2, batch / kShards);
+    WinogradShape shape = {x[1], x[2], dy[1], dy[2], x[3], dy[3], op.getPadLow()[0], op.getPadLow()[1], 0, 0};
+    const WinogradChoice choice = ChooseWinograd(machine, shape, WinogradRole::kFilterGrad, rows, kShards);
+    const bool three = op.getSize()[0] == 3 && op.getSize()[1] == 3;
+    double lanes = static_cast<double>(op.getFlops()) / machine.library_f32;
+    auto precision = getOperation()->getAttrOfType<mlir::StringAttr>("td.precision");
+    const bool strict = precision && precision.getValue() == "strict_float32";
+    if (three && op.getStrides()[0] == 1 && op.getStrides()[1] == 1 && !strict) {
+      lanes = std::min(lanes, choice.winograd_seconds / static_cast<double>(rows));
+    }
+    // Written to a slot, read to be added up and to be combined with others. All lanes' slots are touched in turn, and
+    // as many bytes of others between.
+    const double slot_bytes = 4 * static_cast<double>(elements);
+    lanes += 3 * slot_bytes / Bandwidth(machine, 2 * kShards * slot_bytes) / static_cast<double>(rows);
+    return blocks < lanes;
   }
 };
 

@@ -1,6 +1,7 @@
-// td-outline-weight-grads: makes each td.weight_grad a kernel that threads share by rows of the result.
+// td-outline-weight-grads: makes each td.weight_grad and td.conv2d_weight_grad a kernel that threads share by rows of
+// the result.
 //
-// Before: td.weight_grad ops at the top of @step, behind maps whose lanes are known. After: each is alone in a private
+// Before: such ops at the top of @step, behind maps whose lanes are known. After: each is alone in a private
 // func.func of kind "block" and says there how many lanes of how many rows it sums up; td.launch runs it.
 //
 //   %dw = td.weight_grad %x, %dy ...   =>   %dw = td.launch @weight_grad(%x, %dy)
@@ -31,18 +32,22 @@ class OutlineWeightGradsPass : public ModulePass<OutlineWeightGradsPass> {
       lanes = map.getLanes() / ModuleInt(getOperation(), "td.replicas", 1);
       lane_rows = map.getRowsPerLane();
     }
-    for (auto op : llvm::make_early_inc_range(step.getOps<td::WeightGradOp>())) {
-      op.setLanes(lanes);
-      op.setLaneRows(lane_rows);
-      Outline(op, symbols);
-    }
+    auto outline_all = [&](auto ops) {
+      for (auto op : llvm::make_early_inc_range(ops)) {
+        op.setLanes(lanes);
+        op.setLaneRows(lane_rows);
+        Outline(op, symbols);
+      }
+    };
+    outline_all(step.getOps<td::WeightGradOp>());
+    outline_all(step.getOps<td::Conv2DWeightGradOp>());
   }
 
  private:
-  static void Outline(td::WeightGradOp op, mlir::SymbolTable& symbols) {
+  static void Outline(mlir::Operation* op, mlir::SymbolTable& symbols) {
     mlir::OpBuilder b(op->getContext());
     auto type = b.getFunctionType(op->getOperandTypes(), op->getResultTypes());
-    auto function = mlir::func::FuncOp::create(op.getLoc(), "weight_grad", type);
+    auto function = mlir::func::FuncOp::create(op->getLoc(), "weight_grad", type);
     function.setPrivate();
     function->setAttr("td.kernel", b.getStringAttr("block"));
     mlir::Block* body = function.addEntryBlock();
@@ -50,10 +55,10 @@ class OutlineWeightGradsPass : public ModulePass<OutlineWeightGradsPass> {
     mlir::IRMapping map;
     map.map(op->getOperands(), body->getArguments());
     mlir::Operation* inside = b.clone(*op, map);
-    b.create<mlir::func::ReturnOp>(op.getLoc(), inside->getResults());
+    b.create<mlir::func::ReturnOp>(op->getLoc(), inside->getResults());
     symbols.insert(function);
     b.setInsertionPoint(op);
-    auto launch = b.create<td::LaunchOp>(op.getLoc(), op->getResultTypes(), function.getSymName(), op->getOperands());
+    auto launch = b.create<td::LaunchOp>(op->getLoc(), op->getResultTypes(), function.getSymName(), op->getOperands());
     op->replaceAllUsesWith(launch);
     op->erase();
   }

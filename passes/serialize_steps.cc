@@ -42,6 +42,12 @@ uint32_t StepWriter::Location(mlir::Location loc) {
   return it->second;
 }
 
+// All dimensions but the last one.
+static int64_t RowsOfBlocks(mlir::Type type) {
+  auto shape = mlir::cast<mlir::RankedTensorType>(type);
+  return shape.getNumElements() / shape.getShape().back();
+}
+
 absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op) {
   auto step = std::make_unique<fb::StepT>();
   step->name = LocationName(op->getLoc());
@@ -57,7 +63,7 @@ absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op
     auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
     if (kind && kind.getValue() == "split") type = op->getOperand(0).getType();
     body.count = td::IsBatched(type) ? 0 : Elements(type);
-    if (kind && kind.getValue() == "block") body.count = mlir::cast<mlir::RankedTensorType>(type).getDimSize(0);
+    if (kind && kind.getValue() == "block") body.count = RowsOfBlocks(type);
     step->body.Set(std::move(body));
   } else if (mlir::isa<td::GroupedLaunchOp>(op)) {
     WriteGroupedLaunch(op, *step);

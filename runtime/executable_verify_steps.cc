@@ -122,8 +122,11 @@ class StepVerifier : public ExecutableVerifier {
     if (map) return Bad(field, "a kernel over blocks needs a global section");
     if (step.outputs.size() != 1) return Bad(field, "a kernel over blocks has one output");
     const fb::BufferT& out = Buffer(step.outputs[0]);
-    if (out.row_bytes > 0 || out.shape.empty() || launch.count == 0 ||
-        launch.count != static_cast<uint64_t>(out.shape[0])) {
+    // A matrix of all dimensions but the last by that one.
+    const int64_t columns = out.shape.empty() ? 0 : out.shape.back();
+    if (out.row_bytes > 0 || columns <= 0 || launch.count == 0 ||
+        launch.count > static_cast<uint64_t>(Elements(step.outputs[0])) / columns ||
+        launch.count * columns != static_cast<uint64_t>(Elements(step.outputs[0]))) {
       return Bad(field, "the output does not have ", launch.count, " rows");
     }
     for (uint32_t b : step.inputs) {

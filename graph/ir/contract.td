@@ -169,3 +169,24 @@ def Td_WeightGradOp
   let results = (outs Td_FloatTensor:$output);
   let assemblyFormat = "$x `,` $dy attr-dict `:` type($x) `,` type($dy) `->` type($output)";
 }
+
+def Td_Conv2DWeightGradOp
+    : Td_PureOp<"conv2d_weight_grad", [
+        DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
+        DeclareOpInterfaceMethods<Td_CostOp>]> {
+  let summary = "conv2d_filter_grad behind the maps that make its operands";
+  let description = [{
+    Computes what td.conv2d_filter_grad does, as td.weight_grad does for matrices: in blocks of the result that any
+    thread may take, lane by lane. Passes make it; it has no gradient of its own.
+    ```mlir
+    %dk = td.conv2d_weight_grad %x, %dy size [1, 1] strides [1, 1] low [0, 0] high [0, 0] {lanes = 4 : i64, lane_rows = 4 : i64} : tensor<?x7x7x512xf32>, tensor<?x7x7x2048xf32> -> tensor<1x1x512x2048xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$x, Td_FloatTensor:$dy, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high, DefaultValuedAttr<I64Attr, "0">:$lanes,
+                       DefaultValuedAttr<I64Attr, "0">:$lane_rows);
+  let results = (outs Td_FloatTensor:$dkernel);
+  let assemblyFormat = [{
+    $x `,` $dy `size` $size `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($x) `,` type($dy) `->` type($dkernel)
+  }];
+}

@@ -1,4 +1,5 @@
-// td.weight_grad: types and reference semantics, which are td.matmul's.
+// td.weight_grad and td.conv2d_weight_grad: types and reference semantics, which are td.matmul's and
+// td.conv2d_filter_grad's.
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
 
@@ -24,6 +25,35 @@ absl::Status WeightGradOp::evaluate(absl::Span<const RefTensor* const> operands,
   auto product = b.create<MatMulOp>(getLoc(), getX(), getDy(), /*transpose_a=*/true, /*transpose_b=*/false);
   absl::Status status = product.evaluate(operands, context, results);
   product.erase();
+  return status;
+}
+
+llvm::LogicalResult Conv2DWeightGradOp::inferReturnTypes(mlir::MLIRContext* context, std::optional<mlir::Location> loc,
+                                                         mlir::ValueRange operands, mlir::DictionaryAttr attributes,
+                                                         mlir::OpaqueProperties properties, mlir::RegionRange regions,
+                                                         llvm::SmallVectorImpl<mlir::Type>& types) {
+  const Properties& p = *properties.as<Properties*>();
+  Conv2DFilterGradOp::Properties q;
+  q.size = p.size;
+  q.strides = p.strides;
+  q.pad_low = p.pad_low;
+  q.pad_high = p.pad_high;
+  return Conv2DFilterGradOp::inferReturnTypes(context, loc, operands, attributes, &q, regions, types);
+}
+
+BatchRule Conv2DWeightGradOp::getBatchRule() { return BatchRule::kScatter; }
+
+int64_t Conv2DWeightGradOp::getFlops() {
+  return 2 * RowElements(getDy().getType()) * (RowElements(getType()) / TypeOf(getResult()).getDimSize(3));
+}
+
+absl::Status Conv2DWeightGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
+                                          std::vector<RefTensor>& results) {
+  mlir::OpBuilder b(getContext());
+  auto gradient =
+      b.create<Conv2DFilterGradOp>(getLoc(), getX(), getDy(), getSize(), getStrides(), getPadLow(), getPadHigh());
+  absl::Status status = gradient.evaluate(operands, context, results);
+  gradient.erase();
   return status;
 }
 

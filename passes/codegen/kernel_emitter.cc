@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
+#include "passes/codegen/conv_weight_grad_kernel.h"
 #include "passes/codegen/float_rules.h"
 #include "passes/codegen/kernel_builder.h"
 #include "passes/codegen/reduction.h"
@@ -179,6 +180,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp 
     EmitWinogradKernel(kernel, symbol, *module, vector_bits, native_bfloat16);
   } else if (IsWeightGradKernel(kernel)) {
     EmitWeightGradKernel(kernel, symbol, *module, vector_bits);
+  } else if (IsConvWeightGradKernel(kernel)) {
+    EmitConvWeightGradKernel(kernel, symbol, *module, vector_bits);
   } else {
     TD_RETURN_IF_ERROR(KernelBuilder(kernel, *module, symbol).Emit());
   }

@@ -264,7 +264,7 @@ std::vector<td::RefTensor> TestKernel::RunOnce(const std::vector<td::RefTensor>&
   int64_t count = kind == "once"    ? 1
                   : kind == "split" ? Count(operands[0].shape)
                   : kind == "flat"  ? Count(shapes[0])
-                  : kind == "block" ? shapes[0][0]
+                  : kind == "block" ? Count(shapes[0]) / shapes[0].back()
                                     : batch;
   std::vector<Bytes> bytes = Run(operands, count, {0, count});
   std::vector<td::RefTensor> results;

@@ -6,7 +6,7 @@
 #include "graph/ir/reference_util.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/codegen/lane_tree.h"
 #include "passes/codegen/vector_builder.h"
 
 namespace tandem {
@@ -71,7 +71,8 @@ class WeightGradEmitter {
 
   void Tile(Value row, int64_t rows, Value column, int64_t width) {
     Value x = v_.At(x_, row), dy = v_.At(dy_, column);
-    Values sums = Tree(0, op_.getLanes(), rows, x, dy, width);
+    Values sums = EmitLaneTree(v_, batch_, op_.getLanes(), op_.getLaneRows(),
+                               [&](int64_t lane) { return Lane(lane, rows, x, dy, width); });
     const int64_t vectors = sums.size() / rows;
     for (int64_t r = 0; r < rows; ++r) {
       Value out = v_.At(v_.At(output_, v_.Mul(v_.Add(row, r), columns_)), column);
@@ -80,24 +81,6 @@ class WeightGradEmitter {
         v_.Store(sums[r * vectors + n], v_.At(out, n * v_.lanes()), live);
       }
     }
-  }
-
-  // The sum over `lanes` lanes, a power of two. Lanes fill up from the first one, so a left half without rows has a
-  // right half without rows; where only the right half has none, the left one passes through.
-  Values Tree(int64_t first, int64_t lanes, int64_t rows, Value x, Value dy, int64_t width) {
-    if (lanes == 1) return Lane(first, rows, x, dy, width);
-    const int64_t middle = first + lanes / 2;
-    Values left = Tree(first, lanes / 2, rows, x, dy, width);
-    Value present = v_.AtLeast(batch_, middle * op_.getLaneRows() + 1);
-    auto both = b_.create<mlir::scf::IfOp>(v_.loc(), mlir::ValueRange(left).getTypes(), present, true);
-    mlir::OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(both.thenBlock());
-    Values right = Tree(middle, lanes / 2, rows, x, dy, width), sums;
-    for (size_t i = 0; i < left.size(); ++i) sums.push_back(v_.AddF(left[i], right[i]));
-    b_.create<mlir::scf::YieldOp>(v_.loc(), sums);
-    b_.setInsertionPointToStart(both.elseBlock());
-    b_.create<mlir::scf::YieldOp>(v_.loc(), left);
-    return Values(both.getResults().begin(), both.getResults().end());
   }
 
   // The products of one lane's rows.

@@ -66,3 +66,36 @@ module attributes {td.batch = 4 : i64, td.replicas = 1 : i64, td.devices = ["cpu
     return %0, %1, %2, %3, %4 : tensor<?x256xf32>, tensor<512x512xbf16>, tensor<512x10xf32>, tensor<64x64xf32>, tensor<256x256xf32>
   }
 }
+
+// -----
+
+// Convolutions over small images with many channels, whatever their kernels and strides.
+// CHECK-LABEL: module
+// CHECK: td.conv2d_weight_grad %arg0, %arg1 size [1, 1] strides [1, 1] low [0, 0] high [0, 0]
+// CHECK: td.conv2d_weight_grad %arg0, %arg0 size [3, 3] strides [1, 1] low [1, 1] high [1, 1]
+// CHECK: td.conv2d_weight_grad %arg2, %arg1 size [1, 1] strides [2, 2] low [0, 0] high [0, 0]
+// CHECK-NOT: td.conv2d_filter_grad
+module attributes {td.batch = 16 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"], td.machine_model = "zen4"} {
+  func.func @step(%x: tensor<?x7x7x512xf32>, %dy: tensor<?x7x7x2048xf32>, %large: tensor<?x14x14x1024xf32>)
+      -> (tensor<1x1x512x2048xf32>, tensor<3x3x512x512xf32>, tensor<1x1x1024x2048xf32>) {
+    %0 = td.conv2d_filter_grad %x, %dy size [1, 1] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x7x7x512xf32>, tensor<?x7x7x2048xf32> -> tensor<1x1x512x2048xf32>
+    %1 = td.conv2d_filter_grad %x, %x size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x7x7x512xf32>, tensor<?x7x7x512xf32> -> tensor<3x3x512x512xf32>
+    %2 = td.conv2d_filter_grad %large, %dy size [1, 1] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x14x14x1024xf32>, tensor<?x7x7x2048xf32> -> tensor<1x1x1024x2048xf32>
+    return %0, %1, %2 : tensor<1x1x512x2048xf32>, tensor<3x3x512x512xf32>, tensor<1x1x1024x2048xf32>
+  }
+}
+
+// -----
+
+// What Winograd's algorithm does faster stays in the lanes, as do gradients of large images and in bfloat16.
+// CHECK-LABEL: module
+// CHECK-NOT: td.conv2d_weight_grad
+module attributes {td.batch = 8 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"], td.machine_model = "zen4"} {
+  func.func @step(%x: tensor<?x14x14x512xf32>, %large: tensor<?x56x56x256xf32>, %b: tensor<?x7x7x512xbf16>)
+      -> (tensor<3x3x512x512xf32>, tensor<1x1x256x256xf32>, tensor<1x1x512x512xbf16>) {
+    %0 = td.conv2d_filter_grad %x, %x size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x14x14x512xf32>, tensor<?x14x14x512xf32> -> tensor<3x3x512x512xf32>
+    %1 = td.conv2d_filter_grad %large, %large size [1, 1] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x56x56x256xf32>, tensor<?x56x56x256xf32> -> tensor<1x1x256x256xf32>
+    %2 = td.conv2d_filter_grad %b, %b size [1, 1] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x7x7x512xbf16>, tensor<?x7x7x512xbf16> -> tensor<1x1x512x512xbf16>
+    return %0, %1, %2 : tensor<3x3x512x512xf32>, tensor<1x1x256x256xf32>, tensor<1x1x512x512xbf16>
+  }
+}

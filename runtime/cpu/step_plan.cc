@@ -19,6 +19,7 @@ constexpr int64_t kTaskElements = 8192;
 constexpr int64_t kScatterPieces = 64;
 // Elements of one block of a kernel's output: some hundred microseconds of multiply-adds.
 constexpr int64_t kBlockElements = 65536;
+constexpr int64_t kImageBlockRows = 128;
 // Below this many elements read, waking a thread costs more than it saves.
 constexpr int64_t kInlineElements = 32768;
 // The same for all that a map section touches, whose kernels do more with an element.
@@ -181,8 +182,10 @@ class Planner {
 
   // Rows of the output that fill a core's cache beside the operands' columns that they are made of; whole register
   // tiles.
-  static int64_t BlockRows(const PlannedStep& p) {
+  int64_t BlockRows(const PlannedStep& p) const {
     const int64_t columns = std::max<int64_t>(1, p.outputs[0].elements / p.count);
+    // Kernels of convolutions copy their operands once for as many rows.
+    if (p.step->outputs.size() == 1 && program_.buffers[p.step->outputs[0]]->shape.size() > 2) return kImageBlockRows;
     return std::max<int64_t>(8, kBlockElements / columns / 8 * 8);
   }
 

@@ -1,0 +1,37 @@
+#include "passes/codegen/lane_tree.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tandem {
+namespace {
+
+using Values = VectorBuilder::Values;
+
+// Lanes fill up from the first one, so a left half without rows has a right half without rows; where only the right
+// half has none, the left one passes through.
+Values Subtree(VectorBuilder& v, mlir::Value batch, int64_t first, int64_t lanes, int64_t lane_rows,
+               const std::function<Values(int64_t)>& sums_of) {
+  if (lanes == 1) return sums_of(first);
+  const int64_t middle = first + lanes / 2;
+  Values left = Subtree(v, batch, first, lanes / 2, lane_rows, sums_of);
+  mlir::Value present = v.AtLeast(batch, middle * lane_rows + 1);
+  mlir::OpBuilder& b = v.builder();
+  auto both = b.create<mlir::scf::IfOp>(v.loc(), mlir::ValueRange(left).getTypes(), present, true);
+  mlir::OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(both.thenBlock());
+  Values right = Subtree(v, batch, middle, lanes / 2, lane_rows, sums_of), sums;
+  for (size_t i = 0; i < left.size(); ++i) sums.push_back(v.AddF(left[i], right[i]));
+  b.create<mlir::scf::YieldOp>(v.loc(), sums);
+  b.setInsertionPointToStart(both.elseBlock());
+  b.create<mlir::scf::YieldOp>(v.loc(), left);
+  return Values(both.getResults().begin(), both.getResults().end());
+}
+
+}  // namespace
+
+Values EmitLaneTree(VectorBuilder& v, mlir::Value batch, int64_t lanes, int64_t lane_rows,
+                    const std::function<Values(int64_t)>& sums_of) {
+  return Subtree(v, batch, 0, lanes, lane_rows, sums_of);
+}
+
+}  // namespace tandem
