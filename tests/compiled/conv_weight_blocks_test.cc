@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
@@ -49,34 +48,8 @@ TEST(ConvWeightBlocks, LanesHaveNoSlotsForThem) {
   EXPECT_LT(index.programs[0]->lane_bytes, 32 << 10);
 }
 
-TensorMap Train(int devices, int threads, int64_t rows) {
-  const Options options{.devices = devices, .batch = 16 / devices, .threads = threads, .lanes = 4};
-  absl::StatusOr<Program> program = Prepare(Model, options);
-  EXPECT_TRUE(program.ok()) << program.status();
-  if (!program.ok()) return {};
-  for (int step = 0; step < 2; ++step) {
-    TensorMap batch = RandomInputs(*program->executable, rows, options, step);
-    std::vector<int64_t> dealt;
-    for (int64_t left = rows; dealt.size() < static_cast<size_t>(devices); left -= dealt.back()) {
-      dealt.push_back(std::min(left, options.batch));
-    }
-    absl::StatusOr<StepResult> result = program->Run(Deal(*program, batch, dealt, step));
-    EXPECT_TRUE(result.ok()) << result.status();
-  }
-  return program->Values();
-}
-
 TEST(ConvWeightBlocks, SameBitsOnAnyDevicesAndThreads) {
-  for (int64_t rows : {16, 6}) {
-    const TensorMap one = Train(1, 1, rows);
-    ASSERT_FALSE(one.empty());
-    for (auto [devices, threads] : {std::pair(1, 3), {2, 2}, {4, 1}}) {
-      SCOPED_TRACE(absl::StrCat(rows, " rows, ", devices, " devices, ", threads, " threads"));
-      for (const auto& [name, value] : Train(devices, threads, rows)) {
-        EXPECT_TRUE(value.BitEqual(one.at(name))) << name;
-      }
-    }
-  }
+  ExpectSameBits(Model, {.batch = 16, .lanes = 4, .steps = 2}, {16, 6}, {{1, 3}, {2, 2}, {4, 1}});
 }
 
 }  // namespace

@@ -80,6 +80,26 @@ void ExpectClose(const std::string& what, const HostTensor& got, const HostTenso
                 << ":" << values;
 }
 
+// Values after options.steps steps in which the global batch has `rows` rows; empty after an error.
+TensorMap Train(const BuildFn& build, Options options, int devices, int threads, int64_t rows) {
+  options.devices = devices;
+  options.batch /= devices;
+  options.threads = threads;
+  absl::StatusOr<Program> program = Prepare(build, options);
+  EXPECT_TRUE(program.ok()) << program.status();
+  if (!program.ok()) return {};
+  for (int step = 0; step < options.steps; ++step) {
+    const TensorMap batch = RandomInputs(*program->executable, rows, options, step);
+    std::vector<int64_t> dealt;
+    for (int64_t left = rows; dealt.size() < static_cast<size_t>(devices); left -= dealt.back()) {
+      dealt.push_back(std::min(left, options.batch));
+    }
+    absl::StatusOr<StepResult> result = program->Run(Deal(*program, batch, dealt, step));
+    EXPECT_TRUE(result.ok()) << result.status();
+  }
+  return program->Values();
+}
+
 }  // namespace
 
 TensorMap Program::Values() const {
@@ -284,6 +304,20 @@ void CompareWithReference(const BuildFn& build, const Options& options) {
           options.tolerance * std::max(MaxDifference(w, ToFloat64(old)), change / 100) + 3e-7 * MaxMagnitude(w));
     }
     EXPECT_EQ(outputs, want->size());
+  }
+}
+
+void ExpectSameBits(const BuildFn& build, const Options& options, const std::vector<int64_t>& rows,
+                    const std::vector<std::pair<int, int>>& places) {
+  for (int64_t n : rows) {
+    const TensorMap one = Train(build, options, 1, 1, n);
+    ASSERT_FALSE(one.empty());
+    for (auto [devices, threads] : places) {
+      SCOPED_TRACE(absl::StrCat(n, " rows, ", devices, " devices, ", threads, " threads"));
+      for (const auto& [name, value] : Train(build, options, devices, threads, n)) {
+        EXPECT_TRUE(value.BitEqual(one.at(name))) << name;
+      }
+    }
   }
 }
 

@@ -83,6 +83,12 @@ double MaxMagnitude(const HostTensor& a);
 void CompareWithReference(const BuildFn& build, const Options& options);
 inline void CompareWithReference(const Case& c) { CompareWithReference(c.build, c.options); }
 
+// Trains on one device and thread and then on each of `places` (devices, threads), with `options.batch` as the global
+// batch, and expects the same bits in all variables. One run for each of `rows`: those of the global batch that are
+// there.
+void ExpectSameBits(const BuildFn& build, const Options& options, const std::vector<int64_t>& rows,
+                    const std::vector<std::pair<int, int>>& places);
+
 }  // namespace tandem::compiled
 
 #endif  // TANDEM_TESTS_COMPILED_HARNESS_H_

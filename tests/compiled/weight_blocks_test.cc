@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
@@ -51,34 +50,8 @@ TEST(WeightBlocks, LanesHaveNoSlotsForThem) {
   EXPECT_EQ(CountBlockKernels(*large->executable), 0);
 }
 
-TensorMap Train(int devices, int threads, int64_t rows) {
-  const Options options{.devices = devices, .batch = 16 / devices, .threads = threads, .lanes = 4};
-  absl::StatusOr<Program> program = Prepare(Model, options);
-  EXPECT_TRUE(program.ok()) << program.status();
-  if (!program.ok()) return {};
-  for (int step = 0; step < 3; ++step) {
-    TensorMap batch = RandomInputs(*program->executable, rows, options, step);
-    std::vector<int64_t> dealt;
-    for (int64_t left = rows; dealt.size() < static_cast<size_t>(devices); left -= dealt.back()) {
-      dealt.push_back(std::min(left, options.batch));
-    }
-    absl::StatusOr<StepResult> result = program->Run(Deal(*program, batch, dealt, step));
-    EXPECT_TRUE(result.ok()) << result.status();
-  }
-  return program->Values();
-}
-
 TEST(WeightBlocks, SameBitsOnAnyDevicesAndThreads) {
-  for (int64_t rows : {16, 13, 6}) {
-    const TensorMap one = Train(1, 1, rows);
-    ASSERT_FALSE(one.empty());
-    for (auto [devices, threads] : {std::pair(1, 2), {1, 3}, {2, 2}, {4, 3}}) {
-      SCOPED_TRACE(absl::StrCat(rows, " rows, ", devices, " devices, ", threads, " threads"));
-      for (const auto& [name, value] : Train(devices, threads, rows)) {
-        EXPECT_TRUE(value.BitEqual(one.at(name))) << name;
-      }
-    }
-  }
+  ExpectSameBits(Model, {.batch = 16, .lanes = 4, .steps = 3}, {16, 13, 6}, {{1, 2}, {1, 3}, {2, 2}, {4, 3}});
 }
 
 // The gradient of the kernel is x^T t: the test chooses it.
