@@ -6,7 +6,9 @@
 #include "graph/ir/reference_util.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/lane_tree.h"
+#include "passes/codegen/register_tile.h"
 #include "passes/codegen/vector_builder.h"
 
 namespace tandem {
@@ -15,10 +17,6 @@ namespace {
 namespace LLVM = mlir::LLVM;
 using mlir::Value;
 using Values = VectorBuilder::Values;
-
-// A register tile: rows of the result x vectors of a row. 8 x 2 hides the latency of the multiply-adds.
-constexpr int64_t kTileVectors = 2;
-int64_t TileRows(int lanes) { return lanes < 16 ? 4 : 8; }
 
 // For each tap the pixels of dy whose window reaches an image there are a rectangle. Its columns of x and dy are
 // copied, so that the products run over memory in order: rows of x as tiles [row / tile][pixel][tile], columns of dy as
@@ -29,8 +27,8 @@ class ConvWeightGradEmitter {
       : op_(mlir::cast<td::Conv2DWeightGradOp>(kernel.getBody().front().front())),
         b_(kernel.getContext()),
         v_(b_, kernel.getLoc(), lanes),
-        tile_(TileRows(lanes)),
-        width_(kTileVectors * lanes) {
+        tile_(RegisterTileRows(lanes)),
+        width_(kRegisterTileVectors * lanes) {
     llvm::ArrayRef<int64_t> x = td::TypeOf(op_.getX()).getShape(), dy = td::TypeOf(op_.getDy()).getShape();
     height_[0] = x[1], height_[1] = x[2], channels_ = x[3];
     out_[0] = dy[1], out_[1] = dy[2], columns_ = dy[3];
@@ -59,23 +57,9 @@ class ConvWeightGradEmitter {
   };
 
   void Begin(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module) {
-    mlir::Location loc = kernel.getLoc();
-    mlir::Type pointer = LLVM::LLVMPointerType::get(b_.getContext()), i64 = b_.getI64Type();
-    b_.setInsertionPointToEnd(module.getBody());
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), {pointer, i64, i64, i64});
-    auto f = b_.create<LLVM::LLVMFuncOp>(loc, symbol, type);
-    f.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("nounwind")}));
-    b_.setInsertionPointToStart(f.addEntryBlock(b_));
-    Value* buffers[] = {&x_, &dy_, &output_};
-    for (int32_t i = 0; i < 3; ++i) {
-      Value slot =
-          b_.create<LLVM::GEPOp>(loc, pointer, pointer, f.getArgument(0), llvm::ArrayRef<LLVM::GEPArg>{i}, true);
-      *buffers[i] = b_.create<LLVM::LoadOp>(loc, pointer, slot);
-    }
-    Value* numbers[] = {&begin_, &end_, &batch_};
-    for (int i = 0; i < 3; ++i) {
-      *numbers[i] = b_.create<mlir::arith::IndexCastOp>(loc, b_.getIndexType(), f.getArgument(1 + i));
-    }
+    const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, 3);
+    x_ = entry.buffers[0], dy_ = entry.buffers[1], output_ = entry.buffers[2];
+    begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end), batch_ = v_.Index(entry.rows);
     tiles_ = v_.Scratch(kConvWeightGradRows * depth_);
     panel_ = v_.Scratch(width_ * depth_);
   }
@@ -147,15 +131,10 @@ class ConvWeightGradEmitter {
   }
 
   void Tile(Value out, Value tile, int64_t rows, int64_t live, const Window& window) {
-    const int64_t vectors = (live + v_.lanes() - 1) / v_.lanes();
+    const int64_t vectors = TileVectors(v_, live);
     Values sums = EmitLaneTree(v_, batch_, op_.getLanes(), op_.getLaneRows(),
                                [&](int64_t lane) { return Lane(lane, tile, rows, vectors, window); });
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t n = 0; n < vectors; ++n) {
-        v_.Store(sums[r * vectors + n], v_.At(out, r * columns_ + n * v_.lanes()),
-                 std::min<int64_t>(v_.lanes(), live - n * v_.lanes()));
-      }
-    }
+    StoreTile(v_, sums, rows, out, columns_, live);
   }
 
   // The products of one lane's pixels.
@@ -165,18 +144,9 @@ class ConvWeightGradEmitter {
       return b_.create<mlir::arith::MulIOp>(v_.loc(), examples, window.pixels).getResult();
     };
     return v_.For(pixels(v_.Int(lane * lane_rows)), pixels(v_.Min(batch_, v_.Int((lane + 1) * lane_rows))), 1,
-                  Values(rows * vectors, v_.Splat(0)), [&](Value k, const Values& before) {
-                    Value a = v_.At(tile, v_.Mul(k, rows)), b = v_.At(panel_, v_.Mul(k, width_));
-                    Values right, after(before.size());
-                    for (int64_t n = 0; n < vectors; ++n) right.push_back(v_.Load(v_.At(b, n * v_.lanes())));
-                    for (int64_t r = 0; r < rows; ++r) {
-                      Value factor = v_.LoadSplat(v_.At(a, r));
-                      for (int64_t n = 0; n < vectors; ++n) {
-                        const int64_t at = r * vectors + n;
-                        after[at] = v_.AddF(before[at], v_.MulF(factor, right[n]));
-                      }
-                    }
-                    return after;
+                  Values(rows * vectors, v_.Splat(0)), [&](Value k, const Values& sums) {
+                    Values right = LoadTileRow(v_, v_.At(panel_, v_.Mul(k, width_)), vectors * v_.lanes());
+                    return AddOuterProduct(v_, sums, rows, v_.At(tile, v_.Mul(k, rows)), right);
                   });
   }
 

@@ -10,6 +10,7 @@
 #include "passes/codegen/conv_weight_grad_kernel.h"
 #include "passes/codegen/float_rules.h"
 #include "passes/codegen/kernel_builder.h"
+#include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/reduction.h"
 #include "passes/codegen/weight_grad_kernel.h"
 #include "passes/codegen/winograd_kernel.h"
@@ -71,20 +72,9 @@ void KernelBuilder::BindOperands(ElementEmitter& e, LLVM::LLVMFuncOp f) {
 }
 
 void KernelBuilder::EmitEntry(LLVM::LLVMFuncOp body) {
-  mlir::Type pointer = LLVM::LLVMPointerType::get(b_.getContext());
-  mlir::Type i64 = b_.getI64Type();
-  b_.setInsertionPointToEnd(module_.getBody());
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), {pointer, i64, i64, i64});
-  auto f = b_.create<LLVM::LLVMFuncOp>(loc_, symbol_, type);
-  f.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("nounwind")}));
-  b_.setInsertionPointToStart(f.addEntryBlock(b_));
-  llvm::SmallVector<mlir::Value> arguments;
-  for (unsigned i = 0; i < kernel_.getNumArguments() + results_.size(); ++i) {
-    mlir::Value slot = b_.create<LLVM::GEPOp>(loc_, pointer, pointer, f.getArgument(0),
-                                              llvm::ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)}, true);
-    arguments.push_back(b_.create<LLVM::LoadOp>(loc_, pointer, slot));
-  }
-  for (unsigned i = 1; i <= 3; ++i) arguments.push_back(f.getArgument(i));
+  const KernelEntry entry = BeginKernelEntry(b_, loc_, symbol_, module_, kernel_.getNumArguments() + results_.size());
+  std::vector<mlir::Value> arguments = entry.buffers;
+  arguments.insert(arguments.end(), {entry.begin, entry.end, entry.rows});
   b_.create<LLVM::CallOp>(loc_, body, arguments);
   End();
 }

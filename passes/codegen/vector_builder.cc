@@ -23,6 +23,7 @@ VectorBuilder::VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int l
 mlir::VectorType VectorBuilder::VectorType() const { return mlir::VectorType::get({lanes_}, b_.getF32Type()); }
 
 Value VectorBuilder::Int(int64_t n) { return b_.create<arith::ConstantIndexOp>(loc_, n); }
+Value VectorBuilder::Index(Value i64) { return b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), i64); }
 Value VectorBuilder::Add(Value a, Value b) { return b_.create<arith::AddIOp>(loc_, a, b); }
 Value VectorBuilder::Sub(Value a, Value b) { return b_.create<arith::SubIOp>(loc_, a, b); }
 Value VectorBuilder::Mul(Value a, int64_t n) { return n == 1 ? a : b_.create<arith::MulIOp>(loc_, a, Int(n)); }

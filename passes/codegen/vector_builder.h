@@ -23,6 +23,7 @@ class VectorBuilder {
 
   // Numbers are of type index. Div and Rem take a that is not negative and n > 0.
   mlir::Value Int(int64_t n);
+  mlir::Value Index(mlir::Value i64);
   mlir::Value Add(mlir::Value a, mlir::Value b);
   mlir::Value Add(mlir::Value a, int64_t n) { return n == 0 ? a : Add(a, Int(n)); }
   mlir::Value Sub(mlir::Value a, mlir::Value b);

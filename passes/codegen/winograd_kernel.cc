@@ -3,6 +3,7 @@
 #include "graph/ir/winograd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/linear_transform.h"
 #include "passes/codegen/winograd_products.h"
 #include "passes/codegen/winograd_tiles.h"
@@ -37,20 +38,10 @@ class WinogradEmitter {
 
  private:
   void Begin() {
-    mlir::Location loc = kernel_.getLoc();
-    mlir::Type pointer = LLVM::LLVMPointerType::get(b_.getContext()), i64 = b_.getI64Type();
-    b_.setInsertionPointToEnd(module_.getBody());
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), {pointer, i64, i64, i64});
-    auto f = b_.create<LLVM::LLVMFuncOp>(loc, symbol_, type);
-    f.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("nounwind")}));
-    b_.setInsertionPointToStart(f.addEntryBlock(b_));
-    for (unsigned i = 0; i < kernel_.getNumArguments() + kernel_.getNumResults(); ++i) {
-      Value slot = b_.create<LLVM::GEPOp>(loc, pointer, pointer, f.getArgument(0),
-                                          llvm::ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)}, true);
-      buffers_.push_back(b_.create<LLVM::LoadOp>(loc, pointer, slot));
-    }
-    begin_ = b_.create<mlir::arith::IndexCastOp>(loc, b_.getIndexType(), f.getArgument(1));
-    end_ = b_.create<mlir::arith::IndexCastOp>(loc, b_.getIndexType(), f.getArgument(2));
+    const KernelEntry entry =
+        BeginKernelEntry(b_, kernel_.getLoc(), symbol_, module_, kernel_.getNumArguments() + kernel_.getNumResults());
+    buffers_ = entry.buffers;
+    begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end);
   }
 
   Value Buffer(Value operand) { return buffers_[mlir::cast<mlir::BlockArgument>(operand).getArgNumber()]; }

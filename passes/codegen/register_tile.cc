@@ -1,0 +1,36 @@
+#include "passes/codegen/register_tile.h"
+
+#include <algorithm>
+
+namespace tandem {
+
+using mlir::Value;
+using Values = VectorBuilder::Values;
+
+Values LoadTileRow(VectorBuilder& v, Value pointer, int64_t width) {
+  Values row;
+  for (int64_t n = 0; n < width; n += v.lanes()) {
+    row.push_back(v.Load(v.At(pointer, n), std::min<int64_t>(v.lanes(), width - n)));
+  }
+  return row;
+}
+
+Values AddOuterProduct(VectorBuilder& v, const Values& sums, int64_t rows, Value left, const Values& right) {
+  Values after;
+  for (int64_t r = 0; r < rows; ++r) {
+    Value factor = v.LoadSplat(v.At(left, r));
+    for (Value vector : right) after.push_back(v.AddF(sums[after.size()], v.MulF(factor, vector)));
+  }
+  return after;
+}
+
+void StoreTile(VectorBuilder& v, const Values& sums, int64_t rows, Value pointer, int64_t stride, int64_t width) {
+  size_t i = 0;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t n = 0; n < width; n += v.lanes()) {
+      v.Store(sums[i++], v.At(pointer, r * stride + n), std::min<int64_t>(v.lanes(), width - n));
+    }
+  }
+}
+
+}  // namespace tandem

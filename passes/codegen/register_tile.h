@@ -1,0 +1,33 @@
+// Sums of outer products that stay in registers: the inner loop of weight gradients.
+#ifndef TANDEM_PASSES_CODEGEN_REGISTER_TILE_H_
+#define TANDEM_PASSES_CODEGEN_REGISTER_TILE_H_
+
+#include <cstdint>
+
+#include "passes/codegen/vector_builder.h"
+
+namespace tandem {
+
+// A tile: rows of the result x vectors of a row. Few vectors, because the columns of the right-hand side that a tile
+// reads must stay in the first-level cache for the tiles below; 8 x 2 hides the latency of the multiply-adds.
+inline constexpr int64_t kRegisterTileVectors = 2;
+constexpr int64_t RegisterTileRows(int lanes) { return lanes < 16 ? 4 : 8; }
+
+// Vectors of a row of `width` floats.
+inline int64_t TileVectors(const VectorBuilder& v, int64_t width) { return (width + v.lanes() - 1) / v.lanes(); }
+
+// The row of `width` floats at `pointer`.
+VectorBuilder::Values LoadTileRow(VectorBuilder& v, mlir::Value pointer, int64_t width);
+
+// sums + left (x) right for the `rows` numbers at `left` and a row of vectors: sums[r * vectors + n] is row r's vector
+// n.
+VectorBuilder::Values AddOuterProduct(VectorBuilder& v, const VectorBuilder::Values& sums, int64_t rows,
+                                      mlir::Value left, const VectorBuilder::Values& right);
+
+// Stores a tile of rows of `width` floats, `stride` floats apart.
+void StoreTile(VectorBuilder& v, const VectorBuilder::Values& sums, int64_t rows, mlir::Value pointer, int64_t stride,
+               int64_t width);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_REGISTER_TILE_H_
