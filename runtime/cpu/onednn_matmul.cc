@@ -1,0 +1,94 @@
+#include "runtime/cpu/onednn_matmul.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace tandem {
+namespace onednn {
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+
+struct MatMul {
+  explicit MatMul(const fb::LibraryCallT& c)
+      : a(Dims(c.x_shape, c.transpose_a), TypeOf(c.x_dtype), c.transpose_a ? Tag::ba : Tag::ab),
+        plain(Dims(c.kernel_shape, c.transpose_b), TypeOf(c.kernel_dtype), c.transpose_b ? Tag::ba : Tag::ab),
+        any(Dims(c.kernel_shape, c.transpose_b), TypeOf(c.kernel_dtype), Tag::any),
+        bias({1, c.y_shape.back()}, kF32, Tag::ab),
+        y(Dims(c.y_shape, false), TypeOf(c.y_dtype), Tag::ab) {}
+  // All dimensions but the last are rows.
+  static memory::dims Dims(const std::vector<int64_t>& shape, bool transpose) {
+    int64_t rows = 1;
+    for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+    return transpose ? memory::dims{shape.back(), rows} : memory::dims{rows, shape.back()};
+  }
+  dnnl::matmul::primitive_desc Make(const memory::desc& b, bool with_bias, const dnnl::primitive_attr& attr) const {
+    if (with_bias) return {Engine(), a, b, bias, y, attr};
+    return {Engine(), a, b, y, attr};
+  }
+
+  memory::desc a, plain, any, bias, y;
+};
+
+// oneDNN takes operands with any strides: nothing is transposed or swapped in memory.
+struct BatchMatMul {
+  explicit BatchMatMul(const fb::LibraryCallT& c)
+      : a(Desc(c.x_shape, TypeOf(c.x_dtype), c.swap_x, c.transpose_a)),
+        b(Desc(c.kernel_shape, TypeOf(c.kernel_dtype), c.swap_kernel, c.transpose_b)),
+        y(Desc(c.y_shape, TypeOf(c.y_dtype), c.swap_y, false)) {}
+  // [leading dimensions but one, the last of them, rows, columns].
+  static memory::desc Desc(const std::vector<int64_t>& stored, memory::data_type type, bool swap, bool transpose) {
+    size_t rank = stored.size();
+    int64_t batches = 1;
+    for (size_t i = 0; i + 3 < rank; ++i) batches *= stored[i];
+    int64_t heads = stored[swap ? rank - 2 : rank - 3], rows = stored[swap ? rank - 3 : rank - 2];
+    int64_t columns = stored[rank - 1], row_stride = columns, column_stride = 1, head_stride = rows * columns;
+    int64_t batch_stride = heads * rows * columns;
+    if (swap) {
+      row_stride = heads * columns;
+      head_stride = columns;
+    }
+    if (transpose) {
+      std::swap(rows, columns);
+      std::swap(row_stride, column_stride);
+    }
+    return {{batches, heads, rows, columns}, type, memory::dims{batch_stride, head_stride, row_stride, column_stride}};
+  }
+
+  memory::desc a, b, y;
+};
+
+}  // namespace
+
+memory::desc PlainMatMulKernel(const fb::LibraryCallT& c) { return MatMul(c).plain; }
+
+memory::desc PackedMatMulKernel(const fb::LibraryCallT& c) {
+  MatMul m(c);
+  return m.Make(m.any, false, Attributes(fb::Epilogue::None)).weights_desc();
+}
+
+Plan PlanMatMul(const fb::LibraryCallT& c) {
+  MatMul m(c);
+  std::vector<Argument> others = {{DNNL_ARG_SRC, Source::kInput0, m.a}, {DNNL_ARG_DST, Source::kOutput, m.y}};
+  if (HasBias(c)) others.push_back({DNNL_ARG_BIAS, Source::kInput2, m.bias});
+  return PlanWithKernel<dnnl::matmul>(
+      c, m.plain, [&](const memory::desc& k) { return m.Make(k, HasBias(c), Attributes(c.epilogue)); },
+      [&] { return PackedMatMulKernel(c); }, std::move(others));
+}
+
+Plan PlanBatchMatMul(const fb::LibraryCallT& c) {
+  BatchMatMul m(c);
+  dnnl::matmul::primitive_desc pd(Engine(), m.a, m.b, m.y, Attributes(c.epilogue));
+  Plan plan;
+  plan.implementation = pd.impl_info_str();
+  plan.AddStage(dnnl::matmul(pd), pd,
+                {{DNNL_ARG_SRC, Source::kInput0, m.a},
+                 {DNNL_ARG_WEIGHTS, Source::kInput1, m.b},
+                 {DNNL_ARG_DST, Source::kOutput, m.y}});
+  return plan;
+}
+
+}  // namespace onednn
+}  // namespace tandem

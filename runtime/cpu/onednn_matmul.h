@@ -1,0 +1,23 @@
+// Plans of matrix products.
+#ifndef TANDEM_RUNTIME_CPU_ONEDNN_MATMUL_H_
+#define TANDEM_RUNTIME_CPU_ONEDNN_MATMUL_H_
+
+#include "oneapi/dnnl/dnnl.hpp"
+#include "runtime/cpu/onednn_plan.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+namespace onednn {
+
+// The layouts of a MatMul's kernel: as the graph has it, and packed. The packed one is asked for without epilogue, so
+// that producer and consumer always agree.
+dnnl::memory::desc PlainMatMulKernel(const fb::LibraryCallT& c);
+dnnl::memory::desc PackedMatMulKernel(const fb::LibraryCallT& c);
+
+Plan PlanMatMul(const fb::LibraryCallT& c);
+Plan PlanBatchMatMul(const fb::LibraryCallT& c);
+
+}  // namespace onednn
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_ONEDNN_MATMUL_H_

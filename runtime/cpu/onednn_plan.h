@@ -1,0 +1,77 @@
+// The oneDNN primitives of one library call, and what they have in common.
+#ifndef TANDEM_RUNTIME_CPU_ONEDNN_PLAN_H_
+#define TANDEM_RUNTIME_CPU_ONEDNN_PLAN_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "oneapi/dnnl/dnnl.hpp"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+namespace onednn {
+
+constexpr auto kF32 = dnnl::memory::data_type::f32;
+
+dnnl::memory::data_type TypeOf(fb::DType type);
+const dnnl::engine& Engine();
+
+// Where an argument's buffer comes from.
+enum class Source { kInput0, kInput1, kInput2, kOutput, kTemporary, kScratchpad };
+
+struct Argument {
+  int id;
+  Source source;
+  dnnl::memory::desc desc;
+};
+
+// One primitive of a call and its arguments. A call is one stage, or two with a change of layout between them.
+struct Stage {
+  dnnl::primitive primitive;
+  std::vector<Argument> arguments;
+};
+
+struct Plan {
+  std::vector<Stage> stages;
+  std::string implementation;
+  uint64_t temporary_bytes = 0, scratchpad_bytes = 0;
+
+  void AddStage(dnnl::primitive primitive, const dnnl::primitive_desc_base& pd, std::vector<Argument> arguments);
+  void AddReorder(const dnnl::memory::desc& from, Source from_source, const dnnl::memory::desc& to, Source to_source);
+};
+
+// Whether the name of an implementation is that of oneDNN's slow reference code.
+bool IsReference(const char* implementation);
+
+dnnl::primitive_attr Attributes(fb::Epilogue epilogue);
+bool HasBias(const fb::LibraryCallT& c);
+
+// The plan of a primitive with a kernel operand: `make` gives its description for a kernel's layout, `packed` the
+// layout of packed kernels, `others` are its arguments but for the kernel. A plain kernel whose layout only the
+// reference implementation takes is reordered first.
+template <typename Primitive, typename MakeDesc, typename PackedDesc>
+Plan PlanWithKernel(const fb::LibraryCallT& call, const dnnl::memory::desc& plain, MakeDesc make, PackedDesc packed,
+                    std::vector<Argument> others) {
+  Plan plan;
+  dnnl::memory::desc kernel = call.packed ? packed() : plain;
+  auto pd = make(kernel);
+  Source source = Source::kInput1;
+  if (!call.packed && IsReference(pd.impl_info_str())) {
+    kernel = packed();
+    pd = make(kernel);
+    plan.temporary_bytes = kernel.get_size();
+    plan.AddReorder(plain, Source::kInput1, kernel, Source::kTemporary);
+    source = Source::kTemporary;
+  }
+  plan.implementation = pd.impl_info_str();
+  others.push_back({DNNL_ARG_WEIGHTS, source, kernel});
+  plan.AddStage(Primitive(pd), pd, std::move(others));
+  return plan;
+}
+
+}  // namespace onednn
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_ONEDNN_PLAN_H_
