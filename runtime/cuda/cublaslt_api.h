@@ -46,7 +46,9 @@ inline constexpr int32_t kOperationN = 0, kOperationT = 1;
 inline constexpr int kDescTransA = 3, kDescTransB = 4, kDescEpilogue = 7, kDescBiasPointer = 8, kDescAuxPointer = 11,
                      kDescAuxLeadingDimension = 12, kDescBiasDataType = 26;
 // cublasLtMatrixLayoutAttribute_t
-inline constexpr int kLayoutBatchCount = 5, kLayoutStridedBatchOffset = 6;
+inline constexpr int kLayoutBatchCount = 5, kLayoutStridedBatchOffset = 6, kLayoutBatchMode = 8;
+// cublasLtBatchMode_t, from 12.9 on: operands are arrays of the matrices' addresses in device memory.
+inline constexpr uint32_t kBatchModePointerArray = 1;
 // cublasLtMatmulPreferenceAttributes_t
 inline constexpr int kPrefMaxWorkspaceBytes = 1, kPrefReductionSchemeMask = 3, kPrefMinAlignmentA = 5,
                      kPrefMinAlignmentB = 6, kPrefMinAlignmentC = 7, kPrefMinAlignmentD = 8;

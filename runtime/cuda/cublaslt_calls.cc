@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/dtype.h"
 #include "base/status_macros.h"
+#include "runtime/cuda/cublaslt_product.h"
 #include "runtime/cuda/gpu_library.h"
 #include "runtime/library_call.h"
 
@@ -36,36 +37,6 @@ uint32_t EpilogueOf(const EpilogueParts& parts) {
   return epilogue == 0 ? cublaslt::kEpilogueDefault : epilogue;
 }
 
-int64_t Product(const std::vector<int64_t>& shape, size_t begin, size_t end) {
-  return std::accumulate(shape.begin() + begin, shape.begin() + end, int64_t{1}, std::multiplies<int64_t>());
-}
-
-// All dimensions but the last are rows.
-CublasLtMatrix Rows(const std::vector<int64_t>& shape, bool transpose) {
-  CublasLtMatrix m;
-  m.rows = m.leading_dimension = shape.back();
-  m.columns = Product(shape, 0, shape.size() - 1);
-  m.transpose = transpose;
-  return m;
-}
-
-// The matrices of one operand of a BatchMatMul: [outer, inner, r, c], or [outer, r, inner, c] when swapped. A launch
-// goes over `inner` (or over `outer`), and there is one launch per index of the other.
-CublasLtMatrix Batched(const std::vector<int64_t>& shape, bool swap, bool transpose, bool launch_inner) {
-  const size_t rank = shape.size();
-  const int64_t rows = shape[swap ? rank - 3 : rank - 2], columns = shape[rank - 1];
-  const int64_t inner = shape[swap ? rank - 2 : rank - 3];
-  CublasLtMatrix m;
-  m.rows = columns;
-  m.columns = rows;
-  m.leading_dimension = swap ? inner * columns : columns;
-  m.transpose = transpose;
-  const int64_t inner_stride = swap ? columns : rows * columns, outer_stride = inner * rows * columns;
-  m.batch_stride = launch_inner ? inner_stride : outer_stride;
-  m.launch_stride = launch_inner ? outer_stride : inner_stride;
-  return m;
-}
-
 // Descriptors, destroyed with their owner.
 template <typename T>
 class Owned {
@@ -85,6 +56,20 @@ class Owned {
   T value_ = nullptr;
 };
 
+// A way to issue a call: by strides, once for each index of the dimension that no stride leads through, or at once, by
+// an array of the matrices' addresses for each operand.
+struct Form {
+  explicit Form(const CublasLtApi* api)
+      : first(api->cublasLtMatrixLayoutDestroy),
+        second(api->cublasLtMatrixLayoutDestroy),
+        result(api->cublasLtMatrixLayoutDestroy) {}
+  bool addresses = false;
+  Owned<cublasLtMatrixLayout_t> first, second, result;
+};
+
+// Two launches by strides are as good as one that writes addresses and one that multiplies.
+constexpr int64_t kAddressesFromLaunches = 3;
+
 class MatMulCall : public TunableCall {
  public:
   MatMulCall(const CublasLtApi* api, cublasLtHandle_t handle, const LibraryKernels* kernels,
@@ -98,9 +83,8 @@ class MatMulCall : public TunableCall {
         x_type_(LibraryType(call.x_dtype)),
         y_type_(LibraryType(call.y_dtype)),
         desc_(api->cublasLtMatmulDescDestroy),
-        first_(api->cublasLtMatrixLayoutDestroy),
-        second_(api->cublasLtMatrixLayoutDestroy),
-        result_(api->cublasLtMatrixLayoutDestroy) {}
+        by_addresses_(api),
+        by_strides_(api) {}
 
   absl::Status Init(const fb::LibraryCallT& call, int candidates) {
     const int compute =
@@ -121,19 +105,28 @@ class MatMulCall : public TunableCall {
       TD_RETURN_IF_ERROR(
           SetDesc(cublaslt::kDescAuxLeadingDimension, epilogue_.relu ? ReluMaskShape(call.y_shape).back() * 8 : row));
     }
-    TD_RETURN_IF_ERROR(MakeLayout(product_.first, call.kernel_dtype, first_));
-    TD_RETURN_IF_ERROR(MakeLayout(product_.second, call.x_dtype, second_));
-    TD_RETURN_IF_ERROR(MakeLayout(product_.result, call.y_dtype, result_));
-    return FindAlgorithms(call, candidates);
+    if (product_.launches >= kAddressesFromLaunches) TD_RETURN_IF_ERROR(FindByAddresses(call, candidates));
+    // Strides are what there is without arrays of addresses, and something to measure them against.
+    if (algorithms_.empty() || candidates > 1) {
+      TD_RETURN_IF_ERROR(MakeLayouts(call, by_strides_));
+      TD_RETURN_IF_ERROR(FindAlgorithms(call, by_strides_, candidates));
+    }
+    if (!algorithms_.empty()) return absl::OkStatus();
+    return absl::UnimplementedError(absl::StrCat("cuBLASLt cannot multiply ", ShapeString(call.x_shape), " by ",
+                                                 ShapeString(call.kernel_shape), " into ", ShapeString(call.y_shape),
+                                                 " of these types on this GPU", Advice(call.epilogue)));
   }
 
-  uint64_t workspace_bytes() const override { return BiasOffset() + (NarrowBias() ? bias_elements_ * 2 : 0); }
+  uint64_t workspace_bytes() const override {
+    return AddressesOffset() + (algorithms_[selected_].form->addresses ? MatrixAddressesBytes(Products()) : 0);
+  }
   const std::string& implementation() const override { return implementation_; }
   int candidates() const override { return static_cast<int>(algorithms_.size()); }
   void Select(int candidate) override { selected_ = candidate; }
   std::string CandidateName(int candidate) const override {
-    const cublasLtMatmulAlgo_t& algo = algorithms_[candidate].algo;
-    return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(algo.data), sizeof algo.data));
+    const cublasLtMatmulAlgo_t& algo = algorithms_[candidate].found.algo;
+    const absl::string_view bytes(reinterpret_cast<const char*>(algo.data), sizeof algo.data);
+    return absl::StrCat(algorithms_[candidate].form->addresses ? "addresses:" : "", absl::BytesToHexString(bytes));
   }
 
   absl::Status Enqueue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs,
@@ -155,18 +148,13 @@ class MatMulCall : public TunableCall {
       }
       TD_RETURN_IF_ERROR(SetBias(bias));
     }
-    const cublasLtMatmulHeuristicResult_t& algorithm = algorithms_[selected_];
-    const float one = 1, zero = 0;
+    const Form& form = *algorithms_[selected_].form;
+    if (form.addresses) return EnqueueByAddresses(form, inputs, outputs[0], workspace, stream);
     const int64_t in_bytes = ElementBytes(x_type_), out_bytes = ElementBytes(y_type_);
     for (int64_t i = 0; i < product_.launches; ++i) {
-      auto* a = Pointer(inputs[1] + i * product_.first.launch_stride * in_bytes);
-      auto* b = Pointer(inputs[0] + i * product_.second.launch_stride * in_bytes);
-      auto* d = Pointer(outputs[0] + i * product_.result.launch_stride * out_bytes);
-      TD_RETURN_IF_ERROR(Check(api_->cublasLtMatmul(handle_, desc_.get(), &one, a, first_.get(), b, second_.get(),
-                                                    &zero, d, result_.get(), d, result_.get(), &algorithm.algo,
-                                                    algorithm.workspaceSize > 0 ? Pointer(workspace) : nullptr,
-                                                    algorithm.workspaceSize, stream),
-                               "multiply"));
+      TD_RETURN_IF_ERROR(Multiply(form, inputs[1] + i * product_.first.launch_stride * in_bytes,
+                                  inputs[0] + i * product_.second.launch_stride * in_bytes,
+                                  outputs[0] + i * product_.result.launch_stride * out_bytes, workspace, stream));
     }
     return absl::OkStatus();
   }
@@ -180,7 +168,13 @@ class MatMulCall : public TunableCall {
   bool UsesBiasPointer() const { return epilogue_.bias || SumsUp(); }
   // cuBLASLt takes a bias in the result's type only.
   bool NarrowBias() const { return epilogue_.bias && y_type_ == fb::DType::BFloat16; }
-  uint64_t BiasOffset() const { return (algorithms_[selected_].workspaceSize + 255) / 256 * 256; }
+  int64_t Products() const { return product_.batch * product_.launches; }
+  // Behind the algorithm's workspace, and the addresses behind that.
+  uint64_t BiasOffset() const { return (algorithms_[selected_].found.workspaceSize + 255) / 256 * 256; }
+
+  uint64_t AddressesOffset() const {
+    return BiasOffset() + (NarrowBias() ? (bias_elements_ * 2 + 255) / 256 * 256 : 0);
+  }
 
   template <typename T>
   absl::Status SetDesc(int attribute, T value) {
@@ -190,27 +184,87 @@ class MatMulCall : public TunableCall {
   absl::Status SetAux(CUdeviceptr address) { return SetDesc(cublaslt::kDescAuxPointer, Pointer(address)); }
   absl::Status SetBias(CUdeviceptr address) { return SetDesc(cublaslt::kDescBiasPointer, Pointer(address)); }
 
-  absl::Status MakeLayout(const CublasLtMatrix& m, fb::DType type, Owned<cublasLtMatrixLayout_t>& layout) {
+  absl::Status Multiply(const Form& form, CUdeviceptr first, CUdeviceptr second, CUdeviceptr result,
+                        CUdeviceptr workspace, CUstream stream) const {
+    const cublasLtMatmulHeuristicResult_t& algorithm = algorithms_[selected_].found;
+    const float one = 1, zero = 0;
+    return Check(api_->cublasLtMatmul(
+                     handle_, desc_.get(), &one, Pointer(first), form.first.get(), Pointer(second), form.second.get(),
+                     &zero, Pointer(result), form.result.get(), Pointer(result), form.result.get(), &algorithm.algo,
+                     algorithm.workspaceSize > 0 ? Pointer(workspace) : nullptr, algorithm.workspaceSize, stream),
+                 "multiply");
+  }
+
+  absl::Status EnqueueByAddresses(const Form& form, absl::Span<const CUdeviceptr> inputs, CUdeviceptr output,
+                                  CUdeviceptr workspace, CUstream stream) const {
+    const int64_t in_bytes = ElementBytes(x_type_), out_bytes = ElementBytes(y_type_);
+    auto grid = [](CUdeviceptr base, const CublasLtMatrix& m, int64_t bytes) {
+      return LibraryKernels::MatrixGrid{base, static_cast<uint64_t>(m.batch_stride * bytes),
+                                        static_cast<uint64_t>(m.launch_stride * bytes)};
+    };
+    const CUdeviceptr addresses = workspace + AddressesOffset();
+    TD_RETURN_IF_ERROR(kernels_->MatrixAddresses(
+        addresses,
+        {grid(inputs[1], product_.first, in_bytes), grid(inputs[0], product_.second, in_bytes),
+         grid(output, product_.result, out_bytes)},
+        product_.batch, product_.launches, stream));
+    auto extent = [&](const CublasLtMatrix& m) {
+      return (product_.batch - 1) * m.batch_stride + (product_.launches - 1) * m.launch_stride +
+             (m.columns - 1) * m.leading_dimension + m.rows;
+    };
+    DeclareAccesses(kernels_->driver(), {{inputs[1], static_cast<uint64_t>(extent(product_.first) * in_bytes), false},
+                                         {inputs[0], static_cast<uint64_t>(extent(product_.second) * in_bytes), false},
+                                         {output, static_cast<uint64_t>(extent(product_.result) * out_bytes), true}});
+    const uint64_t bytes = Products() * sizeof(CUdeviceptr);
+    return Multiply(form, addresses, addresses + bytes, addresses + 2 * bytes, workspace, stream);
+  }
+
+  absl::Status MakeLayout(const CublasLtMatrix& m, fb::DType type, const Form& form,
+                          Owned<cublasLtMatrixLayout_t>& layout) {
     TD_RETURN_IF_ERROR(
         Check(api_->cublasLtMatrixLayoutCreate(layout.out(), CudaType(type), m.rows, m.columns, m.leading_dimension),
               "describe a matrix"));
-    if (product_.batch == 1) return absl::OkStatus();
-    const int32_t batch = static_cast<int32_t>(product_.batch);
+    const int32_t batch = static_cast<int32_t>(form.addresses ? Products() : product_.batch);
+    if (batch == 1) return absl::OkStatus();
     TD_RETURN_IF_ERROR(
         Check(api_->cublasLtMatrixLayoutSetAttribute(layout.get(), cublaslt::kLayoutBatchCount, &batch, sizeof batch),
               "describe a batch"));
+    if (form.addresses) return absl::OkStatus();
     return Check(api_->cublasLtMatrixLayoutSetAttribute(layout.get(), cublaslt::kLayoutStridedBatchOffset,
                                                         &m.batch_stride, sizeof m.batch_stride),
                  "describe a batch");
   }
 
-  // Every launch begins at this many bytes from an operand's aligned start, or a multiple.
-  static uint32_t Alignment(const CublasLtMatrix& m, fb::DType type, int64_t launches) {
-    if (launches == 1) return kOperandAlignment;
-    return static_cast<uint32_t>(std::gcd<int64_t>(kOperandAlignment, m.launch_stride * ElementBytes(type)));
+  absl::Status MakeLayouts(const fb::LibraryCallT& call, Form& form) {
+    TD_RETURN_IF_ERROR(MakeLayout(product_.first, call.kernel_dtype, form, form.first));
+    TD_RETURN_IF_ERROR(MakeLayout(product_.second, call.x_dtype, form, form.second));
+    return MakeLayout(product_.result, call.y_dtype, form, form.result);
   }
 
-  absl::Status FindAlgorithms(const fb::LibraryCallT& call, int candidates) {
+  // No algorithm where the library knows no arrays of addresses (before 12.9).
+  absl::Status FindByAddresses(const fb::LibraryCallT& call, int candidates) {
+    by_addresses_.addresses = true;
+    TD_RETURN_IF_ERROR(MakeLayouts(call, by_addresses_));
+    for (auto* layout : {&by_addresses_.first, &by_addresses_.second, &by_addresses_.result}) {
+      const uint32_t mode = cublaslt::kBatchModePointerArray;
+      const cublasStatus_t status =
+          api_->cublasLtMatrixLayoutSetAttribute(layout->get(), cublaslt::kLayoutBatchMode, &mode, sizeof mode);
+      if (status == cublaslt::kInvalidValue || status == cublaslt::kNotSupported) return absl::OkStatus();
+      TD_RETURN_IF_ERROR(Check(status, "describe a batch"));
+    }
+    return FindAlgorithms(call, by_addresses_, candidates);
+  }
+
+  // Every launch, or matrix with an address of its own, begins at this many bytes from an operand's aligned start, or a
+  // multiple.
+  uint32_t Alignment(const CublasLtMatrix& m, fb::DType type, const Form& form) const {
+    int64_t bytes = kOperandAlignment;
+    if (product_.launches > 1) bytes = std::gcd(bytes, m.launch_stride * ElementBytes(type));
+    if (form.addresses) bytes = std::gcd(bytes, m.batch_stride * ElementBytes(type));
+    return static_cast<uint32_t>(bytes);
+  }
+
+  absl::Status FindAlgorithms(const fb::LibraryCallT& call, const Form& form, int candidates) {
     Owned<cublasLtMatmulPreference_t> preference(api_->cublasLtMatmulPreferenceDestroy);
     TD_RETURN_IF_ERROR(Check(api_->cublasLtMatmulPreferenceCreate(preference.out()), "state preferences"));
     auto set = [&](int attribute, auto value) {
@@ -219,26 +273,19 @@ class MatMulCall : public TunableCall {
     };
     TD_RETURN_IF_ERROR(set(cublaslt::kPrefMaxWorkspaceBytes, kCublasLtWorkspace));
     TD_RETURN_IF_ERROR(set(cublaslt::kPrefReductionSchemeMask, cublaslt::kReductionComputeType));
-    const int64_t launches = product_.launches;
-    const uint32_t result = Alignment(product_.result, call.y_dtype, launches);
-    TD_RETURN_IF_ERROR(set(cublaslt::kPrefMinAlignmentA, Alignment(product_.first, call.kernel_dtype, launches)));
-    TD_RETURN_IF_ERROR(set(cublaslt::kPrefMinAlignmentB, Alignment(product_.second, call.x_dtype, launches)));
+    const uint32_t result = Alignment(product_.result, call.y_dtype, form);
+    TD_RETURN_IF_ERROR(set(cublaslt::kPrefMinAlignmentA, Alignment(product_.first, call.kernel_dtype, form)));
+    TD_RETURN_IF_ERROR(set(cublaslt::kPrefMinAlignmentB, Alignment(product_.second, call.x_dtype, form)));
     TD_RETURN_IF_ERROR(set(cublaslt::kPrefMinAlignmentC, result));
     TD_RETURN_IF_ERROR(set(cublaslt::kPrefMinAlignmentD, result));
-    algorithms_.resize(std::max(candidates, 1));
+    std::vector<cublasLtMatmulHeuristicResult_t> results(std::max(candidates, 1));
     int found = 0;
     const cublasStatus_t status = api_->cublasLtMatmulAlgoGetHeuristic(
-        handle_, desc_.get(), first_.get(), second_.get(), result_.get(), result_.get(), preference.get(),
-        static_cast<int>(algorithms_.size()), algorithms_.data(), &found);
+        handle_, desc_.get(), form.first.get(), form.second.get(), form.result.get(), form.result.get(),
+        preference.get(), static_cast<int>(results.size()), results.data(), &found);
     if (status != cublaslt::kNotSupported) TD_RETURN_IF_ERROR(Check(status, "choose an algorithm"));
-    algorithms_.resize(found);
-    algorithms_.erase(std::remove_if(algorithms_.begin(), algorithms_.end(),
-                                     [](const auto& r) { return r.state != cublaslt::kSuccess; }),
-                      algorithms_.end());
-    if (algorithms_.empty()) {
-      return absl::UnimplementedError(absl::StrCat("cuBLASLt cannot multiply ", ShapeString(call.x_shape), " by ",
-                                                   ShapeString(call.kernel_shape), " into ", ShapeString(call.y_shape),
-                                                   " of these types on this GPU", Advice(call.epilogue)));
+    for (int i = 0; i < found; ++i) {
+      if (results[i].state == cublaslt::kSuccess) algorithms_.push_back({&form, results[i]});
     }
     return absl::OkStatus();
   }
@@ -249,6 +296,11 @@ class MatMulCall : public TunableCall {
                         "; compile with TANDEM_FLAGS=--disable-pass=td-take-gpu-epilogues to do without");
   }
 
+  struct Algorithm {
+    const Form* form;
+    cublasLtMatmulHeuristicResult_t found;
+  };
+
   const CublasLtApi* api_;
   cublasLtHandle_t handle_;
   const LibraryKernels* kernels_;
@@ -257,36 +309,13 @@ class MatMulCall : public TunableCall {
   int64_t bias_elements_;
   fb::DType x_type_, y_type_;
   Owned<cublasLtMatmulDesc_t> desc_;
-  Owned<cublasLtMatrixLayout_t> first_, second_, result_;
-  std::vector<cublasLtMatmulHeuristicResult_t> algorithms_;
+  Form by_addresses_, by_strides_;
+  std::vector<Algorithm> algorithms_;  // those by addresses first
   int selected_ = 0;
   std::string implementation_ = "cuBLASLt";
 };
 
 }  // namespace
-
-CublasLtProduct DescribeProduct(const fb::LibraryCallT& call) {
-  CublasLtProduct p;
-  if (call.primitive == fb::Primitive::MatMul) {
-    p.first = Rows(call.kernel_shape, call.transpose_b);
-    p.second = Rows(call.x_shape, call.transpose_a);
-    p.result = Rows(call.y_shape, false);
-    return p;
-  }
-  const size_t rank = call.x_shape.size();
-  const bool swapped = call.swap_x || call.swap_kernel || call.swap_y;
-  // y's dimensions: outer x inner products.
-  const int64_t inner = call.y_shape[call.swap_y ? rank - 2 : rank - 3];
-  const int64_t outer = Product(call.y_shape, 0, rank - 3);
-  // Unswapped matrices lie one behind another: `inner_stride * inner` is the outer stride, and one launch does all.
-  const bool launch_inner = !swapped || inner >= outer;
-  p.first = Batched(call.kernel_shape, call.swap_kernel, call.transpose_b, launch_inner);
-  p.second = Batched(call.x_shape, call.swap_x, call.transpose_a, launch_inner);
-  p.result = Batched(call.y_shape, call.swap_y, false, launch_inner);
-  p.batch = !swapped ? inner * outer : launch_inner ? inner : outer;
-  p.launches = !swapped ? 1 : launch_inner ? outer : inner;
-  return p;
-}
 
 absl::StatusOr<std::unique_ptr<CublasLtDevice>> CublasLtDevice::Create(const CublasLtApi* api) {
   cublasLtHandle_t handle = nullptr;

@@ -2,9 +2,7 @@
 #ifndef TANDEM_RUNTIME_CUDA_CUBLASLT_CALLS_H_
 #define TANDEM_RUNTIME_CUDA_CUBLASLT_CALLS_H_
 
-#include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -15,25 +13,6 @@
 
 namespace tandem {
 
-// A row-major operand as cuBLASLt sees it, whose matrices are column-major: the stored matrix, transposed, `rows` being
-// the fast dimension. All counts are in elements.
-struct CublasLtMatrix {
-  int64_t rows = 0, columns = 0, leading_dimension = 0;
-  bool transpose = false;
-  int64_t batch_stride = 0;   // from one product of a launch to the next
-  int64_t launch_stride = 0;  // from one launch to the next
-};
-
-// y = a * b row by row is y^T = b^T * a^T column by column: `first` is the kernel and `second` is x.
-struct CublasLtProduct {
-  CublasLtMatrix first, second, result;
-  int64_t batch = 1;     // products in one launch
-  int64_t launches = 1;  // of which there is more than one where no single stride leads from matrix to matrix
-};
-
-// For a MatMul or BatchMatMul that CheckLibraryCall accepts.
-CublasLtProduct DescribeProduct(const fb::LibraryCallT& call);
-
 // A handle on the device whose context is current.
 class CublasLtDevice {
  public:
@@ -42,9 +21,12 @@ class CublasLtDevice {
   CublasLtDevice(const CublasLtDevice&) = delete;
   CublasLtDevice& operator=(const CublasLtDevice&) = delete;
 
-  // At most `candidates` algorithms. Sums are in float32 whatever the operands are; float32 operands are rounded to
-  // TensorFloat-32 only where the call says so. Split sums are kept in float32 in the workspace and added up in a step
-  // of their own, in one order: neither atomics nor sums in place. `kernels` and the device must outlive the result.
+  // At most `candidates` algorithms, and for a BatchMatMul that no stride leads through as many again: where the
+  // library takes arrays of addresses (from 12.9 on), a kernel writes them to the workspace and one product does it
+  // all; else, or where that measures better, there is one product by strides for each example or head, whichever are
+  // fewer. Sums are in float32 whatever the operands are; float32 operands are rounded to TensorFloat-32 only where the
+  // call says so. Split sums are kept in float32 in the workspace and added up in a step of their own, in one order:
+  // neither atomics nor sums in place. `kernels` and the device must outlive the result.
   absl::StatusOr<std::unique_ptr<TunableCall>> Prepare(const fb::LibraryCallT& call, const LibraryKernels* kernels,
                                                        int candidates);
 

@@ -15,6 +15,15 @@ uint64_t Bytes(const std::vector<int64_t>& shape, fb::DType type) {
 
 uint64_t Aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
+// An address for each matrix of each operand, where no stride may lead through them.
+uint64_t AddressesBytes(const fb::LibraryCallT& call) {
+  if (call.primitive != fb::Primitive::BatchMatMul || !(call.swap_x || call.swap_kernel || call.swap_y)) return 0;
+  const size_t rank = call.y_shape.size();
+  int64_t matrices = call.y_shape[call.swap_y ? rank - 2 : rank - 3];
+  for (size_t i = 0; i + 3 < rank; ++i) matrices *= call.y_shape[i];
+  return Aligned(static_cast<uint64_t>(matrices) * 3 * sizeof(uint64_t));
+}
+
 bool IsConvolution(fb::Primitive p) {
   return p == fb::Primitive::Conv2D || p == fb::Primitive::Conv2DInputGrad || p == fb::Primitive::Conv2DFilterGrad;
 }
@@ -84,7 +93,7 @@ uint64_t GpuWorkspaceBytes(const fb::LibraryCallT& call, uint64_t plan_bytes) {
     case GpuLibrary::kKernels:
       return 0;
     case GpuLibrary::kCublasLt:
-      return kCublasLtWorkspace + bias;
+      return kCublasLtWorkspace + bias + AddressesBytes(call);
     case GpuLibrary::kCudnn:
       break;
   }

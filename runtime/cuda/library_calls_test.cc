@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "base/bfloat16.h"
 #include "base/dtype.h"
 #include "base/env.h"
@@ -176,6 +177,17 @@ class LibraryCallsTest : public ::testing::Test {
     FreeAll();
   }
 
+  // Names of the kernels and library calls that were enqueued, and forgets them.
+  std::string TakeLaunches() {
+    std::vector<std::string> names;
+    for (const FakeCall& call : fake.calls()) {
+      if (call.name == "cuLaunchKernel") names.push_back(call.detail);
+      if (call.name == "cublasLtMatmul") names.push_back(call.name);
+    }
+    fake.ClearCalls();
+    return absl::StrJoin(names, " ");
+  }
+
   FakeDriver fake;
   FakeCublasLt cublaslt;
   FakeCudnn cudnn;
@@ -274,7 +286,8 @@ TEST_F(LibraryCallsTest, MatrixProductsMatchOneDnn) {
 TEST_F(LibraryCallsTest, BatchedProductsMatchOneDnn) {
   MakeRunner();
   // Batch, heads, m, k, n: more heads than examples and the other way round.
-  const std::vector<std::vector<int64_t>> sizes = {{2, 4, 16, 8, 12}, {5, 2, 3, 7, 4}, {1, 3, 1, 4, 6}};
+  const std::vector<std::vector<int64_t>> sizes = {
+      {2, 4, 16, 8, 12}, {5, 2, 3, 7, 4}, {1, 3, 1, 4, 6}, {5, 3, 3, 7, 4}};
   for (const auto& s : sizes) {
     auto shape = [&](int64_t rows, int64_t columns, bool swap, bool transpose) {
       if (transpose) std::swap(rows, columns);
@@ -294,11 +307,95 @@ TEST_F(LibraryCallsTest, BatchedProductsMatchOneDnn) {
       cublaslt.TakeCalls();
       Compare(call);
       if (HasFatalFailure()) return;
-      // One launch where one stride leads through all matrices, else as few as can be.
+      // One launch where one stride leads through all matrices, two where that is as good as addresses.
       const auto calls = cublaslt.TakeCalls();
       const bool swapped = call.swap_x || call.swap_kernel || call.swap_y;
-      EXPECT_EQ(std::count(calls.begin(), calls.end(), "cublasLtMatmul"), swapped ? std::min(s[0], s[1]) : 1);
+      const int64_t by_strides = swapped ? std::min(s[0], s[1]) : 1;
+      EXPECT_EQ(std::count(calls.begin(), calls.end(), "cublasLtMatmul"), by_strides <= 2 ? by_strides : 1);
     }
+  }
+}
+
+// x and the result of attention with one query for each head: their matrices have one row.
+TEST_F(LibraryCallsTest, SwappedOperandsOfOneRowHaveOneStride) {
+  MakeRunner();
+  fb::LibraryCallT call;
+  call.primitive = fb::Primitive::BatchMatMul;
+  call.swap_x = call.swap_y = true;
+  call.x_shape = {5, 1, 4, 7};
+  call.kernel_shape = {5, 4, 7, 5};
+  call.y_shape = {5, 1, 4, 5};
+  fake.ClearCalls();
+  Compare(call);
+  EXPECT_EQ(TakeLaunches(), "cublasLtMatmul");
+}
+
+// Attention's products of queries and keys.
+fb::LibraryCallT Heads(fb::DType type) {
+  fb::LibraryCallT call;
+  call.primitive = fb::Primitive::BatchMatMul;
+  call.swap_x = call.swap_kernel = call.transpose_b = true;
+  call.x_shape = call.kernel_shape = {5, 6, 4, 3};
+  call.y_shape = {5, 4, 6, 6};
+  call.x_dtype = call.kernel_dtype = call.y_dtype = type;
+  return call;
+}
+
+constexpr char kByAddresses[] = "td_matrix_addresses cublasLtMatmul",
+               kByStrides[] = "cublasLtMatmul cublasLtMatmul cublasLtMatmul cublasLtMatmul";
+
+TEST_F(LibraryCallsTest, HeadsAreOneProductByAddresses) {
+  MakeRunner();
+  for (fb::DType type : {Float32, BFloat16}) {
+    fake.ClearCalls();
+    Compare(Heads(type));
+    EXPECT_EQ(TakeLaunches(), kByAddresses);
+  }
+}
+
+TEST_F(LibraryCallsTest, HeadsAreProductsByStridesWhereAddressesDoNotDo) {
+  MakeRunner();
+  // No algorithm for addresses, but one for strides.
+  cublaslt.FailCall("cublasLtMatmulAlgoGetHeuristic", cublaslt::kNotSupported);
+  fake.ClearCalls();
+  Compare(Heads(Float32));
+  EXPECT_EQ(TakeLaunches(), kByStrides);
+  cublaslt.KnowNoPointerArrays();
+  Compare(Heads(BFloat16));
+  EXPECT_EQ(TakeLaunches(), kByStrides);
+  cublaslt.SupportNothing();
+  EXPECT_EQ(runner->Prepare(Heads(Float32), "").status().code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST_F(LibraryCallsTest, AddressesAndStridesAreMeasuredAgainstEachOther) {
+  PlanChoices choices;
+  MakeRunner({.autotune = true, .choices = &choices, .device_name = "Fake GPU"});
+  fake.ClearCalls();
+  ASSERT_TRUE(runner->Prepare(Heads(Float32), "").ok());
+  const std::string launches = TakeLaunches();
+  EXPECT_TRUE(absl::StrContains(launches, kByAddresses));
+  EXPECT_TRUE(absl::StrContains(launches, kByStrides));
+  // Which it was is part of what is recorded.
+  const std::string key = PlanChoiceKey(Heads(Float32), "Fake GPU", "cuBLASLt 130000");
+  ASSERT_NE(choices.Find(key), nullptr) << choices.ToJson();
+  const std::string chosen = *choices.Find(key);
+  EXPECT_TRUE(absl::StartsWith(chosen, "addresses:")) << chosen;  // in fake time all are equal, so the first
+  choices.Record(key, std::string(absl::StripPrefix(chosen, "addresses:")));
+  Compare(Heads(Float32));
+  EXPECT_EQ(TakeLaunches(), kByStrides);
+}
+
+TEST_F(LibraryCallsTest, FailuresWithAddressesAreStatuses) {
+  MakeRunner();
+  const CUdeviceptr x = Allocate(1440), kernel = Allocate(1440), y = Allocate(2880);
+  fake.FailCall("cuLaunchKernel", kCudaLaunchFailed);
+  EXPECT_FALSE(Enqueue(Heads(Float32), {x, kernel}, y).ok());
+  cublaslt.FailCall("cublasLtMatmul", cublaslt::kExecutionFailed);
+  EXPECT_EQ(Enqueue(Heads(Float32), {x, kernel}, y).message(),
+            "cuBLASLt cannot multiply: CUBLAS_STATUS_EXECUTION_FAILED (13)");
+  for (const char* name : {"cublasLtMatrixLayoutCreate", "cublasLtMatmulAlgoGetHeuristic"}) {
+    cublaslt.FailCall(name, cublaslt::kInternalError);
+    EXPECT_EQ(runner->Prepare(Heads(Float32), "").status().code(), absl::StatusCode::kInternal) << name;
   }
 }
 

@@ -39,8 +39,8 @@ absl::StatusOr<std::unique_ptr<LibraryKernels>> LibraryKernels::Create(const Dri
   CUmodule module = nullptr;
   TD_CU(*driver, cuModuleLoadDataEx(&module, LibraryKernelsPtx().c_str(), 0, nullptr, nullptr));
   std::unique_ptr<LibraryKernels> kernels(new LibraryKernels(driver, module));
-  std::vector<std::string> names = {"td_convert_f32_bf16", "td_convert_bf16_f32", "td_divide_f32", "td_divide_f64",
-                                    "td_moments_f32"};
+  std::vector<std::string> names = {"td_convert_f32_bf16", "td_convert_bf16_f32", "td_divide_f32",
+                                    "td_divide_f64",       "td_moments_f32",      "td_matrix_addresses"};
   for (const char* from : {"f32", "bf16"}) {
     for (const char* to : {"f32", "bf16"}) names.push_back(absl::StrCat("td_transpose_", from, "_", to));
   }
@@ -117,6 +117,16 @@ absl::Status LibraryKernels::MergeMoments(const MomentsPart& a, const MomentsPar
                              {b.m2, bytes, false}},
                             stream));
   return Combine(fb::ReduceKind::Sum, fb::DType::Float32, a.count, b.count, counts, stream);
+}
+
+absl::Status LibraryKernels::MatrixAddresses(CUdeviceptr out, const std::array<MatrixGrid, 3>& operands, int64_t inner,
+                                             int64_t outer, CUstream stream) const {
+  const uint64_t n = static_cast<uint64_t>(inner * outer);
+  const auto& [a, b, c] = operands;
+  return Launch("td_matrix_addresses", CeilDiv(n, kLibraryKernelBlock),
+                {out, a.base, a.inner_stride, a.outer_stride, b.base, b.inner_stride, b.outer_stride, c.base,
+                 c.inner_stride, c.outer_stride, static_cast<uint64_t>(inner), n},
+                {{out, MatrixAddressesBytes(n), true}}, stream);
 }
 
 absl::Status LibraryKernels::Divide(fb::DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const {

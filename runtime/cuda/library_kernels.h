@@ -3,6 +3,7 @@
 #ifndef TANDEM_RUNTIME_CUDA_LIBRARY_KERNELS_H_
 #define TANDEM_RUNTIME_CUDA_LIBRARY_KERNELS_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,9 +24,14 @@ namespace tandem {
 //   td_divide_{f32,f64}(a, divisor, n)                                           a = a / divisor, an integer
 //   td_moments_f32(count_a, mean_a, m2_a, count_b, mean_b, m2_b, stride, n)      the mean and M2 of a become those of
 //   both
+//   td_matrix_addresses(out, base_0, inner_0, outer_0, ... base_2, inner_2, outer_2, inner, n)
+//                                                   out[k][i] = base_k + i % inner * inner_k + i / inner * outer_k
 const std::string& LibraryKernelsPtx();
 inline constexpr unsigned kLibraryKernelBlock = 256;
 inline constexpr int64_t kTransposeTile = 32;
+
+// Of the addresses of `matrices` matrices of each of three operands.
+constexpr uint64_t MatrixAddressesBytes(int64_t matrices) { return 3 * 8 * static_cast<uint64_t>(matrices); }
 
 // The kernels of one device. Every call enqueues a launch, and none at all for no elements; legal during capture.
 class LibraryKernels {
@@ -55,8 +61,18 @@ class LibraryKernels {
   // a = the moments of both parts, with the bits of TreeMergeMoments in runtime/reduction_tree.h.
   absl::Status MergeMoments(const MomentsPart& a, const MomentsPart& b, int64_t counts, int64_t n,
                             CUstream stream) const;
+  // Where the inner x outer matrices of an operand are: at multiples of two strides, in bytes.
+  struct MatrixGrid {
+    CUdeviceptr base = 0;
+    uint64_t inner_stride = 0, outer_stride = 0;
+  };
+  // `out`: the addresses of the matrices of three operands, MatrixAddressesBytes(inner * outer) bytes.
+  absl::Status MatrixAddresses(CUdeviceptr out, const std::array<MatrixGrid, 3>& operands, int64_t inner, int64_t outer,
+                               CUstream stream) const;
   // a = a / divisor; float32, float64.
   absl::Status Divide(fb::DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const;
+
+  const DriverApi& driver() const { return *driver_; }
 
  private:
   LibraryKernels(const DriverApi* driver, CUmodule module) : driver_(driver), module_(module) {}

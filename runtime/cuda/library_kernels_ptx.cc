@@ -235,6 +235,32 @@ STORE:
 )");
 }
 
+// The addresses are numbers here, not state spaces: whoever reads them uses them as generic ones, and those of global
+// memory are the same.
+std::string MatrixAddresses() {
+  std::string parameters = ".param .u64 out";
+  std::string body = R"(  ld.param.u64 %rd1, [out];
+  ld.param.u64 %rd2, [inner];
+  cvta.to.global.u64 %rd1, %rd1;
+  rem.u64 %rd7, %rd5, %rd2;
+  div.u64 %rd8, %rd5, %rd2;
+  mad.lo.u64 %rd9, %rd5, 8, %rd1;
+)";
+  for (int k = 0; k < 3; ++k) {
+    absl::StrAppend(&parameters, ", .param .u64 base_", k, ", .param .u64 inner_", k, ", .param .u64 outer_", k);
+    absl::StrAppend(&body, absl::StrReplaceAll(R"(  ld.param.u64 %rd10, [base_$K];
+  ld.param.u64 %rd11, [inner_$K];
+  ld.param.u64 %rd12, [outer_$K];
+  mad.lo.u64 %rd10, %rd7, %rd11, %rd10;
+  mad.lo.u64 %rd10, %rd8, %rd12, %rd10;
+  st.global.u64 [%rd9], %rd10;
+)",
+                                               {{"$K", absl::StrCat(k)}}));
+    if (k < 2) absl::StrAppend(&body, "  mad.lo.u64 %rd9, %rd3, 8, %rd9;\n");
+  }
+  return ElementWise("td_matrix_addresses", parameters + ", .param .u64 inner", body);
+}
+
 std::string Build() {
   std::string text = ".version 6.4\n.target sm_75\n.address_size 64\n";
   for (const char* from : {"f32", "bf16"}) {
@@ -244,7 +270,7 @@ std::string Build() {
   for (const char* op : {"add", "max"}) {
     for (const char* type : {"f32", "f64", "s32", "s64"}) text += Combine(op, type);
   }
-  return text + Divide("f32") + Divide("f64") + Moments();
+  return text + Divide("f32") + Divide("f64") + Moments() + MatrixAddresses();
 }
 
 }  // namespace

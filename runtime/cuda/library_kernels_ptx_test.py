@@ -94,10 +94,19 @@ class LibraryKernelsTest(unittest.TestCase):
                 for i, expected in ((0, count[0]), (1, want[0]), (2, want[1]), (3, count[1]), (4, mean[1])):
                     np.testing.assert_array_equal(got[i], expected)
 
+    def test_matrix_addresses(self):
+        for inner, outer in ((1, 1), (4, 3), (7, 100)):
+            n = inner * outer
+            grids = [(1 << 40, 64, 64 * inner), (3, 4096, 8), (1 << 47, 0, 1 << 33)]
+            want = [[base + i % inner * step + i // inner * leap for i in range(n)] for base, step, leap in grids]
+            got = run("td_matrix_addresses", -(-n // 256), [np.zeros(3 * n, np.uint64)],
+                      [v for grid in grids for v in grid] + [inner, n])[0]
+            np.testing.assert_array_equal(got, np.array(want, np.uint64).reshape(-1))
+
     def test_no_entry_is_untested(self):
         kinds = {e.split("_")[1] for e in ENTRIES}
-        self.assertEqual(kinds, {"transpose", "convert", "add", "max", "divide", "moments"})
-        self.assertEqual(len(ENTRIES), 17)
+        self.assertEqual(kinds, {"transpose", "convert", "add", "max", "divide", "moments", "matrix"})
+        self.assertEqual(len(ENTRIES), 18)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #include "runtime/cuda/testing/fake_cublaslt.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -36,10 +37,19 @@ struct Layout {
   int type = 0;
   int64_t rows = 0, columns = 0, ld = 0, stride = 0;
   int32_t batch = 1;
+  uint32_t mode = 0;
 
+  bool by_address() const { return mode == cublaslt::kBatchModePointerArray; }
   int64_t bytes() const { return type == cublaslt::kBFloat16 ? 2 : 4; }
-  // From the first element to behind the last.
-  uint64_t extent() const { return ((batch - 1) * stride + (columns - 1) * ld + rows) * bytes(); }
+  // Of the argument: from the first element to behind the last, or the addresses.
+  uint64_t extent() const {
+    return by_address() ? batch * sizeof(uint64_t) : ((batch - 1) * stride + (columns - 1) * ld + rows) * bytes();
+  }
+  // The matrix of product i.
+  const char* At(const void* argument, int32_t i) const {
+    return by_address() ? static_cast<const char* const*>(argument)[i]
+                        : static_cast<const char*>(argument) + i * stride * bytes();
+  }
 };
 
 struct Preference {
@@ -57,7 +67,7 @@ struct State {
     int n;
   };
   std::vector<Failure> failures;
-  bool supports_nothing = false;
+  bool supports_nothing = false, knows_pointer_arrays = true;
 };
 State* g_state = nullptr;
 
@@ -124,6 +134,8 @@ cublasStatus_t SetLayout(cublasLtMatrixLayout_t handle, int attribute, const voi
       return Store(l.batch, value, bytes);
     case cublaslt::kLayoutStridedBatchOffset:
       return Store(l.stride, value, bytes);
+    case cublaslt::kLayoutBatchMode:
+      return g_state->knows_pointer_arrays ? Store(l.mode, value, bytes) : cublaslt::kInvalidValue;
     default:
       return cublaslt::kInvalidValue;
   }
@@ -172,7 +184,9 @@ bool Fits(const Product& p) {
                      (p.desc.transpose_b ? b.rows : b.columns) == p.n();
   const bool dense = a.ld >= a.rows && b.ld >= b.rows && p.d.ld >= p.d.rows;
   const bool bias = (!p.desc.Has(cublaslt::kEpilogueBias) && !p.desc.SumsUp()) || p.desc.bias != nullptr;
-  return types && sizes && dense && bias && FitsAux(p) && a.batch == b.batch && a.batch == p.d.batch;
+  const bool modes =
+      a.mode == b.mode && a.mode == p.d.mode && (!a.by_address() || p.desc.epilogue == cublaslt::kEpilogueDefault);
+  return types && sizes && dense && bias && modes && FitsAux(p) && a.batch == b.batch && a.batch == p.d.batch;
 }
 
 float Read(const void* base, int type, int64_t i) {
@@ -183,10 +197,10 @@ float Read(const void* base, int type, int64_t i) {
 // op(matrix) of one product, row by row.
 std::vector<float> Dense(const void* base, const Layout& l, bool transpose, int32_t batch, bool tf32) {
   std::vector<float> dense(l.rows * l.columns);
-  const int64_t at = batch * l.stride;
+  base = l.At(base, batch);
   for (int64_t c = 0; c < l.columns; ++c) {
     for (int64_t r = 0; r < l.rows; ++r) {
-      const float x = Read(base, l.type, at + c * l.ld + r);
+      const float x = Read(base, l.type, c * l.ld + r);
       dense[transpose ? c * l.rows + r : r * l.columns + c] = tf32 ? ToTf32(x) : x;
     }
   }
@@ -258,7 +272,7 @@ void Compute(const Product& p, const void* a, const void* b, void* d) {
       for (int64_t i = 0; i < m; ++i) {
         float sum = 0;
         for (int64_t q = 0; q < k; ++q) sum += left[i * k + q] * right[q * n + j];
-        Write(d, p.d.type, batch * p.d.stride + j * p.d.ld + i, Apply(p, i, j, sum));
+        Write(const_cast<char*>(p.d.At(d, batch)), p.d.type, j * p.d.ld + i, Apply(p, i, j, sum));
       }
     }
     if (p.desc.SumsUp()) SumUp(p, left, right, d);
@@ -315,12 +329,18 @@ cublasStatus_t MatMul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void* a
   const uint64_t needed = WorkspaceOf(p, algorithm->data[1]);
   const auto address = [](const void* pointer) { return reinterpret_cast<uint64_t>(pointer); };
   if (needed > workspace_bytes || address(workspace) % 256 != 0) return violate("the workspace does not do");
-  if (address(a) % algorithm->data[2] != 0 || address(b) % algorithm->data[3] != 0 ||
-      address(d) % algorithm->data[4] != 0) {
-    return violate("an operand is less aligned than was promised");
+  // Addresses in an array are there when the product runs.
+  const bool by_address = p.d.by_address();
+  const std::array<uint64_t, 3> aligned = {algorithm->data[2], algorithm->data[3], algorithm->data[4]};
+  const std::array<Layout, 3> layouts = {p.a, p.b, p.d};
+  const std::array<const void*, 3> operands = {a, b, d};
+  for (int i = 0; i < 3; ++i) {
+    if (address(operands[i]) % (by_address ? sizeof(uint64_t) : aligned[i]) != 0) {
+      return violate("an operand is less aligned than was promised");
+    }
   }
   std::vector<DeviceAccess> accesses = {
-      {address(a), p.a.extent(), false}, {address(b), p.b.extent(), false}, {address(d), p.d.extent(), true}};
+      {address(a), p.a.extent(), false}, {address(b), p.b.extent(), false}, {address(d), p.d.extent(), !by_address}};
   if (p.desc.Has(cublaslt::kEpilogueBias) || p.desc.SumsUp()) {
     const int64_t elements = p.desc.Has(cublaslt::kEpilogueBiasGradB) ? p.n() : p.m();
     accesses.push_back({address(p.desc.bias), static_cast<uint64_t>(elements * p.d.bytes()), p.desc.SumsUp()});
@@ -330,11 +350,16 @@ cublasStatus_t MatMul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void* a
     accesses.push_back({address(p.desc.aux), AuxBytes(p), !reads});
   }
   if (needed > 0) accesses.push_back({address(workspace), needed, true});
-  const CUresult result =
-      FakeDriver::current()->Enqueue(stream, "cublasLtMatmul", std::move(accesses), [p, a, b, d, workspace, needed] {
-        if (needed > 0) std::memset(workspace, 0xcd, needed);
-        Compute(p, a, b, d);
-      });
+  const CUresult result = FakeDriver::current()->Enqueue(stream, "cublasLtMatmul", std::move(accesses), [=] {
+    for (int32_t i = 0; by_address && i < p.d.batch; ++i) {
+      for (int k = 0; k < 3; ++k) {
+        if (address(layouts[k].At(operands[k], i)) % aligned[k] == 0) continue;
+        g_state->violations.push_back("cublasLtMatmul: a matrix is less aligned than was promised");
+      }
+    }
+    if (needed > 0) std::memset(workspace, 0xcd, needed);
+    Compute(p, a, b, d);
+  });
   return result == kCudaSuccess ? cublaslt::kSuccess : cublaslt::kExecutionFailed;
 }
 
@@ -409,6 +434,7 @@ void FakeCublasLt::FailCall(const std::string& name, cublasStatus_t status, int 
 std::vector<std::string> FakeCublasLt::TakeCalls() { return std::exchange(g_state->calls, {}); }
 std::vector<std::string> FakeCublasLt::TakeViolations() { return std::exchange(g_state->violations, {}); }
 int FakeCublasLt::live_objects() const { return static_cast<int>(g_state->live.size()); }
+void FakeCublasLt::KnowNoPointerArrays() { g_state->knows_pointer_arrays = false; }
 void FakeCublasLt::SupportNothing() { g_state->supports_nothing = true; }
 
 }  // namespace tandem

@@ -15,7 +15,7 @@ namespace tandem {
 // It offers three algorithms; where they split sums (more than 512 products), the first and third need workspace, and
 // write all over it. TensorFloat-32 rounds operands as a GPU does. What a real library would compute wrongly or crash
 // on without a word is a violation: an algorithm of nobody, workspace that is too small or not aligned to 256 bytes,
-// operands less aligned than was promised, sums that may be split in place.
+// operands (or matrices at the addresses of an array) less aligned than was promised, sums that may be split in place.
 class FakeCublasLt {
  public:
   FakeCublasLt();
@@ -32,6 +32,8 @@ class FakeCublasLt {
   std::vector<std::string> TakeViolations();
   // Handles, descriptors, layouts and preferences that were not destroyed.
   int live_objects() const;
+  // Behaves like a version before 12.9, which knows batches by strides only.
+  void KnowNoPointerArrays();
   // Makes heuristics find nothing: what a GPU that cannot do it says.
   void SupportNothing();
 

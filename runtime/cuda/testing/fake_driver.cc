@@ -32,6 +32,7 @@ FakeDriver::FakeDriver(Options options) : state_(std::make_unique<FakeDriverStat
     t_declared.assign(accesses.begin(), accesses.end());
   };
   if (FakeDriverState::current != nullptr) std::abort();  // a test's mistake
+  t_declared.clear();                                     // of a call that another fake failed
   FakeDriverState::current = state_.get();
   g_driver = this;
   scoped_ = std::make_unique<ScopedDriver>(&api);

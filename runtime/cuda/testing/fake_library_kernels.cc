@@ -74,6 +74,17 @@ void Moments(uint32_t, uint32_t, uint32_t, void** params) {
   }
 }
 
+void MatrixAddresses(uint32_t, uint32_t, uint32_t, void** params) {
+  auto* out = Parameter<uint64_t*>(params, 0);
+  const auto inner = Parameter<uint64_t>(params, 10), n = Parameter<uint64_t>(params, 11);
+  for (int k = 0; k < 3; ++k) {
+    const auto base = Parameter<uint64_t>(params, 3 * k + 1);
+    const auto inner_stride = Parameter<uint64_t>(params, 3 * k + 2);
+    const auto outer_stride = Parameter<uint64_t>(params, 3 * k + 3);
+    for (uint64_t i = 0; i < n; ++i) out[k * n + i] = base + i % inner * inner_stride + i / inner * outer_stride;
+  }
+}
+
 }  // namespace
 
 void RegisterLibraryKernels(FakeDriver& driver) {
@@ -94,6 +105,7 @@ void RegisterLibraryKernels(FakeDriver& driver) {
   driver.RegisterKernel("td_divide_f32", Divide<float>);
   driver.RegisterKernel("td_divide_f64", Divide<double>);
   driver.RegisterKernel("td_moments_f32", Moments);
+  driver.RegisterKernel("td_matrix_addresses", MatrixAddresses);
 }
 
 }  // namespace tandem
