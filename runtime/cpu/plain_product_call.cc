@@ -23,9 +23,7 @@ class ProductWithPlainMatrix final : public OneDnnPrimitive {
       : implementation_(kPlainProduct), product_(PlainProductOf(c)), bias_(onednn::HasBias(c)) {}
 
   const std::string& implementation() const override { return implementation_; }
-  uint64_t scratch_bytes() const override {
-    return AlignUp(sizeof(float) * PlainProductScratch(product_), 64);
-  }
+  uint64_t scratch_bytes() const override { return AlignUp(sizeof(float) * PlainProductScratch(product_), 64); }
   absl::Status RunParts(int, absl::Span<void* const> in, void* out, void* scratch, int64_t, int64_t) const override {
     RunPlainProduct(product_, static_cast<const float*>(in[0]), static_cast<const float*>(in[1]),
                     bias_ ? static_cast<const float*>(in[2]) : nullptr, static_cast<float*>(out),
