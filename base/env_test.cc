@@ -11,6 +11,7 @@
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
+#include "base/unsynced_files.h"
 #include "gtest/gtest.h"
 
 namespace tandem {
@@ -158,6 +159,32 @@ TEST(FaultInjectingEnvTest, WhatIsNotSyncedIsLost) {
   EXPECT_TRUE(real->Exists(JoinPath(dir, "e")));
   EXPECT_FALSE(real->Exists(JoinPath(dir, "e/g")));  // its directory was moved but never synced itself
   EXPECT_FALSE(real->Exists(JoinPath(dir, "h")));
+}
+
+TEST(UnsyncedFilesTest, ReplaceAtOnceWithoutWaitingForTheDisk) {
+  FaultInjectingEnv env(Env::Default());
+  const std::string dir = JoinPath(TestDir("unsynced"), "a/b"), file = JoinPath(dir, "f");
+  ASSERT_TRUE(CreateDirsUnsynced(&env, dir).ok());
+  EXPECT_TRUE(CreateDirsUnsynced(&env, dir).ok());
+  for (const char* bytes : {"old", "new", ""}) {
+    ASSERT_TRUE(WriteFileUnsynced(&env, file, bytes).ok());
+    EXPECT_EQ(*env.ReadFile(file), bytes);
+  }
+  for (const std::string& operation : env.trace()) EXPECT_EQ(operation.find("sync"), std::string::npos) << operation;
+  EXPECT_FALSE(CreateDirsUnsynced(&env, file).ok());
+  EXPECT_FALSE(CreateDirsUnsynced(&env, JoinPath(file, "c")).ok());
+}
+
+TEST(UnsyncedFilesTest, AnErrorKeepsTheOldFileAndLeavesNothing) {
+  const std::string dir = TestDir("unsynced_error"), file = JoinPath(dir, "f");
+  for (FileOp op : {FileOp::kCreate, FileOp::kWrite, FileOp::kRename}) {
+    ASSERT_TRUE(WriteFileUnsynced(Env::Default(), file, "old").ok());
+    FaultInjectingEnv env(Env::Default());
+    env.FailNth(op, 1, ENOSPC);
+    EXPECT_TRUE(absl::IsResourceExhausted(WriteFileUnsynced(&env, file, "new")));
+    EXPECT_EQ(*env.ReadFile(file), "old");
+    EXPECT_EQ(env.ListDir(dir)->size(), 1u);
+  }
 }
 
 TEST(Crc32cTest, KnownValues) {

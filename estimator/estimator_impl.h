@@ -52,7 +52,7 @@ class Estimator::Impl {
   // estimator_train.cc
   absl::StatusOr<std::optional<CheckpointData>> StartingPoint();
   absl::Status StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared);
-  // Of a program on GPUs only the snapshot: writing goes on behind the next steps (CheckpointSaverHook's finish_save).
+  // Only the snapshot: writing goes on behind the next steps (CheckpointSaverHook's finish_save).
   absl::Status Save(const ModeProgram& program, BatchDealer& dealer, int64_t step);
   absl::Status FinishSave(bool wait);
   HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step);

@@ -125,12 +125,8 @@ absl::Status Estimator::Impl::Save(const ModeProgram& program, BatchDealer& deal
     TD_ASSIGN_OR_RETURN(saved_path_, checkpoints_.Save(*data));
     return absl::OkStatus();
   };
-  if (snapshot->on_device()) {
-    saving_.Start(std::move(write));
-    return absl::OkStatus();
-  }
-  TD_RETURN_IF_ERROR(write());
-  resident_ = saved_path_;
+  // The snapshot is a copy: steps go on while it is written, and the first one need not wait for the disk.
+  saving_.Start(std::move(write));
   return absl::OkStatus();
 }
 

@@ -6,7 +6,10 @@
 #include <csignal>
 #include <filesystem>
 
+#include "absl/strings/match.h"
+#include "absl/synchronization/notification.h"
 #include "base/exit_code.h"
+#include "base/fault_injecting_env.h"
 #include "base/logging.h"
 #include "estimator/test_models.h"
 
@@ -63,6 +66,44 @@ TEST(Train, SavesFirstAndLastAndSurvivesAMove) {
   ASSERT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
   EXPECT_EQ(estimator.last_train_result()->global_step, 6);
   EXPECT_TRUE(log.Contains("Restoring parameters from " + moved + "/model.ckpt-5"));
+}
+
+// The first checkpoint's files cannot be created before a step is done.
+class PatientEnv : public FaultInjectingEnv {
+ public:
+  PatientEnv() : FaultInjectingEnv(Env::Default()) {}
+  absl::StatusOr<std::unique_ptr<WritableFile>> CreateFile(const std::string& path) override {
+    // Where steps wait for the checkpoint this is never told, and the test fails instead of hanging.
+    if (absl::StrContains(path, "model.ckpt-0"))
+      overlapped_ = step_done_.WaitForNotificationWithTimeout(absl::Minutes(1));
+    return FaultInjectingEnv::CreateFile(path);
+  }
+  void StepDone() { step_done_.Notify(); }
+  bool overlapped() const { return overlapped_; }
+
+ private:
+  absl::Notification step_done_;
+  bool overlapped_ = false;
+};
+
+TEST(Train, TheFirstStepDoesNotWaitForTheFirstCheckpoint) {
+  const std::string dir = ModelDir();
+  PatientEnv env;
+  RunConfig config = Config(dir);
+  config.env = &env;
+  auto step_done = std::make_shared<StepHook>([&](RunContext& context, const RunValues&) {
+    if (context.global_step() == 1) env.StepDone();
+  });
+  Estimator estimator(LineModel, config);
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 5, .hooks = {step_done}}), absl::OkStatus());
+  EXPECT_TRUE(env.overlapped());
+  EXPECT_THAT(CheckpointNames(dir), ElementsAre("model.ckpt-0", "model.ckpt-5"));
+  // It holds the values before that step.
+  CheckpointManager manager(Env::Default(), dir);
+  const absl::StatusOr<CheckpointData> first = manager.Restore(dir + "/model.ckpt-0");
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(first->variables.at("dense/bias").data<float>()[0], 0);
+  EXPECT_EQ(first->slots.at("dense/bias/Adam").data<float>()[0], 0);
 }
 
 TEST(Train, KeepsTheNewestCheckpoints) {

@@ -9,6 +9,7 @@
 #include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "base/unsynced_files.h"
 #include "estimator/trace/trace_steps.h"
 
 namespace tandem {
@@ -117,11 +118,11 @@ std::string RunConfig::ToString() const {
 }
 
 absl::Status PrepareModelDir(Env* env, const std::string& model_dir) {
-  absl::Status status = env->CreateDirs(model_dir);
+  absl::Status status = CreateDirsUnsynced(env, model_dir);
   if (status.ok()) {
     // Only creating a file shows whether one can be created: permissions, quotas and read-only mounts all count.
     const std::string probe = JoinPath(model_dir, absl::StrCat(".tmp-probe-", env->ProcessId()));
-    status = env->WriteFile(probe, {});
+    status = env->CreateFile(probe).status();
     if (status.ok()) status = env->DeleteFile(probe);
   }
   if (status.ok()) return status;

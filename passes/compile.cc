@@ -15,6 +15,7 @@
 #include "base/logging.h"
 #include "base/release_memory.h"
 #include "base/status_macros.h"
+#include "base/unsynced_files.h"
 #include "graph/graph_module.h"
 #include "mlir/IR/Builders.h"
 #include "passes/analysis/machine_model.h"
@@ -227,8 +228,9 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
   ReleaseFreedMemory();
   ReleaseLibraryPages({"libLLVM", "libMLIR"});
   if (!path.empty()) {
-    TD_RETURN_IF_ERROR(env->CreateDirs(options.cache_dir));
-    TD_RETURN_IF_ERROR(env->WriteFileAtomically(path, bytes));
+    // A start waits for it, and a file that a crash of the machine damages is compiled again.
+    TD_RETURN_IF_ERROR(CreateDirsUnsynced(env, options.cache_dir));
+    TD_RETURN_IF_ERROR(WriteFileUnsynced(env, path, bytes));
   }
   return Executable::Parse(bytes, path.empty() ? absl::StrCat(std::string(mode), " executable") : path);
 }

@@ -115,6 +115,19 @@ TEST(CheckpointCrashTest, OperationsComeInTheSafeOrder) {
                            "sync-dir order", "rename model.ckpt-10", "delete " + doomed, "delete " + doomed}));
 }
 
+// The model directory may have been created before, by whoever looked whether it can be.
+TEST(CheckpointCrashTest, TheFirstSaveMakesTheDirectoriesDurable) {
+  const std::string parent = FreshPath("durable"), dir = JoinPath(parent, "a/b");
+  FaultInjectingEnv env(Env::Default());
+  ASSERT_TRUE(Env::Default()->CreateDirs(parent).ok());
+  CheckpointManager manager(&env, dir, kKeep);
+  ASSERT_TRUE(env.CreateDir(JoinPath(parent, "a")).ok() && env.CreateDir(dir).ok());
+  ASSERT_TRUE(manager.Save(TestData(1)).ok());
+  env.CrashAt(0);
+  ASSERT_TRUE(env.DropUnsynced().ok());
+  ExpectEqual(**CheckpointManager(Env::Default(), dir, kKeep).RestoreLatest(), TestData(1));
+}
+
 TEST(CheckpointCrashTest, EveryOperationFailsOnce) {
   LogCapture log;
   std::string dir = FreshPath("fail");

@@ -6,6 +6,7 @@
 #include "base/annotate.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "base/unsynced_files.h"
 
 namespace tandem {
 namespace {
@@ -15,6 +16,14 @@ constexpr int kReadAttempts = 10;
 constexpr double kReadPauseSeconds = 0.02;
 
 }  // namespace
+
+CheckpointManager::CheckpointManager(Env* env, std::string dir, int keep_max)
+    : env_(env), dir_(std::move(dir)), keep_max_(keep_max) {
+  for (std::string child = dir_; absl::IsNotFound(env_->Stat(child).status()) && DirName(child) != child;) {
+    child = DirName(child);
+    unsynced_parents_.push_back(child);
+  }
+}
 
 absl::StatusOr<std::vector<int64_t>> CheckpointManager::Steps() {
   auto names = env_->ListDir(dir_);
@@ -69,7 +78,10 @@ absl::StatusOr<std::string> CheckpointManager::Save(const CheckpointData& data) 
   std::string name = CheckpointName(data.global_step);
   auto saved = [&]() -> absl::StatusOr<std::string> {
     TD_ASSIGN_OR_RETURN(CheckpointImage image, SerializeCheckpoint(data));
-    TD_RETURN_IF_ERROR(env_->CreateDirs(dir_));
+    TD_RETURN_IF_ERROR(CreateDirsUnsynced(env_, dir_));
+    for (; !unsynced_parents_.empty(); unsynced_parents_.pop_back()) {
+      TD_RETURN_IF_ERROR(env_->SyncDir(unsynced_parents_.back()));
+    }
     return SaveInto(image, data.global_step);
   }();
   if (saved.ok()) {

@@ -24,8 +24,7 @@ namespace tandem {
 class CheckpointManager {
  public:
   // Keeps the `keep_max` newest checkpoints; 0 keeps all.
-  CheckpointManager(Env* env, std::string dir, int keep_max = 5)
-      : env_(env), dir_(std::move(dir)), keep_max_(keep_max) {}
+  CheckpointManager(Env* env, std::string dir, int keep_max = 5);
 
   // Brings the directory in order before training begins; returns the checkpoint to go on from, verified, or nothing
   // when the directory has none (it need not exist). To be called by the process that saves.
@@ -75,6 +74,9 @@ class CheckpointManager {
   Env* const env_;
   const std::string dir_;
   const int keep_max_;
+  // Of directories on the way to `dir` that did not exist at first: the first Save makes their creation durable, whoever
+  // creates them.
+  std::vector<std::string> unsynced_parents_;
 };
 
 }  // namespace tandem

@@ -1,14 +1,12 @@
 #include "passes/codegen/kernel_cache.h"
 
-#include <atomic>
 #include <cstring>
-#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "base/crc32c.h"
 #include "base/env.h"
 #include "base/logging.h"
-#include "base/status_macros.h"
+#include "base/unsynced_files.h"
 
 namespace tandem {
 namespace {
@@ -43,19 +41,6 @@ std::optional<CachedKernel> Decode(absl::string_view bytes) {
   return CachedKernel{std::string(bytes.substr(kHeader, length)), std::string(bytes.substr(kHeader + length))};
 }
 
-// Replaces `path` at once but without fsync, which would cost more than compiling: after a crash of the machine the
-// checksum tells.
-absl::Status Write(Env* env, const std::string& path, const std::string& bytes) {
-  static std::atomic<int> count{0};
-  std::string temporary = absl::StrCat(path, ".", env->ProcessId(), ".", count++, ".tmp");
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, env->CreateFile(temporary));
-  absl::Status status = file->Append(bytes);
-  if (status.ok()) status = file->Close();
-  if (status.ok()) status = env->Rename(temporary, path);
-  if (!status.ok()) env->DeleteFile(temporary).IgnoreError();
-  return status;
-}
-
 }  // namespace
 
 std::string KernelCache::PathOf(absl::string_view key) const { return JoinPath(dir_, absl::StrCat(key, ".tdk")); }
@@ -73,8 +58,8 @@ std::optional<CachedKernel> KernelCache::Find(absl::string_view key) const {
 void KernelCache::Store(absl::string_view key, const CachedKernel& kernel) const {
   if (dir_.empty()) return;
   Env* env = Env::Default();
-  absl::Status status = env->CreateDirs(dir_);
-  if (status.ok()) status = Write(env, PathOf(key), Encode(kernel));
+  absl::Status status = CreateDirsUnsynced(env, dir_);
+  if (status.ok()) status = WriteFileUnsynced(env, PathOf(key), Encode(kernel));
   if (!status.ok()) TD_LOG(WARNING) << "a compiled kernel is not kept: " << status.message();
 }
 
