@@ -74,8 +74,8 @@ class CheckpointManager {
   Env* const env_;
   const std::string dir_;
   const int keep_max_;
-  // Of directories on the way to `dir` that did not exist at first: the first Save makes their creation durable, whoever
-  // creates them.
+  // Of directories on the way to `dir` that did not exist at first: the first Save makes their creation durable,
+  // whoever creates them.
   std::vector<std::string> unsynced_parents_;
 };
 
