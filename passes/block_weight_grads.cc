@@ -24,6 +24,7 @@
 #include "passes/analysis/measure_step.h"
 #include "passes/analysis/winograd_cost.h"
 #include "passes/codegen/conv_weight_grad_kernel.h"
+#include "passes/codegen/weight_grad_kernel.h"
 #include "passes/pass_util.h"
 #include "passes/target.h"
 
@@ -78,6 +79,8 @@ class BlockWeightGradsPass : public ModulePass<BlockWeightGradsPass> {
     if (!result.getElementType().isF32() || !mlir::getElementTypeOrSelf(op.getA().getType()).isF32()) return false;
     const int64_t elements = result.getNumElements();
     if (elements < kMinElements || result.getDimSize(1) < kMinColumns) return false;
+    const int64_t depth = batch * (td::RowElements(op.getA().getType()) / result.getDimSize(0));
+    if (WeightGradStackBytes(depth) > kMaxStackBytes / 2) return false;  // lanes round the batch up
     // What lanes would write and read again, against what has to be kept.
     const int64_t kept = batch * (td::RowElements(op.getA().getType()) + td::RowElements(op.getB().getType()));
     return kept <= 2 * elements;

@@ -5,7 +5,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/lane_tree.h"
-#include "passes/codegen/register_tile.h"
 #include "passes/codegen/vector_builder.h"
 
 namespace tandem {
@@ -28,9 +27,15 @@ class WeightGradEmitter {
   }
 
   void Emit() {
-    const int64_t width = kRegisterTileVectors * v_.lanes(), whole = columns_ / width * width;
-    v_.For(0, whole, width, [&](Value column) { Panel(column, width); });
-    if (whole < columns_) Panel(v_.Int(whole), columns_ - whole);
+    const int64_t tile = RegisterTileRows(v_.lanes());
+    const int64_t depth = static_cast<int64_t>(op_.getLanes()) * static_cast<int64_t>(op_.getLaneRows()) * inner_;
+    strip_ = v_.Scratch(tile * depth);
+    Value middle = v_.Sub(end_, v_.Rem(v_.Sub(end_, begin_), tile));
+    v_.For(begin_, middle, tile, [&](Value row) {
+      Pack(row, tile);
+      Strip(row, tile, strip_, tile);
+    });
+    v_.For(middle, end_, 1, [&](Value row) { Strip(row, 1, v_.At(x_, row), rows_of_result_); });
     b_.create<LLVM::ReturnOp>(v_.loc(), mlir::ValueRange{});
   }
 
@@ -41,29 +46,38 @@ class WeightGradEmitter {
     begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end), batch_ = v_.Index(entry.rows);
   }
 
-  // All rows of the part, at `width` columns.
-  void Panel(Value column, int64_t width) {
-    const int64_t tile = RegisterTileRows(v_.lanes());
-    Value rest = v_.Rem(v_.Sub(end_, begin_), tile), middle = v_.Sub(end_, rest);
-    v_.For(begin_, middle, tile, [&](Value row) { Tile(row, tile, column, width); });
-    v_.For(middle, end_, 1, [&](Value row) { Tile(row, 1, column, width); });
+  // Copies columns [row, row + rows) of x side by side. Where rows of x are a multiple of 4 KiB long their lines share
+  // a set of the first-level cache, and every tile of the strip would fetch them again.
+  void Pack(Value row, int64_t rows) {
+    Value x = v_.At(x_, row);
+    v_.For(v_.Int(0), v_.Mul(batch_, inner_), 1, [&](Value k) {
+      v_.Store(v_.Load(v_.At(x, v_.Mul(k, rows_of_result_)), rows), v_.At(strip_, v_.Mul(k, rows)), rows);
+    });
   }
 
-  void Tile(Value row, int64_t rows, Value column, int64_t width) {
-    Value x = v_.At(x_, row), dy = v_.At(dy_, column);
+  // Rows [row, row + rows) of the result, whose factors in x are `stride` floats apart from `x` on.
+  void Strip(Value row, int64_t rows, Value x, int64_t stride) {
+    Value out = v_.At(output_, v_.Mul(row, columns_));
+    const int64_t width = kRegisterTileVectors * v_.lanes(), whole = columns_ / width * width;
+    v_.For(0, whole, width, [&](Value column) { Tile(rows, x, stride, column, width, out); });
+    if (whole < columns_) Tile(rows, x, stride, v_.Int(whole), columns_ - whole, out);
+  }
+
+  void Tile(int64_t rows, Value x, int64_t stride, Value column, int64_t width, Value out) {
+    Value dy = v_.At(dy_, column);
     Values sums = EmitLaneTree(v_, batch_, op_.getLanes(), op_.getLaneRows(),
-                               [&](int64_t lane) { return Lane(lane, rows, x, dy, width); });
-    StoreTile(v_, sums, rows, v_.At(v_.At(output_, v_.Mul(row, columns_)), column), columns_, width);
+                               [&](int64_t lane) { return Lane(lane, rows, x, stride, dy, width); });
+    StoreTile(v_, sums, rows, v_.At(out, column), columns_, width);
   }
 
   // The products of one lane's rows.
-  Values Lane(int64_t lane, int64_t rows, Value x, Value dy, int64_t width) {
+  Values Lane(int64_t lane, int64_t rows, Value x, int64_t stride, Value dy, int64_t width) {
     const int64_t lane_rows = op_.getLaneRows();
     Value end = v_.Mul(v_.Min(batch_, v_.Int((lane + 1) * lane_rows)), inner_);
     const Values zeros(rows * TileVectors(v_, width), v_.Splat(0));
     return v_.For(v_.Int(lane * lane_rows * inner_), end, 1, zeros, [&](Value k, const Values& sums) {
       Values right = LoadTileRow(v_, v_.At(dy, v_.Mul(k, columns_)), width);
-      return AddOuterProduct(v_, sums, rows, v_.At(x, v_.Mul(k, rows_of_result_)), right);
+      return AddOuterProduct(v_, sums, rows, v_.At(x, v_.Mul(k, stride)), right);
     });
   }
 
@@ -71,7 +85,7 @@ class WeightGradEmitter {
   mlir::OpBuilder b_;
   VectorBuilder v_;
   int64_t rows_of_result_, columns_, inner_;  // inner_: rows of the operands per example
-  Value x_, dy_, output_, begin_, end_, batch_;
+  Value x_, dy_, output_, begin_, end_, batch_, strip_;
 };
 
 }  // namespace

@@ -99,3 +99,15 @@ module attributes {td.batch = 8 : i64, td.replicas = 1 : i64, td.devices = ["cpu
     return %0, %1, %2 : tensor<3x3x512x512xf32>, tensor<1x1x256x256xf32>, tensor<1x1x512x512xbf16>
   }
 }
+
+// -----
+
+// So long a batch that the copy of a strip of x would not fit a thread's stack.
+// CHECK-LABEL: module
+// CHECK-NOT: td.weight_grad
+module attributes {td.batch = 32768 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"]} {
+  func.func @step(%x: tensor<?x65536xf32>, %dy: tensor<?x65536xf32>) -> tensor<65536x65536xf32> {
+    %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x65536xf32>, tensor<?x65536xf32> -> tensor<65536x65536xf32>
+    return %0 : tensor<65536x65536xf32>
+  }
+}
