@@ -16,6 +16,7 @@
 #include "runtime/cpu/onednn_packing.h"
 #include "runtime/cpu/onednn_plan.h"
 #include "runtime/cpu/plain_product_call.h"
+#include "runtime/cpu/small_filter_grad_call.h"
 #include "runtime/library_call.h"
 
 extern "C" void omp_set_num_threads(int);
@@ -147,6 +148,7 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
   OneOmpThread one;
   try {
     if (IsPlainProduct(call)) return MakePlainProduct(call);
+    if (IsSmallFilterGrad(call)) return MakeSmallFilterGrad(call);
     if (onednn::PacksMatrix(call)) return onednn::MakeMatrixPacking(call);
     return std::make_unique<Primitive>(MakePlan(call), num_threads);
   } catch (const dnnl::error& error) {
@@ -174,6 +176,7 @@ absl::StatusOr<std::string> ImplementationName(const fb::LibraryCallT& call) {
   OneOmpThread one;
   try {
     if (IsPlainProduct(call)) return kPlainProduct;
+    if (IsSmallFilterGrad(call)) return kSmallFilterGrad;
     if (onednn::PacksMatrix(call)) return onednn::kPackMatrix;
     return MakePlan(call).implementation;
   } catch (const dnnl::error& error) {

@@ -1,0 +1,56 @@
+#include "runtime/cpu/small_filter_grad_call.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/cpu/small_filter_grad.h"
+
+namespace tandem {
+namespace {
+
+SmallConvolution SmallConvolutionOf(const fb::LibraryCallT& c) {
+  const std::vector<int64_t>&x = c.x_shape, &y = c.y_shape, &kernel = c.kernel_shape;
+  return {x[0],
+          x[1],
+          x[2],
+          x[3],
+          y[1],
+          y[2],
+          y[3],
+          {kernel[0], kernel[1]},
+          {c.strides[0], c.strides[1]},
+          {c.pad_low[0], c.pad_low[1]}};
+}
+
+class FilterGradOfSmallImages final : public OneDnnPrimitive {
+ public:
+  explicit FilterGradOfSmallImages(const fb::LibraryCallT& c)
+      : implementation_(kSmallFilterGrad), gradient_(SmallConvolutionOf(c)) {}
+
+  const std::string& implementation() const override { return implementation_; }
+  uint64_t scratch_bytes() const override { return 0; }
+  absl::Status RunParts(int, absl::Span<void* const> in, void* out, void*, int64_t, int64_t) const override {
+    gradient_.Run(static_cast<const float*>(in[0]), static_cast<const float*>(in[1]), static_cast<float*>(out));
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string implementation_;
+  const SmallFilterGrad gradient_;
+};
+
+}  // namespace
+
+bool IsSmallFilterGrad(const fb::LibraryCallT& c) {
+  for (fb::DType type : {c.x_dtype, c.kernel_dtype, c.y_dtype}) {
+    if (type == fb::DType::BFloat16) return false;
+  }
+  return c.primitive == fb::Primitive::Conv2DFilterGrad && SmallFilterGrad::Pays(SmallConvolutionOf(c));
+}
+
+std::unique_ptr<OneDnnPrimitive> MakeSmallFilterGrad(const fb::LibraryCallT& c) {
+  return std::make_unique<FilterGradOfSmallImages>(c);
+}
+
+}  // namespace tandem

@@ -1,0 +1,124 @@
+// Filter gradients of small images against loops in double.
+#include "runtime/cpu/small_filter_grad.h"
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/cpu/onednn_layout.h"
+#include "runtime/cpu/onednn_primitives.h"
+
+namespace tandem {
+namespace {
+
+std::vector<float> Random(int64_t n, uint32_t seed) {
+  std::mt19937 rng(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> v(n);
+  for (float& x : v) x = uniform(rng);
+  return v;
+}
+
+// Sums and the sums of magnitudes behind them.
+struct Sum {
+  double value = 0, magnitude = 0;
+};
+std::vector<Sum> Reference(const SmallConvolution& c, const std::vector<float>& x, const std::vector<float>& dy) {
+  std::vector<Sum> sums(c.kernel[0] * c.kernel[1] * c.in * c.out);
+  for (int64_t n = 0; n < c.images; ++n) {
+    for (int64_t pixel = 0; pixel < c.out_height * c.out_width; ++pixel) {
+      for (int64_t tap = 0; tap < c.kernel[0] * c.kernel[1]; ++tap) {
+        const int64_t i = pixel / c.out_width * c.strides[0] + tap / c.kernel[1] - c.pad_low[0];
+        const int64_t j = pixel % c.out_width * c.strides[1] + tap % c.kernel[1] - c.pad_low[1];
+        if (i < 0 || j < 0 || i >= c.height || j >= c.width) continue;
+        for (int64_t k = 0; k < c.in; ++k) {
+          for (int64_t o = 0; o < c.out; ++o) {
+            const double product = double{x[((n * c.height + i) * c.width + j) * c.in + k]} *
+                                   dy[(n * c.out_height * c.out_width + pixel) * c.out + o];
+            sums[(tap * c.in + k) * c.out + o].value += product;
+            sums[(tap * c.in + k) * c.out + o].magnitude += std::fabs(product);
+          }
+        }
+      }
+    }
+  }
+  return sums;
+}
+
+class SmallFilterGradTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!__builtin_cpu_supports("avx512f")) GTEST_SKIP() << "this CPU has no AVX-512: its gradients are oneDNN's";
+  }
+};
+
+struct Case {
+  const char* name;
+  SmallConvolution convolution;
+};
+
+class SmallFilterGradSizes : public SmallFilterGradTest, public testing::WithParamInterface<Case> {};
+
+TEST_P(SmallFilterGradSizes, EqualsLoopsInDouble) {
+  const SmallConvolution& c = GetParam().convolution;
+  const std::vector<float> x = Random(c.images * c.height * c.width * c.in, 1);
+  const std::vector<float> dy = Random(c.images * c.out_height * c.out_width * c.out, 2);
+  const std::vector<Sum> want = Reference(c, x, dy);
+  std::vector<float> dw(want.size() + 1, 7);
+  SmallFilterGrad(c).Run(x.data(), dy.data(), dw.data());
+  EXPECT_EQ(dw.back(), 7);
+  for (size_t i = 0; i < want.size(); ++i) {
+    ASSERT_NEAR(dw[i], want[i].value, 1e-6 * (1 + want[i].magnitude)) << "element " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, SmallFilterGradSizes,
+                         testing::Values(Case{"S0", {8, 5, 5, 64, 3, 3, 64, {3, 3}, {1, 1}, {0, 0}}},
+                                         Case{"ManyPixels", {9, 6, 7, 17, 4, 5, 64, {3, 3}, {1, 1}, {0, 0}}},
+                                         Case{"Padded", {3, 5, 4, 25, 5, 4, 128, {3, 3}, {1, 1}, {1, 1}}},
+                                         Case{"Strided", {5, 9, 8, 20, 5, 4, 64, {3, 2}, {2, 2}, {1, 0}}},
+                                         Case{"TapsBesidesTheImage", {2, 1, 1, 18, 1, 1, 64, {3, 3}, {1, 1}, {1, 1}}}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_F(SmallFilterGradTest, PaysForImagesOfFewPixels) {
+  const SmallConvolution s0 = {8, 5, 5, 64, 3, 3, 64, {3, 3}, {1, 1}, {0, 0}};
+  EXPECT_TRUE(SmallFilterGrad::Pays(s0));
+  SmallConvolution c = s0;
+  c.out = 48;  // no whole tiles
+  EXPECT_FALSE(SmallFilterGrad::Pays(c));
+  c = s0;
+  c.images = 1;  // short sums
+  EXPECT_FALSE(SmallFilterGrad::Pays(c));
+  c = s0;
+  c.in = c.out = 512;  // beyond the second-level cache
+  EXPECT_FALSE(SmallFilterGrad::Pays(c));
+  EXPECT_FALSE(SmallFilterGrad::Pays({8, 30, 30, 32, 28, 28, 64, {3, 3}, {1, 1}, {0, 0}}));
+}
+
+TEST_F(SmallFilterGradTest, LibraryCallsTakeIt) {
+  fb::LibraryCallT call;
+  call.primitive = fb::Primitive::Conv2DFilterGrad;
+  call.x_shape = {8, 5, 5, 32};
+  call.kernel_shape = {3, 3, 32, 64};
+  call.y_shape = {8, 3, 3, 64};
+  call.strides = {1, 1};
+  call.pad_low = call.pad_high = {0, 0};
+  EXPECT_EQ(*ImplementationName(call), "small_filter_grad");
+  auto primitive = OneDnnPrimitive::Create(call, 1);
+  ASSERT_TRUE(primitive.ok()) << primitive.status();
+  EXPECT_EQ((*primitive)->implementation(), "small_filter_grad");
+  EXPECT_EQ((*primitive)->scratch_bytes(), 0u);
+  const std::vector<float> x = Random(8 * 5 * 5 * 32, 1), dy = Random(8 * 3 * 3 * 64, 2);
+  std::vector<float> dw(9 * 32 * 64), want(9 * 32 * 64);
+  void* in[] = {const_cast<float*>(x.data()), const_cast<float*>(dy.data())};
+  ASSERT_TRUE((*primitive)->Run(0, in, dw.data(), nullptr).ok());
+  SmallFilterGrad({8, 5, 5, 32, 3, 3, 64, {3, 3}, {1, 1}, {0, 0}}).Run(x.data(), dy.data(), want.data());
+  EXPECT_EQ(dw, want);
+  call.x_dtype = call.y_dtype = fb::DType::BFloat16;
+  EXPECT_NE(*ImplementationName(call), "small_filter_grad");
+}
+
+}  // namespace
+}  // namespace tandem
