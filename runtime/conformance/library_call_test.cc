@@ -78,7 +78,9 @@ const fb::LibraryCallT kConvs[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0), Conv(2
                                    Conv(3, 5, 5, 64, 3, 3, 64, 1, 0, 0),  Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
                                    Conv(1, 6, 6, 2, 1, 1, 1, 1, 0, 0),    Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1),
                                    Conv(1, 13, 13, 2, 5, 5, 1, 1, 2, 2),  Conv(5, 8, 9, 4, 2, 2, 7, 2, 0, 0),
-                                   Conv(1, 4, 4, 20, 3, 3, 5, 1, 1, 1),   Conv(3, 3, 2, 40, 1, 1, 170, 1, 0, 0)};
+                                   Conv(1, 4, 4, 20, 3, 3, 5, 1, 1, 1),   Conv(3, 3, 2, 40, 1, 1, 170, 1, 0, 0),
+                                   Conv(2, 8, 7, 24, 1, 1, 40, 2, 0, 0),  Conv(3, 9, 8, 32, 1, 1, 128, 2, 0, 0),
+                                   Conv(2, 8, 11, 5, 1, 1, 3, 3, 0, 0)};
 
 TEST(LibraryCallTest, ConvolutionForward) {
   for (fb::LibraryCallT call : kConvs) {
@@ -137,7 +139,8 @@ TEST(LibraryCallTest, ConvolutionFilterGradient) {
   }
 }
 
-// Where it is faster, the gradient of a 1x1 kernel is a product; a stride or another kernel keeps it a convolution's.
+// Where it is faster, the gradient of a 1x1 kernel is a product, with a stride one of the pixels that it reaches;
+// another kernel keeps it a convolution's.
 TEST(LibraryCallTest, PointwiseFilterGradientIsAProduct) {
   auto implementation = [](fb::LibraryCallT call) {
     call.primitive = fb::Primitive::Conv2DFilterGrad;
@@ -155,7 +158,8 @@ TEST(LibraryCallTest, PointwiseFilterGradientIsAProduct) {
   ASSERT_TRUE(expected.ok()) << expected.status();
   EXPECT_EQ(implementation(Conv(2, 2, 2, 512, 1, 1, 512, 1, 0, 0)), *expected);
   EXPECT_EQ(implementation(Conv(2, 2, 2, 64, 1, 1, 256, 1, 0, 0)), *expected);
-  for (const fb::LibraryCallT& call : {Conv(2, 2, 2, 256, 1, 1, 64, 1, 0, 0), Conv(2, 4, 4, 512, 1, 1, 512, 2, 0, 0),
+  EXPECT_EQ(implementation(Conv(2, 4, 4, 512, 1, 1, 512, 2, 0, 0)), absl::StrCat("strided_pixels+", *expected));
+  for (const fb::LibraryCallT& call : {Conv(2, 2, 2, 256, 1, 1, 64, 1, 0, 0), Conv(2, 4, 4, 256, 1, 1, 64, 2, 0, 0),
                                        Conv(2, 4, 4, 512, 3, 3, 512, 1, 1, 1)}) {
     EXPECT_NE(implementation(call), *expected) << ShapeString(call.kernel_shape);
   }

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cpu/strided_pointwise.h"
+
 namespace tandem {
 namespace onednn {
 namespace {
@@ -100,10 +102,13 @@ struct PointwiseFilterGrad {
 memory::desc PlainConvolutionKernel(const fb::LibraryCallT& c) { return Convolution(c).plain; }
 
 memory::desc PackedConvolutionKernel(const fb::LibraryCallT& c, fb::Primitive primitive) {
+  if (IsStridedPointwiseGrad(c, primitive)) return PackedConvolutionKernel(DensePointwise(c), primitive);
   Convolution conv(c);
   if (primitive == fb::Primitive::Conv2DInputGrad) return conv.InputGrad(conv.any).weights_desc();
   return conv.Forward(conv.any, false, Attributes(fb::Epilogue::None)).weights_desc();
 }
+
+bool FilterGradIsProduct(const fb::LibraryCallT& c) { return PointwiseFilterGrad::Pays(c); }
 
 Plan PlanConv2D(const fb::LibraryCallT& c) {
   Convolution conv(c);

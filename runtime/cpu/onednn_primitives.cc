@@ -17,6 +17,7 @@
 #include "runtime/cpu/onednn_plan.h"
 #include "runtime/cpu/plain_product_call.h"
 #include "runtime/cpu/small_filter_grad_call.h"
+#include "runtime/cpu/strided_pointwise.h"
 #include "runtime/library_call.h"
 
 extern "C" void omp_set_num_threads(int);
@@ -150,6 +151,10 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
     if (IsPlainProduct(call)) return MakePlainProduct(call);
     if (IsSmallFilterGrad(call)) return MakeSmallFilterGrad(call);
     if (onednn::PacksMatrix(call)) return onednn::MakeMatrixPacking(call);
+    if (IsStridedPointwiseGrad(call, call.primitive)) {
+      auto dense = std::make_unique<Primitive>(MakePlan(DensePointwise(call)), num_threads);
+      return MakeStridedPointwiseGrad(call, std::move(dense));
+    }
     return std::make_unique<Primitive>(MakePlan(call), num_threads);
   } catch (const dnnl::error& error) {
     return FromException(error);
@@ -178,6 +183,9 @@ absl::StatusOr<std::string> ImplementationName(const fb::LibraryCallT& call) {
     if (IsPlainProduct(call)) return kPlainProduct;
     if (IsSmallFilterGrad(call)) return kSmallFilterGrad;
     if (onednn::PacksMatrix(call)) return onednn::kPackMatrix;
+    if (IsStridedPointwiseGrad(call, call.primitive)) {
+      return StridedPointwiseName(MakePlan(DensePointwise(call)).implementation);
+    }
     return MakePlan(call).implementation;
   } catch (const dnnl::error& error) {
     return FromException(error);
