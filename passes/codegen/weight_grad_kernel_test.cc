@@ -111,7 +111,8 @@ TEST_P(WeightGradKernelTest, AbsentLanesChangeNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, WeightGradKernelTest,
                          testing::Values(Case{0, 64, 64, 4, 8}, Case{0, 13, 50, 4, 3}, Case{3, 24, 33, 8, 2},
-                                         Case{0, 9, 100, 1, 16}, Case{0, 16, 32, 2, 1}));
+                                         Case{0, 9, 100, 1, 16}, Case{0, 16, 32, 2, 1}, Case{0, 21, 270, 4, 3},
+                                         Case{2, 16, 290, 2, 4}));
 
 }  // namespace
 }  // namespace tandem

@@ -12,26 +12,45 @@ using UnalignedVector = float __attribute__((vector_size(64), aligned(4)));
 using Indices = int32_t __attribute__((vector_size(64)));
 
 constexpr int64_t kWidth = 16;  // floats of a vector
-// Elements of the rows of the matrix that are gone through together: with as many to come, a second-level cache.
-constexpr int64_t kBlockElements = 1 << 16;
-constexpr int64_t kBackRows = 4, kBackColumns = 4;
+// Elements of the rows of the matrix that are gone through together. The next ones come into the second-level cache
+// meanwhile, and the longer they have to wait there the more of them are gone when their turn comes.
+constexpr int64_t kBlockElements = 1 << 15;
+constexpr int64_t kMinBlockRows = 16, kMaxBlockRows = 64;
+constexpr int64_t kVectors = 3;  // of a row of a forward tile
+constexpr int64_t kBackRows = 4;
+constexpr int64_t kBackAhead = 4;  // vectors of each row of x that are fetched ahead of their use
 
 #define TD_INLINE inline __attribute__((always_inline))
 
 TD_INLINE const UnalignedVector& At(const float* p) { return *reinterpret_cast<const UnalignedVector*>(p); }
 TD_INLINE UnalignedVector& At(float* p) { return *reinterpret_cast<UnalignedVector*>(p); }
 
+// Lines that come into the second-level cache while tiles are computed, each tile fetching its share: as many as there
+// are, because a core waits for few lines at a time, and those that hit caches wait with them.
+struct Fetch {
+  const float* next;
+  int64_t lines;  // of a tile
+};
+
+int64_t Share(int64_t floats, int64_t tiles) { return (floats / kWidth + tiles - 1) / tiles; }
+
 // Rows [begin, end) of the matrix.
 struct Block {
   int64_t begin, end;
-  const float* next;  // what comes into the cache meanwhile, a line after the other: the rows behind
+  const float* x;  // the first of its columns
+  // Where more than one tile reads them: columns of x as PackRows leaves them, columns of the matrix side by side.
+  const float* packed;
+  float* panel;
+  Fetch fetch;  // of the rows behind
 };
+
+enum class Operands { kPlain, kPacked, kPackedByThis };
 
 // kRows rows x kVectors vectors of the result, kept in registers while the block's rows of `w` go by, and in `sums`
 // until the next block: there they lie close together, while in rows of 4 KiB they would all want one set of the first
-// cache.
-template <int kRows, int kVectors>
-TD_INLINE void ForwardTile(const PlainProduct& p, Block& block, const float* x, const float* w, const float* bias,
+// cache. `r` is the first row, `w` the panel or the first number of its columns, `bias` and `y` those of the tile.
+template <int kRows, int kVectors, Operands kOperands>
+TD_INLINE void ForwardTile(const PlainProduct& p, Block& block, int64_t row, const float* w, const float* bias,
                            float* y, float* sums) {
   Vector sum[kRows][kVectors];
 #pragma GCC unroll 8
@@ -39,25 +58,35 @@ TD_INLINE void ForwardTile(const PlainProduct& p, Block& block, const float* x, 
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) sum[r][v] = block.begin == 0 ? Vector{} : At(sums + (r * kVectors + v) * kWidth);
   }
-  const float* next = block.next;
-  const float* row = w + block.begin * p.columns;
-  for (int64_t k = block.begin; k < block.end; ++k, row += p.columns) {
+  const int64_t depth = block.end - block.begin, lines = block.fetch.lines;
+  const bool packed = kOperands != Operands::kPlain;
+  const float* x = packed ? block.packed + row * depth : block.x + row * p.depth;
+  const int64_t stride = kOperands == Operands::kPacked ? kVectors * kWidth : p.columns;
+  const float* next = block.fetch.next;
+  float* panel = block.panel;
+  for (int64_t k = 0; k < depth; ++k, w += stride) {
     Vector b[kVectors];
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) b[v] = At(row + v * kWidth);
+    for (int v = 0; v < kVectors; ++v) {
+      b[v] = At(w + v * kWidth);
+      if (kOperands == Operands::kPackedByThis) At(panel + v * kWidth) = b[v];
+    }
+    if (kOperands == Operands::kPackedByThis) panel += kVectors * kWidth;
     // A panel's rows lie in pages of their own, which the core's prefetchers do not follow. Behind the matrix this is
     // harmless.
-    __builtin_prefetch(next, 0, 2);
-    next += kWidth;
+    if (k < lines) {
+      __builtin_prefetch(next, 0, 2);
+      next += kWidth;
+    }
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      const float f = x[r * p.depth + k];
+      const float f = packed ? x[k * kRows + r] : x[r * p.depth + k];
       const Vector a = {f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f};
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) sum[r][v] += a * b[v];
     }
   }
-  block.next = next;
+  block.fetch.next = next;
   if (block.end < p.depth) {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
@@ -78,30 +107,59 @@ TD_INLINE void ForwardTile(const PlainProduct& p, Block& block, const float* x, 
   }
 }
 
-template <int kVectors>
-void ForwardColumns(const PlainProduct& p, Block& block, const float* x, const float* w, const float* bias, float* y,
-                    float* sums) {
-  int64_t r = 0;
+template <int kVectors, Operands kOperands>
+TD_INLINE void ForwardTiles(const PlainProduct& p, Block& block, int64_t r, const float* w, const float* bias, float* y,
+                            float* sums) {
+  auto sums_of = [&](int64_t row) { return sums + row * kVectors * kWidth; };
   for (; r + 8 <= p.rows; r += 8)
-    ForwardTile<8, kVectors>(p, block, x + r * p.depth, w, bias, y + r * p.columns, sums + r * kVectors * kWidth);
+    ForwardTile<8, kVectors, kOperands>(p, block, r, w, bias, y + r * p.columns, sums_of(r));
   for (; r + 4 <= p.rows; r += 4)
-    ForwardTile<4, kVectors>(p, block, x + r * p.depth, w, bias, y + r * p.columns, sums + r * kVectors * kWidth);
-  for (; r < p.rows; ++r)
-    ForwardTile<1, kVectors>(p, block, x + r * p.depth, w, bias, y + r * p.columns, sums + r * kVectors * kWidth);
+    ForwardTile<4, kVectors, kOperands>(p, block, r, w, bias, y + r * p.columns, sums_of(r));
+  for (; r < p.rows; ++r) ForwardTile<1, kVectors, kOperands>(p, block, r, w, bias, y + r * p.columns, sums_of(r));
+}
+
+template <int kVectors>
+void ForwardColumns(const PlainProduct& p, Block& block, const float* w, const float* bias, float* y, float* sums) {
+  if (block.panel == nullptr) return ForwardTiles<kVectors, Operands::kPlain>(p, block, 0, w, bias, y, sums);
+  ForwardTile<8, kVectors, Operands::kPackedByThis>(p, block, 0, w, bias, y, sums);
+  ForwardTiles<kVectors, Operands::kPacked>(p, block, 8, block.panel, bias, y, sums);
+}
+
+// Rows of a tile that begins at row `r`.
+int64_t TileRows(const PlainProduct& p, int64_t r) { return p.rows - r >= 8 ? 8 : p.rows - r >= 4 ? 4 : 1; }
+
+// Columns [begin, end) of x in the order in which tiles read them: by tiles, and there a column after the other.
+void PackRows(const PlainProduct& p, const float* x, int64_t begin, int64_t end, float* to) {
+  for (int64_t r = 0, rows; r < p.rows; r += rows) {
+    rows = TileRows(p, r);
+    for (int64_t k = begin; k < end; ++k) {
+      for (int64_t i = r; i < r + rows; ++i) *to++ = x[i * p.depth + k];
+    }
+  }
+}
+
+int64_t BlockRows(const PlainProduct& p) {
+  const int64_t fit = kBlockElements / p.columns;
+  return fit < kMinBlockRows ? kMinBlockRows : fit > kMaxBlockRows ? kMaxBlockRows : fit;
 }
 
 void Forward(const PlainProduct& p, const float* x, const float* w, const float* bias, float* y, float* scratch) {
-  const int64_t fit = kBlockElements / p.columns, step = fit < 16 ? 16 : fit;
+  const int64_t step = BlockRows(p), panels = (p.columns / kWidth + kVectors - 1) / kVectors;
+  float* rows = scratch + p.rows * p.columns;
+  float* panel = p.rows > 8 ? rows + p.rows * step : nullptr;
+  int64_t tiles = 0;
+  for (int64_t r = 0; r < p.rows; r += TileRows(p, r)) ++tiles;
   for (int64_t k = 0; k < p.depth; k += step) {
     const int64_t end = k + step < p.depth ? k + step : p.depth;
-    Block block = {k, end, w + end * p.columns};
+    if (panel != nullptr) PackRows(p, x, k, end, rows);
+    Block block = {k, end, x + k, rows, panel, {w + end * p.columns, Share(step * p.columns, panels * tiles)}};
     int64_t vectors;
     for (int64_t c = 0; c < p.columns; c += vectors * kWidth) {
       // A last tile of one vector would wait for its own sums: four vectors are two and two.
       const int64_t left = (p.columns - c) / kWidth;
       vectors = left == 4 ? 2 : left < 3 ? left : 3;
       auto columns = vectors == 3 ? ForwardColumns<3> : vectors == 2 ? ForwardColumns<2> : ForwardColumns<1>;
-      columns(p, block, x, w + c, bias != nullptr ? bias + c : nullptr, y + c, scratch + c * p.rows);
+      columns(p, block, w + k * p.columns + c, bias != nullptr ? bias + c : nullptr, y + c, scratch + c * p.rows);
     }
   }
 }
@@ -109,51 +167,77 @@ void Forward(const PlainProduct& p, const float* x, const float* w, const float*
 // Adds neighbours that are S lanes apart: of a into lanes without bit S, of b into those with it.
 template <int S>
 TD_INLINE void Fold(const Vector& a, const Vector& b, Vector& to) {
-  Indices lower, upper;
+  Indices own, other;
   for (int i = 0; i < kWidth; ++i) {
-    lower[i] = (i & S) != 0 ? static_cast<int>(kWidth) + i - S : i;
-    upper[i] = (i & S) != 0 ? static_cast<int>(kWidth) + i : i + S;
+    own[i] = (i & S) != 0 ? static_cast<int>(kWidth) + i : i;
+    other[i] = (i & S) != 0 ? static_cast<int>(kWidth) + i - S : i + S;
   }
-  to = __builtin_shuffle(a, b, lower) + __builtin_shuffle(a, b, upper);
+  to = __builtin_shuffle(a, b, own) + __builtin_shuffle(a, b, other);
 }
 
-// Lane i of the result is the sum of s[i]'s lanes.
-TD_INLINE void SumLanes(const Vector (&s)[16], Vector& to) {
+// Of kCount = 16 vectors lane i of the result is the sum of s[i]'s lanes, of 8 vectors lanes i and i + 8 are.
+template <int kCount>
+TD_INLINE void SumLanes(const Vector* s, Vector& to) {
   Vector pairs[8], fours[4], eights[2];
 #pragma GCC unroll 8
-  for (int i = 0; i < 8; ++i) Fold<1>(s[2 * i], s[2 * i + 1], pairs[i]);
+  for (int i = 0; i < kCount / 2; ++i) Fold<1>(s[2 * i], s[2 * i + 1], pairs[i]);
 #pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) Fold<2>(pairs[2 * i], pairs[2 * i + 1], fours[i]);
+  for (int i = 0; i < kCount / 4; ++i) Fold<2>(pairs[2 * i], pairs[2 * i + 1], fours[i]);
 #pragma GCC unroll 2
-  for (int i = 0; i < 2; ++i) Fold<4>(fours[2 * i], fours[2 * i + 1], eights[i]);
-  Fold<8>(eights[0], eights[1], to);
+  for (int i = 0; i < kCount / 8; ++i) Fold<4>(fours[2 * i], fours[2 * i + 1], eights[i]);
+  Fold<8>(eights[0], eights[kCount / 16], to);
 }
 
-// Products of 4 rows of x, whose vectors take turns in `x`, with 4 of w, of which `rows` and `columns` count.
+// Products of 4 rows of x, whose vectors take turns in `x`, with 4 or 6 of w, of which `rows` and `columns` count.
+template <int kColumns>
 TD_INLINE void BackwardTile(const PlainProduct& p, const float* x, int64_t rows, const float* w, int64_t columns,
-                            const float* next, const float* bias, float* y) {
-  const float* ws[kBackColumns];
-  for (int64_t i = 0; i < kBackColumns; ++i) ws[i] = w + (i < columns ? i : columns - 1) * p.depth;
-  Vector sum[16] = {};
-  for (int64_t k = 0; k < p.depth; k += kWidth, x += kBackRows * kWidth) {
+                            const Fetch& fetch, const float* bias, float* y) {
+  const float* ws[kColumns];
+  for (int64_t i = 0; i < kColumns; ++i) ws[i] = w + (i < columns ? i : columns - 1) * p.depth;
+  // Four columns of each row, then the other two.
+  Vector sum[kBackRows * kColumns] = {};
+  const float* next = fetch.next;
+  for (int64_t k = 0, line = 0; k < p.depth; k += kWidth, ++line, x += kBackRows * kWidth) {
     Vector a[kBackRows];
 #pragma GCC unroll 4
-    for (int r = 0; r < kBackRows; ++r) a[r] = At(x + r * kWidth);
-    __builtin_prefetch(next + k, 0, 2);
-#pragma GCC unroll 4
-    for (int c = 0; c < kBackColumns; ++c) {
+    for (int r = 0; r < kBackRows; ++r) {
+      a[r] = At(x + r * kWidth);
+      if (kColumns > 4) __builtin_prefetch(x + (kBackAhead * kBackRows + r) * kWidth, 0, 3);
+    }
+    if (line < fetch.lines) {
+      __builtin_prefetch(next, 0, 2);
+      next += kWidth;
+    }
+#pragma GCC unroll 6
+    for (int c = 0; c < kColumns; ++c) {
       const Vector b = At(ws[c] + k);
 #pragma GCC unroll 4
-      for (int r = 0; r < kBackRows; ++r) sum[r * kBackColumns + c] += a[r] * b;
+      for (int r = 0; r < kBackRows; ++r) sum[c < 4 ? r * 4 + c : 16 + r * 2 + c - 4] += a[r] * b;
     }
   }
-  Vector s;
-  SumLanes(sum, s);
+  Vector s[2];
+  SumLanes<16>(sum, s[0]);
+  if (kColumns > 4) SumLanes<8>(sum + 16, s[1]);
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
-      float value = s[r * kBackColumns + c];
+      float value = c < 4 ? s[0][r * 4 + c] : s[1][r * 2 + c - 4];
       if (bias != nullptr) value += bias[c];
       y[r * p.columns + c] = p.relu && value < 0 ? 0 : value;
+    }
+  }
+}
+
+template <int kColumns>
+void BackwardColumns(const PlainProduct& p, const float* x, const float* w, const float* bias, float* y) {
+  const int64_t lines = Share(kColumns * p.depth, (p.rows + kBackRows - 1) / kBackRows);
+  for (int64_t c = 0; c < p.columns; c += kColumns) {
+    const int64_t columns = p.columns - c < kColumns ? p.columns - c : kColumns;
+    // While tiles are computed, the rows of the matrix for the tiles after the next ones come into the cache.
+    const float* next = w + (c + 2 * kColumns) * p.depth;
+    for (int64_t r = 0; r < p.rows; r += kBackRows, next += lines * kWidth) {
+      const int64_t rows = p.rows - r < kBackRows ? p.rows - r : kBackRows;
+      BackwardTile<kColumns>(p, x + r * p.depth, rows, w + c * p.depth, columns, {next, lines},
+                             bias != nullptr ? bias + c : nullptr, y + r * p.columns + c);
     }
   }
 }
@@ -169,16 +253,8 @@ void Backward(const PlainProduct& p, const float* x, const float* w, const float
       }
     }
   }
-  for (int64_t c = 0; c < p.columns; c += kBackColumns) {
-    const int64_t columns = p.columns - c < kBackColumns ? p.columns - c : kBackColumns;
-    for (int64_t r = 0; r < p.rows; r += kBackRows) {
-      const int64_t rows = p.rows - r < kBackRows ? p.rows - r : kBackRows;
-      // While the first tiles are computed, rows of the matrix for the tiles after the next ones come into the cache.
-      const int64_t ahead = c + 2 * kBackColumns + r / kBackRows % kBackColumns;
-      BackwardTile(p, scratch + r * p.depth, rows, w + c * p.depth, columns, w + ahead * p.depth,
-                   bias != nullptr ? bias + c : nullptr, y + r * p.columns + c);
-    }
-  }
+  // Six rows of the matrix are too many lines for few tiles to fetch.
+  (p.rows > 5 * kBackRows ? BackwardColumns<6> : BackwardColumns<4>)(p, scratch, w, bias, y);
 }
 
 }  // namespace
@@ -198,7 +274,8 @@ bool PlainProductPays(const PlainProduct& product) {
 }
 
 int64_t PlainProductScratch(const PlainProduct& product) {
-  if (!product.transposed) return product.rows * product.columns;
+  if (!product.transposed)
+    return product.rows * (product.columns + BlockRows(product)) + BlockRows(product) * kVectors * kWidth;
   return (product.rows + kBackRows - 1) / kBackRows * kBackRows * product.depth;
 }
 

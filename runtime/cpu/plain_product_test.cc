@@ -59,11 +59,11 @@ void ExpectProduct(const PlainProduct& p, bool with_bias) {
 }
 
 TEST_F(PlainProductTest, EqualsLoopsInDouble) {
-  for (int64_t rows : {1, 4, 7, 13, 32}) {
+  for (int64_t rows : {1, 4, 7, 9, 13, 22, 32}) {
     for (int64_t vectors : {1, 2, 3, 4, 5, 7}) {  // of 16 columns
       for (int64_t depth : {1, 37}) ExpectProduct({rows, depth, 16 * vectors, false, rows % 2 == 1}, vectors > 2);
     }
-    for (int64_t columns : {1, 3, 4, 6, 9}) {
+    for (int64_t columns : {1, 3, 4, 6, 9, 17}) {
       for (int64_t depth : {16, 80}) ExpectProduct({rows, depth, columns, true, rows % 2 == 1}, columns > 3);
     }
   }
