@@ -128,24 +128,16 @@ Plan PlanConv2DInputGrad(const fb::LibraryCallT& c) {
 }
 
 Plan PlanConv2DFilterGrad(const fb::LibraryCallT& c) {
-  Plan plan;
   if (PointwiseFilterGrad::Pays(c)) {
-    PointwiseFilterGrad m(c);
-    auto pd = m.Make();
-    if (!IsReference(pd.impl_info_str())) {
-      plan.implementation = pd.impl_info_str();
-      plan.AddStage(dnnl::matmul(pd), pd,
-                    {{DNNL_ARG_SRC, Source::kInput0, m.a},
-                     {DNNL_ARG_WEIGHTS, Source::kInput1, m.b},
-                     {DNNL_ARG_DST, Source::kOutput, m.y}});
-      return plan;
-    }
+    auto pd = PointwiseFilterGrad(c).Make();
+    if (!IsReference(pd.impl_info_str())) return PlanProduct(pd);
   }
   // The blocked gradient and a reorder beat a plain gradient by 1.5 to 2.7 times (benchmarks/onednn_shapes.cc).
   Convolution conv(c);
   auto pd = conv.FilterGrad(conv.any);
   memory::desc blocked = pd.diff_weights_desc();
   bool plain = blocked == conv.plain;
+  Plan plan;
   plan.implementation = pd.impl_info_str();
   plan.AddStage(dnnl::convolution_backward_weights(pd), pd,
                 {{DNNL_ARG_SRC, Source::kInput0, conv.x},

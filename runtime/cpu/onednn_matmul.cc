@@ -80,14 +80,7 @@ Plan PlanMatMul(const fb::LibraryCallT& c) {
 
 Plan PlanBatchMatMul(const fb::LibraryCallT& c) {
   BatchMatMul m(c);
-  dnnl::matmul::primitive_desc pd(Engine(), m.a, m.b, m.y, Attributes(c.epilogue));
-  Plan plan;
-  plan.implementation = pd.impl_info_str();
-  plan.AddStage(dnnl::matmul(pd), pd,
-                {{DNNL_ARG_SRC, Source::kInput0, m.a},
-                 {DNNL_ARG_WEIGHTS, Source::kInput1, m.b},
-                 {DNNL_ARG_DST, Source::kOutput, m.y}});
-  return plan;
+  return PlanProduct({Engine(), m.a, m.b, m.y, Attributes(c.epilogue)});
 }
 
 }  // namespace onednn

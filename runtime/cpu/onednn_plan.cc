@@ -33,6 +33,16 @@ void Plan::AddReorder(const memory::desc& from, Source from_source, const memory
   AddStage(dnnl::reorder(pd), pd, {{DNNL_ARG_FROM, from_source, from}, {DNNL_ARG_TO, to_source, to}});
 }
 
+Plan PlanProduct(const dnnl::matmul::primitive_desc& pd) {
+  Plan plan;
+  plan.implementation = pd.impl_info_str();
+  plan.AddStage(dnnl::matmul(pd), pd,
+                {{DNNL_ARG_SRC, Source::kInput0, pd.src_desc()},
+                 {DNNL_ARG_WEIGHTS, Source::kInput1, pd.weights_desc()},
+                 {DNNL_ARG_DST, Source::kOutput, pd.dst_desc()}});
+  return plan;
+}
+
 bool IsReference(const char* implementation) { return absl::StrContains(implementation, "ref"); }
 
 dnnl::primitive_attr Attributes(fb::Epilogue epilogue) {

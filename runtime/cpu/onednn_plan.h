@@ -48,6 +48,9 @@ bool IsReference(const char* implementation);
 dnnl::primitive_attr Attributes(fb::Epilogue epilogue);
 bool HasBias(const fb::LibraryCallT& c);
 
+// The plan of a product.
+Plan PlanProduct(const dnnl::matmul::primitive_desc& pd);
+
 // The plan of a primitive with a kernel operand: `make` gives its description for a kernel's layout, `packed` the
 // layout of packed kernels, `others` are its arguments but for the kernel. A plain kernel whose layout only the
 // reference implementation takes is reordered first.
