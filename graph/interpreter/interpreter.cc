@@ -12,7 +12,6 @@
 #include "graph/ir/state.h"
 #include "graph/ir/structure.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -82,50 +81,42 @@ class Interpreter {
       values[op.getResult(0)] = std::make_shared<RefTensor>(std::move(t));
       return absl::OkStatus();
     };
-    return llvm::TypeSwitch<Operation*, absl::Status>(&op)
-        .Case([&](td::InputOp o) { return named(inputs_.inputs, "input", o.getName()); })
-        .Case([&](td::ScalarOp o) { return named(inputs_.scalars, "scalar", o.getName()); })
-        .Case([&](td::ReadOp o) { return named(inputs_.variables, "variable", o.getVariable()); })
-        .Case([&](td::AssignOp o) {
-          results_->variables[o.getVariable().str()] = *values.lookup(o.getValue());
-          return absl::OkStatus();
-        })
-        .Case([&](td::OutputOp o) {
-          results_->outputs[o.getName().str()] = *values.lookup(o.getValue());
-          return absl::OkStatus();
-        })
-        // One replica and one shard: combining is the identity.
-        .Case([&](td::AllReduceOp o) {
-          SetResults(op, Operands(op, values), values);
-          return absl::OkStatus();
-        })
-        .Case([&](td::CheckFiniteOp o) { return absl::OkStatus(); })
-        .Case([&](td::MapShardsOp o) -> absl::Status {
-          TD_ASSIGN_OR_RETURN(Tensors results, Run(o.getBody().front(), Operands(op, values)));
-          SetResults(op, std::move(results), values);
-          return absl::OkStatus();
-        })
-        .Case([&](td::LaunchOp o) -> absl::Status {
-          TD_ASSIGN_OR_RETURN(Tensors results, Launch(op, o.getKernelAttr(), Operands(op, values)));
-          SetResults(op, std::move(results), values);
-          return absl::OkStatus();
-        })
-        .Case([&](td::GroupedLaunchOp o) -> absl::Status {
-          Tensors operands = Operands(op, values), all;
-          size_t n = operands.size() / std::max<int64_t>(o.getMembers(), 1);
-          for (size_t i = 0; i + n <= operands.size() && n > 0; i += n) {
-            TD_ASSIGN_OR_RETURN(Tensors results,
-                                Launch(op, o.getKernelAttr(), Tensors(operands.begin() + i, operands.begin() + i + n)));
-            for (RefTensor& r : results) all.push_back(std::move(r));
-          }
-          for (auto [result, t] : llvm::zip(op.getResults(), all)) t.shape = Concrete(result.getType());
-          SetResults(op, std::move(all), values);
-          return absl::OkStatus();
-        })
-        .Default([&](Operation* o) {
-          return absl::UnimplementedError(
-              absl::StrCat("the interpreter cannot evaluate ", o->getName().getStringRef().str()));
-        });
+    if (auto o = mlir::dyn_cast<td::InputOp>(op)) return named(inputs_.inputs, "input", o.getName());
+    if (auto o = mlir::dyn_cast<td::ScalarOp>(op)) return named(inputs_.scalars, "scalar", o.getName());
+    if (auto o = mlir::dyn_cast<td::ReadOp>(op)) return named(inputs_.variables, "variable", o.getVariable());
+    if (auto o = mlir::dyn_cast<td::AssignOp>(op)) {
+      results_->variables[o.getVariable().str()] = *values.lookup(o.getValue());
+    } else if (auto o = mlir::dyn_cast<td::OutputOp>(op)) {
+      results_->outputs[o.getName().str()] = *values.lookup(o.getValue());
+    } else if (mlir::isa<td::AllReduceOp>(op)) {
+      // One replica and one shard: combining is the identity.
+      SetResults(op, Operands(op, values), values);
+    } else if (auto o = mlir::dyn_cast<td::MapShardsOp>(op)) {
+      TD_ASSIGN_OR_RETURN(Tensors results, Run(o.getBody().front(), Operands(op, values)));
+      SetResults(op, std::move(results), values);
+    } else if (auto o = mlir::dyn_cast<td::LaunchOp>(op)) {
+      TD_ASSIGN_OR_RETURN(Tensors results, Launch(op, o.getKernelAttr(), Operands(op, values)));
+      SetResults(op, std::move(results), values);
+    } else if (auto o = mlir::dyn_cast<td::GroupedLaunchOp>(op)) {
+      return RunGroup(o, values);
+    } else if (!mlir::isa<td::CheckFiniteOp>(op)) {
+      return absl::UnimplementedError(
+          absl::StrCat("the interpreter cannot evaluate ", op.getName().getStringRef().str()));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RunGroup(td::GroupedLaunchOp op, Values& values) {
+    Tensors operands = Operands(*op, values), all;
+    size_t n = operands.size() / std::max<int64_t>(op.getMembers(), 1);
+    for (size_t i = 0; i + n <= operands.size() && n > 0; i += n) {
+      TD_ASSIGN_OR_RETURN(Tensors results,
+                          Launch(*op, op.getKernelAttr(), Tensors(operands.begin() + i, operands.begin() + i + n)));
+      for (RefTensor& r : results) all.push_back(std::move(r));
+    }
+    for (auto [result, t] : llvm::zip(op->getResults(), all)) t.shape = Concrete(result.getType());
+    SetResults(*op, std::move(all), values);
+    return absl::OkStatus();
   }
 
   absl::Status RunReference(td::ReferenceOp reference, Values& values) {
