@@ -1,4 +1,4 @@
-// The text of the kernels that add up rows by sorted indices: part of the built-in kernels.
+// The text of the kernels that add up rows by indices: part of the built-in kernels.
 //
 // `order` holds positions of indices as 32-bit numbers, by index and then by position.
 #include <string>
@@ -110,21 +110,24 @@ FOUND:
 )"));
 }
 
-// A warp has one row and 32 columns of the table: it finds the row's first position by bisection, and adds up to its
-// last. Items are (row, block of columns), columns inside.
-std::string ScatterSorted() {
-  return PtxEntry("td_scatter_sorted_TYPE_INDEX",
-                  ".param .u64 updates, .param .u64 indices, .param .u64 order, .param .u64 count, .param .u64 width, "
-                  ".param .u64 items, .param .u64 table, .param .u64 column_blocks, .param .u64 guard",
+// An entry in which a warp has one row and 32 columns of the table: items are (row, block of columns), columns inside.
+// `sum` is PTX that adds what belongs to an item to %v0 and goes to STORE. It finds the operands in %rd4 (updates),
+// %rd5 (indices), %rd6 (count) and %rd7 (width), the lane in %rd20, the row in %i4, and its column in %rd12, where %p2
+// says whether there is one; %rd13 is 0. `more_params` come behind `indices`, and `load` loads them.
+std::string TableEntry(const std::string& name, const std::string& more_params, const std::string& load,
+                       const std::string& sum) {
+  return PtxEntry(name,
+                  absl::StrCat(".param .u64 updates, .param .u64 indices, ", more_params,
+                               ".param .u64 count, .param .u64 width, .param .u64 items, .param .u64 table, "
+                               ".param .u64 column_blocks, .param .u64 guard"),
                   absl::StrCat(R"(
   .reg .TYPE %v<4>;
   .reg .INDEX %i<8>;
   ld.param.u64 %rd2, [guard];
 )",
-                               kPtxGuard, kPtxGridIndex, R"(
+                               kPtxGuard, kPtxGridIndex, load, R"(
   ld.param.u64 %rd4, [updates];
   ld.param.u64 %rd5, [indices];
-  ld.param.u64 %rd21, [order];
   ld.param.u64 %rd6, [count];
   ld.param.u64 %rd7, [width];
   ld.param.u64 %rd3, [items];
@@ -135,7 +138,7 @@ std::string ScatterSorted() {
   shr.u64 %rd0, %rd0, 5;
   shr.u64 %rd1, %rd1, 5;
 )",
-                               PtxLoop(R"(
+                               PtxLoop(absl::StrCat(R"(
   div.u64 %rd10, %rd0, %rd9;
   mul.lo.u64 %rd11, %rd10, %rd9;
   sub.u64 %rd11, %rd0, %rd11;
@@ -145,6 +148,70 @@ std::string ScatterSorted() {
   cvt.INDEX.s64 %i4, %rd10;
   mov.TYPE %v0, ZERO;
   mov.u64 %rd13, 0;
+)",
+                                                    sum, R"(
+STORE:
+  mad.lo.u64 %rd18, %rd10, %rd7, %rd12;
+  mad.lo.u64 %rd18, %rd18, BYTES, %rd8;
+  @%p2 st.global.TYPE [%rd18], %v0;
+)"))));
+}
+
+// The warp looks through the indices 128 at a time, and adds what it finds in the order of positions.
+std::string Scatter() {
+  // `j`-th 32 indices of a block of 128: the mask of those that are the row, then each of them.
+  auto group = [&](int j) {
+    return absl::StrReplaceAll(R"(
+  add.u64 %rd15, %rd14, OFFSET;
+  setp.lt.u64 %p3, %rd15, %rd6;
+  mov.INDEX %iJ, -1;
+  mad.lo.u64 %rd16, %rd15, IBYTES, %rd5;
+  @%p3 ld.global.INDEX %iJ, [%rd16];
+)",
+                               {{"OFFSET", absl::StrCat(j * 32)}, {"%iJ", absl::StrCat("%i", j)}});
+  };
+  auto add = [&](int j) {
+    return absl::StrReplaceAll(R"(
+  setp.eq.INDEX %p3, %iJ, %i4;
+  vote.sync.ballot.b32 %r10, %p3, 0xffffffff;
+NEXTJ:
+  setp.eq.u32 %p3, %r10, 0;
+  @%p3 bra DONEJ;
+  brev.b32 %r11, %r10;
+  clz.b32 %r11, %r11;
+  sub.u32 %r12, %r10, 1;
+  and.b32 %r10, %r10, %r12;
+  cvt.u64.u32 %rd17, %r11;
+  add.u64 %rd17, %rd17, %rd13;
+  add.u64 %rd17, %rd17, OFFSET;
+  mad.lo.u64 %rd17, %rd17, %rd7, %rd12;
+  mad.lo.u64 %rd17, %rd17, BYTES, %rd4;
+  @%p2 ld.global.TYPE %v1, [%rd17];
+  @%p2 add.rn.TYPE %v0, %v0, %v1;
+  bra NEXTJ;
+DONEJ:
+)",
+                               {{"OFFSET", absl::StrCat(j * 32)},
+                                {"%iJ", absl::StrCat("%i", j)},
+                                {"NEXTJ", absl::StrCat("NEXT", j)},
+                                {"DONEJ", absl::StrCat("DONE", j)}});
+  };
+  return TableEntry("td_scatter_TYPE_INDEX", "", "",
+                    absl::StrCat(R"(
+SCAN:
+  setp.ge.u64 %p3, %rd13, %rd6;
+  @%p3 bra STORE;
+  add.u64 %rd14, %rd13, %rd20;
+)",
+                                 group(0), group(1), group(2), group(3), add(0), add(1), add(2), add(3), R"(
+  add.u64 %rd13, %rd13, 128;
+  bra SCAN;
+)"));
+}
+
+// The warp finds the row's first position by bisection, and adds up to its last.
+std::string ScatterSorted() {
+  return TableEntry("td_scatter_sorted_TYPE_INDEX", ".param .u64 order, ", "  ld.param.u64 %rd21, [order];\n", R"(
   mov.u64 %rd14, %rd6;
 SEARCH:
   setp.ge.u64 %p3, %rd13, %rd14;
@@ -177,11 +244,7 @@ ADD:
   @%p2 add.rn.TYPE %v0, %v0, %v1;
   add.u64 %rd13, %rd13, 1;
   bra ADD;
-STORE:
-  mad.lo.u64 %rd18, %rd10, %rd7, %rd12;
-  mad.lo.u64 %rd18, %rd18, BYTES, %rd8;
-  @%p2 st.global.TYPE [%rd18], %v0;
-)")));
+)");
 }
 
 }  // namespace
@@ -193,11 +256,11 @@ std::string ScatterKernelsPtx() {
     text += absl::StrReplaceAll(SortChunks() + MergeRuns(), {{"IBYTES", bytes}, {"INDEX", index}});
     for (const char* type : {"f32", "f64"}) {
       const bool wide = type == std::string("f64");
-      text += absl::StrReplaceAll(ScatterSorted(), {{"IBYTES", bytes},
-                                                    {"INDEX", index},
-                                                    {"BYTES", wide ? "8" : "4"},
-                                                    {"TYPE", type},
-                                                    {"ZERO", wide ? "0d0000000000000000" : "0f00000000"}});
+      text += absl::StrReplaceAll(Scatter() + ScatterSorted(), {{"IBYTES", bytes},
+                                                                {"INDEX", index},
+                                                                {"BYTES", wide ? "8" : "4"},
+                                                                {"TYPE", type},
+                                                                {"ZERO", wide ? "0d0000000000000000" : "0f00000000"}});
     }
   }
   return text;
