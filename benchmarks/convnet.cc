@@ -23,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/flags.h"
+#include "base/median.h"
 #include "base/status_macros.h"
 #include "benchmarks/matmul_rate.h"
 #include "frontends/losses.h"
@@ -56,11 +57,6 @@ struct Clock {
   }
 };
 double Seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
-
-double Median(std::vector<double> v) {
-  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
-  return v[v.size() / 2];
-}
 
 // Seconds per call of `fn`, from a stretch of at least 0.2 s. The clock is read rarely: it may take as long as a call.
 double TimePerCall(const std::function<void()>& fn) {

@@ -29,8 +29,10 @@
 #include "absl/strings/strip.h"
 #include "base/exit_code.h"
 #include "base/flags.h"
+#include "base/median.h"
 #include "base/process_start.h"
 #include "base/status_macros.h"
+#include "base/timing.h"
 #include "benchmarks/matmul_rate.h"
 #include "benchmarks/models/model.h"
 #include "nlohmann/json.hpp"
@@ -59,7 +61,6 @@ namespace tandem::benchmarks {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 double PeakRssBytes() {
   rusage usage;
@@ -319,15 +320,12 @@ absl::Status Report(const Work& work, double first_loss) {
     blocks.push_back(seconds);
     cpu_blocks.push_back((CpuSeconds() - cpu) / static_cast<double>(block));
   } while (absl::GetFlag(FLAGS_steps) == 0 && SecondsSince(start) < absl::GetFlag(FLAGS_seconds));
-  std::nth_element(blocks.begin(), blocks.begin() + blocks.size() / 2, blocks.end());
-  const double seconds = blocks[blocks.size() / 2];
-  std::nth_element(cpu_blocks.begin(), cpu_blocks.begin() + cpu_blocks.size() / 2, cpu_blocks.end());
+  const double seconds = Median(blocks);
   std::printf(
       "%s batch %lld: %.3f steps/s  %.1f examples/s  %.1f GFLOP/s  %.6f s/step  %.6f s CPU  loss %.4f -> %.4f  peak "
       "RSS %.1f MiB\n",
       work.name.c_str(), static_cast<long long>(work.batch), 1 / seconds, static_cast<double>(work.batch) / seconds,
-      1e-9 * work.flops_per_step / seconds, seconds, cpu_blocks[cpu_blocks.size() / 2], first_loss, loss,
-      PeakRssBytes() / 1048576);
+      1e-9 * work.flops_per_step / seconds, seconds, Median(cpu_blocks), first_loss, loss, PeakRssBytes() / 1048576);
   if (!absl::GetFlag(FLAGS_profile) || !work.session) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(Work timed, PrepareModel(true));
   return PrintProfile(timed, block);

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/timing.h"
 #include "oneapi/dnnl/dnnl.hpp"
 #include "passes/codegen/kernel_test_util.h"
 #include "passes/codegen/winograd_test_util.h"
@@ -40,7 +41,7 @@ const Layer kLayers[] = {
 double Seconds(const std::function<void()>& run, int repeats) {
   auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < repeats; ++i) run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / repeats;
+  return SecondsSince(begin) / repeats;
 }
 
 dnnl::engine& Engine() {

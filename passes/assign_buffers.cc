@@ -13,6 +13,7 @@
 // straight to the step arena, and there are no slots.
 #include "passes/assign_buffers.h"
 
+#include "base/align.h"
 #include "graph/ir/dist.h"
 #include "graph/ir/gather.h"
 #include "graph/ir/shape.h"
@@ -70,7 +71,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
   }
 
  private:
-  int64_t Align(int64_t n) const { return (n + alignment_ - 1) / alignment_ * alignment_; }
+  int64_t Align(int64_t n) const { return AlignUp(n, alignment_); }
 
   int Add(mlir::Value v, llvm::StringRef space, int64_t index, int64_t offset, int64_t bytes) {
     BufferInfo info;

@@ -15,6 +15,7 @@
 #include "base/logging.h"
 #include "base/release_memory.h"
 #include "base/status_macros.h"
+#include "base/timing.h"
 #include "base/unsynced_files.h"
 #include "graph/graph_module.h"
 #include "mlir/IR/Builders.h"
@@ -35,8 +36,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::atomic<int64_t> compile_count{0};
-
-double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // The choices that steer the passes, as attributes of the module: they are part of every dump.
 void SetModuleOptions(mlir::ModuleOp module, absl::string_view mode, const CompileOptions& options) {

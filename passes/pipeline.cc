@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "base/timing.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -196,8 +197,7 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
                             70);
       }
       if (options.times != nullptr) {
-        options.times->Add(absl::StrCat(phase.name, ": ", name),
-                           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        options.times->Add(absl::StrCat(phase.name, ": ", name), SecondsSince(start));
       }
       if (Contains(options.print_after, name))
         llvm::errs() << "// IR after " << name << "\n" << Print(module, kShownElements) << "\n";

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/align.h"
 #include "base/crc32c.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
@@ -18,8 +19,6 @@ constexpr uint64_t kChecksummedPrefixBytes = 28;
 constexpr uint64_t kSegmentAlignment = 64;
 // A FlatBuffer cannot be larger than this; large data belongs into segments.
 constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 30;
-
-uint64_t AlignUp(uint64_t n) { return (n + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment; }
 
 std::string PackIndex(const fb::ExecutableT& index) {
   flatbuffers::FlatBufferBuilder builder;
@@ -74,7 +73,7 @@ absl::Status CheckSegments(absl::string_view bytes, uint64_t end, const fb::Exec
                            const std::string& name) {
   for (size_t i = 0; i < index.segments.size(); ++i) {
     const fb::SegmentT& segment = *index.segments[i];
-    uint64_t begin = AlignUp(end);
+    uint64_t begin = AlignUp(end, kSegmentAlignment);
     if (segment.offset != begin) {
       return Damaged(name, end, absl::StrCat("segment ", i, " claims offset ", segment.offset, " instead of ", begin));
     }
@@ -109,7 +108,7 @@ std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData
   uint64_t index_bytes = PackIndex(index).size();
   uint64_t end = kPrefixBytes + index_bytes;
   for (auto& segment : index.segments) {
-    segment->offset = AlignUp(end);
+    segment->offset = AlignUp(end, kSegmentAlignment);
     end = segment->offset + segment->length;
   }
   std::string packed = PackIndex(index);

@@ -5,13 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-// Compiled with -ffp-contract=off: all clones give the same bits.
-// The thread sanitizer does not survive the resolvers, which run before it is set up.
-#ifdef __SANITIZE_THREAD__
-#define TD_CLONES
-#else
-#define TD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
+#include "base/target_clones.h"
 
 namespace tandem {
 namespace {
@@ -21,6 +15,7 @@ using fb::ReduceKind;
 constexpr int64_t kBlock = 256;  // elements: 16 leaves and the temporaries stay in the first-level cache
 constexpr int kMaxDepth = 24;
 
+// Compiled with -ffp-contract=off: all clones give the same bits.
 TD_CLONES void Add(float* out, const float* a, const float* b, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
 }

@@ -1,4 +1,5 @@
 #include "passes/analysis/offset_assignment.h"
+#include "base/align.h"
 
 #include <algorithm>
 #include <functional>
@@ -8,8 +9,6 @@
 namespace tandem {
 namespace {
 
-int64_t Align(int64_t bytes, int64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
-
 bool Overlap(const LiveRange& a, const LiveRange& b) { return a.first <= b.last && b.first <= a.last; }
 
 ArenaPlan PlaceInOrder(const std::vector<LiveRange>& ranges, const std::vector<size_t>& order, int64_t alignment) {
@@ -17,11 +16,11 @@ ArenaPlan PlaceInOrder(const std::vector<LiveRange>& ranges, const std::vector<s
   plan.offsets.assign(ranges.size(), 0);
   std::vector<size_t> placed;
   for (size_t i : order) {
-    int64_t size = Align(ranges[i].bytes, alignment);
+    int64_t size = AlignUp(ranges[i].bytes, alignment);
     std::vector<std::pair<int64_t, int64_t>> taken;  // [begin, end) of what is live at the same time
     for (size_t j : placed) {
       if (Overlap(ranges[i], ranges[j]))
-        taken.push_back({plan.offsets[j], plan.offsets[j] + Align(ranges[j].bytes, alignment)});
+        taken.push_back({plan.offsets[j], plan.offsets[j] + AlignUp(ranges[j].bytes, alignment)});
     }
     std::sort(taken.begin(), taken.end());
     int64_t best = -1, best_gap = 0, end = 0;
@@ -60,8 +59,8 @@ ArenaPlan AssignOffsets(const std::vector<LiveRange>& ranges, int64_t alignment)
 int64_t PeakLiveBytes(const std::vector<LiveRange>& ranges, int64_t alignment) {
   std::map<int, int64_t> delta;
   for (const LiveRange& r : ranges) {
-    delta[r.first] += Align(r.bytes, alignment);
-    delta[r.last + 1] -= Align(r.bytes, alignment);
+    delta[r.first] += AlignUp(r.bytes, alignment);
+    delta[r.last + 1] -= AlignUp(r.bytes, alignment);
   }
   int64_t live = 0, peak = 0;
   for (auto [step, d] : delta) peak = std::max(peak, live += d);

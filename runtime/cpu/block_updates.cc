@@ -10,14 +10,8 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "base/target_clones.h"
 #include "runtime/step_trace.h"
-
-// The thread sanitizer does not survive the resolvers, which run before it is set up.
-#ifdef __SANITIZE_THREAD__
-#define TD_CLONES
-#else
-#define TD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
 
 namespace tandem {
 namespace {

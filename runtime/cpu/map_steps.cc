@@ -5,14 +5,13 @@
 #include <cstring>
 #include <vector>
 
+#include "base/align.h"
 #include "base/status_macros.h"
 #include "runtime/cpu/lane_progress.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
 namespace {
-
-uint64_t AlignUp(uint64_t n) { return (n + 63) / 64 * 64; }
 
 // One shard with `rows` rows on `thread`.
 class ShardRunner {
@@ -55,7 +54,7 @@ class ShardRunner {
       if (staged) {
         std::memcpy(staging, address, valid);
         address = staging;
-        staging += AlignUp(all);
+        staging += AlignUp(all, 64);
       }
       if (staged || p.reduces_batch) std::memset(address + valid, 0, all - valid);
       args[i] = address;

@@ -3,12 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-// The thread sanitizer does not survive the resolvers, which run before it is set up.
-#ifdef __SANITIZE_THREAD__
-#define TD_CLONES
-#else
-#define TD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
+#include "base/target_clones.h"
 
 namespace tandem {
 namespace {

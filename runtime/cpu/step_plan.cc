@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/align.h"
 #include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
@@ -24,8 +25,6 @@ constexpr int64_t kImageBlockRows = 128;
 constexpr int64_t kInlineElements = 32768;
 // The same for all that a map section touches, whose kernels do more with an element.
 constexpr int64_t kInlineMapElements = 8192;
-
-uint64_t AlignUp(uint64_t n) { return (n + 63) / 64 * 64; }
 
 class Planner {
  public:
@@ -155,10 +154,10 @@ class Planner {
       }
     }
     p.reduces_batch = call.reduces_batch || call.primitive == fb::Primitive::Conv2DFilterGrad;
-    plan_.scratch_bytes = std::max(plan_.scratch_bytes, AlignUp(p.library->scratch_bytes()));
+    plan_.scratch_bytes = std::max(plan_.scratch_bytes, AlignUp(p.library->scratch_bytes(), 64));
     uint64_t staging = 0;
     for (const auto* operands : {&p.inputs, &p.outputs}) {
-      for (const Operand& o : *operands) staging += AlignUp(o.row_bytes * index_.shard_rows);
+      for (const Operand& o : *operands) staging += AlignUp(o.row_bytes * index_.shard_rows, 64);
     }
     plan_.staging_bytes = std::max(plan_.staging_bytes, staging);
     return absl::OkStatus();

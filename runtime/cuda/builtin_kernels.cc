@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/align.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -35,7 +36,7 @@ const char* const kSymbols[] = {"td_finite_f32",
 // Up to so many indices every row looks through all of them: one launch.
 constexpr int64_t kFewIndices = 128;
 
-uint64_t OrderBytes(int64_t count) { return (count * sizeof(uint32_t) + 255) / 256 * 256; }
+uint64_t OrderBytes(int64_t count) { return AlignUp(count * sizeof(uint32_t), 256); }
 
 }  // namespace
 

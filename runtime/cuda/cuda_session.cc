@@ -18,6 +18,7 @@
 #include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "base/timing.h"
 #include "runtime/cuda/batch_prefetcher.h"
 #include "runtime/cuda/communicator.h"
 #include "runtime/cuda/cuda_device.h"
@@ -352,8 +353,7 @@ class CudaSession final : public Session {
       const CUresult result = device.driver().cuStreamQuery(replicas_[0]->stream(fb::Stream::Compute));
       if (result != kCudaNotReady) return device.Check(CudaStatus(device.driver(), result, "cuStreamQuery"));
       if (turn > 1000) std::this_thread::sleep_for(std::chrono::microseconds(20));
-      const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-      if (passed.count() > options_.deadline_seconds) {
+      if (SecondsSince(begin) > options_.deadline_seconds) {
         return absl::DeadlineExceededError(absl::StrCat(device.name(), " (", device.model(), ") did not finish ", what,
                                                         " within ", options_.deadline_seconds, " seconds"));
       }

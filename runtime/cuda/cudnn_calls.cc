@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/align.h"
 #include "base/dtype.h"
 #include "base/status_macros.h"
 #include "runtime/library_call.h"
@@ -12,8 +13,6 @@ namespace tandem {
 namespace {
 
 using fb::Primitive;
-
-uint64_t Aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 class ConvolutionCall : public TunableCall {
  public:
@@ -37,17 +36,17 @@ class ConvolutionCall : public TunableCall {
   }
 
   uint64_t workspace_bytes() const override {
-    return bias_at_ + (NarrowBias() || zero_bias_ ? Aligned(BiasBytes()) : 0);
+    return bias_at_ + (NarrowBias() || zero_bias_ ? AlignUp(BiasBytes(), 256) : 0);
   }
   const std::string& implementation() const override { return implementation_; }
   int candidates() const override { return static_cast<int>(plans_.size()); }
   void Select(int candidate) override {
     selected_ = candidate;
     implementation_ = absl::StrCat("cuDNN ", plans_[selected_]->name());
-    kernel_at_ = Aligned(plans_[selected_]->workspace_bytes());
+    kernel_at_ = AlignUp(plans_[selected_]->workspace_bytes(), 256);
     const bool moves_kernel = primitive_ == Primitive::Conv2DFilterGrad || !packed_;
-    result_at_ = kernel_at_ + (moves_kernel ? Aligned(kernel_rows_ * output_channels_ * ElementBytes()) : 0);
-    bias_at_ = result_at_ + (WidensResult() ? Aligned(result_elements_ * ElementBytes()) : 0);
+    result_at_ = kernel_at_ + (moves_kernel ? AlignUp(kernel_rows_ * output_channels_ * ElementBytes(), 256) : 0);
+    bias_at_ = result_at_ + (WidensResult() ? AlignUp(result_elements_ * ElementBytes(), 256) : 0);
   }
   std::string CandidateName(int candidate) const override { return plans_[candidate]->name(); }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/align.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -10,8 +11,6 @@ namespace {
 // Left for what is allocated later: by libraries on first use, by the sessions of other modes.
 constexpr size_t kReservedPart = 16;
 
-uint64_t AlignUp(uint64_t n) { return (n + 255) / 256 * 256; }
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DeviceSnapshot>> DeviceSnapshot::Take(std::shared_ptr<CudaDevice> device,
@@ -19,7 +18,7 @@ absl::StatusOr<std::unique_ptr<DeviceSnapshot>> DeviceSnapshot::Take(std::shared
   TD_RETURN_IF_ERROR(device->MakeCurrent());
   const DriverApi& driver = device->driver();
   uint64_t bytes = 0;
-  for (const DeviceMemory::Region& region : regions) bytes += AlignUp(region.bytes);
+  for (const DeviceMemory::Region& region : regions) bytes += AlignUp(region.bytes, 256);
   size_t free = 0, total = 0;
   TD_CU(driver, cuMemGetInfo_v2(&free, &total));
   if (bytes == 0 || free < bytes + total / kReservedPart) return nullptr;
@@ -42,7 +41,7 @@ absl::Status DeviceSnapshot::Copy(absl::Span<const DeviceMemory::Region> regions
     if (region.bytes == 0) continue;
     TD_CU(driver, cuMemcpyDtoDAsync_v2(at, region.address, region.bytes, staging_->stream()));
     copies_.push_back({at, region.to, region.bytes});
-    at += AlignUp(region.bytes);
+    at += AlignUp(region.bytes, 256);
   }
   TD_CU(driver, cuStreamSynchronize(staging_->stream()));
   return absl::OkStatus();

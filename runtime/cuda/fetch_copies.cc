@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/align.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -53,7 +54,7 @@ absl::Status FetchCopies::Begin(const std::vector<int>& fetches, const std::vect
   std::vector<uint64_t> offsets;
   for (int f : fetches) {
     if (segments_[f] < 0 || std::count(fetches_.begin(), fetches_.end(), f) > 0) continue;
-    const uint64_t bytes = (program_.buffers[index_.outputs[f]->buffer]->bytes + 63) / 64 * 64;
+    const uint64_t bytes = AlignUp(program_.buffers[index_.outputs[f]->buffer]->bytes, 64);
     if (used + bytes > kMostBytes) continue;
     fetches_.push_back(f);
     aside |= segments_[f] != last_segment_;

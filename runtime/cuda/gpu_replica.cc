@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/align.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
 
@@ -40,7 +41,7 @@ absl::StatusOr<std::unique_ptr<GpuReplica>> GpuReplica::Create(const Executable&
     const uint64_t bytes = NumElements(b.shape) * SizeOf(static_cast<DType>(b.dtype));
     if (index == 0 && b.row_bytes == 0 && bytes <= kSmallOutput && tail + bytes <= kMaxTail) {
       out = {replica->memory_->Address(b), tail, bytes};
-      tail += (bytes + 63) / 64 * 64;
+      tail += AlignUp(bytes, 64);
     }
     replica->tail_outputs_.push_back(out);
   }

@@ -5,14 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/align.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/group_table.h"
 
 namespace tandem {
 namespace {
-
-uint64_t AlignUp(uint64_t n) { return (n + 255) / 256 * 256; }
 
 // "shard arena 12 bytes; its largest values: conv1 8 bytes, ..."
 std::string DescribeArenas(const Executable& executable, const fb::ProgramT& program, uint64_t staging,
@@ -40,13 +39,13 @@ std::string DescribeArenas(const Executable& executable, const fb::ProgramT& pro
 StagingLayout MakeStagingLayout(const Executable& executable) {
   const fb::ExecutableT& index = executable.index();
   StagingLayout layout;
-  layout.bytes = layout.scalar_bytes = AlignUp(std::max<uint64_t>(8, 8 * index.scalars.size()));
+  layout.bytes = layout.scalar_bytes = AlignUp(std::max<uint64_t>(8, 8 * index.scalars.size()), 256);
   for (const auto& in : index.inputs) {
     uint64_t row = SizeOf(static_cast<DType>(in->dtype));
     for (size_t i = 1; i < in->shape.size(); ++i) row *= in->shape[i];
     layout.input_offsets.push_back(layout.bytes);
     layout.input_row_bytes.push_back(row);
-    layout.bytes += AlignUp(row * executable.rows_per_replica());
+    layout.bytes += AlignUp(row * executable.rows_per_replica(), 256);
   }
   return layout;
 }
@@ -64,7 +63,7 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
   uint64_t total = 0;
   auto place = [&](uint64_t bytes) {
     const uint64_t offset = total;
-    total += AlignUp(std::max<uint64_t>(bytes, 1));
+    total += AlignUp(std::max<uint64_t>(bytes, 1), 256);
     return offset;
   };
   const uint64_t step = place(program.step_bytes), batch = place(program.batch_bytes), lane = place(program.lane_bytes),

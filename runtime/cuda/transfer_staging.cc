@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/align.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -68,7 +69,7 @@ absl::Status TransferStaging::QueueDownload(absl::Span<const DeviceMemory::Regio
       uint8_t* at = static_cast<uint8_t*>(half->memory) + used;
       TD_CU(driver_, cuMemcpyDtoHAsync_v2(at, region.address + done, n, stream_));
       half->reads.push_back({at, static_cast<uint8_t*>(region.to) + done, n});
-      used = std::min(kHalf, (used + n + 63) / 64 * 64);
+      used = std::min(kHalf, AlignUp(used + n, 64));
       done += n;
     }
   }

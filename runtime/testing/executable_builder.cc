@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "base/align.h"
 #include "base/crc32c.h"
 
 namespace tandem {
@@ -44,7 +45,7 @@ int ExecutableBuilder::Add(fb::Space space, const std::string& name, const Shape
   b->bytes = b->row_bytes > 0 ? rows * b->row_bytes : NumElements(shape) * SizeOf(dtype);
   if (arena != nullptr) {
     b->offset = *arena;
-    *arena += (b->bytes + 63) / 64 * 64;
+    *arena += AlignUp(b->bytes, 64);
   }
   x_.programs[0]->buffers.push_back(std::move(b));
   return static_cast<int>(x_.programs[0]->buffers.size()) - 1;

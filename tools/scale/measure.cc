@@ -5,20 +5,13 @@
 #include <vector>
 
 #include "base/host_tensor.h"
+#include "base/median.h"
 #include "base/status_macros.h"
 #include "runtime/step_info.h"
 #include "runtime/step_trace.h"
 #include "tools/run/random_inputs.h"
 
 namespace tandem {
-namespace {
-
-double Median(std::vector<double> v) {
-  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
-  return v[v.size() / 2];
-}
-
-}  // namespace
 
 absl::StatusOr<Measured> Measure(const std::string& path, int runs) {
   LoadOptions options;

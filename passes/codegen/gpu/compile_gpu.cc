@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "base/timing.h"
 #include "graph/ir/structure.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
@@ -32,8 +33,6 @@ namespace tandem {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // A kernel on its way; as LLVM IR it has contexts of its own, so that any thread may go on with it.
 struct Job {

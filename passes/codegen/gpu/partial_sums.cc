@@ -1,4 +1,5 @@
 // Sums over the batch: what blocks or warps leave in `scratch`, and the function that adds it up.
+#include "base/align.h"
 #include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
@@ -8,8 +9,6 @@ namespace {
 
 // Threads of a block of the finish function: neighbouring columns, and lanes that share a column's parts.
 constexpr int64_t kColumns = kWarp, kLanes = 16, kUnroll = 4;
-
-int64_t AlignUp(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
 

@@ -1,4 +1,5 @@
 // Kernels with reductions: a warp or a block per row, stage by stage, through shared memory.
+#include "base/align.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 
@@ -12,8 +13,6 @@ constexpr int64_t kStageBytes = 40 << 10;
 constexpr int64_t kMaxPartials = 512;
 // Rows are cut into parts so that there are so many blocks, of so many elements.
 constexpr int64_t kBlocks = 1024, kMinElements = 2048, kMinParts = 8;
-
-int64_t AlignUp(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
 

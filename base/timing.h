@@ -1,0 +1,17 @@
+// Measured times.
+#ifndef TANDEM_BASE_TIMING_H_
+#define TANDEM_BASE_TIMING_H_
+
+#include <chrono>
+
+namespace tandem {
+
+// `start` is of any clock.
+template <typename TimePoint>
+double SecondsSince(TimePoint start) {
+  return std::chrono::duration<double>(TimePoint::clock::now() - start).count();
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_BASE_TIMING_H_
