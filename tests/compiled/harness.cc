@@ -80,26 +80,6 @@ void ExpectClose(const std::string& what, const HostTensor& got, const HostTenso
                 << ":" << values;
 }
 
-// Values after options.steps steps in which the global batch has `rows` rows; empty after an error.
-TensorMap Train(const BuildFn& build, Options options, int devices, int threads, int64_t rows) {
-  options.devices = devices;
-  options.batch /= devices;
-  options.threads = threads;
-  absl::StatusOr<Program> program = Prepare(build, options);
-  EXPECT_TRUE(program.ok()) << program.status();
-  if (!program.ok()) return {};
-  for (int step = 0; step < options.steps; ++step) {
-    const TensorMap batch = RandomInputs(*program->executable, rows, options, step);
-    std::vector<int64_t> dealt;
-    for (int64_t left = rows; dealt.size() < static_cast<size_t>(devices); left -= dealt.back()) {
-      dealt.push_back(std::min(left, options.batch));
-    }
-    absl::StatusOr<StepResult> result = program->Run(Deal(*program, batch, dealt, step));
-    EXPECT_TRUE(result.ok()) << result.status();
-  }
-  return program->Values();
-}
-
 }  // namespace
 
 TensorMap Program::Values() const {
@@ -307,16 +287,50 @@ void CompareWithReference(const BuildFn& build, const Options& options) {
   }
 }
 
+Trained Train(const BuildFn& build, const Options& options, int64_t rows) {
+  Trained trained;
+  absl::StatusOr<Program> program = Prepare(build, options);
+  EXPECT_TRUE(program.ok()) << program.status();
+  if (!program.ok()) return trained;
+  std::vector<int64_t> dealt;
+  for (int64_t left = rows; dealt.size() < static_cast<size_t>(options.devices); left -= dealt.back()) {
+    dealt.push_back(std::min(left, options.batch));
+  }
+  for (int step = 0; step < options.steps; ++step) {
+    const TensorMap batch = RandomInputs(*program->executable, rows, options, step);
+    absl::StatusOr<StepResult> result = program->Run(Deal(*program, batch, dealt, step));
+    EXPECT_TRUE(result.ok()) << result.status();
+    if (!result.ok()) return trained;
+    trained.outputs = result->outputs;
+  }
+  trained.variables = program->Values();
+  return trained;
+}
+
+void ExpectSameBits(const Trained& a, const Trained& b) {
+  ASSERT_FALSE(a.variables.empty());
+  ASSERT_EQ(a.variables.size(), b.variables.size());
+  for (const auto& [name, value] : a.variables) {
+    EXPECT_TRUE(value.BitEqual(b.variables.at(name))) << name << " by " << MaxDifference(value, b.variables.at(name));
+  }
+  ASSERT_EQ(a.outputs.size(), b.outputs.size());
+  for (size_t i = 0; i < a.outputs.size(); ++i) EXPECT_TRUE(a.outputs[i].BitEqual(b.outputs[i])) << "output " << i;
+}
+
 void ExpectSameBits(const BuildFn& build, const Options& options, const std::vector<int64_t>& rows,
                     const std::vector<std::pair<int, int>>& places) {
+  auto train = [&](int devices, int threads, int64_t n) {
+    Options here = options;
+    here.devices = devices;
+    here.batch /= devices;
+    here.threads = threads;
+    return Train(build, here, n);
+  };
   for (int64_t n : rows) {
-    const TensorMap one = Train(build, options, 1, 1, n);
-    ASSERT_FALSE(one.empty());
+    const Trained one = train(1, 1, n);
     for (auto [devices, threads] : places) {
       SCOPED_TRACE(absl::StrCat(n, " rows, ", devices, " devices, ", threads, " threads"));
-      for (const auto& [name, value] : Train(build, options, devices, threads, n)) {
-        EXPECT_TRUE(value.BitEqual(one.at(name))) << name;
-      }
+      ExpectSameBits(one, train(devices, threads, n));
     }
   }
 }

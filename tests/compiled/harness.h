@@ -83,9 +83,18 @@ double MaxMagnitude(const HostTensor& a);
 void CompareWithReference(const BuildFn& build, const Options& options);
 inline void CompareWithReference(const Case& c) { CompareWithReference(c.build, c.options); }
 
+struct Trained {
+  TensorMap variables;
+  std::vector<HostTensor> outputs;  // of the last step
+};
+// Trains on random global batches of `rows` rows, which fill replicas from the front. Adds a test failure on an error,
+// after which there are no variables.
+Trained Train(const BuildFn& build, const Options& options, int64_t rows);
+void ExpectSameBits(const Trained& a, const Trained& b);
+
 // Trains on one device and thread and then on each of `places` (devices, threads), with `options.batch` as the global
-// batch, and expects the same bits in all variables. One run for each of `rows`: those of the global batch that are
-// there.
+// batch, and expects the same bits in all variables and in the outputs of the last step. One run for each of `rows`:
+// those of the global batch that are there.
 void ExpectSameBits(const BuildFn& build, const Options& options, const std::vector<int64_t>& rows,
                     const std::vector<std::pair<int, int>>& places);
 
