@@ -1,0 +1,25 @@
+"""compiled_test: a test that holds compiled programs to the reference interpreter or to one another."""
+
+def compiled_test(name, deps = [], **kwargs):
+    """NAME.cc becomes the test NAME.
+
+    Args:
+      name: the test's file name.
+      deps: what it needs beyond the harness and the parts of a model.
+      **kwargs: as of cc_test.
+    """
+    native.cc_test(
+        name = name,
+        size = kwargs.pop("size", "medium"),
+        srcs = [name + ".cc"],
+        deps = [
+            ":harness",
+            "//frontends:layers",
+            "//frontends:losses",
+            "//frontends:optimizers",
+            "//graph",
+            "@system//:absl",
+            "@system//:gtest_main",
+        ] + deps,
+        **kwargs
+    )
