@@ -1,4 +1,7 @@
 // Kernels with reductions (row, col and once) against the reference semantics of their ops.
+#include <cstring>
+#include <limits>
+
 #include "gtest/gtest.h"
 #include "passes/codegen/kernel_test_util.h"
 
@@ -274,6 +277,87 @@ func.func private @xent(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<
   return %g, %total, %hits, %db : tensor<?x10xf32>, tensor<f32>, tensor<f32>, tensor<10xf32>
 })",
                 1e-5);
+}
+
+std::string ArgMax(const std::string& shape, int64_t axis, const std::string& result, const std::string& type) {
+  const std::string x = "tensor<" + shape + "x" + type + ">", i = "tensor<" + result + "xi64>";
+  return "func.func private @k(%x: " + x + ") -> " + i +
+         " attributes {td.kernel = \"row\"} {\n%i = td.argmax %x axis " + std::to_string(axis) + " : " + x + " -> " +
+         i + "\nreturn %i : " + i + "\n}";
+}
+
+// The plain definition: the first element stands until a later one is larger.
+int64_t FirstLargest(const std::vector<double>& row) {
+  int64_t best = 0;
+  for (size_t i = 1; i < row.size(); ++i) {
+    if (row[i] > row[best]) best = static_cast<int64_t>(i);
+  }
+  return best;
+}
+
+// Rows of few different numbers, so that threads meet equals, and with every number that compares in its own way.
+TEST(RowKernelTest, ArgMaxIsTheFirstLargest) {
+  constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+  for (const char* type : {"f32", "bf16", "i32", "f64", "i64"}) {
+    const bool is_float = type[0] != 'i';
+    for (int64_t n : {1, 7, 10, 33, 512, 1000, 1027, 5000}) {
+      const std::string text = ArgMax("?x" + std::to_string(n), 1, "?", type);
+      for (const char* target : {"host", "gpu"}) {
+        auto kernel = TestKernel::Create(text, target);
+        ASSERT_TRUE(kernel.ok()) << kernel.status();
+        constexpr int64_t kBatch = 24;
+        std::mt19937 random(n);
+        std::vector<td::RefTensor> x = (*kernel)->RandomOperands(kBatch, random);
+        for (int64_t r = 0; r < kBatch; ++r) {
+          for (int64_t i = 0; i < n; ++i) {
+            double& v = x[0].values[r * n + i];
+            const int kind = r % 8;
+            v = static_cast<double>(random() % 5) - (kind == 1 ? 7 : 2);
+            if (kind == 2) v = -static_cast<double>(n - i);
+            if (!is_float) continue;
+            if (kind == 3) v = random() % 2 ? 0.0 : -0.0;
+            if (kind == 4) v = random() % 3 ? -kInf : kNan;
+            if (kind == 5 && random() % 4 == 0) v = kNan;
+            if (kind == 6) v = i == 0 ? kNan : random() % 2 ? kInf : v;
+            if (kind == 7) v = kNan;
+          }
+        }
+        const std::vector<Bytes> got = (*kernel)->Run(x, kBatch, {0, 5, kBatch});
+        for (int64_t r = 0; r < kBatch; ++r) {
+          const std::vector<double> row(x[0].values.begin() + r * n, x[0].values.begin() + (r + 1) * n);
+          int64_t place;
+          std::memcpy(&place, got[0].data() + r * 8, 8);
+          EXPECT_EQ(place, FirstLargest(row)) << type << " " << target << ", row " << r << " of " << n;
+        }
+      }
+    }
+  }
+}
+
+TEST(RowKernelTest, ArgMaxOfInnerAndOfLastDimensions) {
+  ExpectMatches(ArgMax("?x3x2048", 2, "?x3", "f32"), 0);
+  ExpectMatches(ArgMax("?x2x5000", 2, "?x2", "f32"), 0, {1, 3});
+  ExpectMatches(ArgMax("?x60x100", 2, "?x60", "f32"), 0);
+  ExpectMatches(ArgMax("?x130x5", 1, "?x5", "f32"), 0);
+  ExpectMatches(ArgMax("?x300x1", 1, "?x1", "i32"), 0);
+}
+
+// Of what the kernel computes, beside a sum of parts of the same row: blocks share a row on a GPU.
+TEST(RowKernelTest, ArgMaxOfParts) {
+  const std::string text = R"(
+func.func private @k(%x: tensor<?x4x48x64xf32>) -> (tensor<?x4x48xi64>, tensor<?x4x48x64xf32>)
+    attributes {td.kernel = "row"} {
+  %a = td.abs %x : tensor<?x4x48x64xf32>
+  %i = td.argmax %a axis 3 : tensor<?x4x48x64xf32> -> tensor<?x4x48xi64>
+  %s = td.reduce "sum", %a axes [3] : tensor<?x4x48x64xf32> -> tensor<?x4x48xf32>
+  %sb = td.broadcast %s dims [0, 1, 2] : tensor<?x4x48xf32> -> tensor<?x4x48x64xf32>
+  %p = td.div %a, %sb : tensor<?x4x48x64xf32>
+  return %i, %p : tensor<?x4x48xi64>, tensor<?x4x48x64xf32>
+})";
+  ExpectMatches(text, 2e-6, {1, 3});
+  auto compiled = TestKernel::Create(text, "gpu");
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  EXPECT_GT((*compiled)->gpu().launch.split, 1u);
 }
 
 }  // namespace

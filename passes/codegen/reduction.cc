@@ -44,6 +44,14 @@ bool GetReduction(mlir::Operation* op, Reduction& reduction) {
   return true;
 }
 
+bool GetArgMax(mlir::Operation* op, Reduction& reduction) {
+  if (op == nullptr || op->getName().getStringRef() != "td.argmax") return false;
+  auto axis = op->getAttrOfType<mlir::IntegerAttr>("axis");
+  if (!axis) return false;
+  reduction = {"argmax", {axis.getInt()}, 1};
+  return true;
+}
+
 bool GetBatchReduction(mlir::Operation* op, Reduction& reduction) {
   auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
   if (!elemental || llvm::none_of(op->getOperandTypes(), td::IsBatched)) return false;

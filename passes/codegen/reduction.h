@@ -23,6 +23,9 @@ bool IsColumnSum(mlir::Operation* op);
 // What `op` reduces; false when it is neither a td.reduce nor a column sum.
 bool GetReduction(mlir::Operation* op, Reduction& reduction);
 
+// The same for a td.argmax: its kind is "argmax" and its only axis the one that it looks along.
+bool GetArgMax(mlir::Operation* op, Reduction& reduction);
+
 // The same for what `op` sums up over the batch: any ElementalOp with a batched operand and a result without batch.
 // `axes` stays empty when it is no td.reduce; such an op emits the addend of one row, whose index comes first.
 bool GetBatchReduction(mlir::Operation* op, Reduction& reduction);

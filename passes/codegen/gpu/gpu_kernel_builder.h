@@ -87,14 +87,24 @@ class GpuKernelBuilder {
   void CheckPart(ElementEmitter& e, mlir::Value tensor, mlir::ValueRange indices);
 
   // team_reduce.cc
-  // The elements of a reduction, each given to `store` by one thread. `type`: the result's; `row` is given where the
-  // operand is batched, and is then the only row that is looked at.
+  // The elements of a reduction or argmax, each given to `store` by one thread. `type`: the result's; `row` is
+  // given where the operand is batched, and is then the only row that is looked at.
   void EmitReduction(ElementEmitter& e, const Team& team, mlir::Operation* op, mlir::Value row, const Store& store);
   mlir::Value ReduceAcross(ElementEmitter& e, mlir::Operation* op, const Reduction& reduction, mlir::ValueRange fixed,
                            mlir::Value lane, int64_t lanes);
   mlir::Value CombineAcrossBlock(ElementEmitter& e, const Team& team, mlir::Location loc, const std::string& kind,
                                  mlir::Value value, int64_t area);
   int64_t LanesPerElement(const Team& team, mlir::Operation* op, const Reduction& reduction, int64_t results) const;
+
+  // arg_max.cc: the place of the first largest of the elements that `at` gives for the numbers of a loop by `lanes`
+  // threads, of which this is number `lane`, as a 64-bit integer that is larger for larger elements and for earlier
+  // ones among equals: the maximum over threads has the place of the row.
+  mlir::Value ArgMaxKey(ElementEmitter& e, mlir::Location loc, const LinearSpace& space, mlir::Value lane,
+                        int64_t lanes, const std::function<mlir::Value(const Point&)>& at);
+  // The place, as td.argmax gives it, in a key.
+  mlir::Value ArgMaxPlace(mlir::Location loc, mlir::Value key);
+  // Whether 64 bits are enough for the keys of an argmax; else every result is one thread's.
+  bool HasArgMaxKeys(mlir::Operation* op, const Reduction& reduction) const;
 
   // grid_reduce.cc
   bool ReducesOverGrid() const;

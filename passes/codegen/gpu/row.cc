@@ -55,7 +55,8 @@ int64_t GpuKernelBuilder::PartsOfRow() const {
   int64_t parts = 1;
   for (const Stage& stage : stages_) {
     Reduction reduction;
-    if (!GetReduction(stage.value.getDefiningOp(), reduction)) continue;
+    mlir::Operation* op = stage.value.getDefiningOp();
+    if (!GetReduction(op, reduction) && !GetArgMax(op, reduction)) continue;
     const int64_t size = InnerSize(stage.value.getType());
     if (parts != 1 && size != parts) return 1;
     parts = size;
@@ -136,7 +137,7 @@ void GpuKernelBuilder::EmitRow(ElementEmitter& e, const Team& team, const Space&
       if (is_result) e.Store(loc, type, ResultBuffer(r), at, element);
     };
     Reduction reduction;
-    if (GetReduction(v.getDefiningOp(), reduction)) {
+    if (GetReduction(v.getDefiningOp(), reduction) || GetArgMax(v.getDefiningOp(), reduction)) {
       EmitReduction(e, team, v.getDefiningOp(), row.row, store);
     } else {
       ForElements(e, team, row, type, [&](llvm::ArrayRef<Point> points) {

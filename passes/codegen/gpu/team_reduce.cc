@@ -6,6 +6,12 @@
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 
 namespace tandem {
+namespace {
+
+// How threads combine what each has of a reduction: of an argmax they have keys.
+std::string KindAcross(const Reduction& reduction) { return reduction.kind == "argmax" ? "max" : reduction.kind; }
+
+}  // namespace
 
 int64_t GpuKernelBuilder::LanesPerElement(const Team& team, mlir::Operation* op, const Reduction& reduction,
                                           int64_t results) const {
@@ -44,20 +50,24 @@ mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* o
   };
   if (space.radices.empty()) return element_at(Point{});
   LinearSpace linear(e, loc, space, {}, [&](const Point& p) { element_at(p); });
-  const int width = linear.width();
-  mlir::Type scalar = td::RegisterType(mlir::getElementTypeOrSelf(operand.getType()));
-  mlir::Value neutral = NeutralElement(b_, loc, reduction.kind, scalar);
-  auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc, reduction.kind, x, y, false); };
-  mlir::Value sum =
-      EmitStrided(e, loc, lane, Int(linear.size() / width), lanes, {neutral},
-                  [&](mlir::Value run, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
-                    std::vector<mlir::Value> v;
-                    for (const Point& point : linear.At(Mul(run, width), width)) v.push_back(element_at(point));
-                    for (size_t n = v.size(); n > 1; n /= 2) {
-                      for (size_t i = 0; i < n / 2; ++i) v[i] = combine(v[2 * i], v[2 * i + 1]);
-                    }
-                    return {combine(before[0], v[0])};
-                  })[0];
+  const bool arg_max = reduction.kind == "argmax";
+  const std::string kind = KindAcross(reduction);
+  auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc, kind, x, y, false); };
+  auto reduce = [&] {
+    const int width = linear.width();
+    mlir::Type scalar = td::RegisterType(mlir::getElementTypeOrSelf(operand.getType()));
+    mlir::Value neutral = NeutralElement(b_, loc, kind, scalar);
+    return EmitStrided(e, loc, lane, Int(linear.size() / width), lanes, {neutral},
+                       [&](mlir::Value run, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
+                         std::vector<mlir::Value> v;
+                         for (const Point& point : linear.At(Mul(run, width), width)) v.push_back(element_at(point));
+                         for (size_t n = v.size(); n > 1; n /= 2) {
+                           for (size_t i = 0; i < n / 2; ++i) v[i] = combine(v[2 * i], v[2 * i + 1]);
+                         }
+                         return {combine(before[0], v[0])};
+                       })[0];
+  };
+  mlir::Value sum = arg_max ? ArgMaxKey(e, loc, linear, lane, lanes, element_at) : reduce();
   for (int mask = static_cast<int>(std::min<int64_t>(lanes, kWarp)) / 2; mask > 0; mask /= 2) {
     sum = combine(sum, device_.ShuffleXor(loc, sum, mask));
   }
@@ -84,7 +94,9 @@ void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::
                                      const Store& store) {
   Reduction reduction;
   const bool over_batch = GetBatchReduction(op, reduction);
-  if (!over_batch) GetReduction(op, reduction);
+  const bool arg_max = !over_batch && GetArgMax(op, reduction);
+  if (!over_batch && !arg_max) GetReduction(op, reduction);
+  auto result = [&](mlir::Value sum) { return arg_max ? ArgMaxPlace(op->getLoc(), sum) : sum; };
   const bool contributes = over_batch && reduction.axes.empty();  // the op says itself what a row adds
   if (reduction.taps > 1) {
     status_.Update(absl::UnimplementedError("a kernel for GPUs has a column sum among other reductions"));
@@ -106,20 +118,22 @@ void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::
     all.append(at.begin(), at.end());
     return all;
   };
-  const int64_t lanes = contributes ? 1 : LanesPerElement(team, op, reduction, results);
+  const bool alone = contributes || (arg_max && !HasArgMaxKeys(op, reduction));
+  const int64_t lanes = alone ? 1 : LanesPerElement(team, op, reduction, results);
   if (lanes > kWarp) {
     for (int64_t o = 0; o < results; ++o) {
       auto at = indices(Int(o));
       mlir::Value sum = ReduceAcross(e, op, reduction, fixed(at), team.lane, lanes);
-      sum = CombineAcrossBlock(e, team, op->getLoc(), reduction.kind, sum,
+      sum = CombineAcrossBlock(e, team, op->getLoc(), KindAcross(reduction), sum,
                                team_shared_ + kReduceAreaBytes * reduce_areas_++);
-      EmitIf(e, op->getLoc(), Less(team.lane, Int(1)), [&] { store(indices(Int(o)), sum); });
+      EmitIf(e, op->getLoc(), Less(team.lane, Int(1)), [&] { store(indices(Int(o)), result(sum)); });
     }
     return;
   }
   auto element = [&](mlir::Value o, mlir::Value lane) -> mlir::Value {
     auto at = indices(o);
     if (contributes) return e.ReduceRow(op, row, at);
+    if (arg_max && lanes == 1) return e.Element(op->getLoc(), op->getResult(0), at);
     return ReduceAcross(e, op, reduction, fixed(at), lane, lanes);
   };
   // Each part of a row has one result; a block has some of the parts.
@@ -135,7 +149,7 @@ void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::
   EmitStrided(e, op->getLoc(), Int(0), CeilDiv(Sub(end, begin), groups), 1, [&](mlir::Value trip) {
     mlir::Value o = Add(begin, Add(Mul(trip, groups), group));
     mlir::Value sum = element(parts_ == 1 && results % groups == 0 ? o : Min(o, Sub(end, Int(1))), lane);
-    EmitIf(e, op->getLoc(), And(Less(lane, Int(1)), Less(o, end)), [&] { store(indices(o), sum); });
+    EmitIf(e, op->getLoc(), And(Less(lane, Int(1)), Less(o, end)), [&] { store(indices(o), result(sum)); });
   });
 }
 

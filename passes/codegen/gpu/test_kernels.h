@@ -100,6 +100,30 @@ inline const GpuTestCase kGpuTestCases[] = {
     })",
      {"shfl.sync.bfly.b32", "bar.sync", ".shared", "ld.global.nc.v4.f32", "st.global.v4.f32"},
      {"bar.warp.sync", "atom"}},
+    {"ArgMaxByWarps",
+     R"(
+    func.func private @k(%x: tensor<?x512xf32>) -> tensor<?xi64> attributes {td.kernel = "row"} {
+      %i = td.argmax %x axis 1 : tensor<?x512xf32> -> tensor<?xi64>
+      return %i : tensor<?xi64>
+    })",
+     {"ld.global.nc.v4.f32", "shfl.sync.bfly.b32", "max.s64", "st.global.u64"},
+     {"bar.sync", "atom"}},
+    {"ArgMaxByBlocks",
+     R"(
+    func.func private @k(%x: tensor<?x50000xbf16>) -> tensor<?xi64> attributes {td.kernel = "row"} {
+      %i = td.argmax %x axis 1 : tensor<?x50000xbf16> -> tensor<?xi64>
+      return %i : tensor<?xi64>
+    })",
+     {"ld.global.nc.v4", "shfl.sync.bfly.b32", "bar.sync", ".shared", "max.s64"},
+     {"atom"}},
+    {"ArgMaxOfColumns",
+     R"(
+    func.func private @k(%x: tensor<?x50x32xf32>) -> tensor<?x32xi64> attributes {td.kernel = "row"} {
+      %i = td.argmax %x axis 1 : tensor<?x50x32xf32> -> tensor<?x32xi64>
+      return %i : tensor<?x32xi64>
+    })",
+     {"ld.global.nc.f32"},
+     {"shfl.sync", "atom"}},
     {"BiasGradient",
      R"(
     func.func private @k(%y: tensor<?x26x26x32xf32>, %dy: tensor<?x26x26x32xf32>)
