@@ -10,6 +10,8 @@
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
@@ -157,6 +159,22 @@ void MarkEntries(llvm::Module& module, const std::vector<PtxEntry>& entries) {
   }
 }
 
+// Whether LLVM writes the same instructions for every architecture. From what the emitter makes, newer ones have more
+// for 16-bit floats, and a maximum that keeps NaN.
+bool IsSameForAllArchs(const llvm::Module& module) {
+  auto narrow = [](const llvm::Value& v) {
+    const llvm::Type* type = v.getType()->getScalarType();
+    return type->isBFloatTy() || type->isHalfTy();
+  };
+  for (const llvm::Function& f : module) {
+    if (f.getIntrinsicID() == llvm::Intrinsic::maximum || f.getIntrinsicID() == llvm::Intrinsic::minimum) return false;
+    for (const llvm::Instruction& i : llvm::instructions(f)) {
+      if (narrow(i) || llvm::any_of(i.operand_values(), [&](const llvm::Value* v) { return narrow(*v); })) return false;
+    }
+  }
+  return true;
+}
+
 // Changes the module.
 absl::StatusOr<std::string> Emit(llvm::Module& module, const Arch& arch) {
   TD_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeTargetMachine(arch));
@@ -203,6 +221,10 @@ absl::StatusOr<std::vector<std::string>> CompileToPtx(llvm::Module& module, cons
     return absl::InternalError(absl::StrCat("LLVM made invalid code: ", problems.str()));
   }
   std::vector<std::string> result;
+  if (archs.size() > 1 && IsSameForAllArchs(module)) {
+    TD_ASSIGN_OR_RETURN(std::string text, Emit(module, *FindArch(archs[0])));
+    return std::vector<std::string>(archs.size(), text);
+  }
   for (size_t i = 0; i < archs.size(); ++i) {
     // LLVM remembers the annotations of every module that it asked for them under the module's and the functions'
     // addresses, until code has been written for that very module. So all must be written: one that is not leaves its

@@ -24,8 +24,9 @@ struct PtxEntry {
   int64_t blocks_per_processor;  // see GpuPlan
 };
 
-// PTX without a header for each of `archs`. `module` may call the functions of gpu/device.h; `shared_bytes` is the size
-// of the memory that td_shared() gives. Internal when the code would need a library, local memory or a call.
+// PTX without a header for each of `archs`, written once where their code cannot differ. `module` may call the
+// functions of gpu/device.h; `shared_bytes` is the size of the memory that td_shared() gives. Internal when the code
+// would need a library, local memory or a call.
 absl::StatusOr<std::vector<std::string>> CompileToPtx(llvm::Module& module, const std::vector<PtxEntry>& entries,
                                                       int64_t shared_bytes, const std::vector<int>& archs);
 

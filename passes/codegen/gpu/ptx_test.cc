@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
@@ -47,6 +48,35 @@ TEST_P(PtxTest, NeedsNothingElse) {
 INSTANTIATE_TEST_SUITE_P(Kernels, PtxTest, testing::ValuesIn(kGpuTestCases),
                          [](const auto& info) { return info.param.name; });
 
+// The code is written once for all architectures where newer ones have nothing that it could use.
+TEST_P(PtxTest, IsTheSameForEveryArchitectureUnlessItRounds) {
+  auto kernel = TestKernel::Create(GetParam().text, "gpu");
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  // The symbol depends on what is compiled for.
+  auto text = [](const CompiledGpuKernel& compiled, int i) {
+    return absl::StrReplaceAll(compiled.ptx[i], {{compiled.symbol, "k"}});
+  };
+  std::vector<std::string> alone;
+  for (int arch : {75, 90}) {
+    GpuCompileOptions options;
+    options.archs = {arch};
+    auto compiled = CompileGpuKernel((*kernel)->function(), options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    alone.push_back(text(*compiled, 0));
+  }
+  GpuCompileOptions options;
+  auto both = CompileGpuKernel((*kernel)->function(), options);
+  ASSERT_TRUE(both.ok()) << both.status();
+  if (absl::StrContains(GetParam().text, "bf16")) {
+    EXPECT_EQ(Count(both->ptx[0], "cvt.rn.bf16"), 0);
+    EXPECT_EQ(Count(both->ptx[1], "cvt.rn.bf16"), Count(alone[1], "cvt.rn.bf16"));
+    return;
+  }
+  EXPECT_EQ(alone[0], alone[1]);
+  EXPECT_EQ(text(*both, 0), alone[0]);
+  EXPECT_EQ(text(*both, 1), alone[0]);
+}
+
 // One instruction where there is one; integer arithmetic before.
 TEST(PtxBFloat16Test, RoundsInOneInstructionFromSm90On) {
   auto kernel = TestKernel::Create(R"(
@@ -72,14 +102,15 @@ TEST(PtxArchTest, OthersThanTheKnownAreAnError) {
   }
 }
 
-// LLVM keeps what it knows about functions under their addresses, which the next module may get.
+// LLVM keeps what it knows about functions under their addresses, which the next module may get. Every other module
+// has code of its own for each architecture, written from copies.
 TEST(PtxAnnotationTest, KernelsLearnNothingFromFormerOnes) {
   for (int i = 0; i < 300; ++i) {
     llvm::LLVMContext context;
     llvm::SMDiagnostic problem;
     std::string text = "define void @finish(ptr %p) { store i32 1, ptr %p ret void }\n";
-    text = absl::StrCat(i % 3 == 0 ? text : "", "define void @main(ptr %p) { store i32 ", i, ", ptr %p ret void }\n",
-                        i % 3 == 1 ? text : "");
+    text = absl::StrCat(i % 3 == 0 ? text : "", "define void @main(ptr %p) { store i32 ", i, ", ptr %p ",
+                        i % 2 ? "store bfloat 0xR3F80, ptr %p " : "", "ret void }\n", i % 3 == 1 ? text : "");
     std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, context);
     ASSERT_NE(module, nullptr) << problem.getMessage().str();
     const int block = 32 << i % 4;
