@@ -77,8 +77,10 @@ CudaDevice::~CudaDevice() {
     if (lost_ || !MakeCurrent().ok()) {
       kernels_.release();  // its module is gone with the device
       staging_.release();
+      spare_staging_.release();
     }
     staging_.reset();
+    spare_staging_.reset();
     kernels_.reset();
     if (!lost_) driver_->cuDevicePrimaryCtxRelease_v2(device_);
   }
@@ -124,6 +126,20 @@ absl::StatusOr<TransferStaging*> CudaDevice::GetStaging() {
     TD_ASSIGN_OR_RETURN(staging_, TransferStaging::Create(driver_));
   }
   return staging_.get();
+}
+
+absl::StatusOr<std::unique_ptr<TransferStaging>> CudaDevice::TakeStaging() {
+  TD_RETURN_IF_ERROR(MakeCurrent());
+  {
+    std::lock_guard<std::mutex> lock(spare_mutex_);
+    if (spare_staging_ != nullptr) return std::move(spare_staging_);
+  }
+  return TransferStaging::Create(driver_);
+}
+
+void CudaDevice::GiveBackStaging(std::unique_ptr<TransferStaging> staging) {
+  std::lock_guard<std::mutex> lock(spare_mutex_);
+  if (spare_staging_ == nullptr) spare_staging_ = std::move(staging);
 }
 
 absl::Status CudaDevice::Upload(uint64_t address, const void* from, uint64_t bytes) {

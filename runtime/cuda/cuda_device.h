@@ -46,6 +46,12 @@ class CudaDevice : public DeviceMemory, public std::enable_shared_from_this<Cuda
   bool lost() const { return lost_; }
   void MarkLost() { lost_ = true; }
 
+  // For a snapshot, which is read beside other transfers: what was given back, or a new one. The device's context is
+  // current then.
+  absl::StatusOr<std::unique_ptr<TransferStaging>> TakeStaging();
+  // Keeps it for the next one: pinning its memory takes longer than a small checkpoint. Nothing may be queued on it.
+  void GiveBackStaging(std::unique_ptr<TransferStaging> staging);
+
   // DeviceMemory.
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes, const std::string& what) override;
   void Free(uint64_t address) override;
@@ -70,6 +76,8 @@ class CudaDevice : public DeviceMemory, public std::enable_shared_from_this<Cuda
   std::unique_ptr<BuiltinKernels> kernels_;
   std::mutex staging_mutex_;
   std::unique_ptr<TransferStaging> staging_;
+  std::mutex spare_mutex_;
+  std::unique_ptr<TransferStaging> spare_staging_;  // at most one: checkpoints follow one another
 };
 
 // Things of a context. All are movable, and empty when made by the default constructor.

@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<DeviceSnapshot>> DeviceSnapshot::Take(std::shared
 
 absl::Status DeviceSnapshot::Copy(absl::Span<const DeviceMemory::Region> regions) {
   const DriverApi& driver = device_->driver();
-  TD_ASSIGN_OR_RETURN(staging_, TransferStaging::Create(&driver));
+  TD_ASSIGN_OR_RETURN(staging_, device_->TakeStaging());
   CUdeviceptr at = memory_;
   for (const DeviceMemory::Region& region : regions) {
     if (region.bytes == 0) continue;
@@ -44,12 +44,16 @@ absl::Status DeviceSnapshot::Copy(absl::Span<const DeviceMemory::Region> regions
     at += AlignUp(region.bytes, 256);
   }
   TD_CU(driver, cuStreamSynchronize(staging_->stream()));
+  idle_ = true;
   return absl::OkStatus();
 }
 
 absl::Status DeviceSnapshot::Read() {
   absl::Status status = device_->MakeCurrent();
-  if (status.ok()) status = staging_->Download(copies_);
+  if (status.ok()) {
+    status = staging_->Download(copies_);
+    idle_ = status.ok();
+  }
   return device_->Check(status);
 }
 
@@ -58,6 +62,7 @@ DeviceSnapshot::~DeviceSnapshot() {
     staging_.release();  // with the device
     return;
   }
+  if (idle_) device_->GiveBackStaging(std::move(staging_));
   staging_.reset();
   if (memory_ != 0) device_->driver().cuMemFree_v2(memory_);
 }

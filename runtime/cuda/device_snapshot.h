@@ -19,7 +19,7 @@ class DeviceSnapshot : public DeviceMemory::Snapshot {
   // copy and what the libraries may still want.
   static absl::StatusOr<std::unique_ptr<DeviceSnapshot>> Take(std::shared_ptr<CudaDevice> device,
                                                               absl::Span<const DeviceMemory::Region> regions);
-  // Frees the copy.
+  // Frees the copy, and gives the device its staging back.
   ~DeviceSnapshot() override;
 
   absl::Status Read() override;
@@ -31,6 +31,7 @@ class DeviceSnapshot : public DeviceMemory::Snapshot {
   std::shared_ptr<CudaDevice> device_;
   CUdeviceptr memory_ = 0;
   std::unique_ptr<TransferStaging> staging_;
+  bool idle_ = false;                         // the staging, for certain
   std::vector<DeviceMemory::Region> copies_;  // where they lie now
 };
 

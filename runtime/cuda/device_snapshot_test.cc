@@ -66,6 +66,45 @@ TEST_F(DeviceSnapshotTest, GivesItsMemoryBack) {
   }
 }
 
+TEST_F(DeviceSnapshotTest, PinnedMemoryIsKeptForTheNext) {
+  Job job = Start(1);
+  ASSERT_TRUE(job.session->Run(Inputs(Full(1), 1), {}).ok());
+  const std::vector<std::string> made = {"cuMemHostAlloc", "cuMemFreeHost", "cuStreamCreate", "cuStreamDestroy_v2"};
+  auto take = [&](bool read) {
+    fake.ClearCalls();
+    const HostTensor want = *job.variables->Read("w");
+    auto snapshot = job.variables->Snapshot({"w"});
+    ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+    ASSERT_TRUE(job.session->Run(Inputs(Full(1), 2), {}).ok());
+    if (!read) return;
+    EXPECT_TRUE((*snapshot->Take())[0].BitEqual(want));
+  };
+  (void)*job.variables->Read("w");  // has a staging of its own
+  take(true);
+  EXPECT_EQ(absl::StrJoin(Names(fake, made), " "), "cuStreamCreate cuMemHostAlloc cuMemHostAlloc");
+  for (bool read : {true, false, true}) {
+    take(read);
+    EXPECT_EQ(absl::StrJoin(Names(fake, made), " "), "");
+  }
+  // Two at once do not share it, and only one is kept.
+  fake.ClearCalls();
+  {
+    auto first = job.variables->Snapshot({"w"}), second = job.variables->Snapshot({"w"});
+    ASSERT_TRUE(first.ok() && second.ok());
+    EXPECT_EQ(Names(fake, {"cuMemHostAlloc"}).size(), 2);
+  }
+  EXPECT_EQ(Names(fake, {"cuMemFreeHost"}).size(), 2);
+  // Where a copy failed others may be queued still: the next snapshot does not wait for those.
+  {
+    auto snapshot = job.variables->Snapshot({"w"});
+    ASSERT_TRUE(snapshot.ok());
+    fake.FailCall("cuMemcpyDtoHAsync_v2", kCudaLaunchFailed);
+    EXPECT_FALSE(snapshot->Take().ok());
+  }
+  take(true);
+  EXPECT_EQ(Names(fake, {"cuMemHostAlloc"}).size(), 2);
+}
+
 TEST_F(DeviceSnapshotTest, ErrorsComeFromWhereTheyHappen) {
   Job job = Start(1);
   ASSERT_TRUE(job.session->Run(Inputs(Full(1), 1), {}).ok());
