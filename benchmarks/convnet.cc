@@ -13,7 +13,6 @@
 #include <iostream>
 #include <map>
 #include <optional>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,11 +24,9 @@
 #include "base/flags.h"
 #include "base/median.h"
 #include "base/status_macros.h"
+#include "benchmarks/bench_program.h"
 #include "benchmarks/matmul_rate.h"
-#include "frontends/losses.h"
-#include "frontends/models.h"
-#include "frontends/optimizers.h"
-#include "graph/graph_builder.h"
+#include "benchmarks/models/model.h"
 #include "passes/compile.h"
 #include "runtime/session.h"
 
@@ -72,26 +69,17 @@ double MatmulGflopsPerSecond(benchmarks::Matmul& matmul) {
   return 1e-9 * benchmarks::Matmul::kFlops / TimePerCall([&] { matmul.Run(); });
 }
 
+// A model of the benchmarks, compiled, and the first error of its steps.
 struct Program {
-  std::unique_ptr<Session> session;
-  StepInputs inputs;
-  std::vector<int> fetches;
+  benchmarks::BenchProgram bench;
   absl::Status status;
 
-  void Step() {
-    absl::StatusOr<StepResult> result = session->Run(inputs, fetches);
-    if (!result.ok()) status = result.status();
-    inputs.scalars["global_step"] += 1;
-  }
+  void Step() { status.Update(bench.Step().status()); }
 };
 
-using BuildFn = std::function<void(GraphBuilder&)>;
-
-absl::StatusOr<Program> Prepare(const BuildFn& build, int64_t global_batch, const std::vector<Shape>& row_shapes,
-                                bool integer_labels, bool time_steps) {
-  int replicas = absl::GetFlag(FLAGS_replicas);
-  GraphBuilder graph("benchmark");
-  build(graph);
+absl::StatusOr<Program> Prepare(const std::string& name, int64_t global_batch, bool time_steps) {
+  TD_ASSIGN_OR_RETURN(benchmarks::BenchModel model, benchmarks::MakeModel(name, {}));
+  const int replicas = absl::GetFlag(FLAGS_replicas);
   CompileOptions options;
   options.devices.clear();
   for (int r = 0; r < replicas; ++r) options.devices.push_back(absl::StrCat("cpu:", r));
@@ -99,82 +87,21 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, int64_t global_batch, cons
   options.threads = absl::GetFlag(FLAGS_threads);
   options.shard_rows = absl::GetFlag(FLAGS_shard_rows);
   TD_ASSIGN_OR_RETURN(options.precision, PrecisionFromName(absl::GetFlag(FLAGS_precision)));
-  TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, CompileGraph(graph, "train", options));
-  auto variables = std::make_shared<VariableStore>(replicas);
   Program program;
-  TD_ASSIGN_OR_RETURN(program.session, Session::Create(executable, variables,
-                                                       {.pool = std::make_shared<ThreadPool>(options.threads),
-                                                        .time_steps = time_steps}));
-  for (const auto& v : executable->index().variables) {
-    TD_RETURN_IF_ERROR(variables->Initialize(v->name, *v->initializer, 1));
-  }
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> uniform(0, 1);
-  program.inputs.inputs.resize(replicas);
-  for (auto& inputs : program.inputs.inputs) {
-    for (size_t i = 0; i < executable->index().inputs.size(); ++i) {
-      Shape shape = row_shapes[i];
-      shape.insert(shape.begin(), options.batch_per_replica);
-      bool labels = integer_labels && executable->index().inputs[i]->dtype == fb::DType::Int32;
-      HostTensor t(labels ? DType::kInt32 : DType::kFloat32, shape);
-      for (int64_t k = 0; k < t.num_elements(); ++k) {
-        if (labels) {
-          t.data<int32_t>()[k] = static_cast<int32_t>(random() % 10);
-        } else {
-          t.data<float>()[k] = uniform(random);
-        }
-      }
-      inputs.push_back(t);
-    }
-  }
-  program.inputs.scalars = graph.scalar_defaults();
-  program.fetches = {0};
+  TD_ASSIGN_OR_RETURN(program.bench, benchmarks::PrepareProgram(model, options, time_steps));
   return program;
-}
-
-// Floating-point operations of one image: 2 per multiply-add, of the convolutions and dense layers; forward, gradient
-// to the weights, and gradient to the input except for the first layer.
-double ConvnetFlops() {
-  double conv1 = 2.0 * 26 * 26 * 9 * 32, conv2 = 2.0 * 11 * 11 * 9 * 32 * 64, conv3 = 2.0 * 3 * 3 * 9 * 64 * 64;
-  double dense = 2.0 * (576 * 64 + 64 * 10);
-  return 2 * conv1 + 3 * (conv2 + conv3 + dense);
-}
-
-absl::StatusOr<Program> PrepareConvnet(int64_t batch, bool time_steps) {
-  return Prepare(
-      [](GraphBuilder& graph) {
-        Tensor image = graph.Input("image", DType::kFloat32, {kBatch, 28, 28, 1});
-        Tensor label = graph.Input("label", DType::kInt32, {kBatch});
-        Tensor logits = models::ZalandoConvnet(image, {.training = true, .logits = true});
-        Tensor loss = losses::SparseSoftmaxCrossEntropy(label, logits);
-        optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss);
-        graph.Output("loss", loss);
-      },
-      batch, {{28, 28, 1}, {}}, true, time_steps);
-}
-
-absl::StatusOr<Program> PrepareLinear(bool time_steps) {
-  return Prepare(
-      [](GraphBuilder& graph) {
-        Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 1});
-        Tensor y = graph.Input("y", DType::kFloat32, {kBatch, 1});
-        Tensor loss = losses::MeanSquaredError(y, models::Linear(x));
-        optimizers::GradientDescent({.learning_rate = 0.2}).Minimize(loss);
-        graph.Output("loss", loss);
-      },
-      32, {{1}, {1}}, false, time_steps);
 }
 
 // Where the threads' time goes: steps of map sections on any thread, steps of global sections with all threads in them,
 // and the rest: inputs, outputs, waiting for the last lane.
 absl::Status PrintProfile(Program program, int64_t examples, int steps) {
   for (int i = 0; i < steps / 10 + 1; ++i) program.Step();
-  std::vector<StepTime> before = program.session->step_times();
+  std::vector<StepTime> before = program.bench.session->step_times();
   Clock::time_point start = Clock::now();
   for (int i = 0; i < steps; ++i) program.Step();
   const double threads = absl::GetFlag(FLAGS_threads), all = threads * Seconds(Clock::now() - start);
   TD_RETURN_IF_ERROR(program.status);
-  std::vector<StepTime> times = program.session->step_times();
+  std::vector<StepTime> times = program.bench.session->step_times();
   std::map<std::string, double> groups;
   double rest = all;
   for (size_t i = 0; i < times.size(); ++i) {
@@ -196,7 +123,8 @@ absl::Status PrintProfile(Program program, int64_t examples, int steps) {
 }
 
 absl::Status Convnet(int64_t batch, benchmarks::Matmul& matmul) {
-  TD_ASSIGN_OR_RETURN(Program program, PrepareConvnet(batch, false));
+  TD_ASSIGN_OR_RETURN(Program program, Prepare("s0", batch, false));
+  const double gflop = 1e-9 * program.bench.flops_per_step;
   for (int i = 0; i < 5; ++i) program.Step();  // first touches and caches
   std::vector<double> rates, steps, fractions;
   for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
@@ -204,22 +132,21 @@ absl::Status Convnet(int64_t batch, benchmarks::Matmul& matmul) {
     double seconds = TimePerCall([&] { program.Step(); });
     rates.push_back(rate);
     steps.push_back(seconds);
-    fractions.push_back(1e-9 * ConvnetFlops() * batch / seconds / rate);
+    fractions.push_back(gflop / seconds / rate);
   }
   TD_RETURN_IF_ERROR(program.status);
   double seconds = Median(steps);
   std::printf(
       "convnet batch %4lld: %8.0f images/s  %7.1f GFLOP/s  %.3f of the 1024^3 matmul rate (%.1f GFLOP/s)  %.3f "
       "ms/step\n",
-      static_cast<long long>(batch), batch / seconds, 1e-9 * ConvnetFlops() * batch / seconds, Median(fractions),
-      Median(rates), 1e3 * seconds);
+      static_cast<long long>(batch), batch / seconds, gflop / seconds, Median(fractions), Median(rates), 1e3 * seconds);
   if (!absl::GetFlag(FLAGS_profile)) return absl::OkStatus();
-  TD_ASSIGN_OR_RETURN(Program timed, PrepareConvnet(batch, true));
+  TD_ASSIGN_OR_RETURN(Program timed, Prepare("s0", batch, true));
   return PrintProfile(std::move(timed), batch, static_cast<int>(10240 / batch) + 1);
 }
 
 absl::Status LinearModel() {
-  TD_ASSIGN_OR_RETURN(Program program, PrepareLinear(false));
+  TD_ASSIGN_OR_RETURN(Program program, Prepare("linear", 32, false));
   for (int i = 0; i < 100; ++i) program.Step();
   std::vector<double> steps;
   for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round)
@@ -227,7 +154,7 @@ absl::Status LinearModel() {
   TD_RETURN_IF_ERROR(program.status);
   std::printf("linear model batch 32: %.2f microseconds/step\n", 1e6 * Median(steps));
   if (!absl::GetFlag(FLAGS_profile)) return absl::OkStatus();
-  TD_ASSIGN_OR_RETURN(Program timed, PrepareLinear(true));
+  TD_ASSIGN_OR_RETURN(Program timed, Prepare("linear", 32, true));
   return PrintProfile(std::move(timed), 32, 10000);
 }
 

@@ -16,7 +16,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +32,7 @@
 #include "base/process_start.h"
 #include "base/status_macros.h"
 #include "base/timing.h"
+#include "benchmarks/bench_program.h"
 #include "benchmarks/matmul_rate.h"
 #include "benchmarks/models/model.h"
 #include "nlohmann/json.hpp"
@@ -80,35 +80,10 @@ struct Work {
   std::string name;
   int64_t batch = 1;
   double flops_per_step = 0;
-  int64_t parameters = 0;  // of trainable and other variables, without the optimizer's
-  double build_seconds = 0, compile_seconds = 0, create_seconds = 0;
-  int lanes = 0, rows_per_lane = 0, shard_rows = 0;
-  double session_bytes = 0;
+  BenchProgram program;                                // of a model
   nlohmann::json step_work = nlohmann::json::array();  // per step of the program: operations and bytes on one device
   std::function<absl::StatusOr<double>()> step;        // returns the loss
-  std::shared_ptr<Session> session;
 };
-
-// Random values for one input of `replicas` replicas with `rows` rows each; the global batch holds the same examples
-// however it is divided.
-std::vector<HostTensor> RandomInput(const InputSpec& spec, int replicas, int64_t rows) {
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> uniform(0, 1);
-  Shape shape = spec.row_shape;
-  shape.insert(shape.begin(), rows);
-  std::vector<HostTensor> tensors;
-  for (int r = 0; r < replicas; ++r) {
-    HostTensor& t = tensors.emplace_back(spec.dtype, shape);
-    for (int64_t i = 0; i < t.num_elements(); ++i) {
-      if (spec.dtype == DType::kInt32) {
-        t.data<int32_t>()[i] = static_cast<int32_t>(random() % spec.limit);
-      } else {
-        t.data<float>()[i] = uniform(random);
-      }
-    }
-  }
-  return tensors;
-}
 
 // CompileOptions::target for the devices.
 absl::StatusOr<std::string> Target(const std::vector<std::string>& devices) {
@@ -142,60 +117,13 @@ absl::StatusOr<Work> PrepareModel(bool time_steps) {
   options.shard_rows = absl::GetFlag(FLAGS_shard_rows);
   options.cache_dir = absl::GetFlag(FLAGS_cache_dir);
 
-  Clock::time_point start = Clock::now();
-  GraphBuilder graph("benchmark");
-  FlopCounter flops;
-  model.build(graph, flops);
-  work.build_seconds = SecondsSince(start);
-  work.flops_per_step = flops.flops() * static_cast<double>(work.batch);
-
-  start = Clock::now();
-  TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, CompileGraph(graph, "train", options));
-  work.compile_seconds = SecondsSince(start);
-  const fb::ExecutableT& index = executable->index();
-  work.lanes = index.lanes;
-  work.rows_per_lane = index.rows_per_lane;
-  work.shard_rows = index.shard_rows;
-  for (const StepInfo& step : ListSteps(*executable)) {
+  TD_ASSIGN_OR_RETURN(work.program, PrepareProgram(model, options, time_steps));
+  work.flops_per_step = work.program.flops_per_step;
+  for (const StepInfo& step : ListSteps(*work.program.executable)) {
     if (step.step == nullptr) continue;
     work.step_work.push_back({step.work.Flops(options.batch_per_replica), step.work.Bytes(options.batch_per_replica)});
   }
-
-  start = Clock::now();
-  auto variables = std::make_shared<VariableStore>(replicas);
-  TD_ASSIGN_OR_RETURN(
-      work.session, Session::Create(executable, variables,
-                                    {.pool = std::make_shared<ThreadPool>(options.threads), .time_steps = time_steps}));
-  for (const auto& v : index.variables) {
-    TD_RETURN_IF_ERROR(variables->Initialize(v->name, *v->initializer, 1));
-    if (v->slot_of.empty()) {
-      int64_t elements = 1;
-      for (int64_t d : v->shape) elements *= d;
-      work.parameters += elements;
-    }
-  }
-  work.create_seconds = SecondsSince(start);
-  work.session_bytes = static_cast<double>(work.session->memory().total());
-
-  auto inputs = std::make_shared<StepInputs>();
-  inputs->inputs.resize(replicas);
-  for (const auto& input : index.inputs) {
-    auto spec = std::find_if(model.inputs.begin(), model.inputs.end(),
-                             [&](const InputSpec& s) { return s.name == input->name; });
-    if (spec == model.inputs.end()) {
-      return absl::InternalError(absl::StrCat("the model does not say what its input \"", input->name, "\" holds"));
-    }
-    std::vector<HostTensor> tensors = RandomInput(*spec, replicas, options.batch_per_replica);
-    for (int r = 0; r < replicas; ++r) inputs->inputs[r].push_back(std::move(tensors[r]));
-  }
-  inputs->scalars = graph.scalar_defaults();
-  work.step = [session = work.session, inputs]() -> absl::StatusOr<double> {
-    static const std::vector<int> kFetches = {0};
-    TD_ASSIGN_OR_RETURN(StepResult result, session->Run(*inputs, kFetches));
-    inputs->scalars["global_step"] += 1;
-    if (!result.finite) return absl::DataLossError("the loss or a gradient is not finite");
-    return *result.outputs[0].data<float>();
-  };
+  work.step = [program = work.program]() mutable { return program.Step(); };
   return work;
 }
 
@@ -229,12 +157,12 @@ absl::Status Obey(const Work& work, double first_loss) {
   Answer({{"event", "ready"},
           {"model", work.name},
           {"batch", work.batch},
-          {"parameters", work.parameters},
+          {"parameters", work.program.parameters},
           {"flops_per_step", work.flops_per_step},
           {"work", work.step_work},
           {"first_loss", first_loss},
           {"seconds_per_step", second_step},
-          {"compile_seconds", work.compile_seconds},
+          {"compile_seconds", work.program.compile_seconds},
           {"peak_rss_bytes", PeakRssBytes()}});
   std::string line;
   while (std::getline(std::cin, line) && line != "quit") {
@@ -260,9 +188,9 @@ absl::Status Obey(const Work& work, double first_loss) {
 absl::Status PrintProfile(const Work& work, int64_t steps) {
   double loss = 0;
   TD_RETURN_IF_ERROR(Run(work, 2, &loss).status());
-  const std::vector<StepTime> before = work.session->step_times();
+  const std::vector<StepTime> before = work.program.session->step_times();
   TD_RETURN_IF_ERROR(Run(work, steps, &loss).status());
-  std::vector<StepTime> times = work.session->step_times();
+  std::vector<StepTime> times = work.program.session->step_times();
   for (size_t i = 0; i < times.size(); ++i) times[i].seconds -= before[i].seconds;
   double all = 0;
   for (const StepTime& t : times) all += t.seconds;
@@ -300,12 +228,15 @@ absl::Status PrintProfile(const Work& work, int64_t steps) {
 
 // Blocks of steps for --seconds; the median block is reported.
 absl::Status Report(const Work& work, double first_loss) {
-  if (work.compile_seconds > 0) {
+  const BenchProgram& program = work.program;
+  if (program.session != nullptr) {
+    const fb::ExecutableT& index = program.executable->index();
     std::printf("built in %.3f s, compiled in %.3f s, session and variables in %.3f s; first step done after %.2f s\n",
-                work.build_seconds, work.compile_seconds, work.create_seconds, SecondsSinceProcessStart());
+                program.build_seconds, program.compile_seconds, program.create_seconds, SecondsSinceProcessStart());
     std::printf("%lld parameters; lanes %d x %d rows, shards of %d rows; arenas %.1f MiB\n",
-                static_cast<long long>(work.parameters), work.lanes, work.rows_per_lane, work.shard_rows,
-                work.session_bytes / 1048576);
+                static_cast<long long>(program.parameters), static_cast<int>(index.lanes),
+                static_cast<int>(index.rows_per_lane), static_cast<int>(index.shard_rows),
+                static_cast<double>(program.session->memory().total()) / 1048576);
   }
   double loss = first_loss;
   std::fflush(stdout);
@@ -326,7 +257,7 @@ absl::Status Report(const Work& work, double first_loss) {
       "RSS %.1f MiB\n",
       work.name.c_str(), static_cast<long long>(work.batch), 1 / seconds, static_cast<double>(work.batch) / seconds,
       1e-9 * work.flops_per_step / seconds, seconds, Median(cpu_blocks), first_loss, loss, PeakRssBytes() / 1048576);
-  if (!absl::GetFlag(FLAGS_profile) || !work.session) return absl::OkStatus();
+  if (!absl::GetFlag(FLAGS_profile) || program.session == nullptr) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(Work timed, PrepareModel(true));
   return PrintProfile(timed, block);
 }

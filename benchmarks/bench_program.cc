@@ -1,0 +1,90 @@
+#include "benchmarks/bench_program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/timing.h"
+
+namespace tandem::benchmarks {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Random values for one input of `replicas` replicas with `rows` rows each; the global batch holds the same examples
+// however it is divided.
+std::vector<HostTensor> RandomInput(const InputSpec& spec, int replicas, int64_t rows) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> uniform(0, 1);
+  Shape shape = spec.row_shape;
+  shape.insert(shape.begin(), rows);
+  std::vector<HostTensor> tensors;
+  for (int r = 0; r < replicas; ++r) {
+    HostTensor& t = tensors.emplace_back(spec.dtype, shape);
+    for (int64_t i = 0; i < t.num_elements(); ++i) {
+      if (spec.dtype == DType::kInt32) {
+        t.data<int32_t>()[i] = static_cast<int32_t>(random() % spec.limit);
+      } else {
+        t.data<float>()[i] = uniform(random);
+      }
+    }
+  }
+  return tensors;
+}
+
+}  // namespace
+
+absl::StatusOr<double> BenchProgram::Step() {
+  static const std::vector<int> kFetches = {0};
+  TD_ASSIGN_OR_RETURN(StepResult result, session->Run(*inputs, kFetches));
+  inputs->scalars["global_step"] += 1;
+  if (!result.finite) return absl::DataLossError("the loss or a gradient is not finite");
+  return *result.outputs[0].data<float>();
+}
+
+absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options, bool time_steps) {
+  const int replicas = static_cast<int>(options.devices.size());
+  BenchProgram program;
+  Clock::time_point start = Clock::now();
+  GraphBuilder graph("benchmark");
+  FlopCounter flops;
+  model.build(graph, flops);
+  program.build_seconds = SecondsSince(start);
+  program.flops_per_step = flops.flops() * static_cast<double>(options.batch_per_replica * replicas);
+
+  start = Clock::now();
+  TD_ASSIGN_OR_RETURN(program.executable, CompileGraph(graph, "train", options));
+  program.compile_seconds = SecondsSince(start);
+  const fb::ExecutableT& index = program.executable->index();
+
+  start = Clock::now();
+  auto variables = std::make_shared<VariableStore>(replicas);
+  TD_ASSIGN_OR_RETURN(program.session, Session::Create(program.executable, variables,
+                                                       {.pool = std::make_shared<ThreadPool>(options.threads),
+                                                        .time_steps = time_steps}));
+  for (const auto& v : index.variables) {
+    TD_RETURN_IF_ERROR(variables->Initialize(v->name, *v->initializer, 1));
+    if (v->slot_of.empty()) program.parameters += NumElements(v->shape);
+  }
+  program.create_seconds = SecondsSince(start);
+
+  program.inputs = std::make_shared<StepInputs>();
+  program.inputs->inputs.resize(replicas);
+  for (const auto& input : index.inputs) {
+    auto spec = std::find_if(model.inputs.begin(), model.inputs.end(),
+                             [&](const InputSpec& s) { return s.name == input->name; });
+    if (spec == model.inputs.end()) {
+      return absl::InternalError(absl::StrCat("the model does not say what its input \"", input->name, "\" holds"));
+    }
+    std::vector<HostTensor> tensors = RandomInput(*spec, replicas, options.batch_per_replica);
+    for (int r = 0; r < replicas; ++r) program.inputs->inputs[r].push_back(std::move(tensors[r]));
+  }
+  program.inputs->scalars = graph.scalar_defaults();
+  return program;
+}
+
+}  // namespace tandem::benchmarks

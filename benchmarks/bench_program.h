@@ -1,0 +1,34 @@
+// A benchmark's model, compiled and ready to train on random data in memory.
+#ifndef TANDEM_BENCHMARKS_BENCH_PROGRAM_H_
+#define TANDEM_BENCHMARKS_BENCH_PROGRAM_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "benchmarks/models/model.h"
+#include "passes/compile.h"
+#include "runtime/executable.h"
+#include "runtime/session.h"
+
+namespace tandem::benchmarks {
+
+struct BenchProgram {
+  std::shared_ptr<const Executable> executable;
+  std::shared_ptr<Session> session;
+  std::shared_ptr<StepInputs> inputs;
+  double flops_per_step = 0;  // of the global batch
+  int64_t parameters = 0;     // of trainable and other variables, without the optimizer's
+  double build_seconds = 0, compile_seconds = 0, create_seconds = 0;
+
+  // Trains one step; returns the loss. DataLoss when it or a gradient is not finite.
+  absl::StatusOr<double> Step();
+};
+
+// Compiles for `options`, with a session of options.threads threads, and initialises variables. `time_steps`: with a
+// clock around every step of the program.
+absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options, bool time_steps);
+
+}  // namespace tandem::benchmarks
+
+#endif  // TANDEM_BENCHMARKS_BENCH_PROGRAM_H_
