@@ -33,6 +33,7 @@ double ShardSeconds(const StepWork& work, const MachineModel& machine, double ro
     memory += pass(op.static_bytes, work.static_bytes + rows * work.row_bytes);
     const double compute = rows * op.flops / (op.library ? machine.library_f32 : machine.vector_f32);
     seconds += std::max(compute, memory) + (op.library ? machine.library_call_overhead : machine.kernel_call_overhead);
+    seconds += pass(op.streamed_bytes, work.static_bytes + rows * work.row_bytes);
     seconds += pass((op.library ? kSumPasses : 1) * op.sum_bytes, op.sum_bytes);
   }
   return seconds;
@@ -131,7 +132,9 @@ class Chooser {
 
 double LaneSeconds(const StepWork& work, const MachineModel& machine, int64_t rows, int64_t shard_rows) {
   const int64_t shards = CeilDiv(rows, shard_rows);
-  const double add = kAddPasses * work.lane_bytes / Bandwidth(machine, 2 * work.lane_bytes, kNominalThreads);
+  double sums = 0;
+  for (const OpWork& op : work.ops) sums += op.sum_bytes;
+  const double add = kAddPasses * sums / Bandwidth(machine, 2 * work.lane_bytes, kNominalThreads);
   // A short last shard runs as a full one in the library.
   return shards * ShardSeconds(work, machine, static_cast<double>(shard_rows)) + (shards - 1) * add;
 }

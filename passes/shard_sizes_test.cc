@@ -77,6 +77,25 @@ TEST(ShardSizesTest, LargeWeightsGetLargeShards) {
   EXPECT_EQ(s.shard_rows, s.rows_per_lane);
 }
 
+TEST(ShardSizesTest, TransformedKernelsAreReadBesideComputing) {
+  // 1e8 operations a row hide 4 MB of weights, but not 16 MB of transformed ones.
+  StepWork work = Convolution(1e8, 1e5, 4e6);
+  const double before = LaneSeconds(work, Machine(), 4, 1) - LaneSeconds(work, Machine(), 4, 4);
+  work.ops[0].streamed_bytes = 1.6e7;
+  EXPECT_GT(LaneSeconds(work, Machine(), 4, 1) - LaneSeconds(work, Machine(), 4, 4), before + 5e-4);
+}
+
+TEST(ShardSizesTest, SumsOfEveryMapAreAddedForEveryShard) {
+  // Two maps whose sums share a slot: adding costs for both.
+  StepWork one = Convolution(1e8, 1e5, 4e6), two = one;
+  two.ops.insert(two.ops.end(), one.ops.begin(), one.ops.end());
+  auto add = [](const StepWork& work) {
+    return LaneSeconds(work, Machine(), 4, 1) - 4 * LaneSeconds(work, Machine(), 1, 1);
+  };
+  EXPECT_NEAR(add(two), 2 * add(one), 1e-6);
+  EXPECT_GT(add(one), 0);
+}
+
 TEST(ShardSizesTest, LargeGradientsGetFewLanes) {
   // In 2 rows a lane the filter gradient costs as much to write as to compute.
   const ShardSizes few = Choose(16, 1, Convolution(1e8, 1e4, 1e7));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "graph/ir/contract.h"
 #include "graph/ir/interfaces.h"
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/IR/Matchers.h"
@@ -29,9 +30,21 @@ bool Streams(mlir::Operation* op) {
   return kind == td::FusionKind::kElementwise || kind == td::FusionKind::kInjective;
 }
 
+// The bytes of the transformed kernel, should Winograd's algorithm take the op: 0 where it never does.
+double TransformedKernelBytes(mlir::Operation* op) {
+  constexpr double kPoints = 36;  // of the usual tile of 4x4 pixels
+  if (!mlir::isa<td::Conv2DOp, td::Conv2DInputGradOp>(op)) return 0;
+  mlir::Value kernel = op->getOperand(1);
+  llvm::ArrayRef<int64_t> shape = td::TypeOf(kernel).getShape();
+  auto strides = op->getAttrOfType<mlir::DenseI64ArrayAttr>("strides");
+  if (!strides || llvm::any_of(strides.asArrayRef(), [](int64_t s) { return s != 1; })) return 0;
+  return shape[0] == 3 && shape[1] == 3 ? kPoints / 9 * Bytes(kernel) : 0;
+}
+
 class Meter {
  public:
-  Meter(mlir::func::FuncOp step, const BatchAxis& axis) : step_(step), axis_(axis) {}
+  Meter(mlir::func::FuncOp step, const BatchAxis& axis, bool winograd)
+      : step_(step), axis_(axis), winograd_(winograd) {}
 
   StepWork Measure() {
     for (int level = 0; level < axis_.num_levels(); ++level) {
@@ -62,6 +75,7 @@ class Meter {
     OpWork work;
     work.library = mlir::isa<td::LibraryOp>(op);
     if (auto cost = mlir::dyn_cast<td::CostOp>(op)) work.flops = static_cast<double>(cost.getFlops());
+    if (winograd_) work.streamed_bytes = TransformedKernelBytes(op);
     llvm::SmallDenseSet<mlir::Value> seen;
     for (mlir::Value v : op->getOperands()) {
       mlir::Operation* producer = v.getDefiningOp();
@@ -90,6 +104,7 @@ class Meter {
 
   mlir::func::FuncOp step_;
   const BatchAxis& axis_;
+  const bool winograd_;
   StepWork work_;
   llvm::DenseMap<mlir::Value, double> last_use_;  // in bytes written before
   llvm::DenseSet<mlir::Value> statics_;
@@ -98,7 +113,11 @@ class Meter {
 
 }  // namespace
 
-StepWork MeasureStep(mlir::func::FuncOp step, const BatchAxis& axis) { return Meter(step, axis).Measure(); }
+StepWork MeasureStep(mlir::func::FuncOp step, const BatchAxis& axis) {
+  auto precision = step->getParentOfType<mlir::ModuleOp>()->getAttrOfType<mlir::StringAttr>("td.precision");
+  const bool winograd = !precision || precision.getValue() != "strict_float32";
+  return Meter(step, axis, winograd).Measure();
+}
 
 absl::StatusOr<MachineModel> MachineModelOf(mlir::ModuleOp module) {
   auto attribute = module->getAttrOfType<mlir::StringAttr>("td.machine_model");

@@ -20,6 +20,9 @@ struct OpWork {
   std::vector<Read> reads;  // what is not handed over in registers by a fused neighbour
   double written = 0;       // the same of results
   double static_bytes = 0;  // operands without batch: read by every call, whatever its rows
+  // Transformed kernels of Winograd's algorithm: read by every call too, and with so few operations on each byte that
+  // these do not hide it.
+  double streamed_bytes = 0;
   double sum_bytes = 0;  // results summed over the rows: written by every call, added to the lane's sum by all but the
                          // lane's first shard
 };
@@ -28,7 +31,7 @@ struct StepWork {
   std::vector<OpWork> ops;
   double row_bytes = 0;     // written by one row in all ops: what lies between two shards' uses of the weights
   double static_bytes = 0;  // of all operands without batch
-  double lane_bytes = 0;    // one lane's sums: the most that any one map has
+  double lane_bytes = 0;    // one lane's sums: the most that any one map has, which share places by life time
   double block_bytes = 0;   // of sums over the rows that are computed block by block behind the maps
 };
 
