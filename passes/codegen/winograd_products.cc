@@ -124,19 +124,12 @@ void EmitTileOuterProducts(VectorBuilder& v, int64_t points, Value tiles, const 
         for (int64_t n = 0; n < count; ++n) v.Store(sums[r * count + n], place(r, n));
       }
     };
+    // As few register tiles as hold the channels, of two heights that differ by one.
     auto columns = [&](Value k, int64_t count) {
-      const int64_t most = TileFor(v.lanes(), count).rows;
-      int64_t rows = std::min(most, x.channels);
-      // As many rows as divide the channels, unless that is much fewer than the registers hold.
-      for (int64_t r = rows; 2 * r > most; --r) {
-        if (x.channels % r == 0) {
-          rows = r;
-          break;
-        }
-      }
-      const int64_t whole = x.channels / rows * rows;
-      v.For(0, whole, rows, [&](Value c) { tile(c, k, static_cast<int>(rows), count); });
-      if (whole < x.channels) tile(v.Int(whole), k, static_cast<int>(x.channels - whole), count);
+      const int64_t most = TileFor(v.lanes(), count).rows, tiles_down = (x.channels + most - 1) / most;
+      const int64_t low = x.channels / tiles_down, high = low + 1, split = x.channels % tiles_down * high;
+      v.For(0, split, high, [&](Value c) { tile(c, k, static_cast<int>(high), count); });
+      v.For(split, x.channels, low, [&](Value c) { tile(c, k, static_cast<int>(low), count); });
     };
     const int64_t vectors = y_row / v.lanes(), most = TileFor(v.lanes(), vectors).vectors;
     const int64_t whole = vectors / most * most * v.lanes();
