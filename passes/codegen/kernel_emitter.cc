@@ -6,7 +6,6 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Verifier.h"
 #include "passes/codegen/conv_weight_grad_kernel.h"
 #include "passes/codegen/float_rules.h"
 #include "passes/codegen/kernel_builder.h"
@@ -176,9 +175,6 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp 
     TD_RETURN_IF_ERROR(KernelBuilder(kernel, *module, symbol).Emit());
   }
   ApplyFloatRules(*module, fuse_multiply_add);
-  if (mlir::failed(mlir::verify(*module))) {
-    return absl::InternalError(absl::StrCat("kernel ", kernel.getName().str(), " was emitted as invalid code"));
-  }
   return module;
 }
 
