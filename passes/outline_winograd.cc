@@ -1,12 +1,13 @@
-// td-outline-winograd: makes each td.winograd op a kernel of its own.
+// td-outline-winograd: makes each td.winograd op, and each td.packed_filter_grad, a kernel of its own.
 //
-// Before: td.winograd ops in blocks of @step. After: each is alone in a private func.func, which td.launch runs where
+// Before: such ops in blocks of @step. After: each is alone in a private func.func, which td.launch runs where
 // the op was; td.kernel is "tile" (rows of a shard) or, for the transform of a kernel, "split" (parts of the kernel).
 // Nothing fuses with them: their epilogues are theirs already.
 //
 //   %y, %scratch = td.winograd_conv2d %x, %u ...   =>   %y, %scratch = td.launch @winograd_0(%x, %u)
 #include "passes/outline_winograd.h"
 
+#include "graph/ir/packed.h"
 #include "graph/ir/structure.h"
 #include "graph/ir/winograd.h"
 #include "mlir/IR/IRMapping.h"
@@ -28,8 +29,10 @@ class OutlineWinogradPass : public ModulePass<OutlineWinogradPass> {
     mlir::SymbolTable symbols(getOperation());
     llvm::SmallVector<mlir::Operation*> ops;
     step.walk([&](mlir::Operation* op) {
-      if (mlir::isa<td::WinogradKernelOp, td::WinogradConv2DOp, td::WinogradInputGradOp, td::WinogradFilterGradOp>(op))
+      if (mlir::isa<td::WinogradKernelOp, td::WinogradConv2DOp, td::WinogradInputGradOp, td::WinogradFilterGradOp,
+                    td::PackedFilterGradOp>(op)) {
         ops.push_back(op);
+      }
     });
     for (mlir::Operation* op : ops) Outline(op, symbols);
   }
@@ -39,7 +42,8 @@ class OutlineWinogradPass : public ModulePass<OutlineWinogradPass> {
     mlir::OpBuilder b(op->getContext());
     mlir::Location loc = op->getLoc();
     auto type = b.getFunctionType(op->getOperandTypes(), op->getResultTypes());
-    auto function = mlir::func::FuncOp::create(loc, "winograd", type);
+    auto function =
+        mlir::func::FuncOp::create(loc, mlir::isa<td::PackedFilterGradOp>(op) ? "packed" : "winograd", type);
     function.setPrivate();
     const bool rows = llvm::any_of(op->getOperandTypes(), td::IsBatched);
     function->setAttr("td.kernel", b.getStringAttr(rows ? "tile" : "split"));

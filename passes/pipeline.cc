@@ -31,6 +31,7 @@
 #include "passes/outline_kernels.h"
 #include "passes/outline_weight_grads.h"
 #include "passes/outline_winograd.h"
+#include "passes/pack_filter_grads.h"
 #include "passes/paint_precision.h"
 #include "passes/pass_util.h"
 #include "passes/record_pool_argmax.h"
@@ -79,8 +80,8 @@ std::vector<Phase> MakePhases() {
   // them. Library ops take their epilogues before loops are fused, since a fused loop costs another pass over memory.
   phases.push_back({"layout", "library primitives, epilogues and weight layouts", [] {
                       return List(createExpandSmallConvolutionPass(), createRecordPoolArgmaxPass(),
-                                  createWinogradPass(), createSelectLibrariesPass(), createTakeGpuEpiloguesPass(),
-                                  mlir::createCSEPass(), createVerifyPhasePass("layout"));
+                                  createPackFilterGradsPass(), createWinogradPass(), createSelectLibrariesPass(),
+                                  createTakeGpuEpiloguesPass(), mlir::createCSEPass(), createVerifyPhasePass("layout"));
                     }});
   phases.push_back({"fusion", "clusters, outlined kernels, grouped updates", [] {
                       return List(createOutlineWinogradPass(), createOutlineWeightGradsPass(), createFormFusionsPass(),

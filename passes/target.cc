@@ -19,7 +19,7 @@ constexpr int kArchitectures[] = {75, 80, 86, 87, 89, 90, 100, 103, 120};
 constexpr absl::string_view kCudaPrefix = "cuda:sm_";
 
 std::string Allowed() {
-  return absl::StrCat("\"host\", \"avx512bf16\", \"avx512\", \"avx2\" and ",
+  return absl::StrCat("\"host\", \"amx\", \"avx512bf16\", \"avx512\", \"avx2\" and ",
                       absl::StrJoin(kArchitectures, ", ", [](std::string* out, int sm) {
                         absl::StrAppend(out, "\"", kCudaPrefix, sm, "\"");
                       }));
@@ -67,6 +67,7 @@ absl::StatusOr<std::string> TargetForComputeCapability(int sm) {
 void SetTarget(mlir::ModuleOp module, const CompileTarget& target) {
   mlir::Builder b(module.getContext());
   if (!target.gpu && target.cpu.native_bfloat16) module->setAttr("td.bfloat16_products", b.getUnitAttr());
+  if (!target.gpu && target.cpu.native_tiles) module->setAttr("td.bfloat16_tiles", b.getUnitAttr());
   if (!target.gpu) return;
   module->setAttr("td.target", b.getStringAttr("gpu"));
   module->setAttr("td.gpu_sm", b.getI64IntegerAttr(target.sm));
@@ -79,8 +80,10 @@ bool IsGpuTarget(mlir::ModuleOp module) {
 
 bool HasBFloat16Products(mlir::ModuleOp module) { return module->hasAttr("td.bfloat16_products"); }
 
+bool HasBFloat16Tiles(mlir::ModuleOp module) { return module->hasAttr("td.bfloat16_tiles"); }
+
 std::string MachineModelNameFor(const CompileTarget& target) {
-  return target.gpu ? "h200" : MachineModelNameFor(target.cpu.cpu, target.cpu.vector_bits);
+  return target.gpu ? "h200" : MachineModelNameFor(target.cpu.cpu, target.cpu.vector_bits, target.cpu.has_tiles);
 }
 
 int64_t BufferAlignment(mlir::ModuleOp module) { return IsGpuTarget(module) ? 256 : 64; }

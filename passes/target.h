@@ -27,19 +27,20 @@ struct CompileTarget {
   std::string Requirements() const;
 };
 
-// "host", "avx512bf16", "avx512", "avx2", or "cuda:sm_75" and so on. Needs no GPU. InvalidArgument, listing all, for
-// anything else.
+// "host", "amx", "avx512bf16", "avx512", "avx2", or "cuda:sm_75" and so on. Needs no GPU. InvalidArgument, listing all,
+// for anything else.
 absl::StatusOr<CompileTarget> ParseTarget(absl::string_view name);
 
 // "cuda:sm_90" for a GPU of compute capability 9.0: the newest known target that it runs. FailedPrecondition (exit code
 // 2) for one older than any.
 absl::StatusOr<std::string> TargetForComputeCapability(int sm);
 
-// The module attributes td.target ("gpu"; absent: a CPU), td.gpu_sm, and td.bfloat16_products for a CPU whose generated
-// kernels may multiply bfloat16 numbers.
+// The module attributes td.target ("gpu"; absent: a CPU), td.gpu_sm, and td.bfloat16_products and td.bfloat16_tiles for
+// a CPU whose generated kernels may multiply bfloat16 numbers: pairs of them in vectors, or tiles (AMX).
 void SetTarget(mlir::ModuleOp module, const CompileTarget& target);
 bool IsGpuTarget(mlir::ModuleOp module);
 bool HasBFloat16Products(mlir::ModuleOp module);
+bool HasBFloat16Tiles(mlir::ModuleOp module);
 
 // The machine model that passes use unless the user gives one.
 std::string MachineModelNameFor(const CompileTarget& target);

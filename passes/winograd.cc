@@ -8,7 +8,8 @@
 // "strict_float32", and for GPUs, where cuDNN chooses the algorithm, nothing changes. Errors and where it pays:
 // docs/winograd.md. Painted convolutions are taken too: images, kernel and bias are the bfloat16 that td-paint-
 // precision made of them, results are rounded behind the epilogue, and where the CPU multiplies bfloat16 numbers
-// (td.bfloat16_products on the module) transformed values are rounded as well; else products are float32.
+// (td.bfloat16_products on the module) faster than float32's transformed values are rounded as well; else products are
+// float32.
 //
 //   %y = td.conv2d %x, %k ...             %u = td.winograd_kernel %k {tile = 4}          // at the top level
 //   %b = td.broadcast %bias        =>     %y, %scratch = td.winograd_conv2d %x, %u, %bias {tile = 4, block = 36, relu}
@@ -97,7 +98,8 @@ class WinogradPass : public ModulePass<WinogradPass> {
     const int64_t rows = map.getShardRows();
     const int64_t shards = map.getLanes() * ((map.getRowsPerLane() + rows - 1) / rows);
     const bool bfloat16 = td::TypeOf(op->getOperand(0)).getElementType().isBF16();
-    shape.bfloat16_products = bfloat16 && HasBFloat16Products(getOperation());
+    shape.bfloat16_products =
+        bfloat16 && HasBFloat16Products(getOperation()) && machine.vector_bf16 > machine.vector_f32;
     shape.bfloat16_dx = role == WinogradRole::kInputGrad && td::TypeOf(op->getResult(0)).getElementType().isBF16();
     const WinogradChoice choice = ChooseWinograd(machine, shape, role, rows, shards, bfloat16);
     const double us = 1e6 / static_cast<double>(rows);

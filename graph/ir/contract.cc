@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/build.h"
+#include "graph/ir/packed.h"
 #include "graph/ir/reference_util.h"
 #include "graph/ir/winograd.h"
 
@@ -25,7 +26,7 @@ void TdDialect::registerContractOps() {
 #include "graph/ir/contract.cc.inc"
       >();
   // Other forms of convolutions.
-  addOperations<WinogradKernelOp, WinogradConv2DOp, WinogradInputGradOp, WinogradFilterGradOp>();
+  addOperations<WinogradKernelOp, WinogradConv2DOp, WinogradInputGradOp, WinogradFilterGradOp, PackedFilterGradOp>();
 }
 
 namespace {

@@ -15,7 +15,7 @@ MachineModel Machine() {
   MachineModel m;
   m.library_f32 = 100e9;
   m.library_bf16 = 200e9;
-  m.vector_f32 = 50e9;
+  m.vector_f32 = 50e9, m.vector_bf16 = 90e9;
   m.transcendentals = 1e9;
   m.l1_bytes = 1000, m.l2_bytes = 10000, m.l3_bytes = 100000;
   m.l1_bandwidth = 80e9, m.l2_bandwidth = 40e9, m.l3_bandwidth = 20e9, m.dram_bandwidth = 10e9;
@@ -25,7 +25,8 @@ MachineModel Machine() {
 }
 
 TEST(MachineModelTest, BuiltInModelsParseAndPrintBack) {
-  ASSERT_THAT(BuiltInMachineModelNames(), testing::ElementsAre("generic-avx2", "generic-avx512", "h200", "zen4"));
+  ASSERT_THAT(BuiltInMachineModelNames(),
+              testing::ElementsAre("generic-avx2", "generic-avx512", "h200", "sapphirerapids", "zen4"));
   for (const std::string& name : BuiltInMachineModelNames()) {
     absl::StatusOr<MachineModel> model = BuiltInMachineModel(name);
     ASSERT_TRUE(model.ok()) << model.status();
@@ -39,12 +40,14 @@ TEST(MachineModelTest, BuiltInModelsParseAndPrintBack) {
     EXPECT_EQ(MachineModelText(*again), MachineModelText(*model));
     EXPECT_DOUBLE_EQ(again->library_call_overhead, model->library_call_overhead);
   }
-  EXPECT_THAT(std::string(BuiltInMachineModel("pdp-11").status().message()), HasSubstr("generic-avx512, h200, zen4"));
+  EXPECT_THAT(std::string(BuiltInMachineModel("pdp-11").status().message()),
+              HasSubstr("generic-avx512, h200, sapphirerapids, zen4"));
 }
 
 TEST(MachineModelTest, ACpuNameSelectsAModel) {
   EXPECT_EQ(MachineModelNameFor("znver4", 512), "zen4");
-  EXPECT_EQ(MachineModelNameFor("sapphirerapids", 512), "generic-avx512");
+  EXPECT_EQ(MachineModelNameFor("rocketlake", 512), "generic-avx512");
+  EXPECT_EQ(MachineModelNameFor("rocketlake", 512, /*has_matrix_unit=*/true), "sapphirerapids");
   EXPECT_EQ(MachineModelNameFor("x86-64-v3", 256), "generic-avx2");
 }
 

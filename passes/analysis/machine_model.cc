@@ -27,6 +27,7 @@ constexpr Field kFields[] = {
     {"library_f32", &MachineModel::library_f32, "GFLOP/s", kGiga},
     {"library_bf16", &MachineModel::library_bf16, "GFLOP/s", kGiga},
     {"vector_f32", &MachineModel::vector_f32, "GFLOP/s", kGiga},
+    {"vector_bf16", &MachineModel::vector_bf16, "GFLOP/s", kGiga},
     {"transcendentals", &MachineModel::transcendentals, "Gcall/s", kGiga},
     {"l1_bytes", &MachineModel::l1_bytes, "KiB", kKibi},
     {"l2_bytes", &MachineModel::l2_bytes, "KiB", kKibi},
@@ -125,8 +126,9 @@ std::vector<std::string> BuiltInMachineModelNames() {
   return names;
 }
 
-std::string MachineModelNameFor(absl::string_view cpu, int vector_bits) {
+std::string MachineModelNameFor(absl::string_view cpu, int vector_bits, bool has_matrix_unit) {
   if (cpu == "znver4" || cpu == "znver5") return "zen4";
+  if (has_matrix_unit) return "sapphirerapids";
   return vector_bits >= 512 ? "generic-avx512" : "generic-avx2";
 }
 

@@ -18,6 +18,7 @@ struct MachineModel {
   double library_f32 = 0;      // matmul-like library code
   double library_bf16 = 0;     // the same with bfloat16 operands
   double vector_f32 = 0;       // generated elementwise code, operands in L1
+  double vector_bf16 = 0;      // generated products of pairs of bfloat16 numbers (vdpbf16ps); vector_f32 without them
   double transcendentals = 0;  // exp, log, tanh, ... of generated code: calls per second
   // Sizes: L1 and L2 of a core, L3 of all cores together.
   double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
@@ -38,13 +39,14 @@ absl::StatusOr<MachineModel> ParseMachineModel(absl::string_view file, absl::str
 // The text form; ParseMachineModel reads it back.
 std::string MachineModelText(const MachineModel& model);
 
-// The files targets/*.txt, built in: "generic-avx2", "generic-avx512", "zen4". InvalidArgument lists them when there is
-// none of that name.
+// The files targets/*.txt, built in: "generic-avx2", "generic-avx512", "zen4", "sapphirerapids" and so on.
+// InvalidArgument lists them when there is none of that name.
 absl::StatusOr<MachineModel> BuiltInMachineModel(absl::string_view name);
 std::vector<std::string> BuiltInMachineModelNames();
 
-// The built-in model for LLVM's name of a CPU ("znver4"), or the generic one for its vector registers.
-std::string MachineModelNameFor(absl::string_view cpu, int vector_bits);
+// The built-in model for LLVM's name of a CPU ("znver4"), the one for CPUs with a matrix unit (AMX), whose names
+// virtual machines hide, or the generic one for its vector registers.
+std::string MachineModelNameFor(absl::string_view cpu, int vector_bits, bool has_matrix_unit = false);
 
 }  // namespace tandem
 

@@ -29,7 +29,8 @@ MachineModel HostMachineModel() {
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
   // AMD's first cores with AVX-512 and with its bfloat16 instructions were Zen 4.
   const bool zen4 = avx512 && __builtin_cpu_is("amd") && __builtin_cpu_supports("avx512bf16");
-  return *BuiltInMachineModel(MachineModelNameFor(zen4 ? "znver4" : "", avx512 ? 512 : 256));
+  return *BuiltInMachineModel(
+      MachineModelNameFor(zen4 ? "znver4" : "", avx512 ? 512 : 256, __builtin_cpu_supports("amx-bf16")));
 }
 
 }  // namespace tandem

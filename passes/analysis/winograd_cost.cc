@@ -54,7 +54,7 @@ double WinogradSeconds(const MachineModel& m, const WinogradShape& s, WinogradRo
   // What one block touches over and over: its tiles; the kernel passes by once for every block.
   const double block_bytes = tile_bytes * static_cast<double>(s.block);
   const double compute =
-      2 * tiles * points * c * k / (kProductRate * (s.bfloat16_products ? m.library_bf16 : m.library_f32));
+      2 * tiles * points * c * k / (kProductRate * (s.bfloat16_products ? m.vector_bf16 : m.library_f32));
   double transforms = kTransformFlops * tiles * points * (c + k) / m.vector_f32;
   // Tiles of the block are written and read by the products at the level that holds them all, beside the kernel.
   const double tile_traffic = 2 * tiles * tile_bytes / Bandwidth(m, 1.25 * block_bytes, 1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/tile_registers.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -41,6 +42,7 @@ absl::StatusOr<CpuTarget> HostCpuTarget() {
   }
   target.has_fma = have.lookup("fma");
   target.has_avx512bf16 = have.lookup("avx512bf16");
+  target.has_tiles = have.lookup("amx-tile") && have.lookup("amx-bf16") && RequestTileRegisters();
   target.vector_bits = have.lookup("avx512f") && have.lookup("avx512vl") ? 512 : have.lookup("avx2") ? 256 : 128;
   return target;
 }
@@ -49,16 +51,17 @@ absl::StatusOr<CpuTarget> CpuTargetByName(absl::string_view name) {
   std::vector<std::string> avx2 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "popcnt", "sse4.1", "sse4.2"};
   if (name == "host") return HostCpuTarget();
   if (name == "avx2") return Fixed("x86-64-v3", avx2, 256);
-  if (name == "avx512" || name == "avx512bf16") {
+  if (name == "avx512" || name == "avx512bf16" || name == "amx") {
     CpuTarget target = Fixed("x86-64-v4",
                              {"avx", "avx2", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl", "bmi", "bmi2",
                               "f16c", "fma", "lzcnt", "popcnt", "sse4.1", "sse4.2"},
                              512);
-    target.has_avx512bf16 = name == "avx512bf16";
+    target.has_avx512bf16 = name != "avx512";
+    target.has_tiles = name == "amx";
     return target;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("unknown CPU target '", name, "'; known are \"host\", \"avx512bf16\", \"avx512\" and \"avx2\""));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown CPU target '", name, "'; known are \"host\", \"amx\", \"avx512bf16\", \"avx512\" and \"avx2\""));
 }
 
 void UseBFloat16(CpuTarget* target) {
@@ -66,6 +69,11 @@ void UseBFloat16(CpuTarget* target) {
   target->native_bfloat16 = true;
   target->features += ",+avx512bf16";
   target->required.push_back("avx512bf16");
+  if (target->has_tiles) {
+    target->native_tiles = true;
+    target->features += ",+amx-bf16,+amx-tile";
+    target->required.insert(target->required.end(), {"amx-bf16", "amx-tile"});
+  }
   std::sort(target->required.begin(), target->required.end());
 }
 

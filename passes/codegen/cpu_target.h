@@ -18,6 +18,8 @@ struct CpuTarget {
   bool has_fma = false;          // fused multiply-add in hardware
   bool has_avx512bf16 = false;   // the CPU can convert to bfloat16; not among the features until UseBFloat16
   bool native_bfloat16 = false;  // code may do so
+  bool has_tiles = false;        // the CPU multiplies tiles of bfloat16 numbers (AMX); the same holds for these
+  bool native_tiles = false;     // code may do so
   // Features that code for this target may use, in /proc/cpuinfo's spelling, sorted ("avx2", "avx512f", "fma"): what a
   // machine must have to run it. Written into executables.
   std::vector<std::string> required;
@@ -25,10 +27,11 @@ struct CpuTarget {
 
 // The machine that the compiler runs on.
 absl::StatusOr<CpuTarget> HostCpuTarget();
-// "host", or one of the fixed descriptions "avx512bf16", "avx512" and "avx2" (for tests and for compiling for another
-// machine).
+// "host", or one of the fixed descriptions "amx", "avx512bf16", "avx512" and "avx2" (for tests and for compiling for
+// another machine).
 absl::StatusOr<CpuTarget> CpuTargetByName(absl::string_view name);
-// Lets code for the target use the CPU's conversion to bfloat16, where it has one, and then require it.
+// Lets code for the target use the CPU's conversion to bfloat16 and its tiles, where it has them, and then require
+// them.
 void UseBFloat16(CpuTarget* target);
 // Features in `target.required` that this machine lacks; empty when it can run the code.
 std::vector<std::string> MissingFeatures(const CpuTarget& target);

@@ -10,6 +10,7 @@
 #include "passes/codegen/float_rules.h"
 #include "passes/codegen/kernel_builder.h"
 #include "passes/codegen/kernel_entry.h"
+#include "passes/codegen/packed_kernel.h"
 #include "passes/codegen/reduction.h"
 #include "passes/codegen/weight_grad_kernel.h"
 #include "passes/codegen/winograd_kernel.h"
@@ -167,6 +168,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp 
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(kernel.getLoc(), kernel.getName());
   if (IsWinogradKernel(kernel)) {
     EmitWinogradKernel(kernel, symbol, *module, vector_bits, native_bfloat16);
+  } else if (IsPackedKernel(kernel)) {
+    EmitPackedKernel(kernel, symbol, *module);
   } else if (IsWeightGradKernel(kernel)) {
     EmitWeightGradKernel(kernel, symbol, *module, vector_bits);
   } else if (IsConvWeightGradKernel(kernel)) {

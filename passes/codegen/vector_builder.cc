@@ -233,6 +233,37 @@ Value VectorBuilder::AddPairProducts(Value sum, Value a, Value b) {
   return AddF(AddF(sum, MulF(a0, b0)), MulF(a1, b1));
 }
 
+Value VectorBuilder::LoadPairOfRows(Value a, Value b) {
+  auto type = VectorOf(b_.getI16Type(), lanes_);
+  auto load = [&](Value pointer) -> Value {
+    if (pointer) return b_.create<LLVM::LoadOp>(loc_, type, pointer, /*alignment=*/2);
+    return b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, int16_t{0}));
+  };
+  llvm::SmallVector<int32_t> order;
+  for (int i = 0; i < lanes_; ++i) order.append({i, lanes_ + i});
+  return b_.create<LLVM::BitcastOp>(loc_, VectorType(),
+                                    b_.create<LLVM::ShuffleVectorOp>(loc_, load(a), load(b), order));
+}
+
+std::vector<Value> VectorBuilder::Transpose(const std::vector<Value>& rows) {
+  // Squares of two elements change places across the diagonal, then of four and so on.
+  std::vector<Value> result = rows;
+  for (int distance = 1; distance < lanes_; distance *= 2) {
+    llvm::SmallVector<int32_t> upper, lower;
+    for (int i = 0; i < lanes_; ++i) {
+      upper.push_back(i & distance ? lanes_ + (i ^ distance) : i);
+      lower.push_back(i & distance ? lanes_ + i : i ^ distance);
+    }
+    for (int i = 0; i < lanes_; ++i) {
+      if (i & distance) continue;
+      Value a = result[i], b = result[i + distance];
+      result[i] = b_.create<LLVM::ShuffleVectorOp>(loc_, a, b, upper);
+      result[i + distance] = b_.create<LLVM::ShuffleVectorOp>(loc_, a, b, lower);
+    }
+  }
+  return result;
+}
+
 void VectorBuilder::For(Value from, Value to, int64_t step, const std::function<void(Value)>& body) {
   For(from, to, step, Values{}, [&](Value i, const Values&) {
     body(i);

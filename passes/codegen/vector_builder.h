@@ -85,6 +85,12 @@ class VectorBuilder {
   // float32's normal ones for 0.
   mlir::Value AddPairProducts(mlir::Value sum, mlir::Value a, mlir::Value b);
 
+  // Elements of two rows of bfloat16 numbers as pairs, a[0], b[0], a[1], b[1] ..., in a vector of floats that are none:
+  // for Store and Transpose. A null row is zeros.
+  mlir::Value LoadPairOfRows(mlir::Value a, mlir::Value b);
+  // Columns of the square matrix whose rows are lanes() vectors.
+  std::vector<mlir::Value> Transpose(const std::vector<mlir::Value>& rows);
+
   using Values = std::vector<mlir::Value>;
   void For(mlir::Value from, mlir::Value to, int64_t step, const std::function<void(mlir::Value)>& body);
   void For(int64_t from, int64_t to, int64_t step, const std::function<void(mlir::Value)>& body);

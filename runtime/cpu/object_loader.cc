@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "base/tile_registers.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -136,7 +137,8 @@ absl::Status CheckTargetFeatures(absl::string_view target) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (i == 0) {
       if (words[0] != "x86-64") missing.push_back(std::string(words[0]));
-    } else if (!host.lookup(llvm::StringRef(words[i].data(), words[i].size()))) {
+    } else if (!host.lookup(llvm::StringRef(words[i].data(), words[i].size())) ||
+               (words[i] == "amx-tile" && !RequestTileRegisters())) {
       missing.push_back(std::string(words[i]));
     }
   }

@@ -210,12 +210,38 @@ INSTANTIATE_TEST_SUITE_P(Models, MixedPrecision,
                                          Model{"Dropout", Dropout}, Model{"Wide", Wide}),
                          [](const auto& info) { return info.param.name; });
 
-TEST(MixedPrecisionConvolutions, TakeWinogradAndKeepSmallOnesFloat32) {
-  absl::StatusOr<Program> wide = Prepare(Wide, {.batch = 64, .precision = kMixed});
-  ASSERT_TRUE(wide.ok()) << wide.status();
-  EXPECT_GE(CountOps(*wide->executable, "td.winograd_conv2d"), 1);
-  EXPECT_GE(CountOps(*wide->executable, "td.winograd_input_grad"), 1);
-  EXPECT_GE(CountOps(*wide->executable, "td.winograd_filter_grad"), 1);
+std::shared_ptr<const Executable> CompileWide(const std::string& target) {
+  GraphBuilder graph("test");
+  Wide(graph);
+  CompileOptions options;
+  options.batch_per_replica = 64;
+  options.precision = kMixed;
+  options.target = target;
+  auto executable = CompileGraph(graph, "train", options);
+  EXPECT_TRUE(executable.ok()) << executable.status();
+  return executable.ok() ? *executable : nullptr;
+}
+
+TEST(MixedPrecisionConvolutions, TakeWinogradWithoutAMatrixUnit) {
+  const auto executable = CompileWide("avx512bf16");
+  ASSERT_NE(executable, nullptr);
+  EXPECT_GE(CountOps(*executable, "td.winograd_conv2d"), 1);
+  EXPECT_GE(CountOps(*executable, "td.winograd_input_grad"), 1);
+  EXPECT_GE(CountOps(*executable, "td.winograd_filter_grad"), 1);
+  EXPECT_EQ(CountOps(*executable, "td.packed_filter_grad"), 0);
+}
+
+// Where direct products are several times as fast as float32's there is nothing to save.
+TEST(MixedPrecisionConvolutions, AreDirectWithAMatrixUnit) {
+  const auto executable = CompileWide("amx");
+  ASSERT_NE(executable, nullptr);
+  EXPECT_EQ(CountOps(*executable, "td.winograd_conv2d"), 0);
+  EXPECT_EQ(CountOps(*executable, "td.winograd_filter_grad"), 0);
+  EXPECT_GE(CountOps(*executable, "td.packed_filter_grad"), 1);
+  EXPECT_NE(executable->index().target.find("amx-bf16 amx-tile"), std::string::npos) << executable->index().target;
+}
+
+TEST(MixedPrecisionConvolutions, KeepSmallOnesFloat32) {
   absl::StatusOr<Program> convnet = Prepare(Convnet, {.batch = 64, .precision = kMixed});
   ASSERT_TRUE(convnet.ok()) << convnet.status();
   EXPECT_EQ(CountOps(*convnet->executable, "td.direct_conv2d"), 1);

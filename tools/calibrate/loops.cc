@@ -1,5 +1,7 @@
 #include "tools/calibrate/loops.h"
 
+#include <immintrin.h>
+
 #include <cstring>
 
 #define TD_FOR_EACH_ISA __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -17,6 +19,31 @@ TD_FOR_EACH_ISA void Polynomial(const float* __restrict x, float* __restrict y, 
     for (int k = 0; k < 16; ++k) p = p * v + 0.25f;
     y[i] = p;
   }
+}
+
+namespace {
+
+__attribute__((target("avx512f,avx512bf16"))) void PairProductsAvx512(const uint16_t* x, float* y, int64_t n) {
+  __m512 sums[kPairSums];
+#pragma GCC unroll 16
+  for (int k = 0; k < kPairSums; ++k) sums[k] = _mm512_setzero_ps();
+  const __m512bh factor = reinterpret_cast<__m512bh>(_mm512_set1_epi16(0x3f00));
+  for (int64_t i = 0; i < n; i += 32 * kPairSums) {
+#pragma GCC unroll 16
+    for (int k = 0; k < kPairSums; ++k) {
+      const __m512bh row = reinterpret_cast<__m512bh>(_mm512_loadu_si512(x + i + 32 * k));
+      sums[k] = _mm512_dpbf16_ps(sums[k], row, factor);
+    }
+  }
+  for (int k = 0; k < kPairSums; ++k) _mm512_storeu_ps(y + 16 * k, sums[k]);
+}
+
+}  // namespace
+
+bool PairProducts(const uint16_t* x, float* y, int64_t n) {
+  if (!__builtin_cpu_supports("avx512bf16")) return false;
+  PairProductsAvx512(x, y, n);
+  return true;
 }
 
 TD_FOR_EACH_ISA void Exp(const float* __restrict x, float* __restrict y, int64_t n) {

@@ -13,6 +13,11 @@ void AddScaled(const float* x, float* y, float s, int64_t n);
 constexpr int kPolynomialFlops = 32;
 void Polynomial(const float* x, float* y, int64_t n);
 
+// Products of pairs of bfloat16 numbers (vdpbf16ps), summed up in float32 in registers: 64 operations for each of the
+// n / 32 vectors of x, of which there are kPairSums at least. False, and nothing is done, where the CPU has none.
+constexpr int64_t kPairSums = 16;
+bool PairProducts(const uint16_t* x, float* y, int64_t n);
+
 // y = exp(x) as generated kernels compute it: range reduction, a polynomial of degree 6, scaling by a power of two.
 void Exp(const float* x, float* y, int64_t n);
 

@@ -62,7 +62,7 @@ double CacheBytes(int level, double otherwise) {
 
 class Machine {
  public:
-  Machine(int threads, double seconds) : pool_(threads), part_(seconds / 14) {}
+  Machine(int threads, double seconds) : pool_(threads), part_(seconds / 15) {}
 
   absl::StatusOr<MachineModel> Measure() {
     MachineModel m;
@@ -77,6 +77,7 @@ class Machine {
     }
     constexpr int64_t kElements = 1024;  // 8 KiB of x and y
     m.vector_f32 = LoopRate(kElements, kPolynomialFlops, Polynomial);
+    m.vector_bf16 = PairRate(16 * kElements, m.vector_f32);
     m.transcendentals = LoopRate(kElements, 1, Exp);
     // Sets between the caches' sizes: half of the one that is meant, and L3 shared with whoever else is there.
     TD_ASSIGN_OR_RETURN(m.l1_bandwidth, StreamRate(m.l1_bytes / 2, 1));
@@ -118,6 +119,14 @@ class Machine {
   double LoopRate(int64_t elements, double per_element, void (*loop)(const float*, float*, int64_t)) {
     std::vector<float> x(elements, 0.75f), y(elements);
     return per_element * elements / BestSeconds(part_, [&] { loop(x.data(), y.data(), elements); });
+  }
+
+  // Operations per second of products of pairs of `elements`, 2 bytes each, or `otherwise` where the CPU has none.
+  double PairRate(int64_t elements, double otherwise) {
+    std::vector<uint16_t> x(elements, 0x3f00);  // 0.5
+    std::vector<float> y(16 * kPairSums);
+    if (!PairProducts(x.data(), y.data(), elements)) return otherwise;
+    return 2.0 * elements / BestSeconds(part_, [&] { PairProducts(x.data(), y.data(), elements); });
   }
 
   // Bytes per second of all `threads` together, each with arrays of its own of `bytes` together.

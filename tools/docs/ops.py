@@ -16,6 +16,7 @@ FAMILIES = [
     ("reduce", "Reductions"),
     ("contract", "Matmul and convolution"),
     ("winograd", "Convolutions by fewer multiplications"),
+    ("packed", "Convolutions by a matrix unit"),
     ("pool", "Pooling"),
     ("norm", "Softmax, cross-entropy, batch moments and layer norm"),
     ("random", "Random numbers"),

@@ -1,0 +1,93 @@
+#include "graph/ir/packed.h"
+
+#include "graph/ir/reference_util.h"
+
+#define GET_OP_CLASSES
+#include "graph/ir/packed.cc.inc"
+
+namespace tandem::td {
+
+PackedShape ShapeOf(PackedFilterGradOp op) {
+  llvm::ArrayRef<int64_t> x = TypeOf(op.getX()).getShape(), dy = TypeOf(op.getDy()).getShape();
+  PackedShape s;
+  s.height = x[1], s.width = x[2], s.channels_in = x[3];
+  s.out_height = dy[1], s.out_width = dy[2], s.channels_out = dy[3];
+  for (int d = 0; d < 2; ++d) {
+    s.kernel[d] = op.getSize()[d];
+    s.stride[d] = op.getStrides()[d];
+    s.pad_low[d] = op.getPadLow()[d];
+  }
+  return s;
+}
+
+mlir::RankedTensorType ScratchType(mlir::MLIRContext* context, const PackedShape& shape) {
+  // Bytes: nothing that looks for values that are not finite looks into it.
+  return mlir::RankedTensorType::get({PackedScratch(shape).floats * static_cast<int64_t>(sizeof(float))},
+                                     FromDType(context, DType::kUInt8));
+}
+
+llvm::LogicalResult PackedFilterGradOp::verify() {
+  mlir::RankedTensorType x = TypeOf(getX()), dy = TypeOf(getDy());
+  if (x.getRank() != 4 || dy.getRank() != 4 || !IsBatched(x) || !IsBatched(dy)) {
+    return emitOpError() << "needs batched images [batch, height, width, channels], not " << ShapeString(ToShape(x))
+                         << " and " << ShapeString(ToShape(dy));
+  }
+  if (x.getDimSize(3) % kTileRows != 0 || dy.getDimSize(3) % kTileRows != 0) {
+    return emitOpError() << "needs multiples of " << kTileRows << " channels, not " << x.getDimSize(3) << " and "
+                         << dy.getDimSize(3);
+  }
+  if (getSize().size() != 2 || getStrides().size() != 2 || getPadLow().size() != 2)
+    return emitOpError() << "needs two sizes, strides and pads";
+  for (int d = 0; d < 2; ++d) {
+    if (getSize()[d] < 1 || getStrides()[d] < 1 || getPadLow()[d] < 0)
+      return emitOpError() << "needs positive sizes and strides and pads that are not negative";
+  }
+  if (TypeOf(getDkernel()).getShape() !=
+      llvm::ArrayRef<int64_t>{getSize()[0], getSize()[1], x.getDimSize(3), dy.getDimSize(3)}) {
+    return emitOpError() << "gives a kernel [" << getSize()[0] << ", " << getSize()[1] << ", " << x.getDimSize(3)
+                         << ", " << dy.getDimSize(3) << "]";
+  }
+  mlir::Type scratch = ScratchType(getContext(), ShapeOf(*this));
+  if (getScratch().getType() != scratch) return emitOpError() << "needs scratch memory " << scratch;
+  return mlir::success();
+}
+
+BatchRule PackedFilterGradOp::getBatchRule() { return BatchRule::kBatchSum; }
+
+// Of one row, as for the other contractions.
+int64_t PackedFilterGradOp::getFlops() {
+  const PackedShape s = ShapeOf(*this);
+  return 2 * s.taps() * s.out_height * s.out_width * s.channels_in * s.channels_out;
+}
+
+absl::Status PackedFilterGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
+                                          std::vector<RefTensor>& results) {
+  const PackedShape s = ShapeOf(*this);
+  const RefTensor &x = *operands[0], &dy = *operands[1];
+  RefTensor dk = MakeResult(getDkernel().getType(), 0);
+  // Calls f(offset in x, offset in dy, offset in the gradient) for pixels of dy whose tap is in the image.
+  auto for_each = [&](auto f) {
+    for (int64_t n = 0; n < x.shape[0]; ++n) {
+      for (int64_t tap = 0; tap < s.taps(); ++tap) {
+        for (int64_t pixel = 0; pixel < s.out_height * s.out_width; ++pixel) {
+          const int64_t i = pixel / s.out_width * s.stride[0] + tap / s.kernel[1] - s.pad_low[0];
+          const int64_t j = pixel % s.out_width * s.stride[1] + tap % s.kernel[1] - s.pad_low[1];
+          if (i < 0 || i >= s.height || j < 0 || j >= s.width) continue;
+          f(((n * s.height + i) * s.width + j) * s.channels_in,
+            (n * s.out_height * s.out_width + pixel) * s.channels_out, tap * s.channels_in * s.channels_out);
+        }
+      }
+    }
+  };
+  for_each([&](int64_t at_x, int64_t at_dy, int64_t at_dk) {
+    for (int64_t c = 0; c < s.channels_in; ++c) {
+      for (int64_t k = 0; k < s.channels_out; ++k)
+        dk.values[at_dk + c * s.channels_out + k] += x.values[at_x + c] * dy.values[at_dy + k];
+    }
+  });
+  results[0] = std::move(dk);
+  results[1] = MakeResult(getScratch().getType(), context.batch);
+  return absl::OkStatus();
+}
+
+}  // namespace tandem::td

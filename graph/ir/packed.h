@@ -1,0 +1,21 @@
+// Convolutions by a CPU's matrix unit: ops and what passes and the code generator need of them.
+#ifndef TANDEM_GRAPH_IR_PACKED_H_
+#define TANDEM_GRAPH_IR_PACKED_H_
+
+#include "graph/ir/dialect.h"
+#include "graph/ir/packed_shape.h"
+
+#define GET_OP_CLASSES
+#include "graph/ir/packed.h.inc"
+
+namespace tandem::td {
+
+// Sizes from the types and attributes of a valid op.
+PackedShape ShapeOf(PackedFilterGradOp op);
+
+// The type of the scratch memory that follows from sizes.
+mlir::RankedTensorType ScratchType(mlir::MLIRContext* context, const PackedShape& shape);
+
+}  // namespace tandem::td
+
+#endif  // TANDEM_GRAPH_IR_PACKED_H_

@@ -1,0 +1,21 @@
+// Kernels of convolutions' filter gradients by a CPU's matrix unit (graph/ir/packed.td): one op, one kernel.
+#ifndef TANDEM_PASSES_CODEGEN_PACKED_KERNEL_H_
+#define TANDEM_PASSES_CODEGEN_PACKED_KERNEL_H_
+
+#include <string>
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tandem {
+
+// Whether the kernel consists of one td.packed_filter_grad.
+bool IsPackedKernel(mlir::func::FuncOp kernel);
+
+// Appends `void SYMBOL(ptr args, i64 begin, i64 end, i64 row_offset)` to `module`: the sum over rows [begin, end), of
+// which there is at least one. The target has AVX-512 and AMX with bfloat16.
+void EmitPackedKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_PACKED_KERNEL_H_
