@@ -11,7 +11,9 @@ namespace {
 constexpr double kProductRate = 0.92;   // of the library's rate, operands in L2
 constexpr double kTransformFlops = 14;  // of the vector rate, per point and channel of a tile: loads, sums, stores
 constexpr double kSumTraffic = 2;       // how much slower than read only memory a filter gradient's sum is, beyond L2
+constexpr double kSpilledTiles = 4;     // how much slower than read only memory tiles beyond L2 are
 constexpr double kMargin = 1.1;         // how much faster Winograd must be
+constexpr double kBlockGain = 1.02;     // how much faster a larger block must be
 
 // Tiles of a block: multiples of the rows of a register tile.
 constexpr int64_t kBlocks[] = {12, 24, 36, 48, 72, 96, 144, 192};
@@ -56,18 +58,22 @@ double WinogradSeconds(const MachineModel& m, const WinogradShape& s, WinogradRo
   const double compute =
       2 * tiles * points * c * k / (kProductRate * (s.bfloat16_products ? m.vector_bf16 : m.library_f32));
   double transforms = kTransformFlops * tiles * points * (c + k) / m.vector_f32;
-  // Tiles of the block are written and read by the products at the level that holds them all, beside the kernel.
-  const double tile_traffic = 2 * tiles * tile_bytes / Bandwidth(m, 1.25 * block_bytes, 1);
+  // Tiles of the block are written and read by the products where they lie: in L2, or the part beyond it in L3.
+  const double beyond = std::max(0.0, 1 - m.l2_bytes / block_bytes);
+  const double tile_traffic =
+      2 * tiles * tile_bytes * ((1 - beyond) / m.l2_bandwidth + kSpilledTiles * beyond / m.l3_bandwidth);
   const double kernel_traffic = blocks * kernel_bytes * (filter ? 2 : 1) / Bandwidth(m, kernel_bytes + block_bytes, 1);
   // The kernel's own transform: per step by one thread while the others wait, or (filter gradient) per shard.
   const double passes = filter ? 1 : 1.0 / static_cast<double>(std::max<int64_t>(1, shards));
   transforms += passes * (kTransformFlops * points * c * k / m.vector_f32 +
                           2 * kernel_bytes / Bandwidth(m, std::max(kernel_bytes, m.l2_bytes + 1), 1));
-  // A kernel streams past the products while they run, and so does a sum in the second-level cache. A filter gradient's
-  // sum beyond it does not: each block reads and writes all of it for few multiply-adds (measured on 14x14x256 to 256
-  // in blocks of 12, 36 and 64 tiles: 5.5, 1.7 and 1.9 times the forward pass, in blocks of 64 half as long as direct).
-  const bool waits = filter && kernel_bytes > m.l2_bytes;
-  const double products = waits ? compute + kSumTraffic * kernel_traffic : std::max(compute, kernel_traffic);
+  // A kernel or sum in the second-level cache streams past the products while they run. Beyond it it does not: on an
+  // Intel Xeon each pass over a kernel of 512 x 512 channels takes as long as it takes to read it, although it is
+  // fetched ahead, and a filter gradient's sum longer, which each block reads and writes for few multiply-adds
+  // (measured on Zen 4, 14x14x256 to 256 in blocks of 12, 36 and 64 tiles: 5.5, 1.7 and 1.9 times the forward pass).
+  const bool waits = kernel_bytes > m.l2_bytes;
+  const double products =
+      waits ? compute + (filter ? kSumTraffic : 1) * kernel_traffic : std::max(compute, kernel_traffic);
   return products + transforms + tile_traffic + m.kernel_call_overhead;
 }
 
@@ -81,7 +87,8 @@ WinogradChoice ChooseWinograd(const MachineModel& machine, const WinogradShape& 
     for (int64_t block : kBlocks) {
       s.block = std::min(block, tiles);
       const double seconds = WinogradSeconds(machine, s, role, rows, shards);
-      if (choice.tile == 0 || seconds < choice.winograd_seconds) {
+      const bool larger = s.tile == choice.tile;
+      if (choice.tile == 0 || seconds * (larger ? kBlockGain : 1) < choice.winograd_seconds) {
         choice.winograd_seconds = seconds;
         choice.tile = s.tile;
         choice.block = s.block;

@@ -43,6 +43,12 @@ void Fence(Translator& t, LLVM::FenceOp op) {
   t.b.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
 }
 
+void Fetch(Translator& t, LLVM::Prefetch op) {
+  llvm::Value* address = t[op.getAddr()];
+  t.b.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
+                      {address, t.b.getInt32(op.getRw()), t.b.getInt32(op.getHint()), t.b.getInt32(op.getCache())});
+}
+
 void MaskedLoad(Translator& t, LLVM::MaskedLoadOp op) {
   llvm::Value* pass = op.getPassThru().empty() ? nullptr : t[op.getPassThru()[0]];
   t.Set(op, t.b.CreateMaskedLoad(t.Type(op.getType()), t[op.getData()], llvm::Align(op.getAlignment()), t[op.getMask()],
@@ -98,6 +104,7 @@ void AddMemoryHandlers(Translator::Handlers& handlers) {
   On<LLVM::LoadOp, Load>(handlers);
   On<LLVM::StoreOp, Store>(handlers);
   On<LLVM::FenceOp, Fence>(handlers);
+  On<LLVM::Prefetch, Fetch>(handlers);
   On<LLVM::MaskedLoadOp, MaskedLoad>(handlers);
   On<LLVM::MaskedStoreOp, MaskedStore>(handlers);
   On<LLVM::AllocaOp, Alloca>(handlers);

@@ -97,6 +97,10 @@ void VectorBuilder::Stream(Value vector, Value pointer) {
                            /*isNonTemporal=*/true);
 }
 
+void VectorBuilder::Prefetch(Value pointer) {
+  b_.create<LLVM::Prefetch>(loc_, pointer, /*rw=*/0, /*hint=*/2, /*cache=*/1);
+}
+
 void VectorBuilder::Fence() { b_.create<LLVM::FenceOp>(loc_, LLVM::AtomicOrdering::seq_cst); }
 
 Value VectorBuilder::Scratch(int64_t floats) {

@@ -56,6 +56,8 @@ class VectorBuilder {
   // A store past the caches, of a whole vector at a multiple of its size. Others may read it after a Fence.
   void Stream(mlir::Value vector, mlir::Value pointer);
   void Fence();
+  // Fetches the cache line into the second-level cache. Any address will do.
+  void Prefetch(mlir::Value pointer);
   // Memory on the stack, for use where the builder is outside of all loops: a multiple of 64 bytes begins there.
   mlir::Value Scratch(int64_t floats);
   // All elements, or none.

@@ -239,6 +239,18 @@ TEST(WinogradKernelTest, LargeKernelsAreStreamed) {
   }
 }
 
+// A kernel that the second-level cache does not hold is fetched ahead, a smaller one is there already.
+TEST(WinogradKernelTest, LargeKernelsAreFetchedAhead) {
+  for (auto [channels, fetched] : {std::pair<int64_t, bool>(64, false), {256, true}}) {
+    const WinogradTexts texts({14, 14, channels, channels, 1, 1, 36}, 4);
+    for (const std::string& text : {texts.Forward(false), texts.InputGrad()}) {
+      auto kernel = TestKernel::Create(text, "avx512");
+      ASSERT_TRUE(kernel.ok()) << kernel.status();
+      EXPECT_EQ((*kernel)->llvm_ir().find("call void @llvm.prefetch") != std::string::npos, fetched) << channels;
+    }
+  }
+}
+
 TEST(WinogradKernelTest, AllIsVectors) {
   const WinogradTexts texts({13, 13, 32, 64, 0, 0, 36}, 4);
   for (const std::string& text : {texts.Forward(true), texts.InputGrad(), texts.FilterGrad()}) {
