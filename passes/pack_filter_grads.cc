@@ -46,15 +46,7 @@ class PackFilterGradsPass : public ModulePass<PackFilterGradsPass> {
   }
 
   void Replace(td::Conv2DFilterGradOp op) {
-    llvm::ArrayRef<int64_t> x = td::TypeOf(op.getX()).getShape(), dy = td::TypeOf(op.getDy()).getShape();
-    PackedShape s;
-    s.height = x[1], s.width = x[2], s.channels_in = x[3];
-    s.out_height = dy[1], s.out_width = dy[2], s.channels_out = dy[3];
-    for (int d = 0; d < 2; ++d) {
-      s.kernel[d] = op.getSize()[d];
-      s.stride[d] = op.getStrides()[d];
-      s.pad_low[d] = op.getPadLow()[d];
-    }
+    const PackedShape s = td::PackedShapeOf(op.getX(), op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
     mlir::OpBuilder b(op);
     auto packed =
         b.create<td::PackedFilterGradOp>(op.getLoc(), op.getType(), td::ScratchType(&getContext(), s), op.getX(),

@@ -7,17 +7,22 @@
 
 namespace tandem::td {
 
-PackedShape ShapeOf(PackedFilterGradOp op) {
-  llvm::ArrayRef<int64_t> x = TypeOf(op.getX()).getShape(), dy = TypeOf(op.getDy()).getShape();
+PackedShape PackedShapeOf(mlir::Value x, mlir::Value dy, llvm::ArrayRef<int64_t> size, llvm::ArrayRef<int64_t> strides,
+                          llvm::ArrayRef<int64_t> pad_low) {
+  llvm::ArrayRef<int64_t> in = TypeOf(x).getShape(), out = TypeOf(dy).getShape();
   PackedShape s;
-  s.height = x[1], s.width = x[2], s.channels_in = x[3];
-  s.out_height = dy[1], s.out_width = dy[2], s.channels_out = dy[3];
+  s.height = in[1], s.width = in[2], s.channels_in = in[3];
+  s.out_height = out[1], s.out_width = out[2], s.channels_out = out[3];
   for (int d = 0; d < 2; ++d) {
-    s.kernel[d] = op.getSize()[d];
-    s.stride[d] = op.getStrides()[d];
-    s.pad_low[d] = op.getPadLow()[d];
+    s.kernel[d] = size[d];
+    s.stride[d] = strides[d];
+    s.pad_low[d] = pad_low[d];
   }
   return s;
+}
+
+PackedShape ShapeOf(PackedFilterGradOp op) {
+  return PackedShapeOf(op.getX(), op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
 }
 
 mlir::RankedTensorType ScratchType(mlir::MLIRContext* context, const PackedShape& shape) {
@@ -65,26 +70,21 @@ absl::Status PackedFilterGradOp::evaluate(absl::Span<const RefTensor* const> ope
   const PackedShape s = ShapeOf(*this);
   const RefTensor &x = *operands[0], &dy = *operands[1];
   RefTensor dk = MakeResult(getDkernel().getType(), 0);
-  // Calls f(offset in x, offset in dy, offset in the gradient) for pixels of dy whose tap is in the image.
-  auto for_each = [&](auto f) {
-    for (int64_t n = 0; n < x.shape[0]; ++n) {
-      for (int64_t tap = 0; tap < s.taps(); ++tap) {
-        for (int64_t pixel = 0; pixel < s.out_height * s.out_width; ++pixel) {
-          const int64_t i = pixel / s.out_width * s.stride[0] + tap / s.kernel[1] - s.pad_low[0];
-          const int64_t j = pixel % s.out_width * s.stride[1] + tap % s.kernel[1] - s.pad_low[1];
-          if (i < 0 || i >= s.height || j < 0 || j >= s.width) continue;
-          f(((n * s.height + i) * s.width + j) * s.channels_in,
-            (n * s.out_height * s.out_width + pixel) * s.channels_out, tap * s.channels_in * s.channels_out);
+  for (int64_t n = 0; n < x.shape[0]; ++n) {
+    for (int64_t tap = 0; tap < s.taps(); ++tap) {
+      for (int64_t pixel = 0; pixel < s.out_height * s.out_width; ++pixel) {
+        const int64_t i = pixel / s.out_width * s.stride[0] + tap / s.kernel[1] - s.pad_low[0];
+        const int64_t j = pixel % s.out_width * s.stride[1] + tap % s.kernel[1] - s.pad_low[1];
+        if (i < 0 || i >= s.height || j < 0 || j >= s.width) continue;
+        const double* from = &x.values[((n * s.height + i) * s.width + j) * s.channels_in];
+        const double* back = &dy.values[(n * s.out_height * s.out_width + pixel) * s.channels_out];
+        for (int64_t c = 0; c < s.channels_in; ++c) {
+          double* to = &dk.values[(tap * s.channels_in + c) * s.channels_out];
+          for (int64_t k = 0; k < s.channels_out; ++k) to[k] += from[c] * back[k];
         }
       }
     }
-  };
-  for_each([&](int64_t at_x, int64_t at_dy, int64_t at_dk) {
-    for (int64_t c = 0; c < s.channels_in; ++c) {
-      for (int64_t k = 0; k < s.channels_out; ++k)
-        dk.values[at_dk + c * s.channels_out + k] += x.values[at_x + c] * dy.values[at_dy + k];
-    }
-  });
+  }
   results[0] = std::move(dk);
   results[1] = MakeResult(getScratch().getType(), context.batch);
   return absl::OkStatus();

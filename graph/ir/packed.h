@@ -10,7 +10,9 @@
 
 namespace tandem::td {
 
-// Sizes from the types and attributes of a valid op.
+// Sizes from the types and attributes of a valid op, or of the op that it is to replace.
+PackedShape PackedShapeOf(mlir::Value x, mlir::Value dy, llvm::ArrayRef<int64_t> size, llvm::ArrayRef<int64_t> strides,
+                          llvm::ArrayRef<int64_t> pad_low);
 PackedShape ShapeOf(PackedFilterGradOp op);
 
 // The type of the scratch memory that follows from sizes.

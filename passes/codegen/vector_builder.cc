@@ -15,6 +15,13 @@ namespace {
 
 mlir::VectorType VectorOf(mlir::Type element, int lanes) { return mlir::VectorType::get({lanes}, element); }
 
+// Elements of two vectors by turns, as a shuffle's mask.
+llvm::SmallVector<int32_t> ByTurns(int lanes) {
+  llvm::SmallVector<int32_t> order;
+  for (int i = 0; i < lanes; ++i) order.append({i, lanes + i});
+  return order;
+}
+
 }  // namespace
 
 VectorBuilder::VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int lanes, bool native_bfloat16)
@@ -183,8 +190,7 @@ void VectorBuilder::Store16(Value vector, Value pointer, int64_t live, Value mas
 }
 
 Value VectorBuilder::Pairs(Value a, Value b) {
-  llvm::SmallVector<int32_t> order;
-  for (int i = 0; i < lanes_; ++i) order.append({i, lanes_ + i});
+  const llvm::SmallVector<int32_t> order = ByTurns(lanes_);
   auto bfloat16 = VectorOf(b_.getBF16Type(), lanes_), both = VectorOf(b_.getBF16Type(), 2 * lanes_);
   if (native_bfloat16_) {
     // Of two operands the second becomes the lower half.
@@ -243,10 +249,8 @@ Value VectorBuilder::LoadPairOfRows(Value a, Value b) {
     if (pointer) return b_.create<LLVM::LoadOp>(loc_, type, pointer, /*alignment=*/2);
     return b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, int16_t{0}));
   };
-  llvm::SmallVector<int32_t> order;
-  for (int i = 0; i < lanes_; ++i) order.append({i, lanes_ + i});
   return b_.create<LLVM::BitcastOp>(loc_, VectorType(),
-                                    b_.create<LLVM::ShuffleVectorOp>(loc_, load(a), load(b), order));
+                                    b_.create<LLVM::ShuffleVectorOp>(loc_, load(a), load(b), ByTurns(lanes_)));
 }
 
 std::vector<Value> VectorBuilder::Transpose(const std::vector<Value>& rows) {
