@@ -5,6 +5,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/env.h"
 #include "base/exit_code.h"
 #include "estimator/estimator.h"
@@ -33,19 +35,33 @@ absl::StatusOr<Dataset> Points(const InputContext&) {
       .Batch(4);
 }
 
-// Breaks the GPU after `steps` steps.
+// Whether `dir` has the finished checkpoint `name`, which a thread writes while training goes on; within 30 seconds.
+bool WaitForCheckpoint(const std::string& dir, const std::string& name) {
+  for (int i = 0; i < 3000; ++i) {
+    const absl::StatusOr<std::string> pointer = Env::Default()->ReadFile(dir + "/checkpoint");
+    if (pointer.ok() && absl::StrContains(*pointer, absl::StrCat("\"", name, "\""))) return true;
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  return false;
+}
+
+// Breaks the GPU after five steps, once the checkpoint of the fourth is finished: what is lost with a GPU while it is
+// being copied is not saved.
 class Breaker : public SessionRunHook {
  public:
-  Breaker(FakeDriver* driver, int steps) : driver_(driver), steps_(steps) {}
+  Breaker(FakeDriver* driver, std::string dir) : driver_(driver), dir_(std::move(dir)) {}
   std::string name() const override { return "Breaker"; }
   absl::Status AfterRun(RunContext&, const RunValues&) override {
-    if (--steps_ == 0) driver_->FailWork("cuMemsetD32Async", kCudaEccUncorrectable);
+    if (++steps_ != 5) return absl::OkStatus();
+    if (!WaitForCheckpoint(dir_, "model.ckpt-4")) return absl::DeadlineExceededError("no checkpoint of step 4");
+    driver_->FailWork("cuMemsetD32Async", kCudaEccUncorrectable);
     return absl::OkStatus();
   }
 
  private:
   FakeDriver* driver_;
-  int steps_;
+  const std::string dir_;
+  int steps_ = 0;
 };
 
 absl::Status Train(const std::string& dir, int max_steps, std::vector<std::shared_ptr<SessionRunHook>> hooks) {
@@ -63,7 +79,7 @@ TEST(LostGpuTest, TheLastCheckpointIsIntact) {
   {
     FakeGpuMachine machine(1);
     machine.AddModelDir(dir);
-    const absl::Status status = Train(dir, 10, {std::make_shared<Breaker>(&machine.driver(), 5)});
+    const absl::Status status = Train(dir, 10, {std::make_shared<Breaker>(&machine.driver(), dir)});
     EXPECT_EQ(ExitCodeFor(status), kExitTemporary) << status;
     for (const char* part : {"gpu:0", "the GPU was lost", "go on from the last checkpoint"}) {
       EXPECT_TRUE(absl::StrContains(status.message(), part)) << status;
@@ -94,15 +110,18 @@ TEST(LostGpuTest, AGpuThatHangsIsGivenUpAtTheDeadline) {
   machine.AddModelDir(dir);
   class Hanger : public SessionRunHook {
    public:
-    explicit Hanger(FakeDriver* driver) : driver_(driver) {}
+    Hanger(FakeDriver* driver, std::string dir) : driver_(driver), dir_(std::move(dir)) {}
     std::string name() const override { return "Hanger"; }
     absl::Status AfterRun(RunContext& context, const RunValues&) override {
-      if (context.global_step() == 3) driver_->Hang(0);
+      if (context.global_step() != 3) return absl::OkStatus();
+      if (!WaitForCheckpoint(dir_, "model.ckpt-0")) return absl::DeadlineExceededError("no checkpoint of step 0");
+      driver_->Hang(0);
       return absl::OkStatus();
     }
 
    private:
     FakeDriver* driver_;
+    const std::string dir_;
   };
   {
     Estimator estimator(Line, RunConfig{.model_dir = dir,
@@ -110,12 +129,12 @@ TEST(LostGpuTest, AGpuThatHangsIsGivenUpAtTheDeadline) {
                                         .train_distribute = OneDeviceStrategy("gpu:0"),
                                         .deadline_seconds = 0.3});
     const absl::Status status =
-        estimator.Train(Points, {.max_steps = 10, .hooks = {std::make_shared<Hanger>(&machine.driver())}});
+        estimator.Train(Points, {.max_steps = 10, .hooks = {std::make_shared<Hanger>(&machine.driver(), dir)}});
     EXPECT_EQ(ExitCodeFor(status), kExitTemporary) << status;
     EXPECT_TRUE(absl::StrContains(status.message(), "did not finish a step within 0.3 seconds")) << status;
   }
   machine.TakeViolations();  // a hung GPU is left as it is
-  EXPECT_TRUE(absl::StrContains(*Env::Default()->ReadFile(dir + "/checkpoint"), "model.ckpt-0"));
+  EXPECT_TRUE(WaitForCheckpoint(dir, "model.ckpt-0"));
   unsetenv("TANDEM_FLAGS");
 }
 
