@@ -20,7 +20,9 @@ int ReleaseLibrary(dl_phdr_info* info, size_t, void* data) {
   absl::string_view file = info->dlpi_name;
   file.remove_prefix(file.rfind('/') == absl::string_view::npos ? 0 : file.rfind('/') + 1);
   bool wanted = false;
-  for (absl::string_view name : request.names) wanted |= absl::StartsWith(file, name);
+  for (absl::string_view name : request.names) {
+    wanted |= name == kThisProgram ? file.empty() : absl::StartsWith(file, name);
+  }
   // Code that the dynamic linker patched is in private pages that no file holds.
   for (int i = 0; wanted && i < info->dlpi_phnum; ++i) {
     if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;

@@ -9,6 +9,9 @@
 
 namespace tandem {
 
+// The program itself among the names for ReleaseLibraryPages: it has libraries linked in.
+inline constexpr absl::string_view kThisProgram = "";
+
 // Unmaps, from this process, the code and constants of loaded shared libraries whose file names begin with one of
 // `names` ("libLLVM"). What is used again is mapped again from the page cache, at some microseconds per 64 KiB: for
 // libraries that worked once. Only segments that are never written are touched. Thread-safe, also while others run

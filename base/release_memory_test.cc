@@ -25,6 +25,12 @@ TEST(ReleaseMemory, CodeOfALibraryGoesAndComesBack) {
   EXPECT_EQ(ReleaseLibraryPages({"libnothing"}), 0);
 }
 
+TEST(ReleaseMemory, CodeOfTheProgramGoesAndComesBack) {
+  const int64_t program = ReleaseLibraryPages({kThisProgram});
+  EXPECT_GT(program, 4096);
+  EXPECT_EQ(ReleaseLibraryPages({kThisProgram, "libnothing"}), program);  // the program alone, not every library
+}
+
 TEST(ReleaseMemory, FreedMemoryGoesBack) {
   constexpr int kPieces = 4000;
   std::vector<void*> pieces;

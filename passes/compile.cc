@@ -225,7 +225,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
   // A training run compiles for a second and trains for hours: the compiler's code and heap need not stay.
   module = nullptr;
   ReleaseFreedMemory();
-  ReleaseLibraryPages({"libLLVM", "libMLIR"});
+  ReleaseLibraryPages({kThisProgram, "libLLVM", "libMLIR"});
   if (!path.empty()) {
     // A start waits for it, and a file that a crash of the machine damages is compiled again.
     TD_RETURN_IF_ERROR(CreateDirsUnsynced(env, options.cache_dir));

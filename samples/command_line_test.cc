@@ -15,22 +15,27 @@ namespace tandem {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct RunResult {
   int exit_code = -1;
   std::string output;  // stdout and stderr
 };
 
-// Runs `samples/PROGRAM ARGUMENTS` through the shell.
-RunResult RunProgram(const std::string& program, const std::string& arguments) {
+RunResult RunCommand(const std::string& command) {
   RunResult result;
-  FILE* pipe = popen(("samples/" + program + " " + arguments + " 2>&1").c_str(), "r");
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return result;
   char buffer[4096];
   for (size_t n; (n = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) result.output.append(buffer, n);
   const int status = pclose(pipe);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
+}
+
+// Runs `samples/PROGRAM ARGUMENTS` through the shell.
+RunResult RunProgram(const std::string& program, const std::string& arguments) {
+  return RunCommand("samples/" + program + " " + arguments);
 }
 
 std::string Temp(const std::string& name) { return ::testing::TempDir() + "/" + name; }
@@ -45,6 +50,17 @@ TEST(CommandLine, HelpExplainsEveryFlag) {
         "--optimizer", "--learning_rate", "--save_checkpoints_steps", "--dropout", "--init_from", "--loss_log",
         "--eval_json", "--eval_examples", "--threads", "--seed", "--model"}) {
     EXPECT_THAT(help.output, HasSubstr(std::string(flag) + "\n"));
+  }
+}
+
+// A process that loads them starts some 30 ms later: see third_party/program.bzl.
+TEST(CommandLine, SamplesHaveTheCompilerLinkedIn) {
+  for (const char* program : {"fashion_mnist", "mnist_estimator", "linear_estimator"}) {
+    const RunResult libraries = RunCommand(std::string("ldd samples/") + program);
+    EXPECT_EQ(libraries.exit_code, 0);
+    EXPECT_THAT(libraries.output, HasSubstr("libdnnl"));
+    EXPECT_THAT(libraries.output, Not(HasSubstr("libLLVM"))) << program;
+    EXPECT_THAT(libraries.output, Not(HasSubstr("libMLIR"))) << program;
   }
 }
 

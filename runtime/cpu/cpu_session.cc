@@ -272,7 +272,7 @@ absl::StatusOr<std::unique_ptr<Session>> MakeCpuSession(std::shared_ptr<const Ex
   auto session = std::make_unique<CpuSession>(std::move(executable), std::move(variables), std::move(options));
   TD_RETURN_IF_ERROR(session->Init());
   // Loading kernels and making primitives is over: most of that code will not run again.
-  ReleaseLibraryPages({"libLLVM", "libMLIR", "libdnnl"});
+  ReleaseLibraryPages({kThisProgram, "libLLVM", "libMLIR", "libdnnl"});
   return session;
 }
 

@@ -1,0 +1,136 @@
+"""Programs that start at once: LLVM, MLIR and Abseil are linked in.
+
+The shared libraries of LLVM and MLIR are 190 MB with half a million relocations, which a process applies before its
+first line: some 30 ms of processor time. Linked in at a fixed address, they have none, and only what is used is there.
+Tests and tools keep the shared libraries, since linking takes seconds and tens of megabytes for each program.
+
+`--define=compiler=shared` links these programs with the shared libraries too: many of them share one copy.
+"""
+
+_MLIR = [
+    "AffineDialect",
+    "Analysis",
+    "ArithDialect",
+    "ArithTransforms",
+    "ArithUtils",
+    "CastInterfaces",
+    "ComplexDialect",
+    "ControlFlowDialect",
+    "ControlFlowInterfaces",
+    "DataLayoutInterfaces",
+    "DestinationStyleOpInterface",
+    "DialectUtils",
+    "FuncDialect",
+    "FunctionInterfaces",
+    "IR",
+    "InferIntRangeCommon",
+    "InferIntRangeInterface",
+    "InferTypeOpInterface",
+    "LLVMDialect",
+    "LoopLikeInterface",
+    "MaskableOpInterface",
+    "MaskingOpInterface",
+    "MathDialect",
+    "MathTransforms",
+    "MemRefDialect",
+    "MemorySlotInterfaces",
+    "PDLDialect",
+    "PDLInterpDialect",
+    "PDLToPDLInterp",
+    "ParallelCombiningOpInterface",
+    "Pass",
+    "Presburger",
+    "Rewrite",
+    "RewritePDL",
+    "SCFDialect",
+    "ShapedOpInterfaces",
+    "SideEffectInterfaces",
+    "Support",
+    "TensorDialect",
+    "TransformUtils",
+    "Transforms",
+    "UBDialect",
+    "ValueBoundsOpInterface",
+    "VectorDialect",
+    "VectorInterfaces",
+    "ViewLikeInterface",
+    "X86VectorDialect",
+]
+
+_LLVM = [
+    "AggressiveInstCombine",
+    "Analysis",
+    "AsmParser",
+    "AsmPrinter",
+    "BinaryFormat",
+    "BitReader",
+    "BitWriter",
+    "BitstreamReader",
+    "CFGuard",
+    "CodeGen",
+    "CodeGenTypes",
+    "Core",
+    "Coroutines",
+    "DebugInfoCodeView",
+    "DebugInfoDWARF",
+    "Demangle",
+    "ExecutionEngine",
+    "FrontendOffloading",
+    "FrontendOpenMP",
+    "GlobalISel",
+    "HipStdPar",
+    "IRPrinter",
+    "IRReader",
+    "InstCombine",
+    "Instrumentation",
+    "JITLink",
+    "Linker",
+    "MC",
+    "MCDisassembler",
+    "MCParser",
+    "NVPTXCodeGen",
+    "NVPTXDesc",
+    "NVPTXInfo",
+    "ObjCARCOpts",
+    "Object",
+    "Option",
+    "OrcJIT",
+    "OrcShared",
+    "OrcTargetProcess",
+    "Passes",
+    "ProfileData",
+    "Remarks",
+    "RuntimeDyld",
+    "ScalarOpts",
+    "SelectionDAG",
+    "Support",
+    "Target",
+    "TargetParser",
+    "TextAPI",
+    "TransformUtils",
+    "Vectorize",
+    "WindowsDriver",
+    "X86CodeGen",
+    "X86Desc",
+    "X86Info",
+    "ipo",
+]
+
+# The shared libraries come later on the command line, and are left out when nothing of them is missing any more.
+_STATIC = (
+    ["-no-pie", "-Wl,--gc-sections", "-L/usr/lib/llvm-19/lib", "-Wl,--start-group"] +
+    ["-l:libMLIR%s.a" % name for name in _MLIR] +
+    ["-l:libLLVM%s.a" % name for name in _LLVM] +
+    ["-Wl,--end-group", "-Wl,--as-needed", "-l:libzstd.so.1", "-lz"]
+)
+
+def tandem_program(name, **kwargs):
+    """A cc_binary that starts at once."""
+    native.cc_binary(
+        name = name,
+        linkopts = select({
+            "//third_party:shared_compiler": [],
+            "//conditions:default": _STATIC,
+        }),
+        **kwargs
+    )
