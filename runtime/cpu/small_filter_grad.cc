@@ -1,5 +1,7 @@
 #include "runtime/cpu/small_filter_grad.h"
 
+#include <algorithm>
+
 namespace tandem {
 namespace {
 
@@ -9,6 +11,16 @@ constexpr int64_t kTileRows = 6, kTileVectors = 4;
 constexpr int64_t kTileColumns = kTileVectors * kWidth;
 // Pixels that are summed up before the next tile takes them: their columns of dy stay in the first-level cache.
 constexpr int64_t kChunk = 72;
+// Elements of a gradient that stays in the second-level cache.
+constexpr int64_t kMaxCached = 1 << 17;
+
+// What a tile does with the sum of earlier pixels: there is none; its registers begin with it; or it is fetched
+// meanwhile and added at the end, because it comes from far.
+enum class Earlier { kNone, kBefore, kAfter };
+
+int64_t Taps(const SmallConvolution& c) { return c.kernel[0] * c.kernel[1]; }
+int64_t Pixels(const SmallConvolution& c) { return c.images * c.out_height * c.out_width; }
+int64_t GradientSize(const SmallConvolution& c) { return Taps(c) * c.in * c.out; }
 
 }  // namespace
 }  // namespace tandem
@@ -28,15 +40,21 @@ using UnalignedVector = float __attribute__((vector_size(64), aligned(4)));
 TD_INLINE const UnalignedVector& At(const float* p) { return *reinterpret_cast<const UnalignedVector*>(p); }
 TD_INLINE UnalignedVector& At(float* p) { return *reinterpret_cast<UnalignedVector*>(p); }
 
-// kRows rows of dw, `columns` floats apart, from the pixels [begin, end). `more`: dw has a sum already.
-template <int kRows, typename Pair>
-void Tile(const Pair* begin, const Pair* end, const float* x, const float* dy, int64_t columns, bool more, float* dw) {
+// kRows rows of dw, `columns` floats apart, from the pairs [begin, end).
+template <int kRows, Earlier earlier, typename Pair>
+void Tile(const Pair* begin, const Pair* end, const float* x, const float* dy, int64_t columns, float* dw) {
   Vector sums[kRows][kTileVectors] = {};
-  if (more) {
+  if constexpr (earlier == Earlier::kBefore) {
 #pragma GCC unroll 6
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
       for (int v = 0; v < kTileVectors; ++v) sums[r][v] = At(dw + r * columns + v * kWidth);
+    }
+  } else if constexpr (earlier == Earlier::kAfter) {
+#pragma GCC unroll 6
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kTileVectors; ++v) __builtin_prefetch(dw + r * columns + v * kWidth, 1);
     }
   }
   for (const Pair* p = begin; p != end; ++p) {
@@ -52,6 +70,13 @@ void Tile(const Pair* begin, const Pair* end, const float* x, const float* dy, i
       for (int v = 0; v < kTileVectors; ++v) sums[r][v] += left * right[v];
     }
   }
+  if constexpr (earlier == Earlier::kAfter) {
+#pragma GCC unroll 6
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kTileVectors; ++v) sums[r][v] += At(dw + r * columns + v * kWidth);
+    }
+  }
 #pragma GCC unroll 6
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
@@ -59,23 +84,45 @@ void Tile(const Pair* begin, const Pair* end, const float* x, const float* dy, i
   }
 }
 
+template <Earlier earlier, typename Pair>
+void Tiles(const Pair* begin, const Pair* end, const float* x, const float* dy, int64_t in, int64_t columns,
+           float* dw) {
+  int64_t rows;
+  for (int64_t channel = 0; channel < in; channel += rows) {
+    const int64_t left = in - channel;
+    rows = left >= kTileRows && left != 8 ? kTileRows : left >= 4 ? 4 : left >= 2 ? 2 : 1;  // 8 are two times 4
+    const float* from = x + channel;
+    float* to = dw + channel * columns;
+    if (rows == kTileRows) {
+      Tile<kTileRows, earlier>(begin, end, from, dy, columns, to);
+    } else if (rows == 4) {
+      Tile<4, earlier>(begin, end, from, dy, columns, to);
+    } else if (rows == 2) {
+      Tile<2, earlier>(begin, end, from, dy, columns, to);
+    } else {
+      Tile<1, earlier>(begin, end, from, dy, columns, to);
+    }
+  }
+}
+
 }  // namespace
 
-void SmallFilterGrad::RunTap(int64_t tap, int64_t begin, int64_t end, const float* x, const float* dy,
-                             float* dw) const {
+void SmallFilterGrad::RunTap(int64_t chunk, int64_t tap, const float* x, const float* dy, float* dw) const {
   const SmallConvolution& c = convolution_;
-  const Pair *first = pairs_.data() + begin, *last = pairs_.data() + end;
-  const bool more = begin > begins_[tap];
-  int64_t rows;
-  for (int64_t channel = 0; channel < c.in; channel += rows) {
-    const int64_t left = c.in - channel;
-    rows = left >= kTileRows ? kTileRows : left >= 4 ? 4 : left >= 2 ? 2 : 1;
-    auto tile = rows == kTileRows ? Tile<kTileRows, Pair> : rows == 4 ? Tile<4, Pair> : Tile<2, Pair>;
-    if (rows == 1) tile = Tile<1, Pair>;
-    float* to = dw + (tap * c.in + channel) * c.out;
-    for (int64_t column = 0; column < c.out; column += kTileColumns) {
-      tile(first, last, x + channel, dy + column, c.out, more, to + column);
-    }
+  const int64_t* begin = begins_.data() + chunk * Taps(c) + tap;
+  const Pair *first = pairs_.data() + begin[0], *last = pairs_.data() + begin[1];
+  if (chunk > 0 && first == last) return;
+  const bool cached = GradientSize(c) <= kMaxCached;
+  auto tiles = chunk == 0 ? Tiles<Earlier::kNone, Pair>
+               : cached   ? Tiles<Earlier::kBefore, Pair>
+                          : Tiles<Earlier::kAfter, Pair>;
+  tiles(first, last, x, dy, c.in, c.out, dw + tap * c.in * c.out);
+}
+
+void SmallFilterGrad::PackColumns(const float* dy, int64_t pixels, float* panel) const {
+  for (int64_t i = 0; i < pixels; ++i) {
+    const float* from = dy + i * convolution_.out;
+    for (int64_t v = 0; v < kTileColumns; v += kWidth) At(panel + i * kTileColumns + v) = At(from + v);
   }
 }
 
@@ -88,37 +135,43 @@ namespace tandem {
 SmallFilterGrad::SmallFilterGrad(const SmallConvolution& convolution) : convolution_(convolution) {
   const SmallConvolution& c = convolution_;
   begins_.push_back(0);
-  for (int64_t tap = 0; tap < c.kernel[0] * c.kernel[1]; ++tap) {
-    for (int64_t n = 0; n < c.images; ++n) {
-      for (int64_t i = 0; i < c.out_height; ++i) {
-        for (int64_t j = 0; j < c.out_width; ++j) {
-          const int64_t row = i * c.strides[0] + tap / c.kernel[1] - c.pad_low[0];
-          const int64_t column = j * c.strides[1] + tap % c.kernel[1] - c.pad_low[1];
-          if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
-          pairs_.push_back(
-              {((n * c.height + row) * c.width + column) * c.in, ((n * c.out_height + i) * c.out_width + j) * c.out});
-        }
+  for (int64_t at = 0; at < Pixels(c); at += kChunk) {
+    const int64_t end = std::min(at + kChunk, Pixels(c));
+    for (int64_t tap = 0; tap < Taps(c); ++tap) {
+      for (int64_t pixel = at; pixel < end; ++pixel) {
+        const int64_t j = pixel % c.out_width, i = pixel / c.out_width % c.out_height;
+        const int64_t n = pixel / (c.out_width * c.out_height);
+        const int64_t row = i * c.strides[0] + tap / c.kernel[1] - c.pad_low[0];
+        const int64_t column = j * c.strides[1] + tap % c.kernel[1] - c.pad_low[1];
+        if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
+        pairs_.push_back({((n * c.height + row) * c.width + column) * c.in, (pixel - at) * kTileColumns});
       }
+      begins_.push_back(static_cast<int64_t>(pairs_.size()));
     }
-    begins_.push_back(static_cast<int64_t>(pairs_.size()));
   }
 }
 
 bool SmallFilterGrad::Pays(const SmallConvolution& c) {
-  constexpr int64_t kMaxWidth = 13, kMinChannels = 16, kMaxElements = 1 << 17, kMinPixels = 32;
-  return c.out_width <= kMaxWidth && c.images * c.out_height * c.out_width >= kMinPixels && c.in >= kMinChannels &&
-         c.out % kTileColumns == 0 && c.kernel[0] * c.kernel[1] > 1 &&
-         c.kernel[0] * c.kernel[1] * c.in * c.out <= kMaxElements && __builtin_cpu_supports("avx512f");
+  constexpr int64_t kMaxWidth = 13, kMinChannels = 16, kMinPixels = 32, kMaxPairs = 1 << 18;
+  const bool small = c.out_width <= kMaxWidth && GradientSize(c) <= kMaxCached;
+  return (small || __builtin_cpu_is("amd")) && Pixels(c) >= kMinPixels && Pixels(c) * Taps(c) <= kMaxPairs &&
+         c.in >= kMinChannels && c.out % kTileColumns == 0 && Taps(c) > 1 && __builtin_cpu_supports("avx512f");
 }
 
 void SmallFilterGrad::Run(const float* x, const float* dy, float* dw) const {
-  const int64_t taps = convolution_.kernel[0] * convolution_.kernel[1];
-  const int64_t pixels = convolution_.images * convolution_.out_height * convolution_.out_width;
-  // All taps of some pixels, then the next ones. A tap without pixels has a gradient too.
-  for (int64_t at = 0; at < pixels; at += kChunk) {
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      const int64_t begin = begins_[tap] + at, end = begins_[tap + 1];
-      if (at == 0 || begin < end) RunTap(tap, begin, end < begin + kChunk ? end : begin + kChunk, x, dy, dw);
+  const SmallConvolution& c = convolution_;
+  alignas(64) float panel[kChunk * kTileColumns];
+  // All taps of some pixels and columns, then the next ones. A tap without pixels has a gradient too.
+  for (int64_t at = 0; at < Pixels(c); at += kChunk) {
+    for (int64_t column = 0; column < c.out; column += kTileColumns) {
+      const float* columns = dy + at * c.out + column;
+      if (c.out > kTileColumns) {  // in rows of other columns they would share sets of the cache
+        PackColumns(columns, std::min(kChunk, Pixels(c) - at), panel);
+        columns = panel;
+      }
+      for (int64_t tap = 0; tap < Taps(c); ++tap) {
+        RunTap(at / kChunk, tap, x, columns, dw + column);
+      }
     }
   }
 }

@@ -78,6 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, SmallFilterGradSizes,
                          testing::Values(Case{"S0", {8, 5, 5, 64, 3, 3, 64, {3, 3}, {1, 1}, {0, 0}}},
                                          Case{"ManyPixels", {9, 6, 7, 17, 4, 5, 64, {3, 3}, {1, 1}, {0, 0}}},
                                          Case{"Padded", {3, 5, 4, 25, 5, 4, 128, {3, 3}, {1, 1}, {1, 1}}},
+                                         Case{"LargeGradient", {2, 9, 10, 130, 9, 10, 128, {3, 3}, {1, 1}, {1, 1}}},
                                          Case{"Strided", {5, 9, 8, 20, 5, 4, 64, {3, 2}, {2, 2}, {1, 0}}},
                                          Case{"TapsBesidesTheImage", {2, 1, 1, 18, 1, 1, 64, {3, 3}, {1, 1}, {1, 1}}}),
                          [](const auto& info) { return info.param.name; });
@@ -91,10 +92,12 @@ TEST_F(SmallFilterGradTest, PaysForImagesOfFewPixels) {
   c = s0;
   c.images = 1;  // short sums
   EXPECT_FALSE(SmallFilterGrad::Pays(c));
-  c = s0;
-  c.in = c.out = 512;  // beyond the second-level cache
-  EXPECT_FALSE(SmallFilterGrad::Pays(c));
-  EXPECT_FALSE(SmallFilterGrad::Pays({8, 30, 30, 32, 28, 28, 64, {3, 3}, {1, 1}, {0, 0}}));
+}
+
+TEST_F(SmallFilterGradTest, PaysForOthersOnAmdOnly) {
+  const bool amd = __builtin_cpu_is("amd");
+  EXPECT_EQ(SmallFilterGrad::Pays({8, 5, 5, 512, 3, 3, 512, {3, 3}, {1, 1}, {0, 0}}), amd);  // beyond the L2 cache
+  EXPECT_EQ(SmallFilterGrad::Pays({8, 30, 30, 32, 28, 28, 64, {3, 3}, {1, 1}, {0, 0}}), amd);
 }
 
 TEST_F(SmallFilterGradTest, LibraryCallsTakeIt) {
