@@ -1,4 +1,9 @@
 // A fixed set of threads that run the tasks of one parallel loop at a time.
+//
+// Each thread has a share of a loop's tasks, neighbours, and takes others' only when its own are gone. Loops of one
+// program over the same things in the same order are then run by the same threads every time, and what a thread wrote
+// is in its own core's cache. A line that two cores have read is the dearest to write: 33 to 37 ns on Zen 4 whatever
+// is fetched ahead, where one that only the writer has takes 1 and one that another core wrote takes 3.
 #ifndef TANDEM_RUNTIME_THREAD_POOL_H_
 #define TANDEM_RUNTIME_THREAD_POOL_H_
 
@@ -30,18 +35,33 @@ class ThreadPool {
   // [0, num_threads) and no two tasks run with the same one at the same time. Returns when all are done; what tasks
   // wrote is then visible to the caller. Loops of several callers run one after another. A loop inside a task runs on
   // that task's thread alone. `fn` must not throw.
-  void ParallelFor(int64_t n, absl::FunctionRef<void(int64_t task, int thread)> fn);
+  void ParallelFor(int64_t n, absl::FunctionRef<void(int64_t task, int thread)> fn) {
+    ParallelFor(n, fn, [](int) {});
+  }
+
+  // The same; a thread that finds all tasks taken, some of which may still run, calls idle(thread) once before it
+  // leaves the loop. Not every thread need come to it, and none does in a loop inside a task.
+  void ParallelFor(int64_t n, absl::FunctionRef<void(int64_t task, int thread)> fn,
+                   absl::FunctionRef<void(int thread)> idle);
 
  private:
   using Loop = absl::FunctionRef<void(int64_t, int)>;
+  using Idle = absl::FunctionRef<void(int)>;
+
+  // Tasks [next, end) of one thread.
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+
   void Work(int thread);
-  void RunTasks(const Loop& fn, int64_t n, int thread);
+  void RunTasks(const Loop& fn, const Idle& idle, int thread);
 
   std::mutex caller_;  // held by the one caller whose loop runs
   const Loop* fn_ = nullptr;
-  int64_t n_ = 0;
+  const Idle* idle_ = nullptr;
+  std::vector<Share> shares_;                        // by thread
   alignas(64) std::atomic<uint32_t> generation_{0};  // odd: a loop is open, and workers may join it
-  alignas(64) std::atomic<int64_t> next_{0};         // the next task
   alignas(64) std::atomic<int> active_{0};           // workers that have joined, or try to
   alignas(64) std::atomic<int> sleepers_{0};
   std::atomic<int> caller_sleeps_{0};

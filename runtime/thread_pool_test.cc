@@ -1,7 +1,10 @@
 #include "runtime/thread_pool.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -21,6 +24,47 @@ TEST(ThreadPoolTest, EveryTaskRunsOnce) {
       EXPECT_EQ(count, std::vector<int>(n, 1));
     }
   }
+}
+
+// Each thread begins with the first task of its own share, and others' are taken only when these are gone.
+TEST(ThreadPoolTest, ThreadsBeginWithTheirShares) {
+  ThreadPool pool(2);
+  for (int loop = 0; loop < 100; ++loop) {
+    std::vector<int> order[2];
+    std::atomic<bool> second{false};
+    pool.ParallelFor(10, [&](int64_t i, int thread) {
+      order[thread].push_back(static_cast<int>(i));
+      if (thread == 1) second = true;
+      while (!second) std::this_thread::yield();  // the caller does not run alone
+    });
+    ASSERT_EQ(order[0].front(), 0);
+    ASSERT_EQ(order[1].front(), 5);
+    EXPECT_EQ(order[0].size() + order[1].size(), 10);
+    for (const std::vector<int>& mine : order) {
+      const int first = mine.front();
+      for (int i = 0; i < std::min<int>(5, static_cast<int>(mine.size())); ++i) EXPECT_EQ(mine[i] / 5, first / 5);
+    }
+  }
+}
+
+TEST(ThreadPoolTest, IdleThreadsAreToldOnceAndAllTasksAreTakenThen) {
+  ThreadPool pool(3);
+  for (int loop = 0; loop < 1000; ++loop) {
+    std::atomic<int> begun{0}, told[3] = {};
+    pool.ParallelFor(
+        7, [&](int64_t, int) { ++begun; },
+        [&](int thread) {
+          ++told[thread];
+          EXPECT_GE(begun + 2, 7);  // two may have been taken and not begun
+        });
+    EXPECT_EQ(told[0], 1);
+    EXPECT_LE(told[1], 1);
+    EXPECT_LE(told[2], 1);
+  }
+  int alone = 0;
+  ThreadPool(1).ParallelFor(
+      2, [](int64_t, int) {}, [&](int) { ++alone; });
+  EXPECT_EQ(alone, 1);
 }
 
 TEST(ThreadPoolTest, ManyShortLoopsAndSleeps) {

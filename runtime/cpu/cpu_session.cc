@@ -165,8 +165,8 @@ class CpuSession final : public Session {
     return absl::OkStatus();
   }
 
-  // A replica's lanes are neighbours; lanes are dealt out in order, so that threads that run side by side read
-  // neighbouring rows. Then come tasks, one for each thread, that help with the lanes still running.
+  // A thread's lanes are neighbours, of one replica where there are enough of them: their sums and the replica's
+  // weights stay in its core's cache. Threads without a lane help with those still running.
   absl::Status RunMap(const PlannedSection& section) {
     const int tasks = static_cast<int>(progress_.size());
     failed_.store(false, std::memory_order_relaxed);
@@ -185,12 +185,8 @@ class CpuSession final : public Session {
         for (int64_t task = 0; task < tasks; ++task) run_lane(task, thread);
       });
     } else {
-      const int helpers = shards > 1 ? pool_->num_threads() : 0;
-      pool_->ParallelFor(tasks + helpers, [&](int64_t task, int thread) {
-        if (task < tasks)
-          run_lane(task, thread);
-        else
-          HelpOthers(section, thread);
+      pool_->ParallelFor(tasks, run_lane, [&](int thread) {
+        if (shards > 1) HelpOthers(section, thread);
       });
     }
     return failed_.load(std::memory_order_relaxed) ? error_ : absl::OkStatus();

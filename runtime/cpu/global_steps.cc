@@ -36,10 +36,11 @@ class GlobalStep {
   absl::StatusOr<bool> Run(ThreadPool& pool) {
     // An all-reduce handles all devices in one task.
     const int64_t devices = p_.kind == fb::StepBody::AllReduce ? 1 : static_cast<int64_t>(state_.devices.size());
-    const int64_t tasks = (static_cast<int64_t>(work_.tasks.size()) - 1) * devices;
+    const int64_t device_tasks = static_cast<int64_t>(work_.tasks.size()) - 1, tasks = device_tasks * devices;
     if (p_.kind == fb::StepBody::AllReduce && state_.devices.size() == 1) return true;
+    if (p_.reduces_in_lanes && !work_.run_inline) ReduceParts(device_tasks, pool);
     auto task = [&](int64_t i, int thread) {
-      RunTask(static_cast<int>(i % devices), static_cast<int>(i / devices), thread);
+      RunTask(static_cast<int>(i / device_tasks), static_cast<int>(i % device_tasks), thread);
     };
     if (work_.run_inline) {
       // One loop of one task: it takes a thread index and sets the thread up, but wakes nobody.
@@ -93,7 +94,12 @@ class GlobalStep {
         break;
       }
       case fb::StepBody::LaneReduce:
-        p_.reduce == fb::ReduceKind::Moments ? ReduceLaneMoments(device, piece) : ReduceLanes(device, piece);
+        if (p_.reduce == fb::ReduceKind::Moments) {
+          ReduceLaneMoments(device, piece);
+        } else {
+          ReduceLanes(device, piece, 0, state_.lanes_per_replica, part_lanes_,
+                      ElementAddress(device, p_.outputs[piece.item], piece.begin));
+        }
         break;
       case fb::StepBody::AllReduce:
         p_.reduce == fb::ReduceKind::Moments ? AllReduceMoments(piece) : AllReduce(piece);
@@ -154,15 +160,43 @@ class GlobalStep {
     ScatterAddRows(source, piece.begin / p_.width, piece.end / p_.width, ElementAddress(device, p_.outputs[0], 0));
   }
 
-  void ReduceLanes(int device, const Piece& piece) {
+  // Where a replica's lanes are those of several threads, as CpuSession deals them out, every thread reduces the
+  // subtree of its own in the slot of the first: what the lanes' own threads alone have read is cheap to write in the
+  // next step (thread_pool.h).
+  void ReduceParts(int64_t device_tasks, ThreadPool& pool) {
+    const auto devices = static_cast<int64_t>(state_.devices.size());
+    const int lanes = state_.lanes_per_replica;
+    int64_t parts = 1;
+    for (part_lanes_ = 1; part_lanes_ < lanes;) part_lanes_ *= 2;
+    for (; parts * devices < pool.num_threads() && part_lanes_ > 1; parts *= 2) part_lanes_ /= 2;
+    if (parts == 1) part_lanes_ = 1;
+    if (part_lanes_ == 1) return;
+    pool.ParallelFor(devices * parts * device_tasks, [&](int64_t i, int thread) {
+      const int device = static_cast<int>(i / (parts * device_tasks));
+      const int first_lane = static_cast<int>(i / device_tasks % parts) * part_lanes_;
+      if (first_lane >= lanes || state_.LaneRows(device, first_lane) == 0) return;
+      std::vector<StepRecord>* records = state_.threads[thread].records;
+      const int64_t begin = records != nullptr ? TraceNow() : 0;
+      const int64_t task = i % device_tasks;
+      for (int at = work_.tasks[task]; at < work_.tasks[task + 1]; ++at) {
+        const Piece& piece = work_.pieces[at];
+        const Operand& in = p_.inputs[piece.item];
+        uint8_t* slot = state_.LaneSlot(device, first_lane) + in.offset + piece.begin * SizeOf(in.dtype);
+        ReduceLanes(device, piece, first_lane, std::min(first_lane + part_lanes_, lanes), 1, slot);
+      }
+      if (records != nullptr) Record(*records, device, begin);
+    });
+  }
+
+  // The tree over lanes first, first + stride, .. < last, whose leaves are those of the whole tree or subtrees of it.
+  void ReduceLanes(int device, const Piece& piece, int first, int last, int stride, uint8_t* out) {
     const Operand& in = p_.inputs[piece.item];
     Leaves leaves;
-    for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
+    for (int lane = first; lane < last; lane += stride) {
       bool present = state_.LaneRows(device, lane) > 0;
       leaves.push_back(present ? state_.LaneSlot(device, lane) + in.offset + piece.begin * SizeOf(in.dtype) : nullptr);
     }
-    TreeReduce(p_.reduce, in.dtype, leaves, ElementAddress(device, p_.outputs[piece.item], piece.begin),
-               piece.end - piece.begin);
+    TreeReduce(p_.reduce, in.dtype, leaves, out, piece.end - piece.begin);
   }
 
   void ReduceLaneMoments(int device, const Piece& piece) {
@@ -221,6 +255,7 @@ class GlobalStep {
   const PlannedWork& work_;
   const int64_t begin_;  // 0 when nothing is traced
   bool any_rows_ = false;
+  int part_lanes_ = 1;  // LaneReduce: lanes that have been reduced into the slot of their first
   std::atomic<bool> finite_{true};
   std::mutex mutex_;
   absl::Status status_;
@@ -245,14 +280,14 @@ absl::Status RunTogether(const StepState& state, absl::Span<const PlannedStep> s
   std::deque<GlobalStep> runs;
   for (const PlannedStep& step : steps) runs.emplace_back(state, step);
   const int64_t devices = static_cast<int64_t>(state.devices.size());
-  absl::InlinedVector<int64_t, 16> first = {0};  // of all tasks, that of each step
-  for (const PlannedStep& step : steps) {
-    first.push_back(first.back() + devices * (static_cast<int64_t>(step.work.tasks.size()) - 1));
-  }
-  pool.ParallelFor(first.back(), [&](int64_t i, int thread) {
-    const int64_t step = std::upper_bound(first.begin(), first.end(), i) - first.begin() - 1;
-    const int64_t task = i - first[step];
-    runs[step].RunTask(static_cast<int>(task % devices), static_cast<int>(task / devices), thread);
+  absl::InlinedVector<int64_t, 16> first = {0};  // of a device's tasks, that of each step
+  for (const PlannedStep& step : steps)
+    first.push_back(first.back() + static_cast<int64_t>(step.work.tasks.size()) - 1);
+  const int64_t device_tasks = first.back();
+  pool.ParallelFor(devices * device_tasks, [&](int64_t i, int thread) {
+    const int64_t task = i % device_tasks;
+    const int64_t step = std::upper_bound(first.begin(), first.end(), task) - first.begin() - 1;
+    runs[step].RunTask(static_cast<int>(i / device_tasks), static_cast<int>(task - first[step]), thread);
   });
   for (const GlobalStep& run : runs) TD_RETURN_IF_ERROR(run.status());
   return absl::OkStatus();

@@ -56,6 +56,7 @@ class Planner {
       plan_.sections.push_back(std::move(planned));
     }
     MarkFrozenSteps(program_, plan_);
+    MarkReductionsInLanes();
     for (PlannedSection& section : plan_.sections) {
       if (section.kind == fb::SectionKind::Global) GroupPackings(section.steps);
     }
@@ -217,32 +218,64 @@ class Planner {
     }
   }
 
-  static bool Packs(const PlannedStep& p) {
+  // Packings of weights and whatever else is computed element by element, if worth a thread.
+  static bool Prepares(const PlannedStep& p) {
+    if (p.kind == fb::StepBody::KernelLaunch) return p.domain == fb::Domain::Elements && !p.work.run_inline;
     return p.kind == fb::StepBody::LibraryCall && p.step->body.AsLibraryCall()->primitive == fb::Primitive::PackWeights;
   }
 
-  uint64_t BytesOf(const fb::StepT& step) const { return program_.buffers[step.outputs[0]]->bytes; }
-
-  // The places of two packings have nothing in common. Operands do not know the size of a packed value.
-  bool Apart(const PlannedStep& a, const PlannedStep& b) const {
-    const Operand &x = a.outputs[0], &y = b.outputs[0];
-    if (x.space != fb::Space::Step || y.space != fb::Space::Step) return false;
-    auto reads_elsewhere = [](const PlannedStep& p) { return p.inputs[0].space != fb::Space::Step; };
-    return reads_elsewhere(a) && reads_elsewhere(b) &&
-           (x.offset + BytesOf(*a.step) <= y.offset || y.offset + BytesOf(*b.step) <= x.offset);
+  // Whether `a` writes nothing but step values, and none that `b` reads or writes. Buffers know the size of packed
+  // values, operands do not.
+  bool LeavesAlone(const PlannedStep& a, const PlannedStep& b) const {
+    for (uint32_t written : a.step->outputs) {
+      const fb::BufferT& x = *program_.buffers[written];
+      if (x.space != fb::Space::Step) return false;
+      for (const auto* buffers : {&b.step->inputs, &b.step->outputs}) {
+        for (uint32_t other : *buffers) {
+          const fb::BufferT& y = *program_.buffers[other];
+          if (y.space == fb::Space::Step && x.offset < y.offset + y.bytes && y.offset < x.offset + x.bytes)
+            return false;
+        }
+      }
+    }
+    return true;
   }
 
   void GroupPackings(std::vector<PlannedStep>& steps) const {
     for (size_t first = 0; first < steps.size(); first += steps[first].together) {
       auto fits = [&](size_t next) {
-        if (next >= steps.size() || !Packs(steps[first]) || !Packs(steps[next])) return false;
+        if (next >= steps.size() || !Prepares(steps[first]) || !Prepares(steps[next])) return false;
         if (steps[next].frozen != steps[first].frozen) return false;
         for (size_t i = first; i < next; ++i) {
-          if (!Apart(steps[i], steps[next])) return false;
+          if (!LeavesAlone(steps[i], steps[next]) || !LeavesAlone(steps[next], steps[i])) return false;
         }
         return true;
       };
       while (fits(first + steps[first].together)) ++steps[first].together;
+    }
+  }
+
+  void MarkReductionsInLanes() {
+    struct Slot {
+      uint64_t begin, end;
+      PlannedStep* step;
+    };
+    std::vector<Slot> slots;
+    for (PlannedSection& section : plan_.sections) {
+      for (PlannedStep& p : section.steps) {
+        if (p.kind != fb::StepBody::LaneReduce) continue;
+        p.reduces_in_lanes = p.reduce == fb::ReduceKind::Sum || p.reduce == fb::ReduceKind::Max;
+        for (uint32_t b : p.step->inputs) {
+          const fb::BufferT& buffer = *program_.buffers[b];
+          slots.push_back({buffer.offset, buffer.offset + buffer.bytes, &p});
+        }
+      }
+    }
+    std::sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return a.begin < b.begin; });
+    const Slot* last = nullptr;  // of those before, the one that ends last
+    for (const Slot& slot : slots) {
+      if (last != nullptr && slot.begin < last->end) slot.step->reduces_in_lanes = last->step->reduces_in_lanes = false;
+      if (last == nullptr || slot.end > last->end) last = &slot;
     }
   }
 

@@ -56,12 +56,15 @@ struct PlannedStep {
   bool reduces_batch = false;
   // LaneReduce, AllReduce
   fb::ReduceKind reduce = fb::ReduceKind::Sum;
+  // LaneReduce of sums or maxima that no other step reads: lanes may be reduced in their own slots.
+  bool reduces_in_lanes = false;
   // ScatterAdd: elements of a row of the table.
   int64_t width = 0;
   // Global sections.
   PlannedWork work;
   std::optional<PlannedWork> others;  // without what block updates do (block_updates.h)
-  // Of the first of several packings of weights in a row that do not touch each other's memory: their number.
+  // Of the first of several packings and transforms of weights in a row that do not touch each other's memory: their
+  // number.
   int together = 1;
   bool frozen = false;  // computes the same until a variable changes that the program does not write (frozen_steps.h)
 
