@@ -161,6 +161,9 @@ absl::StatusOr<bool> RunShard(const StepState& state, const StepPlan& plan, cons
   ShardRunner runner(state, plan, thread);
   ShardContext context;
   context.device = &state.devices[lane.device];
+  // Of packed weights a thread reads its own device's, also for lanes of others: kernels that one thread alone reads
+  // are cheap to write in the next step (thread_pool.h).
+  context.home = &state.devices[thread * state.devices.size() / state.threads.size()];
   context.shard = state.threads[thread].shard.data();
   context.constants = state.constants;
   context.row = lane.lane * state.rows_per_lane + begin;

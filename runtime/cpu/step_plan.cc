@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "base/align.h"
 #include "base/annotate.h"
@@ -41,6 +42,7 @@ class Planner {
       PlannedSection planned;
       planned.kind = section->kind;
       for (const auto& step : section->steps) {
+        if (section->kind == fb::SectionKind::Global) NoteStepOfVariables(*step);
         absl::StatusOr<PlannedStep> p = PlanStep(*step, section->kind);
         if (!p.ok()) return Annotate(p.status(), absl::StrCat(step->name, ": "), At(*step));
         plan_.max_operands = std::max(plan_.max_operands, p->inputs.size() + p->outputs.size());
@@ -86,7 +88,10 @@ class Planner {
     PlannedStep p;
     p.step = &step;
     p.kind = step.body.type;
-    for (uint32_t b : step.inputs) p.inputs.push_back(MakeOperand(b));
+    for (uint32_t b : step.inputs) {
+      p.inputs.push_back(MakeOperand(b));
+      p.inputs.back().of_variables = section == fb::SectionKind::Map && of_variables_.contains(b);
+    }
     for (uint32_t b : step.outputs) p.outputs.push_back(MakeOperand(b));
     int64_t fan_in = 1;
     switch (p.kind) {
@@ -218,6 +223,23 @@ class Planner {
     }
   }
 
+  // The devices of a program have the same values in their variables.
+  void NoteStepOfVariables(const fb::StepT& step) {
+    if (step.body.type == fb::StepBody::KernelLaunch) {
+      const fb::Domain domain = index_.kernels[step.body.AsKernelLaunch()->kernel]->domain;
+      if (domain != fb::Domain::Elements) return;
+    } else if (step.body.type != fb::StepBody::LibraryCall && step.body.type != fb::StepBody::Copy) {
+      return;
+    }
+    for (uint32_t b : step.inputs) {
+      const fb::Space space = program_.buffers[b]->space;
+      if (space != fb::Space::Variable && space != fb::Space::Constant && !of_variables_.contains(b)) return;
+    }
+    for (uint32_t b : step.outputs) {
+      if (program_.buffers[b]->space == fb::Space::Step) of_variables_.insert(b);
+    }
+  }
+
   // Packings of weights and whatever else is computed element by element, if worth a thread.
   static bool Prepares(const PlannedStep& p) {
     if (p.kind == fb::StepBody::KernelLaunch) return p.domain == fb::Domain::Elements && !p.work.run_inline;
@@ -316,6 +338,7 @@ class Planner {
   const fb::ProgramT& program_;
   const LoadedKernels& kernels_;
   const int num_threads_;
+  absl::flat_hash_set<uint32_t> of_variables_;  // buffers whose values follow from variables and constants
   StepPlan plan_;
 };
 

@@ -23,6 +23,8 @@ struct Operand {
   uint64_t offset;     // in the arena
   uint64_t row_bytes;  // 0 without batch
   int64_t elements;    // of one row, or of all when there is no batch
+  // Input of a map: a step value that is computed from variables and constants alone, hence the same on all devices.
+  bool of_variables = false;
 
   uint64_t bytes() const { return static_cast<uint64_t>(elements) * SizeOf(dtype); }
 };

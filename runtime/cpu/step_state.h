@@ -58,8 +58,9 @@ struct StepState {
 // Where operands of one shard are.
 struct ShardContext {
   const DeviceState* device = nullptr;
-  uint8_t* shard = nullptr;  // null outside map sections
-  uint8_t* lane = nullptr;   // slot or scratch slot
+  const DeviceState* home = nullptr;  // whose copies are read of what is the same on all; null: `device`
+  uint8_t* shard = nullptr;           // null outside map sections
+  uint8_t* lane = nullptr;            // slot or scratch slot
   const uint8_t* constants = nullptr;
   int64_t row = 0;  // of the replica's batch
 
@@ -78,7 +79,7 @@ struct ShardContext {
       case fb::Space::Shard:
         return shard + o.offset;
       case fb::Space::Step:
-        return device->step.data() + o.offset;
+        return (o.of_variables && home != nullptr ? home : device)->step.data() + o.offset;
       case fb::Space::Constant:
         return const_cast<uint8_t*>(constants) + o.offset;
     }
