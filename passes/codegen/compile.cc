@@ -95,7 +95,7 @@ absl::Status Prepare(const CpuTarget& target, bool verify, Job& job) {
 
 void Finish(ObjectCompiler& compiler, const KernelCache& cache, Job& job) {
   Stopwatch watch;
-  absl::StatusOr<OptimizedObject> object = compiler.Compile(*job.module, IsWinogradKernel(job.function));
+  absl::StatusOr<OptimizedObject> object = compiler.Compile(*job.module, /*vectorize=*/!IsWinogradKernel(job.function));
   if (object.ok()) {
     job.kernel.seconds.assemble = object->assemble_seconds;
     job.kernel.seconds.optimize = watch.Lap() - object->assemble_seconds;

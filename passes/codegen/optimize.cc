@@ -10,7 +10,6 @@
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/OptBisect.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -78,7 +77,7 @@ class WidenBFloat16Loops : public llvm::PassInfoMixin<WidenBFloat16Loops> {
 // with induction variables of 64 bits from 0 that need no simplification, which was a quarter of all passes' time.
 // Straight-line (SLP) vectorisation is left out because it packs the scalars of vectors to be: a convolution of few
 // taps became 1.3 times slower.
-llvm::FunctionPassManager KernelPasses(int vector_bits) {
+llvm::FunctionPassManager KernelPasses(int vector_bits, bool vectorize) {
   auto licm = [] { return llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true); };
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SimplifyCFGPass());
@@ -86,8 +85,10 @@ llvm::FunctionPassManager KernelPasses(int vector_bits) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopRotatePass()));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(licm());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(WidenBFloat16Loops(vector_bits)));
-  passes.addPass(llvm::LoopVectorizePass());
+  if (vectorize) {
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(WidenBFloat16Loops(vector_bits)));
+    passes.addPass(llvm::LoopVectorizePass());
+  }
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(licm());
@@ -95,7 +96,8 @@ llvm::FunctionPassManager KernelPasses(int vector_bits) {
   return passes;
 }
 
-// Leaves out loop strength reduction, half of the code generator's time for a Winograd kernel of hundreds of addresses.
+// Leaves out loop strength reduction, half of the code generator's time for a Winograd kernel of hundreds of addresses
+// and a tenth for others, which are no faster with it.
 class NoStrengthReduction : public llvm::OptPassGate {
  public:
   bool shouldRunPass(const llvm::StringRef name, llvm::StringRef) override { return name != "Loop Strength Reduction"; }
@@ -113,7 +115,12 @@ double ThreadCpuSeconds() {
 absl::StatusOr<std::unique_ptr<ObjectCompiler>> ObjectCompiler::Create(const CpuTarget& target) {
   absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = MakeTargetMachine(target);
   if (!machine.ok()) return machine.status();
-  return absl::WrapUnique(new ObjectCompiler(target, *std::move(machine)));
+  std::unique_ptr<ObjectCompiler> compiler = absl::WrapUnique(new ObjectCompiler(target, *std::move(machine)));
+  if (compiler->machine_->addPassesToEmitFile(compiler->passes_, compiler->stream_, nullptr,
+                                              llvm::CodeGenFileType::ObjectFile)) {
+    return absl::InternalError(absl::StrCat("LLVM cannot emit objects for ", target.triple));
+  }
+  return compiler;
 }
 
 // Without all of these LLVM's cost model finds no vector registers.
@@ -129,7 +136,7 @@ void ObjectCompiler::Describe(llvm::Module& module) const {
   }
 }
 
-void ObjectCompiler::Optimize(llvm::Module& module) {
+void ObjectCompiler::Optimize(llvm::Module& module, bool vectorize) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -141,32 +148,27 @@ void ObjectCompiler::Optimize(llvm::Module& module) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(KernelPasses(target_.vector_bits)));
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(KernelPasses(target_.vector_bits, vectorize)));
   passes.run(module, modules);
 }
 
-absl::StatusOr<OptimizedObject> ObjectCompiler::Compile(llvm::Module& module, bool explicit_addresses) {
+absl::StatusOr<OptimizedObject> ObjectCompiler::Compile(llvm::Module& module, bool vectorize) {
   static NoStrengthReduction no_strength_reduction;
-  if (explicit_addresses) module.getContext().setOptPassGate(no_strength_reduction);
+  module.getContext().setOptPassGate(no_strength_reduction);
   Describe(module);
   std::string problem;
   llvm::raw_string_ostream problems(problem);
   if (llvm::verifyModule(module, &problems)) {
     return absl::InternalError(absl::StrCat("it became invalid code: ", problems.str()));
   }
-  Optimize(module);
+  Optimize(module, vectorize);
   OptimizedObject result;
   llvm::raw_string_ostream bitcode(result.bitcode);
   llvm::WriteBitcodeToFile(module, bitcode);
   const double start = ThreadCpuSeconds();
-  llvm::SmallVector<char, 0> buffer;
-  llvm::raw_svector_ostream stream(buffer);
-  llvm::legacy::PassManager passes;
-  if (machine_->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
-    return absl::InternalError(absl::StrCat("LLVM cannot emit objects for ", target_.triple));
-  }
-  passes.run(module);
-  result.elf.assign(buffer.begin(), buffer.end());
+  object_.clear();
+  passes_.run(module);
+  result.elf.assign(object_.begin(), object_.end());
   result.assemble_seconds = ThreadCpuSeconds() - start;
   return result;
 }

@@ -6,7 +6,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "passes/codegen/cpu_target.h"
 
@@ -26,19 +29,22 @@ class ObjectCompiler {
  public:
   static absl::StatusOr<std::unique_ptr<ObjectCompiler>> Create(const CpuTarget& target);
 
-  // Optimises `module` in place and assembles it. `explicit_addresses`: the addresses of a loop are constant distances
-  // from one pointer already, so that looking for better ones would only take time.
-  absl::StatusOr<OptimizedObject> Compile(llvm::Module& module, bool explicit_addresses);
+  // Optimises `module` in place and assembles it. `vectorize`: its loops are of scalars; without, they were emitted as
+  // vectors and looking for more would only take time.
+  absl::StatusOr<OptimizedObject> Compile(llvm::Module& module, bool vectorize = true);
 
  private:
   ObjectCompiler(const CpuTarget& target, std::unique_ptr<llvm::TargetMachine> machine)
       : target_(target), machine_(std::move(machine)) {}
 
   void Describe(llvm::Module& module) const;
-  void Optimize(llvm::Module& module);
+  void Optimize(llvm::Module& module, bool vectorize);
 
   const CpuTarget target_;
   std::unique_ptr<llvm::TargetMachine> machine_;
+  llvm::SmallVector<char, 0> object_;  // what passes_ write
+  llvm::raw_svector_ostream stream_{object_};
+  llvm::legacy::PassManager passes_;  // the code generator's, set up once: half a millisecond of every kernel
 };
 
 }  // namespace tandem
