@@ -1,17 +1,22 @@
 // benchmarks/kernels FILE: times the generated kernels of a module, such as `tandem-opt --compile-to=fusion` prints.
 //
-// Every kernel over rows or blocks runs on this machine's target with random operands, in the thread's own CPU time, so
-// that what else runs matters less. Reported are microseconds per row, the bytes of its operands and results per second
-// (each counted once, as if nothing stayed in a cache) and what the kernel computes per second.
+// Every kernel over rows or blocks runs on this machine's target with random operands, in the thread's own CPU time and
+// by turns, so that what else runs matters less. Reported are microseconds per row, the median of all turns and the
+// best, the bytes of its operands and results per second (each counted once, as if nothing stayed in a cache) and what
+// the kernel computes per second.
 #include <ctime>
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/base/casts.h"
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
@@ -30,6 +35,7 @@
 ABSL_FLAG(int, rows, 32, "rows of a shard");
 ABSL_FLAG(std::string, kernel, "", "only the kernel of this name");
 ABSL_FLAG(bool, bfloat16, true, "use the CPU's conversion to bfloat16, as mixed_bfloat16 does, where it has one");
+ABSL_FLAG(int, turns, 30, "how often each kernel is timed, in turn with the others");
 ABSL_FLAG(bool, ir, false, "also print the kernels' LLVM IR");
 ABSL_FLAG(std::string, object, "", "write the (last) kernel's object to this file, for a disassembler");
 
@@ -66,6 +72,8 @@ struct Buffers {
     for (int64_t i = 0; i < count; ++i) {
       if (element.isF32()) {
         reinterpret_cast<float*>(data)[i] = normal(random);
+      } else if (element.isBF16()) {
+        reinterpret_cast<uint16_t*>(data)[i] = static_cast<uint16_t>(absl::bit_cast<uint32_t>(normal(random)) >> 16);
       } else if (!element.isF64()) {
         data[i * width] = static_cast<char>(random() % (element.isInteger(1) ? 2 : 4));
       }
@@ -75,7 +83,15 @@ struct Buffers {
   }
 };
 
-absl::Status Time(mlir::func::FuncOp kernel, const CpuTarget& target) {
+// A kernel with buffers of its own, and the seconds that a call of it took.
+struct TimedKernel {
+  std::string name, ops;
+  double bytes = 0, flops = 0;  // of one call
+  std::function<void()> call;
+  std::vector<double> seconds;
+};
+
+absl::Status Prepare(mlir::func::FuncOp kernel, const CpuTarget& target, std::vector<TimedKernel>* kernels) {
   TD_ASSIGN_OR_RETURN(CompiledKernel compiled, CompileKernel(kernel, target));
   if (compiled.domain != KernelDomain::kRows && compiled.domain != KernelDomain::kBlocks) return absl::OkStatus();
   if (absl::GetFlag(FLAGS_ir)) {
@@ -110,19 +126,31 @@ absl::Status Time(mlir::func::FuncOp kernel, const CpuTarget& target) {
     flops += static_cast<double>(op.getFlops() * rows);
     absl::StrAppend(&ops, " ", op->getName().getStringRef().str());
   });
-  std::vector<double> samples;
-  for (double begin = CpuSeconds(); CpuSeconds() - begin < 0.3;) {
-    double start = CpuSeconds();
-    int calls = 0;
-    for (; CpuSeconds() - start < 0.01; ++calls) entry(buffers.args.data(), 0, end, blocks ? rows : 0);
-    samples.push_back((CpuSeconds() - start) / calls);
-  }
-  std::sort(samples.begin(), samples.end());
-  const double best = samples.front(), median = samples[samples.size() / 2];
-  std::printf("%-12s %10.3f us/row (best %10.3f) %8.2f GB/s %8.2f GFLOP/s %s\n", kernel.getName().str().c_str(),
-              1e6 * median / rows, 1e6 * best / rows, 1e-9 * buffers.bytes / median, 1e-9 * flops / median,
-              ops.c_str());
+  TimedKernel timed{kernel.getName().str(), ops, buffers.bytes, flops};
+  timed.call = [jit = std::shared_ptr<llvm::orc::LLJIT>(std::move(jit)), entry, end, rows = blocks ? rows : 0,
+                held = std::make_shared<Buffers>(std::move(buffers))] { entry(held->args.data(), 0, end, rows); };
+  kernels->push_back(std::move(timed));
   return absl::OkStatus();
+}
+
+void TimeByTurns(std::vector<TimedKernel>& kernels, int turns) {
+  for (int turn = 0; turn < turns; ++turn) {
+    for (TimedKernel& kernel : kernels) {
+      kernel.call();  // the others had the caches
+      const double start = CpuSeconds();
+      int calls = 0;
+      for (; CpuSeconds() - start < 0.01; ++calls) kernel.call();
+      kernel.seconds.push_back((CpuSeconds() - start) / calls);
+    }
+  }
+}
+
+void Print(TimedKernel& kernel, int64_t rows) {
+  std::sort(kernel.seconds.begin(), kernel.seconds.end());
+  const double best = kernel.seconds.front(), median = kernel.seconds[kernel.seconds.size() / 2];
+  std::printf("%-12s %10.3f us/row (best %10.3f) %8.2f GB/s %8.2f GFLOP/s %s\n", kernel.name.c_str(),
+              1e6 * median / rows, 1e6 * best / rows, 1e-9 * kernel.bytes / median, 1e-9 * kernel.flops / median,
+              kernel.ops.c_str());
 }
 
 absl::Status Main(const std::vector<std::string>& files) {
@@ -135,11 +163,14 @@ absl::Status Main(const std::vector<std::string>& files) {
   if (!module) return absl::InvalidArgumentError(absl::StrCat(files[0], " is no valid module"));
   TD_ASSIGN_OR_RETURN(CpuTarget target, HostCpuTarget());
   if (absl::GetFlag(FLAGS_bfloat16)) UseBFloat16(&target);
+  std::vector<TimedKernel> kernels;
   const std::string only = absl::GetFlag(FLAGS_kernel);
   for (auto kernel : module->getOps<mlir::func::FuncOp>()) {
     if (!kernel->hasAttr("td.kernel") || (!only.empty() && kernel.getName() != only)) continue;
-    TD_RETURN_IF_ERROR(Time(kernel, target));
+    TD_RETURN_IF_ERROR(Prepare(kernel, target, &kernels));
   }
+  TimeByTurns(kernels, std::max(1, absl::GetFlag(FLAGS_turns)));
+  for (TimedKernel& kernel : kernels) Print(kernel, absl::GetFlag(FLAGS_rows));
   return absl::OkStatus();
 }
 

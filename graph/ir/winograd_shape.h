@@ -48,7 +48,7 @@ inline int64_t PanelOffset(int64_t rows, int64_t columns, int64_t row, int64_t c
 }
 
 // Offsets in floats into the scratch memory of a kernel. Tiles of images are [points][block + slack][channels padded],
-// in bfloat16 for a filter gradient [points][(block + slack) / 2][channels padded][2].
+// in bfloat16 for a filter gradient [points][(block + slack) / 2][channels padded][2], with points PointFloats apart.
 struct WinogradScratch {
   int64_t x = 0;       // transformed tiles of x (or, in the input gradient, what becomes tiles of dx)
   int64_t y = 0;       // of y or dy
@@ -60,15 +60,20 @@ struct WinogradScratch {
 // Rows of channels per point: the block and the slack, an even number for bfloat16's pairs.
 inline int64_t TileRows(const WinogradShape& s) { return (s.block + kWinogradSlack + 1) / 2 * 2; }
 
+// Floats from one point of `rows` tiles, an even number, to the next: an odd number of cache lines. A transform writes
+// or reads one vector of every point, and lines a multiple of 4 KiB apart share a set of the first-level cache.
+inline int64_t PointFloats(int64_t rows, int64_t channels, bool bfloat16) {
+  const int64_t floats = rows * PadChannels(channels) / (bfloat16 ? 2 : 1);
+  return (floats / kWinogradPadding | 1) * kWinogradPadding;
+}
+
 inline WinogradScratch ScratchOf(const WinogradShape& s, bool filter_grad) {
-  const int64_t rows = s.points() * TileRows(s);
-  const int64_t c = PadChannels(s.channels_in), k = PadChannels(s.channels_out);
   // Of the other two results one of x and y is float32; both get its size.
-  const int64_t per_float = filter_grad && s.bfloat16_products ? 2 : 1;
+  const bool narrow = filter_grad && s.bfloat16_products;
   WinogradScratch scratch;
-  scratch.y = scratch.x + rows * c / per_float;
-  scratch.kernel = scratch.y + rows * k / per_float;
-  scratch.rows = scratch.kernel + (filter_grad ? s.points() * s.channels_in * k : 0);
+  scratch.y = scratch.x + s.points() * PointFloats(TileRows(s), s.channels_in, narrow);
+  scratch.kernel = scratch.y + s.points() * PointFloats(TileRows(s), s.channels_out, narrow);
+  scratch.rows = scratch.kernel + (filter_grad ? s.points() * s.channels_in * PadChannels(s.channels_out) : 0);
   scratch.floats = scratch.rows + (s.bfloat16_dx ? s.alpha() * s.width * s.channels_in : 0);
   return scratch;
 }

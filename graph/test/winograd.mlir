@@ -8,13 +8,13 @@ func.func @round_trip(%x: tensor<?x13x13x32xf32>, %k: tensor<3x3x32x64xf32>, %b:
   %v = td.winograd_kernel %k {tile = 2, adjoint = true} : tensor<3x3x32x64xf32> -> tensor<16x2048xf32>
   // CHECK: td.winograd_conv2d %{{.*}}, %{{.*}}, %{{.*}} {block = 36 : i64, pad_low = array<i64: 0, 0>, relu, tile = 4 : i64}
   %y, %s0 = td.winograd_conv2d %x, %u, %b {tile = 4, block = 36, pad_low = array<i64: 0, 0>, relu}
-      : (tensor<?x13x13x32xf32>, tensor<36x2048xf32>, tensor<64xf32>) -> (tensor<?x11x11x64xf32>, tensor<718848xui8>)
+      : (tensor<?x13x13x32xf32>, tensor<36x2048xf32>, tensor<64xf32>) -> (tensor<?x11x11x64xf32>, tensor<723456xui8>)
   // CHECK: td.winograd_input_grad
   %dx, %s1 = td.winograd_input_grad %dy, %v {tile = 2, block = 36, pad_low = array<i64: 0, 0>}
-      : (tensor<?x11x11x64xf32>, tensor<16x2048xf32>) -> (tensor<?x13x13x32xf32>, tensor<319488xui8>)
+      : (tensor<?x11x11x64xf32>, tensor<16x2048xf32>) -> (tensor<?x13x13x32xf32>, tensor<321536xui8>)
   // CHECK: td.winograd_filter_grad
   %dk, %s2 = td.winograd_filter_grad %x, %dy {tile = 4, block = 36, pad_low = array<i64: 0, 0>}
-      : (tensor<?x13x13x32xf32>, tensor<?x11x11x64xf32>) -> (tensor<3x3x32x64xf32>, tensor<1013760xui8>)
+      : (tensor<?x13x13x32xf32>, tensor<?x11x11x64xf32>) -> (tensor<3x3x32x64xf32>, tensor<1018368xui8>)
   return
 }
 
@@ -31,14 +31,14 @@ func.func @kernel(%k: tensor<5x5x32x64xf32>) {
 func.func @pads(%x: tensor<?x13x13x32xf32>, %u: tensor<36x2048xf32>) {
   // expected-error @+1 {{needs pads of 0 to 2 on each side, but has 0 and 4}}
   %y, %s = td.winograd_conv2d %x, %u {tile = 4, block = 36, pad_low = array<i64: 0, 0>}
-      : (tensor<?x13x13x32xf32>, tensor<36x2048xf32>) -> (tensor<?x15x11x64xf32>, tensor<718848xui8>)
+      : (tensor<?x13x13x32xf32>, tensor<36x2048xf32>) -> (tensor<?x15x11x64xf32>, tensor<723456xui8>)
   return
 }
 
 // -----
 
 func.func @scratch(%x: tensor<?x13x13x32xf32>, %u: tensor<36x2048xf32>) {
-  // expected-error @+1 {{needs scratch memory 'tensor<718848xui8>'}}
+  // expected-error @+1 {{needs scratch memory 'tensor<723456xui8>'}}
   %y, %s = td.winograd_conv2d %x, %u {tile = 4, block = 36, pad_low = array<i64: 0, 0>}
       : (tensor<?x13x13x32xf32>, tensor<36x2048xf32>) -> (tensor<?x11x11x64xf32>, tensor<16xui8>)
   return
@@ -49,6 +49,6 @@ func.func @scratch(%x: tensor<?x13x13x32xf32>, %u: tensor<36x2048xf32>) {
 func.func @transformed(%x: tensor<?x13x13x32xf32>, %u: tensor<16x2048xf32>) {
   // expected-error @+1 {{needs a transformed kernel 'tensor<36x2048xf32>', not 'tensor<16x2048xf32>'}}
   %y, %s = td.winograd_conv2d %x, %u {tile = 4, block = 36, pad_low = array<i64: 0, 0>}
-      : (tensor<?x13x13x32xf32>, tensor<16x2048xf32>) -> (tensor<?x11x11x64xf32>, tensor<718848xui8>)
+      : (tensor<?x13x13x32xf32>, tensor<16x2048xf32>) -> (tensor<?x11x11x64xf32>, tensor<723456xui8>)
   return
 }

@@ -120,11 +120,13 @@ class WinogradEmitter {
     Stages stages = MakeStages(Result(op.getScratch()), s, true);
     if (s.bfloat16_products) stages.x.elements = stages.y.elements = TileElements::kBFloat16Pairs;
     const int64_t row = PadChannels(s.channels_out), panel = s.channels_in * row;
-    EmitZeros(v_, stages.sum, v_.Int(s.points() * panel), panel);
+    // The first block of tiles writes the sum, so that it need not be cleared; without any tiles it is 0.
+    v_.If(v_.AtMost(v_.Sub(end_, begin_), 0), [&] { EmitZeros(v_, stages.sum, v_.Int(s.points() * panel), panel); });
     ForBlocks(s, [&](const TileBlock& block) {
       EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), op.getX(), s), stages.x);
       EmitGatherTiles(v_, block, w.output.Transposed(), ImageY(Buffer(op.getDy()), op.getDy(), s), stages.y);
-      EmitTileOuterProducts(v_, s.points(), block.count, stages.x, stages.y, stages.sum);
+      Value adds = v_.AtLeast(v_.Sub(block.first, v_.Mul(begin_, s.tiles())), 1);
+      EmitTileOuterProducts(v_, s.points(), block.count, stages.x, stages.y, stages.sum, adds);
     });
     const RationalMatrix back = w.kernel.Transposed();
     Value dk = Result(op.getDkernel());

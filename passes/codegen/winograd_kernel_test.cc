@@ -149,7 +149,8 @@ TEST_P(WinogradKernelTest, MatchesDirectConvolution) {
   const td::RefTensor u = Transformed(texts, k, false), adjoint = Transformed(texts, k, true);
   auto forward = Compile(texts.Forward(false)), epilogue = Compile(texts.Forward(true));
   auto input_grad = Compile(texts.InputGrad()), filter_grad = Compile(texts.FilterGrad());
-  ASSERT_TRUE(forward && epilogue && input_grad && filter_grad);
+  auto float32_dx = Compile(texts.InputGrad(/*float32_dx=*/true));
+  ASSERT_TRUE(forward && epilogue && input_grad && filter_grad && float32_dx);
   for (int64_t batch : {1, 3}) {
     SCOPED_TRACE(batch);
     const td::RefTensor x = tensor({batch, s.height, s.width, c.in});
@@ -158,8 +159,12 @@ TEST_P(WinogradKernelTest, MatchesDirectConvolution) {
     Check(*forward, {x, u}, y, batch, true);
     for (size_t i = 0; i < y.values.size(); ++i) y.values[i] = std::max(0.0, y.values[i] + bias.values[i % c.out]);
     Check(*epilogue, {x, u, bias}, y, batch, true);
-    Check(*input_grad, {dy, adjoint}, Evaluate(texts.Direct("conv2d_input_grad"), {dy, k}, batch), batch, true);
+    const td::RefTensor dx = Evaluate(texts.Direct("conv2d_input_grad"), {dy, k}, batch);
+    Check(*input_grad, {dy, adjoint}, dx, batch, true);
+    Check(*float32_dx, {dy, adjoint}, dx, batch, true);
     Check(*filter_grad, {x, dy}, Evaluate(texts.Direct("conv2d_filter_grad"), {x, dy}, batch), batch, false);
+    // The first block of tiles writes the sum; without rows there is none.
+    for (double sum : ResultOf(*filter_grad, filter_grad->Run({x, dy}, batch, {0, 0})[0])) ASSERT_EQ(sum, 0);
   }
 }
 

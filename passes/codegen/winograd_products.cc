@@ -112,9 +112,9 @@ void EmitTileProducts(VectorBuilder& v, int64_t points, Value tiles, int64_t blo
     });
   };
   v.For(0, points, 1, [&](Value point) {
-    Value a = v.At(from.pointer, v.Mul(point, from.rows * from_row));
+    Value a = v.At(from.pointer, v.Mul(point, from.point_floats()));
     Value u = v.At(kernel, v.Mul(point, depth * columns));
-    Value d = v.At(to.pointer, v.Mul(point, to.rows * columns));
+    Value d = v.At(to.pointer, v.Mul(point, to.point_floats()));
     const int64_t whole = columns / kWinogradColumns * kWinogradColumns;
     v.For(0, whole, kWinogradColumns,
           [&](Value first) { block(a, v.At(u, v.Mul(first, depth)), v.At(d, first), kWinogradColumns); });
@@ -123,15 +123,15 @@ void EmitTileProducts(VectorBuilder& v, int64_t points, Value tiles, int64_t blo
 }
 
 void EmitTileOuterProducts(VectorBuilder& v, int64_t points, Value tiles, const TileMatrix& x, const TileMatrix& y,
-                           Value sum) {
+                           Value sum, Value adds) {
+  Value added = v.Mask(adds);
   const bool pairs = x.elements == TileElements::kBFloat16Pairs;
   const int64_t x_row = PadChannels(x.channels), y_row = PadChannels(y.channels);
   // A row is two tiles, where there are pairs.
   Value depth = pairs ? v.Div(v.Add(tiles, 1), 2) : tiles;
-  const int64_t rows_of_two = pairs ? 2 : 1;
   v.For(0, points, 1, [&](Value point) {
-    Value a = v.At(x.pointer, v.Mul(point, x.rows / rows_of_two * x_row));
-    Value b = v.At(y.pointer, v.Mul(point, y.rows / rows_of_two * y_row));
+    Value a = v.At(x.pointer, v.Mul(point, x.point_floats()));
+    Value b = v.At(y.pointer, v.Mul(point, y.point_floats()));
     Value s = v.At(sum, v.Mul(point, x.channels * y_row));
     // Rows are channels of x, columns channels of y.
     auto tile = [&](Value c, Value k, int rows, int64_t count) {
@@ -140,7 +140,7 @@ void EmitTileOuterProducts(VectorBuilder& v, int64_t points, Value tiles, const 
       Values sums;
       auto place = [&](int r, int64_t n) { return v.At(result, r * y_row + n * v.lanes()); };
       for (int r = 0; r < rows; ++r) {
-        for (int64_t n = 0; n < count; ++n) sums.push_back(v.Load(place(r, n)));
+        for (int64_t n = 0; n < count; ++n) sums.push_back(v.Load(place(r, n), v.lanes(), added));
       }
       sums = MultiplyAdd(v, pairs, depth, rows, count, left, 1, x_row, right, y_row, sums);
       for (int r = 0; r < rows; ++r) {

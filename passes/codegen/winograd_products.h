@@ -2,6 +2,7 @@
 #ifndef TANDEM_PASSES_CODEGEN_WINOGRAD_PRODUCTS_H_
 #define TANDEM_PASSES_CODEGEN_WINOGRAD_PRODUCTS_H_
 
+#include "graph/ir/winograd_shape.h"
 #include "passes/codegen/vector_builder.h"
 
 namespace tandem {
@@ -18,6 +19,8 @@ struct TileMatrix {
   int64_t rows = 0;      // with the slack behind a block; an even number
   int64_t channels = 0;  // before padding
   TileElements elements = TileElements::kFloat32;
+
+  int64_t point_floats() const { return PointFloats(rows, channels, elements != TileElements::kFloat32); }
 };
 
 // to[point][t][k] = sum over c of from[point][t][c] * kernel[point][c][k] for tiles t < tiles; `kernel` is laid out as
@@ -27,9 +30,10 @@ void EmitTileProducts(VectorBuilder& v, int64_t points, mlir::Value tiles, int64
                       mlir::Value kernel, const TileMatrix& to);
 
 // sum[point][c][k] += sum over tiles t of x[point][t][c] * y[point][t][k], in the order of tiles; `sum` is
-// [points][channels of x][channels of y padded]. x and y are float32 or both of pairs.
+// [points][channels of x][channels of y padded] and, without `adds`, taken for zeros and not read. x and y are float32
+// or both of pairs.
 void EmitTileOuterProducts(VectorBuilder& v, int64_t points, mlir::Value tiles, const TileMatrix& x,
-                           const TileMatrix& y, mlir::Value sum);
+                           const TileMatrix& y, mlir::Value sum, mlir::Value adds);
 
 }  // namespace tandem
 

@@ -65,11 +65,14 @@ class WinogradTexts {
                         epilogue ? ", %b" : "", " {", attributes_, epilogue ? ", relu" : "", "} : (", in, ") -> (", y_,
                         ", ", Scratch(false), ") return %0#0, %0#1 : ", y_, ", ", Scratch(false), " }");
   }
-  std::string InputGrad() const {
-    return absl::StrCat("func.func private @k(%dy: ", y_, ", %u: ", U(true), ") -> (", x_, ", ", ScratchDx(),
+  // `float32_dx`: the result is, whatever dy is.
+  std::string InputGrad(bool float32_dx = false) const {
+    const std::string dx = float32_dx ? ImageText(case_.height, case_.width, case_.in) : x_;
+    const std::string scratch = float32_dx ? Scratch(false) : ScratchDx();
+    return absl::StrCat("func.func private @k(%dy: ", y_, ", %u: ", U(true), ") -> (", dx, ", ", scratch,
                         ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_input_grad %dy, %u {", attributes_,
-                        "} : (", y_, ", ", U(true), ") -> (", x_, ", ", ScratchDx(), ") return %0#0, %0#1 : ", x_, ", ",
-                        ScratchDx(), " }");
+                        "} : (", y_, ", ", U(true), ") -> (", dx, ", ", scratch, ") return %0#0, %0#1 : ", dx, ", ",
+                        scratch, " }");
   }
   std::string FilterGrad() const {
     return absl::StrCat("func.func private @k(%x: ", x_, ", %dy: ", y_, ") -> (", dk_, ", ", Scratch(true),

@@ -84,7 +84,7 @@ Values LoadTile(VectorBuilder& v, const TileMatrix& from, int64_t points, Value 
   const int64_t width = PadChannels(from.channels);
   Value base = v.At(v.At(from.pointer, v.Mul(t, width)), channel);
   Values tile;
-  for (int64_t p = 0; p < points; ++p) tile.push_back(v.Load(v.At(base, p * from.rows * width)));
+  for (int64_t p = 0; p < points; ++p) tile.push_back(v.Load(v.At(base, p * from.point_floats())));
   return tile;
 }
 
@@ -128,7 +128,7 @@ void EmitGatherTiles(VectorBuilder& v, const TileBlock& block, const RationalMat
         Values a = transformed(p, masks, c, live), b = transformed(q, others, c, live);
         Value place = v.At(out, c);
         for (size_t n = 0; n < a.size(); ++n) {
-          v.StorePairs(v.Pairs(a[n], b[n]), v.At(place, static_cast<int64_t>(n) * to.rows / 2 * width));
+          v.StorePairs(v.Pairs(a[n], b[n]), v.At(place, static_cast<int64_t>(n) * to.point_floats()));
         }
       });
     });
@@ -142,12 +142,8 @@ void EmitGatherTiles(VectorBuilder& v, const TileBlock& block, const RationalMat
       const bool narrow = to.elements == TileElements::kBFloat16;
       Value first = v.Add(v.Mul(t, width), c), place = narrow ? v.At16(to.pointer, first) : v.At(to.pointer, first);
       for (size_t n = 0; n < points.size(); ++n) {
-        const int64_t offset = static_cast<int64_t>(n) * to.rows * width;
-        if (narrow) {
-          v.Store16(points[n], v.At16(place, offset));
-        } else {
-          v.Store(points[n], v.At(place, offset));
-        }
+        Value at = v.At(place, static_cast<int64_t>(n) * to.point_floats());
+        narrow ? v.Store16(points[n], at) : v.Store(points[n], at);
       }
     });
   });

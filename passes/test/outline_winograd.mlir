@@ -3,12 +3,12 @@
 // A transform of a kernel is split by elements, a convolution over the rows of a shard; each is a kernel of its own.
 // CHECK: %[[U:.*]] = td.launch @kernel_0(%{{.*}}) : (tensor<3x3x16x16xf32>) -> tensor<36x256xf32>
 // CHECK: td.map_shards
-// CHECK: td.launch @kernel_1(%{{.*}}, %{{.*}}) : (tensor<?x8x8x16xf32>, tensor<36x256xf32>) -> (tensor<?x8x8x16xf32>, tensor<119808xui8>)
+// CHECK: td.launch @kernel_1(%{{.*}}, %{{.*}}) : (tensor<?x8x8x16xf32>, tensor<36x256xf32>) -> (tensor<?x8x8x16xf32>, tensor<124416xui8>)
 // CHECK: td.launch @kernel_2
 // CHECK: func.func private @kernel_0({{.*}}) -> tensor<36x256xf32> attributes {td.kernel = "split"}
 // CHECK-NEXT: td.winograd_kernel
 // CHECK-NEXT: return
-// CHECK: func.func private @kernel_1({{.*}}) -> (tensor<?x8x8x16xf32>, tensor<119808xui8>) attributes {td.kernel = "tile"}
+// CHECK: func.func private @kernel_1({{.*}}) -> (tensor<?x8x8x16xf32>, tensor<124416xui8>) attributes {td.kernel = "tile"}
 // CHECK-NEXT: td.winograd_conv2d
 // CHECK-NEXT: return
 // CHECK: func.func private @kernel_2({{.*}}td.kernel = "loop"
@@ -18,7 +18,7 @@ func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x16xf32>) -> tensor<?
       lanes 8 rows 4 shard 4 -> (tensor<?x8x8x16xf32>) {
   ^bb0(%xs: tensor<?x8x8x16xf32>, %us: tensor<36x256xf32>):
     %y, %scratch = td.winograd_conv2d %xs, %us {tile = 4, block = 10, pad_low = array<i64: 1, 1>}
-        : (tensor<?x8x8x16xf32>, tensor<36x256xf32>) -> (tensor<?x8x8x16xf32>, tensor<119808xui8>)
+        : (tensor<?x8x8x16xf32>, tensor<36x256xf32>) -> (tensor<?x8x8x16xf32>, tensor<124416xui8>)
     %z = td.tanh %y : tensor<?x8x8x16xf32>
     td.yield %z : tensor<?x8x8x16xf32>
   }
