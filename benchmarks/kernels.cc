@@ -4,8 +4,6 @@
 // by turns, so that what else runs matters less. Reported are microseconds per row, the median of all turns and the
 // best, the bytes of its operands and results per second (each counted once, as if nothing stayed in a cache) and what
 // the kernel computes per second.
-#include <ctime>
-
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -16,11 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/casts.h"
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
+#include "base/bfloat16.h"
 #include "base/exit_code.h"
 #include "base/flags.h"
+#include "base/median.h"
 #include "base/status_macros.h"
 #include "graph/ir/dialect.h"
 #include "graph/ir/reference_util.h"
@@ -31,6 +30,7 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/compile.h"
 #include "passes/codegen/kernel_ir.h"
+#include "passes/codegen/optimize.h"
 
 ABSL_FLAG(int, rows, 32, "rows of a shard");
 ABSL_FLAG(std::string, kernel, "", "only the kernel of this name");
@@ -43,12 +43,6 @@ namespace tandem {
 namespace {
 
 using Entry = void (*)(void* const*, int64_t, int64_t, int64_t);
-
-double CpuSeconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return t.tv_sec + 1e-9 * t.tv_nsec;
-}
 
 template <typename T>
 absl::StatusOr<T> FromLlvm(llvm::Expected<T> value) {
@@ -73,7 +67,7 @@ struct Buffers {
       if (element.isF32()) {
         reinterpret_cast<float*>(data)[i] = normal(random);
       } else if (element.isBF16()) {
-        reinterpret_cast<uint16_t*>(data)[i] = static_cast<uint16_t>(absl::bit_cast<uint32_t>(normal(random)) >> 16);
+        reinterpret_cast<uint16_t*>(data)[i] = ToBFloat16Bits(normal(random));
       } else if (!element.isF64()) {
         data[i * width] = static_cast<char>(random() % (element.isInteger(1) ? 2 : 4));
       }
@@ -137,17 +131,16 @@ void TimeByTurns(std::vector<TimedKernel>& kernels, int turns) {
   for (int turn = 0; turn < turns; ++turn) {
     for (TimedKernel& kernel : kernels) {
       kernel.call();  // the others had the caches
-      const double start = CpuSeconds();
+      const double start = ThreadCpuSeconds();
       int calls = 0;
-      for (; CpuSeconds() - start < 0.01; ++calls) kernel.call();
-      kernel.seconds.push_back((CpuSeconds() - start) / calls);
+      for (; ThreadCpuSeconds() - start < 0.01; ++calls) kernel.call();
+      kernel.seconds.push_back((ThreadCpuSeconds() - start) / calls);
     }
   }
 }
 
-void Print(TimedKernel& kernel, int64_t rows) {
-  std::sort(kernel.seconds.begin(), kernel.seconds.end());
-  const double best = kernel.seconds.front(), median = kernel.seconds[kernel.seconds.size() / 2];
+void Print(const TimedKernel& kernel, int64_t rows) {
+  const double best = *std::min_element(kernel.seconds.begin(), kernel.seconds.end()), median = Median(kernel.seconds);
   std::printf("%-12s %10.3f us/row (best %10.3f) %8.2f GB/s %8.2f GFLOP/s %s\n", kernel.name.c_str(),
               1e6 * median / rows, 1e6 * best / rows, 1e-9 * kernel.bytes / median, 1e-9 * kernel.flops / median,
               kernel.ops.c_str());
@@ -170,7 +163,7 @@ absl::Status Main(const std::vector<std::string>& files) {
     TD_RETURN_IF_ERROR(Prepare(kernel, target, &kernels));
   }
   TimeByTurns(kernels, std::max(1, absl::GetFlag(FLAGS_turns)));
-  for (TimedKernel& kernel : kernels) Print(kernel, absl::GetFlag(FLAGS_rows));
+  for (const TimedKernel& kernel : kernels) Print(kernel, absl::GetFlag(FLAGS_rows));
   return absl::OkStatus();
 }
 
