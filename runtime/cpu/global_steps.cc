@@ -55,17 +55,22 @@ class GlobalStep {
   }
 
   void RunTask(int device, int task, int thread) {
-    std::vector<StepRecord>* records = state_.threads[thread].records;
-    const int64_t begin = records != nullptr ? TraceNow() : 0;
-    for (int piece = work_.tasks[task]; piece < work_.tasks[task + 1]; ++piece)
-      RunPiece(device, work_.pieces[piece], thread);
-    if (records != nullptr) Record(*records, device, begin);
+    ForPieces(device, task, thread, [&](const Piece& piece) { RunPiece(device, piece, thread); });
   }
 
   // After the last task.
   absl::Status status() const { return status_.ok() ? status_ : Annotate(status_, absl::StrCat(p_.step->name, ": ")); }
 
  private:
+  // Calls f with the pieces of a task, which a trace records as one.
+  template <typename F>
+  void ForPieces(int device, int task, int thread, F f) {
+    std::vector<StepRecord>* records = state_.threads[thread].records;
+    const int64_t begin = records != nullptr ? TraceNow() : 0;
+    for (int piece = work_.tasks[task]; piece < work_.tasks[task + 1]; ++piece) f(work_.pieces[piece]);
+    if (records != nullptr) Record(*records, device, begin);
+  }
+
   void RunPiece(int device, const Piece& piece, int thread) {
     ShardContext context = At(device);
     switch (p_.kind) {
@@ -175,16 +180,11 @@ class GlobalStep {
       const int device = static_cast<int>(i / (parts * device_tasks));
       const int first_lane = static_cast<int>(i / device_tasks % parts) * part_lanes_;
       if (first_lane >= lanes || state_.LaneRows(device, first_lane) == 0) return;
-      std::vector<StepRecord>* records = state_.threads[thread].records;
-      const int64_t begin = records != nullptr ? TraceNow() : 0;
-      const int64_t task = i % device_tasks;
-      for (int at = work_.tasks[task]; at < work_.tasks[task + 1]; ++at) {
-        const Piece& piece = work_.pieces[at];
+      ForPieces(device, static_cast<int>(i % device_tasks), thread, [&](const Piece& piece) {
         const Operand& in = p_.inputs[piece.item];
         uint8_t* slot = state_.LaneSlot(device, first_lane) + in.offset + piece.begin * SizeOf(in.dtype);
         ReduceLanes(device, piece, first_lane, std::min(first_lane + part_lanes_, lanes), 1, slot);
-      }
-      if (records != nullptr) Record(*records, device, begin);
+      });
     });
   }
 
