@@ -1,5 +1,6 @@
 // A GPU that is lost in the middle of a training job: what the user sees, and that nothing saved is harmed.
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,23 +46,24 @@ bool WaitForCheckpoint(const std::string& dir, const std::string& name) {
   return false;
 }
 
-// Breaks the GPU after five steps, once the checkpoint of the fourth is finished: what is lost with a GPU while it is
-// being copied is not saved.
-class Breaker : public SessionRunHook {
+// Harms the GPU behind a step, once a checkpoint of before is finished: what is lost with a GPU while it is being
+// copied is not saved.
+class HarmAfter : public SessionRunHook {
  public:
-  Breaker(FakeDriver* driver, std::string dir) : driver_(driver), dir_(std::move(dir)) {}
-  std::string name() const override { return "Breaker"; }
-  absl::Status AfterRun(RunContext&, const RunValues&) override {
-    if (++steps_ != 5) return absl::OkStatus();
-    if (!WaitForCheckpoint(dir_, "model.ckpt-4")) return absl::DeadlineExceededError("no checkpoint of step 4");
-    driver_->FailWork("cuMemsetD32Async", kCudaEccUncorrectable);
+  HarmAfter(int64_t step, std::string dir, std::string checkpoint, std::function<void()> harm)
+      : step_(step), dir_(std::move(dir)), checkpoint_(std::move(checkpoint)), harm_(std::move(harm)) {}
+  std::string name() const override { return "HarmAfter"; }
+  absl::Status AfterRun(RunContext& context, const RunValues&) override {
+    if (context.global_step() != step_) return absl::OkStatus();
+    if (!WaitForCheckpoint(dir_, checkpoint_)) return absl::DeadlineExceededError("no " + checkpoint_);
+    harm_();
     return absl::OkStatus();
   }
 
  private:
-  FakeDriver* driver_;
-  const std::string dir_;
-  int steps_ = 0;
+  const int64_t step_;
+  const std::string dir_, checkpoint_;
+  const std::function<void()> harm_;
 };
 
 absl::Status Train(const std::string& dir, int max_steps, std::vector<std::shared_ptr<SessionRunHook>> hooks) {
@@ -79,7 +81,9 @@ TEST(LostGpuTest, TheLastCheckpointIsIntact) {
   {
     FakeGpuMachine machine(1);
     machine.AddModelDir(dir);
-    const absl::Status status = Train(dir, 10, {std::make_shared<Breaker>(&machine.driver(), dir)});
+    const absl::Status status = Train(dir, 10, {std::make_shared<HarmAfter>(5, dir, "model.ckpt-4", [&] {
+                                        machine.driver().FailWork("cuMemsetD32Async", kCudaEccUncorrectable);
+                                      })});
     EXPECT_EQ(ExitCodeFor(status), kExitTemporary) << status;
     for (const char* part : {"gpu:0", "the GPU was lost", "go on from the last checkpoint"}) {
       EXPECT_TRUE(absl::StrContains(status.message(), part)) << status;
@@ -108,28 +112,14 @@ TEST(LostGpuTest, AGpuThatHangsIsGivenUpAtTheDeadline) {
   }
   FakeGpuMachine machine(1);
   machine.AddModelDir(dir);
-  class Hanger : public SessionRunHook {
-   public:
-    Hanger(FakeDriver* driver, std::string dir) : driver_(driver), dir_(std::move(dir)) {}
-    std::string name() const override { return "Hanger"; }
-    absl::Status AfterRun(RunContext& context, const RunValues&) override {
-      if (context.global_step() != 3) return absl::OkStatus();
-      if (!WaitForCheckpoint(dir_, "model.ckpt-0")) return absl::DeadlineExceededError("no checkpoint of step 0");
-      driver_->Hang(0);
-      return absl::OkStatus();
-    }
-
-   private:
-    FakeDriver* driver_;
-    const std::string dir_;
-  };
   {
     Estimator estimator(Line, RunConfig{.model_dir = dir,
                                         .save_checkpoints_steps = 1000,
                                         .train_distribute = OneDeviceStrategy("gpu:0"),
                                         .deadline_seconds = 0.3});
-    const absl::Status status =
-        estimator.Train(Points, {.max_steps = 10, .hooks = {std::make_shared<Hanger>(&machine.driver(), dir)}});
+    const absl::Status status = estimator.Train(
+        Points, {.max_steps = 10,
+                 .hooks = {std::make_shared<HarmAfter>(3, dir, "model.ckpt-0", [&] { machine.driver().Hang(0); })}});
     EXPECT_EQ(ExitCodeFor(status), kExitTemporary) << status;
     EXPECT_TRUE(absl::StrContains(status.message(), "did not finish a step within 0.3 seconds")) << status;
   }
