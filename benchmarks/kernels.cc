@@ -31,6 +31,7 @@
 #include "passes/codegen/compile.h"
 #include "passes/codegen/kernel_ir.h"
 #include "passes/codegen/optimize.h"
+#include "runtime/block_kernel.h"
 
 ABSL_FLAG(int, rows, 32, "rows of a shard");
 ABSL_FLAG(std::string, kernel, "", "only the kernel of this name");
@@ -114,6 +115,7 @@ absl::Status Prepare(mlir::func::FuncOp kernel, const CpuTarget& target, std::ve
   Buffers buffers;
   for (mlir::Type t : kernel.getArgumentTypes()) buffers.Add(t, rows, random);
   for (mlir::Type t : kernel.getResultTypes()) buffers.Add(t, rows, random);
+  if (blocks) buffers.args.insert(buffers.args.end(), kFetchedMatrices, buffers.args.back());
   double flops = 0;
   std::string ops;
   kernel.walk([&](td::CostOp op) {

@@ -15,6 +15,7 @@
 #include "passes/codegen/guarded_buffer.h"
 #include "passes/codegen/kernel_ir.h"
 #include "passes/codegen/lower_math.h"
+#include "runtime/block_kernel.h"
 #include "runtime/gpu_launch.h"
 
 namespace tandem {
@@ -244,6 +245,7 @@ std::vector<Bytes> TestKernel::Run(const std::vector<td::RefTensor>& operands, i
   std::vector<void*> args;
   for (Bytes& b : buffers) args.push_back(b.data());
   for (Bytes& b : results) args.push_back(b.data());
+  args.insert(args.end(), kFetchedMatrices, results[0].data());  // for kernels over blocks
   for (size_t i = 0; i + 1 < splits.size(); ++i) entry_(args.data(), splits[i], splits[i + 1], row_offset);
   return results;
 }

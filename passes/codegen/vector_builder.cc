@@ -104,8 +104,8 @@ void VectorBuilder::Stream(Value vector, Value pointer) {
                            /*isNonTemporal=*/true);
 }
 
-void VectorBuilder::Prefetch(Value pointer) {
-  b_.create<LLVM::Prefetch>(loc_, pointer, /*rw=*/0, /*hint=*/2, /*cache=*/1);
+void VectorBuilder::Prefetch(Value pointer, bool to_write) {
+  b_.create<LLVM::Prefetch>(loc_, pointer, /*rw=*/to_write ? 1 : 0, /*hint=*/2, /*cache=*/1);
 }
 
 void VectorBuilder::Fence() { b_.create<LLVM::FenceOp>(loc_, LLVM::AtomicOrdering::seq_cst); }

@@ -6,6 +6,7 @@
 #include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/lane_tree.h"
 #include "passes/codegen/vector_builder.h"
+#include "runtime/block_kernel.h"
 
 namespace tandem {
 namespace {
@@ -46,8 +47,9 @@ class WeightGradEmitter {
 
  private:
   void Begin(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module) {
-    const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, 3);
+    const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, 3 + kFetchedMatrices);
     x_ = entry.buffers[0], dy_ = entry.buffers[1], output_ = entry.buffers[2];
+    fetched_.assign(entry.buffers.begin() + 3, entry.buffers.end());
     begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end), batch_ = v_.Index(entry.rows);
   }
 
@@ -62,17 +64,28 @@ class WeightGradEmitter {
 
   // Rows [row, row + rows) of the result, whose factors in x are `stride` floats apart from `x` on.
   void Strip(Value row, int64_t rows, Value x, int64_t stride) {
-    Value out = v_.At(output_, v_.Mul(row, columns_));
     const int64_t width = kRegisterTileVectors * v_.lanes(), whole = columns_ / width * width;
-    v_.For(0, whole, width, [&](Value column) { Tile(rows, x, stride, column, width, out); });
-    if (whole < columns_) Tile(rows, x, stride, v_.Int(whole), columns_ - whole, out);
+    v_.For(0, whole, width, [&](Value column) { Tile(row, rows, x, stride, column, width); });
+    if (whole < columns_) Tile(row, rows, x, stride, v_.Int(whole), columns_ - whole);
   }
 
-  void Tile(int64_t rows, Value x, int64_t stride, Value column, int64_t width, Value out) {
-    Value dy = v_.At(dy_, column);
-    Values sums = EmitLaneTree(v_, batch_, op_.getLanes(), op_.getLaneRows(),
-                               [&](int64_t lane) { return Lane(lane, rows, x, stride, dy, width); });
-    StoreTile(v_, sums, rows, v_.At(out, column), columns_, width);
+  void Tile(Value row, int64_t rows, Value x, int64_t stride, Value column, int64_t width) {
+    Value dy = v_.At(dy_, column), corner = v_.Add(v_.Mul(row, columns_), column);
+    Values sums = EmitLaneTree(v_, batch_, op_.getLanes(), op_.getLaneRows(), [&](int64_t lane) {
+      Fetch(lane, rows, corner, width);
+      return Lane(lane, rows, x, stride, dy, width);
+    });
+    StoreTile(v_, sums, rows, v_.At(output_, corner), columns_, width);
+  }
+
+  // A lane's share of what the caller reads where the tile is: a core waits for few lines at a time.
+  void Fetch(int64_t lane, int64_t rows, Value corner, int64_t width) {
+    const int64_t vectors = TileVectors(v_, width), of_matrix = rows * vectors, lanes = op_.getLanes();
+    const int64_t all = kFetchedMatrices * of_matrix;
+    for (int64_t i = lane * all / lanes; i < (lane + 1) * all / lanes; ++i) {
+      const int64_t row = i % of_matrix / vectors, vector = i % vectors;
+      v_.Prefetch(v_.At(v_.At(fetched_[i / of_matrix], corner), row * columns_ + vector * v_.lanes()), true);
+    }
   }
 
   // The products of one lane's rows.
@@ -91,6 +104,7 @@ class WeightGradEmitter {
   VectorBuilder v_;
   int64_t rows_of_result_, columns_, inner_;  // inner_: rows of the operands per example
   Value x_, dy_, output_, begin_, end_, batch_, strip_;
+  std::vector<Value> fetched_;
 };
 
 }  // namespace

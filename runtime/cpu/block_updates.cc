@@ -11,6 +11,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/target_clones.h"
+#include "runtime/block_kernel.h"
 #include "runtime/step_trace.h"
 
 namespace tandem {
@@ -94,6 +95,16 @@ class Candidate {
   const std::vector<std::unique_ptr<fb::StepT>>& steps_;
 };
 
+std::vector<Operand> FetchedBy(const PlannedStep& update, const BlockUpdate& u) {
+  std::vector<Operand> fetched;
+  for (int i = 0; i < update.num_args; ++i) {
+    const Operand& o = update.group_args[static_cast<size_t>(u.member) * update.num_args + i];
+    const bool like_gradient = o.dtype == DType::kFloat32 && o.elements == u.rows * u.columns;
+    if (i != u.argument && like_gradient && fetched.size() < kFetchedMatrices) fetched.push_back(o);
+  }
+  return fetched;
+}
+
 // The largest magnitude as bits: beyond 0x7f800000 for a NaN.
 TD_CLONES uint32_t LargestBits(const uint32_t* bits, int64_t n) {
   uint32_t largest = 0;
@@ -120,6 +131,8 @@ void RunStrip(const StepState& state, const PlannedSection& section, const Block
   absl::InlinedVector<void*, 8> args;
   for (const Operand& o : gradient.inputs) args.push_back(context.Address(o));
   args.push_back(whole);
+  for (const Operand& o : u.fetched) args.push_back(context.Address(o));
+  args.resize(gradient.inputs.size() + 1 + kFetchedMatrices, whole);
   gradient.function(args.data(), begin, end, context.device->rows);
   args.clear();
   const Operand* operands = &update.group_args[static_cast<size_t>(u.member) * update.num_args];
@@ -153,6 +166,7 @@ void PlanBlockUpdates(const fb::ProgramT& program, absl::Span<const Operand> out
     if (!update) continue;
     update->block_rows = step.work.pieces[0].end - step.work.pieces[0].begin;
     update->strip_rows = std::max<int64_t>(8, kStripElements / update->columns / 8 * 8);  // whole register tiles
+    update->fetched = FetchedBy(section.steps[update->update], *update);
     *scratch_bytes = std::max(*scratch_bytes, sizeof(float) * update->strip_rows * update->columns);
     Leave(section.steps[update->check], update->checked);
     Leave(section.steps[update->update], update->member);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
+#include "runtime/block_kernel.h"
 #include "runtime/cpu/scatter_add.h"
 #include "runtime/reduction_tree.h"
 
@@ -78,8 +79,9 @@ class GlobalStep {
         absl::InlinedVector<void*, 32> args;
         for (const Operand& o : p_.inputs) args.push_back(context.Address(o));
         for (const Operand& o : p_.outputs) args.push_back(context.Address(o));
-        const int64_t rows = p_.domain == fb::Domain::Blocks ? state_.devices[device].rows : 0;
-        p_.function(args.data(), piece.begin, piece.end, rows);
+        const bool blocks = p_.domain == fb::Domain::Blocks;
+        if (blocks) args.insert(args.end(), kFetchedMatrices, args.back());
+        p_.function(args.data(), piece.begin, piece.end, blocks ? state_.devices[device].rows : 0);
         break;
       }
       case fb::StepBody::GroupedLaunch: {

@@ -85,6 +85,7 @@ struct BlockUpdate {
   int checked = 0, member = 0, argument = 0;   // the gradient as input of the check and as argument of the update
   int64_t rows = 0, columns = 0;
   int64_t block_rows = 0, strip_rows = 0;  // of a task; computed before they are applied
+  std::vector<Operand> fetched;            // what the update reads beside the gradient (block_kernel.h)
 };
 
 struct PlannedSection {
