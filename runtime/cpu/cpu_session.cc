@@ -141,7 +141,7 @@ class CpuSession final : public Session {
     progress_ = std::vector<LaneProgress>(state_.devices.size() * state_.lanes_per_replica);
     for (int i = 0; i < pool_->num_threads(); ++i) {
       ThreadState t;
-      TD_ASSIGN_OR_RETURN(t.shard, Arena::Create(program.shard_bytes, "shard values"));
+      TD_ASSIGN_OR_RETURN(t.shard, Arena::Create(program.shard_bytes * plan_.shard_arenas, "shard values"));
       TD_ASSIGN_OR_RETURN(t.lane, Arena::Create(program.lane_bytes, "lane scratch"));
       TD_ASSIGN_OR_RETURN(t.library, Arena::Create(plan_.scratch_bytes + plan_.staging_bytes, "library scratch"));
       t.args.resize(plan_.max_operands);
@@ -168,24 +168,30 @@ class CpuSession final : public Session {
   // A thread's lanes are neighbours, of one replica where there are enough of them: their sums and the replica's
   // weights stay in its core's cache. Threads without a lane help with those still running.
   absl::Status RunMap(const PlannedSection& section) {
-    const int tasks = static_cast<int>(progress_.size());
+    const int lanes = static_cast<int>(progress_.size()), together = section.lanes_together;
     failed_.store(false, std::memory_order_relaxed);
     int32_t shards = 0;  // of the longest lane
-    for (int task = 0; task < tasks; ++task) {
-      const int32_t n = ShardsOfLane(state_, Lane(task));
-      progress_[task].Reset(n);
+    for (int lane = 0; lane < lanes; ++lane) {
+      const int32_t n = ShardsOfLane(state_, Lane(lane));
+      progress_[lane].Reset(n);
       shards = std::max(shards, n);
     }
-    auto run_lane = [&](int64_t task, int thread) {
-      Check(section, RunLane(state_, plan_, section, Lane(task), thread, progress_[task]));
+    auto run_lanes = [&](int64_t task, int thread) {
+      const int first = static_cast<int>(task) * together;
+      if (together > 1 && LanesAreFull(state_, Lane(first), together)) {
+        return Check(section, RunLanesTogether(state_, plan_, section, Lane(first), thread));
+      }
+      for (int lane = first; lane < first + together; ++lane) {
+        Check(section, RunLane(state_, plan_, section, Lane(lane), thread, progress_[lane]));
+      }
     };
     if (section.run_inline) {
       // One loop of one task: it takes a thread index and sets the thread up, but wakes nobody.
       pool_->ParallelFor(1, [&](int64_t, int thread) {
-        for (int64_t task = 0; task < tasks; ++task) run_lane(task, thread);
+        for (int64_t lane = 0; lane < lanes; ++lane) run_lanes(lane, thread);
       });
     } else {
-      pool_->ParallelFor(tasks, run_lane, [&](int thread) {
+      pool_->ParallelFor(lanes / together, run_lanes, [&](int thread) {
         if (shards > 1) HelpOthers(section, thread);
       });
     }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "base/align.h"
 #include "base/status_macros.h"
 #include "runtime/cpu/lane_progress.h"
@@ -34,17 +35,25 @@ class ShardRunner {
     return absl::OkStatus();
   }
 
+  // The rows of all lanes that run together, the first of which is that of `context`.
+  absl::Status RunJoint(const PlannedStep& p, const ShardContext& context) {
+    return RunWhole(p, *p.joint_library, context);
+  }
+
  private:
+  absl::Status RunWhole(const PlannedStep& p, const OneDnnPrimitive& library, const ShardContext& context) {
+    void** args = const_cast<void**>(memory_.args.data());
+    for (size_t i = 0; i < p.inputs.size(); ++i) args[i] = context.Address(p.inputs[i]);
+    return library.Run(thread_, absl::MakeConstSpan(args, p.inputs.size()), context.Address(p.outputs[0]),
+                       memory_.library.data());
+  }
+
   // Primitives take whole shards. In a short one the rows beyond may belong to somebody else (the caller's tensor ends,
   // the next lane begins), so operands that are not in the shard arena go through the staging memory.
   absl::Status RunLibrary(const PlannedStep& p, const ShardContext& context, int64_t rows) {
+    if (rows == state_.shard_rows) return RunWhole(p, *p.library, context);
     void** args = const_cast<void**>(memory_.args.data());
     uint8_t* scratch = memory_.library.data();
-    if (rows == state_.shard_rows) {
-      for (size_t i = 0; i < p.inputs.size(); ++i) args[i] = context.Address(p.inputs[i]);
-      return p.library->Run(thread_, absl::MakeConstSpan(args, p.inputs.size()), context.Address(p.outputs[0]),
-                            scratch);
-    }
     uint8_t* staging = scratch + plan_.scratch_bytes;
     for (size_t i = 0; i < p.inputs.size(); ++i) {
       const Operand& o = p.inputs[i];
@@ -129,9 +138,10 @@ class TimingObserver {
 // Writes a record of each step. A step begins where the one before it ended: the clock is read once for both.
 class TracingObserver {
  public:
-  TracingObserver(std::vector<StepRecord>& records, int device, int lane)
-      : records_(records), device_(device), lane_(lane) {}
-  bool Step(const PlannedStep& step, const ShardContext&, int64_t rows) {
+  TracingObserver(std::vector<StepRecord>& records, int device, int64_t rows_per_lane)
+      : records_(records), device_(device), rows_per_lane_(rows_per_lane) {}
+  bool Step(const PlannedStep& step, const ShardContext& context, int64_t rows) {
+    lane_ = static_cast<int>(context.row / rows_per_lane_);
     Record(step.id, rows);
     return true;
   }
@@ -146,9 +156,25 @@ class TracingObserver {
   }
 
   std::vector<StepRecord>& records_;
-  const int device_, lane_;
+  const int device_;
+  const int64_t rows_per_lane_;
+  int lane_ = 0;  // of the last step
   int64_t last_ = TraceNow();
 };
+
+// Of the shard that begins at row `begin` of a lane, with the lane's slot.
+ShardContext ContextOf(const StepState& state, const LaneId& lane, int64_t begin, int thread) {
+  ShardContext context;
+  context.device = &state.devices[lane.device];
+  // Of packed weights a thread reads its own device's, also for lanes of others: kernels that one thread alone reads
+  // are cheap to write in the next step (thread_pool.h).
+  context.home = &state.devices[thread * state.devices.size() / state.threads.size()];
+  context.shard = state.threads[thread].shard.data();
+  context.constants = state.constants;
+  context.row = lane.lane * state.rows_per_lane + begin;
+  context.lane = state.LaneSlot(lane.device, lane.lane);
+  return context;
+}
 
 // Runs a shard that this thread has claimed and adds it to the lane's slot when its turn comes. False ends the lane.
 template <typename Observer>
@@ -159,15 +185,8 @@ absl::StatusOr<bool> RunShard(const StepState& state, const StepPlan& plan, cons
   const int64_t rows = std::min(state.shard_rows, state.LaneRows(lane.device, lane.lane) - begin);
   uint8_t* slot = state.LaneSlot(lane.device, lane.lane);
   ShardRunner runner(state, plan, thread);
-  ShardContext context;
-  context.device = &state.devices[lane.device];
-  // Of packed weights a thread reads its own device's, also for lanes of others: kernels that one thread alone reads
-  // are cheap to write in the next step (thread_pool.h).
-  context.home = &state.devices[thread * state.devices.size() / state.threads.size()];
-  context.shard = state.threads[thread].shard.data();
-  context.constants = state.constants;
-  context.row = lane.lane * state.rows_per_lane + begin;
-  context.lane = shard == 0 ? slot : state.threads[thread].lane.data();
+  ShardContext context = ContextOf(state, lane, begin, thread);
+  if (shard > 0) context.lane = state.threads[thread].lane.data();
   absl::StatusOr<bool> go_on = true;
   for (const PlannedStep& step : section.steps) {
     absl::Status status = runner.Run(step, context, rows, context.device->first_row + context.row);
@@ -192,6 +211,33 @@ absl::StatusOr<bool> RunShard(const StepState& state, const StepPlan& plan, cons
   return go_on;
 }
 
+// Lanes of one shard each.
+template <typename Observer>
+absl::Status RunInTurns(const StepState& state, const StepPlan& plan, const PlannedSection& section,
+                        const LaneId& first, int thread, Observer observer) {
+  ShardRunner runner(state, plan, thread);
+  absl::InlinedVector<ShardContext, 4> lanes;
+  for (int i = 0; i < section.lanes_together; ++i) {
+    ShardContext context = ContextOf(state, {first.device, first.lane + i}, 0, thread);
+    context.lanes_together = section.lanes_together;
+    context.lane_of_those = i;
+    context.lane_rows = state.shard_rows;
+    lanes.push_back(context);
+  }
+  for (const PlannedStep& step : section.steps) {
+    if (step.joint_library != nullptr) {
+      TD_RETURN_IF_ERROR(runner.RunJoint(step, lanes[0]));
+      observer.Step(step, lanes[0], section.lanes_together * state.shard_rows);
+      continue;
+    }
+    for (const ShardContext& lane : lanes) {
+      TD_RETURN_IF_ERROR(runner.Run(step, lane, state.shard_rows, lane.device->first_row + lane.row));
+      observer.Step(step, lane, state.shard_rows);
+    }
+  }
+  return absl::OkStatus();
+}
+
 template <typename Observer>
 absl::Status RunOwnShards(const StepState& state, const StepPlan& plan, const PlannedSection& section,
                           const LaneId& lane, int thread, LaneProgress& progress, Observer observer) {
@@ -209,8 +255,9 @@ absl::Status RunOwnShards(const StepState& state, const StepPlan& plan, const Pl
 
 // Calls run(observer) with the one that this thread's memory asks for.
 template <typename Run>
-auto WithObserver(const ThreadState& memory, const LaneId& lane, Run run) {
-  if (memory.records != nullptr) return run(TracingObserver(*memory.records, lane.device, lane.lane));
+auto WithObserver(const StepState& state, int thread, int device, Run run) {
+  const ThreadState& memory = state.threads[thread];
+  if (memory.records != nullptr) return run(TracingObserver(*memory.records, device, state.rows_per_lane));
   if (!memory.times.empty()) return run(TimingObserver(memory.times));
   return run(NoObserver());
 }
@@ -223,7 +270,7 @@ int32_t ShardsOfLane(const StepState& state, const LaneId& lane) {
 
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                      int thread, LaneProgress& progress) {
-  return WithObserver(state.threads[thread], lane, [&](auto observer) {
+  return WithObserver(state, thread, lane.device, [&](auto observer) {
     return RunOwnShards(state, plan, section, lane, thread, progress, std::move(observer));
   });
 }
@@ -232,8 +279,19 @@ absl::Status HelpLane(const StepState& state, const StepPlan& plan, const Planne
                       int thread, LaneProgress& progress) {
   const int32_t shard = progress.ClaimLast();
   if (shard < 0) return absl::OkStatus();
-  return WithObserver(state.threads[thread], lane, [&](auto observer) {
+  return WithObserver(state, thread, lane.device, [&](auto observer) {
     return RunShard(state, plan, section, lane, shard, thread, progress, observer).status();
+  });
+}
+
+bool LanesAreFull(const StepState& state, const LaneId& first, int count) {
+  return state.LaneRows(first.device, first.lane + count - 1) == state.rows_per_lane;
+}
+
+absl::Status RunLanesTogether(const StepState& state, const StepPlan& plan, const PlannedSection& section,
+                              const LaneId& first, int thread) {
+  return WithObserver(state, thread, first.device, [&](auto observer) {
+    return RunInTurns(state, plan, section, first, thread, std::move(observer));
   });
 }
 

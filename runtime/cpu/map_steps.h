@@ -30,6 +30,11 @@ absl::Status RunLane(const StepState& state, const StepPlan& plan, const Planned
 // Runs one shard of a lane that RunLane runs in another thread, or none if none is left.
 absl::Status HelpLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                       int thread, LaneProgress& progress);
+// Whether lanes that the plan joins, the first of which is `first`, have all their rows.
+bool LanesAreFull(const StepState& state, const LaneId& first, int count);
+// Runs full lanes that the plan joins, the first of which is `first`, a step after the other.
+absl::Status RunLanesTogether(const StepState& state, const StepPlan& plan, const PlannedSection& section,
+                              const LaneId& first, int thread);
 // Without helpers.
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                      int thread, AfterStep after_step);

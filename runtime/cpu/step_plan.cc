@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "runtime/cpu/block_updates.h"
 #include "runtime/cpu/frozen_steps.h"
+#include "runtime/cpu/joint_lanes.h"
 #include "runtime/cpu/onednn_layout.h"
 
 namespace tandem {
@@ -58,6 +59,7 @@ class Planner {
       plan_.sections.push_back(std::move(planned));
     }
     MarkFrozenSteps(program_, plan_);
+    TD_RETURN_IF_ERROR(PlanJointLanes(executable_, num_threads_, plan_));
     MarkReductionsInLanes();
     for (PlannedSection& section : plan_.sections) {
       if (section.kind == fb::SectionKind::Global) GroupPackings(section.steps);

@@ -55,6 +55,7 @@ struct PlannedStep {
   std::vector<Operand> group_args;
   // LibraryCall
   std::unique_ptr<OneDnnPrimitive> library;
+  std::unique_ptr<OneDnnPrimitive> joint_library;  // the same for the rows of all lanes that run together, or null
   bool reduces_batch = false;
   // LaneReduce, AllReduce
   fb::ReduceKind reduce = fb::ReduceKind::Sum;
@@ -95,6 +96,7 @@ struct PlannedSection {
   std::vector<BlockUpdate> block_updates;
   int merges_id = 0;        // as PlannedStep::id
   bool run_inline = false;  // Map: too little work in all lanes together to wake a thread for
+  int lanes_together = 1;   // Map: neighbouring lanes that are one task (joint_lanes.h)
 };
 
 struct StepPlan {
@@ -102,6 +104,7 @@ struct StepPlan {
   std::vector<Operand> outputs;  // of the executable
   uint64_t scratch_bytes = 0;    // per thread, for library calls
   uint64_t staging_bytes = 0;    // per thread, for their operands in short shards
+  int shard_arenas = 1;          // per thread: the most lanes that run together
   size_t max_operands = 0;
   int num_ids = 0;
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "base/align.h"
 #include "runtime/arena.h"
 #include "runtime/cpu/step_plan.h"
 #include "runtime/step_trace.h"
@@ -63,6 +64,9 @@ struct ShardContext {
   uint8_t* lane = nullptr;            // slot or scratch slot
   const uint8_t* constants = nullptr;
   int64_t row = 0;  // of the replica's batch
+  // Of lanes that run together (joint_lanes.h): how many, which of them this is, and the rows of one.
+  int lanes_together = 1, lane_of_those = 0;
+  int64_t lane_rows = 0;
 
   uint8_t* Address(const Operand& o) const {
     switch (o.space) {
@@ -77,6 +81,7 @@ struct ShardContext {
       case fb::Space::Lane:
         return lane + o.offset;
       case fb::Space::Shard:
+        if (lanes_together > 1) return shard + JointOffset(o);
         return shard + o.offset;
       case fb::Space::Step:
         return (o.of_variables && home != nullptr ? home : device)->step.data() + o.offset;
@@ -84,6 +89,13 @@ struct ShardContext {
         return const_cast<uint8_t*>(constants) + o.offset;
     }
     return nullptr;
+  }
+
+ private:
+  // Every buffer is as many times as large, and rows of neighbouring lanes are neighbours.
+  uint64_t JointOffset(const Operand& o) const {
+    const uint64_t bytes = o.row_bytes > 0 ? lane_rows * o.row_bytes : AlignUp(o.bytes(), 64);
+    return o.offset * lanes_together + bytes * lane_of_those;
   }
 };
 

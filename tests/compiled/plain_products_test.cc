@@ -1,12 +1,17 @@
 // Dense layers whose weights are read where they lie: which are, values, and bits.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "runtime/step_info.h"
+#include "runtime/step_trace.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -69,6 +74,36 @@ TEST_F(PlainProducts, SameBitsOnAnyDevicesAndThreads) {
     EXPECT_EQ(Count(*program->executable).plain_products, 3);
   }
   ExpectSameBits(Model, {.batch = kRows, .lanes = 4, .steps = 3}, {kRows, 21}, {{1, 3}, {2, 2}, {4, 3}});
+}
+
+// Rows of the largest call of plain_product in a step.
+int32_t RowsOfAProduct(const Options& options, const std::vector<int64_t>& rows) {
+  absl::StatusOr<Program> program = Prepare(Model, options);
+  EXPECT_TRUE(program.ok()) << program.status();
+  if (!program.ok()) return 0;
+  absl::flat_hash_set<int> products;
+  for (const StepInfo& step : ListSteps(*program->executable)) {
+    if (absl::StrContains(step.detail, "plain_product")) products.insert(step.id);
+  }
+  StepTrace trace;
+  program->session->set_trace(&trace);
+  int64_t all = 0;
+  for (int64_t n : rows) all += n;
+  const TensorMap batch = RandomInputs(*program->executable, all, options, 1);
+  EXPECT_TRUE(program->Run(Deal(*program, batch, rows, 0)).ok());
+  int32_t most = 0;
+  for (const auto& thread : trace.threads) {
+    for (const StepRecord& r : thread) most = products.contains(r.id) ? std::max(most, r.rows) : most;
+  }
+  return most;
+}
+
+TEST_F(PlainProducts, NeighbouringLanesShareAProductWhereAThreadHasTwo) {
+  EXPECT_EQ(RowsOfAProduct({.batch = kRows, .threads = 2, .lanes = 4}, {kRows}), 16);
+  EXPECT_EQ(RowsOfAProduct({.devices = 2, .batch = kRows / 2, .threads = 1, .lanes = 4}, {16, 16}), 16);
+  EXPECT_EQ(RowsOfAProduct({.batch = kRows, .threads = 3, .lanes = 4}, {kRows}), 8);
+  EXPECT_EQ(RowsOfAProduct({.devices = 4, .batch = kRows / 4, .threads = 2, .lanes = 4}, {8, 8, 8, 8}), 8);
+  EXPECT_EQ(RowsOfAProduct({.batch = kRows, .threads = 2, .lanes = 4}, {15}), 8);  // one lane is not full
 }
 
 }  // namespace
