@@ -1,9 +1,17 @@
 #include "passes/pass_util.h"
 
-#include "graph/ir/dist.h"
 #include "mlir/IR/Location.h"
 
 namespace tandem {
+
+void EraseUnusedOperands(td::MapShardsOp map) {
+  mlir::Block& body = map.getBody().front();
+  for (unsigned i = map.getNumOperands(); i-- > 0;) {
+    if (!body.getArgument(i).use_empty()) continue;
+    body.eraseArgument(i);
+    map.getOperandsMutable().erase(i);
+  }
+}
 
 std::string LocationName(mlir::Location loc) {
   if (auto name = mlir::dyn_cast<mlir::NameLoc>(loc)) return name.getName().str();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "graph/ir/dist.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -30,6 +31,9 @@ inline int64_t ModuleInt(mlir::ModuleOp module, llvm::StringRef name, int64_t ot
   auto attr = module->getAttrOfType<mlir::IntegerAttr>(name);
   return attr ? attr.getInt() : otherwise;
 }
+
+// Takes operands that the body does not read off the map.
+void EraseUnusedOperands(td::MapShardsOp map);
 
 // The op's scoped name: the NameLoc inside its location, "" when there is none.
 std::string LocationName(mlir::Location loc);

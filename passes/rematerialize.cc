@@ -249,11 +249,7 @@ class RematerializePass : public ModulePass<RematerializePass> {
     for (mlir::Operation* op : llvm::reverse(ops)) {
       if (mlir::isOpTriviallyDead(op)) op->erase();
     }
-    for (unsigned i = map.getNumOperands(); i-- > 0;) {
-      if (!body.getArgument(i).use_empty()) continue;
-      body.eraseArgument(i);
-      map.getOperandsMutable().erase(i);
-    }
+    EraseUnusedOperands(map);
     auto smaller = builder.create<td::MapShardsOp>(map.getLoc(), types, map.getOperands(), builder.getArrayAttr(kinds),
                                                    builder.getArrayAttr(scopes), map.getLanes(), map.getRowsPerLane(),
                                                    map.getShardRows());

@@ -3,7 +3,8 @@
 //
 // Before: ops that implement LibraryOp. After: td.library_call. A bias and a relu that only such an op feeds become
 // its epilogue. Where the library wants weights in a layout of its own, a pack_weights call stands at the top of the
-// step, in front of the map, so that it runs once per step and device and not once per shard.
+// step, in front of the map, so that it runs once per step and device and not once per shard. Operands that maps then
+// no longer read are taken off them, or weights would still be rounded to bfloat16 for nobody.
 //
 //   %y = td.conv2d %x, %w         =>   %p = td.library_call "pack_weights" (%w)               // at the top level
 //   %b = td.broadcast %bias            %r = td.library_call "conv2d" (%x, %p, %bias) {epilogue = "bias_relu"}
@@ -77,6 +78,7 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     for (td::LibraryOp op : ops) {
       if (mlir::failed(Select(op))) return signalPassFailure();
     }
+    for (auto map : step.getOps<td::MapShardsOp>()) EraseUnusedOperands(map);
   }
 
  private:

@@ -1,12 +1,12 @@
 // RUN: tandem-opt %s -td-select-libraries -split-input-file | FileCheck %s
 
-// Bias and relu become the convolution's epilogue; its kernel is packed at the top of the step, once for all shards. The
-// filter gradient sums over the batch and has nothing to pack.
+// Bias and relu become the convolution's epilogue; its kernel is packed at the top of the step, once for all shards, and
+// the map no longer takes it. The filter gradient sums over the batch and has nothing to pack.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[X:.*]]: tensor<?x8x8x16xf32>, %[[W:.*]]: tensor<3x3x16x32xf32>, %[[B:.*]]: tensor<32xf32>
 // CHECK: %[[P:.*]] = td.library_call "pack_weights"(%[[W]]) {config = {{.*}}packed_for = "conv2d"
-// CHECK: td.map_shards(%[[X]], %{{.*}}, %[[B]], %[[P]]
-// CHECK: ^bb0(%[[XS:.*]]: tensor<?x8x8x16xf32>, %{{.*}}: tensor<3x3x16x32xf32>, %[[BS:.*]]: tensor<32xf32>, %[[PS:.*]]: tensor<{{.*}}xf32>):
+// CHECK: td.map_shards(%[[X]], %[[B]], %[[P]]
+// CHECK: ^bb0(%[[XS:.*]]: tensor<?x8x8x16xf32>, %[[BS:.*]]: tensor<32xf32>, %[[PS:.*]]: tensor<{{.*}}xf32>):
 // CHECK: %[[Y:.*]] = td.library_call "conv2d"(%[[XS]], %[[PS]], %[[BS]])
 // CHECK-SAME: epilogue = "bias_relu", implementation = "{{[^"]*}}", kernel_shape = array<i64: 3, 3, 16, 32>
 // CHECK-SAME: packed
