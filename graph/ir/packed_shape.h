@@ -14,9 +14,13 @@ inline constexpr int64_t kTileRows = 16, kTilePixels = 32;
 // A convolution of x [height, width, channels_in] to y [out_height, out_width, channels_out].
 //
 // The gradient of its kernel is, for each tap, a product of x's channels times pixels and dy's pixels times channels.
-// Pixels lie one after another in rows of `pitch`, with zeros behind dy's, so that another tap is the same memory of x
-// a few pixels on. With a stride there is one such plane of x for every place in a stride (x's pixels 0, 2, 4 ..., and
-// 1, 3, 5 ... of rows 0, 2, 4 ...).
+// Pixels of a group of images lie one after another in rows of `pitch`, dy's with zeros behind them, so that another
+// tap is the same memory of x, or of dy, a few pixels on. Zeros at the border of x serve two rows, or two images. With
+// a stride there is one such plane of x for every place in a stride (x's pixels 0, 2, 4 ..., and 1, 3, 5 ... of rows 0,
+// 2, 4 ...).
+//
+// Registers are loaded from whole cache lines: those of two lines each take nearly twice as long. So it is dy that
+// moves, by pairs of pixels: there is a copy of it whose pairs begin at even pixels and one with those at odd ones.
 struct PackedShape {
   int64_t height = 0, width = 0, out_height = 0, out_width = 0;
   int64_t channels_in = 0, channels_out = 0;
@@ -25,35 +29,66 @@ struct PackedShape {
   int64_t planes(int d) const { return std::min(stride[d], kernel[d]); }
   int64_t reach(int d) const { return (kernel[d] - 1) / stride[d]; }  // of the last tap, in a plane
   int64_t taps() const { return kernel[0] * kernel[1]; }
-  int64_t pitch() const { return Up(out_width + reach(1), 2); }
-  int64_t plane_rows() const { return out_height + reach(0); }
-  // Of an image of dy, with what is zero.
-  int64_t pixels() const { return Up(out_height * pitch(), kTilePixels); }
+  // Rows (d = 0) or columns of an image, with what is zero.
+  int64_t period(int d) const {
+    const int64_t all = out(d) + reach(d);
+    int64_t shared = reach(d);
+    for (int64_t place = 0; place < planes(d); ++place) shared = std::min({shared, from(d, place), all - to(d, place)});
+    return all - shared;
+  }
+  int64_t pitch() const { return period(1); }
+  int64_t image_pixels() const { return period(0) * period(1); }
+  // Between the first and the last pixel of an image of dy.
+  int64_t dy_pixels() const { return (out_height - 1) * pitch() + out_width; }
+  int64_t last_tap() const { return reach(0) * pitch() + reach(1); }  // by how many pixels dy moves at most
+  // Rows or columns [from, to) of the plane at `place` in a stride that the image has; the others are padding.
+  int64_t from(int d, int64_t place) const {
+    return std::max<int64_t>(0, (pad_low[d] - place + stride[d] - 1) / stride[d]);
+  }
+  int64_t to(int d, int64_t place) const {
+    const int64_t end = std::max<int64_t>(0, (d == 0 ? height : width) + pad_low[d] - place);
+    return std::clamp((end + stride[d] - 1) / stride[d], from(d, place), std::max(from(d, place), out(d) + reach(d)));
+  }
+  // Images that are packed and multiplied together, as many as the second-level cache holds beside a part of the sums.
+  int64_t images() const {
+    int64_t n = 8;
+    while (n > 1 && 2 * n * image_pixels() * (planes(0) * planes(1) * channels_in + 4 * kTileRows) > kPackedBytes)
+      n /= 2;
+    return n;
+  }
   // Of a channel in a plane of x: an odd number of cache lines, so that channels do not meet in the same places of a
   // cache.
   int64_t plane_pixels() const {
-    const int64_t lines = Up(pixels() + reach(0) * pitch() + reach(1), kTilePixels) / kTilePixels;
+    const int64_t lines = Up(images() * image_pixels() + last_tap(), kTilePixels) / kTilePixels;
     return (lines + 1 - lines % 2) * kTilePixels;
   }
-  // Images that are packed and multiplied together: sums are read and written once for some hundred pixels.
-  int64_t images() const { return std::clamp<int64_t>(256 / pixels(), 1, 8); }
+  // Of a copy of dy, with a tile's pixels of zeros before and behind it.
+  int64_t panel_pixels() const { return Up(images() * image_pixels(), kTilePixels) + 3 * kTilePixels; }
 
   static int64_t Up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+ private:
+  static constexpr int64_t kPackedBytes = 1 << 20;
+  int64_t out(int d) const { return d == 0 ? out_height : out_width; }
 };
 
 // Offsets in floats into the scratch memory of a kernel. Pairs are two neighbouring pixels of a channel, as long as a
 // float.
 struct PackedScratch {
-  int64_t staged = 0;  // a plane of 16 channels of x: [plane][pairs][16]
-  int64_t x = 0;       // [image][plane][channel][pixels of a plane], bfloat16
-  int64_t dy = 0;      // [image][channels / 16][pairs][16]
-  int64_t floats = 0;  // in all
+  int64_t pixels_x = 0;   // addresses of a group's pixels or of zeros: [plane][pixels of a plane]
+  int64_t pixels_dy = 0;  // [pixels of a panel]
+  int64_t zeros = 0;      // of padding: as many as a pixel has channels
+  int64_t x = 0;          // [plane][channel][pixels of a plane], bfloat16
+  int64_t dy = 0;         // of 32 channels: [beginning at even, odd pixels][channels / 16][pairs][16]
+  int64_t floats = 0;     // in all
 
   explicit PackedScratch(const PackedShape& s) {
-    const int64_t planes = s.planes(0) * s.planes(1), pairs = s.plane_pixels() / 2;
-    x = staged + planes * pairs * kTileRows;
-    dy = x + s.images() * planes * s.channels_in * pairs;
-    floats = dy + s.images() * s.channels_out * s.pixels() / 2;
+    const int64_t planes = s.planes(0) * s.planes(1);
+    pixels_dy = pixels_x + 2 * planes * s.plane_pixels();
+    zeros = pixels_dy + 2 * s.panel_pixels();
+    x = zeros + PackedShape::Up(std::max(s.channels_in, s.channels_out) / 2, kTileRows);
+    dy = x + planes * s.channels_in * s.plane_pixels() / 2;
+    floats = dy + 2 * 2 * kTileRows * s.panel_pixels() / 2;
   }
 };
 

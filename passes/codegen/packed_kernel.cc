@@ -17,22 +17,6 @@ using Values = VectorBuilder::Values;
 
 constexpr int kLanes = 16;
 
-// Rows of channels of an image that become rows of pairs: pixel j of row i of the packed rows is the image's pixel
-// (i * stride - low) and so on, where the image has it.
-struct PackedRows {
-  int64_t height, width, channels;  // of the image
-  int64_t rows, pitch;              // packed
-  int64_t stride[2], low[2];
-
-  // Packed rows (d = 0) or columns [from, to) that the image has.
-  int64_t from(int d) const { return std::max<int64_t>(0, (low[d] + stride[d] - 1) / stride[d]); }
-  int64_t to(int d) const {
-    const int64_t pixels = (d == 0 ? height : width) + low[d];
-    return std::max(from(d),
-                    std::min(d == 0 ? rows : pitch, (std::max<int64_t>(pixels, 0) + stride[d] - 1) / stride[d]));
-  }
-};
-
 class PackedFilterGradEmitter {
  public:
   PackedFilterGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module)
@@ -48,94 +32,123 @@ class PackedFilterGradEmitter {
 
   void Emit() {
     tiles_.Configure();
-    // Packing writes where images have pixels only; what is padding stays 0.
-    EmitZeros(v_, scratch_, v_.Int(at_.floats), at_.floats);
+    Value zeros = v_.At(scratch_, at_.zeros);
+    EmitZeros(v_, zeros, v_.Int(at_.x - at_.zeros), kLanes);
+    // Everything is padding but where a group's images have pixels.
+    v_.For(0, at_.zeros, 2, [&](Value n) { v_.StorePointer(zeros, v_.At(scratch_, n)); });
     v_.For(begin_, end_, s_.images(), [&](Value first) {
-      Value count = v_.Min(v_.Int(s_.images()), v_.Sub(end_, first));
-      v_.For(v_.Int(0), count, 1, [&](Value image) {
-        PackX(v_.Add(first, image), image);
-        PackDy(v_.Add(first, image), image);
-      });
-      v_.For(0, s_.kernel[0], 1,
-             [&](Value i) { v_.For(0, s_.kernel[1], 1, [&](Value j) { Tap(i, j, first, count); }); });
+      const Group group = {first, v_.Min(v_.Int(s_.images()), v_.Sub(end_, first))};
+      PackX(group);
+      FindDy(group);
+      auto columns = [&](Value k, int wide) {
+        PackDy(group, k, wide);
+        auto rows = [&](Value c, int high) {
+          v_.For(0, s_.kernel[0], 1,
+                 [&](Value i) { v_.For(0, s_.kernel[1], 1, [&](Value j) { Tap(group, i, j, c, high, k, wide); }); });
+        };
+        Pairs(s_.channels_in, rows);
+      };
+      Pairs(s_.channels_out, columns);
     });
     tiles_.Release();
     b_.create<mlir::LLVM::ReturnOp>(v_.loc(), mlir::ValueRange{});
   }
 
  private:
-  int64_t x_image() const { return s_.planes(0) * s_.planes(1) * s_.channels_in * s_.plane_pixels() / 2; }  // floats
-  int64_t dy_image() const { return s_.channels_out * s_.pixels() / 2; }
+  // Images that are packed and multiplied together.
+  struct Group {
+    Value first, count;
+  };
+  // Images in memory, and which of their pixels are where in a plane or a panel (see PackedShape).
+  struct Source {
+    Value images;
+    int64_t height, width, channels;
+    int64_t from[2], to[2], stride[2], low[2];
+  };
 
-  // 16 channels of an image, from `image` on, as pairs of neighbouring pixels [pair][16] at `to`.
-  void PackPairs(const PackedRows& r, Value image, Value to) {
-    const int64_t from = r.from(1), end = r.to(1);
-    v_.For(r.from(0), r.to(0), 1, [&](Value i) {
-      Value row = v_.At16(image, v_.Mul(v_.Add(v_.Mul(i, r.stride[0]), -r.low[0]), r.width * r.channels));
-      Value out = v_.At(to, v_.Mul(i, r.pitch / 2 * kLanes));
-      auto pixel = [&](Value j) { return v_.At16(row, v_.Mul(v_.Add(v_.Mul(j, r.stride[1]), -r.low[1]), r.channels)); };
-      auto pair = [&](Value p, bool first, bool second) {
-        Value j = v_.Mul(p, 2);
-        v_.Store(v_.LoadPairOfRows(first ? pixel(j) : nullptr, second ? pixel(v_.Add(j, 1)) : nullptr),
-                 v_.At(out, v_.Mul(p, kLanes)));
-      };
-      if (from % 2 != 0 && from < end) pair(v_.Int(from / 2), false, true);
-      v_.For((from + 1) / 2, end / 2, 1, [&](Value p) { pair(p, true, true); });
-      if (end % 2 != 0 && from < end) pair(v_.Int(end / 2), true, false);
+  // From the first image's first pixel to the last one's last pixel of dy.
+  Value Pixels(const Group& group) {
+    return v_.Add(v_.Mul(v_.Add(group.count, -1), s_.image_pixels()), s_.dy_pixels());
+  }
+
+  // Entry `pixel` of a list of addresses.
+  Value Entry(Value list, Value pixel) { return v_.At(list, v_.Mul(pixel, 2)); }
+
+  // Lists where a group's pixels are in memory.
+  void Find(const Group& group, const Source& s, Value list) {
+    v_.For(v_.Int(0), group.count, 1, [&](Value n) {
+      Value image = v_.At16(s.images, v_.Mul(v_.Add(group.first, n), s.height * s.width * s.channels));
+      Value of_image = Entry(list, v_.Mul(n, s_.image_pixels()));
+      v_.For(s.from[0], s.to[0], 1, [&](Value i) {
+        Value row = v_.At16(image, v_.Mul(v_.Add(v_.Mul(i, s.stride[0]), -s.low[0]), s.width * s.channels));
+        Value of_row = Entry(of_image, v_.Mul(i, s_.pitch()));
+        v_.For(s.from[1], s.to[1], 1, [&](Value j) {
+          Value pixel = v_.At16(row, v_.Mul(v_.Add(v_.Mul(j, s.stride[1]), -s.low[1]), s.channels));
+          v_.StorePointer(pixel, Entry(of_row, j));
+        });
+      });
     });
   }
 
-  void PackX(Value row, Value image) {
-    Value from = v_.At16(x_, v_.Mul(row, s_.height * s_.width * s_.channels_in));
-    Value to = v_.At(v_.At(scratch_, at_.x), v_.Mul(image, x_image()));
-    const int64_t pairs = s_.plane_pixels() / 2;
+  // 16 channels of a pixel in a list and of the next one.
+  Value Pair(Value list, Value pixel, Value channel) {
+    Value entry = Entry(list, pixel);
+    return v_.LoadPairOfRows(v_.At16(v_.LoadPointer(entry), channel),
+                             v_.At16(v_.LoadPointer(Entry(entry, v_.Int(1))), channel));
+  }
+
+  void PackX(const Group& group) {
+    Value end = v_.Add(Pixels(group), s_.last_tap());
     for (int64_t plane = 0; plane < s_.planes(0) * s_.planes(1); ++plane) {
       const int64_t place[2] = {plane / s_.planes(1), plane % s_.planes(1)};
-      PackedRows r = {s_.height, s_.width, s_.channels_in, s_.plane_rows(), s_.pitch(), {}, {}};
+      Source source = {x_, s_.height, s_.width, s_.channels_in, {}, {}, {}, {}};
       for (int d = 0; d < 2; ++d) {
-        r.stride[d] = s_.stride[d];
-        r.low[d] = s_.pad_low[d] - place[d];
+        source.from[d] = s_.from(d, place[d]), source.to[d] = s_.to(d, place[d]);
+        source.stride[d] = s_.stride[d], source.low[d] = s_.pad_low[d] - place[d];
       }
-      Value staged = v_.At(scratch_, at_.staged + plane * pairs * kLanes);
-      v_.For(0, s_.channels_in, kLanes, [&](Value c) {
-        PackPairs(r, v_.At16(from, c), staged);
-        Value rows = v_.At(to, v_.Mul(v_.Add(c, plane * s_.channels_in), pairs));
-        v_.For(0, pairs, kLanes, [&](Value p) {
+      Value list = Entry(v_.At(scratch_, at_.pixels_x), v_.Int(plane * s_.plane_pixels()));
+      Find(group, source, list);
+      Value x = v_.At(scratch_, at_.x + plane * s_.channels_in * s_.plane_pixels() / 2);
+      v_.For(v_.Int(0), end, kTilePixels, [&](Value pixel) {
+        Value column = v_.At16(x, pixel);
+        v_.For(0, s_.channels_in, kTileRows, [&](Value c) {
           Values square;
-          Value corner = v_.At(staged, v_.Mul(p, kLanes));
-          for (int i = 0; i < kLanes; ++i) square.push_back(v_.Load(v_.At(corner, i * kLanes)));
+          for (int i = 0; i < kLanes; ++i) square.push_back(Pair(list, v_.Add(pixel, 2 * i), c));
           square = v_.Transpose(square);
-          for (int i = 0; i < kLanes; ++i) v_.Store(square[i], v_.At(v_.At(rows, p), i * pairs));
+          Value to = v_.At16(column, v_.Mul(c, s_.plane_pixels()));
+          for (int i = 0; i < kLanes; ++i) v_.Store(square[i], v_.At16(to, i * s_.plane_pixels()));
         });
       });
     }
   }
 
-  void PackDy(Value row, Value image) {
-    Value from = v_.At16(dy_, v_.Mul(row, s_.out_height * s_.out_width * s_.channels_out));
-    Value to = v_.At(v_.At(scratch_, at_.dy), v_.Mul(image, dy_image()));
-    PackedRows r = {s_.out_height, s_.out_width, s_.channels_out, s_.out_height, s_.pitch(), {1, 1}, {0, 0}};
-    v_.For(0, s_.channels_out, kLanes,
-           [&](Value k) { PackPairs(r, v_.At16(from, k), v_.At(to, v_.Mul(k, s_.pixels() / 2))); });
+  Value DyList() { return v_.At(scratch_, at_.pixels_dy); }
+
+  void FindDy(const Group& group) {
+    Value images = Entry(DyList(), v_.Int(kTilePixels));
+    Find(group,
+         {dy_, s_.out_height, s_.out_width, s_.channels_out, {0, 0}, {s_.out_height, s_.out_width}, {1, 1}, {0, 0}},
+         images);
+    // The products reach some pixels beyond those of this group.
+    Value end = v_.Int(s_.images() * s_.image_pixels());
+    v_.For(v_.Mul(group.count, s_.image_pixels()), end, 1,
+           [&](Value n) { v_.StorePointer(v_.At(scratch_, at_.zeros), Entry(images, n)); });
   }
 
-  // Adds `count` packed images to the gradient at kernel place (i, j), or sets it for the `first` row of all.
-  void Tap(Value i, Value j, Value first, Value count) {
-    Value plane = v_.Add(v_.Mul(v_.Rem(i, s_.stride[0]), s_.planes(1)), v_.Rem(j, s_.stride[1]));
-    Value pixel = v_.Add(v_.Mul(v_.Div(i, s_.stride[0]), s_.pitch()), v_.Div(j, s_.stride[1]));
-    Value x = v_.At(v_.At(scratch_, at_.x), v_.Mul(plane, s_.channels_in * s_.plane_pixels() / 2));
-    x = v_.At16(x, pixel);
-    Value dy = v_.At(scratch_, at_.dy);
-    Value tap = v_.Add(v_.Mul(i, s_.kernel[1]), j);
-    Value dk = v_.At(dk_, v_.Mul(tap, s_.channels_in * s_.channels_out));
-    auto columns = [&](Value k, int wide) {
-      auto rows = [&](Value c, int high) {
-        Block(v_.At16(x, v_.Mul(c, s_.plane_pixels())), v_.At(dy, v_.Mul(k, s_.pixels() / 2)),
-              v_.At(v_.At(dk, v_.Mul(c, s_.channels_out)), k), high, wide, v_.Equal(v_.Sub(first, begin_), 0), count);
-      };
-      Pairs(s_.channels_in, rows);
-    };
-    Pairs(s_.channels_out, columns);
+  // Where tile `tile` of the panel begins whose pairs begin at even pixels, or at odd ones.
+  Value Panel(int64_t odd, int64_t tile) {
+    return v_.At(scratch_, at_.dy + (2 * odd + tile) * kTileRows * s_.panel_pixels() / 2);
+  }
+
+  void PackDy(const Group& group, Value k, int wide) {
+    v_.For(v_.Int(0), v_.Add(Pixels(group), 2 * kTilePixels), 2, [&](Value pixel) {
+      for (int odd = 0; odd < 2; ++odd) {
+        for (int tile = 0; tile < wide; ++tile) {
+          v_.Store(Pair(DyList(), v_.Add(pixel, odd), v_.Add(k, tile * kTileRows)),
+                   v_.At(Panel(odd, tile), v_.Mul(pixel, kTileRows / 2)));
+        }
+      }
+    });
   }
 
   // Calls f(first channel, tiles) for all channels, two tiles at a time as long as there are.
@@ -146,8 +159,19 @@ class PackedFilterGradEmitter {
     if (whole < channels) f(v_.Int(whole), 1);
   }
 
-  // high x wide tiles of the gradient: registers 0 to 3, of x 4 and 5, of dy 6 and 7.
-  void Block(Value x, Value dy, Value dk, int high, int wide, Value is_first, Value count) {
+  // Adds a group's products to high x wide tiles of the gradient at kernel place (i, j), or sets them.
+  void Tap(const Group& group, Value i, Value j, Value c, int high, Value k, int wide) {
+    Value plane = v_.Add(v_.Mul(v_.Rem(i, s_.stride[0]), s_.planes(1)), v_.Rem(j, s_.stride[1]));
+    Value shift = v_.Add(v_.Mul(v_.Div(i, s_.stride[0]), s_.pitch()), v_.Div(j, s_.stride[1]));
+    Value x = v_.At(scratch_, at_.x);
+    x = v_.At16(x, v_.Mul(v_.Add(v_.Mul(plane, s_.channels_in), c), s_.plane_pixels()));
+    Value tap = v_.Add(v_.Mul(i, s_.kernel[1]), j);
+    Value dk = v_.At(dk_, v_.Mul(v_.Add(v_.Mul(tap, s_.channels_in), c), s_.channels_out));
+    Block(group, x, shift, v_.At(dk, k), high, wide);
+  }
+
+  // Registers 0 to 3 are the sums, 4 and 5 of x, 6 and 7 of dy.
+  void Block(const Group& group, Value x, Value shift, Value dk, int high, int wide) {
     auto for_sums = [&](auto f) {
       for (int r = 0; r < high; ++r) {
         for (int c = 0; c < wide; ++c) f(2 * r + c, v_.At(dk, r * kTileRows * s_.channels_out + c * kTileRows));
@@ -155,17 +179,19 @@ class PackedFilterGradEmitter {
     };
     const int64_t row_bytes = 4 * s_.channels_out;
     v_.If(
-        is_first, [&] { for_sums([&](int sum, Value) { tiles_.Zero(sum); }); },
+        v_.Equal(v_.Sub(group.first, begin_), 0), [&] { for_sums([&](int sum, Value) { tiles_.Zero(sum); }); },
         [&] { for_sums([&](int sum, Value place) { tiles_.Load(sum, place, row_bytes); }); });
-    v_.For(v_.Int(0), count, 1, [&](Value image) {
-      Value left = v_.At(x, v_.Mul(image, x_image())), right = v_.At(dy, v_.Mul(image, dy_image()));
-      v_.For(0, s_.pixels(), kTilePixels, [&](Value pixel) {
-        Value a = v_.At16(left, pixel), b = v_.At(right, v_.Mul(pixel, kLanes / 2));
-        for (int r = 0; r < high; ++r)
-          tiles_.Load(4 + r, v_.At16(a, r * kTileRows * s_.plane_pixels()), 2 * s_.plane_pixels());
-        for (int c = 0; c < wide; ++c) tiles_.Load(6 + c, v_.At(b, c * kLanes * s_.pixels() / 2), 4 * kLanes);
-        for_sums([&](int sum, Value) { tiles_.AddProducts(sum, 4 + sum / 2, 6 + sum % 2); });
-      });
+    // From the cache line of x that dy's first pixel meets.
+    Value start = v_.Mul(v_.Div(shift, kTilePixels), kTilePixels);
+    Value behind = v_.Add(v_.Sub(start, shift), kTilePixels);  // in a panel
+    Value dy = v_.At(Panel(0, 0), v_.Mul(v_.Div(behind, 2), kTileRows));
+    dy = v_.At(dy, v_.Mul(v_.Rem(shift, 2), 2 * kTileRows * s_.panel_pixels() / 2));
+    v_.For(start, v_.Add(shift, Pixels(group)), kTilePixels, [&](Value pixel) {
+      Value a = v_.At16(x, pixel), b = v_.At16(dy, v_.Mul(v_.Sub(pixel, start), kTileRows));
+      for (int r = 0; r < high; ++r)
+        tiles_.Load(4 + r, v_.At16(a, r * kTileRows * s_.plane_pixels()), 2 * s_.plane_pixels());
+      for (int c = 0; c < wide; ++c) tiles_.Load(6 + c, v_.At16(b, c * kTileRows * s_.panel_pixels()), 4 * kLanes);
+      for_sums([&](int sum, Value) { tiles_.AddProducts(sum, 4 + sum / 2, 6 + sum % 2); });
     });
     for_sums([&](int sum, Value place) { tiles_.Store(sum, place, row_bytes); });
   }

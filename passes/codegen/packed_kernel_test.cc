@@ -44,8 +44,8 @@ std::string Text(const Case& c) {
 
 class PackedKernelTest : public testing::TestWithParam<Case> {};
 
-// Blocks of 2 x 2 registers and single ones, strides, pads, odd sizes, images that share registers and those that fill
-// many.
+// Blocks of 2 x 2 registers and single ones, strides, pads, odd sizes, images that share registers and groups of images
+// one after the other.
 TEST_P(PackedKernelTest, IsTheGradient) {
   absl::StatusOr<CpuTarget> host = HostCpuTarget();
   ASSERT_TRUE(host.ok()) << host.status();

@@ -108,6 +108,12 @@ void VectorBuilder::Prefetch(Value pointer, bool to_write) {
   b_.create<LLVM::Prefetch>(loc_, pointer, /*rw=*/to_write ? 1 : 0, /*hint=*/2, /*cache=*/1);
 }
 
+Value VectorBuilder::LoadPointer(Value pointer) {
+  return b_.create<LLVM::LoadOp>(loc_, LLVM::LLVMPointerType::get(b_.getContext()), pointer);
+}
+
+void VectorBuilder::StorePointer(Value value, Value pointer) { b_.create<LLVM::StoreOp>(loc_, value, pointer); }
+
 void VectorBuilder::Fence() { b_.create<LLVM::FenceOp>(loc_, LLVM::AtomicOrdering::seq_cst); }
 
 Value VectorBuilder::Scratch(int64_t floats) {

@@ -56,6 +56,9 @@ class VectorBuilder {
   // A store past the caches, of a whole vector at a multiple of its size. Others may read it after a Fence.
   void Stream(mlir::Value vector, mlir::Value pointer);
   void Fence();
+  // An address in memory.
+  mlir::Value LoadPointer(mlir::Value pointer);
+  void StorePointer(mlir::Value value, mlir::Value pointer);
   // Fetches the cache line into the second-level cache, or into the first one for a write, which then does not wait
   // until no other core has the line. Any address will do.
   void Prefetch(mlir::Value pointer, bool to_write = false);
