@@ -6,8 +6,8 @@
 // costs a pass over memory to write and one to read, computing only the read. Values come from their own ops on the
 // same operands, so no bit changes.
 //
-// A kept value that one such op makes from a smaller one is kept as that one in any case: of mixed precision, bfloat16
-// and not the float32 that it is widened to.
+// A kept value that such ops make from one smaller batched value is kept as that one in any case: of mixed precision,
+// bfloat16 and not the float32 that it is widened to and scaled in.
 //
 // Without a memory limit only values with one batched source are taken, and only where no source lives longer for it
 // or takes more room. With td.memory_limit (bytes) values of more sources follow, until variables, sums and kept values
@@ -51,6 +51,7 @@ struct Recipe {
   llvm::SetVector<mlir::Operation*> ops;                           // of the map that makes it, in order
   llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> sources;  // value in the map, value of the step
   llvm::SmallSetVector<mlir::Value, kMaxSources> batched;          // of the step's
+  mlir::Value narrow;                                              // of the map: a source that is not kept yet
 };
 
 td::MapShardsOp MapOf(mlir::Value v) { return v.getDefiningOp<td::MapShardsOp>(); }
@@ -98,38 +99,72 @@ class RematerializePass : public ModulePass<RematerializePass> {
     return llvm::all_of(v.getUsers(), [](mlir::Operation* user) { return mlir::isa<td::MapShardsOp>(user); });
   }
 
-  // Keeps what a cheap op widens, not its result.
+  // Keeps what cheap ops widen, not their result.
   void KeepNarrow(td::MapShardsOp map) {
     mlir::Operation* yield = map.getBody().front().getTerminator();
     for (mlir::OpResult result : map.getResults()) {
       if (!td::IsBatched(result.getType()) || result.use_empty() || !OnlyMapsRead(result)) continue;
-      mlir::Operation* op = yield->getOperand(result.getResultNumber()).getDefiningOp();
-      while (op != nullptr && op->getNumOperands() == 1 && IsCheap(op) && td::IsBatched(op->getOperand(0).getType()) &&
-             RowBytes(op->getOperand(0).getType()) < RowBytes(result.getType())) {
-        mlir::Value narrow = op->getOperand(0);
-        yield->setOperand(result.getResultNumber(), narrow);
-        result.setType(narrow.getType());
-        for (mlir::OpOperand& use : result.getUses()) Widen(use, op);
+      mlir::Value wide = yield->getOperand(result.getResultNumber());
+      Recipe recipe;
+      recipe.narrow = NarrowSource(wide);
+      if (!recipe.narrow || !MakeRecipe(map, wide, result, 0, recipe)) continue;
+      if (mlir::Value kept = SourceOf(map, recipe.narrow, result)) {
+        recipe.sources.push_back({recipe.narrow, kept});
+        Apply(result, recipe);
+        continue;
+      }
+      yield->setOperand(result.getResultNumber(), recipe.narrow);
+      result.setType(recipe.narrow.getType());
+      for (mlir::OpOperand& use : llvm::make_early_inc_range(result.getUses())) Widen(use, wide, recipe);
+      for (mlir::Operation* op : llvm::reverse(recipe.ops)) {
         if (mlir::isOpTriviallyDead(op)) op->erase();
-        op = narrow.getDefiningOp();
       }
     }
   }
 
-  // The map that reads `use` gets the narrow value and applies `op` to it.
-  static void Widen(mlir::OpOperand& use, mlir::Operation* op) {
-    mlir::Block& body = mlir::cast<td::MapShardsOp>(use.getOwner()).getBody().front();
+  // The smallest value that cheap ops without another batched operand turn into `v`, if it is smaller than `v`.
+  mlir::Value NarrowSource(mlir::Value v) {
+    mlir::Value narrow;
+    int64_t bytes = RowBytes(v.getType());
+    for (size_t n = 0; n < kMaxOps && v.getDefiningOp() && IsCheap(v.getDefiningOp()); ++n) {
+      llvm::SmallSetVector<mlir::Value, 2> sources;
+      for (mlir::Value operand : v.getDefiningOp()->getOperands()) {
+        if (td::IsBatched(operand.getType()) && !FollowsFromStatic(operand)) sources.insert(operand);
+      }
+      if (sources.size() != 1) break;
+      v = sources[0];
+      if (RowBytes(v.getType()) >= bytes) continue;
+      narrow = v;
+      bytes = RowBytes(v.getType());
+    }
+    return narrow;
+  }
+
+  // Of a batched value: copies of numbers and of values that are not, or what cheap ops make of them.
+  bool FollowsFromStatic(mlir::Value v) {
+    if (!td::IsBatched(v.getType())) return true;
+    mlir::Operation* op = v.getDefiningOp();
+    return op && IsCheap(op) && llvm::all_of(op->getOperands(), [&](mlir::Value o) { return FollowsFromStatic(o); });
+  }
+
+  // The map that reads `use` gets the narrow value and makes `wide` of it.
+  static void Widen(mlir::OpOperand& use, mlir::Value wide, const Recipe& recipe) {
+    auto map = mlir::cast<td::MapShardsOp>(use.getOwner());
+    mlir::Block& body = map.getBody().front();
     mlir::BlockArgument argument = body.getArgument(use.getOperandNumber());
-    argument.setType(use.get().getType());
-    mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&body);
     mlir::IRMapping inside;
-    inside.map(op->getOperand(0), argument);
-    mlir::Operation* wide = builder.clone(*op, inside);
-    argument.replaceAllUsesExcept(wide->getResult(0), wide);
+    for (auto [inner, outer] : recipe.sources) inside.map(inner, ArgumentFor(map, outer));
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&body);
+    mlir::BlockArgument narrow = body.insertArgument(argument.getArgNumber(), recipe.narrow.getType(), wide.getLoc());
+    inside.map(recipe.narrow, narrow);
+    for (mlir::Operation* op : recipe.ops) builder.clone(*op, inside);
+    argument.replaceAllUsesWith(inside.lookup(wide));
+    body.eraseArgument(argument.getArgNumber());
   }
 
   // Whether `v` of the map's body can be computed elsewhere; collects how. `goal` may not be its own source.
   bool MakeRecipe(td::MapShardsOp map, mlir::Value v, mlir::OpResult goal, int max_sources, Recipe& recipe) {
+    if (recipe.narrow && v == recipe.narrow) return true;
     mlir::Value source = SourceOf(map, v, goal);
     mlir::Operation* op = v.getDefiningOp();
     if (source) {

@@ -132,3 +132,42 @@ module {
     return %b : tensor<4xf32>
   }
 }
+
+// -----
+
+// The scaled gradient is kept as the bfloat16 that it is made of; so is what it is made of on the way.
+// CHECK-LABEL: func.func @step
+module {
+  func.func @step(%x: tensor<?x4xbf16>, %y: tensor<?x4xbf16>, %w: tensor<4xf32>) -> tensor<4xf32> {
+    // CHECK: %[[A:.*]]:2 = td.map_shards({{.*}} -> (tensor<4xf32>, tensor<?x4xbf16>)
+    // CHECK: %[[M:.*]] = td.max
+    // CHECK: td.yield %{{.*}}, %[[M]] : tensor<4xf32>, tensor<?x4xbf16>
+    %a:3 = td.map_shards (%x, %y, %w : tensor<?x4xbf16>, tensor<?x4xbf16>, tensor<4xf32>) reduce ["keep", "sum", "keep"]
+        scope ["replica", "replica", "replica"] lanes 8 rows 2 shard 2 -> (tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>) {
+    ^bb0(%xs: tensor<?x4xbf16>, %ys: tensor<?x4xbf16>, %ws: tensor<4xf32>):
+      %m = td.max %xs, %ys : tensor<?x4xbf16>
+      %f = td.cast %m : tensor<?x4xbf16> -> tensor<?x4xf32>
+      %b = td.broadcast %ws dims [1] : tensor<4xf32> -> tensor<?x4xf32>
+      %g = td.mul %f, %b : tensor<?x4xf32>
+      %s = td.reduce "sum", %g axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      td.yield %g, %s, %f : tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>
+    }
+    // CHECK: td.map_shards(
+    // CHECK-SAME: bf16
+    // CHECK-NOT: tensor<?x4xf32>,
+    // CHECK: ^bb0(
+    // CHECK-DAG: td.cast
+    // CHECK-DAG: td.mul
+    // CHECK: td.sub
+    %c = td.map_shards (%a#0, %a#1, %a#2 : tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>) reduce ["sum"] scope ["replica"]
+        lanes 8 rows 2 shard 2 -> (tensor<4xf32>) {
+    ^bb0(%gs: tensor<?x4xf32>, %ms: tensor<4xf32>, %fs: tensor<?x4xf32>):
+      %m = td.broadcast %ms dims [1] : tensor<4xf32> -> tensor<?x4xf32>
+      %d = td.sub %gs, %m : tensor<?x4xf32>
+      %e = td.add %d, %fs : tensor<?x4xf32>
+      %s = td.reduce "sum", %e axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      td.yield %s : tensor<4xf32>
+    }
+    return %c : tensor<4xf32>
+  }
+}
