@@ -4,6 +4,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "graph/ir/binary.h"
+#include "graph/ir/pool.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/small_convolution.h"
 
@@ -34,6 +36,7 @@ class Painter {
     Deny();
     PaintBetween();
     PaintNeighbours();
+    PaintGradientsOfPainted();
     return painted_;
   }
 
@@ -149,6 +152,29 @@ class Painter {
         all &= rounded;
       }
       if (any && all) painted_.insert(&op);
+    }
+  }
+
+  bool IsPainted(mlir::Value v) const { return v.getDefiningOp() && painted_.contains(v.getDefiningOp()); }
+
+  // The gradient that comes to a painted relu or pooling, if `op` takes it back through one.
+  mlir::Value GradientOfPainted(mlir::Operation* op) const {
+    if (auto select = mlir::dyn_cast<td::SelectOp>(op)) {
+      auto sign = select.getCondition().getDefiningOp<td::CompareOp>();
+      return sign && painted_.contains(sign) ? select.getLhs() : mlir::Value();
+    }
+    auto pool = mlir::dyn_cast<td::MaxPoolGradOp>(op);
+    return pool && IsPainted(pool.getX()) ? pool.getDy() : mlir::Value();
+  }
+
+  void PaintGradientsOfPainted() {
+    for (mlir::Operation& op : block_) {
+      mlir::Value gradient = GradientOfPainted(&op);
+      if (!gradient || Rule(&op) != PrecisionRule::kClear || denied_.contains(&op)) continue;
+      painted_.insert(&op);
+      auto sum = gradient.getDefiningOp<td::AddOp>();
+      const auto painted = [&](mlir::Value v) { return IsPainted(v); };
+      if (sum && Rule(sum) == PrecisionRule::kInfer && llvm::any_of(sum->getOperands(), painted)) painted_.insert(sum);
     }
   }
 

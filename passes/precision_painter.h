@@ -21,13 +21,15 @@ absl::Status ReadPrecisionRules(mlir::ModuleOp module, PrecisionRules* lists);
 
 bool IsFloat32(mlir::Value v);
 
-// The ops of `block` to paint, in four steps that follow values of type float32 only:
+// The ops of `block` to paint, in five steps that follow values of type float32 only:
 //   1. Ops of the allow list are painted.
 //   2. Ops of the infer list that a deny op feeds, through infer and clear ops, stay float32: their operands are not
 //      rounded anyway, and a kernel computes in float32 at no cost.
 //   3. Infer and clear ops between painted ones, on paths of their kind, are painted (a bias between two convolutions).
 //   4. Clear ops next to a painted op are painted, on paths of clear ops: in front of one always, since the value is
 //      rounded there in any case; behind one when all their operands (constants aside) are bfloat16 then.
+//   5. What goes back through a painted relu or max-pooling is painted, and so is the sum of gradients that comes to
+//      it, where one of them is painted: a gradient has the type of its value. It halves what a residual network keeps.
 // What differs from Grappler: a clear op is not denied in step 2, so that a relu between a sum in float32 and a
 // convolution is stored once, as bfloat16. And with `generates_small_convolutions` those stay float32, unless the
 // user's lists say otherwise, and so do infer and clear ops that follow them: all of these are one generated kernel

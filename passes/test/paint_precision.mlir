@@ -55,6 +55,35 @@ module attributes {td.precision = "mixed_bfloat16"} {
 
 // -----
 
+// What goes back through a painted relu has its type, also the sum of what comes from a product and from a path that
+// stays float32. The reduction sums in float32.
+// CHECK-LABEL: func.func @step
+// CHECK-DAG: %[[E:.*]] = td.exp %{{.*}} : tensor<?x16xf32>
+// CHECK-DAG: %[[EB:.*]] = td.cast %[[E]] : tensor<?x16xf32> -> tensor<?x16xbf16>
+// CHECK-DAG: %[[D:.*]] = td.matmul {{.*}} {transpose_b = true} {{.*}} -> tensor<?x16xbf16>
+// CHECK: %[[A:.*]] = td.add %[[EB]], %[[D]] : tensor<?x16xbf16>
+// CHECK: %[[C:.*]] = td.compare "gt", %{{.*}} : tensor<?x16xbf16>
+// CHECK: %[[G:.*]] = td.select %[[C]], %[[A]], %{{.*}} : tensor<?x16xi1>, tensor<?x16xbf16>
+// CHECK: %[[GF:.*]] = td.cast %[[G]] : tensor<?x16xbf16> -> tensor<?x16xf32>
+// CHECK: td.reduce "sum", %[[GF]]
+module attributes {td.precision = "mixed_bfloat16"} {
+  func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>, %dy: tensor<?x16xf32>) -> tensor<16xf32> {
+    %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+    %1 = td.relu %0 : tensor<?x16xf32>
+    %2 = td.exp %dy : tensor<?x16xf32>
+    %3 = td.matmul %1, %w {transpose_b = true} : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+    %4 = td.add %2, %3 : tensor<?x16xf32>
+    %5 = td.constant dense<0.0> : tensor<f32>
+    %6 = td.broadcast %5 dims [] : tensor<f32> -> tensor<?x16xf32>
+    %7 = td.compare "gt", %1, %6 : tensor<?x16xf32> -> tensor<?x16xi1>
+    %8 = td.select %7, %4, %6 : tensor<?x16xi1>, tensor<?x16xf32>
+    %9 = td.reduce "sum", %8 axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+    return %9 : tensor<16xf32>
+  }
+}
+
+// -----
+
 // A convolution of nine taps becomes one generated kernel with what follows: float32 up to what the next one reads.
 // CHECK-LABEL: func.func @step
 // CHECK: td.conv2d {{.*}} -> tensor<?x6x6x16xf32>
