@@ -83,6 +83,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, PackedKernelTest,
                                          Case{"StrideWithoutReach", 8, 8, 32, 32, {1, 1}, {2, 2}, {0, 0}, {0, 0}},
                                          Case{"FiveBySeven", 12, 11, 16, 32, {5, 7}, {1, 2}, {2, 3}, {2, 3}},
                                          Case{"ManyPixels", 30, 30, 16, 16, {3, 3}, {1, 1}, {1, 1}, {1, 1}},
+                                         Case{"OneTap", 12, 11, 48, 32, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
                                          Case{"OnePixel", 1, 1, 32, 16, {3, 3}, {1, 1}, {1, 1}, {1, 1}}),
                          [](const testing::TestParamInfo<Case>& info) { return info.param.name; });
 

@@ -2,12 +2,12 @@
 
 // Only with a matrix unit.
 module attributes {td.bfloat16_tiles} {
-// The gradient of S0's second layer. Not: a kernel of one place, three channels, a float32 image.
+// The gradient of S0's second layer, and of a small kernel of one place. Not: three channels, a float32 image.
 // CHECK-LABEL: func.func @step(
 // CHECK: td.map_shards
 // CHECK: ^bb0(%[[X:.*]]: tensor<?x13x13x32xbf16>, %[[DY:.*]]: tensor<?x11x11x64xbf16>, %[[T:.*]]: tensor<?x13x13x3xbf16>, %[[F:.*]]: tensor<?x13x13x32xf32>):
 // CHECK: %[[DK:.*]], %{{.*}} = td.packed_filter_grad %[[X]], %[[DY]] {pad_low = array<i64: 0, 0>, size = array<i64: 3, 3>, strides = array<i64: 1, 1>} : (tensor<?x13x13x32xbf16>, tensor<?x11x11x64xbf16>) -> (tensor<3x3x32x64xf32>, tensor<{{[0-9]+}}xui8>)
-// CHECK: %[[ONE:.*]] = td.conv2d_filter_grad %[[X]], %[[X]] size [1, 1]
+// CHECK: %[[ONE:.*]], %{{.*}} = td.packed_filter_grad %[[X]], %[[X]] {pad_low = array<i64: 0, 0>, size = array<i64: 1, 1>
 // CHECK: %[[THREE:.*]] = td.conv2d_filter_grad %[[T]], %[[DY]]
 // CHECK: %[[FLOAT:.*]] = td.conv2d_filter_grad %[[F]], %{{.*}} size [3, 3]
 // CHECK: td.yield %[[DK]], %[[ONE]], %[[THREE]], %[[FLOAT]]
@@ -39,4 +39,22 @@ func.func @step(%x: tensor<?x13x13x32xbf16>, %dy: tensor<?x11x11x64xbf16>) -> te
     td.yield %a : tensor<3x3x32x64xf32>
   }
   return %r : tensor<3x3x32x64xf32>
+}
+
+// -----
+
+// A product of large matrices.
+module attributes {td.bfloat16_tiles} {
+// CHECK-LABEL: func.func @step(
+// CHECK-NOT: td.packed_filter_grad
+// CHECK: td.conv2d_filter_grad
+func.func @step(%x: tensor<?x7x7x1024xbf16>, %dy: tensor<?x7x7x1040xbf16>) -> tensor<1x1x1024x1040xf32> {
+  %r = td.map_shards (%x, %dy : tensor<?x7x7x1024xbf16>, tensor<?x7x7x1040xbf16>) reduce ["sum"] scope ["global"]
+      lanes 4 rows 4 shard 4 -> (tensor<1x1x1024x1040xf32>) {
+  ^bb0(%xs: tensor<?x7x7x1024xbf16>, %ds: tensor<?x7x7x1040xbf16>):
+    %a = td.conv2d_filter_grad %xs, %ds size [1, 1] strides [1, 1] low [0, 0] high [0, 0] {f32_result} : tensor<?x7x7x1024xbf16>, tensor<?x7x7x1040xbf16> -> tensor<1x1x1024x1040xf32>
+    td.yield %a : tensor<1x1x1024x1040xf32>
+  }
+  return %r : tensor<1x1x1024x1040xf32>
+}
 }
