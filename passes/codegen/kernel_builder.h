@@ -12,6 +12,7 @@
 #include "passes/codegen/kernel_values.h"
 #include "passes/codegen/loop_nest.h"
 #include "passes/codegen/reduction.h"
+#include "passes/codegen/stream_fetch.h"
 
 namespace tandem {
 
@@ -49,6 +50,8 @@ class KernelBuilder {
   // Whether every row is summed up into memory of its own before it is added to the rows before.
   bool SumsPerRow() const;
   void EmitRowSums(ElementEmitter& e, mlir::LLVM::LLVMFuncOp f, const std::function<void()>& body);
+  // What a column kernel over rows of `size` elements reads and writes in order, where that is worth fetching.
+  std::vector<Stream> Streams(mlir::LLVM::LLVMFuncOp f, int64_t size);
   // A nest over the elements of each result that sums over the batch.
   void ForEachSum(ElementEmitter& e, const std::function<void(unsigned, mlir::ValueRange)>& body);
 

@@ -230,6 +230,31 @@ TEST(ColKernelTest, SumWithBatchedExtraResult) {
   EXPECT_EQ(Count((*kernel)->llvm_ir(), "gather"), 0);
 }
 
+// Sums over large images fetch what they touch next, results for a write, but no operand that is read out of order. The
+// last places of a row, fewer than go side by side, are summed all the same.
+TEST(ColKernelTest, FetchesAhead) {
+  const std::string text = R"(
+    func.func private @k(%x: tensor<?x31x45x64xbf16>, %w: tensor<?x33x47x64xf32>, %b: tensor<64xf32>)
+        -> (tensor<64xf32>, tensor<64xf32>, tensor<?x31x45x64xf32>) attributes {td.kernel = "col"} {
+      %0 = td.cast %x : tensor<?x31x45x64xbf16> -> tensor<?x31x45x64xf32>
+      %1 = td.slice %w begin [0, 1, 1, 0] size [-1, 31, 45, 64] : tensor<?x33x47x64xf32> -> tensor<?x31x45x64xf32>
+      %2 = td.mul %0, %1 : tensor<?x31x45x64xf32>
+      %3 = td.broadcast %b dims [3] : tensor<64xf32> -> tensor<?x31x45x64xf32>
+      %4 = td.sub %2, %3 : tensor<?x31x45x64xf32>
+      %5 = td.reduce "sum", %2 axes [0, 1, 2] : tensor<?x31x45x64xf32> -> tensor<64xf32>
+      %6 = td.reduce "sum", %4 axes [0, 1, 2] : tensor<?x31x45x64xf32> -> tensor<64xf32>
+      return %5, %6, %4 : tensor<64xf32>, tensor<64xf32>, tensor<?x31x45x64xf32>
+    })";
+  ExpectMatches(text, 1e-3, {0, 2});
+  auto kernel = TestKernel::Create(text, "avx512");
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const std::string& ir = (*kernel)->llvm_ir();
+  EXPECT_GT(Count(ir, "fadd <16 x float>"), 0) << ir;
+  const int reads = Count(ir, ", i32 0, i32 3, i32 1)"), writes = Count(ir, ", i32 1, i32 3, i32 1)");
+  EXPECT_GT(reads, 0) << ir;
+  EXPECT_EQ(writes, 2 * reads) << ir;
+}
+
 TEST(ColKernelTest, EmptyBatchGivesZeros) {
   auto kernel = TestKernel::Create(kReluBiasGradient, "host");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
