@@ -63,6 +63,14 @@ TEST(HostTensorTest, CopiesShareAndClonesDoNot) {
 }
 
 // Known-answer vectors of the Random123 distribution (kat_vectors, philox4x32 10).
+TEST(HostTensorTest, SmallBuffersAreAligned) {
+  std::vector<HostTensor> tensors;
+  for (int64_t n : {0, 1, 7, 63, 64, 65}) {
+    for (int i = 0; i < 4; ++i) tensors.push_back(HostTensor::Zeros(DType::kUInt8, {n}));
+  }
+  for (const HostTensor& t : tensors) EXPECT_EQ(reinterpret_cast<uintptr_t>(t.raw()) % 64, 0u) << t.byte_size();
+}
+
 TEST(HostTensorTest, LargeBuffersAreAlignedAndOutliveTheirMaker) {
   HostTensor view;
   {

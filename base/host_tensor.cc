@@ -2,8 +2,11 @@
 
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <new>
 #include <utility>
+
+#include "base/align.h"
 
 namespace tandem {
 namespace {
@@ -14,14 +17,27 @@ constexpr std::align_val_t kAlignment{64};
 // they would come out of heaps that grow and are not given back (27 MiB in a training run with batches of 1.6 MB).
 constexpr size_t kMapBytes = 1 << 20;
 
+// Buffers up to this size share an allocation with their count of owners: a step's loss is one, and memory at a multiple
+// of 64 bytes is dear to ask for.
+constexpr size_t kSmallBytes = 64;
+struct SmallBuffer {
+  uint8_t bytes[2 * kSmallBytes - 1];
+};
+
 std::shared_ptr<uint8_t> Allocate(size_t bytes) {
+  if (bytes <= kSmallBytes) {
+    auto buffer = std::make_shared_for_overwrite<SmallBuffer>();
+    const auto begin = reinterpret_cast<uintptr_t>(buffer->bytes);
+    uint8_t* aligned = buffer->bytes + (AlignUp(begin, kSmallBytes) - begin);
+    return std::shared_ptr<uint8_t>(std::move(buffer), aligned);
+  }
   if (bytes >= kMapBytes) {
     void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages != MAP_FAILED) {
       return std::shared_ptr<uint8_t>(static_cast<uint8_t*>(pages), [bytes](uint8_t* p) { munmap(p, bytes); });
     }
   }
-  return std::shared_ptr<uint8_t>(static_cast<uint8_t*>(::operator new(bytes == 0 ? 1 : bytes, kAlignment)),
+  return std::shared_ptr<uint8_t>(static_cast<uint8_t*>(::operator new(bytes, kAlignment)),
                                   [](uint8_t* p) { ::operator delete(p, kAlignment); });
 }
 
