@@ -17,8 +17,8 @@ constexpr std::align_val_t kAlignment{64};
 // they would come out of heaps that grow and are not given back (27 MiB in a training run with batches of 1.6 MB).
 constexpr size_t kMapBytes = 1 << 20;
 
-// Buffers up to this size share an allocation with their count of owners: a step's loss is one, and memory at a multiple
-// of 64 bytes is dear to ask for.
+// Buffers up to this size share an allocation with their count of owners: a step's loss is one, and memory at a
+// multiple of 64 bytes is dear to ask for.
 constexpr size_t kSmallBytes = 64;
 struct SmallBuffer {
   uint8_t bytes[2 * kSmallBytes - 1];
