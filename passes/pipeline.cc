@@ -71,17 +71,18 @@ std::vector<Phase> MakePhases() {
   // Collectives are numbered before replicas are made, so that their order is equal on all ranks.
   phases.push_back({"distribute", "shard map, all-reduce, buckets, numbers, replicas", [] {
                       return List(createDecomposePass(), createExpandSmallMatMulPass(), mlir::createCanonicalizerPass(),
-                                  mlir::createCSEPass(), createBlockWeightGradsPass(), createFormShardMapPass(),
-                                  createRematerializePass(), createInsertAllReducePass(), createBucketAllReducePass(),
-                                  createInsertFiniteCheckPass(), createNumberCollectivesPass(), createReplicatePass(),
+                                  mlir::createCSEPass(), createRecordPoolArgmaxPass(), createBlockWeightGradsPass(),
+                                  createFormShardMapPass(), createRematerializePass(), createInsertAllReducePass(),
+                                  createBucketAllReducePass(), createInsertFiniteCheckPass(),
+                                  createNumberCollectivesPass(), createReplicatePass(),
                                   createVerifyPhasePass("distribute"));
                     }});
   // Activations are NHWC everywhere; weights are packed once per step, outside the maps, for the primitive that reads
   // them. Library ops take their epilogues before loops are fused, since a fused loop costs another pass over memory.
   phases.push_back({"layout", "library primitives, epilogues and weight layouts", [] {
-                      return List(createExpandSmallConvolutionPass(), createRecordPoolArgmaxPass(),
-                                  createPackFilterGradsPass(), createWinogradPass(), createSelectLibrariesPass(),
-                                  createTakeGpuEpiloguesPass(), mlir::createCSEPass(), createVerifyPhasePass("layout"));
+                      return List(createExpandSmallConvolutionPass(), createPackFilterGradsPass(), createWinogradPass(),
+                                  createSelectLibrariesPass(), createTakeGpuEpiloguesPass(), mlir::createCSEPass(),
+                                  createVerifyPhasePass("layout"));
                     }});
   phases.push_back({"fusion", "clusters, outlined kernels, grouped updates", [] {
                       return List(createOutlineWinogradPass(), createOutlineWeightGradsPass(), createFormFusionsPass(),

@@ -1,11 +1,12 @@
 // td-record-pool-argmax: max pooling notes where its maxima lie, in a byte each, for its gradient.
 //
-// Before: td.max_pool_grad looks for the maxima in the image again. After: where the pooling itself is in the same
-// block, a td.max_pool_argmax beside it (one kernel with it after fusion) and a td.max_pool_argmax_grad in place of
-// the gradient, which does not read the image. A relu before the pooling passes the gradient where the image is above
-// 0; at the place that takes the gradient, that is where the maximum is. So its mask goes into the places too, and
-// nothing behind the pooling needs the image. A relu that only poolings read moves behind them, to fewer elements: the
-// maximum of rectified values is the rectified maximum, and places with the mask are the same.
+// Before: no maps, since batch statistics part a pooling from its gradient; td.max_pool_grad looks for the maxima in
+// the image again. After: where the pooling itself is in the same block, a td.max_pool_argmax beside it (one kernel
+// with it after fusion) and a td.max_pool_argmax_grad in place of the gradient, which does not read the image. A relu
+// before the pooling passes the gradient where the image is above 0; at the place that takes the gradient, that is
+// where the maximum is. So its mask goes into the places too, and nothing behind the pooling needs the image. A relu
+// that only poolings read moves behind them, to fewer elements: the maximum of rectified values is the rectified
+// maximum, and places with the mask are the same.
 //
 //   %x = td.relu %z                              %p = td.max_pool %z
 //   %y = td.max_pool %x                          %y = td.relu %p
