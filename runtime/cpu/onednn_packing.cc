@@ -5,7 +5,6 @@
 
 #include "runtime/cpu/onednn_convolution.h"
 #include "runtime/cpu/onednn_matmul.h"
-#include "runtime/cpu/pack_matrix.h"
 
 namespace tandem {
 namespace onednn {
@@ -13,36 +12,32 @@ namespace {
 
 using dnnl::memory;
 
-// Whether the packed layout is that of PackMatrix.
-bool IsPackedMatrix(const memory::desc& desc) {
-  const memory::dims padded = desc.get_padded_dims();
-  return desc.get_data_type() == kF32 && padded.size() == 2 && padded[0] % kPackedRows == 0 &&
-         desc.get_inner_idxs() == memory::dims{0, 1} &&
-         desc.get_inner_blks() == memory::dims{kPackedRows, kPackedColumns} &&
-         desc.get_strides() == memory::dims{kPackedRows * kPackedColumns, padded[0] * kPackedColumns} &&
-         desc.get_size() == sizeof(float) * padded[0] * padded[1];
+memory::desc PlainKernel(const fb::LibraryCallT& c) {
+  fb::LibraryCallT from = c;  // the master weights may be float32 and the packed ones bfloat16: one pass does both
+  from.kernel_dtype = c.plain_dtype;
+  return c.packed_for == fb::Primitive::MatMul ? PlainMatMulKernel(from) : PlainConvolutionKernel(from);
 }
 
-class MatrixPacking final : public OneDnnPrimitive {
+// Whether the taps of a kernel, all dimensions behind the first two, lie one after another.
+bool TapsFollow(const memory::dims& dims, const memory::dims& strides) {
+  return dims.size() == 2 || dims[2] == 1 || strides[2] == dims[3] * strides[3];
+}
+
+class PanelPacking final : public OneDnnPrimitive {
  public:
-  explicit MatrixPacking(const fb::LibraryCallT& c) : implementation_(kPackMatrix), transposed_(c.transpose_b) {
-    const memory::dims dims = PlainMatMulKernel(c).get_dims();
-    rows_ = dims[0];
-    columns_ = dims[1];
-  }
+  explicit PanelPacking(const WeightPanels& panels) : implementation_(kPackPanels), panels_(panels) {}
 
   const std::string& implementation() const override { return implementation_; }
   uint64_t scratch_bytes() const override { return 0; }
-  int64_t parts() const override { return (columns_ + kPackedColumns - 1) / kPackedColumns; }
+  int64_t parts() const override { return PackWeightsParts(panels_); }
   absl::Status RunParts(int, absl::Span<void* const> in, void* out, void*, int64_t begin, int64_t end) const override {
-    PackMatrix(static_cast<const float*>(in[0]), rows_, columns_, transposed_, begin, end, static_cast<float*>(out));
+    PackWeights(panels_, begin, end, static_cast<const float*>(in[0]), out);
     return absl::OkStatus();
   }
 
  private:
   const std::string implementation_;
-  const bool transposed_;
-  int64_t rows_, columns_;
+  const WeightPanels panels_;
 };
 
 }  // namespace
@@ -53,23 +48,55 @@ memory::desc PackedKernel(const fb::LibraryCallT& c, fb::Primitive primitive) {
 }
 
 Plan PlanPacking(const fb::LibraryCallT& c) {
-  fb::LibraryCallT from = c;  // the master weights may be float32 and the packed ones bfloat16: one reorder
-  from.kernel_dtype = c.plain_dtype;
-  const bool matmul = c.packed_for == fb::Primitive::MatMul;
   Plan plan;
-  plan.AddReorder(matmul ? PlainMatMulKernel(from) : PlainConvolutionKernel(from), Source::kInput0,
-                  PackedKernel(c, c.packed_for), Source::kOutput);
+  plan.AddReorder(PlainKernel(c), Source::kInput0, PackedKernel(c, c.packed_for), Source::kOutput);
   return plan;
 }
 
-bool PacksMatrix(const fb::LibraryCallT& c) {
-  return c.primitive == fb::Primitive::PackWeights && c.packed_for == fb::Primitive::MatMul &&
-         TypeOf(c.plain_dtype) == kF32 && TypeOf(c.kernel_dtype) == kF32 &&
-         IsPackedMatrix(PackedKernel(c, c.packed_for));
+std::optional<WeightPanels> PanelsOf(const memory::desc& plain, const memory::desc& packed) {
+  const memory::dims dims = plain.get_dims(), padded = packed.get_padded_dims();
+  const memory::dims from = plain.get_strides(), to = packed.get_strides();
+  const memory::dims blocked = packed.get_inner_idxs(), blocks = packed.get_inner_blks();
+  const bool bf16 = packed.get_data_type() == memory::data_type::bf16;
+  if (plain.get_data_type() != kF32 || (!bf16 && packed.get_data_type() != kF32)) return std::nullopt;
+  if (dims.size() != 2 && dims.size() != 4) return std::nullopt;
+  // Innermost are the columns of a panel, or of pairs of rows; before them a panel's rows may come in blocks.
+  const size_t inner = blocked.size() - (bf16 ? 1 : 0);
+  if (bf16 ? blocked.size() != 3 || blocked[2] != blocked[0] || blocks[2] != 2 : inner != 1 && inner != 2) {
+    return std::nullopt;
+  }
+  const int64_t column = blocked[inner - 1], row = 1 - column;
+  if (column > 1 || (inner == 2 && blocked[0] != row)) return std::nullopt;
+  const int64_t row_block = (inner == 2 ? blocks[0] : 1) * (bf16 ? 2 : 1);
+  WeightPanels w;
+  w.taps = dims.size() == 4 ? dims[2] * dims[3] : 1;
+  w.rows = dims[row];
+  w.columns = dims[column];
+  w.tap_stride = dims.size() == 4 ? from[3] : 0;
+  w.row_stride = from[row];
+  w.column_stride = from[column];
+  w.bfloat16 = bf16;
+  w.padded_rows = padded[row];
+  w.panel_columns = blocks[inner - 1];
+  w.panel_stride = to[column];
+  w.panel_tap_stride = dims.size() == 4 ? to[3] : 0;
+  const int64_t bytes = w.taps * padded[0] * padded[1] * (bf16 ? 2 : 4);
+  if (!TapsFollow(dims, from) || !TapsFollow(dims, to) || (w.row_stride != 1 && w.column_stride != 1) ||
+      to[row] != row_block * w.panel_columns || padded[column] != w.panels() * w.panel_columns ||
+      w.panel_columns % 16 != 0 || w.panel_columns > kMaxPanelColumns || packed.get_size() != bytes) {
+    return std::nullopt;
+  }
+  return w;
 }
 
-std::unique_ptr<OneDnnPrimitive> MakeMatrixPacking(const fb::LibraryCallT& c) {
-  return std::make_unique<MatrixPacking>(c);
+std::optional<WeightPanels> PackedPanels(const fb::LibraryCallT& c) {
+  if (c.primitive != fb::Primitive::PackWeights) return std::nullopt;
+  std::optional<WeightPanels> panels = PanelsOf(PlainKernel(c), PackedKernel(c, c.packed_for));
+  return panels && PacksWeightPanels(panels->bfloat16) ? panels : std::nullopt;
+}
+
+std::unique_ptr<OneDnnPrimitive> MakePanelPacking(const WeightPanels& panels) {
+  return std::make_unique<PanelPacking>(panels);
 }
 
 }  // namespace onednn

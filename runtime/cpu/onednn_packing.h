@@ -3,10 +3,12 @@
 #define TANDEM_RUNTIME_CPU_ONEDNN_PACKING_H_
 
 #include <memory>
+#include <optional>
 
 #include "oneapi/dnnl/dnnl.hpp"
 #include "runtime/cpu/onednn_plan.h"
 #include "runtime/cpu/onednn_primitives.h"
+#include "runtime/cpu/pack_weights.h"
 #include "runtime/executable_generated.h"
 
 namespace tandem {
@@ -17,10 +19,15 @@ dnnl::memory::desc PackedKernel(const fb::LibraryCallT& c, fb::Primitive primiti
 
 Plan PlanPacking(const fb::LibraryCallT& c);
 
-// Whether the call is a packing that oneDNN does slowly, and never in parts.
-bool PacksMatrix(const fb::LibraryCallT& c);
-inline constexpr char kPackMatrix[] = "pack_matrix";
-std::unique_ptr<OneDnnPrimitive> MakeMatrixPacking(const fb::LibraryCallT& c);
+// How PackWeights does the reorder between two layouts of a kernel, [out, in, height, width] or [rows, columns]; none
+// where it does not know them.
+std::optional<WeightPanels> PanelsOf(const dnnl::memory::desc& plain, const dnnl::memory::desc& packed);
+
+// The panels that the call packs, if it does and this CPU has PackWeights. oneDNN's own reorder takes twice as long,
+// and is never cut into parts.
+std::optional<WeightPanels> PackedPanels(const fb::LibraryCallT& c);
+inline constexpr char kPackPanels[] = "panels";
+std::unique_ptr<OneDnnPrimitive> MakePanelPacking(const WeightPanels& panels);
 
 }  // namespace onednn
 }  // namespace tandem

@@ -150,7 +150,7 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
   try {
     if (IsPlainProduct(call)) return MakePlainProduct(call);
     if (IsSmallFilterGrad(call)) return MakeSmallFilterGrad(call);
-    if (onednn::PacksMatrix(call)) return onednn::MakeMatrixPacking(call);
+    if (const auto panels = onednn::PackedPanels(call)) return onednn::MakePanelPacking(*panels);
     if (IsStridedPointwiseGrad(call, call.primitive)) {
       auto dense = std::make_unique<Primitive>(MakePlan(DensePointwise(call)), num_threads);
       return MakeStridedPointwiseGrad(call, std::move(dense));
@@ -182,7 +182,7 @@ absl::StatusOr<std::string> ImplementationName(const fb::LibraryCallT& call) {
   try {
     if (IsPlainProduct(call)) return kPlainProduct;
     if (IsSmallFilterGrad(call)) return kSmallFilterGrad;
-    if (onednn::PacksMatrix(call)) return onednn::kPackMatrix;
+    if (onednn::PackedPanels(call)) return onednn::kPackPanels;
     if (IsStridedPointwiseGrad(call, call.primitive)) {
       return StridedPointwiseName(MakePlan(DensePointwise(call)).implementation);
     }
