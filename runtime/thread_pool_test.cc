@@ -31,11 +31,11 @@ TEST(ThreadPoolTest, ThreadsBeginWithTheirShares) {
   ThreadPool pool(2);
   for (int loop = 0; loop < 100; ++loop) {
     std::vector<int> order[2];
-    std::atomic<bool> second{false};
+    std::atomic<bool> begun[2] = {};
     pool.ParallelFor(10, [&](int64_t i, int thread) {
       order[thread].push_back(static_cast<int>(i));
-      if (thread == 1) second = true;
-      while (!second) std::this_thread::yield();  // the caller does not run alone
+      begun[thread] = true;
+      while (!begun[0] || !begun[1]) std::this_thread::yield();  // neither takes all tasks before the other comes
     });
     ASSERT_EQ(order[0].front(), 0);
     ASSERT_EQ(order[1].front(), 5);
