@@ -91,7 +91,7 @@ TD_INLINE void PackColumns(const float* from, int64_t column_stride, int64_t col
   }
 }
 
-// A tile that the matrix does not fill, or of whose rows the panel has a part.
+// A tile that the matrix does not fill, or does not reach (`rows` <= 0), or of whose rows the panel has a part.
 template <bool kBfloat16>
 void PackEdge(const WeightPanels& w, const float* from, int64_t rows, int64_t columns, int64_t bytes, uint8_t* to) {
   constexpr int64_t kRows = TileRows(kBfloat16);
@@ -102,8 +102,8 @@ void PackEdge(const WeightPanels& w, const float* from, int64_t rows, int64_t co
       std::memcpy(plain + r * kMaxPanelColumns, from + r * w.row_stride, columns * sizeof(float));
     }
     PackRows<kBfloat16>(plain, kMaxPanelColumns, w.panel_columns, packed);
-  } else if (rows > 0) {
-    for (int64_t c = 0; c < columns; ++c) {
+  } else {
+    for (int64_t c = 0; c < columns && rows > 0; ++c) {
       std::memcpy(plain + c * kRows, from + c * w.column_stride, rows * sizeof(float));
     }
     PackColumns<kBfloat16>(plain, kRows, w.panel_columns, packed);

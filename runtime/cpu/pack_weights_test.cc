@@ -103,6 +103,22 @@ TEST(PanelsOf, RefusesWhatIsNoPanels) {
   EXPECT_FALSE(onednn::PanelsOf({dims, Type::bf16, Tag::hwio}, {dims, Type::bf16, Tag::AcdB16b64a2b}));
 }
 
+// Also where a whole tile of a panel is padding, which no layout above has.
+TEST(PackWeights, FillsPanelsUpWithZeros) {
+  if (!PacksWeightPanels(true)) GTEST_SKIP() << "this CPU has no bfloat16 instructions";
+  const int64_t rows = 40, columns = 32, padded = 128;
+  const std::vector<float> numbers(rows * columns, 1);
+  for (bool transposed : {false, true}) {
+    WeightPanels w;
+    w.rows = rows, w.columns = columns, w.padded_rows = padded, w.panel_columns = columns;
+    w.row_stride = transposed ? 1 : columns, w.column_stride = transposed ? rows : 1;
+    w.bfloat16 = true, w.panel_stride = padded * columns;
+    std::vector<uint16_t> panel(padded * columns, 7);
+    PackWeights(w, 0, PackWeightsParts(w), numbers.data(), panel.data());
+    for (int64_t i = 0; i < padded * columns; ++i) ASSERT_EQ(panel[i], i < rows * columns ? 0x3f80 : 0) << i;
+  }
+}
+
 // The call for the weights of a dense layer's gradient, on as many threads as there are parts.
 TEST(PackWeights, AreACallInParts) {
   fb::LibraryCallT call;
