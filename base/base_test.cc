@@ -62,7 +62,6 @@ TEST(HostTensorTest, CopiesShareAndClonesDoNot) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(a.raw()) % 64, 0u);
 }
 
-// Known-answer vectors of the Random123 distribution (kat_vectors, philox4x32 10).
 TEST(HostTensorTest, SmallBuffersAreAligned) {
   std::vector<HostTensor> tensors;
   for (int64_t n : {0, 1, 7, 63, 64, 65}) {
@@ -83,6 +82,7 @@ TEST(HostTensorTest, LargeBuffersAreAlignedAndOutliveTheirMaker) {
   EXPECT_TRUE(view.BitEqual(view.Clone()));
 }
 
+// Known-answer vectors of the Random123 distribution (kat_vectors, philox4x32 10).
 TEST(PhiloxTest, KnownAnswers) {
   EXPECT_EQ(Philox4x32({0, 0, 0, 0}, {0, 0}), (PhiloxCounter{0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u}));
   EXPECT_EQ(Philox4x32({0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu}, {0xffffffffu, 0xffffffffu}),

@@ -41,6 +41,8 @@ struct PackedShape {
   // Between the first and the last pixel of an image of dy.
   int64_t dy_pixels() const { return (out_height - 1) * pitch() + out_width; }
   int64_t last_tap() const { return reach(0) * pitch() + reach(1); }  // by how many pixels dy moves at most
+  // Of dy, with pairs that begin at even pixels and, where a tap moves it, at odd ones.
+  int64_t copies() const { return last_tap() > 0 ? 2 : 1; }
   // Rows or columns [from, to) of the plane at `place` in a stride that the image has; the others are padding.
   int64_t from(int d, int64_t place) const {
     return std::max<int64_t>(0, (pad_low[d] - place + stride[d] - 1) / stride[d]);
@@ -88,7 +90,7 @@ struct PackedScratch {
     zeros = pixels_dy + 2 * s.panel_pixels();
     x = zeros + PackedShape::Up(std::max(s.channels_in, s.channels_out) / 2, kTileRows);
     dy = x + planes * s.channels_in * s.plane_pixels() / 2;
-    floats = dy + 2 * 2 * kTileRows * s.panel_pixels() / 2;
+    floats = dy + s.copies() * 2 * kTileRows * s.panel_pixels() / 2;
   }
 };
 

@@ -142,7 +142,7 @@ class PackedFilterGradEmitter {
 
   void PackDy(const Group& group, Value k, int wide) {
     v_.For(v_.Int(0), v_.Add(Pixels(group), 2 * kTilePixels), 2, [&](Value pixel) {
-      for (int odd = 0; odd < (s_.last_tap() > 0 ? 2 : 1); ++odd) {  // a single tap meets even pixels only
+      for (int odd = 0; odd < s_.copies(); ++odd) {
         for (int tile = 0; tile < wide; ++tile) {
           v_.Store(Pair(DyList(), v_.Add(pixel, odd), v_.Add(k, tile * kTileRows)),
                    v_.At(Panel(odd, tile), v_.Mul(pixel, kTileRows / 2)));

@@ -19,12 +19,11 @@ constexpr uint64_t kMaxArenaBytes = 1 << 20;
 class Joiner {
  public:
   explicit Joiner(const Executable& executable)
-      : index_(executable.index()), program_(*index_.programs[index_.replicas[0]->program]) {}
+      : executable_(executable), index_(executable.index()), program_(*index_.programs[index_.replicas[0]->program]) {}
 
   bool Fits(int num_threads) const {
-    const int64_t lanes = index_.lanes / static_cast<int64_t>(index_.replicas.size());
-    return index_.shard_rows == index_.rows_per_lane && lanes % kLanes == 0 && index_.lanes >= kLanes * num_threads &&
-           kLanes * program_.shard_bytes <= kMaxArenaBytes;
+    return index_.shard_rows == index_.rows_per_lane && executable_.lanes_per_replica() % kLanes == 0 &&
+           index_.lanes >= kLanes * num_threads && kLanes * program_.shard_bytes <= kMaxArenaBytes;
   }
 
   // Whether ShardContext finds all operands of the section's lanes: the buffers are no larger than their values.
@@ -57,6 +56,7 @@ class Joiner {
   }
 
  private:
+  const Executable& executable_;
   const fb::ExecutableT& index_;
   const fb::ProgramT& program_;
 };
