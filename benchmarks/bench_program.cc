@@ -51,13 +51,13 @@ absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const Compi
   BenchProgram program;
   Clock::time_point start = Clock::now();
   GraphBuilder graph("benchmark");
-  FlopCounter flops;
+  FlopCounter flops(model.training);
   model.build(graph, flops);
   program.build_seconds = SecondsSince(start);
   program.flops_per_step = flops.flops() * static_cast<double>(options.batch_per_replica * replicas);
 
   start = Clock::now();
-  TD_ASSIGN_OR_RETURN(program.executable, CompileGraph(graph, "train", options));
+  TD_ASSIGN_OR_RETURN(program.executable, CompileGraph(graph, model.training ? "train" : "eval", options));
   program.compile_seconds = SecondsSince(start);
   const fb::ExecutableT& index = program.executable->index();
 

@@ -1,4 +1,4 @@
-// A benchmark's model, compiled and ready to train on random data in memory.
+// A benchmark's model, compiled and ready to run on random data in memory.
 #ifndef TANDEM_BENCHMARKS_BENCH_PROGRAM_H_
 #define TANDEM_BENCHMARKS_BENCH_PROGRAM_H_
 
@@ -21,7 +21,7 @@ struct BenchProgram {
   int64_t parameters = 0;     // of trainable and other variables, without the optimizer's
   double build_seconds = 0, compile_seconds = 0, create_seconds = 0;
 
-  // Trains one step; returns the loss. DataLoss when it or a gradient is not finite.
+  // Runs one step; returns the loss. DataLoss when a training step's loss or a gradient is not finite.
   absl::StatusOr<double> Step();
 };
 

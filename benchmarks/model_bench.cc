@@ -1,9 +1,9 @@
-// benchmarks/model_bench: the compiled training step of a model on random data in memory.
+// benchmarks/model_bench: the compiled training or evaluation step of a model on random data in memory.
 //
 // Alone it prints rates, memory and compile time:
 //   bazel-bin/benchmarks/model_bench --model=resnet50 --seconds=10
 // With --worker it waits for commands on standard input and answers with one line of JSON each, so that it takes turns
-// with the peers of benchmarks/peers (worker.py there speaks the same): "run N" trains N steps, "quit" or the end of
+// with the peers of benchmarks/peers (worker.py there speaks the same): "run N" runs N steps, "quit" or the end of
 // the input ends it. --model=matmul is the 1024^3 product that the steps are compared with.
 #include <sys/resource.h>
 #include <time.h>
@@ -42,6 +42,7 @@
 #include "runtime/step_info.h"
 
 ABSL_FLAG(std::string, model, "s0", "s0, s2, s4, linear, mlp, transformer, vgg16, resnet50 or matmul");
+ABSL_FLAG(std::string, mode, "train", "train, or eval: the loss only, with moving averages and without dropout");
 ABSL_FLAG(int, batch, 0, "global batch size, divided among the devices; 0: the model's own");
 ABSL_FLAG(std::vector<std::string>, devices, (std::vector<std::string>{"cpu:0"}), "devices, one replica each");
 ABSL_FLAG(std::string, target, "", "what to compile for, for example cuda:sm_90; empty: as the devices are");
@@ -96,7 +97,12 @@ absl::StatusOr<std::string> Target(const std::vector<std::string>& devices) {
 }
 
 absl::StatusOr<Work> PrepareModel(bool time_steps) {
-  ModelOptions model_options{.all_layers = absl::GetFlag(FLAGS_all_layers),
+  const std::string mode = absl::GetFlag(FLAGS_mode);
+  if (mode != "train" && mode != "eval") {
+    return absl::InvalidArgumentError(absl::StrCat("--mode: \"", mode, "\" is neither train nor eval"));
+  }
+  ModelOptions model_options{.training = mode == "train",
+                             .all_layers = absl::GetFlag(FLAGS_all_layers),
                              .image_size = absl::GetFlag(FLAGS_image_size)};
   TD_ASSIGN_OR_RETURN(BenchModel model, MakeModel(absl::GetFlag(FLAGS_model), model_options));
   CompileOptions options;
@@ -274,7 +280,7 @@ absl::Status Main() {
 }  // namespace tandem::benchmarks
 
 int main(int argc, char** argv) {
-  if (std::optional<int> code = tandem::ParseFlags(argc, argv, "a model's compiled training step on random data")) {
+  if (std::optional<int> code = tandem::ParseFlags(argc, argv, "a model's compiled step on random data")) {
     return *code;
   }
   absl::Status status = tandem::benchmarks::Main();

@@ -48,6 +48,13 @@ def trains(model, *flags):
         assert math.isfinite(loss) and loss > 0, (ready, ran)
 
 
+def evaluates(model):
+    """Nothing is updated: the loss stays."""
+    _, ready, ran = worker("run 2\nquit\n", f"--model={model}", "--batch=2", "--image_size=32", "--mode=eval")
+    assert ready["parameters"] == PARAMETERS[model], ready
+    assert math.isfinite(ran["loss"]) and ran["loss"] == ready["first_loss"] > 0, (ready, ran)
+
+
 def peers_train_the_same():
     """The description that the peers' workers build from has as many parameters."""
     for model, count in PARAMETERS.items():
@@ -59,6 +66,7 @@ def counts_work():
     def flops(*flags):
         return worker("", "--batch=1", *flags)[1]["flops_per_step"]
     conv1, conv2, conv3 = 26 * 26 * 9 * 32, 11 * 11 * 9 * 32 * 64, 3 * 3 * 9 * 64 * 64
+    assert flops("--model=s0", "--mode=eval") == 2 * (conv1 + conv2 + conv3 + 576 * 64 + 640)
     assert flops("--model=s0") == 2 * (2 * conv1 + 3 * (conv2 + conv3 + 576 * 64 + 640))
     sizes = [(32, 3, 64), (32, 64, 64), (16, 64, 128), (16, 128, 128), (8, 128, 256), (8, 256, 256), (8, 256, 256),
              (4, 256, 512), (4, 512, 512), (4, 512, 512)] + 3 * [(2, 512, 512)]
@@ -92,7 +100,7 @@ def matmul():
 def bad_flags():
     for flags, message in ((["--model=s9"], '"s9" is none of s0, s2'), (["--image_size=30"], "multiple of 32"),
                            (["--devices=cpu:0,cpu:1", "--batch=3"], "cannot be divided among 2 devices"),
-                           (["--precision=float8"], "float8")):
+                           (["--precision=float8"], "float8"), (["--mode=test"], "neither train nor eval")):
         run = start(*flags)
         assert run.returncode == 2 and message in run.stdout, (flags, run.returncode, run.stdout)
 
@@ -103,6 +111,7 @@ def bad_command():
 
 
 xunit.run("model_bench", [(f"trains_{m}", lambda m=m: trains(m)) for m in PARAMETERS] + [
+    (f"evaluates_{m}", lambda m=m: evaluates(m)) for m in PARAMETERS] + [
     ("trains_vgg16_all", lambda: trains("vgg16", "--all_layers")), ("peers_train_the_same", peers_train_the_same),
     ("counts_work", counts_work),
     ("devices_agree", devices_agree), ("report", report), ("matmul", matmul), ("bad_flags", bad_flags),

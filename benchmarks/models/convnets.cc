@@ -12,10 +12,10 @@ double Conv3x3(double size, double in, double out) { return size * size * 9 * in
 
 using Network = Tensor (*)(const Tensor&, const models::ModelOptions&, SourceLocation);
 
-Tensor ClassifierLoss(GraphBuilder& graph, Network network) {
+Tensor ClassifierLoss(GraphBuilder& graph, Network network, bool training) {
   Tensor image = graph.Input("image", DType::kFloat32, {kBatch, 28, 28, 1});
   Tensor label = graph.Input("label", DType::kInt32, {kBatch});
-  Tensor logits = network(image, {.training = true, .logits = true}, SourceLocation::Current());
+  Tensor logits = network(image, {.training = training, .logits = true}, SourceLocation::Current());
   Tensor loss = losses::SparseSoftmaxCrossEntropy(label, logits);
   graph.Output("loss", loss);
   return loss;
@@ -29,42 +29,42 @@ BenchModel Classifier(std::string name, int64_t batch) {
 
 }  // namespace
 
-BenchModel ZalandoModel() {
+BenchModel ZalandoModel(const ModelOptions& options) {
   BenchModel model = Classifier("s0", 512);
-  model.build = [](GraphBuilder& graph, FlopCounter& flops) {
+  model.build = [training = options.training](GraphBuilder& graph, FlopCounter& flops) {
     flops.Layer(Conv3x3(26, 1, 32));
     flops.Layer(Conv3x3(11, 32, 64));
     flops.Layer(Conv3x3(3, 64, 64));
     flops.Layer(576 * 64);
     flops.Layer(64 * 10);
-    Tensor loss = ClassifierLoss(graph, models::ZalandoConvnet);
-    optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss);
+    Tensor loss = ClassifierLoss(graph, models::ZalandoConvnet, training);
+    if (training) optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss);
   };
   return model;
 }
 
-BenchModel MultiGpuModel() {
+BenchModel MultiGpuModel(const ModelOptions& options) {
   BenchModel model = Classifier("s2", 128);
-  model.build = [](GraphBuilder& graph, FlopCounter& flops) {
+  model.build = [training = options.training](GraphBuilder& graph, FlopCounter& flops) {
     flops.Layer(Conv3x3(26, 1, 32));
     flops.Layer(Conv3x3(24, 32, 256));
     flops.Layer(Conv3x3(22, 256, 128));
     flops.Layer(11 * 11 * 128 * 128);
     flops.Layer(128 * 10);
-    Tensor loss = ClassifierLoss(graph, models::MultiGpuConvnet);
-    optimizers::RMSprop({.learning_rate = 1e-3}).Minimize(loss);
+    Tensor loss = ClassifierLoss(graph, models::MultiGpuConvnet, training);
+    if (training) optimizers::RMSprop({.learning_rate = 1e-3}).Minimize(loss);
   };
   return model;
 }
 
-BenchModel MnistModel() {
+BenchModel MnistModel(const ModelOptions& options) {
   BenchModel model = Classifier("s4", 64);
-  model.build = [](GraphBuilder& graph, FlopCounter& flops) {
+  model.build = [training = options.training](GraphBuilder& graph, FlopCounter& flops) {
     flops.Layer(Conv3x3(26, 1, 32));
     flops.Layer(13 * 13 * 32 * 64);
     flops.Layer(64 * 10);
-    Tensor loss = ClassifierLoss(graph, models::MnistConvnet);
-    optimizers::GradientDescent({.learning_rate = 1e-4}).Minimize(loss);
+    Tensor loss = ClassifierLoss(graph, models::MnistConvnet, training);
+    if (training) optimizers::GradientDescent({.learning_rate = 1e-4}).Minimize(loss);
   };
   return model;
 }

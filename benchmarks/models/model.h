@@ -1,5 +1,6 @@
-// The models that the benchmarks train: a graph with loss and update, the inputs it wants, and the work in a step.
-// benchmarks/peers/models.py describes the same networks to the peers; a test compares the numbers of parameters.
+// The models that the benchmarks train or evaluate: a graph with loss and, in training, update, the inputs it wants,
+// and the work in a step. benchmarks/peers/models.py describes the same networks to the peers; a test compares the
+// numbers of parameters.
 #ifndef TANDEM_BENCHMARKS_MODELS_MODEL_H_
 #define TANDEM_BENCHMARKS_MODELS_MODEL_H_
 
@@ -16,6 +17,8 @@
 namespace tandem::benchmarks {
 
 struct ModelOptions {
+  // Train; else the loss only, as an evaluation computes it: moving averages, no dropout.
+  bool training = true;
   // vgg16: train every layer instead of the last block and the classifier only.
   bool all_layers = false;
   // Height and width of the images of vgg16 and resnet50, a multiple of 32; 0: 224. Small ones are for tests.
@@ -30,19 +33,23 @@ struct InputSpec {
   int64_t limit = 0;
 };
 
-// Counts the floating-point operations of a training step: 2 per multiply-add of convolutions and matrix products, as
-// the direct algorithm has them; forward, gradient to the weights where they are trained, and gradient to the input
-// where anything before the layer is trained. Pooling, normalisation, activations, loss and update count nothing.
+// Counts the floating-point operations of a step: 2 per multiply-add of convolutions and matrix products, as the direct
+// algorithm has them; forward and, in training, gradient to the weights where they are trained, and gradient to the
+// input where anything before the layer is trained. Pooling, normalisation, activations, loss and update count nothing.
 class FlopCounter {
  public:
+  explicit FlopCounter(bool training = true) : training_(training) {}
+
   // A layer's multiply-adds for one example; layers in the order of the network.
   void Layer(double multiply_adds, bool trained = true) {
+    trained = trained && training_;
     flops_ += 2 * multiply_adds * (1 + trained + trained_before_);
     trained_before_ = trained_before_ || trained;
   }
   double flops() const { return flops_; }
 
  private:
+  const bool training_;
   bool trained_before_ = false;
   double flops_ = 0;
 };
@@ -51,7 +58,9 @@ struct BenchModel {
   std::string name;
   int64_t default_batch = 32;
   std::vector<InputSpec> inputs;
-  // Adds the inputs, the loss as output "loss" and the optimizer's update; the layers' work goes to the counter.
+  bool training = true;
+  // Adds the inputs, the loss as output "loss" and in training the optimizer's update; the layers' work goes to the
+  // counter.
   std::function<void(GraphBuilder&, FlopCounter&)> build;
 };
 
@@ -61,14 +70,14 @@ absl::StatusOr<BenchModel> MakeModel(absl::string_view name, const ModelOptions&
 std::vector<std::string> ModelNames();
 
 // One function per family; MakeModel calls them.
-BenchModel ZalandoModel();                              // s0: convnet of S0, Adam
-BenchModel MultiGpuModel();                             // s2: wide convnet with batch norm and dropout, RMSprop
-BenchModel MnistModel();                                // s4: small convnet, SGD
-BenchModel LinearModel();                               // linear: Dense 1, mean squared error, SGD
-BenchModel MlpModel();                                  // mlp: 784-1024-1024-1024-10, momentum
-BenchModel TransformerModel();                          // transformer: 2-layer encoder of 128 tokens, Adam
-BenchModel Vgg16Model(const ModelOptions& options);     // vgg16: without top, Flatten, Dense 4; momentum
-BenchModel Resnet50Model(const ModelOptions& options);  // resnet50: v1, 1000 classes, momentum
+BenchModel ZalandoModel(const ModelOptions& options);      // s0: convnet of S0, Adam
+BenchModel MultiGpuModel(const ModelOptions& options);     // s2: wide convnet with batch norm and dropout, RMSprop
+BenchModel MnistModel(const ModelOptions& options);        // s4: small convnet, SGD
+BenchModel LinearModel(const ModelOptions& options);       // linear: Dense 1, mean squared error, SGD
+BenchModel MlpModel(const ModelOptions& options);          // mlp: 784-1024-1024-1024-10, momentum
+BenchModel TransformerModel(const ModelOptions& options);  // transformer: 2-layer encoder of 128 tokens, Adam
+BenchModel Vgg16Model(const ModelOptions& options);        // vgg16: without top, Flatten, Dense 4; momentum
+BenchModel Resnet50Model(const ModelOptions& options);     // resnet50: v1, 1000 classes, momentum
 
 }  // namespace tandem::benchmarks
 

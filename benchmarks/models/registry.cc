@@ -13,14 +13,9 @@ using Maker = std::function<BenchModel(const ModelOptions&)>;
 
 const std::vector<std::pair<std::string, Maker>>& Makers() {
   static const auto* makers = new std::vector<std::pair<std::string, Maker>>{
-      {"s0", [](const ModelOptions&) { return ZalandoModel(); }},
-      {"s2", [](const ModelOptions&) { return MultiGpuModel(); }},
-      {"s4", [](const ModelOptions&) { return MnistModel(); }},
-      {"linear", [](const ModelOptions&) { return LinearModel(); }},
-      {"mlp", [](const ModelOptions&) { return MlpModel(); }},
-      {"transformer", [](const ModelOptions&) { return TransformerModel(); }},
-      {"vgg16", Vgg16Model},
-      {"resnet50", Resnet50Model},
+      {"s0", ZalandoModel},    {"s2", MultiGpuModel},       {"s4", MnistModel},
+      {"linear", LinearModel}, {"mlp", MlpModel},           {"transformer", TransformerModel},
+      {"vgg16", Vgg16Model},   {"resnet50", Resnet50Model},
   };
   return *makers;
 }
@@ -39,7 +34,10 @@ absl::StatusOr<BenchModel> MakeModel(absl::string_view name, const ModelOptions&
         absl::StrCat("--image_size: ", options.image_size, " is not a positive multiple of 32"));
   }
   for (const auto& [known, maker] : Makers()) {
-    if (known == name) return maker(options);
+    if (known != name) continue;
+    BenchModel model = maker(options);
+    model.training = options.training;
+    return model;
   }
   return absl::InvalidArgumentError(
       absl::StrCat("--model: \"", name, "\" is none of ", absl::StrJoin(ModelNames(), ", ")));

@@ -9,7 +9,8 @@
 namespace tandem::benchmarks {
 namespace {
 
-Tensor ConvNorm(FlopCounter& flops, const Tensor& x, int64_t filters, int64_t size, int64_t stride, bool relu) {
+Tensor ConvNorm(FlopCounter& flops, const Tensor& x, bool training, int64_t filters, int64_t size, int64_t stride,
+                bool relu) {
   Tensor y = CountedConv2D(flops, x,
                            {.filters = filters,
                             .kernel_size = size,
@@ -17,15 +18,15 @@ Tensor ConvNorm(FlopCounter& flops, const Tensor& x, int64_t filters, int64_t si
                             .padding = "same",
                             .use_bias = false,
                             .kernel_initializer = initializers::HeNormal()});
-  y = layers::BatchNormalization(y, {.momentum = 0.9, .epsilon = 1e-5, .training = true});
+  y = layers::BatchNormalization(y, {.momentum = 0.9, .epsilon = 1e-5, .training = training});
   return relu ? Relu(y) : y;
 }
 
-Tensor Bottleneck(FlopCounter& flops, const Tensor& x, int64_t filters, int64_t stride, bool project) {
-  Tensor shortcut = project ? ConvNorm(flops, x, 4 * filters, 1, stride, false) : x;
-  Tensor y = ConvNorm(flops, x, filters, 1, stride, true);
-  y = ConvNorm(flops, y, filters, 3, 1, true);
-  y = ConvNorm(flops, y, 4 * filters, 1, 1, false);
+Tensor Bottleneck(FlopCounter& flops, const Tensor& x, bool training, int64_t filters, int64_t stride, bool project) {
+  Tensor shortcut = project ? ConvNorm(flops, x, training, 4 * filters, 1, stride, false) : x;
+  Tensor y = ConvNorm(flops, x, training, filters, 1, stride, true);
+  y = ConvNorm(flops, y, training, filters, 3, 1, true);
+  y = ConvNorm(flops, y, training, 4 * filters, 1, 1, false);
   return Relu(y + shortcut);
 }
 
@@ -36,22 +37,22 @@ BenchModel Resnet50Model(const ModelOptions& options) {
   return {.name = "resnet50",
           .default_batch = 16,
           .inputs = {{"image", DType::kFloat32, {size, size, 3}}, {"label", DType::kInt32, {}, 1000}},
-          .build = [size](GraphBuilder& graph, FlopCounter& flops) {
+          .build = [size, training = options.training](GraphBuilder& graph, FlopCounter& flops) {
             Tensor x = graph.Input("image", DType::kFloat32, {kBatch, size, size, 3});
             Tensor label = graph.Input("label", DType::kInt32, {kBatch});
-            x = ConvNorm(flops, x, 64, 7, 2, true);
+            x = ConvNorm(flops, x, training, 64, 7, 2, true);
             x = layers::MaxPool2D(x, {.pool_size = 3, .strides = 2, .padding = "same"});
             const int blocks[] = {3, 4, 6, 3};
             for (int stage = 0; stage < 4; ++stage) {
               for (int block = 0; block < blocks[stage]; ++block) {
                 const bool first = block == 0;
-                x = Bottleneck(flops, x, 64 << stage, first && stage > 0 ? 2 : 1, first);
+                x = Bottleneck(flops, x, training, 64 << stage, first && stage > 0 ? 2 : 1, first);
               }
             }
             x = ReduceMean(x, {1, 2});
             Tensor loss = losses::SparseSoftmaxCrossEntropy(label, CountedDense(flops, x, {.units = 1000}));
             graph.Output("loss", loss);
-            optimizers::Momentum({.learning_rate = 1e-3, .momentum = 0.9}).Minimize(loss);
+            if (training) optimizers::Momentum({.learning_rate = 1e-3, .momentum = 0.9}).Minimize(loss);
           }};
 }
 

@@ -25,11 +25,11 @@ Tensor EncoderLayer(FlopCounter& flops, const Tensor& x) {
 
 }  // namespace
 
-BenchModel TransformerModel() {
+BenchModel TransformerModel(const ModelOptions& options) {
   return {.name = "transformer",
           .default_batch = 16,
           .inputs = {{"ids", DType::kInt32, {kPositions}, kVocabulary}, {"label", DType::kInt32, {}, kClasses}},
-          .build = [](GraphBuilder& graph, FlopCounter& flops) {
+          .build = [training = options.training](GraphBuilder& graph, FlopCounter& flops) {
             Tensor ids = graph.Input("ids", DType::kInt32, {kBatch, kPositions});
             Tensor label = graph.Input("label", DType::kInt32, {kBatch});
             flops.Layer(0);  // the embedding is trained, so that the first layer has a gradient to its input
@@ -39,7 +39,7 @@ BenchModel TransformerModel() {
             Tensor logits = layers::Dense(ReduceMean(x, {1}), {.units = kClasses});
             Tensor loss = losses::SparseSoftmaxCrossEntropy(label, logits);
             graph.Output("loss", loss);
-            optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss);
+            if (training) optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss);
           }};
 }
 

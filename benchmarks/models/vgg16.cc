@@ -13,7 +13,7 @@ BenchModel Vgg16Model(const ModelOptions& options) {
   return {.name = all_layers ? "vgg16_all" : "vgg16",
           .default_batch = 8,
           .inputs = {{"image", DType::kFloat32, {size, size, 3}}, {"label", DType::kInt32, {}, 4}},
-          .build = [size, all_layers](GraphBuilder& graph, FlopCounter& flops) {
+          .build = [size, all_layers, training = options.training](GraphBuilder& graph, FlopCounter& flops) {
             struct Block {
               int convolutions;
               int64_t filters;
@@ -37,7 +37,7 @@ BenchModel Vgg16Model(const ModelOptions& options) {
             Tensor logits = CountedDense(flops, layers::Flatten(x), {.units = 4});
             Tensor loss = losses::SparseSoftmaxCrossEntropy(label, logits);
             graph.Output("loss", loss);
-            optimizers::Momentum({.learning_rate = 1e-4, .momentum = 0.9}).Minimize(loss);
+            if (training) optimizers::Momentum({.learning_rate = 1e-4, .momentum = 0.9}).Minimize(loss);
           }};
 }
 
