@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/interfaces.h"
@@ -48,6 +49,7 @@ FusionClusters::FusionClusters(mlir::Block& block) {
     nodes_[i].parent = i;
     members_.push_back({i});
   }
+  seen_.resize(nodes_.size());
   MergeProducers();
   // Siblings.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned>> readers;
@@ -229,14 +231,14 @@ unsigned FusionClusters::Root(unsigned node) {
 
 bool FusionClusters::MakesCycle(unsigned a, unsigned b) {
   // A path from the union through another cluster back into it.
-  std::set<unsigned> seen;
-  std::vector<unsigned> work;
+  ++search_;
+  llvm::SmallVector<unsigned, 64> work;
   auto push = [&](unsigned cluster, bool start) {
     for (unsigned m : members_[cluster]) {
       for (unsigned user : nodes_[m].users) {
         unsigned next = Root(user);
         if (start && (next == a || next == b)) continue;
-        if (seen.insert(next).second) work.push_back(next);
+        if (std::exchange(seen_[next], search_) != search_) work.push_back(next);
       }
     }
   };

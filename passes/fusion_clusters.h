@@ -71,6 +71,8 @@ class FusionClusters {
   std::vector<Node> nodes_;
   llvm::DenseMap<mlir::Operation*, unsigned> index_;
   std::vector<std::vector<unsigned>> members_;  // by root
+  std::vector<unsigned> seen_;                  // by root: the last search for a cycle that came by
+  unsigned search_ = 0;
 };
 
 }  // namespace tandem
