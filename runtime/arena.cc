@@ -1,28 +1,53 @@
 #include "runtime/arena.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/align.h"
 
 namespace tandem {
+namespace {
+
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // sums with it do not overflow
+
+// What is mapped for `bytes`. A rest of half a huge page and more gets a whole one.
+uint64_t MappedBytes(uint64_t bytes) {
+  return bytes % kHugePage >= kHugePage / 2 ? AlignUp(bytes, kHugePage) : AlignUp(bytes, getpagesize());
+}
+
+}  // namespace
 
 absl::StatusOr<Arena> Arena::Create(uint64_t bytes, const char* what) {
-  constexpr uint64_t kHugePage = uint64_t{2} << 20;
-  Arena arena;
   if (bytes == 0) bytes = 64;  // so that data() is a valid address
-  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) {
-    return absl::ResourceExhaustedError(absl::StrCat("cannot allocate ", bytes, " bytes for ", what));
+  const absl::Status refused =
+      absl::ResourceExhaustedError(absl::StrCat("cannot allocate ", bytes, " bytes for ", what));
+  if (bytes > kMaxBytes) return refused;
+  const uint64_t mapped = MappedBytes(bytes);
+  const bool huge = mapped >= kHugePage;
+  // The system gives huge pages to whole ones inside a mapping only: one is reserved more, and what lies in front of
+  // the first whole one and behind the end is given back.
+  const uint64_t reserved = huge ? mapped + kHugePage : mapped;
+  void* reservation = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (reservation == MAP_FAILED) return refused;
+  uint8_t* begin = static_cast<uint8_t*>(reservation);
+  if (huge) {
+    const uint64_t front = AlignUp(reinterpret_cast<uintptr_t>(begin), kHugePage) - reinterpret_cast<uintptr_t>(begin);
+    if (front > 0) munmap(begin, front);
+    begin += front;
+    if (front < kHugePage) munmap(begin + mapped, kHugePage - front);
+    madvise(begin, mapped, MADV_HUGEPAGE);  // a hint: failing is fine
   }
-  if (bytes >= kHugePage) madvise(p, bytes, MADV_HUGEPAGE);  // a hint: failing is fine
-  arena.data_ = static_cast<uint8_t*>(p);
+  Arena arena;
+  arena.data_ = begin;
   arena.bytes_ = bytes;
   return arena;
 }
 
 Arena::~Arena() {
-  if (data_ != nullptr) munmap(data_, bytes_);
+  if (data_ != nullptr) munmap(data_, MappedBytes(bytes_));
 }
 
 }  // namespace tandem

@@ -10,7 +10,9 @@
 
 namespace tandem {
 
-// Page-aligned anonymous memory. Pages cost nothing until they are touched. Move-only.
+// Page-aligned anonymous memory; from 1 MiB on it begins at a huge page (2 MiB) and asks for those. Scattered small
+// pages may meet in the same sets of a cache: kernels that fill one then run at one of several speeds, by chance. Pages
+// cost nothing until they are touched. Move-only.
 class Arena {
  public:
   Arena() = default;
