@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
@@ -84,6 +85,38 @@ TEST(ObjectCompiler, InvalidCodeIsAnError) {
   absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler = ObjectCompiler::Create(Avx2());
   ASSERT_TRUE(compiler.ok()) << compiler.status();
   EXPECT_EQ((*compiler)->Compile(*module).status().code(), absl::StatusCode::kInternal);
+}
+
+// Loads more vectors than there are registers before it stores the first.
+std::string ManyVectors() {
+  constexpr int kVectors = 40;
+  std::string text = "define void @many(ptr %x, ptr %y) {\n";
+  for (int i = 0; i < kVectors; ++i) {
+    absl::StrAppend(&text, "%p", i, " = getelementptr <8 x float>, ptr %x, i64 ", i, "\n%v", i,
+                    " = load volatile <8 x float>, ptr %p", i, ", align 4\n");
+  }
+  for (int i = 0; i < kVectors; ++i) {
+    absl::StrAppend(&text, "%q", i, " = getelementptr <8 x float>, ptr %y, i64 ", i, "\nstore volatile <8 x float> %v",
+                    i, ", ptr %q", i, ", align 4\n");
+  }
+  return text + "ret void\n}";
+}
+
+// How many instructions `vmov?ps %ymm, offset(%rsp)` with this opcode are in `code`.
+int StoresToStack(const std::string& code, unsigned char opcode) {
+  int found = 0;
+  for (size_t i = 0; i + 4 < code.size(); ++i) {
+    auto at = [&](size_t k) { return static_cast<unsigned char>(code[i + k]); };
+    found += at(0) == 0xc5 && (at(1) & 0x7f) == 0x7c && at(2) == opcode && (at(3) & 0x07) == 0x04 && at(4) == 0x24;
+  }
+  return found;
+}
+
+TEST(ObjectCompiler, SpilledVectorsLieInOneCacheLine) {
+  constexpr unsigned char kAligned = 0x29, kUnaligned = 0x11;
+  const std::string object = ObjectOfANewCompiler(ManyVectors().c_str());
+  EXPECT_GE(StoresToStack(object, kAligned), 20);
+  EXPECT_EQ(StoresToStack(object, kUnaligned), 0);
 }
 
 }  // namespace
