@@ -36,7 +36,7 @@ constexpr int64_t kMinElements = 1 << 16;
 // Rows of the result that a kernel computes together with few columns would leave registers empty.
 constexpr int64_t kMinColumns = 32;
 // A kernel's threads have stacks of some MiB.
-constexpr int64_t kMaxStackBytes = int64_t{1} << 20;
+constexpr int64_t kMaxDenseStackBytes = int64_t{1} << 19, kMaxImageStackBytes = 5 * (int64_t{1} << 18);
 constexpr double kBlockRate = 0.9;  // of the library's rate; measured on ResNet-50's last stage
 constexpr int64_t kShards = 8;      // of a step, which are not chosen yet
 
@@ -80,7 +80,7 @@ class BlockWeightGradsPass : public ModulePass<BlockWeightGradsPass> {
     const int64_t elements = result.getNumElements();
     if (elements < kMinElements || result.getDimSize(1) < kMinColumns) return false;
     const int64_t depth = batch * (td::RowElements(op.getA().getType()) / result.getDimSize(0));
-    if (WeightGradStackBytes(depth) > kMaxStackBytes / 2) return false;  // lanes round the batch up
+    if (WeightGradStackBytes(depth) > kMaxDenseStackBytes) return false;  // lanes round the batch up
     // What lanes would write and read again, against what has to be kept.
     const int64_t kept = batch * (td::RowElements(op.getA().getType()) + td::RowElements(op.getB().getType()));
     return kept <= 2 * elements;
@@ -105,8 +105,9 @@ class BlockWeightGradsPass : public ModulePass<BlockWeightGradsPass> {
     if (!td::IsBatched(op.getX().getType()) || !td::IsBatched(op.getDy().getType())) return false;
     const int64_t elements = td::TypeOf(op.getResult()).getNumElements();
     if (elements < kMinElements || dy[3] < kMinColumns) return false;
-    const int64_t depth = batch * dy[1] * dy[2];
-    if (ConvWeightGradStackBytes(depth) > kMaxStackBytes) return false;
+    const int64_t taps = op.getSize()[0] * op.getSize()[1];
+    const int64_t stack = ConvWeightGradStackBytes(taps, batch * x[1] * x[2], batch * dy[1] * dy[2]);
+    if (stack > kMaxImageStackBytes) return false;
     const int64_t kept = td::RowElements(op.getX().getType()) + td::RowElements(op.getDy().getType());
     if (batch * kept > 3 * elements) return false;
 

@@ -10,6 +10,7 @@
 #include "passes/codegen/lane_tree.h"
 #include "passes/codegen/register_tile.h"
 #include "passes/codegen/vector_builder.h"
+#include "runtime/block_kernel.h"
 
 namespace tandem {
 namespace {
@@ -18,9 +19,26 @@ namespace LLVM = mlir::LLVM;
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
-// For each tap the pixels of dy whose window reaches an image there are a rectangle. Its columns of x and dy are
-// copied, so that the products run over memory in order: rows of x as tiles [row / tile][pixel][tile], columns of dy as
-// [pixel][two vectors]. What is padding is neither copied nor multiplied.
+// Vectors of a register tile: the copies lie in the second-level cache, and 8 x 3 reads fewer bytes of them for a
+// multiply-add than 8 x 2.
+constexpr int64_t kTileVectors = 3;
+constexpr int64_t kPairFloats = 4;  // two addresses
+// Pixels of x of which all channels of an image block are copied.
+constexpr int64_t kMaxKept = 2048;
+
+// Pixels of x that are copied. A single tap may step over some.
+int64_t KeptPixels(int64_t taps, int64_t x_pixels, int64_t dy_pixels) { return taps == 1 ? dy_pixels : x_pixels; }
+
+// Channels whose tiles are copied together: fewer where many pixels are kept.
+int64_t BlockChannels(int64_t taps, int64_t kept) {
+  int64_t channels = ImageBlockChannels(taps);
+  while (channels > 8 && channels * kept > ImageBlockChannels(taps) * kMaxKept) channels /= 2;
+  return channels;
+}
+
+// Blocks of channels of x are copied as tiles [channel / tile][pixel][tile] and, for all taps of a block, columns of dy
+// as [pixel][width], so that products run over memory in order. For each tap the pixels of dy whose window reaches an
+// image there are a rectangle: the addresses of their pairs are listed. What is padding is not multiplied.
 class ConvWeightGradEmitter {
  public:
   ConvWeightGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int lanes)
@@ -28,25 +46,22 @@ class ConvWeightGradEmitter {
         b_(kernel.getContext()),
         v_(b_, kernel.getLoc(), lanes),
         tile_(RegisterTileRows(lanes)),
-        width_(kRegisterTileVectors * lanes) {
+        width_(kTileVectors * lanes) {
     llvm::ArrayRef<int64_t> x = td::TypeOf(op_.getX()).getShape(), dy = td::TypeOf(op_.getDy()).getShape();
-    height_[0] = x[1], height_[1] = x[2], channels_ = x[3];
+    size_[0] = x[1], size_[1] = x[2], channels_ = x[3];
     out_[0] = dy[1], out_[1] = dy[2], columns_ = dy[3];
-    depth_ = op_.getLanes() * op_.getLaneRows() * out_[0] * out_[1];
+    taps_ = op_.getSize()[0] * op_.getSize()[1];
+    const int64_t batch = op_.getLanes() * op_.getLaneRows();
+    depth_ = batch * out_[0] * out_[1];
+    kept_ = KeptPixels(taps_, batch * size_[0] * size_[1], depth_);
+    block_ = BlockChannels(taps_, kept_);
     Begin(kernel, symbol, module);
   }
 
   void Emit() {
-    // Parts of the result that belong to one tap.
-    Value first = v_.Div(begin_, channels_), last = v_.Div(v_.Add(end_, channels_ - 1), channels_);
-    v_.For(first, last, 1, [&](Value tap) {
-      Value origin = v_.Mul(tap, channels_);
-      Value from = v_.Max(v_.Sub(begin_, origin), v_.Int(0));
-      Value to = v_.Min(v_.Sub(end_, origin), v_.Int(channels_));
-      const Window window = WindowOf(tap);
-      v_.For(from, to, kConvWeightGradRows,
-             [&](Value channel) { Rows(origin, channel, v_.Min(v_.Add(channel, kConvWeightGradRows), to), window); });
-    });
+    v_.For(0, taps_, 1, [&](Value tap) { List(tap); });
+    Value first = v_.Div(begin_, taps_), last = v_.Div(v_.Add(end_, taps_ - 1), taps_);
+    v_.For(first, last, block_, [&](Value channel) { Block(channel, v_.Min(v_.Add(channel, block_), last)); });
     b_.create<LLVM::ReturnOp>(v_.loc(), mlir::ValueRange{});
   }
 
@@ -60,9 +75,12 @@ class ConvWeightGradEmitter {
     const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, 3);
     x_ = entry.buffers[0], dy_ = entry.buffers[1], output_ = entry.buffers[2];
     begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end), batch_ = v_.Index(entry.rows);
-    tiles_ = v_.Scratch(kConvWeightGradRows * depth_);
+    tiles_ = v_.Scratch(block_ * kept_);
     panel_ = v_.Scratch(width_ * depth_);
+    pairs_ = v_.Scratch(taps_ * depth_ * kPairFloats);
   }
+
+  Value Product(Value a, Value b) { return b_.create<mlir::arith::MulIOp>(v_.loc(), a, b); }
 
   Window WindowOf(Value tap) {
     Window w;
@@ -73,97 +91,143 @@ class ConvWeightGradEmitter {
       // The first pixel whose place times the stride plus the shift is not negative, the last that is in the image.
       Value missing = v_.Max(v_.Sub(v_.Int(0), w.shift[d]), v_.Int(0));
       w.from[d] = v_.Div(v_.Add(missing, stride - 1), stride);
-      Value reach = v_.Max(v_.Sub(v_.Int(height_[d] + stride - 1), w.shift[d]), v_.Int(0));
+      Value reach = v_.Max(v_.Sub(v_.Int(size_[d] + stride - 1), w.shift[d]), v_.Int(0));
       w.to[d] = v_.Max(v_.Min(v_.Div(reach, stride), v_.Int(out_[d])), w.from[d]);
     }
-    w.pixels = b_.create<mlir::arith::MulIOp>(v_.loc(), v_.Sub(w.to[0], w.from[0]), v_.Sub(w.to[1], w.from[1]));
+    w.pixels = Product(v_.Sub(w.to[0], w.from[0]), v_.Sub(w.to[1], w.from[1]));
     return w;
   }
 
-  // Calls copy(address in the image, number of the pixel in the window) for all examples.
-  void ForPixels(const Window& w, Value base, bool of_x, const std::function<void(Value, Value)>& copy) {
-    const int64_t rows = of_x ? height_[0] : out_[0], across = of_x ? height_[1] : out_[1];
-    const int64_t channels = of_x ? channels_ : columns_;
-    auto at = [&](int d, Value i) { return of_x ? v_.Add(v_.Mul(i, op_.getStrides()[d]), w.shift[d]) : i; };
+  // Calls visit(number of the pair, pixel of x, pixel of dy) for all pairs of a window.
+  void ForPairs(const Window& w, const std::function<void(Value, Value, Value)>& visit) {
+    auto place = [&](int d, Value i) { return v_.Add(v_.Mul(i, op_.getStrides()[d]), w.shift[d]); };
     v_.For(v_.Int(0), batch_, 1, Values{v_.Int(0)}, [&](Value n, const Values& image) {
       return v_.For(w.from[0], w.to[0], 1, image, [&](Value i, const Values& row) {
-        Value line = v_.Mul(v_.Add(v_.Mul(n, rows), at(0, i)), across);
-        return v_.For(w.from[1], w.to[1], 1, row, [&](Value j, const Values& pixel) {
-          copy(v_.At(base, v_.Mul(v_.Add(line, at(1, j)), channels)), pixel[0]);
-          return Values{v_.Add(pixel[0], 1)};
+        Value of_x = v_.Mul(v_.Add(v_.Mul(n, size_[0]), place(0, i)), size_[1]);
+        Value of_dy = v_.Mul(v_.Add(v_.Mul(n, out_[0]), i), out_[1]);
+        return v_.For(w.from[1], w.to[1], 1, row, [&](Value j, const Values& pair) {
+          visit(pair[0], v_.Add(of_x, place(1, j)), v_.Add(of_dy, j));
+          return Values{v_.Add(pair[0], 1)};
         });
       });
     });
   }
 
-  // Channels [from, to) of the tap whose rows of the result begin at `origin`.
-  void Rows(Value origin, Value from, Value to, const Window& window) {
-    Value rest = v_.Rem(v_.Sub(to, from), tile_), middle = v_.Sub(to, rest);
-    auto tile_of = [&](Value channel) { return v_.At(tiles_, v_.Mul(v_.Sub(channel, from), depth_)); };
-    v_.For(from, middle, tile_, [&](Value channel) {
-      Value tile = tile_of(channel);
-      ForPixels(window, v_.At(x_, channel), true,
-                [&](Value pixel, Value k) { v_.Store(v_.Load(pixel, tile_), v_.At(tile, v_.Mul(k, tile_)), tile_); });
+  Value PairsOf(Value tap) { return v_.At(pairs_, v_.Mul(tap, depth_ * kPairFloats)); }
+
+  // Lists where a tap's pairs lie among the copies.
+  void List(Value tap) {
+    Value list = PairsOf(tap);
+    ForPairs(WindowOf(tap), [&](Value number, Value of_x, Value of_dy) {
+      Value pair = v_.At(list, v_.Mul(number, kPairFloats));
+      v_.StorePointer(v_.At(tiles_, v_.Mul(taps_ == 1 ? number : of_x, tile_)), pair);
+      v_.StorePointer(v_.At(panel_, v_.Mul(of_dy, width_)), v_.At(pair, kPairFloats / 2));
     });
-    // Single rows are tiles of one.
-    v_.For(middle, to, 1, [&](Value channel) {
-      Value tile = tile_of(channel);
-      ForPixels(window, v_.At(x_, channel), true,
-                [&](Value pixel, Value k) { v_.Store(v_.Load(pixel, 1), v_.At(tile, k), 1); });
-    });
-    auto panel = [&](Value column, int64_t live) {
-      ForPixels(window, v_.At(dy_, column), false, [&](Value pixel, Value k) {
-        for (int64_t n = 0; n < live; n += v_.lanes()) {
-          v_.Store(v_.Load(v_.At(pixel, n), std::min<int64_t>(v_.lanes(), live - n)),
-                   v_.At(v_.At(panel_, v_.Mul(k, width_)), n));
-        }
+  }
+
+  // Copies channels [from, to) of the pixels of x.
+  void CopyTiles(Value from, Value to) {
+    Value middle = v_.Sub(to, v_.Rem(v_.Sub(to, from), tile_));
+    auto copy = [&](Value number, Value of_x) {
+      Value pixel = v_.At(x_, v_.Mul(of_x, channels_));
+      Value place = v_.At(tiles_, v_.Mul(number, tile_));
+      v_.For(from, middle, tile_, [&](Value channel) {
+        v_.Store(v_.Load(v_.At(pixel, channel), tile_), v_.At(place, v_.Mul(v_.Sub(channel, from), kept_)), tile_);
       });
-      auto tile = [&](Value channel, int64_t rows) {
-        Tile(v_.At(v_.At(output_, v_.Mul(v_.Add(origin, channel), columns_)), column), tile_of(channel), rows, live,
-             window);
-      };
-      v_.For(from, middle, tile_, [&](Value channel) { tile(channel, tile_); });
-      v_.For(middle, to, 1, [&](Value channel) { tile(channel, 1); });
+      Value rest = v_.At(place, v_.Mul(v_.Sub(middle, from), kept_));
+      v_.For(middle, to, 1, [&](Value channel) {
+        v_.Store(v_.Load(v_.At(pixel, channel), 1), v_.At(rest, v_.Sub(channel, middle)), 1);
+      });
+    };
+    if (taps_ == 1) {
+      ForPairs(WindowOf(v_.Int(0)), [&](Value number, Value of_x, Value) { copy(number, of_x); });
+    } else {
+      v_.For(v_.Int(0), v_.Mul(batch_, size_[0] * size_[1]), 1, [&](Value pixel) { copy(pixel, pixel); });
+    }
+  }
+
+  void CopyPanel(Value column, int64_t live) {
+    v_.For(v_.Int(0), v_.Mul(batch_, out_[0] * out_[1]), 1, [&](Value k) {
+      Value from = v_.At(dy_, v_.Add(v_.Mul(k, columns_), column)), to = v_.At(panel_, v_.Mul(k, width_));
+      for (int64_t n = 0; n < live; n += v_.lanes()) {
+        v_.Store(v_.Load(v_.At(from, n), std::min<int64_t>(v_.lanes(), live - n)), v_.At(to, n));
+      }
+    });
+  }
+
+  // What [begin, end) has of channels [from, to).
+  void Block(Value from, Value to) {
+    CopyTiles(from, to);
+    auto panel = [&](Value column, int64_t live) {
+      CopyPanel(column, live);
+      v_.For(0, taps_, 1, [&](Value tap) { Tap(from, to, tap, column, live); });
     };
     const int64_t whole = columns_ / width_ * width_;
     v_.For(0, whole, width_, [&](Value column) { panel(column, width_); });
     if (whole < columns_) panel(v_.Int(whole), columns_ - whole);
   }
 
-  void Tile(Value out, Value tile, int64_t rows, int64_t live, const Window& window) {
-    const int64_t vectors = TileVectors(v_, live);
-    Values sums = EmitLaneTree(v_, batch_, op_.getLanes(), op_.getLaneRows(),
-                               [&](int64_t lane) { return Lane(lane, tile, rows, vectors, window); });
-    StoreTile(v_, sums, rows, out, columns_, live);
+  // Rows of one tap and channels [origin, to), whose tiles begin at `origin`.
+  void Tap(Value origin, Value to, Value tap, Value column, int64_t live) {
+    // The first channel whose row, channel x taps + tap, is not in front of `row`.
+    auto channel_of = [&](Value row) { return v_.Div(v_.Add(v_.Sub(v_.Int(taps_ - 1), tap), row), taps_); };
+    Value first = v_.Max(origin, channel_of(begin_)), last = v_.Max(first, v_.Min(to, channel_of(end_)));
+    // Whole tiles within [first, last).
+    auto whole_tiles = [&](Value channels) { return v_.Add(origin, v_.Mul(v_.Div(channels, tile_), tile_)); };
+    Value from = v_.Min(whole_tiles(v_.Add(v_.Sub(first, origin), tile_ - 1)), last);
+    Value end = v_.Max(whole_tiles(v_.Sub(last, origin)), from);
+    const Value pixels = WindowOf(tap).pixels, pairs = PairsOf(tap);
+    auto tiles = [&](Value a, Value b, int64_t rows) {
+      v_.For(a, b, rows, [&](Value channel) {
+        // Single channels are anywhere in a tile.
+        Value place = v_.Sub(channel, origin), within = v_.Rem(place, tile_);
+        Value offset = v_.Add(v_.Mul(v_.Sub(place, within), kept_), within);
+        Value out = v_.At(output_, v_.Mul(v_.Add(v_.Mul(tap, channels_), channel), columns_));
+        Tile(v_.At(out, column), pairs, pixels, offset, rows, live);
+      });
+    };
+    tiles(first, from, 1);
+    tiles(from, end, tile_);
+    tiles(end, last, 1);
   }
 
-  // The products of one lane's pixels.
-  Values Lane(int64_t lane, Value tile, int64_t rows, int64_t vectors, const Window& window) {
-    const int64_t lane_rows = op_.getLaneRows();
-    auto pixels = [&](Value examples) {
-      return b_.create<mlir::arith::MulIOp>(v_.loc(), examples, window.pixels).getResult();
-    };
-    return v_.For(pixels(v_.Int(lane * lane_rows)), pixels(v_.Min(batch_, v_.Int((lane + 1) * lane_rows))), 1,
-                  Values(rows * vectors, v_.Splat(0)), [&](Value k, const Values& sums) {
-                    Values right = LoadTileRow(v_, v_.At(panel_, v_.Mul(k, width_)), vectors * v_.lanes());
-                    return AddOuterProduct(v_, sums, rows, v_.At(tile, v_.Mul(k, rows)), right);
-                  });
+  // `offset`: of the tile's factors in x behind those of the first one.
+  void Tile(Value out, Value pairs, Value pixels, Value offset, int64_t rows, int64_t live) {
+    const int64_t vectors = TileVectors(v_, live), lane_rows = op_.getLaneRows();
+    Values sums = EmitLaneTree(v_, batch_, op_.getLanes(), lane_rows, [&](int64_t lane) {
+      Value begin = Product(v_.Int(lane * lane_rows), pixels);
+      Value end = Product(v_.Min(batch_, v_.Int((lane + 1) * lane_rows)), pixels);
+      return v_.For(begin, end, 1, Values(rows * vectors, v_.Splat(0)), [&](Value k, const Values& sums) {
+        Value pair = v_.At(pairs, v_.Mul(k, kPairFloats));
+        Value left = v_.At(v_.LoadPointer(pair), offset);
+        Value right = v_.LoadPointer(v_.At(pair, kPairFloats / 2));
+        return AddOuterProduct(v_, sums, rows, left, LoadTileRow(v_, right, vectors * v_.lanes()));
+      });
+    });
+    StoreTile(v_, sums, rows, out, columns_, live);
   }
 
   td::Conv2DWeightGradOp op_;
   mlir::OpBuilder b_;
   VectorBuilder v_;
   const int64_t tile_, width_;  // rows and columns of a register tile
-  int64_t height_[2], channels_, out_[2], columns_;
-  int64_t depth_;  // pixels of dy in a full batch
+  int64_t size_[2], channels_, out_[2], columns_, taps_;
+  int64_t depth_, kept_;  // pixels of dy and those that are kept of x in a full batch
+  int64_t block_;         // channels whose tiles are copied together
   Value x_, dy_, output_, begin_, end_, batch_;
-  Value tiles_, panel_;
+  Value tiles_, panel_, pairs_;
 };
 
 }  // namespace
 
 bool IsConvWeightGradKernel(mlir::func::FuncOp kernel) {
   return mlir::isa<td::Conv2DWeightGradOp>(kernel.getBody().front().front());
+}
+
+int64_t ConvWeightGradStackBytes(int64_t taps, int64_t x_pixels, int64_t dy_pixels) {
+  constexpr int64_t kWidth = kTileVectors * 16;
+  const int64_t kept = KeptPixels(taps, x_pixels, dy_pixels);
+  return 4 * (BlockChannels(taps, kept) * kept + (kWidth + kPairFloats * taps) * dy_pixels);
 }
 
 void EmitConvWeightGradKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module,

@@ -9,6 +9,7 @@
 #include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "runtime/block_kernel.h"
 #include "runtime/cpu/block_updates.h"
 #include "runtime/cpu/frozen_steps.h"
 #include "runtime/cpu/joint_lanes.h"
@@ -22,7 +23,6 @@ constexpr int64_t kTaskElements = 8192;
 constexpr int64_t kScatterPieces = 64;
 // Elements of one block of a kernel's output: some hundred microseconds of multiply-adds.
 constexpr int64_t kBlockElements = 65536;
-constexpr int64_t kImageBlockRows = 128;
 // Below this many elements read, waking a thread costs more than it saves.
 constexpr int64_t kInlineElements = 32768;
 // The same for all that a map section touches, whose kernels do more with an element.
@@ -191,8 +191,11 @@ class Planner {
   // tiles.
   int64_t BlockRows(const PlannedStep& p) const {
     const int64_t columns = std::max<int64_t>(1, p.outputs[0].elements / p.count);
-    // Kernels of convolutions copy their operands once for as many rows.
-    if (p.step->outputs.size() == 1 && program_.buffers[p.step->outputs[0]]->shape.size() > 2) return kImageBlockRows;
+    const std::vector<int64_t>& shape = program_.buffers[p.step->outputs[0]]->shape;
+    if (shape.size() == 4) {  // HWIO, whose rows go channel by channel
+      const int64_t taps = shape[0] * shape[1], share = shape[2] / (2 * num_threads_) / 8 * 8;
+      return taps * std::clamp<int64_t>(share, 8, ImageBlockChannels(taps));
+    }
     return std::max<int64_t>(8, kBlockElements / columns / 8 * 8);
   }
 
