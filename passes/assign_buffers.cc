@@ -307,8 +307,8 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     return id;
   }
 
-  // What is computed from variables alone that the program does not write: it keeps its place from one step to the
-  // next, so that the runtime need not compute it again (runtime/cpu/frozen_steps.h).
+  // What is computed from constants and variables alone that the program does not write: it keeps its place from one
+  // step to the next, so that the runtime need not compute it again (runtime/cpu/frozen_steps.h).
   llvm::DenseSet<mlir::Value> FrozenValues(mlir::Block& block) {
     llvm::DenseSet<mlir::Value> frozen;
     if (gpu_ || block.getParentOp() != step_) return frozen;
@@ -321,8 +321,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
       if (variable && !written.contains(variable)) frozen.insert(a);
     }
     for (mlir::Operation& op : block) {
-      if (!mlir::isa<td::LaunchOp, td::LibraryCallOp, td::CopyOp, td::ReshapeOp>(op) || op.getNumOperands() == 0)
-        continue;
+      if (!mlir::isa<td::LaunchOp, td::LibraryCallOp, td::CopyOp, td::ReshapeOp>(op)) continue;
       if (!llvm::all_of(op.getOperands(), [&](mlir::Value v) {
             return frozen.contains(v) || (v.getDefiningOp() && IsConstant(v.getDefiningOp()));
           })) {

@@ -21,6 +21,7 @@
 #include "passes/expand_small_convolution.h"
 #include "passes/expand_small_matmul.h"
 #include "passes/explain_fusion.h"
+#include "passes/fold_batch_norm.h"
 #include "passes/form_fusions.h"
 #include "passes/form_shard_map.h"
 #include "passes/group_updates.h"
@@ -64,9 +65,11 @@ std::vector<Phase> MakePhases() {
                                   mlir::createCanonicalizerPass(), createWarnBatchConstantsPass(),
                                   createVerifyPhasePass("input"));
                     }});
-  // Element types are final from here on: all-reduce counts bytes, and library ops and kernels are chosen by type.
-  phases.push_back({"precision", "element types",
-                    [] { return List(createPaintPrecisionPass(), createVerifyPhasePass("precision")); }});
+  // Weights are scaled before they are rounded. Element types are final from here on: all-reduce counts bytes, and
+  // library ops and kernels are chosen by type.
+  phases.push_back(
+      {"precision", "weights that batch norm scales, element types",
+       [] { return List(createFoldBatchNormPass(), createPaintPrecisionPass(), createVerifyPhasePass("precision")); }});
   // Composite ops fall apart before the maps are formed, because batch statistics become reductions over the batch.
   // Collectives are numbered before replicas are made, so that their order is equal on all ranks.
   phases.push_back({"distribute", "shard map, all-reduce, buckets, numbers, replicas", [] {

@@ -7,6 +7,7 @@
 #include "graph/ir/binary.h"
 #include "graph/ir/pool.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/channel_bias.h"
 #include "passes/small_convolution.h"
 
 namespace tandem {
@@ -105,7 +106,8 @@ class Painter {
       bool constant = op.getNumResults() > 0 && IsConstant(op.getResult(0));
       if (rules_.count(&op) && Rule(&op) == PrecisionRule::kDeny && !constant) deny.push_back(&op);
     }
-    for (mlir::Operation* op : Reach(deny, /*forward=*/true, [&](mlir::Operation* op) { return IsLight(op); })) {
+    auto enter = [&](mlir::Operation* op) { return IsLight(op) && !IsBiasOfPainted(op); };
+    for (mlir::Operation* op : Reach(deny, /*forward=*/true, enter)) {
       if (Rule(op) == PrecisionRule::kInfer) denied_.insert(op);
     }
     if (!generates_small_convolutions_) return;
@@ -115,6 +117,21 @@ class Painter {
     };
     OpSet behind = Reach(deny, /*forward=*/true, follows);
     denied_.insert(behind.begin(), behind.end());
+  }
+
+  // Adds a value per channel to what an op of the allow list computes, which nothing else reads: the library does it
+  // before it rounds, and has the value in float32.
+  bool IsBiasOfPainted(mlir::Operation* op) const {
+    auto add = mlir::dyn_cast<td::AddOp>(op);
+    if (!add) return false;
+    for (mlir::Value v : op->getOperands()) {
+      auto library = mlir::dyn_cast_or_null<td::LibraryOp>(v.getDefiningOp());
+      if (library && library.getLibraryCallSpec().takes_epilogue && Rule(library) == PrecisionRule::kAllow &&
+          OnlyUser(v) == op && ChannelBiasOf(add, v)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // Infer or clear, and not denied.

@@ -24,7 +24,8 @@ bool IsFloat32(mlir::Value v);
 // The ops of `block` to paint, in five steps that follow values of type float32 only:
 //   1. Ops of the allow list are painted.
 //   2. Ops of the infer list that a deny op feeds, through infer and clear ops, stay float32: their operands are not
-//      rounded anyway, and a kernel computes in float32 at no cost.
+//      rounded anyway, and a kernel computes in float32 at no cost. A bias of an allow op is not one of them, whatever
+//      computes it: the library adds it in float32 in any case.
 //   3. Infer and clear ops between painted ones, on paths of their kind, are painted (a bias between two convolutions).
 //   4. Clear ops next to a painted op are painted, on paths of clear ops: in front of one always, since the value is
 //      rounded there in any case; behind one when all their operands (constants aside) are bfloat16 then.

@@ -24,7 +24,7 @@ class Marker {
       return;
     }
     const auto depends_on_frozen = [&](uint32_t b) { return Frozen(b); };
-    if (p.step->inputs.empty() || !std::all_of(p.step->inputs.begin(), p.step->inputs.end(), depends_on_frozen)) return;
+    if (!std::all_of(p.step->inputs.begin(), p.step->inputs.end(), depends_on_frozen)) return;
     const auto stays = [&](uint32_t b) { return Stays(b); };
     if (!std::all_of(p.step->outputs.begin(), p.step->outputs.end(), stays)) return;
     p.frozen = true;

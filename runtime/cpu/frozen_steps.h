@@ -1,6 +1,6 @@
-// Steps that compute from variables alone which their program never writes: packed weights and transformed kernels of
-// layers that are not trained, and of all layers when a program evaluates or predicts. They run when a variable may
-// have changed, not in every step.
+// Steps that compute from constants and variables alone which their program never writes: packed weights and
+// transformed kernels of layers that are not trained, and of all layers when a program evaluates or predicts. They run
+// when a variable may have changed, not in every step.
 #ifndef TANDEM_RUNTIME_CPU_FROZEN_STEPS_H_
 #define TANDEM_RUNTIME_CPU_FROZEN_STEPS_H_
 

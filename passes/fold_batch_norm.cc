@@ -1,0 +1,213 @@
+// td-fold-batch-norm: gives multiplications and additions per channel, as batch norm with moving averages has them, to
+// the kernel and the bias of the convolution or matmul beside them.
+//
+// Before: a pure @step without types chosen by td-paint-precision, so that the scaled kernel is rounded once. After: no
+// chain of td.add, td.sub, td.mul and td.div by one value per channel (or one for all channels) stands behind a
+// td.conv2d or td.matmul whose only use it is, nor in front of one that is its only use, if all its values and the
+// kernel are frozen: made of constants and of variables that the program does not update. What is left to add is one
+// bias, which becomes the epilogue of whatever computes the contraction. The runtime computes kernel and bias when a
+// variable has changed, not in every step (runtime/cpu/frozen_steps.h): where a step updates the variables it would be
+// one more pass over them, and nothing is folded. In front of a padded convolution only factors are: the padding is of
+// zeros, which a sum would have to leave out.
+//
+//   %y = td.conv2d %x, %w                      %s = td.broadcast %scale dims [3]       // no batch: once
+//   %c = td.sub %y, td.broadcast %mean         %k = td.mul %w, %s
+//   %d = td.mul %c, td.broadcast %scale   =>   %t = td.add (td.mul (td.neg %mean), %scale), %beta
+//   %z = td.add %d, td.broadcast %beta         %y = td.conv2d %x, %k
+//                                              %z = td.add %y, td.broadcast %t
+//
+// Rounding differs, so that nothing changes with td.precision = "strict_float32". GPU programs compute what is frozen
+// in every step, and are left as they are.
+#include "passes/fold_batch_norm.h"
+
+#include <optional>
+
+#include "graph/ir/binary.h"
+#include "graph/ir/build.h"
+#include "graph/ir/interfaces.h"
+#include "graph/ir/shape.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/channel_bias.h"
+#include "passes/pass_util.h"
+#include "passes/target.h"
+
+namespace tandem {
+namespace {
+
+using mlir::Value;
+
+// An op of a chain: of what comes along it, `x`, and `value`, a scalar or one number per channel.
+struct Link {
+  mlir::Operation* op;
+  Value x, value;
+};
+
+// x * scale + shift per channel; null for 1 and 0.
+struct Affine {
+  Value scale, shift;
+};
+
+Affine Compose(mlir::OpBuilder& b, llvm::ArrayRef<Link> chain, int64_t channels) {
+  Affine f;
+  for (const Link& link : chain) {
+    mlir::Location loc = link.op->getLoc();
+    Value v = td::BuildBroadcast(b, loc, link.value, td::TypeOf(link.value).clone({channels}), {});
+    if (mlir::isa<td::AddOp>(link.op)) {
+      f.shift = f.shift ? td::BuildAdd(b, loc, f.shift, v) : v;
+    } else if (mlir::isa<td::SubOp>(link.op)) {
+      f.shift = f.shift ? td::BuildSub(b, loc, f.shift, v) : td::BuildNeg(b, loc, v);
+    } else if (mlir::isa<td::MulOp>(link.op)) {
+      f.scale = f.scale ? td::BuildMul(b, loc, f.scale, v) : v;
+      if (f.shift) f.shift = td::BuildMul(b, loc, f.shift, v);
+    } else {
+      f.scale = td::BuildDiv(b, loc, f.scale ? f.scale : td::BuildSplat(b, loc, v.getType(), 1), v);
+      if (f.shift) f.shift = td::BuildDiv(b, loc, f.shift, v);
+    }
+  }
+  return f;
+}
+
+bool IsScaling(const Link& link) { return mlir::isa<td::MulOp, td::DivOp>(link.op); }
+
+// Constants, variables that the step does not update, and what is computed from them alone.
+llvm::DenseSet<Value> FrozenValues(mlir::func::FuncOp step) {
+  llvm::DenseSet<mlir::Attribute> updated;
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    if (auto update = step.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update")) updated.insert(update);
+  }
+  llvm::DenseSet<Value> frozen;
+  for (mlir::BlockArgument a : step.getArguments()) {
+    auto variable = step.getArgAttrOfType<mlir::FlatSymbolRefAttr>(a.getArgNumber(), "td.variable");
+    if (variable && !updated.contains(variable)) frozen.insert(a);
+  }
+  for (mlir::Operation& op : step.getBody().front()) {
+    if (!mlir::isMemoryEffectFree(&op) || llvm::any_of(op.getResultTypes(), td::IsBatched)) continue;
+    if (!llvm::all_of(op.getOperands(), [&](Value v) { return frozen.contains(v); })) continue;
+    frozen.insert(op.result_begin(), op.result_end());
+  }
+  return frozen;
+}
+
+class FoldBatchNormPass : public ModulePass<FoldBatchNormPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FoldBatchNormPass)
+  static constexpr llvm::StringLiteral kName = "td-fold-batch-norm";
+  static constexpr llvm::StringLiteral kDescription = "fold frozen factors and sums per channel into weights";
+
+  void runOnOperation() final {
+    mlir::ModuleOp module = getOperation();
+    mlir::func::FuncOp step = StepFunction(module);
+    auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
+    if (!step || IsGpuTarget(module) || (precision && precision.getValue() == "strict_float32")) return;
+    frozen_ = FrozenValues(step);
+    llvm::SmallVector<td::LibraryOp> ops(step.getBody().front().getOps<td::LibraryOp>());
+    for (td::LibraryOp op : ops) Consider(op);
+  }
+
+ private:
+  // `op` as a link for its operand `x`.
+  std::optional<Link> LinkOf(mlir::Operation* op, Value x) const {
+    if (!mlir::isa_and_nonnull<td::AddOp, td::SubOp, td::MulOp, td::DivOp>(op)) return std::nullopt;
+    const bool first = op->getOperand(0) == x;
+    if (!first && mlir::isa<td::SubOp, td::DivOp>(op)) return std::nullopt;
+    auto broadcast = op->getOperand(first ? 1 : 0).getDefiningOp<td::BroadcastOp>();
+    if (!broadcast || !frozen_.contains(broadcast.getInput())) return std::nullopt;
+    llvm::ArrayRef<int64_t> dims = broadcast.getDims();
+    const bool per_channel = dims.size() == 1 && dims[0] == td::TypeOf(x).getRank() - 1;
+    if (!dims.empty() && !per_channel) return std::nullopt;
+    return Link{op, x, broadcast.getInput()};
+  }
+
+  // From y on, as far as each result is used once.
+  llvm::SmallVector<Link> ChainBehind(Value y) const {
+    llvm::SmallVector<Link> chain;
+    while (std::optional<Link> link = LinkOf(OnlyUser(y), y)) {
+      chain.push_back(*link);
+      y = link->op->getResult(0);
+    }
+    return chain;
+  }
+
+  // Up to x, as far as each result is used once; in front of padding only what keeps zeros.
+  llvm::SmallVector<Link> ChainBefore(Value x, bool padded) const {
+    llvm::SmallVector<Link> chain;
+    while (mlir::Operation* op = x.hasOneUse() ? x.getDefiningOp() : nullptr) {
+      std::optional<Link> link;
+      for (Value from : op->getOperands()) {
+        if (!link) link = LinkOf(op, from);
+      }
+      if (!link || (padded && !IsScaling(*link))) break;
+      chain.insert(chain.begin(), *link);
+      x = link->x;
+    }
+    return chain;
+  }
+
+  void Consider(td::LibraryOp op) {
+    const td::LibraryCallSpec spec = op.getLibraryCallSpec();
+    if (!spec.takes_epilogue || spec.transpose_a || spec.weights < 0 || !frozen_.contains(spec.kernel)) return;
+    if (!td::IsBatched(spec.x.getType())) return;
+    const auto pads = [](llvm::ArrayRef<int64_t> p) { return llvm::any_of(p, [](int64_t n) { return n != 0; }); };
+    const llvm::SmallVector<Link> before = ChainBefore(spec.x, pads(spec.pad_low) || pads(spec.pad_high));
+    const llvm::SmallVector<Link> behind = ChainBehind(spec.y);
+    // Sums behind the contraction alone are a bias already.
+    if (before.empty() && llvm::none_of(behind, IsScaling)) return;
+    Fold(op, spec, before, behind);
+  }
+
+  static void Fold(td::LibraryOp op, const td::LibraryCallSpec& spec, llvm::ArrayRef<Link> before,
+                   llvm::ArrayRef<Link> behind) {
+    mlir::Operation* last = behind.empty() ? op.getOperation() : behind.back().op;
+    mlir::OpBuilder b(last);
+    mlir::Location loc = op->getLoc();
+    const mlir::RankedTensorType type = td::TypeOf(spec.kernel);
+    // Input and output channels are the kernel's last dimensions, in this order unless it is transposed.
+    const int64_t out = type.getRank() - (spec.transpose_b ? 2 : 1), in = 2 * type.getRank() - 3 - out;
+    const Affine input = Compose(b, before, type.getDimSize(in)), output = Compose(b, behind, type.getDimSize(out));
+
+    const auto scaled = [&](Value w, Value factors, int64_t dim) {
+      return factors ? td::BuildMul(b, loc, w, td::BuildBroadcast(b, loc, factors, type, {dim})) : w;
+    };
+    Value kernel = scaled(scaled(spec.kernel, input.scale, in), output.scale, out);
+    Value bias;
+    if (input.shift) {
+      llvm::SmallVector<int64_t> axes;
+      for (int64_t i = 0; i < type.getRank(); ++i) {
+        if (i != out) axes.push_back(i);
+      }
+      bias = td::BuildReduce(b, loc, "sum", scaled(spec.kernel, input.shift, in), axes);
+      if (output.scale) bias = td::BuildMul(b, loc, bias, output.scale);
+    }
+    if (output.shift) bias = bias ? td::BuildAdd(b, loc, bias, output.shift) : output.shift;
+
+    mlir::Operation* contraction = b.clone(*op);
+    contraction->setOperand(spec.weights, kernel);
+    contraction->setOperand(1 - spec.weights, before.empty() ? spec.x : before.front().x);
+    Value y = contraction->getResult(0);
+    if (bias) {
+      const mlir::RankedTensorType wide = td::TypeOf(y);
+      y = td::BuildAdd(b, last->getLoc(), y, td::BuildBroadcast(b, last->getLoc(), bias, wide, {wide.getRank() - 1}));
+    }
+    last->getResult(0).replaceAllUsesWith(y);
+    for (const Link& link : llvm::reverse(behind)) Erase(link.op);
+    op->erase();
+    for (const Link& link : llvm::reverse(before)) Erase(link.op);
+  }
+
+  // With the broadcasts that nothing reads any more.
+  static void Erase(mlir::Operation* op) {
+    const llvm::SmallVector<Value> operands(op->getOperands());
+    op->erase();
+    for (Value v : operands) {
+      if (auto broadcast = v.getDefiningOp<td::BroadcastOp>(); broadcast && broadcast.use_empty()) broadcast.erase();
+    }
+  }
+
+  llvm::DenseSet<Value> frozen_;
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createFoldBatchNormPass() { return std::make_unique<FoldBatchNormPass>(); }
+
+}  // namespace tandem
