@@ -332,13 +332,21 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     return frozen;
   }
 
+  // Only what is computed as rarely as `v` reads it, so that it need not stay: kernels that are scaled and then packed.
+  static bool IsIntermediate(mlir::Value v, const llvm::DenseSet<mlir::Value>& frozen) {
+    return frozen.contains(v) && !v.use_empty() && llvm::all_of(v.getUsers(), [&](mlir::Operation* user) {
+             return mlir::isa<td::LaunchOp, td::LibraryCallOp, td::CopyOp>(user) &&
+                    llvm::all_of(user->getResults(), [&](mlir::Value r) { return frozen.contains(r); });
+           });
+  }
+
   // Offsets by life time for the values of `block` that have no place yet. Returns the arena's size.
   int64_t PlaceBlock(mlir::Block& block, llvm::StringRef space, int64_t shard_rows) {
     llvm::DenseMap<mlir::Operation*, int> position;
     int now = 0;
     for (mlir::Operation& op : block) position[&op] = now++;
-    std::vector<LiveRange> ranges;
-    std::vector<mlir::Value> values;
+    std::vector<LiveRange> ranges, intermediate_ranges;
+    std::vector<mlir::Value> values, intermediates;
     llvm::DenseMap<mlir::Value, size_t> range_of;
     const llvm::DenseSet<mlir::Value> frozen = FrozenValues(block);
     for (mlir::Operation& op : block) {
@@ -360,14 +368,25 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
           continue;
         }
         int64_t bytes = td::IsBatched(v.getType()) ? shard_rows * RowBytes(v.getType()) : StaticBytes(v.getType());
+        if (IsIntermediate(v, frozen)) {
+          intermediate_ranges.push_back({bytes, position[&op], last});
+          intermediates.push_back(v);
+          continue;
+        }
         range_of[v] = ranges.size();
         ranges.push_back({bytes, position[&op], last});
         if (frozen.contains(v)) ranges.back() = {bytes, 0, now};
         values.push_back(v);
       }
     }
+    // They share places with one another only: the runtime leaves out steps whose memory no other step touches.
+    const ArenaPlan shared = AssignOffsets(intermediate_ranges, alignment_);
     ArenaPlan plan = AssignOffsets(ranges, alignment_);
     for (size_t i = 0; i < values.size(); ++i) Add(values[i], space, 0, plan.offsets[i], ranges[i].bytes);
+    for (size_t i = 0; i < intermediates.size(); ++i) {
+      Add(intermediates[i], space, 0, Align(plan.bytes) + shared.offsets[i], intermediate_ranges[i].bytes);
+    }
+    if (!intermediates.empty()) plan.bytes = Align(plan.bytes) + shared.bytes;
     RecordPeak(space, ranges, values, plan.bytes);
     return plan.bytes;
   }

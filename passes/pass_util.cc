@@ -4,6 +4,12 @@
 
 namespace tandem {
 
+mlir::OpBuilder BehindValue(td::MapShardsOp map, mlir::Value value) {
+  mlir::OpBuilder builder(map);
+  if (value.getDefiningOp() != nullptr) builder.setInsertionPointAfterValue(value);
+  return builder;
+}
+
 void EraseUnusedOperands(td::MapShardsOp map) {
   mlir::Block& body = map.getBody().front();
   for (unsigned i = map.getNumOperands(); i-- > 0;) {

@@ -32,6 +32,10 @@ inline int64_t ModuleInt(mlir::ModuleOp module, llvm::StringRef name, int64_t ot
   return attr ? attr.getInt() : otherwise;
 }
 
+// In front of `map`, right behind what computes `value` there: a value that nothing else reads is not kept for longer
+// than it has to be.
+mlir::OpBuilder BehindValue(td::MapShardsOp map, mlir::Value value);
+
 // Takes operands that the body does not read off the map.
 void EraseUnusedOperands(td::MapShardsOp map);
 

@@ -193,8 +193,8 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     if (!bytes.ok()) return bytes.status();
     if (*bytes == 0) return weights;
     call.packed = true;
-    mlir::OpBuilder builder(map);
-    auto type = mlir::RankedTensorType::get({static_cast<int64_t>(*bytes + 3) / 4}, builder.getF32Type());
+    auto type =
+        mlir::RankedTensorType::get({static_cast<int64_t>(*bytes + 3) / 4}, mlir::Float32Type::get(&getContext()));
     mlir::Value plain = map.getOperand(argument.getArgNumber());
     // One pass over the weights rounds and packs them.
     if (mlir::Value exact = InFloat32(plain)) {
@@ -206,8 +206,9 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     } else {
       TD_ASSIGN_OR_RETURN(pack.implementation, ImplementationName(pack));
     }
-    auto packed = builder.create<td::LibraryCallOp>(op->getLoc(), type, "pack_weights", mlir::ValueRange{plain},
-                                                    LibraryConfigToAttr(&getContext(), pack));
+    auto packed = BehindValue(map, plain)
+                      .create<td::LibraryCallOp>(op->getLoc(), type, "pack_weights", mlir::ValueRange{plain},
+                                                 LibraryConfigToAttr(&getContext(), pack));
     map.getOperandsMutable().append(packed->getResult(0));
     return map.getBody().front().addArgument(type, op->getLoc());
   }

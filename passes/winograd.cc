@@ -164,7 +164,7 @@ class WinogradPass : public ModulePass<WinogradPass> {
     auto argument = mlir::cast<mlir::BlockArgument>(op->getOperand(spec.weights));
     int64_t rows = adjoint ? s.channels_out : s.channels_in, columns = adjoint ? s.channels_in : s.channels_out;
     mlir::Value plain = map.getOperand(argument.getArgNumber());
-    mlir::OpBuilder b(map);
+    mlir::OpBuilder b = BehindValue(map, plain);
     mlir::Type element = s.bfloat16_products ? mlir::Type(b.getBF16Type()) : mlir::Type(b.getF32Type());
     mlir::Type type = td::TransformedKernelType(element, s.tile, rows, columns);
     mlir::Value u = b.create<td::WinogradKernelOp>(op->getLoc(), type, plain, s.tile, adjoint);

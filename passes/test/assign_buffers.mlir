@@ -78,6 +78,34 @@ func.func @step(%x: tensor<?x16xf32> {td.input = "x"})
 
 // -----
 
+// Of what is made of @frozen alone, %a and %c are read only by what is made as rarely: they share a place, which %v, made
+// of @w, does not get. %b, %d and %e are outputs and stay.
+// CHECK: module attributes
+// CHECK-SAME: step = 320 : i64
+// CHECK-SAME: {bytes = 64 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = 0 : i64, row_bytes = 0 : i64, space = "step"
+// CHECK-SAME: {bytes = 64 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = 64 : i64, row_bytes = 0 : i64, space = "step"
+// CHECK-SAME: {bytes = 64 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = 128 : i64, row_bytes = 0 : i64, space = "step"
+// CHECK-SAME: {bytes = 64 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = 192 : i64, row_bytes = 0 : i64, space = "step"
+// CHECK-SAME: {bytes = 64 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = 256 : i64, row_bytes = 0 : i64, space = "step"
+// CHECK-SAME: {bytes = 64 : i64, index = 0 : i64, name = "{{[^"]*}}", offset = 256 : i64, row_bytes = 0 : i64, space = "step"
+func.func private @half(%x: tensor<16xf32>) -> tensor<16xf32> attributes {td.kernel = "split"} {
+  %0 = td.neg %x : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+func.func @step(%f: tensor<16xf32> {td.variable = @frozen}, %w: tensor<16xf32> {td.variable = @w})
+    -> (tensor<16xf32> {td.output = "d"}, tensor<16xf32> {td.output = "b"}, tensor<16xf32> {td.output = "e"}, tensor<16xf32> {td.update = @w}) {
+  %a = td.launch @half(%f) : (tensor<16xf32>) -> tensor<16xf32>
+  %b = td.launch @half(%a) : (tensor<16xf32>) -> tensor<16xf32>
+  %c = td.launch @half(%f) : (tensor<16xf32>) -> tensor<16xf32>
+  %d = td.launch @half(%c) : (tensor<16xf32>) -> tensor<16xf32>
+  %e = td.launch @half(%d) : (tensor<16xf32>) -> tensor<16xf32>
+  %v = td.launch @half(%w) : (tensor<16xf32>) -> tensor<16xf32>
+  %u = td.launch @half(%v) : (tensor<16xf32>) -> tensor<16xf32>
+  return %d, %b, %e, %u : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>
+}
+
+// -----
+
 func.func private @half(%x: tensor<16xf32>) -> tensor<16xf32> attributes {td.kernel = "split"} {
   %0 = td.neg %x : tensor<16xf32>
   return %0 : tensor<16xf32>

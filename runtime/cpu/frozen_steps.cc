@@ -11,7 +11,7 @@ namespace {
 
 class Marker {
  public:
-  explicit Marker(const fb::ProgramT& program) : program_(program) {
+  Marker(const fb::ProgramT& program, const std::vector<uint32_t>& fetched) : program_(program), fetched_(fetched) {
     for (const auto& section : program.sections) {
       for (const auto& step : section->steps) NoteWrites(*step);
     }
@@ -25,15 +25,35 @@ class Marker {
     }
     const auto depends_on_frozen = [&](uint32_t b) { return Frozen(b); };
     if (!std::all_of(p.step->inputs.begin(), p.step->inputs.end(), depends_on_frozen)) return;
-    const auto stays = [&](uint32_t b) { return Stays(b); };
-    if (!std::all_of(p.step->outputs.begin(), p.step->outputs.end(), stays)) return;
+    const auto in_arena = [&](uint32_t b) { return Buffer(b).space == fb::Space::Step; };
+    if (!std::all_of(p.step->outputs.begin(), p.step->outputs.end(), in_arena)) return;
     p.frozen = true;
     frozen_.insert(p.step->outputs.begin(), p.step->outputs.end());
+  }
+
+  // Takes the mark off steps whose outputs would be gone when they are read, until no more are.
+  void Unmark(StepPlan& plan) {
+    NoteTouches(plan);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (PlannedSection& section : plan.sections) {
+        for (PlannedStep& p : section.steps) {
+          const auto is_kept = [&](uint32_t b) { return Stays(b) || OnlyFrozenTouch(b); };
+          if (!p.frozen || std::all_of(p.step->outputs.begin(), p.step->outputs.end(), is_kept)) continue;
+          p.frozen = false;
+          changed = true;
+        }
+      }
+    }
   }
 
  private:
   struct Range {  // of the step arena
     uint64_t begin, end;
+  };
+  struct Touch {
+    Range range;
+    const PlannedStep* step;  // null: the caller fetches it
   };
 
   const fb::BufferT& Buffer(uint32_t b) const { return *program_.buffers[b]; }
@@ -55,6 +75,24 @@ class Marker {
     if (buffer.space == fb::Space::Step) writes_.push_back({buffer.offset, buffer.offset + buffer.bytes});
   }
 
+  void NoteTouches(const StepPlan& plan) {
+    const auto note = [&](const std::vector<uint32_t>& buffers, const PlannedStep* step) {
+      for (uint32_t b : buffers) {
+        const fb::BufferT& buffer = Buffer(b);
+        if (buffer.space != fb::Space::Step) continue;
+        touches_.push_back({{buffer.offset, buffer.offset + buffer.bytes}, step});
+      }
+    };
+    note(fetched_, nullptr);
+    for (const PlannedSection& section : plan.sections) {
+      for (const PlannedStep& p : section.steps) {
+        note(p.step->inputs, &p);
+        note(p.step->outputs, &p);
+        if (p.kind == fb::StepBody::GroupedLaunch) note(p.step->body.AsGroupedLaunch()->args, &p);
+      }
+    }
+  }
+
   bool Frozen(uint32_t b) const {
     const fb::BufferT& buffer = Buffer(b);
     if (buffer.space == fb::Space::Constant) return true;
@@ -62,10 +100,9 @@ class Marker {
     return frozen_.contains(b);
   }
 
-  // In the step arena, in a place that is written once.
+  // In a place that is written once.
   bool Stays(uint32_t b) const {
     const fb::BufferT& buffer = Buffer(b);
-    if (buffer.space != fb::Space::Step) return false;
     int writers = 0;
     for (const Range& w : writes_) {
       if (w.begin >= buffer.offset + buffer.bytes) break;
@@ -74,19 +111,31 @@ class Marker {
     return writers == 1;
   }
 
+  // In a place that is read and written with the marked steps alone: what goes from one to another.
+  bool OnlyFrozenTouch(uint32_t b) const {
+    const fb::BufferT& buffer = Buffer(b);
+    return std::all_of(touches_.begin(), touches_.end(), [&](const Touch& t) {
+      const bool apart = t.range.begin >= buffer.offset + buffer.bytes || t.range.end <= buffer.offset;
+      return apart || (t.step != nullptr && t.step->frozen);
+    });
+  }
+
   const fb::ProgramT& program_;
+  const std::vector<uint32_t>& fetched_;
   absl::flat_hash_set<uint32_t> written_variables_, frozen_;
   std::vector<Range> writes_;  // by begin
+  std::vector<Touch> touches_;
 };
 
 }  // namespace
 
-void MarkFrozenSteps(const fb::ProgramT& program, StepPlan& plan) {
-  Marker marker(program);
+void MarkFrozenSteps(const fb::ProgramT& program, const std::vector<uint32_t>& fetched, StepPlan& plan) {
+  Marker marker(program, fetched);
   for (PlannedSection& section : plan.sections) {
     if (section.kind != fb::SectionKind::Global) continue;
     for (PlannedStep& step : section.steps) marker.Mark(step);
   }
+  marker.Unmark(plan);
 }
 
 }  // namespace tandem

@@ -58,7 +58,9 @@ class Planner {
       planned.merges_id = plan_.num_ids++;
       plan_.sections.push_back(std::move(planned));
     }
-    MarkFrozenSteps(program_, plan_);
+    std::vector<uint32_t> fetched;
+    for (const auto& output : index_.outputs) fetched.push_back(output->buffer);
+    MarkFrozenSteps(program_, fetched, plan_);
     TD_RETURN_IF_ERROR(PlanJointLanes(executable_, num_threads_, plan_));
     MarkReductionsInLanes();
     for (PlannedSection& section : plan_.sections) {
