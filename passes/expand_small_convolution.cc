@@ -4,9 +4,10 @@
 // read it again for the pooling behind it. As part of a generated kernel it fuses with bias, relu and pooling, and its
 // filter gradient with what makes the output's gradient, so that neither is ever stored. Before: convolutions that no
 // library has taken yet. After: those over at most 16 taps (kernel height x width x input channels) and a batch are
-// direct ones. Programs for GPUs leave them all to cuDNN: a generated kernel would have one thread sum a filter
-// gradient over all pixels of many images. The gradient to such a convolution's input stays with the library: the input
-// of a first layer has none.
+// direct ones, and so are forward ones over pictures of at most 4 channels and at most 160 taps, which
+// td-outline-direct-convolutions gives kernels of their own. Programs for GPUs leave them all to cuDNN: a generated
+// kernel would have one thread sum a filter gradient over all pixels of many images. The gradient to such a
+// convolution's input stays with the library: the input of a first layer has none.
 //
 //   %y = td.conv2d %x, %k                   =>   %y = td.direct_conv2d %x, %k
 //   %dk = td.conv2d_filter_grad %x, %dy     =>   %dk = td.direct_conv2d_filter_grad %dy, %x
@@ -24,7 +25,7 @@ namespace {
 // td-paint-precision leaves these ops float32.
 bool IsTaken(mlir::Operation* op) {
   auto is_float32 = [](mlir::Type type) { return mlir::getElementTypeOrSelf(type).isF32(); };
-  return IsSmallConvolution(op) && llvm::all_of(op->getOperandTypes(), is_float32) &&
+  return (IsSmallConvolution(op) || IsPictureConvolution(op)) && llvm::all_of(op->getOperandTypes(), is_float32) &&
          llvm::all_of(op->getResultTypes(), is_float32);
 }
 

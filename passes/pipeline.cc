@@ -29,6 +29,7 @@
 #include "passes/insert_finite_check.h"
 #include "passes/lift_variables.h"
 #include "passes/number_collectives.h"
+#include "passes/outline_direct_convolutions.h"
 #include "passes/outline_kernels.h"
 #include "passes/outline_weight_grads.h"
 #include "passes/outline_winograd.h"
@@ -88,7 +89,8 @@ std::vector<Phase> MakePhases() {
                                   createVerifyPhasePass("layout"));
                     }});
   phases.push_back({"fusion", "clusters, outlined kernels, grouped updates", [] {
-                      return List(createOutlineWinogradPass(), createOutlineWeightGradsPass(), createFormFusionsPass(),
+                      return List(createOutlineWinogradPass(), createOutlineWeightGradsPass(),
+                                  createOutlineDirectConvolutionsPass(), createFormFusionsPass(),
                                   createOutlineKernelsPass(), createGroupUpdatesPass(),
                                   createVerifyPhasePass("fusion"));
                     }});

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/codegen/conv_weight_grad_kernel.h"
+#include "passes/codegen/direct_conv_kernel.h"
 #include "passes/codegen/float_rules.h"
 #include "passes/codegen/kernel_builder.h"
 #include "passes/codegen/kernel_entry.h"
@@ -174,6 +175,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp 
     EmitWeightGradKernel(kernel, symbol, *module, vector_bits);
   } else if (IsConvWeightGradKernel(kernel)) {
     EmitConvWeightGradKernel(kernel, symbol, *module, vector_bits);
+  } else if (IsDirectConvKernel(kernel)) {
+    EmitDirectConvKernel(kernel, symbol, *module, vector_bits);
   } else {
     TD_RETURN_IF_ERROR(KernelBuilder(kernel, *module, symbol).Emit());
   }

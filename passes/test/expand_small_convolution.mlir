@@ -14,14 +14,27 @@ func.func @grey(%x: tensor<?x8x8x1xf32>, %k: tensor<3x3x1x32xf32>, %dy: tensor<?
 
 // -----
 
+// A picture: more taps, but not in the gradient to the kernel.
+// CHECK-LABEL: func.func @picture
+// CHECK: td.direct_conv2d %arg0
+// CHECK: td.conv2d_filter_grad
+func.func @picture(%x: tensor<?x8x8x3xf32>, %k: tensor<3x3x3x32xf32>, %dy: tensor<?x8x8x32xf32>)
+    -> (tensor<?x8x8x32xf32>, tensor<3x3x3x32xf32>) {
+  %y = td.conv2d %x, %k strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x3xf32>, tensor<3x3x3x32xf32> -> tensor<?x8x8x32xf32>
+  %dk = td.conv2d_filter_grad %x, %dy size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x3xf32>, tensor<?x8x8x32xf32> -> tensor<3x3x3x32xf32>
+  return %y, %dk : tensor<?x8x8x32xf32>, tensor<3x3x3x32xf32>
+}
+
+// -----
+
 // Many taps, few output channels, no batch: the library's.
 // CHECK-LABEL: func.func @others
 // CHECK-COUNT-3: td.conv2d
 // CHECK-NOT: td.direct_conv2d
-func.func @others(%x: tensor<?x8x8x2xf32>, %k: tensor<3x3x2x32xf32>, %g: tensor<?x8x8x1xf32>, %thin: tensor<3x3x1x4xf32>,
+func.func @others(%x: tensor<?x8x8x5xf32>, %k: tensor<3x3x5x32xf32>, %g: tensor<?x8x8x1xf32>, %thin: tensor<3x3x1x4xf32>,
                   %one: tensor<1x8x8x1xf32>, %wide: tensor<3x3x1x32xf32>)
     -> (tensor<?x6x6x32xf32>, tensor<?x6x6x4xf32>, tensor<1x6x6x32xf32>) {
-  %0 = td.conv2d %x, %k strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x2xf32>, tensor<3x3x2x32xf32> -> tensor<?x6x6x32xf32>
+  %0 = td.conv2d %x, %k strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x5xf32>, tensor<3x3x5x32xf32> -> tensor<?x6x6x32xf32>
   %1 = td.conv2d %g, %thin strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x1xf32>, tensor<3x3x1x4xf32> -> tensor<?x6x6x4xf32>
   %2 = td.conv2d %one, %wide strides [1, 1] low [0, 0] high [0, 0] : tensor<1x8x8x1xf32>, tensor<3x3x1x32xf32> -> tensor<1x6x6x32xf32>
   return %0, %1, %2 : tensor<?x6x6x32xf32>, tensor<?x6x6x4xf32>, tensor<1x6x6x32xf32>

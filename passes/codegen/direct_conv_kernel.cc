@@ -1,0 +1,167 @@
+#include "passes/codegen/direct_conv_kernel.h"
+
+#include <algorithm>
+
+#include "graph/ir/contract.h"
+#include "graph/ir/reference_util.h"
+#include "graph/ir/unary.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/channel_bias.h"
+#include "passes/codegen/kernel_entry.h"
+#include "passes/codegen/vector_builder.h"
+
+namespace tandem {
+namespace {
+
+namespace LLVM = mlir::LLVM;
+using mlir::Value;
+using Values = VectorBuilder::Values;
+
+// Vectors of sums that stay in registers, and how many of them are a pixel's.
+int64_t SumVectors(int lanes) { return lanes < 16 ? 12 : 24; }
+int64_t ChannelVectors(int lanes) { return lanes < 16 ? 2 : 4; }
+
+struct DirectConv {
+  td::DirectConv2DOp op;
+  mlir::BlockArgument bias;  // null without
+  bool relu = false;
+};
+
+// Null `op` where the kernel is anything else.
+DirectConv Match(mlir::func::FuncOp kernel) {
+  mlir::Block& block = kernel.getBody().front();
+  if (block.getTerminator()->getNumOperands() != 1) return {};
+  DirectConv conv;
+  Value end = block.getTerminator()->getOperand(0);
+  if (auto relu = end.getDefiningOp<td::ReluOp>()) {
+    conv.relu = true;
+    end = relu.getOperand();
+  }
+  if (auto add = end.getDefiningOp<td::AddOp>()) {
+    for (Value y : add->getOperands()) {
+      if (!y.getDefiningOp<td::DirectConv2DOp>()) continue;
+      conv.bias = mlir::dyn_cast_or_null<mlir::BlockArgument>(ChannelBiasOf(add, y));
+      if (conv.bias) end = y;
+    }
+  }
+  auto op = end.getDefiningOp<td::DirectConv2DOp>();
+  if (!op || !op.getType().getElementType().isF32() || !td::IsBatched(op.getType())) return {};
+  if (!mlir::isa<mlir::BlockArgument>(op.getX()) || !mlir::isa<mlir::BlockArgument>(op.getKernel())) return {};
+  conv.op = op;
+  return conv;
+}
+
+// The lines of the image that a line of pixels reads are copied with their padding, so that the products of all pixels
+// are the same. Sums of a few pixels side by side and some vectors of channels stay in registers while all taps go by.
+class DirectConvEmitter {
+ public:
+  DirectConvEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int lanes)
+      : conv_(Match(kernel)), op_(conv_.op), b_(kernel.getContext()), v_(b_, kernel.getLoc(), lanes) {
+    llvm::ArrayRef<int64_t> x = td::TypeOf(op_.getX()).getShape(), w = td::TypeOf(op_.getKernel()).getShape(),
+                            y = op_.getType().getShape();
+    height_ = x[1], width_ = x[2], in_ = x[3];
+    size_[0] = w[0], size_[1] = w[1];
+    out_[0] = y[1], out_[1] = y[2], channels_ = y[3];
+    // What is copied and what the last pixel reads, in whole vectors.
+    line_ = std::max(width_ + op_.getPadLow()[1], (out_[1] - 1) * op_.getStrides()[1] + size_[1]) * in_;
+    line_ = (line_ + lanes - 1) / lanes * lanes;
+    vectors_ = std::min<int64_t>(ChannelVectors(lanes), (channels_ + lanes - 1) / lanes);
+    pixels_ = std::min<int64_t>(SumVectors(lanes) / vectors_, out_[1]);
+    const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, kernel.getNumArguments() + 1);
+    auto buffer = [&](Value v) { return entry.buffers[mlir::cast<mlir::BlockArgument>(v).getArgNumber()]; };
+    x_ = buffer(op_.getX()), w_ = buffer(op_.getKernel()), y_ = entry.buffers.back();
+    if (conv_.bias) bias_ = buffer(conv_.bias);
+    begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end);
+    lines_ = v_.Scratch(size_[0] * line_);
+  }
+
+  void Emit() {
+    v_.For(0, size_[0] * line_, v_.lanes(), [&](Value i) { v_.Store(v_.Splat(0), v_.At(lines_, i)); });
+    v_.For(begin_, end_, 1, [&](Value n) {
+      v_.For(0, out_[0], 1, [&](Value i) {
+        CopyLines(n, i);
+        Value y = v_.At(y_, v_.Mul(v_.Add(v_.Mul(n, out_[0]), i), out_[1] * channels_));
+        const int64_t whole = channels_ / (vectors_ * v_.lanes()) * vectors_ * v_.lanes();
+        v_.For(0, whole, vectors_ * v_.lanes(), [&](Value channel) { Line(y, channel, vectors_ * v_.lanes()); });
+        if (whole < channels_) Line(y, v_.Int(whole), channels_ - whole);
+      });
+    });
+    b_.create<LLVM::ReturnOp>(v_.loc(), mlir::ValueRange{});
+  }
+
+ private:
+  // The lines that line i of the result reads, with zeros for those beyond the image.
+  void CopyLines(Value n, Value i) {
+    const int64_t floats = width_ * in_, whole = floats / v_.lanes() * v_.lanes();
+    v_.For(0, size_[0], 1, [&](Value tap) {
+      Value line = v_.Add(v_.Add(v_.Mul(i, op_.getStrides()[0]), tap), -op_.getPadLow()[0]);
+      Value mask = v_.Mask(v_.Within(line, height_));
+      Value from = v_.At(x_, v_.Mul(v_.Add(v_.Mul(n, height_), line), floats));
+      Value to = v_.At(lines_, v_.Add(v_.Mul(tap, line_), op_.getPadLow()[1] * in_));
+      auto copy = [&](Value at, int64_t live) { v_.Store(v_.Load(v_.At(from, at), live, mask), v_.At(to, at), live); };
+      v_.For(0, whole, v_.lanes(), [&](Value at) { copy(at, v_.lanes()); });
+      if (whole < floats) copy(v_.Int(whole), floats - whole);
+    });
+  }
+
+  // `live` channels of all pixels of a line, from `channel` on. The last pixels are those before them again, where
+  // they are not as many.
+  void Line(Value y, Value channel, int64_t live) {
+    v_.For(0, out_[1], pixels_, [&](Value j) {
+      Value first = v_.Min(j, v_.Int(out_[1] - pixels_));
+      Pixels(v_.At(lines_, v_.Mul(first, op_.getStrides()[1] * in_)), channel,
+             v_.At(y, v_.Add(v_.Mul(first, channels_), channel)), live);
+    });
+  }
+
+  void Pixels(Value x, Value channel, Value y, int64_t live) {
+    const int64_t vectors = (live + v_.lanes() - 1) / v_.lanes(), taps = size_[1] * in_;
+    auto live_of = [&](int64_t n) { return std::min<int64_t>(v_.lanes(), live - n * v_.lanes()); };
+    Value w = v_.At(w_, channel);
+    Values sums(pixels_ * vectors, v_.Splat(0));
+    sums = v_.For(v_.Int(0), v_.Int(size_[0]), 1, sums, [&](Value row, const Values& before) {
+      Value line = v_.At(x, v_.Mul(row, line_)), weights = v_.At(w, v_.Mul(row, taps * channels_));
+      // Not unrolled: LLVM would keep what neighbouring pixels share of a line, and spill the sums.
+      return v_.For(v_.Int(0), v_.Int(taps), 1, before, [&](Value tap, const Values& sums) {
+        Value column = v_.At(weights, v_.Mul(tap, channels_)), left = v_.At(line, tap);
+        Values right, after;
+        for (int64_t n = 0; n < vectors; ++n) right.push_back(v_.Load(v_.At(column, n * v_.lanes()), live_of(n)));
+        for (int64_t p = 0; p < pixels_; ++p) {
+          Value factor = v_.LoadSplat(v_.At(left, p * op_.getStrides()[1] * in_));
+          for (Value vector : right) after.push_back(v_.AddF(sums[after.size()], v_.MulF(factor, vector)));
+        }
+        return after;
+      });
+    });
+    for (int64_t n = 0; n < vectors; ++n) {
+      Value bias = bias_ ? v_.Load(v_.At(v_.At(bias_, channel), n * v_.lanes()), live_of(n)) : nullptr;
+      for (int64_t p = 0; p < pixels_; ++p) {
+        Value sum = sums[p * vectors + n];
+        if (bias) sum = v_.AddF(sum, bias);
+        if (conv_.relu) sum = v_.Relu(sum);
+        v_.Store(sum, v_.At(y, p * channels_ + n * v_.lanes()), live_of(n));
+      }
+    }
+  }
+
+  const DirectConv conv_;
+  td::DirectConv2DOp op_;
+  mlir::OpBuilder b_;
+  VectorBuilder v_;
+  int64_t height_, width_, in_, size_[2], out_[2], channels_;
+  int64_t line_;              // floats of a line with its padding
+  int64_t vectors_, pixels_;  // whose sums are in registers
+  Value x_, w_, bias_, y_, begin_, end_, lines_;
+};
+
+}  // namespace
+
+bool IsDirectConvKernel(mlir::func::FuncOp kernel) { return Match(kernel).op != nullptr; }
+
+void EmitDirectConvKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module,
+                          int vector_bits) {
+  DirectConvEmitter(kernel, symbol, module, vector_bits / 32).Emit();
+}
+
+}  // namespace tandem

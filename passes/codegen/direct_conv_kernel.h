@@ -1,0 +1,22 @@
+// Kernels of convolutions of few input channels, with bias and relu.
+#ifndef TANDEM_PASSES_CODEGEN_DIRECT_CONV_KERNEL_H_
+#define TANDEM_PASSES_CODEGEN_DIRECT_CONV_KERNEL_H_
+
+#include <string>
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tandem {
+
+// Whether `kernel` is one float32 td.direct_conv2d of its arguments, then perhaps a channel's bias, then perhaps
+// td.relu, and nothing else.
+bool IsDirectConvKernel(mlir::func::FuncOp kernel);
+
+// Appends `void SYMBOL(ptr args, i64 begin, i64 end, i64 rows)` to `module`: rows [begin, end) of the result. An
+// element is the chain of multiply-adds over all taps in order, with zeros in the padding.
+void EmitDirectConvKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_bits);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_DIRECT_CONV_KERNEL_H_

@@ -1,0 +1,82 @@
+// td-outline-direct-convolutions: makes each td.direct_conv2d of more than 16 taps a kernel of its own.
+//
+// A kernel that fuses writes all taps out for one element, which pays for few; such a convolution has an emitter of its
+// own (passes/codegen/direct_conv_kernel.h) that takes the bias and the relu behind it. Before: such ops in blocks of
+// @step. After: each is in a private func.func with its bias and relu, where these are its only uses, and td.launch
+// runs it. Nothing else fuses with them.
+//
+//   %y = td.direct_conv2d %x, %k ...; %b = td.broadcast %bias dims [3]; %z = td.add %y, %b; %r = td.relu %z
+//     =>   %r = td.launch @direct_conv(%x, %k, %bias)
+#include "passes/outline_direct_convolutions.h"
+
+#include "graph/ir/contract.h"
+#include "graph/ir/structure.h"
+#include "graph/ir/unary.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "passes/channel_bias.h"
+#include "passes/pass_util.h"
+#include "passes/small_convolution.h"
+
+namespace tandem {
+namespace {
+
+class OutlineDirectConvolutionsPass : public ModulePass<OutlineDirectConvolutionsPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OutlineDirectConvolutionsPass)
+  static constexpr llvm::StringLiteral kName = "td-outline-direct-convolutions";
+  static constexpr llvm::StringLiteral kDescription = "make kernels of direct convolutions of many taps";
+
+  void runOnOperation() final {
+    mlir::func::FuncOp step = StepFunction(getOperation());
+    if (!step) return;
+    mlir::SymbolTable symbols(getOperation());
+    llvm::SmallVector<td::DirectConv2DOp> ops;
+    step.walk([&](td::DirectConv2DOp op) {
+      if (TapsOf(op.getKernel().getType()) > kMaxFusedTaps) ops.push_back(op);
+    });
+    for (td::DirectConv2DOp op : ops) Outline(op, symbols);
+  }
+
+ private:
+  static void Outline(td::DirectConv2DOp op, mlir::SymbolTable& symbols) {
+    llvm::SmallVector<mlir::Operation*> chain = {op};
+    llvm::SmallVector<mlir::Value> operands = {op.getX(), op.getKernel()};
+    if (auto add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(op))) {
+      if (mlir::Value bias = ChannelBiasOf(add, op)) {
+        operands.push_back(bias);
+        chain.push_back(add->getOperand(add->getOperand(0) == op.getResult() ? 1 : 0).getDefiningOp());
+        chain.push_back(add);
+      }
+    }
+    if (auto relu = mlir::dyn_cast_or_null<td::ReluOp>(OnlyUser(chain.back()->getResult(0)))) chain.push_back(relu);
+    mlir::Operation* last = chain.back();
+
+    mlir::OpBuilder b(op->getContext());
+    auto type = b.getFunctionType(mlir::ValueRange(operands).getTypes(), last->getResultTypes());
+    auto function = mlir::func::FuncOp::create(last->getLoc(), "direct_conv", type);
+    function.setPrivate();
+    function->setAttr("td.kernel", b.getStringAttr("loop"));
+    mlir::Block* body = function.addEntryBlock();
+    b.setInsertionPointToStart(body);
+    mlir::IRMapping map;
+    map.map(operands, body->getArguments());
+    for (mlir::Operation* o : chain) b.clone(*o, map);
+    b.create<mlir::func::ReturnOp>(last->getLoc(), map.lookup(last->getResult(0)));
+    symbols.insert(function);
+    b.setInsertionPoint(last);
+    auto launch = b.create<td::LaunchOp>(last->getLoc(), last->getResultTypes(), function.getSymName(), operands);
+    last->replaceAllUsesWith(launch);
+    for (mlir::Operation* o : llvm::reverse(chain)) {
+      if (o->use_empty()) o->erase();
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<mlir::Pass> createOutlineDirectConvolutionsPass() {
+  return std::make_unique<OutlineDirectConvolutionsPass>();
+}
+
+}  // namespace tandem
