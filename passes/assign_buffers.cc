@@ -48,6 +48,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     PlaceArguments();
     InsertOutputCopies();
     InsertUpdateCopies();
+    InsertResidualCopies();
     InsertYieldCopies();
     const int64_t batch_bytes = PlaceKept();
     int64_t shard_bytes = 0, lane_bytes = 0, step_bytes = 0;
@@ -230,13 +231,42 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     }
   }
 
+  // What the call `op` writes its result over, or null.
+  static mlir::OpOperand* ResidualOf(mlir::Operation* op) {
+    auto call = mlir::dyn_cast_or_null<td::LibraryCallOp>(op);
+    return call && call.getConfig().contains("adds") ? &op->getOpOperands().back() : nullptr;
+  }
+
+  // Nothing but `residual` reads `v`, itself or through views, at or after the op of `residual`.
+  static bool IsLastUse(mlir::OpOperand& residual, mlir::Value v) {
+    return llvm::all_of(v.getUses(), [&](mlir::OpOperand& use) {
+      mlir::Operation* reader = use.getOwner();
+      if (reader == residual.getOwner()) return &use == &residual;
+      if (auto view = mlir::dyn_cast<td::ReshapeOp>(reader)) return IsLastUse(residual, view.getResult());
+      return reader->isBeforeInBlock(residual.getOwner());
+    });
+  }
+
+  // td-select-libraries takes residuals that die, but ops may have come to share values since.
+  void InsertResidualCopies() {
+    step_.walk([&](td::LibraryCallOp call) {
+      mlir::OpOperand* residual = ResidualOf(call);
+      if (!residual) return;
+      mlir::Value source = SourceOf(residual->get());
+      if (WritesFreely(source) && source.getParentBlock() == call->getBlock() && IsLastUse(*residual, source)) return;
+      mlir::OpBuilder builder(call);
+      residual->set(builder.create<td::CopyOp>(call.getLoc(), residual->get().getType(), residual->get()));
+    });
+  }
+
   void InsertYieldCopies() {
     for (auto map : step_.getOps<td::MapShardsOp>()) {
       mlir::Operation* yield = map.getBody().front().getTerminator();
       mlir::OpBuilder builder(yield);
       llvm::DenseSet<mlir::Value> seen;
       for (mlir::OpOperand& operand : yield->getOpOperands()) {
-        if (!WritesFreely(operand.get()) || !seen.insert(operand.get()).second) {
+        const bool free = WritesFreely(operand.get()) && !ResidualOf(operand.get().getDefiningOp());
+        if (!free || !seen.insert(operand.get()).second) {
           operand.set(builder.create<td::CopyOp>(operand.get().getLoc(), operand.get().getType(), operand.get()));
         }
       }
@@ -358,8 +388,10 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
         int last = position[&op];
         for (mlir::Operation* user : v.getUsers()) last = std::max(last, position.lookup(user));
         if (ids_.contains(v)) continue;
-        if (mlir::isa<td::AllReduceOp, td::ReshapeOp>(op)) {  // in place: the operand lives as long as the result
-          mlir::Value source = op.getOperand(i);
+        mlir::OpOperand* residual = ResidualOf(&op);
+        if (residual ||
+            mlir::isa<td::AllReduceOp, td::ReshapeOp>(op)) {  // in place: the operand lives on as the result
+          mlir::Value source = residual ? residual->get() : op.getOperand(i);
           auto it = range_of.find(source);
           if (it != range_of.end()) {
             ranges[it->second].last = std::max(ranges[it->second].last, last);
@@ -408,6 +440,8 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
         Add(reshape.getResult(), source.space, source.index, source.offset, source.bytes);
       } else if (auto all_reduce = mlir::dyn_cast<td::AllReduceOp>(op)) {
         for (auto [in, out] : llvm::zip(all_reduce.getOperands(), all_reduce.getResults())) ids_[out] = ids_.lookup(in);
+      } else if (mlir::OpOperand* residual = ResidualOf(&op)) {
+        ids_[op.getResult(0)] = ids_.lookup(residual->get());
       }
     }
   }

@@ -90,6 +90,7 @@ mlir::DictionaryAttr LibraryConfigToAttr(mlir::MLIRContext* context, const fb::L
   flag("packed", call.packed);
   flag("reduces_batch", call.reduces_batch);
   flag("tf32", call.tf32);
+  flag("adds", call.adds);
   for (const auto& [e, name] : kEpilogues) {
     if (e == call.epilogue && e != fb::Epilogue::None)
       attrs.push_back(b.getNamedAttr("epilogue", b.getStringAttr(name)));
@@ -132,6 +133,7 @@ absl::StatusOr<fb::LibraryCallT> LibraryConfigFromAttr(llvm::StringRef primitive
   call.packed = config.contains("packed");
   call.reduces_batch = config.contains("reduces_batch");
   call.tf32 = config.contains("tf32");
+  call.adds = config.contains("adds");
   for (const auto& [e, name] : kEpilogues) {
     if (name == text("epilogue")) call.epilogue = e;
   }

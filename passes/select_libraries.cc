@@ -1,10 +1,11 @@
 // td-select-libraries: gives convolutions and matmuls to kernel libraries, with their epilogues, and packs weights once
 // per step.
 //
-// Before: ops that implement LibraryOp. After: td.library_call. A bias and a relu that only such an op feeds become
-// its epilogue. Where the library wants weights in a layout of its own, a pack_weights call stands at the top of the
-// step, in front of the map, so that it runs once per step and device and not once per shard. Operands that maps then
-// no longer read are taken off them, or weights would still be rounded to bfloat16 for nobody.
+// Before: ops that implement LibraryOp. After: td.library_call. A bias, a residual and a relu that only such an op
+// feeds become its epilogue; the call writes its result over the residual, which nothing may need any more (CPU). Where
+// the library wants weights in a layout of its own, a pack_weights call stands at the top of the step, in front of the
+// map, so that it runs once per step and device and not once per shard. Operands that maps then no longer read are
+// taken off them, or weights would still be rounded to bfloat16 for nobody.
 //
 //   %y = td.conv2d %x, %w         =>   %p = td.library_call "pack_weights" (%w)               // at the top level
 //   %b = td.broadcast %bias            %r = td.library_call "conv2d" (%x, %p, %bias) {epilogue = "bias_relu"}
@@ -26,6 +27,7 @@
 #include "passes/channel_bias.h"
 #include "passes/library_config.h"
 #include "passes/pass_util.h"
+#include "passes/residual.h"
 #include "passes/target.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cuda/gpu_library.h"
@@ -118,14 +120,14 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     absl::StatusOr<fb::LibraryCallT> made = CallOf(op, spec);
     if (!made.ok()) return Unsupported(op, made.status());
     fb::LibraryCallT call = *made;
+    const bool gpu = IsGpuTarget(getOperation());
     mlir::Value y = op->getResult(0);
     mlir::OpBuilder builder(op);
     llvm::SmallVector<mlir::Value> operands(op->getOperands());
     llvm::SmallVector<mlir::Operation*> replaced = {op};
-    if (spec.takes_epilogue) TakeEpilogue(y, call, operands, replaced);
+    if (spec.takes_epilogue) TakeEpilogue(y, call, operands, replaced, gpu);
     mlir::Operation* last = replaced.back();
     builder.setInsertionPoint(last);
-    const bool gpu = IsGpuTarget(getOperation());
     if (spec.weights >= 0 && (!gpu || LibraryOf(call) == GpuLibrary::kCudnn)) {
       absl::StatusOr<mlir::Value> packed = Pack(op, operands[spec.weights], call);
       if (!packed.ok()) return Unsupported(op, packed.status());
@@ -144,22 +146,53 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     return mlir::success();
   }
 
-  // Follows y -> add(y, broadcast(bias)) -> relu as far as each is the only use.
+  // Follows y -> add(y, broadcast(bias)) -> add(y, residual) -> relu as far as each is the only use. There may be no
+  // bias or no residual.
   static void TakeEpilogue(mlir::Value y, fb::LibraryCallT& call, llvm::SmallVector<mlir::Value>& operands,
-                           llvm::SmallVector<mlir::Operation*>& replaced) {
+                           llvm::SmallVector<mlir::Operation*>& replaced, bool gpu) {
+    mlir::Operation* op = replaced.back();
     auto add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
-    mlir::Value bias = add ? ChannelBiasOf(add, y) : nullptr;
-    if (!bias) return;
     // Libraries add a bias to the float32 sum, so it need not be rounded.
-    bias = InFloat32(bias);
-    if (!bias) return;
-    operands.push_back(bias);
-    replaced.push_back(add);
-    call.epilogue = fb::Epilogue::Bias;
-    if (auto relu = mlir::dyn_cast_or_null<td::ReluOp>(OnlyUser(add->getResult(0)))) {
-      replaced.push_back(relu);
-      call.epilogue = fb::Epilogue::BiasRelu;
+    mlir::Value bias = add ? ChannelBiasOf(add, y) : nullptr;
+    if (bias && (bias = InFloat32(bias))) {
+      operands.push_back(bias);
+      replaced.push_back(add);
+      call.epilogue = fb::Epilogue::Bias;
+      y = add->getResult(0);
+      add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
     }
+    mlir::Value residual = add && !gpu ? ResidualOf(add, y) : nullptr;
+    if (residual && IsWritten(add) && DiesAt(residual, add, op) && AddsWell(call)) {
+      operands.push_back(residual);
+      replaced.push_back(add);
+      call.adds = true;
+      y = add->getResult(0);
+    }
+    auto relu = mlir::dyn_cast_or_null<td::ReluOp>(OnlyUser(y));
+    if (!relu || replaced.size() == 1) return;
+    replaced.push_back(relu);
+    call.epilogue = bias ? fb::Epilogue::BiasRelu : fb::Epilogue::Relu;
+  }
+
+  // Whether a call may write the sum, rectified or not, over the residual: what a map yields has a place of its own.
+  static bool IsWritten(td::AddOp add) {
+    mlir::Value y = add->getResult(0);
+    if (auto relu = mlir::dyn_cast_or_null<td::ReluOp>(OnlyUser(y))) y = relu->getResult(0);
+    return !llvm::is_contained(y.getUsers(), add->getBlock()->getTerminator());
+  }
+
+  // Whether the library computes the call in the same way when it adds a residual.
+  static bool AddsWell(fb::LibraryCallT call) {
+    if (call.reduces_batch) return false;
+    for (bool packed : {false, true}) {
+      call.packed = packed;
+      call.adds = false;
+      absl::StatusOr<std::string> without = ImplementationName(call);
+      call.adds = true;
+      absl::StatusOr<std::string> with = ImplementationName(call);
+      if (!without.ok() || !with.ok() || *with != *without) return false;
+    }
+    return true;
   }
 
   // Which algorithm runs is the library's choice, made when its plans are.
@@ -181,6 +214,7 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
     pack.primitive = fb::Primitive::PackWeights;
     pack.packed_for = call.primitive;
     pack.epilogue = fb::Epilogue::None;
+    pack.adds = false;
     pack.plain_dtype = call.kernel_dtype;
     const bool gpu = IsGpuTarget(getOperation());
     if (gpu) {

@@ -128,6 +128,17 @@ TEST(ExecutableTest, SemanticErrorsNameTheField) {
          e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->kernel_shape = {4, 5};
        }},
       {"sections[0].steps[0]", [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.Reset(); }},
+      // A residual is an input and lies where the result goes.
+      {"sections[0].steps[0]",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->adds = true; }},
+      {"sections[0].steps[0]",
+       [](fb::ExecutableT& e) {
+         fb::StepT& step = *e.programs[0]->sections[0]->steps[0];
+         step.body.AsLibraryCall()->adds = true;
+         step.inputs.push_back(step.inputs[0]);
+       }},
+      {"sections[0].steps[1]",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[1]->body.AsLibraryCall()->adds = true; }},
       {"sections[0].steps[1].outputs[0]",
        [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[1]->outputs[0] = 0; }},
       {"sections[0].steps[1].outputs[0]", [](fb::ExecutableT& e) { e.programs[0]->lane_slots.clear(); }},

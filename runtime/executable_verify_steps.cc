@@ -237,6 +237,7 @@ class StepVerifier : public ExecutableVerifier {
     if (step.inputs.size() != operands->inputs.size() || step.outputs.size() != operands->outputs.size()) {
       return Bad(field, "wrong number of inputs or outputs");
     }
+    if (call.adds) TD_RETURN_IF_ERROR(CheckResidual(field, step, map));
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       TD_RETURN_IF_ERROR(CheckLibraryOperand(absl::StrCat(field, ".inputs[", i, "]"), step.inputs[i],
                                              operands->inputs[i], operands->input_types[i]));
@@ -244,6 +245,16 @@ class StepVerifier : public ExecutableVerifier {
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       TD_RETURN_IF_ERROR(CheckLibraryOperand(absl::StrCat(field, ".outputs[", i, "]"), step.outputs[i],
                                              operands->outputs[i], operands->output_types[i]));
+    }
+    return absl::OkStatus();
+  }
+
+  // Rows beyond those that are there may be written in the shard arena only.
+  absl::Status CheckResidual(const std::string& field, const fb::StepT& step, bool map) const {
+    if (gpu_ || !map) return Bad(field, "only a CPU's map section adds a residual");
+    const uint32_t residual = step.inputs.back();
+    if (step.outputs[0] != residual || Buffer(residual).space != fb::Space::Shard || Buffer(residual).row_bytes == 0) {
+      return Bad(field, "the residual must be batched, in the shard arena, and the output");
     }
     return absl::OkStatus();
   }

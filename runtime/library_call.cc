@@ -123,6 +123,10 @@ absl::Status CheckBatchMatMul(const fb::LibraryCallT& c) {
 absl::Status CheckEpilogue(const fb::LibraryCallT& c, const EpilogueParts& parts) {
   const bool plain =
       !parts.gelu && !parts.saves && !parts.gradient && !parts.y_sums && !parts.x_sums && !parts.kernel_sums;
+  if (c.adds &&
+      (!plain || c.reduces_batch || (c.primitive != fb::Primitive::Conv2D && c.primitive != fb::Primitive::MatMul))) {
+    return Bad("only Conv2D and MatMul of a batch add a residual, with no more than a bias and a relu");
+  }
   if (plain) return absl::OkStatus();
   if (c.primitive != fb::Primitive::MatMul || c.packed) return Bad("only MatMul of plain matrices takes this epilogue");
   const fb::DType x = LibraryType(c.x_dtype), y = LibraryType(c.y_dtype);
@@ -157,6 +161,7 @@ void AddEpilogueOperands(const fb::LibraryCallT& c, const EpilogueParts& parts, 
   if (parts.saves) output(saved, saved_type);
   if (parts.y_sums || parts.kernel_sums) output({c.y_shape.back()}, fb::DType::Float32);
   if (parts.x_sums) output({c.x_shape.back()}, fb::DType::Float32);
+  if (c.adds) input(c.y_shape, LibraryType(c.y_dtype));
 }
 
 absl::Status CheckShapes(const fb::LibraryCallT& c, fb::Primitive primitive) {

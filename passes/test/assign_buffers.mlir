@@ -127,3 +127,36 @@ func.func @step(%f: tensor<16xf32> {td.variable = @frozen}, %w: tensor<16xf32> {
   %u = td.launch @half(%d) : (tensor<16xf32>) -> tensor<16xf32>
   return %d, %u : tensor<16xf32>, tensor<16xf32>
 }
+
+// -----
+
+func.func private @minus(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {td.kernel = "loop"} {
+  %0 = td.neg %x : tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+
+// A call that adds a residual writes over it. What is read afterwards too is copied for it, and so is the result where a
+// map yields it.
+// CHECK-LABEL: func.func private @minus(
+// CHECK: func.func @step
+// CHECK: ^bb0(
+// CHECK: %[[A:.*]] = td.launch @minus({{.*}} {td.out = array<i64: [[P:[0-9]+]]>}
+// CHECK-NEXT: %[[B:.*]] = td.library_call "matmul"({{.*}}, %[[A]]) {{.*}}td.out = array<i64: [[P]]>}
+// CHECK-NEXT: %[[C:.*]] = td.copy %[[B]] {td.out = array<i64: [[Q:[0-9]+]]>}
+// CHECK-NEXT: %[[D:.*]] = td.library_call "matmul"({{.*}}, %[[C]]) {{.*}}td.out = array<i64: [[Q]]>}
+// CHECK-NEXT: %[[E:.*]] = td.launch @minus(%[[B]])
+// CHECK-NEXT: %[[F:.*]] = td.copy %[[D]]
+// CHECK-NEXT: td.yield %[[F]], %[[E]]
+func.func @step(%x: tensor<?x4xf32> {td.input = "x"}, %w: tensor<4x4xf32> {td.variable = @w})
+    -> (tensor<?x4xf32> {td.output = "y"}, tensor<?x4xf32> {td.output = "z"}) {
+  %r:2 = td.map_shards (%x, %w : tensor<?x4xf32>, tensor<4x4xf32>) reduce ["keep", "keep"] scope ["replica", "replica"] lanes 8 rows 8 shard 8
+      -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  ^bb0(%xs: tensor<?x4xf32>, %ws: tensor<4x4xf32>):
+    %a = td.launch @minus(%xs) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    %b = td.library_call "matmul"(%xs, %ws, %a) {config = {adds}} : (tensor<?x4xf32>, tensor<4x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+    %d = td.library_call "matmul"(%xs, %ws, %b) {config = {adds}} : (tensor<?x4xf32>, tensor<4x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+    %e = td.launch @minus(%b) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    td.yield %d, %e : tensor<?x4xf32>, tensor<?x4xf32>
+  }
+  return %r#0, %r#1 : tensor<?x4xf32>, tensor<?x4xf32>
+}

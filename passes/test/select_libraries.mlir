@@ -39,3 +39,44 @@ func.func @step(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> (tensor<4x4xf32>, t
   %1 = td.relu %0 : tensor<4x4xf32>
   return %0, %1 : tensor<4x4xf32>, tensor<4x4xf32>
 }
+
+// -----
+
+// The second convolution adds what the first one made: all else that reads it has run by then. The third cannot write
+// over an argument of the map, nor the fourth over its own operand; the fifth's residual is read behind it, and the sum of
+// the sixth is the map's.
+// CHECK-LABEL: func.func @step
+// CHECK: ^bb0(
+// CHECK: %[[Y:.*]] = td.library_call "conv2d"({{.*}}epilogue = "bias_relu"
+// CHECK: %[[H:.*]] = td.library_call "conv2d"(%[[Y]],
+// CHECK: %[[Z:.*]] = td.library_call "conv2d"(%[[H]], {{.*}}, %[[Y]]) {config = {adds, epilogue = "bias_relu"
+// CHECK-NOT: adds
+// CHECK-COUNT-4: td.add
+func.func @step(%x: tensor<?x8x8x32xf32>, %w: tensor<1x1x32x32xf32>, %b: tensor<32xf32>) -> (tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>) {
+  %r:2 = td.map_shards (%x, %w, %b : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32>, tensor<32xf32>) reduce ["keep", "keep"] scope ["global", "global"]
+      lanes 8 rows 4 shard 4 -> (tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>) {
+  ^bb0(%xs: tensor<?x8x8x32xf32>, %ws: tensor<1x1x32x32xf32>, %bs: tensor<32xf32>):
+    %bb = td.broadcast %bs dims [3] : tensor<32xf32> -> tensor<?x8x8x32xf32>
+    %c1 = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32> -> tensor<?x8x8x32xf32>
+    %b1 = td.add %c1, %bb : tensor<?x8x8x32xf32>
+    %y = td.relu %b1 : tensor<?x8x8x32xf32>
+    %h = td.conv2d %y, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32> -> tensor<?x8x8x32xf32>
+    %c2 = td.conv2d %h, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32> -> tensor<?x8x8x32xf32>
+    %b2 = td.add %c2, %bb : tensor<?x8x8x32xf32>
+    %s2 = td.add %b2, %y : tensor<?x8x8x32xf32>
+    %z = td.relu %s2 : tensor<?x8x8x32xf32>
+    %c3 = td.conv2d %z, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32> -> tensor<?x8x8x32xf32>
+    %s3 = td.add %xs, %c3 : tensor<?x8x8x32xf32>
+    %c4 = td.conv2d %s3, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32> -> tensor<?x8x8x32xf32>
+    %s4 = td.add %c4, %s3 : tensor<?x8x8x32xf32>
+    %t4 = td.tanh %s4 : tensor<?x8x8x32xf32>
+    %c5 = td.conv2d %t4, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32> -> tensor<?x8x8x32xf32>
+    %s5 = td.add %c5, %s4 : tensor<?x8x8x32xf32>
+    %t5 = td.mul %s5, %s4 : tensor<?x8x8x32xf32>
+    %u5 = td.tanh %t5 : tensor<?x8x8x32xf32>
+    %c6 = td.conv2d %u5, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32> -> tensor<?x8x8x32xf32>
+    %s6 = td.add %c6, %t5 : tensor<?x8x8x32xf32>
+    td.yield %s6, %u5 : tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>
+  }
+  return %r#0, %r#1 : tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>
+}

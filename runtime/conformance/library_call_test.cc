@@ -48,7 +48,7 @@ void ExpectNear(const HostTensor& got, const std::vector<double>& want, const st
 HostTensor Pack(fb::LibraryCallT call, const HostTensor& kernel) {
   call.packed_for = call.primitive;
   call.primitive = fb::Primitive::PackWeights;
-  call.packed = false;
+  call.packed = call.adds = false;
   auto bytes = PackedWeightsBytes(call);
   EXPECT_TRUE(bytes.ok()) << bytes.status();
   HostTensor packed = HostTensor::Zeros(DType::kFloat32, {static_cast<int64_t>(*bytes / 4)});
@@ -85,11 +85,14 @@ const fb::LibraryCallT kConvs[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0), Conv(2
 TEST(LibraryCallTest, ConvolutionForward) {
   for (fb::LibraryCallT call : kConvs) {
     HostTensor x = Random(call.x_shape, 1), k = Random(call.kernel_shape, 2), b = Random({call.kernel_shape[3]}, 3);
+    const HostTensor residual = Random(call.y_shape, 4);
     for (auto epilogue : {fb::Epilogue::None, fb::Epilogue::Bias, fb::Epilogue::BiasRelu, fb::Epilogue::Relu}) {
-      for (bool packed : {false, true}) {
+      for (int flags = 0; flags < 4; ++flags) {
+        const bool packed = flags & 1;
         call.primitive = fb::Primitive::Conv2D;
         call.epilogue = epilogue;
         call.packed = packed;
+        call.adds = flags & 2;
         bool bias = epilogue == fb::Epilogue::Bias || epilogue == fb::Epilogue::BiasRelu;
         bool relu = epilogue == fb::Epilogue::Relu || epilogue == fb::Epilogue::BiasRelu;
         std::vector<double> want(NumElements(call.y_shape));
@@ -97,8 +100,11 @@ TEST(LibraryCallTest, ConvolutionForward) {
         ForEachProduct(call, [&](int64_t xi, int64_t ki, int64_t yi) {
           want[yi] += double{x.data<float>()[xi]} * k.data<float>()[ki];
         });
-        for (double& v : want) v = relu && v < 0 ? 0 : v;
-        HostTensor y(DType::kFloat32, call.y_shape);
+        for (size_t i = 0; i < want.size(); ++i) {
+          if (call.adds) want[i] += residual.data<float>()[i];
+          want[i] = relu && want[i] < 0 ? 0 : want[i];
+        }
+        HostTensor y = call.adds ? residual : HostTensor(DType::kFloat32, call.y_shape);
         std::vector<HostTensor> in = {x, packed ? Pack(call, k) : k};
         if (bias) in.push_back(b);
         RunCall(call, in, y);
@@ -170,12 +176,14 @@ TEST(LibraryCallTest, MatMul) {
                                                    {576, 16, 64}, {5, 1, 7},  {33, 17, 1}};
   for (const auto& s : sizes) {
     int64_t m = s[0], k = s[1], n = s[2];
-    for (int flags = 0; flags < 16; ++flags) {
+    const HostTensor residual = Random({m, n}, 4);
+    for (int flags = 0; flags < 32; ++flags) {
       fb::LibraryCallT call;
       call.primitive = fb::Primitive::MatMul;
       call.transpose_a = flags & 1;
       call.transpose_b = flags & 2;
       call.packed = flags & 4;
+      call.adds = flags & 16;
       bool fused = flags & 8;
       if (fused) call.epilogue = fb::Epilogue::BiasRelu;
       call.x_shape = call.transpose_a ? Shape{k, m} : Shape{m, k};
@@ -185,14 +193,14 @@ TEST(LibraryCallTest, MatMul) {
       std::vector<double> want(m * n);
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
-          double sum = fused ? bias.data<float>()[j] : 0;
+          double sum = (fused ? bias.data<float>()[j] : 0) + (call.adds ? residual.data<float>()[i * n + j] : 0);
           for (int64_t p = 0; p < k; ++p) {
             sum += double{a.data<float>()[call.transpose_a ? p * m + i : i * k + p]} *
                    b.data<float>()[call.transpose_b ? j * k + p : p * n + j];
           }
           want[i * n + j] = fused && sum < 0 ? 0 : sum;
         }
-      HostTensor y(DType::kFloat32, {m, n});
+      HostTensor y = call.adds ? residual : HostTensor(DType::kFloat32, {m, n});
       std::vector<HostTensor> in = {a, call.packed ? Pack(call, b) : b};
       if (fused) in.push_back(bias);
       RunCall(call, in, y);

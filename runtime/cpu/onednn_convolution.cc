@@ -115,7 +115,7 @@ Plan PlanConv2D(const fb::LibraryCallT& c) {
   std::vector<Argument> others = {{DNNL_ARG_SRC, Source::kInput0, conv.x}, {DNNL_ARG_DST, Source::kOutput, conv.y}};
   if (HasBias(c)) others.push_back({DNNL_ARG_BIAS, Source::kInput2, conv.bias});
   return PlanWithKernel<dnnl::convolution_forward>(
-      c, conv.plain, [&](const memory::desc& k) { return conv.Forward(k, HasBias(c), Attributes(c.epilogue)); },
+      c, conv.plain, [&](const memory::desc& k) { return conv.Forward(k, HasBias(c), Attributes(c.epilogue, c.adds)); },
       [&] { return PackedConvolutionKernel(c, c.primitive); }, std::move(others));
 }
 

@@ -74,7 +74,7 @@ Plan PlanMatMul(const fb::LibraryCallT& c) {
   std::vector<Argument> others = {{DNNL_ARG_SRC, Source::kInput0, m.a}, {DNNL_ARG_DST, Source::kOutput, m.y}};
   if (HasBias(c)) others.push_back({DNNL_ARG_BIAS, Source::kInput2, m.bias});
   return PlanWithKernel<dnnl::matmul>(
-      c, m.plain, [&](const memory::desc& k) { return m.Make(k, HasBias(c), Attributes(c.epilogue)); },
+      c, m.plain, [&](const memory::desc& k) { return m.Make(k, HasBias(c), Attributes(c.epilogue, c.adds)); },
       [&] { return PackedMatMulKernel(c); }, std::move(others));
 }
 

@@ -45,14 +45,15 @@ Plan PlanProduct(const dnnl::matmul::primitive_desc& pd) {
 
 bool IsReference(const char* implementation) { return absl::StrContains(implementation, "ref"); }
 
-dnnl::primitive_attr Attributes(fb::Epilogue epilogue) {
+dnnl::primitive_attr Attributes(fb::Epilogue epilogue, bool adds) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  dnnl::post_ops ops;
+  if (adds) ops.append_sum(1);
   if (epilogue == fb::Epilogue::Relu || epilogue == fb::Epilogue::BiasRelu) {
-    dnnl::post_ops ops;
     ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0, 0);
-    attr.set_post_ops(ops);
   }
+  attr.set_post_ops(ops);
   return attr;
 }
 

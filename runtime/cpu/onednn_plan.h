@@ -45,7 +45,8 @@ struct Plan {
 // Whether the name of an implementation is that of oneDNN's slow reference code.
 bool IsReference(const char* implementation);
 
-dnnl::primitive_attr Attributes(fb::Epilogue epilogue);
+// `adds`: to what the destination holds.
+dnnl::primitive_attr Attributes(fb::Epilogue epilogue, bool adds = false);
 bool HasBias(const fb::LibraryCallT& c);
 
 // The plan of a product.

@@ -43,7 +43,7 @@ bool IsPlainProduct(const fb::LibraryCallT& c) {
   for (fb::DType type : {c.x_dtype, c.kernel_dtype, c.y_dtype}) {
     if (type == fb::DType::BFloat16) return false;
   }
-  return c.primitive == fb::Primitive::MatMul && !c.packed && !c.transpose_a && c.kernel_shape.size() == 2 &&
+  return c.primitive == fb::Primitive::MatMul && !c.packed && !c.adds && !c.transpose_a && c.kernel_shape.size() == 2 &&
          PlainProductPays(PlainProductOf(c));
 }
 

@@ -69,6 +69,7 @@ class DotWriter {
     } else if (const auto* call = step.body.AsLibraryCall()) {
       colour = "#dcebec";
       absl::StrAppend(&label, "\n", fb::EnumNamePrimitive(call->primitive), " ", call->implementation);
+      if (call->adds) absl::StrAppend(&label, "\n+ residual");
       if (call->epilogue != fb::Epilogue::None) absl::StrAppend(&label, "\n+ ", fb::EnumNameEpilogue(call->epilogue));
     } else {
       absl::StrAppend(&label, "\n", fb::EnumNameStepBody(step.body.type));

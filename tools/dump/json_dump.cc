@@ -41,6 +41,7 @@ Json StepJson(const fb::ExecutableT& index, const fb::StepT& step) {
   } else if (const auto* call = step.body.AsLibraryCall()) {
     j["primitive"] = fb::EnumNamePrimitive(call->primitive);
     j["epilogue"] = fb::EnumNameEpilogue(call->epilogue);
+    j["adds"] = call->adds;
     j["packed"] = call->packed;
     j["implementation"] = call->implementation;
   } else if (const auto* reduce = step.body.AsLaneReduce()) {

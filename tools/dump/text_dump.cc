@@ -38,12 +38,13 @@ void Steps(const Json& dump, std::string* out) {
     std::string here =
         absl::StrCat(s.contains("replica") ? S(s["replica"]) + " " : "", S(s["section"]), " (", S(s["runs"]), ")");
     if (here != section) absl::StrAppend(out, "  ", section = here, "\n");
-    std::string what = s.contains("kernel") ? S(s["kernel"])
-                       : s.contains("primitive")
-                           ? absl::StrCat(S(s["primitive"]), " ", S(s["implementation"]),
-                                          S(s["epilogue"]) == "None" ? "" : " + " + S(s["epilogue"]))
-                       : s.contains("collective") ? absl::StrCat("collective ", S(s["collective"]))
-                                                  : "";
+    std::string what =
+        s.contains("kernel") ? S(s["kernel"])
+        : s.contains("primitive")
+            ? absl::StrCat(S(s["primitive"]), " ", S(s["implementation"]), s["adds"].get<bool>() ? " + residual" : "",
+                           S(s["epilogue"]) == "None" ? "" : " + " + S(s["epilogue"]))
+        : s.contains("collective") ? absl::StrCat("collective ", S(s["collective"]))
+                                   : "";
     absl::StrAppendFormat(out, "    %-14s %-44s %-40s %s -> %s\n", S(s["kind"]), S(s["name"]), what, s["inputs"].dump(),
                           s["outputs"].dump());
   }
