@@ -3,13 +3,13 @@
 //
 // Before: td.conv2d, td.conv2d_input_grad and td.conv2d_filter_grad in maps. After: those with a kernel of 3x3, strides
 // of 1 and pads of 0 to 2 for which analysis/winograd_cost.h expects a gain are td.winograd ops, with the tile that it
-// chose; a bias and a relu that only the convolution feeds are its epilogue. Kernels are transformed at the top of the
-// step, once for all shards. td.winograd on the module says for each convolution what was expected. With td.precision =
-// "strict_float32", and for GPUs, where cuDNN chooses the algorithm, nothing changes. Errors and where it pays:
-// docs/winograd.md. Painted convolutions are taken too: images, kernel and bias are the bfloat16 that td-paint-
-// precision made of them, results are rounded behind the epilogue, and where the CPU multiplies bfloat16 numbers
-// (td.bfloat16_products on the module) faster than float32's transformed values are rounded as well; else products are
-// float32.
+// chose; a bias, a residual and a relu that only the convolution feeds are its epilogue. Kernels are transformed at the
+// top of the step, once for all shards. td.winograd on the module says for each convolution what was expected. With
+// td.precision = "strict_float32", and for GPUs, where cuDNN chooses the algorithm, nothing changes. Errors and where
+// it pays: docs/winograd.md. Painted convolutions are taken too: images, kernel and bias are the bfloat16 that
+// td-paint- precision made of them, results are rounded behind the epilogue, and where the CPU multiplies bfloat16
+// numbers (td.bfloat16_products on the module) faster than float32's transformed values are rounded as well; else
+// products are float32.
 //
 //   %y = td.conv2d %x, %k ...             %u = td.winograd_kernel %k {tile = 4}          // at the top level
 //   %b = td.broadcast %bias        =>     %y, %scratch = td.winograd_conv2d %x, %u, %bias {tile = 4, block = 36, relu}
@@ -27,6 +27,7 @@
 #include "passes/analysis/winograd_cost.h"
 #include "passes/channel_bias.h"
 #include "passes/pass_util.h"
+#include "passes/residual.h"
 #include "passes/target.h"
 
 namespace tandem {
@@ -121,13 +122,13 @@ class WinogradPass : public ModulePass<WinogradPass> {
     mlir::Value old = op->getResult(0), result;
     llvm::SmallVector<mlir::Operation*> replaced = {op};
     if (role == WinogradRole::kForward) {
-      mlir::Value bias;
+      mlir::Value bias, residual;
       bool relu = false;
-      TakeEpilogue(old, replaced, bias, relu);
+      TakeEpilogue(old, replaced, bias, residual, relu);
       old = replaced.back()->getResult(0);
       b.setInsertionPoint(replaced.back());
       result = b.create<td::WinogradConv2DOp>(loc, old.getType(), scratch, spec.x, Transformed(op, map, spec, s, false),
-                                              bias, s.tile, s.block, spec.pad_low, relu)
+                                              bias, residual, s.tile, s.block, spec.pad_low, relu)
                    .getOutput();
     } else if (role == WinogradRole::kInputGrad) {
       result = b.create<td::WinogradInputGradOp>(loc, old.getType(), scratch, spec.y,
@@ -144,11 +145,16 @@ class WinogradPass : public ModulePass<WinogradPass> {
     }
   }
 
-  // Follows y -> add(y, broadcast(bias)) -> relu as far as each is the only use.
+  // Follows y -> add(y, broadcast(bias)) -> add(y, residual) -> relu as far as each is the only use.
   static void TakeEpilogue(mlir::Value y, llvm::SmallVector<mlir::Operation*>& replaced, mlir::Value& bias,
-                           bool& relu) {
+                           mlir::Value& residual, bool& relu) {
     auto add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
     if (add && (bias = ChannelBiasOf(add, y))) {
+      replaced.push_back(add);
+      y = add->getResult(0);
+      add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
+    }
+    if (add && (residual = ResidualOf(add, y))) {
       replaced.push_back(add);
       y = add->getResult(0);
     }

@@ -231,6 +231,8 @@ llvm::LogicalResult WinogradConv2DOp::verify() {
   if (mlir::failed(CheckScratch(*this, s, false))) return mlir::failure();
   if (getBias() && TypeOf(getBias()).getShape() != llvm::ArrayRef<int64_t>{s.channels_out})
     return emitOpError() << "needs a bias [" << s.channels_out << "]";
+  if (getResidual() && getResidual().getType() != getOutput().getType())
+    return emitOpError() << "needs a residual of its result's type";
   return CheckKernel(*this, getKernel().getType(), getTile(), s.channels_in, s.channels_out);
 }
 
@@ -249,6 +251,7 @@ absl::Status WinogradConv2DOp::evaluate(absl::Span<const RefTensor* const> opera
       ForPatch(y.shape, n, top, left, s.tile, [&](int64_t offset, int64_t at) {
         if (offset < 0) return;
         double value = tile[at] + (getBias() ? operands[2]->values[k] : 0);
+        if (getResidual()) value += operands.back()->values[offset + k];
         y.values[offset + k] = getRelu() && value < 0 ? 0 : value;
       });
     }

@@ -27,20 +27,22 @@ def Td_WinogradKernelOp : Td_WinogradOp<"winograd_kernel"> {
   let assemblyFormat = "$kernel attr-dict `:` type($kernel) `->` type($output)";
 }
 
-def Td_WinogradConv2DOp : Td_WinogradOp<"winograd_conv2d"> {
+def Td_WinogradConv2DOp : Td_WinogradOp<"winograd_conv2d", [AttrSizedOperandSegments]> {
   let summary = "3x3 convolution with stride 1 by Winograd's algorithm";
   let description = [{
     `kernel` is transformed. Tiles go through the three stages in blocks of `block`, in the scratch memory that is the second
-    result. Adds `bias` (one value per channel) where it is given, and then takes the maximum with 0 where `relu` is.
+    result. Adds `bias` (one value per channel) and `residual` (as large as the result) where they are given, and then takes
+    the maximum with 0 where `relu` is.
     ```mlir
     %y, %scratch = td.winograd_conv2d %x, %u {tile = 4, block = 36, pad_low = array<i64: 0, 0>}
         : (tensor<?x13x13x32xf32>, tensor<36x2048xf32>) -> (tensor<?x11x11x64xf32>, tensor<719104xui8>)
     ```
   }];
-  let arguments = (ins Td_WinogradTensor:$x, Td_WinogradTensor:$kernel, Optional<Td_WinogradTensor>:$bias, I64Attr:$tile,
-                       I64Attr:$block, DenseI64ArrayAttr:$pad_low, UnitAttr:$relu);
+  let arguments = (ins Td_WinogradTensor:$x, Td_WinogradTensor:$kernel, Optional<Td_WinogradTensor>:$bias,
+                       Optional<Td_WinogradTensor>:$residual, I64Attr:$tile, I64Attr:$block, DenseI64ArrayAttr:$pad_low,
+                       UnitAttr:$relu);
   let results = (outs Td_WinogradTensor:$output, Td_Tensor:$scratch);
-  let assemblyFormat = "$x `,` $kernel (`,` $bias^)? attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$x `,` $kernel (`,` $bias^)? (`adds` $residual^)? attr-dict `:` functional-type(operands, results)";
 }
 
 def Td_WinogradInputGradOp : Td_WinogradOp<"winograd_input_grad"> {

@@ -91,6 +91,7 @@ class WinogradEmitter {
     if (s.bfloat16_products) stages.x.elements = TileElements::kBFloat16;
     TileEpilogue epilogue;
     epilogue.relu = op.getRelu();
+    if (Value residual = op.getResidual()) epilogue.residual = ImageY(Buffer(residual), residual, s);
     if (Value bias = op.getBias()) {
       epilogue.bias = Buffer(bias);
       epilogue.bfloat16_bias = IsBFloat16(bias);

@@ -148,17 +148,25 @@ TEST_P(WinogradKernelTest, MatchesDirectConvolution) {
   const td::RefTensor k = tensor({3, 3, c.in, c.out}), bias = tensor({c.out});
   const td::RefTensor u = Transformed(texts, k, false), adjoint = Transformed(texts, k, true);
   auto forward = Compile(texts.Forward(false)), epilogue = Compile(texts.Forward(true));
+  auto residual = Compile(texts.Forward(false, /*residual=*/true)), all = Compile(texts.Forward(true, true));
   auto input_grad = Compile(texts.InputGrad()), filter_grad = Compile(texts.FilterGrad());
   auto float32_dx = Compile(texts.InputGrad(/*float32_dx=*/true));
-  ASSERT_TRUE(forward && epilogue && input_grad && filter_grad && float32_dx);
+  ASSERT_TRUE(forward && epilogue && residual && all && input_grad && filter_grad && float32_dx);
   for (int64_t batch : {1, 3}) {
     SCOPED_TRACE(batch);
     const td::RefTensor x = tensor({batch, s.height, s.width, c.in});
     const td::RefTensor dy = tensor({batch, s.out_height, s.out_width, c.out});
     td::RefTensor y = Evaluate(texts.Direct("conv2d"), {x, k}, batch);
     Check(*forward, {x, u}, y, batch, true);
-    for (size_t i = 0; i < y.values.size(); ++i) y.values[i] = std::max(0.0, y.values[i] + bias.values[i % c.out]);
+    td::RefTensor sum = y, rectified = y;
+    for (size_t i = 0; i < y.values.size(); ++i) sum.values[i] += dy.values[i];
+    Check(*residual, {x, u, dy}, sum, batch, true);
+    for (size_t i = 0; i < y.values.size(); ++i) {
+      y.values[i] = std::max(0.0, y.values[i] + bias.values[i % c.out]);
+      rectified.values[i] = std::max(0.0, sum.values[i] + bias.values[i % c.out]);
+    }
     Check(*epilogue, {x, u, bias}, y, batch, true);
+    Check(*all, {x, u, bias, dy}, rectified, batch, true);
     const td::RefTensor dx = Evaluate(texts.Direct("conv2d_input_grad"), {dy, k}, batch);
     Check(*input_grad, {dy, adjoint}, dx, batch, true);
     Check(*float32_dx, {dy, adjoint}, dx, batch, true);

@@ -56,14 +56,16 @@ class WinogradTexts {
                         " attributes {td.kernel = \"split\"} { %0 = ", "td.winograd_kernel %k {tile = ", shape_.tile,
                         adjoint ? ", adjoint = true" : "", "} : ", k_, " -> ", u, " return %0 : ", u, " }");
   }
-  std::string Forward(bool epilogue) const {
-    std::string in =
-        absl::StrCat(x_, ", ", U(false), epilogue ? absl::StrCat(", tensor<", case_.out, "x", element_, ">") : "");
-    return absl::StrCat("func.func private @k(%x: ", x_, ", %u: ", U(false),
-                        epilogue ? absl::StrCat(", %b: tensor<", case_.out, "x", element_, ">") : "", ") -> (", y_,
-                        ", ", Scratch(false), ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_conv2d %x, %u",
-                        epilogue ? ", %b" : "", " {", attributes_, epilogue ? ", relu" : "", "} : (", in, ") -> (", y_,
-                        ", ", Scratch(false), ") return %0#0, %0#1 : ", y_, ", ", Scratch(false), " }");
+  // `epilogue`: bias and relu; `residual`: one behind the bias.
+  std::string Forward(bool epilogue, bool residual = false) const {
+    const std::string bias = absl::StrCat("tensor<", case_.out, "x", element_, ">");
+    std::string in = absl::StrCat(x_, ", ", U(false), epilogue ? ", " + bias : "", residual ? ", " + y_ : "");
+    return absl::StrCat("func.func private @k(%x: ", x_, ", %u: ", U(false), epilogue ? ", %b: " + bias : "",
+                        residual ? ", %r: " + y_ : "", ") -> (", y_, ", ", Scratch(false),
+                        ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_conv2d %x, %u",
+                        epilogue ? ", %b" : "", residual ? " adds %r" : "", " {", attributes_, epilogue ? ", relu" : "",
+                        "} : (", in, ") -> (", y_, ", ", Scratch(false), ") return %0#0, %0#1 : ", y_, ", ",
+                        Scratch(false), " }");
   }
   // `float32_dx`: the result is, whatever dy is.
   std::string InputGrad(bool float32_dx = false) const {

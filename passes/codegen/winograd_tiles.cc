@@ -151,8 +151,10 @@ void EmitGatherTiles(VectorBuilder& v, const TileBlock& block, const RationalMat
 
 void EmitStoreTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const TileMatrix& from,
                     const TileEpilogue& epilogue, const ImageMatrix& image) {
+  const bool adds = epilogue.residual.pointer != nullptr;
   v.For(v.Int(0), block.count, 1, [&](Value t) {
     Patch p = PatchOf(v, block, image, matrix.rows, t);
+    const Patch q = adds ? PatchOf(v, block, epilogue.residual, matrix.rows, t) : p;
     Values masks = PixelMasks(v, block, image, p);
     ForChannels(v, image.channels, [&](Value c, int64_t live) {
       Values pixels = EmitTransform2D(v, matrix, LoadTile(v, from, block.shape->points(), t, c));
@@ -161,9 +163,14 @@ void EmitStoreTiles(VectorBuilder& v, const TileBlock& block, const RationalMatr
         shift =
             epilogue.bfloat16_bias ? v.Load16(v.At16(epilogue.bias, c), live) : v.Load(v.At(epilogue.bias, c), live);
       }
-      Values addresses = PixelAddresses(v, p, image, c);
+      Values addresses = PixelAddresses(v, p, image, c), others;
+      if (adds) others = PixelAddresses(v, q, epilogue.residual, c);
       for (size_t n = 0; n < pixels.size(); ++n) {
         Value pixel = shift ? v.AddF(pixels[n], shift) : pixels[n];
+        if (adds) {
+          pixel =
+              v.AddF(pixel, image.bfloat16 ? v.Load16(others[n], live, masks[n]) : v.Load(others[n], live, masks[n]));
+        }
         if (epilogue.relu) pixel = v.Relu(pixel);
         if (image.bfloat16) {
           v.Store16(pixel, addresses[n], live, masks[n]);

@@ -27,10 +27,11 @@ struct TileBlock {
 void EmitGatherTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const ImageMatrix& image,
                      const TileMatrix& to);
 
-// What is done to the pixels of a convolution; `bias` may be null.
+// What is done to the pixels of a convolution; `bias` and the residual's pointer may be null.
 struct TileEpilogue {
   mlir::Value bias;
   bool bfloat16_bias = false;
+  ImageMatrix residual;
   bool relu = false;
 };
 

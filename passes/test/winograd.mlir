@@ -122,3 +122,29 @@ module attributes {td.precision = "mixed_bfloat16", td.machine_model = "zen4"} {
     return %r#0, %r#1 : tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>
   }
 }
+
+// -----
+
+// A residual that the map makes is the convolution's own too, behind its bias, whatever else reads it.
+// CHECK-LABEL: func.func @step(
+// CHECK: ^bb0(%{{.*}}: tensor<?x14x14x64xf32>, %{{.*}}: tensor<3x3x64x64xf32>, %[[BS:[^:]*]]: tensor<64xf32>
+// CHECK: %[[X:.*]] = td.tanh
+// CHECK: %[[Y:.*]], %{{.*}} = td.winograd_conv2d %[[X]], %{{[^,]*}}, %[[BS]] adds %[[X]] {{{.*}}relu
+// CHECK: td.winograd_conv2d %[[Y]], %{{[^,]*}} adds %[[X]] {
+// CHECK-NOT: td.add
+func.func @step(%x: tensor<?x14x14x64xf32>, %w: tensor<3x3x64x64xf32>, %b: tensor<64xf32>) -> tensor<?x14x14x64xf32> {
+  %r = td.map_shards (%x, %w, %b : tensor<?x14x14x64xf32>, tensor<3x3x64x64xf32>, tensor<64xf32>) reduce ["keep"] scope ["global"]
+      lanes 16 rows 8 shard 8 -> (tensor<?x14x14x64xf32>) {
+  ^bb0(%xs: tensor<?x14x14x64xf32>, %ws: tensor<3x3x64x64xf32>, %bs: tensor<64xf32>):
+    %t = td.tanh %xs : tensor<?x14x14x64xf32>
+    %c = td.conv2d %t, %ws strides [1, 1] low [1, 1] high [1, 1] : tensor<?x14x14x64xf32>, tensor<3x3x64x64xf32> -> tensor<?x14x14x64xf32>
+    %bb = td.broadcast %bs dims [3] : tensor<64xf32> -> tensor<?x14x14x64xf32>
+    %a = td.add %c, %bb : tensor<?x14x14x64xf32>
+    %s = td.add %t, %a : tensor<?x14x14x64xf32>
+    %y = td.relu %s : tensor<?x14x14x64xf32>
+    %d = td.conv2d %y, %ws strides [1, 1] low [1, 1] high [1, 1] : tensor<?x14x14x64xf32>, tensor<3x3x64x64xf32> -> tensor<?x14x14x64xf32>
+    %z = td.add %d, %t : tensor<?x14x14x64xf32>
+    td.yield %z : tensor<?x14x14x64xf32>
+  }
+  return %r : tensor<?x14x14x64xf32>
+}

@@ -54,7 +54,8 @@ void Branches(GraphBuilder& g) {
 struct Found {
   int adds = 0;  // calls that add a residual
   int copies = 0;
-  int sums = 0;  // td.add in generated kernels
+  int sums = 0;      // td.add in generated kernels
+  int winograd = 0;  // forward convolutions
 };
 
 Found Count(const Executable& executable) {
@@ -67,7 +68,10 @@ Found Count(const Executable& executable) {
     }
   }
   for (const auto& kernel : executable.index().kernels) {
-    for (const std::string& op : kernel->ops) found.sums += op == "td.add";
+    for (const std::string& op : kernel->ops) {
+      found.sums += op == "td.add";
+      found.winograd += op == "td.winograd_conv2d";
+    }
   }
   return found;
 }
@@ -100,6 +104,15 @@ TEST(Residual, ConvolutionsAddIt) {
     EXPECT_EQ(found.copies, 0);
     CompareWithReference(Convolutions(kernel_size), options);
   }
+}
+
+TEST(Residual, WinogradAddsIt) {
+  const Options options = Predict(Precision::kFloat32);
+  const Found found = CountIn(Convolutions(3), options);
+  EXPECT_GE(found.winograd, 1);
+  EXPECT_EQ(found.adds + found.winograd, 2);
+  EXPECT_EQ(found.sums, 1);
+  CompareWithReference(Convolutions(3), options);
 }
 
 TEST(Residual, DenseLayersAddIt) {
