@@ -12,9 +12,13 @@ extern "C" void omp_set_num_threads(int);
 namespace tandem {
 namespace {
 
-// Longer than the serial parts of a step and than what threads wait for each other behind most loops, short enough not
-// to burn a shared core. Waking a thread takes 30 to 50 microseconds on a virtual machine.
-constexpr std::chrono::microseconds kSpinTime(50);
+using Clock = std::chrono::steady_clock;
+
+// Longer than the serial parts of a step, short enough not to burn a shared core. Waking a thread takes 30 to 80
+// microseconds on a virtual machine.
+constexpr std::chrono::microseconds kMinSpinTime(50), kMaxSpinTime(1000);
+// Threads leave a loop of large tasks at times that differ by a part of a task.
+constexpr int kSpinShare = 32;
 constexpr int kSpins = 16;  // between looks at the clock; a pause takes 26 ns on Zen 4
 
 thread_local int current_thread = -1;  // >= 0 inside a task
@@ -39,18 +43,23 @@ void FutexWakeAll(std::atomic<T>& word) {
 
 // Returns when `word` is no longer `value`.
 template <typename T>
-void WaitWhileEqual(std::atomic<T>& word, T value, std::atomic<int>& sleepers) {
+void WaitWhileEqual(std::atomic<T>& word, T value, Clock::duration spin, std::atomic<int>& sleepers) {
   static_assert(sizeof(T) == 4, "a futex has 4 bytes");
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   do {
     for (int i = 0; i < kSpins; ++i) {
       if (word.load(std::memory_order_acquire) != value) return;
       Pause();
     }
-  } while (std::chrono::steady_clock::now() - start < kSpinTime);
+  } while (Clock::now() - start < spin);
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   while (word.load(std::memory_order_seq_cst) == value) FutexWait(word, value);
   sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// How long to spin behind a loop that began at `start`.
+Clock::duration SpinAfter(Clock::time_point start) {
+  return std::clamp<Clock::duration>((Clock::now() - start) / kSpinShare, kMinSpinTime, kMaxSpinTime);
 }
 
 }  // namespace
@@ -84,15 +93,20 @@ void ThreadPool::RunTasks(const Loop& fn, const Idle& idle, int thread) {
 void ThreadPool::Work(int thread) {
   UseOneOmpThread();
   uint32_t last = 0;
+  Clock::duration spin = kMinSpinTime;
   for (;;) {
     uint32_t generation = generation_.load(std::memory_order_acquire);
     if (stop_.load(std::memory_order_relaxed)) return;
     if (generation % 2 == 0 || generation == last) {
-      WaitWhileEqual(generation_, generation, sleepers_);
+      WaitWhileEqual(generation_, generation, spin, sleepers_);
       continue;
     }
     active_.fetch_add(1, std::memory_order_seq_cst);
-    if (generation_.load(std::memory_order_seq_cst) == generation) RunTasks(*fn_, *idle_, thread);
+    if (generation_.load(std::memory_order_seq_cst) == generation) {
+      const Clock::time_point start = Clock::now();
+      RunTasks(*fn_, *idle_, thread);
+      spin = SpinAfter(start);
+    }
     if (active_.fetch_sub(1, std::memory_order_seq_cst) == 1 && caller_sleeps_.load(std::memory_order_seq_cst) > 0) {
       FutexWakeAll(active_);
     }
@@ -121,11 +135,15 @@ void ThreadPool::ParallelFor(int64_t n, Loop fn, Idle idle) {
     shares_[t].next.store(n / threads * t + std::min(n % threads, t), std::memory_order_relaxed);
     shares_[t].end = n / threads * (t + 1) + std::min(n % threads, t + 1);
   }
+  const Clock::time_point start = Clock::now();
   generation_.fetch_add(1, std::memory_order_seq_cst);  // open
   if (sleepers_.load(std::memory_order_seq_cst) > 0) FutexWakeAll(generation_);
   RunTasks(fn, idle, 0);
   generation_.fetch_add(1, std::memory_order_seq_cst);  // close
-  for (int left; (left = active_.load(std::memory_order_seq_cst)) > 0;) WaitWhileEqual(active_, left, caller_sleeps_);
+  const Clock::duration spin = SpinAfter(start);
+  for (int left; (left = active_.load(std::memory_order_seq_cst)) > 0;) {
+    WaitWhileEqual(active_, left, spin, caller_sleeps_);
+  }
 }
 
 }  // namespace tandem

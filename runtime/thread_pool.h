@@ -18,9 +18,9 @@
 
 namespace tandem {
 
-// `num_threads` threads in total: the caller of ParallelFor is one of them. Idle workers spin for some microseconds, in
-// which the next loop of a step usually comes, then sleep. Every thread that runs tasks, the caller's included, has its
-// OpenMP thread count set to 1: libraries stay inside a task.
+// `num_threads` threads in total: the caller of ParallelFor is one of them. Idle workers spin for some microseconds, or
+// a small share of a long loop, in which the next loop of a step usually comes, then sleep. Every thread that runs
+// tasks, the caller's included, has its OpenMP thread count set to 1: libraries stay inside a task.
 class ThreadPool {
  public:
   // At least one thread.
