@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <iterator>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -24,6 +26,47 @@ struct SmallBuffer {
   uint8_t bytes[2 * kSmallBytes - 1];
 };
 
+// The last pages that were given back, for the next buffer of their size: a batch of 1.6 MB is 400 pages, and touching
+// them for the first time is most of the work of making it.
+class KeptPages {
+ public:
+  // Never destroyed: tensors may be freed when a program ends.
+  static KeptPages& Get() {
+    static KeptPages* kept = new KeptPages;
+    return *kept;
+  }
+
+  // Null when there are none of that size.
+  void* Take(size_t bytes) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (Pages& pages : pages_) {
+      if (pages.bytes == bytes) return std::exchange(pages, Pages()).begin;
+    }
+    return nullptr;
+  }
+
+  void Give(void* begin, size_t bytes) {
+    Pages dropped = {begin, bytes};
+    if (bytes <= kMaxKeptBytes) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      std::swap(dropped, pages_[oldest_]);
+      oldest_ = (oldest_ + 1) % std::size(pages_);
+    }
+    if (dropped.begin != nullptr) munmap(dropped.begin, dropped.bytes);
+  }
+
+ private:
+  static constexpr size_t kMaxKeptBytes = 16 << 20;
+  struct Pages {
+    void* begin = nullptr;
+    size_t bytes = 0;
+  };
+
+  std::mutex mutex_;
+  Pages pages_[2];
+  size_t oldest_ = 0;
+};
+
 std::shared_ptr<uint8_t> Allocate(size_t bytes) {
   if (bytes <= kSmallBytes) {
     auto buffer = std::make_shared_for_overwrite<SmallBuffer>();
@@ -32,9 +75,11 @@ std::shared_ptr<uint8_t> Allocate(size_t bytes) {
     return std::shared_ptr<uint8_t>(std::move(buffer), aligned);
   }
   if (bytes >= kMapBytes) {
-    void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* pages = KeptPages::Get().Take(bytes);
+    if (pages == nullptr) pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages != MAP_FAILED) {
-      return std::shared_ptr<uint8_t>(static_cast<uint8_t*>(pages), [bytes](uint8_t* p) { munmap(p, bytes); });
+      return std::shared_ptr<uint8_t>(static_cast<uint8_t*>(pages),
+                                      [bytes](uint8_t* p) { KeptPages::Get().Give(p, bytes); });
     }
   }
   return std::shared_ptr<uint8_t>(static_cast<uint8_t*>(::operator new(bytes, kAlignment)),
