@@ -193,7 +193,8 @@ TEST(IdxReaderTest, RowsAreThereWhenTheyAreAskedFor) {
     EXPECT_EQ((*reader)->rows(), 3000);
     EXPECT_EQ((*reader)->tensor().shape(), (Shape{3000, 1000}));
     const uint8_t* data = (*reader)->tensor().data<uint8_t>();
-    EXPECT_EQ(data[1000 * 2999], 0) << "the last row is not read yet";
+    // Were the last row read already, this would destroy it.
+    const_cast<uint8_t*>(data)[1000 * 2999] ^= 0xff;
     for (int64_t rows : {1, 700, 701, 3000}) {
       ASSERT_TRUE((*reader)->WaitForRows(rows).ok());
       EXPECT_EQ(memcmp(data, bytes.data() + 12, rows * 1000), 0) << rows;
