@@ -340,16 +340,8 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
   // What is computed from constants and variables alone that the program does not write: it keeps its place from one
   // step to the next, so that the runtime need not compute it again (runtime/cpu/frozen_steps.h).
   llvm::DenseSet<mlir::Value> FrozenValues(mlir::Block& block) {
-    llvm::DenseSet<mlir::Value> frozen;
-    if (gpu_ || block.getParentOp() != step_) return frozen;
-    llvm::DenseSet<mlir::Attribute> written;
-    for (unsigned i = 0; i < step_.getNumResults(); ++i) {
-      if (auto update = step_.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update")) written.insert(update);
-    }
-    for (mlir::BlockArgument a : block.getArguments()) {
-      auto variable = step_.getArgAttrOfType<mlir::FlatSymbolRefAttr>(a.getArgNumber(), "td.variable");
-      if (variable && !written.contains(variable)) frozen.insert(a);
-    }
+    if (gpu_ || block.getParentOp() != step_) return {};
+    llvm::DenseSet<mlir::Value> frozen = FrozenVariables(step_);
     for (mlir::Operation& op : block) {
       if (!mlir::isa<td::LaunchOp, td::LibraryCallOp, td::CopyOp, td::ReshapeOp>(op)) continue;
       if (!llvm::all_of(op.getOperands(), [&](mlir::Value v) {

@@ -124,9 +124,7 @@ class BlockWeightGradsPass : public ModulePass<BlockWeightGradsPass> {
     const WinogradChoice choice = ChooseWinograd(machine, shape, WinogradRole::kFilterGrad, rows, kShards);
     const bool three = op.getSize()[0] == 3 && op.getSize()[1] == 3;
     double lanes = static_cast<double>(op.getFlops()) / machine.library_f32;
-    auto precision = getOperation()->getAttrOfType<mlir::StringAttr>("td.precision");
-    const bool strict = precision && precision.getValue() == "strict_float32";
-    if (three && op.getStrides()[0] == 1 && op.getStrides()[1] == 1 && !strict) {
+    if (three && op.getStrides()[0] == 1 && op.getStrides()[1] == 1 && !IsStrictFloat32(getOperation())) {
       lanes = std::min(lanes, choice.winograd_seconds / static_cast<double>(rows));
     }
     // Written to a slot, read to be added up and to be combined with others. All lanes' slots are touched in turn, and

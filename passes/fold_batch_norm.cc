@@ -71,15 +71,7 @@ bool IsScaling(const Link& link) { return mlir::isa<td::MulOp, td::DivOp>(link.o
 
 // Constants, variables that the step does not update, and what is computed from them alone.
 llvm::DenseSet<Value> FrozenValues(mlir::func::FuncOp step) {
-  llvm::DenseSet<mlir::Attribute> updated;
-  for (unsigned i = 0; i < step.getNumResults(); ++i) {
-    if (auto update = step.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update")) updated.insert(update);
-  }
-  llvm::DenseSet<Value> frozen;
-  for (mlir::BlockArgument a : step.getArguments()) {
-    auto variable = step.getArgAttrOfType<mlir::FlatSymbolRefAttr>(a.getArgNumber(), "td.variable");
-    if (variable && !updated.contains(variable)) frozen.insert(a);
-  }
+  llvm::DenseSet<Value> frozen = FrozenVariables(step);
   for (mlir::Operation& op : step.getBody().front()) {
     if (!mlir::isMemoryEffectFree(&op) || llvm::any_of(op.getResultTypes(), td::IsBatched)) continue;
     if (!llvm::all_of(op.getOperands(), [&](Value v) { return frozen.contains(v); })) continue;
@@ -97,8 +89,7 @@ class FoldBatchNormPass : public ModulePass<FoldBatchNormPass> {
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
-    auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
-    if (!step || IsGpuTarget(module) || (precision && precision.getValue() == "strict_float32")) return;
+    if (!step || IsGpuTarget(module) || IsStrictFloat32(module)) return;
     frozen_ = FrozenValues(step);
     llvm::SmallVector<td::LibraryOp> ops(step.getBody().front().getOps<td::LibraryOp>());
     for (td::LibraryOp op : ops) Consider(op);

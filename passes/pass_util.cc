@@ -4,6 +4,24 @@
 
 namespace tandem {
 
+bool IsStrictFloat32(mlir::ModuleOp module) {
+  auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
+  return precision && precision.getValue() == "strict_float32";
+}
+
+llvm::DenseSet<mlir::Value> FrozenVariables(mlir::func::FuncOp step) {
+  llvm::DenseSet<mlir::Attribute> updated;
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    if (auto update = step.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update")) updated.insert(update);
+  }
+  llvm::DenseSet<mlir::Value> frozen;
+  for (mlir::BlockArgument a : step.getArguments()) {
+    auto variable = step.getArgAttrOfType<mlir::FlatSymbolRefAttr>(a.getArgNumber(), "td.variable");
+    if (variable && !updated.contains(variable)) frozen.insert(a);
+  }
+  return frozen;
+}
+
 mlir::OpBuilder BehindValue(td::MapShardsOp map, mlir::Value value) {
   mlir::OpBuilder builder(map);
   if (value.getDefiningOp() != nullptr) builder.setInsertionPointAfterValue(value);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "graph/ir/dist.h"
+#include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -31,6 +32,12 @@ inline int64_t ModuleInt(mlir::ModuleOp module, llvm::StringRef name, int64_t ot
   auto attr = module->getAttrOfType<mlir::IntegerAttr>(name);
   return attr ? attr.getInt() : otherwise;
 }
+
+// Whether td.precision forbids what changes rounding.
+bool IsStrictFloat32(mlir::ModuleOp module);
+
+// The arguments of `step` that are variables which it does not update.
+llvm::DenseSet<mlir::Value> FrozenVariables(mlir::func::FuncOp step);
 
 // In front of `map`, right behind what computes `value` there: a value that nothing else reads is not kept for longer
 // than it has to be.

@@ -42,8 +42,7 @@ class WinogradPass : public ModulePass<WinogradPass> {
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
-    auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
-    if (!step || IsGpuTarget(module) || (precision && precision.getValue() == "strict_float32")) return;
+    if (!step || IsGpuTarget(module) || IsStrictFloat32(module)) return;
     absl::StatusOr<MachineModel> machine = MachineModelOf(module);
     if (!machine.ok()) {
       module->emitError() << std::string(machine.status().message());
