@@ -61,9 +61,14 @@ class BatchNode : public Node {
     p.window = (p.window + info().batch_size - 1) / info().batch_size;
     return p;
   }
-  std::string Signature() const override {
-    return absl::StrCat(child_->Signature(), " | batch(", info().batch_size, drop_remainder_ ? ", drop remainder" : "",
-                        ")");
+  std::string Signature(bool batch_sizes) const override {
+    // The rows of a token of batches are counted by this stage.
+    const std::string child = child_->Signature(/*batch_sizes=*/true);
+    const char* drop = drop_remainder_ ? "drop remainder" : "";
+    if (batch_sizes) {
+      return absl::StrCat(child, " | batch(", info().batch_size, drop_remainder_ ? ", " : "", drop, ")");
+    }
+    return absl::StrCat(child, " | batch", drop_remainder_ ? absl::StrCat("(", drop, ")") : "");
   }
 
  private:

@@ -80,7 +80,7 @@ int64_t Dataset::batch_size() const { return node_ ? node_->info().batch_size : 
 
 int64_t Dataset::cardinality() const { return node_ ? node_->info().cardinality : 0; }
 
-std::string Dataset::Signature() const { return node_ ? node_->Signature() : ""; }
+std::string Dataset::Signature() const { return node_ ? node_->Signature(/*batch_sizes=*/false) : ""; }
 
 absl::StatusOr<std::unique_ptr<Iterator>> Dataset::MakeIterator() const {
   if (!status_.ok()) return status_;

@@ -16,9 +16,9 @@
 //   }
 //
 // The names and meanings are tf.data's; what differs: everything is deterministic (seeds default to 0), an iterator's
-// position can be saved and restored exactly, Map's function is called when an element leaves the pipeline (elements
-// that are skipped or wait in a shuffle buffer cost nothing), and a Prefetch anywhere in the chain asks for whole
-// elements of the last stage to be made ahead.
+// position can be saved and restored exactly, also into a pipeline with other batches, Map's function is called when an
+// element leaves the pipeline (elements that are skipped or wait in a shuffle buffer cost nothing), and a Prefetch
+// anywhere in the chain asks for whole elements of the last stage to be made ahead.
 #ifndef TANDEM_DATA_DATASET_H_
 #define TANDEM_DATA_DATASET_H_
 
@@ -88,8 +88,10 @@ class Iterator {
   // Goes to a saved position, in this or another process: the elements that follow are the same bits as those that
   // followed it then. Takes time proportional to the shuffle buffers, not to the position.
   // FailedPrecondition when the state comes from another pipeline or version, DataLoss when it is damaged; the
-  // iterator is then left where it was. The number of epochs of a Repeat, the prefetching and the number of threads
-  // may differ between the two pipelines. The contents of the sources and Map's functions are taken to be equal.
+  // iterator is then left where it was. The number of epochs of a Repeat, the prefetching, the number of threads and,
+  // unless a later stage counts or keeps whole batches (Shuffle, Take, Skip, Shard, Batch), the size of the batches may
+  // differ between the two pipelines: the position is that of the next example. The contents of the sources and Map's
+  // functions are taken to be equal.
   virtual absl::Status RestoreState(absl::string_view state) = 0;
 
   // CPU time that the pipeline's own threads have used, in seconds. 0 without threads: then GetNext does all the work.

@@ -28,6 +28,14 @@ HostTensor Pattern(DType dtype, Shape shape) {
   return t;
 }
 
+// What ends a state whose other bytes are `body`.
+std::string Checksum(const std::string& body) {
+  const uint64_t checksum = Fingerprint64(body);
+  std::string bytes;
+  for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(checksum >> (8 * i)));
+  return bytes;
+}
+
 // A random pipeline. The same `structure` seed gives the same order of elements, whatever `tuning` says: that chooses
 // prefetching and threads only.
 Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
@@ -138,22 +146,142 @@ TEST(IteratorStateTest, StateIsSmallAndHoldsPositionsOnly) {
   EXPECT_EQ(state.substr(0, 4), "TDIT");
 }
 
-// A state from another process, byte for byte: what was saved once must be readable by later builds.
+// States from another process, byte for byte: what was saved once must be readable by later builds.
+constexpr char kGoldenBody[] = {9,           // range: the next position
+                                0, 0, 6, 3,  // shuffle: the range has not ended, epoch 0, 6 draws, 3 in the buffer
+                                5, 8, 2,     // the buffer
+                                0, 0, 1};    // repeat: no pass is over, this one has had elements
+
 TEST(IteratorStateTest, GoldenState) {
-  const char kBody[] = {0,           // nothing prefetched
-                        9,           // range: the next position
-                        0, 0, 6, 3,  // shuffle: the range has not ended, epoch 0, 6 draws, 3 elements in the buffer
-                        5, 8, 2,     // the buffer
-                        0, 0, 1};    // repeat: no pass is over, this one has had elements
-  std::string state = absl::StrCat("TDIT\x01\x32", "range(10) | shuffle(4, seed=7) | repeat | batch(3)");
-  state.append(kBody, sizeof(kBody));
-  state += "\x77\x91\xdc\xfe\x48\xcf\x8a\x08";
+  std::string state = absl::StrCat("TDIT\x02\x2f", "range(10) | shuffle(4, seed=7) | repeat | batch");
+  state.append(kGoldenBody, sizeof(kGoldenBody));
+  state += "\x99\xdc\xb7\x41\x2a\x1f\x69\x9f";
   Dataset d = Dataset::Range(10).Shuffle(4, {.seed = 7}).Repeat(2).Batch(3);
   std::unique_ptr<Iterator> first = Make(d), second = Make(d);
   Read(*first, 2);
   EXPECT_EQ(*first->SaveState(), state);
   ASSERT_TRUE(second->RestoreState(state).ok());
   EXPECT_EQ(Values(Read(*second)), (std::vector<int64_t>{9, 5, 2, 8, 1, 4, 3, 5, 0, 2, 8, 7, 6, 9}));
+}
+
+TEST(IteratorStateTest, GoldenStateOfVersion1) {
+  std::string state = absl::StrCat("TDIT\x01\x32", "range(10) | shuffle(4, seed=7) | repeat | batch(3)");
+  state.push_back(0);  // nothing prefetched
+  state.append(kGoldenBody, sizeof(kGoldenBody));
+  state += "\x77\x91\xdc\xfe\x48\xcf\x8a\x08";
+  Dataset d = Dataset::Range(10).Shuffle(4, {.seed = 7}).Repeat(2).Batch(3);
+  std::unique_ptr<Iterator> it = Make(d);
+  ASSERT_TRUE(it->RestoreState(state).ok());
+  EXPECT_EQ(Values(Read(*it)), (std::vector<int64_t>{9, 5, 2, 8, 1, 4, 3, 5, 0, 2, 8, 7, 6, 9}));
+  // Its batches had a size.
+  std::unique_ptr<Iterator> other = Make(Dataset::Range(10).Shuffle(4, {.seed = 7}).Repeat(2).Batch(2));
+  EXPECT_EQ(other->RestoreState(state).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// Version 1 had prefetched batches in front: they come first, and a state that is saved among them has them too.
+TEST(IteratorStateTest, PrefetchedBatchesOfVersion1ComeFirst) {
+  std::string state = absl::StrCat("TDIT\x01\x15", "range(9) | batch(2)");
+  state[5] = static_cast<char>(state.size() - 6);
+  const char kBody[] = {2, 2, 0, 1, 2, 2, 3,  // two batches of two rows were drawn: 0 1 and 2 3
+                        4};                   // range: the next position
+  state.append(kBody, sizeof(kBody));
+  state += Checksum(state);
+  for (int prefetch : {0, 3}) {
+    Dataset d = Dataset::Range(9).Batch(2);
+    if (prefetch > 0) d = d.Prefetch(prefetch);
+    std::unique_ptr<Iterator> it = Make(d);
+    ASSERT_TRUE(it->RestoreState(state).ok());
+    EXPECT_EQ(Values(Read(*it, 1)), (std::vector<int64_t>{0, 1}));
+    const std::string among = *it->SaveState();
+    EXPECT_EQ(Values(Read(*it, 2)), (std::vector<int64_t>{2, 3, 4, 5}));
+    const std::string behind = *it->SaveState();
+    EXPECT_EQ(behind[4], 2);
+    EXPECT_EQ(Values(Read(*it)), (std::vector<int64_t>{6, 7, 8}));
+    ASSERT_TRUE(it->RestoreState(among).ok());
+    EXPECT_EQ(Values(Read(*it)), (std::vector<int64_t>{2, 3, 4, 5, 6, 7, 8}));
+    std::unique_ptr<Iterator> threes = Make(Dataset::Range(9).Batch(3));
+    ASSERT_TRUE(threes->RestoreState(behind).ok());
+    EXPECT_EQ(Values(Read(*threes)), (std::vector<int64_t>{6, 7, 8}));
+  }
+}
+
+// A position is counted in what goes into a batch: other batches go on with the very next example. The expectation is
+// the order of single examples, which no Batch has touched.
+TEST(IteratorStateTest, AnotherBatchSizeGoesOnWithTheNextExample) {
+  struct Case {
+    Dataset examples;
+    bool drop_remainder;
+    int64_t prefetch;
+    bool map;
+  };
+  auto slices = Dataset::FromTensorSlices({{"x", Pattern(DType::kInt64, {37})}});
+  for (const Case& c :
+       {Case{Dataset::Range(64).Shuffle(10, {.seed = 3}).Repeat(3), false, 0, false},
+        Case{Dataset::Range(37).ShuffleAndRepeat(50, -1, {.seed = 1}), false, 4, false},
+        Case{slices.Skip(3).Shuffle(7).Repeat(5), false, 3, true},
+        Case{Dataset::Range(40).Shuffle(9).Map(Scramble, {.num_parallel_calls = 3}).Repeat(4), true, 2, true},
+        Case{Dataset::Range(10).Shuffle(4).Repeat(9).Take(80).Shuffle(5), true, 5, false}}) {
+    auto batched = [&c](int64_t size) {
+      Dataset d = c.examples.Batch(size, {.drop_remainder = c.drop_remainder});
+      if (c.map) d = d.Map(Scramble, {.num_parallel_calls = 2}).Map(Scramble);
+      return c.prefetch > 0 ? d.Prefetch(c.prefetch) : d;
+    };
+    SCOPED_TRACE(batched(2).Signature());
+    const std::vector<int64_t> all = Values(c.examples, 72);
+    ASSERT_EQ(all.size(), 72u);
+    std::vector<int64_t> seen;
+    std::string state;
+    for (int64_t size : {8, 4, 2, 6, 1, 8}) {
+      std::unique_ptr<Iterator> it = Make(batched(size));
+      if (!state.empty()) ASSERT_TRUE(it->RestoreState(state).ok());
+      for (int64_t value : Values(Read(*it, 12 / size))) seen.push_back(value);
+      state = *it->SaveState();
+    }
+    EXPECT_EQ(seen, std::vector<int64_t>(all.begin(), all.begin() + seen.size()));
+    EXPECT_EQ(seen.size(), 8u + 12 * 4 + 8);
+  }
+}
+
+TEST(IteratorStateTest, ARemainderThatAThreadHasDroppedIsNotLost) {
+  auto dataset = [](int64_t size) { return Dataset::Range(10).Batch(size, {.drop_remainder = true}).Prefetch(8); };
+  std::unique_ptr<Iterator> fours = Make(dataset(4)), twos = Make(dataset(2));
+  EXPECT_EQ(Values(Read(*fours)).size(), 8u);  // and the end, behind 8 and 9
+  ASSERT_TRUE(twos->RestoreState(*fours->SaveState()).ok());
+  EXPECT_EQ(Values(Read(*twos)), (std::vector<int64_t>{8, 9}));
+}
+
+TEST(IteratorStateTest, AnotherBatchSizeKeepsTheEndOfAnEpoch) {
+  auto dataset = [](int64_t size) { return Dataset::Range(8).Batch(size).Repeat(3).Prefetch(8); };
+  std::unique_ptr<Iterator> fours = Make(dataset(4)), threes = Make(dataset(3));
+  Read(*fours, 3);
+  ASSERT_TRUE(threes->RestoreState(*fours->SaveState()).ok());
+  EXPECT_EQ(Batches(Read(*threes)), (std::vector<std::vector<int64_t>>{{4, 5, 6}, {7}, {0, 1, 2}, {3, 4, 5}, {6, 7}}));
+}
+
+// However much is prefetched, a position has one state.
+TEST(IteratorStateTest, APositionHasOneState) {
+  const Dataset d = Dataset::Range(50).Shuffle(20).Repeat().Batch(8);
+  std::unique_ptr<Iterator> plain = Make(d), ahead = Make(d.Prefetch(9));
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(*plain->SaveState(), *ahead->SaveState()) << i;
+    Read(*plain, 1);
+    Read(*ahead, 1);
+  }
+}
+
+// A stage behind Batch that counts or keeps batches makes their size part of the position.
+TEST(IteratorStateTest, CountedBatchesKeepTheirSize) {
+  using Stage = Dataset (*)(const Dataset&);
+  for (Stage stage :
+       {Stage([](const Dataset& d) { return d.Shuffle(3); }), Stage([](const Dataset& d) { return d.Take(5); }),
+        Stage([](const Dataset& d) { return d.Skip(1).Repeat(2).Prefetch(2); }),
+        Stage([](const Dataset& d) { return d.Shard(2, 1); }),
+        Stage([](const Dataset& d) { return d.Map(Scramble).Batch(2); })}) {
+    std::unique_ptr<Iterator> twos = Make(stage(Dataset::Range(24).Batch(2)));
+    std::unique_ptr<Iterator> threes = Make(stage(Dataset::Range(24).Batch(3)));
+    Read(*twos, 2);
+    EXPECT_EQ(threes->RestoreState(*twos->SaveState()).code(), absl::StatusCode::kFailedPrecondition);
+  }
 }
 
 TEST(IteratorStateTest, MoreEpochsThanPlannedGoOn) {
@@ -177,7 +305,7 @@ TEST(IteratorStateTest, StateOfAnotherPipelineIsRefused) {
   std::string state = *it->SaveState();
   for (const Dataset& other :
        {Dataset::Range(11).Shuffle(5, {.seed = 1}).Batch(2), Dataset::Range(10).Shuffle(6, {.seed = 1}).Batch(2),
-        Dataset::Range(10).Shuffle(5, {.seed = 2}).Batch(2), Dataset::Range(10).Shuffle(5, {.seed = 1}).Batch(3),
+        Dataset::Range(10).Shuffle(5, {.seed = 2}).Batch(2),
         Dataset::Range(10).Shuffle(5, {.seed = 1}).Batch(2, {.drop_remainder = true}),
         Dataset::Range(10).Shuffle(5, {.seed = 1, .reshuffle_each_iteration = false}).Batch(2),
         Dataset::Range(10).Shuffle(5, {.seed = 1}), Dataset::Range(10).Shuffle(5, {.seed = 1}).Batch(2).Repeat(),
@@ -241,8 +369,7 @@ TEST(IteratorStateTest, ForgedStatesDoNoHarm) {
         body.replace(at, 1, "\xff\xff\xff\xff\xff\xff\xff\xff\x7f");
         break;
     }
-    uint64_t checksum = Fingerprint64(body);
-    for (int i = 0; i < 8; ++i) body.push_back(static_cast<char>(checksum >> (8 * i)));
+    body += Checksum(body);
     std::unique_ptr<Iterator> victim = Make(d);
     absl::Status status = victim->RestoreState(body);
     if (status.ok()) {
@@ -261,12 +388,11 @@ TEST(IteratorStateTest, AnotherVersionIsRefused) {
   std::unique_ptr<Iterator> it = Make(Dataset::Range(3));
   std::string body = *it->SaveState();
   body.resize(body.size() - 8);
-  body[4] = 2;
-  uint64_t checksum = Fingerprint64(body);
-  for (int i = 0; i < 8; ++i) body.push_back(static_cast<char>(checksum >> (8 * i)));
+  body[4] = 3;
+  body += Checksum(body);
   absl::Status status = it->RestoreState(body);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(absl::StrContains(status.message(), "version 2; this build reads version 1")) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "version 3; this build reads versions 1 and 2")) << status;
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ class MapNode : public Node {
     }
     return p;
   }
-  std::string Signature() const override {
-    return absl::StrCat(child_->Signature(), " | map(", SpecString(info().spec), ")");
+  std::string Signature(bool batch_sizes) const override {
+    return absl::StrCat(child_->Signature(batch_sizes), " | map(", SpecString(info().spec), ")");
   }
 
  private:
@@ -69,7 +69,7 @@ class PrefetchNode : public OrderNode {
     return p;
   }
   // Invisible: a resumed run may prefetch differently.
-  std::string Signature() const override { return child_->Signature(); }
+  std::string Signature(bool batch_sizes) const override { return child_->Signature(batch_sizes); }
 
  private:
   const int64_t buffer_size_;

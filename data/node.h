@@ -78,8 +78,10 @@ class Node {
   // False for a token that Next could never give: one from a file may be anything.
   virtual bool ValidToken(const int64_t* token) const = 0;
   virtual Parallelism parallelism() const { return {}; }
-  // Everything that a state depends on, from the source on.
-  virtual std::string Signature() const = 0;
+  // Everything that a state depends on, from the source on. A position is counted in what goes into a batch, so it
+  // depends on the size of a batch only where a later stage counts or keeps whole ones: that stage asks its child for
+  // the sizes, the others pass on what they were asked for.
+  virtual std::string Signature(bool batch_sizes) const = 0;
 
  private:
   NodeInfo info_;

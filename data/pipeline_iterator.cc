@@ -20,8 +20,8 @@ constexpr int64_t kMaxPendingTokens = int64_t{1} << 24;
 PipelineIterator::PipelineIterator(NodePtr root)
     : root_(std::move(root)),
       parallelism_(root_->parallelism()),
-      signature_(root_->Signature()),
       tokens_(root_->MakeTokens()),
+      followed_(parallelism_.threads > 0 ? root_->MakeTokens() : nullptr),
       window_(std::max<int64_t>(parallelism_.window, parallelism_.threads)) {}
 
 PipelineIterator::~PipelineIterator() {
@@ -53,6 +53,7 @@ absl::Status PipelineIterator::GetNext(Element* out, bool* end) {
       *end = true;
       return absl::OkStatus();
     }
+    if (restored_left_ > 0) --restored_left_;
   }
   return root_->Materialize(token.data(), out);
 }
@@ -69,6 +70,11 @@ absl::Status PipelineIterator::GetNextThreaded(Element* out, bool* end) {
   }
   std::shared_ptr<Slot> slot = std::move(slots_.front());
   slots_.pop_front();
+  if (restored_left_ > 0) {
+    --restored_left_;
+  } else {
+    ++behind_;
+  }
   lock.unlock();
   work_.notify_one();
   if (slot->status.ok()) *out = std::move(slot->element);
@@ -91,6 +97,7 @@ void PipelineIterator::Work() {
   for (;;) {
     work_.wait(lock, [this] { return stop_ || (!ended_ && static_cast<int64_t>(slots_.size()) < window_); });
     if (stop_) return;
+    Follow();  // here, so that the consumer need not
     auto slot = std::make_shared<Slot>();
     if (!Draw(&slot->token)) {
       ended_ = true;
@@ -115,41 +122,65 @@ bool PipelineIterator::Peek(int64_t ahead, Element* out) {
   return true;
 }
 
+void PipelineIterator::Follow() {
+  scratch_.resize(root_->token_width());
+  for (; behind_ > 0; --behind_) followed_->Next(scratch_.data());
+}
+
 absl::StatusOr<std::string> PipelineIterator::SaveState() {
   StateWriter writer;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    writer.Write(slots_.size() + restored_.size());
-    auto write_token = [&](const Token& token) {
-      for (int64_t v : token) writer.Write(v);
-    };
-    for (const std::shared_ptr<Slot>& slot : slots_) write_token(slot->token);
-    for (const Token& token : restored_) write_token(token);
-    tokens_->Save(&writer);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (restored_left_ == 0) {
+    Follow();
+    (followed_ ? followed_ : tokens_)->Save(&writer);
+    return writer.Finish(StateVersion::kDelivered, root_->Signature(/*batch_sizes=*/false));
   }
-  return writer.Finish(signature_);
+  writer.Write(slots_.size() + restored_.size());
+  auto write_token = [&](const Token& token) {
+    for (int64_t v : token) writer.Write(v);
+  };
+  for (const std::shared_ptr<Slot>& slot : slots_) write_token(slot->token);
+  for (const Token& token : restored_) write_token(token);
+  tokens_->Save(&writer);
+  return writer.Finish(StateVersion::kDrawnBatches, root_->Signature(/*batch_sizes=*/true));
+}
+
+absl::StatusOr<std::deque<PipelineIterator::Token>> PipelineIterator::ReadDrawn(StateReader* reader) const {
+  const int64_t width = root_->token_width();
+  int64_t count = 0;
+  if (!reader->Read(&count, 0, kMaxPendingTokens) || count > reader->remaining() / width) return reader->Damaged();
+  std::deque<Token> drawn(count);
+  for (Token& token : drawn) {
+    token.resize(width);
+    for (int64_t& v : token) {
+      if (!reader->Read(&v, 0, INT64_MAX)) return reader->Damaged();
+    }
+    if (!root_->ValidToken(token.data())) return reader->Damaged();
+  }
+  return drawn;
 }
 
 absl::Status PipelineIterator::RestoreState(absl::string_view state) {
-  TD_ASSIGN_OR_RETURN(StateReader reader, StateReader::Open(state, signature_));
-  const int64_t width = root_->token_width();
-  int64_t pending = 0;
-  if (!reader.Read(&pending, 0, kMaxPendingTokens) || pending > reader.remaining() / width) return reader.Damaged();
-  std::deque<Token> restored(pending);
-  for (Token& token : restored) {
-    token.resize(width);
-    for (int64_t& v : token) {
-      if (!reader.Read(&v, 0, INT64_MAX)) return reader.Damaged();
-    }
-    if (!root_->ValidToken(token.data())) return reader.Damaged();
+  TD_ASSIGN_OR_RETURN(StateReader reader, StateReader::Open(state));
+  const bool drawn_batches = reader.version() == StateVersion::kDrawnBatches;
+  TD_RETURN_IF_ERROR(reader.CheckSignature(root_->Signature(/*batch_sizes=*/drawn_batches)));
+  std::deque<Token> drawn;
+  if (drawn_batches) {
+    TD_ASSIGN_OR_RETURN(drawn, ReadDrawn(&reader));
   }
+  StateReader again = reader;
   std::unique_ptr<TokenIterator> tokens = root_->MakeTokens();
   if (!tokens->Restore(&reader) || reader.remaining() != 0) return reader.Damaged();
+  std::unique_ptr<TokenIterator> followed = followed_ ? root_->MakeTokens() : nullptr;
+  if (followed && !followed->Restore(&again)) return again.Damaged();
   {
     std::lock_guard<std::mutex> lock(mutex_);
     slots_.clear();
-    restored_ = std::move(restored);
+    restored_left_ = static_cast<int64_t>(drawn.size());
+    restored_ = std::move(drawn);
     tokens_ = std::move(tokens);
+    followed_ = std::move(followed);
+    behind_ = 0;
     ended_ = false;
   }
   work_.notify_all();

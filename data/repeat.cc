@@ -62,7 +62,9 @@ class RepeatNode : public OrderNode {
     return std::make_unique<RepeatIterator>(child_->MakeTokens(), count_);
   }
   // Without the count: training longer than planned is a resume like any other.
-  std::string Signature() const override { return absl::StrCat(child_->Signature(), " | repeat"); }
+  std::string Signature(bool batch_sizes) const override {
+    return absl::StrCat(child_->Signature(batch_sizes), " | repeat");
+  }
 
  private:
   const int64_t count_;

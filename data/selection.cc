@@ -57,7 +57,9 @@ class SelectionNode : public OrderNode {
   std::unique_ptr<TokenIterator> MakeTokens() const override {
     return std::make_unique<SelectionIterator>(child_->MakeTokens(), selection_);
   }
-  std::string Signature() const override { return absl::StrCat(child_->Signature(), " | ", name_); }
+  std::string Signature(bool) const override {
+    return absl::StrCat(child_->Signature(/*batch_sizes=*/true), " | ", name_);
+  }
 
  private:
   const Selection selection_;

@@ -106,8 +106,9 @@ class ShuffleNode : public OrderNode {
   std::unique_ptr<TokenIterator> MakeTokens() const override {
     return std::make_unique<ShuffleIterator>(*child_, config_);
   }
-  std::string Signature() const override {
-    return absl::StrCat(child_->Signature(), " | shuffle(", config_.buffer_size, ", seed=", config_.options.seed,
+  std::string Signature(bool) const override {
+    return absl::StrCat(child_->Signature(/*batch_sizes=*/true), " | shuffle(", config_.buffer_size,
+                        ", seed=", config_.options.seed,
                         config_.options.reshuffle_each_iteration ? "" : ", same order each epoch", ")");
   }
 

@@ -77,7 +77,7 @@ class SlicesNode : public SourceNode {
     return absl::OkStatus();
   }
 
-  std::string Signature() const override {
+  std::string Signature(bool) const override {
     return absl::StrCat("slices(", info().cardinality, " x ", SpecString(info().spec), ")");
   }
 
@@ -111,7 +111,7 @@ class RangeNode : public SourceNode {
     out->components.assign(1, std::move(batch));
     return absl::OkStatus();
   }
-  std::string Signature() const override { return absl::StrCat("range(", info().cardinality, ")"); }
+  std::string Signature(bool) const override { return absl::StrCat("range(", info().cardinality, ")"); }
 };
 
 }  // namespace

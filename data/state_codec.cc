@@ -8,7 +8,6 @@ namespace tandem::data_internal {
 namespace {
 
 constexpr absl::string_view kMagic("TDIT", 4);
-constexpr uint64_t kVersion = 1;
 constexpr size_t kChecksumBytes = 8;
 
 void AppendVarint(uint64_t value, std::string* out) {
@@ -41,9 +40,9 @@ absl::Status DamagedAt(int64_t offset, absl::string_view what) {
 
 void StateWriter::Write(uint64_t value) { AppendVarint(value, &body_); }
 
-std::string StateWriter::Finish(absl::string_view signature) const {
+std::string StateWriter::Finish(StateVersion version, absl::string_view signature) const {
   std::string out(kMagic);
-  AppendVarint(kVersion, &out);
+  AppendVarint(static_cast<uint64_t>(version), &out);
   AppendVarint(signature.size(), &out);
   absl::StrAppend(&out, signature, body_);
   uint64_t checksum = Fingerprint64(out);
@@ -51,7 +50,7 @@ std::string StateWriter::Finish(absl::string_view signature) const {
   return out;
 }
 
-absl::StatusOr<StateReader> StateReader::Open(absl::string_view state, absl::string_view signature) {
+absl::StatusOr<StateReader> StateReader::Open(absl::string_view state) {
   if (!absl::StartsWith(state, kMagic)) return DamagedAt(0, "it does not begin with TDIT");
   absl::string_view rest = state.substr(kMagic.size());
   uint64_t version = 0;
@@ -64,24 +63,29 @@ absl::StatusOr<StateReader> StateReader::Open(absl::string_view state, absl::str
     checksum |= uint64_t{static_cast<unsigned char>(state[covered.size() + i])} << (8 * i);
   }
   if (checksum != Fingerprint64(covered)) return DamagedAt(covered.size(), "the checksum does not match");
-  if (version != kVersion) {
+  if (version != static_cast<uint64_t>(StateVersion::kDrawnBatches) &&
+      version != static_cast<uint64_t>(StateVersion::kDelivered)) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the iterator state has version ", version, "; this build reads version ", kVersion));
+        absl::StrCat("the iterator state has version ", version, "; this build reads versions 1 and 2"));
   }
   rest.remove_suffix(kChecksumBytes);
   uint64_t size = 0;
   if (!ConsumeVarint(&rest, &size) || size > rest.size()) {
     return DamagedAt(covered.size() - rest.size(), "the signature is malformed");
   }
-  if (rest.substr(0, size) != signature) {
-    return absl::FailedPreconditionError(absl::StrCat("the iterator state belongs to another dataset: saved by { ",
-                                                      rest.substr(0, size), " }, restored into { ", signature,
-                                                      " }; use the same input pipeline or start without this state"));
-  }
   StateReader reader;
+  reader.version_ = static_cast<StateVersion>(version);
+  reader.signature_ = rest.substr(0, size);
   reader.body_ = rest.substr(size);
   reader.state_size_ = static_cast<int64_t>(state.size());
   return reader;
+}
+
+absl::Status StateReader::CheckSignature(absl::string_view signature) const {
+  if (signature_ == signature) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("the iterator state belongs to another dataset: saved by { ",
+                                                    signature_, " }, restored into { ", signature,
+                                                    " }; use the same input pipeline or start without this state"));
 }
 
 bool StateReader::Read(uint64_t* value, uint64_t min, uint64_t max) {

@@ -13,11 +13,18 @@ namespace tandem::data_internal {
 
 // A body that is not negative integers, each as a LEB128 varint, within an envelope:
 //   "TDIT" | version | size of the signature | signature | body | Fingerprint64 of all before (8 bytes, little endian)
+// Version 2, which is written: the body is the state of the dataset's order behind the last element that was delivered,
+// and the signature has the sizes of batches only where the position depends on them.
+// Version 1: the body begins with the number of elements that were drawn but not delivered, and these; the rest is the
+// state behind them. The signature has the sizes of all batches. Still read, and written as long as such elements are
+// left, because they are whole batches.
+enum class StateVersion : uint64_t { kDrawnBatches = 1, kDelivered = 2 };
+
 class StateWriter {
  public:
   void Write(uint64_t value);
   // The complete state of an iterator over the dataset with this signature.
-  std::string Finish(absl::string_view signature) const;
+  std::string Finish(StateVersion version, absl::string_view signature) const;
 
  private:
   std::string body_;
@@ -26,8 +33,12 @@ class StateWriter {
 // Reads a body. States come from files: every number is checked against the range that makes sense.
 class StateReader {
  public:
-  // Checks the envelope. DataLoss when damaged, FailedPrecondition when of another version or another dataset.
-  static absl::StatusOr<StateReader> Open(absl::string_view state, absl::string_view signature);
+  // Checks the envelope. DataLoss when damaged, FailedPrecondition when of a version that this build does not know.
+  static absl::StatusOr<StateReader> Open(absl::string_view state);
+
+  StateVersion version() const { return version_; }
+  // FailedPrecondition, with both signatures, unless the state was saved with this one.
+  absl::Status CheckSignature(absl::string_view signature) const;
 
   // False when the number is missing, malformed or outside [min, max].
   bool Read(uint64_t* value, uint64_t min = 0, uint64_t max = UINT64_MAX);
@@ -40,8 +51,9 @@ class StateReader {
   absl::Status Damaged() const;
 
  private:
-  absl::string_view body_;
+  absl::string_view signature_, body_;
   int64_t state_size_ = 0;
+  StateVersion version_ = StateVersion::kDelivered;
 };
 
 }  // namespace tandem::data_internal
