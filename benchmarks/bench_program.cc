@@ -41,7 +41,7 @@ std::vector<HostTensor> RandomInput(const InputSpec& spec, int replicas, int64_t
 absl::StatusOr<double> BenchProgram::Step() {
   static const std::vector<int> kFetches = {0};
   TD_ASSIGN_OR_RETURN(StepResult result, session->Run(*inputs, kFetches));
-  inputs->scalars["global_step"] += 1;
+  inputs->scalars["global_step"] = inputs->scalars["global_step"].integer() + 1;
   if (!result.finite) return absl::DataLossError("the loss or a gradient is not finite");
   return *result.outputs[0].data<float>();
 }
@@ -83,7 +83,7 @@ absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const Compi
     std::vector<HostTensor> tensors = RandomInput(*spec, replicas, options.batch_per_replica);
     for (int r = 0; r < replicas; ++r) program.inputs->inputs[r].push_back(std::move(tensors[r]));
   }
-  program.inputs->scalars = graph.scalar_defaults();
+  for (const auto& [name, value] : graph.scalar_defaults()) program.inputs->scalars[name] = value;
   return program;
 }
 

@@ -86,7 +86,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   MetricAccumulator metrics(metric_names);
   LoopOptions loop;
   loop.mode = Mode::kEval;
-  loop.scalars["seed"] = static_cast<double>(seed_);
+  loop.scalars["seed"] = seed_;
   loop.fetches = metrics.fetches();
   loop.tracer = tracer_.get();
   loop.fetchable = prepared.program->runner().output_names();
@@ -138,7 +138,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
 
   LoopOptions loop;
   loop.mode = Mode::kPredict;
-  loop.scalars["seed"] = static_cast<double>(seed_);
+  loop.scalars["seed"] = seed_;
   loop.fetches = names;
   loop.tracer = tracer_.get();
   loop.fetchable = prepared.program->runner().output_names();

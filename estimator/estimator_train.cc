@@ -217,7 +217,7 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
   ScopedFlag training(&training_);
   LoopOptions loop;
   loop.mode = Mode::kTrain;
-  loop.scalars["seed"] = static_cast<double>(seed_);
+  loop.scalars["seed"] = seed_;
   loop.fetches = {"loss"};
   loop.tracer = tracer_.get();
   loop.fetchable = prepared.program->runner().output_names();

@@ -59,7 +59,7 @@ class ScriptedRunner : public StepRunner {
   void Prefetch(const Round& round) override { prefetched.push_back(round.examples); }
 
   struct Seen {
-    std::map<std::string, double> scalars;
+    StepScalars scalars;
     std::vector<std::string> fetches;
   };
   std::vector<Seen> requests;

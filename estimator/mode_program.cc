@@ -103,8 +103,9 @@ absl::Status ModeProgram::Compile(const std::set<std::string>& fetches, const Co
                                   std::shared_ptr<VariableStore> variables, Session::Options session) {
   TD_RETURN_IF_ERROR(CompileOnly(fetches, options));
   if (runner_ != nullptr) return absl::OkStatus();
-  TD_ASSIGN_OR_RETURN(runner_, SessionRunner::Create(executable_, std::move(variables), std::move(session), components_,
-                                                     graph_->scalar_defaults()));
+  TD_ASSIGN_OR_RETURN(runner_,
+                      SessionRunner::Create(executable_, std::move(variables), std::move(session), components_,
+                                            {graph_->scalar_defaults().begin(), graph_->scalar_defaults().end()}));
   TD_LOG(INFO) << "Graph was finalized.";
   return absl::OkStatus();
 }

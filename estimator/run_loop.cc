@@ -141,7 +141,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     StepRequest request;
     request.round = &round;
     request.scalars = options.scalars;
-    request.scalars["global_step"] = static_cast<double>(*global_step);
+    request.scalars["global_step"] = *global_step;
     fetches.erase("global_step");
     request.fetches.assign(fetches.begin(), fetches.end());
     request.tracer = options.tracer;

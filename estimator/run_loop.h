@@ -26,7 +26,7 @@ const char* StopReasonName(StopReason reason);
 struct LoopOptions {
   Mode mode = Mode::kTrain;
   // Sent with every step, with "global_step" added.
-  std::map<std::string, double> scalars;
+  StepScalars scalars;
   // Fetched in every step, whatever hooks ask for.
   std::vector<std::string> fetches;
   // Names that hooks may fetch: the compiled program's outputs.

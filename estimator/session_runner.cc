@@ -11,7 +11,7 @@ absl::StatusOr<std::unique_ptr<SessionRunner>> SessionRunner::Create(std::shared
                                                                      std::shared_ptr<VariableStore> variables,
                                                                      Session::Options options,
                                                                      const std::vector<ComponentSpec>& components,
-                                                                     std::map<std::string, double> scalar_defaults) {
+                                                                     const StepScalars& scalar_defaults) {
   auto runner = std::make_unique<SessionRunner>();
   const fb::ExecutableT& index = executable->index();
   for (const auto& input : index.inputs) {
@@ -102,7 +102,7 @@ absl::StatusOr<StepOutcome> SessionRunner::Run(const StepRequest& request) {
   if (tracer != nullptr) {
     session_->set_trace(nullptr);
     auto step = request.scalars.find("global_step");
-    tracer->AddSteps(*executable_, step != request.scalars.end() ? static_cast<int64_t>(step->second) : 0);
+    tracer->AddSteps(*executable_, step != request.scalars.end() ? step->second.integer() : 0);
   }
   TD_RETURN_IF_ERROR(run.status());
   StepResult& result = *run;

@@ -26,7 +26,7 @@ class SessionRunner : public StepRunner {
                                                                std::shared_ptr<VariableStore> variables,
                                                                Session::Options options,
                                                                const std::vector<ComponentSpec>& components,
-                                                               std::map<std::string, double> scalar_defaults);
+                                                               const StepScalars& scalar_defaults);
 
   ~SessionRunner() override;
 
@@ -46,7 +46,7 @@ class SessionRunner : public StepRunner {
   std::shared_ptr<const Executable> executable_;
   std::unique_ptr<Session> session_;
   std::vector<int> component_of_input_;
-  std::map<std::string, double> scalar_defaults_;  // of the executable's own scalars only
+  StepScalars scalar_defaults_;  // of the executable's own scalars only
   std::map<std::string, int> output_index_;
 
   std::mutex prefetch_mutex_;

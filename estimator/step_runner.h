@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
 #include "estimator/trace/tracer.h"
+#include "runtime/scalar_value.h"
 
 namespace tandem {
 
@@ -31,7 +32,7 @@ class BatchSource {
 
 struct StepRequest {
   const Round* round = nullptr;
-  std::map<std::string, double> scalars;  // "global_step", "seed", and what the model added
+  StepScalars scalars;  // "global_step", "seed", and what the model added
   std::vector<std::string> fetches;
   Tracer* tracer = nullptr;  // gets the program's steps while it records; may be null
 };

@@ -61,7 +61,7 @@ absl::StatusOr<std::unique_ptr<LoadedExecutable>> LoadExecutable(const std::stri
 }
 
 absl::StatusOr<RunResult> Run(LoadedExecutable& model, const std::map<std::string, HostTensor>& inputs,
-                              const std::map<std::string, double>& scalars) {
+                              const StepScalars& scalars) {
   const fb::ExecutableT& index = model.executable().index();
   std::vector<std::string> names;
   for (const auto& input : index.inputs) names.push_back(input->name);

@@ -61,7 +61,7 @@ struct RunResult {
 // ([rows, ...], rows <= max_rows). `scalars`: step scalars by name ("learning_rate"); "global_step" and "seed" are 0
 // unless given. InvalidArgument, naming it, for an input that is missing, unknown, or of another type or shape.
 absl::StatusOr<RunResult> Run(LoadedExecutable& model, const std::map<std::string, HostTensor>& inputs,
-                              const std::map<std::string, double>& scalars = {});
+                              const StepScalars& scalars = {});
 
 }  // namespace tandem
 

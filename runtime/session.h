@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
 #include "runtime/executable.h"
+#include "runtime/scalar_value.h"
 #include "runtime/step_trace.h"
 #include "runtime/thread_pool.h"
 #include "runtime/variable_store.h"
@@ -24,7 +25,7 @@ namespace tandem {
 // replica 0, then of replica 1, ...: a row's random numbers depend on its place there.
 struct StepInputs {
   std::vector<std::vector<HostTensor>> inputs;
-  std::map<std::string, double> scalars;  // by name; "example_count" and "replica_example_count" are set by the session
+  StepScalars scalars;  // "example_count" and "replica_example_count" are set by the session
 };
 
 struct StepResult {

@@ -1,7 +1,9 @@
 #include "runtime/step_inputs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -10,29 +12,47 @@
 namespace tandem {
 namespace {
 
-uint64_t ScalarBits(DType dtype, double value) {
-  uint64_t bits = 0;
-  auto put = [&](auto v) { std::memcpy(&bits, &v, sizeof v); };
+// The integer that `value` is, its fraction cut off; false when T does not hold it.
+template <typename T>
+bool ToInteger(const ScalarValue& value, T* out) {
+  if (value.integral()) {
+    *out = static_cast<T>(value.integer());
+    return *out == value.integer();
+  }
+  const double number = std::trunc(value);
+  // The limits' neighbours outside are doubles, the upper limit of 64 bits itself is none.
+  const double end = 2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+  if (!(number >= static_cast<double>(std::numeric_limits<T>::min()) && number < end)) return false;
+  *out = static_cast<T>(number);
+  return true;
+}
+
+// Stores `value` as a number of that type; false when the type does not hold it.
+bool ToBits(DType dtype, const ScalarValue& value, uint64_t* bits) {
+  *bits = 0;
+  const auto put = [&](auto v) { std::memcpy(bits, &v, sizeof v); };
+  const auto put_integer = [&](auto v) {
+    if (!ToInteger(value, &v)) return false;
+    put(v);
+    return true;
+  };
   switch (dtype) {
     case DType::kFloat32:
       put(static_cast<float>(value));
-      break;
+      return true;
     case DType::kFloat64:
-      put(value);
-      break;
+      put(static_cast<double>(value));
+      return true;
     case DType::kInt32:
-      put(static_cast<int32_t>(value));
-      break;
+      return put_integer(int32_t{0});
     case DType::kInt64:
-      put(static_cast<int64_t>(value));
-      break;
+      return put_integer(int64_t{0});
     case DType::kUInt8:
-      put(static_cast<uint8_t>(value));
-      break;
+      return put_integer(uint8_t{0});
     default:
       put(static_cast<uint8_t>(value != 0));
+      return true;
   }
-  return bits;
 }
 
 absl::Status ResolveReplica(const Executable& executable, const std::vector<HostTensor>& tensors, size_t r,
@@ -88,11 +108,11 @@ absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& s
   for (size_t i = 0; i < index.scalars.size(); ++i) {
     const fb::ScalarT& s = *index.scalars[i];
     for (ReplicaInputs& replica : *replicas) {
-      double value;
+      ScalarValue value;
       if (s.name == "example_count") {
-        value = static_cast<double>(total);
+        value = total;
       } else if (s.name == "replica_example_count") {
-        value = static_cast<double>(replica.rows);
+        value = replica.rows;
       } else {
         auto found = step.scalars.find(s.name);
         if (found == step.scalars.end()) {
@@ -100,7 +120,10 @@ absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& s
         }
         value = found->second;
       }
-      replica.scalars[i] = ScalarBits(static_cast<DType>(s.dtype), value);
+      if (!ToBits(static_cast<DType>(s.dtype), value, &replica.scalars[i])) {
+        return absl::InvalidArgumentError(absl::StrCat("scalar '", s.name, "' is ", static_cast<double>(value),
+                                                       ", which ", Name(static_cast<DType>(s.dtype)), " cannot hold"));
+      }
     }
   }
   return absl::OkStatus();

@@ -56,10 +56,8 @@ ABSL_FLAG(
 namespace tandem {
 namespace {
 
-using Scalars = std::map<std::string, double>;
-
 // Values from --variables. Slots may be missing: a single file has none.
-absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, Scalars* scalars) {
+absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, StepScalars* scalars) {
   TD_ASSIGN_OR_RETURN(auto reader, CheckpointReader::Open(Env::Default(), path));
   std::vector<std::string> missing;
   for (const auto& v : model->executable().index().variables) {
@@ -74,11 +72,11 @@ absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, 
     return absl::FailedPreconditionError(
         absl::StrCat(reader->path(), " lacks variables of the program: ", absl::StrJoin(missing, ", ")));
   }
-  if (reader->global_step()) (*scalars)["global_step"] = static_cast<double>(*reader->global_step());
+  if (reader->global_step()) (*scalars)["global_step"] = *reader->global_step();
   return absl::OkStatus();
 }
 
-absl::Status SetScalars(const fb::ExecutableT& index, Scalars* scalars) {
+absl::Status SetScalars(const fb::ExecutableT& index, StepScalars* scalars) {
   std::vector<std::string> names;
   for (const auto& s : index.scalars) {
     if (s->name == "example_count" || s->name == "replica_example_count") continue;
@@ -87,6 +85,7 @@ absl::Status SetScalars(const fb::ExecutableT& index, Scalars* scalars) {
   }
   for (const std::string& flag : absl::GetFlag(FLAGS_scalars)) {
     const std::vector<std::string> parts = absl::StrSplit(flag, absl::MaxSplits('=', 1));
+    int64_t integer = 0;
     double value = 0;
     if (parts.size() != 2 || !absl::SimpleAtod(parts[1], &value)) {
       return absl::InvalidArgumentError(absl::StrCat("--scalars: \"", flag, "\" is not name=number"));
@@ -96,9 +95,16 @@ absl::Status SetScalars(const fb::ExecutableT& index, Scalars* scalars) {
       return absl::InvalidArgumentError(absl::StrCat("--scalars: the program has no scalar \"", parts[0],
                                                      "\"; it has: ", absl::StrJoin(names, ", ")));
     }
-    (*scalars)[parts[0]] = value;
+    const bool integral = absl::SimpleAtoi(parts[1], &integer);
+    if (!integral && (parts[0] == "global_step" || parts[0] == "seed")) {
+      return absl::InvalidArgumentError(absl::StrCat("--scalars: ", flag, " is not an integer of 64 bits"));
+    }
+    (*scalars)[parts[0]] = integral ? ScalarValue(integer) : ScalarValue(value);
   }
-  for (const std::string& name : names) absl::PrintF("scalar %s = %g\n", name, scalars->at(name));
+  for (const std::string& name : names) {
+    const ScalarValue& value = scalars->at(name);
+    absl::PrintF("scalar %s = %s\n", name, value.integral() ? absl::StrCat(value.integer()) : absl::StrCat(value));
+  }
   return absl::OkStatus();
 }
 
@@ -134,7 +140,7 @@ class Runner {
   explicit Runner(std::unique_ptr<LoadedExecutable> model) : model_(std::move(model)) {}
 
   absl::Status Prepare() {
-    scalars_ = {{"global_step", 0}, {"seed", static_cast<double>(absl::GetFlag(FLAGS_seed))}};
+    scalars_ = {{"global_step", 0}, {"seed", absl::GetFlag(FLAGS_seed)}};
     if (std::string path = absl::GetFlag(FLAGS_variables); !path.empty()) {
       TD_RETURN_IF_ERROR(RestoreVariables(path, model_.get(), &scalars_));
     }
@@ -189,7 +195,7 @@ class Runner {
       TD_RETURN_IF_ERROR(Compare(result.outputs));
     }
     outputs_ = std::move(result.outputs);
-    scalars_["global_step"] += 1;
+    scalars_["global_step"] = scalars_["global_step"].integer() + 1;
     return absl::OkStatus();
   }
 
@@ -235,7 +241,7 @@ class Runner {
       result = Run(*model_, inputs, scalars_);
     }
     model_->session().set_trace(nullptr);
-    tracer_->AddSteps(model_->executable(), static_cast<int64_t>(scalars_["global_step"]));
+    tracer_->AddSteps(model_->executable(), scalars_["global_step"].integer());
     TD_RETURN_IF_ERROR(tracer_->EndStep());
     return result;
   }
@@ -262,7 +268,7 @@ class Runner {
   std::unique_ptr<LoadedExecutable> model_;
   std::unique_ptr<ReferenceCheck> check_;  // null without --check
   std::unique_ptr<Tracer> tracer_;         // null without --trace
-  Scalars scalars_;
+  StepScalars scalars_;
   TensorMap given_, outputs_;
   int64_t rows_ = 0;
   std::map<std::string, TensorError> errors_;  // "output loss", "variable dense/kernel"

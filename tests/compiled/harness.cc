@@ -168,12 +168,12 @@ StepInputs Deal(const Program& program, const TensorMap& batch, const std::vecto
     }
     begin += n;
   }
-  inputs.scalars = program.graph->scalar_defaults();
+  for (const auto& [name, value] : program.graph->scalar_defaults()) inputs.scalars[name] = value;
   // The session and the reference count examples themselves.
   inputs.scalars.erase("example_count");
   inputs.scalars.erase("replica_example_count");
   inputs.scalars["seed"] = kSeed;
-  inputs.scalars["global_step"] = static_cast<double>(step);
+  inputs.scalars["global_step"] = step;
   return inputs;
 }
 

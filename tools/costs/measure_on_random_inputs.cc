@@ -19,7 +19,7 @@ absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int t
     inputs[input->name] = RandomInput(input->name, static_cast<DType>(input->dtype), shape, /*seed=*/0, /*step=*/0);
   }
   // Small steps: the values must stay finite.
-  std::map<std::string, double> scalars = {{"global_step", 0}, {"seed", 0}};
+  StepScalars scalars = {{"global_step", 0}, {"seed", 0}};
   for (const auto& s : index.scalars) scalars.emplace(s->name, 1e-6);
   MeasurementBuilder builder(model->executable());
   const int64_t start = TraceNow();
@@ -35,7 +35,7 @@ absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int t
     TD_RETURN_IF_ERROR(status);
     if (run >= kWarmUps) builder.AddRun(trace, 1e-9 * static_cast<double>(end - begin));
     spent = 1e-9 * static_cast<double>(end - start);
-    scalars["global_step"] += 1;
+    scalars["global_step"] = scalars["global_step"].integer() + 1;
   }
   return builder.Finish();
 }

@@ -109,7 +109,13 @@ absl::Status ReferenceCheck::CanStandFor(int replicas) const {
 }
 
 absl::Status ReferenceCheck::Evaluate(int64_t rows, const Tensors& inputs, const Tensors& variables,
-                                      const std::map<std::string, double>& scalars) {
+                                      const StepScalars& scalars) {
+  for (const auto& [name, value] : scalars) {
+    constexpr int64_t kExact = int64_t{1} << 53;
+    if (!value.integral() || (value.integer() >= -kExact && value.integer() <= kExact)) continue;
+    return absl::InvalidArgumentError(absl::StrCat("the reference computes with doubles, which do not hold ", name, " ",
+                                                   value.integer(), "; take one of at most 2^53"));
+  }
   InterpreterInputs in;
   in.batch = rows;
   for (const auto& [name, value] : inputs) in.inputs[name] = ToRefTensor(value);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
 #include "runtime/executable.h"
+#include "runtime/scalar_value.h"
 
 namespace tandem {
 
@@ -39,8 +39,7 @@ class ReferenceCheck {
 
   // Evaluates a step in double precision; the results stay until the next one. `inputs`: the whole batch of `rows`
   // rows. `variables`: the values before the step.
-  absl::Status Evaluate(int64_t rows, const Tensors& inputs, const Tensors& variables,
-                        const std::map<std::string, double>& scalars);
+  absl::Status Evaluate(int64_t rows, const Tensors& inputs, const Tensors& variables, const StepScalars& scalars);
   // The names that the step assigns to.
   std::vector<std::string> updated_variables() const;
   // Internal for a name that the reference did not compute or another number of elements.

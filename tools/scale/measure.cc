@@ -25,13 +25,13 @@ absl::StatusOr<Measured> Measure(const std::string& path, int runs) {
     shape[0] = model->max_rows();
     inputs[input->name] = RandomInput(input->name, static_cast<DType>(input->dtype), shape, 1, 0);
   }
-  std::map<std::string, double> scalars = {{"global_step", 0}, {"seed", 0}};
+  StepScalars scalars = {{"global_step", 0}, {"seed", 0}};
   // A rate so small that random data cannot make the weights overflow.
   for (const auto& s : index.scalars) scalars.emplace(s->name, 1e-6);
   auto step = [&]() -> absl::StatusOr<double> {
     const int64_t start = TraceNow();
     TD_ASSIGN_OR_RETURN(RunResult result, Run(*model, inputs, scalars));
-    scalars["global_step"] += 1;
+    scalars["global_step"] = scalars["global_step"].integer() + 1;
     if (!result.finite) return absl::InternalError("a step on random inputs was not finite");
     return 1e-9 * static_cast<double>(TraceNow() - start);
   };
