@@ -102,6 +102,12 @@ absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpe
   TD_RETURN_IF_ERROR(estimator.Train(train_spec.input_fn, train));
 
   const TrainResult trained = estimator.last_train_result().value_or(TrainResult());
+  // Training may have come to its end before the signal did; without the evaluation of that end the job is not done.
+  if (scheduling.signalled() && last.global_step() != trained.global_step) {
+    return SignalError(SignalGuard::pending(),
+                       absl::StrCat(" before the evaluation of global step ", trained.global_step,
+                                    ", whose checkpoint is saved, was done; start again to evaluate it"));
+  }
   if (last.empty()) {
     // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
     absl::StatusOr<std::optional<EvalResult>> recorded =

@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "estimator/done_marker.h"
@@ -100,6 +101,45 @@ TEST_F(TrainAndEvaluateTest, AnInterruptSavesAndAnotherStartGoesOn) {
   EXPECT_FALSE((*ReadDoneMarker(Env::Default(), config_.model_dir)).has_value());
   ASSERT_TRUE(Run(22).ok());
   EXPECT_THAT(Evaluated(), ElementsAre(10, 22));
+}
+
+// A stop in the last evaluation, whether a result of an earlier step is there or not.
+TEST_F(TrainAndEvaluateTest, AStopInTheLastEvaluationIsNoSuccess) {
+  for (const auto& [throttle, signal, code] :
+       {std::make_tuple(0.0, SIGTERM, kExitTerminated), std::make_tuple(1e6, SIGTERM, kExitTerminated),
+        std::make_tuple(1e6, SIGINT, kExitInterrupted)}) {
+    config_.model_dir = ModelDir(absl::StrCat(throttle, signal));
+    auto stop = std::make_shared<StepHook>([signal = signal](RunContext& context, const RunValues&) {
+      if (context.global_step() == 22) std::raise(signal);
+    });
+    Estimator estimator(LineModel, config_);
+    auto result = TrainAndEvaluate(estimator, {.input_fn = LineInput(), .max_steps = 22},
+                                   {.input_fn = LineInput(64, 8, 1), .hooks = {stop}, .throttle_secs = throttle});
+    EXPECT_EQ(ExitCodeFor(result.status()), code) << result.status();
+    EXPECT_EQ(Evaluated().back(), throttle == 0 ? 20 : 10);
+    EXPECT_EQ(CheckpointNames(config_.model_dir).back(), "model.ckpt-22");
+    EXPECT_FALSE((*ReadDoneMarker(Env::Default(), config_.model_dir)).has_value());
+    auto again = Run(22);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->global_step(), 22);
+    EXPECT_TRUE((*ReadDoneMarker(Env::Default(), config_.model_dir)).has_value());
+  }
+}
+
+// With nothing evaluated before, and when the evaluation had ended already.
+TEST_F(TrainAndEvaluateTest, AStopAtTheOnlyEvaluation) {
+  for (int stop_at : {1, 8}) {
+    config_.model_dir = ModelDir(absl::StrCat(stop_at));
+    int batches = 0;
+    auto stop = std::make_shared<StepHook>([&](RunContext&, const RunValues&) {
+      if (++batches == stop_at) std::raise(SIGTERM);
+    });
+    Estimator estimator(LineModel, config_);
+    auto result = TrainAndEvaluate(estimator, {.input_fn = LineInput(), .max_steps = 9},
+                                   {.input_fn = LineInput(64, 8, 1), .hooks = {stop}, .throttle_secs = 1e6});
+    EXPECT_EQ(ExitCodeFor(result.status()), kExitTerminated) << stop_at << ": " << result.status();
+    EXPECT_FALSE((*ReadDoneMarker(Env::Default(), config_.model_dir)).has_value());
+  }
 }
 
 TEST_F(TrainAndEvaluateTest, RefusesNonsense) {
