@@ -122,6 +122,7 @@ absl::Status Estimator::Impl::Save(const ModeProgram& program, BatchDealer& deal
   saved_is_now_ = true;
   auto write = [this, data, snapshot, variables = program.variables()]() -> absl::Status {
     TD_RETURN_IF_ERROR(ModelState::FillFrom(*snapshot, variables, data.get()));
+    TD_RETURN_IF_ERROR(ModelState::CheckFinite(*data));
     TD_ASSIGN_OR_RETURN(saved_path_, checkpoints_.Save(*data));
     return absl::OkStatus();
   };

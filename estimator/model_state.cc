@@ -1,9 +1,12 @@
 #include "estimator/model_state.h"
 
+#include <cmath>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 
@@ -22,6 +25,22 @@ void Describe(const TensorMap& tensors, const std::set<std::string>* only, std::
   for (const auto& [name, tensor] : tensors) {
     if (!only || only->count(name) > 0) out->push_back({name, tensor.dtype(), tensor.shape()});
   }
+}
+
+struct NonFinite {
+  int64_t count = 0, first = 0;
+  double value = 0;  // the first
+};
+
+template <typename T>
+NonFinite FindNonFinite(absl::Span<const T> values) {
+  NonFinite found;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i]) || found.count++ > 0) continue;
+    found.first = static_cast<int64_t>(i);
+    found.value = values[i];
+  }
+  return found;
 }
 
 }  // namespace
@@ -72,6 +91,27 @@ absl::Status ModelState::FillFrom(VariableSnapshot& snapshot, const std::vector<
   TD_ASSIGN_OR_RETURN(std::vector<HostTensor> values, snapshot.Take());
   for (size_t i = 0; i < variables.size(); ++i) {
     (variables[i].slot_of.empty() ? data->variables : data->slots)[variables[i].name] = std::move(values[i]);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelState::CheckFinite(const CheckpointData& data) {
+  for (const TensorMap* tensors : {&data.variables, &data.slots}) {
+    for (const auto& [name, value] : *tensors) {
+      const NonFinite found = value.dtype() == DType::kFloat32   ? FindNonFinite(value.values<float>())
+                              : value.dtype() == DType::kFloat64 ? FindNonFinite(value.values<double>())
+                                                                 : NonFinite();
+      if (found.count == 0) continue;
+      return WithExitCode(
+          absl::InternalError(absl::StrCat(
+              "the checkpoint of step ", data.global_step, " is not saved: ", name, " has ", found.count, " of ",
+              value.num_elements(), " values that are not finite, the first is element ", found.first, ": ",
+              found.value, ". ",
+              data.global_step == 0 ? "It began so: look at its initializer, or at what warm_start_from has."
+                                    : "Loss and gradients were finite, so an update overflowed: lower the learning "
+                                      "rate or clip the gradients. The checkpoint before is the latest.")),
+          kExitInternal);
+    }
   }
   return absl::OkStatus();
 }

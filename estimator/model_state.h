@@ -32,6 +32,9 @@ class ModelState {
   absl::StatusOr<VariableSnapshot> Snapshot(const std::vector<VariableSpec>& variables) const;
   static absl::Status FillFrom(VariableSnapshot& snapshot, const std::vector<VariableSpec>& variables,
                                CheckpointData* data);
+  // Whether all variables and slots are finite. Internal, with exit code 1, names the first that is not, how many of
+  // its values are not, and the step.
+  static absl::Status CheckFinite(const CheckpointData& data);
 
   const std::shared_ptr<VariableStore>& store() const { return store_; }
 

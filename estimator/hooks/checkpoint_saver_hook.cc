@@ -60,7 +60,8 @@ std::vector<std::string> CheckpointSaverHook::BeforeRun(RunContext& context) {
 }
 
 absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues& values) {
-  TD_RETURN_IF_ERROR(FinishSave(/*wait=*/false));
+  // A save that failed because values had left the range of floats is the cause of a step that is not finite.
+  TD_RETURN_IF_ERROR(FinishSave(/*wait=*/!values.finite));
   if (!values.finite) {
     tainted_ = tainted_ || values.applied;
     return absl::OkStatus();
