@@ -72,6 +72,11 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   }
   SignalGuard guard(config_.handle_signals);
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kEval, input_fn));
+  if (prepared.dealer->infinite() && !options.steps.has_value()) {
+    return absl::InvalidArgumentError(
+        "input_fn, mode eval: the dataset never ends, so an evaluation of all of it would not either; leave Repeat out, "
+        "give it a count, or say how many steps to evaluate (EvaluateOptions.steps, EvalSpec.steps)");
+  }
   const EstimatorSpec& spec = prepared.program->spec();
   HookList hooks = options.hooks;
   hooks.insert(hooks.end(), spec.evaluation_hooks.begin(), spec.evaluation_hooks.end());

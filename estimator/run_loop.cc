@@ -13,6 +13,9 @@
 namespace tandem {
 namespace {
 
+// In a row; an input that is filtered so hard that this is too few is taken for one that has nothing.
+constexpr int64_t kMaxEmptyRounds = 100000;
+
 absl::Status InHook(const SessionRunHook& hook, const char* method, const absl::Status& status) {
   return Annotate(status, absl::StrCat(hook.name(), "::", method, ": "));
 }
@@ -79,6 +82,21 @@ class LoopTrace {
   Tracer* const tracer_;
 };
 
+// The next round that has an example; false at the end of the input. A round without any (a Map may leave no rows) is
+// no step: it has no loss, and means over nothing would be no numbers.
+absl::StatusOr<bool> NextWithExamples(BatchSource& source, const LoopOptions& options, Round* round) {
+  for (int64_t skipped = 0; !(options.signalled && options.signalled()); ++skipped) {
+    if (skipped == 1) TD_LOG(WARNING) << "A round of batches has no examples on any replica; it is passed over.";
+    if (skipped == kMaxEmptyRounds) {
+      return absl::InvalidArgumentError(absl::StrCat("mode ", ModeName(options.mode), ": the input gave ", skipped,
+                                                     " rounds of batches in a row without any example"));
+    }
+    TD_ASSIGN_OR_RETURN(const bool more, source.Next(round));
+    if (!more || round->examples > 0) return more;
+  }
+  return true;
+}
+
 double Seconds(int64_t nanoseconds) { return 1e-9 * static_cast<double>(nanoseconds); }
 
 }  // namespace
@@ -130,7 +148,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     TD_ASSIGN_OR_RETURN(std::set<std::string> fetches, CollectFetches(hooks, options, context));
     Round round;
     const int64_t asked = options.now();
-    TD_ASSIGN_OR_RETURN(const bool more, source.Next(&round));
+    TD_ASSIGN_OR_RETURN(const bool more, NextWithExamples(source, options, &round));
     const int64_t started = options.now();
     trace.Phase("hooks before the step", begin, asked);
     trace.Phase("input wait", asked, started);
@@ -138,6 +156,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
       result.reason = StopReason::kEndOfInput;
       break;
     }
+    if (round.examples == 0) continue;  // a signal came while there were none
     StepRequest request;
     request.round = &round;
     request.scalars = options.scalars;
