@@ -5,12 +5,16 @@
 
 namespace tandem {
 
-bool BestRecords::Update(const std::string& evaluation, const EvalResult& result) {
+bool BestRecords::Update(const std::string& evaluation, const EvalResult& result, int64_t steps) {
   const double loss = result["loss"];
   if (!std::isfinite(loss)) return false;  // a NaN record would never be beaten
   auto it = records_.find(evaluation);
-  if (it != records_.end() && !(loss < it->second.loss)) return false;
-  records_[evaluation] = {loss, result.global_step()};
+  if (it != records_.end()) {
+    const BestRecord& best = it->second;
+    if (steps != 0 && best.steps == 0) return false;
+    if (steps == best.steps && !(loss < best.loss)) return false;
+  }
+  records_[evaluation] = {loss, result.global_step(), steps};
   return true;
 }
 
@@ -19,6 +23,7 @@ std::string BestRecords::ToJson() const {
   nlohmann::ordered_json json;
   for (const auto& [name, record] : records_) {
     json[name] = {{"loss", record.loss}, {"global_step", record.global_step}};
+    if (record.steps != 0) json[name]["steps"] = record.steps;
   }
   return json.dump();
 }
@@ -33,7 +38,9 @@ absl::StatusOr<BestRecords> BestRecords::FromJson(absl::string_view text) {
         !record.contains("global_step") || !record["global_step"].is_number_integer()) {
       return absl::DataLossError("the best-metric record has no loss or no global_step");
     }
-    result.records_[name] = {record["loss"].get<double>(), record["global_step"].get<int64_t>()};
+    const auto steps = record.find("steps");
+    result.records_[name] = {record["loss"].get<double>(), record["global_step"].get<int64_t>(),
+                             steps != record.end() && steps->is_number_integer() ? steps->get<int64_t>() : 0};
   }
   return result;
 }

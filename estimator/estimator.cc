@@ -61,6 +61,12 @@ absl::StatusOr<std::string> TargetOf(const RunConfig& config, const Distribution
   return GpuTargetName(sm);
 }
 
+// Whether the checkpoint at `path` lies in `model_dir`, however the two are written.
+bool IsOwnCheckpoint(const std::string& path, const std::string& model_dir) {
+  return std::filesystem::path(path).parent_path().lexically_normal() ==
+         (std::filesystem::path(model_dir) / "model.ckpt").lexically_normal().parent_path();
+}
+
 // The tracer that the configuration or the environment asks for; null without. InvalidArgument for steps of the
 // environment that cannot be read; those of the configuration are checked already.
 absl::StatusOr<std::unique_ptr<Tracer>> MakeTracer(const RunConfig& config) {
@@ -168,8 +174,28 @@ absl::Status Estimator::Impl::InitializeVariables(const ModeProgram& program) {
   return state_.Set(values);
 }
 
-absl::Status Estimator::Impl::LoadForInference(const ModeProgram& program, const std::string& checkpoint_path,
-                                               const char* what) {
+absl::Status Estimator::Impl::SetAside() {
+  if (set_aside_.has_value()) return absl::OkStatus();
+  Trained trained{.global_step = global_step_};
+  for (const VariableInfo& variable : state_.store()->List()) {
+    if (!variable.initialized) continue;
+    TD_ASSIGN_OR_RETURN(trained.values[variable.name], state_.store()->Read(variable.name));
+  }
+  set_aside_ = std::move(trained);
+  return absl::OkStatus();
+}
+
+absl::Status Estimator::Impl::BringBack() {
+  if (!set_aside_.has_value()) return absl::OkStatus();
+  resident_.clear();
+  TD_RETURN_IF_ERROR(state_.Set(set_aside_->values));
+  global_step_ = set_aside_->global_step;
+  set_aside_.reset();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Estimator::Impl::LoadForInference(const ModeProgram& program, const std::string& checkpoint_path,
+                                                       const char* what) {
   const bool in_memory = has_state_ && (training_ || !config_.checkpoints_enabled());
   std::string path = checkpoint_path;
   if (path.empty() && !in_memory) {
@@ -183,12 +209,16 @@ absl::Status Estimator::Impl::LoadForInference(const ModeProgram& program, const
   if (!path.empty() && path != resident_) {
     TD_ASSIGN_OR_RETURN(const CheckpointData data, checkpoints_.Restore(path));
     TD_LOG(INFO) << "Restoring parameters from " << path;
+    if (in_memory) {
+      TD_RETURN_IF_ERROR(SetAside());
+    } else {
+      has_state_ = false;
+    }
     resident_.clear();
     TD_RETURN_IF_ERROR(state_.Restore(data, path, program.variables(), /*exact=*/false));
     resident_ = path;
     global_step_ = data.global_step;
-    has_state_ = true;
-    return absl::OkStatus();
+    return IsOwnCheckpoint(path, config_.model_dir);
   }
   if (path.empty() && !in_memory) {
     TD_LOG(INFO) << "Could not find trained model in model_dir: " << config_.model_dir << ", running initialization to "
@@ -196,10 +226,13 @@ absl::Status Estimator::Impl::LoadForInference(const ModeProgram& program, const
     resident_.clear();
     has_state_ = false;
     global_step_ = 0;
-    return InitializeVariables(program);
+    TD_RETURN_IF_ERROR(InitializeVariables(program));
+    return false;
   }
+  if (path.empty()) TD_RETURN_IF_ERROR(BringBack());
   // In memory already. A variable that training does not have gets its first value.
-  return state_.Initialize(program.variables(), seed_, ModelState::Which::kMissing);
+  TD_RETURN_IF_ERROR(state_.Initialize(program.variables(), seed_, ModelState::Which::kMissing));
+  return path.empty() || IsOwnCheckpoint(path, config_.model_dir);
 }
 
 namespace {

@@ -102,7 +102,10 @@ class Estimator {
   // model_dir/eval or model_dir/eval_<name>, where the results of evaluations are recorded.
   std::string eval_dir(const std::string& name = "") const;
   const std::optional<TrainResult>& last_train_result() const;
-  // The best evaluation with this name so far, by loss; it is part of every checkpoint.
+  // The best evaluation with this name so far, by loss; it is part of every checkpoint. Counted are evaluations of this
+  // model's own weights (trained in memory, or of a checkpoint in model_dir) over the whole input, and those over
+  // EvalSpec.steps in TrainAndEvaluate, which are compared with each other only. Evaluations of other data belong under
+  // another name.
   std::optional<BestRecord> best(const std::string& name = "") const;
   // How often a model_fn was called and a graph was compiled or loaded from the cache, all modes together.
   int64_t programs_built() const;

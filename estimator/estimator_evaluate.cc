@@ -74,7 +74,8 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kEval, input_fn));
   if (prepared.dealer->infinite() && !options.steps.has_value()) {
     return absl::InvalidArgumentError(
-        "input_fn, mode eval: the dataset never ends, so an evaluation of all of it would not either; leave Repeat out, "
+        "input_fn, mode eval: the dataset never ends, so an evaluation of all of it would not either; leave Repeat "
+        "out, "
         "give it a count, or say how many steps to evaluate (EvaluateOptions.steps, EvalSpec.steps)");
   }
   const EstimatorSpec& spec = prepared.program->spec();
@@ -82,7 +83,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   hooks.insert(hooks.end(), spec.evaluation_hooks.begin(), spec.evaluation_hooks.end());
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   if (config_.compile_only) return EvalResult();
-  TD_RETURN_IF_ERROR(LoadForInference(*prepared.program, options.checkpoint_path, "evaluate"));
+  TD_ASSIGN_OR_RETURN(const bool own, LoadForInference(*prepared.program, options.checkpoint_path, "evaluate"));
 
   TD_LOG(INFO) << "Starting evaluation at " << TimeStamp();
   const double begin = config_.file_env()->MonotonicSeconds();
@@ -116,9 +117,16 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
                << prepared.replicas << (prepared.replicas == 1 ? " replica" : " replicas");
   const EvalResult evaluated = metrics.Result(global_step_);
   TD_LOG(INFO) << "Saving dict for global step " << global_step_ << ": " << evaluated.ToString();
-  best_.Update(options.name, evaluated);
+  EvalScope scope{.steps = options.steps, .stopped = result.reason == StopReason::kStopRequested};
+  if (!own) scope.checkpoint = options.checkpoint_path.empty() ? "initial values" : options.checkpoint_path;
+  // A part of the input is compared where the job itself evaluates that part again and again.
+  const bool whole = result.reason == StopReason::kEndOfInput;
+  if (own && !scope.stopped && (whole || training_)) {
+    best_.Update(options.name, evaluated, whole ? 0 : options.steps.value_or(0));
+  }
   // The numbers are in the log and in the caller's hands: a directory that is read-only is no reason to lose them.
-  if (absl::Status status = AppendEvalResult(config_.file_env(), EvalDir(config_.model_dir, options.name), evaluated);
+  if (absl::Status status =
+          AppendEvalResult(config_.file_env(), EvalDir(config_.model_dir, options.name), evaluated, scope);
       !status.ok()) {
     TD_LOG(WARNING) << "The evaluation could not be recorded: " << status.message();
   }
@@ -139,7 +147,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
   hooks.push_back(std::make_shared<PredictHook>(names, on_prediction));
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   if (config_.compile_only) return absl::OkStatus();
-  TD_RETURN_IF_ERROR(LoadForInference(*prepared.program, options.checkpoint_path, "predict"));
+  TD_RETURN_IF_ERROR(LoadForInference(*prepared.program, options.checkpoint_path, "predict").status());
 
   LoopOptions loop;
   loop.mode = Mode::kPredict;

@@ -58,8 +58,14 @@ class Estimator::Impl {
   HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step);
   void LogModel(const Prepared& prepared);
 
-  // Brings the weights for an evaluation or prediction into memory.
-  absl::Status LoadForInference(const ModeProgram& program, const std::string& checkpoint_path, const char* what);
+  // Brings the weights for an evaluation or prediction into memory. True when they are this model's own: trained here,
+  // or of a checkpoint in model_dir.
+  absl::StatusOr<bool> LoadForInference(const ModeProgram& program, const std::string& checkpoint_path,
+                                        const char* what);
+  // Training without checkpoints has its values in memory alone: they make room for another checkpoint's, and come
+  // back.
+  absl::Status SetAside();
+  absl::Status BringBack();
 
   ModelFn model_fn_;
   RunConfig config_;
@@ -75,10 +81,15 @@ class Estimator::Impl {
   bool model_logged_ = false;
 
   // What is in memory.
-  bool has_state_ = false;  // the variables have been trained or restored
+  bool has_state_ = false;  // the variables have been trained, or restored to be
   bool training_ = false;   // inside Train
   std::string resident_;    // the checkpoint that the variables in memory equal; empty when none
   int64_t global_step_ = 0;
+  struct Trained {
+    TensorMap values;
+    int64_t global_step = 0;
+  };
+  std::optional<Trained> set_aside_;  // what has_state_ speaks of while other values are in memory
   uint64_t seed_ = 0;
   std::string saved_path_;     // of the last save
   bool saved_is_now_ = false;  // no step has changed the variables since it began

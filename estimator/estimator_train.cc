@@ -201,6 +201,7 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
     return Finalize(prepared, TrainHooks(options, prepared, -1));
   }
 
+  TD_RETURN_IF_ERROR(BringBack());
   TD_ASSIGN_OR_RETURN(const std::optional<CheckpointData> start, StartingPoint());
   const int64_t start_step = start.has_value() ? start->global_step : has_state_ ? global_step_ : 0;
   if (options.max_steps.has_value() && start_step >= *options.max_steps) {

@@ -1,5 +1,8 @@
 #include "estimator/eval_log.h"
 
+#include <nlohmann/json.hpp>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
@@ -8,6 +11,23 @@ namespace tandem {
 namespace {
 
 std::string LogPath(const std::string& dir) { return JoinPath(dir, "metrics.jsonl"); }
+
+constexpr char kScopeKey[] = "evaluation_of";
+
+// Paths need not be UTF-8.
+template <typename Json>
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// What differs from the whole input with the model's own weights.
+nlohmann::ordered_json ToJson(const EvalScope& scope) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (!scope.checkpoint.empty()) json["checkpoint"] = scope.checkpoint;
+  if (scope.steps.has_value()) json["steps"] = *scope.steps;
+  if (scope.stopped) json["stopped"] = true;
+  return json;
+}
 
 // Empty when there is no log yet.
 absl::StatusOr<std::string> ReadLog(Env* env, const std::string& dir) {
@@ -22,19 +42,32 @@ std::string EvalDir(const std::string& model_dir, const std::string& name) {
   return JoinPath(model_dir, name.empty() ? "eval" : absl::StrCat("eval_", name));
 }
 
-absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult& result) {
+absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult& result, const EvalScope& scope) {
   TD_RETURN_IF_ERROR(env->CreateDirs(dir));
   TD_ASSIGN_OR_RETURN(std::string text, ReadLog(env, dir));
-  absl::StrAppend(&text, result.ToJson(), "\n");
+  std::string line = result.ToJson();
+  if (nlohmann::ordered_json of = ToJson(scope); !of.empty()) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::parse(line);
+    json[kScopeKey] = std::move(of);
+    line = Dump(json);
+  }
+  absl::StrAppend(&text, line, "\n");
   return env->WriteFileAtomically(LogPath(dir), text);
 }
 
-absl::StatusOr<std::optional<EvalResult>> FindEvalResult(Env* env, const std::string& dir, int64_t global_step) {
+absl::StatusOr<std::optional<EvalResult>> FindEvalResult(Env* env, const std::string& dir, int64_t global_step,
+                                                         const EvalScope& scope) {
   TD_ASSIGN_OR_RETURN(const std::string text, ReadLog(env, dir));
   std::optional<EvalResult> found;
   for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-    absl::StatusOr<EvalResult> result = EvalResult::FromJson(line);
-    if (result.ok() && result->global_step() == global_step) found = *std::move(result);
+    nlohmann::json json = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object()) continue;
+    const nlohmann::json of = json.value(kScopeKey, nlohmann::json::object());
+    // A metric may have this name.
+    if (of.is_object()) json.erase(kScopeKey);
+    absl::StatusOr<EvalResult> result = EvalResult::FromJson(Dump(json));
+    if (!result.ok() || result->global_step() != global_step) continue;
+    if ((of.is_object() ? of : nlohmann::json::object()) == nlohmann::json(ToJson(scope))) found = *std::move(result);
   }
   return found;
 }

@@ -16,11 +16,22 @@ namespace tandem {
 // "eval" or "eval_<name>" in model_dir.
 std::string EvalDir(const std::string& model_dir, const std::string& name);
 
-// Adds a line to `dir`/metrics.jsonl.
-absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult& result);
+// What an evaluation was of, beyond its name and global step. As a line has it, unless all is as it begins here:
+//   "evaluation_of": {"checkpoint": "/other/model.ckpt-100", "steps": 10, "stopped": true}
+struct EvalScope {
+  std::string checkpoint = "";   // one that is not the model's own, or "initial values"
+  std::optional<int64_t> steps;  // it was to go over so many; without: over the whole input
+  bool stopped = false;          // a hook ended it early
 
-// The last result of that step, if one was recorded. Lines that do not parse are passed over.
-absl::StatusOr<std::optional<EvalResult>> FindEvalResult(Env* env, const std::string& dir, int64_t global_step);
+  bool operator==(const EvalScope&) const = default;
+};
+
+// Adds a line to `dir`/metrics.jsonl.
+absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult& result, const EvalScope& scope = {});
+
+// The last result of that step and scope, if one was recorded. Lines that do not parse are passed over.
+absl::StatusOr<std::optional<EvalResult>> FindEvalResult(Env* env, const std::string& dir, int64_t global_step,
+                                                         const EvalScope& scope = {});
 
 }  // namespace tandem
 

@@ -32,6 +32,41 @@ TEST(EvalLog, FindsTheLastResultOfAStep) {
   EXPECT_EQ((**FindEvalResult(env, dir, 30))["loss"], 4);
 }
 
+TEST(EvalLog, TellsWhatAnEvaluationWasOf) {
+  Env* env = Env::Default();
+  const std::string dir = ::testing::TempDir() + "/scopes/eval";
+  const EvalScope part{.steps = 3}, other{.checkpoint = "/other/model.ckpt-10"}, stopped{.steps = 3, .stopped = true};
+  ASSERT_TRUE(AppendEvalResult(env, dir, Result(5, 10)).ok());
+  ASSERT_TRUE(AppendEvalResult(env, dir, Result(4, 10), part).ok());
+  ASSERT_TRUE(AppendEvalResult(env, dir, Result(3, 10), other).ok());
+  ASSERT_TRUE(AppendEvalResult(env, dir, Result(2, 10), stopped).ok());
+  EXPECT_EQ((**FindEvalResult(env, dir, 10))["loss"], 5);
+  EXPECT_EQ((**FindEvalResult(env, dir, 10, part))["loss"], 4);
+  EXPECT_EQ((**FindEvalResult(env, dir, 10, other))["loss"], 3);
+  EXPECT_EQ((**FindEvalResult(env, dir, 10, stopped))["loss"], 2);
+  EXPECT_FALSE((*FindEvalResult(env, dir, 10, {.steps = 4})).has_value());
+  const std::string lines = *env->ReadFile(dir + "/metrics.jsonl");
+  EXPECT_EQ(lines.substr(0, lines.find('\n')), R"({"global_step":10,"loss":5.0})");
+  EXPECT_NE(lines.find(R"({"global_step":10,"loss":3.0,"evaluation_of":{"checkpoint":"/other/model.ckpt-10"}})"),
+            std::string::npos)
+      << lines;
+}
+
+TEST(BestRecords, ComparesWhatCoversTheSame) {
+  BestRecords best;
+  EXPECT_TRUE(best.Update("", Result(1, 10), 5));
+  EXPECT_FALSE(best.Update("", Result(2, 20), 5));
+  EXPECT_TRUE(best.Update("", Result(2, 20), 6));
+  EXPECT_TRUE(best.Update("", Result(3, 30)));
+  EXPECT_FALSE(best.Update("", Result(1, 40), 6));
+  EXPECT_TRUE(best.Update("", Result(2.5, 40)));
+  ASSERT_TRUE(best.Update("part", Result(1, 10), 5));
+  const auto back = BestRecords::FromJson(best.ToJson());
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->records().at("").steps, 0);
+  EXPECT_EQ(back->records().at("part").steps, 5);
+}
+
 TEST(BestRecords, KeepsTheSmallestLossPerEvaluationAndNoNaN) {
   BestRecords best;
   EXPECT_FALSE(best.Update("", Result(NAN, 5)));

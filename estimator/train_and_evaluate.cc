@@ -111,7 +111,7 @@ absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpe
   if (last.empty()) {
     // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
     absl::StatusOr<std::optional<EvalResult>> recorded =
-        FindEvalResult(env, estimator.eval_dir(eval_spec.name), trained.global_step);
+        FindEvalResult(env, estimator.eval_dir(eval_spec.name), trained.global_step, {.steps = eval_spec.steps});
     if (recorded.ok() && recorded->has_value()) {
       TD_LOG(INFO) << "Nothing to do: global step " << trained.global_step << " is trained and evaluated.";
       last = **std::move(recorded);

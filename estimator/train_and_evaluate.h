@@ -40,10 +40,12 @@ struct EvalSpec {
 
 // Trains until max_steps or the end of the input. The rule for evaluations: after every checkpoint but the one that
 // training starts from, unless the last evaluation began less than throttle_secs ago; and the final step always, once.
-// Training already at max_steps is not repeated, and its final checkpoint is evaluated unless that is on record.
+// Training already at max_steps is not repeated, and its final checkpoint is evaluated unless that is on record: with
+// the name and `steps` of `eval_spec`, of this model's own weights, and not stopped by a hook.
 // At the end model_dir/DONE says at which step training ended and why.
 //
-// Returns the result of the last evaluation. Checkpoints must be on. Errors: see Estimator.
+// Returns the result of the last evaluation. A signal that comes before that of the final step is done ends the call as
+// one during training does. Checkpoints must be on. Errors: see Estimator.
 absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,
                                             const EvalSpec& eval_spec);
 

@@ -1,0 +1,146 @@
+// Which weights an evaluation is of, and what of it is remembered.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "estimator/eval_log.h"
+#include "estimator/test_models.h"
+#include "estimator/train_and_evaluate.h"
+
+namespace tandem {
+namespace {
+
+using namespace test;  // NOLINT: this file's vocabulary
+using ::testing::HasSubstr;
+
+RunConfig WithoutCheckpoints(const std::string& dir) {
+  RunConfig config = Config(dir);
+  config.save_checkpoints_steps = 0;
+  return config;
+}
+
+// A checkpoint of another training.
+std::string OtherCheckpoint() {
+  const std::string dir = ModelDir("other");
+  Estimator other(LineModel, Config(dir));
+  EXPECT_EQ(other.Train(LineInput(64, 16), {.steps = 300}), absl::OkStatus());
+  return dir + "/model.ckpt-300";
+}
+
+// The loss over all points, of the values in memory.
+double Loss(Estimator& estimator) {
+  auto result = estimator.Evaluate(LineInput(64, 8, 1));
+  EXPECT_TRUE(result.ok()) << result.status();
+  return result.ok() ? (*result)["loss"] : -1;
+}
+
+TEST(EvaluatedWeights, AnotherCheckpointLeavesTheTrainingInMemoryAlone) {
+  const std::string other = OtherCheckpoint();
+  Estimator plain(LineModel, WithoutCheckpoints(ModelDir("plain")));
+  Estimator disturbed(LineModel, WithoutCheckpoints(ModelDir("disturbed")));
+  for (Estimator* estimator : {&plain, &disturbed}) {
+    ASSERT_EQ(estimator->Train(LineInput(), {.steps = 20}), absl::OkStatus());
+  }
+  for (int i = 0; i < 2; ++i) {
+    auto result = disturbed.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = other});
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->global_step(), 300);
+  }
+  ASSERT_EQ(disturbed.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; }, {.checkpoint_path = other}),
+            absl::OkStatus());
+  EXPECT_EQ(Loss(disturbed), Loss(plain));
+  ASSERT_TRUE(disturbed.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = other}).ok());
+  for (Estimator* estimator : {&plain, &disturbed}) {
+    ASSERT_EQ(estimator->Train(LineInput(), {.steps = 20}), absl::OkStatus());
+    EXPECT_EQ(estimator->last_train_result()->global_step, 40);
+  }
+  EXPECT_EQ(disturbed.last_train_result()->loss, plain.last_train_result()->loss);
+  EXPECT_EQ(Loss(disturbed), Loss(plain));
+}
+
+TEST(EvaluatedWeights, ANewTrainingDoesNotBeginWithWhatWasEvaluated) {
+  const std::string other = OtherCheckpoint();
+  for (const RunConfig& config : {WithoutCheckpoints(ModelDir("off")), Config(ModelDir("on"))}) {
+    Estimator plain(LineModel, Config(ModelDir("plain"))), disturbed(LineModel, config);
+    ASSERT_TRUE(disturbed.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = other}).ok());
+    for (Estimator* estimator : {&plain, &disturbed}) {
+      ASSERT_EQ(estimator->Train(LineInput(), {.steps = 3}), absl::OkStatus());
+      EXPECT_EQ(estimator->last_train_result()->global_step, 3);
+    }
+    EXPECT_EQ(disturbed.last_train_result()->loss, plain.last_train_result()->loss);
+  }
+}
+
+TEST(EvaluatedWeights, TheBestIsOfWholeEvaluationsOfTheModelsOwn) {
+  const std::string other = OtherCheckpoint(), dir = ModelDir();
+  RunConfig config = Config(dir);
+  config.save_checkpoints_steps = 10;
+  Estimator estimator(LineModel, config);
+  // Initial values, before any training.
+  ASSERT_TRUE(estimator.Evaluate(LineInput(64, 8, 1)).ok());
+  EXPECT_FALSE(estimator.best().has_value());
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 20}), absl::OkStatus());
+  // The other checkpoint is much better, the first examples alone are another task.
+  ASSERT_TRUE(estimator.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = other}).ok());
+  ASSERT_TRUE(estimator.Evaluate(LineInput(64, 8, 1), {.steps = 1}).ok());
+  auto stop = std::make_shared<StepHook>([](RunContext& context, const RunValues&) { context.RequestStop(); });
+  ASSERT_TRUE(estimator.Evaluate(LineInput(64, 8, 1), {.hooks = {stop}}).ok());
+  EXPECT_FALSE(estimator.best().has_value());
+  auto own =
+      estimator.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = dir + "/../" + BaseName(dir) + "/model.ckpt-10"});
+  ASSERT_TRUE(own.ok()) << own.status();
+  ASSERT_TRUE(estimator.best().has_value());
+  EXPECT_EQ(estimator.best()->global_step, 10);
+  EXPECT_EQ(estimator.best()->loss, (*own)["loss"]);
+}
+
+TEST(EvaluatedWeights, AFinishedJobReturnsItsOwnResult) {
+  const std::string other_dir = ModelDir("other"), dir = ModelDir();
+  RunConfig config = Config(dir), other_config = Config(other_dir);
+  config.save_checkpoints_steps = other_config.save_checkpoints_steps = 10;
+  Estimator other(LineModel, other_config, {{"learning_rate", 0.5}});
+  ASSERT_EQ(other.Train(LineInput(), {.max_steps = 10}), absl::OkStatus());
+  const TrainSpec train{.input_fn = LineInput(), .max_steps = 10};
+  const EvalSpec eval{.input_fn = LineInput(64, 8, 1)};
+  Estimator estimator(LineModel, config);
+  auto first = TrainAndEvaluate(estimator, train, eval);
+  ASSERT_TRUE(first.ok()) << first.status();
+  // Later lines of the same step: another checkpoint, a part, one that was stopped.
+  auto stop = std::make_shared<StepHook>([](RunContext& context, const RunValues&) { context.RequestStop(); });
+  for (const EvaluateOptions& options : {EvaluateOptions{.checkpoint_path = other_dir + "/model.ckpt-10"},
+                                         EvaluateOptions{.steps = 3}, EvaluateOptions{.hooks = {stop}}}) {
+    auto result = estimator.Evaluate(eval.input_fn, options);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->global_step(), 10);
+    EXPECT_NE((*result)["mean_y"], (*first)["mean_y"]);
+  }
+  Estimator again(LineModel, config);
+  auto second = TrainAndEvaluate(again, train, eval);
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(again.programs_built(), 0);
+  EXPECT_EQ(second->metrics, first->metrics);
+  // Another part of the input is another evaluation.
+  EvalSpec part = eval;
+  part.steps = 3;
+  auto third = TrainAndEvaluate(again, train, part);
+  ASSERT_TRUE(third.ok()) << third.status();
+  EXPECT_EQ(again.programs_built(), 0);
+  EXPECT_NE((*third)["mean_y"], (*first)["mean_y"]);
+  part.steps = 4;
+  ASSERT_TRUE(TrainAndEvaluate(again, train, part).ok());
+  EXPECT_EQ(again.programs_built(), 1);
+}
+
+TEST(EvaluatedWeights, AnEndlessInputNeedsANumberOfSteps) {
+  Estimator estimator(LineModel, Config(ModelDir()));
+  const absl::Status status = estimator.Evaluate(LineInput(64, 8, -1)).status();
+  EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("never ends"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("EvalSpec.steps"));
+  auto result = estimator.Evaluate(LineInput(64, 8, -1), {.steps = 3});
+  EXPECT_TRUE(result.ok()) << result.status();
+}
+
+}  // namespace
+}  // namespace tandem
