@@ -103,7 +103,8 @@ absl::Status SetScalars(const fb::ExecutableT& index, StepScalars* scalars) {
   }
   for (const std::string& name : names) {
     const ScalarValue& value = scalars->at(name);
-    absl::PrintF("scalar %s = %s\n", name, value.integral() ? absl::StrCat(value.integer()) : absl::StrCat(value));
+    absl::PrintF("scalar %s = %s\n", name,
+                 value.integral() ? absl::StrCat(value.integer()) : absl::StrCat(static_cast<double>(value)));
   }
   return absl::OkStatus();
 }
