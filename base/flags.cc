@@ -13,6 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "base/env.h"
 #include "base/exit_code.h"
+#include "base/nearest_name.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -29,22 +30,6 @@ FlagMap OwnFlags() {
   return flags;
 }
 
-// Levenshtein's distance.
-int EditDistance(absl::string_view a, absl::string_view b) {
-  std::vector<int> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
-  for (size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
-    row[0] = static_cast<int>(i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const int replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 absl::Status UnknownFlag(const std::string& name, const FlagMap& flags) {
   std::vector<std::string> names = {"help"};
   for (const auto& entry : flags) names.push_back(entry.first);
@@ -55,21 +40,6 @@ absl::Status UnknownFlag(const std::string& name, const FlagMap& flags) {
 }
 
 }  // namespace
-
-std::string NearestName(absl::string_view word, const std::vector<std::string>& names) {
-  std::string nearest;
-  int best = std::max<int>(2, static_cast<int>(word.size()) / 3) + 1;
-  for (const std::string& name : names) {
-    // A word that was cut short is near, however much is missing.
-    const bool prefix = word.size() >= 3 && absl::StartsWith(name, word);
-    const int distance = prefix ? 1 : EditDistance(word, name);
-    if (distance < best) {
-      best = distance;
-      nearest = name;
-    }
-  }
-  return nearest;
-}
 
 absl::StatusOr<bool> ParseFlagList(const std::vector<std::string>& arguments, std::vector<std::string>* positional) {
   const FlagMap flags = OwnFlags();

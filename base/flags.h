@@ -26,9 +26,6 @@ absl::StatusOr<bool> ParseFlagList(const std::vector<std::string>& arguments,
 // All flags of the program with explanation and default, sorted by name.
 std::string HelpText(absl::string_view program, absl::string_view about);
 
-// The one of `names` that `word` is probably a misspelling of; empty when none is near.
-std::string NearestName(absl::string_view word, const std::vector<std::string>& names);
-
 }  // namespace tandem
 
 #endif  // TANDEM_BASE_FLAGS_H_

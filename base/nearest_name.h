@@ -1,0 +1,17 @@
+// Suggestions for names that do not exist.
+#ifndef TANDEM_BASE_NEAREST_NAME_H_
+#define TANDEM_BASE_NEAREST_NAME_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+// The one of `names` that `word` is probably a misspelling of; empty when none is near.
+std::string NearestName(absl::string_view word, const std::vector<std::string>& names);
+
+}  // namespace tandem
+
+#endif  // TANDEM_BASE_NEAREST_NAME_H_
