@@ -14,7 +14,7 @@ GraphBuilder* CommonGraph(absl::string_view op, std::initializer_list<NamedTenso
   for (const NamedTensor& argument : arguments) {
     if (!argument.tensor.ok()) {
       // With an error on record this tensor is only its consequence, and FailAt keeps the first.
-      graph->FailAt(op, absl::StrCat("`", argument.name, "` is missing: it is an empty Tensor"), loc);
+      graph->FailAt(op, absl::StrCat("`", argument.name, "` ", graph->WhyAbsent(argument.tensor)), loc);
       return nullptr;
     }
     if (argument.tensor.graph() != graph) {

@@ -61,7 +61,10 @@ std::vector<Tensor> ClipGradients(const std::vector<Tensor>& gradients, const Cl
   GraphBuilder* graph = GraphOf(gradients);
   if (graph == nullptr) return gradients;
   if (options.global_norm != 0 && options.value != 0) {
-    graph->FailAt("Optimizer", "set only one of `clip_global_norm` and `clip_value`", loc);
+    graph->FailAt("Optimizer",
+                  absl::StrCat("set only one of `clip_global_norm` and `clip_value`, got ", options.global_norm,
+                               " and ", options.value),
+                  loc);
     return gradients;
   }
   if (options.global_norm != 0) return ClipByGlobalNorm(gradients, options.global_norm, loc);

@@ -29,7 +29,9 @@ LayerScope::LayerScope(const Tensor& x, absl::string_view layer, absl::string_vi
   if (rank != 0 && x.rank() != rank) {
     Fail(absl::StrCat("needs an input of ", rank == 4 ? "shape [b, height, width, channels]" : "shape [b, features]",
                       ", got ", ShapeString(x.shape()),
-                      rank == 2 && x.rank() > 2 ? "; put a layers::Flatten before it" : ""));
+                      rank == 2 && x.rank() > 2    ? "; put a layers::Flatten before it"
+                      : rank == 4 && x.rank() == 2 ? "; give the vectors the shape of their image with Reshape"
+                                                   : ""));
     return;
   }
   if (x.rank() == 0) {
@@ -38,7 +40,7 @@ LayerScope::LayerScope(const Tensor& x, absl::string_view layer, absl::string_vi
   }
   std::string unique = graph_->UniqueName(name.empty() ? base : absl::string_view(name));
   if (!name.empty() && unique != name) {
-    Fail(absl::StrCat("there is a layer named \"", name, "\" already; names must be unique"));
+    Fail(absl::StrCat("there is a layer named \"", name, "\" already; choose another name"));
     return;
   }
   scope_.emplace(graph_, unique);

@@ -158,7 +158,7 @@ TEST(LossesTest, ErrorsSayWhatAndWhere) {
       {[](Inputs& in) { losses::SparseSoftmaxCrossEntropy(in.one_hot, in.logits); }, "use losses::SoftmaxCrossEntropy"},
       {[](Inputs& in) { losses::SparseSoftmaxCrossEntropy(in.weights, in.logits); }, "Cast(labels, DType::kInt32)"},
       {[](Inputs& in) { losses::SparseSoftmaxCrossEntropy(in.labels, in.weights); }, "`logits` must be"},
-      {[](Inputs& in) { losses::SparseSoftmaxCrossEntropy(Tensor(), in.logits); }, "`labels` is missing"},
+      {[](Inputs& in) { losses::SparseSoftmaxCrossEntropy(Tensor(), in.logits); }, "`labels` is an empty Tensor"},
       {[](Inputs& in) { losses::SoftmaxCrossEntropy(in.labels, in.logits); }, "use losses::SparseSoftmaxCrossEntropy"},
       {[](Inputs& in) { losses::SoftmaxCrossEntropy(in.one_hot, in.logits, {.label_smoothing = 2}); },
        "`label_smoothing`"},

@@ -1,5 +1,6 @@
 #include "frontends/optimizer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -71,6 +72,16 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(const Tensor& loss,
   NameScope scope(graph, graph->UniqueName("gradients"));
   std::vector<Tensor> gradients = graph->Gradients(loss, variables, loc);
   if (!graph->status().ok()) return {};
+  if (std::none_of(gradients.begin(), gradients.end(), [](const Tensor& g) { return g.ok(); })) {
+    std::vector<std::string> names;
+    for (const GradientAndVariable& entry : entries) names.push_back(entry.name);
+    graph->FailAt("Minimize",
+                  absl::StrCat("no gradients provided for any variable (", absl::StrJoin(names, ", "),
+                               "): ", graph->WhyNoGradient(loss, variables),
+                               "; compute the loss from the model's output with ops that have gradients"),
+                  loc);
+    return {};
+  }
   for (size_t i = 0; i < entries.size(); ++i) entries[i].gradient = gradients[i];
   return entries;
 }
@@ -87,9 +98,7 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
   if (graph == nullptr) return {};
   if (entries.empty()) {
     graph->FailAt("Minimize",
-                  absl::StrCat("no gradients provided for any variable: the loss does not depend on ",
-                               absl::StrJoin(all_names, ", ")),
-                  loc);
+                  absl::StrCat("no gradients provided for any variable (", absl::StrJoin(all_names, ", "), ")"), loc);
     return {};
   }
   rule_->Validate(graph, loc);

@@ -31,6 +31,10 @@ bool BuildGradients(mlir::OpBuilder& b, mlir::Value loss, llvm::ArrayRef<mlir::V
 absl::StatusOr<std::vector<mlir::Value>> BuildGradients(GraphModule& module, mlir::Value loss,
                                                         llvm::ArrayRef<mlir::Value> xs, SourceLocation loc);
 
+// Why no gradient of `loss` reaches any of `xs`: "the loss does not depend on them", or the ops that pass none on, with
+// the user's lines. Uses `b` to try ops and leaves the block as it was.
+std::string DescribeGradientCuts(mlir::OpBuilder& b, mlir::Value loss, llvm::ArrayRef<mlir::Value> xs);
+
 }  // namespace tandem::internal
 
 #endif  // TANDEM_GRAPH_GRADIENTS_H_

@@ -123,7 +123,8 @@ Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
 void GraphBuilder::Assign(const Tensor& variable, const Tensor& value, SourceLocation loc) {
   if (!status().ok()) return;
   auto error = [&](absl::string_view message) { Fail(module_->Error("assign", variable.name(), loc, message)); };
-  if (!variable.ok() || !value.ok()) return error("gets a poisoned tensor");
+  if (!variable.ok()) return error(absl::StrCat("the variable ", WhyAbsent(variable)));
+  if (!value.ok()) return error(absl::StrCat("the value ", WhyAbsent(value)));
   if (variable.graph() != this || value.graph() != this) return error("mixes tensors of two graphs");
   auto read = ValueOf(variable.value_).getDefiningOp<td::ReadOp>();
   if (!read) return error("needs a tensor that Variable() returned");
@@ -144,11 +145,24 @@ Tensor GraphBuilder::Constant(float value, SourceLocation loc) { return Constant
 void GraphBuilder::Output(absl::string_view name, const Tensor& value, SourceLocation loc) {
   if (!status().ok()) return;
   auto error = [&](absl::string_view message) { Fail(module_->Error("output", name, loc, message)); };
-  if (!value.ok()) return error("gets a poisoned tensor");
+  if (!value.ok()) return error(absl::StrCat("the value ", WhyAbsent(value)));
   if (value.graph() != this) return error("gets a tensor of another graph");
-  if (!module_->outputs.insert(std::string(name)).second) return error("exists already");
+  if (auto [it, is_new] = module_->outputs.emplace(std::string(name), loc); !is_new) {
+    return error(absl::StrCat("there is an output of this name already, from ", it->second.file, ":", it->second.line,
+                              "; choose another name"));
+  }
   module_->builder().create<td::OutputOp>(module_->Location(name, loc), Ref(name), ValueOf(value.value_));
   module_->Register(name, ValueOf(value.value_));
+}
+
+Tensor GraphBuilder::Absent(absl::string_view reason) {
+  module_->absent_reason = std::string(reason);
+  return Tensor(this, nullptr);
+}
+
+std::string GraphBuilder::WhyAbsent(const Tensor& tensor) const {
+  if (tensor.graph() == this && !module_->absent_reason.empty()) return module_->absent_reason;
+  return "is an empty Tensor: it was never set, or is a gradient that does not exist";
 }
 
 Tensor GraphBuilder::Emit(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs,
@@ -164,10 +178,7 @@ std::vector<Tensor> GraphBuilder::EmitMulti(absl::string_view op, absl::Span<con
   llvm::SmallVector<mlir::Value> values;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!operands[i].ok()) {
-      FailAt(op,
-             absl::StrCat("operand ", i,
-                          " is an empty tensor (a default-constructed one, or a gradient that does not exist)"),
-             loc);
+      FailAt(op, absl::StrCat("operand ", i, " ", WhyAbsent(operands[i])), loc);
       return results;
     }
     if (operands[i].graph() != this) {
@@ -219,10 +230,20 @@ std::vector<Tensor> GraphBuilder::Gradients(const Tensor& loss, absl::Span<const
   return results;
 }
 
+std::string GraphBuilder::WhyNoGradient(const Tensor& loss, absl::Span<const Tensor> xs) const {
+  llvm::SmallVector<mlir::Value> values;
+  for (const Tensor& x : xs) values.push_back(ValueOf(x.value_));
+  return internal::DescribeGradientCuts(module_->builder(), ValueOf(loss.value_), values);
+}
+
 Tensor GraphBuilder::Find(absl::string_view name) const {
   mlir::Value v = module_->Find(name);
   return v ? Tensor(const_cast<GraphBuilder*>(this), v.getAsOpaquePointer()) : Tensor();
 }
+
+std::vector<std::string> GraphBuilder::names() const { return module_->names(); }
+
+const std::map<std::string, SourceLocation>& GraphBuilder::outputs() const { return module_->outputs; }
 
 const std::vector<VariableSpec>& GraphBuilder::variables() const { return module_->variables; }
 

@@ -75,8 +75,14 @@ class GraphBuilder {
   Tensor Constant(const HostTensor& value, SourceLocation loc = SourceLocation::Current());
   Tensor Constant(float value, SourceLocation loc = SourceLocation::Current());
 
-  // Names `value` so that a run can fetch it; batched values come back concatenated over shards and replicas.
+  // Names `value` so that a run can fetch it; batched values come back concatenated over shards and replicas. A name
+  // used twice is an error.
   void Output(absl::string_view name, const Tensor& value, SourceLocation loc = SourceLocation::Current());
+
+  // A poisoned tensor for what the model has not got: an op that takes it fails with `reason`. One reason for a graph.
+  Tensor Absent(absl::string_view reason);
+  // Why a poisoned tensor is one: the reason of Absent, or that it is an empty Tensor.
+  std::string WhyAbsent(const Tensor& tensor) const;
 
   // Appends the op `td.<op>` with inferred result types. `loc` and the name scope become the op's location.
   Tensor Emit(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs, SourceLocation loc);
@@ -85,6 +91,9 @@ class GraphBuilder {
   // d loss / d x for every x; a poisoned tensor where the loss does not depend on x. `loss` must be a scalar.
   std::vector<Tensor> Gradients(const Tensor& loss, absl::Span<const Tensor> xs,
                                 SourceLocation loc = SourceLocation::Current());
+
+  // For messages: why no gradient of `loss` reaches any of `xs`, with the places that cut the path.
+  std::string WhyNoGradient(const Tensor& loss, absl::Span<const Tensor> xs) const;
 
   // Terms that a model adds to its loss once, independent of the batch; losses::RegularizationLoss adds them up.
   void AddRegularizationLoss(const Tensor& loss) { regularization_losses_.push_back(loss); }
@@ -97,6 +106,10 @@ class GraphBuilder {
 
   // The tensor of an op or output by name, for hooks that fetch by name; poisoned when there is none (no error).
   Tensor Find(absl::string_view name) const;
+  // The names that Find knows, sorted.
+  std::vector<std::string> names() const;
+  // The outputs, with the places where Output named them.
+  const std::map<std::string, SourceLocation>& outputs() const;
 
   const std::vector<VariableSpec>& variables() const;
   // The tensors that Variable() returned for trainable variables, in order of creation.

@@ -51,7 +51,10 @@ TEST(GraphBuilder, ErrorsNameOpShapesAndLine) {
   NameScope scope(&g, "dense");
   Tensor y = Add(x, w);
   EXPECT_FALSE(y.ok());
-  EXPECT_EQ(Message(g), "add \"dense/Add\" at " + At(2) + ": shapes [b,4] and [3] do not broadcast");
+  EXPECT_EQ(Message(g), "add \"dense/Add\" at " + At(2) +
+                            ": shapes [b,4] and [3] do not broadcast: counted from the last, sizes must be equal or 1; "
+                            "Reshape or Slice one "
+                            "of them");
   // The first error stays; what follows is poisoned.
   EXPECT_FALSE(Relu(y).ok());
   EXPECT_FALSE(Relu(x).ok());
@@ -120,14 +123,16 @@ const Mistake kMistakes[] = {
      "twice"},
     {"argmax", [](GraphBuilder& g, Tensor x, Tensor w) { ArgMax(x, 2); }, "axis 2 is not a dimension of [b,4]"},
     {"mean_of_ints", [](GraphBuilder& g, Tensor x, Tensor w) { ReduceMean(Cast(x, DType::kInt32)); }, "not int32"},
-    {"exp_of_ints", [](GraphBuilder& g, Tensor x, Tensor w) { Exp(Cast(x, DType::kInt32)); }, "operand #0 must be"},
+    {"exp_of_ints", [](GraphBuilder& g, Tensor x, Tensor w) { Exp(Cast(x, DType::kInt32)); },
+     "operand 0 must be floating-point, got int32 [b,4]; convert it with Cast(x, DType::kFloat32)"},
     {"number", [](GraphBuilder& g, Tensor x, Tensor w) { Add(Cast(x, DType::kInt32), 0.5); }, "does not fit"},
     {"select", [](GraphBuilder& g, Tensor x, Tensor w) { Select(x, x, x); }, "not bool"},
     {"gather", [](GraphBuilder& g, Tensor x, Tensor w) { Gather(x, Cast(x, DType::kInt32)); }, "must not be batched"},
     {"gather_float", [](GraphBuilder& g, Tensor x, Tensor w) { Gather(w, x); }, "int32 or int64"},
     {"one_hot", [](GraphBuilder& g, Tensor x, Tensor w) { OneHot(Cast(x, DType::kInt32), 0); }, "must be positive"},
     {"iota", [](GraphBuilder& g, Tensor x, Tensor w) { Iota(&g, {3}, 1, DType::kInt32); }, "not a dimension"},
-    {"empty_tensor", [](GraphBuilder& g, Tensor x, Tensor w) { Add(x, Tensor()); }, "is an empty tensor"},
+    {"empty_tensor", [](GraphBuilder& g, Tensor x, Tensor w) { Add(x, Tensor()); },
+     "operand 1 is an empty Tensor: it was never set"},
     {"unknown_op", [](GraphBuilder& g, Tensor x, Tensor w) { g.Emit("frobnicate", {x}, {}, {}); }, "no such op"},
     {"input_shape",
      [](GraphBuilder& g, Tensor x, Tensor w) {
@@ -155,7 +160,7 @@ const Mistake kMistakes[] = {
        g.Output("o", x);
        g.Output("o", x);
      },
-     "exists"},
+     "there is an output of this name already"},
     {"loss_shape", [](GraphBuilder& g, Tensor x, Tensor w) { g.Gradients(x, {w}); }, "floating-point scalar"},
     {"two_graphs",
      [](GraphBuilder& g, Tensor x, Tensor w) {
@@ -179,6 +184,36 @@ TEST_P(MistakeTest, IsReported) {
 
 INSTANTIATE_TEST_SUITE_P(All, MistakeTest, testing::ValuesIn(kMistakes),
                          [](const auto& info) { return std::string(info.param.name); });
+
+TEST(GraphBuilder, ASecondOutputOfANameTellsWhereTheFirstIs) {
+  GraphBuilder g;
+  Tensor x = g.Input("x", DType::kFloat32, {kBatch, 4});
+  g.Output("y", x);
+  const std::string first = At(1);
+  g.Output("y", Relu(x));
+  const std::string second = At(1);
+  EXPECT_EQ(Message(g), "output \"y\" at " + second + ": there is an output of this name already, from " + first +
+                            "; choose another name");
+}
+
+TEST(GraphBuilder, AnAbsentTensorSaysWhyItIs) {
+  GraphBuilder g;
+  Tensor labels = g.Absent("has no value: there are no labels");
+  EXPECT_FALSE(labels.ok());
+  EXPECT_TRUE(g.status().ok());
+  EXPECT_FALSE(Cast(labels, DType::kFloat32).ok());
+  const std::string cast = At(1);
+  EXPECT_EQ(Message(g), "cast \"Cast\" at " + cast + ": operand 0 has no value: there are no labels");
+  EXPECT_EQ(g.WhyAbsent(Tensor()), "is an empty Tensor: it was never set, or is a gradient that does not exist");
+}
+
+TEST(GraphBuilder, ATensorKnowsItsOrigin) {
+  GraphBuilder g;
+  g.Variable({.name = "w", .shape = {3}});
+  const std::string variable = At(1);
+  EXPECT_EQ(g.Find("w").origin(), variable);
+  EXPECT_EQ(Tensor().origin(), "");
+}
 
 TEST(GraphBuilder, MeanOverTheBatchDividesByTheExampleCount) {
   GraphBuilder g;
@@ -234,6 +269,22 @@ TEST(Gradients, MissingGradientNamesOpAndPath) {
   EXPECT_NE(Message(g).find("\"Prod\" has no gradient"), std::string::npos) << Message(g);
   EXPECT_NE(Message(g).find("Prod -> Exp"), std::string::npos) << Message(g);
   EXPECT_NE(Message(g).find(At(5)), std::string::npos) << Message(g);
+}
+
+TEST(Gradients, WhatCutsThePathIsNamed) {
+  GraphBuilder g;
+  Tensor w = g.Variable({.name = "w", .shape = {3}});
+  Tensor v = g.Variable({.name = "v", .shape = {}});
+  Tensor best = ArgMax(w, 0);
+  const std::string arg_max = At(1);
+  Tensor still = StopGradient(w);
+  const std::string stop = At(1);
+  Tensor loss = ReduceSum(still) * Cast(best, DType::kFloat32) + v;
+  const std::string before = g.ToString();
+  EXPECT_EQ(g.WhyNoGradient(loss, {w}), "the loss depends on them only through \"ArgMax\" at " + arg_max +
+                                            " and \"StopGradient\" at " + stop + ", which have no gradient");
+  EXPECT_EQ(g.ToString(), before);
+  EXPECT_EQ(g.WhyNoGradient(ReduceSum(w), {v}), "the loss does not depend on them");
 }
 
 TEST(Gradients, StopGradientStops) {

@@ -1,8 +1,10 @@
 #include "graph/graph_module.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/ir/dialect.h"
@@ -82,6 +84,13 @@ mlir::Value GraphModule::Find(absl::string_view name) const {
   return it == values_.end() ? mlir::Value() : it->second;
 }
 
+std::vector<std::string> GraphModule::names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : values_) names.push_back(entry.first);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 absl::Status GraphModule::Error(absl::string_view op, absl::string_view name, SourceLocation loc,
                                 absl::string_view message, mlir::ValueRange operands) const {
   std::string shapes;
@@ -97,6 +106,33 @@ absl::Status GraphModule::Error(absl::string_view op, absl::string_view name, So
   if (!all_told) absl::StrAppend(&text, " (operands ", shapes, ")");
   return absl::InvalidArgumentError(text);
 }
+
+namespace {
+
+// What MLIR says of an operand that an op's type constraint refuses, in the words of the API; other messages as they
+// are.
+std::string InTermsOfTheApi(absl::string_view message, mlir::ValueRange operands) {
+  absl::string_view rest = message;
+  int64_t index = 0;
+  const size_t end = message.find(" must be ");
+  if (!absl::ConsumePrefix(&rest, "operand #") || end == absl::string_view::npos ||
+      !absl::SimpleAtoi(message.substr(9, end - 9), &index) || index < 0 || index >= operands.size()) {
+    return std::string(message);
+  }
+  auto type = mlir::dyn_cast<mlir::RankedTensorType>(operands[index].getType());
+  const absl::string_view wanted = message.substr(end, message.find(", but got") - end);
+  const bool floats = absl::StrContains(wanted, "float"), integers = absl::StrContains(wanted, "32-bit signless int");
+  const bool booleans = absl::StrContains(wanted, "1-bit signless int") && !integers;
+  if (!type || !(floats || integers || booleans)) return std::string(message);
+  const char* kind = floats && integers ? "a number" : floats ? "floating-point" : integers ? "int32 or int64" : "bool";
+  const char* remedy = floats     ? "convert it with Cast(x, DType::kFloat32)"
+                       : integers ? "convert it with Cast(x, DType::kInt32)"
+                                  : "make it with a comparison, such as Greater(x, y)";
+  return absl::StrCat("operand ", index, " must be ", kind, ", got ", Name(td::ToDType(type.getElementType())), " ",
+                      ShapeString(td::ToShape(type)), "; ", remedy);
+}
+
+}  // namespace
 
 absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::ValueRange operands, const Attrs& attrs,
                                                    SourceLocation loc) {
@@ -167,7 +203,7 @@ absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::V
   if (!operation) {
     absl::string_view message = diagnostics;
     absl::ConsumePrefix(&message, absl::StrCat("'td.", op, "' op "));
-    return error(message.empty() ? "invalid operands" : message);
+    return error(message.empty() ? "invalid operands" : InTermsOfTheApi(message, operands));
   }
   std::string name = TakeName(base);
   operation->setLoc(Location(name, loc));

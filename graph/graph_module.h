@@ -57,6 +57,7 @@ class GraphModule {
   // Makes a value known to Find.
   void Register(absl::string_view name, mlir::Value value) { values_.emplace(std::string(name), value); }
   mlir::Value Find(absl::string_view name) const;
+  std::vector<std::string> names() const;  // that Find knows, sorted
 
   // `op "name" at file:line: message`.
   absl::Status Error(absl::string_view op, absl::string_view name, SourceLocation loc, absl::string_view message,
@@ -82,7 +83,8 @@ class GraphModule {
   std::set<std::string> assigned;
   std::map<std::string, mlir::Value> inputs, scalars;
   std::map<std::string, double> scalar_defaults;
-  std::set<std::string> outputs;
+  std::map<std::string, SourceLocation> outputs;  // where each was named
+  std::string absent_reason;                      // GraphBuilder::Absent
 
  private:
   mlir::MLIRContext context_;

@@ -39,7 +39,12 @@ bool BroadcastTogether(absl::string_view op, Tensor* x, Tensor* y, SourceLocatio
   }
   for (size_t i = 1; i < result.size(); ++i) ok = ok && result[i] != kBatch;
   if (!ok) {
-    graph->FailAt(op, absl::StrCat("shapes ", ShapeString(a), " and ", ShapeString(b), " do not broadcast"), loc);
+    graph->FailAt(
+        op,
+        absl::StrCat(
+            "shapes ", ShapeString(a), " and ", ShapeString(b),
+            " do not broadcast: counted from the last, sizes must be equal or 1; Reshape or Slice one of them"),
+        loc);
     return false;
   }
   *x = Broadcast(*x, result, loc);

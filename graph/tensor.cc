@@ -22,4 +22,6 @@ std::string Tensor::name() const {
   return name;
 }
 
+std::string Tensor::origin() const { return ok() ? internal::LocationFileLine(ValueOf(value_).getLoc()) : ""; }
+
 }  // namespace tandem

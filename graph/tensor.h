@@ -29,6 +29,8 @@ class Tensor {
   int rank() const { return static_cast<int>(shape().size()); }
   // Name scope and op, e.g. "conv2d_1/Relu".
   std::string name() const;
+  // "file:line" of the code that made it; empty when poisoned.
+  std::string origin() const;
 
   bool operator==(const Tensor& other) const { return value_ == other.value_ && graph_ == other.graph_; }
 

@@ -105,7 +105,8 @@ llvm::LogicalResult ReshapeOp::verify() {
   for (int64_t d : to.getShape()) m *= mlir::ShapedType::isDynamic(d) ? 1 : d;
   if (n != m)
     return emitOpError() << "from " << Str(from) << " to " << Str(to) << " changes the number of elements (" << n
-                         << " to " << m << (IsBatched(from) ? " per example)" : ")");
+                         << " to " << m << (IsBatched(from) ? " per example)" : ")")
+                         << "; choose sizes whose product is " << n;
   return success();
 }
 
