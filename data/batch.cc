@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/logging.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -94,9 +95,17 @@ absl::StatusOr<NodePtr> MakeBatch(NodePtr child, int64_t batch_size, BatchOption
   }
   if (info.batch_size > 0 && !info.full_batches) {
     return absl::InvalidArgumentError(
-        absl::StrCat("batches of ", info.batch_size,
-                     " with a remainder cannot be batched again: set drop_remainder in the first Batch"));
+        absl::StrCat("the elements are batches of ", info.batch_size, " already, from the Batch at ",
+                     info.batched_at.file, ":", info.batched_at.line,
+                     ", and the last one may be smaller: remove one of the two, or set drop_remainder in the first"));
   }
+  if (info.batch_size > 0) {
+    TD_LOG(WARNING) << location.file << ":" << location.line << ": Batch: the elements are batches of "
+                    << info.batch_size << " already, from the Batch at " << info.batched_at.file << ":"
+                    << info.batched_at.line << ": every example is one of them; remove one of the two if this is not "
+                    << "what you want";
+  }
+  info.batched_at = location;
   for (ComponentSpec& component : info.spec) {
     if (!component.shape.empty() && component.shape[0] == kBatch && info.batch_size > 0) {
       component.shape[0] = info.batch_size;

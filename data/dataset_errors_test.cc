@@ -66,7 +66,7 @@ TEST(DatasetErrorsTest, Arguments) {
   ExpectError(d.Batch(0), __LINE__, "Batch: the size must be at least 1, got 0");
   ExpectError(d.Batch(INT64_MAX), __LINE__, "too large");
   ExpectError(d.Batch(11, {.drop_remainder = true}), __LINE__, "11 is larger than the data (10 elements)");
-  ExpectError(d.Batch(3).Batch(2), __LINE__, "set drop_remainder in the first Batch");
+  ExpectError(d.Batch(3).Batch(2), __LINE__, "or set drop_remainder in the first");
   ExpectError(d.Prefetch(-1), __LINE__, "Prefetch: the buffer size must be >= 0");
   ExpectError(d.Shard(0, 0), __LINE__, "the number of shards must be at least 1");
   ExpectError(d.Shard(2, 2), __LINE__, "the index must be in [0, 2) for 2 shards, got 2");

@@ -55,6 +55,7 @@ struct NodeInfo {
   std::vector<ComponentSpec> spec;
   int64_t batch_size = 0;     // 0: not batched
   bool full_batches = false;  // every batch has batch_size rows
+  SourceLocation batched_at;  // of the last Batch
   int64_t cardinality = 0;    // or kInfiniteCardinality
   int64_t token_width = 1;
   int shuffles = 0;  // number of Shuffle stages up to here: tells their random streams apart

@@ -122,7 +122,9 @@ absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors, Dataset::WaitForRows
   NodeInfo info;
   for (size_t c = 0; c < tensors.size(); ++c) {
     const auto& [name, tensor] = tensors[c];
-    if (tensor.empty()) return absl::InvalidArgumentError(absl::StrCat("tensor '", name, "' is empty (default-made)"));
+    if (tensor.empty())
+      return absl::InvalidArgumentError(
+          absl::StrCat("tensor '", name, "' is empty (default-made); give it a type, a shape and values"));
     if (tensor.rank() == 0) {
       return absl::InvalidArgumentError(absl::StrCat("tensor '", name, "' is a scalar; it needs a dimension to slice"));
     }
