@@ -61,11 +61,19 @@ class CheckMemoryPass : public ModulePass<CheckMemoryPass> {
                         << list << "; largest buffers: " << Largest(buffers)
                         << (gpu ? "; a smaller batch takes less"
                                 : "; a smaller batch or fewer lanes take less, and shard_rows makes the threads' part "
-                                  "smaller");
+                                  "smaller")
+                        << UnitHint(limit, total);
     signalPassFailure();
   }
 
  private:
+  // A limit of a few megabytes is likely to have been meant in kilobytes.
+  static std::string UnitHint(int64_t limit, int64_t total) {
+    constexpr int64_t kKilobytesOf64GiB = int64_t{64} << 20;
+    if (limit > kKilobytesOf64GiB || limit * 1024 < total) return "";
+    return absl::StrCat("; memory_limit is in bytes: if ", limit, " are kilobytes, set ", limit * 1024);
+  }
+
   static std::string Largest(std::vector<BufferInfo> buffers) {
     constexpr size_t kShown = 5;
     std::stable_sort(buffers.begin(), buffers.end(),
