@@ -11,8 +11,7 @@ namespace tandem {
 absl::StatusOr<std::unique_ptr<BatchDealer>> BatchDealer::Create(const Dataset& dataset, int replicas) {
   TD_RETURN_IF_ERROR(dataset.status());
   if (dataset.batch_size() <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat("input_fn: the dataset yields single examples (",
-                                                   SpecString(dataset.spec()),
+    return absl::InvalidArgumentError(absl::StrCat("the dataset yields single examples (", SpecString(dataset.spec()),
                                                    "); end it with .Batch(examples per replica)"));
   }
   TD_ASSIGN_OR_RETURN(std::unique_ptr<Iterator> iterator, dataset.MakeIterator());

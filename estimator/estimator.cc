@@ -15,6 +15,7 @@
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
 #include "estimator/trace/trace_steps.h"
+#include "estimator/variable_check.h"
 #include "estimator/warm_start.h"
 #include "passes/analysis/step_cost.h"
 #include "runtime/cuda/list_gpus.h"
@@ -116,8 +117,13 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   prepared.replicas = Strategy(mode).num_replicas();
   InputContext context;
   context.num_replicas_in_sync = prepared.replicas;
-  TD_ASSIGN_OR_RETURN(const Dataset dataset, input_fn(context));
-  TD_ASSIGN_OR_RETURN(prepared.dealer, BatchDealer::Create(dataset, prepared.replicas));
+  const std::string where = absl::StrCat("input_fn, mode ", ModeName(mode), ": ");
+  const absl::StatusOr<Dataset> made = input_fn(context);
+  TD_RETURN_IF_ERROR(Annotate(made.status(), where));
+  const Dataset& dataset = *made;
+  absl::StatusOr<std::unique_ptr<BatchDealer>> dealer = BatchDealer::Create(dataset, prepared.replicas);
+  TD_RETURN_IF_ERROR(Annotate(dealer.status(), where));
+  prepared.dealer = *std::move(dealer);
   const std::string key = absl::StrCat(ModeName(mode), " ", dataset.batch_size(), " ", SpecString(dataset.spec()));
   std::unique_ptr<ModeProgram>& program = programs_[key];
   if (!program) {
@@ -130,6 +136,9 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
 
 absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList& hooks) {
   const Mode mode = prepared.program->mode();
+  std::vector<const ModeProgram*> programs;
+  for (const auto& entry : programs_) programs.push_back(entry.second.get());
+  TD_RETURN_IF_ERROR(CheckVariables(*prepared.program, *state_.store(), programs));
   HookContext context(mode, config_.model_dir, prepared.replicas, prepared.dealer->batch_size());
   TD_RETURN_IF_ERROR(BeginHooks(hooks, context));
   if (!pool_) {
@@ -152,7 +161,7 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
         config_.compile_cache_dir.empty() ? JoinPath(config_.model_dir, "compiled") : config_.compile_cache_dir;
   }
   if (config_.compile_only) {
-    TD_RETURN_IF_ERROR(prepared.program->CompileOnly(context.fetches(), options));
+    TD_RETURN_IF_ERROR(prepared.program->CompileOnly(context.fetched_by(), options));
     TD_LOG(INFO) << "Compiled mode " << ModeName(mode) << " for " << options.target << ": "
                  << prepared.program->executable().name();
     return absl::OkStatus();
@@ -161,7 +170,7 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   session.pool = pool_;
   session.deadline_seconds = config_.deadline_seconds;
   session.gpu_plans = config_.gpu_plans;
-  TD_RETURN_IF_ERROR(prepared.program->Compile(context.fetches(), options, state_.store(), session));
+  TD_RETURN_IF_ERROR(prepared.program->Compile(context.fetched_by(), options, state_.store(), session));
   prepared.dealer->set_label_ranges(prepared.program->label_ranges());
   return absl::OkStatus();
 }
@@ -215,7 +224,9 @@ absl::StatusOr<bool> Estimator::Impl::LoadForInference(const ModeProgram& progra
       has_state_ = false;
     }
     resident_.clear();
-    TD_RETURN_IF_ERROR(state_.Restore(data, path, program.variables(), /*exact=*/false));
+    TD_RETURN_IF_ERROR(
+        Annotate(state_.Restore(data, path, program.variables(), /*exact=*/false), "",
+                 absl::StrCat(" (mode ", ModeName(program.mode()), ", input ", SpecString(program.components()), ")")));
     resident_ = path;
     global_step_ = data.global_step;
     return IsOwnCheckpoint(path, config_.model_dir);

@@ -68,7 +68,8 @@ class PredictHook : public SessionRunHook {
 absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, const EvaluateOptions& options) {
   TD_RETURN_IF_ERROR(status_);
   if (options.steps.has_value() && *options.steps <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat("Evaluate: steps must be positive, got ", *options.steps));
+    return absl::InvalidArgumentError(
+        absl::StrCat("Evaluate: steps must be positive, got ", *options.steps, "; leave it out for the whole input"));
   }
   SignalGuard guard(config_.handle_signals);
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kEval, input_fn));
@@ -108,7 +109,8 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   if (result.reason == StopReason::kSignal) return SignalError(SignalGuard::pending(), " during an evaluation");
   if (metrics.examples() == 0) {
     return absl::InvalidArgumentError(
-        "Evaluate: the input has no examples (a batch that is larger than the data is dropped by drop_remainder)");
+        "input_fn, mode eval: the input has no examples; a batch that is larger than the data is dropped by "
+        "drop_remainder, and a filter may have left nothing");
   }
 
   TD_LOG(INFO) << absl::StrFormat("Inference Time : %.5fs", config_.file_env()->MonotonicSeconds() - begin);

@@ -8,29 +8,66 @@
 namespace tandem {
 namespace {
 
-absl::Status Invalid(Mode mode, const std::string& problem) {
-  return absl::InvalidArgumentError(absl::StrCat("model_fn, mode ", ModeName(mode), ": ", problem));
+absl::Status Invalid(const EstimatorSpec& spec, Mode mode, absl::string_view problem) {
+  return absl::InvalidArgumentError(absl::StrCat("model_fn, mode ", ModeName(mode), ", EstimatorSpec at ",
+                                                 spec.location.file, ":", spec.location.line, ": ", problem));
+}
+
+// How a model_fn makes the spec for `mode`.
+const char* ExampleOf(Mode mode) {
+  switch (mode) {
+    case Mode::kTrain:
+      return "EstimatorSpec::Train(loss, optimizer.Minimize(loss))";
+    case Mode::kEval:
+      return "EstimatorSpec::Eval(loss, metrics)";
+    case Mode::kPredict:
+      break;
+  }
+  return "EstimatorSpec::Predict({{\"logits\", logits}})";
 }
 
 // Whether `tensor` can become an output of `graph`.
-absl::Status CheckTensor(const Tensor& tensor, const char* what, Mode mode, const GraphBuilder& graph) {
-  if (!tensor.ok()) return Invalid(mode, absl::StrCat(what, " is not set"));
+absl::Status CheckTensor(const Tensor& tensor, absl::string_view what, const EstimatorSpec& spec, Mode mode,
+                         const GraphBuilder& graph) {
+  if (!tensor.ok()) return Invalid(spec, mode, absl::StrCat(what, " ", graph.WhyAbsent(tensor)));
   if (tensor.graph() != &graph) {
-    return Invalid(mode, absl::StrCat(what,
-                                      " belongs to another graph: it was kept from an earlier call of the "
-                                      "model_fn, or the model_fn built on features of another Estimator"));
+    return Invalid(spec, mode,
+                   absl::StrCat(what,
+                                " belongs to another graph: it was kept from an earlier call of the model_fn, or the "
+                                "model_fn built on features of another Estimator; build it anew in every call"));
   }
   return absl::OkStatus();
 }
 
 absl::Status AddLoss(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph) {
-  TD_RETURN_IF_ERROR(CheckTensor(spec.loss, "the loss", mode, *graph));
+  if (!spec.loss.ok() && spec.loss.graph() == nullptr) {
+    return Invalid(spec, mode, absl::StrCat("the loss is not set; return ", ExampleOf(mode)));
+  }
+  TD_RETURN_IF_ERROR(CheckTensor(spec.loss, "the loss", spec, mode, *graph));
   const Shape shape = spec.loss.shape();
   if (!shape.empty() && shape != Shape{1}) {
-    return Invalid(mode, absl::StrCat("the loss must be a scalar, it has shape ", ShapeString(shape),
-                                      "; reduce it, for example with ReduceMean"));
+    return Invalid(spec, mode,
+                   absl::StrCat("the loss must be a scalar, it has shape ", ShapeString(shape),
+                                "; reduce it, for example with ReduceMean"));
   }
-  graph->Output("loss", shape.empty() ? spec.loss : Reshape(spec.loss, {}));
+  graph->Output("loss", shape.empty() ? spec.loss : Reshape(spec.loss, {}, spec.location), spec.location);
+  return absl::OkStatus();
+}
+
+absl::Status AddPredictions(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph) {
+  if (spec.predictions.empty()) {
+    return Invalid(spec, mode, absl::StrCat("there are no predictions; return ", ExampleOf(mode)));
+  }
+  for (const auto& [name, tensor] : spec.predictions) {
+    const std::string what = absl::StrCat("prediction \"", name, "\"");
+    TD_RETURN_IF_ERROR(CheckTensor(tensor, what, spec, mode, *graph));
+    if (tensor.rank() == 0 || tensor.shape()[0] != kBatch) {
+      return Invalid(spec, mode,
+                     absl::StrCat(what, " must have a row for every example, its shape is ",
+                                  ShapeString(tensor.shape()), "; predict values of shape [b, ...]"));
+    }
+    graph->Output(name, tensor, spec.location);
+  }
   return absl::OkStatus();
 }
 
@@ -39,27 +76,26 @@ absl::Status AddLoss(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph) 
 absl::Status AddSpecOutputs(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph) {
   // The graph's own first error is the cause of everything that looks wrong here.
   TD_RETURN_IF_ERROR(graph->status());
-  if (spec.mode != mode) return Invalid(mode, absl::StrCat("it returned a spec for mode ", ModeName(spec.mode)));
+  if (spec.mode != mode) {
+    return Invalid(
+        spec, mode,
+        absl::StrCat("it is a spec for mode ", ModeName(spec.mode), "; return ", ExampleOf(mode), " in this mode"));
+  }
   if (mode == Mode::kPredict) {
-    if (spec.predictions.empty()) return Invalid(mode, "there are no predictions");
-    for (const auto& [name, tensor] : spec.predictions) {
-      const std::string what = absl::StrCat("prediction \"", name, "\"");
-      TD_RETURN_IF_ERROR(CheckTensor(tensor, what.c_str(), mode, *graph));
-      if (tensor.rank() == 0 || tensor.shape()[0] != kBatch) {
-        return Invalid(
-            mode, absl::StrCat(what, " must have a row for every example, its shape is ", ShapeString(tensor.shape())));
-      }
-      graph->Output(name, tensor);
-    }
+    TD_RETURN_IF_ERROR(AddPredictions(spec, mode, graph));
     return graph->status();
   }
   TD_RETURN_IF_ERROR(AddLoss(spec, mode, graph));
   for (const auto& [name, metric] : spec.metrics) {
-    TD_RETURN_IF_ERROR(MetricAccumulator::CheckName(name));
-    TD_RETURN_IF_ERROR(CheckTensor(metric.total, "a metric's total", mode, *graph));
-    TD_RETURN_IF_ERROR(CheckTensor(metric.count, "a metric's count", mode, *graph));
-    graph->Output(MetricTotalName(name), metric.total);
-    graph->Output(MetricCountName(name), metric.count);
+    if (absl::Status named = MetricAccumulator::CheckName(name); !named.ok()) {
+      return Invalid(spec, mode, named.message());
+    }
+    TD_RETURN_IF_ERROR(
+        CheckTensor(metric.total, absl::StrCat("the total of metric \"", name, "\""), spec, mode, *graph));
+    TD_RETURN_IF_ERROR(
+        CheckTensor(metric.count, absl::StrCat("the count of metric \"", name, "\""), spec, mode, *graph));
+    graph->Output(MetricTotalName(name), metric.total, spec.location);
+    graph->Output(MetricCountName(name), metric.count, spec.location);
   }
   return graph->status();
 }

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/source_location.h"
 #include "data/dataset.h"
 #include "data/input_context.h"
 #include "estimator/features.h"
@@ -24,30 +25,34 @@ namespace tandem {
 using TensorsByName = std::map<std::string, Tensor>;
 using MetricsByName = std::map<std::string, Metric>;
 
-// Made by one of the three static functions; hooks may be added to it afterwards.
+// Made by one of the three static functions, whose caller is named when something is wrong with it; hooks may be added
+// to it afterwards.
 struct EstimatorSpec {
   // `predictions`: batched tensors [b, ...]; a prediction for an example is a row of each.
-  static EstimatorSpec Predict(TensorsByName predictions) {
-    EstimatorSpec spec(Mode::kPredict);
+  static EstimatorSpec Predict(TensorsByName predictions, SourceLocation location = SourceLocation::Current()) {
+    EstimatorSpec spec(Mode::kPredict, location);
     spec.predictions = std::move(predictions);
     return spec;
   }
   // `loss`: a scalar, or of shape [1]. Metrics may not be named "loss" or "global_step".
-  static EstimatorSpec Eval(const Tensor& loss, MetricsByName metrics = {}) {
-    EstimatorSpec spec(Mode::kEval);
+  static EstimatorSpec Eval(const Tensor& loss, MetricsByName metrics = {},
+                            SourceLocation location = SourceLocation::Current()) {
+    EstimatorSpec spec(Mode::kEval, location);
     spec.loss = loss;
     spec.metrics = std::move(metrics);
     return spec;
   }
   // `train_op`: what Optimizer::Minimize returns.
-  static EstimatorSpec Train(const Tensor& loss, TrainOp train_op) {
-    EstimatorSpec spec(Mode::kTrain);
+  static EstimatorSpec Train(const Tensor& loss, TrainOp train_op,
+                             SourceLocation location = SourceLocation::Current()) {
+    EstimatorSpec spec(Mode::kTrain, location);
     spec.loss = loss;
     spec.train_op = std::move(train_op);
     return spec;
   }
 
   Mode mode;
+  SourceLocation location;  // of the call that made it
   Tensor loss;
   TrainOp train_op;
   MetricsByName metrics;
@@ -56,7 +61,7 @@ struct EstimatorSpec {
   HookList training_chief_hooks, training_hooks, evaluation_hooks, prediction_hooks;
 
  private:
-  explicit EstimatorSpec(Mode m) : mode(m) {}
+  EstimatorSpec(Mode m, SourceLocation l) : mode(m), location(l) {}
 };
 
 // Builds the graph of one mode. Called once per mode and input signature, never per replica or per call. `labels` is
@@ -68,7 +73,8 @@ using ModelFn =
 using InputFn = std::function<absl::StatusOr<Dataset>(const InputContext& context)>;
 
 // Names the outputs of a graph that `spec` defines: "loss", "metric/<name>/total" and "/count", predictions by name.
-// InvalidArgument when the spec is not one for `mode`, lacks something, or a name is not allowed.
+// InvalidArgument, with the line where the spec was made, when it is not one for `mode`, lacks something, or a name is
+// not allowed.
 absl::Status AddSpecOutputs(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph);
 
 }  // namespace tandem

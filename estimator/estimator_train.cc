@@ -26,12 +26,14 @@ constexpr char kBestKey[] = "best";  // in CheckpointData::extra
 
 absl::Status CheckTrainOptions(const TrainOptions& options) {
   if (options.steps.has_value() && options.max_steps.has_value()) {
-    return absl::InvalidArgumentError("Train: steps and max_steps cannot be both set; choose one");
+    return absl::InvalidArgumentError(absl::StrCat("Train: steps and max_steps cannot be both set, got ",
+                                                   *options.steps, " and ", *options.max_steps, "; choose one"));
   }
   for (const auto& [name, value] :
        {std::make_pair("steps", options.steps), std::make_pair("max_steps", options.max_steps)}) {
     if (value.has_value() && *value <= 0) {
-      return absl::InvalidArgumentError(absl::StrCat("Train: ", name, " must be positive, got ", *value));
+      return absl::InvalidArgumentError(absl::StrCat("Train: ", name, " must be positive, got ", *value,
+                                                     "; leave it out to train to the end of the input"));
     }
   }
   return absl::OkStatus();
@@ -78,8 +80,8 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     TD_LOG(INFO) << "Restoring parameters from " << path;
     TD_RETURN_IF_ERROR(state_.Restore(*start, path, variables, /*exact=*/true));
     if (config_.seed.has_value() && static_cast<uint64_t>(*config_.seed) != start->seed) {
-      TD_LOG(WARNING) << "This model was trained with seed " << start->seed << " and goes on with it; the seed "
-                      << *config_.seed << " of the RunConfig is for new models.";
+      TD_LOG(WARNING) << "RunConfig.seed is " << *config_.seed << ", but " << path << " was trained with seed "
+                      << start->seed << " and goes on with it; a new seed needs a new model_dir.";
     }
     seed_ = start->seed;
     global_step_ = start->global_step;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
@@ -173,6 +174,39 @@ TEST(Train, AHookFetchesByNameOverAllReplicas) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("dense/Nothing"));
 }
 
+TEST(Train, AHookFetchesAnOutputOfTheModel) {
+  Estimator estimator(
+      [](const Features& features, const Tensor& labels, Mode, const Params&) {
+        Tensor y = layers::Dense(features["x"], {.units = 1});
+        features.graph()->Output("largest", ReduceMax(y));
+        Tensor loss = losses::MeanSquaredError(labels, y);
+        return EstimatorSpec::Train(loss, optimizers::SGD({}).Minimize(loss));
+      },
+      Config(ModelDir()));
+  auto hook = std::make_shared<StepHook>(nullptr, std::vector<std::string>{"largest", "dense/Add"});
+  ASSERT_EQ(estimator.Train(LineInput(8, 8, 1), {.hooks = {hook}}), absl::OkStatus());
+  const auto values = hook->last.tensors.at("dense/Add").values<float>();
+  EXPECT_EQ(hook->last.Number("largest"), *std::max_element(values.begin(), values.end()));
+}
+
+TEST(Train, AnOutputThatTakesTheLosssNameIsToldWithBothLines) {
+  int line = 0;
+  Estimator estimator(
+      [&line](const Features& features, const Tensor& labels, Mode, const Params&) {
+        Tensor loss = losses::MeanSquaredError(labels, layers::Dense(features["x"], {.units = 1}));
+        line = __LINE__ + 1;
+        features.graph()->Output("loss", loss);
+        TrainOp train = optimizers::SGD({}).Minimize(loss);
+        return EstimatorSpec::Train(loss, train);
+      },
+      Config(ModelDir()));
+  const std::string file = "estimator/estimator_train_test.cc:";
+  const absl::Status status = estimator.Train(LineInput(), {.steps = 1});
+  EXPECT_EQ(status.message(), "output \"loss\" at " + file + std::to_string(line + 2) +
+                                  ": there is an output of this name already, from " + file + std::to_string(line) +
+                                  "; choose another name");
+}
+
 // Loss: w * mean(sqrt(v)) with v = 1, then v = -1.
 EstimatorSpec DivergingModel(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
   VariableSpec spec;
@@ -268,7 +302,7 @@ TEST(Train, ErrorsOfTheModelNameTheLine) {
 TEST(Train, ASpecOfAnotherModeIsAnError) {
   Estimator estimator(NumbersModel, Config(ModelDir()));
   const absl::Status status = estimator.Train(NumbersInput(8, 4), {.steps = 1});
-  EXPECT_THAT(std::string(status.message()), HasSubstr("mode train: it returned a spec for mode eval"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(": it is a spec for mode eval; return EstimatorSpec::Train("));
 }
 
 TEST(Train, AnUnbatchedInputIsAnError) {

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/nearest_name.h"
 
 namespace tandem {
 
@@ -9,9 +10,11 @@ Tensor Features::operator[](const FeatureName& name) const {
   for (const ComponentSpec& component : components_) {
     if (component.name == name.name) return graph_->Input(name.name, component.dtype, component.shape, name.loc);
   }
+  const std::string nearest = NearestName(name.name, names());
   return graph_->FailAt("Features",
                         absl::StrCat("the input has no feature \"", name.name, "\"; it has ",
-                                     components_.empty() ? "none" : absl::StrJoin(names(), ", ")),
+                                     components_.empty() ? "none" : absl::StrJoin(names(), ", "),
+                                     nearest.empty() ? "" : absl::StrCat("; did you mean \"", nearest, "\"?")),
                         name.loc);
 }
 

@@ -11,10 +11,10 @@ std::string MetricCountName(absl::string_view metric) { return absl::StrCat("met
 
 absl::Status MetricAccumulator::CheckName(absl::string_view metric) {
   if (metric == "loss" || metric == "global_step") {
-    return absl::InvalidArgumentError(absl::StrCat("EstimatorSpec::Eval: a metric must not be named \"", metric,
+    return absl::InvalidArgumentError(absl::StrCat("a metric must not be named \"", metric,
                                                    "\": every evaluation reports its own; choose another name"));
   }
-  if (metric.empty()) return absl::InvalidArgumentError("EstimatorSpec::Eval: a metric has an empty name");
+  if (metric.empty()) return absl::InvalidArgumentError("a metric has an empty name; give it one");
   return absl::OkStatus();
 }
 

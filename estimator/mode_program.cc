@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
+#include "base/nearest_name.h"
 #include "base/status_macros.h"
-#include "estimator/metric_accumulator.h"
 #include "graph/index_range.h"
 
 namespace tandem {
@@ -19,11 +21,33 @@ absl::Status CheckComponents(const std::vector<ComponentSpec>& components) {
     for (size_t i = 1; i < component.shape.size(); ++i) {
       if (component.shape[i] >= 0) continue;
       return absl::InvalidArgumentError(absl::StrCat(
-          "input_fn: component \"", component.name, "\" has shape ", ShapeString(component.shape), ", whose dimension ",
-          i, " is not fixed; make all examples equally large, for example in a Map"));
+          "component \"", component.name, "\" has shape ", ShapeString(component.shape), ", whose dimension ", i,
+          " is not fixed; make all examples equally large, for example in a Map"));
     }
   }
   return absl::OkStatus();
+}
+
+// What an op says that takes the labels where there are none.
+std::string WhyNoLabels(Mode mode, const std::vector<ComponentSpec>& components) {
+  if (mode == Mode::kPredict) {
+    return "has no value: mode predict has no labels; return EstimatorSpec::Predict before the loss is built";
+  }
+  return absl::StrCat("has no value: the input has no component \"label\" or \"labels\", it has ",
+                      SpecString(components),
+                      "; rename the one that holds the labels, or give its name to the Estimator as InputSpec.label");
+}
+
+// Names that `name` may have meant: one that is spelt alike, and ops of that name in any scope.
+std::vector<std::string> NamesNear(const std::string& name, const std::vector<std::string>& names) {
+  constexpr size_t kShown = 4;
+  std::vector<std::string> near;
+  if (std::string nearest = NearestName(name, names); !nearest.empty()) near.push_back(std::move(nearest));
+  for (const std::string& candidate : names) {
+    const bool known = !near.empty() && near[0] == candidate;
+    if (!known && near.size() < kShown && absl::EndsWith(candidate, "/" + name)) near.push_back(candidate);
+  }
+  return near;
 }
 
 }  // namespace
@@ -37,20 +61,20 @@ absl::StatusOr<int> FindLabel(const std::vector<ComponentSpec>& components, cons
     }
   }
   if (label.empty()) return -1;
-  return absl::InvalidArgumentError(
-      absl::StrCat("InputSpec: the dataset has no component \"", label, "\"; it has ", SpecString(components)));
+  return absl::InvalidArgumentError(absl::StrCat("InputSpec.label: the input has no component \"", label, "\", it has ",
+                                                 SpecString(components), "; name one of these"));
 }
 
 absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& model_fn, Mode mode,
                                                                 const Params& params,
                                                                 const std::vector<ComponentSpec>& components,
                                                                 const std::string& label) {
-  TD_RETURN_IF_ERROR(CheckComponents(components));
+  TD_RETURN_IF_ERROR(Annotate(CheckComponents(components), absl::StrCat("input_fn, mode ", ModeName(mode), ": ")));
   TD_ASSIGN_OR_RETURN(const int label_index, FindLabel(components, label));
   std::unique_ptr<ModeProgram> program(new ModeProgram(mode, components));
   GraphBuilder* graph = program->graph_.get();
   std::vector<ComponentSpec> feature_components;
-  Tensor labels;
+  Tensor labels = graph->Absent(WhyNoLabels(mode, components));
   for (size_t i = 0; i < components.size(); ++i) {
     if (static_cast<int>(i) != label_index) {
       feature_components.push_back(components[i]);
@@ -66,29 +90,26 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
   if (absl::Status status = AddSpecOutputs(spec, mode, graph); !status.ok()) {
     return WithExitCode(status, kExitCompileError);
   }
-  if (mode != Mode::kPredict) program->outputs_.insert("loss");
-  for (const auto& entry : spec.metrics) {
-    program->outputs_.insert(MetricTotalName(entry.first));
-    program->outputs_.insert(MetricCountName(entry.first));
-  }
-  for (const auto& entry : spec.predictions) program->outputs_.insert(entry.first);
   return program;
 }
 
-absl::Status ModeProgram::CompileOnly(const std::set<std::string>& fetches, const CompileOptions& options) {
+absl::Status ModeProgram::UnknownFetch(const std::string& name, const std::string& hook) const {
+  std::vector<std::string> outputs;
+  for (const auto& output : graph_->outputs()) outputs.push_back(output.first);
+  const std::vector<std::string> near = NamesNear(name, graph_->names());
+  return absl::InvalidArgumentError(absl::StrCat(
+      hook, "::Begin fetches \"", name, "\", but no tensor has this name in mode ", ModeName(mode_), "; outputs are ",
+      absl::StrJoin(outputs, ", "), ", and every op can be fetched by its name (tandem-dump shows all)",
+      near.empty() ? "" : absl::StrCat("; did you mean \"", absl::StrJoin(near, "\" or \""), "\"?")));
+}
+
+absl::Status ModeProgram::CompileOnly(const Fetches& fetches, const CompileOptions& options) {
   bool complete = executable_ != nullptr;
-  for (const std::string& name : fetches) {
-    if (name == "global_step" || outputs_.count(name) > 0) continue;
+  for (const auto& [name, hook] : fetches) {
+    if (name == "global_step" || graph_->outputs().count(name) > 0) continue;
     const Tensor tensor = graph_->Find(name);
-    if (!tensor.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("a hook fetches \"", name,
-                                                     "\", but no tensor has this name in mode ", ModeName(mode_),
-                                                     "; outputs are ", absl::StrJoin(outputs_, ", "),
-                                                     ", and every op can be fetched by its name, "
-                                                     "such as \"dense/Relu\" (tandem-dump shows all)"));
-    }
+    if (!tensor.ok()) return UnknownFetch(name, hook);
     graph_->Output(name, tensor);
-    outputs_.insert(name);
     complete = false;
   }
   TD_RETURN_IF_ERROR(graph_->status());
@@ -99,7 +120,7 @@ absl::Status ModeProgram::CompileOnly(const std::set<std::string>& fetches, cons
   return absl::OkStatus();
 }
 
-absl::Status ModeProgram::Compile(const std::set<std::string>& fetches, const CompileOptions& options,
+absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& options,
                                   std::shared_ptr<VariableStore> variables, Session::Options session) {
   TD_RETURN_IF_ERROR(CompileOnly(fetches, options));
   if (runner_ != nullptr) return absl::OkStatus();

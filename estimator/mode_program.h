@@ -2,8 +2,8 @@
 #ifndef TANDEM_ESTIMATOR_MODE_PROGRAM_H_
 #define TANDEM_ESTIMATOR_MODE_PROGRAM_H_
 
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -24,17 +24,22 @@ class ModeProgram {
                                                             const std::vector<ComponentSpec>& components,
                                                             const std::string& label);
 
-  // Compiles the graph with the outputs of the spec and `fetches`, and loads it. Does nothing when the program has all
-  // of them already. InvalidArgument, listing what there is, for a fetch that names no tensor.
-  absl::Status Compile(const std::set<std::string>& fetches, const CompileOptions& options,
-                       std::shared_ptr<VariableStore> variables, Session::Options session);
+  // Tensors by name, each with the hook that wants it.
+  using Fetches = std::map<std::string, std::string>;
+  // Compiles the graph with its outputs and `fetches`, and loads it. Does nothing when the program has all of them
+  // already. InvalidArgument, with the hook and the names that are near, for a fetch that names no tensor.
+  absl::Status Compile(const Fetches& fetches, const CompileOptions& options, std::shared_ptr<VariableStore> variables,
+                       Session::Options session);
 
   // The same without a session: what needs one may not be called afterwards.
-  absl::Status CompileOnly(const std::set<std::string>& fetches, const CompileOptions& options);
+  absl::Status CompileOnly(const Fetches& fetches, const CompileOptions& options);
 
   Mode mode() const { return mode_; }
   const EstimatorSpec& spec() const { return *spec_; }
   const std::vector<VariableSpec>& variables() const { return graph_->variables(); }
+  const std::vector<ComponentSpec>& components() const { return components_; }
+  // "file:line" of the layer that made a variable.
+  std::string OriginOf(const std::string& variable) const { return graph_->Find(variable).origin(); }
   // After Compile:
   // What the integer components of the input may hold.
   std::vector<LabelRange> label_ranges() const;
@@ -46,11 +51,12 @@ class ModeProgram {
   ModeProgram(Mode mode, std::vector<ComponentSpec> components)
       : mode_(mode), components_(std::move(components)), graph_(std::make_unique<GraphBuilder>("main")) {}
 
+  absl::Status UnknownFetch(const std::string& name, const std::string& hook) const;
+
   Mode mode_;
   std::vector<ComponentSpec> components_;
   std::unique_ptr<GraphBuilder> graph_;
   std::unique_ptr<EstimatorSpec> spec_;
-  std::set<std::string> outputs_;  // of the graph
   std::shared_ptr<const Executable> executable_;
   std::unique_ptr<SessionRunner> runner_;
   int64_t times_compiled_ = 0;

@@ -21,9 +21,10 @@ std::string StrategyString(const DistributionStrategy& strategy) {
   return absl::StrCat(strategy.name, "(", absl::StrJoin(strategy.devices, ", "), ")");
 }
 
-void CheckNotNegative(const char* name, double value, std::vector<std::string>* problems) {
+// `zero`: what 0 stands for.
+void CheckNotNegative(const char* name, double value, const char* zero, std::vector<std::string>* problems) {
   if (value < 0 || !std::isfinite(value)) {
-    problems->push_back(absl::StrCat(name, " must not be negative, got ", value));
+    problems->push_back(absl::StrCat(name, " must not be negative, got ", value, "; 0 ", zero));
   }
 }
 
@@ -32,18 +33,20 @@ void CheckNotNegative(const char* name, double value, std::vector<std::string>* 
 absl::Status RunConfig::Validate() const {
   std::vector<std::string> problems;
   if (save_checkpoints_steps.has_value() && save_checkpoints_secs.has_value()) {
-    problems.push_back("save_checkpoints_steps and save_checkpoints_secs cannot be both set; choose one");
+    problems.push_back(absl::StrCat("save_checkpoints_steps and save_checkpoints_secs cannot be both set, got ",
+                                    *save_checkpoints_steps, " and ", *save_checkpoints_secs, "; choose one"));
   }
-  CheckNotNegative("save_checkpoints_steps", save_checkpoints_steps.value_or(0), &problems);
-  CheckNotNegative("save_checkpoints_secs", save_checkpoints_secs.value_or(0), &problems);
-  CheckNotNegative("keep_checkpoint_max", keep_checkpoint_max, &problems);
-  CheckNotNegative("log_step_count_steps", log_step_count_steps, &problems);
-  CheckNotNegative("threads", threads, &problems);
-  CheckNotNegative("lanes", lanes, &problems);
-  CheckNotNegative("shard_rows", shard_rows, &problems);
-  CheckNotNegative("memory_limit", memory_limit, &problems);
+  CheckNotNegative("save_checkpoints_steps", save_checkpoints_steps.value_or(0), "turns checkpoints off", &problems);
+  CheckNotNegative("save_checkpoints_secs", save_checkpoints_secs.value_or(0), "turns checkpoints off", &problems);
+  CheckNotNegative("keep_checkpoint_max", keep_checkpoint_max, "keeps all", &problems);
+  CheckNotNegative("log_step_count_steps", log_step_count_steps, "turns the lines off", &problems);
+  CheckNotNegative("threads", threads, "takes the number of cores", &problems);
+  CheckNotNegative("lanes", lanes, "lets the compiler choose", &problems);
+  CheckNotNegative("shard_rows", shard_rows, "lets the compiler choose", &problems);
+  CheckNotNegative("memory_limit", memory_limit, "is no limit", &problems);
   if (!(deadline_seconds > 0)) {  // infinity is one
-    problems.push_back(absl::StrCat("deadline_seconds must be positive, got ", deadline_seconds));
+    problems.push_back(
+        absl::StrCat("deadline_seconds must be positive, got ", deadline_seconds, "; infinity waits for ever"));
   }
   for (const auto& [field, strategy] :
        {std::make_pair("train_distribute", &train_distribute), std::make_pair("eval_distribute", &eval_distribute)}) {
@@ -63,7 +66,8 @@ absl::Status RunConfig::Validate() const {
                                     ": variables live on the devices of train_distribute only; name the others there"));
   }
   if (warm_start_from.has_value()) {
-    if (warm_start_from->path.empty()) problems.push_back("warm_start_from: path is empty");
+    if (warm_start_from->path.empty())
+      problems.push_back("warm_start_from: path is empty; name a file of weights, a checkpoint or a model_dir");
     try {
       std::regex pattern(warm_start_from->vars_to_warm_start);
     } catch (const std::regex_error& e) {

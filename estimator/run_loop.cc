@@ -116,7 +116,10 @@ const char* StopReasonName(StopReason reason) {
 }
 
 absl::Status BeginHooks(const HookList& hooks, HookContext& context) {
-  for (const auto& hook : hooks) TD_RETURN_IF_ERROR(InHook(*hook, "Begin", hook->Begin(context)));
+  for (const auto& hook : hooks) {
+    context.set_hook(hook->name());
+    TD_RETURN_IF_ERROR(InHook(*hook, "Begin", hook->Begin(context)));
+  }
   return absl::OkStatus();
 }
 

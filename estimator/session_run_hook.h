@@ -32,9 +32,16 @@ class HookContext {
 
   // Makes the tensor `name` (an op's name, such as "dense/Relu", or "loss") available to BeforeRun. A batched tensor
   // comes back as the concatenation over shards and replicas. Names that no tensor has are reported by the Estimator
-  // call, with the names that there are.
-  void Fetch(absl::string_view name) { fetches_.insert(std::string(name)); }
+  // call, with the hook and the names that are near.
+  void Fetch(absl::string_view name) {
+    fetches_.insert(std::string(name));
+    fetched_by_.emplace(std::string(name), hook_);
+  }
   const std::set<std::string>& fetches() const { return fetches_; }
+  // The name of the hook that asked first, by the tensor's name.
+  const std::map<std::string, std::string>& fetched_by() const { return fetched_by_; }
+  // The hook whose Begin runs.
+  void set_hook(std::string name) { hook_ = std::move(name); }
 
  private:
   Mode mode_;
@@ -42,6 +49,8 @@ class HookContext {
   int replicas_;
   int64_t batch_per_replica_;
   std::set<std::string> fetches_;
+  std::map<std::string, std::string> fetched_by_;
+  std::string hook_;
 };
 
 // The state of the loop, as hooks see it.

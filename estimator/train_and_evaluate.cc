@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/annotate.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "estimator/done_marker.h"
@@ -35,7 +36,8 @@ std::string CheckpointFrequency(const RunConfig& config) {
 absl::Status TrainSpec::Validate() const {
   if (!input_fn) return absl::InvalidArgumentError("TrainSpec: input_fn is not set");
   if (max_steps.has_value() && *max_steps <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat("TrainSpec: max_steps must be positive, got ", *max_steps));
+    return absl::InvalidArgumentError(absl::StrCat("TrainSpec: max_steps must be positive, got ", *max_steps,
+                                                   "; leave it out to train to the end of the input"));
   }
   return absl::OkStatus();
 }
@@ -43,7 +45,8 @@ absl::Status TrainSpec::Validate() const {
 absl::Status EvalSpec::Validate() const {
   if (!input_fn) return absl::InvalidArgumentError("EvalSpec: input_fn is not set");
   if (steps.has_value() && *steps <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat("EvalSpec: steps must be positive, got ", *steps));
+    return absl::InvalidArgumentError(
+        absl::StrCat("EvalSpec: steps must be positive, got ", *steps, "; leave it out for the whole input"));
   }
   if (!(start_delay_secs >= 0) || !(throttle_secs >= 0)) {
     return absl::InvalidArgumentError(
@@ -80,6 +83,7 @@ absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpe
   SignalGuard guard(config.handle_signals);
   const EvaluateOptions evaluate{.steps = eval_spec.steps, .hooks = eval_spec.hooks, .name = eval_spec.name};
   EvalResult last;
+  absl::Status evaluation;
   EvalScheduler::Options scheduling;
   scheduling.throttle_secs = eval_spec.throttle_secs;
   scheduling.signalled = [&config] { return config.handle_signals && SignalGuard::pending() != 0; };
@@ -87,7 +91,8 @@ absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpe
     absl::StatusOr<EvalResult> result = estimator.Evaluate(eval_spec.input_fn, evaluate);
     // A signal ends the evaluation early; training must still come to its orderly end.
     if (absl::IsCancelled(result.status()) && scheduling.signalled()) return true;
-    TD_RETURN_IF_ERROR(result.status());
+    evaluation = Annotate(result.status(), absl::StrCat("TrainAndEvaluate, evaluation after step ", step, ": "));
+    TD_RETURN_IF_ERROR(evaluation);
     last = *std::move(result);
     return false;
   };
@@ -99,7 +104,9 @@ absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpe
       .max_steps = train_spec.max_steps, .hooks = train_spec.hooks, .saving_listeners = train_spec.saving_listeners};
   // After the user's own listeners, as the evaluation may take long.
   train.saving_listeners.push_back(scheduler);
-  TD_RETURN_IF_ERROR(estimator.Train(train_spec.input_fn, train));
+  const absl::Status training = estimator.Train(train_spec.input_fn, train);
+  TD_RETURN_IF_ERROR(evaluation);  // not as an error of the hook that happened to call it
+  TD_RETURN_IF_ERROR(training);
 
   const TrainResult trained = estimator.last_train_result().value_or(TrainResult());
   // Training may have come to its end before the signal did; without the evaluation of that end the job is not done.

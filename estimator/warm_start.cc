@@ -19,7 +19,8 @@ absl::StatusOr<TensorMap> ReadWarmStart(Env* env, const WarmStartSettings& setti
   TD_LOG(INFO) << "Warm-starting with WarmStartSettings: {path: " << settings.path
                << ", vars_to_warm_start: " << settings.vars_to_warm_start << "}";
   absl::StatusOr<std::unique_ptr<CheckpointReader>> reader = CheckpointReader::Open(env, settings.path);
-  TD_RETURN_IF_ERROR(Annotate(reader.status(), "warm_start_from: "));
+  TD_RETURN_IF_ERROR(
+      Annotate(reader.status(), "warm_start_from: ", "; name a file of weights, a checkpoint or a model_dir"));
   const std::regex pattern(settings.vars_to_warm_start);  // RunConfig::Validate has tried it
   TensorMap values;
   std::vector<std::string> problems, chosen, absent;

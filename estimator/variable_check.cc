@@ -1,0 +1,61 @@
+#include "estimator/variable_check.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/exit_code.h"
+
+namespace tandem {
+namespace {
+
+std::string TypeString(DType dtype, const Shape& shape) { return absl::StrCat(Name(dtype), ShapeString(shape)); }
+
+const ModeProgram* DeclaredAs(const VariableInfo& info, const ModeProgram& program,
+                              const std::vector<const ModeProgram*>& others) {
+  for (const ModeProgram* other : others) {
+    if (other == nullptr || other == &program) continue;
+    for (const VariableSpec& v : other->variables()) {
+      if (v.name == info.name && v.dtype == info.dtype && v.shape == info.shape) return other;
+    }
+  }
+  return nullptr;
+}
+
+// "component "x" of the input is float32[b,4] here and float32[b,5] there".
+std::vector<std::string> DifferentComponents(const ModeProgram& here, const ModeProgram& there) {
+  std::vector<std::string> differences;
+  for (const ComponentSpec& a : here.components()) {
+    for (const ComponentSpec& b : there.components()) {
+      if (a.name != b.name || (a.dtype == b.dtype && a.shape == b.shape)) continue;
+      differences.push_back(absl::StrCat("component \"", a.name, "\" of the input is ", TypeString(a.dtype, a.shape),
+                                         " here and ", TypeString(b.dtype, b.shape), " there"));
+    }
+  }
+  return differences;
+}
+
+}  // namespace
+
+absl::Status CheckVariables(const ModeProgram& program, const VariableStore& store,
+                            const std::vector<const ModeProgram*>& others) {
+  for (const VariableSpec& v : program.variables()) {
+    const absl::StatusOr<VariableInfo> info = store.Info(v.name);
+    if (!info.ok() || (info->dtype == v.dtype && info->shape == v.shape)) continue;
+    const ModeProgram* other = DeclaredAs(*info, program, others);
+    const std::vector<std::string> inputs =
+        other != nullptr ? DifferentComponents(program, *other) : std::vector<std::string>();
+    return WithExitCode(
+        absl::InvalidArgumentError(absl::StrCat(
+            "model_fn, mode ", ModeName(program.mode()), ": variable \"", v.name, "\" at ", program.OriginOf(v.name),
+            " is ", TypeString(v.dtype, v.shape), ", and ", TypeString(info->dtype, info->shape),
+            other != nullptr ? absl::StrCat(" in mode ", ModeName(other->mode())) : " in memory",
+            inputs.empty()
+                ? "; build the same layers in every mode"
+                : absl::StrCat(": ", absl::StrJoin(inputs, ", "), "; give every input_fn examples of the same shape"))),
+        kExitUsage);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tandem
