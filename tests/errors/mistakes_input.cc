@@ -1,0 +1,103 @@
+// Mistakes in the data: input_fn, datasets, labels.
+#include <stdexcept>
+
+#include "tests/errors/mistakes.h"
+
+namespace tandem::mistakes {
+namespace {
+
+absl::Status TrainOn(const std::string& dir, const InputFn& input) { return TrainModel(dir, GoodModel, input); }
+
+// A dataset as an input_fn.
+InputFn Yields(std::function<Dataset()> make) {
+  return [make = std::move(make)](const InputContext&) -> absl::StatusOr<Dataset> { return make(); };
+}
+
+}  // namespace
+
+const std::vector<Mistake>& InputMistakes() {
+  static const auto* const mistakes = new std::vector<Mistake>{
+      {"NoLabels",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([] {
+                          HostTensor x = HostTensor::Zeros(DType::kFloat32, {8, 4});
+                          HostTensor y = HostTensor::Zeros(DType::kInt32, {8});
+                          return Dataset::FromTensorSlices({{"x", x}, {"target", y}}).Batch(4);
+                        }));
+       },
+       R"(SparseSoftmaxCrossEntropy "SparseSoftmaxCrossEntropy" at {Tensor loss = )"
+       "losses::SparseSoftmaxCrossEntropy(labels, logits);}: `labels` has no value: the input has no component "
+       R"("label" or "labels", it has x:float32[b,4], target:int32[b]; rename the one that holds the labels, or )"
+       "give its name to the Estimator as InputSpec.label"},
+      {"InputFnFails",
+       [](const std::string& dir) {
+         return EvaluateModel(dir, GoodModel, [](const InputContext&) -> absl::StatusOr<Dataset> {
+           return absl::NotFoundError("eval.idx: No such file or directory");
+         });
+       },
+       "input_fn, mode eval: eval.idx: No such file or directory"},
+      {"ForgottenBatch",
+       [](const std::string& dir) { return TrainOn(dir, Yields([] { return Examples().Shuffle(4); })); },
+       "input_fn, mode train: the dataset yields single examples (x:float32[4], image:float32[6,6,1], "
+       "id:int32[], label:int32[]); end it with .Batch(examples per replica)"},
+      {"EmptyEvaluation",
+       [](const std::string& dir) {
+         return EvaluateModel(dir, GoodModel, Yields([] { return Examples().Take(0).Batch(8); }));
+       },
+       "input_fn, mode eval: the input has no examples; a batch that is larger than the data is dropped by "
+       "drop_remainder, and a filter may have left nothing"},
+      {"LabelOutOfRange",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([] {
+                          HostTensor x = HostTensor::Zeros(DType::kFloat32, {4, 4});
+                          HostTensor label = HostTensor::FromVector<int32_t>({4}, {0, 1, 2, 3});
+                          return Dataset::FromTensorSlices({{"x", x}, {"label", label}}).Batch(2);
+                        }));
+       },
+       R"(component "label" of the input: label 3 in row 1 of its batch is not one of the 3 classes 0 to 2; )"
+       "correct the data, or give the model's last layer as many units as there are classes"},
+      {"BatchNotDivisible",
+       [](const std::string& dir) {
+         RunConfig config = Config(dir);
+         config.train_distribute = MirroredStrategy({"cpu:0", "cpu:1", "cpu:2"});
+         return Estimator(GoodModel, config).Train([](const InputContext& context) -> absl::StatusOr<Dataset> {
+           const absl::StatusOr<int64_t> batch = context.GetPerReplicaBatchSize(2);
+           if (!batch.ok()) return batch.status();
+           return Examples().Batch(*batch);
+         });
+       },
+       "input_fn, mode train: InputContext: the global batch size 2 is not divisible by 3 replicas; choose a "
+       "multiple of 3"},
+      {"EvaluationOfAnotherWidth",
+       [](const std::string& dir) {
+         Estimator estimator(GoodModel, Config(dir));
+         return TrainAndEvaluate(estimator, {.input_fn = Input(), .max_steps = 2}, {.input_fn = InputOfWidth(5)})
+             .status();
+       },
+       R"(TrainAndEvaluate, evaluation after step 2: model_fn, mode eval: variable "dense/kernel" at {Tensor )"
+       R"(logits = layers::Dense(features["x"], {.units = 3});} is float32[5,3], and float32[4,3] in mode train: )"
+       R"(component "x" of the input is float32[b,5] here and float32[b,4] there; give every input_fn examples of )"
+       "the same shape"},
+      // Beyond the forty.
+      {"EmptyTensor",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([] { return Dataset::FromTensorSlices({{"x", HostTensor()}}).Batch(2); }));
+       },
+       R"(input_fn, mode train: {return TrainOn(dir, Yields([] { return Dataset::FromTensorSlices({{"x", )"
+       "HostTensor()}}).Batch(2); }));}: FromTensorSlices: tensor 'x' is empty (default-made); give it a type, "
+       "a shape and values"},
+      {"BatchTwice",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([] {
+                          Dataset batched = Examples(20).Batch(8);
+                          return batched.Batch(4);
+                        }));
+       },
+       "input_fn, mode train: {return batched.Batch(4);}: Batch: the elements are batches of 8 already, from "
+       "the Batch at {Dataset batched = Examples(20).Batch(8);}, and the last one may be smaller: remove one of "
+       "the two, or set drop_remainder in the first"},
+  };
+  return *mistakes;
+}
+
+}  // namespace tandem::mistakes

@@ -1,0 +1,114 @@
+// Mistakes in how a model is run: RunConfig, calls of the Estimator, hooks, checkpoints, the environment.
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+
+#include "base/env.h"
+#include "base/unsynced_files.h"
+#include "tests/errors/mistakes.h"
+
+namespace tandem::mistakes {
+namespace {
+
+absl::Status TrainWith(RunConfig config, const TrainOptions& options = {.steps = 2}) {
+  return Estimator(GoodModel, std::move(config)).Train(Input(), options);
+}
+
+// Fetches a tensor in Begin; throws in AfterRun.
+class LossPrinter : public SessionRunHook {
+ public:
+  explicit LossPrinter(std::string fetch, bool throws = false) : fetch_(std::move(fetch)), throws_(throws) {}
+  std::string name() const override { return "LossPrinter"; }
+  absl::Status Begin(HookContext& context) override {
+    context.Fetch(fetch_);
+    return absl::OkStatus();
+  }
+  absl::Status AfterRun(RunContext&, const RunValues&) override {
+    if (throws_) throw std::out_of_range("map::at");
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string fetch_;
+  const bool throws_;
+};
+
+}  // namespace
+
+const std::vector<Mistake>& RunMistakes() {
+  static const auto* const mistakes = new std::vector<Mistake>{
+      {"CheckpointOfAnotherModel",
+       [](const std::string& dir) {
+         if (absl::Status status = TrainModel(dir, GoodModel); !status.ok()) return status;
+         return Train(dir, [](const Features& f, const Tensor& labels) {
+           Tensor y = layers::Dense(f["x"], {.units = 4, .activation = Relu});
+           return losses::SparseSoftmaxCrossEntropy(labels, layers::Dense(y, {.units = 3}));
+         });
+       },
+       "{dir}/model.ckpt-2: this checkpoint is of another model (4 differences):\n  dense/bias: float32[3] in "
+       "the checkpoint, float32[4] in the model\n  dense/kernel: float32[4,3] in the checkpoint, float32[4,4] in "
+       "the model\n  dense_1/bias: float32[3] in the model, missing in the checkpoint\n  dense_1/kernel: "
+       "float32[4,3] in the model, missing in the checkpoint\nUse another model_dir, or the model_fn and "
+       "optimizer that the checkpoint was saved with."},
+      {"ModelDirIsAFile",
+       [](const std::string& dir) {
+         if (absl::Status status = WriteFileUnsynced(Env::Default(), dir, "notes"); !status.ok()) return status;
+         return TrainWith(Config(dir));
+       },
+       R"(model_dir "{dir}" cannot be written: {dir}: cannot use as a directory: Not a directory; choose a )"
+       "directory that this user can write, on a disk that has space"},
+      {"StepsAndMaxSteps", [](const std::string& dir) { return TrainWith(Config(dir), {.steps = 2, .max_steps = 10}); },
+       "Train: steps and max_steps cannot be both set, got 2 and 10; choose one"},
+      {"NegativeSteps", [](const std::string& dir) { return TrainWith(Config(dir), {.steps = -5}); },
+       "Train: steps must be positive, got -5; leave it out to train to the end of the input"},
+      {"UnknownDevice",
+       [](const std::string& dir) {
+         RunConfig config = Config(dir);
+         config.train_distribute = MirroredStrategy({"cpu:0", "tpu:0"});
+         return TrainWith(config);
+       },
+       R"(RunConfig: train_distribute: MirroredStrategy: device "tpu:0": there is no such device. Allowed are )"
+       "cpu:0 to cpu:63, each at most once, or the GPUs gpu:0, gpu:1 and so on."},
+      {"WrongFetch",
+       [](const std::string& dir) {
+         return TrainWith(Config(dir), {.steps = 2, .hooks = {std::make_shared<LossPrinter>("dense/Ad")}});
+       },
+       R"(LossPrinter::Begin fetches "dense/Ad", but no tensor has this name in mode train; outputs are loss, and )"
+       R"(every op can be fetched by its name (tandem-dump shows all); did you mean "dense/Add"?)"},
+      {"SeedChanged",
+       [](const std::string& dir) {
+         if (absl::Status status = TrainModel(dir, GoodModel); !status.ok()) return status;
+         RunConfig config = Config(dir);
+         config.seed = 7;
+         return Warned("seed", [&] { return TrainWith(config); });
+       },
+       "RunConfig.seed is 7, but {dir}/model.ckpt-2 was trained with seed 0 and goes on with it; a new seed "
+       "needs a new model_dir."},
+      {"WarmStartFromNowhere",
+       [](const std::string& dir) {
+         RunConfig config = Config(dir);
+         config.warm_start_from = WarmStartSettings{.path = dir + "/pretrained.safetensors"};
+         return TrainWith(config);
+       },
+       "warm_start_from: {dir}/pretrained.safetensors: cannot look at: No such file or directory; name a file of "
+       "weights, a checkpoint or a model_dir"},
+      // Beyond the forty.
+      {"MemoryLimitInKilobytes",
+       [](const std::string& dir) {
+         RunConfig config = Config(dir);
+         config.memory_limit = 8 * 1024;
+         const ModelFn model = ModelOf([](const Features& f, const Tensor& labels) {
+           Tensor y = layers::Dense(layers::Dense(f["x"], {.units = 512}), {.units = 512});
+           return losses::SparseSoftmaxCrossEntropy(labels, layers::Dense(y, {.units = 3}));
+         });
+         return Estimator(model, config).Train(Input());
+       },
+       "compilation failed in phase memory, pass td-check-memory: the program takes # MiB and memory_limit "
+       "allows # MiB: variables # MiB, batch arena # MiB, step arena # MiB, slots of lanes # MiB, threads # "
+       "MiB; largest buffers: {buffers}; a smaller batch or fewer lanes take less, and shard_rows makes the "
+       "threads' part smaller; memory_limit is in bytes: if 8192 are kilobytes, set 8388608"},
+  };
+  return *mistakes;
+}
+
+}  // namespace tandem::mistakes
