@@ -96,6 +96,12 @@ const std::vector<Mistake>& InputMistakes() {
        "input_fn, mode train: {return batched.Batch(4);}: Batch: the elements are batches of 8 already, from "
        "the Batch at {Dataset batched = Examples(20).Batch(8);}, and the last one may be smaller: remove one of "
        "the two, or set drop_remainder in the first"},
+      {"EndlessEvaluation",
+       [](const std::string& dir) {
+         return EvaluateModel(dir, GoodModel, Yields([] { return Examples().Repeat().Batch(8); }));
+       },
+       "input_fn, mode eval: the dataset never ends, so an evaluation of all of it would not either; leave "
+       "Repeat out, give it a count, or say how many steps to evaluate (EvaluateOptions.steps, EvalSpec.steps)"},
   };
   return *mistakes;
 }
