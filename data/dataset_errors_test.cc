@@ -3,6 +3,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/logging.h"
 #include "data/dataset.h"
 #include "data/test_util.h"
 #include "gtest/gtest.h"
@@ -73,6 +74,23 @@ TEST(DatasetErrorsTest, Arguments) {
   ExpectError(d.Shard(2, -1), __LINE__, "got -1");
   ExpectError(d.Take(-2), __LINE__, "Take: the count");
   ExpectError(d.Skip(-2), __LINE__, "Skip: the count");
+}
+
+TEST(DatasetErrorsTest, BatchingAgainNamesBothPlaces) {
+  const Dataset d = Dataset::Range(10);
+  const Dataset short_last = d.Batch(3);
+  const int line = __LINE__ - 1;
+  const std::string first = absl::StrCat("batches of 3 already, from the Batch at data/dataset_errors_test.cc:", line);
+  ExpectError(short_last.Batch(2), __LINE__, first);
+  const Dataset full = d.Batch(5);
+  LogCapture log;
+  EXPECT_EQ(full.Batch(2).status(), absl::OkStatus());
+  const int again = __LINE__ - 1;
+  const std::string file = "data/dataset_errors_test.cc:";
+  EXPECT_EQ(
+      log.Text(LogSeverity::kWarning),
+      absl::StrCat(file, again, ": Batch: the elements are batches of 5 already, from the Batch at ", file, again - 2,
+                   ": every example is one of them; remove one of the two if this is not what you want\n"));
 }
 
 TEST(DatasetErrorsTest, Map) {
