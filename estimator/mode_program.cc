@@ -73,6 +73,10 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
   TD_ASSIGN_OR_RETURN(const int label_index, FindLabel(components, label));
   std::unique_ptr<ModeProgram> program(new ModeProgram(mode, components));
   GraphBuilder* graph = program->graph_.get();
+  if (mode != Mode::kTrain) {
+    graph->IgnoreUpdates(absl::StrCat("variables change in training only, and model_fn was called for mode ",
+                                      ModeName(mode), "; build what updates them for Mode::kTrain"));
+  }
   std::vector<ComponentSpec> feature_components;
   Tensor labels = graph->Absent(WhyNoLabels(mode, components));
   for (size_t i = 0; i < components.size(); ++i) {

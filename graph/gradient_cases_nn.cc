@@ -95,6 +95,11 @@ const bool kNorm = AddGradientCases({
          : tensor<4x3xf64>, tensor<f64> -> tensor<3xf64>, tensor<3xf64>
        return %v : tensor<3xf64>
      })"},
+    {.op = "td.cross_replica", .function = R"(func.func @main(%x: tensor<3xf64>) -> (tensor<3xf64>, tensor<3xf64>) {
+       %s = td.cross_replica "sum" %x : tensor<3xf64>
+       %m = td.cross_replica "mean" %x : tensor<3xf64>
+       return %s, %m : tensor<3xf64>, tensor<3xf64>
+     })"},
 });
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "graph/graph_module.h"
 #include "graph/ir/build.h"
 #include "graph/ir/interfaces.h"
+#include "graph/ir/replica_values.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -29,6 +30,19 @@ mlir::Location GradientLocation(Operation* op) {
 std::string Describe(Operation* op) {
   std::string name = LocationName(op->getLoc());
   return name.empty() ? op->getName().getStringRef().str() : name;
+}
+
+// Sums over replicas where it has to be: `grad` is what `op` gives to `operand`. Every replica holds a common operand
+// of an op whose result varies, and each has a part of its gradient. Null when the gradient cannot be had: it should be
+// a sum over the rows of one replica, and the op can only sum over all.
+Value OverReplicas(mlir::OpBuilder& b, Operation* op, Value operand, Value grad, td::ReplicaValues& replicas) {
+  if (td::IsBatched(operand.getType())) return grad;
+  if (!replicas.Vary(operand)) {
+    const bool parts = llvm::any_of(op->getResults(), [&](Value r) { return replicas.Vary(r); });
+    return parts || replicas.Vary(grad) ? td::BuildCrossReplica(b, GradientLocation(op), "sum", grad) : grad;
+  }
+  const bool from_rows = llvm::any_of(op->getResultTypes(), td::IsBatched);
+  return from_rows && !replicas.Vary(grad) ? Value() : grad;
 }
 
 }  // namespace
@@ -60,6 +74,7 @@ bool BuildGradients(mlir::OpBuilder& b, Value loss, llvm::ArrayRef<Value> xs, st
     grads[loss] = td::BuildSplat(b, GradientLocation(at), loss.getType(), 1);
   }
   llvm::DenseMap<Operation*, Operation*> user;  // towards the loss, for messages
+  td::ReplicaValues replicas;
   for (Operation* op : llvm::reverse(forward)) {
     llvm::SmallVector<Value> result_grads;
     bool any = false;
@@ -89,6 +104,15 @@ bool BuildGradients(mlir::OpBuilder& b, Value loss, llvm::ArrayRef<Value> xs, st
     }
     for (auto [operand, grad] : llvm::zip(op->getOperands(), operand_grads)) {
       if (!grad || !from_x.contains(operand)) continue;
+      grad = OverReplicas(b, op, operand, grad, replicas);
+      if (!grad) {
+        error->op = op;
+        error->message = absl::StrCat("the op ", op->getName().getStringRef().str(), " \"", Describe(op),
+                                      "\" takes a value that each replica computes from its own rows; its gradient is "
+                                      "known for all rows only. Use statistics of all replicas (.sync = true), or "
+                                      "CrossReplicaMean");
+        return false;
+      }
       Value& sum = grads[operand];
       sum = sum ? td::BuildAdd(b, loc, sum, grad) : grad;
     }

@@ -1,9 +1,14 @@
 #include "graph/graph_builder.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
+#include "base/logging.h"
 #include "graph/gradients.h"
 #include "graph/graph_module.h"
 #include "graph/ir/interfaces.h"
+#include "graph/ir/replica_values.h"
 #include "graph/ir/state.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -132,8 +137,50 @@ void GraphBuilder::Assign(const Tensor& variable, const Tensor& value, SourceLoc
     return error(absl::StrCat("the variable is ", Name(variable.dtype()), " ", ShapeString(variable.shape()),
                               ", the value is ", Name(value.dtype()), " ", ShapeString(value.shape())));
   if (!module_->assigned.insert(read.getVariable().str()).second) return error("the variable is assigned twice");
+  if (!updates_ignored_.empty()) {
+    if (std::exchange(warned_of_updates_, true)) return;
+    TD_LOG(WARNING) << loc.file << ":" << loc.line << ": the assignment to \"" << variable.name()
+                    << "\" and every later one are left out: " << updates_ignored_;
+    return;
+  }
+  const std::vector<VariableSpec>& specs = module_->variables;
+  auto spec = std::find_if(specs.begin(), specs.end(),
+                           [&](const VariableSpec& s) { return read.getVariable() == Ref(s.name); });
+  const bool statistic = spec != specs.end() && !spec->trainable && spec->slot_of.empty();
+  if (!statistic && VariesByReplica(value)) {
+    return error(absl::StrCat("replicas would disagree: the value depends on ", ReplicaOrigin(value),
+                              ", which each replica computes from its own rows; combine it first, with "
+                              "CrossReplicaSum (a gradient) or CrossReplicaMean (a statistic)"));
+  }
+  Tensor common = Common("assign", value, loc);
+  if (!common.ok()) return;
   module_->builder().create<td::AssignOp>(module_->Location(module_->TakeName("Assign"), loc), read.getVariableAttr(),
-                                          ValueOf(value.value_));
+                                          ValueOf(common.value_));
+}
+
+void GraphBuilder::IgnoreUpdates(absl::string_view because) { updates_ignored_ = std::string(because); }
+
+bool GraphBuilder::VariesByReplica(const Tensor& x) const {
+  return x.ok() && module_->replica_values.Vary(ValueOf(x.value_));
+}
+
+Tensor GraphBuilder::Common(absl::string_view op, const Tensor& value, SourceLocation loc) {
+  if (!VariesByReplica(value)) return value;
+  if (value.dtype() == DType::kFloat32 || value.dtype() == DType::kFloat64) {
+    return Emit("cross_replica", {value}, {{"kind", "mean"}}, loc);
+  }
+  return FailAt(op,
+                absl::StrCat("\"", value.name(), "\" depends on ", ReplicaOrigin(value),
+                             ", which each replica computes from its own rows, and a mean over the replicas is not a ",
+                             Name(value.dtype()), ": Cast it to float32"),
+                loc);
+}
+
+std::string GraphBuilder::ReplicaOrigin(const Tensor& value) const {
+  mlir::Operation* op = module_->replica_values.Origin(ValueOf(value.value_));
+  if (op == nullptr) return "rows of one replica";
+  std::string at = internal::LocationFileLine(op->getLoc());
+  return absl::StrCat("\"", internal::LocationName(op->getLoc()), "\"", at.empty() ? "" : " at " + at);
 }
 
 Tensor GraphBuilder::Constant(const HostTensor& value, SourceLocation loc) {
@@ -151,7 +198,9 @@ void GraphBuilder::Output(absl::string_view name, const Tensor& value, SourceLoc
     return error(absl::StrCat("there is an output of this name already, from ", it->second.file, ":", it->second.line,
                               "; choose another name"));
   }
-  module_->builder().create<td::OutputOp>(module_->Location(name, loc), Ref(name), ValueOf(value.value_));
+  Tensor common = Common("output", value, loc);
+  if (!common.ok()) return;
+  module_->builder().create<td::OutputOp>(module_->Location(name, loc), Ref(name), ValueOf(common.value_));
   module_->Register(name, ValueOf(value.value_));
 }
 
@@ -210,6 +259,9 @@ std::vector<Tensor> GraphBuilder::Gradients(const Tensor& loss, absl::Span<const
            loc);
     return results;
   }
+  // What is reported of a loss that differs between replicas is its mean; so that is what is differentiated.
+  Tensor common = Common("gradients", loss, loc);
+  if (!common.ok()) return results;
   llvm::SmallVector<mlir::Value> values;
   for (const Tensor& x : xs) {
     if (!x.ok() || x.graph() != this) {
@@ -219,7 +271,7 @@ std::vector<Tensor> GraphBuilder::Gradients(const Tensor& loss, absl::Span<const
     values.push_back(ValueOf(x.value_));
   }
   absl::StatusOr<std::vector<mlir::Value>> gradients =
-      internal::BuildGradients(*module_, ValueOf(loss.value_), values, loc);
+      internal::BuildGradients(*module_, ValueOf(common.value_), values, loc);
   if (!gradients.ok()) {
     Fail(gradients.status());
     return results;

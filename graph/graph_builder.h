@@ -69,14 +69,19 @@ class GraphBuilder {
   // name used twice is an error.
   Tensor Variable(VariableSpec spec, SourceLocation loc = SourceLocation::Current());
   // The variable becomes `value` at the end of the step. At most one assignment to a variable.
-  // `variable` must be a tensor that Variable() returned.
+  // `variable` must be a tensor that Variable() returned. A value that each replica computes from its own rows (a
+  // statistic, such as a batch norm's mean) is averaged over the replicas; it cannot be assigned to a trainable
+  // variable or a slot: combine it with CrossReplicaSum or CrossReplicaMean before.
   void Assign(const Tensor& variable, const Tensor& value, SourceLocation loc = SourceLocation::Current());
+  // From now on assignments are checked and left out; the first one logs a warning that ends with `because`. For modes
+  // in which variables do not change.
+  void IgnoreUpdates(absl::string_view because);
   // A constant; meant for small values.
   Tensor Constant(const HostTensor& value, SourceLocation loc = SourceLocation::Current());
   Tensor Constant(float value, SourceLocation loc = SourceLocation::Current());
 
-  // Names `value` so that a run can fetch it; batched values come back concatenated over shards and replicas. A name
-  // used twice is an error.
+  // Names `value` so that a run can fetch it; batched values come back concatenated over shards and replicas, and of a
+  // floating-point value that differs between replicas the mean. A name used twice is an error.
   void Output(absl::string_view name, const Tensor& value, SourceLocation loc = SourceLocation::Current());
 
   // A poisoned tensor for what the model has not got: an op that takes it fails with `reason`. One reason for a graph.
@@ -88,12 +93,16 @@ class GraphBuilder {
   Tensor Emit(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs, SourceLocation loc);
   std::vector<Tensor> EmitMulti(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs,
                                 SourceLocation loc);
-  // d loss / d x for every x; a poisoned tensor where the loss does not depend on x. `loss` must be a scalar.
+  // d loss / d x for every x; a poisoned tensor where the loss does not depend on x. `loss` must be a scalar; of one
+  // that differs between replicas the mean is differentiated. The gradient of a variable is the sum over all replicas.
   std::vector<Tensor> Gradients(const Tensor& loss, absl::Span<const Tensor> xs,
                                 SourceLocation loc = SourceLocation::Current());
 
   // For messages: why no gradient of `loss` reaches any of `xs`, with the places that cut the path.
   std::string WhyNoGradient(const Tensor& loss, absl::Span<const Tensor> xs) const;
+
+  // Whether replicas hold different values of `x`: it has no batch, and comes from the rows of one replica.
+  bool VariesByReplica(const Tensor& x) const;
 
   // Terms that a model adds to its loss once, independent of the batch; losses::RegularizationLoss adds them up.
   void AddRegularizationLoss(const Tensor& loss) { regularization_losses_.push_back(loss); }
@@ -131,7 +140,14 @@ class GraphBuilder {
   const internal::GraphModule& module() const { return *module_; }
 
  private:
+  // `value`, or its mean over the replicas where they hold different ones; poisoned after an error in `op`.
+  Tensor Common(absl::string_view op, const Tensor& value, SourceLocation loc);
+  // For messages: the op that made `value` differ between replicas.
+  std::string ReplicaOrigin(const Tensor& value) const;
+
   std::unique_ptr<internal::GraphModule> module_;
+  std::string updates_ignored_;  // why; empty when they are not
+  bool warned_of_updates_ = false;
   std::vector<Tensor> regularization_losses_;
 };
 

@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "base/source_location.h"
 #include "graph/graph_builder.h"
+#include "graph/ir/replica_values.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -85,6 +86,7 @@ class GraphModule {
   std::map<std::string, double> scalar_defaults;
   std::map<std::string, SourceLocation> outputs;  // where each was named
   std::string absent_reason;                      // GraphBuilder::Absent
+  td::ReplicaValues replica_values;
 
  private:
   mlir::MLIRContext context_;

@@ -133,6 +133,11 @@ struct Moments {
   Tensor mean, variance;
 };
 Moments BatchMoments(const Tensor& x, const std::string& scope = "replica", TD_LOC);
+// What each replica computes from its own rows (such as statistics of scope "replica"), as one value for all: the sum,
+// or the mean over the replicas that have rows. Floating-point, without the batch; with one replica it is x itself. x
+// must differ between replicas: what they have in common needs no combining, and its sum would depend on their number.
+Tensor CrossReplicaSum(const Tensor& x, TD_LOC);
+Tensor CrossReplicaMean(const Tensor& x, TD_LOC);
 // Uniform in [0, 1) of shape `shape`, keyed by the step scalars "seed" and "global_step", the op's name and the global
 // batch row.
 Tensor RandomUniform(GraphBuilder* graph, const Shape& shape, TD_LOC);

@@ -58,6 +58,34 @@ Tensor ReduceMean(const Tensor& x, std::vector<int64_t> axes, bool keep_dims, So
   return Div(sum, elements == 1 ? count : Mul(count, elements, loc), loc);
 }
 
+namespace {
+
+Tensor CrossReplica(const std::string& kind, const char* op, const Tensor& x, SourceLocation loc) {
+  if (!x.ok()) return EmitOp("cross_replica", {x}, {{"kind", kind}}, loc);
+  GraphBuilder* graph = x.graph();
+  if (!internal::IsFloat(x.dtype())) {
+    return graph->FailAt(op, absl::StrCat("needs floating-point numbers, not ", Name(x.dtype()), "; Cast first"), loc);
+  }
+  if (x.rank() > 0 && x.shape()[0] == kBatch) {
+    return graph->FailAt(op,
+                         absl::StrCat("cannot combine rows of the batch, ", ShapeString(x.shape()),
+                                      "; reduce over axis 0, which counts the rows of all replicas"),
+                         loc);
+  }
+  if (!graph->VariesByReplica(x)) {
+    return graph->FailAt(op, absl::StrCat("\"", x.name(), "\" is the same on all replicas already; use it as it is"),
+                         loc);
+  }
+  return EmitOp("cross_replica", {x}, {{"kind", kind}}, loc);
+}
+
+}  // namespace
+
+Tensor CrossReplicaSum(const Tensor& x, SourceLocation loc) { return CrossReplica("sum", "cross_replica_sum", x, loc); }
+Tensor CrossReplicaMean(const Tensor& x, SourceLocation loc) {
+  return CrossReplica("mean", "cross_replica_mean", x, loc);
+}
+
 Tensor ArgMax(const Tensor& x, int64_t axis, SourceLocation loc) {
   if (axis < 0) axis += x.rank();
   return EmitOp("argmax", {x}, {{"axis", axis}}, loc);

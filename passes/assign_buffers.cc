@@ -49,6 +49,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     InsertOutputCopies();
     InsertUpdateCopies();
     InsertResidualCopies();
+    InsertAllReduceCopies();
     InsertYieldCopies();
     const int64_t batch_bytes = PlaceKept();
     int64_t shard_bytes = 0, lane_bytes = 0, step_bytes = 0;
@@ -257,6 +258,20 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
       mlir::OpBuilder builder(call);
       residual->set(builder.create<td::CopyOp>(call.getLoc(), residual->get().getType(), residual->get()));
     });
+  }
+
+  // td.all_reduce writes its results over its operands: over what nothing else reads afterwards, and nothing else
+  // stands for.
+  void InsertAllReduceCopies() {
+    for (td::AllReduceOp all_reduce : step_.getOps<td::AllReduceOp>()) {
+      for (mlir::OpOperand& operand : all_reduce->getOpOperands()) {
+        mlir::Value source = SourceOf(operand.get());
+        const bool own = WritesFreely(source) || source.getDefiningOp<td::MapShardsOp>();
+        if (own && IsLastUse(operand, source)) continue;
+        mlir::OpBuilder builder(all_reduce);
+        operand.set(builder.create<td::CopyOp>(all_reduce.getLoc(), operand.get().getType(), operand.get()));
+      }
+    }
   }
 
   void InsertYieldCopies() {

@@ -1,16 +1,17 @@
 // td-insert-all-reduce: makes every value that must agree on all replicas agree.
 //
-// Before: maps over shards reduce over the lanes of one replica. After: with more than one replica, each "global" sum
-// or maximum, of a map or of an op that reads all rows of a replica, is followed by a td.all_reduce, and a variable or
-// output that depends on the rows of one replica only (batch-norm statistics) is averaged over the replicas. Each
-// tensor has a collective of its own; bucketing comes next.
+// Before: maps over shards reduce over the lanes of one replica, and td.cross_replica stands where a value of one
+// replica becomes one of all. After: with more than one replica, each "global" sum or maximum, of a map or of an op
+// that reads all rows of a replica, is followed by a td.all_reduce, and every td.cross_replica is one. Those of
+// td.cross_replica wait for the first op that reads one of them, so that they stand side by side for the next pass,
+// which makes buckets. With one replica td.cross_replica is its operand.
 //
 //   %g = td.map_shards ... reduce ["sum"] scope ["global"]      =>   %g = td.map_shards ...
 //   use(%g)                                                          %r = td.all_reduce "sum" %g ;  use(%r)
+//   %s = td.cross_replica "mean" %m                             =>   %s = td.all_reduce "mean" %m
 #include "passes/insert_all_reduce.h"
 
 #include "graph/ir/dist.h"
-#include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/pass_util.h"
 
@@ -35,8 +36,31 @@ class InsertAllReducePass : public ModulePass<InsertAllReducePass> {
 
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
-    if (!step || ModuleInt(getOperation(), "td.replicas", 1) == 1) return;
+    if (!step) return;
     mlir::OpBuilder builder(step.getContext());
+    const bool one = ModuleInt(getOperation(), "td.replicas", 1) == 1;
+    if (!one) CombineSums(step, builder);
+    llvm::SmallVector<td::AllReduceOp> waiting;
+    for (mlir::Operation& op : llvm::make_early_inc_range(step.getBody().front())) {
+      if (llvm::any_of(op.getOperands(), [&](mlir::Value v) {
+            return llvm::is_contained(waiting, v.getDefiningOp<td::AllReduceOp>());
+          })) {
+        for (td::AllReduceOp all_reduce : waiting) all_reduce->moveBefore(&op);
+        waiting.clear();
+      }
+      auto cross = mlir::dyn_cast<td::CrossReplicaOp>(op);
+      if (!cross) continue;
+      builder.setInsertionPoint(cross);
+      mlir::Value combined =
+          one ? cross.getInput() : AllReduce(builder, cross.getLoc(), cross.getKind(), cross.getInput());
+      if (!one) waiting.push_back(combined.getDefiningOp<td::AllReduceOp>());
+      cross.replaceAllUsesWith(combined);
+      cross.erase();
+    }
+  }
+
+ private:
+  static void CombineSums(mlir::func::FuncOp step, mlir::OpBuilder& builder) {
     for (auto map : step.getOps<td::MapShardsOp>()) {
       builder.setInsertionPointAfter(map);
       for (unsigned i = 0; i < map.getNumResults(); ++i) {
@@ -54,34 +78,6 @@ class InsertAllReducePass : public ModulePass<InsertAllReducePass> {
         mlir::Value reduced = AllReduce(builder, op.getLoc(), "sum", result);
         result.replaceAllUsesExcept(reduced, reduced.getDefiningOp());
       }
-    }
-    AverageReplicaValues(step, builder);
-  }
-
- private:
-  // Follows what depends on the rows of one replica down to the results of the step.
-  void AverageReplicaValues(mlir::func::FuncOp step, mlir::OpBuilder& builder) {
-    llvm::DenseSet<mlir::Value> varying;
-    for (unsigned i = 0; i < step.getNumArguments(); ++i) {
-      auto scalar = step.getArgAttrOfType<mlir::StringAttr>(i, "td.scalar");
-      if (scalar && scalar.getValue() == "replica_example_count") varying.insert(step.getArgument(i));
-    }
-    mlir::Block& body = step.getBody().front();
-    for (mlir::Operation& op : body.without_terminator()) {
-      if (mlir::isa<td::AllReduceOp>(op)) continue;
-      if (auto map = mlir::dyn_cast<td::MapShardsOp>(op)) {
-        for (unsigned i = 0; i < map.getNumResults(); ++i) {
-          if (At(map.getScope(), i) == "replica") varying.insert(map.getResult(i));
-        }
-      } else if (llvm::any_of(op.getOperands(), [&](mlir::Value v) { return varying.contains(v); })) {
-        varying.insert(op.result_begin(), op.result_end());
-      }
-    }
-    mlir::Operation* terminator = body.getTerminator();
-    builder.setInsertionPoint(terminator);
-    for (mlir::OpOperand& operand : terminator->getOpOperands()) {
-      mlir::Value v = operand.get();
-      if (varying.contains(v) && !td::IsBatched(v.getType())) operand.set(AllReduce(builder, v.getLoc(), "mean", v));
     }
   }
 };

@@ -1,9 +1,11 @@
 // td-verify-<phase>: what must hold at the end of each phase; a violation is a bug of the compiler, reported with the
 // op.
 //
-//   input, precision   @step exists and is pure: no td.input, td.scalar, td.read, td.assign, td.output
+//   input, precision   @step exists and is pure: no td.input, td.scalar, td.read, td.assign, td.output; no update or
+//                      output differs between replicas (graph/ir/replica_values.h)
 //   distribute         + batched values only inside maps (or as "keep" results and arguments); collectives numbered
-//                      from 0; every replica's body exists
+//                      from 0; every replica's body exists; nothing but td.all_reduce reads one replica's part of a sum
+//                      over all, and td.cross_replica is gone
 //   layout             + no op with a library primitive is left outside td.library_call
 //   fusion, schedule   + only launches, library calls, collectives, checks, copies, views (reshapes), maps, constants
 //   memory             + every op and argument has its buffers
@@ -11,10 +13,12 @@
 
 #include "graph/ir/dist.h"
 #include "graph/ir/gather.h"
+#include "graph/ir/replica_values.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/state.h"
 #include "graph/ir/structure.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/analysis/batch_axis.h"
 #include "passes/pass_util.h"
 
 namespace tandem {
@@ -38,8 +42,12 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
       return signalPassFailure();
     }
     Check(VerifyPure(step));
-    if (phase_ == "input" || phase_ == "precision") return;
+    const bool graph = phase_ == "input" || phase_ == "precision";
+    // Kernels have several results later, of which some may differ between replicas and some not.
+    if (graph || phase_ == "distribute") Check(VerifyReplicasAgree(step));
+    if (graph) return;
     Check(VerifyDistributed(step));
+    Check(VerifyCombined(step));
     if (phase_ == "distribute") return;
     Check(VerifyLibraries(step));
     if (phase_ == "layout") return;
@@ -59,6 +67,54 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
       }
     }
     return mlir::success();
+  }
+
+  // Replicas keep copies of variables: one update that differs, and they are different models from then on.
+  mlir::LogicalResult VerifyReplicasAgree(mlir::func::FuncOp step) {
+    if (ModuleInt(getOperation(), "td.replicas", 1) == 1) return mlir::success();
+    td::ReplicaValues replicas;
+    for (mlir::OpOperand& operand : step.getBody().front().getTerminator()->getOpOperands()) {
+      mlir::Value value = operand.get();
+      if (td::IsBatched(value.getType()) || !replicas.Vary(value)) continue;
+      const unsigned i = operand.getOperandNumber();
+      mlir::Attribute update = step.getResultAttr(i, "td.update");
+      mlir::InFlightDiagnostic error = mlir::emitError(value.getLoc());
+      if (update) {
+        error << "the update of " << update;
+      } else {
+        error << "the output " << step.getResultAttr(i, "td.output");
+      }
+      error << " differs between replicas: td.cross_replica has to combine it";
+      if (mlir::Operation* origin = replicas.Origin(value)) error.attachNote(origin->getLoc()) << "made from rows here";
+      return mlir::failure();
+    }
+    return mlir::success();
+  }
+
+  mlir::LogicalResult VerifyCombined(mlir::func::FuncOp step) {
+    if (ModuleInt(getOperation(), "td.replicas", 1) == 1) return mlir::success();
+    for (mlir::Operation& op : step.getBody().front()) {
+      if (mlir::isa<td::CrossReplicaOp>(op)) return op.emitError() << "is left behind td-insert-all-reduce";
+      if (mlir::isa<td::AllReduceOp>(op)) continue;
+      for (mlir::Value v : op.getOperands()) {
+        if (!IsPart(v)) continue;
+        mlir::InFlightDiagnostic error = op.emitError() << "reads one replica's part of a sum over all replicas";
+        error.attachNote(v.getLoc()) << "which td.all_reduce has to combine";
+        return mlir::failure();
+      }
+    }
+    return mlir::success();
+  }
+
+  // What a replica has of a sum over all rows.
+  static bool IsPart(mlir::Value value) {
+    mlir::Operation* op = value.getDefiningOp();
+    if (!op || td::IsBatched(value.getType())) return false;
+    if (BatchAxis::ReadsAllRows(op)) return true;
+    auto map = mlir::dyn_cast<td::MapShardsOp>(op);
+    if (!map) return false;
+    const unsigned i = mlir::cast<mlir::OpResult>(value).getResultNumber();
+    return mlir::cast<mlir::StringAttr>(map.getScope()[i]).getValue() == "global";
   }
 
   mlir::LogicalResult VerifyDistributed(mlir::func::FuncOp step) {

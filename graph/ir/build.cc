@@ -1,10 +1,11 @@
 #include "graph/ir/build.h"
 
 #include "graph/ir/binary.h"
+#include "graph/ir/dist.h"
 #include "graph/ir/reduce.h"
+#include "graph/ir/replica_values.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/unary.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 namespace tandem::td {
 
@@ -78,21 +79,10 @@ Value BuildSumTo(OpBuilder& b, Location loc, Value dy, llvm::ArrayRef<int64_t> d
   return BuildReduce(b, loc, "sum", dy, axes, ScopeOf(x));
 }
 
-llvm::StringRef ScopeOf(Value value) {
-  llvm::SmallVector<Value> work = {value};
-  llvm::SmallPtrSet<mlir::Operation*, 16> seen;
-  while (!work.empty()) {
-    Value v = work.pop_back_val();
-    mlir::Operation* op = v.getDefiningOp();
-    if (IsBatched(v.getType()) || !op || !seen.insert(op).second) continue;
-    if (llvm::any_of(op->getOperandTypes(), IsBatched)) {
-      auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
-      if (scope && scope.getValue() == "replica") return "replica";
-      continue;
-    }
-    llvm::append_range(work, op->getOperands());
-  }
-  return "global";
+llvm::StringRef ScopeOf(Value value) { return ReplicaValues().Vary(value) ? "replica" : "global"; }
+
+Value BuildCrossReplica(OpBuilder& b, Location loc, llvm::StringRef kind, Value x) {
+  return b.create<CrossReplicaOp>(loc, b.getStringAttr(kind), x);
 }
 
 bool IsSplat(Value value, double v) {

@@ -52,9 +52,12 @@ mlir::Value BuildReduce(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef 
 mlir::Value BuildSumTo(mlir::OpBuilder& b, mlir::Location loc, mlir::Value dy, llvm::ArrayRef<int64_t> dims,
                        mlir::Value x);
 
-// "replica" when the value without batch comes from a reduction over the rows of one replica (so that replicas hold
-// different values, and its gradient is a sum over the rows of that replica); else "global".
+// "replica" when replicas hold different values (VariesByReplica), so that the gradient of `value` is a sum over the
+// rows of that replica; else "global".
 llvm::StringRef ScopeOf(mlir::Value value);
+
+// td.cross_replica; `kind` is sum or mean.
+mlir::Value BuildCrossReplica(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef kind, mlir::Value x);
 
 // The value is `v` in every element: a splat constant or its broadcast.
 bool IsSplat(mlir::Value value, double v);

@@ -1,5 +1,8 @@
 #include "graph/ir/dist.h"
 
+#include "graph/ir/build.h"
+#include "mlir/IR/BuiltinOps.h"
+
 #define GET_OP_CLASSES
 #include "graph/ir/dist.cc.inc"
 
@@ -45,6 +48,37 @@ llvm::LogicalResult AllReduceOp::verify() {
   for (mlir::Type t : getOperandTypes()) {
     if (IsBatched(t)) return emitOpError() << "cannot reduce the batched type " << t;
   }
+  return mlir::success();
+}
+
+llvm::LogicalResult CrossReplicaOp::verify() {
+  if (IsBatched(getInput().getType())) return emitOpError() << "cannot combine the batched type " << getType();
+  return mlir::success();
+}
+
+// With one replica there is nothing to combine.
+llvm::LogicalResult CrossReplicaOp::canonicalize(CrossReplicaOp op, mlir::PatternRewriter& rewriter) {
+  auto module = op->getParentOfType<mlir::ModuleOp>();
+  auto replicas = module ? module->getAttrOfType<mlir::IntegerAttr>("td.replicas") : mlir::IntegerAttr();
+  if (replicas && replicas.getInt() != 1) return mlir::failure();
+  rewriter.replaceOp(op, op.getInput());
+  return mlir::success();
+}
+
+absl::Status CrossReplicaOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext&,
+                                      std::vector<RefTensor>& results) {
+  results[0] = *operands[0];  // one replica
+  return absl::OkStatus();
+}
+
+// Of a sum every replica's part has the sum's gradient; of a mean its share, one part in as many as have rows.
+llvm::LogicalResult CrossReplicaOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,
+                                                  llvm::SmallVectorImpl<mlir::Value>& operand_grads) {
+  operand_grads[0] = grads[0];
+  if (getKind() == "sum") return mlir::success();
+  auto scalar = mlir::RankedTensorType::get({}, TypeOf(getInput()).getElementType());
+  mlir::Value replicas = BuildCrossReplica(b, getLoc(), "sum", BuildSplat(b, getLoc(), scalar, 1));
+  operand_grads[0] = BuildDiv(b, getLoc(), grads[0], BuildBroadcast(b, getLoc(), replicas, getType(), {}));
   return mlir::success();
 }
 

@@ -4,6 +4,7 @@
 
 #include "graph/ir/dialect.h"
 #include "graph/ir/structure.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 

@@ -49,6 +49,24 @@ def Td_AllReduceOp : Td_Op<"all_reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Td_CrossReplicaOp : Td_Op<"cross_replica", [Pure, SameOperandsAndResultType,
+    DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<Td_ReferenceOp>]> {
+  let summary = "one value for all replicas, from a value that each computes from its own rows";
+  let description = [{
+    `kind` "sum" makes a gradient of what replicas hold parts of; "mean" (over the replicas that have rows) makes one
+    statistic of theirs. Only such a value may be assigned to a variable or be an output. td-insert-all-reduce turns it
+    into a td.all_reduce; with one replica (td.replicas of the module) it is its operand.
+    ```mlir
+    %g = td.cross_replica "sum" %dgamma : tensor<64xf32>
+    ```
+  }];
+  let arguments = (ins Td_ChoiceAttr<["sum", "mean"]>:$kind, Td_FloatTensor:$input);
+  let results = (outs Td_FloatTensor:$output);
+  let assemblyFormat = "$kind $input attr-dict `:` type($input)";
+  let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
+}
+
 def Td_ReplicaOp : Td_Op<"replica", [Symbol]> {
   let summary = "one replica: a device that runs a step body";
   let description = [{

@@ -22,14 +22,16 @@
 // RUN: tandem-opt %s --compile-to=distribute --disable-pass=td-insert-finite-check | FileCheck %s --check-prefix=UNCHECKED
 // UNCHECKED: td.all_reduce
 // UNCHECKED-NOT: td.check_finite
-// RUN: tandem-opt %s --compile-to=distribute --disable-pass=td-insert-finite-check --disable-pass=td-insert-all-reduce | FileCheck %s --check-prefix=BARE
-// BARE-NOT: td.all_reduce
-// BARE: td.apply_sgd
-// BARE-NOT: td.all_reduce
+// RUN: tandem-opt %s --compile-to=distribute --disable-pass=td-insert-finite-check --disable-pass=td-bucket-all-reduce | FileCheck %s --check-prefix=BARE
+// BARE: td.all_reduce
+// BARE-NOT: bucket
+// BARE-NOT: td.check_finite
 
 // What a later pass needs is missed at the end of the phase.
 // RUN: not tandem-opt %s --disable-pass=td-lift-variables 2>&1 | FileCheck %s --check-prefix=MISSED
 // MISSED: tandem-opt: compilation failed in phase input, pass td-verify-input: {{.*}}has no function @step
+// RUN: not tandem-opt %s --disable-pass=td-insert-all-reduce 2>&1 | FileCheck %s --check-prefix=PARTS
+// PARTS: tandem-opt: compilation failed in phase distribute, pass td-verify-distribute: {{.*}}reads one replica's part of a sum over all replicas
 
 // Mistakes name what there is.
 // RUN: not tandem-opt %s --compile-to=nowhere 2>&1 | FileCheck %s --check-prefix=PHASE
