@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/printable.h"
 
 namespace tandem {
 namespace {
@@ -70,7 +71,7 @@ LogMessage::~LogMessage() {
       std::lock_guard<std::mutex> capture_lock(capture->mutex_);
       capture->entries_.push_back({severity_, std::move(message)});
     } else {
-      WriteAll(STDERR_FILENO, absl::StrCat(Prefix(severity_, file_, line_), message, "\n"));
+      WriteAll(STDERR_FILENO, absl::StrCat(Prefix(severity_, file_, line_), Printable(message), "\n"));
     }
   }
   errno = saved_errno;

@@ -2,7 +2,8 @@
 //
 //   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << path << ".";
 //
-// Each line is one write(2), so that lines of threads and processes do not mix. Results for other programs go to stdout
+// Each line is one write(2), so that lines of threads and processes do not mix. Control characters are escaped
+// (printable.h); a line that cannot be written is lost, and nothing else. Results for other programs go to stdout
 // and are not log lines.
 #ifndef TANDEM_BASE_LOGGING_H_
 #define TANDEM_BASE_LOGGING_H_

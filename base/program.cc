@@ -1,0 +1,85 @@
+#include "base/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "base/env.h"
+#include "base/exit_code.h"
+#include "base/flags.h"
+#include "base/posix_error.h"
+#include "base/printable.h"
+
+namespace tandem {
+namespace {
+
+constexpr char kStandardOutput[] = "standard output";
+
+// Whoever read the output has gone: `tandem-dump DIR | head`.
+bool NobodyReadsOutput() {
+  pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+std::string NameOf(int argc, char** argv) { return BaseName(argc > 0 ? argv[0] : "program"); }
+
+int Run(int argc, char** argv, absl::string_view about, std::vector<std::string>* positional,
+        absl::FunctionRef<absl::Status()> body) {
+  PrepareStandardStreams();
+  const std::string name = NameOf(argc, argv);
+  const std::optional<int> code = ParseFlags(argc, argv, about, positional);
+  if (!code.has_value()) return FinishProgram(name, body());
+  return *code == kExitOk ? FinishProgram(name, absl::OkStatus()) : *code;
+}
+
+}  // namespace
+
+void PrepareStandardStreams() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) open("/dev/null", O_RDWR);  // takes the lowest number: this one
+  }
+  signal(SIGPIPE, SIG_IGN);
+}
+
+absl::Status FlushStandardOutput() {
+  std::cout.flush();
+  if (std::fflush(stdout) != 0) return PosixError(errno, "write", kStandardOutput);
+  // An earlier write has failed; its reason is gone.
+  if (std::ferror(stdout) != 0 || !std::cout.good()) {
+    return WithExitCode(absl::UnavailableError(absl::StrCat(kStandardOutput, ": could not be written completely")),
+                        kExitIo);
+  }
+  // Network file systems say at a close what they could not store.
+  const int copy = dup(STDOUT_FILENO);
+  if (copy >= 0 && close(copy) != 0 && errno != EINTR) return PosixError(errno, "write", kStandardOutput);
+  return absl::OkStatus();
+}
+
+int FinishProgram(absl::string_view program, const absl::Status& status) {
+  const absl::Status flushed = FlushStandardOutput();
+  const absl::Status& result = status.ok() ? flushed : status;
+  if (result.ok()) return kExitOk;
+  if (!status.ok() || !NobodyReadsOutput()) {
+    std::fprintf(stderr, "%s: %s\n", std::string(program).c_str(), Printable(result.message()).c_str());
+  }
+  return ExitCodeFor(result);
+}
+
+int RunProgram(int argc, char** argv, absl::string_view about, absl::FunctionRef<absl::Status()> body) {
+  return Run(argc, argv, about, nullptr, body);
+}
+
+int RunProgram(int argc, char** argv, absl::string_view about,
+               absl::FunctionRef<absl::Status(const std::vector<std::string>& arguments)> body) {
+  std::vector<std::string> arguments;
+  return Run(argc, argv, about, &arguments, [&] { return body(arguments); });
+}
+
+}  // namespace tandem
