@@ -1,6 +1,9 @@
 #include "base/env.h"
 
 #include <errno.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "base/posix_error.h"
@@ -12,6 +15,14 @@ namespace {
 absl::string_view WithoutTrailingSlashes(absl::string_view path) {
   while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
   return path;
+}
+
+absl::Status WriteAndSync(WritableFile& file, absl::Span<const absl::string_view> pieces) {
+  for (absl::string_view piece : pieces) {
+    if (!piece.empty()) TD_RETURN_IF_ERROR(file.Append(piece));
+  }
+  TD_RETURN_IF_ERROR(file.Sync());
+  return file.Close();
 }
 
 }  // namespace
@@ -39,8 +50,17 @@ absl::StatusOr<int64_t> Env::FileSize(const std::string& path) {
   return info.size;
 }
 
-absl::StatusOr<std::string> Env::ReadFile(const std::string& path) {
+absl::Status CheckSize(absl::string_view what, int64_t bytes, int64_t max_bytes) {
+  const int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  if (memory > 0) max_bytes = std::min(max_bytes, memory);
+  if (bytes <= max_bytes) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(what, ": has ", bytes, " bytes, and at most ", max_bytes,
+                                          " can be read into memory: it is damaged, or something else"));
+}
+
+absl::StatusOr<std::string> Env::ReadFile(const std::string& path, int64_t max_bytes) {
   TD_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, OpenForRead(path));
+  TD_RETURN_IF_ERROR(CheckSize(path, file->size(), max_bytes));
   std::string content(file->size(), '\0');
   TD_RETURN_IF_ERROR(file->ReadAt(0, content.size(), content.data()));
   return content;
@@ -48,17 +68,22 @@ absl::StatusOr<std::string> Env::ReadFile(const std::string& path) {
 
 absl::Status Env::WriteFile(const std::string& path, absl::Span<const absl::string_view> pieces) {
   TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, CreateFile(path));
-  for (absl::string_view piece : pieces) {
-    if (!piece.empty()) TD_RETURN_IF_ERROR(file->Append(piece));
-  }
-  TD_RETURN_IF_ERROR(file->Sync());
-  return file->Close();
+  return WriteAndSync(*file, pieces);
+}
+
+absl::Status Env::WriteNewFile(const std::string& path, absl::Span<const absl::string_view> pieces) {
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, CreateNewFile(path));
+  return WriteAndSync(*file, pieces);
 }
 
 absl::Status Env::WriteFileAtomically(const std::string& path, absl::string_view bytes) {
   std::string dir = DirName(path);
   std::string temporary = JoinPath(dir, absl::StrCat(".tmp-", BaseName(path), "-", ProcessId()));
-  absl::Status status = WriteFile(temporary, {bytes});
+  absl::Status status = WriteNewFile(temporary, {bytes});
+  if (absl::IsAlreadyExists(status)) {  // of a dead process that had the same id
+    TD_RETURN_IF_ERROR(DeleteFile(temporary));
+    status = WriteNewFile(temporary, {bytes});
+  }
   if (status.ok()) status = Rename(temporary, path);
   if (!status.ok()) {
     DeleteFile(temporary).IgnoreError();

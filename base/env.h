@@ -33,9 +33,12 @@ class RandomAccessFile {
   virtual int64_t size() const = 0;
   // Reads exactly `n` bytes from `offset`; DataLoss when the file ends before.
   virtual absl::Status ReadAt(int64_t offset, size_t n, char* out) const = 0;
+  // For files that hold code: PermissionDenied (exit code 74) unless this user or root owns the file and nobody else
+  // may write it, not even its group.
+  virtual absl::Status CheckTrusted() const = 0;
 };
 
-// A new file open for writing at its end.
+// A file open for writing at its end.
 class WritableFile {
  public:
   virtual ~WritableFile() = default;  // closes without syncing
@@ -44,6 +47,17 @@ class WritableFile {
   virtual absl::Status Sync() = 0;
   virtual absl::Status Close() = 0;
 };
+
+// An advisory lock on a file. The destructor, or the end of the process, however it comes, gives it back.
+class FileLock {
+ public:
+  virtual ~FileLock() = default;
+  // Replaces the content of the locked file: who holds the lock, for others to read.
+  virtual absl::Status SetContent(absl::string_view text) = 0;
+};
+
+// The most bytes that ReadFile takes into memory unless told otherwise.
+inline constexpr int64_t kMaxReadFile = int64_t{1} << 30;
 
 struct FileInfo {
   bool is_directory = false;
@@ -58,9 +72,13 @@ class Env {
   // The operating system's files and clock. Lives for ever.
   static Env* Default();
 
+  // FailedPrecondition for what is no regular file (a directory, a FIFO, a device); never waits for a writer.
   virtual absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(const std::string& path) = 0;
-  // A new empty file; an existing one is truncated.
+  // An empty file under a name that a user gave; an existing one, also one that a link leads to, is truncated.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateFile(const std::string& path) = 0;
+  // A new empty file, which only this user may write. AlreadyExists when there is anything under this name, be it a
+  // link that leads nowhere: for temporary files, in directories where others may have put something in the way.
+  virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) = 0;
   // Replaces a file `to`; a directory `to` must be empty or absent.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
   // Makes creations, renames and deletions in `dir` durable.
@@ -74,6 +92,9 @@ class Env {
   virtual absl::StatusOr<std::vector<std::string>> ListDir(const std::string& dir) = 0;
   // Follows symbolic links.
   virtual absl::StatusOr<FileInfo> Stat(const std::string& path) = 0;
+  // Locks the file, which is made when it is not there, without waiting. AlreadyExists when another process, or another
+  // lock of this one, holds it; Unimplemented where the file system has no locks.
+  virtual absl::StatusOr<std::unique_ptr<FileLock>> TryLock(const std::string& path) = 0;
 
   // Seconds since 1970.
   virtual double NowSeconds() = 0;
@@ -81,23 +102,31 @@ class Env {
   virtual double MonotonicSeconds() = 0;
   virtual void SleepSeconds(double seconds) = 0;
   virtual int ProcessId() = 0;
+  virtual std::string HostName() = 0;
   // Whether a process with this id runs on this machine.
   virtual bool ProcessIsAlive(int process_id) = 0;
 
   // Whether `path` can be seen. An unreadable parent counts as absent: where that matters, use Stat.
   bool Exists(const std::string& path) { return Stat(path).ok(); }
   absl::StatusOr<int64_t> FileSize(const std::string& path);
-  absl::StatusOr<std::string> ReadFile(const std::string& path);
-  // Writes `pieces` one after another to a new file and syncs it.
+  // DataLoss when the file is larger than `max_bytes`, before any memory is taken.
+  absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes = kMaxReadFile);
+  // Writes `pieces` one after another to a file (CreateFile) and syncs it.
   absl::Status WriteFile(const std::string& path, absl::Span<const absl::string_view> pieces);
+  // The same with CreateNewFile.
+  absl::Status WriteNewFile(const std::string& path, absl::Span<const absl::string_view> pieces);
   // Replaces `path` so that a reader, or a start after a crash, sees the old or the new content and nothing else: a
-  // temporary file ".tmp-<name>-<process>", fsync, rename, fsync of the directory.
+  // temporary file ".tmp-<name>-<process>", fsync, rename, fsync of the directory. A link at `path` is replaced.
   absl::Status WriteFileAtomically(const std::string& path, absl::string_view bytes);
   // Creates `dir` and its parents where they do not exist.
   absl::Status CreateDirs(const std::string& dir);
   // Deletes a file or a directory with all that is in it. Does not follow symbolic links. NotFound when absent.
   absl::Status DeleteRecursively(const std::string& path);
 };
+
+// For what is to be read into memory, before any is taken: DataLoss when `what`, such as a path, has more than
+// `max_bytes`, or more than this machine's memory.
+absl::Status CheckSize(absl::string_view what, int64_t bytes, int64_t max_bytes);
 
 }  // namespace tandem
 

@@ -14,6 +14,7 @@ inline constexpr int kExitMissingInput = 66;  // an input file is not there
 inline constexpr int kExitCompileError = 70;  // the compiler could not compile the user's model
 inline constexpr int kExitIo = 74;            // not writable, disk full, read error
 inline constexpr int kExitTemporary = 75;     // a peer was lost: starting again may help
+inline constexpr int kExitHangup = 129;       // clean stop after SIGHUP
 inline constexpr int kExitInterrupted = 130;  // clean stop after SIGINT
 inline constexpr int kExitTerminated = 143;   // clean stop after SIGTERM
 

@@ -144,9 +144,18 @@ absl::StatusOr<std::unique_ptr<RandomAccessFile>> FaultInjectingEnv::OpenForRead
 }
 
 absl::StatusOr<std::unique_ptr<WritableFile>> FaultInjectingEnv::CreateFile(const std::string& path) {
+  return Create(path, /*only_new=*/false);
+}
+
+absl::StatusOr<std::unique_ptr<WritableFile>> FaultInjectingEnv::CreateNewFile(const std::string& path) {
+  return Create(path, /*only_new=*/true);
+}
+
+absl::StatusOr<std::unique_ptr<WritableFile>> FaultInjectingEnv::Create(const std::string& path, bool only_new) {
   TD_RETURN_IF_ERROR(Begin(FileOp::kCreate, path));
   bool is_new = !base_->Exists(path);
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, base_->CreateFile(path));
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
+                      only_new ? base_->CreateNewFile(path) : base_->CreateFile(path));
   if (is_new) AddUndo({.dir = DirName(path), .path = path});
   std::lock_guard<std::mutex> lock(mutex_);
   unsynced_files_.insert(path);
@@ -207,6 +216,11 @@ absl::StatusOr<std::vector<std::string>> FaultInjectingEnv::ListDir(const std::s
 absl::StatusOr<FileInfo> FaultInjectingEnv::Stat(const std::string& path) {
   TD_RETURN_IF_ERROR(BeginRead(path));
   return base_->Stat(path);
+}
+
+absl::StatusOr<std::unique_ptr<FileLock>> FaultInjectingEnv::TryLock(const std::string& path) {
+  TD_RETURN_IF_ERROR(BeginRead(path));
+  return base_->TryLock(path);
 }
 
 }  // namespace tandem

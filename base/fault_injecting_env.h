@@ -14,7 +14,7 @@
 
 namespace tandem {
 
-// Operations that change something on the disk. Closing a file counts as none of them.
+// Operations that change something on the disk. Closing or locking a file counts as none of them.
 enum class FileOp { kCreate, kWrite, kSync, kRename, kSyncDir, kCreateDir, kDelete };
 
 // Wraps another Env. Operations are numbered from 1 in the order in which they are called. Thread-safe.
@@ -42,6 +42,7 @@ class FaultInjectingEnv : public Env {
 
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(const std::string& path) override;
   absl::StatusOr<std::unique_ptr<WritableFile>> CreateFile(const std::string& path) override;
+  absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) override;
   absl::Status Rename(const std::string& from, const std::string& to) override;
   absl::Status SyncDir(const std::string& dir) override;
   absl::Status CreateDir(const std::string& dir) override;
@@ -49,10 +50,12 @@ class FaultInjectingEnv : public Env {
   absl::Status DeleteDir(const std::string& dir) override;
   absl::StatusOr<std::vector<std::string>> ListDir(const std::string& dir) override;
   absl::StatusOr<FileInfo> Stat(const std::string& path) override;
+  absl::StatusOr<std::unique_ptr<FileLock>> TryLock(const std::string& path) override;
   double NowSeconds() override { return base_->NowSeconds(); }
   double MonotonicSeconds() override { return base_->MonotonicSeconds(); }
   void SleepSeconds(double) override {}  // tests do not wait
   int ProcessId() override { return base_->ProcessId(); }
+  std::string HostName() override { return base_->HostName(); }
   bool ProcessIsAlive(int process_id) override { return base_->ProcessIsAlive(process_id); }
 
  private:
@@ -67,6 +70,7 @@ class FaultInjectingEnv : public Env {
   absl::Status Begin(FileOp op, const std::string& path);
   absl::Status BeginRead(const std::string& path);
   absl::Status CheckPath(const std::string& path);
+  absl::StatusOr<std::unique_ptr<WritableFile>> Create(const std::string& path, bool only_new);
   // How to take back a change of a directory that is not synced yet.
   struct Undo {
     std::string dir;                      // the directory that changed

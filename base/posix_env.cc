@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,7 +12,9 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/env.h"
+#include "base/exit_code.h"
 #include "base/posix_error.h"
 #include "base/status_macros.h"
 
@@ -21,21 +24,48 @@ namespace {
 // One call of read(2) or write(2) moves at most this much: large calls cannot be interrupted.
 constexpr size_t kMaxTransfer = size_t{1} << 30;
 
-int OpenRetrying(const std::string& path, int flags) {
-  int fd;
-  do {
-    fd = open(path.c_str(), flags | O_CLOEXEC, 0666);
-  } while (fd < 0 && errno == EINTR);
-  return fd;
+// Never 0, 1 or 2: where a program was started without one of the standard descriptors, its log lines would go into
+// the file.
+int Open(const std::string& path, int flags, mode_t mode = 0666) {
+  const int fd = RetryInterrupted([&] { return open(path.c_str(), flags | O_CLOEXEC, mode); });
+  if (fd < 0 || fd > STDERR_FILENO) return fd;
+  const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int error_number = errno;
+  close(fd);
+  errno = error_number;
+  return moved;
+}
+
+absl::string_view KindOf(mode_t mode) {
+  return S_ISFIFO(mode)   ? "a FIFO"
+         : S_ISSOCK(mode) ? "a socket"
+         : S_ISCHR(mode)  ? "a device"
+         : S_ISBLK(mode)  ? "a block device"
+                          : "something else";
 }
 
 class PosixRandomAccessFile : public RandomAccessFile {
  public:
-  PosixRandomAccessFile(std::string path, int fd, int64_t size) : path_(std::move(path)), fd_(fd), size_(size) {}
+  PosixRandomAccessFile(std::string path, int fd, const struct stat& info)
+      : path_(std::move(path)), fd_(fd), size_(info.st_size), owner_(info.st_uid), mode_(info.st_mode) {}
   ~PosixRandomAccessFile() override { close(fd_); }
 
   const std::string& path() const override { return path_; }
   int64_t size() const override { return size_; }
+
+  absl::Status CheckTrusted() const override {
+    std::string why;
+    if (owner_ != geteuid() && owner_ != 0) {
+      why = absl::StrCat("it belongs to another user (", owner_, "; this is ", geteuid(), ")");
+    } else if ((mode_ & (S_IWGRP | S_IWOTH)) != 0) {
+      why = absl::StrFormat("others may write it (its mode is %04o; chmod go-w changes that)", mode_ & 07777);
+    } else {
+      return absl::OkStatus();
+    }
+    return WithExitCode(
+        absl::PermissionDeniedError(absl::StrCat(path_, ": holds code that would run as this user, and ", why)),
+        kExitIo);
+  }
 
   absl::Status ReadAt(int64_t offset, size_t n, char* out) const override {
     while (n > 0) {
@@ -57,6 +87,8 @@ class PosixRandomAccessFile : public RandomAccessFile {
   const std::string path_;
   const int fd_;
   const int64_t size_;
+  const uid_t owner_;
+  const mode_t mode_;
 };
 
 class PosixWritableFile : public WritableFile {
@@ -77,7 +109,8 @@ class PosixWritableFile : public WritableFile {
   }
 
   absl::Status Sync() override {
-    return fsync(fd_) == 0 ? absl::OkStatus() : PosixError(errno, "write to disk (fsync)", path_);
+    if (RetryInterrupted([&] { return fsync(fd_); }) == 0) return absl::OkStatus();
+    return PosixError(errno, "write to disk (fsync)", path_);
   }
 
   absl::Status Close() override {
@@ -92,51 +125,88 @@ class PosixWritableFile : public WritableFile {
   int fd_;
 };
 
+class PosixFileLock : public FileLock {
+ public:
+  PosixFileLock(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  ~PosixFileLock() override {
+    // Nobody holds it: nothing may say so. Closing gives the lock back.
+    static_cast<void>(ftruncate(fd_, 0) == 0);
+    close(fd_);
+  }
+
+  absl::Status SetContent(absl::string_view text) override {
+    if (ftruncate(fd_, 0) != 0 || pwrite(fd_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+      return PosixError(errno, "write", path_);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string path_;
+  const int fd_;
+};
+
 class PosixEnv : public Env {
  public:
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(const std::string& path) override {
-    int fd = OpenRetrying(path, O_RDONLY);
+    // A FIFO without a writer would be waited for.
+    const int fd = Open(path, O_RDONLY | O_NONBLOCK);
+    if (fd < 0 && errno == ENXIO) return NotRegular(path, "a socket");
     if (fd < 0) return PosixError(errno, "open", path);
     struct stat info;
-    if (fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
-      absl::Status status = PosixError(S_ISDIR(info.st_mode) ? EISDIR : errno, "read", path);
-      close(fd);
-      return status;
+    absl::Status status;
+    if (fstat(fd, &info) != 0) {
+      status = PosixError(errno, "read", path);
+    } else if (S_ISDIR(info.st_mode)) {
+      status = PosixError(EISDIR, "read", path);
+    } else if (!S_ISREG(info.st_mode)) {
+      status = NotRegular(path, KindOf(info.st_mode));
+    } else {
+      return std::make_unique<PosixRandomAccessFile>(path, fd, info);
     }
-    return std::make_unique<PosixRandomAccessFile>(path, fd, info.st_size);
+    close(fd);
+    return status;
   }
 
   absl::StatusOr<std::unique_ptr<WritableFile>> CreateFile(const std::string& path) override {
-    int fd = OpenRetrying(path, O_WRONLY | O_CREAT | O_TRUNC);
-    if (fd < 0) return PosixError(errno, "create", path);
-    return std::make_unique<PosixWritableFile>(path, fd);
+    return OpenForWrite(path, O_TRUNC, 0666);
+  }
+
+  // What is read as code must not be writable by others, whatever the umask, and Tandem changes no file in place.
+  absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) override {
+    return OpenForWrite(path, O_EXCL | O_NOFOLLOW, 0644);
   }
 
   absl::Status Rename(const std::string& from, const std::string& to) override {
-    if (rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+    if (RetryInterrupted([&] { return rename(from.c_str(), to.c_str()); }) == 0) return absl::OkStatus();
     return PosixError(errno, absl::StrCat("rename to ", to), from);
   }
 
   absl::Status SyncDir(const std::string& dir) override {
-    int fd = OpenRetrying(dir, O_RDONLY | O_DIRECTORY);
+    const int fd = Open(dir, O_RDONLY | O_DIRECTORY);
     if (fd < 0) return PosixError(errno, "open the directory", dir);
     absl::Status status;
     // Some network file systems have no fsync for directories: EINVAL.
-    if (fsync(fd) != 0 && errno != EINVAL) status = PosixError(errno, "write the directory to disk (fsync)", dir);
+    if (RetryInterrupted([&] { return fsync(fd); }) != 0 && errno != EINVAL) {
+      status = PosixError(errno, "write the directory to disk (fsync)", dir);
+    }
     close(fd);
     return status;
   }
 
   absl::Status CreateDir(const std::string& dir) override {
-    return mkdir(dir.c_str(), 0777) == 0 ? absl::OkStatus() : PosixError(errno, "create the directory", dir);
+    if (RetryInterrupted([&] { return mkdir(dir.c_str(), 0777); }) == 0) return absl::OkStatus();
+    return PosixError(errno, "create the directory", dir);
   }
 
   absl::Status DeleteFile(const std::string& path) override {
-    return unlink(path.c_str()) == 0 ? absl::OkStatus() : PosixError(errno, "delete", path);
+    if (RetryInterrupted([&] { return unlink(path.c_str()); }) == 0) return absl::OkStatus();
+    return PosixError(errno, "delete", path);
   }
 
   absl::Status DeleteDir(const std::string& dir) override {
-    return rmdir(dir.c_str()) == 0 ? absl::OkStatus() : PosixError(errno, "delete the directory", dir);
+    if (RetryInterrupted([&] { return rmdir(dir.c_str()); }) == 0) return absl::OkStatus();
+    return PosixError(errno, "delete the directory", dir);
   }
 
   absl::StatusOr<std::vector<std::string>> ListDir(const std::string& dir) override {
@@ -158,8 +228,30 @@ class PosixEnv : public Env {
 
   absl::StatusOr<FileInfo> Stat(const std::string& path) override {
     struct stat info;
-    if (stat(path.c_str(), &info) != 0) return PosixError(errno, "look at", path);
+    if (RetryInterrupted([&] { return stat(path.c_str(), &info); }) != 0) return PosixError(errno, "look at", path);
     return FileInfo{.is_directory = S_ISDIR(info.st_mode), .is_regular = S_ISREG(info.st_mode), .size = info.st_size};
+  }
+
+  absl::StatusOr<std::unique_ptr<FileLock>> TryLock(const std::string& path) override {
+    int fd = Open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK);
+    // Another user's, who shares the directory, can be locked all the same.
+    if (fd < 0 && errno == EACCES) fd = Open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return PosixError(errno, "open", path);
+    struct stat info;
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1) {
+      close(fd);
+      return absl::FailedPreconditionError(absl::StrCat(path, ": cannot lock: it is not a file of its own; delete it"));
+    }
+    if (RetryInterrupted([&] { return flock(fd, LOCK_EX | LOCK_NB); }) == 0) {
+      return std::make_unique<PosixFileLock>(path, fd);
+    }
+    const int error_number = errno;
+    close(fd);
+    if (error_number == EWOULDBLOCK) return absl::AlreadyExistsError(absl::StrCat(path, ": is locked"));
+    if (error_number == ENOLCK || error_number == ENOSYS || error_number == EOPNOTSUPP || error_number == EINVAL) {
+      return absl::UnimplementedError(PosixError(error_number, "lock", path).message());
+    }
+    return PosixError(error_number, "lock", path);
   }
 
   double NowSeconds() override { return Clock(CLOCK_REALTIME); }
@@ -173,11 +265,25 @@ class PosixEnv : public Env {
   }
 
   int ProcessId() override { return getpid(); }
+  std::string HostName() override {
+    char name[256] = "";
+    return gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "an unknown host";
+  }
   bool ProcessIsAlive(int process_id) override {
     return process_id > 0 && (kill(process_id, 0) == 0 || errno == EPERM);
   }
 
  private:
+  static absl::Status NotRegular(const std::string& path, absl::string_view kind) {
+    return absl::FailedPreconditionError(absl::StrCat(path, ": cannot read: it is ", kind, ", not a regular file"));
+  }
+
+  static absl::StatusOr<std::unique_ptr<WritableFile>> OpenForWrite(const std::string& path, int flags, mode_t mode) {
+    const int fd = Open(path, O_WRONLY | O_CREAT | flags, mode);
+    if (fd < 0) return PosixError(errno, "create", path);
+    return std::make_unique<PosixWritableFile>(path, fd);
+  }
+
   static double Clock(clockid_t id) {
     timespec now;
     clock_gettime(id, &now);

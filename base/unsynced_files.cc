@@ -26,7 +26,12 @@ absl::Status WriteFileUnsynced(Env* env, const std::string& path, absl::string_v
   static std::atomic<int> count{0};
   const std::string temporary =
       JoinPath(DirName(path), absl::StrCat(".tmp-", BaseName(path), "-", env->ProcessId(), "-", count++));
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, env->CreateFile(temporary));
+  absl::StatusOr<std::unique_ptr<WritableFile>> created = env->CreateNewFile(temporary);
+  if (absl::IsAlreadyExists(created.status())) {  // of a dead process that had the same id
+    TD_RETURN_IF_ERROR(env->DeleteFile(temporary));
+    created = env->CreateNewFile(temporary);
+  }
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, std::move(created));
   absl::Status status = bytes.empty() ? absl::OkStatus() : file->Append(bytes);
   if (status.ok()) status = file->Close();
   if (status.ok()) status = env->Rename(temporary, path);
