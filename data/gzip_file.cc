@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/posix_error.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -55,11 +56,11 @@ GzipFile::~GzipFile() {
 }
 
 absl::Status GzipFile::Open() {
-  fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  fd_ = RetryInterrupted([&] { return open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   struct stat info;
-  if (fd_ < 0 || fstat(fd_, &info) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path_));
+  if (fd_ < 0 || fstat(fd_, &info) != 0) return PosixError(errno, "open", path_);
   if (!S_ISREG(info.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat("cannot read ", path_, ": it is not a regular file"));
+    return absl::InvalidArgumentError(absl::StrCat(path_, ": cannot read: it is not a regular file"));
   }
   file_bytes_ = info.st_size;
   chunk_.resize(kFileChunk);
@@ -78,7 +79,7 @@ absl::Status GzipFile::Fill() {
   while (end_ < chunk_.size()) {
     const ssize_t n = read(fd_, chunk_.data() + end_, chunk_.size() - end_);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path_));
+    if (n < 0) return PosixError(errno, "read", path_);
     if (n == 0) break;
     end_ += n;
   }
@@ -139,7 +140,7 @@ absl::StatusOr<int64_t> GzipFile::ReadCompressed(uint8_t* to, int64_t bytes) {
 }
 
 absl::Status GzipFile::Rewind() {
-  if (lseek(fd_, 0, SEEK_SET) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path_));
+  if (lseek(fd_, 0, SEEK_SET) != 0) return PosixError(errno, "read", path_);
   offset_ = 0;
   begin_ = end_ = 0;
   if (compressed()) StartMember(inflate_.get());

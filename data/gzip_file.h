@@ -25,7 +25,8 @@ class GzipFile {
   GzipFile(const GzipFile&) = delete;
   GzipFile& operator=(const GzipFile&) = delete;
 
-  // NotFound and the like as the system says; InvalidArgument when it is not a regular file.
+  // The errors of reading are those of PosixError: EIO and the like carry exit code 74. InvalidArgument when it is not
+  // a regular file.
   absl::Status Open();
 
   // Reads up to `bytes`; less only at the end of the data. DataLoss with path and offset when the compressed data is

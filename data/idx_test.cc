@@ -1,4 +1,5 @@
 #include "data/idx.h"
+#include "base/exit_code.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -88,6 +89,12 @@ TEST(IdxTest, MissingAndUnreadable) {
     ASSERT_EQ(chmod(secret.c_str(), 0), 0);
     EXPECT_EQ(ReadIdx(secret).status().code(), absl::StatusCode::kPermissionDenied);
   }
+}
+
+TEST(IdxTest, AReadErrorIsAnIoError) {
+  const absl::Status status = ReadIdx("/proc/self/mem").status();  // a regular file whose first bytes give EIO
+  EXPECT_EQ(ExitCodeFor(status), kExitIo) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "/proc/self/mem: cannot read: ")) << status;
 }
 
 TEST(IdxTest, BadHeaders) {
