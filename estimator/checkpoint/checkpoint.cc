@@ -90,7 +90,8 @@ absl::StatusOr<CheckpointData> ReadCheckpoint(Env* env, const std::string& dir) 
   }
   TD_ASSIGN_OR_RETURN(data.variables, ReadSafetensors(env, JoinPath(dir, kVariablesName)));
   TD_ASSIGN_OR_RETURN(data.slots, ReadSafetensors(env, JoinPath(dir, kSlotsName)));
-  TD_ASSIGN_OR_RETURN(data.iterator_state, env->ReadFile(JoinPath(dir, kIteratorName)));
+  TD_ASSIGN_OR_RETURN(data.iterator_state,
+                      env->ReadFile(JoinPath(dir, kIteratorName), manifest.files[kIteratorName].size));
   return data;
 }
 

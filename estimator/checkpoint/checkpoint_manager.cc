@@ -1,6 +1,7 @@
 #include "estimator/checkpoint/checkpoint_manager.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
@@ -48,9 +49,16 @@ absl::StatusOr<std::optional<PointerFile>> CheckpointManager::ReadPointer() {
   std::string path = Path(kPointerName);
   auto text = env_->ReadFile(path);
   if (absl::IsNotFound(text.status())) return std::optional<PointerFile>();
-  TD_RETURN_IF_ERROR(text.status());
-  TD_ASSIGN_OR_RETURN(PointerFile pointer, ParsePointerFile(*text, path));
-  return std::optional<PointerFile>(std::move(pointer));
+  // A directory or a FIFO in its place is damage.
+  if (absl::IsFailedPrecondition(text.status())) text = absl::DataLossError(text.status().message());
+  absl::StatusOr<PointerFile> pointer = text.ok() ? ParsePointerFile(*text, path) : text.status();
+  if (pointer.ok()) return std::optional<PointerFile>(*std::move(pointer));
+  if (!absl::IsDataLoss(pointer.status())) return pointer.status();
+  auto newest = NewestIntactBelow(std::numeric_limits<int64_t>::max());
+  return Annotate(pointer.status(), "",
+                  newest ? absl::StrCat(". Delete the file to go on from ", CheckpointName(*newest),
+                                        ", the newest intact checkpoint.")
+                         : ". No checkpoint in this directory is intact; delete the file to train from the beginning.");
 }
 
 absl::Status CheckpointManager::WritePointer(int64_t step) {
@@ -112,7 +120,7 @@ absl::StatusOr<std::string> CheckpointManager::SaveInto(const CheckpointImage& i
   absl::Status status = env_->DeleteRecursively(temporary);  // of an earlier Save that failed
   if (status.ok() || absl::IsNotFound(status)) status = env_->CreateDir(temporary);
   for (const auto& [file, pieces] : image.Files()) {
-    if (status.ok()) status = env_->WriteFile(JoinPath(temporary, file), pieces);
+    if (status.ok()) status = env_->WriteNewFile(JoinPath(temporary, file), pieces);
   }
   if (status.ok()) status = env_->SyncDir(temporary);
   if (status.ok() && !absl::IsNotFound(existing)) status = MoveAside(name, existing.ok() ? "old" : "damaged");
@@ -167,7 +175,13 @@ void CheckpointManager::DeleteOld(int64_t current_step) {
 absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint() {
   for (int attempt = 1;; ++attempt) {
     TD_ASSIGN_OR_RETURN(std::optional<PointerFile> pointer, ReadPointer());
-    if (!pointer) return std::optional<std::string>();
+    if (!pointer) {
+      TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
+      // The first Save of a directory is between its checkpoint and its pointer, for a moment.
+      if (steps.empty() || attempt > 1) return LatestWithoutPointer();
+      env_->SleepSeconds(kReadPauseSeconds);
+      continue;
+    }
     absl::Status status = Verify(pointer->latest);
     if (status.ok()) return std::optional<std::string>(Path(pointer->latest));
     int64_t step = *CheckpointStep(pointer->latest);

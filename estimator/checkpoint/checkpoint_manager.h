@@ -3,7 +3,7 @@
 //
 // Save: write `.tmp-model.ckpt-N-<process>`, fsync each file, rename to `model.ckpt-N`, fsync the directory, replace
 // the pointer file `checkpoint` (pointer_file.h), and only then delete old checkpoints. One process at a time may save
-// into a directory; any number may read.
+// into a directory, the one that holds its lock (estimator/model_dir.h); any number may read.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_MANAGER_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_MANAGER_H_
 
@@ -28,9 +28,9 @@ class CheckpointManager {
 
   // Brings the directory in order before training begins; returns the checkpoint to go on from, verified, or nothing
   // when the directory has none (it need not exist). To be called by the process that saves.
-  //  - A complete checkpoint newer than the pointer is adopted.
+  //  - A complete checkpoint newer than the pointer is adopted, so is the newest one where there is no pointer.
   //  - Damaged newer ones are renamed to `<name>.damaged-k`, so is what a killed Save left, with a warning. At most one
-  //    such leftover is kept.
+  //    such leftover is kept. Other temporary files and `<name>.old-k` are deleted.
   //  - A missing checkpoint that the pointer names: the newest older one is adopted with a warning.
   //  - DataLoss when the checkpoint that the pointer names or the pointer itself is damaged, or when there are
   //    checkpoints but none is intact: never a silent start from scratch. The message names the file and what to do.
@@ -41,8 +41,8 @@ class CheckpointManager {
   // checkpoint cannot be deleted is only a warning.
   absl::StatusOr<std::string> Save(const CheckpointData& data);
 
-  // The checkpoint that the pointer names, verified; nothing when there is no pointer. Changes nothing on the disk.
-  // DataLoss as Recover.
+  // The checkpoint that the pointer names, verified; without a pointer the newest intact one, with a warning; nothing
+  // when there is no checkpoint. Changes nothing on the disk. DataLoss as Recover.
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint();
 
   // Verifies and reads a checkpoint directory. DataLoss when it is damaged, NotFound when there is none.
@@ -64,7 +64,10 @@ class CheckpointManager {
   absl::Status Verify(const std::string& name);
   absl::StatusOr<std::string> SaveInto(const CheckpointImage& image, int64_t step);
   absl::Status MoveAside(const std::string& name, const std::string& suffix);
-  absl::Status ClearLeftovers();
+  absl::Status ClearLeftovers(bool replaced);
+  // The newest intact checkpoint, whatever the pointer would say; nothing when there is no checkpoint.
+  absl::StatusOr<std::optional<std::string>> LatestWithoutPointer();
+  void WarnOfLostPointer(int64_t step);
   absl::Status PutBackReplaced(const std::string& name);
   // The newest intact checkpoint whose step is below `step`.
   std::optional<int64_t> NewestIntactBelow(int64_t step);

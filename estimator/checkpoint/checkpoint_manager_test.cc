@@ -1,6 +1,7 @@
 #include "estimator/checkpoint/checkpoint_manager.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -9,6 +10,7 @@
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
+#include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/checkpoint/test_util.h"
 #include "gtest/gtest.h"
 
@@ -185,8 +187,18 @@ TEST(CheckpointManagerTest, RecoverAdoptsTheNewestIntactOne) {
   EXPECT_TRUE(log.Contains("model.ckpt-3 is complete and newer"));
 
   ASSERT_TRUE(Env::Default()->DeleteFile(dir + "/checkpoint").ok());
-  EXPECT_EQ(*manager.LatestCheckpoint(), std::nullopt);
-  EXPECT_EQ(*manager.Recover(), dir + "/model.ckpt-3");
+  EXPECT_FALSE(log.Contains("is not there"));
+  EXPECT_EQ(*manager.LatestCheckpoint(), dir + "/model.ckpt-3");  // readers and the writer go by one rule
+  EXPECT_TRUE(log.Contains("The file " + dir +
+                           "/checkpoint, which names the newest checkpoint, is not there; taking "
+                           "model.ckpt-3, the newest complete one."))
+      << log.Text();
+  EXPECT_FALSE(Env::Default()->Exists(dir + "/checkpoint")) << "reading changes nothing";
+  EXPECT_EQ((*CheckpointReader::Open(Env::Default(), dir))->path(), dir + "/model.ckpt-3");
+  Overwrite(dir + "/model.ckpt-3/iterator.state", "x");
+  EXPECT_EQ(*manager.LatestCheckpoint(), dir + "/model.ckpt-2");
+  EXPECT_EQ(*manager.Recover(), dir + "/model.ckpt-2");
+  EXPECT_EQ(*manager.LatestCheckpoint(), dir + "/model.ckpt-2");
 }
 
 TEST(CheckpointManagerTest, DamageIsNeverASilentStartFromScratch) {
@@ -246,19 +258,58 @@ TEST(CheckpointManagerTest, LeftoversOfKilledProcesses) {
   Env* env = Env::Default();
   LogCapture log;
   ASSERT_SAVED(manager, TestData(1));
-  std::string alive = absl::StrCat(".tmp-model.ckpt-9-", getppid());
-  for (const std::string& name : {std::string(".tmp-model.ckpt-2-0"), std::string(".tmp-model.ckpt-3-0"), alive,
-                                  std::string(".tmp-delete-model.ckpt-0-0")}) {
+  // Ids are reused, in containers all the time: that a process with this id runs now says nothing.
+  const std::string alive = absl::StrCat("-", getppid());
+  for (const std::string& name :
+       {std::string(".tmp-model.ckpt-2-7"), ".tmp-model.ckpt-3" + alive, std::string(".tmp-delete-model.ckpt-0-7"),
+        std::string("model.ckpt-1.old-1"), std::string("model.ckpt-0.old-2"), std::string("model.ckpt-1.older")}) {
     ASSERT_TRUE(env->CreateDir(dir + "/" + name).ok());
+    Overwrite(dir + "/" + name + "/file", "x");
   }
-  Overwrite(dir + "/.tmp-checkpoint-0", "x");
+  for (const std::string& name : {std::string("checkpoint-7"), "probe" + alive, std::string("DONE-7")}) {
+    Overwrite(dir + "/.tmp-" + name, "x");
+  }
   Overwrite(dir + "/.tmp-mine", "x");
   EXPECT_EQ(*manager.Recover(), dir + "/model.ckpt-1");
-  EXPECT_EQ(NamesIn(dir), (Names{".tmp-mine", ".tmp-model.ckpt-3-0.damaged-1", alive, "checkpoint", "model.ckpt-1"}));
+  EXPECT_EQ(NamesIn(dir), (Names{".tmp-mine", ".tmp-model.ckpt-3" + alive + ".damaged-1", "checkpoint", "model.ckpt-1",
+                                 "model.ckpt-1.older"}));
   EXPECT_TRUE(log.Contains("was not finished"));
-  ASSERT_TRUE(env->CreateDir(dir + "/.tmp-model.ckpt-4-0").ok());
+  ASSERT_TRUE(env->CreateDir(dir + "/.tmp-model.ckpt-4-7").ok());
   EXPECT_TRUE(manager.Recover().ok());
-  EXPECT_EQ(NamesIn(dir), (Names{".tmp-mine", ".tmp-model.ckpt-4-0.damaged-1", alive, "checkpoint", "model.ckpt-1"}));
+  EXPECT_EQ(NamesIn(dir),
+            (Names{".tmp-mine", ".tmp-model.ckpt-4-7.damaged-1", "checkpoint", "model.ckpt-1", "model.ckpt-1.older"}));
+}
+
+TEST(CheckpointManagerTest, WhatIsNoFileIsDamage) {
+  std::string dir = FreshPath("no_file");
+  CheckpointManager manager(Env::Default(), dir);
+  Env* env = Env::Default();
+  ASSERT_SAVED(manager, TestData(1));
+  alarm(60);  // a reader that waits for a FIFO waits for ever
+  for (const std::string& name :
+       {std::string("checkpoint"), std::string("model.ckpt-1/manifest.json"), std::string("model.ckpt-1/state.json"),
+        std::string("model.ckpt-1/slots.safetensors")}) {
+    const std::string path = JoinPath(dir, name), content = *env->ReadFile(path);
+    const char* advice =
+        name == "checkpoint" ? "Delete the file to go on from model.ckpt-1" : "restore it from a backup";
+    for (bool fifo : {true, false}) {
+      ASSERT_TRUE(env->DeleteRecursively(path).ok());
+      ASSERT_EQ(fifo ? mkfifo(path.c_str(), 0600) : mkdir(path.c_str(), 0700), 0);
+      for (const absl::Status& status : {manager.Recover().status(), manager.LatestCheckpoint().status()}) {
+        ExpectError(status, kExitBadData, {path + ": cannot read: ", fifo ? "FIFO" : "Is a directory", advice});
+      }
+    }
+    ASSERT_TRUE(env->DeleteRecursively(path).ok());
+    Overwrite(path, content);
+  }
+  alarm(0);
+  for (const char* name : {"checkpoint", "model.ckpt-1/manifest.json", "model.ckpt-1/slots.safetensors"}) {
+    const std::string path = JoinPath(dir, name), content = *env->ReadFile(path);
+    ASSERT_EQ(truncate(path.c_str(), off_t{8} << 40), 0);
+    ExpectError(manager.LatestCheckpoint().status(), kExitBadData, {path, "8796093022208 bytes"});
+    Overwrite(path, content);
+  }
+  EXPECT_TRUE(manager.LatestCheckpoint().ok());
 }
 
 TEST(CheckpointManagerTest, IoErrorsAreNotDamage) {

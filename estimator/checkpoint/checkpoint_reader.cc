@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/printable.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/checkpoint.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
@@ -34,7 +35,7 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(Env* en
   reader->path_ = path;
   TD_ASSIGN_OR_RETURN(FileInfo info, env->Stat(path));
   if (info.is_directory) {
-    if (!env->Exists(JoinPath(path, kManifestName)) && env->Exists(JoinPath(path, kPointerName))) {
+    if (!env->Exists(JoinPath(path, kManifestName))) {
       TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, CheckpointManager(env, path).LatestCheckpoint());
       if (latest) reader->path_ = *latest;
     }
@@ -57,9 +58,9 @@ bool CheckpointReader::Contains(const std::string& name) const {
 absl::StatusOr<HostTensor> CheckpointReader::Read(const std::string& name) const {
   if (slots_file_ != nullptr && slots_file_->Find(name) != nullptr) return slots_file_->Read(name);
   if (variables_file_->Find(name) != nullptr) return variables_file_->Read(name);
-  std::string names =
-      absl::StrJoin(variables_, ", ", [](std::string* out, const SavedTensor& tensor) { out->append(tensor.name); });
-  return absl::NotFoundError(absl::StrCat(path_, ": has no tensor \"", name, "\"; it has: ", names));
+  std::string names = absl::StrJoin(
+      variables_, ", ", [](std::string* out, const SavedTensor& tensor) { out->append(PrintableLine(tensor.name)); });
+  return absl::NotFoundError(absl::StrCat(path_, ": has no tensor \"", PrintableLine(name), "\"; it has: ", names));
 }
 
 absl::Status CompareWithModel(absl::string_view path, absl::Span<const SavedTensor> saved,
@@ -69,7 +70,8 @@ absl::Status CompareWithModel(absl::string_view path, absl::Span<const SavedTens
   for (const SavedTensor& tensor : saved) both[tensor.name].first = &tensor;
   for (const SavedTensor& tensor : wanted) both[tensor.name].second = &tensor;
   std::vector<std::string> differences;
-  for (const auto& [name, tensors] : both) {
+  for (const auto& [raw_name, tensors] : both) {
+    const std::string name = PrintableLine(raw_name);
     const auto& [in_file, in_model] = tensors;
     if (in_file == nullptr) {
       differences.push_back(

@@ -1,13 +1,12 @@
 // CheckpointManager::Recover: what a start does with the model directory that an earlier run left.
 #include <algorithm>
-#include <limits>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/annotate.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "base/temporary_files.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 
 namespace tandem {
@@ -15,34 +14,32 @@ namespace {
 
 constexpr absl::string_view kTemporary = ".tmp-";
 
-// The process id at the end of ".tmp-<name>-<process>"; 0 when there is none.
-int ProcessOf(absl::string_view name) {
-  int process_id = 0;
-  size_t dash = name.rfind('-');
-  if (dash == absl::string_view::npos || !absl::SimpleAtoi(name.substr(dash + 1), &process_id)) return 0;
-  return process_id;
+// Whether `name` is of a checkpoint that another one of the same step has replaced: "model.ckpt-100.old-2".
+bool IsReplaced(absl::string_view name) {
+  const size_t old = name.find(".old-");
+  int k = 0;
+  return old != absl::string_view::npos && CheckpointStep(name.substr(0, old)).has_value() &&
+         absl::SimpleAtoi(name.substr(old + 5), &k);
 }
 
 }  // namespace
 
-// Removes what earlier processes left: unfinished checkpoints go aside, of which the last is kept for a look,
-// half-deleted ones and unfinished pointer files are deleted.
-absl::Status CheckpointManager::ClearLeftovers() {
+// Removes what earlier processes left: unfinished checkpoints go aside, of which the last is kept for a look; all other
+// temporary files and half-deleted checkpoints are deleted, and so are replaced ones, once there is one to go on from.
+// Nobody else is at work here, whatever process ids the names have: the caller holds the directory's lock.
+absl::Status CheckpointManager::ClearLeftovers(bool replaced) {
   TD_ASSIGN_OR_RETURN(std::vector<std::string> names, env_->ListDir(dir_));
   std::vector<std::string> unfinished, aside;
   for (const std::string& name : names) {
+    if (replaced && IsReplaced(name)) TD_RETURN_IF_ERROR(env_->DeleteRecursively(Path(name)));
     if (!absl::StartsWith(name, kTemporary)) continue;
     if (absl::StrContains(name, ".damaged-")) {
       aside.push_back(name);
-      continue;
-    }
-    int process_id = ProcessOf(name);
-    if (process_id != env_->ProcessId() && env_->ProcessIsAlive(process_id)) continue;  // it may be at work
-    if (absl::StartsWith(name, absl::StrCat(kTemporary, kCheckpointPrefix))) {
+    } else if (absl::StartsWith(name, absl::StrCat(kTemporary, kCheckpointPrefix))) {
       unfinished.push_back(name);
-    } else if (absl::StartsWith(name, absl::StrCat(kTemporary, "delete-")) ||
-               absl::StartsWith(name, absl::StrCat(kTemporary, kPointerName))) {
-      TD_RETURN_IF_ERROR(env_->DeleteRecursively(Path(name)));
+    } else if (ProcessOfTemporary(name, /*counted=*/false) > 0) {
+      absl::Status status = env_->DeleteRecursively(Path(name));
+      if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);  // the probe of a process that finds the lock taken
     }
   }
   if (unfinished.empty()) return absl::OkStatus();
@@ -50,6 +47,28 @@ absl::Status CheckpointManager::ClearLeftovers() {
   for (size_t i = 0; i + 1 < unfinished.size(); ++i) TD_RETURN_IF_ERROR(env_->DeleteRecursively(Path(unfinished[i])));
   TD_LOG(WARNING) << "A checkpoint was not finished, probably because the process that saved it was killed.";
   return MoveAside(unfinished.back(), "damaged");
+}
+
+void CheckpointManager::WarnOfLostPointer(int64_t step) {
+  TD_LOG(WARNING) << "The file " << Path(kPointerName) << ", which names the newest checkpoint, is not there; taking "
+                  << CheckpointName(step) << ", the newest complete one.";
+}
+
+absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestWithoutPointer() {
+  TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
+  if (steps.empty()) return std::optional<std::string>();
+  absl::Status newest;  // of the newest one
+  for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
+    absl::Status status = Verify(CheckpointName(*it));
+    if (status.ok()) {
+      WarnOfLostPointer(*it);
+      return std::optional<std::string>(Path(CheckpointName(*it)));
+    }
+    if (!absl::IsDataLoss(status) && !absl::IsNotFound(status)) return status;
+    if (newest.ok()) newest = status;
+    TD_LOG(WARNING) << "Checkpoint " << CheckpointName(*it) << " is damaged: " << status.message();
+  }
+  return DamagedError(newest, steps.back());
 }
 
 std::optional<int64_t> CheckpointManager::NewestIntactBelow(int64_t step) {
@@ -80,18 +99,9 @@ absl::Status CheckpointManager::DamagedError(const absl::Status& damage, int64_t
 absl::StatusOr<std::optional<std::string>> CheckpointManager::Recover() {
   using Result = std::optional<std::string>;
   TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
-  auto pointer_or = ReadPointer();
-  if (absl::IsDataLoss(pointer_or.status())) {
-    auto newest = NewestIntactBelow(std::numeric_limits<int64_t>::max());
-    return Annotate(pointer_or.status(), "",
-                    newest
-                        ? absl::StrCat(". Delete the file to go on from ", CheckpointName(*newest),
-                                       ", the newest intact checkpoint.")
-                        : ". No checkpoint in this directory is intact; delete the file to train from the beginning.");
-  }
-  TD_ASSIGN_OR_RETURN(std::optional<PointerFile> pointer, std::move(pointer_or));
+  TD_ASSIGN_OR_RETURN(std::optional<PointerFile> pointer, ReadPointer());
   if (!pointer && steps.empty()) {
-    if (env_->Exists(dir_)) TD_RETURN_IF_ERROR(ClearLeftovers());
+    if (env_->Exists(dir_)) TD_RETURN_IF_ERROR(ClearLeftovers(/*replaced=*/false));
     return Result();
   }
   int64_t pointed = pointer ? *CheckpointStep(pointer->latest) : -1;
@@ -103,8 +113,12 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::Recover() {
     absl::Status status = Verify(CheckpointName(*it));
     if (status.ok()) {
       found = *it;
-      TD_LOG(WARNING) << "Checkpoint " << CheckpointName(*it) << " is complete and newer than the file "
-                      << Path(kPointerName) << " says; going on from it.";
+      if (pointer) {
+        TD_LOG(WARNING) << "Checkpoint " << CheckpointName(*it) << " is complete and newer than the file "
+                        << Path(kPointerName) << " says; going on from it.";
+      } else {
+        WarnOfLostPointer(*it);
+      }
     } else if (absl::IsDataLoss(status)) {
       damaged.push_back({*it, status});
     } else {
@@ -129,7 +143,7 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::Recover() {
     TD_RETURN_IF_ERROR(MoveAside(CheckpointName(step), "damaged"));
   }
   if (*found != pointed) TD_RETURN_IF_ERROR(WritePointer(*found));
-  TD_RETURN_IF_ERROR(ClearLeftovers());
+  TD_RETURN_IF_ERROR(ClearLeftovers(/*replaced=*/true));
   return Result(Path(CheckpointName(*found)));
 }
 

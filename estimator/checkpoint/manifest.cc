@@ -36,8 +36,15 @@ absl::StatusOr<uint32_t> FileCrc32c(const RandomAccessFile& file) {
   return crc;
 }
 
+// A directory or a FIFO in the place of a file is damage.
+absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenPart(Env* env, const std::string& path) {
+  auto file = env->OpenForRead(path);
+  if (absl::IsFailedPrecondition(file.status())) return absl::DataLossError(file.status().message());
+  return file;
+}
+
 absl::Status VerifyFile(Env* env, const std::string& path, const Manifest::File& expected) {
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, env->OpenForRead(path));
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, OpenPart(env, path));
   if (file->size() != expected.size) {
     return Damaged(path, absl::StrCat("has ", file->size(), " bytes, the manifest says ", expected.size));
   }
@@ -55,9 +62,10 @@ absl::StatusOr<Manifest> ReadAndVerify(Env* env, const std::string& dir) {
   if (std::find(names.begin(), names.end(), kManifestName) == names.end()) {
     return Damaged(path, "is missing: not a checkpoint, or one that was never finished");
   }
-  TD_ASSIGN_OR_RETURN(int64_t size, env->FileSize(path));
-  if (size > kMaxManifest) return Damaged(path, absl::StrCat("has ", size, " bytes, at most 1 MiB are allowed"));
-  TD_ASSIGN_OR_RETURN(std::string text, env->ReadFile(path));
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, OpenPart(env, path));
+  TD_RETURN_IF_ERROR(CheckSize(path, file->size(), kMaxManifest));
+  std::string text(file->size(), '\0');
+  TD_RETURN_IF_ERROR(file->ReadAt(0, text.size(), text.data()));
   TD_ASSIGN_OR_RETURN(Manifest manifest, ParseManifest(text, path));
   for (const std::string& name : names) {
     if (name != kManifestName && manifest.files.count(name) == 0) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/printable.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/json_text.h"
 
@@ -76,12 +78,15 @@ const SafetensorsEntry* SafetensorsReader::Find(const std::string& name) const {
 
 absl::StatusOr<HostTensor> SafetensorsReader::Read(const std::string& name) const {
   const SafetensorsEntry* entry = Find(name);
-  if (entry == nullptr) return absl::NotFoundError(absl::StrCat(path(), ": has no tensor \"", name, "\""));
+  if (entry == nullptr)
+    return absl::NotFoundError(absl::StrCat(path(), ": has no tensor \"", PrintableLine(name), "\""));
   if (entry->dtype == DType::kInvalid) {
     return absl::UnimplementedError(
-        absl::StrCat(path(), ": tensor \"", name, "\" has elements of type ", entry->file_dtype,
+        absl::StrCat(path(), ": tensor \"", PrintableLine(name), "\" has elements of type ", entry->file_dtype,
                      ", which Tandem cannot load; convert the file to F32, F64, I32, I64, U8 or BOOL"));
   }
+  TD_RETURN_IF_ERROR(CheckSize(absl::StrCat(path(), ": tensor \"", PrintableLine(name), "\""),
+                               entry->end - entry->begin, std::numeric_limits<int64_t>::max()));
   HostTensor tensor(entry->dtype, entry->shape);
   TD_RETURN_IF_ERROR(file_->ReadAt(data_begin_ + entry->begin, tensor.byte_size(), static_cast<char*>(tensor.raw())));
   if (entry->dtype == DType::kBool) {
@@ -89,7 +94,8 @@ absl::StatusOr<HostTensor> SafetensorsReader::Read(const std::string& name) cons
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
       if (bytes[i] > 1) {
         return absl::DataLossError(absl::StrCat(path(), ": offset ", data_begin_ + entry->begin + i, ": tensor \"",
-                                                name, "\" holds the byte ", bytes[i], " where a bool must be 0 or 1"));
+                                                PrintableLine(name), "\" holds the byte ", bytes[i],
+                                                " where a bool must be 0 or 1"));
       }
     }
   }

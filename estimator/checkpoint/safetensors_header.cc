@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/printable.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/safetensors.h"
 #include "nlohmann/json.hpp"
@@ -33,7 +34,7 @@ constexpr FileType kFileTypes[] = {
 // A name from the file, fit for a message.
 std::string Quoted(absl::string_view name) {
   constexpr size_t kMax = 200;
-  std::string text(name.substr(0, kMax));
+  const std::string text = PrintableLine(name.substr(0, kMax));
   return absl::StrCat("\"", text, name.size() > kMax ? "..." : "", "\"");
 }
 
