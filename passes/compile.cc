@@ -228,8 +228,13 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
   ReleaseLibraryPages({kThisProgram, "libLLVM", "libMLIR"});
   if (!path.empty()) {
     // A start waits for it, and a file that a crash of the machine damages is compiled again.
-    TD_RETURN_IF_ERROR(CreateDirsUnsynced(env, options.cache_dir));
-    TD_RETURN_IF_ERROR(WriteFileUnsynced(env, path, bytes));
+    absl::Status stored = CreateDirsUnsynced(env, options.cache_dir);
+    if (stored.ok()) stored = WriteFileUnsynced(env, path, bytes);
+    if (!stored.ok() && options.cache_required) return stored;
+    if (!stored.ok()) {
+      TD_LOG(WARNING) << "the compiled program is not kept, so that the next run compiles it again: "
+                      << stored.message();
+    }
   }
   return Executable::Parse(bytes, path.empty() ? absl::StrCat(std::string(mode), " executable") : path);
 }

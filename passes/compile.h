@@ -22,6 +22,7 @@ struct CompileOptions {
   int shard_rows = 0;                            // examples per kernel call; 0 = chosen
   int64_t memory_limit = 0;                      // bytes for a device, see check_memory.cc; 0 = any
   std::string cache_dir;                         // "<model_dir>/compiled"; empty = no cache
+  bool cache_required = false;                   // a cache that cannot be written is an error, not a warning
   int threads = 1;                               // for compiling kernels
   std::string target = "host";                   // "host", "avx512", "avx2", "cuda:sm_90", ... (passes/target.h)
   std::string machine_model;                     // a file of tandem-calibrate; empty = the built-in one for the target

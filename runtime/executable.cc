@@ -1,6 +1,8 @@
 #include "runtime/executable.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -46,7 +48,8 @@ absl::Status Damaged(const std::string& name, uint64_t offset, absl::string_view
 }
 
 // Checks the frame around index and segments and returns the bytes of the index.
-absl::StatusOr<absl::string_view> CheckPrefix(absl::string_view bytes, const std::string& name) {
+// The first bytes of a file of this size.
+absl::Status CheckPrefix(absl::string_view bytes, uint64_t size, const std::string& name) {
   if (bytes.size() < kPrefixBytes) {
     return Damaged(name, bytes.size(), absl::StrCat("the file ends within its ", kPrefixBytes, " byte prefix"));
   }
@@ -55,13 +58,19 @@ absl::StatusOr<absl::string_view> CheckPrefix(absl::string_view bytes, const std
     return Damaged(name, 28, "the checksum of the prefix does not match");
   }
   uint64_t index_bytes = ReadAt<uint64_t>(bytes, 8), file_bytes = ReadAt<uint64_t>(bytes, 16);
-  if (file_bytes != bytes.size()) {
-    return Damaged(name, 16, absl::StrCat("the file has ", bytes.size(), " bytes and should have ", file_bytes));
+  if (file_bytes != size) {
+    return Damaged(name, 16, absl::StrCat("the file has ", size, " bytes and should have ", file_bytes));
   }
-  if (index_bytes > kMaxIndexBytes || index_bytes > bytes.size() - kPrefixBytes) {
+  if (index_bytes > kMaxIndexBytes || index_bytes > size - kPrefixBytes) {
     return Damaged(name, 8, absl::StrCat("an index of ", index_bytes, " bytes does not fit into the file"));
   }
-  absl::string_view index = bytes.substr(kPrefixBytes, index_bytes);
+  return absl::OkStatus();
+}
+
+// The bytes of the index.
+absl::StatusOr<absl::string_view> CheckIndex(absl::string_view bytes, const std::string& name) {
+  TD_RETURN_IF_ERROR(CheckPrefix(bytes, bytes.size(), name));
+  absl::string_view index = bytes.substr(kPrefixBytes, ReadAt<uint64_t>(bytes, 8));
   if (ReadAt<uint32_t>(bytes, 24) != Crc32c(index)) {
     return Damaged(name, kPrefixBytes, "the checksum of the index does not match");
   }
@@ -129,9 +138,24 @@ std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData
 
 absl::StatusOr<std::shared_ptr<const Executable>> Executable::Load(const std::string& path, Env* env) {
   TD_ASSIGN_OR_RETURN(auto file, env->OpenForRead(path));
-  HostTensor bytes(DType::kUInt8, {file->size()});
-  TD_RETURN_IF_ERROR(file->ReadAt(0, file->size(), bytes.data<char>()));
-  return FromBytes(std::move(bytes), path);
+  TD_RETURN_IF_ERROR(file->CheckTrusted());
+  return FromFile(*file);
+}
+
+absl::StatusOr<std::shared_ptr<const Executable>> Executable::LoadToLook(const std::string& path, Env* env) {
+  TD_ASSIGN_OR_RETURN(auto file, env->OpenForRead(path));
+  return FromFile(*file);
+}
+
+absl::StatusOr<std::shared_ptr<const Executable>> Executable::FromFile(const RandomAccessFile& file) {
+  // What is no executable is found out before memory is taken for all of it.
+  std::string prefix(std::min<int64_t>(file.size(), kPrefixBytes), '\0');
+  TD_RETURN_IF_ERROR(file.ReadAt(0, prefix.size(), prefix.data()));
+  TD_RETURN_IF_ERROR(CheckPrefix(prefix, file.size(), file.path()));
+  TD_RETURN_IF_ERROR(CheckSize(file.path(), file.size(), std::numeric_limits<int64_t>::max()));
+  HostTensor bytes(DType::kUInt8, {file.size()});
+  TD_RETURN_IF_ERROR(file.ReadAt(0, file.size(), bytes.data<char>()));
+  return FromBytes(std::move(bytes), file.path());
 }
 
 absl::StatusOr<std::shared_ptr<const Executable>> Executable::Parse(absl::string_view bytes, const std::string& name) {
@@ -142,7 +166,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::Parse(absl::string
 
 absl::StatusOr<std::shared_ptr<const Executable>> Executable::FromBytes(HostTensor bytes, const std::string& name) {
   absl::string_view view(bytes.data<char>(), bytes.byte_size());
-  TD_ASSIGN_OR_RETURN(absl::string_view index_bytes, CheckPrefix(view, name));
+  TD_ASSIGN_OR_RETURN(absl::string_view index_bytes, CheckIndex(view, name));
   auto* index_data = reinterpret_cast<const uint8_t*>(index_bytes.data());
   flatbuffers::Verifier verifier(index_data, index_bytes.size());
   if (index_bytes.size() < 8 || !fb::VerifyExecutableBuffer(verifier)) {

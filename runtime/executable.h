@@ -38,9 +38,13 @@ std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData
 // A loaded executable. Everything in it has been checked: see executable_verify.h. Immutable, thread-safe.
 class Executable {
  public:
-  // Reads and checks a file. Errors: those of Env for the file; DataLoss (exit code 65) naming the file and the offset
-  // or the field for damage or content that the runtime cannot trust.
+  // Reads and checks a file. Errors: those of Env for the file; PermissionDenied (exit code 74) when it belongs to
+  // another user or others may write it, since it holds code; DataLoss (exit code 65) naming the file and the offset or
+  // the field for damage or content that the runtime cannot trust.
   static absl::StatusOr<std::shared_ptr<const Executable>> Load(const std::string& path, Env* env = Env::Default());
+  // The same for a file of anybody, to be looked at and not run.
+  static absl::StatusOr<std::shared_ptr<const Executable>> LoadToLook(const std::string& path,
+                                                                      Env* env = Env::Default());
   // The same for bytes in memory; `name` stands for the path in messages.
   static absl::StatusOr<std::shared_ptr<const Executable>> Parse(absl::string_view bytes,
                                                                  const std::string& name = "executable");
@@ -62,6 +66,7 @@ class Executable {
 
  private:
   Executable() = default;
+  static absl::StatusOr<std::shared_ptr<const Executable>> FromFile(const RandomAccessFile& file);
   static absl::StatusOr<std::shared_ptr<const Executable>> FromBytes(HostTensor bytes, const std::string& name);
 
   std::string name_;

@@ -1,5 +1,8 @@
 #include "runtime/executable.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <fstream>
 
 #include "base/dtype.h"
@@ -57,6 +60,31 @@ TEST(ExecutableTest, LoadsFilesAndNamesThem) {
   EXPECT_EQ(ExitCodeFor(status), kExitBadData);
   EXPECT_NE(status.message().find(path + ": offset 16"), absl::string_view::npos) << status;
   EXPECT_EQ(Executable::Load(path + ".absent").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(ExecutableTest, CodeThatOthersCanWriteIsLookedAtButNotRun) {
+  const std::string path = ::testing::TempDir() + "/shared.tdx";
+  std::ofstream(path, std::ios::binary) << BuildExecutable(SmallExecutable(), SmallSegments());
+  for (mode_t mode : {0664, 0666}) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    const absl::Status status = Executable::Load(path).status();
+    EXPECT_EQ(ExitCodeFor(status), kExitIo) << status;
+    EXPECT_NE(status.message().find(path + ": holds code"), absl::string_view::npos) << status;
+    EXPECT_TRUE(Executable::LoadToLook(path).ok());
+  }
+  ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+  EXPECT_TRUE(Executable::Load(path).ok());
+}
+
+TEST(ExecutableTest, TheSizeOfAFileIsNotBelieved) {
+  const std::string path = ::testing::TempDir() + "/huge.tdx", bytes = BuildExecutable(SmallExecutable(), {});
+  for (const std::string& content : {std::string(), bytes}) {
+    std::ofstream(path, std::ios::binary) << content;
+    ASSERT_EQ(truncate(path.c_str(), off_t{8} << 40), 0);
+    const absl::Status status = Executable::Load(path).status();
+    EXPECT_EQ(ExitCodeFor(status), kExitBadData) << status;
+    EXPECT_NE(status.message().find(path), absl::string_view::npos) << status;
+  }
 }
 
 TEST(ExecutableTest, EveryFlippedByteIsFound) {

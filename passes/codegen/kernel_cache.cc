@@ -1,11 +1,13 @@
 #include "passes/codegen/kernel_cache.h"
 
 #include <cstring>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "base/crc32c.h"
 #include "base/env.h"
 #include "base/logging.h"
+#include "base/status_macros.h"
 #include "base/unsynced_files.h"
 
 namespace tandem {
@@ -41,6 +43,16 @@ std::optional<CachedKernel> Decode(absl::string_view bytes) {
   return CachedKernel{std::string(bytes.substr(kHeader, length)), std::string(bytes.substr(kHeader + length))};
 }
 
+// The content of a file that no other user can have written.
+absl::StatusOr<std::string> ReadCode(Env* env, const std::string& path) {
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, env->OpenForRead(path));
+  TD_RETURN_IF_ERROR(file->CheckTrusted());
+  TD_RETURN_IF_ERROR(CheckSize(path, file->size(), kMaxReadFile));
+  std::string bytes(file->size(), '\0');
+  TD_RETURN_IF_ERROR(file->ReadAt(0, bytes.size(), bytes.data()));
+  return bytes;
+}
+
 }  // namespace
 
 std::string KernelCache::PathOf(absl::string_view key) const { return JoinPath(dir_, absl::StrCat(key, ".tdk")); }
@@ -48,9 +60,12 @@ std::string KernelCache::PathOf(absl::string_view key) const { return JoinPath(d
 std::optional<CachedKernel> KernelCache::Find(absl::string_view key) const {
   Env* env = Env::Default();
   if (dir_.empty() || !env->Exists(PathOf(key))) return std::nullopt;
-  absl::StatusOr<std::string> bytes = env->ReadFile(PathOf(key));
-  std::optional<CachedKernel> kernel;
-  if (bytes.ok()) kernel = Decode(*bytes);
+  absl::StatusOr<std::string> bytes = ReadCode(env, PathOf(key));
+  if (!bytes.ok()) {
+    TD_LOG(WARNING) << "a cached kernel is not used: " << bytes.status().message() << "; compiling it again";
+    return std::nullopt;
+  }
+  std::optional<CachedKernel> kernel = Decode(*bytes);
   if (!kernel) TD_LOG(WARNING) << "the cached kernel " << PathOf(key) << " is damaged; compiling it again";
   return kernel;
 }

@@ -20,7 +20,8 @@ class KernelCache {
   // `dir` is made when the first kernel is stored; with an empty `dir` nothing is found or stored.
   explicit KernelCache(std::string dir) : dir_(std::move(dir)) {}
 
-  // Nothing when there is none. A damaged file (its checksum is wrong) is reported as a warning and counts as none.
+  // Nothing when there is none. A damaged file (its checksum is wrong), and one that another user owns or may write, is
+  // reported as a warning and counts as none.
   std::optional<CachedKernel> Find(absl::string_view key) const;
   // A cache that cannot be written costs time, not results: that is a warning too.
   void Store(absl::string_view key, const CachedKernel& kernel) const;

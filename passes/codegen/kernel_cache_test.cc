@@ -1,6 +1,8 @@
 // Kernels on disk: what is found, what a change of target or build does, and that damage costs time only.
 #include "passes/codegen/kernel_cache.h"
 
+#include <sys/stat.h>
+
 #include <string>
 
 #include "base/env.h"
@@ -61,6 +63,13 @@ TEST_F(KernelCacheTest, AnotherOpTargetOrBuildIsNot) {
   EXPECT_FALSE(Compile("k", "td.add", "2")[0].cached);
   EXPECT_FALSE(Compile("k", "td.add", "1", "avx512")[0].cached);
   EXPECT_TRUE(Compile("k", "td.add")[0].cached);
+}
+
+TEST_F(KernelCacheTest, AFileThatOthersCanWriteIsCompiledAgain) {
+  Compile("k", "td.add");
+  ASSERT_EQ(chmod(OnlyFile().c_str(), 0666), 0);
+  EXPECT_FALSE(Compile("k", "td.add")[0].cached);
+  EXPECT_TRUE(Compile("k", "td.add")[0].cached);  // replaced by a file of this user alone
 }
 
 TEST_F(KernelCacheTest, ADamagedFileIsCompiledAgain) {

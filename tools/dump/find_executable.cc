@@ -21,7 +21,7 @@ namespace {
 // Executables say "cuda sm_90", or what a CPU must have: "x86-64 avx ...".
 bool IsFor(const std::string& file, const std::string& target) {
   if (target.empty()) return true;
-  absl::StatusOr<std::shared_ptr<const Executable>> executable = Executable::Load(file);
+  absl::StatusOr<std::shared_ptr<const Executable>> executable = Executable::LoadToLook(file);
   if (!executable.ok()) return false;
   const std::string& have = (*executable)->index().target;
   return target == "cpu" ? !absl::StartsWith(have, "cuda ") : have == absl::StrReplaceAll(target, {{":", " "}});
