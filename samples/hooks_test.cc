@@ -14,7 +14,6 @@
 namespace tandem {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 absl::Status Train(std::shared_ptr<SessionRunHook> hook, ScriptedRunner* runner, int64_t rounds, int64_t start = 0) {
@@ -33,7 +32,6 @@ TEST(TimeHistory, CountsTheGlobalBatchAndSkipsTheFirstStep) {
   int64_t step = 0;
   runner.on_run = [&] { now += step++ == 0 ? 10 : 0.5; };
   ASSERT_TRUE(Train(hook, &runner, 5).ok());
-  EXPECT_THAT(hook->step_seconds(), ElementsAre(10, 0.5, 0.5, 0.5, 0.5));
   EXPECT_EQ(hook->images_per_second(), 256);
   EXPECT_TRUE(log.Contains("images/second: 256.0"));
 }

@@ -1,6 +1,8 @@
 #include "samples/loss_log.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -14,7 +16,8 @@ absl::Status LossLog::WriteError() const {
 
 absl::Status LossLog::AfterCreateSession(RunContext& context) {
   std::string kept;
-  if (context.global_step() > 0) {
+  std::error_code error;
+  if (context.global_step() > 0 && std::filesystem::is_regular_file(path_, error)) {  // a pipe has no lines to keep
     std::ifstream old(path_);
     for (std::string line; std::getline(old, line);) {
       const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);

@@ -1,6 +1,5 @@
 #include "samples/time_history.h"
 
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -11,7 +10,8 @@ namespace tandem {
 
 absl::Status TimeHistory::Begin(HookContext& context) {
   global_batch_ = context.global_batch();
-  seconds_.clear();
+  steps_ = 0;
+  first_seconds_ = later_seconds_ = 0;
   return absl::OkStatus();
 }
 
@@ -21,7 +21,7 @@ std::vector<std::string> TimeHistory::BeforeRun(RunContext& context) {
 }
 
 absl::Status TimeHistory::AfterRun(RunContext& context, const RunValues& values) {
-  seconds_.push_back(clock_() - started_);
+  (steps_++ == 0 ? first_seconds_ : later_seconds_) += clock_() - started_;
   if (!std::exchange(start_logged_, true)) {
     TD_LOG(INFO) << absl::StrFormat("first step done %.2f s after the process started", SecondsSinceProcessStart());
   }
@@ -29,14 +29,13 @@ absl::Status TimeHistory::AfterRun(RunContext& context, const RunValues& values)
 }
 
 double TimeHistory::images_per_second() const {
-  if (seconds_.empty()) return 0;
-  const size_t first = seconds_.size() > 1 ? 1 : 0;
-  const double total = std::accumulate(seconds_.begin() + first, seconds_.end(), 0.0);
-  return total > 0 ? static_cast<double>(global_batch_) * (seconds_.size() - first) / total : 0;
+  const int64_t steps = steps_ > 1 ? steps_ - 1 : steps_;
+  const double seconds = steps_ > 1 ? later_seconds_ : first_seconds_;
+  return seconds > 0 ? static_cast<double>(global_batch_ * steps) / seconds : 0;
 }
 
 absl::Status TimeHistory::End(RunContext& context) {
-  if (!seconds_.empty()) TD_LOG(INFO) << absl::StrFormat("images/second: %.1f", images_per_second());
+  if (steps_ > 0) TD_LOG(INFO) << absl::StrFormat("images/second: %.1f", images_per_second());
   return absl::OkStatus();
 }
 

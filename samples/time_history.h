@@ -26,14 +26,15 @@ class TimeHistory : public SessionRunHook {
 
   // 0 before the first step.
   double images_per_second() const;
-  const std::vector<double>& step_seconds() const { return seconds_; }
 
  private:
   Clock clock_;
   int64_t global_batch_ = 0;
   bool start_logged_ = false;
   double started_ = 0;
-  std::vector<double> seconds_;
+  // Two sums, however long the training is.
+  int64_t steps_ = 0;
+  double first_seconds_ = 0, later_seconds_ = 0;
 };
 
 }  // namespace tandem
