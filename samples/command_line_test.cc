@@ -118,6 +118,52 @@ TEST(CommandLine, FashionMnistTrainsAndResumes) {
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 5) << log;
 }
 
+// Through bash, with the programs' folder as $B and the model_dir as $M.
+RunResult RunScript(const std::string& script, const std::string& model_dir) {
+  return RunCommand("B=samples M=" + model_dir + " bash -c '" + script + "'");
+}
+
+TEST(CommandLine, StandardOutputThatCannotBeWrittenIsAnIoError) {
+  const RunResult full = RunScript("$B/linear_estimator --model_dir=$M > /dev/full", Temp("full"));
+  EXPECT_EQ(full.exit_code, 74) << full.output;
+  EXPECT_THAT(full.output, HasSubstr("linear_estimator: standard output: cannot write: No space left on device"));
+  EXPECT_EQ(RunScript("$B/linear_estimator --help > /dev/full", Temp("full")).exit_code, 74);
+}
+
+TEST(CommandLine, AReaderOfTheLogMayGoAway) {
+  const std::string dir = Temp("head");
+  const RunResult head = RunScript("$B/linear_estimator --model_dir=$M 2>&1 | head -3; exit ${PIPESTATUS[0]}", dir);
+  EXPECT_EQ(head.exit_code, 74) << head.output;  // the result is lost
+  EXPECT_TRUE(Env::Default()->Exists(dir + "/model.ckpt-500")) << "training is not";
+}
+
+TEST(CommandLine, StandardDescriptorsMayBeClosed) {
+  const std::string dir = Temp("closed");
+  const std::string flags =
+      " --max_steps=3 --batch_size=8 --save_checkpoints_steps=1 --shuffle_buffer=0 --threads=2 "
+      "--eval_examples=train:8 --loss_log=$M.losses --model_dir=$M";
+  ASSERT_EQ(RunScript("$B/fashion_mnist" + flags + " <&- >&- 2>&-", dir).exit_code, 0);
+  const std::string log = *Env::Default()->ReadFile(dir + ".losses");
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 3) << log;
+  EXPECT_EQ(log.find("I1"), std::string::npos) << log;
+  const RunResult next = RunScript("$B/fashion_mnist" + flags, dir);
+  EXPECT_EQ(next.exit_code, 0) << next.output;
+}
+
+TEST(CommandLine, ASecondTrainingIsRefusedAndAHangupSaves) {
+  const std::string dir = Temp("hangup");
+  const RunResult result = RunScript(
+      "$B/linear_estimator --epochs=100000000 --model_dir=$M & first=$!; "
+      "while ! test -e $M/checkpoint; do kill -0 $first || exit 1; sleep 0.05; done; "
+      "$B/linear_estimator --model_dir=$M; echo second ended with $?; "
+      "kill -HUP $first; wait $first; echo first $first ended with $?; cat $M/.lock; echo end of lock",
+      dir);
+  EXPECT_THAT(result.output, HasSubstr("second ended with 75"));
+  EXPECT_THAT(result.output, HasSubstr("linear_estimator: model_dir \"" + dir + "\" is in use: process "));
+  EXPECT_THAT(result.output, HasSubstr("stopped by SIGHUP after global step "));
+  EXPECT_THAT(result.output, ::testing::ContainsRegex("first [0-9]+ ended with 129\nend of lock"));
+}
+
 TEST(CommandLine, LinearEstimatorFindsTheLine) {
   const RunResult result = RunProgram("linear_estimator", "--model_dir=" + Temp("linear"));
   ASSERT_EQ(result.exit_code, 0) << result.output;

@@ -10,7 +10,7 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
-#include "base/flags.h"
+#include "base/program.h"
 #include "base/status_macros.h"
 #include "estimator/estimator.h"
 #include "estimator/train_and_evaluate.h"
@@ -18,7 +18,6 @@
 #include "samples/fashion_input.h"
 #include "samples/loss_log.h"
 #include "samples/models.h"
-#include "samples/sample_main.h"
 #include "samples/time_history.h"
 
 ABSL_FLAG(std::string, model, "zalando", "Which convnet: zalando, mnist or multi_gpu.");
@@ -129,8 +128,5 @@ absl::Status Run() {
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  if (auto code = tandem::ParseFlags(argc, argv, "trains a convnet on Fashion-MNIST with TrainAndEvaluate.")) {
-    return *code;
-  }
-  return tandem::Finish("fashion_mnist", tandem::Run());
+  return tandem::RunProgram(argc, argv, "trains a convnet on Fashion-MNIST with TrainAndEvaluate.", tandem::Run);
 }

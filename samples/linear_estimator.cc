@@ -6,7 +6,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_split.h"
-#include "base/flags.h"
+#include "base/program.h"
 #include "base/status_macros.h"
 #include "estimator/estimator.h"
 #include "frontends/layers.h"
@@ -14,7 +14,6 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "samples/common_flags.h"
-#include "samples/sample_main.h"
 
 ABSL_FLAG(std::string, model_dir, "", "Folder for checkpoints and compiled programs. Empty: a temporary folder.");
 ABSL_FLAG(std::string, devices, "auto", tandem::kDevicesHelp);
@@ -72,6 +71,5 @@ absl::Status Run() {
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  if (auto code = tandem::ParseFlags(argc, argv, "fits a line with gradient descent on several devices.")) return *code;
-  return tandem::Finish("linear_estimator", tandem::Run());
+  return tandem::RunProgram(argc, argv, "fits a line with gradient descent on several devices.", tandem::Run);
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/flags/flag.h"
-#include "base/flags.h"
+#include "base/program.h"
 #include "base/status_macros.h"
 #include "data/fashion_mnist.h"
 #include "estimator/estimator.h"
@@ -17,7 +17,6 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "samples/common_flags.h"
-#include "samples/sample_main.h"
 
 ABSL_FLAG(std::string, data_dir, tandem::kFashionMnistDir,
           "Folder with train-images-idx3-ubyte and its three companions, plain or .gz.");
@@ -83,6 +82,5 @@ absl::Status Run() {
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  if (auto code = tandem::ParseFlags(argc, argv, "trains a small convnet with gradient descent.")) return *code;
-  return tandem::Finish("mnist_estimator", tandem::Run());
+  return tandem::RunProgram(argc, argv, "trains a small convnet with gradient descent.", tandem::Run);
 }

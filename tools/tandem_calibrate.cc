@@ -11,8 +11,7 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
-#include "base/exit_code.h"
-#include "base/flags.h"
+#include "base/program.h"
 #include "base/status_macros.h"
 #include "tools/calibrate/measure.h"
 
@@ -47,9 +46,5 @@ absl::Status Main() {
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  if (std::optional<int> code = tandem::ParseFlags(argc, argv, "measures this machine for the compiler's cost model"))
-    return *code;
-  absl::Status status = tandem::Main();
-  if (!status.ok()) std::cerr << "tandem-calibrate: " << status.message() << "\n";
-  return tandem::ExitCodeFor(status);
+  return tandem::RunProgram(argc, argv, "measures this machine for the compiler's cost model", tandem::Main);
 }

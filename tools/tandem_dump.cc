@@ -7,8 +7,8 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/exit_code.h"
-#include "base/flags.h"
+#include "base/printable.h"
+#include "base/program.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/list_gpus.h"
 #include "runtime/executable.h"
@@ -55,7 +55,7 @@ absl::Status PrintPhase(const Executable& executable, const std::string& phase) 
     phases.push_back(s.name);
     if (s.name != phase) continue;
     TD_ASSIGN_OR_RETURN(const std::string text, IrText(executable, static_cast<int>(i)));
-    std::cout << text << "\n";
+    std::cout << Printable(text) << "\n";
     return absl::OkStatus();
   }
   // A GPU program's code is text already.
@@ -103,7 +103,7 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
   }
   TD_ASSIGN_OR_RETURN(std::string path,
                       FindExecutable(arguments[0], absl::GetFlag(FLAGS_mode), absl::GetFlag(FLAGS_target)));
-  TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, Executable::Load(path));
+  TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, Executable::LoadToLook(path));
   if (!absl::GetFlag(FLAGS_phase).empty()) return PrintPhase(*executable, absl::GetFlag(FLAGS_phase));
   if (format == "dot") {
     std::cout << DumpDot(*executable);
@@ -114,13 +114,13 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
   if (costs || format == "html") {
     TD_ASSIGN_OR_RETURN(cost_table, Costs(*executable, path, /*measure=*/costs));
     if (format == "text") {
-      std::cout << path << "\n" << CostsText(cost_table);
+      std::cout << Printable(absl::StrCat(path, "\n", CostsText(cost_table)));
       return absl::OkStatus();
     }
   }
   if (std::string op = absl::GetFlag(FLAGS_explain_fusion); !op.empty()) {
     TD_ASSIGN_OR_RETURN(std::string explanation, ExplainFusion(*executable, op));
-    std::cout << explanation;
+    std::cout << Printable(explanation);
     return absl::OkStatus();
   }
   nlohmann::ordered_json dump = DumpJson(*executable, absl::GetFlag(FLAGS_expand_replicas));
@@ -129,7 +129,7 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
     return absl::OkStatus();
   }
   if (costs) dump["costs"] = std::move(cost_table);
-  std::cout << (format == "json" ? dump.dump(1) + "\n" : DumpText(dump));
+  std::cout << (format == "json" ? dump.dump(1) + "\n" : Printable(DumpText(dump)));
   return absl::OkStatus();
 }
 
@@ -137,13 +137,7 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  std::vector<std::string> arguments;
-  if (std::optional<int> code = tandem::ParseFlags(
-          argc, argv, "replicas, collectives, kernels, steps and memory of a compiled model (MODEL_DIR|FILE)",
-          &arguments)) {
-    return *code;
-  }
-  absl::Status status = tandem::Dump(arguments);
-  if (!status.ok()) std::cerr << "tandem-dump: " << status.message() << "\n";
-  return tandem::ExitCodeFor(status);
+  return tandem::RunProgram(argc, argv,
+                            "replicas, collectives, kernels, steps and memory of a compiled model (MODEL_DIR|FILE)",
+                            tandem::Dump);
 }

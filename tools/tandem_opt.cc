@@ -3,11 +3,12 @@
 // With passes ("-td-schedule") it is MLIR's usual pass driver. With any of the options below it runs the compiler's
 // phases instead, as a program compiles: the module attributes td.batch, td.replicas, td.devices, td.lanes and
 // td.shard_rows steer them.
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "base/exit_code.h"
+#include "base/posix_error.h"
+#include "base/program.h"
 #include "base/status_macros.h"
 #include "graph/ir/dialect.h"
 #include "llvm/Support/CommandLine.h"
@@ -85,6 +86,11 @@ absl::Status RunPhases(const std::string& input, const std::string& output, cons
   std::unique_ptr<llvm::ToolOutputFile> file = mlir::openOutputFile(output, &error);
   if (!file) return WithExitCode(absl::UnknownError(error), kExitIo);
   module->print(file->os());
+  file->os().flush();
+  if (const std::error_code failed = file->os().error()) {
+    file->os().clear_error();  // its destructor would end the process
+    return PosixError(failed.value(), "write", output == "-" ? "standard output" : output);
+  }
   file->keep();
   return absl::OkStatus();
 }
@@ -93,7 +99,8 @@ absl::Status RunPhases(const std::string& input, const std::string& output, cons
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  llvm::InitLLVM init(argc, argv);
+  tandem::PrepareStandardStreams();
+  llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
   mlir::DialectRegistry registry;
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
                   tandem::td::TdDialect>();
@@ -103,6 +110,5 @@ int main(int argc, char** argv) {
   auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Tandem's pass driver\n", registry);
   if (!tandem::RunsPhases()) return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
   absl::Status status = tandem::RunPhases(input, output, registry);
-  if (!status.ok()) std::fprintf(stderr, "tandem-opt: %s\n", std::string(status.message()).c_str());
-  return tandem::ExitCodeFor(status);
+  return tandem::FinishProgram("tandem-opt", status);
 }

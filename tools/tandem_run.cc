@@ -13,8 +13,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/env.h"
-#include "base/exit_code.h"
-#include "base/flags.h"
+#include "base/printable.h"
+#include "base/program.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/checkpoint/safetensors.h"
@@ -103,7 +103,7 @@ absl::Status SetScalars(const fb::ExecutableT& index, StepScalars* scalars) {
   }
   for (const std::string& name : names) {
     const ScalarValue& value = scalars->at(name);
-    absl::PrintF("scalar %s = %s\n", name,
+    absl::PrintF("scalar %s = %s\n", PrintableLine(name),
                  value.integral() ? absl::StrCat(value.integer()) : absl::StrCat(static_cast<double>(value)));
   }
   return absl::OkStatus();
@@ -130,8 +130,8 @@ void PrintOutputs(const std::map<std::string, HostTensor>& outputs) {
     std::string values;
     for (int64_t i = 0; i < std::min(kShown, t.num_elements()); ++i)
       absl::StrAppendFormat(&values, " %.7g", Element(t, i));
-    absl::PrintF("output %s %s %s:%s%s\n", name, std::string(Name(t.dtype())), ShapeString(t.shape()), values,
-                 t.num_elements() > kShown ? " ..." : "");
+    absl::PrintF("output %s %s %s:%s%s\n", PrintableLine(name), std::string(Name(t.dtype())), ShapeString(t.shape()),
+                 values, t.num_elements() > kShown ? " ..." : "");
   }
 }
 
@@ -210,7 +210,7 @@ class Runner {
     const double tolerance = absl::GetFlag(FLAGS_tolerance), absolute = absl::GetFlag(FLAGS_absolute_tolerance);
     std::vector<std::string> wrong;
     for (const auto& [name, e] : errors_) {
-      absl::PrintF("check %s: largest error %.3g, magnitude %.6g%s\n", name, e.error, e.magnitude,
+      absl::PrintF("check %s: largest error %.3g, magnitude %.6g%s\n", PrintableLine(name), e.error, e.magnitude,
                    e.Within(tolerance, absolute) ? "" : "  DIFFERS");
       if (!e.Within(tolerance, absolute)) wrong.push_back(name);
     }
@@ -282,7 +282,7 @@ absl::Status RunTool(const std::vector<std::string>& arguments) {
   TD_ASSIGN_OR_RETURN(const std::string path, FindExecutable(arguments[0], absl::GetFlag(FLAGS_mode)));
   TD_ASSIGN_OR_RETURN(auto model, LoadExecutable(path, {.threads = absl::GetFlag(FLAGS_threads),
                                                         .seed = static_cast<uint64_t>(absl::GetFlag(FLAGS_seed))}));
-  absl::PrintF("%s: %s, %d replicas, at most %d rows\n", path, model->executable().index().mode,
+  absl::PrintF("%s: %s, %d replicas, at most %d rows\n", PrintableLine(path), model->executable().index().mode,
                model->executable().num_replicas(), model->max_rows());
   Runner runner(std::move(model));
   TD_RETURN_IF_ERROR(runner.Prepare());
@@ -295,13 +295,5 @@ absl::Status RunTool(const std::vector<std::string>& arguments) {
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  std::vector<std::string> arguments;
-  if (std::optional<int> code =
-          tandem::ParseFlags(argc, argv, "runs a compiled model (FILE.tdx|MODEL_DIR) on inputs.", &arguments)) {
-    return *code;
-  }
-  const absl::Status status = tandem::RunTool(arguments);
-  std::fflush(stdout);
-  if (!status.ok()) std::fprintf(stderr, "tandem-run: %s\n", std::string(status.message()).c_str());
-  return tandem::ExitCodeFor(status);
+  return tandem::RunProgram(argc, argv, "runs a compiled model (FILE.tdx|MODEL_DIR) on inputs.", tandem::RunTool);
 }

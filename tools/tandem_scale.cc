@@ -7,8 +7,7 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "base/exit_code.h"
-#include "base/flags.h"
+#include "base/program.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/list_gpus.h"
 #include "runtime/step_info.h"
@@ -129,12 +128,6 @@ absl::Status Forecasts(const std::vector<std::string>& arguments) {
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  std::vector<std::string> arguments;
-  if (std::optional<int> code = tandem::ParseFlags(
-          argc, argv, "forecasts a compiled training step on 1 to 1024 devices (MODEL_DIR|FILE)", &arguments)) {
-    return *code;
-  }
-  absl::Status status = tandem::Forecasts(arguments);
-  if (!status.ok()) std::cerr << "tandem-scale: " << status.message() << "\n";
-  return tandem::ExitCodeFor(status);
+  return tandem::RunProgram(argc, argv, "forecasts a compiled training step on 1 to 1024 devices (MODEL_DIR|FILE)",
+                            tandem::Forecasts);
 }

@@ -47,6 +47,18 @@ ToolResult RunTool(const std::string& tool, const std::string& arguments) {
   return result;
 }
 
+// What the tools have printed they have printed completely, or they say so.
+TEST(OutputTest, AFullDiskIsAnIoError) {
+  const std::string ir = ::testing::TempDir() + "/empty.mlir";
+  ASSERT_TRUE(Env::Default()->WriteFile(ir, {"module {}\n"}).ok());
+  for (const auto& [tool, arguments] :
+       {std::pair<std::string, std::string>("tandem-dump", "--help"), {"tandem-run", "--help"}, {"tandem-opt", ir}}) {
+    const ToolResult result = RunTool(tool, arguments + " > /dev/full");
+    EXPECT_EQ(result.exit_code, 74) << tool << result.err;
+    EXPECT_THAT(result.err, ::testing::HasSubstr("standard output: cannot write: No space left on device")) << tool;
+  }
+}
+
 ToolResult DumpOf(const std::string& arguments) { return RunTool("tandem-dump", arguments); }
 ToolResult RunOf(const std::string& arguments) { return RunTool("tandem-run", arguments); }
 
