@@ -9,16 +9,27 @@
 namespace tandem {
 namespace {
 
+// The signals that ask a process to stop.
+constexpr int kStopSignals[] = {SIGHUP, SIGINT, SIGTERM};
+constexpr int kNumStopSignals = 3;
+
 volatile std::sig_atomic_t g_pending = 0;
-struct sigaction g_old_int, g_old_term;
+struct sigaction g_old[kNumStopSignals];
+struct sigaction g_old_pipe;
 std::mutex g_mutex;
 int g_guards = 0;
 
+// SIGHUP is ignored where nohup says that it shall be.
+bool IsIgnoredHangup(int i) { return kStopSignals[i] == SIGHUP && g_old[i].sa_handler == SIG_IGN; }
+
+void PutBackStopSignals() {
+  for (int i = 0; i < kNumStopSignals; ++i) sigaction(kStopSignals[i], &g_old[i], nullptr);
+}
+
 extern "C" void RememberSignal(int signal_number) {
   g_pending = signal_number;
-  // The next one of either kind shall end a process that does not come to the end of its step.
-  sigaction(SIGINT, &g_old_int, nullptr);
-  sigaction(SIGTERM, &g_old_term, nullptr);
+  // The next one of any kind shall end a process that does not come to the end of its step.
+  PutBackStopSignals();
 }
 
 }  // namespace
@@ -33,26 +44,28 @@ SignalGuard::SignalGuard(bool enabled) : enabled_(enabled) {
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;  // reads and writes of a step in progress shall not see it
   // The old actions must be known before a handler can run that puts them back.
-  sigaction(SIGINT, nullptr, &g_old_int);
-  sigaction(SIGTERM, nullptr, &g_old_term);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (int i = 0; i < kNumStopSignals; ++i) sigaction(kStopSignals[i], nullptr, &g_old[i]);
+  for (int i = 0; i < kNumStopSignals; ++i) {
+    if (!IsIgnoredHangup(i)) sigaction(kStopSignals[i], &action, nullptr);
+  }
+  sigaction(SIGPIPE, nullptr, &g_old_pipe);
+  if (g_old_pipe.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
 }
 
 SignalGuard::~SignalGuard() {
   if (!enabled_) return;
   std::lock_guard<std::mutex> lock(g_mutex);
   if (--g_guards > 0) return;
-  sigaction(SIGINT, &g_old_int, nullptr);
-  sigaction(SIGTERM, &g_old_term, nullptr);
+  PutBackStopSignals();
+  sigaction(SIGPIPE, &g_old_pipe, nullptr);
 }
 
 int SignalGuard::pending() { return g_pending; }
 
 absl::Status SignalError(int signal_number, absl::string_view detail) {
-  const bool interrupt = signal_number == SIGINT;
-  return WithExitCode(absl::CancelledError(absl::StrCat("stopped by ", interrupt ? "SIGINT" : "SIGTERM", detail)),
-                      interrupt ? kExitInterrupted : kExitTerminated);
+  const char* name = signal_number == SIGINT ? "SIGINT" : signal_number == SIGHUP ? "SIGHUP" : "SIGTERM";
+  const int code = signal_number == SIGINT ? kExitInterrupted : signal_number == SIGHUP ? kExitHangup : kExitTerminated;
+  return WithExitCode(absl::CancelledError(absl::StrCat("stopped by ", name, detail)), code);
 }
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// A clean stop on SIGINT and SIGTERM.
+// A clean stop on SIGINT, SIGTERM and SIGHUP.
 #ifndef TANDEM_ESTIMATOR_SIGNALS_H_
 #define TANDEM_ESTIMATOR_SIGNALS_H_
 
@@ -7,8 +7,10 @@
 
 namespace tandem {
 
-// While at least one guard lives, the first SIGINT or SIGTERM is only remembered; a second one has the effect that it
-// had before (it ends the process, as a rule). Guards nest and may live in several threads.
+// While at least one guard lives, the first SIGINT, SIGTERM or SIGHUP is only remembered; a second one has the effect
+// that it had before (it ends the process, as a rule). A SIGHUP that is ignored (nohup) stays so. A write to a pipe
+// that nobody reads any more fails instead of ending the process (SIGPIPE): log lines are not worth a training. Guards
+// nest and may live in several threads.
 class SignalGuard {
  public:
   // Does nothing unless `enabled`.
@@ -24,7 +26,7 @@ class SignalGuard {
   bool enabled_;
 };
 
-// Cancelled: "stopped by SIGINT" + `detail`, with exit code 130 (SIGINT) or 143 (SIGTERM).
+// Cancelled: "stopped by SIGINT" + `detail`, with exit code 129 (SIGHUP), 130 (SIGINT) or 143 (SIGTERM).
 absl::Status SignalError(int signal_number, absl::string_view detail);
 
 }  // namespace tandem
