@@ -119,21 +119,6 @@ TEST(Strategy, RefusesWhatIsNoDevice) {
   EXPECT_THAT(std::string(MirroredStrategy({}).Validate().message()), HasSubstr("empty"));
 }
 
-TEST(PrepareModelDir, CreatesParentsAndLeavesNothingBehind) {
-  const std::string dir = TempPath("a/b/c");
-  ASSERT_TRUE(PrepareModelDir(Env::Default(), dir).ok());
-  EXPECT_TRUE(Env::Default()->ListDir(dir)->empty());
-}
-
-TEST(PrepareModelDir, UnwritableIsAnIoError) {
-  // A file in the way is an obstacle for root too, unlike permissions.
-  const std::string file = TempPath("file");
-  ASSERT_TRUE(Env::Default()->WriteFile(file, {"x"}).ok());
-  const absl::Status status = PrepareModelDir(Env::Default(), file + "/model");
-  EXPECT_EQ(ExitCodeFor(status), kExitIo);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("model_dir \"" + file + "/model\" cannot be written"));
-}
-
 TEST(Params, FindsByNameAndKind) {
   const Params params = {{"units", 64}, {"rate", 0.5}, {"sync", true}, {"optimizer", "adam"}};
   EXPECT_EQ(params.Int("units", 1), 64);

@@ -1,7 +1,6 @@
 #include "estimator/estimator.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
+#include "estimator/model_dir.h"
 #include "estimator/trace/trace_steps.h"
 #include "estimator/variable_check.h"
 #include "estimator/warm_start.h"
@@ -23,19 +23,9 @@
 namespace tandem {
 namespace {
 
-std::string TemporaryModelDir() {
-  static std::atomic<int> count{0};
-  std::error_code error;
-  std::string parent = std::filesystem::temp_directory_path(error).string();
-  if (error) parent = "/tmp";
-  const std::string dir =
-      JoinPath(parent, absl::StrCat("tandem-model-", Env::Default()->ProcessId(), "-", count.fetch_add(1)));
-  TD_LOG(WARNING) << "Using temporary folder as model directory: " << dir;
-  return dir;
-}
-
+// Empty when no temporary directory can be made.
 RunConfig WithModelDir(RunConfig config) {
-  if (config.model_dir.empty()) config.model_dir = TemporaryModelDir();
+  if (config.model_dir.empty()) config.model_dir = MakeTemporaryModelDir().value_or("");
   return config;
 }
 
@@ -93,9 +83,11 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       params_(std::move(params)),
       input_spec_(std::move(input_spec)),
       status_(config_.Validate()),
+      stall_watch_(std::make_unique<StallWatch>(StallWatch::Options{.seconds = config_.stall_warning_secs})),
       checkpoints_(config_.file_env(), config_.model_dir, std::max(config_.keep_checkpoint_max, 0)),
       state_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas())),
       seed_(static_cast<uint64_t>(config_.seed.value_or(0))) {
+  if (status_.ok() && config_.model_dir.empty()) status_ = MakeTemporaryModelDir().status();
   if (status_.ok()) status_ = config_.CheckDevices();
   if (status_.ok()) status_ = TargetOf(config_, config_.train_strategy()).status();
   if (status_.ok() && !model_fn_) status_ = absl::InvalidArgumentError("Estimator: model_fn is empty");
@@ -118,7 +110,9 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   InputContext context;
   context.num_replicas_in_sync = prepared.replicas;
   const std::string where = absl::StrCat("input_fn, mode ", ModeName(mode), ": ");
+  auto asked = std::make_optional<StallWatch::Scope>(*stall_watch_, absl::StrCat("input_fn of mode ", ModeName(mode)));
   const absl::StatusOr<Dataset> made = input_fn(context);
+  asked.reset();
   TD_RETURN_IF_ERROR(Annotate(made.status(), where));
   const Dataset& dataset = *made;
   absl::StatusOr<std::unique_ptr<BatchDealer>> dealer = BatchDealer::Create(dataset, prepared.replicas);
@@ -154,6 +148,7 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   options.precision = config_.precision;
   options.tf32 = config_.tf32;
   options.memory_limit = config_.memory_limit;
+  options.cache_required = config_.compile_only;  // the programs are all that is wanted
   options.precision_lists = config_.mixed_precision_lists;
   options.threads = pool_->num_threads();
   if (config_.compile_cache) {
@@ -203,6 +198,13 @@ absl::Status Estimator::Impl::BringBack() {
   return absl::OkStatus();
 }
 
+absl::Status Estimator::Impl::CheckModelDirExists(const std::string& checkpoint_path) const {
+  if (config_.compile_only || has_state_ || !checkpoint_path.empty()) return absl::OkStatus();
+  if (!absl::IsNotFound(config_.file_env()->Stat(config_.model_dir).status())) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat("model_dir \"", config_.model_dir, "\" does not exist; check its name, or train first"));
+}
+
 absl::StatusOr<bool> Estimator::Impl::LoadForInference(const ModeProgram& program, const std::string& checkpoint_path,
                                                        const char* what) {
   const bool in_memory = has_state_ && (training_ || !config_.checkpoints_enabled());
@@ -232,8 +234,10 @@ absl::StatusOr<bool> Estimator::Impl::LoadForInference(const ModeProgram& progra
     return IsOwnCheckpoint(path, config_.model_dir);
   }
   if (path.empty() && !in_memory) {
-    TD_LOG(INFO) << "Could not find trained model in model_dir: " << config_.model_dir << ", running initialization to "
-                 << what << ".";
+    TD_LOG(WARNING) << "Could not find trained model in model_dir: " << config_.model_dir
+                    << ", running initialization to " << what << ": the weights are "
+                    << (config_.warm_start_from.has_value() ? "those of " + config_.warm_start_from->path : "untrained")
+                    << ".";
     resident_.clear();
     has_state_ = false;
     global_step_ = 0;

@@ -82,16 +82,18 @@ class Estimator {
   Estimator& operator=(const Estimator&) = delete;
 
   // Goes on from the latest checkpoint in model_dir, input position included; from the initialisers or the warm-start
-  // file when there is none. With a checkpoint at max_steps already, nothing is built or run.
+  // file when there is none. With a checkpoint at max_steps already, nothing is built or run. Unavailable (exit code
+  // 75) while another process, or another Estimator of this one, trains in model_dir.
   absl::Status Train(const InputFn& input_fn, const TrainOptions& options = {});
 
   // Means over the whole input, each example counted once, for any number of replicas. Without a checkpoint the
-  // initialised weights are evaluated, and the log says so.
+  // initialised weights are evaluated, with a warning; NotFound when there is no directory model_dir.
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options = {});
 
   absl::Status Predict(const InputFn& input_fn, const PredictFn& on_prediction, const PredictOptions& options = {});
 
-  // The path of the newest checkpoint, verified; nothing when there is none.
+  // The path of the newest checkpoint, verified; nothing when there is none. Without the file that names it, the newest
+  // complete one, with a warning; Train, Evaluate and Predict take the same.
   absl::StatusOr<std::optional<std::string>> latest_checkpoint();
   // Of the latest checkpoint. NotFound when there is none or the name is unknown.
   absl::StatusOr<std::vector<std::string>> GetVariableNames();

@@ -73,6 +73,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   }
   SignalGuard guard(config_.handle_signals);
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kEval, input_fn));
+  TD_RETURN_IF_ERROR(CheckModelDirExists(options.checkpoint_path));
   if (prepared.dealer->infinite() && !options.steps.has_value()) {
     return absl::InvalidArgumentError(
         "input_fn, mode eval: the dataset never ends, so an evaluation of all of it would not either; leave Repeat "
@@ -96,6 +97,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   loop.scalars["seed"] = seed_;
   loop.fetches = metrics.fetches();
   loop.tracer = tracer_.get();
+  loop.stall_watch = stall_watch_.get();
   loop.fetchable = prepared.program->runner().output_names();
   loop.max_rounds = options.steps.value_or(-1);
   int64_t rounds = 0;
@@ -141,6 +143,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
   if (!on_prediction) return absl::InvalidArgumentError("Predict: no function to give the predictions to");
   SignalGuard guard(config_.handle_signals);
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kPredict, input_fn));
+  TD_RETURN_IF_ERROR(CheckModelDirExists(options.checkpoint_path));
   const EstimatorSpec& spec = prepared.program->spec();
   std::vector<std::string> names;
   for (const auto& entry : spec.predictions) names.push_back(entry.first);
@@ -156,6 +159,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
   loop.scalars["seed"] = seed_;
   loop.fetches = names;
   loop.tracer = tracer_.get();
+  loop.stall_watch = stall_watch_.get();
   loop.fetchable = prepared.program->runner().output_names();
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
   TD_ASSIGN_OR_RETURN(const LoopResult result,

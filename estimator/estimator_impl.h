@@ -14,6 +14,7 @@
 #include "estimator/estimator.h"
 #include "estimator/mode_program.h"
 #include "estimator/model_state.h"
+#include "estimator/stall_watch.h"
 #include "estimator/trace/tracer.h"
 #include "runtime/thread_pool.h"
 
@@ -58,6 +59,8 @@ class Estimator::Impl {
   HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step);
   void LogModel(const Prepared& prepared);
 
+  // NotFound for a model_dir that an evaluation or prediction would have to make: its name is mistyped.
+  absl::Status CheckModelDirExists(const std::string& checkpoint_path) const;
   // Brings the weights for an evaluation or prediction into memory. True when they are this model's own: trained here,
   // or of a checkpoint in model_dir.
   absl::StatusOr<bool> LoadForInference(const ModeProgram& program, const std::string& checkpoint_path,
@@ -72,6 +75,7 @@ class Estimator::Impl {
   Params params_;
   InputSpec input_spec_;
   absl::Status status_;  // of the configuration
+  std::unique_ptr<StallWatch> stall_watch_;
   CheckpointManager checkpoints_;
   ModelState state_;
   std::shared_ptr<ThreadPool> pool_;

@@ -16,6 +16,7 @@
 #include "estimator/hooks/progress_hook.h"
 #include "estimator/hooks/step_counter_hook.h"
 #include "estimator/hooks/stop_at_step_hook.h"
+#include "estimator/model_dir.h"
 #include "estimator/parameter_table.h"
 #include "estimator/signals.h"
 
@@ -64,6 +65,7 @@ class ScopedFlag {
 
 absl::StatusOr<std::optional<CheckpointData>> Estimator::Impl::StartingPoint() {
   if (has_state_ && !config_.checkpoints_enabled()) return std::nullopt;
+  const StallWatch::Scope reading(*stall_watch_, absl::StrCat("Reading the checkpoints of ", config_.model_dir));
   TD_ASSIGN_OR_RETURN(const std::optional<std::string> latest, checkpoints_.Recover());
   if (!latest.has_value()) return std::nullopt;
   TD_ASSIGN_OR_RETURN(CheckpointData data, checkpoints_.Restore(*latest));
@@ -123,6 +125,8 @@ absl::Status Estimator::Impl::Save(const ModeProgram& program, BatchDealer& deal
   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << JoinPath(config_.model_dir, "model.ckpt") << ".";
   saved_is_now_ = true;
   auto write = [this, data, snapshot, variables = program.variables()]() -> absl::Status {
+    const StallWatch::Scope writing(*stall_watch_,
+                                    absl::StrCat("Saving checkpoint ", data->global_step, " into ", config_.model_dir));
     TD_RETURN_IF_ERROR(ModelState::FillFrom(*snapshot, variables, data.get()));
     TD_RETURN_IF_ERROR(ModelState::CheckFinite(*data));
     TD_ASSIGN_OR_RETURN(saved_path_, checkpoints_.Save(*data));
@@ -203,6 +207,12 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
     return Finalize(prepared, TrainHooks(options, prepared, -1));
   }
 
+  // A training without checkpoints leaves nothing that another one could damage.
+  std::shared_ptr<FileLock> lock;
+  if (config_.checkpoints_enabled()) {
+    TD_ASSIGN_OR_RETURN(lock, LockModelDir(config_.file_env(), config_.model_dir, /*owner=*/&config_));
+    DeleteLeftovers(config_.file_env(), config_.model_dir);
+  }
   TD_RETURN_IF_ERROR(BringBack());
   TD_ASSIGN_OR_RETURN(const std::optional<CheckpointData> start, StartingPoint());
   const int64_t start_step = start.has_value() ? start->global_step : has_state_ ? global_step_ : 0;
@@ -224,6 +234,7 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
   loop.scalars["seed"] = seed_;
   loop.fetches = {"loss"};
   loop.tracer = tracer_.get();
+  loop.stall_watch = stall_watch_.get();
   loop.fetchable = prepared.program->runner().output_names();
   loop.on_step = [this](const RunValues& values) {
     if (values.applied) {

@@ -6,10 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/annotate.h"
-#include "base/exit_code.h"
 #include "base/status_macros.h"
-#include "base/unsynced_files.h"
 #include "estimator/trace/trace_steps.h"
 
 namespace tandem {
@@ -44,6 +41,7 @@ absl::Status RunConfig::Validate() const {
   CheckNotNegative("lanes", lanes, "lets the compiler choose", &problems);
   CheckNotNegative("shard_rows", shard_rows, "lets the compiler choose", &problems);
   CheckNotNegative("memory_limit", memory_limit, "is no limit", &problems);
+  CheckNotNegative("stall_warning_secs", stall_warning_secs, "names nothing", &problems);
   if (!(deadline_seconds > 0)) {  // infinity is one
     problems.push_back(
         absl::StrCat("deadline_seconds must be positive, got ", deadline_seconds, "; infinity waits for ever"));
@@ -119,20 +117,6 @@ std::string RunConfig::ToString() const {
       absl::StrCat("warm_start_from: ", warm_start_from.has_value() ? warm_start_from->path : "none"),
   };
   return absl::StrCat("{", absl::StrJoin(fields, ", "), "}");
-}
-
-absl::Status PrepareModelDir(Env* env, const std::string& model_dir) {
-  absl::Status status = CreateDirsUnsynced(env, model_dir);
-  if (status.ok()) {
-    // Only creating a file shows whether one can be created: permissions, quotas and read-only mounts all count.
-    const std::string probe = JoinPath(model_dir, absl::StrCat(".tmp-probe-", env->ProcessId()));
-    status = env->CreateFile(probe).status();
-    if (status.ok()) status = env->DeleteFile(probe);
-  }
-  if (status.ok()) return status;
-  return WithExitCode(Annotate(status, absl::StrCat("model_dir \"", model_dir, "\" cannot be written: "),
-                               "; choose a directory that this user can write, on a disk that has space"),
-                      kExitIo);
 }
 
 }  // namespace tandem

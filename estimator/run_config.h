@@ -85,8 +85,11 @@ struct RunConfig {
   bool compile_cache = true;
   std::string compile_cache_dir = "";
 
-  // Finish the step, save and return on SIGINT and SIGTERM.
+  // Finish the step, save and return on SIGINT, SIGTERM and SIGHUP; take no SIGPIPE.
   bool handle_signals = true;
+  // Input, a save, or reading a checkpoint that takes longer than so many seconds is named in the log, and again when
+  // it goes on. 0: never.
+  double stall_warning_secs = 10;
   // False: a step with a NaN or infinity ends training without an error. No such step changes a variable either way.
   bool fail_on_nan = true;
   // A line with images/s and loss that is rewritten in place, when stderr is a terminal.
@@ -114,10 +117,6 @@ struct RunConfig {
   DistributionStrategy eval_strategy() const { return eval_distribute.value_or(train_strategy()); }
   Env* file_env() const { return env ? env : Env::Default(); }
 };
-
-// Creates `model_dir` with its parents and makes sure that files can be created in it.
-// An error names the directory and carries exit code 74.
-absl::Status PrepareModelDir(Env* env, const std::string& model_dir);
 
 }  // namespace tandem
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -132,6 +133,10 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
   }
   const int64_t loop_begin = options.now();
   LoopTrace trace(options.tracer);
+  std::unique_ptr<StallWatch::Activity> input;
+  if (options.stall_watch != nullptr) {
+    input = options.stall_watch->Add(absl::StrCat("The input of mode ", ModeName(options.mode)));
+  }
   while (true) {
     if (options.signalled && options.signalled()) {
       result.reason = StopReason::kSignal;
@@ -151,7 +156,9 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     TD_ASSIGN_OR_RETURN(std::set<std::string> fetches, CollectFetches(hooks, options, context));
     Round round;
     const int64_t asked = options.now();
+    if (input != nullptr) input->Begin();
     TD_ASSIGN_OR_RETURN(const bool more, NextWithExamples(source, options, &round));
+    if (input != nullptr) input->End();
     const int64_t started = options.now();
     trace.Phase("hooks before the step", begin, asked);
     trace.Phase("input wait", asked, started);

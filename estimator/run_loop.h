@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/mode.h"
 #include "estimator/session_run_hook.h"
+#include "estimator/stall_watch.h"
 #include "estimator/step_runner.h"
 #include "estimator/trace/tracer.h"
 
@@ -39,6 +40,8 @@ struct LoopOptions {
   std::function<bool()> signalled;
   // Gets the phases and steps of the loop; may be null.
   Tracer* tracer = nullptr;
+  // Watches the input; may be null.
+  StallWatch* stall_watch = nullptr;
   // Nanoseconds; for tests. A tracer needs TraceNow, the clock of the threads.
   std::function<int64_t()> now = TraceNow;
 };

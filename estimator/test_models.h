@@ -19,13 +19,14 @@
 
 namespace tandem::test {
 
-// A fresh folder for this test.
+// A fresh, empty folder for this test.
 inline std::string ModelDir(const std::string& name = "model") {
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
   const std::string dir = ::testing::TempDir() + "/" + info->test_suite_name() + "." + info->name() + "." + name;
   if (Env::Default()->Exists(dir)) {
     EXPECT_TRUE(Env::Default()->DeleteRecursively(dir).ok());
   }
+  EXPECT_TRUE(Env::Default()->CreateDirs(dir).ok());
   return dir;
 }
 

@@ -10,6 +10,7 @@
 #include "estimator/done_marker.h"
 #include "estimator/eval_log.h"
 #include "estimator/eval_scheduler.h"
+#include "estimator/model_dir.h"
 #include "estimator/signals.h"
 
 namespace tandem {
@@ -99,6 +100,8 @@ absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpe
   auto scheduler = std::make_shared<EvalScheduler>(scheduling);
 
   TD_RETURN_IF_ERROR(PrepareModelDir(env, config.model_dir));
+  // To the end, so that nobody else trains between the last step and the marker. Train takes it again.
+  TD_ASSIGN_OR_RETURN(const std::shared_ptr<FileLock> lock, LockModelDir(env, config.model_dir, /*owner=*/&config));
   TD_RETURN_IF_ERROR(RemoveDoneMarker(env, config.model_dir));
   TrainOptions train{
       .max_steps = train_spec.max_steps, .hooks = train_spec.hooks, .saving_listeners = train_spec.saving_listeners};
