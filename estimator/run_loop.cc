@@ -183,6 +183,8 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     values.input_seconds = Seconds(started - asked);
     result.input_seconds += values.input_seconds;
     values.tensors = std::move(outcome.values);
+    // A step that was not finite computes little of what was asked for.
+    std::erase_if(values.tensors, [](const auto& entry) { return entry.second.empty(); });
     values.step = *global_step;
     values.examples = outcome.examples;
     values.applied = outcome.finite;

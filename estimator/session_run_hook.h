@@ -89,10 +89,12 @@ class RunContext {
 
 // What a step produced.
 struct RunValues {
-  std::map<std::string, HostTensor> tensors;  // the union of what was fetched
-  int64_t step = 0;                           // steps finished before this one: 0 for the first
-  int64_t examples = 0;                       // in the global batch of this step
-  double input_seconds = 0;                   // that the step waited for its batches
+  // The union of what was fetched; of a step that was not finite only what was known when that was found, as a rule the
+  // loss.
+  std::map<std::string, HostTensor> tensors;
+  int64_t step = 0;          // steps finished before this one: 0 for the first
+  int64_t examples = 0;      // in the global batch of this step
+  double input_seconds = 0;  // that the step waited for its batches
   // False when the loss or a gradient has a NaN or infinity. Such a step is not counted, and changes no variable
   // when `applied` is false too.
   bool finite = true;

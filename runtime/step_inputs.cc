@@ -129,6 +129,22 @@ absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& s
   return absl::OkStatus();
 }
 
+std::vector<int> CheckedOutputs(const Executable& executable, const std::vector<int>& fetches) {
+  const fb::ExecutableT& index = executable.index();
+  std::vector<int> checked;
+  for (const auto& section : index.programs[index.replicas[0]->program]->sections) {
+    for (const auto& step : section->steps) {
+      if (step->body.type != fb::StepBody::CheckFinite) continue;
+      for (int f : fetches) {
+        const uint32_t buffer = index.outputs[f]->buffer;
+        if (std::count(step->inputs.begin(), step->inputs.end(), buffer) > 0) checked.push_back(f);
+      }
+      return checked;  // what later checks look at has not been computed where this one fails
+    }
+  }
+  return checked;
+}
+
 absl::Status CheckVariablesInitialized(const Executable& executable, const VariableStore& variables) {
   for (const auto& v : executable.index().variables) {
     TD_ASSIGN_OR_RETURN(VariableInfo info, variables.Info(v->name));

@@ -11,9 +11,12 @@ namespace tandem {
 absl::Status NanTensorHook::AfterRun(RunContext& context, const RunValues& values) {
   if (values.finite) return absl::OkStatus();
   const double loss = values.Number("loss");
-  // With a finite loss it is a gradient that has left the numbers.
-  const std::string what =
-      std::isfinite(loss) ? "a gradient that is not finite" : absl::StrCat("loss = ", std::isnan(loss) ? "NaN" : "Inf");
+  const bool known = values.Has("loss"), bad_loss = known && !std::isfinite(loss);
+  const std::string what = bad_loss ? absl::StrCat("loss = ", std::isnan(loss) ? "NaN"
+                                                              : loss > 0       ? "Inf"
+                                                                               : "-Inf")
+                           : known  ? absl::StrCat("loss = ", loss, " and a gradient that is not finite")
+                                    : "a loss or a gradient that is not finite";
   TD_LOG(ERROR) << "Model diverged with " << what << ".";
   std::string where;
   if (absl::StatusOr<std::string> op = context.FindNonFinite(); !op.ok()) {
@@ -24,7 +27,8 @@ absl::Status NanTensorHook::AfterRun(RunContext& context, const RunValues& value
     where = absl::StrCat("first seen in ", *op);
   }
   const std::string message = absl::StrCat(
-      "NaN loss during training: step ", values.step, " gave ", what, "; ", where,
+      known && !bad_loss ? "Non-finite gradient" : "NaN loss", " during training: step ", values.step, " gave ", what,
+      "; ", where,
       ". The variables are those of the step before and nothing that is not finite was saved. Lower the learning rate, "
       "clip the gradients, or look at this batch.");
   if (fail_on_nan_) return WithExitCode(absl::InternalError(message), kExitInternal);

@@ -70,7 +70,7 @@ class CpuSession final : public Session {
     if (calls_ != nullptr && !watched && calls_->Fits()) {
       // One loop of one task: it sets the thread up, but wakes nobody.
       pool_->ParallelFor(1, [&](int64_t, int) { result.finite = calls_->Run(); });
-      if (!result.finite) return result;
+      if (!result.finite) return FetchChecked(fetches, std::move(result));
       frozen_at_ = writes;
       for (int f : fetches) result.outputs[f] = Fetch(f);
       return result;
@@ -81,7 +81,7 @@ class CpuSession final : public Session {
         continue;
       }
       TD_ASSIGN_OR_RETURN(result.finite, RunGlobalSection(state_, section, *pool_));
-      if (!result.finite) return result;
+      if (!result.finite) return FetchChecked(fetches, std::move(result));
     }
     frozen_at_ = writes;
     for (int f : fetches) result.outputs[f] = Fetch(f);
@@ -223,6 +223,11 @@ class CpuSession final : public Session {
     if (status.ok()) return;
     std::lock_guard<std::mutex> lock(error_mutex_);
     if (!failed_.exchange(true)) error_ = Annotate(status, absl::StrCat(section.steps[0].step->name, ": "));
+  }
+
+  StepResult FetchChecked(const std::vector<int>& fetches, StepResult result) const {
+    for (int f : CheckedOutputs(*executable_, fetches)) result.outputs[f] = Fetch(f);
+    return result;
   }
 
   HostTensor Fetch(int output) const {
