@@ -62,6 +62,7 @@ class BatchNode : public Node {
     p.window = (p.window + info().batch_size - 1) / info().batch_size;
     return p;
   }
+  std::string Fingerprint() const override { return child_->Fingerprint(); }
   std::string Signature(bool batch_sizes) const override {
     // The rows of a token of batches are counted by this stage.
     const std::string child = child_->Signature(/*batch_sizes=*/true);

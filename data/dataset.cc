@@ -82,6 +82,8 @@ int64_t Dataset::cardinality() const { return node_ ? node_->info().cardinality 
 
 std::string Dataset::Signature() const { return node_ ? node_->Signature(/*batch_sizes=*/false) : ""; }
 
+std::string Dataset::Fingerprint() const { return node_ ? node_->Fingerprint() : ""; }
+
 absl::StatusOr<std::unique_ptr<Iterator>> Dataset::MakeIterator() const {
   if (!status_.ok()) return status_;
   return std::unique_ptr<Iterator>(std::make_unique<data_internal::PipelineIterator>(node_));

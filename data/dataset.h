@@ -150,6 +150,10 @@ class Dataset {
   int64_t cardinality() const;
   // The structure that must be equal for a saved state to fit, e.g. "range(10) | shuffle(4, seed=1) | repeat".
   std::string Signature() const;
+  // Tells the contents of the source from others: names, types, shapes, the number of examples, and a checksum of
+  // pieces of its tensors (of rows that are still being read, the first ones). Cheap, so equal fingerprints prove
+  // nothing. What later stages do does not count. Empty where a source cannot tell.
+  std::string Fingerprint() const;
 
   absl::StatusOr<std::unique_ptr<Iterator>> MakeIterator() const;
 

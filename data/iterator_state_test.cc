@@ -1,4 +1,5 @@
 // A saved position, restored in a fresh iterator, goes on with the same bits.
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -233,7 +234,9 @@ TEST(IteratorStateTest, AnotherBatchSizeGoesOnWithTheNextExample) {
     std::string state;
     for (int64_t size : {8, 4, 2, 6, 1, 8}) {
       std::unique_ptr<Iterator> it = Make(batched(size));
-      if (!state.empty()) ASSERT_TRUE(it->RestoreState(state).ok());
+      if (!state.empty()) {
+        ASSERT_TRUE(it->RestoreState(state).ok());
+      }
       for (int64_t value : Values(Read(*it, 12 / size))) seen.push_back(value);
       state = *it->SaveState();
     }
@@ -282,6 +285,41 @@ TEST(IteratorStateTest, CountedBatchesKeepTheirSize) {
     Read(*twos, 2);
     EXPECT_EQ(threes->RestoreState(*twos->SaveState()).code(), absl::StatusCode::kFailedPrecondition);
   }
+}
+
+TEST(FingerprintTest, TellsContentsApart) {
+  const auto dataset = [](int64_t rows, int64_t changed_row, const char* name = "x") {
+    HostTensor t = Pattern(DType::kFloat32, {rows, 4});
+    // A row and all behind it, as when another file is read.
+    for (int64_t i = 16 * changed_row; i < t.byte_size(); ++i) t.data<uint8_t>()[i] ^= 1;
+    return Dataset::FromTensorSlices({{name, t}});
+  };
+  for (int64_t rows : {100, 50000}) {
+    const std::string same = dataset(rows, rows).Fingerprint();
+    EXPECT_EQ(dataset(rows, rows).Shuffle(5).Repeat().Batch(8).Map(Scramble).Prefetch().Fingerprint(), same);
+    for (int64_t row : {int64_t{0}, rows / 2, rows * 9 / 10, rows - 1}) {
+      EXPECT_NE(dataset(rows, row).Fingerprint(), same) << rows << " " << row;
+    }
+    EXPECT_NE(dataset(rows - 1, rows - 1).Fingerprint(), same);
+    EXPECT_NE(dataset(rows, rows, "y").Fingerprint(), same);
+  }
+  EXPECT_NE(Dataset::Range(3).Fingerprint(), Dataset::Range(4).Fingerprint());
+  EXPECT_EQ(Dataset::Range(-1).Fingerprint(), "");
+}
+
+// Rows that are still being read: no more of them are waited for than a first batch needs.
+TEST(FingerprintTest, WaitsForTheFirstRowsAlone) {
+  int64_t waited = 0;
+  const auto wait = [&waited](int64_t rows) {
+    waited = std::max(waited, rows);
+    return rows > 1000 ? absl::DataLossError("cut short") : absl::OkStatus();
+  };
+  const std::string first = Dataset::FromTensorSlices({{"x", Pattern(DType::kFloat32, {5000, 4})}}, wait).Fingerprint();
+  EXPECT_NE(first, "");
+  EXPECT_LE(waited, 64);
+  EXPECT_GT(waited, 0);
+  const auto broken = [](int64_t) { return absl::DataLossError("damaged"); };
+  EXPECT_EQ(Dataset::FromTensorSlices({{"x", Pattern(DType::kFloat32, {5000, 4})}}, broken).Fingerprint(), "");
 }
 
 TEST(IteratorStateTest, MoreEpochsThanPlannedGoOn) {

@@ -44,6 +44,7 @@ class MapNode : public Node {
     }
     return p;
   }
+  std::string Fingerprint() const override { return child_->Fingerprint(); }
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | map(", SpecString(info().spec), ")");
   }

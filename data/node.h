@@ -83,6 +83,8 @@ class Node {
   // depends on the size of a batch only where a later stage counts or keeps whole ones: that stage asks its child for
   // the sizes, the others pass on what they were asked for.
   virtual std::string Signature(bool batch_sizes) const = 0;
+  // Dataset::Fingerprint.
+  virtual std::string Fingerprint() const = 0;
 
  private:
   NodeInfo info_;
@@ -107,6 +109,7 @@ class OrderNode : public Node {
   }
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
   Parallelism parallelism() const override { return child_->parallelism(); }
+  std::string Fingerprint() const override { return child_->Fingerprint(); }
 
  protected:
   const NodePtr child_;

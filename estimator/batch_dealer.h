@@ -35,6 +35,7 @@ class BatchDealer : public BatchSource {
 
   const std::vector<ComponentSpec>& spec() const { return dataset_.spec(); }
   int64_t batch_size() const { return dataset_.batch_size(); }
+  std::string data_fingerprint() const { return dataset_.Fingerprint(); }
   // Whether the dataset is known to have no end.
   bool infinite() const { return dataset_.cardinality() == kInfiniteCardinality; }
   // CPU time of the pipeline's own threads, since the iterator was made.

@@ -98,7 +98,8 @@ class Estimator::Impl {
   std::string saved_path_;     // of the last save
   bool saved_is_now_ = false;  // no step has changed the variables since it began
   BackgroundSave saving_;
-  std::string iterator_state_;  // at the end of the last Train, for jobs without checkpoints
+  std::string data_fingerprint_;  // of the training's input; may be empty
+  std::string iterator_state_;    // at the end of the last Train, for jobs without checkpoints
   BestRecords best_;
   std::optional<TrainResult> last_train_;
 };

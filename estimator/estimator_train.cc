@@ -23,7 +23,9 @@
 namespace tandem {
 namespace {
 
-constexpr char kBestKey[] = "best";  // in CheckpointData::extra
+// In CheckpointData::extra.
+constexpr char kBestKey[] = "best";
+constexpr char kDataKey[] = "data";  // Dataset::Fingerprint
 
 absl::Status CheckTrainOptions(const TrainOptions& options) {
   if (options.steps.has_value() && options.max_steps.has_value()) {
@@ -75,7 +77,8 @@ absl::StatusOr<std::optional<CheckpointData>> Estimator::Impl::StartingPoint() {
 // Variables, seed, step and input position: those of the checkpoint, of the training before in this process, or new.
 absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared) {
   const std::vector<VariableSpec>& variables = prepared.program->variables();
-  std::string position;
+  std::string position, saved_data;
+  data_fingerprint_ = prepared.dealer->data_fingerprint();
   resident_.clear();
   if (start.has_value()) {
     const std::string path = JoinPath(config_.model_dir, absl::StrCat("model.ckpt-", start->global_step));
@@ -93,6 +96,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
       TD_RETURN_IF_ERROR(Annotate(best.status(), absl::StrCat(path, ": ")));
       best_ = *std::move(best);
     }
+    if (auto it = start->extra.find(kDataKey); it != start->extra.end()) saved_data = it->second;
     resident_ = path;
   } else if (has_state_) {
     TD_RETURN_IF_ERROR(
@@ -110,7 +114,12 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     TD_LOG(WARNING) << "The input starts from its beginning: " << status.message();
     return absl::OkStatus();
   }
-  return status;
+  TD_RETURN_IF_ERROR(status);
+  if (!saved_data.empty() && !data_fingerprint_.empty() && saved_data != data_fingerprint_) {
+    TD_LOG(WARNING) << "The data are not those that the checkpoint was trained with: they were { " << saved_data
+                    << " } and are { " << data_fingerprint_ << " }. Training goes on at the position in the new data.";
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Estimator::Impl::Save(const ModeProgram& program, BatchDealer& dealer, int64_t step) {
@@ -121,6 +130,7 @@ absl::Status Estimator::Impl::Save(const ModeProgram& program, BatchDealer& deal
   data->global_step = step;
   data->seed = seed_;
   TD_ASSIGN_OR_RETURN(data->iterator_state, dealer.SaveState());
+  if (!data_fingerprint_.empty()) data->extra[kDataKey] = data_fingerprint_;
   if (std::string best = best_.ToJson(); !best.empty()) data->extra[kBestKey] = std::move(best);
   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << JoinPath(config_.model_dir, "model.ckpt") << ".";
   saved_is_now_ = true;
