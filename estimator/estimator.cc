@@ -97,6 +97,10 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
     if (tracer.ok()) tracer_ = *std::move(tracer);
   }
   TD_LOG(INFO) << "Using config: " << config_.ToString();
+  if (const char* cluster = std::getenv("TF_CONFIG"); cluster != nullptr && *cluster != '\0') {
+    TD_LOG(WARNING) << "TF_CONFIG is set and not read: this process trains by itself, with the devices of the "
+                       "RunConfig. Several processes with one model_dir do not work together.";
+  }
 }
 
 const DistributionStrategy Estimator::Impl::Strategy(Mode mode) const {
