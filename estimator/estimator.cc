@@ -14,6 +14,7 @@
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
 #include "estimator/model_dir.h"
+#include "estimator/output_file.h"
 #include "estimator/trace/trace_steps.h"
 #include "estimator/variable_check.h"
 #include "estimator/warm_start.h"
@@ -172,6 +173,16 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   TD_RETURN_IF_ERROR(prepared.program->Compile(context.fetched_by(), options, state_.store(), session));
   prepared.dealer->set_label_ranges(prepared.program->label_ranges());
   return absl::OkStatus();
+}
+
+absl::Status Estimator::Impl::CheckOutputs() const {
+  if (tracer_ == nullptr || training_) return absl::OkStatus();
+  return CheckOutputFile(config_.file_env(), "trace", tracer_->options().file);
+}
+
+absl::Status Estimator::Impl::TakeTraceStatus(const absl::Status& of_loop) {
+  trace_status_.Update(of_loop);
+  return training_ ? absl::OkStatus() : std::exchange(trace_status_, absl::OkStatus());
 }
 
 absl::Status Estimator::Impl::InitializeVariables(const ModeProgram& program) {

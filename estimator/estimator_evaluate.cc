@@ -71,6 +71,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
     return absl::InvalidArgumentError(
         absl::StrCat("Evaluate: steps must be positive, got ", *options.steps, "; leave it out for the whole input"));
   }
+  TD_RETURN_IF_ERROR(CheckOutputs());
   SignalGuard guard(config_.handle_signals);
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kEval, input_fn));
   TD_RETURN_IF_ERROR(CheckModelDirExists(options.checkpoint_path));
@@ -134,6 +135,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
       !status.ok()) {
     TD_LOG(WARNING) << "The evaluation could not be recorded: " << status.message();
   }
+  TD_RETURN_IF_ERROR(TakeTraceStatus(result.trace));
   return evaluated;
 }
 
@@ -141,6 +143,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
                                       const PredictOptions& options) {
   TD_RETURN_IF_ERROR(status_);
   if (!on_prediction) return absl::InvalidArgumentError("Predict: no function to give the predictions to");
+  TD_RETURN_IF_ERROR(CheckOutputs());
   SignalGuard guard(config_.handle_signals);
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kPredict, input_fn));
   TD_RETURN_IF_ERROR(CheckModelDirExists(options.checkpoint_path));
@@ -165,7 +168,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
   TD_ASSIGN_OR_RETURN(const LoopResult result,
                       RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, &global_step_));
   if (result.reason == StopReason::kSignal) return SignalError(SignalGuard::pending(), " during a prediction");
-  return absl::OkStatus();
+  return TakeTraceStatus(result.trace);
 }
 
 }  // namespace tandem

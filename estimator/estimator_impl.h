@@ -61,6 +61,11 @@ class Estimator::Impl {
 
   // NotFound for a model_dir that an evaluation or prediction would have to make: its name is mistyped.
   absl::Status CheckModelDirExists(const std::string& checkpoint_path) const;
+  // Whether what a call is to write besides the model can be written.
+  absl::Status CheckOutputs() const;
+  // The first error of writing traces, once, where no training goes on: it must not end one.
+  absl::Status TakeTraceStatus(const absl::Status& of_loop);
+
   // Brings the weights for an evaluation or prediction into memory. True when they are this model's own: trained here,
   // or of a checkpoint in model_dir.
   absl::StatusOr<bool> LoadForInference(const ModeProgram& program, const std::string& checkpoint_path,
@@ -80,6 +85,7 @@ class Estimator::Impl {
   ModelState state_;
   std::shared_ptr<ThreadPool> pool_;
   std::unique_ptr<Tracer> tracer_;                                // null without a trace
+  absl::Status trace_status_;                                     // of loops inside of Train
   std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // by mode and input signature
   int64_t programs_built_ = 0;
   bool model_logged_ = false;

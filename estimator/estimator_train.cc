@@ -1,5 +1,6 @@
 // Estimator::Train.
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -210,6 +211,7 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
         "Train: saving_listeners need checkpoints; set save_checkpoints_steps or save_checkpoints_secs");
   }
   TD_RETURN_IF_ERROR(PrepareModelDir(config_.file_env(), config_.model_dir));
+  TD_RETURN_IF_ERROR(CheckOutputs());
   SignalGuard guard(config_.handle_signals);
   if (config_.compile_only) {
     TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kTrain, input_fn));
@@ -238,7 +240,7 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   TD_RETURN_IF_ERROR(StartFrom(start, prepared));
 
-  ScopedFlag training(&training_);
+  auto training = std::make_unique<ScopedFlag>(&training_);
   LoopOptions loop;
   loop.mode = Mode::kTrain;
   loop.scalars["seed"] = seed_;
@@ -279,7 +281,8 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
     TD_LOG(INFO) << InputReport(result, prepared.dealer->ThreadCpuSeconds());
     TD_LOG(INFO) << absl::StrFormat("Loss for final step: %.8g.", result.last_loss);
   }
-  return absl::OkStatus();
+  training.reset();
+  return TakeTraceStatus(result.trace);
 }
 
 }  // namespace tandem

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
+#include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
 
@@ -60,9 +61,7 @@ class LoopTrace {
   explicit LoopTrace(Tracer* tracer) : tracer_(tracer) {
     if (tracer_ != nullptr) tracer_->BeginLoop();
   }
-  ~LoopTrace() {
-    if (tracer_ != nullptr) Log(tracer_->EndLoop());
-  }
+  ~LoopTrace() { (void)Finish(); }
   LoopTrace(const LoopTrace&) = delete;
   LoopTrace& operator=(const LoopTrace&) = delete;
 
@@ -70,17 +69,25 @@ class LoopTrace {
     if (tracer_ != nullptr) tracer_->BeginStep();
   }
   void EndStep() {
-    if (tracer_ != nullptr) Log(tracer_->EndStep());
+    if (tracer_ != nullptr) Note(tracer_->EndStep());
+  }
+  // The end of the loop: the first error of all writing.
+  absl::Status Finish() {
+    if (tracer_ != nullptr) Note(std::exchange(tracer_, nullptr)->EndLoop());
+    return status_;
   }
   void Phase(absl::string_view name, int64_t begin, int64_t end, absl::string_view args = "") {
     if (tracer_ != nullptr) tracer_->AddPhase(name, begin, end, args);
   }
 
  private:
-  static void Log(const absl::Status& status) {
-    if (!status.ok()) TD_LOG(ERROR) << "The trace could not be written: " << status.message();
+  void Note(const absl::Status& status) {
+    if (status.ok()) return;
+    TD_LOG(ERROR) << "The trace could not be written: " << status.message();
+    if (status_.ok()) status_ = WithExitCode(Annotate(status, "The trace could not be written: "), kExitIo);
   }
-  Tracer* const tracer_;
+  Tracer* tracer_;  // null after Finish
+  absl::Status status_;
 };
 
 // The next round that has an example; false at the end of the input. A round without any (a Map may leave no rows) is
@@ -213,6 +220,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
   }
   TD_RETURN_IF_ERROR(EndHooks(hooks, context));
   result.seconds = Seconds(options.now() - loop_begin);
+  result.trace = trace.Finish();
   return result;
 }
 

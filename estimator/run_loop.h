@@ -54,6 +54,7 @@ struct LoopResult {
   double seconds = 0;
   double input_seconds = 0;
   StopReason reason = StopReason::kEndOfInput;
+  absl::Status trace;  // whether the tracer could write its file
 };
 
 // Begin of all hooks. The names they want to fetch are the context's fetches().

@@ -68,13 +68,53 @@ TEST(CommandLine, MistakesAreUsageErrors) {
   const RunResult typo = RunProgram("fashion_mnist", "--epoch=1");
   EXPECT_EQ(typo.exit_code, 2);
   EXPECT_THAT(typo.output, HasSubstr("unknown flag --epoch; did you mean --epochs?"));
-  for (const char* arguments :
-       {"--epochs=x", "--model=vgg", "--devices=cpu:0,gpu:0", "--target=cuda:sm_90", "--target=vax", "--optimizer=lamb",
-        "--devices=gpu:0", "--devices=cpu:0,cpu:0", "--batch_size=0", "--eval_examples=some", "--threads=-1",
-        "--batch_size=100000", "--seed"}) {
+  for (const char* arguments : {"--epochs=x",
+                                "--model=vgg",
+                                "--devices=cpu:0,gpu:0",
+                                "--target=cuda:sm_90",
+                                "--target=vax",
+                                "--optimizer=lamb",
+                                "--devices=gpu:0",
+                                "--devices=cpu:0,cpu:0",
+                                "--batch_size=0",
+                                "--eval_examples=some",
+                                "--threads=-1",
+                                "--batch_size=100000",
+                                "--seed",
+                                "--learning_rate=-1",
+                                "--learning_rate=nan",
+                                "--shuffle_buffer=-5",
+                                "--max_steps=-1",
+                                "--save_checkpoints_steps=-1",
+                                "--dropout=1.5",
+                                "--dropout=-0.5",
+                                "--eval_json=/nowhere/eval.json",
+                                "--trace=/nowhere/trace.json",
+                                "--loss_log=/nowhere/log",
+                                "--eval_json=/",
+                                "--trace=/"}) {
     const RunResult result = RunProgram("fashion_mnist", std::string("--model_dir=") + Temp("usage") + " " + arguments);
     EXPECT_EQ(result.exit_code, 2) << arguments << "\n" << result.output;
   }
+}
+
+// Found before the data are read, not when training is over.
+TEST(CommandLine, AnOutputThatCannotBeWrittenIsFoundAtOnce) {
+  for (const char* flag : {"--eval_json", "--trace", "--loss_log"}) {
+    const RunResult result = RunProgram(
+        "fashion_mnist", std::string(flag) + "=/nowhere/file --data_dir=/nowhere " + "--model_dir=" + Temp("outputs"));
+    EXPECT_EQ(result.exit_code, 2) << result.output;
+    EXPECT_THAT(result.output, HasSubstr(std::string(flag) + " /nowhere/file: there is no folder /nowhere"));
+  }
+}
+
+// Every write to it fails: the disk is full.
+TEST(CommandLine, ATraceThatCannotBeWrittenIsAnError) {
+  const RunResult result =
+      RunProgram("linear_estimator", "--trace=/dev/full --trace_steps=1-3 --model_dir=" + Temp("full_trace"));
+  EXPECT_EQ(result.exit_code, 74) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("The trace could not be written: /dev/full"));
+  EXPECT_THAT(result.output, HasSubstr("Loss for final step"));
 }
 
 TEST(CommandLine, MissingAndDamagedDataHaveTheirOwnExitCodes) {

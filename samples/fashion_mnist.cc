@@ -13,6 +13,7 @@
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "estimator/estimator.h"
+#include "estimator/output_file.h"
 #include "estimator/train_and_evaluate.h"
 #include "samples/common_flags.h"
 #include "samples/fashion_input.h"
@@ -52,6 +53,35 @@ absl::Status CheckPositive(const char* flag, int64_t value) {
   return absl::InvalidArgumentError(absl::StrCat("--", flag, " must be positive, got ", value));
 }
 
+absl::Status CheckNotNegative(const char* flag, double value) {
+  if (value >= 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--", flag, " must not be negative, got ", value));
+}
+
+absl::Status CheckNumbers() {
+  TD_RETURN_IF_ERROR(CheckPositive("batch_size", absl::GetFlag(FLAGS_batch_size)));
+  TD_RETURN_IF_ERROR(CheckPositive("epochs", absl::GetFlag(FLAGS_epochs)));
+  TD_RETURN_IF_ERROR(CheckNotNegative("max_steps", absl::GetFlag(FLAGS_max_steps)));
+  TD_RETURN_IF_ERROR(CheckNotNegative("shuffle_buffer", absl::GetFlag(FLAGS_shuffle_buffer)));
+  TD_RETURN_IF_ERROR(CheckNotNegative("learning_rate", absl::GetFlag(FLAGS_learning_rate)));
+  TD_RETURN_IF_ERROR(CheckNotNegative("save_checkpoints_steps", absl::GetFlag(FLAGS_save_checkpoints_steps)));
+  const double dropout = absl::GetFlag(FLAGS_dropout);
+  if (dropout == -1 || (dropout >= 0 && dropout < 1)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--dropout must be at least 0 and less than 1, or -1, got ", dropout));
+}
+
+// Before the work whose results go there.
+absl::Status CheckOutputs(const RunConfig& config) {
+  // A file may lie in the model_dir, which need not be there yet.
+  if (!config.model_dir.empty()) TD_RETURN_IF_ERROR(PrepareModelDir(config.file_env(), config.model_dir));
+  for (const auto& [flag, path] :
+       {std::make_pair("--eval_json", absl::GetFlag(FLAGS_eval_json)),
+        std::make_pair("--loss_log", absl::GetFlag(FLAGS_loss_log)), std::make_pair("--trace", config.trace)}) {
+    if (!path.empty()) TD_RETURN_IF_ERROR(CheckOutputFile(config.file_env(), flag, path));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RunConfig> MakeConfig() {
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir),
                    .seed = absl::GetFlag(FLAGS_seed),
@@ -71,8 +101,7 @@ absl::Status Run() {
   TD_ASSIGN_OR_RETURN(const SampleModel model, SampleModelByName(absl::GetFlag(FLAGS_model)));
   TD_ASSIGN_OR_RETURN(const EvalExamples eval_examples, ParseEvalExamples(absl::GetFlag(FLAGS_eval_examples)));
   const int64_t batch_size = absl::GetFlag(FLAGS_batch_size);
-  TD_RETURN_IF_ERROR(CheckPositive("batch_size", batch_size));
-  TD_RETURN_IF_ERROR(CheckPositive("epochs", absl::GetFlag(FLAGS_epochs)));
+  TD_RETURN_IF_ERROR(CheckNumbers());
   const std::string optimizer =
       absl::GetFlag(FLAGS_optimizer).empty() ? model.optimizer : absl::GetFlag(FLAGS_optimizer);
   TD_RETURN_IF_ERROR(CheckOptimizerName(optimizer));
@@ -84,6 +113,7 @@ absl::Status Run() {
   TD_ASSIGN_OR_RETURN(const RunConfig config, MakeConfig());
   TD_RETURN_IF_ERROR(config.Validate());  // before the data is read
   TD_RETURN_IF_ERROR(config.CheckDevices());
+  TD_RETURN_IF_ERROR(CheckOutputs(config));
 
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   auto train_data = std::make_shared<FashionInput>(data_dir, FashionMnistSplit::kTrain, model.one_hot_labels);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/program.h"
 #include "base/status_macros.h"
@@ -54,6 +55,9 @@ absl::StatusOr<Dataset> EvalInput(const InputContext& context) {
 }
 
 absl::Status Run() {
+  if (const double rate = absl::GetFlag(FLAGS_learning_rate); !(rate > 0)) {
+    return absl::InvalidArgumentError(absl::StrCat("--learning_rate must be positive, got ", rate));
+  }
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir),
                    .train_distribute = DevicesFromFlag(absl::GetFlag(FLAGS_devices))};
   TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "base/flags.h"
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "data/fashion_mnist.h"
@@ -68,6 +70,9 @@ absl::StatusOr<Dataset> EvalInput(const InputContext& context) {
 }
 
 absl::Status Run() {
+  if (const double rate = absl::GetFlag(FLAGS_learning_rate); !(rate > 0)) {
+    return absl::InvalidArgumentError(absl::StrCat("--learning_rate must be positive, got ", rate));
+  }
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir)};
   TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});

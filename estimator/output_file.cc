@@ -1,0 +1,29 @@
+#include "estimator/output_file.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/exit_code.h"
+
+namespace tandem {
+
+absl::Status CheckOutputFile(Env* env, absl::string_view what, const std::string& path) {
+  const std::string dir = DirName(path);
+  const auto wrong = [&](absl::string_view problem) {
+    return absl::InvalidArgumentError(absl::StrCat(what, " ", path, ": ", problem));
+  };
+  const absl::StatusOr<FileInfo> folder = env->Stat(dir);
+  if (!folder.ok() || !folder->is_directory) {
+    return wrong(absl::StrCat("there is no folder ", dir, "; make it, or choose another path"));
+  }
+  if (const absl::StatusOr<FileInfo> file = env->Stat(path); file.ok() && !file->is_regular) {
+    return file->is_directory ? wrong("this is a folder; add the name of a file") : absl::OkStatus();
+  }
+  // Only creating a file shows whether one can be created: permissions, quotas and read-only mounts all count.
+  const std::string probe = JoinPath(dir, absl::StrCat(".tmp-probe-", BaseName(path), "-", env->ProcessId()));
+  absl::Status status = env->CreateFile(probe).status();
+  if (status.ok()) status = env->DeleteFile(probe);
+  if (status.ok()) return status;
+  return WithExitCode(Annotate(status, absl::StrCat(what, " ", path, " cannot be written: ")), kExitIo);
+}
+
+}  // namespace tandem

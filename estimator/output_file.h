@@ -1,0 +1,20 @@
+// Files that a program writes when its work is done.
+#ifndef TANDEM_ESTIMATOR_OUTPUT_FILE_H_
+#define TANDEM_ESTIMATOR_OUTPUT_FILE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "base/env.h"
+
+namespace tandem {
+
+// Whether a file can be written to `path`, found out before the work whose result it is. `what` names it for errors:
+// "--eval_json". InvalidArgument when the folder does not exist or the path is one; exit code 74 when nothing can be
+// written there.
+absl::Status CheckOutputFile(Env* env, absl::string_view what, const std::string& path);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_OUTPUT_FILE_H_
