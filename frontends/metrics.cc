@@ -11,6 +11,11 @@ namespace {
 using frontends::CommonGraph;
 using frontends::TypeString;
 
+// Over a large batch a sum in float32 loses what a metric is printed with.
+Tensor SumInDouble(const Tensor& x, SourceLocation loc) {
+  return ReduceSum(Cast(x, DType::kFloat64, loc), {}, false, loc);
+}
+
 // Sums of float32 values of shape [b, ...] and of their weights.
 Metric WeightedSums(absl::string_view op, const Tensor& values, const Tensor& weights, SourceLocation loc) {
   GraphBuilder* graph = values.graph();
@@ -18,7 +23,7 @@ Metric WeightedSums(absl::string_view op, const Tensor& values, const Tensor& we
   if (weights.graph() != nullptr) {
     if (CommonGraph(op, {{"values", values}, {"weights", weights}}, loc) == nullptr) return {};
     Tensor w = frontends::AlignWeights(op, weights, values, loc);
-    return {ReduceSum(Mul(values, w, loc), {}, false, loc), ReduceSum(w, {}, false, loc)};
+    return {SumInDouble(Mul(values, w, loc), loc), SumInDouble(w, loc)};
   }
   // Without weights the count is known before the step: no reduction over the batch is needed for it.
   Shape shape = values.shape();
@@ -27,7 +32,7 @@ Metric WeightedSums(absl::string_view op, const Tensor& values, const Tensor& we
   double inner = static_cast<double>(NumElements(absl::MakeConstSpan(shape).subspan(batched ? 1 : 0)));
   if (shape.empty()) return {Mul(values, count, loc), count};
   if (!batched) count = graph->Constant(1.0f, loc);
-  return {ReduceSum(values, {}, false, loc), inner == 1 ? count : Mul(count, inner, loc)};
+  return {SumInDouble(values, loc), inner == 1 ? count : Mul(count, inner, loc)};
 }
 
 // Class numbers of shape [b]: from one-hot labels or scores the largest, from [b, 1] its only column.

@@ -8,7 +8,8 @@
 
 namespace tandem {
 
-// Both are float32 scalars, summed over the global batch. The metric is (sum of totals) / (sum of counts).
+// Both are scalars of a floating-point type, summed over the global batch; those of this file are summed in float64,
+// but for counts that are known without a sum. The metric is (sum of totals) / (sum of counts).
 struct Metric {
   Tensor total;
   Tensor count;
