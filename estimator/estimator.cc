@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
@@ -261,6 +262,17 @@ absl::StatusOr<bool> Estimator::Impl::LoadForInference(const ModeProgram& progra
   }
   if (path.empty()) TD_RETURN_IF_ERROR(BringBack());
   // In memory already. A variable that training does not have gets its first value.
+  std::vector<std::string> untrained;
+  for (const VariableSpec& v : program.variables()) {
+    const absl::StatusOr<VariableInfo> info = state_.store()->Info(v.name);
+    if (!info.ok() || !info->initialized) untrained.push_back(v.name);
+  }
+  if (!untrained.empty()) {
+    TD_LOG(WARNING) << "Mode " << ModeName(program.mode())
+                    << " has variables that training does not have: " << absl::StrJoin(untrained, ", ")
+                    << ". They have their initial values: build the same layers in "
+                    << "every mode.";
+  }
   TD_RETURN_IF_ERROR(state_.Initialize(program.variables(), seed_, ModelState::Which::kMissing));
   return path.empty() || IsOwnCheckpoint(path, config_.model_dir);
 }

@@ -126,6 +126,72 @@ TEST(Evaluate, ReservedMetricNamesAreErrors) {
   }
 }
 
+// Against a sum in double precision: metrics of one large batch, weighted and not.
+TEST(Evaluate, MetricsOfALargeBatchAreSummedInDouble) {
+  constexpr int64_t kRows = 65536;
+  std::vector<float> values, weights;
+  double sum = 0, weighted = 0, weight = 0;
+  for (int64_t i = 0; i < kRows; ++i) {
+    values.push_back(static_cast<float>((i * 2654435761u) % 1000003) / 1000003.0f);
+    weights.push_back(static_cast<float>(i % 7) / 7);
+    sum += values.back();
+    weighted += static_cast<double>(values.back() * weights.back());
+    weight += weights.back();
+  }
+  for (int replicas : {1, 2}) {
+    Estimator estimator(
+        [](const Features& features, const Tensor&, Mode, const Params&) {
+          Tensor value = features["value"];
+          return EstimatorSpec::Eval(ReduceMean(value), {{"plain", metrics::Mean(value)},
+                                                         {"weighted", metrics::Mean(value, features["weight"])}});
+        },
+        Config(ModelDir(std::to_string(replicas)), replicas));
+    auto result = estimator.Evaluate([&](const InputContext&) -> absl::StatusOr<Dataset> {
+      return Dataset::FromTensorSlices({{"value", HostTensor::FromVector({kRows}, values)},
+                                        {"weight", HostTensor::FromVector({kRows}, weights)}})
+          .Batch(kRows / replicas);
+    });
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_NEAR((*result)["plain"], sum / kRows, 1e-12 * sum / kRows);
+    EXPECT_NEAR((*result)["weighted"], weighted / weight, 1e-12 * weighted / weight);
+  }
+}
+
+TEST(Evaluate, AMetricThatIsNoScalarIsAnError) {
+  for (bool total : {false, true}) {
+    Estimator estimator(
+        [total](const Features& features, const Tensor&, Mode, const Params&) {
+          Tensor value = features["value"], mean = ReduceMean(value);
+          return EstimatorSpec::Eval(mean, {{"odd", total ? Metric{value, mean} : Metric{mean, value}}});
+        },
+        Config(ModelDir()));
+    const absl::Status status = estimator.Evaluate(NumbersInput(8, 4)).status();
+    EXPECT_EQ(ExitCodeFor(status), kExitCompileError);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(total ? "the total of metric \"odd\" must be a scalar" : "the count of metric \"odd\""));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("estimator_evaluate_test.cc:"));
+  }
+}
+
+// A variable that training does not have: its first value is no trained one.
+TEST(Evaluate, AVariableOfTheEvaluationAloneIsWarnedAbout) {
+  auto model = [](const Features& features, const Tensor& labels, Mode mode, const Params&) {
+    Tensor y = layers::Dense(features["x"], {.units = 1});
+    if (mode == Mode::kEval) y = layers::Dense(y, {.units = 1, .name = "added"});
+    Tensor loss = losses::MeanSquaredError(labels, y);
+    if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+    return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = 0.1}).Minimize(loss));
+  };
+  RunConfig config = Config(ModelDir());
+  config.save_checkpoints_steps = 0;
+  Estimator estimator(model, config);
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+  LogCapture log;
+  ASSERT_TRUE(estimator.Evaluate(LineInput(64, 8, 1)).ok());
+  EXPECT_TRUE(log.Contains("added/kernel, added/bias"));
+  EXPECT_TRUE(log.Contains("training does not have"));
+}
+
 TEST(Evaluate, AnEmptyInputIsAnError) {
   Estimator estimator(NumbersModel, Config(ModelDir()));
   EXPECT_THAT(std::string(estimator.Evaluate(NumbersInput(0, 4)).status().message()), HasSubstr("no examples"));

@@ -39,6 +39,16 @@ absl::Status CheckTensor(const Tensor& tensor, absl::string_view what, const Est
   return absl::OkStatus();
 }
 
+// Whether `tensor`, half of a metric, is one number.
+absl::Status CheckScalar(const Tensor& tensor, absl::string_view what, const EstimatorSpec& spec, Mode mode) {
+  const Shape shape = tensor.shape();
+  if (shape.empty() || shape == Shape{1}) return absl::OkStatus();
+  return Invalid(
+      spec, mode,
+      absl::StrCat(what, " must be a scalar, summed over the batch; it is ", tensor.name(), " at ", tensor.origin(),
+                   ", of shape ", ShapeString(shape), "; take metrics::Mean, or ReduceSum of it"));
+}
+
 absl::Status AddLoss(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph) {
   if (!spec.loss.ok() && spec.loss.graph() == nullptr) {
     return Invalid(spec, mode, absl::StrCat("the loss is not set; return ", ExampleOf(mode)));
@@ -86,6 +96,12 @@ absl::Status AddSpecOutputs(const EstimatorSpec& spec, Mode mode, GraphBuilder* 
     return graph->status();
   }
   TD_RETURN_IF_ERROR(AddLoss(spec, mode, graph));
+  if (mode == Mode::kTrain && spec.train_op.graph != graph) {
+    return Invalid(spec, mode,
+                   absl::StrCat("missing train op",
+                                spec.train_op.ok() ? " of this call (the one given belongs to another graph)" : "",
+                                ": nothing would be trained; return ", ExampleOf(mode)));
+  }
   for (const auto& [name, metric] : spec.metrics) {
     if (absl::Status named = MetricAccumulator::CheckName(name); !named.ok()) {
       return Invalid(spec, mode, named.message());
@@ -94,6 +110,8 @@ absl::Status AddSpecOutputs(const EstimatorSpec& spec, Mode mode, GraphBuilder* 
         CheckTensor(metric.total, absl::StrCat("the total of metric \"", name, "\""), spec, mode, *graph));
     TD_RETURN_IF_ERROR(
         CheckTensor(metric.count, absl::StrCat("the count of metric \"", name, "\""), spec, mode, *graph));
+    TD_RETURN_IF_ERROR(CheckScalar(metric.total, absl::StrCat("the total of metric \"", name, "\""), spec, mode));
+    TD_RETURN_IF_ERROR(CheckScalar(metric.count, absl::StrCat("the count of metric \"", name, "\""), spec, mode));
     graph->Output(MetricTotalName(name), metric.total, spec.location);
     graph->Output(MetricCountName(name), metric.count, spec.location);
   }

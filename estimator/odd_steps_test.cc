@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "base/exit_code.h"
 #include "base/logging.h"
@@ -128,6 +129,60 @@ TEST(OddSteps, AnUpdateThatOverflowsIsNotSaved) {
     ASSERT_EQ(again.Train(LineInput(), {.steps = 1}), absl::OkStatus());
     EXPECT_EQ(again.last_train_result()->global_step, 3);
   }
+}
+
+// Inf is told from NaN, and a gradient from the loss; hooks see no tensor without a value.
+TEST(OddSteps, WhatIsNotFiniteIsNamed) {
+  struct Case {
+    std::vector<float> x;  // of the second step
+    const char* message;
+  };
+  for (const Case& c : {Case{{1, 0}, "loss = 0 and a gradient that is not finite"}, Case{{1, INFINITY}, "loss = Inf"},
+                        Case{{1, -1}, "loss = NaN"}}) {
+    auto model = [](const Features& features, const Tensor&, Mode, const Params&) {
+      VariableSpec spec;
+      spec.name = "w";
+      spec.initializer = {Initializer::Kind::kConstant, 1, 0};
+      // At x = 0 the loss is 0 and its derivative infinite.
+      Tensor loss = ReduceSum(Sqrt(Mul(features["x"], features.graph()->Variable(spec))));
+      return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = 0.1}).Minimize(loss));
+    };
+    auto input = [&c](const InputContext&) -> absl::StatusOr<Dataset> {
+      return Dataset::FromTensorSlices({{"x", HostTensor::FromVector<float>({2}, c.x)}}).Batch(1);
+    };
+    auto hook = std::make_shared<StepHook>([](RunContext&, const RunValues& values) {
+      for (const auto& [name, tensor] : values.tensors) EXPECT_FALSE(tensor.empty()) << name;
+      EXPECT_TRUE(values.Has("loss"));
+    });
+    Estimator estimator(model, Config(ModelDir()));
+    const absl::Status status = estimator.Train(input, {.hooks = {hook}});
+    EXPECT_EQ(ExitCodeFor(status), kExitInternal);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(c.message));
+    EXPECT_EQ(hook->calls, 2);
+  }
+}
+
+TEST(OddSteps, ASpecWithoutATrainOpIsAnError) {
+  Estimator estimator(
+      [](const Features& features, const Tensor& labels, Mode, const Params&) {
+        Tensor loss = losses::MeanSquaredError(labels, layers::Dense(features["x"], {.units = 1}));
+        return EstimatorSpec::Train(loss, TrainOp{});
+      },
+      Config(ModelDir()));
+  const absl::Status status = estimator.Train(LineInput(), {.steps = 1});
+  EXPECT_EQ(ExitCodeFor(status), kExitCompileError);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("missing train op"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("odd_steps_test.cc:"));
+}
+
+TEST(OddSteps, TfConfigIsNotReadInSilence) {
+  for (bool set : {false, true}) {
+    if (set) setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1"]}})", 1);
+    LogCapture log;
+    Estimator estimator(LineModel, Config(ModelDir()));
+    EXPECT_EQ(log.Contains("TF_CONFIG is set and not read"), set);
+  }
+  unsetenv("TF_CONFIG");
 }
 
 // The step behind it finds a loss that is no number: the cause is named, not the consequence.
