@@ -50,6 +50,7 @@ class Serializer {
     index_.key = options_.key;
     index_.mode = options_.mode;
     index_.target = options_.target;
+    index_.warnings = options_.warnings;
     index_.debug = std::make_unique<fb::DebugT>();
     auto program = std::make_unique<fb::ProgramT>();
     program->device_class = gpu_ ? "gpu" : "cpu";
@@ -119,6 +120,7 @@ class Serializer {
         input->name = name.str();
         input->dtype = static_cast<fb::DType>(dtype);
         input->shape = td::ToShape(type);
+        if (auto it = options_.indices.find(input->name); it != options_.indices.end()) input->indices = it->second;
         index_.inputs.push_back(std::move(input));
       } else if (auto name = step_.getArgAttrOfType<mlir::StringAttr>(i, "td.scalar")) {
         auto scalar = std::make_unique<fb::ScalarT>();
@@ -190,10 +192,34 @@ class Serializer {
         kernel->locations.push_back(steps_.Location(op.getLoc()));
         if (auto cost = mlir::dyn_cast<td::CostOp>(op)) kernel->flops_per_row += cost.getFlops();
       }
+      WriteKernelArguments(function, *kernel);
       steps_.AddKernel(k.name, static_cast<uint32_t>(index_.kernels.size()));
       index_.kernels.push_back(std::move(kernel));
     }
     return absl::OkStatus();
+  }
+
+  // What the code of `function` reads and writes, by its type: see docs/internals.md, "The kernel ABI".
+  static void WriteKernelArguments(mlir::func::FuncOp function, fb::KernelT& kernel) {
+    const auto add = [&](mlir::Type type, std::vector<std::unique_ptr<fb::KernelArgumentT>>& arguments) {
+      auto argument = std::make_unique<fb::KernelArgumentT>();
+      auto tensor = mlir::cast<mlir::RankedTensorType>(type);
+      argument->dtype = static_cast<fb::DType>(td::ToDType(tensor.getElementType()));
+      if (!td::IsBatched(type)) {
+        argument->elements = tensor.getNumElements();
+      } else if (kernel.domain == fb::Domain::Elements) {
+        argument->extent = fb::Extent::Range;
+      } else {
+        argument->extent = fb::Extent::Row;
+        argument->elements = mlir::ShapedType::getNumElements(tensor.getShape().drop_front());
+      }
+      arguments.push_back(std::move(argument));
+    };
+    for (mlir::Type type : function.getArgumentTypes()) add(type, kernel.inputs);
+    for (mlir::Type type : function.getResultTypes()) add(type, kernel.outputs);
+    // Of these kinds every launch is for the whole of one tensor.
+    if (kernel.skeleton == "split") kernel.count = kernel.inputs[0]->elements;
+    if (kernel.skeleton == "block") kernel.count = RowsOfBlocks(function.getResultTypes()[0]);
   }
 
   // Constants lie in one segment, at the offsets of their buffers.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,8 +44,10 @@ struct SerializeOptions {
   std::string producer;                                 // compiler build
   std::string target;                                   // CPU features that the kernels need, separated by blanks
   std::vector<std::pair<std::string, std::string>> ir;  // phase name and IR text, in order
-  std::vector<GpuImage> images;                         // for GPUs, ascending
-  LibraryPlanner planner;                               // for GPUs; may be empty
+  std::map<std::string, uint64_t> indices;              // of inputs that are: see executable.fbs
+  std::vector<std::string> warnings;
+  std::vector<GpuImage> images;  // for GPUs, ascending
+  LibraryPlanner planner;        // for GPUs; may be empty
 };
 
 // `module` is at the end of phase `memory`; `kernels` holds code for every kernel function in it. A module for GPUs

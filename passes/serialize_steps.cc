@@ -42,8 +42,7 @@ uint32_t StepWriter::Location(mlir::Location loc) {
   return it->second;
 }
 
-// All dimensions but the last one.
-static int64_t RowsOfBlocks(mlir::Type type) {
+int64_t RowsOfBlocks(mlir::Type type) {
   auto shape = mlir::cast<mlir::RankedTensorType>(type);
   return shape.getNumElements() / shape.getShape().back();
 }

@@ -15,6 +15,9 @@
 
 namespace tandem {
 
+// What a kernel of kind "block" counts: the places of all dimensions but the last one.
+int64_t RowsOfBlocks(mlir::Type type);
+
 class StepWriter {
  public:
   StepWriter(mlir::ModuleOp module, fb::ExecutableT* index) : module_(module), index_(index) {}

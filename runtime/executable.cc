@@ -11,6 +11,7 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "runtime/executable_verify.h"
+#include "runtime/kernel_entry.h"
 
 namespace tandem {
 namespace {
@@ -77,6 +78,16 @@ absl::StatusOr<absl::string_view> CheckIndex(absl::string_view bytes, const std:
   return index;
 }
 
+// FlatBuffers may leave any table out. Readers of an executable find those that every program has.
+void AddMissingTables(fb::ExecutableT& index) {
+  if (index.debug == nullptr) index.debug = std::make_unique<fb::DebugT>();
+  // What names no location names the first one.
+  if (index.debug->locations.empty()) index.debug->locations.push_back(std::make_unique<fb::LocationT>());
+  for (auto& variable : index.variables) {
+    if (variable->initializer == nullptr) variable->initializer = std::make_unique<fb::InitializerT>();
+  }
+}
+
 // Segments must follow the index and each other without gaps but the alignment, so that every byte is accounted for.
 absl::Status CheckSegments(absl::string_view bytes, uint64_t end, const fb::ExecutableT& index,
                            const std::string& name) {
@@ -113,6 +124,9 @@ std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData
     segment->length = data.bytes.size();
     segment->crc32c = Crc32c(data.bytes);
     index.segments.push_back(std::move(segment));
+  }
+  for (auto& kernel : index.kernels) {
+    if (kernel->entry_crc32c == 0) kernel->entry_crc32c = KernelEntryChecksum(index, *kernel);
   }
   uint64_t index_bytes = PackIndex(index).size();
   uint64_t end = kPrefixBytes + index_bytes;
@@ -175,6 +189,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::FromBytes(HostTens
   std::shared_ptr<Executable> executable(new Executable);
   executable->name_ = name;
   executable->index_.reset(fb::GetExecutable(index_data)->UnPack());
+  AddMissingTables(*executable->index_);
   executable->bytes_ = std::move(bytes);
   TD_RETURN_IF_ERROR(CheckSegments(view, kPrefixBytes + index_bytes.size(), *executable->index_, name));
   TD_RETURN_IF_ERROR(VerifyExecutable(*executable->index_, name));
@@ -194,8 +209,9 @@ absl::string_view Executable::constants() const {
 }
 
 std::string Executable::LocationString(uint32_t location) const {
-  if (index_->debug == nullptr || location >= index_->debug->locations.size()) return "";
+  if (location >= index_->debug->locations.size()) return "";
   const fb::LocationT& l = *index_->debug->locations[location];
+  if (l.file.empty()) return "";
   return absl::StrCat(l.file, ":", l.line, l.name.empty() ? "" : absl::StrCat(" (", l.name, ")"));
 }
 

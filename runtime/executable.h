@@ -32,7 +32,8 @@ struct SegmentData {
   std::string bytes;
 };
 
-// The bytes of an executable file. `index.segments` is overwritten from `segments`. Equal arguments give equal bytes.
+// The bytes of an executable file. `index.segments` is overwritten from `segments`; kernels without an entry_crc32c get
+// theirs. Equal arguments give equal bytes.
 std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData>& segments);
 
 // A loaded executable. Everything in it has been checked: see executable_verify.h. Immutable, thread-safe.

@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "base/dtype.h"
 #include "base/exit_code.h"
@@ -118,6 +121,103 @@ TEST(ExecutableTest, ResealedIndexNeverCrashes) {
     }
   }
   EXPECT_GT(rejected, 1000);
+}
+
+// Two kernels: y = f(x, w) over rows, and an update of two variables.
+fb::ExecutableT WithKernels() {
+  ExecutableBuilder b(/*replicas=*/1, /*lanes=*/2, /*rows_per_lane=*/3, /*shard_rows=*/2);
+  const int rows = b.Kernel("rows", 0, fb::Domain::Rows), update = b.Kernel("update", 1, fb::Domain::Elements);
+  const int w = b.Variable("w", {5}), v = b.Variable("v", {9}), x = b.Input("x", {kBatch, 3});
+  const int rate = b.Scalar("rate");
+  const int y = b.Shard("y", {kBatch, 5}), g = b.Lane("g", {5}, fb::ReduceKind::Sum), sum = b.Step("sum", {5});
+  const int other = b.Step("other", {9});
+  b.Map();
+  b.Launch("rows", rows, {x, w}, {y, g});
+  b.Global();
+  b.LaneReduce(fb::ReduceKind::Sum, {g}, {sum});
+  b.Launch("update", update, {sum, rate}, {w}, 5);
+  b.Grouped("update", update, 3, {sum, rate, w, other, rate, v}, {5, 9});
+  b.Output("sum", sum);
+  return b.Take();
+}
+
+std::vector<SegmentData> KernelSegments() {
+  return {{fb::SegmentKind::ElfObject, "rows", "one"}, {fb::SegmentKind::ElfObject, "update", "another"}};
+}
+
+// A launch gives a kernel what its description says; whoever changes one of them must be found out.
+TEST(ExecutableTest, LaunchesFitTheirKernels) {
+  ASSERT_TRUE(Executable::Parse(BuildExecutable(WithKernels(), KernelSegments())).ok());
+  const auto launch = [](fb::ExecutableT& e) -> fb::StepT& { return *e.programs[0]->sections[0]->steps[0]; };
+  const auto group = [](fb::ExecutableT& e) -> fb::GroupedLaunchT& {
+    return *e.programs[0]->sections[1]->steps[2]->body.AsGroupedLaunch();
+  };
+  const std::vector<std::pair<const char*, std::function<void(fb::ExecutableT&)>>> cases = {
+      {"1 inputs and 2 outputs; kernel rows takes 2 and has 2", [&](auto& e) { launch(e).inputs.pop_back(); }},
+      {"0 inputs and 0 outputs", [&](auto& e) { launch(e).inputs.clear(), launch(e).outputs.clear(); }},
+      {"3 inputs", [&](auto& e) { launch(e).inputs.push_back(0); }},
+      {"takes 5 elements of float32", [&](auto& e) { launch(e).inputs[1] = 1; }},         // v, which is larger
+      {"takes 3 elements a row of float32", [&](auto& e) { launch(e).inputs[0] = 4; }},   // y
+      {"takes 5 elements a row of float32", [&](auto& e) { launch(e).outputs[0] = 5; }},  // g
+      {"a kernel over rows needs a map section",
+       [&](auto& e) { e.programs[0]->sections[1]->steps[1]->body.AsKernelLaunch()->kernel = 0; }},
+      {"2 inputs and 2 outputs; kernel update takes 2 and has 1",
+       [&](auto& e) { launch(e).body.AsKernelLaunch()->kernel = 1; }},
+      {"needs a kernel over elements", [&](auto& e) { group(e).kernel = 0; }},
+      {"2 arguments for each member; kernel update has 3",
+       [&](auto& e) { group(e).num_args = 2, group(e).counts.push_back(1); }},
+      {"takes at least 6 elements", [&](auto& e) { group(e).counts[0] = 6; }},
+      {"takes at least 9 elements", [&](auto& e) { group(e).args[3] = group(e).args[0]; }},
+      {"takes 1 elements", [&](auto& e) { group(e).args[1] = group(e).args[0]; }},
+      {"writes to an input, a scalar or a constant", [&](auto& e) { group(e).args[2] = group(e).args[1]; }},
+  };
+  for (const auto& [message, damage] : cases) {
+    fb::ExecutableT e = WithKernels();
+    damage(e);
+    const absl::Status status = Executable::Parse(BuildExecutable(std::move(e), KernelSegments())).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << message;
+    EXPECT_NE(status.message().find(message), absl::string_view::npos) << message << " in: " << status;
+  }
+}
+
+// The description of a kernel belongs to its code.
+TEST(ExecutableTest, KernelsAreBoundToTheirDescriptions) {
+  auto sealed = Executable::Parse(BuildExecutable(WithKernels(), KernelSegments()));
+  ASSERT_TRUE(sealed.ok()) << sealed.status();
+  const std::vector<std::function<void(fb::ExecutableT&)>> cases = {
+      [](auto& e) { e.kernels[0]->symbol = "update"; },
+      [](auto& e) { e.kernels[0]->segment = 1; },
+      [](auto& e) { e.kernels[0]->inputs.pop_back(); },
+      [](auto& e) { e.kernels[0]->inputs[1]->elements = 6; },
+      [](auto& e) { e.kernels[0]->inputs[1]->extent = fb::Extent::Row; },
+      [](auto& e) { e.kernels[0]->outputs[0]->dtype = fb::DType::Float64; },
+      [](auto& e) { e.kernels[1]->count = 9; },
+      [](auto& e) { e.kernels[1]->entry_crc32c ^= 1; },
+      [](auto& e) { std::swap(e.kernels[0], e.kernels[1]), e.kernels[0]->segment = 0, e.kernels[1]->segment = 1; },
+  };
+  for (size_t i = 0; i < cases.size(); ++i) {
+    fb::ExecutableT e = (*sealed)->index();
+    cases[i](e);
+    const absl::Status status = Executable::Parse(BuildExecutable(std::move(e), KernelSegments())).status();
+    EXPECT_NE(status.message().find("].entry_crc32c: the code of kernel "), absl::string_view::npos) << i << status;
+  }
+  // The objects changed places: each is whole.
+  auto segments = KernelSegments();
+  std::swap(segments[0], segments[1]);
+  EXPECT_FALSE(Executable::Parse(BuildExecutable((*sealed)->index(), segments)).ok());
+  EXPECT_TRUE(Executable::Parse(BuildExecutable((*sealed)->index(), KernelSegments())).ok());
+}
+
+// FlatBuffers may leave tables out; what reads an executable finds them.
+TEST(ExecutableTest, TablesThatAreNotThereAreEmpty) {
+  fb::ExecutableT e = SmallExecutable();
+  e.debug = nullptr;
+  for (auto& v : e.variables) v->initializer = nullptr;
+  auto executable = Executable::Parse(BuildExecutable(std::move(e), SmallSegments()));
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  EXPECT_EQ((*executable)->LocationString(0), "");
+  EXPECT_EQ((*executable)->index().debug->locations.size(), 1u);
+  EXPECT_EQ((*executable)->index().variables[0]->initializer->kind, 0);
 }
 
 // Each case breaks one rule; the message must name the field.

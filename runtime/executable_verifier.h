@@ -41,8 +41,7 @@ class ExecutableVerifier {
   }
 
   absl::Status CheckLocation(const std::string& field, uint32_t location) const {
-    uint64_t size = x_.debug == nullptr ? 0 : x_.debug->locations.size();
-    return location == 0 && size == 0 ? absl::OkStatus() : CheckIndex(field, location, size, "location");
+    return CheckIndex(field, location, x_.debug->locations.size(), "location");
   }
 
   const fb::BufferT& Buffer(uint64_t i) const { return *program_->buffers[i]; }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/executable_verifier.h"
+#include "runtime/kernel_entry.h"
 
 namespace tandem {
 namespace {
@@ -62,6 +63,25 @@ class IndexVerifier : public ExecutableVerifier {
     return absl::OkStatus();
   }
 
+  // What a kernel says that it takes, and that its code is what code generation said so of.
+  absl::Status CheckKernelArguments(const std::string& field, const fb::KernelT& k) const {
+    const bool elements = k.domain == fb::Domain::Elements;
+    const bool rows = k.domain == fb::Domain::Rows || k.domain == fb::Domain::Blocks;
+    for (const auto* arguments : {&k.inputs, &k.outputs}) {
+      for (size_t i = 0; i < arguments->size(); ++i) {
+        const fb::KernelArgumentT& a = *(*arguments)[i];
+        const std::string at = absl::StrCat(field, arguments == &k.inputs ? ".inputs[" : ".outputs[", i, "]");
+        if (!KnownDType(a.dtype)) return Bad(at, "unknown dtype ", static_cast<int>(a.dtype));
+        if (!Known(a.extent)) return Bad(at, "unknown extent");
+        if ((a.extent == fb::Extent::Range && !elements) || (a.extent == fb::Extent::Row && !rows)) {
+          return Bad(at, "a kernel over ", fb::EnumNameDomain(k.domain), " has no such argument");
+        }
+      }
+    }
+    if (k.entry_crc32c == KernelEntryChecksum(x_, k)) return absl::OkStatus();
+    return Bad(field + ".entry_crc32c", "the code of kernel ", k.name, " is not what this description was made for");
+  }
+
   absl::Status CheckTables() {
     for (size_t i = 0; i < x_.replicas.size(); ++i) {
       TD_RETURN_IF_ERROR(CheckIndex(absl::StrCat("replicas[", i, "].program"), x_.replicas[i]->program,
@@ -83,13 +103,14 @@ class IndexVerifier : public ExecutableVerifier {
       if (x_.segments[k.segment]->kind != (gpu ? fb::SegmentKind::Ptx : fb::SegmentKind::ElfObject))
         return Bad(field + ".segment", gpu ? "not PTX" : "not an ELF object");
       for (uint32_t location : k.locations) TD_RETURN_IF_ERROR(CheckLocation(field + ".locations", location));
+      TD_RETURN_IF_ERROR(CheckKernelArguments(field, k));
     }
     for (size_t i = 0; i < x_.variables.size(); ++i) {
       const fb::VariableT& v = *x_.variables[i];
       std::string field = absl::StrCat("variables[", i, "]");
       if (v.name.empty()) return Bad(field, "no name");
       TD_RETURN_IF_ERROR(CheckStatic(field, v.dtype, v.shape));
-      if (v.initializer != nullptr && (v.initializer->kind < 0 || v.initializer->kind > 3)) {
+      if (v.initializer->kind < 0 || v.initializer->kind > 3) {
         return Bad(field + ".initializer", "unknown kind ", v.initializer->kind);
       }
     }

@@ -1,6 +1,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/types/span.h"
 #include "runtime/executable_verifier.h"
 
 namespace tandem {
@@ -104,16 +106,52 @@ class StepVerifier : public ExecutableVerifier {
                                  bool map) {
     TD_RETURN_IF_ERROR(CheckIndex(field + ".kernel", launch.kernel, x_.kernels.size(), "kernel"));
     if (!map) TD_RETURN_IF_ERROR(NoLane(field, step));
-    fb::Domain domain = x_.kernels[launch.kernel]->domain;
-    if (domain == fb::Domain::Rows && !map) return Bad(field, "a kernel over rows needs a map section");
-    if (domain == fb::Domain::Blocks) return CheckBlocks(field, step, launch, map);
-    if (domain != fb::Domain::Elements) return absl::OkStatus();
-    for (uint32_t b : step.outputs) {
-      if (Buffer(b).row_bytes > 0 || launch.count > static_cast<uint64_t>(Elements(b))) {
-        return Bad(field, "output ", b, " has fewer than ", launch.count, " elements");
-      }
+    const fb::KernelT& kernel = *x_.kernels[launch.kernel];
+    if (kernel.domain == fb::Domain::Rows && !map) return Bad(field, "a kernel over rows needs a map section");
+    TD_RETURN_IF_ERROR(CheckArguments(field, kernel, step.inputs, step.outputs, launch.count));
+    return kernel.domain == fb::Domain::Blocks ? CheckBlocks(field, step, launch, map) : absl::OkStatus();
+  }
+
+  // The buffers are what the kernel takes, and as large as it reaches when it is called for `count` elements.
+  absl::Status CheckArguments(const std::string& field, const fb::KernelT& kernel, absl::Span<const uint32_t> inputs,
+                              absl::Span<const uint32_t> outputs, uint64_t count) const {
+    if (inputs.size() != kernel.inputs.size() || outputs.size() != kernel.outputs.size()) {
+      return Bad(field, inputs.size(), " inputs and ", outputs.size(), " outputs; kernel ", kernel.name, " takes ",
+                 kernel.inputs.size(), " and has ", kernel.outputs.size());
+    }
+    const bool counts = kernel.domain == fb::Domain::Elements || kernel.domain == fb::Domain::Blocks;
+    const auto is_range = [](const auto& a) { return a->extent == fb::Extent::Range; };
+    if (counts && kernel.count == 0 && absl::c_none_of(kernel.inputs, is_range) &&
+        absl::c_none_of(kernel.outputs, is_range)) {
+      return Bad(field, "nothing limits what kernel ", kernel.name, " counts");
+    }
+    if (kernel.count != 0 && kernel.count != count) {
+      return Bad(field, "counts ", count, "; kernel ", kernel.name, " needs ", kernel.count);
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      TD_RETURN_IF_ERROR(CheckArgument(absl::StrCat(field, " input ", i), kernel, *kernel.inputs[i], inputs[i], count));
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      TD_RETURN_IF_ERROR(
+          CheckArgument(absl::StrCat(field, " output ", i), kernel, *kernel.outputs[i], outputs[i], count));
     }
     return absl::OkStatus();
+  }
+
+  absl::Status CheckArgument(const std::string& field, const fb::KernelT& kernel, const fb::KernelArgumentT& argument,
+                             uint32_t buffer, uint64_t count) const {
+    const fb::BufferT& b = Buffer(buffer);
+    const uint64_t elements = static_cast<uint64_t>(Elements(buffer));
+    const bool fits = argument.extent == fb::Extent::Range ? elements >= count : elements == argument.elements;
+    if (b.dtype == argument.dtype && (b.row_bytes > 0) == (argument.extent == fb::Extent::Row) && fits) {
+      return absl::OkStatus();
+    }
+    return Bad(
+        field, "buffer ", buffer, " is ", Name(static_cast<DType>(b.dtype)), ShapeString(b.shape), "; kernel ",
+        kernel.name, " takes ",
+        argument.extent == fb::Extent::Range ? absl::StrCat("at least ", count) : absl::StrCat(argument.elements),
+        " elements", argument.extent == fb::Extent::Row ? " a row" : "", " of ",
+        Name(static_cast<DType>(argument.dtype)));
   }
 
   // Rows of one output, from batched inputs.
@@ -137,18 +175,26 @@ class StepVerifier : public ExecutableVerifier {
 
   absl::Status CheckGrouped(const std::string& field, const fb::GroupedLaunchT& g) {
     TD_RETURN_IF_ERROR(CheckIndex(field + ".kernel", g.kernel, x_.kernels.size(), "kernel"));
-    if (x_.kernels[g.kernel]->domain != fb::Domain::Elements) return Bad(field, "needs a kernel over elements");
-    if (g.num_args == 0 || g.args.size() != uint64_t{g.num_args} * g.counts.size()) {
+    const fb::KernelT& kernel = *x_.kernels[g.kernel];
+    if (kernel.domain != fb::Domain::Elements) return Bad(field, "needs a kernel over elements");
+    if (g.num_args == 0 || g.num_args != kernel.inputs.size() + kernel.outputs.size()) {
+      return Bad(field, g.num_args, " arguments for each member; kernel ", kernel.name, " has ",
+                 kernel.inputs.size() + kernel.outputs.size());
+    }
+    if (g.args.size() != uint64_t{g.num_args} * g.counts.size()) {
       return Bad(field, g.args.size(), " arguments for ", g.counts.size(), " members with ", g.num_args, " each");
     }
     for (size_t i = 0; i < g.args.size(); ++i) {
       std::string at = absl::StrCat(field, ".args[", i, "]");
-      TD_RETURN_IF_ERROR(CheckOperand(at, g.args[i], fb::SectionKind::Global, false));
+      const bool output = i % g.num_args >= kernel.inputs.size();
+      TD_RETURN_IF_ERROR(CheckOperand(at, g.args[i], fb::SectionKind::Global, output));
       if (Buffer(g.args[i]).space == fb::Space::Lane) return Bad(at, "only LaneReduce reads lane slots");
-      uint64_t elements = Elements(g.args[i]);
-      // An operand is as large as the member or one number for all of it.
-      if (elements != 1 && elements < g.counts[i / g.num_args])
-        return Bad(at, "fewer elements than the member's count");
+    }
+    for (size_t member = 0; member < g.counts.size(); ++member) {
+      const auto args = absl::MakeConstSpan(g.args).subspan(member * g.num_args, g.num_args);
+      TD_RETURN_IF_ERROR(CheckArguments(absl::StrCat(field, " member ", member), kernel,
+                                        args.first(kernel.inputs.size()), args.subspan(kernel.inputs.size()),
+                                        g.counts[member]));
     }
     return absl::OkStatus();
   }

@@ -23,6 +23,34 @@ absl::Status CheckInput(const fb::InputT& input, const HostTensor& value, int64_
                                                  " with as many rows in every input (here b = ", rows, ")"));
 }
 
+// The first element that is none of the indices 0 .. `indices` - 1.
+template <typename T>
+absl::Status CheckIndices(const fb::InputT& input, const HostTensor& value) {
+  const T* elements = value.data<T>();
+  for (int64_t i = 0; i < value.num_elements(); ++i) {
+    if (elements[i] >= 0 && static_cast<uint64_t>(elements[i]) < input.indices) continue;
+    const int64_t row = i / (value.num_elements() / value.shape()[0]);
+    return absl::OutOfRangeError(absl::StrCat("input \"", input.name, "\" has ", static_cast<int64_t>(elements[i]),
+                                              " in row ", row, "; the program takes it as an index, 0 to ",
+                                              input.indices - 1));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckIndices(const fb::InputT& input, const HostTensor& value) {
+  if (input.indices == 0) return absl::OkStatus();
+  switch (value.dtype()) {
+    case DType::kInt32:
+      return CheckIndices<int32_t>(input, value);
+    case DType::kInt64:
+      return CheckIndices<int64_t>(input, value);
+    case DType::kUInt8:
+      return CheckIndices<uint8_t>(input, value);
+    default:
+      return absl::OkStatus();
+  }
+}
+
 HostTensor Rows(const HostTensor& batch, int64_t begin, int64_t count) {
   if (count == batch.shape()[0]) return batch;
   Shape shape = batch.shape();
@@ -54,8 +82,7 @@ absl::StatusOr<std::unique_ptr<LoadedExecutable>> LoadExecutable(const std::stri
   TD_ASSIGN_OR_RETURN(model->session_, Session::Create(model->executable_, model->variables_,
                                                        {.pool = std::make_shared<ThreadPool>(threads)}));
   for (const auto& v : model->executable_->index().variables) {
-    TD_RETURN_IF_ERROR(
-        model->variables_->Initialize(v->name, v->initializer ? *v->initializer : fb::InitializerT(), options.seed));
+    TD_RETURN_IF_ERROR(model->variables_->Initialize(v->name, *v->initializer, options.seed));
   }
   return model;
 }
@@ -76,6 +103,7 @@ absl::StatusOr<RunResult> Run(LoadedExecutable& model, const std::map<std::strin
     if (it == inputs.end()) return absl::InvalidArgumentError(absl::StrCat("no input \"", input->name, "\" was given"));
     if (rows < 0 && it->second.rank() > 0) rows = it->second.shape()[0];
     TD_RETURN_IF_ERROR(CheckInput(*input, it->second, rows));
+    TD_RETURN_IF_ERROR(CheckIndices(*input, it->second));
   }
   if (rows > model.max_rows()) {
     return absl::InvalidArgumentError(

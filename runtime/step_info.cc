@@ -53,7 +53,7 @@ class StepLister {
   }
 
   std::string Source(uint32_t location) const {
-    if (index_.debug == nullptr || location >= index_.debug->locations.size()) return "";
+    if (location >= index_.debug->locations.size()) return "";
     const fb::LocationT& l = *index_.debug->locations[location];
     return l.file.empty() ? "" : absl::StrCat(l.file, ":", l.line);
   }

@@ -29,7 +29,7 @@
 ABSL_FLAG(std::string, mode, "", "train, eval or predict: which executable of a model directory (default: train)");
 ABSL_FLAG(std::string, inputs, "",
           "A safetensors file with inputs by name, the whole batch of each. Inputs that it lacks are random: floating "
-          "point uniform in [0, 1), integers 0 to 9.");
+          "point uniform in [0, 1), integers 0 to 9, or any index where they are indices.");
 ABSL_FLAG(std::string, variables, "",
           "Values of variables: a checkpoint, a model directory (its newest checkpoint) or a safetensors file. "
           "Without it, all come from their initialisers.");
@@ -176,12 +176,8 @@ class Runner {
   absl::Status Step(int64_t step) {
     TensorMap inputs = given_;
     for (const auto& input : index().inputs) {
-      Shape shape = input->shape;
-      shape[0] = rows_;
-      if (inputs.count(input->name) == 0) {
-        inputs[input->name] = RandomInput(input->name, static_cast<DType>(input->dtype), shape,
-                                          static_cast<uint64_t>(absl::GetFlag(FLAGS_seed)), step);
-      }
+      if (inputs.count(input->name) > 0) continue;
+      inputs[input->name] = RandomInput(*input, rows_, static_cast<uint64_t>(absl::GetFlag(FLAGS_seed)), step);
     }
     TensorMap before;
     if (check_) {

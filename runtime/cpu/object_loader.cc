@@ -57,7 +57,8 @@ const Allowed kAllowed[] = {
 
 absl::Status LinkError(const Executable& executable, absl::string_view what, llvm::Error error) {
   return WithExitCode(
-      absl::DataLossError(absl::StrCat(executable.name(), ": ", what, ": ", llvm::toString(std::move(error)))),
+      absl::DataLossError(absl::StrCat(executable.name(), ": ", what, ": ", llvm::toString(std::move(error)),
+                                       "; delete the file, it will be compiled again")),
       kExitBadData);
 }
 

@@ -2,84 +2,20 @@
 #include <random>
 
 #include "gtest/gtest.h"
-#include "runtime/session.h"
 #include "runtime/testing/executable_builder.h"
+#include "runtime/testing/small_programs.h"
 
 namespace tandem {
 namespace {
 
-std::string Program() {
-  ExecutableBuilder b(/*replicas=*/2, /*lanes=*/4, /*rows_per_lane=*/3, /*shard_rows=*/2);
-  int w = b.Variable("w", {3, 5}), x = b.Input("x", {kBatch, 3}), s = b.Scalar("example_count");
-  int y = b.Batch("y", {kBatch, 5}), z = b.Shard("z", {kBatch, 5}), t = b.Constant("t", 0, {5});
-  int g = b.Lane("g", {3, 5}, fb::ReduceKind::Sum), m = b.Lane("m", {5, 5}, fb::ReduceKind::Max);
-  int sum = b.Step("sum", {3, 5}), max = b.Step("max", {5, 5}), copy = b.Step("copy", {}), constant = b.Step("c", {5});
-  b.Map();
-  b.MatMul("forward", x, w, y);
-  b.Copy(y, z);
-  b.MatMulWeightGrad("gradient", x, z, g);
-  b.MatMulWeightGrad("square", z, y, m);
-  b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {g}, {sum});
-  b.LaneReduce(fb::ReduceKind::Max, {m}, {max});
-  b.AllReduce(fb::ReduceKind::Sum, {sum});
-  b.AllReduce(fb::ReduceKind::Max, {max});
-  b.Copy(s, copy);
-  b.Copy(t, constant);
-  b.CheckFinite({sum, max});
-  for (int o : {sum, max, y, copy, constant}) b.Output("o", o);
-  return BuildExecutable(b.Take(), {{fb::SegmentKind::Constants, "constants", std::string(64, 1)}});
-}
-
-// Inputs of the shapes that the executable asks for, when they are small.
-bool MakeInputs(const fb::ExecutableT& index, StepInputs& inputs) {
-  for (size_t r = 0; r < index.replicas.size(); ++r) {
-    inputs.inputs.emplace_back();
-    for (const auto& in : index.inputs) {
-      Shape shape = in->shape;
-      shape[0] = 5;
-      if (NumElements(shape) > 1 << 20) return false;
-      inputs.inputs.back().push_back(HostTensor::Zeros(static_cast<DType>(in->dtype), shape));
-    }
-  }
-  for (const auto& s : index.scalars) inputs.scalars[s->name] = 1;
-  return true;
-}
-
-// Whether the program came as far as a step.
-bool TryToRun(const Executable& e, std::shared_ptr<const Executable> executable, std::shared_ptr<ThreadPool> pool) {
-  const fb::ExecutableT& index = e.index();
-  uint64_t memory = 0;
-  for (const auto& p : index.programs) {
-    memory += p->lane_bytes * index.lanes + p->shard_bytes + (p->step_bytes + p->batch_bytes) * index.replicas.size();
-  }
-  if (memory > 64 << 20 || index.replicas.size() > 8) return false;
-  for (const auto& v : index.variables) {
-    if (NumElements(v->shape) > 1 << 20) return false;
-  }
-  auto variables = std::make_shared<VariableStore>(e.num_replicas());
-  auto session = Session::Create(executable, variables, {pool});
-  if (!session.ok()) return false;
-  for (const VariableInfo& v : variables->List()) {
-    if (!variables->Assign(v.name, HostTensor::Zeros(v.dtype, v.shape)).ok()) return false;
-  }
-  StepInputs inputs;
-  if (!MakeInputs(index, inputs)) return false;
-  std::vector<int> fetches;
-  for (size_t i = 0; i < index.outputs.size(); ++i) fetches.push_back(static_cast<int>(i));
-  return (*session)->Run(inputs, fetches).ok() && (*session)->FindNonFinite(inputs).ok();
-}
-
-TEST(SessionFuzzTest, WhatTheLoaderAcceptsRuns) {
+void ChangeBytes(const std::string& good, int runs) {
   auto pool = std::make_shared<ThreadPool>(2);
-  const std::string good = Program();
   auto original = Executable::Parse(good);
   ASSERT_TRUE(original.ok()) << original.status();
-  ASSERT_TRUE(TryToRun(**original, *original, pool));
+  ASSERT_TRUE(TryToRun(*original, pool));
   std::mt19937 rng(1);
   int accepted = 0, ran = 0;
-  constexpr int kRuns = 6000;
-  for (int i = 0; i < kRuns; ++i) {
+  for (int i = 0; i < runs; ++i) {
     std::string bytes = good;
     for (int k = 1 + rng() % 2; k > 0; --k) {
       size_t at = 32 + rng() % IndexBytes(good);
@@ -98,11 +34,66 @@ TEST(SessionFuzzTest, WhatTheLoaderAcceptsRuns) {
     auto e = Executable::Parse(bytes);
     if (!e.ok()) continue;
     ++accepted;
-    ran += TryToRun(**e, *e, pool);
+    ran += TryToRun(*e, pool);
   }
-  EXPECT_GT(accepted, kRuns / 100);
-  EXPECT_LT(accepted, kRuns);
+  EXPECT_GT(accepted, runs / 100);
+  EXPECT_LT(accepted, runs);
   EXPECT_GT(ran, 0);
+}
+
+TEST(SessionFuzzTest, WhatTheLoaderAcceptsRuns) { ChangeBytes(ProgramOfLibraryCalls(), 6000); }
+
+TEST(SessionFuzzTest, WhatTheLoaderAcceptsRunsWithKernels) { ChangeBytes(ProgramWithKernels(), 4000); }
+
+// As whoever knows the format would: any launch gets another kernel, other operands and other counts.
+TEST(SessionFuzzTest, OtherLaunchesRunOrAreRefused) {
+  auto pool = std::make_shared<ThreadPool>(2);
+  const auto original = Executable::Parse(ProgramWithKernels());
+  ASSERT_TRUE(original.ok()) << original.status();
+  const std::vector<SegmentData> segments = {{fb::SegmentKind::ElfObject, "code", SmallKernels()}};
+  std::mt19937 rng(2);
+  int accepted = 0;
+  constexpr int kRuns = 4000;
+  for (int i = 0; i < kRuns; ++i) {
+    fb::ExecutableT index = (*original)->index();
+    fb::ProgramT& program = *index.programs[0];
+    const uint32_t buffers = static_cast<uint32_t>(program.buffers.size());
+    fb::SectionT& section = *program.sections[rng() % 2];
+    fb::StepT& step = *section.steps[rng() % section.steps.size()];
+    const auto change = [&](std::vector<uint32_t>& list) {
+      switch (rng() % 3) {
+        case 0:
+          if (!list.empty()) list.pop_back();
+          break;
+        case 1:
+          if (!list.empty()) list[rng() % list.size()] = rng() % buffers;
+          break;
+        default:
+          list.push_back(rng() % buffers);
+      }
+    };
+    switch (rng() % 4) {
+      case 0:
+        change(step.inputs);
+        break;
+      case 1:
+        change(step.outputs);
+        break;
+      case 2:
+        if (auto* launch = step.body.AsKernelLaunch()) launch->kernel = rng() % 2, launch->count = rng() % 20;
+        if (auto* group = step.body.AsGroupedLaunch()) group->kernel = rng() % 2, group->counts[rng() % 2] = rng() % 20;
+        break;
+      default:
+        if (auto* group = step.body.AsGroupedLaunch()) change(group->args);
+        if (rng() % 2) std::swap(index.kernels[0]->symbol, index.kernels[1]->symbol);
+    }
+    auto e = Executable::Parse(BuildExecutable(std::move(index), segments));
+    if (!e.ok()) continue;
+    ++accepted;
+    TryToRun(*e, pool);
+  }
+  EXPECT_GT(accepted, 0);
+  EXPECT_LT(accepted, kRuns);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ std::string DescribeArenas(const Executable& executable, const fb::ProgramT& pro
                    program.step_bytes, ", lane slots ", program.lane_bytes, ", constants ",
                    executable.constants().size(), ", inputs ", staging, ", workspace ", workspace);
   const fb::DebugT* debug = executable.index().debug.get();
-  if (debug == nullptr || debug->memory.empty()) return text;
+  if (debug->memory.empty()) return text;
   const auto& largest = *std::max_element(debug->memory.begin(), debug->memory.end(),
                                           [](const auto& a, const auto& b) { return a->peak_bytes < b->peak_bytes; });
   std::vector<const fb::LiveBufferT*> live;

@@ -120,6 +120,28 @@ int ExecutableBuilder::Kernel(const std::string& symbol, int segment, fb::Domain
   return static_cast<int>(x_.kernels.size()) - 1;
 }
 
+// What its first launch gives a kernel is what it takes.
+void ExecutableBuilder::Describe(int kernel, const std::vector<int>& in, const std::vector<int>& out, uint64_t count) {
+  fb::KernelT& k = *x_.kernels[kernel];
+  if (!k.inputs.empty() || !k.outputs.empty()) return;
+  const auto add = [&](int buffer, std::vector<std::unique_ptr<fb::KernelArgumentT>>& arguments) {
+    const fb::BufferT& b = B(buffer);
+    const bool batched = b.row_bytes > 0;
+    auto a = std::make_unique<fb::KernelArgumentT>();
+    a->dtype = b.dtype;
+    a->elements = NumElements({b.shape.data() + batched, b.shape.size() - batched});
+    a->extent = batched ? fb::Extent::Row : fb::Extent::Whole;
+    if (k.domain == fb::Domain::Elements && !b.shape.empty()) {
+      a->extent = fb::Extent::Range;
+      a->elements = 0;
+    }
+    arguments.push_back(std::move(a));
+  };
+  for (int b : in) add(b, k.inputs);
+  for (int b : out) add(b, k.outputs);
+  if (k.domain == fb::Domain::Blocks) k.count = count;
+}
+
 void ExecutableBuilder::Map() { x_.programs[0]->sections.push_back(std::make_unique<fb::SectionT>()); }
 
 void ExecutableBuilder::Global() {
@@ -196,6 +218,7 @@ void ExecutableBuilder::Library(const std::string& name, fb::LibraryCallT call, 
 
 void ExecutableBuilder::Launch(const std::string& name, int kernel, std::vector<int> in, std::vector<int> out,
                                uint64_t count) {
+  Describe(kernel, in, out, count);
   fb::KernelLaunchT body;
   body.kernel = kernel;
   body.count = count;
@@ -204,6 +227,8 @@ void ExecutableBuilder::Launch(const std::string& name, int kernel, std::vector<
 
 void ExecutableBuilder::Grouped(const std::string& name, int kernel, int num_args, std::vector<int> args,
                                 std::vector<uint64_t> counts) {
+  // Which of them a kernel writes is its own matter here.
+  Describe(kernel, {args.begin(), args.begin() + num_args}, {}, counts[0]);
   fb::GroupedLaunchT body;
   body.kernel = kernel;
   body.num_args = num_args;

@@ -27,7 +27,7 @@ class ExecutableBuilder {
   // Buffers count, mean, m2; returns the first.
   int LaneMoments(const std::string& name, Shape shape);
   int Constant(const std::string& name, uint64_t offset, Shape shape);
-  // A kernel in ELF segment `segment`; returns its index.
+  // A kernel in ELF segment `segment`; returns its index. Its first launch says what it takes.
   int Kernel(const std::string& symbol, int segment, fb::Domain domain);
 
   // Steps go to the section begun last.
@@ -60,6 +60,7 @@ class ExecutableBuilder {
   template <typename Body>
   void AddStep(const std::string& name, Body body, const std::vector<int>& in, const std::vector<int>& out);
   std::vector<int64_t> ShardShape(int buffer);
+  void Describe(int kernel, const std::vector<int>& in, const std::vector<int>& out, uint64_t count);
 
   fb::ExecutableT x_;
 };

@@ -14,9 +14,7 @@ absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int t
   const fb::ExecutableT& index = model->executable().index();
   std::map<std::string, HostTensor> inputs;
   for (const auto& input : index.inputs) {
-    Shape shape = input->shape;
-    shape[0] = model->max_rows();
-    inputs[input->name] = RandomInput(input->name, static_cast<DType>(input->dtype), shape, /*seed=*/0, /*step=*/0);
+    inputs[input->name] = RandomInput(*input, model->max_rows(), /*seed=*/0, /*step=*/0);
   }
   // Small steps: the values must stay finite.
   StepScalars scalars = {{"global_step", 0}, {"seed", 0}};

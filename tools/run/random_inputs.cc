@@ -19,11 +19,14 @@ void Fill(HostTensor* tensor, uint64_t seed, uint64_t stream, F from_word) {
 
 }  // namespace
 
-HostTensor RandomInput(const std::string& name, DType dtype, const Shape& shape, uint64_t seed, int64_t step) {
-  HostTensor tensor(dtype, shape);
-  const uint64_t stream = Fingerprint64(name, static_cast<uint64_t>(step));
-  const auto digit = [](uint32_t word) { return word % 10; };
-  switch (dtype) {
+HostTensor RandomInput(const fb::InputT& input, int64_t rows, uint64_t seed, int64_t step) {
+  Shape shape = input.shape;
+  shape[0] = rows;
+  HostTensor tensor(static_cast<DType>(input.dtype), shape);
+  const uint64_t stream = Fingerprint64(input.name, static_cast<uint64_t>(step));
+  const uint64_t integers = input.indices > 0 ? input.indices : 10;
+  const auto digit = [&](uint32_t word) { return word % integers; };
+  switch (tensor.dtype()) {
     case DType::kFloat32:
       Fill<float>(&tensor, seed, stream, UniformFloat);
       break;

@@ -3,15 +3,16 @@
 #define TANDEM_TOOLS_RUN_RANDOM_INPUTS_H_
 
 #include <cstdint>
-#include <string>
 
 #include "base/host_tensor.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 
-// Floating point: uniform in [0, 1). Integers: 0 to 9. Booleans: either. A function of all arguments; `name` and
-// `step` keep tensors of one run apart.
-HostTensor RandomInput(const std::string& name, DType dtype, const Shape& shape, uint64_t seed, int64_t step);
+// For `input`, in `rows` rows. Floating point: uniform in [0, 1). Integers: any index where the program takes them as
+// such, else 0 to 9. Booleans: either. A function of all arguments; the input's name and `step` keep tensors of one run
+// apart.
+HostTensor RandomInput(const fb::InputT& input, int64_t rows, uint64_t seed, int64_t step);
 
 }  // namespace tandem
 

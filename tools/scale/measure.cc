@@ -21,9 +21,7 @@ absl::StatusOr<Measured> Measure(const std::string& path, int runs) {
   const fb::ExecutableT& index = model->executable().index();
   std::map<std::string, HostTensor> inputs;
   for (const auto& input : index.inputs) {
-    Shape shape = input->shape;
-    shape[0] = model->max_rows();
-    inputs[input->name] = RandomInput(input->name, static_cast<DType>(input->dtype), shape, 1, 0);
+    inputs[input->name] = RandomInput(*input, model->max_rows(), /*seed=*/1, /*step=*/0);
   }
   StepScalars scalars = {{"global_step", 0}, {"seed", 0}};
   // A rate so small that random data cannot make the weights overflow.
