@@ -24,6 +24,7 @@
 #include "passes/analysis/offset_assignment.h"
 #include "passes/buffer_table.h"
 #include "passes/pass_util.h"
+#include "passes/step_signature.h"
 #include "passes/target.h"
 
 namespace tandem {
@@ -40,6 +41,9 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
   void runOnOperation() final {
     step_ = StepFunction(getOperation());
     if (!step_) return;
+    if (mlir::failed(VerifyStepSignature(step_)) || mlir::failed(VerifyLaunches(getOperation(), step_))) {
+      return signalPassFailure();
+    }
     buffers_.clear();
     ids_.clear();
     peaks_.clear();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -18,7 +19,10 @@
 #include "base/timing.h"
 #include "base/unsynced_files.h"
 #include "graph/graph_module.h"
+#include "graph/index_range.h"
+#include "graph/ir/state.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/analysis/machine_model.h"
 #include "passes/build_id.h"
 #include "passes/codegen/compile.h"
@@ -137,8 +141,22 @@ absl::StatusOr<std::vector<KernelCode>> MakeCpuCode(mlir::ModuleOp module, const
   return code;
 }
 
+// Of the inputs that ops take as indices, how many there are.
+std::map<std::string, uint64_t> IndicesOfInputs(GraphBuilder& graph) {
+  std::map<std::string, uint64_t> indices;
+  graph.module().module().walk([&](td::InputOp op) {
+    const mlir::Type type = op.getResult().getType();
+    const DType dtype = td::ToDType(mlir::getElementTypeOrSelf(type));
+    // Asking again for an input returns the one that is there.
+    const IndexRange range = IndexRangeOf(graph.Input(op.getName().str(), dtype, td::ToShape(type)));
+    if (range.size > 0) indices[op.getName().str()] = range.size;
+  });
+  return indices;
+}
+
 absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& key, absl::string_view mode,
-                                    const CompileTarget& target, const CompileOptions& options) {
+                                    const CompileTarget& target, std::map<std::string, uint64_t> indices,
+                                    const CompileOptions& options) {
   ++compile_count;
   SerializeOptions serialize;
   PipelineOptions pipeline;
@@ -147,6 +165,8 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   pipeline.print_after = options.print_after;
   CompileTimes times;
   pipeline.times = &times;
+  pipeline.warnings = &serialize.warnings;
+  serialize.indices = std::move(indices);
   auto start = Clock::now();
   TD_RETURN_IF_ERROR(RunPipeline(module, pipeline, &serialize.ir));
   times.Add("text of the phases", SecondsSince(start) - times.total());
@@ -217,15 +237,21 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
   const bool prints = options.print_times || !options.print_before.empty() || !options.print_after.empty();
   if (!path.empty() && !prints && env->Exists(path)) {
     absl::StatusOr<std::shared_ptr<const Executable>> cached = Executable::Load(path);
-    if (cached.ok() && (*cached)->index().key == key) return cached;
+    if (cached.ok() && (*cached)->index().key == key) {
+      for (const std::string& warning : (*cached)->index().warnings) TD_LOG(WARNING) << warning;
+      return cached;
+    }
     TD_LOG(WARNING) << "the cached executable " << path << " is not usable ("
                     << (cached.ok() ? "it has another key" : cached.status().message()) << "); compiling again";
   }
-  TD_ASSIGN_OR_RETURN(std::string bytes, Compile(*module, key, mode, target, options));
+  TD_ASSIGN_OR_RETURN(std::string bytes, Compile(*module, key, mode, target, IndicesOfInputs(graph), options));
   // A training run compiles for a second and trains for hours: the compiler's code and heap need not stay.
   module = nullptr;
   ReleaseFreedMemory();
   ReleaseLibraryPages({kThisProgram, "libLLVM", "libMLIR"});
+  // Only what can be loaded is kept: a file that cannot would be in the way of every later start.
+  TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable,
+                      Executable::Parse(bytes, path.empty() ? absl::StrCat(std::string(mode), " executable") : path));
   if (!path.empty()) {
     // A start waits for it, and a file that a crash of the machine damages is compiled again.
     absl::Status stored = CreateDirsUnsynced(env, options.cache_dir);
@@ -236,7 +262,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
                       << stored.message();
     }
   }
-  return Executable::Parse(bytes, path.empty() ? absl::StrCat(std::string(mode), " executable") : path);
+  return executable;
 }
 
 }  // namespace tandem

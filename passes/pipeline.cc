@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/exit_code.h"
+#include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/timing.h"
 #include "llvm/Support/raw_ostream.h"
@@ -41,7 +42,9 @@
 #include "passes/replicate.h"
 #include "passes/schedule.h"
 #include "passes/select_libraries.h"
+#include "passes/step_signature.h"
 #include "passes/take_gpu_epilogues.h"
+#include "passes/unsupported.h"
 #include "passes/verify_phase.h"
 #include "passes/warn_batch_constants.h"
 #include "passes/winograd.h"
@@ -138,6 +141,18 @@ absl::Status CheckNames(const PipelineOptions& options) {
   return absl::OkStatus();
 }
 
+// What an earlier phase would have made sure of, for text that starts behind it.
+absl::Status CheckGivenStep(mlir::ModuleOp module, const std::string& compile_from) {
+  if (compile_from.empty() || compile_from == Phases().front().name) return absl::OkStatus();
+  mlir::func::FuncOp step = StepFunction(module);
+  if (step && mlir::succeeded(VerifyStepSignature(step)) && mlir::succeeded(VerifyStepVariables(module, step)) &&
+      mlir::succeeded(VerifyLaunches(module, step))) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("this program cannot go on from phase ", compile_from, ": ",
+                                                 step ? "" : "it has no function @step"));
+}
+
 // Text that can be parsed again unless constants of more than `max_elements` were left out (0: none is). Locations
 // stand behind their ops, not in a list of aliases at the end.
 std::string Print(mlir::ModuleOp module, int64_t max_elements) {
@@ -180,10 +195,14 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
     if (d.getSeverity() == mlir::DiagnosticSeverity::Error) {
       if (first_error.empty()) first_error = text;
     } else if (d.getSeverity() == mlir::DiagnosticSeverity::Warning) {
-      llvm::errs() << "warning: " << text << "\n";
+      TD_LOG(WARNING) << text;
+      if (options.warnings != nullptr) options.warnings->push_back(text);
     }
     return mlir::success();
   });
+  if (absl::Status s = CheckGivenStep(module, options.compile_from); !s.ok()) {
+    return WithExitCode(absl::InvalidArgumentError(absl::StrCat(s.message(), first_error)), kExitBadData);
+  }
   bool started = options.compile_from.empty();
   for (const Phase& phase : Phases()) {
     started = started || phase.name == options.compile_from;
@@ -199,9 +218,12 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
       manager.enableVerifier(options.verify_each || &pass == &passes.back());
       manager.addPass(std::move(pass));
       if (mlir::failed(manager.run(module))) {
+        if (IsMarkedUnsupported(module)) {
+          return WithExitCode(absl::UnimplementedError(first_error), kExitCompileError);
+        }
         return WithExitCode(absl::InternalError(absl::StrCat("compilation failed in phase ", phase.name, ", pass ",
                                                              name, ": ", first_error)),
-                            70);
+                            kExitCompileError);
       }
       if (options.times != nullptr) {
         options.times->Add(absl::StrCat(phase.name, ": ", name), SecondsSince(start));

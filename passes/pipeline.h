@@ -33,7 +33,8 @@ struct PipelineOptions {
   std::vector<std::string> print_after;
   // MLIR verifies the module after every pass, which takes as long as the passes; otherwise at the end of each phase.
   bool verify_each = false;
-  CompileTimes* times = nullptr;  // of every pass, when not null
+  CompileTimes* times = nullptr;                 // of every pass, when not null
+  std::vector<std::string>* warnings = nullptr;  // what passes warn of, when not null; it is logged as well
 };
 
 // Runs the phases on `module`. The IR after each phase is appended to `snapshots` (name, text with locations) unless it

@@ -29,6 +29,7 @@
 #include "passes/pass_util.h"
 #include "passes/residual.h"
 #include "passes/target.h"
+#include "passes/unsupported.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cuda/gpu_library.h"
 
@@ -201,6 +202,11 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
   }
 
   static mlir::LogicalResult Unsupported(mlir::Operation* op, const absl::Status& status) {
+    const auto is_double = [](mlir::Type type) { return mlir::getElementTypeOrSelf(type).isF64(); };
+    if (llvm::any_of(op->getOperandTypes(), is_double)) {
+      MarkUnsupported(op);
+      return op->emitError() << "float64 has no convolutions and matrix products; Cast the operands to float32";
+    }
     return op->emitError() << "cannot be given to the kernel library: " << std::string(status.message());
   }
 

@@ -1,8 +1,9 @@
 // td-verify-<phase>: what must hold at the end of each phase; a violation is a bug of the compiler, reported with the
 // op.
 //
-//   input, precision   @step exists and is pure: no td.input, td.scalar, td.read, td.assign, td.output; no update or
-//                      output differs between replicas (graph/ir/replica_values.h)
+//   input, precision   @step exists, has a right signature (step_signature.h) and is pure: no td.input, td.scalar,
+//                      td.read, td.assign, td.output; no update or output differs between replicas
+//                      (graph/ir/replica_values.h)
 //   distribute         + batched values only inside maps (or as "keep" results and arguments); collectives numbered
 //                      from 0; every replica's body exists; nothing but td.all_reduce reads one replica's part of a sum
 //                      over all, and td.cross_replica is gone
@@ -20,6 +21,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/pass_util.h"
+#include "passes/step_signature.h"
 
 namespace tandem {
 namespace {
@@ -39,6 +41,9 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) {
       getOperation().emitError() << "has no function @step at the end of phase " << phase_;
+      return signalPassFailure();
+    }
+    if (mlir::failed(VerifyStepSignature(step)) || mlir::failed(VerifyStepVariables(getOperation(), step))) {
       return signalPassFailure();
     }
     Check(VerifyPure(step));

@@ -11,6 +11,7 @@
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "graph/ir/dialect.h"
+#include "graph/ir/text_depth.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -54,10 +55,43 @@ bool RunsPhases() {
          !print_before.empty() || !print_after.empty() || !disabled.empty();
 }
 
-absl::Status RunPhases(const std::string& input, const std::string& output, const mlir::DialectRegistry& registry) {
+// The text of a file that is safe to parse.
+absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> ReadInput(const std::string& input) {
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> text = mlir::openInputFile(input, &error);
   if (!text) return absl::NotFoundError(error);
+  const llvm::StringRef bytes = text->getBuffer();
+  if (absl::Status s = td::CheckTextDepth(absl::string_view(bytes.data(), bytes.size()), input); !s.ok()) {
+    return WithExitCode(s, kExitBadData);
+  }
+  return text;
+}
+
+absl::Status WriteOutput(const std::string& output, llvm::function_ref<absl::Status(llvm::raw_ostream&)> write) {
+  std::string error;
+  std::unique_ptr<llvm::ToolOutputFile> file = mlir::openOutputFile(output, &error);
+  if (!file) return WithExitCode(absl::UnknownError(error), kExitIo);
+  TD_RETURN_IF_ERROR(write(file->os()));
+  file->os().flush();
+  if (const std::error_code failed = file->os().error()) {
+    file->os().clear_error();  // its destructor would end the process
+    return PosixError(failed.value(), "write", output == "-" ? "standard output" : output);
+  }
+  file->keep();
+  return absl::OkStatus();
+}
+
+absl::Status RunPasses(const std::string& input, const std::string& output, mlir::DialectRegistry& registry) {
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<llvm::MemoryBuffer> text, ReadInput(input));
+  return WriteOutput(output, [&](llvm::raw_ostream& os) {
+    const auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+    if (mlir::succeeded(mlir::MlirOptMain(os, std::move(text), registry, config))) return absl::OkStatus();
+    return absl::InternalError("the passes failed (see above)");
+  });
+}
+
+absl::Status RunPhases(const std::string& input, const std::string& output, const mlir::DialectRegistry& registry) {
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<llvm::MemoryBuffer> text, ReadInput(input));
   mlir::MLIRContext context(registry);
   mlir::PassManager passes(&context);
   if (mlir::failed(mlir::MlirOptMainConfig::createFromCLOptions().setupPassPipeline(passes)) || passes.size() > 0) {
@@ -83,16 +117,10 @@ absl::Status RunPhases(const std::string& input, const std::string& output, cons
     SetTarget(*module, parsed);
   }
   TD_RETURN_IF_ERROR(RunPipeline(*module, options, nullptr));
-  std::unique_ptr<llvm::ToolOutputFile> file = mlir::openOutputFile(output, &error);
-  if (!file) return WithExitCode(absl::UnknownError(error), kExitIo);
-  module->print(file->os());
-  file->os().flush();
-  if (const std::error_code failed = file->os().error()) {
-    file->os().clear_error();  // its destructor would end the process
-    return PosixError(failed.value(), "write", output == "-" ? "standard output" : output);
-  }
-  file->keep();
-  return absl::OkStatus();
+  return WriteOutput(output, [&](llvm::raw_ostream& os) {
+    module->print(os);
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace
@@ -108,7 +136,7 @@ int main(int argc, char** argv) {
   mlir::registerCSEPass();
   tandem::RegisterPasses();
   auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Tandem's pass driver\n", registry);
-  if (!tandem::RunsPhases()) return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
-  absl::Status status = tandem::RunPhases(input, output, registry);
+  absl::Status status =
+      tandem::RunsPhases() ? tandem::RunPhases(input, output, registry) : tandem::RunPasses(input, output, registry);
   return tandem::FinishProgram("tandem-opt", status);
 }

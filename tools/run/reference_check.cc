@@ -9,11 +9,13 @@
 #include "base/status_macros.h"
 #include "graph/interpreter/interpreter.h"
 #include "graph/ir/dialect.h"
+#include "graph/ir/text_depth.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/step_signature.h"
 
 namespace tandem {
 namespace {
@@ -81,12 +83,18 @@ absl::StatusOr<std::unique_ptr<ReferenceCheck>> ReferenceCheck::Create(const Exe
     if (error.empty()) error = d.str();
     return mlir::success();
   });
+  if (absl::Status s = td::CheckTextDepth(text, phase); !s.ok()) {
+    return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", s.message()));
+  }
   // The parser wants a zero behind the text.
   impl->module = mlir::parseSourceString<mlir::ModuleOp>(std::string(text), &impl->context);
   if (impl->module) impl->step = impl->module->lookupSymbol<mlir::func::FuncOp>("step");
   if (!impl->step) {
     return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", phase,
                                             " cannot be read: ", error.empty() ? "there is no function @step" : error));
+  }
+  if (mlir::failed(VerifyStepSignature(impl->step))) {
+    return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", phase, ": ", error));
   }
   return std::unique_ptr<ReferenceCheck>(new ReferenceCheck(std::move(impl)));
 }

@@ -1,0 +1,21 @@
+// A look at MLIR text before MLIR's parser gets it.
+#ifndef TANDEM_GRAPH_IR_TEXT_DEPTH_H_
+#define TANDEM_GRAPH_IR_TEXT_DEPTH_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace tandem::td {
+
+// Programs nest some ten deep.
+constexpr int kMaxTextDepth = 128;
+
+// MLIR's parser, and much of what walks a module, recurses with the text's nesting and would run out of stack. OK when
+// no place of `text` is nested deeper than kMaxTextDepth: in brackets, or in aliases (#name, !name) that are made of
+// aliases. Affine expressions, which no program has, nest without brackets: text with an affine_map or affine_set is
+// refused. Errors: InvalidArgument "<name>:<line>: <what>".
+absl::Status CheckTextDepth(absl::string_view text, absl::string_view name);
+
+}  // namespace tandem::td
+
+#endif  // TANDEM_GRAPH_IR_TEXT_DEPTH_H_

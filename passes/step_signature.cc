@@ -1,0 +1,121 @@
+#include "passes/step_signature.h"
+
+#include "graph/ir/interfaces.h"
+#include "graph/ir/state.h"
+#include "graph/ir/structure.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace tandem {
+namespace {
+
+// A tensor whose sizes are known but for a leading batch.
+bool IsValueType(mlir::Type type) {
+  auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+  if (!tensor || td::ToDType(tensor.getElementType()) == DType::kInvalid) return false;
+  return tensor.getRank() == 0 || !llvm::is_contained(tensor.getShape().drop_front(), mlir::ShapedType::kDynamic);
+}
+
+bool HasBatch(mlir::Type type) {
+  auto tensor = mlir::cast<mlir::RankedTensorType>(type);
+  return tensor.getRank() > 0 && tensor.isDynamicDim(0);
+}
+
+mlir::LogicalResult VerifyArgument(mlir::func::FuncOp step, unsigned i) {
+  const mlir::Type type = step.getArgument(i).getType();
+  auto error = [&] { return mlir::emitError(step.getArgument(i).getLoc()) << "argument " << i << " of @step "; };
+  if (!IsValueType(type)) return error() << "has the type " << type << ", which no value of a program has";
+  if (step.getArgAttrOfType<mlir::StringAttr>(i, "td.input")) {
+    return HasBatch(type) ? mlir::success() : error() << "is an input without a batch: " << type;
+  }
+  if (HasBatch(type))
+    return error() << "has a batch, " << type << ", and only what is marked td.input = \"NAME\" has one";
+  if (step.getArgAttrOfType<mlir::StringAttr>(i, "td.scalar")) {
+    const bool scalar = mlir::cast<mlir::RankedTensorType>(type).getRank() == 0;
+    return scalar ? mlir::success() : error() << "is a td.scalar of the type " << type;
+  }
+  if (step.getArgAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.variable")) return mlir::success();
+  return error() << "is marked neither td.input = \"NAME\", td.scalar = \"NAME\" nor td.variable = @NAME";
+}
+
+mlir::LogicalResult VerifyResult(mlir::func::FuncOp step, unsigned i) {
+  const mlir::Type type = step.getResultTypes()[i];
+  auto error = [&] { return step.emitError() << "result " << i << " of @step "; };
+  if (!IsValueType(type)) return error() << "has the type " << type << ", which no value of a program has";
+  if (step.getResultAttrOfType<mlir::StringAttr>(i, "td.output")) return mlir::success();
+  if (step.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update")) {
+    return HasBatch(type) ? error() << "updates a variable with a batch: " << type : mlir::success();
+  }
+  return error() << "is marked neither td.update = @NAME nor td.output = \"NAME\"";
+}
+
+// `op` gives a kernel the values that `members` calls of it take.
+mlir::LogicalResult VerifyLaunch(mlir::ModuleOp module, mlir::Operation* op, mlir::FlatSymbolRefAttr name,
+                                 int64_t members) {
+  auto kernel = module.lookupSymbol<mlir::func::FuncOp>(name.getAttr());
+  if (!kernel || !kernel.getBody().hasOneBlock())
+    return op->emitError() << "launches " << name << ", which is no kernel";
+  auto fits = [&](mlir::TypeRange given, llvm::ArrayRef<mlir::Type> wanted) {
+    if (members < 1 || given.size() != members * wanted.size()) return false;
+    for (size_t i = 0; i < given.size(); ++i) {
+      if (mlir::getElementTypeOrSelf(given[i]) != mlir::getElementTypeOrSelf(wanted[i % wanted.size()])) return false;
+    }
+    return true;
+  };
+  if (fits(op->getOperandTypes(), kernel.getArgumentTypes()) && fits(op->getResultTypes(), kernel.getResultTypes())) {
+    return mlir::success();
+  }
+  return op->emitError() << "does not have the operands and results of " << name << ": " << kernel.getFunctionType();
+}
+
+}  // namespace
+
+mlir::LogicalResult VerifyStepSignature(mlir::func::FuncOp step) {
+  if (!step.getBody().hasOneBlock()) return step.emitError("@step must have a body of one block");
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    if (mlir::failed(VerifyArgument(step, i))) return mlir::failure();
+  }
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    if (mlir::failed(VerifyResult(step, i))) return mlir::failure();
+  }
+  return mlir::success();
+}
+
+mlir::LogicalResult VerifyStepVariables(mlir::ModuleOp module, mlir::func::FuncOp step) {
+  auto check = [&](mlir::FlatSymbolRefAttr name, mlir::Type type, mlir::Location loc) -> mlir::LogicalResult {
+    if (!name) return mlir::success();
+    auto variable = module.lookupSymbol<td::VariableOp>(name.getAttr());
+    if (!variable) return mlir::emitError(loc) << "@step has the variable " << name << ", which is not declared";
+    auto initializer = variable.getInitializer();
+    if (initializer && initializer->size() != 3) {
+      return variable.emitError() << "has an initializer of " << initializer->size() << " numbers instead of 3";
+    }
+    if (variable.getType() == type) return mlir::success();
+    return mlir::emitError(loc) << "variable " << name << " is declared as " << variable.getType() << ", and @step has "
+                                << type;
+  };
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    auto name = step.getArgAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.variable");
+    const mlir::BlockArgument argument = step.getArgument(i);
+    if (mlir::failed(check(name, argument.getType(), argument.getLoc()))) return mlir::failure();
+  }
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    auto name = step.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update");
+    if (mlir::failed(check(name, step.getResultTypes()[i], step.getLoc()))) return mlir::failure();
+  }
+  return mlir::success();
+}
+
+mlir::LogicalResult VerifyLaunches(mlir::ModuleOp module, mlir::func::FuncOp step) {
+  const mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
+    mlir::LogicalResult verified = mlir::success();
+    if (auto launch = mlir::dyn_cast<td::LaunchOp>(op)) {
+      verified = VerifyLaunch(module, op, launch.getKernelAttr(), 1);
+    } else if (auto group = mlir::dyn_cast<td::GroupedLaunchOp>(op)) {
+      verified = VerifyLaunch(module, op, group.getKernelAttr(), group.getMembers());
+    }
+    return mlir::failed(verified) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return mlir::failure(result.wasInterrupted());
+}
+
+}  // namespace tandem
