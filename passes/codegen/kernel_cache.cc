@@ -13,8 +13,9 @@
 namespace tandem {
 namespace {
 
-// A file is: magic, checksum of all that follows (4 bytes), length of the object (8 bytes), object, bitcode.
-constexpr absl::string_view kMagic = "TDK2";
+// A file is: magic, checksum of the key and of all that follows (4 bytes), length of the object (8 bytes), object,
+// bitcode. A file under another key's name is as good as damaged.
+constexpr absl::string_view kMagic = "TDK3";
 constexpr size_t kHeader = 16;
 
 // In this machine's byte order: the object is for this machine as well.
@@ -30,17 +31,8 @@ T NumberAt(absl::string_view bytes, size_t offset) {
   return value;
 }
 
-std::string Encode(const CachedKernel& kernel) {
-  std::string body = absl::StrCat(Number(uint64_t{kernel.elf_object.size()}), kernel.elf_object, kernel.bitcode);
-  return absl::StrCat(kMagic, Number(Crc32c(body)), body);
-}
-
-std::optional<CachedKernel> Decode(absl::string_view bytes) {
-  if (bytes.size() < kHeader || bytes.substr(0, 4) != kMagic) return std::nullopt;
-  if (NumberAt<uint32_t>(bytes, 4) != Crc32c(bytes.substr(8))) return std::nullopt;
-  uint64_t length = NumberAt<uint64_t>(bytes, 8);
-  if (length > bytes.size() - kHeader) return std::nullopt;
-  return CachedKernel{std::string(bytes.substr(kHeader, length)), std::string(bytes.substr(kHeader + length))};
+uint32_t Checksum(absl::string_view key, absl::string_view body) {
+  return Crc32c(absl::StrCat(Number(Crc32c(key)), Number(Crc32c(body))));
 }
 
 // The content of a file that no other user can have written.
@@ -55,6 +47,22 @@ absl::StatusOr<std::string> ReadCode(Env* env, const std::string& path) {
 
 }  // namespace
 
+std::string KernelCache::Seal(absl::string_view key, absl::string_view body) {
+  return absl::StrCat(kMagic, Number(Checksum(key, body)), body);
+}
+
+std::string KernelCache::Encode(absl::string_view key, const CachedKernel& kernel) {
+  return Seal(key, absl::StrCat(Number(uint64_t{kernel.elf_object.size()}), kernel.elf_object, kernel.bitcode));
+}
+
+std::optional<CachedKernel> KernelCache::Decode(absl::string_view key, absl::string_view bytes) {
+  if (bytes.size() < kHeader || bytes.substr(0, 4) != kMagic) return std::nullopt;
+  if (NumberAt<uint32_t>(bytes, 4) != Checksum(key, bytes.substr(8))) return std::nullopt;
+  const uint64_t length = NumberAt<uint64_t>(bytes, 8);
+  if (length > bytes.size() - kHeader) return std::nullopt;
+  return CachedKernel{std::string(bytes.substr(kHeader, length)), std::string(bytes.substr(kHeader + length))};
+}
+
 std::string KernelCache::PathOf(absl::string_view key) const { return JoinPath(dir_, absl::StrCat(key, ".tdk")); }
 
 std::optional<CachedKernel> KernelCache::Find(absl::string_view key) const {
@@ -65,8 +73,9 @@ std::optional<CachedKernel> KernelCache::Find(absl::string_view key) const {
     TD_LOG(WARNING) << "a cached kernel is not used: " << bytes.status().message() << "; compiling it again";
     return std::nullopt;
   }
-  std::optional<CachedKernel> kernel = Decode(*bytes);
-  if (!kernel) TD_LOG(WARNING) << "the cached kernel " << PathOf(key) << " is damaged; compiling it again";
+  std::optional<CachedKernel> kernel = Decode(key, *bytes);
+  if (!kernel)
+    TD_LOG(WARNING) << "the cached kernel " << PathOf(key) << " is damaged or another kernel's; compiling it again";
   return kernel;
 }
 
@@ -74,7 +83,7 @@ void KernelCache::Store(absl::string_view key, const CachedKernel& kernel) const
   if (dir_.empty()) return;
   Env* env = Env::Default();
   absl::Status status = CreateDirsUnsynced(env, dir_);
-  if (status.ok()) status = WriteFileUnsynced(env, PathOf(key), Encode(kernel));
+  if (status.ok()) status = WriteFileUnsynced(env, PathOf(key), Encode(key, kernel));
   if (!status.ok()) TD_LOG(WARNING) << "a compiled kernel is not kept: " << status.message();
 }
 

@@ -89,6 +89,26 @@ TEST_F(KernelCacheTest, ADamagedFileIsCompiledAgain) {
   EXPECT_FALSE(Compile("k", "td.add")[0].cached);
 }
 
+// Two files that changed places, as a copy gone wrong leaves them: each is whole, and neither is what its name says.
+TEST_F(KernelCacheTest, AnotherKernelsFileIsCompiledAgain) {
+  Env* env = Env::Default();
+  const CompiledKernel sum = Compile("k", "td.add")[0];
+  const std::string sum_file = OnlyFile();
+  const CompiledKernel product = Compile("k", "td.mul")[0];
+  ASSERT_NE(sum.symbol, product.symbol);
+  const std::string product_file = JoinPath(dir_, product.symbol.substr(3) + ".tdk");
+  const std::string sum_bytes = *env->ReadFile(sum_file), product_bytes = *env->ReadFile(product_file);
+  ASSERT_TRUE(env->WriteFile(sum_file, {product_bytes}).ok());
+  ASSERT_TRUE(env->WriteFile(product_file, {sum_bytes}).ok());
+  const CompiledKernel sum_again = Compile("k", "td.add")[0], product_again = Compile("k", "td.mul")[0];
+  EXPECT_FALSE(sum_again.cached);
+  EXPECT_FALSE(product_again.cached);
+  EXPECT_EQ(sum_again.elf_object, sum.elf_object);
+  EXPECT_EQ(product_again.elf_object, product.elf_object);
+  EXPECT_EQ(*env->ReadFile(sum_file), sum_bytes);
+  EXPECT_TRUE(Compile("k", "td.mul")[0].cached);
+}
+
 TEST_F(KernelCacheTest, ADirectoryThatCannotBeMadeCostsNothingElse) {
   ASSERT_TRUE(Env::Default()->WriteFile(dir_, {"a file"}).ok());
   EXPECT_FALSE(Compile("k", "td.add")[0].elf_object.empty());
