@@ -8,9 +8,11 @@ namespace {
 
 namespace arith = mlir::arith;
 
+// Whatever else uses it: a value that two kernels compute, in which its product has other uses, must be the same value.
+// The gradient of a maximum looks for the element that is equal to it.
 arith::MulFOp FusibleProduct(mlir::Value v, mlir::Operation* user) {
   auto product = v.getDefiningOp<arith::MulFOp>();
-  return product && product->hasOneUse() && product->getBlock() == user->getBlock() ? product : nullptr;
+  return product && product->getBlock() == user->getBlock() ? product : nullptr;
 }
 
 void Fuse(mlir::Operation* op) {
@@ -47,7 +49,9 @@ void ApplyFloatRules(mlir::ModuleOp module, bool fuse_multiply_add) {
       continue;
     }
     for (mlir::Value operand : op->getOperands()) {
-      if (auto product = FusibleProduct(operand, op)) product->setAttr("fastmath", contract);
+      if (auto product = FusibleProduct(operand, op); product && product->hasOneUse()) {
+        product->setAttr("fastmath", contract);
+      }
     }
   }
 }

@@ -6,9 +6,10 @@
 
 namespace tandem {
 
-// Turns a*b + c into math.fma where the product has one use (LLVM's `contract` flag would leave it to chance whether a
-// vector loop and its scalar rest round alike). Sums that may be reassociated keep add and multiply, both `contract`:
-// LLVM vectorises no other form, and their code runs for whole rows only.
+// Turns a*b + c into math.fma, whatever else uses the product, so that every kernel rounds the sum alike (LLVM's
+// `contract` flag would leave it to chance even whether a vector loop and its scalar rest do). Sums that may be
+// reassociated keep add and multiply, both `contract`: LLVM vectorises no other form, and their code runs for whole
+// rows only.
 void ApplyFloatRules(mlir::ModuleOp module, bool fuse_multiply_add);
 
 }  // namespace tandem

@@ -65,6 +65,24 @@ TEST(LoopKernelTest, NaNStaysNaN) {
   EXPECT_FALSE(std::isnan(values[4]));
 }
 
+// Kernels that compute the same value, one of which has another use for the product in it.
+TEST(LoopKernelTest, AValueHasTheSameBitsInEveryKernel) {
+  const std::string head = "func.func private @k(%x: tensor<?x37xf32>, %c: tensor<?x37xf32>) -> (";
+  const std::string body = R"() attributes {td.kernel = "loop"} {
+  %p = td.mul %x, %x : tensor<?x37xf32>
+  %s = td.add %p, %c : tensor<?x37xf32>
+  return )";
+  for (const char* target : {"host", "gpu"}) {
+    auto alone = TestKernel::Create(head + "tensor<?x37xf32>" + body + "%s : tensor<?x37xf32>\n}", target);
+    auto both = TestKernel::Create(
+        head + "tensor<?x37xf32>, tensor<?x37xf32>" + body + "%p, %s : tensor<?x37xf32>, tensor<?x37xf32>\n}", target);
+    ASSERT_TRUE(alone.ok() && both.ok()) << alone.status() << both.status();
+    std::mt19937 random(6);
+    const auto operands = (*alone)->RandomOperands(9, random);
+    EXPECT_EQ((*alone)->Run(operands, 9, {0, 9})[0], (*both)->Run(operands, 9, {0, 9})[1]) << target;
+  }
+}
+
 TEST(LoopKernelTest, CollapsesToOneVectorLoop) {
   auto kernel = TestKernel::Create(kRelu, "avx512");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
