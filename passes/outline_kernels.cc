@@ -3,7 +3,8 @@
 //
 // Before: td-form-fusions has run.
 // After: kernels are named `kernel_N` in the order of their first launch, carry `td.kernel` = loop | row | col | flat |
-// once (docs/internals.md), and no two differ in nothing but locations. A flat kernel takes `tensor<?xT>` in place of
+// once (docs/internals.md), and no two differ in nothing but locations. A launch of a kernel whose values have another
+// user's names has the names of its own results in td.names. A flat kernel takes `tensor<?xT>` in place of
 // the shape, so that updates of variables of any size share one kernel; scalars stay rank 0.
 //
 //   func.func private @fusion_4(%v: tensor<784x64xf32>, %g: tensor<784x64xf32>, %lr: tensor<f32>) ...
@@ -104,6 +105,19 @@ void Flatten(mlir::func::FuncOp kernel) {
       mlir::FunctionType::get(kernel.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
 }
 
+// What `launch` computes is called as in `own`, its kernel, of which `shared` takes the place.
+void KeepNames(td::LaunchOp launch, mlir::func::FuncOp own, mlir::func::FuncOp shared) {
+  mlir::Builder b(launch.getContext());
+  const auto names = [&](mlir::func::FuncOp kernel) {
+    llvm::SmallVector<mlir::Attribute> result;
+    for (mlir::Value v : kernel.getBody().front().getTerminator()->getOperands()) {
+      result.push_back(b.getStringAttr(LocationName(v.getLoc())));
+    }
+    return b.getArrayAttr(result);
+  };
+  if (names(own) != names(shared)) launch->setAttr("td.names", names(own));
+}
+
 class OutlineKernelsPass : public ModulePass<OutlineKernelsPass> {
  public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OutlineKernelsPass)
@@ -134,6 +148,7 @@ class OutlineKernelsPass : public ModulePass<OutlineKernelsPass> {
         canonical[kernel] = it->second;
         (is_new ? kept : doubles).push_back(kernel);
       }
+      if (canonical[kernel] != kernel) KeepNames(launch, kernel, canonical[kernel]);
       launch.setKernel(canonical[kernel].getName());
     }
     for (mlir::func::FuncOp kernel : doubles) symbols.erase(kernel);

@@ -57,6 +57,10 @@ std::string ValueName(mlir::Value value) {
   if (auto launch = value.getDefiningOp<td::LaunchOp>()) {
     auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(launch, launch.getKernelAttr());
     unsigned i = mlir::cast<mlir::OpResult>(value).getResultNumber();
+    // A kernel of several users has the first one's names inside (td-outline-kernels).
+    if (auto names = launch->getAttrOfType<mlir::ArrayAttr>("td.names")) {
+      return mlir::cast<mlir::StringAttr>(names[i]).str();
+    }
     return LocationName(kernel.getBody().front().getTerminator()->getOperand(i).getLoc());
   }
   return LocationName(value.getLoc());
