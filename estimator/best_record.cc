@@ -25,7 +25,7 @@ std::string BestRecords::ToJson() const {
     json[name] = {{"loss", record.loss}, {"global_step", record.global_step}};
     if (record.steps != 0) json[name]["steps"] = record.steps;
   }
-  return json.dump();
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 absl::StatusOr<BestRecords> BestRecords::FromJson(absl::string_view text) {

@@ -14,7 +14,9 @@ std::string MarkerPath(const std::string& model_dir) { return JoinPath(model_dir
 
 absl::Status WriteDoneMarker(Env* env, const std::string& model_dir, const DoneMarker& marker) {
   const nlohmann::ordered_json json = {{"final_step", marker.final_step}, {"reason", marker.reason}};
-  return env->WriteFileAtomically(MarkerPath(model_dir), absl::StrCat(json.dump(), "\n"));
+  return env->WriteFileAtomically(
+      MarkerPath(model_dir),
+      absl::StrCat(json.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace), "\n"));
 }
 
 absl::StatusOr<std::optional<DoneMarker>> ReadDoneMarker(Env* env, const std::string& model_dir) {

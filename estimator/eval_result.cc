@@ -36,7 +36,7 @@ std::string EvalResult::ToJson() const {
       json[name] = nullptr;
     }
   }
-  return json.dump();
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 absl::StatusOr<EvalResult> EvalResult::FromJson(absl::string_view text) {

@@ -7,6 +7,7 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/json_string.h"
 #include "base/printable.h"
 #include "base/program.h"
 #include "base/status_macros.h"
@@ -129,7 +130,7 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
     return absl::OkStatus();
   }
   if (costs) dump["costs"] = std::move(cost_table);
-  std::cout << (format == "json" ? dump.dump(1) + "\n" : Printable(DumpText(dump)));
+  std::cout << (format == "json" ? JsonString(dump, 1) + "\n" : Printable(DumpText(dump)));
   return absl::OkStatus();
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "passes/compile.h"
+#include "runtime/executable.h"
 #include "tools/dump/find_executable.h"
 
 namespace tandem {
@@ -243,6 +245,109 @@ TEST(Dump, MistakesHaveTheirExitCodes) {
     EXPECT_EQ(damaged.exit_code, 65) << damaged.err;
     EXPECT_THAT(damaged.err, HasSubstr("damaged.tdx"));
   }
+}
+
+// The train executable after `change`, with right checksums, in a file of this name.
+std::string Changed(const std::string& name,
+                    const std::function<void(fb::ExecutableT&, std::vector<SegmentData>&)>& change) {
+  const auto path = FindExecutable(TwoDevices(), "train");
+  EXPECT_TRUE(path.ok()) << path.status();
+  const auto executable = Executable::Load(*path);
+  EXPECT_TRUE(executable.ok()) << executable.status();
+  fb::ExecutableT index = (*executable)->index();
+  std::vector<SegmentData> segments;
+  for (size_t i = 0; i < index.segments.size(); ++i) {
+    const fb::SegmentT& s = *index.segments[i];
+    segments.push_back({s.kind, s.name, std::string((*executable)->segment(static_cast<int>(i)))});
+  }
+  change(index, segments);
+  const std::string copy = ::testing::TempDir() + "/" + name;
+  EXPECT_TRUE(Env::Default()->WriteFile(copy, {BuildExecutable(std::move(index), segments)}).ok());
+  return copy;
+}
+
+void EveryFormatWorks(const std::string& file) {
+  for (const char* flags : {"--format=text", "--format=json", "--format=html", "--format=dot", "--phase=codegen",
+                            "--costs --format=json", "--explain_fusion=all"}) {
+    const ToolResult result = DumpOf("'" + file + "' " + flags);
+    EXPECT_EQ(result.exit_code, 0) << flags << ": " << result.err;
+    EXPECT_FALSE(result.out.empty()) << flags;
+  }
+}
+
+TEST(Dump, AnIndexWithoutDebugTablesIsShown) {
+  EveryFormatWorks(Changed("no_debug.tdx", [](fb::ExecutableT& e, auto&) {
+    e.debug = nullptr;
+    for (auto& k : e.kernels) std::fill(k->locations.begin(), k->locations.end(), 0);
+    for (auto& section : e.programs[0]->sections) {
+      for (auto& step : section->steps) step->location = 0;
+    }
+  }));
+}
+
+// Names and paths are bytes.
+TEST(Dump, NamesNeedNotBeUtf8) {
+  const std::string dir = ::testing::TempDir() + "/m\xff";
+  ASSERT_TRUE(Env::Default()->CreateDirs(dir).ok());
+  EveryFormatWorks(Changed("m\xff/names.tdx", [](fb::ExecutableT& e, auto&) {
+    e.mode = "train";
+    e.producer = "\xc3(";
+    for (auto& c : e.collectives) c->tensors[0] += "\xff";
+    for (auto& k : e.kernels) k->name += "\xe2\x82";
+    for (auto& v : e.variables) v->name += "\xff";
+    for (auto& section : e.programs[0]->sections) {
+      for (auto& step : section->steps) step->name = "\xf0" + step->name;
+    }
+  }));
+}
+
+TEST(Run, LaunchesThatDoNotFitTheirKernelsAreRefused) {
+  const std::string file = Changed("launch.tdx", [](fb::ExecutableT& e, auto&) {
+    for (auto& section : e.programs[0]->sections) {
+      for (auto& step : section->steps) {
+        if (step->body.type == fb::StepBody::KernelLaunch && !step->inputs.empty()) return step->inputs.pop_back();
+      }
+    }
+  });
+  const ToolResult result = RunOf(file);
+  EXPECT_EQ(result.exit_code, 65);
+  EXPECT_THAT(result.err, ContainsRegex("launch.tdx: programs.0..sections.*inputs and .* outputs; kernel kernel_"));
+}
+
+TEST(Run, DeepTextIsRefusedBeforeItIsParsed) {
+  const std::string deep = std::string(50000, '[') + std::string(50000, ']');
+  const std::string text = "module attributes {a = " + deep + "} {}\n", path = ::testing::TempDir() + "/deep.mlir";
+  ASSERT_TRUE(Env::Default()->WriteFile(path, {text}).ok());
+  for (const char* flags : {"", "--compile-to=input", "-td-assign-buffers"}) {
+    const ToolResult result = RunTool("tandem-opt", path + " " + flags);
+    EXPECT_EQ(result.exit_code, 65) << flags << result.err;
+    EXPECT_THAT(result.err, HasSubstr("deep.mlir:1: nested deeper than "));
+  }
+  const std::string file = Changed("deep.tdx", [&](fb::ExecutableT&, std::vector<SegmentData>& segments) {
+    for (SegmentData& s : segments) s.bytes = s.name == "input" ? text : s.bytes;
+  });
+  const ToolResult check = RunOf(file + " --check");
+  EXPECT_EQ(check.exit_code, 65) << check.err;
+  EXPECT_THAT(check.err, HasSubstr("nested deeper than "));
+}
+
+// Random indices are of the table's rows, and given ones have to be.
+TEST(Run, ChecksProgramsWithEmbeddings) {
+  GraphBuilder graph;
+  const Tensor ids = graph.Input("ids", DType::kInt64, {kBatch});
+  graph.Output("y", Gather(graph.Variable({.name = "table", .shape = {3, 5}}), ids));
+  CompileOptions options;
+  options.batch_per_replica = 64;
+  options.cache_dir = ::testing::TempDir() + "/embedding";
+  const auto executable = CompileGraph(graph, "predict", options);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const ToolResult result = RunOf((*executable)->name() + " --check");
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  const std::string in = ::testing::TempDir() + "/ids.safetensors";
+  ASSERT_TRUE(WriteSafetensors(Env::Default(), in, {{"ids", HostTensor::FromVector<int64_t>({3}, {0, 3, 1})}}).ok());
+  const ToolResult wrong = RunOf((*executable)->name() + " --inputs=" + in);
+  EXPECT_NE(wrong.exit_code, 0);
+  EXPECT_THAT(wrong.err, HasSubstr("input \"ids\" has 3 in row 1; the program takes it as an index, 0 to 2"));
 }
 
 TEST(Run, AgreesWithTheReference) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -80,6 +81,15 @@ class CostTable {
                 {"rows", executable_.rows_per_replica() * executable_.num_replicas()},
                 {"expected_us", Rounded(1e6 * totals_.expected)},
                 {"limit_us", Rounded(1e6 * totals_.limit)}};
+    if (absl::StartsWith(machine_.name, "generic-")) {
+      out["note"] =
+          absl::StrCat("There is no model of this CPU: expected times, limits and bounds are those of ", machine_.name,
+                       ", a slow CPU with such vector registers. tandem-calibrate --output=machine.txt measures this "
+                       "machine in some "
+                       "seconds; --machine=machine.txt shows costs with that, TANDEM_FLAGS=--machine-model=machine.txt "
+                       "compiles with "
+                       "it.");
+    }
     // Shares are parts of the mean run, so that they and the idle time add up to one.
     const double whole = measured ? measurement_->mean_run_seconds : totals_.expected;
     if (measured) {
@@ -210,6 +220,7 @@ Json CostsJson(const Executable& executable, const MachineModel& machine, int th
 std::string CostsText(const Json& costs) {
   std::string out = absl::StrFormat("Machine %s, %d threads, %d rows a step\n", costs["machine"].get<std::string>(),
                                     costs["threads"].get<int>(), costs["rows"].get<int64_t>());
+  if (costs.contains("note")) absl::StrAppend(&out, "  ", costs["note"].get<std::string>(), "\n");
   absl::StrAppend(&out, "  expected ", Time(costs["expected_us"]), ", the machine's limit ", Time(costs["limit_us"]));
   const bool measured = costs.contains("measured_us");
   if (measured) {

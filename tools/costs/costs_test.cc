@@ -87,6 +87,16 @@ TEST(Costs, MeasurementCountsCallsRowsAndTime) {
   EXPECT_NEAR(m.steps[kReduce].seconds, 2 * 3e-6, 1e-12);
 }
 
+TEST(Costs, AGenericMachineIsSaidToBeOne) {
+  const auto executable = Linear();
+  const auto generic = BuiltInMachineModel("generic-avx512"), zen4 = BuiltInMachineModel("zen4");
+  ASSERT_TRUE(generic.ok() && zen4.ok());
+  const std::string text = CostsText(CostsJson(*executable, *generic, 2, nullptr));
+  EXPECT_THAT(text, HasSubstr("There is no model of this CPU"));
+  EXPECT_THAT(text, HasSubstr("tandem-calibrate --output=machine.txt"));
+  EXPECT_FALSE(CostsJson(*executable, *zen4, 2, nullptr).contains("note"));
+}
+
 TEST(Costs, ExpectedTimesAddUp) {
   const auto executable = Linear();
   const MachineModel machine = *BuiltInMachineModel("zen4");

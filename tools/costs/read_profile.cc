@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
 #include "base/exit_code.h"
+#include "base/json_string.h"
 #include "base/status_macros.h"
 #include "tools/costs/measurement.h"
 
@@ -54,7 +55,7 @@ absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executabl
   const Json programs = trace["otherData"].value("programs", Json::object());
   if (!programs.is_object() || !programs.contains(index.mode) || programs[index.mode] != index.key) {
     return absl::FailedPreconditionError(absl::StrCat(file, " has no steps of ", executable.name(), " (", index.mode,
-                                                      " ", index.key, "); it is a trace of ", programs.dump()));
+                                                      " ", index.key, "); it is a trace of ", JsonString(programs)));
   }
   const double tracks = Number(trace["otherData"], "threads", 0);
   if (!(tracks >= 1 && tracks <= 4096)) return Damaged(file, "the number of threads is not there");
@@ -69,13 +70,15 @@ absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executabl
       return Damaged(file, "an event of a step without run, thread, id or times");
     }
     StepTrace& records = runs[static_cast<int64_t>(run)];
-    records.threads.resize(static_cast<size_t>(tracks));
+    if (records.threads.size() <= static_cast<size_t>(thread)) records.threads.resize(static_cast<size_t>(thread) + 1);
     const double lane = Number(args, "lane", -1), rows = Number(args, "rows", 0);
     if (!(lane >= -1 && lane < 1e9 && rows >= 0 && rows < 1e9)) return Damaged(file, "a lane or rows out of range");
     records.threads[static_cast<size_t>(thread)].push_back({static_cast<int32_t>(id), 0, static_cast<int32_t>(lane),
                                                             static_cast<int32_t>(rows), Nanoseconds(ts),
                                                             Nanoseconds(ts + dur)});
   }
+  // All runs had as many threads; one of them says so, as files may name any number.
+  if (!runs.empty()) runs.begin()->second.threads.resize(static_cast<size_t>(tracks));
   MeasurementBuilder builder(executable);
   for (const auto& [number, records] : runs) builder.AddRun(records, Span(records));
   return builder.Finish();

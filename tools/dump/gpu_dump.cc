@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/json_string.h"
 #include "runtime/gpu_launch.h"
 #include "runtime/step_dependencies.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string S(const Json& j) { return j.is_string() ? j.get<std::string>() : j.dump(); }
+std::string S(const Json& j) { return j.is_string() ? j.get<std::string>() : JsonString(j); }
 
 // Blocks of each kernel's first launch, for a full batch; a group's members are one launch.
 std::map<uint32_t, uint64_t> GridsOfKernels(const Executable& executable, const std::vector<const fb::StepT*>& steps) {
@@ -132,7 +133,7 @@ std::string GpuText(const Json& dump) {
     std::vector<std::string> waits;
     for (const Json& w : s["waits_for"]) waits.push_back(S(w));
     absl::StrAppendFormat(&out, "  %-14s %-16s %-9s steps %s%s\n", S(s["stream"]), S(s["name"]),
-                          s["captured"].get<bool>() ? "captured" : "", s["steps"].dump(),
+                          s["captured"].get<bool>() ? "captured" : "", JsonString(s["steps"]),
                           waits.empty() ? "" : absl::StrCat(" after ", absl::StrJoin(waits, ", ")));
     if (!s.contains("collectives")) continue;
     for (const Json& c : s["collectives"]) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "base/json_string.h"
 #include "tools/dump/ir_graph.h"
 #include "tools/dump/ir_text.h"
 #include "tools/dump/live_ranges.h"
@@ -91,7 +92,7 @@ std::string DumpHtml(const Executable& executable, const Json& dump, const Json&
   data["timeline"] = {{"sections", std::move(sections)}, {"steps", std::move(names)}};
   data["arenas"] = ArenasJson(executable.index());
   data["phases"] = PhasesJson(executable);
-  const std::string json = data.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  const std::string json = JsonString(data);
   // In one pass: the data may contain the placeholders. "</script>" would end the element, "<!--" change its parsing.
   return absl::StrReplaceAll(
       kPageHtml,

@@ -238,18 +238,21 @@ class GraphReader {
 
   void AddKernel(const Line& launch, int id, const std::map<std::string, int>& outer) {
     auto it = functions_.find(launch.op.kernel);
-    if (it == functions_.end()) return;
+    if (it == functions_.end() || in_kernel_) return;  // kernels launch none, whatever the text says
     std::map<std::string, int> values;
     const auto& arguments = it->second.arguments;
     for (size_t i = 0; i < std::min(arguments.size(), launch.operands.size()); ++i) {
       values[arguments[i].first] = Find(outer, launch.operands[i]);
     }
+    in_kernel_ = true;
     AddLines(it->second, id, &values);
+    in_kernel_ = false;
   }
 
   std::map<std::string, Function> functions_;
   Function* current_ = nullptr;
   int depth_ = 0;
+  bool in_kernel_ = false;
   std::vector<IrOp> ops_;
 };
 

@@ -66,5 +66,13 @@ TEST(IrGraph, OtherTextGivesNoOps) {
   EXPECT_THAT(ParseIrGraph("  func.func @step(\n%0 = \n}\n}\n^\nloc(\n"), IsEmpty());
 }
 
+// Text that no compiler wrote.
+TEST(IrGraph, AKernelThatLaunchesItselfEnds) {
+  const std::vector<IrOp> ops = ParseIrGraph(
+      "func.func private @k(%a: tensor<f32>) {\n  %0 = td.launch @k(%a) : (tensor<f32>) -> tensor<f32>\n  return\n}\n"
+      "func.func @step(%x: tensor<f32>) {\n  %1 = td.launch @k(%x) : (tensor<f32>) -> tensor<f32>\n  return\n}\n");
+  EXPECT_EQ(ops.size(), 3u);  // the argument and two launches
+}
+
 }  // namespace
 }  // namespace tandem

@@ -69,6 +69,23 @@ Json ProgramSteps(const fb::ExecutableT& index, const fb::ProgramT& program, con
   return steps;
 }
 
+// The steps that launch each kernel: kernels that are equal are one, and have the names of one of their users inside.
+std::vector<Json> UsersOfKernels(const fb::ExecutableT& index) {
+  std::vector<Json> users(index.kernels.size(), Json::array());
+  for (const auto& program : index.programs) {
+    for (const auto& section : program->sections) {
+      for (const auto& step : section->steps) {
+        const auto* launch = step->body.AsKernelLaunch();
+        const auto* group = step->body.AsGroupedLaunch();
+        if (launch == nullptr && group == nullptr) continue;
+        users[launch != nullptr ? launch->kernel : group->kernel].push_back(
+            {{"name", step->name}, {"source", Where(index, step->location)}});
+      }
+    }
+  }
+  return users;
+}
+
 Json MemoryJson(const fb::ExecutableT& index, const fb::ProgramT& program) {
   Json memory;
   int64_t parameters = 0, slots = 0;
@@ -124,7 +141,9 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
                                    {"group", c->group}});
   }
   dump["kernels"] = Json::array();
-  for (const auto& k : index.kernels) {
+  std::vector<Json> users = UsersOfKernels(index);
+  for (size_t number = 0; number < index.kernels.size(); ++number) {
+    const fb::KernelT* k = index.kernels[number].get();
     Json ops = Json::array();
     for (size_t i = 0; i < k->ops.size(); ++i) {
       Json op = {{"op", k->ops[i]}};
@@ -138,7 +157,8 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
                                {"skeleton", k->skeleton},
                                {"domain", fb::EnumNameDomain(k->domain)},
                                {"code_bytes", executable.segment(k->segment).size()},
-                               {"ops", ops}});
+                               {"ops", ops},
+                               {"users", std::move(users[number])}});
   }
   dump["steps"] = Json::array();
   if (expand_replicas) {

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/json_string.h"
 #include "tools/dump/gpu_dump.h"
 
 namespace tandem {
@@ -10,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string S(const Json& j) { return j.is_string() ? j.get<std::string>() : j.dump(); }
+std::string S(const Json& j) { return j.is_string() ? j.get<std::string>() : JsonString(j); }
 
 std::string Bytes(int64_t n) {
   if (n >= (1 << 20)) return absl::StrFormat("%.2f MiB", n / 1048576.0);
@@ -24,6 +25,11 @@ void Kernels(const Json& dump, std::string* out) {
     absl::StrAppendFormat(
         out, "  %s  %s, %s\n", S(k["name"]), S(k["skeleton"]),
         k.contains("launch") ? GpuLaunchText(k) : absl::StrCat(Bytes(k["code_bytes"].get<int64_t>()), " of code"));
+    const Json& users = k["users"];
+    for (size_t i = 0; users.size() > 1 && i < users.size(); ++i) {
+      absl::StrAppend(out, i == 0 ? "    launched by " : "                ", S(users[i]["name"]), "  ",
+                      S(users[i]["source"]), "\n");
+    }
     for (const Json& op : k["ops"]) {
       absl::StrAppendFormat(out, "    %-22s %-44s %s\n", S(op["op"]), op.contains("name") ? S(op["name"]) : "",
                             op.contains("source") ? S(op["source"]) : "");
@@ -45,8 +51,8 @@ void Steps(const Json& dump, std::string* out) {
                            S(s["epilogue"]) == "None" ? "" : " + " + S(s["epilogue"]))
         : s.contains("collective") ? absl::StrCat("collective ", S(s["collective"]))
                                    : "";
-    absl::StrAppendFormat(out, "    %-14s %-44s %-40s %s -> %s\n", S(s["kind"]), S(s["name"]), what, s["inputs"].dump(),
-                          s["outputs"].dump());
+    absl::StrAppendFormat(out, "    %-14s %-44s %-40s %s -> %s\n", S(s["kind"]), S(s["name"]), what,
+                          JsonString(s["inputs"]), JsonString(s["outputs"]));
   }
 }
 
@@ -86,14 +92,14 @@ std::string DumpText(const Json& dump) {
   absl::StrAppend(&out, "\nCollectives (", dump["collectives"].size(), ")\n");
   for (const Json& c : dump["collectives"]) {
     absl::StrAppend(&out, "  seq ", S(c["seq"]), "  ", S(c["kind"]), "  bucket ", S(c["bucket"]), "  ",
-                    Bytes(c["bytes"].get<int64_t>()), "  group ", c["group"].dump(), "\n");
+                    Bytes(c["bytes"].get<int64_t>()), "  group ", JsonString(c["group"]), "\n");
     for (const Json& t : c["tensors"]) absl::StrAppend(&out, "    ", S(t), "\n");
   }
   Kernels(dump, &out);
   Steps(dump, &out);
   out += GpuText(dump);
   Memory(dump, &out);
-  absl::StrAppend(&out, "\nPhases with stored IR (--phase=NAME): ", dump["phases"].dump(), "\n");
+  absl::StrAppend(&out, "\nPhases with stored IR (--phase=NAME): ", JsonString(dump["phases"]), "\n");
   return out;
 }
 

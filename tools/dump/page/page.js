@@ -66,6 +66,7 @@ function overview() {
     card(time(c.limit_us), c.measured_us ? `the machine's limit; the step reaches ${digits(100 * c.of_limit)} % of it` : 'the machine\u2019s limit for a step'));
   const top = [...c.steps].sort((a, b) => b.share - a.share).slice(0, 10);
   view.append(cards, el('h2', {}, 'Where the time goes'),
+    ...(c.note ? [el('p', {class: 'note'}, c.note)] : []),
     el('p', {class: 'note'}, c.measured_us ? 'Share of the threads\u2019 measured time.' : 'Share of the expected time; run with --costs to measure.'),
     stepTable(top), el('h2', {}, 'Memory of a device'));
   const lanes = m.lanes_per_device * m.lane_slot_bytes;
@@ -118,7 +119,7 @@ function costs() {
   view.append(el('p', {class: 'note'},
     `One call of each step on ${c.machine} with ${count(c.threads, 'thread')}. Expected ${time(c.expected_us)} a run, the machine\u2019s limit ${time(c.limit_us)}` +
     (c.measured_us ? `, measured ${time(c.measured_us)}: ${digits(100 * c.of_limit)} % of the limit; threads were idle ${digits(100 * c.idle_share)} % of the time.` : '. Run with --costs to measure.')),
-    stepTable(steps, costOrder, k => { costOrder = k; show(); }));
+    ...(c.note ? [el('p', {class: 'note'}, c.note)] : []), stepTable(steps, costOrder, k => { costOrder = k; show(); }));
   found.textContent = words.length ? `${steps.length} found` : '';
 }
 
@@ -312,6 +313,8 @@ function graphView() {
     const k = graph.kernel[i];
     if (k !== undefined) {
       pairs.push(['kernel', `${data.kernels[k].name}, ${data.kernels[k].skeleton}, ${count(data.kernels[k].ops.length, 'op')}`]);
+      const users = data.kernels[k].users;
+      if (users.length > 1) pairs.push(['launched by', users.map(u => u.name).join(', ')]);
       const cost = data.costs.steps.find(s => s.detail.split(' ')[0] === data.kernels[k].name);
       if (cost) pairs.push(['its cost', `${time(cost.measured_us ?? cost.expected_us)} a call, ${cost.bound}, ${(100 * cost.share).toFixed(1)} %`]);
     }
