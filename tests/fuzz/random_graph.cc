@@ -1,6 +1,7 @@
 #include "tests/fuzz/random_graph.h"
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,9 +17,9 @@ constexpr int64_t kMaxElements = 300;  // of one row
 
 class RandomGraph {
  public:
-  RandomGraph(uint32_t seed, GraphBuilder& g) : random_(seed), g_(g) {}
+  RandomGraph(uint32_t seed, GraphBuilder& g, bool noisy) : random_(seed), signs_(seed), g_(g), noisy_(noisy) {}
 
-  void Build() {
+  std::map<std::string, Shape> Build() {
     AddInput("x0");
     if (Chance(0.4)) AddInput("x1");
     inputs_ = static_cast<int>(values_.size());
@@ -27,6 +28,7 @@ class RandomGraph {
     const int ops = Int(5, 40);
     for (int i = 0; i < ops; ++i) Keep(Op());
     Finish();
+    return input_shapes_;
   }
 
  private:
@@ -36,7 +38,9 @@ class RandomGraph {
 
   void AddInput(const std::string& name) {
     static const Shape kShapes[] = {{kBatch}, {kBatch, 1}, {kBatch, 5}, {kBatch, 3, 4}, {kBatch, 6, 6, 2}, {kBatch, 8}};
-    Keep(g_.Input(name, DType::kFloat32, kShapes[Int(0, 5)]));
+    const Shape& shape = kShapes[Int(0, 5)];
+    input_shapes_[name] = shape;
+    Keep(g_.Input(name, DType::kFloat32, shape));
   }
 
   // Broadcasts to some value there is.
@@ -55,7 +59,19 @@ class RandomGraph {
   }
 
   // Squashes what has grown.
-  void Keep(const Tensor& x) { values_.push_back(Chance(0.3) ? Tanh(x) : x); }
+  void Keep(const Tensor& x) { values_.push_back(Noisy(Chance(0.3) ? Tanh(x) : x)); }
+
+  // As far off as float32 might be: another relative error in every element.
+  Tensor Noisy(const Tensor& x) {
+    if (!noisy_) return x;
+    const Shape shape = x.shape();
+    HostTensor row(DType::kFloat32, {shape.begin() + 1, shape.end()});
+    for (int64_t i = 0; i < row.num_elements(); ++i) row.data<float>()[i] = signs_() % 2 ? 0x1p-23f : -0x1p-23f;
+    Shape noise(x.rank(), 1);
+    noise[0] = kBatch;
+    input_shapes_["noise"] = {kBatch};
+    return x * (Reshape(g_.Input("noise", DType::kFloat32, {kBatch}), noise) * g_.Constant(row) + 1.0);
+  }
 
   Tensor Batched() { return Chance(0.6) ? values_.back() : values_[Int(0, static_cast<int>(values_.size()) - 1)]; }
 
@@ -266,8 +282,10 @@ class RandomGraph {
     optimizers::SGD({.learning_rate = 0.2}).Minimize(loss);
   }
 
-  std::mt19937 random_;
+  std::mt19937 random_, signs_;
   GraphBuilder& g_;
+  const bool noisy_;
+  std::map<std::string, Shape> input_shapes_;
   std::vector<Tensor> values_;     // batched
   std::vector<Tensor> variables_;  // broadcast to values
   int inputs_ = 0;                 // the first values
@@ -276,6 +294,12 @@ class RandomGraph {
 
 }  // namespace
 
-void BuildRandomGraph(uint32_t seed, GraphBuilder& g) { RandomGraph(seed, g).Build(); }
+std::map<std::string, Shape> BuildRandomGraph(uint32_t seed, GraphBuilder& g) {
+  return RandomGraph(seed, g, /*noisy=*/false).Build();
+}
+
+std::map<std::string, Shape> BuildNoisyGraph(uint32_t seed, GraphBuilder& g) {
+  return RandomGraph(seed, g, /*noisy=*/true).Build();
+}
 
 }  // namespace tandem::fuzz
