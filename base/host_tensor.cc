@@ -6,9 +6,14 @@
 #include <iterator>
 #include <mutex>
 #include <new>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/align.h"
+#include "base/element_count.h"
+#include "base/logging.h"
 
 namespace tandem {
 namespace {
@@ -86,27 +91,80 @@ std::shared_ptr<uint8_t> Allocate(size_t bytes) {
                                   [](uint8_t* p) { ::operator delete(p, kAlignment); });
 }
 
+// "[-1,3]": sizes as numbers, where ShapeString has a batch.
+std::string SizesString(const Shape& shape) { return absl::StrCat("[", absl::StrJoin(shape, ","), "]"); }
+
 }  // namespace
 
-HostTensor::HostTensor(DType dtype, Shape shape)
-    : dtype_(dtype), shape_(std::move(shape)), num_elements_(NumElements(shape_)) {
+HostTensor::HostTensor(DType dtype, Shape shape, SourceLocation location) {
+  const int64_t elements = CheckedNumElements(shape);
+  if (elements < 0 || SizeOf(dtype) == 0) {
+    *this = Failed("HostTensor",
+                   elements < 0 ? absl::StrCat("a tensor cannot have the shape ", SizesString(shape),
+                                               ": sizes must be >= 0, and all elements fit into memory")
+                                : "a tensor needs an element type",
+                   location);
+    return;
+  }
+  dtype_ = dtype;
+  shape_ = std::move(shape);
+  num_elements_ = elements;
   buffer_ = Allocate(static_cast<size_t>(byte_size()));
 }
 
-HostTensor HostTensor::Zeros(DType dtype, Shape shape) {
-  HostTensor t(dtype, std::move(shape));
-  std::memset(t.raw(), 0, t.byte_size());
+HostTensor HostTensor::Failed(absl::string_view function, absl::string_view problem, SourceLocation location) {
+  auto* text = new std::string(absl::StrCat(location.file, ":", location.line, ": ", function, ": ", problem));
+  HostTensor t;
+  t.buffer_ = std::shared_ptr<uint8_t>(reinterpret_cast<uint8_t*>(text->data()), [text](uint8_t*) { delete text; });
+  return t;
+}
+
+HostTensor HostTensor::ForValues(DType dtype, Shape shape, size_t count, SourceLocation location) {
+  const int64_t elements = CheckedNumElements(shape);
+  if (elements >= 0 && static_cast<size_t>(elements) != count) {
+    return Failed("HostTensor::FromVector",
+                  absl::StrCat("the shape ", SizesString(shape), " has ", elements, " elements, but ", count,
+                               count == 1 ? " value is given" : " values are given"),
+                  location);
+  }
+  return HostTensor(dtype, std::move(shape), location);
+}
+
+absl::Status HostTensor::status() const {
+  if (!empty() || buffer_ == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(reinterpret_cast<const char*>(buffer_.get()));
+}
+
+bool HostTensor::HoldsBytesOf(DType asked) const {
+  if (asked == DType::kUInt8 && dtype_ == DType::kBool) return true;
+  if (!empty()) {
+    TD_LOG(ERROR) << "HostTensor::data<" << Name(asked) << ">: the tensor is " << Name(dtype_) << " "
+                  << SizesString(shape_) << "; there is no pointer to elements of another type.";
+  }
+  return false;
+}
+
+HostTensor HostTensor::Zeros(DType dtype, Shape shape, SourceLocation location) {
+  HostTensor t(dtype, std::move(shape), location);
+  if (t.byte_size() > 0) std::memset(t.raw(), 0, t.byte_size());
   return t;
 }
 
 HostTensor HostTensor::Clone() const {
-  if (empty()) return {};
+  if (empty()) return *this;
   HostTensor t(dtype_, shape_);
-  std::memcpy(t.raw(), raw(), byte_size());
+  if (byte_size() > 0) std::memcpy(t.raw(), raw(), byte_size());
   return t;
 }
 
-HostTensor HostTensor::Reshaped(Shape shape) const {
+HostTensor HostTensor::Reshaped(Shape shape, SourceLocation location) const {
+  if (empty()) return *this;
+  if (CheckedNumElements(shape) != num_elements_) {
+    return Failed("HostTensor::Reshaped",
+                  absl::StrCat("a tensor of shape ", SizesString(shape_), " cannot have the shape ", SizesString(shape),
+                               ": the numbers of elements differ"),
+                  location);
+  }
   HostTensor t = *this;
   t.shape_ = std::move(shape);
   return t;

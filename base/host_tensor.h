@@ -2,28 +2,37 @@
 #ifndef TANDEM_BASE_HOST_TENSOR_H_
 #define TANDEM_BASE_HOST_TENSOR_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/dtype.h"
+#include "base/source_location.h"
 
 namespace tandem {
 
 // A shared handle to a 64-byte aligned row-major buffer. Copies share the buffer (like std::shared_ptr); the writer
 // must be the only holder. Thread-compatible.
+//
+// What is made of arguments that do not fit is an empty tensor whose status() says why. A dataset, a constant or a
+// check of such a tensor gives that error.
 class HostTensor {
  public:
   HostTensor() = default;
   // An uninitialised tensor. Every size in `shape` must be >= 0.
-  HostTensor(DType dtype, Shape shape);
+  HostTensor(DType dtype, Shape shape, SourceLocation location = SourceLocation::Current());
 
-  static HostTensor Zeros(DType dtype, Shape shape);
-  // `values` in row-major order, as many as `shape` has elements. T is one of DTypeOf's types, without bool.
+  static HostTensor Zeros(DType dtype, Shape shape, SourceLocation location = SourceLocation::Current());
+  // `values` in row-major order, as many as `shape` has elements. T is one of DTypeOf's types.
   template <typename T>
-  static HostTensor FromVector(Shape shape, const std::vector<T>& values);
+  static HostTensor FromVector(Shape shape, const std::vector<T>& values,
+                               SourceLocation location = SourceLocation::Current());
   template <typename T>
   static HostTensor Scalar(T value) {
     HostTensor t(DTypeOf<T>::value, {});
@@ -36,43 +45,56 @@ class HostTensor {
   int rank() const { return static_cast<int>(shape_.size()); }
   int64_t num_elements() const { return num_elements_; }
   int64_t byte_size() const { return num_elements_ * SizeOf(dtype_); }
-  // Made by the default constructor: no type, no elements. A tensor with a size of 0 is not empty in this sense.
+  // Without type and elements: made by the default constructor or of arguments that do not fit. A tensor with a size
+  // of 0 is not empty in this sense.
   bool empty() const { return dtype_ == DType::kInvalid; }
+  // InvalidArgument, with the line that made it, for a tensor of arguments that do not fit; OK for all others.
+  absl::Status status() const;
 
-  void* raw() { return buffer_.get(); }
-  const void* raw() const { return buffer_.get(); }
-  // T must be the tensor's element type.
+  void* raw() { return empty() ? nullptr : buffer_.get(); }
+  const void* raw() const { return empty() ? nullptr : buffer_.get(); }
+  // Null, and an error in the log, when T is not the tensor's element type (as std::get_if does; a bool's bytes may be
+  // read as uint8_t). Null for an empty tensor.
   template <typename T>
   T* data() {
-    return reinterpret_cast<T*>(buffer_.get());
+    return Holds(DTypeOf<T>::value) ? reinterpret_cast<T*>(buffer_.get()) : nullptr;
   }
   template <typename T>
   const T* data() const {
-    return reinterpret_cast<const T*>(buffer_.get());
+    return Holds(DTypeOf<T>::value) ? reinterpret_cast<const T*>(buffer_.get()) : nullptr;
   }
+  // All elements; none where data() is null.
   template <typename T>
   absl::Span<const T> values() const {
-    return {data<T>(), static_cast<size_t>(num_elements_)};
+    const T* begin = data<T>();
+    return {begin, begin == nullptr ? 0 : static_cast<size_t>(num_elements_)};
   }
 
   // A deep copy.
   HostTensor Clone() const;
   // The same buffer under another shape with as many elements.
-  HostTensor Reshaped(Shape shape) const;
+  HostTensor Reshaped(Shape shape, SourceLocation location = SourceLocation::Current()) const;
   // Same dtype, shape and bytes.
   bool BitEqual(const HostTensor& other) const;
 
  private:
+  // The empty tensor whose status is that `function` was called at `location` with what `problem` says.
+  static HostTensor Failed(absl::string_view function, absl::string_view problem, SourceLocation location);
+  // Of FromVector: an uninitialised tensor for `count` values.
+  static HostTensor ForValues(DType dtype, Shape shape, size_t count, SourceLocation location);
+  bool Holds(DType asked) const { return asked == dtype_ || HoldsBytesOf(asked); }
+  bool HoldsBytesOf(DType asked) const;
+
   DType dtype_ = DType::kInvalid;
   Shape shape_;
   int64_t num_elements_ = 0;
-  std::shared_ptr<uint8_t> buffer_;
+  std::shared_ptr<uint8_t> buffer_;  // of an empty tensor: the text of its error, or null
 };
 
 template <typename T>
-HostTensor HostTensor::FromVector(Shape shape, const std::vector<T>& values) {
-  HostTensor t(DTypeOf<T>::value, std::move(shape));
-  for (int64_t i = 0; i < t.num_elements(); ++i) t.data<T>()[i] = values[i];
+HostTensor HostTensor::FromVector(Shape shape, const std::vector<T>& values, SourceLocation location) {
+  HostTensor t = ForValues(DTypeOf<T>::value, std::move(shape), values.size(), location);
+  if (!t.empty()) std::copy(values.begin(), values.end(), t.data<T>());
   return t;
 }
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/logging.h"
 #include "gtest/gtest.h"
 
 namespace tandem {
@@ -70,6 +72,61 @@ TEST(HostTensorTest, LargeTensorsAreMadeAndFreedByAnyThread) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, std::vector<int>(4));
+}
+
+// The message of a tensor that could not be made, without the path of this file; "" for one that could.
+std::string Problem(const HostTensor& t) {
+  const std::string text(t.status().message());
+  const size_t at = text.find("host_tensor_test.cc:");
+  EXPECT_EQ(t.empty(), !t.status().ok());
+  return at == std::string::npos ? text : text.substr(text.find(": ", at) + 2);
+}
+
+TEST(HostTensorTest, AVectorOfAnotherLengthMakesNoTensor) {
+  const std::vector<float> four = {1, 2, 3, 4};
+  EXPECT_EQ(Problem(HostTensor::FromVector<float>({2, 2}, four)), "");
+  EXPECT_EQ(Problem(HostTensor::FromVector<float>({2, 3}, four)),
+            "HostTensor::FromVector: the shape [2,3] has 6 elements, but 4 values are given");
+  EXPECT_EQ(Problem(HostTensor::FromVector<float>({3}, four)),
+            "HostTensor::FromVector: the shape [3] has 3 elements, but 4 values are given");
+  EXPECT_EQ(Problem(HostTensor::FromVector<int64_t>({}, {1, 2})),
+            "HostTensor::FromVector: the shape [] has 1 elements, but 2 values are given");
+  EXPECT_EQ(Problem(HostTensor::FromVector<bool>({2}, {true, false})), "");
+}
+
+TEST(HostTensorTest, ShapesThatCannotBeMakeNoTensor) {
+  const char kWhy[] = ": sizes must be >= 0, and all elements fit into memory";
+  const std::string what = "HostTensor: a tensor cannot have the shape ";
+  EXPECT_EQ(Problem(HostTensor(DType::kFloat32, {2, -1})), what + "[2,-1]" + kWhy);
+  EXPECT_EQ(Problem(HostTensor(DType::kFloat32, {0, -1})), what + "[0,-1]" + kWhy);
+  EXPECT_EQ(Problem(HostTensor::Zeros(DType::kInt64, {int64_t{1} << 40, int64_t{1} << 40})),
+            what + "[1099511627776,1099511627776]" + kWhy);
+  EXPECT_EQ(Problem(HostTensor(DType::kFloat32, {0, int64_t{1} << 62, int64_t{1} << 62})), "");
+  EXPECT_EQ(Problem(HostTensor(DType::kInvalid, {2})), "HostTensor: a tensor needs an element type");
+  EXPECT_EQ(Problem(HostTensor::Zeros(DType::kFloat32, {2, 3}).Reshaped({6})), "");
+  EXPECT_EQ(Problem(HostTensor::Zeros(DType::kFloat32, {2, 3}).Reshaped({5})),
+            "HostTensor::Reshaped: a tensor of shape [2,3] cannot have the shape [5]: the numbers of elements differ");
+}
+
+TEST(HostTensorTest, AnErrorStaysWithCopies) {
+  const HostTensor bad = HostTensor::FromVector<float>({2}, {1});
+  EXPECT_EQ(bad.Clone().status(), bad.status());
+  EXPECT_EQ(bad.Reshaped({1}).status(), bad.status());
+  EXPECT_EQ(bad.raw(), nullptr);
+  EXPECT_EQ(bad.num_elements(), 0);
+  EXPECT_TRUE(HostTensor().status().ok());
+  EXPECT_TRUE(HostTensor().BitEqual(HostTensor()));
+}
+
+TEST(HostTensorTest, ThereIsNoPointerToElementsOfAnotherType) {
+  LogCapture log;
+  HostTensor t = HostTensor::FromVector<int32_t>({2}, {5, 6});
+  EXPECT_EQ(t.data<float>(), nullptr);
+  EXPECT_EQ(log.Text(LogSeverity::kError),
+            "HostTensor::data<float32>: the tensor is int32 [2]; there is no pointer to elements of another type.\n");
+  EXPECT_EQ(t.values<double>().size(), 0u);
+  EXPECT_EQ(t.values<int32_t>()[1], 6);
+  EXPECT_EQ(HostTensor::FromVector<bool>({2}, {true, false}).data<uint8_t>()[0], 1);
 }
 
 }  // namespace

@@ -57,6 +57,9 @@ class BatchNode : public Node {
     }
     return true;
   }
+  std::string Describe(const int64_t* token) const override {
+    return absl::StrCat("the batch of ", token[0], " that begins with ", child_->Describe(token + 1));
+  }
   Parallelism parallelism() const override {
     Parallelism p = child_->parallelism();
     p.window = (p.window + info().batch_size - 1) / info().batch_size;

@@ -1,4 +1,6 @@
 // Every mistake in a pipeline comes back as a Status that names the user's line.
+#include <new>
+#include <stdexcept>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -107,7 +109,16 @@ TEST(DatasetErrorsTest, Map) {
   auto twice = [](const Element& e) -> absl::StatusOr<Element> { return Element{{e.components[0], e.components[0]}}; };
   ExpectError(d.Map(twice), __LINE__, "name the results in MapOptions.names");
   auto fail = [](const Element&) -> absl::StatusOr<Element> { return absl::InvalidArgumentError("no such image"); };
-  ExpectError(d.Map(fail), __LINE__, "Map: no such image");
+  ExpectError(d.Map(fail), __LINE__, "Map: element 0 of the source: no such image");
+  auto throws = [](const Element&) -> absl::StatusOr<Element> { throw std::out_of_range("no key 7"); };
+  ExpectError(d.Skip(3).Map(throws), __LINE__, "Map: element 3 of the source: threw std::out_of_range: \"no key 7\"");
+  ExpectError(d.Map(Identity, {.num_parallel_calls = 1 << 30}), __LINE__, "num_parallel_calls must be at most 1024");
+  ExpectError(d.Map(twice, {.names = {"a", "a"}}), __LINE__, "two components have the name 'a'");
+  ExpectError(d.Map(Identity, {.spec = {{"a", DType::kInvalid, {}}}}), __LINE__, "which no tensor has");
+  auto wrong = [](const Element&) -> absl::StatusOr<Element> {
+    return Element{{HostTensor::FromVector<float>({3}, {1, 2})}};
+  };
+  ExpectError(d.Map(wrong), __LINE__ - 2, "the shape [3] has 3 elements, but 2 values are given");
 }
 
 TEST(DatasetErrorsTest, TheFirstErrorSticks) {
@@ -136,12 +147,80 @@ TEST(DatasetErrorsTest, AnErrorOfMapIsThatOfOneElement) {
         ASSERT_TRUE(status.ok()) << status;
         EXPECT_EQ(*e.components[0].data<int64_t>(), i);
       } else {
-        EXPECT_EQ(status,
-                  absl::DataLossError(absl::StrCat("data/dataset_errors_test.cc:", line, ": Map: cannot decode ", i)));
+        EXPECT_EQ(status, absl::DataLossError(absl::StrCat("data/dataset_errors_test.cc:", line, ": Map, element ", i,
+                                                           " of the source: cannot decode ", i)));
       }
     }
     EXPECT_TRUE(Read(*it).empty());
   }
+}
+
+TEST(DatasetErrorsTest, AnExceptionIsAnErrorOfItsElement) {
+  auto throws = [](const Element& in) -> absl::StatusOr<Element> {
+    const int64_t v = *in.components[0].data<int64_t>();
+    if (v == 3) throw std::runtime_error("three");
+    if (v == 5) throw std::bad_alloc();
+    return in;
+  };
+  const int line = __LINE__ + 1;
+  auto mapped = [&](int threads) { return Dataset::Range(7).Map(throws, {.num_parallel_calls = threads}); };
+  const std::string at = absl::StrCat("data/dataset_errors_test.cc:", line, ": Map, element ");
+  for (const Dataset& d : {mapped(1), mapped(3), mapped(1).Prefetch(2), mapped(2).Prefetch()}) {
+    std::unique_ptr<Iterator> it = Make(d);
+    for (int64_t i = 0; i < 7; ++i) {
+      Element e;
+      bool end = true;
+      const absl::Status status = it->GetNext(&e, &end);
+      EXPECT_FALSE(end);
+      EXPECT_EQ(
+          status,
+          i == 3 ? absl::InvalidArgumentError(absl::StrCat(at, "3 of the source: threw std::runtime_error: \"three\""))
+          : i == 5
+              ? absl::ResourceExhaustedError(absl::StrCat(at, "5 of the source: ran out of memory (std::bad_alloc)"))
+              : absl::OkStatus());
+    }
+    EXPECT_TRUE(Read(*it).empty());
+  }
+  // The element of a batch, and a batch as the element.
+  Element e;
+  bool end = false;
+  EXPECT_EQ(Make(mapped(1).Batch(7))->GetNext(&e, &end),
+            absl::InvalidArgumentError(absl::StrCat(at, "3 of the source: threw std::runtime_error: \"three\"")));
+  std::unique_ptr<Iterator> batches = Make(Dataset::Range(7).Skip(2).Batch(2).Map(
+      [calls = 0](const Element& in) mutable -> absl::StatusOr<Element> {
+        if (++calls > 2) throw 1;  // not where the result is looked at, nor in the first
+        return in;
+      },
+      {}, {"model.cc", 12}));
+  EXPECT_TRUE(batches->GetNext(&e, &end).ok());
+  EXPECT_EQ(batches->GetNext(&e, &end),
+            absl::InvalidArgumentError("model.cc:12: Map, the batch of 2 that begins with element 4 of the source: "
+                                       "threw int, which is no std::exception"));
+}
+
+TEST(DatasetErrorsTest, AnExceptionOfWaitForRows) {
+  Dataset d = Dataset::FromTensorSlices(
+      {{"x", Rows(4)}}, [](int64_t) -> absl::Status { throw std::runtime_error("gone"); }, {"input.cc", 3});
+  Element e;
+  bool end = false;
+  EXPECT_EQ(Make(d.Prefetch(1))->GetNext(&e, &end),
+            absl::InvalidArgumentError("input.cc:3: FromTensorSlices: threw std::runtime_error: \"gone\""));
+}
+
+TEST(DatasetErrorsTest, TensorsThatCouldNotBeMade) {
+  Dataset d = Dataset::FromTensorSlices({{"x", HostTensor::FromVector<float>({2, 2}, {1, 2, 3})}});
+  ExpectError(d, __LINE__ - 1, "tensor 'x': ");
+  EXPECT_TRUE(absl::StrContains(d.status().message(), "the shape [2,2] has 4 elements, but 3 values are given"));
+}
+
+TEST(DatasetErrorsTest, PlacesForResultsMustBeGiven) {
+  std::unique_ptr<Iterator> it = Make(Dataset::Range(2));
+  Element e;
+  bool end = false;
+  EXPECT_EQ(it->GetNext(nullptr, &end).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(it->GetNext(&e, nullptr).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(it->Peek(-1, &e));
+  EXPECT_FALSE(it->Peek(0, nullptr));
 }
 
 TEST(DatasetErrorsTest, ResultsMustFitTheirDescription) {

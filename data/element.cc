@@ -18,6 +18,9 @@ absl::Status CheckElement(const std::vector<ComponentSpec>& spec, const Element&
   }
   for (size_t i = 0; i < spec.size(); ++i) {
     const HostTensor& t = element.components[i];
+    if (!t.status().ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("component '", spec[i].name, "': ", t.status().message()));
+    }
     bool fits = t.dtype() == spec[i].dtype && t.shape().size() == spec[i].shape.size();
     for (size_t d = 0; fits && d < spec[i].shape.size(); ++d) {
       fits = spec[i].shape[d] < 0 || spec[i].shape[d] == t.shape()[d];

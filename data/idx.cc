@@ -144,7 +144,7 @@ struct IdxReader::State {
 absl::Status IdxReader::State::ReadChunk(HostTensor& tensor) {
   const int bytes = header.type.bytes, wide = SizeOf(header.type.dtype);
   const int64_t count = std::min(kReadChunk / bytes, tensor.num_elements() - elements);
-  uint8_t* const to = tensor.data<uint8_t>() + elements * wide;
+  uint8_t* const to = static_cast<uint8_t*>(tensor.raw()) + elements * wide;
   if (bytes != wide) narrow.resize(kReadChunk);
   uint8_t* const raw = bytes != wide ? narrow.data() : to;
   TD_ASSIGN_OR_RETURN(const int64_t got, in.Read(raw, count * bytes));

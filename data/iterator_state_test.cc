@@ -17,7 +17,7 @@ absl::StatusOr<Element> Scramble(const Element& in) {
   Element out;
   for (const HostTensor& t : in.components) {
     HostTensor u = t.Clone();
-    for (int64_t i = 0; i < u.byte_size(); ++i) u.data<uint8_t>()[i] ^= 0x5a;
+    for (int64_t i = 0; i < u.byte_size(); ++i) static_cast<uint8_t*>(u.raw())[i] ^= 0x5a;
     out.components.push_back(u);
   }
   return out;
@@ -25,7 +25,8 @@ absl::StatusOr<Element> Scramble(const Element& in) {
 
 HostTensor Pattern(DType dtype, Shape shape) {
   HostTensor t(dtype, std::move(shape));
-  for (int64_t i = 0; i < t.byte_size(); ++i) t.data<uint8_t>()[i] = static_cast<uint8_t>(i * 37 + i / 256);
+  for (int64_t i = 0; i < t.byte_size(); ++i)
+    static_cast<uint8_t*>(t.raw())[i] = static_cast<uint8_t>(i * 37 + i / 256);
   return t;
 }
 

@@ -4,11 +4,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/annotate.h"
 #include "base/status_macros.h"
+#include "base/user_code.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
 namespace {
+
+constexpr int kMaxThreads = 1024;
 
 // What automatic prefetching begins with.
 constexpr int64_t kInitialWindow = 2;
@@ -21,16 +25,17 @@ class MapNode : public Node {
 
   std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
+  std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
 
   absl::Status Materialize(const int64_t* token, Element* out) const override {
     Element input;
     TD_RETURN_IF_ERROR(child_->Materialize(token, &input));
-    absl::StatusOr<Element> result = fn_(input);
-    if (!result.ok()) return Annotate(result.status(), "Map", location_);
+    absl::StatusOr<Element> result = CallUserCode([&] { return fn_(input); });
+    if (!result.ok()) return Annotate(result.status(), absl::StrCat("Map, ", Describe(token)), location_);
     if (absl::Status status = CheckElement(info().spec, *result); !status.ok()) {
       return Annotate(absl::InvalidArgumentError(absl::StrCat(
                           status.message(), "; when sizes vary, describe the result in MapOptions.spec with -1")),
-                      "Map", location_);
+                      absl::StrCat("Map, ", Describe(token)), location_);
     }
     *out = *std::move(result);
     return absl::OkStatus();
@@ -86,7 +91,9 @@ absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Da
   }
   Element input;
   TD_RETURN_IF_ERROR(child.Materialize(token.data(), &input));
-  TD_ASSIGN_OR_RETURN(Element result, fn(input));
+  absl::StatusOr<Element> called = CallUserCode([&] { return fn(input); });
+  TD_RETURN_IF_ERROR(tandem::Annotate(called.status(), absl::StrCat(child.Describe(token.data()), ": ")));
+  const Element& result = *called;
   if (result.components.empty()) return absl::InvalidArgumentError("the function returns no component");
   if (!names.empty() && names.size() != result.components.size()) {
     return absl::InvalidArgumentError(absl::StrCat("the function returns ", result.components.size(),
@@ -100,6 +107,7 @@ absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Da
   std::vector<ComponentSpec> spec;
   for (size_t i = 0; i < result.components.size(); ++i) {
     const HostTensor& t = result.components[i];
+    if (!t.status().ok()) return tandem::Annotate(t.status(), absl::StrCat("component ", i, " of the result: "));
     if (t.empty()) return absl::InvalidArgumentError(absl::StrCat("component ", i, " of the result is empty"));
     ComponentSpec& c =
         spec.emplace_back(ComponentSpec{names.empty() ? child.info().spec[i].name : names[i], t.dtype(), t.shape()});
@@ -117,6 +125,10 @@ absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions opt
     return absl::InvalidArgumentError(
         absl::StrCat("num_parallel_calls must be >= 0 (0 = automatic), got ", options.num_parallel_calls));
   }
+  if (options.num_parallel_calls > kMaxThreads) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("num_parallel_calls must be at most ", kMaxThreads, ", got ", options.num_parallel_calls));
+  }
   if (!options.names.empty() && !options.spec.empty()) {
     return absl::InvalidArgumentError("MapOptions.names and MapOptions.spec are both given; spec has the names");
   }
@@ -125,6 +137,16 @@ absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions opt
     TD_ASSIGN_OR_RETURN(info.spec, InferSpec(*child, fn, options.names));
   } else {
     info.spec = options.spec;
+  }
+  for (size_t i = 0; i < info.spec.size(); ++i) {
+    if (info.spec[i].dtype == DType::kInvalid || info.spec[i].dtype == DType::kBFloat16) {
+      return absl::InvalidArgumentError(absl::StrCat("component '", info.spec[i].name, "' of MapOptions.spec is ",
+                                                     Name(info.spec[i].dtype), ", which no tensor has"));
+    }
+    for (size_t j = 0; j < i; ++j) {
+      if (info.spec[j].name != info.spec[i].name) continue;
+      return absl::InvalidArgumentError(absl::StrCat("two components have the name '", info.spec[i].name, "'"));
+    }
   }
   int threads = options.num_parallel_calls;
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "base/annotate.h"
 #include "base/status_macros.h"
 
 namespace tandem::data_internal {
@@ -28,14 +29,15 @@ absl::Status Node::MaterializeRows(const int64_t* tokens, int64_t count, SourceL
                                                                 " in row 0; bring all elements to one shape before")),
                         "Batch", location);
       }
-      if (t.byte_size() > 0) std::memcpy(batch.data<uint8_t>() + i * t.byte_size(), t.raw(), t.byte_size());
+      if (t.byte_size() > 0)
+        std::memcpy(static_cast<uint8_t*>(batch.raw()) + i * t.byte_size(), t.raw(), t.byte_size());
     }
   }
   return absl::OkStatus();
 }
 
 absl::Status Annotate(const absl::Status& status, absl::string_view op, SourceLocation location) {
-  return absl::Status(status.code(), absl::StrCat(location.file, ":", location.line, ": ", op, ": ", status.message()));
+  return tandem::Annotate(status, absl::StrCat(location.file, ":", location.line, ": ", op, ": "));
 }
 
 }  // namespace tandem::data_internal

@@ -79,6 +79,8 @@ class Node {
   // False for a token that Next could never give: one from a file may be anything.
   virtual bool ValidToken(const int64_t* token) const = 0;
   virtual Parallelism parallelism() const { return {}; }
+  // Which element a token is, for messages: "element 17 of the source".
+  virtual std::string Describe(const int64_t* token) const = 0;
   // Everything that a state depends on, from the source on. A position is counted in what goes into a batch, so it
   // depends on the size of a batch only where a later stage counts or keeps whole ones: that stage asks its child for
   // the sizes, the others pass on what they were asked for.
@@ -90,7 +92,7 @@ class Node {
   NodeInfo info_;
 };
 
-// "file.cc:12: Batch: message", with the code of `status`.
+// "file.cc:12: Batch: message", with the code and payloads of `status`.
 absl::Status Annotate(const absl::Status& status, absl::string_view op, SourceLocation location);
 
 using NodePtr = std::shared_ptr<const Node>;
@@ -108,6 +110,7 @@ class OrderNode : public Node {
     return child_->MaterializeRows(tokens, count, location, out);
   }
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
+  std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
   Parallelism parallelism() const override { return child_->parallelism(); }
   std::string Fingerprint() const override { return child_->Fingerprint(); }
 

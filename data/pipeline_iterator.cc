@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "base/user_code.h"
 
 namespace tandem::data_internal {
 namespace {
@@ -44,6 +45,7 @@ bool PipelineIterator::Draw(Token* token) {
 }
 
 absl::Status PipelineIterator::GetNext(Element* out, bool* end) {
+  if (out == nullptr || end == nullptr) return absl::InvalidArgumentError("Iterator::GetNext: an argument is null");
   *end = false;
   if (parallelism_.threads > 0) return GetNextThreaded(out, end);
   Token token;
@@ -55,7 +57,12 @@ absl::Status PipelineIterator::GetNext(Element* out, bool* end) {
     }
     if (restored_left_ > 0) --restored_left_;
   }
-  return root_->Materialize(token.data(), out);
+  return Materialize(token, out);
+}
+
+absl::Status PipelineIterator::Materialize(const Token& token, Element* out) const {
+  // Functions of users catch for themselves; what is left is memory that runs out.
+  return CallUserCode([&] { return root_->Materialize(token.data(), out); });
 }
 
 absl::Status PipelineIterator::GetNextThreaded(Element* out, bool* end) {
@@ -106,7 +113,7 @@ void PipelineIterator::Work() {
     }
     slots_.push_back(slot);
     lock.unlock();
-    slot->status = root_->Materialize(slot->token.data(), &slot->element);
+    slot->status = Materialize(slot->token, &slot->element);
     lock.lock();
     slot->ready = true;
     ready_.notify_all();
@@ -115,7 +122,7 @@ void PipelineIterator::Work() {
 
 bool PipelineIterator::Peek(int64_t ahead, Element* out) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (ahead >= static_cast<int64_t>(slots_.size())) return false;
+  if (out == nullptr || ahead < 0 || ahead >= static_cast<int64_t>(slots_.size())) return false;
   const Slot& slot = *slots_[ahead];
   if (!slot.ready || !slot.status.ok()) return false;
   *out = slot.element;

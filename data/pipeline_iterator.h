@@ -44,6 +44,7 @@ class PipelineIterator : public Iterator {
   bool Draw(Token* token);
   // A worker: draws tokens while there is room in the window, and makes their elements.
   void Work();
+  absl::Status Materialize(const Token& token, Element* out) const;
   absl::Status GetNextThreaded(Element* out, bool* end);
   // Widens the window when the consumer finds an empty queue that had once been full: the producer is fast enough on
   // average, but uneven. Needs mutex_.

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/annotate.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "base/user_code.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -46,6 +48,9 @@ class SourceNode : public Node {
     return std::make_unique<PositionIterator>(info().cardinality);
   }
   bool ValidToken(const int64_t* token) const override { return *token >= 0 && *token < info().cardinality; }
+  std::string Describe(const int64_t* token) const override {
+    return absl::StrCat("element ", *token, " of the source");
+  }
 };
 
 class SlicesNode : public SourceNode {
@@ -77,7 +82,7 @@ class SlicesNode : public SourceNode {
       Shape shape = tensors_[c].second.shape();
       shape[0] = count;
       HostTensor& batch = out->components.emplace_back(info().spec[c].dtype, std::move(shape));
-      uint8_t* to = batch.data<uint8_t>();
+      uint8_t* to = static_cast<uint8_t*>(batch.raw());
       for (int64_t i = 0; i < count; ++i, to += row_bytes_[c]) std::memcpy(to, Row(c, tokens[i]), row_bytes_[c]);
     }
     return absl::OkStatus();
@@ -108,11 +113,10 @@ class SlicesNode : public SourceNode {
  private:
   absl::Status WaitForRows(int64_t rows) const {
     if (!wait_for_rows_) return absl::OkStatus();
-    absl::Status status = wait_for_rows_(rows);
-    return status.ok() ? status : Annotate(status, "FromTensorSlices", location_);
+    return Annotate(CallUserCode([&] { return wait_for_rows_(rows); }), "FromTensorSlices", location_);
   }
   const uint8_t* Row(size_t component, int64_t row) const {
-    return tensors_[component].second.data<uint8_t>() + row * row_bytes_[component];
+    return static_cast<const uint8_t*>(tensors_[component].second.raw()) + row * row_bytes_[component];
   }
 
   const Dataset::Slices tensors_;
@@ -147,6 +151,7 @@ absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors, Dataset::WaitForRows
   NodeInfo info;
   for (size_t c = 0; c < tensors.size(); ++c) {
     const auto& [name, tensor] = tensors[c];
+    if (!tensor.status().ok()) return tandem::Annotate(tensor.status(), absl::StrCat("tensor '", name, "': "));
     if (tensor.empty())
       return absl::InvalidArgumentError(
           absl::StrCat("tensor '", name, "' is empty (default-made); give it a type, a shape and values"));

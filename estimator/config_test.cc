@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "base/exit_code.h"
 #include "estimator/done_marker.h"
@@ -53,6 +55,27 @@ TEST(RunConfig, ListsEveryProblemAtOnce) {
                            "Allowed are cpu:0 to cpu:63", "not a regular expression"}) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(part));
   }
+}
+
+TEST(RunConfig, LanesGoWithTheDevices) {
+  auto devices = [](int n) {
+    std::vector<std::string> names;
+    for (int i = 0; i < n; ++i) names.push_back("cpu:" + std::to_string(i));
+    return MirroredStrategy(names);
+  };
+  for (const auto& [n, lanes] : {std::pair(1, 16), {2, 2}, {3, 3}, {3, 48}, {5, 10}, {6, 3}}) {
+    EXPECT_TRUE((RunConfig{.train_distribute = devices(n), .lanes = lanes}).Validate().ok()) << n << " " << lanes;
+  }
+  for (const auto& [n, lanes] : {std::pair(3, 2), {3, 16}, {5, 4}, {2, 3}}) {
+    const absl::Status status = RunConfig{.train_distribute = devices(n), .lanes = lanes}.Validate();
+    EXPECT_EQ(ExitCodeFor(status), kExitUsage) << n << " " << lanes;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("lanes = " + std::to_string(lanes) + " cannot be had with " +
+                                                         std::to_string(n) + " devices"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("(train_distribute)"));
+  }
+  const RunConfig evaluation{.train_distribute = devices(6), .eval_distribute = devices(4), .lanes = 12};
+  EXPECT_THAT(std::string(evaluation.Validate().message()), HasSubstr("4 devices"));
+  EXPECT_THAT(std::string(evaluation.Validate().message()), HasSubstr("(eval_distribute)"));
 }
 
 TEST(RunConfig, ADeadlineIsATime) {
@@ -124,11 +147,37 @@ TEST(Params, FindsByNameAndKind) {
   EXPECT_EQ(params.Int("units", 1), 64);
   EXPECT_EQ(params.Number("units", 1), 64.0);
   EXPECT_EQ(params.Number("rate", 1), 0.5);
-  EXPECT_EQ(params.Int("rate", 3), 3);
   EXPECT_TRUE(params.Bool("sync", false));
   EXPECT_EQ(params.String("optimizer", "sgd"), "adam");
   EXPECT_EQ(params.String("none", "sgd"), "sgd");
   EXPECT_FALSE(params.Has("none"));
+}
+
+TEST(Params, AValueOfAnotherKindIsAnError) {
+  const Params params = {{"units", "64"}, {"rate", 0.5}, {"sync", 1}, {"optimizer", true}};
+  const auto message = [](const std::function<void(const Params&)>& ask, const Params& values) {
+    const Params fresh = values.WithoutErrors();
+    ask(fresh);
+    EXPECT_TRUE(values.status().ok());
+    return std::string(fresh.status().message());
+  };
+  constexpr SourceLocation kHere = {"model.cc", 7};
+  EXPECT_EQ(message([&](const Params& p) { EXPECT_EQ(p.Int("units", 3, kHere), 3); }, params),
+            "Params: \"units\" is the string \"64\", and model.cc:7 asks for an integer; give it as that kind");
+  EXPECT_EQ(message([&](const Params& p) { EXPECT_EQ(p.Int("rate", 3, kHere), 3); }, params),
+            "Params: \"rate\" is the number 0.5, and model.cc:7 asks for an integer; give it as that kind");
+  EXPECT_EQ(message([&](const Params& p) { EXPECT_EQ(p.Number("optimizer", 2, kHere), 2); }, params),
+            "Params: \"optimizer\" is the bool true, and model.cc:7 asks for a number; give it as that kind");
+  EXPECT_EQ(message([&](const Params& p) { EXPECT_FALSE(p.Bool("sync", false, kHere)); }, params),
+            "Params: \"sync\" is the integer 1, and model.cc:7 asks for a bool; give it as that kind");
+  EXPECT_EQ(message([&](const Params& p) { EXPECT_EQ(p.String("rate", "a", kHere), "a"); }, params),
+            "Params: \"rate\" is the number 0.5, and model.cc:7 asks for a string; give it as that kind");
+  // A copy tells its original, and the first error stays.
+  const Params fresh = params.WithoutErrors(), copy = fresh;
+  copy.Int("units", 0, kHere);
+  fresh.Bool("rate", false, kHere);
+  EXPECT_EQ(fresh.status(), copy.status());
+  EXPECT_THAT(std::string(fresh.status().message()), HasSubstr("\"units\""));
 }
 
 TEST(DoneMarker, RoundTripsAndReportsDamage) {

@@ -11,6 +11,7 @@
 #include "base/annotate.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "base/user_code.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
@@ -92,6 +93,7 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
   if (status_.ok() && config_.model_dir.empty()) status_ = MakeTemporaryModelDir().status();
   if (status_.ok()) status_ = config_.CheckDevices();
   if (status_.ok()) status_ = TargetOf(config_, config_.train_strategy()).status();
+  if (status_.ok()) status_ = params_.status();
   if (status_.ok() && !model_fn_) status_ = absl::InvalidArgumentError("Estimator: model_fn is empty");
   if (status_.ok()) {
     absl::StatusOr<std::unique_ptr<Tracer>> tracer = MakeTracer(config_);
@@ -117,7 +119,7 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   context.num_replicas_in_sync = prepared.replicas;
   const std::string where = absl::StrCat("input_fn, mode ", ModeName(mode), ": ");
   auto asked = std::make_optional<StallWatch::Scope>(*stall_watch_, absl::StrCat("input_fn of mode ", ModeName(mode)));
-  const absl::StatusOr<Dataset> made = input_fn(context);
+  const absl::StatusOr<Dataset> made = CallUserCode([&] { return input_fn(context); });
   asked.reset();
   TD_RETURN_IF_ERROR(Annotate(made.status(), where));
   const Dataset& dataset = *made;

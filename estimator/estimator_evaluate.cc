@@ -8,8 +8,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "base/annotate.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "base/user_code.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
 #include "estimator/metric_accumulator.h"
@@ -51,7 +53,12 @@ class PredictHook : public SessionRunHook {
         }
         prediction[name] = Row(it->second, row);
       }
-      if (on_prediction_(prediction)) continue;
+      absl::StatusOr<bool> more = CallUserCode([&] { return on_prediction_(prediction); });
+      if (!more.ok()) {
+        return Annotate(more.status(), absl::StrCat("the function for predictions, example ", examples_, ": "));
+      }
+      ++examples_;
+      if (*more) continue;
       context.RequestStop();
       break;
     }
@@ -61,6 +68,7 @@ class PredictHook : public SessionRunHook {
  private:
   std::vector<std::string> names_;
   const PredictFn& on_prediction_;
+  int64_t examples_ = 0;  // given to it
 };
 
 }  // namespace

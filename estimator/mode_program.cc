@@ -10,6 +10,7 @@
 #include "base/logging.h"
 #include "base/nearest_name.h"
 #include "base/status_macros.h"
+#include "base/user_code.h"
 #include "graph/index_range.h"
 
 namespace tandem {
@@ -50,6 +51,11 @@ std::vector<std::string> NamesNear(const std::string& name, const std::vector<st
   return near;
 }
 
+// Errors of a model have an exit code of their own; memory that runs out keeps its.
+absl::Status FailedModel(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) ? status : WithExitCode(status, kExitCompileError);
+}
+
 }  // namespace
 
 absl::StatusOr<int> FindLabel(const std::vector<ComponentSpec>& components, const std::string& label) {
@@ -87,12 +93,21 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
     }
   }
   TD_LOG(INFO) << "Calling model_fn.";
-  program->spec_ =
-      std::make_unique<EstimatorSpec>(model_fn(Features(graph, std::move(feature_components)), labels, mode, params));
+  const Features features(graph, std::move(feature_components));
+  program->params_ = params.WithoutErrors();
+  const Params& asked = program->params_;
+  absl::StatusOr<EstimatorSpec> made = CallUserCode([&] { return model_fn(features, labels, mode, asked); });
+  if (!made.ok()) return FailedModel(Annotate(made.status(), absl::StrCat("model_fn, mode ", ModeName(mode), ": ")));
   TD_LOG(INFO) << "Done calling model_fn.";
+  program->spec_ = std::make_unique<EstimatorSpec>(*std::move(made));
   const EstimatorSpec& spec = *program->spec_;
-  if (absl::Status status = AddSpecOutputs(spec, mode, graph); !status.ok()) {
-    return WithExitCode(status, kExitCompileError);
+  if (!asked.status().ok()) return FailedModel(asked.status());
+  if (absl::Status status = AddSpecOutputs(spec, mode, graph); !status.ok()) return FailedModel(status);
+  if (mode == Mode::kTrain) {
+    for (const std::string& layer : graph->UnusedRegularizationLosses(spec.loss)) {
+      TD_LOG(WARNING) << "The regularizer of " << layer << " has no effect: no loss depends on it. Add "
+                      << "losses::RegularizationLoss(graph) to the loss.";
+    }
   }
   return program;
 }

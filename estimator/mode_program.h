@@ -56,6 +56,7 @@ class ModeProgram {
   Mode mode_;
   std::vector<ComponentSpec> components_;
   std::unique_ptr<GraphBuilder> graph_;
+  Params params_;  // the model_fn's: its hooks may go on asking them
   std::unique_ptr<EstimatorSpec> spec_;
   std::shared_ptr<const Executable> executable_;
   std::unique_ptr<SessionRunner> runner_;

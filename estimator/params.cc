@@ -1,36 +1,71 @@
 #include "estimator/params.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace tandem {
+namespace {
+
+std::string Describe(const Params::Value& value) {
+  struct Visitor {
+    std::string operator()(bool v) const { return v ? "the bool true" : "the bool false"; }
+    std::string operator()(int64_t v) const { return absl::StrCat("the integer ", v); }
+    std::string operator()(double v) const { return absl::StrCat("the number ", v); }
+    std::string operator()(const std::string& v) const { return absl::StrCat("the string \"", v, "\""); }
+  };
+  return std::visit(Visitor(), value);
+}
+
+}  // namespace
 
 const Params::Value* Params::Find(absl::string_view name) const {
   auto it = values_.find(std::string(name));
   return it == values_.end() ? nullptr : &it->second;
 }
 
-bool Params::Bool(absl::string_view name, bool otherwise) const {
-  const Value* value = Find(name);
-  const bool* b = value ? std::get_if<bool>(value) : nullptr;
-  return b ? *b : otherwise;
+void Params::Fail(absl::string_view name, const Value& value, absl::string_view kind, SourceLocation location) const {
+  if (!status_->ok()) return;
+  *status_ =
+      absl::InvalidArgumentError(absl::StrCat("Params: \"", name, "\" is ", Describe(value), ", and ", location.file,
+                                              ":", location.line, " asks for ", kind, "; give it as that kind"));
 }
 
-int64_t Params::Int(absl::string_view name, int64_t otherwise) const {
+bool Params::Bool(absl::string_view name, bool otherwise, SourceLocation location) const {
   const Value* value = Find(name);
-  const int64_t* i = value ? std::get_if<int64_t>(value) : nullptr;
-  return i ? *i : otherwise;
+  if (!value) return otherwise;
+  if (const bool* b = std::get_if<bool>(value)) return *b;
+  Fail(name, *value, "a bool", location);
+  return otherwise;
 }
 
-double Params::Number(absl::string_view name, double otherwise) const {
+int64_t Params::Int(absl::string_view name, int64_t otherwise, SourceLocation location) const {
+  const Value* value = Find(name);
+  if (!value) return otherwise;
+  if (const int64_t* i = std::get_if<int64_t>(value)) return *i;
+  Fail(name, *value, "an integer", location);
+  return otherwise;
+}
+
+double Params::Number(absl::string_view name, double otherwise, SourceLocation location) const {
   const Value* value = Find(name);
   if (!value) return otherwise;
   if (const double* d = std::get_if<double>(value)) return *d;
   if (const int64_t* i = std::get_if<int64_t>(value)) return static_cast<double>(*i);
+  Fail(name, *value, "a number", location);
   return otherwise;
 }
 
-std::string Params::String(absl::string_view name, absl::string_view otherwise) const {
+std::string Params::String(absl::string_view name, absl::string_view otherwise, SourceLocation location) const {
   const Value* value = Find(name);
-  const std::string* s = value ? std::get_if<std::string>(value) : nullptr;
-  return s ? *s : std::string(otherwise);
+  if (!value) return std::string(otherwise);
+  if (const std::string* s = std::get_if<std::string>(value)) return *s;
+  Fail(name, *value, "a string", location);
+  return std::string(otherwise);
+}
+
+Params Params::WithoutErrors() const {
+  Params params = *this;
+  params.status_ = std::make_shared<absl::Status>();
+  return params;
 }
 
 }  // namespace tandem

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "base/source_location.h"
 
 namespace tandem {
 
@@ -36,19 +39,29 @@ class Params {
   }
 
   bool Has(absl::string_view name) const { return Find(name) != nullptr; }
-  // The value, or `otherwise` when there is none of that name or it is of another kind. Number takes integers too.
-  bool Bool(absl::string_view name, bool otherwise) const;
-  int64_t Int(absl::string_view name, int64_t otherwise) const;
-  double Number(absl::string_view name, double otherwise) const;
-  std::string String(absl::string_view name, absl::string_view otherwise) const;
+  // The value, or `otherwise` when there is none of that name. Number takes integers too. A value of another kind is an
+  // error, which the call of the Estimator returns, and for the time being `otherwise`.
+  bool Bool(absl::string_view name, bool otherwise, SourceLocation location = SourceLocation::Current()) const;
+  int64_t Int(absl::string_view name, int64_t otherwise, SourceLocation location = SourceLocation::Current()) const;
+  double Number(absl::string_view name, double otherwise, SourceLocation location = SourceLocation::Current()) const;
+  std::string String(absl::string_view name, absl::string_view otherwise,
+                     SourceLocation location = SourceLocation::Current()) const;
+
+  // The first value that was asked for as another kind than it is, with the line that did; copies made since share it.
+  const absl::Status& status() const { return *status_; }
+  // The same values, without the errors of before.
+  Params WithoutErrors() const;
 
   void Set(Entry entry) { values_[entry.name] = std::move(entry.value); }
   const std::map<std::string, Value>& values() const { return values_; }
 
  private:
   const Value* Find(absl::string_view name) const;
+  // Records that `name`, which is `value`, was asked for as `kind`.
+  void Fail(absl::string_view name, const Value& value, absl::string_view kind, SourceLocation location) const;
 
   std::map<std::string, Value> values_;
+  std::shared_ptr<absl::Status> status_ = std::make_shared<absl::Status>();
 };
 
 }  // namespace tandem

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "estimator/trace/trace_steps.h"
+#include "runtime/lane_count.h"
 
 namespace tandem {
 namespace {
@@ -51,6 +52,15 @@ absl::Status RunConfig::Validate() const {
     if (!strategy->has_value()) continue;
     if (absl::Status status = (*strategy)->Validate(); !status.ok()) {
       problems.push_back(absl::StrCat(field, ": ", status.message()));
+    }
+  }
+  for (const auto& [field, strategy] :
+       {std::make_pair("train_distribute", train_strategy()), std::make_pair("eval_distribute", eval_strategy())}) {
+    // On GPUs the compiler says that there is no choice; a list without devices is a problem already.
+    if (lanes <= 0 || strategy.gpu() || strategy.devices.empty()) continue;
+    if (absl::Status status = CheckLaneCount(lanes, strategy.num_replicas()); !status.ok()) {
+      problems.push_back(absl::StrCat(status.message(), " (", field, ")"));
+      break;
     }
   }
   if (eval_strategy().gpu() != train_strategy().gpu()) {

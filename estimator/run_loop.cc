@@ -1,6 +1,7 @@
 #include "estimator/run_loop.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -9,8 +10,10 @@
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/exit_code.h"
+#include "base/fingerprint.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "base/user_code.h"
 
 namespace tandem {
 namespace {
@@ -18,8 +21,20 @@ namespace {
 // In a row; an input that is filtered so hard that this is too few is taken for one that has nothing.
 constexpr int64_t kMaxEmptyRounds = 100000;
 
+std::string HookName(const SessionRunHook& hook) {
+  return CallUserCode([&] { return hook.name(); }).value_or("SessionRunHook");
+}
+
 absl::Status InHook(const SessionRunHook& hook, const char* method, const absl::Status& status) {
-  return Annotate(status, absl::StrCat(hook.name(), "::", method, ": "));
+  return status.ok() ? status : Annotate(status, absl::StrCat(HookName(hook), "::", method, ": "));
+}
+
+// The seed of a round outside of training, where the global step stands still: random numbers must not repeat in every
+// batch.
+ScalarValue SeedOfRound(const ScalarValue& seed, int64_t round) {
+  if (round == 0) return seed;
+  const std::array<int64_t, 2> key = {seed.integer(), round};
+  return static_cast<int64_t>(Fingerprint64({reinterpret_cast<const char*>(key.data()), sizeof(key)}));
 }
 
 // What hooks fetch in this step. "global_step" is not a tensor of the program: the loop provides it.
@@ -27,10 +42,12 @@ absl::StatusOr<std::set<std::string>> CollectFetches(const HookList& hooks, cons
                                                      RunContext& context) {
   std::set<std::string> fetches(options.fetches.begin(), options.fetches.end());
   for (const auto& hook : hooks) {
-    for (std::string& name : hook->BeforeRun(context)) {
+    absl::StatusOr<std::vector<std::string>> names = CallUserCode([&] { return hook->BeforeRun(context); });
+    TD_RETURN_IF_ERROR(InHook(*hook, "BeforeRun", names.status()));
+    for (std::string& name : *names) {
       if (name != "global_step" && options.fetchable.count(name) == 0) {
         return absl::InvalidArgumentError(absl::StrCat(
-            hook->name(), "::BeforeRun fetches \"", name,
+            HookName(*hook), "::BeforeRun fetches \"", name,
             "\", which no hook has asked for in Begin; available are: ", absl::StrJoin(options.fetchable, ", ")));
       }
       fetches.insert(std::move(name));
@@ -43,7 +60,7 @@ absl::StatusOr<std::set<std::string>> CollectFetches(const HookList& hooks, cons
 absl::Status EndHooks(const HookList& hooks, RunContext& context) {
   absl::Status first;
   for (const auto& hook : hooks) {
-    absl::Status status = InHook(*hook, "End", hook->End(context));
+    absl::Status status = InHook(*hook, "End", CallUserCode([&] { return hook->End(context); }));
     if (status.ok()) continue;
     // Later hooks must still get their End: one of them may hold the only copy of something.
     if (first.ok()) {
@@ -124,9 +141,13 @@ const char* StopReasonName(StopReason reason) {
 }
 
 absl::Status BeginHooks(const HookList& hooks, HookContext& context) {
+  for (size_t i = 0; i < hooks.size(); ++i) {
+    if (hooks[i] != nullptr) continue;
+    return absl::InvalidArgumentError(absl::StrCat("hook ", i, " of ", hooks.size(), " is null"));
+  }
   for (const auto& hook : hooks) {
-    context.set_hook(hook->name());
-    TD_RETURN_IF_ERROR(InHook(*hook, "Begin", hook->Begin(context)));
+    context.set_hook(HookName(*hook));
+    TD_RETURN_IF_ERROR(InHook(*hook, "Begin", CallUserCode([&] { return hook->Begin(context); })));
   }
   return absl::OkStatus();
 }
@@ -136,8 +157,10 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
   LoopResult result;
   RunContext context(options.mode, global_step);
   for (const auto& hook : hooks) {
-    TD_RETURN_IF_ERROR(InHook(*hook, "AfterCreateSession", hook->AfterCreateSession(context)));
+    TD_RETURN_IF_ERROR(
+        InHook(*hook, "AfterCreateSession", CallUserCode([&] { return hook->AfterCreateSession(context); })));
   }
+  int64_t rounds = 0;
   const int64_t loop_begin = options.now();
   LoopTrace trace(options.tracer);
   std::unique_ptr<StallWatch::Activity> input;
@@ -178,6 +201,8 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     request.round = &round;
     request.scalars = options.scalars;
     request.scalars["global_step"] = *global_step;
+    if (options.mode != Mode::kTrain) request.scalars["seed"] = SeedOfRound(request.scalars["seed"], rounds);
+    ++rounds;
     fetches.erase("global_step");
     request.fetches.assign(fetches.begin(), fetches.end());
     request.tracer = options.tracer;
@@ -211,8 +236,8 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     context.set_find_non_finite([&] { return runner.FindNonFinite(request); });
     if (options.on_step) TD_RETURN_IF_ERROR(options.on_step(values));
     for (const auto& hook : hooks) {
-      TracePhase phase(options.tracer, hook->name());
-      TD_RETURN_IF_ERROR(InHook(*hook, "AfterRun", hook->AfterRun(context, values)));
+      TracePhase phase(options.tracer, options.tracer != nullptr ? HookName(*hook) : "");
+      TD_RETURN_IF_ERROR(InHook(*hook, "AfterRun", CallUserCode([&] { return hook->AfterRun(context, values); })));
     }
     context.set_find_non_finite(nullptr);
     trace.Phase("hooks after the step", done, options.now());

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <vector>
 
 #include "base/exit_code.h"
 #include "base/logging.h"
@@ -119,6 +121,27 @@ TEST(RunLoop, AFetchThatBeginDidNotAskForIsAnError) {
   auto result = RunLoop(loop.runner, source, {a}, {.fetchable = {"loss"}}, &loop.global_step);
   EXPECT_THAT(std::string(result.status().message()), HasSubstr("a::BeforeRun fetches \"late\""));
   EXPECT_EQ(source.drawn, 0);
+}
+
+TEST(RunLoop, TheSeedChangesWithTheRoundOutsideOfTraining) {
+  for (Mode mode : {Mode::kTrain, Mode::kEval, Mode::kPredict}) {
+    std::vector<std::map<int64_t, int>> seeds(2);
+    for (std::map<int64_t, int>& seen : seeds) {
+      ScriptedRunner runner({1.0f, std::nanf("")});  // a step that is not finite is a round too
+      CountedSource source(100);
+      LoopOptions options{.mode = mode, .fetches = {"loss"}};
+      options.scalars["seed"] = 3;
+      int64_t global_step = 7;
+      ASSERT_TRUE(RunLoop(runner, source, {}, options, &global_step).ok());
+      ASSERT_EQ(runner.requests.size(), 100u);
+      EXPECT_EQ(runner.requests[0].scalars.at("seed").integer(), 3);
+      for (const ScriptedRunner::Seen& request : runner.requests) {
+        ++seen[request.scalars.at("seed").integer()];
+      }
+    }
+    EXPECT_EQ(seeds[0], seeds[1]);
+    EXPECT_EQ(seeds[0].size(), mode == Mode::kTrain ? 1u : 100u);
+  }
 }
 
 TEST(RunLoop, StopTakesEffectAfterEveryAfterRun) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/source_location.h"
+#include "graph/graph_builder.h"
 #include "graph/ops.h"
 #include "graph/tensor.h"
 
@@ -20,18 +21,30 @@ class Activation {
   template <typename F>
   requires(!std::same_as<std::remove_cvref_t<F>, Activation> &&
            std::is_invocable_r_v<Tensor, F, const Tensor&, SourceLocation>) Activation(F&& function)
-      : function_(std::forward<F>(function)) {}  // NOLINT: implicit
+      : null_(IsNull(function)), function_(std::forward<F>(function)) {}  // NOLINT: implicit
   template <typename F>
   requires(!std::same_as<std::remove_cvref_t<F>, Activation> && std::is_invocable_r_v<Tensor, F, const Tensor&> &&
            !std::is_invocable_r_v<Tensor, F, const Tensor&, SourceLocation>)
       Activation(F&& function)  // NOLINT: implicit
-      : function_([f = std::forward<F>(function)](const Tensor& x, SourceLocation) { return f(x); }) {}
+      : null_(IsNull(function)),
+        function_([f = std::forward<F>(function)](const Tensor& x, SourceLocation) { return f(x); }) {}
 
   Tensor operator()(const Tensor& x, SourceLocation loc = SourceLocation::Current()) const {
-    return function_ ? function_(x, loc) : x;
+    if (null_ && x.ok()) return x.graph()->FailAt("Activation", "the function is null", loc);
+    return function_ && !null_ ? function_(x, loc) : x;
   }
 
  private:
+  // Of what may be null: pointers, and objects such as std::function.
+  template <typename F>
+  static bool IsNull(const F& function) {
+    if constexpr (std::is_pointer_v<F> || (std::is_class_v<F> && requires { function == nullptr; })) {
+      return function == nullptr;
+    }
+    return false;
+  }
+
+  bool null_ = false;
   std::function<Tensor(const Tensor&, SourceLocation)> function_;
 };
 

@@ -91,7 +91,7 @@ Tensor MultiHeadAttention(const Tensor& x, const MultiHeadAttentionOptions& opti
     return layer.Fail(absl::StrCat("`value_dim` must not be negative, got ", options.value_dim));
   }
   const Shape shape = x.shape();
-  const bool masked = mask.graph() != nullptr;
+  const bool masked = !mask.empty();
   if (masked && !(mask.ok() && mask.dtype() == DType::kBool &&
                   (mask.shape() == Shape{shape[0], shape[1]} || mask.shape() == Shape{shape[0], shape[1], shape[1]}))) {
     return layer.Fail(absl::StrCat("needs a boolean mask of shape [b,", shape[1], "] or [b,", shape[1], ",", shape[1],

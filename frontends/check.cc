@@ -5,25 +5,31 @@
 
 namespace tandem::frontends {
 
-GraphBuilder* CommonGraph(absl::string_view op, std::initializer_list<NamedTensor> arguments, SourceLocation loc) {
+GraphBuilder* CommonGraph(absl::string_view op, std::initializer_list<NamedTensor> arguments, SourceLocation loc,
+                          Tensor* failed) {
   GraphBuilder* graph = nullptr;
   for (const NamedTensor& argument : arguments) {
     if (graph == nullptr) graph = argument.tensor.graph();
   }
-  if (graph == nullptr) return nullptr;
+  auto fail = [&](absl::string_view problem) {
+    // With an error on record this one is only its consequence, and FailAt keeps the first.
+    *failed = graph != nullptr ? graph->FailAt(op, problem, loc) : WithoutGraph(op, problem, loc);
+    return nullptr;
+  };
   for (const NamedTensor& argument : arguments) {
     if (!argument.tensor.ok()) {
-      // With an error on record this tensor is only its consequence, and FailAt keeps the first.
-      graph->FailAt(op, absl::StrCat("`", argument.name, "` ", graph->WhyAbsent(argument.tensor)), loc);
-      return nullptr;
+      return fail(absl::StrCat("`", argument.name, "` ",
+                               graph != nullptr ? graph->WhyAbsent(argument.tensor) : WhyAbsent(argument.tensor)));
     }
     if (argument.tensor.graph() != graph) {
-      graph->FailAt(op, absl::StrCat("`", argument.name, "` belongs to another graph; model_fn must build its own"),
-                    loc);
-      return nullptr;
+      return fail(absl::StrCat("`", argument.name, "` belongs to another graph; model_fn must build its own"));
     }
   }
   return graph;
+}
+
+Tensor WithoutGraph(absl::string_view op, absl::string_view problem, SourceLocation loc) {
+  return Tensor::Poisoned(absl::InvalidArgumentError(absl::StrCat(op, " at ", loc.file, ":", loc.line, ": ", problem)));
 }
 
 bool IsFloat(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kFloat64; }

@@ -18,9 +18,14 @@ struct NamedTensor {
   const Tensor& tensor;
 };
 
-// The graph of the arguments of `op`; null when one of them is poisoned or they are of different graphs. A poisoned
-// argument whose cause is not recorded yet (a Tensor that was never set) is reported as missing.
-GraphBuilder* CommonGraph(absl::string_view op, std::initializer_list<NamedTensor> arguments, SourceLocation loc);
+// The graph of the arguments of `op`; null when one of them is poisoned or they are of different graphs: `op` must then
+// return *failed. A poisoned argument whose cause is not recorded yet (a Tensor that was never set) is reported as
+// missing.
+GraphBuilder* CommonGraph(absl::string_view op, std::initializer_list<NamedTensor> arguments, SourceLocation loc,
+                          Tensor* failed);
+
+// "Dense at model.cc:12: `x` is missing", for what has no graph to record it in.
+Tensor WithoutGraph(absl::string_view op, absl::string_view problem, SourceLocation loc);
 
 bool IsFloat(DType dtype);
 bool IsInteger(DType dtype);

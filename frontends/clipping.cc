@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "frontends/check.h"
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
 
@@ -28,7 +29,7 @@ Tensor GlobalNorm(const std::vector<Tensor>& tensors, SourceLocation loc) {
     if (squares.dtype() != DType::kFloat32) squares = Cast(squares, DType::kFloat32, loc);
     sum = sum.ok() ? Add(sum, squares, loc) : squares;
   }
-  return sum.ok() ? Sqrt(sum, loc) : sum;
+  return sum.ok() ? Sqrt(sum, loc) : frontends::WithoutGraph("GlobalNorm", "there is no tensor to take it of", loc);
 }
 
 std::vector<Tensor> ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm, SourceLocation loc) {
@@ -49,7 +50,8 @@ std::vector<Tensor> ClipByGlobalNorm(const std::vector<Tensor>& tensors, double 
 }
 
 Tensor ClipByValue(const Tensor& x, double limit, SourceLocation loc) {
-  if (!x.ok()) return x;
+  Tensor failed;
+  if (frontends::CommonGraph("ClipByValue", {{"x", x}}, loc, &failed) == nullptr) return failed;
   if (!IsLimit(limit)) {
     return x.graph()->FailAt("ClipByValue", absl::StrCat("the limit must be a positive number, got ", limit), loc);
   }
@@ -71,7 +73,7 @@ std::vector<Tensor> ClipGradients(const std::vector<Tensor>& gradients, const Cl
   if (options.value == 0) return gradients;
   std::vector<Tensor> clipped;
   NameScope scope(graph, graph->UniqueName("clip_by_value"));
-  for (const Tensor& g : gradients) clipped.push_back(ClipByValue(g, options.value, loc));
+  for (const Tensor& g : gradients) clipped.push_back(g.ok() ? ClipByValue(g, options.value, loc) : g);
   return clipped;
 }
 

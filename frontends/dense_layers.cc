@@ -29,8 +29,9 @@ Tensor Dense(const Tensor& x, const DenseOptions& options, SourceLocation loc) {
 }
 
 Tensor Flatten(const Tensor& x, SourceLocation loc) {
-  GraphBuilder* graph = frontends::CommonGraph("Flatten", {{"x", x}}, loc);
-  if (graph == nullptr) return Tensor();
+  Tensor failed;
+  GraphBuilder* graph = frontends::CommonGraph("Flatten", {{"x", x}}, loc, &failed);
+  if (graph == nullptr) return failed;
   Shape shape = x.shape();
   if (shape.empty()) return graph->FailAt("Flatten", "needs a batch of inputs, got a scalar", loc);
   NameScope scope(graph, graph->UniqueName("flatten"));

@@ -6,14 +6,17 @@
 #include "frontends/check.h"
 
 namespace tandem::layers {
+namespace {
+
+// Of units, windows, rows: products of two of them do not overflow.
+constexpr int64_t kMaxSize = 1 << 30;
+
+}  // namespace
 
 LayerScope::LayerScope(const Tensor& x, absl::string_view layer, absl::string_view base, const std::string& name,
                        int rank, SourceLocation loc, bool takes_indices)
-    : layer_(layer), loc_(loc), dtype_(x.dtype()), graph_(frontends::CommonGraph(layer, {{"x", x}}, loc)), failed_(x) {
-  if (graph_ == nullptr) {
-    failed_ = Tensor();
-    return;
-  }
+    : layer_(layer), loc_(loc), dtype_(x.dtype()), graph_(frontends::CommonGraph(layer, {{"x", x}}, loc, &failed_)) {
+  if (graph_ == nullptr) return;
   if (takes_indices) {
     if (dtype_ != DType::kInt32 && dtype_ != DType::kInt64) {
       Fail(absl::StrCat("needs int32 or int64 indices, got ", frontends::TypeString(x),
@@ -54,6 +57,7 @@ Tensor LayerScope::Fail(absl::string_view message) {
 
 bool LayerScope::CheckPositive(absl::string_view option, int64_t value) {
   if (ok() && value <= 0) Fail(absl::StrCat("`", option, "` must be at least 1, got ", value));
+  if (ok() && value > kMaxSize) Fail(absl::StrCat("`", option, "` must be at most ", kMaxSize, ", got ", value));
   return ok();
 }
 

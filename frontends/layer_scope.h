@@ -30,7 +30,7 @@ class LayerScope {
 
   // Records an error that names the layer; `ok()` is false from here on.
   Tensor Fail(absl::string_view message);
-  // Records an error unless `value` > 0.
+  // Records an error unless `value` is a size: at least 1, and not absurdly large.
   bool CheckPositive(absl::string_view option, int64_t value);
 
   // A variable of this layer with x's type. A name may have a part of its own: "query/kernel".
@@ -41,8 +41,8 @@ class LayerScope {
   std::string layer_;
   SourceLocation loc_;
   DType dtype_ = DType::kInvalid;
-  GraphBuilder* graph_ = nullptr;
   Tensor failed_;
+  GraphBuilder* graph_ = nullptr;  // made after failed_, which it sets
   std::optional<NameScope> scope_;
 };
 

@@ -1,10 +1,13 @@
 #include "frontends/layers.h"
 
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "frontends/clipping.h"
 #include "frontends/losses.h"
 #include "frontends/testing.h"
 #include "graph/ops.h"
@@ -249,6 +252,59 @@ TEST(LayersTest, Activations) {
   ExpectNear(got.outputs["elu"], {-1, std::expm1(-1), 0, 2, 100});
   ExpectNear(got.outputs["softplus"], {0, std::log1p(std::exp(-1)), std::log(2), std::log1p(std::exp(2)), 100});
   ExpectNear(got.outputs["swish"], {0, -1 / (1 + std::exp(1)), 0, 2 / (1 + std::exp(-2)), 100});
+}
+
+// Where two branches meet TensorFlow has a rule, and so have we.
+TEST(LayersTest, SlopesAtTies) {
+  GraphBuilder graph;
+  Tensor x = graph.Input("x", DType::kFloat32, {kBatch}), y = graph.Input("y", DType::kFloat32, {kBatch});
+  auto slopes = [&](const std::string& name, const Tensor& value) {
+    std::vector<Tensor> gradients = graph.Gradients(ReduceSum(value), {x, y});
+    graph.Output(name + "_x", gradients[0]);
+    if (gradients[1].ok()) graph.Output(name + "_y", gradients[1]);
+  };
+  slopes("leaky", LeakyRelu(x, 0.25));
+  slopes("steep", LeakyRelu(x, 3));
+  slopes("elu", Elu(x));
+  slopes("relu6", Relu6(x));
+  slopes("relu", Relu(x));
+  slopes("max", Maximum(x, y));
+  slopes("min", Minimum(x, y));
+  slopes("clip", ClipByValue(x, 6));
+  ASSERT_TRUE(graph.status().ok()) << graph.status();
+  Fetched got =
+      RunStep(graph, {.batch = 4, .inputs = {{"x", Floats({4}, {0, 6, -6, 7})}, {"y", Floats({4}, {0, 5, -5, 7})}}});
+  ExpectNear(got.outputs["leaky_x"], {0.25, 1, 0.25, 1});
+  ExpectNear(got.outputs["steep_x"], {3, 1, 3, 1});
+  ExpectNear(got.outputs["elu_x"], {1, 1, std::exp(-6), 1});
+  ExpectNear(got.outputs["relu6_x"], {0, 0, 0, 0});
+  ExpectNear(got.outputs["relu_x"], {0, 1, 0, 1});
+  ExpectNear(got.outputs["max_x"], {1, 1, 0, 1});
+  ExpectNear(got.outputs["max_y"], {0, 0, 1, 0});
+  ExpectNear(got.outputs["min_x"], {1, 0, 1, 1});
+  ExpectNear(got.outputs["min_y"], {0, 1, 0, 0});
+  ExpectNear(got.outputs["clip_x"], {1, 1, 1, 0});
+}
+
+TEST(LayersTest, ActivationsOfInfinitiesAreNoNaN) {
+  GraphBuilder graph;
+  Tensor x = graph.Input("x", DType::kFloat32, {kBatch});
+  graph.Output("leaky", LeakyRelu(x, 0.5));
+  graph.Output("elu", Elu(x));
+  const double inf = std::numeric_limits<double>::infinity();
+  Fetched got = RunStep(graph, {.batch = 2, .inputs = {{"x", Floats({2}, {inf, -inf})}}});
+  EXPECT_EQ(got.outputs["leaky"], (Values{inf, -inf}));
+  EXPECT_EQ(got.outputs["elu"], (Values{inf, -1}));
+}
+
+TEST(LayersTest, ANullActivationIsAnError) {
+  using Function = Tensor (*)(const Tensor&, SourceLocation);
+  for (const Activation& null : {Activation(Function(nullptr)), Activation(std::function<Tensor(const Tensor&)>())}) {
+    GraphBuilder graph;
+    Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 2});
+    EXPECT_FALSE(layers::Dense(x, {.units = 1, .activation = null}).ok());
+    EXPECT_EQ(ErrorMismatch(graph, "the function is null", kFile), "");
+  }
 }
 
 TEST(LayersTest, ActivationTakesAnyFunction) {

@@ -57,13 +57,13 @@ Tensor DenseLabels(GraphBuilder* graph, absl::string_view op, const Tensor& labe
 
 Tensor ComputeWeightedLoss(const Tensor& losses, const LossOptions& options, SourceLocation loc) {
   constexpr char kOp[] = "ComputeWeightedLoss";
-  GraphBuilder* graph = CommonGraph(kOp, {{"losses", losses}}, loc);
-  if (graph == nullptr) return Tensor();
-  // An empty Tensor means no weights; one that was poisoned on its way has a graph.
-  const bool weighted = options.weights.graph() != nullptr;
+  Tensor failed;
+  GraphBuilder* graph = CommonGraph(kOp, {{"losses", losses}}, loc, &failed);
+  if (graph == nullptr) return failed;
+  const bool weighted = !options.weights.empty();
   Tensor weights, values = losses;
   if (weighted) {
-    if (CommonGraph(kOp, {{"losses", losses}, {"weights", options.weights}}, loc) == nullptr) return Tensor();
+    if (CommonGraph(kOp, {{"losses", losses}, {"weights", options.weights}}, loc, &failed) == nullptr) return failed;
     weights = frontends::AlignWeights(kOp, options.weights, losses, loc);
     values = Mul(losses, weights, loc);
     if (!values.ok()) return values;
@@ -91,8 +91,10 @@ Tensor ComputeWeightedLoss(const Tensor& losses, const LossOptions& options, Sou
 Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const LossOptions& options,
                                  SourceLocation loc) {
   constexpr char kOp[] = "SparseSoftmaxCrossEntropy";
-  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"logits", logits}}, loc);
-  if (graph == nullptr || !CheckScores(graph, kOp, "logits", logits, loc)) return Tensor();
+  Tensor failed;
+  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"logits", logits}}, loc, &failed);
+  if (graph == nullptr) return failed;
+  if (!CheckScores(graph, kOp, "logits", logits, loc)) return graph->Poisoned();
   if (options.label_smoothing != 0) {
     return graph->FailAt(kOp, "`label_smoothing` needs one-hot labels: use losses::SoftmaxCrossEntropy", loc);
   }
@@ -113,8 +115,10 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, con
 
 Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const LossOptions& options, SourceLocation loc) {
   constexpr char kOp[] = "SoftmaxCrossEntropy";
-  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"logits", logits}}, loc);
-  if (graph == nullptr || !CheckScores(graph, kOp, "logits", logits, loc)) return Tensor();
+  Tensor failed;
+  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"logits", logits}}, loc, &failed);
+  if (graph == nullptr) return failed;
+  if (!CheckScores(graph, kOp, "logits", logits, loc)) return graph->Poisoned();
   NameScope scope(graph, graph->UniqueName("softmax_cross_entropy_loss"));
   Tensor dense = DenseLabels(graph, kOp, labels, logits, options, loc);
   if (!dense.ok()) return dense;
@@ -124,8 +128,10 @@ Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const Los
 Tensor CategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options,
                                SourceLocation loc) {
   constexpr char kOp[] = "CategoricalCrossentropy";
-  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"probabilities", probabilities}}, loc);
-  if (graph == nullptr || !CheckScores(graph, kOp, "probabilities", probabilities, loc)) return Tensor();
+  Tensor failed;
+  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"probabilities", probabilities}}, loc, &failed);
+  if (graph == nullptr) return failed;
+  if (!CheckScores(graph, kOp, "probabilities", probabilities, loc)) return graph->Poisoned();
   NameScope scope(graph, graph->UniqueName("categorical_crossentropy"));
   Tensor dense = DenseLabels(graph, kOp, labels, probabilities, options, loc);
   if (!dense.ok()) return dense;
@@ -140,8 +146,9 @@ Tensor CategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities
 Tensor MeanSquaredError(const Tensor& labels, const Tensor& predictions, const LossOptions& options,
                         SourceLocation loc) {
   constexpr char kOp[] = "MeanSquaredError";
-  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"predictions", predictions}}, loc);
-  if (graph == nullptr) return Tensor();
+  Tensor failed;
+  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"predictions", predictions}}, loc, &failed);
+  if (graph == nullptr) return failed;
   if (!IsFloat(predictions.dtype())) {
     return graph->FailAt(kOp, absl::StrCat("`predictions` must be floating point, got ", TypeString(predictions)), loc);
   }
@@ -161,7 +168,7 @@ Tensor MeanSquaredError(const Tensor& labels, const Tensor& predictions, const L
 }
 
 Tensor RegularizationLoss(GraphBuilder* graph, SourceLocation loc) {
-  if (graph == nullptr) return Tensor();
+  if (graph == nullptr) return frontends::WithoutGraph("RegularizationLoss", "the graph is null", loc);
   NameScope scope(graph, graph->UniqueName("total_regularization_loss"));
   Tensor total;
   for (const Tensor& term : graph->regularization_losses()) {

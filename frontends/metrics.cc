@@ -19,15 +19,16 @@ Tensor SumInDouble(const Tensor& x, SourceLocation loc) {
 // Sums of float32 values of shape [b, ...] and of their weights.
 Metric WeightedSums(absl::string_view op, const Tensor& values, const Tensor& weights, SourceLocation loc) {
   GraphBuilder* graph = values.graph();
-  if (!values.ok()) return {};
-  if (weights.graph() != nullptr) {
-    if (CommonGraph(op, {{"values", values}, {"weights", weights}}, loc) == nullptr) return {};
+  if (!values.ok()) return {values, values};
+  if (!weights.empty()) {
+    Tensor failed;
+    if (CommonGraph(op, {{"values", values}, {"weights", weights}}, loc, &failed) == nullptr) return {failed, failed};
     Tensor w = frontends::AlignWeights(op, weights, values, loc);
     return {SumInDouble(Mul(values, w, loc), loc), SumInDouble(w, loc)};
   }
   // Without weights the count is known before the step: no reduction over the batch is needed for it.
   Shape shape = values.shape();
-  Tensor count = graph->StepScalar("example_count", DType::kFloat32, 0, loc);
+  Tensor count = graph->StepScalar("example_count", DType::kFloat32, std::nullopt, loc);
   const bool batched = !shape.empty() && shape[0] == kBatch;
   double inner = static_cast<double>(NumElements(absl::MakeConstSpan(shape).subspan(batched ? 1 : 0)));
   if (shape.empty()) return {Mul(values, count, loc), count};
@@ -47,12 +48,13 @@ Tensor ClassNumbers(absl::string_view name, const Tensor& x, SourceLocation loc)
 }  // namespace
 
 Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Tensor& weights, SourceLocation loc) {
-  GraphBuilder* graph = CommonGraph("Accuracy", {{"labels", labels}, {"predictions", predictions}}, loc);
-  if (graph == nullptr) return {};
+  Tensor failed;
+  GraphBuilder* graph = CommonGraph("Accuracy", {{"labels", labels}, {"predictions", predictions}}, loc, &failed);
+  if (graph == nullptr) return {failed, failed};
   NameScope scope(graph, graph->UniqueName("accuracy"));
   Tensor actual = ClassNumbers("labels", labels, loc);
   Tensor predicted = ClassNumbers("predictions", predictions, loc);
-  if (!actual.ok() || !predicted.ok()) return {};
+  if (!actual.ok() || !predicted.ok()) return {graph->Poisoned(), graph->Poisoned()};
   if (actual.dtype() != predicted.dtype()) {
     // int64 holds every class number of the other integer types; next to a float label the prediction becomes one.
     const DType common = frontends::IsFloat(actual.dtype())      ? actual.dtype()
@@ -65,12 +67,13 @@ Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Tensor& w
 }
 
 Metric Mean(const Tensor& values, const Tensor& weights, SourceLocation loc) {
-  GraphBuilder* graph = CommonGraph("Mean", {{"values", values}}, loc);
-  if (graph == nullptr) return {};
+  Tensor failed;
+  GraphBuilder* graph = CommonGraph("Mean", {{"values", values}}, loc, &failed);
+  if (graph == nullptr) return {failed, failed};
   NameScope scope(graph, graph->UniqueName("mean"));
-  if (values.rank() == 0 && weights.graph() != nullptr) {
-    graph->FailAt("Mean", "a scalar takes no weights: pass the values per example, shape [b]", loc);
-    return {};
+  if (values.rank() == 0 && !weights.empty()) {
+    failed = graph->FailAt("Mean", "a scalar takes no weights: pass the values per example, shape [b]", loc);
+    return {failed, failed};
   }
   Tensor numbers = values.dtype() == DType::kFloat32 ? values : Cast(values, DType::kFloat32, loc);
   return WeightedSums("Mean", numbers, weights, loc);

@@ -11,7 +11,8 @@ namespace {
 // Rows that the statistics were taken over, as a scalar of x's type: examples times the sizes between batch and
 // channel.
 Tensor RowCount(GraphBuilder* graph, const Tensor& x, bool sync, SourceLocation loc) {
-  Tensor examples = graph->StepScalar(sync ? "example_count" : "replica_example_count", DType::kFloat32, 0, loc);
+  Tensor examples =
+      graph->StepScalar(sync ? "example_count" : "replica_example_count", DType::kFloat32, std::nullopt, loc);
   Shape shape = x.shape();
   double inner = 1;
   for (size_t i = 1; i + 1 < shape.size(); ++i) inner *= static_cast<double>(shape[i]);

@@ -56,7 +56,8 @@ TrainOp Optimizer::Minimize(const Tensor& loss, const MinimizeOptions& options, 
 
 std::vector<GradientAndVariable> Optimizer::ComputeGradients(const Tensor& loss, const MinimizeOptions& options,
                                                              SourceLocation loc) const {
-  GraphBuilder* graph = frontends::CommonGraph("Minimize", {{"loss", loss}}, loc);
+  Tensor failed;
+  GraphBuilder* graph = frontends::CommonGraph("Minimize", {{"loss", loss}}, loc, &failed);
   if (graph == nullptr || !graph->status().ok()) return {};
   if (loss.rank() != 0 || !frontends::IsFloat(loss.dtype())) {
     graph->FailAt("Minimize",
@@ -96,6 +97,15 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
     if (entry.gradient.ok() && entry.variable.ok()) entries.push_back(std::move(entry));
   }
   if (graph == nullptr) return {};
+  if (!rule_) {
+    graph->FailAt("Optimizer", "the update rule is null", loc);
+    return {};
+  }
+  for (const GradientAndVariable& entry : entries) {
+    if (entry.gradient.graph() == graph && entry.variable.graph() == graph) continue;
+    graph->FailAt("ApplyGradients", absl::StrCat("the gradient of \"", entry.name, "\" belongs to another graph"), loc);
+    return {};
+  }
   if (entries.empty()) {
     graph->FailAt("Minimize",
                   absl::StrCat("no gradients provided for any variable (", absl::StrJoin(all_names, ", "), ")"), loc);

@@ -64,7 +64,7 @@ class AdamRule : public UpdateRule {
   // lr sqrt(1 - beta2^t) / (1 - beta1^t). In double precision: 1 - 0.999f loses four digits in single.
   Tensor StepSize(const Tensor& lr, SourceLocation loc) const override {
     GraphBuilder* graph = lr.graph();
-    Tensor step = graph->StepScalar("global_step", DType::kInt64, 0, loc);
+    Tensor step = graph->StepScalar("global_step", DType::kInt64, std::nullopt, loc);
     Tensor t = Add(Cast(step, DType::kFloat64, loc), 1.0, loc);
     auto one_minus_power = [&](double beta) {
       Tensor base = frontends::ScalarConstant(graph, beta, DType::kFloat64, loc);

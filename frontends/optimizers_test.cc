@@ -141,6 +141,29 @@ TEST(OptimizersTest, LearningRateIsARunTimeScalar) {
   ExpectNear(got.variables["w"], {0.5, 2, -0.5});
 }
 
+TEST(OptimizersTest, EveryConstantRateHasAScalarOfItsOwn) {
+  GraphBuilder graph;
+  Tensor a = graph.Variable({.name = "a", .initializer = {Initializer::Kind::kConstant, 1}});
+  Tensor b = graph.Variable({.name = "b", .initializer = {Initializer::Kind::kConstant, 1}});
+  Tensor loss = Add(a, b);
+  ASSERT_TRUE(optimizers::SGD({.learning_rate = 0.125}).Minimize(loss, {.var_list = {a}}).ok());
+  ASSERT_TRUE(optimizers::SGD({.learning_rate = 0.5}).Minimize(loss, {.var_list = {b}}).ok());
+  EXPECT_EQ(graph.scalar_defaults().at("learning_rate"), 0.125);
+  EXPECT_EQ(graph.scalar_defaults().at("learning_rate_1"), 0.5);
+  Fetched got = RunStep(graph, {.batch = 1, .scalars = {{"learning_rate", 0.125}, {"learning_rate_1", 0.5}}});
+  ExpectNear(got.variables["a"], {0.875});
+  ExpectNear(got.variables["b"], {0.5});
+}
+
+TEST(OptimizersTest, AScalarThatWasAskedForFirstIsTheRate) {
+  Bowl bowl;
+  Tensor rate = bowl.graph.StepScalar("learning_rate", DType::kFloat32);
+  optimizers::SGD({.learning_rate = 0.25}).Minimize(bowl.loss);
+  EXPECT_EQ(bowl.graph.scalar_defaults().at("learning_rate"), 0.25);
+  EXPECT_EQ(bowl.graph.scalar_defaults().count("learning_rate_1"), 0u);
+  EXPECT_EQ(bowl.graph.StepScalar("learning_rate", DType::kFloat32), rate);
+}
+
 TEST(OptimizersTest, TrainsOnlyWhatIsAskedForAndReached) {
   GraphBuilder graph;
   Tensor a = graph.Variable({.name = "a", .initializer = {Initializer::Kind::kConstant, 1}});

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -32,6 +33,13 @@ bool Check(const Tensor& step, absl::string_view schedule, double rate, double s
   return true;
 }
 
+// The name of the next constant rate: two optimizers may have two.
+std::string FreeName(const GraphBuilder& graph) {
+  std::string name = "learning_rate";
+  for (int i = 1; graph.HasScalarDefault(name); ++i) name = absl::StrCat("learning_rate_", i);
+  return name;
+}
+
 // cos(pi p) for p in [0, 1] by the Taylor series of -sin(pi (p - 1/2)), exact to 1e-15: the graph has no cosine.
 Tensor CosPi(const Tensor& p, SourceLocation loc) {
   Tensor x = Mul(Sub(p, 0.5, loc), std::numbers::pi, loc);
@@ -52,14 +60,19 @@ Tensor CosPi(const Tensor& p, SourceLocation loc) {
 }  // namespace
 
 Tensor LearningRate::Build(GraphBuilder* graph, SourceLocation loc) const {
-  if (!schedule_) {
+  if (graph == nullptr) {
+    return Tensor::Poisoned(
+        absl::InvalidArgumentError(absl::StrCat("learning_rate at ", loc.file, ":", loc.line, ": the graph is null")));
+  }
+  if (scheduled_ && !schedule_) return graph->FailAt("learning_rate", "the schedule is a null function", loc);
+  if (!scheduled_) {
     if (!IsRate(value_)) {
       return graph->FailAt("learning_rate", absl::StrCat("must be a number >= 0, got ", value_), loc);
     }
-    return graph->StepScalar("learning_rate", DType::kFloat32, value_, loc);
+    return graph->StepScalar(FreeName(*graph), DType::kFloat32, value_, loc);
   }
   NameScope scope(graph, graph->UniqueName("learning_rate"));
-  Tensor step = Cast(graph->StepScalar("global_step", DType::kInt64, 0, loc), DType::kFloat64, loc);
+  Tensor step = Cast(graph->StepScalar("global_step", DType::kInt64, std::nullopt, loc), DType::kFloat64, loc);
   Tensor rate = schedule_(step);
   if (!rate.ok()) return graph->FailAt("learning_rate", "the schedule returned an empty Tensor", loc);
   if (rate.rank() != 0 || !frontends::IsFloat(rate.dtype())) {
@@ -71,6 +84,9 @@ Tensor LearningRate::Build(GraphBuilder* graph, SourceLocation loc) const {
 }
 
 Tensor LearningRate::At(const Tensor& step, SourceLocation loc) const {
+  if (scheduled_ && !schedule_ && step.ok()) {
+    return step.graph()->FailAt("learning_rate", "the schedule is a null function", loc);
+  }
   if (schedule_) return schedule_(step);
   if (!Check(step, "learning_rate", value_, 1, "", loc)) return {};
   return Double(step, value_, loc);

@@ -18,11 +18,11 @@ using Schedule = std::function<Tensor(const Tensor& step)>;
 // An optimizer's learning rate: a number or a schedule.
 class LearningRate {
  public:
-  LearningRate(double value) : value_(value) {}                        // NOLINT: implicit
-  LearningRate(Schedule schedule) : schedule_(std::move(schedule)) {}  // NOLINT: implicit
+  LearningRate(double value) : value_(value) {}                                          // NOLINT: implicit
+  LearningRate(Schedule schedule) : scheduled_(true), schedule_(std::move(schedule)) {}  // NOLINT: implicit
 
-  // A float32 scalar of `graph`. A number becomes the step scalar "learning_rate", which a run can set without
-  // another compilation. The number must be finite and not negative.
+  // A float32 scalar of `graph`. A number becomes a step scalar, which a run can set without another compilation:
+  // "learning_rate" for the first in the graph, then "learning_rate_1" and so on. It must be finite and not negative.
   Tensor Build(GraphBuilder* graph, SourceLocation loc = SourceLocation::Current()) const;
 
   // As a float64 scalar at `step` (float64): the schedule's value, or the number as a constant. For schedules that
@@ -31,6 +31,7 @@ class LearningRate {
 
  private:
   double value_ = 0;
+  bool scheduled_ = false;
   Schedule schedule_;
 };
 

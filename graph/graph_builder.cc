@@ -1,9 +1,11 @@
 #include "graph/graph_builder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/element_count.h"
 #include "base/logging.h"
 #include "graph/gradients.h"
 #include "graph/graph_module.h"
@@ -27,15 +29,22 @@ constexpr absl::string_view kNoBFloat16 =
 
 }  // namespace
 
-GraphBuilder::GraphBuilder(absl::string_view name) : module_(std::make_unique<GraphModule>(name)) {}
-GraphBuilder::~GraphBuilder() = default;
+GraphBuilder::GraphBuilder(absl::string_view name)
+    : origin_(std::make_shared<internal::TensorOrigin>(internal::TensorOrigin{.graph = this, .error = {}})),
+      module_(std::make_unique<GraphModule>(name)) {}
+
+GraphBuilder::~GraphBuilder() {
+  origin_->graph = nullptr;
+  origin_->error = absl::InvalidArgumentError(
+      "the Tensor's graph is gone: it was kept longer than the Estimator (or GraphBuilder) that it is of");
+}
 
 const absl::Status& GraphBuilder::status() const { return module_->status(); }
 void GraphBuilder::Fail(absl::Status status) { module_->Fail(std::move(status)); }
 
 Tensor GraphBuilder::FailAt(absl::string_view op, absl::string_view message, SourceLocation loc) {
   Fail(module_->Error(op, module_->Scoped(internal::OpDisplayName(op, {})), loc, message));
-  return {};
+  return Poisoned();
 }
 
 std::string GraphBuilder::UniqueName(absl::string_view base) { return module_->UniqueScope(base); }
@@ -43,11 +52,12 @@ void GraphBuilder::PushScope(absl::string_view name) { module_->PushScope(name);
 void GraphBuilder::PopScope() { module_->PopScope(); }
 
 Tensor GraphBuilder::Input(absl::string_view name, DType dtype, const Shape& shape, SourceLocation loc) {
-  if (!status().ok()) return {};
+  if (!status().ok()) return Poisoned();
   auto error = [&](absl::string_view message) {
     Fail(module_->Error("input", name, loc, message));
-    return Tensor();
+    return Poisoned();
   };
+  if (name.empty()) return error("has no name");
   if (dtype == DType::kInvalid) return error("has no dtype");
   if (dtype == DType::kBFloat16) return error(kNoBFloat16);
   if (shape.empty() || shape[0] != kBatch)
@@ -55,9 +65,12 @@ Tensor GraphBuilder::Input(absl::string_view name, DType dtype, const Shape& sha
   for (size_t i = 1; i < shape.size(); ++i) {
     if (shape[i] < 1) return error(absl::StrCat("shape ", ShapeString(shape), " must be static beyond the batch"));
   }
+  if (CheckedNumElements(absl::MakeConstSpan(shape).subspan(1)) < 0) {
+    return error(absl::StrCat("shape ", ShapeString(shape), " has more elements than can be addressed"));
+  }
   auto it = module_->inputs.find(std::string(name));
   if (it != module_->inputs.end()) {
-    Tensor t(this, it->second.getAsOpaquePointer());
+    Tensor t = Of(it->second.getAsOpaquePointer());
     if (t.dtype() != dtype || t.shape() != shape)
       return error(absl::StrCat("is ", Name(dtype), " ", ShapeString(shape), " here, but was ", Name(t.dtype()), " ",
                                 ShapeString(t.shape()), " before"));
@@ -67,42 +80,67 @@ Tensor GraphBuilder::Input(absl::string_view name, DType dtype, const Shape& sha
   mlir::Value value = module_->builder().create<td::InputOp>(module_->Location(name, loc), type, Ref(name));
   module_->inputs.emplace(name, value);
   module_->Register(name, value);
-  return Tensor(this, value.getAsOpaquePointer());
+  return Of(value.getAsOpaquePointer());
 }
 
-Tensor GraphBuilder::StepScalar(absl::string_view name, DType dtype, double default_value, SourceLocation loc) {
-  if (!status().ok()) return {};
-  auto it = module_->scalars.find(std::string(name));
-  if (it != module_->scalars.end()) {
-    Tensor t(this, it->second.getAsOpaquePointer());
-    if (t.dtype() == dtype) return t;
-    Fail(module_->Error("scalar", name, loc,
-                        absl::StrCat("is ", Name(dtype), " here, but was ", Name(t.dtype()), " before")));
-    return {};
+Tensor GraphBuilder::StepScalar(absl::string_view name, DType dtype, std::optional<double> default_value,
+                                SourceLocation loc) {
+  if (!status().ok()) return Poisoned();
+  auto error = [&](absl::string_view message) {
+    Fail(module_->Error("scalar", name, loc, message));
+    return Poisoned();
+  };
+  if (name.empty()) return error("has no name");
+  if (dtype == DType::kInvalid) return error("has no dtype");
+  if (dtype == DType::kBFloat16) return error(kNoBFloat16);
+  mlir::Value& value = module_->scalars[std::string(name)];
+  if (!value) {
+    auto type = td::TensorType(&module_->context(), dtype, {});
+    value = module_->builder().create<td::ScalarOp>(module_->Location(name, loc), type, Ref(name));
+    module_->scalar_defaults.emplace(name, 0);
+    module_->Register(name, value);
   }
-  if (dtype == DType::kInvalid || dtype == DType::kBFloat16) {
-    Fail(module_->Error("scalar", name, loc, dtype == DType::kInvalid ? "has no dtype" : kNoBFloat16));
-    return {};
+  Tensor t = Of(value.getAsOpaquePointer());
+  if (t.dtype() != dtype) return error(absl::StrCat("is ", Name(dtype), " here, but was ", Name(t.dtype()), " before"));
+  if (!default_value.has_value()) return t;
+  double& known = module_->scalar_defaults.at(std::string(name));
+  const auto [given, first] = module_->scalar_default_locations.emplace(name, loc);
+  if (first) {
+    known = *default_value;
+  } else if (known != *default_value) {
+    return error(absl::StrCat("has the default ", *default_value, " here, but ", known, " at ", given->second.file, ":",
+                              given->second.line, ": one name has one default; give the second scalar another name"));
   }
-  auto type = td::TensorType(&module_->context(), dtype, {});
-  mlir::Value value = module_->builder().create<td::ScalarOp>(module_->Location(name, loc), type, Ref(name));
-  module_->scalars.emplace(name, value);
-  module_->scalar_defaults.emplace(name, default_value);
-  module_->Register(name, value);
-  return Tensor(this, value.getAsOpaquePointer());
+  return t;
+}
+
+bool GraphBuilder::HasScalarDefault(absl::string_view name) const {
+  return module_->scalar_default_locations.count(std::string(name)) > 0;
 }
 
 Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
-  if (!status().ok()) return {};
+  if (!status().ok()) return Poisoned();
+  const bool named = !spec.name.empty();
   if (spec.slot_of.empty()) spec.name = module_->Scoped(spec.name);
   auto error = [&](absl::string_view message) {
     Fail(module_->Error("variable", spec.name, loc, message));
-    return Tensor();
+    return Poisoned();
   };
+  if (!named) return error("has no name");
   if (spec.dtype == DType::kInvalid) return error("has no dtype");
   if (spec.dtype == DType::kBFloat16) return error(kNoBFloat16);
   for (int64_t d : spec.shape) {
     if (d < 1) return error(absl::StrCat("shape ", ShapeString(spec.shape), " must be static"));
+  }
+  if (CheckedNumElements(spec.shape) < 0) {
+    return error(absl::StrCat("shape ", ShapeString(spec.shape), " has more elements than can be addressed"));
+  }
+  if (!std::isfinite(spec.initializer.a) || !std::isfinite(spec.initializer.b)) {
+    return error(absl::StrCat("the initialiser's numbers must be finite, got ", spec.initializer.a, " and ",
+                              spec.initializer.b));
+  }
+  if (!spec.slot_of.empty() && !module_->variable_values.count(spec.slot_of)) {
+    return error(absl::StrCat("is a slot of \"", spec.slot_of, "\", and there is no such variable"));
   }
   if (module_->variable_values.count(spec.name)) return error("exists already; give the layer another name");
   auto type = td::TensorType(&module_->context(), spec.dtype, spec.shape);
@@ -122,7 +160,7 @@ Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
   module_->Register(spec.name, value);
   if (spec.trainable) module_->trainable.push_back(spec.name);
   module_->variables.push_back(std::move(spec));
-  return Tensor(this, value.getAsOpaquePointer());
+  return Of(value.getAsOpaquePointer());
 }
 
 void GraphBuilder::Assign(const Tensor& variable, const Tensor& value, SourceLocation loc) {
@@ -184,6 +222,8 @@ std::string GraphBuilder::ReplicaOrigin(const Tensor& value) const {
 }
 
 Tensor GraphBuilder::Constant(const HostTensor& value, SourceLocation loc) {
+  if (!value.status().ok()) return FailAt("constant", value.status().message(), loc);
+  if (value.num_elements() == 0) return FailAt("constant", "has no elements", loc);
   return Emit("constant", {}, {{"value", value}}, loc);
 }
 
@@ -192,6 +232,7 @@ Tensor GraphBuilder::Constant(float value, SourceLocation loc) { return Constant
 void GraphBuilder::Output(absl::string_view name, const Tensor& value, SourceLocation loc) {
   if (!status().ok()) return;
   auto error = [&](absl::string_view message) { Fail(module_->Error("output", name, loc, message)); };
+  if (name.empty()) return error("has no name");
   if (!value.ok()) return error(absl::StrCat("the value ", WhyAbsent(value)));
   if (value.graph() != this) return error("gets a tensor of another graph");
   if (auto [it, is_new] = module_->outputs.emplace(std::string(name), loc); !is_new) {
@@ -206,18 +247,18 @@ void GraphBuilder::Output(absl::string_view name, const Tensor& value, SourceLoc
 
 Tensor GraphBuilder::Absent(absl::string_view reason) {
   module_->absent_reason = std::string(reason);
-  return Tensor(this, nullptr);
+  return Poisoned();
 }
 
 std::string GraphBuilder::WhyAbsent(const Tensor& tensor) const {
   if (tensor.graph() == this && !module_->absent_reason.empty()) return module_->absent_reason;
-  return "is an empty Tensor: it was never set, or is a gradient that does not exist";
+  return tandem::WhyAbsent(tensor);
 }
 
 Tensor GraphBuilder::Emit(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs,
                           SourceLocation loc) {
   std::vector<Tensor> results = EmitMulti(op, operands, attrs, loc);
-  return results.empty() ? Tensor() : results[0];
+  return results.empty() ? Poisoned() : results[0];
 }
 
 std::vector<Tensor> GraphBuilder::EmitMulti(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs,
@@ -241,7 +282,7 @@ std::vector<Tensor> GraphBuilder::EmitMulti(absl::string_view op, absl::Span<con
     Fail(operation.status());
     return results;
   }
-  for (mlir::Value v : (*operation)->getResults()) results.push_back(Tensor(this, v.getAsOpaquePointer()));
+  for (mlir::Value v : (*operation)->getResults()) results.push_back(Of(v.getAsOpaquePointer()));
   return results;
 }
 
@@ -249,7 +290,9 @@ std::vector<Tensor> GraphBuilder::Gradients(const Tensor& loss, absl::Span<const
   std::vector<Tensor> results(xs.size());
   if (!status().ok()) return results;
   if (!loss.ok() || loss.graph() != this) {
-    FailAt("gradients", "the loss is not a tensor of this graph", loc);
+    FailAt("gradients",
+           loss.ok() ? "the loss is a tensor of another graph" : absl::StrCat("the loss: ", loss.status().message()),
+           loc);
     return results;
   }
   if (loss.rank() != 0 || (loss.dtype() != DType::kFloat32 && loss.dtype() != DType::kFloat64)) {
@@ -270,6 +313,7 @@ std::vector<Tensor> GraphBuilder::Gradients(const Tensor& loss, absl::Span<const
     }
     values.push_back(ValueOf(x.value_));
   }
+  module_->differentiated.push_back(ValueOf(loss.value_));
   absl::StatusOr<std::vector<mlir::Value>> gradients =
       internal::BuildGradients(*module_, ValueOf(common.value_), values, loc);
   if (!gradients.ok()) {
@@ -277,20 +321,56 @@ std::vector<Tensor> GraphBuilder::Gradients(const Tensor& loss, absl::Span<const
     return results;
   }
   for (size_t i = 0; i < xs.size(); ++i) {
-    if ((*gradients)[i]) results[i] = Tensor(this, (*gradients)[i].getAsOpaquePointer());
+    if ((*gradients)[i]) results[i] = Of((*gradients)[i].getAsOpaquePointer());
   }
   return results;
 }
 
 std::string GraphBuilder::WhyNoGradient(const Tensor& loss, absl::Span<const Tensor> xs) const {
   llvm::SmallVector<mlir::Value> values;
-  for (const Tensor& x : xs) values.push_back(ValueOf(x.value_));
+  if (!loss.ok() || loss.graph() != this) return "the loss is not a tensor of this graph";
+  for (const Tensor& x : xs) {
+    if (x.ok() && x.graph() == this) values.push_back(ValueOf(x.value_));
+  }
   return internal::DescribeGradientCuts(module_->builder(), ValueOf(loss.value_), values);
+}
+
+void GraphBuilder::AddRegularizationLoss(const Tensor& loss, SourceLocation loc) {
+  if (!status().ok()) return;
+  std::string problem;
+  if (!loss.ok()) {
+    problem = absl::StrCat("the loss ", WhyAbsent(loss));
+  } else if (loss.graph() != this) {
+    problem = "is a tensor of another graph";
+  } else if (loss.rank() != 0 || (loss.dtype() != DType::kFloat32 && loss.dtype() != DType::kFloat64)) {
+    problem = absl::StrCat("must be a floating-point scalar, got ", Name(loss.dtype()), " ", ShapeString(loss.shape()));
+  }
+  if (problem.empty()) {
+    regularization_losses_.push_back(loss);
+  } else {
+    FailAt("AddRegularizationLoss", problem, loc);
+  }
+}
+
+std::vector<std::string> GraphBuilder::UnusedRegularizationLosses(const Tensor& loss) const {
+  std::vector<mlir::Value> roots = module_->differentiated;
+  if (loss.ok() && loss.graph() == this) roots.push_back(ValueOf(loss.value_));
+  std::vector<std::string> unused;
+  if (regularization_losses_.empty()) return unused;
+  const llvm::DenseSet<mlir::Operation*> used = internal::OpsBehind(roots);
+  for (const Tensor& term : regularization_losses_) {
+    mlir::Operation* op = ValueOf(term.value_).getDefiningOp();
+    if (op == nullptr || used.contains(op)) continue;
+    const std::string name = internal::LocationName(op->getLoc());
+    unused.push_back(absl::StrCat("\"", name.substr(0, name.find("/Regularizer/")), "\" at ",
+                                  internal::LocationFileLine(op->getLoc())));
+  }
+  return unused;
 }
 
 Tensor GraphBuilder::Find(absl::string_view name) const {
   mlir::Value v = module_->Find(name);
-  return v ? Tensor(const_cast<GraphBuilder*>(this), v.getAsOpaquePointer()) : Tensor();
+  return v ? Of(v.getAsOpaquePointer()) : Tensor();
 }
 
 std::vector<std::string> GraphBuilder::names() const { return module_->names(); }
@@ -302,7 +382,7 @@ const std::vector<VariableSpec>& GraphBuilder::variables() const { return module
 std::vector<Tensor> GraphBuilder::trainable_variables() const {
   std::vector<Tensor> result;
   for (const std::string& name : module_->trainable) {
-    result.push_back(Tensor(const_cast<GraphBuilder*>(this), module_->variable_values.at(name).getAsOpaquePointer()));
+    result.push_back(Of(module_->variable_values.at(name).getAsOpaquePointer()));
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -59,10 +60,11 @@ class GraphBuilder {
   // A batched input fed by the input_fn. shape[0] must be kBatch. Repeated calls with a name return the same tensor.
   Tensor Input(absl::string_view name, DType dtype, const Shape& shape, SourceLocation loc = SourceLocation::Current());
   // A scalar that the runtime sets at every step: "global_step" (int64, steps finished before this one), "seed"
-  // (int64), "example_count" (float32, examples of the whole global batch), "replica_example_count" (float32), and what
-  // the user adds ("learning_rate"). `default_value` is used when a run does not set the scalar; it is not part of the
-  // compiled program.
-  Tensor StepScalar(absl::string_view name, DType dtype, double default_value = 0,
+  // (int64; in evaluation and prediction another one for every round of batches), "example_count" (float32, examples of
+  // the whole global batch), "replica_example_count" (float32), and what the user adds ("learning_rate").
+  // `default_value` is used when a run does not set the scalar; it is not part of the compiled program. Without one the
+  // scalar has that of another call with this name, else 0; two calls with different ones are an error.
+  Tensor StepScalar(absl::string_view name, DType dtype, std::optional<double> default_value = std::nullopt,
                     SourceLocation loc = SourceLocation::Current());
   // Declares a variable and returns its value at the start of the step. The name gets the current name scope as prefix
   // (spec.name "kernel" in scope "conv2d" is "conv2d/kernel"), a slot (spec.slot_of set) has its full name already; a
@@ -93,7 +95,7 @@ class GraphBuilder {
   Tensor Emit(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs, SourceLocation loc);
   std::vector<Tensor> EmitMulti(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs,
                                 SourceLocation loc);
-  // d loss / d x for every x; a poisoned tensor where the loss does not depend on x. `loss` must be a scalar; of one
+  // d loss / d x for every x; an empty tensor where the loss does not depend on x. `loss` must be a scalar; of one
   // that differs between replicas the mean is differentiated. The gradient of a variable is the sum over all replicas.
   std::vector<Tensor> Gradients(const Tensor& loss, absl::Span<const Tensor> xs,
                                 SourceLocation loc = SourceLocation::Current());
@@ -104,9 +106,12 @@ class GraphBuilder {
   // Whether replicas hold different values of `x`: it has no batch, and comes from the rows of one replica.
   bool VariesByReplica(const Tensor& x) const;
 
-  // Terms that a model adds to its loss once, independent of the batch; losses::RegularizationLoss adds them up.
-  void AddRegularizationLoss(const Tensor& loss) { regularization_losses_.push_back(loss); }
+  // Terms that a model adds to its loss once, independent of the batch; losses::RegularizationLoss adds them up. A
+  // floating-point scalar.
+  void AddRegularizationLoss(const Tensor& loss, SourceLocation loc = SourceLocation::Current());
   const std::vector<Tensor>& regularization_losses() const { return regularization_losses_; }
+  // Those that no loss depends on, neither `loss` nor one that was differentiated: "\"dense\" at model.cc:12".
+  std::vector<std::string> UnusedRegularizationLosses(const Tensor& loss) const;
 
   // "conv2d", then "conv2d_1", ...: unique in the current scope, as TensorFlow names layers.
   std::string UniqueName(absl::string_view base);
@@ -124,6 +129,8 @@ class GraphBuilder {
   // The tensors that Variable() returned for trainable variables, in order of creation.
   std::vector<Tensor> trainable_variables() const;
   const std::map<std::string, double>& scalar_defaults() const;
+  // Whether StepScalar was called for `name` with a default.
+  bool HasScalarDefault(absl::string_view name) const;
 
   // The first error; OK otherwise.
   const absl::Status& status() const;
@@ -132,6 +139,9 @@ class GraphBuilder {
   // An InvalidArgument error that names op, message and the user's file and line, recorded as by Fail. Returns a
   // poisoned tensor.
   Tensor FailAt(absl::string_view op, absl::string_view message, SourceLocation loc);
+
+  // What follows an error.
+  Tensor Poisoned() const { return Of(nullptr); }
 
   // The graph as MLIR text.
   std::string ToString(bool with_locations = false) const;
@@ -145,6 +155,9 @@ class GraphBuilder {
   // For messages: the op that made `value` differ between replicas.
   std::string ReplicaOrigin(const Tensor& value) const;
 
+  Tensor Of(void* value) const { return Tensor(origin_, value); }
+
+  std::shared_ptr<internal::TensorOrigin> origin_;  // shared with all tensors of this graph
   std::unique_ptr<internal::GraphModule> module_;
   std::string updates_ignored_;  // why; empty when they are not
   bool warned_of_updates_ = false;

@@ -147,6 +147,22 @@ const Mistake kMistakes[] = {
     {"variable_again", [](GraphBuilder& g, Tensor x, Tensor w) { g.Variable({.name = "w", .shape = {1}}); }, "exists"},
     {"variable_shape", [](GraphBuilder& g, Tensor x, Tensor w) { g.Variable({.name = "v", .shape = {kBatch}}); },
      "must be static"},
+    {"no_names", [](GraphBuilder& g, Tensor x, Tensor w) { g.Variable({.shape = {1}}); }, "has no name"},
+    {"initializer",
+     [](GraphBuilder& g, Tensor x, Tensor w) {
+       g.Variable({.name = "v", .initializer = {Initializer::Kind::kConstant, NAN}});
+     },
+     "must be finite, got nan"},
+    {"scalar_default",
+     [](GraphBuilder& g, Tensor x, Tensor w) {
+       g.StepScalar("rate", DType::kFloat32, 0.5, {"first.cc", 3});
+       g.StepScalar("rate", DType::kFloat32, std::nullopt, {"second.cc", 4});
+       g.StepScalar("rate", DType::kFloat32, 0.5, {"third.cc", 5});
+       g.StepScalar("rate", DType::kFloat32, 0.25, {"fourth.cc", 6});
+     },
+     "scalar \"rate\" at fourth.cc:6: has the default 0.25 here, but 0.5 at first.cc:3: one name has one default"},
+    {"too_few_operands", [](GraphBuilder& g, Tensor x, Tensor w) { g.Emit("add", {x}, {}, {}); }, "takes 2 operands"},
+    {"no_operands", [](GraphBuilder& g, Tensor x, Tensor w) { g.Emit("exp", {}, {}, {}); }, "takes 1 operands, got 0"},
     {"assign_shape", [](GraphBuilder& g, Tensor x, Tensor w) { g.Assign(w, g.Constant(1.0f)); }, "float32 [4]"},
     {"assign_twice",
      [](GraphBuilder& g, Tensor x, Tensor w) {
@@ -213,6 +229,34 @@ TEST(GraphBuilder, ATensorKnowsItsOrigin) {
   const std::string variable = At(1);
   EXPECT_EQ(g.Find("w").origin(), variable);
   EXPECT_EQ(Tensor().origin(), "");
+}
+
+TEST(GraphBuilder, ADefaultMayComeAfterTheFirstCall) {
+  GraphBuilder g;
+  Tensor first = g.StepScalar("rate", DType::kFloat32);
+  EXPECT_EQ(g.scalar_defaults().at("rate"), 0);
+  EXPECT_FALSE(g.HasScalarDefault("rate"));
+  EXPECT_TRUE(g.StepScalar("rate", DType::kFloat32, 0.5) == first);
+  EXPECT_TRUE(g.StepScalar("rate", DType::kFloat32, 0.5) == first);
+  EXPECT_TRUE(g.HasScalarDefault("rate"));
+  EXPECT_EQ(g.scalar_defaults().at("rate"), 0.5);
+  EXPECT_TRUE(g.status().ok()) << g.status();
+}
+
+TEST(GraphBuilder, WhatHasNoGraphKeepsItsOwnError) {
+  const Tensor nothing = Exp(Tensor(), {"model.cc", 5});
+  EXPECT_FALSE(nothing.ok());
+  EXPECT_FALSE(nothing.empty());
+  EXPECT_EQ(nothing.status().message(),
+            "exp \"Exp\" at model.cc:5: operand 0 is an empty Tensor: it was never set, or is a gradient that does not "
+            "exist");
+  EXPECT_EQ(Neg(nothing).status(), nothing.status());
+  GraphBuilder g;
+  Tensor sum = Add(g.Constant(1.0f), nothing, {"model.cc", 7});
+  EXPECT_FALSE(sum.ok());
+  EXPECT_EQ(sum.status(), g.status());
+  EXPECT_NE(Message(g).find("model.cc:7"), std::string::npos) << Message(g);
+  EXPECT_NE(Message(g).find("operand 1 is poisoned: exp \"Exp\" at model.cc:5"), std::string::npos) << Message(g);
 }
 
 TEST(GraphBuilder, MeanOverTheBatchDividesByTheExampleCount) {

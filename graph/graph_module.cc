@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/element_count.h"
 #include "graph/ir/dialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
@@ -132,7 +133,70 @@ std::string InTermsOfTheApi(absl::string_view message, mlir::ValueRange operands
                       ShapeString(td::ToShape(type)), "; ", remedy);
 }
 
+// Why an op of this kind cannot have so many operands; "" when it can. Inference takes the number for granted.
+std::string CountProblem(const mlir::RegisteredOperationName& op, size_t operands) {
+  size_t wanted = operands;
+  if (op.hasTrait<mlir::OpTrait::ZeroOperands>()) wanted = 0;
+  if (op.hasTrait<mlir::OpTrait::OneOperand>()) wanted = 1;
+  if (op.hasTrait<mlir::OpTrait::NOperands<2>::Impl>()) wanted = 2;
+  if (op.hasTrait<mlir::OpTrait::NOperands<3>::Impl>()) wanted = 3;
+  if (op.hasTrait<mlir::OpTrait::NOperands<4>::Impl>()) wanted = 4;
+  if (op.hasTrait<mlir::OpTrait::NOperands<5>::Impl>()) wanted = 5;
+  return wanted == operands ? "" : absl::StrCat("takes ", wanted, " operands, got ", operands);
+}
+
+// Sizes, offsets, strides: sums and differences of those below this do not overflow.
+constexpr int64_t kMaxSize = int64_t{1} << 40;
+
+// Why `value` cannot be a list of sizes or the shape of a result; "" when it can.
+std::string SizesProblem(absl::string_view key, const Attr& value, bool of_result) {
+  const auto* sizes = std::get_if<std::vector<int64_t>>(&value);
+  if (sizes == nullptr) return "";
+  for (size_t i = 0; i < sizes->size(); ++i) {
+    const int64_t size = (*sizes)[i];
+    if (size > kMaxSize || size < -kMaxSize) return absl::StrCat("`", key, "` has ", size, ", which is out of range");
+    if (of_result && size < 1 && !(i == 0 && size == kBatch)) {
+      return absl::StrCat("the shape ", ShapeString(*sizes), " must have sizes of at least 1",
+                          size == kBatch ? "; the batch is dimension 0 only" : "");
+    }
+  }
+  return "";
+}
+
+llvm::LogicalResult CheckResultSizes(mlir::Operation* op) {
+  for (mlir::Type type : op->getResultTypes()) {
+    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+    if (!tensor) continue;
+    const Shape shape = td::ToShape(tensor);
+    const bool batched = !shape.empty() && shape[0] == kBatch;
+    if (CheckedNumElements(absl::MakeConstSpan(shape).subspan(batched ? 1 : 0)) >= 0) continue;
+    return op->emitOpError() << "has a result of shape " << ShapeString(shape)
+                             << ", which has more elements than can be addressed";
+  }
+  return mlir::success();
+}
+
 }  // namespace
+
+bool GraphModule::HasAttributes(mlir::OperationName name, const mlir::RegisteredOperationName& info,
+                                mlir::Location location, mlir::ValueRange operands,
+                                const mlir::NamedAttrList& attributes) {
+  const int results = info.hasTrait<mlir::OpTrait::OneResult>()           ? 1
+                      : info.hasTrait<mlir::OpTrait::NResults<2>::Impl>() ? 2
+                                                                          : 0;
+  if (results == 0) return true;
+  // An op with results of no type says what attributes it lacks before it says what is wrong with its types.
+  mlir::OperationState state(location, name);
+  state.addOperands(operands);
+  state.addAttributes(attributes);
+  state.addTypes(llvm::SmallVector<mlir::Type>(results, builder_.getNoneType()));
+  mlir::Operation* probe = mlir::Operation::create(state);
+  const std::string text = CaptureDiagnostics([&] { (void)name.verifyInvariants(probe); });
+  probe->destroy();
+  if (!absl::StrContains(text, "requires attribute")) return true;
+  diagnostics_ = text;
+  return false;
+}
 
 absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::ValueRange operands, const Attrs& attrs,
                                                    SourceLocation loc) {
@@ -142,6 +206,8 @@ absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::V
   std::optional<mlir::RegisteredOperationName> info = op_name.getRegisteredInfo();
   if (!info) return error("there is no such op");
   auto* infer = info->getInterface<mlir::InferTypeOpInterface>();
+
+  if (std::string problem = CountProblem(*info, operands.size()); !problem.empty()) return error(problem);
 
   mlir::NamedAttrList list;
   Shape shape;
@@ -153,6 +219,9 @@ absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::V
     has_shape = true;
   }
   for (const auto& [key, value] : attrs) {
+    if (std::string problem = SizesProblem(key, value, /*of_result=*/key == "shape"); !problem.empty()) {
+      return error(problem);
+    }
     if (!infer && key == "shape" && std::holds_alternative<std::vector<int64_t>>(value)) {
       shape = std::get<std::vector<int64_t>>(value);
       has_shape = true;
@@ -183,6 +252,9 @@ absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::V
         ok = mlir::succeeded(info->setOpPropertiesFromAttribute(op_name, properties, dictionary, report)) &&
              mlir::succeeded(info->verifyInherentAttrs(list, report));
       }
+      // Inference takes attributes for granted.
+      ok = ok && (list.getAttrs().size() >= info->getAttributeNames().size() ||
+                  HasAttributes(op_name, *info, location, operands, list));
       ok = ok &&
            mlir::succeeded(infer->inferReturnTypes(&context_, location, operands, dictionary, properties, {}, types));
       if (has_properties) info->destroyOpProperties(properties);
@@ -195,7 +267,7 @@ absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::V
     state.addAttributes(list);
     state.addTypes(types);
     operation = builder_.create(state);
-    if (mlir::failed(op_name.verifyInvariants(operation))) {
+    if (mlir::failed(op_name.verifyInvariants(operation)) || mlir::failed(CheckResultSizes(operation))) {
       operation->erase();
       operation = nullptr;
     }
@@ -244,6 +316,16 @@ std::string OpDisplayName(absl::string_view op, const Attrs& attrs) {
     upper = false;
   }
   return result;
+}
+
+llvm::DenseSet<mlir::Operation*> OpsBehind(llvm::ArrayRef<mlir::Value> values) {
+  llvm::DenseSet<mlir::Operation*> seen;
+  llvm::SmallVector<mlir::Value> todo(values);
+  while (!todo.empty()) {
+    mlir::Operation* op = todo.pop_back_val().getDefiningOp();
+    if (op != nullptr && seen.insert(op).second) todo.append(op->operand_begin(), op->operand_end());
+  }
+  return seen;
 }
 
 std::string LocationName(mlir::Location loc) {

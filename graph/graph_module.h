@@ -15,6 +15,7 @@
 #include "base/source_location.h"
 #include "graph/graph_builder.h"
 #include "graph/ir/replica_values.h"
+#include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -84,11 +85,17 @@ class GraphModule {
   std::set<std::string> assigned;
   std::map<std::string, mlir::Value> inputs, scalars;
   std::map<std::string, double> scalar_defaults;
-  std::map<std::string, SourceLocation> outputs;  // where each was named
-  std::string absent_reason;                      // GraphBuilder::Absent
+  std::map<std::string, SourceLocation, std::less<>> scalar_default_locations;  // of the first call with a default
+  std::vector<mlir::Value> differentiated;                                      // losses that Gradients was called for
+  std::map<std::string, SourceLocation> outputs;                                // where each was named
+  std::string absent_reason;                                                    // GraphBuilder::Absent
   td::ReplicaValues replica_values;
 
  private:
+  // Whether an op has all attributes that it needs; the diagnostics say which it lacks.
+  bool HasAttributes(mlir::OperationName name, const mlir::RegisteredOperationName& info, mlir::Location location,
+                     mlir::ValueRange operands, const mlir::NamedAttrList& attributes);
+
   mlir::MLIRContext context_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::func::FuncOp main_;
@@ -110,6 +117,9 @@ std::string OpDisplayName(absl::string_view op, const Attrs& attrs);
 std::string LocationName(mlir::Location loc);
 // "file:line" of the user's code ("" without one).
 std::string LocationFileLine(mlir::Location loc);
+
+// All ops that the values depend on, and those that make them.
+llvm::DenseSet<mlir::Operation*> OpsBehind(llvm::ArrayRef<mlir::Value> values);
 
 // The attribute's MLIR form; null for an empty HostTensor.
 mlir::Attribute ToAttribute(mlir::MLIRContext* context, const Attr& attr);

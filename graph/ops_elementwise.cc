@@ -1,4 +1,5 @@
 #include "absl/strings/str_cat.h"
+#include "graph/graph_module.h"
 #include "graph/ops.h"
 #include "graph/ops_internal.h"
 
@@ -47,13 +48,16 @@ namespace {
 
 Tensor EmitBinary(absl::string_view op, Tensor x, Tensor y, const Attrs& attrs, SourceLocation loc) {
   GraphBuilder* graph = internal::GraphOf({x, y});
+  // All comparisons are one op.
+  const std::string name = op == "compare" ? internal::OpDisplayName(op, attrs) : std::string(op);
+  if (graph == nullptr) return internal::WithoutGraph(name, {x, y}, loc);
   if (x.ok() && y.ok() && x.graph() == y.graph() && x.dtype() != y.dtype()) {
-    return graph->FailAt(op,
+    return graph->FailAt(name,
                          absl::StrCat("operands are ", Name(x.dtype()), " ", ShapeString(x.shape()), " and ",
                                       Name(y.dtype()), " ", ShapeString(y.shape()), "; Cast one of them"),
                          loc);
   }
-  if (!internal::BroadcastTogether(op, &x, &y, loc)) return {};
+  if (!internal::BroadcastTogether(name, &x, &y, loc)) return graph->Poisoned();
   return EmitOp(op, {x, y}, attrs, loc);
 }
 
@@ -86,7 +90,7 @@ TD_BINARY(GreaterEqual, "compare", P("predicate", std::string("ge")))
   Tensor Function(const Tensor& x, double y, SourceLocation loc) { \
     if (!x.ok()) return EmitOp(op, {x, x}, {}, loc);               \
     Tensor number = internal::NumberLike(op, x, y, loc);           \
-    return number.ok() ? Function(x, number, loc) : Tensor();      \
+    return number.ok() ? Function(x, number, loc) : number;        \
   }
 
 TD_BINARY(Add, "add")
@@ -101,6 +105,8 @@ TD_BINARY(Minimum, "min")
 
 Tensor Select(const Tensor& condition, const Tensor& x, const Tensor& y, SourceLocation loc) {
   Tensor c = condition, a = x, b = y;
+  GraphBuilder* graph = internal::GraphOf({c, a, b});
+  if (graph == nullptr) return internal::WithoutGraph("select", {c, a, b}, loc);
   if (c.ok() && c.dtype() != DType::kBool) {
     return c.graph()->FailAt("select", absl::StrCat("the condition is ", Name(c.dtype()), ", not bool"), loc);
   }
@@ -111,7 +117,7 @@ Tensor Select(const Tensor& condition, const Tensor& x, const Tensor& y, SourceL
   // Every pair in turn: the third step brings the second operand to the shape that the first two agreed on.
   if (!internal::BroadcastTogether("select", &a, &b, loc) || !internal::BroadcastTogether("select", &c, &a, loc) ||
       !internal::BroadcastTogether("select", &a, &b, loc)) {
-    return {};
+    return graph->Poisoned();
   }
   return EmitOp("select", {c, a, b}, {}, loc);
 }

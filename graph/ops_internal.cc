@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "graph/graph_module.h"
 #include "graph/ops.h"
 
 namespace tandem::internal {
@@ -16,9 +17,29 @@ GraphBuilder* GraphOf(absl::Span<const Tensor> tensors) {
   return nullptr;
 }
 
+namespace {
+
+Tensor Misplaced(absl::string_view op, absl::string_view problem, SourceLocation loc) {
+  return Tensor::Poisoned(absl::InvalidArgumentError(
+      absl::StrCat(op, " \"", OpDisplayName(op, {}), "\" at ", loc.file, ":", loc.line, ": ", problem)));
+}
+
+}  // namespace
+
+Tensor WithoutGraph(absl::string_view op, absl::Span<const Tensor> operands, SourceLocation loc) {
+  if (operands.empty()) return Misplaced(op, "there are no operands", loc);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].expired()) return Misplaced(op, absl::StrCat("operand ", i, " ", WhyAbsent(operands[i])), loc);
+    if (!operands[i].empty()) return operands[i];
+  }
+  return Misplaced(op, absl::StrCat("operand 0 ", WhyAbsent(operands[0])), loc);
+}
+
+Tensor WithoutBuilder(absl::string_view op, SourceLocation loc) { return Misplaced(op, "the graph is null", loc); }
+
 Tensor EmitOp(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs, SourceLocation loc) {
   GraphBuilder* graph = GraphOf(operands);
-  return graph ? graph->Emit(op, operands, attrs, loc) : Tensor();
+  return graph ? graph->Emit(op, operands, attrs, loc) : WithoutGraph(op, operands, loc);
 }
 
 bool BroadcastTogether(absl::string_view op, Tensor* x, Tensor* y, SourceLocation loc) {

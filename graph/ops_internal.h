@@ -13,6 +13,13 @@ namespace tandem::internal {
 // The graph of the first tensor that has one; null when all are default-constructed.
 GraphBuilder* GraphOf(absl::Span<const Tensor> tensors);
 
+// What an op returns whose operands are of no graph: a tensor with the first operand's error, or one that says that
+// there is none.
+Tensor WithoutGraph(absl::string_view op, absl::Span<const Tensor> operands, SourceLocation loc);
+
+// The same for an op that is given its graph, and got null.
+Tensor WithoutBuilder(absl::string_view op, SourceLocation loc);
+
 // td.<op> in the graph of its operands; poisoned when there is none.
 Tensor EmitOp(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs, SourceLocation loc);
 

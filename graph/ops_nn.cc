@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
@@ -13,16 +14,22 @@ using internal::EmitOp;
 
 namespace {
 
+constexpr int64_t kMaxWindow = 1 << 30;
+
 // Strides and explicit pads of windows over an NHWC image. False after an error.
 bool ResolveWindow(absl::string_view op, const Tensor& x, const std::vector<int64_t>& window,
                    const WindowOptions& options, Attrs* attrs, SourceLocation loc) {
   std::string problem;
-  if (x.rank() != 4)
+  if (x.rank() != 4) {
     problem =
         absl::StrCat("input ", ShapeString(x.shape()), " must have 4 dimensions [batch, height, width, channels]");
+  }
   if (window.size() != 2 || options.strides.size() != 2) problem = "needs a height and a width for window and strides";
   for (size_t i = 0; i < 2 && problem.empty(); ++i) {
     if (window[i] < 1 || options.strides[i] < 1) problem = "needs windows and strides of at least 1";
+    if (window[i] > kMaxWindow || options.strides[i] > kMaxWindow) {
+      problem = absl::StrCat("needs windows and strides of at most ", kMaxWindow);
+    }
   }
   if (options.padding != "VALID" && options.padding != "SAME") {
     problem = absl::StrCat("unknown padding \"", options.padding, "\"; use VALID or SAME");
@@ -47,7 +54,7 @@ Tensor Pool(absl::string_view op, const Tensor& x, const std::vector<int64_t>& w
             SourceLocation loc) {
   if (!x.ok()) return EmitOp(op, {x}, {}, loc);
   Attrs attrs;
-  if (!ResolveWindow(op, x, window, options, &attrs, loc)) return {};
+  if (!ResolveWindow(op, x, window, options, &attrs, loc)) return x.graph()->Poisoned();
   attrs.push_back({"window", window});
   return EmitOp(op, {x}, attrs, loc);
 }
@@ -76,7 +83,8 @@ Tensor Conv2DOp(const Tensor& x, const Tensor& kernel, const WindowOptions& opti
         absl::StrCat("kernel ", ShapeString(kernel.shape()), " must have 4 dimensions [height, width, in, out]"), loc);
   }
   Attrs attrs;
-  if (!ResolveWindow("conv2d", x, {kernel.shape()[0], kernel.shape()[1]}, options, &attrs, loc)) return {};
+  if (!ResolveWindow("conv2d", x, {kernel.shape()[0], kernel.shape()[1]}, options, &attrs, loc))
+    return x.graph()->Poisoned();
   return EmitOp("conv2d", {x, kernel}, attrs, loc);
 }
 
@@ -97,28 +105,32 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, Sou
 }
 
 Tensor LayerNorm(const Tensor& x, double epsilon, SourceLocation loc) {
-  if (!x.ok() || x.graph() == nullptr) return EmitOp("layer_norm", {x}, {{"epsilon", epsilon}}, loc);
+  if (!x.ok()) return EmitOp("layer_norm", {x}, {{"epsilon", epsilon}}, loc);
+  if (!(std::isfinite(epsilon) && epsilon >= 0)) {
+    return x.graph()->FailAt("layer_norm", absl::StrCat("`epsilon` must be a number >= 0, got ", epsilon), loc);
+  }
   std::vector<Tensor> results = x.graph()->EmitMulti("layer_norm", {x}, {{"epsilon", epsilon}}, loc);
-  return results.empty() ? Tensor() : results[0];
+  return results.empty() ? x.graph()->Poisoned() : results[0];
 }
 
 Moments BatchMoments(const Tensor& x, const std::string& scope, SourceLocation loc) {
   if (!x.ok() || x.rank() == 0) {
-    EmitOp("batch_moments", {x, x}, {{"scope", scope}}, loc);
-    return {};
+    const Tensor failed = EmitOp("batch_moments", {x, x}, {{"scope", scope}}, loc);
+    return {failed, failed};
   }
   // The number of rows: known at run time for the batch.
   Tensor count = x.shape()[0] == kBatch
                      ? x.graph()->StepScalar(scope == "replica" ? "replica_example_count" : "example_count",
-                                             DType::kFloat32, 0, loc)
+                                             DType::kFloat32, std::nullopt, loc)
                      : x.graph()->Constant(static_cast<float>(x.shape()[0]), loc);
   std::vector<Tensor> moments = x.graph()->EmitMulti("batch_moments", {x, count}, {{"scope", scope}}, loc);
-  return moments.size() == 2 ? Moments{moments[0], moments[1]} : Moments{};
+  return moments.size() == 2 ? Moments{moments[0], moments[1]} : Moments{x.graph()->Poisoned(), x.graph()->Poisoned()};
 }
 
 Tensor RandomUniform(GraphBuilder* graph, const Shape& shape, SourceLocation loc) {
-  Tensor seed = graph->StepScalar("seed", DType::kInt64, 0, loc);
-  Tensor step = graph->StepScalar("global_step", DType::kInt64, 0, loc);
+  if (graph == nullptr) return internal::WithoutBuilder("random_uniform", loc);
+  Tensor seed = graph->StepScalar("seed", DType::kInt64, std::nullopt, loc);
+  Tensor step = graph->StepScalar("global_step", DType::kInt64, std::nullopt, loc);
   Tensor u = graph->Emit("random_uniform", {seed, step}, {{"key", int64_t{0}}, {"shape", shape}}, loc);
   if (!u.ok()) return u;
   // Only now is the op's name known: unique in the graph, and the same in every run of this model_fn.

@@ -11,11 +11,11 @@ using internal::EmitOp;
 namespace {
 
 Tensor Reduce(const std::string& kind, const Tensor& x, std::vector<int64_t> axes, bool keep_dims, SourceLocation loc) {
-  Attrs attrs = {{"kind", kind}, {"axes", axes}};
-  if (!x.ok() || x.rank() == 0) return x.ok() ? x : EmitOp("reduce", {x}, attrs, loc);
-  if (!internal::NormalizeAxes("reduce", x, &axes, loc)) return {};
-  attrs[1].second = axes;
-  Tensor y = EmitOp("reduce", {x}, attrs, loc);
+  const std::string name = absl::StrCat("reduce_", kind);
+  if (!x.ok()) return EmitOp(name, {x}, {}, loc);
+  if (!internal::NormalizeAxes(name, x, &axes, loc)) return x.graph()->Poisoned();
+  if (axes.empty()) return x;  // a scalar
+  Tensor y = EmitOp("reduce", {x}, {{"kind", kind}, {"axes", axes}}, loc);
   if (!keep_dims || !y.ok()) return y;
   Shape shape = x.shape();
   for (int64_t a : axes) shape[a] = 1;
@@ -35,12 +35,13 @@ Tensor ReduceMin(const Tensor& x, std::vector<int64_t> axes, bool keep_dims, Sou
 }
 
 Tensor ReduceMean(const Tensor& x, std::vector<int64_t> axes, bool keep_dims, SourceLocation loc) {
-  if (!x.ok() || x.rank() == 0) return Reduce("sum", x, axes, keep_dims, loc);
+  if (!x.ok()) return EmitOp("reduce_mean", {x}, {}, loc);
   if (!internal::IsFloat(x.dtype())) {
     return x.graph()->FailAt("reduce_mean",
                              absl::StrCat("needs floating-point numbers, not ", Name(x.dtype()), "; Cast first"), loc);
   }
-  if (!internal::NormalizeAxes("reduce_mean", x, &axes, loc)) return {};
+  if (!internal::NormalizeAxes("reduce_mean", x, &axes, loc)) return x.graph()->Poisoned();
+  if (axes.empty()) return x;  // a scalar
   Tensor sum = Reduce("sum", x, axes, keep_dims, loc);
   double elements = 1;
   bool over_batch = false;
@@ -54,7 +55,7 @@ Tensor ReduceMean(const Tensor& x, std::vector<int64_t> axes, bool keep_dims, So
   }
   if (!over_batch) return Div(sum, elements, loc);
   // The number of examples of the whole global batch, known only at run time.
-  Tensor count = Cast(x.graph()->StepScalar("example_count", DType::kFloat32, 0, loc), x.dtype(), loc);
+  Tensor count = Cast(x.graph()->StepScalar("example_count", DType::kFloat32, std::nullopt, loc), x.dtype(), loc);
   return Div(sum, elements == 1 ? count : Mul(count, elements, loc), loc);
 }
 
@@ -87,7 +88,7 @@ Tensor CrossReplicaMean(const Tensor& x, SourceLocation loc) {
 }
 
 Tensor ArgMax(const Tensor& x, int64_t axis, SourceLocation loc) {
-  if (axis < 0) axis += x.rank();
+  if (axis < 0 && axis >= -x.rank()) axis += x.rank();
   return EmitOp("argmax", {x}, {{"axis", axis}}, loc);
 }
 

@@ -10,7 +10,7 @@ namespace tandem {
 using internal::EmitOp;
 
 Tensor Broadcast(const Tensor& x, const Shape& shape, SourceLocation loc) {
-  if (!x.ok()) return EmitOp("broadcast", {x}, {{"shape", shape}, {"dims", std::vector<int64_t>{}}}, loc);
+  if (!x.ok()) return EmitOp("broadcast", {x}, {}, loc);
   Shape from = x.shape();
   if (from == shape) return x;
   size_t offset = shape.size() - from.size();
@@ -62,16 +62,16 @@ Tensor Gather(const Tensor& params, const Tensor& indices, SourceLocation loc) {
 }
 
 Tensor OneHot(const Tensor& indices, int64_t depth, DType dtype, SourceLocation loc) {
+  if (!indices.ok()) return EmitOp("one_hot", {indices}, {}, loc);
+  if (depth < 1) return indices.graph()->FailAt("one_hot", absl::StrCat("depth ", depth, " must be positive"), loc);
+  if (dtype == DType::kInvalid) return indices.graph()->FailAt("one_hot", "the result has no dtype", loc);
   Shape shape = indices.shape();
   shape.push_back(depth);
-  if (indices.ok() && depth < 1) {
-    return indices.graph()->FailAt("one_hot", absl::StrCat("depth ", depth, " must be positive"), loc);
-  }
   return EmitOp("one_hot", {indices}, {{"shape", shape}, {"dtype", dtype}}, loc);
 }
 
 Tensor Iota(GraphBuilder* graph, const Shape& shape, int64_t axis, DType dtype, SourceLocation loc) {
-  if (graph == nullptr) return {};
+  if (graph == nullptr) return internal::WithoutBuilder("iota", loc);
   if (axis < 0) axis += static_cast<int64_t>(shape.size());
   return graph->Emit("iota", {}, {{"axis", axis}, {"shape", shape}, {"dtype", dtype}}, loc);
 }

@@ -20,11 +20,12 @@ UpdateResult Update(absl::string_view op, const Tensor& var, const std::vector<T
   operands.push_back(grad);
   operands.push_back(RateFor(var, rate, loc));
   GraphBuilder* graph = internal::GraphOf(operands);
-  if (graph == nullptr) return {};
-  std::vector<Tensor> results = graph->EmitMulti(op, operands, attrs, loc);
   // One tensor per slot, poisoned after an error, so that callers may index.
   UpdateResult update;
-  update.slots.resize(slots.size());
+  update.var = graph != nullptr ? graph->Poisoned() : internal::WithoutGraph(op, operands, loc);
+  update.slots.resize(slots.size(), update.var);
+  if (graph == nullptr) return update;
+  const std::vector<Tensor> results = graph->EmitMulti(op, operands, attrs, loc);
   for (size_t i = 0; i < results.size(); ++i) (i == 0 ? update.var : update.slots[i - 1]) = results[i];
   return update;
 }
@@ -50,12 +51,14 @@ UpdateResult ApplyRmsProp(const Tensor& var, const std::vector<Tensor>& slots, c
                           double rho, double momentum, double epsilon, SourceLocation loc) {
   size_t needed = momentum > 0 ? 2 : 1;
   if (slots.size() != needed) {
-    if (var.ok()) {
-      var.graph()->FailAt("apply_rmsprop",
-                          absl::StrCat("got ", slots.size(), " slots; with momentum ", momentum, " it needs ", needed),
-                          loc);
-    }
-    return {.slots = std::vector<Tensor>(needed)};
+    GraphBuilder* graph = internal::GraphOf({var, grad, lr});
+    Tensor failed =
+        graph == nullptr
+            ? internal::WithoutGraph("apply_rmsprop", {var}, loc)
+            : graph->FailAt(
+                  "apply_rmsprop",
+                  absl::StrCat("got ", slots.size(), " slots; with momentum ", momentum, " it needs ", needed), loc);
+    return {failed, std::vector<Tensor>(needed, failed)};
   }
   Attrs attrs = {{"rho", rho}, {"epsilon", epsilon}};
   if (momentum > 0) attrs.push_back({"momentum", momentum});

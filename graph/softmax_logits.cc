@@ -10,7 +10,7 @@ Tensor SoftmaxLogits(const Tensor& probabilities) {
   mlir::Operation* producer = mlir::Value::getFromOpaquePointer(probabilities.value_).getDefiningOp();
   // By name, so that this file needs no op family: everybody who builds losses links it.
   if (producer == nullptr || producer->getName().getStringRef() != "td.softmax") return Tensor();
-  return Tensor(probabilities.graph_, producer->getOperand(0).getAsOpaquePointer());
+  return Tensor(probabilities.origin_, producer->getOperand(0).getAsOpaquePointer());
 }
 
 }  // namespace tandem

@@ -1,12 +1,26 @@
 #include "graph/tensor.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/graph_builder.h"
 #include "graph/graph_module.h"
 #include "graph/ir/interfaces.h"
 
 namespace tandem {
 
 static mlir::Value ValueOf(void* value) { return mlir::Value::getFromOpaquePointer(value); }
+
+std::string WhyAbsent(const Tensor& tensor) {
+  if (!tensor.empty() && tensor.graph() == nullptr) return absl::StrCat("is poisoned: ", tensor.status().message());
+  return "is an empty Tensor: it was never set, or is a gradient that does not exist";
+}
+
+absl::Status Tensor::status() const {
+  if (ok()) return absl::OkStatus();
+  if (empty()) return absl::InvalidArgumentError(absl::StrCat("the Tensor ", WhyAbsent(*this)));
+  if (graph() == nullptr) return origin_->error;
+  if (!graph()->status().ok()) return graph()->status();
+  return absl::InvalidArgumentError(absl::StrCat("the Tensor ", graph()->WhyAbsent(*this)));
+}
 
 DType Tensor::dtype() const {
   return ok() ? td::ToDType(mlir::getElementTypeOrSelf(ValueOf(value_).getType())) : DType::kInvalid;

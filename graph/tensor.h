@@ -2,8 +2,11 @@
 #ifndef TANDEM_GRAPH_TENSOR_H_
 #define TANDEM_GRAPH_TENSOR_H_
 
+#include <memory>
 #include <string>
+#include <utility>
 
+#include "absl/status/status.h"
 #include "base/dtype.h"
 #include "base/source_location.h"
 
@@ -13,16 +16,36 @@ class GraphBuilder;
 class Tensor;
 Tensor SoftmaxLogits(const Tensor& probabilities);  // graph/softmax_logits.h
 
+namespace internal {
+
+// What tensors know of where they are from: one for all of a graph, or the reason why a tensor is of none.
+struct TensorOrigin {
+  GraphBuilder* graph = nullptr;  // null when the graph is gone
+  absl::Status error;             // without a graph
+};
+
+}  // namespace internal
+
 // A value of a graph. Copies are handles to the same value and stay valid as long as the GraphBuilder lives.
 // An op that got a bad input returns a poisoned tensor (`ok()` is false): ops on poisoned tensors do nothing, and the
-// first error is kept in GraphBuilder::status().
+// first error is kept in GraphBuilder::status(). Where no operand is of a graph, the result itself keeps it.
 class Tensor {
  public:
   // Poisoned, of no graph.
   Tensor() = default;
+  static Tensor Poisoned(absl::Status error) {
+    return Tensor(std::make_shared<internal::TensorOrigin>(internal::TensorOrigin{nullptr, std::move(error)}), nullptr);
+  }
 
-  bool ok() const { return value_ != nullptr; }
-  GraphBuilder* graph() const { return graph_; }
+  bool ok() const { return value_ != nullptr && graph() != nullptr; }
+  // Made by the default constructor: an optional argument that is not given.
+  bool empty() const { return origin_ == nullptr; }
+  // Null for an empty tensor, and when the graph is gone.
+  GraphBuilder* graph() const { return origin_ != nullptr ? origin_->graph : nullptr; }
+  // Whether its graph is gone.
+  bool expired() const { return value_ != nullptr && graph() == nullptr; }
+  // OK, or why the tensor is poisoned.
+  absl::Status status() const;
   // kInvalid and {} when poisoned. A batched tensor has shape()[0] == kBatch.
   DType dtype() const;
   Shape shape() const;
@@ -32,17 +55,22 @@ class Tensor {
   // "file:line" of the code that made it; empty when poisoned.
   std::string origin() const;
 
-  bool operator==(const Tensor& other) const { return value_ == other.value_ && graph_ == other.graph_; }
+  bool operator==(const Tensor& other) const { return value_ == other.value_ && graph() == other.graph(); }
 
  private:
   friend class GraphBuilder;
   friend Tensor SoftmaxLogits(const Tensor& probabilities);
   friend struct IndexRange IndexRangeOf(const Tensor& indices);
-  Tensor(GraphBuilder* graph, void* value) : graph_(graph), value_(value) {}
+  Tensor(std::shared_ptr<const internal::TensorOrigin> origin, void* value)
+      : origin_(std::move(origin)), value_(value) {}
 
-  GraphBuilder* graph_ = nullptr;
+  std::shared_ptr<const internal::TensorOrigin> origin_;
   void* value_ = nullptr;  // mlir::Value::getAsOpaquePointer
 };
+
+// What is wrong with a tensor that is not ok(), to go on with behind its name: "is an empty Tensor: ...".
+// GraphBuilder::WhyAbsent also knows the reason of Absent.
+std::string WhyAbsent(const Tensor& tensor);
 
 // A Tensor argument that remembers where the call stands, for operators (which cannot have default arguments).
 struct TensorArg {

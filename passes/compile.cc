@@ -33,6 +33,7 @@
 #include "passes/serialize.h"
 #include "passes/tandem_flags.h"
 #include "passes/target.h"
+#include "runtime/lane_count.h"
 
 namespace tandem {
 namespace {
@@ -98,6 +99,11 @@ absl::StatusOr<CompileTarget> TargetOf(const CompileOptions& options) {
                             options.target, ": a GPU computes its ", options.batch_per_replica,
                             " rows at once, in one lane and shard; leave both at 0")),
                         kExitUsage);
+  }
+  if (!target.gpu) {
+    if (absl::Status status = CheckLaneCount(options.lanes, replicas); !status.ok()) {
+      return WithExitCode(status, kExitUsage);
+    }
   }
   return target;
 }

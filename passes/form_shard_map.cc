@@ -30,6 +30,7 @@
 #include "passes/pass_util.h"
 #include "passes/shard_sizes.h"
 #include "passes/target.h"
+#include "runtime/lane_count.h"
 
 namespace tandem {
 namespace {
@@ -142,8 +143,13 @@ class FormShardMapPass : public ModulePass<FormShardMapPass> {
     if (IsGpuTarget(module)) {
       one_shard_each("one lane and shard per replica: a GPU computes all its rows at once");
     } else {
-      sizes = ChooseShardSizes(batch, replicas, ModuleInt(module, "td.lanes", 0), ModuleInt(module, "td.shard_rows", 0),
-                               MeasureStep(step, axis), *machine);
+      const int64_t lanes = ModuleInt(module, "td.lanes", 0);
+      if (absl::Status status = CheckLaneCount(lanes, replicas); !status.ok()) {
+        module->emitError() << std::string(status.message());
+        return signalPassFailure();
+      }
+      sizes = ChooseShardSizes(batch, replicas, lanes, ModuleInt(module, "td.shard_rows", 0), MeasureStep(step, axis),
+                               *machine);
     }
     if (mlir::Operation* op = axis.mixing_op()) {
       if (replicas > 1) {

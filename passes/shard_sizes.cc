@@ -1,6 +1,7 @@
 #include "passes/shard_sizes.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -64,8 +65,7 @@ class Chooser {
 
   ShardSizes WithLanes(int64_t lanes) const {
     ShardSizes sizes;
-    sizes.lanes = lanes;
-    while (sizes.lanes % replicas_ != 0) sizes.lanes *= 2;
+    sizes.lanes = std::lcm(lanes, replicas_);
     const int64_t rows = std::max<int64_t>(1, CeilDiv(batch_, sizes.lanes / replicas_));
     sizes.shard_rows = max_shard_rows_ > 0 ? CeilDiv(rows, CeilDiv(rows, max_shard_rows_))
                                            : BestShardRows(work_, machine_, rows, rows);

@@ -22,7 +22,8 @@ struct ShardSizes {
 // these may depend on the model, the global batch and the target only.
 constexpr int kNominalThreads = 4;
 
-// `batch`: examples per replica. `lanes`, `shard_rows`: what the user asked for, 0 to choose. The choice of lanes
+// `batch`: examples per replica. `lanes`, `shard_rows`: what the user asked for, 0 to choose; CheckLaneCount
+// (runtime/lane_count.h) says which lanes there can be, fewer than replicas become as many. The choice of lanes
 // depends on batch * replicas and on the odd part of `replicas` only, so that 1 x 128, 2 x 64 and 4 x 32 agree.
 //
 // Lanes are 16 (for 512 rows and more), 8 or 4 (where one lane's sums take 1 MiB and more), times that odd part: of

@@ -61,6 +61,18 @@ TEST(ShardSizesTest, TakesWhatTheUserAskedFor) {
   EXPECT_THAT(s.reason, HasSubstr("4 lanes, as asked for, of 50 rows in shards of 10"));
   s = Choose(100, 1, Convolution(1e7, 1e5, 1e6), 0, 4);
   EXPECT_LE(s.shard_rows, 4);
+  EXPECT_EQ(Choose(100, 4, {}, 2).lanes, 4);
+  EXPECT_EQ(Choose(100, 6, {}, 3).lanes, 6);
+}
+
+TEST(ShardSizesTest, LanesThatDoNotGoWithTheDevicesAreStillSharedEvenly) {
+  for (int64_t replicas : {2, 3, 5, 7, 48}) {
+    for (int64_t lanes : {1, 2, 3, 4, 16, 1 << 20}) {
+      const ShardSizes s = Choose(100, replicas, {}, lanes);
+      EXPECT_GE(s.lanes, lanes);
+      EXPECT_EQ(s.lanes % replicas, 0) << lanes << " on " << replicas;
+    }
+  }
 }
 
 TEST(ShardSizesTest, LargeActivationsGetSmallShards) {

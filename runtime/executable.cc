@@ -168,7 +168,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::FromFile(const Ran
   TD_RETURN_IF_ERROR(CheckPrefix(prefix, file.size(), file.path()));
   TD_RETURN_IF_ERROR(CheckSize(file.path(), file.size(), std::numeric_limits<int64_t>::max()));
   HostTensor bytes(DType::kUInt8, {file.size()});
-  TD_RETURN_IF_ERROR(file.ReadAt(0, file.size(), bytes.data<char>()));
+  TD_RETURN_IF_ERROR(file.ReadAt(0, file.size(), static_cast<char*>(bytes.raw())));
   return FromBytes(std::move(bytes), file.path());
 }
 
@@ -179,7 +179,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::Parse(absl::string
 }
 
 absl::StatusOr<std::shared_ptr<const Executable>> Executable::FromBytes(HostTensor bytes, const std::string& name) {
-  absl::string_view view(bytes.data<char>(), bytes.byte_size());
+  absl::string_view view(static_cast<const char*>(bytes.raw()), bytes.byte_size());
   TD_ASSIGN_OR_RETURN(absl::string_view index_bytes, CheckIndex(view, name));
   auto* index_data = reinterpret_cast<const uint8_t*>(index_bytes.data());
   flatbuffers::Verifier verifier(index_data, index_bytes.size());
@@ -198,7 +198,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::FromBytes(HostTens
 
 absl::string_view Executable::segment(int i) const {
   const fb::SegmentT& segment = *index_->segments[i];
-  return absl::string_view(bytes_.data<char>() + segment.offset, segment.length);
+  return absl::string_view(static_cast<const char*>(bytes_.raw()) + segment.offset, segment.length);
 }
 
 absl::string_view Executable::constants() const {

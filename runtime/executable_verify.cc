@@ -5,22 +5,17 @@
 
 #include "runtime/executable_verifier.h"
 #include "runtime/kernel_entry.h"
+#include "runtime/lane_count.h"
 
 namespace tandem {
 namespace {
 
-constexpr uint32_t kMaxLanes = 1 << 20;
 constexpr uint32_t kMaxReplicas = 4096;
 constexpr uint32_t kMaxRows = 1 << 30;
 
 bool KnownDType(fb::DType t) { return Known(t) && t != fb::DType::Invalid; }
 
 uint64_t ElementBytes(fb::DType t) { return SizeOf(static_cast<DType>(t)); }
-
-uint32_t OddPart(uint32_t n) {
-  while (n % 2 == 0) n /= 2;
-  return n;
-}
 
 // Walks the index; `field` says where it is.
 class IndexVerifier : public ExecutableVerifier {
@@ -44,8 +39,7 @@ class IndexVerifier : public ExecutableVerifier {
       return Bad("mode", "unknown mode '", x_.mode, "'");
     uint64_t replicas = x_.replicas.size();
     if (replicas == 0 || replicas > kMaxReplicas) return Bad("replicas", "there must be 1 to ", kMaxReplicas);
-    uint32_t odd = OddPart(static_cast<uint32_t>(replicas));
-    if (x_.lanes == 0 || x_.lanes > kMaxLanes || x_.lanes % replicas != 0 || OddPart(x_.lanes) != odd) {
+    if (x_.lanes == 0 || x_.lanes % replicas != 0 || !CheckLaneCount(x_.lanes, static_cast<int64_t>(replicas)).ok()) {
       return Bad("lanes", x_.lanes, " is not a power of two times the odd part of ", replicas, " replicas");
     }
     if (x_.rows_per_lane == 0 || x_.rows_per_lane > kMaxRows) return Bad("rows_per_lane", "out of range");

@@ -3,10 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "base/user_code.h"
 
 namespace tandem {
+namespace {
+
+absl::Status InListener(const char* method, const absl::Status& status) {
+  return status.ok() ? status : Annotate(status, absl::StrCat("CheckpointSaverListener::", method, ": "));
+}
+
+}  // namespace
 
 CheckpointSaverHook::CheckpointSaverHook(Options options) : options_(std::move(options)) {
   TD_LOG(INFO) << "Create CheckpointSaverHook.";
@@ -17,8 +27,14 @@ absl::Status CheckpointSaverHook::Begin(HookContext& context) {
     return absl::InvalidArgumentError("give one of save_steps and save_secs, as a positive number");
   }
   saved_step_ = options_.restored_step;
+  for (size_t i = 0; i < options_.listeners.size(); ++i) {
+    if (options_.listeners[i] != nullptr) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("saving listener ", i, " of ", options_.listeners.size(), " is null"));
+  }
+  const int64_t start = std::max<int64_t>(options_.restored_step, 0);
   for (const auto& listener : options_.listeners) {
-    TD_RETURN_IF_ERROR(listener->Begin(std::max<int64_t>(options_.restored_step, 0)));
+    TD_RETURN_IF_ERROR(InListener("Begin", CallUserCode([&] { return listener->Begin(start); })));
   }
   return absl::OkStatus();
 }
@@ -32,18 +48,25 @@ bool CheckpointSaverHook::Due(int64_t global_step) const {
 absl::Status CheckpointSaverHook::Save(RunContext& context) {
   const int64_t step = context.global_step();
   TD_LOG(INFO) << "Calling checkpoint listeners before saving checkpoint " << step << "...";
-  for (const auto& listener : options_.listeners) TD_RETURN_IF_ERROR(listener->BeforeSave(step));
+  for (const auto& listener : options_.listeners) {
+    TD_RETURN_IF_ERROR(InListener("BeforeSave", CallUserCode([&] { return listener->BeforeSave(step); })));
+  }
   TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));  // one at a time
   TD_RETURN_IF_ERROR(options_.save(step));
-  const bool waits = std::any_of(options_.listeners.begin(), options_.listeners.end(),
-                                 [&](const auto& listener) { return listener->WaitsFor(step); });
+  bool waits = false;
+  for (const auto& listener : options_.listeners) {
+    absl::StatusOr<bool> waits_for = CallUserCode([&] { return listener->WaitsFor(step); });
+    TD_RETURN_IF_ERROR(InListener("WaitsFor", waits_for.status()));
+    waits = waits || *waits_for;
+  }
   if (waits) TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));
   saved_step_ = step;
   saved_time_ = options_.clock();
   TD_LOG(INFO) << "Calling checkpoint listeners after saving checkpoint " << step << "...";
   for (const auto& listener : options_.listeners) {
-    TD_ASSIGN_OR_RETURN(const bool stop, listener->AfterSave(step));
-    if (stop) context.RequestStop();
+    absl::StatusOr<bool> stop = CallUserCode([&] { return listener->AfterSave(step); });
+    TD_RETURN_IF_ERROR(InListener("AfterSave", stop.status()));
+    if (*stop) context.RequestStop();
   }
   // Evaluation in a listener may take longer than the interval: it must not eat into the next one.
   saved_time_ = options_.clock();
@@ -73,7 +96,9 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
 absl::Status CheckpointSaverHook::End(RunContext& context) {
   if (!tainted_ && context.global_step() != saved_step_) TD_RETURN_IF_ERROR(Save(context));
   TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));
-  for (const auto& listener : options_.listeners) TD_RETURN_IF_ERROR(listener->End(context.global_step()));
+  for (const auto& listener : options_.listeners) {
+    TD_RETURN_IF_ERROR(InListener("End", CallUserCode([&] { return listener->End(context.global_step()); })));
+  }
   return absl::OkStatus();
 }
 

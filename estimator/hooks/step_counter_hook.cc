@@ -2,10 +2,16 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/logging.h"
 
 namespace tandem {
+
+absl::Status StepCounterHook::Begin(HookContext& context) {
+  if (every_n_steps_ > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("every_n_steps must be positive, got ", every_n_steps_));
+}
 
 absl::Status StepCounterHook::AfterCreateSession(RunContext& context) {
   last_step_ = context.global_step();

@@ -18,6 +18,7 @@ class StepCounterHook : public SessionRunHook {
       : every_n_steps_(every_n_steps), clock_(std::move(clock)) {}
 
   std::string name() const override { return "StepCounterHook"; }
+  absl::Status Begin(HookContext& context) override;
   absl::Status AfterCreateSession(RunContext& context) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
 

@@ -79,26 +79,26 @@ TD_GRADIENT(DivOp, BuildDiv(b, l, g, y), BuildNeg(b, l, BuildDiv(b, l, BuildMul(
 
 namespace {
 
-// g where x wins over y, g / 2 where they are equal, 0 elsewhere.
-Value WinnerGradient(mlir::OpBuilder& b, mlir::Location l, llvm::StringRef wins, Value x, Value y, Value g) {
+// The gradient of the one that wins; x wins a tie, as in TensorFlow.
+void WinnerGradients(mlir::OpBuilder& b, mlir::Location l, llvm::StringRef wins, Value x, Value y, Value g,
+                     llvm::SmallVectorImpl<Value>& gradients) {
   Value zero = BuildSplat(b, l, g.getType(), 0);
-  Value tie = BuildSelect(b, l, BuildCompare(b, l, "eq", x, y), BuildMul(b, l, g, 0.5), zero);
-  return BuildSelect(b, l, BuildCompare(b, l, wins, x, y), g, tie);
+  Value first = BuildCompare(b, l, wins, x, y);
+  gradients[0] = BuildSelect(b, l, first, g, zero);
+  gradients[1] = BuildSelect(b, l, first, zero, g);
 }
 
 }  // namespace
 
 llvm::LogicalResult MaxOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,
                                          llvm::SmallVectorImpl<Value>& operand_grads) {
-  operand_grads[0] = WinnerGradient(b, getLoc(), "gt", getLhs(), getRhs(), grads[0]);
-  operand_grads[1] = WinnerGradient(b, getLoc(), "gt", getRhs(), getLhs(), grads[0]);
+  WinnerGradients(b, getLoc(), "ge", getLhs(), getRhs(), grads[0], operand_grads);
   return mlir::success();
 }
 
 llvm::LogicalResult MinOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,
                                          llvm::SmallVectorImpl<Value>& operand_grads) {
-  operand_grads[0] = WinnerGradient(b, getLoc(), "lt", getLhs(), getRhs(), grads[0]);
-  operand_grads[1] = WinnerGradient(b, getLoc(), "lt", getRhs(), getLhs(), grads[0]);
+  WinnerGradients(b, getLoc(), "le", getLhs(), getRhs(), grads[0], operand_grads);
   return mlir::success();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "graph/ir/build.h"
 #include "graph/ir/reference_util.h"
@@ -234,8 +235,9 @@ absl::Status SparseSoftmaxCrossEntropyOp::evaluate(absl::Span<const RefTensor* c
   loss.values.assign(labels.values.size(), 0);
   for (size_t row = 0; row < loss.values.size(); ++row) {
     int64_t label = static_cast<int64_t>(labels.values[row]);
-    loss.values[row] = LogSumExp(&logits.values[row * n], n);
-    if (label >= 0 && label < n) loss.values[row] -= logits.values[row * n + label];
+    const bool known = label >= 0 && label < n;
+    loss.values[row] = known ? LogSumExp(&logits.values[row * n], n) - logits.values[row * n + label]
+                             : std::numeric_limits<double>::quiet_NaN();
   }
   results[0] = std::move(loss);
   return absl::OkStatus();
@@ -259,7 +261,13 @@ void SparseSoftmaxCrossEntropyOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<
   // Selected, not multiplied by 0 and 1: a masked class has the logit -inf.
   Value zero = BuildSplat(b, loc, getLogits().getType(), 0);
   Value picked = SumRows(b, loc, BuildSelect(b, loc, IsLabel(b, loc, getLabels(), getLogits()), shifted, zero));
-  results.push_back(BuildSub(b, loc, log_sum, picked));
+  Value loss = BuildSub(b, loc, log_sum, picked);
+  // Of no class: the finite check then finds this op.
+  Value labels = getLabels(), first = BuildSplat(b, loc, labels.getType(), 0);
+  Value last = BuildSplat(b, loc, labels.getType(), static_cast<double>(TypeOf(getLogits()).getShape().back() - 1));
+  Value none = BuildSplat(b, loc, loss.getType(), std::numeric_limits<double>::quiet_NaN());
+  loss = BuildSelect(b, loc, BuildCompare(b, loc, "ge", labels, first), loss, none);
+  results.push_back(BuildSelect(b, loc, BuildCompare(b, loc, "le", labels, last), loss, none));
 }
 
 // td.batch_moments

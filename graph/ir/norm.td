@@ -55,8 +55,8 @@ def Td_SoftmaxCrossEntropyOp : Td_CompositeOp<"softmax_cross_entropy"> {
 def Td_SparseSoftmaxCrossEntropyOp : Td_CompositeOp<"sparse_softmax_cross_entropy"> {
   let summary = "-log_softmax(logits)[label] per example";
   let description = [{
-    A label outside of [0, classes) has the loss logsumexp(logits), as if it were of no class; the estimator refuses such
-    labels before the step.
+    A label outside of [0, classes) has the loss NaN, so that the finite check stops a step with labels that the model
+    computed wrongly; the estimator refuses such labels of the input before the step.
     ```mlir
     %l = td.sparse_softmax_cross_entropy %labels, %logits : tensor<?xi64>, tensor<?x10xf32> -> tensor<?xf32>
     ```

@@ -10,6 +10,7 @@ namespace {
 
 using testing::DoubleNear;
 using testing::ElementsAre;
+using testing::IsNan;
 
 auto Near(double v) { return DoubleNear(v, 1e-12); }
 
@@ -60,12 +61,16 @@ TEST(SparseSoftmaxCrossEntropyTest, PicksTheLabel) {
       ElementsAre(ElementsAre(Near(-std::log(0.625)), Near(-std::log(0.125)))));
 }
 
-TEST(SparseSoftmaxCrossEntropyTest, LabelOfNoClassLeavesTheLogSumExp) {
-  EXPECT_THAT(
-      EvaluateOp("%l: tensor<?xi64>, %x: tensor<?x3xf32>",
-                 "%y = td.sparse_softmax_cross_entropy %l, %x : tensor<?xi64>, tensor<?x3xf32> -> tensor<?xf32>",
-                 {{7}, Logits()}),
-      ElementsAre(ElementsAre(Near(std::log(8)))));
+TEST(SparseSoftmaxCrossEntropyTest, TheLossOfALabelOfNoClassIsNaN) {
+  for (double label : {-1, 3, 7}) {
+    std::vector<double> logits = Logits(), more = Logits();
+    logits.insert(logits.end(), more.begin(), more.end());
+    EXPECT_THAT(
+        EvaluateOp("%l: tensor<?xi64>, %x: tensor<?x3xf32>",
+                   "%y = td.sparse_softmax_cross_entropy %l, %x : tensor<?xi64>, tensor<?x3xf32> -> tensor<?xf32>",
+                   {{label, 2}, logits}, 2),
+        ElementsAre(ElementsAre(IsNan(), Near(-std::log(0.625)))));
+  }
 }
 
 TEST(BatchMomentsTest, PerChannelOverRowsAndPixels) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "frontends/activations.h"
+#include "frontends/clipping.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
@@ -143,6 +144,16 @@ std::vector<Case> Cases() {
          Train(g, layers::BatchNormalization(x, {.training = true, .sync = true}));
        },
        {.devices = 2}},
+      {"Ties",
+       [](GraphBuilder& g) {
+         // Whole numbers meet exactly: slopes at ties are a rule, and kernels have the reference's.
+         Tensor v = g.Variable({.name = "v", .shape = {6}, .initializer = {Initializer::Kind::kConstant, 0}});
+         Tensor x = Cast(g.Input("x", DType::kInt32, {kBatch, 6}), DType::kFloat32) - 1.0 + v;
+         Tensor y = Cast(g.Input("y", DType::kInt32, {kBatch, 6}), DType::kFloat32) - 1.0;
+         Train(g, Concat({LeakyRelu(x, 0.25), Elu(x), Relu6(x * 3.0), Maximum(x, y), Minimum(y, x), ClipByValue(x, 1)},
+                         1));
+       },
+       {.steps = 1}},
       {"Dropout",
        [](GraphBuilder& g) {
          Tensor x = layers::Dense(g.Input("x", DType::kFloat32, {kBatch, 6}), {.units = 50, .activation = Relu});

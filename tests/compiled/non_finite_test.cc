@@ -60,6 +60,46 @@ TEST(NonFinite, ChangesNothingAndNamesTheOp) {
   }
 }
 
+// Labels that the model computes are not looked at before the step: the loss of a row without a class is NaN.
+TEST(NonFinite, ALabelOfNoClassStopsTheStep) {
+  int line = 0;
+  BuildFn build = [&](GraphBuilder& g) {
+    Tensor logits = layers::Dense(g.Input("x", DType::kFloat32, {kBatch, 3}), {.units = 4});
+    line = __LINE__ + 1;
+    Tensor rows = SparseSoftmaxCrossEntropy(g.Input("label", DType::kInt32, {kBatch}), logits);
+    g.Output("rows", rows);
+    Tensor loss = ReduceMean(rows);
+    g.Output("loss", loss);
+    optimizers::SGD({.learning_rate = 0.1}).Minimize(loss);
+  };
+  for (int devices : {1, 2}) {
+    Options options{.devices = devices, .batch = 8};
+    absl::StatusOr<Program> program = Prepare(build, options);
+    ASSERT_TRUE(program.ok()) << program.status();
+    const std::vector<int64_t> rows(devices, 8);
+    TensorMap batch = RandomInputs(*program->executable, 8 * devices, options, 0);
+    ASSERT_TRUE(program->Run(Deal(*program, batch, rows, 0)).value().finite);
+    const TensorMap before = program->Values();
+    for (int32_t label : {-1, 4}) {
+      TensorMap bad = batch;
+      bad["label"] = batch["label"].Clone();
+      bad["label"].data<int32_t>()[5] = label;
+      absl::StatusOr<StepResult> result = program->Run(Deal(*program, bad, rows, 1));
+      ASSERT_TRUE(result.ok()) << result.status();
+      EXPECT_FALSE(result->finite);
+      const HostTensor& losses = result->outputs[0].num_elements() > 1 ? result->outputs[0] : result->outputs[1];
+      ASSERT_EQ(losses.num_elements(), 8 * devices);
+      for (int64_t i = 0; i < losses.num_elements(); ++i) {
+        EXPECT_EQ(std::isnan(losses.data<float>()[i]), i == 5) << i;
+      }
+      for (const auto& [name, value] : program->Values()) EXPECT_TRUE(value.BitEqual(before.at(name))) << name;
+      absl::StatusOr<std::string> named = program->session->FindNonFinite(Deal(*program, bad, rows, 1));
+      ASSERT_TRUE(named.ok()) << named.status();
+      EXPECT_NE(named->find(absl::StrCat("non_finite_test.cc:", line)), std::string::npos) << *named;
+    }
+  }
+}
+
 // A value that is fetched, or goes into rows, and is a variable's new value as well.
 TEST(NonFinite, ProtectsVariablesWhoseNewValuesAreUsed) {
   BuildFn build = [](GraphBuilder& g) {

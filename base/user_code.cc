@@ -1,0 +1,43 @@
+#include "base/user_code.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <typeinfo>
+
+#include "absl/strings/str_cat.h"
+
+namespace tandem {
+namespace {
+
+// "std::out_of_range".
+std::string TypeName() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  if (type == nullptr) return "an exception";
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(type->name(), nullptr, nullptr, &status),
+                                                    std::free);
+  return name != nullptr ? name.get() : type->name();
+}
+
+}  // namespace
+
+absl::Status CaughtException() {
+  try {
+    throw;
+  } catch (const abi::__forced_unwind&) {
+    throw;  // a thread that is cancelled has to go on unwinding
+  } catch (const std::bad_alloc& e) {
+    return absl::ResourceExhaustedError(absl::StrCat("ran out of memory (", TypeName(), ")"));
+  } catch (const std::exception& e) {
+    return absl::InvalidArgumentError(absl::StrCat("threw ", TypeName(), ": \"", e.what(), "\""));
+  } catch (...) {
+    return absl::InvalidArgumentError(absl::StrCat("threw ", TypeName(), ", which is no std::exception"));
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,164 @@
+// What a model_fn asks for is what is computed, or an error or a warning that names its line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "estimator/test_models.h"
+
+namespace tandem {
+namespace {
+
+using namespace test;  // NOLINT: this file's vocabulary
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kFile[] = "estimator_model_test.cc:";
+
+TEST(Model, EveryOptimizerHasItsOwnRate) {
+  Estimator estimator(
+      [](const Features& features, const Tensor&, Mode, const Params&) {
+        GraphBuilder* graph = features.graph();
+        Tensor a = graph->Variable({.name = "a", .shape = {1}, .initializer = {Initializer::Kind::kConstant, 1}});
+        Tensor b = graph->Variable({.name = "b", .shape = {1}, .initializer = {Initializer::Kind::kConstant, 1}});
+        // The slopes are 1 and 1: features only bring the batch in.
+        Tensor loss = ReduceMean(Mul(ReduceSum(features["x"], {1}, true), 0.0) + a + b);
+        optimizers::SGD({.learning_rate = 0.125}).Minimize(loss, {.var_list = {a}});
+        return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = 0.5}).Minimize(loss, {.var_list = {b}}));
+      },
+      Config(ModelDir()));
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+  EXPECT_FLOAT_EQ(estimator.GetVariableValue("a")->data<float>()[0], 0.875);
+  EXPECT_FLOAT_EQ(estimator.GetVariableValue("b")->data<float>()[0], 0.5);
+}
+
+EstimatorSpec RandomModel(const Features& features, const Tensor&, Mode mode, const Params&) {
+  Tensor u = RandomUniform(features.graph(), {kBatch, 2});
+  Tensor y = Mul(features["x"], 0.0) + u;
+  if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"u", y}});
+  return EstimatorSpec::Eval(ReduceMean(y), {{"u", metrics::Mean(y)}});
+}
+
+std::vector<float> RandomPredictions(Estimator& estimator) {
+  std::vector<float> values;
+  const absl::Status status = estimator.Predict(LineInput(64, 8, 1), [&](const Prediction& p) {
+    for (float v : p.at("u").values<float>()) values.push_back(v);
+    return true;
+  });
+  EXPECT_EQ(status, absl::OkStatus());
+  return values;
+}
+
+TEST(Model, RandomNumbersDoNotRepeatInEveryBatchOutsideOfTraining) {
+  Estimator estimator(RandomModel, Config(ModelDir(), 2));
+  const std::vector<float> values = RandomPredictions(estimator);
+  ASSERT_EQ(values.size(), 128u);
+  // 24 bits each: two of 128 are equal once in two thousand seeds, and this is one seed.
+  EXPECT_EQ(std::set<float>(values.begin(), values.end()).size(), values.size());
+  EXPECT_EQ(RandomPredictions(estimator), values);
+  Estimator same(RandomModel, Config(ModelDir("same"), 2));
+  EXPECT_EQ(RandomPredictions(same), values);
+}
+
+TEST(Model, AnEvaluationSeesOtherRandomNumbersInEveryBatch) {
+  Estimator estimator(RandomModel, Config(ModelDir()));
+  const double one = (*estimator.Evaluate(LineInput(8, 8, 1)))["u"];
+  const double eight = (*estimator.Evaluate(LineInput(64, 8, 1)))["u"];
+  EXPECT_NE(one, eight);
+  EXPECT_NEAR(eight, 0.5, 0.1);
+}
+
+TEST(Model, ComputedLabelsOutOfRangeStopTheStepAtTheirLine) {
+  int line = 0;
+  Estimator estimator(
+      [&](const Features& features, const Tensor& labels, Mode, const Params&) {
+        Tensor logits = layers::Dense(features["x"], {.units = 3});
+        Tensor wrong = Cast(Mul(labels, 100.0), DType::kInt32);
+        line = __LINE__ + 1;
+        Tensor loss = losses::SparseSoftmaxCrossEntropy(wrong, logits);
+        return EstimatorSpec::Train(loss, optimizers::SGD({}).Minimize(loss));
+      },
+      Config(ModelDir()));
+  const absl::Status status = estimator.Train(LineInput(), {.steps = 3});
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), HasSubstr("NaN"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(absl::StrCat(kFile, line)));
+}
+
+// What the log warns of when `model` is trained for a step.
+std::string Warnings(const ModelFn& model) {
+  LogCapture log;
+  Estimator estimator(model, Config(ModelDir()));
+  EXPECT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+  return log.Text(LogSeverity::kWarning);
+}
+
+TEST(Model, ARegularizerThatIsInNoLossIsNamed) {
+  int line = 0;
+  enum { kLeftOut, kInTheLoss, kInTheMinimizedLoss, kAddedUpOnly } what;
+  const ModelFn model = [&](const Features& features, const Tensor& labels, Mode, const Params&) {
+    line = __LINE__ + 1;
+    Tensor y = layers::Dense(features["x"], {.units = 1, .kernel_regularizer = L2(0.1)});
+    Tensor loss = losses::MeanSquaredError(labels, y), total = loss;
+    if (what != kLeftOut) total = loss + losses::RegularizationLoss(features.graph());
+    TrainOp train = optimizers::SGD({}).Minimize(what == kAddedUpOnly ? loss : total);
+    return EstimatorSpec::Train(what == kInTheLoss ? total : loss, train);
+  };
+  for (auto without : {kLeftOut, kAddedUpOnly}) {
+    what = without;
+    EXPECT_THAT(Warnings(model), HasSubstr("The regularizer of \"dense\" at "));
+    EXPECT_THAT(Warnings(model), HasSubstr(absl::StrCat(kFile, line, " has no effect")));
+  }
+  for (auto with : {kInTheLoss, kInTheMinimizedLoss}) {
+    what = with;
+    EXPECT_THAT(Warnings(model), Not(HasSubstr("regularizer")));
+  }
+}
+
+TEST(Model, ParamsOfAnotherKindAreAnError) {
+  const Params params = {{"learning_rate", "0.1"}};
+  Estimator estimator(LineModel, Config(ModelDir()), params);
+  for (int i = 0; i < 2; ++i) {
+    const absl::Status status = estimator.Train(LineInput(), {.steps = 1});
+    EXPECT_EQ(ExitCodeFor(status), kExitCompileError);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("Params: \"learning_rate\" is the string \"0.1\", and "));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("test_models.h:"));
+  }
+  // Evaluation does not ask for it.
+  EXPECT_TRUE(estimator.Evaluate(LineInput(8, 8, 1)).ok());
+}
+
+TEST(Model, ATensorOfAnEstimatorThatIsGoneIsAnError) {
+  Tensor kept;
+  {
+    Estimator first(
+        [&](const Features& features, const Tensor&, Mode, const Params&) {
+          kept = features["x"];
+          return EstimatorSpec::Predict({{"y", kept}});
+        },
+        Config(ModelDir()));
+    ASSERT_EQ(first.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; }), absl::OkStatus());
+    EXPECT_TRUE(kept.ok());
+  }
+  EXPECT_FALSE(kept.ok());
+  EXPECT_EQ(kept.graph(), nullptr);
+  EXPECT_EQ(kept.dtype(), DType::kInvalid);
+  EXPECT_EQ(kept.name(), "");
+  EXPECT_THAT(std::string(kept.status().message()), HasSubstr("graph is gone"));
+  Estimator second(
+      [&](const Features& features, const Tensor&, Mode, const Params&) {
+        return EstimatorSpec::Predict({{"y", features["x"] + kept}});
+      },
+      Config(ModelDir("second")));
+  const absl::Status status = second.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; });
+  EXPECT_THAT(std::string(status.message()), HasSubstr("graph is gone"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(kFile));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,366 @@
+// frontends/ with arguments that its functions cannot use.
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+
+#include "frontends/activations.h"
+#include "frontends/clipping.h"
+#include "frontends/layers.h"
+#include "frontends/losses.h"
+#include "frontends/metrics.h"
+#include "frontends/models.h"
+#include "frontends/optimizers.h"
+#include "frontends/regularizers.h"
+#include "frontends/schedules.h"
+#include "gtest/gtest.h"
+#include "tests/errors/api_edge.h"
+
+namespace tandem::edge {
+namespace {
+
+constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// Collects rows whose functions return a tensor.
+class Table {
+ public:
+  void Add(const char* function, const char* what, std::function<Tensor(World&)> call, const char* says = "",
+           const char* named = "") {
+    rows_.push_back({function, what, Of(std::move(call)), says, named});
+  }
+  // Calls whose errors are in the graph.
+  void Graph(const char* function, const char* what, std::function<void(World&)> call, const char* says = "",
+             const char* named = "") {
+    rows_.push_back({function, what,
+                     [call = std::move(call)](World& t) {
+                       call(t);
+                       return t.graph.status();
+                     },
+                     says, named});
+  }
+  const std::vector<Row>& rows() const { return rows_; }
+
+ private:
+  std::vector<Row> rows_;
+};
+
+std::vector<Row> Layers() {
+  using namespace layers;  // NOLINT: what the rows are about
+  Table t;
+  // Every layer with inputs that no layer takes.
+  const std::vector<std::pair<const char*, std::function<Tensor(const Tensor&)>>> all = {
+      {"Conv2D", [](const Tensor& x) { return Conv2D(x, {.filters = 2, .kernel_size = 3}); }},
+      {"MaxPool2D", [](const Tensor& x) { return MaxPool2D(x); }},
+      {"AveragePooling2D", [](const Tensor& x) { return AveragePooling2D(x); }},
+      {"Flatten", [](const Tensor& x) { return Flatten(x); }},
+      {"Dense", [](const Tensor& x) { return Dense(x, {.units = 2}); }},
+      {"Dropout", [](const Tensor& x) { return Dropout(x, {.training = true}); }},
+      {"BatchNormalization", [](const Tensor& x) { return BatchNormalization(x, {.training = true}); }},
+      {"LayerNormalization", [](const Tensor& x) { return LayerNormalization(x); }},
+      {"Embedding", [](const Tensor& x) { return Embedding(x, {.input_dim = 5, .output_dim = 2}); }},
+      {"MultiHeadAttention", [](const Tensor& x) { return MultiHeadAttention(x, {.num_heads = 2, .key_dim = 2}); }},
+      {"ReLU", [](const Tensor& x) { return ReLU(x); }},
+      {"LeakyReLU", [](const Tensor& x) { return LeakyReLU(x); }},
+      {"Softmax", [](const Tensor& x) { return layers::Softmax(x); }},
+  };
+  for (const auto& [name, layer] : all) {
+    const auto call = layer;
+    t.Add(
+        name, "an empty tensor", [=](World& w) { return call(w.none); }, "is an empty Tensor");
+    t.Add(
+        name, "a tensor of a graph that is gone", [=](World& w) { return call(w.gone); }, "gone");
+    t.Add(name, "a scalar", [=](World& w) { return call(w.scalar); });
+    if (name == std::string("Flatten")) continue;
+    t.Add(name, "booleans", [=](World& w) { return call(w.flags); });
+  }
+  t.Add(
+      "Conv2D", "no options", [](World& w) { return Conv2D(w.image, {}); }, "`filters` must be at least 1");
+  t.Add(
+      "Conv2D", "no window", [](World& w) { return Conv2D(w.image, {.filters = 2}); }, "`kernel_size`");
+  t.Add("Conv2D", "negative filters", [](World& w) { return Conv2D(w.image, {.filters = -2, .kernel_size = 1}); });
+  t.Add("Conv2D", "huge filters", [](World& w) { return Conv2D(w.image, {.filters = kHuge, .kernel_size = 1}); });
+  t.Add(
+      "Conv2D", "strides of 0",
+      [](World& w) { return Conv2D(w.image, {.filters = 2, .kernel_size = 1, .strides = 0}); }, "`strides`");
+  t.Add(
+      "Conv2D", "unknown padding",
+      [](World& w) { return Conv2D(w.image, {.filters = 2, .kernel_size = 1, .padding = "full"}); }, "\"full\"");
+  t.Add(
+      "Conv2D", "a window that is too large",
+      [](World& w) { return Conv2D(w.image, {.filters = 2, .kernel_size = 9}); }, "does not fit");
+  t.Add(
+      "Conv2D", "no initialiser",
+      [](World& w) { return Conv2D(w.image, {.filters = 2, .kernel_size = 1, .kernel_initializer = nullptr}); },
+      "`kernel_initializer` is empty");
+  t.Add(
+      "Conv2D", "a null activation",
+      [](World& w) {
+        return Conv2D(w.image, {.filters = 2, .kernel_size = 1, .activation = std::function<Tensor(const Tensor&)>()});
+      },
+      "null", "Activation");
+  t.Add(
+      "MaxPool2D", "no window", [](World& w) { return MaxPool2D(w.image, {.pool_size = 0}); }, "`pool_size`");
+  t.Add(
+      "MaxPool2D", "negative strides", [](World& w) { return MaxPool2D(w.image, {.strides = -1}); }, "`strides`");
+  t.Add("AveragePooling2D", "a huge window", [](World& w) { return AveragePooling2D(w.image, {.pool_size = kHuge}); });
+  t.Add("AveragePooling2D", "no padding", [](World& w) { return AveragePooling2D(w.image, {.padding = ""}); });
+  t.Add(
+      "Dense", "no options", [](World& w) { return Dense(w.x, {}); }, "`units` must be at least 1");
+  t.Add(
+      "Dense", "huge units", [](World& w) { return Dense(w.x, {.units = kHuge}); }, "at most");
+  t.Add(
+      "Dense", "a name twice",
+      [](World& w) { return Dense(Dense(w.x, {.units = 2, .name = "a"}), {.units = 2, .name = "a"}); },
+      "named \"a\" already");
+  t.Add(
+      "Dense", "a penalty below 0", [](World& w) { return Dense(w.x, {.units = 2, .kernel_regularizer = L2(-1)}); },
+      "factor", "Regularizer");
+  t.Add(
+      "Dense", "an initialiser without numbers",
+      [](World& w) { return Dense(w.x, {.units = 2, .kernel_initializer = initializers::Constant(kNaN)}); }, "finite");
+  t.Add(
+      "Dropout", "no `training`", [](World& w) { return Dropout(w.x, {}); }, "`training` is not set");
+  t.Add(
+      "Dropout", "rate 1", [](World& w) { return Dropout(w.x, {.rate = 1, .training = true}); }, "`rate`");
+  t.Add(
+      "Dropout", "no rate", [](World& w) { return Dropout(w.x, {.rate = kNaN, .training = true}); }, "`rate`");
+  t.Add(
+      "BatchNormalization", "no `training`", [](World& w) { return BatchNormalization(w.x, {}); }, "`training`");
+  t.Add(
+      "BatchNormalization", "momentum 2",
+      [](World& w) { return BatchNormalization(w.x, {.momentum = 2, .training = true}); }, "`momentum`");
+  t.Add(
+      "BatchNormalization", "epsilon 0",
+      [](World& w) { return BatchNormalization(w.x, {.epsilon = 0, .training = true}); }, "`epsilon`");
+  t.Add(
+      "LayerNormalization", "no epsilon", [](World& w) { return LayerNormalization(w.x, {.epsilon = kNaN}); },
+      "`epsilon`");
+  t.Add(
+      "Embedding", "no rows", [](World& w) { return Embedding(w.ints, {.output_dim = 2}); }, "`input_dim`");
+  t.Add(
+      "Embedding", "negative columns", [](World& w) { return Embedding(w.ints, {.input_dim = 2, .output_dim = -2}); },
+      "`output_dim`");
+  t.Add(
+      "Embedding", "a huge table",
+      [](World& w) { return Embedding(w.ints, {.input_dim = 1 << 30, .output_dim = 1 << 30}); }, "more elements");
+  t.Add("Embedding", "floats", [](World& w) { return Embedding(w.x, {.input_dim = 2, .output_dim = 2}); });
+  auto words = [](World& w) { return Embedding(w.ints, {.input_dim = 5, .output_dim = 6}); };
+  t.Add("MultiHeadAttention", "no heads", [=](World& w) { return MultiHeadAttention(words(w), {.key_dim = 2}); });
+  t.Add("MultiHeadAttention", "no keys", [=](World& w) { return MultiHeadAttention(words(w), {.num_heads = 2}); });
+  t.Add(
+      "MultiHeadAttention", "negative values",
+      [=](World& w) { return MultiHeadAttention(words(w), {.num_heads = 2, .key_dim = 2, .value_dim = -1}); },
+      "`value_dim`");
+  t.Add(
+      "MultiHeadAttention", "a mask of numbers",
+      [=](World& w) { return MultiHeadAttention(words(w), {.num_heads = 2, .key_dim = 2}, w.x); }, "boolean mask");
+  t.Add(
+      "MultiHeadAttention", "a mask that is gone",
+      [=](World& w) { return MultiHeadAttention(words(w), {.num_heads = 2, .key_dim = 2}, w.gone); }, "mask");
+  t.Add(
+      "MultiHeadAttention", "dropout without `training`",
+      [=](World& w) { return MultiHeadAttention(words(w), {.num_heads = 2, .key_dim = 2, .dropout = 0.5}); },
+      "`training`", "Dropout");
+  t.Add(
+      "LeakyReLU", "no slope", [](World& w) { return LeakyReLU(w.x, kInf); }, "`alpha`");
+  return t.rows();
+}
+
+std::vector<Row> Losses() {
+  using namespace losses;  // NOLINT: what the rows are about
+  Table t;
+  using Loss = Tensor (*)(const Tensor&, const Tensor&, const LossOptions&, SourceLocation);
+  for (const auto& [name, f] :
+       std::vector<std::pair<const char*, Loss>>{{"SparseSoftmaxCrossEntropy", losses::SparseSoftmaxCrossEntropy},
+                                                 {"SoftmaxCrossEntropy", losses::SoftmaxCrossEntropy},
+                                                 {"CategoricalCrossentropy", losses::CategoricalCrossentropy},
+                                                 {"MeanSquaredError", losses::MeanSquaredError}}) {
+    const Loss loss = f;
+    const SourceLocation here = {"model.cc", 12};
+    t.Add(
+        name, "nothing", [=](World& w) { return loss(w.none, w.none, {}, here); }, "`labels` is an empty Tensor");
+    t.Add(
+        name, "no labels", [=](World& w) { return loss(w.none, w.x, {}, here); }, "`labels` is an empty Tensor");
+    t.Add(
+        name, "no predictions", [=](World& w) { return loss(w.x, w.none, {}, here); }, "is an empty Tensor");
+    t.Add(
+        name, "another graph", [=](World& w) { return loss(w.x, w.foreign, {}, here); }, "another graph");
+    t.Add(
+        name, "labels that are gone", [=](World& w) { return loss(w.gone, w.x, {}, here); }, "gone");
+    t.Add(name, "integers as predictions", [=](World& w) { return loss(w.ints, w.ints, {}, here); });
+    t.Add(name, "other shapes", [=](World& w) { return loss(w.image, w.x, {}, here); });
+    t.Add(name, "scalars", [=](World& w) { return loss(w.ints, w.scalar, {}, here); });
+  }
+  t.Add(
+      "SparseSoftmaxCrossEntropy", "weights that are gone",
+      [](World& w) { return losses::SparseSoftmaxCrossEntropy(w.labels, w.x, {.weights = w.gone}); }, "`weights`",
+      "ComputeWeightedLoss");
+  t.Add(
+      "SoftmaxCrossEntropy", "smoothing 2",
+      [](World& w) { return losses::SoftmaxCrossEntropy(w.x, w.x, {.label_smoothing = 2}); }, "`label_smoothing`");
+  t.Add(
+      "CategoricalCrossentropy", "smoothing NaN",
+      [](World& w) { return CategoricalCrossentropy(w.x, w.x, {.label_smoothing = kNaN}); }, "`label_smoothing`");
+  t.Add(
+      "ComputeWeightedLoss", "nothing", [](World& w) { return ComputeWeightedLoss(w.none); }, "is an empty Tensor");
+  t.Add(
+      "ComputeWeightedLoss", "weights of another graph",
+      [](World& w) { return ComputeWeightedLoss(w.x, {.weights = w.foreign}); }, "another graph");
+  t.Add(
+      "ComputeWeightedLoss", "weights of another shape",
+      [](World& w) { return ComputeWeightedLoss(w.x, {.weights = w.image}); }, "does not fit");
+  t.Add(
+      "ComputeWeightedLoss", "booleans", [](World& w) { return ComputeWeightedLoss(w.flags); }, "", "reduce");
+  t.Add(
+      "RegularizationLoss", "no graph", [](World&) { return RegularizationLoss(nullptr); }, "null");
+  return t.rows();
+}
+
+std::vector<Row> Metrics() {
+  Table t;
+  auto both = [&t](const char* name, const char* what, std::function<Metric(World&)> call, const char* says = "",
+                   const char* named = "") {
+    t.Add(
+        name, what, [=](World& w) { return call(w).total; }, says, named);
+    t.Add(
+        name, what, [=](World& w) { return call(w).count; }, says, named);
+  };
+  both(
+      "Accuracy", "nothing", [](World& w) { return metrics::Accuracy(w.none, w.none); }, "`labels` is an empty Tensor");
+  both(
+      "Accuracy", "no predictions", [](World& w) { return metrics::Accuracy(w.labels, w.none); }, "is an empty Tensor");
+  both(
+      "Accuracy", "another graph", [](World& w) { return metrics::Accuracy(w.labels, w.foreign); }, "another graph");
+  both(
+      "Accuracy", "images", [](World& w) { return metrics::Accuracy(w.labels, w.image); }, "`predictions`");
+  both(
+      "Accuracy", "scalars", [](World& w) { return metrics::Accuracy(w.scalar, w.scalar); }, "`labels`");
+  both(
+      "Accuracy", "weights that are gone", [](World& w) { return metrics::Accuracy(w.labels, w.x, w.gone); }, "gone");
+  both(
+      "Accuracy", "weights by class", [](World& w) { return metrics::Accuracy(w.labels, w.x, w.x); }, "`weights`");
+  both(
+      "Mean", "nothing", [](World& w) { return metrics::Mean(w.none); }, "is an empty Tensor");
+  both(
+      "Mean", "a tensor that is gone", [](World& w) { return metrics::Mean(w.gone); }, "gone");
+  both(
+      "Mean", "weights of a scalar", [](World& w) { return metrics::Mean(w.scalar, w.labels); }, "no weights");
+  both(
+      "Mean", "weights of another graph", [](World& w) { return metrics::Mean(w.x, w.foreign); }, "another graph");
+  return t.rows();
+}
+
+std::vector<Row> Training() {
+  using namespace optimizers;  // NOLINT: what the rows are about
+  Table t;
+  auto loss = [](World& w) { return ReduceMean(Square(MatMul(w.x, w.w))); };
+  t.Graph(
+      "Minimize", "a batched loss", [](World& w) { SGD({}).Minimize(w.x); }, "scalar");
+  t.Graph(
+      "Minimize", "an integer loss", [](World& w) { SGD({}).Minimize(ReduceSum(w.ints)); }, "floating-point");
+  t.Graph(
+      "Minimize", "a loss of nothing", [](World& w) { SGD({}).Minimize(ReduceSum(w.x)); }, "no gradients");
+  t.Graph(
+      "Minimize", "a list with an empty tensor", [=](World& w) { SGD({}).Minimize(loss(w), {.var_list = {w.none}}); },
+      "var_list[0]");
+  t.Graph("Minimize", "a list with no variable", [=](World& w) { SGD({}).Minimize(loss(w), {.var_list = {w.x}}); });
+  t.Graph(
+      "Minimize", "a negative rate", [=](World& w) { SGD({.learning_rate = -1}).Minimize(loss(w)); }, ">= 0",
+      "learning_rate");
+  t.Graph(
+      "Minimize", "a rate that is no number", [=](World& w) { SGD({.learning_rate = kNaN}).Minimize(loss(w)); }, ">= 0",
+      "learning_rate");
+  t.Graph(
+      "Minimize", "a null schedule", [=](World& w) { SGD({.learning_rate = Schedule()}).Minimize(loss(w)); },
+      "null function", "learning_rate");
+  t.Graph(
+      "Minimize", "a schedule that gives nothing",
+      [=](World& w) { SGD({.learning_rate = Schedule([](const Tensor&) { return Tensor(); })}).Minimize(loss(w)); },
+      "empty Tensor", "learning_rate");
+  t.Graph(
+      "Minimize", "no rule", [=](World& w) { Optimizer(nullptr, 0.1).Minimize(loss(w)); }, "null", "Optimizer");
+  t.Graph(
+      "Minimize", "two ways of clipping",
+      [=](World& w) { SGD({.clip_global_norm = 1, .clip_value = 1}).Minimize(loss(w)); }, "only one", "Optimizer");
+  t.Graph(
+      "Minimize", "a negative norm", [=](World& w) { SGD({.clip_global_norm = -1}).Minimize(loss(w)); }, "positive",
+      "ClipByGlobalNorm");
+  t.Graph(
+      "Momentum", "momentum 1", [=](World& w) { Momentum({.momentum = 1}).Minimize(loss(w)); }, "`momentum`");
+  t.Graph(
+      "Adam", "beta1 NaN", [=](World& w) { Adam({.beta1 = kNaN}).Minimize(loss(w)); }, "`beta1`");
+  t.Graph(
+      "Adam", "a negative epsilon", [=](World& w) { Adam({.epsilon = -1}).Minimize(loss(w)); }, "`epsilon`");
+  t.Graph(
+      "RMSprop", "rho 1", [=](World& w) { RMSprop({.rho = 1}).Minimize(loss(w)); }, "`rho`");
+  t.Graph(
+      "ApplyGradients", "a gradient of another graph",
+      [](World& w) { SGD({}).ApplyGradients({{.gradient = w.foreign, .variable = w.w, .name = "w"}}); },
+      "another graph");
+  t.Graph(
+      "ApplyGradients", "no gradient",
+      [](World& w) { SGD({}).ApplyGradients({{.gradient = w.none, .variable = w.w, .name = "w"}}); }, "no gradients",
+      "Minimize");
+  t.Add(
+      "Build", "no graph", [](World&) { return LearningRate(0.1).Build(nullptr); }, "null", "learning_rate");
+  t.Add("GlobalNorm", "nothing", [](World&) { return GlobalNorm({}); });
+  t.Add(
+      "ClipByValue", "an empty tensor", [](World& w) { return ClipByValue(w.none, 1); }, "is an empty Tensor");
+  t.Add(
+      "ClipByValue", "no limit", [](World& w) { return ClipByValue(w.x, 0); }, "positive");
+  t.Graph(
+      "ClipByGlobalNorm", "an infinite norm", [](World& w) { ClipByGlobalNorm({w.x}, kInf); }, "positive");
+  using Schedules = std::vector<std::pair<const char*, Schedule>>;
+  for (const auto& [name, schedule] :
+       Schedules{{"ExponentialDecay", schedules::ExponentialDecay({})},
+                 {"ExponentialDecay", schedules::ExponentialDecay({.decay_steps = 3, .decay_rate = -1})},
+                 {"PiecewiseConstant", schedules::PiecewiseConstant({})},
+                 {"PiecewiseConstant", schedules::PiecewiseConstant({.boundaries = {2, 1}, .values = {1, 2, 3}})},
+                 {"PolynomialDecay", schedules::PolynomialDecay({})},
+                 {"PolynomialDecay", schedules::PolynomialDecay({.decay_steps = 3, .power = 0})},
+                 {"CosineDecay", schedules::CosineDecay({})},
+                 {"CosineDecay", schedules::CosineDecay({.initial_learning_rate = kNaN, .decay_steps = 3})},
+                 {"LinearWarmup", schedules::LinearWarmup({})},
+                 {"LinearWarmup", schedules::LinearWarmup({.warmup_steps = 3, .start_factor = 2})}}) {
+    t.Add(name, "an option", [schedule = schedule](World& w) { return LearningRate(schedule).Build(&w.graph); });
+  }
+  t.Add(
+      "LeakyRelu", "an empty tensor", [](World& w) { return LeakyRelu(w.none, 0.1); }, "", "mul");
+  t.Add(
+      "Relu6", "an empty tensor", [](World& w) { return Relu6(w.none); }, "", "relu");
+  t.Add(
+      "Elu", "an empty tensor", [](World& w) { return Elu(w.none); }, "", "relu");
+  t.Add(
+      "Softplus", "an empty tensor", [](World& w) { return Softplus(w.none); }, "", "relu");
+  t.Add(
+      "Swish", "an empty tensor", [](World& w) { return Swish(w.none); }, "", "sigmoid");
+  t.Add(
+      "ZalandoConvnet", "no image", [](World& w) { return models::ZalandoConvnet(w.none); }, "is an empty Tensor",
+      "Conv2D");
+  t.Add(
+      "MnistConvnet", "no classes", [](World& w) { return models::MnistConvnet(w.image, {.classes = 0}); }, "`units`",
+      "Dense");
+  t.Add(
+      "MultiGpuConvnet", "a flat image", [](World& w) { return models::MultiGpuConvnet(w.x); }, "", "Conv2D");
+  t.Add(
+      "Linear", "an image that is gone", [](World& w) { return models::Linear(w.gone); }, "gone", "Dense");
+  return t.rows();
+}
+
+TEST(FrontendsEdgeTest, Layers) { Check(Layers()); }
+TEST(FrontendsEdgeTest, Losses) { Check(Losses()); }
+TEST(FrontendsEdgeTest, Metrics) { Check(Metrics()); }
+TEST(FrontendsEdgeTest, Training) { Check(Training()); }
+
+TEST(FrontendsEdgeTest, EveryFunctionHasARow) {
+  EXPECT_GT(Layers().size(), 80u);
+  CheckCoverage("frontends/layers.h", Layers());
+  CheckCoverage("frontends/losses.h", Losses());
+  CheckCoverage("frontends/metrics.h", Metrics());
+  CheckCoverage("frontends/models.h", Training());
+}
+
+}  // namespace
+}  // namespace tandem::edge

@@ -1,0 +1,421 @@
+// graph/ops.h with arguments that its functions cannot use.
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops.h"
+#include "gtest/gtest.h"
+#include "tests/errors/api_edge.h"
+
+namespace tandem::edge {
+namespace {
+
+constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+using Unary = Tensor (*)(const Tensor&, SourceLocation);
+using Binary = Tensor (*)(const Tensor&, const Tensor&, SourceLocation);
+using WithNumber = Tensor (*)(const Tensor&, double, SourceLocation);
+
+SourceLocation Here() { return {"model.cc", 12}; }
+
+void AddUnary(std::vector<Row>& rows, const std::string& name, Unary f, Tensor World::*wrong) {
+  rows.push_back({name, "an empty tensor", Of([=](World& t) { return f(t.none, Here()); }), "model.cc:12"});
+  rows.push_back({name, "a tensor of a graph that is gone", Of([=](World& t) { return f(t.gone, Here()); }), "gone"});
+  if (wrong == nullptr) return;
+  rows.push_back({name, "a tensor of another type", Of([=](World& t) { return f(t.*wrong, Here()); }), "model.cc:12"});
+}
+
+void AddBinary(std::vector<Row>& rows, const std::string& name, Binary f, Tensor World::*good, Tensor World::*wrong) {
+  auto add = [&](const char* what, Tensor World::*a, Tensor World::*b, const char* says) {
+    rows.push_back({name, what, Of([=](World& t) { return f(t.*a, t.*b, Here()); }), says});
+  };
+  add("two empty tensors", &World::none, &World::none, "model.cc:12");
+  add("an empty first tensor", &World::none, good, "operand 0");
+  add("an empty second tensor", good, &World::none, "operand 1");
+  add("a tensor of a graph that is gone", good, &World::gone, "gone");
+  add("a tensor of another graph", &World::x, &World::foreign, "another graph");
+  add("two types", good, wrong, "model.cc:12");
+  add("shapes that do not broadcast", &World::x, &World::image, "do not broadcast");
+}
+
+void AddWithNumber(std::vector<Row>& rows, const std::string& name, WithNumber f) {
+  rows.push_back(
+      {name, "an empty tensor and a number", Of([=](World& t) { return f(t.none, 1, Here()); }), "model.cc"});
+  rows.push_back({name, "half for integers", Of([=](World& t) { return f(t.ints, 0.5, Here()); }), "does not fit"});
+  rows.push_back({name, "NaN for integers", Of([=](World& t) { return f(t.ints, kNaN, Here()); }), "does not fit"});
+}
+
+std::vector<Row> Elementwise() {
+  std::vector<Row> rows;
+  for (const auto& [name, f] : std::vector<std::pair<const char*, Unary>>{{"Neg", Neg},
+                                                                          {"Abs", Abs},
+                                                                          {"Exp", Exp},
+                                                                          {"Log", Log},
+                                                                          {"Sqrt", Sqrt},
+                                                                          {"Rsqrt", Rsqrt},
+                                                                          {"Tanh", Tanh},
+                                                                          {"Sigmoid", Sigmoid},
+                                                                          {"Relu", Relu},
+                                                                          {"Erf", Erf},
+                                                                          {"Gelu", Gelu},
+                                                                          {"Sign", Sign},
+                                                                          {"Floor", Floor}}) {
+    AddUnary(rows, name, f, &World::flags);
+  }
+  AddUnary(rows, "Not", Not, &World::x);
+  AddUnary(rows, "IsFinite", IsFinite, &World::ints);
+  AddUnary(rows, "StopGradient", StopGradient, nullptr);
+  auto tensor = [&rows](const char* name, const char* what, std::function<Tensor(World&)> call, const char* says = "") {
+    rows.push_back({name, what, Of(std::move(call)), says});
+  };
+  tensor("Cast", "an empty tensor", [](World& t) { return Cast(t.none, DType::kInt32); });
+  tensor("Cast", "no type", [](World& t) { return Cast(t.x, DType::kInvalid); });
+  tensor("Cast", "bfloat16", [](World& t) { return Cast(t.x, DType::kBFloat16); });
+  for (const auto& [name, f] : std::vector<std::pair<const char*, Binary>>{
+           {"Add", Add}, {"Sub", Sub}, {"Div", Div}, {"Pow", Pow}, {"Mul", Mul}}) {
+    AddBinary(rows, name, f, &World::x, &World::ints);
+  }
+  for (const auto& [name, f] : std::vector<std::pair<const char*, Binary>>{{"Maximum", Maximum},
+                                                                           {"Minimum", Minimum},
+                                                                           {"Equal", Equal},
+                                                                           {"NotEqual", NotEqual},
+                                                                           {"Less", Less},
+                                                                           {"LessEqual", LessEqual},
+                                                                           {"Greater", Greater},
+                                                                           {"GreaterEqual", GreaterEqual}}) {
+    AddBinary(rows, name, f, &World::x, &World::ints);
+  }
+  AddBinary(rows, "And", And, &World::flags, &World::x);
+  AddBinary(rows, "Or", Or, &World::flags, &World::x);
+  for (const auto& [name, f] : std::vector<std::pair<const char*, WithNumber>>{{"Add", Add},
+                                                                               {"Sub", Sub},
+                                                                               {"Mul", Mul},
+                                                                               {"Div", Div},
+                                                                               {"Pow", Pow},
+                                                                               {"Maximum", Maximum},
+                                                                               {"Minimum", Minimum}}) {
+    AddWithNumber(rows, name, f);
+  }
+  tensor("Select", "nothing", [](World& t) { return Select(t.none, t.none, t.none); });
+  tensor("Select", "an empty condition", [](World& t) { return Select(t.none, t.x, t.x); });
+  tensor("Select", "an empty value", [](World& t) { return Select(t.flags, t.x, t.none); });
+  tensor("Select", "numbers for a condition", [](World& t) { return Select(t.x, t.x, t.x); });
+  tensor("Select", "two types", [](World& t) { return Select(t.flags, t.x, t.ints); });
+  tensor("Select", "another graph", [](World& t) { return Select(t.flags, t.x, t.foreign); });
+  tensor("Select", "shapes", [](World& t) { return Select(t.flags, t.image, t.image); });
+  rows.push_back({"Square", "an empty tensor", Of([](World& t) { return Square(t.none); }), "", "mul"});
+  rows.push_back({"Square", "booleans", Of([](World& t) { return Square(t.flags); }), "", "mul"});
+  rows.push_back({"GeluTanh", "an empty tensor", Of([](World& t) { return GeluTanh(t.none); }), "", "gelu"});
+  rows.push_back({"GeluTanh", "integers", Of([](World& t) { return GeluTanh(t.ints); }), "", "gelu"});
+  return rows;
+}
+
+std::vector<Row> Shapes() {
+  std::vector<Row> rows;
+  auto tensor = [&rows](const char* name, const char* what, std::function<Tensor(World&)> call, const char* says = "") {
+    rows.push_back({name, what, Of(std::move(call)), says});
+  };
+  using Ints = std::vector<int64_t>;
+  tensor("Broadcast", "an empty tensor", [](World& t) { return Broadcast(t.none, {2}); });
+  tensor(
+      "Broadcast", "a shape that does not fit",
+      [](World& t) {
+        return Broadcast(t.x, {kBatch, 5});
+      },
+      "[b,5]");
+  tensor("Broadcast", "fewer dimensions", [](World& t) { return Broadcast(t.x, {}); });
+  tensor("Broadcast", "a negative size", [](World& t) { return Broadcast(t.scalar, {-7}); });
+  tensor(
+      "Broadcast", "a huge shape", [](World& t) { return Broadcast(t.scalar, {kHuge}); }, "out of range");
+  tensor(
+      "Broadcast", "too many elements",
+      [](World& t) {
+        return Broadcast(t.scalar, {int64_t{1} << 39, int64_t{1} << 39});
+      },
+      "more elements");
+  tensor("Reshape", "an empty tensor", [](World& t) { return Reshape(t.none, {2}); });
+  tensor("Reshape", "another count", [](World& t) { return Reshape(t.x, {kBatch, 5}); });
+  tensor(
+      "Reshape", "the batch in the middle",
+      [](World& t) {
+        return Reshape(t.x, {4, kBatch});
+      },
+      "dimension 0 only");
+  tensor(
+      "Reshape", "size 0",
+      [](World& t) {
+        return Reshape(t.x, {kBatch, 0});
+      },
+      "at least 1");
+  tensor(
+      "Reshape", "a negative size",
+      [](World& t) {
+        return Reshape(t.x, {kBatch, -4});
+      },
+      "at least 1");
+  tensor("Transpose", "an empty tensor", [](World& t) { return Transpose(t.none, {0}); });
+  tensor(
+      "Transpose", "no permutation", [](World& t) { return Transpose(t.x, {}); }, "permutation");
+  tensor(
+      "Transpose", "a dimension twice",
+      [](World& t) {
+        return Transpose(t.x, {0, 0});
+      },
+      "permutation");
+  tensor("Transpose", "no such dimension", [](World& t) { return Transpose(t.x, {0, kHuge}); });
+  tensor(
+      "Transpose", "the batch",
+      [](World& t) {
+        return Transpose(t.x, {1, 0});
+      },
+      "batch");
+  tensor("Slice", "an empty tensor", [](World& t) { return Slice(t.none, {0}, {1}); });
+  tensor("Slice", "too few numbers", [](World& t) { return Slice(t.x, {0}, {1}); });
+  tensor("Slice", "nothing", [](World& t) { return Slice(t.x, Ints{}, Ints{}); });
+  tensor(
+      "Slice", "part of the batch",
+      [](World& t) {
+        return Slice(t.x, {1, 0}, {1, 4});
+      },
+      "batch");
+  tensor("Slice", "size 0", [](World& t) { return Slice(t.x, {0, 0}, {-1, 0}); });
+  tensor("Slice", "a negative begin", [](World& t) { return Slice(t.x, {0, -1}, {-1, 2}); });
+  tensor("Slice", "beyond the end", [](World& t) { return Slice(t.x, {0, 3}, {-1, kHuge}); });
+  tensor("Pad", "an empty tensor", [](World& t) { return Pad(t.none, {0}, {1}); });
+  tensor("Pad", "too few numbers", [](World& t) { return Pad(t.x, {0}, {1}); });
+  tensor(
+      "Pad", "a negative number",
+      [](World& t) {
+        return Pad(t.x, {0, -1}, {0, 0});
+      },
+      "negative");
+  tensor(
+      "Pad", "a huge number",
+      [](World& t) {
+        return Pad(t.x, {0, kHuge}, {0, kHuge});
+      },
+      "out of range");
+  tensor(
+      "Pad", "the batch",
+      [](World& t) {
+        return Pad(t.x, {1, 0}, {0, 0});
+      },
+      "batch");
+  tensor("Concat", "nothing", [](World&) { return Concat({}, 0); });
+  tensor("Concat", "an empty tensor", [](World& t) { return Concat({t.x, t.none}, 1); });
+  tensor("Concat", "another graph", [](World& t) { return Concat({t.x, t.foreign}, 1); });
+  tensor(
+      "Concat", "no such axis",
+      [](World& t) {
+        return Concat({t.x, t.x}, 2);
+      },
+      "axis 2");
+  tensor("Concat", "a huge axis", [](World& t) { return Concat({t.x, t.x}, kHuge); });
+  tensor("Concat", "a negative axis", [](World& t) { return Concat({t.x, t.x}, -3); });
+  tensor(
+      "Concat", "the batch",
+      [](World& t) {
+        return Concat({t.x, t.x}, 0);
+      },
+      "batch");
+  tensor("Concat", "two types", [](World& t) { return Concat({t.x, t.ints}, 1); });
+  tensor("Gather", "nothing", [](World& t) { return Gather(t.none, t.none); });
+  tensor("Gather", "no indices", [](World& t) { return Gather(t.m, t.none); });
+  tensor("Gather", "indices that are no integers", [](World& t) { return Gather(t.m, t.x); });
+  tensor(
+      "Gather", "rows of the batch", [](World& t) { return Gather(t.x, t.labels); }, "batch");
+  tensor("Gather", "rows of a scalar", [](World& t) { return Gather(t.scalar, t.labels); });
+  tensor("OneHot", "an empty tensor", [](World& t) { return OneHot(t.none, 3); });
+  tensor(
+      "OneHot", "depth 0", [](World& t) { return OneHot(t.labels, 0); }, "depth 0");
+  tensor(
+      "OneHot", "a huge depth", [](World& t) { return OneHot(t.labels, kHuge); }, "out of range");
+  tensor("OneHot", "no type", [](World& t) { return OneHot(t.labels, 3, DType::kInvalid); });
+  tensor("OneHot", "numbers that are no integers", [](World& t) { return OneHot(t.x, 3); });
+  tensor(
+      "Iota", "no graph", [](World&) { return Iota(nullptr, {3}, 0, DType::kInt32); }, "null");
+  tensor("Iota", "no such axis", [](World& t) { return Iota(&t.graph, {3}, 1, DType::kInt32); });
+  tensor("Iota", "a scalar", [](World& t) { return Iota(&t.graph, {}, 0, DType::kInt32); });
+  tensor(
+      "Iota", "size 0", [](World& t) { return Iota(&t.graph, {0}, 0, DType::kInt32); }, "at least 1");
+  tensor(
+      "Iota", "a huge size", [](World& t) { return Iota(&t.graph, {kHuge}, 0, DType::kInt32); }, "out of range");
+  tensor("Iota", "no type", [](World& t) { return Iota(&t.graph, {3}, 0, DType::kInvalid); });
+  return rows;
+}
+
+std::vector<Row> Reductions() {
+  std::vector<Row> rows;
+  using Reduction = Tensor (*)(const Tensor&, std::vector<int64_t>, bool, SourceLocation);
+  for (const auto& [name, f] : std::vector<std::pair<const char*, Reduction>>{
+           {"ReduceSum", ReduceSum}, {"ReduceMean", ReduceMean}, {"ReduceMax", ReduceMax}, {"ReduceMin", ReduceMin}}) {
+    const Reduction reduce = f;
+    auto tensor = [&, name = name](const char* what, std::function<Tensor(World&)> call) {
+      rows.push_back({name, what, Of(std::move(call)), "model.cc:12"});
+    };
+    tensor("an empty tensor", [=](World& t) { return reduce(t.none, {}, false, Here()); });
+    tensor("an axis that is not there", [=](World& t) { return reduce(t.x, {2}, false, Here()); });
+    tensor("a huge axis", [=](World& t) { return reduce(t.x, {kHuge}, false, Here()); });
+    tensor("an axis of a scalar", [=](World& t) { return reduce(t.scalar, {0}, false, Here()); });
+    tensor("an axis twice", [=](World& t) { return reduce(t.x, {1, -1}, false, Here()); });
+    tensor("booleans", [=](World& t) { return reduce(t.flags, {}, false, Here()); });
+  }
+  auto tensor = [&rows](const char* name, const char* what, std::function<Tensor(World&)> call, const char* says = "") {
+    rows.push_back({name, what, Of(std::move(call)), says});
+  };
+  tensor(
+      "ReduceMean", "integers", [](World& t) { return ReduceMean(t.ints); }, "Cast first");
+  tensor("ArgMax", "an empty tensor", [](World& t) { return ArgMax(t.none, 0); });
+  tensor(
+      "ArgMax", "an axis that is not there", [](World& t) { return ArgMax(t.x, 2); }, "axis 2");
+  tensor(
+      "ArgMax", "an axis too far back", [](World& t) { return ArgMax(t.x, -3); }, "axis -3");
+  tensor("ArgMax", "a scalar", [](World& t) { return ArgMax(t.scalar, 0); });
+  tensor("ArgMax", "a huge axis", [](World& t) { return ArgMax(t.x, -kHuge); });
+  return rows;
+}
+
+std::vector<Row> Networks() {
+  std::vector<Row> rows;
+  auto tensor = [&rows](const char* name, const char* what, std::function<Tensor(World&)> call, const char* says = "") {
+    rows.push_back({name, what, Of(std::move(call)), says});
+  };
+  tensor("MatMul", "nothing", [](World& t) { return MatMul(t.none, t.none); });
+  tensor("MatMul", "an empty tensor", [](World& t) { return MatMul(t.x, t.none); });
+  tensor("MatMul", "another graph", [](World& t) { return MatMul(t.x, t.foreign); });
+  tensor("MatMul", "sizes", [](World& t) { return MatMul(t.m, t.m); });
+  tensor("MatMul", "scalars", [](World& t) { return MatMul(t.scalar, t.scalar); });
+  tensor("MatMul", "a vector", [](World& t) { return MatMul(t.labels, t.m); });
+  tensor("MatMul", "integers", [](World& t) { return MatMul(t.ints, t.m); });
+  tensor("BatchMatMul", "nothing", [](World& t) { return BatchMatMul(t.none, t.none); });
+  tensor("BatchMatMul", "matrices", [](World& t) { return BatchMatMul(t.x, t.m); });
+  tensor("BatchMatMul", "scalars", [](World& t) { return BatchMatMul(t.scalar, t.scalar); });
+  tensor("BatchMatMul", "sizes", [](World& t) { return BatchMatMul(t.image, t.image); });
+  tensor("BatchMatMul", "swapped scalars", [](World& t) { return BatchMatMul(t.scalar, t.scalar, {.swap_a = true}); });
+  const WindowOptions valid;
+  auto conv = [&rows](const char* what, std::function<Tensor(World&)> call, const char* says = "") {
+    rows.push_back({"Conv2DOp", what, Of(std::move(call)), says, "conv2d"});
+  };
+  conv("nothing", [=](World& t) { return Conv2DOp(t.none, t.none, valid); });
+  conv("no kernel", [=](World& t) { return Conv2DOp(t.image, t.none, valid); });
+  conv("a flat input", [=](World& t) { return Conv2DOp(t.x, t.image, valid); });
+  conv(
+      "a flat kernel", [=](World& t) { return Conv2DOp(t.image, t.m, valid); }, "4 dimensions");
+  for (const auto& [name, pool] : {std::make_pair("MaxPool", MaxPool), std::make_pair("AvgPool", AvgPool)}) {
+    const auto f = pool;
+    tensor(name, "an empty tensor", [=](World& t) { return f(t.none, {2, 2}, {}, Here()); });
+    tensor(
+        name, "a flat input",
+        [=](World& t) {
+          return f(t.x, {2, 2}, {}, Here());
+        },
+        "4 dimensions");
+    tensor(name, "no window", [=](World& t) { return f(t.image, {}, {}, Here()); });
+    tensor(
+        name, "a window of 0",
+        [=](World& t) {
+          return f(t.image, {0, 2}, {}, Here());
+        },
+        "at least 1");
+    tensor(
+        name, "a huge window",
+        [=](World& t) {
+          return f(t.image, {kHuge, 2}, {}, Here());
+        },
+        "at most");
+    tensor(name, "a window that does not fit", [=](World& t) { return f(t.image, {9, 9}, {}, Here()); });
+    tensor(name, "strides of 0", [=](World& t) { return f(t.image, {2, 2}, {.strides = {0, 1}}, Here()); });
+    tensor(name, "one stride", [=](World& t) { return f(t.image, {2, 2}, {.strides = {1}}, Here()); });
+    tensor(name, "huge strides", [=](World& t) {
+      return f(t.image, {2, 2}, {.strides = {kHuge, 1}, .padding = "SAME"}, Here());
+    });
+    tensor(
+        name, "unknown padding",
+        [=](World& t) {
+          return f(t.image, {2, 2}, {.padding = ""}, Here());
+        },
+        "padding");
+  }
+  tensor("LayerNorm", "an empty tensor", [](World& t) { return LayerNorm(t.none, 1e-3); });
+  tensor("LayerNorm", "a scalar", [](World& t) { return LayerNorm(t.scalar, 1e-3); });
+  tensor("LayerNorm", "integers", [](World& t) { return LayerNorm(t.ints, 1e-3); });
+  tensor(
+      "LayerNorm", "no epsilon", [](World& t) { return LayerNorm(t.x, kNaN); }, "epsilon");
+  tensor("LayerNorm", "the batch", [](World& t) { return LayerNorm(Cast(t.labels, DType::kFloat32), 1e-3); });
+  tensor("Softmax", "an empty tensor", [](World& t) { return Softmax(t.none); });
+  tensor("Softmax", "a scalar", [](World& t) { return Softmax(t.scalar); });
+  tensor("Softmax", "integers", [](World& t) { return Softmax(t.ints); });
+  tensor("Softmax", "the batch", [](World& t) { return Softmax(Cast(t.labels, DType::kFloat32)); });
+  tensor("LogSoftmax", "an empty tensor", [](World& t) { return LogSoftmax(t.none); });
+  tensor("LogSoftmax", "a scalar", [](World& t) { return LogSoftmax(t.scalar); });
+  tensor("SoftmaxCrossEntropy", "nothing", [](World& t) { return SoftmaxCrossEntropy(t.none, t.none); });
+  tensor("SoftmaxCrossEntropy", "no logits", [](World& t) { return SoftmaxCrossEntropy(t.x, t.none); });
+  tensor("SoftmaxCrossEntropy", "integers", [](World& t) { return SoftmaxCrossEntropy(t.ints, t.x); });
+  tensor("SoftmaxCrossEntropy", "scalars", [](World& t) { return SoftmaxCrossEntropy(t.scalar, t.scalar); });
+  tensor("SparseSoftmaxCrossEntropy", "nothing", [](World& t) { return SparseSoftmaxCrossEntropy(t.none, t.none); });
+  tensor("SparseSoftmaxCrossEntropy", "floats", [](World& t) { return SparseSoftmaxCrossEntropy(t.x, t.x); });
+  tensor("SparseSoftmaxCrossEntropy", "rows", [](World& t) { return SparseSoftmaxCrossEntropy(t.ints, t.x); });
+  tensor("SparseSoftmaxCrossEntropy", "scalars",
+         [](World& t) { return SparseSoftmaxCrossEntropy(Cast(t.scalar, DType::kInt32), t.scalar); });
+  tensor("BatchMoments", "an empty tensor", [](World& t) { return BatchMoments(t.none).mean; });
+  tensor("BatchMoments", "a scalar", [](World& t) { return BatchMoments(t.scalar).variance; });
+  tensor("BatchMoments", "integers", [](World& t) { return BatchMoments(t.ints).mean; });
+  tensor(
+      "BatchMoments", "an unknown scope", [](World& t) { return BatchMoments(t.x, "world").mean; }, "scope");
+  tensor(
+      "RandomUniform", "no graph", [](World&) { return RandomUniform(nullptr, {3}); }, "null");
+  tensor(
+      "RandomUniform", "size 0", [](World& t) { return RandomUniform(&t.graph, {0}); }, "at least 1");
+  tensor(
+      "RandomUniform", "a huge size", [](World& t) { return RandomUniform(&t.graph, {kHuge}); }, "out of range");
+  return rows;
+}
+
+std::vector<Row> Updates() {
+  std::vector<Row> rows;
+  auto tensor = [&rows](const char* name, const char* what, std::function<Tensor(World&)> call, const char* says = "") {
+    rows.push_back({name, what, Of(std::move(call)), says});
+  };
+  tensor("ApplySgd", "nothing", [](World& t) { return ApplySgd(t.none, t.none, t.none); });
+  tensor("ApplySgd", "no gradient", [](World& t) { return ApplySgd(t.w, t.none, t.scalar); });
+  tensor("ApplySgd", "another shape", [](World& t) { return ApplySgd(t.w, t.x, t.scalar); });
+  tensor("ApplySgd", "a rate that is no scalar", [](World& t) { return ApplySgd(t.w, t.m, t.m); });
+  tensor("ApplyMomentum", "nothing",
+         [](World& t) { return ApplyMomentum(t.none, t.none, t.none, t.none, 0.9, false).slots[0]; });
+  tensor("ApplyMomentum", "no slot",
+         [](World& t) { return ApplyMomentum(t.w, t.none, t.m, t.scalar, 0.9, false).slots[0]; });
+  tensor("ApplyAdam", "nothing",
+         [](World& t) { return ApplyAdam(t.none, t.none, t.none, t.none, t.none, 0.9, 0.9, 1e-8).slots[1]; });
+  tensor("ApplyAdam", "another shape",
+         [](World& t) { return ApplyAdam(t.w, t.m, t.x, t.m, t.scalar, 0.9, 0.9, 1e-8).var; });
+  tensor("ApplyRmsProp", "nothing",
+         [](World& t) { return ApplyRmsProp(t.none, {}, t.none, t.none, 0.9, 0, 1e-8).slots[0]; });
+  tensor("ApplyRmsProp", "no slots", [](World& t) { return ApplyRmsProp(t.w, {}, t.m, t.scalar, 0.9, 0, 1e-8).var; });
+  tensor(
+      "ApplyRmsProp", "a slot too few",
+      [](World& t) { return ApplyRmsProp(t.w, {t.m}, t.m, t.scalar, 0.9, 0.5, 1e-8).slots[1]; }, "it needs 2");
+  return rows;
+}
+
+std::vector<Row> AllRows() {
+  std::vector<Row> all;
+  for (const std::vector<Row>& rows : {Elementwise(), Shapes(), Reductions(), Networks(), Updates()}) {
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  return all;
+}
+
+TEST(OpsEdgeTest, Elementwise) { Check(Elementwise()); }
+TEST(OpsEdgeTest, Shapes) { Check(Shapes()); }
+TEST(OpsEdgeTest, Reductions) { Check(Reductions()); }
+TEST(OpsEdgeTest, Networks) { Check(Networks()); }
+TEST(OpsEdgeTest, Updates) { Check(Updates()); }
+TEST(OpsEdgeTest, EveryFunctionHasARow) {
+  EXPECT_GT(AllRows().size(), 250u);
+  CheckCoverage("graph/ops.h", AllRows());
+}
+
+}  // namespace
+}  // namespace tandem::edge
