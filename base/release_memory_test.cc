@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/sanitizers.h"
+
 namespace tandem {
 namespace {
 
@@ -32,6 +34,7 @@ TEST(ReleaseMemory, CodeOfTheProgramGoesAndComesBack) {
 }
 
 TEST(ReleaseMemory, FreedMemoryGoesBack) {
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "the sanitizer's malloc keeps what is freed";
   constexpr int kPieces = 4000;
   std::vector<void*> pieces;
   for (int i = 0; i < kPieces; ++i) {

@@ -2,9 +2,9 @@
 #ifndef TANDEM_PASSES_CODEGEN_READY_QUEUE_H_
 #define TANDEM_PASSES_CODEGEN_READY_QUEUE_H_
 
+#include <condition_variable>
 #include <deque>
-
-#include "absl/synchronization/mutex.h"
+#include <mutex>
 
 namespace tandem {
 
@@ -12,20 +12,20 @@ template <typename T>
 class ReadyQueue {
  public:
   void Add(T* job) {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard<std::mutex> lock(mutex_);
     jobs_.push_back(job);
-    changed_.Signal();
+    changed_.notify_one();
   }
   // No more will be added.
   void Close() {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
-    changed_.SignalAll();
+    changed_.notify_all();
   }
   // Waits for the next one; null when there will be none.
   T* Take() {
-    absl::MutexLock lock(&mutex_);
-    while (jobs_.empty() && !closed_) changed_.Wait(&mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (jobs_.empty() && !closed_) changed_.wait(lock);
     if (jobs_.empty()) return nullptr;
     T* job = jobs_.front();
     jobs_.pop_front();
@@ -33,8 +33,8 @@ class ReadyQueue {
   }
 
  private:
-  absl::Mutex mutex_;
-  absl::CondVar changed_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
   std::deque<T*> jobs_;
   bool closed_ = false;
 };
