@@ -14,6 +14,7 @@
 #include "base/align.h"
 #include "base/element_count.h"
 #include "base/logging.h"
+#include "base/resource_errors.h"
 
 namespace tandem {
 namespace {
@@ -87,8 +88,9 @@ std::shared_ptr<uint8_t> Allocate(size_t bytes) {
                                       [bytes](uint8_t* p) { KeptPages::Get().Give(p, bytes); });
     }
   }
-  return std::shared_ptr<uint8_t>(static_cast<uint8_t*>(::operator new(bytes, kAlignment)),
-                                  [](uint8_t* p) { ::operator delete(p, kAlignment); });
+  void* buffer = ::operator new(bytes, kAlignment, std::nothrow);
+  if (buffer == nullptr) throw AllocationError(bytes, "a tensor");
+  return std::shared_ptr<uint8_t>(static_cast<uint8_t*>(buffer), [](uint8_t* p) { ::operator delete(p, kAlignment); });
 }
 
 // "[-1,3]": sizes as numbers, where ShapeString has a batch.

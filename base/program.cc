@@ -16,6 +16,7 @@
 #include "base/flags.h"
 #include "base/posix_error.h"
 #include "base/printable.h"
+#include "base/resource_errors.h"
 
 namespace tandem {
 namespace {
@@ -34,9 +35,11 @@ int Run(int argc, char** argv, absl::string_view about, std::vector<std::string>
         absl::FunctionRef<absl::Status()> body) {
   PrepareStandardStreams();
   const std::string name = NameOf(argc, argv);
-  const std::optional<int> code = ParseFlags(argc, argv, about, positional);
-  if (!code.has_value()) return FinishProgram(name, body());
-  return *code == kExitOk ? FinishProgram(name, absl::OkStatus()) : *code;
+  return RunMain(name, [&] {
+    const std::optional<int> code = ParseFlags(argc, argv, about, positional);
+    if (!code.has_value()) return FinishProgram(name, body());
+    return *code == kExitOk ? FinishProgram(name, absl::OkStatus()) : *code;
+  });
 }
 
 }  // namespace

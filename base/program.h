@@ -23,7 +23,8 @@ absl::Status FlushStandardOutput();
 // process's exit code, which is 74 when all else went well but standard output could not be written completely.
 int FinishProgram(absl::string_view program, const absl::Status& status);
 
-// A whole main function: the standard streams, the flags (ParseFlags), `body`, and its result as the exit code. The
+// A whole main function: the standard streams, the flags (ParseFlags), `body`, and its result as the exit code; what it
+// throws is printed, and ends in exit code 74 where memory or threads ran out. The
 // body without arguments takes flags only.
 int RunProgram(int argc, char** argv, absl::string_view about, absl::FunctionRef<absl::Status()> body);
 int RunProgram(int argc, char** argv, absl::string_view about,

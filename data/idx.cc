@@ -11,7 +11,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/logging.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "base/threads.h"
 #include "data/gzip_file.h"
 
 namespace tandem {
@@ -178,7 +181,10 @@ absl::StatusOr<std::shared_ptr<IdxReader>> IdxReader::Open(const std::string& pa
   TD_ASSIGN_OR_RETURN(state.header, ReadHeader(state.in));
   const Header& header = state.header;
   if (state.in.compressed() && header.data_bytes > kTrustedBytes) TD_RETURN_IF_ERROR(VerifySize(state.in, header));
-  reader->tensor_ = HostTensor(header.type.dtype, header.shape);
+  TD_RETURN_IF_ERROR(CatchResourceErrors(path, [&] {
+    reader->tensor_ = HostTensor(header.type.dtype, header.shape);
+    return absl::OkStatus();
+  }));
   const Shape& shape = header.shape;
   reader->row_elements_ = 1;
   for (size_t d = 1; d < shape.size(); ++d) reader->row_elements_ *= shape[d];
@@ -188,7 +194,7 @@ absl::StatusOr<std::shared_ptr<IdxReader>> IdxReader::Open(const std::string& pa
 }
 
 absl::Status IdxReader::ReadMore() {
-  absl::Status status = state_->ReadChunk(tensor_);
+  absl::Status status = CatchResourceErrors("reading an IDX file", [&] { return state_->ReadChunk(tensor_); });
   // The last rows only count once the end of the file has been seen, and rows of no elements once there are no more.
   const bool all = state_->elements == tensor_.num_elements();
   ready_ = !status.ok() ? kFailed : all ? kAll : state_->elements / std::max<int64_t>(row_elements_, 1);
@@ -204,7 +210,7 @@ absl::Status IdxReader::WaitForRows(int64_t rows) {
 
 void IdxReader::FinishInBackground() {
   if (ready_ == kAll || thread_.joinable()) return;
-  thread_ = std::thread([this] {
+  absl::StatusOr<std::thread> thread = StartThread("reading ahead", [this] {
     // On Linux this is the thread's own priority: whoever has a step to compile or to run comes first.
     setpriority(PRIO_PROCESS, 0, 19);
     while (!stop_ && ready_ != kAll) {
@@ -213,6 +219,11 @@ void IdxReader::FinishInBackground() {
       if (ready_ != kAll) status_ = ReadMore();
     }
   });
+  if (thread.ok()) {
+    thread_ = *std::move(thread);
+  } else {
+    TD_LOG(WARNING) << "rows are read when they are needed, not ahead: " << thread.status().message();
+  }
 }
 
 absl::StatusOr<HostTensor> ReadIdx(const std::string& path) {

@@ -6,13 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
+#include "base/threads.h"
 #include "base/user_code.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
 namespace {
-
-constexpr int kMaxThreads = 1024;
 
 // What automatic prefetching begins with.
 constexpr int64_t kInitialWindow = 2;
@@ -125,10 +124,7 @@ absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions opt
     return absl::InvalidArgumentError(
         absl::StrCat("num_parallel_calls must be >= 0 (0 = automatic), got ", options.num_parallel_calls));
   }
-  if (options.num_parallel_calls > kMaxThreads) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("num_parallel_calls must be at most ", kMaxThreads, ", got ", options.num_parallel_calls));
-  }
+  TD_RETURN_IF_ERROR(CheckThreadCount("num_parallel_calls", options.num_parallel_calls));
   if (!options.names.empty() && !options.spec.empty()) {
     return absl::InvalidArgumentError("MapOptions.names and MapOptions.spec are both given; spec has the names");
   }

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "base/threads.h"
 #include "base/user_code.h"
 
 namespace tandem::data_internal {
@@ -47,7 +49,12 @@ bool PipelineIterator::Draw(Token* token) {
 absl::Status PipelineIterator::GetNext(Element* out, bool* end) {
   if (out == nullptr || end == nullptr) return absl::InvalidArgumentError("Iterator::GetNext: an argument is null");
   *end = false;
-  if (parallelism_.threads > 0) return GetNextThreaded(out, end);
+  return CatchResourceErrors("the input pipeline", [&] {
+    return parallelism_.threads > 0 ? GetNextThreaded(out, end) : GetNextHere(out, end);
+  });
+}
+
+absl::Status PipelineIterator::GetNextHere(Element* out, bool* end) {
   Token token;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -67,10 +74,13 @@ absl::Status PipelineIterator::Materialize(const Token& token, Element* out) con
 
 absl::Status PipelineIterator::GetNextThreaded(Element* out, bool* end) {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (static_cast<int>(workers_.size()) < parallelism_.threads) workers_.emplace_back([this] { Work(); });
-  auto first_is_ready = [this] { return slots_.empty() ? ended_ : slots_.front()->ready; };
+  if (workers_.empty()) {
+    TD_ASSIGN_OR_RETURN(workers_, StartThreads("the input pipeline", parallelism_.threads, [this](int) { Work(); }));
+  }
+  auto first_is_ready = [this] { return !broken_.ok() || (slots_.empty() ? ended_ : slots_.front()->ready); };
   AdaptWindow(/*consumer_waits=*/!first_is_ready());
   ready_.wait(lock, first_is_ready);
+  TD_RETURN_IF_ERROR(broken_);
   if (slots_.empty()) {
     *end = true;
     return absl::OkStatus();
@@ -100,6 +110,18 @@ void PipelineIterator::AdaptWindow(bool consumer_waits) {
 }
 
 void PipelineIterator::Work() {
+  try {
+    MakeElements();
+  } catch (...) {
+    // Between drawing a token and making its slot: what was drawn is lost, so nothing may follow it.
+    absl::Status status = StatusOfException("the input pipeline");
+    std::lock_guard<std::mutex> lock(mutex_);
+    broken_ = std::move(status);
+    ready_.notify_all();
+  }
+}
+
+void PipelineIterator::MakeElements() {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     work_.wait(lock, [this] { return stop_ || (!ended_ && static_cast<int64_t>(slots_.size()) < window_); });

@@ -45,6 +45,8 @@ class PipelineIterator : public Iterator {
   // A worker: draws tokens while there is room in the window, and makes their elements.
   void Work();
   absl::Status Materialize(const Token& token, Element* out) const;
+  void MakeElements();
+  absl::Status GetNextHere(Element* out, bool* end);
   absl::Status GetNextThreaded(Element* out, bool* end);
   // Widens the window when the consumer finds an empty queue that had once been full: the producer is fast enough on
   // average, but uneven. Needs mutex_.
@@ -69,6 +71,7 @@ class PipelineIterator : public Iterator {
   std::deque<std::shared_ptr<Slot>> slots_;  // drawn, not delivered; a worker may hold one that RestoreState dropped
   bool ended_ = false;                       // tokens_ has no more
   bool stop_ = false;
+  absl::Status broken_;  // of a worker that failed outside of any element: the iterator gives no more
   bool was_full_ = false;
   int64_t window_;
   std::vector<std::thread> workers_;  // started by the first GetNext

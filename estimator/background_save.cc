@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "base/logging.h"
+#include "base/resource_errors.h"
+#include "base/threads.h"
+
 namespace tandem {
 
 BackgroundSave::~BackgroundSave() {
@@ -10,15 +14,24 @@ BackgroundSave::~BackgroundSave() {
 
 void BackgroundSave::Start(std::function<absl::Status()> save) {
   done_ = false;
-  thread_ = std::thread([this, save = std::move(save)] {
-    status_ = save();
+  auto run = [this, save = std::move(save)] {
+    status_ = CatchResourceErrors("writing a checkpoint", save);
     done_ = true;
-  });
+  };
+  absl::StatusOr<std::thread> thread = StartThread("writing a checkpoint", run);
+  pending_ = true;
+  if (thread.ok()) {
+    thread_ = *std::move(thread);
+    return;
+  }
+  TD_LOG(WARNING) << "training waits for this checkpoint to be written: " << thread.status().message();
+  run();
 }
 
 absl::Status BackgroundSave::Finish(bool wait) {
-  if (!thread_.joinable() || (!wait && !done_)) return absl::OkStatus();
-  thread_.join();
+  if (!pending_ || (!wait && !done_)) return absl::OkStatus();
+  if (thread_.joinable()) thread_.join();
+  pending_ = false;
   return std::exchange(status_, absl::OkStatus());
 }
 

@@ -16,15 +16,17 @@ class BackgroundSave {
   // Waits for the end of what runs.
   ~BackgroundSave();
 
-  // Runs `save` on a thread of its own. Finish(true) must have come before.
+  // Runs `save` on a thread of its own, or, with a warning, here when the system has no thread. Finish(true) must have
+  // come before.
   void Start(std::function<absl::Status()> save);
   // Whether something was started that has not been finished.
-  bool pending() const { return thread_.joinable(); }
+  bool pending() const { return pending_; }
   // What came of it: waits for its end, or (`wait` is false) looks whether it has come. Every result is given once; OK
   // where there is none.
   absl::Status Finish(bool wait);
 
  private:
+  bool pending_ = false;
   std::thread thread_;
   std::atomic<bool> done_{false};
   absl::Status status_;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/logging.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
@@ -90,6 +91,7 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       checkpoints_(config_.file_env(), config_.model_dir, std::max(config_.keep_checkpoint_max, 0)),
       state_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas())),
       seed_(static_cast<uint64_t>(config_.seed.value_or(0))) {
+  ExitOnUncaughtResourceErrors();
   if (status_.ok() && config_.model_dir.empty()) status_ = MakeTemporaryModelDir().status();
   if (status_.ok()) status_ = config_.CheckDevices();
   if (status_.ok()) status_ = TargetOf(config_, config_.train_strategy()).status();
@@ -145,7 +147,7 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   TD_RETURN_IF_ERROR(BeginHooks(hooks, context));
   if (!pool_) {
     const int machine = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    pool_ = std::make_shared<ThreadPool>(config_.threads > 0 ? config_.threads : machine);
+    TD_ASSIGN_OR_RETURN(pool_, ThreadPool::Create(config_.threads > 0 ? config_.threads : machine));
   }
   CompileOptions options;
   TD_ASSIGN_OR_RETURN(options.target, TargetOf(config_, Strategy(mode)));
@@ -297,35 +299,39 @@ Estimator::Estimator(ModelFn model_fn, RunConfig config, Params params, InputSpe
 Estimator::~Estimator() = default;
 
 absl::Status Estimator::Train(const InputFn& input_fn, const TrainOptions& options) {
-  return impl_->Train(input_fn, options);
+  return CatchResourceErrors("training", [&] { return impl_->Train(input_fn, options); });
 }
 
 absl::StatusOr<EvalResult> Estimator::Evaluate(const InputFn& input_fn, const EvaluateOptions& options) {
-  return impl_->Evaluate(input_fn, options);
+  return CatchResourceErrors("evaluation", [&] { return impl_->Evaluate(input_fn, options); });
 }
 
 absl::Status Estimator::Predict(const InputFn& input_fn, const PredictFn& on_prediction,
                                 const PredictOptions& options) {
-  return impl_->Predict(input_fn, on_prediction, options);
+  return CatchResourceErrors("prediction", [&] { return impl_->Predict(input_fn, on_prediction, options); });
 }
 
 absl::StatusOr<std::optional<std::string>> Estimator::latest_checkpoint() {
   TD_RETURN_IF_ERROR(impl_->status());
-  return impl_->checkpoints().LatestCheckpoint();
+  return CatchResourceErrors("looking for a checkpoint", [&] { return impl_->checkpoints().LatestCheckpoint(); });
 }
 
 absl::StatusOr<std::vector<std::string>> Estimator::GetVariableNames() {
-  TD_ASSIGN_OR_RETURN(auto reader, OpenLatest(*this));
-  std::vector<std::string> names;
-  for (const SavedTensor& tensor : reader->variables()) names.push_back(tensor.name);
-  for (const SavedTensor& tensor : reader->slots()) names.push_back(tensor.name);
-  std::sort(names.begin(), names.end());
-  return names;
+  return CatchResourceErrors("reading a checkpoint", [&]() -> absl::StatusOr<std::vector<std::string>> {
+    TD_ASSIGN_OR_RETURN(auto reader, OpenLatest(*this));
+    std::vector<std::string> names;
+    for (const SavedTensor& tensor : reader->variables()) names.push_back(tensor.name);
+    for (const SavedTensor& tensor : reader->slots()) names.push_back(tensor.name);
+    std::sort(names.begin(), names.end());
+    return names;
+  });
 }
 
 absl::StatusOr<HostTensor> Estimator::GetVariableValue(const std::string& name) {
-  TD_ASSIGN_OR_RETURN(auto reader, OpenLatest(*this));
-  return reader->Read(name);
+  return CatchResourceErrors("reading a checkpoint", [&]() -> absl::StatusOr<HostTensor> {
+    TD_ASSIGN_OR_RETURN(auto reader, OpenLatest(*this));
+    return reader->Read(name);
+  });
 }
 
 const RunConfig& Estimator::config() const { return impl_->config(); }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/exit_code.h"
+#include "base/llvm_memory.h"
 #include "base/logging.h"
 #include "base/nearest_name.h"
 #include "base/status_macros.h"
@@ -92,6 +93,7 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
       labels = graph->Input(components[i].name, components[i].dtype, components[i].shape);
     }
   }
+  const LlvmMemoryScope scope("building the model");
   TD_LOG(INFO) << "Calling model_fn.";
   const Features features(graph, std::move(feature_components));
   program->params_ = params.WithoutErrors();

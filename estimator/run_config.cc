@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "base/threads.h"
 #include "estimator/trace/trace_steps.h"
 #include "runtime/lane_count.h"
 
@@ -39,6 +40,11 @@ absl::Status RunConfig::Validate() const {
   CheckNotNegative("keep_checkpoint_max", keep_checkpoint_max, "keeps all", &problems);
   CheckNotNegative("log_step_count_steps", log_step_count_steps, "turns the lines off", &problems);
   CheckNotNegative("threads", threads, "takes the number of cores", &problems);
+  if (threads >= 0) {
+    if (absl::Status status = CheckThreadCount("threads", threads); !status.ok()) {
+      problems.emplace_back(status.message());
+    }
+  }
   CheckNotNegative("lanes", lanes, "lets the compiler choose", &problems);
   CheckNotNegative("shard_rows", shard_rows, "lets the compiler choose", &problems);
   CheckNotNegative("memory_limit", memory_limit, "is no limit", &problems);

@@ -46,7 +46,8 @@ struct RunConfig {
   std::optional<DistributionStrategy> train_distribute = std::nullopt;
   std::optional<DistributionStrategy> eval_distribute = std::nullopt;
 
-  // Threads of the job, all replicas together; 0 takes the machine's number of cores. Results do not depend on it.
+  // Threads of the job, all replicas together, at most 1024; 0 takes the machine's number of cores. Results do not
+  // depend on it.
   int threads = 0;
   // Leaves of the reduction tree over the whole global batch, and rows of a shard; 0 lets the compiler choose. Lanes
   // are a power of two times the odd part of the number of devices: 1, 2, 4, ... on 1, 2 or 4; 3, 6, 12, ... on 3 or 6.

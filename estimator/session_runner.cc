@@ -3,7 +3,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/logging.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "base/threads.h"
 
 namespace tandem {
 
@@ -59,10 +62,19 @@ StepInputs SessionRunner::InputsOf(const Round& round) const {
 }
 
 void SessionRunner::Prefetch(const Round& round) {
+  if (!prefetch_thread_.joinable()) {
+    if (no_prefetch_thread_) return;
+    absl::StatusOr<std::thread> thread = StartThread("copying batches ahead", [this] { PrefetchThread(); });
+    if (!thread.ok()) {
+      no_prefetch_thread_ = true;
+      TD_LOG(WARNING) << "steps wait for their batches to be copied: " << thread.status().message();
+      return;
+    }
+    prefetch_thread_ = *std::move(thread);
+  }
   {
     std::lock_guard<std::mutex> lock(prefetch_mutex_);
     to_prefetch_ = InputsOf(round);
-    if (!prefetch_thread_.joinable()) prefetch_thread_ = std::thread([this] { PrefetchThread(); });
   }
   prefetch_wanted_.notify_one();
 }
@@ -74,7 +86,11 @@ void SessionRunner::PrefetchThread() {
     if (stop_) return;
     const StepInputs inputs = std::exchange(to_prefetch_, StepInputs());
     lock.unlock();
-    session_->Prefetch(inputs);
+    // A step that finds no copy makes its own, and says what is wrong.
+    (void)CatchResourceErrors("copying a batch ahead", [&] {
+      session_->Prefetch(inputs);
+      return absl::OkStatus();
+    });
     lock.lock();
   }
 }

@@ -54,6 +54,7 @@ class SessionRunner : public StepRunner {
   StepInputs to_prefetch_;  // empty: nothing
   bool stop_ = false;
   std::thread prefetch_thread_;
+  bool no_prefetch_thread_ = false;  // the system gave none
 };
 
 }  // namespace tandem

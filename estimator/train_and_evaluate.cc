@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/logging.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "estimator/done_marker.h"
 #include "estimator/eval_log.h"
@@ -31,6 +32,8 @@ std::string CheckpointFrequency(const RunConfig& config) {
   return config.checkpoint_steps() > 0 ? absl::StrCat("save_checkpoints_steps ", config.checkpoint_steps())
                                        : absl::StrCat("save_checkpoints_secs ", config.checkpoint_secs());
 }
+
+absl::StatusOr<EvalResult> RunLocally(Estimator& estimator, const TrainSpec& train_spec, const EvalSpec& eval_spec);
 
 }  // namespace
 
@@ -60,6 +63,12 @@ absl::Status EvalSpec::Validate() const {
 
 absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,
                                             const EvalSpec& eval_spec) {
+  return CatchResourceErrors("TrainAndEvaluate", [&] { return RunLocally(estimator, train_spec, eval_spec); });
+}
+
+namespace {
+
+absl::StatusOr<EvalResult> RunLocally(Estimator& estimator, const TrainSpec& train_spec, const EvalSpec& eval_spec) {
   TD_RETURN_IF_ERROR(train_spec.Validate());
   TD_RETURN_IF_ERROR(eval_spec.Validate());
   const RunConfig& config = estimator.config();
@@ -134,4 +143,5 @@ absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpe
   return last;
 }
 
+}  // namespace
 }  // namespace tandem

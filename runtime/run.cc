@@ -78,9 +78,9 @@ absl::StatusOr<std::unique_ptr<LoadedExecutable>> LoadExecutable(const std::stri
   auto model = std::unique_ptr<LoadedExecutable>(new LoadedExecutable());
   TD_ASSIGN_OR_RETURN(model->executable_, Executable::Load(path));
   model->variables_ = std::make_shared<VariableStore>(model->executable_->num_replicas());
-  const int threads = options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  TD_ASSIGN_OR_RETURN(model->session_, Session::Create(model->executable_, model->variables_,
-                                                       {.pool = std::make_shared<ThreadPool>(threads)}));
+  const int machine = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  TD_ASSIGN_OR_RETURN(auto pool, ThreadPool::Create(options.threads > 0 ? options.threads : machine));
+  TD_ASSIGN_OR_RETURN(model->session_, Session::Create(model->executable_, model->variables_, {.pool = pool}));
   for (const auto& v : model->executable_->index().variables) {
     TD_RETURN_IF_ERROR(model->variables_->Initialize(v->name, *v->initializer, options.seed));
   }

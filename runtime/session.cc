@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -48,7 +49,9 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const E
                                                       updates ? " that update variables" : "",
                                                       ", but the variables live on ", devices, " devices"));
   }
-  return found->second(std::move(executable), std::move(variables), std::move(options));
+  const std::string name = executable->name();
+  return CatchResourceErrors(
+      name, [&] { return found->second(std::move(executable), std::move(variables), std::move(options)); });
 }
 
 absl::Status CreateSessionVariables(const Executable& executable, VariableStore& variables) {

@@ -6,6 +6,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "base/logging.h"
+#include "base/resource_errors.h"
+#include "base/status_macros.h"
+#include "base/threads.h"
 
 extern "C" void omp_set_num_threads(int);
 
@@ -64,8 +72,26 @@ Clock::duration SpinAfter(Clock::time_point start) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int num_threads) : shares_(std::max(num_threads, 1)) {
-  for (int i = 1; i < num_threads; ++i) workers_.emplace_back([this, i] { Work(i); });
+ThreadPool::ThreadPool(int num_threads) {
+  absl::StatusOr<std::vector<std::thread>> workers =
+      StartThreads("steps", num_threads - 1, [this](int i) { Work(i + 1); });
+  if (workers.ok()) {
+    workers_ = *std::move(workers);
+  } else {
+    TD_LOG(WARNING) << "going on with one thread: " << workers.status().message();
+  }
+  shares_ = std::vector<Share>(workers_.size() + 1);  // workers look at them in loops only
+}
+
+absl::StatusOr<std::shared_ptr<ThreadPool>> ThreadPool::Create(int num_threads, absl::string_view flag) {
+  TD_RETURN_IF_ERROR(CheckThreadCount(flag, num_threads));
+  return CatchResourceErrors("starting threads", [&]() -> absl::StatusOr<std::shared_ptr<ThreadPool>> {
+    auto pool = std::make_shared<ThreadPool>(num_threads);
+    if (num_threads <= 1 || pool->num_threads() > 1) return pool;
+    return absl::ResourceExhaustedError(
+        absl::StrCat("none of ", num_threads - 1, " threads for steps could be started; ", flag,
+                     " = 1 needs none, and the limit of processes (ulimit -u) or of memory may be raised"));
+  });
 }
 
 ThreadPool::~ThreadPool() {
@@ -79,13 +105,23 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::RunTasks(const Loop& fn, const Idle& idle, int thread) {
   current_thread = thread;
   const size_t n = shares_.size();
-  for (size_t k = 0; k < n; ++k) {
-    Share& share = shares_[(thread + k) % n];
-    if (share.next.load(std::memory_order_relaxed) >= share.end) continue;
-    for (int64_t i; (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) fn(i, thread);
+  try {
+    for (size_t k = 0; k < n; ++k) {
+      Share& share = shares_[(thread + k) % n];
+      if (share.next.load(std::memory_order_relaxed) >= share.end) continue;
+      for (int64_t i; (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) fn(i, thread);
+    }
+    idle(thread);
+  } catch (...) {
+    KeepException();
   }
-  idle(thread);
   current_thread = -1;
+}
+
+void ThreadPool::KeepException() {
+  std::lock_guard<std::mutex> lock(exception_mutex_);
+  if (threw_.exchange(true, std::memory_order_relaxed)) return;
+  exception_ = std::current_exception();
 }
 
 // A worker that wakes up late finds the loop closed and costs nobody anything: it joins by incrementing active_ and
@@ -122,10 +158,10 @@ void ThreadPool::ParallelFor(int64_t n, Loop fn, Idle idle) {
   UseOneOmpThread();
   std::lock_guard<std::mutex> lock(caller_);
   if (n <= 1 || workers_.empty()) {
+    const absl::Cleanup leave = [] { current_thread = -1; };
     current_thread = 0;
     for (int64_t i = 0; i < n; ++i) fn(i, 0);
     idle(0);
-    current_thread = -1;
     return;
   }
   fn_ = &fn;
@@ -143,6 +179,10 @@ void ThreadPool::ParallelFor(int64_t n, Loop fn, Idle idle) {
   const Clock::duration spin = SpinAfter(start);
   for (int left; (left = active_.load(std::memory_order_seq_cst)) > 0;) {
     WaitWhileEqual(active_, left, spin, caller_sleeps_);
+  }
+  if (threw_.load(std::memory_order_relaxed)) {
+    threw_.store(false, std::memory_order_relaxed);
+    std::rethrow_exception(std::exchange(exception_, nullptr));
   }
 }
 

@@ -9,12 +9,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace tandem {
 
@@ -23,8 +26,11 @@ namespace tandem {
 // tasks, the caller's included, has its OpenMP thread count set to 1: libraries stay inside a task.
 class ThreadPool {
  public:
-  // At least one thread.
+  // As many threads as the system gives, up to `num_threads`, and at least the caller's. Fewer are a warning.
   explicit ThreadPool(int num_threads);
+  // The same with a Status: InvalidArgument, which names `flag`, for more than kMaxThreads, ResourceExhausted when the
+  // system gives none beside the caller's though more were asked for.
+  static absl::StatusOr<std::shared_ptr<ThreadPool>> Create(int num_threads, absl::string_view flag = "threads");
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -34,7 +40,8 @@ class ThreadPool {
   // Calls fn(task, thread) for every task in [0, n), each once, by whichever thread is free; `thread` is in
   // [0, num_threads) and no two tasks run with the same one at the same time. Returns when all are done; what tasks
   // wrote is then visible to the caller. Loops of several callers run one after another. A loop inside a task runs on
-  // that task's thread alone. `fn` must not throw.
+  // that task's thread alone. What a task throws, the first of several, is thrown to the caller when all threads have
+  // left the loop; other tasks may not have run then.
   void ParallelFor(int64_t n, absl::FunctionRef<void(int64_t task, int thread)> fn) {
     ParallelFor(n, fn, [](int) {});
   }
@@ -56,6 +63,8 @@ class ThreadPool {
 
   void Work(int thread);
   void RunTasks(const Loop& fn, const Idle& idle, int thread);
+  // Keeps the exception that is being handled for the caller.
+  void KeepException();
 
   std::mutex caller_;  // held by the one caller whose loop runs
   const Loop* fn_ = nullptr;
@@ -66,6 +75,9 @@ class ThreadPool {
   alignas(64) std::atomic<int> sleepers_{0};
   std::atomic<int> caller_sleeps_{0};
   std::atomic<bool> stop_{false};
+  std::atomic<bool> threw_{false};  // a task of this loop; exception_ is set
+  std::mutex exception_mutex_;
+  std::exception_ptr exception_;
   std::vector<std::thread> workers_;
 };
 

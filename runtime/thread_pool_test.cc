@@ -1,11 +1,18 @@
 #include "runtime/thread_pool.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <fstream>
+#include <new>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "base/sanitizers.h"
 #include "gtest/gtest.h"
 
 namespace tandem {
@@ -99,6 +106,58 @@ TEST(ThreadPoolTest, LoopsNestAndCallersTakeTurns) {
   }
   for (std::thread& t : callers) t.join();
   EXPECT_EQ(tasks, 3 * 50 * 4 * 2);
+}
+
+TEST(ThreadPoolTest, WhatATaskThrowsReachesTheCaller) {
+  for (int threads : {1, 2, 4}) {
+    ThreadPool pool(threads);
+    for (int64_t n : {1, 2, 100}) {
+      for (int64_t bad : {int64_t{0}, n / 2, n - 1}) {
+        EXPECT_THROW(pool.ParallelFor(n,
+                                      [&](int64_t i, int) {
+                                        if (i == bad) throw std::bad_alloc();
+                                      }),
+                     std::bad_alloc)
+            << threads << " threads, task " << bad << " of " << n;
+        // The pool is as before.
+        std::atomic<int64_t> ran{0};
+        pool.ParallelFor(n, [&](int64_t, int) { ++ran; });
+        EXPECT_EQ(ran, n);
+      }
+    }
+    // All of them at once: one is thrown on.
+    EXPECT_THROW(pool.ParallelFor(100, [](int64_t, int) { throw std::runtime_error("no"); }), std::runtime_error);
+    EXPECT_THROW(pool.ParallelFor(
+                     100, [](int64_t, int) {}, [](int) { throw std::bad_alloc(); }),
+                 std::bad_alloc);
+  }
+}
+
+TEST(ThreadPoolTest, CreateHasALimit) {
+  auto pool = ThreadPool::Create(3);
+  ASSERT_TRUE(pool.ok()) << pool.status();
+  EXPECT_EQ((*pool)->num_threads(), 3);
+  EXPECT_EQ((*ThreadPool::Create(1))->num_threads(), 1);
+  const absl::Status status = ThreadPool::Create(100000, "--threads").status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_NE(status.message().find("--threads = 100000 is more than 1024"), std::string::npos) << status;
+}
+
+// The stack of a thread does not fit into what is left of the address space.
+[[noreturn]] void CreateWithoutMemory() {
+  int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlimit limit{static_cast<rlim_t>(pages * 4096 + (4 << 20)), static_cast<rlim_t>(pages * 4096 + (4 << 20))};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(99);
+  const absl::Status status = ThreadPool::Create(4).status();
+  fprintf(stderr, "%s\n", status.ToString().c_str());
+  _exit(absl::IsResourceExhausted(status) ? 74 : 1);
+}
+
+TEST(ThreadPoolDeathTest, CreateSaysThatThereAreNoThreads) {
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "the sanitizer maps terabytes of address space";
+  EXPECT_EXIT(CreateWithoutMemory(), ::testing::ExitedWithCode(74),
+              "RESOURCE_EXHAUSTED: none of 3 threads for steps could be started; threads = 1");
 }
 
 }  // namespace

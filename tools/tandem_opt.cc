@@ -9,6 +9,7 @@
 #include "base/exit_code.h"
 #include "base/posix_error.h"
 #include "base/program.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "graph/ir/dialect.h"
 #include "graph/ir/text_depth.h"
@@ -128,15 +129,17 @@ absl::Status RunPhases(const std::string& input, const std::string& output, cons
 
 int main(int argc, char** argv) {
   tandem::PrepareStandardStreams();
-  llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
-  mlir::DialectRegistry registry;
-  registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
-                  tandem::td::TdDialect>();
-  mlir::registerCanonicalizerPass();
-  mlir::registerCSEPass();
-  tandem::RegisterPasses();
-  auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Tandem's pass driver\n", registry);
-  absl::Status status =
-      tandem::RunsPhases() ? tandem::RunPhases(input, output, registry) : tandem::RunPasses(input, output, registry);
-  return tandem::FinishProgram("tandem-opt", status);
+  return tandem::RunMain("tandem-opt", [&]() -> int {
+    llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
+    mlir::DialectRegistry registry;
+    registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                    tandem::td::TdDialect>();
+    mlir::registerCanonicalizerPass();
+    mlir::registerCSEPass();
+    tandem::RegisterPasses();
+    auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Tandem's pass driver\n", registry);
+    absl::Status status =
+        tandem::RunsPhases() ? tandem::RunPhases(input, output, registry) : tandem::RunPasses(input, output, registry);
+    return tandem::FinishProgram("tandem-opt", status);
+  });
 }

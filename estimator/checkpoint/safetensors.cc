@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/annotate.h"
 #include "base/printable.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/json_text.h"
 
@@ -87,7 +89,12 @@ absl::StatusOr<HostTensor> SafetensorsReader::Read(const std::string& name) cons
   }
   TD_RETURN_IF_ERROR(CheckSize(absl::StrCat(path(), ": tensor \"", PrintableLine(name), "\""),
                                entry->end - entry->begin, std::numeric_limits<int64_t>::max()));
-  HostTensor tensor(entry->dtype, entry->shape);
+  HostTensor tensor;
+  const absl::Status made = CatchResourceErrors(PrintableLine(name), [&] {
+    tensor = HostTensor(entry->dtype, entry->shape);
+    return absl::OkStatus();
+  });
+  if (!made.ok()) return Annotate(made, absl::StrCat(path(), ": tensor "));
   TD_RETURN_IF_ERROR(file_->ReadAt(data_begin_ + entry->begin, tensor.byte_size(), static_cast<char*>(tensor.raw())));
   if (entry->dtype == DType::kBool) {
     const auto* bytes = static_cast<const uint8_t*>(tensor.raw());  // not as bool: other values would be undefined

@@ -1,7 +1,11 @@
 #include "estimator/checkpoint/safetensors.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "base/exit_code.h"
 #include "base/philox.h"
+#include "base/sanitizers.h"
 #include "estimator/checkpoint/test_util.h"
 #include "gtest/gtest.h"
 
@@ -215,6 +219,25 @@ TEST(SafetensorsTest, RandomDamageIsHarmless) {
     EXPECT_LE(total, static_cast<int64_t>(bytes.size()));
   }
   EXPECT_GT(refused, 500);
+}
+
+// A sparse file takes no place on the disk; nobody has memory for what it holds.
+TEST(SafetensorsTest, ATensorWithoutMemoryForItIsAStatus) {
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "the sanitizer's malloc ends the process";
+  constexpr int64_t kBytes = int64_t{8} << 40;
+  const std::string header =
+      absl::StrCat("{\"huge\":{\"dtype\":\"U8\",\"shape\":[", kBytes, "],\"data_offsets\":[0,", kBytes, "]}}");
+  const std::string path = JoinPath(testing::TempDir(), "huge.safetensors"), begin = FileWith(header, 0);
+  Overwrite(path, begin);
+  std::error_code error;
+  std::filesystem::resize_file(path, begin.size() + kBytes, error);
+  if (error) GTEST_SKIP() << "this file system has no files of 8 TiB: " << error.message();
+  auto reader = SafetensorsReader::Open(Env::Default(), path);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const absl::Status status = (*reader)->Read("huge").status();
+  EXPECT_EQ(status, absl::ResourceExhaustedError(
+                        absl::StrCat(path, ": tensor huge: cannot allocate 8796093022208 bytes for a tensor")));
+  EXPECT_EQ(ExitCodeFor(status), kExitIo);
 }
 
 }  // namespace

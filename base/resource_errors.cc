@@ -1,0 +1,132 @@
+#include "base/resource_errors.h"
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
+
+namespace tandem {
+namespace {
+
+// The program's name for lines that are written when there is no memory.
+char program_name[64] = "tandem";
+
+thread_local const char* exits_when_out_of_memory = nullptr;
+
+bool IsResourceError(const std::error_code& code) {
+  return code == std::errc::resource_unavailable_try_again || code == std::errc::not_enough_memory;
+}
+
+// What the caught exception says, in `text`. True where memory or threads ran out.
+bool Describe(char* text, size_t size) {
+  try {
+    throw;
+  } catch (const AllocationError& e) {
+    std::snprintf(text, size, "%s", e.what());
+    return true;
+  } catch (const std::bad_alloc&) {
+    std::snprintf(text, size, "out of memory");
+    return true;
+  } catch (const std::length_error& e) {
+    std::snprintf(text, size, "out of memory: more was asked for than any machine has (%s)", e.what());
+    return true;
+  } catch (const std::system_error& e) {
+    std::snprintf(text, size, "%s", e.what());
+    return IsResourceError(e.code());
+  } catch (const std::exception& e) {
+    std::snprintf(text, size, "unexpected exception: %s", e.what());
+    return false;
+  } catch (...) {
+    std::snprintf(text, size, "unexpected exception");
+    return false;
+  }
+}
+
+void WriteLine(const char* doing, const char* detail) {
+  char line[512];
+  int n = std::snprintf(line, sizeof(line), "%s: %s%s%s\n", program_name, doing != nullptr ? doing : "",
+                        doing != nullptr ? ": " : "", detail != nullptr ? detail : "out of memory");
+  n = std::min<int>(n, sizeof(line) - 1);
+  if (write(STDERR_FILENO, line, n) < 0) {
+    // There is nobody left to tell.
+  }
+}
+
+void FailedNew() {
+  if (exits_when_out_of_memory != nullptr) ExitOutOfMemory(exits_when_out_of_memory);
+  throw std::bad_alloc();
+}
+
+// An exception that cannot be thrown on: out of a destructor or another function that must not throw.
+std::terminate_handler terminate_before = nullptr;
+void Terminate() {
+  char text[256];
+  if (std::current_exception() != nullptr && Describe(text, sizeof(text))) ExitOutOfMemory(nullptr, text);
+  if (terminate_before != nullptr) terminate_before();
+  std::abort();
+}
+
+}  // namespace
+
+AllocationError::AllocationError(uint64_t bytes, absl::string_view purpose) noexcept {
+  std::snprintf(text_, sizeof(text_), "cannot allocate %llu bytes for %.*s", static_cast<unsigned long long>(bytes),
+                static_cast<int>(std::min<size_t>(purpose.size(), 180)), purpose.data());
+}
+
+absl::Status StatusOfException(absl::string_view doing) {
+  char text[256];
+  bool resources = false;
+  try {
+    resources = Describe(text, sizeof(text));
+  } catch (const abi::__forced_unwind&) {
+    throw;  // a thread that is cancelled has to go on unwinding
+  }
+  const std::string message = absl::StrCat(doing, doing.empty() ? "" : ": ", text);
+  return resources ? absl::ResourceExhaustedError(message) : absl::InternalError(message);
+}
+
+void ExitOnUncaughtResourceErrors() {
+  [[maybe_unused]] static const bool installed = [] {
+    terminate_before = std::set_terminate(Terminate);
+    return true;
+  }();
+}
+
+int RunMain(absl::string_view program, absl::FunctionRef<int()> body) {
+  std::snprintf(program_name, sizeof(program_name), "%.*s", static_cast<int>(program.size()), program.data());
+  ExitOnUncaughtResourceErrors();
+  try {
+    return body();
+  } catch (...) {
+    char text[256];
+    const bool resources = Describe(text, sizeof(text));
+    WriteLine(nullptr, text);
+    return resources ? kExitIo : kExitInternal;
+  }
+}
+
+void ExitOutOfMemory(const char* doing, const char* detail) {
+  WriteLine(doing, detail);
+  _exit(kExitIo);
+}
+
+ExitWhenOutOfMemory::ExitWhenOutOfMemory(const char* doing) : outer_(exits_when_out_of_memory) {
+  [[maybe_unused]] static const std::new_handler installed = std::set_new_handler(FailedNew);
+  exits_when_out_of_memory = doing;
+}
+
+ExitWhenOutOfMemory::~ExitWhenOutOfMemory() { exits_when_out_of_memory = outer_; }
+
+const char* ExitWhenOutOfMemory::Current() { return exits_when_out_of_memory; }
+
+}  // namespace tandem

@@ -1,0 +1,149 @@
+#include "base/resource_errors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "base/sanitizers.h"
+#include "base/threads.h"
+
+namespace tandem {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ExitedWithCode;
+using ::testing::HasSubstr;
+
+void Throw() { throw std::bad_alloc(); }
+
+TEST(ResourceErrors, ExceptionsBecomeStatuses) {
+  auto caught = [](auto f) {
+    return CatchResourceErrors("training", [&]() -> absl::Status {
+      f();
+      return absl::OkStatus();
+    });
+  };
+  absl::Status status = caught([] { throw AllocationError(123456, "the arena"); });
+  EXPECT_EQ(status, absl::ResourceExhaustedError("training: cannot allocate 123456 bytes for the arena"));
+  EXPECT_EQ(ExitCodeFor(status), 74);
+  EXPECT_TRUE(absl::IsResourceExhausted(caught([] { throw std::bad_alloc(); })));
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(caught([] { std::vector<char>().resize(std::numeric_limits<int64_t>::max()); })));
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      caught([] { throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again)); })));
+  status = caught([] { throw std::out_of_range("no such key"); });
+  EXPECT_TRUE(absl::IsInternal(status));
+  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("training: "), HasSubstr("no such key")));
+  EXPECT_TRUE(absl::IsInternal(caught([] { throw 7; })));
+  EXPECT_TRUE(caught([] {}).ok());
+}
+
+TEST(ResourceErrors, LongPurposesAreCut) {
+  const AllocationError error(1, std::string(5000, 'x'));
+  EXPECT_LT(std::string(error.what()).size(), 250);
+  EXPECT_THAT(std::string(error.what()), HasSubstr("cannot allocate 1 bytes for xxx"));
+}
+
+TEST(ResourceErrorsDeathTest, MainEndsWithACode) {
+  auto main = [](void (*f)()) {
+    exit(RunMain("a_tool", [&] {
+      f();
+      return 3;
+    }));
+  };
+  EXPECT_EXIT(main([] {}), ExitedWithCode(3), "");
+  EXPECT_EXIT(main([] { throw AllocationError(99, "a thing"); }), ExitedWithCode(74),
+              "a_tool: cannot allocate 99 bytes for a thing");
+  EXPECT_EXIT(main([] { throw std::runtime_error("odd"); }), ExitedWithCode(1), "a_tool: unexpected exception: odd");
+  // Where it cannot be caught: in a thread of somebody else, and in a function that must not throw.
+  EXPECT_EXIT(main([] { std::thread([] { throw std::bad_alloc(); }).join(); }), ExitedWithCode(74),
+              "a_tool: out of memory");
+  EXPECT_EXIT(main([] { []() noexcept { Throw(); }(); }), ExitedWithCode(74), "a_tool: out of memory");
+}
+
+TEST(ResourceErrorsDeathTest, AFailedAllocationInAScopeEndsTheProcess) {
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "the sanitizer's operator new calls no new-handler";
+  static std::unique_ptr<char[]> kept;
+  auto take_too_much = [] {
+    const size_t bytes = std::numeric_limits<int64_t>::max() / 2;
+    kept = std::make_unique<char[]>(bytes);
+  };
+  EXPECT_EXIT(
+      {
+        const ExitWhenOutOfMemory scope("compiling");
+        {
+          const ExitWhenOutOfMemory inner("compiling a kernel");
+          EXPECT_STREQ(ExitWhenOutOfMemory::Current(), "compiling a kernel");
+        }
+        take_too_much();
+      },
+      ExitedWithCode(74), "compiling: out of memory");
+  { const ExitWhenOutOfMemory scope("compiling"); }
+  EXPECT_EQ(ExitWhenOutOfMemory::Current(), nullptr);
+  EXPECT_THROW(take_too_much(), std::bad_alloc);
+}
+
+TEST(Threads, ACountHasALimit) {
+  EXPECT_TRUE(CheckThreadCount("threads", 0).ok());
+  EXPECT_TRUE(CheckThreadCount("threads", kMaxThreads).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(CheckThreadCount("threads", -1)));
+  const absl::Status status = CheckThreadCount("RunConfig.threads", 100000);
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("RunConfig.threads = 100000 is more than 1024"),
+                                                   HasSubstr("stack"), HasSubstr("0 takes one per processor")));
+}
+
+TEST(Threads, AllRun) {
+  std::atomic<int> sum{0};
+  auto threads = StartThreads("a test", 5, [&](int i) { sum += 1 << i; });
+  ASSERT_TRUE(threads.ok());
+  EXPECT_EQ(threads->size(), 5);
+  for (std::thread& t : *threads) t.join();
+  EXPECT_EQ(sum, 31);
+  EXPECT_EQ(StartThreads("a test", 0, [](int) {})->size(), 0);
+}
+
+// The stacks of threads do not fit into what is left of the address space.
+void LeaveMemory(uint64_t bytes) {
+  int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlimit limit{pages * 4096 + bytes, pages * 4096 + bytes};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(99);
+}
+
+TEST(ThreadsDeathTest, AThreadThatTheSystemDoesNotGiveIsAStatus) {
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "the sanitizer maps terabytes of address space";
+  auto start = [](uint64_t bytes, int count) {
+    LeaveMemory(bytes);
+    std::atomic<bool> stop{false};
+    auto threads = StartThreads("reading", count, [&](int) {
+      while (!stop) std::this_thread::yield();
+    });
+    if (!threads.ok()) {
+      fprintf(stderr, "%s\n", std::string(threads.status().message()).c_str());
+      _exit(ExitCodeFor(threads.status()));
+    }
+    stop = true;
+    const int started = static_cast<int>(threads->size());
+    for (std::thread& t : *threads) t.join();
+    _exit(started);
+  };
+  EXPECT_EXIT(start(4 << 20, 3), ExitedWithCode(74), "cannot start a thread for reading: .*ulimit -u.*fewer threads");
+  EXPECT_EXIT(start(12 << 20, 3), ExitedWithCode(1), "going on with 1 of 3 threads for reading");
+  EXPECT_EXIT(start(1 << 30, 3), ExitedWithCode(3), "");
+}
+
+}  // namespace
+}  // namespace tandem
