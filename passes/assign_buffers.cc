@@ -49,6 +49,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
     peaks_.clear();
     gpu_ = IsGpuTarget(getOperation());
     alignment_ = BufferAlignment(getOperation());
+    guard_bytes_ = getOperation()->hasAttr("td.guard_buffers") ? 256 : 0;
     PlaceArguments();
     InsertOutputCopies();
     InsertUpdateCopies();
@@ -78,6 +79,17 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
 
  private:
   int64_t Align(int64_t n) const { return AlignUp(n, alignment_); }
+
+  // With td.guard_buffers nothing shares a place, and bytes of nobody follow every buffer: a write that goes beyond one
+  // changes no other (runtime/cpu/buffer_guard.h).
+  ArenaPlan Assign(std::vector<LiveRange> ranges) const {
+    if (guard_bytes_ > 0) {
+      int last = 0;
+      for (const LiveRange& range : ranges) last = std::max(last, range.last);
+      for (LiveRange& range : ranges) range = {range.bytes + guard_bytes_, 0, last};
+    }
+    return AssignOffsets(ranges, alignment_);
+  }
 
   int Add(mlir::Value v, llvm::StringRef space, int64_t index, int64_t offset, int64_t bytes) {
     BufferInfo info;
@@ -320,7 +332,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
         values.push_back(result);
       }
     }
-    const ArenaPlan plan = AssignOffsets(ranges, alignment_);
+    const ArenaPlan plan = Assign(ranges);
     for (size_t i = 0; i < values.size(); ++i) {
       auto result = mlir::cast<mlir::OpResult>(values[i]);
       auto map = mlir::cast<td::MapShardsOp>(result.getOwner());
@@ -343,7 +355,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
       int64_t bytes = StaticBytes(inner.getType());
       int id = Add(inner, "lane", 0, lane_offset, bytes);
       slots.push_back(b.getArrayAttr({b.getI64IntegerAttr(id), kind}));
-      lane_offset += Align(bytes);
+      lane_offset += Align(bytes + guard_bytes_);
     }
     *lane_bytes = std::max(*lane_bytes, lane_offset);
     map->setAttr("td.lane_slots", b.getArrayAttr(slots));
@@ -423,8 +435,8 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
       }
     }
     // They share places with one another only: the runtime leaves out steps whose memory no other step touches.
-    const ArenaPlan shared = AssignOffsets(intermediate_ranges, alignment_);
-    ArenaPlan plan = AssignOffsets(ranges, alignment_);
+    const ArenaPlan shared = Assign(intermediate_ranges);
+    ArenaPlan plan = Assign(ranges);
     for (size_t i = 0; i < values.size(); ++i) Add(values[i], space, 0, plan.offsets[i], ranges[i].bytes);
     for (size_t i = 0; i < intermediates.size(); ++i) {
       Add(intermediates[i], space, 0, Align(plan.bytes) + shared.offsets[i], intermediate_ranges[i].bytes);
@@ -537,6 +549,7 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
   int64_t constant_bytes_ = 0;
   bool gpu_ = false;
   int64_t alignment_ = 64;
+  int64_t guard_bytes_ = 0;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -13,8 +14,10 @@
 #include "base/env.h"
 #include "base/exit_code.h"
 #include "base/fingerprint.h"
+#include "base/llvm_memory.h"
 #include "base/logging.h"
 #include "base/release_memory.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/timing.h"
 #include "base/unsynced_files.h"
@@ -56,6 +59,7 @@ void SetModuleOptions(mlir::ModuleOp module, absl::string_view mode, const Compi
   absl::string_view precision = Name(options.precision);
   module->setAttr("td.precision", b.getStringAttr(llvm::StringRef(precision.data(), precision.size())));
   if (options.tf32) module->setAttr("td.tf32", b.getUnitAttr());
+  if (options.guard_buffers) module->setAttr("td.guard_buffers", b.getUnitAttr());
   if (options.memory_limit > 0) module->setAttr("td.memory_limit", b.getI64IntegerAttr(options.memory_limit));
   llvm::SmallVector<mlir::NamedAttribute> lists;
   const PrecisionLists& p = options.precision_lists;
@@ -116,12 +120,19 @@ absl::StatusOr<std::string> MachineModelAttribute(const CompileTarget& target, c
   return MachineModelText(model);
 }
 
+// What watches the kernels of CPUs.
+absl::StatusOr<KernelSanitizer> SanitizerOf(const CompileOptions& options) {
+  if (options.sanitize.empty()) return ProcessSanitizer();
+  return ParseKernelSanitizer(options.sanitize);
+}
+
 // The key of the cache: everything that the bytes of the executable depend on.
 std::string CacheKey(mlir::ModuleOp module, const CompileTarget& target, const CompileOptions& options) {
   std::string text;
   llvm::raw_string_ostream os(text);
   module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true));
   os << target.cpu.cpu << target.cpu.features << BuildId() << absl::StrJoin(options.disabled_passes, ",");
+  if (absl::StatusOr<KernelSanitizer> s = SanitizerOf(options); s.ok() && *s != KernelSanitizer::kNone) os << Name(*s);
   if (target.gpu) os << target.Requirements() << PlannerVersion() << options.gpu_walk;
   return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
 }
@@ -131,8 +142,9 @@ absl::StatusOr<std::vector<KernelCode>> MakeCpuCode(mlir::ModuleOp module, const
                                                     const CompileOptions& options, const std::string& kernel_dir,
                                                     CompileTimes* kernel_times, CompileTimes* stage_times,
                                                     std::string* kernel_ir) {
+  TD_ASSIGN_OR_RETURN(const KernelSanitizer sanitizer, SanitizerOf(options));
   TD_ASSIGN_OR_RETURN(std::vector<CompiledKernel> kernels,
-                      CompileKernels(module, target, options.threads, KernelCache(kernel_dir), BuildId()));
+                      CompileKernels(module, target, options.threads, KernelCache(kernel_dir), BuildId(), sanitizer));
   std::vector<KernelCode> code;
   for (CompiledKernel& k : kernels) {
     kernel_times->Add(absl::StrCat(k.name, k.cached ? " (cached)" : ""), k.seconds.total());
@@ -209,6 +221,9 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   return bytes;
 }
 
+absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& graph, absl::string_view mode,
+                                                                const CompileOptions& compile_options);
+
 }  // namespace
 
 absl::StatusOr<std::string> GpuTargetName(int sm) { return TargetForComputeCapability(sm); }
@@ -224,10 +239,18 @@ int64_t CompileCount() { return compile_count; }
 
 absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& graph, absl::string_view mode,
                                                                const CompileOptions& compile_options) {
+  return CatchResourceErrors("compiling", [&] { return LoadOrCompile(graph, mode, compile_options); });
+}
+
+namespace {
+
+absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& graph, absl::string_view mode,
+                                                                const CompileOptions& compile_options) {
   TD_RETURN_IF_ERROR(graph.status());
   CompileOptions options = compile_options;
   if (const char* flags = std::getenv("TANDEM_FLAGS")) TD_RETURN_IF_ERROR(ApplyTandemFlags(flags, &options));
   TD_ASSIGN_OR_RETURN(const CompileTarget target, TargetOf(options));
+  auto scope = std::make_optional<LlvmMemoryScope>("compiling");
   // The graph stays as the user built it; the passes work on a copy.
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
   SetModuleOptions(*module, mode, options);
@@ -242,6 +265,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
   // Printing is of what the passes do, so they must run.
   const bool prints = options.print_times || !options.print_before.empty() || !options.print_after.empty();
   if (!path.empty() && !prints && env->Exists(path)) {
+    scope.reset();  // a file that is too large is no reason to end
     absl::StatusOr<std::shared_ptr<const Executable>> cached = Executable::Load(path);
     if (cached.ok() && (*cached)->index().key == key) {
       for (const std::string& warning : (*cached)->index().warnings) TD_LOG(WARNING) << warning;
@@ -250,9 +274,11 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
     TD_LOG(WARNING) << "the cached executable " << path << " is not usable ("
                     << (cached.ok() ? "it has another key" : cached.status().message()) << "); compiling again";
   }
+  scope.emplace("compiling");
   TD_ASSIGN_OR_RETURN(std::string bytes, Compile(*module, key, mode, target, IndicesOfInputs(graph), options));
   // A training run compiles for a second and trains for hours: the compiler's code and heap need not stay.
   module = nullptr;
+  scope.reset();
   ReleaseFreedMemory();
   ReleaseLibraryPages({kThisProgram, "libLLVM", "libMLIR"});
   // Only what can be loaded is kept: a file that cannot would be in the way of every later start.
@@ -271,4 +297,5 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& gra
   return executable;
 }
 
+}  // namespace
 }  // namespace tandem

@@ -33,6 +33,8 @@ struct CompileOptions {
   std::vector<std::string> disabled_passes;
   std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
   std::string kernel_cache_dir;  // compiled kernels by fingerprint; empty = "kernels" in cache_dir, if there is one
+  bool guard_buffers = false;    // values share no memory, and unused bytes follow each (runtime/cpu/buffer_guard.h)
+  std::string sanitize;          // of kernels on CPUs: address, thread, none; empty = what the process is built with
   bool print_times = false;      // of passes and kernels, to stderr
 };
 

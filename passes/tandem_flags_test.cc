@@ -22,11 +22,14 @@ TEST(TandemFlags, ReadsEveryOption) {
   CompileOptions options;
   options.disabled_passes = {"cse"};
   ASSERT_TRUE(ApplyTandemFlags(" --disable-pass=td-schedule --print-ir-before=cse\t--print-ir-after=td-form-fusions "
-                               "--disable-pass=td-group-updates --kernel-cache=/tmp/k --timing\n",
+                               "--disable-pass=td-group-updates --kernel-cache=/tmp/k --timing --guard-buffers "
+                               "--sanitize=thread\n",
                                &options)
                   .ok());
   EXPECT_EQ(options.kernel_cache_dir, "/tmp/k");
   EXPECT_TRUE(options.print_times);
+  EXPECT_TRUE(options.guard_buffers);
+  EXPECT_EQ(options.sanitize, "thread");
   EXPECT_THAT(options.disabled_passes, ElementsAre("cse", "td-schedule", "td-group-updates"));
   EXPECT_THAT(options.print_before, ElementsAre("cse"));
   EXPECT_THAT(options.print_after, ElementsAre("td-form-fusions"));

@@ -3,8 +3,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "base/align.h"
 
 namespace tandem {
@@ -20,12 +24,24 @@ uint64_t MappedBytes(uint64_t bytes) {
 
 }  // namespace
 
+bool GuardsBuffers() {
+  static const bool guards = [] {
+    const char* flags = std::getenv("TANDEM_FLAGS");
+    if (flags == nullptr) return false;
+    for (absl::string_view flag : absl::StrSplit(flags, absl::ByAnyChar(" \t\n"))) {
+      if (flag == "--guard-buffers") return true;
+    }
+    return false;
+  }();
+  return guards;
+}
+
 absl::StatusOr<Arena> Arena::Create(uint64_t bytes, const char* what) {
   if (bytes == 0) bytes = 64;  // so that data() is a valid address
   const absl::Status refused =
       absl::ResourceExhaustedError(absl::StrCat("cannot allocate ", bytes, " bytes for ", what));
   if (bytes > kMaxBytes) return refused;
-  const uint64_t mapped = MappedBytes(bytes);
+  const uint64_t guard = GuardsBuffers() ? kGuardBytes : 0, mapped = MappedBytes(bytes + guard);
   const bool huge = mapped >= kHugePage;
   // The system gives huge pages to whole ones inside a mapping only: one is reserved more, and what lies in front of
   // the first whole one and behind the end is given back.
@@ -43,11 +59,12 @@ absl::StatusOr<Arena> Arena::Create(uint64_t bytes, const char* what) {
   Arena arena;
   arena.data_ = begin;
   arena.bytes_ = bytes;
+  arena.guard_bytes_ = guard;
   return arena;
 }
 
 Arena::~Arena() {
-  if (data_ != nullptr) munmap(data_, MappedBytes(bytes_));
+  if (data_ != nullptr) munmap(data_, MappedBytes(bytes_ + guard_bytes_));
 }
 
 }  // namespace tandem

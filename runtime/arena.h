@@ -13,6 +13,7 @@ namespace tandem {
 // Page-aligned anonymous memory; from 1 MiB on it begins at a huge page (2 MiB) and asks for those. Scattered small
 // pages may meet in the same sets of a cache: kernels that fill one then run at one of several speeds, by chance. Pages
 // cost nothing until they are touched. Move-only.
+// With TANDEM_FLAGS=--guard-buffers kGuardBytes follow that nobody may touch (runtime/cpu/buffer_guard.h).
 class Arena {
  public:
   Arena() = default;
@@ -23,16 +24,25 @@ class Arena {
   Arena& operator=(Arena&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
+    std::swap(guard_bytes_, other.guard_bytes_);
     return *this;
   }
 
   uint8_t* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
+  // Behind bytes().
+  uint64_t guard_bytes() const { return guard_bytes_; }
 
  private:
   uint8_t* data_ = nullptr;
   uint64_t bytes_ = 0;
+  uint64_t guard_bytes_ = 0;
 };
+
+inline constexpr uint64_t kGuardBytes = 4096;
+
+// Whether this process asks for guards around buffers: the environment's TANDEM_FLAGS has --guard-buffers. Read once.
+bool GuardsBuffers();
 
 }  // namespace tandem
 

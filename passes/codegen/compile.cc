@@ -1,5 +1,6 @@
 #include "passes/codegen/compile.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -9,7 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/fingerprint.h"
+#include "base/llvm_memory.h"
+#include "base/logging.h"
 #include "base/status_macros.h"
+#include "base/threads.h"
 #include "llvm/IR/LLVMContext.h"
 #include "mlir/IR/Verifier.h"
 #include "passes/codegen/kernel_emitter.h"
@@ -51,7 +55,7 @@ bool AllScalars(mlir::func::FuncOp kernel) {
   return llvm::all_of(kernel.getArgumentTypes(), scalar) && llvm::all_of(kernel.getResultTypes(), scalar);
 }
 
-Job MakeJob(mlir::func::FuncOp kernel, const CpuTarget& target, absl::string_view build) {
+Job MakeJob(mlir::func::FuncOp kernel, const CpuTarget& target, absl::string_view build, KernelSanitizer sanitizer) {
   Job job;
   job.function = kernel;
   job.kernel.name = kernel.getName().str();
@@ -62,6 +66,7 @@ Job MakeJob(mlir::func::FuncOp kernel, const CpuTarget& target, absl::string_vie
   std::string text = KernelText(kernel);
   absl::StrAppend(&text, "\n", target.triple, "\n", target.cpu, "\n", target.features, "\n", target.vector_bits, "\n",
                   build);
+  if (sanitizer != KernelSanitizer::kNone) absl::StrAppend(&text, "\n", Name(sanitizer));
   job.key = absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
   job.kernel.symbol = absl::StrCat("td_", job.key);
   return job;
@@ -116,12 +121,13 @@ absl::Status Annotated(const absl::Status& status, const std::string& symbol) {
 }  // namespace
 
 absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module, const CpuTarget& target, int threads,
-                                                           const KernelCache& cache, absl::string_view build) {
+                                                           const KernelCache& cache, absl::string_view build,
+                                                           KernelSanitizer sanitizer) {
   LoadCodegenDialects(*module.getContext());
   std::vector<Job> jobs;
   std::vector<Job*> missing;
   for (auto kernel : module.getOps<mlir::func::FuncOp>()) {
-    if (kernel->hasAttr("td.kernel")) jobs.push_back(MakeJob(kernel, target, build));
+    if (kernel->hasAttr("td.kernel")) jobs.push_back(MakeJob(kernel, target, build, sanitizer));
   }
   absl::flat_hash_map<std::string, int> uses;
   for (Job& job : jobs) {
@@ -136,21 +142,25 @@ absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module
   // and this one too in the end.
   ReadyQueue<Job> ready;
   auto finish = [&] {
-    absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler = ObjectCompiler::Create(target);
+    const LlvmMemoryScope scope("compiling kernels");
+    absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler = ObjectCompiler::Create(target, sanitizer);
     while (Job* job = ready.Take()) {
       job->status = compiler.status();
       if (compiler.ok()) Finish(**compiler, cache, *job);
     }
   };
-  std::vector<std::thread> helpers;
-  for (int i = 1; i < threads && i < static_cast<int>(missing.size()); ++i) helpers.emplace_back(finish);
+  const int others = std::min(threads, static_cast<int>(missing.size())) - 1;
+  absl::StatusOr<std::vector<std::thread>> helpers = StartThreads("compiling", others, [&](int) { finish(); });
+  if (!helpers.ok()) TD_LOG(WARNING) << "compiling with one thread: " << helpers.status().message();
   for (Job* job : missing) {
     job->status = Prepare(target, /*verify=*/false, *job);
     if (job->status.ok()) ready.Add(job);
   }
   ready.Close();
   finish();
-  for (std::thread& helper : helpers) helper.join();
+  if (helpers.ok()) {
+    for (std::thread& helper : *helpers) helper.join();
+  }
   std::vector<CompiledKernel> result;
   for (Job& job : jobs) {
     TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.name));
@@ -159,11 +169,12 @@ absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module
   return result;
 }
 
-absl::StatusOr<CompiledKernel> CompileKernel(mlir::func::FuncOp kernel, const CpuTarget& target) {
+absl::StatusOr<CompiledKernel> CompileKernel(mlir::func::FuncOp kernel, const CpuTarget& target,
+                                             KernelSanitizer sanitizer) {
   LoadCodegenDialects(*kernel.getContext());
-  Job job = MakeJob(kernel, target, "");
+  Job job = MakeJob(kernel, target, "", sanitizer);
   TD_RETURN_IF_ERROR(Annotated(Prepare(target, /*verify=*/true, job), job.kernel.name));
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler, ObjectCompiler::Create(target));
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler, ObjectCompiler::Create(target, sanitizer));
   Finish(*compiler, KernelCache(""), job);
   TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.name));
   return std::move(job.kernel);

@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/codegen/cpu_target.h"
 #include "passes/codegen/kernel_cache.h"
+#include "passes/codegen/sanitize_kernels.h"
 
 namespace tandem {
 
@@ -41,10 +42,12 @@ struct CompiledKernel {
 // kernels of another one are not used.
 absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module, const CpuTarget& target, int threads,
                                                            const KernelCache& cache = KernelCache(""),
-                                                           absl::string_view build = "");
+                                                           absl::string_view build = "",
+                                                           KernelSanitizer sanitizer = ProcessSanitizer());
 
 // One kernel.
-absl::StatusOr<CompiledKernel> CompileKernel(mlir::func::FuncOp kernel, const CpuTarget& target);
+absl::StatusOr<CompiledKernel> CompileKernel(mlir::func::FuncOp kernel, const CpuTarget& target,
+                                             KernelSanitizer sanitizer = ProcessSanitizer());
 
 }  // namespace tandem
 

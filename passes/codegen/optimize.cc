@@ -112,10 +112,12 @@ double ThreadCpuSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-absl::StatusOr<std::unique_ptr<ObjectCompiler>> ObjectCompiler::Create(const CpuTarget& target) {
+absl::StatusOr<std::unique_ptr<ObjectCompiler>> ObjectCompiler::Create(const CpuTarget& target,
+                                                                       KernelSanitizer sanitizer) {
   absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = MakeTargetMachine(target);
   if (!machine.ok()) return machine.status();
-  std::unique_ptr<ObjectCompiler> compiler = absl::WrapUnique(new ObjectCompiler(target, *std::move(machine)));
+  std::unique_ptr<ObjectCompiler> compiler =
+      absl::WrapUnique(new ObjectCompiler(target, sanitizer, *std::move(machine)));
   if (compiler->machine_->addPassesToEmitFile(compiler->passes_, compiler->stream_, nullptr,
                                               llvm::CodeGenFileType::ObjectFile)) {
     return absl::InternalError(absl::StrCat("LLVM cannot emit objects for ", target.triple));
@@ -153,6 +155,7 @@ void ObjectCompiler::Optimize(llvm::Module& module, bool vectorize) {
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(KernelPasses(target_.vector_bits, vectorize)));
+  AddSanitizerPasses(sanitizer_, module, passes);
   passes.run(module, modules);
 }
 

@@ -57,7 +57,7 @@ std::string Object(ObjectCompiler& compiler, const char* text) {
 }
 
 std::string ObjectOfANewCompiler(const char* text) {
-  absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler = ObjectCompiler::Create(Avx2());
+  absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler = ObjectCompiler::Create(Avx2(), KernelSanitizer::kNone);
   EXPECT_TRUE(compiler.ok()) << compiler.status();
   return compiler.ok() ? Object(**compiler, text) : "";
 }
@@ -67,7 +67,7 @@ TEST(ObjectCompiler, ObjectsDoNotDependOnThoseBefore) {
   const std::string square = ObjectOfANewCompiler(kSquare), scalar = ObjectOfANewCompiler(kScalar);
   EXPECT_EQ(square.substr(0, 4), "\177ELF");
   EXPECT_NE(square, scalar);
-  absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler = ObjectCompiler::Create(Avx2());
+  absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler = ObjectCompiler::Create(Avx2(), KernelSanitizer::kNone);
   ASSERT_TRUE(compiler.ok()) << compiler.status();
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(Object(**compiler, kSquare), square) << i;
@@ -82,7 +82,7 @@ TEST(ObjectCompiler, InvalidCodeIsAnError) {
   std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(kSquare, problem, context);
   ASSERT_NE(module, nullptr);
   module->getFunction("square")->getEntryBlock().getTerminator()->eraseFromParent();
-  absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler = ObjectCompiler::Create(Avx2());
+  absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler = ObjectCompiler::Create(Avx2(), KernelSanitizer::kNone);
   ASSERT_TRUE(compiler.ok()) << compiler.status();
   EXPECT_EQ((*compiler)->Compile(*module).status().code(), absl::StatusCode::kInternal);
 }

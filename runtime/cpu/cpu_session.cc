@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/release_memory.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "runtime/cpu/buffer_guard.h"
 #include "runtime/cpu/call_list.h"
 #include "runtime/cpu/find_non_finite.h"
 #include "runtime/cpu/global_section.h"
@@ -45,7 +47,12 @@ class CpuSession final : public Session {
                                                         "; a program for cpu devices cannot share them"));
     }
     TD_RETURN_IF_ERROR(AllocateState());
-    calls_ = CallList::Make(state_, plan_);
+    if (GuardsBuffers()) {
+      guard_ = std::make_unique<BufferGuard>(*executable_, state_, plan_.scratch_bytes + plan_.staging_bytes);
+      state_.guard = guard_.get();
+    } else {
+      calls_ = CallList::Make(state_, plan_);
+    }
     for (const PlannedSection& section : plan_.sections) {
       for (const PlannedStep& step : section.steps) writes_variables_ |= step.WritesVariables();
     }
@@ -53,46 +60,16 @@ class CpuSession final : public Session {
   }
 
   absl::StatusOr<StepResult> Run(const StepInputs& inputs, const std::vector<int>& fetches) override {
-    std::lock_guard<std::mutex> lock(mutex_);
-    TD_RETURN_IF_ERROR(SetInputs(inputs));
-    StepResult result;
-    result.outputs.resize(executable_->index().outputs.size());
-    for (const DeviceState& d : state_.devices) result.examples += d.rows;
-    for (int f : fetches) {
-      if (f < 0 || f >= static_cast<int>(result.outputs.size())) {
-        return absl::InvalidArgumentError(absl::StrCat(executable_->name(), " has no output ", f));
-      }
-    }
-    uint64_t writes = variables_->writes();
-    state_.frozen_valid = frozen_at_ == writes;
-    if (writes_variables_) writes = variables_->NoteWrites();
-    const bool watched = time_steps_ || state_.threads[0].records != nullptr;
-    if (calls_ != nullptr && !watched && calls_->Fits()) {
-      // One loop of one task: it sets the thread up, but wakes nobody.
-      pool_->ParallelFor(1, [&](int64_t, int) { result.finite = calls_->Run(); });
-      if (!result.finite) return FetchChecked(fetches, std::move(result));
-      frozen_at_ = writes;
-      for (int f : fetches) result.outputs[f] = Fetch(f);
-      return result;
-    }
-    for (const PlannedSection& section : plan_.sections) {
-      if (section.kind == fb::SectionKind::Map) {
-        TD_RETURN_IF_ERROR(RunMap(section));
-        continue;
-      }
-      TD_ASSIGN_OR_RETURN(result.finite, RunGlobalSection(state_, section, *pool_));
-      if (!result.finite) return FetchChecked(fetches, std::move(result));
-    }
-    frozen_at_ = writes;
-    for (int f : fetches) result.outputs[f] = Fetch(f);
-    return result;
+    return CatchResourceErrors(executable_->name(), [&] { return RunStep(inputs, fetches); });
   }
 
   absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) override {
-    std::lock_guard<std::mutex> lock(mutex_);
-    TD_RETURN_IF_ERROR(SetInputs(inputs));
-    frozen_at_.reset();
-    return FindNonFiniteStep(*executable_, state_, plan_, *pool_);
+    return CatchResourceErrors(executable_->name(), [&]() -> absl::StatusOr<std::string> {
+      std::lock_guard<std::mutex> lock(mutex_);
+      TD_RETURN_IF_ERROR(SetInputs(inputs));
+      frozen_at_.reset();
+      return FindNonFiniteStep(*executable_, state_, plan_, *pool_);
+    });
   }
 
   std::vector<StepTime> step_times() const override { return SumStepTimes(*executable_, state_); }
@@ -151,6 +128,53 @@ class CpuSession final : public Session {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<StepResult> RunStep(const StepInputs& inputs, const std::vector<int>& fetches) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    TD_RETURN_IF_ERROR(SetInputs(inputs));
+    StepResult result;
+    result.outputs.resize(executable_->index().outputs.size());
+    for (const DeviceState& d : state_.devices) result.examples += d.rows;
+    for (int f : fetches) {
+      if (f < 0 || f >= static_cast<int>(result.outputs.size())) {
+        return absl::InvalidArgumentError(absl::StrCat(executable_->name(), " has no output ", f));
+      }
+    }
+    uint64_t writes = variables_->writes();
+    state_.frozen_valid = frozen_at_ == writes;
+    if (writes_variables_) writes = variables_->NoteWrites();
+    const bool watched = time_steps_ || state_.threads[0].records != nullptr;
+    if (calls_ != nullptr && !watched && calls_->Fits()) {
+      // One loop of one task: it sets the thread up, but wakes nobody.
+      pool_->ParallelFor(1, [&](int64_t, int) { result.finite = calls_->Run(); });
+      if (!result.finite) return FetchChecked(fetches, std::move(result));
+      frozen_at_ = writes;
+      TD_RETURN_IF_ERROR(FetchAll(fetches, result));
+      return result;
+    }
+    for (const PlannedSection& section : plan_.sections) {
+      if (section.kind == fb::SectionKind::Map) {
+        TD_RETURN_IF_ERROR(RunMap(section));
+        continue;
+      }
+      TD_ASSIGN_OR_RETURN(result.finite, RunGlobalSection(state_, section, *pool_));
+      if (!result.finite) return FetchChecked(fetches, std::move(result));
+    }
+    frozen_at_ = writes;
+    TD_RETURN_IF_ERROR(FetchAll(fetches, result));
+    return result;
+  }
+
+  absl::Status FetchAll(const std::vector<int>& fetches, StepResult& result) const {
+    for (int f : fetches) {
+      const absl::Status status = CatchResourceErrors(executable_->index().outputs[f]->name, [&] {
+        result.outputs[f] = Fetch(f);
+        return absl::OkStatus();
+      });
+      if (!status.ok()) return Annotate(status, absl::StrCat(executable_->name(), ": output "));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status SetInputs(const StepInputs& step) {
     if (!initialized_) TD_RETURN_IF_ERROR(CheckVariablesInitialized(*executable_, *variables_));
     initialized_ = true;
@@ -162,13 +186,13 @@ class CpuSession final : public Session {
       d.inputs = inputs_[r].inputs;
       d.scalars = inputs_[r].scalars;
     }
-    return absl::OkStatus();
+    return guard_ != nullptr ? guard_->TakeInputs(state_) : absl::OkStatus();
   }
 
   // A thread's lanes are neighbours, of one replica where there are enough of them: their sums and the replica's
   // weights stay in its core's cache. Threads without a lane help with those still running.
   absl::Status RunMap(const PlannedSection& section) {
-    const int lanes = static_cast<int>(progress_.size()), together = section.lanes_together;
+    const int lanes = static_cast<int>(progress_.size()), together = guard_ != nullptr ? 1 : section.lanes_together;
     failed_.store(false, std::memory_order_relaxed);
     int32_t shards = 0;  // of the longest lane
     for (int lane = 0; lane < lanes; ++lane) {
@@ -194,6 +218,12 @@ class CpuSession final : public Session {
       pool_->ParallelFor(lanes / together, run_lanes, [&](int thread) {
         if (shards > 1) HelpOthers(section, thread);
       });
+    }
+    if (guard_ != nullptr) {
+      const std::string& last = section.steps.back().step->name;
+      TD_RETURN_IF_ERROR(guard_->CheckAll(
+          section.steps.size() == 1 ? absl::StrCat("step ", last)
+                                    : absl::StrCat("one of the steps ", section.steps[0].step->name, " to ", last)));
     }
     return failed_.load(std::memory_order_relaxed) ? error_ : absl::OkStatus();
   }
@@ -261,6 +291,7 @@ class CpuSession final : public Session {
   std::unique_ptr<LoadedKernels> kernels_;
   StepPlan plan_;
   StepState state_;
+  std::unique_ptr<BufferGuard> guard_;  // null unless TANDEM_FLAGS asks for it
   std::unique_ptr<CallList> calls_;     // of a tiny program
   std::vector<LaneProgress> progress_;  // of all lanes of all devices
   std::vector<ReplicaInputs> inputs_;

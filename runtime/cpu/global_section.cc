@@ -7,6 +7,7 @@
 #include "base/annotate.h"
 #include "base/status_macros.h"
 #include "runtime/cpu/block_updates.h"
+#include "runtime/cpu/buffer_guard.h"
 #include "runtime/cpu/global_steps.h"
 
 namespace tandem {
@@ -18,7 +19,7 @@ absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSecti
   for (size_t i = 0; i < section.steps.size(); ++i) {
     const PlannedStep& step = section.steps[i];
     if (step.frozen && state.frozen_valid) continue;
-    if (step.together > 1 && !timed) {  // a clock around each step needs them one by one
+    if (step.together > 1 && !timed && state.guard == nullptr) {  // who looks at each step needs them one by one
       TD_RETURN_IF_ERROR(RunTogether(state, absl::MakeConstSpan(section.steps).subspan(i, step.together), pool));
       i += step.together - 1;
       continue;
@@ -37,6 +38,7 @@ absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSecti
     if (!finite.ok()) return Annotate(finite.status(), absl::StrCat(step.step->name, ": "));
     if (!*finite) return false;
     if (by_blocks && step.kind == fb::StepBody::GroupedLaunch) RunBlockUpdates(state, section, i, pool);
+    if (state.guard != nullptr) TD_RETURN_IF_ERROR(state.guard->CheckAll(absl::StrCat("step ", step.step->name)));
   }
   return true;
 }

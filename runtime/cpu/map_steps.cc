@@ -7,7 +7,9 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/align.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "runtime/cpu/buffer_guard.h"
 #include "runtime/cpu/lane_progress.h"
 #include "runtime/reduction_tree.h"
 
@@ -162,6 +164,19 @@ class TracingObserver {
   int64_t last_ = TraceNow();
 };
 
+// Looks at the memory between this thread's buffers.
+class GuardObserver {
+ public:
+  GuardObserver(BufferGuard& guard, int thread) : guard_(guard), thread_(thread) {}
+  bool Step(const PlannedStep& step, const ShardContext&, int64_t) { return guard_.CheckThread(thread_, *step.step); }
+  void Waited() {}
+  void Merged(const PlannedSection&) {}
+
+ private:
+  BufferGuard& guard_;
+  const int thread_;
+};
+
 // Of the shard that begins at row `begin` of a lane, with the lane's slot.
 ShardContext ContextOf(const StepState& state, const LaneId& lane, int64_t begin, int thread) {
   ShardContext context;
@@ -187,24 +202,23 @@ absl::StatusOr<bool> RunShard(const StepState& state, const StepPlan& plan, cons
   ShardRunner runner(state, plan, thread);
   ShardContext context = ContextOf(state, lane, begin, thread);
   if (shard > 0) context.lane = state.threads[thread].lane.data();
-  absl::StatusOr<bool> go_on = true;
-  for (const PlannedStep& step : section.steps) {
-    absl::Status status = runner.Run(step, context, rows, context.device->first_row + context.row);
-    if (!status.ok()) {
-      go_on = std::move(status);
-      break;
+  // Others wait for this shard, so nothing may leave here but by Done.
+  absl::StatusOr<bool> go_on = CatchResourceErrors("", [&]() -> absl::StatusOr<bool> {
+    for (const PlannedStep& step : section.steps) {
+      TD_RETURN_IF_ERROR(runner.Run(step, context, rows, context.device->first_row + context.row));
+      if (!observer.Step(step, context, rows)) return false;
     }
-    if (!observer.Step(step, context, rows)) {
-      go_on = false;
-      break;
-    }
-  }
+    return true;
+  });
   if (shard > 0) {
     progress.AwaitTurn(shard);
     if (go_on.ok() && *go_on) {
-      observer.Waited();
-      for (const LaneMerge& merge : section.merges) Merge(merge, slot, context.lane);
-      observer.Merged(section);
+      go_on = CatchResourceErrors("", [&]() -> absl::StatusOr<bool> {
+        observer.Waited();
+        for (const LaneMerge& merge : section.merges) Merge(merge, slot, context.lane);
+        observer.Merged(section);
+        return true;
+      });
     }
   }
   progress.Done(shard);
@@ -257,6 +271,7 @@ absl::Status RunOwnShards(const StepState& state, const StepPlan& plan, const Pl
 template <typename Run>
 auto WithObserver(const StepState& state, int thread, int device, Run run) {
   const ThreadState& memory = state.threads[thread];
+  if (state.guard != nullptr) return run(GuardObserver(*state.guard, thread));
   if (memory.records != nullptr) return run(TracingObserver(*memory.records, device, state.rows_per_lane));
   if (!memory.times.empty()) return run(TimingObserver(memory.times));
   return run(NoObserver());

@@ -7,11 +7,14 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/exit_code.h"
+#include "base/llvm_memory.h"
 #include "base/status_macros.h"
 #include "base/tile_registers.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -55,6 +58,9 @@ const Allowed kAllowed[] = {
     {"memmove", Address(memmove)},
 };
 
+// The sanitizers' runtimes, which instrumented kernels call.
+constexpr absl::string_view kAddressSymbols = "__asan_", kThreadSymbols = "__tsan_";
+
 absl::Status LinkError(const Executable& executable, absl::string_view what, llvm::Error error) {
   return WithExitCode(
       absl::DataLossError(absl::StrCat(executable.name(), ": ", what, ": ", llvm::toString(std::move(error)),
@@ -88,6 +94,12 @@ class Kernels final : public LoadedKernels {
       if (!address) {
         std::string what = absl::StrCat("kernel ", kernel->name, " (symbol ", kernel->symbol, ")");
         std::lock_guard<std::mutex> lock(mutex_);
+        if (absl::string_view config = MissingSanitizer(); !config.empty()) {
+          llvm::consumeError(address.takeError());
+          return absl::FailedPreconditionError(
+              absl::StrCat(executable.name(), ": its kernels were compiled for a sanitizer that this program does not ",
+                           "have; build it with --config=", config, ", or compile the model again"));
+        }
         return LinkError(executable, reported_.empty() ? what : absl::StrCat(what, ": ", reported_),
                          address.takeError());
       }
@@ -120,7 +132,36 @@ class Kernels final : public LoadedKernels {
     if (auto error = jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols)))) {
       return LinkError(executable, "cannot define the C library's functions", std::move(error));
     }
+    return DefineSanitizer(executable);
+  }
+
+  absl::Status DefineSanitizer(const Executable& executable) {
+    // GCC's thread sanitizer watches the C library's functions and has no others for compilers to call.
+    llvm::orc::SymbolMap symbols;
+    for (const auto& [name, address] :
+         {std::pair("__tsan_memcpy", Address(memcpy)), std::pair("__tsan_memset", Address(memset)),
+          std::pair("__tsan_memmove", Address(memmove))}) {
+      symbols[jit_->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
+                                              llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+    }
+    if (auto error = jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols)))) {
+      return LinkError(executable, "cannot define the sanitizer's functions", std::move(error));
+    }
+    auto runtime = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+        jit_->getDataLayout().getGlobalPrefix(), [](const llvm::orc::SymbolStringPtr& symbol) {
+          const absl::string_view name((*symbol).data(), (*symbol).size());
+          return absl::StartsWith(name, kAddressSymbols) || absl::StartsWith(name, kThreadSymbols);
+        });
+    if (!runtime) return LinkError(executable, "cannot look for the sanitizer's functions", runtime.takeError());
+    jit_->getMainJITDylib().addGenerator(std::move(*runtime));
     return absl::OkStatus();
+  }
+
+  // The configuration whose sanitizer the symbols in reported_ are of; empty for others. Needs mutex_.
+  absl::string_view MissingSanitizer() const {
+    if (absl::StrContains(reported_, kAddressSymbols)) return "asan";
+    if (absl::StrContains(reported_, kThreadSymbols)) return "tsan";
+    return "";
   }
 
   std::mutex mutex_;
@@ -154,6 +195,7 @@ absl::StatusOr<std::unique_ptr<LoadedKernels>> LoadedKernels::Load(const Executa
   if (absl::Status s = CheckTargetFeatures(executable.index().target); !s.ok()) {
     return absl::FailedPreconditionError(absl::StrCat(executable.name(), ": ", s.message()));
   }
+  const LlvmMemoryScope scope("loading kernels");
   auto kernels = std::make_unique<Kernels>();
   TD_RETURN_IF_ERROR(kernels->Load(executable));
   return kernels;

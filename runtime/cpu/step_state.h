@@ -38,6 +38,8 @@ struct ThreadState {
   std::vector<StepRecord>* records = nullptr;  // null when steps are not traced
 };
 
+class BufferGuard;
+
 struct StepState {
   std::vector<DeviceState> devices;
   std::vector<ThreadState> threads;
@@ -48,6 +50,7 @@ struct StepState {
   int64_t rows_per_lane = 0, shard_rows = 0;
   // Of the running step: what frozen steps computed before is still there and right.
   bool frozen_valid = false;
+  BufferGuard* guard = nullptr;  // null unless memory between buffers is watched
 
   int64_t LaneRows(int device, int lane) const {
     int64_t rows = devices[device].rows - lane * rows_per_lane;

@@ -1,5 +1,6 @@
 #include "passes/codegen/gpu/compile_gpu.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -12,7 +13,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/fingerprint.h"
+#include "base/llvm_memory.h"
+#include "base/logging.h"
 #include "base/status_macros.h"
+#include "base/threads.h"
 #include "base/timing.h"
 #include "graph/ir/structure.h"
 #include "llvm/ADT/StringSet.h"
@@ -214,17 +218,21 @@ absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, cons
   // This thread alone makes LLVM IR, because that takes the shared MLIR context; others go on with what is there.
   ReadyQueue<Job> ready;
   auto finish = [&] {
+    const LlvmMemoryScope scope("compiling kernels");
     while (Job* job = ready.Take()) Finish(options, *job);
   };
-  std::vector<std::thread> helpers;
-  for (int i = 1; i < options.threads && i < static_cast<int>(missing.size()); ++i) helpers.emplace_back(finish);
+  const int others = std::min(options.threads, static_cast<int>(missing.size())) - 1;
+  absl::StatusOr<std::vector<std::thread>> helpers = StartThreads("compiling", others, [&](int) { finish(); });
+  if (!helpers.ok()) TD_LOG(WARNING) << "compiling with one thread: " << helpers.status().message();
   for (Job* job : missing) {
     job->status = Prepare(options, *job);
     if (job->status.ok()) ready.Add(job);
   }
   ready.Close();
   finish();
-  for (std::thread& helper : helpers) helper.join();
+  if (helpers.ok()) {
+    for (std::thread& helper : *helpers) helper.join();
+  }
   CompiledGpuKernels result;
   for (Job& job : jobs) {
     TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.name));

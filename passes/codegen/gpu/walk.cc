@@ -51,7 +51,7 @@ absl::StatusOr<std::string> CompileToWalk(llvm::Module& module, const std::vecto
     AddNumber(module, absl::StrCat(entry, "_shared_bytes"), shared_bytes);
     AddNumber(module, absl::StrCat(entry, "_syncs"), syncs);
   }
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler, ObjectCompiler::Create(target));
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler, ObjectCompiler::Create(target, KernelSanitizer::kNone));
   TD_ASSIGN_OR_RETURN(OptimizedObject object, compiler->Compile(module));
   return std::move(object.elf);
 }
