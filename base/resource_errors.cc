@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -46,6 +46,8 @@ bool Describe(char* text, size_t size) {
   } catch (const std::exception& e) {
     std::snprintf(text, size, "unexpected exception: %s", e.what());
     return false;
+  } catch (const abi::__forced_unwind&) {
+    throw;  // a thread that is cancelled has to go on unwinding
   } catch (...) {
     std::snprintf(text, size, "unexpected exception");
     return false;
@@ -85,12 +87,7 @@ AllocationError::AllocationError(uint64_t bytes, absl::string_view purpose) noex
 
 absl::Status StatusOfException(absl::string_view doing) {
   char text[256];
-  bool resources = false;
-  try {
-    resources = Describe(text, sizeof(text));
-  } catch (const abi::__forced_unwind&) {
-    throw;  // a thread that is cancelled has to go on unwinding
-  }
+  const bool resources = Describe(text, sizeof(text));
   const std::string message = absl::StrCat(doing, doing.empty() ? "" : ": ", text);
   return resources ? absl::ResourceExhaustedError(message) : absl::InternalError(message);
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/exit_code.h"
+#include "base/library_exit.h"
 #include "base/logging.h"
 #include "base/sanitizers.h"
 #include "base/threads.h"
@@ -93,6 +94,21 @@ TEST(ResourceErrorsDeathTest, AFailedAllocationInAScopeEndsTheProcess) {
   { const ExitWhenOutOfMemory scope("compiling"); }
   EXPECT_EQ(ExitWhenOutOfMemory::Current(), nullptr);
   EXPECT_THROW(take_too_much(), std::bad_alloc);
+}
+
+TEST(ResourceErrorsDeathTest, ExitOfALibraryInAScope) {
+  EXPECT_EXIT(
+      {
+        const ExitMeansOutOfMemory scope("running a step");
+        exit(1);
+      },
+      ExitedWithCode(74), "running a step: out of memory");
+  EXPECT_EXIT(
+      {
+        { const ExitMeansOutOfMemory scope("running a step"); }
+        exit(3);
+      },
+      ExitedWithCode(3), "");
 }
 
 TEST(Threads, ACountHasALimit) {

@@ -78,6 +78,7 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
                                                                 const std::string& label) {
   TD_RETURN_IF_ERROR(Annotate(CheckComponents(components), absl::StrCat("input_fn, mode ", ModeName(mode), ": ")));
   TD_ASSIGN_OR_RETURN(const int label_index, FindLabel(components, label));
+  const LlvmMemoryScope scope("building the model");
   std::unique_ptr<ModeProgram> program(new ModeProgram(mode, components));
   GraphBuilder* graph = program->graph_.get();
   if (mode != Mode::kTrain) {
@@ -93,7 +94,6 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
       labels = graph->Input(components[i].name, components[i].dtype, components[i].shape);
     }
   }
-  const LlvmMemoryScope scope("building the model");
   TD_LOG(INFO) << "Calling model_fn.";
   const Features features(graph, std::move(feature_components));
   program->params_ = params.WithoutErrors();

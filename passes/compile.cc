@@ -132,7 +132,8 @@ std::string CacheKey(mlir::ModuleOp module, const CompileTarget& target, const C
   llvm::raw_string_ostream os(text);
   module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true));
   os << target.cpu.cpu << target.cpu.features << BuildId() << absl::StrJoin(options.disabled_passes, ",");
-  if (absl::StatusOr<KernelSanitizer> s = SanitizerOf(options); s.ok() && *s != KernelSanitizer::kNone) os << Name(*s);
+  if (absl::StatusOr<KernelSanitizer> s = SanitizerOf(options); s.ok() && *s != KernelSanitizer::kNone)
+    os << std::string(Name(*s));
   if (target.gpu) os << target.Requirements() << PlannerVersion() << options.gpu_walk;
   return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
 }
@@ -229,6 +230,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
 absl::StatusOr<std::string> GpuTargetName(int sm) { return TargetForComputeCapability(sm); }
 
 absl::Status CheckTarget(absl::string_view target, bool* gpu) {
+  const LlvmMemoryScope scope("looking at the processor");
   absl::StatusOr<CompileTarget> parsed = ParseTarget(target);
   if (!parsed.ok()) return WithExitCode(parsed.status(), kExitUsage);
   if (gpu != nullptr) *gpu = parsed->gpu;
@@ -247,10 +249,10 @@ namespace {
 absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& graph, absl::string_view mode,
                                                                 const CompileOptions& compile_options) {
   TD_RETURN_IF_ERROR(graph.status());
+  auto scope = std::make_optional<LlvmMemoryScope>("compiling");
   CompileOptions options = compile_options;
   if (const char* flags = std::getenv("TANDEM_FLAGS")) TD_RETURN_IF_ERROR(ApplyTandemFlags(flags, &options));
   TD_ASSIGN_OR_RETURN(const CompileTarget target, TargetOf(options));
-  auto scope = std::make_optional<LlvmMemoryScope>("compiling");
   // The graph stays as the user built it; the passes work on a copy.
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
   SetModuleOptions(*module, mode, options);

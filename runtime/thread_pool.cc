@@ -10,6 +10,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "base/library_exit.h"
 #include "base/logging.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
@@ -29,10 +30,13 @@ constexpr std::chrono::microseconds kMinSpinTime(50), kMaxSpinTime(1000);
 constexpr int kSpinShare = 32;
 constexpr int kSpins = 16;  // between looks at the clock; a pause takes 26 ns on Zen 4
 
+constexpr char kRunning[] = "running a step";
+
 thread_local int current_thread = -1;  // >= 0 inside a task
 
 void UseOneOmpThread() {
   thread_local bool done = false;
+  const ExitMeansOutOfMemory scope(kRunning);
   if (!done) omp_set_num_threads(1);
   done = true;
 }
@@ -103,6 +107,7 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::RunTasks(const Loop& fn, const Idle& idle, int thread) {
+  const ExitMeansOutOfMemory scope(kRunning);
   current_thread = thread;
   const size_t n = shares_.size();
   try {
@@ -158,6 +163,7 @@ void ThreadPool::ParallelFor(int64_t n, Loop fn, Idle idle) {
   UseOneOmpThread();
   std::lock_guard<std::mutex> lock(caller_);
   if (n <= 1 || workers_.empty()) {
+    const ExitMeansOutOfMemory scope(kRunning);
     const absl::Cleanup leave = [] { current_thread = -1; };
     current_thread = 0;
     for (int64_t i = 0; i < n; ++i) fn(i, 0);

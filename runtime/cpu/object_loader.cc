@@ -192,10 +192,10 @@ absl::Status CheckTargetFeatures(absl::string_view target) {
 }
 
 absl::StatusOr<std::unique_ptr<LoadedKernels>> LoadedKernels::Load(const Executable& executable) {
+  const LlvmMemoryScope scope("loading kernels");
   if (absl::Status s = CheckTargetFeatures(executable.index().target); !s.ok()) {
     return absl::FailedPreconditionError(absl::StrCat(executable.name(), ": ", s.message()));
   }
-  const LlvmMemoryScope scope("loading kernels");
   auto kernels = std::make_unique<Kernels>();
   TD_RETURN_IF_ERROR(kernels->Load(executable));
   return kernels;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/align.h"
+#include "base/library_exit.h"
 #include "base/status_macros.h"
 #include "oneapi/dnnl/dnnl.hpp"
 #include "runtime/cpu/onednn_convolution.h"
@@ -40,6 +41,7 @@ class OneOmpThread {
   ~OneOmpThread() { omp_set_num_threads(before_); }
 
  private:
+  const ExitMeansOutOfMemory scope_{"preparing a step"};  // of OpenMP's library
   int before_;
 };
 
@@ -138,6 +140,7 @@ absl::Status CheckCall(const fb::LibraryCallT& call) {
 }
 
 absl::Status FromException(const dnnl::error& error) {
+  if (error.status == dnnl_out_of_memory) return absl::ResourceExhaustedError("oneDNN is out of memory");
   return absl::UnimplementedError(absl::StrCat("oneDNN has no such primitive: ", error.what()));
 }
 

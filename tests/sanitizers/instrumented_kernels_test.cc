@@ -68,7 +68,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> Program(KernelSanitizer saniti
   return Executable::Parse(BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "kernels", object->elf}}));
 }
 
-void Run(const LoadedKernels& kernels, std::vector<float>& x, std::vector<float>& y, int64_t rows) {
+void RunKernel(const LoadedKernels& kernels, std::vector<float>& x, std::vector<float>& y, int64_t rows) {
   void* args[] = {x.data(), y.data()};
   kernels.function(0)(args, 0, rows, 0);
 }
@@ -95,7 +95,7 @@ TEST(InstrumentedKernels, NoneWithoutASanitizer) {
   auto kernels = LoadedKernels::Load(**program);
   ASSERT_TRUE(kernels.ok()) << kernels.status();
   std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8}, y(8);
-  Run(**kernels, x, y, 8);
+  RunKernel(**kernels, x, y, 8);
   EXPECT_EQ(y, (std::vector<float>{2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
@@ -107,10 +107,10 @@ TEST(InstrumentedKernelsDeathTest, AStoreBeyondABufferIsReported) {
   auto kernels = LoadedKernels::Load(**program);
   ASSERT_TRUE(kernels.ok()) << kernels.status();
   std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8}, y(8), large(64), small(8);
-  Run(**kernels, x, y, 8);
+  RunKernel(**kernels, x, y, 8);
   EXPECT_EQ(y, (std::vector<float>{2, 3, 4, 5, 6, 7, 8, 9}));
-  EXPECT_DEATH(Run(**kernels, large, small, 9), "heap-buffer-overflow(.|\n)*WRITE");
-  EXPECT_DEATH(Run(**kernels, small, large, 40), "heap-buffer-overflow(.|\n)*READ");
+  EXPECT_DEATH(RunKernel(**kernels, large, small, 9), "heap-buffer-overflow(.|\n)*WRITE");
+  EXPECT_DEATH(RunKernel(**kernels, small, large, 40), "heap-buffer-overflow(.|\n)*READ");
 }
 
 // What a shell command prints; its exit code in `code`.

@@ -1,0 +1,23 @@
+#include "base/library_exit.h"
+
+#include <cstdlib>
+
+#include "base/resource_errors.h"
+
+namespace tandem {
+namespace {
+
+thread_local const char* exit_means_out_of_memory = nullptr;
+
+}  // namespace
+
+ExitMeansOutOfMemory::ExitMeansOutOfMemory(const char* doing) : outer_(exit_means_out_of_memory) {
+  [[maybe_unused]] static const int registered = std::atexit([] {
+    if (exit_means_out_of_memory != nullptr) ExitOutOfMemory(exit_means_out_of_memory);
+  });
+  exit_means_out_of_memory = doing;
+}
+
+ExitMeansOutOfMemory::~ExitMeansOutOfMemory() { exit_means_out_of_memory = outer_; }
+
+}  // namespace tandem
