@@ -107,6 +107,7 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   compile.memory_limit = options.memory_limit;
   compile.precision = options.precision;
   compile.target = options.target;
+  compile.kernel_cache_dir = options.kernel_cache_dir;
   TD_ASSIGN_OR_RETURN(p.executable, CompileGraph(*p.graph, options.mode, compile));
   p.variables = std::make_shared<VariableStore>(options.devices);
   TD_ASSIGN_OR_RETURN(p.session,
