@@ -13,22 +13,21 @@ class Marker {
  public:
   Marker(const fb::ProgramT& program, const std::vector<uint32_t>& fetched) : program_(program), fetched_(fetched) {
     for (const auto& section : program.sections) {
-      for (const auto& step : section->steps) NoteWrites(*step);
+      for (const auto& step : section->steps) {
+        for (uint32_t b : Written(*step)) NoteWrite(b);
+      }
     }
     std::sort(writes_.begin(), writes_.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
   }
 
   void Mark(PlannedStep& p) {
-    if (p.domain == fb::Domain::Blocks) return;  // reads the number of rows
-    if (p.kind != fb::StepBody::KernelLaunch && p.kind != fb::StepBody::LibraryCall && p.kind != fb::StepBody::Copy) {
+    p.frozen = CanBeFrozen(p);
+    if (p.frozen) {
+      frozen_.insert(p.step->outputs.begin(), p.step->outputs.end());
       return;
     }
-    const auto depends_on_frozen = [&](uint32_t b) { return Frozen(b); };
-    if (!std::all_of(p.step->inputs.begin(), p.step->inputs.end(), depends_on_frozen)) return;
-    const auto in_arena = [&](uint32_t b) { return Buffer(b).space == fb::Space::Step; };
-    if (!std::all_of(p.step->outputs.begin(), p.step->outputs.end(), in_arena)) return;
-    p.frozen = true;
-    frozen_.insert(p.step->outputs.begin(), p.step->outputs.end());
+    // What another step writes, or reduces in place, is no longer what a frozen one left there.
+    for (uint32_t b : Written(*p.step)) frozen_.erase(b);
   }
 
   // Takes the mark off steps whose outputs would be gone when they are read, until no more are.
@@ -58,15 +57,26 @@ class Marker {
 
   const fb::BufferT& Buffer(uint32_t b) const { return *program_.buffers[b]; }
 
+  bool CanBeFrozen(const PlannedStep& p) const {
+    if (p.domain == fb::Domain::Blocks) return false;  // reads the number of rows
+    if (p.kind != fb::StepBody::KernelLaunch && p.kind != fb::StepBody::LibraryCall && p.kind != fb::StepBody::Copy) {
+      return false;
+    }
+    const auto depends_on_frozen = [&](uint32_t b) { return Frozen(b); };
+    const auto in_arena = [&](uint32_t b) { return Buffer(b).space == fb::Space::Step; };
+    return std::all_of(p.step->inputs.begin(), p.step->inputs.end(), depends_on_frozen) &&
+           std::all_of(p.step->outputs.begin(), p.step->outputs.end(), in_arena);
+  }
+
   // Operands that a step may write count as written: a group's arguments, and what is reduced in place.
-  void NoteWrites(const fb::StepT& step) {
-    for (uint32_t b : step.outputs) NoteWrite(b);
-    if (step.body.type == fb::StepBody::AllReduce) {
-      for (uint32_t b : step.inputs) NoteWrite(b);
-    }
-    if (step.body.type == fb::StepBody::GroupedLaunch) {
-      for (uint32_t b : step.body.AsGroupedLaunch()->args) NoteWrite(b);
-    }
+  static std::vector<uint32_t> Written(const fb::StepT& step) {
+    std::vector<uint32_t> written = step.outputs;
+    const auto add = [&](const std::vector<uint32_t>& more) {
+      written.insert(written.end(), more.begin(), more.end());
+    };
+    if (step.body.type == fb::StepBody::AllReduce) add(step.inputs);
+    if (step.body.type == fb::StepBody::GroupedLaunch) add(step.body.AsGroupedLaunch()->args);
+    return written;
   }
 
   void NoteWrite(uint32_t b) {

@@ -116,5 +116,28 @@ TEST(FrozenSteps, FrozenLayersMatchTheReference) {
   CompareWithReference(Train(false), {.devices = 2, .batch = 8, .steps = 3, .tolerance = 1e-4});
 }
 
+// The number of replicas that have rows, by which the mean of what they make of their own rows is divided, is a sum of
+// ones in place: not what a step with constant inputs left there.
+TEST(FrozenSteps, NotWhatIsReducedInPlace) {
+  auto build = [](GraphBuilder& g) {
+    Tensor x = layers::Dense(g.Input("x", DType::kFloat32, {kBatch, 3}), {.units = 4, .activation = Tanh});
+    Tensor w = g.Variable({.name = "w", .shape = {4}, .initializer = {Initializer::Kind::kConstant, 0.5, 0}});
+    Tensor loss = ReduceMean(Square(x)) + ReduceSum(BatchMoments(x, "replica").mean * w);
+    optimizers::SGD({.learning_rate = 0.1}).Minimize(loss);
+  };
+  const Options options{.devices = 2, .batch = 4};
+  absl::StatusOr<Program> program = Prepare(build, options);
+  ASSERT_TRUE(program.ok()) << program.status();
+  const TensorMap batch = RandomInputs(*program->executable, 8, options, 0);
+  ASSERT_TRUE(program->Run(Deal(*program, batch, {4, 4}, 0)).ok());
+  const TensorMap before = program->Values();
+  const StepInputs one_replica = Deal(*program, {{"x", Rows(batch.at("x"), 0, 3)}}, {3, 0}, 1);
+  ASSERT_TRUE(program->Run(one_replica).ok());
+  const TensorMap after = program->Values();
+  for (const auto& [name, value] : before) ASSERT_TRUE(program->variables->Assign(name, value).ok());
+  ASSERT_TRUE(NewSession(*program)->Run(one_replica, {}).ok());
+  for (const auto& [name, value] : program->Values()) EXPECT_TRUE(value.BitEqual(after.at(name))) << name;
+}
+
 }  // namespace
 }  // namespace tandem::compiled
