@@ -1,0 +1,279 @@
+#include "frontends/layers.h"
+#include "frontends/losses.h"
+#include "frontends/regularizers.h"
+#include "graph/ops.h"
+#include "tests/oracle/cover.h"
+#include "tests/oracle/models.h"
+#include "tests/oracle/reference_losses.h"
+
+namespace tandem::oracle {
+namespace {
+
+using losses::Reduction;
+using ref::Array;
+using ref::Forward;
+using ref::Mean;
+using ref::Real;
+
+// Scores [b, 3] of a dense layer.
+Tensor Scores(GraphBuilder& g) {
+  return TD_COVER(layers::Dense, g.Input("x", DType::kFloat32, {kBatch, 4}), {.units = 3});
+}
+Array Scores(const Forward& f) { return ref::Dense(f, f.Input("x"), "dense"); }
+
+Tensor Labels(GraphBuilder& g) { return g.Input("label", DType::kInt32, {kBatch}); }
+Tensor Weights(GraphBuilder& g) { return g.Input("weight", DType::kFloat32, {kBatch}); }
+
+std::vector<double> Doubles(const Array& x) {
+  std::vector<double> values;
+  for (Real v : x.values) values.push_back(ref::Tape::Current().value(v));
+  return values;
+}
+
+std::function<Real(Forward&)> Sparse(bool weighted, Mean mean) {
+  return [=](Forward& f) {
+    std::vector<double> weights;
+    if (weighted) weights = Doubles(f.Input("weight"));
+    return ref::Reduce(ref::SparseSoftmaxCrossEntropy(f.Integers("label"), Scores(f)), weights, mean);
+  };
+}
+
+const std::map<std::string, Range> kSparse = {{"label", {0, 3}}, {"weight", {0.2, 2}}};
+// A third of the examples does not count.
+const std::map<std::string, Range> kSomeZero = {{"label", {0, 3}}, {"weight", {0, 3, true}}};
+const std::map<std::string, Range> kAllZero = {{"label", {0, 3}}, {"weight", {0, 0}}};
+
+void AddSparse(std::vector<Model>& models) {
+  auto add = [&](std::string name, std::function<Tensor(GraphBuilder&)> loss, std::function<Real(Forward&)> reference,
+                 const std::map<std::string, Range>& ranges) {
+    models.push_back({std::move(name), std::move(loss), std::move(reference), ranges});
+  };
+  add(
+      "sparse_cross_entropy",
+      [](GraphBuilder& g) { return TD_COVER(losses::SparseSoftmaxCrossEntropy, Labels(g), Scores(g)); },
+      Sparse(false, Mean::kOverExamples), kSparse);
+  add(
+      "sparse_cross_entropy_columns",
+      [](GraphBuilder& g) {
+        Tensor labels = g.Input("label", DType::kInt64, {kBatch, 1});
+        Tensor weights = g.Input("weight", DType::kFloat32, {kBatch, 1});
+        return TD_COVER(losses::SparseSoftmaxCrossEntropy, labels, Scores(g), {.weights = weights});
+      },
+      Sparse(true, Mean::kOverExamples), kSparse);
+  add(
+      "sparse_cross_entropy_sum",
+      [](GraphBuilder& g) {
+        return TD_COVER(losses::SparseSoftmaxCrossEntropy, Labels(g), Scores(g),
+                        {.weights = Weights(g), .reduction = Reduction::kSum});
+      },
+      Sparse(true, Mean::kSum), kSparse);
+  add(
+      "sparse_cross_entropy_mean",
+      [](GraphBuilder& g) {
+        return TD_COVER(losses::SparseSoftmaxCrossEntropy, Labels(g), Scores(g),
+                        {.weights = Weights(g), .reduction = Reduction::kMean});
+      },
+      Sparse(true, Mean::kOverWeights), kSparse);
+  add(
+      "sparse_cross_entropy_mean_of_nothing",
+      [](GraphBuilder& g) {
+        return TD_COVER(losses::SparseSoftmaxCrossEntropy, Labels(g), Scores(g),
+                        {.weights = Weights(g), .reduction = Reduction::kMean});
+      },
+      Sparse(true, Mean::kOverWeights), kAllZero);
+  add(
+      "sparse_cross_entropy_nonzero",
+      [](GraphBuilder& g) {
+        Tensor weights = g.Input("weight", DType::kInt32, {kBatch});
+        return TD_COVER(losses::SparseSoftmaxCrossEntropy, Labels(g), Scores(g),
+                        {.weights = weights, .reduction = Reduction::kSumByNonzeroWeights});
+      },
+      Sparse(true, Mean::kOverNonzero), kSomeZero);
+  add(
+      "sparse_cross_entropy_none",
+      [](GraphBuilder& g) {
+        return ReduceSum(TD_COVER(losses::SparseSoftmaxCrossEntropy, Labels(g), Scores(g),
+                                  {.weights = Weights(g), .reduction = Reduction::kNone}));
+      },
+      Sparse(true, Mean::kSum), kSparse);
+  add(
+      "sparse_cross_entropy_one_weight",
+      [](GraphBuilder& g) {
+        return TD_COVER(losses::SparseSoftmaxCrossEntropy, Labels(g), Scores(g),
+                        {.weights = g.Constant(2.5f), .reduction = Reduction::kSumOverBatchSize});
+      },
+      [](Forward& f) { return Sparse(false, Mean::kOverExamples)(f) * 2.5; }, kSparse);
+}
+
+// Distributions over the classes need not be one-hot, nor add up to 1, for the formula to hold.
+Tensor Dense(GraphBuilder& g) { return g.Input("labels", DType::kFloat32, {kBatch, 3}); }
+
+void AddDense(std::vector<Model>& models) {
+  const std::map<std::string, Range> ranges = {{"labels", {0, 1}}, {"weight", {0.2, 2}}};
+  auto softmax = [](double smoothing, bool weighted, Mean mean) {
+    return [=](Forward& f) {
+      return ref::Reduce(ref::SoftmaxCrossEntropy(f.Input("labels"), Scores(f), smoothing),
+                         weighted ? Doubles(f.Input("weight")) : std::vector<double>(), mean);
+    };
+  };
+  models.push_back({"softmax_cross_entropy",
+                    [](GraphBuilder& g) { return TD_COVER(losses::SoftmaxCrossEntropy, Dense(g), Scores(g)); },
+                    softmax(0, false, Mean::kOverExamples), ranges});
+  models.push_back({"softmax_cross_entropy_smoothed",
+                    [](GraphBuilder& g) {
+                      Tensor labels = g.Input("labels", DType::kInt32, {kBatch, 3});
+                      return TD_COVER(losses::SoftmaxCrossEntropy, labels, Scores(g),
+                                      {.weights = Weights(g), .reduction = Reduction::kMean, .label_smoothing = 0.2});
+                    },
+                    softmax(0.2, true, Mean::kOverWeights),
+                    {{"labels", {0, 2}}, {"weight", {0.2, 2}}}});
+  // Traced back to its logits.
+  models.push_back({"categorical_cross_entropy_of_softmax",
+                    [](GraphBuilder& g) {
+                      return TD_COVER(losses::CategoricalCrossentropy, Dense(g), Softmax(Scores(g)),
+                                      {.label_smoothing = 0.1});
+                    },
+                    softmax(0.1, false, Mean::kOverExamples), ranges});
+  models.push_back({"categorical_cross_entropy_of_shares",
+                    [](GraphBuilder& g) {
+                      return TD_COVER(losses::CategoricalCrossentropy, Dense(g), Sigmoid(Scores(g)),
+                                      {.weights = Weights(g), .label_smoothing = 0.1});
+                    },
+                    [](Forward& f) {
+                      return ref::Reduce(
+                          ref::CategoricalCrossentropy(f.Input("labels"), ref::Map(Scores(f), ref::Sigmoid), 0.1),
+                          Doubles(f.Input("weight")), Mean::kOverExamples);
+                    },
+                    ranges});
+}
+
+void AddSquares(std::vector<Model>& models) {
+  models.push_back({"squared_error_of_rows",
+                    [](GraphBuilder& g) {
+                      return TD_COVER(losses::MeanSquaredError, Dense(g), Scores(g),
+                                      {.weights = Weights(g), .reduction = Reduction::kSumByNonzeroWeights});
+                    },
+                    [](Forward& f) {
+                      return ref::Reduce(ref::SquaredErrors(f.Input("labels"), Scores(f)), Doubles(f.Input("weight")),
+                                         Mean::kOverNonzero);
+                    },
+                    {{"weight", {0, 3, true}}}});
+  models.push_back({"squared_error_of_a_column",
+                    [](GraphBuilder& g) {
+                      Tensor y = TD_COVER(layers::Dense, g.Input("x", DType::kFloat32, {kBatch, 4}), {.units = 1});
+                      return TD_COVER(losses::MeanSquaredError, g.Input("y", DType::kInt32, {kBatch}), y);
+                    },
+                    [](Forward& f) {
+                      Array y = ref::Reshaped(Scores(f), {f.rows()});
+                      return ref::Reduce(ref::SquaredErrors(f.Input("y"), y), {}, Mean::kOverExamples);
+                    }});
+  // Losses of one's own, per example and position.
+  models.push_back({"weighted_loss_of_positions",
+                    [](GraphBuilder& g) {
+                      return TD_COVER(losses::ComputeWeightedLoss, Square(Scores(g)), {.weights = Weights(g)});
+                    },
+                    [](Forward& f) {
+                      Array squares = ref::Map(Scores(f), [](Real x) { return x * x; });
+                      std::vector<double> weights;
+                      for (double w : Doubles(f.Input("weight"))) weights.insert(weights.end(), 3, w);
+                      return ref::Reduce(squares.values, weights, Mean::kOverExamples);
+                    },
+                    {{"weight", {-1, 2}}}});
+  models.push_back({"weighted_loss_by_position",
+                    [](GraphBuilder& g) {
+                      Tensor weights = g.Input("weight", DType::kFloat32, {kBatch, 3});
+                      return TD_COVER(losses::ComputeWeightedLoss, Square(Scores(g)),
+                                      {.weights = weights, .reduction = Reduction::kMean});
+                    },
+                    [](Forward& f) {
+                      Array squares = ref::Map(Scores(f), [](Real x) { return x * x; });
+                      return ref::Reduce(squares.values, Doubles(f.Input("weight")), Mean::kOverWeights);
+                    },
+                    {{"weight", {0.5, 2}}}});
+}
+
+// A penalty counts once, however many examples, replicas or rounds without examples there are.
+void AddPenalties(std::vector<Model>& models) {
+  models.push_back(
+      {"regularized_dense",
+       [](GraphBuilder& g) {
+         Tensor x = g.Input("x", DType::kFloat32, {kBatch, 4});
+         x = TD_COVER(layers::Dense, x,
+                      {.units = 3, .kernel_regularizer = TD_COVER(L2, 0.05), .bias_regularizer = TD_COVER(L1, 0.04)});
+         return Head(g, x) + TD_COVER(losses::RegularizationLoss, &g);
+       },
+       [](Forward& f) {
+         return Head(f, Scores(f)) + ref::Penalty(f.Variable("dense/kernel"), 0, 0.05) +
+                ref::Penalty(f.Variable("dense/bias"), 0.04, 0);
+       }});
+  models.push_back({"regularized_conv",
+                    [](GraphBuilder& g) {
+                      Tensor x = g.Input("image", DType::kFloat32, {kBatch, 3, 3, 2});
+                      x = TD_COVER(layers::Conv2D, x,
+                                   {.filters = 2,
+                                    .kernel_size = 2,
+                                    .kernel_regularizer = {.l1 = 0.01, .l2 = 0.02},
+                                    .bias_regularizer = TD_COVER(L2, 0.3)});
+                      return Head(g, x) + TD_COVER(losses::RegularizationLoss, &g);
+                    },
+                    [](Forward& f) {
+                      return Head(f, ref::Conv2D(f, f.Input("image"), "conv2d")) +
+                             ref::Penalty(f.Variable("conv2d/kernel"), 0.01, 0.02) +
+                             ref::Penalty(f.Variable("conv2d/bias"), 0, 0.3);
+                    }});
+  models.push_back({"regularized_embedding",
+                    [](GraphBuilder& g) {
+                      Tensor x =
+                          TD_COVER(layers::Embedding, g.Input("ids", DType::kInt32, {kBatch, 2}),
+                                   {.input_dim = 6, .output_dim = 3, .embeddings_regularizer = TD_COVER(L2, 0.1)});
+                      return Head(g, x) + TD_COVER(losses::RegularizationLoss, &g);
+                    },
+                    [](Forward& f) {
+                      return Head(f, ref::Embedding(f, "ids", {2}, "embedding")) +
+                             ref::Penalty(f.Variable("embedding/embeddings"), 0, 0.1);
+                    }});
+  models.push_back({"regularized_attention",
+                    [](GraphBuilder& g) {
+                      Tensor x = g.Input("x", DType::kFloat32, {kBatch, 2, 3});
+                      x = TD_COVER(layers::MultiHeadAttention, x,
+                                   {.num_heads = 1, .key_dim = 2, .kernel_regularizer = TD_COVER(L2, 0.1)});
+                      return Head(g, x) + TD_COVER(losses::RegularizationLoss, &g);
+                    },
+                    [](Forward& f) {
+                      Real loss = Head(f, ref::Attention(f, f.Input("x"), "multi_head_attention", {}));
+                      for (const char* part : {"query", "key", "value", "attention_output"}) {
+                        loss = loss + ref::Penalty(f.Variable(std::string("multi_head_attention/") + part + "/kernel"),
+                                                   0, 0.1);
+                      }
+                      return loss;
+                    }});
+  models.push_back({"regularized_variable",
+                    [](GraphBuilder& g) {
+                      Tensor w = g.Variable({.name = "w", .shape = {4}});
+                      TD_COVER(AddRegularization, w, TD_COVER(L1, 0.2));
+                      Tensor x = g.Input("x", DType::kFloat32, {kBatch, 4});
+                      return ReduceMean(Square(ReduceSum(x * w, {1}) - 1.0)) + TD_COVER(losses::RegularizationLoss, &g);
+                    },
+                    [](Forward& f) {
+                      std::vector<Real> squares;
+                      const Array &x = f.Input("x"), &w = f.Variable("w");
+                      for (int64_t r = 0; r < f.rows(); ++r) {
+                        Real error = ref::Dot(absl::MakeConstSpan(x.values).subspan(4 * r, 4), w.values) - 1;
+                        squares.push_back(error * error);
+                      }
+                      return ref::Reduce(squares, {}, Mean::kOverExamples) + ref::Penalty(w, 0.2, 0);
+                    }});
+}
+
+}  // namespace
+
+std::vector<Model> LossModels() {
+  std::vector<Model> models;
+  AddSparse(models);
+  AddDense(models);
+  AddSquares(models);
+  AddPenalties(models);
+  return models;
+}
+
+}  // namespace tandem::oracle

@@ -1,0 +1,246 @@
+#include "tests/oracle/optimizer_cases.h"
+
+#include <utility>
+
+#include "frontends/optimizers.h"
+#include "frontends/schedules.h"
+#include "graph/graph_builder.h"
+#include "graph/ops.h"
+#include "tests/oracle/cover.h"
+
+namespace tandem::oracle {
+namespace {
+
+using RateFn = std::function<double(int64_t)>;
+
+constexpr double kNorm = 0.3;  // small enough to be reached by nearly every model
+constexpr double kValue = 0.05;
+
+RateFn Constant(double rate) {
+  return [rate](int64_t) { return rate; };
+}
+
+std::vector<OptimizerCase> MainCases() {
+  auto main = [](std::string name, auto optimizer, double rate, ref::UpdateFn update, std::vector<std::string> slots) {
+    return OptimizerCase{
+        .name = std::move(name),
+        .minimize = [optimizer](const Tensor& loss, const ClipOptions& c) { return optimizer(c).Minimize(loss); },
+        .rate = Constant(rate),
+        .update = std::move(update),
+        .slots = std::move(slots),
+        .main = true};
+  };
+  return {
+      main("gradient_descent",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::GradientDescent,
+                             {.learning_rate = 0.2, .clip_global_norm = c.global_norm, .clip_value = c.value});
+           },
+           0.2, ref::Descend(), {}),
+      main("momentum",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::Momentum,
+                             {.learning_rate = 0.1, .clip_global_norm = c.global_norm, .clip_value = c.value});
+           },
+           0.1, ref::DescendWithMomentum(0.9, false), {"/Momentum"}),
+      main("nesterov",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::Momentum, {.learning_rate = 0.1,
+                                                    .momentum = 0.7,
+                                                    .use_nesterov = true,
+                                                    .clip_global_norm = c.global_norm,
+                                                    .clip_value = c.value});
+           },
+           0.1, ref::DescendWithMomentum(0.7, true), {"/Momentum"}),
+      main("adam",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::Adam,
+                             {.learning_rate = 0.02, .clip_global_norm = c.global_norm, .clip_value = c.value});
+           },
+           0.02, ref::AdamUpdate(0.9, 0.999, 1e-8), {"/Adam", "/Adam_1"}),
+      main("rmsprop",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::RMSprop,
+                             {.learning_rate = 0.02, .clip_global_norm = c.global_norm, .clip_value = c.value});
+           },
+           0.02, ref::RmsPropUpdate(0.9, 0, 1e-7), {"/RMSProp"}),
+      main("rmsprop_momentum",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::RMSprop, {.learning_rate = 0.02,
+                                                   .rho = 0.8,
+                                                   .momentum = 0.6,
+                                                   .epsilon = 1e-3,
+                                                   .clip_global_norm = c.global_norm,
+                                                   .clip_value = c.value});
+           },
+           0.02, ref::RmsPropUpdate(0.8, 0.6, 1e-3), {"/RMSProp", "/RMSProp_1"}),
+  };
+}
+
+// Two of the three steps of a case are beyond the first period or boundary.
+std::vector<OptimizerCase> ScheduleCases() {
+  auto descend = [](std::string name, std::function<Schedule()> schedule, RateFn rate) {
+    return OptimizerCase{
+        .name = std::move(name),
+        .minimize =
+            [schedule](const Tensor& loss, const ClipOptions& c) {
+              return TD_COVER(optimizers::SGD,
+                              {.learning_rate = schedule(), .clip_global_norm = c.global_norm, .clip_value = c.value})
+                  .Minimize(loss);
+            },
+        .rate = std::move(rate),
+        .update = ref::Descend()};
+  };
+  const std::vector<double> boundaries = {0, 1}, values = {0.5, 0.2, 0.1};
+  return {
+      descend(
+          "exponential_decay",
+          [] {
+            return TD_COVER(schedules::ExponentialDecay,
+                            {.initial_learning_rate = 0.4, .decay_steps = 1.5, .decay_rate = 0.5});
+          },
+          [](int64_t s) { return ref::ExponentialDecayAt(s, 0.4, 1.5, 0.5, false); }),
+      descend(
+          "exponential_decay_staircase",
+          [] {
+            return TD_COVER(schedules::ExponentialDecay, {.decay_steps = 2, .decay_rate = 0.3, .staircase = true});
+          },
+          [](int64_t s) { return ref::ExponentialDecayAt(s, 0.1, 2, 0.3, true); }),
+      descend(
+          "piecewise_constant",
+          [=] { return TD_COVER(schedules::PiecewiseConstant, {.boundaries = boundaries, .values = values}); },
+          [=](int64_t s) { return ref::PiecewiseConstantAt(s, boundaries, values); }),
+      descend(
+          "polynomial_decay",
+          [] {
+            return TD_COVER(schedules::PolynomialDecay,
+                            {.initial_learning_rate = 0.5, .decay_steps = 1.6, .end_learning_rate = 0.1, .power = 2});
+          },
+          [](int64_t s) { return ref::PolynomialDecayAt(s, 0.5, 1.6, 0.1, 2, false); }),
+      descend(
+          "polynomial_decay_cycle",
+          [] { return TD_COVER(schedules::PolynomialDecay, {.decay_steps = 1.5, .cycle = true}); },
+          [](int64_t s) { return ref::PolynomialDecayAt(s, 0.1, 1.5, 1e-4, 1, true); }),
+      descend(
+          "cosine_decay",
+          [] {
+            return TD_COVER(schedules::CosineDecay, {.initial_learning_rate = 0.6, .decay_steps = 1.7, .alpha = 0.2});
+          },
+          [](int64_t s) { return ref::CosineDecayAt(s, 0.6, 1.7, 0.2); }),
+      descend(
+          "linear_warmup",
+          [] {
+            return TD_COVER(schedules::LinearWarmup,
+                            {.warmup_steps = 1.5,
+                             .start_factor = 0.25,
+                             .then = schedules::CosineDecay({.initial_learning_rate = 0.6, .decay_steps = 3})});
+          },
+          [](int64_t s) {
+            return ref::LinearWarmupAt(s, 1.5, 0.25, [](double t) { return ref::CosineDecayAt(t, 0.6, 3, 0); });
+          }),
+  };
+}
+
+// A model_fn that treats the gradients between the two halves of Minimize.
+OptimizerCase ByHand(std::string name, std::function<std::vector<Tensor>(const std::vector<Tensor>&)> treat,
+                     std::function<void(ref::Gradients&)> reference) {
+  return {.name = std::move(name),
+          .minimize =
+              [treat](const Tensor& loss, const ClipOptions& c) {
+                const Optimizer optimizer = optimizers::Momentum(
+                    {.learning_rate = 0.3, .clip_global_norm = c.global_norm, .clip_value = c.value});
+                std::vector<GradientAndVariable> pairs = optimizer.ComputeGradients(loss);
+                std::vector<Tensor> gradients;
+                for (const GradientAndVariable& pair : pairs) gradients.push_back(pair.gradient);
+                gradients = treat(gradients);
+                for (size_t i = 0; i < pairs.size(); ++i) pairs[i].gradient = gradients[i];
+                return optimizer.ApplyGradients(pairs);
+              },
+          .rate = Constant(0.3),
+          .update = ref::DescendWithMomentum(0.9, false),
+          .slots = {"/Momentum"},
+          .treat = std::move(reference)};
+}
+
+std::vector<OptimizerCase> OtherCases() {
+  using Tensors = std::vector<Tensor>;
+  return {
+      {.name = "adam_options",
+       .minimize =
+           [](const Tensor& loss, const ClipOptions& c) {
+             return TD_COVER(optimizers::Adam, {.learning_rate = 0.05,
+                                                .beta1 = 0.6,
+                                                .beta2 = 0.8,
+                                                .epsilon = 0.01,
+                                                .clip_global_norm = c.global_norm,
+                                                .clip_value = c.value})
+                 .Minimize(loss);
+           },
+       .rate = Constant(0.05),
+       .update = ref::AdamUpdate(0.6, 0.8, 0.01),
+       .slots = {"/Adam", "/Adam_1"}},
+      {.name = "first_variable_only",
+       .minimize =
+           [](const Tensor& loss, const ClipOptions& c) {
+             return optimizers::Adam({.learning_rate = 0.05, .clip_global_norm = c.global_norm, .clip_value = c.value})
+                 .Minimize(loss, {.var_list = {loss.graph()->trainable_variables()[0]}});
+           },
+       .rate = Constant(0.05),
+       .update = ref::AdamUpdate(0.9, 0.999, 1e-8),
+       .slots = {"/Adam", "/Adam_1"},
+       .first_variable_only = true},
+      ByHand(
+          "clip_by_global_norm_by_hand", [](const Tensors& g) { return TD_COVER(ClipByGlobalNorm, g, kNorm); },
+          [](ref::Gradients& g) { ref::ClipByGlobalNorm(g, kNorm); }),
+      ByHand(
+          "clip_by_value_by_hand",
+          [](const Tensors& g) {
+            Tensors clipped;
+            for (const Tensor& t : g) clipped.push_back(TD_COVER(ClipByValue, t, kValue));
+            return clipped;
+          },
+          [](ref::Gradients& g) { ref::ClipByValue(g, kValue); }),
+      ByHand(
+          "clip_gradients_by_hand", [](const Tensors& g) { return TD_COVER(ClipGradients, g, {.global_norm = kNorm}); },
+          [](ref::Gradients& g) { ref::ClipByGlobalNorm(g, kNorm); }),
+      ByHand(
+          "clip_gradients_by_value_by_hand",
+          [](const Tensors& g) { return TD_COVER(ClipGradients, g, {.value = kValue}); },
+          [](ref::Gradients& g) { ref::ClipByValue(g, kValue); }),
+      ByHand(
+          "divide_by_global_norm",
+          [](const Tensors& g) {
+            Tensor norm = TD_COVER(GlobalNorm, g) + 0.1;
+            Tensors divided;
+            for (const Tensor& t : g) divided.push_back(t.ok() ? t / norm : t);
+            return divided;
+          },
+          [](ref::Gradients& g) {
+            const double norm = ref::GlobalNorm(g) + 0.1;
+            for (auto& [name, gradient] : g) {
+              for (double& v : gradient) v /= norm;
+            }
+          }),
+  };
+}
+
+}  // namespace
+
+const std::vector<OptimizerCase>& OptimizerCases() {
+  static const auto* cases = [] {
+    auto* all = new std::vector<OptimizerCase>;
+    for (auto part : {MainCases, ScheduleCases, OtherCases}) {
+      for (OptimizerCase& c : part()) all->push_back(std::move(c));
+    }
+    return all;
+  }();
+  return *cases;
+}
+
+const std::vector<ClipCase>& ClipCases() {
+  static const auto* cases = new std::vector<ClipCase>{
+      {"no_clipping", {}}, {"global_norm", {.global_norm = kNorm}}, {"by_value", {.value = kValue}}};
+  return *cases;
+}
+
+}  // namespace tandem::oracle

@@ -1,0 +1,43 @@
+// The optimizers, schedules and ways to clip of the oracle: each one twice, as models.h.
+#ifndef TANDEM_TESTS_ORACLE_OPTIMIZER_CASES_H_
+#define TANDEM_TESTS_ORACLE_OPTIMIZER_CASES_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "frontends/clipping.h"
+#include "frontends/optimizer.h"
+#include "graph/tensor.h"
+#include "tests/oracle/reference_optimizers.h"
+
+namespace tandem::oracle {
+
+struct OptimizerCase {
+  std::string name;
+  std::function<TrainOp(const Tensor& loss, const ClipOptions& clip)> minimize;
+  // By finished steps.
+  std::function<double(int64_t step)> rate;
+  ref::UpdateFn update;
+  std::vector<std::string> slots = {};  // what follows the variable's name: "/Momentum"
+  // The optimizers that meet every model; the others are schedules, options and clipping by hand, which do not depend
+  // on the model and meet three of them.
+  bool main = false;
+  // What the model_fn does with the gradients itself.
+  std::function<void(ref::Gradients&)> treat = {};
+  // Trains the first variable only.
+  bool first_variable_only = false;
+};
+
+const std::vector<OptimizerCase>& OptimizerCases();
+
+struct ClipCase {
+  std::string name;
+  ClipOptions options;
+};
+const std::vector<ClipCase>& ClipCases();
+
+}  // namespace tandem::oracle
+
+#endif  // TANDEM_TESTS_ORACLE_OPTIMIZER_CASES_H_

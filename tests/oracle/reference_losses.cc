@@ -1,0 +1,95 @@
+#include "tests/oracle/reference_losses.h"
+
+#include <cmath>
+
+#include "absl/types/span.h"
+
+namespace tandem::ref {
+namespace {
+
+double V(Real x) { return Tape::Current().value(x); }
+
+absl::Span<const Real> Row(const Array& x, int64_t row) {
+  return absl::MakeConstSpan(x.values).subspan(row * x.last(), x.last());
+}
+
+// - sum over classes of the smoothed label times log p.
+Real CrossEntropy(absl::Span<const Real> labels, const std::vector<Real>& log_p, double smoothing) {
+  const double classes = static_cast<double>(labels.size());
+  std::vector<Real> smoothed;
+  for (Real label : labels) smoothed.push_back(label * (1 - smoothing) + smoothing / classes);
+  return Dot(smoothed, log_p) * -1;
+}
+
+}  // namespace
+
+std::vector<Real> SparseSoftmaxCrossEntropy(const std::vector<int64_t>& labels, const Array& logits) {
+  const Array log_p = LogSoftmax(logits);
+  std::vector<Real> losses;
+  for (int64_t r = 0; r < logits.rows(); ++r) losses.push_back(Row(log_p, r)[labels[r]] * -1);
+  return losses;
+}
+
+std::vector<Real> SoftmaxCrossEntropy(const Array& labels, const Array& logits, double smoothing) {
+  const Array log_p = LogSoftmax(logits);
+  std::vector<Real> losses;
+  for (int64_t r = 0; r < logits.rows(); ++r) {
+    const absl::Span<const Real> row = Row(log_p, r);
+    losses.push_back(CrossEntropy(Row(labels, r), {row.begin(), row.end()}, smoothing));
+  }
+  return losses;
+}
+
+std::vector<Real> CategoricalCrossentropy(const Array& labels, const Array& probabilities, double smoothing) {
+  std::vector<Real> losses;
+  for (int64_t r = 0; r < probabilities.rows(); ++r) {
+    const Real sum = Sum(Row(probabilities, r));
+    std::vector<Real> log_p;
+    for (Real p : Row(probabilities, r)) log_p.push_back(Log(Min(Max(p / sum, 1e-7), 1 - 1e-7)));
+    losses.push_back(CrossEntropy(Row(labels, r), log_p, smoothing));
+  }
+  return losses;
+}
+
+std::vector<Real> SquaredErrors(const Array& labels, const Array& predictions) {
+  std::vector<Real> squares;
+  for (size_t i = 0; i < predictions.values.size(); ++i) {
+    const Real error = predictions.values[i] - labels.values[i];
+    squares.push_back(error * error);
+  }
+  if (predictions.shape.size() < 2) return squares;
+  std::vector<Real> means;
+  for (size_t i = 0; i < squares.size(); i += predictions.last()) {
+    means.push_back(Sum(absl::MakeConstSpan(squares).subspan(i, predictions.last())) /
+                    static_cast<double>(predictions.last()));
+  }
+  return means;
+}
+
+Real Reduce(const std::vector<Real>& values, const std::vector<double>& weights, Mean mean) {
+  std::vector<Real> weighted;
+  double sum = 0, nonzero = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double w = weights.empty() ? 1 : weights[i];
+    weighted.push_back(values[i] * w);
+    sum += w;
+    nonzero += w != 0;
+  }
+  const Real total = Sum(weighted);
+  const double by = mean == Mean::kSum           ? 1
+                    : mean == Mean::kOverWeights ? sum
+                    : mean == Mean::kOverNonzero ? nonzero
+                                                 : static_cast<double>(values.size());
+  return by == 0 ? Tape::Current().Number(0) : total / by;
+}
+
+Real Penalty(const Array& variable, double l1, double l2) {
+  std::vector<Real> magnitudes;
+  for (Real v : variable.values) {
+    if (l1 != 0) Tape::Current().NoteChoice(V(v));
+    magnitudes.push_back(V(v) < 0 ? v * -1 : v);
+  }
+  return Sum(magnitudes) * l1 + Dot(variable.values, variable.values) * l2;
+}
+
+}  // namespace tandem::ref

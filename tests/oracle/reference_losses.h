@@ -1,0 +1,35 @@
+// The losses' formulas written once more, from Keras' and TensorFlow's documentation.
+#ifndef TANDEM_TESTS_ORACLE_REFERENCE_LOSSES_H_
+#define TANDEM_TESTS_ORACLE_REFERENCE_LOSSES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/oracle/reference_layers.h"
+#include "tests/oracle/tape.h"
+
+namespace tandem::ref {
+
+// Values per example.
+std::vector<Real> SparseSoftmaxCrossEntropy(const std::vector<int64_t>& labels, const Array& logits);
+// `smoothing` takes that share of each label and spreads it over the classes.
+std::vector<Real> SoftmaxCrossEntropy(const Array& labels, const Array& logits, double smoothing = 0);
+std::vector<Real> CategoricalCrossentropy(const Array& labels, const Array& probabilities, double smoothing = 0);
+// The mean over the last axis where there is one behind the batch.
+std::vector<Real> SquaredErrors(const Array& labels, const Array& predictions);
+
+enum class Mean {
+  kOverExamples,  // of all values, whatever their weight
+  kSum,
+  kOverWeights,  // by the sum of the weights
+  kOverNonzero,  // by the number of weights that are not 0
+};
+// `weights`: one per value, or none for all 1. 0 where there is nothing to divide by.
+Real Reduce(const std::vector<Real>& values, const std::vector<double>& weights, Mean mean);
+
+// l1 times the sum of magnitudes plus l2 times the sum of squares.
+Real Penalty(const Array& variable, double l1, double l2);
+
+}  // namespace tandem::ref
+
+#endif  // TANDEM_TESTS_ORACLE_REFERENCE_LOSSES_H_

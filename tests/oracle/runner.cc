@@ -1,0 +1,151 @@
+#include "tests/oracle/runner.h"
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "graph/reference.h"
+#include "tests/oracle/draw.h"
+
+namespace tandem::oracle {
+namespace {
+
+constexpr int kSteps = 3;
+// Draws that come this near to a choice between two branches are drawn again.
+constexpr double kMargin = 3e-5;
+constexpr int kDraws = 200;
+
+// "" when all elements are within their bounds.
+std::string Difference(const std::string& name, const ref::Numbers& got, const ref::Numbers& before,
+                       const Bounded& want) {
+  if (got.values.size() != want.values.size()) {
+    return absl::StrCat(name, " has ", got.values.size(), " elements, expected ", want.values.size());
+  }
+  std::string text;
+  int wrong = 0;
+  for (size_t i = 0; i < got.values.size(); ++i) {
+    if (std::abs(got.values[i] - want.values[i]) <= want.bounds[i]) continue;
+    if (++wrong > 3) continue;
+    absl::StrAppend(&text, text.empty() ? "" : ",", " [", i, "] ", before.values[i], " became ", got.values[i],
+                    ", expected ", want.values[i], " +- ", want.bounds[i]);
+  }
+  return wrong == 0 ? "" : absl::StrCat(name, " (", wrong, " of ", got.values.size(), " elements):", text);
+}
+
+}  // namespace
+
+absl::Status Runner::Prepare(const Case& c) {
+  if (program_id_ != c.ProgramId()) {
+    program_id_.clear();
+    const compiled::Options options{.devices = c.place->devices,
+                                    .batch = c.place->batch,
+                                    .lanes = c.place->lanes,
+                                    .shard_rows = c.place->shard_rows,
+                                    .precision = c.precision,
+                                    .kernel_cache_dir = kernel_cache_dir_};
+    auto build = [&](GraphBuilder& g) {
+      Tensor loss = c.model->loss(g);
+      c.optimizer->minimize(loss, c.clip->options);
+      g.Output("loss", loss);
+    };
+    TD_ASSIGN_OR_RETURN(program_, compiled::Prepare(build, options));
+    ++programs_;
+    forward_.reset();
+    randoms_ = c.model->randoms;
+    if (!randoms_.empty()) {
+      forward_ = std::make_unique<GraphBuilder>("test");
+      c.model->loss(*forward_);
+      for (const std::string& op : randoms_) forward_->Output(op + " as output", forward_->Find(op));
+      TD_RETURN_IF_ERROR(forward_->status());
+    }
+    program_id_ = c.ProgramId();
+  }
+  for (const VariableInfo& info : program_.variables->List()) {
+    HostTensor value = info.slot_of.empty()
+                           ? ToTensor(DType::kFloat32, FirstValue(c.model->name, info.name, info.shape))
+                           : HostTensor::Zeros(info.dtype, info.shape);
+    TD_RETURN_IF_ERROR(program_.variables->Assign(info.name, value));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ref::NumbersMap> Runner::Uniforms(const TensorMap& inputs, int step) {
+  if (forward_ == nullptr) return ref::NumbersMap();
+  TensorMap scalars;
+  for (const auto& [name, value] : compiled::Deal(program_, inputs, {0}, step).scalars) {
+    scalars[name] = HostTensor::Scalar<double>(value);
+  }
+  TD_ASSIGN_OR_RETURN(TensorMap results, Evaluate(*forward_, inputs, program_.Values(), scalars));
+  ref::NumbersMap uniforms;
+  for (const std::string& op : randoms_) uniforms[op] = ToNumbers(results.at(op + " as output"));
+  return uniforms;
+}
+
+absl::StatusOr<std::vector<std::string>> Runner::Run(const Case& c) {
+  TD_RETURN_IF_ERROR(Prepare(c));
+  for (int step = 0; step < kSteps; ++step) {
+    TD_ASSIGN_OR_RETURN(std::vector<std::string> differences, Step(c, step));
+    if (!differences.empty()) return differences;
+  }
+  return std::vector<std::string>();
+}
+
+absl::StatusOr<std::vector<std::string>> Runner::Step(const Case& c, int step) {
+  StepData data;
+  data.step = step;
+  data.rows_per_replica = step == 1 ? c.place->rows : std::vector<int64_t>(c.place->devices, c.place->batch);
+  const TensorMap before = program_.Values();
+  data.variables = ToNumbers(before);
+  for (const VariableSpec& v : program_.graph->variables()) {
+    if (!v.trainable || !v.slot_of.empty()) continue;
+    if (data.trained.empty() || !c.optimizer->first_variable_only) data.trained.push_back(v.name);
+  }
+  const int64_t rows = std::accumulate(data.rows_per_replica.begin(), data.rows_per_replica.end(), int64_t{0});
+  TensorMap inputs;
+  Expected expected;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    inputs = DrawInputs(*program_.executable, *c.model, rows,
+                        absl::StrCat(c.model->name, " ", c.place->name, " ", step, " ", draw));
+    data.inputs = ToNumbers(inputs);
+    TD_ASSIGN_OR_RETURN(data.uniforms, Uniforms(inputs, step));
+    expected = ExpectedStep(*c.model, *c.optimizer, c.clip->options, data);
+    if (expected.margin >= kMargin) break;
+  }
+  if (expected.margin < kMargin) return absl::InternalError("no inputs were found that are far from every choice");
+
+  TD_ASSIGN_OR_RETURN(StepResult result, program_.Run(compiled::Deal(program_, inputs, data.rows_per_replica, step)));
+  const std::string where = absl::StrCat("step ", step, ": ");
+  if (!result.finite) return std::vector<std::string>{where + "a value is not finite"};
+  std::vector<std::string> differences;
+  const double loss = *result.outputs.at(0).data<float>();
+  if (!(std::abs(loss - expected.loss) <= expected.loss_bound)) {
+    differences.push_back(
+        absl::StrCat(where, "loss is ", loss, ", expected ", expected.loss, " +- ", expected.loss_bound));
+  }
+  const TensorMap after = program_.Values();
+  for (const auto& [name, want] : expected.assigned) {
+    if (!after.contains(name)) {
+      differences.push_back(absl::StrCat(where, "there is no ", name));
+      continue;
+    }
+    const std::string difference = Difference(name, ToNumbers(after.at(name)), data.variables.at(name), want);
+    if (!difference.empty()) differences.push_back(where + difference);
+  }
+  for (const auto& [name, value] : after) {
+    if (!expected.assigned.contains(name) && !value.BitEqual(before.at(name))) {
+      differences.push_back(absl::StrCat(where, name, " has changed"));
+    }
+    for (int d = 1; d < c.place->devices; ++d) {
+      const void* first = program_.variables->Buffer(name, 0);
+      if (std::memcmp(first, program_.variables->Buffer(name, d), value.byte_size()) != 0) {
+        differences.push_back(absl::StrCat(where, name, " is not the same on devices 0 and ", d));
+      }
+    }
+  }
+  return differences;
+}
+
+}  // namespace tandem::oracle

@@ -1,0 +1,45 @@
+// Runs cases: three compiled training steps, each held against double precision from the variables before it.
+#ifndef TANDEM_TESTS_ORACLE_RUNNER_H_
+#define TANDEM_TESTS_ORACLE_RUNNER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tests/compiled/harness.h"
+#include "tests/oracle/cases.h"
+#include "tests/oracle/expected.h"
+
+namespace tandem::oracle {
+
+class Runner {
+ public:
+  // Kernels that several executables have are compiled once where there is a directory to keep them in.
+  explicit Runner(const std::string& kernel_cache_dir = "") : kernel_cache_dir_(kernel_cache_dir) {}
+
+  // What differs from the reference: nothing, or a line for each of loss, variables and slots (the first step with
+  // differences only). An error where the case cannot be run. Consecutive cases of one executable compile it once.
+  absl::StatusOr<std::vector<std::string>> Run(const Case& c);
+
+  // Executables compiled so far.
+  int programs() const { return programs_; }
+
+ private:
+  absl::Status Prepare(const Case& c);
+  // The uniform numbers of the model's random ops in this step, by op.
+  absl::StatusOr<ref::NumbersMap> Uniforms(const TensorMap& inputs, int step);
+  absl::StatusOr<std::vector<std::string>> Step(const Case& c, int step);
+
+  const std::string kernel_cache_dir_;
+  std::string program_id_;
+  compiled::Program program_;
+  std::unique_ptr<GraphBuilder> forward_;  // of models with random ops
+  std::vector<std::string> randoms_;
+  int programs_ = 0;
+};
+
+}  // namespace tandem::oracle
+
+#endif  // TANDEM_TESTS_ORACLE_RUNNER_H_
