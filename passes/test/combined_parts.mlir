@@ -18,6 +18,7 @@ module attributes {td.replicas = 2 : i64} {
 // -----
 
 module attributes {td.replicas = 2 : i64} {
+  td.variable @w : tensor<f32> {initializer = [0.0, 0.0, 0.0]}
   func.func @step(%n: tensor<f32> {td.scalar = "replica_example_count"}) -> (tensor<f32> {td.update = @w}) {
     // expected-error @+1 {{is left behind td-insert-all-reduce}}
     %m = td.cross_replica "mean" %n : tensor<f32>

@@ -3,6 +3,7 @@
 
 // What replicas compute from their own rows reaches an update or an output through td.cross_replica only.
 module attributes {td.replicas = 2 : i64} {
+  td.variable @w : tensor<f32> {initializer = [0.0, 0.0, 0.0]}
   func.func @step(%n: tensor<f32> {td.scalar = "replica_example_count"}) -> (tensor<f32> {td.update = @w}) {
     // expected-error @+1 {{the update of @w differs between replicas: td.cross_replica has to combine it}}
     %m = td.neg %n : tensor<f32>
@@ -29,6 +30,7 @@ module attributes {td.replicas = 2 : i64} {
 
 // One replica agrees with itself.
 module attributes {td.replicas = 1 : i64} {
+  td.variable @w : tensor<f32> {initializer = [0.0, 0.0, 0.0]}
   func.func @step(%n: tensor<f32> {td.scalar = "replica_example_count"}) -> (tensor<f32> {td.update = @w}) {
     return %n : tensor<f32>
   }
