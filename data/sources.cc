@@ -97,7 +97,7 @@ class SlicesNode : public SourceNode {
     if (!WaitForRows(rows).ok()) return "";  // whoever uses the rows reports it
     uint64_t checksum = 0;
     for (size_t c = 0; c < tensors_.size(); ++c) {
-      const absl::string_view bytes(reinterpret_cast<const char*>(tensors_[c].second.data<uint8_t>()),
+      const absl::string_view bytes(static_cast<const char*>(tensors_[c].second.raw()),
                                     static_cast<size_t>(rows * row_bytes_[c]));
       if (bytes.size() <= kPieces * kPieceBytes) {
         checksum = Fingerprint64(bytes, checksum);

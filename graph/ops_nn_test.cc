@@ -228,7 +228,7 @@ const Mistake kMistakes[] = {
      [](GraphBuilder& g, Tensor, Tensor) {
        RandomUniform(&g, {3, kBatch});
      },
-     "only dimension 0 may be the batch"},
+     "the batch is dimension 0 only"},
     {"gradient",
      [](GraphBuilder& g, Tensor, Tensor) {
        ApplySgd(Values(g, {2}, {1, 2}), Values(g, {1}, {1}), g.Constant(1.f));

@@ -13,6 +13,7 @@
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "estimator/estimator.h"
+#include "estimator/model_dir.h"
 #include "estimator/output_file.h"
 #include "estimator/train_and_evaluate.h"
 #include "samples/common_flags.h"

@@ -364,6 +364,12 @@ std::vector<Row> Networks() {
   tensor("BatchMoments", "integers", [](World& t) { return BatchMoments(t.ints).mean; });
   tensor(
       "BatchMoments", "an unknown scope", [](World& t) { return BatchMoments(t.x, "world").mean; }, "scope");
+  tensor("CrossReplicaSum", "rows", [](World& t) { return CrossReplicaSum(t.x); });
+  tensor("CrossReplicaSum", "integers", [](World& t) { return CrossReplicaSum(t.ints); });
+  tensor("CrossReplicaSum", "what replicas have in common", [](World& t) { return CrossReplicaSum(t.w); });
+  tensor("CrossReplicaMean", "rows", [](World& t) { return CrossReplicaMean(t.x); });
+  tensor("CrossReplicaMean", "integers", [](World& t) { return CrossReplicaMean(t.ints); });
+  tensor("CrossReplicaMean", "what replicas have in common", [](World& t) { return CrossReplicaMean(t.w); });
   tensor(
       "RandomUniform", "no graph", [](World&) { return RandomUniform(nullptr, {3}); }, "null");
   tensor(
