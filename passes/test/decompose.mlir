@@ -1,6 +1,6 @@
 // RUN: tandem-opt %s -td-decompose -split-input-file | FileCheck %s
 
-// The loss is logsumexp - logits[label], of logits shifted by the row's maximum.
+// The loss is logsumexp - logits[label], of logits shifted by the row's maximum; NaN for a label of no class.
 // CHECK-LABEL: func.func @loss
 // CHECK: %[[MAX:.*]] = td.reduce "max", %arg1 axes [1]
 // CHECK: %[[SHIFTED:.*]] = td.sub %arg1
@@ -12,7 +12,11 @@
 // CHECK: %[[LABEL:.*]] = td.select %[[HIT]], %[[SHIFTED]]
 // CHECK: %[[PICKED:.*]] = td.reduce "sum", %[[LABEL]]
 // CHECK: %[[LOSS:.*]] = td.sub %[[LOG]], %[[PICKED]]
-// CHECK: return %[[LOSS]]
+// CHECK: %[[LOW:.*]] = td.compare "ge", %arg0
+// CHECK: %[[ABOVE:.*]] = td.select %[[LOW]], %[[LOSS]]
+// CHECK: %[[HIGH:.*]] = td.compare "le", %arg0
+// CHECK: %[[ROW:.*]] = td.select %[[HIGH]], %[[ABOVE]]
+// CHECK: return %[[ROW]]
 func.func @loss(%labels: tensor<?xi32>, %logits: tensor<?x10xf32>) -> tensor<?xf32> {
   %0 = td.sparse_softmax_cross_entropy %labels, %logits : tensor<?xi32>, tensor<?x10xf32> -> tensor<?xf32>
   return %0 : tensor<?xf32>

@@ -94,13 +94,13 @@ TEST_F(BackgroundCheckpointTest, HoldsItsStep) {
 class PatientEnv : public FaultInjectingEnv {
  public:
   explicit PatientEnv(std::string path_part) : FaultInjectingEnv(Env::Default()), part_(std::move(path_part)) {}
-  absl::StatusOr<std::unique_ptr<WritableFile>> CreateFile(const std::string& path) override {
+  absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) override {
     if (absl::StrContains(path, part_)) {
       std::unique_lock<std::mutex> lock(mutex_);
       // Where steps do not go on meanwhile this is never told, and the test fails instead of hanging.
       overlapped_ = told_.wait_for(lock, std::chrono::seconds(60), [this] { return go_; });
     }
-    return FaultInjectingEnv::CreateFile(path);
+    return FaultInjectingEnv::CreateNewFile(path);
   }
   void Go() {
     std::lock_guard<std::mutex> lock(mutex_);
