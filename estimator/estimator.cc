@@ -255,7 +255,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadForInference(const ModeProgram& progra
   }
   if (path.empty() && !in_memory) {
     TD_LOG(WARNING) << "Could not find trained model in model_dir: " << config_.model_dir
-                    << ", running initialization to " << what << ": the weights are "
+                    << ", running initialization to " << what << ". The weights are "
                     << (config_.warm_start_from.has_value() ? "those of " + config_.warm_start_from->path : "untrained")
                     << ".";
     resident_.clear();

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
+
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -55,7 +57,7 @@ class SlowDisk : public FaultInjectingEnv {
  public:
   explicit SlowDisk(const LogCapture* log) : FaultInjectingEnv(Env::Default()), log_(log) {}
   absl::Status SyncDir(const std::string& dir) override {
-    if (absl::StrContains(dir, ".tmp-model.ckpt-1-")) StandStillUntilNamed(*log_, "Saving checkpoint 1 into ");
+    if (absl::StrContains(dir, ".tmp-model.ckpt-4-")) StandStillUntilNamed(*log_, "Saving checkpoint 4 into ");
     return FaultInjectingEnv::SyncDir(dir);
   }
 
@@ -69,16 +71,18 @@ TEST(EstimatorFiles, WhatStandsStillIsNamed) {
   RunConfig config = Config(ModelDir());
   config.env = &env;
   config.stall_warning_secs = 0.05;
+  std::atomic<int> batches{0};
   auto input = [&](const InputContext&) -> absl::StatusOr<Dataset> {
     StandStillUntilNamed(log, "input_fn of mode train has taken");
-    return LinePoints(64).Batch(8).Map([&log](const Element& batch) -> absl::StatusOr<Element> {
-      StandStillUntilNamed(log, "The input of mode train has taken");
+    return LinePoints(64).Batch(8).Map([&log, &batches](const Element& batch) -> absl::StatusOr<Element> {
+      // The first ones are drawn before the first step.
+      if (++batches == 3) StandStillUntilNamed(log, "The input of mode train has taken");
       return batch;
     });
   };
-  ASSERT_EQ(Estimator(LineModel, config).Train(input, {.max_steps = 1}), absl::OkStatus());
+  ASSERT_EQ(Estimator(LineModel, config).Train(input, {.max_steps = 4}), absl::OkStatus());
   for (const std::string& what : {std::string("input_fn of mode train"), std::string("The input of mode train"),
-                                  "Saving checkpoint 1 into " + config.model_dir}) {
+                                  "Saving checkpoint 4 into " + config.model_dir}) {
     EXPECT_THAT(log.Text(LogSeverity::kWarning), ::testing::ContainsRegex(what + " has taken [0-9.]+ s so far; still"));
     EXPECT_THAT(log.Text(), ::testing::ContainsRegex(what + " went on after [0-9.]+ s\\."));
   }
@@ -129,7 +133,7 @@ TEST(EstimatorFiles, UntrainedWeightsAreAWarning) {
   Estimator estimator(LineModel, Config(ModelDir()));
   EXPECT_TRUE(estimator.Evaluate(LineInput(64, 8, 1)).ok());
   EXPECT_THAT(log.Text(LogSeverity::kWarning),
-              HasSubstr("running initialization to evaluate: the weights are untrained"));
+              HasSubstr("running initialization to evaluate. The weights are untrained."));
 }
 
 TEST(EstimatorFiles, WithoutThePointerAllTakeTheNewestCheckpoint) {

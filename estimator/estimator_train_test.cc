@@ -73,11 +73,11 @@ TEST(Train, SavesFirstAndLastAndSurvivesAMove) {
 class PatientEnv : public FaultInjectingEnv {
  public:
   PatientEnv() : FaultInjectingEnv(Env::Default()) {}
-  absl::StatusOr<std::unique_ptr<WritableFile>> CreateFile(const std::string& path) override {
+  absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) override {
     // Where steps wait for the checkpoint this is never told, and the test fails instead of hanging.
     if (absl::StrContains(path, "model.ckpt-0"))
       overlapped_ = step_done_.WaitForNotificationWithTimeout(absl::Minutes(1));
-    return FaultInjectingEnv::CreateFile(path);
+    return FaultInjectingEnv::CreateNewFile(path);
   }
   void StepDone() { step_done_.Notify(); }
   bool overlapped() const { return overlapped_; }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -129,20 +130,23 @@ absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& s
   return absl::OkStatus();
 }
 
-std::vector<int> CheckedOutputs(const Executable& executable, const std::vector<int>& fetches) {
+std::vector<int> OutputsBeforeCheck(const Executable& executable, const std::vector<int>& fetches) {
   const fb::ExecutableT& index = executable.index();
-  std::vector<int> checked;
+  std::set<uint32_t> written;
   for (const auto& section : index.programs[index.replicas[0]->program]->sections) {
     for (const auto& step : section->steps) {
-      if (step->body.type != fb::StepBody::CheckFinite) continue;
-      for (int f : fetches) {
-        const uint32_t buffer = index.outputs[f]->buffer;
-        if (std::count(step->inputs.begin(), step->inputs.end(), buffer) > 0) checked.push_back(f);
+      if (step->body.type != fb::StepBody::CheckFinite) {
+        written.insert(step->outputs.begin(), step->outputs.end());
+        continue;
       }
-      return checked;  // what later checks look at has not been computed where this one fails
+      std::vector<int> known;
+      for (int f : fetches) {
+        if (written.count(index.outputs[f]->buffer) > 0) known.push_back(f);
+      }
+      return known;
     }
   }
-  return checked;
+  return fetches;
 }
 
 absl::Status CheckVariablesInitialized(const Executable& executable, const VariableStore& variables) {

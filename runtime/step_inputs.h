@@ -22,8 +22,8 @@ struct ReplicaInputs {
 absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& inputs,
                                std::vector<ReplicaInputs>* replicas);
 
-// Those of `fetches` that the program's finite check looks at: they have a value also where it fails.
-std::vector<int> CheckedOutputs(const Executable& executable, const std::vector<int>& fetches);
+// Those of `fetches` that the program computes before its finite check: they have a value also where that fails.
+std::vector<int> OutputsBeforeCheck(const Executable& executable, const std::vector<int>& fetches);
 
 // FailedPrecondition names the first variable of the executable that has no value.
 absl::Status CheckVariablesInitialized(const Executable& executable, const VariableStore& variables);

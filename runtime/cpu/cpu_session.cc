@@ -146,7 +146,7 @@ class CpuSession final : public Session {
     if (calls_ != nullptr && !watched && calls_->Fits()) {
       // One loop of one task: it sets the thread up, but wakes nobody.
       pool_->ParallelFor(1, [&](int64_t, int) { result.finite = calls_->Run(); });
-      if (!result.finite) return FetchChecked(fetches, std::move(result));
+      if (!result.finite) return FetchKnown(fetches, std::move(result));
       frozen_at_ = writes;
       TD_RETURN_IF_ERROR(FetchAll(fetches, result));
       return result;
@@ -157,7 +157,7 @@ class CpuSession final : public Session {
         continue;
       }
       TD_ASSIGN_OR_RETURN(result.finite, RunGlobalSection(state_, section, *pool_));
-      if (!result.finite) return FetchChecked(fetches, std::move(result));
+      if (!result.finite) return FetchKnown(fetches, std::move(result));
     }
     frozen_at_ = writes;
     TD_RETURN_IF_ERROR(FetchAll(fetches, result));
@@ -255,8 +255,8 @@ class CpuSession final : public Session {
     if (!failed_.exchange(true)) error_ = Annotate(status, absl::StrCat(section.steps[0].step->name, ": "));
   }
 
-  StepResult FetchChecked(const std::vector<int>& fetches, StepResult result) const {
-    for (int f : CheckedOutputs(*executable_, fetches)) result.outputs[f] = Fetch(f);
+  StepResult FetchKnown(const std::vector<int>& fetches, StepResult result) const {
+    for (int f : OutputsBeforeCheck(*executable_, fetches)) result.outputs[f] = Fetch(f);
     return result;
   }
 

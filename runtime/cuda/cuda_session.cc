@@ -111,7 +111,7 @@ class CudaSession final : public Session {
     for (const ReplicaInputs& replica : inputs_) result.examples += replica.rows;
     TD_RETURN_IF_ERROR(Guard(RunStep(inputs, fetches)));
     for (const auto& replica : replicas_) result.finite &= replica->finite();
-    TD_RETURN_IF_ERROR(Guard(Fetch(result.finite ? fetches : CheckedOutputs(*executable_, fetches), result)));
+    TD_RETURN_IF_ERROR(Guard(Fetch(result.finite ? fetches : OutputsBeforeCheck(*executable_, fetches), result)));
     return result;
   }
 
