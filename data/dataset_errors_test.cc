@@ -112,7 +112,8 @@ TEST(DatasetErrorsTest, Map) {
   ExpectError(d.Map(fail), __LINE__, "Map: element 0 of the source: no such image");
   auto throws = [](const Element&) -> absl::StatusOr<Element> { throw std::out_of_range("no key 7"); };
   ExpectError(d.Skip(3).Map(throws), __LINE__, "Map: element 3 of the source: threw std::out_of_range: \"no key 7\"");
-  ExpectError(d.Map(Identity, {.num_parallel_calls = 1 << 30}), __LINE__, "num_parallel_calls must be at most 1024");
+  ExpectError(d.Map(Identity, {.num_parallel_calls = 1 << 30}), __LINE__,
+              "num_parallel_calls = 1073741824 is more than 1024");
   ExpectError(d.Map(twice, {.names = {"a", "a"}}), __LINE__, "two components have the name 'a'");
   ExpectError(d.Map(Identity, {.spec = {{"a", DType::kInvalid, {}}}}), __LINE__, "which no tensor has");
   auto wrong = [](const Element&) -> absl::StatusOr<Element> {
