@@ -1,5 +1,6 @@
 #include "tests/errors/mistakes.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -63,6 +64,7 @@ absl::Status TrainModel(const std::string& dir, ModelFn model, const InputFn& in
 }
 
 absl::Status EvaluateModel(const std::string& dir, ModelFn model, const InputFn& input) {
+  std::filesystem::create_directories(dir);  // one that is not there is a mistake of its own
   return Estimator(std::move(model), Config(dir)).Evaluate(input).status();
 }
 
