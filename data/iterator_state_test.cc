@@ -292,7 +292,7 @@ TEST(FingerprintTest, TellsContentsApart) {
   const auto dataset = [](int64_t rows, int64_t changed_row, const char* name = "x") {
     HostTensor t = Pattern(DType::kFloat32, {rows, 4});
     // A row and all behind it, as when another file is read.
-    for (int64_t i = 16 * changed_row; i < t.byte_size(); ++i) t.data<uint8_t>()[i] ^= 1;
+    for (int64_t i = 16 * changed_row; i < t.byte_size(); ++i) static_cast<uint8_t*>(t.raw())[i] ^= 1;
     return Dataset::FromTensorSlices({{name, t}});
   };
   for (int64_t rows : {100, 50000}) {
