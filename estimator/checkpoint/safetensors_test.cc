@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/match.h"
 #include "base/exit_code.h"
 #include "base/philox.h"
 #include "base/sanitizers.h"
