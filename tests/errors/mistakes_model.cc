@@ -224,6 +224,18 @@ const std::vector<Mistake>& ModelMistakes() {
        R"(SparseSoftmaxCrossEntropy "SparseSoftmaxCrossEntropy" at {return )"
        "losses::SparseSoftmaxCrossEntropy(labels, logits);}: `logits` belongs to another graph; model_fn must "
        "build its own"},
+      {"MetricOfAVector",
+       [](const std::string& dir) {
+         return EvaluateModel(dir, [](const Features& f, const Tensor& labels, Mode, const Params&) {
+           Tensor logits = Logits(f);
+           Metric metric = {.total = logits, .count = ReduceSum(logits)};
+           return EstimatorSpec::Eval(CrossEntropy(labels, logits), {{"mean", metric}});
+         });
+       },
+       "model_fn, mode eval, EstimatorSpec at {return EstimatorSpec::Eval(CrossEntropy(labels, logits), "
+       R"({{"mean", metric}});}: the total of metric "mean" must be a scalar, summed over the batch; it is )"
+       R"(dense/Add at {Tensor Logits(const Features& f) { return layers::Dense(f["x"], {.units = 3}); }}, of )"
+       "shape [b,3]; take metrics::Mean, or ReduceSum of it"},
       {"NegativeLearningRate", [](const std::string& dir) { return TrainWith(dir, {.learning_rate = -0.1}); },
        R"(learning_rate "LearningRate" at {TrainOp train = optimizers::GradientDescent(options).Minimize(loss);}: )"
        "must be a number >= 0, got -0.1"},
@@ -248,6 +260,15 @@ const std::vector<Mistake>& ModelMistakes() {
        R"(Momentum "Momentum" at {TrainOp train = optimizers::Momentum({.momentum = 1}).Minimize(loss);}: )"
        "`momentum` must be in [0, 1), got 1"},
       // Beyond the forty.
+      {"MissingTrainOp",
+       [](const std::string& dir) {
+         return TrainModel(dir, [](const Features& f, const Tensor& labels, Mode, const Params&) {
+           return EstimatorSpec::Train(CrossEntropy(labels, Logits(f)), TrainOp{});
+         });
+       },
+       "model_fn, mode train, EstimatorSpec at {return EstimatorSpec::Train(CrossEntropy(labels, Logits(f)), "
+       "TrainOp{});}: missing train op: nothing would be trained; return EstimatorSpec::Train(loss, "
+       "optimizer.Minimize(loss))"},
   };
   return *mistakes;
 }

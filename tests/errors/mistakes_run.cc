@@ -107,6 +107,17 @@ const std::vector<Mistake>& RunMistakes() {
        "allows # MiB: variables # MiB, batch arena # MiB, step arena # MiB, slots of lanes # MiB, threads # "
        "MiB; largest buffers: {buffers}; a smaller batch or fewer lanes take less, and shard_rows makes the "
        "threads' part smaller; memory_limit is in bytes: if 8192 are kilobytes, set 8388608"},
+      {"TfConfigSet",
+       [](const std::string& dir) {
+         return Warned("TF_CONFIG", [&] {
+           setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}})", 1);
+           absl::Status status = TrainWith(Config(dir));
+           unsetenv("TF_CONFIG");
+           return status;
+         });
+       },
+       "TF_CONFIG is set and not read: this process trains by itself, with the devices of the RunConfig. "
+       "Several processes with one model_dir do not work together."},
   };
   return *mistakes;
 }
