@@ -102,6 +102,39 @@ const std::vector<Mistake>& InputMistakes() {
        },
        "input_fn, mode eval: the dataset never ends, so an evaluation of all of it would not either; leave "
        "Repeat out, give it a count, or say how many steps to evaluate (EvaluateOptions.steps, EvalSpec.steps)"},
+      {"MapThrows",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([] {
+                          auto decode = [](const Element& e) -> absl::StatusOr<Element> {
+                            if (e.components[2].data<int32_t>()[0] == 3) throw std::runtime_error("bad JPEG");
+                            return e;
+                          };
+                          return Examples().Map(decode, {.num_parallel_calls = 2}).Batch(8).Prefetch(2);
+                        }));
+       },
+       "{return Examples().Map(decode, {.num_parallel_calls = 2}).Batch(8).Prefetch(2);}: Map, element 3 of the "
+       R"(source: threw std::runtime_error: "bad JPEG")"},
+      {"MapFails",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([] {
+                          auto decode = [](const Element& e) -> absl::StatusOr<Element> {
+                            if (e.components[2].data<int32_t>()[0] == 3) return absl::DataLossError("bad JPEG");
+                            return e;
+                          };
+                          return Examples().Map(decode).Batch(8);
+                        }));
+       },
+       "{return Examples().Map(decode).Batch(8);}: Map, element 3 of the source: bad JPEG"},
+      {"ShortVector",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([] {
+                          HostTensor x = HostTensor::FromVector<float>({4, 4}, {1, 2, 3});
+                          return Dataset::FromTensorSlices({{"x", x}}).Batch(2);
+                        }));
+       },
+       R"(input_fn, mode train: {return Dataset::FromTensorSlices({{"x", x}}).Batch(2);}: FromTensorSlices: )"
+       "tensor 'x': {HostTensor x = HostTensor::FromVector<float>({4, 4}, {1, 2, 3});}: HostTensor::FromVector: "
+       "the shape [4,4] has 16 elements, but 3 values are given"},
   };
   return *mistakes;
 }

@@ -269,6 +269,14 @@ const std::vector<Mistake>& ModelMistakes() {
        "model_fn, mode train, EstimatorSpec at {return EstimatorSpec::Train(CrossEntropy(labels, Logits(f)), "
        "TrainOp{});}: missing train op: nothing would be trained; return EstimatorSpec::Train(loss, "
        "optimizer.Minimize(loss))"},
+      {"ModelFnThrows",
+       [](const std::string& dir) {
+         return Train(dir, [](const Features& f, const Tensor& labels) {
+           if (f.names().size() == 3) throw std::runtime_error("no such table");
+           return CrossEntropy(labels, Logits(f));
+         });
+       },
+       R"(model_fn, mode train: threw std::runtime_error: "no such table")"},
   };
   return *mistakes;
 }

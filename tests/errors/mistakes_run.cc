@@ -118,6 +118,13 @@ const std::vector<Mistake>& RunMistakes() {
        },
        "TF_CONFIG is set and not read: this process trains by itself, with the devices of the RunConfig. "
        "Several processes with one model_dir do not work together."},
+      {"HookThrows",
+       [](const std::string& dir) {
+         return TrainWith(Config(dir), {.steps = 2, .hooks = {std::make_shared<LossPrinter>("loss", true)}});
+       },
+       R"(LossPrinter::AfterRun: threw std::out_of_range: "map::at")"},
+      {"NullHook", [](const std::string& dir) { return TrainWith(Config(dir), {.steps = 2, .hooks = {nullptr}}); },
+       "hook 2 of 6 is null"},
   };
   return *mistakes;
 }
