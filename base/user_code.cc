@@ -32,7 +32,7 @@ absl::Status CaughtException() {
   } catch (const abi::__forced_unwind&) {
     throw;  // a thread that is cancelled has to go on unwinding
   } catch (const std::bad_alloc& e) {
-    return absl::ResourceExhaustedError(absl::StrCat("ran out of memory (", TypeName(), ")"));
+    return absl::ResourceExhaustedError(absl::StrCat("ran out of memory (", e.what(), ")"));
   } catch (const std::exception& e) {
     return absl::InvalidArgumentError(absl::StrCat("threw ", TypeName(), ": \"", e.what(), "\""));
   } catch (...) {

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
 #include "base/logging.h"
+#include "base/threads.h"
 
 namespace tandem {
 namespace {
@@ -39,10 +40,11 @@ std::unique_ptr<StallWatch::Activity> StallWatch::Add(absl::string_view what) {
   std::lock_guard<std::mutex> lock(mutex_);
   activities_.push_back(activity.get());
   if (options_.seconds > 0 && !std::exchange(tried_thread_, true)) {
-    try {
-      thread_ = std::thread([this] { Run(); });
-    } catch (const std::system_error& error) {
-      TD_LOG(WARNING) << "what stands still will not be named: no thread can be started: " << error.what();
+    absl::StatusOr<std::thread> thread = StartThread("naming what stands still", [this] { Run(); });
+    if (thread.ok()) {
+      thread_ = *std::move(thread);
+    } else {
+      TD_LOG(WARNING) << "what stands still will not be named: " << thread.status().message();
     }
   }
   return activity;

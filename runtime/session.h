@@ -79,8 +79,8 @@ class Session {
   virtual ~Session() = default;
 
   // Runs one step. `fetches`: indices into Executable::outputs whose values are wanted (others stay empty). Values
-  // without batch are the first replica's. When a check fails (`finite` is false) only what that check has looked at is
-  // filled in, as a rule the loss.
+  // without batch are the first replica's. When a check fails (`finite` is false) what was computed before it is filled
+  // in, as a rule the loss.
   // Errors: InvalidArgument for inputs or scalars that do not fit the executable, FailedPrecondition for a variable
   // that has no value yet.
   virtual absl::StatusOr<StepResult> Run(const StepInputs& inputs, const std::vector<int>& fetches) = 0;

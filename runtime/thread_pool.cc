@@ -76,7 +76,7 @@ Clock::duration SpinAfter(Clock::time_point start) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int num_threads) {
+ThreadPool::ThreadPool(int num_threads) : shares_(std::max(num_threads, 1)) {
   absl::StatusOr<std::vector<std::thread>> workers =
       StartThreads("steps", num_threads - 1, [this](int i) { Work(i + 1); });
   if (workers.ok()) {
@@ -84,7 +84,6 @@ ThreadPool::ThreadPool(int num_threads) {
   } else {
     TD_LOG(WARNING) << "going on with one thread: " << workers.status().message();
   }
-  shares_ = std::vector<Share>(workers_.size() + 1);  // workers look at them in loops only
 }
 
 absl::StatusOr<std::shared_ptr<ThreadPool>> ThreadPool::Create(int num_threads, absl::string_view flag) {
@@ -109,9 +108,9 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::RunTasks(const Loop& fn, const Idle& idle, int thread) {
   const ExitMeansOutOfMemory scope(kRunning);
   current_thread = thread;
-  const size_t n = shares_.size();
+  const int n = num_threads();
   try {
-    for (size_t k = 0; k < n; ++k) {
+    for (int k = 0; k < n; ++k) {
       Share& share = shares_[(thread + k) % n];
       if (share.next.load(std::memory_order_relaxed) >= share.end) continue;
       for (int64_t i; (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) fn(i, thread);
@@ -172,7 +171,7 @@ void ThreadPool::ParallelFor(int64_t n, Loop fn, Idle idle) {
   }
   fn_ = &fn;
   idle_ = &idle;
-  const auto threads = static_cast<int64_t>(shares_.size());
+  const int64_t threads = num_threads();
   for (int64_t t = 0; t < threads; ++t) {
     shares_[t].next.store(n / threads * t + std::min(n % threads, t), std::memory_order_relaxed);
     shares_[t].end = n / threads * (t + 1) + std::min(n % threads, t + 1);

@@ -69,7 +69,7 @@ class ThreadPool {
   std::mutex caller_;  // held by the one caller whose loop runs
   const Loop* fn_ = nullptr;
   const Idle* idle_ = nullptr;
-  std::vector<Share> shares_;                        // by thread
+  std::vector<Share> shares_;                        // by thread; of threads that could not be started too
   alignas(64) std::atomic<uint32_t> generation_{0};  // odd: a loop is open, and workers may join it
   alignas(64) std::atomic<int> active_{0};           // workers that have joined, or try to
   alignas(64) std::atomic<int> sleepers_{0};
