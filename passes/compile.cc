@@ -36,6 +36,7 @@
 #include "passes/serialize.h"
 #include "passes/tandem_flags.h"
 #include "passes/target.h"
+#include "runtime/cpu/instruction_set.h"
 #include "runtime/lane_count.h"
 
 namespace tandem {
@@ -87,6 +88,7 @@ absl::StatusOr<CompileTarget> TargetOf(const CompileOptions& options) {
                     "convolutions; use float32"),
           kExitUsage);
     }
+    target.mixed_bfloat16 = true;
     if (!target.gpu) UseBFloat16(&target.cpu);
   }
   for (const std::string& device : options.devices) {
@@ -118,6 +120,23 @@ absl::StatusOr<std::string> MachineModelAttribute(const CompileTarget& target, c
   TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(options.machine_model));
   TD_ASSIGN_OR_RETURN(const MachineModel model, ParseMachineModel(options.machine_model, text));
   return MachineModelText(model);
+}
+
+// Float32 where a CPU multiplies bfloat16 numbers hardly faster: conversions would make every step slower. Says so in
+// `warnings`.
+absl::StatusOr<Precision> PrecisionThatPays(const CompileOptions& options, bool gpu, absl::string_view machine,
+                                            std::vector<std::string>* warnings) {
+  constexpr double kMinGain = 1.25;
+  if (gpu || options.precision != Precision::kMixedBfloat16) return options.precision;
+  TD_ASSIGN_OR_RETURN(const MachineModel model, absl::StrContains(machine, '=')
+                                                    ? ParseMachineModel("machine model", machine)
+                                                    : BuiltInMachineModel(machine));
+  if (model.library_bf16 >= kMinGain * model.library_f32) return options.precision;
+  warnings->push_back(absl::StrFormat(
+      "precision mixed_bfloat16 is computed in float32: bfloat16 products run at %.4g GFLOP/s here and float32's at "
+      "%.4g (machine model \"%s\"; tandem-calibrate measures this machine)",
+      1e-9 * model.library_bf16, 1e-9 * model.library_f32, model.name));
+  return Precision::kFloat32;
 }
 
 // What watches the kernels of CPUs.
@@ -175,7 +194,7 @@ std::map<std::string, uint64_t> IndicesOfInputs(GraphBuilder& graph) {
 
 absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& key, absl::string_view mode,
                                     const CompileTarget& target, std::map<std::string, uint64_t> indices,
-                                    const CompileOptions& options) {
+                                    std::vector<std::string> warnings, const CompileOptions& options) {
   ++compile_count;
   SerializeOptions serialize;
   PipelineOptions pipeline;
@@ -186,6 +205,7 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   pipeline.times = &times;
   pipeline.warnings = &serialize.warnings;
   serialize.indices = std::move(indices);
+  serialize.warnings = std::move(warnings);
   auto start = Clock::now();
   TD_RETURN_IF_ERROR(RunPipeline(module, pipeline, &serialize.ir));
   times.Add("text of the phases", SecondsSince(start) - times.total());
@@ -211,6 +231,7 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   serialize.key = key;
   serialize.producer = absl::StrCat("tandem ", BuildId());
   serialize.target = target.Requirements();
+  serialize.instructions = target.LibraryInstructions();
   TD_ASSIGN_OR_RETURN(std::string bytes, SerializeExecutable(module, code, serialize));
   times.Add("executable", SecondsSince(start));
   if (options.print_times) {
@@ -252,12 +273,19 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   auto scope = std::make_optional<LlvmMemoryScope>("compiling");
   CompileOptions options = compile_options;
   if (const char* flags = std::getenv("TANDEM_FLAGS")) TD_RETURN_IF_ERROR(ApplyTandemFlags(flags, &options));
-  TD_ASSIGN_OR_RETURN(const CompileTarget target, TargetOf(options));
+  TD_ASSIGN_OR_RETURN(CompileTarget target, TargetOf(options));
+  TD_ASSIGN_OR_RETURN(const std::string machine, MachineModelAttribute(target, options));
+  std::vector<std::string> warnings;
+  TD_ASSIGN_OR_RETURN(const Precision precision, PrecisionThatPays(options, target.gpu, machine, &warnings));
+  if (precision != options.precision) {
+    options.precision = precision;
+    TD_ASSIGN_OR_RETURN(target, TargetOf(options));
+  }
+  if (!target.gpu) TD_RETURN_IF_ERROR(UseInstructions(target.LibraryInstructions()));
   // The graph stays as the user built it; the passes work on a copy.
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
   SetModuleOptions(*module, mode, options);
   SetTarget(*module, target);
-  TD_ASSIGN_OR_RETURN(const std::string machine, MachineModelAttribute(target, options));
   (*module)->setAttr("td.machine_model", mlir::StringAttr::get(module->getContext(), machine));
   std::string key = CacheKey(*module, target, options);
   std::string path = options.cache_dir.empty()
@@ -277,7 +305,9 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
                     << (cached.ok() ? "it has another key" : cached.status().message()) << "); compiling again";
   }
   scope.emplace("compiling");
-  TD_ASSIGN_OR_RETURN(std::string bytes, Compile(*module, key, mode, target, IndicesOfInputs(graph), options));
+  for (const std::string& warning : warnings) TD_LOG(WARNING) << warning;
+  TD_ASSIGN_OR_RETURN(std::string bytes,
+                      Compile(*module, key, mode, target, IndicesOfInputs(graph), std::move(warnings), options));
   // A training run compiles for a second and trains for hours: the compiler's code and heap need not stay.
   module = nullptr;
   scope.reset();

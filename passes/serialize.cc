@@ -50,6 +50,7 @@ class Serializer {
     index_.key = options_.key;
     index_.mode = options_.mode;
     index_.target = options_.target;
+    index_.instructions = options_.instructions;
     index_.warnings = options_.warnings;
     index_.debug = std::make_unique<fb::DebugT>();
     auto program = std::make_unique<fb::ProgramT>();

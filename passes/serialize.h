@@ -39,10 +39,11 @@ struct LibraryPlan {
 using LibraryPlanner = std::function<absl::StatusOr<std::optional<LibraryPlan>>(const fb::LibraryCallT&)>;
 
 struct SerializeOptions {
-  std::string mode;                                     // "train", "eval", "predict"
-  std::string key;                                      // cache key
-  std::string producer;                                 // compiler build
-  std::string target;                                   // CPU features that the kernels need, separated by blanks
+  std::string mode;      // "train", "eval", "predict"
+  std::string key;       // cache key
+  std::string producer;  // compiler build
+  std::string target;    // CPU features that the kernels need, separated by blanks
+  fb::InstructionSet instructions = fb::InstructionSet::Any;
   std::vector<std::pair<std::string, std::string>> ir;  // phase name and IR text, in order
   std::map<std::string, uint64_t> indices;              // of inputs that are: see executable.fbs
   std::vector<std::string> warnings;

@@ -36,6 +36,14 @@ std::string CompileTarget::Requirements() const {
   return gpu ? absl::StrCat("cuda sm_", sm) : absl::StrCat("x86-64 ", absl::StrJoin(cpu.required, " "));
 }
 
+fb::InstructionSet CompileTarget::LibraryInstructions() const {
+  if (gpu) return fb::InstructionSet::Any;
+  if (cpu.vector_bits < 512) return fb::InstructionSet::Avx2;
+  if (!mixed_bfloat16) return fb::InstructionSet::Any;
+  if (cpu.has_tiles) return fb::InstructionSet::Amx;
+  return cpu.has_avx512bf16 ? fb::InstructionSet::Avx512BFloat16 : fb::InstructionSet::Avx512;
+}
+
 absl::StatusOr<CompileTarget> ParseTarget(absl::string_view name) {
   CompileTarget target;
   absl::string_view number = name;

@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/codegen/cpu_target.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 
@@ -16,6 +17,8 @@ struct CompileTarget {
   bool gpu = false;
   // Of a GPU program: ten times the compute capability that libraries' plans are made for.
   int sm = 0;
+  // Computes with bfloat16 numbers.
+  bool mixed_bfloat16 = false;
   // Of a CPU program: what its kernels may use. Of a GPU program: the machine that walks its kernels in tests.
   CpuTarget cpu;
 
@@ -25,6 +28,8 @@ struct CompileTarget {
   std::vector<int> PtxArchitectures() const;
   // Executable.target: "x86-64 avx avx2 ..." or "cuda sm_90".
   std::string Requirements() const;
+  // Executable.instructions, of a CPU program.
+  fb::InstructionSet LibraryInstructions() const;
 };
 
 // "host", "amx", "avx512bf16", "avx512", "avx2", or "cuda:sm_75" and so on. Needs no GPU. InvalidArgument, listing all,

@@ -15,6 +15,7 @@
 #include "runtime/cpu/call_list.h"
 #include "runtime/cpu/find_non_finite.h"
 #include "runtime/cpu/global_section.h"
+#include "runtime/cpu/instruction_set.h"
 #include "runtime/cpu/lane_progress.h"
 #include "runtime/cpu/map_steps.h"
 #include "runtime/cpu/object_loader.h"
@@ -40,6 +41,7 @@ class CpuSession final : public Session {
 
   absl::Status Init() {
     TD_ASSIGN_OR_RETURN(kernels_, LoadedKernels::Load(*executable_));
+    TD_RETURN_IF_ERROR(UseInstructions(executable_->index().instructions));
     TD_ASSIGN_OR_RETURN(plan_, MakeStepPlan(*executable_, *kernels_, pool_->num_threads()));
     TD_RETURN_IF_ERROR(CreateSessionVariables(*executable_, *variables_));
     if (std::string place = variables_->place(); !place.empty()) {

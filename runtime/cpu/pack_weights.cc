@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "runtime/cpu/instruction_set.h"
+
 // Everything below is for CPUs with AVX-512; PacksWeightPanels says whether this is one.
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512bf16,prfchw")
@@ -170,9 +172,6 @@ int64_t PackWeightsParts(const WeightPanels& w) {
 
 namespace tandem {
 
-bool PacksWeightPanels(bool bfloat16) {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         (!bfloat16 || __builtin_cpu_supports("avx512bf16"));
-}
+bool PacksWeightPanels(bool bfloat16) { return bfloat16 ? UsesAvx512BFloat16() : UsesAvx512(); }
 
 }  // namespace tandem

@@ -1,5 +1,7 @@
 #include "runtime/cpu/plain_product.h"
 
+#include "runtime/cpu/instruction_set.h"
+
 // Everything below is for CPUs with AVX-512; PlainProductPays says whether this is one.
 #pragma GCC push_options
 #pragma GCC target("avx512f")
@@ -270,7 +272,7 @@ bool PlainProductPays(const PlainProduct& product) {
     return false;
   const bool shape = product.transposed ? product.depth % kWidth == 0 && product.depth >= kMinTransposedDepth
                                         : product.columns % kWidth == 0;
-  return shape && __builtin_cpu_supports("avx512f");
+  return shape && UsesAvx512();
 }
 
 int64_t PlainProductScratch(const PlainProduct& product) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "runtime/cpu/instruction_set.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cpu/onednn_primitives.h"
 
@@ -33,7 +34,7 @@ void Multiply(const PlainProduct& p, const float* x, const float* w, const float
 class PlainProductTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!__builtin_cpu_supports("avx512f")) GTEST_SKIP() << "this CPU has no AVX-512: its products are oneDNN's";
+    if (!UsesAvx512()) GTEST_SKIP() << "this CPU has no AVX-512: its products are oneDNN's";
   }
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/cpu/instruction_set.h"
+
 namespace tandem {
 namespace {
 
@@ -155,7 +157,7 @@ bool SmallFilterGrad::Pays(const SmallConvolution& c) {
   constexpr int64_t kMaxWidth = 13, kMinChannels = 16, kMinPixels = 32, kMaxPairs = 1 << 18;
   const bool small = c.out_width <= kMaxWidth && GradientSize(c) <= kMaxCached;
   return (small || __builtin_cpu_is("amd")) && Pixels(c) >= kMinPixels && Pixels(c) * Taps(c) <= kMaxPairs &&
-         c.in >= kMinChannels && c.out % kTileColumns == 0 && Taps(c) > 1 && __builtin_cpu_supports("avx512f");
+         c.in >= kMinChannels && c.out % kTileColumns == 0 && Taps(c) > 1 && UsesAvx512();
 }
 
 void SmallFilterGrad::Run(const float* x, const float* dy, float* dw) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "runtime/cpu/instruction_set.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cpu/onednn_primitives.h"
 
@@ -50,7 +51,7 @@ std::vector<Sum> Reference(const SmallConvolution& c, const std::vector<float>& 
 class SmallFilterGradTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!__builtin_cpu_supports("avx512f")) GTEST_SKIP() << "this CPU has no AVX-512: its gradients are oneDNN's";
+    if (!UsesAvx512()) GTEST_SKIP() << "this CPU has no AVX-512: its gradients are oneDNN's";
   }
 };
 

@@ -6,12 +6,12 @@ def compiled_test(name, deps = [], **kwargs):
     Args:
       name: the test's file name.
       deps: what it needs beyond the harness and the parts of a model.
-      **kwargs: as of cc_test.
+      **kwargs: as of cc_test; "src" for another source.
     """
     native.cc_test(
         name = name,
         size = kwargs.pop("size", "medium"),
-        srcs = [name + ".cc"],
+        srcs = [kwargs.pop("src", name + ".cc")],
         deps = [
             ":harness",
             "//frontends:layers",

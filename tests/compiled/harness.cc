@@ -7,9 +7,13 @@
 #include <numeric>
 #include <random>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/env.h"
 #include "base/status_macros.h"
 #include "gtest/gtest.h"
+#include "passes/analysis/machine_model.h"
+#include "passes/analysis/step_cost.h"
 #include "passes/compile.h"
 
 namespace tandem::compiled {
@@ -94,6 +98,18 @@ absl::StatusOr<StepResult> Program::Run(const StepInputs& inputs) {
   return session->Run(inputs, fetches);
 }
 
+std::string MachineForBFloat16(const std::string& target) {
+  const bool generic = target == "avx512" || target == "avx512bf16" ||
+                       (target == "host" && absl::StartsWith(HostMachineModel().name, "generic"));
+  if (!generic) return "";
+  MachineModel model = BuiltInMachineModel("generic-avx512").value();
+  model.library_bf16 = 2 * model.library_f32;
+  model.vector_bf16 = 2 * model.vector_f32;
+  const std::string file = absl::StrCat(testing::TempDir(), "/fast_bfloat16.txt");
+  EXPECT_TRUE(Env::Default()->WriteFileAtomically(file, MachineModelText(model)).ok());
+  return file;
+}
+
 absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   Program p;
   p.graph = std::make_unique<GraphBuilder>("test");
@@ -107,6 +123,7 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   compile.memory_limit = options.memory_limit;
   compile.precision = options.precision;
   compile.target = options.target;
+  if (options.precision == Precision::kMixedBfloat16) compile.machine_model = MachineForBFloat16(options.target);
   compile.kernel_cache_dir = options.kernel_cache_dir;
   TD_ASSIGN_OR_RETURN(p.executable, CompileGraph(*p.graph, options.mode, compile));
   p.variables = std::make_shared<VariableStore>(options.devices);

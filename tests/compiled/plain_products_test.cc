@@ -10,6 +10,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "runtime/cpu/instruction_set.h"
 #include "runtime/step_info.h"
 #include "runtime/step_trace.h"
 #include "tests/compiled/harness.h"
@@ -33,7 +34,7 @@ void Model(GraphBuilder& g) {
 class PlainProducts : public testing::Test {
  protected:
   void SetUp() override {
-    if (!__builtin_cpu_supports("avx512f")) GTEST_SKIP() << "this CPU has no AVX-512: all products are oneDNN's";
+    if (!UsesAvx512()) GTEST_SKIP() << "this CPU has no AVX-512: all products are oneDNN's";
   }
 };
 
