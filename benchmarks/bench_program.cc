@@ -62,12 +62,12 @@ absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const Compi
   const fb::ExecutableT& index = program.executable->index();
 
   start = Clock::now();
-  auto variables = std::make_shared<VariableStore>(replicas);
-  TD_ASSIGN_OR_RETURN(program.session, Session::Create(program.executable, variables,
+  program.variables = std::make_shared<VariableStore>(replicas);
+  TD_ASSIGN_OR_RETURN(program.session, Session::Create(program.executable, program.variables,
                                                        {.pool = std::make_shared<ThreadPool>(options.threads),
                                                         .time_steps = time_steps}));
   for (const auto& v : index.variables) {
-    TD_RETURN_IF_ERROR(variables->Initialize(v->name, *v->initializer, 1));
+    TD_RETURN_IF_ERROR(program.variables->Initialize(v->name, *v->initializer, 1));
     if (v->slot_of.empty()) program.parameters += NumElements(v->shape);
   }
   program.create_seconds = SecondsSince(start);

@@ -10,11 +10,13 @@
 #include "passes/compile.h"
 #include "runtime/executable.h"
 #include "runtime/session.h"
+#include "runtime/variable_store.h"
 
 namespace tandem::benchmarks {
 
 struct BenchProgram {
   std::shared_ptr<const Executable> executable;
+  std::shared_ptr<VariableStore> variables;
   std::shared_ptr<Session> session;
   std::shared_ptr<StepInputs> inputs;
   double flops_per_step = 0;  // of the global batch
