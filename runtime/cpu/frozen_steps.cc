@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
-
-#include "absl/container/flat_hash_set.h"
 
 namespace tandem {
 namespace {
@@ -132,7 +131,8 @@ class Marker {
 
   const fb::ProgramT& program_;
   const std::vector<uint32_t>& fetched_;
-  absl::flat_hash_set<uint32_t> written_variables_, frozen_;
+  // Of the standard library: Abseil's sets are not destroyed properly after a failed allocation.
+  std::unordered_set<uint32_t> written_variables_, frozen_;
   std::vector<Range> writes_;  // by begin
   std::vector<Touch> touches_;
 };

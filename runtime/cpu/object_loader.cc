@@ -1,5 +1,6 @@
 #include "runtime/cpu/object_loader.h"
 
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -62,10 +63,11 @@ const Allowed kAllowed[] = {
 constexpr absl::string_view kAddressSymbols = "__asan_", kThreadSymbols = "__tsan_";
 
 absl::Status LinkError(const Executable& executable, absl::string_view what, llvm::Error error) {
-  return WithExitCode(
-      absl::DataLossError(absl::StrCat(executable.name(), ": ", what, ": ", llvm::toString(std::move(error)),
-                                       "; delete the file, it will be compiled again")),
-      kExitBadData);
+  const std::string message = absl::StrCat(executable.name(), ": ", what, ": ", llvm::toString(std::move(error)));
+  // LLVM has only the system's words left of a failed mapping.
+  if (absl::StrContains(message, std::strerror(ENOMEM))) return absl::ResourceExhaustedError(message);
+  return WithExitCode(absl::DataLossError(absl::StrCat(message, "; delete the file, it will be compiled again")),
+                      kExitBadData);
 }
 
 class Kernels final : public LoadedKernels {

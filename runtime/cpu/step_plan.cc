@@ -1,9 +1,9 @@
 #include "runtime/cpu/step_plan.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "base/align.h"
 #include "base/annotate.h"
@@ -345,7 +345,7 @@ class Planner {
   const fb::ProgramT& program_;
   const LoadedKernels& kernels_;
   const int num_threads_;
-  absl::flat_hash_set<uint32_t> of_variables_;  // buffers whose values follow from variables and constants
+  std::unordered_set<uint32_t> of_variables_;  // buffers whose values follow from variables and constants
   StepPlan plan_;
 };
 

@@ -80,7 +80,7 @@ class AllocationFailureTest : public ::testing::Test {
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child == 0) {
-      alarm(120);  // a guard against hanging
+      alarm(60);  // a guard against hanging
       const std::string log = (root_ / "log").string();
       if (std::freopen(log.c_str(), "w", stderr) == nullptr) _exit(99);
       _exit(RunMain("allocation_failure_test", [&] {
@@ -102,7 +102,7 @@ class AllocationFailureTest : public ::testing::Test {
 
   std::string Log() const {
     auto text = Env::Default()->ReadFile((root_ / "log").string());
-    return text.ok() ? text->substr(text->size() - std::min<size_t>(text->size(), 1500)) : "";
+    return text.ok() ? text->substr(text->size() - std::min<size_t>(text->size(), 6000)) : "";
   }
 
   // The places to try of `count`: all, or so many that are spread evenly from a place that `count` gives.
@@ -130,7 +130,7 @@ class AllocationFailureTest : public ::testing::Test {
         ++tried;
         const std::string message = report_->message;
         (code == 0 ? unharmed : message.empty() ? exits : statuses) += 1;
-        ASSERT_TRUE(code == 0 || code == kExitIo)
+        EXPECT_TRUE(code == 0 || code == kExitIo)
             << what << ": allocation " << n << " of " << allocations << (sticky ? " and all behind it" : "")
             << " fails: exit code " << code << ", " << message << "\n"
             << Log();

@@ -1,6 +1,7 @@
 #include "tests/allocation/failing_allocation.h"
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -17,6 +18,7 @@ namespace {
 std::atomic<bool> counting{false};
 std::atomic<int64_t> count{0}, fails_at{0};
 std::atomic<bool> fails_on{false};
+const bool trace = std::getenv("TANDEM_TRACE_ALLOCATION") != nullptr;  // where the one that fails is asked for
 
 }  // namespace
 
@@ -24,6 +26,12 @@ std::atomic<bool> fails_on{false};
 bool AllocationFails() {
   if (!counting.load(std::memory_order_relaxed)) return false;
   const int64_t n = count.fetch_add(1, std::memory_order_relaxed) + 1, at = fails_at.load(std::memory_order_relaxed);
+  if (at > 0 && n == at && trace) {
+    void* frames[60];
+    counting = false;  // to describe the place may take memory
+    backtrace_symbols_fd(frames, backtrace(frames, 60), STDERR_FILENO);
+    counting = true;
+  }
   return at > 0 && (n == at || (n > at && fails_on.load(std::memory_order_relaxed)));
 }
 
