@@ -64,7 +64,7 @@ void SetLogTag(absl::string_view tag) {
 LogMessage::~LogMessage() {
   if (severity_ < min_severity.load()) return;
   int saved_errno = errno;
-  {
+  try {
     std::lock_guard<std::mutex> lock(shared().mutex);
     std::string message = absl::StrCat(shared().tag, stream_.str());
     if (LogCapture* capture = shared().capture; capture != nullptr) {
@@ -73,6 +73,8 @@ LogMessage::~LogMessage() {
     } else {
       WriteAll(STDERR_FILENO, absl::StrCat(Prefix(severity_, file_, line_), Printable(message), "\n"));
     }
+  } catch (const std::bad_alloc&) {
+    WriteAll(STDERR_FILENO, "a line of the log is lost: out of memory\n");
   }
   errno = saved_errno;
 }

@@ -69,11 +69,13 @@ void FailedNew() {
   throw std::bad_alloc();
 }
 
-// An exception that cannot be thrown on: out of a destructor or another function that must not throw.
+// An exception that cannot be thrown on: out of a destructor or another function that must not throw. libstdc++ does
+// not always say which; then it is memory where the last thing that failed was an allocation.
 std::terminate_handler terminate_before = nullptr;
 void Terminate() {
   char text[256];
   if (std::current_exception() != nullptr && Describe(text, sizeof(text))) ExitOutOfMemory(nullptr, text);
+  if (std::uncaught_exceptions() > 0 && errno == ENOMEM) ExitOutOfMemory(nullptr);
   if (terminate_before != nullptr) terminate_before();
   std::abort();
 }

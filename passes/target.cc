@@ -39,7 +39,7 @@ std::string CompileTarget::Requirements() const {
 fb::InstructionSet CompileTarget::LibraryInstructions() const {
   if (gpu) return fb::InstructionSet::Any;
   if (cpu.vector_bits < 512) return fb::InstructionSet::Avx2;
-  if (!mixed_bfloat16) return fb::InstructionSet::Any;
+  if (host && !mixed_bfloat16) return fb::InstructionSet::Any;
   if (cpu.has_tiles) return fb::InstructionSet::Amx;
   return cpu.has_avx512bf16 ? fb::InstructionSet::Avx512BFloat16 : fb::InstructionSet::Avx512;
 }
@@ -58,6 +58,7 @@ absl::StatusOr<CompileTarget> ParseTarget(absl::string_view name) {
     }
   } else if (absl::StatusOr<CpuTarget> cpu = CpuTargetByName(name); cpu.ok()) {
     target.cpu = *std::move(cpu);
+    target.host = name == "host";
     return target;
   }
   return absl::InvalidArgumentError(absl::StrCat("unknown target \"", name, "\"; known are ", Allowed()));

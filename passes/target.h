@@ -17,6 +17,8 @@ struct CompileTarget {
   bool gpu = false;
   // Of a GPU program: ten times the compute capability that libraries' plans are made for.
   int sm = 0;
+  // The CPU of this machine, whatever it is.
+  bool host = false;
   // Computes with bfloat16 numbers.
   bool mixed_bfloat16 = false;
   // Of a CPU program: what its kernels may use. Of a GPU program: the machine that walks its kernels in tests.

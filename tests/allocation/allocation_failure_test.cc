@@ -1,7 +1,8 @@
 // Lets every n-th allocation fail while a small model is compiled, trained, saved, restored, evaluated, loaded and run:
 // each time in a process of its own, which must end with a status or exit code 74, and damage nothing that is saved.
 //
-// A run tries some 40 places of each part. TANDEM_ALLOCATIONS=all tries every one, TANDEM_ALLOCATIONS=1000 so many.
+// A run tries some 40 places of each part. TANDEM_ALLOCATIONS=all tries every one, TANDEM_ALLOCATIONS=1000 so many, and
+// TANDEM_ALLOCATION=17 the 17th alone. With TANDEM_TRACE_ALLOCATION=1 a process prints where what fails was asked for.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -108,6 +109,7 @@ class AllocationFailureTest : public ::testing::Test {
   // The places to try of `count`: all, or so many that are spread evenly from a place that `count` gives.
   static std::set<int64_t> Places(int64_t count) {
     const char* wanted = std::getenv("TANDEM_ALLOCATIONS");
+    if (const char* one = std::getenv("TANDEM_ALLOCATION")) return {std::atoll(one)};
     const bool all = wanted != nullptr && std::strcmp(wanted, "all") == 0;
     const int64_t n = all ? count : std::min<int64_t>(count, wanted != nullptr ? std::atoll(wanted) : 40);
     std::set<int64_t> places;

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,20 +23,34 @@ const bool trace = std::getenv("TANDEM_TRACE_ALLOCATION") != nullptr;  // where 
 
 }  // namespace
 
+static void PrintStack() {
+  void* frames[60];
+  backtrace_symbols_fd(frames, backtrace(frames, 60), STDERR_FILENO);
+}
+
 // Whether the call that asks fails.
 bool AllocationFails() {
   if (!counting.load(std::memory_order_relaxed)) return false;
   const int64_t n = count.fetch_add(1, std::memory_order_relaxed) + 1, at = fails_at.load(std::memory_order_relaxed);
   if (at > 0 && n == at && trace) {
-    void* frames[60];
     counting = false;  // to describe the place may take memory
-    backtrace_symbols_fd(frames, backtrace(frames, 60), STDERR_FILENO);
+    PrintStack();
     counting = true;
   }
   return at > 0 && (n == at || (n > at && fails_on.load(std::memory_order_relaxed)));
 }
 
 void FailAllocation(int64_t n, bool sticky) {
+  if (trace) {
+    for (int s : {SIGABRT, SIGSEGV}) {
+      signal(s, [](int ended) {
+        counting = false;
+        signal(ended, SIG_DFL);
+        PrintStack();
+        raise(ended);
+      });
+    }
+  }
   count = 0;
   fails_at = n;
   fails_on = sticky;
