@@ -126,20 +126,6 @@ double Seconds(int64_t nanoseconds) { return 1e-9 * static_cast<double>(nanoseco
 
 }  // namespace
 
-const char* StopReasonName(StopReason reason) {
-  switch (reason) {
-    case StopReason::kEndOfInput:
-      return "end of input";
-    case StopReason::kStopRequested:
-      return "stop requested";
-    case StopReason::kMaxRounds:
-      return "all steps done";
-    case StopReason::kSignal:
-      return "signal";
-  }
-  return "unknown";
-}
-
 absl::Status BeginHooks(const HookList& hooks, HookContext& context) {
   for (size_t i = 0; i < hooks.size(); ++i) {
     if (hooks[i] != nullptr) continue;

@@ -21,8 +21,6 @@ namespace tandem {
 
 // Why a loop ended.
 enum class StopReason { kEndOfInput, kStopRequested, kMaxRounds, kSignal };
-// "end of input", "stop requested", ...
-const char* StopReasonName(StopReason reason);
 
 struct LoopOptions {
   Mode mode = Mode::kTrain;

@@ -246,7 +246,7 @@ TEST(ExecutableTest, SemanticErrorsNameTheField) {
       {"programs[0].buffers[0]", [](fb::ExecutableT& e) { e.programs[0]->buffers[0]->index = 1; }},
       {"programs[0].lane_bytes", [](fb::ExecutableT& e) { e.programs[0]->lane_bytes = uint64_t{1} << 43; }},
       {"programs[0].lane_slots[0]",
-       [](fb::ExecutableT& e) { e.programs[0]->lane_slots[0]->kind = fb::ReduceKind::Moments; }},
+       [](fb::ExecutableT& e) { e.programs[0]->lane_slots[0]->kind = fb::ReduceKind::Mean; }},
       {"sections[0].steps[0].inputs[1]",
        [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->inputs[1] = 55; }},
       {"sections[0].steps[0].inputs[0]",

@@ -60,17 +60,6 @@ class ExecutableVerifier {
     return absl::OkStatus();
   }
 
-  // Counts are one number or one per mean; all float32.
-  absl::Status CheckMoments(const std::string& field, uint64_t count, uint64_t mean, uint64_t m2) const {
-    for (uint64_t b : {count, mean, m2}) {
-      if (Buffer(b).dtype != fb::DType::Float32) return Bad(field, "moments must be float32");
-    }
-    if (Elements(mean) != Elements(m2) || (Elements(count) != 1 && Elements(count) != Elements(mean))) {
-      return Bad(field, "the sizes of count, mean and m2 do not fit together");
-    }
-    return absl::OkStatus();
-  }
-
   const fb::ExecutableT& x_;
   const std::string& name_;
   const fb::ProgramT* program_;  // the one at hand

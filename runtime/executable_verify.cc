@@ -220,18 +220,10 @@ class IndexVerifier : public ExecutableVerifier {
 
   absl::Status CheckLaneSlot(const std::string& field, const fb::LaneSlotT& slot) {
     if (!Known(slot.kind) || slot.kind == fb::ReduceKind::Mean) return Bad(field, "bad kind");
-    uint64_t parts = slot.kind == fb::ReduceKind::Moments ? 3 : 1;
-    for (uint64_t i = 0; i < parts; ++i) {
-      TD_RETURN_IF_ERROR(CheckIndex(field, slot.buffer + i, program_->buffers.size(), "buffer"));
-      const fb::BufferT& b = Buffer(slot.buffer + i);
-      if (b.space != fb::Space::Lane) return Bad(field, "buffer ", slot.buffer + i, " is not in the lane slot");
-    }
-    if (parts == 3) {
-      TD_RETURN_IF_ERROR(CheckMoments(field, slot.buffer, slot.buffer + 1, slot.buffer + 2));
-    } else {
-      TD_RETURN_IF_ERROR(CheckReducible(field, slot.buffer, slot.kind));
-    }
-    return absl::OkStatus();
+    TD_RETURN_IF_ERROR(CheckIndex(field, slot.buffer, program_->buffers.size(), "buffer"));
+    const fb::BufferT& b = Buffer(slot.buffer);
+    if (b.space != fb::Space::Lane) return Bad(field, "buffer ", slot.buffer, " is not in the lane slot");
+    return CheckReducible(field, slot.buffer, slot.kind);
   }
 
   const fb::SegmentT* constants_ = nullptr;

@@ -26,11 +26,10 @@ class StepVerifier : public ExecutableVerifier {
   }
 
  private:
-  // The kind of the slot that a lane buffer belongs to, as its first (or only) part; or an error.
+  // Whether the lane buffer is a slot, of `kind` if there is one.
   absl::Status CheckSlotOf(const std::string& field, uint32_t buffer, bool has_kind, fb::ReduceKind kind) const {
     for (const auto& slot : program_->lane_slots) {
-      uint64_t parts = slot->kind == fb::ReduceKind::Moments ? 3 : 1;
-      if (buffer < slot->buffer || buffer >= slot->buffer + parts) continue;
+      if (buffer != slot->buffer) continue;
       return has_kind && slot->kind != kind ? Bad(field, "reduced by another kind than its slot") : absl::OkStatus();
     }
     return Bad(field, "buffer ", buffer, " is not in lane_slots");
@@ -261,16 +260,12 @@ class StepVerifier : public ExecutableVerifier {
 
   absl::Status CheckReduceOperands(const std::string& field, const fb::StepT& step, fb::ReduceKind kind) {
     if (step.inputs.size() != step.outputs.size()) return Bad(field, "as many inputs as outputs are needed");
-    if (kind == fb::ReduceKind::Moments && step.inputs.size() % 3 != 0) return Bad(field, "moments come in threes");
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       uint32_t in = step.inputs[i], out = step.outputs[i];
       if (Buffer(in).dtype != Buffer(out).dtype || Elements(in) != Elements(out) || Buffer(in).row_bytes > 0) {
         return Bad(field, "input and output ", i, " differ");
       }
       TD_RETURN_IF_ERROR(CheckReducible(field, in, kind));
-      if (kind == fb::ReduceKind::Moments && i % 3 == 0) {
-        TD_RETURN_IF_ERROR(CheckMoments(field, in, step.inputs[i + 1], step.inputs[i + 2]));
-      }
     }
     return absl::OkStatus();
   }

@@ -138,36 +138,6 @@ void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64
   }
 }
 
-struct Moments {
-  float count, mean, m2;
-};
-
-Moments Merge(const Moments& a, const Moments& b) {
-  if (a.count == 0) return b;
-  if (b.count == 0) return a;
-  float count = a.count + b.count;
-  float delta = b.mean - a.mean;
-  float weight = b.count / count;
-  return {count, a.mean + delta * weight, a.m2 + b.m2 + delta * delta * a.count * weight};
-}
-
-// Returns false when the subtree is absent.
-bool EvalMoments(absl::Span<const MomentsLeaf> leaves, int64_t first, int64_t size, int64_t channel, int64_t count_at,
-                 Moments& value) {
-  if (first >= static_cast<int64_t>(leaves.size())) return false;
-  if (size == 1) {
-    const MomentsLeaf& leaf = leaves[first];
-    if (leaf.count == nullptr) return false;
-    value = {leaf.count[count_at], leaf.mean[channel], leaf.m2[channel]};
-    return true;
-  }
-  Moments right;
-  bool has_left = EvalMoments(leaves, first, size / 2, channel, count_at, value);
-  bool has_right = EvalMoments(leaves, first + size / 2, size / 2, channel, count_at, right);
-  if (has_right) value = has_left ? Merge(value, right) : right;
-  return has_left || has_right;
-}
-
 }  // namespace
 
 void TreeReduce(ReduceKind kind, DType dtype, absl::Span<const void* const> leaves, void* out, int64_t n) {
@@ -183,27 +153,6 @@ void TreeReduce(ReduceKind kind, DType dtype, absl::Span<const void* const> leav
     default:
       return;  // refused when the executable was loaded
   }
-}
-
-void TreeMergeMoments(absl::Span<const MomentsLeaf> leaves, bool count_per_channel, float* count, float* mean,
-                      float* m2, int64_t n) {
-  int64_t size = PowerOfTwoAtLeast(leaves.size());
-  float common_count = 0;  // may be a leaf's: written after all is read
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    Moments block[kBlock];
-    int64_t length = std::min(kBlock, n - begin);
-    for (int64_t i = 0; i < length; ++i) {
-      int64_t channel = begin + i;
-      if (!EvalMoments(leaves, 0, size, channel, count_per_channel ? channel : 0, block[i])) block[i] = {0, 0, 0};
-    }
-    for (int64_t i = 0; i < length; ++i) {
-      if (count_per_channel) count[begin + i] = block[i].count;
-      mean[begin + i] = block[i].mean;
-      m2[begin + i] = block[i].m2;
-    }
-    common_count = block[0].count;
-  }
-  if (!count_per_channel && n > 0) *count = common_count;
 }
 
 void Combine(ReduceKind kind, DType dtype, void* a, const void* b, int64_t n) {

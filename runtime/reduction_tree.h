@@ -22,18 +22,6 @@ namespace tandem {
 // (which keeps NaN) or Mean: the sum divided by the number of leaves present. dtype: float32, float64, int32, int64.
 void TreeReduce(fb::ReduceKind kind, DType dtype, absl::Span<const void* const> leaves, void* out, int64_t n);
 
-// A part of a sample: how many, their mean, and the sum of squared deviations from it. float32.
-struct MomentsLeaf {
-  const float* count = nullptr;  // null: absent
-  const float* mean = nullptr;
-  const float* m2 = nullptr;
-};
-
-// The same tree over moments, for channels [0, n). `count` has one value, or one per channel when `count_per_channel`.
-// Source: Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979.
-void TreeMergeMoments(absl::Span<const MomentsLeaf> leaves, bool count_per_channel, float* count, float* mean,
-                      float* m2, int64_t n);
-
 // a = a op b for n elements; the building block that shards of a lane are added up with.
 void Combine(fb::ReduceKind kind, DType dtype, void* a, const void* b, int64_t n);
 

@@ -110,46 +110,5 @@ TEST(ReductionTreeTest, MaxKeepsNaNAndIntegersWork) {
   EXPECT_EQ(sum[0], (int64_t{1} << 40) + 5);
 }
 
-TEST(ReductionTreeTest, MomentsOfPartsAreMomentsOfTheWhole) {
-  std::mt19937 rng(3);
-  std::normal_distribution<float> normal(100, 2);
-  const int channels = 300;
-  for (int leaves : {1, 2, 3, 8}) {
-    for (bool per_channel : {false, true}) {
-      std::vector<double> sum(channels), squares(channels);
-      double total = 0;
-      struct Leaf {
-        std::vector<float> count, mean, m2;
-      };
-      std::vector<Leaf> data(leaves);
-      std::vector<MomentsLeaf> tree;
-      for (int l = 0; l < leaves; ++l) {
-        int rows = l == 1 ? 0 : 5 + l;
-        Leaf& leaf = data[l];
-        leaf.count.assign(per_channel ? channels : 1, rows);
-        leaf.mean.assign(channels, 0);
-        leaf.m2.assign(channels, 0);
-        for (int c = 0; c < channels; ++c) {
-          std::vector<double> x(rows);
-          double mean = 0, m2 = 0;
-          for (double& v : x) mean += (v = normal(rng)) / rows;
-          for (double v : x) m2 += (v - mean) * (v - mean), sum[c] += v, squares[c] += v * v;
-          leaf.mean[c] = mean, leaf.m2[c] = m2;
-        }
-        total += rows;
-        tree.push_back({leaf.count.data(), leaf.mean.data(), leaf.m2.data()});
-        if (l == 2) tree.push_back({});  // an absent lane
-      }
-      std::vector<float> count(per_channel ? channels : 1), mean(channels), m2(channels);
-      TreeMergeMoments(tree, per_channel, count.data(), mean.data(), m2.data(), channels);
-      EXPECT_EQ(count.back(), total);
-      for (int c = 0; c < channels; ++c) {
-        EXPECT_NEAR(mean[c], sum[c] / total, 1e-3);
-        EXPECT_NEAR(m2[c], squares[c] - sum[c] * sum[c] / total, 0.02);
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace tandem

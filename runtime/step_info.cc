@@ -144,12 +144,9 @@ class StepLister {
     for (const auto& step : section.steps) written.insert(step->outputs.begin(), step->outputs.end());
     ExecutionWork work;
     for (const auto& slot : program_.lane_slots) {
-      const uint32_t parts = slot->kind == fb::ReduceKind::Moments ? 3 : 1;
-      for (uint32_t b = slot->buffer; b < slot->buffer + parts; ++b) {
-        if (written.count(b) == 0) continue;
-        AddBytes(b, 3, /*map=*/true, work);  // both summands and the sum
-        work.flops += Elements(b);
-      }
+      if (written.count(slot->buffer) == 0) continue;
+      AddBytes(slot->buffer, 3, /*map=*/true, work);  // both summands and the sum
+      work.flops += Elements(slot->buffer);
     }
     return work;
   }

@@ -27,7 +27,6 @@ Value BuildSplat(OpBuilder& b, Location loc, Type type, double value) {
 Value BuildNeg(OpBuilder& b, Location loc, Value x) { return b.create<NegOp>(loc, x); }
 Value BuildExp(OpBuilder& b, Location loc, Value x) { return b.create<ExpOp>(loc, x); }
 Value BuildLog(OpBuilder& b, Location loc, Value x) { return b.create<LogOp>(loc, x); }
-Value BuildSqrt(OpBuilder& b, Location loc, Value x) { return b.create<SqrtOp>(loc, x); }
 Value BuildRsqrt(OpBuilder& b, Location loc, Value x) { return b.create<RsqrtOp>(loc, x); }
 Value BuildSign(OpBuilder& b, Location loc, Value x) { return b.create<SignOp>(loc, x); }
 Value BuildAdd(OpBuilder& b, Location loc, Value x, Value y) { return b.create<AddOp>(loc, x, y); }

@@ -20,7 +20,6 @@ mlir::Value BuildSplat(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type, 
 mlir::Value BuildNeg(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
 mlir::Value BuildExp(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
 mlir::Value BuildLog(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
-mlir::Value BuildSqrt(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
 mlir::Value BuildRsqrt(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
 mlir::Value BuildSign(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
 mlir::Value BuildAdd(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y);

@@ -32,8 +32,7 @@ llvm::LogicalResult MapShardsOp::verify() {
   for (size_t i = 0; i < n; ++i) {
     llvm::StringRef kind = mlir::cast<mlir::StringAttr>(getReduce()[i]).getValue();
     bool batched = IsBatched(getResult(i).getType());
-    if (kind != "sum" && kind != "max" && kind != "moments" && kind != "keep")
-      return emitOpError() << "has the unknown reduction " << kind;
+    if (kind != "sum" && kind != "max" && kind != "keep") return emitOpError() << "has the unknown reduction " << kind;
     if ((kind == "keep") != batched)
       return emitOpError() << "result " << i << " is reduced by " << kind << " but has type " << getResult(i).getType();
   }
@@ -42,8 +41,7 @@ llvm::LogicalResult MapShardsOp::verify() {
 
 llvm::LogicalResult AllReduceOp::verify() {
   llvm::StringRef kind = getKind();
-  if (kind != "sum" && kind != "max" && kind != "mean" && kind != "moments")
-    return emitOpError() << "has the unknown kind " << kind;
+  if (kind != "sum" && kind != "max" && kind != "mean") return emitOpError() << "has the unknown kind " << kind;
   if (getOperandTypes() != getResultTypes()) return emitOpError() << "needs results of the operands' types";
   for (mlir::Type t : getOperandTypes()) {
     if (IsBatched(t)) return emitOpError() << "cannot reduce the batched type " << t;

@@ -7,8 +7,7 @@ def Td_MapShardsOp : Td_Op<"map_shards", [SingleBlockImplicitTerminator<"::tande
   let summary = "runs a body for every shard of the batch and reduces over the lanes";
   let description = [{
     The body sees the rows of one shard: its arguments have the operands' types, a batched one holds the shard's
-    rows. `reduce` says per result how lanes are combined: "sum", "max", "moments" (three results in a row: count, mean, M2)
-    in the order of the reduction tree, or "keep": the result stays batched, shards side by side. `scope` says per result
+    rows. `reduce` says per result how lanes are combined: "sum" or "max" in the order of the reduction tree, or "keep": the result stays batched, shards side by side. `scope` says per result
     whether the value is over the rows of one "replica" or of all replicas ("global"); "keep" results have scope "replica".
     `lanes` counts the lanes of the global batch over all replicas; `rows` is the capacity of a lane and `shard` of a shard.
     ```mlir
@@ -35,7 +34,7 @@ def Td_MapShardsOp : Td_Op<"map_shards", [SingleBlockImplicitTerminator<"::tande
 def Td_AllReduceOp : Td_Op<"all_reduce", [Pure]> {
   let summary = "combines values of all replicas";
   let description = [{
-    `kind` is sum, max, moments (operands in threes) or mean (over the replicas that had rows). Every replica gets the result.
+    `kind` is sum, max or mean (over the replicas that had rows). Every replica gets the result.
     `seq` is the position in the one order in which all replicas run their collectives, `group` the replicas that take part;
     collectives of one `bucket` are one transfer.
     ```mlir

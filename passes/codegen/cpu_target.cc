@@ -77,13 +77,4 @@ void UseBFloat16(CpuTarget* target) {
   std::sort(target->required.begin(), target->required.end());
 }
 
-std::vector<std::string> MissingFeatures(const CpuTarget& target) {
-  llvm::StringMap<bool> have = llvm::sys::getHostCPUFeatures();
-  std::vector<std::string> missing;
-  for (const std::string& f : target.required) {
-    if (!have.lookup(f)) missing.push_back(f);
-  }
-  return missing;
-}
-
 }  // namespace tandem

@@ -33,8 +33,6 @@ absl::StatusOr<CpuTarget> CpuTargetByName(absl::string_view name);
 // Lets code for the target use the CPU's conversion to bfloat16 and its tiles, where it has them, and then require
 // them.
 void UseBFloat16(CpuTarget* target);
-// Features in `target.required` that this machine lacks; empty when it can run the code.
-std::vector<std::string> MissingFeatures(const CpuTarget& target);
 
 }  // namespace tandem
 

@@ -140,40 +140,6 @@ TEST_P(LibraryStepsTest, GradientsOfConvolutions) {
   }
 }
 
-// The mean of each column and the sum of the squares of what differs from it.
-TEST_P(LibraryStepsTest, Moments) {
-  ExecutableBuilder b = Builder();
-  const StepKernels kernels = AddStepKernels(b);
-  const int w = b.Variable("w", {4}), x = b.Input("x", {kBatch, 4}), y = b.Batch("y", {kBatch, 4});
-  const int lane = b.LaneMoments("lane", {4});
-  const int count = b.Step("count", {}), mean = b.Step("mean", {4}), m2 = b.Step("m2", {4});
-  b.Map();
-  b.Launch("affine", kernels.affine, {x, w}, {y});
-  b.Launch("moments", kernels.moments, {y}, {lane, lane + 1, lane + 2});
-  b.Global();
-  b.LaneReduce(fb::ReduceKind::Moments, {lane, lane + 1, lane + 2}, {count, mean, m2});
-  b.AllReduce(fb::ReduceKind::Moments, {count, mean, m2});
-  for (int o : {y, count, mean, m2}) b.Output(absl::StrCat("output_", o), o);
-  Start(b);
-  ASSERT_TRUE(variables_->Assign("w", Random({4}, 1)).ok());
-  uint32_t seed = 3;
-  for (const std::vector<int64_t>& counts : RowCases(replicas())) {
-    SCOPED_TRACE(absl::StrJoin(counts, " "));
-    StepInputs inputs;
-    for (int64_t n : counts) inputs.inputs.push_back({Random({n, 4}, ++seed)});
-    auto result = session_->Run(inputs, {0, 1, 2, 3});
-    ASSERT_TRUE(result.ok()) << result.status();
-    const std::vector<double> rows = Doubles(result->outputs[0]);
-    const double n = static_cast<double>(rows.size() / 4);
-    std::vector<double> means(4), squares(4);
-    for (size_t i = 0; i < rows.size(); ++i) means[i % 4] += rows[i] / n;
-    for (size_t i = 0; i < rows.size(); ++i) squares[i % 4] += std::pow(rows[i] - means[i % 4], 2);
-    ExpectNear(result->outputs[1], {n}, "count");
-    ExpectNear(result->outputs[2], means, "mean");
-    ExpectNear(result->outputs[3], squares, "m2");
-  }
-}
-
 // Rows of a table by index, their gradient added up by index, a kernel that runs once, and updates of several variables
 // of several sizes in one grouped launch.
 TEST_P(LibraryStepsTest, GatherScatterOnceAndGroupedUpdates) {

@@ -37,29 +37,6 @@ const char kMaxIr[] = R"(
   %greater = fcmp ugt <4 x float> %y, %from
   %new = select <4 x i1> %greater, <4 x float> %y, <4 x float> %from
 )";
-// Welford's update (1962), row by row.
-const char kMomentsIr[] = R"(
-  %first = icmp eq i64 %i, %begin
-  %y = load <4 x float>, ptr %p0, align 4
-  %old_mean = load <4 x float>, ptr %p2, align 4
-  %old_m2 = load <4 x float>, ptr %p3, align 4
-  %mean0 = select i1 %first, <4 x float> zeroinitializer, <4 x float> %old_mean
-  %m20 = select i1 %first, <4 x float> zeroinitializer, <4 x float> %old_m2
-  %before = sub i64 %i, %begin
-  %number = add i64 %before, 1
-  %n = sitofp i64 %number to float
-  %n0 = insertelement <4 x float> poison, float %n, i32 0
-  %ns = shufflevector <4 x float> %n0, <4 x float> poison, <4 x i32> zeroinitializer
-  %delta = fsub <4 x float> %y, %mean0
-  %step = fdiv <4 x float> %delta, %ns
-  %mean = fadd <4 x float> %mean0, %step
-  %rest = fsub <4 x float> %y, %mean
-  %square = fmul <4 x float> %delta, %rest
-  %m2 = fadd <4 x float> %m20, %square
-  store float %n, ptr %p1, align 4
-  store <4 x float> %mean, ptr %p2, align 4
-  store <4 x float> %m2, ptr %p3, align 4
-)";
 const char kGatherIr[] = R"(
   %k = load i32, ptr %p0, align 4
   %k64 = sext i32 %k to i64
@@ -155,37 +132,6 @@ DONE:
   mad.lo.u64 %rd8, %rd4, 4, %rd11;
   st.global.f32 [%rd8], %s;
 )";
-// A thread per column; the first writes the count.
-const char kMomentsPtx[] = R"(
-  setp.ge.u64 %p0, %rd4, 4;
-  @%p0 ret;
-  mov.f32 %f1, 0f00000000;
-  mov.f32 %f2, 0f00000000;
-  mov.f32 %f3, 0f00000000;
-  mov.u64 %rd6, %rd3;
-LOOP:
-  setp.ge.u64 %p0, %rd6, %rd1;
-  @%p0 bra DONE;
-  mad.lo.u64 %rd7, %rd6, 4, %rd4;
-  mad.lo.u64 %rd7, %rd7, 4, %rd10;
-  ld.global.f32 %f0, [%rd7];
-  add.rn.f32 %f3, %f3, 0f3f800000;
-  sub.rn.f32 %f4, %f0, %f1;
-  div.rn.f32 %f5, %f4, %f3;
-  add.rn.f32 %f1, %f1, %f5;
-  sub.rn.f32 %f6, %f0, %f1;
-  fma.rn.f32 %f2, %f4, %f6, %f2;
-  add.u64 %rd6, %rd6, 1;
-  bra LOOP;
-DONE:
-  mad.lo.u64 %rd8, %rd4, 4, %rd12;
-  st.global.f32 [%rd8], %f1;
-  mad.lo.u64 %rd8, %rd4, 4, %rd13;
-  st.global.f32 [%rd8], %f2;
-  setp.ne.u64 %p0, %rd4, 0;
-  @%p0 ret;
-  st.global.f32 [%rd11], %f3;
-)";
 const char kGatherPtx[] = R"(
   setp.ge.u64 %p0, %rd0, %rd1;
   @%p0 ret;
@@ -265,7 +211,6 @@ StepKernels AddStepKernels(ExecutableBuilder& b) {
   k.affine = b.Kernel("affine", 0, fb::Domain::Rows);
   k.column_sum = b.Kernel("column_sum", 0, fb::Domain::Rows);
   k.column_max = b.Kernel("column_max", 0, fb::Domain::Rows);
-  k.moments = b.Kernel("moments", 0, fb::Domain::Rows);
   k.gather = b.Kernel("gather", 0, fb::Domain::Rows);
   k.total = b.Kernel("total", 0, fb::Domain::Once);
   k.update = b.Kernel("update", 0, fb::Domain::Elements);
@@ -276,8 +221,8 @@ std::string StepKernelsIr() {
   return LoopKernel("affine", "16 0 16", kAffineIr) +
          LoopKernel("column_sum", "16 0", absl::StrReplaceAll(kColumnIr, {{"OP", kSumIr}})) +
          LoopKernel("column_max", "16 0", absl::StrReplaceAll(kColumnIr, {{"OP", kMaxIr}})) +
-         LoopKernel("moments", "16 0 0 0", kMomentsIr) + LoopKernel("gather", "4 0 16", kGatherIr) +
-         LoopKernel("total", "0 0", kTotalIr) + LoopKernel("update", "4 4 0 4", kUpdateIr);
+         LoopKernel("gather", "4 0 16", kGatherIr) + LoopKernel("total", "0 0", kTotalIr) +
+         LoopKernel("update", "4 4 0 4", kUpdateIr);
 }
 
 std::string StepKernelsPtx() {
@@ -287,8 +232,8 @@ std::string StepKernelsPtx() {
             absl::StrReplaceAll(kColumnPtx, {{"IDENTITY", "0f00000000"}, {"COMBINE", "add.rn.f32 %s, %s, %f0;"}})),
       Entry("column_max", 2,
             absl::StrReplaceAll(kColumnPtx, {{"IDENTITY", "0fff800000"}, {"COMBINE", "max.f32 %s, %s, %f0;"}})),
-      Entry("moments", 4, kMomentsPtx), Entry("gather", 3, kGatherPtx), Entry("total", 2, kTotalPtx),
-      Entry("update", 4, kUpdatePtx), kGroupPtx, kUpdatePtx, "  ret;\n}\n");
+      Entry("gather", 3, kGatherPtx), Entry("total", 2, kTotalPtx), Entry("update", 4, kUpdatePtx), kGroupPtx,
+      kUpdatePtx, "  ret;\n}\n");
 }
 
 void RegisterStepKernels(FakeDriver& driver) {
@@ -305,18 +250,6 @@ void RegisterStepKernels(FakeDriver& driver) {
     std::fill_n(call.args[1], 4, -__builtin_inff());
     for (int64_t i = call.begin * 4; i < call.end * 4; ++i) {
       call.args[1][i % 4] = std::max(call.args[1][i % 4], call.args[0][i]);
-    }
-  });
-  RegisterGpuKernel(driver, "moments", 4, [](const GpuKernelCall& call) {
-    const int64_t n = call.end - call.begin;
-    *call.args[1] = static_cast<float>(n);
-    for (int64_t c = 0; c < 4; ++c) {
-      const float* y = call.args[0] + call.begin * 4 + c;
-      double mean = 0, m2 = 0;
-      for (int64_t i = 0; i < n; ++i) mean += y[i * 4] / static_cast<double>(n);
-      for (int64_t i = 0; i < n; ++i) m2 += (y[i * 4] - mean) * (y[i * 4] - mean);
-      call.args[2][c] = static_cast<float>(mean);
-      call.args[3][c] = static_cast<float>(m2);
     }
   });
   RegisterGpuKernel(driver, "gather", 3, [](const GpuKernelCall& call) {

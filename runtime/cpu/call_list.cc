@@ -77,8 +77,6 @@ bool CallList::AddGlobal(const PlannedStep& step) {
   if (!step.work.run_inline) return false;
   switch (step.kind) {
     case fb::StepBody::LaneReduce:
-      if (step.reduce == fb::ReduceKind::Moments) return false;
-      break;
     case fb::StepBody::KernelLaunch:
     case fb::StepBody::GroupedLaunch:
     case fb::StepBody::CheckFinite:

@@ -29,30 +29,27 @@ const char kRowNumber[] = R"(
   %f = sitofp i64 %g to float
   store float %f, ptr %p0, align 4
 )";
-// Count, mean, m2 and maximum of the first column of x.
+// Count, sum, sum of squares and maximum of the first column of x.
 const char kStatistics[] = R"(
   %first = icmp eq i64 %i, %begin
   %x = load float, ptr %p0, align 4
   %c0 = load float, ptr %p1, align 4
-  %mean0 = load float, ptr %p2, align 4
-  %m20 = load float, ptr %p3, align 4
+  %sum0 = load float, ptr %p2, align 4
+  %squares0 = load float, ptr %p3, align 4
   %max0 = load float, ptr %p4, align 4
   %c1 = select i1 %first, float 0.0, float %c0
-  %mean1 = select i1 %first, float 0.0, float %mean0
-  %m21 = select i1 %first, float 0.0, float %m20
+  %sum1 = select i1 %first, float 0.0, float %sum0
+  %squares1 = select i1 %first, float 0.0, float %squares0
   %max1 = select i1 %first, float %x, float %max0
   %c2 = fadd float %c1, 1.0
-  %d = fsub float %x, %mean1
-  %q = fdiv float %d, %c2
-  %mean2 = fadd float %mean1, %q
-  %e = fsub float %x, %mean2
-  %de = fmul float %d, %e
-  %m22 = fadd float %m21, %de
+  %sum2 = fadd float %sum1, %x
+  %square = fmul float %x, %x
+  %squares2 = fadd float %squares1, %square
   %gt = fcmp ogt float %x, %max1
   %max2 = select i1 %gt, float %x, float %max1
   store float %c2, ptr %p1, align 4
-  store float %mean2, ptr %p2, align 4
-  store float %m22, ptr %p3, align 4
+  store float %sum2, ptr %p2, align 4
+  store float %squares2, ptr %p3, align 4
   store float %max2, ptr %p4, align 4
 )";
 // w -= rate * g / count
@@ -67,7 +64,7 @@ const char kSgd[] = R"(
   store float %n, ptr %p0, align 4
 )";
 
-enum Output { kLoss, kPrediction, kRow, kCount, kMean, kM2, kMax, kGradient, kNumOutputs };
+enum Output { kLoss, kPrediction, kRow, kCount, kSum, kSquares, kMax, kGradient, kNumOutputs };
 
 // A linear model with squared error: packed forward product, gradients summed over shards, lanes and replicas, a check,
 // and an update; beside it statistics of the input.
@@ -91,11 +88,15 @@ std::shared_ptr<const Executable> Model(int replicas) {
   int y = b.Batch("y", {kBatch, kOut}), row = b.Batch("row", {kBatch}), dy = b.Shard("dy", {kBatch, kOut});
   int ones = b.Constant("ones", 0, {kShardRows});
   int dw = b.Lane("dw", {kIn, kOut}, fb::ReduceKind::Sum), db = b.Lane("db", {kOut}, fb::ReduceKind::Sum);
-  int loss = b.Lane("loss", {kOut, kOut}, fb::ReduceKind::Sum), moments = b.LaneMoments("m", {1});
+  int loss = b.Lane("loss", {kOut, kOut}, fb::ReduceKind::Sum);
+  int lane_count = b.Lane("lane_count", {}, fb::ReduceKind::Sum),
+      lane_sum = b.Lane("lane_sum", {1}, fb::ReduceKind::Sum);
+  int lane_squares = b.Lane("lane_squares", {1}, fb::ReduceKind::Sum);
   int max = b.Lane("max", {1}, fb::ReduceKind::Max);
   int dw_sum = b.Step("dw_sum", {kIn, kOut}), db_sum = b.Step("db_sum", {kOut}),
       loss_sum = b.Step("loss_sum", {kOut, kOut});
-  int c = b.Step("count", {}), mean = b.Step("mean", {1}), m2 = b.Step("m2", {1}), max_all = b.Step("max_all", {1});
+  int c = b.Step("count", {}), sum = b.Step("sum", {1}), squares = b.Step("squares", {1}),
+      max_all = b.Step("max_all", {1});
   (void)ones;
 
   b.Global();
@@ -104,20 +105,20 @@ std::shared_ptr<const Executable> Model(int replicas) {
   b.MatMul("forward", x, packed, y, fb::Epilogue::Bias, bias, /*packed=*/true);
   b.Launch("difference", difference, {y, t}, {dy});
   b.Launch("row_number", row_number, {}, {row});
-  b.Launch("statistics", statistics, {x}, {moments, moments + 1, moments + 2, max});
+  b.Launch("statistics", statistics, {x}, {lane_count, lane_sum, lane_squares, max});
   b.MatMulWeightGrad("weight_gradient", x, dy, dw);
   b.MatMulWeightGrad("loss", dy, dy, loss);
   b.Launch("bias_gradient", b.Kernel("column_sum", 0, fb::Domain::Rows), {dy}, {db});
   b.Global();
   b.LaneReduce(fb::ReduceKind::Sum, {dw, db, loss}, {dw_sum, db_sum, loss_sum});
-  b.LaneReduce(fb::ReduceKind::Moments, {moments, moments + 1, moments + 2}, {c, mean, m2});
+  b.LaneReduce(fb::ReduceKind::Sum, {lane_count, lane_sum, lane_squares}, {c, sum, squares});
   b.LaneReduce(fb::ReduceKind::Max, {max}, {max_all});
   b.AllReduce(fb::ReduceKind::Sum, {dw_sum, db_sum, loss_sum});
-  b.AllReduce(fb::ReduceKind::Moments, {c, mean, m2});
+  b.AllReduce(fb::ReduceKind::Sum, {c, sum, squares});
   b.AllReduce(fb::ReduceKind::Max, {max_all});
   b.CheckFinite({dw_sum, db_sum, loss_sum});
   b.Grouped("update", sgd, 4, {w, dw_sum, rate, count, bias, db_sum, rate, count}, {kIn * kOut, kOut});
-  for (int o : {loss_sum, y, row, c, mean, m2, max_all, dw_sum}) b.Output(absl::StrCat("output_", o), o);
+  for (int o : {loss_sum, y, row, c, sum, squares, max_all, dw_sum}) b.Output(absl::StrCat("output_", o), o);
 
   const char kColumnSum[] = R"(
   %first = icmp eq i64 %i, %begin
@@ -325,8 +326,8 @@ TEST(CpuSessionTest, ShortAndEmptyBatches) {
     near(kPrediction, prediction);
     near(kRow, row_number);
     near(kCount, {double(n)});
-    near(kMean, {sum / n});
-    near(kM2, {squares - sum * sum / n});
+    near(kSum, {sum});
+    near(kSquares, {squares});
     near(kMax, {max});
     near(kGradient, gradient);
     HostTensor updated = *run.variables->Read("w");

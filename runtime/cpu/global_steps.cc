@@ -18,10 +18,6 @@ namespace tandem {
 namespace {
 
 using Leaves = absl::InlinedVector<const void*, 64>;
-using MomentsLeaves = absl::InlinedVector<MomentsLeaf, 32>;
-
-const float* Floats(const uint8_t* p) { return reinterpret_cast<const float*>(p); }
-float* Floats(uint8_t* p) { return reinterpret_cast<float*>(p); }
 
 // The tasks of one step.
 class GlobalStep {
@@ -101,15 +97,11 @@ class GlobalStep {
         break;
       }
       case fb::StepBody::LaneReduce:
-        if (p_.reduce == fb::ReduceKind::Moments) {
-          ReduceLaneMoments(device, piece);
-        } else {
-          ReduceLanes(device, piece, 0, state_.lanes_per_replica, part_lanes_,
-                      ElementAddress(device, p_.outputs[piece.item], piece.begin));
-        }
+        ReduceLanes(device, piece, 0, state_.lanes_per_replica, part_lanes_,
+                    ElementAddress(device, p_.outputs[piece.item], piece.begin));
         break;
       case fb::StepBody::AllReduce:
-        p_.reduce == fb::ReduceKind::Moments ? AllReduceMoments(piece) : AllReduce(piece);
+        AllReduce(piece);
         break;
       case fb::StepBody::ScatterAdd:
         Scatter(device, piece);
@@ -201,22 +193,6 @@ class GlobalStep {
     TreeReduce(p_.reduce, in.dtype, leaves, out, piece.end - piece.begin);
   }
 
-  void ReduceLaneMoments(int device, const Piece& piece) {
-    const Operand* in = &p_.inputs[piece.item];
-    MomentsLeaves leaves;
-    for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
-      const uint8_t* slot = state_.LaneSlot(device, lane);
-      leaves.push_back(
-          state_.LaneRows(device, lane) == 0
-              ? MomentsLeaf()
-              : MomentsLeaf{Floats(slot + in[0].offset), Floats(slot + in[1].offset), Floats(slot + in[2].offset)});
-    }
-    ShardContext context = At(device);
-    const Operand* out = &p_.outputs[piece.item];
-    TreeMergeMoments(leaves, out[0].elements == out[1].elements, Floats(context.Address(out[0])),
-                     Floats(context.Address(out[1])), Floats(context.Address(out[2])), out[1].elements);
-  }
-
   // Without any rows there is nothing to combine, and all devices hold the same.
   void AllReduce(const Piece& piece) {
     const Operand& o = p_.inputs[piece.item];
@@ -230,25 +206,6 @@ class GlobalStep {
     for (size_t d = 1; d < state_.devices.size(); ++d) {
       std::memcpy(ElementAddress(static_cast<int>(d), o, piece.begin), out,
                   (piece.end - piece.begin) * SizeOf(o.dtype));
-    }
-  }
-
-  void AllReduceMoments(const Piece& piece) {
-    const Operand* o = &p_.inputs[piece.item];
-    if (!any_rows_) return;
-    MomentsLeaves leaves;
-    for (size_t d = 0; d < state_.devices.size(); ++d) {
-      ShardContext at = At(static_cast<int>(d));
-      leaves.push_back(!Present(d)
-                           ? MomentsLeaf()
-                           : MomentsLeaf{Floats(at.Address(o[0])), Floats(at.Address(o[1])), Floats(at.Address(o[2]))});
-    }
-    ShardContext first = At(0);
-    TreeMergeMoments(leaves, o[0].elements == o[1].elements, Floats(first.Address(o[0])), Floats(first.Address(o[1])),
-                     Floats(first.Address(o[2])), o[1].elements);
-    for (size_t d = 1; d < state_.devices.size(); ++d) {
-      ShardContext at = At(static_cast<int>(d));
-      for (int i = 0; i < 3; ++i) std::memcpy(at.Address(o[i]), first.Address(o[i]), o[i].bytes());
     }
   }
 

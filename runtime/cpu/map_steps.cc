@@ -86,16 +86,8 @@ class ShardRunner {
 };
 
 void Merge(const LaneMerge& merge, uint8_t* slot, const uint8_t* part) {
-  if (merge.kind != fb::ReduceKind::Moments) {
-    const Operand& o = merge.parts[0];
-    Combine(merge.kind, o.dtype, slot + o.offset, part + o.offset, o.elements);
-    return;
-  }
-  auto at = [&](const uint8_t* base, int i) { return reinterpret_cast<const float*>(base + merge.parts[i].offset); };
-  auto out = [&](int i) { return reinterpret_cast<float*>(slot + merge.parts[i].offset); };
-  const MomentsLeaf leaves[] = {{at(slot, 0), at(slot, 1), at(slot, 2)}, {at(part, 0), at(part, 1), at(part, 2)}};
-  int64_t n = merge.parts[1].elements;
-  TreeMergeMoments(leaves, merge.parts[0].elements == n, out(0), out(1), out(2), n);
+  Combine(merge.kind, merge.operand.dtype, slot + merge.operand.offset, part + merge.operand.offset,
+          merge.operand.elements);
 }
 
 // Watches shards: Step after each step (false ends the lane), Waited before a shard is added to the lane's slot, Merged

@@ -182,10 +182,8 @@ class Planner {
   }
 
   static void PlanReduce(PlannedStep& p) {
-    bool moments = p.reduce == fb::ReduceKind::Moments;
-    for (size_t i = 0; i < p.inputs.size(); i += moments ? 3 : 1) {
-      int64_t n = p.inputs[moments ? i + 1 : i].elements;
-      AddPieces(p, static_cast<int>(i), n, moments ? std::max<int64_t>(n, 1) : kTaskElements);
+    for (size_t i = 0; i < p.inputs.size(); ++i) {
+      AddPieces(p, static_cast<int>(i), p.inputs[i].elements, kTaskElements);
     }
   }
 
@@ -327,16 +325,10 @@ class Planner {
 
   void AddMerges(PlannedSection& planned, const fb::SectionT& section) {
     for (const auto& slot : program_.lane_slots) {
-      uint32_t parts = slot->kind == fb::ReduceKind::Moments ? 3 : 1;
-      bool written = false;
-      for (const auto& step : section.steps) {
-        for (uint32_t b : step->outputs) written |= b >= slot->buffer && b < slot->buffer + parts;
-      }
-      if (!written) continue;
-      LaneMerge merge;
-      merge.kind = slot->kind;
-      for (uint32_t i = 0; i < parts; ++i) merge.parts.push_back(MakeOperand(slot->buffer + i));
-      planned.merges.push_back(std::move(merge));
+      const bool written = std::any_of(section.steps.begin(), section.steps.end(), [&](const auto& step) {
+        return std::find(step->outputs.begin(), step->outputs.end(), slot->buffer) != step->outputs.end();
+      });
+      if (written) planned.merges.push_back({slot->kind, MakeOperand(slot->buffer)});
     }
   }
 

@@ -29,7 +29,7 @@ struct Operand {
   uint64_t bytes() const { return static_cast<uint64_t>(elements) * SizeOf(dtype); }
 };
 
-// Elements [begin, end) of an item: an operand, a triple of moments, a member of a group, a kernel's domain.
+// Elements [begin, end) of an item: an operand, a member of a group, a kernel's domain.
 struct Piece {
   int item;
   int64_t begin, end;
@@ -74,10 +74,10 @@ struct PlannedStep {
   bool WritesVariables() const;
 };
 
-// A lane slot that a map section's shards add to. For moments `parts` has count, mean and m2.
+// A lane slot that a map section's shards add to.
 struct LaneMerge {
   fb::ReduceKind kind;
-  std::vector<Operand> parts;
+  Operand operand;
 };
 
 // A weight gradient that can be applied block by block (block_updates.h).

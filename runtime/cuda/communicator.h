@@ -47,15 +47,10 @@ class Communicator {
   // In place: every buffer becomes the combination of all replicas'. `present[r]`: whether replica r had rows; the
   // others take no part but get the result (as TreeReduce does). At least one must be present. Sum and Max: float32,
   // float64, int32, int64. Mean, the sum divided by the number of replicas present: float32, float64. Max keeps NaN in
-  // the in-process communicator; NCCL makes no promise. Moments: float32 tensors in threes (a count for all channels or
-  // one for each, the channels' means, their sums of squared deviations), merged in the order of the reduction tree
-  // with the CPU's bits; NCCL needs the memory of ReserveForMoments for it. Errors: InvalidArgument for other kinds and
-  // types; those of the libraries.
+  // the in-process communicator; NCCL makes no promise. Errors: InvalidArgument for other types; those of the
+  // libraries.
   virtual absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                                  const std::vector<bool>& present, absl::Span<const CUstream> streams) = 0;
-  // Memory for all-reduces of moments, of one collective's tensors of one replica at most. Before the first of them.
-  // ResourceExhausted (exit code 2).
-  virtual absl::Status ReserveForMoments(uint64_t bytes) { return absl::OkStatus(); }
   // The bytes of replica `root`'s buffers to all others.
   virtual absl::Status Broadcast(int root, absl::Span<const CollectiveTensor> tensors,
                                  absl::Span<const CUstream> streams) = 0;

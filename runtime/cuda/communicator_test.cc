@@ -170,43 +170,6 @@ TEST_P(AllReduceTest, MatchesTheReductionTree) {
   CheckAllReduce<int64_t>(fb::DType::Int64, false);
 }
 
-// Of replicas with and without rows, two triples at once: with a count for all channels, and for each.
-TEST_P(AllReduceTest, MomentsHaveTheBitsOfTheCpu) {
-  const auto [replicas, shared] = GetParam();
-  Start(replicas, shared);
-  ASSERT_TRUE(communicator->ReserveForMoments(4 * (1 + 5 * kElements)).ok());
-  std::mt19937 rng(replicas);
-  for (int absent = -1; absent < replicas; ++absent) {
-    if (absent >= 0 && replicas == 1) continue;
-    std::vector<bool> present(replicas, true);
-    if (absent >= 0) present[absent] = false;
-    std::vector<std::vector<float>> host[6];
-    std::vector<CollectiveTensor> tensors;
-    for (int k = 0; k < 6; ++k) {
-      host[k] = RandomInputs<float>(replicas, k == 0 ? 1 : kElements);
-      for (auto& values : host[k]) {
-        for (float& v : values) v = k % 3 == 0 ? static_cast<float>(rng() % 3) : k % 3 == 2 ? std::fabs(v) : v;
-      }
-      tensors.push_back(Upload(host[k], fb::DType::Float32));
-    }
-    std::vector<std::vector<float>> want;
-    for (int k = 0; k < 6; k += 3) {
-      std::vector<MomentsLeaf> leaves(replicas);
-      for (int r = 0; r < replicas; ++r) {
-        if (present[r]) leaves[r] = {host[k][r].data(), host[k + 1][r].data(), host[k + 2][r].data()};
-      }
-      for (int i = 0; i < 3; ++i) want.emplace_back(host[k + i][0].size());
-      TreeMergeMoments(leaves, /*count_per_channel=*/k == 3, want[k].data(), want[k + 1].data(), want[k + 2].data(),
-                       kElements);
-    }
-    const absl::Status status = communicator->AllReduce(fb::ReduceKind::Moments, tensors, present, streams);
-    ASSERT_TRUE(status.ok()) << status;
-    for (int k = 0; k < 6; ++k) {
-      ExpectAll<float>(tensors[k].buffers, std::vector<std::vector<float>>(replicas, want[k]), /*exact=*/true);
-    }
-  }
-}
-
 TEST_P(AllReduceTest, OtherCollectives) {
   const auto [replicas, shared] = GetParam();
   Start(replicas, shared);
@@ -305,13 +268,6 @@ TEST_F(CommunicatorTest, AHungCollectiveMeetsItsDeadline) {
   EXPECT_EQ(nccl->live_communicators(), 0);
 }
 
-TEST_F(CommunicatorTest, MomentsNeedMemoryBeforehand) {
-  Start(2, false);
-  std::vector<CollectiveTensor> tensors(3, Upload(RandomInputs<float>(2, 4), fb::DType::Float32));
-  EXPECT_EQ(communicator->AllReduce(fb::ReduceKind::Moments, tensors, {true, true}, streams).message(),
-            "an all-reduce of moments got no memory beforehand");
-}
-
 TEST_F(CommunicatorTest, AConnectionThatFailsIsAnError) {
   Start(2, false);
   nccl->FailCall("ncclCommInitAll", nccl::kSystemError);
@@ -330,8 +286,6 @@ TEST_F(CommunicatorTest, BadListsAreErrors) {
   EXPECT_EQ(message(fb::ReduceKind::Sum, none, streams), "an all-reduce needs a replica that has rows");
   EXPECT_EQ(message(fb::ReduceKind::Sum, all, absl::MakeSpan(streams).first(1)),
             "a collective of 2 replicas got 1 streams");
-  EXPECT_EQ(message(fb::ReduceKind::Moments, all, streams),
-            "an all-reduce of moments needs tensors in threes: counts, means, M2");
   t.dtype = fb::DType::UInt8;
   EXPECT_EQ(message(fb::ReduceKind::Sum, all, streams), "an all-reduce cannot compute the Sum of UInt8 on GPUs");
   t.buffers.pop_back();

@@ -83,9 +83,6 @@ class CudaSession final : public Session {
       std::vector<CommunicatorDevice> members;
       for (const auto& device : devices) members.push_back({device->ordinal(), device->context()});
       TD_ASSIGN_OR_RETURN(communicator_, MakeCommunicator(&devices[0]->driver(), std::move(members)));
-      if (const uint64_t bytes = MomentsBytes(); bytes > 0) {
-        TD_RETURN_IF_ERROR(communicator_->ReserveForMoments(bytes));
-      }
     }
     prefetcher_ = std::make_unique<BatchPrefetcher>(*executable_, replicas_);
     copies_behind_ = std::make_unique<FetchCopies>(*executable_, plan_, replicas_);
@@ -148,19 +145,6 @@ class CudaSession final : public Session {
   }
 
  private:
-  // Of one replica's tensors, the most that an all-reduce of moments has; 0 without any.
-  uint64_t MomentsBytes() const {
-    uint64_t most = 0;
-    for (const fb::StepT* step : plan_.steps) {
-      const auto* reduce = step->body.AsAllReduce();
-      if (reduce == nullptr || reduce->kind != fb::ReduceKind::Moments) continue;
-      uint64_t bytes = 0;
-      for (uint32_t b : step->inputs) bytes += NumElements(program_.buffers[b]->shape) * sizeof(float);
-      most = std::max(most, bytes);
-    }
-    return most;
-  }
-
   static absl::StatusOr<std::shared_ptr<CudaDevice>> DeviceOf(const std::string& name) {
     absl::string_view number = name;
     int ordinal = 0;

@@ -39,8 +39,8 @@ absl::StatusOr<std::unique_ptr<LibraryKernels>> LibraryKernels::Create(const Dri
   CUmodule module = nullptr;
   TD_CU(*driver, cuModuleLoadDataEx(&module, LibraryKernelsPtx().c_str(), 0, nullptr, nullptr));
   std::unique_ptr<LibraryKernels> kernels(new LibraryKernels(driver, module));
-  std::vector<std::string> names = {"td_convert_f32_bf16", "td_convert_bf16_f32", "td_divide_f32",
-                                    "td_divide_f64",       "td_moments_f32",      "td_matrix_addresses"};
+  std::vector<std::string> names = {"td_convert_f32_bf16", "td_convert_bf16_f32", "td_divide_f32", "td_divide_f64",
+                                    "td_matrix_addresses"};
   for (const char* from : {"f32", "bf16"}) {
     for (const char* to : {"f32", "bf16"}) names.push_back(absl::StrCat("td_transpose_", from, "_", to));
   }
@@ -101,22 +101,6 @@ absl::Status LibraryKernels::Combine(fb::ReduceKind kind, fb::DType type, CUdevi
   const char* op = kind == fb::ReduceKind::Sum ? "add" : kind == fb::ReduceKind::Max ? "max" : "";
   return Launch(absl::StrCat("td_", op, "_", NumberName(type)), CeilDiv(n, kLibraryKernelBlock),
                 {a, b, static_cast<uint64_t>(n)}, {{a, Bytes(type, n), true}, {b, Bytes(type, n), false}}, stream);
-}
-
-absl::Status LibraryKernels::MergeMoments(const MomentsPart& a, const MomentsPart& b, int64_t counts, int64_t n,
-                                          CUstream stream) const {
-  const uint64_t bytes = Bytes(fb::DType::Float32, n), count_bytes = Bytes(fb::DType::Float32, counts);
-  const uint64_t stride = counts == n ? 4 : 0;
-  TD_RETURN_IF_ERROR(Launch("td_moments_f32", CeilDiv(n, kLibraryKernelBlock),
-                            {a.count, a.mean, a.m2, b.count, b.mean, b.m2, stride, static_cast<uint64_t>(n)},
-                            {{a.count, count_bytes, false},
-                             {a.mean, bytes, true},
-                             {a.m2, bytes, true},
-                             {b.count, count_bytes, false},
-                             {b.mean, bytes, false},
-                             {b.m2, bytes, false}},
-                            stream));
-  return Combine(fb::ReduceKind::Sum, fb::DType::Float32, a.count, b.count, counts, stream);
 }
 
 absl::Status LibraryKernels::MatrixAddresses(CUdeviceptr out, const std::array<MatrixGrid, 3>& operands, int64_t inner,

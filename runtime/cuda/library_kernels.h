@@ -22,8 +22,6 @@ namespace tandem {
 //   td_convert_{f32_bf16,bf16_f32}(in, out, n)                                   a thread per element
 //   td_{add,max}_{f32,f64,s32,s64}(a, b, n)                                      a = a op b; max keeps NaN
 //   td_divide_{f32,f64}(a, divisor, n)                                           a = a / divisor, an integer
-//   td_moments_f32(count_a, mean_a, m2_a, count_b, mean_b, m2_b, stride, n)      the mean and M2 of a become those of
-//   both
 //   td_matrix_addresses(out, base_0, inner_0, outer_0, ... base_2, inner_2, outer_2, inner, n)
 //                                                   out[k][i] = base_k + i % inner * inner_k + i / inner * outer_k
 const std::string& LibraryKernelsPtx();
@@ -53,14 +51,6 @@ class LibraryKernels {
   // a = a op b for Sum and Max; float32, float64, int32, int64.
   absl::Status Combine(fb::ReduceKind kind, fb::DType type, CUdeviceptr a, CUdeviceptr b, int64_t n,
                        CUstream stream) const;
-  // Of a part of a sample: n channels' means and sums of squared deviations, and a count for all (`counts` is 1) or
-  // each (n) of them. float32.
-  struct MomentsPart {
-    CUdeviceptr count = 0, mean = 0, m2 = 0;
-  };
-  // a = the moments of both parts, with the bits of TreeMergeMoments in runtime/reduction_tree.h.
-  absl::Status MergeMoments(const MomentsPart& a, const MomentsPart& b, int64_t counts, int64_t n,
-                            CUstream stream) const;
   // Where the inner x outer matrices of an operand are: at multiples of two strides, in bytes.
   struct MatrixGrid {
     CUdeviceptr base = 0;

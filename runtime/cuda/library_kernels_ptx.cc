@@ -181,60 +181,6 @@ std::string Divide(const std::string& type) {
                                   ", ", b, ";\n  st.global.", type, " [%rd7], ", a, ";\n"));
 }
 
-// a = the moments of both parts, as TreeMergeMoments of runtime/reduction_tree.h computes them: no operation is fused
-// with another. `stride`: bytes between counts, 0 for a common one. Counts are left alone: other threads read a common
-// one.
-std::string Moments() {
-  return ElementWise("td_moments_f32",
-                     ".param .u64 count_a, .param .u64 mean_a, .param .u64 m2_a, .param .u64 count_b, "
-                     ".param .u64 mean_b, .param .u64 m2_b, .param .u64 stride",
-                     R"(  ld.param.u64 %rd1, [count_a];
-  ld.param.u64 %rd2, [count_b];
-  ld.param.u64 %rd4, [stride];
-  cvta.to.global.u64 %rd1, %rd1;
-  cvta.to.global.u64 %rd2, %rd2;
-  mad.lo.u64 %rd1, %rd5, %rd4, %rd1;
-  mad.lo.u64 %rd2, %rd5, %rd4, %rd2;
-  ld.global.f32 %f1, [%rd1];
-  ld.global.f32 %f2, [%rd2];
-  setp.eq.f32 %p3, %f1, 0f00000000;
-  @%p3 bra LOAD;
-  setp.eq.f32 %p2, %f2, 0f00000000;
-  @%p2 bra END;
-LOAD:
-  ld.param.u64 %rd7, [mean_a];
-  ld.param.u64 %rd8, [m2_a];
-  ld.param.u64 %rd9, [mean_b];
-  ld.param.u64 %rd10, [m2_b];
-  cvta.to.global.u64 %rd7, %rd7;
-  cvta.to.global.u64 %rd8, %rd8;
-  cvta.to.global.u64 %rd9, %rd9;
-  cvta.to.global.u64 %rd10, %rd10;
-  mad.lo.u64 %rd7, %rd5, 4, %rd7;
-  mad.lo.u64 %rd8, %rd5, 4, %rd8;
-  mad.lo.u64 %rd9, %rd5, 4, %rd9;
-  mad.lo.u64 %rd10, %rd5, 4, %rd10;
-  ld.global.f32 %f5, [%rd9];
-  ld.global.f32 %f6, [%rd10];
-  @%p3 bra STORE;
-  ld.global.f32 %f3, [%rd7];
-  ld.global.f32 %f4, [%rd8];
-  add.rn.f32 %f7, %f1, %f2;
-  div.rn.f32 %f7, %f2, %f7;
-  sub.rn.f32 %f8, %f5, %f3;
-  mul.rn.f32 %f5, %f8, %f7;
-  add.rn.f32 %f5, %f3, %f5;
-  mul.rn.f32 %f8, %f8, %f8;
-  mul.rn.f32 %f8, %f8, %f1;
-  mul.rn.f32 %f8, %f8, %f7;
-  add.rn.f32 %f6, %f4, %f6;
-  add.rn.f32 %f6, %f6, %f8;
-STORE:
-  st.global.f32 [%rd7], %f5;
-  st.global.f32 [%rd8], %f6;
-)");
-}
-
 // The addresses are numbers here, not state spaces: whoever reads them uses them as generic ones, and those of global
 // memory are the same.
 std::string MatrixAddresses() {
@@ -270,7 +216,7 @@ std::string Build() {
   for (const char* op : {"add", "max"}) {
     for (const char* type : {"f32", "f64", "s32", "s64"}) text += Combine(op, type);
   }
-  return text + Divide("f32") + Divide("f64") + Moments() + MatrixAddresses();
+  return text + Divide("f32") + Divide("f64") + MatrixAddresses();
 }
 
 }  // namespace

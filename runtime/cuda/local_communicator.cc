@@ -45,17 +45,6 @@ class LocalCommunicator : public Communicator {
     if (replicas() == 1) return absl::OkStatus();
     TD_RETURN_IF_ERROR(Join(streams));
     const int64_t count = std::count(present.begin(), present.end(), true);
-    for (size_t i = 0; i < tensors.size() && kind == fb::ReduceKind::Moments; i += 3) {
-      auto part = [&](int r) {
-        return LibraryKernels::MomentsPart{tensors[i].buffers[r], tensors[i + 1].buffers[r], tensors[i + 2].buffers[r]};
-      };
-      TD_ASSIGN_OR_RETURN(const int root, CombineInTree(present, [&](int a, int b) {
-                            return kernels_->MergeMoments(part(a), part(b), tensors[i].elements,
-                                                          tensors[i + 1].elements, streams[0]);
-                          }));
-      for (size_t k = i; k < i + 3; ++k) TD_RETURN_IF_ERROR(CopyToOthers(tensors[k], root, streams[0]));
-    }
-    if (kind == fb::ReduceKind::Moments) return Fork(streams);
     for (const CollectiveTensor& t : tensors) {
       const fb::ReduceKind op = kind == fb::ReduceKind::Max ? fb::ReduceKind::Max : fb::ReduceKind::Sum;
       TD_ASSIGN_OR_RETURN(const int root, Combine(op, t, present, streams[0]));

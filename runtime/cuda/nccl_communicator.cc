@@ -10,7 +10,6 @@
 #include "base/status_macros.h"
 #include "runtime/cuda/collective_check.h"
 #include "runtime/cuda/communicator.h"
-#include "runtime/cuda/device_tree.h"
 #include "runtime/cuda/library_kernels.h"
 #include "runtime/cuda/nccl_api.h"
 
@@ -75,7 +74,6 @@ class NcclCommunicator : public Communicator {
   absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                          const std::vector<bool>& present, absl::Span<const CUstream> streams) override {
     TD_RETURN_IF_ERROR(CheckAllReduce(replicas(), kind, tensors, present, streams.size()));
-    if (kind == fb::ReduceKind::Moments) return AllReduceMoments(tensors, present, streams);
     // All ranks take part in NCCL's collectives, so that an absent replica contributes what changes nothing.
     for (int r = 0; r < replicas(); ++r) {
       if (present[r]) continue;
@@ -98,16 +96,6 @@ class NcclCommunicator : public Communicator {
       for (const CollectiveTensor& t : tensors) {
         TD_RETURN_IF_ERROR(kernels_[r]->Divide(t.dtype, t.buffers[r], count, t.elements, streams[r]));
       }
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status ReserveForMoments(uint64_t bytes) override {
-    gathered_bytes_ = bytes;
-    for (const CommunicatorDevice& d : devices_) {
-      TD_CU(*driver_, cuCtxSetCurrent(d.context));
-      gathered_.emplace_back();
-      TD_CU(*driver_, cuMemAlloc_v2(&gathered_.back(), std::max<uint64_t>(1, bytes * devices_.size())));
     }
     return absl::OkStatus();
   }
@@ -171,48 +159,6 @@ class NcclCommunicator : public Communicator {
   }
 
  private:
-  // NCCL has no such operation: every replica gets all replicas' moments, and merges them as all others do.
-  absl::Status AllReduceMoments(absl::Span<const CollectiveTensor> tensors, const std::vector<bool>& present,
-                                absl::Span<const CUstream> streams) {
-    std::vector<uint64_t> offsets;  // of a tensor's gathered parts
-    uint64_t all = 0;
-    for (const CollectiveTensor& t : tensors) {
-      offsets.push_back(all);
-      all += Bytes(t) * replicas();
-    }
-    if (gathered_.empty() || all > gathered_bytes_ * replicas()) {
-      return absl::FailedPreconditionError("an all-reduce of moments got no memory beforehand");
-    }
-    TD_RETURN_IF_ERROR(Group("all-gather", [&](int r) {
-      for (size_t i = 0; i < tensors.size(); ++i) {
-        const CollectiveTensor& t = tensors[i];
-        if (t.elements == 0) continue;
-        const ncclResult_t result = nccl_->ncclAllGather(Pointer(t.buffers[r]), Pointer(gathered_[r] + offsets[i]),
-                                                         Bytes(t), nccl::kUInt8, comms_[r], streams[r]);
-        if (result != nccl::kSuccess) return result;
-      }
-      return nccl::kSuccess;
-    }));
-    for (int r = 0; r < replicas(); ++r) {
-      TD_CU(*driver_, cuCtxSetCurrent(devices_[r].context));
-      auto at = [&](size_t i, int leaf) { return gathered_[r] + offsets[i] + leaf * Bytes(tensors[i]); };
-      for (size_t i = 0; i < tensors.size(); i += 3) {
-        auto part = [&](int leaf) {
-          return LibraryKernels::MomentsPart{at(i, leaf), at(i + 1, leaf), at(i + 2, leaf)};
-        };
-        TD_ASSIGN_OR_RETURN(const int root, CombineInTree(present, [&](int a, int b) {
-                              return kernels_[r]->MergeMoments(part(a), part(b), tensors[i].elements,
-                                                               tensors[i + 1].elements, streams[r]);
-                            }));
-        for (size_t k = i; k < i + 3; ++k) {
-          const CollectiveTensor& t = tensors[k];
-          if (t.elements > 0) TD_CU(*driver_, cuMemcpyDtoDAsync_v2(t.buffers[r], at(k, root), Bytes(t), streams[r]));
-        }
-      }
-    }
-    return absl::OkStatus();
-  }
-
   // `call` for every replica, between start and end. The end must follow even a failed call.
   absl::Status Group(const std::string& what, const std::function<ncclResult_t(int)>& call) {
     if (comms_.empty()) return absl::FailedPreconditionError("the communicator was aborted");
@@ -250,8 +196,6 @@ class NcclCommunicator : public Communicator {
 
   const NcclApi* nccl_;
   std::vector<ncclComm_t> comms_;
-  std::vector<CUdeviceptr> gathered_;  // by replica: all replicas' moments
-  uint64_t gathered_bytes_ = 0;        // of one replica's
   std::vector<std::unique_ptr<LibraryKernels>> kernels_;
 };
 

@@ -97,13 +97,6 @@ int ExecutableBuilder::Lane(const std::string& name, Shape shape, fb::ReduceKind
   return b;
 }
 
-int ExecutableBuilder::LaneMoments(const std::string& name, Shape shape) {
-  int b = Lane(name + "/count", {}, fb::ReduceKind::Moments);
-  Add(fb::Space::Lane, name + "/mean", shape, DType::kFloat32, 0, &x_.programs[0]->lane_bytes);
-  Add(fb::Space::Lane, name + "/m2", shape, DType::kFloat32, 0, &x_.programs[0]->lane_bytes);
-  return b;
-}
-
 int ExecutableBuilder::Constant(const std::string& name, uint64_t offset, Shape shape) {
   int b = Add(fb::Space::Constant, name, shape, DType::kFloat32, 0, nullptr);
   B(b).offset = offset;

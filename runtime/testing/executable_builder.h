@@ -24,8 +24,6 @@ class ExecutableBuilder {
   int Step(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
   int Batch(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
   int Lane(const std::string& name, Shape shape, fb::ReduceKind kind, DType dtype = DType::kFloat32);
-  // Buffers count, mean, m2; returns the first.
-  int LaneMoments(const std::string& name, Shape shape);
   int Constant(const std::string& name, uint64_t offset, Shape shape);
   // A kernel in ELF segment `segment`; returns its index. Its first launch says what it takes.
   int Kernel(const std::string& symbol, int segment, fb::Domain domain);

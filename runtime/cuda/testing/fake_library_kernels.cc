@@ -55,25 +55,6 @@ void Divide(uint32_t, uint32_t, uint32_t, void** params) {
   for (int64_t i = 0; i < Parameter<int64_t>(params, 2); ++i) a[i] /= divisor;
 }
 
-void Moments(uint32_t, uint32_t, uint32_t, void** params) {
-  const auto *count_a = Parameter<const float*>(params, 0), *count_b = Parameter<const float*>(params, 3);
-  auto *mean_a = Parameter<float*>(params, 1), *m2_a = Parameter<float*>(params, 2);
-  const auto *mean_b = Parameter<const float*>(params, 4), *m2_b = Parameter<const float*>(params, 5);
-  const auto stride = Parameter<int64_t>(params, 6) / 4;
-  for (int64_t i = 0; i < Parameter<int64_t>(params, 7); ++i) {
-    const float a = count_a[i * stride], b = count_b[i * stride];
-    if (a == 0) {
-      mean_a[i] = mean_b[i];
-      m2_a[i] = m2_b[i];
-      continue;
-    }
-    if (b == 0) continue;
-    const float weight = b / (a + b), delta = mean_b[i] - mean_a[i];
-    mean_a[i] = mean_a[i] + delta * weight;
-    m2_a[i] = m2_a[i] + m2_b[i] + delta * delta * a * weight;
-  }
-}
-
 void MatrixAddresses(uint32_t, uint32_t, uint32_t, void** params) {
   auto* out = Parameter<uint64_t*>(params, 0);
   const auto inner = Parameter<uint64_t>(params, 10), n = Parameter<uint64_t>(params, 11);
@@ -104,7 +85,6 @@ void RegisterLibraryKernels(FakeDriver& driver) {
   driver.RegisterKernel("td_max_s64", Max<int64_t>);
   driver.RegisterKernel("td_divide_f32", Divide<float>);
   driver.RegisterKernel("td_divide_f64", Divide<double>);
-  driver.RegisterKernel("td_moments_f32", Moments);
   driver.RegisterKernel("td_matrix_addresses", MatrixAddresses);
 }
 
