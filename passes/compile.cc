@@ -153,7 +153,7 @@ std::string CacheKey(mlir::ModuleOp module, const CompileTarget& target, const C
   os << target.cpu.cpu << target.cpu.features << BuildId() << absl::StrJoin(options.disabled_passes, ",");
   if (absl::StatusOr<KernelSanitizer> s = SanitizerOf(options); s.ok() && *s != KernelSanitizer::kNone)
     os << std::string(Name(*s));
-  if (target.gpu) os << target.Requirements() << PlannerVersion() << options.gpu_walk;
+  if (target.gpu) os << target.Requirements() << PlannerVersion();
   return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
 }
 

@@ -26,8 +26,7 @@ struct CompileOptions {
   int threads = 1;                               // for compiling kernels
   std::string target = "host";                   // "host", "avx512", "avx2", "cuda:sm_90", ... (passes/target.h)
   std::string machine_model;                     // a file of tandem-calibrate; empty = the built-in one for the target
-  bool tf32 = false;      // on GPUs, convolutions and matmuls may round float32 operands to TensorFloat-32
-  bool gpu_walk = false;  // programs for GPUs also hold code that walks their kernels on a CPU (tests)
+  bool tf32 = false;  // on GPUs, convolutions and matmuls may round float32 operands to TensorFloat-32
   Precision precision = Precision::kFloat32;  // the module attribute td.precision
   PrecisionLists precision_lists;             // with mixed_bfloat16
   std::vector<std::string> disabled_passes;

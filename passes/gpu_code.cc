@@ -20,8 +20,6 @@ absl::StatusOr<GpuCode> MakeGpuCode(mlir::ModuleOp module, const CompileTarget& 
   GpuCompileOptions gpu;
   gpu.archs = target.PtxArchitectures();
   gpu.rows = options.batch_per_replica;
-  gpu.walk = options.gpu_walk;
-  gpu.walk_target = target.cpu;
   gpu.threads = options.threads;
   gpu.cache = KernelCache(kernel_dir);
   gpu.build = BuildId();
@@ -29,7 +27,7 @@ absl::StatusOr<GpuCode> MakeGpuCode(mlir::ModuleOp module, const CompileTarget& 
   GpuCode code;
   for (CompiledGpuKernel& k : compiled.kernels) {
     kernel_times->Add(absl::StrCat(k.name, k.cached ? " (cached)" : ""), k.seconds);
-    code.kernels.push_back({k.name, k.symbol, std::move(k.walk_object), std::move(k.launch)});
+    code.kernels.push_back({k.name, k.symbol, "", std::move(k.launch)});
   }
   for (GpuImageText& image : compiled.images) code.images.push_back({image.arch, std::move(image.ptx)});
   return code;

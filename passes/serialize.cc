@@ -178,7 +178,7 @@ class Serializer {
       kernel->name = k.name;
       kernel->symbol = k.symbol;
       if (gpu_) {
-        WriteGpuLaunch(k, *kernel, index_, segments_);
+        WriteGpuLaunch(k, index_, *kernel);
       } else {
         kernel->segment = static_cast<uint32_t>(segments_.size());
         segments_.push_back({fb::SegmentKind::ElfObject, k.name, k.elf_object});

@@ -20,7 +20,7 @@ namespace tandem {
 struct KernelCode {
   std::string name;        // of its func.func
   std::string symbol;      // of its entry
-  std::string elf_object;  // for GPUs: code that walks the kernel on a CPU, or nothing
+  std::string elf_object;  // for CPUs
   fb::GpuLaunchT launch;   // for GPUs
 };
 

@@ -30,13 +30,9 @@ void WriteGpuImages(const std::vector<GpuImage>& images, fb::ExecutableT& index,
   }
 }
 
-void WriteGpuLaunch(const KernelCode& code, fb::KernelT& kernel, const fb::ExecutableT& index,
-                    std::vector<SegmentData>& segments) {
+void WriteGpuLaunch(const KernelCode& code, const fb::ExecutableT& index, fb::KernelT& kernel) {
   kernel.segment = index.images.empty() ? 0 : index.images[0]->segment;
   kernel.gpu = std::make_unique<fb::GpuLaunchT>(code.launch);
-  if (code.elf_object.empty()) return;
-  segments.push_back({fb::SegmentKind::ElfObject, absl::StrCat(code.name, " walk"), code.elf_object});
-  kernel.gpu->walk_segment = static_cast<uint32_t>(segments.size());
 }
 
 absl::Status WriteLibraryPlans(const LibraryPlanner& planner, fb::ProgramT& program,

@@ -13,9 +13,8 @@ namespace tandem {
 // The PTX of all kernels, a segment for each architecture. Before any kernel is written.
 void WriteGpuImages(const std::vector<GpuImage>& images, fb::ExecutableT& index, std::vector<SegmentData>& segments);
 
-// The launch of a kernel, and the code that walks it, where there is some.
-void WriteGpuLaunch(const KernelCode& code, fb::KernelT& kernel, const fb::ExecutableT& index,
-                    std::vector<SegmentData>& segments);
+// The launch of a kernel.
+void WriteGpuLaunch(const KernelCode& code, const fb::ExecutableT& index, fb::KernelT& kernel);
 
 // Plans of the program's library calls: one segment for all calls of the same sizes. Errors are the planner's.
 absl::Status WriteLibraryPlans(const LibraryPlanner& planner, fb::ProgramT& program,

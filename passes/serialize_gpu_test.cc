@@ -65,7 +65,6 @@ class SerializeGpuTest : public testing::Test {
       code.launch.block = 128;
       code.launch.items_per_block = 4;
       code.launch.scratch_bytes = 300;
-      if (walk_) code.elf_object = "elf";
     }
     options.mode = "train";
     options.target = "cuda sm_90";
@@ -76,7 +75,6 @@ class SerializeGpuTest : public testing::Test {
   }
 
   mlir::MLIRContext context_;
-  bool walk_ = false;
 };
 
 TEST_F(SerializeGpuTest, KernelsImagesAndStreams) {
@@ -93,7 +91,6 @@ TEST_F(SerializeGpuTest, KernelsImagesAndStreams) {
     EXPECT_EQ(kernel->segment, e.images[0]->segment);
     ASSERT_NE(kernel->gpu, nullptr);
     EXPECT_EQ(GpuGrid(*kernel->gpu, 9), 3u);
-    EXPECT_EQ(kernel->gpu->walk_segment, 0u);
   }
   const fb::ProgramT& p = *e.programs[0];
   EXPECT_EQ(p.device_class, "gpu");
@@ -156,16 +153,6 @@ TEST_F(SerializeGpuTest, APlannersErrorNamesTheOp) {
   auto executable = Compile(options);
   EXPECT_EQ(executable.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(executable.status().message()), testing::HasSubstr(": no engine"));
-}
-
-TEST_F(SerializeGpuTest, CodeForWalkingIsThereWhenAskedFor) {
-  walk_ = true;
-  auto executable = Compile({});
-  ASSERT_TRUE(executable.ok()) << executable.status();
-  for (const auto& kernel : (*executable)->index().kernels) {
-    ASSERT_GT(kernel->gpu->walk_segment, 0u);
-    EXPECT_EQ((*executable)->segment(static_cast<int>(kernel->gpu->walk_segment) - 1), "elf");
-  }
 }
 
 }  // namespace

@@ -14,7 +14,6 @@ namespace tandem {
 //   --machine-model=FILE constants of the cost model (tandem-calibrate writes one); the last one counts
 //   --bfloat16-allow=OP  --bfloat16-infer=OP  --bfloat16-clear=OP  --bfloat16-deny=OP
 //                        moves an op ("max_pool") to that list of mixed precision (RunConfig.mixed_precision_lists)
-//   --gpu-walk           programs for GPUs also hold code that computes the same on a CPU, for tests on a fake GPU
 //   --guard-buffers      memory around every buffer of a session on CPUs is watched, and steps that write there are
 //                        errors (docs/sanitizers.md)
 //   --sanitize=NAME      kernels of CPUs with the address or thread sanitizer, or none; without it, with that of the

@@ -53,7 +53,6 @@ absl::StatusOr<CompileTarget> ParseTarget(absl::string_view name) {
     if (sm != std::end(kArchitectures)) {
       target.gpu = true;
       target.sm = *sm;
-      TD_ASSIGN_OR_RETURN(target.cpu, HostCpuTarget());
       return target;
     }
   } else if (absl::StatusOr<CpuTarget> cpu = CpuTargetByName(name); cpu.ok()) {

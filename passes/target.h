@@ -21,7 +21,7 @@ struct CompileTarget {
   bool host = false;
   // Computes with bfloat16 numbers.
   bool mixed_bfloat16 = false;
-  // Of a CPU program: what its kernels may use. Of a GPU program: the machine that walks its kernels in tests.
+  // Of a CPU program: what its kernels may use.
   CpuTarget cpu;
 
   // GPUs from Ampere on (compute capability 8.0) multiply bfloat16 matrices.

@@ -52,7 +52,6 @@ uint32_t KernelEntryChecksum(const fb::ExecutableT& index, const fb::KernelT& ke
       d.Add(value);
     }
     d.Add(gpu.finish_symbol);
-    if (gpu.walk_segment > 0) add_segment(gpu.walk_segment - 1);
   }
   return d.Checksum();
 }

@@ -56,7 +56,7 @@ BuiltinKernels::~BuiltinKernels() {
 absl::Status BuiltinKernels::Launch(const std::string& symbol, int64_t threads, std::vector<void*> params,
                                     absl::Span<const DeviceAccess> accesses, CUstream stream) {
   const int64_t blocks = std::clamp<int64_t>((threads + kBlock - 1) / kBlock, 1, kMaxBlocks);
-  if (driver_->declare_accesses != nullptr) driver_->declare_accesses(accesses);
+  DeclareAccesses(accesses);
   TD_CU(*driver_, cuLaunchKernel(functions_.at(symbol), static_cast<unsigned>(blocks), 1, 1, kBlock, 1, 1, 0, stream,
                                  params.data(), nullptr));
   return absl::OkStatus();

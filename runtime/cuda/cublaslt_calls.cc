@@ -212,9 +212,9 @@ class MatMulCall : public TunableCall {
       return (product_.batch - 1) * m.batch_stride + (product_.launches - 1) * m.launch_stride +
              (m.columns - 1) * m.leading_dimension + m.rows;
     };
-    DeclareAccesses(kernels_->driver(), {{inputs[1], static_cast<uint64_t>(extent(product_.first) * in_bytes), false},
-                                         {inputs[0], static_cast<uint64_t>(extent(product_.second) * in_bytes), false},
-                                         {output, static_cast<uint64_t>(extent(product_.result) * out_bytes), true}});
+    DeclareAccesses({{inputs[1], static_cast<uint64_t>(extent(product_.first) * in_bytes), false},
+                     {inputs[0], static_cast<uint64_t>(extent(product_.second) * in_bytes), false},
+                     {output, static_cast<uint64_t>(extent(product_.result) * out_bytes), true}});
     const uint64_t bytes = Products() * sizeof(CUdeviceptr);
     return Multiply(form, addresses, addresses + bytes, addresses + 2 * bytes, workspace, stream);
   }

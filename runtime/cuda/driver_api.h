@@ -7,7 +7,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "runtime/cuda/cuda_types.h"
 
 namespace tandem {
@@ -68,21 +67,10 @@ namespace tandem {
   X(cuGraphDestroy, (CUgraph graph))
 // clang-format on
 
-// Memory that the next call enqueues an access to.
-struct DeviceAccess {
-  CUdeviceptr address = 0;
-  uint64_t bytes = 0;
-  bool write = false;
-};
-
 struct DriverApi {
 #define TANDEM_MEMBER(name, parameters) CUresult(*name) parameters = nullptr;
   TANDEM_CUDA_DRIVER_API(TANDEM_MEMBER)
 #undef TANDEM_MEMBER
-
-  // Not of the driver, and null there: says what the next kernel launch or library call on this thread reads and
-  // writes. Fakes find races and accesses to freed memory by it.
-  void (*declare_accesses)(absl::Span<const DeviceAccess> accesses) = nullptr;
 };
 
 // The driver of this machine: libcuda.so.1 bound, initialised and recent enough for the PTX of executables. Loaded

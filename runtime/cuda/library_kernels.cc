@@ -66,7 +66,7 @@ absl::Status LibraryKernels::Launch(const std::string& name, int64_t blocks, std
   std::vector<uint64_t> values(parameters);
   std::vector<void*> pointers;
   for (uint64_t& value : values) pointers.push_back(&value);
-  DeclareAccesses(*driver_, accesses);
+  DeclareAccesses(accesses);
   TD_CU(*driver_, cuLaunchKernel(function->second, static_cast<unsigned>(blocks), 1, 1, kLibraryKernelBlock, 1, 1, 0,
                                  stream, pointers.data(), nullptr));
   return absl::OkStatus();

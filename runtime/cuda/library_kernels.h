@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/cuda/access_watch.h"
 #include "runtime/cuda/cuda_types.h"
 #include "runtime/cuda/driver_api.h"
 #include "runtime/executable_generated.h"
@@ -74,11 +75,6 @@ class LibraryKernels {
   CUmodule module_;
   std::map<std::string, CUfunction> functions_;
 };
-
-// Tells a fake driver what the next launch or library call touches; a real one does not ask.
-inline void DeclareAccesses(const DriverApi& driver, absl::Span<const DeviceAccess> accesses) {
-  if (driver.declare_accesses != nullptr) driver.declare_accesses(accesses);
-}
 
 }  // namespace tandem
 

@@ -40,10 +40,6 @@ class NcclCommunicator : public Communicator {
 
   ~NcclCommunicator() override {
     for (ncclComm_t comm : comms_) nccl_->ncclCommDestroy(comm);
-    for (size_t r = 0; r < gathered_.size(); ++r) {
-      driver_->cuCtxSetCurrent(devices_[r].context);
-      if (gathered_[r] != 0) driver_->cuMemFree_v2(gathered_[r]);
-    }
     for (size_t r = 0; r < kernels_.size(); ++r) {
       driver_->cuCtxSetCurrent(devices_[r].context);
       kernels_[r].reset();

@@ -145,7 +145,7 @@ absl::Status StepIssuer::IssueStep(uint32_t number, int64_t rows, int64_t first_
 
 void StepIssuer::Declare(const std::vector<uint32_t>& reads, const std::vector<uint32_t>& writes, int64_t rows,
                          uint64_t workspace, bool guarded, std::vector<DeviceAccess> accesses) const {
-  if (driver().declare_accesses == nullptr) return;
+  if (!AccessesAreWatched()) return;
   for (uint32_t b : reads) accesses.push_back({memory_.Address(Buffer(b)), Bytes(Buffer(b), rows), false});
   for (uint32_t b : writes) {
     // Scalars and constants among a group's arguments are only read.
@@ -155,7 +155,7 @@ void StepIssuer::Declare(const std::vector<uint32_t>& reads, const std::vector<u
   }
   if (workspace > 0) accesses.push_back({memory_.workspace(), workspace, true});
   if (guarded) accesses.push_back({memory_.flag(), 4, false});
-  driver().declare_accesses(accesses);
+  DeclareAccesses(accesses);
 }
 
 absl::Status StepIssuer::IssueLaunch(Launch& launch, bool map, int64_t rows, int64_t first_row, CUstream stream) {

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/cuda/access_watch.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/library_calls.h"
 #include "runtime/cuda/replica_memory.h"

@@ -40,9 +40,6 @@ absl::StatusOr<Dataset> Points(const InputContext&) {
 
 class BackgroundCheckpointTest : public testing::Test {
  protected:
-  void SetUp() override { setenv("TANDEM_FLAGS", "--gpu-walk", 1); }
-  void TearDown() override { unsetenv("TANDEM_FLAGS"); }
-
   std::string Dir(const std::string& name) {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
     const std::string dir = absl::StrCat(testing::TempDir(), "/", info->name(), ".", name);

@@ -39,10 +39,7 @@ absl::StatusOr<Job> Start(const std::string& name, const std::string& device, co
   options.batch_per_replica = kRows;
   options.precision = Precision::kStrictFloat32;
   options.cache_dir = dir + "/compiled";
-  if (device == "gpu:0") {
-    options.target = "cuda:sm_90";
-    options.gpu_walk = true;
-  }
+  if (device == "gpu:0") options.target = "cuda:sm_90";
   absl::StatusOr<std::shared_ptr<const Executable>> executable = CompileGraph(*job.graph, "train", options);
   if (!executable.ok()) return executable.status();
   job.executable = *executable;

@@ -1,10 +1,18 @@
 #include "tests/gpu/fake_gpu.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "graph/ir/dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "passes/codegen/cpu_target.h"
+#include "passes/codegen/gpu/compile_gpu.h"
 #include "runtime/cuda/testing/fake_builtin_kernels.h"
 #include "runtime/cuda/testing/fake_library_kernels.h"
 #include "runtime/gpu_launch.h"
@@ -13,6 +21,34 @@
 namespace tandem {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// The kernels of the executable for the CPU, under the symbols that they have in it: from the text of the last phase
+// before code is made.
+absl::StatusOr<CompiledGpuKernels> CompileForTheCpu(const Executable& executable) {
+  const fb::ExecutableT& index = executable.index();
+  const auto text = std::find_if(index.segments.begin(), index.segments.end(), [](const auto& segment) {
+    return segment->kind == fb::SegmentKind::IrText && segment->name == "memory";
+  });
+  if (text == index.segments.end()) return absl::InternalError("the executable has no text of phase memory");
+  mlir::DialectRegistry registry;
+  registry.insert<mlir::func::FuncDialect, td::TdDialect>();
+  mlir::MLIRContext context(registry);
+  const int segment = static_cast<int>(text - index.segments.begin());
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(std::string(executable.segment(segment)), &context);
+  if (!module) return absl::InternalError("the text of phase memory cannot be read");
+  GpuCompileOptions options;
+  options.archs.clear();
+  for (const auto& image : index.images) options.archs.push_back(static_cast<int>(image->arch));
+  options.rows = module->getOperation()->getAttrOfType<mlir::IntegerAttr>("td.batch").getInt();
+  options.build = index.producer.substr(std::string("tandem ").size());
+  options.walk = true;
+  TD_ASSIGN_OR_RETURN(options.walk_target, HostCpuTarget());
+  return CompileGpuKernels(*module, options);
+}
+
+}  // namespace
 
 FakeGpuMachine::FakeGpuMachine(int gpus) : driver_({.gpus = gpus}) {
   RegisterBuiltinKernels(driver_);
@@ -43,6 +79,7 @@ absl::Status FakeGpuMachine::LoadKernels() {
       const std::string path = entry.path().string();
       if (entry.path().extension() != ".tdx" || !read_.insert(path).second) continue;
       TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, Executable::Load(path));
+      if (executable->index().images.empty()) continue;  // for CPUs
       std::vector<absl::string_view> objects;
       std::vector<std::string> symbols;
       std::set<const fb::KernelT*> grouped;
@@ -50,9 +87,15 @@ absl::Status FakeGpuMachine::LoadKernels() {
         const auto* group = step->body.AsGroupedLaunch();
         if (group != nullptr) grouped.insert(executable->index().kernels[group->kernel].get());
       }
+      TD_ASSIGN_OR_RETURN(const CompiledGpuKernels compiled, CompileForTheCpu(*executable));
       for (const auto& kernel : executable->index().kernels) {
-        if (kernel->gpu == nullptr || kernel->gpu->walk_segment == 0 || by_symbol_.count(kernel->symbol) > 0) continue;
-        objects.push_back(executable->segment(static_cast<int>(kernel->gpu->walk_segment) - 1));
+        if (kernel->gpu == nullptr || by_symbol_.count(kernel->symbol) > 0) continue;
+        const auto code = std::find_if(compiled.kernels.begin(), compiled.kernels.end(),
+                                       [&](const CompiledGpuKernel& k) { return k.symbol == kernel->symbol; });
+        if (code == compiled.kernels.end()) {
+          return absl::InternalError(absl::StrCat("the kernel ", kernel->symbol, " is not compiled for the CPU"));
+        }
+        objects.push_back(code->walk_object);
         symbols.push_back(kernel->symbol);
         if (!kernel->gpu->finish_symbol.empty()) symbols.push_back(kernel->gpu->finish_symbol);
         if (grouped.count(kernel.get()) > 0) symbols.push_back(GpuGroupSymbol(kernel->symbol));

@@ -18,7 +18,7 @@
 
 namespace tandem {
 
-// One at a time. Programs must be compiled with CompileOptions::gpu_walk (TANDEM_FLAGS="--gpu-walk").
+// One at a time. A program's kernels are compiled once more for it, for the CPU, from the text of the phase `memory`.
 class FakeGpuMachine {
  public:
   explicit FakeGpuMachine(int gpus);

@@ -12,9 +12,6 @@ namespace {
 
 class FakeGpuTest : public testing::Test {
  protected:
-  void SetUp() override { setenv("TANDEM_FLAGS", "--gpu-walk", 1); }
-  void TearDown() override { unsetenv("TANDEM_FLAGS"); }
-
   // The job on CPU devices and on as many fake GPUs.
   static void ExpectSameJob(JobSpec spec, int devices, Job* gpu_job = nullptr) {
     spec.devices = devices == 1 ? OneDeviceStrategy("cpu:0") : MirroredStrategy({"cpu:0", "cpu:1"});

@@ -36,7 +36,7 @@ struct Job {
 // leaves checkpoints and executables in `dir`.
 absl::StatusOr<Job> RunJob(const JobSpec& spec, const std::string& dir);
 
-// The same on fake GPUs with the kernels walked; needs TANDEM_FLAGS="--gpu-walk". Fails the running test where the job
+// The same on fake GPUs. Fails the running test where the job
 // does what a real driver or library would not have survived, or leaves memory behind.
 absl::StatusOr<Job> RunJobOnFakeGpus(const JobSpec& spec, int gpus, const std::string& dir);
 

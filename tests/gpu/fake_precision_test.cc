@@ -26,9 +26,6 @@ constexpr double kLearningRate = 0.005;
 
 class FakePrecisionTest : public testing::Test {
  protected:
-  void SetUp() override { setenv("TANDEM_FLAGS", "--gpu-walk", 1); }
-  void TearDown() override { unsetenv("TANDEM_FLAGS"); }
-
   static JobSpec OnCpus(JobSpec spec, int devices) {
     spec.devices = devices == 1 ? OneDeviceStrategy("cpu:0") : MirroredStrategy({"cpu:0", "cpu:1"});
     spec.batch = 8 / devices;

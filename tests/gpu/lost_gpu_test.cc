@@ -73,7 +73,6 @@ absl::Status Train(const std::string& dir, int max_steps, std::vector<std::share
 }
 
 TEST(LostGpuTest, TheLastCheckpointIsIntact) {
-  setenv("TANDEM_FLAGS", "--gpu-walk", 1);
   const std::string dir = testing::TempDir() + "/lost_gpu";
   if (Env::Default()->Exists(dir)) {
     ASSERT_TRUE(Env::Default()->DeleteRecursively(dir).ok());
@@ -100,12 +99,10 @@ TEST(LostGpuTest, TheLastCheckpointIsIntact) {
   EXPECT_TRUE(resumed.ok()) << resumed;
   EXPECT_TRUE(machine.TakeViolations().empty());
   EXPECT_TRUE(absl::StrContains(*Env::Default()->ReadFile(dir + "/checkpoint"), "model.ckpt-10"));
-  unsetenv("TANDEM_FLAGS");
 }
 
 // The deadline of the configuration, for a GPU that does not answer.
 TEST(LostGpuTest, AGpuThatHangsIsGivenUpAtTheDeadline) {
-  setenv("TANDEM_FLAGS", "--gpu-walk", 1);
   const std::string dir = testing::TempDir() + "/hung_gpu";
   if (Env::Default()->Exists(dir)) {
     ASSERT_TRUE(Env::Default()->DeleteRecursively(dir).ok());
@@ -125,7 +122,6 @@ TEST(LostGpuTest, AGpuThatHangsIsGivenUpAtTheDeadline) {
   }
   machine.TakeViolations();  // a hung GPU is left as it is
   EXPECT_TRUE(WaitForCheckpoint(dir, "model.ckpt-0"));
-  unsetenv("TANDEM_FLAGS");
 }
 
 }  // namespace

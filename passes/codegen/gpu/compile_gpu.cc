@@ -66,9 +66,12 @@ Job MakeJob(mlir::func::FuncOp kernel, bool grouped, const GpuCompileOptions& op
   std::string text = KernelText(kernel);
   absl::StrAppend(&text, "\ncuda\n", absl::StrJoin(options.archs, ","), "\n", options.rows, "\n", options.build);
   if (grouped) absl::StrAppend(&text, "\ngrouped");
+  const auto fingerprint = [&] {
+    return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
+  };
+  job.kernel.symbol = absl::StrCat("td_", fingerprint());  // with and without code for a walk
   if (options.walk) absl::StrAppend(&text, "\n", options.walk_target.cpu, "\n", options.walk_target.features);
-  job.key = absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
-  job.kernel.symbol = absl::StrCat("td_", job.key);
+  job.key = fingerprint();
   return job;
 }
 

@@ -18,7 +18,7 @@ namespace tandem {
 struct GpuCompileOptions {
   std::vector<int> archs = {75, 90};  // an image each, ascending
   int64_t rows = 1;                   // of the batch that one device takes at most: td.batch
-  bool walk = false;                  // also make code that computes the same on `walk_target`
+  bool walk = false;                  // also make code that computes the same on `walk_target`; for fakes
   CpuTarget walk_target;
   bool grouped = false;  // CompileGpuKernel: with an entry for td.grouped_launch; else the module shows which need it
   int threads = 1;
@@ -30,7 +30,7 @@ struct CompiledGpuKernel {
   std::string name;    // of the func.func
   std::string symbol;  // of the entry: "td_" and the kernel's fingerprint
   KernelDomain domain = KernelDomain::kRows;
-  fb::GpuLaunchT launch;         // all but walk_segment
+  fb::GpuLaunchT launch;
   std::string walk_object;       // ELF; for runtime/cuda/testing/kernel_walk.h
   std::vector<std::string> ptx;  // without a header, per architecture
   double seconds = 0;            // of compile time on one thread

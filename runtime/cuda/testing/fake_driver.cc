@@ -28,9 +28,8 @@ FakeDriver::FakeDriver(Options options) : state_(std::make_unique<FakeDriverStat
   BindFakeStreams(api);
   BindFakeGraphs(api);
   BindFakeModules(api);
-  api.declare_accesses = [](absl::Span<const DeviceAccess> accesses) {
-    t_declared.assign(accesses.begin(), accesses.end());
-  };
+  SetAccessWatcher(
+      [](absl::Span<const DeviceAccess> accesses) { t_declared.assign(accesses.begin(), accesses.end()); });
   if (FakeDriverState::current != nullptr) std::abort();  // a test's mistake
   t_declared.clear();                                     // of a call that another fake failed
   FakeDriverState::current = state_.get();
@@ -40,6 +39,7 @@ FakeDriver::FakeDriver(Options options) : state_(std::make_unique<FakeDriverStat
 
 FakeDriver::~FakeDriver() {
   scoped_.reset();
+  SetAccessWatcher(nullptr);
   FakeDriverState::current = nullptr;
   g_driver = nullptr;
 }

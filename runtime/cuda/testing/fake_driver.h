@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "runtime/cuda/access_watch.h"
 #include "runtime/cuda/driver_api.h"
 
 namespace tandem {
@@ -63,7 +64,7 @@ class FakeDriver {
   void set_fallback(Fallback fallback);
 
   // What a fake library does on a stream: recorded as a call, captured or queued, run in its turn. Takes the accesses
-  // that declare_accesses announced, and adds `accesses`. The result is the CUresult that a library would see.
+  // that DeclareAccesses announced, and adds `accesses`. The result is the CUresult that a library would see.
   CUresult Enqueue(CUstream stream, const std::string& name, std::vector<DeviceAccess> accesses,
                    std::function<void()> run);
 

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/cuda/access_watch.h"
 #include "runtime/cuda/testing/fake_driver.h"
 
 namespace tandem {
@@ -162,7 +163,7 @@ class FakeDriverState {
   std::vector<Failure> call_failures, work_failures;
 };
 
-// What declare_accesses announced on this thread; empties it.
+// What DeclareAccesses announced on this thread; empties it.
 std::vector<DeviceAccess> TakeDeclaredAccesses();
 
 // The functions of the table, by file.

@@ -52,7 +52,7 @@ class FakeDriverTest : public ::testing::Test {
   void AddOne(CUstream stream, int64_t n = 4) {
     void* params[] = {&device, &n};
     const DeviceAccess access = {device, static_cast<uint64_t>(n) * 4, true};
-    api.declare_accesses({&access, 1});
+    DeclareAccesses({&access, 1});
     Ok(api.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, params, nullptr));
   }
 
