@@ -1,0 +1,148 @@
+#include "data/image/jpeg_decoder.h"
+
+#include <jerror.h>
+
+#include <algorithm>
+
+namespace tandem::image_internal {
+namespace {
+
+// Pictures of the usual encoders have about ten; each scan goes over the whole picture and may be a few bytes long.
+constexpr int kMaxScans = 500;
+
+// Of libjpeg's warnings, those that do not change a pixel.
+bool IsHarmless(int code) {
+  return code == JWRN_EXTRANEOUS_DATA || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM || code == JWRN_BOGUS_ICC;
+}
+
+constexpr JOCTET kEndOfImage[2] = {0xff, JPEG_EOI};
+
+// A row of CMYK as RGB. Adobe's programs store the complement of ink, others ink.
+void CmykToRgb(const JSAMPLE* from, int64_t width, bool complement, uint8_t* to) {
+  for (int64_t x = 0; x < width; ++x, from += 4, to += 3) {
+    const int k = complement ? from[3] : 255 - from[3];
+    for (int c = 0; c < 3; ++c) to[c] = k * (complement ? from[c] : 255 - from[c]) / 255;
+  }
+}
+
+}  // namespace
+
+JpegDecoder::JpegDecoder(const uint8_t* bytes, size_t size) : size_(size) {
+  cinfo_.err = jpeg_std_error(&error_);
+  error_.error_exit = Fail;
+  error_.emit_message = OnMessage;
+  cinfo_.client_data = this;
+  source_.next_input_byte = bytes;
+  source_.bytes_in_buffer = size;
+  source_.init_source = [](j_decompress_ptr) {};
+  source_.fill_input_buffer = OnEndOfInput;
+  source_.skip_input_data = Skip;
+  source_.resync_to_restart = jpeg_resync_to_restart;
+  source_.term_source = [](j_decompress_ptr) {};
+  progress_.progress_monitor = OnProgress;
+}
+
+JpegDecoder::~JpegDecoder() {
+  if (created_) jpeg_destroy_decompress(&cinfo_);
+}
+
+int64_t JpegDecoder::offset() const { return at_end_ ? size_ : size_ - source_.bytes_in_buffer; }
+
+void JpegDecoder::Fail(j_common_ptr cinfo) {
+  JpegDecoder* const decoder = Of(cinfo);
+  decoder->error_.format_message(cinfo, decoder->text_);
+  longjmp(decoder->landing_, 1);
+}
+
+void JpegDecoder::OnMessage(j_common_ptr cinfo, int level) {
+  if (level < 0 && !IsHarmless(cinfo->err->msg_code)) Fail(cinfo);
+}
+
+boolean JpegDecoder::OnEndOfInput(j_decompress_ptr cinfo) {
+  JpegDecoder* const decoder = Of(reinterpret_cast<j_common_ptr>(cinfo));
+  // A picture of one scan whose end marker alone is missing is complete: decoders read ahead of what they use. Of
+  // several scans, later ones may be missing.
+  const bool first = !decoder->at_end_;
+  decoder->at_end_ = true;
+  if (!first || decoder->size_ == 0 || jpeg_has_multiple_scans(cinfo)) ERREXIT(cinfo, JERR_INPUT_EOF);
+  decoder->source_.next_input_byte = kEndOfImage;
+  decoder->source_.bytes_in_buffer = sizeof(kEndOfImage);
+  return TRUE;
+}
+
+void JpegDecoder::Skip(j_decompress_ptr cinfo, long bytes) {
+  if (bytes <= 0) return;
+  jpeg_source_mgr* const source = cinfo->src;
+  if (static_cast<size_t>(bytes) > source->bytes_in_buffer) {
+    Of(reinterpret_cast<j_common_ptr>(cinfo))->at_end_ = true;
+    ERREXIT(cinfo, JERR_INPUT_EOF);
+  }
+  source->next_input_byte += bytes;
+  source->bytes_in_buffer -= bytes;
+}
+
+void JpegDecoder::OnProgress(j_common_ptr cinfo) {
+  JpegDecoder* const decoder = Of(cinfo);
+  if (decoder->cinfo_.input_scan_number <= kMaxScans) return;
+  cinfo->err->msg_code = JERR_BAD_PROGRESSION;
+  snprintf(decoder->text_, sizeof(decoder->text_), "more than %d scans", kMaxScans);
+  longjmp(decoder->landing_, 1);
+}
+
+bool JpegDecoder::ReadHeader(int channels, int64_t min_height, int64_t min_width, bool fast_dct) {
+  if (setjmp(landing_) != 0) return false;
+  void* const client_data = cinfo_.client_data;
+  jpeg_create_decompress(&cinfo_);  // clears all but err and client_data
+  cinfo_.client_data = client_data;
+  created_ = true;
+  cinfo_.src = &source_;
+  cinfo_.progress = &progress_;
+  jpeg_read_header(&cinfo_, TRUE);
+  const bool cmyk = cinfo_.jpeg_color_space == JCS_CMYK || cinfo_.jpeg_color_space == JCS_YCCK;
+  if (cinfo_.jpeg_color_space == JCS_UNKNOWN) ERREXIT(&cinfo_, JERR_CONVERSION_NOTIMPL);
+  if (channels == 0) channels = cinfo_.num_components == 1 ? 1 : 3;
+  if (cmyk && channels == 1) ERREXIT(&cinfo_, JERR_CONVERSION_NOTIMPL);
+  cinfo_.out_color_space = cmyk ? JCS_CMYK : channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  cinfo_.dct_method = fast_dct ? JDCT_IFAST : JDCT_ISLOW;
+  cinfo_.do_fancy_upsampling = TRUE;
+  cinfo_.scale_num = 1;
+  cinfo_.scale_denom = min_height > 0 || min_width > 0 ? 8 : 1;
+  for (;; cinfo_.scale_denom /= 2) {
+    jpeg_calc_output_dimensions(&cinfo_);
+    if (cinfo_.scale_denom == 1) break;
+    if (cinfo_.output_height >= min_height && cinfo_.output_width >= min_width) break;
+  }
+  if (jpeg_has_multiple_scans(&cinfo_)) {
+    for (int i = 0; i < cinfo_.num_components; ++i) {
+      const jpeg_component_info& c = cinfo_.comp_info[i];
+      // libjpeg rounds up to whole groups of h_samp_factor x v_samp_factor blocks.
+      coefficient_bytes_ += (int64_t{c.width_in_blocks} + c.h_samp_factor) *
+                            (int64_t{c.height_in_blocks} + c.v_samp_factor) * static_cast<int64_t>(sizeof(JBLOCK));
+    }
+  }
+  return true;
+}
+
+bool JpegDecoder::ReadRows(uint8_t* out, size_t row_bytes) {
+  if (setjmp(landing_) != 0) return false;
+  jpeg_start_decompress(&cinfo_);
+  if (cinfo_.out_color_space == JCS_CMYK) {
+    JSAMPARRAY row =
+        cinfo_.mem->alloc_sarray(reinterpret_cast<j_common_ptr>(&cinfo_), JPOOL_IMAGE, cinfo_.output_width * 4, 1);
+    while (cinfo_.output_scanline < cinfo_.output_height) {
+      uint8_t* const to = out + cinfo_.output_scanline * row_bytes;
+      jpeg_read_scanlines(&cinfo_, row, 1);
+      CmykToRgb(row[0], cinfo_.output_width, cinfo_.saw_Adobe_marker, to);
+    }
+    return true;
+  }
+  while (cinfo_.output_scanline < cinfo_.output_height) {
+    JSAMPROW rows[8];
+    const int count = std::min<int64_t>(8, cinfo_.output_height - cinfo_.output_scanline);
+    for (int i = 0; i < count; ++i) rows[i] = out + (cinfo_.output_scanline + i) * row_bytes;
+    jpeg_read_scanlines(&cinfo_, rows, count);
+  }
+  return true;
+}
+
+}  // namespace tandem::image_internal
