@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "data/image/image_argument.h"
 #include "data/image/resize_axis.h"
 #include "data/image/resize_rows.h"
 
@@ -16,30 +16,18 @@ namespace {
 using image_internal::LerpAxis;
 using image_internal::SumAxis;
 
-constexpr int64_t kMaxSize = 65535;
+using image_internal::kMaxSize;
 
 absl::Status Check(const HostTensor& image, int64_t height, int64_t width, SourceLocation location) {
-  const auto wrong = [&](auto&&... text) {
-    return absl::InvalidArgumentError(absl::StrCat("Resize at ", location.file, ":", location.line, ": ", text...));
-  };
-  if (image.empty()) {
-    TD_RETURN_IF_ERROR(image.status());
-    return wrong("the image is an empty tensor");
-  }
-  if (image.dtype() != DType::kUInt8 && image.dtype() != DType::kFloat32) {
-    return wrong("the image is of type ", Name(image.dtype()), "; it must be uint8 or float32");
-  }
-  const Shape& shape = image.shape();
-  if (shape.size() != 3 || std::min({shape[0], shape[1], shape[2]}) < 1 || std::max(shape[0], shape[1]) > kMaxSize) {
-    return wrong("the image's shape is ", ShapeString(shape),
-                 "; it must be [height, width, channels] with sizes from 1 to ", kMaxSize);
-  }
+  const image_internal::Call call{"Resize", location};
+  TD_RETURN_IF_ERROR(CheckPixels(call, image));
   if (std::min(height, width) < 1 || std::max(height, width) > kMaxSize) {
-    return wrong("the size asked for is ", height, " x ", width, "; height and width must be from 1 to ", kMaxSize);
+    return call.Wrong("the size asked for is ", height, " x ", width, "; height and width must be from 1 to ",
+                      kMaxSize);
   }
-  if (shape[2] > (int64_t{1} << 33) / (height * width)) {
-    return wrong("the result would have ", height, " x ", width, " x ", shape[2],
-                 " elements; at most 2^33 are allowed");
+  if (image.shape()[2] > (int64_t{1} << 33) / (height * width)) {
+    return call.Wrong("the result would have ", height, " x ", width, " x ", image.shape()[2],
+                      " elements; at most 2^33 are allowed");
   }
   return absl::OkStatus();
 }
