@@ -1,0 +1,31 @@
+// A JPEG picture, in full and scaled.
+#include "data/image/jpeg.h"
+
+#include "tests/fuzz/fuzz_target.h"
+
+namespace tandem::fuzz {
+
+std::vector<std::string> Seeds() {
+  HostTensor image(DType::kUInt8, {9, 11, 3});
+  for (int64_t i = 0; i < image.num_elements(); ++i) image.data<uint8_t>()[i] = i * 29;
+  std::vector<std::string> seeds;
+  for (const bool progressive : {false, true}) {
+    for (const int quality : {10, 95}) {
+      if (auto file = EncodeJpeg(image, {.quality = quality, .progressive = progressive}); file.ok()) {
+        seeds.push_back(*file);
+      }
+    }
+  }
+  return seeds;
+}
+
+}  // namespace tandem::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
+  // Small, so that what a changed header declares is soon decoded.
+  constexpr int64_t kMaxBytes = 1 << 20;
+  if (tandem::DecodeJpeg(bytes, {.max_bytes = kMaxBytes}).ok()) tandem::fuzz::NoteAccepted();
+  (void)tandem::DecodeJpeg(bytes, {.channels = 3, .min_height = 4, .min_width = 4, .max_bytes = kMaxBytes}).ok();
+  return 0;
+}
