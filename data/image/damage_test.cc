@@ -56,7 +56,9 @@ TEST(Damage, ChangedBytes) {
     runs += of_this;
   }
   EXPECT_GT(runs, 10000);
+#ifndef TANDEM_SANITIZE_ADDRESS  // which keeps 256 MiB of freed memory
   EXPECT_LT(PeakKilobytes() - before, 300 << 10);
+#endif
 }
 
 }  // namespace
