@@ -1,10 +1,10 @@
-"""images.py PROGRAM DIR [ROUNDS [BATCH]]: decoding and resizing of JPEG pictures, Tandem's Dataset against tf.data, paired.
+"""images.py PROGRAM DIR [ROUNDS [BATCH]]: decoding and resizing of JPEG pictures, Tandem against tf.data, paired.
 
 PROGRAM is bazel-bin/benchmarks/image_pipeline, DIR holds */*.jpeg (tandem-textures writes some). Both read the same
-files in one thread, decode them to RGB, resize them to 224 x 224 (bilinear, no antialias) and make batches of BATCH (32).
-Prints pictures per second of CPU time, so that other work on the machine matters little, as the median of ROUNDS
-(default 5) rounds in which the programs take turns, and the median of the rounds' quotients. First sees that the
-results are equal; those of DCT scaling are other pictures and stand beside. Needs TensorFlow 2.15 and NumPy.
+files in one thread, decode them to RGB, resize them to 224 x 224 (bilinear, no antialias) and make batches of BATCH
+(32). Prints pictures per second of CPU time, so that other work on the machine matters little, as the median of
+ROUNDS (default 5) rounds in which the programs take turns, and the median of the rounds' quotients. First sees that
+the results are equal; those of DCT scaling are other pictures and stand beside. Needs TensorFlow 2.15 and NumPy.
 """
 import glob
 import os
@@ -45,7 +45,8 @@ def tf_data_rate(files, dct_method, batch_size):
 
 
 def tandem_rate(program, folder, mode, *flags):
-    run = subprocess.run([program, folder, "--mode=" + mode] + list(flags), stdout=subprocess.PIPE, check=True, text=True)
+    command = [program, folder, "--mode=" + mode] + list(flags)
+    run = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
     return float(run.stdout)
 
 

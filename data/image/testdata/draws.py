@@ -1,4 +1,4 @@
-"""draws.py: prints what RandomUniform({seed, epoch, example, stream}, 0, 1) of random_image.h draws, as exact fractions.
+"""draws.py: prints what RandomUniform({seed, epoch, example, stream}, 0, 1) of random_image.h draws, exactly.
 
 Philox4x32-10 after Salmon et al., SC 2011, in Python's integers. random_image_test.cc holds the output.
 """

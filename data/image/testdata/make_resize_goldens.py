@@ -1,4 +1,4 @@
-"""make_resize_goldens.py: writes resize.safetensors: pictures, and what TensorFlow 2.15's tf.image.resize makes of them.
+"""make_resize_goldens.py: writes resize.safetensors: pictures, and what tf.image.resize of TensorFlow 2.15 gives.
 
 IN holds a picture, uint8 or float32; "IN METHOD HEIGHT WIDTH" the result of that method ("antialias": bilinear with
 antialias=True). Needs TensorFlow 2.15 and NumPy; run it in this folder.
