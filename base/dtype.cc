@@ -18,6 +18,7 @@ int64_t SizeOf(DType dtype) {
     case DType::kUInt8:
     case DType::kBool:
       return 1;
+    case DType::kString:
     case DType::kInvalid:
       return 0;
   }
@@ -40,6 +41,8 @@ absl::string_view Name(DType dtype) {
       return "bool";
     case DType::kBFloat16:
       return "bfloat16";
+    case DType::kString:
+      return "string";
     case DType::kInvalid:
       return "invalid";
   }

@@ -13,6 +13,7 @@ namespace tandem {
 
 // The numbers are stored in executables: append, never renumber.
 // kBFloat16 is the upper half of a float32: the compiler makes such values (RunConfig.precision), users never hold one.
+// kString is a run of bytes of any length: datasets yield such values, programs never compute with one.
 enum class DType : int8_t {
   kInvalid = 0,
   kFloat32 = 1,
@@ -21,14 +22,15 @@ enum class DType : int8_t {
   kInt64 = 4,
   kUInt8 = 5,
   kBool = 6,
-  kBFloat16 = 7
+  kBFloat16 = 7,
+  kString = 8
 };
 
-// Bytes of one element; 0 for kInvalid. A bool takes one byte.
+// Bytes of one element; 0 for kInvalid and for kString, whose elements differ. A bool takes one byte.
 int64_t SizeOf(DType dtype);
 // "float32", "int64", "bool", ...
 absl::string_view Name(DType dtype);
-// The inverse of Name; kInvalid when there is no such type.
+// The inverse of Name for the types that programs have; kInvalid when there is no such type.
 DType DTypeFromName(absl::string_view name);
 
 template <typename T>

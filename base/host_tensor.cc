@@ -99,6 +99,11 @@ std::string SizesString(const Shape& shape) { return absl::StrCat("[", absl::Str
 }  // namespace
 
 HostTensor::HostTensor(DType dtype, Shape shape, SourceLocation location) {
+  if (dtype == DType::kString) {
+    *this = WithStringBytes(std::move(shape), 0, location);
+    if (!empty()) std::memset(buffer_.get(), 0, (num_elements_ + 1) * sizeof(int64_t));
+    return;
+  }
   const int64_t elements = CheckedNumElements(shape);
   if (elements < 0 || SizeOf(dtype) == 0) {
     *this = Failed("HostTensor",
@@ -112,6 +117,51 @@ HostTensor::HostTensor(DType dtype, Shape shape, SourceLocation location) {
   shape_ = std::move(shape);
   num_elements_ = elements;
   buffer_ = Allocate(static_cast<size_t>(byte_size()));
+}
+
+HostTensor HostTensor::WithStringBytes(Shape shape, int64_t bytes, SourceLocation location) {
+  // As many 64-bit numbers as offsets must fit, whose type is checked as every other.
+  const int64_t elements = CheckedNumElements(shape);
+  if (elements < 0) {
+    return Failed("HostTensor",
+                  absl::StrCat("a tensor cannot have the shape ", SizesString(shape),
+                               ": sizes must be >= 0, and all elements fit into memory"),
+                  location);
+  }
+  HostTensor t;
+  t.dtype_ = DType::kString;
+  t.shape_ = std::move(shape);
+  t.num_elements_ = elements;
+  t.buffer_ = Allocate((elements + 1) * sizeof(int64_t) + bytes);
+  return t;
+}
+
+HostTensor HostTensor::FromStrings(Shape shape, absl::Span<const absl::string_view> strings, SourceLocation location) {
+  const int64_t elements = CheckedNumElements(shape);
+  if (elements >= 0 && static_cast<size_t>(elements) != strings.size()) {
+    return Failed("HostTensor::FromStrings",
+                  absl::StrCat("the shape ", SizesString(shape), " has ", elements, " elements, but ", strings.size(),
+                               strings.size() == 1 ? " string is given" : " strings are given"),
+                  location);
+  }
+  int64_t bytes = 0;
+  for (absl::string_view s : strings) bytes += s.size();
+  HostTensor t = WithStringBytes(std::move(shape), bytes, location);
+  if (t.empty()) return t;
+  int64_t* offsets = reinterpret_cast<int64_t*>(t.buffer_.get());
+  char* to = reinterpret_cast<char*>(offsets + elements + 1);
+  *offsets = 0;
+  for (absl::string_view s : strings) {
+    if (!s.empty()) std::memcpy(to + *offsets, s.data(), s.size());
+    offsets[1] = offsets[0] + static_cast<int64_t>(s.size());
+    ++offsets;
+  }
+  return t;
+}
+
+HostTensor HostTensor::FromStrings(Shape shape, const std::vector<std::string>& strings, SourceLocation location) {
+  const std::vector<absl::string_view> views(strings.begin(), strings.end());
+  return FromStrings(std::move(shape), absl::MakeConstSpan(views), location);
 }
 
 HostTensor HostTensor::Failed(absl::string_view function, absl::string_view problem, SourceLocation location) {
@@ -154,7 +204,8 @@ HostTensor HostTensor::Zeros(DType dtype, Shape shape, SourceLocation location) 
 
 HostTensor HostTensor::Clone() const {
   if (empty()) return *this;
-  HostTensor t(dtype_, shape_);
+  HostTensor t = dtype_ == DType::kString ? WithStringBytes(shape_, Offsets()[num_elements_], SourceLocation::Current())
+                                          : HostTensor(dtype_, shape_);
   if (byte_size() > 0) std::memcpy(t.raw(), raw(), byte_size());
   return t;
 }
@@ -173,7 +224,7 @@ HostTensor HostTensor::Reshaped(Shape shape, SourceLocation location) const {
 }
 
 bool HostTensor::BitEqual(const HostTensor& other) const {
-  return dtype_ == other.dtype_ && shape_ == other.shape_ &&
+  return dtype_ == other.dtype_ && shape_ == other.shape_ && byte_size() == other.byte_size() &&
          (byte_size() == 0 || std::memcmp(raw(), other.raw(), byte_size()) == 0);
 }
 

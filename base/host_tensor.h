@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,10 +23,13 @@ namespace tandem {
 //
 // What is made of arguments that do not fit is an empty tensor whose status() says why. A dataset, a constant or a
 // check of such a tensor gives that error.
+//
+// A tensor of strings (DType::kString) holds one offset of 64 bits for each string and one more, counted from the first
+// byte behind the offsets, and then the bytes of all strings one after another. It is made with its contents.
 class HostTensor {
  public:
   HostTensor() = default;
-  // An uninitialised tensor. Every size in `shape` must be >= 0.
+  // An uninitialised tensor; of strings, a tensor of empty ones. Every size in `shape` must be >= 0.
   HostTensor(DType dtype, Shape shape, SourceLocation location = SourceLocation::Current());
 
   static HostTensor Zeros(DType dtype, Shape shape, SourceLocation location = SourceLocation::Current());
@@ -40,11 +44,20 @@ class HostTensor {
     return t;
   }
 
+  // A tensor of strings, in row-major order, as many as `shape` has elements. The bytes are copied.
+  static HostTensor FromStrings(Shape shape, absl::Span<const absl::string_view> strings,
+                                SourceLocation location = SourceLocation::Current());
+  static HostTensor FromStrings(Shape shape, const std::vector<std::string>& strings,
+                                SourceLocation location = SourceLocation::Current());
+  // A scalar string.
+  static HostTensor String(absl::string_view bytes) { return FromStrings({}, absl::MakeConstSpan(&bytes, 1)); }
+
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   int rank() const { return static_cast<int>(shape_.size()); }
   int64_t num_elements() const { return num_elements_; }
-  int64_t byte_size() const { return num_elements_ * SizeOf(dtype_); }
+  // Of all that raw() points to.
+  int64_t byte_size() const { return dtype_ == DType::kString ? StringBytes() : num_elements_ * SizeOf(dtype_); }
   // Without type and elements: made by the default constructor or of arguments that do not fit. A tensor with a size
   // of 0 is not empty in this sense.
   bool empty() const { return dtype_ == DType::kInvalid; }
@@ -70,6 +83,15 @@ class HostTensor {
     return {begin, begin == nullptr ? 0 : static_cast<size_t>(num_elements_)};
   }
 
+  // String number `i` in row-major order, 0 <= i < num_elements(); valid as long as a holder of the buffer. Empty when
+  // the tensor is not one of strings.
+  absl::string_view string(int64_t i = 0) const {
+    if (dtype_ != DType::kString || i < 0 || i >= num_elements_) return {};
+    const int64_t* offsets = Offsets();
+    return {reinterpret_cast<const char*>(offsets + num_elements_ + 1) + offsets[i],
+            static_cast<size_t>(offsets[i + 1] - offsets[i])};
+  }
+
   // A deep copy.
   HostTensor Clone() const;
   // The same buffer under another shape with as many elements.
@@ -84,6 +106,13 @@ class HostTensor {
   static HostTensor ForValues(DType dtype, Shape shape, size_t count, SourceLocation location);
   bool Holds(DType asked) const { return asked == dtype_ || HoldsBytesOf(asked); }
   bool HoldsBytesOf(DType asked) const;
+  // Of a tensor of strings.
+  const int64_t* Offsets() const { return reinterpret_cast<const int64_t*>(buffer_.get()); }
+  int64_t StringBytes() const {
+    return (num_elements_ + 1) * static_cast<int64_t>(sizeof(int64_t)) + Offsets()[num_elements_];
+  }
+  // A tensor of strings with room for `bytes` bytes, whose offsets are not set.
+  static HostTensor WithStringBytes(Shape shape, int64_t bytes, SourceLocation location);
 
   DType dtype_ = DType::kInvalid;
   Shape shape_;

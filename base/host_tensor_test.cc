@@ -129,5 +129,35 @@ TEST(HostTensorTest, ThereIsNoPointerToElementsOfAnotherType) {
   EXPECT_EQ(HostTensor::FromVector<bool>({2}, {true, false}).data<uint8_t>()[0], 1);
 }
 
+TEST(HostTensorTest, HoldsStrings) {
+  const std::vector<std::string> strings = {"a", "", std::string("b\0c", 3),
+                                            "a longer one that fits into no small buffer"};
+  HostTensor t = HostTensor::FromStrings({2, 2}, strings);
+  ASSERT_TRUE(t.status().ok()) << t.status();
+  EXPECT_EQ(t.dtype(), DType::kString);
+  EXPECT_EQ(t.shape(), (Shape{2, 2}));
+  for (size_t i = 0; i < strings.size(); ++i) EXPECT_EQ(t.string(i), strings[i]);
+  EXPECT_EQ(t.string(4), "");
+  EXPECT_EQ(t.string(-1), "");
+  HostTensor copy = t.Clone();
+  EXPECT_NE(copy.raw(), t.raw());
+  EXPECT_TRUE(copy.BitEqual(t));
+  EXPECT_EQ(copy.string(3), strings[3]);
+  EXPECT_EQ(t.Reshaped({4}).string(2), strings[2]);
+  EXPECT_FALSE(t.BitEqual(HostTensor::FromStrings({2, 2}, std::vector<std::string>{"a", "", "b", "c"})));
+  // The same bytes, divided differently.
+  EXPECT_FALSE(HostTensor::FromStrings({2}, std::vector<std::string>{"ab", "c"})
+                   .BitEqual(HostTensor::FromStrings({2}, std::vector<std::string>{"a", "bc"})));
+  EXPECT_EQ(HostTensor::String("x").string(), "x");
+  EXPECT_EQ(HostTensor(DType::kString, {3}).string(2), "");
+  EXPECT_TRUE(HostTensor::Zeros(DType::kString, {3}).BitEqual(HostTensor(DType::kString, {3})));
+  EXPECT_EQ(HostTensor(DType::kString, {0}).num_elements(), 0);
+  EXPECT_EQ(t.data<uint8_t>(), nullptr);
+  EXPECT_EQ(HostTensor::Scalar<int64_t>(3).string(), "");
+  EXPECT_FALSE(HostTensor::FromStrings({3}, strings).status().ok());
+  EXPECT_FALSE(HostTensor(DType::kString, {-1}).status().ok());
+  EXPECT_FALSE(HostTensor(DType::kString, {int64_t{1} << 40, int64_t{1} << 40}).status().ok());
+}
+
 }  // namespace
 }  // namespace tandem

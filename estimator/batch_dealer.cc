@@ -14,6 +14,12 @@ absl::StatusOr<std::unique_ptr<BatchDealer>> BatchDealer::Create(const Dataset& 
     return absl::InvalidArgumentError(absl::StrCat("the dataset yields single examples (", SpecString(dataset.spec()),
                                                    "); end it with .Batch(examples per replica)"));
   }
+  for (const ComponentSpec& component : dataset.spec()) {
+    if (component.dtype != DType::kString) continue;
+    return absl::InvalidArgumentError(absl::StrCat("the dataset's component '", component.name,
+                                                   "' is of strings, and a program computes with numbers ",
+                                                   "only; turn them into numbers, or leave them out, with .Map"));
+  }
   TD_ASSIGN_OR_RETURN(std::unique_ptr<Iterator> iterator, dataset.MakeIterator());
   return std::unique_ptr<BatchDealer>(new BatchDealer(dataset, std::move(iterator), replicas));
 }

@@ -25,6 +25,7 @@ double RunValues::Number(absl::string_view name) const {
     case DType::kBool:
       return t.data<bool>()[0] ? 1 : 0;
     case DType::kBFloat16:  // never outside of a program
+    case DType::kString:    // never inside of one
     case DType::kInvalid:
       break;
   }

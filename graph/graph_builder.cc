@@ -23,6 +23,8 @@ namespace {
 mlir::Value ValueOf(void* value) { return mlir::Value::getFromOpaquePointer(value); }
 llvm::StringRef Ref(absl::string_view s) { return {s.data(), s.size()}; }
 
+constexpr absl::string_view kNoString =
+    "cannot be string: a program computes with numbers; turn strings into numbers in the input pipeline (Dataset::Map)";
 constexpr absl::string_view kNoBFloat16 =
     "cannot be bfloat16: declare it float32, and the compiler chooses where bfloat16 is used "
     "(RunConfig.precision = mixed_bfloat16)";
@@ -60,6 +62,7 @@ Tensor GraphBuilder::Input(absl::string_view name, DType dtype, const Shape& sha
   if (name.empty()) return error("has no name");
   if (dtype == DType::kInvalid) return error("has no dtype");
   if (dtype == DType::kBFloat16) return error(kNoBFloat16);
+  if (dtype == DType::kString) return error(kNoString);
   if (shape.empty() || shape[0] != kBatch)
     return error(absl::StrCat("shape ", ShapeString(shape), " must start with the batch (kBatch)"));
   for (size_t i = 1; i < shape.size(); ++i) {
@@ -93,6 +96,7 @@ Tensor GraphBuilder::StepScalar(absl::string_view name, DType dtype, std::option
   if (name.empty()) return error("has no name");
   if (dtype == DType::kInvalid) return error("has no dtype");
   if (dtype == DType::kBFloat16) return error(kNoBFloat16);
+  if (dtype == DType::kString) return error(kNoString);
   mlir::Value& value = module_->scalars[std::string(name)];
   if (!value) {
     auto type = td::TensorType(&module_->context(), dtype, {});
@@ -129,6 +133,7 @@ Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
   if (!named) return error("has no name");
   if (spec.dtype == DType::kInvalid) return error("has no dtype");
   if (spec.dtype == DType::kBFloat16) return error(kNoBFloat16);
+  if (spec.dtype == DType::kString) return error(kNoString);
   for (int64_t d : spec.shape) {
     if (d < 1) return error(absl::StrCat("shape ", ShapeString(spec.shape), " must be static"));
   }

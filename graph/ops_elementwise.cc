@@ -41,6 +41,7 @@ Tensor Cast(const Tensor& x, DType dtype, SourceLocation loc) {
                              "(RunConfig.precision = mixed_bfloat16)",
                              loc);
   }
+  if (x.ok() && dtype == DType::kString) return x.graph()->FailAt("cast", "cannot be to string", loc);
   return EmitOp("cast", {x}, {{"dtype", dtype}}, loc);
 }
 

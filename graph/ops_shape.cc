@@ -65,6 +65,7 @@ Tensor OneHot(const Tensor& indices, int64_t depth, DType dtype, SourceLocation 
   if (!indices.ok()) return EmitOp("one_hot", {indices}, {}, loc);
   if (depth < 1) return indices.graph()->FailAt("one_hot", absl::StrCat("depth ", depth, " must be positive"), loc);
   if (dtype == DType::kInvalid) return indices.graph()->FailAt("one_hot", "the result has no dtype", loc);
+  if (dtype == DType::kString) return indices.graph()->FailAt("one_hot", "the result cannot be string", loc);
   Shape shape = indices.shape();
   shape.push_back(depth);
   return EmitOp("one_hot", {indices}, {{"shape", shape}, {"dtype", dtype}}, loc);

@@ -112,6 +112,7 @@ absl::Status VariableStore::Initialize(const std::string& name, const fb::Initia
       Fill(static_cast<bool*>(out), n, init, name, seed);
       break;
     case DType::kBFloat16:  // never outside of a program
+    case DType::kString:    // never inside of one
     case DType::kInvalid:
       return absl::InvalidArgumentError(absl::StrCat("variable ", name, " has no type"));
   }

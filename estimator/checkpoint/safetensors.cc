@@ -41,6 +41,7 @@ WrittenType TypeInFile(DType dtype) {
     case DType::kBool:
       return {"BOOL", 1};
     case DType::kBFloat16:  // never outside of a program
+    case DType::kString:    // never inside of one
     case DType::kInvalid:
       break;
   }

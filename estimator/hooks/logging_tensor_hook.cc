@@ -26,6 +26,7 @@ std::string ElementString(const HostTensor& t, int64_t i) {
     case DType::kBool:
       return t.data<bool>()[i] ? "true" : "false";
     case DType::kBFloat16:  // never outside of a program
+    case DType::kString:    // never inside of one
     case DType::kInvalid:
       break;
   }

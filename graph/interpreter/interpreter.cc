@@ -210,6 +210,7 @@ RefTensor ToRefTensor(const HostTensor& tensor) {
       copy(tensor.data<uint8_t>());
       break;
     case DType::kBFloat16:  // never outside of a program
+    case DType::kString:    // never inside of one
     case DType::kInvalid:
       break;
   }

@@ -52,6 +52,7 @@ HostTensor FromDoubles(DType dtype, Shape shape, const std::vector<double>& valu
       FillAs<bool>(&t, values);
       break;
     case DType::kBFloat16:  // never outside of a program
+    case DType::kString:    // never inside of one
     case DType::kInvalid:
       break;
   }
@@ -217,6 +218,7 @@ HostTensor ToFloat64(const HostTensor& tensor) {
       WidenAs<bool>(tensor, &wide);
       break;
     case DType::kBFloat16:  // never outside of a program
+    case DType::kString:    // never inside of one
     case DType::kInvalid:
       break;
   }

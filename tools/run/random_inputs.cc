@@ -46,6 +46,7 @@ HostTensor RandomInput(const fb::InputT& input, int64_t rows, uint64_t seed, int
       Fill<uint8_t>(&tensor, seed, stream, [](uint32_t word) { return word & 1; });
       break;
     case DType::kBFloat16:  // never outside of a program
+    case DType::kString:    // never inside of one
     case DType::kInvalid:
       break;
   }
