@@ -16,16 +16,26 @@ class BatchIterator : public TokenIterator {
   BatchIterator(const Node& child, int64_t batch_size, bool drop_remainder)
       : child_(child.MakeTokens()),
         width_(child.token_width()),
+        has_payloads_(child.info().has_payloads),
         batch_size_(batch_size),
         drop_remainder_(drop_remainder) {}
 
-  bool Next(int64_t* token) override {
+  bool Next(int64_t* token, PayloadPtr* payload) override {
+    std::shared_ptr<RowPayloads> payloads;
+    if (payload != nullptr && has_payloads_) {
+      payloads = std::make_shared<RowPayloads>();
+      payloads->rows.resize(batch_size_);
+    }
     int64_t* rows = token + 1;
     int64_t count = 0;
-    while (count < batch_size_ && child_->Next(rows + count * width_)) ++count;
+    while (count < batch_size_ &&
+           child_->Next(rows + count * width_, payloads == nullptr ? nullptr : &payloads->rows[count])) {
+      ++count;
+    }
     if (count == 0 || (drop_remainder_ && count < batch_size_)) return false;
     token[0] = count;
     std::fill(rows + count * width_, rows + batch_size_ * width_, 0);
+    if (payloads != nullptr) *payload = std::move(payloads);
     return true;
   }
   void Restart() override { child_->Restart(); }
@@ -35,6 +45,7 @@ class BatchIterator : public TokenIterator {
  private:
   const std::unique_ptr<TokenIterator> child_;
   const int64_t width_;
+  const bool has_payloads_;
   const int64_t batch_size_;
   const bool drop_remainder_;
 };
@@ -47,8 +58,9 @@ class BatchNode : public Node {
   std::unique_ptr<TokenIterator> MakeTokens() const override {
     return std::make_unique<BatchIterator>(*child_, info().batch_size, drop_remainder_);
   }
-  absl::Status Materialize(const int64_t* token, Element* out) const override {
-    return child_->MaterializeRows(token + 1, token[0], location_, out);
+  absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
+    const PayloadPtr* rows = payload == nullptr ? nullptr : static_cast<const RowPayloads*>(payload)->rows.data();
+    return child_->MaterializeRows(token + 1, rows, token[0], location_, out);
   }
   bool ValidToken(const int64_t* token) const override {
     if (token[0] < (drop_remainder_ ? info().batch_size : 1) || token[0] > info().batch_size) return false;
@@ -91,8 +103,7 @@ absl::StatusOr<NodePtr> MakeBatch(NodePtr child, int64_t batch_size, BatchOption
     return absl::InvalidArgumentError(
         absl::StrCat("the size ", batch_size, " is too large; ", kMaxTokenWidth / info.token_width, " is the limit"));
   }
-  if (options.drop_remainder && info.cardinality != kInfiniteCardinality && info.cardinality > 0 &&
-      info.cardinality < batch_size) {
+  if (options.drop_remainder && info.cardinality > 0 && info.cardinality < batch_size) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the size ", batch_size, " is larger than the data (", info.cardinality,
         " elements) and drop_remainder is set: there would be no batch; take a smaller size or keep the remainder"));
@@ -118,9 +129,9 @@ absl::StatusOr<NodePtr> MakeBatch(NodePtr child, int64_t batch_size, BatchOption
   }
   info.token_width = 1 + batch_size * info.token_width;
   info.batch_size = batch_size;
-  info.full_batches =
-      options.drop_remainder || info.cardinality == kInfiniteCardinality || info.cardinality % batch_size == 0;
-  if (info.cardinality != kInfiniteCardinality) {
+  info.full_batches = options.drop_remainder || info.cardinality == kInfiniteCardinality ||
+                      (info.cardinality >= 0 && info.cardinality % batch_size == 0);
+  if (info.cardinality >= 0) {
     bool remainder = !options.drop_remainder && info.cardinality % batch_size != 0;
     info.cardinality = info.cardinality / batch_size + (remainder ? 1 : 0);
   }

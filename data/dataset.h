@@ -44,6 +44,8 @@ class Node;
 
 // The cardinality of a dataset that never ends.
 inline constexpr int64_t kInfiniteCardinality = -1;
+// The cardinality of a dataset whose end is known only when it is reached, such as one of files.
+inline constexpr int64_t kUnknownCardinality = -2;
 
 struct MapOptions {
   // How many threads call the function; 0 takes as many as the machine has. The order of the results never depends
@@ -146,7 +148,7 @@ class Dataset {
   const std::vector<ComponentSpec>& spec() const;
   // Examples in an element; 0 when not batched.
   int64_t batch_size() const;
-  // Number of elements (batches, once batched) or kInfiniteCardinality; 0 when status() is not OK.
+  // Number of elements (batches, once batched), kInfiniteCardinality or kUnknownCardinality; 0 when status() is not OK.
   int64_t cardinality() const;
   // The structure that must be equal for a saved state to fit, e.g. "range(10) | shuffle(4, seed=1) | repeat".
   std::string Signature() const;

@@ -26,9 +26,9 @@ class MapNode : public Node {
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
   std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
 
-  absl::Status Materialize(const int64_t* token, Element* out) const override {
+  absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     Element input;
-    TD_RETURN_IF_ERROR(child_->Materialize(token, &input));
+    TD_RETURN_IF_ERROR(child_->Materialize(token, payload, &input));
     absl::StatusOr<Element> result = CallUserCode([&] { return fn_(input); });
     if (!result.ok()) return Annotate(result.status(), absl::StrCat("Map, ", Describe(token)), location_);
     if (absl::Status status = CheckElement(info().spec, *result); !status.ok()) {
@@ -84,12 +84,13 @@ class PrefetchNode : public OrderNode {
 absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Dataset::MapFn& fn,
                                                      const std::vector<std::string>& names) {
   std::vector<int64_t> token(child.token_width());
-  if (child.info().cardinality == 0 || !child.MakeTokens()->Next(token.data())) {
+  PayloadPtr payload;
+  if (child.info().cardinality == 0 || !child.MakeTokens()->Next(token.data(), &payload)) {
     return absl::InvalidArgumentError(
         "the dataset is empty, so the function's result is unknown: describe it in MapOptions.spec");
   }
   Element input;
-  TD_RETURN_IF_ERROR(child.Materialize(token.data(), &input));
+  TD_RETURN_IF_ERROR(child.Materialize(token.data(), payload.get(), &input));
   absl::StatusOr<Element> called = CallUserCode([&] { return fn(input); });
   TD_RETURN_IF_ERROR(tandem::Annotate(called.status(), absl::StrCat(child.Describe(token.data()), ": ")));
   const Element& result = *called;

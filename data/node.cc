@@ -8,30 +8,56 @@
 
 namespace tandem::data_internal {
 
-absl::Status Node::MaterializeRows(const int64_t* tokens, int64_t count, SourceLocation location, Element* out) const {
+namespace {
+
+// The strings of `rows`, tensors of one shape, as one tensor with a dimension in front.
+HostTensor StackStrings(const std::vector<HostTensor>& rows) {
+  std::vector<absl::string_view> strings;
+  for (const HostTensor& row : rows) {
+    for (int64_t i = 0; i < row.num_elements(); ++i) strings.push_back(row.string(i));
+  }
+  Shape shape = rows[0].shape();
+  shape.insert(shape.begin(), static_cast<int64_t>(rows.size()));
+  return HostTensor::FromStrings(std::move(shape), absl::MakeConstSpan(strings));
+}
+
+}  // namespace
+
+absl::Status Node::MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
+                                   SourceLocation location, Element* out) const {
   out->components.clear();
+  std::vector<std::vector<HostTensor>> strings(info_.spec.size());  // the rows of components of strings
   Element row;
   for (int64_t i = 0; i < count; ++i) {
-    TD_RETURN_IF_ERROR(Materialize(tokens + i * token_width(), &row));
+    TD_RETURN_IF_ERROR(
+        Materialize(tokens + i * token_width(), payloads == nullptr ? nullptr : payloads[i].get(), &row));
     for (size_t c = 0; c < row.components.size(); ++c) {
       const HostTensor& t = row.components[c];
       if (i == 0) {
         Shape shape = t.shape();
         shape.insert(shape.begin(), count);
-        out->components.emplace_back(t.dtype(), std::move(shape));
+        // Strings are put together when all are known.
+        out->components.push_back(t.dtype() == DType::kString ? t : HostTensor(t.dtype(), std::move(shape)));
       }
       HostTensor& batch = out->components[c];
-      absl::Span<const int64_t> row_shape = absl::MakeConstSpan(batch.shape()).subspan(1);
+      const bool is_string = batch.dtype() == DType::kString;
+      absl::Span<const int64_t> row_shape = absl::MakeConstSpan(batch.shape()).subspan(is_string ? 0 : 1);
       if (t.dtype() != batch.dtype() || row_shape != absl::MakeConstSpan(t.shape())) {
-        return Annotate(absl::InvalidArgumentError(absl::StrCat("component '", info_.spec[c].name, "' is ",
-                                                                Name(t.dtype()), ShapeString(t.shape()), " in row ", i,
-                                                                " and ", Name(batch.dtype()), ShapeString(row_shape),
-                                                                " in row 0; bring all elements to one shape before")),
+        return Annotate(absl::InvalidArgumentError(absl::StrCat(
+                            "component '", info_.spec[c].name, "' is ", Name(t.dtype()), ShapeString(t.shape()),
+                            " in row ", i, " and ", Name(batch.dtype()), ShapeString(row_shape),
+                            " in row 0; bring all elements to one shape before, or use PaddedBatch")),
                         "Batch", location);
       }
-      if (t.byte_size() > 0)
+      if (is_string) {
+        strings[c].push_back(t);
+      } else if (t.byte_size() > 0) {
         std::memcpy(static_cast<uint8_t*>(batch.raw()) + i * t.byte_size(), t.raw(), t.byte_size());
+      }
     }
+  }
+  for (size_t c = 0; c < strings.size(); ++c) {
+    if (!strings[c].empty()) out->components[c] = StackStrings(strings[c]);
   }
   return absl::OkStatus();
 }

@@ -4,7 +4,13 @@
 // a batch. A stage's TokenIterator decides the order, which costs nanoseconds and has little state; Materialize makes
 // the element of a token, which is pure and may run in any thread. So a shuffle buffer, and whatever was prefetched,
 // is saved as tokens, restoring never replays, and a batch is gathered from the source's rows directly.
-// (A source that can only be read forwards would give running numbers as tokens, and replay inside Materialize.)
+//
+// Some orders depend on contents: where a record of a file ends, whether a filter keeps an element, which data set
+// stands for one. Such a stage looks at the contents while it draws, and its tokens still are places: a file and an
+// offset, the child's token, the token of the outer element and one of the inner data set. What it has read or made on
+// the way goes with the token as a *payload*, so that the work is not done twice. A payload is never saved: Materialize
+// makes the same element without it, from the place. A place where something is broken is a token too, and Materialize
+// gives the error: so errors come in order, are those of one element, and are the same after a restore.
 #ifndef TANDEM_DATA_NODE_H_
 #define TANDEM_DATA_NODE_H_
 
@@ -20,18 +26,35 @@
 
 namespace tandem::data_internal {
 
+// What a stage hands over with a token, for its own Materialize. Stages behind it pass it on.
+class Payload {
+ public:
+  virtual ~Payload() = default;
+  // Whether a buffer of tokens keeps the payload, as making the element again would be dear; what is not kept is read
+  // again from its place.
+  virtual bool worth_keeping() const { return true; }
+};
+using PayloadPtr = std::shared_ptr<const Payload>;
+
+// The payload of a token that is made of others: theirs, in the same order. Some may be null.
+class RowPayloads : public Payload {
+ public:
+  std::vector<PayloadPtr> rows;
+};
+
 // The order of a stage's elements. A token is Node::token_width() numbers. Every call refers to the pass that began
 // with construction or the last Restart.
 class TokenIterator {
  public:
   virtual ~TokenIterator() = default;
 
-  // Writes the next token, or returns false at the end, and then for every further call.
-  virtual bool Next(int64_t* token) = 0;
+  // Writes the next token, or returns false at the end, and then for every further call. A stage whose tokens have
+  // payloads sets *payload (null before the call), unless `payload` is null: then nobody wants one.
+  virtual bool Next(int64_t* token, PayloadPtr* payload) = 0;
   // Goes over the next `n` tokens; false at the end. `scratch` has room for a token.
   virtual bool Advance(int64_t n, int64_t* scratch) {
     for (int64_t i = 0; i < n; ++i) {
-      if (!Next(scratch)) return false;
+      if (!Next(scratch, nullptr)) return false;
     }
     return true;
   }
@@ -56,9 +79,11 @@ struct NodeInfo {
   int64_t batch_size = 0;     // 0: not batched
   bool full_batches = false;  // every batch has batch_size rows
   SourceLocation batched_at;  // of the last Batch
-  int64_t cardinality = 0;    // or kInfiniteCardinality
+  int64_t cardinality = 0;    // or kInfiniteCardinality, kUnknownCardinality
   int64_t token_width = 1;
-  int shuffles = 0;  // number of Shuffle stages up to here: tells their random streams apart
+  bool has_payloads = false;  // tokens may have payloads
+  bool costly_order = false;  // drawing a token reads files or calls functions of users
+  int shuffles = 0;           // number of Shuffle stages up to here: tells their random streams apart
 };
 
 // One stage, with the stages before it. Immutable. TokenIterators point into it and must not outlive it.
@@ -71,11 +96,12 @@ class Node {
   int64_t token_width() const { return info_.token_width; }
 
   virtual std::unique_ptr<TokenIterator> MakeTokens() const = 0;
-  virtual absl::Status Materialize(const int64_t* token, Element* out) const = 0;
-  // Stacks the elements of `count` >= 1 tokens, which lie one after another, along a new dimension 0. An error of the
-  // stacking itself names `location`, the Batch's.
-  virtual absl::Status MaterializeRows(const int64_t* tokens, int64_t count, SourceLocation location,
-                                       Element* out) const;
+  // `payload` is what came with the token, or null.
+  virtual absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const = 0;
+  // Stacks the elements of `count` >= 1 tokens, which lie one after another, along a new dimension 0. `payloads` has
+  // one for each token, or is null. An error of the stacking itself names `location`, the Batch's.
+  virtual absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
+                                       SourceLocation location, Element* out) const;
   // False for a token that Next could never give: one from a file may be anything.
   virtual bool ValidToken(const int64_t* token) const = 0;
   virtual Parallelism parallelism() const { return {}; }
@@ -102,12 +128,12 @@ class OrderNode : public Node {
  public:
   OrderNode(NodePtr child, NodeInfo info) : Node(std::move(info)), child_(std::move(child)) {}
 
-  absl::Status Materialize(const int64_t* token, Element* out) const override {
-    return child_->Materialize(token, out);
+  absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
+    return child_->Materialize(token, payload, out);
   }
-  absl::Status MaterializeRows(const int64_t* tokens, int64_t count, SourceLocation location,
-                               Element* out) const override {
-    return child_->MaterializeRows(tokens, count, location, out);
+  absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
+                               SourceLocation location, Element* out) const override {
+    return child_->MaterializeRows(tokens, payloads, count, location, out);
   }
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
   std::string Describe(const int64_t* token) const override { return child_->Describe(token); }

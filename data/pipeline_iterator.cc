@@ -17,6 +17,9 @@ namespace {
 // Limits of automatic prefetching and of what a state may claim to have prefetched.
 constexpr int64_t kMaxAutomaticWindow = 16;
 constexpr int64_t kMaxPendingTokens = int64_t{1} << 24;
+// A costly order is noted every so many tokens, or for so many bytes of its state, whichever is rarer.
+constexpr int64_t kTokensPerNote = 64;
+constexpr int64_t kNoteBytesPerToken = 64;
 
 }  // namespace
 
@@ -24,7 +27,8 @@ PipelineIterator::PipelineIterator(NodePtr root)
     : root_(std::move(root)),
       parallelism_(root_->parallelism()),
       tokens_(root_->MakeTokens()),
-      followed_(parallelism_.threads > 0 ? root_->MakeTokens() : nullptr),
+      followed_(parallelism_.threads > 0 && !root_->info().costly_order ? root_->MakeTokens() : nullptr),
+      notes_order_(parallelism_.threads > 0 && root_->info().costly_order),
       window_(std::max<int64_t>(parallelism_.window, parallelism_.threads)) {}
 
 PipelineIterator::~PipelineIterator() {
@@ -36,14 +40,30 @@ PipelineIterator::~PipelineIterator() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-bool PipelineIterator::Draw(Token* token) {
+bool PipelineIterator::Draw(Slot* slot) {
   if (!restored_.empty()) {
-    *token = std::move(restored_.front());
+    slot->token = std::move(restored_.front());
+    slot->is_restored = true;
+    std::lock_guard<std::mutex> lock(mutex_);  // SaveState reads them
     restored_.pop_front();
     return true;
   }
-  token->resize(root_->token_width());
-  return tokens_->Next(token->data());
+  if (notes_order_ && drawn_ >= next_note_) Note();
+  slot->token.resize(root_->token_width());
+  if (!tokens_->Next(slot->token.data(), root_->info().has_payloads ? &slot->payload : nullptr)) return false;
+  ++drawn_;
+  return true;
+}
+
+void PipelineIterator::Note() {
+  StateWriter writer;
+  tokens_->Save(&writer);
+  auto state = std::make_shared<const std::string>(writer.body());
+  // As rarely as a large state asks for, so that noting stays cheap.
+  next_note_ = drawn_ + std::max<int64_t>(kTokensPerNote, static_cast<int64_t>(state->size()) / kNoteBytesPerToken);
+  std::lock_guard<std::mutex> lock(mutex_);
+  while (notes_.size() > 1 && notes_[1].drawn <= delivered_) notes_.pop_front();
+  notes_.push_back({drawn_, std::move(state)});
 }
 
 absl::Status PipelineIterator::GetNext(Element* out, bool* end) {
@@ -55,21 +75,22 @@ absl::Status PipelineIterator::GetNext(Element* out, bool* end) {
 }
 
 absl::Status PipelineIterator::GetNextHere(Element* out, bool* end) {
-  Token token;
+  Slot slot;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!Draw(&token)) {
+    std::lock_guard<std::mutex> draw(draw_mutex_);
+    if (!Draw(&slot)) {
       *end = true;
       return absl::OkStatus();
     }
+    std::lock_guard<std::mutex> lock(mutex_);
     if (restored_left_ > 0) --restored_left_;
   }
-  return Materialize(token, out);
+  return Materialize(slot, out);
 }
 
-absl::Status PipelineIterator::Materialize(const Token& token, Element* out) const {
+absl::Status PipelineIterator::Materialize(const Slot& slot, Element* out) const {
   // Functions of users catch for themselves; what is left is memory that runs out.
-  return CallUserCode([&] { return root_->Materialize(token.data(), out); });
+  return CallUserCode([&] { return root_->Materialize(slot.token.data(), slot.payload.get(), out); });
 }
 
 absl::Status PipelineIterator::GetNextThreaded(Element* out, bool* end) {
@@ -87,10 +108,11 @@ absl::Status PipelineIterator::GetNextThreaded(Element* out, bool* end) {
   }
   std::shared_ptr<Slot> slot = std::move(slots_.front());
   slots_.pop_front();
-  if (restored_left_ > 0) {
+  if (slot->is_restored) {
     --restored_left_;
   } else {
     ++behind_;
+    ++delivered_;
   }
   lock.unlock();
   work_.notify_one();
@@ -124,18 +146,27 @@ void PipelineIterator::Work() {
 void PipelineIterator::MakeElements() {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
-    work_.wait(lock, [this] { return stop_ || (!ended_ && static_cast<int64_t>(slots_.size()) < window_); });
+    work_.wait(lock, [this] { return stop_ || (!ended_ && static_cast<int64_t>(slots_.size()) + drawing_ < window_); });
     if (stop_) return;
     Follow();  // here, so that the consumer need not
-    auto slot = std::make_shared<Slot>();
-    if (!Draw(&slot->token)) {
-      ended_ = true;
-      ready_.notify_all();
-      continue;
-    }
-    slots_.push_back(slot);
+    ++drawing_;
     lock.unlock();
-    slot->status = Materialize(slot->token, &slot->element);
+    auto slot = std::make_shared<Slot>();
+    {
+      std::lock_guard<std::mutex> draw(draw_mutex_);
+      const bool drawn = Draw(slot.get());
+      lock.lock();
+      --drawing_;
+      if (!drawn) {
+        ended_ = true;
+        ready_.notify_all();
+        continue;
+      }
+      slots_.push_back(slot);  // with draw_mutex_: in the order of the draws
+    }
+    lock.unlock();
+    slot->status = Materialize(*slot, &slot->element);
+    slot->payload = nullptr;
     lock.lock();
     slot->ready = true;
     ready_.notify_all();
@@ -153,11 +184,42 @@ bool PipelineIterator::Peek(int64_t ahead, Element* out) {
 
 void PipelineIterator::Follow() {
   scratch_.resize(root_->token_width());
-  for (; behind_ > 0; --behind_) followed_->Next(scratch_.data());
+  if (followed_ == nullptr) return;
+  for (; behind_ > 0; --behind_) followed_->Next(scratch_.data(), nullptr);
+}
+
+absl::Status PipelineIterator::SaveFromNote(StateWriter* writer) {
+  OrderNote note;
+  int64_t delivered = 0;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const OrderNote& n : notes_) {
+      if (n.drawn <= delivered_) note = n;
+    }
+    delivered = delivered_;
+  }
+  std::unique_ptr<TokenIterator> tokens = root_->MakeTokens();
+  if (note.state != nullptr) {  // else nothing has been drawn
+    StateReader reader = StateReader::OfBody(*note.state);
+    if (!tokens->Restore(&reader)) return reader.Damaged();
+  }
+  Token scratch(root_->token_width());
+  for (int64_t i = note.drawn; i < delivered; ++i) tokens->Next(scratch.data(), nullptr);
+  tokens->Save(writer);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> PipelineIterator::SaveState() {
   StateWriter writer;
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (restored_left_ == 0 && notes_order_) {
+      lock.unlock();
+      TD_RETURN_IF_ERROR(SaveFromNote(&writer));
+      return writer.Finish(StateVersion::kDelivered, root_->Signature(/*batch_sizes=*/false));
+    }
+  }
+  std::lock_guard<std::mutex> draw(draw_mutex_);
   std::lock_guard<std::mutex> lock(mutex_);
   if (restored_left_ == 0) {
     Follow();
@@ -202,8 +264,11 @@ absl::Status PipelineIterator::RestoreState(absl::string_view state) {
   if (!tokens->Restore(&reader) || reader.remaining() != 0) return reader.Damaged();
   std::unique_ptr<TokenIterator> followed = followed_ ? root_->MakeTokens() : nullptr;
   if (followed && !followed->Restore(&again)) return again.Damaged();
+  std::unique_lock<std::mutex> draw(draw_mutex_);
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    notes_.clear();
+    drawn_ = next_note_ = delivered_ = 0;
     slots_.clear();
     restored_left_ = static_cast<int64_t>(drawn.size());
     restored_ = std::move(drawn);
@@ -212,6 +277,8 @@ absl::Status PipelineIterator::RestoreState(absl::string_view state) {
     behind_ = 0;
     ended_ = false;
   }
+  if (notes_order_) Note();
+  draw.unlock();
   work_.notify_all();
   return absl::OkStatus();
 }

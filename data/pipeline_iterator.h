@@ -15,9 +15,10 @@
 
 namespace tandem::data_internal {
 
-// A state is that of the order behind the last element that was delivered, however far the threads are: with threads a
-// second token iterator follows the consumer, which costs as little as the first. So one position has one state, and
-// the state holds no batches and fits whatever their size.
+// A state is that of the order behind the last element that was delivered, however far the threads are. So one position
+// has one state, and the state holds no batches and fits whatever their size. With threads, there are two ways to it:
+// where drawing costs little, a second token iterator follows the consumer; where it reads files or calls functions,
+// the state of the order is noted now and then, and SaveState draws again from the last note before the consumer.
 class PipelineIterator : public Iterator {
  public:
   explicit PipelineIterator(NodePtr root);
@@ -35,16 +36,22 @@ class PipelineIterator : public Iterator {
   // An element on its way. Its token is set before it is shared; the rest is written by one worker before `ready`.
   struct Slot {
     Token token;
+    PayloadPtr payload;
+    bool is_restored = false;  // of restored_
     Element element;
     absl::Status status;
     bool ready = false;  // guarded by mutex_
   };
 
-  // The next token, from restored_ or tokens_; false at the end. Needs mutex_.
-  bool Draw(Token* token);
+  // The next token, from restored_ or tokens_; false at the end. Needs draw_mutex_.
+  bool Draw(Slot* slot);
+  // Notes the state of tokens_, if it is time. Needs draw_mutex_.
+  void Note();
   // A worker: draws tokens while there is room in the window, and makes their elements.
   void Work();
-  absl::Status Materialize(const Token& token, Element* out) const;
+  absl::Status Materialize(const Slot& slot, Element* out) const;
+  // Writes the state behind the last element that was delivered, from a note. Needs no mutex.
+  absl::Status SaveFromNote(StateWriter* writer);
   void MakeElements();
   absl::Status GetNextHere(Element* out, bool* end);
   absl::Status GetNextThreaded(Element* out, bool* end);
@@ -59,13 +66,25 @@ class PipelineIterator : public Iterator {
   const NodePtr root_;
   const Parallelism parallelism_;
 
+  // The state of the order behind `drawn` tokens.
+  struct OrderNote {
+    int64_t drawn = 0;
+    std::shared_ptr<const std::string> state;
+  };
+
+  std::mutex draw_mutex_;  // of the order, which may take long; taken before mutex_
   mutable std::mutex mutex_;
-  std::condition_variable work_;   // a worker may draw, or must stop
-  std::condition_variable ready_;  // the first slot is ready, or the end is known
-  std::unique_ptr<TokenIterator> tokens_;
-  std::unique_ptr<TokenIterator> followed_;  // behind tokens_, with threads only
+  std::condition_variable work_;             // a worker may draw, or must stop
+  std::condition_variable ready_;            // the first slot is ready, or the end is known
+  std::unique_ptr<TokenIterator> tokens_;    // guarded by draw_mutex_
+  std::unique_ptr<TokenIterator> followed_;  // behind tokens_, with threads and an order that costs little only
   int64_t behind_ = 0;                       // elements that were delivered and followed_ has not passed
   Token scratch_;                            // what followed_ passes
+  const bool notes_order_;                   // with threads and a costly order
+  std::deque<OrderNote> notes_;              // the first is not behind the consumer
+  int64_t drawn_ = 0, next_note_ = 0;        // tokens, since the start or RestoreState; guarded by draw_mutex_
+  int64_t delivered_ = 0;                    // of these
+  int64_t drawing_ = 0;                      // workers that draw a token or wait to do so
   std::deque<Token> restored_;               // drawn before a state of version 1 was saved, to be delivered first
   int64_t restored_left_ = 0;                // of these, not delivered
   std::deque<std::shared_ptr<Slot>> slots_;  // drawn, not delivered; a worker may hold one that RestoreState dropped

@@ -11,7 +11,7 @@ class RepeatIterator : public TokenIterator {
  public:
   RepeatIterator(std::unique_ptr<TokenIterator> child, int64_t count) : child_(std::move(child)), count_(count) {}
 
-  bool Next(int64_t* token) override {
+  bool Next(int64_t* token, PayloadPtr* payload) override {
     for (;;) {
       if (count_ >= 0 && passes_ >= count_) return false;
       // Not as soon as a pass ends: a state saved at the very end can then go on when more epochs are asked for.
@@ -19,7 +19,7 @@ class RepeatIterator : public TokenIterator {
         child_->Restart();
         pass_ended_ = false;
       }
-      if (child_->Next(token)) {
+      if (child_->Next(token, payload)) {
         pass_has_elements_ = true;
         return true;
       }
@@ -80,6 +80,8 @@ absl::StatusOr<NodePtr> MakeRepeat(NodePtr child, int64_t count) {
   int64_t n = info.cardinality;
   if (count == 0 || n == 0) {
     info.cardinality = 0;
+  } else if (n == kUnknownCardinality) {
+    info.cardinality = count < 0 ? kInfiniteCardinality : n;
   } else if (count < 0 || n == kInfiniteCardinality || n > INT64_MAX / count) {
     info.cardinality = kInfiniteCardinality;
   } else {

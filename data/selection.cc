@@ -20,11 +20,11 @@ class SelectionIterator : public TokenIterator {
   SelectionIterator(std::unique_ptr<TokenIterator> child, Selection selection)
       : child_(std::move(child)), selection_(selection) {}
 
-  bool Next(int64_t* token) override {
+  bool Next(int64_t* token, PayloadPtr* payload) override {
     if (taken_ >= selection_.limit) return false;
     int64_t gap = started_ ? selection_.stride - 1 : selection_.offset;
     started_ = true;
-    if ((gap > 0 && !child_->Advance(gap, token)) || !child_->Next(token)) return false;
+    if ((gap > 0 && !child_->Advance(gap, token)) || !child_->Next(token, payload)) return false;
     ++taken_;
     return true;
   }
@@ -69,7 +69,9 @@ class SelectionNode : public OrderNode {
 NodePtr Select(NodePtr child, Selection selection, std::string name) {
   NodeInfo info = child->info();
   int64_t n = info.cardinality;
-  if (n != kInfiniteCardinality) {
+  if (n == kUnknownCardinality) {
+    if (selection.limit == 0) info.cardinality = 0;
+  } else if (n != kInfiniteCardinality) {
     n = n <= selection.offset ? 0 : (n - selection.offset - 1) / selection.stride + 1;
     info.cardinality = std::min(n, selection.limit);
   } else if (selection.limit != INT64_MAX) {

@@ -23,20 +23,32 @@ class ShuffleIterator : public TokenIterator {
   ShuffleIterator(const Node& child, const ShuffleConfig& config)
       : node_(child), child_(child.MakeTokens()), config_(config), width_(child.token_width()) {}
 
-  bool Next(int64_t* token) override {
+  bool Next(int64_t* token, PayloadPtr* payload) override {
     while (!child_ended_ && size_ < config_.buffer_size) {
       buffer_.resize((size_ + 1) * width_);
-      if (child_->Next(At(size_))) {
+      PayloadPtr read;
+      if (child_->Next(At(size_), node_.info().has_payloads ? &read : nullptr)) {
+        if (node_.info().has_payloads) {
+          payloads_.resize(size_ + 1);
+          if (read != nullptr && read->worth_keeping()) payloads_[size_] = std::move(read);
+        }
         ++size_;
       } else {
         child_ended_ = true;
       }
     }
     if (size_ == 0) return false;
-    int64_t* pick = At(Draw(size_));
+    const int64_t chosen = Draw(size_);
+    int64_t* pick = At(chosen);
     std::copy_n(pick, width_, token);
     --size_;
     std::copy_n(At(size_), width_, pick);
+    if (!payloads_.empty()) {
+      PayloadPtr kept = std::move(payloads_[chosen]);
+      payloads_[chosen] = std::move(payloads_[size_]);
+      payloads_.pop_back();
+      if (payload != nullptr) *payload = std::move(kept);
+    }
     return true;
   }
 
@@ -44,6 +56,7 @@ class ShuffleIterator : public TokenIterator {
     child_->Restart();
     child_ended_ = false;
     size_ = 0;
+    payloads_.clear();
     draw_ = 0;
     if (config_.options.reshuffle_each_iteration) ++epoch_;
   }
@@ -67,6 +80,7 @@ class ShuffleIterator : public TokenIterator {
     for (int64_t& v : buffer_) {
       if (!reader->Read(&v, 0, INT64_MAX)) return false;
     }
+    if (node_.info().has_payloads) payloads_.resize(size_);
     for (int64_t i = 0; i < size_; ++i) {
       if (!node_.ValidToken(At(i))) return false;
     }
@@ -91,7 +105,8 @@ class ShuffleIterator : public TokenIterator {
   const std::unique_ptr<TokenIterator> child_;
   const ShuffleConfig config_;
   const int64_t width_;
-  std::vector<int64_t> buffer_;  // size_ tokens
+  std::vector<int64_t> buffer_;       // size_ tokens
+  std::vector<PayloadPtr> payloads_;  // size_ of them, null where none is kept; empty where tokens have none
   int64_t size_ = 0;
   bool child_ended_ = false;
   uint64_t epoch_ = 0;

@@ -22,7 +22,7 @@ class PositionIterator : public TokenIterator {
  public:
   explicit PositionIterator(int64_t size) : size_(size) {}
 
-  bool Next(int64_t* token) override {
+  bool Next(int64_t* token, PayloadPtr*) override {
     if (position_ >= size_) return false;
     *token = position_++;
     return true;
@@ -65,22 +65,31 @@ class SlicesNode : public SourceNode {
     }
   }
 
-  absl::Status Materialize(const int64_t* token, Element* out) const override {
+  absl::Status Materialize(const int64_t* token, const Payload*, Element* out) const override {
     TD_RETURN_IF_ERROR(WaitForRows(*token + 1));
     out->components.clear();
     for (size_t c = 0; c < tensors_.size(); ++c) {
+      if (IsString(c)) {
+        out->components.push_back(Strings(c, token, 1, info().spec[c].shape));
+        continue;
+      }
       HostTensor& row = out->components.emplace_back(info().spec[c].dtype, info().spec[c].shape);
       std::memcpy(row.raw(), Row(c, *token), row_bytes_[c]);
     }
     return absl::OkStatus();
   }
 
-  absl::Status MaterializeRows(const int64_t* tokens, int64_t count, SourceLocation, Element* out) const override {
+  absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr*, int64_t count, SourceLocation,
+                               Element* out) const override {
     if (count > 0) TD_RETURN_IF_ERROR(WaitForRows(*std::max_element(tokens, tokens + count) + 1));
     out->components.clear();
     for (size_t c = 0; c < tensors_.size(); ++c) {
       Shape shape = tensors_[c].second.shape();
       shape[0] = count;
+      if (IsString(c)) {
+        out->components.push_back(Strings(c, tokens, count, std::move(shape)));
+        continue;
+      }
       HostTensor& batch = out->components.emplace_back(info().spec[c].dtype, std::move(shape));
       uint8_t* to = static_cast<uint8_t*>(batch.raw());
       for (int64_t i = 0; i < count; ++i, to += row_bytes_[c]) std::memcpy(to, Row(c, tokens[i]), row_bytes_[c]);
@@ -97,6 +106,11 @@ class SlicesNode : public SourceNode {
     if (!WaitForRows(rows).ok()) return "";  // whoever uses the rows reports it
     uint64_t checksum = 0;
     for (size_t c = 0; c < tensors_.size(); ++c) {
+      if (IsString(c)) {
+        const int64_t strings = rows == 0 ? 0 : tensors_[c].second.num_elements() / info().cardinality * rows;
+        for (int64_t i = 0; i < strings; ++i) checksum = Fingerprint64(tensors_[c].second.string(i), checksum);
+        continue;
+      }
       const absl::string_view bytes(static_cast<const char*>(tensors_[c].second.raw()),
                                     static_cast<size_t>(rows * row_bytes_[c]));
       if (bytes.size() <= kPieces * kPieceBytes) {
@@ -115,6 +129,18 @@ class SlicesNode : public SourceNode {
     if (!wait_for_rows_) return absl::OkStatus();
     return Annotate(CallUserCode([&] { return wait_for_rows_(rows); }), "FromTensorSlices", location_);
   }
+  bool IsString(size_t component) const { return info().spec[component].dtype == DType::kString; }
+  // Rows `rows[0, count)` of a component of strings.
+  HostTensor Strings(size_t component, const int64_t* rows, int64_t count, Shape shape) const {
+    const HostTensor& tensor = tensors_[component].second;
+    const int64_t width = tensor.num_elements() / tensor.shape()[0];
+    std::vector<absl::string_view> strings;
+    strings.reserve(count * width);
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t j = 0; j < width; ++j) strings.push_back(tensor.string(rows[i] * width + j));
+    }
+    return HostTensor::FromStrings(std::move(shape), absl::MakeConstSpan(strings));
+  }
   const uint8_t* Row(size_t component, int64_t row) const {
     return static_cast<const uint8_t*>(tensors_[component].second.raw()) + row * row_bytes_[component];
   }
@@ -129,11 +155,12 @@ class RangeNode : public SourceNode {
  public:
   using SourceNode::SourceNode;
 
-  absl::Status Materialize(const int64_t* token, Element* out) const override {
+  absl::Status Materialize(const int64_t* token, const Payload*, Element* out) const override {
     out->components.assign(1, HostTensor::Scalar<int64_t>(*token));
     return absl::OkStatus();
   }
-  absl::Status MaterializeRows(const int64_t* tokens, int64_t count, SourceLocation, Element* out) const override {
+  absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr*, int64_t count, SourceLocation,
+                               Element* out) const override {
     HostTensor batch(DType::kInt64, {count});
     std::copy_n(tokens, count, batch.data<int64_t>());
     out->components.assign(1, std::move(batch));

@@ -23,6 +23,8 @@ enum class StateVersion : uint64_t { kDrawnBatches = 1, kDelivered = 2 };
 class StateWriter {
  public:
   void Write(uint64_t value);
+  // The numbers that were written.
+  const std::string& body() const { return body_; }
   // The complete state of an iterator over the dataset with this signature.
   std::string Finish(StateVersion version, absl::string_view signature) const;
 
@@ -35,6 +37,14 @@ class StateReader {
  public:
   // Checks the envelope. DataLoss when damaged, FailedPrecondition when of a version that this build does not know.
   static absl::StatusOr<StateReader> Open(absl::string_view state);
+
+  // Reads what a StateWriter wrote, without an envelope; `body` must outlive the reader.
+  static StateReader OfBody(absl::string_view body) {
+    StateReader reader;
+    reader.body_ = body;
+    reader.state_size_ = static_cast<int64_t>(body.size());
+    return reader;
+  }
 
   StateVersion version() const { return version_; }
   // FailedPrecondition, with both signatures, unless the state was saved with this one.
