@@ -72,6 +72,9 @@ class BatchNode : public Node {
   std::string Describe(const int64_t* token) const override {
     return absl::StrCat("the batch of ", token[0], " that begins with ", child_->Describe(token + 1));
   }
+  std::string DescribeRow(const int64_t* token, int64_t row) const override {
+    return child_->Describe(token + 1 + row * child_->token_width());
+  }
   Parallelism parallelism() const override {
     Parallelism p = child_->parallelism();
     p.window = (p.window + info().batch_size - 1) / info().batch_size;

@@ -26,9 +26,19 @@ Dataset Dataset::Range(int64_t n, SourceLocation location) {
   return Of(data_internal::MakeRange(n), "Range", location);
 }
 
+Dataset Dataset::TFRecord(std::vector<std::string> files, RecordOptions options, SourceLocation location) {
+  return Of(data_internal::MakeTFRecord(std::move(files), options), "TFRecord", location);
+}
+
 Dataset Dataset::Map(MapFn fn, MapOptions options, SourceLocation location) const {
   if (!status_.ok()) return *this;
   return Of(data_internal::MakeMap(node_, std::move(fn), std::move(options), location), "Map", location);
+}
+
+Dataset Dataset::ParseExample(std::vector<FeatureSpec> features, ParseExampleOptions options,
+                              SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeParseExample(node_, std::move(features), options, location), "ParseExample", location);
 }
 
 Dataset Dataset::Shuffle(int64_t buffer_size, ShuffleOptions options, SourceLocation location) const {

@@ -35,6 +35,8 @@
 #include "base/host_tensor.h"
 #include "base/source_location.h"
 #include "data/element.h"
+#include "data/files/example.h"
+#include "data/files/record_reader.h"
 
 namespace tandem {
 
@@ -56,6 +58,11 @@ struct MapOptions {
   // The full description of what the function returns; empty takes it from a call on the first element. -1 stands
   // for a size that varies.
   std::vector<ComponentSpec> spec = {};
+};
+
+struct ParseExampleOptions {
+  // As MapOptions.num_parallel_calls.
+  int num_parallel_calls = 1;
 };
 
 struct ShuffleOptions {
@@ -118,9 +125,23 @@ class Dataset {
   // 0, 1, ..., n-1: one int64 scalar named "value". n >= 0.
   static Dataset Range(int64_t n, SourceLocation location = SourceLocation::Current());
 
+  // The records of TFRecord files, one file after another: one scalar string named "record". There must be a file, and
+  // each must be there when the dataset is made. A broken place in a file is an error of its element, with file and
+  // offset: a record whose own bytes are damaged is followed by the next record, what else is broken by the next file.
+  // The position is a file and an offset. A position far inside of a compressed file takes as long to restore as
+  // reading up to it.
+  static Dataset TFRecord(std::vector<std::string> files, RecordOptions options = {},
+                          SourceLocation location = SourceLocation::Current());
+
   // Applies `fn` to every element. `fn` must depend on nothing but its argument and be safe to call from several
   // threads; an error is returned by GetNext with `location`.
   Dataset Map(MapFn fn, MapOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
+  // Reads `features` out of records that are serialised tf.train.Examples (data/files/example.h has the rules): the
+  // elements must have one component, a string or a batch of strings. Of records in a batch, and where a Batch follows
+  // and all lengths are fixed, the values go into the batch directly. An error names the record's file and offset, the
+  // key, and what was expected and found there.
+  Dataset ParseExample(std::vector<FeatureSpec> features, ParseExampleOptions options = {},
+                       SourceLocation location = SourceLocation::Current()) const;
   // Keeps `buffer_size` >= 1 elements, yields one of them at random (uniformly) and fills its place with the next.
   // The order depends on the seed, the epoch and the number of elements, on nothing else.
   Dataset Shuffle(int64_t buffer_size, ShuffleOptions options = {},

@@ -25,6 +25,7 @@ class MapNode : public Node {
   std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
   std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
+  std::string DescribeRow(const int64_t* token, int64_t row) const override { return child_->DescribeRow(token, row); }
 
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     Element input;

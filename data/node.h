@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "base/source_location.h"
 #include "data/element.h"
 #include "data/state_codec.h"
@@ -107,6 +108,10 @@ class Node {
   virtual Parallelism parallelism() const { return {}; }
   // Which element a token is, for messages: "element 17 of the source".
   virtual std::string Describe(const int64_t* token) const = 0;
+  // The same for row `row` of a batch.
+  virtual std::string DescribeRow(const int64_t* token, int64_t row) const {
+    return absl::StrCat("row ", row, " of ", Describe(token));
+  }
   // Everything that a state depends on, from the source on. A position is counted in what goes into a batch, so it
   // depends on the size of a batch only where a later stage counts or keeps whole ones: that stage asks its child for
   // the sizes, the others pass on what they were asked for.
@@ -137,6 +142,7 @@ class OrderNode : public Node {
   }
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
   std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
+  std::string DescribeRow(const int64_t* token, int64_t row) const override { return child_->DescribeRow(token, row); }
   Parallelism parallelism() const override { return child_->parallelism(); }
   std::string Fingerprint() const override { return child_->Fingerprint(); }
 

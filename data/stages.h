@@ -12,7 +12,10 @@ namespace tandem::data_internal {
 absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors, Dataset::WaitForRows wait_for_rows,
                                    SourceLocation location);
 absl::StatusOr<NodePtr> MakeRange(int64_t n);
+absl::StatusOr<NodePtr> MakeTFRecord(std::vector<std::string> files, RecordOptions options);
 absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, SourceLocation location);
+absl::StatusOr<NodePtr> MakeParseExample(NodePtr child, std::vector<FeatureSpec> features, ParseExampleOptions options,
+                                         SourceLocation location);
 absl::StatusOr<NodePtr> MakeShuffle(NodePtr child, int64_t buffer_size, ShuffleOptions options);
 absl::StatusOr<NodePtr> MakeRepeat(NodePtr child, int64_t count);
 absl::StatusOr<NodePtr> MakeBatch(NodePtr child, int64_t batch_size, BatchOptions options, SourceLocation location);

@@ -1,0 +1,225 @@
+#include "data/file_source.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "data/dataset.h"
+#include "data/file_list.h"
+
+namespace tandem::data_internal {
+namespace {
+
+constexpr size_t kMaxIdleReaders = 16;
+constexpr int64_t kTokenWidth = 3;
+
+class FileSourceNode;
+
+// What was read at a place: a piece, or an error.
+class PiecePayload : public Payload {
+ public:
+  PiecePayload(Piece piece, absl::Status status, bool worth_keeping)
+      : piece(std::move(piece)), status(std::move(status)), worth_keeping_(worth_keeping) {}
+  bool worth_keeping() const override { return worth_keeping_; }
+
+  const Piece piece;
+  const absl::Status status;
+
+ private:
+  const bool worth_keeping_;
+};
+
+class FileSourceIterator : public TokenIterator {
+ public:
+  explicit FileSourceIterator(const FileSourceNode& node) : node_(node) {}
+
+  bool Next(int64_t* token, PayloadPtr* payload) override;
+  void Restart() override {
+    reader_ = nullptr;
+    file_ = offset_ = number_ = 0;
+  }
+  void Save(StateWriter* writer) const override {
+    writer->Write(file_);
+    writer->Write(offset_);
+    writer->Write(number_);
+  }
+  bool Restore(StateReader* reader) override;
+
+ private:
+  // The next piece of file file_; opens it if need be.
+  absl::Status Read(Piece* piece, bool* end);
+
+  const FileSourceNode& node_;
+  int64_t file_ = 0;
+  int64_t offset_ = 0, number_ = 0;      // of the next piece
+  std::unique_ptr<PieceReader> reader_;  // null: file_ is not open
+};
+
+class FileSourceNode : public Node {
+ public:
+  FileSourceNode(std::vector<std::string> files, NodeInfo info, std::unique_ptr<const FileFormat> format)
+      : Node(std::move(info)), files_(std::move(files)), format_(std::move(format)) {}
+
+  const std::vector<std::string>& files() const { return files_; }
+  const FileFormat& format() const { return *format_; }
+
+  std::unique_ptr<TokenIterator> MakeTokens() const override { return std::make_unique<FileSourceIterator>(*this); }
+  bool ValidToken(const int64_t* token) const override {
+    return token[0] >= 0 && token[0] < static_cast<int64_t>(files_.size()) && token[1] >= 0 && token[2] >= 0;
+  }
+  std::string Describe(const int64_t* token) const override {
+    return format_->Describe(files_[token[0]], token[1], token[2]);
+  }
+
+  absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
+    if (payload != nullptr) {
+      const auto& read = static_cast<const PiecePayload&>(*payload);
+      TD_RETURN_IF_ERROR(read.status);
+      return format_->Make(absl::MakeConstSpan(&read.piece, 1), /*batched=*/false, out);
+    }
+    Piece piece;
+    TD_RETURN_IF_ERROR(LookUp(token, &piece));
+    return format_->Make(absl::MakeConstSpan(&piece, 1), /*batched=*/false, out);
+  }
+  absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count, SourceLocation,
+                               Element* out) const override {
+    std::vector<Piece> pieces(count);
+    for (int64_t i = 0; i < count; ++i) {
+      if (payloads == nullptr || payloads[i] == nullptr) {
+        TD_RETURN_IF_ERROR(LookUp(tokens + kTokenWidth * i, &pieces[i]));
+        continue;
+      }
+      const auto& read = static_cast<const PiecePayload&>(*payloads[i]);
+      TD_RETURN_IF_ERROR(read.status);
+      pieces[i] = read.piece;
+    }
+    return format_->Make(pieces, /*batched=*/true, out);
+  }
+
+  std::string Signature(bool) const override {
+    return absl::StrCat(format_->name(), "(", FileListSignature(files_), ", ", format_->settings(), ")");
+  }
+  std::string Fingerprint() const override {
+    const std::string files = FileListFingerprint(files_);
+    return files.empty() ? "" : absl::StrCat(Signature(false), " ", files);
+  }
+
+ private:
+  using IdleReader = std::pair<int64_t, std::unique_ptr<PieceReader>>;  // with the number of its file
+
+  // Reads one piece by its place.
+  absl::Status LookUp(const int64_t* token, Piece* piece) const {
+    const int64_t file = token[0], offset = token[1];
+    std::unique_ptr<PieceReader> reader = TakeReader(file, offset);
+    if (reader == nullptr) {
+      TD_ASSIGN_OR_RETURN(reader, format_->Open(files_[file], /*look_up=*/true));
+    }
+    if (reader->offset() != offset) TD_RETURN_IF_ERROR(reader->Seek(offset, token[2]));
+    bool end = false;
+    TD_RETURN_IF_ERROR(reader->Next(piece, &end));
+    if (end) {
+      return absl::DataLossError(
+          absl::StrCat(files_[file], ": at byte ", offset,
+                       ": the file ends where something was read before: it has become shorter"));
+    }
+    piece->file = file;
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (idle_.size() >= kMaxIdleReaders) idle_.erase(idle_.begin());
+    idle_.emplace_back(file, std::move(reader));
+    return absl::OkStatus();
+  }
+
+  // An idle reader of the file, of a compressed one not behind `offset`, the nearest; null when there is none.
+  std::unique_ptr<PieceReader> TakeReader(int64_t file, int64_t offset) const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto best = idle_.end();
+    for (auto it = idle_.begin(); it != idle_.end(); ++it) {
+      if (it->first != file) continue;
+      if (format_->compression() != Compression::kNone && it->second->offset() > offset) continue;
+      if (best == idle_.end() || it->second->offset() > best->second->offset()) best = it;
+    }
+    if (best == idle_.end()) return nullptr;
+    std::unique_ptr<PieceReader> reader = std::move(best->second);
+    idle_.erase(best);
+    return reader;
+  }
+
+  const std::vector<std::string> files_;
+  const std::unique_ptr<const FileFormat> format_;
+  mutable std::mutex mutex_;
+  mutable std::vector<IdleReader> idle_;  // for LookUp
+};
+
+bool FileSourceIterator::Restore(StateReader* reader) {
+  reader_ = nullptr;
+  return reader->Read(&file_, 0, static_cast<int64_t>(node_.files().size())) && reader->Read(&offset_, 0, INT64_MAX) &&
+         reader->Read(&number_, 0, INT64_MAX);
+}
+
+absl::Status FileSourceIterator::Read(Piece* piece, bool* end) {
+  *end = false;
+  if (reader_ == nullptr) {
+    TD_ASSIGN_OR_RETURN(reader_, node_.format().Open(node_.files()[file_], /*look_up=*/false));
+    if (offset_ > 0) {
+      TD_RETURN_IF_ERROR(reader_->Seek(offset_, number_));
+    } else {
+      offset_ = reader_->offset();  // behind a header
+      number_ = reader_->number();
+    }
+  }
+  return reader_->Next(piece, end);
+}
+
+// Gives the piece a block of its own.
+void CopyOut(Piece* piece) {
+  std::shared_ptr<uint8_t[]> block = std::make_shared_for_overwrite<uint8_t[]>(piece->bytes.size());
+  std::copy(piece->bytes.begin(), piece->bytes.end(), block.get());
+  piece->bytes = absl::string_view(reinterpret_cast<const char*>(block.get()), piece->bytes.size());
+  piece->block = std::move(block);
+}
+
+bool FileSourceIterator::Next(int64_t* token, PayloadPtr* payload) {
+  while (file_ < static_cast<int64_t>(node_.files().size())) {
+    Piece piece;
+    bool end = false;
+    absl::Status status = Read(&piece, &end);
+    const bool read = status.ok() && !end;
+    token[0] = file_;
+    token[1] = offset_;
+    token[2] = number_;
+    if (payload != nullptr && !end) {
+      // A plain file's piece is read from its place as fast as it was the first time, and its block is large.
+      const bool keep = node_.format().compression() != Compression::kNone;
+      piece.file = file_;
+      if (keep && read) CopyOut(&piece);
+      *payload = std::make_shared<PiecePayload>(std::move(piece), std::move(status), keep);
+    }
+    if (read) {
+      offset_ = reader_->offset();
+      number_ = reader_->number();
+      return true;
+    }
+    reader_ = nullptr;
+    ++file_;
+    offset_ = number_ = 0;
+    if (!end) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<NodePtr> MakeFileSource(std::vector<std::string> files, std::vector<ComponentSpec> spec,
+                                       std::unique_ptr<const FileFormat> format) {
+  NodeInfo info;
+  info.spec = std::move(spec);
+  info.cardinality = kUnknownCardinality;
+  info.token_width = kTokenWidth;
+  info.has_payloads = true;
+  info.costly_order = true;
+  return NodePtr(std::make_shared<FileSourceNode>(std::move(files), std::move(info), std::move(format)));
+}
+
+}  // namespace tandem::data_internal

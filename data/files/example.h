@@ -1,0 +1,100 @@
+// tf.train.Example, the usual content of a record: named features, each a list of floats, of int64s or of byte strings.
+#ifndef TANDEM_DATA_FILES_EXAMPLE_H_
+#define TANDEM_DATA_FILES_EXAMPLE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/dtype.h"
+#include "base/host_tensor.h"
+#include "data/element.h"
+
+namespace tandem {
+
+// Makes the bytes of an Example. A feature that is set twice has the later values.
+//
+//   writer->Write(ExampleBuilder().Bytes("image", pixels).Int64("label", 7).Serialize());
+class ExampleBuilder {
+ public:
+  ExampleBuilder& Int64(absl::string_view key, absl::Span<const int64_t> values);
+  ExampleBuilder& Int64(absl::string_view key, int64_t value) { return Int64(key, absl::MakeConstSpan(&value, 1)); }
+  ExampleBuilder& Float(absl::string_view key, absl::Span<const float> values);
+  ExampleBuilder& Float(absl::string_view key, float value) { return Float(key, absl::MakeConstSpan(&value, 1)); }
+  ExampleBuilder& Bytes(absl::string_view key, absl::Span<const absl::string_view> values);
+  ExampleBuilder& Bytes(absl::string_view key, absl::string_view value) {
+    return Bytes(key, absl::MakeConstSpan(&value, 1));
+  }
+
+  // In the order of the keys, so equal features give equal bytes: those of protobuf's deterministic output.
+  std::string Serialize() const;
+
+ private:
+  std::map<std::string, std::string> features_;  // serialised Feature by key
+};
+
+// What is to be read of one feature. The types are those of an Example: kFloat32, kInt64 and kString.
+struct FeatureSpec {
+  std::string key;
+  DType dtype = DType::kInvalid;
+  // Of a feature of fixed length: as many values as it has elements. Ignored for a variable length.
+  Shape shape;
+  bool variable_length = false;
+  // Of a fixed length: what stands for an absent feature, of the type and as many elements as `shape`, or one for all;
+  // an empty tensor: the feature must be there.
+  // Of a variable length: what fills the rows of a batch up to the longest, one element; an empty tensor: 0 or "".
+  HostTensor default_value;
+  // Of the component; empty: the key.
+  std::string name;
+
+  // As tf.io.FixedLenFeature and tf.io.VarLenFeature.
+  static FeatureSpec FixedLen(std::string key, DType dtype, Shape shape = {}, HostTensor default_value = {}) {
+    return {std::move(key), dtype, std::move(shape), false, std::move(default_value), ""};
+  }
+  static FeatureSpec VarLen(std::string key, DType dtype, HostTensor padding = {}) {
+    return {std::move(key), dtype, {}, true, std::move(padding), ""};
+  }
+};
+
+// Reads features out of Examples. Immutable, so it may be used by several threads.
+//
+// Features are absent when their key, or what they hold, is. Of several entries with one key the last counts. Floats
+// and int64s may be packed or not. Keys that are not asked for are skipped. Rule for variable lengths: of one Example,
+// a feature becomes a tensor of rank 1 with as many values as it has, none when it is absent; of a batch of Examples a
+// tensor [examples, longest], whose shorter rows end with the padding.
+class ExampleParser {
+ public:
+  // InvalidArgument, with the key, for a type that an Example has not, a size below 0, a default of another type or
+  // number of elements, and keys or names that occur twice.
+  static absl::StatusOr<ExampleParser> Create(std::vector<FeatureSpec> features);
+
+  // Of one Example.
+  const std::vector<ComponentSpec>& spec() const { return spec_; }
+  bool has_variable_length() const { return has_variable_length_; }
+
+  // The features of one Example.
+  absl::Status ParseOne(absl::string_view record, Element* out) const;
+  // The features of a batch: every component has a dimension in front. An error's record is stored in *bad_row.
+  absl::Status ParseBatch(absl::Span<const absl::string_view> records, Element* out, int64_t* bad_row) const;
+
+ private:
+  ExampleParser() = default;
+  // The serialised Feature of each key, in the order of features_; null data where absent.
+  absl::Status FindFeatures(absl::string_view record, std::vector<absl::string_view>* found) const;
+
+  std::vector<FeatureSpec> features_;
+  std::vector<ComponentSpec> spec_;
+  std::map<absl::string_view, size_t> index_;  // of features_ by key; the keys are those of key_storage_
+  std::shared_ptr<const std::vector<std::string>> key_storage_;
+  bool has_variable_length_ = false;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_FILES_EXAMPLE_H_

@@ -1,0 +1,84 @@
+// Reads TFRecord files.
+//
+//   TD_ASSIGN_OR_RETURN(std::unique_ptr<RecordReader> reader, RecordReader::Open("train.tfrecord"));
+//   for (;;) {
+//     Record record;
+//     bool end = false;
+//     TD_RETURN_IF_ERROR(reader->Next(&record, &end));
+//     if (end) break;
+//     TD_RETURN_IF_ERROR(reader->CheckBytes(record));
+//     Use(record.bytes);
+//   }
+#ifndef TANDEM_DATA_FILES_RECORD_READER_H_
+#define TANDEM_DATA_FILES_RECORD_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "data/files/block_buffer.h"
+#include "data/files/compression.h"
+#include "data/files/input_file.h"
+
+namespace tandem {
+
+struct RecordOptions {
+  Compression compression = Compression::kNone;
+  // How much is read from the file at once, in bytes: 1 to 1 GiB.
+  int64_t buffer_size = 256 << 10;
+  // A longer record is an error, however much memory there is.
+  int64_t max_record_bytes = 256 << 20;
+};
+
+// One record of a file.
+struct Record {
+  std::shared_ptr<const uint8_t[]> block;  // where `bytes` are
+  absl::string_view bytes;
+  uint32_t masked_crc = 0;  // that the file has for `bytes`
+  int64_t offset = 0;       // of the record's header in the uncompressed data
+};
+
+// InvalidArgument for options out of their range.
+absl::Status CheckRecordOptions(const RecordOptions& options);
+
+// Thread-compatible. Every error names file and offset; offsets are those of the uncompressed data.
+class RecordReader {
+ public:
+  // InvalidArgument for options out of their range, otherwise the errors of InputFile::Open.
+  static absl::StatusOr<std::unique_ptr<RecordReader>> Open(const std::string& path, const RecordOptions& options = {});
+
+  // The next record, or *end when the file ends behind the last. DataLoss when the length's checksum is wrong, the
+  // record is longer than the rest of the file or than max_record_bytes, or the file ends within it; nothing can be
+  // read behind such a place. The checksum of the record's own bytes is not compared: CheckBytes does it, perhaps in
+  // another thread.
+  absl::Status Next(Record* record, bool* end);
+  // DataLoss unless `record`, which must be one of this file, has the bytes that were written.
+  absl::Status CheckBytes(const Record& record) const {
+    return CheckRecord(record, file_.path(), options_.compression);
+  }
+  // The same without the reader, which may be gone.
+  static absl::Status CheckRecord(const Record& record, const std::string& path, Compression compression);
+
+  // Goes to a record's offset, or to the end of the data.
+  absl::Status Seek(int64_t offset) { return buffer_.Seek(offset); }
+  // Of the next record.
+  int64_t offset() const { return buffer_.offset(); }
+  const std::string& path() const { return file_.path(); }
+
+ private:
+  RecordReader(const std::string& path, const RecordOptions& options)
+      : options_(options), file_(path, options.compression), buffer_(&file_, options.buffer_size) {}
+  // DataLoss for a length whose checksum is `crc` and which is not right.
+  absl::Status BadLength(const uint8_t* header) const;
+
+  const RecordOptions options_;
+  InputFile file_;
+  BlockBuffer buffer_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_FILES_RECORD_READER_H_

@@ -1,0 +1,61 @@
+// Writes TFRecord files.
+#ifndef TANDEM_DATA_FILES_RECORD_WRITER_H_
+#define TANDEM_DATA_FILES_RECORD_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/env.h"
+#include "data/files/compression.h"
+
+namespace tandem {
+
+struct RecordWriterOptions {
+  Compression compression = Compression::kNone;
+  // Of the compression: 1 (fast) to 9 (small), -1 for zlib's default.
+  int compression_level = -1;
+};
+
+// Call Close: a file whose writer was destroyed before lacks its last records. Thread-compatible.
+class RecordWriter {
+ public:
+  // Creates the file; an existing one is truncated. InvalidArgument for a level out of its range, else the errors of
+  // Env::CreateFile.
+  static absl::StatusOr<std::unique_ptr<RecordWriter>> Create(const std::string& path,
+                                                              const RecordWriterOptions& options = {},
+                                                              Env* env = Env::Default());
+  // Logs an error when the file was neither closed nor failed.
+  ~RecordWriter();
+  RecordWriter(const RecordWriter&) = delete;
+  RecordWriter& operator=(const RecordWriter&) = delete;
+
+  // After an error, such as a full disk, which names the file, all further calls return it.
+  absl::Status Write(absl::string_view bytes);
+  // Returns when all records are on the disk. Nothing can be written afterwards.
+  absl::Status Close();
+
+  int64_t records() const { return records_; }
+
+ private:
+  struct Deflate;
+  RecordWriter(std::string path, std::unique_ptr<WritableFile> file);
+  // Hands `bytes` to the file, compressed if asked for, when enough have come together.
+  absl::Status Append(absl::string_view bytes);
+  absl::Status Compress(absl::string_view bytes, bool finish);
+  absl::Status Flush();
+
+  const std::string path_;
+  std::unique_ptr<WritableFile> file_;  // null once closed
+  std::unique_ptr<Deflate> deflate_;    // null when not compressed
+  std::string buffer_;                  // what the file still has to get
+  int64_t records_ = 0;
+  absl::Status status_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_FILES_RECORD_WRITER_H_

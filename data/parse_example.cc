@@ -1,0 +1,108 @@
+// ParseExample: features of records. Its tokens are its child's.
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/status_macros.h"
+#include "base/threads.h"
+#include "data/files/example.h"
+#include "data/stages.h"
+
+namespace tandem::data_internal {
+namespace {
+
+class ParseExampleNode : public Node {
+ public:
+  ParseExampleNode(NodePtr child, NodeInfo info, ExampleParser parser, int threads, SourceLocation location)
+      : Node(std::move(info)),
+        child_(std::move(child)),
+        parser_(std::move(parser)),
+        threads_(threads),
+        location_(location) {}
+
+  std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
+  bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
+  std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
+  std::string DescribeRow(const int64_t* token, int64_t row) const override { return child_->DescribeRow(token, row); }
+  std::string Fingerprint() const override { return child_->Fingerprint(); }
+  std::string Signature(bool batch_sizes) const override {
+    return absl::StrCat(child_->Signature(batch_sizes), " | parse_example(", SpecString(info().spec), ")");
+  }
+  Parallelism parallelism() const override {
+    Parallelism p = child_->parallelism();
+    if (threads_ > 1) {
+      p.threads = std::max(p.threads, threads_);
+      p.window = std::max<int64_t>(p.window, threads_);
+    }
+    return p;
+  }
+
+  absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
+    Element input;
+    TD_RETURN_IF_ERROR(child_->Materialize(token, payload, &input));
+    const HostTensor& records = input.components[0];
+    int64_t bad_row = 0;
+    const bool batched = info().batch_size > 0;
+    absl::Status status = batched ? ParseRows(records, out, &bad_row) : parser_.ParseOne(records.string(), out);
+    if (status.ok()) return status;
+    return At(batched ? DescribeRow(token, bad_row) : Describe(token), status);
+  }
+
+  absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
+                               SourceLocation location, Element* out) const override {
+    // Lengths that vary must be compared, and batches stacked.
+    if (parser_.has_variable_length() || info().batch_size > 0) {
+      return Node::MaterializeRows(tokens, payloads, count, location, out);
+    }
+    Element input;
+    TD_RETURN_IF_ERROR(child_->MaterializeRows(tokens, payloads, count, location, &input));
+    int64_t bad_row = 0;
+    absl::Status status = ParseRows(input.components[0], out, &bad_row);
+    return status.ok() ? status : At(Describe(tokens + bad_row * token_width()), status);
+  }
+
+ private:
+  absl::Status ParseRows(const HostTensor& records, Element* out, int64_t* bad_row) const {
+    std::vector<absl::string_view> views(records.num_elements());
+    for (size_t i = 0; i < views.size(); ++i) views[i] = records.string(static_cast<int64_t>(i));
+    return parser_.ParseBatch(views, out, bad_row);
+  }
+  absl::Status At(absl::string_view place, const absl::Status& status) const {
+    return Annotate(status, absl::StrCat("ParseExample, ", place), location_);
+  }
+
+  const NodePtr child_;
+  const ExampleParser parser_;
+  const int threads_;
+  const SourceLocation location_;
+};
+
+}  // namespace
+
+absl::StatusOr<NodePtr> MakeParseExample(NodePtr child, std::vector<FeatureSpec> features, ParseExampleOptions options,
+                                         SourceLocation location) {
+  NodeInfo info = child->info();
+  const size_t rank = info.batch_size > 0 ? 1 : 0;
+  if (info.spec.size() != 1 || info.spec[0].dtype != DType::kString || info.spec[0].shape.size() != rank) {
+    return absl::InvalidArgumentError(absl::StrCat("the elements are { ", SpecString(info.spec),
+                                                   " }; they must be records: one string, or a batch of them"));
+  }
+  if (options.num_parallel_calls < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("num_parallel_calls must be >= 0 (0 = automatic), got ", options.num_parallel_calls));
+  }
+  TD_RETURN_IF_ERROR(CheckThreadCount("num_parallel_calls", options.num_parallel_calls));
+  TD_ASSIGN_OR_RETURN(ExampleParser parser, ExampleParser::Create(std::move(features)));
+  info.spec = parser.spec();
+  for (ComponentSpec& component : info.spec) {
+    if (rank == 1) component.shape.insert(component.shape.begin(), kBatch);
+  }
+  int threads = options.num_parallel_calls;
+  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  return NodePtr(
+      std::make_shared<ParseExampleNode>(std::move(child), std::move(info), std::move(parser), threads, location));
+}
+
+}  // namespace tandem::data_internal
