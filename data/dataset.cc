@@ -1,5 +1,6 @@
 #include "data/dataset.h"
 
+#include "data/list_files.h"
 #include "data/node.h"
 #include "data/pipeline_iterator.h"
 #include "data/stages.h"
@@ -28,6 +29,116 @@ Dataset Dataset::Range(int64_t n, SourceLocation location) {
 
 Dataset Dataset::TFRecord(std::vector<std::string> files, RecordOptions options, SourceLocation location) {
   return Of(data_internal::MakeTFRecord(std::move(files), options), "TFRecord", location);
+}
+
+Dataset Dataset::TextLine(std::vector<std::string> files, TextLineOptions options, SourceLocation location) {
+  return Of(data_internal::MakeTextLine(std::move(files), options), "TextLine", location);
+}
+
+Dataset Dataset::Csv(std::vector<std::string> files, std::vector<CsvColumn> columns, CsvOptions options,
+                     SourceLocation location) {
+  return Of(data_internal::MakeCsv(std::move(files), std::move(columns), options), "Csv", location);
+}
+
+Dataset Dataset::FixedLengthRecord(std::vector<std::string> files, FixedLengthOptions options,
+                                   SourceLocation location) {
+  return Of(data_internal::MakeFixedLengthRecord(std::move(files), options), "FixedLengthRecord", location);
+}
+
+Dataset Dataset::ListFiles(const std::vector<std::string>& patterns, ListFilesOptions options,
+                           SourceLocation location) {
+  if (patterns.empty())
+    return Of(absl::InvalidArgumentError("there is no pattern; give at least one"), "ListFiles", location);
+  std::vector<std::string> files;
+  for (const std::string& pattern : patterns) {
+    absl::StatusOr<std::vector<std::string>> matched = MatchFiles(pattern);
+    if (!matched.ok()) return Of(matched.status(), "ListFiles", location);
+    files.insert(files.end(), matched->begin(), matched->end());
+  }
+  const int64_t n = static_cast<int64_t>(files.size());
+  const Dataset sorted = FromTensorSlices({{"file", HostTensor::FromStrings({n}, files)}}, location);
+  return options.shuffle ? sorted.Shuffle(n, {.seed = options.seed}, location) : sorted;
+}
+
+Dataset Dataset::FromTensors(Slices tensors, SourceLocation location) {
+  for (auto& [name, tensor] : tensors) {
+    Shape shape = tensor.shape();
+    shape.insert(shape.begin(), 1);
+    tensor = tensor.Reshaped(std::move(shape));
+  }
+  return Of(data_internal::MakeSlices(std::move(tensors), nullptr, location), "FromTensors", location);
+}
+
+Dataset Dataset::FromGenerator(GeneratorFn fn, std::vector<ComponentSpec> spec, SourceLocation location) {
+  return Of(data_internal::MakeGenerator(std::move(fn), std::move(spec), location), "FromGenerator", location);
+}
+
+Dataset Dataset::Zip(const std::vector<Dataset>& datasets, SourceLocation location) {
+  std::vector<NodePtr> nodes;
+  for (const Dataset& dataset : datasets) {
+    if (!dataset.status().ok()) return dataset;
+    nodes.push_back(dataset.node_);
+  }
+  return Of(data_internal::MakeZip(std::move(nodes)), "Zip", location);
+}
+
+Dataset Dataset::Filter(PredicateFn predicate, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeFilter(node_, std::move(predicate), location), "Filter", location);
+}
+
+Dataset Dataset::TakeWhile(PredicateFn predicate, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeTakeWhile(node_, std::move(predicate), location), "TakeWhile", location);
+}
+
+Dataset Dataset::IgnoreErrors(IgnoreErrorsOptions options, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeIgnoreErrors(node_, options, location), "IgnoreErrors", location);
+}
+
+Dataset Dataset::FlatMap(DatasetFn fn, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  const InterleaveOptions one = {.cycle_length = 1, .block_length = 1};
+  return Of(data_internal::MakeInterleave(node_, std::move(fn), one, "FlatMap", location), "FlatMap", location);
+}
+
+Dataset Dataset::Interleave(DatasetFn fn, InterleaveOptions options, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeInterleave(node_, std::move(fn), options, "Interleave", location), "Interleave",
+            location);
+}
+
+Dataset Dataset::Unbatch(SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeUnbatch(node_, location), "Unbatch", location);
+}
+
+Dataset Dataset::Concatenate(const Dataset& other, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  if (!other.status_.ok()) return other;
+  return Of(data_internal::MakeConcatenate(node_, other.node_), "Concatenate", location);
+}
+
+Dataset Dataset::Enumerate(int64_t start, const std::string& name, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeEnumerate(node_, start, name), "Enumerate", location);
+}
+
+Dataset Dataset::PaddedBatch(int64_t batch_size, PaddedBatchOptions options, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakePaddedBatch(node_, nullptr, {}, {batch_size}, std::move(options), location),
+            "PaddedBatch", location);
+}
+
+Dataset Dataset::BucketBySequenceLength(LengthFn length, std::vector<int64_t> boundaries,
+                                        std::vector<int64_t> batch_sizes, PaddedBatchOptions options,
+                                        SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  if (!length) return Of(absl::InvalidArgumentError("the function is null"), "BucketBySequenceLength", location);
+  return Of(data_internal::MakePaddedBatch(node_, std::move(length), std::move(boundaries), std::move(batch_sizes),
+                                           std::move(options), location),
+            "BucketBySequenceLength", location);
 }
 
 Dataset Dataset::Map(MapFn fn, MapOptions options, SourceLocation location) const {

@@ -35,6 +35,7 @@
 #include "base/host_tensor.h"
 #include "base/source_location.h"
 #include "data/element.h"
+#include "data/files/csv.h"
 #include "data/files/example.h"
 #include "data/files/record_reader.h"
 
@@ -42,6 +43,7 @@ namespace tandem {
 
 namespace data_internal {
 class Node;
+struct DatasetAccess;
 }  // namespace data_internal
 
 // The cardinality of a dataset that never ends.
@@ -58,6 +60,63 @@ struct MapOptions {
   // The full description of what the function returns; empty takes it from a call on the first element. -1 stands
   // for a size that varies.
   std::vector<ComponentSpec> spec = {};
+};
+
+struct TextLineOptions {
+  Compression compression = Compression::kNone;
+  // How much is read from a file at once, in bytes.
+  int64_t buffer_size = 256 << 10;
+  // A longer line is an error, however much memory there is.
+  int64_t max_line_bytes = 64 << 20;
+};
+
+struct CsvOptions {
+  // The first line of each file has the names of its columns, which may come in any order. Without it, the columns that
+  // are asked for are all there are.
+  bool header = true;
+  char delimiter = ',';
+  Compression compression = Compression::kNone;
+  int64_t buffer_size = 256 << 10;
+  // Of a record, which may have several lines between quotes.
+  int64_t max_line_bytes = 64 << 20;
+};
+
+struct FixedLengthOptions {
+  // Of each record, at least 1; and of what each file has before and behind its records.
+  int64_t record_bytes = 0;
+  int64_t header_bytes = 0;
+  int64_t footer_bytes = 0;
+  Compression compression = Compression::kNone;
+  int64_t buffer_size = 256 << 10;
+};
+
+struct ListFilesOptions {
+  // In an order that depends on the seed and the names, another in every epoch; otherwise sorted.
+  bool shuffle = false;
+  uint64_t seed = 0;
+};
+
+struct IgnoreErrorsOptions {
+  // More errors than these in a pass are not ignored.
+  int64_t max = 0;
+};
+
+struct InterleaveOptions {
+  // How many datasets take part at a time.
+  int64_t cycle_length = 4;
+  // How many elements of one come in a row.
+  int64_t block_length = 1;
+  // Threads that make the elements (read, check, parse, map). The order never depends on it.
+  int num_parallel_calls = 1;
+};
+
+struct PaddedBatchOptions {
+  // Sizes of components, by name, without the batch's: -1 fills up to the largest in the batch. Components that are not
+  // named have the shape of the elements' spec.
+  std::vector<std::pair<std::string, Shape>> padded_shapes = {};
+  // What fills the place, by name: scalars; 0, false or "" for those that are not named.
+  std::vector<std::pair<std::string, HostTensor>> padding_values = {};
+  bool drop_remainder = false;
 };
 
 struct ParseExampleOptions {
@@ -113,6 +172,10 @@ class Dataset {
  public:
   using MapFn = std::function<absl::StatusOr<Element>(const Element&)>;
   using Slices = std::vector<std::pair<std::string, HostTensor>>;
+  using PredicateFn = std::function<absl::StatusOr<bool>(const Element&)>;
+  using DatasetFn = std::function<absl::StatusOr<Dataset>(const Element&)>;
+  using LengthFn = std::function<absl::StatusOr<int64_t>(const Element&)>;
+  using GeneratorFn = std::function<absl::Status(int64_t* position, Element* out, bool* end)>;
   using WaitForRows = std::function<absl::Status(int64_t rows)>;
 
   // Element i is row i of every tensor: tensors of rank >= 1 with equal sizes in dimension 0. Rows are not copied
@@ -133,6 +196,32 @@ class Dataset {
   static Dataset TFRecord(std::vector<std::string> files, RecordOptions options = {},
                           SourceLocation location = SourceLocation::Current());
 
+  // The lines of text files: one scalar string named "line", without what ends it, "\n" or "\r\n".
+  static Dataset TextLine(std::vector<std::string> files, TextLineOptions options = {},
+                          SourceLocation location = SourceLocation::Current());
+  // The records of CSV files (RFC 4180; empty lines are skipped): one scalar for each of `columns`. An error names
+  // file, line and column: a wrong number of columns, an empty field without a default, text that is no number of the
+  // type.
+  static Dataset Csv(std::vector<std::string> files, std::vector<CsvColumn> columns, CsvOptions options = {},
+                     SourceLocation location = SourceLocation::Current());
+  // Records of one length: one scalar string named "record".
+  static Dataset FixedLengthRecord(std::vector<std::string> files, FixedLengthOptions options,
+                                   SourceLocation location = SourceLocation::Current());
+  // The names of the files that patterns match (data/list_files.h) when the dataset is made: one scalar string named
+  // "file". Each pattern must match a file.
+  static Dataset ListFiles(const std::vector<std::string>& patterns, ListFilesOptions options = {},
+                           SourceLocation location = SourceLocation::Current());
+  // One element.
+  static Dataset FromTensors(Slices tensors, SourceLocation location = SourceLocation::Current());
+  // What a function makes. It is called with a position, 0 at first, makes the element that is there, and stores the
+  // position of the next, any other number >= 0; or it sets *end. Its result must depend on nothing but the position,
+  // so that a saved position is all that is needed to go on: it may be called again for a position, and from another
+  // thread. After an error the next element is that of the position that was stored; if it is the same, none.
+  static Dataset FromGenerator(GeneratorFn fn, std::vector<ComponentSpec> spec,
+                               SourceLocation location = SourceLocation::Current());
+  // Element i has the components of element i of each dataset. As long as the shortest.
+  static Dataset Zip(const std::vector<Dataset>& datasets, SourceLocation location = SourceLocation::Current());
+
   // Applies `fn` to every element. `fn` must depend on nothing but its argument and be safe to call from several
   // threads; an error is returned by GetNext with `location`.
   Dataset Map(MapFn fn, MapOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
@@ -142,6 +231,28 @@ class Dataset {
   // key, and what was expected and found there.
   Dataset ParseExample(std::vector<FeatureSpec> features, ParseExampleOptions options = {},
                        SourceLocation location = SourceLocation::Current()) const;
+  // The elements for which `predicate` is true, and those that are errors. Where the elements are dear to make, put the
+  // stage early: what comes before it is made in the thread that draws the order.
+  Dataset Filter(PredicateFn predicate, SourceLocation location = SourceLocation::Current()) const;
+  // The elements before the first for which `predicate` is false.
+  Dataset TakeWhile(PredicateFn predicate, SourceLocation location = SourceLocation::Current()) const;
+  // Leaves out elements that are errors, each with a warning in the log; more than `max` in a pass are errors still.
+  Dataset IgnoreErrors(IgnoreErrorsOptions options, SourceLocation location = SourceLocation::Current()) const;
+  // The elements of the datasets that `fn` makes of the elements, one dataset after another. All must be made by the
+  // same stages. `fn` must depend on nothing but its argument. A dataset begins anew in every epoch: a Shuffle in it
+  // has the same order each time.
+  Dataset FlatMap(DatasetFn fn, SourceLocation location = SourceLocation::Current()) const;
+  // The same with several datasets at a time: `block_length` elements of each of `cycle_length` in turn. The order is
+  // that of tf.data's deterministic Interleave.
+  Dataset Interleave(DatasetFn fn, InterleaveOptions options = {},
+                     SourceLocation location = SourceLocation::Current()) const;
+  // The rows of each element: all its components have as many.
+  Dataset Unbatch(SourceLocation location = SourceLocation::Current()) const;
+  // All elements, then those of `other`, which must have the same components.
+  Dataset Concatenate(const Dataset& other, SourceLocation location = SourceLocation::Current()) const;
+  // Puts a component before the others: the element's number, an int64 scalar, counted from `start` >= 0 in every pass.
+  Dataset Enumerate(int64_t start = 0, const std::string& name = "index",
+                    SourceLocation location = SourceLocation::Current()) const;
   // Keeps `buffer_size` >= 1 elements, yields one of them at random (uniformly) and fills its place with the next.
   // The order depends on the seed, the epoch and the number of elements, on nothing else.
   Dataset Shuffle(int64_t buffer_size, ShuffleOptions options = {},
@@ -154,6 +265,14 @@ class Dataset {
   // Stacks `batch_size` >= 1 elements along a new dimension 0.
   Dataset Batch(int64_t batch_size, BatchOptions options = {},
                 SourceLocation location = SourceLocation::Current()) const;
+  // Stacks elements whose sizes differ: each is filled up at its ends.
+  Dataset PaddedBatch(int64_t batch_size, PaddedBatchOptions options = {},
+                      SourceLocation location = SourceLocation::Current()) const;
+  // Batches of elements of similar length: bucket i has the lengths in [boundaries[i - 1], boundaries[i]), the first
+  // all that are shorter, the last all others, and makes batches of batch_sizes[i]; one more size than boundaries.
+  Dataset BucketBySequenceLength(LengthFn length, std::vector<int64_t> boundaries, std::vector<int64_t> batch_sizes,
+                                 PaddedBatchOptions options = {},
+                                 SourceLocation location = SourceLocation::Current()) const;
   // Makes up to `buffer_size` elements ahead in a thread of its own. 0 chooses, and adapts, the number.
   Dataset Prefetch(int64_t buffer_size = 0, SourceLocation location = SourceLocation::Current()) const;
   // Elements index, index + num_shards, ...; 0 <= index < num_shards.
@@ -181,6 +300,7 @@ class Dataset {
   absl::StatusOr<std::unique_ptr<Iterator>> MakeIterator() const;
 
  private:
+  friend struct data_internal::DatasetAccess;
   Dataset(std::shared_ptr<const data_internal::Node> node, absl::Status status)
       : node_(std::move(node)), status_(std::move(status)) {}
   static Dataset Of(absl::StatusOr<std::shared_ptr<const data_internal::Node>> node, const char* op,

@@ -9,10 +9,34 @@
 
 namespace tandem::data_internal {
 
+// The stages of datasets that were given as arguments.
+struct DatasetAccess {
+  static const NodePtr& Node(const Dataset& dataset) { return dataset.node_; }
+};
+
 absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors, Dataset::WaitForRows wait_for_rows,
                                    SourceLocation location);
 absl::StatusOr<NodePtr> MakeRange(int64_t n);
 absl::StatusOr<NodePtr> MakeTFRecord(std::vector<std::string> files, RecordOptions options);
+absl::StatusOr<NodePtr> MakeTextLine(std::vector<std::string> files, TextLineOptions options);
+absl::StatusOr<NodePtr> MakeCsv(std::vector<std::string> files, std::vector<CsvColumn> columns, CsvOptions options);
+absl::StatusOr<NodePtr> MakeFixedLengthRecord(std::vector<std::string> files, FixedLengthOptions options);
+absl::StatusOr<NodePtr> MakeGenerator(Dataset::GeneratorFn fn, std::vector<ComponentSpec> spec,
+                                      SourceLocation location);
+absl::StatusOr<NodePtr> MakeZip(std::vector<NodePtr> children);
+absl::StatusOr<NodePtr> MakeConcatenate(NodePtr first, NodePtr second);
+absl::StatusOr<NodePtr> MakeEnumerate(NodePtr child, int64_t start, const std::string& name);
+absl::StatusOr<NodePtr> MakeFilter(NodePtr child, Dataset::PredicateFn predicate, SourceLocation location);
+absl::StatusOr<NodePtr> MakeTakeWhile(NodePtr child, Dataset::PredicateFn predicate, SourceLocation location);
+absl::StatusOr<NodePtr> MakeIgnoreErrors(NodePtr child, IgnoreErrorsOptions options, SourceLocation location);
+// With a cycle of 1: FlatMap. Errors name `op`.
+absl::StatusOr<NodePtr> MakeInterleave(NodePtr child, Dataset::DatasetFn fn, InterleaveOptions options, const char* op,
+                                       SourceLocation location);
+absl::StatusOr<NodePtr> MakeUnbatch(NodePtr child, SourceLocation location);
+// Without `length`: one bucket, whose batch size is sizes[0].
+absl::StatusOr<NodePtr> MakePaddedBatch(NodePtr child, Dataset::LengthFn length, std::vector<int64_t> boundaries,
+                                        std::vector<int64_t> sizes, PaddedBatchOptions options,
+                                        SourceLocation location);
 absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, SourceLocation location);
 absl::StatusOr<NodePtr> MakeParseExample(NodePtr child, std::vector<FeatureSpec> features, ParseExampleOptions options,
                                          SourceLocation location);

@@ -107,6 +107,7 @@ bool StateReader::Read(bool* value) {
 }
 
 absl::Status StateReader::Damaged() const {
+  if (!failure_.ok()) return failure_;
   return DamagedAt(state_size_ - static_cast<int64_t>(kChecksumBytes) - remaining(), "a number is missing or wrong");
 }
 

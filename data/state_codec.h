@@ -55,13 +55,20 @@ class StateReader {
   bool Read(int64_t* value, int64_t min, int64_t max);
   bool Read(bool* value);
 
+  // Notes why a state that makes sense cannot be restored, for Damaged. Returns false.
+  bool Fail(absl::Status status) {
+    failure_ = std::move(status);
+    return false;
+  }
+
   // An upper bound for how many numbers are still to come.
   int64_t remaining() const { return static_cast<int64_t>(body_.size()); }
-  // The error for a Read that failed, with the offset in the state.
+  // The error of Fail, or for a Read that failed, with the offset in the state.
   absl::Status Damaged() const;
 
  private:
   absl::string_view signature_, body_;
+  absl::Status failure_;
   int64_t state_size_ = 0;
   StateVersion version_ = StateVersion::kDelivered;
 };

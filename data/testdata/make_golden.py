@@ -3,6 +3,7 @@
 examples.tfrecord, .gz, .z     Examples in the three compressions, some of them with wire bytes that no TensorFlow writes
 examples.expected              what tf.io.parse_example makes of them
 table.csv, table.expected      a CSV file and what tf.data.experimental.CsvDataset makes of it
+stages.expected                orders and batches of tf.data's stages
 An expected file has a line for each column: name|type|shape|values, where a float is the hexadecimal number of its bits
 and a string its bytes in hexadecimal.
 """
@@ -139,6 +140,23 @@ def write_table():
             out.write(column(name, np.array([row[i] for row in rows], dtype)))
 
 
+def write_stages():
+    lengths = [5, 0, 3, 7, 1, 4, 0, 2]
+    sets = tf.data.Dataset.from_tensor_slices(np.array(lengths, np.int64)).enumerate()
+    with open(path("stages.expected"), "w") as out:
+        for cycle, block in ((1, 1), (2, 1), (3, 2), (5, 3), (16, 4)):
+            order = sets.interleave(lambda i, n: tf.data.Dataset.range(n).map(lambda j: 100 * i + j),
+                                    cycle_length=cycle, block_length=block)
+            out.write(column("interleave_%d_%d" % (cycle, block), np.array(list(order.as_numpy_iterator()))))
+        rows = tf.data.Dataset.from_tensor_slices(np.array(lengths, np.int64)).map(tf.range)
+        for i, batch in enumerate(rows.padded_batch(3, padding_values=tf.constant(-1, tf.int64))):
+            out.write(column("padded_%d" % i, batch.numpy()))
+        buckets = rows.bucket_by_sequence_length(tf.size, [2, 5], [2, 3, 1], padding_values=tf.constant(-1, tf.int64))
+        for i, batch in enumerate(buckets):
+            out.write(column("bucket_%d" % i, batch.numpy()))
+
+
 if __name__ == "__main__":
     write_examples()
     write_table()
+    write_stages()

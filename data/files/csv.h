@@ -1,0 +1,79 @@
+// The fields of CSV records (RFC 4180) as numbers and strings.
+#ifndef TANDEM_DATA_FILES_CSV_H_
+#define TANDEM_DATA_FILES_CSV_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/host_tensor.h"
+#include "data/element.h"
+
+namespace tandem {
+
+// A column that is read: float32, float64, int32, int64 or string.
+struct CsvColumn {
+  std::string name;
+  DType dtype = DType::kInvalid;
+  // What stands for an empty field, a scalar of the type; an empty tensor: a field must not be empty.
+  HostTensor default_value = {};
+};
+
+// Divides a record into its fields: quotes are taken off, and what they doubled is single. `storage` keeps what had to
+// be copied. InvalidArgument, with the column from 1, for a quote within a field that has none around it, or something
+// behind a closing quote.
+absl::Status SplitCsv(absl::string_view record, char delimiter, std::vector<absl::string_view>* fields,
+                      std::vector<std::string>* storage);
+
+// The columns of a file, which may have others too. Immutable.
+class CsvParser {
+ public:
+  // InvalidArgument, with the column, for types that cannot be read, defaults that do not fit, and names that occur
+  // twice.
+  static absl::StatusOr<CsvParser> Create(std::vector<CsvColumn> columns, char delimiter);
+
+  const std::vector<ComponentSpec>& spec() const { return spec_; }
+  const std::vector<CsvColumn>& columns() const { return columns_; }
+  char delimiter() const { return delimiter_; }
+
+  // Where the columns are in a file whose first record is `header`. NotFound, with the names that there are, for a
+  // column that is not.
+  absl::StatusOr<std::vector<size_t>> FindColumns(absl::string_view header) const;
+
+  // Room for `rows` values of each column.
+  class Batch {
+   public:
+    Batch(const CsvParser& parser, int64_t rows);
+    // Parses the next record, of exactly `fields` fields, of which column i is number places[i]. An error names the
+    // column, its number from 1, the field and the expected type.
+    absl::Status Add(absl::string_view record, size_t fields, absl::Span<const size_t> places);
+    // The columns, of shape [rows], or of scalars for one row.
+    void Finish(bool batched, Element* out);
+
+   private:
+    absl::Status SetField(size_t column, size_t place, absl::string_view field);
+
+    const CsvParser& parser_;
+    const int64_t rows_;
+    int64_t row_ = 0;
+    std::vector<HostTensor> numbers_;                      // by column; empty for strings
+    std::vector<std::vector<absl::string_view>> strings_;  // by column
+    std::vector<absl::string_view> fields_;
+    std::vector<std::vector<std::string>> storage_;  // of each row that needs it
+  };
+
+ private:
+  CsvParser() = default;
+
+  std::vector<CsvColumn> columns_;
+  std::vector<ComponentSpec> spec_;
+  char delimiter_ = ',';
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_FILES_CSV_H_

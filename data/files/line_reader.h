@@ -1,0 +1,69 @@
+// Reads text files line by line, and CSV files record by record.
+#ifndef TANDEM_DATA_FILES_LINE_READER_H_
+#define TANDEM_DATA_FILES_LINE_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "data/files/block_buffer.h"
+#include "data/files/compression.h"
+#include "data/files/input_file.h"
+
+namespace tandem {
+
+struct LineOptions {
+  Compression compression = Compression::kNone;
+  // How much is read from the file at once, in bytes: 1 to 1 GiB.
+  int64_t buffer_size = 256 << 10;
+  // A longer line is an error, however much memory there is.
+  int64_t max_line_bytes = 64 << 20;
+  // A line feed between double quotes does not end a line: a quote opens at the start of the line or behind
+  // `delimiter`, two quotes within stand for one (RFC 4180).
+  bool quoted = false;
+  char delimiter = ',';
+};
+
+// InvalidArgument for options out of their range.
+absl::Status CheckLineOptions(const LineOptions& options);
+
+// One line, without what ends it: "\n" or "\r\n".
+struct Line {
+  std::shared_ptr<const uint8_t[]> block;  // where `bytes` are
+  absl::string_view bytes;
+  int64_t offset = 0;  // in the uncompressed data
+  int64_t number = 0;  // from 0, of its first line feed where it has several
+};
+
+// Thread-compatible. Every error names file and line.
+class LineReader {
+ public:
+  static absl::StatusOr<std::unique_ptr<LineReader>> Open(const std::string& path, const LineOptions& options = {});
+
+  // The next line, or *end when the file ends behind the last. The last line need not end with a line feed. DataLoss
+  // for a line that is too long or a quote that nothing closes; nothing can be read behind such a place.
+  absl::Status Next(Line* line, bool* end);
+  // Goes to a line's offset; `number` is its number.
+  absl::Status Seek(int64_t offset, int64_t number);
+  // Of the next line.
+  int64_t offset() const { return buffer_.offset(); }
+  int64_t number() const { return number_; }
+
+ private:
+  LineReader(const std::string& path, const LineOptions& options)
+      : options_(options), file_(path, options.compression), buffer_(&file_, options.buffer_size) {}
+  // DataLoss: "path: line 5: what".
+  absl::Status Damaged(absl::string_view what) const;
+
+  const LineOptions options_;
+  InputFile file_;
+  BlockBuffer buffer_;
+  int64_t number_ = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_FILES_LINE_READER_H_

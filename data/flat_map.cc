@@ -1,0 +1,344 @@
+// FlatMap, Interleave and Unbatch: data sets that stand for elements. A token is that of the outer element, whether it
+// is an error instead of an element, and the inner data set's token. The inner data set is made again from the outer
+// element when a token comes without it.
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/status_macros.h"
+#include "base/threads.h"
+#include "base/user_code.h"
+#include "data/stages.h"
+
+namespace tandem::data_internal {
+namespace {
+
+// Inner data sets that were made last and are kept for tokens without payloads.
+constexpr size_t kKeptInner = 32;
+constexpr int64_t kMaxCycleLength = 1 << 16;
+
+class InterleaveNode;
+
+// The payload of an element: its data set, and what that gave.
+class InnerPayload : public Payload {
+ public:
+  InnerPayload(NodePtr inner, PayloadPtr payload) : inner(std::move(inner)), payload(std::move(payload)) {}
+  bool worth_keeping() const override { return payload != nullptr && payload->worth_keeping(); }
+
+  const NodePtr inner;
+  const PayloadPtr payload;
+};
+
+// One data set of the cycle.
+struct OpenInner {
+  std::vector<int64_t> outer;  // its element's token
+  NodePtr node;                // null: this place of the cycle is empty
+  std::unique_ptr<TokenIterator> tokens;
+};
+
+class InterleaveIterator : public TokenIterator {
+ public:
+  explicit InterleaveIterator(const InterleaveNode& node);
+
+  bool Next(int64_t* token, PayloadPtr* payload) override;
+  void Restart() override {
+    outer_->Restart();
+    for (OpenInner& open : cycle_) open = {};
+    place_ = in_block_ = 0;
+    outer_ended_ = false;
+  }
+  void Save(StateWriter* writer) const override;
+  bool Restore(StateReader* reader) override;
+
+ private:
+  void NextPlace() {
+    place_ = (place_ + 1) % static_cast<int64_t>(cycle_.size());
+    in_block_ = 0;
+  }
+  // Puts the next outer element's data set into the place; false for one that is an error, whose token it writes.
+  bool OpenNext(OpenInner* open, int64_t* token, PayloadPtr* payload);
+
+  const InterleaveNode& node_;
+  const std::unique_ptr<TokenIterator> outer_;
+  std::vector<OpenInner> cycle_;
+  int64_t place_ = 0;
+  int64_t in_block_ = 0;  // elements of the place's block that were taken
+  bool outer_ended_ = false;
+};
+
+class InterleaveNode : public Node {
+ public:
+  InterleaveNode(NodePtr child, NodeInfo info, NodeInfo inner_info, Parallelism parallelism, Dataset::DatasetFn fn,
+                 InterleaveOptions options, std::string name, const char* op, SourceLocation location)
+      : Node(std::move(info)),
+        child_(std::move(child)),
+        inner_info_(std::move(inner_info)),
+        parallelism_(parallelism),
+        fn_(std::move(fn)),
+        options_(options),
+        name_(std::move(name)),
+        op_(op),
+        location_(location) {}
+
+  const Node& child() const { return *child_; }
+  const InterleaveOptions& options() const { return options_; }
+  const NodeInfo& inner_info() const { return inner_info_; }
+
+  std::unique_ptr<TokenIterator> MakeTokens() const override { return std::make_unique<InterleaveIterator>(*this); }
+  Parallelism parallelism() const override { return parallelism_; }
+  std::string Fingerprint() const override { return child_->Fingerprint(); }
+  std::string Signature(bool) const override {
+    return absl::StrCat(child_->Signature(/*batch_sizes=*/true), " | ", name_, "(", SpecString(info().spec), ")");
+  }
+  bool ValidToken(const int64_t* token) const override {
+    const int64_t* inner = token + child_->token_width();
+    // The inner token is looked at when it is used: its data set is not known before.
+    return child_->ValidToken(token) && *inner >= 0 && *inner <= 1 &&
+           std::all_of(inner + 1, token + token_width(), [](int64_t v) { return v >= 0; });
+  }
+  std::string Describe(const int64_t* token) const override {
+    const std::string outer = child_->Describe(token);
+    const int64_t* inner = token + child_->token_width();
+    if (*inner == 1) return outer;
+    absl::StatusOr<NodePtr> node = Inner(token, nullptr);
+    if (!node.ok() || !(*node)->ValidToken(inner + 1)) return absl::StrCat("an element of ", outer);
+    return absl::StrCat((*node)->Describe(inner + 1), ", out of ", outer);
+  }
+
+  absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
+    const int64_t* inner = token + child_->token_width();
+    if (payload != nullptr) {
+      const auto& drawn = static_cast<const InnerPayload&>(*payload);
+      return drawn.inner->Materialize(inner + 1, drawn.payload.get(), out);
+    }
+    TD_ASSIGN_OR_RETURN(const NodePtr node, Inner(token, nullptr));
+    if (*inner == 1 || !node->ValidToken(inner + 1)) {
+      return absl::DataLossError(absl::StrCat(location_.file, ":", location_.line, ": ", op_, ", ",
+                                              child_->Describe(token), ": its dataset is not what it was before"));
+    }
+    return node->Materialize(inner + 1, nullptr, out);
+  }
+
+  // The data set of an outer element, whose payload may be null. Its errors name the element.
+  absl::StatusOr<NodePtr> Inner(const int64_t* token, const Payload* payload) const {
+    std::vector<int64_t> key(token, token + child_->token_width());
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+        if (it->first != key) continue;
+        kept_.splice(kept_.begin(), kept_, it);
+        return it->second;
+      }
+    }
+    Element outer;
+    TD_RETURN_IF_ERROR(child_->Materialize(token, payload, &outer));
+    absl::StatusOr<Dataset> made = CallUserCode([&] { return fn_(outer); });
+    absl::Status status = made.ok() ? made->status() : made.status();
+    if (status.ok()) status = CheckInner(*made);
+    if (!status.ok()) return Annotate(status, absl::StrCat(op_, ", ", child_->Describe(token)), location_);
+    NodePtr node = DatasetAccess::Node(*made);
+    std::lock_guard<std::mutex> lock(mutex_);
+    kept_.emplace_front(std::move(key), node);
+    if (kept_.size() > kKeptInner) kept_.pop_back();
+    return node;
+  }
+
+ private:
+  // That the data set is like the first.
+  absl::Status CheckInner(const Dataset& inner) const {
+    const NodeInfo& info = DatasetAccess::Node(inner)->info();
+    bool like = info.spec.size() == inner_info_.spec.size() && info.batch_size == inner_info_.batch_size &&
+                info.token_width == inner_info_.token_width;
+    for (size_t i = 0; like && i < info.spec.size(); ++i) {
+      const ComponentSpec &a = info.spec[i], &b = inner_info_.spec[i];
+      like = a.name == b.name && a.dtype == b.dtype && a.shape.size() == b.shape.size();
+      for (size_t d = 0; like && d < a.shape.size(); ++d) like = a.shape[d] == b.shape[d] || b.shape[d] < 0;
+    }
+    if (like) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the dataset has elements { ", SpecString(info.spec), " }, and that of the first element { ",
+        SpecString(inner_info_.spec), " }; the function must return datasets of the same stages and types"));
+  }
+
+  const NodePtr child_;
+  const NodeInfo inner_info_;
+  const Parallelism parallelism_;
+  const Dataset::DatasetFn fn_;
+  const InterleaveOptions options_;
+  const std::string name_;
+  const char* const op_;
+  const SourceLocation location_;
+  mutable std::mutex mutex_;
+  mutable std::list<std::pair<std::vector<int64_t>, NodePtr>> kept_;  // by outer token, the last used first
+};
+
+InterleaveIterator::InterleaveIterator(const InterleaveNode& node)
+    : node_(node), outer_(node.child().MakeTokens()), cycle_(node.options().cycle_length) {}
+
+bool InterleaveIterator::OpenNext(OpenInner* open, int64_t* token, PayloadPtr* payload) {
+  const int64_t width = node_.child().token_width();
+  PayloadPtr read;
+  open->outer.resize(width);
+  if (!outer_->Next(open->outer.data(), node_.child().info().has_payloads ? &read : nullptr)) {
+    outer_ended_ = true;
+    return true;
+  }
+  absl::StatusOr<NodePtr> inner = node_.Inner(open->outer.data(), read.get());
+  if (inner.ok()) {
+    open->node = *std::move(inner);
+    open->tokens = open->node->MakeTokens();
+    return true;
+  }
+  // Materialize finds the error again.
+  std::copy(open->outer.begin(), open->outer.end(), token);
+  token[width] = 1;
+  std::fill_n(token + width + 1, node_.inner_info().token_width, 0);
+  return false;
+}
+
+bool InterleaveIterator::Next(int64_t* token, PayloadPtr* payload) {
+  const int64_t width = node_.child().token_width();
+  int64_t empty = 0;  // places in a row without an element, when no more data set comes
+  while (!outer_ended_ || empty < static_cast<int64_t>(cycle_.size())) {
+    OpenInner& open = cycle_[place_];
+    if (open.node == nullptr) {
+      if (!outer_ended_) {
+        if (OpenNext(&open, token, payload)) continue;
+        NextPlace();
+        return true;
+      }
+      ++empty;
+      NextPlace();
+      continue;
+    }
+    empty = 0;
+    PayloadPtr inner;
+    if (open.tokens->Next(token + width + 1, open.node->info().has_payloads ? &inner : nullptr)) {
+      std::copy(open.outer.begin(), open.outer.end(), token);
+      token[width] = 0;
+      if (payload != nullptr) *payload = std::make_shared<InnerPayload>(open.node, std::move(inner));
+      if (++in_block_ == node_.options().block_length) NextPlace();
+      return true;
+    }
+    open = {};
+    NextPlace();
+  }
+  return false;
+}
+
+void InterleaveIterator::Save(StateWriter* writer) const {
+  outer_->Save(writer);
+  writer->Write(outer_ended_);
+  writer->Write(place_);
+  writer->Write(in_block_);
+  for (const OpenInner& open : cycle_) {
+    writer->Write(open.node != nullptr);
+    if (open.node == nullptr) continue;
+    for (int64_t v : open.outer) writer->Write(v);
+    open.tokens->Save(writer);
+  }
+}
+
+bool InterleaveIterator::Restore(StateReader* reader) {
+  if (!outer_->Restore(reader) || !reader->Read(&outer_ended_) ||
+      !reader->Read(&place_, 0, static_cast<int64_t>(cycle_.size()) - 1) ||
+      !reader->Read(&in_block_, 0, node_.options().block_length - 1)) {
+    return false;
+  }
+  for (OpenInner& open : cycle_) {
+    open = {};
+    bool there = false;
+    if (!reader->Read(&there)) return false;
+    if (!there) continue;
+    open.outer.resize(node_.child().token_width());
+    for (int64_t& v : open.outer) {
+      if (!reader->Read(&v, 0, INT64_MAX)) return false;
+    }
+    if (!node_.child().ValidToken(open.outer.data())) return false;
+    absl::StatusOr<NodePtr> inner = node_.Inner(open.outer.data(), nullptr);
+    if (!inner.ok()) return reader->Fail(inner.status());
+    open.node = *std::move(inner);
+    open.tokens = open.node->MakeTokens();
+    if (!open.tokens->Restore(reader)) return false;
+  }
+  return true;
+}
+
+// The data set of the first element, which tells what all are like.
+absl::StatusOr<NodePtr> FirstInner(const Node& child, const Dataset::DatasetFn& fn) {
+  std::vector<int64_t> token(child.token_width());
+  PayloadPtr payload;
+  if (child.info().cardinality == 0 || !child.MakeTokens()->Next(token.data(), &payload)) {
+    return absl::InvalidArgumentError("the dataset is empty, so what the function returns is unknown");
+  }
+  Element element;
+  TD_RETURN_IF_ERROR(child.Materialize(token.data(), payload.get(), &element));
+  absl::StatusOr<Dataset> made = CallUserCode([&] { return fn(element); });
+  absl::Status status = made.ok() ? made->status() : made.status();
+  TD_RETURN_IF_ERROR(tandem::Annotate(status, absl::StrCat(child.Describe(token.data()), ": ")));
+  return DatasetAccess::Node(*made);
+}
+
+absl::StatusOr<NodePtr> Make(NodePtr child, NodeInfo inner, Parallelism parallelism, Dataset::DatasetFn fn,
+                             InterleaveOptions options, std::string name, const char* op, SourceLocation location) {
+  NodeInfo info = inner;
+  info.token_width = child->token_width() + 1 + inner.token_width;
+  info.cardinality = child->info().cardinality == 0 ? 0 : kUnknownCardinality;
+  if (child->info().cardinality == kInfiniteCardinality && inner.cardinality > 0)
+    info.cardinality = kInfiniteCardinality;
+  info.full_batches = false;
+  info.has_payloads = info.costly_order = true;
+  info.shuffles += child->info().shuffles;
+  return NodePtr(std::make_shared<InterleaveNode>(std::move(child), std::move(info), std::move(inner), parallelism,
+                                                  std::move(fn), options, std::move(name), op, location));
+}
+
+}  // namespace
+
+absl::StatusOr<NodePtr> MakeInterleave(NodePtr child, Dataset::DatasetFn fn, InterleaveOptions options, const char* op,
+                                       SourceLocation location) {
+  if (!fn) return absl::InvalidArgumentError("the function is null");
+  if (options.cycle_length < 1 || options.cycle_length > kMaxCycleLength) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cycle_length must be between 1 and ", kMaxCycleLength, ", got ", options.cycle_length));
+  }
+  if (options.block_length < 1) {
+    return absl::InvalidArgumentError(absl::StrCat("block_length must be at least 1, got ", options.block_length));
+  }
+  TD_RETURN_IF_ERROR(CheckThreadCount("num_parallel_calls", options.num_parallel_calls));
+  TD_ASSIGN_OR_RETURN(const NodePtr first, FirstInner(*child, fn));
+  const Parallelism outer = child->parallelism(), inner = first->parallelism();
+  Parallelism p;
+  p.threads = std::max({outer.threads, inner.threads, options.num_parallel_calls > 1 ? options.num_parallel_calls : 0});
+  p.window = std::max({outer.window, inner.window, static_cast<int64_t>(p.threads)});
+  p.adapt_window = outer.adapt_window || inner.adapt_window;
+  std::string name = options.cycle_length == 1
+                         ? "flat_map"
+                         : absl::StrCat("interleave(", options.cycle_length, ", ", options.block_length, ")");
+  return Make(std::move(child), first->info(), p, std::move(fn), options, std::move(name), op, location);
+}
+
+absl::StatusOr<NodePtr> MakeUnbatch(NodePtr child, SourceLocation location) {
+  NodeInfo inner;
+  for (const ComponentSpec& component : child->info().spec) {
+    if (component.shape.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("the elements are { ", SpecString(child->info().spec),
+                                                     " }; component '", component.name, "' has no rows"));
+    }
+    inner.spec.push_back({component.name, component.dtype, {component.shape.begin() + 1, component.shape.end()}});
+  }
+  const std::vector<ComponentSpec> spec = child->info().spec;
+  const auto rows = [spec, location](const Element& element) -> absl::StatusOr<Dataset> {
+    Dataset::Slices slices;
+    for (size_t c = 0; c < spec.size(); ++c) slices.emplace_back(spec[c].name, element.components[c]);
+    return Dataset::FromTensorSlices(std::move(slices), location);
+  };
+  const Parallelism parallelism = child->parallelism();
+  return Make(std::move(child), std::move(inner), parallelism, rows, {.cycle_length = 1, .block_length = 1}, "unbatch",
+              "Unbatch", location);
+}
+
+}  // namespace tandem::data_internal

@@ -1,0 +1,336 @@
+// The stages that put datasets together: Zip, Concatenate; and Enumerate, which puts a number before each element.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "data/stages.h"
+
+namespace tandem::data_internal {
+namespace {
+
+Parallelism Larger(const Parallelism& a, const Parallelism& b) {
+  return {std::max(a.threads, b.threads), std::max(a.window, b.window), a.adapt_window || b.adapt_window};
+}
+
+// Of several children: what all of their stages are asked for.
+class JoinNode : public Node {
+ public:
+  JoinNode(std::vector<NodePtr> children, NodeInfo info) : Node(std::move(info)), children_(std::move(children)) {}
+
+  const std::vector<NodePtr>& children() const { return children_; }
+
+  Parallelism parallelism() const override {
+    Parallelism p;
+    for (const NodePtr& child : children_) p = Larger(p, child->parallelism());
+    return p;
+  }
+  std::string Fingerprint() const override {
+    std::vector<std::string> all;
+    for (const NodePtr& child : children_) all.push_back(child->Fingerprint());
+    return std::count(all.begin(), all.end(), "") > 0 ? "" : absl::StrJoin(all, " + ");
+  }
+
+ protected:
+  std::string Signatures() const {
+    return absl::StrJoin(children_, "; ", [](std::string* out, const NodePtr& child) {
+      absl::StrAppend(out, child->Signature(/*batch_sizes=*/true));
+    });
+  }
+
+  const std::vector<NodePtr> children_;
+};
+
+// The states of the children, one after another.
+class JoinIterator : public TokenIterator {
+ public:
+  explicit JoinIterator(const std::vector<NodePtr>& children) {
+    for (const NodePtr& child : children) children_.push_back(child->MakeTokens());
+  }
+  void Restart() override {
+    for (auto& child : children_) child->Restart();
+  }
+  void Save(StateWriter* writer) const override {
+    for (const auto& child : children_) child->Save(writer);
+  }
+  bool Restore(StateReader* reader) override {
+    return std::all_of(children_.begin(), children_.end(), [&](auto& child) { return child->Restore(reader); });
+  }
+
+ protected:
+  std::vector<std::unique_ptr<TokenIterator>> children_;
+};
+
+// A token of Zip is its children's, one after another.
+class ZipIterator : public JoinIterator {
+ public:
+  ZipIterator(const std::vector<NodePtr>& children, bool has_payloads)
+      : JoinIterator(children), nodes_(children), has_payloads_(has_payloads) {}
+
+  bool Next(int64_t* token, PayloadPtr* payload) override {
+    auto payloads = payload != nullptr && has_payloads_ ? std::make_shared<RowPayloads>() : nullptr;
+    if (payloads != nullptr) payloads->rows.resize(children_.size());
+    for (size_t i = 0; i < children_.size() && !ended_; ++i) {
+      ended_ = !children_[i]->Next(token, payloads == nullptr ? nullptr : &payloads->rows[i]);
+      token += nodes_[i]->token_width();
+    }
+    if (!ended_ && payloads != nullptr) *payload = std::move(payloads);
+    return !ended_;
+  }
+  void Restart() override {
+    JoinIterator::Restart();
+    ended_ = false;
+  }
+  void Save(StateWriter* writer) const override {
+    JoinIterator::Save(writer);
+    writer->Write(ended_);
+  }
+  bool Restore(StateReader* reader) override { return JoinIterator::Restore(reader) && reader->Read(&ended_); }
+
+ private:
+  const std::vector<NodePtr>& nodes_;
+  const bool has_payloads_;
+  bool ended_ = false;  // those before the first that ended have gone on, and must not do so again
+};
+
+class ZipNode : public JoinNode {
+ public:
+  using JoinNode::JoinNode;
+
+  std::unique_ptr<TokenIterator> MakeTokens() const override {
+    return std::make_unique<ZipIterator>(children_, info().has_payloads);
+  }
+  bool ValidToken(const int64_t* token) const override {
+    return std::all_of(children_.begin(), children_.end(), [&](const NodePtr& child) {
+      const int64_t* own = std::exchange(token, token + child->token_width());
+      return child->ValidToken(own);
+    });
+  }
+  std::string Describe(const int64_t* token) const override {
+    std::vector<std::string> all;
+    for (const NodePtr& child : children_) {
+      all.push_back(child->Describe(token));
+      token += child->token_width();
+    }
+    return absl::StrJoin(all, " with ");
+  }
+  absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
+    const auto* payloads = static_cast<const RowPayloads*>(payload);
+    Element all, one;
+    for (size_t i = 0; i < children_.size(); ++i) {
+      TD_RETURN_IF_ERROR(
+          children_[i]->Materialize(token, payloads == nullptr ? nullptr : payloads->rows[i].get(), &one));
+      std::move(one.components.begin(), one.components.end(), std::back_inserter(all.components));
+      one.components.clear();
+      token += children_[i]->token_width();
+    }
+    *out = std::move(all);
+    return absl::OkStatus();
+  }
+  std::string Signature(bool) const override { return absl::StrCat("zip { ", Signatures(), " }"); }
+};
+
+// A token of Concatenate is the number of the child, its token, and zeros.
+class ConcatenateIterator : public JoinIterator {
+ public:
+  ConcatenateIterator(const std::vector<NodePtr>& children, int64_t width)
+      : JoinIterator(children), nodes_(children), width_(width) {}
+
+  bool Next(int64_t* token, PayloadPtr* payload) override {
+    for (; at_ < static_cast<int64_t>(children_.size()); ++at_) {
+      if (!children_[at_]->Next(token + 1, payload)) continue;
+      token[0] = at_;
+      const int64_t used = 1 + nodes_[at_]->token_width();
+      std::fill(token + used, token + width_, 0);
+      return true;
+    }
+    return false;
+  }
+  void Restart() override {
+    JoinIterator::Restart();
+    at_ = 0;
+  }
+  void Save(StateWriter* writer) const override {
+    JoinIterator::Save(writer);
+    writer->Write(at_);
+  }
+  bool Restore(StateReader* reader) override {
+    return JoinIterator::Restore(reader) && reader->Read(&at_, 0, static_cast<int64_t>(children_.size()));
+  }
+
+ private:
+  const std::vector<NodePtr>& nodes_;
+  const int64_t width_;
+  int64_t at_ = 0;
+};
+
+class ConcatenateNode : public JoinNode {
+ public:
+  using JoinNode::JoinNode;
+
+  std::unique_ptr<TokenIterator> MakeTokens() const override {
+    return std::make_unique<ConcatenateIterator>(children_, token_width());
+  }
+  bool ValidToken(const int64_t* token) const override {
+    return token[0] >= 0 && token[0] < static_cast<int64_t>(children_.size()) && Child(token).ValidToken(token + 1);
+  }
+  std::string Describe(const int64_t* token) const override { return Child(token).Describe(token + 1); }
+  std::string DescribeRow(const int64_t* token, int64_t row) const override {
+    return Child(token).DescribeRow(token + 1, row);
+  }
+  absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
+    return Child(token).Materialize(token + 1, payload, out);
+  }
+  std::string Signature(bool) const override { return absl::StrCat("concatenate { ", Signatures(), " }"); }
+
+ private:
+  const Node& Child(const int64_t* token) const { return *children_[token[0]]; }
+};
+
+// A token of Enumerate is the number and the child's token.
+class EnumerateIterator : public TokenIterator {
+ public:
+  EnumerateIterator(std::unique_ptr<TokenIterator> child, int64_t start)
+      : child_(std::move(child)), start_(start), next_(start) {}
+
+  bool Next(int64_t* token, PayloadPtr* payload) override {
+    if (!child_->Next(token + 1, payload)) return false;
+    token[0] = next_++;
+    return true;
+  }
+  void Restart() override {
+    child_->Restart();
+    next_ = start_;
+  }
+  void Save(StateWriter* writer) const override {
+    child_->Save(writer);
+    writer->Write(next_);
+  }
+  bool Restore(StateReader* reader) override { return child_->Restore(reader) && reader->Read(&next_, 0, INT64_MAX); }
+
+ private:
+  const std::unique_ptr<TokenIterator> child_;
+  const int64_t start_;
+  int64_t next_;
+};
+
+class EnumerateNode : public Node {
+ public:
+  EnumerateNode(NodePtr child, NodeInfo info, int64_t start)
+      : Node(std::move(info)), child_(std::move(child)), start_(start) {}
+
+  std::unique_ptr<TokenIterator> MakeTokens() const override {
+    return std::make_unique<EnumerateIterator>(child_->MakeTokens(), start_);
+  }
+  bool ValidToken(const int64_t* token) const override { return token[0] >= 0 && child_->ValidToken(token + 1); }
+  std::string Describe(const int64_t* token) const override { return child_->Describe(token + 1); }
+  absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
+    Element element;
+    TD_RETURN_IF_ERROR(child_->Materialize(token + 1, payload, &element));
+    element.components.insert(element.components.begin(), HostTensor::Scalar<int64_t>(token[0]));
+    *out = std::move(element);
+    return absl::OkStatus();
+  }
+  Parallelism parallelism() const override { return child_->parallelism(); }
+  std::string Fingerprint() const override { return child_->Fingerprint(); }
+  std::string Signature(bool) const override {
+    return absl::StrCat(child_->Signature(/*batch_sizes=*/true), " | enumerate");
+  }
+
+ private:
+  const NodePtr child_;
+  const int64_t start_;
+};
+
+// What the elements of several children are together, but for spec, token width and cardinality.
+absl::StatusOr<NodeInfo> CommonInfo(const std::vector<NodePtr>& children) {
+  NodeInfo info = children[0]->info();
+  for (const NodePtr& child : children) {
+    const NodeInfo& other = child->info();
+    if (other.batch_size != info.batch_size) {
+      return absl::InvalidArgumentError(absl::StrCat("one dataset has batches of ", info.batch_size, " and another of ",
+                                                     other.batch_size, " (0: single elements); batch afterwards"));
+    }
+    info.full_batches &= other.full_batches;
+    info.has_payloads |= other.has_payloads;
+    info.costly_order |= other.costly_order;
+    info.shuffles = std::max(info.shuffles, other.shuffles);
+  }
+  return info;
+}
+
+}  // namespace
+
+absl::StatusOr<NodePtr> MakeZip(std::vector<NodePtr> children) {
+  if (children.empty()) return absl::InvalidArgumentError("at least one dataset is needed");
+  TD_ASSIGN_OR_RETURN(NodeInfo info, CommonInfo(children));
+  info.spec.clear();
+  info.token_width = 0;
+  info.cardinality = kInfiniteCardinality;
+  for (const NodePtr& child : children) {
+    for (const ComponentSpec& component : child->info().spec) {
+      for (const ComponentSpec& other : info.spec) {
+        if (other.name != component.name) continue;
+        return absl::InvalidArgumentError(
+            absl::StrCat("two components have the name '", other.name, "'; rename one with Map"));
+      }
+      info.spec.push_back(component);
+    }
+    info.token_width += child->token_width();
+    // The shortest counts; where one is not known, neither is the whole, unless it is empty.
+    const int64_t n = child->info().cardinality, so_far = info.cardinality;
+    if (n == 0 || so_far == 0) {
+      info.cardinality = 0;
+    } else if (n == kUnknownCardinality || so_far == kUnknownCardinality) {
+      info.cardinality = kUnknownCardinality;
+    } else if (n != kInfiniteCardinality) {
+      info.cardinality = so_far == kInfiniteCardinality ? n : std::min(n, so_far);
+    }
+  }
+  return NodePtr(std::make_shared<ZipNode>(std::move(children), std::move(info)));
+}
+
+absl::StatusOr<NodePtr> MakeConcatenate(NodePtr first, NodePtr second) {
+  const std::vector<ComponentSpec> a = first->info().spec, b = second->info().spec;
+  std::vector<NodePtr> children = {std::move(first), std::move(second)};
+  TD_ASSIGN_OR_RETURN(NodeInfo info, CommonInfo(children));
+  bool alike = a.size() == b.size();
+  for (size_t i = 0; alike && i < a.size(); ++i) {
+    alike = a[i].name == b[i].name && a[i].dtype == b[i].dtype && a[i].shape.size() == b[i].shape.size();
+    for (size_t d = 0; alike && d < a[i].shape.size(); ++d) {
+      if (a[i].shape[d] != b[i].shape[d]) info.spec[i].shape[d] = -1;
+    }
+  }
+  if (!alike) {
+    return absl::InvalidArgumentError(absl::StrCat("the elements of the first dataset are { ", SpecString(a),
+                                                   " } and those of the second { ", SpecString(b),
+                                                   " }; names, types and ranks must be equal"));
+  }
+  const int64_t n = children[0]->info().cardinality, m = children[1]->info().cardinality;
+  info.cardinality = n == kInfiniteCardinality || m == kInfiniteCardinality ? kInfiniteCardinality
+                     : n == kUnknownCardinality || m == kUnknownCardinality ? kUnknownCardinality
+                     : n > INT64_MAX - m                                    ? kInfiniteCardinality
+                                                                            : n + m;
+  info.full_batches = false;
+  info.token_width = 1 + std::max(children[0]->token_width(), children[1]->token_width());
+  return NodePtr(std::make_shared<ConcatenateNode>(std::move(children), std::move(info)));
+}
+
+absl::StatusOr<NodePtr> MakeEnumerate(NodePtr child, int64_t start, const std::string& name) {
+  if (start < 0) return absl::InvalidArgumentError(absl::StrCat("the first number must be >= 0, got ", start));
+  NodeInfo info = child->info();
+  if (info.batch_size > 0) {
+    return absl::InvalidArgumentError("the elements are batches; number the examples before Batch");
+  }
+  for (const ComponentSpec& component : info.spec) {
+    if (component.name == name) {
+      return absl::InvalidArgumentError(absl::StrCat("there is a component '", name, "' already; give another name"));
+    }
+  }
+  info.spec.insert(info.spec.begin(), ComponentSpec{name, DType::kInt64, {}});
+  ++info.token_width;
+  return NodePtr(std::make_shared<EnumerateNode>(std::move(child), std::move(info), start));
+}
+
+}  // namespace tandem::data_internal
