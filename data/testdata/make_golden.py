@@ -3,6 +3,7 @@
 examples.tfrecord, .gz, .z     Examples in the three compressions, some of them with wire bytes that no TensorFlow writes
 examples.expected              what tf.io.parse_example makes of them
 table.csv, table.expected      a CSV file and what tf.data.experimental.CsvDataset makes of it
+arrays.npz, deflated.npz, ...  NumPy's arrays of all types, and arrays.expected, their values
 stages.expected                orders and batches of tf.data's stages
 An expected file has a line for each column: name|type|shape|values, where a float is the hexadecimal number of its bits
 and a string its bytes in hexadecimal.
@@ -140,6 +141,32 @@ def write_table():
             out.write(column(name, np.array([row[i] for row in rows], dtype)))
 
 
+def write_arrays():
+    rng = np.random.default_rng(3)
+    arrays = {
+        "f4": rng.standard_normal((3, 4)).astype("<f4"), "f8": rng.standard_normal((2, 3, 4)).astype(">f8"),
+        "fortran": np.asfortranarray(rng.standard_normal((3, 5, 2)).astype("<f4")),
+        "i8": rng.integers(-2**62, 2**62, (4,)).astype("<i8"), "i4": rng.integers(-9, 9, (2, 2)).astype(">i4"),
+        "u1": rng.integers(0, 256, (7,)).astype("|u1"), "b1": rng.random((3, 3)) < 0.5, "scalar": np.float32(2.5),
+        "none": np.zeros((0, 3), "<f4"), "f2": rng.standard_normal((5,)).astype("<f2"),
+        "i1": rng.integers(-128, 128, (5,)).astype("|i1"), "i2": rng.integers(-2**15, 2**15, (5,)).astype(">i2"),
+        "u2": rng.integers(0, 2**16, (5,)).astype("<u2"), "u4": rng.integers(0, 2**32, (5,)).astype("<u4"),
+    }
+    widened = {"f2": np.float32, "i1": np.int32, "i2": np.int32, "u2": np.int32, "u4": np.int64, "b1": np.uint8}
+    np.savez(path("arrays.npz"), **arrays)
+    np.savez_compressed(path("deflated.npz"), **arrays)
+    np.save(path("fortran.npy"), arrays["fortran"])
+    with open(path("large_header.npy"), "wb") as out:
+        np.lib.format.write_array(out, arrays["f4"], version=(2, 0))
+    np.save(path("objects.npy"), np.array([{"a": 1}], object), allow_pickle=True)
+    np.save(path("complex.npy"), np.array([1j]))
+    with open(path("arrays.expected"), "w") as out:
+        for name, array in arrays.items():
+            array = np.asarray(array)
+            out.write(column(name, np.ascontiguousarray(array).reshape(array.shape).astype(
+                widened.get(name, array.dtype.newbyteorder("=")))))
+
+
 def write_stages():
     lengths = [5, 0, 3, 7, 1, 4, 0, 2]
     sets = tf.data.Dataset.from_tensor_slices(np.array(lengths, np.int64)).enumerate()
@@ -160,3 +187,4 @@ if __name__ == "__main__":
     write_examples()
     write_table()
     write_stages()
+    write_arrays()
