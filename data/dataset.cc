@@ -125,6 +125,16 @@ Dataset Dataset::Enumerate(int64_t start, const std::string& name, SourceLocatio
   return Of(data_internal::MakeEnumerate(node_, start, name), "Enumerate", location);
 }
 
+Dataset Dataset::Window(WindowOptions options, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeWindow(node_, options, location), "Window", location);
+}
+
+Dataset Dataset::Cache(SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeCache(node_), "Cache", location);
+}
+
 Dataset Dataset::PaddedBatch(int64_t batch_size, PaddedBatchOptions options, SourceLocation location) const {
   if (!status_.ok()) return *this;
   return Of(data_internal::MakePaddedBatch(node_, nullptr, {}, {batch_size}, std::move(options), location),

@@ -110,6 +110,17 @@ struct InterleaveOptions {
   int num_parallel_calls = 1;
 };
 
+struct WindowOptions {
+  // Elements of a window, at least 1.
+  int64_t size = 1;
+  // From the first element of one window to that of the next; 0 stands for the size: no overlap, no gap.
+  int64_t shift = 0;
+  // From one element of a window to the next.
+  int64_t stride = 1;
+  // Leaves out the last windows, which have less elements.
+  bool drop_remainder = false;
+};
+
 struct PaddedBatchOptions {
   // Sizes of components, by name, without the batch's: -1 fills up to the largest in the batch. Components that are not
   // named have the shape of the elements' spec.
@@ -265,6 +276,12 @@ class Dataset {
   // Stacks `batch_size` >= 1 elements along a new dimension 0.
   Dataset Batch(int64_t batch_size, BatchOptions options = {},
                 SourceLocation location = SourceLocation::Current()) const;
+  // Elements that follow one another, stacked along a new dimension 0 (tf.data: Window, then a Batch of each window).
+  Dataset Window(WindowOptions options, SourceLocation location = SourceLocation::Current()) const;
+  // Keeps the elements of the first pass in memory, for later passes and other iterators: also the order of the first
+  // pass, so put Shuffle behind. Errors are not kept. In another process, a position is restored without the elements
+  // before it. The dataset must have an end.
+  Dataset Cache(SourceLocation location = SourceLocation::Current()) const;
   // Stacks elements whose sizes differ: each is filled up at its ends.
   Dataset PaddedBatch(int64_t batch_size, PaddedBatchOptions options = {},
                       SourceLocation location = SourceLocation::Current()) const;

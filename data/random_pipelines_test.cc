@@ -139,7 +139,7 @@ Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
     };
     const auto many = [](const Element& e) -> absl::StatusOr<bool> { return HashOf(e) % 31 != 0; };
     const Dataset before = d;
-    switch (pick(0, 17)) {
+    switch (pick(0, 19)) {
       case 0:
         d = d.Shuffle(pick(1, 30),
                       {.seed = static_cast<uint64_t>(pick(0, 9)), .reshuffle_each_iteration = pick(0, 3) > 0});
@@ -197,6 +197,14 @@ Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
         break;
       case 16:
         if (!batched) d = d.PaddedBatch(pick(1, 5));
+        break;
+      case 18:
+        if (!batched) {
+          d = d.Window({.size = pick(1, 4), .shift = pick(0, 5), .stride = pick(1, 3), .drop_remainder = true});
+        }
+        break;
+      case 19:
+        d = d.Cache();
         break;
       case 17:
         if (!batched) d = d.BucketBySequenceLength(LengthOf, {3, 6}, {pick(1, 4), pick(1, 4), pick(1, 4)});

@@ -1,4 +1,5 @@
 // The stages that select, flatten, join and pad: orders and values, those of tf.data where it has the stage.
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -232,6 +233,47 @@ TEST(StagesTest, ZipConcatenateAndEnumerate) {
   EXPECT_TRUE(absl::StrContains(letters.Concatenate(Dataset::Range(3)).status().message(), "letter:string[]"));
   EXPECT_FALSE(letters.Enumerate(-1).status().ok());
   EXPECT_FALSE(letters.Enumerate(0, "letter").status().ok());
+}
+
+TEST(StagesTest, WindowsAreThoseOfTfData) {
+  std::map<std::string, HostTensor> expected = ReadGolden("stages.expected");
+  for (const WindowOptions& o : {WindowOptions{3, 0, 1, false}, WindowOptions{3, 1, 2, true},
+                                 WindowOptions{2, 4, 3, false}, WindowOptions{4, 2, 1, false}}) {
+    const std::string name = absl::StrCat("window_", o.size, "_", o.shift > 0 ? o.shift : o.size, "_", o.stride, "_");
+    const Dataset d = Dataset::Range(10).Window(o);
+    const std::vector<Element> windows = Read(d);
+    EXPECT_EQ(d.cardinality(), static_cast<int64_t>(windows.size())) << name;
+    EXPECT_EQ(expected.count(absl::StrCat(name, windows.size())), 0u) << name;
+    for (size_t i = 0; i < windows.size(); ++i) {
+      ASSERT_EQ(expected.count(absl::StrCat(name, i)), 1u) << name << i;
+      EXPECT_TRUE(windows[i].components[0].BitEqual(expected[absl::StrCat(name, i)])) << name << i;
+    }
+  }
+  EXPECT_FALSE(Dataset::Range(10).Window({.size = 0}).status().ok());
+  EXPECT_FALSE(Dataset::Range(10).Window({.size = 2, .shift = -1}).status().ok());
+  EXPECT_FALSE(Dataset::Range(10).Window({.size = 1 << 20, .stride = 1 << 20}).status().ok());
+  EXPECT_FALSE(Dataset::Range(10).Batch(2).Window({.size = 2}).status().ok());
+}
+
+TEST(StagesTest, CacheMakesEachElementOnce) {
+  std::atomic<int> calls = 0;
+  const Dataset d = Dataset::Range(6)
+                        .Shuffle(6, {.seed = 1})
+                        .Map(
+                            [&calls](const Element& e) -> absl::StatusOr<Element> {
+                              ++calls;
+                              return e;
+                            },
+                            {.spec = {{"value", DType::kInt64, {}}}})
+                        .Cache();
+  const Numbers once = Values(d);
+  EXPECT_EQ(once.size(), 6u);
+  Numbers twice = once;
+  twice.insert(twice.end(), once.begin(), once.end());
+  EXPECT_EQ(Values(d.Repeat(2).Prefetch(3)), twice);
+  EXPECT_EQ(calls, 6);
+  EXPECT_EQ(WithErrors(WithError(5).Cache().Repeat(2)), (Numbers{0, 1, 2, -1, 4, 0, 1, 2, -1, 4}));
+  EXPECT_FALSE(Dataset::Range(3).Repeat().Cache().status().ok());
 }
 
 TEST(StagesTest, FromTensorsIsOneElement) {

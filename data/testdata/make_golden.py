@@ -155,6 +155,7 @@ def write_arrays():
     widened = {"f2": np.float32, "i1": np.int32, "i2": np.int32, "u2": np.int32, "u4": np.int64, "b1": np.uint8}
     np.savez(path("arrays.npz"), **arrays)
     np.savez_compressed(path("deflated.npz"), **arrays)
+    np.savez(path("train.npz"), x=arrays["f4"], y=np.arange(3))
     np.save(path("fortran.npy"), arrays["fortran"])
     with open(path("large_header.npy"), "wb") as out:
         np.lib.format.write_array(out, arrays["f4"], version=(2, 0))
@@ -178,6 +179,10 @@ def write_stages():
         rows = tf.data.Dataset.from_tensor_slices(np.array(lengths, np.int64)).map(tf.range)
         for i, batch in enumerate(rows.padded_batch(3, padding_values=tf.constant(-1, tf.int64))):
             out.write(column("padded_%d" % i, batch.numpy()))
+        for size, shift, stride, drop in ((3, 3, 1, False), (3, 1, 2, True), (2, 4, 3, False), (4, 2, 1, False)):
+            windows = tf.data.Dataset.range(10).window(size, shift, stride, drop).flat_map(lambda w: w.batch(size))
+            for i, window in enumerate(windows):
+                out.write(column("window_%d_%d_%d_%d" % (size, shift, stride, i), window.numpy()))
         buckets = rows.bucket_by_sequence_length(tf.size, [2, 5], [2, 3, 1], padding_values=tf.constant(-1, tf.int64))
         for i, batch in enumerate(buckets):
             out.write(column("bucket_%d" % i, batch.numpy()))
