@@ -26,7 +26,13 @@ Tensor Elu(const Tensor& x, SourceLocation loc) {
 }
 
 Tensor Softplus(const Tensor& x, SourceLocation loc) {
-  return Add(Relu(x, loc), Log(Add(Exp(Neg(Abs(x, loc), loc), loc), 1.0, loc), loc), loc);
+  Tensor negative = Neg(x, loc);
+  if (!negative.ok()) return negative;
+  // max(x, 0) + log(1 + e^-|x|), with one choice for both parts: the slope at 0 is 1/2.
+  Tensor zero = frontends::ScalarConstant(x.graph(), 0, x.dtype(), loc);
+  Tensor positive = GreaterEqual(x, zero, loc);
+  Tensor small = Exp(Select(positive, negative, x, loc), loc);
+  return Add(Select(positive, x, zero, loc), Log(Add(small, 1.0, loc), loc), loc);
 }
 
 Tensor Swish(const Tensor& x, SourceLocation loc) { return Mul(x, Sigmoid(x, loc), loc); }

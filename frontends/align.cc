@@ -35,4 +35,34 @@ Tensor AlignWeights(absl::string_view op, const Tensor& weights, const Tensor& v
   return Broadcast(w, target, loc);
 }
 
+AlignedPair AlignPair(absl::string_view op, const Tensor& labels, const char* name, const Tensor& predictions,
+                      SourceLocation loc, int min_rank) {
+  AlignedPair operands;
+  GraphBuilder* graph = CommonGraph(op, {{"labels", labels}, {name, predictions}}, loc, &operands.failed);
+  if (graph == nullptr) return operands;
+  auto fail = [&](absl::string_view problem) {
+    operands.failed = graph->FailAt(op, problem, loc);
+    return operands;
+  };
+  if (!IsFloat(predictions.dtype())) {
+    return fail(absl::StrCat("`", name, "` must be floating point, got ", TypeString(predictions)));
+  }
+  Tensor y = SqueezeTo(labels, predictions.rank(), loc);
+  Tensor p = SqueezeTo(predictions, labels.rank(), loc);
+  if (y.shape() != p.shape()) {
+    return fail(absl::StrCat("labels ", ShapeString(labels.shape()), " and ", name, " ",
+                             ShapeString(predictions.shape()), " must have the same shape",
+                             IsInteger(labels.dtype()) && y.rank() == 1 && p.rank() == 2
+                                 ? "; of class numbers make one-hot labels, OneHot(labels, classes)"
+                                 : ""));
+  }
+  if (p.rank() < min_rank) {
+    return fail(absl::StrCat("`", name, "` must be [b, n] or of higher rank, got ", TypeString(predictions)));
+  }
+  operands.graph = graph;
+  operands.labels = y.dtype() == p.dtype() ? y : Cast(y, p.dtype(), loc);
+  operands.predictions = p;
+  return operands;
+}
+
 }  // namespace tandem::frontends

@@ -1,8 +1,11 @@
 #include "frontends/losses.h"
 
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "frontends/align.h"
 #include "frontends/check.h"
+#include "frontends/loss_parts.h"
 #include "graph/ops.h"
 #include "graph/softmax_logits.h"
 
@@ -15,9 +18,6 @@ using frontends::IsInteger;
 using frontends::ScalarConstant;
 using frontends::SqueezeTo;
 using frontends::TypeString;
-
-// Keras' epsilon().
-constexpr double kProbabilityEpsilon = 1e-7;
 
 // num / den, 0 where den is 0 (then num is 0 as well): no NaN in the value and none in the gradient.
 Tensor DivNoNan(const Tensor& num, const Tensor& den, SourceLocation loc) {
@@ -44,10 +44,8 @@ Tensor DenseLabels(GraphBuilder* graph, absl::string_view op, const Tensor& labe
                                       sparse ? "; for class numbers use losses::SparseSoftmaxCrossEntropy" : ""),
                          loc);
   }
-  double s = options.label_smoothing;
-  if (!(s >= 0 && s <= 1)) {
-    return graph->FailAt(op, absl::StrCat("`label_smoothing` must be in [0, 1], got ", s), loc);
-  }
+  if (!frontends::CheckSmoothing(graph, op, options.label_smoothing, loc)) return graph->Poisoned();
+  const double s = options.label_smoothing;
   Tensor dense = labels.dtype() == scores.dtype() ? labels : Cast(labels, scores.dtype(), loc);
   if (s == 0) return dense;
   return Add(Mul(dense, 1 - s, loc), s / static_cast<double>(scores.shape()[1]), loc);
@@ -131,40 +129,81 @@ Tensor CategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities
   Tensor failed;
   GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"probabilities", probabilities}}, loc, &failed);
   if (graph == nullptr) return failed;
-  if (!CheckScores(graph, kOp, "probabilities", probabilities, loc)) return graph->Poisoned();
+  if (!CheckScores(graph, kOp, options.from_logits ? "logits" : "probabilities", probabilities, loc)) {
+    return graph->Poisoned();
+  }
   NameScope scope(graph, graph->UniqueName("categorical_crossentropy"));
   Tensor dense = DenseLabels(graph, kOp, labels, probabilities, options, loc);
   if (!dense.ok()) return dense;
-  Tensor logits = SoftmaxLogits(probabilities);
+  Tensor logits = options.from_logits ? probabilities : SoftmaxLogits(probabilities);
   if (logits.ok()) return ComputeWeightedLoss(tandem::SoftmaxCrossEntropy(dense, logits, loc), options, loc);
-  Tensor p = Div(probabilities, ReduceSum(probabilities, {-1}, true, loc), loc);
-  p = Minimum(Maximum(p, kProbabilityEpsilon, loc), 1 - kProbabilityEpsilon, loc);
+  Tensor p = frontends::CutProbabilities(Div(probabilities, ReduceSum(probabilities, {-1}, true, loc), loc), loc);
   Tensor losses = Neg(ReduceSum(Mul(dense, Log(p, loc), loc), {-1}, false, loc), loc);
   return ComputeWeightedLoss(losses, options, loc);
 }
 
-Tensor MeanSquaredError(const Tensor& labels, const Tensor& predictions, const LossOptions& options,
-                        SourceLocation loc) {
-  constexpr char kOp[] = "MeanSquaredError";
+Tensor SparseCategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options,
+                                     SourceLocation loc) {
+  constexpr char kOp[] = "SparseCategoricalCrossentropy";
   Tensor failed;
-  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"predictions", predictions}}, loc, &failed);
+  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"probabilities", probabilities}}, loc, &failed);
   if (graph == nullptr) return failed;
-  if (!IsFloat(predictions.dtype())) {
-    return graph->FailAt(kOp, absl::StrCat("`predictions` must be floating point, got ", TypeString(predictions)), loc);
+  if (!CheckScores(graph, kOp, options.from_logits ? "logits" : "probabilities", probabilities, loc)) {
+    return graph->Poisoned();
   }
-  NameScope scope(graph, graph->UniqueName("mean_squared_error"));
-  Tensor y = SqueezeTo(labels, predictions.rank(), loc);
-  Tensor p = SqueezeTo(predictions, labels.rank(), loc);
-  if (y.shape() != p.shape()) {
+  NameScope scope(graph, graph->UniqueName("sparse_categorical_crossentropy"));
+  if (options.from_logits) return SparseSoftmaxCrossEntropy(labels, probabilities, options, loc);
+  Tensor logits = SoftmaxLogits(probabilities);
+  if (!logits.ok()) logits = Log(frontends::CutProbabilities(probabilities, loc), loc);
+  return SparseSoftmaxCrossEntropy(labels, logits, options, loc);
+}
+
+Tensor CategoricalFocalCrossentropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options,
+                                    SourceLocation loc) {
+  constexpr char kOp[] = "CategoricalFocalCrossentropy";
+  Tensor failed;
+  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"probabilities", probabilities}}, loc, &failed);
+  if (graph == nullptr) return failed;
+  if (!CheckScores(graph, kOp, options.from_logits ? "logits" : "probabilities", probabilities, loc) ||
+      !frontends::CheckFocal(graph, kOp, options, loc)) {
+    return graph->Poisoned();
+  }
+  NameScope scope(graph, graph->UniqueName("categorical_focal_crossentropy"));
+  const LossOptions reduce = frontends::ReductionOf(options);
+  Tensor dense = DenseLabels(graph, kOp, labels, probabilities, reduce, loc);
+  if (!dense.ok()) return dense;
+  Tensor p = options.from_logits ? Softmax(probabilities, loc) : probabilities;
+  p = frontends::CutProbabilities(Div(p, ReduceSum(p, {-1}, true, loc), loc), loc);
+  Tensor terms = Mul(Mul(dense, Log(p, loc), loc), -options.alpha, loc);
+  if (options.gamma != 0) terms = Mul(terms, Pow(Add(Neg(p, loc), 1.0, loc), options.gamma, loc), loc);
+  return ComputeWeightedLoss(ReduceSum(terms, {-1}, false, loc), reduce, loc);
+}
+
+Tensor ClassWeights(const Tensor& labels, const std::vector<double>& weights, SourceLocation loc) {
+  constexpr char kOp[] = "ClassWeights";
+  Tensor failed;
+  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}}, loc, &failed);
+  if (graph == nullptr) return failed;
+  NameScope scope(graph, graph->UniqueName("class_weights"));
+  if (weights.empty()) return graph->FailAt(kOp, "`weights` is empty; give one number for each class", loc);
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] >= 0 && std::isfinite(weights[i])) continue;
+    return graph->FailAt(
+        kOp, absl::StrCat("weights[", i, "] is ", weights[i], "; a class' weight must be a number of at least 0"), loc);
+  }
+  const int64_t classes = static_cast<int64_t>(weights.size());
+  Tensor numbers = SqueezeTo(labels, 1, loc);
+  if (numbers.rank() == 2 && numbers.shape()[1] == classes) {
+    numbers = ArgMax(numbers, -1, loc);
+  } else if (numbers.rank() != 1 || !IsInteger(numbers.dtype())) {
     return graph->FailAt(kOp,
-                         absl::StrCat("labels ", ShapeString(labels.shape()), " and predictions ",
-                                      ShapeString(predictions.shape()), " must have the same shape"),
+                         absl::StrCat("`labels` must be class numbers, integers of shape [b], or one-hot [b,", classes,
+                                      "] for the ", classes, " weights given, got ", TypeString(labels)),
                          loc);
   }
-  if (y.dtype() != p.dtype()) y = Cast(y, p.dtype(), loc);
-  Tensor squares = Square(Sub(p, y, loc), loc);
-  if (squares.rank() >= 2) squares = ReduceMean(squares, {-1}, false, loc);
-  return ComputeWeightedLoss(squares, options, loc);
+  if (numbers.dtype() == DType::kUInt8) numbers = Cast(numbers, DType::kInt32, loc);
+  const std::vector<float> table(weights.begin(), weights.end());
+  return Gather(graph->Constant(HostTensor::FromVector<float>({classes}, table), loc), numbers, loc);
 }
 
 Tensor RegularizationLoss(GraphBuilder* graph, SourceLocation loc) {

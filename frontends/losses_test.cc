@@ -149,6 +149,40 @@ TEST(LossesTest, MeanSquaredError) {
   EXPECT_NEAR(Scalar(got, "column"), 1 + 0 + 2.25, 1e-5);
 }
 
+// What the golden cases of tests/golden have none of: vectors and more than one axis behind the batch.
+TEST(LossesTest, RowsOfEveryRank) {
+  Inputs in;
+  Tensor vector = in.weights, column = Reshape(in.weights, {kBatch, 1});
+  in.graph.Output("vector", losses::MeanAbsoluteError(in.labels, vector, {.reduction = Reduction::kNone}));
+  in.graph.Output("column", losses::MeanAbsoluteError(in.labels, column, {.reduction = Reduction::kNone}));
+  Tensor image = Reshape(in.logits, {kBatch, 3, 1}), target = Reshape(in.one_hot, {kBatch, 3, 1});
+  in.graph.Output("positions", losses::MeanAbsoluteError(target, image, {.reduction = Reduction::kNone}));
+  in.graph.Output("weighted", losses::Huber(target, image, {.weights = in.weights, .delta = 100}));
+  Fetched got = RunStep(in.graph, in.feed);
+  EXPECT_EQ(got.outputs["vector"], (Values{1, 0, 1.5}));
+  EXPECT_EQ(got.outputs["column"], (Values{1, 0, 1.5}));
+  ASSERT_EQ(got.outputs["positions"].size(), 9u);
+  double expected = 0;
+  for (int i = 0; i < 9; ++i) {
+    const double error = kLogits[i] - kOneHot[i];
+    EXPECT_NEAR(got.outputs["positions"][i], std::abs(error), 1e-6);
+    expected += kWeights[i / 3] * error * error / 2 / 9;
+  }
+  EXPECT_NEAR(Scalar(got, "weighted"), expected, 1e-5);
+}
+
+TEST(LossesTest, ClassWeights) {
+  Inputs in;
+  in.graph.Output("sparse", losses::ClassWeights(in.labels, {0.5, 1, 20}));
+  in.graph.Output("column", losses::ClassWeights(Reshape(in.labels, {kBatch, 1}), {0.5, 1, 20}));
+  in.graph.Output("one_hot", losses::ClassWeights(in.one_hot, {0.5, 1, 20}));
+  in.graph.Output("bytes", losses::ClassWeights(Cast(in.labels, DType::kUInt8), {0.5, 1, 20}));
+  Fetched got = RunStep(in.graph, in.feed);
+  for (const char* name : {"sparse", "column", "one_hot", "bytes"}) {
+    EXPECT_EQ(got.outputs[name], (Values{1, 0.5, 20})) << name;
+  }
+}
+
 TEST(LossesTest, ErrorsSayWhatAndWhere) {
   struct Case {
     void (*build)(Inputs&);

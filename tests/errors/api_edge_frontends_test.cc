@@ -176,7 +176,17 @@ std::vector<Row> Losses() {
        std::vector<std::pair<const char*, Loss>>{{"SparseSoftmaxCrossEntropy", losses::SparseSoftmaxCrossEntropy},
                                                  {"SoftmaxCrossEntropy", losses::SoftmaxCrossEntropy},
                                                  {"CategoricalCrossentropy", losses::CategoricalCrossentropy},
-                                                 {"MeanSquaredError", losses::MeanSquaredError}}) {
+                                                 {"SparseCategoricalCrossentropy", SparseCategoricalCrossentropy},
+                                                 {"BinaryCrossentropy", BinaryCrossentropy},
+                                                 {"MeanSquaredError", losses::MeanSquaredError},
+                                                 {"MeanAbsoluteError", MeanAbsoluteError},
+                                                 {"LogCosh", LogCosh},
+                                                 {"Poisson", Poisson},
+                                                 {"Hinge", Hinge},
+                                                 {"SquaredHinge", SquaredHinge},
+                                                 {"CategoricalHinge", CategoricalHinge},
+                                                 {"KLDivergence", KLDivergence},
+                                                 {"CosineSimilarity", CosineSimilarity}}) {
     const Loss loss = f;
     const SourceLocation here = {"model.cc", 12};
     t.Add(
@@ -203,6 +213,59 @@ std::vector<Row> Losses() {
   t.Add(
       "CategoricalCrossentropy", "smoothing NaN",
       [](World& w) { return CategoricalCrossentropy(w.x, w.x, {.label_smoothing = kNaN}); }, "`label_smoothing`");
+  t.Add(
+      "SparseCategoricalCrossentropy", "one-hot labels",
+      [](World& w) { return SparseCategoricalCrossentropy(w.x, w.x); }, "class numbers", "SparseSoftmaxCrossEntropy");
+  t.Add(
+      "BinaryCrossentropy", "smoothing 2",
+      [](World& w) { return BinaryCrossentropy(w.x, w.x, {.label_smoothing = 2}); }, "`label_smoothing`");
+  t.Add(
+      "BinaryCrossentropy", "class numbers", [](World& w) { return BinaryCrossentropy(w.labels, w.x); }, "OneHot");
+  t.Add(
+      "CosineSimilarity", "numbers per example",
+      [](World& w) { return CosineSimilarity(w.labels, ReduceMean(w.x, {1})); }, "[b, n]");
+  t.Add(
+      "Huber", "nothing", [](World& w) { return Huber(w.none, w.none); }, "`labels` is an empty Tensor");
+  t.Add(
+      "Huber", "no delta", [](World& w) { return Huber(w.x, w.x, {.delta = 0}); }, "`delta`");
+  t.Add(
+      "Huber", "a delta without end", [](World& w) { return Huber(w.x, w.x, {.delta = kInf}); }, "`delta`");
+  for (const auto& [name, loss] : std::vector<
+           std::pair<const char*, Tensor (*)(const Tensor&, const Tensor&, const FocalOptions&, SourceLocation)>>{
+           {"BinaryFocalCrossentropy", BinaryFocalCrossentropy},
+           {"CategoricalFocalCrossentropy", CategoricalFocalCrossentropy}}) {
+    const SourceLocation here = {"model.cc", 12};
+    const auto focal = loss;
+    t.Add(
+        name, "no labels", [=](World& w) { return focal(w.none, w.x, {}, here); }, "`labels` is an empty Tensor");
+    t.Add(
+        name, "other shapes", [=](World& w) { return focal(w.image, w.x, {}, here); }, "");
+    t.Add(
+        name, "integers", [=](World& w) { return focal(w.ints, w.ints, {}, here); }, "float");
+    t.Add(
+        name, "gamma -1", [=](World& w) { return focal(w.x, w.x, {.gamma = -1}, here); }, "`gamma`");
+    t.Add(
+        name, "alpha 2", [=](World& w) { return focal(w.x, w.x, {.alpha = 2}, here); }, "`alpha`");
+    t.Add(
+        name, "smoothing NaN", [=](World& w) { return focal(w.x, w.x, {.label_smoothing = kNaN}, here); },
+        "`label_smoothing`");
+  }
+  t.Add(
+      "ClassWeights", "nothing", [](World& w) { return ClassWeights(w.none, {1}); }, "`labels` is an empty Tensor");
+  t.Add(
+      "ClassWeights", "no weights", [](World& w) { return ClassWeights(w.labels, {}); }, "empty");
+  t.Add(
+      "ClassWeights", "a negative weight",
+      [](World& w) {
+        return ClassWeights(w.labels, {1, -2});
+      },
+      "weights[1]");
+  t.Add(
+      "ClassWeights", "one-hot labels of other classes",
+      [](World& w) {
+        return ClassWeights(w.x, {1, 2, 3});
+      },
+      "one-hot [b,3]");
   t.Add(
       "ComputeWeightedLoss", "nothing", [](World& w) { return ComputeWeightedLoss(w.none); }, "is an empty Tensor");
   t.Add(
@@ -333,7 +396,7 @@ std::vector<Row> Training() {
   t.Add(
       "Elu", "an empty tensor", [](World& w) { return Elu(w.none); }, "", "relu");
   t.Add(
-      "Softplus", "an empty tensor", [](World& w) { return Softplus(w.none); }, "", "relu");
+      "Softplus", "an empty tensor", [](World& w) { return Softplus(w.none); }, "", "neg");
   t.Add(
       "Swish", "an empty tensor", [](World& w) { return Swish(w.none); }, "", "sigmoid");
   t.Add(

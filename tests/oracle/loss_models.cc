@@ -265,6 +265,152 @@ void AddPenalties(std::vector<Model>& models) {
                     }});
 }
 
+// Losses of labels "labels" and a function of the scores, without options of the reduction but weights.
+struct Pair {
+  std::string name;
+  std::function<Tensor(GraphBuilder& g, const Tensor& labels, const Tensor& scores)> loss;
+  std::function<std::vector<Real>(const Array& labels, const Array& scores)> reference;
+  Range labels = {0, 1};
+  bool weighted = false;
+};
+
+void AddPairs(std::vector<Model>& models, const std::vector<Pair>& pairs) {
+  for (const Pair& pair : pairs) {
+    models.push_back({pair.name,
+                      [=](GraphBuilder& g) { return pair.loss(g, Dense(g), Scores(g)); },
+                      [=](Forward& f) {
+                        std::vector<double> weights;
+                        if (pair.weighted) weights = Doubles(f.Input("weight"));
+                        return ref::Reduce(pair.reference(f.Input("labels"), Scores(f)), weights, Mean::kOverExamples);
+                      },
+                      {{"labels", pair.labels}, {"weight", {0.2, 2}}}});
+  }
+}
+
+// The mean over a row of `f` of a label and a prediction.
+std::function<std::vector<Real>(const Array&, const Array&)> Rows(std::function<Real(Real, Real)> f) {
+  return [=](const Array& labels, const Array& scores) { return ref::MeanOfRows(labels, scores, f); };
+}
+
+void AddBinary(std::vector<Model>& models) {
+  const Range zero_or_one = {0, 2, true};
+  AddPairs(models,
+           {{"binary_crossentropy",
+             [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+               return TD_COVER(losses::BinaryCrossentropy, y, Sigmoid(x),
+                               {.weights = Weights(g), .label_smoothing = 0.1});
+             },
+             Rows([](Real y, Real x) { return ref::BinaryCrossentropy(y, ref::Sigmoid(x), 0.1); }), zero_or_one, true},
+            {"binary_crossentropy_of_logits",
+             [](GraphBuilder&, const Tensor& y, const Tensor& x) {
+               return TD_COVER(losses::BinaryCrossentropy, y, x, {.from_logits = true});
+             },
+             Rows([](Real y, Real x) { return ref::Softplus(x) - x * y; })},
+            {"binary_focal",
+             [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+               return TD_COVER(losses::BinaryFocalCrossentropy, y, Sigmoid(x),
+                               {.weights = Weights(g), .gamma = 1.5, .alpha = 0.3, .apply_class_balancing = true});
+             },
+             Rows([](Real y, Real x) { return ref::BinaryFocal(y, ref::Sigmoid(x), 1.5, 0.3); }), zero_or_one, true},
+            {"binary_focal_of_logits",
+             [](GraphBuilder&, const Tensor& y, const Tensor& x) {
+               return TD_COVER(losses::BinaryFocalCrossentropy, y, x, {.label_smoothing = 0.1, .from_logits = true});
+             },
+             Rows([](Real y, Real x) { return ref::BinaryFocal(y, ref::Sigmoid(x), 2, -1, 0.1); }), zero_or_one},
+            {"hinge", [](GraphBuilder&, const Tensor& y, const Tensor& x) { return TD_COVER(losses::Hinge, y, x); },
+             Rows(ref::Hinge), zero_or_one},
+            {"squared_hinge",
+             [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+               return TD_COVER(losses::SquaredHinge, y, x, {.weights = Weights(g)});
+             },
+             Rows([](Real y, Real x) { return ref::Hinge(y, x) * ref::Hinge(y, x); }),
+             {-1, 2, true},
+             true}});
+}
+
+void AddCategorical(std::vector<Model>& models) {
+  AddPairs(
+      models,
+      {{"categorical_focal",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::CategoricalFocalCrossentropy, y, Sigmoid(x),
+                          {.weights = Weights(g), .reduction = Reduction::kSumOverBatchSize, .gamma = 1.5});
+        },
+        [](const Array& y, const Array& x) { return ref::CategoricalFocal(y, ref::Map(x, ref::Sigmoid), 1.5, 0.25); },
+        {0, 1},
+        true},
+       {"categorical_focal_of_logits",
+        [](GraphBuilder&, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::CategoricalFocalCrossentropy, y, x,
+                          {.label_smoothing = 0.1, .from_logits = true, .alpha = 0.5});
+        },
+        [](const Array& y, const Array& x) { return ref::CategoricalFocal(y, ref::Softmax(x), 2, 0.5, 0.1); }},
+       {"categorical_hinge",
+        [](GraphBuilder&, const Tensor& y, const Tensor& x) { return TD_COVER(losses::CategoricalHinge, y, x); },
+        ref::CategoricalHinge},
+       {"kl_divergence",
+        [](GraphBuilder&, const Tensor& y, const Tensor& x) { return TD_COVER(losses::KLDivergence, y, Softmax(x)); },
+        [](const Array& y, const Array& x) { return ref::KLDivergence(y, ref::Softmax(x)); },
+        {0.1, 0.9}},
+       {"cosine_similarity",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::CosineSimilarity, y, x, {.weights = Weights(g)});
+        },
+        ref::CosineSimilarity,
+        {0.1, 1},
+        true}});
+  models.push_back({"sparse_categorical_of_shares",
+                    [](GraphBuilder& g) {
+                      return TD_COVER(losses::SparseCategoricalCrossentropy, Labels(g), Sigmoid(Scores(g)),
+                                      {.weights = Weights(g)});
+                    },
+                    [](Forward& f) {
+                      const Array logits = ref::Map(Scores(f), [](Real x) { return ref::Log(ref::Sigmoid(x)); });
+                      return ref::Reduce(ref::SparseSoftmaxCrossEntropy(f.Integers("label"), logits),
+                                         Doubles(f.Input("weight")), Mean::kOverExamples);
+                    },
+                    kSparse});
+  models.push_back({"class_weights",
+                    [](GraphBuilder& g) {
+                      Tensor labels = Labels(g);
+                      return TD_COVER(
+                          losses::SparseCategoricalCrossentropy, labels, Scores(g),
+                          {.weights = TD_COVER(losses::ClassWeights, labels, {0.5, 1, 4}), .from_logits = true});
+                    },
+                    [](Forward& f) {
+                      std::vector<double> weights;
+                      for (int64_t label : f.Integers("label")) weights.push_back(std::vector{0.5, 1.0, 4.0}[label]);
+                      return ref::Reduce(ref::SparseSoftmaxCrossEntropy(f.Integers("label"), Scores(f)), weights,
+                                         Mean::kOverExamples);
+                    },
+                    kSparse});
+}
+
+void AddRegression(std::vector<Model>& models) {
+  AddPairs(
+      models,
+      {{"absolute_error",
+        [](GraphBuilder&, const Tensor& y, const Tensor& x) { return TD_COVER(losses::MeanAbsoluteError, y, x); },
+        Rows(ref::AbsoluteError)},
+       {"huber",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::Huber, y, x,
+                          {.weights = Weights(g), .reduction = Reduction::kSumOverBatchSize, .delta = 0.5});
+        },
+        Rows([](Real y, Real x) { return ref::Huber(y, x, 0.5); }),
+        {0, 1},
+        true},
+       {"log_cosh", [](GraphBuilder&, const Tensor& y, const Tensor& x) { return TD_COVER(losses::LogCosh, y, x); },
+        Rows(ref::LogCosh)},
+       {"poisson",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::Poisson, y, Exp(x), {.weights = Weights(g)});
+        },
+        Rows([](Real y, Real x) { return ref::Poisson(y, ref::Exp(x)); }),
+        {0, 4, true},
+        true}});
+}
+
 }  // namespace
 
 std::vector<Model> LossModels() {
@@ -272,6 +418,9 @@ std::vector<Model> LossModels() {
   AddSparse(models);
   AddDense(models);
   AddSquares(models);
+  AddBinary(models);
+  AddCategorical(models);
+  AddRegression(models);
   AddPenalties(models);
   return models;
 }

@@ -66,6 +66,90 @@ std::vector<Real> SquaredErrors(const Array& labels, const Array& predictions) {
   return means;
 }
 
+std::vector<Real> MeanOfRows(const Array& labels, const Array& predictions, const std::function<Real(Real, Real)>& f) {
+  const Array terms = Map(labels, predictions, f);
+  std::vector<Real> means;
+  for (int64_t r = 0; r < terms.rows(); ++r) means.push_back(Sum(Row(terms, r)) / static_cast<double>(terms.last()));
+  return means;
+}
+
+Real AbsoluteError(Real y, Real p) { return Max(p - y, y - p); }
+
+Real Huber(Real y, Real p, double delta) {
+  const Real size = AbsoluteError(y, p);
+  Tape::Current().NoteChoice(std::abs(V(size) - delta));
+  return V(size) <= delta ? size * size * 0.5 : size * delta - 0.5 * delta * delta;
+}
+
+Real LogCosh(Real y, Real p) {
+  const Real e = p - y;
+  return Log((Exp(e) + Exp(e * -1)) / 2);
+}
+
+Real Poisson(Real y, Real p) { return p - y * Log(p + 1e-7); }
+
+Real Hinge(Real y, Real p) { return Max((V(y) == 0 ? p * -1 : y * p) * -1 + 1, 0); }
+
+Real BinaryCrossentropy(Real y, Real p, double smoothing) {
+  const Real t = y * (1 - smoothing) + smoothing / 2;
+  return (t * Log(p + 1e-7) + (t * -1 + 1) * Log(p * -1 + 1 + 1e-7)) * -1;
+}
+
+Real BinaryFocal(Real y, Real p, double gamma, double alpha, double smoothing) {
+  const Real t = y * (1 - smoothing) + smoothing / 2;
+  const Real of_label = t * p + (t * -1 + 1) * (p * -1 + 1);
+  const Real loss = Exp(Log(of_label * -1 + 1) * gamma) * BinaryCrossentropy(y, p, smoothing);
+  return alpha < 0 ? loss : loss * (t * alpha + (t * -1 + 1) * (1 - alpha));
+}
+
+std::vector<Real> CategoricalFocal(const Array& labels, const Array& probabilities, double gamma, double alpha,
+                                   double smoothing) {
+  std::vector<Real> losses;
+  for (int64_t r = 0; r < labels.rows(); ++r) {
+    const Real sum = Sum(Row(probabilities, r));
+    std::vector<Real> terms;
+    for (int64_t i = 0; i < labels.last(); ++i) {
+      const Real p = Row(probabilities, r)[i] / sum;
+      terms.push_back(Exp(Log(p * -1 + 1) * gamma) * Log(p));
+    }
+    losses.push_back(CrossEntropy(Row(labels, r), terms, smoothing) * alpha);
+  }
+  return losses;
+}
+
+std::vector<Real> CategoricalHinge(const Array& labels, const Array& predictions) {
+  std::vector<Real> losses;
+  for (int64_t r = 0; r < labels.rows(); ++r) {
+    const absl::Span<const Real> y = Row(labels, r), p = Row(predictions, r);
+    Real wrong = (y[0] * -1 + 1) * p[0];
+    for (size_t i = 1; i < p.size(); ++i) wrong = Max(wrong, (y[i] * -1 + 1) * p[i]);
+    losses.push_back(Max(wrong - Dot(y, p) + 1, 0));
+  }
+  return losses;
+}
+
+std::vector<Real> KLDivergence(const Array& labels, const Array& predictions) {
+  std::vector<Real> losses;
+  for (int64_t r = 0; r < labels.rows(); ++r) {
+    std::vector<Real> terms;
+    for (int64_t i = 0; i < labels.last(); ++i) {
+      const Real y = Min(Max(Row(labels, r)[i], 1e-7), 1), p = Min(Max(Row(predictions, r)[i], 1e-7), 1);
+      terms.push_back(y * Log(y / p));
+    }
+    losses.push_back(Sum(terms));
+  }
+  return losses;
+}
+
+std::vector<Real> CosineSimilarity(const Array& labels, const Array& predictions) {
+  std::vector<Real> losses;
+  for (int64_t r = 0; r < labels.rows(); ++r) {
+    const absl::Span<const Real> y = Row(labels, r), p = Row(predictions, r);
+    losses.push_back(Dot(y, p) / Sqrt(Dot(y, y) * Dot(p, p)) * -1);
+  }
+  return losses;
+}
+
 Real Reduce(const std::vector<Real>& values, const std::vector<double>& weights, Mean mean) {
   std::vector<Real> weighted;
   double sum = 0, nonzero = 0;

@@ -3,6 +3,7 @@
 #define TANDEM_TESTS_ORACLE_REFERENCE_LOSSES_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "tests/oracle/reference_layers.h"
@@ -17,6 +18,24 @@ std::vector<Real> SoftmaxCrossEntropy(const Array& labels, const Array& logits, 
 std::vector<Real> CategoricalCrossentropy(const Array& labels, const Array& probabilities, double smoothing = 0);
 // The mean over the last axis where there is one behind the batch.
 std::vector<Real> SquaredErrors(const Array& labels, const Array& predictions);
+
+// The mean over the last axis of f(label, prediction).
+std::vector<Real> MeanOfRows(const Array& labels, const Array& predictions, const std::function<Real(Real, Real)>& f);
+// Of one label and prediction.
+Real AbsoluteError(Real y, Real p);
+Real Huber(Real y, Real p, double delta);
+Real LogCosh(Real y, Real p);
+Real Poisson(Real y, Real p);
+Real Hinge(Real y, Real p);  // a label of 0 is -1
+Real BinaryCrossentropy(Real y, Real p, double smoothing = 0);
+// Without weights of the two classes where `alpha` is negative.
+Real BinaryFocal(Real y, Real p, double gamma, double alpha = -1, double smoothing = 0);
+// Values per example.
+std::vector<Real> CategoricalFocal(const Array& labels, const Array& probabilities, double gamma, double alpha,
+                                   double smoothing = 0);
+std::vector<Real> CategoricalHinge(const Array& labels, const Array& predictions);
+std::vector<Real> KLDivergence(const Array& labels, const Array& predictions);
+std::vector<Real> CosineSimilarity(const Array& labels, const Array& predictions);
 
 enum class Mean {
   kOverExamples,  // of all values, whatever their weight

@@ -1,0 +1,95 @@
+// Losses of labels 0 and 1, and of -1 and 1.
+#include "frontends/activations.h"
+#include "frontends/align.h"
+#include "frontends/check.h"
+#include "frontends/loss_parts.h"
+#include "frontends/losses.h"
+#include "graph/ops.h"
+
+namespace tandem::losses {
+namespace {
+
+using frontends::AlignedPair;
+using frontends::ScalarConstant;
+
+// Labels with `smoothing` of them moved to 1/2.
+Tensor Smoothed(const Tensor& labels, double smoothing, SourceLocation loc) {
+  return smoothing == 0 ? labels : Add(Mul(labels, 1 - smoothing, loc), 0.5 * smoothing, loc);
+}
+
+// max(x, 0) - x y + log(1 + e^-|x|), which is -(y log p + (1 - y) log(1 - p)) of p = sigmoid(x) without overflow.
+Tensor TermsOfLogits(const Tensor& y, const Tensor& x, SourceLocation loc) {
+  return Sub(Softplus(x, loc), Mul(x, y, loc), loc);
+}
+
+Tensor TermsOfProbabilities(const Tensor& y, const Tensor& probabilities, SourceLocation loc) {
+  Tensor p = frontends::CutProbabilities(probabilities, loc);
+  Tensor q = Add(Neg(p, loc), 1.0, loc);
+  Tensor hit = Mul(y, Log(Add(p, frontends::kProbabilityEpsilon, loc), loc), loc);
+  Tensor miss = Mul(Add(Neg(y, loc), 1.0, loc), Log(Add(q, frontends::kProbabilityEpsilon, loc), loc), loc);
+  return Neg(Add(hit, miss, loc), loc);
+}
+
+Tensor HingeTerms(const AlignedPair& in, SourceLocation loc) {
+  Tensor zero = ScalarConstant(in.graph, 0, in.labels.dtype(), loc);
+  Tensor minus_one = ScalarConstant(in.graph, -1, in.labels.dtype(), loc);
+  Tensor y = Select(Equal(in.labels, zero, loc), minus_one, in.labels, loc);
+  return Maximum(Add(Neg(Mul(y, in.predictions, loc), loc), 1.0, loc), 0.0, loc);
+}
+
+}  // namespace
+
+Tensor BinaryCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options,
+                          SourceLocation loc) {
+  constexpr char kOp[] = "BinaryCrossentropy";
+  AlignedPair in =
+      frontends::AlignPair(kOp, labels, options.from_logits ? "logits" : "probabilities", probabilities, loc);
+  if (in.graph == nullptr) return in.failed;
+  if (!frontends::CheckSmoothing(in.graph, kOp, options.label_smoothing, loc)) return in.graph->Poisoned();
+  NameScope scope(in.graph, in.graph->UniqueName("binary_crossentropy"));
+  Tensor y = Smoothed(in.labels, options.label_smoothing, loc);
+  Tensor terms =
+      options.from_logits ? TermsOfLogits(y, in.predictions, loc) : TermsOfProbabilities(y, in.predictions, loc);
+  return ComputeWeightedLoss(frontends::MeanOfRows(terms, loc), options, loc);
+}
+
+Tensor BinaryFocalCrossentropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options,
+                               SourceLocation loc) {
+  constexpr char kOp[] = "BinaryFocalCrossentropy";
+  AlignedPair in =
+      frontends::AlignPair(kOp, labels, options.from_logits ? "logits" : "probabilities", probabilities, loc);
+  if (in.graph == nullptr) return in.failed;
+  if (!frontends::CheckFocal(in.graph, kOp, options, loc)) return in.graph->Poisoned();
+  NameScope scope(in.graph, in.graph->UniqueName("binary_focal_crossentropy"));
+  Tensor y = Smoothed(in.labels, options.label_smoothing, loc);
+  Tensor not_y = Add(Neg(y, loc), 1.0, loc);
+  Tensor terms =
+      options.from_logits ? TermsOfLogits(y, in.predictions, loc) : TermsOfProbabilities(y, in.predictions, loc);
+  if (options.gamma != 0) {
+    Tensor p = options.from_logits ? Sigmoid(in.predictions, loc) : in.predictions;
+    Tensor q = Add(Mul(y, p, loc), Mul(not_y, Add(Neg(p, loc), 1.0, loc), loc), loc);
+    // Rounding may take q above 1, and a negative number has no power.
+    Tensor wrong = Maximum(Add(Neg(q, loc), 1.0, loc), 0.0, loc);
+    terms = Mul(terms, Pow(wrong, options.gamma, loc), loc);
+  }
+  if (options.apply_class_balancing) {
+    terms = Mul(terms, Add(Mul(y, options.alpha, loc), Mul(not_y, 1 - options.alpha, loc), loc), loc);
+  }
+  return ComputeWeightedLoss(frontends::MeanOfRows(terms, loc), frontends::ReductionOf(options), loc);
+}
+
+Tensor Hinge(const Tensor& labels, const Tensor& predictions, const LossOptions& options, SourceLocation loc) {
+  AlignedPair in = frontends::AlignPair("Hinge", labels, "predictions", predictions, loc);
+  if (in.graph == nullptr) return in.failed;
+  NameScope scope(in.graph, in.graph->UniqueName("hinge"));
+  return ComputeWeightedLoss(frontends::MeanOfRows(HingeTerms(in, loc), loc), options, loc);
+}
+
+Tensor SquaredHinge(const Tensor& labels, const Tensor& predictions, const LossOptions& options, SourceLocation loc) {
+  AlignedPair in = frontends::AlignPair("SquaredHinge", labels, "predictions", predictions, loc);
+  if (in.graph == nullptr) return in.failed;
+  NameScope scope(in.graph, in.graph->UniqueName("squared_hinge"));
+  return ComputeWeightedLoss(frontends::MeanOfRows(Square(HingeTerms(in, loc), loc), loc), options, loc);
+}
+
+}  // namespace tandem::losses

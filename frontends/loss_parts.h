@@ -1,0 +1,31 @@
+// What losses have in common. Internal to frontends/.
+#ifndef TANDEM_FRONTENDS_LOSS_PARTS_H_
+#define TANDEM_FRONTENDS_LOSS_PARTS_H_
+
+#include "absl/strings/string_view.h"
+#include "base/source_location.h"
+#include "frontends/losses.h"
+#include "graph/graph_builder.h"
+#include "graph/tensor.h"
+
+namespace tandem::frontends {
+
+// Keras' epsilon().
+inline constexpr double kProbabilityEpsilon = 1e-7;
+
+// Cut to [1e-7, 1 - 1e-7]; what is outside has no gradient.
+Tensor CutProbabilities(const Tensor& p, SourceLocation loc);
+
+// The mean over the last axis where there is one behind the batch.
+Tensor MeanOfRows(const Tensor& x, SourceLocation loc);
+
+// Record an error and return false for options that cannot be.
+bool CheckSmoothing(GraphBuilder* graph, absl::string_view op, double smoothing, SourceLocation loc);
+bool CheckFocal(GraphBuilder* graph, absl::string_view op, const losses::FocalOptions& options, SourceLocation loc);
+
+// The weights, reduction and label smoothing.
+losses::LossOptions ReductionOf(const losses::FocalOptions& options);
+
+}  // namespace tandem::frontends
+
+#endif  // TANDEM_FRONTENDS_LOSS_PARTS_H_
