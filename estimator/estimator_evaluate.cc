@@ -98,9 +98,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
 
   TD_LOG(INFO) << "Starting evaluation at " << TimeStamp();
   const double begin = config_.file_env()->MonotonicSeconds();
-  std::vector<std::string> metric_names;
-  for (const auto& entry : spec.metrics) metric_names.push_back(entry.first);
-  MetricAccumulator metrics(metric_names);
+  MetricAccumulator metrics(spec.metrics);
   LoopOptions loop;
   loop.mode = Mode::kEval;
   loop.scalars["seed"] = seed_;
@@ -128,7 +126,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   TD_LOG(INFO) << "Finished evaluation at " << TimeStamp();
   TD_LOG(INFO) << "evaluated " << metrics.examples() << " examples in " << prepared.dealer->batches() << " batches on "
                << prepared.replicas << (prepared.replicas == 1 ? " replica" : " replicas");
-  const EvalResult evaluated = metrics.Result(global_step_);
+  TD_ASSIGN_OR_RETURN(const EvalResult evaluated, metrics.Result(global_step_));
   TD_LOG(INFO) << "Saving dict for global step " << global_step_ << ": " << evaluated.ToString();
   EvalScope scope{.steps = options.steps, .stopped = result.reason == StopReason::kStopRequested};
   if (!own) scope.checkpoint = options.checkpoint_path.empty() ? "initial values" : options.checkpoint_path;

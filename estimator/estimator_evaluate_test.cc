@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
 
 #include "base/exit_code.h"
 #include "base/logging.h"
@@ -171,6 +172,123 @@ TEST(Evaluate, AMetricThatIsNoScalarIsAnError) {
                 HasSubstr(total ? "the total of metric \"odd\" must be a scalar" : "the count of metric \"odd\""));
     EXPECT_THAT(std::string(status.message()), HasSubstr("estimator_evaluate_test.cc:"));
   }
+}
+
+// Metrics of one's own: the correlation of two features from their sums and those of their products, and a histogram.
+EstimatorSpec OwnMetrics(const Features& features, const Tensor&, Mode, const Params&) {
+  Tensor a = Cast(features["a"], DType::kFloat64), b = Cast(features["b"], DType::kFloat64);
+  Metric correlation{.sums = {{"a", ReduceSum(a)},
+                              {"b", ReduceSum(b)},
+                              {"aa", ReduceSum(a * a)},
+                              {"bb", ReduceSum(b * b)},
+                              {"ab", ReduceSum(a * b)},
+                              {"n", ReduceSum(0.0 * a + 1.0)}},
+                     .result = [](const MetricSums& s) {
+                       auto covariance = [&](const char* xy, const char* x, const char* y) {
+                         return s.at(xy)[0] - s.at(x)[0] * s.at(y)[0] / s.at("n")[0];
+                       };
+                       return covariance("ab", "a", "b") /
+                              std::sqrt(covariance("aa", "a", "a") * covariance("bb", "b", "b"));
+                     }};
+  Metric histogram{.sums = {{"counts", ReduceSum(OneHot(features["a"], 5, DType::kInt64), {0})}},
+                   .result = [](const MetricSums& s) { return HostTensor::FromVector<double>({5}, s.at("counts")); }};
+  return EstimatorSpec::Eval(ReduceMean(features["value"]), {{"correlation", correlation}, {"histogram", histogram}});
+}
+
+TEST(Evaluate, AMetricOfOnesOwn) {
+  constexpr int64_t kRows = 37;  // its last batches are short or empty
+  double sum_a = 0, sum_b = 0, aa = 0, bb = 0, ab = 0;
+  for (int64_t i = 0; i < kRows; ++i) {
+    const double a = i % 5, b = i % 3;
+    sum_a += a, sum_b += b, aa += a * a, bb += b * b, ab += a * b;
+  }
+  const double expected =
+      (ab - sum_a * sum_b / kRows) / std::sqrt((aa - sum_a * sum_a / kRows) * (bb - sum_b * sum_b / kRows));
+  for (int replicas : {1, 3}) {
+    const std::string dir = ModelDir(std::to_string(replicas));
+    Estimator estimator(OwnMetrics, Config(dir, replicas));
+    auto result = estimator.Evaluate(NumbersInput(kRows, 4));
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_NEAR((*result)["correlation"], expected, 1e-12) << replicas;
+    EXPECT_TRUE(result->arrays.at("histogram").BitEqual(HostTensor::FromVector<double>({5}, {8, 8, 7, 7, 7})));
+    std::ifstream record(dir + "/eval/metrics.jsonl");
+    std::string line;
+    std::getline(record, line);
+    EXPECT_THAT(line, HasSubstr("\"histogram\":[8.0,8.0,7.0,7.0,7.0]"));
+  }
+}
+
+TEST(Evaluate, SumsThatAreNoneAreErrors) {
+  const MetricResult zero = [](const MetricSums&) { return 0.0; };
+  struct Case {
+    std::function<Metric(const Features&)> metric;
+    const char* text;
+  };
+  const Case cases[] = {
+      {[=](const Features& f) {
+         return Metric{.sums = {{"all", f["value"]}}, .result = zero};
+       },
+       "the sum \"all\" of metric \"own\" is "},
+      {[=](const Features& f) {
+         return Metric{.sums = {{"all", f["value"]}}, .result = zero};
+       },
+       "a sum must not have the batch; sum over it, for example with ReduceSum(x, {0})"},
+      {[=](const Features& f) {
+         Tensor flag = Greater(ReduceSum(f["value"]), ReduceSum(f["value"]));
+         return Metric{.sums = {{"flag", flag}}, .result = zero};
+       },
+       "Cast it to DType::kFloat64"},
+      {[=](const Features& f) {
+         return Metric{.sums = {{"mean", BatchMoments(Reshape(f["value"], {kBatch, 1})).mean}}, .result = zero};
+       },
+       "take CrossReplicaSum of it"},
+      {[=](const Features& f) {
+         return Metric{.sums = {{"all", Tensor()}}, .result = zero};
+       },
+       "is an empty Tensor"},
+      {[=](const Features& f) {
+         return Metric{.sums = {{"", ReduceSum(f["value"])}}, .result = zero};
+       },
+       "empty name"},
+      {[=](const Features& f) { return Metric{.result = zero}; }, "has a result but no sums"},
+      {[=](const Features& f) {
+         return Metric{.sums = {{"all", ReduceSum(f["value"])}}};
+       },
+       "has sums but no result"},
+  };
+  for (const Case& c : cases) {
+    Estimator estimator(
+        [&](const Features& features, const Tensor&, Mode, const Params&) {
+          return EstimatorSpec::Eval(ReduceMean(features["value"]), {{"own", c.metric(features)}});
+        },
+        Config(ModelDir()));
+    const absl::Status status = estimator.Evaluate(NumbersInput(8, 4)).status();
+    EXPECT_EQ(ExitCodeFor(status), kExitCompileError) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(c.text));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("estimator_evaluate_test.cc:"));
+  }
+}
+
+TEST(Evaluate, ClassesAndProbabilitiesThatAreNoneAreErrorsOfTheMetric) {
+  Estimator estimator(
+      [](const Features& features, const Tensor&, Mode, const Params&) {
+        return EstimatorSpec::Eval(
+            ReduceMean(features["value"]),
+            {{"confusion", metrics::ConfusionMatrix(features["a"], features["b"], {.num_classes = 4})}});
+      },
+      Config(ModelDir("classes")));
+  EXPECT_THAT(
+      std::string(estimator.Evaluate(NumbersInput(10, 4)).status().message()),
+      HasSubstr("metric \"confusion\": ConfusionMatrix: 2 examples have a label or prediction that is not one of "
+                "the 4 classes 0 to 3"));
+  Estimator curve(
+      [](const Features& features, const Tensor&, Mode, const Params&) {
+        return EstimatorSpec::Eval(ReduceMean(features["value"]),
+                                   {{"auc", metrics::AUC(features["a"], features["value"])}});
+      },
+      Config(ModelDir("curve")));
+  EXPECT_THAT(std::string(curve.Evaluate(NumbersInput(10, 4)).status().message()),
+              HasSubstr("metric \"auc\": AUC: 8 predictions are not in [0, 1]; of logits take the Sigmoid"));
 }
 
 // A variable that training does not have: its first value is no trained one.

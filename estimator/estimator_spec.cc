@@ -64,6 +64,56 @@ absl::Status AddLoss(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph) 
   return absl::OkStatus();
 }
 
+// Whether `tensor`, a sum of a metric with a result of its own, is one that the host can add up.
+absl::Status CheckSum(const Tensor& tensor, absl::string_view what, const EstimatorSpec& spec, Mode mode,
+                      const GraphBuilder& graph) {
+  TD_RETURN_IF_ERROR(CheckTensor(tensor, what, spec, mode, graph));
+  auto invalid = [&](absl::string_view problem) {
+    return Invalid(spec, mode, absl::StrCat(what, " is ", tensor.name(), " at ", tensor.origin(), ", ", problem));
+  };
+  if (tensor.rank() > 0 && tensor.shape()[0] == kBatch) {
+    return invalid(absl::StrCat("of shape ", ShapeString(tensor.shape()),
+                                ": a sum must not have the batch; sum over it, for example with ReduceSum(x, {0})"));
+  }
+  if (tensor.dtype() == DType::kBool || tensor.dtype() == DType::kUInt8) {
+    return invalid(absl::StrCat("of type ", Name(tensor.dtype()),
+                                ", which sums do not fit into; Cast it to DType::kFloat64 before it is summed"));
+  }
+  if (graph.VariesByReplica(tensor)) {
+    return invalid("which every replica computes from its own rows; take CrossReplicaSum of it");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddMetric(const std::string& name, const Metric& metric, const EstimatorSpec& spec, Mode mode,
+                       GraphBuilder* graph) {
+  if (!metric.result) {
+    if (!metric.sums.empty()) {
+      return Invalid(spec, mode,
+                     absl::StrCat("metric \"", name,
+                                  "\" has sums but no result; set Metric::result to what computes it from them"));
+    }
+    for (const auto& [half, tensor] : {std::pair("total", metric.total), std::pair("count", metric.count)}) {
+      const std::string what = absl::StrCat("the ", half, " of metric \"", name, "\"");
+      TD_RETURN_IF_ERROR(CheckTensor(tensor, what, spec, mode, *graph));
+      TD_RETURN_IF_ERROR(CheckScalar(tensor, what, spec, mode));
+      graph->Output(MetricSumName(name, half), tensor, spec.location);
+    }
+    return absl::OkStatus();
+  }
+  if (metric.sums.empty()) {
+    return Invalid(spec, mode,
+                   absl::StrCat("metric \"", name, "\" has a result but no sums to compute it from; set Metric::sums"));
+  }
+  for (const auto& [sum, tensor] : metric.sums) {
+    if (sum.empty()) return Invalid(spec, mode, absl::StrCat("a sum of metric \"", name, "\" has an empty name"));
+    const std::string what = absl::StrCat("the sum \"", sum, "\" of metric \"", name, "\"");
+    TD_RETURN_IF_ERROR(CheckSum(tensor, what, spec, mode, *graph));
+    graph->Output(MetricSumName(name, sum), tensor, spec.location);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status AddPredictions(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph) {
   if (spec.predictions.empty()) {
     return Invalid(spec, mode, absl::StrCat("there are no predictions; return ", ExampleOf(mode)));
@@ -106,14 +156,7 @@ absl::Status AddSpecOutputs(const EstimatorSpec& spec, Mode mode, GraphBuilder* 
     if (absl::Status named = MetricAccumulator::CheckName(name); !named.ok()) {
       return Invalid(spec, mode, named.message());
     }
-    TD_RETURN_IF_ERROR(
-        CheckTensor(metric.total, absl::StrCat("the total of metric \"", name, "\""), spec, mode, *graph));
-    TD_RETURN_IF_ERROR(
-        CheckTensor(metric.count, absl::StrCat("the count of metric \"", name, "\""), spec, mode, *graph));
-    TD_RETURN_IF_ERROR(CheckScalar(metric.total, absl::StrCat("the total of metric \"", name, "\""), spec, mode));
-    TD_RETURN_IF_ERROR(CheckScalar(metric.count, absl::StrCat("the count of metric \"", name, "\""), spec, mode));
-    graph->Output(MetricTotalName(name), metric.total, spec.location);
-    graph->Output(MetricCountName(name), metric.count, spec.location);
+    TD_RETURN_IF_ERROR(AddMetric(name, metric, spec, mode, graph));
   }
   return graph->status();
 }

@@ -42,12 +42,14 @@ struct EstimatorSpec {
     spec.metrics = std::move(metrics);
     return spec;
   }
-  // `train_op`: what Optimizer::Minimize returns.
-  static EstimatorSpec Train(const Tensor& loss, TrainOp train_op,
+  // `train_op`: what Optimizer::Minimize returns. The metrics of the last RunConfig.log_step_count_steps steps go to
+  // the log.
+  static EstimatorSpec Train(const Tensor& loss, TrainOp train_op, MetricsByName metrics = {},
                              SourceLocation location = SourceLocation::Current()) {
     EstimatorSpec spec(Mode::kTrain, location);
     spec.loss = loss;
     spec.train_op = std::move(train_op);
+    spec.metrics = std::move(metrics);
     return spec;
   }
 
@@ -72,7 +74,7 @@ using ModelFn =
 // Yields batches for one replica; components by name are the features, the one named "label" or "labels" the labels.
 using InputFn = std::function<absl::StatusOr<Dataset>(const InputContext& context)>;
 
-// Names the outputs of a graph that `spec` defines: "loss", "metric/<name>/total" and "/count", predictions by name.
+// Names the outputs of a graph that `spec` defines: "loss", "metric/<name>/<sum>", predictions by name.
 // InvalidArgument, with the line where the spec was made, when it is not one for `mode`, lacks something, or a name is
 // not allowed.
 absl::Status AddSpecOutputs(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph);

@@ -20,6 +20,7 @@
 #include "estimator/model_dir.h"
 #include "estimator/parameter_table.h"
 #include "estimator/signals.h"
+#include "estimator/training_metrics_hook.h"
 
 namespace tandem {
 namespace {
@@ -184,6 +185,9 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
   if (config_.log_step_count_steps > 0) {
     hooks.push_back(
         std::make_shared<LoggingTensorHook>(std::vector<std::string>{"loss"}, config_.log_step_count_steps));
+  }
+  if (config_.log_step_count_steps > 0 && !spec.metrics.empty()) {
+    hooks.push_back(std::make_shared<TrainingMetricsHook>(spec.metrics, config_.log_step_count_steps));
   }
   append(spec.training_hooks);
   if (config_.progress && StderrIsTerminal()) {

@@ -341,5 +341,26 @@ TEST(Train, AnInterruptFinishesTheStepAndSaves) {
   EXPECT_EQ(estimator.last_train_result()->steps, 7);
 }
 
+// The loss of a line is the mean of its steps' losses, the metric that of their examples.
+TEST(Train, MetricsOfTheLastStepsAreLogged) {
+  RunConfig config = Config(ModelDir());
+  config.log_step_count_steps = 4;
+  Estimator estimator(
+      [](const Features& features, const Tensor& labels, Mode, const Params&) {
+        Tensor y = layers::Dense(features["x"], {.units = 1});
+        Tensor loss = losses::MeanSquaredError(labels, y);
+        return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = 0.0}).Minimize(loss),
+                                    {{"mse", metrics::MeanSquaredError(labels, y)},
+                                     {"positive", metrics::TruePositives(labels, labels, {.threshold = -100})}});
+      },
+      config);
+  LogCapture log;
+  ASSERT_TRUE(estimator.Train(LineInput(), {.max_steps = 9}).ok());
+  // 32 examples in four steps; of the first 32 labels none is 0. At rate 0 both lines are alike but for their steps.
+  EXPECT_TRUE(log.Contains("positive = 32 (steps 0 to 3)"));
+  EXPECT_TRUE(log.Contains("positive = 32 (steps 4 to 7)"));
+  EXPECT_FALSE(log.Contains("(steps 8 to"));
+}
+
 }  // namespace
 }  // namespace tandem

@@ -3,12 +3,64 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/status_macros.h"
 
 namespace tandem {
+namespace {
+
+constexpr int64_t kMaxPrinted = 100;  // elements of an array
+constexpr size_t kMaxRank = 8;
+
+nlohmann::ordered_json NumberToJson(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+// Dimensions from `axis` on, whose elements begin at `values`.
+nlohmann::ordered_json ArrayToJson(const Shape& shape, size_t axis, const double*& values) {
+  if (axis == shape.size()) return NumberToJson(*values++);
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (int64_t i = 0; i < shape[axis]; ++i) list.push_back(ArrayToJson(shape, axis + 1, values));
+  return list;
+}
+
+nlohmann::ordered_json ToJson(const HostTensor& array) {
+  const double* values = array.data<double>();
+  return ArrayToJson(array.shape(), 0, values);
+}
+
+// Adds the elements of lists of lists; false where they have not the shape that their first elements have.
+bool Flatten(const nlohmann::json& json, const Shape& shape, size_t axis, std::vector<double>& values) {
+  if (axis == shape.size()) {
+    if (!json.is_number() && !json.is_null()) return false;
+    values.push_back(json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>());
+    return true;
+  }
+  if (!json.is_array() || static_cast<int64_t>(json.size()) != shape[axis]) return false;
+  for (const nlohmann::json& element : json) {
+    if (!Flatten(element, shape, axis + 1, values)) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<HostTensor> ArrayFromJson(const std::string& name, const nlohmann::json& json) {
+  Shape shape;
+  for (const nlohmann::json* list = &json; list->is_array() && shape.size() <= kMaxRank; list = &list->front()) {
+    shape.push_back(static_cast<int64_t>(list->size()));
+    if (list->empty()) break;
+  }
+  std::vector<double> values;
+  if (shape.size() > kMaxRank || !Flatten(json, shape, 0, values)) {
+    return absl::DataLossError(absl::StrCat("metric \"", name, "\" is no list of numbers, or of equal lists of them"));
+  }
+  return HostTensor::FromVector<double>(shape, values);
+}
+
+}  // namespace
 
 double EvalResult::operator[](absl::string_view name) const {
   auto it = metrics.find(std::string(name));
@@ -16,13 +68,19 @@ double EvalResult::operator[](absl::string_view name) const {
 }
 
 std::string EvalResult::ToString() const {
-  return absl::StrJoin(metrics, ", ", [](std::string* out, const auto& metric) {
+  std::string text = absl::StrJoin(metrics, ", ", [](std::string* out, const auto& metric) {
     if (metric.first == "global_step") {
       absl::StrAppend(out, metric.first, " = ", static_cast<int64_t>(metric.second));
     } else {
       absl::StrAppendFormat(out, "%s = %.8g", metric.first, metric.second);
     }
   });
+  for (const auto& [name, array] : arrays) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", name, " = ",
+                    array.num_elements() <= kMaxPrinted ? tandem::ToJson(array).dump()
+                                                        : absl::StrCat("array of shape ", ShapeString(array.shape())));
+  }
+  return text;
 }
 
 std::string EvalResult::ToJson() const {
@@ -30,12 +88,11 @@ std::string EvalResult::ToJson() const {
   for (const auto& [name, value] : metrics) {
     if (name == "global_step") {
       json[name] = static_cast<int64_t>(value);
-    } else if (std::isfinite(value)) {
-      json[name] = value;
     } else {
-      json[name] = nullptr;
+      json[name] = NumberToJson(value);
     }
   }
+  for (const auto& [name, array] : arrays) json[name] = tandem::ToJson(array);
   return json.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -48,6 +105,8 @@ absl::StatusOr<EvalResult> EvalResult::FromJson(absl::string_view text) {
       result.metrics[name] = value.get<double>();
     } else if (value.is_null()) {
       result.metrics[name] = std::numeric_limits<double>::quiet_NaN();
+    } else if (value.is_array()) {
+      TD_ASSIGN_OR_RETURN(result.arrays[name], ArrayFromJson(name, value));
     } else {
       return absl::DataLossError(absl::StrCat("metric \"", name, "\" is not a number"));
     }

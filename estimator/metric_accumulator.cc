@@ -1,13 +1,68 @@
 #include "estimator/metric_accumulator.h"
 
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/dtype.h"
+#include "base/status_macros.h"
+#include "base/user_code.h"
 
 namespace tandem {
+namespace {
 
-std::string MetricTotalName(absl::string_view metric) { return absl::StrCat("metric/", metric, "/total"); }
-std::string MetricCountName(absl::string_view metric) { return absl::StrCat("metric/", metric, "/count"); }
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+template <typename T>
+void AddElements(const HostTensor& tensor, std::vector<double>& sums) {
+  const T* values = tensor.data<T>();
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(values[i]);
+}
+
+// Adds a tensor of a number type.
+absl::Status AddTensor(const HostTensor& tensor, std::vector<double>& sums) {
+  switch (tensor.dtype()) {
+    case DType::kFloat32:
+      AddElements<float>(tensor, sums);
+      return absl::OkStatus();
+    case DType::kFloat64:
+      AddElements<double>(tensor, sums);
+      return absl::OkStatus();
+    case DType::kInt32:
+      AddElements<int32_t>(tensor, sums);
+      return absl::OkStatus();
+    case DType::kInt64:
+      AddElements<int64_t>(tensor, sums);
+      return absl::OkStatus();
+    default:
+      return absl::InternalError(absl::StrCat("a sum of type ", Name(tensor.dtype())));
+  }
+}
+
+double Quotient(const MetricSums& sums) {
+  const double count = sums.at("count")[0];
+  return count != 0 ? sums.at("total")[0] / count : kNone;
+}
+
+}  // namespace
+
+std::string MetricSumName(absl::string_view metric, absl::string_view sum) {
+  return absl::StrCat("metric/", metric, "/", sum);
+}
+
+std::vector<std::string> SumsOf(const Metric& metric) {
+  if (!metric.result) return {"total", "count"};
+  std::vector<std::string> names;
+  for (const auto& entry : metric.sums) names.push_back(entry.first);
+  return names;
+}
+
+MetricAccumulator::MetricAccumulator(const std::map<std::string, Metric>& metrics) {
+  for (const auto& [name, metric] : metrics) {
+    metrics_[name] = {.sums = SumsOf(metric), .result = metric.result};
+  }
+}
 
 absl::Status MetricAccumulator::CheckName(absl::string_view metric) {
   if (metric == "loss" || metric == "global_step") {
@@ -20,9 +75,8 @@ absl::Status MetricAccumulator::CheckName(absl::string_view metric) {
 
 std::vector<std::string> MetricAccumulator::fetches() const {
   std::vector<std::string> names = {"loss"};
-  for (const std::string& metric : metrics_) {
-    names.push_back(MetricTotalName(metric));
-    names.push_back(MetricCountName(metric));
+  for (const auto& [metric, state] : metrics_) {
+    for (const std::string& sum : state.sums) names.push_back(MetricSumName(metric, sum));
   }
   return names;
 }
@@ -31,10 +85,19 @@ absl::Status MetricAccumulator::Add(const RunValues& values) {
   for (const std::string& name : fetches()) {
     if (!values.Has(name)) return absl::InternalError(absl::StrCat("the evaluation step has no output \"", name, "\""));
   }
-  for (const std::string& metric : metrics_) {
-    Sum& sum = sums_[metric];
-    sum.total += values.Number(MetricTotalName(metric));
-    sum.count += values.Number(MetricCountName(metric));
+  for (auto& [metric, state] : metrics_) {
+    for (const std::string& sum : state.sums) {
+      const HostTensor& tensor = values.tensors.at(MetricSumName(metric, sum));
+      auto [shape, first] = state.shapes.emplace(sum, tensor.shape());
+      if (first) state.values[sum].resize(tensor.num_elements());
+      if (shape->second != tensor.shape()) {
+        return absl::FailedPreconditionError(absl::StrCat("metric \"", metric, "\": its sum \"", sum, "\" has shape ",
+                                                          ShapeString(tensor.shape()), " in batch ", batches_ + 1,
+                                                          " and ", ShapeString(shape->second),
+                                                          " before; a sum must have the same shape in every batch"));
+      }
+      TD_RETURN_IF_ERROR(AddTensor(tensor, state.values[sum]));
+    }
   }
   loss_sum_ += values.Number("loss") * static_cast<double>(values.examples);
   examples_ += values.examples;
@@ -42,17 +105,47 @@ absl::Status MetricAccumulator::Add(const RunValues& values) {
   return absl::OkStatus();
 }
 
-EvalResult MetricAccumulator::Result(int64_t global_step) const {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  EvalResult result;
-  for (const std::string& metric : metrics_) {
-    auto it = sums_.find(metric);
-    const bool counted = it != sums_.end() && it->second.count != 0;
-    result.metrics[metric] = counted ? it->second.total / it->second.count : kNone;
+absl::StatusOr<EvalResult> MetricAccumulator::Result(int64_t global_step) const {
+  EvalResult evaluated;
+  for (const auto& [name, state] : metrics_) {
+    if (batches_ == 0) {
+      evaluated.metrics[name] = kNone;
+      continue;
+    }
+    if (!state.result) {
+      evaluated.metrics[name] = Quotient(state.values);
+      continue;
+    }
+    // A function of the user's own may throw.
+    const absl::StatusOr<MetricValue> computed = CallUserCode([&] { return state.result(state.values); });
+    if (!computed.ok()) return Annotate(computed.status(), absl::StrCat("metric \"", name, "\": "));
+    const HostTensor& value = computed->tensor;
+    if (value.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("metric \"", name, "\": its result is an empty tensor",
+                                                     value.status().ok() ? "" : ": ", value.status().message()));
+    }
+    if (value.dtype() != DType::kFloat64) {
+      return absl::InvalidArgumentError(absl::StrCat("metric \"", name, "\": its result is a tensor of type ",
+                                                     Name(value.dtype()), "; return a number or a float64 tensor"));
+    }
+    if (value.rank() == 0) {
+      evaluated.metrics[name] = *value.data<double>();
+    } else {
+      evaluated.arrays[name] = value;
+    }
   }
-  result.metrics["loss"] = examples_ > 0 ? loss_sum_ / static_cast<double>(examples_) : kNone;
-  result.metrics["global_step"] = static_cast<double>(global_step);
-  return result;
+  evaluated.metrics["loss"] = examples_ > 0 ? loss_sum_ / static_cast<double>(examples_) : kNone;
+  evaluated.metrics["global_step"] = static_cast<double>(global_step);
+  return evaluated;
+}
+
+void MetricAccumulator::Reset() {
+  for (auto& [name, state] : metrics_) {
+    state.shapes.clear();
+    state.values.clear();
+  }
+  loss_sum_ = 0;
+  examples_ = batches_ = 0;
 }
 
 }  // namespace tandem

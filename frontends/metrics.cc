@@ -1,9 +1,22 @@
 #include "frontends/metrics.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "frontends/align.h"
 #include "frontends/check.h"
+#include "frontends/metric_parts.h"
 #include "graph/ops.h"
+
+namespace tandem {
+
+bool Metric::ok() const {
+  if (!result) return total.ok() && count.ok();
+  return !sums.empty() && std::all_of(sums.begin(), sums.end(), [](const auto& sum) { return sum.second.ok(); });
+}
+
+}  // namespace tandem
 
 namespace tandem::metrics {
 namespace {
@@ -36,13 +49,14 @@ Metric WeightedSums(absl::string_view op, const Tensor& values, const Tensor& we
   return {SumInDouble(values, loc), inner == 1 ? count : Mul(count, inner, loc)};
 }
 
-// Class numbers of shape [b]: from one-hot labels or scores the largest, from [b, 1] its only column.
-Tensor ClassNumbers(absl::string_view name, const Tensor& x, SourceLocation loc) {
-  Tensor y = frontends::SqueezeTo(x, 1, loc);
-  if (y.rank() == 2) return ArgMax(y, -1, loc);
-  if (y.rank() == 1) return y;
-  return x.graph()->FailAt("Accuracy", absl::StrCat("`", name, "` must be [b] or [b, classes], got ", TypeString(x)),
-                           loc);
+// A metric of the elements of labels and predictions: the mean of f of both.
+template <typename F>
+Metric MeanOfPairs(const char* op, const char* scope_name, const Tensor& labels, const Tensor& predictions,
+                   const Tensor& weights, SourceLocation loc, F f, int min_rank = 0) {
+  frontends::AlignedPair pair = frontends::AlignPair(op, labels, "predictions", predictions, loc, min_rank);
+  if (pair.graph == nullptr) return {pair.failed, pair.failed};
+  NameScope scope(pair.graph, pair.graph->UniqueName(scope_name));
+  return WeightedSums(op, f(pair.labels, pair.predictions), weights, loc);
 }
 
 }  // namespace
@@ -52,8 +66,8 @@ Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Tensor& w
   GraphBuilder* graph = CommonGraph("Accuracy", {{"labels", labels}, {"predictions", predictions}}, loc, &failed);
   if (graph == nullptr) return {failed, failed};
   NameScope scope(graph, graph->UniqueName("accuracy"));
-  Tensor actual = ClassNumbers("labels", labels, loc);
-  Tensor predicted = ClassNumbers("predictions", predictions, loc);
+  Tensor actual = frontends::ClassNumbers("Accuracy", "labels", labels, loc);
+  Tensor predicted = frontends::ClassNumbers("Accuracy", "predictions", predictions, loc);
   if (!actual.ok() || !predicted.ok()) return {graph->Poisoned(), graph->Poisoned()};
   if (actual.dtype() != predicted.dtype()) {
     // int64 holds every class number of the other integer types; next to a float label the prediction becomes one.
@@ -77,6 +91,83 @@ Metric Mean(const Tensor& values, const Tensor& weights, SourceLocation loc) {
   }
   Tensor numbers = values.dtype() == DType::kFloat32 ? values : Cast(values, DType::kFloat32, loc);
   return WeightedSums("Mean", numbers, weights, loc);
+}
+
+Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const Tensor& weights, SourceLocation loc) {
+  return MeanOfPairs("MeanAbsoluteError", "mean_absolute_error", labels, predictions, weights, loc,
+                     [&](const Tensor& y, const Tensor& p) { return Abs(Sub(p, y, loc), loc); });
+}
+
+Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions, const Tensor& weights, SourceLocation loc) {
+  return MeanOfPairs("MeanSquaredError", "mean_squared_error", labels, predictions, weights, loc,
+                     [&](const Tensor& y, const Tensor& p) { return Square(Sub(p, y, loc), loc); });
+}
+
+Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions, const Tensor& weights,
+                            SourceLocation loc) {
+  Metric mean = MeanOfPairs("RootMeanSquaredError", "root_mean_squared_error", labels, predictions, weights, loc,
+                            [&](const Tensor& y, const Tensor& p) { return Square(Sub(p, y, loc), loc); });
+  if (!mean.ok()) return mean;
+  return {.sums = {{"total", mean.total}, {"count", mean.count}},
+          .result = [](const MetricSums& sums) { return std::sqrt(sums.at("total")[0] / sums.at("count")[0]); }};
+}
+
+Metric CosineSimilarity(const Tensor& labels, const Tensor& predictions, const Tensor& weights, SourceLocation loc) {
+  auto direction = [&](const Tensor& x) {
+    // Keras' bound of a squared length.
+    return Mul(x, Rsqrt(Maximum(ReduceSum(Square(x, loc), {-1}, true, loc), 1e-12, loc), loc), loc);
+  };
+  return MeanOfPairs(
+      "CosineSimilarity", "cosine_similarity", labels, predictions, weights, loc,
+      [&](const Tensor& y, const Tensor& p) {
+        return ReduceSum(Mul(direction(y), direction(p), loc), {-1}, false, loc);
+      },
+      /*min_rank=*/2);
+}
+
+Metric BinaryAccuracy(const Tensor& labels, const Tensor& predictions, const Tensor& weights, double threshold,
+                      SourceLocation loc) {
+  constexpr char kOp[] = "BinaryAccuracy";
+  if (!std::isfinite(threshold) && predictions.ok()) {
+    Tensor failed =
+        predictions.graph()->FailAt(kOp, absl::StrCat("`threshold` must be a number, got ", threshold), loc);
+    return {failed, failed};
+  }
+  return MeanOfPairs(kOp, "binary_accuracy", labels, predictions, weights, loc, [&](const Tensor& y, const Tensor& p) {
+    GraphBuilder* graph = p.graph();
+    Tensor actual = NotEqual(y, frontends::ScalarConstant(graph, 0, y.dtype(), loc), loc);
+    Tensor predicted = Greater(p, frontends::ScalarConstant(graph, threshold, p.dtype(), loc), loc);
+    return Cast(Equal(Cast(actual, DType::kInt32, loc), Cast(predicted, DType::kInt32, loc), loc), DType::kFloat32,
+                loc);
+  });
+}
+
+Metric TopKAccuracy(const Tensor& labels, const Tensor& predictions, const TopKOptions& options, SourceLocation loc) {
+  constexpr char kOp[] = "TopKAccuracy";
+  Tensor failed;
+  GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"predictions", predictions}}, loc, &failed);
+  if (graph == nullptr) return {failed, failed};
+  auto fail = [&](absl::string_view problem) -> Metric {
+    failed = graph->FailAt(kOp, problem, loc);
+    return {failed, failed};
+  };
+  if (predictions.rank() != 2 || !frontends::IsFloat(predictions.dtype())) {
+    return fail(
+        absl::StrCat("`predictions` must be scores, a floating-point [b, classes], got ", TypeString(predictions)));
+  }
+  if (options.k < 1) return fail(absl::StrCat("`k` must be at least 1, got ", options.k));
+  NameScope scope(graph, graph->UniqueName("top_k_accuracy"));
+  const frontends::ClassIndices classes = frontends::FindClasses(kOp, labels, predictions, predictions.shape()[1], loc);
+  if (!classes.ok()) return {graph->Poisoned(), graph->Poisoned()};
+  Tensor hot = OneHot(classes.labels, predictions.shape()[1], predictions.dtype(), loc);
+  Tensor score = ReduceSum(Mul(hot, predictions, loc), {-1}, true, loc);
+  Tensor better = ReduceSum(Cast(Greater(predictions, score, loc), DType::kFloat32, loc), {-1}, false, loc);
+  Tensor hit =
+      Less(better, frontends::ScalarConstant(graph, static_cast<double>(options.k), DType::kFloat32, loc), loc);
+  // The scores of a label that is no class are all 0: it is never right.
+  Tensor is_class =
+      Greater(ReduceSum(hot, {-1}, false, loc), frontends::ScalarConstant(graph, 0, hot.dtype(), loc), loc);
+  return WeightedSums(kOp, Cast(And(hit, is_class, loc), DType::kFloat32, loc), options.weights, loc);
 }
 
 }  // namespace tandem::metrics

@@ -1,32 +1,196 @@
-// Metrics as pairs of sums over a batch. The host adds totals and counts of all batches in double precision and
-// divides at the end, so that the result is exact over the whole set: every example counts the same.
+// Metrics as sums over a batch. The host adds the sums of all batches in double precision and computes the metric from
+// them at the end, so that the result is exact over the whole set: every example counts the same, however many devices
+// there are and however short a batch is.
+//
+//   return EstimatorSpec::Eval(loss, {{"accuracy", metrics::Accuracy(labels, logits)},
+//                                     {"auc", metrics::AUC(clicked, probability)}});
+//
+// A metric of one's own gives its sums and how the metric follows from them:
+//   Tensor e = Cast(predictions - labels, DType::kFloat64), y = Cast(labels, DType::kFloat64);
+//   Metric fit{.sums = {{"errors", ReduceSum(Square(e))}, {"squares", ReduceSum(Square(y))}},
+//              .result = [](const MetricSums& s) { return 1 - s.at("errors")[0] / s.at("squares")[0]; }};
 #ifndef TANDEM_FRONTENDS_METRICS_H_
 #define TANDEM_FRONTENDS_METRICS_H_
 
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/host_tensor.h"
 #include "base/source_location.h"
 #include "graph/tensor.h"
 
 namespace tandem {
 
-// Both are scalars of a floating-point type, summed over the global batch; those of this file are summed in float64,
-// but for counts that are known without a sum. The metric is (sum of totals) / (sum of counts).
+// The value of a metric: a number, or a float64 tensor such as a confusion matrix.
+struct MetricValue {
+  MetricValue(double number) : tensor(HostTensor::Scalar<double>(number)) {}  // NOLINT: implicit
+  MetricValue(HostTensor value) : tensor(std::move(value)) {}                 // NOLINT: implicit
+  HostTensor tensor;
+};
+
+// By the name of a sum: its elements over all batches, row-major.
+using MetricSums = std::map<std::string, std::vector<double>>;
+using MetricResult = std::function<absl::StatusOr<MetricValue>(const MetricSums& sums)>;
+
+// A quotient of two sums, or anything else that follows from sums.
 struct Metric {
+  // Without `result`: the metric is (sum of totals) / (sum of counts). Both are scalars of a floating-point type,
+  // summed over the global batch; those of this file are summed in float64, but for counts that are known without a
+  // sum.
   Tensor total;
   Tensor count;
-  bool ok() const { return total.ok() && count.ok(); }
+  // With it: its state, tensors of any shape but without the batch, of a number type (float64 keeps the sums of large
+  // batches exact). Each is a sum over the global batch, such as ReduceSum(x, {0}).
+  std::map<std::string, Tensor> sums = {};
+  // Called once, on the host, after the last batch.
+  MetricResult result = nullptr;
+
+  bool ok() const;
 };
 
 namespace metrics {
 
-// The share of examples whose prediction is right. `labels`: class numbers [b] or [b, 1], or one-hot [b, classes];
-// `predictions`: class numbers [b] (ArgMax(logits, -1)), or scores [b, classes], whose largest counts.
-// `weights` [b]: the weight of each example; empty: all 1.
+// Labels are class numbers, integers [b] or [b, 1], or one-hot [b, classes]; predictions are class numbers [b]
+// (ArgMax(logits, -1)) or scores [b, classes], whose largest counts. `weights`: the weight of each example, [b]; empty:
+// all 1.
+
+// The share of examples whose prediction is right.
 Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
                 SourceLocation loc = SourceLocation::Current());
+struct TopKOptions {
+  Tensor weights;
+  int64_t k = 5;
+};
+// The share of examples of which fewer than `k` classes have a higher score than the label; predictions are scores.
+Metric TopKAccuracy(const Tensor& labels, const Tensor& predictions, const TopKOptions& options = {},
+                    SourceLocation loc = SourceLocation::Current());
+struct ClassOptions {
+  Tensor weights;
+  // Must be given where neither labels nor predictions have a column for each class.
+  int64_t num_classes = 0;
+};
+// [classes, classes]: element [i, j] is the weight of the examples of class i that are predicted to be of class j. A
+// label or prediction that is no class is an error of the evaluation, here and in the next two.
+Metric ConfusionMatrix(const Tensor& labels, const Tensor& predictions, const ClassOptions& options = {},
+                       SourceLocation loc = SourceLocation::Current());
+// The mean over all classes of the share of a class' examples that are predicted right. A class without examples counts
+// as 0, as in tf.metrics.mean_per_class_accuracy.
+Metric MeanPerClassAccuracy(const Tensor& labels, const Tensor& predictions, const ClassOptions& options = {},
+                            SourceLocation loc = SourceLocation::Current());
+// Of each class the intersection of its labels and its predictions over their union; the mean over the classes that
+// occur, as in Keras.
+Metric MeanIoU(const Tensor& labels, const Tensor& predictions, const ClassOptions& options = {},
+               SourceLocation loc = SourceLocation::Current());
 
 // The mean of `values` ([b] or [b, ...]), weighted per example. A scalar, e.g. a mean over the batch already, is
 // weighted by the number of examples of its batch and takes no weights.
 Metric Mean(const Tensor& values, const Tensor& weights = {}, SourceLocation loc = SourceLocation::Current());
+
+// Errors of predictions: labels and predictions of the same shape, but [b] and [b, 1] go together. Means over all
+// elements; `weights` [b] or of their shape.
+Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
+                         SourceLocation loc = SourceLocation::Current());
+Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
+                        SourceLocation loc = SourceLocation::Current());
+// The square root of the mean squared error of the whole set.
+Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
+                            SourceLocation loc = SourceLocation::Current());
+// The mean cosine of the angle between the rows of labels and predictions, [b, n] or of higher rank.
+Metric CosineSimilarity(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
+                        SourceLocation loc = SourceLocation::Current());
+
+// The rest of the two-class metrics: labels are 0 or not 0, predictions numbers, above a threshold for what is
+// predicted to be 1. Both [b] or [b, 1], or [b, n] of several labels for each example. A quotient without examples is
+// 0, as in Keras.
+
+// The share of elements that are on their label's side of the threshold.
+Metric BinaryAccuracy(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
+                      double threshold = 0.5, SourceLocation loc = SourceLocation::Current());
+
+struct ThresholdOptions {
+  Tensor weights;
+  double threshold = 0.5;
+};
+// The weight of the elements that are, and are predicted to be, 1 or 0. Of several labels the sum.
+Metric TruePositives(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
+                     SourceLocation loc = SourceLocation::Current());
+Metric FalsePositives(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
+                      SourceLocation loc = SourceLocation::Current());
+Metric TrueNegatives(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
+                     SourceLocation loc = SourceLocation::Current());
+Metric FalseNegatives(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
+                      SourceLocation loc = SourceLocation::Current());
+
+// Over the labels of [b, n], or over the classes of scores [b, classes] with class numbers as labels.
+enum class Average : int8_t {
+  kMicro,     // of the counts of all labels together, which is what Keras does
+  kMacro,     // the mean of the values of all labels
+  kWeighted,  // that mean, weighted by how often each label is 1
+  kNone,      // all values, [n]
+};
+struct ScoreOptions {
+  Tensor weights;
+  double threshold = 0.5;  // not for class numbers, where the largest score counts
+  Average average = Average::kMicro;
+  double beta = 1;  // of F1, which with another beta is F-beta: how much recall counts against precision; positive
+};
+// The share of what is predicted to be 1 that is 1.
+Metric Precision(const Tensor& labels, const Tensor& predictions, const ScoreOptions& options = {},
+                 SourceLocation loc = SourceLocation::Current());
+// The share of what is 1 that is predicted to be 1.
+Metric Recall(const Tensor& labels, const Tensor& predictions, const ScoreOptions& options = {},
+              SourceLocation loc = SourceLocation::Current());
+// (1 + beta^2) P R / (beta^2 P + R) of precision P and recall R.
+Metric F1(const Tensor& labels, const Tensor& predictions, const ScoreOptions& options = {},
+          SourceLocation loc = SourceLocation::Current());
+
+enum class Curve : int8_t { kROC, kPR };
+enum class Summation : int8_t {
+  kInterpolation,  // ROC: trapezoids; PR: as Davis and Goadrich 2006 interpolate between true positives
+  kMinoring,       // rectangles below the curve
+  kMajoring,       // and above
+};
+struct AucOptions {
+  Tensor weights;
+  Curve curve = Curve::kROC;
+  Summation summation = Summation::kInterpolation;
+  int64_t num_thresholds = 200;            // at least 3, evenly from 0 to 1
+  bool multi_label = false;                // [b, n]: the mean of the areas of the n labels, not the area of all of them
+  std::vector<double> label_weights = {};  // of that mean, one per label; empty: all 1
+};
+// The area under the curve of true over false positive rates (ROC) or of precision over recall (PR), by the values at
+// `num_thresholds` thresholds. Predictions are in [0, 1]; others are an error of the evaluation. The formulas are those
+// of tf.keras.metrics.AUC.
+Metric AUC(const Tensor& labels, const Tensor& predictions, const AucOptions& options = {},
+           SourceLocation loc = SourceLocation::Current());
+
+struct ConstraintOptions {
+  Tensor weights;
+  double at = 0.5;               // what the other one must reach, in [0, 1]
+  int64_t num_thresholds = 200;  // at least 3, evenly from 0 to 1
+};
+// The best precision at a threshold where recall is `at` or more; 0 where there is none. Predictions are in [0, 1].
+Metric PrecisionAtRecall(const Tensor& labels, const Tensor& predictions, const ConstraintOptions& options = {},
+                         SourceLocation loc = SourceLocation::Current());
+// The best recall at a threshold where precision is `at` or more.
+Metric RecallAtPrecision(const Tensor& labels, const Tensor& predictions, const ConstraintOptions& options = {},
+                         SourceLocation loc = SourceLocation::Current());
+
+struct PercentileOptions {
+  Tensor weights;
+  std::vector<double> percentiles = {50};  // in [0, 100]
+  double low = 0, high = 1;                // values outside of it count as the nearer end
+  int64_t bins = 1000;
+};
+// Values ([b] or [b, ...]) below which the given shares of all values lie; one number, or a vector for several
+// percentiles. From a histogram: wrong by at most its bins' width, (high - low) / bins.
+Metric Percentiles(const Tensor& values, const PercentileOptions& options = {},
+                   SourceLocation loc = SourceLocation::Current());
 
 }  // namespace metrics
 }  // namespace tandem

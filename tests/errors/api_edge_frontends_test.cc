@@ -312,6 +312,111 @@ std::vector<Row> Metrics() {
       "Mean", "weights of a scalar", [](World& w) { return metrics::Mean(w.scalar, w.labels); }, "no weights");
   both(
       "Mean", "weights of another graph", [](World& w) { return metrics::Mean(w.x, w.foreign); }, "another graph");
+  // Every metric of labels and predictions, with its defaults but for the weights, which are those of `w`.
+  struct Named {
+    const char* name;
+    std::function<Metric(const Tensor& y, const Tensor& p, const Tensor& w)> metric;
+    bool classes = false;  // of [b] and [b, classes]
+  };
+  const std::vector<Named> all = {
+      {"TopKAccuracy", [](auto& y, auto& p, auto& w) { return metrics::TopKAccuracy(y, p, {.weights = w}); }, true},
+      {"ConfusionMatrix", [](auto& y, auto& p, auto& w) { return metrics::ConfusionMatrix(y, p, {.weights = w}); },
+       true},
+      {"MeanPerClassAccuracy",
+       [](auto& y, auto& p, auto& w) { return metrics::MeanPerClassAccuracy(y, p, {.weights = w}); }, true},
+      {"MeanIoU", [](auto& y, auto& p, auto& w) { return metrics::MeanIoU(y, p, {.weights = w}); }, true},
+      {"MeanAbsoluteError", [](auto& y, auto& p, auto& w) { return metrics::MeanAbsoluteError(y, p, w); }},
+      {"MeanSquaredError", [](auto& y, auto& p, auto& w) { return metrics::MeanSquaredError(y, p, w); }},
+      {"RootMeanSquaredError", [](auto& y, auto& p, auto& w) { return metrics::RootMeanSquaredError(y, p, w); }},
+      {"CosineSimilarity", [](auto& y, auto& p, auto& w) { return metrics::CosineSimilarity(y, p, w); }},
+      {"BinaryAccuracy", [](auto& y, auto& p, auto& w) { return metrics::BinaryAccuracy(y, p, w); }},
+      {"TruePositives", [](auto& y, auto& p, auto& w) { return metrics::TruePositives(y, p, {.weights = w}); }},
+      {"FalsePositives", [](auto& y, auto& p, auto& w) { return metrics::FalsePositives(y, p, {.weights = w}); }},
+      {"TrueNegatives", [](auto& y, auto& p, auto& w) { return metrics::TrueNegatives(y, p, {.weights = w}); }},
+      {"FalseNegatives", [](auto& y, auto& p, auto& w) { return metrics::FalseNegatives(y, p, {.weights = w}); }},
+      {"Precision", [](auto& y, auto& p, auto& w) { return metrics::Precision(y, p, {.weights = w}); }},
+      {"Recall", [](auto& y, auto& p, auto& w) { return metrics::Recall(y, p, {.weights = w}); }},
+      {"F1", [](auto& y, auto& p, auto& w) { return metrics::F1(y, p, {.weights = w}); }},
+      {"AUC", [](auto& y, auto& p, auto& w) { return metrics::AUC(y, p, {.weights = w}); }},
+      {"PrecisionAtRecall", [](auto& y, auto& p, auto& w) { return metrics::PrecisionAtRecall(y, p, {.weights = w}); }},
+      {"RecallAtPrecision", [](auto& y, auto& p, auto& w) { return metrics::RecallAtPrecision(y, p, {.weights = w}); }},
+  };
+  for (const Named& named : all) {
+    const auto metric = named.metric;
+    const bool classes = named.classes;
+    both(
+        named.name, "nothing", [=](World& w) { return metric(w.none, w.none, Tensor()); },
+        "`labels` is an empty Tensor");
+    both(
+        named.name, "no predictions", [=](World& w) { return metric(w.labels, w.none, Tensor()); },
+        "is an empty Tensor");
+    both(
+        named.name, "another graph", [=](World& w) { return metric(w.x, w.foreign, Tensor()); }, "another graph");
+    both(named.name, "other shapes", [=](World& w) { return metric(w.labels, w.image, Tensor()); });
+    both(named.name, "a scalar and images", [=](World& w) { return metric(w.scalar, w.image, Tensor()); });
+    both(
+        named.name, "weights of another shape",
+        [=](World& w) { return metric(classes ? w.labels : w.x, w.x, w.image); }, "`weights`");
+    both(
+        named.name, "weights that are gone", [=](World& w) { return metric(classes ? w.labels : w.x, w.x, w.gone); },
+        "gone");
+  }
+  both(
+      "TopKAccuracy", "k 0", [](World& w) { return metrics::TopKAccuracy(w.labels, w.x, {.k = 0}); }, "`k`");
+  both(
+      "ConfusionMatrix", "no number of classes", [](World& w) { return metrics::ConfusionMatrix(w.labels, w.labels); },
+      "`num_classes`");
+  both(
+      "ConfusionMatrix", "-1 classes",
+      [](World& w) { return metrics::ConfusionMatrix(w.labels, w.labels, {.num_classes = -1}); }, "`num_classes`");
+  both(
+      "MeanIoU", "other classes", [](World& w) { return metrics::MeanIoU(w.labels, w.x, {.num_classes = 3}); },
+      "3 classes");
+  both(
+      "MeanPerClassAccuracy", "labels that are no integers",
+      [](World& w) { return metrics::MeanPerClassAccuracy(ReduceMean(w.x, {1}), w.x); }, "class numbers");
+  both(
+      "BinaryAccuracy", "threshold NaN", [](World& w) { return metrics::BinaryAccuracy(w.x, w.x, {}, kNaN); },
+      "`threshold`");
+  both(
+      "TruePositives", "threshold NaN", [](World& w) { return metrics::TruePositives(w.x, w.x, {.threshold = kNaN}); },
+      "`threshold`");
+  both(
+      "F1", "beta 0", [](World& w) { return metrics::F1(w.x, w.x, {.beta = 0}); }, "`beta`");
+  both(
+      "AUC", "2 thresholds", [](World& w) { return metrics::AUC(w.x, w.x, {.num_thresholds = 2}); },
+      "`num_thresholds`");
+  both(
+      "AUC", "thresholds without end", [](World& w) { return metrics::AUC(w.x, w.x, {.num_thresholds = kHuge}); },
+      "`num_thresholds`");
+  both(
+      "AUC", "weights of two labels of four",
+      [](World& w) {
+        return metrics::AUC(w.x, w.x, {.multi_label = true, .label_weights = {1, 2}});
+      },
+      "`label_weights`");
+  both(
+      "AUC", "label weights without labels", [](World& w) { return metrics::AUC(w.x, w.x, {.label_weights = {1}}); },
+      "`label_weights`");
+  both(
+      "PrecisionAtRecall", "recall 2", [](World& w) { return metrics::PrecisionAtRecall(w.x, w.x, {.at = 2}); },
+      "`at`");
+  both(
+      "Percentiles", "nothing", [](World& w) { return metrics::Percentiles(w.none); }, "is an empty Tensor");
+  both(
+      "Percentiles", "a scalar", [](World& w) { return metrics::Percentiles(w.scalar); }, "[b]");
+  both(
+      "Percentiles", "none", [](World& w) { return metrics::Percentiles(w.x, {.percentiles = {}}); }, "`percentiles`");
+  both(
+      "Percentiles", "101", [](World& w) { return metrics::Percentiles(w.x, {.percentiles = {101}}); },
+      "`percentiles`");
+  both(
+      "Percentiles", "no range", [](World& w) { return metrics::Percentiles(w.x, {.low = 1, .high = 1}); }, "`low`");
+  both(
+      "Percentiles", "bins without end", [](World& w) { return metrics::Percentiles(w.x, {.bins = kHuge}); }, "`bins`");
+  both(
+      "Percentiles", "weights of another shape",
+      [](World& w) { return metrics::Percentiles(w.labels, {.weights = w.x}); }, "`weights`");
   return t.rows();
 }
 

@@ -1,0 +1,36 @@
+// TrainingMetricsHook: the metrics of the last steps of a training, in the log.
+#ifndef TANDEM_ESTIMATOR_TRAINING_METRICS_HOOK_H_
+#define TANDEM_ESTIMATOR_TRAINING_METRICS_HOOK_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "estimator/metric_accumulator.h"
+#include "estimator/session_run_hook.h"
+
+namespace tandem {
+
+// Every `every_n_iter` steps of this run a line with the metrics of the examples of these steps:
+// "accuracy = 0.91, loss = 0.25 (steps 100 to 199)". Each step's predictions are those before its update. Steps that
+// were not finite do not count.
+class TrainingMetricsHook : public SessionRunHook {
+ public:
+  TrainingMetricsHook(const std::map<std::string, Metric>& metrics, int64_t every_n_iter)
+      : metrics_(metrics), every_n_iter_(every_n_iter) {}
+
+  std::string name() const override { return "TrainingMetricsHook"; }
+  absl::Status Begin(HookContext& context) override;
+  std::vector<std::string> BeforeRun(RunContext& context) override { return metrics_.fetches(); }
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override;
+
+ private:
+  MetricAccumulator metrics_;
+  int64_t every_n_iter_;
+  int64_t first_step_ = -1;  // of those in metrics_; negative when there are none
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_TRAINING_METRICS_HOOK_H_
