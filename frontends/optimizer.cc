@@ -1,6 +1,7 @@
 #include "frontends/optimizer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -127,6 +128,13 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
       spec.dtype = entries[i].variable.dtype();
       spec.shape = entries[i].variable.shape();
       spec.trainable = false;
+      const double initial = rule_->initial_value(s);
+      if (!std::isfinite(initial)) {
+        graph->FailAt(rule_->name(), absl::StrCat("slot ", s, " starts from ", initial, "; it must be a finite number"),
+                      loc);
+        return {};
+      }
+      if (initial != 0) spec.initializer = {Initializer::Kind::kConstant, initial, 0};
       spec.slot_of = entries[i].name;
       slots[i].push_back(graph->Variable(std::move(spec), loc));
     }
@@ -136,7 +144,13 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
   NameScope scope(graph, graph->UniqueName(rule_->name()));
   Tensor step_size = rule_->StepSize(learning_rate, loc);
   for (size_t i = 0; i < entries.size(); ++i) {
-    UpdateResult result = rule_->Update(entries[i].variable, slots[i], grads[i], step_size, loc);
+    UpdateResult result = rule_->Update({.name = entries[i].name,
+                                         .variable = entries[i].variable,
+                                         .slots = slots[i],
+                                         .gradient = grads[i],
+                                         .learning_rate = learning_rate,
+                                         .step_size = step_size,
+                                         .loc = loc});
     if (!graph->status().ok()) return {};
     if (result.slots.size() != slots[i].size()) {
       graph->FailAt(rule_->name(),

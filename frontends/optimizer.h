@@ -28,20 +28,33 @@ struct GradientAndVariable {
   std::string name;  // of the variable
 };
 
+// What a rule gets for one variable.
+struct VariableUpdate {
+  std::string name;  // of the variable, "dense/kernel"
+  Tensor variable;
+  std::vector<Tensor> slots;
+  Tensor gradient;       // of the global batch, clipped
+  Tensor learning_rate;  // float32 scalars
+  Tensor step_size;      // what StepSize returned
+  SourceLocation loc;    // of the user's call
+};
+
 // How one variable is updated. Derive from it for an optimizer of your own.
 class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
   // Of the optimizer: scope of its ops, and the slots' names ("dense/kernel/Adam", then "dense/kernel/Adam_1").
   virtual std::string name() const = 0;
-  // Slots per variable; each has the variable's type and shape and starts from zeros.
+  // Slots per variable; each has the variable's type and shape.
   virtual int num_slots() const = 0;
+  // What all elements of slot `slot` start from; a finite number.
+  virtual double initial_value(int slot) const { return 0; }
   // Records an error in `graph` for an option that makes no sense.
   virtual void Validate(GraphBuilder* graph, SourceLocation loc) const = 0;
   // Once per step: the scalar that every Update gets, from the learning rate. Both float32.
   virtual Tensor StepSize(const Tensor& learning_rate, SourceLocation loc) const { return learning_rate; }
-  virtual UpdateResult Update(const Tensor& variable, const std::vector<Tensor>& slots, const Tensor& gradient,
-                              const Tensor& step_size, SourceLocation loc) const = 0;
+  // The variable and all of its slots after the step.
+  virtual UpdateResult Update(const VariableUpdate& update) const = 0;
 };
 
 struct MinimizeOptions {

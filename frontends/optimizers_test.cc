@@ -3,7 +3,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontends/layers.h"
@@ -348,6 +350,82 @@ TEST(GradientsTest, FlowThroughANetwork) {
       w[i] = old;
       EXPECT_NEAR(got[i], (up - down) / (2 * h), 2e-4) << g.name << " element " << i;
     }
+  }
+}
+
+// An update rule of a user's own: w -= lr s g, s = s / 2, s from 4; of the variable "w" alone, others stay.
+class Halving : public UpdateRule {
+ public:
+  explicit Halving(double start = 4) : start_(start) {}
+  std::string name() const override { return "Halving"; }
+  int num_slots() const override { return 1; }
+  double initial_value(int) const override { return start_; }
+  void Validate(GraphBuilder*, SourceLocation) const override {}
+  UpdateResult Update(const VariableUpdate& u) const override {
+    if (u.name != "w") return {u.variable, {u.slots[0]}};
+    return {u.variable - u.learning_rate * (u.slots[0] * u.gradient), {u.slots[0] * 0.5}};
+  }
+
+ private:
+  double start_;
+};
+
+TEST(OptimizersTest, ARuleOfOnesOwnHasSlotsThatStartAnywhereAndKnowsNames) {
+  Values w = {1, 2, -0.5};
+  double factor = 4;
+  for (int s = 0; s < 3; ++s, factor /= 2)
+    for (int i = 0; i < 3; ++i) w[i] -= 0.05 * factor * Bowl::kC[i] * w[i];
+  Fetched got = Train(Optimizer(std::make_shared<Halving>(), 0.05), 3);
+  ExpectNear(got.variables["w"], w);
+  ExpectNear(got.variables["w/Halving"], {0.5, 0.5, 0.5});
+
+  Bowl bowl;
+  Tensor v = bowl.graph.Variable({.name = "v", .shape = {3}, .initializer = {Initializer::Kind::kConstant, 3, 0}});
+  EXPECT_TRUE(Optimizer(std::make_shared<Halving>(), 0.05).Minimize(bowl.loss + ReduceSum(Square(v))).ok());
+  Fetched both = RunStep(bowl.graph, {.batch = 1, .variables = {{"w", {1, 2, -0.5}}}});
+  ExpectNear(both.variables["v"], {3, 3, 3});
+  ExpectNear(both.variables["v/Halving"], {4, 4, 4});
+
+  Bowl bad;
+  EXPECT_FALSE(Optimizer(std::make_shared<Halving>(NAN), 0.05).Minimize(bad.loss).ok());
+  EXPECT_EQ(ErrorMismatch(bad.graph, "Halving", kFile), "");
+  EXPECT_EQ(ErrorMismatch(bad.graph, "slot 0 starts from nan; it must be a finite number", kFile), "");
+}
+
+// What the golden test has none of: variables that are all 0, whose norm would divide by 0.
+TEST(OptimizersTest, LayerwiseRatesOfZeroVariablesAreThoseOfTheOptimizer) {
+  for (const Optimizer& optimizer :
+       {optimizers::LAMB({.learning_rate = 0.1}), optimizers::LARS({.learning_rate = 0.1})}) {
+    Bowl bowl;
+    Tensor v = bowl.graph.Variable({.name = "v", .shape = {2}});
+    // The gradient of v is 1; that of w is 0 at 0.
+    ASSERT_TRUE(optimizer.Minimize(bowl.loss + ReduceSum(v)).ok()) << bowl.graph.status();
+    Fetched got = RunStep(bowl.graph, {.batch = 1, .variables = {{"w", {0, 0, 0}}}});
+    ExpectNear(got.variables["v"], {-0.1, -0.1}, 1e-5);
+    ExpectNear(got.variables["w"], {0, 0, 0});
+  }
+}
+
+TEST(OptimizersTest, ErrorsOfTheAdaptiveOnesSayWhatAndWhere) {
+  const std::pair<Optimizer, const char*> cases[] = {
+      {optimizers::AdamW({.weight_decay = -1}), "AdamW"},
+      {optimizers::AdamW({.weight_decay = -1}), "`weight_decay` must be a number >= 0, got -1"},
+      {optimizers::AdamW({.beta1 = 1}), "`beta1` must be in [0, 1), got 1"},
+      {optimizers::Adagrad({.initial_accumulator_value = -0.1}), "`initial_accumulator_value`"},
+      {optimizers::Adadelta({.rho = 2}), "`rho`"},
+      {optimizers::Adamax({.beta2 = -1}), "`beta2`"},
+      {optimizers::Nadam({.epsilon = NAN}), "`epsilon`"},
+      {optimizers::Ftrl({.learning_rate_power = 1}), "`learning_rate_power` must be a number of at most 0, got 1"},
+      {optimizers::Ftrl({.l1 = -1}), "`l1`"},
+      {optimizers::Lion({.beta2 = 1}), "`beta2`"},
+      {optimizers::LAMB({.beta1 = 1.5}), "`beta1`"},
+      {optimizers::LARS({.trust_coefficient = 0}), "`trust_coefficient` must be a positive number, got 0"},
+      {optimizers::LARS({.momentum = 1}), "`momentum`"},
+  };
+  for (const auto& [optimizer, text] : cases) {
+    Bowl bowl;
+    EXPECT_FALSE(optimizer.Minimize(bowl.loss).ok());
+    EXPECT_EQ(ErrorMismatch(bowl.graph, text, kFile), "");
   }
 }
 

@@ -464,6 +464,28 @@ std::vector<Row> Training() {
   t.Graph(
       "RMSprop", "rho 1", [=](World& w) { RMSprop({.rho = 1}).Minimize(loss(w)); }, "`rho`");
   t.Graph(
+      "AdamW", "a negative decay", [=](World& w) { AdamW({.weight_decay = -1}).Minimize(loss(w)); }, "`weight_decay`");
+  t.Graph(
+      "Adagrad", "a negative start", [=](World& w) { Adagrad({.initial_accumulator_value = -1}).Minimize(loss(w)); },
+      "`initial_accumulator_value`");
+  t.Graph(
+      "Adadelta", "rho 1", [=](World& w) { Adadelta({.rho = 1}).Minimize(loss(w)); }, "`rho`");
+  t.Graph(
+      "Adamax", "beta1 1", [=](World& w) { Adamax({.beta1 = 1}).Minimize(loss(w)); }, "`beta1`");
+  t.Graph(
+      "Nadam", "beta2 NaN", [=](World& w) { Nadam({.beta2 = kNaN}).Minimize(loss(w)); }, "`beta2`");
+  t.Graph(
+      "Ftrl", "power 1", [=](World& w) { Ftrl({.learning_rate_power = 1}).Minimize(loss(w)); },
+      "`learning_rate_power`");
+  t.Graph(
+      "Ftrl", "l2 without end", [=](World& w) { Ftrl({.l2 = kInf}).Minimize(loss(w)); }, "`l2`");
+  t.Graph(
+      "Lion", "beta1 -1", [=](World& w) { Lion({.beta1 = -1}).Minimize(loss(w)); }, "`beta1`");
+  t.Graph(
+      "LAMB", "a negative epsilon", [=](World& w) { LAMB({.epsilon = -1}).Minimize(loss(w)); }, "`epsilon`");
+  t.Graph(
+      "LARS", "no trust", [=](World& w) { LARS({.trust_coefficient = 0}).Minimize(loss(w)); }, "`trust_coefficient`");
+  t.Graph(
       "ApplyGradients", "a gradient of another graph",
       [](World& w) { SGD({}).ApplyGradients({{.gradient = w.foreign, .variable = w.w, .name = "w"}}); },
       "another graph");

@@ -35,17 +35,28 @@ void Update(const OptimizerCase& optimizer, const StepData& data, const std::str
             Expected& expected) {
   std::vector<std::string> names = {name};
   for (const std::string& slot : optimizer.slots) names.push_back(name + slot);
+  std::vector<ref::Element> elements(gradient.size());
   for (size_t i = 0; i < gradient.size(); ++i) {
-    ref::Element before = {data.variables.at(name).values[i], {}};
+    elements[i].value = data.variables.at(name).values[i];
     for (size_t s = 1; s < names.size(); ++s) {
       auto slot = data.variables.find(names[s]);  // a missing one is the caller's finding
-      before.slots.push_back(slot == data.variables.end() ? 0 : slot->second.values[i]);
+      elements[i].slots.push_back(slot == data.variables.end() ? 0 : slot->second.values[i]);
     }
-    // Slots and gradient are rounded by so much.
-    auto after = [&](double g, double slot_error, double gradient_error) {
+  }
+  auto scale = [&](const std::vector<double>& g) {
+    return optimizer.scale ? optimizer.scale(data.step, g, elements) : 1.0;
+  };
+  // Of the exact gradient, and of what rounding may make of it.
+  const double exact = scale(gradient),
+               scale_error = std::max({std::abs(scale(low) / exact - 1), std::abs(scale(high) / exact - 1), 0.0});
+  for (size_t i = 0; i < gradient.size(); ++i) {
+    const ref::Element& before = elements[i];
+    // Slots, gradient and rate are rounded by so much.
+    auto after = [&](double g, double slot_error, double gradient_error, double rate_error = 0) {
       ref::Element e = before;
       for (double& slot : e.slots) slot *= 1 + slot_error;
-      optimizer.update(optimizer.rate(data.step), data.step, g * (1 + gradient_error), &e);
+      const double rate = optimizer.rate(data.step) * exact * (1 + rate_error);
+      optimizer.update(rate, data.step, g * (1 + gradient_error), &e);
       std::vector<double> numbers = {e.value};
       numbers.insert(numbers.end(), e.slots.begin(), e.slots.end());
       return numbers;
@@ -55,7 +66,8 @@ void Update(const OptimizerCase& optimizer, const StepData& data, const std::str
     for (double g : {low[i], high[i]}) {
       for (double slot_error : {-kTermRounding, kTermRounding}) {
         for (double gradient_error : {-kTermRounding, kTermRounding}) {
-          const std::vector<double> other = after(g, slot_error, gradient_error);
+          const std::vector<double> other =
+              after(g, slot_error, gradient_error, gradient_error < 0 ? -scale_error : scale_error);
           for (size_t n = 0; n < names.size(); ++n) spread[n] = std::max(spread[n], std::abs(other[n] - want[n]));
         }
       }

@@ -77,6 +77,135 @@ std::vector<OptimizerCase> MainCases() {
   };
 }
 
+// Those that meet three models only.
+std::vector<OptimizerCase> AdaptiveCases() {
+  auto with = [](std::string name, auto optimizer, double rate, ref::UpdateFn update, std::vector<std::string> slots,
+                 ref::ScaleFn scale = {}) {
+    return OptimizerCase{
+        .name = std::move(name),
+        .minimize = [optimizer](const Tensor& loss, const ClipOptions& c) { return optimizer(c).Minimize(loss); },
+        .rate = Constant(rate),
+        .update = std::move(update),
+        .slots = std::move(slots),
+        .scale = std::move(scale)};
+  };
+  return {
+      with("adamw",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::AdamW, {.learning_rate = 0.02,
+                                                 .weight_decay = 0.3,
+                                                 .beta1 = 0.8,
+                                                 .beta2 = 0.9,
+                                                 .epsilon = 1e-3,
+                                                 .clip_global_norm = c.global_norm,
+                                                 .clip_value = c.value});
+           },
+           0.02, ref::AdamWUpdate(0.8, 0.9, 1e-3, 0.3), {"/AdamW", "/AdamW_1"}),
+      with("adamw_excluded",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::AdamW, {.learning_rate = 0.02,
+                                                 .exclude = {"e", "a"},
+                                                 .clip_global_norm = c.global_norm,
+                                                 .clip_value = c.value});
+           },
+           0.02, ref::AdamUpdate(0.9, 0.999, 1e-7), {"/AdamW", "/AdamW_1"}),
+      with("adagrad",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::Adagrad, {.learning_rate = 0.1,
+                                                   .initial_accumulator_value = 0.2,
+                                                   .epsilon = 1e-3,
+                                                   .clip_global_norm = c.global_norm,
+                                                   .clip_value = c.value});
+           },
+           0.1, ref::AdagradUpdate(1e-3), {"/Adagrad"}),
+      with("adadelta",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::Adadelta, {.learning_rate = 0.5,
+                                                    .rho = 0.8,
+                                                    .epsilon = 1e-3,
+                                                    .clip_global_norm = c.global_norm,
+                                                    .clip_value = c.value});
+           },
+           0.5, ref::AdadeltaUpdate(0.8, 1e-3), {"/Adadelta", "/Adadelta_1"}),
+      with("adamax",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::Adamax, {.learning_rate = 0.02,
+                                                  .beta1 = 0.8,
+                                                  .beta2 = 0.9,
+                                                  .epsilon = 1e-3,
+                                                  .clip_global_norm = c.global_norm,
+                                                  .clip_value = c.value});
+           },
+           0.02, ref::AdamaxUpdate(0.8, 0.9, 1e-3), {"/Adamax", "/Adamax_1"}),
+      with("nadam",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::Nadam, {.learning_rate = 0.02,
+                                                 .beta1 = 0.8,
+                                                 .beta2 = 0.9,
+                                                 .epsilon = 1e-3,
+                                                 .clip_global_norm = c.global_norm,
+                                                 .clip_value = c.value});
+           },
+           0.02, ref::NadamUpdate(0.8, 0.9, 1e-3), {"/Nadam", "/Nadam_1", "/Nadam_2"}),
+      with("ftrl",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::Ftrl, {.learning_rate = 0.3,
+                                                .initial_accumulator_value = 0.2,
+                                                .l1 = 0.01,
+                                                .l2 = 0.02,
+                                                .l2_shrinkage = 0.1,
+                                                .beta = 0.1,
+                                                .clip_global_norm = c.global_norm,
+                                                .clip_value = c.value});
+           },
+           0.3, ref::FtrlUpdate({.l1 = 0.01, .l2 = 0.02, .l2_shrinkage = 0.1, .beta = 0.1}), {"/Ftrl", "/Ftrl_1"}),
+      with("ftrl_power",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::Ftrl, {.learning_rate = 0.3,
+                                                .learning_rate_power = -0.7,
+                                                .clip_global_norm = c.global_norm,
+                                                .clip_value = c.value});
+           },
+           0.3, ref::FtrlUpdate({.power = 0.7}), {"/Ftrl", "/Ftrl_1"}),
+      with("lion",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::Lion, {.learning_rate = 0.01,
+                                                .weight_decay = 0.2,
+                                                .beta1 = 0.8,
+                                                .beta2 = 0.7,
+                                                .exclude = {"no such name"},
+                                                .clip_global_norm = c.global_norm,
+                                                .clip_value = c.value});
+           },
+           0.01, ref::LionUpdate(0.8, 0.7, 0.2), {"/Lion"}),
+      with(
+          "lamb",
+          [](const ClipOptions& c) {
+            return TD_COVER(optimizers::LAMB, {.learning_rate = 0.05,
+                                               .weight_decay = 0.2,
+                                               .beta1 = 0.8,
+                                               .beta2 = 0.9,
+                                               .epsilon = 1e-2,
+                                               .exclude = {"no such name"},
+                                               .clip_global_norm = c.global_norm,
+                                               .clip_value = c.value});
+          },
+          0.05, ref::LambUpdate(0.8, 0.9, 1e-2, 0.2), {"/LAMB", "/LAMB_1"}, ref::LambScale(0.8, 0.9, 1e-2, 0.2)),
+      with(
+          "lars",
+          [](const ClipOptions& c) {
+            return TD_COVER(optimizers::LARS, {.learning_rate = 0.5,
+                                               .weight_decay = 0.2,
+                                               .momentum = 0.8,
+                                               .trust_coefficient = 0.1,
+                                               .exclude = {"no such name"},
+                                               .clip_global_norm = c.global_norm,
+                                               .clip_value = c.value});
+          },
+          0.5, ref::LarsUpdate(0.8, 0.2), {"/LARS"}, ref::LarsScale(0.1, 0.2)),
+  };
+}
+
 // Two of the three steps of a case are beyond the first period or boundary.
 std::vector<OptimizerCase> ScheduleCases() {
   auto descend = [](std::string name, std::function<Schedule()> schedule, RateFn rate) {
@@ -229,7 +358,7 @@ std::vector<OptimizerCase> OtherCases() {
 const std::vector<OptimizerCase>& OptimizerCases() {
   static const auto* cases = [] {
     auto* all = new std::vector<OptimizerCase>;
-    for (auto part : {MainCases, ScheduleCases, OtherCases}) {
+    for (auto part : {MainCases, AdaptiveCases, ScheduleCases, OtherCases}) {
       for (OptimizerCase& c : part()) all->push_back(std::move(c));
     }
     return all;

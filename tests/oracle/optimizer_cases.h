@@ -24,6 +24,8 @@ struct OptimizerCase {
   // The optimizers that meet every model; the others are schedules, options and clipping by hand, which do not depend
   // on the model and meet three of them.
   bool main = false;
+  // Multiplies the rate of a variable, by all of its elements. Empty: 1.
+  ref::ScaleFn scale = {};
   // What the model_fn does with the gradients itself.
   std::function<void(ref::Gradients&)> treat = {};
   // Trains the first variable only.

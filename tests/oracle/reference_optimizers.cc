@@ -37,6 +37,121 @@ UpdateFn RmsPropUpdate(double rho, double momentum, double epsilon) {
   };
 }
 
+UpdateFn AdamWUpdate(double beta1, double beta2, double epsilon, double weight_decay) {
+  return [=, adam = AdamUpdate(beta1, beta2, epsilon)](double rate, int64_t step, double g, Element* e) {
+    e->value -= rate * weight_decay * e->value;
+    adam(rate, step, g, e);
+  };
+}
+
+UpdateFn AdagradUpdate(double epsilon) {
+  return [=](double rate, int64_t, double g, Element* e) {
+    e->slots[0] += g * g;
+    e->value -= rate * g / std::sqrt(e->slots[0] + epsilon);
+  };
+}
+
+UpdateFn AdadeltaUpdate(double rho, double epsilon) {
+  return [=](double rate, int64_t, double g, Element* e) {
+    e->slots[0] = rho * e->slots[0] + (1 - rho) * g * g;
+    const double delta = std::sqrt((e->slots[1] + epsilon) / (e->slots[0] + epsilon)) * g;
+    e->slots[1] = rho * e->slots[1] + (1 - rho) * delta * delta;
+    e->value -= rate * delta;
+  };
+}
+
+UpdateFn AdamaxUpdate(double beta1, double beta2, double epsilon) {
+  return [=](double rate, int64_t step, double g, Element* e) {
+    e->slots[0] = beta1 * e->slots[0] + (1 - beta1) * g;
+    e->slots[1] = std::max(beta2 * e->slots[1], std::abs(g));
+    e->value -= rate / (1 - std::pow(beta1, static_cast<double>(step + 1))) * e->slots[0] / (e->slots[1] + epsilon);
+  };
+}
+
+UpdateFn NadamUpdate(double beta1, double beta2, double epsilon) {
+  return [=](double rate, int64_t step, double g, Element* e) {
+    const double t = static_cast<double>(step + 1);
+    const double u = beta1 * (1 - 0.5 * std::pow(0.96, t)), u_next = beta1 * (1 - 0.5 * std::pow(0.96, t + 1));
+    e->slots[0] = beta1 * e->slots[0] + (1 - beta1) * g;
+    e->slots[1] = beta2 * e->slots[1] + (1 - beta2) * g * g;
+    e->slots[2] *= u;
+    const double m = u_next * e->slots[0] / (1 - e->slots[2] * u_next) + (1 - u) * g / (1 - e->slots[2]);
+    e->value -= rate * m / (std::sqrt(e->slots[1] / (1 - std::pow(beta2, t))) + epsilon);
+  };
+}
+
+UpdateFn FtrlUpdate(FtrlNumbers n) {
+  return [=](double rate, int64_t, double g, Element* e) {
+    const double before = std::pow(e->slots[0], n.power);
+    e->slots[0] += g * g;
+    const double after = std::pow(e->slots[0], n.power);
+    e->slots[1] += g + 2 * n.l2_shrinkage * e->value - (after - before) / rate * e->value;
+    const double quadratic = after / rate + 2 * (n.l2 + n.beta / (2 * rate));
+    e->value = (std::clamp(e->slots[1], -n.l1, n.l1) - e->slots[1]) / quadratic;
+  };
+}
+
+UpdateFn LionUpdate(double beta1, double beta2, double weight_decay) {
+  return [=](double rate, int64_t, double g, Element* e) {
+    const double direction = beta1 * e->slots[0] + (1 - beta1) * g;
+    e->value -= rate * ((direction > 0) - (direction < 0) + weight_decay * e->value);
+    e->slots[0] = beta2 * e->slots[0] + (1 - beta2) * g;
+  };
+}
+
+namespace {
+
+// Adam's moments after the gradient, without their bias, as the direction of LAMB.
+double LambDirection(const Element& e, double g, double t, double beta1, double beta2, double epsilon,
+                     double weight_decay) {
+  const double m = (beta1 * e.slots[0] + (1 - beta1) * g) / (1 - std::pow(beta1, t));
+  const double v = (beta2 * e.slots[1] + (1 - beta2) * g * g) / (1 - std::pow(beta2, t));
+  return m / (std::sqrt(v) + epsilon) + weight_decay * e.value;
+}
+
+}  // namespace
+
+UpdateFn LambUpdate(double beta1, double beta2, double epsilon, double weight_decay) {
+  return [=](double rate, int64_t step, double g, Element* e) {
+    const double t = static_cast<double>(step + 1);
+    e->value -= rate * LambDirection(*e, g, t, beta1, beta2, epsilon, weight_decay);
+    e->slots[0] = beta1 * e->slots[0] + (1 - beta1) * g;
+    e->slots[1] = beta2 * e->slots[1] + (1 - beta2) * g * g;
+  };
+}
+
+ScaleFn LambScale(double beta1, double beta2, double epsilon, double weight_decay) {
+  return [=](int64_t step, const std::vector<double>& gradient, const std::vector<Element>& elements) {
+    double w = 0, r = 0;
+    for (size_t i = 0; i < elements.size(); ++i) {
+      w += elements[i].value * elements[i].value;
+      const double d =
+          LambDirection(elements[i], gradient[i], static_cast<double>(step + 1), beta1, beta2, epsilon, weight_decay);
+      r += d * d;
+    }
+    return w > 0 && r > 0 ? std::sqrt(w / r) : 1;
+  };
+}
+
+UpdateFn LarsUpdate(double momentum, double weight_decay) {
+  return [=](double rate, int64_t, double g, Element* e) {
+    e->slots[0] = momentum * e->slots[0] + rate * (g + weight_decay * e->value);
+    e->value -= e->slots[0];
+  };
+}
+
+ScaleFn LarsScale(double trust_coefficient, double weight_decay) {
+  return [=](int64_t, const std::vector<double>& gradient, const std::vector<Element>& elements) {
+    double w = 0, g = 0;
+    for (size_t i = 0; i < elements.size(); ++i) {
+      w += elements[i].value * elements[i].value;
+      g += gradient[i] * gradient[i];
+    }
+    if (w == 0 || g == 0) return 1.0;
+    return trust_coefficient * std::sqrt(w) / (std::sqrt(g) + weight_decay * std::sqrt(w));
+  };
+}
+
 double GlobalNorm(const Gradients& gradients) {
   double squares = 0;
   for (const auto& [name, gradient] : gradients) {

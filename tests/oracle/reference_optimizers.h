@@ -1,5 +1,5 @@
 // The optimizers' and schedules' formulas written once more in double precision: tf.compat.v1.train for gradient
-// descent, Momentum and Adam, Keras for RMSprop and the schedules.
+// descent, Momentum and Adam, Keras for RMSprop, the schedules and what Keras has, the papers for LAMB and LARS.
 #ifndef TANDEM_TESTS_ORACLE_REFERENCE_OPTIMIZERS_H_
 #define TANDEM_TESTS_ORACLE_REFERENCE_OPTIMIZERS_H_
 
@@ -24,6 +24,26 @@ UpdateFn Descend();
 UpdateFn DescendWithMomentum(double momentum, bool nesterov);
 UpdateFn AdamUpdate(double beta1, double beta2, double epsilon);
 UpdateFn RmsPropUpdate(double rho, double momentum, double epsilon);
+UpdateFn AdamWUpdate(double beta1, double beta2, double epsilon, double weight_decay);
+UpdateFn AdagradUpdate(double epsilon);
+UpdateFn AdadeltaUpdate(double rho, double epsilon);
+UpdateFn AdamaxUpdate(double beta1, double beta2, double epsilon);
+UpdateFn NadamUpdate(double beta1, double beta2, double epsilon);
+struct FtrlNumbers {
+  double power = 0.5;  // of the sum of squares
+  double l1 = 0, l2 = 0, l2_shrinkage = 0, beta = 0;
+};
+UpdateFn FtrlUpdate(FtrlNumbers numbers);
+UpdateFn LionUpdate(double beta1, double beta2, double weight_decay);
+// These two for a rate that ScaleFn has scaled.
+UpdateFn LambUpdate(double beta1, double beta2, double epsilon, double weight_decay);
+UpdateFn LarsUpdate(double momentum, double weight_decay);
+
+// The factor of the rate of a variable that has these elements and this gradient, before the update.
+using ScaleFn =
+    std::function<double(int64_t step, const std::vector<double>& gradient, const std::vector<Element>& elements)>;
+ScaleFn LambScale(double beta1, double beta2, double epsilon, double weight_decay);
+ScaleFn LarsScale(double trust_coefficient, double weight_decay);
 
 // By variable.
 using Gradients = std::map<std::string, std::vector<double>>;

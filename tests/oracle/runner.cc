@@ -2,8 +2,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <numeric>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -63,10 +66,12 @@ absl::Status Runner::Prepare(const Case& c) {
     }
     program_id_ = c.ProgramId();
   }
+  std::map<std::string, double> slot_starts;
+  for (const VariableSpec& v : program_.graph->variables()) slot_starts[v.name] = v.initializer.a;
   for (const VariableInfo& info : program_.variables->List()) {
-    HostTensor value = info.slot_of.empty()
-                           ? ToTensor(DType::kFloat32, FirstValue(c.model->name, info.name, info.shape))
-                           : HostTensor::Zeros(info.dtype, info.shape);
+    const ref::Numbers start = {info.shape, std::vector<double>(NumElements(info.shape), slot_starts[info.name])};
+    const ref::Numbers first = info.slot_of.empty() ? FirstValue(c.model->name, info.name, info.shape) : start;
+    HostTensor value = ToTensor(DType::kFloat32, first);
     TD_RETURN_IF_ERROR(program_.variables->Assign(info.name, value));
   }
   return absl::OkStatus();
