@@ -125,7 +125,7 @@ Dataset Dataset::Enumerate(int64_t start, const std::string& name, SourceLocatio
   return Of(data_internal::MakeEnumerate(node_, start, name), "Enumerate", location);
 }
 
-Dataset Dataset::Window(WindowOptions options, SourceLocation location) const {
+Dataset Dataset::Window(DatasetWindowOptions options, SourceLocation location) const {
   if (!status_.ok()) return *this;
   return Of(data_internal::MakeWindow(node_, options, location), "Window", location);
 }

@@ -110,7 +110,7 @@ struct InterleaveOptions {
   int num_parallel_calls = 1;
 };
 
-struct WindowOptions {
+struct DatasetWindowOptions {
   // Elements of a window, at least 1.
   int64_t size = 1;
   // From the first element of one window to that of the next; 0 stands for the size: no overlap, no gap.
@@ -277,7 +277,7 @@ class Dataset {
   Dataset Batch(int64_t batch_size, BatchOptions options = {},
                 SourceLocation location = SourceLocation::Current()) const;
   // Elements that follow one another, stacked along a new dimension 0 (tf.data: Window, then a Batch of each window).
-  Dataset Window(WindowOptions options, SourceLocation location = SourceLocation::Current()) const;
+  Dataset Window(DatasetWindowOptions options, SourceLocation location = SourceLocation::Current()) const;
   // Keeps the elements of the first pass in memory, for later passes and other iterators: also the order of the first
   // pass, so put Shuffle behind. Errors are not kept. In another process, a position is restored without the elements
   // before it. The dataset must have an end.

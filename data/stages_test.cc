@@ -237,8 +237,8 @@ TEST(StagesTest, ZipConcatenateAndEnumerate) {
 
 TEST(StagesTest, WindowsAreThoseOfTfData) {
   std::map<std::string, HostTensor> expected = ReadGolden("stages.expected");
-  for (const WindowOptions& o : {WindowOptions{3, 0, 1, false}, WindowOptions{3, 1, 2, true},
-                                 WindowOptions{2, 4, 3, false}, WindowOptions{4, 2, 1, false}}) {
+  for (const DatasetWindowOptions& o : {DatasetWindowOptions{3, 0, 1, false}, DatasetWindowOptions{3, 1, 2, true},
+                                        DatasetWindowOptions{2, 4, 3, false}, DatasetWindowOptions{4, 2, 1, false}}) {
     const std::string name = absl::StrCat("window_", o.size, "_", o.shift > 0 ? o.shift : o.size, "_", o.stride, "_");
     const Dataset d = Dataset::Range(10).Window(o);
     const std::vector<Element> windows = Read(d);

@@ -42,11 +42,11 @@ class WindowIterator : public TokenIterator {
 
 class WindowNode : public Node {
  public:
-  WindowNode(NodePtr child, NodeInfo info, WindowOptions options, SourceLocation location)
+  WindowNode(NodePtr child, NodeInfo info, DatasetWindowOptions options, SourceLocation location)
       : Node(std::move(info)), child_(std::move(child)), options_(options), location_(location) {}
 
   const Node& child() const { return *child_; }
-  const WindowOptions& options() const { return options_; }
+  const DatasetWindowOptions& options() const { return options_; }
 
   std::unique_ptr<TokenIterator> MakeTokens() const override { return std::make_unique<WindowIterator>(*this); }
   bool ValidToken(const int64_t* token) const override {
@@ -76,14 +76,14 @@ class WindowNode : public Node {
 
  private:
   const NodePtr child_;
-  const WindowOptions options_;
+  const DatasetWindowOptions options_;
   const SourceLocation location_;
 };
 
 WindowIterator::WindowIterator(const WindowNode& node) : node_(node), child_(node.child().MakeTokens()) {}
 
 bool WindowIterator::Next(int64_t* token, PayloadPtr* payload) {
-  const WindowOptions& o = node_.options();
+  const DatasetWindowOptions& o = node_.options();
   const int64_t width = node_.child().token_width(), span = (o.size - 1) * o.stride + 1;
   while (!child_ended_ && static_cast<int64_t>(rows_.size()) < span) {
     Row row;
@@ -124,7 +124,7 @@ void WindowIterator::Save(StateWriter* writer) const {
 }
 
 bool WindowIterator::Restore(StateReader* reader) {
-  const WindowOptions& o = node_.options();
+  const DatasetWindowOptions& o = node_.options();
   const int64_t width = node_.child().token_width();
   int64_t rows = 0;
   rows_.clear();
@@ -145,7 +145,7 @@ bool WindowIterator::Restore(StateReader* reader) {
 
 }  // namespace
 
-absl::StatusOr<NodePtr> MakeWindow(NodePtr child, WindowOptions options, SourceLocation location) {
+absl::StatusOr<NodePtr> MakeWindow(NodePtr child, DatasetWindowOptions options, SourceLocation location) {
   if (options.shift == 0) options.shift = options.size;
   NodeInfo info = child->info();
   const int64_t most = kMaxTokenWidth / info.token_width;
