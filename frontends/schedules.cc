@@ -3,6 +3,9 @@
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -57,6 +60,17 @@ Tensor CosPi(const Tensor& p, SourceLocation loc) {
   return Neg(Mul(sum, x, loc), loc);
 }
 
+// step / decay_steps, whole with a staircase; an empty tensor after an error.
+Tensor Periods(const char* name, const schedules::TimeDecayOptions& o, const Tensor& step, SourceLocation loc) {
+  if (!Check(step, name, o.initial_learning_rate, o.decay_steps, "decay_steps", loc)) return {};
+  if (!IsRate(o.decay_rate)) {
+    step.graph()->FailAt(name, absl::StrCat("`decay_rate` must be a number >= 0, got ", o.decay_rate), loc);
+    return {};
+  }
+  Tensor p = Div(step, o.decay_steps, loc);
+  return o.staircase ? Floor(p, loc) : p;
+}
+
 }  // namespace
 
 Tensor LearningRate::Build(GraphBuilder* graph, SourceLocation loc) const {
@@ -104,6 +118,22 @@ Schedule ExponentialDecay(const ExponentialDecayOptions& o, SourceLocation loc) 
     Tensor p = Div(step, o.decay_steps, loc);
     if (o.staircase) p = Floor(p, loc);
     return Mul(Pow(Double(step, o.decay_rate, loc), p, loc), o.initial_learning_rate, loc);
+  };
+}
+
+Schedule InverseTimeDecay(const TimeDecayOptions& o, SourceLocation loc) {
+  return [o, loc](const Tensor& step) -> Tensor {
+    Tensor p = Periods("InverseTimeDecay", o, step, loc);
+    if (!p.ok()) return {};
+    return Div(Double(step, o.initial_learning_rate, loc), Add(Mul(p, o.decay_rate, loc), 1.0, loc), loc);
+  };
+}
+
+Schedule NaturalExpDecay(const TimeDecayOptions& o, SourceLocation loc) {
+  return [o, loc](const Tensor& step) -> Tensor {
+    Tensor p = Periods("NaturalExpDecay", o, step, loc);
+    if (!p.ok()) return {};
+    return Mul(Exp(Mul(p, -o.decay_rate, loc), loc), o.initial_learning_rate, loc);
   };
 }
 
@@ -167,6 +197,66 @@ Schedule CosineDecay(const CosineDecayOptions& o, SourceLocation loc) {
     Tensor p = Minimum(Div(step, o.decay_steps, loc), 1.0, loc);
     Tensor cosine = Mul(Add(CosPi(p, loc), 1.0, loc), 0.5, loc);
     return Mul(Add(Mul(cosine, 1 - o.alpha, loc), o.alpha, loc), o.initial_learning_rate, loc);
+  };
+}
+
+Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& o, SourceLocation loc) {
+  return [o, loc](const Tensor& step) -> Tensor {
+    constexpr char kName[] = "CosineDecayRestarts";
+    if (!Check(step, kName, o.initial_learning_rate, o.first_decay_steps, "first_decay_steps", loc) ||
+        !Check(step, kName, o.alpha, 1, "", loc)) {
+      return {};
+    }
+    for (const auto& [option, value, low] : {std::tuple("t_mul", o.t_mul, 1.0), std::tuple("m_mul", o.m_mul, 0.0)}) {
+      if (std::isfinite(value) && value >= low && value > 0) continue;
+      return step.graph()->FailAt(
+          kName,
+          absl::StrCat("`", option, "` must be ", low > 0 ? "a number of at least 1" : "a positive number", ", got ",
+                       value),
+          loc);
+    }
+    Tensor done = Div(step, o.first_decay_steps, loc), period, part;
+    // Rounding must not put the step of a restart into the period before.
+    constexpr double kRounding = 1e-9;
+    if (o.t_mul == 1) {
+      period = Floor(Add(done, kRounding, loc), loc);
+      part = Sub(done, period, loc);
+    } else {
+      // The periods before period i have (t_mul^i - 1) / (t_mul - 1) times the first one's steps.
+      Tensor grown = Add(Mul(done, o.t_mul - 1, loc), 1.0, loc);
+      period = Floor(Add(Div(Log(grown, loc), std::log(o.t_mul), loc), kRounding, loc), loc);
+      Tensor length = Pow(Double(step, o.t_mul, loc), period, loc);
+      part = Div(Sub(done, Div(Sub(length, 1.0, loc), o.t_mul - 1, loc), loc), length, loc);
+    }
+    part = Minimum(Maximum(part, 0.0, loc), 1.0, loc);
+    Tensor start = o.m_mul == 1 ? Double(step, 1, loc) : Pow(Double(step, o.m_mul, loc), period, loc);
+    Tensor cosine = Mul(Mul(Add(CosPi(part, loc), 1.0, loc), 0.5, loc), start, loc);
+    return Mul(Add(Mul(cosine, 1 - o.alpha, loc), o.alpha, loc), o.initial_learning_rate, loc);
+  };
+}
+
+Schedule OneCycle(const OneCycleOptions& o, SourceLocation loc) {
+  return [o, loc](const Tensor& step) -> Tensor {
+    constexpr char kName[] = "OneCycle";
+    if (!Check(step, kName, o.max_learning_rate, o.total_steps, "total_steps", loc)) return {};
+    if (!(o.rising_share > 0 && o.rising_share < 1)) {
+      return step.graph()->FailAt(kName, absl::StrCat("`rising_share` must be in (0, 1), got ", o.rising_share), loc);
+    }
+    for (const auto& [option, value] :
+         {std::pair("div_factor", o.div_factor), std::pair("final_div_factor", o.final_div_factor)}) {
+      if (std::isfinite(value) && value > 0) continue;
+      return step.graph()->FailAt(kName, absl::StrCat("`", option, "` must be a positive number, got ", value), loc);
+    }
+    const double first = o.max_learning_rate / o.div_factor, last = first / o.final_div_factor;
+    const double rise = o.rising_share * o.total_steps;
+    auto between = [&](double start, double end, const Tensor& part) {
+      Tensor cosine = Mul(Add(CosPi(part, loc), 1.0, loc), 0.5, loc);
+      return Add(Mul(cosine, start - end, loc), end, loc);
+    };
+    Tensor up = between(first, o.max_learning_rate, Minimum(Div(step, rise, loc), 1.0, loc));
+    Tensor fallen = Div(Maximum(Sub(step, rise, loc), 0.0, loc), o.total_steps - rise, loc);
+    Tensor down = between(o.max_learning_rate, last, Minimum(fallen, 1.0, loc));
+    return Select(Less(step, Double(step, rise, loc), loc), up, down, loc);
   };
 }
 

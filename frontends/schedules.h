@@ -46,6 +46,17 @@ struct ExponentialDecayOptions {
 // initial * decay_rate ^ (step / decay_steps).
 Schedule ExponentialDecay(const ExponentialDecayOptions& options, SourceLocation loc = SourceLocation::Current());
 
+struct TimeDecayOptions {
+  double initial_learning_rate = 0.1;
+  double decay_steps = 0;  // required
+  double decay_rate = 0.5;
+  bool staircase = false;  // whole multiples of decay_steps only
+};
+// initial / (1 + decay_rate * step / decay_steps).
+Schedule InverseTimeDecay(const TimeDecayOptions& options, SourceLocation loc = SourceLocation::Current());
+// initial * e ^ (-decay_rate * step / decay_steps).
+Schedule NaturalExpDecay(const TimeDecayOptions& options, SourceLocation loc = SourceLocation::Current());
+
 struct PiecewiseConstantOptions {
   std::vector<double> boundaries;  // increasing steps
   std::vector<double> values;      // one more than boundaries
@@ -71,6 +82,29 @@ struct CosineDecayOptions {
 // Loshchilov and Hutter 2016, without restarts: initial * ((1 - alpha) (1 + cos(pi min(step, steps) / steps)) / 2 +
 // alpha).
 Schedule CosineDecay(const CosineDecayOptions& options, SourceLocation loc = SourceLocation::Current());
+
+struct CosineDecayRestartsOptions {
+  double initial_learning_rate = 0.1;
+  double first_decay_steps = 0;  // required
+  double t_mul = 2;              // each period is so many times as long as the one before; at least 1
+  double m_mul = 1;              // and starts from so many times its rate
+  double alpha = 0;              // the share of the initial rate that is left at the end of a period
+};
+// Loshchilov and Hutter 2016 as in Keras: in period i, of which the part p is over,
+// initial * ((1 - alpha) m_mul^i (1 + cos(pi p)) / 2 + alpha).
+Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& options, SourceLocation loc = SourceLocation::Current());
+
+struct OneCycleOptions {
+  double max_learning_rate = 0.1;
+  double total_steps = 0;         // required
+  double rising_share = 0.3;      // of the steps, in (0, 1)
+  double div_factor = 25;         // the first rate is max / div_factor; positive
+  double final_div_factor = 1e4;  // the last one is the first / final_div_factor; positive
+};
+// Smith and Topin 2018, with cosines as PyTorch's OneCycleLR: from the first rate to the largest over rising_share of
+// the steps, then down to the last one, which stays. From a to b over a phase of which the part p is over the rate is
+// b + (a - b) (1 + cos(pi p)) / 2.
+Schedule OneCycle(const OneCycleOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct LinearWarmupOptions {
   double warmup_steps = 0;  // required

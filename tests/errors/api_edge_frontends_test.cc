@@ -512,6 +512,17 @@ std::vector<Row> Training() {
                  {"PolynomialDecay", schedules::PolynomialDecay({.decay_steps = 3, .power = 0})},
                  {"CosineDecay", schedules::CosineDecay({})},
                  {"CosineDecay", schedules::CosineDecay({.initial_learning_rate = kNaN, .decay_steps = 3})},
+                 {"InverseTimeDecay", schedules::InverseTimeDecay({})},
+                 {"InverseTimeDecay", schedules::InverseTimeDecay({.decay_steps = 3, .decay_rate = -1})},
+                 {"NaturalExpDecay", schedules::NaturalExpDecay({.decay_steps = 3, .decay_rate = kNaN})},
+                 {"NaturalExpDecay", schedules::NaturalExpDecay({.initial_learning_rate = -1, .decay_steps = 3})},
+                 {"CosineDecayRestarts", schedules::CosineDecayRestarts({})},
+                 {"CosineDecayRestarts", schedules::CosineDecayRestarts({.first_decay_steps = 3, .t_mul = 0.5})},
+                 {"CosineDecayRestarts", schedules::CosineDecayRestarts({.first_decay_steps = 3, .m_mul = 0})},
+                 {"OneCycle", schedules::OneCycle({})},
+                 {"OneCycle", schedules::OneCycle({.total_steps = 3, .rising_share = 1})},
+                 {"OneCycle", schedules::OneCycle({.total_steps = 3, .div_factor = 0})},
+                 {"OneCycle", schedules::OneCycle({.total_steps = 3, .final_div_factor = kInf})},
                  {"LinearWarmup", schedules::LinearWarmup({})},
                  {"LinearWarmup", schedules::LinearWarmup({.warmup_steps = 3, .start_factor = 2})}}) {
     t.Add(name, "an option", [schedule = schedule](World& w) { return LearningRate(schedule).Build(&w.graph); });

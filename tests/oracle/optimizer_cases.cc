@@ -257,6 +257,35 @@ std::vector<OptimizerCase> ScheduleCases() {
           },
           [](int64_t s) { return ref::CosineDecayAt(s, 0.6, 1.7, 0.2); }),
       descend(
+          "inverse_time_decay",
+          [] {
+            return TD_COVER(schedules::InverseTimeDecay,
+                            {.initial_learning_rate = 0.4, .decay_steps = 1.5, .decay_rate = 0.7});
+          },
+          [](int64_t s) { return ref::InverseTimeDecayAt(s, 0.4, 1.5, 0.7, false); }),
+      descend(
+          "natural_exp_decay",
+          [] { return TD_COVER(schedules::NaturalExpDecay, {.decay_steps = 1.5, .staircase = true}); },
+          [](int64_t s) { return ref::NaturalExpDecayAt(s, 0.1, 1.5, 0.5, true); }),
+      descend(
+          "cosine_decay_restarts",
+          [] {
+            return TD_COVER(
+                schedules::CosineDecayRestarts,
+                {.initial_learning_rate = 0.6, .first_decay_steps = 1.2, .t_mul = 1.5, .m_mul = 0.8, .alpha = 0.1});
+          },
+          [](int64_t s) { return ref::CosineDecayRestartsAt(s, 0.6, 1.2, 1.5, 0.8, 0.1); }),
+      descend(
+          "one_cycle",
+          [] {
+            return TD_COVER(schedules::OneCycle, {.max_learning_rate = 0.5,
+                                                  .total_steps = 3,
+                                                  .rising_share = 0.4,
+                                                  .div_factor = 5,
+                                                  .final_div_factor = 10});
+          },
+          [](int64_t s) { return ref::OneCycleAt(s, 0.5, 3, 0.4, 5, 10); }),
+      descend(
           "linear_warmup",
           [] {
             return TD_COVER(schedules::LinearWarmup,

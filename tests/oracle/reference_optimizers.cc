@@ -199,6 +199,31 @@ double CosineDecayAt(double step, double initial, double decay_steps, double alp
   return initial * ((1 - alpha) * 0.5 * (1 + std::cos(std::numbers::pi * share)) + alpha);
 }
 
+double InverseTimeDecayAt(double step, double initial, double decay_steps, double decay_rate, bool staircase) {
+  const double periods = step / decay_steps;
+  return initial / (1 + decay_rate * (staircase ? std::floor(periods) : periods));
+}
+
+double NaturalExpDecayAt(double step, double initial, double decay_steps, double decay_rate, bool staircase) {
+  const double periods = step / decay_steps;
+  return initial * std::exp(-decay_rate * (staircase ? std::floor(periods) : periods));
+}
+
+double CosineDecayRestartsAt(double step, double initial, double first_decay_steps, double t_mul, double m_mul,
+                             double alpha) {
+  double length = first_decay_steps, start = 1;
+  for (; step >= length; length *= t_mul, start *= m_mul) step -= length;
+  return initial * ((1 - alpha) * start * 0.5 * (1 + std::cos(std::numbers::pi * step / length)) + alpha);
+}
+
+double OneCycleAt(double step, double max, double total_steps, double rising_share, double div, double final_div) {
+  const double rise = rising_share * total_steps, first = max / div, last = first / final_div;
+  const bool rises = step < rise;
+  const double part = rises ? step / rise : std::min((step - rise) / (total_steps - rise), 1.0);
+  const double from = rises ? first : max, to = rises ? max : last;
+  return to + (from - to) * (1 + std::cos(std::numbers::pi * part)) / 2;
+}
+
 double LinearWarmupAt(double step, double warmup_steps, double start_factor,
                       const std::function<double(double)>& then) {
   if (step >= warmup_steps) return then(step - warmup_steps);

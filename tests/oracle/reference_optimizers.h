@@ -58,6 +58,12 @@ double ExponentialDecayAt(double step, double initial, double decay_steps, doubl
 double PiecewiseConstantAt(double step, const std::vector<double>& boundaries, const std::vector<double>& values);
 double PolynomialDecayAt(double step, double initial, double decay_steps, double end, double power, bool cycle);
 double CosineDecayAt(double step, double initial, double decay_steps, double alpha);
+double InverseTimeDecayAt(double step, double initial, double decay_steps, double decay_rate, bool staircase);
+double NaturalExpDecayAt(double step, double initial, double decay_steps, double decay_rate, bool staircase);
+// Period by period.
+double CosineDecayRestartsAt(double step, double initial, double first_decay_steps, double t_mul, double m_mul,
+                             double alpha);
+double OneCycleAt(double step, double max, double total_steps, double rising_share, double div, double final_div);
 double LinearWarmupAt(double step, double warmup_steps, double start_factor, const std::function<double(double)>& then);
 
 }  // namespace tandem::ref
