@@ -348,6 +348,38 @@ std::string ExampleBuilder::Serialize() const {
   return example;
 }
 
+absl::StatusOr<std::vector<FeatureSummary>> ListFeatures(absl::string_view record) {
+  std::vector<FeatureSummary> summaries;
+  int64_t position = 0, inner = 0, in_entry = 0;
+  const auto entry = [&](absl::string_view bytes) {
+    FeatureSummary& summary = summaries.emplace_back();
+    absl::string_view feature;
+    const auto set_key = [&](absl::string_view key) {
+      summary.key = std::string(key);
+      return true;
+    };
+    const auto set_feature = [&](absl::string_view value) {
+      feature = value;
+      return true;
+    };
+    Lists lists;
+    if (!ForEachBytes(bytes, kKey, &in_entry, set_key) || !ForEachBytes(bytes, kValue, &in_entry, set_feature) ||
+        !FindLists(feature, &lists).ok()) {
+      return false;
+    }
+    if (lists.kind == 0) return true;
+    summary.dtype = lists.kind == kBytes ? DType::kString : lists.kind == kFloat ? DType::kFloat32 : DType::kInt64;
+    std::vector<absl::string_view> strings;
+    Values values(summary.dtype, nullptr, 0, &strings);
+    if (!values.Read(lists)) return false;
+    summary.count = values.count();
+    return true;
+  };
+  const auto features = [&](absl::string_view bytes) { return ForEachBytes(bytes, kEntry, &inner, entry); };
+  if (!ForEachBytes(record, kFeatures, &position, features)) return Malformed("a feature", position + inner);
+  return summaries;
+}
+
 absl::StatusOr<ExampleParser> ExampleParser::Create(std::vector<FeatureSpec> features) {
   if (features.empty()) return absl::InvalidArgumentError("there is no feature to read; give at least one");
   ExampleParser parser;

@@ -62,6 +62,16 @@ struct FeatureSpec {
   }
 };
 
+// What an Example has: a key, and the type and number of its values; kInvalid and 0 for a feature that holds nothing.
+struct FeatureSummary {
+  std::string key;
+  DType dtype = DType::kInvalid;
+  int64_t count = 0;
+};
+
+// The features in the order of the record. DataLoss when it is no Example.
+absl::StatusOr<std::vector<FeatureSummary>> ListFeatures(absl::string_view record);
+
 // Reads features out of Examples. Immutable, so it may be used by several threads.
 //
 // Features are absent when their key, or what they hold, is. Of several entries with one key the last counts. Floats

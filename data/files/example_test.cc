@@ -158,6 +158,16 @@ TEST(ExampleTest, ErrorsNameKeyAndKinds) {
   EXPECT_EQ(bad_row, 2);
 }
 
+TEST(ExampleTest, ListsWhatAnExampleHas) {
+  auto features = ListFeatures(ExampleBuilder().Int64("n", {1, 2}).Float("f", 1).Bytes("s", "x").Serialize());
+  ASSERT_TRUE(features.ok()) << features.status();
+  std::string text;
+  for (const FeatureSummary& f : *features) absl::StrAppend(&text, f.key, ":", Name(f.dtype), "[", f.count, "] ");
+  EXPECT_EQ(text, "f:float32[1] n:int64[2] s:string[1] ");
+  EXPECT_EQ(ListFeatures("no example").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ListFeatures(Wrapped("")).value()[0].dtype, DType::kInvalid);
+}
+
 TEST(ExampleTest, BadFeaturesAreRefused) {
   const auto error = [](std::vector<FeatureSpec> features) {
     return std::string(ExampleParser::Create(std::move(features)).status().message());

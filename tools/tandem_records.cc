@@ -1,0 +1,156 @@
+// tandem-records COMMAND ...: writes, lists, checks and divides TFRecord files.
+#include <algorithm>
+#include <iostream>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/printable.h"
+#include "base/program.h"
+#include "base/status_macros.h"
+#include "data/files/example.h"
+#include "data/files/record_reader.h"
+#include "data/files/record_writer.h"
+#include "data/idx.h"
+
+ABSL_FLAG(std::string, compression, "none",
+          "of the files that are read, and those that are written: none, gzip or zlib");
+ABSL_FLAG(std::string, images, "", "write: an IDX file (perhaps .gz) of unsigned bytes, one image a row");
+ABSL_FLAG(std::string, labels, "", "write: an IDX file of as many labels");
+ABSL_FLAG(int64_t, limit, 10, "list: how many records of each file; -1: all");
+ABSL_FLAG(int, shards, 2, "split: how many files to make");
+
+namespace tandem {
+namespace {
+
+constexpr char kUsage[] =
+    "tandem-records COMMAND ...\n"
+    "  list FILES...            the records' offsets, sizes and features\n"
+    "  verify FILES...          reads every record and compares every checksum\n"
+    "  write OUT                Examples of --images and --labels: image (bytes), shape, label\n"
+    "  split FILE PREFIX        record i goes to file i modulo --shards: PREFIX-00000-of-00002 and so on";
+
+absl::StatusOr<Compression> CompressionFlag() {
+  const std::string name = absl::GetFlag(FLAGS_compression);
+  for (Compression c : {Compression::kNone, Compression::kGzip, Compression::kZlib}) {
+    if (Name(c) == name) return c;
+  }
+  return absl::InvalidArgumentError(absl::StrCat("--compression=", name, ": it must be none, gzip or zlib"));
+}
+
+// Calls `visit` for each record of the file, whose checksum is right.
+template <typename Visit>
+absl::Status ForEachRecord(const std::string& path, const Visit& visit) {
+  TD_ASSIGN_OR_RETURN(const Compression compression, CompressionFlag());
+  TD_ASSIGN_OR_RETURN(auto reader, RecordReader::Open(path, {.compression = compression}));
+  for (int64_t number = 0;; ++number) {
+    Record record;
+    bool end = false;
+    TD_RETURN_IF_ERROR(reader->Next(&record, &end));
+    if (end) return absl::OkStatus();
+    TD_RETURN_IF_ERROR(reader->CheckBytes(record));
+    TD_ASSIGN_OR_RETURN(const bool more, visit(number, record));
+    if (!more) return absl::OkStatus();
+  }
+}
+
+absl::Status List(const std::string& path) {
+  const int64_t limit = absl::GetFlag(FLAGS_limit);
+  std::cout << PrintableLine(path) << "\n";
+  return ForEachRecord(path, [&](int64_t number, const Record& record) -> absl::StatusOr<bool> {
+    if (limit >= 0 && number >= limit) return false;
+    std::cout << "  record " << number << " at byte " << record.offset << ", " << record.bytes.size() << " bytes:";
+    const absl::StatusOr<std::vector<FeatureSummary>> features = ListFeatures(record.bytes);
+    if (!features.ok()) std::cout << " no Example";
+    for (size_t i = 0; features.ok() && i < features->size(); ++i) {
+      const FeatureSummary& f = (*features)[i];
+      std::cout << (i == 0 ? " " : ", ") << PrintableLine(f.key) << ":" << Name(f.dtype) << "[" << f.count << "]";
+    }
+    std::cout << "\n";
+    return true;
+  });
+}
+
+absl::Status Verify(const std::string& path) {
+  int64_t records = 0, bytes = 0;
+  TD_RETURN_IF_ERROR(ForEachRecord(path, [&](int64_t, const Record& record) -> absl::StatusOr<bool> {
+    ++records;
+    bytes += static_cast<int64_t>(record.bytes.size());
+    return true;
+  }));
+  std::cout << PrintableLine(path) << ": " << records << " records of " << bytes << " bytes, all right\n";
+  return absl::OkStatus();
+}
+
+absl::Status Write(const std::string& path) {
+  TD_ASSIGN_OR_RETURN(const Compression compression, CompressionFlag());
+  if (absl::GetFlag(FLAGS_images).empty() || absl::GetFlag(FLAGS_labels).empty()) {
+    return absl::InvalidArgumentError("write needs --images and --labels");
+  }
+  TD_ASSIGN_OR_RETURN(const HostTensor images, ReadIdx(absl::GetFlag(FLAGS_images)));
+  TD_ASSIGN_OR_RETURN(const HostTensor labels, ReadIdx(absl::GetFlag(FLAGS_labels)));
+  if (images.dtype() != DType::kUInt8 || labels.dtype() != DType::kUInt8 || images.rank() < 1 || labels.rank() != 1 ||
+      images.shape()[0] != labels.shape()[0]) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the images are ", Name(images.dtype()), ShapeString(images.shape()), " and the labels ", Name(labels.dtype()),
+        ShapeString(labels.shape()), "; they must be bytes, with one label for each image"));
+  }
+  const Shape shape(images.shape().begin() + 1, images.shape().end());
+  const int64_t rows = images.shape()[0], width = NumElements(shape);
+  TD_ASSIGN_OR_RETURN(auto writer, RecordWriter::Create(path, {.compression = compression}));
+  for (int64_t i = 0; i < rows; ++i) {
+    const char* row = static_cast<const char*>(images.raw()) + i * width;
+    TD_RETURN_IF_ERROR(writer->Write(ExampleBuilder()
+                                         .Bytes("image", absl::string_view(row, width))
+                                         .Int64("shape", shape)
+                                         .Int64("label", labels.data<uint8_t>()[i])
+                                         .Serialize()));
+  }
+  TD_RETURN_IF_ERROR(writer->Close());
+  std::cout << PrintableLine(path) << ": " << rows << " records\n";
+  return absl::OkStatus();
+}
+
+absl::Status Split(const std::string& path, const std::string& prefix) {
+  TD_ASSIGN_OR_RETURN(const Compression compression, CompressionFlag());
+  const int shards = absl::GetFlag(FLAGS_shards);
+  if (shards < 1 || shards > 1000) {
+    return absl::InvalidArgumentError(absl::StrCat("--shards=", shards, ": it must be between 1 and 1000"));
+  }
+  std::vector<std::unique_ptr<RecordWriter>> writers;
+  for (int i = 0; i < shards; ++i) {
+    TD_ASSIGN_OR_RETURN(auto writer, RecordWriter::Create(absl::StrFormat("%s-%05d-of-%05d", prefix, i, shards),
+                                                          {.compression = compression}));
+    writers.push_back(std::move(writer));
+  }
+  absl::Status status = ForEachRecord(path, [&](int64_t number, const Record& record) -> absl::StatusOr<bool> {
+    TD_RETURN_IF_ERROR(writers[number % shards]->Write(record.bytes));
+    return true;
+  });
+  int64_t records = 0;
+  // All are closed, so that what was read before an error is complete.
+  for (auto& writer : writers) {
+    const absl::Status closed = writer->Close();
+    if (status.ok()) status = closed;
+    records += writer->records();
+  }
+  if (status.ok()) std::cout << records << " records in " << shards << " files\n";
+  return status;
+}
+
+absl::Status Run(const std::vector<std::string>& arguments) {
+  const std::string command = arguments.empty() ? "" : arguments[0];
+  const std::vector<std::string> rest(arguments.begin() + std::min<size_t>(1, arguments.size()), arguments.end());
+  if ((command == "list" || command == "verify") && !rest.empty()) {
+    for (const std::string& path : rest) TD_RETURN_IF_ERROR(command == "list" ? List(path) : Verify(path));
+    return absl::OkStatus();
+  }
+  if (command == "write" && rest.size() == 1) return Write(rest[0]);
+  if (command == "split" && rest.size() == 2) return Split(rest[0], rest[1]);
+  return absl::InvalidArgumentError(absl::StrCat("the arguments are wrong; usage:\n", kUsage));
+}
+
+}  // namespace
+}  // namespace tandem
+
+int main(int argc, char** argv) { return tandem::RunProgram(argc, argv, tandem::kUsage, tandem::Run); }
