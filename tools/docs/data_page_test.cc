@@ -1,0 +1,43 @@
+// Compiles the code of docs/guide/data.md and runs it on small files.
+#include <fstream>
+#include <string>
+
+#include "base/env.h"
+#include "base/status_macros.h"
+#include "data/dataset.h"
+#include "data/files/npy.h"
+#include "data/files/record_writer.h"
+#include "data/testdata/golden.h"
+#include "gtest/gtest.h"
+
+namespace tandem {
+namespace {
+
+#include "tools/docs/data_page_blocks.inc"
+
+absl::Status WriteRecord(const std::string& path, const std::string& record) {
+  TD_ASSIGN_OR_RETURN(auto writer, RecordWriter::Create(path));
+  TD_RETURN_IF_ERROR(writer->Write(record));
+  return writer->Close();
+}
+
+TEST(DataPageTest, EveryBlockRuns) {
+  const std::string folder = testing::TempDir();
+  const std::vector<float> image(28 * 28, 0.5f);
+  ASSERT_TRUE(
+      WriteRecord(folder + "/train-0.tfrecord", ExampleBuilder().Float("image", image).Int64("label", 1).Serialize())
+          .ok());
+  ASSERT_TRUE(WriteRecord(folder + "/words.tfrecord", ExampleBuilder().Int64("words", {1, 2}).Serialize()).ok());
+  ASSERT_TRUE(WriteRecord(folder + "/old.tfrecord", "x").ok());
+  std::ofstream(folder + "/table.csv") << "income,age\n,30\n";
+  std::ofstream(folder + "/lines.txt") << "a line\n";
+  std::ofstream(folder + "/train.npz", std::ios::binary) << *Env::Default()->ReadFile(GoldenPath("train.npz"));
+  EXPECT_EQ(std::size(kBlocks), 6u);
+  for (const auto& block : kBlocks) {
+    const absl::Status status = block(folder);
+    EXPECT_TRUE(status.ok()) << status;
+  }
+}
+
+}  // namespace
+}  // namespace tandem
