@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -112,6 +113,7 @@ absl::StatusOr<NodePtr> MakeCache(NodePtr child) {
   if (info.cardinality == kInfiniteCardinality) {
     return absl::InvalidArgumentError("the dataset has no end, so it cannot be kept; put Cache before Repeat");
   }
+  TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   ++info.token_width;
   return NodePtr(std::make_shared<CacheNode>(std::move(child), std::move(info)));
 }

@@ -125,7 +125,13 @@ Dataset Dataset::Enumerate(int64_t start, const std::string& name, SourceLocatio
   return Of(data_internal::MakeEnumerate(node_, start, name), "Enumerate", location);
 }
 
-Dataset Dataset::Window(DatasetWindowOptions options, SourceLocation location) const {
+Dataset Dataset::Scan(Element initial, ScanFn fn, std::vector<ComponentSpec> spec, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeScan(node_, std::move(initial), std::move(fn), std::move(spec), location), "Scan",
+            location);
+}
+
+Dataset Dataset::Window(WindowOptions options, SourceLocation location) const {
   if (!status_.ok()) return *this;
   return Of(data_internal::MakeWindow(node_, options, location), "Window", location);
 }

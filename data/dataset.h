@@ -186,6 +186,7 @@ class Dataset {
   using PredicateFn = std::function<absl::StatusOr<bool>(const Element&)>;
   using DatasetFn = std::function<absl::StatusOr<Dataset>(const Element&)>;
   using LengthFn = std::function<absl::StatusOr<int64_t>(const Element&)>;
+  using ScanFn = std::function<absl::StatusOr<Element>(const Element& state, const Element& element, Element* next)>;
   using GeneratorFn = std::function<absl::Status(int64_t* position, Element* out, bool* end)>;
   using WaitForRows = std::function<absl::Status(int64_t rows)>;
 
@@ -276,6 +277,12 @@ class Dataset {
   // Stacks `batch_size` >= 1 elements along a new dimension 0.
   Dataset Batch(int64_t batch_size, BatchOptions options = {},
                 SourceLocation location = SourceLocation::Current()) const;
+  // The elements that `fn` makes of each element and a state, which is `initial` at the start of every pass and then
+  // what `fn` stored in *next, of the same types. The state must be of numbers; it is saved with the position. An
+  // element that is an error leaves the state as it is. Shuffle, Window, Cache, FlatMap, Interleave, Unbatch and
+  // BucketBySequenceLength cannot follow: they keep elements by their places.
+  Dataset Scan(Element initial, ScanFn fn, std::vector<ComponentSpec> spec,
+               SourceLocation location = SourceLocation::Current()) const;
   // Elements that follow one another, stacked along a new dimension 0 (tf.data: Window, then a Batch of each window).
   Dataset Window(DatasetWindowOptions options, SourceLocation location = SourceLocation::Current()) const;
   // Keeps the elements of the first pass in memory, for later passes and other iterators: also the order of the first

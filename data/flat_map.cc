@@ -284,6 +284,7 @@ absl::StatusOr<NodePtr> FirstInner(const Node& child, const Dataset::DatasetFn& 
 
 absl::StatusOr<NodePtr> Make(NodePtr child, NodeInfo inner, Parallelism parallelism, Dataset::DatasetFn fn,
                              InterleaveOptions options, std::string name, const char* op, SourceLocation location) {
+  TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   NodeInfo info = inner;
   info.token_width = child->token_width() + 1 + inner.token_width;
   info.cardinality = child->info().cardinality == 0 ? 0 : kUnknownCardinality;

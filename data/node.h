@@ -82,9 +82,10 @@ struct NodeInfo {
   SourceLocation batched_at;  // of the last Batch
   int64_t cardinality = 0;    // or kInfiniteCardinality, kUnknownCardinality
   int64_t token_width = 1;
-  bool has_payloads = false;  // tokens may have payloads
-  bool costly_order = false;  // drawing a token reads files or calls functions of users
-  int shuffles = 0;           // number of Shuffle stages up to here: tells their random streams apart
+  bool has_payloads = false;   // tokens may have payloads
+  bool needs_payload = false;  // an element cannot be made again from its token alone, so no stage may keep tokens
+  bool costly_order = false;   // drawing a token reads files or calls functions of users
+  int shuffles = 0;            // number of Shuffle stages up to here: tells their random streams apart
 };
 
 // One stage, with the stages before it. Immutable. TokenIterators point into it and must not outlive it.

@@ -332,6 +332,7 @@ absl::StatusOr<NodePtr> MakePaddedBatch(NodePtr child, Dataset::LengthFn length,
   NodeInfo info = child->info();
   const bool buckets = length != nullptr;
   if (info.batch_size > 0) return absl::InvalidArgumentError("the elements are batches already; remove one of the two");
+  if (buckets) TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   if (sizes.size() != boundaries.size() + 1) {
     return absl::InvalidArgumentError(absl::StrCat(boundaries.size(), " boundaries make ", boundaries.size() + 1,
                                                    " buckets, and ", sizes.size(), " batch sizes are given"));

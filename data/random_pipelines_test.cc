@@ -124,6 +124,21 @@ absl::StatusOr<Dataset> Inner(const Element& e) {
 
 absl::StatusOr<int64_t> LengthOf(const Element& e) { return static_cast<int64_t>(HashOf(e) % 10); }
 
+const std::vector<ComponentSpec> kSumSpec = {{"sum", DType::kInt64, {}}, {"seen", DType::kFloat32, {-1}}};
+
+// A sum of hashes, and up to three of them in a tensor that grows.
+absl::StatusOr<Element> Sum(const Element& state, const Element& e, Element* next) {
+  const int64_t hash = HashOf(e) % 1000;
+  if (hash % 29 == 0) return absl::InternalError("cannot add");
+  absl::Span<const float> seen = state.components[1].values<float>();
+  std::vector<float> more(seen.begin() + (seen.size() == 3 ? 1 : 0), seen.end());
+  more.push_back(static_cast<float>(hash));
+  const int64_t size = static_cast<int64_t>(more.size());
+  next->components = {HostTensor::Scalar<int64_t>(state.components[0].values<int64_t>()[0] + hash),
+                      HostTensor::FromVector<float>({size}, more)};
+  return *next;
+}
+
 // Elements are single ones, or batches of them.
 Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
   std::mt19937 rng(structure), tune(tuning);
@@ -139,7 +154,7 @@ Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
     };
     const auto many = [](const Element& e) -> absl::StatusOr<bool> { return HashOf(e) % 31 != 0; };
     const Dataset before = d;
-    switch (pick(0, 19)) {
+    switch (pick(0, 20)) {
       case 0:
         d = d.Shuffle(pick(1, 30),
                       {.seed = static_cast<uint64_t>(pick(0, 9)), .reshuffle_each_iteration = pick(0, 3) > 0});
@@ -197,6 +212,11 @@ Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
         break;
       case 16:
         if (!batched) d = d.PaddedBatch(pick(1, 5));
+        break;
+      case 20:
+        if (!batched) {
+          d = d.Scan({{HostTensor::Scalar<int64_t>(7), HostTensor(DType::kFloat32, {0})}}, Sum, kSumSpec);
+        }
         break;
       case 18:
         if (!batched) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/philox.h"
+#include "base/status_macros.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -138,6 +139,7 @@ absl::StatusOr<NodePtr> MakeShuffle(NodePtr child, int64_t buffer_size, ShuffleO
     return absl::InvalidArgumentError(
         absl::StrCat("the buffer size must be between 1 and ", kMaxBufferSize, ", got ", buffer_size));
   }
+  TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   NodeInfo info = child->info();
   ShuffleConfig config{buffer_size, options, info.shuffles};
   ++info.shuffles;

@@ -255,6 +255,36 @@ TEST(StagesTest, WindowsAreThoseOfTfData) {
   EXPECT_FALSE(Dataset::Range(10).Batch(2).Window({.size = 2}).status().ok());
 }
 
+TEST(StagesTest, ScanCarriesAState) {
+  const auto sum = [](const Element& state, const Element& e, Element* next) -> absl::StatusOr<Element> {
+    if (First(e) == 4) return absl::InternalError("no four");
+    next->components.assign(1, HostTensor::Scalar<int64_t>(First(state) + First(e)));
+    return *next;
+  };
+  const Element zero = {{HostTensor::Scalar<int64_t>(100)}};
+  const std::vector<ComponentSpec> spec = {{"sum", DType::kInt64, {}}};
+  const Dataset d = Dataset::Range(7).Scan(zero, sum, spec);
+  EXPECT_EQ(WithErrors(d.Repeat(2)), (Numbers{100, 101, 103, 106, -1, 111, 117, 100, 101, 103, 106, -1, 111, 117}));
+  EXPECT_EQ(Values(d.Take(4).Batch(3).Prefetch(2)), (Numbers{100, 101, 103, 106}));
+  EXPECT_EQ(Values(d.Skip(5)), (Numbers{111, 117}));
+  for (const Dataset& refused : {d.Shuffle(2), d.Window({.size = 2}), d.Cache(), d.Batch(2).Unbatch(), d.FlatMap(SetOf),
+                                 Dataset::Zip({d}).Shuffle(2)}) {
+    EXPECT_TRUE(absl::StrContains(refused.status().message(), "cannot follow Scan")) << refused.status();
+  }
+  const auto other = [](const Element&, const Element& e, Element* next) -> absl::StatusOr<Element> {
+    next->components.assign(1, HostTensor::Scalar<float>(1));
+    return e;
+  };
+  Element e;
+  bool end = false;
+  const absl::Status status = Make(Dataset::Range(7).Scan(zero, other, spec))->GetNext(&e, &end);
+  EXPECT_TRUE(absl::StrContains(status.message(), "Scan, element 0 of the source: the function's next state"))
+      << status;
+  EXPECT_FALSE(Dataset::Range(7).Scan({{HostTensor::String("x")}}, sum, spec).status().ok());
+  EXPECT_FALSE(Dataset::Range(7).Scan(zero, nullptr, spec).status().ok());
+  EXPECT_FALSE(Dataset::Range(7).Scan(zero, sum, {}).status().ok());
+}
+
 TEST(StagesTest, CacheMakesEachElementOnce) {
   std::atomic<int> calls = 0;
   const Dataset d = Dataset::Range(6)

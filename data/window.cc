@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -145,7 +146,8 @@ bool WindowIterator::Restore(StateReader* reader) {
 
 }  // namespace
 
-absl::StatusOr<NodePtr> MakeWindow(NodePtr child, DatasetWindowOptions options, SourceLocation location) {
+absl::StatusOr<NodePtr> MakeWindow(NodePtr child, WindowOptions options, SourceLocation location) {
+  TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   if (options.shift == 0) options.shift = options.size;
   NodeInfo info = child->info();
   const int64_t most = kMaxTokenWidth / info.token_width;

@@ -254,6 +254,7 @@ absl::StatusOr<NodeInfo> CommonInfo(const std::vector<NodePtr>& children) {
     }
     info.full_batches &= other.full_batches;
     info.has_payloads |= other.has_payloads;
+    info.needs_payload |= other.needs_payload;
     info.costly_order |= other.costly_order;
     info.shuffles = std::max(info.shuffles, other.shuffles);
   }
