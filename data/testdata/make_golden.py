@@ -1,6 +1,6 @@
 """make_golden.py: writes this directory's golden files with TensorFlow 2.15 (pip install tensorflow-cpu==2.15.1).
 
-examples.tfrecord, .gz, .z     Examples in the three compressions, some of them with wire bytes that no TensorFlow writes
+examples.tfrecord, .gz, .z     Examples in the three compressions, some with bytes that TensorFlow does not write
 examples.expected              what tf.io.parse_example makes of them
 table.csv, table.expected      a CSV file and what tf.data.experimental.CsvDataset makes of it
 arrays.npz, deflated.npz, ...  NumPy's arrays of all types, and arrays.expected, their values
