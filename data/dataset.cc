@@ -131,7 +131,7 @@ Dataset Dataset::Scan(Element initial, ScanFn fn, std::vector<ComponentSpec> spe
             location);
 }
 
-Dataset Dataset::Window(WindowOptions options, SourceLocation location) const {
+Dataset Dataset::Window(DatasetWindowOptions options, SourceLocation location) const {
   if (!status_.ok()) return *this;
   return Of(data_internal::MakeWindow(node_, options, location), "Window", location);
 }

@@ -146,7 +146,7 @@ bool WindowIterator::Restore(StateReader* reader) {
 
 }  // namespace
 
-absl::StatusOr<NodePtr> MakeWindow(NodePtr child, WindowOptions options, SourceLocation location) {
+absl::StatusOr<NodePtr> MakeWindow(NodePtr child, DatasetWindowOptions options, SourceLocation location) {
   TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   if (options.shift == 0) options.shift = options.size;
   NodeInfo info = child->info();
