@@ -62,7 +62,7 @@ class KeptPages {
   }
 
  private:
-  static constexpr size_t kMaxKeptBytes = 16 << 20;
+  static constexpr size_t kMaxKeptBytes = 64 << 20;
   struct Pages {
     void* begin = nullptr;
     size_t bytes = 0;

@@ -310,6 +310,7 @@ absl::StatusOr<NodePtr> MakeInterleave(NodePtr child, Dataset::DatasetFn fn, Int
     return absl::InvalidArgumentError(absl::StrCat("block_length must be at least 1, got ", options.block_length));
   }
   TD_RETURN_IF_ERROR(CheckThreadCount("num_parallel_calls", options.num_parallel_calls));
+  TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   TD_ASSIGN_OR_RETURN(const NodePtr first, FirstInner(*child, fn));
   const Parallelism outer = child->parallelism(), inner = first->parallelism();
   Parallelism p;

@@ -159,8 +159,9 @@ Real Elu(Real x) {
   Tape::Current().NoteChoice(V(x));
   return V(x) >= 0 ? x : Exp(x) - 1;
 }
-Real Softplus(Real x) { return Log(Exp(x) + 1); }
-Real Sigmoid(Real x) { return Tape::Current().Number(1) / (Exp(x * -1) + 1); }
+// Both in the form whose exponential does not overflow.
+Real Softplus(Real x) { return V(x) > 0 ? x + Log(Exp(x * -1) + 1) : Log(Exp(x) + 1); }
+Real Sigmoid(Real x) { return V(x) > 0 ? Tape::Current().Number(1) / (Exp(x * -1) + 1) : Exp(x) / (Exp(x) + 1); }
 Real Swish(Real x) { return x * Sigmoid(x); }
 Real Gelu(Real x) { return x * (Erf(x / std::numbers::sqrt2) + 1) * 0.5; }
 
