@@ -44,7 +44,7 @@ int ErrorsOfDamage(const std::string& file, uint32_t seed, const DecodeImageOpti
 TEST(Damage, ChangedBytes) {
   const Goldens goldens("decode.safetensors");
   ASSERT_TRUE(goldens.ok());
-  const int64_t before = PeakKilobytes();
+  [[maybe_unused]] const int64_t before = PeakKilobytes();
   int runs = 0, seed = 0;
   for (const std::string name : {"rgb420", "progressive", "rgb8", "interlaced_rgb16", "palette4_transparent"}) {
     const std::string file = goldens.Bytes(name + "/file");
