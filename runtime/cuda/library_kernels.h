@@ -63,8 +63,6 @@ class LibraryKernels {
   // a = a / divisor; float32, float64.
   absl::Status Divide(fb::DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const;
 
-  const DriverApi& driver() const { return *driver_; }
-
  private:
   LibraryKernels(const DriverApi* driver, CUmodule module) : driver_(driver), module_(module) {}
   // `accesses`: what the parameters point to.
