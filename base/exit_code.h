@@ -6,14 +6,14 @@
 
 namespace tandem {
 
-inline constexpr int kExitOk = 0;
-inline constexpr int kExitInternal = 1;
+inline constexpr int kExitOk = 0;             // done, and all results were written
+inline constexpr int kExitInternal = 1;       // a bug; a loss that is not finite; a check that found a difference
 inline constexpr int kExitUsage = 2;          // usage or configuration: the same command fails again
 inline constexpr int kExitBadData = 65;       // damaged or malformed data
 inline constexpr int kExitMissingInput = 66;  // an input file is not there
 inline constexpr int kExitCompileError = 70;  // the compiler could not compile the user's model
 inline constexpr int kExitIo = 74;            // not writable, disk full, read error
-inline constexpr int kExitTemporary = 75;     // a peer was lost: starting again may help
+inline constexpr int kExitTemporary = 75;     // a peer was lost, the model_dir is in use: starting again may help
 inline constexpr int kExitHangup = 129;       // clean stop after SIGHUP
 inline constexpr int kExitInterrupted = 130;  // clean stop after SIGINT
 inline constexpr int kExitTerminated = 143;   // clean stop after SIGTERM

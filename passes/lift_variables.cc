@@ -1,8 +1,9 @@
 // td-lift-variables: makes the step a pure function.
 //
 // Inputs, step scalars and variable reads of @main become arguments, assignments and outputs become results, and the
-// function is renamed @step. Before: the form that GraphBuilder leaves (docs/internals.md). After: @step holds no
-// td.input, td.scalar, td.read, td.assign or td.output; an argument or result says by an attribute what it stands for.
+// function is renamed @step. Before: the form that GraphBuilder leaves (docs/developers/internals.md). After: @step
+// holds no td.input, td.scalar, td.read, td.assign or td.output; an argument or result says by an attribute what it
+// stands for.
 //
 //   func.func @main() {                              func.func @step(%w: tensor<4xf32> {td.variable = @w})
 //     %w = td.read @w : tensor<4xf32>                    -> (tensor<4xf32> {td.update = @w}) {

@@ -3,8 +3,8 @@
 //
 // Before: td-form-fusions has run.
 // After: kernels are named `kernel_N` in the order of their first launch, carry `td.kernel` = loop | row | col | flat |
-// once (docs/internals.md), and no two differ in nothing but locations. A launch of a kernel whose values have another
-// user's names has the names of its own results in td.names. A flat kernel takes `tensor<?xT>` in place of
+// once (docs/developers/internals.md), and no two differ in nothing but locations. A launch of a kernel whose values
+// have another user's names has the names of its own results in td.names. A flat kernel takes `tensor<?xT>` in place of
 // the shape, so that updates of variables of any size share one kernel; scalars stay rank 0.
 //
 //   func.func private @fusion_4(%v: tensor<784x64xf32>, %g: tensor<784x64xf32>, %lr: tensor<f32>) ...

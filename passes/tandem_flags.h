@@ -15,9 +15,9 @@ namespace tandem {
 //   --bfloat16-allow=OP  --bfloat16-infer=OP  --bfloat16-clear=OP  --bfloat16-deny=OP
 //                        moves an op ("max_pool") to that list of mixed precision (RunConfig.mixed_precision_lists)
 //   --guard-buffers      memory around every buffer of a session on CPUs is watched, and steps that write there are
-//                        errors (docs/sanitizers.md)
+//                        errors (docs/developers/sanitizers.md)
 //   --sanitize=NAME      kernels of CPUs with the address or thread sanitizer, or none; without it, with that of the
-//                        program (docs/sanitizers.md)
+//                        program (docs/developers/sanitizers.md)
 //   --timing             the time of every pass and kernel, on stderr
 // InvalidArgument, naming it, for anything else. Pass names are checked by the pipeline.
 absl::Status ApplyTandemFlags(absl::string_view text, CompileOptions* options);

@@ -6,8 +6,8 @@
 // chose; a bias, a residual and a relu that only the convolution feeds are its epilogue. Kernels are transformed at the
 // top of the step, once for all shards. td.winograd on the module says for each convolution what was expected. With
 // td.precision = "strict_float32", and for GPUs, where cuDNN chooses the algorithm, nothing changes. Errors and where
-// it pays: docs/winograd.md. Painted convolutions are taken too: images, kernel and bias are the bfloat16 that
-// td-paint-precision made of them, results are rounded behind the epilogue, and where the CPU multiplies bfloat16
+// it pays: docs/developers/winograd.md. Painted convolutions are taken too: images, kernel and bias are the bfloat16
+// that td-paint-precision made of them, results are rounded behind the epilogue, and where the CPU multiplies bfloat16
 // numbers (td.bfloat16_products on the module) faster than float32's transformed values are rounded as well; else
 // products are float32.
 //

@@ -18,7 +18,8 @@
 #include "tools/scale/simulate.h"
 #include "tools/scale/step_model.h"
 
-ABSL_FLAG(std::string, local, "memory", "Link between the devices of a host: a name or GB/s,us; see docs/scaling.md.");
+ABSL_FLAG(std::string, local, "memory",
+          "Link between the devices of a host: a name or GB/s,us; see docs/guide/scaling.md.");
 ABSL_FLAG(std::string, network, "100gbe", "Link between hosts, shared by the devices of a host.");
 ABSL_FLAG(int, devices_per_host, 1, "Devices that share a host and its network link.");
 ABSL_FLAG(std::string, algorithm, "ring", "All-reduce between hosts: ring or tree.");

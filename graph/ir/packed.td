@@ -7,8 +7,8 @@ def Td_PackedFilterGradOp : Td_Op<"packed_filter_grad", [
 ]> {
   let summary = "gradient of a convolution to its kernel by products of tiles of bfloat16 numbers";
   let description = [{
-    A sum over the batch and the pixels.x and dy are packed into the scratch memory that is the second result,
-        in the layouts of graph / ir / packed_shape.h; products of pairs of pixels add up in float32. Channels are multiples of 16.
+    A sum over the batch and the pixels. `x` and `dy` are packed into the scratch memory that is the second result, in
+    the layouts of graph/ir/packed_shape.h; products of pairs of pixels add up in float32. Channels are multiples of 16.
     ```mlir
     %dk, %scratch = td.packed_filter_grad %x, %dy {size = array<i64: 3, 3>, strides = array<i64: 1, 1>, pad_low = array<i64: 0, 0>}
         : (tensor<?x13x13x32xbf16>, tensor<?x11x11x64xbf16>) -> (tensor<3x3x32x64xf32>, tensor<78848xui8>)

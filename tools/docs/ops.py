@@ -54,7 +54,7 @@ INTRO = """# The ops of the `td` dialect
 
 A graph is an MLIR function over `td` ops with value semantics: an op never writes to its operands. Tensors are MLIR's ranked
 tensors; `?` may stand in dimension 0 only and is the batch, whose size is known at run time. Shapes never broadcast by
-themselves: the functions of [graph/ops.h](../graph/ops.h), with which a model is written, insert `td.broadcast`.
+themselves: the functions of [graph/ops.h](../../graph/ops.h), with which a model is written, insert `td.broadcast`.
 
 The property column of the table below:
 **d** differentiable (through the op itself or the ops that it decomposes into);
@@ -143,7 +143,7 @@ def generate(root):
     for family, title in FAMILIES:
         records = read_records(root, family)
         ops = sorted((records[o] for o in records["!instanceof"]["Op"]), key=line_of)
-        body += ["## " + title, "", "Defined in [graph/ir/%s.td](../graph/ir/%s.td)." % (family, family), ""]
+        body += ["## " + title, "", "Defined in [graph/ir/%s.td](../../graph/ir/%s.td)." % (family, family), ""]
         for op in ops:
             name = "td." + op["opName"]
             if not op["summary"].strip():

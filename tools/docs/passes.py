@@ -6,7 +6,7 @@ INTRO = """# The passes
 
 The compiler runs these passes on a graph, phase by phase; each phase ends with a verifier. `tandem-opt` runs a pass or the
 pipeline on a file (`--help`); `tandem-dump --phase=NAME` shows a saved program as a phase left it.
-What the forms mean that the passes turn into each other is told in [internals.md](internals.md), the ops in
+What the forms mean that the passes turn into each other is told in [internals.md](../developers/internals.md), the ops in
 [ops.md](ops.md). `canonicalize` and `cse` are MLIR's own.
 """
 
@@ -88,9 +88,9 @@ def generate(root):
             out += ["### `%s`" % name, "", what, ""] + markdown(rest(known[p][1]))
             while out[-1] == "":
                 out.pop()
-            out += ["", "Source: [passes/%s](../passes/%s)" % (known[p][0], known[p][0]), ""]
+            out += ["", "Source: [passes/%s](../../passes/%s)" % (known[p][0], known[p][0]), ""]
     name, lines = known["createVerifyPhasePass"]
-    out += ["## The verifiers", ""] + markdown(lines) + ["", "Source: [passes/%s](../passes/%s)" % (name, name), ""]
+    out += ["## The verifiers", ""] + markdown(lines) + ["", "Source: [passes/%s](../../passes/%s)" % (name, name), ""]
     missing = set(known) - listed - {"createVerifyPhasePass"}
     if missing:
         raise SystemExit("tools/docs/passes.py: not in passes/pipeline.cc: %s" % sorted(missing))

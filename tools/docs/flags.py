@@ -1,0 +1,120 @@
+"""The flags of programs: TANDEM_FLAGS from passes/tandem_flags.*, the others from ABSL_FLAG and cl::opt."""
+import glob
+import os
+import re
+
+import cpp
+from markdown import cell
+
+INTRO = """# Flags
+
+The flags of the compiler in any program, of the samples and of the tools, from their definitions. `PROGRAM --help`
+prints a program's own.
+"""
+
+# Program and the file that defines its flags, in this order. Every file of samples/ and tools/ with flags must be here.
+PROGRAMS = [
+    ("samples/fashion_mnist", "samples/fashion_mnist.cc"),
+    ("samples/mnist_estimator", "samples/mnist_estimator.cc"),
+    ("samples/linear_estimator", "samples/linear_estimator.cc"),
+    ("tandem-dump", "tools/tandem_dump.cc"),
+    ("tandem-run", "tools/tandem_run.cc"),
+    ("tandem-opt", "tools/tandem_opt.cc"),
+    ("tandem-scale", "tools/tandem_scale.cc"),
+    ("tandem-calibrate", "tools/tandem_calibrate.cc"),
+    ("tandem-records", "tools/tandem_records.cc"),
+    ("tandem-textures", "tools/tandem_textures.cc"),
+]
+COMMON = "samples/common_flags.cc"
+HEADERS = ["samples/common_flags.h", "data/fashion_mnist.h"]  # with constants that definitions of flags name
+SHORT_TYPES = {"std::string": "string", "std::vector<std::string>": "list"}
+
+
+def read(root, name):
+    with open(os.path.join(root, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def compiler_flags(root):
+    """Rows of TANDEM_FLAGS: names from the table in tandem_flags.cc, what they do from the comment in tandem_flags.h, or
+    from tandem-opt, which has the same options.
+    """
+    shared = {name: what for name, _, _, what in llvm_flags(read(root, "tools/tandem_opt.cc"))}
+    table = re.findall(r'^    \{"(--[\w-]+)", "([^"]*)"', read(root, "passes/tandem_flags.cc"), re.M)
+    words = {}
+    for line in cpp.comment_lines(re.findall(r"^//  .*", read(root, "passes/tandem_flags.h"), re.M)):
+        names = re.findall(r"--([\w-]+)(=\w+)?", line) if line.strip().startswith("--") else None
+        if names:
+            rest = re.sub(r"^(\s*--[\w-]+(=\w+)?)+", "", line).strip()
+            current = ["--" + name for name, _ in names]
+            for name, value in names:
+                words["--" + name] = [value, rest or shared.get(name, "")]
+        else:  # names that share a line share the explanation below it
+            for name in current:
+                words[name][1] += " " + line.strip()
+    if set(words) != {name for name, _ in table}:
+        raise SystemExit("passes/tandem_flags.h and .cc do not have the same flags: %s" %
+                         sorted(set(words) ^ {name for name, _ in table}))
+    return ["| `%s%s` | `%s%s` | %s |" % (name, words[name][0], name, "=" + example if example else "",
+                                         cell(words[name][1])) for name, example in table]
+
+
+def absl_flags(text, constants):
+    """Rows (name, type, default, help) of the ABSL_FLAG definitions in `text`."""
+    rows = []
+    for m in re.finditer(r"^ABSL_FLAG\(", text, re.M):
+        kind, name, default, words = cpp.arguments(text, m.end() - 1)
+        values = []
+        for source in (default, words):
+            constant = source.rsplit("::", 1)[-1]
+            values.append(constants[constant] if constant in constants else cpp.strings(source))
+        if values[1] is None:
+            raise SystemExit("tools/docs/flags.py: the help of --%s is no string: %s" % (name, words))
+        shown = default if values[0] is None else values[0]
+        rows.append((name, SHORT_TYPES.get(kind, kind), "" if shown == "{}" else shown, values[1]))
+    return rows
+
+
+def llvm_flags(text):
+    """The same of the cl::opt and cl::list definitions."""
+    rows = []
+    for m in re.finditer(r"^cl::(opt|list)<([\w:]+)> \w+\(", text, re.M):
+        args = cpp.arguments(text, m.end() - 1)
+        described = {a.partition("(")[0]: a for a in args}
+        words = described["cl::desc"]
+        kind = SHORT_TYPES.get(m[2], m[2]) + (", may be repeated" if m[1] == "list" else "")
+        rows.append((cpp.strings(args[0]), kind, "", cpp.strings(words[words.index("(") + 1:-1])))
+    return rows
+
+
+def first_paragraph(lines):
+    return " ".join(lines[:lines.index("")] if "" in lines else lines)
+
+
+def table(rows):
+    out = ["| flag | type | default | |", "|---|---|---|---|"]
+    for name, kind, default, words in rows:
+        out.append("| `--%s` | %s | %s | %s |" % (name, kind, "`%s`" % cell(default) if default else "", cell(words)))
+    return out + [""]
+
+
+def generate(root):
+    defining = {os.path.relpath(path, root) for folder in ("samples", "tools")
+                for path in glob.glob(os.path.join(root, folder, "*.cc"))
+                if re.search(r"^(ABSL_FLAG\(|cl::opt<)", read(root, os.path.relpath(path, root)), re.M)}
+    listed = {file for _, file in PROGRAMS} | {COMMON}
+    if defining != listed:
+        raise SystemExit("tools/docs/flags.py: PROGRAMS does not list %s" % sorted(defining ^ listed))
+    constants = {}
+    for header in HEADERS:
+        constants.update(cpp.string_constants(read(root, header)))
+    out = [INTRO, "## The compiler, in any program: `TANDEM_FLAGS`", "",
+           "The environment variable holds options, separated by spaces; each may be repeated. An example:",
+           '`TANDEM_FLAGS="--print-ir-after=td-form-fusions --disable-pass=td-schedule"`.', "",
+           "| option | example | |", "|---|---|---|"] + compiler_flags(root) + [""]
+    out += ["## All samples", ""] + table(absl_flags(read(root, COMMON), constants))
+    for program, file in PROGRAMS:
+        text = read(root, file)
+        out += ["## `%s`" % program, ""] + [first_paragraph(cpp.head_comment(text)), ""]
+        out += table(absl_flags(text, constants) + llvm_flags(text))
+    return "\n".join(out).rstrip() + "\n"
