@@ -19,8 +19,8 @@ enum class Precision {
 
 // Names of td ops ("softmax", "max_pool") for which mixed precision shall not follow the op's own rule. An op in
 // `allow` computes with bfloat16 operands, one in `deny` with float32; `infer` and `clear` ops follow what is around
-// them. docs/passes.md, td-paint-precision, says how; a name that is no op, or an op that has no choice, is a compile
-// error.
+// them. docs/reference/passes.md, td-paint-precision, says how; a name that is no op, or an op that has no choice, is a
+// compile error.
 struct PrecisionLists {
   std::vector<std::string> allow = {};
   std::vector<std::string> infer = {};

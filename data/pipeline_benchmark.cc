@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-// Images per second of S0's training step at batch 512 on two idle cores of an Intel Xeon (docs/performance.md).
+// Images per second of S0's training step at batch 512 on two idle cores of an Intel Xeon (docs/measurements).
 constexpr double kStepRate = 33000;
 
 double Seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }

@@ -62,7 +62,7 @@ struct RunConfig {
 
   // What programs are compiled for: "host", "avx512", "avx2", "cuda:sm_90" and so on (CompileOptions::target). Empty:
   // this machine's CPU, or the least of the GPUs of the strategy. All CPU programs of a process are for one set of
-  // instructions: FailedPrecondition for a second one (docs/internals.md).
+  // instructions: FailedPrecondition for a second one (docs/developers/internals.md).
   std::string target = "";
   // GPUs: convolutions and matmuls may round float32 operands to TensorFloat-32 (10 bits of mantissa instead of 23).
   bool tf32 = false;
@@ -99,7 +99,7 @@ struct RunConfig {
   bool progress = true;
 
   // A file for a Chrome trace of some steps (chrome://tracing, ui.perfetto.dev): see estimator/trace/tracer.h and
-  // docs/profiling.md. Empty: none, unless the environment variable TANDEM_TRACE names one.
+  // docs/guide/profiling.md. Empty: none, unless the environment variable TANDEM_TRACE names one.
   std::string trace = "";
   // FIRST-LAST of the steps to trace, counted from 0 in this process; TANDEM_TRACE_STEPS goes with TANDEM_TRACE.
   std::string trace_steps = "10-14";

@@ -219,7 +219,7 @@ std::string Suggestion(mlir::MLIRContext* context, llvm::StringRef name) {
       best = candidate.str();
     }
   }
-  return best.empty() ? "; docs/ops.md lists all" : absl::StrCat(" (did you mean ", best, "?)");
+  return best.empty() ? "; docs/reference/ops.md lists all" : absl::StrCat(" (did you mean ", best, "?)");
 }
 
 }  // namespace

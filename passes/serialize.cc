@@ -200,7 +200,7 @@ class Serializer {
     return absl::OkStatus();
   }
 
-  // What the code of `function` reads and writes, by its type: see docs/internals.md, "The kernel ABI".
+  // What the code of `function` reads and writes, by its type: see docs/developers/internals.md, "The kernel ABI".
   static void WriteKernelArguments(mlir::func::FuncOp function, fb::KernelT& kernel) {
     const auto add = [&](mlir::Type type, std::vector<std::unique_ptr<fb::KernelArgumentT>>& arguments) {
       auto argument = std::make_unique<fb::KernelArgumentT>();

@@ -48,7 +48,7 @@ struct WinogradMatrices {
 };
 
 // `tile` is 2, 3 or 4. The points are 0, +-1 for 2; +-1/2, +-5/4 for 3; 0, +-2/3, +-3/2 for 4, and infinity: pairs
-// of opposite sign halve the multiplications, and points near 1 keep the error down (docs/winograd.md).
+// of opposite sign halve the multiplications, and points near 1 keep the error down (docs/developers/winograd.md).
 const WinogradMatrices& GetWinogradMatrices(int tile);
 
 }  // namespace tandem

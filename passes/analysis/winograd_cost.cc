@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-// Constants measured with benchmarks/winograd_layers on Zen 4 (docs/winograd.md).
+// Constants measured with benchmarks/winograd_layers on Zen 4 (docs/developers/winograd.md).
 constexpr double kProductRate = 0.92;   // of the library's rate, operands in L2
 constexpr double kTransformFlops = 14;  // of the vector rate, per point and channel of a tile: loads, sums, stores
 constexpr double kSumTraffic = 2;       // how much slower than read only memory a filter gradient's sum is, beyond L2
@@ -23,7 +23,7 @@ constexpr int64_t kBlocks[] = {12, 24, 36, 48, 72, 96, 144, 192};
 constexpr double kBFloat16InputGrad = 0.9;
 constexpr double kBFloat16FilterGradCall = 35e-6;
 
-// Products of bfloat16 numbers round transformed values, which larger tiles magnify (docs/winograd.md).
+// Products of bfloat16 numbers round transformed values, which larger tiles magnify (docs/developers/winograd.md).
 constexpr int64_t kBFloat16MaxTile = 4;
 
 double Direct(const MachineModel& m, const WinogradShape& s, WinogradRole role, int64_t rows, bool bfloat16) {

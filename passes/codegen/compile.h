@@ -14,7 +14,7 @@
 
 namespace tandem {
 
-// What [begin, end) counts; see docs/internals.md.
+// What [begin, end) counts; see docs/developers/internals.md.
 enum class KernelDomain { kRows, kElements, kOnce, kBlocks };
 
 // CPU time of one thread in seconds, by what they were spent on.

@@ -12,9 +12,9 @@ namespace tandem {
 // Dialects that emitted kernels use; call before threads share the context.
 void LoadCodegenDialects(mlir::MLIRContext& context);
 
-// A module with `void SYMBOL(ptr args, i64 begin, i64 end, i64 row_offset)` for `kernel`; see docs/internals.md
-// for the ABI and the kinds of kernels. The attribute `td.alias` (per result the operand whose buffer it may share, or
-// -1) is honoured for kernels and operands where MayAlias holds.
+// A module with `void SYMBOL(ptr args, i64 begin, i64 end, i64 row_offset)` for `kernel`; see
+// docs/developers/internals.md for the ABI and the kinds of kernels. The attribute `td.alias` (per result the operand
+// whose buffer it may share, or -1) is honoured for kernels and operands where MayAlias holds.
 //
 // Results have the same bits for every split of [begin, end) and every alignment: elementwise code has no freedom of
 // rounding (multiply-adds are fused here, not by LLVM), and every row with a reduction goes through one function.

@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-// What an entry gets from its caller; docs/internals.md says what the numbers mean for each kind of kernel.
+// What an entry gets from its caller; docs/developers/internals.md says what the numbers mean for each kind of kernel.
 struct KernelEntry {
   std::vector<mlir::Value> buffers;  // pointers: operands, then results
   mlir::Value begin, end, rows;      // i64

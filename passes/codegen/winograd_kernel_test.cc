@@ -89,7 +89,7 @@ class WinogradKernelTest : public testing::TestWithParam<std::tuple<int64_t, Win
   }
 
   // Checks a kernel against the direct op, in one call and (where rows are apart) in several. What products of rounded
-  // factors may be off: some times bfloat16's unit, more for larger tiles (docs/winograd.md).
+  // factors may be off: some times bfloat16's unit, more for larger tiles (docs/developers/winograd.md).
   void Check(TestKernel& kernel, const std::vector<td::RefTensor>& operands, const td::RefTensor& expected,
              int64_t batch, bool rows_apart) {
     std::vector<Bytes> whole = kernel.Run(operands, batch, {0, batch});

@@ -152,7 +152,7 @@ module attributes {td.precision = "float32"} {
 
 // -----
 
-// expected-error @+1 {{the allow list names "sofmax", which is no op; docs/ops.md lists all}}
+// expected-error @+1 {{the allow list names "sofmax", which is no op; docs/reference/ops.md lists all}}
 module attributes {td.precision = "mixed_bfloat16", td.precision_lists = {allow = ["sofmax"]}} {
 }
 

@@ -12,7 +12,7 @@
 
 namespace tandem {
 
-// See docs/internals.md, "The kernel ABI".
+// See docs/developers/internals.md, "The kernel ABI".
 using KernelFunction = void (*)(void* const* args, int64_t begin, int64_t end, int64_t row_offset);
 
 // Owns the machine code; functions are valid while it lives.

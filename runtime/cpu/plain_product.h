@@ -3,7 +3,7 @@
 // oneDNN's products of few rows are fast only with packed weights, which have to be packed anew in every step: for a
 // layer of 1024 x 1024 and 128 rows that takes as long as a sixth of a product, and together with the packed copies the
 // weights of three such layers and their momentum leave a cache of 32 MiB. These kernels go along rows of the matrix in
-// blocks and bring the next into the second-level cache meanwhile. docs/decisions.md has the rates of variants.
+// blocks and bring the next into the second-level cache meanwhile. docs/measurements has the rates of variants.
 #ifndef TANDEM_RUNTIME_CPU_PLAIN_PRODUCT_H_
 #define TANDEM_RUNTIME_CPU_PLAIN_PRODUCT_H_
 

@@ -129,7 +129,7 @@ void CompareWithThePaintedGraph(const BuildFn& build, const std::string& target,
 TEST_P(MixedPrecision, MatchesThePaintedGraph) { CompareWithThePaintedGraph(GetParam().build, "avx512", 0.04); }
 
 // With them Winograd's transformed values are rounded as well, to errors of a unit of bfloat16 or two
-// (docs/winograd.md), by which more relus and maxima fall the other way.
+// (docs/developers/winograd.md), by which more relus and maxima fall the other way.
 TEST_P(MixedPrecision, IsNearThePaintedGraphWithBFloat16Products) {
   CompareWithThePaintedGraph(GetParam().build, "host", 0.12);
 }

@@ -1,5 +1,5 @@
 // What a fuzz target is: one function over bytes that returns, whatever they are. The driver of this folder runs it,
-// and so does libFuzzer (docs/internals.md, "Fuzzing").
+// and so does libFuzzer (docs/developers/testing.md).
 #ifndef TANDEM_TESTS_FUZZ_FUZZ_TARGET_H_
 #define TANDEM_TESTS_FUZZ_FUZZ_TARGET_H_
 

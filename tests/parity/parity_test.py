@@ -3,7 +3,7 @@
 The run of a curve also checks the evaluation of the trained weights on the first 1,000 training images.
 Precision is strict_float32: by Winograd's algorithm equal patches of an image give values that differ in the last bits,
 so that max pooling breaks ties in flat areas in another way than the reference does, and curves leave the bar after some
-steps (docs/winograd.md).
+steps (docs/developers/winograd.md).
 """
 import os
 import sys
