@@ -1,6 +1,7 @@
-"""code_blocks.py PAGE: prints the C++ blocks of a Markdown page as functions, so that a test compiles and calls them.
+"""code_blocks.py PAGE: prints the C++ blocks of a Markdown page, so that a test compiles and calls them.
 
-Block i becomes `absl::Status Block<i>(const std::string& folder)`; kBlocks is the list of all.
+A block that ends with a brace at the start of a line defines functions and stays as it is. Any other is statements:
+the i-th of these becomes `absl::Status Block<i>(const std::string& folder)`, and kBlocks is the list of all.
 """
 import re
 import sys
@@ -9,10 +10,15 @@ import sys
 def main():
     with open(sys.argv[1], encoding="utf-8") as page:
         blocks = re.findall(r"^```cpp\n(.*?)^```$", page.read(), re.M | re.S)
-    for i, block in enumerate(blocks):
-        print("absl::Status Block%d(const std::string& folder) {\n%s  return absl::OkStatus();\n}\n" % (i, block))
-    names = ", ".join("Block%d" % i for i in range(len(blocks)))
-    print("constexpr absl::Status (*kBlocks[])(const std::string& folder) = {%s};" % names)
+    names = []
+    for block in blocks:
+        if block.endswith("\n}\n"):
+            print(block)
+            continue
+        names.append("Block%d" % len(names))
+        print("absl::Status %s(const std::string& folder) {\n%s  return absl::OkStatus();\n}\n" % (names[-1], block))
+    if names:
+        print("constexpr absl::Status (*kBlocks[])(const std::string& folder) = {%s};" % ", ".join(names))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@
 namespace tandem {
 namespace {
 
-#include "docs/guide/data_blocks.inc"
+#include "docs/guide/data_test_blocks.inc"
 
 absl::Status WriteRecord(const std::string& path, const std::string& record) {
   TD_ASSIGN_OR_RETURN(auto writer, RecordWriter::Create(path));

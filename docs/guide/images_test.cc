@@ -19,7 +19,7 @@
 namespace tandem {
 namespace {
 
-#include "docs/guide/images_blocks.inc"
+#include "docs/guide/images_test_blocks.inc"
 
 std::vector<std::string> Files() {
   const std::string dir = JoinPath(testing::TempDir(), "pictures");
