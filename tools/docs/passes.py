@@ -7,7 +7,7 @@ INTRO = """# The passes
 The compiler runs these passes on a graph, phase by phase; each phase ends with a verifier. `tandem-opt` runs a pass or the
 pipeline on a file (`--help`); `tandem-dump --phase=NAME` shows a saved program as a phase left it.
 What the forms mean that the passes turn into each other is told in [internals.md](../developers/internals.md), the ops in
-[ops.md](ops.md). `canonicalize` and `cse` are MLIR's own.
+[ops.md](ops.md); S0 to S4 and other terms are in the [glossary](../developers/glossary.md). `canonicalize` and `cse` are MLIR's own.
 """
 
 
