@@ -47,7 +47,6 @@ def generate(root):
     out = [INTRO]
     for name in re.findall(r"\w+", union[1]):
         i = at[name]
-        # Tables of one line may stand together under the comment of the first.
         out += ["## `%s`" % name, ""]
         comment = comment_above(lines, i)
         if comment:
