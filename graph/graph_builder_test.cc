@@ -133,6 +133,11 @@ const Mistake kMistakes[] = {
     {"iota", [](GraphBuilder& g, Tensor x, Tensor w) { Iota(&g, {3}, 1, DType::kInt32); }, "not a dimension"},
     {"empty_tensor", [](GraphBuilder& g, Tensor x, Tensor w) { Add(x, Tensor()); },
      "operand 1 is an empty Tensor: it was never set"},
+    {"misspelt_attribute",
+     [](GraphBuilder& g, Tensor x, Tensor w) {
+       g.Emit("layer_norm", {x}, {{"epsilom", 1e-3}}, {});
+     },
+     "requires attribute 'epsilon'"},
     {"unknown_op", [](GraphBuilder& g, Tensor x, Tensor w) { g.Emit("frobnicate", {x}, {}, {}); }, "no such op"},
     {"input_shape",
      [](GraphBuilder& g, Tensor x, Tensor w) {

@@ -253,8 +253,8 @@ absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::V
              mlir::succeeded(info->verifyInherentAttrs(list, report));
       }
       // Inference takes attributes for granted.
-      ok = ok && (list.getAttrs().size() >= info->getAttributeNames().size() ||
-                  HasAttributes(op_name, *info, location, operands, list));
+      const bool all_given = llvm::all_of(info->getAttributeNames(), [&](mlir::StringAttr n) { return list.get(n); });
+      ok = ok && (all_given || HasAttributes(op_name, *info, location, operands, list));
       ok = ok &&
            mlir::succeeded(infer->inferReturnTypes(&context_, location, operands, dictionary, properties, {}, types));
       if (has_properties) info->destroyOpProperties(properties);
