@@ -318,6 +318,7 @@ TEST(Gradients, MissingGradientNamesOpAndPath) {
   EXPECT_NE(Message(g).find("\"Prod\" has no gradient"), std::string::npos) << Message(g);
   EXPECT_NE(Message(g).find("Prod -> Exp"), std::string::npos) << Message(g);
   EXPECT_NE(Message(g).find(At(5)), std::string::npos) << Message(g);
+  EXPECT_NE(Message(g).find("of kind \"prod\" has no gradient"), std::string::npos) << Message(g);
 }
 
 TEST(Gradients, WhatCutsThePathIsNamed) {

@@ -233,7 +233,7 @@ const Mistake kMistakes[] = {
      [](GraphBuilder& g, Tensor, Tensor) {
        ApplySgd(Values(g, {2}, {1, 2}), Values(g, {1}, {1}), g.Constant(1.f));
      },
-     "gradient [1] does not fit the variable [2]"},
+     "gradient float32 [1] does not fit the variable float32 [2]: shape and dtype must be the same"},
     {"slots",
      [](GraphBuilder& g, Tensor, Tensor) {
        Tensor v = Values(g, {1}, {1});

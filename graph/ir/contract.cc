@@ -1,9 +1,8 @@
 #include "graph/ir/contract.h"
 
-#include <string>
-
 #include "absl/strings/str_cat.h"
 #include "graph/ir/build.h"
+#include "graph/ir/message.h"
 #include "graph/ir/packed.h"
 #include "graph/ir/reference_util.h"
 #include "graph/ir/winograd.h"
@@ -33,8 +32,6 @@ namespace {
 
 using Ints = llvm::ArrayRef<int64_t>;
 
-std::string Str(Value v) { return ShapeString(ToShape(v.getType())); }
-
 // Sizes of a window that slides over an image.
 struct Geometry {
   int64_t strides[2], low[2], high[2];
@@ -46,25 +43,32 @@ Geometry MakeGeometry(Ints strides, Ints low, Ints high) {
 
 llvm::LogicalResult CheckGeometry(std::optional<mlir::Location> loc, Ints strides, Ints low, Ints high) {
   if (strides.size() != 2 || low.size() != 2 || high.size() != 2) {
-    return emitOptionalError(loc, "needs two strides and two pads on each side");
+    return emitOptionalError(loc, "needs strides and pads for height and width, not strides ", Str(strides), ", low ",
+                             Str(low), " and high ", Str(high));
   }
   for (int i = 0; i < 2; ++i) {
-    if (strides[i] < 1 || low[i] < 0 || high[i] < 0)
-      return emitOptionalError(loc, "has a stride below 1 or a negative pad");
+    if (strides[i] < 1 || low[i] < 0 || high[i] < 0) {
+      return emitOptionalError(loc, "strides ", Str(strides), " must be at least 1, and low ", Str(low), " and high ",
+                               Str(high), " must not be negative");
+    }
   }
   return success();
 }
 
+llvm::LogicalResult CheckSameElementType(std::optional<mlir::Location> loc, RankedTensorType a, RankedTensorType b) {
+  if (a.getElementType() == b.getElementType()) return success();
+  return emitOptionalError(loc, "operands must have one element type, not ", a.getElementType(), " and ",
+                           b.getElementType(), "; cast one of them");
+}
+
 llvm::LogicalResult CheckImages(std::optional<mlir::Location> loc, Value image, Value kernel, bool kernel_is_image) {
   RankedTensorType a = TypeOf(image), b = TypeOf(kernel);
-  if (a.getElementType() != b.getElementType()) {
-    return emitOptionalError(loc, "operands have element types ", a.getElementType(), " and ", b.getElementType());
-  }
+  if (failed(CheckSameElementType(loc, a, b))) return failure();
   if (a.getRank() != 4)
     return emitOptionalError(loc, "image ", Str(image), " must have 4 dimensions [batch, height, width, channels]");
   if (b.getRank() != 4) {
     return emitOptionalError(loc, kernel_is_image ? "image " : "kernel ", Str(kernel), " must have 4 dimensions",
-                             kernel_is_image ? "" : " [height, width, in, out]");
+                             kernel_is_image ? " [batch, height, width, channels]" : " [height, width, in, out]");
   }
   return success();
 }
@@ -127,9 +131,7 @@ llvm::LogicalResult MatMulOp::inferReturnTypes(mlir::MLIRContext*, std::optional
   if (a.getRank() < 2 || b.getRank() < 2) {
     return emitOptionalError(loc, "operands ", Str(operands[0]), " and ", Str(operands[1]), " must be matrices");
   }
-  if (a.getElementType() != b.getElementType()) {
-    return emitOptionalError(loc, "operands have element types ", a.getElementType(), " and ", b.getElementType());
-  }
+  if (failed(CheckSameElementType(loc, a, b))) return failure();
   if (a.getRank() > 2 || b.getRank() > 2) {
     // Leading dimensions are rows: of the result, or those that are summed up.
     Ints rows = a.getShape().drop_back();
@@ -154,7 +156,7 @@ llvm::LogicalResult MatMulOp::inferReturnTypes(mlir::MLIRContext*, std::optional
   }
   int64_t m = a.getDimSize(ta ? 1 : 0), n = b.getDimSize(tb ? 0 : 1);
   if (mlir::ShapedType::isDynamic(n))
-    return emitOptionalError(loc, "the batch of ", Str(operands[1]), " would become columns");
+    return emitOptionalError(loc, "the batch of ", Str(operands[1]), " would become columns; it must stay dimension 0");
   types.push_back(WithShape(operands[0], {m, n}, p->f32_result != nullptr));
   return success();
 }
@@ -296,7 +298,7 @@ llvm::LogicalResult Conv2DInputGradOp::inferReturnTypes(mlir::MLIRContext*, std:
     return failure();
   Ints size = p->size;
   RankedTensorType dy = TypeOf(operands[0]), k = TypeOf(operands[1]);
-  if (size.size() != 2) return emitOptionalError(loc, "needs the input's height and width");
+  if (size.size() != 2) return emitOptionalError(loc, "size ", Str(size), " must be the input's height and width");
   if (dy.getDimSize(3) != k.getDimSize(3))
     return emitOptionalError(loc, "gradient ", Str(operands[0]), " and kernel ", Str(operands[1]),
                              " differ in channels");
@@ -355,7 +357,7 @@ llvm::LogicalResult Conv2DFilterGradOp::inferReturnTypes(mlir::MLIRContext*, std
     return failure();
   Ints size = p->size;
   RankedTensorType x = TypeOf(operands[0]), dy = TypeOf(operands[1]);
-  if (size.size() != 2) return emitOptionalError(loc, "needs the kernel's height and width");
+  if (size.size() != 2) return emitOptionalError(loc, "size ", Str(size), " must be the kernel's height and width");
   if (x.getDimSize(0) != dy.getDimSize(0))
     return emitOptionalError(loc, "input ", Str(operands[0]), " and gradient ", Str(operands[1]), " differ in rows");
   types.push_back(

@@ -1,6 +1,7 @@
 // td.batch_matmul.
 #include "graph/ir/build.h"
 #include "graph/ir/contract.h"
+#include "graph/ir/message.h"
 #include "graph/ir/reference_util.h"
 
 namespace tandem::td {
@@ -11,8 +12,6 @@ using mlir::Value;
 using mlir::ValueRange;
 
 namespace {
-
-std::string Str(Value v) { return ShapeString(ToShape(v.getType())); }
 
 using Dims = llvm::SmallVector<int64_t>;
 
@@ -64,7 +63,8 @@ llvm::LogicalResult BatchMatMulOp::inferReturnTypes(mlir::MLIRContext*, std::opt
                              " need the same leading dimensions, at least one, before their matrices");
   }
   if (a.getElementType() != b.getElementType()) {
-    return emitOptionalError(loc, "operands have element types ", a.getElementType(), " and ", b.getElementType());
+    return emitOptionalError(loc, "operands must have one element type, not ", a.getElementType(), " and ",
+                             b.getElementType(), "; cast one of them");
   }
   if (rank < 4 && (swaps[0] || swaps[1] || swap_output)) {
     return emitOptionalError(loc, "has no leading dimension besides the first of ", Str(operands[0]), " to swap");

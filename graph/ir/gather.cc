@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/build.h"
+#include "graph/ir/message.h"
 #include "graph/ir/reference_util.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -29,12 +30,8 @@ llvm::LogicalResult GatherOp::inferReturnTypes(mlir::MLIRContext*, std::optional
                                                mlir::ValueRange operands, mlir::DictionaryAttr, mlir::OpaqueProperties,
                                                mlir::RegionRange, llvm::SmallVectorImpl<mlir::Type>& types) {
   RankedTensorType params = TypeOf(operands[0]), indices = TypeOf(operands[1]);
-  if (params.getRank() < 1)
-    return emitOptionalError(loc, "params ", ShapeString(ToShape(params)), " need at least one dimension");
-  if (IsBatched(params))
-    return emitOptionalError(loc, "params ", ShapeString(ToShape(params)), " must not be batched: rows would mix");
-  if (!mlir::isa<mlir::IntegerType>(indices.getElementType()) || indices.getElementType().isInteger(1))
-    return emitOptionalError(loc, "indices must be int32 or int64");
+  if (params.getRank() < 1) return emitOptionalError(loc, "params ", Str(params), " need at least one dimension");
+  if (IsBatched(params)) return emitOptionalError(loc, "params ", Str(params), " must not be batched: rows would mix");
   llvm::SmallVector<int64_t> shape(indices.getShape());
   llvm::append_range(shape, params.getShape().drop_front());
   types.push_back(params.clone(shape));
@@ -84,8 +81,8 @@ llvm::LogicalResult ScatterAddOp::verify() {
   llvm::SmallVector<int64_t> shape(indices.getShape());
   if (to.getRank() > 0) llvm::append_range(shape, to.getShape().drop_front());
   if (to.getRank() == 0 || IsBatched(to) || updates.getShape() != llvm::ArrayRef(shape))
-    return emitOpError() << "updates " << ShapeString(ToShape(updates)) << " do not fit indices "
-                         << ShapeString(ToShape(indices)) << " and result " << ShapeString(ToShape(to));
+    return emitOpError() << "updates " << Str(updates) << " do not fit indices " << Str(indices) << " and result "
+                         << Str(to);
   return success();
 }
 

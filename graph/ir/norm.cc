@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "graph/ir/build.h"
+#include "graph/ir/message.h"
 #include "graph/ir/reference_util.h"
 
 #define GET_OP_CLASSES
@@ -27,8 +28,6 @@ void TdDialect::registerNormOps() {
 }
 
 namespace {
-
-std::string Str(Value v) { return ShapeString(ToShape(v.getType())); }
 
 // All dimensions but the last.
 llvm::SmallVector<int64_t> Leading(Value v) {
@@ -97,7 +96,8 @@ llvm::LogicalResult InferLoss(std::optional<Location> loc, mlir::ValueRange oper
                              sparse ? ": one integer per example is needed" : ": equal shapes are needed");
   }
   if (!sparse && labels.getElementType() != logits.getElementType()) {
-    return emitOptionalError(loc, "labels are ", labels.getElementType(), ", but logits are ", logits.getElementType());
+    return emitOptionalError(loc, "labels are ", labels.getElementType(), ", but logits are ", logits.getElementType(),
+                             "; cast the labels");
   }
   types.push_back(RankedTensorType::get(rows, logits.getElementType()));
   return success();

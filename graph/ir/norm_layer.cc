@@ -1,7 +1,9 @@
 // td.layer_norm.
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "graph/ir/build.h"
+#include "graph/ir/message.h"
 #include "graph/ir/norm.h"
 #include "graph/ir/reference_util.h"
 
@@ -40,12 +42,13 @@ llvm::LogicalResult LayerNormOp::inferReturnTypes(mlir::MLIRContext*, std::optio
                                                   llvm::SmallVectorImpl<mlir::Type>& types) {
   RankedTensorType x = TypeOf(operands[0]);
   if (x.getRank() == 0 || mlir::ShapedType::isDynamic(x.getShape().back()) || x.getShape().back() == 0) {
-    return mlir::emitOptionalError(loc, "input ", ShapeString(ToShape(x)),
-                                   " has nothing to normalise over: the last axis must not be the batch");
+    return mlir::emitOptionalError(loc, "input ", Str(x),
+                                   " has nothing to normalise over: the last axis must be neither the batch nor empty");
   }
   auto* p = properties.as<Properties*>();
-  if (!p->epsilon || !(p->epsilon.getValueAsDouble() >= 0)) {
-    return mlir::emitOptionalError(loc, "needs an epsilon that is not negative");
+  const double epsilon = p->epsilon.getValueAsDouble();
+  if (!(epsilon >= 0)) {
+    return mlir::emitOptionalError(loc, "needs an epsilon that is not negative, not ", absl::StrCat(epsilon));
   }
   types.push_back(x);
   types.push_back(RankedTensorType::get(x.getShape().drop_back(), x.getElementType()));

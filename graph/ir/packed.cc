@@ -1,5 +1,6 @@
 #include "graph/ir/packed.h"
 
+#include "graph/ir/message.h"
 #include "graph/ir/reference_util.h"
 
 #define GET_OP_CLASSES
@@ -34,26 +35,30 @@ mlir::RankedTensorType ScratchType(mlir::MLIRContext* context, const PackedShape
 llvm::LogicalResult PackedFilterGradOp::verify() {
   mlir::RankedTensorType x = TypeOf(getX()), dy = TypeOf(getDy());
   if (x.getRank() != 4 || dy.getRank() != 4 || !IsBatched(x) || !IsBatched(dy)) {
-    return emitOpError() << "needs batched images [batch, height, width, channels], not " << ShapeString(ToShape(x))
-                         << " and " << ShapeString(ToShape(dy));
+    return emitOpError() << "needs batched images [batch, height, width, channels], not " << Str(x) << " and "
+                         << Str(dy);
   }
   if (x.getDimSize(3) % kTileRows != 0 || dy.getDimSize(3) % kTileRows != 0) {
     return emitOpError() << "needs multiples of " << kTileRows << " channels, not " << x.getDimSize(3) << " and "
                          << dy.getDimSize(3);
   }
-  if (getSize().size() != 2 || getStrides().size() != 2 || getPadLow().size() != 2)
-    return emitOpError() << "needs two sizes, strides and pads";
-  for (int d = 0; d < 2; ++d) {
-    if (getSize()[d] < 1 || getStrides()[d] < 1 || getPadLow()[d] < 0)
-      return emitOpError() << "needs positive sizes and strides and pads that are not negative";
+  if (getSize().size() != 2 || getStrides().size() != 2 || getPadLow().size() != 2) {
+    return emitOpError() << "needs size, strides and pad_low for height and width, not " << Str(getSize()) << ", "
+                         << Str(getStrides()) << " and " << Str(getPadLow());
   }
-  if (TypeOf(getDkernel()).getShape() !=
-      llvm::ArrayRef<int64_t>{getSize()[0], getSize()[1], x.getDimSize(3), dy.getDimSize(3)}) {
-    return emitOpError() << "gives a kernel [" << getSize()[0] << ", " << getSize()[1] << ", " << x.getDimSize(3)
-                         << ", " << dy.getDimSize(3) << "]";
+  for (int d = 0; d < 2; ++d) {
+    if (getSize()[d] < 1 || getStrides()[d] < 1 || getPadLow()[d] < 0) {
+      return emitOpError() << "size " << Str(getSize()) << " and strides " << Str(getStrides())
+                           << " must be at least 1, and pad_low " << Str(getPadLow()) << " must not be negative";
+    }
+  }
+  const Shape kernel = {getSize()[0], getSize()[1], x.getDimSize(3), dy.getDimSize(3)};
+  if (ToShape(getDkernel().getType()) != kernel) {
+    return emitOpError() << "gives a kernel " << ShapeString(kernel) << ", not " << Str(getDkernel().getType());
   }
   mlir::Type scratch = ScratchType(getContext(), ShapeOf(*this));
-  if (getScratch().getType() != scratch) return emitOpError() << "needs scratch memory " << scratch;
+  if (getScratch().getType() != scratch)
+    return emitOpError() << "needs scratch memory " << scratch << ", not " << getScratch().getType();
   return mlir::success();
 }
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 
+#include "graph/ir/message.h"
 #include "graph/ir/reference_util.h"
 
 #define GET_OP_CLASSES
@@ -40,49 +40,67 @@ using Ints = llvm::ArrayRef<int64_t>;
 using Types = llvm::SmallVectorImpl<mlir::Type>;
 using MaybeLocation = std::optional<mlir::Location>;
 
-std::string Str(mlir::Type t) { return ShapeString(ToShape(t)); }
-
-// The pooled image's type; null, with an error reported, where there is none.
+// Windows that lie in the image, or reach over its border by pads that are smaller than they are.
 template <typename Properties>
-RankedTensorType PooledType(MaybeLocation loc, RankedTensorType x, const Properties& p) {
+llvm::LogicalResult CheckWindows(MaybeLocation loc, const Properties& p) {
   Ints window = p.window, strides = p.strides, low = p.pad_low, high = p.pad_high;
-  auto fail = [&](auto&&... message) {
-    (void)emitOptionalError(loc, message...);
-    return RankedTensorType();
-  };
-  if (window.size() != 2 || strides.size() != 2 || low.size() != 2 || high.size() != 2)
-    return fail("needs a window, strides and pads for height and width");
-  if (x.getRank() != 4) return fail("image ", Str(x), " must have 4 dimensions [batch, height, width, channels]");
+  if (window.size() != 2 || strides.size() != 2 || low.size() != 2 || high.size() != 2) {
+    return emitOptionalError(loc, "needs a window, strides and pads for height and width, not window ", Str(window),
+                             ", strides ", Str(strides), ", low ", Str(low), " and high ", Str(high));
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (window[i] < 1 || strides[i] < 1) {
+      return emitOptionalError(loc, "window ", Str(window), " and strides ", Str(strides), " must be at least 1");
+    }
+    if (low[i] < 0 || high[i] < 0) {
+      return emitOptionalError(loc, "pads low ", Str(low), " and high ", Str(high), " must not be negative");
+    }
+    if (low[i] >= window[i] || high[i] >= window[i]) {
+      return emitOptionalError(loc, "pads low ", Str(low), " and high ", Str(high), " must be smaller than the window ",
+                               Str(window), ", or a window would lie outside of the image");
+    }
+  }
+  return success();
+}
+
+// The pooled image's type.
+template <typename Properties>
+mlir::FailureOr<RankedTensorType> PooledType(MaybeLocation loc, RankedTensorType x, const Properties& p) {
+  if (failed(CheckWindows(loc, p))) return failure();
+  if (x.getRank() != 4)
+    return emitOptionalError(loc, "image ", Str(x), " must have 4 dimensions [batch, height, width, channels]");
+  Ints window = p.window, strides = p.strides, low = p.pad_low, high = p.pad_high;
   llvm::SmallVector<int64_t> shape(x.getShape());
   for (int i = 0; i < 2; ++i) {
-    if (window[i] < 1 || strides[i] < 1) return fail("has a window or stride below 1");
-    if (low[i] < 0 || high[i] < 0) return fail("has a negative pad");
-    if (low[i] >= window[i] || high[i] >= window[i])
-      return fail("pads must be smaller than the window, or a window would lie outside of the image");
     int64_t room = x.getDimSize(1 + i) + low[i] + high[i] - window[i];
     if (room < 0 || x.getDimSize(1 + i) == 0) {
-      return fail("image ", Str(x), " is smaller than the window [", window[0], ",", window[1], "]",
-                  low[0] + high[0] + low[1] + high[1] == 0 ? " with VALID padding" : " with its padding");
+      return emitOptionalError(loc, "image ", Str(x), " is smaller than the window ", Str(window),
+                               low[0] + high[0] + low[1] + high[1] == 0 ? " with VALID padding" : " with its padding");
     }
     shape[1 + i] = room / strides[i] + 1;
   }
   return x.clone(shape);
 }
 
-// The image's type for a gradient that knows its height and width; null, with an error reported, where there is none.
+// `dy` has the type of the pooled image `x`.
 template <typename Properties>
-RankedTensorType ImageType(MaybeLocation loc, RankedTensorType dy, const Properties& p) {
-  auto fail = [&](auto&&... message) {
-    (void)emitOptionalError(loc, message...);
-    return RankedTensorType();
-  };
+llvm::LogicalResult CheckGradient(MaybeLocation loc, RankedTensorType x, RankedTensorType dy, const Properties& p) {
+  mlir::FailureOr<RankedTensorType> y = PooledType(loc, x, p);
+  if (failed(y)) return failure();
+  if (*y == dy) return success();
+  return emitOptionalError(loc, "gradient is ", dy, ", but the windows of image ", Str(x), " give ", *y);
+}
+
+// The image's type for a gradient that knows its height and width.
+template <typename Properties>
+mlir::FailureOr<RankedTensorType> ImageType(MaybeLocation loc, RankedTensorType dy, const Properties& p) {
   Ints size = p.size;
-  if (size.size() != 2 || size[0] < 1 || size[1] < 1) return fail("needs the input's height and width");
-  if (dy.getRank() != 4) return fail("gradient ", Str(dy), " must have 4 dimensions [batch, height, width, channels]");
+  if (size.size() != 2 || size[0] < 1 || size[1] < 1)
+    return emitOptionalError(loc, "size ", Str(size), " must be the image's height and width");
+  if (dy.getRank() != 4)
+    return emitOptionalError(loc, "gradient ", Str(dy), " must have 4 dimensions [batch, height, width, channels]");
   RankedTensorType x = dy.clone({dy.getDimSize(0), size[0], size[1], dy.getDimSize(3)});
-  RankedTensorType y = PooledType(loc, x, p);
-  if (!y) return RankedTensorType();
-  if (y != dy) return fail("gradient is ", dy, ", but the windows of image ", Str(x), " give ", y);
+  if (failed(CheckGradient(loc, x, dy, p))) return failure();
   return x;
 }
 
@@ -116,9 +134,9 @@ int64_t WindowFlops(mlir::Type pooled, Ints window) { return RowElements(pooled)
 llvm::LogicalResult MaxPoolOp::inferReturnTypes(mlir::MLIRContext*, MaybeLocation loc, ValueRange operands,
                                                 mlir::DictionaryAttr, mlir::OpaqueProperties properties,
                                                 mlir::RegionRange, Types& types) {
-  RankedTensorType y = PooledType(loc, TypeOf(operands[0]), *properties.as<Properties*>());
-  if (!y) return failure();
-  types.push_back(y);
+  mlir::FailureOr<RankedTensorType> y = PooledType(loc, TypeOf(operands[0]), *properties.as<Properties*>());
+  if (failed(y)) return failure();
+  types.push_back(*y);
   return success();
 }
 
@@ -158,9 +176,7 @@ llvm::LogicalResult MaxPoolGradOp::inferReturnTypes(mlir::MLIRContext*, MaybeLoc
                                                     mlir::DictionaryAttr, mlir::OpaqueProperties properties,
                                                     mlir::RegionRange, Types& types) {
   RankedTensorType x = TypeOf(operands[0]), dy = TypeOf(operands[1]);
-  RankedTensorType y = PooledType(loc, x, *properties.as<Properties*>());
-  if (!y) return failure();
-  if (y != dy) return emitOptionalError(loc, "gradient is ", dy, ", but the windows of image ", Str(x), " give ", y);
+  if (failed(CheckGradient(loc, x, dy, *properties.as<Properties*>()))) return failure();
   types.push_back(x);
   return success();
 }
@@ -194,12 +210,12 @@ llvm::LogicalResult MaxPoolArgmaxOp::inferReturnTypes(mlir::MLIRContext* context
                                                       mlir::OpaqueProperties properties, mlir::RegionRange,
                                                       Types& types) {
   const Properties& p = *properties.as<Properties*>();
-  RankedTensorType y = PooledType(loc, TypeOf(operands[0]), p);
-  if (!y) return failure();
+  mlir::FailureOr<RankedTensorType> y = PooledType(loc, TypeOf(operands[0]), p);
+  if (failed(y)) return failure();
   Ints window = p.window;
   if (window[0] > kNoMaximum / window[1])
-    return emitOptionalError(loc, "has a window of more than ", kNoMaximum, " elements");
-  types.push_back(RankedTensorType::get(y.getShape(), FromDType(context, DType::kUInt8)));
+    return emitOptionalError(loc, "window ", Str(window), " has more than ", kNoMaximum, " elements");
+  types.push_back(RankedTensorType::get(y->getShape(), FromDType(context, DType::kUInt8)));
   return success();
 }
 
@@ -237,13 +253,13 @@ absl::Status MaxPoolArgmaxOp::evaluate(absl::Span<const RefTensor* const> operan
 llvm::LogicalResult MaxPoolArgmaxGradOp::inferReturnTypes(mlir::MLIRContext*, MaybeLocation loc, ValueRange operands,
                                                           mlir::DictionaryAttr, mlir::OpaqueProperties properties,
                                                           mlir::RegionRange, Types& types) {
-  RankedTensorType x = ImageType(loc, TypeOf(operands[1]), *properties.as<Properties*>());
-  if (!x) return failure();
+  mlir::FailureOr<RankedTensorType> x = ImageType(loc, TypeOf(operands[1]), *properties.as<Properties*>());
+  if (failed(x)) return failure();
   if (TypeOf(operands[0]).getShape() != TypeOf(operands[1]).getShape()) {
     return emitOptionalError(loc, "places of maxima ", Str(operands[0].getType()), " and gradient ",
                              Str(operands[1].getType()), " differ in shape");
   }
-  types.push_back(x);
+  types.push_back(*x);
   return success();
 }
 
@@ -272,9 +288,9 @@ absl::Status MaxPoolArgmaxGradOp::evaluate(absl::Span<const RefTensor* const> op
 llvm::LogicalResult AvgPoolOp::inferReturnTypes(mlir::MLIRContext*, MaybeLocation loc, ValueRange operands,
                                                 mlir::DictionaryAttr, mlir::OpaqueProperties properties,
                                                 mlir::RegionRange, Types& types) {
-  RankedTensorType y = PooledType(loc, TypeOf(operands[0]), *properties.as<Properties*>());
-  if (!y) return failure();
-  types.push_back(y);
+  mlir::FailureOr<RankedTensorType> y = PooledType(loc, TypeOf(operands[0]), *properties.as<Properties*>());
+  if (failed(y)) return failure();
+  types.push_back(*y);
   return success();
 }
 
@@ -310,9 +326,9 @@ llvm::LogicalResult AvgPoolOp::buildGradient(mlir::OpBuilder& b, ValueRange grad
 llvm::LogicalResult AvgPoolGradOp::inferReturnTypes(mlir::MLIRContext*, MaybeLocation loc, ValueRange operands,
                                                     mlir::DictionaryAttr, mlir::OpaqueProperties properties,
                                                     mlir::RegionRange, Types& types) {
-  RankedTensorType x = ImageType(loc, TypeOf(operands[0]), *properties.as<Properties*>());
-  if (!x) return failure();
-  types.push_back(x);
+  mlir::FailureOr<RankedTensorType> x = ImageType(loc, TypeOf(operands[0]), *properties.as<Properties*>());
+  if (failed(x)) return failure();
+  types.push_back(*x);
   return success();
 }
 

@@ -1,6 +1,7 @@
 #include "graph/ir/random.h"
 
 #include "base/philox.h"
+#include "graph/ir/message.h"
 #include "graph/ir/reference_util.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -79,7 +80,7 @@ llvm::LogicalResult RandomUniformOp::inferReturnTypes(mlir::MLIRContext* context
   Shape sizes(shape.begin(), shape.end());
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 0 && (i > 0 || sizes[i] != kBatch)) {
-      return mlir::emitOptionalError(loc, "shape ", ShapeString(sizes), " has a negative size in dimension ", i,
+      return mlir::emitOptionalError(loc, "shape ", Str(shape), " has a negative size in dimension ", i,
                                      "; only dimension 0 may be the batch (-1)");
     }
   }

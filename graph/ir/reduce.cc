@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "graph/ir/build.h"
+#include "graph/ir/message.h"
 #include "graph/ir/reference_util.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -42,8 +43,7 @@ llvm::LogicalResult ReduceOp::inferReturnTypes(mlir::MLIRContext*, std::optional
   llvm::ArrayRef<int64_t> axes = properties.as<Properties*>()->axes.asArrayRef();
   for (size_t i = 0; i < axes.size(); ++i) {
     if (axes[i] < 0 || axes[i] >= from.getRank() || (i > 0 && axes[i] <= axes[i - 1]))
-      return emitOptionalError(loc, "axes ", ShapeString(absl::MakeConstSpan(axes.data(), axes.size())),
-                               " must increase and be dimensions of ", ShapeString(ToShape(from)));
+      return emitOptionalError(loc, "axes ", Str(axes), " must increase and be dimensions of ", Str(from));
   }
   llvm::SmallVector<int64_t> shape;
   for (int64_t d : Kept(from.getRank(), axes)) shape.push_back(from.getDimSize(d));
@@ -142,7 +142,7 @@ llvm::LogicalResult ArgMaxOp::inferReturnTypes(mlir::MLIRContext* context, std::
   RankedTensorType from = TypeOf(operands[0]);
   int64_t axis = properties.as<Properties*>()->axis.getInt();
   if (axis < 0 || axis >= from.getRank())
-    return emitOptionalError(loc, "axis ", axis, " is not a dimension of ", ShapeString(ToShape(from)));
+    return emitOptionalError(loc, "axis ", axis, " is not a dimension of ", Str(from));
   llvm::SmallVector<int64_t> shape(from.getShape());
   shape.erase(shape.begin() + axis);
   types.push_back(RankedTensorType::get(shape, mlir::IntegerType::get(context, 64)));

@@ -3,6 +3,7 @@
 
 #include "base/dtype.h"
 #include "graph/ir/build.h"
+#include "graph/ir/message.h"
 #include "mlir/IR/PatternMatch.h"
 
 #define GET_OP_CLASSES
@@ -26,8 +27,11 @@ void TdDialect::registerShapeOps() {
 
 namespace {
 
-std::string Str(mlir::Type t) { return ShapeString(ToShape(t)); }
-std::string Str(llvm::ArrayRef<int64_t> v) { return ShapeString(absl::MakeConstSpan(v.data(), v.size())); }
+llvm::LogicalResult CheckSameElementType(mlir::Operation* op, RankedTensorType from, RankedTensorType to) {
+  if (from.getElementType() == to.getElementType()) return success();
+  return op->emitOpError() << "changes the element type from " << from.getElementType() << " to " << to.getElementType()
+                           << ", which only td.cast does";
+}
 
 }  // namespace
 
@@ -55,10 +59,10 @@ llvm::LogicalResult IotaOp::verify() {
 
 llvm::LogicalResult BroadcastOp::verify() {
   RankedTensorType from = TypeOf(getInput()), to = TypeOf(getOutput());
-  if (from.getElementType() != to.getElementType()) return emitOpError() << "changes the element type";
+  if (failed(CheckSameElementType(*this, from, to))) return failure();
   llvm::ArrayRef<int64_t> dims = getDims();
   if (static_cast<int64_t>(dims.size()) != from.getRank())
-    return emitOpError() << "has " << dims.size() << " dims for the operand " << Str(from);
+    return emitOpError() << "dims " << Str(dims) << " need one entry per dimension of the operand " << Str(from);
   for (int64_t i = 0; i < from.getRank(); ++i) {
     if (dims[i] < (i == 0 ? 0 : dims[i - 1] + 1) || dims[i] >= to.getRank())
       return emitOpError() << "dims " << Str(dims) << " must increase and name dimensions of " << Str(to);
@@ -97,7 +101,7 @@ llvm::LogicalResult BroadcastOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRa
 
 llvm::LogicalResult ReshapeOp::verify() {
   RankedTensorType from = TypeOf(getInput()), to = TypeOf(getOutput());
-  if (from.getElementType() != to.getElementType()) return emitOpError() << "changes the element type";
+  if (failed(CheckSameElementType(*this, from, to))) return failure();
   if (IsBatched(from) != IsBatched(to))
     return emitOpError() << "from " << Str(from) << " to " << Str(to) << " does not keep the batch as dimension 0";
   int64_t n = 1, m = 1;
@@ -234,9 +238,11 @@ llvm::LogicalResult PadOp::inferReturnTypes(mlir::MLIRContext*, std::optional<ml
                              Str(from));
   llvm::SmallVector<int64_t> shape(from.getShape());
   for (int64_t i = 0; i < rank; ++i) {
-    if (low[i] < 0 || high[i] < 0) return emitOptionalError(loc, "padding must not be negative");
+    if (low[i] < 0 || high[i] < 0)
+      return emitOptionalError(loc, "low ", Str(low), " and high ", Str(high), " must not be negative");
     if (from.isDynamicDim(i)) {
-      if (low[i] != 0 || high[i] != 0) return emitOptionalError(loc, "cannot pad the batch of ", Str(from));
+      if (low[i] != 0 || high[i] != 0)
+        return emitOptionalError(loc, "cannot pad the batch of ", Str(from), ": dimension 0 needs low 0 and high 0");
     } else {
       shape[i] += low[i] + high[i];
     }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "graph/ir/reference_util.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -23,14 +24,19 @@ void TdDialect::registerUpdateOps() {
 
 namespace {
 
+// "float32 [3,4]".
+std::string TypeString(mlir::Type type) {
+  return absl::StrCat(Name(ToDType(mlir::getElementTypeOrSelf(type))), " ", ShapeString(ToShape(type)));
+}
+
 // Operands are var, slots, grad, lr; results are var and slots.
 llvm::LogicalResult InferUpdate(std::optional<mlir::Location> loc, mlir::ValueRange operands, int slots,
                                 llvm::SmallVectorImpl<mlir::Type>& types) {
   mlir::Type type = operands[0].getType();
   for (int i = 1; i <= slots + 1; ++i) {
     if (operands[i].getType() != type) {
-      return emitOptionalError(loc, i == slots + 1 ? "gradient " : "slot ", ShapeString(ToShape(operands[i].getType())),
-                               " does not fit the variable ", ShapeString(ToShape(type)));
+      return emitOptionalError(loc, i == slots + 1 ? "gradient " : "slot ", TypeString(operands[i].getType()),
+                               " does not fit the variable ", TypeString(type), ": shape and dtype must be the same");
     }
   }
   auto lr = mlir::cast<mlir::RankedTensorType>(operands[slots + 2].getType());

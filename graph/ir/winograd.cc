@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/bfloat16.h"
+#include "graph/ir/message.h"
 #include "graph/ir/reference_util.h"
 #include "graph/ir/toom_cook.h"
 
@@ -51,20 +52,22 @@ llvm::LogicalResult CheckImages(mlir::Operation* op, mlir::Type x, mlir::Type y,
                                 llvm::ArrayRef<int64_t> pad_low) {
   auto from = mlir::cast<RankedTensorType>(x), to = mlir::cast<RankedTensorType>(y);
   if (from.getRank() != 4 || to.getRank() != 4) {
-    return op->emitOpError() << "needs images [batch, height, width, channels], not " << ShapeString(ToShape(x))
-                             << " and " << ShapeString(ToShape(y));
+    return op->emitOpError() << "needs images [batch, height, width, channels], not " << Str(x) << " and " << Str(y);
   }
-  if (!IsBatched(x) || !IsBatched(y)) return op->emitOpError() << "works on batched images only";
+  if (!IsBatched(x) || !IsBatched(y)) {
+    return op->emitOpError() << "works on batched images only, not on " << Str(x) << " and " << Str(y);
+  }
   if (!IsTile(tile) || block < 1) {
     return op->emitOpError() << "needs a tile of 2, 3 or 4 pixels and a positive block, not " << tile << " and "
                              << block;
   }
-  if (pad_low.size() != 2) return op->emitOpError() << "needs two pads";
+  if (pad_low.size() != 2) return op->emitOpError() << "needs pad_low for height and width, not " << Str(pad_low);
   for (int i = 0; i < 2; ++i) {
     // Zeros behind the image: as many as the output is larger than what the rest gives.
     int64_t high = to.getDimSize(i + 1) + 2 - from.getDimSize(i + 1) - pad_low[i];
     if (pad_low[i] < 0 || pad_low[i] > 2 || high < 0 || high > 2) {
-      return op->emitOpError() << "needs pads of 0 to 2 on each side, but has " << pad_low[i] << " and " << high;
+      return op->emitOpError() << "needs pads of 0 to 2 on each side, but has " << pad_low[i] << " and " << high
+                               << " in dimension " << i + 1;
     }
   }
   return success();
@@ -72,7 +75,8 @@ llvm::LogicalResult CheckImages(mlir::Operation* op, mlir::Type x, mlir::Type y,
 
 llvm::LogicalResult CheckScratch(mlir::Operation* op, const WinogradShape& s, bool filter_grad) {
   mlir::Type scratch = ScratchType(op->getContext(), s, filter_grad);
-  if (op->getResult(1).getType() != scratch) return op->emitOpError() << "needs scratch memory " << scratch;
+  if (op->getResult(1).getType() != scratch)
+    return op->emitOpError() << "needs scratch memory " << scratch << ", not " << op->getResult(1).getType();
   return success();
 }
 
@@ -191,7 +195,7 @@ WinogradShape ShapeOf(WinogradFilterGradOp op) {
 llvm::LogicalResult WinogradKernelOp::verify() {
   RankedTensorType k = TypeOf(getKernel());
   if (k.getRank() != 4 || k.getDimSize(0) != 3 || k.getDimSize(1) != 3)
-    return emitOpError() << "needs a kernel [3, 3, in, out], not " << ShapeString(ToShape(k));
+    return emitOpError() << "needs a kernel [3, 3, in, out], not " << Str(k);
   if (!IsTile(getTile())) return emitOpError() << "needs a tile of 2, 3 or 4 pixels, not " << getTile();
   int64_t rows = k.getDimSize(getAdjoint() ? 3 : 2), columns = k.getDimSize(getAdjoint() ? 2 : 3);
   return CheckKernel(*this, getOutput().getType(), getTile(), rows, columns);
@@ -230,9 +234,10 @@ llvm::LogicalResult WinogradConv2DOp::verify() {
   WinogradShape s = ShapeOf(*this);
   if (mlir::failed(CheckScratch(*this, s, false))) return mlir::failure();
   if (getBias() && TypeOf(getBias()).getShape() != llvm::ArrayRef<int64_t>{s.channels_out})
-    return emitOpError() << "needs a bias [" << s.channels_out << "]";
+    return emitOpError() << "needs a bias [" << s.channels_out << "], not " << Str(getBias().getType());
   if (getResidual() && getResidual().getType() != getOutput().getType())
-    return emitOpError() << "needs a residual of its result's type";
+    return emitOpError() << "needs a residual of its result's type " << getOutput().getType() << ", not "
+                         << getResidual().getType();
   return CheckKernel(*this, getKernel().getType(), getTile(), s.channels_in, s.channels_out);
 }
 
@@ -301,9 +306,10 @@ llvm::LogicalResult WinogradFilterGradOp::verify() {
     return mlir::failure();
   WinogradShape s = ShapeOf(*this);
   if (mlir::failed(CheckScratch(*this, s, true))) return mlir::failure();
-  if (!TypeOf(getDkernel()).getElementType().isF32()) return emitOpError() << "gives a float32 gradient";
-  if (TypeOf(getDkernel()).getShape() != llvm::ArrayRef<int64_t>{3, 3, s.channels_in, s.channels_out})
-    return emitOpError() << "gives a kernel [3, 3, " << s.channels_in << ", " << s.channels_out << "]";
+  const Shape kernel = {3, 3, s.channels_in, s.channels_out};
+  if (ToShape(getDkernel().getType()) != kernel) {
+    return emitOpError() << "gives a kernel " << ShapeString(kernel) << ", not " << Str(getDkernel().getType());
+  }
   return success();
 }
 

@@ -54,11 +54,3 @@ func.func @predicate(%x: tensor<3xf32>) {
   %0 = td.compare "less", %x, %x : tensor<3xf32> -> tensor<3xi1>
   return
 }
-
-// -----
-
-func.func @condition(%c: tensor<2xi1>, %x: tensor<3xf32>) {
-  // expected-error @+1 {{condition of another shape}}
-  %0 = td.select %c, %x, %x : tensor<2xi1>, tensor<3xf32>
-  return
-}

@@ -26,15 +26,6 @@ func.func @merge(%x: tensor<?x4x3xf32>) -> (tensor<?xf32>, tensor<?x4x3xf32>) {
 
 // -----
 
-func.func @axes(%x: tensor<?x3xf32>) {
-  // expected-error @+2 {{axes [1,0] must increase and be dimensions of [b,3]}}
-  // expected-error @+1 {{failed to infer returned types}}
-  %0 = td.reduce "sum", %x axes [1, 0] : tensor<?x3xf32> -> tensor<f32>
-  return
-}
-
-// -----
-
 func.func @kind(%x: tensor<?x3xf32>) {
   // expected-error @+1 {{one of sum, max, min, prod}}
   %0 = td.reduce "mean", %x axes [1] : tensor<?x3xf32> -> tensor<?xf32>
