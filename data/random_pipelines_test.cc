@@ -24,7 +24,7 @@ std::string TempPath(const std::string& name) { return JoinPath(testing::TempDir
 
 // Files of all formats, one of them damaged.
 struct Files {
-  std::string plain, gzip, zlib, damaged, text, csv, fixed;
+  std::string plain, gzip, zlib, damaged, damaged_gzip, text, csv, fixed;
 };
 
 const Files& TestFiles() {
@@ -51,6 +51,9 @@ const Files& TestFiles() {
     bytes[14] ^= 1;                 // of the first record's bytes
     bytes[bytes.size() - 30] ^= 1;  // among the last ones
     text("damaged", bytes);
+    f->damaged_gzip = records("damaged_gzip", Compression::kGzip, 30);
+    bytes = *Env::Default()->ReadFile(f->damaged_gzip);
+    text("damaged_gzip", bytes.substr(0, bytes.size() * 3 / 4));
     f->text = text("text", "one\ntwo\r\n\nfour\nfive is longer\nsix");
     f->csv = text("csv", "a,b\n1,x\n2,\"y\ny\"\nthree,z\n4,w\n5\n6,u\n");
     f->fixed = text("fixed", "head0123456789abcdefghijtail");
@@ -85,7 +88,8 @@ Dataset RandomSource(std::mt19937& rng) {
     case 0:
       return Dataset::TFRecord({f.plain, f.damaged, f.plain}, {.buffer_size = buffer_size});
     case 1:
-      return Dataset::TFRecord({f.gzip, f.gzip}, {.compression = Compression::kGzip, .buffer_size = buffer_size});
+      return Dataset::TFRecord({f.gzip, f.damaged_gzip, f.gzip},
+                               {.compression = Compression::kGzip, .buffer_size = buffer_size});
     case 2:
       return Dataset::TFRecord({f.zlib}, {.compression = Compression::kZlib});
     case 3:

@@ -1,4 +1,6 @@
 // Records of files as a dataset.
+#include <algorithm>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -33,13 +35,12 @@ std::vector<std::string> Numbered(absl::string_view file, int count) {
 }
 
 // The strings of all elements, in one row; of an error "error: message".
-std::vector<std::string> Strings(const Dataset& dataset) {
-  std::unique_ptr<Iterator> it = Make(dataset);
+std::vector<std::string> Strings(Iterator& it) {
   std::vector<std::string> strings;
   for (;;) {
     Element element;
     bool end = false;
-    absl::Status status = it->GetNext(&element, &end);
+    absl::Status status = it.GetNext(&element, &end);
     if (end) return strings;
     if (!status.ok()) {
       strings.push_back(absl::StrCat("error: ", status.message()));
@@ -49,6 +50,8 @@ std::vector<std::string> Strings(const Dataset& dataset) {
     for (int64_t i = 0; i < t.num_elements(); ++i) strings.emplace_back(t.string(i));
   }
 }
+
+std::vector<std::string> Strings(const Dataset& dataset) { return Strings(*Make(dataset)); }
 
 std::vector<std::string> Joined(std::vector<std::string> a, const std::vector<std::string>& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -84,6 +87,36 @@ TEST(TFRecordTest, ThreadsChangeNothing) {
   const auto copy = [](const Element& e) -> absl::StatusOr<Element> { return e; };
   const Dataset d = Dataset::TFRecord({path, path}, {.compression = Compression::kGzip}).Shuffle(64, {.seed = 3});
   EXPECT_EQ(Strings(d.Map(copy, {.num_parallel_calls = 4, .spec = d.spec()}).Prefetch(7)), Strings(d));
+}
+
+// Damage in the middle of compressed data takes away what is behind it and nothing in front, and the same records
+// wherever reading begins: a restored position does not know how the file was divided into blocks before.
+TEST(TFRecordTest, DamagedCompressedDataGivesTheSameRecordsFromAnyPosition) {
+  std::mt19937 rng(5);
+  std::vector<std::string> records(400, std::string(1000, ' '));
+  for (std::string& record : records) {
+    for (char& c : record) c = static_cast<char>(rng());
+  }
+  for (Compression compression : {Compression::kGzip, Compression::kZlib}) {
+    const std::string path = WriteRecords("damaged", records, compression);
+    std::string bytes = *Env::Default()->ReadFile(path);
+    // Cut off: random bytes are not compressed, so two thirds of the file are two thirds of the records.
+    ASSERT_TRUE(Env::Default()->WriteFile(path, {bytes.substr(0, bytes.size() * 2 / 3)}).ok());
+    for (int64_t buffer_size : {int64_t{1}, int64_t{1} << 18}) {
+      const Dataset d = Dataset::TFRecord({path}, {.compression = compression, .buffer_size = buffer_size});
+      const std::vector<std::string> all = Strings(d);
+      ASSERT_GT(all.size(), 262u);
+      ASSERT_LT(all.size(), 270u);
+      EXPECT_TRUE(absl::StrContains(all.back(), "the compressed data ends too early")) << all.back();
+      EXPECT_TRUE(std::equal(all.begin(), all.end() - 1, records.begin()));
+      for (size_t k = 0; k < all.size(); k += 37) {
+        std::unique_ptr<Iterator> first = Make(d), second = Make(d);
+        Read(*first, k);
+        ASSERT_TRUE(second->RestoreState(*first->SaveState()).ok());
+        EXPECT_EQ(Strings(*second), std::vector<std::string>(all.begin() + k, all.end())) << k;
+      }
+    }
+  }
 }
 
 // A state at any place, saved and restored with and without threads, goes on with the same records.

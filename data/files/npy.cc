@@ -24,8 +24,6 @@ constexpr absl::string_view kMagic("\x93NUMPY", 6);
 constexpr int64_t kMaxHeaderBytes = 1 << 20;
 constexpr int64_t kChunkBytes = 1 << 20;
 constexpr zip_uint64_t kMaxArrays = 1 << 16;
-// Deflate cannot expand by more than 1032:1.
-constexpr int64_t kMaxExpansion = 1032;
 
 // Where an array comes from.
 struct Source {
@@ -270,9 +268,7 @@ absl::StatusOr<std::vector<std::pair<std::string, HostTensor>>> ReadNpz(const st
       return done;
     };
     // What the archive says may be wrong too: its compressed size is within the file.
-    const int64_t most = info.comp_size > static_cast<zip_uint64_t>(INT64_MAX / kMaxExpansion)
-                             ? INT64_MAX
-                             : static_cast<int64_t>(info.comp_size) * kMaxExpansion;
+    const int64_t most = MaxInflatedBytes(static_cast<int64_t>(std::min<zip_uint64_t>(info.comp_size, INT64_MAX)));
     TD_ASSIGN_OR_RETURN(
         HostTensor array,
         ReadArray({entry_name, std::min<int64_t>(most, static_cast<int64_t>(info.size)), read}, options));

@@ -1,0 +1,39 @@
+// A regular file, read at places.
+#ifndef TANDEM_DATA_FILES_REGULAR_FILE_H_
+#define TANDEM_DATA_FILES_REGULAR_FILE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace tandem {
+
+// Thread-compatible; once open, thread-safe.
+class RegularFile {
+ public:
+  explicit RegularFile(std::string path);
+  ~RegularFile();
+  RegularFile(const RegularFile&) = delete;
+  RegularFile& operator=(const RegularFile&) = delete;
+
+  // The errors of PosixError. InvalidArgument when it is not a regular file; never waits for a FIFO's writer.
+  absl::Status Open();
+
+  // Reads up to `bytes` from `offset` on; less only at the end. The errors are those of PosixError.
+  absl::StatusOr<int64_t> ReadAt(int64_t offset, void* to, int64_t bytes) const;
+
+  const std::string& path() const { return path_; }
+  // When it was opened, in bytes.
+  int64_t size() const { return size_; }
+
+ private:
+  const std::string path_;
+  int fd_ = -1;
+  int64_t size_ = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_FILES_REGULAR_FILE_H_
