@@ -1,6 +1,7 @@
 #include "data/dataset.h"
 
 #include "data/list_files.h"
+#include "data/measured_node.h"
 #include "data/node.h"
 #include "data/pipeline_iterator.h"
 #include "data/stages.h"
@@ -11,7 +12,7 @@ using data_internal::NodePtr;
 
 Dataset Dataset::Of(absl::StatusOr<NodePtr> node, const char* op, SourceLocation location) {
   if (!node.ok()) return Dataset(nullptr, data_internal::Annotate(node.status(), op, location));
-  return Dataset(*std::move(node), absl::OkStatus());
+  return Dataset(data_internal::Measured(*std::move(node), op, location), absl::OkStatus());
 }
 
 Dataset Dataset::FromTensorSlices(Slices tensors, SourceLocation location) {
@@ -224,6 +225,14 @@ std::string Dataset::Fingerprint() const { return node_ ? node_->Fingerprint() :
 absl::StatusOr<std::unique_ptr<Iterator>> Dataset::MakeIterator() const {
   if (!status_.ok()) return status_;
   return std::unique_ptr<Iterator>(std::make_unique<data_internal::PipelineIterator>(node_));
+}
+
+Throughput Dataset::MeasuredThroughput() const {
+  return node_ ? data_internal::ThroughputOf(node_->info().stages) : Throughput();
+}
+
+std::string Dataset::Describe() const {
+  return node_ ? MeasuredThroughput().ToString() : std::string(status_.message());
 }
 
 }  // namespace tandem

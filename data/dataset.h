@@ -38,6 +38,7 @@
 #include "data/files/csv.h"
 #include "data/files/example.h"
 #include "data/files/record_reader.h"
+#include "data/throughput.h"
 
 namespace tandem {
 
@@ -46,14 +47,18 @@ class Node;
 struct DatasetAccess;
 }  // namespace data_internal
 
+// For num_parallel_calls and the size of a Prefetch: as much as the consumer turns out to need. The elements and their
+// order never depend on it.
+inline constexpr int kAuto = 0;
 // The cardinality of a dataset that never ends.
 inline constexpr int64_t kInfiniteCardinality = -1;
 // The cardinality of a dataset whose end is known only when it is reached, such as one of files.
 inline constexpr int64_t kUnknownCardinality = -2;
 
 struct MapOptions {
-  // How many threads call the function; 0 takes as many as the machine has. The order of the results never depends
-  // on it. With 1, the function runs in the thread that calls GetNext (or in Prefetch's).
+  // How many threads call the function. With 1, it runs in the thread that calls GetNext (or in Prefetch's). With
+  // kAuto there is one at first, and another, up to as many as the machine has, whenever the consumer has had to wait
+  // for some elements in a row. The order of the results never depends on it.
   int num_parallel_calls = 1;
   // Names of the components that the function returns; empty keeps the input's names.
   std::vector<std::string> names = {};
@@ -106,7 +111,7 @@ struct InterleaveOptions {
   int64_t cycle_length = 4;
   // How many elements of one come in a row.
   int64_t block_length = 1;
-  // Threads that make the elements (read, check, parse, map). The order never depends on it.
+  // Threads that make the elements (read, check, parse, map), as MapOptions.num_parallel_calls.
   int num_parallel_calls = 1;
 };
 
@@ -297,8 +302,8 @@ class Dataset {
   Dataset BucketBySequenceLength(LengthFn length, std::vector<int64_t> boundaries, std::vector<int64_t> batch_sizes,
                                  PaddedBatchOptions options = {},
                                  SourceLocation location = SourceLocation::Current()) const;
-  // Makes up to `buffer_size` elements ahead in a thread of its own. 0 chooses, and adapts, the number.
-  Dataset Prefetch(int64_t buffer_size = 0, SourceLocation location = SourceLocation::Current()) const;
+  // Makes up to `buffer_size` elements ahead in a thread of its own. kAuto chooses, and adapts, the number.
+  Dataset Prefetch(int64_t buffer_size = kAuto, SourceLocation location = SourceLocation::Current()) const;
   // Elements index, index + num_shards, ...; 0 <= index < num_shards.
   Dataset Shard(int64_t num_shards, int64_t index, SourceLocation location = SourceLocation::Current()) const;
   // The first `count` elements; -1 takes all.
@@ -322,6 +327,12 @@ class Dataset {
   std::string Fingerprint() const;
 
   absl::StatusOr<std::unique_ptr<Iterator>> MakeIterator() const;
+
+  // How fast the iterators of this dataset, and which of its stages, have been so far (data/throughput.h): measured at
+  // some elements, so that it costs next to nothing. May be called while they run.
+  Throughput MeasuredThroughput() const;
+  // The same as text: a line for each stage and, once something was read, the slowest.
+  std::string Describe() const;
 
  private:
   friend struct data_internal::DatasetAccess;

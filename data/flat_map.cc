@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
-#include "base/threads.h"
 #include "base/user_code.h"
 #include "data/stages.h"
 
@@ -140,6 +139,7 @@ class InterleaveNode : public Node {
     if (status.ok()) status = CheckInner(*made);
     if (!status.ok()) return Annotate(status, absl::StrCat(op_, ", ", child_->Describe(token)), location_);
     NodePtr node = DatasetAccess::Node(*made);
+    SendTimes(node->info().stages, inner_info_.stages);
     std::lock_guard<std::mutex> lock(mutex_);
     kept_.emplace_front(std::move(key), node);
     if (kept_.size() > kKeptInner) kept_.pop_back();
@@ -293,6 +293,8 @@ absl::StatusOr<NodePtr> Make(NodePtr child, NodeInfo inner, Parallelism parallel
   info.full_batches = false;
   info.has_payloads = info.costly_order = true;
   info.shuffles += child->info().shuffles;
+  info.stages = child->info().stages;
+  AddStages(inner.stages, &info.stages);
   return NodePtr(std::make_shared<InterleaveNode>(std::move(child), std::move(info), std::move(inner), parallelism,
                                                   std::move(fn), options, std::move(name), op, location));
 }
@@ -309,14 +311,10 @@ absl::StatusOr<NodePtr> MakeInterleave(NodePtr child, Dataset::DatasetFn fn, Int
   if (options.block_length < 1) {
     return absl::InvalidArgumentError(absl::StrCat("block_length must be at least 1, got ", options.block_length));
   }
-  TD_RETURN_IF_ERROR(CheckThreadCount("num_parallel_calls", options.num_parallel_calls));
+  TD_RETURN_IF_ERROR(CheckParallelCalls(options.num_parallel_calls));
   TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   TD_ASSIGN_OR_RETURN(const NodePtr first, FirstInner(*child, fn));
-  const Parallelism outer = child->parallelism(), inner = first->parallelism();
-  Parallelism p;
-  p.threads = std::max({outer.threads, inner.threads, options.num_parallel_calls > 1 ? options.num_parallel_calls : 0});
-  p.window = std::max({outer.window, inner.window, static_cast<int64_t>(p.threads)});
-  p.adapt_window = outer.adapt_window || inner.adapt_window;
+  const Parallelism p = WithCalls(Larger(child->parallelism(), first->parallelism()), options.num_parallel_calls);
   std::string name = options.cycle_length == 1
                          ? "flat_map"
                          : absl::StrCat("interleave(", options.cycle_length, ", ", options.block_length, ")");
@@ -332,6 +330,7 @@ absl::StatusOr<NodePtr> MakeUnbatch(NodePtr child, SourceLocation location) {
     }
     inner.spec.push_back({component.name, component.dtype, {component.shape.begin() + 1, component.shape.end()}});
   }
+  inner.stages.push_back(std::make_shared<StageTimes>("FromTensorSlices", location));
   const std::vector<ComponentSpec> spec = child->info().spec;
   const auto rows = [spec, location](const Element& element) -> absl::StatusOr<Dataset> {
     Dataset::Slices slices;

@@ -1,12 +1,10 @@
 // Map, and Prefetch: the stages that ask for threads. Both keep their child's tokens.
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
-#include "base/threads.h"
 #include "base/user_code.h"
 #include "data/stages.h"
 
@@ -19,8 +17,12 @@ constexpr int64_t kInitialWindow = 2;
 // A function that is applied to the elements of `child`.
 class MapNode : public Node {
  public:
-  MapNode(NodePtr child, NodeInfo info, Dataset::MapFn fn, int threads, SourceLocation location)
-      : Node(std::move(info)), child_(std::move(child)), fn_(std::move(fn)), threads_(threads), location_(location) {}
+  MapNode(NodePtr child, NodeInfo info, Dataset::MapFn fn, int num_parallel_calls, SourceLocation location)
+      : Node(std::move(info)),
+        child_(std::move(child)),
+        fn_(std::move(fn)),
+        num_parallel_calls_(num_parallel_calls),
+        location_(location) {}
 
   std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
@@ -41,14 +43,7 @@ class MapNode : public Node {
     return absl::OkStatus();
   }
 
-  Parallelism parallelism() const override {
-    Parallelism p = child_->parallelism();
-    if (threads_ > 1) {
-      p.threads = std::max(p.threads, threads_);
-      p.window = std::max<int64_t>(p.window, threads_);
-    }
-    return p;
-  }
+  Parallelism parallelism() const override { return WithCalls(child_->parallelism(), num_parallel_calls_); }
   std::string Fingerprint() const override { return child_->Fingerprint(); }
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | map(", SpecString(info().spec), ")");
@@ -57,7 +52,7 @@ class MapNode : public Node {
  private:
   const NodePtr child_;
   const Dataset::MapFn fn_;
-  const int threads_;
+  const int num_parallel_calls_;
   const SourceLocation location_;
 };
 
@@ -70,6 +65,7 @@ class PrefetchNode : public OrderNode {
   Parallelism parallelism() const override {
     Parallelism p = child_->parallelism();
     p.threads = std::max(p.threads, 1);
+    p.fixed_threads = std::max(p.fixed_threads, 1);
     p.adapt_window |= buffer_size_ == 0;
     p.window = std::max(p.window, buffer_size_ == 0 ? kInitialWindow : buffer_size_);
     return p;
@@ -122,11 +118,7 @@ absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Da
 
 absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, SourceLocation location) {
   if (!fn) return absl::InvalidArgumentError("the function is null");
-  if (options.num_parallel_calls < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("num_parallel_calls must be >= 0 (0 = automatic), got ", options.num_parallel_calls));
-  }
-  TD_RETURN_IF_ERROR(CheckThreadCount("num_parallel_calls", options.num_parallel_calls));
+  TD_RETURN_IF_ERROR(CheckParallelCalls(options.num_parallel_calls));
   if (!options.names.empty() && !options.spec.empty()) {
     return absl::InvalidArgumentError("MapOptions.names and MapOptions.spec are both given; spec has the names");
   }
@@ -146,9 +138,8 @@ absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions opt
       return absl::InvalidArgumentError(absl::StrCat("two components have the name '", info.spec[i].name, "'"));
     }
   }
-  int threads = options.num_parallel_calls;
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  return NodePtr(std::make_shared<MapNode>(std::move(child), std::move(info), std::move(fn), threads, location));
+  return NodePtr(std::make_shared<MapNode>(std::move(child), std::move(info), std::move(fn), options.num_parallel_calls,
+                                           location));
 }
 
 absl::StatusOr<NodePtr> MakePrefetch(NodePtr child, int64_t buffer_size) {

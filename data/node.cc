@@ -1,10 +1,14 @@
 #include "data/node.h"
 
+#include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
+#include "base/threads.h"
+#include "data/dataset.h"
 
 namespace tandem::data_internal {
 
@@ -60,6 +64,26 @@ absl::Status Node::MaterializeRows(const int64_t* tokens, const PayloadPtr* payl
     if (!strings[c].empty()) out->components[c] = StackStrings(strings[c]);
   }
   return absl::OkStatus();
+}
+
+Parallelism Larger(const Parallelism& a, const Parallelism& b) {
+  return {std::max(a.threads, b.threads), std::max(a.fixed_threads, b.fixed_threads), std::max(a.window, b.window),
+          a.adapt_window || b.adapt_window};
+}
+
+Parallelism WithCalls(Parallelism p, int num_parallel_calls) {
+  const bool automatic = num_parallel_calls == kAuto;
+  const int threads = automatic ? static_cast<int>(std::thread::hardware_concurrency()) : num_parallel_calls;
+  if (threads <= 1) return p;
+  return Larger(p, {threads, automatic ? 0 : threads, automatic ? 1 : threads, false});
+}
+
+absl::Status CheckParallelCalls(int num_parallel_calls) {
+  if (num_parallel_calls < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("num_parallel_calls must be >= 0 (0 = automatic), got ", num_parallel_calls));
+  }
+  return CheckThreadCount("num_parallel_calls", num_parallel_calls);
 }
 
 absl::Status Annotate(const absl::Status& status, absl::string_view op, SourceLocation location) {

@@ -23,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/source_location.h"
 #include "data/element.h"
+#include "data/stage_times.h"
 #include "data/state_codec.h"
 
 namespace tandem::data_internal {
@@ -69,10 +70,18 @@ class TokenIterator {
 
 // What the stages ask for in threads and elements made ahead; 0 threads: all work is done in GetNext.
 struct Parallelism {
-  int threads = 0;
+  int threads = 0;        // at most
+  int fixed_threads = 0;  // of these in use from the start; the others when the consumer has to wait
   int64_t window = 0;
   bool adapt_window = false;
 };
+
+// What several stages ask for together.
+Parallelism Larger(const Parallelism& a, const Parallelism& b);
+// `p` and the threads of a stage with this num_parallel_calls; 1 asks for none.
+Parallelism WithCalls(Parallelism p, int num_parallel_calls);
+// InvalidArgument for a num_parallel_calls that is negative or too large.
+absl::Status CheckParallelCalls(int num_parallel_calls);
 
 // The facts about a stage's elements.
 struct NodeInfo {
@@ -86,6 +95,7 @@ struct NodeInfo {
   bool needs_payload = false;  // an element cannot be made again from its token alone, so no stage may keep tokens
   bool costly_order = false;   // drawing a token reads files or calls functions of users
   int shuffles = 0;            // number of Shuffle stages up to here: tells their random streams apart
+  StageList stages;            // from the sources on, with the times of each
 };
 
 // One stage, with the stages before it. Immutable. TokenIterators point into it and must not outlive it.

@@ -1,12 +1,10 @@
 // ParseExample: features of records. Its tokens are its child's.
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
-#include "base/threads.h"
 #include "data/files/example.h"
 #include "data/stages.h"
 
@@ -15,11 +13,11 @@ namespace {
 
 class ParseExampleNode : public Node {
  public:
-  ParseExampleNode(NodePtr child, NodeInfo info, ExampleParser parser, int threads, SourceLocation location)
+  ParseExampleNode(NodePtr child, NodeInfo info, ExampleParser parser, int num_parallel_calls, SourceLocation location)
       : Node(std::move(info)),
         child_(std::move(child)),
         parser_(std::move(parser)),
-        threads_(threads),
+        num_parallel_calls_(num_parallel_calls),
         location_(location) {}
 
   std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
@@ -30,14 +28,7 @@ class ParseExampleNode : public Node {
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | parse_example(", SpecString(info().spec), ")");
   }
-  Parallelism parallelism() const override {
-    Parallelism p = child_->parallelism();
-    if (threads_ > 1) {
-      p.threads = std::max(p.threads, threads_);
-      p.window = std::max<int64_t>(p.window, threads_);
-    }
-    return p;
-  }
+  Parallelism parallelism() const override { return WithCalls(child_->parallelism(), num_parallel_calls_); }
 
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     Element input;
@@ -75,7 +66,7 @@ class ParseExampleNode : public Node {
 
   const NodePtr child_;
   const ExampleParser parser_;
-  const int threads_;
+  const int num_parallel_calls_;
   const SourceLocation location_;
 };
 
@@ -89,20 +80,14 @@ absl::StatusOr<NodePtr> MakeParseExample(NodePtr child, std::vector<FeatureSpec>
     return absl::InvalidArgumentError(absl::StrCat("the elements are { ", SpecString(info.spec),
                                                    " }; they must be records: one string, or a batch of them"));
   }
-  if (options.num_parallel_calls < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("num_parallel_calls must be >= 0 (0 = automatic), got ", options.num_parallel_calls));
-  }
-  TD_RETURN_IF_ERROR(CheckThreadCount("num_parallel_calls", options.num_parallel_calls));
+  TD_RETURN_IF_ERROR(CheckParallelCalls(options.num_parallel_calls));
   TD_ASSIGN_OR_RETURN(ExampleParser parser, ExampleParser::Create(std::move(features)));
   info.spec = parser.spec();
   for (ComponentSpec& component : info.spec) {
     if (rank == 1) component.shape.insert(component.shape.begin(), kBatch);
   }
-  int threads = options.num_parallel_calls;
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  return NodePtr(
-      std::make_shared<ParseExampleNode>(std::move(child), std::move(info), std::move(parser), threads, location));
+  return NodePtr(std::make_shared<ParseExampleNode>(std::move(child), std::move(info), std::move(parser),
+                                                    options.num_parallel_calls, location));
 }
 
 }  // namespace tandem::data_internal

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
@@ -20,6 +21,8 @@ constexpr int64_t kMaxPendingTokens = int64_t{1} << 24;
 // A costly order is noted every so many tokens, or for so many bytes of its state, whichever is rarer.
 constexpr int64_t kTokensPerNote = 64;
 constexpr int64_t kNoteBytesPerToken = 64;
+// The consumer waits for so many elements in a row before another thread takes part.
+constexpr int kStarvedElements = 3;
 
 }  // namespace
 
@@ -29,7 +32,9 @@ PipelineIterator::PipelineIterator(NodePtr root)
       tokens_(root_->MakeTokens()),
       followed_(parallelism_.threads > 0 && !root_->info().costly_order ? root_->MakeTokens() : nullptr),
       notes_order_(parallelism_.threads > 0 && root_->info().costly_order),
-      window_(std::max<int64_t>(parallelism_.window, parallelism_.threads)) {}
+      active_(parallelism_.threads > 0 ? std::max(1, parallelism_.fixed_threads) : 0),
+      window_(std::max<int64_t>(parallelism_.window, active_)),
+      times_(&root_->info().stages.back()->pipeline) {}
 
 PipelineIterator::~PipelineIterator() {
   {
@@ -37,7 +42,24 @@ PipelineIterator::~PipelineIterator() {
     stop_ = true;
   }
   work_.notify_all();
+  activation_.notify_all();
   for (std::thread& worker : workers_) worker.join();
+}
+
+void PipelineIterator::AddTimes() {
+  const int64_t now = NowNanoseconds();
+  if (counted_until_ != 0) {
+    const int64_t elapsed = now - counted_until_;
+    times_->elapsed += elapsed;
+    times_->thread_time += elapsed * std::max(1, active_);
+  }
+  times_->elements += asked_ - counted_;
+  times_->ready += ready_sum_;
+  times_->threads = active_;
+  times_->window = window_;
+  counted_until_ = now;
+  counted_ = asked_;
+  ready_sum_ = 0;
 }
 
 bool PipelineIterator::Draw(Slot* slot) {
@@ -69,12 +91,23 @@ void PipelineIterator::Note() {
 absl::Status PipelineIterator::GetNext(Element* out, bool* end) {
   if (out == nullptr || end == nullptr) return absl::InvalidArgumentError("Iterator::GetNext: an argument is null");
   *end = false;
-  return CatchResourceErrors("the input pipeline", [&] {
-    return parallelism_.threads > 0 ? GetNextThreaded(out, end) : GetNextHere(out, end);
+  const int64_t weight = SampleWeight(asked_);
+  if (weight > 0) AddTimes();
+  ++asked_;
+  absl::Status status = CatchResourceErrors("the input pipeline", [&] {
+    return parallelism_.threads > 0 ? GetNextThreaded(out, end) : GetNextHere(weight, out, end);
   });
+  if (*end) --asked_;
+  if (*end || weight > 0) AddTimes();
+  return status;
 }
 
-absl::Status PipelineIterator::GetNextHere(Element* out, bool* end) {
+absl::Status PipelineIterator::GetNextHere(int64_t weight, Element* out, bool* end) {
+  const ScopedSample sample(weight);
+  const int64_t begin = weight > 0 ? NowNanoseconds() : 0;
+  absl::Cleanup count = [&] {
+    if (weight > 0) times_->consumer_wait += weight * (NowNanoseconds() - begin);
+  };
   Slot slot;
   {
     std::lock_guard<std::mutex> draw(draw_mutex_);
@@ -96,11 +129,19 @@ absl::Status PipelineIterator::Materialize(const Slot& slot, Element* out) const
 absl::Status PipelineIterator::GetNextThreaded(Element* out, bool* end) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (workers_.empty()) {
-    TD_ASSIGN_OR_RETURN(workers_, StartThreads("the input pipeline", parallelism_.threads, [this](int) { Work(); }));
+    TD_ASSIGN_OR_RETURN(workers_,
+                        StartThreads("the input pipeline", parallelism_.threads, [this](int index) { Work(index); }));
   }
   auto first_is_ready = [this] { return !broken_.ok() || (slots_.empty() ? ended_ : slots_.front()->ready); };
-  AdaptWindow(/*consumer_waits=*/!first_is_ready());
-  ready_.wait(lock, first_is_ready);
+  const bool waits = !first_is_ready();
+  AdaptWindow(waits);
+  AdaptThreads(waits);
+  ready_sum_ += ready_slots_;
+  if (waits) {
+    const int64_t begin = NowNanoseconds();
+    first_ready_.wait(lock, first_is_ready);
+    times_->consumer_wait += NowNanoseconds() - begin;
+  }
   TD_RETURN_IF_ERROR(broken_);
   if (slots_.empty()) {
     *end = true;
@@ -108,6 +149,7 @@ absl::Status PipelineIterator::GetNextThreaded(Element* out, bool* end) {
   }
   std::shared_ptr<Slot> slot = std::move(slots_.front());
   slots_.pop_front();
+  --ready_slots_;
   if (slot->is_restored) {
     --restored_left_;
   } else {
@@ -131,45 +173,77 @@ void PipelineIterator::AdaptWindow(bool consumer_waits) {
   }
 }
 
-void PipelineIterator::Work() {
+void PipelineIterator::AdaptThreads(bool consumer_waits) {
+  starved_ = consumer_waits ? starved_ + 1 : 0;
+  if (starved_ < kStarvedElements || active_ >= parallelism_.threads) return;
+  starved_ = 0;
+  ++active_;
+  window_ = std::max<int64_t>(window_, active_);
+  activation_.notify_all();
+}
+
+void PipelineIterator::Work(int index) {
   try {
-    MakeElements();
+    MakeElements(index);
   } catch (...) {
     // Between drawing a token and making its slot: what was drawn is lost, so nothing may follow it.
     absl::Status status = StatusOfException("the input pipeline");
     std::lock_guard<std::mutex> lock(mutex_);
     broken_ = std::move(status);
-    ready_.notify_all();
+    first_ready_.notify_all();
   }
 }
 
-void PipelineIterator::MakeElements() {
+void PipelineIterator::WaitForRoom(int index, std::unique_lock<std::mutex>* lock) {
+  activation_.wait(*lock, [&] { return stop_ || index < active_; });
+  const auto may_draw = [this] {
+    return stop_ || (!ended_ && static_cast<int64_t>(slots_.size()) + drawing_ < window_);
+  };
+  if (may_draw()) return;
+  const int64_t begin = ended_ ? 0 : NowNanoseconds();
+  work_.wait(*lock, may_draw);
+  if (begin != 0) times_->room_wait += NowNanoseconds() - begin;
+}
+
+void PipelineIterator::MakeElements(int index) {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
-    work_.wait(lock, [this] { return stop_ || (!ended_ && static_cast<int64_t>(slots_.size()) + drawing_ < window_); });
+    WaitForRoom(index, &lock);
     if (stop_) return;
     Follow();  // here, so that the consumer need not
     ++drawing_;
     lock.unlock();
     auto slot = std::make_shared<Slot>();
+    int64_t weight = 0;
     {
-      std::lock_guard<std::mutex> draw(draw_mutex_);
+      std::unique_lock<std::mutex> draw(draw_mutex_, std::try_to_lock);
+      if (!draw.owns_lock()) {
+        const int64_t begin = NowNanoseconds();
+        draw.lock();
+        times_->turn_wait += NowNanoseconds() - begin;
+      }
+      weight = SampleWeight(drawn_);
+      const ScopedSample sample(weight);
       const bool drawn = Draw(slot.get());
       lock.lock();
       --drawing_;
       if (!drawn) {
         ended_ = true;
-        ready_.notify_all();
+        first_ready_.notify_all();
         continue;
       }
       slots_.push_back(slot);  // with draw_mutex_: in the order of the draws
     }
     lock.unlock();
-    slot->status = Materialize(*slot, &slot->element);
+    {
+      const ScopedSample sample(weight);
+      slot->status = Materialize(*slot, &slot->element);
+    }
     slot->payload = nullptr;
     lock.lock();
     slot->ready = true;
-    ready_.notify_all();
+    if (!slot->dropped) ++ready_slots_;
+    first_ready_.notify_all();
   }
 }
 
@@ -269,7 +343,9 @@ absl::Status PipelineIterator::RestoreState(absl::string_view state) {
     std::lock_guard<std::mutex> lock(mutex_);
     notes_.clear();
     drawn_ = next_note_ = delivered_ = 0;
+    for (const std::shared_ptr<Slot>& slot : slots_) slot->dropped = true;
     slots_.clear();
+    ready_slots_ = 0;
     restored_left_ = static_cast<int64_t>(drawn.size());
     restored_ = std::move(drawn);
     tokens_ = std::move(tokens);

@@ -40,24 +40,31 @@ class PipelineIterator : public Iterator {
     bool is_restored = false;  // of restored_
     Element element;
     absl::Status status;
-    bool ready = false;  // guarded by mutex_
+    bool ready = false;    // guarded by mutex_
+    bool dropped = false;  // by RestoreState; guarded by mutex_
   };
 
   // The next token, from restored_ or tokens_; false at the end. Needs draw_mutex_.
   bool Draw(Slot* slot);
   // Notes the state of tokens_, if it is time. Needs draw_mutex_.
   void Note();
-  // A worker: draws tokens while there is room in the window, and makes their elements.
-  void Work();
+  // Worker number `index`: draws tokens while there is room in the window, and makes their elements.
+  void Work(int index);
   absl::Status Materialize(const Slot& slot, Element* out) const;
   // Writes the state behind the last element that was delivered, from a note. Needs no mutex.
   absl::Status SaveFromNote(StateWriter* writer);
-  void MakeElements();
-  absl::Status GetNextHere(Element* out, bool* end);
+  void MakeElements(int index);
+  // Waits until worker `index` may draw, or must stop; counts the time.
+  void WaitForRoom(int index, std::unique_lock<std::mutex>* lock);
+  absl::Status GetNextHere(int64_t weight, Element* out, bool* end);
   absl::Status GetNextThreaded(Element* out, bool* end);
   // Widens the window when the consumer finds an empty queue that had once been full: the producer is fast enough on
   // average, but uneven. Needs mutex_.
   void AdaptWindow(bool consumer_waits);
+  // Lets one more worker take part when the consumer waits, time after time. Needs mutex_.
+  void AdaptThreads(bool consumer_waits);
+  // Adds to times_ what has happened since the last call. Of the thread that calls GetNext.
+  void AddTimes();
   // Takes followed_ to the consumer's position. Needs mutex_.
   void Follow();
   // Reads the elements that a state of version 1 begins with.
@@ -74,8 +81,9 @@ class PipelineIterator : public Iterator {
 
   std::mutex draw_mutex_;  // of the order, which may take long; taken before mutex_
   mutable std::mutex mutex_;
-  std::condition_variable work_;             // a worker may draw, or must stop
-  std::condition_variable ready_;            // the first slot is ready, or the end is known
+  std::condition_variable work_;             // an active worker may draw, or must stop
+  std::condition_variable activation_;       // active_ has grown, or workers must stop
+  std::condition_variable first_ready_;      // the first slot is ready, or the end is known
   std::unique_ptr<TokenIterator> tokens_;    // guarded by draw_mutex_
   std::unique_ptr<TokenIterator> followed_;  // behind tokens_, with threads and an order that costs little only
   int64_t behind_ = 0;                       // elements that were delivered and followed_ has not passed
@@ -87,13 +95,23 @@ class PipelineIterator : public Iterator {
   int64_t drawing_ = 0;                      // workers that draw a token or wait to do so
   std::deque<Token> restored_;               // drawn before a state of version 1 was saved, to be delivered first
   int64_t restored_left_ = 0;                // of these, not delivered
+  int64_t ready_slots_ = 0;                  // of slots_
   std::deque<std::shared_ptr<Slot>> slots_;  // drawn, not delivered; a worker may hold one that RestoreState dropped
   bool ended_ = false;                       // tokens_ has no more
   bool stop_ = false;
   absl::Status broken_;  // of a worker that failed outside of any element: the iterator gives no more
   bool was_full_ = false;
+  int active_;  // workers that take part: the first so many
   int64_t window_;
   std::vector<std::thread> workers_;  // started by the first GetNext
+  int starved_ = 0;                   // elements in a row for which the consumer waited
+
+  // Of the thread that calls GetNext; added to times_ now and then.
+  PipelineTimes* const times_;  // of root_
+  int64_t asked_ = 0;           // calls of GetNext
+  int64_t counted_ = 0;         // of these, in times_
+  int64_t counted_until_ = 0;   // when; 0: not yet
+  int64_t ready_sum_ = 0;       // elements that were ready at the calls since
 };
 
 }  // namespace tandem::data_internal

@@ -10,10 +10,6 @@
 namespace tandem::data_internal {
 namespace {
 
-Parallelism Larger(const Parallelism& a, const Parallelism& b) {
-  return {std::max(a.threads, b.threads), std::max(a.window, b.window), a.adapt_window || b.adapt_window};
-}
-
 // Of several children: what all of their stages are asked for.
 class JoinNode : public Node {
  public:
@@ -257,6 +253,7 @@ absl::StatusOr<NodeInfo> CommonInfo(const std::vector<NodePtr>& children) {
     info.needs_payload |= other.needs_payload;
     info.costly_order |= other.costly_order;
     info.shuffles = std::max(info.shuffles, other.shuffles);
+    AddStages(other.stages, &info.stages);
   }
   return info;
 }

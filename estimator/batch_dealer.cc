@@ -1,8 +1,10 @@
 #include "estimator/batch_dealer.h"
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/json_string.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
 
@@ -74,6 +76,18 @@ absl::StatusOr<bool> BatchDealer::Next(Round* round) {
     round->replicas.push_back(std::move(batch.components));
   }
   return true;
+}
+
+std::string BatchDealer::TraceArgs() const {
+  const Throughput t = throughput();
+  nlohmann::ordered_json busy = nlohmann::ordered_json::object();
+  for (size_t i = 0; i < t.stages.size(); ++i) busy[absl::StrCat(i, " ", t.stages[i].stage)] = t.stages[i].busy_seconds;
+  const nlohmann::ordered_json json = {{"elements", t.elements},
+                                       {"ready_elements", t.ready_elements},
+                                       {"slowest", t.BottleneckText()},
+                                       {"busy_seconds", std::move(busy)}};
+  const std::string text = JsonString(json);
+  return text.substr(1, text.size() - 2);
 }
 
 bool BatchDealer::Peek(Round* round) {

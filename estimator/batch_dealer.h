@@ -24,6 +24,8 @@ class BatchDealer : public BatchSource {
 
   absl::StatusOr<bool> Next(Round* round) override;
   bool Peek(Round* round) override;
+  // {"elements":..,"slowest":"the slowest stage is ..","busy_seconds":{"0 Map (input.cc:31)":..}}, without the braces.
+  std::string TraceArgs() const override;
 
   // The position after the rounds drawn so far.
   absl::StatusOr<std::string> SaveState() { return iterator_->SaveState(); }
@@ -38,6 +40,8 @@ class BatchDealer : public BatchSource {
   std::string data_fingerprint() const { return dataset_.Fingerprint(); }
   // Whether the dataset is known to have no end.
   bool infinite() const { return dataset_.cardinality() == kInfiniteCardinality; }
+  // How fast the input's stages have been, in all iterators of the dataset.
+  Throughput throughput() const { return dataset_.MeasuredThroughput(); }
   // CPU time of the pipeline's own threads, since the iterator was made.
   double ThreadCpuSeconds() const { return iterator_->ThreadCpuSeconds(); }
   // Batches drawn so far, over all replicas.

@@ -105,6 +105,16 @@ TEST(BatchDealer, WantsBatches) {
   EXPECT_THAT(std::string(dealer.status().message()), HasSubstr(".Batch("));
 }
 
+TEST(BatchDealer, TellsTheTraceOfTheStages) {
+  auto dealer = Deal(Dataset::Range(4).Batch(2), 1);
+  Next(dealer.get());
+  const std::string args = dealer->TraceArgs();
+  EXPECT_THAT(args, HasSubstr("\"elements\":"));
+  EXPECT_THAT(args, HasSubstr("\"slowest\":\"the "));
+  EXPECT_THAT(args, HasSubstr("\"busy_seconds\":{\"0 Range ("));
+  EXPECT_EQ(args.back(), '}');  // of busy_seconds: those of the whole are the trace's
+}
+
 TEST(BatchDealer, LabelsOutOfRangeAreBadData) {
   const Dataset dataset =
       Dataset::FromTensorSlices({{"label", HostTensor::FromVector<int32_t>({4}, {0, 9, 3, 10})}}).Batch(2);

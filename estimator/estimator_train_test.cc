@@ -124,7 +124,7 @@ TEST(Train, LogsWhatScriptsLookFor) {
   for (const char* line : {"Using config: {model_dir: ", "Calling model_fn.", "Done calling model_fn.",
                            "Create CheckpointSaverHook.", "Graph was finalized.", "Saving checkpoints for 0 into ",
                            "loss = ", ", step = 0", "global_step/sec: ", ", input wait ", "Input: training waited ",
-                           ", step = 100 (", "Saving checkpoints for 101", "Loss for final step: ",
+                           "% of a core; the ", ", step = 100 (", "Saving checkpoints for 101", "Loss for final step: ",
                            "batch 8 x 2 replicas x 1 worker = 16", "total 3 parameters, of which 3 are trainable"}) {
     EXPECT_TRUE(log.Contains(line)) << line;
   }

@@ -29,6 +29,7 @@ class CountedSource : public BatchSource {
     round->examples = 100 + drawn;
     return left_ != 0;
   }
+  std::string TraceArgs() const override { return absl::StrCat("\"drawn\":", drawn); }
   int64_t drawn = 0;
   std::function<void()> on_next;
 

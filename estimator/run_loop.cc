@@ -93,6 +93,7 @@ class LoopTrace {
     if (tracer_ != nullptr) Note(std::exchange(tracer_, nullptr)->EndLoop());
     return status_;
   }
+  bool recording() const { return tracer_ != nullptr && tracer_->recording(); }
   void Phase(absl::string_view name, int64_t begin, int64_t end, absl::string_view args = "") {
     if (tracer_ != nullptr) tracer_->AddPhase(name, begin, end, args);
   }
@@ -177,7 +178,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     if (input != nullptr) input->End();
     const int64_t started = options.now();
     trace.Phase("hooks before the step", begin, asked);
-    trace.Phase("input wait", asked, started);
+    trace.Phase("input wait", asked, started, trace.recording() ? source.TraceArgs() : "");
     if (!more) {
       result.reason = StopReason::kEndOfInput;
       break;

@@ -263,6 +263,7 @@ TEST(RunLoopTest, MeasuresTheInputAndTracesItsPhases) {
   }
   EXPECT_EQ(count("\"dur\":1000000.000"), 2);
   EXPECT_EQ(count("\"dur\":3000000.000"), 2);
+  EXPECT_THAT(trace, HasSubstr("\"args\":{\"drawn\":2}"));
   EXPECT_THAT(trace, HasSubstr("\"step\":11,\"examples\":4"));
 }
 

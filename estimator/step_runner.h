@@ -28,6 +28,8 @@ class BatchSource {
   virtual absl::StatusOr<bool> Next(Round* round) = 0;
   // Whether the round that Next will give is there already, and then its tensors, without their checks.
   virtual bool Peek(Round* round) { return false; }
+  // How fast it has been so far, for a trace: the inside of a JSON object.
+  virtual std::string TraceArgs() const { return ""; }
 };
 
 struct StepRequest {

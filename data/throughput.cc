@@ -1,0 +1,99 @@
+#include "data/throughput.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "data/stage_times.h"
+
+namespace tandem {
+namespace {
+
+// A consumer that waits for less than this part of the time is the slower one.
+constexpr double kHardlyWaits = 0.05;
+// Drawing that takes more than this part of the time is what limits the threads, whatever else they do.
+constexpr double kDrawingLimits = 0.7;
+
+double Seconds(const std::atomic<int64_t>& nanoseconds) { return 1e-9 * static_cast<double>(nanoseconds.load()); }
+
+double BusySeconds(const std::vector<StageThroughput>& stages) {
+  double sum = 0;
+  for (const StageThroughput& stage : stages) sum += stage.busy_seconds;
+  return sum;
+}
+
+int Bottleneck(const Throughput& t) {
+  if (t.elements == 0 || t.consumer_wait_seconds < kHardlyWaits * t.seconds) return -1;
+  double drawing = 0;
+  for (const StageThroughput& stage : t.stages) drawing += stage.drawing_seconds;
+  const bool by_drawing = t.threads > 1 && drawing > kDrawingLimits * t.seconds;
+  const auto time = [by_drawing](const StageThroughput& s) { return by_drawing ? s.drawing_seconds : s.busy_seconds; };
+  const auto slowest =
+      std::max_element(t.stages.begin(), t.stages.end(),
+                       [&](const StageThroughput& a, const StageThroughput& b) { return time(a) < time(b); });
+  return slowest == t.stages.end() ? -1 : static_cast<int>(slowest - t.stages.begin());
+}
+
+}  // namespace
+
+std::string Throughput::BottleneckText() const {
+  if (bottleneck < 0) {
+    return absl::StrFormat("the consumer waited %.1f %% of the time, so no stage is a bottleneck",
+                           100 * consumer_wait_seconds / std::max(seconds, 1e-9));
+  }
+  const StageThroughput& stage = stages[bottleneck];
+  return absl::StrFormat("the slowest stage is %s, with %.0f %% of the work", stage.stage,
+                         100 * stage.busy_seconds / std::max(BusySeconds(stages), 1e-9));
+}
+
+std::string Throughput::ToString() const {
+  std::string text;
+  size_t width = 0;
+  for (const StageThroughput& stage : stages) width = std::max(width, stage.stage.size());
+  for (const StageThroughput& stage : stages) {
+    absl::StrAppend(&text, stage.stage);
+    if (elements > 0) {
+      absl::StrAppendFormat(&text, "%*s  busy %.3f s, waited %.3f s for its source and %.3f s for its consumer",
+                            width - stage.stage.size(), "", stage.busy_seconds, stage.source_seconds,
+                            stage.consumer_seconds);
+    }
+    text += "\n";
+  }
+  if (elements == 0) return absl::StrCat(text, "nothing has been read yet\n");
+  absl::StrAppendFormat(&text, "%d elements in %.3f s, of which the consumer waited %.3f s\n", elements, seconds,
+                        consumer_wait_seconds);
+  if (threads > 0) {
+    absl::StrAppendFormat(&text,
+                          "%d threads; they waited %.3f s for room and %.3f s for their turn to read; %.1f of at most "
+                          "%d elements were ready\n",
+                          threads, room_wait_seconds, turn_wait_seconds, ready_elements, window);
+  }
+  return absl::StrCat(text, BottleneckText(), "\n");
+}
+
+namespace data_internal {
+
+Throughput ThroughputOf(const StageList& stages) {
+  Throughput t;
+  if (stages.empty()) return t;
+  const PipelineTimes& p = stages.back()->pipeline;
+  t.elements = p.elements;
+  t.seconds = Seconds(p.elapsed);
+  t.threads = static_cast<int>(p.threads);
+  t.consumer_wait_seconds = Seconds(p.consumer_wait);
+  t.room_wait_seconds = Seconds(p.room_wait);
+  t.turn_wait_seconds = Seconds(p.turn_wait);
+  t.ready_elements = static_cast<double>(p.ready) / static_cast<double>(std::max<int64_t>(t.elements, 1));
+  t.window = p.window;
+  const double thread_seconds = Seconds(p.thread_time);
+  for (const std::shared_ptr<StageTimes>& s : stages) {
+    const double total = Seconds(s->total), busy = Seconds(s->busy);
+    t.stages.push_back({absl::StrCat(s->name, " (", s->location.file, ":", s->location.line, ")"), busy,
+                        std::max(total - busy, 0.0), std::max(thread_seconds - total, 0.0), Seconds(s->drawing)});
+  }
+  t.bottleneck = Bottleneck(t);
+  return t;
+}
+
+}  // namespace data_internal
+}  // namespace tandem
