@@ -1,41 +1,104 @@
-// Cache: the elements of the first pass, kept in memory. A token is the element's number and its token in that pass, so
-// the position is a number, whatever the stages before do in later passes.
+// Cache: the elements of the first pass, kept in memory or in a file. A token is the element's number and its token in
+// that pass, so the position is a number, whatever the stages before do in later passes, and is the same whether the
+// elements come from the stages before, from memory or from a file.
 #include <algorithm>
 #include <deque>
 #include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/logging.h"
 #include "base/status_macros.h"
+#include "data/element_store.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
 namespace {
 
-class CacheNode : public Node {
+// The tokens of the first pass, drawn for all iterators together, and how many of its elements were made.
+class FirstPass {
  public:
-  CacheNode(NodePtr child, NodeInfo info) : Node(std::move(info)), child_(std::move(child)) {}
+  explicit FirstPass(NodePtr child) : child_(std::move(child)), width_(child_->token_width()) {}
 
-  // Writes token number `i` of the child's first pass, drawn for all iterators together; false behind the last.
-  bool Token(int64_t i, int64_t* token, PayloadPtr* payload) const {
-    std::lock_guard<std::mutex> lock(order_mutex_);
-    if (order_ == nullptr) order_ = child_->MakeTokens();
-    const int64_t width = child_->token_width();
-    std::vector<int64_t> next(width);
+  // Of a pass that was drawn before.
+  void Set(const std::vector<int64_t>& tokens, int64_t count) {
+    tokens_.assign(tokens.begin(), tokens.end());
+    drawn_ = count;
+    ended_ = finished_ = true;
+  }
+
+  // Writes token number `i`; false behind the last.
+  bool Token(int64_t i, int64_t* token, PayloadPtr* payload) {
+    std::lock_guard<std::mutex> draw(draw_mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
+    std::vector<int64_t> next(width_);
     while (drawn_ <= i && !ended_) {
       // Only the element that is asked for is about to be made.
       const bool wanted = payload != nullptr && drawn_ == i && child_->info().has_payloads;
-      if (!order_->Next(next.data(), wanted ? payload : nullptr)) {
-        ended_ = true;
-        break;
-      }
+      lock.unlock();
+      if (order_ == nullptr) order_ = child_->MakeTokens();
+      const bool more = order_->Next(next.data(), wanted ? payload : nullptr);
+      lock.lock();
+      ended_ = !more;
+      if (!more) break;
       tokens_.insert(tokens_.end(), next.begin(), next.end());
       ++drawn_;
     }
     if (i >= drawn_) return false;
-    token[0] = i;
-    for (int64_t k = 0; k < width; ++k) token[1 + k] = tokens_[i * width + k];
+    std::copy_n(tokens_.begin() + i * width_, width_, token);
     return true;
+  }
+
+  // Whether a token is one of the pass: a saved one may be of elements that are not drawn yet, or wrong.
+  bool Has(int64_t i, const int64_t* token) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return i < drawn_ && std::equal(token, token + width_, tokens_.begin() + i * width_);
+  }
+  // Element `i`, which was drawn, was made, or is an error.
+  void SetMade(int64_t i) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (i >= static_cast<int64_t>(made_.size())) made_.resize(i + 1);
+    count_ += !made_[i];
+    made_[i] = true;
+  }
+  // True once, when all elements are drawn and made; then their number and tokens.
+  bool TakeFinished(int64_t* count, std::vector<int64_t>* tokens) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (finished_ || !ended_ || count_ < drawn_) return false;
+    finished_ = true;
+    *count = drawn_;
+    tokens->assign(tokens_.begin(), tokens_.end());
+    return true;
+  }
+
+ private:
+  const NodePtr child_;
+  const int64_t width_;
+  std::mutex draw_mutex_;                 // of order_, whose calls may take long; taken before mutex_
+  std::unique_ptr<TokenIterator> order_;  // null before the first token
+  std::mutex mutex_;
+  std::deque<int64_t> tokens_;  // of the elements that were drawn, one after another
+  int64_t drawn_ = 0;
+  bool ended_ = false;
+  std::vector<bool> made_;  // by number
+  int64_t count_ = 0;       // of these
+  bool finished_ = false;
+};
+
+class CacheNode : public Node {
+ public:
+  CacheNode(NodePtr child, NodeInfo info, std::unique_ptr<ElementStore> store, SourceLocation location)
+      : Node(std::move(info)), child_(child), pass_(std::move(child)), store_(std::move(store)), location_(location) {}
+
+  FirstPass& pass() const { return pass_; }
+
+  // Token number `i` of the first pass; false behind the last.
+  bool Token(int64_t i, int64_t* token, PayloadPtr* payload) const {
+    token[0] = i;
+    if (pass_.Token(i, token + 1, payload)) return true;
+    // Where the last element was made before the end was known.
+    if (absl::Status status = FinishStore(); !status.ok()) TD_LOG(ERROR) << status.message();
+    return false;
   }
 
   std::unique_ptr<TokenIterator> MakeTokens() const override;
@@ -45,20 +108,16 @@ class CacheNode : public Node {
     return child_->DescribeRow(token + 1, row);
   }
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
-    const size_t i = static_cast<size_t>(token[0]);
-    {
-      std::lock_guard<std::mutex> lock(elements_mutex_);
-      if (i < elements_.size() && !elements_[i].components.empty()) {
-        *out = elements_[i];
-        return absl::OkStatus();
-      }
-    }
+    const int64_t i = token[0];
+    absl::StatusOr<bool> found = pass_.Has(i, token + 1) ? store_->Get(i, out) : false;
+    if (!found.ok()) return Annotate(found.status(), "Cache", location_);
+    if (*found) return absl::OkStatus();
+    const absl::Status status = child_->Materialize(token + 1, payload, out);
+    if (!pass_.Has(i, token + 1)) return status;
     // Errors are not kept.
-    absl::Status status = child_->Materialize(token + 1, payload, out);
-    std::lock_guard<std::mutex> lock(elements_mutex_);
-    if (!status.ok() || !IsDrawn(token)) return status;
-    if (i >= elements_.size()) elements_.resize(i + 1);
-    elements_[i] = *out;
+    if (status.ok()) TD_RETURN_IF_ERROR(Annotate(store_->Put(i, *out), "Cache", location_));
+    pass_.SetMade(i);
+    TD_RETURN_IF_ERROR(FinishStore());
     return status;
   }
   Parallelism parallelism() const override { return child_->parallelism(); }
@@ -68,22 +127,17 @@ class CacheNode : public Node {
   }
 
  private:
-  // Whether a token is one of the first pass: a saved one may be of elements that are not drawn yet, or wrong.
-  bool IsDrawn(const int64_t* token) const {
-    std::lock_guard<std::mutex> lock(order_mutex_);
-    const int64_t width = child_->token_width();
-    if (token[0] >= drawn_) return false;
-    return std::equal(token + 1, token + 1 + width, tokens_.begin() + token[0] * width);
+  absl::Status FinishStore() const {
+    int64_t count = 0;
+    std::vector<int64_t> tokens;
+    if (!pass_.TakeFinished(&count, &tokens)) return absl::OkStatus();
+    return Annotate(store_->Finish(count, tokens), "Cache", location_);
   }
 
   const NodePtr child_;
-  mutable std::mutex order_mutex_;
-  mutable std::unique_ptr<TokenIterator> order_;
-  mutable std::deque<int64_t> tokens_;  // of the elements that were drawn, one after another
-  mutable int64_t drawn_ = 0;
-  mutable bool ended_ = false;
-  mutable std::mutex elements_mutex_;     // taken before order_mutex_
-  mutable std::deque<Element> elements_;  // by number; without components where it is not made yet
+  mutable FirstPass pass_;
+  const std::unique_ptr<ElementStore> store_;
+  const SourceLocation location_;
 };
 
 class CacheIterator : public TokenIterator {
@@ -108,14 +162,39 @@ std::unique_ptr<TokenIterator> CacheNode::MakeTokens() const { return std::make_
 
 }  // namespace
 
-absl::StatusOr<NodePtr> MakeCache(NodePtr child) {
+absl::StatusOr<NodePtr> MakeCache(NodePtr child, const CacheOptions& options, SourceLocation location) {
   NodeInfo info = child->info();
   if (info.cardinality == kInfiniteCardinality) {
     return absl::InvalidArgumentError("the dataset has no end, so it cannot be kept; put Cache before Repeat");
   }
   TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
-  ++info.token_width;
-  return NodePtr(std::make_shared<CacheNode>(std::move(child), std::move(info)));
+  const int64_t width = info.token_width++;
+  std::unique_ptr<ElementStore> store = MakeMemoryStore();
+  std::unique_ptr<CacheFile> file;
+  const std::string& path = options.file;
+  Env* const env = options.env != nullptr ? options.env : Env::Default();
+  if (!path.empty()) {
+    const CacheIdentity identity = {child->Signature(/*batch_sizes=*/true), child->Fingerprint()};
+    absl::StatusOr<std::unique_ptr<CacheFile>> opened = CacheFile::Open(path, identity, width, env);
+    if (!opened.ok() && !absl::IsNotFound(opened.status())) return opened.status();
+    if (opened.ok()) file = *std::move(opened);
+    if (file == nullptr) store = MakeWritingStore(path, identity, width, env);
+  }
+  std::vector<int64_t> tokens;
+  int64_t count = 0;
+  const bool complete = file != nullptr;
+  if (complete) {
+    tokens = file->tokens();
+    count = file->entries();
+    for (int64_t i = 0; i < count; ++i) {
+      if (child->ValidToken(tokens.data() + i * width)) continue;
+      return absl::DataLossError(absl::StrCat(path, ": the token of entry ", i, " is wrong; delete the cache"));
+    }
+    store = MakeFileStore(std::move(file), info.spec);
+  }
+  auto node = std::make_shared<CacheNode>(std::move(child), std::move(info), std::move(store), location);
+  if (complete) node->pass().Set(tokens, count);
+  return NodePtr(std::move(node));
 }
 
 }  // namespace tandem::data_internal

@@ -137,9 +137,9 @@ Dataset Dataset::Window(DatasetWindowOptions options, SourceLocation location) c
   return Of(data_internal::MakeWindow(node_, options, location), "Window", location);
 }
 
-Dataset Dataset::Cache(SourceLocation location) const {
+Dataset Dataset::Cache(CacheOptions options, SourceLocation location) const {
   if (!status_.ok()) return *this;
-  return Of(data_internal::MakeCache(node_), "Cache", location);
+  return Of(data_internal::MakeCache(node_, options, location), "Cache", location);
 }
 
 Dataset Dataset::PaddedBatch(int64_t batch_size, PaddedBatchOptions options, SourceLocation location) const {

@@ -32,6 +32,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/env.h"
 #include "base/host_tensor.h"
 #include "base/source_location.h"
 #include "data/element.h"
@@ -104,6 +105,12 @@ struct ListFilesOptions {
 struct IgnoreErrorsOptions {
   // More errors than these in a pass are not ignored.
   int64_t max = 0;
+};
+
+struct CacheOptions {
+  // Empty: in memory.
+  std::string file;
+  Env* env = nullptr;  // Env::Default() when null
 };
 
 struct InterleaveOptions {
@@ -293,7 +300,14 @@ class Dataset {
   // Keeps the elements of the first pass in memory, for later passes and other iterators: also the order of the first
   // pass, so put Shuffle behind. Errors are not kept. In another process, a position is restored without the elements
   // before it. The dataset must have an end.
-  Dataset Cache(SourceLocation location = SourceLocation::Current()) const;
+  //
+  // With CacheOptions.file they are kept there, and the dataset that is made when the file is complete reads them from
+  // it. Positions are the same in all three. The file gets its name when every element was made, and never before. It
+  // knows the stages and the data (Signature, Fingerprint), but not what functions do: after a change of one, delete
+  // the file. FailedPrecondition for the cache of another pipeline or of other data, DataLoss for a damaged one. When
+  // it cannot be written, as on a full disk, this element and all further ones are an error: the position before stays
+  // right.
+  Dataset Cache(CacheOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
   // Stacks elements whose sizes differ: each is filled up at its ends.
   Dataset PaddedBatch(int64_t batch_size, PaddedBatchOptions options = {},
                       SourceLocation location = SourceLocation::Current()) const;

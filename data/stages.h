@@ -38,7 +38,7 @@ absl::StatusOr<NodePtr> MakeScan(NodePtr child, Element initial, Dataset::ScanFn
 // The error of a stage that keeps tokens, where its child's elements cannot be made of them alone.
 absl::Status CheckKeepsTokens(const Node& child);
 absl::StatusOr<NodePtr> MakeWindow(NodePtr child, DatasetWindowOptions options, SourceLocation location);
-absl::StatusOr<NodePtr> MakeCache(NodePtr child);
+absl::StatusOr<NodePtr> MakeCache(NodePtr child, const CacheOptions& options, SourceLocation location);
 // Without `length`: one bucket, whose batch size is sizes[0].
 absl::StatusOr<NodePtr> MakePaddedBatch(NodePtr child, Dataset::LengthFn length, std::vector<int64_t> boundaries,
                                         std::vector<int64_t> sizes, PaddedBatchOptions options,

@@ -1,0 +1,248 @@
+// Cache with a file: the same elements and positions as in memory, and nothing that is half.
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/env.h"
+#include "base/fault_injecting_env.h"
+#include "data/dataset.h"
+#include "data/files/cache_file.h"
+#include "data/files/element_codec.h"
+#include "data/test_util.h"
+#include "gtest/gtest.h"
+
+namespace tandem {
+namespace {
+
+std::string NewDir(const std::string& name) {
+  const std::string dir = JoinPath(testing::TempDir(), name);
+  (void)Env::Default()->DeleteRecursively(dir);
+  EXPECT_TRUE(Env::Default()->CreateDirs(dir).ok());
+  return dir;
+}
+
+std::vector<std::string> Names(const std::string& dir) { return *Env::Default()->ListDir(dir); }
+
+// 0, 1, ..., n - 1 with a string of each and, where `broken` is not negative, an error; counts its calls.
+Dataset Counted(int64_t n, std::atomic<int>* calls, int64_t broken = -1) {
+  return Dataset::Range(n).Map(
+      [calls, broken](const Element& e) -> absl::StatusOr<Element> {
+        ++*calls;
+        const int64_t i = *e.components[0].data<int64_t>();
+        if (i == broken) return absl::DataLossError("broken");
+        return Element{{e.components[0], HostTensor::FromStrings({2}, std::vector<std::string>{absl::StrCat("s", i),
+                                                                                               std::string(i, 'x')})}};
+      },
+      {.spec = {{"value", DType::kInt64, {}}, {"text", DType::kString, {2}}}});
+}
+
+TEST(CacheTest, AnElementSurvivesItsBytes) {
+  const Element element = {{HostTensor::FromVector<float>({2, 2}, {1, -2, 3, 4}), HostTensor::Zeros(DType::kBool, {3}),
+                            HostTensor::FromStrings({2, 1}, std::vector<std::string>{"", std::string("a\0b", 3)}),
+                            HostTensor(DType::kFloat64, {0, 4}), HostTensor::Scalar<int64_t>(-7)}};
+  std::string bytes;
+  AppendElement(element, &bytes);
+  Element read;
+  ASSERT_TRUE(ParseElement(bytes, &read));
+  EXPECT_TRUE(BitEqual({read}, {element}));
+  for (size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(ParseElement(bytes.substr(0, size), &read)) << size;
+  EXPECT_FALSE(ParseElement(bytes + "x", &read));
+}
+
+TEST(CacheTest, TheFileTakesThePlaceOfTheStagesBefore) {
+  const std::string dir = NewDir("place"), file = JoinPath(dir, "train.cache");
+  std::atomic<int> calls = 0;
+  const Dataset first = Counted(50, &calls).Cache({.file = file});
+  ASSERT_TRUE(first.status().ok()) << first.status();
+  const std::vector<Element> expected = Read(Counted(50, &calls));
+  calls = 0;
+  EXPECT_TRUE(BitEqual(Read(first, 49), std::vector<Element>(expected.begin(), expected.end() - 1)));
+  EXPECT_NE(Names(dir), std::vector<std::string>{"train.cache"});  // not all were made
+  EXPECT_TRUE(BitEqual(Read(first), expected));
+  EXPECT_EQ(calls, 50);
+  EXPECT_EQ(Names(dir), std::vector<std::string>{"train.cache"});
+  calls = 0;
+  const Dataset second = Counted(50, &calls).Cache({.file = file});
+  ASSERT_TRUE(second.status().ok()) << second.status();
+  EXPECT_TRUE(BitEqual(Read(second), expected));
+  EXPECT_TRUE(BitEqual(Read(second.Prefetch(3)), expected));
+  EXPECT_EQ(Read(second.Shuffle(20, {.seed = 1}).Batch(7)).size(), 8u);
+  EXPECT_EQ(calls, 0);
+}
+
+// A position from memory, from a file that is being written, and from a complete one, in each of the others.
+TEST(CacheTest, PositionsAreTheSameEverywhere) {
+  const std::string dir = NewDir("positions");
+  std::atomic<int> calls = 0;
+  const auto behind = [](const Dataset& cache) { return cache.Shuffle(9, {.seed = 4}).Repeat(2).Batch(4); };
+  const auto make = [&](int kind, int i) {
+    if (kind == 0) return behind(Counted(30, &calls).Cache());
+    const std::string file = JoinPath(dir, kind == 1 ? absl::StrCat("new", i) : "complete");
+    return behind(Counted(30, &calls).Cache({.file = file}));
+  };
+  const std::vector<Element> all = Read(make(2, 0));
+  ASSERT_EQ(all.size(), 15u);
+  int count = 0;
+  for (int from = 0; from < 3; ++from) {
+    for (int to = 0; to < 3; ++to) {
+      for (size_t k : {0, 1, 5, 8, 14, 15}) {
+        const Dataset a = make(from, count++), b = make(to, count++);
+        std::unique_ptr<Iterator> first = Make(a), second = Make(b);
+        Read(*first, k);
+        const std::string state = *first->SaveState();
+        absl::Status status = second->RestoreState(state);
+        ASSERT_TRUE(status.ok()) << status;
+        EXPECT_EQ(*second->SaveState(), state);
+        EXPECT_TRUE(BitEqual(Read(*second), {all.begin() + k, all.end()})) << from << to << k;
+      }
+    }
+  }
+}
+
+TEST(CacheTest, ErrorsAreNotKept) {
+  const std::string dir = NewDir("errors"), file = JoinPath(dir, "cache");
+  std::atomic<int> calls = 0;
+  for (int run = 0; run < 2; ++run) {
+    const Dataset d = Counted(9, &calls, 4).Cache({.file = file}).IgnoreErrors({.max = 1}).Repeat(2);
+    EXPECT_EQ(Values(d), (std::vector<int64_t>{0, 1, 2, 3, 5, 6, 7, 8, 0, 1, 2, 3, 5, 6, 7, 8})) << run;
+    EXPECT_EQ(Names(dir), std::vector<std::string>{"cache"});
+  }
+  EXPECT_EQ(calls, 9 + 1 + 2);  // the broken one each time
+}
+
+TEST(CacheTest, TheCacheOfAnotherPipelineIsAnError) {
+  const std::string dir = NewDir("other"), file = JoinPath(dir, "cache");
+  Read(Dataset::Range(5).Cache({.file = file}));
+  const absl::Status stages = Dataset::Range(5).Shuffle(2).Cache({.file = file}).status();
+  EXPECT_EQ(stages.code(), absl::StatusCode::kFailedPrecondition) << stages;
+  EXPECT_TRUE(absl::StrContains(stages.message(), "Cache: ")) << stages;
+  EXPECT_TRUE(absl::StrContains(stages.message(), file)) << stages;
+  EXPECT_TRUE(absl::StrContains(stages.message(), "another pipeline: \"range(5)\", and this one is \"range(5) | "))
+      << stages;
+  const auto slices = [&](int64_t value) {
+    return Dataset::FromTensorSlices({{"x", HostTensor::FromVector<int64_t>({2}, {1, value})}})
+        .Cache({.file = file + "2"});
+  };
+  Read(slices(2));
+  EXPECT_TRUE(slices(2).status().ok());
+  const absl::Status data = slices(3).status();
+  EXPECT_EQ(data.code(), absl::StatusCode::kFailedPrecondition) << data;
+  EXPECT_TRUE(absl::StrContains(data.message(), "other data")) << data;
+}
+
+// Each byte of the file, changed, and each length: an error that names the file, or the right elements.
+TEST(CacheTest, DamageIsNoticed) {
+  const std::string dir = NewDir("damage"), file = JoinPath(dir, "cache");
+  std::atomic<int> calls = 0;
+  const auto make = [&] { return Counted(6, &calls).Cache({.file = file}); };
+  const std::vector<Element> all = Read(make());
+  const std::string bytes = *Env::Default()->ReadFile(file);
+  const auto check = [&](const std::string& changed, size_t at) {
+    std::ofstream(file, std::ios::binary) << changed;  // thousands of files need not reach the disk
+    const Dataset d = make();
+    if (!d.status().ok()) {
+      EXPECT_TRUE(absl::StrContains(d.status().message(), file)) << at << d.status();
+      return;
+    }
+    std::unique_ptr<Iterator> it = Make(d);
+    for (size_t i = 0; i <= all.size(); ++i) {
+      Element e;
+      bool end = false;
+      const absl::Status status = it->GetNext(&e, &end);
+      if (!status.ok()) {
+        EXPECT_TRUE(absl::StrContains(status.message(), file)) << at << status;
+      } else {
+        EXPECT_EQ(end, i == all.size());
+        EXPECT_TRUE(end || BitEqual({e}, {all[i]})) << at;
+      }
+    }
+  };
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    std::string changed = bytes;
+    changed[at] ^= 1 << (at % 8);
+    check(changed, at);
+    check(bytes.substr(0, at), at);
+  }
+}
+
+TEST(CacheTest, AFullDiskIsNamedAndLosesNoPosition) {
+  const std::string dir = NewDir("full"), file = JoinPath(dir, "cache");
+  std::atomic<int> calls = 0;
+  // Larger than the writer's buffer, so that each is written at once.
+  const auto make = [&](Env* env) {
+    return Dataset::Range(6)
+        .Map(
+            [](const Element& e) -> absl::StatusOr<Element> {
+              HostTensor t(DType::kInt64, {1 << 18});
+              std::fill_n(t.data<int64_t>(), t.num_elements(), *e.components[0].data<int64_t>());
+              return Element{{t}};
+            },
+            {.spec = {{"value", DType::kInt64, {1 << 18}}}})
+        .Cache({.file = file, .env = env});
+  };
+  FaultInjectingEnv env(Env::Default());
+  std::unique_ptr<Iterator> it = Make(make(&env));
+  EXPECT_EQ(Read(*it, 3).size(), 3u);
+  const std::string state = *it->SaveState();
+  env.FailNth(FileOp::kWrite, 1, ENOSPC);
+  for (int i = 0; i < 2; ++i) {  // no element passes as if it were kept
+    Element e;
+    bool end = false;
+    const absl::Status status = it->GetNext(&e, &end);
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), file)) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "the cache could not be written")) << status;
+  }
+  EXPECT_EQ(Names(dir), std::vector<std::string>{});  // the room is given back
+  std::unique_ptr<Iterator> again = Make(make(Env::Default()));
+  ASSERT_TRUE(again->RestoreState(state).ok());
+  const std::vector<Element> rest = Read(*again);
+  ASSERT_EQ(rest.size(), 3u);
+  EXPECT_EQ(*rest[0].components[0].data<int64_t>(), 3);
+}
+
+// The process ends at each of its operations on files, and the power with it: the next one has the right elements.
+TEST(CacheTest, ACacheThatWasBegunIsMadeAnew) {
+  std::atomic<int> calls = 0;
+  const std::vector<Element> all = Read(Counted(20, &calls));
+  int whole = 0;
+  for (int n = 1; n < 40; ++n) {
+    const std::string dir = NewDir("begun"), file = JoinPath(dir, "cache");
+    FaultInjectingEnv env(Env::Default());
+    env.CrashAt(n);
+    {
+      std::unique_ptr<Iterator> it = Make(Counted(20, &calls).Cache({.file = file, .env = &env}));
+      bool end = false;
+      for (int i = 0; i < 25 && !end; ++i) {
+        Element e;
+        (void)it->GetNext(&e, &end);
+      }
+    }
+    const bool crashed = env.crashed();
+    ASSERT_TRUE(env.DropUnsynced().ok());
+    EXPECT_TRUE(BitEqual(Read(Counted(20, &calls).Cache({.file = file})), all)) << n;
+    calls = 0;
+    EXPECT_TRUE(BitEqual(Read(Counted(20, &calls).Cache({.file = file})), all)) << n;
+    EXPECT_EQ(calls, 0) << n;
+    whole += !crashed;
+  }
+  EXPECT_GT(whole, 0);  // all operations were among them
+  EXPECT_LT(whole, 39);
+}
+
+// What a process that is gone has left is removed, and only that.
+TEST(CacheTest, LeftoversAreRemoved) {
+  const std::string dir = NewDir("leftovers"), file = JoinPath(dir, "cache");
+  for (const char* name : {".tmp-cache-999999999-0", ".tmp-other-999999999-0"}) {
+    ASSERT_TRUE(Env::Default()->WriteFile(JoinPath(dir, name), {"TDCACHE1"}).ok());
+  }
+  Read(Dataset::Range(3).Cache({.file = file}));
+  EXPECT_EQ(Names(dir), (std::vector<std::string>{".tmp-other-999999999-0", "cache"}));
+}
+
+}  // namespace
+}  // namespace tandem

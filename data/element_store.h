@@ -1,0 +1,38 @@
+// Where Cache keeps elements: in memory, or in a file.
+#ifndef TANDEM_DATA_ELEMENT_STORE_H_
+#define TANDEM_DATA_ELEMENT_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "data/element.h"
+#include "data/files/cache_file.h"
+
+namespace tandem::data_internal {
+
+// Elements by their numbers. Thread-safe.
+class ElementStore {
+ public:
+  virtual ~ElementStore() = default;
+  // Whether the element is there, and then the element.
+  virtual absl::StatusOr<bool> Get(int64_t i, Element* out) = 0;
+  virtual absl::Status Put(int64_t i, const Element& element) = 0;
+  // Every element was put, but for those that are errors: `elements` altogether, with these tokens.
+  virtual absl::Status Finish(int64_t elements, absl::Span<const int64_t> tokens) = 0;
+};
+
+std::unique_ptr<ElementStore> MakeMemoryStore();
+
+// The elements of a complete cache. They must fit `spec`.
+std::unique_ptr<ElementStore> MakeFileStore(std::unique_ptr<CacheFile> file, std::vector<ComponentSpec> spec);
+// Elements go into the file, which is made by the first Put.
+std::unique_ptr<ElementStore> MakeWritingStore(std::string path, CacheIdentity identity, int64_t token_width, Env* env);
+
+}  // namespace tandem::data_internal
+
+#endif  // TANDEM_DATA_ELEMENT_STORE_H_
