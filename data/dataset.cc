@@ -160,13 +160,20 @@ Dataset Dataset::BucketBySequenceLength(LengthFn length, std::vector<int64_t> bo
 
 Dataset Dataset::Map(MapFn fn, MapOptions options, SourceLocation location) const {
   if (!status_.ok()) return *this;
-  return Of(data_internal::MakeMap(node_, std::move(fn), std::move(options), location), "Map", location);
+  return Of(data_internal::MakeMap(node_, std::move(fn), std::move(options), "Map", "map", location), "Map", location);
 }
 
 Dataset Dataset::ParseExample(std::vector<FeatureSpec> features, ParseExampleOptions options,
                               SourceLocation location) const {
   if (!status_.ok()) return *this;
   return Of(data_internal::MakeParseExample(node_, std::move(features), options, location), "ParseExample", location);
+}
+
+Dataset Dataset::ParseSequenceExample(std::vector<FeatureSpec> context, std::vector<FeatureSpec> sequence,
+                                      ParseExampleOptions options, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeParseSequenceExample(node_, std::move(context), std::move(sequence), options, location),
+            "ParseSequenceExample", location);
 }
 
 Dataset Dataset::Shuffle(int64_t buffer_size, ShuffleOptions options, SourceLocation location) const {

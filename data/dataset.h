@@ -39,6 +39,7 @@
 #include "data/files/csv.h"
 #include "data/files/example.h"
 #include "data/files/record_reader.h"
+#include "data/files/sequence_example.h"
 #include "data/throughput.h"
 
 namespace tandem {
@@ -255,6 +256,11 @@ class Dataset {
   // key, and what was expected and found there.
   Dataset ParseExample(std::vector<FeatureSpec> features, ParseExampleOptions options = {},
                        SourceLocation location = SourceLocation::Current()) const;
+  // Reads features out of single records that are serialised tf.train.SequenceExamples: those of the context, then the
+  // lists, as data/files/sequence_example.h says. PaddedBatch puts sequences of different length together.
+  Dataset ParseSequenceExample(std::vector<FeatureSpec> context, std::vector<FeatureSpec> sequence,
+                               ParseExampleOptions options = {},
+                               SourceLocation location = SourceLocation::Current()) const;
   // The elements for which `predicate` is true, and those that are errors. Where the elements are dear to make, put the
   // stage early: what comes before it is made in the thread that draws the order.
   Dataset Filter(PredicateFn predicate, SourceLocation location = SourceLocation::Current()) const;

@@ -17,11 +17,14 @@ constexpr int64_t kInitialWindow = 2;
 // A function that is applied to the elements of `child`.
 class MapNode : public Node {
  public:
-  MapNode(NodePtr child, NodeInfo info, Dataset::MapFn fn, int num_parallel_calls, SourceLocation location)
+  MapNode(NodePtr child, NodeInfo info, Dataset::MapFn fn, int num_parallel_calls, const char* op, const char* name,
+          SourceLocation location)
       : Node(std::move(info)),
         child_(std::move(child)),
         fn_(std::move(fn)),
         num_parallel_calls_(num_parallel_calls),
+        op_(op),
+        name_(name),
         location_(location) {}
 
   std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
@@ -33,11 +36,11 @@ class MapNode : public Node {
     Element input;
     TD_RETURN_IF_ERROR(child_->Materialize(token, payload, &input));
     absl::StatusOr<Element> result = CallUserCode([&] { return fn_(input); });
-    if (!result.ok()) return Annotate(result.status(), absl::StrCat("Map, ", Describe(token)), location_);
+    if (!result.ok()) return Annotate(result.status(), absl::StrCat(op_, ", ", Describe(token)), location_);
     if (absl::Status status = CheckElement(info().spec, *result); !status.ok()) {
       return Annotate(absl::InvalidArgumentError(absl::StrCat(
                           status.message(), "; when sizes vary, describe the result in MapOptions.spec with -1")),
-                      absl::StrCat("Map, ", Describe(token)), location_);
+                      absl::StrCat(op_, ", ", Describe(token)), location_);
     }
     *out = *std::move(result);
     return absl::OkStatus();
@@ -46,13 +49,14 @@ class MapNode : public Node {
   Parallelism parallelism() const override { return WithCalls(child_->parallelism(), num_parallel_calls_); }
   std::string Fingerprint() const override { return child_->Fingerprint(); }
   std::string Signature(bool batch_sizes) const override {
-    return absl::StrCat(child_->Signature(batch_sizes), " | map(", SpecString(info().spec), ")");
+    return absl::StrCat(child_->Signature(batch_sizes), " | ", name_, "(", SpecString(info().spec), ")");
   }
 
  private:
   const NodePtr child_;
   const Dataset::MapFn fn_;
   const int num_parallel_calls_;
+  const char *const op_, *const name_;
   const SourceLocation location_;
 };
 
@@ -116,7 +120,8 @@ absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Da
 
 }  // namespace
 
-absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, SourceLocation location) {
+absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, const char* op, const char* name,
+                                SourceLocation location) {
   if (!fn) return absl::InvalidArgumentError("the function is null");
   TD_RETURN_IF_ERROR(CheckParallelCalls(options.num_parallel_calls));
   if (!options.names.empty() && !options.spec.empty()) {
@@ -139,7 +144,7 @@ absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions opt
     }
   }
   return NodePtr(std::make_shared<MapNode>(std::move(child), std::move(info), std::move(fn), options.num_parallel_calls,
-                                           location));
+                                           op, name, location));
 }
 
 absl::StatusOr<NodePtr> MakePrefetch(NodePtr child, int64_t buffer_size) {

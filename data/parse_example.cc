@@ -6,6 +6,7 @@
 #include "base/annotate.h"
 #include "base/status_macros.h"
 #include "data/files/example.h"
+#include "data/files/sequence_example.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -88,6 +89,25 @@ absl::StatusOr<NodePtr> MakeParseExample(NodePtr child, std::vector<FeatureSpec>
   }
   return NodePtr(std::make_shared<ParseExampleNode>(std::move(child), std::move(info), std::move(parser),
                                                     options.num_parallel_calls, location));
+}
+
+absl::StatusOr<NodePtr> MakeParseSequenceExample(NodePtr child, std::vector<FeatureSpec> context,
+                                                 std::vector<FeatureSpec> sequence, ParseExampleOptions options,
+                                                 SourceLocation location) {
+  const std::vector<ComponentSpec>& records = child->info().spec;
+  if (records.size() != 1 || records[0].dtype != DType::kString || !records[0].shape.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the elements are { ", SpecString(records), " }; they must be single records; put Batch behind"));
+  }
+  TD_ASSIGN_OR_RETURN(SequenceExampleParser parser,
+                      SequenceExampleParser::Create(std::move(context), std::move(sequence)));
+  const MapOptions of_map = {.num_parallel_calls = options.num_parallel_calls, .spec = parser.spec()};
+  const auto parse = [parser = std::move(parser)](const Element& record) -> absl::StatusOr<Element> {
+    Element out;
+    TD_RETURN_IF_ERROR(parser.Parse(record.components[0].string(), &out));
+    return out;
+  };
+  return MakeMap(std::move(child), parse, of_map, "ParseSequenceExample", "parse_sequence_example", location);
 }
 
 }  // namespace tandem::data_internal

@@ -43,7 +43,12 @@ absl::StatusOr<NodePtr> MakeCache(NodePtr child, const CacheOptions& options, So
 absl::StatusOr<NodePtr> MakePaddedBatch(NodePtr child, Dataset::LengthFn length, std::vector<int64_t> boundaries,
                                         std::vector<int64_t> sizes, PaddedBatchOptions options,
                                         SourceLocation location);
-absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, SourceLocation location);
+// Errors name `op`, signatures `name`.
+absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, const char* op, const char* name,
+                                SourceLocation location);
+absl::StatusOr<NodePtr> MakeParseSequenceExample(NodePtr child, std::vector<FeatureSpec> context,
+                                                 std::vector<FeatureSpec> sequence, ParseExampleOptions options,
+                                                 SourceLocation location);
 absl::StatusOr<NodePtr> MakeParseExample(NodePtr child, std::vector<FeatureSpec> features, ParseExampleOptions options,
                                          SourceLocation location);
 absl::StatusOr<NodePtr> MakeShuffle(NodePtr child, int64_t buffer_size, ShuffleOptions options);

@@ -2,6 +2,7 @@
 
 examples.tfrecord, .gz, .z     Examples in the three compressions, some with bytes that TensorFlow does not write
 examples.expected              what tf.io.parse_example makes of them
+sequences.tfrecord, sequences.expected   SequenceExamples and what tf.io.parse_single_sequence_example makes of them
 table.csv, table.expected      a CSV file and what tf.data.experimental.CsvDataset makes of it
 arrays.npz, deflated.npz, ...  NumPy's arrays of all types, and arrays.expected, their values
 stages.expected                orders and batches of tf.data's stages
@@ -129,6 +130,53 @@ TABLE = (b'id,x,y,name,count\r\n'
          b'7,16777217,9007199254740993,last,1')
 
 
+def write_sequences():
+    rng = np.random.default_rng(31)
+
+    def feature_list(steps):
+        return tf.train.FeatureList(feature=steps)
+
+    def ints(values):
+        return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+
+    def floats(values):
+        return tf.train.Feature(float_list=tf.train.FloatList(value=values))
+
+    def words(values):
+        return tf.train.Feature(bytes_list=tf.train.BytesList(value=values))
+
+    context = {"id": tf.io.FixedLenFeature([], tf.int64, -1), "tags": tf.io.VarLenFeature(tf.string)}
+    lists = {"pairs": tf.io.FixedLenSequenceFeature([2], tf.float32),
+             "label": tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
+             "tokens": tf.io.VarLenFeature(tf.int64), "words": tf.io.VarLenFeature(tf.string)}
+    with tf.io.TFRecordWriter(path("sequences.tfrecord")) as writer, open(path("sequences.expected"), "w") as out:
+        for i in range(6):
+            steps = [4, 0, 1, 3, 7, 2][i]
+            record = tf.train.SequenceExample()
+            if i != 2:
+                record.context.feature["id"].CopyFrom(ints([i * 1000 - 3]))
+            record.context.feature["tags"].CopyFrom(words([b"t%d" % k for k in range(i % 3)]))
+            record.feature_lists.feature_list["pairs"].CopyFrom(
+                feature_list([floats(rng.normal(size=2)) for _ in range(steps)]))
+            if i != 3:
+                record.feature_lists.feature_list["label"].CopyFrom(
+                    feature_list([ints([int(rng.integers(-5, 5))]) for _ in range(steps)]))
+                record.feature_lists.feature_list["tokens"].CopyFrom(
+                    feature_list([ints(rng.integers(-9, 999, size=k % 4).tolist()) for k in range(steps)]))
+                record.feature_lists.feature_list["words"].CopyFrom(
+                    feature_list([words([b"w" * j for j in range((k + 1) % 3)]) for k in range(steps)]))
+            record.feature_lists.feature_list["other"].CopyFrom(feature_list([ints([1])]))
+            serialised = record.SerializeToString(deterministic=True)
+            writer.write(serialised)
+            whole, sequence = tf.io.parse_single_sequence_example(serialised, context, lists)
+            out.write(column("%d.id" % i, whole["id"].numpy()))
+            out.write(column("%d.tags" % i, tf.sparse.to_dense(whole["tags"]).numpy()))
+            out.write(column("%d.pairs" % i, sequence["pairs"].numpy()))
+            out.write(column("%d.label" % i, sequence["label"].numpy()))
+            out.write(column("%d.tokens" % i, tf.sparse.to_dense(sequence["tokens"], default_value=-1).numpy()))
+            out.write(column("%d.words" % i, tf.sparse.to_dense(sequence["words"], default_value=b"?").numpy()))
+
+
 def write_table():
     with open(path("table.csv"), "wb") as out:
         out.write(TABLE)
@@ -190,6 +238,7 @@ def write_stages():
 
 if __name__ == "__main__":
     write_examples()
+    write_sequences()
     write_table()
     write_stages()
     write_arrays()

@@ -1,0 +1,77 @@
+// The values of an Example's features: what ExampleParser and SequenceExampleParser have in common.
+#ifndef TANDEM_DATA_FILES_EXAMPLE_VALUES_H_
+#define TANDEM_DATA_FILES_EXAMPLE_VALUES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/host_tensor.h"
+#include "data/files/example.h"
+#include "data/files/wire.h"
+
+namespace tandem::example_internal {
+
+// Fields, from tensorflow/core/example/feature.proto.
+inline constexpr uint32_t kFeatures = 1;                       // of Example
+inline constexpr uint32_t kEntry = 1;                          // of Features
+inline constexpr uint32_t kKey = 1, kValue = 2;                // of an entry
+inline constexpr uint32_t kBytes = 1, kFloat = 2, kInt64 = 3;  // of Feature
+inline constexpr uint32_t kListValue = 1;                      // of each list
+
+absl::Status Malformed(absl::string_view what, int64_t position);
+
+// Calls `visit(bytes)` for each field `field` of the message; others are skipped. False where malformed, with the place
+// of the field in *position.
+template <typename Visit>
+bool ForEachBytes(absl::string_view message, uint32_t field, int64_t* position, const Visit& visit) {
+  wire::Reader reader(message);
+  while (!reader.done()) {
+    uint32_t number = 0;
+    wire::Type type = wire::Type::kVarint;
+    absl::string_view bytes;
+    *position = reader.position();
+    if (!reader.ReadTag(&number, &type)) return false;
+    if (number == field && type == wire::Type::kBytes) {
+      if (!reader.ReadBytes(&bytes) || !visit(bytes)) return false;
+    } else if (!reader.Skip(type)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The lists of a Feature that count: those behind the last change of the kind. Nearly always one.
+struct Lists {
+  uint32_t kind = 0;  // 0: absent
+  absl::string_view first;
+  std::vector<absl::string_view> more;
+};
+
+absl::Status FindLists(absl::string_view feature, Lists* lists);
+
+// The type of the values and their number.
+absl::Status CountValues(const Lists& lists, DType* dtype, int64_t* count);
+
+// InvalidArgument: "feature 'key' what".
+absl::Status KeyError(const FeatureSpec& spec, absl::string_view what);
+// InvalidArgument for a feature that cannot be read.
+absl::Status CheckFeature(const FeatureSpec& feature);
+
+// One feature of `found.size()` records, serialised, of a fixed length, as a tensor of shape `shape`. The record of an
+// error goes into *bad_row.
+absl::StatusOr<HostTensor> ReadFixed(const FeatureSpec& spec, absl::Span<const absl::string_view> found, Shape shape,
+                                     int64_t* bad_row);
+// One feature of the records, of any length, padded to the longest; `batched` or of the only record, without padding.
+absl::StatusOr<HostTensor> ReadVariable(const FeatureSpec& spec, absl::Span<const absl::string_view> found,
+                                        bool batched, int64_t* bad_row);
+
+// `shape` with a dimension in front.
+Shape WithRows(int64_t rows, const Shape& shape);
+
+}  // namespace tandem::example_internal
+
+#endif  // TANDEM_DATA_FILES_EXAMPLE_VALUES_H_
