@@ -98,6 +98,11 @@ Dataset Dataset::IgnoreErrors(IgnoreErrorsOptions options, SourceLocation locati
   return Of(data_internal::MakeIgnoreErrors(node_, options, location), "IgnoreErrors", location);
 }
 
+Dataset Dataset::Dedupe(KeyFn key, DedupeOptions options, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeDedupe(node_, std::move(key), options, location), "Dedupe", location);
+}
+
 Dataset Dataset::FlatMap(DatasetFn fn, SourceLocation location) const {
   if (!status_.ok()) return *this;
   const InterleaveOptions one = {.cycle_length = 1, .block_length = 1};

@@ -108,6 +108,11 @@ struct IgnoreErrorsOptions {
   int64_t max = 0;
 };
 
+struct DedupeOptions {
+  // More keys in a pass are an error: they take some 50 bytes each in memory, and 20 in every checkpoint.
+  int64_t max_keys = 1 << 20;
+};
+
 struct CacheOptions {
   // Empty: in memory.
   std::string file;
@@ -198,6 +203,7 @@ class Dataset {
   using Slices = std::vector<std::pair<std::string, HostTensor>>;
   using PredicateFn = std::function<absl::StatusOr<bool>(const Element&)>;
   using DatasetFn = std::function<absl::StatusOr<Dataset>(const Element&)>;
+  using KeyFn = std::function<absl::StatusOr<std::string>(const Element&)>;
   using LengthFn = std::function<absl::StatusOr<int64_t>(const Element&)>;
   using ScanFn = std::function<absl::StatusOr<Element>(const Element& state, const Element& element, Element* next)>;
   using GeneratorFn = std::function<absl::Status(int64_t* position, Element* out, bool* end)>;
@@ -268,6 +274,9 @@ class Dataset {
   Dataset TakeWhile(PredicateFn predicate, SourceLocation location = SourceLocation::Current()) const;
   // Leaves out elements that are errors, each with a warning in the log; more than `max` in a pass are errors still.
   Dataset IgnoreErrors(IgnoreErrorsOptions options, SourceLocation location = SourceLocation::Current()) const;
+  // Of the elements with one key, the first in each pass; and those that are errors. All keys of the pass so far are
+  // part of the position, so this is for some millions of them at most.
+  Dataset Dedupe(KeyFn key, DedupeOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
   // The elements of the datasets that `fn` makes of the elements, one dataset after another. All must be made by the
   // same stages. `fn` must depend on nothing but its argument. A dataset begins anew in every epoch: a Shuffle in it
   // has the same order each time.

@@ -1,4 +1,5 @@
 // The stages that select, flatten, join and pad: orders and values, those of tf.data where it has the stage.
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <vector>
@@ -304,6 +305,36 @@ TEST(StagesTest, CacheMakesEachElementOnce) {
   EXPECT_EQ(calls, 6);
   EXPECT_EQ(WithErrors(WithError(5).Cache().Repeat(2)), (Numbers{0, 1, 2, -1, 4, 0, 1, 2, -1, 4}));
   EXPECT_FALSE(Dataset::Range(3).Repeat().Cache().status().ok());
+}
+
+absl::StatusOr<std::string> LastDigit(const Element& e) {
+  if (First(e) == 17) return absl::InternalError("no key");
+  return absl::StrCat(First(e) % 10);
+}
+
+TEST(StagesTest, DedupeKeepsTheFirstOfEachKey) {
+  const Dataset range = Dataset::Range(30);
+  EXPECT_EQ(WithErrors(range.Skip(4).Dedupe(LastDigit)), (Numbers{4, 5, 6, 7, 8, 9, 10, 11, 12, 13, -1}));
+  // Each pass has its own keys.
+  EXPECT_EQ(WithErrors(range.Take(12).Dedupe(LastDigit).Repeat(2)),
+            (Numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(WithErrors(range.Repeat(2).Dedupe(LastDigit)), (Numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -1}));
+  EXPECT_EQ(WithErrors(WithError(6).Dedupe(LastDigit)), (Numbers{0, 1, 2, -1, 4, 5}));
+  // Elements that other stages keep by their places.
+  Numbers shuffled = Values(range.Take(12).Dedupe(LastDigit).Shuffle(20, {.seed = 2}).Batch(3).Prefetch(2));
+  std::sort(shuffled.begin(), shuffled.end());
+  EXPECT_EQ(shuffled, (Numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  const Dataset limited = range.Dedupe(LastDigit, {.max_keys = 3});
+  std::unique_ptr<Iterator> it = Make(limited);
+  EXPECT_EQ(Read(*it, 3).size(), 3u);
+  Element e;
+  bool end = false;
+  const absl::Status status = it->GetNext(&e, &end);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(absl::StrContains(status.message(), "Dedupe, element 3 of the source: there are more than 3 keys"))
+      << status;
+  EXPECT_FALSE(range.Dedupe(nullptr).status().ok());
+  EXPECT_FALSE(range.Dedupe(LastDigit, {.max_keys = 0}).status().ok());
 }
 
 TEST(StagesTest, FromTensorsIsOneElement) {
