@@ -61,6 +61,10 @@ Dataset Dataset::ListFiles(const std::vector<std::string>& patterns, ListFilesOp
   return options.shuffle ? sorted.Shuffle(n, {.seed = options.seed}, location) : sorted;
 }
 
+Dataset Dataset::Idx(std::vector<std::string> files, IdxOptions options, SourceLocation location) {
+  return Of(data_internal::MakeIdx(std::move(files), std::move(options)), "Idx", location);
+}
+
 Dataset Dataset::FromTensors(Slices tensors, SourceLocation location) {
   for (auto& [name, tensor] : tensors) {
     Shape shape = tensor.shape();

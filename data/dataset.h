@@ -97,6 +97,13 @@ struct FixedLengthOptions {
   int64_t buffer_size = 256 << 10;
 };
 
+struct IdxOptions {
+  // Of the component.
+  std::string name = "value";
+  // How much is read from a file at once, in bytes.
+  int64_t buffer_size = 256 << 10;
+};
+
 struct ListFilesOptions {
   // In an order that depends on the seed and the names, another in every epoch; otherwise sorted.
   bool shuffle = false;
@@ -238,6 +245,10 @@ class Dataset {
   // Records of one length: one scalar string named "record".
   static Dataset FixedLengthRecord(std::vector<std::string> files, FixedLengthOptions options,
                                    SourceLocation location = SourceLocation::Current());
+  // The rows of IDX files, such as MNIST's, plain or compressed with gzip, as ReadIdx (data/idx.h) has them: read one
+  // after another, where FromTensorSlices keeps them all in memory. The rows of all files must be alike.
+  static Dataset Idx(std::vector<std::string> files, IdxOptions options = {},
+                     SourceLocation location = SourceLocation::Current());
   // The names of the files that patterns match (data/list_files.h) when the dataset is made: one scalar string named
   // "file". Each pattern must match a file.
   static Dataset ListFiles(const std::vector<std::string>& patterns, ListFilesOptions options = {},

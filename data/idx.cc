@@ -4,17 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "base/logging.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
+#include "data/files/idx_format.h"
 #include "data/gzip_file.h"
 
 namespace tandem {
@@ -29,84 +28,19 @@ constexpr int64_t kReadAtOnce = 1 << 20;
 // data is counted first.
 constexpr int64_t kTrustedBytes = int64_t{256} << 20;
 
-// How IDX stores an element, and as what it is returned.
-struct ElementType {
-  int bytes;
-  DType dtype;
-};
-
-std::optional<ElementType> TypeOfCode(uint8_t code) {
-  switch (code) {
-    case 0x08:
-      return ElementType{1, DType::kUInt8};
-    case 0x09:
-      return ElementType{1, DType::kInt32};
-    case 0x0B:
-      return ElementType{2, DType::kInt32};
-    case 0x0C:
-      return ElementType{4, DType::kInt32};
-    case 0x0D:
-      return ElementType{4, DType::kFloat32};
-    case 0x0E:
-      return ElementType{8, DType::kFloat64};
-  }
-  return std::nullopt;
+absl::StatusOr<IdxHeader> ReadHeader(GzipFile& in) {
+  const auto read = [&](uint8_t* to, int64_t bytes) { return in.Read(to, bytes); };
+  const auto damaged = [&](int64_t offset, absl::string_view what) { return in.Damaged(offset - in.offset(), what); };
+  return ReadIdxHeader({read, damaged, in.max_bytes()});
 }
 
-uint32_t BigEndian32(const uint8_t* p) {
-  return uint32_t{p[0]} << 24 | uint32_t{p[1]} << 16 | uint32_t{p[2]} << 8 | uint32_t{p[3]};
-}
-
-struct Header {
-  ElementType type;
-  Shape shape;
-  int64_t data_bytes = 0;
-};
-
-absl::StatusOr<Header> ReadHeader(GzipFile& in) {
-  uint8_t magic[4];
-  TD_ASSIGN_OR_RETURN(int64_t n, in.Read(magic, 4));
-  if (n < 4) return in.Damaged(0, "the file ends within the 4 bytes of the magic number");
-  std::optional<ElementType> type = TypeOfCode(magic[2]);
-  if (magic[0] != 0 || magic[1] != 0 || !type.has_value()) {
-    return in.Damaged(-4, absl::StrFormat("the magic number is %02x%02x%02x%02x; an IDX file begins with 0000, a type "
-                                          "(08, 09, 0b, 0c, 0d, 0e) and the number of dimensions",
-                                          magic[0], magic[1], magic[2], magic[3]));
-  }
-  Header header;
-  header.type = *type;
-  // Of the sizes other than 0: the product must not overflow even where a 0 makes the whole empty.
-  int64_t product = 1;
-  bool has_zero = false, too_large = false;
-  for (int d = 0; d < magic[3]; ++d) {
-    uint8_t bytes[4];
-    TD_ASSIGN_OR_RETURN(n, in.Read(bytes, 4));
-    if (n < 4) return in.Damaged(0, absl::StrCat("the file ends within the sizes of its ", magic[3], " dimensions"));
-    int64_t size = BigEndian32(bytes);
-    header.shape.push_back(size);
-    if (size == 0) {
-      has_zero = true;
-    } else if (product > INT64_MAX / 8 / size) {
-      too_large = true;
-    } else {
-      product *= size;
-    }
-  }
-  header.data_bytes = has_zero ? 0 : product * type->bytes;
-  if (too_large || header.data_bytes > in.max_bytes()) {
-    return in.Damaged(0, absl::StrCat("the header promises elements of shape ", ShapeString(header.shape),
-                                      ", more than the file can hold (at most ", in.max_bytes(), " bytes)"));
-  }
-  return header;
-}
-
-absl::Status Truncated(const GzipFile& in, const Header& header, int64_t got) {
+absl::Status Truncated(const GzipFile& in, const IdxHeader& header, int64_t got) {
   return in.Damaged(0, absl::StrCat("the file ends after ", got, " of ", header.data_bytes, " bytes of data (shape ",
                                     ShapeString(header.shape), ")"));
 }
 
 // Reads to the end without keeping anything, to see that a large promise is true.
-absl::Status VerifySize(GzipFile& in, const Header& header) {
+absl::Status VerifySize(GzipFile& in, const IdxHeader& header) {
   std::vector<uint8_t> chunk(kChunk);
   const int64_t start = in.offset();
   for (int64_t got = 0; got < header.data_bytes;) {
@@ -118,18 +52,6 @@ absl::Status VerifySize(GzipFile& in, const Header& header) {
   return in.Read(chunk.data(), start).status();
 }
 
-// From big-endian file order, `count` elements that are as wide in the file as in the tensor.
-void SwapInPlace(int bytes, int64_t count, uint8_t* p) {
-  for (int64_t i = 0; i < count; ++i, p += bytes) std::reverse(p, p + bytes);
-}
-
-// Elements of one or two bytes in the file.
-void WidenToInt32(int bytes, int64_t count, const uint8_t* from, int32_t* to) {
-  for (int64_t i = 0; i < count; ++i) {
-    to[i] = bytes == 1 ? static_cast<int8_t>(from[i]) : static_cast<int16_t>(from[2 * i] << 8 | from[2 * i + 1]);
-  }
-}
-
 }  // namespace
 
 struct IdxReader::State {
@@ -139,24 +61,20 @@ struct IdxReader::State {
   absl::Status ReadChunk(HostTensor& tensor);
 
   GzipFile in;
-  Header header;
+  IdxHeader header;
   int64_t elements = 0;         // that have been read
   std::vector<uint8_t> narrow;  // a chunk of elements that are widened
 };
 
 absl::Status IdxReader::State::ReadChunk(HostTensor& tensor) {
-  const int bytes = header.type.bytes, wide = SizeOf(header.type.dtype);
+  const int64_t bytes = header.element_bytes, wide = SizeOf(header.dtype);
   const int64_t count = std::min(kReadChunk / bytes, tensor.num_elements() - elements);
   uint8_t* const to = static_cast<uint8_t*>(tensor.raw()) + elements * wide;
   if (bytes != wide) narrow.resize(kReadChunk);
   uint8_t* const raw = bytes != wide ? narrow.data() : to;
   TD_ASSIGN_OR_RETURN(const int64_t got, in.Read(raw, count * bytes));
   if (got < count * bytes) return Truncated(in, header, elements * bytes + got);
-  if (bytes != wide) {
-    WidenToInt32(bytes, count, raw, reinterpret_cast<int32_t*>(to));
-  } else if (bytes > 1) {
-    SwapInPlace(bytes, count, to);
-  }
+  DecodeIdx(header, count, raw, to);
   elements += count;
   if (elements < tensor.num_elements()) return absl::OkStatus();
   // The read past the end also makes gzip's checksum be compared.
@@ -179,10 +97,10 @@ absl::StatusOr<std::shared_ptr<IdxReader>> IdxReader::Open(const std::string& pa
   State& state = *reader->state_;
   TD_RETURN_IF_ERROR(state.in.Open());
   TD_ASSIGN_OR_RETURN(state.header, ReadHeader(state.in));
-  const Header& header = state.header;
+  const IdxHeader& header = state.header;
   if (state.in.compressed() && header.data_bytes > kTrustedBytes) TD_RETURN_IF_ERROR(VerifySize(state.in, header));
   TD_RETURN_IF_ERROR(CatchResourceErrors(path, [&] {
-    reader->tensor_ = HostTensor(header.type.dtype, header.shape);
+    reader->tensor_ = HostTensor(header.dtype, header.shape);
     return absl::OkStatus();
   }));
   const Shape& shape = header.shape;

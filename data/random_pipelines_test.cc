@@ -24,7 +24,7 @@ std::string TempPath(const std::string& name) { return JoinPath(testing::TempDir
 
 // Files of all formats, one of them damaged.
 struct Files {
-  std::string plain, gzip, zlib, damaged, damaged_gzip, text, csv, fixed;
+  std::string idx, sequences, plain, gzip, zlib, damaged, damaged_gzip, text, csv, fixed;
 };
 
 const Files& TestFiles() {
@@ -56,6 +56,9 @@ const Files& TestFiles() {
     text("damaged_gzip", bytes.substr(0, bytes.size() * 3 / 4));
     f->text = text("text", "one\ntwo\r\n\nfour\nfive is longer\nsix");
     f->csv = text("csv", "a,b\n1,x\n2,\"y\ny\"\nthree,z\n4,w\n5\n6,u\n");
+    f->idx = text("idx", std::string("\0\0\x0b\x02\0\0\0\x09\0\0\0\2", 12) +
+                             std::string("0123456789abcdefghijABCDEFGHIJ!?%", 33));
+    f->sequences = "data/testdata/sequences.tfrecord";
     f->fixed = text("fixed", "head0123456789abcdefghijtail");
     return f;
   }();
@@ -84,7 +87,7 @@ Dataset RandomSource(std::mt19937& rng) {
   const Files& f = TestFiles();
   auto pick = [&rng](int from, int to) { return std::uniform_int_distribution<int>(from, to)(rng); };
   const int64_t buffer_size = pick(0, 1) ? 16 : 1000;
-  switch (pick(0, 9)) {
+  switch (pick(0, 11)) {
     case 0:
       return Dataset::TFRecord({f.plain, f.damaged, f.plain}, {.buffer_size = buffer_size});
     case 1:
@@ -112,6 +115,12 @@ Dataset RandomSource(std::mt19937& rng) {
           {{"value", DType::kInt64, {}}});
     }
     case 7:
+      return Dataset::Idx({f.idx, f.idx}, {.buffer_size = buffer_size});
+    case 8:
+      return Dataset::TFRecord({f.sequences, f.sequences}, {.buffer_size = buffer_size})
+          .ParseSequenceExample({FeatureSpec::FixedLen("id", DType::kInt64)},
+                                {FeatureSpec::VarLen("tokens", DType::kInt64)});
+    case 9:
       return Dataset::FromTensorSlices(
           {{"s", HostTensor::FromStrings({3, 2}, std::vector<std::string>{"a", "bb", "", "c", "d", "ee"})}});
     default:
@@ -124,6 +133,12 @@ absl::StatusOr<Dataset> Inner(const Element& e) {
   const int64_t kind = HashOf(e) % 8;
   if (kind == 7) return absl::InvalidArgumentError("no set for this one");
   return Dataset::TFRecord({TestFiles().plain, TestFiles().damaged}).Take(kind).Shuffle(3, {.seed = HashOf(e)});
+}
+
+absl::StatusOr<std::string> KeyOf(const Element& e) {
+  const uint64_t hash = HashOf(e);
+  if (hash % 37 == 0) return absl::InternalError("no key");
+  return absl::StrCat(hash % 40);
 }
 
 absl::StatusOr<int64_t> LengthOf(const Element& e) { return static_cast<int64_t>(HashOf(e) % 10); }
@@ -158,7 +173,7 @@ Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
     };
     const auto many = [](const Element& e) -> absl::StatusOr<bool> { return HashOf(e) % 31 != 0; };
     const Dataset before = d;
-    switch (pick(0, 20)) {
+    switch (pick(0, 22)) {
       case 0:
         d = d.Shuffle(pick(1, 30),
                       {.seed = static_cast<uint64_t>(pick(0, 9)), .reshuffle_each_iteration = pick(0, 3) > 0});
@@ -167,7 +182,7 @@ Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
         d = d.Repeat(pick(1, 3));
         break;
       case 2:
-        d = d.Map(Scramble, {.num_parallel_calls = std::uniform_int_distribution<int>(1, 3)(tune), .spec = d.spec()});
+        d = d.Map(Scramble, {.num_parallel_calls = std::uniform_int_distribution<int>(0, 3)(tune), .spec = d.spec()});
         break;
       case 3:
         if (!batched) d = d.Batch(pick(1, 7), {.drop_remainder = d.cardinality() < 0 && pick(0, 1)});
@@ -229,6 +244,13 @@ Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
         break;
       case 19:
         d = d.Cache();
+        break;
+      case 21:
+        d = d.Dedupe(KeyOf, {.max_keys = pick(5, 100)});
+        break;
+      case 22:
+        // The second pipeline reads what the first has written, if it was complete.
+        d = d.Cache({.file = TempPath(absl::StrCat("cache_", structure, "_", stages))});
         break;
       case 17:
         if (!batched) d = d.BucketBySequenceLength(LengthOf, {3, 6}, {pick(1, 4), pick(1, 4), pick(1, 4)});

@@ -21,6 +21,7 @@ absl::StatusOr<NodePtr> MakeTFRecord(std::vector<std::string> files, RecordOptio
 absl::StatusOr<NodePtr> MakeTextLine(std::vector<std::string> files, TextLineOptions options);
 absl::StatusOr<NodePtr> MakeCsv(std::vector<std::string> files, std::vector<CsvColumn> columns, CsvOptions options);
 absl::StatusOr<NodePtr> MakeFixedLengthRecord(std::vector<std::string> files, FixedLengthOptions options);
+absl::StatusOr<NodePtr> MakeIdx(std::vector<std::string> files, IdxOptions options);
 absl::StatusOr<NodePtr> MakeGenerator(Dataset::GeneratorFn fn, std::vector<ComponentSpec> spec,
                                       SourceLocation location);
 absl::StatusOr<NodePtr> MakeZip(std::vector<NodePtr> children);
