@@ -13,8 +13,7 @@
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "data/dataset.h"
-#include "data/image/jpeg.h"
-#include "data/image/resize.h"
+#include "data/image/decode_resize.h"
 
 ABSL_FLAG(std::string, mode, "exact",
           "exact: decode_jpeg's INTEGER_ACCURATE; fast: its default, INTEGER_FAST; scaled: decoded to the smallest of "
@@ -57,8 +56,7 @@ absl::Status Measure(const std::vector<std::string>& arguments) {
     DecodeImageOptions of_file = options;
     of_file.name = files[*in.components[0].data<int64_t>()];
     TD_ASSIGN_OR_RETURN(const std::string bytes, env->ReadFile(of_file.name));
-    TD_ASSIGN_OR_RETURN(const HostTensor image, DecodeJpeg(bytes, of_file));
-    TD_ASSIGN_OR_RETURN(HostTensor resized, Resize(image, kSize, kSize));
+    TD_ASSIGN_OR_RETURN(HostTensor resized, DecodeAndResize(bytes, kSize, kSize, of_file));
     return Element{{std::move(resized)}};
   };
   const Dataset dataset =
