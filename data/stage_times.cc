@@ -5,23 +5,23 @@
 namespace tandem::data_internal {
 namespace {
 
-// So many elements are all looked at, then one of kOften, and later one of kRarely on average.
-constexpr int64_t kAll = 64, kOften = 8, kManyElements = 2048, kRarely = 64;
+// So many elements are all looked at, and later one of kRate on average: an element may be a large batch, and to look
+// at each of its rows in each stage takes about as long as to read it.
+constexpr int64_t kAll = 16, kRate = 64;
 
 }  // namespace
 
 int64_t SampleWeight(int64_t n) {
   if (n < kAll) return 1;
-  const int64_t rate = n < kManyElements ? kOften : kRarely;
-  // Not every `rate`-th, which may always be the last batch of something.
+  // Not every kRate-th, which may always be the last batch of something.
   const uint64_t mixed = (static_cast<uint64_t>(n) * 0x9e3779b97f4a7c15u) >> 40;
-  return mixed % static_cast<uint64_t>(rate) == 0 ? rate : 0;
+  return mixed % kRate == 0 ? kRate : 0;
 }
 
 ScopedStage::~ScopedStage() {
   const int64_t total = NowNanoseconds() - begin_, busy = std::max<int64_t>(total - sampling.inner, 0);
   sampling.inner = outer_ + total;
-  const std::shared_ptr<StageTimes> sink = times_->sink.load();
+  const std::shared_ptr<StageTimes> sink = times_->has_sink.load() ? times_->sink.load() : nullptr;
   StageTimes& times = sink == nullptr ? *times_ : *sink;
   times.total += sampling.weight * total;
   times.busy += sampling.weight * busy;
@@ -31,7 +31,9 @@ ScopedStage::~ScopedStage() {
 void SendTimes(const StageList& stages, const StageList& to) {
   if (stages.size() != to.size()) return;
   for (size_t i = 0; i < stages.size(); ++i) {
-    if (stages[i] != to[i]) stages[i]->sink = to[i];
+    if (stages[i] == to[i]) continue;
+    stages[i]->sink = to[i];
+    stages[i]->has_sink = true;
   }
 }
 

@@ -43,6 +43,7 @@ struct StageTimes {
   PipelineTimes pipeline;           // of the iterators whose last stage it is
   // Where times go instead: of the stages of FlatMap's data sets, to those of its first.
   std::atomic<std::shared_ptr<StageTimes>> sink;
+  std::atomic<bool> has_sink{false};  // which is cheaper to ask
 };
 using StageList = std::vector<std::shared_ptr<StageTimes>>;
 

@@ -78,22 +78,22 @@ TEST(ThroughputTest, AConsumerThatHardlyWaitsIsTheSlowerOne) {
 }
 
 TEST(ThroughputTest, TheSlowStageIsNamedWithItsLine) {
-  const Dataset range = Dataset::Range(40);
+  const Dataset range = Dataset::Range(16);
   const int line = __LINE__ + 1;
   const Dataset mapped = range.Map(Slow);
   for (const Dataset& d : {mapped.Batch(2), mapped.Filter([](const Element&) { return true; }).Batch(2).Prefetch(1)}) {
     const std::string before = d.Describe();
     EXPECT_TRUE(absl::StrContains(before, "nothing has been read yet")) << before;
-    ASSERT_EQ(Read(d).size(), 20u);
+    ASSERT_EQ(Read(d).size(), 8u);
     const Throughput t = d.MeasuredThroughput();
-    EXPECT_EQ(t.elements, 20);
+    EXPECT_EQ(t.elements, 8);
     EXPECT_EQ(t.bottleneck, 1);
     EXPECT_EQ(t.stages[1].stage, absl::StrCat("Map (", __FILE__, ":", line, ")"));
     EXPECT_TRUE(absl::StrContains(d.Describe(), absl::StrCat("the slowest stage is ", t.stages[1].stage)))
         << d.Describe();
   }
   // All elements of so short a pipeline are looked at, and each slept; both datasets have the stage in common.
-  EXPECT_GE(mapped.MeasuredThroughput().stages[1].busy_seconds, 2 * 40 * 0.002);
+  EXPECT_GE(mapped.MeasuredThroughput().stages[1].busy_seconds, 2 * 16 * 0.002);
 }
 
 // What the datasets of a FlatMap spend is told of their stages, whichever element they are made of.
