@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/env.h"
+#include "data/fashion_mnist.h"
 #include "estimator/eval_result.h"
 
 namespace tandem {
@@ -46,9 +47,9 @@ TEST(CommandLine, HelpExplainsEveryFlag) {
   }
   const RunResult help = RunProgram("fashion_mnist", "--help");
   for (const char* flag :
-       {"--data_dir", "--model_dir", "--devices", "--batch_size", "--epochs", "--max_steps", "--shuffle_buffer",
-        "--optimizer", "--learning_rate", "--save_checkpoints_steps", "--dropout", "--init_from", "--loss_log",
-        "--eval_json", "--eval_examples", "--threads", "--seed", "--model"}) {
+       {"--data_dir", "--train_records", "--model_dir", "--devices", "--batch_size", "--epochs", "--max_steps",
+        "--shuffle_buffer", "--optimizer", "--learning_rate", "--save_checkpoints_steps", "--dropout", "--init_from",
+        "--loss_log", "--eval_json", "--eval_examples", "--threads", "--seed", "--model"}) {
     EXPECT_THAT(help.output, HasSubstr(std::string(flag) + "\n"));
   }
 }
@@ -80,6 +81,7 @@ TEST(CommandLine, MistakesAreUsageErrors) {
                                 "--eval_examples=some",
                                 "--threads=-1",
                                 "--batch_size=100000",
+                                "--train_records=/nowhere/*",
                                 "--seed",
                                 "--learning_rate=-1",
                                 "--learning_rate=nan",
@@ -156,6 +158,22 @@ TEST(CommandLine, FashionMnistTrainsAndResumes) {
   EXPECT_TRUE(result->Has("accuracy") && result->Has("loss"));
   const std::string log = *Env::Default()->ReadFile(Temp("loss"));
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 5) << log;
+}
+
+TEST(CommandLine, TrainingOnRecordsIsTrainingOnTheImages) {
+  const std::string records = Temp("train.tfrecord.gz"), data = kFashionMnistDir;
+  const RunResult written =
+      RunCommand("tools/tandem-records write --compression=gzip --images=" + data + "/train-images-idx3-ubyte.gz " +
+                 "--labels=" + data + "/train-labels-idx1-ubyte.gz " + records);
+  ASSERT_EQ(written.exit_code, 0) << written.output;
+  const std::string flags = "--max_steps=3 --batch_size=16 --shuffle_buffer=100 --threads=2 --eval_examples=train:16";
+  for (const std::string name : {"from_images", "from_records"}) {
+    const RunResult result =
+        RunProgram("fashion_mnist", flags + " --model_dir=" + Temp(name) + " --loss_log=" + Temp(name + ".log") +
+                                        (name == "from_records" ? " --train_records=" + records : ""));
+    ASSERT_EQ(result.exit_code, 0) << result.output;
+  }
+  EXPECT_EQ(*Env::Default()->ReadFile(Temp("from_records.log")), *Env::Default()->ReadFile(Temp("from_images.log")));
 }
 
 // Through bash, with the programs' folder as $B and the model_dir as $M.

@@ -1,6 +1,10 @@
 // Trains a convnet on Fashion-MNIST with TrainAndEvaluate, on one or several devices.
 //
 //   bazel-bin/samples/fashion_mnist --model_dir=/tmp/fashion
+//
+// or from records, as in docs/guide/data.md:
+//
+//   bazel-bin/samples/fashion_mnist --train_records='/tmp/train-*' --max_steps=1000
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -20,11 +24,15 @@
 #include "samples/fashion_input.h"
 #include "samples/loss_log.h"
 #include "samples/models.h"
+#include "samples/record_input.h"
 #include "samples/time_history.h"
 
 ABSL_FLAG(std::string, model, "zalando", "Which convnet: zalando, mnist or multi_gpu.");
 ABSL_FLAG(std::string, data_dir, tandem::kFashionMnistDir,
           "Folder with train-images-idx3-ubyte and its three companions, plain or .gz.");
+ABSL_FLAG(std::string, train_records, "",
+          "Train on the GZIP TFRecord files that this pattern matches, as tandem-records write makes them, instead of "
+          "the training images of --data_dir. Needs --max_steps.");
 ABSL_FLAG(std::string, model_dir, "",
           "Folder for checkpoints and compiled programs; training goes on from its latest checkpoint. Empty: a "
           "temporary folder.");
@@ -122,6 +130,11 @@ absl::Status Run() {
                        ? train_data
                        : std::make_shared<FashionInput>(data_dir, FashionMnistSplit::kTest, model.one_hot_labels);
   int64_t max_steps = absl::GetFlag(FLAGS_max_steps);
+  const std::string records = absl::GetFlag(FLAGS_train_records);
+  if (max_steps == 0 && !records.empty()) {
+    return absl::InvalidArgumentError(
+        "--train_records needs --max_steps: how many records there are is known only when they are read");
+  }
   if (max_steps == 0) {
     TD_ASSIGN_OR_RETURN(const int64_t examples, train_data->examples());
     max_steps =
@@ -145,7 +158,10 @@ absl::Status Run() {
   TD_ASSIGN_OR_RETURN(
       const EvalResult result,
       TrainAndEvaluate(estimator,
-                       {.input_fn = TrainInputFn(train_data, train_input), .max_steps = max_steps, .hooks = hooks},
+                       {.input_fn = records.empty() ? TrainInputFn(train_data, train_input)
+                                                    : RecordInputFn(records, model.one_hot_labels, train_input),
+                        .max_steps = max_steps,
+                        .hooks = hooks},
                        {.input_fn = EvalInputFn(eval_data, batch_size, eval_examples.count)}));
   if (config.compile_only) return absl::OkStatus();
   std::printf("%s\n", result.ToString().c_str());
