@@ -28,6 +28,7 @@ class MapNode : public Node {
         location_(location) {}
 
   std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
+  bool makes_order() const override { return false; }
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
   std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
   std::string DescribeRow(const int64_t* token, int64_t row) const override { return child_->DescribeRow(token, row); }
@@ -66,6 +67,7 @@ class PrefetchNode : public OrderNode {
       : OrderNode(std::move(child), std::move(info)), buffer_size_(buffer_size) {}
 
   std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
+  bool makes_order() const override { return false; }
   Parallelism parallelism() const override {
     Parallelism p = child_->parallelism();
     p.threads = std::max(p.threads, 1);

@@ -39,7 +39,7 @@ class MeasuredNode : public OrderNode {
 
   std::unique_ptr<TokenIterator> MakeTokens() const override {
     std::unique_ptr<TokenIterator> tokens = child_->MakeTokens();
-    if (!info().costly_order) return tokens;
+    if (!info().costly_order || !child_->makes_order()) return tokens;
     return std::make_unique<MeasuredTokens>(std::move(tokens), times_);
   }
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {

@@ -108,6 +108,8 @@ class Node {
   int64_t token_width() const { return info_.token_width; }
 
   virtual std::unique_ptr<TokenIterator> MakeTokens() const = 0;
+  // False for a stage that takes its child's order as it is: its MakeTokens are its child's.
+  virtual bool makes_order() const { return true; }
   // `payload` is what came with the token, or null.
   virtual absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const = 0;
   // Stacks the elements of `count` >= 1 tokens, which lie one after another, along a new dimension 0. `payloads` has

@@ -22,6 +22,7 @@ class ParseExampleNode : public Node {
         location_(location) {}
 
   std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
+  bool makes_order() const override { return false; }
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
   std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
   std::string DescribeRow(const int64_t* token, int64_t row) const override { return child_->DescribeRow(token, row); }
