@@ -1,18 +1,4 @@
-// td-assign-buffers: gives every value a place in one of the arenas.
-//
-// Before: a scheduled step of launches, library calls, maps, collectives, copies and constants. After: module and ops
-// carry the attributes listed in assign_buffers.h. Arguments lie where the runtime put them; a value that a map
-// reduces over the lanes is written straight into the lane's slot, a kept one straight into the batch arena (kept
-// values share it by life time, as all that crosses maps of a model with batch statistics is there), an update straight
-// over its variable when nothing reads the old value later (else td.copy is inserted, as for a value that is wanted in
-// two places). Everything else shares the shard arena (inside maps; one per thread) or the step arena (top level) by
-// life time. On a CPU, what is computed from variables alone that the program does not write shares its place with
-// nothing, so that the runtime need not compute it in every step.
-//
-// A GPU program has one lane per device and one shard per lane, so there is nothing to sum up: what a map reduces goes
-// straight to the step arena, and there are no slots.
-#include "passes/assign_buffers.h"
-
+// td-assign-buffers, as Passes.td describes it.
 #include "base/align.h"
 #include "graph/ir/dist.h"
 #include "graph/ir/gather.h"
@@ -24,20 +10,20 @@
 #include "passes/analysis/offset_assignment.h"
 #include "passes/buffer_table.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 #include "passes/step_signature.h"
 #include "passes/target.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_ASSIGNBUFFERSPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 bool IsConstant(mlir::Operation* op) { return mlir::matchPattern(op, mlir::m_Constant()); }
 
-class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
+class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AssignBuffersPass)
-  static constexpr llvm::StringLiteral kName = "td-assign-buffers";
-  static constexpr llvm::StringLiteral kDescription = "place every value in an arena";
-
   void runOnOperation() final {
     step_ = StepFunction(getOperation());
     if (!step_) return;
@@ -553,7 +539,4 @@ class AssignBuffersPass : public ModulePass<AssignBuffersPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createAssignBuffersPass() { return std::make_unique<AssignBuffersPass>(); }
-
 }  // namespace tandem

@@ -1,21 +1,4 @@
-// td-block-weight-grads: takes large weight gradients of dense layers and convolutions out of the lanes.
-//
-// In a map every lane writes a whole weight gradient into its slot, and all slots are then read to be combined: for a
-// matrix of 1024 x 1024 and a batch of 128 that takes longer than the multiplications. td.weight_grad stands behind the
-// map instead, which keeps the operands; any thread computes any block of the result, lane by lane, and combines the
-// lanes while the block is in the first-level cache. Before: decomposed ops, no shard map yet. After: td.matmul that
-// sums float32 products over the batch is td.weight_grad where its result is large and its operands, which now have to
-// be kept for the whole batch, are at most twice as large: four lanes and more would write and read it. The choice
-// depends on the global batch, not on devices. Programs for GPUs keep theirs: they have one lane.
-//
-// Weight gradients of convolutions over small images with many channels are td.conv2d_weight_grad in the same way where
-// the cost model expects that to be faster than any algorithm of the lanes (Winograd's, with td.precision other than
-// "strict_float32", among them) with their slots.
-//
-//   %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
-//     =>   %dw = td.weight_grad %x, %dy : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
-#include "passes/block_weight_grads.h"
-
+// td-block-weight-grads, as Passes.td describes it.
 #include <algorithm>
 
 #include "graph/ir/contract.h"
@@ -26,9 +9,13 @@
 #include "passes/codegen/conv_weight_grad_kernel.h"
 #include "passes/codegen/weight_grad_kernel.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 #include "passes/target.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_BLOCKWEIGHTGRADSPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 // Smaller results stay in the cache of the core that makes them.
@@ -40,12 +27,8 @@ constexpr int64_t kMaxDenseStackBytes = int64_t{1} << 19, kMaxImageStackBytes = 
 constexpr double kBlockRate = 0.9;  // of the library's rate; measured on ResNet-50's last stage
 constexpr int64_t kShards = 8;      // of a step, which are not chosen yet
 
-class BlockWeightGradsPass : public ModulePass<BlockWeightGradsPass> {
+class BlockWeightGradsPass : public impl::BlockWeightGradsPassBase<BlockWeightGradsPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BlockWeightGradsPass)
-  static constexpr llvm::StringLiteral kName = "td-block-weight-grads";
-  static constexpr llvm::StringLiteral kDescription = "compute large weight gradients block by block behind the maps";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step || IsGpuTarget(getOperation())) return;
@@ -136,7 +119,4 @@ class BlockWeightGradsPass : public ModulePass<BlockWeightGradsPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createBlockWeightGradsPass() { return std::make_unique<BlockWeightGradsPass>(); }
-
 }  // namespace tandem

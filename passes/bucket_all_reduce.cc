@@ -1,17 +1,12 @@
-// td-bucket-all-reduce: puts neighbouring all-reduces of one kind and element type into buckets.
-//
-// Before: one td.all_reduce per tensor, in the order in which the backward pass makes them ready. After: runs of
-// independent all-reduces are one variadic op each, filled up to td.bucket_bytes (25 MiB), the first of a step up to
-// td.first_bucket_bytes (1 MiB) so that communication can start early. An all-reduce that depends on another one is
-// never in its bucket. A tensor larger than the limit has a bucket of its own.
-//
-//   %a = td.all_reduce "sum" %0 ; %b = td.all_reduce "sum" %1   =>   %a, %b = td.all_reduce "sum" %0, %1 {bucket = 0}
-#include "passes/bucket_all_reduce.h"
-
+// td-bucket-all-reduce, as Passes.td describes it.
 #include "graph/ir/dist.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_BUCKETALLREDUCEPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
@@ -25,12 +20,8 @@ mlir::Type ElementType(td::AllReduceOp op) {
   return mlir::cast<mlir::RankedTensorType>(op.getOperand(0).getType()).getElementType();
 }
 
-class BucketAllReducePass : public ModulePass<BucketAllReducePass> {
+class BucketAllReducePass : public impl::BucketAllReducePassBase<BucketAllReducePass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BucketAllReducePass)
-  static constexpr llvm::StringLiteral kName = "td-bucket-all-reduce";
-  static constexpr llvm::StringLiteral kDescription = "merge neighbouring all-reduces into buckets";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
@@ -105,7 +96,4 @@ class BucketAllReducePass : public ModulePass<BucketAllReducePass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createBucketAllReducePass() { return std::make_unique<BucketAllReducePass>(); }
-
 }  // namespace tandem

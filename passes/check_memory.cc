@@ -1,11 +1,4 @@
-// td-check-memory: refuses a program that takes more memory than the user allows.
-//
-// Before: td-assign-buffers has run. After: the same. With td.memory_limit (bytes for a device) the sum of variables,
-// step arena, batch arena, the slots of the device's lanes, and an arena and a slot for each of kNominalThreads threads
-// is compared with it (a GPU has one shard arena and no slots); an error names the largest parts and buffers. What the
-// machine has is of no concern: a program that compiles does so anywhere.
-#include "passes/check_memory.h"
-
+// td-check-memory, as Passes.td describes it.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -15,20 +8,20 @@
 #include "graph/ir/dist.h"
 #include "passes/buffer_table.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 #include "passes/shard_sizes.h"
 #include "passes/target.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_CHECKMEMORYPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 std::string MiB(int64_t bytes) { return absl::StrFormat("%.1f MiB", bytes / 1048576.0); }
 
-class CheckMemoryPass : public ModulePass<CheckMemoryPass> {
+class CheckMemoryPass : public impl::CheckMemoryPassBase<CheckMemoryPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckMemoryPass)
-  static constexpr llvm::StringLiteral kName = "td-check-memory";
-  static constexpr llvm::StringLiteral kDescription = "compare the memory of the program with the limit";
-
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     const int64_t limit = ModuleInt(module, "td.memory_limit", 0);
@@ -88,7 +81,4 @@ class CheckMemoryPass : public ModulePass<CheckMemoryPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createCheckMemoryPass() { return std::make_unique<CheckMemoryPass>(); }
-
 }  // namespace tandem

@@ -1,24 +1,16 @@
-// td-decompose: takes composite ops apart.
-//
-// Before: ops that implement DecomposeOp (softmax, cross-entropy, batch moments). After: elementwise ops, reductions
-// and index maps only, under the composite op's location, so that fusion sees one kind of thing and batch moments
-// become reductions over the batch.
-//
-//   %y = td.log_softmax %x   =>   max, sub, exp, sum, log, sub
-#include "passes/decompose.h"
-
+// td-decompose, as Passes.td describes it.
 #include "graph/ir/interfaces.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_DECOMPOSEPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
-class DecomposePass : public ModulePass<DecomposePass> {
+class DecomposePass : public impl::DecomposePassBase<DecomposePass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DecomposePass)
-  static constexpr llvm::StringLiteral kName = "td-decompose";
-  static constexpr llvm::StringLiteral kDescription = "take composite ops apart";
-
   void runOnOperation() final {
     llvm::SmallVector<td::DecomposeOp> ops;
     getOperation().walk([&](td::DecomposeOp op) { ops.push_back(op); });
@@ -33,7 +25,4 @@ class DecomposePass : public ModulePass<DecomposePass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createDecomposePass() { return std::make_unique<DecomposePass>(); }
-
 }  // namespace tandem

@@ -1,5 +1,5 @@
 // Composite ops and what they fall apart into have the same values.
-#include "passes/decompose.h"
+#include "passes/passes.h"
 
 #include <cmath>
 #include <limits>

@@ -1,20 +1,14 @@
-// td-expand-small-matmul: writes matrix products that are hardly any work as multiplications and sums.
-//
-// A call of the kernel library costs about a microsecond, whatever it computes. A product of examples with one column
-// (or with one inner element) and at most 64 numbers per example is done long before, fuses with what
-// surrounds it and needs no packed weights. On a GPU the call is a launch of its own, which takes longer still, and the
-// fused product none. Before: decomposed ops, no shard map yet. After: such td.matmul are gone.
-//
-//   %y = td.matmul %x, %w : tensor<?x4xf32>, tensor<4x1xf32>
-//     =>   td.reshape %w to [4], td.broadcast, td.mul with %x, td.reduce "sum" axes [1], td.reshape to [?, 1]
-#include "passes/expand_small_matmul.h"
-
+// td-expand-small-matmul, as Passes.td describes it.
 #include "graph/ir/build.h"
 #include "graph/ir/contract.h"
 #include "graph/ir/interfaces.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_EXPANDSMALLMATMULPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 constexpr int64_t kMaxElements = 64;
@@ -89,12 +83,8 @@ class Expansion {
   mlir::RankedTensorType type_;
 };
 
-class ExpandSmallMatMulPass : public ModulePass<ExpandSmallMatMulPass> {
+class ExpandSmallMatMulPass : public impl::ExpandSmallMatMulPassBase<ExpandSmallMatMulPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandSmallMatMulPass)
-  static constexpr llvm::StringLiteral kName = "td-expand-small-matmul";
-  static constexpr llvm::StringLiteral kDescription = "write tiny matrix products as multiplications and sums";
-
   void runOnOperation() final {
     llvm::SmallVector<td::MatMulOp> ops;
     getOperation().walk([&](td::MatMulOp op) { ops.push_back(op); });
@@ -108,7 +98,4 @@ class ExpandSmallMatMulPass : public ModulePass<ExpandSmallMatMulPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createExpandSmallMatMulPass() { return std::make_unique<ExpandSmallMatMulPass>(); }
-
 }  // namespace tandem

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/interfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "passes/pass_util.h"
 
 namespace tandem {

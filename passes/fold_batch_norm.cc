@@ -1,25 +1,4 @@
-// td-fold-batch-norm: gives multiplications and additions per channel, as batch norm with moving averages has them, to
-// the kernel and the bias of the convolution or matmul beside them.
-//
-// Before: a pure @step without types chosen by td-paint-precision, so that the scaled kernel is rounded once. After: no
-// chain of td.add, td.sub, td.mul and td.div by one value per channel (or one for all channels) stands behind a
-// td.conv2d or td.matmul whose only use it is, nor in front of one that is its only use, if all its values and the
-// kernel are frozen: made of constants and of variables that the program does not update. What is left to add is one
-// bias, which becomes the epilogue of whatever computes the contraction. The runtime computes kernel and bias when a
-// variable has changed, not in every step (runtime/cpu/frozen_steps.h): where a step updates the variables it would be
-// one more pass over them, and nothing is folded. In front of a padded convolution only factors are: the padding is of
-// zeros, which a sum would have to leave out.
-//
-//   %y = td.conv2d %x, %w                      %s = td.broadcast %scale dims [3]       // no batch: once
-//   %c = td.sub %y, td.broadcast %mean         %k = td.mul %w, %s
-//   %d = td.mul %c, td.broadcast %scale   =>   %t = td.add (td.mul (td.neg %mean), %scale), %beta
-//   %z = td.add %d, td.broadcast %beta         %y = td.conv2d %x, %k
-//                                              %z = td.add %y, td.broadcast %t
-//
-// Rounding differs, so that nothing changes with td.precision = "strict_float32". GPU programs compute what is frozen
-// in every step, and are left as they are.
-#include "passes/fold_batch_norm.h"
-
+// td-fold-batch-norm, as Passes.td describes it.
 #include <optional>
 
 #include "graph/ir/binary.h"
@@ -29,9 +8,13 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/channel_bias.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 #include "passes/target.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_FOLDBATCHNORMPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 using mlir::Value;
@@ -80,12 +63,8 @@ llvm::DenseSet<Value> FrozenValues(mlir::func::FuncOp step) {
   return frozen;
 }
 
-class FoldBatchNormPass : public ModulePass<FoldBatchNormPass> {
+class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FoldBatchNormPass)
-  static constexpr llvm::StringLiteral kName = "td-fold-batch-norm";
-  static constexpr llvm::StringLiteral kDescription = "fold frozen factors and sums per channel into weights";
-
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
@@ -198,7 +177,4 @@ class FoldBatchNormPass : public ModulePass<FoldBatchNormPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createFoldBatchNormPass() { return std::make_unique<FoldBatchNormPass>(); }
-
 }  // namespace tandem

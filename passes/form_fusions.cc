@@ -1,16 +1,4 @@
-// td-form-fusions: groups the ElementalOps of each block into clusters, one kernel function and td.launch per cluster.
-//
-// Before: library ops have been selected; blocks of functions and td.map_shards hold td ops.
-// After: every ElementalOp lies in a private func.func `fusion_N` (no name order is promised), launched where it was;
-// left in the blocks are launches, library ops, collectives, constants and reshapes that are mere views.
-// How clusters are chosen: fusion_clusters.h. Why neighbours are in one kernel or not: explain_fusion.h.
-//
-//   %0 = td.broadcast %b dims [1] : tensor<8xf32> -> tensor<?x8xf32>
-//   %1 = td.add %x, %0 : tensor<?x8xf32>                               %2 = td.launch @fusion_0(%b, %x)
-//   %2 = td.relu %1 : tensor<?x8xf32>                           =>     func.func private @fusion_0(...) {
-//                                                                        td.broadcast, td.add, td.relu, return }
-#include "passes/form_fusions.h"
-
+// td-form-fusions, as Passes.td describes it.
 #include "graph/ir/dialect.h"
 #include "graph/ir/structure.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -25,22 +13,16 @@
 #include "passes/explain_fusion.h"
 #include "passes/fusion_clusters.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_FORMFUSIONSPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
-class FormFusionsPass : public ModulePass<FormFusionsPass> {
+class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormFusionsPass)
-  static constexpr llvm::StringLiteral kName = "td-form-fusions";
-  static constexpr llvm::StringLiteral kDescription = "group ops into kernels";
-
-  void getDependentDialects(mlir::DialectRegistry& registry) const override {
-    // Weights of ops are found by emitting them for trial.
-    registry.insert<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::LLVM::LLVMDialect,
-                    mlir::func::FuncDialect>();
-  }
-
   void runOnOperation() final {
     mlir::SymbolTable symbols(getOperation());
     llvm::SmallVector<mlir::Block*> blocks;
@@ -130,7 +112,4 @@ class FormFusionsPass : public ModulePass<FormFusionsPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createFormFusionsPass() { return std::make_unique<FormFusionsPass>(); }
-
 }  // namespace tandem

@@ -1,25 +1,4 @@
-// td-form-shard-map: gathers all work on batched values into td.map_shards regions.
-//
-// Before: a pure @step. After: every op with a batched operand or result is inside a map (BatchAxis gives the number of
-// maps: one, plus one for every reduction over the batch whose result flows back into batched values, as batch-norm
-// statistics do). Values that cross from one map to another or leave the step stay batched ("keep"), sums over the
-// batch become reductions over the lanes. Constants and values made from nothing (dropout masks, ones) are repeated
-// where they are used. The numbers of lanes and rows of a shard come from expected times (shard_sizes.h) and are a
-// function of the model, the global batch and the target, so that results do not depend on the number of devices or
-// threads; td.shard_choice says what was weighed. For GPUs there is one lane and shard per replica. An op that mixes
-// rows forces one lane and one shard per replica, which a warning says. An op that reads all rows at once (the gradient
-// of an embedding) stays outside, behind the map that keeps its operands.
-//
-//   func.func @step(%x: tensor<?x4xf32>) -> tensor<4xf32> {
-//     %0 = td.relu %x : tensor<?x4xf32>
-//     %1 = td.reduce "sum" %0 ...
-//     return %1
-//   }
-//   =>
-//   %1 = td.map_shards (%x : tensor<?x4xf32>) reduce ["sum"] scope ["global"] lanes 8 rows 16 shard 16 ->
-//   (tensor<4xf32>) { ^bb0(%xs: tensor<?x4xf32>): %0 = td.relu %xs ...  %1 = td.reduce "sum" %0 ...  td.yield %1 }
-#include "passes/form_shard_map.h"
-
+// td-form-shard-map, as Passes.td describes it.
 #include "graph/ir/dist.h"
 #include "graph/ir/structure.h"
 #include "llvm/ADT/SetVector.h"
@@ -28,11 +7,15 @@
 #include "passes/analysis/batch_axis.h"
 #include "passes/analysis/measure_step.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 #include "passes/shard_sizes.h"
 #include "passes/target.h"
 #include "runtime/lane_count.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_FORMSHARDMAPPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 bool IsConstant(mlir::Value v) { return v.getDefiningOp() && mlir::matchPattern(v, mlir::m_Constant()); }
@@ -115,12 +98,8 @@ class MapBuilder {
   llvm::SmallVector<mlir::Value> results_;
 };
 
-class FormShardMapPass : public ModulePass<FormShardMapPass> {
+class FormShardMapPass : public impl::FormShardMapPassBase<FormShardMapPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormShardMapPass)
-  static constexpr llvm::StringLiteral kName = "td-form-shard-map";
-  static constexpr llvm::StringLiteral kDescription = "gather the work on batched values into maps over shards";
-
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
@@ -213,7 +192,4 @@ class FormShardMapPass : public ModulePass<FormShardMapPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createFormShardMapPass() { return std::make_unique<FormShardMapPass>(); }
-
 }  // namespace tandem

@@ -9,8 +9,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/codegen/kernel_test_util.h"
-#include "passes/form_fusions.h"
-#include "passes/outline_kernels.h"
+#include "passes/passes.h"
 
 namespace tandem {
 namespace {

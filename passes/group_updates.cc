@@ -1,26 +1,17 @@
-// td-group-updates: runs all launches of one flat kernel as a single step.
-//
-// Before: one launch per variable (an optimizer update each), behind the finite check. After: launches of the same flat
-// kernel that do not depend on each other are one td.grouped_launch, whose work the runtime splits over threads across
-// the members: one dispatch instead of one per variable.
-//
-//   %a = td.launch @sgd(%w0, %g0, %lr)    =>   %a, %b = td.grouped_launch @sgd x 2(%w0, %g0, %lr, %w1, %g1, %lr)
-//   %b = td.launch @sgd(%w1, %g1, %lr)
-#include "passes/group_updates.h"
-
+// td-group-updates, as Passes.td describes it.
 #include "graph/ir/structure.h"
 #include "llvm/ADT/MapVector.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_GROUPUPDATESPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
-class GroupUpdatesPass : public ModulePass<GroupUpdatesPass> {
+class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(GroupUpdatesPass)
-  static constexpr llvm::StringLiteral kName = "td-group-updates";
-  static constexpr llvm::StringLiteral kDescription = "run launches of one flat kernel as a single step";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
@@ -65,7 +56,4 @@ class GroupUpdatesPass : public ModulePass<GroupUpdatesPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createGroupUpdatesPass() { return std::make_unique<GroupUpdatesPass>(); }
-
 }  // namespace tandem

@@ -1,21 +1,13 @@
-// td-insert-all-reduce: makes every value that must agree on all replicas agree.
-//
-// Before: maps over shards reduce over the lanes of one replica, and td.cross_replica stands where a value of one
-// replica becomes one of all. After: with more than one replica, each "global" sum or maximum, of a map or of an op
-// that reads all rows of a replica, is followed by a td.all_reduce, and every td.cross_replica is one. Those of
-// td.cross_replica wait for the first op that reads one of them, so that they stand side by side for the next pass,
-// which makes buckets. With one replica td.cross_replica is its operand.
-//
-//   %g = td.map_shards ... reduce ["sum"] scope ["global"]      =>   %g = td.map_shards ...
-//   use(%g)                                                          %r = td.all_reduce "sum" %g ;  use(%r)
-//   %s = td.cross_replica "mean" %m                             =>   %s = td.all_reduce "mean" %m
-#include "passes/insert_all_reduce.h"
-
+// td-insert-all-reduce, as Passes.td describes it.
 #include "graph/ir/dist.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_INSERTALLREDUCEPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 llvm::StringRef At(mlir::ArrayAttr strings, unsigned i) { return mlir::cast<mlir::StringAttr>(strings[i]).getValue(); }
@@ -28,12 +20,8 @@ mlir::Value AllReduce(mlir::OpBuilder& builder, mlir::Location loc, llvm::String
       .getResult(0);
 }
 
-class InsertAllReducePass : public ModulePass<InsertAllReducePass> {
+class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReducePass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InsertAllReducePass)
-  static constexpr llvm::StringLiteral kName = "td-insert-all-reduce";
-  static constexpr llvm::StringLiteral kDescription = "combine gradients, losses and statistics over the replicas";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
@@ -83,7 +71,4 @@ class InsertAllReducePass : public ModulePass<InsertAllReducePass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createInsertAllReducePass() { return std::make_unique<InsertAllReducePass>(); }
-
 }  // namespace tandem

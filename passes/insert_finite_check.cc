@@ -1,26 +1,19 @@
-// td-insert-finite-check: no update of a variable happens in a step whose loss or gradients are not finite.
-//
-// Before: a step with maps, collectives and updates. After: one td.check_finite over all floating-point sums of the
-// maps (losses, gradients), behind the last map and collective that it needs, and every op that serves an update and
-// no map stands behind the check. What a map needs too stays before it; td-assign-buffers then writes the variable by a
-// copy at the end of the step. Steps that update nothing (evaluation) get no check.
-#include "passes/insert_finite_check.h"
-
+// td-insert-finite-check, as Passes.td describes it.
 #include "graph/ir/dist.h"
 #include "graph/ir/structure.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_INSERTFINITECHECKPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
-class InsertFiniteCheckPass : public ModulePass<InsertFiniteCheckPass> {
+class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFiniteCheckPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InsertFiniteCheckPass)
-  static constexpr llvm::StringLiteral kName = "td-insert-finite-check";
-  static constexpr llvm::StringLiteral kDescription = "check losses and gradients before any update";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
@@ -82,7 +75,4 @@ class InsertFiniteCheckPass : public ModulePass<InsertFiniteCheckPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createInsertFiniteCheckPass() { return std::make_unique<InsertFiniteCheckPass>(); }
-
 }  // namespace tandem

@@ -1,24 +1,14 @@
-// td-lift-variables: makes the step a pure function.
-//
-// Inputs, step scalars and variable reads of @main become arguments, assignments and outputs become results, and the
-// function is renamed @step. Before: the form that GraphBuilder leaves (docs/developers/internals.md). After: @step
-// holds no td.input, td.scalar, td.read, td.assign or td.output; an argument or result says by an attribute what it
-// stands for.
-//
-//   func.func @main() {                              func.func @step(%w: tensor<4xf32> {td.variable = @w})
-//     %w = td.read @w : tensor<4xf32>                    -> (tensor<4xf32> {td.update = @w}) {
-//     %v = td.neg %w : tensor<4xf32>            =>     %v = td.neg %w : tensor<4xf32>
-//     td.assign @w, %v : tensor<4xf32>                 return %v : tensor<4xf32>
-//     return                                         }
-//   }
-#include "passes/lift_variables.h"
-
+// td-lift-variables, as Passes.td describes it.
 #include <map>
 
 #include "graph/ir/state.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_LIFTVARIABLESPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 using mlir::func::FuncOp;
@@ -36,12 +26,8 @@ Source SourceOf(mlir::Operation* op) {
   return {};
 }
 
-class LiftVariablesPass : public ModulePass<LiftVariablesPass> {
+class LiftVariablesPass : public impl::LiftVariablesPassBase<LiftVariablesPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LiftVariablesPass)
-  static constexpr llvm::StringLiteral kName = "td-lift-variables";
-  static constexpr llvm::StringLiteral kDescription = "turn variables, inputs and outputs into arguments and results";
-
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     auto main = module.lookupSymbol<FuncOp>("main");
@@ -91,7 +77,4 @@ class LiftVariablesPass : public ModulePass<LiftVariablesPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createLiftVariablesPass() { return std::make_unique<LiftVariablesPass>(); }
-
 }  // namespace tandem

@@ -1,22 +1,16 @@
-// td-number-collectives: gives every collective its place in the one order that all replicas follow.
-//
-// Before: td.all_reduce ops of one step body. After: each has `seq` (0, 1, ... in program order) and `group` (all
-// replicas). Bodies of different device classes are made from this one after the numbering, so that the order is equal
-// on all ranks by construction.
-#include "passes/number_collectives.h"
-
+// td-number-collectives, as Passes.td describes it.
 #include "graph/ir/dist.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_NUMBERCOLLECTIVESPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
-class NumberCollectivesPass : public ModulePass<NumberCollectivesPass> {
+class NumberCollectivesPass : public impl::NumberCollectivesPassBase<NumberCollectivesPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(NumberCollectivesPass)
-  static constexpr llvm::StringLiteral kName = "td-number-collectives";
-  static constexpr llvm::StringLiteral kDescription = "number the collectives in program order";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
@@ -31,7 +25,4 @@ class NumberCollectivesPass : public ModulePass<NumberCollectivesPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createNumberCollectivesPass() { return std::make_unique<NumberCollectivesPass>(); }
-
 }  // namespace tandem

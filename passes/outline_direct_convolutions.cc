@@ -1,14 +1,4 @@
-// td-outline-direct-convolutions: makes each td.direct_conv2d of more than 16 taps a kernel of its own.
-//
-// A kernel that fuses writes all taps out for one element, which pays for few; such a convolution has an emitter of its
-// own (passes/codegen/direct_conv_kernel.h) that takes the bias and the relu behind it. Before: such ops in blocks of
-// @step. After: each is in a private func.func with its bias and relu, where these are its only uses, and td.launch
-// runs it. Nothing else fuses with them.
-//
-//   %y = td.direct_conv2d %x, %k ...; %b = td.broadcast %bias dims [3]; %z = td.add %y, %b; %r = td.relu %z
-//     =>   %r = td.launch @direct_conv(%x, %k, %bias)
-#include "passes/outline_direct_convolutions.h"
-
+// td-outline-direct-convolutions, as Passes.td describes it.
 #include "graph/ir/contract.h"
 #include "graph/ir/structure.h"
 #include "graph/ir/unary.h"
@@ -16,17 +6,17 @@
 #include "mlir/IR/SymbolTable.h"
 #include "passes/channel_bias.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 #include "passes/small_convolution.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_OUTLINEDIRECTCONVOLUTIONSPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
-class OutlineDirectConvolutionsPass : public ModulePass<OutlineDirectConvolutionsPass> {
+class OutlineDirectConvolutionsPass : public impl::OutlineDirectConvolutionsPassBase<OutlineDirectConvolutionsPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OutlineDirectConvolutionsPass)
-  static constexpr llvm::StringLiteral kName = "td-outline-direct-convolutions";
-  static constexpr llvm::StringLiteral kDescription = "make kernels of direct convolutions of many taps";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
@@ -74,9 +64,4 @@ class OutlineDirectConvolutionsPass : public ModulePass<OutlineDirectConvolution
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createOutlineDirectConvolutionsPass() {
-  return std::make_unique<OutlineDirectConvolutionsPass>();
-}
-
 }  // namespace tandem

@@ -1,17 +1,4 @@
-// td-outline-kernels: sets the kinds of kernels, flattens elementwise ones without batch, and keeps one function of
-// several equal ones.
-//
-// Before: td-form-fusions has run.
-// After: kernels are named `kernel_N` in the order of their first launch, carry `td.kernel` = loop | row | col | flat |
-// once (docs/developers/internals.md), and no two differ in nothing but locations. A launch of a kernel whose values
-// have another user's names has the names of its own results in td.names. A flat kernel takes `tensor<?xT>` in place of
-// the shape, so that updates of variables of any size share one kernel; scalars stay rank 0.
-//
-//   func.func private @fusion_4(%v: tensor<784x64xf32>, %g: tensor<784x64xf32>, %lr: tensor<f32>) ...
-//   =>
-//   func.func private @kernel_2(%v: tensor<?xf32>, %g: tensor<?xf32>, %lr: tensor<f32>) attributes {td.kernel = "flat"}
-#include "passes/outline_kernels.h"
-
+// td-outline-kernels, as Passes.td describes it.
 #include <map>
 #include <string>
 
@@ -26,8 +13,12 @@
 #include "passes/codegen/kernel_text.h"
 #include "passes/codegen/reduction.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_OUTLINEKERNELSPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 using td::TypeOf;
@@ -118,12 +109,8 @@ void KeepNames(td::LaunchOp launch, mlir::func::FuncOp own, mlir::func::FuncOp s
   if (names(own) != names(shared)) launch->setAttr("td.names", names(own));
 }
 
-class OutlineKernelsPass : public ModulePass<OutlineKernelsPass> {
+class OutlineKernelsPass : public impl::OutlineKernelsPassBase<OutlineKernelsPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OutlineKernelsPass)
-  static constexpr llvm::StringLiteral kName = "td-outline-kernels";
-  static constexpr llvm::StringLiteral kDescription = "name kernels, set their kinds and merge equal ones";
-
   void runOnOperation() final {
     mlir::SymbolTable symbols(getOperation());
     llvm::SmallVector<td::LaunchOp> launches;
@@ -168,7 +155,4 @@ class OutlineKernelsPass : public ModulePass<OutlineKernelsPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createOutlineKernelsPass() { return std::make_unique<OutlineKernelsPass>(); }
-
 }  // namespace tandem

@@ -1,28 +1,20 @@
-// td-outline-weight-grads: makes each td.weight_grad and td.conv2d_weight_grad a kernel that threads share by rows of
-// the result.
-//
-// Before: such ops at the top of @step, behind maps whose lanes are known. After: each is alone in a private
-// func.func of kind "block" and says there how many lanes of how many rows it sums up; td.launch runs it.
-//
-//   %dw = td.weight_grad %x, %dy ...   =>   %dw = td.launch @weight_grad(%x, %dy)
-#include "passes/outline_weight_grads.h"
-
+// td-outline-weight-grads, as Passes.td describes it.
 #include "graph/ir/contract.h"
 #include "graph/ir/dist.h"
 #include "graph/ir/structure.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_OUTLINEWEIGHTGRADSPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
-class OutlineWeightGradsPass : public ModulePass<OutlineWeightGradsPass> {
+class OutlineWeightGradsPass : public impl::OutlineWeightGradsPassBase<OutlineWeightGradsPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OutlineWeightGradsPass)
-  static constexpr llvm::StringLiteral kName = "td-outline-weight-grads";
-  static constexpr llvm::StringLiteral kDescription = "make kernels of weight gradients that are computed in blocks";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
@@ -65,7 +57,4 @@ class OutlineWeightGradsPass : public ModulePass<OutlineWeightGradsPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createOutlineWeightGradsPass() { return std::make_unique<OutlineWeightGradsPass>(); }
-
 }  // namespace tandem

@@ -1,28 +1,20 @@
-// td-outline-winograd: makes each td.winograd op, and each td.packed_filter_grad, a kernel of its own.
-//
-// Before: such ops in blocks of @step. After: each is alone in a private func.func, which td.launch runs where
-// the op was; td.kernel is "tile" (rows of a shard) or, for the transform of a kernel, "split" (parts of the kernel).
-// Nothing fuses with them: their epilogues are theirs already.
-//
-//   %y, %scratch = td.winograd_conv2d %x, %u ...   =>   %y, %scratch = td.launch @winograd_0(%x, %u)
-#include "passes/outline_winograd.h"
-
+// td-outline-winograd, as Passes.td describes it.
 #include "graph/ir/packed.h"
 #include "graph/ir/structure.h"
 #include "graph/ir/winograd.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_OUTLINEWINOGRADPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
-class OutlineWinogradPass : public ModulePass<OutlineWinogradPass> {
+class OutlineWinogradPass : public impl::OutlineWinogradPassBase<OutlineWinogradPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OutlineWinogradPass)
-  static constexpr llvm::StringLiteral kName = "td-outline-winograd";
-  static constexpr llvm::StringLiteral kDescription = "make kernels of Winograd convolutions";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
@@ -62,7 +54,4 @@ class OutlineWinogradPass : public ModulePass<OutlineWinogradPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createOutlineWinogradPass() { return std::make_unique<OutlineWinogradPass>(); }
-
 }  // namespace tandem

@@ -1,19 +1,4 @@
-// td-paint-precision: chooses where float32 becomes bfloat16, with `td.precision = "mixed_bfloat16"`.
-//
-// Before: a pure @step. After: the operands and results of painted ops are bfloat16, with a td.cast where a value meets
-// an op of the other kind, one per value. Arguments and results of the step keep their types: variables, inputs and
-// outputs are float32 for the user. Without the attribute nothing changes. How ops are chosen: precision_painter.h.
-//
-//   %y = td.conv2d %x, %w ...  : f32          %xb = td.cast %x : f32 -> bf16    %wb = td.cast %w : f32 -> bf16
-//   %z = td.relu %y            : f32    =>    %y = td.conv2d %xb, %wb ... : bf16
-//   %s = td.reduce "sum" %z    : f32          %z = td.relu %y             : bf16
-//                                             %s = td.reduce "sum" (td.cast %z : bf16 -> f32)
-//
-// A painted op that can keep its float32 accumulator (matmul, convolution) does so where all that reads it is float32
-// and storing it costs little: gradients of weights, logits. On a CPU convolutions of few taps, which
-// td-expand-small-convolution takes, stay float32 up to the value that a painted op reads.
-#include "passes/paint_precision.h"
-
+// td-paint-precision, as Passes.td describes it.
 #include <optional>
 
 #include "graph/ir/build.h"
@@ -22,21 +7,21 @@
 #include "graph/ir/unary.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 #include "passes/precision_painter.h"
 #include "passes/target.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_PAINTPRECISIONPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 // Results up to this many elements per row may be float32: little to store next to what computes them.
 constexpr int64_t kSmallRow = 1024;
 
-class PaintPrecisionPass : public ModulePass<PaintPrecisionPass> {
+class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PaintPrecisionPass)
-  static constexpr llvm::StringLiteral kName = "td-paint-precision";
-  static constexpr llvm::StringLiteral kDescription = "choose where bfloat16 is used";
-
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
@@ -122,7 +107,4 @@ class PaintPrecisionPass : public ModulePass<PaintPrecisionPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createPaintPrecisionPass() { return std::make_unique<PaintPrecisionPass>(); }
-
 }  // namespace tandem

@@ -1,7 +1,7 @@
-"""td_pass: one pass, one library."""
+"""td_pass: one pass, or a part of several, one library."""
 
 def td_pass(name, deps = []):
-    """NAME.h and NAME.cc become the library NAME.
+    """NAME.cc, and NAME.h where there is one, become the library NAME.
 
     Args:
       name: the pass's file name.
@@ -10,6 +10,6 @@ def td_pass(name, deps = []):
     native.cc_library(
         name = name,
         srcs = [name + ".cc"],
-        hdrs = [name + ".h"],
-        deps = ["//passes:pass_util", "//graph/ir:td", "@llvm//:mlir"] + deps,
+        hdrs = native.glob([name + ".h"]),
+        deps = ["//passes:pass_util", "//passes", "//graph/ir:td", "@llvm//:mlir"] + deps,
     )

@@ -9,18 +9,8 @@
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
 
 namespace tandem {
-
-// A pass over a module with a fixed name and description.
-template <typename Derived>
-class ModulePass : public mlir::PassWrapper<Derived, mlir::OperationPass<mlir::ModuleOp>> {
- public:
-  llvm::StringRef getArgument() const final { return Derived::kName; }
-  llvm::StringRef getName() const final { return Derived::kName; }
-  llvm::StringRef getDescription() const final { return Derived::kDescription; }
-};
 
 // The step function, or null (phase `input` makes it).
 inline mlir::func::FuncOp StepFunction(mlir::ModuleOp module) {

@@ -1,29 +1,16 @@
-// The phases of the compiler: which passes run, in which order, and what holds in between.
+// Runs the phases of the compiler (phases.h).
 #ifndef TANDEM_PASSES_PIPELINE_H_
 #define TANDEM_PASSES_PIPELINE_H_
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
-
 #include "passes/compile_times.h"
 
 namespace tandem {
-
-struct Phase {
-  std::string name;
-  std::string description;
-  std::function<std::vector<std::unique_ptr<mlir::Pass>>()> passes;
-};
-
-// All phases on modules, in order. `codegen` and `executable` follow them (compile.h).
-const std::vector<Phase>& Phases();
 
 struct PipelineOptions {
   std::string compile_from;                  // first phase to run; empty = the first
@@ -37,14 +24,17 @@ struct PipelineOptions {
   std::vector<std::string>* warnings = nullptr;  // what passes warn of, when not null; it is logged as well
 };
 
+// Phase name, text.
+using PhaseTexts = std::vector<std::pair<std::string, std::string>>;
+
 // Runs the phases on `module`. The IR after each phase is appended to `snapshots` (name, text with locations) unless it
 // is null. The text of phase `input` is complete, so that it can be run by the reference interpreter; later ones leave
 // out constants of more than 4096 elements. Errors: InvalidArgument, listing what there is, for an unknown phase or
 // pass; others carry exit code 70 and the first diagnostic: op, message, the user's file and line.
-absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options,
-                         std::vector<std::pair<std::string, std::string>>* snapshots);
+absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options, PhaseTexts* snapshots);
 
-// Makes every pass known to mlir-opt style tools by its argument. Idempotent.
+// Makes every pass known to mlir-opt style tools by its argument, and every phase as a pipeline, "td-phase-fusion".
+// Idempotent.
 void RegisterPasses();
 
 }  // namespace tandem

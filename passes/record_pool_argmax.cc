@@ -1,28 +1,15 @@
-// td-record-pool-argmax: max pooling notes where its maxima lie, in a byte each, for its gradient.
-//
-// Before: no maps, since batch statistics part a pooling from its gradient; td.max_pool_grad looks for the maxima in
-// the image again. After: where the pooling itself is in the same block, a td.max_pool_argmax beside it (one kernel
-// with it after fusion) and a td.max_pool_argmax_grad in place of the gradient, which does not read the image. A relu
-// before the pooling passes the gradient where the image is above 0; at the place that takes the gradient, that is
-// where the maximum is. So its mask goes into the places too, and nothing behind the pooling needs the image. A relu
-// that only poolings read moves behind them, to fewer elements: the maximum of rectified values is the rectified
-// maximum, and places with the mask are the same.
-//
-//   %x = td.relu %z                              %p = td.max_pool %z
-//   %y = td.max_pool %x                          %y = td.relu %p
-//   ...                                          %k = td.max_pool_argmax %z {positive = true}
-//   %g = td.max_pool_grad %x, %dy         =>     ...
-//   %m = td.compare "gt", %x, 0                  %r = td.max_pool_argmax_grad %k, %dy
-//   %r = td.select %m, %g, 0
-#include "passes/record_pool_argmax.h"
-
+// td-record-pool-argmax, as Passes.td describes it.
 #include "graph/ir/binary.h"
 #include "graph/ir/build.h"
 #include "graph/ir/pool.h"
 #include "graph/ir/unary.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_RECORDPOOLARGMAXPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 // The select that lets `grad` through where `x` is above 0, when nothing else uses `grad`.
@@ -46,12 +33,8 @@ td::MaxPoolOp Pooling(td::MaxPoolGradOp grad) {
   return nullptr;
 }
 
-class RecordPoolArgmaxPass : public ModulePass<RecordPoolArgmaxPass> {
+class RecordPoolArgmaxPass : public impl::RecordPoolArgmaxPassBase<RecordPoolArgmaxPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RecordPoolArgmaxPass)
-  static constexpr llvm::StringLiteral kName = "td-record-pool-argmax";
-  static constexpr llvm::StringLiteral kDescription = "note the places of maxima for the gradient of max pooling";
-
   void runOnOperation() final {
     llvm::SmallVector<td::MaxPoolGradOp> grads;
     getOperation().walk([&](td::MaxPoolGradOp op) { grads.push_back(op); });
@@ -104,7 +87,4 @@ class RecordPoolArgmaxPass : public ModulePass<RecordPoolArgmaxPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createRecordPoolArgmaxPass() { return std::make_unique<RecordPoolArgmaxPass>(); }
-
 }  // namespace tandem

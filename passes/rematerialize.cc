@@ -1,26 +1,4 @@
-// td-rematerialize: computes cheap values again in the maps that read them, instead of keeping them.
-//
-// Before: maps are formed; a value that one map makes and another reads is kept for the whole batch.
-// After: a kept value that a few cheap elementwise ops make from values which lie in memory anyway is no result of its
-// map any more: every map that reads it has these ops itself, where they mostly become part of its kernels. Keeping
-// costs a pass over memory to write and one to read, computing only the read. Values come from their own ops on the
-// same operands, so no bit changes.
-//
-// A kept value that such ops make from one smaller batched value is kept as that one in any case: of mixed precision,
-// bfloat16 and not the float32 that it is widened to and scaled in.
-//
-// Without a memory limit only values with one batched source are taken, and only where no source lives longer for it
-// or takes more room. With td.memory_limit (bytes) values of more sources follow, until variables, sums and kept values
-// are expected to fit: a residual network then keeps every other block's sum. Whether all fits is td-assign-buffers' to
-// say.
-//
-//   %a:2 = td.map_shards (%x) ... { %c = td.conv2d ...  %y = td.relu %c  td.yield %c, %y }
-//   %b = td.map_shards (%a#1) ... { ^bb0(%ys): %d = td.conv2d_filter_grad %ys, ... }
-//   =>
-//   %a = td.map_shards (%x) ... { %c = td.conv2d ...  %y = td.relu %c  td.yield %c }
-//   %b = td.map_shards (%a) ... { ^bb0(%cs): %y = td.relu %cs  %d = td.conv2d_filter_grad %y, ... }
-#include "passes/rematerialize.h"
-
+// td-rematerialize, as Passes.td describes it.
 #include <algorithm>
 #include <vector>
 
@@ -38,8 +16,12 @@
 #include "passes/buffer_table.h"
 #include "passes/codegen/op_weight.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_REMATERIALIZEPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 // Longer chains are stored: they would be computed in every map that reads them.
@@ -56,18 +38,8 @@ struct Recipe {
 
 td::MapShardsOp MapOf(mlir::Value v) { return v.getDefiningOp<td::MapShardsOp>(); }
 
-class RematerializePass : public ModulePass<RematerializePass> {
+class RematerializePass : public impl::RematerializePassBase<RematerializePass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RematerializePass)
-  static constexpr llvm::StringLiteral kName = "td-rematerialize";
-  static constexpr llvm::StringLiteral kDescription = "compute cheap values again instead of keeping them";
-
-  void getDependentDialects(mlir::DialectRegistry& registry) const override {
-    // Weights of ops are found by emitting them for trial.
-    registry
-        .insert<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::LLVM::LLVMDialect>();
-  }
-
   void runOnOperation() final {
     step_ = StepFunction(getOperation());
     if (!step_) return;
@@ -317,7 +289,4 @@ class RematerializePass : public ModulePass<RematerializePass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createRematerializePass() { return std::make_unique<RematerializePass>(); }
-
 }  // namespace tandem

@@ -1,24 +1,16 @@
-// td-replicate: one td.replica symbol per device, all of a class pointing to one step body.
-//
-// Before: @step and the module attribute td.devices. After: @replica_0, @replica_1, ... in the order of the devices.
-// The body is not copied: replicas of a class run the same program.
-//
-//   module {td.devices = ["cpu:0", "cpu:1"]} { func @step }   =>   td.replica @replica_0 device("cpu:0") body(@step)
-//                                                                  td.replica @replica_1 device("cpu:1") body(@step)
-#include "passes/replicate.h"
-
+// td-replicate, as Passes.td describes it.
 #include "graph/ir/dist.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_REPLICATEPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
-class ReplicatePass : public ModulePass<ReplicatePass> {
+class ReplicatePass : public impl::ReplicatePassBase<ReplicatePass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ReplicatePass)
-  static constexpr llvm::StringLiteral kName = "td-replicate";
-  static constexpr llvm::StringLiteral kDescription = "make one replica symbol per device";
-
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
@@ -39,7 +31,4 @@ class ReplicatePass : public ModulePass<ReplicatePass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createReplicatePass() { return std::make_unique<ReplicatePass>(); }
-
 }  // namespace tandem

@@ -1,18 +1,15 @@
-// td-schedule: chooses the order of the ops in every map body.
-//
-// Before: any topological order. After: list scheduling that, among the ops whose operands are there, takes the one
-// that adds the least live memory (bytes of its results minus bytes of the operands that die), the earlier one in
-// program order on a tie. The arena of a shard is what a thread keeps in its cache, so less live memory is faster as
-// well as smaller. The top level keeps program order: collectives in sequence, the finite check before the updates.
-#include "passes/schedule.h"
-
+// td-schedule, as Passes.td describes it.
 #include "graph/ir/dist.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/buffer_table.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_SCHEDULEPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 // Bytes of one row for a batched value, so that shards of any size give the same order.
@@ -20,12 +17,8 @@ int64_t Bytes(mlir::Value v, int64_t rows) {
   return td::IsBatched(v.getType()) ? rows * RowBytes(v.getType()) : StaticBytes(v.getType());
 }
 
-class SchedulePass : public ModulePass<SchedulePass> {
+class SchedulePass : public impl::SchedulePassBase<SchedulePass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SchedulePass)
-  static constexpr llvm::StringLiteral kName = "td-schedule";
-  static constexpr llvm::StringLiteral kDescription = "order the ops of map bodies for little live memory";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
@@ -73,7 +66,4 @@ class SchedulePass : public ModulePass<SchedulePass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createSchedulePass() { return std::make_unique<SchedulePass>(); }
-
 }  // namespace tandem

@@ -1,23 +1,4 @@
-// td-select-libraries: gives convolutions and matmuls to kernel libraries, with their epilogues, and packs weights once
-// per step.
-//
-// Before: ops that implement LibraryOp. After: td.library_call. A bias, a residual and a relu that only such an op
-// feeds become its epilogue; the call writes its result over the residual, which nothing may need any more (CPU). Where
-// the library wants weights in a layout of its own, a pack_weights call stands at the top of the step, in front of the
-// map, so that it runs once per step and device and not once per shard. Operands that maps then no longer read are
-// taken off them, or weights would still be rounded to bfloat16 for nobody.
-//
-//   %y = td.conv2d %x, %w         =>   %p = td.library_call "pack_weights" (%w)               // at the top level
-//   %b = td.broadcast %bias            %r = td.library_call "conv2d" (%x, %p, %bias) {epilogue = "bias_relu"}
-//   %z = td.add %y, %b
-//   %r = td.relu %z
-//
-// Large matrices that few rows are multiplied with stay as they are: a kernel of our own reads them (plain_product.h).
-// With bfloat16 operands the weights go to pack_weights as float32, and a bias stays float32. For GPUs matrix products
-// go to cuBLASLt, which takes weights as they are, and convolutions to cuDNN: their kernels are packed to its layout,
-// which is the same forward and backward, so that a step transposes each of them once.
-#include "passes/select_libraries.h"
-
+// td-select-libraries, as Passes.td describes it.
 #include "base/status_macros.h"
 #include "graph/ir/binary.h"
 #include "graph/ir/dist.h"
@@ -27,6 +8,7 @@
 #include "passes/channel_bias.h"
 #include "passes/library_config.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 #include "passes/residual.h"
 #include "passes/target.h"
 #include "passes/unsupported.h"
@@ -34,6 +16,9 @@
 #include "runtime/cuda/gpu_library.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_SELECTLIBRARIESPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 // The type's sizes with the batch as `rows`.
@@ -67,12 +52,8 @@ mlir::Value InFloat32(mlir::Value v) {
   return map.getBody().front().addArgument(outside.getType(), outside.getLoc());
 }
 
-class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
+class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibrariesPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SelectLibrariesPass)
-  static constexpr llvm::StringLiteral kName = "td-select-libraries";
-  static constexpr llvm::StringLiteral kDescription = "give convolutions and matmuls to kernel libraries";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
@@ -255,7 +236,4 @@ class SelectLibrariesPass : public ModulePass<SelectLibrariesPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createSelectLibrariesPass() { return std::make_unique<SelectLibrariesPass>(); }
-
 }  // namespace tandem

@@ -1,22 +1,4 @@
-// td-take-gpu-epilogues: gives what surrounds matrix products to cuBLASLt: GELU, the gradients of relu and GELU, and
-// the gradients of biases.
-//
-// Before: td-select-libraries has made calls of matrix products, for GPUs. After: what follows a product and would be a
-// pass of its own over memory is the product's epilogue where cuBLASLt has one. GELU in its tanh form, with the bias
-// before it: where the backward pass needs what GELU was applied to, the call gives that too; but then only if nothing
-// but library calls reads the result, because a kernel that reads it could compute it. The gradient of relu behind a
-// product, when the relu is the epilogue of another product: that one writes a bit per element. The gradient of GELU
-// (td.gelu_grad) behind a product. The sum over the rows of such a gradient, which is that of a bias; and the sum over
-// the rows of an operand of a weight gradient, where the operand comes from a library or from outside: a kernel that
-// makes it sums it up as well.
-// Sums are taken in float32 only, where cuBLASLt keeps them in that. The erf form of GELU stays with generated kernels.
-//
-//   %d = td.library_call "matmul"(%dz, %w) {transpose_b}           %y, %mask = ... {epilogue = "bias_relu_mask"}
-//   %m = td.compare "gt", %y, 0                               =>   %r, %s = td.library_call "matmul"(%dz, %w, %mask)
-//   %r = td.select %m, %d, 0                                           {epilogue = "relu_bias_grad", transpose_b}
-//   %s = td.reduce "sum", %r axes [0]
-#include "passes/take_gpu_epilogues.h"
-
+// td-take-gpu-epilogues, as Passes.td describes it.
 #include <optional>
 #include <utility>
 
@@ -30,10 +12,14 @@
 #include "passes/channel_bias.h"
 #include "passes/library_config.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 #include "passes/target.h"
 #include "runtime/library_call.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_TAKEGPUEPILOGUESPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 using fb::Epilogue;
@@ -197,12 +183,8 @@ void TakeOperandSum(Product p) {
   }
 }
 
-class TakeGpuEpiloguesPass : public ModulePass<TakeGpuEpiloguesPass> {
+class TakeGpuEpiloguesPass : public impl::TakeGpuEpiloguesPassBase<TakeGpuEpiloguesPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TakeGpuEpiloguesPass)
-  static constexpr llvm::StringLiteral kName = "td-take-gpu-epilogues";
-  static constexpr llvm::StringLiteral kDescription = "give more of what surrounds matrix products to cuBLASLt";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step || !IsGpuTarget(getOperation())) return;
@@ -218,7 +200,4 @@ class TakeGpuEpiloguesPass : public ModulePass<TakeGpuEpiloguesPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createTakeGpuEpiloguesPass() { return std::make_unique<TakeGpuEpiloguesPass>(); }
-
 }  // namespace tandem

@@ -1,17 +1,4 @@
-// td-verify-<phase>: what must hold at the end of each phase; a violation is a bug of the compiler, reported with the
-// op.
-//
-//   input, precision   @step exists, has a right signature (step_signature.h) and is pure: no td.input, td.scalar,
-//                      td.read, td.assign, td.output; no update or output differs between replicas
-//                      (graph/ir/replica_values.h)
-//   distribute         + batched values only inside maps (or as "keep" results and arguments); collectives numbered
-//                      from 0; every replica's body exists; nothing but td.all_reduce reads one replica's part of a sum
-//                      over all, and td.cross_replica is gone
-//   layout             + no op with a library primitive is left outside td.library_call
-//   fusion, schedule   + only launches, library calls, collectives, checks, copies, views (reshapes), maps, constants
-//   memory             + every op and argument has its buffers
-#include "passes/verify_phase.h"
-
+// The passes td-verify-PHASE, as Passes.td describes them.
 #include "graph/ir/dist.h"
 #include "graph/ir/gather.h"
 #include "graph/ir/replica_values.h"
@@ -19,32 +6,43 @@
 #include "graph/ir/state.h"
 #include "graph/ir/structure.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Verifier.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 #include "passes/step_signature.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_VERIFYINPUTPASS
+#define GEN_PASS_DEF_VERIFYPRECISIONPASS
+#define GEN_PASS_DEF_VERIFYDISTRIBUTEPASS
+#define GEN_PASS_DEF_VERIFYLAYOUTPASS
+#define GEN_PASS_DEF_VERIFYFUSIONPASS
+#define GEN_PASS_DEF_VERIFYSCHEDULEPASS
+#define GEN_PASS_DEF_VERIFYMEMORYPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 bool IsConstant(mlir::Operation* op) { return mlir::matchPattern(op, mlir::m_Constant()); }
 
-class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::OperationPass<mlir::ModuleOp>> {
+class PhaseVerifier {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyPhasePass)
-  explicit VerifyPhasePass(std::string phase) : phase_(std::move(phase)), argument_("td-verify-" + phase_) {}
+  PhaseVerifier(mlir::ModuleOp module, llvm::StringRef phase) : module_(module), phase_(phase) {}
 
-  llvm::StringRef getArgument() const final { return argument_; }
-  llvm::StringRef getName() const final { return argument_; }
-  llvm::StringRef getDescription() const final { return "check what must hold at the end of a phase"; }
+  // False, with errors, when something does not hold.
+  bool Run() {
+    CheckPhase();
+    // MLIR's verifier, which the pipeline runs nowhere else: after every pass it would take as long as the passes.
+    return ok_ && mlir::succeeded(mlir::verify(module_));
+  }
 
-  void runOnOperation() final {
-    mlir::func::FuncOp step = StepFunction(getOperation());
-    if (!step) {
-      getOperation().emitError() << "has no function @step at the end of phase " << phase_;
-      return signalPassFailure();
-    }
-    if (mlir::failed(VerifyStepSignature(step)) || mlir::failed(VerifyStepVariables(getOperation(), step))) {
-      return signalPassFailure();
+ private:
+  void CheckPhase() {
+    mlir::func::FuncOp step = StepFunction(module_);
+    if (!step) return Check(module_.emitError() << "has no function @step at the end of phase " << phase_);
+    if (mlir::failed(VerifyStepSignature(step)) || mlir::failed(VerifyStepVariables(module_, step))) {
+      return Check(mlir::failure());
     }
     Check(VerifyPure(step));
     const bool graph = phase_ == "input" || phase_ == "precision";
@@ -60,10 +58,7 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
     if (phase_ == "memory") Check(VerifyBuffers(step));
   }
 
- private:
-  void Check(mlir::LogicalResult result) {
-    if (mlir::failed(result)) signalPassFailure();
-  }
+  void Check(mlir::LogicalResult result) { ok_ = ok_ && mlir::succeeded(result); }
 
   static mlir::LogicalResult VerifyPure(mlir::func::FuncOp step) {
     for (mlir::Operation& op : step.getBody().front()) {
@@ -76,7 +71,7 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
 
   // Replicas keep copies of variables: one update that differs, and they are different models from then on.
   mlir::LogicalResult VerifyReplicasAgree(mlir::func::FuncOp step) {
-    if (ModuleInt(getOperation(), "td.replicas", 1) == 1) return mlir::success();
+    if (ModuleInt(module_, "td.replicas", 1) == 1) return mlir::success();
     td::ReplicaValues replicas;
     for (mlir::OpOperand& operand : step.getBody().front().getTerminator()->getOpOperands()) {
       mlir::Value value = operand.get();
@@ -97,7 +92,7 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
   }
 
   mlir::LogicalResult VerifyCombined(mlir::func::FuncOp step) {
-    if (ModuleInt(getOperation(), "td.replicas", 1) == 1) return mlir::success();
+    if (ModuleInt(module_, "td.replicas", 1) == 1) return mlir::success();
     for (mlir::Operation& op : step.getBody().front()) {
       if (mlir::isa<td::CrossReplicaOp>(op)) return op.emitError() << "is left behind td-insert-all-reduce";
       if (mlir::isa<td::AllReduceOp>(op)) continue;
@@ -133,8 +128,8 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
         if (all_reduce.getSeq() != seq++) return op.emitError() << "is not numbered in program order";
       }
     }
-    for (auto replica : getOperation().getOps<td::ReplicaOp>()) {
-      if (!getOperation().lookupSymbol<mlir::func::FuncOp>(replica.getBody())) {
+    for (auto replica : module_.getOps<td::ReplicaOp>()) {
+      if (!module_.lookupSymbol<mlir::func::FuncOp>(replica.getBody())) {
         return replica.emitError() << "has no body " << replica.getBody();
       }
     }
@@ -173,14 +168,28 @@ class VerifyPhasePass : public mlir::PassWrapper<VerifyPhasePass, mlir::Operatio
     return mlir::failure(result.wasInterrupted());
   }
 
-  std::string phase_;
-  std::string argument_;
+  mlir::ModuleOp module_;
+  llvm::StringRef phase_;
+  bool ok_ = true;
 };
 
+template <template <typename> class Base>
+class VerifyPhasePass : public Base<VerifyPhasePass<Base>> {
+ public:
+  void runOnOperation() final {
+    llvm::StringRef phase = this->getArgument();
+    phase.consume_front("td-verify-");
+    if (!PhaseVerifier(this->getOperation(), phase).Run()) this->signalPassFailure();
+  }
+};
+
+template class VerifyPhasePass<impl::VerifyInputPassBase>;
+template class VerifyPhasePass<impl::VerifyPrecisionPassBase>;
+template class VerifyPhasePass<impl::VerifyDistributePassBase>;
+template class VerifyPhasePass<impl::VerifyLayoutPassBase>;
+template class VerifyPhasePass<impl::VerifyFusionPassBase>;
+template class VerifyPhasePass<impl::VerifySchedulePassBase>;
+template class VerifyPhasePass<impl::VerifyMemoryPassBase>;
+
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createVerifyPhasePass(std::string phase) {
-  return std::make_unique<VerifyPhasePass>(std::move(phase));
-}
-
 }  // namespace tandem

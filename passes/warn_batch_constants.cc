@@ -1,12 +1,4 @@
-// td-warn-batch-constants: points at sums over the batch that the user scales by a constant 1 / batch.
-//
-// Changes nothing: the constant keeps its meaning. Such a mean is wrong for a short last batch, and with the batch per
-// replica as the constant it is `replicas` times too large. The warning names the user's line and the way out
-// (ReduceMean).
-//
-//   %s = td.reduce "sum", %l axes [0] ; %m = td.mul %s, 0.015625   // batch 64: warning
-#include "passes/warn_batch_constants.h"
-
+// td-warn-batch-constants, as Passes.td describes it.
 #include <cmath>
 
 #include "graph/ir/binary.h"
@@ -14,8 +6,12 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_WARNBATCHCONSTANTSPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
 // The number that `v` is everywhere; false when it is no splat constant.
@@ -35,12 +31,8 @@ bool IsBatchSum(mlir::Value v) {
          BatchRuleOf(op) == td::BatchRule::kBatchSum;
 }
 
-class WarnBatchConstantsPass : public ModulePass<WarnBatchConstantsPass> {
+class WarnBatchConstantsPass : public impl::WarnBatchConstantsPassBase<WarnBatchConstantsPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(WarnBatchConstantsPass)
-  static constexpr llvm::StringLiteral kName = "td-warn-batch-constants";
-  static constexpr llvm::StringLiteral kDescription = "warn of sums over the batch scaled by a constant 1 / batch";
-
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
@@ -64,7 +56,4 @@ class WarnBatchConstantsPass : public ModulePass<WarnBatchConstantsPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createWarnBatchConstantsPass() { return std::make_unique<WarnBatchConstantsPass>(); }
-
 }  // namespace tandem

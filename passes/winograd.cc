@@ -1,44 +1,26 @@
-// td-winograd: computes 3x3 convolutions with stride 1, and their gradients, with fewer multiplications where that
-// pays.
-//
-// Before: td.conv2d, td.conv2d_input_grad and td.conv2d_filter_grad in maps. After: those with a kernel of 3x3, strides
-// of 1 and pads of 0 to 2 for which analysis/winograd_cost.h expects a gain are td.winograd ops, with the tile that it
-// chose; a bias, a residual and a relu that only the convolution feeds are its epilogue. Kernels are transformed at the
-// top of the step, once for all shards. td.winograd on the module says for each convolution what was expected. With
-// td.precision = "strict_float32", and for GPUs, where cuDNN chooses the algorithm, nothing changes. Errors and where
-// it pays: docs/developers/winograd.md. Painted convolutions are taken too: images, kernel and bias are the bfloat16
-// that td-paint-precision made of them, results are rounded behind the epilogue, and where the CPU multiplies bfloat16
-// numbers (td.bfloat16_products on the module) faster than float32's transformed values are rounded as well; else
-// products are float32.
-//
-//   %y = td.conv2d %x, %k ...             %u = td.winograd_kernel %k {tile = 4}          // at the top level
-//   %b = td.broadcast %bias        =>     %y, %scratch = td.winograd_conv2d %x, %u, %bias {tile = 4, block = 36, relu}
-//   %z = td.add %y, %b
-//   %r = td.relu %z
-#include "passes/winograd.h"
-
+// td-winograd, as Passes.td describes it.
+#include "graph/ir/winograd.h"
 #include "absl/strings/str_format.h"
 #include "graph/ir/binary.h"
 #include "graph/ir/dist.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/unary.h"
-#include "graph/ir/winograd.h"
 #include "passes/analysis/measure_step.h"
 #include "passes/analysis/winograd_cost.h"
 #include "passes/channel_bias.h"
 #include "passes/pass_util.h"
+#include "passes/passes.h"
 #include "passes/residual.h"
 #include "passes/target.h"
 
 namespace tandem {
+#define GEN_PASS_DEF_WINOGRADPASS
+#include "passes/passes.h.inc"
+
 namespace {
 
-class WinogradPass : public ModulePass<WinogradPass> {
+class WinogradPass : public impl::WinogradPassBase<WinogradPass> {
  public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(WinogradPass)
-  static constexpr llvm::StringLiteral kName = "td-winograd";
-  static constexpr llvm::StringLiteral kDescription = "compute 3x3 convolutions with fewer multiplications";
-
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
@@ -183,7 +165,4 @@ class WinogradPass : public ModulePass<WinogradPass> {
 };
 
 }  // namespace
-
-std::unique_ptr<mlir::Pass> createWinogradPass() { return std::make_unique<WinogradPass>(); }
-
 }  // namespace tandem

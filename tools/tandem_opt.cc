@@ -1,8 +1,8 @@
 // tandem-opt: runs passes or phases on MLIR text, for lit tests and for looking into the compiler.
 //
-// With passes ("-td-schedule") it is MLIR's usual pass driver. With any of the options below it runs the compiler's
-// phases instead, as a program compiles: the module attributes td.batch, td.replicas, td.devices, td.lanes and
-// td.shard_rows steer them.
+// With passes ("-td-schedule"), single phases ("-td-phase-layout") or -pass-pipeline it is MLIR's usual pass driver.
+// With any of the options below it runs the compiler's phases instead, as a program compiles: the module attributes
+// td.batch, td.replicas, td.devices, td.lanes and td.shard_rows steer them.
 #include <string>
 #include <vector>
 
@@ -26,7 +26,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "mlir/Transforms/Passes.h"
 #include "passes/pipeline.h"
 #include "passes/target.h"
 
@@ -134,8 +133,6 @@ int main(int argc, char** argv) {
     mlir::DialectRegistry registry;
     registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
                     tandem::td::TdDialect>();
-    mlir::registerCanonicalizerPass();
-    mlir::registerCSEPass();
     tandem::RegisterPasses();
     auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Tandem's pass driver\n", registry);
     absl::Status status =

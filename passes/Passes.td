@@ -1,0 +1,588 @@
+// The compiler's passes: one record each, of which declarations, registration and docs/passes.md are made. They are
+// listed in the order of the phases (phases.cc) that run them.
+#ifndef TANDEM_PASSES_PASSES
+#define TANDEM_PASSES_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+class ModulePass<string argument> : Pass<argument, "mlir::ModuleOp">;
+
+// Of passes that emit ops for trial, to find their weights.
+defvar EmittedDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
+                          "mlir::LLVM::LLVMDialect"];
+
+// What must hold at the end of a phase; a violation is a bug of the compiler, reported with the op.
+class VerifyPhasePass<string phase> : ModulePass<"td-verify-" # phase> {
+  let summary = "Checks what must hold at the end of phase " # phase;
+}
+
+// Phase input
+
+def LiftVariablesPass : ModulePass<"td-lift-variables"> {
+  let summary = "Makes the step a pure function";
+  let description = [{
+    Inputs, step scalars and variable reads of @main become arguments, assignments and outputs become results, and the
+    function is renamed @step. Before: the form that GraphBuilder leaves (docs/internals.md). After: @step holds no
+    td.input, td.scalar, td.read, td.assign or td.output; an argument or result says by an attribute what it stands for.
+
+    ```
+    func.func @main() {                              func.func @step(%w: tensor<4xf32> {td.variable = @w})
+      %w = td.read @w : tensor<4xf32>                    -> (tensor<4xf32> {td.update = @w}) {
+      %v = td.neg %w : tensor<4xf32>            =>     %v = td.neg %w : tensor<4xf32>
+      td.assign @w, %v : tensor<4xf32>                 return %v : tensor<4xf32>
+      return                                         }
+    }
+    ```
+  }];
+}
+
+def WarnBatchConstantsPass : ModulePass<"td-warn-batch-constants"> {
+  let summary = "Points at sums over the batch that the user scales by a constant 1 / batch";
+  let description = [{
+    Changes nothing: the constant keeps its meaning. Such a mean is wrong for a short last batch, and with the batch per
+    replica as the constant it is `replicas` times too large. The warning names the user's line and the way out
+    (ReduceMean).
+
+    ```
+    %s = td.reduce "sum", %l axes [0] ; %m = td.mul %s, 0.015625   // batch 64: warning
+    ```
+  }];
+}
+
+def VerifyInputPass : VerifyPhasePass<"input"> {
+  let description = [{
+    @step exists, has a right signature (step_signature.h) and is pure: no td.input, td.scalar, td.read, td.assign or
+    td.output is left. No update or output differs between replicas (graph/ir/replica_values.h).
+  }];
+}
+
+// Phase precision
+
+def FoldBatchNormPass : ModulePass<"td-fold-batch-norm"> {
+  let summary = "Gives multiplications and additions per channel, as batch norm with moving averages has them, to the "
+                # "kernel and the bias of the convolution or matmul beside them";
+  let description = [{
+    Before: a pure @step without types chosen by td-paint-precision, so that the scaled kernel is rounded once. After:
+    no chain of td.add, td.sub, td.mul and td.div by one value per channel (or one for all channels) stands behind a
+    td.conv2d or td.matmul whose only use it is, nor in front of one that is its only use, if all its values and the
+    kernel are frozen: made of constants and of variables that the program does not update. What is left to add is one
+    bias, which becomes the epilogue of whatever computes the contraction. The runtime computes kernel and bias when a
+    variable has changed, not in every step (runtime/cpu/frozen_steps.h): where a step updates the variables it would be
+    one more pass over them, and nothing is folded. In front of a padded convolution only factors are: the padding is of
+    zeros, which a sum would have to leave out.
+
+    ```
+    %y = td.conv2d %x, %w                      %s = td.broadcast %scale dims [3]       // no batch: once
+    %c = td.sub %y, td.broadcast %mean         %k = td.mul %w, %s
+    %d = td.mul %c, td.broadcast %scale   =>   %t = td.add (td.mul (td.neg %mean), %scale), %beta
+    %z = td.add %d, td.broadcast %beta         %y = td.conv2d %x, %k
+                                               %z = td.add %y, td.broadcast %t
+    ```
+
+    Rounding differs, so that nothing changes with td.precision = "strict_float32". GPU programs compute what is frozen
+    in every step, and are left as they are.
+  }];
+}
+
+def PaintPrecisionPass : ModulePass<"td-paint-precision"> {
+  let summary = "Chooses where float32 becomes bfloat16 when td.precision is mixed_bfloat16";
+  let description = [{
+    Before: a pure @step. After: the operands and results of painted ops are bfloat16, with a td.cast where a value
+    meets an op of the other kind, one per value. Arguments and results of the step keep their types: variables, inputs
+    and outputs are float32 for the user. Without the attribute nothing changes. How ops are chosen:
+    precision_painter.h.
+
+    ```
+    %y = td.conv2d %x, %w ...  : f32          %xb = td.cast %x : f32 -> bf16    %wb = td.cast %w : f32 -> bf16
+    %z = td.relu %y            : f32    =>    %y = td.conv2d %xb, %wb ... : bf16
+    %s = td.reduce "sum" %z    : f32          %z = td.relu %y             : bf16
+                                              %s = td.reduce "sum" (td.cast %z : bf16 -> f32)
+    ```
+
+    A painted op that can keep its float32 accumulator (matmul, convolution) does so where all that reads it is float32
+    and storing it costs little: gradients of weights, logits. On a CPU convolutions of few taps, which
+    td-expand-small-convolution takes, stay float32 up to the value that a painted op reads.
+  }];
+}
+
+def VerifyPrecisionPass : VerifyPhasePass<"precision"> {
+  let description = [{
+    As td-verify-input.
+  }];
+}
+
+// Phase distribute
+
+def DecomposePass : ModulePass<"td-decompose"> {
+  let summary = "Takes composite ops apart";
+  let description = [{
+    Before: ops that implement DecomposeOp (softmax, cross-entropy, batch moments). After: elementwise ops, reductions
+    and index maps only, under the composite op's location, so that fusion sees one kind of thing and batch moments
+    become reductions over the batch.
+
+    ```
+    %y = td.log_softmax %x   =>   max, sub, exp, sum, log, sub
+    ```
+  }];
+}
+
+def ExpandSmallMatMulPass : ModulePass<"td-expand-small-matmul"> {
+  let summary = "Writes matrix products that are hardly any work as multiplications and sums";
+  let description = [{
+    A call of the kernel library costs about a microsecond, whatever it computes. A product of examples with one column
+    (or with one inner element) and at most 64 numbers per example is done long before, fuses with what surrounds it and
+    needs no packed weights. On a GPU the call is a launch of its own, which takes longer still, and the fused product
+    none. Before: decomposed ops, no shard map yet. After: such td.matmul are gone.
+
+    ```
+    %y = td.matmul %x, %w : tensor<?x4xf32>, tensor<4x1xf32>
+      =>   td.reshape %w to [4], td.broadcast, td.mul with %x, td.reduce "sum" axes [1], td.reshape to [?, 1]
+    ```
+  }];
+}
+
+def RecordPoolArgmaxPass : ModulePass<"td-record-pool-argmax"> {
+  let summary = "Max pooling notes where its maxima lie, in a byte each, for its gradient";
+  let description = [{
+    Before: no maps, since batch statistics part a pooling from its gradient; td.max_pool_grad looks for the maxima in
+    the image again. After: where the pooling itself is in the same block, a td.max_pool_argmax beside it (one kernel
+    with it after fusion) and a td.max_pool_argmax_grad in place of the gradient, which does not read the image. A relu
+    before the pooling passes the gradient where the image is above 0; at the place that takes the gradient, that is
+    where the maximum is. So its mask goes into the places too, and nothing behind the pooling needs the image. A relu
+    that only poolings read moves behind them, to fewer elements: the maximum of rectified values is the rectified
+    maximum, and places with the mask are the same.
+
+    ```
+    %x = td.relu %z                              %p = td.max_pool %z
+    %y = td.max_pool %x                          %y = td.relu %p
+    ...                                          %k = td.max_pool_argmax %z {positive = true}
+    %g = td.max_pool_grad %x, %dy         =>     ...
+    %m = td.compare "gt", %x, 0                  %r = td.max_pool_argmax_grad %k, %dy
+    %r = td.select %m, %g, 0
+    ```
+  }];
+}
+
+def BlockWeightGradsPass : ModulePass<"td-block-weight-grads"> {
+  let summary = "Takes large weight gradients of dense layers and convolutions out of the lanes";
+  let description = [{
+    In a map every lane writes a whole weight gradient into its slot, and all slots are then read to be combined: for a
+    matrix of 1024 x 1024 and a batch of 128 that takes longer than the multiplications. td.weight_grad stands behind
+    the map instead, which keeps the operands; any thread computes any block of the result, lane by lane, and combines
+    the lanes while the block is in the first-level cache. Before: decomposed ops, no shard map yet. After: td.matmul
+    that sums float32 products over the batch is td.weight_grad where its result is large and its operands, which now
+    have to be kept for the whole batch, are at most twice as large: four lanes and more would write and read it. The
+    choice depends on the global batch, not on devices. Programs for GPUs keep theirs: they have one lane.
+
+    Weight gradients of convolutions over small images with many channels are td.conv2d_weight_grad in the same way
+    where the cost model expects that to be faster than any algorithm of the lanes (Winograd's, with td.precision other
+    than "strict_float32", among them) with their slots.
+
+    ```
+    %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
+      =>   %dw = td.weight_grad %x, %dy : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
+    ```
+  }];
+}
+
+def FormShardMapPass : ModulePass<"td-form-shard-map"> {
+  let summary = "Gathers all work on batched values into td.map_shards regions";
+  let description = [{
+    Before: a pure @step. After: every op with a batched operand or result is inside a map (BatchAxis gives the number
+    of maps: one, plus one for every reduction over the batch whose result flows back into batched values, as batch-norm
+    statistics do). Values that cross from one map to another or leave the step stay batched ("keep"), sums over the
+    batch become reductions over the lanes. Constants and values made from nothing (dropout masks, ones) are repeated
+    where they are used. The numbers of lanes and rows of a shard come from expected times (shard_sizes.h) and are a
+    function of the model, the global batch and the target, so that results do not depend on the number of devices or
+    threads; td.shard_choice says what was weighed. For GPUs there is one lane and shard per replica. An op that mixes
+    rows forces one lane and one shard per replica, which a warning says. An op that reads all rows at once (the
+    gradient of an embedding) stays outside, behind the map that keeps its operands.
+
+    ```
+    func.func @step(%x: tensor<?x4xf32>) -> tensor<4xf32> {
+      %0 = td.relu %x : tensor<?x4xf32>
+      %1 = td.reduce "sum" %0 ...
+      return %1
+    }
+    =>
+    %1 = td.map_shards (%x : tensor<?x4xf32>) reduce ["sum"] scope ["global"] lanes 8 rows 16 shard 16 ->
+    (tensor<4xf32>) { ^bb0(%xs: tensor<?x4xf32>): %0 = td.relu %xs ...  %1 = td.reduce "sum" %0 ...  td.yield %1 }
+    ```
+  }];
+}
+
+def RematerializePass : ModulePass<"td-rematerialize"> {
+  let summary = "Computes cheap values again in the maps that read them, instead of keeping them";
+  let description = [{
+    Before: maps are formed; a value that one map makes and another reads is kept for the whole batch.
+    After: a kept value that a few cheap elementwise ops make from values which lie in memory anyway is no result of its
+    map any more: every map that reads it has these ops itself, where they mostly become part of its kernels. Keeping
+    costs a pass over memory to write and one to read, computing only the read. Values come from their own ops on the
+    same operands, so no bit changes.
+
+    A kept value that such ops make from one smaller batched value is kept as that one in any case: of mixed precision,
+    bfloat16 and not the float32 that it is widened to and scaled in.
+
+    Without a memory limit only values with one batched source are taken, and only where no source lives longer for it
+    or takes more room. With td.memory_limit (bytes) values of more sources follow, until variables, sums and kept
+    values are expected to fit: a residual network then keeps every other block's sum. Whether all fits is
+    td-assign-buffers' to say.
+
+    ```
+    %a:2 = td.map_shards (%x) ... { %c = td.conv2d ...  %y = td.relu %c  td.yield %c, %y }
+    %b = td.map_shards (%a#1) ... { ^bb0(%ys): %d = td.conv2d_filter_grad %ys, ... }
+    =>
+    %a = td.map_shards (%x) ... { %c = td.conv2d ...  %y = td.relu %c  td.yield %c }
+    %b = td.map_shards (%a) ... { ^bb0(%cs): %y = td.relu %cs  %d = td.conv2d_filter_grad %y, ... }
+    ```
+  }];
+  let dependentDialects = EmittedDialects;
+}
+
+def InsertAllReducePass : ModulePass<"td-insert-all-reduce"> {
+  let summary = "Makes every value that must agree on all replicas agree";
+  let description = [{
+    Before: maps over shards reduce over the lanes of one replica, and td.cross_replica stands where a value of one
+    replica becomes one of all. After: with more than one replica, each "global" sum or maximum, of a map or of an op
+    that reads all rows of a replica, is followed by a td.all_reduce, and every td.cross_replica is one. Those of
+    td.cross_replica wait for the first op that reads one of them, so that they stand side by side for the next pass,
+    which makes buckets. With one replica td.cross_replica is its operand.
+
+    ```
+    %g = td.map_shards ... reduce ["sum"] scope ["global"]      =>   %g = td.map_shards ...
+    use(%g)                                                          %r = td.all_reduce "sum" %g ;  use(%r)
+    %s = td.cross_replica "mean" %m                             =>   %s = td.all_reduce "mean" %m
+    ```
+  }];
+}
+
+def BucketAllReducePass : ModulePass<"td-bucket-all-reduce"> {
+  let summary = "Puts neighbouring all-reduces of one kind and element type into buckets";
+  let description = [{
+    Before: one td.all_reduce per tensor, in the order in which the backward pass makes them ready. After: runs of
+    independent all-reduces are one variadic op each, filled up to td.bucket_bytes (25 MiB), the first of a step up to
+    td.first_bucket_bytes (1 MiB) so that communication can start early. An all-reduce that depends on another one is
+    never in its bucket. A tensor larger than the limit has a bucket of its own.
+
+    ```
+    %a = td.all_reduce "sum" %0 ; %b = td.all_reduce "sum" %1   =>   %a, %b = td.all_reduce "sum" %0, %1 {bucket = 0}
+    ```
+  }];
+}
+
+def InsertFiniteCheckPass : ModulePass<"td-insert-finite-check"> {
+  let summary = "No update of a variable happens in a step whose loss or gradients are not finite";
+  let description = [{
+    Before: a step with maps, collectives and updates. After: one td.check_finite over all floating-point sums of the
+    maps (losses, gradients), behind the last map and collective that it needs, and every op that serves an update and
+    no map stands behind the check. What a map needs too stays before it; td-assign-buffers then writes the variable by
+    a copy at the end of the step. Steps that update nothing (evaluation) get no check.
+  }];
+}
+
+def NumberCollectivesPass : ModulePass<"td-number-collectives"> {
+  let summary = "Gives every collective its place in the one order that all replicas follow";
+  let description = [{
+    Before: td.all_reduce ops of one step body. After: each has `seq` (0, 1, ... in program order) and `group` (all
+    replicas). Bodies of different device classes are made from this one after the numbering, so that the order is equal
+    on all ranks by construction.
+  }];
+}
+
+def ReplicatePass : ModulePass<"td-replicate"> {
+  let summary = "One td.replica symbol per device, all of a class pointing to one step body";
+  let description = [{
+    Before: @step and the module attribute td.devices. After: @replica_0, @replica_1, ... in the order of the devices.
+    The body is not copied: replicas of a class run the same program.
+
+    ```
+    module {td.devices = ["cpu:0", "cpu:1"]} { func @step }   =>   td.replica @replica_0 device("cpu:0") body(@step)
+                                                                   td.replica @replica_1 device("cpu:1") body(@step)
+    ```
+  }];
+}
+
+def VerifyDistributePass : VerifyPhasePass<"distribute"> {
+  let description = [{
+    Also: batched values are only inside maps (or "keep" results and arguments); collectives are numbered from 0; every
+    replica's body exists; nothing but td.all_reduce reads one replica's part of a sum over all, and td.cross_replica is
+    gone.
+  }];
+}
+
+// Phase layout
+
+def ExpandSmallConvolutionPass : ModulePass<"td-expand-small-convolution"> {
+  let summary = "Leaves convolutions of few taps to generated kernels";
+  let description = [{
+    A 3x3 convolution of a grey image does nine multiply-adds per output: less than it costs to write the output and to
+    read it again for the pooling behind it. As part of a generated kernel it fuses with bias, relu and pooling, and its
+    filter gradient with what makes the output's gradient, so that neither is ever stored. Before: convolutions that no
+    library has taken yet. After: those over at most 16 taps (kernel height x width x input channels) and a batch are
+    direct ones, and so are forward ones over pictures of at most 4 channels and at most 160 taps, which
+    td-outline-direct-convolutions gives kernels of their own. Programs for GPUs leave them all to cuDNN: a generated
+    kernel would have one thread sum a filter gradient over all pixels of many images. The gradient to such a
+    convolution's input stays with the library: the input of a first layer has none.
+
+    ```
+    %y = td.conv2d %x, %k                   =>   %y = td.direct_conv2d %x, %k
+    %dk = td.conv2d_filter_grad %x, %dy     =>   %dk = td.direct_conv2d_filter_grad %dy, %x
+    ```
+  }];
+}
+
+def PackFilterGradsPass : ModulePass<"td-pack-filter-grads"> {
+  let summary = "Computes bfloat16 convolutions' filter gradients in tiles, where the CPU has a matrix unit";
+  let description = [{
+    Before: td.conv2d_filter_grad in maps, on a module with td.bfloat16_tiles (AMX). After: those of bfloat16 images
+    with float32 results and multiples of 16 channels are td.packed_filter_grad. oneDNN packs a shard's images as well,
+    but its calls take longer for the few images that a shard has: S0's second and third layer 88 and 84 us for 8
+    images, packed 54 and 35 (an Intel Xeon). Large kernels of one place are left to it: a product of two large
+    matrices, of few pixels.
+
+    ```
+    %dk = td.conv2d_filter_grad %x, %dy size [3, 3] strides [1, 1] low [0, 0] high [0, 0]
+      =>   %dk, %scratch = td.packed_filter_grad %x, %dy {size = array<i64: 3, 3>, ...}
+    ```
+  }];
+}
+
+def WinogradPass : ModulePass<"td-winograd"> {
+  let summary = "Computes 3x3 convolutions with stride 1, and their gradients, with fewer multiplications where that "
+                # "pays";
+  let description = [{
+    Before: td.conv2d, td.conv2d_input_grad and td.conv2d_filter_grad in maps. After: those with a kernel of 3x3,
+    strides of 1 and pads of 0 to 2 for which analysis/winograd_cost.h expects a gain are td.winograd ops, with the tile
+    that it chose; a bias, a residual and a relu that only the convolution feeds are its epilogue. Kernels are
+    transformed at the top of the step, once for all shards. td.winograd on the module says for each convolution what
+    was expected. With td.precision = "strict_float32", and for GPUs, where cuDNN chooses the algorithm, nothing
+    changes. Errors and where it pays: docs/winograd.md. Painted convolutions are taken too: images, kernel and bias are
+    the bfloat16 that td-paint-precision made of them, results are rounded behind the epilogue, and where the CPU
+    multiplies bfloat16 numbers (td.bfloat16_products on the module) faster than float32's transformed values are
+    rounded as well; else products are float32.
+
+    ```
+    %y = td.conv2d %x, %k ...             %u = td.winograd_kernel %k {tile = 4}          // at the top level
+    %b = td.broadcast %bias        =>     %y, %scratch = td.winograd_conv2d %x, %u, %bias {tile = 4, block = 36, relu}
+    %z = td.add %y, %b
+    %r = td.relu %z
+    ```
+  }];
+}
+
+def SelectLibrariesPass : ModulePass<"td-select-libraries"> {
+  let summary = "Gives convolutions and matmuls to kernel libraries, with their epilogues, and packs weights once per "
+                # "step";
+  let description = [{
+    Before: ops that implement LibraryOp. After: td.library_call. A bias, a residual and a relu that only such an op
+    feeds become its epilogue; the call writes its result over the residual, which nothing may need any more (CPU).
+    Where the library wants weights in a layout of its own, a pack_weights call stands at the top of the step, in front
+    of the map, so that it runs once per step and device and not once per shard. Operands that maps then no longer read
+    are taken off them, or weights would still be rounded to bfloat16 for nobody.
+
+    ```
+    %y = td.conv2d %x, %w         =>   %p = td.library_call "pack_weights" (%w)               // at the top level
+    %b = td.broadcast %bias            %r = td.library_call "conv2d" (%x, %p, %bias) {epilogue = "bias_relu"}
+    %z = td.add %y, %b
+    %r = td.relu %z
+    ```
+
+    Large matrices that few rows are multiplied with stay as they are: a kernel of our own reads them (plain_product.h).
+    With bfloat16 operands the weights go to pack_weights as float32, and a bias stays float32. For GPUs matrix products
+    go to cuBLASLt, which takes weights as they are, and convolutions to cuDNN: their kernels are packed to its layout,
+    which is the same forward and backward, so that a step transposes each of them once.
+  }];
+}
+
+def TakeGpuEpiloguesPass : ModulePass<"td-take-gpu-epilogues"> {
+  let summary = "Gives what surrounds matrix products to cuBLASLt: GELU, the gradients of relu and GELU, and the "
+                # "gradients of biases";
+  let description = [{
+    Before: td-select-libraries has made calls of matrix products, for GPUs. After: what follows a product and would be
+    a pass of its own over memory is the product's epilogue where cuBLASLt has one. GELU in its tanh form, with the bias
+    before it: where the backward pass needs what GELU was applied to, the call gives that too; but then only if nothing
+    but library calls reads the result, because a kernel that reads it could compute it. The gradient of relu behind a
+    product, when the relu is the epilogue of another product: that one writes a bit per element. The gradient of GELU
+    (td.gelu_grad) behind a product. The sum over the rows of such a gradient, which is that of a bias; and the sum over
+    the rows of an operand of a weight gradient, where the operand comes from a library or from outside: a kernel that
+    makes it sums it up as well. Sums are taken in float32 only, where cuBLASLt keeps them in that. The erf form of GELU
+    stays with generated kernels.
+
+    ```
+    %d = td.library_call "matmul"(%dz, %w) {transpose_b}           %y, %mask = ... {epilogue = "bias_relu_mask"}
+    %m = td.compare "gt", %y, 0                               =>   %r, %s = td.library_call "matmul"(%dz, %w, %mask)
+    %r = td.select %m, %d, 0                                           {epilogue = "relu_bias_grad", transpose_b}
+    %s = td.reduce "sum", %r axes [0]
+    ```
+  }];
+}
+
+def VerifyLayoutPass : VerifyPhasePass<"layout"> {
+  let description = [{
+    Also: no op with a library primitive is left outside td.library_call.
+  }];
+}
+
+// Phase fusion
+
+def OutlineWinogradPass : ModulePass<"td-outline-winograd"> {
+  let summary = "Makes each td.winograd op, and each td.packed_filter_grad, a kernel of its own";
+  let description = [{
+    Before: such ops in blocks of @step. After: each is alone in a private func.func, which td.launch runs where
+    the op was; td.kernel is "tile" (rows of a shard) or, for the transform of a kernel, "split" (parts of the kernel).
+    Nothing fuses with them: their epilogues are theirs already.
+
+    ```
+    %y, %scratch = td.winograd_conv2d %x, %u ...   =>   %y, %scratch = td.launch @winograd_0(%x, %u)
+    ```
+  }];
+}
+
+def OutlineWeightGradsPass : ModulePass<"td-outline-weight-grads"> {
+  let summary = "Makes each td.weight_grad and td.conv2d_weight_grad a kernel that threads share by rows of the result";
+  let description = [{
+    Before: such ops at the top of @step, behind maps whose lanes are known. After: each is alone in a private
+    func.func of kind "block" and says there how many lanes of how many rows it sums up; td.launch runs it.
+
+    ```
+    %dw = td.weight_grad %x, %dy ...   =>   %dw = td.launch @weight_grad(%x, %dy)
+    ```
+  }];
+}
+
+def OutlineDirectConvolutionsPass : ModulePass<"td-outline-direct-convolutions"> {
+  let summary = "Makes each td.direct_conv2d of more than 16 taps a kernel of its own";
+  let description = [{
+    A kernel that fuses writes all taps out for one element, which pays for few; such a convolution has an emitter of
+    its own (passes/codegen/direct_conv_kernel.h) that takes the bias and the relu behind it. Before: such ops in blocks
+    of @step. After: each is in a private func.func with its bias and relu, where these are its only uses, and td.launch
+    runs it. Nothing else fuses with them.
+
+    ```
+    %y = td.direct_conv2d %x, %k ...; %b = td.broadcast %bias dims [3]; %z = td.add %y, %b; %r = td.relu %z
+      =>   %r = td.launch @direct_conv(%x, %k, %bias)
+    ```
+  }];
+}
+
+def FormFusionsPass : ModulePass<"td-form-fusions"> {
+  let summary = "Groups the ElementalOps of each block into clusters, one kernel function and td.launch per cluster";
+  let description = [{
+    Before: library ops have been selected; blocks of functions and td.map_shards hold td ops.
+    After: every ElementalOp lies in a private func.func `fusion_N` (no name order is promised), launched where it was;
+    left in the blocks are launches, library ops, collectives, constants and reshapes that are mere views.
+    How clusters are chosen: fusion_clusters.h. Why neighbours are in one kernel or not: explain_fusion.h.
+
+    ```
+    %0 = td.broadcast %b dims [1] : tensor<8xf32> -> tensor<?x8xf32>
+    %1 = td.add %x, %0 : tensor<?x8xf32>                               %2 = td.launch @fusion_0(%b, %x)
+    %2 = td.relu %1 : tensor<?x8xf32>                           =>     func.func private @fusion_0(...) {
+                                                                         td.broadcast, td.add, td.relu, return }
+    ```
+  }];
+  let dependentDialects = EmittedDialects # ["mlir::func::FuncDialect"];
+}
+
+def OutlineKernelsPass : ModulePass<"td-outline-kernels"> {
+  let summary = "Sets the kinds of kernels, flattens elementwise ones without batch, and keeps one function of "
+                # "several equal ones";
+  let description = [{
+    Before: td-form-fusions has run. After: kernels are named `kernel_N` in the order of their first launch, carry
+    `td.kernel` = loop | row | col | flat | once (docs/internals.md), and no two differ in nothing but locations. A
+    launch of a kernel whose values have another user's names has the names of its own results in td.names. A flat
+    kernel takes `tensor<?xT>` in place of the shape, so that updates of variables of any size share one kernel; scalars
+    stay rank 0.
+
+    ```
+    func.func private @fusion_4(%v: tensor<784x64xf32>, %g: tensor<784x64xf32>, %lr: tensor<f32>) ...
+    =>
+    func.func private @kernel_2(%v: tensor<?xf32>, %g: tensor<?xf32>, %lr: tensor<f32>) attributes {td.kernel = "flat"}
+    ```
+  }];
+}
+
+def GroupUpdatesPass : ModulePass<"td-group-updates"> {
+  let summary = "Runs all launches of one flat kernel as a single step";
+  let description = [{
+    Before: one launch per variable (an optimizer update each), behind the finite check. After: launches of the same
+    flat kernel that do not depend on each other are one td.grouped_launch, whose work the runtime splits over threads
+    across the members: one dispatch instead of one per variable.
+
+    ```
+    %a = td.launch @sgd(%w0, %g0, %lr)    =>   %a, %b = td.grouped_launch @sgd x 2(%w0, %g0, %lr, %w1, %g1, %lr)
+    %b = td.launch @sgd(%w1, %g1, %lr)
+    ```
+  }];
+}
+
+def VerifyFusionPass : VerifyPhasePass<"fusion"> {
+  let description = [{
+    Also: only launches, library calls, collectives, checks, copies, views (reshapes), maps and constants are left.
+  }];
+}
+
+// Phase schedule
+
+def SchedulePass : ModulePass<"td-schedule"> {
+  let summary = "Chooses the order of the ops in every map body";
+  let description = [{
+    Before: any topological order. After: list scheduling that, among the ops whose operands are there, takes the one
+    that adds the least live memory (bytes of its results minus bytes of the operands that die), the earlier one in
+    program order on a tie. The arena of a shard is what a thread keeps in its cache, so less live memory is faster as
+    well as smaller. The top level keeps program order: collectives in sequence, the finite check before the updates.
+  }];
+}
+
+def VerifySchedulePass : VerifyPhasePass<"schedule"> {
+  let description = [{
+    As td-verify-fusion.
+  }];
+}
+
+// Phase memory
+
+def AssignBuffersPass : ModulePass<"td-assign-buffers"> {
+  let summary = "Gives every value a place in one of the arenas";
+  let description = [{
+    Before: a scheduled step of launches, library calls, maps, collectives, copies and constants. After: module and ops
+    carry these attributes for the serialiser:
+
+    ```
+    module              td.buffers = [{name, space, index | offset, bytes, row_bytes, type}, ...]
+                        td.arenas = {shard, lane, step, batch: bytes}
+                        td.peaks = [{space, bytes, live = [{name, bytes}, ...]}, ...]
+    ops that compute    td.out = [buffer per result]
+    td.map_shards       td.args = [buffer per operand], td.lane_slots = [[buffer, kind], ...]
+    arguments of @step  td.buffer = id
+    ```
+
+    Arguments lie where the runtime put them; a value that a map reduces over the lanes is written straight into the
+    lane's slot, a kept one straight into the batch arena (kept values share it by life time, as all that crosses maps
+    of a model with batch statistics is there), an update straight over its variable when nothing reads the old value
+    later (else td.copy is inserted, as for a value that is wanted in two places). Everything else shares the shard
+    arena (inside maps; one per thread) or the step arena (top level) by life time. On a CPU, what is computed from
+    variables alone that the program does not write shares its place with nothing, so that the runtime need not compute
+    it in every step.
+
+    A GPU program has one lane per device and one shard per lane, so there is nothing to sum up: what a map reduces goes
+    straight to the step arena, and there are no slots.
+  }];
+}
+
+def CheckMemoryPass : ModulePass<"td-check-memory"> {
+  let summary = "Refuses a program that takes more memory than the user allows";
+  let description = [{
+    Before: td-assign-buffers has run. After: the same. With td.memory_limit (bytes for a device) the sum of variables,
+    step arena, batch arena, the slots of the device's lanes, and an arena and a slot for each of kNominalThreads
+    threads is compared with it (a GPU has one shard arena and no slots); an error names the largest parts and buffers.
+    What the machine has is of no concern: a program that compiles does so anywhere.
+  }];
+}
+
+def VerifyMemoryPass : VerifyPhasePass<"memory"> {
+  let description = [{
+    Also: every op and argument has its buffers.
+  }];
+}
+
+#endif  // TANDEM_PASSES_PASSES

@@ -1,0 +1,42 @@
+#include "passes/phases.h"
+
+namespace tandem {
+
+const std::vector<Phase>& Phases() {
+  static const auto* phases = new std::vector<Phase>{
+      {"input",
+       "verify, canonicalise, lift variables to arguments and results",
+       "Nothing later sees variables as state: after lifting, a step is a pure function that CSE and DCE understand.",
+       {"canonicalize", "cse", "td-lift-variables", "canonicalize", "td-warn-batch-constants", "td-verify-input"}},
+      {"precision",
+       "weights that batch norm scales, element types",
+       "Weights are scaled before they are rounded. Element types are final from here on: all-reduce counts bytes, and "
+       "library ops and kernels are chosen by type.",
+       {"td-fold-batch-norm", "td-paint-precision", "td-verify-precision"}},
+      {"distribute",
+       "shard map, all-reduce, buckets, numbers, replicas",
+       "Composite ops fall apart before the maps are formed, because batch statistics become reductions over the "
+       "batch. Collectives are numbered before replicas are made, so that their order is equal on all ranks.",
+       {"td-decompose", "td-expand-small-matmul", "canonicalize", "cse", "td-record-pool-argmax",
+        "td-block-weight-grads", "td-form-shard-map", "td-rematerialize", "td-insert-all-reduce",
+        "td-bucket-all-reduce", "td-insert-finite-check", "td-number-collectives", "td-replicate",
+        "td-verify-distribute"}},
+      {"layout",
+       "library primitives, epilogues and weight layouts",
+       "Activations are NHWC everywhere; weights are packed once per step, outside the maps, for the primitive that "
+       "reads them. Library ops take their epilogues before loops are fused, since a fused loop costs another pass "
+       "over memory.",
+       {"td-expand-small-convolution", "td-pack-filter-grads", "td-winograd", "td-select-libraries",
+        "td-take-gpu-epilogues", "cse", "td-verify-layout"}},
+      {"fusion",
+       "clusters, outlined kernels, grouped updates",
+       "",
+       {"td-outline-winograd", "td-outline-weight-grads", "td-outline-direct-convolutions", "td-form-fusions",
+        "td-outline-kernels", "td-group-updates", "td-verify-fusion"}},
+      {"schedule", "order of execution", "", {"td-schedule", "td-verify-schedule"}},
+      {"memory", "arenas and offsets", "", {"td-assign-buffers", "td-check-memory", "td-verify-memory"}},
+  };
+  return *phases;
+}
+
+}  // namespace tandem

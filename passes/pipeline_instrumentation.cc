@@ -1,0 +1,81 @@
+#include "passes/pipeline_instrumentation.h"
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "base/timing.h"
+#include "llvm/Support/raw_ostream.h"
+#include "passes/explain_fusion.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kShownElements = 64;     // for people
+constexpr int64_t kStoredElements = 4096;  // in every phase but the first, which is stored whole: see RunPipeline
+
+// Text that can be parsed again unless constants of more than `max_elements` were left out (0: none is). Locations
+// stand behind their ops, not in a list of aliases at the end.
+std::string Print(mlir::ModuleOp module, int64_t max_elements) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  mlir::OpPrintingFlags flags;
+  flags.enableDebugInfo(true).useLocalScope();
+  if (max_elements > 0) flags.elideLargeElementsAttrs(max_elements);
+  module.print(os, flags);
+  return text;
+}
+
+// What the reference interpreter runs to check a program: the graph, with the types it computes in.
+bool StoredWhole(mlir::ModuleOp module, const std::string& phase) {
+  auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
+  const bool mixed = precision && precision.getValue() == "mixed_bfloat16";
+  return phase == "input" || (phase == "precision" && mixed);
+}
+
+void PrintFor(const std::vector<std::string>& passes, const char* where, mlir::Pass* pass, mlir::Operation* op) {
+  const std::string name = pass->getArgument().str();
+  if (!absl::c_linear_search(passes, name)) return;
+  llvm::errs() << "// IR " << where << " " << name << "\n"
+               << Print(mlir::cast<mlir::ModuleOp>(op), kShownElements) << "\n";
+}
+
+}  // namespace
+
+void PipelineInstrumentation::AddPhase(const Phase& phase,
+                                       llvm::iterator_range<mlir::OpPassManager::pass_iterator> passes) {
+  for (mlir::Pass& pass : passes) {
+    phases_[&pass] = &phase;
+    last_ = &pass;
+  }
+  ends_.push_back({last_, &phase});
+}
+
+std::string PipelineInstrumentation::Running() const {
+  if (running_ == nullptr) return "the pass manager";
+  return absl::StrCat("phase ", phases_.at(running_)->name, ", pass ", running_->getArgument().str());
+}
+
+void PipelineInstrumentation::runBeforePass(mlir::Pass* pass, mlir::Operation* op) {
+  running_ = pass;
+  PrintFor(options_.print_before, "before", pass, op);
+  start_ = std::chrono::steady_clock::now();
+}
+
+void PipelineInstrumentation::runAfterPass(mlir::Pass* pass, mlir::Operation* op) {
+  if (options_.times != nullptr) {
+    options_.times->Add(absl::StrCat(phases_.at(pass)->name, ": ", pass->getArgument().str()), SecondsSince(start_));
+  }
+  PrintFor(options_.print_after, "after", pass, op);
+  EndPhases(pass, mlir::cast<mlir::ModuleOp>(op));
+}
+
+void PipelineInstrumentation::EndPhases(const mlir::Pass* last, mlir::ModuleOp module) {
+  for (const auto& [pass, phase] : ends_) {
+    if (pass != last) continue;
+    const std::string decisions = TakeFusionDecisions(module);
+    if (snapshots_ == nullptr) continue;
+    if (!decisions.empty()) snapshots_->push_back({kFusionDecisions, decisions});
+    snapshots_->push_back({phase->name, Print(module, StoredWhole(module, phase->name) ? 0 : kStoredElements)});
+  }
+}
+
+}  // namespace tandem
