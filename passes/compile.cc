@@ -201,6 +201,7 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   pipeline.disabled_passes = options.disabled_passes;
   pipeline.print_before = options.print_before;
   pipeline.print_after = options.print_after;
+  pipeline.crash_reproducer = options.crash_reproducer;
   CompileTimes times;
   pipeline.times = &times;
   pipeline.warnings = &serialize.warnings;

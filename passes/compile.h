@@ -35,6 +35,7 @@ struct CompileOptions {
   bool guard_buffers = false;    // values share no memory, and unused bytes follow each (runtime/cpu/buffer_guard.h)
   std::string sanitize;          // of kernels on CPUs: address, thread, none; empty = what the process is built with
   bool print_times = false;      // of passes and kernels, to stderr
+  std::string crash_reproducer;  // a file for the program before the pass that fails (passes/pipeline.h); empty = none
 };
 
 // Compiles `graph` for `mode` ("train", "eval", "predict"). With a cache, an executable of the same graph, options,

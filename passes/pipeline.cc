@@ -8,6 +8,7 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -101,7 +102,7 @@ absl::Status AddPhases(const PipelineOptions& options, mlir::PassManager& manage
 
 absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options, PhaseTexts* snapshots) {
   TD_RETURN_IF_ERROR(CheckNames(options));
-  std::string first_error;
+  std::string first_error, last_note;
   mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic& d) {
     std::string file;
     int line = 0;
@@ -110,6 +111,7 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options, 
     std::string text = absl::StrCat(where, name.empty() ? "" : absl::StrCat("\"", name, "\": "), d.str());
     if (d.getSeverity() == mlir::DiagnosticSeverity::Error) {
       if (first_error.empty()) first_error = text;
+      for (const mlir::Diagnostic& note : d.getNotes()) last_note = note.str();
     } else if (d.getSeverity() == mlir::DiagnosticSeverity::Warning) {
       TD_LOG(WARNING) << text;
       if (options.warnings != nullptr) options.warnings->push_back(text);
@@ -120,17 +122,28 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options, 
     return WithExitCode(absl::InvalidArgumentError(absl::StrCat(s.message(), first_error)), kExitBadData);
   }
   RegisterPasses();
-  auto manager = mlir::PassManager::on<mlir::ModuleOp>(module.getContext());
+  mlir::MLIRContext* context = module.getContext();
+  auto manager = mlir::PassManager::on<mlir::ModuleOp>(context);
   manager.enableVerifier(options.verify_each);
   auto instrumentation = std::make_unique<PipelineInstrumentation>(options, snapshots);
   PipelineInstrumentation& passes = *instrumentation;
   manager.addInstrumentation(std::move(instrumentation));
   TD_RETURN_IF_ERROR(AddPhases(options, manager, passes));
+  const auto restore = llvm::make_scope_exit([context, threads = context->isMultithreadingEnabled()] {
+    if (threads) context->enableMultithreading();
+  });
+  if (!options.crash_reproducer.empty()) {
+    context->disableMultithreading();  // the module before a pass is kept only where passes run one by one
+    manager.enableCrashReproducerGeneration(options.crash_reproducer, /*genLocalReproducer=*/true);
+  }
   passes.BeforePasses(module);
   if (mlir::succeeded(manager.run(module))) return absl::OkStatus();
   if (IsMarkedUnsupported(module)) return WithExitCode(absl::UnimplementedError(first_error), kExitCompileError);
-  return WithExitCode(absl::InternalError(absl::StrCat("compilation failed in ", passes.Running(), ": ", first_error)),
-                      kExitCompileError);
+  // With one, the last error is the pass manager's, which notes where it is.
+  const std::string reproducer = options.crash_reproducer.empty() ? "" : absl::StrCat("; ", last_note);
+  return WithExitCode(
+      absl::InternalError(absl::StrCat("compilation failed in ", passes.Running(), ": ", first_error, reproducer)),
+      kExitCompileError);
 }
 
 void RegisterPasses() {

@@ -20,6 +20,9 @@ struct PipelineOptions {
   std::vector<std::string> print_after;
   // MLIR verifies the module after every pass, which takes as long as the passes; otherwise at the end of each phase.
   bool verify_each = false;
+  // Gets the module, without locations, before the pass that fails or crashes, which `tandem-opt --run-reproducer` runs
+  // on it; empty = none is kept.
+  std::string crash_reproducer;
   CompileTimes* times = nullptr;                 // of every pass, when not null
   std::vector<std::string>* warnings = nullptr;  // what passes warn of, when not null; it is logged as well
 };

@@ -41,6 +41,8 @@ constexpr Option kOptions[] = {
     {"--guard-buffers", "", [](CompileOptions& o, absl::string_view) { o.guard_buffers = true; }},
     {"--sanitize", "address", [](CompileOptions& o, absl::string_view v) { o.sanitize = std::string(v); }},
     {"--timing", "", [](CompileOptions& o, absl::string_view) { o.print_times = true; }},
+    {"--crash-reproducer", "crash.mlir",
+     [](CompileOptions& o, absl::string_view v) { o.crash_reproducer = std::string(v); }},
 };
 
 std::string Form(const Option& option) {

@@ -15,6 +15,7 @@
 namespace tandem {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -23,13 +24,14 @@ TEST(TandemFlags, ReadsEveryOption) {
   options.disabled_passes = {"cse"};
   ASSERT_TRUE(ApplyTandemFlags(" --disable-pass=td-schedule --print-ir-before=cse\t--print-ir-after=td-form-fusions "
                                "--disable-pass=td-group-updates --kernel-cache=/tmp/k --timing --guard-buffers "
-                               "--sanitize=thread\n",
+                               "--sanitize=thread --crash-reproducer=crash.mlir\n",
                                &options)
                   .ok());
   EXPECT_EQ(options.kernel_cache_dir, "/tmp/k");
   EXPECT_TRUE(options.print_times);
   EXPECT_TRUE(options.guard_buffers);
   EXPECT_EQ(options.sanitize, "thread");
+  EXPECT_EQ(options.crash_reproducer, "crash.mlir");
   EXPECT_THAT(options.disabled_passes, ElementsAre("cse", "td-schedule", "td-group-updates"));
   EXPECT_THAT(options.print_before, ElementsAre("cse"));
   EXPECT_THAT(options.print_after, ElementsAre("td-form-fusions"));
@@ -104,6 +106,20 @@ TEST_F(CompileWithFlagsTest, AMachineModelIsAnotherExecutable) {
   EXPECT_EQ(ExitCodeFor(mistake.status()), kExitUsage);
   EXPECT_THAT(std::string(mistake.status().message()), HasSubstr(bad + ":18: unknown name \"cores\""));
   EXPECT_EQ(Compile("--machine-model=no/such/file").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(CompileWithFlagsTest, AFailedPassLeavesAReproducer) {
+  const std::string path = ::testing::TempDir() + "/crash.mlir";
+  const auto failed = Compile(("--disable-pass=td-lift-variables --crash-reproducer=" + path).c_str());
+  EXPECT_EQ(ExitCodeFor(failed.status()), kExitCompileError) << failed.status();
+  EXPECT_THAT(std::string(failed.status().message()),
+              AllOf(HasSubstr("compilation failed in phase input, pass td-verify-input: "), HasSubstr(path)));
+  const absl::StatusOr<std::string> reproducer = Env::Default()->ReadFile(path);
+  ASSERT_TRUE(reproducer.ok()) << reproducer.status();
+  EXPECT_THAT(*reproducer, AllOf(HasSubstr("td.relu"), HasSubstr("builtin.module(td-verify-input)")));
+
+  const auto unwritable = Compile("--disable-pass=td-lift-variables --crash-reproducer=/no/such/folder/crash.mlir");
+  EXPECT_THAT(std::string(unwritable.status().message()), HasSubstr("failed to create output stream"));
 }
 
 TEST_F(CompileWithFlagsTest, MistakesAreUsageErrors) {

@@ -45,6 +45,9 @@ cl::list<std::string> print_after("print-ir-after", cl::desc("Print the module t
                                   cl::value_desc("PASS"), cl::cat(category));
 cl::list<std::string> disabled("disable-pass", cl::desc("Leave this pass out of its phase"), cl::value_desc("NAME"),
                                cl::cat(category));
+cl::opt<std::string> crash_reproducer(
+    "crash-reproducer", cl::desc("Where to write the module before a phase's pass that fails, for --run-reproducer"),
+    cl::value_desc("FILE"), cl::cat(category));
 
 cl::opt<std::string> target("target",
                             cl::desc("What the phases compile for: host or cuda:sm_90 (default: as td.target)"),
@@ -52,7 +55,7 @@ cl::opt<std::string> target("target",
 
 bool RunsPhases() {
   return target.getNumOccurrences() || compile_from.getNumOccurrences() || compile_to.getNumOccurrences() ||
-         !print_before.empty() || !print_after.empty() || !disabled.empty();
+         crash_reproducer.getNumOccurrences() || !print_before.empty() || !print_after.empty() || !disabled.empty();
 }
 
 // The text of a file that is safe to parse.
@@ -110,7 +113,8 @@ absl::Status RunPhases(const std::string& input, const std::string& output, cons
                           .disabled_passes = disabled,
                           .print_before = print_before,
                           .print_after = print_after,
-                          .verify_each = true};
+                          .verify_each = true,
+                          .crash_reproducer = crash_reproducer};
   if (!target.empty()) {
     TD_ASSIGN_OR_RETURN(const CompileTarget parsed, ParseTarget(std::string(target)));
     (*module)->removeAttr("td.target");
