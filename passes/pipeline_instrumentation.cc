@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/timing.h"
 #include "llvm/Support/raw_ostream.h"
-#include "passes/explain_fusion.h"
+#include "passes/fusion/explain_fusion.h"
 
 namespace tandem {
 namespace {

@@ -31,9 +31,10 @@ def read_passes(root):
     return {records[name]["argument"]: records[name] for name in records["!instanceof"]["Pass"]}
 
 
-def pass_text(record):
+def pass_text(record, phase):
     argument = record["argument"]
-    source = "verify_phase" if "VerifyPhasePass" in record["!superclasses"] else argument[3:].replace("-", "_")
+    verifies = "VerifyPhasePass" in record["!superclasses"]
+    source = "verify_phase" if verifies else phase + "/" + argument[3:].replace("-", "_")
     return ["### `%s`" % argument, "", *textwrap.wrap(record["summary"] + ".", 120, break_on_hyphens=False), "",
             textwrap.dedent(record["description"].lstrip("\n")).rstrip(), "",
             "Source: [passes/%s.cc](../passes/%s.cc)" % (source, source), ""]
@@ -50,7 +51,7 @@ def generate(root):
                              break_on_hyphens=False) + [""]
         for argument in phase["passes"]:
             if argument not in ("canonicalize", "cse"):
-                out += pass_text(records.pop(argument))
+                out += pass_text(records.pop(argument), phase["name"])
     if records:
         raise SystemExit("passes/phases.cc: no phase runs %s" % sorted(records))
     return "\n".join(out).rstrip() + "\n"

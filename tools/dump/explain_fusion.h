@@ -9,7 +9,8 @@
 
 namespace tandem {
 
-// Where an executable keeps what fusion decided, next to the IR of the phases (passes/explain_fusion.h writes it).
+// Where an executable keeps what fusion decided, next to the IR of the phases (passes/fusion/explain_fusion.h writes
+// it).
 inline constexpr char kFusionDecisions[] = "fusion-decisions";
 
 // A line for every pair of ops where one reads what the other computes and `op` is one of them: a part of its scoped

@@ -1,4 +1,4 @@
-#include "passes/precision_painter.h"
+#include "passes/precision/precision_painter.h"
 
 #include <functional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "passes/shard_sizes.h"
+#include "passes/distribute/shard_sizes.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-#include "passes/fusion_clusters.h"
+#include "passes/fusion/fusion_clusters.h"
 
 #include <algorithm>
 #include <functional>

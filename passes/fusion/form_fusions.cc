@@ -10,8 +10,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
-#include "passes/explain_fusion.h"
-#include "passes/fusion_clusters.h"
+#include "passes/fusion/explain_fusion.h"
+#include "passes/fusion/fusion_clusters.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 

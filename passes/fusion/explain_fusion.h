@@ -1,11 +1,11 @@
 // Notes of what fusion decided, for people.
-#ifndef TANDEM_PASSES_EXPLAIN_FUSION_H_
-#define TANDEM_PASSES_EXPLAIN_FUSION_H_
+#ifndef TANDEM_PASSES_FUSION_EXPLAIN_FUSION_H_
+#define TANDEM_PASSES_FUSION_EXPLAIN_FUSION_H_
 
 #include <string>
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/fusion_clusters.h"
+#include "passes/fusion/fusion_clusters.h"
 
 namespace tandem {
 
@@ -22,4 +22,4 @@ std::string TakeFusionDecisions(mlir::ModuleOp module);
 
 }  // namespace tandem
 
-#endif  // TANDEM_PASSES_EXPLAIN_FUSION_H_
+#endif  // TANDEM_PASSES_FUSION_EXPLAIN_FUSION_H_

@@ -1,4 +1,4 @@
-#include "passes/residual.h"
+#include "passes/layout/residual.h"
 
 #include "graph/ir/dist.h"
 #include "graph/ir/shape.h"

@@ -1,6 +1,6 @@
 // What a contraction may add to its result while it writes it.
-#ifndef TANDEM_PASSES_RESIDUAL_H_
-#define TANDEM_PASSES_RESIDUAL_H_
+#ifndef TANDEM_PASSES_LAYOUT_RESIDUAL_H_
+#define TANDEM_PASSES_LAYOUT_RESIDUAL_H_
 
 #include "graph/ir/binary.h"
 
@@ -17,4 +17,4 @@ bool DiesAt(mlir::Value residual, td::AddOp add, mlir::Operation* op);
 
 }  // namespace tandem
 
-#endif  // TANDEM_PASSES_RESIDUAL_H_
+#endif  // TANDEM_PASSES_LAYOUT_RESIDUAL_H_

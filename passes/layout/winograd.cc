@@ -8,9 +8,9 @@
 #include "passes/analysis/measure_step.h"
 #include "passes/analysis/winograd_cost.h"
 #include "passes/channel_bias.h"
+#include "passes/layout/residual.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "passes/residual.h"
 #include "passes/target.h"
 
 namespace tandem {

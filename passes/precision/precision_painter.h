@@ -1,6 +1,6 @@
 // Decides which ops of a step compute with bfloat16 operands: Grappler's auto_mixed_precision on td ops.
-#ifndef TANDEM_PASSES_PRECISION_PAINTER_H_
-#define TANDEM_PASSES_PRECISION_PAINTER_H_
+#ifndef TANDEM_PASSES_PRECISION_PRECISION_PAINTER_H_
+#define TANDEM_PASSES_PRECISION_PRECISION_PAINTER_H_
 
 #include "absl/status/status.h"
 #include "graph/ir/interfaces.h"
@@ -41,4 +41,4 @@ llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRul
 
 }  // namespace tandem
 
-#endif  // TANDEM_PASSES_PRECISION_PAINTER_H_
+#endif  // TANDEM_PASSES_PRECISION_PRECISION_PAINTER_H_

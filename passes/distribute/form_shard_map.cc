@@ -6,9 +6,9 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/analysis/measure_step.h"
+#include "passes/distribute/shard_sizes.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "passes/shard_sizes.h"
 #include "passes/target.h"
 #include "runtime/lane_count.h"
 

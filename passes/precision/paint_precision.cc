@@ -8,7 +8,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "passes/precision_painter.h"
+#include "passes/precision/precision_painter.h"
 #include "passes/target.h"
 
 namespace tandem {

@@ -1,4 +1,4 @@
-#include "passes/shard_sizes.h"
+#include "passes/distribute/shard_sizes.h"
 
 #include <algorithm>
 #include <numeric>

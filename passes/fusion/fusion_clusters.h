@@ -1,6 +1,6 @@
 // Decides which ops of a block become one kernel.
-#ifndef TANDEM_PASSES_FUSION_CLUSTERS_H_
-#define TANDEM_PASSES_FUSION_CLUSTERS_H_
+#ifndef TANDEM_PASSES_FUSION_FUSION_CLUSTERS_H_
+#define TANDEM_PASSES_FUSION_FUSION_CLUSTERS_H_
 
 #include <string>
 #include <vector>
@@ -77,4 +77,4 @@ class FusionClusters {
 
 }  // namespace tandem
 
-#endif  // TANDEM_PASSES_FUSION_CLUSTERS_H_
+#endif  // TANDEM_PASSES_FUSION_FUSION_CLUSTERS_H_

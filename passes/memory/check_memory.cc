@@ -7,9 +7,9 @@
 #include "absl/strings/str_format.h"
 #include "graph/ir/dist.h"
 #include "passes/buffer_table.h"
+#include "passes/distribute/shard_sizes.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "passes/shard_sizes.h"
 #include "passes/target.h"
 
 namespace tandem {

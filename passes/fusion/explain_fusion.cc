@@ -1,4 +1,4 @@
-#include "passes/explain_fusion.h"
+#include "passes/fusion/explain_fusion.h"
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/interfaces.h"

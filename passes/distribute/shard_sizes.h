@@ -1,6 +1,6 @@
 // How the global batch is cut into lanes and shards.
-#ifndef TANDEM_PASSES_SHARD_SIZES_H_
-#define TANDEM_PASSES_SHARD_SIZES_H_
+#ifndef TANDEM_PASSES_DISTRIBUTE_SHARD_SIZES_H_
+#define TANDEM_PASSES_DISTRIBUTE_SHARD_SIZES_H_
 
 #include <cstdint>
 #include <string>
@@ -39,4 +39,4 @@ double LaneSeconds(const StepWork& work, const MachineModel& machine, int64_t ro
 
 }  // namespace tandem
 
-#endif  // TANDEM_PASSES_SHARD_SIZES_H_
+#endif  // TANDEM_PASSES_DISTRIBUTE_SHARD_SIZES_H_
