@@ -29,6 +29,8 @@ class BuiltinKernels {
   // `driver` must outlive the object.
   static absl::StatusOr<std::unique_ptr<BuiltinKernels>> Load(const DriverApi* driver);
   ~BuiltinKernels();
+  // After the device was lost: what belongs to its context is not given back.
+  void Forget() { module_ = nullptr; }
 
   // *flag (int32) becomes 1 when one of n elements is a NaN or infinity; else it is left alone. dtype: Float32,
   // Float64, BFloat16; all others are finite.

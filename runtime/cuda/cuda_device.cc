@@ -75,9 +75,9 @@ absl::Status CudaDevice::Init() {
 CudaDevice::~CudaDevice() {
   if (context_ != nullptr) {
     if (lost_ || !MakeCurrent().ok()) {
-      kernels_.release();  // its module is gone with the device
-      staging_.release();
-      spare_staging_.release();
+      if (kernels_ != nullptr) kernels_->Forget();
+      if (staging_ != nullptr) staging_->Forget();
+      if (spare_staging_ != nullptr) spare_staging_->Forget();
     }
     staging_.reset();
     spare_staging_.reset();

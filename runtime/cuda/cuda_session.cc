@@ -179,7 +179,7 @@ class CudaSession final : public Session {
     for (size_t r = 0; r < replicas_.size(); ++r) {
       const StagingLayout& layout = replicas_[r]->memory().staging_layout();
       uint8_t* to = replicas_[r]->host_staging();
-      std::memcpy(to, inputs_[r].scalars.data(), 8 * inputs_[r].scalars.size());
+      if (!inputs_[r].scalars.empty()) std::memcpy(to, inputs_[r].scalars.data(), 8 * inputs_[r].scalars.size());
       for (size_t i = 0; i < layout.input_offsets.size() && with_inputs; ++i) {
         const int64_t bytes = inputs_[r].rows * static_cast<int64_t>(layout.input_row_bytes[i]);
         for (int64_t done = 0; done < bytes; done += kCopyPiece) {

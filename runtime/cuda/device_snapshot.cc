@@ -59,7 +59,7 @@ absl::Status DeviceSnapshot::Read() {
 
 DeviceSnapshot::~DeviceSnapshot() {
   if (device_->lost() || !device_->MakeCurrent().ok()) {
-    staging_.release();  // with the device
+    if (staging_ != nullptr) staging_->Forget();
     return;
   }
   if (idle_) device_->GiveBackStaging(std::move(staging_));

@@ -23,6 +23,11 @@ TransferStaging::~TransferStaging() {
   if (stream_ != nullptr) driver_.cuStreamDestroy_v2(stream_);
 }
 
+void TransferStaging::Forget() {
+  stream_ = nullptr;
+  for (Half& half : halves_) half = Half();
+}
+
 absl::Status TransferStaging::Init() {
   TD_CU(driver_, cuStreamCreate(&stream_, kCudaStreamNonBlocking));
   for (Half& half : halves_) {

@@ -24,6 +24,8 @@ class TransferStaging {
   static absl::StatusOr<std::unique_ptr<TransferStaging>> Create(const DriverApi* driver);
   // Waits for what is queued.
   ~TransferStaging();
+  // After the device was lost: what belongs to its context is not given back.
+  void Forget();
 
   // They return when everything has been copied. After an error nothing is written any more to where values were
   // wanted.

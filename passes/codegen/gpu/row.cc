@@ -67,7 +67,8 @@ int64_t GpuKernelBuilder::PartsOfRow() const {
     if (!td::IsBatched(v.getType()) || InnerSize(v.getType()) % parts != 0) return 1;
     const int64_t rest = InnerSize(v.getType()) / parts;
     int64_t size = 1;
-    for (int64_t d : llvm::reverse(KernelRadices(kernel_, v.getType()))) {
+    const llvm::SmallVector<int64_t> radices = KernelRadices(kernel_, v.getType());
+    for (int64_t d : llvm::reverse(radices)) {
       if (size < rest) size *= d;
     }
     if (size != rest) return 1;

@@ -35,10 +35,11 @@ CUresult Free(State& state, uint64_t address, bool host, const char* call) {
     return kCudaInvalidValue;
   }
   const DeviceAccess whole = {address, found->second.bytes, true};
-  for (const auto& pending : state.pending) {
+  for (auto& pending : state.pending) {
     for (const DeviceAccess& a : pending.work.accesses) {
       if (a.bytes > 0 && a.address < whole.address + whole.bytes && whole.address < a.address + a.bytes) {
         state.Violation(absl::StrCat(call, ": ", pending.work.name, " is queued and uses the memory"));
+        pending.work.run = [] {};  // on a GPU it would do anything; here it must not
       }
     }
   }
