@@ -31,6 +31,7 @@
 #include "passes/codegen/compile.h"
 #include "passes/codegen/kernel_ir.h"
 #include "passes/codegen/optimize.h"
+#include "passes/exec/kernel_kind.h"
 #include "runtime/block_kernel.h"
 
 ABSL_FLAG(int, rows, 32, "rows of a shard");
@@ -149,11 +150,11 @@ void Print(const TimedKernel& kernel, int64_t rows) {
 }
 
 absl::Status Main(const std::vector<std::string>& files) {
-  if (files.size() != 1) return absl::InvalidArgumentError("give one file with kernels (functions with td.kernel)");
+  if (files.size() != 1) return absl::InvalidArgumentError("give one file with kernels (functions with exec.kernel)");
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   mlir::MLIRContext context;
-  context.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  context.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(files[0], &context);
   if (!module) return absl::InvalidArgumentError(absl::StrCat(files[0], " is no valid module"));
   TD_ASSIGN_OR_RETURN(CpuTarget target, HostCpuTarget());
@@ -161,7 +162,7 @@ absl::Status Main(const std::vector<std::string>& files) {
   std::vector<TimedKernel> kernels;
   const std::string only = absl::GetFlag(FLAGS_kernel);
   for (auto kernel : module->getOps<mlir::func::FuncOp>()) {
-    if (!kernel->hasAttr("td.kernel") || (!only.empty() && kernel.getName() != only)) continue;
+    if (!exec::GetKernelKind(kernel) || (!only.empty() && kernel.getName() != only)) continue;
     TD_RETURN_IF_ERROR(Prepare(kernel, target, &kernels));
   }
   TimeByTurns(kernels, std::max(1, absl::GetFlag(FLAGS_turns)));

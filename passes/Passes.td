@@ -1,11 +1,13 @@
-// The compiler's passes: one record each, of which declarations, registration and docs/passes.md are made. They are
+// The compiler's passes: one record each, of which declarations, registration and docs/reference/passes.md are made. They are
 // listed in the order of the phases (phases.cc) that run them.
 #ifndef TANDEM_PASSES_PASSES
 #define TANDEM_PASSES_PASSES
 
 include "mlir/Pass/PassBase.td"
 
-class ModulePass<string argument> : Pass<argument, "mlir::ModuleOp">;
+defvar OurDialects = ["td::TdDialect", "exec::ExecDialect"];
+
+class ModulePass<string argument> : Pass<argument, "mlir::ModuleOp"> { let dependentDialects = OurDialects; }
 
 // Of passes that emit ops for trial, to find their weights.
 defvar EmittedDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
@@ -18,11 +20,22 @@ class VerifyPhasePass<string phase> : ModulePass<"td-verify-" # phase> {
 
 // Phase input
 
+def DropCrossReplicaPass : ModulePass<"td-drop-cross-replica"> {
+  let summary = "Takes td.cross_replica out of programs for one replica";
+  let description = [{
+    With one replica there is nothing to combine. Programs for several replicas are unchanged.
+
+    ```
+    %s = td.cross_replica "mean" %m   =>   %m
+    ```
+  }];
+}
+
 def LiftVariablesPass : ModulePass<"td-lift-variables"> {
   let summary = "Makes the step a pure function";
   let description = [{
     Inputs, step scalars and variable reads of @main become arguments, assignments and outputs become results, and the
-    function is renamed @step. Before: the form that GraphBuilder leaves (docs/internals.md). After: @step holds no
+    function is renamed @step. Before: the form that GraphBuilder leaves (docs/developers/internals.md). After: @step holds no
     td.input, td.scalar, td.read, td.assign or td.output; an argument or result says by an attribute what it stands for.
 
     ```
@@ -79,17 +92,17 @@ def FoldBatchNormPass : ModulePass<"td-fold-batch-norm"> {
                                                %z = td.add %y, td.broadcast %t
     ```
 
-    Rounding differs, so that nothing changes with td.precision = "strict_float32". GPU programs compute what is frozen
+    Rounding differs, so that nothing changes with precision strict_float32. GPU programs compute what is frozen
     in every step, and are left as they are.
   }];
 }
 
 def PaintPrecisionPass : ModulePass<"td-paint-precision"> {
-  let summary = "Chooses where float32 becomes bfloat16 when td.precision is mixed_bfloat16";
+  let summary = "Chooses where float32 becomes bfloat16 with precision mixed_bfloat16";
   let description = [{
     Before: a pure @step. After: the operands and results of painted ops are bfloat16, with a td.cast where a value
     meets an op of the other kind, one per value. Arguments and results of the step keep their types: variables, inputs
-    and outputs are float32 for the user. Without the attribute nothing changes. How ops are chosen:
+    and outputs are float32 for the user. With another precision nothing changes. How ops are chosen:
     precision_painter.h.
 
     ```
@@ -167,26 +180,26 @@ def BlockWeightGradsPass : ModulePass<"td-block-weight-grads"> {
   let summary = "Takes large weight gradients of dense layers and convolutions out of the lanes";
   let description = [{
     In a map every lane writes a whole weight gradient into its slot, and all slots are then read to be combined: for a
-    matrix of 1024 x 1024 and a batch of 128 that takes longer than the multiplications. td.weight_grad stands behind
+    matrix of 1024 x 1024 and a batch of 128 that takes longer than the multiplications. exec.weight_grad stands behind
     the map instead, which keeps the operands; any thread computes any block of the result, lane by lane, and combines
     the lanes while the block is in the first-level cache. Before: decomposed ops, no shard map yet. After: td.matmul
-    that sums float32 products over the batch is td.weight_grad where its result is large and its operands, which now
+    that sums float32 products over the batch is exec.weight_grad where its result is large and its operands, which now
     have to be kept for the whole batch, are at most twice as large: four lanes and more would write and read it. The
     choice depends on the global batch, not on devices. Programs for GPUs keep theirs: they have one lane.
 
-    Weight gradients of convolutions over small images with many channels are td.conv2d_weight_grad in the same way
-    where the cost model expects that to be faster than any algorithm of the lanes (Winograd's, with td.precision other
+    Weight gradients of convolutions over small images with many channels are exec.conv2d_weight_grad in the same way
+    where the cost model expects that to be faster than any algorithm of the lanes (Winograd's, with a precision other
     than "strict_float32", among them) with their slots.
 
     ```
     %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
-      =>   %dw = td.weight_grad %x, %dy : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
+      =>   %dw = exec.weight_grad %x, %dy : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
     ```
   }];
 }
 
 def FormShardMapPass : ModulePass<"td-form-shard-map"> {
-  let summary = "Gathers all work on batched values into td.map_shards regions";
+  let summary = "Gathers all work on batched values into exec.map_microbatches regions";
   let description = [{
     Before: a pure @step. After: every op with a batched operand or result is inside a map (BatchAxis gives the number
     of maps: one, plus one for every reduction over the batch whose result flows back into batched values, as batch-norm
@@ -194,7 +207,7 @@ def FormShardMapPass : ModulePass<"td-form-shard-map"> {
     batch become reductions over the lanes. Constants and values made from nothing (dropout masks, ones) are repeated
     where they are used. The numbers of lanes and rows of a shard come from expected times (shard_sizes.h) and are a
     function of the model, the global batch and the target, so that results do not depend on the number of devices or
-    threads; td.shard_choice says what was weighed. For GPUs there is one lane and shard per replica. An op that mixes
+    threads; exec.shard_choice says what was weighed. For GPUs there is one lane and shard per replica. An op that mixes
     rows forces one lane and one shard per replica, which a warning says. An op that reads all rows at once (the
     gradient of an embedding) stays outside, behind the map that keeps its operands.
 
@@ -205,8 +218,8 @@ def FormShardMapPass : ModulePass<"td-form-shard-map"> {
       return %1
     }
     =>
-    %1 = td.map_shards (%x : tensor<?x4xf32>) reduce ["sum"] scope ["global"] lanes 8 rows 16 shard 16 ->
-    (tensor<4xf32>) { ^bb0(%xs: tensor<?x4xf32>): %0 = td.relu %xs ...  %1 = td.reduce "sum" %0 ...  td.yield %1 }
+    %1 = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [global] lanes 8 rows 16 shard 16 ->
+    (tensor<4xf32>) { ^bb0(%xs: tensor<?x4xf32>): %0 = td.relu %xs ...  %1 = td.reduce "sum" %0 ...  exec.yield %1 }
     ```
   }];
 }
@@ -224,19 +237,19 @@ def RematerializePass : ModulePass<"td-rematerialize"> {
     bfloat16 and not the float32 that it is widened to and scaled in.
 
     Without a memory limit only values with one batched source are taken, and only where no source lives longer for it
-    or takes more room. With td.memory_limit (bytes) values of more sources follow, until variables, sums and kept
+    or takes more room. With a memory_limit (bytes) values of more sources follow, until variables, sums and kept
     values are expected to fit: a residual network then keeps every other block's sum. Whether all fits is
     td-assign-buffers' to say.
 
     ```
-    %a:2 = td.map_shards (%x) ... { %c = td.conv2d ...  %y = td.relu %c  td.yield %c, %y }
-    %b = td.map_shards (%a#1) ... { ^bb0(%ys): %d = td.conv2d_filter_grad %ys, ... }
+    %a:2 = exec.map_microbatches (%x) ... { %c = td.conv2d ...  %y = td.relu %c  exec.yield %c, %y }
+    %b = exec.map_microbatches (%a#1) ... { ^bb0(%ys): %d = td.conv2d_filter_grad %ys, ... }
     =>
-    %a = td.map_shards (%x) ... { %c = td.conv2d ...  %y = td.relu %c  td.yield %c }
-    %b = td.map_shards (%a) ... { ^bb0(%cs): %y = td.relu %cs  %d = td.conv2d_filter_grad %y, ... }
+    %a = exec.map_microbatches (%x) ... { %c = td.conv2d ...  %y = td.relu %c  exec.yield %c }
+    %b = exec.map_microbatches (%a) ... { ^bb0(%cs): %y = td.relu %cs  %d = td.conv2d_filter_grad %y, ... }
     ```
   }];
-  let dependentDialects = EmittedDialects;
+  let dependentDialects = OurDialects # EmittedDialects;
 }
 
 def InsertAllReducePass : ModulePass<"td-insert-all-reduce"> {
@@ -244,14 +257,14 @@ def InsertAllReducePass : ModulePass<"td-insert-all-reduce"> {
   let description = [{
     Before: maps over shards reduce over the lanes of one replica, and td.cross_replica stands where a value of one
     replica becomes one of all. After: with more than one replica, each "global" sum or maximum, of a map or of an op
-    that reads all rows of a replica, is followed by a td.all_reduce, and every td.cross_replica is one. Those of
+    that reads all rows of a replica, is followed by a exec.all_reduce, and every td.cross_replica is one. Those of
     td.cross_replica wait for the first op that reads one of them, so that they stand side by side for the next pass,
     which makes buckets. With one replica td.cross_replica is its operand.
 
     ```
-    %g = td.map_shards ... reduce ["sum"] scope ["global"]      =>   %g = td.map_shards ...
-    use(%g)                                                          %r = td.all_reduce "sum" %g ;  use(%r)
-    %s = td.cross_replica "mean" %m                             =>   %s = td.all_reduce "mean" %m
+    %g = exec.map_microbatches ... reduce [sum] scope [global]      =>   %g = exec.map_microbatches ...
+    use(%g)                                                          %r = exec.all_reduce sum %g ;  use(%r)
+    %s = td.cross_replica "mean" %m                             =>   %s = exec.all_reduce mean %m
     ```
   }];
 }
@@ -259,13 +272,13 @@ def InsertAllReducePass : ModulePass<"td-insert-all-reduce"> {
 def BucketAllReducePass : ModulePass<"td-bucket-all-reduce"> {
   let summary = "Puts neighbouring all-reduces of one kind and element type into buckets";
   let description = [{
-    Before: one td.all_reduce per tensor, in the order in which the backward pass makes them ready. After: runs of
-    independent all-reduces are one variadic op each, filled up to td.bucket_bytes (25 MiB), the first of a step up to
-    td.first_bucket_bytes (1 MiB) so that communication can start early. An all-reduce that depends on another one is
+    Before: one exec.all_reduce per tensor, in the order in which the backward pass makes them ready. After: runs of
+    independent all-reduces are one variadic op each, filled up to bucket_bytes (25 MiB), the first of a step up to
+    first_bucket_bytes (1 MiB) so that communication can start early. An all-reduce that depends on another one is
     never in its bucket. A tensor larger than the limit has a bucket of its own.
 
     ```
-    %a = td.all_reduce "sum" %0 ; %b = td.all_reduce "sum" %1   =>   %a, %b = td.all_reduce "sum" %0, %1 {bucket = 0}
+    %a = exec.all_reduce sum %0 ; %b = exec.all_reduce sum %1   =>   %a, %b = exec.all_reduce sum %0, %1 {bucket = 0}
     ```
   }];
 }
@@ -273,7 +286,7 @@ def BucketAllReducePass : ModulePass<"td-bucket-all-reduce"> {
 def InsertFiniteCheckPass : ModulePass<"td-insert-finite-check"> {
   let summary = "No update of a variable happens in a step whose loss or gradients are not finite";
   let description = [{
-    Before: a step with maps, collectives and updates. After: one td.check_finite over all floating-point sums of the
+    Before: a step with maps, collectives and updates. After: one exec.check_finite over all floating-point sums of the
     maps (losses, gradients), behind the last map and collective that it needs, and every op that serves an update and
     no map stands behind the check. What a map needs too stays before it; td-assign-buffers then writes the variable by
     a copy at the end of the step. Steps that update nothing (evaluation) get no check.
@@ -283,21 +296,21 @@ def InsertFiniteCheckPass : ModulePass<"td-insert-finite-check"> {
 def NumberCollectivesPass : ModulePass<"td-number-collectives"> {
   let summary = "Gives every collective its place in the one order that all replicas follow";
   let description = [{
-    Before: td.all_reduce ops of one step body. After: each has `seq` (0, 1, ... in program order) and `group` (all
+    Before: exec.all_reduce ops of one step body. After: each has `seq` (0, 1, ... in program order) and `group` (all
     replicas). Bodies of different device classes are made from this one after the numbering, so that the order is equal
     on all ranks by construction.
   }];
 }
 
 def ReplicatePass : ModulePass<"td-replicate"> {
-  let summary = "One td.replica symbol per device, all of a class pointing to one step body";
+  let summary = "One exec.replica symbol per device, all of a class pointing to one step body";
   let description = [{
-    Before: @step and the module attribute td.devices. After: @replica_0, @replica_1, ... in the order of the devices.
+    Before: @step and the devices of exec.config. After: @replica_0, @replica_1, ... in the order of the devices.
     The body is not copied: replicas of a class run the same program.
 
     ```
-    module {td.devices = ["cpu:0", "cpu:1"]} { func @step }   =>   td.replica @replica_0 device("cpu:0") body(@step)
-                                                                   td.replica @replica_1 device("cpu:1") body(@step)
+    #exec.config<devices = ["cpu:0", "cpu:1"]>   =>   exec.replica @replica_0 device("cpu:0") body(@step)
+                                                                   exec.replica @replica_1 device("cpu:1") body(@step)
     ```
   }];
 }
@@ -305,7 +318,7 @@ def ReplicatePass : ModulePass<"td-replicate"> {
 def VerifyDistributePass : VerifyPhasePass<"distribute"> {
   let description = [{
     Also: batched values are only inside maps (or "keep" results and arguments); collectives are numbered from 0; every
-    replica's body exists; nothing but td.all_reduce reads one replica's part of a sum over all, and td.cross_replica is
+    replica's body exists; nothing but exec.all_reduce reads one replica's part of a sum over all, and td.cross_replica is
     gone.
   }];
 }
@@ -325,8 +338,8 @@ def ExpandSmallConvolutionPass : ModulePass<"td-expand-small-convolution"> {
     convolution's input stays with the library: the input of a first layer has none.
 
     ```
-    %y = td.conv2d %x, %k                   =>   %y = td.direct_conv2d %x, %k
-    %dk = td.conv2d_filter_grad %x, %dy     =>   %dk = td.direct_conv2d_filter_grad %dy, %x
+    %y = td.conv2d %x, %k                   =>   %y = exec.direct_conv2d %x, %k
+    %dk = td.conv2d_filter_grad %x, %dy     =>   %dk = exec.direct_conv2d_filter_grad %dy, %x
     ```
   }];
 }
@@ -334,15 +347,15 @@ def ExpandSmallConvolutionPass : ModulePass<"td-expand-small-convolution"> {
 def PackFilterGradsPass : ModulePass<"td-pack-filter-grads"> {
   let summary = "Computes bfloat16 convolutions' filter gradients in tiles, where the CPU has a matrix unit";
   let description = [{
-    Before: td.conv2d_filter_grad in maps, on a module with td.bfloat16_tiles (AMX). After: those of bfloat16 images
-    with float32 results and multiples of 16 channels are td.packed_filter_grad. oneDNN packs a shard's images as well,
+    Before: td.conv2d_filter_grad in maps, for a target with bfloat16_tiles (AMX). After: those of bfloat16 images
+    with float32 results and multiples of 16 channels are exec.packed_filter_grad. oneDNN packs a shard's images as well,
     but its calls take longer for the few images that a shard has: S0's second and third layer 88 and 84 us for 8
     images, packed 54 and 35 (an Intel Xeon). Large kernels of one place are left to it: a product of two large
     matrices, of few pixels.
 
     ```
     %dk = td.conv2d_filter_grad %x, %dy size [3, 3] strides [1, 1] low [0, 0] high [0, 0]
-      =>   %dk, %scratch = td.packed_filter_grad %x, %dy {size = array<i64: 3, 3>, ...}
+      =>   %dk, %scratch = exec.packed_filter_grad %x, %dy {size = array<i64: 3, 3>, ...}
     ```
   }];
 }
@@ -352,18 +365,18 @@ def WinogradPass : ModulePass<"td-winograd"> {
                 # "pays";
   let description = [{
     Before: td.conv2d, td.conv2d_input_grad and td.conv2d_filter_grad in maps. After: those with a kernel of 3x3,
-    strides of 1 and pads of 0 to 2 for which analysis/winograd_cost.h expects a gain are td.winograd ops, with the tile
+    strides of 1 and pads of 0 to 2 for which analysis/winograd_cost.h expects a gain are exec.winograd ops, with the tile
     that it chose; a bias, a residual and a relu that only the convolution feeds are its epilogue. Kernels are
-    transformed at the top of the step, once for all shards. td.winograd on the module says for each convolution what
-    was expected. With td.precision = "strict_float32", and for GPUs, where cuDNN chooses the algorithm, nothing
-    changes. Errors and where it pays: docs/winograd.md. Painted convolutions are taken too: images, kernel and bias are
+    transformed at the top of the step, once for all shards. exec.winograd on the module says for each convolution what
+    was expected. With precision strict_float32, and for GPUs, where cuDNN chooses the algorithm, nothing
+    changes. Errors and where it pays: docs/developers/winograd.md. Painted convolutions are taken too: images, kernel and bias are
     the bfloat16 that td-paint-precision made of them, results are rounded behind the epilogue, and where the CPU
-    multiplies bfloat16 numbers (td.bfloat16_products on the module) faster than float32's transformed values are
+    multiplies bfloat16 numbers (bfloat16_products of the target) faster than float32's transformed values are
     rounded as well; else products are float32.
 
     ```
-    %y = td.conv2d %x, %k ...             %u = td.winograd_kernel %k {tile = 4}          // at the top level
-    %b = td.broadcast %bias        =>     %y, %scratch = td.winograd_conv2d %x, %u, %bias {tile = 4, block = 36, relu}
+    %y = td.conv2d %x, %k ...             %u = exec.winograd_kernel %k {tile = 4}          // at the top level
+    %b = td.broadcast %bias        =>     %y, %scratch = exec.winograd_conv2d %x, %u, %bias {tile = 4, block = 36, relu}
     %z = td.add %y, %b
     %r = td.relu %z
     ```
@@ -374,15 +387,15 @@ def SelectLibrariesPass : ModulePass<"td-select-libraries"> {
   let summary = "Gives convolutions and matmuls to kernel libraries, with their epilogues, and packs weights once per "
                 # "step";
   let description = [{
-    Before: ops that implement LibraryOp. After: td.library_call. A bias, a residual and a relu that only such an op
+    Before: ops that implement LibraryOp. After: exec.library_call. A bias, a residual and a relu that only such an op
     feeds become its epilogue; the call writes its result over the residual, which nothing may need any more (CPU).
     Where the library wants weights in a layout of its own, a pack_weights call stands at the top of the step, in front
     of the map, so that it runs once per step and device and not once per shard. Operands that maps then no longer read
     are taken off them, or weights would still be rounded to bfloat16 for nobody.
 
     ```
-    %y = td.conv2d %x, %w         =>   %p = td.library_call "pack_weights" (%w)               // at the top level
-    %b = td.broadcast %bias            %r = td.library_call "conv2d" (%x, %p, %bias) {epilogue = "bias_relu"}
+    %y = td.conv2d %x, %w         =>   %p = exec.library_call "pack_weights" (%w)               // at the top level
+    %b = td.broadcast %bias            %r = exec.library_call "conv2d" (%x, %p, %bias) {epilogue = "bias_relu"}
     %z = td.add %y, %b
     %r = td.relu %z
     ```
@@ -409,8 +422,8 @@ def TakeGpuEpiloguesPass : ModulePass<"td-take-gpu-epilogues"> {
     stays with generated kernels.
 
     ```
-    %d = td.library_call "matmul"(%dz, %w) {transpose_b}           %y, %mask = ... {epilogue = "bias_relu_mask"}
-    %m = td.compare "gt", %y, 0                               =>   %r, %s = td.library_call "matmul"(%dz, %w, %mask)
+    %d = exec.library_call "matmul"(%dz, %w) {transpose_b}           %y, %mask = ... {epilogue = "bias_relu_mask"}
+    %m = td.compare "gt", %y, 0                               =>   %r, %s = exec.library_call "matmul"(%dz, %w, %mask)
     %r = td.select %m, %d, 0                                           {epilogue = "relu_bias_grad", transpose_b}
     %s = td.reduce "sum", %r axes [0]
     ```
@@ -419,68 +432,68 @@ def TakeGpuEpiloguesPass : ModulePass<"td-take-gpu-epilogues"> {
 
 def VerifyLayoutPass : VerifyPhasePass<"layout"> {
   let description = [{
-    Also: no op with a library primitive is left outside td.library_call.
+    Also: no op with a library primitive is left outside exec.library_call.
   }];
 }
 
 // Phase fusion
 
 def OutlineWinogradPass : ModulePass<"td-outline-winograd"> {
-  let summary = "Makes each td.winograd op, and each td.packed_filter_grad, a kernel of its own";
+  let summary = "Makes each exec.winograd op, and each exec.packed_filter_grad, a kernel of its own";
   let description = [{
-    Before: such ops in blocks of @step. After: each is alone in a private func.func, which td.launch runs where
-    the op was; td.kernel is "tile" (rows of a shard) or, for the transform of a kernel, "split" (parts of the kernel).
+    Before: such ops in blocks of @step. After: each is alone in a private func.func, which exec.launch runs where
+    the op was; its kind is tile (rows of a shard) or, for the transform of a kernel, split (parts of the kernel).
     Nothing fuses with them: their epilogues are theirs already.
 
     ```
-    %y, %scratch = td.winograd_conv2d %x, %u ...   =>   %y, %scratch = td.launch @winograd_0(%x, %u)
+    %y, %scratch = exec.winograd_conv2d %x, %u ...   =>   %y, %scratch = exec.launch @winograd_0(%x, %u)
     ```
   }];
 }
 
 def OutlineWeightGradsPass : ModulePass<"td-outline-weight-grads"> {
-  let summary = "Makes each td.weight_grad and td.conv2d_weight_grad a kernel that threads share by rows of the result";
+  let summary = "Makes each exec.weight_grad and exec.conv2d_weight_grad a kernel that threads share by rows of the result";
   let description = [{
     Before: such ops at the top of @step, behind maps whose lanes are known. After: each is alone in a private
-    func.func of kind "block" and says there how many lanes of how many rows it sums up; td.launch runs it.
+    func.func of kind "block" and says there how many lanes of how many rows it sums up; exec.launch runs it.
 
     ```
-    %dw = td.weight_grad %x, %dy ...   =>   %dw = td.launch @weight_grad(%x, %dy)
+    %dw = exec.weight_grad %x, %dy ...   =>   %dw = exec.launch @weight_grad(%x, %dy)
     ```
   }];
 }
 
 def OutlineDirectConvolutionsPass : ModulePass<"td-outline-direct-convolutions"> {
-  let summary = "Makes each td.direct_conv2d of more than 16 taps a kernel of its own";
+  let summary = "Makes each exec.direct_conv2d of more than 16 taps a kernel of its own";
   let description = [{
     A kernel that fuses writes all taps out for one element, which pays for few; such a convolution has an emitter of
     its own (passes/codegen/direct_conv_kernel.h) that takes the bias and the relu behind it. Before: such ops in blocks
-    of @step. After: each is in a private func.func with its bias and relu, where these are its only uses, and td.launch
+    of @step. After: each is in a private func.func with its bias and relu, where these are its only uses, and exec.launch
     runs it. Nothing else fuses with them.
 
     ```
-    %y = td.direct_conv2d %x, %k ...; %b = td.broadcast %bias dims [3]; %z = td.add %y, %b; %r = td.relu %z
-      =>   %r = td.launch @direct_conv(%x, %k, %bias)
+    %y = exec.direct_conv2d %x, %k ...; %b = td.broadcast %bias dims [3]; %z = td.add %y, %b; %r = td.relu %z
+      =>   %r = exec.launch @direct_conv(%x, %k, %bias)
     ```
   }];
 }
 
 def FormFusionsPass : ModulePass<"td-form-fusions"> {
-  let summary = "Groups the ElementalOps of each block into clusters, one kernel function and td.launch per cluster";
+  let summary = "Groups the ElementalOps of each block into clusters, one kernel function and exec.launch per cluster";
   let description = [{
-    Before: library ops have been selected; blocks of functions and td.map_shards hold td ops.
+    Before: library ops have been selected; blocks of functions and exec.map_microbatches hold td ops.
     After: every ElementalOp lies in a private func.func `fusion_N` (no name order is promised), launched where it was;
     left in the blocks are launches, library ops, collectives, constants and reshapes that are mere views.
     How clusters are chosen: fusion_clusters.h. Why neighbours are in one kernel or not: explain_fusion.h.
 
     ```
     %0 = td.broadcast %b dims [1] : tensor<8xf32> -> tensor<?x8xf32>
-    %1 = td.add %x, %0 : tensor<?x8xf32>                               %2 = td.launch @fusion_0(%b, %x)
+    %1 = td.add %x, %0 : tensor<?x8xf32>                               %2 = exec.launch @fusion_0(%b, %x)
     %2 = td.relu %1 : tensor<?x8xf32>                           =>     func.func private @fusion_0(...) {
                                                                          td.broadcast, td.add, td.relu, return }
     ```
   }];
-  let dependentDialects = EmittedDialects # ["mlir::func::FuncDialect"];
+  let dependentDialects = OurDialects # EmittedDialects # ["mlir::func::FuncDialect"];
 }
 
 def OutlineKernelsPass : ModulePass<"td-outline-kernels"> {
@@ -488,15 +501,15 @@ def OutlineKernelsPass : ModulePass<"td-outline-kernels"> {
                 # "several equal ones";
   let description = [{
     Before: td-form-fusions has run. After: kernels are named `kernel_N` in the order of their first launch, carry
-    `td.kernel` = loop | row | col | flat | once (docs/internals.md), and no two differ in nothing but locations. A
-    launch of a kernel whose values have another user's names has the names of its own results in td.names. A flat
+    `exec.kernel` = loop | row | col | flat | once (docs/developers/internals.md), and no two differ in nothing but locations. A
+    launch of a kernel whose values have another user's names has the names of its own results in exec.names. A flat
     kernel takes `tensor<?xT>` in place of the shape, so that updates of variables of any size share one kernel; scalars
     stay rank 0.
 
     ```
     func.func private @fusion_4(%v: tensor<784x64xf32>, %g: tensor<784x64xf32>, %lr: tensor<f32>) ...
     =>
-    func.func private @kernel_2(%v: tensor<?xf32>, %g: tensor<?xf32>, %lr: tensor<f32>) attributes {td.kernel = "flat"}
+    func.func private @kernel_2(%v: tensor<?xf32>, %g: tensor<?xf32>, %lr: tensor<f32>) attributes {exec.kernel = #exec.kernel_kind<flat>}
     ```
   }];
 }
@@ -505,12 +518,12 @@ def GroupUpdatesPass : ModulePass<"td-group-updates"> {
   let summary = "Runs all launches of one flat kernel as a single step";
   let description = [{
     Before: one launch per variable (an optimizer update each), behind the finite check. After: launches of the same
-    flat kernel that do not depend on each other are one td.grouped_launch, whose work the runtime splits over threads
+    flat kernel that do not depend on each other are one exec.grouped_launch, whose work the runtime splits over threads
     across the members: one dispatch instead of one per variable.
 
     ```
-    %a = td.launch @sgd(%w0, %g0, %lr)    =>   %a, %b = td.grouped_launch @sgd x 2(%w0, %g0, %lr, %w1, %g1, %lr)
-    %b = td.launch @sgd(%w1, %g1, %lr)
+    %a = exec.launch @sgd(%w0, %g0, %lr)    =>   %a, %b = exec.grouped_launch @sgd x 2(%w0, %g0, %lr, %w1, %g1, %lr)
+    %b = exec.launch @sgd(%w1, %g1, %lr)
     ```
   }];
 }
@@ -548,18 +561,18 @@ def AssignBuffersPass : ModulePass<"td-assign-buffers"> {
     carry these attributes for the serialiser:
 
     ```
-    module              td.buffers = [{name, space, index | offset, bytes, row_bytes, type}, ...]
-                        td.arenas = {shard, lane, step, batch: bytes}
-                        td.peaks = [{space, bytes, live = [{name, bytes}, ...]}, ...]
-    ops that compute    td.out = [buffer per result]
-    td.map_shards       td.args = [buffer per operand], td.lane_slots = [[buffer, kind], ...]
-    arguments of @step  td.buffer = id
+    module              exec.buffers = [{name, space, index | offset, bytes, row_bytes, type}, ...]
+                        exec.arenas = {shard, lane, step, batch: bytes}
+                        exec.peaks = [{space, bytes, live = [{name, bytes}, ...]}, ...]
+    ops that compute    exec.out = [buffer per result]
+    exec.map_microbatches       exec.args = [buffer per operand], exec.lane_slots = [[buffer, kind], ...]
+    arguments of @step  exec.buffer = id
     ```
 
     Arguments lie where the runtime put them; a value that a map reduces over the lanes is written straight into the
     lane's slot, a kept one straight into the batch arena (kept values share it by life time, as all that crosses maps
     of a model with batch statistics is there), an update straight over its variable when nothing reads the old value
-    later (else td.copy is inserted, as for a value that is wanted in two places). Everything else shares the shard
+    later (else exec.copy is inserted, as for a value that is wanted in two places). Everything else shares the shard
     arena (inside maps; one per thread) or the step arena (top level) by life time. On a CPU, what is computed from
     variables alone that the program does not write shares its place with nothing, so that the runtime need not compute
     it in every step.
@@ -572,7 +585,7 @@ def AssignBuffersPass : ModulePass<"td-assign-buffers"> {
 def CheckMemoryPass : ModulePass<"td-check-memory"> {
   let summary = "Refuses a program that takes more memory than the user allows";
   let description = [{
-    Before: td-assign-buffers has run. After: the same. With td.memory_limit (bytes for a device) the sum of variables,
+    Before: td-assign-buffers has run. After: the same. With a memory_limit (bytes for a device) the sum of variables,
     step arena, batch arena, the slots of the device's lanes, and an arena and a slot for each of kNominalThreads
     threads is compared with it (a GPU has one shard arena and no slots); an error names the largest parts and buffers.
     What the machine has is of no concern: a program that compiles does so anywhere.

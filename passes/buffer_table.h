@@ -1,4 +1,11 @@
-// The buffers of a program while they are being assigned: kept as attributes of the module, so that a dump shows them.
+// The memory plan of a program, as td-assign-buffers leaves it in attributes of the module and its ops.
+//
+//   exec.buffers    of the module: all buffers (exec::BufferAttr), a buffer's number is its position
+//   exec.out        of an op: the buffers of its results
+//   exec.args       of a map: the buffers of its body's arguments
+//   exec.buffer     of an argument of @step: its buffer
+//   exec.lane_slots of a map: exec::LaneSlotAttr per result that lanes sum up
+//   exec.arenas, exec.peaks of the module: exec::ArenasAttr, exec::PeakAttr
 #ifndef TANDEM_PASSES_BUFFER_TABLE_H_
 #define TANDEM_PASSES_BUFFER_TABLE_H_
 
@@ -6,15 +13,15 @@
 #include <string>
 #include <vector>
 
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/exec/dialect.h"
 
 namespace tandem {
 
-// One row of executable.fbs's Buffer table, before it is one. `space` is the schema's name in lower case.
+// exec::BufferAttr while it changes.
 struct BufferInfo {
   std::string name;
-  std::string space;
+  exec::Space space = exec::Space::kStep;
   int64_t index = 0;
   int64_t offset = 0;
   int64_t bytes = 0;
@@ -27,7 +34,27 @@ int64_t RowBytes(mlir::Type type);
 int64_t StaticBytes(mlir::Type type);
 
 void SetBuffers(mlir::ModuleOp module, const std::vector<BufferInfo>& buffers);
+// Empty before td-assign-buffers.
 std::vector<BufferInfo> GetBuffers(mlir::ModuleOp module);
+
+void SetArenas(mlir::ModuleOp module, exec::ArenasAttr arenas);
+// Null before td-assign-buffers.
+exec::ArenasAttr GetArenas(mlir::ModuleOp module);
+
+void SetPeaks(mlir::ModuleOp module, llvm::ArrayRef<exec::PeakAttr> peaks);
+llvm::SmallVector<exec::PeakAttr> GetPeaks(mlir::ModuleOp module);
+
+void SetLaneSlots(exec::MapMicrobatchesOp map, llvm::ArrayRef<exec::LaneSlotAttr> slots);
+llvm::SmallVector<exec::LaneSlotAttr> GetLaneSlots(exec::MapMicrobatchesOp map);
+
+// Numbers of buffers: of an op's results, of the arguments of a map's body and of an argument of @step. Null and -1
+// where there are none.
+void SetResultBuffers(mlir::Operation* op, llvm::ArrayRef<int64_t> buffers);
+mlir::DenseI64ArrayAttr GetResultBuffers(mlir::Operation* op);
+void SetArgumentBuffers(exec::MapMicrobatchesOp map, llvm::ArrayRef<int64_t> buffers);
+mlir::DenseI64ArrayAttr GetArgumentBuffers(exec::MapMicrobatchesOp map);
+void SetArgumentBuffer(mlir::func::FuncOp step, unsigned argument, int64_t buffer);
+int64_t GetArgumentBuffer(mlir::func::FuncOp step, unsigned argument);
 
 }  // namespace tandem
 

@@ -31,6 +31,7 @@
 #include "passes/codegen/compile.h"
 #include "passes/codegen/kernel_ir.h"
 #include "passes/compile_times.h"
+#include "passes/exec/dialect.h"
 #include "passes/gpu_code.h"
 #include "passes/pipeline.h"
 #include "passes/serialize.h"
@@ -46,31 +47,32 @@ using Clock = std::chrono::steady_clock;
 
 std::atomic<int64_t> compile_count{0};
 
-// The choices that steer the passes, as attributes of the module: they are part of every dump.
-void SetModuleOptions(mlir::ModuleOp module, absl::string_view mode, const CompileOptions& options) {
-  mlir::Builder b(module.getContext());
-  llvm::SmallVector<mlir::Attribute> devices;
-  for (const std::string& d : options.devices) devices.push_back(b.getStringAttr(d));
-  module->setAttr("td.mode", b.getStringAttr(llvm::StringRef(mode.data(), mode.size())));
-  module->setAttr("td.devices", b.getArrayAttr(devices));
-  module->setAttr("td.replicas", b.getI64IntegerAttr(options.devices.size()));
-  module->setAttr("td.batch", b.getI64IntegerAttr(options.batch_per_replica));
-  module->setAttr("td.lanes", b.getI64IntegerAttr(options.lanes));
-  module->setAttr("td.shard_rows", b.getI64IntegerAttr(options.shard_rows));
-  absl::string_view precision = Name(options.precision);
-  module->setAttr("td.precision", b.getStringAttr(llvm::StringRef(precision.data(), precision.size())));
-  if (options.tf32) module->setAttr("td.tf32", b.getUnitAttr());
-  if (options.guard_buffers) module->setAttr("td.guard_buffers", b.getUnitAttr());
-  if (options.memory_limit > 0) module->setAttr("td.memory_limit", b.getI64IntegerAttr(options.memory_limit));
-  llvm::SmallVector<mlir::NamedAttribute> lists;
+mlir::ArrayAttr Strings(mlir::MLIRContext* context, const std::vector<std::string>& strings) {
+  llvm::SmallVector<mlir::Attribute> attributes;
+  for (const std::string& s : strings) attributes.push_back(mlir::StringAttr::get(context, s));
+  return strings.empty() ? mlir::ArrayAttr() : mlir::ArrayAttr::get(context, attributes);
+}
+
+// What steers the passes, as an attribute of the module: it is part of every dump.
+void SetConfig(mlir::ModuleOp module, absl::string_view mode, const CompileTarget& target, absl::string_view machine,
+               const CompileOptions& options) {
+  mlir::MLIRContext* context = module.getContext();
+  context->loadDialect<exec::ExecDialect>();
+  const auto text = [&](absl::string_view s) {
+    return mlir::StringAttr::get(context, llvm::StringRef(s.data(), s.size()));
+  };
   const PrecisionLists& p = options.precision_lists;
-  for (auto [list, names] :
-       {std::pair("allow", &p.allow), {"infer", &p.infer}, {"clear", &p.clear}, {"deny", &p.deny}}) {
-    llvm::SmallVector<mlir::Attribute> ops;
-    for (const std::string& name : *names) ops.push_back(b.getStringAttr(name));
-    if (!ops.empty()) lists.push_back(b.getNamedAttr(list, b.getArrayAttr(ops)));
-  }
-  if (!lists.empty()) module->setAttr("td.precision_lists", b.getDictionaryAttr(lists));
+  const bool lists = !p.allow.empty() || !p.infer.empty() || !p.clear.empty() || !p.deny.empty();
+  module->setAttr(
+      exec::kConfigAttr,
+      exec::CompileConfigAttr::get(
+          context, text(mode), Strings(context, options.devices), options.batch_per_replica, options.lanes,
+          options.shard_rows, options.precision,
+          lists ? exec::PrecisionListsAttr::get(context, Strings(context, p.allow), Strings(context, p.infer),
+                                                Strings(context, p.clear), Strings(context, p.deny))
+                : exec::PrecisionListsAttr(),
+          options.tf32, options.memory_limit, options.guard_buffers, exec::kDefaultBucketBytes,
+          exec::kDefaultFirstBucketBytes, text(machine), TargetAttribute(context, target)));
 }
 
 absl::StatusOr<CompileTarget> TargetOf(const CompileOptions& options) {
@@ -285,9 +287,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   if (!target.gpu) TD_RETURN_IF_ERROR(UseInstructions(target.LibraryInstructions()));
   // The graph stays as the user built it; the passes work on a copy.
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
-  SetModuleOptions(*module, mode, options);
-  SetTarget(*module, target);
-  (*module)->setAttr("td.machine_model", mlir::StringAttr::get(module->getContext(), machine));
+  SetConfig(*module, mode, target, machine, options);
   std::string key = CacheKey(*module, target, options);
   std::string path = options.cache_dir.empty()
                          ? ""

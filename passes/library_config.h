@@ -1,4 +1,4 @@
-// The configuration of a library call, between its attribute form (td.library_call) and its table in the executable.
+// The configuration of a library call, between its attribute form (exec.library_call) and its table in the executable.
 #ifndef TANDEM_PASSES_LIBRARY_CONFIG_H_
 #define TANDEM_PASSES_LIBRARY_CONFIG_H_
 

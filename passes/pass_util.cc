@@ -1,34 +1,31 @@
 #include "passes/pass_util.h"
 
+#include "graph/ir/signature.h"
 #include "mlir/IR/Location.h"
+#include "passes/exec/dialect.h"
 
 namespace tandem {
-
-bool IsStrictFloat32(mlir::ModuleOp module) {
-  auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
-  return precision && precision.getValue() == "strict_float32";
-}
 
 llvm::DenseSet<mlir::Value> FrozenVariables(mlir::func::FuncOp step) {
   llvm::DenseSet<mlir::Attribute> updated;
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
-    if (auto update = step.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update")) updated.insert(update);
+    if (mlir::FlatSymbolRefAttr update = td::UpdateOf(step, i)) updated.insert(update);
   }
   llvm::DenseSet<mlir::Value> frozen;
   for (mlir::BlockArgument a : step.getArguments()) {
-    auto variable = step.getArgAttrOfType<mlir::FlatSymbolRefAttr>(a.getArgNumber(), "td.variable");
+    mlir::FlatSymbolRefAttr variable = td::VariableOf(step, a.getArgNumber());
     if (variable && !updated.contains(variable)) frozen.insert(a);
   }
   return frozen;
 }
 
-mlir::OpBuilder BehindValue(td::MapShardsOp map, mlir::Value value) {
+mlir::OpBuilder BehindValue(exec::MapMicrobatchesOp map, mlir::Value value) {
   mlir::OpBuilder builder(map);
   if (value.getDefiningOp() != nullptr) builder.setInsertionPointAfterValue(value);
   return builder;
 }
 
-void EraseUnusedOperands(td::MapShardsOp map) {
+void EraseUnusedOperands(exec::MapMicrobatchesOp map) {
   mlir::Block& body = map.getBody().front();
   for (unsigned i = map.getNumOperands(); i-- > 0;) {
     if (!body.getArgument(i).use_empty()) continue;
@@ -50,15 +47,15 @@ std::string LocationName(mlir::Location loc) {
 
 // Kernels hold several ops: the op that makes the value is named, not the first one of the kernel.
 std::string ValueName(mlir::Value value) {
-  if (auto map = value.getDefiningOp<td::MapShardsOp>()) {
+  if (auto map = value.getDefiningOp<exec::MapMicrobatchesOp>()) {
     unsigned i = mlir::cast<mlir::OpResult>(value).getResultNumber();
     return ValueName(map.getBody().front().getTerminator()->getOperand(i));
   }
-  if (auto launch = value.getDefiningOp<td::LaunchOp>()) {
+  if (auto launch = value.getDefiningOp<exec::LaunchOp>()) {
     auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(launch, launch.getKernelAttr());
     unsigned i = mlir::cast<mlir::OpResult>(value).getResultNumber();
     // A kernel of several users has the first one's names inside (td-outline-kernels).
-    if (auto names = launch->getAttrOfType<mlir::ArrayAttr>("td.names")) {
+    if (auto names = launch->getAttrOfType<mlir::ArrayAttr>(kLaunchNames)) {
       return mlir::cast<mlir::StringAttr>(names[i]).str();
     }
     return LocationName(kernel.getBody().front().getTerminator()->getOperand(i).getLoc());

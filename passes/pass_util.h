@@ -2,39 +2,39 @@
 #ifndef TANDEM_PASSES_PASS_UTIL_H_
 #define TANDEM_PASSES_PASS_UTIL_H_
 
-#include <cstdint>
 #include <string>
 
-#include "graph/ir/dist.h"
+#include "graph/ir/dialect.h"
+#include "graph/ir/signature.h"
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tandem {
 
+#include "mlir/Pass/Pass.h"
+#include "passes/exec/dialect.h"
 // The step function, or null (phase `input` makes it).
 inline mlir::func::FuncOp StepFunction(mlir::ModuleOp module) {
   return module.lookupSymbol<mlir::func::FuncOp>("step");
 }
 
-// Integer attributes of the module that steer the compilation: td.replicas, td.batch, td.lanes, td.shard_rows.
-inline int64_t ModuleInt(mlir::ModuleOp module, llvm::StringRef name, int64_t otherwise) {
-  auto attr = module->getAttrOfType<mlir::IntegerAttr>(name);
-  return attr ? attr.getInt() : otherwise;
-}
-
-// Whether td.precision forbids what changes rounding.
-bool IsStrictFloat32(mlir::ModuleOp module);
+// What steers the compilation.
+inline exec::CompileConfigAttr ConfigOf(mlir::ModuleOp module) { return exec::CompileConfigAttr::of(module); }
 
 // The arguments of `step` that are variables which it does not update.
 llvm::DenseSet<mlir::Value> FrozenVariables(mlir::func::FuncOp step);
 
 // In front of `map`, right behind what computes `value` there: a value that nothing else reads is not kept for longer
 // than it has to be.
-mlir::OpBuilder BehindValue(td::MapShardsOp map, mlir::Value value);
+mlir::OpBuilder BehindValue(exec::MapMicrobatchesOp map, mlir::Value value);
 
 // Takes operands that the body does not read off the map.
-void EraseUnusedOperands(td::MapShardsOp map);
+void EraseUnusedOperands(exec::MapMicrobatchesOp map);
+
+// The attribute of a launch with the names of its results, where they are not those of the kernel's values: an array of
+// strings.
+inline constexpr llvm::StringLiteral kLaunchNames = "exec.names";
 
 // The op's scoped name: the NameLoc inside its location, "" when there is none.
 std::string LocationName(mlir::Location loc);

@@ -7,7 +7,8 @@ const std::vector<Phase>& Phases() {
       {"input",
        "verify, canonicalise, lift variables to arguments and results",
        "Nothing later sees variables as state: after lifting, a step is a pure function that CSE and DCE understand.",
-       {"canonicalize", "cse", "td-lift-variables", "canonicalize", "td-warn-batch-constants", "td-verify-input"}},
+       {"td-drop-cross-replica", "canonicalize", "cse", "td-lift-variables", "canonicalize", "td-warn-batch-constants",
+        "td-verify-input"}},
       {"precision",
        "weights that batch norm scales, element types",
        "Weights are scaled before they are rounded. Element types are final from here on: all-reduce counts bytes, and "

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/timing.h"
 #include "llvm/Support/raw_ostream.h"
+#include "passes/exec/dialect.h"
 #include "passes/fusion/explain_fusion.h"
 
 namespace tandem {
@@ -26,8 +27,7 @@ std::string Print(mlir::ModuleOp module, int64_t max_elements) {
 
 // What the reference interpreter runs to check a program: the graph, with the types it computes in.
 bool StoredWhole(mlir::ModuleOp module, const std::string& phase) {
-  auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
-  const bool mixed = precision && precision.getValue() == "mixed_bfloat16";
+  const bool mixed = exec::CompileConfigAttr::of(module).getPrecision() == Precision::kMixedBfloat16;
   return phase == "input" || (phase == "precision" && mixed);
 }
 

@@ -1,6 +1,6 @@
 // Writes what td-assign-buffers left as attributes into the tables of runtime/executable.fbs. Sections are made here:
-// each td.map_shards is a map section, followed by a lane reduction per kind at the head of the next global section;
-// the ops between maps are the steps of that section.
+// each exec.map_microbatches is a map section, followed by a lane reduction per kind at the head of the next global
+// section; the ops between maps are the steps of that section.
 #include "passes/serialize.h"
 
 #include <cstring>
@@ -8,14 +8,15 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "graph/ir/dist.h"
 #include "graph/ir/shape.h"
+#include "graph/ir/signature.h"
 #include "graph/ir/state.h"
-#include "graph/ir/structure.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/buffer_table.h"
+#include "passes/exec/dialect.h"
+#include "passes/exec/kernel_kind.h"
 #include "passes/gpu_schedule.h"
 #include "passes/pass_util.h"
 #include "passes/serialize_gpu.h"
@@ -25,13 +26,10 @@
 namespace tandem {
 namespace {
 
-fb::Space SpaceOf(llvm::StringRef name) {
-  static const auto* spaces = new llvm::StringMap<fb::Space>{
-      {"variable", fb::Space::Variable}, {"input", fb::Space::Input},      {"scalar", fb::Space::Scalar},
-      {"batch", fb::Space::Batch},       {"lane", fb::Space::Lane},        {"shard", fb::Space::Shard},
-      {"step", fb::Space::Step},         {"constant", fb::Space::Constant}};
-  return spaces->lookup(name);
-}
+// The dialect's enumerations have the numbers of the schema's.
+static_assert(static_cast<int>(exec::Space::kConstant) == static_cast<int>(fb::Space::Constant));
+static_assert(static_cast<int>(exec::ReduceKind::kMean) == static_cast<int>(fb::ReduceKind::Mean));
+static_assert(static_cast<int>(exec::KernelDomain::kBlocks) == static_cast<int>(fb::Domain::Blocks));
 
 std::vector<int64_t> Ints(llvm::ArrayRef<int64_t> values) { return {values.begin(), values.end()}; }
 
@@ -49,6 +47,9 @@ class Serializer {
     index_.producer = options_.producer;
     index_.key = options_.key;
     index_.mode = options_.mode;
+    index_.machine_model = ConfigOf(module_).getMachineModelName().str();
+    // Phase `precision` says where values are rounded.
+    index_.reference_phase = ConfigOf(module_).getPrecision() == Precision::kMixedBfloat16 ? "precision" : "input";
     index_.target = options_.target;
     index_.instructions = options_.instructions;
     index_.warnings = options_.warnings;
@@ -75,20 +76,16 @@ class Serializer {
   }
 
  private:
-  int64_t Arena(llvm::StringRef name) {
-    auto arenas = module_->getAttrOfType<mlir::DictionaryAttr>("td.arenas");
-    return mlir::cast<mlir::IntegerAttr>(arenas.get(name)).getInt();
-  }
-
   void WriteArenas(fb::ProgramT& program) {
-    program.shard_bytes = Arena("shard");
-    program.lane_bytes = Arena("lane");
-    program.step_bytes = Arena("step");
-    program.batch_bytes = Arena("batch");
+    const exec::ArenasAttr arenas = GetArenas(module_);
+    program.shard_bytes = arenas.getShard();
+    program.lane_bytes = arenas.getLane();
+    program.step_bytes = arenas.getStep();
+    program.batch_bytes = arenas.getBatch();
     // Steps without a map (nothing batched) still have one lane per replica.
-    index_.lanes = static_cast<uint32_t>(ModuleInt(module_, "td.replicas", 1));
-    index_.rows_per_lane = index_.shard_rows = static_cast<uint32_t>(ModuleInt(module_, "td.batch", 1));
-    for (auto map : step_.getOps<td::MapShardsOp>()) {
+    index_.lanes = static_cast<uint32_t>(ConfigOf(module_).getReplicas());
+    index_.rows_per_lane = index_.shard_rows = static_cast<uint32_t>(ConfigOf(module_).getBatch());
+    for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) {
       index_.lanes = map.getLanes();
       index_.rows_per_lane = map.getRowsPerLane();
       index_.shard_rows = map.getShardRows();
@@ -99,7 +96,7 @@ class Serializer {
     for (const BufferInfo& info : GetBuffers(module_)) {
       auto b = std::make_unique<fb::BufferT>();
       b->name = info.name;
-      b->space = SpaceOf(info.space);
+      b->space = static_cast<fb::Space>(info.space);
       b->index = static_cast<uint32_t>(info.index);
       b->offset = info.offset;
       b->bytes = info.bytes;
@@ -116,25 +113,25 @@ class Serializer {
     for (unsigned i = 0; i < step_.getNumArguments(); ++i) {
       mlir::Type type = step_.getArgument(i).getType();
       DType dtype = td::ToDType(mlir::cast<mlir::RankedTensorType>(type).getElementType());
-      if (auto name = step_.getArgAttrOfType<mlir::StringAttr>(i, "td.input")) {
+      if (mlir::StringAttr name = td::InputOf(step_, i)) {
         auto input = std::make_unique<fb::InputT>();
         input->name = name.str();
         input->dtype = static_cast<fb::DType>(dtype);
         input->shape = td::ToShape(type);
         if (auto it = options_.indices.find(input->name); it != options_.indices.end()) input->indices = it->second;
         index_.inputs.push_back(std::move(input));
-      } else if (auto name = step_.getArgAttrOfType<mlir::StringAttr>(i, "td.scalar")) {
+      } else if (mlir::StringAttr name = td::ScalarOf(step_, i)) {
         auto scalar = std::make_unique<fb::ScalarT>();
         scalar->name = name.str();
         scalar->dtype = static_cast<fb::DType>(dtype);
         index_.scalars.push_back(std::move(scalar));
-      } else if (auto name = step_.getArgAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.variable")) {
+      } else if (mlir::FlatSymbolRefAttr name = td::VariableOf(step_, i)) {
         variables.push_back(name.getValue());
       }
     }
     llvm::StringMap<bool> updated;
     for (unsigned i = 0; i < step_.getNumResults(); ++i) {
-      if (auto name = step_.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update")) {
+      if (mlir::FlatSymbolRefAttr name = td::UpdateOf(step_, i)) {
         updated[name.getValue()] = true;
         if (!llvm::is_contained(variables, name.getValue())) variables.push_back(name.getValue());
       }
@@ -161,7 +158,7 @@ class Serializer {
   }
 
   void WriteReplicas() {
-    for (auto replica : module_.getOps<td::ReplicaOp>()) {
+    for (auto replica : module_.getOps<exec::ReplicaOp>()) {
       auto r = std::make_unique<fb::ReplicaT>();
       r->name = replica.getSymName().str();
       r->device = replica.getDevice().str();
@@ -173,7 +170,7 @@ class Serializer {
     for (const KernelCode& k : code) {
       auto function = module_.lookupSymbol<mlir::func::FuncOp>(k.name);
       if (!function) return absl::InternalError(absl::StrCat("code of an unknown kernel ", k.name));
-      std::string skeleton = function->getAttrOfType<mlir::StringAttr>("td.kernel").str();
+      const exec::KernelKind kind = exec::GetKernelKind(function).value_or(exec::KernelKind::kOnce);
       auto kernel = std::make_unique<fb::KernelT>();
       kernel->name = k.name;
       kernel->symbol = k.symbol;
@@ -183,17 +180,14 @@ class Serializer {
         kernel->segment = static_cast<uint32_t>(segments_.size());
         segments_.push_back({fb::SegmentKind::ElfObject, k.name, k.elf_object});
       }
-      kernel->skeleton = skeleton;
-      kernel->domain = skeleton == "flat" || skeleton == "split" ? fb::Domain::Elements
-                       : skeleton == "once"                      ? fb::Domain::Once
-                       : skeleton == "block"                     ? fb::Domain::Blocks
-                                                                 : fb::Domain::Rows;
+      kernel->skeleton = exec::stringifyKernelKind(kind).str();
+      kernel->domain = static_cast<fb::Domain>(exec::DomainOf(kind));
       for (mlir::Operation& op : function.getBody().front().without_terminator()) {
         kernel->ops.push_back(op.getName().getStringRef().str());
         kernel->locations.push_back(steps_.Location(op.getLoc()));
         if (auto cost = mlir::dyn_cast<td::CostOp>(op)) kernel->flops_per_row += cost.getFlops();
       }
-      WriteKernelArguments(function, *kernel);
+      WriteKernelArguments(function, kind, *kernel);
       steps_.AddKernel(k.name, static_cast<uint32_t>(index_.kernels.size()));
       index_.kernels.push_back(std::move(kernel));
     }
@@ -201,7 +195,7 @@ class Serializer {
   }
 
   // What the code of `function` reads and writes, by its type: see docs/developers/internals.md, "The kernel ABI".
-  static void WriteKernelArguments(mlir::func::FuncOp function, fb::KernelT& kernel) {
+  static void WriteKernelArguments(mlir::func::FuncOp function, exec::KernelKind kind, fb::KernelT& kernel) {
     const auto add = [&](mlir::Type type, std::vector<std::unique_ptr<fb::KernelArgumentT>>& arguments) {
       auto argument = std::make_unique<fb::KernelArgumentT>();
       auto tensor = mlir::cast<mlir::RankedTensorType>(type);
@@ -219,18 +213,18 @@ class Serializer {
     for (mlir::Type type : function.getArgumentTypes()) add(type, kernel.inputs);
     for (mlir::Type type : function.getResultTypes()) add(type, kernel.outputs);
     // Of these kinds every launch is for the whole of one tensor.
-    if (kernel.skeleton == "split") kernel.count = kernel.inputs[0]->elements;
-    if (kernel.skeleton == "block") kernel.count = RowsOfBlocks(function.getResultTypes()[0]);
+    if (kind == exec::KernelKind::kSplit) kernel.count = kernel.inputs[0]->elements;
+    if (kind == exec::KernelKind::kBlock) kernel.count = RowsOfBlocks(function.getResultTypes()[0]);
   }
 
   // Constants lie in one segment, at the offsets of their buffers.
   void WriteConstants() {
-    std::string bytes(Arena("constant"), '\0');
+    std::string bytes(GetArenas(module_).getConstant(), '\0');
     std::vector<BufferInfo> buffers = GetBuffers(module_);
     step_.walk([&](mlir::Operation* op) {
       mlir::DenseElementsAttr value;
       if (!mlir::matchPattern(op, mlir::m_Constant(&value))) return;
-      const BufferInfo& info = buffers[op->getAttrOfType<mlir::DenseI64ArrayAttr>("td.out")[0]];
+      const BufferInfo& info = buffers[GetResultBuffers(op)[0]];
       if (value.getElementType().isInteger(1)) {
         int64_t at = info.offset;
         for (bool b : value.getValues<bool>()) bytes[at++] = b;
@@ -247,7 +241,7 @@ class Serializer {
   absl::Status WriteSections(fb::ProgramT& program) {
     for (mlir::Operation& op : step_.getBody().front().without_terminator()) {
       if (mlir::matchPattern(&op, mlir::m_Constant()) || mlir::isa<td::ReshapeOp>(op)) continue;  // no work
-      if (auto map = mlir::dyn_cast<td::MapShardsOp>(op)) {
+      if (auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op)) {
         if (absl::Status s = WriteMap(map, program); !s.ok()) return s;
         continue;
       }
@@ -267,7 +261,7 @@ class Serializer {
     return *program.sections.back();
   }
 
-  absl::Status WriteMap(td::MapShardsOp map, fb::ProgramT& program) {
+  absl::Status WriteMap(exec::MapMicrobatchesOp map, fb::ProgramT& program) {
     auto section = std::make_unique<fb::SectionT>();
     section->kind = fb::SectionKind::Map;
     section->name = absl::StrCat("map_", program.sections.size());
@@ -282,28 +276,28 @@ class Serializer {
     return absl::OkStatus();
   }
 
-  void WriteLaneReductions(td::MapShardsOp map, fb::ProgramT& program) {
-    auto slots = map->getAttrOfType<mlir::ArrayAttr>("td.lane_slots");
-    llvm::ArrayRef<int64_t> out = map->getAttrOfType<mlir::DenseI64ArrayAttr>("td.out");
-    for (auto [name, kind] : {std::pair{"sum", fb::ReduceKind::Sum}, {"max", fb::ReduceKind::Max}}) {
+  void WriteLaneReductions(exec::MapMicrobatchesOp map, fb::ProgramT& program) {
+    const llvm::SmallVector<exec::LaneSlotAttr> slots = GetLaneSlots(map);
+    const mlir::DenseI64ArrayAttr out = GetResultBuffers(map);
+    for (exec::ReduceKind kind : {exec::ReduceKind::kSum, exec::ReduceKind::kMax}) {
       auto step = std::make_unique<fb::StepT>();
-      step->name = absl::StrCat("reduce_lanes/", name);
+      step->name = absl::StrCat("reduce_lanes/", std::string(exec::stringifyReduceKind(kind)));
       unsigned slot = 0;
       for (unsigned i = 0; i < map.getNumResults(); ++i) {
-        if (mlir::cast<mlir::StringAttr>(map.getReduce()[i]).getValue() == "keep") continue;
-        auto row = mlir::cast<mlir::ArrayAttr>(slots[slot++]);
-        if (mlir::cast<mlir::StringAttr>(row[1]).getValue() != name) continue;
-        uint32_t lane = static_cast<uint32_t>(mlir::cast<mlir::IntegerAttr>(row[0]).getInt());
+        if (map.getCombine(i) == exec::Combine::kKeep) continue;
+        const exec::LaneSlotAttr lane_slot_attr = slots[slot++];
+        if (lane_slot_attr.getKind() != kind) continue;
+        uint32_t lane = static_cast<uint32_t>(lane_slot_attr.getBuffer());
         step->inputs.push_back(lane);
         step->outputs.push_back(static_cast<uint32_t>(out[i]));
         auto lane_slot = std::make_unique<fb::LaneSlotT>();
         lane_slot->buffer = lane;
-        lane_slot->kind = kind;
+        lane_slot->kind = static_cast<fb::ReduceKind>(kind);
         program.lane_slots.push_back(std::move(lane_slot));
       }
       if (step->inputs.empty()) continue;
       fb::LaneReduceT reduce;
-      reduce.kind = kind;
+      reduce.kind = static_cast<fb::ReduceKind>(kind);
       step->body.Set(std::move(reduce));
       step->location = steps_.Location(map.getLoc());
       GlobalSection(program).steps.push_back(std::move(step));
@@ -313,7 +307,7 @@ class Serializer {
   void WriteOutputs() {
     mlir::Operation* terminator = step_.getBody().front().getTerminator();
     for (unsigned i = 0; i < step_.getNumResults(); ++i) {
-      auto name = step_.getResultAttrOfType<mlir::StringAttr>(i, "td.output");
+      mlir::StringAttr name = td::OutputOf(step_, i);
       if (!name) continue;
       auto output = std::make_unique<fb::OutputT>();
       output->name = name.str();
@@ -323,16 +317,14 @@ class Serializer {
   }
 
   void WriteMemoryReport(const fb::ProgramT& program) {
-    for (mlir::Attribute a : module_->getAttrOfType<mlir::ArrayAttr>("td.peaks")) {
-      auto d = mlir::cast<mlir::DictionaryAttr>(a);
+    for (exec::PeakAttr peak : GetPeaks(module_)) {
       auto report = std::make_unique<fb::MemoryReportT>();
-      report->space = mlir::cast<mlir::StringAttr>(d.get("space")).str();
-      report->peak_bytes = mlir::cast<mlir::IntegerAttr>(d.get("bytes")).getInt();
-      for (mlir::Attribute l : mlir::cast<mlir::ArrayAttr>(d.get("live"))) {
-        auto row = mlir::cast<mlir::DictionaryAttr>(l);
+      report->space = exec::stringifySpace(peak.getSpace()).str();
+      report->peak_bytes = peak.getBytes();
+      for (auto buffer : peak.getLive().getAsRange<exec::LiveBufferAttr>()) {
         auto live = std::make_unique<fb::LiveBufferT>();
-        live->name = mlir::cast<mlir::StringAttr>(row.get("name")).str();
-        live->bytes = mlir::cast<mlir::IntegerAttr>(row.get("bytes")).getInt();
+        live->name = buffer.getName().str();
+        live->bytes = buffer.getBytes();
         report->live_at_peak.push_back(std::move(live));
       }
       index_.debug->memory.push_back(std::move(report));

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/exec/kernel_kind.h"
 #include "passes/pipeline.h"
 #include "passes/serialize.h"
 #include "runtime/executable.h"
@@ -20,8 +21,7 @@ using testing::ElementsAre;
 
 // Two convolutions of equal size and their filter gradients, each larger than a bucket.
 constexpr char kModel[] = R"(
-module attributes {td.mode = "train", td.target = "gpu", td.batch = 8 : i64, td.replicas = 2 : i64, td.tf32,
-                   td.devices = ["gpu:0", "gpu:1"], td.bucket_bytes = 4096 : i64, td.first_bucket_bytes = 4096 : i64} {
+module attributes {exec.config = #exec.config<mode = "train", devices = ["gpu:0", "gpu:1"], batch = 8, tf32 = true, bucket_bytes = 4096, first_bucket_bytes = 4096, target = <backend = cuda>>} {
   td.variable @k1 : tensor<3x3x16x16xf32> {initializer = [2.0, -0.1, 0.1], trainable}
   td.variable @k2 : tensor<3x3x16x16xf32> {initializer = [2.0, -0.1, 0.1], trainable}
   func.func @main() {
@@ -51,7 +51,7 @@ class SerializeGpuTest : public testing::Test {
   // Phases, stand-ins and the executable that comes of them.
   absl::StatusOr<std::shared_ptr<const Executable>> Compile(SerializeOptions options) {
     mlir::DialectRegistry registry;
-    registry.insert<mlir::func::FuncDialect, td::TdDialect>();
+    registry.insert<mlir::func::FuncDialect, td::TdDialect, exec::ExecDialect>();
     context_.appendDialectRegistry(registry);
     context_.loadAllAvailableDialects();
     mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(kModel, &context_);
@@ -59,7 +59,7 @@ class SerializeGpuTest : public testing::Test {
     if (absl::Status s = RunPipeline(*module, {}, nullptr); !s.ok()) return s;
     std::vector<KernelCode> kernels;
     for (auto kernel : module->getOps<mlir::func::FuncOp>()) {
-      if (!kernel->hasAttr("td.kernel")) continue;
+      if (!exec::GetKernelKind(kernel)) continue;
       KernelCode& code = kernels.emplace_back();
       code.name = code.symbol = kernel.getName().str();
       code.launch.block = 128;

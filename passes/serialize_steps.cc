@@ -2,10 +2,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "graph/ir/dist.h"
 #include "graph/ir/gather.h"
-#include "graph/ir/structure.h"
 #include "passes/buffer_table.h"
+#include "passes/exec/dialect.h"
+#include "passes/exec/kernel_kind.h"
 #include "passes/library_config.h"
 #include "passes/pass_util.h"
 
@@ -18,14 +18,14 @@ int64_t Elements(mlir::Type type) { return mlir::cast<mlir::RankedTensorType>(ty
 
 int64_t StepWriter::BufferOf(mlir::Value v) {
   if (auto result = mlir::dyn_cast<mlir::OpResult>(v)) {
-    return result.getOwner()->getAttrOfType<mlir::DenseI64ArrayAttr>("td.out")[result.getResultNumber()];
+    return GetResultBuffers(result.getOwner())[result.getResultNumber()];
   }
   auto argument = mlir::cast<mlir::BlockArgument>(v);
   mlir::Operation* parent = argument.getOwner()->getParentOp();
   if (auto function = mlir::dyn_cast<mlir::func::FuncOp>(parent)) {
-    return function.getArgAttrOfType<mlir::IntegerAttr>(argument.getArgNumber(), "td.buffer").getInt();
+    return GetArgumentBuffer(function, argument.getArgNumber());
   }
-  return parent->getAttrOfType<mlir::DenseI64ArrayAttr>("td.args")[argument.getArgNumber()];
+  return GetArgumentBuffers(mlir::cast<exec::MapMicrobatchesOp>(parent))[argument.getArgNumber()];
 }
 
 uint32_t StepWriter::Location(mlir::Location loc) {
@@ -54,27 +54,27 @@ absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op
   step->location = Location(op->getLoc());
   for (mlir::Value v : op->getOperands()) step->inputs.push_back(static_cast<uint32_t>(BufferOf(v)));
   for (mlir::Value v : op->getResults()) step->outputs.push_back(static_cast<uint32_t>(BufferOf(v)));
-  if (auto launch = mlir::dyn_cast<td::LaunchOp>(op)) {
+  if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) {
     fb::KernelLaunchT body;
     body.kernel = kernels_.lookup(launch.getKernel());
     mlir::Type type = op->getNumResults() ? op->getResult(0).getType() : op->getOperand(0).getType();
     auto kernel = module_.lookupSymbol<mlir::func::FuncOp>(launch.getKernel());
-    auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
-    if (kind && kind.getValue() == "split") type = op->getOperand(0).getType();
+    const std::optional<exec::KernelKind> kind = exec::GetKernelKind(kernel);
+    if (kind == exec::KernelKind::kSplit) type = op->getOperand(0).getType();
     body.count = td::IsBatched(type) ? 0 : Elements(type);
-    if (kind && kind.getValue() == "block") body.count = RowsOfBlocks(type);
+    if (kind == exec::KernelKind::kBlock) body.count = RowsOfBlocks(type);
     step->body.Set(std::move(body));
-  } else if (mlir::isa<td::GroupedLaunchOp>(op)) {
+  } else if (mlir::isa<exec::GroupedLaunchOp>(op)) {
     WriteGroupedLaunch(op, *step);
-  } else if (mlir::isa<td::LibraryCallOp>(op)) {
+  } else if (mlir::isa<exec::LibraryCallOp>(op)) {
     TD_RETURN_IF_ERROR(WriteLibraryCall(op, *step));
-  } else if (mlir::isa<td::AllReduceOp>(op)) {
+  } else if (mlir::isa<exec::AllReduceOp>(op)) {
     WriteAllReduce(op, *step);
-  } else if (mlir::isa<td::CheckFiniteOp>(op)) {
+  } else if (mlir::isa<exec::CheckFiniteOp>(op)) {
     step->body.Set(fb::CheckFiniteT());
   } else if (mlir::isa<td::ScatterAddOp>(op)) {
     step->body.Set(fb::ScatterAddT());
-  } else if (mlir::isa<td::CopyOp>(op)) {
+  } else if (mlir::isa<exec::CopyOp>(op)) {
     step->body.Set(fb::CopyT());
   } else {
     return absl::InternalError(absl::StrCat("no step for the op ", op->getName().getStringRef().str()));
@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op
 }
 
 void StepWriter::WriteGroupedLaunch(mlir::Operation* op, fb::StepT& step) {
-  auto launch = mlir::cast<td::GroupedLaunchOp>(op);
+  auto launch = mlir::cast<exec::GroupedLaunchOp>(op);
   auto kernel = module_.lookupSymbol<mlir::func::FuncOp>(launch.getKernel());
   unsigned n = kernel.getNumArguments(), m = kernel.getNumResults();
   fb::GroupedLaunchT body;
@@ -98,17 +98,17 @@ void StepWriter::WriteGroupedLaunch(mlir::Operation* op, fb::StepT& step) {
 }
 
 absl::Status StepWriter::WriteLibraryCall(mlir::Operation* op, fb::StepT& step) {
-  auto library = mlir::cast<td::LibraryCallOp>(op);
+  auto library = mlir::cast<exec::LibraryCallOp>(op);
   TD_ASSIGN_OR_RETURN(fb::LibraryCallT call, LibraryConfigFromAttr(library.getPrimitive(), library.getConfig()));
   step.body.Set(std::move(call));
   return absl::OkStatus();
 }
 
 void StepWriter::WriteAllReduce(mlir::Operation* op, fb::StepT& step) {
-  auto all_reduce = mlir::cast<td::AllReduceOp>(op);
+  auto all_reduce = mlir::cast<exec::AllReduceOp>(op);
   auto collective = std::make_unique<fb::CollectiveT>();
   collective->seq = static_cast<uint32_t>(all_reduce.getSeq().value_or(0));
-  collective->kind = absl::StrCat("all_reduce ", all_reduce.getKind().str());
+  collective->kind = absl::StrCat("all_reduce ", exec::stringifyReduceKind(all_reduce.getKind()).str());
   collective->bucket = static_cast<uint32_t>(all_reduce.getBucket().value_or(0));
   for (mlir::Value v : all_reduce.getOperands()) {
     auto type = mlir::cast<mlir::RankedTensorType>(v.getType());
@@ -119,8 +119,7 @@ void StepWriter::WriteAllReduce(mlir::Operation* op, fb::StepT& step) {
   if (auto group = all_reduce.getGroup()) collective->group.assign(group->begin(), group->end());
   fb::AllReduceT body;
   body.collective = static_cast<uint32_t>(index_->collectives.size());
-  llvm::StringRef kind = all_reduce.getKind();
-  body.kind = kind == "max" ? fb::ReduceKind::Max : kind == "mean" ? fb::ReduceKind::Mean : fb::ReduceKind::Sum;
+  body.kind = static_cast<fb::ReduceKind>(all_reduce.getKind());
   index_->collectives.push_back(std::move(collective));
   step.body.Set(std::move(body));
 }

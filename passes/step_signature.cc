@@ -1,9 +1,10 @@
 #include "passes/step_signature.h"
 
 #include "graph/ir/interfaces.h"
+#include "graph/ir/signature.h"
 #include "graph/ir/state.h"
-#include "graph/ir/structure.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "passes/exec/dialect.h"
 
 namespace tandem {
 namespace {
@@ -24,16 +25,16 @@ mlir::LogicalResult VerifyArgument(mlir::func::FuncOp step, unsigned i) {
   const mlir::Type type = step.getArgument(i).getType();
   auto error = [&] { return mlir::emitError(step.getArgument(i).getLoc()) << "argument " << i << " of @step "; };
   if (!IsValueType(type)) return error() << "has the type " << type << ", which no value of a program has";
-  if (step.getArgAttrOfType<mlir::StringAttr>(i, "td.input")) {
+  if (td::InputOf(step, i)) {
     return HasBatch(type) ? mlir::success() : error() << "is an input without a batch: " << type;
   }
   if (HasBatch(type))
     return error() << "has a batch, " << type << ", and only what is marked td.input = \"NAME\" has one";
-  if (step.getArgAttrOfType<mlir::StringAttr>(i, "td.scalar")) {
+  if (td::ScalarOf(step, i)) {
     const bool scalar = mlir::cast<mlir::RankedTensorType>(type).getRank() == 0;
     return scalar ? mlir::success() : error() << "is a td.scalar of the type " << type;
   }
-  if (step.getArgAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.variable")) return mlir::success();
+  if (td::VariableOf(step, i)) return mlir::success();
   return error() << "is marked neither td.input = \"NAME\", td.scalar = \"NAME\" nor td.variable = @NAME";
 }
 
@@ -41,8 +42,8 @@ mlir::LogicalResult VerifyResult(mlir::func::FuncOp step, unsigned i) {
   const mlir::Type type = step.getResultTypes()[i];
   auto error = [&] { return step.emitError() << "result " << i << " of @step "; };
   if (!IsValueType(type)) return error() << "has the type " << type << ", which no value of a program has";
-  if (step.getResultAttrOfType<mlir::StringAttr>(i, "td.output")) return mlir::success();
-  if (step.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update")) {
+  if (td::OutputOf(step, i)) return mlir::success();
+  if (td::UpdateOf(step, i)) {
     return HasBatch(type) ? error() << "updates a variable with a batch: " << type : mlir::success();
   }
   return error() << "is marked neither td.update = @NAME nor td.output = \"NAME\"";
@@ -94,12 +95,12 @@ mlir::LogicalResult VerifyStepVariables(mlir::ModuleOp module, mlir::func::FuncO
                                 << type;
   };
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
-    auto name = step.getArgAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.variable");
+    mlir::FlatSymbolRefAttr name = td::VariableOf(step, i);
     const mlir::BlockArgument argument = step.getArgument(i);
     if (mlir::failed(check(name, argument.getType(), argument.getLoc()))) return mlir::failure();
   }
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
-    auto name = step.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update");
+    mlir::FlatSymbolRefAttr name = td::UpdateOf(step, i);
     if (mlir::failed(check(name, step.getResultTypes()[i], step.getLoc()))) return mlir::failure();
   }
   return mlir::success();
@@ -108,9 +109,9 @@ mlir::LogicalResult VerifyStepVariables(mlir::ModuleOp module, mlir::func::FuncO
 mlir::LogicalResult VerifyLaunches(mlir::ModuleOp module, mlir::func::FuncOp step) {
   const mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
     mlir::LogicalResult verified = mlir::success();
-    if (auto launch = mlir::dyn_cast<td::LaunchOp>(op)) {
+    if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) {
       verified = VerifyLaunch(module, op, launch.getKernelAttr(), 1);
-    } else if (auto group = mlir::dyn_cast<td::GroupedLaunchOp>(op)) {
+    } else if (auto group = mlir::dyn_cast<exec::GroupedLaunchOp>(op)) {
       verified = VerifyLaunch(module, op, group.getKernelAttr(), group.getMembers());
     }
     return mlir::failed(verified) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();

@@ -19,7 +19,7 @@ namespace tandem {
 //   --sanitize=NAME      kernels of CPUs with the address or thread sanitizer, or none; without it, with that of the
 //                        program (docs/developers/sanitizers.md)
 //   --timing             the time of every pass and kernel, on stderr
-//   --crash-reproducer=FILE  the program before the pass that fails or crashes, for tandem-opt --run-reproducer
+//   --crash-reproducer=FILE  the program before the pass that fails or crashes, for tandem-opt run-reproducer
 // InvalidArgument, naming it, for anything else. Pass names are checked by the pipeline.
 absl::Status ApplyTandemFlags(absl::string_view text, CompileOptions* options);
 

@@ -75,7 +75,7 @@ TEST_F(CompileWithFlagsTest, PrintsEvenWhatIsInTheCache) {
   const std::string text = ::testing::internal::GetCapturedStderr();
   ASSERT_TRUE(printed.ok()) << printed.status();
   EXPECT_THAT(text, HasSubstr("// IR after td-outline-kernels"));
-  EXPECT_THAT(text, HasSubstr("td.launch"));
+  EXPECT_THAT(text, HasSubstr("exec.launch"));
   EXPECT_THAT(text, HasSubstr("tandem_flags_test.cc"));
   EXPECT_EQ((*quiet)->index().key, (*printed)->index().key);
   const int64_t compiled = CompileCount();

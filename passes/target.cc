@@ -8,7 +8,6 @@
 #include "absl/strings/strip.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
-#include "mlir/IR/Builders.h"
 #include "passes/analysis/machine_model.h"
 
 namespace tandem {
@@ -24,6 +23,8 @@ std::string Allowed() {
                         absl::StrAppend(out, "\"", kCudaPrefix, sm, "\"");
                       }));
 }
+
+exec::TargetAttr TargetOf(mlir::ModuleOp module) { return exec::CompileConfigAttr::of(module).getTarget(); }
 
 }  // namespace
 
@@ -72,23 +73,30 @@ absl::StatusOr<std::string> TargetForComputeCapability(int sm) {
                       kExitUsage);
 }
 
+exec::TargetAttr TargetAttribute(mlir::MLIRContext* context, const CompileTarget& target) {
+  if (target.gpu) return exec::TargetAttr::get(context, exec::Backend::kCuda, target.sm, false, false);
+  return exec::TargetAttr::get(context, exec::Backend::kCpu, 0, target.cpu.native_bfloat16, target.cpu.native_tiles);
+}
+
 void SetTarget(mlir::ModuleOp module, const CompileTarget& target) {
-  mlir::Builder b(module.getContext());
-  if (!target.gpu && target.cpu.native_bfloat16) module->setAttr("td.bfloat16_products", b.getUnitAttr());
-  if (!target.gpu && target.cpu.native_tiles) module->setAttr("td.bfloat16_tiles", b.getUnitAttr());
-  if (!target.gpu) return;
-  module->setAttr("td.target", b.getStringAttr("gpu"));
-  module->setAttr("td.gpu_sm", b.getI64IntegerAttr(target.sm));
+  const exec::CompileConfigAttr config = exec::CompileConfigAttr::of(module);
+  module->setAttr(exec::kConfigAttr, config.withTarget(TargetAttribute(module.getContext(), target)));
 }
 
 bool IsGpuTarget(mlir::ModuleOp module) {
-  auto target = module->getAttrOfType<mlir::StringAttr>("td.target");
-  return target && target.getValue() == "gpu";
+  const exec::TargetAttr target = TargetOf(module);
+  return target && target.getBackend() == exec::Backend::kCuda;
 }
 
-bool HasBFloat16Products(mlir::ModuleOp module) { return module->hasAttr("td.bfloat16_products"); }
+bool HasBFloat16Products(mlir::ModuleOp module) {
+  const exec::TargetAttr target = TargetOf(module);
+  return target && target.getBfloat16Products();
+}
 
-bool HasBFloat16Tiles(mlir::ModuleOp module) { return module->hasAttr("td.bfloat16_tiles"); }
+bool HasBFloat16Tiles(mlir::ModuleOp module) {
+  const exec::TargetAttr target = TargetOf(module);
+  return target && target.getBfloat16Tiles();
+}
 
 std::string MachineModelNameFor(const CompileTarget& target) {
   return target.gpu ? "h200" : MachineModelNameFor(target.cpu.cpu, target.cpu.vector_bits, target.cpu.has_tiles);

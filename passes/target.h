@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/codegen/cpu_target.h"
+#include "passes/exec/dialect.h"
 #include "runtime/executable_generated.h"
 
 namespace tandem {
@@ -42,8 +43,9 @@ absl::StatusOr<CompileTarget> ParseTarget(absl::string_view name);
 // 2) for one older than any.
 absl::StatusOr<std::string> TargetForComputeCapability(int sm);
 
-// The module attributes td.target ("gpu"; absent: a CPU), td.gpu_sm, and td.bfloat16_products and td.bfloat16_tiles for
-// a CPU whose generated kernels may multiply bfloat16 numbers: pairs of them in vectors, or tiles (AMX).
+// What passes have to know of the target.
+exec::TargetAttr TargetAttribute(mlir::MLIRContext* context, const CompileTarget& target);
+// Gives the configuration of `module` another target.
 void SetTarget(mlir::ModuleOp module, const CompileTarget& target);
 bool IsGpuTarget(mlir::ModuleOp module);
 bool HasBFloat16Products(mlir::ModuleOp module);

@@ -14,6 +14,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 mlir::OwningOpRef<mlir::ModuleOp> EmptyModule(mlir::MLIRContext& context) {
+  context.loadDialect<exec::ExecDialect>();
   return mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
 }
 

@@ -9,10 +9,10 @@ namespace tandem {
 // Called where a pass cannot go on because of something in the user's graph that no program can have: the compilation
 // ends in Unimplemented instead of Internal. The error that the pass emits says what to do.
 inline void MarkUnsupported(mlir::Operation* op) {
-  op->getParentOfType<mlir::ModuleOp>()->setAttr("td.unsupported", mlir::UnitAttr::get(op->getContext()));
+  op->getParentOfType<mlir::ModuleOp>()->setAttr("exec.unsupported", mlir::UnitAttr::get(op->getContext()));
 }
 
-inline bool IsMarkedUnsupported(mlir::ModuleOp module) { return module->hasAttr("td.unsupported"); }
+inline bool IsMarkedUnsupported(mlir::ModuleOp module) { return module->hasAttr("exec.unsupported"); }
 
 }  // namespace tandem
 

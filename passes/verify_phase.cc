@@ -4,15 +4,17 @@
 #include "graph/ir/replica_values.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/state.h"
-#include "graph/ir/structure.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 #include "passes/analysis/batch_axis.h"
+#include "passes/buffer_table.h"
+#include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/step_signature.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_VERIFYINPUTPASS
 #define GEN_PASS_DEF_VERIFYPRECISIONPASS
 #define GEN_PASS_DEF_VERIFYDISTRIBUTEPASS
@@ -71,18 +73,18 @@ class PhaseVerifier {
 
   // Replicas keep copies of variables: one update that differs, and they are different models from then on.
   mlir::LogicalResult VerifyReplicasAgree(mlir::func::FuncOp step) {
-    if (ModuleInt(module_, "td.replicas", 1) == 1) return mlir::success();
+    if (ConfigOf(module_).getReplicas() == 1) return mlir::success();
     td::ReplicaValues replicas;
     for (mlir::OpOperand& operand : step.getBody().front().getTerminator()->getOpOperands()) {
       mlir::Value value = operand.get();
       if (td::IsBatched(value.getType()) || !replicas.Vary(value)) continue;
       const unsigned i = operand.getOperandNumber();
-      mlir::Attribute update = step.getResultAttr(i, "td.update");
+      mlir::FlatSymbolRefAttr update = td::UpdateOf(step, i);
       mlir::InFlightDiagnostic error = mlir::emitError(value.getLoc());
       if (update) {
         error << "the update of " << update;
       } else {
-        error << "the output " << step.getResultAttr(i, "td.output");
+        error << "the output " << td::OutputOf(step, i);
       }
       error << " differs between replicas: td.cross_replica has to combine it";
       if (mlir::Operation* origin = replicas.Origin(value)) error.attachNote(origin->getLoc()) << "made from rows here";
@@ -92,14 +94,14 @@ class PhaseVerifier {
   }
 
   mlir::LogicalResult VerifyCombined(mlir::func::FuncOp step) {
-    if (ModuleInt(module_, "td.replicas", 1) == 1) return mlir::success();
+    if (ConfigOf(module_).getReplicas() == 1) return mlir::success();
     for (mlir::Operation& op : step.getBody().front()) {
       if (mlir::isa<td::CrossReplicaOp>(op)) return op.emitError() << "is left behind td-insert-all-reduce";
-      if (mlir::isa<td::AllReduceOp>(op)) continue;
+      if (mlir::isa<exec::AllReduceOp>(op)) continue;
       for (mlir::Value v : op.getOperands()) {
         if (!IsPart(v)) continue;
         mlir::InFlightDiagnostic error = op.emitError() << "reads one replica's part of a sum over all replicas";
-        error.attachNote(v.getLoc()) << "which td.all_reduce has to combine";
+        error.attachNote(v.getLoc()) << "which exec.all_reduce has to combine";
         return mlir::failure();
       }
     }
@@ -111,24 +113,24 @@ class PhaseVerifier {
     mlir::Operation* op = value.getDefiningOp();
     if (!op || td::IsBatched(value.getType())) return false;
     if (BatchAxis::ReadsAllRows(op)) return true;
-    auto map = mlir::dyn_cast<td::MapShardsOp>(op);
+    auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op);
     if (!map) return false;
     const unsigned i = mlir::cast<mlir::OpResult>(value).getResultNumber();
-    return mlir::cast<mlir::StringAttr>(map.getScope()[i]).getValue() == "global";
+    return map.getScopeOf(i) == exec::Scope::kGlobal;
   }
 
   mlir::LogicalResult VerifyDistributed(mlir::func::FuncOp step) {
     int64_t seq = 0;
     for (mlir::Operation& op : step.getBody().front().without_terminator()) {
-      if (mlir::isa<td::MapShardsOp>(op)) continue;
+      if (mlir::isa<exec::MapMicrobatchesOp>(op)) continue;
       for (mlir::Value v : op.getResults()) {
         if (td::IsBatched(v.getType())) return op.emitError() << "works on batched values outside a map";
       }
-      if (auto all_reduce = mlir::dyn_cast<td::AllReduceOp>(op)) {
+      if (auto all_reduce = mlir::dyn_cast<exec::AllReduceOp>(op)) {
         if (all_reduce.getSeq() != seq++) return op.emitError() << "is not numbered in program order";
       }
     }
-    for (auto replica : module_.getOps<td::ReplicaOp>()) {
+    for (auto replica : module_.getOps<exec::ReplicaOp>()) {
       if (!module_.lookupSymbol<mlir::func::FuncOp>(replica.getBody())) {
         return replica.emitError() << "has no body " << replica.getBody();
       }
@@ -146,11 +148,10 @@ class PhaseVerifier {
 
   static mlir::LogicalResult VerifyFused(mlir::func::FuncOp step) {
     mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
-      bool known =
-          op == step.getOperation() || IsConstant(op) ||
-          mlir::isa<td::LaunchOp, td::GroupedLaunchOp, td::LibraryCallOp, td::AllReduceOp, td::CheckFiniteOp,
-                    td::CopyOp, td::ReshapeOp, td::MapShardsOp, td::ScatterAddOp, td::YieldOp, mlir::func::ReturnOp>(
-              op);
+      bool known = op == step.getOperation() || IsConstant(op) ||
+                   mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp, exec::LibraryCallOp, exec::AllReduceOp,
+                             exec::CheckFiniteOp, exec::CopyOp, td::ReshapeOp, exec::MapMicrobatchesOp,
+                             td::ScatterAddOp, exec::YieldOp, mlir::func::ReturnOp>(op);
       if (known) return mlir::WalkResult::advance();
       op->emitError() << "is in no kernel at the end of phase fusion";
       return mlir::WalkResult::interrupt();
@@ -160,7 +161,7 @@ class PhaseVerifier {
 
   static mlir::LogicalResult VerifyBuffers(mlir::func::FuncOp step) {
     mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
-      auto out = op->getAttrOfType<mlir::DenseI64ArrayAttr>("td.out");
+      const mlir::DenseI64ArrayAttr out = GetResultBuffers(op);
       if (op == step.getOperation() || (out && out.size() == op->getNumResults())) return mlir::WalkResult::advance();
       op->emitError() << "has no buffers at the end of phase memory";
       return mlir::WalkResult::interrupt();

@@ -1,8 +1,8 @@
 // tandem-opt: runs passes or phases on MLIR text, for lit tests and for looking into the compiler.
 //
 // With passes ("-td-schedule"), single phases ("-td-phase-layout") or -pass-pipeline it is MLIR's usual pass driver.
-// With any of the options below it runs the compiler's phases instead, as a program compiles: the module attributes
-// td.batch, td.replicas, td.devices, td.lanes and td.shard_rows steer them.
+// With any of the options below it runs the compiler's phases instead, as a program compiles: the module's attribute
+// exec.config steers them.
 #include <string>
 #include <vector>
 
@@ -26,6 +26,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/exec/dialect.h"
 #include "passes/pipeline.h"
 #include "passes/target.h"
 
@@ -50,7 +52,7 @@ cl::opt<std::string> crash_reproducer(
     cl::value_desc("FILE"), cl::cat(category));
 
 cl::opt<std::string> target("target",
-                            cl::desc("What the phases compile for: host or cuda:sm_90 (default: as td.target)"),
+                            cl::desc("What the phases compile for: host or cuda:sm_90 (default: as in exec.config)"),
                             cl::value_desc("NAME"), cl::cat(category));
 
 bool RunsPhases() {
@@ -117,7 +119,6 @@ absl::Status RunPhases(const std::string& input, const std::string& output, cons
                           .crash_reproducer = crash_reproducer};
   if (!target.empty()) {
     TD_ASSIGN_OR_RETURN(const CompileTarget parsed, ParseTarget(std::string(target)));
-    (*module)->removeAttr("td.target");
     SetTarget(*module, parsed);
   }
   TD_RETURN_IF_ERROR(RunPipeline(*module, options, nullptr));
@@ -136,7 +137,7 @@ int main(int argc, char** argv) {
     llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
     mlir::DialectRegistry registry;
     registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
-                    tandem::td::TdDialect>();
+                    tandem::td::TdDialect, tandem::exec::ExecDialect>();
     tandem::RegisterPasses();
     auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Tandem's pass driver\n", registry);
     absl::Status status =

@@ -194,7 +194,7 @@ TEST(Dump, ExplainsFusionForAnyTwoNeighbours) {
   const ToolResult all = DumpOf(TwoDevices() + " --explain_fusion=all");
   ASSERT_EQ(all.exit_code, 0) << all.err;
   EXPECT_THAT(all.out, HasSubstr(": in one kernel\n"));
-  EXPECT_THAT(all.out, HasSubstr("(td.library_call): apart: td.library_call is no op of a generated kernel\n"));
+  EXPECT_THAT(all.out, HasSubstr("(exec.library_call): apart: exec.library_call is no op of a generated kernel\n"));
   const ToolResult some = DumpOf(TwoDevices() + " --explain_fusion=td.reduce");
   ASSERT_EQ(some.exit_code, 0) << some.err;
   EXPECT_THAT(some.out, HasSubstr("(td.reduce)"));

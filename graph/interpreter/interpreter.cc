@@ -7,13 +7,10 @@
 #include "base/annotate.h"
 #include "base/bfloat16.h"
 #include "base/status_macros.h"
-#include "graph/ir/dist.h"
-#include "graph/ir/reference_util.h"
+#include "graph/ir/signature.h"
 #include "graph/ir/state.h"
-#include "graph/ir/structure.h"
 #include "llvm/ADT/DenseMap.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/SymbolTable.h"
 
 namespace tandem {
 
@@ -88,34 +85,10 @@ class Interpreter {
       results_->variables[o.getVariable().str()] = *values.lookup(o.getValue());
     } else if (auto o = mlir::dyn_cast<td::OutputOp>(op)) {
       results_->outputs[o.getName().str()] = *values.lookup(o.getValue());
-    } else if (mlir::isa<td::AllReduceOp>(op)) {
-      // One replica and one shard: combining is the identity.
-      SetResults(op, Operands(op, values), values);
-    } else if (auto o = mlir::dyn_cast<td::MapShardsOp>(op)) {
-      TD_ASSIGN_OR_RETURN(Tensors results, Run(o.getBody().front(), Operands(op, values)));
-      SetResults(op, std::move(results), values);
-    } else if (auto o = mlir::dyn_cast<td::LaunchOp>(op)) {
-      TD_ASSIGN_OR_RETURN(Tensors results, Launch(op, o.getKernelAttr(), Operands(op, values)));
-      SetResults(op, std::move(results), values);
-    } else if (auto o = mlir::dyn_cast<td::GroupedLaunchOp>(op)) {
-      return RunGroup(o, values);
-    } else if (!mlir::isa<td::CheckFiniteOp>(op)) {
+    } else {
       return absl::UnimplementedError(
           absl::StrCat("the interpreter cannot evaluate ", op.getName().getStringRef().str()));
     }
-    return absl::OkStatus();
-  }
-
-  absl::Status RunGroup(td::GroupedLaunchOp op, Values& values) {
-    Tensors operands = Operands(*op, values), all;
-    size_t n = operands.size() / std::max<int64_t>(op.getMembers(), 1);
-    for (size_t i = 0; i + n <= operands.size() && n > 0; i += n) {
-      TD_ASSIGN_OR_RETURN(Tensors results,
-                          Launch(*op, op.getKernelAttr(), Tensors(operands.begin() + i, operands.begin() + i + n)));
-      for (RefTensor& r : results) all.push_back(std::move(r));
-    }
-    for (auto [result, t] : llvm::zip(op->getResults(), all)) t.shape = Concrete(result.getType());
-    SetResults(*op, std::move(all), values);
     return absl::OkStatus();
   }
 
@@ -124,7 +97,10 @@ class Interpreter {
     std::vector<const RefTensor*> operands;
     for (Value v : op->getOperands()) operands.push_back(values.lookup(v).get());
     Tensors results(op->getNumResults());
-    td::RefContext context{.batch = inputs_.batch, .row_offset = inputs_.row_offset};
+    td::RefContext context{
+        .batch = inputs_.batch, .row_offset = inputs_.row_offset, .run = [this](mlir::Block& block, Tensors arguments) {
+          return Run(block, std::move(arguments));
+        }};
     TD_RETURN_IF_ERROR(reference.evaluate(operands, context, results));
     for (auto [value, tensor] : llvm::zip(op->getResults(), results)) {
       if (mlir::getElementTypeOrSelf(value.getType()).isBF16()) {
@@ -134,53 +110,6 @@ class Interpreter {
     }
     SetResults(*op, std::move(results), values);
     return absl::OkStatus();
-  }
-
-  Shape Concrete(mlir::Type type) const {
-    Shape shape = td::ToShape(type);
-    for (int64_t& d : shape) {
-      if (d == kBatch) d = inputs_.batch;
-    }
-    return shape;
-  }
-
-  absl::StatusOr<Tensors> Launch(Operation& op, mlir::FlatSymbolRefAttr name, Tensors operands) {
-    auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(&op, name);
-    if (!kernel || kernel.isExternal()) {
-      return absl::InvalidArgumentError(absl::StrCat("kernel ", name.getValue().str(), " has no body"));
-    }
-    int64_t elements = 0, size = 0;
-    for (auto [type, t] : llvm::zip(kernel.getArgumentTypes(), operands)) {
-      if (Concrete(type) == t.shape) continue;
-      elements = static_cast<int64_t>(t.values.size());
-      size = NumElements(Concrete(type));
-    }
-    if (size == 0) return Run(kernel.getBody().front(), std::move(operands));
-    // A flat kernel: runs over chunks of as many elements as its type has; the last one is padded.
-    Tensors all(kernel.getNumResults());
-    for (int64_t begin = 0; begin < elements; begin += size) {
-      Tensors chunk;
-      for (auto [type, t] : llvm::zip(kernel.getArgumentTypes(), operands)) {
-        RefTensor part = td::MakeResult(type, inputs_.batch);
-        if (part.shape.empty()) {
-          part.values = t.values;
-        } else {
-          int64_t n = std::min<int64_t>(size, static_cast<int64_t>(t.values.size()) - begin);
-          std::copy_n(t.values.begin() + begin, n, part.values.begin());
-        }
-        chunk.push_back(std::move(part));
-      }
-      TD_ASSIGN_OR_RETURN(Tensors results, Run(kernel.getBody().front(), std::move(chunk)));
-      for (size_t i = 0; i < results.size(); ++i) {
-        all[i].dtype = results[i].dtype;
-        int64_t n = std::min(size, elements - begin);
-        all[i].values.insert(all[i].values.end(), results[i].values.begin(), results[i].values.begin() + n);
-        all[i].shape = {static_cast<int64_t>(all[i].values.size())};
-      }
-    }
-    for (size_t i = 0; i < all.size() && i < op.getNumResults(); ++i)
-      all[i].shape = Concrete(op.getResult(i).getType());
-    return all;
   }
 
   const InterpreterInputs& inputs_;
@@ -227,19 +156,13 @@ absl::StatusOr<InterpreterResults> Interpret(mlir::func::FuncOp function, const 
   size_t next = 0;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     mlir::Type type = function.getArgument(i).getType();
-    auto name = [&](llvm::StringRef attribute) -> std::string {
-      mlir::Attribute a = function.getArgAttr(i, attribute);
-      if (auto s = mlir::dyn_cast_or_null<mlir::StringAttr>(a)) return s.getValue().str();
-      if (auto s = mlir::dyn_cast_or_null<mlir::FlatSymbolRefAttr>(a)) return s.getValue().str();
-      return "";
-    };
     absl::StatusOr<RefTensor> value;
-    if (std::string s = name("td.input"); !s.empty()) {
-      value = interpreter.Named(inputs.inputs, "input", s, type);
-    } else if (std::string s = name("td.variable"); !s.empty()) {
-      value = interpreter.Named(inputs.variables, "variable", s, type);
-    } else if (std::string s = name("td.scalar"); !s.empty()) {
-      value = interpreter.Named(inputs.scalars, "scalar", s, type);
+    if (mlir::StringAttr name = td::InputOf(function, i)) {
+      value = interpreter.Named(inputs.inputs, "input", name.str(), type);
+    } else if (mlir::FlatSymbolRefAttr name = td::VariableOf(function, i)) {
+      value = interpreter.Named(inputs.variables, "variable", name.getValue().str(), type);
+    } else if (mlir::StringAttr name = td::ScalarOf(function, i)) {
+      value = interpreter.Named(inputs.scalars, "scalar", name.str(), type);
     } else if (next < inputs.arguments.size()) {
       value = inputs.arguments[next++];
       TD_RETURN_IF_ERROR(interpreter.CheckShape(*value, absl::StrCat("argument ", i), type));
@@ -251,16 +174,10 @@ absl::StatusOr<InterpreterResults> Interpret(mlir::func::FuncOp function, const 
   }
   TD_ASSIGN_OR_RETURN(Tensors returned, interpreter.Run(function.getBody().front(), std::move(arguments)));
   for (unsigned i = 0; i < returned.size(); ++i) {
-    auto text = [&](llvm::StringRef attribute) -> std::string {
-      mlir::Attribute a = function.getResultAttr(i, attribute);
-      if (auto s = mlir::dyn_cast_or_null<mlir::StringAttr>(a)) return s.getValue().str();
-      if (auto s = mlir::dyn_cast_or_null<mlir::FlatSymbolRefAttr>(a)) return s.getValue().str();
-      return "";
-    };
-    if (std::string s = text("td.update"); !s.empty()) {
-      results.variables[s] = std::move(returned[i]);
-    } else if (std::string s = text("td.output"); !s.empty()) {
-      results.outputs[s] = std::move(returned[i]);
+    if (mlir::FlatSymbolRefAttr variable = td::UpdateOf(function, i)) {
+      results.variables[variable.getValue().str()] = std::move(returned[i]);
+    } else if (mlir::StringAttr name = td::OutputOf(function, i)) {
+      results.outputs[name.str()] = std::move(returned[i]);
     } else {
       results.results.push_back(std::move(returned[i]));
     }

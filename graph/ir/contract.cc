@@ -3,9 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ir/build.h"
 #include "graph/ir/message.h"
-#include "graph/ir/packed.h"
 #include "graph/ir/reference_util.h"
-#include "graph/ir/winograd.h"
 
 #define GET_OP_CLASSES
 #include "graph/ir/contract.cc.inc"
@@ -24,8 +22,6 @@ void TdDialect::registerContractOps() {
 #define GET_OP_LIST
 #include "graph/ir/contract.cc.inc"
       >();
-  // Other forms of convolutions.
-  addOperations<WinogradKernelOp, WinogradConv2DOp, WinogradInputGradOp, WinogradFilterGradOp, PackedFilterGradOp>();
 }
 
 namespace {

@@ -18,7 +18,6 @@ void TdDialect::initialize() {
   registerStateOps();
   registerUpdateOps();
   registerDistOps();
-  registerStructureOps();
 }
 
 }  // namespace tandem::td

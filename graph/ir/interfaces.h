@@ -3,9 +3,11 @@
 #define TANDEM_GRAPH_IR_INTERFACES_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/dtype.h"
 #include "mlir/IR/Builders.h"
@@ -26,6 +28,9 @@ struct RefTensor {
 struct RefContext {
   int64_t batch = 0;       // rows of the symbolic batch in this run
   int64_t row_offset = 0;  // global row of row 0
+  // Evaluates a block from the values of its arguments, to the operands of its terminator: for ops that hold code or
+  // name it.
+  std::function<absl::StatusOr<std::vector<RefTensor>>(mlir::Block&, std::vector<RefTensor>)> run = nullptr;
 };
 
 // How an op treats the batch axis.

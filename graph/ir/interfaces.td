@@ -96,4 +96,12 @@ def Td_PrecisionOp : Td_Interface<"PrecisionOp"> {
   ];
 }
 
+def Td_ReplicaValueOp : Td_Interface<"ReplicaValueOp"> {
+  let description = "An op that decides by itself whether replicas hold different values of a result without batch.";
+  let methods = [
+    InterfaceMethod<"Whether result `result` is made of the rows of one replica (graph/ir/replica_values.h).", "bool",
+      "variesByReplica", (ins "unsigned":$result)>,
+  ];
+}
+
 #endif

@@ -1,8 +1,7 @@
 #include "graph/ir/replica_values.h"
 
-#include "graph/ir/dist.h"
+#include "graph/ir/signature.h"
 #include "graph/ir/state.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace tandem::td {
 
@@ -17,28 +16,27 @@ bool IsReplicaRows(mlir::BlockArgument argument) {
   auto function = mlir::dyn_cast_or_null<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
   // The body may have got arguments that the function's type does not show yet.
   if (!function || argument.getArgNumber() >= function.getNumArguments()) return false;
-  auto scalar = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "td.scalar");
+  auto scalar = ScalarOf(function, argument.getArgNumber());
   return scalar && scalar.getValue() == kReplicaRows;
 }
 
-bool IsReplicaScope(mlir::Attribute scope) {
-  auto string = mlir::dyn_cast_or_null<mlir::StringAttr>(scope);
-  return string && string.getValue() == "replica";
-}
-
 }  // namespace
+
+bool HasReplicaScope(mlir::Operation* op) {
+  auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
+  return scope && scope.getValue() == "replica";
+}
 
 ReplicaValues::Known ReplicaValues::ByItself(Value value) {
   auto known = [](bool vary) { return vary ? Known::kYes : Known::kNo; };
   if (IsBatched(value.getType())) return Known::kNo;
   mlir::Operation* op = value.getDefiningOp();
   if (!op) return known(IsReplicaRows(mlir::cast<mlir::BlockArgument>(value)));
-  if (mlir::isa<CrossReplicaOp, AllReduceOp>(op)) return Known::kNo;
   if (auto scalar = mlir::dyn_cast<ScalarOp>(op)) return known(scalar.getName() == kReplicaRows);
-  if (auto map = mlir::dyn_cast<MapShardsOp>(op)) {
-    return known(IsReplicaScope(map.getScope()[mlir::cast<mlir::OpResult>(value).getResultNumber()]));
+  if (auto own = mlir::dyn_cast<ReplicaValueOp>(op)) {
+    return known(own.variesByReplica(mlir::cast<mlir::OpResult>(value).getResultNumber()));
   }
-  if (llvm::any_of(op->getOperandTypes(), IsBatched)) return known(IsReplicaScope(op->getAttr("scope")));
+  if (llvm::any_of(op->getOperandTypes(), IsBatched)) return known(HasReplicaScope(op));
   return Known::kAskOperands;
 }
 

@@ -2,10 +2,10 @@
 //
 // A step runs on every replica. A value without batch is one of three:
 //   common     the same on all replicas: variables, constants, sums over all rows, results of td.cross_replica and
-//              td.all_reduce, and what is computed from these alone;
+//              of all-reduces, and what is computed from these alone;
 //   varying    made of the rows of one replica: reductions with scope "replica" (batch statistics), the step scalar
 //              "replica_example_count", and what is computed from these;
-//   partial    (once maps are formed, before td.all_reduce) one replica's part of a sum over all rows.
+//   partial    (once maps are formed, before all-reduces) one replica's part of a sum over all rows.
 // A common value may be assigned to a variable or be an output. A varying one becomes common by td.cross_replica only:
 // as a gradient by "sum", as a statistic by "mean".
 #ifndef TANDEM_GRAPH_IR_REPLICA_VALUES_H_
@@ -15,6 +15,9 @@
 #include "mlir/IR/Value.h"
 
 namespace tandem::td {
+
+// The op's attribute `scope` says that its results are made of the rows of one replica.
+bool HasReplicaScope(mlir::Operation* op);
 
 // Answers from one function's body, which may grow meanwhile; what was asked for must stay.
 class ReplicaValues {

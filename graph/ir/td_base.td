@@ -27,7 +27,6 @@ def Td_Dialect : Dialect {
     void registerStateOps();
     void registerUpdateOps();
     void registerDistOps();
-    void registerStructureOps();
   }];
 }
 

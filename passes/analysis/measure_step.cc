@@ -7,6 +7,7 @@
 #include "graph/ir/interfaces.h"
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/exec/dialect.h"
 
 namespace tandem {
 namespace {
@@ -114,15 +115,14 @@ class Meter {
 }  // namespace
 
 StepWork MeasureStep(mlir::func::FuncOp step, const BatchAxis& axis) {
-  auto precision = step->getParentOfType<mlir::ModuleOp>()->getAttrOfType<mlir::StringAttr>("td.precision");
-  const bool winograd = !precision || precision.getValue() != "strict_float32";
+  const auto config = exec::CompileConfigAttr::of(step->getParentOfType<mlir::ModuleOp>());
+  const bool winograd = !config.isStrictFloat32();
   return Meter(step, axis, winograd).Measure();
 }
 
 absl::StatusOr<MachineModel> MachineModelOf(mlir::ModuleOp module) {
-  auto attribute = module->getAttrOfType<mlir::StringAttr>("td.machine_model");
-  const std::string text = attribute ? attribute.getValue().str() : "generic-avx512";
-  return absl::StrContains(text, '=') ? ParseMachineModel("td.machine_model", text) : BuiltInMachineModel(text);
+  const std::string text = exec::CompileConfigAttr::of(module).getMachineModelName().str();
+  return absl::StrContains(text, '=') ? ParseMachineModel("machine model", text) : BuiltInMachineModel(text);
 }
 
 }  // namespace tandem

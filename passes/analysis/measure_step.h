@@ -14,7 +14,7 @@ namespace tandem {
 // taken to stay in registers.
 StepWork MeasureStep(mlir::func::FuncOp step, const BatchAxis& axis);
 
-// The model in td.machine_model (a built-in name, or the text of a file); "generic-avx512" when there is none.
+// The machine model of the configuration.
 absl::StatusOr<MachineModel> MachineModelOf(mlir::ModuleOp module);
 
 }  // namespace tandem

@@ -2,8 +2,8 @@
 #ifndef TANDEM_PASSES_ANALYSIS_WINOGRAD_COST_H_
 #define TANDEM_PASSES_ANALYSIS_WINOGRAD_COST_H_
 
-#include "graph/ir/winograd_shape.h"
 #include "passes/analysis/machine_model.h"
+#include "passes/exec/winograd_shape.h"
 
 namespace tandem {
 

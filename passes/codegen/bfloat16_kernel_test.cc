@@ -17,7 +17,7 @@ const char* const kTargets[] = {"host", "host-bf16", "gpu"};
 
 TEST(BFloat16KernelTest, RoundsToNearestEvenInEveryPosition) {
   const std::string text = R"(
-    func.func private @k(%x: tensor<?xf32>) -> tensor<?xbf16> attributes {td.kernel = "loop"} {
+    func.func private @k(%x: tensor<?xf32>) -> tensor<?xbf16> attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.cast %x : tensor<?xf32> -> tensor<?xbf16>
       return %0 : tensor<?xbf16>
     })";
@@ -61,7 +61,7 @@ struct Case {
 const Case kCases[] = {
     {"elementwise", R"(
     func.func private @k(%x: tensor<?x37xbf16>, %y: tensor<?x37xbf16>) -> (tensor<?x37xbf16>, tensor<?x37xf32>)
-        attributes {td.kernel = "loop"} {
+        attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.mul %x, %y : tensor<?x37xbf16>
       %1 = td.add %0, %y : tensor<?x37xbf16>
       %2 = td.relu %1 : tensor<?x37xbf16>
@@ -70,7 +70,7 @@ const Case kCases[] = {
     })"},
     {"relu_gradient", R"(
     func.func private @k(%y: tensor<?x37xbf16>, %dy: tensor<?x37xbf16>) -> tensor<?x37xbf16>
-        attributes {td.kernel = "loop"} {
+        attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %c = td.constant dense<0.0> : tensor<bf16>
       %z = td.broadcast %c dims [] : tensor<bf16> -> tensor<?x37xbf16>
       %m = td.compare "gt", %y, %z : tensor<?x37xbf16> -> tensor<?x37xi1>
@@ -78,13 +78,13 @@ const Case kCases[] = {
       return %0 : tensor<?x37xbf16>
     })"},
     {"bias_gradient", R"(
-    func.func private @k(%dy: tensor<?x6x32xbf16>) -> tensor<32xf32> attributes {td.kernel = "col"} {
+    func.func private @k(%dy: tensor<?x6x32xbf16>) -> tensor<32xf32> attributes {exec.kernel = #exec.kernel_kind<col>} {
       %0 = td.cast %dy : tensor<?x6x32xbf16> -> tensor<?x6x32xf32>
       %1 = td.reduce "sum", %0 axes [0, 1] : tensor<?x6x32xf32> -> tensor<32xf32>
       return %1 : tensor<32xf32>
     })"},
     {"softmax", R"(
-    func.func private @k(%x: tensor<?x100xbf16>) -> tensor<?x100xbf16> attributes {td.kernel = "row"} {
+    func.func private @k(%x: tensor<?x100xbf16>) -> tensor<?x100xbf16> attributes {exec.kernel = #exec.kernel_kind<row>} {
       %0 = td.cast %x : tensor<?x100xbf16> -> tensor<?x100xf32>
       %1 = td.exp %0 : tensor<?x100xf32>
       %2 = td.reduce "sum", %1 axes [1] : tensor<?x100xf32> -> tensor<?xf32>
@@ -94,18 +94,18 @@ const Case kCases[] = {
       return %5 : tensor<?x100xbf16>
     })"},
     {"max_pool", R"(
-    func.func private @k(%x: tensor<?x6x6x19xbf16>) -> tensor<?x3x3x19xbf16> attributes {td.kernel = "loop"} {
+    func.func private @k(%x: tensor<?x6x6x19xbf16>) -> tensor<?x3x3x19xbf16> attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.max_pool %x window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x6x6x19xbf16> -> tensor<?x3x3x19xbf16>
       return %0 : tensor<?x3x3x19xbf16>
     })"},
     {"max_pool_grad", R"(
     func.func private @k(%x: tensor<?x6x6x19xbf16>, %dy: tensor<?x3x3x19xbf16>) -> tensor<?x6x6x19xbf16>
-        attributes {td.kernel = "loop"} {
+        attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.max_pool_grad %x, %dy window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x6x6x19xbf16>, tensor<?x3x3x19xbf16> -> tensor<?x6x6x19xbf16>
       return %0 : tensor<?x6x6x19xbf16>
     })"},
     {"row_max", R"(
-    func.func private @k(%x: tensor<?x33xbf16>) -> tensor<?xbf16> attributes {td.kernel = "row"} {
+    func.func private @k(%x: tensor<?x33xbf16>) -> tensor<?xbf16> attributes {exec.kernel = #exec.kernel_kind<row>} {
       %0 = td.reduce "max", %x axes [1] : tensor<?x33xbf16> -> tensor<?xbf16>
       return %0 : tensor<?xbf16>
     })"},

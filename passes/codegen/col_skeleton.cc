@@ -42,7 +42,7 @@ int64_t SizeOf(const Space& space, const LoopGroup& group) {
 }  // namespace
 
 bool KernelBuilder::FitsColumns() const {
-  if (batch_reduces_.empty() || kind_ == "once") return false;
+  if (batch_reduces_.empty() || kind_ == exec::KernelKind::kOnce) return false;
   int64_t size = InnerSize(results_[batch_reduces_[0]].getDefiningOp()->getOperand(0).getType());
   for (unsigned r : batch_reduces_) {
     mlir::Operation* op = results_[r].getDefiningOp();

@@ -59,10 +59,7 @@ Job MakeJob(mlir::func::FuncOp kernel, const CpuTarget& target, absl::string_vie
   Job job;
   job.function = kernel;
   job.kernel.name = kernel.getName().str();
-  auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
-  if (kind && (kind.getValue() == "flat" || kind.getValue() == "split")) job.kernel.domain = KernelDomain::kElements;
-  if (kind && kind.getValue() == "block") job.kernel.domain = KernelDomain::kBlocks;
-  if (kind && kind.getValue() == "once") job.kernel.domain = KernelDomain::kOnce;
+  if (auto kind = exec::GetKernelKind(kernel)) job.kernel.domain = exec::DomainOf(*kind);
   std::string text = KernelText(kernel);
   absl::StrAppend(&text, "\n", target.triple, "\n", target.cpu, "\n", target.features, "\n", target.vector_bits, "\n",
                   build);
@@ -127,7 +124,7 @@ absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module
   std::vector<Job> jobs;
   std::vector<Job*> missing;
   for (auto kernel : module.getOps<mlir::func::FuncOp>()) {
-    if (kernel->hasAttr("td.kernel")) jobs.push_back(MakeJob(kernel, target, build, sanitizer));
+    if (exec::GetKernelKind(kernel)) jobs.push_back(MakeJob(kernel, target, build, sanitizer));
   }
   absl::flat_hash_map<std::string, int> uses;
   for (Job& job : jobs) {

@@ -11,11 +11,11 @@
 #include "passes/codegen/cpu_target.h"
 #include "passes/codegen/kernel_cache.h"
 #include "passes/codegen/sanitize_kernels.h"
+#include "passes/exec/kernel_kind.h"
 
 namespace tandem {
 
-// What [begin, end) counts; see docs/developers/internals.md.
-enum class KernelDomain { kRows, kElements, kOnce, kBlocks };
+using exec::KernelDomain;
 
 // CPU time of one thread in seconds, by what they were spent on.
 struct KernelSeconds {
@@ -37,7 +37,7 @@ struct CompiledKernel {
   bool cached = false;
 };
 
-// Compiles every func.func with the attribute `td.kernel`, in the order of the module, with up to `threads` threads.
+// Compiles every func.func with the attribute `exec.kernel`, in the order of the module, with up to `threads` threads.
 // Kernels that `cache` has for this target are taken from there, others are stored there. `build` names the compiler:
 // kernels of another one are not used.
 absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module, const CpuTarget& target, int threads,

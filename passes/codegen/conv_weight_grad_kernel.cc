@@ -10,6 +10,7 @@
 #include "passes/codegen/lane_tree.h"
 #include "passes/codegen/register_tile.h"
 #include "passes/codegen/vector_builder.h"
+#include "passes/exec/weight_grad.h"
 #include "runtime/block_kernel.h"
 
 namespace tandem {
@@ -42,7 +43,7 @@ int64_t BlockChannels(int64_t taps, int64_t kept) {
 class ConvWeightGradEmitter {
  public:
   ConvWeightGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int lanes)
-      : op_(mlir::cast<td::Conv2DWeightGradOp>(kernel.getBody().front().front())),
+      : op_(mlir::cast<exec::Conv2DWeightGradOp>(kernel.getBody().front().front())),
         b_(kernel.getContext()),
         v_(b_, kernel.getLoc(), lanes),
         tile_(RegisterTileRows(lanes)),
@@ -207,7 +208,7 @@ class ConvWeightGradEmitter {
     StoreTile(v_, sums, rows, out, columns_, live);
   }
 
-  td::Conv2DWeightGradOp op_;
+  exec::Conv2DWeightGradOp op_;
   mlir::OpBuilder b_;
   VectorBuilder v_;
   const int64_t tile_, width_;  // rows and columns of a register tile
@@ -221,7 +222,7 @@ class ConvWeightGradEmitter {
 }  // namespace
 
 bool IsConvWeightGradKernel(mlir::func::FuncOp kernel) {
-  return mlir::isa<td::Conv2DWeightGradOp>(kernel.getBody().front().front());
+  return mlir::isa<exec::Conv2DWeightGradOp>(kernel.getBody().front().front());
 }
 
 int64_t ConvWeightGradStackBytes(int64_t taps, int64_t x_pixels, int64_t dy_pixels) {

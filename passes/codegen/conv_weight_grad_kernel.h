@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// Whether `kernel` is one td.conv2d_weight_grad.
+// Whether `kernel` is one exec.conv2d_weight_grad.
 bool IsConvWeightGradKernel(mlir::func::FuncOp kernel);
 
 // Appends `void SYMBOL(ptr args, i64 begin, i64 end, i64 rows)` to `module`: rows [begin, end) of the result, where row

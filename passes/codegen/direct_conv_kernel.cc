@@ -10,6 +10,7 @@
 #include "passes/channel_bias.h"
 #include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/vector_builder.h"
+#include "passes/exec/direct.h"
 
 namespace tandem {
 namespace {
@@ -23,7 +24,7 @@ int64_t SumVectors(int lanes) { return lanes < 16 ? 12 : 24; }
 int64_t ChannelVectors(int lanes) { return lanes < 16 ? 2 : 4; }
 
 struct DirectConv {
-  td::DirectConv2DOp op;
+  exec::DirectConv2DOp op;
   mlir::BlockArgument bias;  // null without
   bool relu = false;
 };
@@ -40,12 +41,12 @@ DirectConv Match(mlir::func::FuncOp kernel) {
   }
   if (auto add = end.getDefiningOp<td::AddOp>()) {
     for (Value y : add->getOperands()) {
-      if (!y.getDefiningOp<td::DirectConv2DOp>()) continue;
+      if (!y.getDefiningOp<exec::DirectConv2DOp>()) continue;
       conv.bias = mlir::dyn_cast_or_null<mlir::BlockArgument>(ChannelBiasOf(add, y));
       if (conv.bias) end = y;
     }
   }
-  auto op = end.getDefiningOp<td::DirectConv2DOp>();
+  auto op = end.getDefiningOp<exec::DirectConv2DOp>();
   if (!op || !op.getType().getElementType().isF32() || !td::IsBatched(op.getType())) return {};
   if (!mlir::isa<mlir::BlockArgument>(op.getX()) || !mlir::isa<mlir::BlockArgument>(op.getKernel())) return {};
   conv.op = op;
@@ -146,7 +147,7 @@ class DirectConvEmitter {
   }
 
   const DirectConv conv_;
-  td::DirectConv2DOp op_;
+  exec::DirectConv2DOp op_;
   mlir::OpBuilder b_;
   VectorBuilder v_;
   int64_t height_, width_, in_, size_[2], out_[2], channels_;

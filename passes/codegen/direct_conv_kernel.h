@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// Whether `kernel` is one float32 td.direct_conv2d of its arguments, then perhaps a channel's bias, then perhaps
+// Whether `kernel` is one float32 exec.direct_conv2d of its arguments, then perhaps a channel's bias, then perhaps
 // td.relu, and nothing else.
 bool IsDirectConvKernel(mlir::func::FuncOp kernel);
 

@@ -13,6 +13,7 @@
 #include "passes/codegen/loop_nest.h"
 #include "passes/codegen/reduction.h"
 #include "passes/codegen/stream_fetch.h"
+#include "passes/exec/kernel_kind.h"
 
 namespace tandem {
 
@@ -59,7 +60,8 @@ class KernelBuilder {
   mlir::ModuleOp module_;
   mlir::OpBuilder b_;
   mlir::Location loc_;
-  std::string symbol_, kind_;
+  std::string symbol_;
+  exec::KernelKind kind_;
   std::vector<mlir::Value> results_;
   std::vector<int> alias_;                            // per result: operand or -1
   std::vector<unsigned> batch_reduces_;               // results that are sums (max, ...) over the batch

@@ -12,6 +12,7 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/compile.h"
 #include "passes/codegen/cpu_target.h"
+#include "passes/exec/dialect.h"
 
 namespace tandem {
 namespace {
@@ -20,7 +21,7 @@ class KernelCacheTest : public ::testing::Test {
  protected:
   KernelCacheTest() {
     Env::Default()->DeleteRecursively(dir_).IgnoreError();
-    context_.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+    context_.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
   }
 
   // A kernel of `name` that doubles its operand, or squares it.
@@ -28,7 +29,7 @@ class KernelCacheTest : public ::testing::Test {
                                       const std::string& target = "avx2") {
     const std::string text =
         "func.func private @" + name +
-        "(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {td.kernel = \"loop\"} {\n %0 = " + op +
+        "(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {exec.kernel = #exec.kernel_kind<loop>} {\n %0 = " + op +
         " %x, %x : tensor<?x4xf32>\n return %0 : tensor<?x4xf32> }\n";
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
     auto compiled = CompileKernels(*module, *CpuTargetByName(target), 1, KernelCache(dir_), build);

@@ -26,13 +26,16 @@ void LoadCodegenDialects(mlir::MLIRContext& context) {
 }
 
 KernelBuilder::KernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol)
-    : kernel_(kernel), module_(module), b_(kernel.getContext()), loc_(kernel.getLoc()), symbol_(std::move(symbol)) {
-  if (auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel")) kind_ = kind.getValue().str();
+    : kernel_(kernel),
+      module_(module),
+      b_(kernel.getContext()),
+      loc_(kernel.getLoc()),
+      symbol_(std::move(symbol)),
+      kind_(exec::GetKernelKind(kernel).value_or(exec::KernelKind::kCluster)) {
   for (mlir::Value v : kernel.getBody().front().getTerminator()->getOperands()) results_.push_back(v);
   alias_.assign(results_.size(), -1);
-  if (auto alias = kernel->getAttrOfType<mlir::DenseI64ArrayAttr>("td.alias")) {
-    for (unsigned i = 0; i < alias_.size() && i < alias.size(); ++i) alias_[i] = static_cast<int>(alias[i]);
-  }
+  const llvm::ArrayRef<int64_t> alias = exec::GetAliases(kernel);
+  for (unsigned i = 0; i < alias_.size() && i < alias.size(); ++i) alias_[i] = static_cast<int>(alias[i]);
   for (unsigned r = 0; r < results_.size(); ++r) {
     mlir::Operation* op = results_[r].getDefiningOp();
     (op != nullptr && IsBatchReduce(op) ? batch_reduces_ : plain_results_).push_back(r);
@@ -117,16 +120,18 @@ absl::Status KernelBuilder::Emit() {
           absl::StrCat("kernel ", symbol_, ": result ", r, " may not share operand ", alias_[r], "'s buffer"));
     }
   }
-  bool batched = kind_ != "once";
-  bool elementwise = kind_ == "loop" || kind_ == "flat";
-  if (!elementwise && kind_ != "row" && kind_ != "col" && kind_ != "once") {
-    return absl::InternalError(absl::StrCat("kernel ", symbol_, " has no kind (td.kernel = \"", kind_, "\")"));
+  bool batched = kind_ != exec::KernelKind::kOnce;
+  bool elementwise = kind_ == exec::KernelKind::kLoop || kind_ == exec::KernelKind::kFlat;
+  const std::string kind = exec::stringifyKernelKind(kind_).str();
+  if (!elementwise && kind_ != exec::KernelKind::kRow && kind_ != exec::KernelKind::kCol &&
+      kind_ != exec::KernelKind::kOnce) {
+    return absl::InternalError(absl::StrCat("kernel ", symbol_, " is no kernel of loops, but of the kind ", kind));
   }
   for (unsigned r = 0; batched && r < results_.size(); ++r) {
     bool summed = llvm::is_contained(batch_reduces_, r);
     if ((summed && elementwise) || (!summed && !td::IsBatched(results_[r].getType()))) {
       return absl::InternalError(
-          absl::StrCat("kernel ", symbol_, ": result ", r, " has no batch axis, which a ", kind_, " kernel needs"));
+          absl::StrCat("kernel ", symbol_, ": result ", r, " has no batch axis, which a ", kind, " kernel needs"));
     }
   }
   LLVM::LLVMFuncOp body = elementwise ? EmitLoopKernel() : FitsColumns() ? EmitColumnKernel() : EmitRowKernel(batched);
@@ -135,9 +140,9 @@ absl::Status KernelBuilder::Emit() {
 }
 
 bool MayAlias(mlir::func::FuncOp kernel, unsigned operand, unsigned result) {
-  auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
+  const std::optional<exec::KernelKind> kind = exec::GetKernelKind(kernel);
   mlir::Operation* end = kernel.getBody().front().getTerminator();
-  if (!kind || (kind.getValue() != "loop" && kind.getValue() != "flat")) return false;
+  if (kind != exec::KernelKind::kLoop && kind != exec::KernelKind::kFlat) return false;
   if (operand >= kernel.getNumArguments() || result >= end->getNumOperands()) return false;
   mlir::Type type = kernel.getArgument(operand).getType();
   for (mlir::Type t : end->getOperandTypes()) {

@@ -13,7 +13,7 @@ namespace tandem {
 void LoadCodegenDialects(mlir::MLIRContext& context);
 
 // A module with `void SYMBOL(ptr args, i64 begin, i64 end, i64 row_offset)` for `kernel`; see
-// docs/developers/internals.md for the ABI and the kinds of kernels. The attribute `td.alias` (per result the operand
+// docs/developers/internals.md for the ABI and the kinds of kernels. The attribute `exec.alias` (per result the operand
 // whose buffer it may share, or -1) is honoured for kernels and operands where MayAlias holds.
 //
 // Results have the same bits for every split of [begin, end) and every alignment: elementwise code has no freedom of

@@ -10,6 +10,7 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/compile.h"
 #include "passes/codegen/cpu_target.h"
+#include "passes/exec/dialect.h"
 
 namespace tandem {
 namespace {
@@ -19,10 +20,11 @@ using ::testing::HasSubstr;
 // Bitcode of a kernel that applies `op` to its operand twice.
 std::string Bitcode(const std::string& op) {
   mlir::MLIRContext context;
-  context.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  context.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
   const std::string text =
-      "func.func private @k(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {td.kernel = \"loop\"} {\n %0 = " + op +
-      " %x, %x : tensor<?x4xf32>\n return %0 : tensor<?x4xf32> }\n";
+      "func.func private @k(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {exec.kernel = #exec.kernel_kind<loop>} "
+      "{\n %0 = " +
+      op + " %x, %x : tensor<?x4xf32>\n return %0 : tensor<?x4xf32> }\n";
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   auto compiled = CompileKernels(*module, *CpuTargetByName("avx512"), 1);
   EXPECT_TRUE(compiled.ok()) << compiled.status();

@@ -15,6 +15,7 @@
 #include "passes/codegen/guarded_buffer.h"
 #include "passes/codegen/kernel_ir.h"
 #include "passes/codegen/lower_math.h"
+#include "passes/exec/dialect.h"
 #include "runtime/block_kernel.h"
 #include "runtime/gpu_launch.h"
 
@@ -125,7 +126,7 @@ Shape RunShape(mlir::Type type, int64_t batch) {
 absl::StatusOr<std::unique_ptr<TestKernel>> TestKernel::Create(const std::string& text,
                                                                const std::string& target_name) {
   auto kernel = std::make_unique<TestKernel>();
-  kernel->context_.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  kernel->context_.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
   kernel->module_ = mlir::parseSourceString<mlir::ModuleOp>(text, &kernel->context_);
   if (!kernel->module_) return absl::InvalidArgumentError("the kernel's text is not valid");
   TD_RETURN_IF_ERROR(kernel->Load(*kernel->module_->getOps<mlir::func::FuncOp>().begin(), target_name));
@@ -262,12 +263,12 @@ absl::StatusOr<double> TestKernel::Error(const std::vector<td::RefTensor>& opera
 
 std::vector<td::RefTensor> TestKernel::RunOnce(const std::vector<td::RefTensor>& operands,
                                                const std::vector<Shape>& shapes, int64_t batch) {
-  auto kind = function_->getAttrOfType<mlir::StringAttr>("td.kernel").getValue();
-  int64_t count = kind == "once"    ? 1
-                  : kind == "split" ? Count(operands[0].shape)
-                  : kind == "flat"  ? Count(shapes[0])
-                  : kind == "block" ? Count(shapes[0]) / shapes[0].back()
-                                    : batch;
+  const exec::KernelKind kind = exec::GetKernelKind(function_).value_or(exec::KernelKind::kLoop);
+  int64_t count = kind == exec::KernelKind::kOnce    ? 1
+                  : kind == exec::KernelKind::kSplit ? Count(operands[0].shape)
+                  : kind == exec::KernelKind::kFlat  ? Count(shapes[0])
+                  : kind == exec::KernelKind::kBlock ? Count(shapes[0]) / shapes[0].back()
+                                                     : batch;
   std::vector<Bytes> bytes = Run(operands, count, {0, count});
   std::vector<td::RefTensor> results;
   for (size_t r = 0; r < bytes.size(); ++r) {

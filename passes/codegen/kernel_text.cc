@@ -2,6 +2,7 @@
 
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/AsmState.h"
+#include "passes/exec/kernel_kind.h"
 
 namespace tandem {
 
@@ -9,7 +10,8 @@ std::string KernelText(mlir::func::FuncOp kernel) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   kernel.getFunctionType().print(stream);
-  stream << kernel->getAttr("td.kernel") << kernel->getAttr("td.alias");
+  if (auto kind = exec::GetKernelKind(kernel)) stream << exec::stringifyKernelKind(*kind);
+  for (int64_t alias : exec::GetAliases(kernel)) stream << " " << alias;
   mlir::OpPrintingFlags flags;
   flags.enableDebugInfo(false).printGenericOpForm().useLocalScope();  // whatever the command line says
   for (mlir::Block& block : kernel.getBody()) {

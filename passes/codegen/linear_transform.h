@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "graph/ir/toom_cook.h"
 #include "passes/codegen/vector_builder.h"
+#include "passes/exec/toom_cook.h"
 
 namespace tandem {
 

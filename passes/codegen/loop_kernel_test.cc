@@ -7,12 +7,13 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/kernel_emitter.h"
 #include "passes/codegen/kernel_test_util.h"
+#include "passes/exec/dialect.h"
 
 namespace tandem {
 namespace {
 
 constexpr char kRelu[] = R"(
-func.func private @relu(%x: tensor<?x3x37xf32>) -> tensor<?x3x37xf32> attributes {td.kernel = "loop"} {
+func.func private @relu(%x: tensor<?x3x37xf32>) -> tensor<?x3x37xf32> attributes {exec.kernel = #exec.kernel_kind<loop>} {
   %0 = td.relu %x : tensor<?x3x37xf32>
   return %0 : tensor<?x3x37xf32>
 })";
@@ -68,7 +69,7 @@ TEST(LoopKernelTest, NaNStaysNaN) {
 // Kernels that compute the same value, one of which has another use for the product in it.
 TEST(LoopKernelTest, AValueHasTheSameBitsInEveryKernel) {
   const std::string head = "func.func private @k(%x: tensor<?x37xf32>, %c: tensor<?x37xf32>) -> (";
-  const std::string body = R"() attributes {td.kernel = "loop"} {
+  const std::string body = R"() attributes {exec.kernel = #exec.kernel_kind<loop>} {
   %p = td.mul %x, %x : tensor<?x37xf32>
   %s = td.add %p, %c : tensor<?x37xf32>
   return )";
@@ -93,7 +94,7 @@ TEST(LoopKernelTest, CollapsesToOneVectorLoop) {
 TEST(LoopKernelTest, AliasedResultIsVectorised) {
   auto kernel = TestKernel::Create(R"(
     func.func private @inplace(%x: tensor<?xf32>) -> tensor<?xf32>
-        attributes {td.kernel = "flat", td.alias = array<i64: 0>} {
+        attributes {exec.kernel = #exec.kernel_kind<flat>, exec.alias = array<i64: 0>} {
       %0 = td.relu %x : tensor<?xf32>
       return %0 : tensor<?xf32>
     })",
@@ -106,7 +107,7 @@ TEST(LoopKernelTest, AliasedResultIsVectorised) {
 
 TEST(LoopKernelTest, ResultWithoutBatchIsAnError) {
   auto kernel = TestKernel::Create(R"(
-    func.func private @bad(%x: tensor<3xf32>) -> tensor<3xf32> attributes {td.kernel = "loop"} {
+    func.func private @bad(%x: tensor<3xf32>) -> tensor<3xf32> attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.relu %x : tensor<3xf32>
       return %0 : tensor<3xf32>
     })",
@@ -117,11 +118,12 @@ TEST(LoopKernelTest, ResultWithoutBatchIsAnError) {
 
 TEST(CompileTest, CompilesAllKernelsOfAModule) {
   mlir::MLIRContext context;
-  context.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  context.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
   std::string text;
   for (int i = 0; i < 5; ++i) {
     text += "func.func private @kernel_" + std::to_string(i) + R"((%x: tensor<?x)" + std::to_string(i + 1) +
-            R"(xf32>) -> tensor<?x)" + std::to_string(i + 1) + R"(xf32> attributes {td.kernel = "loop"} {
+            R"(xf32>) -> tensor<?x)" + std::to_string(i + 1) +
+            R"(xf32> attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.relu %x : tensor<?x)" +
             std::to_string(i + 1) + "xf32>\n return %0 : tensor<?x" + std::to_string(i + 1) + "xf32> }\n";
   }

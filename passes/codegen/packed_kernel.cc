@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "graph/ir/packed.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/tile_builder.h"
 #include "passes/codegen/vector_builder.h"
 #include "passes/codegen/winograd_tiles.h"
+#include "passes/exec/packed.h"
 
 namespace tandem {
 namespace {
@@ -20,7 +20,7 @@ constexpr int kLanes = 16;
 class PackedFilterGradEmitter {
  public:
   PackedFilterGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module)
-      : s_(td::ShapeOf(mlir::cast<td::PackedFilterGradOp>(kernel.getBody().front().front()))),
+      : s_(exec::ShapeOf(mlir::cast<exec::PackedFilterGradOp>(kernel.getBody().front().front()))),
         at_(s_),
         b_(kernel.getContext()),
         v_(b_, kernel.getLoc(), kLanes),
@@ -207,7 +207,7 @@ class PackedFilterGradEmitter {
 }  // namespace
 
 bool IsPackedKernel(mlir::func::FuncOp kernel) {
-  return mlir::isa<td::PackedFilterGradOp>(kernel.getBody().front().front());
+  return mlir::isa<exec::PackedFilterGradOp>(kernel.getBody().front().front());
 }
 
 void EmitPackedKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module) {

@@ -1,4 +1,4 @@
-// Kernels of convolutions' filter gradients by a CPU's matrix unit (graph/ir/packed.td): one op, one kernel.
+// Kernels of convolutions' filter gradients by a CPU's matrix unit (passes/exec/packed.td): one op, one kernel.
 #ifndef TANDEM_PASSES_CODEGEN_PACKED_KERNEL_H_
 #define TANDEM_PASSES_CODEGEN_PACKED_KERNEL_H_
 
@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// Whether the kernel consists of one td.packed_filter_grad.
+// Whether the kernel consists of one exec.packed_filter_grad.
 bool IsPackedKernel(mlir::func::FuncOp kernel);
 
 // Appends `void SYMBOL(ptr args, i64 begin, i64 end, i64 row_offset)` to `module`: the sum over rows [begin, end), of

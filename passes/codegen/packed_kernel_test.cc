@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "graph/ir/packed_shape.h"
 #include "gtest/gtest.h"
 #include "passes/codegen/cpu_target.h"
 #include "passes/codegen/kernel_test_util.h"
+#include "passes/exec/packed_shape.h"
 
 namespace tandem {
 namespace {
@@ -36,10 +36,11 @@ std::string Text(const Case& c) {
   const std::string results = absl::StrCat("tensor<", c.kernel[0], "x", c.kernel[1], "x", c.in, "x", c.out,
                                            "xf32>, tensor<", 4 * PackedScratch(s).floats, "xui8>");
   auto array = [](const int64_t* n) { return absl::StrCat("array<i64: ", n[0], ", ", n[1], ">"); };
-  return absl::StrCat("func.func private @k(%x: ", x, ", %dy: ", dy, ") -> (", results,
-                      ") attributes {td.kernel = \"tile\"} { %0:2 = td.packed_filter_grad %x, %dy {size = ",
-                      array(c.kernel), ", strides = ", array(c.stride), ", pad_low = ", array(c.low), "} : (", x, ", ",
-                      dy, ") -> (", results, ") return %0#0, %0#1 : ", results, " }");
+  return absl::StrCat(
+      "func.func private @k(%x: ", x, ", %dy: ", dy, ") -> (", results,
+      ") attributes {exec.kernel = #exec.kernel_kind<tile>} { %0:2 = exec.packed_filter_grad %x, %dy {size = ",
+      array(c.kernel), ", strides = ", array(c.stride), ", pad_low = ", array(c.low), "} : (", x, ", ", dy, ") -> (",
+      results, ") return %0#0, %0#1 : ", results, " }");
 }
 
 class PackedKernelTest : public testing::TestWithParam<Case> {};

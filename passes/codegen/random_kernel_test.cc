@@ -8,7 +8,7 @@ namespace tandem {
 namespace {
 
 constexpr char kBatched[] = R"(
-func.func private @u(%seed: tensor<i64>, %step: tensor<i64>) -> tensor<?x3x7xf32> attributes {td.kernel = "loop"} {
+func.func private @u(%seed: tensor<i64>, %step: tensor<i64>) -> tensor<?x3x7xf32> attributes {exec.kernel = #exec.kernel_kind<loop>} {
   %0 = td.random_uniform %seed, %step key -81985529216486896 shape [-1, 3, 7] -> tensor<?x3x7xf32>
   return %0 : tensor<?x3x7xf32>
 })";
@@ -43,7 +43,7 @@ TEST(RandomKernelTest, SplitsGiveTheSameBits) {
 
 TEST(RandomKernelTest, StaticShapeIsRowZero) {
   auto kernel = TestKernel::Create(R"(
-    func.func private @u(%seed: tensor<i64>, %step: tensor<i64>) -> tensor<5x9xf32> attributes {td.kernel = "once"} {
+    func.func private @u(%seed: tensor<i64>, %step: tensor<i64>) -> tensor<5x9xf32> attributes {exec.kernel = #exec.kernel_kind<once>} {
       %0 = td.random_uniform %seed, %step key 3 shape [5, 9] -> tensor<5x9xf32>
       return %0 : tensor<5x9xf32>
     })",

@@ -31,7 +31,7 @@ int Count(const std::string& text, const std::string& needle) {
 
 std::string Softmax(int64_t classes) {
   std::string t = "tensor<?x" + std::to_string(classes) + "xf32>", v = "tensor<?xf32>";
-  return "func.func private @softmax(%x: " + t + ") -> " + t + R"( attributes {td.kernel = "row"} {
+  return "func.func private @softmax(%x: " + t + ") -> " + t + R"( attributes {exec.kernel = #exec.kernel_kind<row>} {
     %m = td.reduce "max", %x axes [1] : )" +
          t + " -> " + v + R"(
     %mb = td.broadcast %m dims [0] : )" +
@@ -57,7 +57,7 @@ TEST(RowKernelTest, SoftmaxMatchesReference) {
 // Rows of several softmaxes and normalisations: on a GPU blocks share such a row, unless one part needs another.
 TEST(RowKernelTest, PartsOfRows) {
   auto kernel = [](const std::string& last) {
-    return R"(func.func private @k(%x: tensor<?x4x48x64xf32>) -> tensor<?x4x48x64xf32> attributes {td.kernel = "row"} {
+    return R"(func.func private @k(%x: tensor<?x4x48x64xf32>) -> tensor<?x4x48x64xf32> attributes {exec.kernel = #exec.kernel_kind<row>} {
     %m = td.reduce "max", %x axes [3] : tensor<?x4x48x64xf32> -> tensor<?x4x48xf32>
     %mb = td.broadcast %m dims [0, 1, 2] : tensor<?x4x48xf32> -> tensor<?x4x48x64xf32>
     %d = td.sub %x, %mb : tensor<?x4x48x64xf32>
@@ -103,7 +103,7 @@ TEST(RowKernelTest, SoftmaxIsVectorised) {
 TEST(LoopKernelTest, BiasReluIsOneVectorLoopPerChannelRun) {
   std::string text =
       R"(func.func private @bias_relu(%x: tensor<?x26x26x32xf32>, %b: tensor<32xf32>) -> tensor<?x26x26x32xf32>
-      attributes {td.kernel = "loop"} {
+      attributes {exec.kernel = #exec.kernel_kind<loop>} {
     %0 = td.broadcast %b dims [3] : tensor<32xf32> -> tensor<?x26x26x32xf32>
     %1 = td.add %x, %0 : tensor<?x26x26x32xf32>
     %2 = td.relu %1 : tensor<?x26x26x32xf32>
@@ -120,7 +120,7 @@ TEST(LoopKernelTest, BiasReluIsOneVectorLoopPerChannelRun) {
 
 TEST(LoopKernelTest, ReshapeNeedsNoDivision) {
   std::string text = R"(func.func private @flatten(%x: tensor<?x4x4x32xf32>, %b: tensor<32xf32>) -> tensor<?x512xf32>
-      attributes {td.kernel = "loop"} {
+      attributes {exec.kernel = #exec.kernel_kind<loop>} {
     %0 = td.broadcast %b dims [3] : tensor<32xf32> -> tensor<?x4x4x32xf32>
     %1 = td.add %x, %0 : tensor<?x4x4x32xf32>
     %2 = td.reshape %1 : tensor<?x4x4x32xf32> -> tensor<?x512xf32>
@@ -136,7 +136,7 @@ TEST(LoopKernelTest, ReshapeNeedsNoDivision) {
 TEST(LoopKernelTest, IndexMapsMatchReference) {
   ExpectMatches(
       R"(func.func private @maps(%x: tensor<?x3x5xf32>, %i: tensor<?xi64>) -> (tensor<?x5x3xf32>, tensor<?x4x5xf32>, tensor<?x2x3xf32>, tensor<?x15x2xf32>, tensor<?x6xf32>)
-      attributes {td.kernel = "loop"} {
+      attributes {exec.kernel = #exec.kernel_kind<loop>} {
     %0 = td.transpose %x perm [0, 2, 1] : tensor<?x3x5xf32> -> tensor<?x5x3xf32>
     %1 = td.pad %x low [0, 1, 0] high [0, 0, 0] : tensor<?x3x5xf32> -> tensor<?x4x5xf32>
     %2 = td.slice %x begin [0, 1, 2] size [-1, 2, 3] : tensor<?x3x5xf32> -> tensor<?x2x3xf32>
@@ -152,7 +152,8 @@ TEST(LoopKernelTest, MathIsAccurate) {
   for (const char* op : {"exp", "tanh", "sigmoid", "sqrt", "log"}) {
     std::string in = std::string(op) == "sqrt" || std::string(op) == "log" ? "td.mul %x, %x" : "td.add %x, %x";
     ExpectMatches(
-        "func.func private @f(%x: tensor<?x19xf32>) -> tensor<?x19xf32> attributes {td.kernel = \"loop\"} {\n%0 = " +
+        "func.func private @f(%x: tensor<?x19xf32>) -> tensor<?x19xf32> attributes {exec.kernel = "
+        "#exec.kernel_kind<loop>} {\n%0 = " +
             in + " : tensor<?x19xf32>\n%1 = td." + op + R"( %0 : tensor<?x19xf32>
       return %1 : tensor<?x19xf32> })",
         3e-6);
@@ -161,7 +162,7 @@ TEST(LoopKernelTest, MathIsAccurate) {
 
 TEST(OnceKernelTest, ScalarPowIsPrecise) {
   ExpectMatches(
-      R"(func.func private @f(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> attributes {td.kernel = "once"} {
+      R"(func.func private @f(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> attributes {exec.kernel = #exec.kernel_kind<once>} {
     %0 = td.mul %x, %x : tensor<f32>
     %1 = td.pow %0, %y : tensor<f32>
     return %1 : tensor<f32>
@@ -170,19 +171,20 @@ TEST(OnceKernelTest, ScalarPowIsPrecise) {
 }
 
 TEST(OnceKernelTest, Float64UsesTheLibrary) {
-  ExpectMatches(R"(func.func private @f(%x: tensor<?x3xf64>) -> tensor<?x3xf64> attributes {td.kernel = "loop"} {
+  ExpectMatches(
+      R"(func.func private @f(%x: tensor<?x3xf64>) -> tensor<?x3xf64> attributes {exec.kernel = #exec.kernel_kind<loop>} {
     %0 = td.tanh %x : tensor<?x3xf64>
     %1 = td.exp %0 : tensor<?x3xf64>
     return %1 : tensor<?x3xf64>
   })",
-                1e-14);
+      1e-14);
 }
 
 // On a GPU many blocks share the sums, and a second launch goes on with them.
 TEST(OnceKernelTest, LargeSums) {
   const std::string text = R"(
   func.func private @norms(%x: tensor<301x257xf32>, %y: tensor<90xf32>, %s: tensor<f32>)
-      -> (tensor<f32>, tensor<90xf32>, tensor<f32>) attributes {td.kernel = "once"} {
+      -> (tensor<f32>, tensor<90xf32>, tensor<f32>) attributes {exec.kernel = #exec.kernel_kind<once>} {
     %0 = td.mul %x, %x : tensor<301x257xf32>
     %1 = td.reduce "sum", %0 axes [0, 1] : tensor<301x257xf32> -> tensor<f32>
     %2 = td.reduce "max", %y axes [0] : tensor<90xf32> -> tensor<f32>
@@ -201,7 +203,8 @@ TEST(OnceKernelTest, LargeSums) {
 }
 
 TEST(OnceKernelTest, SumOfSquares) {
-  std::string text = R"(func.func private @norm(%x: tensor<77x65xf32>) -> tensor<f32> attributes {td.kernel = "once"} {
+  std::string text =
+      R"(func.func private @norm(%x: tensor<77x65xf32>) -> tensor<f32> attributes {exec.kernel = #exec.kernel_kind<once>} {
     %0 = td.mul %x, %x : tensor<77x65xf32>
     %1 = td.reduce "sum", %0 axes [0, 1] : tensor<77x65xf32> -> tensor<f32>
     return %1 : tensor<f32>
@@ -215,7 +218,7 @@ TEST(OnceKernelTest, SumOfSquares) {
 
 constexpr char kReluBiasGradient[] = R"(
 func.func private @bias_grad(%y: tensor<?x5x6x32xf32>, %dy: tensor<?x5x6x32xf32>) -> (tensor<32xf32>, tensor<?x5x6x32xf32>)
-    attributes {td.kernel = "col"} {
+    attributes {exec.kernel = #exec.kernel_kind<col>} {
   %r = td.relu %y : tensor<?x5x6x32xf32>
   %m = td.mul %dy, %r : tensor<?x5x6x32xf32>
   %s = td.reduce "sum", %m axes [0, 1, 2] : tensor<?x5x6x32xf32> -> tensor<32xf32>
@@ -235,7 +238,7 @@ TEST(ColKernelTest, SumWithBatchedExtraResult) {
 TEST(ColKernelTest, FetchesAhead) {
   const std::string text = R"(
     func.func private @k(%x: tensor<?x31x45x64xbf16>, %w: tensor<?x33x47x64xf32>, %b: tensor<64xf32>)
-        -> (tensor<64xf32>, tensor<64xf32>, tensor<?x31x45x64xf32>) attributes {td.kernel = "col"} {
+        -> (tensor<64xf32>, tensor<64xf32>, tensor<?x31x45x64xf32>) attributes {exec.kernel = #exec.kernel_kind<col>} {
       %0 = td.cast %x : tensor<?x31x45x64xbf16> -> tensor<?x31x45x64xf32>
       %1 = td.slice %w begin [0, 1, 1, 0] size [-1, 31, 45, 64] : tensor<?x33x47x64xf32> -> tensor<?x31x45x64xf32>
       %2 = td.mul %0, %1 : tensor<?x31x45x64xf32>
@@ -265,7 +268,7 @@ TEST(ColKernelTest, EmptyBatchGivesZeros) {
 TEST(ColKernelTest, OtherAxes) {
   ExpectMatches(
       R"(func.func private @f(%x: tensor<?x3x7xf32>) -> (tensor<3x7xf32>, tensor<7xf32>, tensor<3xf32>, tensor<f32>)
-      attributes {td.kernel = "col"} {
+      attributes {exec.kernel = #exec.kernel_kind<col>} {
     %0 = td.reduce "sum", %x axes [0] : tensor<?x3x7xf32> -> tensor<3x7xf32>
     %1 = td.reduce "max", %x axes [0, 1] : tensor<?x3x7xf32> -> tensor<7xf32>
     %2 = td.reduce "sum", %x axes [0, 2] : tensor<?x3x7xf32> -> tensor<3xf32>
@@ -279,7 +282,7 @@ TEST(ColKernelTest, OtherAxes) {
 TEST(ColKernelTest, CrossEntropyWithGradientAndMetrics) {
   ExpectMatches(R"(
 func.func private @xent(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<?x10xf32>, tensor<f32>, tensor<f32>, tensor<10xf32>)
-    attributes {td.kernel = "col"} {
+    attributes {exec.kernel = #exec.kernel_kind<col>} {
   %hot = td.one_hot %label : tensor<?xi64> -> tensor<?x10xf32>
   %m = td.reduce "max", %x axes [1] : tensor<?x10xf32> -> tensor<?xf32>
   %mb = td.broadcast %m dims [0] : tensor<?xf32> -> tensor<?x10xf32>
@@ -307,8 +310,8 @@ func.func private @xent(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<
 std::string ArgMax(const std::string& shape, int64_t axis, const std::string& result, const std::string& type) {
   const std::string x = "tensor<" + shape + "x" + type + ">", i = "tensor<" + result + "xi64>";
   return "func.func private @k(%x: " + x + ") -> " + i +
-         " attributes {td.kernel = \"row\"} {\n%i = td.argmax %x axis " + std::to_string(axis) + " : " + x + " -> " +
-         i + "\nreturn %i : " + i + "\n}";
+         " attributes {exec.kernel = #exec.kernel_kind<row>} {\n%i = td.argmax %x axis " + std::to_string(axis) +
+         " : " + x + " -> " + i + "\nreturn %i : " + i + "\n}";
 }
 
 // The plain definition: the first element stands until a later one is larger.
@@ -371,7 +374,7 @@ TEST(RowKernelTest, ArgMaxOfInnerAndOfLastDimensions) {
 TEST(RowKernelTest, ArgMaxOfParts) {
   const std::string text = R"(
 func.func private @k(%x: tensor<?x4x48x64xf32>) -> (tensor<?x4x48xi64>, tensor<?x4x48x64xf32>)
-    attributes {td.kernel = "row"} {
+    attributes {exec.kernel = #exec.kernel_kind<row>} {
   %a = td.abs %x : tensor<?x4x48x64xf32>
   %i = td.argmax %a axis 3 : tensor<?x4x48x64xf32> -> tensor<?x4x48xi64>
   %s = td.reduce "sum", %a axes [3] : tensor<?x4x48x64xf32> -> tensor<?x4x48xf32>

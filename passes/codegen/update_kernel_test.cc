@@ -27,8 +27,9 @@ std::string KernelText(const Update& u, const std::string& type) {
     }
   }
   return "func.func private @k(" + arguments + "%lr: tensor<f32>) -> (" + results +
-         ") attributes {td.kernel = \"once\"} {\n" + targets + " = td." + u.op + " " + names + "%lr " + u.attributes +
-         " : (" + types + "tensor<f32>) -> (" + results + ")\nreturn " + targets + " : " + results + "\n}";
+         ") attributes {exec.kernel = #exec.kernel_kind<once>} {\n" + targets + " = td." + u.op + " " + names + "%lr " +
+         u.attributes + " : (" + types + "tensor<f32>) -> (" + results + ")\nreturn " + targets + " : " + results +
+         "\n}";
 }
 
 class UpdateKernelTest : public testing::TestWithParam<Update> {};

@@ -6,6 +6,7 @@
 #include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/lane_tree.h"
 #include "passes/codegen/vector_builder.h"
+#include "passes/exec/weight_grad.h"
 #include "runtime/block_kernel.h"
 
 namespace tandem {
@@ -21,7 +22,7 @@ constexpr int64_t kMinPackedTiles = 8;
 class WeightGradEmitter {
  public:
   WeightGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int lanes)
-      : op_(mlir::cast<td::WeightGradOp>(kernel.getBody().front().front())),
+      : op_(mlir::cast<exec::WeightGradOp>(kernel.getBody().front().front())),
         b_(kernel.getContext()),
         v_(b_, kernel.getLoc(), lanes) {
     Begin(kernel, symbol, module);
@@ -99,7 +100,7 @@ class WeightGradEmitter {
     });
   }
 
-  td::WeightGradOp op_;
+  exec::WeightGradOp op_;
   mlir::OpBuilder b_;
   VectorBuilder v_;
   int64_t rows_of_result_, columns_, inner_;  // inner_: rows of the operands per example
@@ -110,7 +111,7 @@ class WeightGradEmitter {
 }  // namespace
 
 bool IsWeightGradKernel(mlir::func::FuncOp kernel) {
-  return mlir::isa<td::WeightGradOp>(kernel.getBody().front().front());
+  return mlir::isa<exec::WeightGradOp>(kernel.getBody().front().front());
 }
 
 void EmitWeightGradKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module,

@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-// Whether `kernel` is one td.weight_grad.
+// Whether `kernel` is one exec.weight_grad.
 bool IsWeightGradKernel(mlir::func::FuncOp kernel);
 
 // Appends `void SYMBOL(ptr args, i64 begin, i64 end, i64 rows)` to `module`: rows [begin, end) of the result, from the

@@ -29,26 +29,28 @@ std::string KernelText(const std::string& op, const Case& c, int64_t channels = 
   if (op == "max_pool_argmax" || op == "max_pool_argmax_positive") {
     const char* flag = op == "max_pool_argmax" ? "" : " {positive = true}";
     return absl::StrCat("func.func private @k(%x: ", x, ") -> ", places,
-                        " attributes {td.kernel = \"loop\"} { %0 = td.max_pool_argmax %x ", c.window, flag, " : ", x,
-                        " -> ", places, " return %0 : ", places, " }");
+                        " attributes {exec.kernel = #exec.kernel_kind<loop>} { %0 = td.max_pool_argmax %x ", c.window,
+                        flag, " : ", x, " -> ", places, " return %0 : ", places, " }");
   }
   if (op == "max_pool_argmax_grad") {
-    return absl::StrCat("func.func private @k(%k: ", places, ", %dy: ", y, ") -> ", x,
-                        " attributes {td.kernel = \"loop\"} { %0 = td.max_pool_argmax_grad %k, %dy size [", c.in[0],
-                        ", ", c.in[1], "] ", c.window, " : ", places, ", ", y, " -> ", x, " return %0 : ", x, " }");
+    return absl::StrCat(
+        "func.func private @k(%k: ", places, ", %dy: ", y, ") -> ", x,
+        " attributes {exec.kernel = #exec.kernel_kind<loop>} { %0 = td.max_pool_argmax_grad %k, %dy size [", c.in[0],
+        ", ", c.in[1], "] ", c.window, " : ", places, ", ", y, " -> ", x, " return %0 : ", x, " }");
   }
   if (op == "max_pool_grad") {
     return absl::StrCat("func.func private @k(%x: ", x, ", %dy: ", y, ") -> ", x,
-                        " attributes {td.kernel = \"loop\"} { %0 = td.max_pool_grad %x, %dy ", c.window, " : ", x, ", ",
-                        y, " -> ", x, " return %0 : ", x, " }");
+                        " attributes {exec.kernel = #exec.kernel_kind<loop>} { %0 = td.max_pool_grad %x, %dy ",
+                        c.window, " : ", x, ", ", y, " -> ", x, " return %0 : ", x, " }");
   }
   if (op == "avg_pool_grad") {
     return absl::StrCat("func.func private @k(%dy: ", y, ") -> ", x,
-                        " attributes {td.kernel = \"loop\"} { %0 = td.avg_pool_grad %dy size [", c.in[0], ", ", c.in[1],
-                        "] ", c.window, " : ", y, " -> ", x, " return %0 : ", x, " }");
+                        " attributes {exec.kernel = #exec.kernel_kind<loop>} { %0 = td.avg_pool_grad %dy size [",
+                        c.in[0], ", ", c.in[1], "] ", c.window, " : ", y, " -> ", x, " return %0 : ", x, " }");
   }
-  return absl::StrCat("func.func private @k(%x: ", x, ") -> ", y, " attributes {td.kernel = \"loop\"} { %0 = td.", op,
-                      " %x ", c.window, " : ", x, " -> ", y, " return %0 : ", y, " }");
+  return absl::StrCat("func.func private @k(%x: ", x, ") -> ", y,
+                      " attributes {exec.kernel = #exec.kernel_kind<loop>} { %0 = td.", op, " %x ", c.window, " : ", x,
+                      " -> ", y, " return %0 : ", y, " }");
 }
 
 class WindowKernelTest : public testing::TestWithParam<std::tuple<std::string, Case>> {};

@@ -1,12 +1,12 @@
 #include "passes/codegen/winograd_kernel.h"
 
-#include "graph/ir/winograd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/linear_transform.h"
 #include "passes/codegen/winograd_products.h"
 #include "passes/codegen/winograd_tiles.h"
+#include "passes/exec/winograd.h"
 
 namespace tandem {
 namespace {
@@ -28,10 +28,10 @@ class WinogradEmitter {
   void Emit() {
     Begin();
     kernel_.walk([&](mlir::Operation* op) {
-      if (auto f = mlir::dyn_cast<td::WinogradKernelOp>(op)) TransformKernel(f);
-      if (auto f = mlir::dyn_cast<td::WinogradConv2DOp>(op)) Forward(f);
-      if (auto f = mlir::dyn_cast<td::WinogradInputGradOp>(op)) InputGrad(f);
-      if (auto f = mlir::dyn_cast<td::WinogradFilterGradOp>(op)) FilterGrad(f);
+      if (auto f = mlir::dyn_cast<exec::WinogradKernelOp>(op)) TransformKernel(f);
+      if (auto f = mlir::dyn_cast<exec::WinogradConv2DOp>(op)) Forward(f);
+      if (auto f = mlir::dyn_cast<exec::WinogradInputGradOp>(op)) InputGrad(f);
+      if (auto f = mlir::dyn_cast<exec::WinogradFilterGradOp>(op)) FilterGrad(f);
     });
     b_.create<LLVM::ReturnOp>(kernel_.getLoc(), mlir::ValueRange{});
   }
@@ -84,8 +84,8 @@ class WinogradEmitter {
     return {pointer, s.out_height, s.out_width, s.channels_out, 0, 0, IsBFloat16(y)};
   }
 
-  void Forward(td::WinogradConv2DOp op) {
-    const WinogradShape s = td::ShapeOf(op);
+  void Forward(exec::WinogradConv2DOp op) {
+    const WinogradShape s = exec::ShapeOf(op);
     const WinogradMatrices& w = GetWinogradMatrices(static_cast<int>(s.tile));
     Stages stages = MakeStages(Result(op.getScratch()), s, false);
     if (s.bfloat16_products) stages.x.elements = TileElements::kBFloat16;
@@ -103,8 +103,8 @@ class WinogradEmitter {
     });
   }
 
-  void InputGrad(td::WinogradInputGradOp op) {
-    const WinogradShape s = td::ShapeOf(op);
+  void InputGrad(exec::WinogradInputGradOp op) {
+    const WinogradShape s = exec::ShapeOf(op);
     const WinogradMatrices& w = GetWinogradMatrices(static_cast<int>(s.tile));
     Stages stages = MakeStages(Result(op.getScratch()), s, false);
     if (s.bfloat16_products) stages.y.elements = TileElements::kBFloat16;
@@ -115,8 +115,8 @@ class WinogradEmitter {
     });
   }
 
-  void FilterGrad(td::WinogradFilterGradOp op) {
-    const WinogradShape s = td::ShapeOf(op);
+  void FilterGrad(exec::WinogradFilterGradOp op) {
+    const WinogradShape s = exec::ShapeOf(op);
     const WinogradMatrices& w = GetWinogradMatrices(static_cast<int>(s.tile));
     Stages stages = MakeStages(Result(op.getScratch()), s, true);
     if (s.bfloat16_products) stages.x.elements = stages.y.elements = TileElements::kBFloat16Pairs;
@@ -146,7 +146,7 @@ class WinogradEmitter {
 
   // Rows of the result are made in groups: a group's rows of one block of columns lie together for each point, and the
   // adjoint's rows lie side by side in the kernel, where a cache line has them all.
-  void TransformKernel(td::WinogradKernelOp op) {
+  void TransformKernel(exec::WinogradKernelOp op) {
     if (IsBFloat16(op.getKernel()) || IsBFloat16(op.getOutput())) return TransformKernel16(op);
     llvm::ArrayRef<int64_t> shape = td::TypeOf(op.getKernel()).getShape();
     const int64_t rows = shape[op.getAdjoint() ? 3 : 2], columns = shape[op.getAdjoint() ? 2 : 3];
@@ -173,7 +173,7 @@ class WinogradEmitter {
   }
 
   // `count` rows from `first`.
-  void TransformRows(td::WinogradKernelOp op, Value first, int64_t count, int64_t rows, int64_t columns) {
+  void TransformRows(exec::WinogradKernelOp op, Value first, int64_t count, int64_t rows, int64_t columns) {
     const int64_t whole = columns / kWinogradColumns * kWinogradColumns;
     v_.For(0, whole, kWinogradColumns, [&](Value column) {
       TransformBlock(op, first, count, column, kWinogradColumns, kWinogradColumns, rows, columns);
@@ -184,7 +184,7 @@ class WinogradEmitter {
   }
 
   // `width` columns that lie together, of which `live_columns` are not padding, which gets zeros.
-  void TransformBlock(td::WinogradKernelOp op, Value first_row, int64_t count, Value first_column, int64_t width,
+  void TransformBlock(exec::WinogradKernelOp op, Value first_row, int64_t count, Value first_column, int64_t width,
                       int64_t live_columns, int64_t rows, int64_t columns) {
     const RationalMatrix& matrix = GetWinogradMatrices(static_cast<int>(op.getTile())).kernel;
     const bool adjoint = op.getAdjoint(), streams = Streams(rows, columns);
@@ -227,7 +227,7 @@ class WinogradEmitter {
   }
 
   // From or to bfloat16 numbers, row by row.
-  void TransformKernel16(td::WinogradKernelOp op) {
+  void TransformKernel16(exec::WinogradKernelOp op) {
     const RationalMatrix& matrix = GetWinogradMatrices(static_cast<int>(op.getTile())).kernel;
     llvm::ArrayRef<int64_t> shape = td::TypeOf(op.getKernel()).getShape();
     const int64_t in = shape[2], out = shape[3];
@@ -307,8 +307,8 @@ class WinogradEmitter {
 
 bool IsWinogradKernel(mlir::func::FuncOp kernel) {
   mlir::Operation& first = kernel.getBody().front().front();
-  return mlir::isa<td::WinogradKernelOp, td::WinogradConv2DOp, td::WinogradInputGradOp, td::WinogradFilterGradOp>(
-      first);
+  return mlir::isa<exec::WinogradKernelOp, exec::WinogradConv2DOp, exec::WinogradInputGradOp,
+                   exec::WinogradFilterGradOp>(first);
 }
 
 void EmitWinogradKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_bits,

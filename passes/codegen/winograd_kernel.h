@@ -1,4 +1,4 @@
-// Kernels of Winograd convolutions (graph/ir/winograd.td): one op, one kernel.
+// Kernels of Winograd convolutions (passes/exec/winograd.td): one op, one kernel.
 #ifndef TANDEM_PASSES_CODEGEN_WINOGRAD_KERNEL_H_
 #define TANDEM_PASSES_CODEGEN_WINOGRAD_KERNEL_H_
 

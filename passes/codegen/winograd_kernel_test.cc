@@ -9,11 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/bfloat16.h"
 #include "graph/ir/dialect.h"
-#include "graph/ir/winograd.h"
 #include "gtest/gtest.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/kernel_test_util.h"
 #include "passes/codegen/winograd_test_util.h"
+#include "passes/exec/dialect.h"
+#include "passes/exec/winograd.h"
 
 namespace tandem {
 namespace {
@@ -31,7 +32,7 @@ std::vector<double> Floats(const Bytes& bytes) {
 // The result of the direct op in double precision.
 td::RefTensor Evaluate(const std::string& text, const std::vector<td::RefTensor>& operands, int64_t batch) {
   mlir::MLIRContext context;
-  context.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  context.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   if (!module) {
     ADD_FAILURE() << text;

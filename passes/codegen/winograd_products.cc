@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/ir/winograd_shape.h"
+#include "passes/exec/winograd_shape.h"
 
 namespace tandem {
 namespace {

@@ -2,8 +2,8 @@
 #ifndef TANDEM_PASSES_CODEGEN_WINOGRAD_PRODUCTS_H_
 #define TANDEM_PASSES_CODEGEN_WINOGRAD_PRODUCTS_H_
 
-#include "graph/ir/winograd_shape.h"
 #include "passes/codegen/vector_builder.h"
+#include "passes/exec/winograd_shape.h"
 
 namespace tandem {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "graph/ir/winograd_shape.h"
+#include "passes/exec/winograd_shape.h"
 
 namespace tandem {
 
@@ -52,9 +52,10 @@ class WinogradTexts {
 
   std::string Transform(bool adjoint) const {
     std::string u = U(adjoint);
-    return absl::StrCat("func.func private @k(%k: ", k_, ") -> ", u,
-                        " attributes {td.kernel = \"split\"} { %0 = ", "td.winograd_kernel %k {tile = ", shape_.tile,
-                        adjoint ? ", adjoint = true" : "", "} : ", k_, " -> ", u, " return %0 : ", u, " }");
+    return absl::StrCat(
+        "func.func private @k(%k: ", k_, ") -> ", u,
+        " attributes {exec.kernel = #exec.kernel_kind<split>} { %0 = ", "exec.winograd_kernel %k {tile = ", shape_.tile,
+        adjoint ? ", adjoint = true" : "", "} : ", k_, " -> ", u, " return %0 : ", u, " }");
   }
   // `epilogue`: bias and relu; `residual`: one behind the bias.
   std::string Forward(bool epilogue, bool residual = false) const {
@@ -62,7 +63,7 @@ class WinogradTexts {
     std::string in = absl::StrCat(x_, ", ", U(false), epilogue ? ", " + bias : "", residual ? ", " + y_ : "");
     return absl::StrCat("func.func private @k(%x: ", x_, ", %u: ", U(false), epilogue ? ", %b: " + bias : "",
                         residual ? ", %r: " + y_ : "", ") -> (", y_, ", ", Scratch(false),
-                        ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_conv2d %x, %u",
+                        ") attributes {exec.kernel = #exec.kernel_kind<tile>} { %0:2 = exec.winograd_conv2d %x, %u",
                         epilogue ? ", %b" : "", residual ? " adds %r" : "", " {", attributes_, epilogue ? ", relu" : "",
                         "} : (", in, ") -> (", y_, ", ", Scratch(false), ") return %0#0, %0#1 : ", y_, ", ",
                         Scratch(false), " }");
@@ -71,16 +72,17 @@ class WinogradTexts {
   std::string InputGrad(bool float32_dx = false) const {
     const std::string dx = float32_dx ? ImageText(case_.height, case_.width, case_.in) : x_;
     const std::string scratch = float32_dx ? Scratch(false) : ScratchDx();
-    return absl::StrCat("func.func private @k(%dy: ", y_, ", %u: ", U(true), ") -> (", dx, ", ", scratch,
-                        ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_input_grad %dy, %u {", attributes_,
-                        "} : (", y_, ", ", U(true), ") -> (", dx, ", ", scratch, ") return %0#0, %0#1 : ", dx, ", ",
-                        scratch, " }");
+    return absl::StrCat(
+        "func.func private @k(%dy: ", y_, ", %u: ", U(true), ") -> (", dx, ", ", scratch,
+        ") attributes {exec.kernel = #exec.kernel_kind<tile>} { %0:2 = exec.winograd_input_grad %dy, %u {", attributes_,
+        "} : (", y_, ", ", U(true), ") -> (", dx, ", ", scratch, ") return %0#0, %0#1 : ", dx, ", ", scratch, " }");
   }
   std::string FilterGrad() const {
-    return absl::StrCat("func.func private @k(%x: ", x_, ", %dy: ", y_, ") -> (", dk_, ", ", Scratch(true),
-                        ") attributes {td.kernel = \"tile\"} { %0:2 = td.winograd_filter_grad %x, %dy {", attributes_,
-                        shape_.bfloat16_products ? ", bfloat16_products" : "", "} : (", x_, ", ", y_, ") -> (", dk_,
-                        ", ", Scratch(true), ") return %0#0, %0#1 : ", dk_, ", ", Scratch(true), " }");
+    return absl::StrCat(
+        "func.func private @k(%x: ", x_, ", %dy: ", y_, ") -> (", dk_, ", ", Scratch(true),
+        ") attributes {exec.kernel = #exec.kernel_kind<tile>} { %0:2 = exec.winograd_filter_grad %x, %dy {",
+        attributes_, shape_.bfloat16_products ? ", bfloat16_products" : "", "} : (", x_, ", ", y_, ") -> (", dk_, ", ",
+        Scratch(true), ") return %0#0, %0#1 : ", dk_, ", ", Scratch(true), " }");
   }
   // The same by the ops that Winograd's replace, which share no code with it, in float32.
   std::string Direct(const std::string& op) const {

@@ -2,9 +2,9 @@
 #ifndef TANDEM_PASSES_CODEGEN_WINOGRAD_TILES_H_
 #define TANDEM_PASSES_CODEGEN_WINOGRAD_TILES_H_
 
-#include "graph/ir/toom_cook.h"
-#include "graph/ir/winograd_shape.h"
 #include "passes/codegen/winograd_products.h"
+#include "passes/exec/toom_cook.h"
+#include "passes/exec/winograd_shape.h"
 
 namespace tandem {
 

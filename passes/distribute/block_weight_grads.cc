@@ -8,11 +8,13 @@
 #include "passes/analysis/winograd_cost.h"
 #include "passes/codegen/conv_weight_grad_kernel.h"
 #include "passes/codegen/weight_grad_kernel.h"
+#include "passes/exec/weight_grad.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/target.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_BLOCKWEIGHTGRADSPASS
 #include "passes/passes.h.inc"
 
@@ -37,18 +39,18 @@ class BlockWeightGradsPass : public impl::BlockWeightGradsPassBase<BlockWeightGr
       getOperation()->emitError() << std::string(machine.status().message());
       return signalPassFailure();
     }
-    const int64_t batch = ModuleInt(getOperation(), "td.batch", 32) * ModuleInt(getOperation(), "td.replicas", 1);
+    const int64_t batch = ConfigOf(getOperation()).getBatch() * ConfigOf(getOperation()).getReplicas();
     for (auto op : llvm::make_early_inc_range(step.getOps<td::MatMulOp>())) {
       if (!Pays(op, batch)) continue;
       mlir::OpBuilder b(op);
-      op.replaceAllUsesWith(b.create<td::WeightGradOp>(op.getLoc(), op.getA(), op.getB()).getResult());
+      op.replaceAllUsesWith(b.create<exec::WeightGradOp>(op.getLoc(), op.getA(), op.getB()).getResult());
       op.erase();
     }
     for (auto op : llvm::make_early_inc_range(step.getOps<td::Conv2DFilterGradOp>())) {
       if (!Pays(op, batch, *machine)) continue;
       mlir::OpBuilder b(op);
-      op.replaceAllUsesWith(b.create<td::Conv2DWeightGradOp>(op.getLoc(), op.getX(), op.getDy(), op.getSize(),
-                                                             op.getStrides(), op.getPadLow(), op.getPadHigh())
+      op.replaceAllUsesWith(b.create<exec::Conv2DWeightGradOp>(op.getLoc(), op.getX(), op.getDy(), op.getSize(),
+                                                               op.getStrides(), op.getPadLow(), op.getPadHigh())
                                 .getResult());
       op.erase();
     }
@@ -107,7 +109,7 @@ class BlockWeightGradsPass : public impl::BlockWeightGradsPassBase<BlockWeightGr
     const WinogradChoice choice = ChooseWinograd(machine, shape, WinogradRole::kFilterGrad, rows, kShards);
     const bool three = op.getSize()[0] == 3 && op.getSize()[1] == 3;
     double lanes = static_cast<double>(op.getFlops()) / machine.library_f32;
-    if (three && op.getStrides()[0] == 1 && op.getStrides()[1] == 1 && !IsStrictFloat32(getOperation())) {
+    if (three && op.getStrides()[0] == 1 && op.getStrides()[1] == 1 && !ConfigOf(getOperation()).isStrictFloat32()) {
       lanes = std::min(lanes, choice.winograd_seconds / static_cast<double>(rows));
     }
     // Written to a slot, read to be added up and to be combined with others. All lanes' slots are touched in turn, and
@@ -119,4 +121,5 @@ class BlockWeightGradsPass : public impl::BlockWeightGradsPassBase<BlockWeightGr
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -1,22 +1,22 @@
 // td-bucket-all-reduce, as Passes.td describes it.
 #include "graph/ir/dist.h"
+#include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_BUCKETALLREDUCEPASS
 #include "passes/passes.h.inc"
 
 namespace {
-
-constexpr int64_t kMiB = int64_t{1} << 20;
 
 int64_t Bytes(mlir::Type type) {
   auto t = mlir::cast<mlir::RankedTensorType>(type);
   return t.getNumElements() * SizeOf(td::ToDType(t.getElementType()));
 }
 
-mlir::Type ElementType(td::AllReduceOp op) {
+mlir::Type ElementType(exec::AllReduceOp op) {
   return mlir::cast<mlir::RankedTensorType>(op.getOperand(0).getType()).getElementType();
 }
 
@@ -25,12 +25,12 @@ class BucketAllReducePass : public impl::BucketAllReducePassBase<BucketAllReduce
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
-    llvm::SmallVector<td::AllReduceOp> run;
-    llvm::SmallVector<llvm::SmallVector<td::AllReduceOp>> runs;
+    llvm::SmallVector<exec::AllReduceOp> run;
+    llvm::SmallVector<llvm::SmallVector<exec::AllReduceOp>> runs;
     // A run is a stretch of all-reduces with nothing in between; within it none can depend on another but through
     // another all-reduce of the run, which Depends checks.
     for (mlir::Operation& op : step.getBody().front()) {
-      if (auto all_reduce = mlir::dyn_cast<td::AllReduceOp>(op)) {
+      if (auto all_reduce = mlir::dyn_cast<exec::AllReduceOp>(op)) {
         run.push_back(all_reduce);
       } else if (!run.empty()) {
         runs.push_back(std::move(run));
@@ -42,21 +42,21 @@ class BucketAllReducePass : public impl::BucketAllReducePassBase<BucketAllReduce
 
  private:
   struct Bucket {
-    llvm::SmallVector<td::AllReduceOp> members;
+    llvm::SmallVector<exec::AllReduceOp> members;
     int64_t bytes = 0;
   };
 
-  static bool Depends(td::AllReduceOp op, const Bucket& bucket) {
+  static bool Depends(exec::AllReduceOp op, const Bucket& bucket) {
     return llvm::any_of(op.getOperands(), [&](mlir::Value v) {
-      return llvm::is_contained(bucket.members, v.getDefiningOp<td::AllReduceOp>());
+      return llvm::is_contained(bucket.members, v.getDefiningOp<exec::AllReduceOp>());
     });
   }
 
-  void BucketRun(llvm::ArrayRef<td::AllReduceOp> run) {
-    int64_t limit = ModuleInt(getOperation(), "td.bucket_bytes", 25 * kMiB);
-    int64_t first_limit = ModuleInt(getOperation(), "td.first_bucket_bytes", kMiB);
+  void BucketRun(llvm::ArrayRef<exec::AllReduceOp> run) {
+    const int64_t limit = ConfigOf(getOperation()).getBucketBytes();
+    const int64_t first_limit = ConfigOf(getOperation()).getFirstBucketBytes();
     llvm::SmallVector<Bucket> buckets;
-    for (td::AllReduceOp op : run) {
+    for (exec::AllReduceOp op : run) {
       int64_t bytes = 0;
       for (mlir::Type t : op.getOperandTypes()) bytes += Bytes(t);
       // The last bucket of the same kind takes the tensor while there is room.
@@ -77,16 +77,16 @@ class BucketAllReducePass : public impl::BucketAllReducePassBase<BucketAllReduce
     mlir::OpBuilder builder(bucket.members.back());
     llvm::SmallVector<mlir::Value> operands;
     llvm::SmallVector<mlir::Location> locations;
-    for (td::AllReduceOp m : bucket.members) {
+    for (exec::AllReduceOp m : bucket.members) {
       operands.append(m.getOperands().begin(), m.getOperands().end());
       locations.push_back(m.getLoc());
     }
-    mlir::StringAttr kind = bucket.members[0].getKindAttr();
-    auto merged = builder.create<td::AllReduceOp>(
+    const exec::ReduceKindAttr kind = bucket.members[0].getKindAttr();
+    auto merged = builder.create<exec::AllReduceOp>(
         builder.getFusedLoc(locations), mlir::TypeRange(mlir::ValueRange(operands)), operands, kind,
         mlir::IntegerAttr(), builder.getI64IntegerAttr(next_bucket_++), mlir::DenseI64ArrayAttr());
     unsigned next = 0;
-    for (td::AllReduceOp m : bucket.members) {
+    for (exec::AllReduceOp m : bucket.members) {
       for (mlir::Value r : m.getResults()) r.replaceAllUsesWith(merged.getResult(next++));
       m.erase();
     }
@@ -96,4 +96,5 @@ class BucketAllReducePass : public impl::BucketAllReducePassBase<BucketAllReduce
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -4,6 +4,7 @@
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_DECOMPOSEPASS
 #include "passes/passes.h.inc"
 
@@ -25,4 +26,5 @@ class DecomposePass : public impl::DecomposePassBase<DecomposePass> {
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/exec/dialect.h"
 
 namespace tandem {
 namespace {
@@ -33,7 +34,7 @@ func.func @main(%x: tensor<?x3xf64>, %labels: tensor<?x3xf64>, %index: tensor<?x
 
 TEST(Decompose, KeepsTheValues) {
   mlir::MLIRContext context;
-  context.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  context.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(kProgram, &context);
   ASSERT_TRUE(module);
   InterpreterInputs in;
@@ -75,7 +76,7 @@ func.func @main(%x: tensor<?x3xf64>, %labels: tensor<?x3xf64>, %index: tensor<?x
   return %0, %1, %2 : tensor<?x3xf64>, tensor<?xf64>, tensor<?xf64>
 })";
   mlir::MLIRContext context;
-  context.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  context.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(kMasked, &context);
   ASSERT_TRUE(module);
   mlir::PassManager passes(&context);

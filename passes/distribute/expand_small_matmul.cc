@@ -6,6 +6,7 @@
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_EXPANDSMALLMATMULPASS
 #include "passes/passes.h.inc"
 
@@ -98,4 +99,5 @@ class ExpandSmallMatMulPass : public impl::ExpandSmallMatMulPassBase<ExpandSmall
 };
 
 }  // namespace
+
 }  // namespace tandem

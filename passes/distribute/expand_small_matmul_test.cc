@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/exec/dialect.h"
 
 namespace tandem {
 namespace {
@@ -31,7 +32,7 @@ func.func @main(%x: tensor<?x3xf64>, %w: tensor<3x1xf64>, %y: tensor<?x1xf64>, %
 
 TEST(ExpandSmallMatMul, KeepsTheValues) {
   mlir::MLIRContext context;
-  context.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+  context.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(kProgram, &context);
   ASSERT_TRUE(module);
   InterpreterInputs in;

@@ -1,18 +1,20 @@
 // td-form-shard-map, as Passes.td describes it.
 #include "graph/ir/dist.h"
-#include "graph/ir/structure.h"
+#include "graph/ir/replica_values.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/analysis/measure_step.h"
 #include "passes/distribute/shard_sizes.h"
+#include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/target.h"
 #include "runtime/lane_count.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_FORMSHARDMAPPASS
 #include "passes/passes.h.inc"
 
@@ -20,13 +22,14 @@ namespace {
 
 bool IsConstant(mlir::Value v) { return v.getDefiningOp() && mlir::matchPattern(v, mlir::m_Constant()); }
 
-// "replica" when the op says so, else "global".
-llvm::StringRef ScopeOf(mlir::Operation* op) {
-  auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
-  return scope ? scope.getValue() : "global";
+// Replica where the op says so, else global.
+exec::Scope ScopeOf(mlir::Operation* op) {
+  return td::HasReplicaScope(op) ? exec::Scope::kReplica : exec::Scope::kGlobal;
 }
 
-llvm::StringRef ReductionOf(mlir::Operation* op) { return BatchRuleOf(op) == td::BatchRule::kBatchMax ? "max" : "sum"; }
+exec::Combine CombineOf(mlir::Operation* op) {
+  return BatchRuleOf(op) == td::BatchRule::kBatchMax ? exec::Combine::kMax : exec::Combine::kSum;
+}
 
 // Builds the map of one level.
 class MapBuilder {
@@ -39,23 +42,25 @@ class MapBuilder {
     llvm::SmallVector<mlir::Value> operands;
     for (mlir::Value v : operands_) operands.push_back(top_.lookup(v));
     llvm::SmallVector<mlir::Type> types;
-    llvm::SmallVector<mlir::Attribute> kinds, scopes;
+    llvm::SmallVector<mlir::Attribute> combines, scopes;
     for (mlir::Value v : results_) {
       bool keep = td::IsBatched(v.getType());
       types.push_back(v.getType());
-      kinds.push_back(builder_.getStringAttr(keep ? "keep" : ReductionOf(v.getDefiningOp())));
-      scopes.push_back(builder_.getStringAttr(keep ? "replica" : ScopeOf(v.getDefiningOp())));
+      const exec::Combine combine = keep ? exec::Combine::kKeep : CombineOf(v.getDefiningOp());
+      const exec::Scope scope = keep ? exec::Scope::kReplica : ScopeOf(v.getDefiningOp());
+      combines.push_back(exec::CombineAttr::get(builder_.getContext(), combine));
+      scopes.push_back(exec::ScopeAttr::get(builder_.getContext(), scope));
     }
-    auto map = builder_.create<td::MapShardsOp>(loc, types, operands, builder_.getArrayAttr(kinds),
-                                                builder_.getArrayAttr(scopes), sizes_.lanes, sizes_.rows_per_lane,
-                                                sizes_.shard_rows);
+    auto map = builder_.create<exec::MapMicrobatchesOp>(loc, types, operands, builder_.getArrayAttr(combines),
+                                                        builder_.getArrayAttr(scopes), sizes_.lanes,
+                                                        sizes_.rows_per_lane, sizes_.shard_rows);
     mlir::Block* body = builder_.createBlock(&map.getBody());
     mlir::IRMapping inside;
     for (mlir::Value v : operands_) inside.map(v, body->addArgument(v.getType(), v.getLoc()));
     for (mlir::Operation* op : body_ops_) builder_.clone(*op, inside);
     llvm::SmallVector<mlir::Value> yields;
     for (mlir::Value v : results_) yields.push_back(inside.lookup(v));
-    builder_.create<td::YieldOp>(loc, yields);
+    builder_.create<exec::YieldOp>(loc, yields);
     builder_.setInsertionPointAfter(map);
     for (auto [v, r] : llvm::zip(results_, map.getResults())) top_.map(v, r);
   }
@@ -112,7 +117,8 @@ class FormShardMapPass : public impl::FormShardMapPassBase<FormShardMapPass> {
       module->emitError() << std::string(machine.status().message());
       return signalPassFailure();
     }
-    const int64_t batch = ModuleInt(module, "td.batch", 32), replicas = ModuleInt(module, "td.replicas", 1);
+    const exec::CompileConfigAttr config = ConfigOf(module);
+    const int64_t batch = config.getBatch(), replicas = config.getReplicas();
     ShardSizes sizes;
     auto one_shard_each = [&](const char* reason) {
       sizes.lanes = replicas;
@@ -122,13 +128,12 @@ class FormShardMapPass : public impl::FormShardMapPassBase<FormShardMapPass> {
     if (IsGpuTarget(module)) {
       one_shard_each("one lane and shard per replica: a GPU computes all its rows at once");
     } else {
-      const int64_t lanes = ModuleInt(module, "td.lanes", 0);
+      const int64_t lanes = config.getLanes();
       if (absl::Status status = CheckLaneCount(lanes, replicas); !status.ok()) {
         module->emitError() << std::string(status.message());
         return signalPassFailure();
       }
-      sizes = ChooseShardSizes(batch, replicas, lanes, ModuleInt(module, "td.shard_rows", 0), MeasureStep(step, axis),
-                               *machine);
+      sizes = ChooseShardSizes(batch, replicas, lanes, config.getShardRows(), MeasureStep(step, axis), *machine);
     }
     if (mlir::Operation* op = axis.mixing_op()) {
       if (replicas > 1) {
@@ -140,7 +145,7 @@ class FormShardMapPass : public impl::FormShardMapPassBase<FormShardMapPass> {
       }
       one_shard_each("one lane and shard per replica, because an op mixes rows of the batch");
     }
-    module->setAttr("td.shard_choice", mlir::StringAttr::get(&getContext(), sizes.reason));
+    module->setAttr("exec.shard_choice", mlir::StringAttr::get(&getContext(), sizes.reason));
     Rebuild(step, axis, sizes);
   }
 
@@ -153,7 +158,7 @@ class FormShardMapPass : public impl::FormShardMapPassBase<FormShardMapPass> {
       for (mlir::OpOperand& operand : op.getOpOperands()) {
         mlir::Value v = operand.get();
         if (!v.getDefiningOp() && td::IsBatched(v.getType()))
-          operand.set(builder.create<td::CopyOp>(v.getLoc(), v.getType(), v));
+          operand.set(builder.create<exec::CopyOp>(v.getLoc(), v.getType(), v));
       }
     }
   }
@@ -192,4 +197,5 @@ class FormShardMapPass : public impl::FormShardMapPassBase<FormShardMapPass> {
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -1,22 +1,22 @@
 // td-insert-all-reduce, as Passes.td describes it.
 #include "graph/ir/dist.h"
 #include "passes/analysis/batch_axis.h"
+#include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_INSERTALLREDUCEPASS
 #include "passes/passes.h.inc"
 
 namespace {
 
-llvm::StringRef At(mlir::ArrayAttr strings, unsigned i) { return mlir::cast<mlir::StringAttr>(strings[i]).getValue(); }
-
-mlir::Value AllReduce(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef kind, mlir::Value value) {
+mlir::Value AllReduce(mlir::OpBuilder& builder, mlir::Location loc, exec::ReduceKind kind, mlir::Value value) {
   return builder
-      .create<td::AllReduceOp>(loc, mlir::TypeRange{value.getType()}, mlir::ValueRange{value},
-                               builder.getStringAttr(kind), mlir::IntegerAttr(), mlir::IntegerAttr(),
-                               mlir::DenseI64ArrayAttr())
+      .create<exec::AllReduceOp>(loc, mlir::TypeRange{value.getType()}, mlir::ValueRange{value},
+                                 exec::ReduceKindAttr::get(builder.getContext(), kind), mlir::IntegerAttr(),
+                                 mlir::IntegerAttr(), mlir::DenseI64ArrayAttr())
       .getResult(0);
 }
 
@@ -26,36 +26,42 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
     mlir::OpBuilder builder(step.getContext());
-    const bool one = ModuleInt(getOperation(), "td.replicas", 1) == 1;
+    const bool one = ConfigOf(getOperation()).getReplicas() == 1;
     if (!one) CombineSums(step, builder);
-    llvm::SmallVector<td::AllReduceOp> waiting;
+    llvm::SmallVector<exec::AllReduceOp> waiting;
     for (mlir::Operation& op : llvm::make_early_inc_range(step.getBody().front())) {
       if (llvm::any_of(op.getOperands(), [&](mlir::Value v) {
-            return llvm::is_contained(waiting, v.getDefiningOp<td::AllReduceOp>());
+            return llvm::is_contained(waiting, v.getDefiningOp<exec::AllReduceOp>());
           })) {
-        for (td::AllReduceOp all_reduce : waiting) all_reduce->moveBefore(&op);
+        for (exec::AllReduceOp all_reduce : waiting) all_reduce->moveBefore(&op);
         waiting.clear();
       }
       auto cross = mlir::dyn_cast<td::CrossReplicaOp>(op);
       if (!cross) continue;
       builder.setInsertionPoint(cross);
       mlir::Value combined =
-          one ? cross.getInput() : AllReduce(builder, cross.getLoc(), cross.getKind(), cross.getInput());
-      if (!one) waiting.push_back(combined.getDefiningOp<td::AllReduceOp>());
+          one ? cross.getInput() : AllReduce(builder, cross.getLoc(), KindOf(cross), cross.getInput());
+      if (!one) waiting.push_back(combined.getDefiningOp<exec::AllReduceOp>());
       cross.replaceAllUsesWith(combined);
       cross.erase();
     }
   }
 
  private:
+  static exec::ReduceKind KindOf(td::CrossReplicaOp op) {
+    return op.getKind() == "mean" ? exec::ReduceKind::kMean : exec::ReduceKind::kSum;
+  }
+
   static void CombineSums(mlir::func::FuncOp step, mlir::OpBuilder& builder) {
-    for (auto map : step.getOps<td::MapShardsOp>()) {
+    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
       builder.setInsertionPointAfter(map);
       for (unsigned i = 0; i < map.getNumResults(); ++i) {
         mlir::OpResult result = map->getResult(i);
-        if (At(map.getReduce(), i) == "keep" || At(map.getScope(), i) != "global") continue;
+        const exec::Combine combine = map.getCombine(i);
+        if (combine == exec::Combine::kKeep || map.getScopeOf(i) != exec::Scope::kGlobal) continue;
         mlir::Location loc = map.getBody().front().getTerminator()->getOperand(i).getLoc();
-        mlir::Value reduced = AllReduce(builder, loc, At(map.getReduce(), i), result);
+        mlir::Value reduced = AllReduce(
+            builder, loc, combine == exec::Combine::kMax ? exec::ReduceKind::kMax : exec::ReduceKind::kSum, result);
         result.replaceAllUsesExcept(reduced, reduced.getDefiningOp());
       }
     }
@@ -63,7 +69,7 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
       if (!BatchAxis::ReadsAllRows(&op)) continue;
       builder.setInsertionPointAfter(&op);
       for (mlir::Value result : op.getResults()) {
-        mlir::Value reduced = AllReduce(builder, op.getLoc(), "sum", result);
+        mlir::Value reduced = AllReduce(builder, op.getLoc(), exec::ReduceKind::kSum, result);
         result.replaceAllUsesExcept(reduced, reduced.getDefiningOp());
       }
     }
@@ -71,4 +77,5 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
 };
 
 }  // namespace
+
 }  // namespace tandem

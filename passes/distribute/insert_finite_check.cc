@@ -1,12 +1,13 @@
 // td-insert-finite-check, as Passes.td describes it.
 #include "graph/ir/dist.h"
-#include "graph/ir/structure.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/batch_axis.h"
+#include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_INSERTFINITECHECKPASS
 #include "passes/passes.h.inc"
 
@@ -20,7 +21,7 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     mlir::Operation* terminator = step.getBody().front().getTerminator();
     llvm::DenseSet<mlir::OpOperand*> updates;
     for (mlir::OpOperand& operand : terminator->getOpOperands()) {
-      if (step.getResultAttr(operand.getOperandNumber(), "td.update")) updates.insert(&operand);
+      if (td::UpdateOf(step, operand.getOperandNumber())) updates.insert(&operand);
     }
     if (updates.empty()) return;
     llvm::SmallVector<mlir::Value> checked = ValuesToCheck(step);
@@ -30,7 +31,7 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     llvm::DenseSet<mlir::Operation*> moved;
     llvm::SmallVector<mlir::Operation*> order;
     for (mlir::Operation& op : llvm::reverse(step.getBody().front().without_terminator())) {
-      if (mlir::isa<td::MapShardsOp>(op)) continue;
+      if (mlir::isa<exec::MapMicrobatchesOp>(op)) continue;
       auto is_update = [&](mlir::OpOperand& use) { return updates.contains(&use) || moved.contains(use.getOwner()); };
       bool movable = llvm::all_of(op.getUses(),
                                   [&](mlir::OpOperand& use) { return is_update(use) || use.getOwner() == terminator; });
@@ -42,14 +43,14 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
       order.push_back(&op);
     }
     mlir::OpBuilder builder(terminator);
-    builder.create<td::CheckFiniteOp>(step.getLoc(), checked);
+    builder.create<exec::CheckFiniteOp>(step.getLoc(), checked);
     for (mlir::Operation* op : llvm::reverse(order)) op->moveBefore(terminator);
   }
 
  private:
   static mlir::Value BehindAllReduce(mlir::Value value) {
     for (mlir::OpOperand& use : value.getUses()) {
-      auto all_reduce = mlir::dyn_cast<td::AllReduceOp>(use.getOwner());
+      auto all_reduce = mlir::dyn_cast<exec::AllReduceOp>(use.getOwner());
       if (all_reduce && all_reduce->getBlock() == value.getParentBlock())
         return all_reduce.getResult(use.getOperandNumber());
     }
@@ -59,7 +60,7 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
   // The sums of the maps and of ops that read all rows, behind their all-reduce when there is one.
   static llvm::SmallVector<mlir::Value> ValuesToCheck(mlir::func::FuncOp step) {
     llvm::SmallVector<mlir::Value> values;
-    for (auto map : step.getOps<td::MapShardsOp>()) {
+    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
       for (mlir::OpResult r : map->getResults()) {
         auto type = mlir::cast<mlir::RankedTensorType>(r.getType());
         if (td::IsBatched(type) || !mlir::isa<mlir::FloatType>(type.getElementType())) continue;
@@ -75,4 +76,5 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -1,9 +1,11 @@
 // td-number-collectives, as Passes.td describes it.
 #include "graph/ir/dist.h"
+#include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_NUMBERCOLLECTIVESPASS
 #include "passes/passes.h.inc"
 
@@ -15,9 +17,9 @@ class NumberCollectivesPass : public impl::NumberCollectivesPassBase<NumberColle
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
     llvm::SmallVector<int64_t> group;
-    for (int64_t r = 0; r < ModuleInt(getOperation(), "td.replicas", 1); ++r) group.push_back(r);
+    for (int64_t r = 0; r < ConfigOf(getOperation()).getReplicas(); ++r) group.push_back(r);
     int64_t seq = 0;
-    step.walk([&](td::AllReduceOp op) {
+    step.walk([&](exec::AllReduceOp op) {
       op.setSeq(seq++);
       op.setGroup(group);
     });
@@ -25,4 +27,5 @@ class NumberCollectivesPass : public impl::NumberCollectivesPassBase<NumberColle
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -7,6 +7,7 @@
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_RECORDPOOLARGMAXPASS
 #include "passes/passes.h.inc"
 
@@ -87,4 +88,5 @@ class RecordPoolArgmaxPass : public impl::RecordPoolArgmaxPassBase<RecordPoolArg
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "graph/ir/dist.h"
 #include "graph/ir/interfaces.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -15,10 +14,12 @@
 #include "passes/analysis/offset_assignment.h"
 #include "passes/buffer_table.h"
 #include "passes/codegen/op_weight.h"
+#include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_REMATERIALIZEPASS
 #include "passes/passes.h.inc"
 
@@ -36,15 +37,15 @@ struct Recipe {
   mlir::Value narrow;                                              // of the map: a source that is not kept yet
 };
 
-td::MapShardsOp MapOf(mlir::Value v) { return v.getDefiningOp<td::MapShardsOp>(); }
+exec::MapMicrobatchesOp MapOf(mlir::Value v) { return v.getDefiningOp<exec::MapMicrobatchesOp>(); }
 
 class RematerializePass : public impl::RematerializePassBase<RematerializePass> {
  public:
   void runOnOperation() final {
     step_ = StepFunction(getOperation());
     if (!step_) return;
-    const int64_t limit = ModuleInt(getOperation(), "td.memory_limit", 0);
-    for (auto map : step_.getOps<td::MapShardsOp>()) KeepNarrow(map);
+    const int64_t limit = ConfigOf(getOperation()).getMemoryLimit();
+    for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) KeepNarrow(map);
     Run(1);
     for (int sources = 2; limit > 0 && sources <= kMaxSources && ExpectedBytes() > limit; ++sources) Run(sources);
   }
@@ -52,8 +53,8 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
  private:
   // One pass over all maps with recipes of at most `max_sources` batched sources.
   void Run(int max_sources) {
-    llvm::SmallVector<td::MapShardsOp> maps(step_.getOps<td::MapShardsOp>());
-    for (td::MapShardsOp map : maps) {
+    llvm::SmallVector<exec::MapMicrobatchesOp> maps(step_.getOps<exec::MapMicrobatchesOp>());
+    for (exec::MapMicrobatchesOp map : maps) {
       for (mlir::OpResult result : map.getResults()) {
         if (!td::IsBatched(result.getType()) || result.use_empty()) continue;
         if (!OnlyMapsRead(result)) continue;
@@ -64,15 +65,15 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
         Apply(result, recipe);
       }
     }
-    for (td::MapShardsOp map : maps) RemoveUnused(map);
+    for (exec::MapMicrobatchesOp map : maps) RemoveUnused(map);
   }
 
   static bool OnlyMapsRead(mlir::Value v) {
-    return llvm::all_of(v.getUsers(), [](mlir::Operation* user) { return mlir::isa<td::MapShardsOp>(user); });
+    return llvm::all_of(v.getUsers(), [](mlir::Operation* user) { return mlir::isa<exec::MapMicrobatchesOp>(user); });
   }
 
   // Keeps what cheap ops widen, not their result.
-  void KeepNarrow(td::MapShardsOp map) {
+  void KeepNarrow(exec::MapMicrobatchesOp map) {
     mlir::Operation* yield = map.getBody().front().getTerminator();
     for (mlir::OpResult result : map.getResults()) {
       if (!td::IsBatched(result.getType()) || result.use_empty() || !OnlyMapsRead(result)) continue;
@@ -121,7 +122,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
 
   // The map that reads `use` gets the narrow value and makes `wide` of it.
   static void Widen(mlir::OpOperand& use, mlir::Value wide, const Recipe& recipe) {
-    auto map = mlir::cast<td::MapShardsOp>(use.getOwner());
+    auto map = mlir::cast<exec::MapMicrobatchesOp>(use.getOwner());
     mlir::Block& body = map.getBody().front();
     mlir::BlockArgument argument = body.getArgument(use.getOperandNumber());
     mlir::IRMapping inside;
@@ -135,7 +136,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
   }
 
   // Whether `v` of the map's body can be computed elsewhere; collects how. `goal` may not be its own source.
-  bool MakeRecipe(td::MapShardsOp map, mlir::Value v, mlir::OpResult goal, int max_sources, Recipe& recipe) {
+  bool MakeRecipe(exec::MapMicrobatchesOp map, mlir::Value v, mlir::OpResult goal, int max_sources, Recipe& recipe) {
     if (recipe.narrow && v == recipe.narrow) return true;
     mlir::Value source = SourceOf(map, v, goal);
     mlir::Operation* op = v.getDefiningOp();
@@ -154,7 +155,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
   }
 
   // The value of the step that `v` of the map's body is or becomes, if any.
-  static mlir::Value SourceOf(td::MapShardsOp map, mlir::Value v, mlir::OpResult goal) {
+  static mlir::Value SourceOf(exec::MapMicrobatchesOp map, mlir::Value v, mlir::OpResult goal) {
     if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(v)) return map.getOperand(argument.getArgNumber());
     mlir::Operation* yield = map.getBody().front().getTerminator();
     for (mlir::OpOperand& use : v.getUses()) {
@@ -205,13 +206,13 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
   void Apply(mlir::OpResult value, const Recipe& recipe) {
     llvm::SmallSetVector<mlir::Operation*, 8> readers(value.getUsers().begin(), value.getUsers().end());
     for (mlir::Operation* reader : readers) {
-      auto map = mlir::cast<td::MapShardsOp>(reader);
+      auto map = mlir::cast<exec::MapMicrobatchesOp>(reader);
       mlir::Block& body = map.getBody().front();
       mlir::IRMapping inside;
       for (auto [inner, outer] : recipe.sources) inside.map(inner, ArgumentFor(map, outer));
       mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&body);
       for (mlir::Operation* op : recipe.ops) builder.clone(*op, inside);
-      const auto yield = mlir::cast<td::MapShardsOp>(value.getOwner()).getBody().front().getTerminator();
+      const auto yield = mlir::cast<exec::MapMicrobatchesOp>(value.getOwner()).getBody().front().getTerminator();
       mlir::Value again = inside.lookup(yield->getOperand(value.getResultNumber()));
       for (unsigned i = map.getNumOperands(); i-- > 0;) {
         if (map.getOperand(i) != value) continue;
@@ -222,7 +223,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     }
   }
 
-  static mlir::Value ArgumentFor(td::MapShardsOp map, mlir::Value outer) {
+  static mlir::Value ArgumentFor(exec::MapMicrobatchesOp map, mlir::Value outer) {
     mlir::Block& body = map.getBody().front();
     for (unsigned i = 0; i < map.getNumOperands(); ++i) {
       if (map.getOperand(i) == outer) return body.getArgument(i);
@@ -232,7 +233,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
   }
 
   // Kept results and ops that nothing reads any more, and operands that have lost their readers.
-  void RemoveUnused(td::MapShardsOp map) {
+  void RemoveUnused(exec::MapMicrobatchesOp map) {
     mlir::Block& body = map.getBody().front();
     mlir::Operation* yield = body.getTerminator();
     llvm::SmallVector<unsigned> kept;
@@ -257,9 +258,9 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
       if (mlir::isOpTriviallyDead(op)) op->erase();
     }
     EraseUnusedOperands(map);
-    auto smaller = builder.create<td::MapShardsOp>(map.getLoc(), types, map.getOperands(), builder.getArrayAttr(kinds),
-                                                   builder.getArrayAttr(scopes), map.getLanes(), map.getRowsPerLane(),
-                                                   map.getShardRows());
+    auto smaller = builder.create<exec::MapMicrobatchesOp>(map.getLoc(), types, map.getOperands(),
+                                                           builder.getArrayAttr(kinds), builder.getArrayAttr(scopes),
+                                                           map.getLanes(), map.getRowsPerLane(), map.getShardRows());
     smaller.getBody().takeBody(map.getBody());
     for (auto [i, old] : llvm::enumerate(kept)) map.getResult(old).replaceAllUsesWith(smaller.getResult(i));
     map.erase();
@@ -267,12 +268,12 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
 
   // Variables, one copy of what is summed up, and kept values of one device.
   int64_t ExpectedBytes() {
-    int64_t bytes = 0, rows = ModuleInt(getOperation(), "td.batch", 1);
+    int64_t bytes = 0, rows = ConfigOf(getOperation()).getBatch();
     for (mlir::BlockArgument a : step_.getArguments()) {
-      if (step_.getArgAttr(a.getArgNumber(), "td.variable")) bytes += StaticBytes(a.getType());
+      if (td::VariableOf(step_, a.getArgNumber())) bytes += StaticBytes(a.getType());
     }
     std::vector<LiveRange> ranges;
-    for (auto map : step_.getOps<td::MapShardsOp>()) {
+    for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) {
       for (mlir::Value v : map.getResults()) {
         if (td::IsBatched(v.getType())) {
           ranges.push_back({rows * RowBytes(v.getType()), Position(map), LastUse(v)});
@@ -289,4 +290,5 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -1,9 +1,11 @@
 // td-replicate, as Passes.td describes it.
 #include "graph/ir/dist.h"
+#include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_REPLICATEPASS
 #include "passes/passes.h.inc"
 
@@ -14,21 +16,23 @@ class ReplicatePass : public impl::ReplicatePassBase<ReplicatePass> {
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
-    if (!step || !module.getOps<td::ReplicaOp>().empty()) return;
+    if (!step || !module.getOps<exec::ReplicaOp>().empty()) return;
     mlir::OpBuilder builder(module.getContext());
     builder.setInsertionPoint(step);
     llvm::SmallVector<mlir::StringRef> devices;
-    if (auto attr = module->getAttrOfType<mlir::ArrayAttr>("td.devices")) {
-      for (mlir::Attribute a : attr) devices.push_back(mlir::cast<mlir::StringAttr>(a).getValue());
+    if (mlir::ArrayAttr names = ConfigOf(module).getDevices()) {
+      for (mlir::Attribute a : names) devices.push_back(mlir::cast<mlir::StringAttr>(a).getValue());
     } else {
       devices.push_back("cpu:0");
     }
     for (auto [i, device] : llvm::enumerate(devices)) {
-      builder.create<td::ReplicaOp>(step.getLoc(), builder.getStringAttr("replica_" + std::to_string(i)),
-                                    builder.getStringAttr(device), mlir::FlatSymbolRefAttr::get(step.getSymNameAttr()));
+      builder.create<exec::ReplicaOp>(step.getLoc(), builder.getStringAttr("replica_" + std::to_string(i)),
+                                      builder.getStringAttr(device),
+                                      mlir::FlatSymbolRefAttr::get(step.getSymNameAttr()));
     }
   }
 };
 
 }  // namespace
+
 }  // namespace tandem

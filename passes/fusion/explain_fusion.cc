@@ -8,8 +8,7 @@
 namespace tandem {
 namespace {
 
-constexpr llvm::StringLiteral kAttribute = "td.fusion_decisions";
-constexpr llvm::StringLiteral kKeys[] = {"producer_op", "producer", "consumer_op", "consumer", "why"};
+constexpr llvm::StringLiteral kAttribute = "exec.fusion_decisions";
 
 bool IsConstant(mlir::Operation* op) {
   if (op->hasTrait<mlir::OpTrait::ConstantLike>()) return true;
@@ -26,7 +25,6 @@ void ExplainFusions(mlir::Block& block, FusionClusters& clusters, mlir::ModuleOp
   mlir::Builder b(module.getContext());
   llvm::SmallVector<mlir::Attribute> notes;
   if (auto before = module->getAttrOfType<mlir::ArrayAttr>(kAttribute)) llvm::append_range(notes, before);
-  auto text = [&](const std::string& s) { return b.getStringAttr(s); };
   for (mlir::Operation& producer : block) {
     if (IsConstant(&producer)) continue;
     llvm::SmallPtrSet<mlir::Operation*, 4> seen;
@@ -34,12 +32,10 @@ void ExplainFusions(mlir::Block& block, FusionClusters& clusters, mlir::ModuleOp
       mlir::Operation* consumer = block.findAncestorOpInBlock(*user);
       if (consumer == nullptr || consumer->hasTrait<mlir::OpTrait::IsTerminator>() || !seen.insert(consumer).second)
         continue;
-      const std::string values[] = {producer.getName().getStringRef().str(), LocationName(producer.getLoc()),
-                                    consumer->getName().getStringRef().str(), LocationName(consumer->getLoc()),
-                                    clusters.WhyApart(&producer, consumer)};
-      llvm::SmallVector<mlir::NamedAttribute> note;
-      for (auto [key, value] : llvm::zip(kKeys, values)) note.push_back(b.getNamedAttr(key, text(value)));
-      notes.push_back(b.getDictionaryAttr(note));
+      notes.push_back(exec::FusionDecisionAttr::get(module.getContext(), producer.getName().getStringRef(),
+                                                    LocationName(producer.getLoc()), consumer->getName().getStringRef(),
+                                                    LocationName(consumer->getLoc()),
+                                                    clusters.WhyApart(&producer, consumer)));
     }
   }
   module->setAttr(kAttribute, b.getArrayAttr(notes));
@@ -49,12 +45,9 @@ std::string TakeFusionDecisions(mlir::ModuleOp module) {
   std::string lines;
   auto notes = mlir::dyn_cast_or_null<mlir::ArrayAttr>(module->removeAttr(kAttribute));
   if (!notes) return lines;
-  for (auto note : notes.getAsRange<mlir::DictionaryAttr>()) {
-    for (llvm::StringRef key : kKeys) {
-      auto value = note.getAs<mlir::StringAttr>(key);
-      absl::StrAppend(&lines, key == kKeys[0] ? "" : "\t", value ? value.getValue().str() : "");
-    }
-    lines += '\n';
+  for (auto note : notes.getAsRange<exec::FusionDecisionAttr>()) {
+    absl::StrAppend(&lines, note.getProducerOp().str(), "\t", note.getProducer().str(), "\t",
+                    note.getConsumerOp().str(), "\t", note.getConsumer().str(), "\t", note.getWhy().str(), "\n");
   }
   return lines;
 }

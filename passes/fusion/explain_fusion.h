@@ -13,7 +13,7 @@ namespace tandem {
 inline constexpr char kFusionDecisions[] = "fusion-decisions";
 
 // Appends a note for every pair of ops in `block` where one reads what the other computes (constants and index maps of
-// constants left out) to the module attribute td.fusion_decisions. Call before kernels are outlined.
+// constants left out) to the module attribute exec.fusion_decisions. Call before kernels are outlined.
 void ExplainFusions(mlir::Block& block, FusionClusters& clusters, mlir::ModuleOp module);
 
 // Takes the notes off the module: a line per pair, with tabs between the producer's op and scoped name, the consumer's

@@ -1,6 +1,5 @@
 // td-form-fusions, as Passes.td describes it.
 #include "graph/ir/dialect.h"
-#include "graph/ir/structure.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -10,12 +9,14 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "passes/exec/kernel_kind.h"
 #include "passes/fusion/explain_fusion.h"
 #include "passes/fusion/fusion_clusters.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_FORMFUSIONSPASS
 #include "passes/passes.h.inc"
 
@@ -28,12 +29,12 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
     llvm::SmallVector<mlir::Block*> blocks;
     getOperation().walk([&](mlir::Block* block) {
       auto function = mlir::dyn_cast<mlir::func::FuncOp>(block->getParentOp());
-      if (mlir::isa<mlir::ModuleOp>(block->getParentOp()) || (function && function->hasAttr("td.kernel"))) return;
+      if (mlir::isa<mlir::ModuleOp>(block->getParentOp()) || (function && exec::GetKernelKind(function))) return;
       blocks.push_back(block);
     });
     for (mlir::Block* block : blocks) {
       if (auto kernel = block->getParentOp()->getParentOfType<mlir::func::FuncOp>();
-          kernel && kernel->hasAttr("td.kernel")) {
+          kernel && exec::GetKernelKind(kernel)) {
         continue;
       }
       FuseBlock(*block, symbols);
@@ -103,13 +104,14 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
     function.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), mlir::ValueRange(returned).getTypes()));
     symbols.insert(function);
     // A marker that later blocks do not look into it; td-outline-kernels replaces it by the kind.
-    function->setAttr("td.kernel", builder.getStringAttr(""));
+    exec::SetKernelKind(function, exec::KernelKind::kCluster);
     builder.setInsertionPointAfter(members.back());
     auto launch =
-        builder.create<td::LaunchOp>(loc, mlir::ValueRange(outputs).getTypes(), function.getSymName(), inputs);
+        builder.create<exec::LaunchOp>(loc, mlir::ValueRange(outputs).getTypes(), function.getSymName(), inputs);
     for (auto [old_value, result] : llvm::zip(outputs, launch.getResults())) old_value.replaceAllUsesWith(result);
   }
 };
 
 }  // namespace
+
 }  // namespace tandem

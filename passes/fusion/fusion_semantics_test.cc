@@ -3,12 +3,12 @@
 #include "absl/strings/str_replace.h"
 #include "base/status_macros.h"
 #include "graph/ir/dialect.h"
-#include "graph/ir/structure.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/codegen/kernel_test_util.h"
+#include "passes/exec/dialect.h"
 #include "passes/passes.h"
 
 namespace tandem {
@@ -17,7 +17,7 @@ namespace {
 class Fused {
  public:
   explicit Fused(const std::string& text) {
-    context_.loadDialect<td::TdDialect, mlir::func::FuncDialect>();
+    context_.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
     plain_ = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
     fused_ = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
     mlir::PassManager passes(&context_);
@@ -29,7 +29,7 @@ class Fused {
   // Number of launches in the function; -1 when fusion failed.
   int Launches() {
     int n = 0;
-    if (ok_) (*Main(*fused_)).walk([&](td::LaunchOp) { ++n; });
+    if (ok_) (*Main(*fused_)).walk([&](exec::LaunchOp) { ++n; });
     return ok_ ? n : -1;
   }
 
@@ -45,7 +45,7 @@ class Fused {
     for (mlir::Operation& op : fused.getBody().front().without_terminator()) {
       std::vector<td::RefTensor> inputs, results(op.getNumResults());
       for (mlir::Value v : op.getOperands()) inputs.push_back(values[v]);
-      if (auto launch = mlir::dyn_cast<td::LaunchOp>(op)) {
+      if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) {
         auto kernel = fused_->lookupSymbol<mlir::func::FuncOp>(launch.getKernel());
         TD_ASSIGN_OR_RETURN(auto compiled, TestKernel::Create(kernel, "host"));
         std::vector<Shape> shapes;
@@ -169,7 +169,7 @@ TEST(FusionSemanticsTest, DirectConvolutionForwardAndBackward) {
     ExpectFused(absl::StrReplaceAll(R"(
 func.func @main(%x: tensor<?x9x8x1xf32>, %k: tensor<3x3x1x16xf32>, %b: tensor<16xf32>, %w: tensor<256x256xf32>)
     -> (tensor<3x3x1x16xf32>, tensor<16xf32>) {
-  %y = td.direct_conv2d %x, %k strides [1, 1] PADS : tensor<?x9x8x1xf32>, tensor<3x3x1x16xf32> -> tensor<?x9x8x16xf32>
+  %y = exec.direct_conv2d %x, %k strides [1, 1] PADS : tensor<?x9x8x1xf32>, tensor<3x3x1x16xf32> -> tensor<?x9x8x16xf32>
   %bb = td.broadcast %b dims [3] : tensor<16xf32> -> tensor<?x9x8x16xf32>
   %a = td.add %y, %bb : tensor<?x9x8x16xf32>
   %r = td.relu %a : tensor<?x9x8x16xf32>
@@ -180,7 +180,7 @@ func.func @main(%x: tensor<?x9x8x1xf32>, %k: tensor<3x3x1x16xf32>, %b: tensor<16
   %dp = td.reshape %z : tensor<?x256xf32> -> tensor<?x4x4x16xf32>
   %dy = td.max_pool_argmax_grad %i, %dp size [9, 8] window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x4x16xui8>, tensor<?x4x4x16xf32> -> tensor<?x9x8x16xf32>
   %db = td.reduce "sum", %dy axes [0, 1, 2] : tensor<?x9x8x16xf32> -> tensor<16xf32>
-  %dk = td.direct_conv2d_filter_grad %dy, %x size [3, 3] strides [1, 1] PADS : tensor<?x9x8x16xf32>, tensor<?x9x8x1xf32> -> tensor<3x3x1x16xf32>
+  %dk = exec.direct_conv2d_filter_grad %dy, %x size [3, 3] strides [1, 1] PADS : tensor<?x9x8x16xf32>, tensor<?x9x8x1xf32> -> tensor<3x3x1x16xf32>
   return %dk, %db : tensor<3x3x1x16xf32>, tensor<16xf32>
 })",
                                     {{"PADS", pads}}),
@@ -192,9 +192,9 @@ TEST(FusionSemanticsTest, DirectConvolutionWithStridesAndTwoChannels) {
   ExpectFused(R"(
 func.func @main(%x: tensor<?x9x8x2xf32>, %k: tensor<2x3x2x24xf32>, %dy: tensor<?x5x4x24xf32>)
     -> (tensor<?x5x4x24xf32>, tensor<2x3x2x24xf32>) {
-  %y = td.direct_conv2d %x, %k strides [2, 2] low [1, 0] high [0, 1] : tensor<?x9x8x2xf32>, tensor<2x3x2x24xf32> -> tensor<?x5x4x24xf32>
+  %y = exec.direct_conv2d %x, %k strides [2, 2] low [1, 0] high [0, 1] : tensor<?x9x8x2xf32>, tensor<2x3x2x24xf32> -> tensor<?x5x4x24xf32>
   %m = td.mul %y, %dy : tensor<?x5x4x24xf32>
-  %dk = td.direct_conv2d_filter_grad %dy, %x size [2, 3] strides [2, 2] low [1, 0] high [0, 1] : tensor<?x5x4x24xf32>, tensor<?x9x8x2xf32> -> tensor<2x3x2x24xf32>
+  %dk = exec.direct_conv2d_filter_grad %dy, %x size [2, 3] strides [2, 2] low [1, 0] high [0, 1] : tensor<?x5x4x24xf32>, tensor<?x9x8x2xf32> -> tensor<2x3x2x24xf32>
   return %m, %dk : tensor<?x5x4x24xf32>, tensor<2x3x2x24xf32>
 })",
               1, 1e-4);

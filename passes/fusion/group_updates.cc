@@ -1,10 +1,11 @@
 // td-group-updates, as Passes.td describes it.
-#include "graph/ir/structure.h"
 #include "llvm/ADT/MapVector.h"
+#include "passes/exec/kernel_kind.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_GROUPUPDATESPASS
 #include "passes/passes.h.inc"
 
@@ -15,11 +16,10 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
-    llvm::MapVector<mlir::Attribute, llvm::SmallVector<td::LaunchOp>> by_kernel;
-    for (auto launch : step.getOps<td::LaunchOp>()) {
+    llvm::MapVector<mlir::Attribute, llvm::SmallVector<exec::LaunchOp>> by_kernel;
+    for (auto launch : step.getOps<exec::LaunchOp>()) {
       auto kernel = getOperation().lookupSymbol<mlir::func::FuncOp>(launch.getKernel());
-      auto kind = kernel ? kernel->getAttrOfType<mlir::StringAttr>("td.kernel") : mlir::StringAttr();
-      if (kind && kind.getValue() == "flat" && FeedsOnlyTheReturn(launch))
+      if (kernel && exec::GetKernelKind(kernel) == exec::KernelKind::kFlat && FeedsOnlyTheReturn(launch))
         by_kernel[launch.getKernelAttr()].push_back(launch);
     }
     for (auto& [kernel, launches] : by_kernel) {
@@ -29,26 +29,26 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
 
  private:
   // Such launches cannot depend on each other, and may all move to the last one's place.
-  static bool FeedsOnlyTheReturn(td::LaunchOp launch) {
+  static bool FeedsOnlyTheReturn(exec::LaunchOp launch) {
     return llvm::all_of(launch->getUsers(),
                         [](mlir::Operation* user) { return user->hasTrait<mlir::OpTrait::IsTerminator>(); });
   }
 
-  static void Merge(llvm::ArrayRef<td::LaunchOp> launches) {
-    td::LaunchOp last = launches.back();
+  static void Merge(llvm::ArrayRef<exec::LaunchOp> launches) {
+    exec::LaunchOp last = launches.back();
     mlir::OpBuilder builder(last);
     llvm::SmallVector<mlir::Value> operands;
     llvm::SmallVector<mlir::Type> types;
     llvm::SmallVector<mlir::Location> locations;
-    for (td::LaunchOp l : launches) {
+    for (exec::LaunchOp l : launches) {
       operands.append(l.operand_begin(), l.operand_end());
       types.append(l->result_type_begin(), l->result_type_end());
       locations.push_back(l.getLoc());
     }
-    auto group = builder.create<td::GroupedLaunchOp>(builder.getFusedLoc(locations), types, last.getKernelAttr(),
-                                                     builder.getI64IntegerAttr(launches.size()), operands);
+    auto group = builder.create<exec::GroupedLaunchOp>(builder.getFusedLoc(locations), types, last.getKernelAttr(),
+                                                       builder.getI64IntegerAttr(launches.size()), operands);
     unsigned next = 0;
-    for (td::LaunchOp l : launches) {
+    for (exec::LaunchOp l : launches) {
       for (mlir::Value r : l.getResults()) r.replaceAllUsesWith(group.getResult(next++));
       l.erase();
     }
@@ -56,4 +56,5 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -1,15 +1,17 @@
 // td-outline-direct-convolutions, as Passes.td describes it.
 #include "graph/ir/contract.h"
-#include "graph/ir/structure.h"
 #include "graph/ir/unary.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/channel_bias.h"
+#include "passes/exec/direct.h"
+#include "passes/exec/kernel_kind.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/small_convolution.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_OUTLINEDIRECTCONVOLUTIONSPASS
 #include "passes/passes.h.inc"
 
@@ -21,15 +23,15 @@ class OutlineDirectConvolutionsPass : public impl::OutlineDirectConvolutionsPass
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
     mlir::SymbolTable symbols(getOperation());
-    llvm::SmallVector<td::DirectConv2DOp> ops;
-    step.walk([&](td::DirectConv2DOp op) {
+    llvm::SmallVector<exec::DirectConv2DOp> ops;
+    step.walk([&](exec::DirectConv2DOp op) {
       if (TapsOf(op.getKernel().getType()) > kMaxFusedTaps) ops.push_back(op);
     });
-    for (td::DirectConv2DOp op : ops) Outline(op, symbols);
+    for (exec::DirectConv2DOp op : ops) Outline(op, symbols);
   }
 
  private:
-  static void Outline(td::DirectConv2DOp op, mlir::SymbolTable& symbols) {
+  static void Outline(exec::DirectConv2DOp op, mlir::SymbolTable& symbols) {
     llvm::SmallVector<mlir::Operation*> chain = {op};
     llvm::SmallVector<mlir::Value> operands = {op.getX(), op.getKernel()};
     if (auto add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(op))) {
@@ -46,7 +48,7 @@ class OutlineDirectConvolutionsPass : public impl::OutlineDirectConvolutionsPass
     auto type = b.getFunctionType(mlir::ValueRange(operands).getTypes(), last->getResultTypes());
     auto function = mlir::func::FuncOp::create(last->getLoc(), "direct_conv", type);
     function.setPrivate();
-    function->setAttr("td.kernel", b.getStringAttr("loop"));
+    exec::SetKernelKind(function, exec::KernelKind::kLoop);
     mlir::Block* body = function.addEntryBlock();
     b.setInsertionPointToStart(body);
     mlir::IRMapping map;
@@ -55,7 +57,7 @@ class OutlineDirectConvolutionsPass : public impl::OutlineDirectConvolutionsPass
     b.create<mlir::func::ReturnOp>(last->getLoc(), map.lookup(last->getResult(0)));
     symbols.insert(function);
     b.setInsertionPoint(last);
-    auto launch = b.create<td::LaunchOp>(last->getLoc(), last->getResultTypes(), function.getSymName(), operands);
+    auto launch = b.create<exec::LaunchOp>(last->getLoc(), last->getResultTypes(), function.getSymName(), operands);
     last->replaceAllUsesWith(launch);
     for (mlir::Operation* o : llvm::reverse(chain)) {
       if (o->use_empty()) o->erase();
@@ -64,4 +66,5 @@ class OutlineDirectConvolutionsPass : public impl::OutlineDirectConvolutionsPass
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -5,17 +5,18 @@
 #include "graph/ir/dialect.h"
 #include "graph/ir/interfaces.h"
 #include "graph/ir/shape.h"
-#include "graph/ir/structure.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/codegen/kernel_text.h"
 #include "passes/codegen/reduction.h"
+#include "passes/exec/kernel_kind.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_OUTLINEKERNELSPASS
 #include "passes/passes.h.inc"
 
@@ -48,7 +49,7 @@ bool FlatShape(mlir::func::FuncOp kernel, llvm::ArrayRef<int64_t>& shape) {
   return true;
 }
 
-std::string KindOf(mlir::func::FuncOp kernel) {
+exec::KernelKind KindOf(mlir::func::FuncOp kernel) {
   bool batched = false, sums = false, reduces = false;
   kernel.walk([&](td::ElementalOp op) {
     batched |= llvm::any_of(op->getOperandTypes(), td::IsBatched) || llvm::any_of(op->getResultTypes(), td::IsBatched);
@@ -59,9 +60,11 @@ std::string KindOf(mlir::func::FuncOp kernel) {
       reduces |= op.getFusionKind() == td::FusionKind::kReduce;
     }
   });
-  if (batched) return sums ? "col" : reduces ? "row" : "loop";
+  if (batched) {
+    return sums ? exec::KernelKind::kCol : reduces ? exec::KernelKind::kRow : exec::KernelKind::kLoop;
+  }
   llvm::ArrayRef<int64_t> shape;
-  return FlatShape(kernel, shape) ? "flat" : "once";
+  return FlatShape(kernel, shape) ? exec::KernelKind::kFlat : exec::KernelKind::kOnce;
 }
 
 // Replaces the common shape by one dynamic dimension.
@@ -97,7 +100,7 @@ void Flatten(mlir::func::FuncOp kernel) {
 }
 
 // What `launch` computes is called as in `own`, its kernel, of which `shared` takes the place.
-void KeepNames(td::LaunchOp launch, mlir::func::FuncOp own, mlir::func::FuncOp shared) {
+void KeepNames(exec::LaunchOp launch, mlir::func::FuncOp own, mlir::func::FuncOp shared) {
   mlir::Builder b(launch.getContext());
   const auto names = [&](mlir::func::FuncOp kernel) {
     llvm::SmallVector<mlir::Attribute> result;
@@ -106,20 +109,20 @@ void KeepNames(td::LaunchOp launch, mlir::func::FuncOp own, mlir::func::FuncOp s
     }
     return b.getArrayAttr(result);
   };
-  if (names(own) != names(shared)) launch->setAttr("td.names", names(own));
+  if (names(own) != names(shared)) launch->setAttr(kLaunchNames, names(own));
 }
 
 class OutlineKernelsPass : public impl::OutlineKernelsPassBase<OutlineKernelsPass> {
  public:
   void runOnOperation() final {
     mlir::SymbolTable symbols(getOperation());
-    llvm::SmallVector<td::LaunchOp> launches;
-    getOperation().walk<mlir::WalkOrder::PreOrder>([&](td::LaunchOp launch) { launches.push_back(launch); });
+    llvm::SmallVector<exec::LaunchOp> launches;
+    getOperation().walk<mlir::WalkOrder::PreOrder>([&](exec::LaunchOp launch) { launches.push_back(launch); });
     std::map<std::string, mlir::func::FuncOp> by_text;
     llvm::SmallVector<mlir::func::FuncOp> kept;
     llvm::DenseMap<mlir::Operation*, mlir::func::FuncOp> canonical;
     llvm::SmallVector<mlir::func::FuncOp> doubles;
-    for (td::LaunchOp launch : launches) {
+    for (exec::LaunchOp launch : launches) {
       auto kernel = symbols.lookup<mlir::func::FuncOp>(launch.getKernel());
       if (!kernel) {
         launch.emitError("launches an unknown kernel @") << launch.getKernel();
@@ -127,10 +130,10 @@ class OutlineKernelsPass : public impl::OutlineKernelsPassBase<OutlineKernelsPas
       }
       if (!canonical.count(kernel)) {
         // Kernels that are no clusters come with their kind.
-        std::string kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel").str();
-        if (kind.empty()) kind = KindOf(kernel);
-        if (kind == "flat") Flatten(kernel);
-        kernel->setAttr("td.kernel", mlir::StringAttr::get(&getContext(), kind));
+        if (exec::GetKernelKind(kernel).value_or(exec::KernelKind::kCluster) == exec::KernelKind::kCluster) {
+          exec::SetKernelKind(kernel, KindOf(kernel));
+        }
+        if (exec::GetKernelKind(kernel) == exec::KernelKind::kFlat) Flatten(kernel);
         auto [it, is_new] = by_text.emplace(KernelText(kernel), kernel);
         canonical[kernel] = it->second;
         (is_new ? kept : doubles).push_back(kernel);
@@ -143,16 +146,17 @@ class OutlineKernelsPass : public impl::OutlineKernelsPassBase<OutlineKernelsPas
     for (bool final_names : {false, true}) {
       llvm::StringMap<std::string> renamed;
       for (unsigned i = 0; i < kept.size(); ++i) {
-        std::string name = (final_names ? "kernel_" : "td.kernel.") + std::to_string(i);
+        std::string name = (final_names ? "kernel_" : "exec.kernel.") + std::to_string(i);
         renamed[kept[i].getName()] = name;
         symbols.remove(kept[i]);
         kept[i].setName(name);
       }
       for (mlir::func::FuncOp kernel : kept) symbols.insert(kernel);
-      for (td::LaunchOp launch : launches) launch.setKernel(renamed[launch.getKernel()]);
+      for (exec::LaunchOp launch : launches) launch.setKernel(renamed[launch.getKernel()]);
     }
   }
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -1,13 +1,14 @@
 // td-outline-weight-grads, as Passes.td describes it.
 #include "graph/ir/contract.h"
-#include "graph/ir/dist.h"
-#include "graph/ir/structure.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "passes/exec/kernel_kind.h"
+#include "passes/exec/weight_grad.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_OUTLINEWEIGHTGRADSPASS
 #include "passes/passes.h.inc"
 
@@ -19,9 +20,9 @@ class OutlineWeightGradsPass : public impl::OutlineWeightGradsPassBase<OutlineWe
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
     mlir::SymbolTable symbols(getOperation());
-    int64_t lanes = 1, lane_rows = ModuleInt(getOperation(), "td.batch", 1);
-    for (auto map : step.getOps<td::MapShardsOp>()) {
-      lanes = map.getLanes() / ModuleInt(getOperation(), "td.replicas", 1);
+    int64_t lanes = 1, lane_rows = ConfigOf(getOperation()).getBatch();
+    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
+      lanes = map.getLanes() / ConfigOf(getOperation()).getReplicas();
       lane_rows = map.getRowsPerLane();
     }
     auto outline_all = [&](auto ops) {
@@ -31,8 +32,8 @@ class OutlineWeightGradsPass : public impl::OutlineWeightGradsPassBase<OutlineWe
         Outline(op, symbols);
       }
     };
-    outline_all(step.getOps<td::WeightGradOp>());
-    outline_all(step.getOps<td::Conv2DWeightGradOp>());
+    outline_all(step.getOps<exec::WeightGradOp>());
+    outline_all(step.getOps<exec::Conv2DWeightGradOp>());
   }
 
  private:
@@ -41,7 +42,7 @@ class OutlineWeightGradsPass : public impl::OutlineWeightGradsPassBase<OutlineWe
     auto type = b.getFunctionType(op->getOperandTypes(), op->getResultTypes());
     auto function = mlir::func::FuncOp::create(op->getLoc(), "weight_grad", type);
     function.setPrivate();
-    function->setAttr("td.kernel", b.getStringAttr("block"));
+    exec::SetKernelKind(function, exec::KernelKind::kBlock);
     mlir::Block* body = function.addEntryBlock();
     b.setInsertionPointToStart(body);
     mlir::IRMapping map;
@@ -50,11 +51,13 @@ class OutlineWeightGradsPass : public impl::OutlineWeightGradsPassBase<OutlineWe
     b.create<mlir::func::ReturnOp>(op->getLoc(), inside->getResults());
     symbols.insert(function);
     b.setInsertionPoint(op);
-    auto launch = b.create<td::LaunchOp>(op->getLoc(), op->getResultTypes(), function.getSymName(), op->getOperands());
+    auto launch =
+        b.create<exec::LaunchOp>(op->getLoc(), op->getResultTypes(), function.getSymName(), op->getOperands());
     op->replaceAllUsesWith(launch);
     op->erase();
   }
 };
 
 }  // namespace
+
 }  // namespace tandem

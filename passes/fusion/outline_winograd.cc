@@ -1,13 +1,14 @@
 // td-outline-winograd, as Passes.td describes it.
-#include "graph/ir/packed.h"
-#include "graph/ir/structure.h"
-#include "graph/ir/winograd.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "passes/exec/kernel_kind.h"
+#include "passes/exec/packed.h"
+#include "passes/exec/winograd.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_OUTLINEWINOGRADPASS
 #include "passes/passes.h.inc"
 
@@ -21,8 +22,8 @@ class OutlineWinogradPass : public impl::OutlineWinogradPassBase<OutlineWinograd
     mlir::SymbolTable symbols(getOperation());
     llvm::SmallVector<mlir::Operation*> ops;
     step.walk([&](mlir::Operation* op) {
-      if (mlir::isa<td::WinogradKernelOp, td::WinogradConv2DOp, td::WinogradInputGradOp, td::WinogradFilterGradOp,
-                    td::PackedFilterGradOp>(op)) {
+      if (mlir::isa<exec::WinogradKernelOp, exec::WinogradConv2DOp, exec::WinogradInputGradOp,
+                    exec::WinogradFilterGradOp, exec::PackedFilterGradOp>(op)) {
         ops.push_back(op);
       }
     });
@@ -35,10 +36,10 @@ class OutlineWinogradPass : public impl::OutlineWinogradPassBase<OutlineWinograd
     mlir::Location loc = op->getLoc();
     auto type = b.getFunctionType(op->getOperandTypes(), op->getResultTypes());
     auto function =
-        mlir::func::FuncOp::create(loc, mlir::isa<td::PackedFilterGradOp>(op) ? "packed" : "winograd", type);
+        mlir::func::FuncOp::create(loc, mlir::isa<exec::PackedFilterGradOp>(op) ? "packed" : "winograd", type);
     function.setPrivate();
     const bool rows = llvm::any_of(op->getOperandTypes(), td::IsBatched);
-    function->setAttr("td.kernel", b.getStringAttr(rows ? "tile" : "split"));
+    exec::SetKernelKind(function, rows ? exec::KernelKind::kTile : exec::KernelKind::kSplit);
     mlir::Block* body = function.addEntryBlock();
     b.setInsertionPointToStart(body);
     mlir::IRMapping map;
@@ -47,11 +48,12 @@ class OutlineWinogradPass : public impl::OutlineWinogradPassBase<OutlineWinograd
     b.create<mlir::func::ReturnOp>(loc, inside->getResults());
     symbols.insert(function);
     b.setInsertionPoint(op);
-    auto launch = b.create<td::LaunchOp>(loc, op->getResultTypes(), function.getSymName(), op->getOperands());
+    auto launch = b.create<exec::LaunchOp>(loc, op->getResultTypes(), function.getSymName(), op->getOperands());
     op->replaceAllUsesWith(launch);
     op->erase();
   }
 };
 
 }  // namespace
+
 }  // namespace tandem

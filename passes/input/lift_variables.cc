@@ -6,6 +6,7 @@
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_LIFTVARIABLESPASS
 #include "passes/passes.h.inc"
 
@@ -20,9 +21,9 @@ struct Source {
 
 // What an op reads from outside the step; attribute is empty when it reads nothing.
 Source SourceOf(mlir::Operation* op) {
-  if (auto input = mlir::dyn_cast<td::InputOp>(op)) return {"td.input", input.getNameAttr()};
-  if (auto scalar = mlir::dyn_cast<td::ScalarOp>(op)) return {"td.scalar", scalar.getNameAttr()};
-  if (auto read = mlir::dyn_cast<td::ReadOp>(op)) return {"td.variable", read.getVariableAttr()};
+  if (auto input = mlir::dyn_cast<td::InputOp>(op)) return {td::kInputAttr, input.getNameAttr()};
+  if (auto scalar = mlir::dyn_cast<td::ScalarOp>(op)) return {td::kScalarAttr, scalar.getNameAttr()};
+  if (auto read = mlir::dyn_cast<td::ReadOp>(op)) return {td::kVariableAttr, read.getVariableAttr()};
   return {};
 }
 
@@ -40,7 +41,7 @@ class LiftVariablesPass : public impl::LiftVariablesPassBase<LiftVariablesPass> 
       return builder.getDictionaryAttr(builder.getNamedAttr(key, value));
     };
     // Inputs come first, then scalars, then variables, each in the order of the graph.
-    for (llvm::StringRef kind : {"td.input", "td.scalar", "td.variable"}) {
+    for (llvm::StringRef kind : {td::kInputAttr, td::kScalarAttr, td::kVariableAttr}) {
       llvm::DenseMap<mlir::Attribute, mlir::Value> arguments;
       for (mlir::Operation& op : llvm::make_early_inc_range(body)) {
         Source source = SourceOf(&op);
@@ -58,10 +59,10 @@ class LiftVariablesPass : public impl::LiftVariablesPassBase<LiftVariablesPass> 
     for (mlir::Operation& op : llvm::make_early_inc_range(body)) {
       if (auto assign = mlir::dyn_cast<td::AssignOp>(op)) {
         results.push_back(assign.getValue());
-        result_attrs.push_back(dictionary("td.update", assign.getVariableAttr()));
+        result_attrs.push_back(dictionary(td::kUpdateAttr, assign.getVariableAttr()));
       } else if (auto output = mlir::dyn_cast<td::OutputOp>(op)) {
         results.push_back(output.getValue());
-        result_attrs.push_back(dictionary("td.output", output.getNameAttr()));
+        result_attrs.push_back(dictionary(td::kOutputAttr, output.getNameAttr()));
       } else {
         continue;
       }
@@ -77,4 +78,5 @@ class LiftVariablesPass : public impl::LiftVariablesPassBase<LiftVariablesPass> 
 };
 
 }  // namespace
+
 }  // namespace tandem

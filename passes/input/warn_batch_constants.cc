@@ -9,6 +9,7 @@
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_WARNBATCHCONSTANTSPASS
 #include "passes/passes.h.inc"
 
@@ -36,8 +37,8 @@ class WarnBatchConstantsPass : public impl::WarnBatchConstantsPassBase<WarnBatch
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
-    double batch = static_cast<double>(ModuleInt(getOperation(), "td.batch", 0));
-    double global = batch * static_cast<double>(ModuleInt(getOperation(), "td.replicas", 1));
+    double batch = static_cast<double>(ConfigOf(getOperation()).getBatch());
+    double global = batch * static_cast<double>(ConfigOf(getOperation()).getReplicas());
     step.walk([&](mlir::Operation* op) {
       bool divides = mlir::isa<td::DivOp>(op);
       if (!divides && !mlir::isa<td::MulOp>(op)) return;
@@ -56,4 +57,5 @@ class WarnBatchConstantsPass : public impl::WarnBatchConstantsPassBase<WarnBatch
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -1,11 +1,13 @@
 // td-expand-small-convolution, as Passes.td describes it.
 #include "graph/ir/contract.h"
+#include "passes/exec/direct.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/small_convolution.h"
 #include "passes/target.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_EXPANDSMALLCONVOLUTIONPASS
 #include "passes/passes.h.inc"
 
@@ -26,16 +28,16 @@ class ExpandSmallConvolutionPass : public impl::ExpandSmallConvolutionPassBase<E
     getOperation().walk([](td::Conv2DOp op) {
       if (!IsTaken(op)) return;
       mlir::OpBuilder b(op);
-      op.replaceAllUsesWith(b.create<td::DirectConv2DOp>(op.getLoc(), op.getX(), op.getKernel(), op.getStrides(),
-                                                         op.getPadLow(), op.getPadHigh())
+      op.replaceAllUsesWith(b.create<exec::DirectConv2DOp>(op.getLoc(), op.getX(), op.getKernel(), op.getStrides(),
+                                                           op.getPadLow(), op.getPadHigh())
                                 .getResult());
       op.erase();
     });
     getOperation().walk([](td::Conv2DFilterGradOp op) {
       if (!IsTaken(op)) return;
       mlir::OpBuilder b(op);
-      op.replaceAllUsesWith(b.create<td::DirectConv2DFilterGradOp>(op.getLoc(), op.getDy(), op.getX(), op.getSize(),
-                                                                   op.getStrides(), op.getPadLow(), op.getPadHigh())
+      op.replaceAllUsesWith(b.create<exec::DirectConv2DFilterGradOp>(op.getLoc(), op.getDy(), op.getX(), op.getSize(),
+                                                                     op.getStrides(), op.getPadLow(), op.getPadHigh())
                                 .getResult());
       op.erase();
     });
@@ -43,4 +45,5 @@ class ExpandSmallConvolutionPass : public impl::ExpandSmallConvolutionPassBase<E
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -1,13 +1,14 @@
 // td-pack-filter-grads, as Passes.td describes it.
 #include "graph/ir/contract.h"
-#include "graph/ir/dist.h"
-#include "graph/ir/packed.h"
 #include "graph/ir/reference_util.h"
+#include "passes/exec/dialect.h"
+#include "passes/exec/packed.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/target.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_PACKFILTERGRADSPASS
 #include "passes/passes.h.inc"
 
@@ -22,7 +23,7 @@ class PackFilterGradsPass : public impl::PackFilterGradsPassBase<PackFilterGrads
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step || !HasBFloat16Tiles(getOperation())) return;
-    for (auto map : step.getOps<td::MapShardsOp>()) {
+    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
       for (auto op : llvm::make_early_inc_range(map.getBody().getOps<td::Conv2DFilterGradOp>())) {
         if (Qualifies(op)) Replace(op);
       }
@@ -41,15 +42,16 @@ class PackFilterGradsPass : public impl::PackFilterGradsPassBase<PackFilterGrads
   }
 
   void Replace(td::Conv2DFilterGradOp op) {
-    const PackedShape s = td::PackedShapeOf(op.getX(), op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
+    const PackedShape s = exec::PackedShapeOf(op.getX(), op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
     mlir::OpBuilder b(op);
     auto packed =
-        b.create<td::PackedFilterGradOp>(op.getLoc(), op.getType(), td::ScratchType(&getContext(), s), op.getX(),
-                                         op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
+        b.create<exec::PackedFilterGradOp>(op.getLoc(), op.getType(), exec::ScratchType(&getContext(), s), op.getX(),
+                                           op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
     op.replaceAllUsesWith(packed.getDkernel());
     op.erase();
   }
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -1,11 +1,11 @@
 #include "passes/layout/residual.h"
 
-#include "graph/ir/dist.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/unary.h"
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/channel_bias.h"
+#include "passes/exec/dialect.h"
 
 namespace tandem {
 namespace {
@@ -53,7 +53,7 @@ bool IsStored(mlir::Value v, mlir::Operation* add) {
 }  // namespace
 
 mlir::Value ResidualOf(td::AddOp add, mlir::Value y) {
-  if (!mlir::isa<td::MapShardsOp>(add->getParentOp()) || !td::IsBatched(y.getType())) return {};
+  if (!mlir::isa<exec::MapMicrobatchesOp>(add->getParentOp()) || !td::IsBatched(y.getType())) return {};
   mlir::Value other = add->getOperand(add->getOperand(0) == y ? 1 : 0);
   mlir::Value source = other;
   while (auto view = source.getDefiningOp<td::ReshapeOp>()) source = view.getInput();

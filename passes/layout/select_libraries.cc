@@ -1,11 +1,10 @@
 // td-select-libraries, as Passes.td describes it.
 #include "base/status_macros.h"
 #include "graph/ir/binary.h"
-#include "graph/ir/dist.h"
 #include "graph/ir/shape.h"
-#include "graph/ir/structure.h"
 #include "graph/ir/unary.h"
 #include "passes/channel_bias.h"
+#include "passes/exec/dialect.h"
 #include "passes/layout/residual.h"
 #include "passes/library_config.h"
 #include "passes/pass_util.h"
@@ -16,6 +15,7 @@
 #include "runtime/cuda/gpu_library.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_SELECTLIBRARIESPASS
 #include "passes/passes.h.inc"
 
@@ -41,7 +41,8 @@ mlir::Value InFloat32(mlir::Value v) {
     return mlir::getElementTypeOrSelf(from.getType()).isF32() ? from : mlir::Value();
   }
   auto argument = mlir::dyn_cast<mlir::BlockArgument>(v);
-  auto map = argument ? mlir::dyn_cast<td::MapShardsOp>(argument.getOwner()->getParentOp()) : td::MapShardsOp();
+  auto map = argument ? mlir::dyn_cast<exec::MapMicrobatchesOp>(argument.getOwner()->getParentOp())
+                      : exec::MapMicrobatchesOp();
   if (!map) return {};
   mlir::Value outside = InFloat32(map.getOperand(argument.getArgNumber()));
   if (!outside) return {};
@@ -62,12 +63,12 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     for (td::LibraryOp op : ops) {
       if (mlir::failed(Select(op))) return signalPassFailure();
     }
-    for (auto map : step.getOps<td::MapShardsOp>()) EraseUnusedOperands(map);
+    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) EraseUnusedOperands(map);
   }
 
  private:
   static int64_t RowsOf(mlir::Operation* op) {
-    auto map = op->getParentOfType<td::MapShardsOp>();
+    auto map = op->getParentOfType<exec::MapMicrobatchesOp>();
     return map ? map.getShardRows() : 1;
   }
 
@@ -92,7 +93,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     call.swap_y = spec.swap_y;
     call.reduces_batch = spec.reduces_batch;
     auto module = op->getParentOfType<mlir::ModuleOp>();
-    call.tf32 = IsGpuTarget(module) && module->hasAttr("td.tf32") && call.x_dtype == fb::DType::Float32 &&
+    call.tf32 = IsGpuTarget(module) && ConfigOf(module).getTf32() && call.x_dtype == fb::DType::Float32 &&
                 call.kernel_dtype == fb::DType::Float32;
     return call;
   }
@@ -119,8 +120,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     if (!implementation.ok()) return Unsupported(op, implementation.status());
     call.implementation = *implementation;
     auto library =
-        builder.create<td::LibraryCallOp>(last->getLoc(), last->getResult(0).getType(), op.getPrimitiveName(), operands,
-                                          LibraryConfigToAttr(&getContext(), call));
+        builder.create<exec::LibraryCallOp>(last->getLoc(), last->getResult(0).getType(), op.getPrimitiveName(),
+                                            operands, LibraryConfigToAttr(&getContext(), call));
     last->getResult(0).replaceAllUsesWith(library->getResult(0));
     for (mlir::Operation* r : llvm::reverse(replaced)) {
       if (r->use_empty()) r->erase();
@@ -194,7 +195,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
   // The weights in the library's layout, packed once at the top of the step; the weights themselves where that gains
   // nothing.
   absl::StatusOr<mlir::Value> Pack(mlir::Operation* op, mlir::Value weights, fb::LibraryCallT& call) {
-    auto map = op->getParentOfType<td::MapShardsOp>();
+    auto map = op->getParentOfType<exec::MapMicrobatchesOp>();
     auto argument = mlir::dyn_cast<mlir::BlockArgument>(weights);
     if (!map || !argument || ReadsPlainWeights(call)) return weights;
     fb::LibraryCallT pack = call;
@@ -228,12 +229,13 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
       TD_ASSIGN_OR_RETURN(pack.implementation, ImplementationName(pack));
     }
     auto packed = BehindValue(map, plain)
-                      .create<td::LibraryCallOp>(op->getLoc(), type, "pack_weights", mlir::ValueRange{plain},
-                                                 LibraryConfigToAttr(&getContext(), pack));
+                      .create<exec::LibraryCallOp>(op->getLoc(), type, "pack_weights", mlir::ValueRange{plain},
+                                                   LibraryConfigToAttr(&getContext(), pack));
     map.getOperandsMutable().append(packed->getResult(0));
     return map.getBody().front().addArgument(type, op->getLoc());
   }
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -5,11 +5,10 @@
 #include "graph/ir/activation.h"
 #include "graph/ir/binary.h"
 #include "graph/ir/build.h"
-#include "graph/ir/dist.h"
 #include "graph/ir/reduce.h"
 #include "graph/ir/shape.h"
-#include "graph/ir/structure.h"
 #include "passes/channel_bias.h"
+#include "passes/exec/dialect.h"
 #include "passes/library_config.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
@@ -17,6 +16,7 @@
 #include "runtime/library_call.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_TAKEGPUEPILOGUESPASS
 #include "passes/passes.h.inc"
 
@@ -26,7 +26,7 @@ using fb::Epilogue;
 
 // A call of a matrix product with its parameters.
 struct Product {
-  td::LibraryCallOp op;
+  exec::LibraryCallOp op;
   fb::LibraryCallT call;
 
   mlir::Value y() const { return op->getResult(0); }
@@ -37,7 +37,7 @@ struct Product {
 };
 
 std::optional<Product> AsProduct(mlir::Operation* op) {
-  auto library = mlir::dyn_cast_or_null<td::LibraryCallOp>(op);
+  auto library = mlir::dyn_cast_or_null<exec::LibraryCallOp>(op);
   if (!library) return std::nullopt;
   absl::StatusOr<fb::LibraryCallT> call = LibraryConfigFromAttr(library.getPrimitive(), library.getConfig());
   if (!call.ok() || call->primitive != fb::Primitive::MatMul || call->packed) return std::nullopt;
@@ -46,16 +46,16 @@ std::optional<Product> AsProduct(mlir::Operation* op) {
 
 // The same product with another epilogue, in front of `before`, which stands behind it or is it. The first result takes
 // the place of all uses of `result`.
-td::LibraryCallOp Replace(const Product& p, mlir::Operation* before, mlir::Value result, mlir::ValueRange more_operands,
-                          mlir::TypeRange more_results) {
+exec::LibraryCallOp Replace(const Product& p, mlir::Operation* before, mlir::Value result,
+                            mlir::ValueRange more_operands, mlir::TypeRange more_results) {
   mlir::OpBuilder builder(before);
-  td::LibraryCallOp old = p.op;
+  exec::LibraryCallOp old = p.op;
   llvm::SmallVector<mlir::Value> operands(old->getOperands());
   operands.append(more_operands.begin(), more_operands.end());
   llvm::SmallVector<mlir::Type> types = {result.getType()};
   types.append(more_results.begin(), more_results.end());
-  auto op = builder.create<td::LibraryCallOp>(result.getLoc(), types, old.getPrimitive(), operands,
-                                              LibraryConfigToAttr(builder.getContext(), p.call));
+  auto op = builder.create<exec::LibraryCallOp>(result.getLoc(), types, old.getPrimitive(), operands,
+                                                LibraryConfigToAttr(builder.getContext(), p.call));
   result.replaceAllUsesWith(op->getResult(0));
   return op;
 }
@@ -74,10 +74,10 @@ void TakeGelu(Product p) {
     p.call.epilogue = bias ? Epilogue::BiasGelu : Epilogue::Gelu;
     Replace(p, p.op, gelu->getResult(0), {}, {});
   } else {
-    auto is_call = [](mlir::Operation* user) { return mlir::isa<td::LibraryCallOp>(user); };
+    auto is_call = [](mlir::Operation* user) { return mlir::isa<exec::LibraryCallOp>(user); };
     if (!p.TakesGeluInput() || !llvm::all_of(gelu->getUsers(), is_call)) return;
     p.call.epilogue = bias ? Epilogue::BiasGeluInput : Epilogue::GeluInput;
-    td::LibraryCallOp op = Replace(p, p.op, gelu->getResult(0), {}, p.y().getType());
+    exec::LibraryCallOp op = Replace(p, p.op, gelu->getResult(0), {}, p.y().getType());
     gelu->erase();
     p.y().replaceAllUsesWith(op->getResult(1));
     return p.op->erase();
@@ -106,7 +106,7 @@ mlir::Value MaskOf(Product relu) {
   shape.back() = ReluMaskShape(relu.call.y_shape).back();
   const mlir::Type type = mlir::RankedTensorType::get(shape, td::FromDType(relu.op.getContext(), DType::kUInt8));
   relu.call.epilogue = relu.call.epilogue == Epilogue::BiasRelu ? Epilogue::BiasReluMask : Epilogue::ReluMask;
-  td::LibraryCallOp op = Replace(relu, relu.op, relu.y(), {}, type);
+  exec::LibraryCallOp op = Replace(relu, relu.op, relu.y(), {}, type);
   relu.op->erase();
   return op->getResult(1);
 }
@@ -148,7 +148,7 @@ void TakeGradient(Product p) {
   } else {
     p.call.epilogue = relu ? Epilogue::ReluBiasGrad : Epilogue::GeluBiasGrad;
     p.call.reduces_batch |= td::IsBatched(gradient.getType());
-    td::LibraryCallOp op = Replace(p, user, gradient, saved, sum->getResult(0).getType());
+    exec::LibraryCallOp op = Replace(p, user, gradient, saved, sum->getResult(0).getType());
     sum->getResult(0).replaceAllUsesWith(op->getResult(1));
     sum->erase();
   }
@@ -162,7 +162,7 @@ void TakeGradient(Product p) {
 bool MadeByKernel(mlir::Value v) {
   while (auto reshape = v.getDefiningOp<td::ReshapeOp>()) v = reshape->getOperand(0);
   mlir::Operation* op = v.getDefiningOp();
-  return op != nullptr && !mlir::isa<td::LibraryCallOp>(op);
+  return op != nullptr && !mlir::isa<exec::LibraryCallOp>(op);
 }
 
 // The sum over the rows of an operand of a weight gradient.
@@ -176,7 +176,7 @@ void TakeOperandSum(Product p) {
     td::ReduceOp sum = RowSum(operand, p.op);
     if (!sum) continue;
     p.call.epilogue = i == 1 ? Epilogue::KernelSums : Epilogue::XSums;
-    td::LibraryCallOp op = Replace(p, p.op, p.y(), {}, sum->getResult(0).getType());
+    exec::LibraryCallOp op = Replace(p, p.op, p.y(), {}, sum->getResult(0).getType());
     sum->getResult(0).replaceAllUsesWith(op->getResult(1));
     sum->erase();
     return p.op->erase();
@@ -190,7 +190,7 @@ class TakeGpuEpiloguesPass : public impl::TakeGpuEpiloguesPassBase<TakeGpuEpilog
     if (!step || !IsGpuTarget(getOperation())) return;
     for (auto* take : {TakeGelu, TakeGradient, TakeOperandSum}) {
       llvm::SmallVector<Product> products;
-      step.walk([&](td::LibraryCallOp op) {
+      step.walk([&](exec::LibraryCallOp op) {
         if (std::optional<Product> p = AsProduct(op)) products.push_back(*std::move(p));
       });
       // A product replaces itself, or one in front of it: those to come stand.
@@ -200,4 +200,5 @@ class TakeGpuEpiloguesPass : public impl::TakeGpuEpiloguesPassBase<TakeGpuEpilog
 };
 
 }  // namespace
+
 }  // namespace tandem

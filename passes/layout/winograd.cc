@@ -1,19 +1,21 @@
 // td-winograd, as Passes.td describes it.
-#include "graph/ir/winograd.h"
+#include "passes/exec/winograd.h"
 #include "absl/strings/str_format.h"
 #include "graph/ir/binary.h"
-#include "graph/ir/dist.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/unary.h"
 #include "passes/analysis/measure_step.h"
 #include "passes/analysis/winograd_cost.h"
 #include "passes/channel_bias.h"
+#include "passes/exec/dialect.h"
+#include "passes/exec/winograd.h"
 #include "passes/layout/residual.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/target.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_WINOGRADPASS
 #include "passes/passes.h.inc"
 
@@ -24,18 +26,18 @@ class WinogradPass : public impl::WinogradPassBase<WinogradPass> {
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
-    if (!step || IsGpuTarget(module) || IsStrictFloat32(module)) return;
+    if (!step || IsGpuTarget(module) || ConfigOf(module).isStrictFloat32()) return;
     absl::StatusOr<MachineModel> machine = MachineModelOf(module);
     if (!machine.ok()) {
       module->emitError() << std::string(machine.status().message());
       return signalPassFailure();
     }
     notes_.clear();
-    for (auto map : step.getOps<td::MapShardsOp>()) {
+    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
       llvm::SmallVector<td::LibraryOp> ops(map.getBody().getOps<td::LibraryOp>());
       for (td::LibraryOp op : ops) Consider(op, map, *machine);
     }
-    if (!notes_.empty()) module->setAttr("td.winograd", mlir::ArrayAttr::get(&getContext(), notes_));
+    if (!notes_.empty()) module->setAttr("exec.winograd", mlir::ArrayAttr::get(&getContext(), notes_));
   }
 
  private:
@@ -70,7 +72,7 @@ class WinogradPass : public impl::WinogradPassBase<WinogradPass> {
     return spec.weights < 0 || mlir::isa<mlir::BlockArgument>(op->getOperand(spec.weights));
   }
 
-  void Consider(td::LibraryOp op, td::MapShardsOp map, const MachineModel& machine) {
+  void Consider(td::LibraryOp op, exec::MapMicrobatchesOp map, const MachineModel& machine) {
     WinogradRole role;
     if (!RoleOf(op, role)) return;
     const td::LibraryCallSpec spec = op.getLibraryCallSpec();
@@ -95,11 +97,11 @@ class WinogradPass : public impl::WinogradPassBase<WinogradPass> {
     Replace(op, map, spec, role, shape);
   }
 
-  void Replace(td::LibraryOp op, td::MapShardsOp map, const td::LibraryCallSpec& spec, WinogradRole role,
+  void Replace(td::LibraryOp op, exec::MapMicrobatchesOp map, const td::LibraryCallSpec& spec, WinogradRole role,
                const WinogradShape& s) {
     mlir::OpBuilder b(op);
     mlir::Location loc = op->getLoc();
-    mlir::Type scratch = td::ScratchType(&getContext(), s, role == WinogradRole::kFilterGrad);
+    mlir::Type scratch = exec::ScratchType(&getContext(), s, role == WinogradRole::kFilterGrad);
     mlir::Value old = op->getResult(0), result;
     llvm::SmallVector<mlir::Operation*> replaced = {op};
     if (role == WinogradRole::kForward) {
@@ -108,16 +110,17 @@ class WinogradPass : public impl::WinogradPassBase<WinogradPass> {
       TakeEpilogue(old, replaced, bias, residual, relu);
       old = replaced.back()->getResult(0);
       b.setInsertionPoint(replaced.back());
-      result = b.create<td::WinogradConv2DOp>(loc, old.getType(), scratch, spec.x, Transformed(op, map, spec, s, false),
-                                              bias, residual, s.tile, s.block, spec.pad_low, relu)
-                   .getOutput();
+      result =
+          b.create<exec::WinogradConv2DOp>(loc, old.getType(), scratch, spec.x, Transformed(op, map, spec, s, false),
+                                           bias, residual, s.tile, s.block, spec.pad_low, relu)
+              .getOutput();
     } else if (role == WinogradRole::kInputGrad) {
-      result = b.create<td::WinogradInputGradOp>(loc, old.getType(), scratch, spec.y,
-                                                 Transformed(op, map, spec, s, true), s.tile, s.block, spec.pad_low)
+      result = b.create<exec::WinogradInputGradOp>(loc, old.getType(), scratch, spec.y,
+                                                   Transformed(op, map, spec, s, true), s.tile, s.block, spec.pad_low)
                    .getDx();
     } else {
-      result = b.create<td::WinogradFilterGradOp>(loc, old.getType(), scratch, spec.x, spec.y, s.tile, s.block,
-                                                  spec.pad_low, s.bfloat16_products)
+      result = b.create<exec::WinogradFilterGradOp>(loc, old.getType(), scratch, spec.x, spec.y, s.tile, s.block,
+                                                    spec.pad_low, s.bfloat16_products)
                    .getDkernel();
     }
     old.replaceAllUsesWith(result);
@@ -146,15 +149,15 @@ class WinogradPass : public impl::WinogradPassBase<WinogradPass> {
   }
 
   // The transformed kernel as a value of the map's body.
-  static mlir::Value Transformed(td::LibraryOp op, td::MapShardsOp map, const td::LibraryCallSpec& spec,
+  static mlir::Value Transformed(td::LibraryOp op, exec::MapMicrobatchesOp map, const td::LibraryCallSpec& spec,
                                  const WinogradShape& s, bool adjoint) {
     auto argument = mlir::cast<mlir::BlockArgument>(op->getOperand(spec.weights));
     int64_t rows = adjoint ? s.channels_out : s.channels_in, columns = adjoint ? s.channels_in : s.channels_out;
     mlir::Value plain = map.getOperand(argument.getArgNumber());
     mlir::OpBuilder b = BehindValue(map, plain);
     mlir::Type element = s.bfloat16_products ? mlir::Type(b.getBF16Type()) : mlir::Type(b.getF32Type());
-    mlir::Type type = td::TransformedKernelType(element, s.tile, rows, columns);
-    mlir::Value u = b.create<td::WinogradKernelOp>(op->getLoc(), type, plain, s.tile, adjoint);
+    mlir::Type type = exec::TransformedKernelType(element, s.tile, rows, columns);
+    mlir::Value u = b.create<exec::WinogradKernelOp>(op->getLoc(), type, plain, s.tile, adjoint);
     map.getOperandsMutable().append(u);
     return map.getBody().front().addArgument(type, op->getLoc());
   }
@@ -165,4 +168,5 @@ class WinogradPass : public impl::WinogradPassBase<WinogradPass> {
 };
 
 }  // namespace
+
 }  // namespace tandem

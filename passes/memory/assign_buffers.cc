@@ -1,20 +1,22 @@
 // td-assign-buffers, as Passes.td describes it.
 #include "base/align.h"
-#include "graph/ir/dist.h"
 #include "graph/ir/gather.h"
 #include "graph/ir/shape.h"
-#include "graph/ir/structure.h"
+#include "graph/ir/signature.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/offset_assignment.h"
 #include "passes/buffer_table.h"
+#include "passes/exec/dialect.h"
+#include "passes/exec/kernel_kind.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/step_signature.h"
 #include "passes/target.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_ASSIGNBUFFERSPASS
 #include "passes/passes.h.inc"
 
@@ -35,7 +37,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     peaks_.clear();
     gpu_ = IsGpuTarget(getOperation());
     alignment_ = BufferAlignment(getOperation());
-    guard_bytes_ = getOperation()->hasAttr("td.guard_buffers") ? 256 : 0;
+    guard_bytes_ = ConfigOf(getOperation()).getGuardBuffers() ? 256 : 0;
     PlaceArguments();
     InsertOutputCopies();
     InsertUpdateCopies();
@@ -47,9 +49,9 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     if (gpu_) {
       PlaceUpdates();
       step_bytes = PlaceTopLevel();
-      for (auto map : step_.getOps<td::MapShardsOp>()) PlaceSums(map);
+      for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) PlaceSums(map);
     }
-    for (auto map : step_.getOps<td::MapShardsOp>()) {
+    for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) {
       if (!gpu_) PlaceLaneSlots(map, &lane_bytes);
       shard_bytes = std::max(shard_bytes, PlaceBody(map));
     }
@@ -66,7 +68,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
  private:
   int64_t Align(int64_t n) const { return AlignUp(n, alignment_); }
 
-  // With td.guard_buffers nothing shares a place, and bytes of nobody follow every buffer: a write that goes beyond one
+  // With guard_buffers nothing shares a place, and bytes of nobody follow every buffer: a write that goes beyond one
   // changes no other (runtime/cpu/buffer_guard.h).
   ArenaPlan Assign(std::vector<LiveRange> ranges) const {
     if (guard_bytes_ > 0) {
@@ -77,10 +79,10 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     return AssignOffsets(ranges, alignment_);
   }
 
-  int Add(mlir::Value v, llvm::StringRef space, int64_t index, int64_t offset, int64_t bytes) {
+  int Add(mlir::Value v, exec::Space space, int64_t index, int64_t offset, int64_t bytes) {
     BufferInfo info;
     info.name = ValueName(v);
-    info.space = space.str();
+    info.space = space;
     info.index = index;
     info.offset = offset;
     info.bytes = bytes;
@@ -96,24 +98,24 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     for (unsigned i = 0; i < step_.getNumArguments(); ++i) {
       mlir::BlockArgument a = step_.getArgument(i);
       std::string name;
-      if (auto input = step_.getArgAttrOfType<mlir::StringAttr>(i, "td.input")) {
-        Add(a, "input", inputs++, 0, 0);
+      if (mlir::StringAttr input = td::InputOf(step_, i)) {
+        Add(a, exec::Space::kInput, inputs++, 0, 0);
         name = input.getValue().str();
-      } else if (auto scalar = step_.getArgAttrOfType<mlir::StringAttr>(i, "td.scalar")) {
-        Add(a, "scalar", scalars++, 0, 8);
+      } else if (mlir::StringAttr scalar = td::ScalarOf(step_, i)) {
+        Add(a, exec::Space::kScalar, scalars++, 0, 8);
         name = scalar.getValue().str();
-      } else if (auto variable = step_.getArgAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.variable")) {
-        Add(a, "variable", variables, 0, StaticBytes(a.getType()));
+      } else if (mlir::FlatSymbolRefAttr variable = td::VariableOf(step_, i)) {
+        Add(a, exec::Space::kVariable, variables, 0, StaticBytes(a.getType()));
         variable_index_[variable.getAttr()] = variables++;
         variable_argument_[variable.getAttr()] = a;
         name = variable.getValue().str();
       }
       buffers_.back().name = name;
-      step_.setArgAttr(i, "td.buffer", mlir::IntegerAttr::get(mlir::IntegerType::get(&getContext(), 64), ids_[a]));
+      SetArgumentBuffer(step_, i, ids_[a]);
     }
     // A variable that is written but never read has no argument; it still has an index.
     for (unsigned i = 0; i < step_.getNumResults(); ++i) {
-      auto update = step_.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, "td.update");
+      mlir::FlatSymbolRefAttr update = td::UpdateOf(step_, i);
       if (update && !variable_index_.contains(update.getAttr())) variable_index_[update.getAttr()] = variables++;
     }
   }
@@ -121,7 +123,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   // The op may write `result` anywhere: it computes it here (no argument, no alias of another buffer).
   static bool WritesFreely(mlir::Value v) {
     mlir::Operation* op = v.getDefiningOp();
-    return op && mlir::isa<td::LaunchOp, td::GroupedLaunchOp, td::LibraryCallOp, td::CopyOp, td::ScatterAddOp>(op);
+    return op &&
+           mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp, exec::LibraryCallOp, exec::CopyOp, td::ScatterAddOp>(op);
   }
 
   // What lies behind views: a reshape is its operand under another shape.
@@ -144,7 +147,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   bool CanUpdateInPlace(mlir::OpOperand& operand, mlir::FlatSymbolRefAttr variable) {
     mlir::Value v = operand.get();
     if (!WritesFreely(v) || !v.hasOneUse()) return false;
-    for (auto check : step_.getOps<td::CheckFiniteOp>()) {
+    for (auto check : step_.getOps<exec::CheckFiniteOp>()) {
       if (v.getDefiningOp()->isBeforeInBlock(check)) return false;
     }
     mlir::BlockArgument old = variable_argument_.lookup(variable.getAttr());
@@ -154,12 +157,11 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   // A flat kernel reads element i of its operands before it writes element i of its results.
   bool ReadsElementwise(mlir::Operation* op) {
     mlir::FlatSymbolRefAttr kernel;
-    if (auto launch = mlir::dyn_cast<td::LaunchOp>(op)) kernel = launch.getKernelAttr();
-    if (auto launch = mlir::dyn_cast<td::GroupedLaunchOp>(op)) kernel = launch.getKernelAttr();
+    if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) kernel = launch.getKernelAttr();
+    if (auto launch = mlir::dyn_cast<exec::GroupedLaunchOp>(op)) kernel = launch.getKernelAttr();
     if (!kernel) return false;
     auto function = getOperation().lookupSymbol<mlir::func::FuncOp>(kernel.getAttr());
-    auto kind = function ? function->getAttrOfType<mlir::StringAttr>("td.kernel") : mlir::StringAttr();
-    return kind && kind.getValue() == "flat";
+    return function && exec::GetKernelKind(function) == exec::KernelKind::kFlat;
   }
 
   void InsertUpdateCopies() {
@@ -168,14 +170,14 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     llvm::DenseSet<mlir::Operation*> copied;  // the members of a grouped launch are all in place, or none is
     llvm::SmallVector<mlir::OpOperand*> updates;
     for (mlir::OpOperand& operand : terminator->getOpOperands()) {
-      auto update = step_.getResultAttrOfType<mlir::FlatSymbolRefAttr>(operand.getOperandNumber(), "td.update");
+      mlir::FlatSymbolRefAttr update = td::UpdateOf(step_, operand.getOperandNumber());
       if (!update) continue;
       updates.push_back(&operand);
       if (!CanUpdateInPlace(operand, update)) copied.insert(operand.get().getDefiningOp());
     }
     auto copy = [&](mlir::OpOperand* operand) {
       mlir::Value v = operand->get();
-      operand->set(builder.create<td::CopyOp>(v.getLoc(), v.getType(), v));
+      operand->set(builder.create<exec::CopyOp>(v.getLoc(), v.getType(), v));
     };
     llvm::erase_if(updates, [&](mlir::OpOperand* operand) { return !copied.contains(operand->get().getDefiningOp()); });
     // Old values of variables are set aside before the first variable is written: a swap needs both.
@@ -196,15 +198,15 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     return aliases;
   }
 
-  // A kernel that writes over an operand is compiled as such (td.alias): a copy of it for every pattern that occurs.
+  // A kernel that writes over an operand is compiled as such: a copy of it for every pattern that occurs.
   void SeparateAliasPatterns() {
     llvm::DenseMap<mlir::Attribute, llvm::SmallVector<std::pair<mlir::Attribute, mlir::Attribute>>> patterns;
     mlir::Builder b(&getContext());
     step_.walk([&](mlir::Operation* op) {
       auto name = op->getAttrOfType<mlir::FlatSymbolRefAttr>("kernel");
-      if (!name || !mlir::isa<td::LaunchOp, td::GroupedLaunchOp>(op)) return;
+      if (!name || !mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp>(op)) return;
       auto kernel = getOperation().lookupSymbol<mlir::func::FuncOp>(name.getAttr());
-      mlir::Attribute alias = b.getDenseI64ArrayAttr(AliasesOf(op, kernel));
+      mlir::DenseI64ArrayAttr alias = b.getDenseI64ArrayAttr(AliasesOf(op, kernel));
       auto& known = patterns[name];
       for (auto [a, symbol] : known) {
         if (a == alias) return op->setAttr("kernel", symbol);
@@ -215,7 +217,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
         getOperation().insert(kernel, copy);
         kernel = copy;
       }
-      kernel->setAttr("td.alias", alias);
+      exec::SetAliases(kernel, alias);
       mlir::Attribute symbol = mlir::FlatSymbolRefAttr::get(kernel.getSymNameAttr());
       known.push_back({alias, symbol});
       op->setAttr("kernel", symbol);
@@ -228,15 +230,15 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     mlir::OpBuilder builder(terminator);
     for (mlir::OpOperand& operand : terminator->getOpOperands()) {
       mlir::Value v = operand.get();
-      if (!step_.getResultAttr(operand.getOperandNumber(), "td.output") || td::IsBatched(v.getType())) continue;
+      if (!td::OutputOf(step_, operand.getOperandNumber()) || td::IsBatched(v.getType())) continue;
       mlir::Operation* source = SourceOf(v).getDefiningOp();
-      if (!source || IsConstant(source)) operand.set(builder.create<td::CopyOp>(v.getLoc(), v.getType(), v));
+      if (!source || IsConstant(source)) operand.set(builder.create<exec::CopyOp>(v.getLoc(), v.getType(), v));
     }
   }
 
   // What the call `op` writes its result over, or null.
   static mlir::OpOperand* ResidualOf(mlir::Operation* op) {
-    auto call = mlir::dyn_cast_or_null<td::LibraryCallOp>(op);
+    auto call = mlir::dyn_cast_or_null<exec::LibraryCallOp>(op);
     return call && call.getConfig().contains("adds") ? &op->getOpOperands().back() : nullptr;
   }
 
@@ -252,39 +254,39 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
 
   // td-select-libraries takes residuals that die, but ops may have come to share values since.
   void InsertResidualCopies() {
-    step_.walk([&](td::LibraryCallOp call) {
+    step_.walk([&](exec::LibraryCallOp call) {
       mlir::OpOperand* residual = ResidualOf(call);
       if (!residual) return;
       mlir::Value source = SourceOf(residual->get());
       if (WritesFreely(source) && source.getParentBlock() == call->getBlock() && IsLastUse(*residual, source)) return;
       mlir::OpBuilder builder(call);
-      residual->set(builder.create<td::CopyOp>(call.getLoc(), residual->get().getType(), residual->get()));
+      residual->set(builder.create<exec::CopyOp>(call.getLoc(), residual->get().getType(), residual->get()));
     });
   }
 
-  // td.all_reduce writes its results over its operands: over what nothing else reads afterwards, and nothing else
+  // exec.all_reduce writes its results over its operands: over what nothing else reads afterwards, and nothing else
   // stands for.
   void InsertAllReduceCopies() {
-    for (td::AllReduceOp all_reduce : step_.getOps<td::AllReduceOp>()) {
+    for (exec::AllReduceOp all_reduce : step_.getOps<exec::AllReduceOp>()) {
       for (mlir::OpOperand& operand : all_reduce->getOpOperands()) {
         mlir::Value source = SourceOf(operand.get());
-        const bool own = WritesFreely(source) || source.getDefiningOp<td::MapShardsOp>();
+        const bool own = WritesFreely(source) || source.getDefiningOp<exec::MapMicrobatchesOp>();
         if (own && IsLastUse(operand, source)) continue;
         mlir::OpBuilder builder(all_reduce);
-        operand.set(builder.create<td::CopyOp>(all_reduce.getLoc(), operand.get().getType(), operand.get()));
+        operand.set(builder.create<exec::CopyOp>(all_reduce.getLoc(), operand.get().getType(), operand.get()));
       }
     }
   }
 
   void InsertYieldCopies() {
-    for (auto map : step_.getOps<td::MapShardsOp>()) {
+    for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) {
       mlir::Operation* yield = map.getBody().front().getTerminator();
       mlir::OpBuilder builder(yield);
       llvm::DenseSet<mlir::Value> seen;
       for (mlir::OpOperand& operand : yield->getOpOperands()) {
         const bool free = WritesFreely(operand.get()) && !ResidualOf(operand.get().getDefiningOp());
         if (!free || !seen.insert(operand.get()).second) {
-          operand.set(builder.create<td::CopyOp>(operand.get().getLoc(), operand.get().getType(), operand.get()));
+          operand.set(builder.create<exec::CopyOp>(operand.get().getLoc(), operand.get().getType(), operand.get()));
         }
       }
     }
@@ -295,7 +297,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     int last = 0;
     for (mlir::Operation* user : v.getUsers()) {
       last = std::max(last, position.lookup(user));
-      if (mlir::isa<td::ReshapeOp, td::AllReduceOp>(user)) {
+      if (mlir::isa<td::ReshapeOp, exec::AllReduceOp>(user)) {
         for (mlir::Value view : user->getResults()) last = std::max(last, LastUse(view, position));
       }
     }
@@ -309,8 +311,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     for (mlir::Operation& op : step_.getBody().front()) position.insert({&op, static_cast<int>(position.size())});
     std::vector<LiveRange> ranges;
     std::vector<mlir::Value> values;
-    for (auto map : step_.getOps<td::MapShardsOp>()) {
-      const int64_t device_rows = map.getRowsPerLane() * map.getLanes() / ModuleInt(getOperation(), "td.replicas", 1);
+    for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) {
+      const int64_t device_rows = map.getRowsPerLane() * map.getLanes() / ConfigOf(getOperation()).getReplicas();
       for (mlir::OpResult result : map.getResults()) {
         if (!td::IsBatched(result.getType())) continue;
         const int first = position.lookup(map);
@@ -321,35 +323,35 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     const ArenaPlan plan = Assign(ranges);
     for (size_t i = 0; i < values.size(); ++i) {
       auto result = mlir::cast<mlir::OpResult>(values[i]);
-      auto map = mlir::cast<td::MapShardsOp>(result.getOwner());
+      auto map = mlir::cast<exec::MapMicrobatchesOp>(result.getOwner());
       mlir::Value inner = map.getBody().front().getTerminator()->getOperand(result.getResultNumber());
-      ids_[result] = Add(inner, "batch", 0, plan.offsets[i], ranges[i].bytes);
+      ids_[result] = Add(inner, exec::Space::kBatch, 0, plan.offsets[i], ranges[i].bytes);
     }
-    if (!values.empty()) RecordPeak("batch", ranges, values, plan.bytes);
+    if (!values.empty()) RecordPeak(exec::Space::kBatch, ranges, values, plan.bytes);
     return plan.bytes;
   }
 
-  void PlaceLaneSlots(td::MapShardsOp map, int64_t* lane_bytes) {
+  void PlaceLaneSlots(exec::MapMicrobatchesOp map, int64_t* lane_bytes) {
     mlir::Operation* yield = map.getBody().front().getTerminator();
-    mlir::Builder b(&getContext());
-    llvm::SmallVector<mlir::Attribute> slots;
+    llvm::SmallVector<exec::LaneSlotAttr> slots;
     int64_t lane_offset = 0;  // slots are read right after the map, so maps share them
     for (unsigned i = 0; i < map.getNumResults(); ++i) {
-      auto kind = mlir::cast<mlir::StringAttr>(map.getReduce()[i]);
-      if (kind.getValue() == "keep") continue;
+      const exec::Combine combine = map.getCombine(i);
+      if (combine == exec::Combine::kKeep) continue;
       mlir::Value inner = yield->getOperand(i);
       int64_t bytes = StaticBytes(inner.getType());
-      int id = Add(inner, "lane", 0, lane_offset, bytes);
-      slots.push_back(b.getArrayAttr({b.getI64IntegerAttr(id), kind}));
+      int id = Add(inner, exec::Space::kLane, 0, lane_offset, bytes);
+      slots.push_back(exec::LaneSlotAttr::get(
+          &getContext(), id, combine == exec::Combine::kMax ? exec::ReduceKind::kMax : exec::ReduceKind::kSum));
       lane_offset += Align(bytes + guard_bytes_);
     }
     *lane_bytes = std::max(*lane_bytes, lane_offset);
-    map->setAttr("td.lane_slots", b.getArrayAttr(slots));
+    SetLaneSlots(map, slots);
   }
 
   int PlaceConstant(mlir::Operation* op) {
     int64_t bytes = StaticBytes(op->getResult(0).getType());
-    int id = Add(op->getResult(0), "constant", 0, constant_bytes_, bytes);
+    int id = Add(op->getResult(0), exec::Space::kConstant, 0, constant_bytes_, bytes);
     constant_bytes_ += Align(bytes);
     return id;
   }
@@ -360,7 +362,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     if (gpu_ || block.getParentOp() != step_) return {};
     llvm::DenseSet<mlir::Value> frozen = FrozenVariables(step_);
     for (mlir::Operation& op : block) {
-      if (!mlir::isa<td::LaunchOp, td::LibraryCallOp, td::CopyOp, td::ReshapeOp>(op)) continue;
+      if (!mlir::isa<exec::LaunchOp, exec::LibraryCallOp, exec::CopyOp, td::ReshapeOp>(op)) continue;
       if (!llvm::all_of(op.getOperands(), [&](mlir::Value v) {
             return frozen.contains(v) || (v.getDefiningOp() && IsConstant(v.getDefiningOp()));
           })) {
@@ -374,13 +376,13 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   // Only what is computed as rarely as `v` reads it, so that it need not stay: kernels that are scaled and then packed.
   static bool IsIntermediate(mlir::Value v, const llvm::DenseSet<mlir::Value>& frozen) {
     return frozen.contains(v) && !v.use_empty() && llvm::all_of(v.getUsers(), [&](mlir::Operation* user) {
-             return mlir::isa<td::LaunchOp, td::LibraryCallOp, td::CopyOp>(user) &&
+             return mlir::isa<exec::LaunchOp, exec::LibraryCallOp, exec::CopyOp>(user) &&
                     llvm::all_of(user->getResults(), [&](mlir::Value r) { return frozen.contains(r); });
            });
   }
 
   // Offsets by life time for the values of `block` that have no place yet. Returns the arena's size.
-  int64_t PlaceBlock(mlir::Block& block, llvm::StringRef space, int64_t shard_rows) {
+  int64_t PlaceBlock(mlir::Block& block, exec::Space space, int64_t shard_rows) {
     llvm::DenseMap<mlir::Operation*, int> position;
     int now = 0;
     for (mlir::Operation& op : block) position[&op] = now++;
@@ -399,7 +401,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
         if (ids_.contains(v)) continue;
         mlir::OpOperand* residual = ResidualOf(&op);
         if (residual ||
-            mlir::isa<td::AllReduceOp, td::ReshapeOp>(op)) {  // in place: the operand lives on as the result
+            mlir::isa<exec::AllReduceOp, td::ReshapeOp>(op)) {  // in place: the operand lives on as the result
           mlir::Value source = residual ? residual->get() : op.getOperand(i);
           auto it = range_of.find(source);
           if (it != range_of.end()) {
@@ -432,22 +434,22 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     return plan.bytes;
   }
 
-  int64_t PlaceBody(td::MapShardsOp map) {
+  int64_t PlaceBody(exec::MapMicrobatchesOp map) {
     mlir::Block& body = map.getBody().front();
-    return PlaceBlock(body, "shard", map.getShardRows());
+    return PlaceBlock(body, exec::Space::kShard, map.getShardRows());
   }
 
   // Arguments of map bodies are their operands; a reshape is the same bytes under another shape.
   void PlaceViews(mlir::Block& block) {
     for (mlir::Operation& op : block) {
-      if (auto map = mlir::dyn_cast<td::MapShardsOp>(op)) {
+      if (auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op)) {
         mlir::Block& body = map.getBody().front();
         for (auto [a, operand] : llvm::zip(body.getArguments(), map.getOperands())) ids_[a] = ids_.lookup(operand);
         PlaceViews(body);
       } else if (auto reshape = mlir::dyn_cast<td::ReshapeOp>(op)) {
         BufferInfo source = buffers_[ids_.lookup(reshape.getInput())];
         Add(reshape.getResult(), source.space, source.index, source.offset, source.bytes);
-      } else if (auto all_reduce = mlir::dyn_cast<td::AllReduceOp>(op)) {
+      } else if (auto all_reduce = mlir::dyn_cast<exec::AllReduceOp>(op)) {
         for (auto [in, out] : llvm::zip(all_reduce.getOperands(), all_reduce.getResults())) ids_[out] = ids_.lookup(in);
       } else if (mlir::OpOperand* residual = ResidualOf(&op)) {
         ids_[op.getResult(0)] = ids_.lookup(residual->get());
@@ -458,28 +460,29 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   void PlaceUpdates() {
     mlir::Operation* terminator = step_.getBody().front().getTerminator();
     for (mlir::OpOperand& operand : terminator->getOpOperands()) {
-      auto update = step_.getResultAttrOfType<mlir::FlatSymbolRefAttr>(operand.getOperandNumber(), "td.update");
+      mlir::FlatSymbolRefAttr update = td::UpdateOf(step_, operand.getOperandNumber());
       if (!update) continue;
       mlir::BlockArgument old = variable_argument_.lookup(update.getAttr());
       if (old) {
         ids_[operand.get()] = ids_[old];
       } else {
-        Add(operand.get(), "variable", variable_index_[update.getAttr()], 0, StaticBytes(operand.get().getType()));
+        Add(operand.get(), exec::Space::kVariable, variable_index_[update.getAttr()], 0,
+            StaticBytes(operand.get().getType()));
       }
     }
   }
 
-  int64_t PlaceTopLevel() { return PlaceBlock(step_.getBody().front(), "step", 0); }
+  int64_t PlaceTopLevel() { return PlaceBlock(step_.getBody().front(), exec::Space::kStep, 0); }
 
   // A GPU's map: what its body yields for a reduction over lanes is the result.
-  void PlaceSums(td::MapShardsOp map) {
+  void PlaceSums(exec::MapMicrobatchesOp map) {
     mlir::Operation* yield = map.getBody().front().getTerminator();
     for (mlir::OpResult result : map->getResults()) {
       if (!td::IsBatched(result.getType())) ids_[yield->getOperand(result.getResultNumber())] = ids_.lookup(result);
     }
   }
 
-  void RecordPeak(llvm::StringRef space, const std::vector<LiveRange>& ranges, const std::vector<mlir::Value>& values,
+  void RecordPeak(exec::Space space, const std::vector<LiveRange>& ranges, const std::vector<mlir::Value>& values,
                   int64_t arena_bytes) {
     // The step at which most bytes live, and the ten largest buffers there.
     int64_t best = -1, best_step = 0;
@@ -494,36 +497,29 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     }
     llvm::stable_sort(live, [&](size_t a, size_t b) { return ranges[a].bytes > ranges[b].bytes; });
     if (live.size() > 10) live.resize(10);
-    mlir::Builder b(&getContext());
     llvm::SmallVector<mlir::Attribute> rows;
     for (size_t i : live) {
-      rows.push_back(b.getDictionaryAttr({b.getNamedAttr("name", b.getStringAttr(ValueName(values[i]))),
-                                          b.getNamedAttr("bytes", b.getI64IntegerAttr(ranges[i].bytes))}));
+      rows.push_back(exec::LiveBufferAttr::get(&getContext(), ValueName(values[i]), ranges[i].bytes));
     }
-    peaks_.push_back(b.getDictionaryAttr({b.getNamedAttr("space", b.getStringAttr(space)),
-                                          b.getNamedAttr("bytes", b.getI64IntegerAttr(arena_bytes)),
-                                          b.getNamedAttr("live", b.getArrayAttr(rows))}));
+    peaks_.push_back(exec::PeakAttr::get(&getContext(), space, arena_bytes, mlir::ArrayAttr::get(&getContext(), rows)));
   }
 
   void Annotate(int64_t shard, int64_t lane, int64_t step, int64_t batch) {
-    mlir::Builder b(&getContext());
     auto buffer_ids = [&](mlir::ValueRange values) {
       llvm::SmallVector<int64_t> ids;
       for (mlir::Value v : values) ids.push_back(ids_.lookup(v));
-      return b.getDenseI64ArrayAttr(ids);
+      return ids;
     };
     step_.walk([&](mlir::Operation* op) {
       if (op == step_.getOperation()) return;
-      op->setAttr("td.out", buffer_ids(op->getResults()));
-      if (auto map = mlir::dyn_cast<td::MapShardsOp>(op))
-        op->setAttr("td.args", buffer_ids(map.getBody().getArguments()));
+      SetResultBuffers(op, buffer_ids(op->getResults()));
+      if (auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op))
+        SetArgumentBuffers(map, buffer_ids(map.getBody().getArguments()));
     });
     SetBuffers(getOperation(), buffers_);
-    auto bytes = [&](llvm::StringRef key, int64_t n) { return b.getNamedAttr(key, b.getI64IntegerAttr(n)); };
-    getOperation()->setAttr("td.arenas", b.getDictionaryAttr({bytes("shard", Align(shard)), bytes("lane", Align(lane)),
-                                                              bytes("step", Align(step)), bytes("batch", Align(batch)),
-                                                              bytes("constant", constant_bytes_)}));
-    getOperation()->setAttr("td.peaks", b.getArrayAttr(peaks_));
+    SetArenas(getOperation(), exec::ArenasAttr::get(&getContext(), Align(shard), Align(lane), Align(step), Align(batch),
+                                                    constant_bytes_));
+    SetPeaks(getOperation(), peaks_);
   }
 
   mlir::func::FuncOp step_;
@@ -531,7 +527,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   llvm::DenseMap<mlir::Value, int> ids_;
   llvm::DenseMap<mlir::Attribute, int64_t> variable_index_;
   llvm::DenseMap<mlir::Attribute, mlir::BlockArgument> variable_argument_;
-  llvm::SmallVector<mlir::Attribute> peaks_;
+  llvm::SmallVector<exec::PeakAttr> peaks_;
   int64_t constant_bytes_ = 0;
   bool gpu_ = false;
   int64_t alignment_ = 64;
@@ -539,4 +535,5 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
 };
 
 }  // namespace
+
 }  // namespace tandem

@@ -5,14 +5,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "graph/ir/dist.h"
 #include "passes/buffer_table.h"
 #include "passes/distribute/shard_sizes.h"
+#include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/target.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_CHECKMEMORYPASS
 #include "passes/passes.h.inc"
 
@@ -24,24 +25,23 @@ class CheckMemoryPass : public impl::CheckMemoryPassBase<CheckMemoryPass> {
  public:
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
-    const int64_t limit = ModuleInt(module, "td.memory_limit", 0);
+    const int64_t limit = ConfigOf(module).getMemoryLimit();
     mlir::func::FuncOp step = StepFunction(module);
-    auto arenas = module->getAttrOfType<mlir::DictionaryAttr>("td.arenas");
+    const exec::ArenasAttr arenas = GetArenas(module);
     if (limit <= 0 || !step || !arenas) return;
-    auto arena = [&](llvm::StringRef name) { return mlir::cast<mlir::IntegerAttr>(arenas.get(name)).getInt(); };
     const std::vector<BufferInfo> buffers = GetBuffers(module);
     const bool gpu = IsGpuTarget(module);
     int64_t variables = 0, lanes = 1;
-    for (const BufferInfo& b : buffers) variables += b.space == "variable" ? b.bytes : 0;
-    for (auto map : step.getOps<td::MapShardsOp>()) {
-      lanes = std::max<int64_t>(1, map.getLanes() / ModuleInt(module, "td.replicas", 1));
+    for (const BufferInfo& b : buffers) variables += b.space == exec::Space::kVariable ? b.bytes : 0;
+    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
+      lanes = std::max<int64_t>(1, map.getLanes() / ConfigOf(module).getReplicas());
     }
     const std::pair<const char*, int64_t> parts[] = {
         {"variables", variables},
-        {"batch arena", arena("batch")},
-        {"step arena", arena("step")},
-        {"slots of lanes", lanes * arena("lane")},
-        {gpu ? "shard arena" : "threads", (gpu ? 1 : kNominalThreads) * (arena("shard") + arena("lane"))},
+        {"batch arena", arenas.getBatch()},
+        {"step arena", arenas.getStep()},
+        {"slots of lanes", lanes * arenas.getLane()},
+        {gpu ? "shard arena" : "threads", (gpu ? 1 : kNominalThreads) * (arenas.getShard() + arenas.getLane())},
     };
     int64_t total = 0;
     std::string list;
@@ -74,11 +74,13 @@ class CheckMemoryPass : public impl::CheckMemoryPassBase<CheckMemoryPass> {
     if (buffers.size() > kShown) buffers.resize(kShown);
     std::string list;
     for (const BufferInfo& b : buffers) {
-      absl::StrAppend(&list, list.empty() ? "" : ", ", b.name, " (", b.space, ", ", MiB(b.bytes), ")");
+      absl::StrAppend(&list, list.empty() ? "" : ", ", b.name, " (", std::string(exec::stringifySpace(b.space)), ", ",
+                      MiB(b.bytes), ")");
     }
     return list;
   }
 };
 
 }  // namespace
+
 }  // namespace tandem

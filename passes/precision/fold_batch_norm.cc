@@ -12,6 +12,7 @@
 #include "passes/target.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_FOLDBATCHNORMPASS
 #include "passes/passes.h.inc"
 
@@ -68,7 +69,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
-    if (!step || IsGpuTarget(module) || IsStrictFloat32(module)) return;
+    if (!step || IsGpuTarget(module) || ConfigOf(module).isStrictFloat32()) return;
     frozen_ = FrozenValues(step);
     llvm::SmallVector<td::LibraryOp> ops(step.getBody().front().getOps<td::LibraryOp>());
     for (td::LibraryOp op : ops) Consider(op);
@@ -177,4 +178,5 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
 };
 
 }  // namespace
+
 }  // namespace tandem

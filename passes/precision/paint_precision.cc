@@ -12,6 +12,7 @@
 #include "passes/target.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_PAINTPRECISIONPASS
 #include "passes/passes.h.inc"
 
@@ -24,8 +25,7 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
  public:
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
-    auto precision = module->getAttrOfType<mlir::StringAttr>("td.precision");
-    if (!precision || precision.getValue() != "mixed_bfloat16") return;
+    if (ConfigOf(module).getPrecision() != Precision::kMixedBfloat16) return;
     PrecisionRules rules;
     if (absl::Status s = ReadPrecisionRules(module, &rules); !s.ok()) {
       module.emitError() << std::string(s.message());
@@ -107,4 +107,5 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
 };
 
 }  // namespace
+
 }  // namespace tandem

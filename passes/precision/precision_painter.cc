@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <string>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/binary.h"
 #include "graph/ir/pool.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/channel_bias.h"
+#include "passes/exec/dialect.h"
 #include "passes/small_convolution.h"
 
 namespace tandem {
@@ -16,11 +18,6 @@ namespace {
 using td::PrecisionRule;
 using OpSet = llvm::DenseSet<mlir::Operation*>;
 using Predicate = std::function<bool(mlir::Operation*)>;
-
-constexpr std::pair<llvm::StringLiteral, PrecisionRule> kLists[] = {{"allow", PrecisionRule::kAllow},
-                                                                    {"infer", PrecisionRule::kInfer},
-                                                                    {"clear", PrecisionRule::kClear},
-                                                                    {"deny", PrecisionRule::kDeny}};
 
 class Painter {
  public:
@@ -227,10 +224,14 @@ std::string Suggestion(mlir::MLIRContext* context, llvm::StringRef name) {
 bool IsFloat32(mlir::Value v) { return mlir::getElementTypeOrSelf(v.getType()).isF32(); }
 
 absl::Status ReadPrecisionRules(mlir::ModuleOp module, PrecisionRules* lists) {
-  auto attribute = module->getAttrOfType<mlir::DictionaryAttr>("td.precision_lists");
-  if (!attribute) return absl::OkStatus();
-  for (const auto& [list, rule] : kLists) {
-    auto names = attribute.getAs<mlir::ArrayAttr>(list);
+  const exec::PrecisionListsAttr given = exec::CompileConfigAttr::of(module).getPrecisionLists();
+  if (!given) return absl::OkStatus();
+  const std::tuple<llvm::StringLiteral, mlir::ArrayAttr, PrecisionRule> all[] = {
+      {"allow", given.getAllow(), PrecisionRule::kAllow},
+      {"infer", given.getInfer(), PrecisionRule::kInfer},
+      {"clear", given.getClear(), PrecisionRule::kClear},
+      {"deny", given.getDeny(), PrecisionRule::kDeny}};
+  for (const auto& [list, names, rule] : all) {
     if (!names) continue;
     for (mlir::Attribute a : names) {
       llvm::StringRef name = mlir::cast<mlir::StringAttr>(a).getValue();

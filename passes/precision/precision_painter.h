@@ -14,7 +14,7 @@ namespace tandem {
 // Ops that the user moved to another list, by full name ("td.relu").
 using PrecisionRules = llvm::StringMap<td::PrecisionRule>;
 
-// Reads the module attribute td.precision_lists, {allow = ["matmul"], deny = [...], infer = [...], clear = [...]}.
+// Reads the precision lists of the configuration.
 // Errors: InvalidArgument for a name that is no td op (with the nearest), an op that has no bfloat16 form, or one that
 // is in two lists.
 absl::Status ReadPrecisionRules(mlir::ModuleOp module, PrecisionRules* lists);

@@ -3,10 +3,12 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/buffer_table.h"
+#include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
 namespace tandem {
+
 #define GEN_PASS_DEF_SCHEDULEPASS
 #include "passes/passes.h.inc"
 
@@ -22,7 +24,7 @@ class SchedulePass : public impl::SchedulePassBase<SchedulePass> {
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
-    for (auto map : step.getOps<td::MapShardsOp>()) Schedule(map.getBody().front(), map.getShardRows());
+    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) Schedule(map.getBody().front(), map.getShardRows());
   }
 
  private:
@@ -66,4 +68,5 @@ class SchedulePass : public impl::SchedulePassBase<SchedulePass> {
 };
 
 }  // namespace
+
 }  // namespace tandem

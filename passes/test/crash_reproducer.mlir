@@ -2,8 +2,8 @@
 // RUN: not tandem-opt %s --crash-reproducer=%t.mlir 2>&1 | FileCheck %s --check-prefix=ERROR -DFILE=%t.mlir
 // ERROR: tandem-opt: compilation failed in phase memory, pass td-check-memory: {{.*}}memory_limit allows{{.*}}; Pipeline failed while executing `CheckMemoryPass` on 'builtin.module' operation: reproducer generated at `[[FILE]]`
 // RUN: FileCheck %s --input-file=%t.mlir --check-prefix=FILE
-// FILE: td.arenas
-// FILE: td.launch
+// FILE: exec.arenas
+// FILE: exec.launch
 // FILE: pipeline: "builtin.module(td-check-memory)"
 // RUN: not tandem-opt %t.mlir --run-reproducer 2>&1 | FileCheck %s --check-prefix=AGAIN
 // AGAIN: memory_limit allows
@@ -12,7 +12,7 @@
 // RUN: tandem-opt %s --compile-to=schedule --crash-reproducer=%t.none -o %t.out
 // RUN: not ls %t.none
 
-module attributes {td.mode = "predict", td.batch = 8 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"], td.memory_limit = 1 : i64} {
+module attributes {exec.config = #exec.config<mode = "predict", devices = ["cpu:0"], batch = 8, memory_limit = 1>} {
   func.func @main() {
     %x = td.input "x" : tensor<?x4xf32>
     %y = td.relu %x : tensor<?x4xf32>

@@ -7,35 +7,35 @@
 // BAD: unknown target "cuda:sm_13"; known are "host",{{.*}} "cuda:sm_90"
 
 // One lane and shard per replica. A product with one column fuses with its neighbours.
-// DISTRIBUTE: td.shard_choice = "one lane and shard per replica
-// DISTRIBUTE: td.replica @replica_1 device("gpu:1") body(@step)
-// DISTRIBUTE: td.map_shards({{.*}} lanes 2 rows 64 shard 64
+// DISTRIBUTE: exec.shard_choice = "one lane and shard per replica
+// DISTRIBUTE: exec.replica @replica_1 device("gpu:1") body(@step)
+// DISTRIBUTE: exec.map_microbatches({{.*}} lanes 2 rows 64 shard 64
 // DISTRIBUTE-NOT: td.matmul
 
 // No Winograd and no direct convolution of few taps: these are cuDNN's. Kernels are packed once per step, as it wants them.
-// LAYOUT-NOT: td.winograd
-// LAYOUT-NOT: td.direct_conv2d
-// LAYOUT: td.library_call "pack_weights"({{.*}}implementation = "kernel"{{.*}}kernel_shape = array<i64: 3, 3, 1, 16>
-// LAYOUT: td.library_call "pack_weights"({{.*}}implementation = "kernel"{{.*}}kernel_shape = array<i64: 3, 3, 16, 32>
-// LAYOUT-NOT: td.winograd
-// LAYOUT-NOT: td.direct_conv2d
-// LAYOUT: td.library_call "conv2d"({{.*}}epilogue = "bias_relu", implementation = "cudnn"{{.*}}x_shape = array<i64: 64, 10, 10, 1>
-// LAYOUT: td.library_call "conv2d"({{.*}}implementation = "cudnn"{{.*}}kernel_shape = array<i64: 3, 3, 16, 32>
-// LAYOUT-NOT: td.winograd
-// LAYOUT: td.library_call "conv2d_filter_grad"({{.*}}implementation = "cudnn"{{.*}}reduces_batch
+// LAYOUT-NOT: exec.winograd
+// LAYOUT-NOT: exec.direct_conv2d
+// LAYOUT: exec.library_call "pack_weights"({{.*}}implementation = "kernel"{{.*}}kernel_shape = array<i64: 3, 3, 1, 16>
+// LAYOUT: exec.library_call "pack_weights"({{.*}}implementation = "kernel"{{.*}}kernel_shape = array<i64: 3, 3, 16, 32>
+// LAYOUT-NOT: exec.winograd
+// LAYOUT-NOT: exec.direct_conv2d
+// LAYOUT: exec.library_call "conv2d"({{.*}}epilogue = "bias_relu", implementation = "cudnn"{{.*}}x_shape = array<i64: 64, 10, 10, 1>
+// LAYOUT: exec.library_call "conv2d"({{.*}}implementation = "cudnn"{{.*}}kernel_shape = array<i64: 3, 3, 16, 32>
+// LAYOUT-NOT: exec.winograd
+// LAYOUT: exec.library_call "conv2d_filter_grad"({{.*}}implementation = "cudnn"{{.*}}reduces_batch
 
 // Sums lie in the step arena, where the all-reduce works on them; there are no lane slots. Buffers begin at multiples of
 // 256 bytes.
-// MEMORY: td.arenas = {batch = 0 : i64, constant = 0 : i64, lane = 0 : i64,
-// MEMORY-NOT: space = "lane"
-// MEMORY-SAME: {bytes = 18432 : i64, index = 0 : i64, name = "grad2", offset = 18432 : i64, row_bytes = 0 : i64, space = "step"
-// MEMORY-SAME: {bytes = 4 : i64, index = 0 : i64, name = "loss1", offset = 37632 : i64, row_bytes = 0 : i64, space = "step"
-// MEMORY-SAME: {bytes = 4 : i64, index = 0 : i64, name = "loss2", offset = 37888 : i64, row_bytes = 0 : i64, space = "step"
-// MEMORY-NOT: space = "lane"
-// MEMORY: td.map_shards
-// MEMORY: td.all_reduce
+// MEMORY: exec.arenas = #exec.arenas<shard = {{[0-9]+}}, step = {{[0-9]+}}
+// MEMORY-NOT: space = lane
+// MEMORY-SAME: #exec.buffer<name = "grad2", space = step, offset = 18432, bytes = 18432
+// MEMORY-SAME: #exec.buffer<name = "loss1", space = step, offset = 37632, bytes = 4
+// MEMORY-SAME: #exec.buffer<name = "loss2", space = step, offset = 37888, bytes = 4
+// MEMORY-NOT: space = lane
+// MEMORY: exec.map_microbatches
+// MEMORY: exec.all_reduce
 
-module attributes {td.mode = "train", td.batch = 64 : i64, td.replicas = 2 : i64, td.devices = ["gpu:0", "gpu:1"]} {
+module attributes {exec.config = #exec.config<mode = "train", devices = ["gpu:0", "gpu:1"], batch = 64>} {
   td.variable @k1 : tensor<3x3x1x16xf32> {initializer = [2.0, -0.1, 0.1], trainable}
   td.variable @b1 : tensor<16xf32> {initializer = [2.0, -0.1, 0.1], trainable}
   td.variable @k2 : tensor<3x3x16x32xf32> {initializer = [2.0, -0.1, 0.1], trainable}

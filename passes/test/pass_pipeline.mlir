@@ -2,7 +2,7 @@
 // RUN: tandem-opt %s --pass-pipeline='builtin.module(td-lift-variables,td-decompose,canonicalize)' | FileCheck %s --check-prefix=PASSES
 // PASSES: func.func @step
 // PASSES-NOT: td.softmax
-// PASSES-NOT: td.map_shards
+// PASSES-NOT: exec.map_microbatches
 
 // All phases, one after the other, are what a program is compiled by.
 // RUN: tandem-opt %s --pass-pipeline='builtin.module(td-phase-input,td-phase-precision,td-phase-distribute)' -o %t.phases
@@ -10,7 +10,7 @@
 // RUN: tandem-opt %t.compiled -o %t.printed
 // RUN: diff %t.phases %t.printed
 // RUN: tandem-opt %t.compiled --td-phase-layout --td-phase-fusion --td-phase-schedule --td-phase-memory | FileCheck %s --check-prefix=MEMORY
-// MEMORY: td.arenas
+// MEMORY: exec.arenas
 
 // RUN: tandem-opt %s --td-phase-input --mlir-print-ir-after=td-lift-variables -o %t.out 2>&1 | FileCheck %s --check-prefix=PRINT
 // PRINT: IR Dump After LiftVariablesPass (td-lift-variables)
@@ -21,7 +21,7 @@
 // RUN: not tandem-opt %s --pass-pipeline='builtin.module(td-phase-input{fast=1})' 2>&1 | FileCheck %s --check-prefix=OPTIONS
 // OPTIONS: a phase has no options
 
-module attributes {td.mode = "predict", td.batch = 8 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"]} {
+module attributes {exec.config = #exec.config<mode = "predict", devices = ["cpu:0"], batch = 8>} {
   func.func @main() {
     %x = td.input "x" : tensor<?x4xf32>
     %s = td.softmax %x : tensor<?x4xf32>

@@ -13,19 +13,19 @@
 // PRINT-NOT: td.assign
 // PRINT: td.relu {{.*}} loc("layer/Relu"("model.cc":7:0))
 // PRINT: // IR after td-form-shard-map
-// PRINT: td.map_shards
+// PRINT: exec.map_microbatches
 // RUN: tandem-opt %s --compile-to=input --print-ir-after=td-lift-variables -o %t.out 2> %t.printed
 // RUN: tandem-opt %t.printed -cse | FileCheck %s --check-prefix=PARSED
 // PARSED: func.func @step
 
 // A pass can be left out, several as well.
 // RUN: tandem-opt %s --compile-to=distribute --disable-pass=td-insert-finite-check | FileCheck %s --check-prefix=UNCHECKED
-// UNCHECKED: td.all_reduce
-// UNCHECKED-NOT: td.check_finite
+// UNCHECKED: exec.all_reduce
+// UNCHECKED-NOT: exec.check_finite
 // RUN: tandem-opt %s --compile-to=distribute --disable-pass=td-insert-finite-check --disable-pass=td-bucket-all-reduce | FileCheck %s --check-prefix=BARE
-// BARE: td.all_reduce
+// BARE: exec.all_reduce
 // BARE-NOT: bucket
-// BARE-NOT: td.check_finite
+// BARE-NOT: exec.check_finite
 
 // What a later pass needs is missed at the end of the phase.
 // RUN: not tandem-opt %s --disable-pass=td-lift-variables 2>&1 | FileCheck %s --check-prefix=MISSED
@@ -48,7 +48,7 @@
 // RUN: not tandem-opt %t.none --compile-to=input 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: cannot open input file
 
-module attributes {td.mode = "train", td.batch = 8 : i64, td.replicas = 2 : i64, td.devices = ["cpu:0", "cpu:1"]} {
+module attributes {exec.config = #exec.config<mode = "train", devices = ["cpu:0", "cpu:1"], batch = 8>} {
   td.variable @w : tensor<4xf32> {initializer = [1.0, 0.5, 0.0], trainable}
   func.func @main() {
     %x = td.input "x" : tensor<?x4xf32>

@@ -19,50 +19,50 @@
 // INPUT: return %[[NEW]], %{{.*}} : tensor<8x4xf32>, tensor<f32>
 
 // Two replicas of one step: a map over 8 lanes of 16 rows, one numbered all-reduce, a check before the update.
-// DISTRIBUTE: td.replica @replica_0 device("cpu:0") body(@step)
-// DISTRIBUTE: td.replica @replica_1 device("cpu:1") body(@step)
-// DISTRIBUTE: %[[MAP:.*]]:2 = td.map_shards({{.*}}reduce ["sum", "sum"]{{.*}} lanes 8 rows 16
+// DISTRIBUTE: exec.replica @replica_0 device("cpu:0") body(@step)
+// DISTRIBUTE: exec.replica @replica_1 device("cpu:1") body(@step)
+// DISTRIBUTE: %[[MAP:.*]]:2 = exec.map_microbatches({{.*}}reduce [sum, sum]{{.*}} lanes 8 rows 16
 // DISTRIBUTE: td.matmul {{.*}} -> tensor<?x4xf32>
-// DISTRIBUTE: td.yield
-// DISTRIBUTE: %[[SUM:.*]]:2 = td.all_reduce "sum" %[[MAP]]#0, %[[MAP]]#1 {bucket = 0 : i64, group = array<i64: 0, 1>, seq = 0 : i64}
-// DISTRIBUTE: td.check_finite %[[SUM]]#0, %[[SUM]]#1
+// DISTRIBUTE: exec.yield
+// DISTRIBUTE: %[[SUM:.*]]:2 = exec.all_reduce sum %[[MAP]]#0, %[[MAP]]#1 {bucket = 0 : i64, group = array<i64: 0, 1>, seq = 0 : i64}
+// DISTRIBUTE: exec.check_finite %[[SUM]]#0, %[[SUM]]#1
 // DISTRIBUTE: td.apply_sgd %{{.*}}, %[[SUM]]#1
 
 // Contractions are calls of a library.
 // LAYOUT-NOT: = td.matmul
-// LAYOUT: td.library_call "matmul"
-// LAYOUT: td.library_call "matmul"{{.*}}reduces_batch
+// LAYOUT: exec.library_call "matmul"
+// LAYOUT: exec.library_call "matmul"{{.*}}reduces_batch
 // LAYOUT-NOT: = td.matmul
 
 // Everything else is in kernels.
 // FUSION-LABEL: func.func @step
-// FUSION: td.map_shards
-// FUSION: td.library_call "matmul"
-// FUSION: %[[DIFF:.*]]:2 = td.launch @[[LOOP:[a-z0-9_]+]](
-// FUSION: td.all_reduce
-// FUSION: td.launch @[[UPDATE:[a-z0-9_]+]](%{{.*}}, %{{.*}}#1, %{{.*}}) : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>)
+// FUSION: exec.map_microbatches
+// FUSION: exec.library_call "matmul"
+// FUSION: %[[DIFF:.*]]:2 = exec.launch @[[LOOP:[a-z0-9_]+]](
+// FUSION: exec.all_reduce
+// FUSION: exec.launch @[[UPDATE:[a-z0-9_]+]](%{{.*}}, %{{.*}}#1, %{{.*}}) : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>)
 // FUSION: return
-// FUSION: func.func private @[[LOOP]]({{.*}}td.kernel = "loop"
+// FUSION: func.func private @[[LOOP]]({{.*}}exec.kernel = #exec.kernel_kind<loop>
 // FUSION-NEXT: td.sub
-// FUSION: func.func private @[[UPDATE]]({{.*}}td.kernel = "flat"
+// FUSION: func.func private @[[UPDATE]]({{.*}}exec.kernel = #exec.kernel_kind<flat>
 // FUSION-NEXT: td.apply_sgd %{{.*}} : (tensor<?xf32>, tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
 
 // The sum of squares follows at once on the values that it reads.
-// SCHEDULE: %[[DIFF:.*]]:2 = td.launch
-// SCHEDULE-NEXT: td.launch @{{.*}}(%[[DIFF]]#0) : (tensor<?x4xf32>) -> tensor<f32>
-// SCHEDULE-NEXT: td.library_call "matmul"(%{{.*}}, %[[DIFF]]#1)
+// SCHEDULE: %[[DIFF:.*]]:2 = exec.launch
+// SCHEDULE-NEXT: exec.launch @{{.*}}(%[[DIFF]]#0) : (tensor<?x4xf32>) -> tensor<f32>
+// SCHEDULE-NEXT: exec.library_call "matmul"(%{{.*}}, %[[DIFF]]#1)
 
 // Every value has a buffer; the new variable takes the old one's.
-// MEMORY: td.arenas = {
-// MEMORY-SAME: td.buffers = [
-// MEMORY-SAME: name = "dense/kernel"{{[^}]*}}space = "variable"
-// MEMORY-SAME: name = "dense/MatMul"{{[^}]*}}space = "shard"
+// MEMORY: exec.arenas = #exec.arenas<
+// MEMORY-SAME: exec.buffers = [
+// MEMORY-SAME: name = "dense/kernel", space = variable
+// MEMORY-SAME: name = "dense/MatMul", space = shard
 // MEMORY: func.func @step(
-// MEMORY-SAME: {td.buffer = [[W:[0-9]+]] : i64, td.variable = @"dense/kernel"}
-// MEMORY: td.launch @[[UPDATE:[a-z0-9_]+]](%{{.*}}) {td.out = array<i64: [[W]]>} : (tensor<8x4xf32>
-// MEMORY: func.func private @[[UPDATE]]({{.*}}td.alias = array<i64: 0>
+// MEMORY-SAME: {exec.buffer = [[W:[0-9]+]] : i64, td.variable = @"dense/kernel"}
+// MEMORY: exec.launch @[[UPDATE:[a-z0-9_]+]](%{{.*}}) {exec.out = array<i64: [[W]]>} : (tensor<8x4xf32>
+// MEMORY: func.func private @[[UPDATE]]({{.*}}exec.alias = array<i64: 0>
 
-module attributes {td.mode = "train", td.batch = 64 : i64, td.replicas = 2 : i64, td.devices = ["cpu:0", "cpu:1"]} {
+module attributes {exec.config = #exec.config<mode = "train", devices = ["cpu:0", "cpu:1"], batch = 64>} {
   td.variable @"dense/kernel" : tensor<8x4xf32> {initializer = [2.0, -0.1, 0.1], trainable}
   func.func @main() {
     %x = td.input "x" : tensor<?x8xf32>

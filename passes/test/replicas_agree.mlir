@@ -2,7 +2,7 @@
 // RUN: tandem-opt %s -td-verify-distribute -split-input-file -verify-diagnostics
 
 // What replicas compute from their own rows reaches an update or an output through td.cross_replica only.
-module attributes {td.replicas = 2 : i64} {
+module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
   td.variable @w : tensor<f32> {initializer = [0.0, 0.0, 0.0]}
   func.func @step(%n: tensor<f32> {td.scalar = "replica_example_count"}) -> (tensor<f32> {td.update = @w}) {
     // expected-error @+1 {{the update of @w differs between replicas: td.cross_replica has to combine it}}
@@ -13,14 +13,14 @@ module attributes {td.replicas = 2 : i64} {
 
 // -----
 
-module attributes {td.replicas = 2 : i64} {
+module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
   func.func @step(%x: tensor<?x4xf32> {td.input = "x"}) -> (tensor<4xf32> {td.output = "mean"}) {
     // expected-error @+2 {{the output "mean" differs between replicas: td.cross_replica has to combine it}}
     // expected-note @+1 {{made from rows here}}
-    %m = td.map_shards (%x : tensor<?x4xf32>) reduce ["sum"] scope ["replica"] lanes 8 rows 8 shard 8 -> (tensor<4xf32>) {
+    %m = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [replica] lanes 8 rows 8 shard 8 -> (tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>):
       %a = td.reduce "sum", %xs axes [0] scope "replica" : tensor<?x4xf32> -> tensor<4xf32>
-      td.yield %a : tensor<4xf32>
+      exec.yield %a : tensor<4xf32>
     }
     return %m : tensor<4xf32>
   }
@@ -29,7 +29,7 @@ module attributes {td.replicas = 2 : i64} {
 // -----
 
 // One replica agrees with itself.
-module attributes {td.replicas = 1 : i64} {
+module attributes {exec.config = #exec.config<>} {
   td.variable @w : tensor<f32> {initializer = [0.0, 0.0, 0.0]}
   func.func @step(%n: tensor<f32> {td.scalar = "replica_example_count"}) -> (tensor<f32> {td.update = @w}) {
     return %n : tensor<f32>

@@ -20,7 +20,7 @@ module {
 
 // -----
 
-module attributes {td.replicas = 2 : i64} {
+module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
   func.func @step(%n: tensor<f32> {td.scalar = "rate"}) -> (tensor<f32> {td.output = "n"}) {
     // expected-error @+1 {{is left behind td-insert-all-reduce}}
     %m = td.cross_replica "sum" %n : tensor<f32>
@@ -40,10 +40,10 @@ module {
 
 // -----
 
-module attributes {td.replicas = 2 : i64} {
+module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
   func.func @step(%n: tensor<f32> {td.scalar = "rate"}) -> (tensor<f32> {td.output = "n"}) {
     // expected-error @+1 {{is not numbered in program order}}
-    %m = td.all_reduce "sum" %n {bucket = 0, group = array<i64: 0, 1>, seq = 1} : tensor<f32> -> tensor<f32>
+    %m = exec.all_reduce sum %n {bucket = 0, group = array<i64: 0, 1>, seq = 1} : tensor<f32> -> tensor<f32>
     return %m : tensor<f32>
   }
 }
@@ -55,5 +55,5 @@ module {
     return %n : tensor<f32>
   }
   // expected-error @+1 {{has no body stride}}
-  td.replica @replica_0 device("cpu:0") body(@stride)
+  exec.replica @replica_0 device("cpu:0") body(@stride)
 }

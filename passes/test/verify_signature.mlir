@@ -99,7 +99,7 @@ module {
 module {
   func.func @step(%n: tensor<f32> {td.scalar = "n"}) -> (tensor<f32> {td.output = "n"}) {
     // expected-error @+1 {{names @absent, which is not a kernel}}
-    %m = td.launch @absent(%n) : (tensor<f32>) -> tensor<f32>
+    %m = exec.launch @absent(%n) : (tensor<f32>) -> tensor<f32>
     return %m : tensor<f32>
   }
 }

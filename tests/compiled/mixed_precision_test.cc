@@ -226,27 +226,27 @@ std::shared_ptr<const Executable> CompileWide(const std::string& target) {
 TEST(MixedPrecisionConvolutions, TakeWinogradWithoutAMatrixUnit) {
   const auto executable = CompileWide("avx512bf16");
   ASSERT_NE(executable, nullptr);
-  EXPECT_GE(CountOps(*executable, "td.winograd_conv2d"), 1);
-  EXPECT_GE(CountOps(*executable, "td.winograd_input_grad"), 1);
-  EXPECT_GE(CountOps(*executable, "td.winograd_filter_grad"), 1);
-  EXPECT_EQ(CountOps(*executable, "td.packed_filter_grad"), 0);
+  EXPECT_GE(CountOps(*executable, "exec.winograd_conv2d"), 1);
+  EXPECT_GE(CountOps(*executable, "exec.winograd_input_grad"), 1);
+  EXPECT_GE(CountOps(*executable, "exec.winograd_filter_grad"), 1);
+  EXPECT_EQ(CountOps(*executable, "exec.packed_filter_grad"), 0);
 }
 
 // Where direct products are several times as fast as float32's there is nothing to save.
 TEST(MixedPrecisionConvolutions, AreDirectWithAMatrixUnit) {
   const auto executable = CompileWide("amx");
   ASSERT_NE(executable, nullptr);
-  EXPECT_EQ(CountOps(*executable, "td.winograd_conv2d"), 0);
-  EXPECT_EQ(CountOps(*executable, "td.winograd_filter_grad"), 0);
-  EXPECT_GE(CountOps(*executable, "td.packed_filter_grad"), 1);
+  EXPECT_EQ(CountOps(*executable, "exec.winograd_conv2d"), 0);
+  EXPECT_EQ(CountOps(*executable, "exec.winograd_filter_grad"), 0);
+  EXPECT_GE(CountOps(*executable, "exec.packed_filter_grad"), 1);
   EXPECT_NE(executable->index().target.find("amx-bf16 amx-tile"), std::string::npos) << executable->index().target;
 }
 
 TEST(MixedPrecisionConvolutions, KeepSmallOnesFloat32) {
   absl::StatusOr<Program> convnet = Prepare(Convnet, {.batch = 64, .precision = kMixed});
   ASSERT_TRUE(convnet.ok()) << convnet.status();
-  EXPECT_EQ(CountOps(*convnet->executable, "td.direct_conv2d"), 1);
-  EXPECT_EQ(CountOps(*convnet->executable, "td.direct_conv2d_filter_grad"), 1);
+  EXPECT_EQ(CountOps(*convnet->executable, "exec.direct_conv2d"), 1);
+  EXPECT_EQ(CountOps(*convnet->executable, "exec.direct_conv2d_filter_grad"), 1);
 }
 
 TEST(MixedPrecisionErrors, NeedsAvx512) {

@@ -70,7 +70,7 @@ Found Count(const Executable& executable) {
   for (const auto& kernel : executable.index().kernels) {
     for (const std::string& op : kernel->ops) {
       found.sums += op == "td.add";
-      found.winograd += op == "td.winograd_conv2d";
+      found.winograd += op == "exec.winograd_conv2d";
     }
   }
   return found;

@@ -46,9 +46,9 @@ TEST(Winograd, TrainingStepsMatchTheReference) {
     const Options options{.batch = 12, .rows = {11}, .lanes = 2, .shard_rows = 5, .steps = 2, .tolerance = 1e-4};
     absl::StatusOr<Program> program = Prepare(Model(same), options);
     ASSERT_TRUE(program.ok()) << program.status();
-    EXPECT_GE(CountOps(*program->executable, "td.winograd_conv2d"), 2);
-    EXPECT_GE(CountOps(*program->executable, "td.winograd_input_grad"), 2);
-    EXPECT_GE(CountOps(*program->executable, "td.winograd_filter_grad"), 1);
+    EXPECT_GE(CountOps(*program->executable, "exec.winograd_conv2d"), 2);
+    EXPECT_GE(CountOps(*program->executable, "exec.winograd_input_grad"), 2);
+    EXPECT_GE(CountOps(*program->executable, "exec.winograd_filter_grad"), 1);
     CompareWithReference(Model(same), options);
   }
 }

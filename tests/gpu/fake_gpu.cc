@@ -1,4 +1,5 @@
 #include "tests/gpu/fake_gpu.h"
+#include "passes/exec/dialect.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -33,7 +34,7 @@ absl::StatusOr<CompiledGpuKernels> CompileForTheCpu(const Executable& executable
   });
   if (text == index.segments.end()) return absl::InternalError("the executable has no text of phase memory");
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, td::TdDialect>();
+  registry.insert<mlir::func::FuncDialect, td::TdDialect, exec::ExecDialect>();
   mlir::MLIRContext context(registry);
   const int segment = static_cast<int>(text - index.segments.begin());
   auto module = mlir::parseSourceString<mlir::ModuleOp>(std::string(executable.segment(segment)), &context);
@@ -41,7 +42,7 @@ absl::StatusOr<CompiledGpuKernels> CompileForTheCpu(const Executable& executable
   GpuCompileOptions options;
   options.archs.clear();
   for (const auto& image : index.images) options.archs.push_back(static_cast<int>(image->arch));
-  options.rows = module->getOperation()->getAttrOfType<mlir::IntegerAttr>("td.batch").getInt();
+  options.rows = exec::CompileConfigAttr::of(*module).getBatch();
   options.build = index.producer.substr(std::string("tandem ").size());
   options.walk = true;
   TD_ASSIGN_OR_RETURN(options.walk_target, HostCpuTarget());

@@ -194,7 +194,7 @@ def html_page():
     assert "of the limit" in view
     _, view = page(path, "memory")
     assert view.count("<rect") == sum(len(a["live"]) for a in data["arenas"]) > 10
-    _, view = page(path, "ir/fusion/td.launch")
+    _, view = page(path, "ir/fusion/exec.launch")
     assert view.count("<mark>") >= 5 and "loc(" not in view
 
 

@@ -26,31 +26,6 @@ double Rounded(double value) {
   return absl::SimpleAtod(absl::StrFormat("%.4g", value), &rounded) ? rounded : value;
 }
 
-// What the compiler recorded in the stored IR, as MLIR writes strings: \0A, \22, \5C.
-std::string RecordedModel(const Executable& executable) {
-  constexpr absl::string_view kAttribute = "td.machine_model = \"";
-  for (size_t i = 0; i < executable.index().segments.size(); ++i) {
-    if (executable.index().segments[i]->kind != fb::SegmentKind::IrText) continue;
-    const absl::string_view text = executable.segment(static_cast<int>(i));
-    size_t at = text.find(kAttribute);
-    if (at == absl::string_view::npos) continue;
-    std::string model;
-    for (at += kAttribute.size(); at < text.size() && text[at] != '"'; ++at) {
-      if (text[at] != '\\' || at + 2 >= text.size()) {
-        model += text[at];
-      } else if (std::isxdigit(static_cast<unsigned char>(text[at + 1])) &&
-                 std::isxdigit(static_cast<unsigned char>(text[at + 2]))) {
-        model += absl::HexStringToBytes(text.substr(at + 1, 2));
-        at += 2;
-      } else {
-        model += text[++at];
-      }
-    }
-    return model;
-  }
-  return "";
-}
-
 struct Totals {
   double expected = 0, limit = 0, measured = 0, undisturbed = 0;  // seconds of a run, with all threads at work
 };
@@ -205,7 +180,7 @@ absl::StatusOr<MachineModel> ChooseMachineModel(const std::string& name_or_file,
     return ParseMachineModel(name_or_file, text);
   }
   // The compiler records a name or the text of a file.
-  if (const std::string recorded = RecordedModel(executable); !recorded.empty()) {
+  if (const std::string& recorded = executable.index().machine_model; !recorded.empty()) {
     if (built_in(recorded)) return BuiltInMachineModel(recorded);
     absl::StatusOr<MachineModel> model = ParseMachineModel("as compiled", recorded);
     if (model.ok()) return model;

@@ -1,12 +1,12 @@
-"""The op reference, from graph/ir/*.td."""
+"""The op reference, from graph/ir/*.td and passes/exec/*.td."""
 import json
 import os
 import re
 import subprocess
 import textwrap
 
-# One section per op family, in this order; (file, title). Every .td file with ops must be here.
-FAMILIES = [
+# For each dialect one section per op family, in this order; (file, title). Every .td file with ops must be here.
+TD_FAMILIES = [
     ("state", "Variables, inputs and outputs"),
     ("unary", "Elementwise, one operand"),
     ("activation", "Activations"),
@@ -15,16 +15,24 @@ FAMILIES = [
     ("gather", "Rows by index"),
     ("reduce", "Reductions"),
     ("contract", "Matmul and convolution"),
-    ("winograd", "Convolutions by fewer multiplications"),
-    ("packed", "Convolutions by a matrix unit"),
     ("pool", "Pooling"),
     ("norm", "Softmax, cross-entropy, batch moments and layer norm"),
     ("random", "Random numbers"),
     ("update", "Optimizer updates"),
-    ("dist", "Shard maps and collectives"),
-    ("structure", "Kernels and launches"),
+    ("dist", "What replicas agree on"),
 ]
-BASE = ("td_base", "interfaces")
+EXEC_FAMILIES = [
+    ("ops", "Maps, launches, calls and collectives"),
+    ("direct", "Convolutions inside generated kernels"),
+    ("winograd", "Convolutions by fewer multiplications"),
+    ("packed", "Convolutions by a matrix unit"),
+    ("weight_grad", "Gradients of weights behind the maps"),
+]
+# (dialect, folder, families, .td files without ops)
+DIALECTS = [
+    ("td", "graph/ir", TD_FAMILIES, ("td_base", "interfaces")),
+    ("exec", "passes/exec", EXEC_FAMILIES, ("exec_base", "algorithm", "attributes")),
+]
 
 # The names of constraints, as a reader of the IR knows them.
 TYPES = {
@@ -35,6 +43,9 @@ TYPES = {
     "Td_NumericTensor": "f32, f64, i32 or i64 tensor",
     "Td_BoolTensor": "i1 tensor",
     "Td_Int64Scalar": "i64 scalar",
+    "Exec_Tensor": "any tensor",
+    "Exec_FloatTensor": "f32 or f64 tensor",
+    "Exec_Float32Tensor": "f32 tensor",
     "BoolAttr": "bool",
     "StrAttr": "string",
     "StrArrayAttr": "strings",
@@ -50,8 +61,9 @@ TYPES = {
     "DictionaryAttr": "dictionary",
 }
 
-INTRO = """# The ops of the `td` dialect
+INTRO = """# The ops
 
+There are two dialects: `td` holds what a model is made of, `exec` what a compiled step is made of.
 A graph is an MLIR function over `td` ops with value semantics: an op never writes to its operands. Tensors are MLIR's ranked
 tensors; `?` may stand in dimension 0 only and is the batch, whose size is known at run time. Shapes never broadcast by
 themselves: the functions of [graph/ops.h](../../graph/ops.h), with which a model is written, insert `td.broadcast`.
@@ -63,10 +75,10 @@ The property column of the table below:
 """
 
 
-def read_records(root, family):
+def read_records(root, folder, family):
     out = subprocess.run(
         ["/usr/bin/llvm-tblgen-19", "--dump-json", "-I", root, "-I", "/usr/lib/llvm-19/include",
-         os.path.join(root, "graph/ir", family + ".td")], check=True, capture_output=True, text=True)
+         os.path.join(root, folder, family + ".td")], check=True, capture_output=True, text=True)
     return json.loads(out.stdout)
 
 
@@ -118,8 +130,7 @@ def sentence(summary):
     return (summary[:1].upper() + summary[1:] if words else summary).rstrip(".") + "."
 
 
-def op_text(records, op):
-    name = "td." + op["opName"]
+def op_text(records, name, op):
     text = ["### `%s`" % name, "", sentence(op["summary"]), ""]
     description = prose(op["description"])
     if "```" not in (description or ""):  # no example: the syntax at least
@@ -134,21 +145,36 @@ def op_text(records, op):
     return text
 
 
+def attributes_text(root):
+    """The attributes of the exec dialect that have a description."""
+    records = read_records(root, "passes/exec", "attributes")
+    text = ["## Attributes of `exec`", "",
+            "Defined in [passes/exec/attributes.td](../../passes/exec/attributes.td).", ""]
+    for attribute in sorted((records[a] for a in records["!instanceof"]["AttrDef"]), key=line_of):
+        if attribute["description"].strip():
+            text += ["### `#exec.%s`" % attribute["mnemonic"], "", sentence(attribute["summary"]), "",
+                     prose(attribute["description"]), ""]
+    return text
+
+
 def generate(root):
-    files = {f[:-3] for f in os.listdir(os.path.join(root, "graph/ir")) if f.endswith(".td")}
-    unknown = files - {f for f, _ in FAMILIES} - set(BASE)
-    if unknown:
-        raise SystemExit("tools/docs/ops.py: add the op families %s to FAMILIES" % sorted(unknown))
     index, body = ["| op | what it is | |", "|---|---|---|"], []
-    for family, title in FAMILIES:
-        records = read_records(root, family)
-        ops = sorted((records[o] for o in records["!instanceof"]["Op"]), key=line_of)
-        body += ["## " + title, "", "Defined in [graph/ir/%s.td](../../graph/ir/%s.td)." % (family, family), ""]
-        for op in ops:
-            name = "td." + op["opName"]
-            if not op["summary"].strip():
-                raise SystemExit("%s.td: %s has no summary" % (family, name))
-            index.append("| [`%s`](#%s) | %s | %s |" % (
-                name, re.sub(r"[^a-z0-9_-]", "", name), op["summary"].replace("|", "\\|"), properties(records, op)))
-            body += op_text(records, op)
+    for dialect, folder, families, base in DIALECTS:
+        files = {f[:-3] for f in os.listdir(os.path.join(root, folder)) if f.endswith(".td")}
+        unknown = files - {f for f, _ in families} - set(base)
+        if unknown:
+            raise SystemExit("tools/docs/ops.py: add the op families %s of %s" % (sorted(unknown), folder))
+        for family, title in families:
+            records = read_records(root, folder, family)
+            ops = sorted((records[o] for o in records["!instanceof"]["Op"]), key=line_of)
+            body += ["## " + title, "", "Defined in [%s/%s.td](../../%s/%s.td)." % (folder, family, folder, family), ""]
+            for op in ops:
+                name = "%s.%s" % (dialect, op["opName"])
+                if not op["summary"].strip():
+                    raise SystemExit("%s.td: %s has no summary" % (family, name))
+                index.append("| [`%s`](#%s) | %s | %s |" % (
+                    name, re.sub(r"[^a-z0-9_-]", "", name), op["summary"].replace("|", "\\|"),
+                    properties(records, op)))
+                body += op_text(records, name, op)
+    body += attributes_text(root)
     return INTRO + "\n" + "\n".join(index) + "\n\n" + "\n".join(body).rstrip() + "\n"

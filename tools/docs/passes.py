@@ -9,8 +9,8 @@ INTRO = """# The passes
 The compiler runs these passes on a graph, phase by phase; each phase ends with a verifier. `tandem-opt` runs a pass
 (`--td-schedule`), a phase (`--td-phase-layout`), a list of both (`--pass-pipeline`) or all phases on a file
 (`--help`); `tandem-dump --phase=NAME` shows a saved program as a phase left it.
-What the forms mean that the passes turn into each other is told in [internals.md](internals.md), the ops in
-[ops.md](ops.md). `canonicalize` and `cse` are MLIR's own.
+What the forms mean that the passes turn into each other is told in [internals.md](../developers/internals.md), the
+ops in [ops.md](ops.md); S0 to S4 and other terms are in the [glossary](../developers/glossary.md). `canonicalize` and `cse` are MLIR's own.
 """
 
 
@@ -37,7 +37,7 @@ def pass_text(record, phase):
     source = "verify_phase" if verifies else phase + "/" + argument[3:].replace("-", "_")
     return ["### `%s`" % argument, "", *textwrap.wrap(record["summary"] + ".", 120, break_on_hyphens=False), "",
             textwrap.dedent(record["description"].lstrip("\n")).rstrip(), "",
-            "Source: [passes/%s.cc](../passes/%s.cc)" % (source, source), ""]
+            "Source: [passes/%s.cc](../../passes/%s.cc)" % (source, source), ""]
 
 
 def generate(root):

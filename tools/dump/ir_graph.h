@@ -1,4 +1,4 @@
-// The ops of a module as a graph, read from its text: enough to show it, without MLIR.
+// The ops of a stored phase as a graph, to be shown.
 #ifndef TANDEM_TOOLS_DUMP_IR_GRAPH_H_
 #define TANDEM_TOOLS_DUMP_IR_GRAPH_H_
 
@@ -16,11 +16,11 @@ struct IrOp {
   std::string type;         // of the first result
   std::string kernel;       // of a launch: its symbol, without '@'
   std::vector<int> inputs;  // indices of the ops that make its operands; those around a region included
-  int parent = -1;          // the op around it: a td.map_shards, or the launch whose kernel it is part of
+  int parent = -1;          // the op around it: an exec.map_microbatches, or the launch whose kernel it is part of
 };
 
-// The ops of @main or @step in the order of the text, each launch followed by the ops of its kernel. Expects what the
-// compiler stores: one op a line, locations behind it. Lines that are something else are left out, never errors.
+// The ops of @main or @step in the order of the text, each launch followed by the ops of its kernel. None where
+// the text cannot be read.
 std::vector<IrOp> ParseIrGraph(absl::string_view module);
 
 }  // namespace tandem

@@ -9,22 +9,22 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr char kModule[] = R"(module @main attributes {td.mode = "train"} {
+constexpr char kModule[] = R"(module @main attributes {exec.config = #exec.config<mode = "train">} {
   td.variable @"dense/kernel" : tensor<4x3xf32> {trainable} loc("dense/kernel"("model.cc":7:0))
   func.func @step(%arg0: tensor<?x4xf32> {td.input = "x"} loc("x"("model.cc":5:0)), %arg1: tensor<4x3xf32> {td.variable = @"dense/kernel"} loc("dense/kernel"("model.cc":7:0))) -> (tensor<f32> {td.output = "loss %notavalue"}) {
     %0 = td.constant dense<1.000000e+00> : tensor<f32> loc(unknown)
-    %1:2 = td.map_shards(%arg0, %arg1, %0 : tensor<?x4xf32>, tensor<4x3xf32>, tensor<f32>) reduce ["sum", "sum"] lanes 2 -> (tensor<f32>, tensor<3xf32>) {
+    %1:2 = exec.map_microbatches (%arg0, %arg1, %0 : tensor<?x4xf32>, tensor<4x3xf32>, tensor<f32>) reduce [sum, sum] scope [global, global] lanes 2 rows 1 shard 1 -> (tensor<f32>, tensor<f32>) {
     ^bb0(%arg2: tensor<?x4xf32> loc("x"("model.cc":5:0)), %arg3: tensor<4x3xf32> loc("dense/kernel"("model.cc":7:0)), %arg4: tensor<f32> loc(unknown)):
-      %3 = td.library_call "matmul"(%arg2, %arg3) {config = {implementation = "brg"}} : (tensor<?x4xf32>, tensor<4x3xf32>) -> tensor<?x3xf32> loc("dense/MatMul"("model.cc":7:0))
-      %4:2 = td.launch @kernel_0(%3, %arg4) : (tensor<?x3xf32>, tensor<f32>) -> (tensor<f32>, tensor<3xf32>) loc(fused["loss/Sum"("model.cc":8:0), "loss/Mul"("model.cc":8:0)])
-      td.yield %4#0, %4#1 : tensor<f32>, tensor<3xf32> loc(unknown)
+      %3 = exec.library_call "matmul"(%arg2, %arg3) {config = {implementation = "brg"}} : (tensor<?x4xf32>, tensor<4x3xf32>) -> tensor<?x3xf32> loc("dense/MatMul"("model.cc":7:0))
+      %4:2 = exec.launch @kernel_0(%3, %arg4) : (tensor<?x3xf32>, tensor<f32>) -> (tensor<f32>, tensor<f32>) loc(fused["loss/Sum"("model.cc":8:0), "loss/Mul"("model.cc":8:0)])
+      exec.yield %4#0, %4#1 : tensor<f32>, tensor<f32> loc(unknown)
     } loc(unknown)
     %2 = td.div %1#0, %0 : tensor<f32> loc("loss/Div"("model.cc":9:0))
     return %2 : tensor<f32> loc(unknown)
   } loc(unknown)
-  func.func private @kernel_0(%arg0: tensor<?x3xf32> loc("dense/MatMul"("model.cc":7:0)), %arg1: tensor<f32> loc(unknown)) -> (tensor<f32>, tensor<3xf32>) attributes {td.kernel = "col"} {
-    %0 = td.select %arg0, %arg0, %arg0 : tensor<?x3xi1>, tensor<?x3xf32> loc("loss/Mul"("model.cc":8:0))
-    %1 = "td.reduce"(%0) {kind = "sum"} : (tensor<?x3xf32>) -> tensor<f32> loc("loss/Sum"("model.cc":8:0))
+  func.func private @kernel_0(%arg0: tensor<?x3xf32> loc("dense/MatMul"("model.cc":7:0)), %arg1: tensor<f32> loc(unknown)) -> (tensor<f32>, tensor<f32>) attributes {exec.kernel = #exec.kernel_kind<col>} {
+    %0 = td.mul %arg0, %arg0 : tensor<?x3xf32> loc("loss/Mul"("model.cc":8:0))
+    %1 = "td.reduce"(%0) {kind = "sum", axes = array<i64: 0, 1>} : (tensor<?x3xf32>) -> tensor<f32> loc("loss/Sum"("model.cc":8:0))
     return %1, %arg1 : tensor<f32>, tensor<f32> loc(unknown)
   } loc(unknown)
 }
@@ -34,8 +34,8 @@ TEST(IrGraph, ReadsOpsRegionsAndKernels) {
   const std::vector<IrOp> ops = ParseIrGraph(kModule);
   std::vector<std::string> names;
   for (const IrOp& op : ops) names.push_back(op.op);
-  ASSERT_THAT(names, ElementsAre("argument", "argument", "td.constant", "td.map_shards", "library matmul", "td.launch",
-                                 "td.select", "td.reduce", "td.div"));
+  ASSERT_THAT(names, ElementsAre("argument", "argument", "td.constant", "exec.map_microbatches", "library matmul",
+                                 "exec.launch", "td.mul", "td.reduce", "td.div"));
   EXPECT_EQ(ops[0].name, "x");
   EXPECT_EQ(ops[0].type, "?x4xf32");
   EXPECT_EQ(ops[1].source, "model.cc:7");
@@ -69,8 +69,9 @@ TEST(IrGraph, OtherTextGivesNoOps) {
 // Text that no compiler wrote.
 TEST(IrGraph, AKernelThatLaunchesItselfEnds) {
   const std::vector<IrOp> ops = ParseIrGraph(
-      "func.func private @k(%a: tensor<f32>) {\n  %0 = td.launch @k(%a) : (tensor<f32>) -> tensor<f32>\n  return\n}\n"
-      "func.func @step(%x: tensor<f32>) {\n  %1 = td.launch @k(%x) : (tensor<f32>) -> tensor<f32>\n  return\n}\n");
+      "func.func private @k(%a: tensor<f32>) -> tensor<f32> attributes {exec.kernel = #exec.kernel_kind<once>} {\n"
+      "  %0 = exec.launch @k(%a) : (tensor<f32>) -> tensor<f32>\n  return %0 : tensor<f32>\n}\n"
+      "func.func @step(%x: tensor<f32>) {\n  %1 = exec.launch @k(%x) : (tensor<f32>) -> tensor<f32>\n  return\n}\n");
   EXPECT_EQ(ops.size(), 3u);  // the argument and two launches
 }
 

@@ -9,12 +9,15 @@
 #include "base/status_macros.h"
 #include "graph/interpreter/interpreter.h"
 #include "graph/ir/dialect.h"
+#include "graph/ir/replica_values.h"
+#include "graph/ir/signature.h"
 #include "graph/ir/text_depth.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/exec/dialect.h"
 #include "passes/step_signature.h"
 
 namespace tandem {
@@ -65,18 +68,15 @@ ReferenceCheck::ReferenceCheck(std::unique_ptr<Impl> impl) : impl_(std::move(imp
 ReferenceCheck::~ReferenceCheck() = default;
 
 absl::StatusOr<std::unique_ptr<ReferenceCheck>> ReferenceCheck::Create(const Executable& executable) {
-  absl::string_view phase = "input", text = PhaseText(executable, phase);
-  if (absl::StrContains(text, "td.precision = \"mixed_bfloat16\"")) {
-    phase = "precision";  // says where values are rounded; the reference does the same
-    text = PhaseText(executable, phase);
-  }
+  const std::string& phase = executable.index().reference_phase;
+  const absl::string_view text = PhaseText(executable, phase);
   if (text.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(executable.name(), " holds no IR of phase ", phase, ", so there is nothing to check against"));
   }
   auto impl = std::make_unique<Impl>();
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, td::TdDialect>();
+  registry.insert<mlir::func::FuncDialect, td::TdDialect, exec::ExecDialect>();
   impl->context.appendDialectRegistry(registry);
   std::string error;
   mlir::ScopedDiagnosticHandler handler(&impl->context, [&](mlir::Diagnostic& d) {
@@ -102,13 +102,12 @@ absl::StatusOr<std::unique_ptr<ReferenceCheck>> ReferenceCheck::Create(const Exe
 absl::Status ReferenceCheck::CanStandFor(int replicas) const {
   if (replicas <= 1) return absl::OkStatus();
   std::string reason;
-  for (mlir::DictionaryAttr attributes : impl_->step.getAllArgAttrs().getAsRange<mlir::DictionaryAttr>()) {
-    auto scalar = attributes.getAs<mlir::StringAttr>("td.scalar");
+  for (unsigned i = 0; i < impl_->step.getNumArguments(); ++i) {
+    const mlir::StringAttr scalar = td::ScalarOf(impl_->step, i);
     if (scalar && scalar.getValue() == "replica_example_count") reason = "the scalar replica_example_count";
   }
   impl_->step.walk([&](mlir::Operation* op) {
-    auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
-    if (scope && scope.getValue() == "replica") reason = op->getName().getStringRef().str();
+    if (td::HasReplicaScope(op)) reason = op->getName().getStringRef().str();
   });
   if (reason.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(

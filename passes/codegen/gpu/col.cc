@@ -35,7 +35,7 @@ int64_t TrailingColumns(mlir::Operation* op) {
 }  // namespace
 
 bool GpuKernelBuilder::FitsColumns() const {
-  if (batch_reduces_.empty() || kind_ == "once") return false;
+  if (batch_reduces_.empty() || kind_ == exec::KernelKind::kOnce) return false;
   mlir::Operation* first = results_[batch_reduces_[0]].getDefiningOp();
   const int64_t size = InnerSize(first->getOperand(0).getType()), columns = TrailingColumns(first);
   if (columns < 2) return false;

@@ -18,7 +18,6 @@
 #include "base/status_macros.h"
 #include "base/threads.h"
 #include "base/timing.h"
-#include "graph/ir/structure.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
 #include "passes/codegen/gpu/expand_math.h"
@@ -31,6 +30,7 @@
 #include "passes/codegen/lower_math.h"
 #include "passes/codegen/ready_queue.h"
 #include "passes/codegen/translate.h"
+#include "passes/exec/dialect.h"
 #include "runtime/gpu_launch.h"
 
 namespace tandem {
@@ -44,7 +44,7 @@ struct Job {
   std::string key;  // in the cache
   CompiledGpuKernel kernel;
   GpuPlan plan;
-  bool grouped = false;  // it also gets an entry for td.grouped_launch
+  bool grouped = false;  // it also gets an entry for exec.grouped_launch
   std::unique_ptr<llvm::LLVMContext> context, walk_context;
   std::unique_ptr<llvm::Module> module, walk_module;
   absl::Status status;
@@ -60,9 +60,7 @@ Job MakeJob(mlir::func::FuncOp kernel, bool grouped, const GpuCompileOptions& op
   job.function = kernel;
   job.grouped = grouped;
   job.kernel.name = kernel.getName().str();
-  auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel");
-  if (kind && kind.getValue() == "flat") job.kernel.domain = KernelDomain::kElements;
-  if (kind && kind.getValue() == "once") job.kernel.domain = KernelDomain::kOnce;
+  if (auto kind = exec::GetKernelKind(kernel)) job.kernel.domain = exec::DomainOf(*kind);
   std::string text = KernelText(kernel);
   absl::StrAppend(&text, "\ncuda\n", absl::StrJoin(options.archs, ","), "\n", options.rows, "\n", options.build);
   if (grouped) absl::StrAppend(&text, "\ngrouped");
@@ -203,11 +201,11 @@ absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, cons
   for (int arch : options.archs) TD_RETURN_IF_ERROR(CheckPtxArch(arch));
   LoadCodegenDialects(*module.getContext());
   llvm::StringSet<> grouped;
-  module.walk([&](td::GroupedLaunchOp group) { grouped.insert(group.getKernel()); });
+  module.walk([&](exec::GroupedLaunchOp group) { grouped.insert(group.getKernel()); });
   std::vector<Job> jobs;
   std::vector<Job*> missing;
   for (auto kernel : module.getOps<mlir::func::FuncOp>()) {
-    if (kernel->hasAttr("td.kernel")) jobs.push_back(MakeJob(kernel, grouped.contains(kernel.getName()), options));
+    if (exec::GetKernelKind(kernel)) jobs.push_back(MakeJob(kernel, grouped.contains(kernel.getName()), options));
   }
   absl::flat_hash_map<std::string, int> uses;
   for (Job& job : jobs) {

@@ -17,10 +17,10 @@ namespace tandem {
 
 struct GpuCompileOptions {
   std::vector<int> archs = {75, 90};  // an image each, ascending
-  int64_t rows = 1;                   // of the batch that one device takes at most: td.batch
+  int64_t rows = 1;                   // of the batch that one device takes at most
   bool walk = false;                  // also make code that computes the same on `walk_target`; for fakes
   CpuTarget walk_target;
-  bool grouped = false;  // CompileGpuKernel: with an entry for td.grouped_launch; else the module shows which need it
+  bool grouped = false;  // CompileGpuKernel: with an entry for exec.grouped_launch; else the module shows which need it
   int threads = 1;
   KernelCache cache = KernelCache("");
   std::string build;  // names the compiler: kernels of another one are not taken from the cache

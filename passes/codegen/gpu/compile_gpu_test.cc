@@ -12,6 +12,7 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/gpu/test_kernels.h"
 #include "passes/codegen/kernel_test_util.h"
+#include "passes/exec/dialect.h"
 #include "runtime/cuda/group_table.h"
 #include "runtime/cuda/testing/kernel_walk.h"
 #include "runtime/gpu_launch.h"
@@ -21,7 +22,7 @@ namespace {
 
 class CompileGpuTest : public testing::Test {
  protected:
-  CompileGpuTest() { context_.loadDialect<td::TdDialect, mlir::func::FuncDialect>(); }
+  CompileGpuTest() { context_.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>(); }
 
   // All test kernels in one module.
   mlir::OwningOpRef<mlir::ModuleOp> Module() {
@@ -105,7 +106,7 @@ TEST_F(CompileGpuTest, UnknownArchitecturesAndKindsAreErrors) {
   EXPECT_EQ(CompileGpuKernels(*module, options).status().code(), absl::StatusCode::kInvalidArgument);
   options.archs = {75};
   auto tiles = mlir::parseSourceString<mlir::ModuleOp>(R"(
-    func.func private @tiles(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {td.kernel = "tile"} {
+    func.func private @tiles(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {exec.kernel = #exec.kernel_kind<tile>} {
       %0 = td.relu %x : tensor<?x4xf32>
       return %0 : tensor<?x4xf32>
     })",
@@ -117,18 +118,18 @@ TEST_F(CompileGpuTest, UnknownArchitecturesAndKindsAreErrors) {
 
 const char kGroupedModule[] = R"(
   func.func private @momentum(%w: tensor<?xf32>, %m: tensor<?xf32>, %g: tensor<?xf32>, %rate: tensor<f32>)
-      -> (tensor<?xf32>, tensor<?xf32>) attributes {td.kernel = "flat", td.alias = array<i64: 0, 1>} {
+      -> (tensor<?xf32>, tensor<?xf32>) attributes {exec.kernel = #exec.kernel_kind<flat>, exec.alias = array<i64: 0, 1>} {
     %0 = td.add %m, %g : tensor<?xf32>
     %1 = td.apply_sgd %w, %0, %rate : (tensor<?xf32>, tensor<?xf32>, tensor<f32>) -> (tensor<?xf32>)
     return %1, %0 : tensor<?xf32>, tensor<?xf32>
   }
-  func.func private @alone(%x: tensor<?xf32>) -> tensor<?xf32> attributes {td.kernel = "flat"} {
+  func.func private @alone(%x: tensor<?xf32>) -> tensor<?xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
     %0 = td.relu %x : tensor<?xf32>
     return %0 : tensor<?xf32>
   }
   func.func @step(%w: tensor<4xf32>, %m: tensor<4xf32>, %g: tensor<4xf32>, %rate: tensor<f32>)
       -> (tensor<4xf32>, tensor<4xf32>) {
-    %0:2 = td.grouped_launch @momentum x 1(%w, %m, %g, %rate)
+    %0:2 = exec.grouped_launch @momentum x 1(%w, %m, %g, %rate)
       : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>)
     return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
   })";
@@ -244,7 +245,7 @@ TEST(ExpandMathTest, MatchesTheLibrary) {
   for (const Function& f : {Function{"exp", std::exp, 1e-15}, Function{"log", std::log, 1e-15},
                             Function{"tanh", std::tanh, 1e-15}, Function{"erf", std::erf, 1e-15}}) {
     auto kernel = TestKernel::Create(absl::StrCat(R"(
-      func.func private @k(%x: tensor<?xf64>) -> tensor<?xf64> attributes {td.kernel = "flat"} {
+      func.func private @k(%x: tensor<?xf64>) -> tensor<?xf64> attributes {exec.kernel = #exec.kernel_kind<flat>} {
         %0 = td.)",
                                                   f.op, R"( %x : tensor<?xf64>
         return %0 : tensor<?xf64> })"),
@@ -271,7 +272,7 @@ TEST(ExpandMathTest, MatchesTheLibrary) {
 
 TEST(ExpandMathTest, PowerMatchesTheLibrary) {
   auto kernel = TestKernel::Create(R"(
-    func.func private @k(%x: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> attributes {td.kernel = "flat"} {
+    func.func private @k(%x: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> attributes {exec.kernel = #exec.kernel_kind<flat>} {
       %0 = td.pow %x, %y : tensor<?xf64>
       return %0 : tensor<?xf64>
     })",

@@ -31,14 +31,13 @@ GpuKernelBuilder::GpuKernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp mod
       device_(b_, module),
       loc_(kernel.getLoc()),
       symbol_(std::move(symbol)),
+      kind_(exec::GetKernelKind(kernel).value_or(exec::KernelKind::kCluster)),
       rows_(rows),
       cuts_rows_(cuts_rows) {
-  if (auto kind = kernel->getAttrOfType<mlir::StringAttr>("td.kernel")) kind_ = kind.getValue().str();
   for (mlir::Value v : kernel.getBody().front().getTerminator()->getOperands()) results_.push_back(v);
   alias_.assign(results_.size(), -1);
-  if (auto alias = kernel->getAttrOfType<mlir::DenseI64ArrayAttr>("td.alias")) {
-    for (unsigned i = 0; i < alias_.size() && i < alias.size(); ++i) alias_[i] = static_cast<int>(alias[i]);
-  }
+  const llvm::ArrayRef<int64_t> alias = exec::GetAliases(kernel);
+  for (unsigned i = 0; i < alias_.size() && i < alias.size(); ++i) alias_[i] = static_cast<int>(alias[i]);
   for (unsigned r = 0; r < results_.size(); ++r) {
     mlir::Operation* op = results_[r].getDefiningOp();
     (op != nullptr && IsBatchReduce(op) ? batch_reduces_ : plain_results_).push_back(r);
@@ -167,10 +166,11 @@ bool HasSmallIndices(mlir::func::FuncOp kernel, mlir::ModuleOp module, int64_t r
 }  // namespace
 
 absl::Status GpuKernelBuilder::Emit() {
-  const bool elementwise = kind_ == "loop" || kind_ == "flat", once = kind_ == "once";
-  if (!elementwise && kind_ != "row" && kind_ != "col" && !once) {
-    return absl::UnimplementedError(
-        absl::StrCat("kernel ", symbol_, " of kind \"", kind_, "\" cannot be compiled for GPUs"));
+  const bool elementwise = kind_ == exec::KernelKind::kLoop || kind_ == exec::KernelKind::kFlat,
+             once = kind_ == exec::KernelKind::kOnce;
+  if (!elementwise && kind_ != exec::KernelKind::kRow && kind_ != exec::KernelKind::kCol && !once) {
+    return absl::UnimplementedError(absl::StrCat(
+        "kernel ", symbol_, " of kind \"", exec::stringifyKernelKind(kind_).str(), "\" cannot be compiled for GPUs"));
   }
   for (unsigned r = 0; r < results_.size(); ++r) {
     if (alias_[r] >= 0 && !MayAlias(kernel_, alias_[r], r)) {
@@ -179,8 +179,8 @@ absl::Status GpuKernelBuilder::Emit() {
     }
     const bool summed = llvm::is_contained(batch_reduces_, r);
     if (!once && ((summed && elementwise) || (!summed && !td::IsBatched(results_[r].getType())))) {
-      return absl::InternalError(
-          absl::StrCat("kernel ", symbol_, ": result ", r, " has no batch axis, which a ", kind_, " kernel needs"));
+      return absl::InternalError(absl::StrCat("kernel ", symbol_, ": result ", r, " has no batch axis, which a ",
+                                              exec::stringifyKernelKind(kind_).str(), " kernel needs"));
     }
   }
   index_bits_ = 32;
@@ -195,7 +195,7 @@ absl::Status GpuKernelBuilder::Emit() {
     EmitRowKernel(!once);
   }
   const bool small_scratch = plan_.scratch_bytes < (int64_t{1} << 31);
-  if (kind_ == "flat" || !small_scratch || !HasSmallIndices(kernel_, module_, rows_)) index_bits_ = 64;
+  if (kind_ == exec::KernelKind::kFlat || !small_scratch || !HasSmallIndices(kernel_, module_, rows_)) index_bits_ = 64;
   // Indices stay within buffers: none of their arithmetic overflows. LLVM joins neighbouring loads when it knows that.
   module_.walk([&](mlir::Operation* op) {
     if (!mlir::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) || !op->getResult(0).getType().isIndex()) return;

@@ -13,6 +13,7 @@
 #include "passes/codegen/gpu/linear_space.h"
 #include "passes/codegen/kernel_values.h"
 #include "passes/codegen/reduction.h"
+#include "passes/exec/kernel_kind.h"
 
 namespace tandem {
 
@@ -144,7 +145,8 @@ class GpuKernelBuilder {
   mlir::OpBuilder b_;
   Device device_;
   mlir::Location loc_;
-  std::string symbol_, kind_;
+  std::string symbol_;
+  exec::KernelKind kind_;
   int64_t rows_;
   std::vector<mlir::Value> results_;
   std::vector<int> alias_;               // per result: operand or -1

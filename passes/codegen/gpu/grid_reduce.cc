@@ -31,7 +31,7 @@ bool DependsOn(mlir::Value value, const std::vector<mlir::Value>& others) {
 }  // namespace
 
 bool GpuKernelBuilder::ReducesOverGrid() const {
-  if (kind_ != "once") return false;
+  if (kind_ != exec::KernelKind::kOnce) return false;
   const std::vector<mlir::Value> values = StagedValues(kernel_, /*batched=*/false);
   int64_t domain = 0;
   for (mlir::Value v : values) {

@@ -66,15 +66,15 @@ void GpuKernelBuilder::EmitStores(ElementEmitter& e, const std::vector<unsigned>
 }
 
 void GpuKernelBuilder::EmitLoopKernel() {
-  const bool batched = kind_ != "once";
+  const bool batched = kind_ != exec::KernelKind::kOnce;
   int64_t row = 1;
   for (unsigned r : plain_results_) row = std::max(row, InnerSize(results_[r].getType()));
   // The number of elements of a flat kernel is not known; an update of a small variable should not wait for one thread.
-  const bool many = batched && kind_ != "flat" && rows_ * row / kManyElements >= kManyBlocks;
+  const bool many = batched && kind_ != exec::KernelKind::kFlat && rows_ * row / kManyElements >= kManyBlocks;
   const int64_t target = many ? kManyElements : kFewElements;
   plan_.block = kThreads;
   plan_.blocks_per_processor = 4;
-  if (row * (batched ? rows_ : 1) <= kWarp && kind_ != "flat") plan_.block = kWarp;
+  if (row * (batched ? rows_ : 1) <= kWarp && kind_ != exec::KernelKind::kFlat) plan_.block = kWarp;
   plan_.items_per_block = batched ? std::max<int64_t>(1, target / row) : 1;
   plan_.split = (row + target - 1) / target;
   Function(symbol_, [&](ElementEmitter& e) {

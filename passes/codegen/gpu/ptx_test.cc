@@ -80,7 +80,7 @@ TEST_P(PtxTest, IsTheSameForEveryArchitectureUnlessItRounds) {
 // One instruction where there is one; integer arithmetic before.
 TEST(PtxBFloat16Test, RoundsInOneInstructionFromSm90On) {
   auto kernel = TestKernel::Create(R"(
-    func.func private @k(%x: tensor<?x64xf32>) -> tensor<?x64xbf16> attributes {td.kernel = "loop"} {
+    func.func private @k(%x: tensor<?x64xf32>) -> tensor<?x64xbf16> attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.cast %x : tensor<?x64xf32> -> tensor<?x64xbf16>
       return %0 : tensor<?x64xbf16>
     })",

@@ -102,7 +102,8 @@ class Generator {
       types += ", " + t;
     }
     return absl::StrCat("func.func private @k(%x: ", t, ", %y: ", t, ") -> (", types,
-                        ") attributes {td.kernel = \"col\"} {\n", body, "return ", results, " : ", types, "\n}");
+                        ") attributes {exec.kernel = #exec.kernel_kind<col>} {\n", body, "return ", results, " : ",
+                        types, "\n}");
   }
 
   // A reduction of each row, back into the row, and a reduction of that.
@@ -122,8 +123,8 @@ class Generator {
                     "\n%f = td.mul %e, %b2 : ", t, "\n");
     const bool both = Below(2) == 0;
     return absl::StrCat("func.func private @k(%x: ", t, ") -> (", t, both ? ", " + type : "",
-                        ") attributes {td.kernel = \"", batched ? "row" : "once", "\"} {\n", body, "return %f",
-                        both ? ", %s" : "", " : ", t, both ? ", " + type : "", "\n}");
+                        ") attributes {exec.kernel = #exec.kernel_kind<", batched ? "row" : "once", ">} {\n", body,
+                        "return %f", both ? ", %s" : "", " : ", t, both ? ", " + type : "", "\n}");
   }
 
  private:

@@ -16,7 +16,7 @@ struct GpuTestCase {
 inline const GpuTestCase kGpuTestCases[] = {
     {"Relu",
      R"(
-    func.func private @k(%x: tensor<?x3x37xf32>) -> tensor<?x3x37xf32> attributes {td.kernel = "loop"} {
+    func.func private @k(%x: tensor<?x3x37xf32>) -> tensor<?x3x37xf32> attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.relu %x : tensor<?x3x37xf32>
       return %0 : tensor<?x3x37xf32>
     })",
@@ -25,7 +25,7 @@ inline const GpuTestCase kGpuTestCases[] = {
     {"BiasRelu",
      R"(
     func.func private @k(%x: tensor<?x26x26x32xf32>, %b: tensor<32xf32>) -> tensor<?x26x26x32xf32>
-        attributes {td.kernel = "loop"} {
+        attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.broadcast %b dims [3] : tensor<32xf32> -> tensor<?x26x26x32xf32>
       %1 = td.add %x, %0 : tensor<?x26x26x32xf32>
       %2 = td.relu %1 : tensor<?x26x26x32xf32>
@@ -36,7 +36,7 @@ inline const GpuTestCase kGpuTestCases[] = {
     {"InPlace",
      R"(
     func.func private @k(%x: tensor<?xf32>, %g: tensor<?xf32>, %lr: tensor<f32>) -> tensor<?xf32>
-        attributes {td.kernel = "flat", td.alias = array<i64: 0>} {
+        attributes {exec.kernel = #exec.kernel_kind<flat>, exec.alias = array<i64: 0>} {
       %0 = td.apply_sgd %x, %g, %lr : (tensor<?xf32>, tensor<?xf32>, tensor<f32>) -> (tensor<?xf32>)
       return %0 : tensor<?xf32>
     })",
@@ -45,7 +45,7 @@ inline const GpuTestCase kGpuTestCases[] = {
     {"Mask",
      R"(
     func.func private @k(%x: tensor<?x64xbf16>, %y: tensor<?x64xf32>) -> (tensor<?x64xbf16>, tensor<?x64xi1>)
-        attributes {td.kernel = "loop"} {
+        attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.cast %y : tensor<?x64xf32> -> tensor<?x64xbf16>
       %1 = td.mul %x, %0 : tensor<?x64xbf16>
       %2 = td.compare "gt", %y, %y : tensor<?x64xf32> -> tensor<?x64xi1>
@@ -55,7 +55,7 @@ inline const GpuTestCase kGpuTestCases[] = {
      {}},
     {"Gelu",
      R"(
-    func.func private @k(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {td.kernel = "loop"} {
+    func.func private @k(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.exp %x : tensor<?x64xf32>
       %1 = td.tanh %0 : tensor<?x64xf32>
       %2 = td.log %0 : tensor<?x64xf32>
@@ -67,7 +67,7 @@ inline const GpuTestCase kGpuTestCases[] = {
     {"MaxPoolGrad",
      R"(
     func.func private @k(%x: tensor<?x24x24x32xf32>, %dy: tensor<?x12x12x32xf32>) -> tensor<?x24x24x32xf32>
-        attributes {td.kernel = "loop"} {
+        attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.max_pool_grad %x, %dy window [2, 2] strides [2, 2] low [0, 0] high [0, 0]
         : tensor<?x24x24x32xf32>, tensor<?x12x12x32xf32> -> tensor<?x24x24x32xf32>
       return %0 : tensor<?x24x24x32xf32>
@@ -76,7 +76,7 @@ inline const GpuTestCase kGpuTestCases[] = {
      {}},
     {"SoftmaxByWarps",
      R"(
-    func.func private @k(%x: tensor<?x512xf32>) -> tensor<?x512xf32> attributes {td.kernel = "row"} {
+    func.func private @k(%x: tensor<?x512xf32>) -> tensor<?x512xf32> attributes {exec.kernel = #exec.kernel_kind<row>} {
       %m = td.reduce "max", %x axes [1] : tensor<?x512xf32> -> tensor<?xf32>
       %mb = td.broadcast %m dims [0] : tensor<?xf32> -> tensor<?x512xf32>
       %d = td.sub %x, %mb : tensor<?x512xf32>
@@ -90,7 +90,7 @@ inline const GpuTestCase kGpuTestCases[] = {
      {"bar.sync", "atom"}},
     {"NormByBlocks",
      R"(
-    func.func private @k(%x: tensor<?x4096xf32>) -> tensor<?x4096xf32> attributes {td.kernel = "row"} {
+    func.func private @k(%x: tensor<?x4096xf32>) -> tensor<?x4096xf32> attributes {exec.kernel = #exec.kernel_kind<row>} {
       %q = td.mul %x, %x : tensor<?x4096xf32>
       %s = td.reduce "sum", %q axes [1] : tensor<?x4096xf32> -> tensor<?xf32>
       %r = td.rsqrt %s : tensor<?xf32>
@@ -102,7 +102,7 @@ inline const GpuTestCase kGpuTestCases[] = {
      {"bar.warp.sync", "atom"}},
     {"ArgMaxByWarps",
      R"(
-    func.func private @k(%x: tensor<?x512xf32>) -> tensor<?xi64> attributes {td.kernel = "row"} {
+    func.func private @k(%x: tensor<?x512xf32>) -> tensor<?xi64> attributes {exec.kernel = #exec.kernel_kind<row>} {
       %i = td.argmax %x axis 1 : tensor<?x512xf32> -> tensor<?xi64>
       return %i : tensor<?xi64>
     })",
@@ -110,7 +110,7 @@ inline const GpuTestCase kGpuTestCases[] = {
      {"bar.sync", "atom"}},
     {"ArgMaxByBlocks",
      R"(
-    func.func private @k(%x: tensor<?x50000xbf16>) -> tensor<?xi64> attributes {td.kernel = "row"} {
+    func.func private @k(%x: tensor<?x50000xbf16>) -> tensor<?xi64> attributes {exec.kernel = #exec.kernel_kind<row>} {
       %i = td.argmax %x axis 1 : tensor<?x50000xbf16> -> tensor<?xi64>
       return %i : tensor<?xi64>
     })",
@@ -118,7 +118,7 @@ inline const GpuTestCase kGpuTestCases[] = {
      {"atom"}},
     {"ArgMaxOfColumns",
      R"(
-    func.func private @k(%x: tensor<?x50x32xf32>) -> tensor<?x32xi64> attributes {td.kernel = "row"} {
+    func.func private @k(%x: tensor<?x50x32xf32>) -> tensor<?x32xi64> attributes {exec.kernel = #exec.kernel_kind<row>} {
       %i = td.argmax %x axis 1 : tensor<?x50x32xf32> -> tensor<?x32xi64>
       return %i : tensor<?x32xi64>
     })",
@@ -127,7 +127,7 @@ inline const GpuTestCase kGpuTestCases[] = {
     {"BiasGradient",
      R"(
     func.func private @k(%y: tensor<?x26x26x32xf32>, %dy: tensor<?x26x26x32xf32>)
-        -> (tensor<32xf32>, tensor<?x26x26x32xf32>) attributes {td.kernel = "col"} {
+        -> (tensor<32xf32>, tensor<?x26x26x32xf32>) attributes {exec.kernel = #exec.kernel_kind<col>} {
       %r = td.relu %y : tensor<?x26x26x32xf32>
       %m = td.mul %dy, %r : tensor<?x26x26x32xf32>
       %s = td.reduce "sum", %m axes [0, 1, 2] : tensor<?x26x26x32xf32> -> tensor<32xf32>
@@ -138,7 +138,7 @@ inline const GpuTestCase kGpuTestCases[] = {
     {"CrossEntropy",
      R"(
     func.func private @k(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<?x10xf32>, tensor<f32>, tensor<10xf32>)
-        attributes {td.kernel = "col"} {
+        attributes {exec.kernel = #exec.kernel_kind<col>} {
       %hot = td.one_hot %label : tensor<?xi64> -> tensor<?x10xf32>
       %m = td.reduce "max", %x axes [1] : tensor<?x10xf32> -> tensor<?xf32>
       %mb = td.broadcast %m dims [0] : tensor<?xf32> -> tensor<?x10xf32>
@@ -160,7 +160,7 @@ inline const GpuTestCase kGpuTestCases[] = {
      {"atom", "red.global"}},
     {"GradientNorm",
      R"(
-    func.func private @k(%x: tensor<770x64xf32>) -> tensor<f32> attributes {td.kernel = "once"} {
+    func.func private @k(%x: tensor<770x64xf32>) -> tensor<f32> attributes {exec.kernel = #exec.kernel_kind<once>} {
       %0 = td.mul %x, %x : tensor<770x64xf32>
       %1 = td.reduce "sum", %0 axes [0, 1] : tensor<770x64xf32> -> tensor<f32>
       return %1 : tensor<f32>
@@ -169,7 +169,7 @@ inline const GpuTestCase kGpuTestCases[] = {
      {"atom"}},
     {"BiasCorrection",
      R"(
-    func.func private @k(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> attributes {td.kernel = "once"} {
+    func.func private @k(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> attributes {exec.kernel = #exec.kernel_kind<once>} {
       %0 = td.pow %x, %y : tensor<f32>
       %1 = td.sqrt %0 : tensor<f32>
       return %1 : tensor<f32>
@@ -178,7 +178,7 @@ inline const GpuTestCase kGpuTestCases[] = {
      {}},
     {"Random",
      R"(
-    func.func private @k(%seed: tensor<i64>, %step: tensor<i64>) -> tensor<?x64xf32> attributes {td.kernel = "loop"} {
+    func.func private @k(%seed: tensor<i64>, %step: tensor<i64>) -> tensor<?x64xf32> attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.random_uniform %seed, %step key 77 shape [-1, 64] -> tensor<?x64xf32>
       return %0 : tensor<?x64xf32>
     })",

@@ -2,10 +2,10 @@
 
 // Sums over the batch of large results whose operands are small leave the maps.
 // CHECK-LABEL: module
-// CHECK: %[[DW:.*]] = td.weight_grad %arg0, %arg1 : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
-// CHECK: td.weight_grad %arg2, %arg3 : tensor<?x2x512xf32>, tensor<?x2x256xf32> -> tensor<512x256xf32>
+// CHECK: %[[DW:.*]] = exec.weight_grad %arg0, %arg1 : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
+// CHECK: exec.weight_grad %arg2, %arg3 : tensor<?x2x512xf32>, tensor<?x2x256xf32> -> tensor<512x256xf32>
 // CHECK-NOT: td.matmul
-module attributes {td.batch = 16 : i64, td.replicas = 2 : i64, td.devices = ["cpu:0", "cpu:1"]} {
+module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batch = 16>} {
   func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>, %xs: tensor<?x2x512xf32>, %dys: tensor<?x2x256xf32>)
       -> (tensor<512x256xf32>, tensor<512x256xf32>) {
     %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
@@ -18,8 +18,8 @@ module attributes {td.batch = 16 : i64, td.replicas = 2 : i64, td.devices = ["cp
 
 // The number of devices must not matter: the same global batch, the same choice.
 // CHECK-LABEL: module
-// CHECK: td.weight_grad
-module attributes {td.batch = 64 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"]} {
+// CHECK: exec.weight_grad
+module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 64>} {
   func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>) -> tensor<512x256xf32> {
     %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
     return %0 : tensor<512x256xf32>
@@ -31,8 +31,8 @@ module attributes {td.batch = 64 : i64, td.replicas = 1 : i64, td.devices = ["cp
 // A larger batch: keeping the operands would cost more than slots do. GPUs have one lane. Products without batch,
 // per example, in bfloat16 or with few columns or elements are others' work.
 // CHECK-LABEL: module
-// CHECK-NOT: td.weight_grad
-module attributes {td.batch = 512 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"]} {
+// CHECK-NOT: exec.weight_grad
+module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 512>} {
   func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>) -> tensor<512x256xf32> {
     %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
     return %0 : tensor<512x256xf32>
@@ -42,8 +42,8 @@ module attributes {td.batch = 512 : i64, td.replicas = 1 : i64, td.devices = ["c
 // -----
 
 // CHECK-LABEL: module
-// CHECK-NOT: td.weight_grad
-module attributes {td.batch = 64 : i64, td.replicas = 1 : i64, td.devices = ["gpu:0"], td.target = "gpu"} {
+// CHECK-NOT: exec.weight_grad
+module attributes {exec.config = #exec.config<devices = ["gpu:0"], batch = 64, target = <backend = cuda>>} {
   func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>) -> tensor<512x256xf32> {
     %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
     return %0 : tensor<512x256xf32>
@@ -53,8 +53,8 @@ module attributes {td.batch = 64 : i64, td.replicas = 1 : i64, td.devices = ["gp
 // -----
 
 // CHECK-LABEL: module
-// CHECK-NOT: td.weight_grad
-module attributes {td.batch = 4 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"]} {
+// CHECK-NOT: exec.weight_grad
+module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 4>} {
   func.func @step(%x: tensor<?x512xf32>, %w: tensor<512x256xf32>, %b: tensor<?x512xbf16>, %narrow: tensor<?x10xf32>,
                   %small: tensor<?x64xf32>)
       -> (tensor<?x256xf32>, tensor<512x512xbf16>, tensor<512x10xf32>, tensor<64x64xf32>, tensor<256x256xf32>) {
@@ -71,11 +71,11 @@ module attributes {td.batch = 4 : i64, td.replicas = 1 : i64, td.devices = ["cpu
 
 // Convolutions over small images with many channels, whatever their kernels and strides.
 // CHECK-LABEL: module
-// CHECK: td.conv2d_weight_grad %arg0, %arg1 size [1, 1] strides [1, 1] low [0, 0] high [0, 0]
-// CHECK: td.conv2d_weight_grad %arg0, %arg0 size [3, 3] strides [1, 1] low [1, 1] high [1, 1]
-// CHECK: td.conv2d_weight_grad %arg2, %arg1 size [1, 1] strides [2, 2] low [0, 0] high [0, 0]
+// CHECK: exec.conv2d_weight_grad %arg0, %arg1 size [1, 1] strides [1, 1] low [0, 0] high [0, 0]
+// CHECK: exec.conv2d_weight_grad %arg0, %arg0 size [3, 3] strides [1, 1] low [1, 1] high [1, 1]
+// CHECK: exec.conv2d_weight_grad %arg2, %arg1 size [1, 1] strides [2, 2] low [0, 0] high [0, 0]
 // CHECK-NOT: td.conv2d_filter_grad
-module attributes {td.batch = 16 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"], td.machine_model = "zen4"} {
+module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 16, machine_model = "zen4">} {
   func.func @step(%x: tensor<?x7x7x512xf32>, %dy: tensor<?x7x7x2048xf32>, %large: tensor<?x14x14x1024xf32>)
       -> (tensor<1x1x512x2048xf32>, tensor<3x3x512x512xf32>, tensor<1x1x1024x2048xf32>) {
     %0 = td.conv2d_filter_grad %x, %dy size [1, 1] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x7x7x512xf32>, tensor<?x7x7x2048xf32> -> tensor<1x1x512x2048xf32>
@@ -89,8 +89,8 @@ module attributes {td.batch = 16 : i64, td.replicas = 1 : i64, td.devices = ["cp
 
 // What Winograd's algorithm does faster stays in the lanes, as do gradients of large images and in bfloat16.
 // CHECK-LABEL: module
-// CHECK-NOT: td.conv2d_weight_grad
-module attributes {td.batch = 8 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"], td.machine_model = "zen4"} {
+// CHECK-NOT: exec.conv2d_weight_grad
+module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 8, machine_model = "zen4">} {
   func.func @step(%x: tensor<?x14x14x512xf32>, %large: tensor<?x56x56x256xf32>, %b: tensor<?x7x7x512xbf16>)
       -> (tensor<3x3x512x512xf32>, tensor<1x1x256x256xf32>, tensor<1x1x512x512xbf16>) {
     %0 = td.conv2d_filter_grad %x, %x size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x14x14x512xf32>, tensor<?x14x14x512xf32> -> tensor<3x3x512x512xf32>
@@ -104,8 +104,8 @@ module attributes {td.batch = 8 : i64, td.replicas = 1 : i64, td.devices = ["cpu
 
 // So long a batch that the copy of a strip of x would not fit a thread's stack.
 // CHECK-LABEL: module
-// CHECK-NOT: td.weight_grad
-module attributes {td.batch = 32768 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"]} {
+// CHECK-NOT: exec.weight_grad
+module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 32768>} {
   func.func @step(%x: tensor<?x65536xf32>, %dy: tensor<?x65536xf32>) -> tensor<65536x65536xf32> {
     %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x65536xf32>, tensor<?x65536xf32> -> tensor<65536x65536xf32>
     return %0 : tensor<65536x65536xf32>

@@ -2,15 +2,15 @@
 
 // A sum over the batch becomes a reduction over the lanes; work without a batch stays at the top.
 // CHECK-LABEL: func.func @step
-module attributes {td.batch = 128 : i64, td.replicas = 1 : i64} {
+module attributes {exec.config = #exec.config<batch = 128>} {
   func.func @step(%x: tensor<?x4xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>, tensor<?x4xf32>) {
     // CHECK: %[[NW:.*]] = td.neg %{{.*}} : tensor<4xf32>
-    // CHECK: %[[M:.*]]:2 = td.map_shards(%{{.*}}, %[[NW]] : tensor<?x4xf32>, tensor<4xf32>)
-    // CHECK-SAME: reduce ["keep", "sum"] scope ["replica", "global"] lanes 8 rows 16 shard 16
+    // CHECK: %[[M:.*]]:2 = exec.map_microbatches(%{{.*}}, %[[NW]] : tensor<?x4xf32>, tensor<4xf32>)
+    // CHECK-SAME: reduce [keep, sum] scope [replica, global] lanes 8 rows 16 shard 16
     // CHECK: td.broadcast
     // CHECK: td.mul
     // CHECK: td.reduce "sum"
-    // CHECK: td.yield
+    // CHECK: exec.yield
     // CHECK: %[[D:.*]] = td.neg %[[M]]#1
     // CHECK: return %[[D]], %[[M]]#0
     %nw = td.neg %w : tensor<4xf32>
@@ -26,14 +26,14 @@ module attributes {td.batch = 128 : i64, td.replicas = 1 : i64} {
 
 // A statistic that flows back into the batch makes a second map; the centred values cross as a kept result.
 // CHECK-LABEL: func.func @step
-module attributes {td.batch = 64 : i64, td.replicas = 2 : i64} {
+module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batch = 64>} {
   func.func @step(%x: tensor<?x4xf32>) -> tensor<4xf32> {
-    // CHECK: %[[S:.*]]:2 = td.map_shards
-    // CHECK-SAME: reduce ["keep", "sum"] scope ["replica", "replica"] lanes 8 rows 16 shard 16
+    // CHECK: %[[S:.*]]:2 = exec.map_microbatches
+    // CHECK-SAME: reduce [keep, sum] scope [replica, replica] lanes 8 rows 16 shard 16
     // CHECK: %[[N:.*]] = td.neg %[[S]]#1
-    // CHECK: td.map_shards(%[[S]]#0, %[[N]] : tensor<?x4xf32>, tensor<4xf32>)
-    // CHECK-SAME: reduce ["sum"] scope ["global"]
-    // CHECK-NOT: td.map_shards
+    // CHECK: exec.map_microbatches(%[[S]]#0, %[[N]] : tensor<?x4xf32>, tensor<4xf32>)
+    // CHECK-SAME: reduce [sum] scope [global]
+    // CHECK-NOT: exec.map_microbatches
     %r = td.relu %x : tensor<?x4xf32>
     %s = td.reduce "sum", %r axes [0] scope "replica" : tensor<?x4xf32> -> tensor<4xf32>
     %n = td.neg %s : tensor<4xf32>
@@ -48,9 +48,9 @@ module attributes {td.batch = 64 : i64, td.replicas = 2 : i64} {
 
 // Constants and values made from nothing are repeated inside, not passed in.
 // CHECK-LABEL: func.func @step
-module attributes {td.batch = 4 : i64, td.replicas = 1 : i64} {
+module attributes {exec.config = #exec.config<batch = 4>} {
   func.func @step(%x: tensor<?xf32>) -> tensor<f32> {
-    // CHECK: td.map_shards(%{{.*}} : tensor<?xf32>) reduce ["sum"] scope ["global"] lanes 4 rows 1 shard 1
+    // CHECK: exec.map_microbatches(%{{.*}} : tensor<?xf32>) reduce [sum] scope [global] lanes 4 rows 1 shard 1
     // CHECK: ^bb0(%{{.*}}: tensor<?xf32>):
     // CHECK-NEXT: td.constant
     // CHECK-NEXT: td.broadcast
@@ -66,10 +66,10 @@ module attributes {td.batch = 4 : i64, td.replicas = 1 : i64} {
 
 // An input that is fetched comes back through a map.
 // CHECK-LABEL: func.func @step
-module attributes {td.batch = 8 : i64, td.replicas = 1 : i64} {
+module attributes {exec.config = #exec.config<batch = 8>} {
   func.func @step(%x: tensor<?xi32>) -> tensor<?xi32> {
-    // CHECK: %[[M:.*]] = td.map_shards(%arg0 : tensor<?xi32>) reduce ["keep"]
-    // CHECK: td.copy
+    // CHECK: %[[M:.*]] = exec.map_microbatches(%arg0 : tensor<?xi32>) reduce [keep]
+    // CHECK: exec.copy
     // CHECK: return %[[M]]
     return %x : tensor<?xi32>
   }
@@ -79,11 +79,11 @@ module attributes {td.batch = 8 : i64, td.replicas = 1 : i64} {
 
 // A weight gradient that takes as long to write as to compute gets few lanes; the module says why.
 // CHECK: module attributes
-// CHECK-SAME: td.shard_choice = "4 lanes of 4 rows in shards of 4; one lane's sums take 16 MiB; {{.*}} 8 lanes in shards of 2: {{.*}}, 4 lanes in shards of 4: {{.*}}"
+// CHECK-SAME: exec.shard_choice = "4 lanes of 4 rows in shards of 4; one lane's sums take 16 MiB; {{.*}} 8 lanes in shards of 2: {{.*}}, 4 lanes in shards of 4: {{.*}}"
 // CHECK-LABEL: func.func @step
-module attributes {td.batch = 8 : i64, td.machine_model = "zen4", td.replicas = 2 : i64} {
+module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batch = 8, machine_model = "zen4">} {
   func.func @step(%x: tensor<?x2048xf32>, %dy: tensor<?x2048xf32>) -> tensor<2048x2048xf32> {
-    // CHECK: td.map_shards
+    // CHECK: exec.map_microbatches
     // CHECK-SAME: lanes 4 rows 4 shard 4
     %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x2048xf32>, tensor<?x2048xf32> -> tensor<2048x2048xf32>
     return %dw : tensor<2048x2048xf32>
@@ -94,15 +94,15 @@ module attributes {td.batch = 8 : i64, td.machine_model = "zen4", td.replicas = 
 
 // The gradient of a lookup reads all rows at once, behind the map; the map keeps its operands, an input by a copy.
 // CHECK-LABEL: func.func @step(%arg0: tensor<?x3x4xf32>, %arg1: tensor<?x3xi32>)
-// CHECK: %[[MAP:.*]]:2 = td.map_shards
-// CHECK-SAME: reduce ["keep", "keep"]
+// CHECK: %[[MAP:.*]]:2 = exec.map_microbatches
+// CHECK-SAME: reduce [keep, keep]
 // CHECK: td.tanh
-// CHECK: td.copy
+// CHECK: exec.copy
 // CHECK-NOT: td.scatter_add
-// CHECK: td.yield
+// CHECK: exec.yield
 // CHECK: %[[D:.*]] = td.scatter_add %[[MAP]]#{{[01]}}, %[[MAP]]#{{[01]}}
 // CHECK: return %[[D]]
-module attributes {td.batch = 16 : i64} {
+module attributes {exec.config = #exec.config<batch = 16>} {
   func.func @step(%x: tensor<?x3x4xf32>, %i: tensor<?x3xi32>) -> tensor<9x4xf32> {
     %t = td.tanh %x : tensor<?x3x4xf32>
     %d = td.scatter_add %t, %i : (tensor<?x3x4xf32>, tensor<?x3xi32>) -> tensor<9x4xf32>

@@ -4,19 +4,19 @@
 // CHECK-LABEL: func.func @step
 func.func @step(%x: tensor<?xf32>, %w: tensor<f32>, %m: tensor<f32>)
     -> (tensor<f32> {td.update = @w}, tensor<f32> {td.update = @m}, tensor<f32> {td.output = "loss"}) {
-  // CHECK: td.map_shards
+  // CHECK: exec.map_microbatches
   %decayed = td.neg %m : tensor<f32>
-  %g = td.map_shards (%x : tensor<?xf32>) reduce ["sum"] scope ["global"] lanes 8 rows 8 shard 8 -> (tensor<f32>) {
+  %g = exec.map_microbatches (%x : tensor<?xf32>) reduce [sum] scope [global] lanes 8 rows 8 shard 8 -> (tensor<f32>) {
   ^bb0(%xs: tensor<?xf32>):
     %a = td.reduce "sum", %xs axes [0] : tensor<?xf32> -> tensor<f32>
-    td.yield %a : tensor<f32>
+    exec.yield %a : tensor<f32>
   }
-  // CHECK: %[[R:.*]] = td.all_reduce
+  // CHECK: %[[R:.*]] = exec.all_reduce
   // CHECK: %[[LOSS:.*]] = td.relu %[[R]]
-  // CHECK: td.check_finite %[[R]]
+  // CHECK: exec.check_finite %[[R]]
   // CHECK: td.neg
   // CHECK: td.sub
-  %r = td.all_reduce "sum" %g : tensor<f32> -> tensor<f32>
+  %r = exec.all_reduce sum %g : tensor<f32> -> tensor<f32>
   %new = td.sub %w, %r : tensor<f32>
   %loss = td.relu %r : tensor<f32>
   return %new, %decayed, %loss : tensor<f32>, tensor<f32>, tensor<f32>
@@ -26,12 +26,12 @@ func.func @step(%x: tensor<?xf32>, %w: tensor<f32>, %m: tensor<f32>)
 
 // Nothing is updated: nothing is checked.
 // CHECK-LABEL: func.func @step
-// CHECK-NOT: td.check_finite
+// CHECK-NOT: exec.check_finite
 func.func @step(%x: tensor<?xf32>) -> (tensor<f32> {td.output = "loss"}) {
-  %g = td.map_shards (%x : tensor<?xf32>) reduce ["sum"] scope ["global"] lanes 8 rows 8 shard 8 -> (tensor<f32>) {
+  %g = exec.map_microbatches (%x : tensor<?xf32>) reduce [sum] scope [global] lanes 8 rows 8 shard 8 -> (tensor<f32>) {
   ^bb0(%xs: tensor<?xf32>):
     %a = td.reduce "sum", %xs axes [0] : tensor<?xf32> -> tensor<f32>
-    td.yield %a : tensor<f32>
+    exec.yield %a : tensor<f32>
   }
   return %g : tensor<f32>
 }

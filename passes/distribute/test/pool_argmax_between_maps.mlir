@@ -2,13 +2,13 @@
 // of the maxima go from one to the other.
 // RUN: tandem-opt %s --compile-to=distribute | FileCheck %s
 
-// CHECK: %[[FIRST:.*]]:{{.*}} = td.map_shards
+// CHECK: %[[FIRST:.*]]:{{.*}} = exec.map_microbatches
 // CHECK: td.max_pool_argmax
-// CHECK: td.map_shards({{.*}}%[[FIRST]]#
+// CHECK: exec.map_microbatches({{.*}}%[[FIRST]]#
 // CHECK-NOT: td.max_pool_grad
 // CHECK: td.max_pool_argmax_grad
 
-module attributes {td.mode = "train", td.batch = 64 : i64, td.replicas = 1 : i64, td.devices = ["cpu:0"]} {
+module attributes {exec.config = #exec.config<mode = "train", devices = ["cpu:0"], batch = 64>} {
   func.func @main() {
     %x = td.input "x" : tensor<?x4x5x3xf32>
     %y = td.max_pool %x window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x5x3xf32> -> tensor<?x2x2x3xf32>

@@ -2,9 +2,9 @@
 
 // Bias and relu: one kernel; the broadcast is part of it.
 // CHECK-LABEL: func.func @bias_relu
-// CHECK-NEXT: td.launch @kernel_0(
+// CHECK-NEXT: exec.launch @kernel_0(
 // CHECK-NEXT: return
-// CHECK: func.func private @kernel_0({{.*}}) -> tensor<?x8xf32> attributes {td.kernel = "loop"}
+// CHECK: func.func private @kernel_0({{.*}}) -> tensor<?x8xf32> attributes {exec.kernel = #exec.kernel_kind<loop>}
 func.func @bias_relu(%x: tensor<?x8xf32>, %b: tensor<8xf32>) -> tensor<?x8xf32> {
   %0 = td.broadcast %b dims [1] : tensor<8xf32> -> tensor<?x8xf32>
   %1 = td.add %x, %0 : tensor<?x8xf32>
@@ -16,11 +16,11 @@ func.func @bias_relu(%x: tensor<?x8xf32>, %b: tensor<8xf32>) -> tensor<?x8xf32> 
 
 // Softmax cross-entropy with its gradient, the accuracy and all sums: one kernel.
 // CHECK-LABEL: func.func @xent
-// CHECK: td.launch @kernel_0
-// CHECK-NOT: td.launch
+// CHECK: exec.launch @kernel_0
+// CHECK-NOT: exec.launch
 // CHECK: return
 // CHECK: func.func private @kernel_0
-// CHECK-SAME: td.kernel = "col"
+// CHECK-SAME: exec.kernel = #exec.kernel_kind<col>
 // CHECK-NOT: func.func
 func.func @xent(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<?x10xf32>, tensor<f32>, tensor<f32>, tensor<10xf32>) {
   %hot = td.one_hot %label : tensor<?xi64> -> tensor<?x10xf32>
@@ -50,14 +50,14 @@ func.func @xent(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<?x10xf32
 // The activation is computed again in the backward kernel, from the value that the forward kernel read; the matmul
 // between the two keeps them apart. The bias gradient and the gradient it sums come from one kernel.
 // CHECK-LABEL: func.func @recompute
-// CHECK: %[[Y:.*]] = td.launch @kernel_0(%arg0)
+// CHECK: %[[Y:.*]] = exec.launch @kernel_0(%arg0)
 // CHECK: %[[Z:.*]] = td.matmul %[[Y]]
-// CHECK: %[[G:.*]]:2 = td.launch @kernel_1({{.*}}) : ({{.*}}) -> (tensor<?x8xf32>, tensor<8xf32>)
+// CHECK: %[[G:.*]]:2 = exec.launch @kernel_1({{.*}}) : ({{.*}}) -> (tensor<?x8xf32>, tensor<8xf32>)
 // CHECK: return %[[G]]#0, %[[G]]#1
-// CHECK: func.func private @kernel_0{{.*}}td.kernel = "loop"
+// CHECK: func.func private @kernel_0{{.*}}exec.kernel = #exec.kernel_kind<loop>
 // CHECK: td.relu
 // CHECK: td.tanh
-// CHECK: func.func private @kernel_1{{.*}}td.kernel = "col"
+// CHECK: func.func private @kernel_1{{.*}}exec.kernel = #exec.kernel_kind<col>
 // CHECK: td.relu
 func.func @recompute(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8xf32>) {
   %r = td.relu %x : tensor<?x8xf32>
@@ -72,8 +72,8 @@ func.func @recompute(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> (tensor<?x8xf3
 
 // A sum over the batch is not used in the kernel that makes it.
 // CHECK-LABEL: func.func @after_sum
-// CHECK: td.launch @kernel_0
-// CHECK: td.launch @kernel_1
+// CHECK: exec.launch @kernel_0
+// CHECK: exec.launch @kernel_1
 // CHECK: return
 func.func @after_sum(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %s = td.reduce "sum", %x axes [0] : tensor<?x8xf32> -> tensor<8xf32>
@@ -86,8 +86,8 @@ func.func @after_sum(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 
 // Siblings that read one value become one kernel.
 // CHECK-LABEL: func.func @siblings
-// CHECK: td.launch @kernel_0
-// CHECK-NOT: td.launch
+// CHECK: exec.launch @kernel_0
+// CHECK-NOT: exec.launch
 // CHECK: return
 func.func @siblings(%x: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
   %a = td.exp %x : tensor<?x8xf32>
@@ -110,13 +110,13 @@ func.func @view(%x: tensor<?x2x4xf32>) -> tensor<?x8xf32> {
 
 // Nothing moves over a check.
 // CHECK-LABEL: func.func @check
-// CHECK: td.launch
-// CHECK: td.check_finite
-// CHECK: td.launch
+// CHECK: exec.launch
+// CHECK: exec.check_finite
+// CHECK: exec.launch
 // CHECK: return
 func.func @check(%v: tensor<8xf32>, %g: tensor<8xf32>) -> tensor<8xf32> {
   %0 = td.mul %g, %g : tensor<8xf32>
-  td.check_finite %g : tensor<8xf32>
+  exec.check_finite %g : tensor<8xf32>
   %1 = td.sub %v, %0 : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
@@ -125,18 +125,18 @@ func.func @check(%v: tensor<8xf32>, %g: tensor<8xf32>) -> tensor<8xf32> {
 
 // The body of a shard map is a block of its own.
 // CHECK-LABEL: func.func @step
-// CHECK: td.map_shards
-// CHECK: td.launch @kernel_0
-// CHECK: td.yield
-// CHECK: td.launch @kernel_1
-// CHECK: td.kernel = "col"
-// CHECK: td.kernel = "flat"
+// CHECK: exec.map_microbatches
+// CHECK: exec.launch @kernel_0
+// CHECK: exec.yield
+// CHECK: exec.launch @kernel_1
+// CHECK: exec.kernel = #exec.kernel_kind<col>
+// CHECK: exec.kernel = #exec.kernel_kind<flat>
 func.func @step(%x: tensor<?x8xf32>, %v: tensor<8xf32>) -> tensor<8xf32> {
-  %g = td.map_shards (%x : tensor<?x8xf32>) reduce ["sum"] scope ["global"] lanes 4 rows 8 shard 8 -> (tensor<8xf32>) {
+  %g = exec.map_microbatches (%x : tensor<?x8xf32>) reduce [sum] scope [global] lanes 4 rows 8 shard 8 -> (tensor<8xf32>) {
   ^bb0(%xs: tensor<?x8xf32>):
     %e = td.exp %xs : tensor<?x8xf32>
     %s = td.reduce "sum", %e axes [0] : tensor<?x8xf32> -> tensor<8xf32>
-    td.yield %s : tensor<8xf32>
+    exec.yield %s : tensor<8xf32>
   }
   %n = td.sub %v, %g : tensor<8xf32>
   return %n : tensor<8xf32>
@@ -146,16 +146,16 @@ func.func @step(%x: tensor<?x8xf32>, %v: tensor<8xf32>) -> tensor<8xf32> {
 
 // A gradient of another shape than its variable is a view of the map's result: the update stays flat.
 // CHECK-LABEL: func.func @update
-// CHECK: %[[G:.*]] = td.map_shards
+// CHECK: %[[G:.*]] = exec.map_microbatches
 // CHECK: %[[V:.*]] = td.reshape %[[G]] : tensor<8xf32> -> tensor<2x4xf32>
-// CHECK: td.launch @kernel_1({{.*}}%[[V]]
-// CHECK: td.kernel = "flat"
+// CHECK: exec.launch @kernel_1({{.*}}%[[V]]
+// CHECK: exec.kernel = #exec.kernel_kind<flat>
 // CHECK-NOT: td.reshape
 func.func @update(%x: tensor<?x8xf32>, %v: tensor<2x4xf32>) -> tensor<2x4xf32> {
-  %g = td.map_shards (%x : tensor<?x8xf32>) reduce ["sum"] scope ["global"] lanes 4 rows 8 shard 8 -> (tensor<8xf32>) {
+  %g = exec.map_microbatches (%x : tensor<?x8xf32>) reduce [sum] scope [global] lanes 4 rows 8 shard 8 -> (tensor<8xf32>) {
   ^bb0(%xs: tensor<?x8xf32>):
     %s = td.reduce "sum", %xs axes [0] : tensor<?x8xf32> -> tensor<8xf32>
-    td.yield %s : tensor<8xf32>
+    exec.yield %s : tensor<8xf32>
   }
   %r = td.reshape %g : tensor<8xf32> -> tensor<2x4xf32>
   %n = td.sub %v, %r : tensor<2x4xf32>

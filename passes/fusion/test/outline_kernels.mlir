@@ -3,14 +3,14 @@
 // Updates of variables of different sizes are one flat kernel; the learning rate stays a scalar, and the splat constant
 // becomes one.
 // CHECK-LABEL: func.func @step
-// CHECK: td.launch @kernel_0({{.*}}) : (tensor<784x64xf32>, tensor<f32>, tensor<784x64xf32>) -> tensor<784x64xf32>
-// CHECK: td.launch @kernel_0({{.*}}) : (tensor<10xf32>, tensor<f32>, tensor<10xf32>) -> tensor<10xf32>
-// CHECK: td.launch @kernel_1
-// CHECK: td.launch @kernel_2
-// CHECK: func.func private @kernel_0(%{{.*}}: tensor<?xf32>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<?xf32>) -> tensor<?xf32> attributes {td.kernel = "flat"}
+// CHECK: exec.launch @kernel_0({{.*}}) : (tensor<784x64xf32>, tensor<f32>, tensor<784x64xf32>) -> tensor<784x64xf32>
+// CHECK: exec.launch @kernel_0({{.*}}) : (tensor<10xf32>, tensor<f32>, tensor<10xf32>) -> tensor<10xf32>
+// CHECK: exec.launch @kernel_1
+// CHECK: exec.launch @kernel_2
+// CHECK: func.func private @kernel_0(%{{.*}}: tensor<?xf32>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<?xf32>) -> tensor<?xf32> attributes {exec.kernel = #exec.kernel_kind<flat>}
 // CHECK: td.broadcast {{.*}} : tensor<f32> -> tensor<?xf32>
-// CHECK: func.func private @kernel_1{{.*}}td.kernel = "once"
-// CHECK: func.func private @kernel_2{{.*}}td.kernel = "row"
+// CHECK: func.func private @kernel_1{{.*}}exec.kernel = #exec.kernel_kind<once>
+// CHECK: func.func private @kernel_2{{.*}}exec.kernel = #exec.kernel_kind<row>
 // CHECK-NOT: func.func
 func.func @step(%w: tensor<784x64xf32>, %dw: tensor<784x64xf32>, %b: tensor<10xf32>, %db: tensor<10xf32>, %lr: tensor<f32>,
                 %x: tensor<?x4xf32>) -> (tensor<784x64xf32>, tensor<10xf32>, tensor<f32>, tensor<?xf32>) {

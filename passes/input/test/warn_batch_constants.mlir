@@ -1,6 +1,6 @@
 // RUN: tandem-opt %s -td-warn-batch-constants -verify-diagnostics -split-input-file
 
-module attributes {td.batch = 64 : i64, td.replicas = 2 : i64} {
+module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batch = 64>} {
   func.func @step(%l: tensor<?xf32>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
     %s = td.reduce "sum", %l axes [0] : tensor<?xf32> -> tensor<f32>
     %per_replica = td.constant dense<0.015625> : tensor<f32>

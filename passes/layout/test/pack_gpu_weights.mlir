@@ -4,18 +4,18 @@
 // both. The filter gradient packs nothing, and a convolution that is a matrix product takes its kernel as it is.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[X:.*]]: tensor<?x8x8x16xf32>, %[[W:.*]]: tensor<3x3x16x32xf32>, %[[V:.*]]: tensor<1x1x32x8xf32>
-// CHECK: %[[P:.*]] = td.library_call "pack_weights"(%[[W]]) {config = {implementation = "kernel"
+// CHECK: %[[P:.*]] = exec.library_call "pack_weights"(%[[W]]) {config = {implementation = "kernel"
 // CHECK-SAME: -> tensor<4608xf32>
 // CHECK-NOT: pack_weights
-// CHECK: td.map_shards(%[[X]], %[[V]], %[[P]], %[[P]]
+// CHECK: exec.map_microbatches(%[[X]], %[[V]], %[[P]], %[[P]]
 // CHECK: ^bb0(%[[XS:.*]]: tensor<?x8x8x16xf32>, %[[VS:.*]]: tensor<1x1x32x8xf32>, %[[P1:.*]]: tensor<4608xf32>, %[[P2:.*]]: tensor<4608xf32>):
-// CHECK: %[[Y:.*]] = td.library_call "conv2d"(%[[XS]], %[[P1]]) {config = {{.*}}packed
-// CHECK: td.library_call "conv2d"(%[[Y]], %[[VS]])
-// CHECK: td.library_call "conv2d_input_grad"(%[[Y]], %[[P2]]) {config = {{.*}}packed
-// CHECK: td.library_call "conv2d_filter_grad"(%[[XS]], %[[Y]])
-module attributes {td.target = "gpu"} {
+// CHECK: %[[Y:.*]] = exec.library_call "conv2d"(%[[XS]], %[[P1]]) {config = {{.*}}packed
+// CHECK: exec.library_call "conv2d"(%[[Y]], %[[VS]])
+// CHECK: exec.library_call "conv2d_input_grad"(%[[Y]], %[[P2]]) {config = {{.*}}packed
+// CHECK: exec.library_call "conv2d_filter_grad"(%[[XS]], %[[Y]])
+module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %v: tensor<1x1x32x8xf32>) -> (tensor<3x3x16x32xf32>, tensor<f32>) {
-  %r:2 = td.map_shards (%x, %w, %v : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32>, tensor<1x1x32x8xf32>) reduce ["sum", "sum"] scope ["global", "global"]
+  %r:2 = exec.map_microbatches (%x, %w, %v : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32>, tensor<1x1x32x8xf32>) reduce [sum, sum] scope [global, global]
       lanes 1 rows 4 shard 4 -> (tensor<3x3x16x32xf32>, tensor<f32>) {
   ^bb0(%xs: tensor<?x8x8x16xf32>, %ws: tensor<3x3x16x32xf32>, %vs: tensor<1x1x32x8xf32>):
     %y = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32> -> tensor<?x6x6x32xf32>
@@ -25,7 +25,7 @@ func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %v: tensor<
     %t = td.reduce "sum", %g axes [0, 1, 2, 3] : tensor<?x8x8x16xf32> -> tensor<f32>
     %u = td.add %s, %t : tensor<f32>
     %d = td.conv2d_filter_grad %xs, %y size [3, 3] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<?x6x6x32xf32> -> tensor<3x3x16x32xf32>
-    td.yield %d, %u : tensor<3x3x16x32xf32>, tensor<f32>
+    exec.yield %d, %u : tensor<3x3x16x32xf32>, tensor<f32>
   }
   return %r#0, %r#1 : tensor<3x3x16x32xf32>, tensor<f32>
 }
@@ -38,21 +38,21 @@ func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %v: tensor<
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<3x3x16x32xf32>
 // CHECK-NOT: td.cast
-// CHECK: td.library_call "pack_weights"(%[[W]]) {config = {implementation = "kernel", kernel_dtype = "bfloat16"
+// CHECK: exec.library_call "pack_weights"(%[[W]]) {config = {implementation = "kernel", kernel_dtype = "bfloat16"
 // CHECK-SAME: packed_for = "conv2d"
 // CHECK-SAME: (tensor<3x3x16x32xf32>) -> tensor<2304xf32>
 // CHECK-NOT: pack_weights
-// CHECK: td.library_call "conv2d_input_grad"
-module attributes {td.target = "gpu"} {
+// CHECK: exec.library_call "conv2d_input_grad"
+module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x8x8x16xbf16>, %w: tensor<3x3x16x32xf32>) -> tensor<f32> {
   %c = td.cast %w : tensor<3x3x16x32xf32> -> tensor<3x3x16x32xbf16>
-  %r = td.map_shards (%x, %c : tensor<?x8x8x16xbf16>, tensor<3x3x16x32xbf16>) reduce ["sum"] scope ["global"]
+  %r = exec.map_microbatches (%x, %c : tensor<?x8x8x16xbf16>, tensor<3x3x16x32xbf16>) reduce [sum] scope [global]
       lanes 1 rows 4 shard 4 -> (tensor<f32>) {
   ^bb0(%xs: tensor<?x8x8x16xbf16>, %ws: tensor<3x3x16x32xbf16>):
     %y = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xbf16>, tensor<3x3x16x32xbf16> -> tensor<?x6x6x32xbf16>
     %g = td.conv2d_input_grad %y, %ws size [8, 8] strides [1, 1] low [0, 0] high [0, 0] {f32_result} : tensor<?x6x6x32xbf16>, tensor<3x3x16x32xbf16> -> tensor<?x8x8x16xf32>
     %t = td.reduce "sum", %g axes [0, 1, 2, 3] : tensor<?x8x8x16xf32> -> tensor<f32>
-    td.yield %t : tensor<f32>
+    exec.yield %t : tensor<f32>
   }
   return %r : tensor<f32>
 }

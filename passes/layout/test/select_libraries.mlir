@@ -4,17 +4,17 @@
 // the map no longer takes it. The filter gradient sums over the batch and has nothing to pack.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[X:.*]]: tensor<?x8x8x16xf32>, %[[W:.*]]: tensor<3x3x16x32xf32>, %[[B:.*]]: tensor<32xf32>
-// CHECK: %[[P:.*]] = td.library_call "pack_weights"(%[[W]]) {config = {{.*}}packed_for = "conv2d"
-// CHECK: td.map_shards(%[[X]], %[[B]], %[[P]]
+// CHECK: %[[P:.*]] = exec.library_call "pack_weights"(%[[W]]) {config = {{.*}}packed_for = "conv2d"
+// CHECK: exec.map_microbatches(%[[X]], %[[B]], %[[P]]
 // CHECK: ^bb0(%[[XS:.*]]: tensor<?x8x8x16xf32>, %[[BS:.*]]: tensor<32xf32>, %[[PS:.*]]: tensor<{{.*}}xf32>):
-// CHECK: %[[Y:.*]] = td.library_call "conv2d"(%[[XS]], %[[PS]], %[[BS]])
+// CHECK: %[[Y:.*]] = exec.library_call "conv2d"(%[[XS]], %[[PS]], %[[BS]])
 // CHECK-SAME: epilogue = "bias_relu", implementation = "{{[^"]*}}", kernel_shape = array<i64: 3, 3, 16, 32>
 // CHECK-SAME: packed
 // CHECK-SAME: x_shape = array<i64: 4, 8, 8, 16>, y_shape = array<i64: 4, 6, 6, 32>
 // CHECK-NOT: td.relu
-// CHECK: td.library_call "conv2d_filter_grad"(%[[XS]], %[[Y]]) {config = {{.*}}reduces_batch
+// CHECK: exec.library_call "conv2d_filter_grad"(%[[XS]], %[[Y]]) {config = {{.*}}reduces_batch
 func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %b: tensor<32xf32>) -> tensor<3x3x16x32xf32> {
-  %r = td.map_shards (%x, %w, %b : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32>, tensor<32xf32>) reduce ["sum"] scope ["global"]
+  %r = exec.map_microbatches (%x, %w, %b : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32>, tensor<32xf32>) reduce [sum] scope [global]
       lanes 8 rows 4 shard 4 -> (tensor<3x3x16x32xf32>) {
   ^bb0(%xs: tensor<?x8x8x16xf32>, %ws: tensor<3x3x16x32xf32>, %bs: tensor<32xf32>):
     %c = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32> -> tensor<?x6x6x32xf32>
@@ -22,7 +22,7 @@ func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %b: tensor<
     %a = td.add %c, %bb : tensor<?x6x6x32xf32>
     %y = td.relu %a : tensor<?x6x6x32xf32>
     %d = td.conv2d_filter_grad %xs, %y size [3, 3] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<?x6x6x32xf32> -> tensor<3x3x16x32xf32>
-    td.yield %d : tensor<3x3x16x32xf32>
+    exec.yield %d : tensor<3x3x16x32xf32>
   }
   return %r : tensor<3x3x16x32xf32>
 }
@@ -31,7 +31,7 @@ func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %b: tensor<
 
 // A value that is read elsewhere too stays what it is.
 // CHECK-LABEL: func.func @step
-// CHECK: %[[M:.*]] = td.library_call "matmul"(
+// CHECK: %[[M:.*]] = exec.library_call "matmul"(
 // CHECK-NOT: epilogue
 // CHECK: td.relu %[[M]]
 func.func @step(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
@@ -47,13 +47,13 @@ func.func @step(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> (tensor<4x4xf32>, t
 // the sixth is the map's.
 // CHECK-LABEL: func.func @step
 // CHECK: ^bb0(
-// CHECK: %[[Y:.*]] = td.library_call "conv2d"({{.*}}epilogue = "bias_relu"
-// CHECK: %[[H:.*]] = td.library_call "conv2d"(%[[Y]],
-// CHECK: %[[Z:.*]] = td.library_call "conv2d"(%[[H]], {{.*}}, %[[Y]]) {config = {adds, epilogue = "bias_relu"
+// CHECK: %[[Y:.*]] = exec.library_call "conv2d"({{.*}}epilogue = "bias_relu"
+// CHECK: %[[H:.*]] = exec.library_call "conv2d"(%[[Y]],
+// CHECK: %[[Z:.*]] = exec.library_call "conv2d"(%[[H]], {{.*}}, %[[Y]]) {config = {adds, epilogue = "bias_relu"
 // CHECK-NOT: adds
 // CHECK-COUNT-4: td.add
 func.func @step(%x: tensor<?x8x8x32xf32>, %w: tensor<1x1x32x32xf32>, %b: tensor<32xf32>) -> (tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>) {
-  %r:2 = td.map_shards (%x, %w, %b : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32>, tensor<32xf32>) reduce ["keep", "keep"] scope ["global", "global"]
+  %r:2 = exec.map_microbatches (%x, %w, %b : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32>, tensor<32xf32>) reduce [keep, keep] scope [global, global]
       lanes 8 rows 4 shard 4 -> (tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>) {
   ^bb0(%xs: tensor<?x8x8x32xf32>, %ws: tensor<1x1x32x32xf32>, %bs: tensor<32xf32>):
     %bb = td.broadcast %bs dims [3] : tensor<32xf32> -> tensor<?x8x8x32xf32>
@@ -76,7 +76,7 @@ func.func @step(%x: tensor<?x8x8x32xf32>, %w: tensor<1x1x32x32xf32>, %b: tensor<
     %u5 = td.tanh %t5 : tensor<?x8x8x32xf32>
     %c6 = td.conv2d %u5, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32> -> tensor<?x8x8x32xf32>
     %s6 = td.add %c6, %t5 : tensor<?x8x8x32xf32>
-    td.yield %s6, %u5 : tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>
+    exec.yield %s6, %u5 : tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>
   }
   return %r#0, %r#1 : tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>
 }

@@ -171,9 +171,9 @@ func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x6xf32> {td.variable = @w}, %s:
 
 // -----
 
-// CHECK-LABEL: module attributes {td.precision = "strict_float32"}
+// CHECK-LABEL: module attributes {exec.config = #exec.config<precision = strict_float32>}
 // CHECK: td.matmul %arg0, %arg1
-module attributes {td.precision = "strict_float32"} {
+module attributes {exec.config = #exec.config<precision = strict_float32>} {
   func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x6xf32> {td.variable = @w}, %s: tensor<6xf32> {td.variable = @s}) -> tensor<?x6xf32> {
     %0 = td.matmul %x, %w : tensor<?x4xf32>, tensor<4x6xf32> -> tensor<?x6xf32>
     %1 = td.broadcast %s dims [1] : tensor<6xf32> -> tensor<?x6xf32>
@@ -184,9 +184,9 @@ module attributes {td.precision = "strict_float32"} {
 
 // -----
 
-// CHECK-LABEL: module attributes {td.target = "gpu"}
+// CHECK-LABEL: module attributes {exec.config = #exec.config<target = <backend = cuda>>}
 // CHECK: td.matmul %arg0, %arg1
-module attributes {td.target = "gpu"} {
+module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
   func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x6xf32> {td.variable = @w}, %s: tensor<6xf32> {td.variable = @s}) -> tensor<?x6xf32> {
     %0 = td.matmul %x, %w : tensor<?x4xf32>, tensor<4x6xf32> -> tensor<?x6xf32>
     %1 = td.broadcast %s dims [1] : tensor<6xf32> -> tensor<?x6xf32>
@@ -199,14 +199,14 @@ module attributes {td.target = "gpu"} {
 
 // In mixed precision the scaled kernel is rounded, once; the bias, though an exponential goes into it, does not keep the
 // sum in float32.
-// PAINTED-LABEL: module attributes {td.precision = "mixed_bfloat16"}
+// PAINTED-LABEL: module attributes {exec.config = #exec.config<precision = mixed_bfloat16>}
 // PAINTED: %[[E:.*]] = td.exp
 // PAINTED: %[[K:.*]] = td.mul {{.*}} : tensor<1x1x64x64xf32>
 // PAINTED: td.cast %[[K]] : tensor<1x1x64x64xf32> -> tensor<1x1x64x64xbf16>
 // PAINTED: %[[Y:.*]] = td.conv2d {{.*}} -> tensor<?x8x8x64xbf16>
 // PAINTED: %[[Z:.*]] = td.add %[[Y]], {{.*}} : tensor<?x8x8x64xbf16>
 // PAINTED: td.relu %[[Z]] : tensor<?x8x8x64xbf16>
-module attributes {td.precision = "mixed_bfloat16"} {
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
   func.func @step(%x: tensor<?x8x8x64xf32>, %w: tensor<1x1x64x64xf32> {td.variable = @w}, %s: tensor<64xf32> {td.variable = @s},
       %v: tensor<1x1x64x64xf32> {td.variable = @v}) -> tensor<?x8x8x64xf32> {
     %0 = td.exp %s : tensor<64xf32>

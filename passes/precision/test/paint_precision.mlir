@@ -15,7 +15,7 @@
 // CHECK: td.matmul {{.*}} {f32_result} : tensor<?x576xbf16>, tensor<576x10xbf16> -> tensor<?x10xf32>
 // CHECK: td.conv2d_filter_grad %[[XB]], %[[R]] {{.*}} {f32_result} : {{.*}} -> tensor<3x3x4x16xf32>
 // CHECK: return {{.*}} : tensor<?x10xf32>, tensor<3x3x4x16xf32>
-module attributes {td.precision = "mixed_bfloat16"} {
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
   func.func @step(%x: tensor<?x8x8x4xf32>, %w: tensor<3x3x4x16xf32>, %b: tensor<16xf32>, %w1: tensor<576x10xf32>)
       -> (tensor<?x10xf32>, tensor<3x3x4x16xf32>) {
     %0 = td.conv2d %x, %w strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x4xf32>, tensor<3x3x4x16xf32> -> tensor<?x6x6x16xf32>
@@ -41,7 +41,7 @@ module attributes {td.precision = "mixed_bfloat16"} {
 // CHECK: %[[RF:.*]] = td.cast %[[R]] : tensor<?x16xbf16> -> tensor<?x16xf32>
 // CHECK: td.matmul %[[R]]
 // CHECK: td.reduce "sum", %[[RF]]
-module attributes {td.precision = "mixed_bfloat16"} {
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
   func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> (tensor<?x16xf32>, tensor<16xf32>) {
     %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
     %1 = td.exp %0 : tensor<?x16xf32>
@@ -66,7 +66,7 @@ module attributes {td.precision = "mixed_bfloat16"} {
 // CHECK: %[[G:.*]] = td.select %[[C]], %[[A]], %{{.*}} : tensor<?x16xi1>, tensor<?x16xbf16>
 // CHECK: %[[GF:.*]] = td.cast %[[G]] : tensor<?x16xbf16> -> tensor<?x16xf32>
 // CHECK: td.reduce "sum", %[[GF]]
-module attributes {td.precision = "mixed_bfloat16"} {
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
   func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>, %dy: tensor<?x16xf32>) -> tensor<16xf32> {
     %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
     %1 = td.relu %0 : tensor<?x16xf32>
@@ -92,7 +92,7 @@ module attributes {td.precision = "mixed_bfloat16"} {
 // CHECK: %[[P:.*]] = td.max_pool {{.*}} -> tensor<?x3x3x16xf32>
 // CHECK: %[[PB:.*]] = td.cast %[[P]] : tensor<?x3x3x16xf32> -> tensor<?x3x3x16xbf16>
 // CHECK: td.conv2d %[[PB]], {{.*}} {f32_result} : tensor<?x3x3x16xbf16>
-module attributes {td.precision = "mixed_bfloat16"} {
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
   func.func @step(%x: tensor<?x8x8x1xf32>, %w: tensor<3x3x1x16xf32>, %b: tensor<16xf32>, %w1: tensor<3x3x16x16xf32>,
                   %w2: tensor<1x1x16x16xf32>) -> tensor<?x1x1x16xf32> {
     %0 = td.conv2d %x, %w strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x1xf32>, tensor<3x3x1x16xf32> -> tensor<?x6x6x16xf32>
@@ -113,7 +113,7 @@ module attributes {td.precision = "mixed_bfloat16"} {
 // CHECK-NOT: td.cast {{.*}} : tensor<f32>
 // CHECK: td.constant dense<0.000000e+00> : tensor<bf16>
 // CHECK: td.compare "gt", {{.*}} : tensor<?x16xbf16>
-module attributes {td.precision = "mixed_bfloat16"} {
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
   func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<?x16xf32> {
     %zero = td.constant dense<0.0> : tensor<f32>
     %zeros = td.broadcast %zero dims [] : tensor<f32> -> tensor<?x16xf32>
@@ -131,7 +131,7 @@ module attributes {td.precision = "mixed_bfloat16"} {
 // CHECK-LABEL: func.func @step
 // CHECK: td.matmul {{.*}} -> tensor<?x16xf32>
 // CHECK-NOT: bf16
-module attributes {td.precision = "mixed_bfloat16", td.precision_lists = {deny = ["matmul"]}} {
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16, precision_lists = <deny = ["matmul"]>>} {
   func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<?x16xf32> {
     %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
     return %0 : tensor<?x16xf32>
@@ -143,7 +143,7 @@ module attributes {td.precision = "mixed_bfloat16", td.precision_lists = {deny =
 // Without the attribute nothing changes.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: bf16
-module attributes {td.precision = "float32"} {
+module attributes {exec.config = #exec.config<precision = float32>} {
   func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<?x16xf32> {
     %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
     return %0 : tensor<?x16xf32>
@@ -153,23 +153,23 @@ module attributes {td.precision = "float32"} {
 // -----
 
 // expected-error @+1 {{the allow list names "sofmax", which is no op; docs/reference/ops.md lists all}}
-module attributes {td.precision = "mixed_bfloat16", td.precision_lists = {allow = ["sofmax"]}} {
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16, precision_lists = <allow = ["sofmax"]>>} {
 }
 
 // -----
 
 // expected-error @+1 {{the deny list names "mat_mul", which is no op (did you mean matmul?)}}
-module attributes {td.precision = "mixed_bfloat16", td.precision_lists = {deny = ["mat_mul"]}} {
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16, precision_lists = <deny = ["mat_mul"]>>} {
 }
 
 // -----
 
 // expected-error @+1 {{the allow list names apply_sgd, which always computes in float32}}
-module attributes {td.precision = "mixed_bfloat16", td.precision_lists = {allow = ["apply_sgd"]}} {
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16, precision_lists = <allow = ["apply_sgd"]>>} {
 }
 
 // -----
 
 // expected-error @+1 {{matmul stands in two lists}}
-module attributes {td.precision = "mixed_bfloat16", td.precision_lists = {deny = ["matmul"], allow = ["matmul"]}} {
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16, precision_lists = <allow = ["matmul"], deny = ["matmul"]>>} {
 }

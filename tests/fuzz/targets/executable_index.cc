@@ -18,11 +18,11 @@ std::vector<std::string> Seeds() {
   auto executable = Executable::Parse(seeds[0]);
   if (!executable.ok()) return {};
   const std::string text =
-      "module {\n  func.func private @k(%a: tensor<?x3xf32>) {\n    td.launch @k(%a) : () -> ()\n    return\n  }\n"
+      "module {\n  func.func private @k(%a: tensor<?x3xf32>) {\n    exec.launch @k(%a) : () -> ()\n    return\n  }\n"
       "  func.func @step(%x: tensor<?x3xf32> {td.input = \"x\"} loc(\"x\"(\"m.cc\":3:0))) {\n"
-      "    %0:2 = td.map_shards (%x) {\n    ^bb0(%y: tensor<?x3xf32>):\n      %1 = td.launch @k(%y) : "
+      "    %0:2 = exec.map_microbatches (%x) {\n    ^bb0(%y: tensor<?x3xf32>):\n      %1 = exec.launch @k(%y) : "
       "(tensor<?x3xf32>)\n"
-      "      td.yield %1\n    }\n    return\n  }\n}\n";
+      "      exec.yield %1\n    }\n    return\n  }\n}\n";
   seeds.push_back(BuildExecutable(
       (*executable)->index(),
       {{fb::SegmentKind::Constants, "constants", std::string(64, 1)}, {fb::SegmentKind::IrText, "memory", text}}));

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/exec/dialect.h"
 #include "passes/pipeline.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tools/dump/ir_graph.h"
@@ -28,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (uses++ % 1000 == 0) {
     tandem::SetMinLogSeverity(tandem::LogSeverity::kError);
     context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
-    context->loadDialect<mlir::func::FuncDialect, tandem::td::TdDialect>();
+    context->loadDialect<mlir::func::FuncDialect, tandem::td::TdDialect, tandem::exec::ExecDialect>();
   }
   mlir::ScopedDiagnosticHandler handler(context.get(), [](mlir::Diagnostic&) { return mlir::success(); });
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());

@@ -156,7 +156,7 @@ function graphOf(phase) {
   };
   p.ops.forEach((o, i) => {
     let at = o[PARENT] >= 0 ? nodeOf[o[PARENT]] : tree;
-    const path = o[OP] === 'td.map_shards' ? ['every shard'] : o[OP] === 'argument' ? ['inputs, scalars and variables', o[NAME]] : o[NAME] ? o[NAME].split('/') : [o[OP]];
+    const path = o[OP] === 'exec.map_microbatches' ? ['every shard'] : o[OP] === 'argument' ? ['inputs, scalars and variables', o[NAME]] : o[NAME] ? o[NAME].split('/') : [o[OP]];
     if (o[PARENT] < 0 || !p.ops[o[PARENT]][KERNEL]) for (const part of path.slice(0, -1)) at = scope(at, part);
     const node = {op: i, title: path[path.length - 1], children: [], scopes: new Map(), parent: at, depth: at.depth + 1};
     nodeOf[i] = node;
@@ -176,7 +176,7 @@ function graphOf(phase) {
   };
   // A region has the names of what is in it.
   const regions = n => n.children.forEach(c => {
-    if (c.op !== undefined && p.ops[c.op][OP] === 'td.map_shards') {
+    if (c.op !== undefined && p.ops[c.op][OP] === 'exec.map_microbatches') {
       const names = [...new Set(c.children.map(k => k.title.split('/')[0]))];
       c.title += `: ${names.slice(0, 3).join(', ')}${names.length > 3 ? ', \u2026' : ''}`;
     }

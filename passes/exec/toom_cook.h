@@ -1,8 +1,8 @@
 // The transform matrices of Winograd convolutions F(m x m, 3 x 3), exact: Toom-Cook interpolation (S. Winograd,
 // "Arithmetic Complexity of Computations", 1980; A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural
 // Networks", arXiv:1509.09308). Free of MLIR types.
-#ifndef TANDEM_GRAPH_IR_TOOM_COOK_H_
-#define TANDEM_GRAPH_IR_TOOM_COOK_H_
+#ifndef TANDEM_PASSES_EXEC_TOOM_COOK_H_
+#define TANDEM_PASSES_EXEC_TOOM_COOK_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -53,4 +53,4 @@ const WinogradMatrices& GetWinogradMatrices(int tile);
 
 }  // namespace tandem
 
-#endif  // TANDEM_GRAPH_IR_TOOM_COOK_H_
+#endif  // TANDEM_PASSES_EXEC_TOOM_COOK_H_

@@ -1,7 +1,7 @@
 // Sizes of a filter gradient by tiles of bfloat16 numbers (AMX) and the layouts of its packed operands. Free of MLIR
 // types.
-#ifndef TANDEM_GRAPH_IR_PACKED_SHAPE_H_
-#define TANDEM_GRAPH_IR_PACKED_SHAPE_H_
+#ifndef TANDEM_PASSES_EXEC_PACKED_SHAPE_H_
+#define TANDEM_PASSES_EXEC_PACKED_SHAPE_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -96,4 +96,4 @@ struct PackedScratch {
 
 }  // namespace tandem
 
-#endif  // TANDEM_GRAPH_IR_PACKED_SHAPE_H_
+#endif  // TANDEM_PASSES_EXEC_PACKED_SHAPE_H_

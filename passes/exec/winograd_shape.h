@@ -1,6 +1,6 @@
 // Sizes of a Winograd convolution and the layouts of its intermediate values. Free of MLIR types.
-#ifndef TANDEM_GRAPH_IR_WINOGRAD_SHAPE_H_
-#define TANDEM_GRAPH_IR_WINOGRAD_SHAPE_H_
+#ifndef TANDEM_PASSES_EXEC_WINOGRAD_SHAPE_H_
+#define TANDEM_PASSES_EXEC_WINOGRAD_SHAPE_H_
 
 #include <cstdint>
 
@@ -80,4 +80,4 @@ inline WinogradScratch ScratchOf(const WinogradShape& s, bool filter_grad) {
 
 }  // namespace tandem
 
-#endif  // TANDEM_GRAPH_IR_WINOGRAD_SHAPE_H_
+#endif  // TANDEM_PASSES_EXEC_WINOGRAD_SHAPE_H_

@@ -1,15 +1,32 @@
-#include "graph/ir/winograd.h"
+#include "passes/exec/winograd.h"
 
 #include "absl/strings/str_cat.h"
 #include "base/bfloat16.h"
 #include "graph/ir/message.h"
 #include "graph/ir/reference_util.h"
-#include "graph/ir/toom_cook.h"
+#include "passes/exec/toom_cook.h"
 
 #define GET_OP_CLASSES
-#include "graph/ir/winograd.cc.inc"
+#include "passes/exec/winograd.cc.inc"
 
-namespace tandem::td {
+namespace tandem::exec {
+
+using td::BatchRule;
+using td::FromDType;
+using td::IsBatched;
+using td::MakeResult;
+using td::RefContext;
+using td::RefTensor;
+using td::Str;
+using td::ToShape;
+using td::TypeOf;
+
+void ExecDialect::registerWinogradOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "passes/exec/winograd.cc.inc"
+      >();
+}
 
 using mlir::RankedTensorType;
 using mlir::success;
@@ -190,7 +207,7 @@ WinogradShape ShapeOf(WinogradFilterGradOp op) {
   return s;
 }
 
-// td.winograd_kernel
+// exec.winograd_kernel
 
 llvm::LogicalResult WinogradKernelOp::verify() {
   RankedTensorType k = TypeOf(getKernel());
@@ -226,7 +243,7 @@ absl::Status WinogradKernelOp::evaluate(absl::Span<const RefTensor* const> opera
   return absl::OkStatus();
 }
 
-// td.winograd_conv2d
+// exec.winograd_conv2d
 
 llvm::LogicalResult WinogradConv2DOp::verify() {
   if (mlir::failed(CheckImages(*this, getX().getType(), getOutput().getType(), getTile(), getBlock(), getPadLow())))
@@ -266,7 +283,7 @@ absl::Status WinogradConv2DOp::evaluate(absl::Span<const RefTensor* const> opera
   return absl::OkStatus();
 }
 
-// td.winograd_input_grad
+// exec.winograd_input_grad
 
 llvm::LogicalResult WinogradInputGradOp::verify() {
   if (mlir::failed(CheckImages(*this, getDx().getType(), getDy().getType(), getTile(), getBlock(), getPadLow())))
@@ -299,7 +316,7 @@ absl::Status WinogradInputGradOp::evaluate(absl::Span<const RefTensor* const> op
   return absl::OkStatus();
 }
 
-// td.winograd_filter_grad
+// exec.winograd_filter_grad
 
 llvm::LogicalResult WinogradFilterGradOp::verify() {
   if (mlir::failed(CheckImages(*this, getX().getType(), getDy().getType(), getTile(), getBlock(), getPadLow())))
@@ -341,4 +358,4 @@ absl::Status WinogradFilterGradOp::evaluate(absl::Span<const RefTensor* const> o
   return absl::OkStatus();
 }
 
-}  // namespace tandem::td
+}  // namespace tandem::exec

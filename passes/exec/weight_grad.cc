@@ -1,9 +1,29 @@
-// td.weight_grad and td.conv2d_weight_grad: types and reference semantics, which are td.matmul's and
+// exec.weight_grad and exec.conv2d_weight_grad: types and reference semantics, which are td.matmul's and
 // td.conv2d_filter_grad's.
+#include "passes/exec/weight_grad.h"
+
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
 
-namespace tandem::td {
+#define GET_OP_CLASSES
+#include "passes/exec/weight_grad.cc.inc"
+
+namespace tandem::exec {
+
+using td::BatchRule;
+using td::Conv2DFilterGradOp;
+using td::MatMulOp;
+using td::RefContext;
+using td::RefTensor;
+using td::RowElements;
+using td::TypeOf;
+
+void ExecDialect::registerWeightGradOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "passes/exec/weight_grad.cc.inc"
+      >();
+}
 
 llvm::LogicalResult WeightGradOp::inferReturnTypes(mlir::MLIRContext* context, std::optional<mlir::Location> loc,
                                                    mlir::ValueRange operands, mlir::DictionaryAttr attributes,
@@ -57,4 +77,4 @@ absl::Status Conv2DWeightGradOp::evaluate(absl::Span<const RefTensor* const> ope
   return status;
 }
 
-}  // namespace tandem::td
+}  // namespace tandem::exec

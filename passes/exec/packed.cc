@@ -1,12 +1,29 @@
-#include "graph/ir/packed.h"
+#include "passes/exec/packed.h"
 
 #include "graph/ir/message.h"
 #include "graph/ir/reference_util.h"
 
 #define GET_OP_CLASSES
-#include "graph/ir/packed.cc.inc"
+#include "passes/exec/packed.cc.inc"
 
-namespace tandem::td {
+namespace tandem::exec {
+
+using td::BatchRule;
+using td::FromDType;
+using td::IsBatched;
+using td::MakeResult;
+using td::RefContext;
+using td::RefTensor;
+using td::Str;
+using td::ToShape;
+using td::TypeOf;
+
+void ExecDialect::registerPackedOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "passes/exec/packed.cc.inc"
+      >();
+}
 
 PackedShape PackedShapeOf(mlir::Value x, mlir::Value dy, llvm::ArrayRef<int64_t> size, llvm::ArrayRef<int64_t> strides,
                           llvm::ArrayRef<int64_t> pad_low) {
@@ -95,4 +112,4 @@ absl::Status PackedFilterGradOp::evaluate(absl::Span<const RefTensor* const> ope
   return absl::OkStatus();
 }
 
-}  // namespace tandem::td
+}  // namespace tandem::exec

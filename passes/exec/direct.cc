@@ -1,9 +1,30 @@
 // Convolutions inside generated kernels: types, reference semantics and scalar code.
+#include "passes/exec/direct.h"
+
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-namespace tandem::td {
+#define GET_OP_CLASSES
+#include "passes/exec/direct.cc.inc"
+
+namespace tandem::exec {
+
+using td::BatchRule;
+using td::Conv2DFilterGradOp;
+using td::Conv2DOp;
+using td::ElementalContext;
+using td::RefContext;
+using td::RefTensor;
+using td::RowElements;
+using td::TypeOf;
+
+void ExecDialect::registerDirectOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "passes/exec/direct.cc.inc"
+      >();
+}
 
 using mlir::RankedTensorType;
 using mlir::Value;
@@ -65,7 +86,7 @@ absl::Status EvaluateAs(mlir::Operation* op, absl::Span<const RefTensor* const> 
 
 }  // namespace
 
-// td.direct_conv2d
+// exec.direct_conv2d
 
 llvm::LogicalResult DirectConv2DOp::inferReturnTypes(mlir::MLIRContext* context, std::optional<mlir::Location> loc,
                                                      ValueRange operands, mlir::DictionaryAttr attributes,
@@ -109,7 +130,7 @@ Value DirectConv2DOp::emitElement(ElementalContext& c, unsigned, ValueRange indi
   return sum;
 }
 
-// td.direct_conv2d_filter_grad
+// exec.direct_conv2d_filter_grad
 
 llvm::LogicalResult DirectConv2DFilterGradOp::inferReturnTypes(
     mlir::MLIRContext* context, std::optional<mlir::Location> loc, ValueRange operands, mlir::DictionaryAttr attributes,
@@ -148,4 +169,4 @@ Value DirectConv2DFilterGradOp::emitElement(ElementalContext& c, unsigned, Value
   return b.create<arith::MulFOp>(c.loc(), dy, x);
 }
 
-}  // namespace tandem::td
+}  // namespace tandem::exec

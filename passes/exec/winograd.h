@@ -1,14 +1,14 @@
 // Convolutions by fewer multiplications: ops and what passes and the code generator need of them.
-#ifndef TANDEM_GRAPH_IR_WINOGRAD_H_
-#define TANDEM_GRAPH_IR_WINOGRAD_H_
+#ifndef TANDEM_PASSES_EXEC_WINOGRAD_H_
+#define TANDEM_PASSES_EXEC_WINOGRAD_H_
 
-#include "graph/ir/dialect.h"
-#include "graph/ir/winograd_shape.h"
+#include "passes/exec/dialect.h"
+#include "passes/exec/winograd_shape.h"
 
 #define GET_OP_CLASSES
-#include "graph/ir/winograd.h.inc"
+#include "passes/exec/winograd.h.inc"
 
-namespace tandem::td {
+namespace tandem::exec {
 
 // Sizes from the types and attributes of a valid op.
 WinogradShape ShapeOf(WinogradConv2DOp op);
@@ -20,6 +20,6 @@ WinogradShape ShapeOf(WinogradFilterGradOp op);
 mlir::RankedTensorType TransformedKernelType(mlir::Type element_type, int64_t tile, int64_t rows, int64_t columns);
 mlir::RankedTensorType ScratchType(mlir::MLIRContext* context, const WinogradShape& shape, bool filter_grad);
 
-}  // namespace tandem::td
+}  // namespace tandem::exec
 
-#endif  // TANDEM_GRAPH_IR_WINOGRAD_H_
+#endif  // TANDEM_PASSES_EXEC_WINOGRAD_H_

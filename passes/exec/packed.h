@@ -1,14 +1,14 @@
 // Convolutions by a CPU's matrix unit: ops and what passes and the code generator need of them.
-#ifndef TANDEM_GRAPH_IR_PACKED_H_
-#define TANDEM_GRAPH_IR_PACKED_H_
+#ifndef TANDEM_PASSES_EXEC_PACKED_H_
+#define TANDEM_PASSES_EXEC_PACKED_H_
 
-#include "graph/ir/dialect.h"
-#include "graph/ir/packed_shape.h"
+#include "passes/exec/dialect.h"
+#include "passes/exec/packed_shape.h"
 
 #define GET_OP_CLASSES
-#include "graph/ir/packed.h.inc"
+#include "passes/exec/packed.h.inc"
 
-namespace tandem::td {
+namespace tandem::exec {
 
 // Sizes from the types and attributes of a valid op, or of the op that it is to replace.
 PackedShape PackedShapeOf(mlir::Value x, mlir::Value dy, llvm::ArrayRef<int64_t> size, llvm::ArrayRef<int64_t> strides,
@@ -18,6 +18,6 @@ PackedShape ShapeOf(PackedFilterGradOp op);
 // The type of the scratch memory that follows from sizes.
 mlir::RankedTensorType ScratchType(mlir::MLIRContext* context, const PackedShape& shape);
 
-}  // namespace tandem::td
+}  // namespace tandem::exec
 
-#endif  // TANDEM_GRAPH_IR_PACKED_H_
+#endif  // TANDEM_PASSES_EXEC_PACKED_H_

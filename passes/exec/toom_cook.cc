@@ -1,4 +1,4 @@
-#include "graph/ir/toom_cook.h"
+#include "passes/exec/toom_cook.h"
 
 #include <array>
 #include <numeric>

@@ -1,5 +1,5 @@
 // The transform matrices against exact convolutions of integers.
-#include "graph/ir/toom_cook.h"
+#include "passes/exec/toom_cook.h"
 
 #include <random>
 

@@ -1,0 +1,19 @@
+// What ops that stand for an algorithm of a td op have in common.
+#ifndef TANDEM_PASSES_EXEC_ALGORITHM
+#define TANDEM_PASSES_EXEC_ALGORITHM
+
+include "graph/ir/interfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "passes/exec/exec_base.td"
+
+class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
+
+// A pure op whose result types follow from its operands and attributes.
+class Exec_PureOp<string mnemonic, list<Trait> traits = []>
+    : Exec_Op<mnemonic, traits # [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]>;
+
+def Exec_Tensor : RankedTensorOf<[AnyType]>;
+def Exec_FloatTensor : RankedTensorOf<[F32, F64, BF16]>;
+
+#endif

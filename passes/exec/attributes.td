@@ -1,0 +1,205 @@
+// Attributes of the exec dialect: what a program is compiled for, kinds of kernels and reductions, places in memory.
+#ifndef TANDEM_PASSES_EXEC_ATTRIBUTES
+#define TANDEM_PASSES_EXEC_ATTRIBUTES
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "passes/exec/exec_base.td"
+
+class Exec_Attr<string name, string mnemonic_> : AttrDef<Exec_Dialect, name> { let mnemonic = mnemonic_; }
+
+class Exec_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::tandem::exec";
+  let genSpecializedAttr = 0;
+}
+
+//===- Kernels ----------------------------------------------------------------------------------------------------===//
+
+def Exec_KernelKind : Exec_Enum<"KernelKind", "what a kernel runs over, and how (docs/developers/internals.md)", [
+  I32EnumAttrCase<"kCluster", 0, "cluster">,  // fused, and not yet looked at by td-outline-kernels
+  I32EnumAttrCase<"kLoop", 1, "loop">,        // elementwise over the rows of a batch
+  I32EnumAttrCase<"kRow", 2, "row">,          // reductions within a row
+  I32EnumAttrCase<"kCol", 3, "col">,          // sums over the rows
+  I32EnumAttrCase<"kFlat", 4, "flat">,        // elementwise over any number of elements, without rows
+  I32EnumAttrCase<"kOnce", 5, "once">,        // as a whole
+  I32EnumAttrCase<"kTile", 6, "tile">,        // an algorithm of its own, over the rows of a batch
+  I32EnumAttrCase<"kSplit", 7, "split">,      // the same over the elements of one tensor
+  I32EnumAttrCase<"kBlock", 8, "block">,      // the same over blocks of the result's rows
+]>;
+def Exec_KernelKindAttr : EnumAttr<Exec_Dialect, Exec_KernelKind, "kernel_kind"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+//===- Reductions -------------------------------------------------------------------------------------------------===//
+
+def Exec_ReduceKind : Exec_Enum<"ReduceKind", "how values of lanes or replicas are combined", [
+  I32EnumAttrCase<"kSum", 0, "sum">,
+  I32EnumAttrCase<"kMax", 1, "max">,
+  I32EnumAttrCase<"kMean", 2, "mean">,  // over the replicas that have rows
+]>;
+def Exec_ReduceKindAttr : EnumAttr<Exec_Dialect, Exec_ReduceKind, "reduce_kind"> { let assemblyFormat = "$value"; }
+
+def Exec_Combine : Exec_Enum<"Combine", "what a map makes of its microbatches' results", [
+  I32EnumAttrCase<"kSum", 0, "sum">,
+  I32EnumAttrCase<"kMax", 1, "max">,
+  I32EnumAttrCase<"kKeep", 2, "keep">,  // the rows side by side
+]>;
+def Exec_CombineAttr : EnumAttr<Exec_Dialect, Exec_Combine, "combine"> { let assemblyFormat = "`<` $value `>`"; }
+
+def Exec_Scope : Exec_Enum<"Scope", "whose rows a value is made of", [
+  I32EnumAttrCase<"kGlobal", 0, "global">,    // those of all replicas
+  I32EnumAttrCase<"kReplica", 1, "replica">,  // those of one
+]>;
+def Exec_ScopeAttr : EnumAttr<Exec_Dialect, Exec_Scope, "scope"> { let assemblyFormat = "`<` $value `>`"; }
+
+//===- Memory -----------------------------------------------------------------------------------------------------===//
+
+def Exec_Space : Exec_Enum<"Space", "where a buffer lives: Space of runtime/executable.fbs", [
+  I32EnumAttrCase<"kVariable", 0, "variable">,
+  I32EnumAttrCase<"kInput", 1, "input">,
+  I32EnumAttrCase<"kScalar", 2, "scalar">,
+  I32EnumAttrCase<"kBatch", 3, "batch">,
+  I32EnumAttrCase<"kLane", 4, "lane">,
+  I32EnumAttrCase<"kShard", 5, "shard">,
+  I32EnumAttrCase<"kStep", 6, "step">,
+  I32EnumAttrCase<"kConstant", 7, "constant">,
+]>;
+
+def Exec_BufferAttr : Exec_Attr<"Buffer", "buffer"> {
+  let summary = "a value's place in memory";
+  let description = [{
+    `index` counts variables, inputs and scalars; `offset` and `bytes` are places in an arena, where a batched value takes
+    `row_bytes` for each row.
+    ```mlir
+    #exec.buffer<name = "dense/MatMul", space = shard, offset = 512, bytes = 320, row_bytes = 40, type = tensor<?x10xf32>>
+    ```
+  }];
+  let parameters = (ins
+    StringRefParameter<"of the value, for reports">:$name, EnumParameter<Exec_Space>:$space,
+    DefaultValuedParameter<"int64_t", "0">:$index, DefaultValuedParameter<"int64_t", "0">:$offset,
+    DefaultValuedParameter<"int64_t", "0">:$bytes, DefaultValuedParameter<"int64_t", "0">:$row_bytes,
+    "::mlir::RankedTensorType":$type);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_LaneSlotAttr : Exec_Attr<"LaneSlot", "lane_slot"> {
+  let summary = "a buffer of every lane that td-assign-buffers gave to a result of a map";
+  let parameters = (ins "int64_t":$buffer, EnumParameter<Exec_ReduceKind>:$kind);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_ArenasAttr : Exec_Attr<"Arenas", "arenas"> {
+  let summary = "bytes of a program's arenas";
+  let parameters = (ins
+    DefaultValuedParameter<"int64_t", "0">:$shard, DefaultValuedParameter<"int64_t", "0">:$lane,
+    DefaultValuedParameter<"int64_t", "0">:$step, DefaultValuedParameter<"int64_t", "0">:$batch,
+    DefaultValuedParameter<"int64_t", "0">:$constant);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_LiveBufferAttr : Exec_Attr<"LiveBuffer", "live_buffer"> {
+  let summary = "a buffer that is in use where an arena is fullest";
+  let parameters = (ins StringRefParameter<"of the value">:$name, "int64_t":$bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_PeakAttr : Exec_Attr<"Peak", "peak"> {
+  let summary = "the size of an arena, and its largest buffers where it is fullest";
+  let parameters = (ins EnumParameter<Exec_Space>:$space, "int64_t":$bytes, "::mlir::ArrayAttr":$live);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+//===- Reports ----------------------------------------------------------------------------------------------------===//
+
+def Exec_FusionDecisionAttr : Exec_Attr<"FusionDecision", "fusion_decision"> {
+  let summary = "whether two ops are one kernel, and if not, why";
+  let parameters = (ins
+    StringRefParameter<"op name">:$producer_op, StringRefParameter<"scoped name">:$producer,
+    StringRefParameter<"op name">:$consumer_op, StringRefParameter<"scoped name">:$consumer,
+    StringRefParameter<"why they are apart, empty: they are not">:$why);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+//===- What a program is compiled for -----------------------------------------------------------------------------===//
+
+def Exec_Backend : Exec_Enum<"Backend", "what runs a program", [
+  I32EnumAttrCase<"kCpu", 0, "cpu">,
+  I32EnumAttrCase<"kCuda", 1, "cuda">,
+]>;
+
+def Exec_TargetAttr : Exec_Attr<"Target", "target"> {
+  let summary = "the processor that a program is for";
+  let description = [{
+    `sm`: ten times the compute capability that plans of GPU libraries are made for. `bfloat16_products`,
+    `bfloat16_tiles`: generated kernels of a CPU may multiply bfloat16 numbers, pairs of them in vectors, or tiles (AMX).
+    ```mlir
+    #exec.target<backend = cuda, sm = 90>
+    ```
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"::tandem::exec::Backend", "::tandem::exec::Backend::kCpu">:$backend,
+    DefaultValuedParameter<"int64_t", "0">:$sm,
+    DefaultValuedParameter<"bool", "false">:$bfloat16_products, DefaultValuedParameter<"bool", "false">:$bfloat16_tiles);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_PrecisionListsAttr : Exec_Attr<"PrecisionLists", "precision_lists"> {
+  let summary = "ops that the user moved to another list of mixed precision, by their names";
+  let parameters = (ins
+    OptionalParameter<"::mlir::ArrayAttr">:$allow, OptionalParameter<"::mlir::ArrayAttr">:$infer,
+    OptionalParameter<"::mlir::ArrayAttr">:$clear, OptionalParameter<"::mlir::ArrayAttr">:$deny);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_PrecisionParameter : DefaultValuedParameter<"::tandem::Precision", "::tandem::Precision::kFloat32"> {
+  let parser = "::tandem::exec::ParsePrecision($_parser)";
+  let printer = "::tandem::exec::PrintPrecision($_printer, $_self)";
+}
+
+def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
+  let summary = "what steers the passes: the attribute exec.config of the module";
+  let description = [{
+    - `mode`: "train", "eval" or "predict".
+    - `devices`: one replica each; none stands for one CPU.
+    - `batch`: rows of a replica; `lanes`: of the global batch; `shard_rows`: of a microbatch; 0: td-form-shard-map
+      chooses.
+    - `precision`, `precision_lists`, `tf32` (products of TensorFloat-32 on GPUs).
+    - `memory_limit`: bytes for a device; 0: none. `guard_buffers`: no two values share memory, and unused bytes follow.
+    - `bucket_bytes`, `first_bucket_bytes`: bytes of an all-reduce.
+    - `machine_model`: the name of a built-in one (generic-avx512), or the text of the user's.
+
+    A parameter that is left out, or a module without the attribute, has the values of passes/exec/dialect.h, or zero,
+    false and none; no pass has values of its own.
+    ```mlir
+    module attributes {exec.config = #exec.config<batch = 64, devices = ["cpu:0", "cpu:1"]>} { ... }
+    ```
+  }];
+  let parameters = (ins
+    OptionalParameter<"::mlir::StringAttr">:$mode,
+    OptionalParameter<"::mlir::ArrayAttr">:$devices,
+    DefaultValuedParameter<"int64_t", "::tandem::exec::kDefaultBatch">:$batch,
+    DefaultValuedParameter<"int64_t", "0">:$lanes,
+    DefaultValuedParameter<"int64_t", "0">:$shard_rows,
+    Exec_PrecisionParameter:$precision,
+    OptionalParameter<"::tandem::exec::PrecisionListsAttr">:$precision_lists,
+    DefaultValuedParameter<"bool", "false">:$tf32,
+    DefaultValuedParameter<"int64_t", "0">:$memory_limit,
+    DefaultValuedParameter<"bool", "false">:$guard_buffers,
+    DefaultValuedParameter<"int64_t", "::tandem::exec::kDefaultBucketBytes">:$bucket_bytes,
+    DefaultValuedParameter<"int64_t", "::tandem::exec::kDefaultFirstBucketBytes">:$first_bucket_bytes,
+    OptionalParameter<"::mlir::StringAttr">:$machine_model,
+    OptionalParameter<"::tandem::exec::TargetAttr">:$target);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    // That of `module`, or one of defaults only.
+    static CompileConfigAttr of(::mlir::ModuleOp module);
+    int64_t getReplicas() const;
+    // A model's name or text.
+    ::llvm::StringRef getMachineModelName() const;
+    bool isStrictFloat32() const { return getPrecision() == ::tandem::Precision::kStrictFloat32; }
+    // The same for another target.
+    CompileConfigAttr withTarget(TargetAttr target) const;
+  }];
+}
+
+#endif

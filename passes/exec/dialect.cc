@@ -1,0 +1,18 @@
+#include "passes/exec/dialect.h"
+
+#include "graph/ir/dialect.h"
+
+#include "passes/exec/dialect.cc.inc"
+
+namespace tandem::exec {
+
+void ExecDialect::initialize() {
+  registerAttributes();
+  registerOps();
+  registerDirectOps();
+  registerPackedOps();
+  registerWeightGradOps();
+  registerWinogradOps();
+}
+
+}  // namespace tandem::exec

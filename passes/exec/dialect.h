@@ -1,0 +1,39 @@
+// The exec dialect: what a compiled step is made of (docs/developers/internals.md).
+#ifndef TANDEM_PASSES_EXEC_DIALECT_H_
+#define TANDEM_PASSES_EXEC_DIALECT_H_
+
+#include "base/precision.h"
+#include "graph/ir/interfaces.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "passes/exec/dialect.h.inc"
+
+#include "passes/exec/enums.h.inc"
+
+namespace tandem::exec {
+
+// The module's attribute with its CompileConfigAttr.
+inline constexpr llvm::StringLiteral kConfigAttr = "exec.config";
+
+// What a configuration has where it does not say: rows of a replica, and bytes of an all-reduce and of the first one.
+inline constexpr int64_t kDefaultBatch = 32;
+inline constexpr int64_t kDefaultBucketBytes = int64_t{25} << 20, kDefaultFirstBucketBytes = int64_t{1} << 20;
+
+}  // namespace tandem::exec
+
+#define GET_ATTRDEF_CLASSES
+#include "passes/exec/attributes.h.inc"
+
+#define GET_OP_CLASSES
+#include "passes/exec/ops.h.inc"
+
+#endif  // TANDEM_PASSES_EXEC_DIALECT_H_

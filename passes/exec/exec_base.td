@@ -1,0 +1,22 @@
+// The exec dialect: what a compiled step is made of. Dialect td holds what a model is made of.
+#ifndef TANDEM_PASSES_EXEC_BASE
+#define TANDEM_PASSES_EXEC_BASE
+
+include "mlir/IR/OpBase.td"
+
+def Exec_Dialect : Dialect {
+  let name = "exec";
+  let summary = "Maps over microbatches, kernels and their launches, library calls, collectives, and their memory";
+  let cppNamespace = "::tandem::exec";
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerOps();
+    void registerDirectOps();
+    void registerPackedOps();
+    void registerWeightGradOps();
+    void registerWinogradOps();
+  }];
+}
+
+#endif

@@ -1,0 +1,26 @@
+// td-drop-cross-replica, as Passes.td describes it.
+#include "graph/ir/dist.h"
+#include "passes/pass_util.h"
+#include "passes/passes.h"
+
+namespace tandem {
+
+#define GEN_PASS_DEF_DROPCROSSREPLICAPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+class DropCrossReplicaPass : public impl::DropCrossReplicaPassBase<DropCrossReplicaPass> {
+ public:
+  void runOnOperation() final {
+    if (ConfigOf(getOperation()).getReplicas() > 1) return;
+    getOperation().walk([](td::CrossReplicaOp op) {
+      op.getOutput().replaceAllUsesWith(op.getInput());
+      op.erase();
+    });
+  }
+};
+
+}  // namespace
+
+}  // namespace tandem
