@@ -7,9 +7,12 @@
 #include "base/dtype.h"
 #include "base/status_macros.h"
 #include "mlir/IR/Builders.h"
+#include "passes/exec/dialect.h"
 
 namespace tandem {
 namespace {
+
+static_assert(static_cast<int>(exec::Algorithm::kPackPanels) == static_cast<int>(fb::Algorithm::PackPanels));
 
 // The call's element types and their keys in the attribute, where float32 is left out. T: fb::LibraryCallT, const or
 // not.
@@ -98,6 +101,10 @@ mlir::DictionaryAttr LibraryConfigToAttr(mlir::MLIRContext* context, const fb::L
   if (call.primitive == fb::Primitive::PackWeights) {
     attrs.push_back(b.getNamedAttr("packed_for", b.getStringAttr(PrimitiveName(call.packed_for))));
   }
+  if (call.algorithm != fb::Algorithm::Library) {
+    attrs.push_back(
+        b.getNamedAttr("algorithm", exec::AlgorithmAttr::get(context, static_cast<exec::Algorithm>(call.algorithm))));
+  }
   if (!call.implementation.empty()) {
     attrs.push_back(b.getNamedAttr("implementation", b.getStringAttr(call.implementation)));
   }
@@ -139,6 +146,9 @@ absl::StatusOr<fb::LibraryCallT> LibraryConfigFromAttr(llvm::StringRef primitive
   }
   if (config.contains("packed_for")) {
     TD_ASSIGN_OR_RETURN(call.packed_for, PrimitiveFromName(text("packed_for")));
+  }
+  if (auto algorithm = config.getAs<exec::AlgorithmAttr>("algorithm")) {
+    call.algorithm = static_cast<fb::Algorithm>(algorithm.getValue());
   }
   call.implementation = text("implementation").str();
   return call;

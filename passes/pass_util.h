@@ -9,11 +9,10 @@
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/exec/dialect.h"
 
 namespace tandem {
 
-#include "mlir/Pass/Pass.h"
-#include "passes/exec/dialect.h"
 // The step function, or null (phase `input` makes it).
 inline mlir::func::FuncOp StepFunction(mlir::ModuleOp module) {
   return module.lookupSymbol<mlir::func::FuncOp>("step");

@@ -9,6 +9,7 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "passes/analysis/machine_model.h"
+#include "runtime/cpu/instruction_set.h"
 
 namespace tandem {
 namespace {
@@ -74,8 +75,10 @@ absl::StatusOr<std::string> TargetForComputeCapability(int sm) {
 }
 
 exec::TargetAttr TargetAttribute(mlir::MLIRContext* context, const CompileTarget& target) {
-  if (target.gpu) return exec::TargetAttr::get(context, exec::Backend::kCuda, target.sm, false, false);
-  return exec::TargetAttr::get(context, exec::Backend::kCpu, 0, target.cpu.native_bfloat16, target.cpu.native_tiles);
+  if (target.gpu)
+    return exec::TargetAttr::get(context, exec::Backend::kCuda, target.sm, /*vector_bits=*/512, false, false);
+  return exec::TargetAttr::get(context, exec::Backend::kCpu, /*sm=*/0, target.cpu.vector_bits,
+                               target.cpu.native_bfloat16, target.cpu.native_tiles);
 }
 
 void SetTarget(mlir::ModuleOp module, const CompileTarget& target) {
@@ -86,6 +89,11 @@ void SetTarget(mlir::ModuleOp module, const CompileTarget& target) {
 bool IsGpuTarget(mlir::ModuleOp module) {
   const exec::TargetAttr target = TargetOf(module);
   return target && target.getBackend() == exec::Backend::kCuda;
+}
+
+bool HasAvx512(mlir::ModuleOp module) {
+  const exec::TargetAttr target = TargetOf(module);
+  return target ? target.getBackend() == exec::Backend::kCpu && target.getVectorBits() >= 512 : UsesAvx512();
 }
 
 bool HasBFloat16Products(mlir::ModuleOp module) {

@@ -256,6 +256,11 @@ TEST(ExecutableTest, SemanticErrorsNameTheField) {
          e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->kernel_shape = {4, 5};
        }},
       {"sections[0].steps[0]", [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.Reset(); }},
+      // A product is no convolution's gradient.
+      {"the algorithm 2 (DirectFilterGrad) does not compute a MatMul",
+       [](fb::ExecutableT& e) {
+         e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->algorithm = fb::Algorithm::DirectFilterGrad;
+       }},
       // A residual is an input and lies where the result goes.
       {"sections[0].steps[0]",
        [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->adds = true; }},

@@ -4,6 +4,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/types/span.h"
 #include "runtime/executable_verifier.h"
+#include "runtime/library_algorithm.h"
 
 namespace tandem {
 namespace {
@@ -273,6 +274,8 @@ class StepVerifier : public ExecutableVerifier {
   absl::Status CheckLibrary(const std::string& field, const fb::StepT& step, const fb::LibraryCallT& call, bool map) {
     absl::StatusOr<LibraryOperands> operands = CheckLibraryCall(call);
     if (!operands.ok()) return Bad(field, operands.status().message());
+    if (gpu_ && call.algorithm != fb::Algorithm::Library) return Bad(field, "this algorithm is for CPUs");
+    if (absl::Status s = CheckAlgorithm(call); !gpu_ && !s.ok()) return Bad(field, s.message());
     if (!gpu_ && call.epilogue > fb::Epilogue::Relu) return Bad(field, "this epilogue is for GPUs");
     if (!map) TD_RETURN_IF_ERROR(NoLane(field, step));
     if (step.inputs.size() != operands->inputs.size() || step.outputs.size() != operands->outputs.size()) {

@@ -15,6 +15,7 @@
 #include "runtime/executable.h"
 #include "tools/costs/costs.h"
 #include "tools/costs/measurement.h"
+#include "tools/dump/contractions.h"
 #include "tools/dump/dot_dump.h"
 #include "tools/dump/explain_fusion.h"
 #include "tools/dump/find_executable.h"
@@ -35,7 +36,8 @@ ABSL_FLAG(bool, costs, false,
           "and the whole step's fraction of the machine's limit; with --format=json or html, put them there");
 ABSL_FLAG(std::string, profile, "", "with --costs: measured times from this file of --trace, without running");
 ABSL_FLAG(std::string, machine, "",
-          "with --costs: the machine, a file of tandem-calibrate or zen4, generic-avx512, generic-avx2 or h200 "
+          "with --costs or --contractions: the machine, a file of tandem-calibrate or zen4, generic-avx512, "
+          "generic-avx2 or h200 "
           "(default: what "
           "the program was compiled for)");
 ABSL_FLAG(int, threads, 0, "with --costs: threads of the run; 0: the machine's number of cores");
@@ -43,6 +45,8 @@ ABSL_FLAG(
     std::string, explain_fusion, "",
     "for the neighbours of this op (a part of its name, an operation such as td.relu, or all): whether one kernel "
     "computes both, and if not, why");
+ABSL_FLAG(bool, contractions, false,
+          "how every convolution and product is computed, and why not otherwise, by the model that --machine names");
 ABSL_FLAG(bool, expand_replicas, false, "list the steps of every replica, not of each program once");
 
 namespace tandem {
@@ -96,7 +100,7 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
     return absl::InvalidArgumentError(
         "usage: tandem-dump MODEL_DIR|FILE [--mode=train|eval|predict] [--target=cuda:sm_90|cpu] "
         "[--format=text|json|dot|html] [--phase=NAME] "
-        "[--explain_fusion=OP|all] [--costs [--profile=TRACE]] [--expand_replicas]");
+        "[--explain_fusion=OP|all] [--contractions] [--costs [--profile=TRACE]] [--expand_replicas]");
   }
   std::string format = absl::GetFlag(FLAGS_format);
   if (format != "text" && format != "json" && format != "dot" && format != "html") {
@@ -122,6 +126,12 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
   if (std::string op = absl::GetFlag(FLAGS_explain_fusion); !op.empty()) {
     TD_ASSIGN_OR_RETURN(std::string explanation, ExplainFusion(*executable, op));
     std::cout << Printable(explanation);
+    return absl::OkStatus();
+  }
+  if (absl::GetFlag(FLAGS_contractions)) {
+    TD_ASSIGN_OR_RETURN(const MachineModel machine, ChooseMachineModel(absl::GetFlag(FLAGS_machine), *executable));
+    TD_ASSIGN_OR_RETURN(const std::string text, Contractions(*executable, machine));
+    std::cout << Printable(text);
     return absl::OkStatus();
   }
   nlohmann::ordered_json dump = DumpJson(*executable, absl::GetFlag(FLAGS_expand_replicas));

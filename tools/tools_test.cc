@@ -204,6 +204,16 @@ TEST(Dump, ExplainsFusionForAnyTwoNeighbours) {
   EXPECT_THAT(none.err, HasSubstr("no op \"nobody\""));
 }
 
+TEST(Dump, SaysHowContractionsAreComputed) {
+  const ToolResult result = DumpOf(TwoDevices() + " --contractions --machine=zen4");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("Machine model: zen4\n"));
+  EXPECT_THAT(result.out, HasSubstr(": MatMul x "));
+  EXPECT_THAT(result.out, HasSubstr("\n  Library ("));
+  EXPECT_THAT(result.out, HasSubstr("conv2d/Conv2D: PackWeights x "));
+  EXPECT_EQ(DumpOf(TwoDevices() + " --contractions --machine=nobody").exit_code, 66);
+}
+
 TEST(Dump, StoredPhasesCanBeResumed) {
   const std::string input = ::testing::TempDir() + "/input.mlir", memory = ::testing::TempDir() + "/memory.mlir";
   ASSERT_EQ(DumpOf(TwoDevices() + " --phase=input > " + input).exit_code, 0);

@@ -20,7 +20,8 @@ MachineModel Machine() {
   m.l1_bytes = 1000, m.l2_bytes = 10000, m.l3_bytes = 100000;
   m.l1_bandwidth = 80e9, m.l2_bandwidth = 40e9, m.l3_bandwidth = 20e9, m.dram_bandwidth = 10e9;
   m.l3_bandwidth_machine = 60e9, m.dram_bandwidth_machine = 15e9;
-  m.library_call_overhead = 1e-6, m.kernel_call_overhead = 1e-8, m.section_overhead = 2e-6;
+  m.library_call_overhead = 1e-6, m.kernel_call_overhead = 1e-8, m.section_overhead = 2e-6,
+  m.direct_filter_grad_width = 13;
   return m;
 }
 

@@ -41,6 +41,7 @@ constexpr Field kFields[] = {
     {"library_call_overhead", &MachineModel::library_call_overhead, "ns", kNano},
     {"kernel_call_overhead", &MachineModel::kernel_call_overhead, "ns", kNano},
     {"section_overhead", &MachineModel::section_overhead, "ns", kNano},
+    {"direct_filter_grad_width", &MachineModel::direct_filter_grad_width, "pixels", 1},
 };
 
 const Field* FindField(absl::string_view name) {

@@ -109,6 +109,18 @@ def Exec_PeakAttr : Exec_Attr<"Peak", "peak"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+//===- Library calls ----------------------------------------------------------------------------------------------===//
+
+def Exec_Algorithm : Exec_Enum<"Algorithm", "how a CPU computes a library call: Algorithm of runtime/executable.fbs", [
+  I32EnumAttrCase<"kLibrary", 0, "library">,
+  I32EnumAttrCase<"kUnpackedGemm", 1, "unpacked_gemm">,
+  I32EnumAttrCase<"kDirectFilterGrad", 2, "direct_filter_grad">,
+  I32EnumAttrCase<"kPointwiseProduct", 3, "pointwise_product">,
+  I32EnumAttrCase<"kDensePointwise", 4, "dense_pointwise">,
+  I32EnumAttrCase<"kPackPanels", 5, "pack_panels">,
+]>;
+def Exec_AlgorithmAttr : EnumAttr<Exec_Dialect, Exec_Algorithm, "algorithm"> { let assemblyFormat = "`<` $value `>`"; }
+
 //===- Reports ----------------------------------------------------------------------------------------------------===//
 
 def Exec_FusionDecisionAttr : Exec_Attr<"FusionDecision", "fusion_decision"> {
@@ -130,7 +142,7 @@ def Exec_Backend : Exec_Enum<"Backend", "what runs a program", [
 def Exec_TargetAttr : Exec_Attr<"Target", "target"> {
   let summary = "the processor that a program is for";
   let description = [{
-    `sm`: ten times the compute capability that plans of GPU libraries are made for. `bfloat16_products`,
+    `vector_bits`: of a CPU's registers; 512 stands for AVX-512 (F, BW, DQ and VL). `sm`: ten times the compute capability that plans of GPU libraries are made for. `bfloat16_products`,
     `bfloat16_tiles`: generated kernels of a CPU may multiply bfloat16 numbers, pairs of them in vectors, or tiles (AMX).
     ```mlir
     #exec.target<backend = cuda, sm = 90>
@@ -139,6 +151,7 @@ def Exec_TargetAttr : Exec_Attr<"Target", "target"> {
   let parameters = (ins
     DefaultValuedParameter<"::tandem::exec::Backend", "::tandem::exec::Backend::kCpu">:$backend,
     DefaultValuedParameter<"int64_t", "0">:$sm,
+    DefaultValuedParameter<"int64_t", "512">:$vector_bits,
     DefaultValuedParameter<"bool", "false">:$bfloat16_products, DefaultValuedParameter<"bool", "false">:$bfloat16_tiles);
   let assemblyFormat = "`<` struct(params) `>`";
 }

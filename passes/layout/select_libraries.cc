@@ -3,7 +3,9 @@
 #include "graph/ir/binary.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/unary.h"
+#include "passes/analysis/measure_step.h"
 #include "passes/channel_bias.h"
+#include "passes/contraction/candidates.h"
 #include "passes/exec/dialect.h"
 #include "passes/layout/residual.h"
 #include "passes/library_config.h"
@@ -13,6 +15,7 @@
 #include "passes/unsupported.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cuda/gpu_library.h"
+#include "runtime/library_call.h"
 
 namespace tandem {
 
@@ -58,6 +61,13 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
+    absl::StatusOr<MachineModel> machine = MachineModelOf(getOperation());
+    if (!machine.ok()) {
+      getOperation()->emitError() << std::string(machine.status().message());
+      return signalPassFailure();
+    }
+    machine_ = *machine;
+    avx512_ = HasAvx512(getOperation());
     llvm::SmallVector<td::LibraryOp> ops;
     step.walk([&](td::LibraryOp op) { ops.push_back(op); });
     for (td::LibraryOp op : ops) {
@@ -116,9 +126,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
       if (!packed.ok()) return Unsupported(op, packed.status());
       operands[spec.weights] = *packed;
     }
-    absl::StatusOr<std::string> implementation = gpu ? GpuLibraryName(call) : ImplementationName(call);
-    if (!implementation.ok()) return Unsupported(op, implementation.status());
-    call.implementation = *implementation;
+    if (absl::Status s = gpu ? SetGpuLibrary(call) : SetAlgorithm(call); !s.ok()) return Unsupported(op, s);
     auto library =
         builder.create<exec::LibraryCallOp>(last->getLoc(), last->getResult(0).getType(), op.getPrimitiveName(),
                                             operands, LibraryConfigToAttr(&getContext(), call));
@@ -131,8 +139,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
 
   // Follows y -> add(y, broadcast(bias)) -> add(y, residual) -> relu as far as each is the only use. There may be no
   // bias or no residual.
-  static void TakeEpilogue(mlir::Value y, fb::LibraryCallT& call, llvm::SmallVector<mlir::Value>& operands,
-                           llvm::SmallVector<mlir::Operation*>& replaced, bool gpu) {
+  void TakeEpilogue(mlir::Value y, fb::LibraryCallT& call, llvm::SmallVector<mlir::Value>& operands,
+                    llvm::SmallVector<mlir::Operation*>& replaced, bool gpu) const {
     mlir::Operation* op = replaced.back();
     auto add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
     // Libraries add a bias to the float32 sum, so it need not be rounded.
@@ -164,23 +172,33 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     return !llvm::is_contained(y.getUsers(), add->getBlock()->getTerminator());
   }
 
-  // Whether the library computes the call in the same way when it adds a residual.
-  static bool AddsWell(fb::LibraryCallT call) {
+  // Whether the call is computed in the same way when it adds a residual.
+  bool AddsWell(const fb::LibraryCallT& call) const {
     if (call.reduces_batch) return false;
     for (bool packed : {false, true}) {
-      call.packed = packed;
-      call.adds = false;
-      absl::StatusOr<std::string> without = ImplementationName(call);
-      call.adds = true;
-      absl::StatusOr<std::string> with = ImplementationName(call);
-      if (!without.ok() || !with.ok() || *with != *without) return false;
+      fb::LibraryCallT without = call;
+      without.packed = packed;
+      fb::LibraryCallT with = without;
+      with.adds = true;
+      if (!SetAlgorithm(without).ok() || !SetAlgorithm(with).ok() || with.implementation != without.implementation) {
+        return false;
+      }
     }
     return true;
   }
 
+  // How a CPU computes the call, and the name of that.
+  absl::Status SetAlgorithm(fb::LibraryCallT& call) const {
+    TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
+    call.algorithm = ChooseAlgorithm(call, machine_, avx512_);
+    TD_ASSIGN_OR_RETURN(call.implementation, ImplementationName(call));
+    return absl::OkStatus();
+  }
+
   // Which algorithm runs is the library's choice, made when its plans are.
-  static std::string GpuLibraryName(const fb::LibraryCallT& call) {
-    return LibraryOf(call) == GpuLibrary::kCublasLt ? "cublaslt" : "cudnn";
+  static absl::Status SetGpuLibrary(fb::LibraryCallT& call) {
+    call.implementation = LibraryOf(call) == GpuLibrary::kCublasLt ? "cublaslt" : "cudnn";
+    return absl::OkStatus();
   }
 
   static mlir::LogicalResult Unsupported(mlir::Operation* op, const absl::Status& status) {
@@ -197,14 +215,18 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
   absl::StatusOr<mlir::Value> Pack(mlir::Operation* op, mlir::Value weights, fb::LibraryCallT& call) {
     auto map = op->getParentOfType<exec::MapMicrobatchesOp>();
     auto argument = mlir::dyn_cast<mlir::BlockArgument>(weights);
-    if (!map || !argument || ReadsPlainWeights(call)) return weights;
+    if (!map || !argument) return weights;
+    const bool gpu = IsGpuTarget(getOperation());
+    if (!gpu && CheckLibraryCall(call).ok() &&
+        ChooseAlgorithm(call, machine_, avx512_) == fb::Algorithm::UnpackedGemm) {
+      return weights;
+    }
     fb::LibraryCallT pack = call;
     pack.primitive = fb::Primitive::PackWeights;
     pack.packed_for = call.primitive;
     pack.epilogue = fb::Epilogue::None;
     pack.adds = false;
     pack.plain_dtype = call.kernel_dtype;
-    const bool gpu = IsGpuTarget(getOperation());
     if (gpu) {
       // What only the call has to know would keep calls from sharing a packed kernel.
       pack.packed_for = fb::Primitive::Conv2D;
@@ -226,7 +248,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     if (gpu) {
       pack.implementation = "kernel";
     } else {
-      TD_ASSIGN_OR_RETURN(pack.implementation, ImplementationName(pack));
+      TD_RETURN_IF_ERROR(SetAlgorithm(pack));
     }
     auto packed = BehindValue(map, plain)
                       .create<exec::LibraryCallOp>(op->getLoc(), type, "pack_weights", mlir::ValueRange{plain},
@@ -234,6 +256,9 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     map.getOperandsMutable().append(packed->getResult(0));
     return map.getBody().front().addArgument(type, op->getLoc());
   }
+
+  MachineModel machine_;
+  bool avx512_ = false;
 };
 
 }  // namespace

@@ -38,6 +38,18 @@ void RunCall(const fb::LibraryCallT& call, std::vector<HostTensor> in, HostTenso
   ASSERT_TRUE(status.ok()) << status;
 }
 
+// The call by every algorithm that computes it on this CPU.
+std::vector<fb::LibraryCallT> ByAllAlgorithms(const fb::LibraryCallT& call) {
+  std::vector<fb::LibraryCallT> calls;
+  for (fb::Algorithm algorithm : fb::EnumValuesAlgorithm()) {
+    calls.push_back(call);
+    calls.back().algorithm = algorithm;
+    if (!ImplementationName(calls.back()).ok()) calls.pop_back();
+  }
+  EXPECT_FALSE(calls.empty());
+  return calls;
+}
+
 void ExpectNear(const HostTensor& got, const std::vector<double>& want, const std::string& what) {
   ASSERT_EQ(got.num_elements(), static_cast<int64_t>(want.size()));
   for (size_t i = 0; i < want.size(); ++i) {
@@ -125,8 +137,11 @@ TEST(LibraryCallTest, ConvolutionInputGradient) {
     for (bool packed : {false, true}) {
       call.packed = packed;
       HostTensor dx(DType::kFloat32, call.x_shape);
-      RunCall(call, {dy, packed ? Pack(call, k) : k}, dx);
-      ExpectNear(dx, want, ShapeString(call.x_shape));
+      const HostTensor kernel = packed ? Pack(call, k) : k;
+      for (const fb::LibraryCallT& c : ByAllAlgorithms(call)) {
+        RunCall(c, {dy, kernel}, dx);
+        ExpectNear(dx, want, absl::StrCat(ShapeString(call.x_shape), " by ", fb::EnumNameAlgorithm(c.algorithm)));
+      }
     }
   }
 }
@@ -140,16 +155,18 @@ TEST(LibraryCallTest, ConvolutionFilterGradient) {
     ForEachProduct(call, [&](int64_t xi, int64_t ki, int64_t yi) {
       want[ki] += double{dy.data<float>()[yi]} * x.data<float>()[xi];
     });
-    RunCall(call, {x, dy}, dk);
-    ExpectNear(dk, want, ShapeString(call.x_shape));
+    for (const fb::LibraryCallT& c : ByAllAlgorithms(call)) {
+      RunCall(c, {x, dy}, dk);
+      ExpectNear(dk, want, absl::StrCat(ShapeString(call.x_shape), " by ", fb::EnumNameAlgorithm(c.algorithm)));
+    }
   }
 }
 
-// Where it is faster, the gradient of a 1x1 kernel is a product, with a stride one of the pixels that it reaches;
-// another kernel keeps it a convolution's.
+// The gradient of a 1x1 kernel can be a product, with a stride one of the pixels that it reaches.
 TEST(LibraryCallTest, PointwiseFilterGradientIsAProduct) {
-  auto implementation = [](fb::LibraryCallT call) {
+  auto implementation = [](fb::LibraryCallT call, fb::Algorithm algorithm) {
     call.primitive = fb::Primitive::Conv2DFilterGrad;
+    call.algorithm = algorithm;
     absl::StatusOr<std::string> name = ImplementationName(call);
     EXPECT_TRUE(name.ok()) << name.status();
     return name.value_or("");
@@ -162,13 +179,11 @@ TEST(LibraryCallTest, PointwiseFilterGradientIsAProduct) {
   product.y_shape = {512, 512};
   absl::StatusOr<std::string> expected = ImplementationName(product);
   ASSERT_TRUE(expected.ok()) << expected.status();
-  EXPECT_EQ(implementation(Conv(2, 2, 2, 512, 1, 1, 512, 1, 0, 0)), *expected);
-  EXPECT_EQ(implementation(Conv(2, 2, 2, 64, 1, 1, 256, 1, 0, 0)), *expected);
-  EXPECT_EQ(implementation(Conv(2, 4, 4, 512, 1, 1, 512, 2, 0, 0)), absl::StrCat("strided_pixels+", *expected));
-  for (const fb::LibraryCallT& call : {Conv(2, 2, 2, 256, 1, 1, 64, 1, 0, 0), Conv(2, 4, 4, 256, 1, 1, 64, 2, 0, 0),
-                                       Conv(2, 4, 4, 512, 3, 3, 512, 1, 1, 1)}) {
-    EXPECT_NE(implementation(call), *expected) << ShapeString(call.kernel_shape);
-  }
+  const fb::LibraryCallT dense = Conv(2, 2, 2, 512, 1, 1, 512, 1, 0, 0);
+  EXPECT_EQ(implementation(dense, fb::Algorithm::PointwiseProduct), *expected);
+  EXPECT_NE(implementation(dense, fb::Algorithm::Library), *expected);
+  EXPECT_EQ(implementation(Conv(2, 4, 4, 512, 1, 1, 512, 2, 0, 0), fb::Algorithm::DensePointwise),
+            absl::StrCat("strided_pixels+", *expected));
 }
 
 TEST(LibraryCallTest, MatMul) {
@@ -200,11 +215,14 @@ TEST(LibraryCallTest, MatMul) {
           }
           want[i * n + j] = fused && sum < 0 ? 0 : sum;
         }
-      HostTensor y = call.adds ? residual : HostTensor(DType::kFloat32, {m, n});
       std::vector<HostTensor> in = {a, call.packed ? Pack(call, b) : b};
       if (fused) in.push_back(bias);
-      RunCall(call, in, y);
-      ExpectNear(y, want, absl::StrCat(m, "x", k, "x", n, " flags ", flags));
+      for (const fb::LibraryCallT& c : ByAllAlgorithms(call)) {
+        HostTensor y = call.adds ? residual : HostTensor(DType::kFloat32, {m, n});
+        RunCall(c, in, y);
+        ExpectNear(y, want,
+                   absl::StrCat(m, "x", k, "x", n, " flags ", flags, " by ", fb::EnumNameAlgorithm(c.algorithm)));
+      }
     }
   }
 }
@@ -246,7 +264,7 @@ void CheckBFloat16(fb::LibraryCallT call, const Shape& a_shape, const Shape& b_s
         second = Pack(c, exact_b);
       }
       HostTensor out(wide ? DType::kFloat32 : DType::kBFloat16, out_shape);
-      RunCall(c, {a, second}, out);
+      RunCall(ByAllAlgorithms(c).front(), {a, second}, out);
       if (testing::Test::HasFatalFailure()) return;
       const HostTensor got = wide ? out : FromBFloat16(out);
       for (size_t i = 0; i < want.size(); ++i) {

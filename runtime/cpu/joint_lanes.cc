@@ -7,7 +7,7 @@
 
 #include "base/align.h"
 #include "base/status_macros.h"
-#include "runtime/cpu/plain_product_call.h"
+#include "runtime/cpu/onednn_primitives.h"
 
 namespace tandem {
 namespace {
@@ -45,14 +45,17 @@ class Joiner {
   std::optional<fb::LibraryCallT> Joint(const PlannedStep& step) const {
     if (step.kind != fb::StepBody::LibraryCall) return std::nullopt;
     fb::LibraryCallT call = *step.step->body.AsLibraryCall();
-    if (!IsPlainProduct(call) || step.outputs[0].row_bytes == 0) return std::nullopt;
+    constexpr int64_t kMaxRows = 64;
+    if (call.algorithm != fb::Algorithm::UnpackedGemm || step.outputs[0].row_bytes == 0) return std::nullopt;
     for (const Operand& o : step.inputs) {
       if (o.row_bytes == 0 && (o.space == fb::Space::Shard || o.space == fb::Space::Lane)) return std::nullopt;
     }
     if (step.inputs[0].row_bytes == 0) return std::nullopt;
     call.x_shape[0] *= kLanes;
     call.y_shape[0] *= kLanes;
-    return IsPlainProduct(call) ? std::optional(call) : std::nullopt;
+    int64_t rows = 1;
+    for (size_t i = 0; i + 1 < call.x_shape.size(); ++i) rows *= call.x_shape[i];
+    return rows <= kMaxRows ? std::optional(call) : std::nullopt;
   }
 
  private:

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cpu/strided_pointwise.h"
+#include "runtime/library_algorithm.h"
 
 namespace tandem {
 namespace onednn {
@@ -82,16 +82,6 @@ struct PointwiseFilterGrad {
     b = {{pixels, c.y_shape[3]}, TypeOf(c.y_dtype), Tag::ab};
     y = {{c.x_shape[3], c.y_shape[3]}, TypeOf(c.kernel_dtype), Tag::ab};
   }
-  // Products are faster where the gradient is large or wide. On Zen 4, one thread, in float32: 97 to 98 instead of 86
-  // to 88 GFLOP/s for 256 x 1024 and 1024 x 256 on 392 pixels, 87 instead of 65 for 64 x 256 on 6272; in bfloat16 196
-  // to 199 instead of 170 to 180, and 150 both. The other way round for 256 x 64: 75 and 82.
-  static bool Pays(const fb::LibraryCallT& c) {
-    constexpr int64_t kMinElements = 1 << 18, kMinColumns = 32;
-    const int64_t in = c.kernel_shape[2], out = c.kernel_shape[3];
-    const std::vector<int64_t> one = {1, 1}, none = {0, 0};
-    return c.kernel_shape[0] == 1 && c.kernel_shape[1] == 1 && c.strides == one && c.pad_low == none &&
-           c.pad_high == none && (in * out >= kMinElements || (out >= 4 * in && in >= kMinColumns));
-  }
   dnnl::matmul::primitive_desc Make() const { return {Engine(), a, b, y, Attributes(fb::Epilogue::None)}; }
 
   memory::desc a, b, y;
@@ -102,13 +92,13 @@ struct PointwiseFilterGrad {
 memory::desc PlainConvolutionKernel(const fb::LibraryCallT& c) { return Convolution(c).plain; }
 
 memory::desc PackedConvolutionKernel(const fb::LibraryCallT& c, fb::Primitive primitive) {
-  if (IsStridedPointwiseGrad(c, primitive)) return PackedConvolutionKernel(DensePointwise(c), primitive);
+  // Input gradients of strided 1x1 convolutions are always those of dense ones.
+  if (primitive == fb::Primitive::Conv2DInputGrad && IsStridedPointwise(c))
+    return PackedConvolutionKernel(DensePointwise(c), primitive);
   Convolution conv(c);
   if (primitive == fb::Primitive::Conv2DInputGrad) return conv.InputGrad(conv.any).weights_desc();
   return conv.Forward(conv.any, false, Attributes(fb::Epilogue::None)).weights_desc();
 }
-
-bool FilterGradIsProduct(const fb::LibraryCallT& c) { return PointwiseFilterGrad::Pays(c); }
 
 Plan PlanConv2D(const fb::LibraryCallT& c) {
   Convolution conv(c);
@@ -128,10 +118,7 @@ Plan PlanConv2DInputGrad(const fb::LibraryCallT& c) {
 }
 
 Plan PlanConv2DFilterGrad(const fb::LibraryCallT& c) {
-  if (PointwiseFilterGrad::Pays(c)) {
-    auto pd = PointwiseFilterGrad(c).Make();
-    if (!IsReference(pd.impl_info_str())) return PlanProduct(pd);
-  }
+  if (c.algorithm == fb::Algorithm::PointwiseProduct) return PlanProduct(PointwiseFilterGrad(c).Make());
   // The blocked gradient and a reorder beat a plain gradient by 1.5 to 2.7 times (benchmarks/onednn_shapes.cc).
   Convolution conv(c);
   auto pd = conv.FilterGrad(conv.any);

@@ -14,9 +14,6 @@ namespace onednn {
 dnnl::memory::desc PlainConvolutionKernel(const fb::LibraryCallT& c);
 dnnl::memory::desc PackedConvolutionKernel(const fb::LibraryCallT& c, fb::Primitive primitive);
 
-// Whether the filter gradient of a dense 1x1 convolution is computed as a product over all pixels, x^T dy.
-bool FilterGradIsProduct(const fb::LibraryCallT& c);
-
 Plan PlanConv2D(const fb::LibraryCallT& c);
 Plan PlanConv2DInputGrad(const fb::LibraryCallT& c);
 Plan PlanConv2DFilterGrad(const fb::LibraryCallT& c);

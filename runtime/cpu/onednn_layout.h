@@ -16,11 +16,11 @@ namespace tandem {
 // those fields from the consumer into its PackWeights call.
 absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call);
 
-// Whether the call, which is not for packed weights, reads plain ones so fast that packing them would gain nothing
-// (plain_product.h).
-bool ReadsPlainWeights(const fb::LibraryCallT& call);
+// Whether the layout that a PackWeights call makes is one of panels, which Algorithm::PackPanels writes.
+bool PacksPanels(const fb::LibraryCallT& call);
 
-// The implementation that this machine's oneDNN takes for the call, e.g. "brgconv:avx512_core". One with "ref" in it is
+// The implementation of the call's algorithm; of Library the one that this machine's oneDNN takes, e.g.
+// "brgconv:avx512_core". One with "ref" in it is
 // slow by orders of magnitude and must not be in a program.
 absl::StatusOr<std::string> ImplementationName(const fb::LibraryCallT& call);
 

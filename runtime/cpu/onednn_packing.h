@@ -23,8 +23,7 @@ Plan PlanPacking(const fb::LibraryCallT& c);
 // where it does not know them.
 std::optional<WeightPanels> PanelsOf(const dnnl::memory::desc& plain, const dnnl::memory::desc& packed);
 
-// The panels that the call packs, if it does and this CPU has PackWeights. oneDNN's own reorder takes twice as long,
-// and is never cut into parts.
+// The panels that the call packs; none where their layout is another or the process has no instructions for it.
 std::optional<WeightPanels> PackedPanels(const fb::LibraryCallT& c);
 inline constexpr char kPackPanels[] = "panels";
 std::unique_ptr<OneDnnPrimitive> MakePanelPacking(const WeightPanels& panels);

@@ -11,14 +11,16 @@
 #include "base/library_exit.h"
 #include "base/status_macros.h"
 #include "oneapi/dnnl/dnnl.hpp"
+#include "runtime/cpu/direct_filter_grad_call.h"
+#include "runtime/cpu/instruction_set.h"
 #include "runtime/cpu/onednn_convolution.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cpu/onednn_matmul.h"
 #include "runtime/cpu/onednn_packing.h"
 #include "runtime/cpu/onednn_plan.h"
-#include "runtime/cpu/plain_product_call.h"
-#include "runtime/cpu/small_filter_grad_call.h"
 #include "runtime/cpu/strided_pointwise.h"
+#include "runtime/cpu/unpacked_gemm_call.h"
+#include "runtime/library_algorithm.h"
 #include "runtime/library_call.h"
 
 extern "C" void omp_set_num_threads(int);
@@ -135,6 +137,13 @@ class Primitive final : public OneDnnPrimitive {
 
 absl::Status CheckCall(const fb::LibraryCallT& call) {
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
+  TD_RETURN_IF_ERROR(CheckAlgorithm(call));
+  const bool own = call.algorithm == fb::Algorithm::UnpackedGemm || call.algorithm == fb::Algorithm::DirectFilterGrad ||
+                   call.algorithm == fb::Algorithm::PackPanels;
+  if (own && !UsesAvx512()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the algorithm ", fb::EnumNameAlgorithm(call.algorithm), " needs AVX-512"));
+  }
   if (call.epilogue <= fb::Epilogue::Relu) return absl::OkStatus();
   return absl::UnimplementedError(absl::StrCat("the epilogue ", fb::EnumNameEpilogue(call.epilogue), " is for GPUs"));
 }
@@ -151,12 +160,23 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
   TD_RETURN_IF_ERROR(CheckCall(call));
   OneOmpThread one;
   try {
-    if (IsPlainProduct(call)) return MakePlainProduct(call);
-    if (IsSmallFilterGrad(call)) return MakeSmallFilterGrad(call);
-    if (const auto panels = onednn::PackedPanels(call)) return onednn::MakePanelPacking(*panels);
-    if (IsStridedPointwiseGrad(call, call.primitive)) {
-      auto dense = std::make_unique<Primitive>(MakePlan(DensePointwise(call)), num_threads);
-      return MakeStridedPointwiseGrad(call, std::move(dense));
+    switch (call.algorithm) {
+      case fb::Algorithm::UnpackedGemm:
+        return MakeUnpackedGemm(call);
+      case fb::Algorithm::DirectFilterGrad:
+        return MakeDirectFilterGrad(call);
+      case fb::Algorithm::PackPanels: {
+        const auto panels = onednn::PackedPanels(call);
+        if (!panels) return absl::InvalidArgumentError("the layout that is packed has no panels");
+        return onednn::MakePanelPacking(*panels);
+      }
+      case fb::Algorithm::DensePointwise: {
+        auto dense = std::make_unique<Primitive>(MakePlan(DensePointwise(call)), num_threads);
+        return MakeStridedPointwiseGrad(call, std::move(dense));
+      }
+      case fb::Algorithm::PointwiseProduct:
+      case fb::Algorithm::Library:
+        break;
     }
     return std::make_unique<Primitive>(MakePlan(call), num_threads);
   } catch (const dnnl::error& error) {
@@ -164,7 +184,15 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
   }
 }
 
-bool ReadsPlainWeights(const fb::LibraryCallT& call) { return CheckLibraryCall(call).ok() && IsPlainProduct(call); }
+bool PacksPanels(const fb::LibraryCallT& call) {
+  if (!CheckCall(call).ok()) return false;
+  OneOmpThread one;
+  try {
+    return onednn::PackedPanels(call).has_value();
+  } catch (const dnnl::error&) {
+    return false;
+  }
+}
 
 absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) {
   TD_RETURN_IF_ERROR(CheckCall(call));
@@ -183,11 +211,18 @@ absl::StatusOr<std::string> ImplementationName(const fb::LibraryCallT& call) {
   TD_RETURN_IF_ERROR(CheckCall(call));
   OneOmpThread one;
   try {
-    if (IsPlainProduct(call)) return kPlainProduct;
-    if (IsSmallFilterGrad(call)) return kSmallFilterGrad;
-    if (onednn::PackedPanels(call)) return onednn::kPackPanels;
-    if (IsStridedPointwiseGrad(call, call.primitive)) {
-      return StridedPointwiseName(MakePlan(DensePointwise(call)).implementation);
+    switch (call.algorithm) {
+      case fb::Algorithm::UnpackedGemm:
+        return kUnpackedGemmName;
+      case fb::Algorithm::DirectFilterGrad:
+        return kDirectFilterGradName;
+      case fb::Algorithm::PackPanels:
+        return onednn::kPackPanels;
+      case fb::Algorithm::DensePointwise:
+        return StridedPointwiseName(MakePlan(DensePointwise(call)).implementation);
+      case fb::Algorithm::PointwiseProduct:
+      case fb::Algorithm::Library:
+        break;
     }
     return MakePlan(call).implementation;
   } catch (const dnnl::error& error) {

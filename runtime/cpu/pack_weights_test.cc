@@ -128,12 +128,11 @@ TEST(PackWeights, AreACallInParts) {
   call.kernel_shape = {192, 256};
   call.y_shape = {32, 192};
   call.transpose_b = true;
+  if (!PacksPanels(call)) GTEST_SKIP() << "this CPU's products read another layout: " << *ImplementationName(call);
+  call.algorithm = fb::Algorithm::PackPanels;
   auto primitive = OneDnnPrimitive::Create(call, 1);
   ASSERT_TRUE(primitive.ok()) << primitive.status();
-  auto name = ImplementationName(call);
-  ASSERT_TRUE(name.ok()) << name.status();
-  EXPECT_EQ(*name, (*primitive)->implementation());
-  if (*name != onednn::kPackPanels) GTEST_SKIP() << "this CPU's products read another layout: " << *name;
+  EXPECT_EQ((*primitive)->implementation(), onednn::kPackPanels);
   std::vector<float> numbers = Numbers(192 * 256);
   const memory::dims dims = {256, 192};
   const std::vector<uint8_t> expected =

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/align.h"
-#include "runtime/cpu/onednn_convolution.h"
+#include "runtime/library_algorithm.h"
 
 namespace tandem {
 namespace {
@@ -93,24 +93,6 @@ class StridedPointwiseGrad final : public OneDnnPrimitive {
 };
 
 }  // namespace
-
-bool IsStridedPointwiseGrad(const fb::LibraryCallT& c, fb::Primitive primitive) {
-  if (primitive != fb::Primitive::Conv2DInputGrad && primitive != fb::Primitive::Conv2DFilterGrad) return false;
-  if (c.kernel_shape[0] != 1 || c.kernel_shape[1] != 1 || c.pad_low[0] != 0 || c.pad_low[1] != 0 ||
-      std::max(c.strides[0], c.strides[1]) == 1 || (c.y_shape[1] - 1) * c.strides[0] >= c.x_shape[1] ||
-      (c.y_shape[2] - 1) * c.strides[1] >= c.x_shape[2]) {
-    return false;
-  }
-  return primitive == fb::Primitive::Conv2DInputGrad || onednn::FilterGradIsProduct(DensePointwise(c));
-}
-
-fb::LibraryCallT DensePointwise(const fb::LibraryCallT& c) {
-  fb::LibraryCallT dense = c;
-  dense.x_shape = {c.x_shape[0], c.y_shape[1], c.y_shape[2], c.x_shape[3]};
-  dense.strides = {1, 1};
-  dense.pad_high = {0, 0};
-  return dense;
-}
 
 std::unique_ptr<OneDnnPrimitive> MakeStridedPointwiseGrad(const fb::LibraryCallT& c,
                                                           std::unique_ptr<OneDnnPrimitive> dense) {

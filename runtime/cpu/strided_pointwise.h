@@ -14,16 +14,9 @@
 
 namespace tandem {
 
-// Whether `c`, a convolution's gradient or the packing of its kernel (`primitive` says for which), is computed so: a
-// 1x1 kernel without padding in front, and a stride. A filter gradient that is not a product when it is dense gains
-// nothing.
-bool IsStridedPointwiseGrad(const fb::LibraryCallT& c, fb::Primitive primitive);
-
-// The convolution without stride whose x has the pixels that the stride reaches, [n, height of y, width of y, in].
-fb::LibraryCallT DensePointwise(const fb::LibraryCallT& c);
-
 // Input gradient: `dense` computes the reached pixels, the others become zero. Filter gradient: `dense` gets a copy of
-// the reached pixels of x. `dense` is the primitive of DensePointwise(c).
+// the reached pixels of x. `dense` is the primitive of DensePointwise(c)
+// (runtime/library_algorithm.h).
 std::unique_ptr<OneDnnPrimitive> MakeStridedPointwiseGrad(const fb::LibraryCallT& c,
                                                           std::unique_ptr<OneDnnPrimitive> dense);
 // The name of its implementation, made of that of the dense call's.

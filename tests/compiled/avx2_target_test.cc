@@ -53,8 +53,8 @@ TEST(Avx2Target, HasNoLibraryCallOfAvx512) {
       if (call == nullptr) continue;
       ++calls;
       EXPECT_THAT(call->implementation, Not(HasSubstr("avx512"))) << step->name;
-      EXPECT_THAT(call->implementation, Not(HasSubstr("plain_product"))) << step->name;
-      EXPECT_THAT(call->implementation, Not(HasSubstr("small_filter_grad"))) << step->name;
+      EXPECT_THAT(call->implementation, Not(HasSubstr("unpacked_gemm"))) << step->name;
+      EXPECT_THAT(call->implementation, Not(HasSubstr("direct_filter_grad"))) << step->name;
     }
   }
   EXPECT_GT(calls, 5);

@@ -62,7 +62,7 @@ double CacheBytes(int level, double otherwise) {
 
 class Machine {
  public:
-  Machine(int threads, double seconds) : pool_(threads), part_(seconds / 15) {}
+  Machine(int threads, double seconds) : pool_(threads), part_(seconds / 17) {}
 
   absl::StatusOr<MachineModel> Measure() {
     MachineModel m;
@@ -92,6 +92,7 @@ class Machine {
     TD_ASSIGN_OR_RETURN(m.library_call_overhead, LibraryCallSeconds(m));
     m.kernel_call_overhead = KernelCallSeconds();
     m.section_overhead = BarrierSeconds();
+    TD_ASSIGN_OR_RETURN(m.direct_filter_grad_width, DirectFilterGradWidth());
     return m;
   }
 
@@ -164,6 +165,39 @@ class Machine {
     const double seconds = BestSeconds(part_, [&] { status.Update(matmul->Run(0, in, c.data(), scratch.data())); });
     if (!status.ok()) return status;
     return std::max(seconds - 2.0 * n * n * n / m.library_f32, 1e-9);
+  }
+
+  // Seconds of the gradient to the 3x3 kernel of a padded convolution over 8 images of `width` pixels a side and 64
+  // channels; a negative number where the CPU does not have the algorithm.
+  absl::StatusOr<double> FilterGradSeconds(fb::Algorithm algorithm, int64_t width) {
+    constexpr int64_t kImages = 8, kChannels = 64;
+    fb::LibraryCallT call;
+    call.primitive = fb::Primitive::Conv2DFilterGrad;
+    call.algorithm = algorithm;
+    call.x_shape = call.y_shape = {kImages, width, width, kChannels};
+    call.kernel_shape = {3, 3, kChannels, kChannels};
+    call.strides = call.pad_low = call.pad_high = {1, 1};
+    call.reduces_batch = true;
+    absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> gradient = OneDnnPrimitive::Create(call, 1);
+    if (absl::IsFailedPrecondition(gradient.status())) return -1;
+    if (!gradient.ok()) return gradient.status();
+    std::vector<float> x(kImages * width * width * kChannels, 0.5f), dy = x, dw(9 * kChannels * kChannels);
+    TD_ASSIGN_OR_RETURN(Arena scratch, Arena::Create((*gradient)->scratch_bytes() + 64, "scratch"));
+    void* in[] = {x.data(), dy.data()};
+    absl::Status status;
+    const double seconds =
+        BestSeconds(part_, [&] { status.Update((*gradient)->Run(0, in, dw.data(), scratch.data())); });
+    if (!status.ok()) return status;
+    return seconds;
+  }
+
+  // Images of this many pixels a side are the widest that passes/contraction/direct_filter_grad.cc takes where larger
+  // ones gain nothing; any, where images of 28 pixels gain.
+  absl::StatusOr<double> DirectFilterGradWidth() {
+    constexpr double kSmall = 13, kAny = 4096;
+    TD_ASSIGN_OR_RETURN(const double direct, FilterGradSeconds(fb::Algorithm::DirectFilterGrad, 28));
+    TD_ASSIGN_OR_RETURN(const double library, FilterGradSeconds(fb::Algorithm::Library, 28));
+    return direct > 0 && direct < library ? kAny : kSmall;
   }
 
   // A call with four operands that does nothing.

@@ -128,15 +128,36 @@ class GraphReader {
 
 }  // namespace
 
-std::vector<IrOp> ParseIrGraph(absl::string_view text) {
-  if (!td::CheckTextDepth(text, "the program").ok()) return {};
+namespace {
+
+// Calls `read` with the module that `text` is, if it can be read.
+void WithModule(absl::string_view text, llvm::function_ref<void(mlir::ModuleOp)> read) {
+  if (!td::CheckTextDepth(text, "the program").ok()) return;
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, td::TdDialect, exec::ExecDialect>();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   mlir::ScopedDiagnosticHandler handler(&context, [](mlir::Diagnostic&) { return mlir::success(); });
   // The parser wants a zero behind the text.
   const auto module = mlir::parseSourceString<mlir::ModuleOp>(std::string(text), &context);
-  return module ? GraphReader(*module).Read() : std::vector<IrOp>();
+  if (module) read(*module);
+}
+
+}  // namespace
+
+std::vector<IrOp> ParseIrGraph(absl::string_view text) {
+  std::vector<IrOp> ops;
+  WithModule(text, [&](mlir::ModuleOp module) { ops = GraphReader(module).Read(); });
+  return ops;
+}
+
+std::vector<std::string> WinogradNotes(absl::string_view text) {
+  std::vector<std::string> notes;
+  WithModule(text, [&](mlir::ModuleOp module) {
+    auto attribute = module->getAttrOfType<mlir::ArrayAttr>("exec.winograd");
+    if (!attribute) return;
+    for (auto note : attribute.getAsRange<mlir::StringAttr>()) notes.push_back(note.str());
+  });
+  return notes;
 }
 
 }  // namespace tandem

@@ -1,5 +1,5 @@
 // Products against loops in double, and their promise that a row's bits do not depend on its neighbours.
-#include "runtime/cpu/plain_product.h"
+#include "runtime/cpu/unpacked_gemm.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,21 +24,21 @@ std::vector<float> Random(int64_t n, uint32_t seed) {
   return v;
 }
 
-void Multiply(const PlainProduct& p, const float* x, const float* w, const float* bias, float* y) {
-  const int64_t n = PlainProductScratch(p);
+void Multiply(const UnpackedGemm& p, const float* x, const float* w, const float* bias, float* y) {
+  const int64_t n = UnpackedGemmScratch(p);
   std::vector<float> scratch(n + 1, 9);
-  RunPlainProduct(p, x, w, bias, y, scratch.data());
+  RunUnpackedGemm(p, x, w, bias, y, scratch.data());
   EXPECT_EQ(scratch[n], 9);
 }
 
-class PlainProductTest : public testing::Test {
+class UnpackedGemmTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!UsesAvx512()) GTEST_SKIP() << "this CPU has no AVX-512: its products are oneDNN's";
   }
 };
 
-void ExpectProduct(const PlainProduct& p, bool with_bias) {
+void ExpectProduct(const UnpackedGemm& p, bool with_bias) {
   SCOPED_TRACE(testing::Message() << p.rows << " x " << p.depth << " x " << p.columns << (p.transposed ? " t" : "")
                                   << (p.relu ? " relu" : "") << (with_bias ? " bias" : ""));
   std::vector<float> x = Random(p.rows * p.depth, 1), w = Random(p.depth * p.columns, 2), bias = Random(p.columns, 3);
@@ -59,7 +59,7 @@ void ExpectProduct(const PlainProduct& p, bool with_bias) {
   }
 }
 
-TEST_F(PlainProductTest, EqualsLoopsInDouble) {
+TEST_F(UnpackedGemmTest, EqualsLoopsInDouble) {
   for (int64_t rows : {1, 4, 7, 9, 13, 22, 32}) {
     for (int64_t vectors : {1, 2, 3, 4, 5, 7}) {  // of 16 columns
       for (int64_t depth : {1, 37}) ExpectProduct({rows, depth, 16 * vectors, false, rows % 2 == 1}, vectors > 2);
@@ -71,20 +71,20 @@ TEST_F(PlainProductTest, EqualsLoopsInDouble) {
 }
 
 // The matrix is gone through in several blocks of rows.
-TEST_F(PlainProductTest, EqualsLoopsInDoubleForLongSums) {
+TEST_F(UnpackedGemmTest, EqualsLoopsInDoubleForLongSums) {
   ExpectProduct({13, 150, 1040, false, true}, true);
   ExpectProduct({5, 33, 8192, false, false}, false);
   ExpectProduct({13, 1040, 34, true, true}, true);
 }
 
-TEST_F(PlainProductTest, ARowsBitsDoNotDependOnTheOthers) {
+TEST_F(UnpackedGemmTest, ARowsBitsDoNotDependOnTheOthers) {
   for (bool transposed : {false, true}) {
-    PlainProduct p{19, 1024, 1040, transposed, false};
+    UnpackedGemm p{19, 1024, 1040, transposed, false};
     std::vector<float> x = Random(p.rows * p.depth, 1), w = Random(p.depth * p.columns, 2);
     std::vector<float> together(p.rows * p.columns), alone(p.rows * p.columns);
     Multiply(p, x.data(), w.data(), nullptr, together.data());
     for (int64_t begin = 0, n = 1; begin < p.rows; begin += n, n = std::min(2 * n, p.rows - begin)) {
-      PlainProduct part = p;
+      UnpackedGemm part = p;
       part.rows = n;
       Multiply(part, x.data() + begin * p.depth, w.data(), nullptr, alone.data() + begin * p.columns);
     }
@@ -92,9 +92,9 @@ TEST_F(PlainProductTest, ARowsBitsDoNotDependOnTheOthers) {
   }
 }
 
-TEST_F(PlainProductTest, ReluKeepsNaN) {
+TEST_F(UnpackedGemmTest, ReluKeepsNaN) {
   for (bool transposed : {false, true}) {
-    PlainProduct p{4, 16, 16, transposed, true};
+    UnpackedGemm p{4, 16, 16, transposed, true};
     std::vector<float> x(p.rows * p.depth, 1), w(p.depth * p.columns, -1), y(p.rows * p.columns, 7);
     x[2 * p.depth] = std::numeric_limits<float>::quiet_NaN();
     Multiply(p, x.data(), w.data(), nullptr, y.data());
@@ -108,28 +108,17 @@ TEST_F(PlainProductTest, ReluKeepsNaN) {
   }
 }
 
-TEST_F(PlainProductTest, PaysForLargeMatricesAndFewRows) {
-  EXPECT_TRUE(PlainProductPays({32, 1024, 1024, false, false}));
-  EXPECT_TRUE(PlainProductPays({32, 784, 1024, false, true}));
-  EXPECT_TRUE(PlainProductPays({8, 512, 3137, true, false}));
-  EXPECT_FALSE(PlainProductPays({8, 128, 2704, true, false}));      // short sums
-  EXPECT_FALSE(PlainProductPays({8, 576, 64, false, false}));       // in the second-level cache
-  EXPECT_FALSE(PlainProductPays({512, 1024, 1024, false, false}));  // many rows for one packing
-  EXPECT_FALSE(PlainProductPays({32, 1024, 1000, false, false}));   // half a vector
-  EXPECT_FALSE(PlainProductPays({32, 1000, 1024, true, false}));
-}
-
-// A library call of such sizes reads plain weights, nothing is packed for it, and it can still be asked to read packed
-// ones, as an executable may that was made where that paid.
-TEST_F(PlainProductTest, LibraryCallsTakeIt) {
+// A library call reads plain weights where it says so, and packed ones otherwise.
+TEST_F(UnpackedGemmTest, LibraryCallsTakeIt) {
   fb::LibraryCallT call;
   call.primitive = fb::Primitive::MatMul;
   call.x_shape = {2, 4, 512};  // all but the last are rows
   call.kernel_shape = {512, 528};
   call.y_shape = {2, 4, 528};
   call.epilogue = fb::Epilogue::BiasRelu;
-  EXPECT_TRUE(ReadsPlainWeights(call));
-  EXPECT_EQ(*ImplementationName(call), "plain_product");
+  EXPECT_NE(*ImplementationName(call), "unpacked_gemm");
+  call.algorithm = fb::Algorithm::UnpackedGemm;
+  EXPECT_EQ(*ImplementationName(call), "unpacked_gemm");
   auto primitive = OneDnnPrimitive::Create(call, 1);
   ASSERT_TRUE(primitive.ok()) << primitive.status();
   std::vector<float> x = Random(8 * 512, 1), w = Random(512 * 528, 2), bias = Random(528, 3);
@@ -139,11 +128,10 @@ TEST_F(PlainProductTest, LibraryCallsTakeIt) {
   Multiply({8, 512, 528, false, true}, x.data(), w.data(), bias.data(), want.data());
   EXPECT_EQ(y, want);
   call.packed = true;
-  EXPECT_FALSE(ReadsPlainWeights(call));
-  EXPECT_NE(*ImplementationName(call), "plain_product");
+  EXPECT_FALSE(OneDnnPrimitive::Create(call, 1).ok());
   call.packed = false;
   call.kernel_dtype = call.x_dtype = fb::DType::BFloat16;
-  EXPECT_FALSE(ReadsPlainWeights(call));
+  EXPECT_FALSE(OneDnnPrimitive::Create(call, 1).ok());
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include "runtime/cpu/plain_product.h"
+#include "runtime/cpu/unpacked_gemm.h"
 
 #include "runtime/cpu/instruction_set.h"
 
-// Everything below is for CPUs with AVX-512; PlainProductPays says whether this is one.
+// Everything below is for CPUs with AVX-512.
 #pragma GCC push_options
 #pragma GCC target("avx512f")
 
@@ -52,7 +52,7 @@ enum class Operands { kPlain, kPacked, kPackedByThis };
 // until the next block: there they lie close together, while in rows of 4 KiB they would all want one set of the first
 // cache. `r` is the first row, `w` the panel or the first number of its columns, `bias` and `y` those of the tile.
 template <int kRows, int kVectors, Operands kOperands>
-TD_INLINE void ForwardTile(const PlainProduct& p, Block& block, int64_t row, const float* w, const float* bias,
+TD_INLINE void ForwardTile(const UnpackedGemm& p, Block& block, int64_t row, const float* w, const float* bias,
                            float* y, float* sums) {
   Vector sum[kRows][kVectors];
 #pragma GCC unroll 8
@@ -110,7 +110,7 @@ TD_INLINE void ForwardTile(const PlainProduct& p, Block& block, int64_t row, con
 }
 
 template <int kVectors, Operands kOperands>
-TD_INLINE void ForwardTiles(const PlainProduct& p, Block& block, int64_t r, const float* w, const float* bias, float* y,
+TD_INLINE void ForwardTiles(const UnpackedGemm& p, Block& block, int64_t r, const float* w, const float* bias, float* y,
                             float* sums) {
   auto sums_of = [&](int64_t row) { return sums + row * kVectors * kWidth; };
   for (; r + 8 <= p.rows; r += 8)
@@ -121,17 +121,17 @@ TD_INLINE void ForwardTiles(const PlainProduct& p, Block& block, int64_t r, cons
 }
 
 template <int kVectors>
-void ForwardColumns(const PlainProduct& p, Block& block, const float* w, const float* bias, float* y, float* sums) {
+void ForwardColumns(const UnpackedGemm& p, Block& block, const float* w, const float* bias, float* y, float* sums) {
   if (block.panel == nullptr) return ForwardTiles<kVectors, Operands::kPlain>(p, block, 0, w, bias, y, sums);
   ForwardTile<8, kVectors, Operands::kPackedByThis>(p, block, 0, w, bias, y, sums);
   ForwardTiles<kVectors, Operands::kPacked>(p, block, 8, block.panel, bias, y, sums);
 }
 
 // Rows of a tile that begins at row `r`.
-int64_t TileRows(const PlainProduct& p, int64_t r) { return p.rows - r >= 8 ? 8 : p.rows - r >= 4 ? 4 : 1; }
+int64_t TileRows(const UnpackedGemm& p, int64_t r) { return p.rows - r >= 8 ? 8 : p.rows - r >= 4 ? 4 : 1; }
 
 // Columns [begin, end) of x in the order in which tiles read them: by tiles, and there a column after the other.
-void PackRows(const PlainProduct& p, const float* x, int64_t begin, int64_t end, float* to) {
+void PackRows(const UnpackedGemm& p, const float* x, int64_t begin, int64_t end, float* to) {
   for (int64_t r = 0, rows; r < p.rows; r += rows) {
     rows = TileRows(p, r);
     for (int64_t k = begin; k < end; ++k) {
@@ -140,12 +140,12 @@ void PackRows(const PlainProduct& p, const float* x, int64_t begin, int64_t end,
   }
 }
 
-int64_t BlockRows(const PlainProduct& p) {
+int64_t BlockRows(const UnpackedGemm& p) {
   const int64_t fit = kBlockElements / p.columns;
   return fit < kMinBlockRows ? kMinBlockRows : fit > kMaxBlockRows ? kMaxBlockRows : fit;
 }
 
-void Forward(const PlainProduct& p, const float* x, const float* w, const float* bias, float* y, float* scratch) {
+void Forward(const UnpackedGemm& p, const float* x, const float* w, const float* bias, float* y, float* scratch) {
   const int64_t step = BlockRows(p), panels = (p.columns / kWidth + kVectors - 1) / kVectors;
   float* rows = scratch + p.rows * p.columns;
   float* panel = p.rows > 8 ? rows + p.rows * step : nullptr;
@@ -192,7 +192,7 @@ TD_INLINE void SumLanes(const Vector* s, Vector& to) {
 
 // Products of 4 rows of x, whose vectors take turns in `x`, with 4 or 6 of w, of which `rows` and `columns` count.
 template <int kColumns>
-TD_INLINE void BackwardTile(const PlainProduct& p, const float* x, int64_t rows, const float* w, int64_t columns,
+TD_INLINE void BackwardTile(const UnpackedGemm& p, const float* x, int64_t rows, const float* w, int64_t columns,
                             const Fetch& fetch, const float* bias, float* y) {
   const float* ws[kColumns];
   for (int64_t i = 0; i < kColumns; ++i) ws[i] = w + (i < columns ? i : columns - 1) * p.depth;
@@ -230,7 +230,7 @@ TD_INLINE void BackwardTile(const PlainProduct& p, const float* x, int64_t rows,
 }
 
 template <int kColumns>
-void BackwardColumns(const PlainProduct& p, const float* x, const float* w, const float* bias, float* y) {
+void BackwardColumns(const UnpackedGemm& p, const float* x, const float* w, const float* bias, float* y) {
   const int64_t lines = Share(kColumns * p.depth, (p.rows + kBackRows - 1) / kBackRows);
   for (int64_t c = 0; c < p.columns; c += kColumns) {
     const int64_t columns = p.columns - c < kColumns ? p.columns - c : kColumns;
@@ -244,7 +244,7 @@ void BackwardColumns(const PlainProduct& p, const float* x, const float* w, cons
   }
 }
 
-void Backward(const PlainProduct& p, const float* x, const float* w, const float* bias, float* y, float* scratch) {
+void Backward(const UnpackedGemm& p, const float* x, const float* w, const float* bias, float* y, float* scratch) {
   // Rows often lie a multiple of 4 KiB apart, so that more than 8 of them do not fit the first-level cache: vectors of
   // 4 rows take turns. Missing rows repeat the last.
   float* to = scratch;
@@ -266,22 +266,13 @@ void Backward(const PlainProduct& p, const float* x, const float* w, const float
 
 namespace tandem {
 
-bool PlainProductPays(const PlainProduct& product) {
-  constexpr int64_t kMinElements = 1 << 18, kMinRows = 4, kMaxRows = 64, kMinTransposedDepth = 512;
-  if (product.depth * product.columns < kMinElements || product.rows < kMinRows || product.rows > kMaxRows)
-    return false;
-  const bool shape = product.transposed ? product.depth % kWidth == 0 && product.depth >= kMinTransposedDepth
-                                        : product.columns % kWidth == 0;
-  return shape && UsesAvx512();
-}
-
-int64_t PlainProductScratch(const PlainProduct& product) {
+int64_t UnpackedGemmScratch(const UnpackedGemm& product) {
   if (!product.transposed)
     return product.rows * (product.columns + BlockRows(product)) + BlockRows(product) * kVectors * kWidth;
   return (product.rows + kBackRows - 1) / kBackRows * kBackRows * product.depth;
 }
 
-void RunPlainProduct(const PlainProduct& product, const float* x, const float* w, const float* bias, float* y,
+void RunUnpackedGemm(const UnpackedGemm& product, const float* x, const float* w, const float* bias, float* y,
                      float* scratch) {
   (product.transposed ? Backward : Forward)(product, x, w, bias, y, scratch);
 }

@@ -1,15 +1,15 @@
-#include "runtime/cpu/small_filter_grad_call.h"
+#include "runtime/cpu/direct_filter_grad_call.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "runtime/cpu/small_filter_grad.h"
+#include "runtime/cpu/direct_filter_grad.h"
 
 namespace tandem {
 namespace {
 
-SmallConvolution SmallConvolutionOf(const fb::LibraryCallT& c) {
+FilterGradShape FilterGradShapeOf(const fb::LibraryCallT& c) {
   const std::vector<int64_t>&x = c.x_shape, &y = c.y_shape, &kernel = c.kernel_shape;
   return {x[0],
           x[1],
@@ -23,10 +23,10 @@ SmallConvolution SmallConvolutionOf(const fb::LibraryCallT& c) {
           {c.pad_low[0], c.pad_low[1]}};
 }
 
-class FilterGradOfSmallImages final : public OneDnnPrimitive {
+class DirectFilterGradCall final : public OneDnnPrimitive {
  public:
-  explicit FilterGradOfSmallImages(const fb::LibraryCallT& c)
-      : implementation_(kSmallFilterGrad), gradient_(SmallConvolutionOf(c)) {}
+  explicit DirectFilterGradCall(const fb::LibraryCallT& c)
+      : implementation_(kDirectFilterGradName), gradient_(FilterGradShapeOf(c)) {}
 
   const std::string& implementation() const override { return implementation_; }
   uint64_t scratch_bytes() const override { return 0; }
@@ -37,20 +37,13 @@ class FilterGradOfSmallImages final : public OneDnnPrimitive {
 
  private:
   const std::string implementation_;
-  const SmallFilterGrad gradient_;
+  const DirectFilterGrad gradient_;
 };
 
 }  // namespace
 
-bool IsSmallFilterGrad(const fb::LibraryCallT& c) {
-  for (fb::DType type : {c.x_dtype, c.kernel_dtype, c.y_dtype}) {
-    if (type == fb::DType::BFloat16) return false;
-  }
-  return c.primitive == fb::Primitive::Conv2DFilterGrad && SmallFilterGrad::Pays(SmallConvolutionOf(c));
-}
-
-std::unique_ptr<OneDnnPrimitive> MakeSmallFilterGrad(const fb::LibraryCallT& c) {
-  return std::make_unique<FilterGradOfSmallImages>(c);
+std::unique_ptr<OneDnnPrimitive> MakeDirectFilterGrad(const fb::LibraryCallT& c) {
+  return std::make_unique<DirectFilterGradCall>(c);
 }
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-#include "runtime/cpu/small_filter_grad.h"
+#include "runtime/cpu/direct_filter_grad.h"
 
 #include <algorithm>
 
@@ -20,14 +20,14 @@ constexpr int64_t kMaxCached = 1 << 17;
 // meanwhile and added at the end, because it comes from far.
 enum class Earlier { kNone, kBefore, kAfter };
 
-int64_t Taps(const SmallConvolution& c) { return c.kernel[0] * c.kernel[1]; }
-int64_t Pixels(const SmallConvolution& c) { return c.images * c.out_height * c.out_width; }
-int64_t GradientSize(const SmallConvolution& c) { return Taps(c) * c.in * c.out; }
+int64_t Taps(const FilterGradShape& c) { return c.kernel[0] * c.kernel[1]; }
+int64_t Pixels(const FilterGradShape& c) { return c.images * c.out_height * c.out_width; }
+int64_t GradientSize(const FilterGradShape& c) { return Taps(c) * c.in * c.out; }
 
 }  // namespace
 }  // namespace tandem
 
-// For CPUs with AVX-512; SmallFilterGrad::Pays says whether this is one.
+// For CPUs with AVX-512.
 #pragma GCC push_options
 #pragma GCC target("avx512f")
 
@@ -109,8 +109,8 @@ void Tiles(const Pair* begin, const Pair* end, const float* x, const float* dy, 
 
 }  // namespace
 
-void SmallFilterGrad::RunTap(int64_t chunk, int64_t tap, const float* x, const float* dy, float* dw) const {
-  const SmallConvolution& c = convolution_;
+void DirectFilterGrad::RunTap(int64_t chunk, int64_t tap, const float* x, const float* dy, float* dw) const {
+  const FilterGradShape& c = convolution_;
   const int64_t* begin = begins_.data() + chunk * Taps(c) + tap;
   const Pair *first = pairs_.data() + begin[0], *last = pairs_.data() + begin[1];
   if (chunk > 0 && first == last) return;
@@ -121,7 +121,7 @@ void SmallFilterGrad::RunTap(int64_t chunk, int64_t tap, const float* x, const f
   tiles(first, last, x, dy, c.in, c.out, dw + tap * c.in * c.out);
 }
 
-void SmallFilterGrad::PackColumns(const float* dy, int64_t pixels, float* panel) const {
+void DirectFilterGrad::PackColumns(const float* dy, int64_t pixels, float* panel) const {
   for (int64_t i = 0; i < pixels; ++i) {
     const float* from = dy + i * convolution_.out;
     for (int64_t v = 0; v < kTileColumns; v += kWidth) At(panel + i * kTileColumns + v) = At(from + v);
@@ -134,8 +134,8 @@ void SmallFilterGrad::PackColumns(const float* dy, int64_t pixels, float* panel)
 
 namespace tandem {
 
-SmallFilterGrad::SmallFilterGrad(const SmallConvolution& convolution) : convolution_(convolution) {
-  const SmallConvolution& c = convolution_;
+DirectFilterGrad::DirectFilterGrad(const FilterGradShape& convolution) : convolution_(convolution) {
+  const FilterGradShape& c = convolution_;
   begins_.push_back(0);
   for (int64_t at = 0; at < Pixels(c); at += kChunk) {
     const int64_t end = std::min(at + kChunk, Pixels(c));
@@ -153,15 +153,8 @@ SmallFilterGrad::SmallFilterGrad(const SmallConvolution& convolution) : convolut
   }
 }
 
-bool SmallFilterGrad::Pays(const SmallConvolution& c) {
-  constexpr int64_t kMaxWidth = 13, kMinChannels = 16, kMinPixels = 32, kMaxPairs = 1 << 18;
-  const bool small = c.out_width <= kMaxWidth && GradientSize(c) <= kMaxCached;
-  return (small || __builtin_cpu_is("amd")) && Pixels(c) >= kMinPixels && Pixels(c) * Taps(c) <= kMaxPairs &&
-         c.in >= kMinChannels && c.out % kTileColumns == 0 && Taps(c) > 1 && UsesAvx512();
-}
-
-void SmallFilterGrad::Run(const float* x, const float* dy, float* dw) const {
-  const SmallConvolution& c = convolution_;
+void DirectFilterGrad::Run(const float* x, const float* dy, float* dw) const {
+  const FilterGradShape& c = convolution_;
   alignas(64) float panel[kChunk * kTileColumns];
   // All taps of some pixels and columns, then the next ones. A tap without pixels has a gradient too.
   for (int64_t at = 0; at < Pixels(c); at += kChunk) {

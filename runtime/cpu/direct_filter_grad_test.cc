@@ -1,5 +1,5 @@
 // Filter gradients of small images against loops in double.
-#include "runtime/cpu/small_filter_grad.h"
+#include "runtime/cpu/direct_filter_grad.h"
 
 #include <cmath>
 #include <random>
@@ -26,7 +26,7 @@ std::vector<float> Random(int64_t n, uint32_t seed) {
 struct Sum {
   double value = 0, magnitude = 0;
 };
-std::vector<Sum> Reference(const SmallConvolution& c, const std::vector<float>& x, const std::vector<float>& dy) {
+std::vector<Sum> Reference(const FilterGradShape& c, const std::vector<float>& x, const std::vector<float>& dy) {
   std::vector<Sum> sums(c.kernel[0] * c.kernel[1] * c.in * c.out);
   for (int64_t n = 0; n < c.images; ++n) {
     for (int64_t pixel = 0; pixel < c.out_height * c.out_width; ++pixel) {
@@ -48,7 +48,7 @@ std::vector<Sum> Reference(const SmallConvolution& c, const std::vector<float>& 
   return sums;
 }
 
-class SmallFilterGradTest : public testing::Test {
+class DirectFilterGradTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!UsesAvx512()) GTEST_SKIP() << "this CPU has no AVX-512: its gradients are oneDNN's";
@@ -57,25 +57,25 @@ class SmallFilterGradTest : public testing::Test {
 
 struct Case {
   const char* name;
-  SmallConvolution convolution;
+  FilterGradShape convolution;
 };
 
-class SmallFilterGradSizes : public SmallFilterGradTest, public testing::WithParamInterface<Case> {};
+class DirectFilterGradSizes : public DirectFilterGradTest, public testing::WithParamInterface<Case> {};
 
-TEST_P(SmallFilterGradSizes, EqualsLoopsInDouble) {
-  const SmallConvolution& c = GetParam().convolution;
+TEST_P(DirectFilterGradSizes, EqualsLoopsInDouble) {
+  const FilterGradShape& c = GetParam().convolution;
   const std::vector<float> x = Random(c.images * c.height * c.width * c.in, 1);
   const std::vector<float> dy = Random(c.images * c.out_height * c.out_width * c.out, 2);
   const std::vector<Sum> want = Reference(c, x, dy);
   std::vector<float> dw(want.size() + 1, 7);
-  SmallFilterGrad(c).Run(x.data(), dy.data(), dw.data());
+  DirectFilterGrad(c).Run(x.data(), dy.data(), dw.data());
   EXPECT_EQ(dw.back(), 7);
   for (size_t i = 0; i < want.size(); ++i) {
     ASSERT_NEAR(dw[i], want[i].value, 1e-6 * (1 + want[i].magnitude)) << "element " << i;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, SmallFilterGradSizes,
+INSTANTIATE_TEST_SUITE_P(Sizes, DirectFilterGradSizes,
                          testing::Values(Case{"S0", {8, 5, 5, 64, 3, 3, 64, {3, 3}, {1, 1}, {0, 0}}},
                                          Case{"ManyPixels", {9, 6, 7, 17, 4, 5, 64, {3, 3}, {1, 1}, {0, 0}}},
                                          Case{"Padded", {3, 5, 4, 25, 5, 4, 128, {3, 3}, {1, 1}, {1, 1}}},
@@ -84,24 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, SmallFilterGradSizes,
                                          Case{"TapsBesidesTheImage", {2, 1, 1, 18, 1, 1, 64, {3, 3}, {1, 1}, {1, 1}}}),
                          [](const auto& info) { return info.param.name; });
 
-TEST_F(SmallFilterGradTest, PaysForImagesOfFewPixels) {
-  const SmallConvolution s0 = {8, 5, 5, 64, 3, 3, 64, {3, 3}, {1, 1}, {0, 0}};
-  EXPECT_TRUE(SmallFilterGrad::Pays(s0));
-  SmallConvolution c = s0;
-  c.out = 48;  // no whole tiles
-  EXPECT_FALSE(SmallFilterGrad::Pays(c));
-  c = s0;
-  c.images = 1;  // short sums
-  EXPECT_FALSE(SmallFilterGrad::Pays(c));
-}
-
-TEST_F(SmallFilterGradTest, PaysForOthersOnAmdOnly) {
-  const bool amd = __builtin_cpu_is("amd");
-  EXPECT_EQ(SmallFilterGrad::Pays({8, 5, 5, 512, 3, 3, 512, {3, 3}, {1, 1}, {0, 0}}), amd);  // beyond the L2 cache
-  EXPECT_EQ(SmallFilterGrad::Pays({8, 30, 30, 32, 28, 28, 64, {3, 3}, {1, 1}, {0, 0}}), amd);
-}
-
-TEST_F(SmallFilterGradTest, LibraryCallsTakeIt) {
+TEST_F(DirectFilterGradTest, LibraryCallsTakeIt) {
   fb::LibraryCallT call;
   call.primitive = fb::Primitive::Conv2DFilterGrad;
   call.x_shape = {8, 5, 5, 32};
@@ -109,19 +92,21 @@ TEST_F(SmallFilterGradTest, LibraryCallsTakeIt) {
   call.y_shape = {8, 3, 3, 64};
   call.strides = {1, 1};
   call.pad_low = call.pad_high = {0, 0};
-  EXPECT_EQ(*ImplementationName(call), "small_filter_grad");
+  EXPECT_NE(*ImplementationName(call), "direct_filter_grad");
+  call.algorithm = fb::Algorithm::DirectFilterGrad;
+  EXPECT_EQ(*ImplementationName(call), "direct_filter_grad");
   auto primitive = OneDnnPrimitive::Create(call, 1);
   ASSERT_TRUE(primitive.ok()) << primitive.status();
-  EXPECT_EQ((*primitive)->implementation(), "small_filter_grad");
+  EXPECT_EQ((*primitive)->implementation(), "direct_filter_grad");
   EXPECT_EQ((*primitive)->scratch_bytes(), 0u);
   const std::vector<float> x = Random(8 * 5 * 5 * 32, 1), dy = Random(8 * 3 * 3 * 64, 2);
   std::vector<float> dw(9 * 32 * 64), want(9 * 32 * 64);
   void* in[] = {const_cast<float*>(x.data()), const_cast<float*>(dy.data())};
   ASSERT_TRUE((*primitive)->Run(0, in, dw.data(), nullptr).ok());
-  SmallFilterGrad({8, 5, 5, 32, 3, 3, 64, {3, 3}, {1, 1}, {0, 0}}).Run(x.data(), dy.data(), want.data());
+  DirectFilterGrad({8, 5, 5, 32, 3, 3, 64, {3, 3}, {1, 1}, {0, 0}}).Run(x.data(), dy.data(), want.data());
   EXPECT_EQ(dw, want);
   call.x_dtype = call.y_dtype = fb::DType::BFloat16;
-  EXPECT_NE(*ImplementationName(call), "small_filter_grad");
+  EXPECT_FALSE(OneDnnPrimitive::Create(call, 1).ok());
 }
 
 }  // namespace

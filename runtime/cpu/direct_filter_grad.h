@@ -1,11 +1,11 @@
-// Filter gradients of convolutions over a few small images, on AMD's CPUs over images of any size.
+// Filter gradients of convolutions as products over listed pixels.
 //
 // oneDNN's go along rows of pixels, which are short in small images, into a layout of their own that has to be
 // reordered: S0's third convolution (5x5x64 to 3x3x64, 8 images) reaches half of a matrix product's rate. These are
 // products [taps x channels in, pixels] x [pixels, channels out] over the pixels of all images, whose addresses are
 // listed once, and write the gradient as it is stored.
-#ifndef TANDEM_RUNTIME_CPU_SMALL_FILTER_GRAD_H_
-#define TANDEM_RUNTIME_CPU_SMALL_FILTER_GRAD_H_
+#ifndef TANDEM_RUNTIME_CPU_DIRECT_FILTER_GRAD_H_
+#define TANDEM_RUNTIME_CPU_DIRECT_FILTER_GRAD_H_
 
 #include <cstdint>
 #include <vector>
@@ -13,26 +13,17 @@
 namespace tandem {
 
 // x [images, height, width, in] and dy [images, out_height, out_width, out], dense and float32.
-struct SmallConvolution {
+struct FilterGradShape {
   int64_t images = 0;
   int64_t height = 0, width = 0, in = 0;
   int64_t out_height = 0, out_width = 0, out = 0;
   int64_t kernel[2] = {1, 1}, strides[2] = {1, 1}, pad_low[2] = {0, 0};
 };
 
-class SmallFilterGrad {
+class DirectFilterGrad {
  public:
-  // Whether Run takes the convolution and is faster than oneDNN: whole tiles of channels, at most 4 MiB of addresses
-  // and AVX-512, whose registers the tiles fill. On an Intel Xeon also images of few pixels and a gradient that stays
-  // in the second-level cache: with 165 GFLOP/s in products, S0's third convolution on 8 images has 160 instead of 100
-  // GFLOP/s, its second 160, as oneDNN's without the reorder; others were not measured. On Zen 4, with 104 GFLOP/s in
-  // products: S0's third 110 instead of 70, its second 109 instead of 102, 24x24x256 to 128 channels 107 instead of 99
-  // (8 images), padded 28x28 with 128 channels 112 instead of 105, 56x56 with 64 105 instead of 96, 112x112 with 128
-  // 102 instead of 65.
-  static bool Pays(const SmallConvolution& convolution);
-
-  // Only for convolutions that pay; a test may try others with a multiple of 64 channels out.
-  explicit SmallFilterGrad(const SmallConvolution& convolution);
+  // A multiple of 64 channels out; needs AVX-512.
+  explicit DirectFilterGrad(const FilterGradShape& convolution);
 
   // dw [kernel height, kernel width, in, out]. An element is one chain of multiply-adds over the pixels in order, or
   // the sum of one for each chunk of pixels where the gradient is large.
@@ -48,11 +39,11 @@ class SmallFilterGrad {
   void RunTap(int64_t chunk, int64_t tap, const float* x, const float* dy, float* dw) const;
   void PackColumns(const float* dy, int64_t pixels, float* panel) const;
 
-  const SmallConvolution convolution_;
+  const FilterGradShape convolution_;
   std::vector<Pair> pairs_;      // of all chunks, in each of all taps, one after the other
   std::vector<int64_t> begins_;  // of each chunk's taps, and the end
 };
 
 }  // namespace tandem
 
-#endif  // TANDEM_RUNTIME_CPU_SMALL_FILTER_GRAD_H_
+#endif  // TANDEM_RUNTIME_CPU_DIRECT_FILTER_GRAD_H_

@@ -31,7 +31,7 @@ void Model(GraphBuilder& g) {
   optimizers::Momentum({.learning_rate = 0.1, .momentum = 0.9}).Minimize(loss);
 }
 
-class PlainProducts : public testing::Test {
+class UnpackedGemms : public testing::Test {
  protected:
   void SetUp() override {
     if (!UsesAvx512()) GTEST_SKIP() << "this CPU has no AVX-512: all products are oneDNN's";
@@ -39,7 +39,7 @@ class PlainProducts : public testing::Test {
 };
 
 struct Calls {
-  int plain_products = 0, packings = 0;
+  int unpacked_gemms = 0, packings = 0;
 };
 
 Calls Count(const Executable& executable) {
@@ -48,43 +48,43 @@ Calls Count(const Executable& executable) {
     for (const auto& step : section->steps) {
       if (step->body.type != fb::StepBody::LibraryCall) continue;
       const fb::LibraryCallT& call = *step->body.AsLibraryCall();
-      calls.plain_products += call.implementation == "plain_product";
+      calls.unpacked_gemms += call.implementation == "unpacked_gemm";
       calls.packings += call.primitive == fb::Primitive::PackWeights;
     }
   }
   return calls;
 }
 
-TEST_F(PlainProducts, LargeMatricesAreNotPacked) {
+TEST_F(UnpackedGemms, LargeMatricesAreNotPacked) {
   absl::StatusOr<Program> program = Prepare(Model, {.batch = kRows, .lanes = 4});
   ASSERT_TRUE(program.ok()) << program.status();
   const Calls calls = Count(*program->executable);
-  EXPECT_EQ(calls.plain_products, 3);
+  EXPECT_EQ(calls.unpacked_gemms, 3);
   EXPECT_EQ(calls.packings, 2);  // the last layer, forward and backward
 }
 
-TEST_F(PlainProducts, TrainingStepsMatchTheReference) {
+TEST_F(UnpackedGemms, TrainingStepsMatchTheReference) {
   CompareWithReference(Model, {.batch = kRows, .rows = {kRows}, .lanes = 4, .steps = 2});
   CompareWithReference(Model, {.batch = kRows, .rows = {21}, .lanes = 4, .steps = 1});
 }
 
-TEST_F(PlainProducts, SameBitsOnAnyDevicesAndThreads) {
+TEST_F(UnpackedGemms, SameBitsOnAnyDevicesAndThreads) {
   for (int devices : {1, 2, 4}) {
     absl::StatusOr<Program> program = Prepare(Model, {.devices = devices, .batch = kRows / devices, .lanes = 4});
     ASSERT_TRUE(program.ok()) << program.status();
-    EXPECT_EQ(Count(*program->executable).plain_products, 3);
+    EXPECT_EQ(Count(*program->executable).unpacked_gemms, 3);
   }
   ExpectSameBits(Model, {.batch = kRows, .lanes = 4, .steps = 3}, {kRows, 21}, {{1, 3}, {2, 2}, {4, 3}});
 }
 
-// Rows of the largest call of plain_product in a step.
+// Rows of the largest call of unpacked_gemm in a step.
 int32_t RowsOfAProduct(const Options& options, const std::vector<int64_t>& rows) {
   absl::StatusOr<Program> program = Prepare(Model, options);
   EXPECT_TRUE(program.ok()) << program.status();
   if (!program.ok()) return 0;
   absl::flat_hash_set<int> products;
   for (const StepInfo& step : ListSteps(*program->executable)) {
-    if (absl::StrContains(step.detail, "plain_product")) products.insert(step.id);
+    if (absl::StrContains(step.detail, "unpacked_gemm")) products.insert(step.id);
   }
   StepTrace trace;
   program->session->set_trace(&trace);
@@ -99,7 +99,7 @@ int32_t RowsOfAProduct(const Options& options, const std::vector<int64_t>& rows)
   return most;
 }
 
-TEST_F(PlainProducts, NeighbouringLanesShareAProductWhereAThreadHasTwo) {
+TEST_F(UnpackedGemms, NeighbouringLanesShareAProductWhereAThreadHasTwo) {
   EXPECT_EQ(RowsOfAProduct({.batch = kRows, .threads = 2, .lanes = 4}, {kRows}), 16);
   EXPECT_EQ(RowsOfAProduct({.devices = 2, .batch = kRows / 2, .threads = 1, .lanes = 4}, {16, 16}), 16);
   EXPECT_EQ(RowsOfAProduct({.batch = kRows, .threads = 3, .lanes = 4}, {kRows}), 8);

@@ -1,0 +1,40 @@
+#include "passes/contraction/candidates.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/library_algorithm.h"
+
+namespace tandem {
+
+absl::Span<const Candidate* const> CpuCandidates() {
+  static constexpr const Candidate* kCandidates[] = {&kUnpackedGemm, &kDirectFilterGrad, &kPointwiseProduct,
+                                                     &kDensePointwise, &kPackPanels};
+  return kCandidates;
+}
+
+std::vector<Verdict> WeighAlgorithms(const fb::LibraryCallT& call, const MachineModel& machine, bool avx512) {
+  std::vector<Verdict> verdicts;
+  fb::LibraryCallT attempt = call;
+  std::string taken;
+  for (const Candidate* candidate : CpuCandidates()) {
+    attempt.algorithm = candidate->algorithm;
+    if (!CheckAlgorithm(attempt).ok()) continue;
+    std::string why_not = candidate->needs_avx512 && !avx512 ? "the target has no AVX-512"
+                          : taken.empty()                    ? candidate->why_not(attempt, machine)
+                                                             : absl::StrCat(taken, " is taken");
+    if (why_not.empty()) taken = fb::EnumNameAlgorithm(candidate->algorithm);
+    verdicts.push_back({candidate->algorithm, std::move(why_not)});
+  }
+  verdicts.push_back({fb::Algorithm::Library, taken.empty() ? "" : absl::StrCat(taken, " is expected to be faster")});
+  return verdicts;
+}
+
+fb::Algorithm ChooseAlgorithm(const fb::LibraryCallT& call, const MachineModel& machine, bool avx512) {
+  for (const Verdict& verdict : WeighAlgorithms(call, machine, avx512)) {
+    if (verdict.why_not.empty()) return verdict.algorithm;
+  }
+  return fb::Algorithm::Library;
+}
+
+}  // namespace tandem

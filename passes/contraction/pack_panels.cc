@@ -1,0 +1,17 @@
+// Packing of weights into panels (runtime/cpu/pack_weights.h). oneDNN's own reorder takes twice as long, and is never
+// cut into parts.
+#include "passes/contraction/candidates.h"
+#include "runtime/cpu/onednn_layout.h"
+
+namespace tandem {
+namespace {
+
+std::string WhyNot(const fb::LibraryCallT& call, const MachineModel&) {
+  return PacksPanels(call) ? "" : "the layout that the product reads has no panels";
+}
+
+}  // namespace
+
+const Candidate kPackPanels = {fb::Algorithm::PackPanels, /*needs_avx512=*/true, WhyNot};
+
+}  // namespace tandem

@@ -1,0 +1,17 @@
+// Filter gradients that direct_filter_grad.h computes instead of oneDNN, as library calls.
+#ifndef TANDEM_RUNTIME_CPU_DIRECT_FILTER_GRAD_CALL_H_
+#define TANDEM_RUNTIME_CPU_DIRECT_FILTER_GRAD_CALL_H_
+
+#include <memory>
+
+#include "runtime/cpu/onednn_primitives.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+inline constexpr char kDirectFilterGradName[] = "direct_filter_grad";
+std::unique_ptr<OneDnnPrimitive> MakeDirectFilterGrad(const fb::LibraryCallT& c);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_DIRECT_FILTER_GRAD_CALL_H_

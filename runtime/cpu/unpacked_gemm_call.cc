@@ -1,0 +1,46 @@
+#include "runtime/cpu/unpacked_gemm_call.h"
+
+#include <cstdint>
+#include <string>
+
+#include "base/align.h"
+#include "runtime/cpu/onednn_plan.h"
+#include "runtime/cpu/unpacked_gemm.h"
+
+namespace tandem {
+namespace {
+
+UnpackedGemm UnpackedGemmOf(const fb::LibraryCallT& c) {
+  int64_t rows = 1;
+  for (size_t i = 0; i + 1 < c.x_shape.size(); ++i) rows *= c.x_shape[i];
+  const bool relu = c.epilogue == fb::Epilogue::Relu || c.epilogue == fb::Epilogue::BiasRelu;
+  return {rows, c.x_shape.back(), c.y_shape.back(), c.transpose_b, relu};
+}
+
+class UnpackedGemmCall final : public OneDnnPrimitive {
+ public:
+  explicit UnpackedGemmCall(const fb::LibraryCallT& c)
+      : implementation_(kUnpackedGemmName), product_(UnpackedGemmOf(c)), bias_(onednn::HasBias(c)) {}
+
+  const std::string& implementation() const override { return implementation_; }
+  uint64_t scratch_bytes() const override { return AlignUp(sizeof(float) * UnpackedGemmScratch(product_), 64); }
+  absl::Status RunParts(int, absl::Span<void* const> in, void* out, void* scratch, int64_t, int64_t) const override {
+    RunUnpackedGemm(product_, static_cast<const float*>(in[0]), static_cast<const float*>(in[1]),
+                    bias_ ? static_cast<const float*>(in[2]) : nullptr, static_cast<float*>(out),
+                    static_cast<float*>(scratch));
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string implementation_;
+  const UnpackedGemm product_;
+  const bool bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<OneDnnPrimitive> MakeUnpackedGemm(const fb::LibraryCallT& c) {
+  return std::make_unique<UnpackedGemmCall>(c);
+}
+
+}  // namespace tandem

@@ -1,0 +1,17 @@
+// Products that unpacked_gemm.h computes instead of oneDNN, as library calls.
+#ifndef TANDEM_RUNTIME_CPU_UNPACKED_GEMM_CALL_H_
+#define TANDEM_RUNTIME_CPU_UNPACKED_GEMM_CALL_H_
+
+#include <memory>
+
+#include "runtime/cpu/onednn_primitives.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+inline constexpr char kUnpackedGemmName[] = "unpacked_gemm";
+std::unique_ptr<OneDnnPrimitive> MakeUnpackedGemm(const fb::LibraryCallT& c);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_UNPACKED_GEMM_CALL_H_
