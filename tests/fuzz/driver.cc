@@ -4,6 +4,7 @@
 // A finding ends it: the input goes to --artifact, whose path is printed, and the signal has its way. An input that
 // takes longer than kDeadlineSeconds is a finding as well.
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -98,6 +99,9 @@ int Main(int argc, char** argv) {
   }
   artifact = artifact_path.c_str();
   HandleSignals();
+  // Buffers of each run would go back to the system and be brought in anew, page by page.
+  mallopt(M_TRIM_THRESHOLD, 1 << 28);
+  mallopt(M_MMAP_THRESHOLD, 1 << 25);
   unsigned long long taken = 0;
   for (const std::string& input : corpus) taken += RunOne(input);
   std::printf("%zu inputs of the corpus, of which %llu are well-formed\n", corpus.size(), taken);

@@ -11,8 +11,10 @@
 namespace tandem::fuzz {
 namespace {
 
-// Of what a small file may be inflated to, so much is read.
-constexpr size_t kMostBytes = 1 << 20;
+// Of what a small file may be inflated to, so much is read: some of deflate's windows (32 KiB).
+constexpr size_t kMostBytes = 1 << 18;
+// So much is read in steps of the size asked for, what follows in larger ones.
+constexpr size_t kSmallReads = 2048, kLargeStep = 1 << 15;
 
 // Reads `step` bytes at a time. An error's text is stored in *error.
 template <typename File>
@@ -20,7 +22,8 @@ std::string ReadAll(File& file, size_t step, std::string* error) {
   error->clear();
   std::string bytes;
   while (bytes.size() < kMostBytes) {
-    const size_t had = bytes.size(), wanted = std::min(step, kMostBytes - had);
+    const size_t had = bytes.size();
+    const size_t wanted = std::min(had < kSmallReads ? step : kLargeStep, kMostBytes - had);
     bytes.resize(had + wanted);
     const absl::StatusOr<int64_t> got = file.Read(bytes.data() + had, wanted);
     bytes.resize(had + (got.ok() ? *got : 0));
@@ -58,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bool gzip = size > 1 && data[0] == 0x1f && data[1] == 0x8b;
   const tandem::Compression compression = gzip ? tandem::Compression::kGzip : tandem::Compression::kZlib;
   std::string error, other;
-  const std::string all = tandem::fuzz::InputFileText(file.path(), compression, 1 << 20, &error);
+  const std::string all = tandem::fuzz::InputFileText(file.path(), compression, tandem::fuzz::kLargeStep, &error);
   const size_t step = size % 5 * 40 + 1;
   RequireEqual(all, tandem::fuzz::InputFileText(file.path(), compression, step, &other), "small reads give the same");
   RequireEqual(error, other, "small reads give the same error");
@@ -66,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!gzip) return 0;
   tandem::GzipFile guessing(file.path());
   tandem::fuzz::Require(guessing.Open().ok() && guessing.compressed(), "the format is told by the first bytes");
-  const std::string guessed = tandem::fuzz::ReadAll(guessing, 1 << 20, &other);
+  const std::string guessed = tandem::fuzz::ReadAll(guessing, tandem::fuzz::kLargeStep, &other);
   if (error.empty() || all.size() == tandem::fuzz::kMostBytes) RequireEqual(guessed, all, "both classes read the same");
   return 0;
 }
