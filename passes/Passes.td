@@ -78,10 +78,10 @@ def FoldBatchNormPass : ModulePass<"td-fold-batch-norm"> {
     Before: a pure @step without types chosen by td-paint-precision, so that the scaled kernel is rounded once. After:
     no chain of td.add, td.sub, td.mul and td.div by one value per channel (or one for all channels) stands behind a
     td.conv2d or td.matmul whose only use it is, nor in front of one that is its only use, if all its values and the
-    kernel are frozen: made of constants and of variables that the program does not update. What is left to add is one
-    bias, which becomes the epilogue of whatever computes the contraction. The runtime computes kernel and bias when a
-    variable has changed, not in every step (runtime/cpu/frozen_steps.h): where a step updates the variables it would be
-    one more pass over them, and nothing is folded. In front of a padded convolution only factors are: the padding is of
+    kernel are invariant: made of constants and of variables that the program does not update. What is left to add is
+    one bias, which becomes the epilogue of whatever computes the contraction. The runtime computes kernel and bias when
+    a variable has changed, not in every step (td-mark-invariants): where a step updates the variables it would be one
+    more pass over them, and nothing is folded. In front of a padded convolution only factors are: the padding is of
     zeros, which a sum would have to leave out.
 
     ```
@@ -92,7 +92,7 @@ def FoldBatchNormPass : ModulePass<"td-fold-batch-norm"> {
                                                %z = td.add %y, td.broadcast %t
     ```
 
-    Rounding differs, so that nothing changes with precision strict_float32. GPU programs compute what is frozen
+    Rounding differs, so that nothing changes with precision strict_float32. GPU programs compute what is invariant
     in every step, and are left as they are.
   }];
 }
@@ -574,8 +574,8 @@ def AssignBuffersPass : ModulePass<"td-assign-buffers"> {
     of a model with batch statistics is there), an update straight over its variable when nothing reads the old value
     later (else exec.copy is inserted, as for a value that is wanted in two places). Everything else shares the shard
     arena (inside maps; one per thread) or the step arena (top level) by life time. On a CPU, what is computed from
-    variables alone that the program does not write shares its place with nothing, so that the runtime need not compute
-    it in every step.
+    variables alone that the program does not write shares its place with nothing, so that it need not be computed in
+    every step (td-mark-invariants). What every device computes alike, from variables and constants, is `common`.
 
     A GPU program has one lane per device and one shard per lane, so there is nothing to sum up: what a map reduces goes
     straight to the step arena, and there are no slots.
@@ -595,6 +595,97 @@ def CheckMemoryPass : ModulePass<"td-check-memory"> {
 def VerifyMemoryPass : VerifyPhasePass<"memory"> {
   let description = [{
     Also: every op and argument has its buffers.
+  }];
+}
+
+// Phase commands
+
+def InsertLaneReductionsPass : ModulePass<"td-insert-lane-reductions"> {
+  let summary = "Combines the lanes' slots by commands of their own";
+  let description = [{
+    Before: buffers are assigned, and the results of a map stand for what its lanes are combined to. After: a sum or
+    maximum that a map of a CPU program yields is read by one exec.lane_reduce for each kind right behind the map, whose
+    results have the places in the step arena; the map's own results are the slots.
+
+    ```
+    %m:2 = exec.map_microbatches ... reduce [sum, keep] {exec.out = [7, 3]}
+    use(%m#0)
+      =>
+    %m:2 = exec.map_microbatches ... reduce [sum, keep] {exec.out = [5, 3]}       // 5: the lane's slot
+    %s = exec.lane_reduce sum %m#0 {exec.out = [7]}
+    use(%s)
+    ```
+  }];
+}
+
+def MarkInvariantsPass : ModulePass<"td-mark-invariants"> {
+  let summary = "Marks commands that need not run in every step";
+  let description = [{
+    Sets `invariant` of a command outside of maps whose operands are constants, variables that the program does not
+    update, and what invariant commands compute, if its results are still there in the next step: nothing else writes to
+    their places, or none but invariant commands read or write there. The runtime runs them when a variable may have
+    changed: packed weights and transformed kernels of layers that are not trained, and of all layers when a program
+    evaluates or predicts.
+
+    ```
+    %p = exec.library_call "pack_weights" (%w) {exec.execution = #exec.execution<invariant = true>, ...}
+    ```
+  }];
+}
+
+def MarkInlinePass : ModulePass<"td-mark-inline"> {
+  let summary = "Marks commands with too little work to wake a thread for, and programs of nothing else";
+  let description = [{
+    Sets `run_inline` of maps and of commands outside of maps by the number of elements that they read. Where all are
+    so, there are few of them, and each is a call or a handful of calls whose addresses are known beforehand, the module
+    gets `exec.flat`: the runtime makes one list of calls of it, because what goes on around each command in a general
+    step takes longer than such commands do.
+  }];
+}
+
+def JoinLanesPass : ModulePass<"td-join-lanes"> {
+  let summary = "Lets neighbouring lanes share products with a large matrix";
+  let description = [{
+    Where the lanes of a map are one shard each, two of them become one task (`lanes_together`) if it has products of few
+    rows by a matrix that is read where it lies: these are computed once for the rows of both (`joint`), so that the
+    matrix comes to the core once; every other command runs for one lane and then for the next. Lanes are there for
+    their sums, which have the same bits on any number of devices; a product's row depends on that row alone, so no bit
+    changes. A runtime with too few lanes for its threads, and lanes whose rows are not all there, run one by one.
+  }];
+}
+
+def GroupPreparationsPass : ModulePass<"td-group-preparations"> {
+  let summary = "Lets packings and transforms of weights run at the same time";
+  let description = [{
+    Sets `together` of the first of several commands in a row that pack weights or compute element by element, each
+    worth a thread, and none of which touches what another one writes: one loop over the tasks of all, instead of a
+    barrier behind each. They are all invariant or none is.
+  }];
+}
+
+def UpdateByBlocksPass : ModulePass<"td-update-by-blocks"> {
+  let summary = "Applies weight gradients block by block";
+  let description = [{
+    Before: the launch of a kernel of kind "block" computes a weight gradient; exec.check_finite and one member of an
+    exec.grouped_launch read it, and nothing else does. After: the launch has the attribute `exec.block_update`, which
+    says where: a block of the gradient goes from its kernel to the optimizer's while it is in the core's cache, and the
+    gradient as a whole is never stored. The check comes first, so it cannot look at such a gradient; the runtime
+    replaces it by a bound on the products' operands, and runs the three commands as they stand where that does not
+    hold. For programs on one device.
+
+    ```
+    %g = exec.launch @block(%x, %dy) {exec.block_update = #exec.block_update<check = 0, member = 0, argument = 1,
+                                                                            fetched = [0, 2]>}
+    exec.check_finite %g
+    %v = exec.grouped_launch @update x 1(%w, %g)
+    ```
+  }];
+}
+
+def VerifyCommandsPass : VerifyPhasePass<"commands"> {
+  let description = [{
+    Also: a map's sums and maxima are read by exec.lane_reduce alone, commands that run together stand one behind the
+    other, and what a gradient's `exec.block_update` names exists.
   }];
 }
 

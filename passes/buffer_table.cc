@@ -1,6 +1,9 @@
 #include "passes/buffer_table.h"
 
+#include <functional>
+
 #include "mlir/IR/Builders.h"
+#include "passes/target.h"
 
 namespace tandem {
 namespace {
@@ -24,6 +27,30 @@ llvm::SmallVector<T> GetArray(mlir::Operation* op, llvm::StringRef name) {
   return values;
 }
 
+// Whether attribute `name` of `op` is missing or a list of T.
+template <typename T>
+bool IsArrayOf(mlir::Operation* op, llvm::StringRef name) {
+  mlir::Attribute attribute = op->getAttr(name);
+  auto array = mlir::dyn_cast_if_present<mlir::ArrayAttr>(attribute);
+  return !attribute || (array && llvm::all_of(array, [](mlir::Attribute a) { return mlir::isa<T>(a); }));
+}
+
+mlir::LogicalResult VerifySlots(exec::MapMicrobatchesOp map, const std::function<bool(int64_t)>& exists) {
+  if (!IsArrayOf<exec::LaneSlotAttr>(map, kLaneSlots)) return map.emitError() << kLaneSlots << " is no list of slots";
+  const llvm::SmallVector<exec::LaneSlotAttr> slots = GetLaneSlots(map);
+  size_t combined = 0;
+  for (unsigned i = 0; i < map.getNumResults(); ++i) combined += map.getCombine(i) != exec::Combine::kKeep;
+  if (IsGpuTarget(map->getParentOfType<mlir::ModuleOp>())) combined = 0;  // it has one lane
+  if (slots.size() != combined) {
+    return map.emitError() << "has " << slots.size() << " lane slots for " << combined << " results that lanes combine";
+  }
+  for (exec::LaneSlotAttr slot : slots) {
+    if (!exists(slot.getBuffer()))
+      return map.emitError() << "has a lane slot in buffer " << slot.getBuffer() << ", which does not exist";
+  }
+  return mlir::success();
+}
+
 }  // namespace
 
 int64_t RowBytes(mlir::Type type) {
@@ -41,8 +68,8 @@ int64_t StaticBytes(mlir::Type type) {
 void SetBuffers(mlir::ModuleOp module, const std::vector<BufferInfo>& buffers) {
   llvm::SmallVector<exec::BufferAttr> rows;
   for (const BufferInfo& b : buffers) {
-    rows.push_back(
-        exec::BufferAttr::get(module.getContext(), b.name, b.space, b.index, b.offset, b.bytes, b.row_bytes, b.type));
+    rows.push_back(exec::BufferAttr::get(module.getContext(), b.name, b.space, b.index, b.offset, b.bytes, b.row_bytes,
+                                         b.common, b.type));
   }
   SetArray<exec::BufferAttr>(module, kBuffers, rows);
 }
@@ -50,8 +77,8 @@ void SetBuffers(mlir::ModuleOp module, const std::vector<BufferInfo>& buffers) {
 std::vector<BufferInfo> GetBuffers(mlir::ModuleOp module) {
   std::vector<BufferInfo> buffers;
   for (exec::BufferAttr b : GetArray<exec::BufferAttr>(module, kBuffers)) {
-    buffers.push_back(
-        {b.getName().str(), b.getSpace(), b.getIndex(), b.getOffset(), b.getBytes(), b.getRowBytes(), b.getType()});
+    buffers.push_back({b.getName().str(), b.getSpace(), b.getIndex(), b.getOffset(), b.getBytes(), b.getRowBytes(),
+                       b.getCommon(), b.getType()});
   }
   return buffers;
 }
@@ -89,6 +116,47 @@ void SetArgumentBuffer(mlir::func::FuncOp step, unsigned argument, int64_t buffe
 int64_t GetArgumentBuffer(mlir::func::FuncOp step, unsigned argument) {
   auto buffer = step.getArgAttrOfType<mlir::IntegerAttr>(argument, kBuffer);
   return buffer ? buffer.getInt() : -1;
+}
+
+int64_t BufferOf(mlir::Value value) {
+  if (auto result = mlir::dyn_cast<mlir::OpResult>(value)) {
+    return GetResultBuffers(result.getOwner())[result.getResultNumber()];
+  }
+  auto argument = mlir::cast<mlir::BlockArgument>(value);
+  mlir::Operation* parent = argument.getOwner()->getParentOp();
+  if (auto function = mlir::dyn_cast<mlir::func::FuncOp>(parent)) {
+    return GetArgumentBuffer(function, argument.getArgNumber());
+  }
+  return GetArgumentBuffers(mlir::cast<exec::MapMicrobatchesOp>(parent))[argument.getArgNumber()];
+}
+
+mlir::LogicalResult VerifyBuffers(mlir::func::FuncOp step) {
+  auto module = step->getParentOfType<mlir::ModuleOp>();
+  if (!IsArrayOf<exec::BufferAttr>(module, kBuffers)) return module.emitError() << kBuffers << " is no list of buffers";
+  auto table = module->getAttrOfType<mlir::ArrayAttr>(kBuffers);
+  const int64_t count = table ? static_cast<int64_t>(table.size()) : 0;
+  const auto exists = [&](int64_t buffer) { return 0 <= buffer && buffer < count; };
+  const auto are = [&](mlir::DenseI64ArrayAttr buffers, size_t values) {
+    return buffers && static_cast<size_t>(buffers.size()) == values && llvm::all_of(buffers.asArrayRef(), exists);
+  };
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    if (!exists(GetArgumentBuffer(step, i))) {
+      return mlir::emitError(step.getArgument(i).getLoc()) << "argument " << i << " of @step has no buffer";
+    }
+  }
+  mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
+    if (op == step.getOperation()) return mlir::WalkResult::advance();
+    mlir::LogicalResult verified = mlir::success();
+    if (!are(GetResultBuffers(op), op->getNumResults())) {
+      verified = op->emitError() << "has no buffers for its " << op->getNumResults() << " results";
+    } else if (auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op)) {
+      verified = are(GetArgumentBuffers(map), map.getBody().getNumArguments())
+                     ? VerifySlots(map, exists)
+                     : map.emitError() << "has no buffers for the arguments of its body";
+    }
+    return mlir::failed(verified) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return mlir::failure(result.wasInterrupted());
 }
 
 }  // namespace tandem

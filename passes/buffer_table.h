@@ -26,6 +26,7 @@ struct BufferInfo {
   int64_t offset = 0;
   int64_t bytes = 0;
   int64_t row_bytes = 0;
+  bool common = false;
   mlir::RankedTensorType type;
 };
 
@@ -55,6 +56,12 @@ void SetArgumentBuffers(exec::MapMicrobatchesOp map, llvm::ArrayRef<int64_t> buf
 mlir::DenseI64ArrayAttr GetArgumentBuffers(exec::MapMicrobatchesOp map);
 void SetArgumentBuffer(mlir::func::FuncOp step, unsigned argument, int64_t buffer);
 int64_t GetArgumentBuffer(mlir::func::FuncOp step, unsigned argument);
+// The buffer of any value: a result of an op, or an argument of @step or of a map's body.
+int64_t BufferOf(mlir::Value value);
+
+// Every value has a buffer of the table, and every result that lanes combine has a slot: what the functions above and
+// their callers rely on. Emits an error where it is not so.
+mlir::LogicalResult VerifyBuffers(mlir::func::FuncOp step);
 
 }  // namespace tandem
 

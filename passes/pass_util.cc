@@ -6,19 +6,6 @@
 
 namespace tandem {
 
-llvm::DenseSet<mlir::Value> FrozenVariables(mlir::func::FuncOp step) {
-  llvm::DenseSet<mlir::Attribute> updated;
-  for (unsigned i = 0; i < step.getNumResults(); ++i) {
-    if (mlir::FlatSymbolRefAttr update = td::UpdateOf(step, i)) updated.insert(update);
-  }
-  llvm::DenseSet<mlir::Value> frozen;
-  for (mlir::BlockArgument a : step.getArguments()) {
-    mlir::FlatSymbolRefAttr variable = td::VariableOf(step, a.getArgNumber());
-    if (variable && !updated.contains(variable)) frozen.insert(a);
-  }
-  return frozen;
-}
-
 mlir::OpBuilder BehindValue(exec::MapMicrobatchesOp map, mlir::Value value) {
   mlir::OpBuilder builder(map);
   if (value.getDefiningOp() != nullptr) builder.setInsertionPointAfterValue(value);

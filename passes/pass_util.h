@@ -6,7 +6,6 @@
 
 #include "graph/ir/dialect.h"
 #include "graph/ir/signature.h"
-#include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/exec/dialect.h"
@@ -20,9 +19,6 @@ inline mlir::func::FuncOp StepFunction(mlir::ModuleOp module) {
 
 // What steers the compilation.
 inline exec::CompileConfigAttr ConfigOf(mlir::ModuleOp module) { return exec::CompileConfigAttr::of(module); }
-
-// The arguments of `step` that are variables which it does not update.
-llvm::DenseSet<mlir::Value> FrozenVariables(mlir::func::FuncOp step);
 
 // In front of `map`, right behind what computes `value` there: a value that nothing else reads is not kept for longer
 // than it has to be.

@@ -36,6 +36,11 @@ const std::vector<Phase>& Phases() {
         "td-outline-kernels", "td-group-updates", "td-verify-fusion"}},
       {"schedule", "order of execution", "", {"td-schedule", "td-verify-schedule"}},
       {"memory", "arenas and offsets", "", {"td-assign-buffers", "td-check-memory", "td-verify-memory"}},
+      {"commands",
+       "how commands of CPU programs run: invariant ones, lanes and packings together, updates by blocks",
+       "What the runtime need not do in every step, and what it may do at once, depends on where values lie.",
+       {"td-insert-lane-reductions", "td-mark-invariants", "td-mark-inline", "td-join-lanes", "td-group-preparations",
+        "td-update-by-blocks", "td-verify-commands"}},
   };
   return *phases;
 }

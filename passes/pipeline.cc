@@ -14,6 +14,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/buffer_table.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/phases.h"
@@ -65,7 +66,8 @@ absl::Status CheckGivenStep(mlir::ModuleOp module, const std::string& compile_fr
   if (compile_from.empty() || compile_from == Phases().front().name) return absl::OkStatus();
   mlir::func::FuncOp step = StepFunction(module);
   if (step && mlir::succeeded(VerifyStepSignature(step)) && mlir::succeeded(VerifyStepVariables(module, step)) &&
-      mlir::succeeded(VerifyLaunches(module, step))) {
+      mlir::succeeded(VerifyLaunches(module, step)) &&
+      (compile_from != "commands" || mlir::succeeded(VerifyBuffers(step)))) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat("this program cannot go on from phase ", compile_from, ": ",

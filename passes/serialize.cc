@@ -1,6 +1,5 @@
-// Writes what td-assign-buffers left as attributes into the tables of runtime/executable.fbs. Sections are made here:
-// each exec.map_microbatches is a map section, followed by a lane reduction per kind at the head of the next global
-// section; the ops between maps are the steps of that section.
+// Writes what phases `memory` and `commands` left as attributes into the tables of runtime/executable.fbs. Sections are
+// made here: each exec.map_microbatches is a map section, and the ops between maps are the steps of a global one.
 #include "passes/serialize.h"
 
 #include <cstring>
@@ -15,6 +14,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/buffer_table.h"
+#include "passes/commands/commands.h"
 #include "passes/exec/dialect.h"
 #include "passes/exec/kernel_kind.h"
 #include "passes/gpu_schedule.h"
@@ -103,6 +103,7 @@ class Serializer {
       b->row_bytes = info.row_bytes;
       b->dtype = static_cast<fb::DType>(td::ToDType(info.type.getElementType()));
       b->shape = td::ToShape(info.type);
+      b->common = info.common;
       program.buffers.push_back(std::move(b));
     }
   }
@@ -239,17 +240,37 @@ class Serializer {
   }
 
   absl::Status WriteSections(fb::ProgramT& program) {
-    for (mlir::Operation& op : step_.getBody().front().without_terminator()) {
-      if (mlir::matchPattern(&op, mlir::m_Constant()) || mlir::isa<td::ReshapeOp>(op)) continue;  // no work
+    program.flat = IsFlat(module_);
+    for (mlir::Operation* op : CommandsOf(step_.getBody().front())) {
       if (auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op)) {
         if (absl::Status s = WriteMap(map, program); !s.ok()) return s;
         continue;
       }
-      absl::StatusOr<std::unique_ptr<fb::StepT>> step = steps_.Write(&op);
+      absl::StatusOr<std::unique_ptr<fb::StepT>> step = steps_.Write(op);
       if (!step.ok()) return step.status();
-      GlobalSection(program).steps.push_back(*std::move(step));
+      fb::SectionT& section = GlobalSection(program);
+      step_sections_[op] = program.sections.size() - 1;
+      step_numbers_[op] = static_cast<uint32_t>(section.steps.size());
+      section.steps.push_back(*std::move(step));
     }
+    // Behind all steps, whose numbers they name.
+    for (auto launch : step_.getOps<exec::LaunchOp>()) WriteBlockUpdate(launch, program);
     return absl::OkStatus();
+  }
+
+  void WriteBlockUpdate(exec::LaunchOp gradient, fb::ProgramT& program) {
+    exec::BlockUpdateAttr attr = GetBlockUpdate(gradient);
+    std::optional<BlockUpdate> found = attr ? FindBlockUpdate(gradient, attr) : std::nullopt;
+    if (!found) return;
+    auto update = std::make_unique<fb::BlockUpdateT>();
+    update->gradient = step_numbers_[gradient];
+    update->check = step_numbers_[found->check];
+    update->checked = static_cast<uint32_t>(attr.getCheck());
+    update->update = step_numbers_[found->update];
+    update->member = static_cast<uint32_t>(attr.getMember());
+    update->argument = static_cast<uint32_t>(attr.getArgument());
+    for (int64_t i : attr.getFetched().asArrayRef()) update->fetched.push_back(static_cast<uint32_t>(i));
+    program.sections[step_sections_[gradient]]->block_updates.push_back(std::move(update));
   }
 
   static fb::SectionT& GlobalSection(fb::ProgramT& program) {
@@ -265,43 +286,22 @@ class Serializer {
     auto section = std::make_unique<fb::SectionT>();
     section->kind = fb::SectionKind::Map;
     section->name = absl::StrCat("map_", program.sections.size());
-    for (mlir::Operation& op : map.getBody().front().without_terminator()) {
-      if (mlir::matchPattern(&op, mlir::m_Constant()) || mlir::isa<td::ReshapeOp>(op)) continue;  // no work
-      absl::StatusOr<std::unique_ptr<fb::StepT>> step = steps_.Write(&op);
+    const Execution execution = GetExecution(map);
+    section->run_inline = execution.run_inline;
+    section->lanes_together = static_cast<uint32_t>(execution.lanes_together);
+    for (mlir::Operation* op : CommandsOf(map.getBody().front())) {
+      absl::StatusOr<std::unique_ptr<fb::StepT>> step = steps_.Write(op);
       if (!step.ok()) return step.status();
       section->steps.push_back(*std::move(step));
     }
     program.sections.push_back(std::move(section));
-    if (!gpu_) WriteLaneReductions(map, program);  // a GPU has no lanes to sum over
-    return absl::OkStatus();
-  }
-
-  void WriteLaneReductions(exec::MapMicrobatchesOp map, fb::ProgramT& program) {
-    const llvm::SmallVector<exec::LaneSlotAttr> slots = GetLaneSlots(map);
-    const mlir::DenseI64ArrayAttr out = GetResultBuffers(map);
-    for (exec::ReduceKind kind : {exec::ReduceKind::kSum, exec::ReduceKind::kMax}) {
-      auto step = std::make_unique<fb::StepT>();
-      step->name = absl::StrCat("reduce_lanes/", std::string(exec::stringifyReduceKind(kind)));
-      unsigned slot = 0;
-      for (unsigned i = 0; i < map.getNumResults(); ++i) {
-        if (map.getCombine(i) == exec::Combine::kKeep) continue;
-        const exec::LaneSlotAttr lane_slot_attr = slots[slot++];
-        if (lane_slot_attr.getKind() != kind) continue;
-        uint32_t lane = static_cast<uint32_t>(lane_slot_attr.getBuffer());
-        step->inputs.push_back(lane);
-        step->outputs.push_back(static_cast<uint32_t>(out[i]));
-        auto lane_slot = std::make_unique<fb::LaneSlotT>();
-        lane_slot->buffer = lane;
-        lane_slot->kind = static_cast<fb::ReduceKind>(kind);
-        program.lane_slots.push_back(std::move(lane_slot));
-      }
-      if (step->inputs.empty()) continue;
-      fb::LaneReduceT reduce;
-      reduce.kind = static_cast<fb::ReduceKind>(kind);
-      step->body.Set(std::move(reduce));
-      step->location = steps_.Location(map.getLoc());
-      GlobalSection(program).steps.push_back(std::move(step));
+    for (exec::LaneSlotAttr slot : GetLaneSlots(map)) {
+      auto lane_slot = std::make_unique<fb::LaneSlotT>();
+      lane_slot->buffer = static_cast<uint32_t>(slot.getBuffer());
+      lane_slot->kind = static_cast<fb::ReduceKind>(slot.getKind());
+      program.lane_slots.push_back(std::move(lane_slot));
     }
+    return absl::OkStatus();
   }
 
   void WriteOutputs() {
@@ -311,7 +311,7 @@ class Serializer {
       if (!name) continue;
       auto output = std::make_unique<fb::OutputT>();
       output->name = name.str();
-      output->buffer = static_cast<uint32_t>(steps_.BufferOf(terminator->getOperand(i)));
+      output->buffer = static_cast<uint32_t>(BufferOf(terminator->getOperand(i)));
       index_.outputs.push_back(std::move(output));
     }
   }
@@ -337,6 +337,9 @@ class Serializer {
   const SerializeOptions& options_;
   fb::ExecutableT index_;
   std::vector<SegmentData> segments_;
+  // Of ops outside of maps: the section, and the step's number in it.
+  llvm::DenseMap<mlir::Operation*, size_t> step_sections_;
+  llvm::DenseMap<mlir::Operation*, uint32_t> step_numbers_;
   StepWriter steps_;
 };
 

@@ -4,6 +4,7 @@
 #include "base/status_macros.h"
 #include "graph/ir/gather.h"
 #include "passes/buffer_table.h"
+#include "passes/commands/commands.h"
 #include "passes/exec/dialect.h"
 #include "passes/exec/kernel_kind.h"
 #include "passes/library_config.h"
@@ -15,18 +16,6 @@ namespace {
 int64_t Elements(mlir::Type type) { return mlir::cast<mlir::RankedTensorType>(type).getNumElements(); }
 
 }  // namespace
-
-int64_t StepWriter::BufferOf(mlir::Value v) {
-  if (auto result = mlir::dyn_cast<mlir::OpResult>(v)) {
-    return GetResultBuffers(result.getOwner())[result.getResultNumber()];
-  }
-  auto argument = mlir::cast<mlir::BlockArgument>(v);
-  mlir::Operation* parent = argument.getOwner()->getParentOp();
-  if (auto function = mlir::dyn_cast<mlir::func::FuncOp>(parent)) {
-    return GetArgumentBuffer(function, argument.getArgNumber());
-  }
-  return GetArgumentBuffers(mlir::cast<exec::MapMicrobatchesOp>(parent))[argument.getArgNumber()];
-}
 
 uint32_t StepWriter::Location(mlir::Location loc) {
   std::string file;
@@ -54,6 +43,11 @@ absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op
   step->location = Location(op->getLoc());
   for (mlir::Value v : op->getOperands()) step->inputs.push_back(static_cast<uint32_t>(BufferOf(v)));
   for (mlir::Value v : op->getResults()) step->outputs.push_back(static_cast<uint32_t>(BufferOf(v)));
+  const Execution execution = GetExecution(op);
+  step->invariant = execution.invariant;
+  step->run_inline = execution.run_inline;
+  step->together = static_cast<uint32_t>(execution.together);
+  step->joint = execution.joint;
   if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) {
     fb::KernelLaunchT body;
     body.kernel = kernels_.lookup(launch.getKernel());
@@ -68,6 +62,11 @@ absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op
     WriteGroupedLaunch(op, *step);
   } else if (mlir::isa<exec::LibraryCallOp>(op)) {
     TD_RETURN_IF_ERROR(WriteLibraryCall(op, *step));
+  } else if (auto reduce = mlir::dyn_cast<exec::LaneReduceOp>(op)) {
+    step->name = absl::StrCat("reduce_lanes/", exec::stringifyReduceKind(reduce.getKind()).str());
+    fb::LaneReduceT body;
+    body.kind = static_cast<fb::ReduceKind>(reduce.getKind());
+    step->body.Set(std::move(body));
   } else if (mlir::isa<exec::AllReduceOp>(op)) {
     WriteAllReduce(op, *step);
   } else if (mlir::isa<exec::CheckFiniteOp>(op)) {

@@ -23,11 +23,9 @@ class StepWriter {
   StepWriter(mlir::ModuleOp module, fb::ExecutableT* index) : module_(module), index_(index) {}
 
   void AddKernel(llvm::StringRef symbol, uint32_t id) { kernels_[symbol] = id; }
-  // The buffer of a value: a result of an op, or an argument of @step or of a map's body.
-  int64_t BufferOf(mlir::Value v);
   // The row of Debug.locations for `loc`, added when new.
   uint32_t Location(mlir::Location loc);
-  // The step for a launch, grouped launch, library call, all-reduce, finite check or copy.
+  // The step for a command of `op`'s kind, a map excepted.
   absl::StatusOr<std::unique_ptr<fb::StepT>> Write(mlir::Operation* op);
 
  private:

@@ -8,6 +8,7 @@
 #include "mlir/IR/Verifier.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/buffer_table.h"
+#include "passes/commands/commands.h"
 #include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
@@ -22,6 +23,7 @@ namespace tandem {
 #define GEN_PASS_DEF_VERIFYFUSIONPASS
 #define GEN_PASS_DEF_VERIFYSCHEDULEPASS
 #define GEN_PASS_DEF_VERIFYMEMORYPASS
+#define GEN_PASS_DEF_VERIFYCOMMANDSPASS
 #include "passes/passes.h.inc"
 
 namespace {
@@ -57,7 +59,9 @@ class PhaseVerifier {
     Check(VerifyLibraries(step));
     if (phase_ == "layout") return;
     Check(VerifyFused(step));
-    if (phase_ == "memory") Check(VerifyBuffers(step));
+    if (phase_ == "fusion" || phase_ == "schedule") return;
+    Check(VerifyBuffers(step));
+    if (phase_ == "commands") Check(VerifyExecution(step));
   }
 
   void Check(mlir::LogicalResult result) { ok_ = ok_ && mlir::succeeded(result); }
@@ -97,7 +101,7 @@ class PhaseVerifier {
     if (ConfigOf(module_).getReplicas() == 1) return mlir::success();
     for (mlir::Operation& op : step.getBody().front()) {
       if (mlir::isa<td::CrossReplicaOp>(op)) return op.emitError() << "is left behind td-insert-all-reduce";
-      if (mlir::isa<exec::AllReduceOp>(op)) continue;
+      if (mlir::isa<exec::AllReduceOp, exec::LaneReduceOp>(op)) continue;
       for (mlir::Value v : op.getOperands()) {
         if (!IsPart(v)) continue;
         mlir::InFlightDiagnostic error = op.emitError() << "reads one replica's part of a sum over all replicas";
@@ -113,6 +117,9 @@ class PhaseVerifier {
     mlir::Operation* op = value.getDefiningOp();
     if (!op || td::IsBatched(value.getType())) return false;
     if (BatchAxis::ReadsAllRows(op)) return true;
+    if (auto reduce = mlir::dyn_cast<exec::LaneReduceOp>(op)) {
+      return IsPart(reduce.getOperand(mlir::cast<mlir::OpResult>(value).getResultNumber()));
+    }
     auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op);
     if (!map) return false;
     const unsigned i = mlir::cast<mlir::OpResult>(value).getResultNumber();
@@ -149,9 +156,9 @@ class PhaseVerifier {
   static mlir::LogicalResult VerifyFused(mlir::func::FuncOp step) {
     mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
       bool known = op == step.getOperation() || IsConstant(op) ||
-                   mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp, exec::LibraryCallOp, exec::AllReduceOp,
-                             exec::CheckFiniteOp, exec::CopyOp, td::ReshapeOp, exec::MapMicrobatchesOp,
-                             td::ScatterAddOp, exec::YieldOp, mlir::func::ReturnOp>(op);
+                   mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp, exec::LibraryCallOp, exec::LaneReduceOp,
+                             exec::AllReduceOp, exec::CheckFiniteOp, exec::CopyOp, td::ReshapeOp,
+                             exec::MapMicrobatchesOp, td::ScatterAddOp, exec::YieldOp, mlir::func::ReturnOp>(op);
       if (known) return mlir::WalkResult::advance();
       op->emitError() << "is in no kernel at the end of phase fusion";
       return mlir::WalkResult::interrupt();
@@ -159,14 +166,35 @@ class PhaseVerifier {
     return mlir::failure(result.wasInterrupted());
   }
 
-  static mlir::LogicalResult VerifyBuffers(mlir::func::FuncOp step) {
-    mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
-      const mlir::DenseI64ArrayAttr out = GetResultBuffers(op);
-      if (op == step.getOperation() || (out && out.size() == op->getNumResults())) return mlir::WalkResult::advance();
-      op->emitError() << "has no buffers at the end of phase memory";
-      return mlir::WalkResult::interrupt();
-    });
-    return mlir::failure(result.wasInterrupted());
+  mlir::LogicalResult VerifyExecution(mlir::func::FuncOp step) {
+    if (!CpuStep(module_)) return mlir::success();
+    const std::vector<mlir::Operation*> commands = CommandsOf(step.getBody().front());
+    for (size_t i = 0; i < commands.size(); ++i) {
+      mlir::Operation* op = commands[i];
+      const int64_t together = GetExecution(op).together;
+      if (together < 1 || together > static_cast<int64_t>(commands.size() - i)) {
+        return op->emitError() << "runs together with " << together - 1 << " commands behind it, and there are "
+                               << commands.size() - i - 1;
+      }
+      if (auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op)) {
+        if (mlir::failed(VerifySlots(map))) return mlir::failure();
+      } else if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) {
+        if (exec::BlockUpdateAttr u = GetBlockUpdate(launch)) {
+          if (!FindBlockUpdate(launch, u)) return op->emitError() << "has no check and update as its " << u << " says";
+        }
+      }
+    }
+    return mlir::success();
+  }
+
+  static mlir::LogicalResult VerifySlots(exec::MapMicrobatchesOp map) {
+    for (mlir::OpResult result : map->getOpResults()) {
+      if (map.getCombine(result.getResultNumber()) == exec::Combine::kKeep) continue;
+      for (mlir::Operation* user : result.getUsers()) {
+        if (!mlir::isa<exec::LaneReduceOp>(user)) return user->emitError() << "reads the slots of lanes";
+      }
+    }
+    return mlir::success();
   }
 
   mlir::ModuleOp module_;
@@ -191,6 +219,7 @@ template class VerifyPhasePass<impl::VerifyLayoutPassBase>;
 template class VerifyPhasePass<impl::VerifyFusionPassBase>;
 template class VerifyPhasePass<impl::VerifySchedulePassBase>;
 template class VerifyPhasePass<impl::VerifyMemoryPassBase>;
+template class VerifyPhasePass<impl::VerifyCommandsPassBase>;
 
 }  // namespace
 }  // namespace tandem

@@ -69,6 +69,11 @@ class ExecutableVerifier {
 absl::Status VerifySteps(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& name,
                          const std::string& field);
 
+// Checks how the steps of `program`, which have been checked themselves, are to run: together, for several lanes, block
+// by block.
+absl::Status VerifyExecution(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& name,
+                             const std::string& field);
+
 // Checks what an executable for GPUs has besides: images, launches, plans and schedules. Of executables for CPUs: that
 // they have nothing of it. All else has been checked.
 absl::Status VerifyGpuParts(const fb::ExecutableT& index, const std::string& name);

@@ -23,7 +23,7 @@ class StepVerifier : public ExecutableVerifier {
         TD_RETURN_IF_ERROR(CheckStep(absl::StrCat(at, ".steps[", j, "]"), *section.steps[j], section.kind));
       }
     }
-    return absl::OkStatus();
+    return VerifyExecution(x_, *program_, name_, field);
   }
 
  private:

@@ -178,8 +178,8 @@ TEST(Dump, PrintsEveryStoredPhase) {
   const Json dump = Json::parse(DumpOf(TwoDevices() + " --format=json").out, nullptr, false);
   ASSERT_TRUE(dump.is_object() && dump.contains("phases"));
   const std::vector<std::string> phases = dump["phases"];
-  EXPECT_EQ(phases, std::vector<std::string>(
-                        {"input", "precision", "distribute", "layout", "fusion", "schedule", "memory", "codegen"}));
+  EXPECT_EQ(phases, std::vector<std::string>({"input", "precision", "distribute", "layout", "fusion", "schedule",
+                                              "memory", "commands", "codegen"}));
   for (const std::string& phase : phases) {
     const ToolResult result = DumpOf(TwoDevices() + " --phase=" + phase);
     ASSERT_EQ(result.exit_code, 0) << phase << result.err;
@@ -204,6 +204,21 @@ TEST(Dump, ExplainsFusionForAnyTwoNeighbours) {
   EXPECT_THAT(none.err, HasSubstr("no op \"nobody\""));
 }
 
+TEST(Dump, SaysHowCommandsRun) {
+  const ToolResult eval = DumpOf(TwoDevices() + " --mode=eval");
+  ASSERT_EQ(eval.exit_code, 0) << eval.err;
+  EXPECT_THAT(eval.out, ContainsRegex("PackWeights .*, invariant"));
+  EXPECT_THAT(eval.out, ContainsRegex("LaneReduce .*, inline\n"));
+  // The weights change in every step of a training.
+  EXPECT_THAT(DumpOf(TwoDevices()).out, Not(HasSubstr(", invariant")));
+  const Json dump = Json::parse(DumpOf(TwoDevices() + " --mode=eval --format=json").out, nullptr, false);
+  ASSERT_FALSE(dump.is_discarded());
+  int64_t invariant = 0;
+  for (const Json& step : dump["steps"]) invariant += step.value("invariant", false);
+  EXPECT_GE(invariant, 1);
+  EXPECT_EQ(dump["executable"]["flat"], false);
+}
+
 TEST(Dump, SaysHowContractionsAreComputed) {
   const ToolResult result = DumpOf(TwoDevices() + " --contractions --machine=zen4");
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -215,13 +230,13 @@ TEST(Dump, SaysHowContractionsAreComputed) {
 }
 
 TEST(Dump, StoredPhasesCanBeResumed) {
-  const std::string input = ::testing::TempDir() + "/input.mlir", memory = ::testing::TempDir() + "/memory.mlir";
+  const std::string input = ::testing::TempDir() + "/input.mlir", last = ::testing::TempDir() + "/commands.mlir";
   ASSERT_EQ(DumpOf(TwoDevices() + " --phase=input > " + input).exit_code, 0);
-  ASSERT_EQ(DumpOf(TwoDevices() + " --phase=memory > " + memory).exit_code, 0);
+  ASSERT_EQ(DumpOf(TwoDevices() + " --phase=commands > " + last).exit_code, 0);
   const ToolResult resumed =
       RunTool("tandem-opt", input + " --compile-from=precision --mlir-print-debuginfo --mlir-print-local-scope");
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  std::string stored = Env::Default()->ReadFile(memory).value_or("");
+  std::string stored = Env::Default()->ReadFile(last).value_or("");
   while (!stored.empty() && stored.back() == '\n') stored.pop_back();
   std::string again = resumed.out;
   while (!again.empty() && again.back() == '\n') again.pop_back();

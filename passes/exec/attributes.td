@@ -73,12 +73,13 @@ def Exec_BufferAttr : Exec_Attr<"Buffer", "buffer"> {
     ```mlir
     #exec.buffer<name = "dense/MatMul", space = shard, offset = 512, bytes = 320, row_bytes = 40, type = tensor<?x10xf32>>
     ```
+    `common`: every device computes the same there, from variables and constants alone.
   }];
   let parameters = (ins
     StringRefParameter<"of the value, for reports">:$name, EnumParameter<Exec_Space>:$space,
     DefaultValuedParameter<"int64_t", "0">:$index, DefaultValuedParameter<"int64_t", "0">:$offset,
     DefaultValuedParameter<"int64_t", "0">:$bytes, DefaultValuedParameter<"int64_t", "0">:$row_bytes,
-    "::mlir::RankedTensorType":$type);
+    DefaultValuedParameter<"bool", "false">:$common, "::mlir::RankedTensorType":$type);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -106,6 +107,42 @@ def Exec_LiveBufferAttr : Exec_Attr<"LiveBuffer", "live_buffer"> {
 def Exec_PeakAttr : Exec_Attr<"Peak", "peak"> {
   let summary = "the size of an arena, and its largest buffers where it is fullest";
   let parameters = (ins EnumParameter<Exec_Space>:$space, "int64_t":$bytes, "::mlir::ArrayAttr":$live);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+//===- Commands ---------------------------------------------------------------------------------------------------===//
+
+def Exec_ExecutionAttr : Exec_Attr<"Execution", "execution"> {
+  let summary = "how a command of a CPU program runs: phase `commands` decides, the runtime does it";
+  let description = [{
+    - `invariant`: its results stay what they are until a variable changes that the program does not write; the command
+      runs when one may have changed.
+    - `run_inline`: too little work to wake a thread for. Of a map: in all lanes together.
+    - `together`: this command and so many less one behind it run at the same time.
+    - `lanes_together`: of a map: so many neighbouring lanes are one task of a thread that has no fewer.
+    - `joint`: of a library call in such a map: one call for the rows of all those lanes.
+    ```mlir
+    %0 = exec.library_call "pack_weights" (%w) {exec.execution = #exec.execution<invariant = true, together = 3>, ...} : ...
+    ```
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"bool", "false">:$invariant, DefaultValuedParameter<"bool", "false">:$run_inline,
+    DefaultValuedParameter<"int64_t", "1">:$together, DefaultValuedParameter<"int64_t", "1">:$lanes_together,
+    DefaultValuedParameter<"bool", "false">:$joint);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_BlockUpdateAttr : Exec_Attr<"BlockUpdate", "block_update"> {
+  let summary = "a gradient that is applied block by block (docs/developers/internals.md)";
+  let description = [{
+    Of the launch that computes the gradient. It is operand `check` of the finite check, and argument `argument` of
+    member `member` of the grouped launch that updates the variable: arguments are a member's operands, then its
+    results. `fetched`: arguments of the same shape that the update touches beside it.
+    ```mlir
+    #exec.block_update<check = 2, member = 0, argument = 1, fetched = [0, 2]>
+    ```
+  }];
+  let parameters = (ins "int64_t":$check, "int64_t":$member, "int64_t":$argument, "::mlir::DenseI64ArrayAttr":$fetched);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

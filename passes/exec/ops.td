@@ -101,6 +101,20 @@ def Exec_LibraryCallOp : Exec_Op<"library_call", [Pure]> {
   let assemblyFormat = "$primitive `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
 }
 
+def Exec_LaneReduceOp : Exec_Op<"lane_reduce", [Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>]> {
+  let summary = "combines the lanes' slots in the order of the reduction tree";
+  let description = [{
+    The operands are results of a map that this op stands right behind, one slot for each lane of the replica; before
+    phase `commands` a map's results stand for what they are combined to.
+    ```mlir
+    %dw = exec.lane_reduce sum %0#1 : tensor<784x10xf32> -> tensor<784x10xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Exec_Tensor>:$operands, Exec_ReduceKindAttr:$kind);
+  let results = (outs Variadic<Exec_Tensor>:$results);
+  let assemblyFormat = "$kind $operands attr-dict `:` type($operands) `->` type($results)";
+}
+
 def Exec_AllReduceOp : Exec_Op<"all_reduce", [
     Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_ReplicaValueOp>]> {
   let summary = "combines values of all replicas";

@@ -7,6 +7,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/offset_assignment.h"
+#include "passes/analysis/values_of_variables.h"
 #include "passes/buffer_table.h"
 #include "passes/exec/dialect.h"
 #include "passes/exec/kernel_kind.h"
@@ -44,6 +45,9 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     InsertResidualCopies();
     InsertAllReduceCopies();
     InsertYieldCopies();
+    common_ = ValuesOfVariables(step_, Variables::kAll);
+    // What is invariant keeps its place from one step to the next. A GPU computes it in every step.
+    if (!gpu_) invariant_ = ValuesOfVariables(step_, Variables::kNotUpdated);
     const int64_t batch_bytes = PlaceKept();
     int64_t shard_bytes = 0, lane_bytes = 0, step_bytes = 0;
     if (gpu_) {
@@ -87,6 +91,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     info.offset = offset;
     info.bytes = bytes;
     info.row_bytes = td::IsBatched(v.getType()) ? RowBytes(v.getType()) : 0;
+    info.common = space == exec::Space::kStep && common_.contains(v);
     info.type = mlir::cast<mlir::RankedTensorType>(v.getType());
     buffers_.push_back(info);
     ids_[v] = static_cast<int>(buffers_.size()) - 1;
@@ -356,28 +361,11 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     return id;
   }
 
-  // What is computed from constants and variables alone that the program does not write: it keeps its place from one
-  // step to the next, so that the runtime need not compute it again (runtime/cpu/frozen_steps.h).
-  llvm::DenseSet<mlir::Value> FrozenValues(mlir::Block& block) {
-    if (gpu_ || block.getParentOp() != step_) return {};
-    llvm::DenseSet<mlir::Value> frozen = FrozenVariables(step_);
-    for (mlir::Operation& op : block) {
-      if (!mlir::isa<exec::LaunchOp, exec::LibraryCallOp, exec::CopyOp, td::ReshapeOp>(op)) continue;
-      if (!llvm::all_of(op.getOperands(), [&](mlir::Value v) {
-            return frozen.contains(v) || (v.getDefiningOp() && IsConstant(v.getDefiningOp()));
-          })) {
-        continue;
-      }
-      for (mlir::Value v : op.getResults()) frozen.insert(v);
-    }
-    return frozen;
-  }
-
   // Only what is computed as rarely as `v` reads it, so that it need not stay: kernels that are scaled and then packed.
-  static bool IsIntermediate(mlir::Value v, const llvm::DenseSet<mlir::Value>& frozen) {
-    return frozen.contains(v) && !v.use_empty() && llvm::all_of(v.getUsers(), [&](mlir::Operation* user) {
+  bool IsIntermediate(mlir::Value v) const {
+    return invariant_.contains(v) && !v.use_empty() && llvm::all_of(v.getUsers(), [&](mlir::Operation* user) {
              return mlir::isa<exec::LaunchOp, exec::LibraryCallOp, exec::CopyOp>(user) &&
-                    llvm::all_of(user->getResults(), [&](mlir::Value r) { return frozen.contains(r); });
+                    llvm::all_of(user->getResults(), [&](mlir::Value r) { return invariant_.contains(r); });
            });
   }
 
@@ -389,7 +377,6 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     std::vector<LiveRange> ranges, intermediate_ranges;
     std::vector<mlir::Value> values, intermediates;
     llvm::DenseMap<mlir::Value, size_t> range_of;
-    const llvm::DenseSet<mlir::Value> frozen = FrozenValues(block);
     for (mlir::Operation& op : block) {
       if (IsConstant(&op)) {
         PlaceConstant(&op);
@@ -411,18 +398,19 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
           continue;
         }
         int64_t bytes = td::IsBatched(v.getType()) ? shard_rows * RowBytes(v.getType()) : StaticBytes(v.getType());
-        if (IsIntermediate(v, frozen)) {
+        if (IsIntermediate(v)) {
           intermediate_ranges.push_back({bytes, position[&op], last});
           intermediates.push_back(v);
           continue;
         }
         range_of[v] = ranges.size();
         ranges.push_back({bytes, position[&op], last});
-        if (frozen.contains(v)) ranges.back() = {bytes, 0, now};
+        if (invariant_.contains(v)) ranges.back() = {bytes, 0, now};
         values.push_back(v);
       }
     }
-    // They share places with one another only: the runtime leaves out steps whose memory no other step touches.
+    // They share places with one another only: a command is invariant where no other touches its memory
+    // (td-mark-invariants).
     const ArenaPlan shared = Assign(intermediate_ranges);
     ArenaPlan plan = Assign(ranges);
     for (size_t i = 0; i < values.size(); ++i) Add(values[i], space, 0, plan.offsets[i], ranges[i].bytes);
@@ -528,6 +516,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   llvm::DenseMap<mlir::Attribute, int64_t> variable_index_;
   llvm::DenseMap<mlir::Attribute, mlir::BlockArgument> variable_argument_;
   llvm::SmallVector<exec::PeakAttr> peaks_;
+  llvm::DenseSet<mlir::Value> common_, invariant_;  // values_of_variables.h
   int64_t constant_bytes_ = 0;
   bool gpu_ = false;
   int64_t alignment_ = 64;

@@ -5,7 +5,7 @@
 #include "graph/ir/build.h"
 #include "graph/ir/interfaces.h"
 #include "graph/ir/shape.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/analysis/values_of_variables.h"
 #include "passes/channel_bias.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
@@ -53,24 +53,13 @@ Affine Compose(mlir::OpBuilder& b, llvm::ArrayRef<Link> chain, int64_t channels)
 
 bool IsScaling(const Link& link) { return mlir::isa<td::MulOp, td::DivOp>(link.op); }
 
-// Constants, variables that the step does not update, and what is computed from them alone.
-llvm::DenseSet<Value> FrozenValues(mlir::func::FuncOp step) {
-  llvm::DenseSet<Value> frozen = FrozenVariables(step);
-  for (mlir::Operation& op : step.getBody().front()) {
-    if (!mlir::isMemoryEffectFree(&op) || llvm::any_of(op.getResultTypes(), td::IsBatched)) continue;
-    if (!llvm::all_of(op.getOperands(), [&](Value v) { return frozen.contains(v); })) continue;
-    frozen.insert(op.result_begin(), op.result_end());
-  }
-  return frozen;
-}
-
 class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> {
  public:
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
     if (!step || IsGpuTarget(module) || ConfigOf(module).isStrictFloat32()) return;
-    frozen_ = FrozenValues(step);
+    invariant_ = ValuesOfVariables(step, Variables::kNotUpdated);
     llvm::SmallVector<td::LibraryOp> ops(step.getBody().front().getOps<td::LibraryOp>());
     for (td::LibraryOp op : ops) Consider(op);
   }
@@ -82,7 +71,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
     const bool first = op->getOperand(0) == x;
     if (!first && mlir::isa<td::SubOp, td::DivOp>(op)) return std::nullopt;
     auto broadcast = op->getOperand(first ? 1 : 0).getDefiningOp<td::BroadcastOp>();
-    if (!broadcast || !frozen_.contains(broadcast.getInput())) return std::nullopt;
+    if (!broadcast || !invariant_.contains(broadcast.getInput())) return std::nullopt;
     llvm::ArrayRef<int64_t> dims = broadcast.getDims();
     const bool per_channel = dims.size() == 1 && dims[0] == td::TypeOf(x).getRank() - 1;
     if (!dims.empty() && !per_channel) return std::nullopt;
@@ -116,7 +105,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
 
   void Consider(td::LibraryOp op) {
     const td::LibraryCallSpec spec = op.getLibraryCallSpec();
-    if (!spec.takes_epilogue || spec.transpose_a || spec.weights < 0 || !frozen_.contains(spec.kernel)) return;
+    if (!spec.takes_epilogue || spec.transpose_a || spec.weights < 0 || !invariant_.contains(spec.kernel)) return;
     if (!td::IsBatched(spec.x.getType())) return;
     const auto pads = [](llvm::ArrayRef<int64_t> p) { return llvm::any_of(p, [](int64_t n) { return n != 0; }); };
     const llvm::SmallVector<Link> before = ChainBefore(spec.x, pads(spec.pad_low) || pads(spec.pad_high));
@@ -174,7 +163,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
     }
   }
 
-  llvm::DenseSet<Value> frozen_;
+  llvm::DenseSet<Value> invariant_;
 };
 
 }  // namespace

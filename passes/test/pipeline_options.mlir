@@ -1,5 +1,5 @@
 // Resuming from the text of any phase gives what one run gives. The locations are needed: buffers are named by them.
-// RUN: tandem-opt %s --compile-to=memory -mlir-print-debuginfo -o %t.whole
+// RUN: tandem-opt %s --compile-to=commands -mlir-print-debuginfo -o %t.whole
 // RUN: tandem-opt %s --compile-to=input -mlir-print-debuginfo | tandem-opt --compile-from=precision --compile-to=distribute -mlir-print-debuginfo -o %t.distribute
 // RUN: tandem-opt %t.distribute --compile-from=layout --compile-to=layout -mlir-print-debuginfo | tandem-opt --compile-from=fusion --compile-to=fusion -mlir-print-debuginfo -o %t.fusion
 // RUN: tandem-opt %t.fusion --compile-from=schedule --compile-to=schedule -mlir-print-debuginfo | tandem-opt --compile-from=memory -mlir-print-debuginfo -o %t.resumed

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,88 +21,6 @@ constexpr double kLargestSum = 1e38;
 constexpr int64_t kScanElements = 32768;
 // Elements of a gradient that are computed before they are applied: what the first-level cache holds beside the rest.
 constexpr int64_t kStripElements = 8192;
-
-bool Overlap(const fb::BufferT& a, const fb::BufferT& b) {
-  return a.space == b.space && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
-}
-
-// The gradient of one Blocks launch, and who else touches it.
-class Candidate {
- public:
-  Candidate(const fb::ProgramT& program, size_t section, size_t step)
-      : program_(program), section_(section), step_(step), steps_(program.sections[section]->steps) {}
-
-  std::optional<BlockUpdate> Find(absl::Span<const Operand> outputs) {
-    const uint32_t gradient = steps_[step_]->outputs[0];
-    const fb::BufferT& b = Buffer(gradient);
-    if (b.space != fb::Space::Step || b.dtype != fb::DType::Float32 || b.shape.size() != 2) return std::nullopt;
-    for (const Operand& o : outputs) {
-      if (o.space == fb::Space::Step && o.offset < b.offset + b.bytes && b.offset < o.offset + o.bytes()) {
-        return std::nullopt;
-      }
-    }
-    BlockUpdate u;
-    u.gradient = step_;
-    u.rows = b.shape[0];
-    u.columns = b.shape[1];
-    for (size_t i = step_ + 1; i < steps_.size(); ++i) {
-      const fb::StepT& s = *steps_[i];
-      // The operands are read later than they were.
-      for (uint32_t out : s.outputs) {
-        if (u.update == 0 && Buffer(out).space == fb::Space::Batch) return std::nullopt;
-      }
-      const int64_t uses = std::count(s.inputs.begin(), s.inputs.end(), gradient);
-      if (uses == 0) {
-        if (Reads(s, b)) return std::nullopt;  // under another name
-      } else if (uses != 1) {
-        return std::nullopt;
-      } else if (s.body.type == fb::StepBody::CheckFinite && u.check == 0) {
-        u.check = i;
-        u.checked = static_cast<int>(std::find(s.inputs.begin(), s.inputs.end(), gradient) - s.inputs.begin());
-      } else if (s.body.type == fb::StepBody::GroupedLaunch && u.check != 0 && u.update == 0) {
-        if (!FindMember(*s.body.AsGroupedLaunch(), gradient, u)) return std::nullopt;
-        u.update = i;
-      } else {
-        return std::nullopt;
-      }
-    }
-    for (size_t later = section_ + 1; later < program_.sections.size(); ++later) {
-      for (const auto& s : program_.sections[later]->steps) {
-        if (Reads(*s, b)) return std::nullopt;
-      }
-    }
-    return u.update == 0 ? std::nullopt : std::optional(u);
-  }
-
- private:
-  const fb::BufferT& Buffer(uint32_t i) const { return *program_.buffers[i]; }
-
-  bool Reads(const fb::StepT& s, const fb::BufferT& b) const {
-    return std::any_of(s.inputs.begin(), s.inputs.end(), [&](uint32_t in) { return Overlap(Buffer(in), b); });
-  }
-
-  static bool FindMember(const fb::GroupedLaunchT& group, uint32_t gradient, BlockUpdate& u) {
-    auto at = std::find(group.args.begin(), group.args.end(), gradient);
-    if (at == group.args.end() || std::find(at + 1, group.args.end(), gradient) != group.args.end()) return false;
-    u.member = static_cast<int>((at - group.args.begin()) / group.num_args);
-    u.argument = static_cast<int>((at - group.args.begin()) % group.num_args);
-    return group.counts[u.member] == static_cast<uint64_t>(u.rows * u.columns);
-  }
-
-  const fb::ProgramT& program_;
-  const size_t section_, step_;
-  const std::vector<std::unique_ptr<fb::StepT>>& steps_;
-};
-
-std::vector<Operand> FetchedBy(const PlannedStep& update, const BlockUpdate& u) {
-  std::vector<Operand> fetched;
-  for (int i = 0; i < update.num_args; ++i) {
-    const Operand& o = update.group_args[static_cast<size_t>(u.member) * update.num_args + i];
-    const bool like_gradient = o.dtype == DType::kFloat32 && o.elements == u.rows * u.columns;
-    if (i != u.argument && like_gradient && fetched.size() < kFetchedMatrices) fetched.push_back(o);
-  }
-  return fetched;
-}
 
 // The largest magnitude as bits: beyond 0x7f800000 for a NaN.
 TD_CLONES uint32_t LargestBits(const uint32_t* bits, int64_t n) {
@@ -124,7 +41,7 @@ void* Before(void* p, int64_t bytes) { return reinterpret_cast<void*>(reinterpre
 // Rows [begin, end) of one gradient, which fit the thread's scratch memory.
 void RunStrip(const StepState& state, const PlannedSection& section, const BlockUpdate& u, int64_t begin, int64_t end,
               int thread) {
-  const PlannedStep &gradient = section.steps[u.gradient], &update = section.steps[u.update];
+  const PlannedStep &gradient = section.steps[u.steps->gradient], &update = section.steps[u.steps->update];
   ShardContext context = FirstDevice(state);
   // The kernels count from the start of the whole gradient.
   void* whole = Before(state.threads[thread].library.data(), begin * u.columns * sizeof(float));
@@ -135,8 +52,9 @@ void RunStrip(const StepState& state, const PlannedSection& section, const Block
   args.resize(gradient.inputs.size() + 1 + kFetchedMatrices, whole);
   gradient.function(args.data(), begin, end, context.device->rows);
   args.clear();
-  const Operand* operands = &update.group_args[static_cast<size_t>(u.member) * update.num_args];
-  for (int i = 0; i < update.num_args; ++i) args.push_back(i == u.argument ? whole : context.Address(operands[i]));
+  const Operand* operands = &update.group_args[static_cast<size_t>(u.steps->member) * update.num_args];
+  for (int i = 0; i < update.num_args; ++i)
+    args.push_back(i == static_cast<int>(u.steps->argument) ? whole : context.Address(operands[i]));
   update.function(args.data(), begin * u.columns, end * u.columns, 0);
 }
 
@@ -157,20 +75,21 @@ void Leave(PlannedStep& step, int item) {
 
 }  // namespace
 
-void PlanBlockUpdates(const fb::ProgramT& program, absl::Span<const Operand> outputs, size_t index,
-                      PlannedSection& section, uint64_t* scratch_bytes) {
-  for (size_t i = 0; i < section.steps.size(); ++i) {
-    const PlannedStep& step = section.steps[i];
-    if (step.kind != fb::StepBody::KernelLaunch || step.domain != fb::Domain::Blocks) continue;
-    std::optional<BlockUpdate> update = Candidate(program, index, i).Find(outputs);
-    if (!update) continue;
-    update->block_rows = step.work.pieces[0].end - step.work.pieces[0].begin;
-    update->strip_rows = std::max<int64_t>(8, kStripElements / update->columns / 8 * 8);  // whole register tiles
-    update->fetched = FetchedBy(section.steps[update->update], *update);
-    *scratch_bytes = std::max(*scratch_bytes, sizeof(float) * update->strip_rows * update->columns);
-    Leave(section.steps[update->check], update->checked);
-    Leave(section.steps[update->update], update->member);
-    section.block_updates.push_back(*update);
+void PlanBlockUpdates(const fb::SectionT& section, PlannedSection& planned, uint64_t* scratch_bytes) {
+  for (const auto& steps : section.block_updates) {
+    const PlannedStep &gradient = planned.steps[steps->gradient], &update = planned.steps[steps->update];
+    BlockUpdate u;
+    u.steps = steps.get();
+    u.rows = gradient.count;
+    u.columns = gradient.outputs[0].elements / gradient.count;
+    u.block_rows = gradient.work.pieces[0].end - gradient.work.pieces[0].begin;
+    u.strip_rows = std::max<int64_t>(8, kStripElements / u.columns / 8 * 8);  // whole register tiles
+    const size_t first = static_cast<size_t>(steps->member) * update.num_args;
+    for (uint32_t i : steps->fetched) u.fetched.push_back(update.group_args[first + i]);
+    *scratch_bytes = std::max(*scratch_bytes, sizeof(float) * u.strip_rows * u.columns);
+    Leave(planned.steps[steps->check], static_cast<int>(steps->checked));
+    Leave(planned.steps[steps->update], static_cast<int>(steps->member));
+    planned.block_updates.push_back(std::move(u));
   }
 }
 
@@ -193,7 +112,7 @@ bool GradientsAreBounded(const StepState& state, const PlannedSection& section, 
   };
   std::vector<std::pair<size_t, size_t>> products;
   for (const BlockUpdate& u : section.block_updates) {
-    const PlannedStep& gradient = section.steps[u.gradient];
+    const PlannedStep& gradient = section.steps[u.steps->gradient];
     products.push_back({scan_of(gradient.inputs[0]), scan_of(gradient.inputs[1])});
   }
   pool.ParallelFor(static_cast<int64_t>(tasks.size()), [&](int64_t i, int) {
@@ -233,7 +152,7 @@ void RunBlockUpdates(const StepState& state, const PlannedSection& section, size
       RunBlock(state, section, *u, row, std::min(row + u->block_rows, u->rows), thread);
       if (records == nullptr) return;
       // Neighbouring blocks of one gradient are one record.
-      const int id = section.steps[u->gradient].id;
+      const int id = section.steps[u->steps->gradient].id;
       if (!records->empty() && records->back().id == id && records->back().begin >= start) {
         records->back().end = TraceNow();
       } else {
@@ -243,14 +162,14 @@ void RunBlockUpdates(const StepState& state, const PlannedSection& section, size
   };
   std::vector<const BlockUpdate*> mine;
   for (const BlockUpdate& u : section.block_updates) {
-    if (u.update == update) mine.push_back(&u);
+    if (u.steps->update == update) mine.push_back(&u);
   }
   std::vector<TimeCount>& times = state.threads[0].times;
   if (times.empty() || state.threads[0].records != nullptr) return run(mine);
   for (const BlockUpdate* u : mine) {  // a clock around each
     const auto begin = std::chrono::steady_clock::now();
     run({u});
-    TimeCount& count = times[section.steps[u->gradient].id];
+    TimeCount& count = times[section.steps[u->steps->gradient].id];
     count.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
     ++count.calls;
   }

@@ -11,17 +11,15 @@
 
 #include <cstdint>
 
-#include "absl/types/span.h"
 #include "runtime/cpu/step_plan.h"
 #include "runtime/cpu/step_state.h"
 #include "runtime/thread_pool.h"
 
 namespace tandem {
 
-// Finds what can be run so in section `index` of `program` and prepares the section's other steps for it. Sets the
-// scratch memory that a thread needs for a block.
-void PlanBlockUpdates(const fb::ProgramT& program, absl::Span<const Operand> outputs, size_t index,
-                      PlannedSection& section, uint64_t* scratch_bytes);
+// Prepares what `section` wants to be run so (td-update-by-blocks chose it), and the section's other steps for it. Sets
+// the scratch memory that a thread needs for a block.
+void PlanBlockUpdates(const fb::SectionT& section, PlannedSection& planned, uint64_t* scratch_bytes);
 
 // Whether the bound holds for the operands of all block updates of the section.
 bool GradientsAreBounded(const StepState& state, const PlannedSection& section, ThreadPool& pool);

@@ -3,33 +3,41 @@
 #include <cstring>
 
 #include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
 #include "runtime/cpu/global_steps.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
 namespace {
 
-constexpr size_t kMaxCalls = 512;  // longer steps have calls that take long themselves
+absl::Status NotListable(const Executable& executable, const std::string& step) {
+  return WithExitCode(absl::DataLossError(absl::StrCat(executable.name(), ": the program is flat, but step ", step,
+                                                       " cannot be in a list of calls")),
+                      kExitBadData);
+}
 
 }  // namespace
 
-std::unique_ptr<CallList> CallList::Make(const StepState& state, const StepPlan& plan) {
-  if (state.rows_per_lane > state.shard_rows) return nullptr;  // lanes of several shards add them up
+absl::StatusOr<std::unique_ptr<CallList>> CallList::Make(const Executable& executable, const StepState& state,
+                                                         const StepPlan& plan) {
   auto list = absl::WrapUnique(new CallList(state));
   for (size_t d = 0; d < state.devices.size(); ++d) {
     list->first_rows_.push_back(static_cast<int64_t>(d) * state.lanes_per_replica * state.rows_per_lane);
   }
   for (const PlannedSection& section : plan.sections) {
     if (section.kind == fb::SectionKind::Map) {
-      if (!list->AddMap(section)) return nullptr;
+      // Lanes of several shards add them up.
+      if (state.rows_per_lane > state.shard_rows || !list->AddMap(section)) {
+        return NotListable(executable, section.steps.empty() ? "" : section.steps[0].step->name);
+      }
       continue;
     }
-    if (!section.block_updates.empty()) return nullptr;
     for (const PlannedStep& step : section.steps) {
-      if (!list->AddGlobal(step)) return nullptr;
+      if (!section.block_updates.empty() || !list->AddGlobal(step)) return NotListable(executable, step.step->name);
     }
   }
-  return list->calls_.size() <= kMaxCalls ? std::move(list) : nullptr;
+  return list;
 }
 
 CallList::Call& CallList::AddCall(Kind kind) {
@@ -74,7 +82,7 @@ bool CallList::AddMap(const PlannedSection& section) {
 
 bool CallList::AddGlobal(const PlannedStep& step) {
   if (step.kind == fb::StepBody::AllReduce && state_.devices.size() == 1) return true;
-  if (!step.work.run_inline) return false;
+  if (!step.step->run_inline) return false;
   switch (step.kind) {
     case fb::StepBody::LaneReduce:
     case fb::StepBody::KernelLaunch:

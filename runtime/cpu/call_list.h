@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "runtime/cpu/step_plan.h"
 #include "runtime/cpu/step_state.h"
 
@@ -15,9 +16,10 @@ namespace tandem {
 
 class CallList {
  public:
-  // Null when a step is not of a kind that can be listed, or has work for more than one thread. Both arguments must
-  // outlive the list and keep their memory where it is.
-  static std::unique_ptr<CallList> Make(const StepState& state, const StepPlan& plan);
+  // Of a program that is flat. DataLoss for a step that cannot be listed: it is of another kind, or has work for more
+  // than one thread. State and plan must outlive the list and keep their memory where it is.
+  static absl::StatusOr<std::unique_ptr<CallList>> Make(const Executable& executable, const StepState& state,
+                                                        const StepPlan& plan);
 
   // Whether the list is for the rows that the devices have now: all that there is room for.
   bool Fits() const;

@@ -53,7 +53,9 @@ class CpuSession final : public Session {
       guard_ = std::make_unique<BufferGuard>(*executable_, state_, plan_.scratch_bytes + plan_.staging_bytes);
       state_.guard = guard_.get();
     } else {
-      calls_ = CallList::Make(state_, plan_);
+      if (executable_->index().programs[0]->flat) {
+        TD_ASSIGN_OR_RETURN(calls_, CallList::Make(*executable_, state_, plan_));
+      }
     }
     for (const PlannedSection& section : plan_.sections) {
       for (const PlannedStep& step : section.steps) writes_variables_ |= step.WritesVariables();
@@ -69,7 +71,7 @@ class CpuSession final : public Session {
     return CatchResourceErrors(executable_->name(), [&]() -> absl::StatusOr<std::string> {
       std::lock_guard<std::mutex> lock(mutex_);
       TD_RETURN_IF_ERROR(SetInputs(inputs));
-      frozen_at_.reset();
+      invariants_at_.reset();
       return FindNonFiniteStep(*executable_, state_, plan_, *pool_);
     });
   }
@@ -142,14 +144,14 @@ class CpuSession final : public Session {
       }
     }
     uint64_t writes = variables_->writes();
-    state_.frozen_valid = frozen_at_ == writes;
+    state_.invariants_valid = invariants_at_ == writes;
     if (writes_variables_) writes = variables_->NoteWrites();
     const bool watched = time_steps_ || state_.threads[0].records != nullptr;
     if (calls_ != nullptr && !watched && calls_->Fits()) {
       // One loop of one task: it sets the thread up, but wakes nobody.
       pool_->ParallelFor(1, [&](int64_t, int) { result.finite = calls_->Run(); });
       if (!result.finite) return FetchKnown(fetches, std::move(result));
-      frozen_at_ = writes;
+      invariants_at_ = writes;
       TD_RETURN_IF_ERROR(FetchAll(fetches, result));
       return result;
     }
@@ -161,7 +163,7 @@ class CpuSession final : public Session {
       TD_ASSIGN_OR_RETURN(result.finite, RunGlobalSection(state_, section, *pool_));
       if (!result.finite) return FetchKnown(fetches, std::move(result));
     }
-    frozen_at_ = writes;
+    invariants_at_ = writes;
     TD_RETURN_IF_ERROR(FetchAll(fetches, result));
     return result;
   }
@@ -299,7 +301,7 @@ class CpuSession final : public Session {
   std::vector<ReplicaInputs> inputs_;
   bool initialized_ = false;
   bool writes_variables_ = false;
-  std::optional<uint64_t> frozen_at_;  // VariableStore::writes() when what frozen steps computed was last right
+  std::optional<uint64_t> invariants_at_;  // VariableStore::writes() when what invariant steps computed was last right
   std::mutex mutex_;
   std::mutex error_mutex_;
   std::atomic<bool> failed_{false};

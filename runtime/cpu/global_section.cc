@@ -18,16 +18,18 @@ absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSecti
   bool by_blocks = false;  // gradients are applied block by block
   for (size_t i = 0; i < section.steps.size(); ++i) {
     const PlannedStep& step = section.steps[i];
-    if (step.frozen && state.frozen_valid) continue;
-    if (step.together > 1 && !timed && state.guard == nullptr) {  // who looks at each step needs them one by one
-      TD_RETURN_IF_ERROR(RunTogether(state, absl::MakeConstSpan(section.steps).subspan(i, step.together), pool));
-      i += step.together - 1;
+    if (step.step->invariant && state.invariants_valid) continue;
+    const size_t together = step.step->together;
+    if (together > 1 && !timed && state.guard == nullptr) {  // who looks at each step needs them one by one
+      TD_RETURN_IF_ERROR(RunTogether(state, absl::MakeConstSpan(section.steps).subspan(i, together), pool));
+      i += together - 1;
       continue;
     }
     const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-    const auto is_gradient = [&](const BlockUpdate& u) { return u.gradient == i; };
+    const auto is_gradient = [&](const BlockUpdate& u) { return u.steps->gradient == i; };
     const bool gradient = std::any_of(section.block_updates.begin(), section.block_updates.end(), is_gradient);
-    if (gradient && i == section.block_updates[0].gradient) by_blocks = GradientsAreBounded(state, section, pool);
+    if (gradient && i == section.block_updates[0].steps->gradient)
+      by_blocks = GradientsAreBounded(state, section, pool);
     absl::StatusOr<bool> finite = true;
     if (!gradient || !by_blocks) finite = RunGlobalStep(state, step, pool, by_blocks);
     if (timed) {

@@ -35,11 +35,11 @@ class GlobalStep {
     const int64_t devices = p_.kind == fb::StepBody::AllReduce ? 1 : static_cast<int64_t>(state_.devices.size());
     const int64_t device_tasks = static_cast<int64_t>(work_.tasks.size()) - 1, tasks = device_tasks * devices;
     if (p_.kind == fb::StepBody::AllReduce && state_.devices.size() == 1) return true;
-    if (p_.reduces_in_lanes && !work_.run_inline) ReduceParts(device_tasks, pool);
+    if (p_.kind == fb::StepBody::LaneReduce && !p_.step->run_inline) ReduceParts(device_tasks, pool);
     auto task = [&](int64_t i, int thread) {
       RunTask(static_cast<int>(i / device_tasks), static_cast<int>(i % device_tasks), thread);
     };
-    if (work_.run_inline) {
+    if (p_.step->run_inline) {
       // One loop of one task: it takes a thread index and sets the thread up, but wakes nobody.
       pool.ParallelFor(1, [&](int64_t, int thread) {
         for (int64_t i = 0; i < tasks; ++i) task(i, thread);

@@ -15,7 +15,7 @@ namespace tandem {
 absl::StatusOr<bool> RunGlobalStep(const StepState& state, const PlannedStep& step, ThreadPool& pool,
                                    bool others = false);
 
-// Runs steps of which the first has `together` = their number, all at the same time.
+// Runs steps of which the first has Step.together = their number, all at the same time.
 absl::Status RunTogether(const StepState& state, absl::Span<const PlannedStep> steps, ThreadPool& pool);
 
 // Whether all of `n` numbers are finite; true for integers.

@@ -1,7 +1,6 @@
 #include "runtime/cpu/step_plan.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,8 +10,6 @@
 #include "base/status_macros.h"
 #include "runtime/block_kernel.h"
 #include "runtime/cpu/block_updates.h"
-#include "runtime/cpu/frozen_steps.h"
-#include "runtime/cpu/joint_lanes.h"
 #include "runtime/cpu/onednn_layout.h"
 
 namespace tandem {
@@ -23,10 +20,6 @@ constexpr int64_t kTaskElements = 8192;
 constexpr int64_t kScatterPieces = 64;
 // Elements of one block of a kernel's output: some hundred microseconds of multiply-adds.
 constexpr int64_t kBlockElements = 65536;
-// Below this many elements read, waking a thread costs more than it saves.
-constexpr int64_t kInlineElements = 32768;
-// The same for all that a map section touches, whose kernels do more with an element.
-constexpr int64_t kInlineMapElements = 8192;
 
 class Planner {
  public:
@@ -42,29 +35,21 @@ class Planner {
     for (const auto& section : program_.sections) {
       PlannedSection planned;
       planned.kind = section->kind;
+      planned.run_inline = section->run_inline;
       for (const auto& step : section->steps) {
-        if (section->kind == fb::SectionKind::Global) NoteStepOfVariables(*step);
-        absl::StatusOr<PlannedStep> p = PlanStep(*step, section->kind);
+        absl::StatusOr<PlannedStep> p = PlanStep(*step);
         if (!p.ok()) return Annotate(p.status(), absl::StrCat(step->name, ": "), At(*step));
         plan_.max_operands = std::max(plan_.max_operands, p->inputs.size() + p->outputs.size());
         p->id = plan_.num_ids++;
         planned.steps.push_back(*std::move(p));
       }
-      if (section->kind == fb::SectionKind::Global) AddBlockUpdates(planned, plan_.sections.size());
+      AddBlockUpdates(planned, *section);
       if (section->kind == fb::SectionKind::Map) {
         AddMerges(planned, *section);
-        planned.run_inline = MapElements(planned) < kInlineMapElements;
+        TD_RETURN_IF_ERROR(JoinLanes(planned, *section));
       }
       planned.merges_id = plan_.num_ids++;
       plan_.sections.push_back(std::move(planned));
-    }
-    std::vector<uint32_t> fetched;
-    for (const auto& output : index_.outputs) fetched.push_back(output->buffer);
-    MarkFrozenSteps(program_, fetched, plan_);
-    TD_RETURN_IF_ERROR(PlanJointLanes(executable_, num_threads_, plan_));
-    MarkReductionsInLanes();
-    for (PlannedSection& section : plan_.sections) {
-      if (section.kind == fb::SectionKind::Global) GroupPackings(section.steps);
     }
     return std::move(plan_);
   }
@@ -83,21 +68,18 @@ class Planner {
     o.index = b.index;
     o.offset = b.offset;
     o.row_bytes = b.row_bytes;
+    o.common = b.common;
     auto shape = absl::MakeConstSpan(b.shape);
     o.elements = NumElements(b.row_bytes > 0 ? shape.subspan(1) : shape);
     return o;
   }
 
-  absl::StatusOr<PlannedStep> PlanStep(const fb::StepT& step, fb::SectionKind section) {
+  absl::StatusOr<PlannedStep> PlanStep(const fb::StepT& step) {
     PlannedStep p;
     p.step = &step;
     p.kind = step.body.type;
-    for (uint32_t b : step.inputs) {
-      p.inputs.push_back(MakeOperand(b));
-      p.inputs.back().of_variables = section == fb::SectionKind::Map && of_variables_.contains(b);
-    }
+    for (uint32_t b : step.inputs) p.inputs.push_back(MakeOperand(b));
     for (uint32_t b : step.outputs) p.outputs.push_back(MakeOperand(b));
-    int64_t fan_in = 1;
     switch (p.kind) {
       case fb::StepBody::KernelLaunch: {
         const fb::KernelLaunchT& launch = *step.body.AsKernelLaunch();
@@ -106,7 +88,6 @@ class Planner {
         p.count =
             p.domain == fb::Domain::Elements || p.domain == fb::Domain::Blocks ? static_cast<int64_t>(launch.count) : 1;
         AddPieces(p, 0, p.count, p.domain == fb::Domain::Blocks ? BlockRows(p) : kTaskElements);
-        fan_in = p.domain == fb::Domain::Blocks ? kInlineElements : 2;  // blocks are always worth a thread
         break;
       }
       case fb::StepBody::GroupedLaunch: {
@@ -117,23 +98,19 @@ class Planner {
         for (size_t i = 0; i < group.counts.size(); ++i) {
           AddPieces(p, static_cast<int>(i), static_cast<int64_t>(group.counts[i]), kTaskElements);
         }
-        fan_in = p.num_args;
         break;
       }
       case fb::StepBody::LibraryCall:
         TD_RETURN_IF_ERROR(PlanLibrary(step, *step.body.AsLibraryCall(), p));
         AddPieces(p, 0, p.library->parts(), 1);
-        if (section == fb::SectionKind::Global) fan_in = kInlineElements;  // always worth a thread per device
         break;
       case fb::StepBody::LaneReduce:
         p.reduce = step.body.AsLaneReduce()->kind;
         PlanReduce(p);
-        fan_in = executable_.lanes_per_replica();
         break;
       case fb::StepBody::AllReduce:
         p.reduce = step.body.AsAllReduce()->kind;
         PlanReduce(p);
-        fan_in = executable_.num_replicas();
         break;
       case fb::StepBody::ScatterAdd:
         PlanScatterAdd(step, p);
@@ -147,7 +124,7 @@ class Planner {
       default:
         AddPieces(p, 0, p.outputs.empty() ? 1 : p.outputs[0].elements, std::max<int64_t>(1, p.outputs[0].elements));
     }
-    GroupPieces(p.work, p.library != nullptr || p.domain == fb::Domain::Blocks, fan_in);
+    GroupPieces(p.work, p.library != nullptr || p.domain == fb::Domain::Blocks);
     return p;
   }
 
@@ -204,8 +181,8 @@ class Planner {
   }
 
   // Small pieces share a task, unless they are counted in something larger than elements.
-  static void GroupPieces(PlannedWork& work, bool apart, int64_t fan_in) {
-    int64_t in_task = 0, total = 0;
+  static void GroupPieces(PlannedWork& work, bool apart) {
+    int64_t in_task = 0;
     work.tasks.clear();
     for (size_t i = 0; i < work.pieces.size(); ++i) {
       int64_t n = work.pieces[i].end - work.pieces[i].begin;
@@ -214,113 +191,32 @@ class Planner {
         in_task = 0;
       }
       in_task += n;
-      total += n;
     }
     work.tasks.push_back(static_cast<int>(work.pieces.size()));
-    work.run_inline = total * fan_in < kInlineElements;
   }
 
-  void AddBlockUpdates(PlannedSection& planned, size_t section) {
-    if (executable_.num_replicas() > 1) return;
-    PlanBlockUpdates(program_, plan_.outputs, section, planned, &plan_.scratch_bytes);
+  void AddBlockUpdates(PlannedSection& planned, const fb::SectionT& section) {
+    PlanBlockUpdates(section, planned, &plan_.scratch_bytes);
     for (PlannedStep& p : planned.steps) {
-      if (p.others) GroupPieces(*p.others, false, std::max(p.num_args, 1));
+      if (p.others) GroupPieces(*p.others, false);
     }
   }
 
-  // The devices of a program have the same values in their variables.
-  void NoteStepOfVariables(const fb::StepT& step) {
-    if (step.body.type == fb::StepBody::KernelLaunch) {
-      const fb::Domain domain = index_.kernels[step.body.AsKernelLaunch()->kernel]->domain;
-      if (domain != fb::Domain::Elements) return;
-    } else if (step.body.type != fb::StepBody::LibraryCall && step.body.type != fb::StepBody::Copy) {
-      return;
+  // A thread has as many lanes as run together, or they run one by one: the compiler does not know the threads.
+  absl::Status JoinLanes(PlannedSection& planned, const fb::SectionT& section) {
+    const auto together = static_cast<int>(section.lanes_together);
+    if (together == 1 || static_cast<int>(index_.lanes) < together * num_threads_) return absl::OkStatus();
+    planned.lanes_together = together;
+    plan_.shard_arenas = std::max(plan_.shard_arenas, together);
+    for (PlannedStep& p : planned.steps) {
+      if (!p.step->joint) continue;
+      fb::LibraryCallT call = *p.step->body.AsLibraryCall();
+      call.x_shape[0] *= together;
+      call.y_shape[0] *= together;
+      TD_ASSIGN_OR_RETURN(p.joint_library, OneDnnPrimitive::Create(call, num_threads_));
+      plan_.scratch_bytes = std::max(plan_.scratch_bytes, AlignUp(p.joint_library->scratch_bytes(), 64));
     }
-    for (uint32_t b : step.inputs) {
-      const fb::Space space = program_.buffers[b]->space;
-      if (space != fb::Space::Variable && space != fb::Space::Constant && !of_variables_.contains(b)) return;
-    }
-    for (uint32_t b : step.outputs) {
-      if (program_.buffers[b]->space == fb::Space::Step) of_variables_.insert(b);
-    }
-  }
-
-  // Packings of weights and whatever else is computed element by element, if worth a thread.
-  static bool Prepares(const PlannedStep& p) {
-    if (p.kind == fb::StepBody::KernelLaunch) return p.domain == fb::Domain::Elements && !p.work.run_inline;
-    return p.kind == fb::StepBody::LibraryCall && p.step->body.AsLibraryCall()->primitive == fb::Primitive::PackWeights;
-  }
-
-  // Whether `a` writes nothing but step values, and none that `b` reads or writes. Buffers know the size of packed
-  // values, operands do not.
-  bool LeavesAlone(const PlannedStep& a, const PlannedStep& b) const {
-    for (uint32_t written : a.step->outputs) {
-      const fb::BufferT& x = *program_.buffers[written];
-      if (x.space != fb::Space::Step) return false;
-      for (const auto* buffers : {&b.step->inputs, &b.step->outputs}) {
-        for (uint32_t other : *buffers) {
-          const fb::BufferT& y = *program_.buffers[other];
-          if (y.space == fb::Space::Step && x.offset < y.offset + y.bytes && y.offset < x.offset + x.bytes)
-            return false;
-        }
-      }
-    }
-    return true;
-  }
-
-  void GroupPackings(std::vector<PlannedStep>& steps) const {
-    for (size_t first = 0; first < steps.size(); first += steps[first].together) {
-      auto fits = [&](size_t next) {
-        if (next >= steps.size() || !Prepares(steps[first]) || !Prepares(steps[next])) return false;
-        if (steps[next].frozen != steps[first].frozen) return false;
-        for (size_t i = first; i < next; ++i) {
-          if (!LeavesAlone(steps[i], steps[next]) || !LeavesAlone(steps[next], steps[i])) return false;
-        }
-        return true;
-      };
-      while (fits(first + steps[first].together)) ++steps[first].together;
-    }
-  }
-
-  void MarkReductionsInLanes() {
-    struct Slot {
-      uint64_t begin, end;
-      PlannedStep* step;
-    };
-    std::vector<Slot> slots;
-    for (PlannedSection& section : plan_.sections) {
-      for (PlannedStep& p : section.steps) {
-        if (p.kind != fb::StepBody::LaneReduce) continue;
-        p.reduces_in_lanes = p.reduce == fb::ReduceKind::Sum || p.reduce == fb::ReduceKind::Max;
-        for (uint32_t b : p.step->inputs) {
-          const fb::BufferT& buffer = *program_.buffers[b];
-          slots.push_back({buffer.offset, buffer.offset + buffer.bytes, &p});
-        }
-      }
-    }
-    std::sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return a.begin < b.begin; });
-    const Slot* last = nullptr;  // of those before, the one that ends last
-    for (const Slot& slot : slots) {
-      if (last != nullptr && slot.begin < last->end) slot.step->reduces_in_lanes = last->step->reduces_in_lanes = false;
-      if (last == nullptr || slot.end > last->end) last = &slot;
-    }
-  }
-
-  // What the steps touch for a full batch on all replicas; a library call counts as much as is worth a thread.
-  int64_t MapElements(const PlannedSection& section) const {
-    int64_t total = 0;
-    for (const PlannedStep& step : section.steps) {
-      if (step.kind == fb::StepBody::LibraryCall) return kInlineMapElements;
-      for (const auto* operands : {&step.inputs, &step.outputs}) {
-        for (const Operand& o : *operands) {
-          const int64_t calls = (index_.rows_per_lane + index_.shard_rows - 1) / index_.shard_rows;
-          const int64_t times = int64_t{index_.lanes} * (o.row_bytes > 0 ? index_.rows_per_lane : calls);
-          if (o.elements >= kInlineMapElements / times) return kInlineMapElements;  // also where it would overflow
-          total += o.elements * times;
-        }
-      }
-    }
-    return total;
+    return absl::OkStatus();
   }
 
   void AddMerges(PlannedSection& planned, const fb::SectionT& section) {
@@ -337,7 +233,6 @@ class Planner {
   const fb::ProgramT& program_;
   const LoadedKernels& kernels_;
   const int num_threads_;
-  std::unordered_set<uint32_t> of_variables_;  // buffers whose values follow from variables and constants
   StepPlan plan_;
 };
 

@@ -19,12 +19,11 @@ namespace tandem {
 struct Operand {
   fb::Space space;
   DType dtype;
-  uint32_t index;      // of the variable, input or scalar
-  uint64_t offset;     // in the arena
-  uint64_t row_bytes;  // 0 without batch
-  int64_t elements;    // of one row, or of all when there is no batch
-  // Input of a map: a step value that is computed from variables and constants alone, hence the same on all devices.
-  bool of_variables = false;
+  uint32_t index;       // of the variable, input or scalar
+  uint64_t offset;      // in the arena
+  uint64_t row_bytes;   // 0 without batch
+  int64_t elements;     // of one row, or of all when there is no batch
+  bool common = false;  // Step: the same on all devices
 
   uint64_t bytes() const { return static_cast<uint64_t>(elements) * SizeOf(dtype); }
 };
@@ -39,7 +38,6 @@ struct Piece {
 struct PlannedWork {
   std::vector<Piece> pieces;
   std::vector<int> tasks;
-  bool run_inline = false;  // too little to wake a thread for
 };
 
 struct PlannedStep {
@@ -55,21 +53,15 @@ struct PlannedStep {
   std::vector<Operand> group_args;
   // LibraryCall
   std::unique_ptr<OneDnnPrimitive> library;
-  std::unique_ptr<OneDnnPrimitive> joint_library;  // the same for the rows of all lanes that run together, or null
+  std::unique_ptr<OneDnnPrimitive> joint_library;  // Step.joint, where lanes run together: for the rows of all; or null
   bool reduces_batch = false;
   // LaneReduce, AllReduce
   fb::ReduceKind reduce = fb::ReduceKind::Sum;
-  // LaneReduce of sums or maxima that no other step reads: lanes may be reduced in their own slots.
-  bool reduces_in_lanes = false;
   // ScatterAdd: elements of a row of the table.
   int64_t width = 0;
   // Global sections.
   PlannedWork work;
   std::optional<PlannedWork> others;  // without what block updates do (block_updates.h)
-  // Of the first of several packings and transforms of weights in a row that do not touch each other's memory: their
-  // number.
-  int together = 1;
-  bool frozen = false;  // computes the same until a variable changes that the program does not write (frozen_steps.h)
 
   bool WritesVariables() const;
 };
@@ -80,13 +72,12 @@ struct LaneMerge {
   Operand operand;
 };
 
-// A weight gradient that can be applied block by block (block_updates.h).
+// A weight gradient that is applied block by block (block_updates.h).
 struct BlockUpdate {
-  size_t gradient = 0, check = 0, update = 0;  // steps of the section
-  int checked = 0, member = 0, argument = 0;   // the gradient as input of the check and as argument of the update
+  const fb::BlockUpdateT* steps;
   int64_t rows = 0, columns = 0;
   int64_t block_rows = 0, strip_rows = 0;  // of a task; computed before they are applied
-  std::vector<Operand> fetched;            // what the update reads beside the gradient (block_kernel.h)
+  std::vector<Operand> fetched;            // what the update touches beside the gradient (block_kernel.h)
 };
 
 struct PlannedSection {
@@ -94,9 +85,9 @@ struct PlannedSection {
   std::vector<PlannedStep> steps;
   std::vector<LaneMerge> merges;
   std::vector<BlockUpdate> block_updates;
-  int merges_id = 0;        // as PlannedStep::id
-  bool run_inline = false;  // Map: too little work in all lanes together to wake a thread for
-  int lanes_together = 1;   // Map: neighbouring lanes that are one task (joint_lanes.h)
+  int merges_id = 0;  // as PlannedStep::id
+  bool run_inline = false;
+  int lanes_together = 1;  // Map: Section.lanes_together, where every thread has so many
 };
 
 struct StepPlan {

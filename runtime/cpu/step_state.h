@@ -48,8 +48,8 @@ struct StepState {
   // Copies of the executable's numbers.
   int lanes_per_replica = 0;
   int64_t rows_per_lane = 0, shard_rows = 0;
-  // Of the running step: what frozen steps computed before is still there and right.
-  bool frozen_valid = false;
+  // Of the running step: what invariant steps computed before is still there and right.
+  bool invariants_valid = false;
   BufferGuard* guard = nullptr;  // null unless memory between buffers is watched
 
   int64_t LaneRows(int device, int lane) const {
@@ -67,7 +67,7 @@ struct ShardContext {
   uint8_t* lane = nullptr;            // slot or scratch slot
   const uint8_t* constants = nullptr;
   int64_t row = 0;  // of the replica's batch
-  // Of lanes that run together (joint_lanes.h): how many, which of them this is, and the rows of one.
+  // Of lanes that run together (PlannedSection): how many, which of them this is, and the rows of one.
   int lanes_together = 1, lane_of_those = 0;
   int64_t lane_rows = 0;
 
@@ -87,7 +87,7 @@ struct ShardContext {
         if (lanes_together > 1) return shard + JointOffset(o);
         return shard + o.offset;
       case fb::Space::Step:
-        return (o.of_variables && home != nullptr ? home : device)->step.data() + o.offset;
+        return (o.common && home != nullptr ? home : device)->step.data() + o.offset;
       case fb::Space::Constant:
         return const_cast<uint8_t*>(constants) + o.offset;
     }

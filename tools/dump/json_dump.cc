@@ -52,14 +52,35 @@ Json StepJson(const fb::ExecutableT& index, const fb::StepT& step) {
   j["inputs"] = step.inputs;
   j["outputs"] = step.outputs;
   j["source"] = Where(index, step.location);
+  if (step.invariant) j["invariant"] = true;
+  if (step.run_inline) j["run_inline"] = true;
+  if (step.together > 1) j["together"] = step.together;
+  if (step.joint) j["joint"] = true;
+  return j;
+}
+
+// Where the gradient that `step` of `section` computes is applied; null when it is stored.
+Json BlockUpdateJson(const fb::SectionT& section, uint32_t step) {
+  for (const auto& update : section.block_updates) {
+    if (update->gradient != step) continue;
+    return {{"step", section.steps[update->update]->name}, {"member", update->member}};
+  }
+  return nullptr;
+}
+
+Json SectionJson(const fb::SectionT& section) {
+  Json j = {{"section", section.name}, {"runs", section.kind == fb::SectionKind::Map ? "per shard" : "per device"}};
+  if (section.run_inline) j["run_inline"] = true;
+  if (section.lanes_together > 1) j["lanes_together"] = section.lanes_together;
   return j;
 }
 
 Json ProgramSteps(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& replica) {
   Json steps = Json::array();
   for (const auto& section : program.sections) {
-    for (const auto& step : section->steps) {
-      Json j = StepJson(index, *step);
+    for (uint32_t i = 0; i < section->steps.size(); ++i) {
+      Json j = StepJson(index, *section->steps[i]);
+      if (Json update = BlockUpdateJson(*section, i); !update.is_null()) j["block_update"] = std::move(update);
       j["section"] = section->name;
       j["runs"] = section->kind == fb::SectionKind::Map ? "per shard" : "per device";
       if (!replica.empty()) j["replica"] = replica;
@@ -170,6 +191,9 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
       for (auto& s : ProgramSteps(index, *p, "")) dump["steps"].push_back(std::move(s));
     }
   }
+  dump["sections"] = Json::array();
+  for (const auto& section : index.programs[0]->sections) dump["sections"].push_back(SectionJson(*section));
+  dump["executable"]["flat"] = index.programs[0]->flat;
   AddGpuJson(executable, &dump);
   dump["memory"] = MemoryJson(index, *index.programs[0]);
   dump["variables"] = Json::array();

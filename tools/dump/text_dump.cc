@@ -37,12 +37,31 @@ void Kernels(const Json& dump, std::string* out) {
   }
 }
 
+// How a step or a section runs, as phase `commands` decided: ", inline, 2 lanes together". "" where it says nothing.
+std::string Execution(const Json& j) {
+  std::string text;
+  if (j.contains("invariant")) text += ", invariant";
+  if (j.contains("run_inline")) text += ", inline";
+  if (j.contains("together")) absl::StrAppend(&text, ", ", S(j["together"]), " together");
+  if (j.contains("lanes_together")) absl::StrAppend(&text, ", ", S(j["lanes_together"]), " lanes together");
+  if (j.contains("joint")) text += ", joint";
+  if (j.contains("block_update")) absl::StrAppend(&text, ", block by block into ", S(j["block_update"]["step"]));
+  return text;
+}
+
+std::string SectionExecution(const Json& dump, const Json& name) {
+  for (const Json& section : dump["sections"]) {
+    if (section["section"] == name) return Execution(section);
+  }
+  return "";
+}
+
 void Steps(const Json& dump, std::string* out) {
-  absl::StrAppend(out, "\nSteps\n");
+  absl::StrAppend(out, "\nSteps", dump["executable"]["flat"].get<bool>() ? " (one list of calls)" : "", "\n");
   std::string section;
   for (const Json& s : dump["steps"]) {
-    std::string here =
-        absl::StrCat(s.contains("replica") ? S(s["replica"]) + " " : "", S(s["section"]), " (", S(s["runs"]), ")");
+    std::string here = absl::StrCat(s.contains("replica") ? S(s["replica"]) + " " : "", S(s["section"]), " (",
+                                    S(s["runs"]), SectionExecution(dump, s["section"]), ")");
     if (here != section) absl::StrAppend(out, "  ", section = here, "\n");
     std::string what =
         s.contains("kernel") ? S(s["kernel"])
@@ -51,8 +70,8 @@ void Steps(const Json& dump, std::string* out) {
                            S(s["epilogue"]) == "None" ? "" : " + " + S(s["epilogue"]))
         : s.contains("collective") ? absl::StrCat("collective ", S(s["collective"]))
                                    : "";
-    absl::StrAppendFormat(out, "    %-14s %-44s %-40s %s -> %s\n", S(s["kind"]), S(s["name"]), what,
-                          JsonString(s["inputs"]), JsonString(s["outputs"]));
+    absl::StrAppendFormat(out, "    %-14s %-44s %-40s %s -> %s%s\n", S(s["kind"]), S(s["name"]), what,
+                          JsonString(s["inputs"]), JsonString(s["outputs"]), Execution(s));
   }
 }
 

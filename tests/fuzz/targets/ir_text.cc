@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tandem::fuzz::NoteAccepted();
   std::string printed;
   llvm::raw_string_ostream(printed) << *module;
-  for (const char* from : {"", "distribute", "memory"}) {
+  for (const char* from : {"", "distribute", "memory", "commands"}) {
     mlir::OwningOpRef<mlir::ModuleOp> copy(module->clone());
     (void)tandem::RunPipeline(*copy, {.compile_from = from, .verify_each = true}, nullptr);
   }

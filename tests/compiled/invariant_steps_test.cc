@@ -67,7 +67,7 @@ int64_t Transforms(const Session& session) {
   return calls;
 }
 
-TEST(FrozenSteps, EvaluationPreparesWeightsOnce) {
+TEST(InvariantSteps, EvaluationPreparesWeightsOnce) {
   const Options options{.mode = "eval"};
   absl::StatusOr<Program> program = Prepare(Evaluate(), options);
   ASSERT_TRUE(program.ok()) << program.status();
@@ -86,7 +86,7 @@ TEST(FrozenSteps, EvaluationPreparesWeightsOnce) {
   EXPECT_EQ(Transforms(*session), 3);  // any written variable counts
 }
 
-TEST(FrozenSteps, EvaluationSeesWhatTrainingWrote) {
+TEST(InvariantSteps, EvaluationSeesWhatTrainingWrote) {
   const Options options{.mode = "eval"};
   absl::StatusOr<Program> train = Prepare(Train(true), {}), evaluate = Prepare(Evaluate(), options);
   ASSERT_TRUE(train.ok() && evaluate.ok()) << train.status() << evaluate.status();
@@ -99,7 +99,7 @@ TEST(FrozenSteps, EvaluationSeesWhatTrainingWrote) {
   ExpectAsNew(*evaluate, *session, options, 3);
 }
 
-TEST(FrozenSteps, TrainingPreparesFrozenLayersOnce) {
+TEST(InvariantSteps, TrainingPreparesFrozenLayersOnce) {
   for (bool frozen : {true, false}) {
     absl::StatusOr<Program> program = Prepare(Train(!frozen), {});
     ASSERT_TRUE(program.ok()) << program.status();
@@ -111,14 +111,14 @@ TEST(FrozenSteps, TrainingPreparesFrozenLayersOnce) {
   }
 }
 
-TEST(FrozenSteps, FrozenLayersMatchTheReference) {
+TEST(InvariantSteps, FrozenLayersMatchTheReference) {
   CompareWithReference(Train(false), {.steps = 3, .tolerance = 1e-4});
   CompareWithReference(Train(false), {.devices = 2, .batch = 8, .steps = 3, .tolerance = 1e-4});
 }
 
 // The number of replicas that have rows, by which the mean of what they make of their own rows is divided, is a sum of
 // ones in place: not what a step with constant inputs left there.
-TEST(FrozenSteps, NotWhatIsReducedInPlace) {
+TEST(InvariantSteps, NotWhatIsReducedInPlace) {
   auto build = [](GraphBuilder& g) {
     Tensor x = layers::Dense(g.Input("x", DType::kFloat32, {kBatch, 3}), {.units = 4, .activation = Tanh});
     Tensor w = g.Variable({.name = "w", .shape = {4}, .initializer = {Initializer::Kind::kConstant, 0.5, 0}});

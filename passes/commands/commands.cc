@@ -1,0 +1,91 @@
+#include "passes/commands/commands.h"
+
+#include "graph/ir/shape.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/pass_util.h"
+#include "passes/target.h"
+
+namespace tandem {
+namespace {
+
+constexpr llvm::StringLiteral kExecution = "exec.execution", kBlockUpdate = "exec.block_update", kFlat = "exec.flat";
+
+}  // namespace
+
+mlir::func::FuncOp CpuStep(mlir::ModuleOp module) {
+  if (IsGpuTarget(module) || !GetArenas(module)) return nullptr;
+  return StepFunction(module);
+}
+
+bool IsCommand(mlir::Operation& op) {
+  return !op.hasTrait<mlir::OpTrait::IsTerminator>() && !mlir::isa<td::ReshapeOp>(op) &&
+         !mlir::matchPattern(&op, mlir::m_Constant());
+}
+
+std::vector<mlir::Operation*> CommandsOf(mlir::Block& block) {
+  std::vector<mlir::Operation*> commands;
+  for (mlir::Operation& op : block) {
+    if (IsCommand(op)) commands.push_back(&op);
+  }
+  return commands;
+}
+
+std::optional<exec::KernelDomain> LaunchedDomain(mlir::Operation* op) {
+  auto launch = mlir::dyn_cast<exec::LaunchOp>(op);
+  if (!launch) return std::nullopt;
+  auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(op, launch.getKernelAttr());
+  return exec::DomainOf(exec::GetKernelKind(kernel).value_or(exec::KernelKind::kOnce));
+}
+
+Execution GetExecution(mlir::Operation* op) {
+  auto attr = op->getAttrOfType<exec::ExecutionAttr>(kExecution);
+  if (!attr) return {};
+  return {attr.getInvariant(), attr.getRunInline(), attr.getTogether(), attr.getLanesTogether(), attr.getJoint()};
+}
+
+void SetExecution(mlir::Operation* op, const Execution& e) {
+  if (e == Execution{}) {
+    op->removeAttr(kExecution);
+    return;
+  }
+  op->setAttr(kExecution, exec::ExecutionAttr::get(op->getContext(), e.invariant, e.run_inline, e.together,
+                                                   e.lanes_together, e.joint));
+}
+
+exec::BlockUpdateAttr GetBlockUpdate(exec::LaunchOp gradient) {
+  return gradient->getAttrOfType<exec::BlockUpdateAttr>(kBlockUpdate);
+}
+
+void SetBlockUpdate(exec::LaunchOp gradient, exec::BlockUpdateAttr update) { gradient->setAttr(kBlockUpdate, update); }
+
+std::optional<BlockUpdate> FindBlockUpdate(exec::LaunchOp gradient, exec::BlockUpdateAttr attr) {
+  if (gradient->getNumResults() != 1) return std::nullopt;
+  BlockUpdate found;
+  for (mlir::OpOperand& use : gradient->getResult(0).getUses()) {
+    const int64_t operand = use.getOperandNumber();
+    if (auto check = mlir::dyn_cast<exec::CheckFiniteOp>(use.getOwner())) {
+      if (operand == attr.getCheck()) found.check = check;
+    } else if (auto group = mlir::dyn_cast<exec::GroupedLaunchOp>(use.getOwner())) {
+      const int64_t operands = group->getNumOperands() / static_cast<int64_t>(group.getMembers());
+      if (operand == attr.getMember() * operands + attr.getArgument()) found.update = group;
+    }
+  }
+  return found.check && found.update ? std::optional(found) : std::nullopt;
+}
+
+bool IsFlat(mlir::ModuleOp module) { return module->hasAttr(kFlat); }
+void SetFlat(mlir::ModuleOp module) { module->setAttr(kFlat, mlir::UnitAttr::get(module.getContext())); }
+
+Place Places::Of(mlir::Value value) const {
+  const BufferInfo& b = Buffer(value);
+  switch (b.space) {
+    case exec::Space::kVariable:
+    case exec::Space::kInput:
+    case exec::Space::kScalar:
+      return {b.space, b.index, b.index + 1};
+    default:
+      return {b.space, b.offset, b.offset + b.bytes};
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,58 @@
+// td-group-preparations, as Passes.td describes it.
+#include "passes/commands/commands.h"
+#include "passes/passes.h"
+
+namespace tandem {
+
+#define GEN_PASS_DEF_GROUPPREPARATIONSPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+class GroupPreparationsPass : public impl::GroupPreparationsPassBase<GroupPreparationsPass> {
+ public:
+  void runOnOperation() final {
+    mlir::func::FuncOp step = CpuStep(getOperation());
+    if (!step) return;
+    const Places places(getOperation());
+    const std::vector<mlir::Operation*> commands = CommandsOf(step.getBody().front());
+    for (size_t first = 0, last; first < commands.size(); first = last) {
+      last = first + 1;
+      while (last < commands.size() &&
+             Joins(places, llvm::ArrayRef(commands).slice(first, last - first), *commands[last])) {
+        ++last;
+      }
+      Execution execution = GetExecution(commands[first]);
+      execution.together = static_cast<int64_t>(last - first);
+      if (execution.together > 1) SetExecution(commands[first], execution);
+    }
+  }
+
+ private:
+  // Packings of weights and whatever else is computed element by element, if worth a thread.
+  static bool Prepares(mlir::Operation& op) {
+    if (auto call = mlir::dyn_cast<exec::LibraryCallOp>(op)) return call.getPrimitive() == "pack_weights";
+    return LaunchedDomain(&op) == exec::KernelDomain::kElements && !GetExecution(&op).run_inline;
+  }
+
+  static bool Joins(const Places& places, llvm::ArrayRef<mlir::Operation*> group, mlir::Operation& next) {
+    if (!Prepares(*group[0]) || !Prepares(next)) return false;
+    if (GetExecution(group[0]).invariant != GetExecution(&next).invariant) return false;
+    return llvm::all_of(
+        group, [&](mlir::Operation* op) { return LeavesAlone(places, *op, next) && LeavesAlone(places, next, *op); });
+  }
+
+  // Whether `a` writes nothing but the step arena, and nothing there that `b` reads or writes.
+  static bool LeavesAlone(const Places& places, mlir::Operation& a, mlir::Operation& b) {
+    return llvm::all_of(a.getResults(), [&](mlir::Value written) {
+      const Place place = places.Of(written);
+      const auto apart = [&](mlir::Value v) { return !places.Of(v).Overlaps(place); };
+      return place.space == exec::Space::kStep && llvm::all_of(b.getOperands(), apart) &&
+             llvm::all_of(b.getResults(), apart);
+    });
+  }
+};
+
+}  // namespace
+
+}  // namespace tandem

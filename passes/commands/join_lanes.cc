@@ -1,0 +1,82 @@
+// td-join-lanes, as Passes.td describes it.
+#include "base/align.h"
+#include "passes/commands/commands.h"
+#include "passes/pass_util.h"
+#include "passes/passes.h"
+
+namespace tandem {
+
+#define GEN_PASS_DEF_JOINLANESPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+constexpr int64_t kLanes = 2;
+// Values of all lanes that run together should stay in the second-level cache.
+constexpr int64_t kMaxArenaBytes = 1 << 20;
+// A product of more rows reads its matrix no faster.
+constexpr int64_t kMaxRows = 64;
+
+class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {
+ public:
+  void runOnOperation() final {
+    mlir::func::FuncOp step = CpuStep(getOperation());
+    if (!step) return;
+    const Places places(getOperation());
+    const int64_t shard_bytes = GetArenas(getOperation()).getShard();
+    const int64_t replicas = ConfigOf(getOperation()).getReplicas();
+    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
+      const int64_t lanes = map.getLanes() / replicas;
+      if (map.getShardRows() != map.getRowsPerLane() || lanes % kLanes != 0) continue;
+      if (kLanes * shard_bytes > kMaxArenaBytes || GetExecution(map).run_inline || !FindsAll(places, map)) continue;
+      Join(places, map);
+    }
+  }
+
+ private:
+  static void Join(const Places& places, exec::MapMicrobatchesOp map) {
+    for (mlir::Operation* op : CommandsOf(map.getBody().front())) {
+      auto call = mlir::dyn_cast<exec::LibraryCallOp>(op);
+      if (!call || !Gains(places, map, call)) continue;
+      Execution execution = GetExecution(op);
+      execution.joint = true;
+      SetExecution(op, execution);
+      Execution of_map = GetExecution(map);
+      of_map.lanes_together = kLanes;
+      SetExecution(map, of_map);
+    }
+  }
+
+  // Every value of the shard arena is as large as its rows, so that those of the next lane can lie behind them.
+  static bool FindsAll(const Places& places, exec::MapMicrobatchesOp map) {
+    for (mlir::Operation* op : CommandsOf(map.getBody().front())) {
+      for (mlir::ValueRange values : {mlir::ValueRange(op->getOperands()), mlir::ValueRange(op->getResults())}) {
+        for (mlir::Value v : values) {
+          const BufferInfo& b = places.Buffer(v);
+          const int64_t bytes = b.row_bytes > 0 ? map.getShardRows() * b.row_bytes : StaticBytes(b.type);
+          if (b.space == exec::Space::kShard && b.bytes > static_cast<int64_t>(AlignUp(bytes, 64))) return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // A product of few rows by a matrix that is read where it lies.
+  static bool Gains(const Places& places, exec::MapMicrobatchesOp map, exec::LibraryCallOp call) {
+    auto algorithm = call.getConfig().getAs<exec::AlgorithmAttr>("algorithm");
+    if (!algorithm || algorithm.getValue() != exec::Algorithm::kUnpackedGemm) return false;
+    if (!td::IsBatched(call->getResult(0).getType()) || !td::IsBatched(call->getOperand(0).getType())) return false;
+    for (mlir::Value v : call->getOperands()) {
+      const exec::Space space = places.Buffer(v).space;
+      const bool of_lane = space == exec::Space::kShard || space == exec::Space::kLane;
+      if (of_lane && !td::IsBatched(v.getType())) return false;
+    }
+    llvm::ArrayRef<int64_t> x = mlir::cast<mlir::RankedTensorType>(call->getOperand(0).getType()).getShape();
+    const int64_t rows_of_row = mlir::ShapedType::getNumElements(x.drop_front().drop_back());
+    return kLanes * map.getShardRows() * rows_of_row <= kMaxRows;
+  }
+};
+
+}  // namespace
+
+}  // namespace tandem

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <cstdint>
+
+#include "base/align.h"
+#include "runtime/block_kernel.h"
+#include "runtime/executable_verifier.h"
+
+namespace tandem {
+namespace {
+
+class ExecutionVerifier : public ExecutableVerifier {
+ public:
+  ExecutionVerifier(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& name)
+      : ExecutableVerifier(index, name, &program) {}
+
+  absl::Status Run(const std::string& field) const {
+    for (size_t i = 0; i < program_->sections.size(); ++i) {
+      const fb::SectionT& section = *program_->sections[i];
+      const std::string at = absl::StrCat(field, ".sections[", i, "]");
+      for (size_t j = 0; j < section.steps.size(); ++j) {
+        const fb::StepT& step = *section.steps[j];
+        const std::string here = absl::StrCat(at, ".steps[", j, "]");
+        if (step.together == 0 || step.together > section.steps.size() - j) {
+          return Bad(here, "runs together with ", static_cast<int64_t>(step.together) - 1,
+                     " steps behind it, of which ", section.steps.size() - j - 1, " are there");
+        }
+        if (section.kind == fb::SectionKind::Map && (step.together > 1 || step.invariant)) {
+          return Bad(here, "a step of a map runs by itself and for every shard");
+        }
+        if (step.joint) TD_RETURN_IF_ERROR(CheckJoint(here, step, section));
+      }
+      TD_RETURN_IF_ERROR(CheckLanesTogether(at, section));
+      for (size_t j = 0; j < section.block_updates.size(); ++j) {
+        TD_RETURN_IF_ERROR(
+            CheckBlockUpdate(absl::StrCat(at, ".block_updates[", j, "]"), section, *section.block_updates[j]));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status CheckJoint(const std::string& field, const fb::StepT& step, const fb::SectionT& section) const {
+    const auto* call = step.body.AsLibraryCall();
+    if (call == nullptr || section.lanes_together < 2 || call->x_shape.empty() || call->y_shape.empty() ||
+        step.outputs.size() != 1 || Buffer(step.outputs[0]).row_bytes == 0 || Buffer(step.inputs[0]).row_bytes == 0) {
+      return Bad(field, "only a library call over rows of lanes that run together can be joint");
+    }
+    for (uint32_t b : step.inputs) {
+      const fb::Space space = Buffer(b).space;
+      if (Buffer(b).row_bytes == 0 && (space == fb::Space::Shard || space == fb::Space::Lane)) {
+        return Bad(field, "buffer ", b, " is one lane's, and the call is for several");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The shard arena has room for each buffer of as many lanes, one behind the other.
+  absl::Status CheckLanesTogether(const std::string& field, const fb::SectionT& section) const {
+    if (section.lanes_together == 1) return absl::OkStatus();
+    const uint32_t lanes = x_.lanes / std::max<uint32_t>(1, static_cast<uint32_t>(x_.replicas.size()));
+    if (section.kind != fb::SectionKind::Map || section.lanes_together == 0 || lanes % section.lanes_together != 0 ||
+        x_.shard_rows != x_.rows_per_lane) {
+      return Bad(field, section.lanes_together, " lanes cannot run together: a device has ", lanes, ", of ",
+                 x_.rows_per_lane, " rows in shards of ", x_.shard_rows);
+    }
+    for (const auto& step : section.steps) {
+      for (const auto* buffers : {&step->inputs, &step->outputs}) {
+        for (uint32_t i : *buffers) {
+          const fb::BufferT& b = Buffer(i);
+          if (b.space != fb::Space::Shard) continue;
+          const uint64_t row = SizeOf(static_cast<DType>(b.dtype)) * static_cast<uint64_t>(Elements(i));
+          const uint64_t bytes = b.row_bytes > 0 ? x_.shard_rows * b.row_bytes : row;
+          if (b.bytes > AlignUp(bytes, 64)) return Bad(field, "buffer ", i, " of lanes that run together is too large");
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckBlockUpdate(const std::string& field, const fb::SectionT& section,
+                                const fb::BlockUpdateT& u) const {
+    if (x_.replicas.size() > 1) return Bad(field, "gradients of several devices are summed up first");
+    for (uint32_t step : {u.gradient, u.check, u.update}) {
+      TD_RETURN_IF_ERROR(CheckIndex(field, step, section.steps.size(), "step"));
+    }
+    const fb::StepT &gradient = *section.steps[u.gradient], &check = *section.steps[u.check];
+    const auto* launch = gradient.body.AsKernelLaunch();
+    if (launch == nullptr || x_.kernels[launch->kernel]->domain != fb::Domain::Blocks || gradient.inputs.size() < 2) {
+      return Bad(field, "step ", u.gradient, " is no kernel over blocks");
+    }
+    if (check.body.AsCheckFinite() == nullptr || u.checked >= check.inputs.size() ||
+        check.inputs[u.checked] != gradient.outputs[0]) {
+      return Bad(field, "step ", u.check, " does not check the gradient");
+    }
+    const auto* group = section.steps[u.update]->body.AsGroupedLaunch();
+    if (group == nullptr || u.member >= group->counts.size() || u.argument >= group->num_args ||
+        group->args[u.member * group->num_args + u.argument] != gradient.outputs[0] ||
+        group->counts[u.member] != static_cast<uint64_t>(Elements(gradient.outputs[0]))) {
+      return Bad(field, "step ", u.update, " does not apply the gradient");
+    }
+    if (u.gradient >= u.check || u.check >= u.update) return Bad(field, "the steps are not in order");
+    for (uint32_t argument : u.fetched) {
+      TD_RETURN_IF_ERROR(CheckIndex(field + ".fetched", argument, group->num_args, "argument"));
+      const uint32_t buffer = group->args[u.member * group->num_args + argument];
+      if (Buffer(buffer).dtype != fb::DType::Float32 || Elements(buffer) != Elements(gradient.outputs[0])) {
+        return Bad(field, "argument ", argument, " is no matrix of the gradient's size");
+      }
+    }
+    return u.fetched.size() <= kFetchedMatrices ? absl::OkStatus() : Bad(field, "too many matrices are fetched");
+  }
+};
+
+}  // namespace
+
+absl::Status VerifyExecution(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& name,
+                             const std::string& field) {
+  return ExecutionVerifier(index, program, name).Run(field);
+}
+
+}  // namespace tandem
