@@ -8,27 +8,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/commands/command.h"
 #include "runtime/step_dependencies.h"
 
 namespace tandem {
 namespace {
 
-bool Communicates(const fb::StepT& step) { return step.body.type == fb::StepBody::AllReduce; }
-
-uint64_t WorkspaceOf(const fb::StepT& step, const std::vector<std::unique_ptr<fb::KernelT>>& kernels) {
-  auto scratch = [&](uint32_t kernel) {
-    return kernels[kernel]->gpu == nullptr ? 0 : kernels[kernel]->gpu->scratch_bytes;
-  };
-  if (const auto* launch = step.body.AsKernelLaunch()) return scratch(launch->kernel);
-  if (const auto* group = step.body.AsGroupedLaunch()) return scratch(group->kernel);
-  if (const auto* call = step.body.AsLibraryCall()) return call->workspace_bytes;
-  return 0;
-}
-
 class Scheduler {
  public:
   Scheduler(const fb::ProgramT& program, const std::vector<std::unique_ptr<fb::KernelT>>& kernels)
-      : steps_(StepsInOrder(program)), kernels_(kernels) {
+      : commands_(CommandsInOrder(program)), kernels_(kernels) {
     for (const auto& section : program.sections) {
       global_.insert(global_.end(), section->steps.size(), section->kind == fb::SectionKind::Global);
     }
@@ -43,8 +32,8 @@ class Scheduler {
       IssueReadyCollectives(static_cast<int>(i));
     }
     EndComputeSegment();
-    for (const fb::StepT* step : steps_) {
-      schedule_.workspace_bytes = std::max(schedule_.workspace_bytes, WorkspaceOf(*step, kernels_));
+    for (const std::unique_ptr<Command>& command : commands_) {
+      schedule_.workspace_bytes = std::max(schedule_.workspace_bytes, command->WorkspaceBytes(kernels_));
     }
     return std::move(schedule_);
   }
@@ -58,13 +47,14 @@ class Scheduler {
   };
 
   void FindPlaces(const std::vector<std::vector<uint32_t>>& dependencies) {
-    std::vector<int> place(steps_.size());
-    for (uint32_t s = 0; s < steps_.size(); ++s) {
-      const bool communicates = Communicates(*steps_[s]);
+    std::vector<int> place(commands_.size());
+    for (uint32_t s = 0; s < commands_.size(); ++s) {
+      const bool communicates = commands_[s]->collective().has_value();
       std::vector<Placed>& stream = communicates ? collectives_ : compute_;
       Placed placed{s, -1};
       for (uint32_t before : dependencies[s]) {
-        if (Communicates(*steps_[before]) != communicates) placed.needs = std::max(placed.needs, place[before]);
+        if (commands_[before]->collective().has_value() != communicates)
+          placed.needs = std::max(placed.needs, place[before]);
       }
       place[s] = static_cast<int>(stream.size());
       stream.push_back(placed);
@@ -117,7 +107,7 @@ class Scheduler {
 
   uint32_t NextSegment() const { return static_cast<uint32_t>(schedule_.segments.size()); }
 
-  const std::vector<const fb::StepT*> steps_;
+  const std::vector<std::unique_ptr<Command>> commands_;
   const std::vector<std::unique_ptr<fb::KernelT>>& kernels_;
   std::vector<bool> global_;                   // by step: in a global section
   std::vector<Placed> compute_, collectives_;  // in the order of execution

@@ -1,4 +1,4 @@
-// What the parts of the semantic check of an executable share. Only for executable_verify*.cc.
+// What the parts of the semantic check of an executable share.
 #ifndef TANDEM_RUNTIME_EXECUTABLE_VERIFIER_H_
 #define TANDEM_RUNTIME_EXECUTABLE_VERIFIER_H_
 
@@ -26,7 +26,7 @@ bool Known(E value) {
 
 // Errors are DataLoss with exit code 65, "<name>: <field>: <what>"; `field` says where in the index.
 class ExecutableVerifier {
- protected:
+ public:
   ExecutableVerifier(const fb::ExecutableT& index, const std::string& name, const fb::ProgramT* program)
       : x_(index), name_(name), program_(program) {}
 
@@ -60,6 +60,10 @@ class ExecutableVerifier {
     return absl::OkStatus();
   }
 
+  const fb::ExecutableT& index() const { return x_; }
+  const fb::ProgramT& program() const { return *program_; }
+
+ protected:
   const fb::ExecutableT& x_;
   const std::string& name_;
   const fb::ProgramT* program_;  // the one at hand

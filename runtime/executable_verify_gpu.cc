@@ -2,26 +2,25 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "base/dtype.h"
-#include "runtime/executable_verifier.h"
+#include "runtime/commands/command.h"
+#include "runtime/commands/command_verifier.h"
 #include "runtime/gpu_launch.h"
-#include "runtime/library_call.h"
 #include "runtime/step_dependencies.h"
 
 namespace tandem {
 namespace {
 
-// Limits of CUDA: threads of a block, blocks of a grid; and the shared memory that any architecture up to 12.0 has.
+// Limits of CUDA: threads of a block, and the shared memory that any architecture up to 12.0 has.
 constexpr uint32_t kMaxBlock = 1024;
-constexpr uint64_t kMaxGrid = (uint64_t{1} << 31) - 1;
 constexpr uint32_t kMaxSharedBytes = 227 * 1024;
 constexpr uint32_t kMinArchitecture = 50, kMaxArchitecture = 999;
 
-class GpuVerifier : public ExecutableVerifier {
+class GpuVerifier : public GpuCommandVerifier {
  public:
-  GpuVerifier(const fb::ExecutableT& index, const std::string& name) : ExecutableVerifier(index, name, nullptr) {}
+  GpuVerifier(const fb::ExecutableT& index, const std::string& name) : GpuCommandVerifier(index, name, nullptr) {}
 
   absl::Status Run() {
     bool gpu = false;
@@ -58,13 +57,6 @@ class GpuVerifier : public ExecutableVerifier {
     return absl::OkStatus();
   }
 
-  absl::Status CheckSegment(const std::string& field, uint64_t segment, fb::SegmentKind kind) const {
-    TD_RETURN_IF_ERROR(CheckIndex(field, segment, x_.segments.size(), "segment"));
-    if (x_.segments[segment]->kind == kind) return absl::OkStatus();
-    return Bad(field, "segment ", segment, " is of kind ", fb::EnumNameSegmentKind(x_.segments[segment]->kind),
-               ", not ", fb::EnumNameSegmentKind(kind));
-  }
-
   absl::Status CheckImages() const {
     if (x_.images.empty() && !x_.kernels.empty()) return Bad("images", "kernels without PTX");
     for (size_t i = 0; i < x_.images.size(); ++i) {
@@ -92,7 +84,7 @@ class GpuVerifier : public ExecutableVerifier {
       if (gpu.finish_block == 0 || gpu.finish_block > kMaxBlock) {
         return Bad(field + ".gpu.finish_block", gpu.finish_block, " threads");
       }
-      if (gpu.finish_grid == 0 || gpu.finish_grid > kMaxGrid) {
+      if (gpu.finish_grid == 0 || gpu.finish_grid > kMaxGpuGrid) {
         return Bad(field + ".gpu.finish_grid", gpu.finish_grid, " blocks");
       }
     }
@@ -102,61 +94,17 @@ class GpuVerifier : public ExecutableVerifier {
   absl::Status CheckProgram(const std::string& field) {
     if (program_->gpu == nullptr) return Bad(field + ".gpu", "a program for GPUs needs a schedule");
     if (program_->gpu->workspace_bytes > kMaxArenaBytes) return Bad(field + ".gpu.workspace_bytes", "too large");
-    const std::vector<const fb::StepT*> steps = StepsInOrder(*program_);
-    for (size_t i = 0; i < steps.size(); ++i) {
-      TD_RETURN_IF_ERROR(CheckStep(absl::StrCat(field, " step ", i), *steps[i]));
+    const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(*program_);
+    for (size_t i = 0; i < commands.size(); ++i) {
+      TD_RETURN_IF_ERROR(commands[i]->VerifyForGpu(*this, absl::StrCat(field, " step ", i)));
     }
-    return CheckSchedule(field + ".gpu.segments", steps);
-  }
-
-  absl::Status CheckLaunch(const std::string& field, uint32_t kernel, uint64_t count) const {
-    const fb::KernelT& k = *x_.kernels[kernel];
-    const uint64_t items = k.domain == fb::Domain::Rows ? x_.shard_rows : k.domain == fb::Domain::Once ? 1 : count;
-    // Divided first: neither factor may overflow the product.
-    if (items / k.gpu->items_per_block >= kMaxGrid / k.gpu->split || GpuGrid(*k.gpu, items) > kMaxGrid) {
-      return Bad(field, "kernel ", k.name, " needs too many blocks for ", items, " items");
-    }
-    if (k.gpu->scratch_bytes > program_->gpu->workspace_bytes) {
-      return Bad(field, "kernel ", k.name, " needs more scratch memory than the program's workspace");
-    }
-    return absl::OkStatus();
-  }
-
-  // A packed kernel has the elements of the plain one.
-  absl::Status CheckPacked(const std::string& field, const fb::LibraryCallT& call, uint32_t buffer) const {
-    const uint64_t bytes = static_cast<uint64_t>(CheckedElements(call.kernel_shape)) *
-                           SizeOf(static_cast<DType>(LibraryType(call.kernel_dtype)));
-    const fb::BufferT& b = *program_->buffers[buffer];
-    return b.bytes >= bytes ? absl::OkStatus() : Bad(field, "packed weights need ", bytes, " bytes, not ", b.bytes);
-  }
-
-  absl::Status CheckStep(const std::string& field, const fb::StepT& step) const {
-    if (const auto* launch = step.body.AsKernelLaunch()) return CheckLaunch(field, launch->kernel, launch->count);
-    if (const auto* group = step.body.AsGroupedLaunch()) {
-      const fb::KernelT& kernel = *x_.kernels[group->kernel];
-      uint64_t blocks = 0;  // of one launch of all members
-      for (uint64_t count : group->counts) {
-        TD_RETURN_IF_ERROR(CheckLaunch(field, group->kernel, count));
-        blocks += GpuGrid(*kernel.gpu, count);
-        if (blocks > kMaxGrid) return Bad(field, "kernel ", kernel.name, " needs too many blocks for all members");
-      }
-      return absl::OkStatus();
-    }
-    const auto* call = step.body.AsLibraryCall();
-    if (call == nullptr) return absl::OkStatus();
-    const bool packs = call->primitive == fb::Primitive::PackWeights;
-    if (packs || call->packed) TD_RETURN_IF_ERROR(CheckPacked(field, *call, packs ? step.outputs[0] : step.inputs[1]));
-    if (call->workspace_bytes > program_->gpu->workspace_bytes) {
-      return Bad(field, "a library call needs more memory than the program's workspace");
-    }
-    return call->plan == 0 ? absl::OkStatus()
-                           : CheckSegment(field + ".plan", call->plan - 1, fb::SegmentKind::CudnnPlan);
+    return CheckSchedule(field + ".gpu.segments", commands);
   }
 
   // For each stream the number of its segments that are done before this one begins.
   using Clock = std::array<uint32_t, 2>;
 
-  absl::Status CheckSchedule(const std::string& field, const std::vector<const fb::StepT*>& steps) const {
+  absl::Status CheckSchedule(const std::string& field, const std::vector<std::unique_ptr<Command>>& steps) const {
     struct Place {
       uint32_t segment = 0;
       uint32_t order = 0;  // among all steps as they are issued
@@ -187,7 +135,7 @@ class GpuVerifier : public ExecutableVerifier {
       for (uint32_t s : segment.steps) {
         TD_RETURN_IF_ERROR(CheckIndex(at + ".steps", s, steps.size(), "step"));
         if (places[s].seen) return Bad(at + ".steps", "step ", s, " is in a segment already");
-        if ((steps[s]->body.type == fb::StepBody::AllReduce) != communicates) {
+        if (steps[s]->collective().has_value() != communicates) {
           return Bad(at + ".steps", "step ", s, communicates ? " is no collective" : " is a collective");
         }
         places[s] = {i, order++, true};
@@ -206,8 +154,8 @@ class GpuVerifier : public ExecutableVerifier {
                 ? other.order < mine.order
                 : begins[mine.segment][static_cast<int>(stream)] >= ends[other.segment][static_cast<int>(stream)];
         if (other.seen && !ordered) {
-          return Bad(field, "step ", s, " (", steps[s]->name, ") does not wait for step ", before, " (",
-                     steps[before]->name, "), with which it shares memory");
+          return Bad(field, "step ", s, " (", steps[s]->step().name, ") does not wait for step ", before, " (",
+                     steps[before]->step().name, "), with which it shares memory");
         }
       }
     }

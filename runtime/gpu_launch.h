@@ -10,6 +10,9 @@
 
 namespace tandem {
 
+// The most blocks that CUDA takes in a grid.
+inline constexpr uint64_t kMaxGpuGrid = (uint64_t{1} << 31) - 1;
+
 // Blocks of the main launch over `count` = end - begin rows or elements: at least one range of them, so that sums over
 // no rows are written too. (The finish launch has `finish_grid` blocks.)
 inline uint64_t GpuGrid(const fb::GpuLaunchT& launch, uint64_t count) {

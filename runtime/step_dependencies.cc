@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
+
+#include "runtime/commands/command.h"
 
 namespace tandem {
 namespace {
@@ -75,10 +78,10 @@ class Dependencies {
 
   std::vector<std::vector<uint32_t>> Run() {
     std::vector<std::vector<uint32_t>> result;
-    for (const fb::StepT* step : StepsInOrder(program_)) {
+    for (const std::unique_ptr<Command>& command : CommandsInOrder(program_)) {
       after_.clear();
       number_ = static_cast<uint32_t>(result.size());
-      AddStep(*step);
+      Add(*command);
       std::sort(after_.begin(), after_.end());
       after_.erase(std::unique(after_.begin(), after_.end()), after_.end());
       result.push_back(after_);
@@ -87,20 +90,16 @@ class Dependencies {
   }
 
  private:
-  void AddStep(const fb::StepT& step) {
-    for (uint32_t b : step.inputs) Touch(b, false);
-    // A grouped launch that hands a kernel what is not among the step's operands is taken to read it.
-    if (const auto* group = step.body.AsGroupedLaunch()) {
-      for (uint32_t b : group->args) Touch(b, false);
-    }
+  void Add(const Command& command) {
+    for (uint32_t b : command.Reads()) Touch(b, false);
     bool writes_variable = false;
-    for (uint32_t b : step.outputs) {
+    for (uint32_t b : command.Writes()) {
       Touch(b, true);
       writes_variable |= program_.buffers[b]->space == fb::Space::Variable;
     }
     if (writes_variable && check_ >= 0) after_.push_back(static_cast<uint32_t>(check_));
-    if (step.body.type == fb::StepBody::CheckFinite) check_ = number_;
-    if (step.body.type == fb::StepBody::AllReduce) {
+    if (command.may_end_step()) check_ = number_;
+    if (command.collective().has_value()) {
       if (collective_ >= 0) after_.push_back(static_cast<uint32_t>(collective_));
       collective_ = number_;
     }

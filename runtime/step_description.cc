@@ -1,33 +1,33 @@
 #include "runtime/step_description.h"
 
+#include <optional>
 #include <vector>
 
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/commands/command.h"
 
 namespace tandem {
 namespace {
 
-int Launches(const fb::ExecutableT& index, uint32_t kernel) {
-  int launches = 0;
-  for (const auto& section : index.programs[0]->sections) {
-    for (const auto& step : section->steps) {
-      const auto* launch = step->body.AsKernelLaunch();
-      launches += launch != nullptr && launch->kernel == kernel;
-    }
+size_t Launches(const fb::ExecutableT& index, uint32_t kernel) {
+  size_t count = 0;
+  for (const auto& command : CommandsInOrder(*index.programs[0])) {
+    const std::optional<KernelLaunches> launches = command->launches();
+    if (launches && launches->kernel == kernel) count += launches->counts.size();
   }
-  return launches;
+  return count;
 }
 
 // A kernel is checked as a whole, so all that the user wrote into it is named: " fused with Log [model.cc:7 (Log)]".
 std::string FusedWith(const Executable& executable, const fb::StepT& step) {
-  if (step.body.type != fb::StepBody::KernelLaunch) return "";
-  const uint32_t kernel_index = step.body.AsKernelLaunch()->kernel;
-  const fb::KernelT& kernel = *executable.index().kernels[kernel_index];
+  const std::optional<KernelLaunches> launches = NewCommand(step)->launches();
+  if (!launches) return "";
+  const fb::KernelT& kernel = *executable.index().kernels[launches->kernel];
   absl::btree_set<uint32_t> locations(kernel.locations.begin(), kernel.locations.end());
-  // The ops of a kernel that several steps launch are those of one of them.
-  if (locations.erase(step.location) == 0 && Launches(executable.index(), kernel_index) > 1) return "";
+  // The ops of a kernel that is launched several times are those of one of them.
+  if (locations.erase(step.location) == 0 && Launches(executable.index(), launches->kernel) > 1) return "";
   std::vector<std::string> others;
   for (uint32_t location : locations) {
     std::string text = executable.LocationString(location);

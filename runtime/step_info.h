@@ -6,22 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/commands/execution_work.h"
 #include "runtime/executable.h"
 
 namespace tandem {
-
-// What one execution of a step does; what grows with the rows of the batch is counted per row.
-//
-// Operations are those of the mathematics, a multiply-add is two: of a convolution or matmul as defined, whatever
-// algorithm runs it; of generated kernels as their ops count themselves (td's cost interface). Bytes are those of the
-// distinct operands, each read or written once: what a memory without caches above the operand would see.
-struct ExecutionWork {
-  double flops_per_row = 0, flops = 0;
-  double bytes_per_row = 0, bytes = 0;
-
-  double Flops(int64_t rows) const { return flops + flops_per_row * static_cast<double>(rows); }
-  double Bytes(int64_t rows) const { return bytes + bytes_per_row * static_cast<double>(rows); }
-};
 
 struct StepInfo {
   int id = 0;                       // its index in ListSteps
@@ -40,9 +28,6 @@ struct StepInfo {
 // All steps of the first program, section by section; behind the steps of each section stands one more, the adding of a
 // shard's results to those of its lane ("LaneSum"; its execution is that after one shard).
 std::vector<StepInfo> ListSteps(const Executable& executable);
-
-// Operations of a library call for the rows it was compiled for: 2 per multiply-add; none for reordering weights.
-double LibraryFlops(const fb::LibraryCallT& call);
 
 }  // namespace tandem
 

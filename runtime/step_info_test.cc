@@ -3,6 +3,7 @@
 #include <map>
 
 #include "gtest/gtest.h"
+#include "runtime/commands/library_flops.h"
 #include "runtime/testing/executable_builder.h"
 
 namespace tandem {

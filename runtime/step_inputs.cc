@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "runtime/commands/command.h"
 
 namespace tandem {
 namespace {
@@ -133,18 +134,17 @@ absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& s
 std::vector<int> OutputsBeforeCheck(const Executable& executable, const std::vector<int>& fetches) {
   const fb::ExecutableT& index = executable.index();
   std::set<uint32_t> written;
-  for (const auto& section : index.programs[index.replicas[0]->program]->sections) {
-    for (const auto& step : section->steps) {
-      if (step->body.type != fb::StepBody::CheckFinite) {
-        written.insert(step->outputs.begin(), step->outputs.end());
-        continue;
-      }
-      std::vector<int> known;
-      for (int f : fetches) {
-        if (written.count(index.outputs[f]->buffer) > 0) known.push_back(f);
-      }
-      return known;
+  for (const auto& command : CommandsInOrder(*index.programs[index.replicas[0]->program])) {
+    if (!command->may_end_step()) {
+      const std::vector<uint32_t> writes = command->Writes();
+      written.insert(writes.begin(), writes.end());
+      continue;
     }
+    std::vector<int> known;
+    for (int f : fetches) {
+      if (written.count(index.outputs[f]->buffer) > 0) known.push_back(f);
+    }
+    return known;
   }
   return fetches;
 }

@@ -1,11 +1,15 @@
 #include "tools/dump/dot_dump.h"
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "runtime/commands/command.h"
 
 namespace tandem {
 namespace {
@@ -55,34 +59,30 @@ class DotWriter {
 
  private:
   void Node(const fb::StepT& step, int number) {
-    std::string label = step.name.empty() ? fb::EnumNameStepBody(step.body.type) : step.name;
+    const std::unique_ptr<Command> command = NewCommand(step);
+    std::string label = step.name.empty() ? command->kind() : step.name;
     const char* colour = "#f3f1ec";
-    const fb::KernelT* kernel = nullptr;
-    if (const auto* launch = step.body.AsKernelLaunch()) kernel = index_.kernels[launch->kernel].get();
-    if (const auto* group = step.body.AsGroupedLaunch()) kernel = index_.kernels[group->kernel].get();
-    if (kernel != nullptr) {
+    if (const std::optional<KernelLaunches> launches = command->launches()) {
+      const fb::KernelT& kernel = *index_.kernels[launches->kernel];
       colour = "#fbe9d3";
-      absl::StrAppend(&label, "\n", kernel->name, ", ", kernel->skeleton);
+      absl::StrAppend(&label, "\n", kernel.name, ", ", kernel.skeleton);
       // The first ops say what it is about; the text dump lists all.
-      for (size_t i = 0; i < kernel->ops.size() && i < 6; ++i) absl::StrAppend(&label, "\n", kernel->ops[i]);
-      if (kernel->ops.size() > 6) absl::StrAppend(&label, "\n... ", kernel->ops.size() - 6, " more");
-    } else if (const auto* call = step.body.AsLibraryCall()) {
+      for (size_t i = 0; i < kernel.ops.size() && i < 6; ++i) absl::StrAppend(&label, "\n", kernel.ops[i]);
+      if (kernel.ops.size() > 6) absl::StrAppend(&label, "\n... ", kernel.ops.size() - 6, " more");
+    } else if (command->is_library_call()) {
       colour = "#dcebec";
-      absl::StrAppend(&label, "\n", fb::EnumNamePrimitive(call->primitive), " ", call->implementation);
-      if (call->adds) absl::StrAppend(&label, "\n+ residual");
-      if (call->epilogue != fb::Epilogue::None) absl::StrAppend(&label, "\n+ ", fb::EnumNameEpilogue(call->epilogue));
+      absl::StrAppend(&label, "\n", absl::StrReplaceAll(command->Summary(index_), {{" + ", "\n+ "}}));
     } else {
-      absl::StrAppend(&label, "\n", fb::EnumNameStepBody(step.body.type));
+      absl::StrAppend(&label, "\n", command->kind());
     }
     absl::StrAppend(&out_, "    s", number, " [label=", Quoted(label), ", fillcolor=\"", colour, "\"];\n");
   }
 
   // What a step reads comes from the last writer of the place: a view has a buffer of its own there.
   void Edges(const fb::StepT& step, int number) {
-    std::set<uint32_t> reads(step.inputs.begin(), step.inputs.end());
-    std::vector<uint32_t> writes = step.outputs;
-    if (const auto* group = step.body.AsGroupedLaunch()) reads.insert(group->args.begin(), group->args.end());
-    for (uint32_t b : reads) Edge(b, absl::StrCat("s", number));
+    const std::unique_ptr<Command> command = NewCommand(step);
+    const std::vector<uint32_t> reads = command->Reads(), writes = command->Writes();
+    for (uint32_t b : std::set<uint32_t>(reads.begin(), reads.end())) Edge(b, absl::StrCat("s", number));
     for (uint32_t b : writes) writer_[Place(b)] = number;
   }
 

@@ -1,14 +1,16 @@
 #include "tools/dump/gpu_dump.h"
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/json_string.h"
+#include "runtime/commands/command.h"
 #include "runtime/gpu_launch.h"
-#include "runtime/step_dependencies.h"
 
 namespace tandem {
 namespace {
@@ -18,21 +20,21 @@ using Json = nlohmann::ordered_json;
 std::string S(const Json& j) { return j.is_string() ? j.get<std::string>() : JsonString(j); }
 
 // Blocks of each kernel's first launch, for a full batch; a group's members are one launch.
-std::map<uint32_t, uint64_t> GridsOfKernels(const Executable& executable, const std::vector<const fb::StepT*>& steps) {
+std::map<uint32_t, uint64_t> GridsOfKernels(const Executable& executable,
+                                            const std::vector<std::unique_ptr<Command>>& commands) {
   const fb::ExecutableT& index = executable.index();
   std::map<uint32_t, uint64_t> grids;
-  for (const fb::StepT* step : steps) {
-    if (const auto* launch = step->body.AsKernelLaunch()) {
-      const fb::KernelT& kernel = *index.kernels[launch->kernel];
-      const uint64_t items = kernel.domain == fb::Domain::Rows   ? index.shard_rows
-                             : kernel.domain == fb::Domain::Once ? 1
-                                                                 : launch->count;
-      grids.emplace(launch->kernel, GpuGrid(*kernel.gpu, items));
-    } else if (const auto* group = step->body.AsGroupedLaunch()) {
-      uint64_t blocks = 0;
-      for (uint64_t count : group->counts) blocks += GpuGrid(*index.kernels[group->kernel]->gpu, count);
-      grids.emplace(group->kernel, blocks);
+  for (const std::unique_ptr<Command>& command : commands) {
+    const std::optional<KernelLaunches> launches = command->launches();
+    if (!launches) continue;
+    const fb::KernelT& kernel = *index.kernels[launches->kernel];
+    uint64_t blocks = 0;
+    for (uint64_t count : launches->counts) {
+      blocks += GpuGrid(*kernel.gpu, kernel.domain == fb::Domain::Rows   ? index.shard_rows
+                                     : kernel.domain == fb::Domain::Once ? 1
+                                                                         : count);
     }
+    grids.emplace(launches->kernel, blocks);
   }
   return grids;
 }
@@ -49,15 +51,15 @@ Json LaunchJson(const fb::GpuLaunchT& gpu, uint64_t grid) {
 }
 
 Json SegmentsJson(const fb::ExecutableT& index, const fb::ProgramT& program,
-                  const std::vector<const fb::StepT*>& steps) {
+                  const std::vector<std::unique_ptr<Command>>& commands) {
   Json segments = Json::array();
   for (const auto& s : program.gpu->segments) {
     Json names = Json::array(), collectives = Json::array();
     for (uint32_t step : s->steps) {
-      names.push_back(steps[step]->name);
-      const auto* all_reduce = steps[step]->body.AsAllReduce();
-      if (all_reduce == nullptr) continue;
-      const fb::CollectiveT& c = *index.collectives[all_reduce->collective];
+      names.push_back(commands[step]->step().name);
+      const std::optional<uint32_t> collective = commands[step]->collective();
+      if (!collective) continue;
+      const fb::CollectiveT& c = *index.collectives[*collective];
       collectives.push_back({{"seq", c.seq}, {"bucket", c.bucket}, {"bytes", c.bytes}, {"kind", c.kind}});
     }
     Json waits = Json::array();
@@ -79,8 +81,8 @@ void AddGpuJson(const Executable& executable, Json* dump) {
   const fb::ExecutableT& index = executable.index();
   const fb::ProgramT& program = *index.programs[0];
   if (program.gpu == nullptr) return;
-  const std::vector<const fb::StepT*> steps = StepsInOrder(program);
-  for (const auto& [kernel, grid] : GridsOfKernels(executable, steps)) {
+  const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(program);
+  for (const auto& [kernel, grid] : GridsOfKernels(executable, commands)) {
     (*dump)["kernels"][kernel]["launch"] = LaunchJson(*index.kernels[kernel]->gpu, grid);
   }
   Json gpu = {{"target", index.target}, {"workspace_bytes", program.gpu->workspace_bytes}};
@@ -89,14 +91,14 @@ void AddGpuJson(const Executable& executable, Json* dump) {
     gpu["images"].push_back({{"arch", absl::StrCat("sm_", image->arch)},
                              {"ptx_bytes", executable.segment(static_cast<int>(image->segment)).size()}});
   }
-  gpu["segments"] = SegmentsJson(index, program, steps);
+  gpu["segments"] = SegmentsJson(index, program, commands);
   gpu["plans"] = Json::array();
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const auto* call = steps[i]->body.AsLibraryCall();
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const fb::LibraryCallT* call = commands[i]->step().body.AsLibraryCall();
     if (call == nullptr) continue;
     gpu["plans"].push_back(
         {{"step", i},
-         {"name", steps[i]->name},
+         {"name", commands[i]->step().name},
          {"primitive", fb::EnumNamePrimitive(call->primitive)},
          {"implementation", call->implementation},
          {"plan_bytes", call->plan == 0 ? 0 : executable.segment(static_cast<int>(call->plan) - 1).size()},

@@ -1,6 +1,11 @@
 #include "tools/dump/json_dump.h"
 
+#include <memory>
+#include <optional>
+#include <variant>
+
 #include "absl/strings/str_cat.h"
+#include "runtime/commands/command.h"
 #include "tools/dump/explain_fusion.h"
 #include "tools/dump/gpu_dump.h"
 
@@ -31,23 +36,10 @@ Json BufferJson(const fb::BufferT& b, uint32_t id) {
 }
 
 Json StepJson(const fb::ExecutableT& index, const fb::StepT& step) {
-  Json j = {{"name", step.name}, {"kind", fb::EnumNameStepBody(step.body.type)}};
-  if (const auto* launch = step.body.AsKernelLaunch()) {
-    j["kernel"] = index.kernels[launch->kernel]->name;
-    if (launch->count) j["count"] = launch->count;
-  } else if (const auto* group = step.body.AsGroupedLaunch()) {
-    j["kernel"] = index.kernels[group->kernel]->name;
-    j["members"] = group->counts.size();
-  } else if (const auto* call = step.body.AsLibraryCall()) {
-    j["primitive"] = fb::EnumNamePrimitive(call->primitive);
-    j["epilogue"] = fb::EnumNameEpilogue(call->epilogue);
-    j["adds"] = call->adds;
-    j["packed"] = call->packed;
-    j["implementation"] = call->implementation;
-  } else if (const auto* reduce = step.body.AsLaneReduce()) {
-    j["reduce"] = fb::EnumNameReduceKind(reduce->kind);
-  } else if (const auto* all_reduce = step.body.AsAllReduce()) {
-    j["collective"] = index.collectives[all_reduce->collective]->seq;
+  const std::unique_ptr<Command> command = NewCommand(step);
+  Json j = {{"name", step.name}, {"kind", command->kind()}, {"summary", command->Summary(index)}};
+  for (const CommandProperty& property : command->Properties(index)) {
+    std::visit([&](const auto& value) { j[property.name] = value; }, property.value);
   }
   j["inputs"] = step.inputs;
   j["outputs"] = step.outputs;
@@ -96,11 +88,9 @@ std::vector<Json> UsersOfKernels(const fb::ExecutableT& index) {
   for (const auto& program : index.programs) {
     for (const auto& section : program->sections) {
       for (const auto& step : section->steps) {
-        const auto* launch = step->body.AsKernelLaunch();
-        const auto* group = step->body.AsGroupedLaunch();
-        if (launch == nullptr && group == nullptr) continue;
-        users[launch != nullptr ? launch->kernel : group->kernel].push_back(
-            {{"name", step->name}, {"source", Where(index, step->location)}});
+        const std::optional<KernelLaunches> launches = NewCommand(*step)->launches();
+        if (!launches) continue;
+        users[launches->kernel].push_back({{"name", step->name}, {"source", Where(index, step->location)}});
       }
     }
   }

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
+
+#include "runtime/commands/command.h"
 
 namespace tandem {
 namespace {
@@ -19,13 +22,9 @@ class Timeline {
 
   void AddStep(const fb::StepT& step) {
     const int now = steps_++;
-    std::vector<uint32_t> reads = step.inputs, writes = step.outputs;
-    if (const auto* group = step.body.AsGroupedLaunch()) {
-      // Any argument may be written: those that nothing has written before begin here.
-      reads.insert(reads.end(), group->args.begin(), group->args.end());
-    }
-    for (uint32_t b : reads) Read(b, now);
-    for (uint32_t b : writes) Write(b, now);
+    const std::unique_ptr<Command> command = NewCommand(step);
+    for (uint32_t b : command->Reads()) Read(b, now);
+    for (uint32_t b : command->Writes()) Write(b, now);
   }
 
   void EndSection() {

@@ -63,14 +63,7 @@ void Steps(const Json& dump, std::string* out) {
     std::string here = absl::StrCat(s.contains("replica") ? S(s["replica"]) + " " : "", S(s["section"]), " (",
                                     S(s["runs"]), SectionExecution(dump, s["section"]), ")");
     if (here != section) absl::StrAppend(out, "  ", section = here, "\n");
-    std::string what =
-        s.contains("kernel") ? S(s["kernel"])
-        : s.contains("primitive")
-            ? absl::StrCat(S(s["primitive"]), " ", S(s["implementation"]), s["adds"].get<bool>() ? " + residual" : "",
-                           S(s["epilogue"]) == "None" ? "" : " + " + S(s["epilogue"]))
-        : s.contains("collective") ? absl::StrCat("collective ", S(s["collective"]))
-                                   : "";
-    absl::StrAppendFormat(out, "    %-14s %-44s %-40s %s -> %s%s\n", S(s["kind"]), S(s["name"]), what,
+    absl::StrAppendFormat(out, "    %-14s %-44s %-40s %s -> %s%s\n", S(s["kind"]), S(s["name"]), S(s["summary"]),
                           JsonString(s["inputs"]), JsonString(s["outputs"]), Execution(s));
   }
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/commands/command.h"
 #include "runtime/step_info.h"
 
 namespace tandem {
@@ -16,7 +18,7 @@ absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const Step
   size_t first_collective = steps.size(), last_collective = 0, last_map = 0;
   for (size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].map) last_map = i;
-    if (steps[i].step == nullptr || steps[i].step->body.type != fb::StepBody::AllReduce) continue;
+    if (steps[i].step == nullptr || !NewCommand(*steps[i].step)->collective().has_value()) continue;
     first_collective = std::min(first_collective, i);
     last_collective = i;
   }
@@ -35,9 +37,8 @@ absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const Step
       continue;
     }
     const fb::StepT& step = *info.step;
-    if (step.body.type == fb::StepBody::AllReduce) {
-      const fb::AllReduceT& body = *step.body.AsAllReduce();
-      const fb::CollectiveT& collective = *executable.index().collectives[body.collective];
+    if (const std::optional<uint32_t> number = NewCommand(step)->collective()) {
+      const fb::CollectiveT& collective = *executable.index().collectives[*number];
       Bucket bucket;
       bucket.seq = static_cast<int>(collective.seq);
       bucket.name = absl::StrCat("bucket ", collective.bucket, " (", collective.tensors.size(), " tensors, ",

@@ -1,0 +1,49 @@
+// Combines the devices' values in place.
+#include "runtime/commands/command_verifier.h"
+#include "runtime/commands/kinds.h"
+
+namespace tandem {
+namespace {
+
+class AllReduce final : public Command {
+ public:
+  explicit AllReduce(const fb::StepT& step) : Command(step), reduce_(*step.body.AsAllReduce()) {}
+
+  absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
+    TD_RETURN_IF_ERROR(v.NeedsGlobal(field, section));
+    if (!Known(reduce_.kind)) return v.Bad(field, "bad kind");
+    TD_RETURN_IF_ERROR(
+        v.CheckIndex(field + ".collective", reduce_.collective, v.index().collectives.size(), "collective"));
+    if (step().inputs != step().outputs) return v.Bad(field, "an all-reduce works in place");
+    for (uint32_t b : step().inputs) {
+      if (v.Buffer(b).space != fb::Space::Step) return v.Bad(field, "buffer ", b, " is not in the step arena");
+    }
+    return v.CheckReduceOperands(field, step(), reduce_.kind);
+  }
+
+  std::optional<uint32_t> collective() const override { return reduce_.collective; }
+
+  std::string Summary(const fb::ExecutableT& index) const override {
+    return absl::StrCat("collective ", index.collectives[reduce_.collective]->seq);
+  }
+  std::vector<CommandProperty> Properties(const fb::ExecutableT& index) const override {
+    return {{"collective", static_cast<int64_t>(index.collectives[reduce_.collective]->seq)}};
+  }
+
+ protected:
+  // Read, and the result written.
+  double Passes(const fb::BufferT&, const WorkContext&) const override { return 2; }
+  void AddFlops(const WorkContext& context, bool, ExecutionWork& work) const override {
+    const double replicas = static_cast<double>(context.replicas());
+    for (uint32_t b : step().inputs) work.flops += context.Elements(b) * (replicas - 1) / replicas;
+  }
+
+ private:
+  const fb::AllReduceT& reduce_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> NewAllReduce(const fb::StepT& step) { return std::make_unique<AllReduce>(step); }
+
+}  // namespace tandem

@@ -1,0 +1,96 @@
+// A command: one entry of an executable's programs, as everything but the backends sees it.
+//
+// Each kind (a table of the union StepBody in executable.fbs) has a file here, which says what it reads and writes,
+// what the loader checks, what it costs and how reports show it. NewCommand (new_command.cc) is the one place that
+// lists the kinds. CPUs and GPUs have a factory of their own for how commands run.
+#ifndef TANDEM_RUNTIME_COMMANDS_COMMAND_H_
+#define TANDEM_RUNTIME_COMMANDS_COMMAND_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "runtime/commands/execution_work.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+class CommandVerifier;
+class GpuCommandVerifier;
+
+// A kernel that a command launches: once for each member, over so many elements or blocks (0: over rows, or once).
+struct KernelLaunches {
+  uint32_t kernel = 0;
+  std::vector<uint64_t> counts;
+};
+
+// What a dump shows of a command beside its name and operands.
+struct CommandProperty {
+  std::string name;
+  std::variant<bool, int64_t, std::string> value;
+};
+
+class Command {
+ public:
+  // `step` must outlive it.
+  explicit Command(const fb::StepT& step) : step_(step) {}
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+  virtual ~Command() = default;
+
+  const fb::StepT& step() const { return step_; }
+  // The name of its table in executable.fbs, "KernelLaunch".
+  std::string kind() const { return fb::EnumNameStepBody(step_.body.type); }
+  virtual bool is_library_call() const { return false; }
+
+  // What the loader checks of a file that may be forged: everything that runs without further checks relies on. Its
+  // operands and location have been checked to exist, and to be in spaces that a section of this kind may touch.
+  virtual absl::Status Verify(const CommandVerifier& verifier, const std::string& field,
+                              fb::SectionKind section) const = 0;
+  // What a program for GPUs needs besides.
+  virtual absl::Status VerifyForGpu(const GpuCommandVerifier& verifier, const std::string& field) const;
+
+  // Buffers, with repetitions.
+  virtual std::vector<uint32_t> Reads() const { return step_.inputs; }
+  virtual std::vector<uint32_t> Writes() const { return step_.outputs; }
+  // Whether it may end the step: commands behind it that write variables wait for it.
+  virtual bool may_end_step() const { return false; }
+  // The number in Executable.collectives, of a command that all devices run together, in the same order.
+  virtual std::optional<uint32_t> collective() const { return std::nullopt; }
+  virtual std::optional<KernelLaunches> launches() const { return std::nullopt; }
+  // Of a GPU's stream, while it runs.
+  virtual uint64_t WorkspaceBytes(const std::vector<std::unique_ptr<fb::KernelT>>& kernels) const { return 0; }
+
+  // What one execution does. All tables have been checked.
+  ExecutionWork Work(const WorkContext& context) const;
+
+  // What a line of a list says of it: "kernel_3", "MatMul brg_matmul:avx512_core + Relu", "collective 2", "".
+  virtual std::string Summary(const fb::ExecutableT& index) const { return ""; }
+  // With what is inside: "kernel_3 row: td.add td.relu".
+  virtual std::string Detail(const fb::ExecutableT& index) const { return ""; }
+  virtual std::vector<CommandProperty> Properties(const fb::ExecutableT& index) const { return {}; }
+
+ protected:
+  // How often the bytes of an operand move.
+  virtual double Passes(const fb::BufferT& operand, const WorkContext& context) const { return 1; }
+  // Adds operations to `work`; `batched`: an operand has rows.
+  virtual void AddFlops(const WorkContext& context, bool batched, ExecutionWork& work) const {}
+
+ private:
+  const fb::StepT& step_;
+};
+
+// Null when the body is missing or of a kind that this version does not know; the loader refuses such a file.
+std::unique_ptr<Command> NewCommand(const fb::StepT& step);
+
+// The commands of all sections in order; a command's number is its index here. Null as above.
+std::vector<std::unique_ptr<Command>> CommandsInOrder(const fb::ProgramT& program);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_COMMANDS_COMMAND_H_

@@ -1,0 +1,150 @@
+#include "runtime/commands/command_verifier.h"
+
+#include <algorithm>
+
+#include "runtime/gpu_launch.h"
+
+namespace tandem {
+
+absl::Status CommandVerifier::CheckOperands(const std::string& field, const fb::StepT& step,
+                                            fb::SectionKind section) const {
+  TD_RETURN_IF_ERROR(CheckLocation(field + ".location", step.location));
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    TD_RETURN_IF_ERROR(CheckOperand(absl::StrCat(field, ".inputs[", i, "]"), step.inputs[i], section, false));
+  }
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    TD_RETURN_IF_ERROR(CheckOperand(absl::StrCat(field, ".outputs[", i, "]"), step.outputs[i], section, true));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CommandVerifier::CheckOperand(const std::string& field, uint32_t buffer, fb::SectionKind section,
+                                           bool output) const {
+  TD_RETURN_IF_ERROR(CheckIndex(field, buffer, program().buffers.size(), "buffer"));
+  const fb::BufferT& b = Buffer(buffer);
+  using fb::Space;
+  if (output) {
+    if (b.space == Space::Input || b.space == Space::Scalar || b.space == Space::Constant) {
+      return Bad(field, "writes to an input, a scalar or a constant");
+    }
+    if (section == fb::SectionKind::Map) {
+      // On a GPU a map section runs once per device.
+      if (b.space == Space::Variable || (b.space == Space::Step && !gpu())) {
+        return Bad(field, "a map section cannot write to a variable or the step arena");
+      }
+      if (b.space == Space::Lane) return CheckSlot(field, buffer, nullptr);
+    } else if (b.space == Space::Lane) {
+      return Bad(field, "a global section cannot write to lane slots");
+    }
+  } else if (section == fb::SectionKind::Map && b.space == Space::Lane) {
+    return Bad(field, "a map section cannot read lane slots");
+  }
+  if (section == fb::SectionKind::Global && (b.space == Space::Shard || b.space == Space::Input)) {
+    return Bad(field, "a global section has no shard and no batch");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CommandVerifier::NeedsGlobal(const std::string& field, fb::SectionKind section) const {
+  return section == fb::SectionKind::Global ? absl::OkStatus() : Bad(field, "only a global section can have this");
+}
+
+absl::Status CommandVerifier::ReadsNoSlots(const std::string& field, absl::Span<const uint32_t> buffers) const {
+  for (uint32_t b : buffers) {
+    if (Buffer(b).space == fb::Space::Lane) return Bad(field, "only LaneReduce reads lane slots");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CommandVerifier::CheckSlot(const std::string& field, uint32_t buffer, const fb::ReduceKind* kind) const {
+  for (const auto& slot : program().lane_slots) {
+    if (buffer != slot->buffer) continue;
+    return kind != nullptr && slot->kind != *kind ? Bad(field, "reduced by another kind than its slot")
+                                                  : absl::OkStatus();
+  }
+  return Bad(field, "buffer ", buffer, " is not in lane_slots");
+}
+
+absl::Status CommandVerifier::CheckKernelArguments(const std::string& field, const fb::KernelT& kernel,
+                                                   absl::Span<const uint32_t> inputs,
+                                                   absl::Span<const uint32_t> outputs, uint64_t count) const {
+  if (inputs.size() != kernel.inputs.size() || outputs.size() != kernel.outputs.size()) {
+    return Bad(field, inputs.size(), " inputs and ", outputs.size(), " outputs; kernel ", kernel.name, " takes ",
+               kernel.inputs.size(), " and has ", kernel.outputs.size());
+  }
+  const bool counts = kernel.domain == fb::Domain::Elements || kernel.domain == fb::Domain::Blocks;
+  const auto is_range = [](const auto& a) { return a->extent == fb::Extent::Range; };
+  if (counts && kernel.count == 0 && std::none_of(kernel.inputs.begin(), kernel.inputs.end(), is_range) &&
+      std::none_of(kernel.outputs.begin(), kernel.outputs.end(), is_range)) {
+    return Bad(field, "nothing limits what kernel ", kernel.name, " counts");
+  }
+  if (kernel.count != 0 && kernel.count != count) {
+    return Bad(field, "counts ", count, "; kernel ", kernel.name, " needs ", kernel.count);
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TD_RETURN_IF_ERROR(
+        CheckKernelArgument(absl::StrCat(field, " input ", i), kernel, *kernel.inputs[i], inputs[i], count));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    TD_RETURN_IF_ERROR(
+        CheckKernelArgument(absl::StrCat(field, " output ", i), kernel, *kernel.outputs[i], outputs[i], count));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CommandVerifier::CheckKernelArgument(const std::string& field, const fb::KernelT& kernel,
+                                                  const fb::KernelArgumentT& argument, uint32_t buffer,
+                                                  uint64_t count) const {
+  const fb::BufferT& b = Buffer(buffer);
+  const uint64_t elements = static_cast<uint64_t>(Elements(buffer));
+  const bool fits = argument.extent == fb::Extent::Range ? elements >= count : elements == argument.elements;
+  if (b.dtype == argument.dtype && (b.row_bytes > 0) == (argument.extent == fb::Extent::Row) && fits) {
+    return absl::OkStatus();
+  }
+  return Bad(field, "buffer ", buffer, " is ", Name(static_cast<DType>(b.dtype)), ShapeString(b.shape), "; kernel ",
+             kernel.name, " takes ",
+             argument.extent == fb::Extent::Range ? absl::StrCat("at least ", count) : absl::StrCat(argument.elements),
+             " elements", argument.extent == fb::Extent::Row ? " a row" : "", " of ",
+             Name(static_cast<DType>(argument.dtype)));
+}
+
+absl::Status CommandVerifier::CheckReduceOperands(const std::string& field, const fb::StepT& step,
+                                                  fb::ReduceKind kind) const {
+  if (step.inputs.size() != step.outputs.size()) return Bad(field, "as many inputs as outputs are needed");
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const uint32_t in = step.inputs[i], out = step.outputs[i];
+    if (Buffer(in).dtype != Buffer(out).dtype || Elements(in) != Elements(out) || Buffer(in).row_bytes > 0) {
+      return Bad(field, "input and output ", i, " differ");
+    }
+    TD_RETURN_IF_ERROR(CheckReducible(field, in, kind));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GpuCommandVerifier::CheckLaunch(const std::string& field, const fb::KernelT& kernel,
+                                             uint64_t count) const {
+  const uint64_t items = kernel.domain == fb::Domain::Rows   ? index().shard_rows
+                         : kernel.domain == fb::Domain::Once ? 1
+                                                             : count;
+  // Divided first: neither factor may overflow the product.
+  if (items / kernel.gpu->items_per_block >= kMaxGpuGrid / kernel.gpu->split ||
+      GpuGrid(*kernel.gpu, items) > kMaxGpuGrid) {
+    return Bad(field, "kernel ", kernel.name, " needs too many blocks for ", items, " items");
+  }
+  return CheckWorkspace(field, absl::StrCat("kernel ", kernel.name), kernel.gpu->scratch_bytes);
+}
+
+absl::Status GpuCommandVerifier::CheckWorkspace(const std::string& field, absl::string_view what,
+                                                uint64_t bytes) const {
+  if (bytes <= program().gpu->workspace_bytes) return absl::OkStatus();
+  return Bad(field, what, " needs more memory than the program's workspace");
+}
+
+absl::Status GpuCommandVerifier::CheckSegment(const std::string& field, uint64_t segment, fb::SegmentKind kind) const {
+  TD_RETURN_IF_ERROR(CheckIndex(field, segment, index().segments.size(), "segment"));
+  if (index().segments[segment]->kind == kind) return absl::OkStatus();
+  return Bad(field, "segment ", segment, " is of kind ", fb::EnumNameSegmentKind(index().segments[segment]->kind),
+             ", not ", fb::EnumNameSegmentKind(kind));
+}
+
+}  // namespace tandem

@@ -1,0 +1,32 @@
+// Copies a value.
+#include "runtime/commands/command_verifier.h"
+#include "runtime/commands/kinds.h"
+
+namespace tandem {
+namespace {
+
+class Copy final : public Command {
+ public:
+  using Command::Command;
+
+  absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind) const override {
+    if (step().inputs.size() != 1 || step().outputs.size() != 1) {
+      return v.Bad(field, "a copy has one input and one output");
+    }
+    const fb::BufferT &from = v.Buffer(step().inputs[0]), &to = v.Buffer(step().outputs[0]);
+    if (from.dtype != to.dtype || from.row_bytes != to.row_bytes ||
+        v.Elements(step().inputs[0]) != v.Elements(step().outputs[0])) {
+      return v.Bad(field, "input and output differ in size");
+    }
+    if (from.space == fb::Space::Lane || to.space == fb::Space::Lane) {
+      return v.Bad(field, "lane slots cannot be copied");
+    }
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> NewCopy(const fb::StepT& step) { return std::make_unique<Copy>(step); }
+
+}  // namespace tandem

@@ -1,0 +1,83 @@
+// One kernel over the elements of many tensors: the updates of all variables.
+#include "runtime/commands/command_verifier.h"
+#include "runtime/commands/kernel_text.h"
+#include "runtime/commands/kinds.h"
+#include "runtime/gpu_launch.h"
+
+namespace tandem {
+namespace {
+
+class GroupedLaunch final : public Command {
+ public:
+  explicit GroupedLaunch(const fb::StepT& step) : Command(step), group_(*step.body.AsGroupedLaunch()) {}
+
+  absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
+    TD_RETURN_IF_ERROR(v.NeedsGlobal(field, section));
+    TD_RETURN_IF_ERROR(v.CheckIndex(field + ".kernel", group_.kernel, v.index().kernels.size(), "kernel"));
+    const fb::KernelT& kernel = *v.index().kernels[group_.kernel];
+    if (kernel.domain != fb::Domain::Elements) return v.Bad(field, "needs a kernel over elements");
+    const size_t inputs = kernel.inputs.size(), arguments = inputs + kernel.outputs.size();
+    if (group_.num_args == 0 || group_.num_args != arguments) {
+      return v.Bad(field, group_.num_args, " arguments for each member; kernel ", kernel.name, " has ", arguments);
+    }
+    if (group_.args.size() != uint64_t{group_.num_args} * group_.counts.size()) {
+      return v.Bad(field, group_.args.size(), " arguments for ", group_.counts.size(), " members with ",
+                   group_.num_args, " each");
+    }
+    for (size_t i = 0; i < group_.args.size(); ++i) {
+      const std::string at = absl::StrCat(field, ".args[", i, "]");
+      TD_RETURN_IF_ERROR(v.CheckOperand(at, group_.args[i], section, /*output=*/i % group_.num_args >= inputs));
+      TD_RETURN_IF_ERROR(v.ReadsNoSlots(at, {group_.args[i]}));
+    }
+    for (size_t member = 0; member < group_.counts.size(); ++member) {
+      const auto args = absl::MakeConstSpan(group_.args).subspan(member * group_.num_args, group_.num_args);
+      TD_RETURN_IF_ERROR(v.CheckKernelArguments(absl::StrCat(field, " member ", member), kernel, args.first(inputs),
+                                                args.subspan(inputs), group_.counts[member]));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status VerifyForGpu(const GpuCommandVerifier& v, const std::string& field) const override {
+    const fb::KernelT& kernel = *v.index().kernels[group_.kernel];
+    uint64_t blocks = 0;  // of one launch of all members
+    for (uint64_t count : group_.counts) {
+      TD_RETURN_IF_ERROR(v.CheckLaunch(field, kernel, count));
+      blocks += GpuGrid(*kernel.gpu, count);
+      if (blocks > kMaxGpuGrid) return v.Bad(field, "kernel ", kernel.name, " needs too many blocks for all members");
+    }
+    return absl::OkStatus();
+  }
+
+  // What it hands the kernel that is not among its operands is taken to be read.
+  std::vector<uint32_t> Reads() const override {
+    std::vector<uint32_t> reads = step().inputs;
+    reads.insert(reads.end(), group_.args.begin(), group_.args.end());
+    return reads;
+  }
+  std::optional<KernelLaunches> launches() const override { return KernelLaunches{group_.kernel, group_.counts}; }
+  uint64_t WorkspaceBytes(const std::vector<std::unique_ptr<fb::KernelT>>& kernels) const override {
+    return ScratchBytes(*kernels[group_.kernel]);
+  }
+
+  std::string Summary(const fb::ExecutableT& index) const override { return index.kernels[group_.kernel]->name; }
+  std::string Detail(const fb::ExecutableT& index) const override { return KernelText(*index.kernels[group_.kernel]); }
+  std::vector<CommandProperty> Properties(const fb::ExecutableT& index) const override {
+    return {{"kernel", index.kernels[group_.kernel]->name}, {"members", static_cast<int64_t>(group_.counts.size())}};
+  }
+
+ protected:
+  void AddFlops(const WorkContext& context, bool, ExecutionWork& work) const override {
+    for (uint64_t count : group_.counts) {
+      work.flops += static_cast<double>(context.index.kernels[group_.kernel]->flops_per_row * count);
+    }
+  }
+
+ private:
+  const fb::GroupedLaunchT& group_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> NewGroupedLaunch(const fb::StepT& step) { return std::make_unique<GroupedLaunch>(step); }
+
+}  // namespace tandem

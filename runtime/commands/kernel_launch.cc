@@ -1,0 +1,81 @@
+// One launch of a compiled kernel.
+#include "runtime/commands/command_verifier.h"
+#include "runtime/commands/kernel_text.h"
+#include "runtime/commands/kinds.h"
+
+namespace tandem {
+namespace {
+
+class KernelLaunch final : public Command {
+ public:
+  explicit KernelLaunch(const fb::StepT& step) : Command(step), launch_(*step.body.AsKernelLaunch()) {}
+
+  absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
+    TD_RETURN_IF_ERROR(v.CheckIndex(field + ".kernel", launch_.kernel, v.index().kernels.size(), "kernel"));
+    if (section == fb::SectionKind::Global) TD_RETURN_IF_ERROR(v.ReadsNoSlots(field, step().inputs));
+    const fb::KernelT& kernel = *v.index().kernels[launch_.kernel];
+    if (kernel.domain == fb::Domain::Rows && section != fb::SectionKind::Map) {
+      return v.Bad(field, "a kernel over rows needs a map section");
+    }
+    TD_RETURN_IF_ERROR(v.CheckKernelArguments(field, kernel, step().inputs, step().outputs, launch_.count));
+    return kernel.domain == fb::Domain::Blocks ? VerifyBlocks(v, field, section) : absl::OkStatus();
+  }
+
+  absl::Status VerifyForGpu(const GpuCommandVerifier& v, const std::string& field) const override {
+    return v.CheckLaunch(field, *v.index().kernels[launch_.kernel], launch_.count);
+  }
+
+  std::optional<KernelLaunches> launches() const override { return KernelLaunches{launch_.kernel, {launch_.count}}; }
+  uint64_t WorkspaceBytes(const std::vector<std::unique_ptr<fb::KernelT>>& kernels) const override {
+    return ScratchBytes(*kernels[launch_.kernel]);
+  }
+
+  std::string Summary(const fb::ExecutableT& index) const override { return index.kernels[launch_.kernel]->name; }
+  std::string Detail(const fb::ExecutableT& index) const override { return KernelText(*index.kernels[launch_.kernel]); }
+  std::vector<CommandProperty> Properties(const fb::ExecutableT& index) const override {
+    std::vector<CommandProperty> properties = {{"kernel", index.kernels[launch_.kernel]->name}};
+    if (launch_.count != 0) properties.push_back({"count", static_cast<int64_t>(launch_.count)});
+    return properties;
+  }
+
+ protected:
+  void AddFlops(const WorkContext& context, bool, ExecutionWork& work) const override {
+    const fb::KernelT& kernel = *context.index.kernels[launch_.kernel];
+    const double flops = static_cast<double>(kernel.flops_per_row);
+    if (kernel.domain == fb::Domain::Rows) {
+      work.flops_per_row = flops;
+      return;
+    }
+    // A flat kernel counts the operations of an element, one over blocks those of a row of the batch, others all.
+    work.flops = flops * (kernel.skeleton == "flat"             ? static_cast<double>(launch_.count)
+                          : kernel.domain == fb::Domain::Blocks ? static_cast<double>(context.rows())
+                                                                : 1);
+  }
+
+ private:
+  // Rows of one output, from batched inputs.
+  absl::Status VerifyBlocks(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const {
+    if (section == fb::SectionKind::Map) return v.Bad(field, "a kernel over blocks needs a global section");
+    if (step().outputs.size() != 1) return v.Bad(field, "a kernel over blocks has one output");
+    const fb::BufferT& out = v.Buffer(step().outputs[0]);
+    // A matrix of all dimensions but the last by that one.
+    const int64_t columns = out.shape.empty() ? 0 : out.shape.back();
+    const uint64_t elements = static_cast<uint64_t>(v.Elements(step().outputs[0]));
+    if (out.row_bytes > 0 || columns <= 0 || launch_.count == 0 || launch_.count > elements / columns ||
+        launch_.count * columns != elements) {
+      return v.Bad(field, "the output does not have ", launch_.count, " rows");
+    }
+    for (uint32_t b : step().inputs) {
+      if (v.Buffer(b).row_bytes == 0) return v.Bad(field, "input ", b, " is not batched");
+    }
+    return absl::OkStatus();
+  }
+
+  const fb::KernelLaunchT& launch_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> NewKernelLaunch(const fb::StepT& step) { return std::make_unique<KernelLaunch>(step); }
+
+}  // namespace tandem

@@ -1,0 +1,26 @@
+// What commands that launch kernels have in common.
+#ifndef TANDEM_RUNTIME_COMMANDS_KERNEL_TEXT_H_
+#define TANDEM_RUNTIME_COMMANDS_KERNEL_TEXT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// "kernel_3 row: td.add td.relu".
+inline std::string KernelText(const fb::KernelT& kernel) {
+  return absl::StrCat(kernel.name, " ", kernel.skeleton, ": ", absl::StrJoin(kernel.ops, " "));
+}
+
+// Of a GPU's kernel; 0 of a CPU's.
+inline uint64_t ScratchBytes(const fb::KernelT& kernel) {
+  return kernel.gpu == nullptr ? 0 : kernel.gpu->scratch_bytes;
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_COMMANDS_KERNEL_TEXT_H_

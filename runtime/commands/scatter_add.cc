@@ -1,0 +1,43 @@
+// Sums rows by their indices: the gradient of a lookup.
+#include "runtime/commands/command_verifier.h"
+#include "runtime/commands/kinds.h"
+
+namespace tandem {
+namespace {
+
+class ScatterAdd final : public Command {
+ public:
+  using Command::Command;
+
+  absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
+    TD_RETURN_IF_ERROR(v.NeedsGlobal(field, section));
+    if (step().inputs.size() != 2 || step().outputs.size() != 1) {
+      return v.Bad(field, "needs updates and indices and has one output");
+    }
+    TD_RETURN_IF_ERROR(v.ReadsNoSlots(field, step().inputs));
+    const fb::BufferT &updates = v.Buffer(step().inputs[0]), &indices = v.Buffer(step().inputs[1]);
+    const fb::BufferT& out = v.Buffer(step().outputs[0]);
+    if (updates.dtype != out.dtype || (out.dtype != fb::DType::Float32 && out.dtype != fb::DType::Float64)) {
+      return v.Bad(field, "updates and output must be of one floating-point type");
+    }
+    if (indices.dtype != fb::DType::Int32 && indices.dtype != fb::DType::Int64) {
+      return v.Bad(field, "indices must be int32 or int64");
+    }
+    if (out.row_bytes > 0 || (updates.row_bytes > 0) != (indices.row_bytes > 0)) {
+      return v.Bad(field, "both inputs are batched or neither is, and the output is not");
+    }
+    const int64_t rows = out.shape.empty() ? 0 : out.shape[0], elements = v.Elements(step().outputs[0]);
+    if (rows <= 0 || elements <= 0) return v.Bad(field, "the output has no rows");
+    const int64_t width = elements / rows, given = v.Elements(step().inputs[0]);
+    if (given % width != 0 || given / width != v.Elements(step().inputs[1])) {
+      return v.Bad(field, "updates, indices and rows do not fit together");
+    }
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> NewScatterAdd(const fb::StepT& step) { return std::make_unique<ScatterAdd>(step); }
+
+}  // namespace tandem
