@@ -39,56 +39,58 @@ ShardContext FirstDevice(const StepState& state) {
 void* Before(void* p, int64_t bytes) { return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(p) - bytes); }
 
 // Rows [begin, end) of one gradient, which fit the thread's scratch memory.
-void RunStrip(const StepState& state, const PlannedSection& section, const BlockUpdate& u, int64_t begin, int64_t end,
-              int thread) {
-  const PlannedStep &gradient = section.steps[u.steps->gradient], &update = section.steps[u.steps->update];
+void RunStrip(const StepState& state, const BlockUpdate& u, int64_t begin, int64_t end, int thread) {
   ShardContext context = FirstDevice(state);
   // The kernels count from the start of the whole gradient.
   void* whole = Before(state.threads[thread].library.data(), begin * u.columns * sizeof(float));
   absl::InlinedVector<void*, 8> args;
-  for (const Operand& o : gradient.inputs) args.push_back(context.Address(o));
+  for (const Operand& o : u.gradient->inputs()) args.push_back(context.Address(o));
   args.push_back(whole);
   for (const Operand& o : u.fetched) args.push_back(context.Address(o));
-  args.resize(gradient.inputs.size() + 1 + kFetchedMatrices, whole);
-  gradient.function(args.data(), begin, end, context.device->rows);
+  args.resize(u.gradient->inputs().size() + 1 + kFetchedMatrices, whole);
+  u.gradient->function()(args.data(), begin, end, context.device->rows);
   args.clear();
-  const Operand* operands = &update.group_args[static_cast<size_t>(u.steps->member) * update.num_args];
-  for (int i = 0; i < update.num_args; ++i)
-    args.push_back(i == static_cast<int>(u.steps->argument) ? whole : context.Address(operands[i]));
-  update.function(args.data(), begin * u.columns, end * u.columns, 0);
+  const absl::Span<const Operand> operands = u.update->arguments(static_cast<int>(u.steps->member));
+  for (size_t i = 0; i < operands.size(); ++i) {
+    args.push_back(i == u.steps->argument ? whole : context.Address(operands[i]));
+  }
+  u.update->function()(args.data(), begin * u.columns, end * u.columns, 0);
 }
 
-void RunBlock(const StepState& state, const PlannedSection& section, const BlockUpdate& u, int64_t begin, int64_t end,
-              int thread) {
+void RunBlock(const StepState& state, const BlockUpdate& u, int64_t begin, int64_t end, int thread) {
   for (int64_t row = begin; row < end; row += u.strip_rows) {
-    RunStrip(state, section, u, row, std::min(row + u.strip_rows, end), thread);
+    RunStrip(state, u, row, std::min(row + u.strip_rows, end), thread);
   }
 }
 
-// Everything of the step but the pieces of item `item`.
-void Leave(PlannedStep& step, int item) {
-  if (!step.others) step.others = step.work;
-  std::vector<Piece>& pieces = step.others->pieces;
+// Everything of the command but the pieces of item `item`.
+void LeaveOut(CpuCommand& command, int item) {
+  if (!command.others) command.others = command.work;
+  std::vector<Piece>& pieces = command.others->pieces;
   pieces.erase(std::remove_if(pieces.begin(), pieces.end(), [&](const Piece& p) { return p.item == item; }),
                pieces.end());
+  command.others->MakeTasks(/*apart=*/false);
 }
 
 }  // namespace
 
 void PlanBlockUpdates(const fb::SectionT& section, PlannedSection& planned, uint64_t* scratch_bytes) {
   for (const auto& steps : section.block_updates) {
-    const PlannedStep &gradient = planned.steps[steps->gradient], &update = planned.steps[steps->update];
+    // The loader has checked that they are of these kinds.
+    const auto& gradient = static_cast<const CpuKernelLaunch&>(*planned.commands[steps->gradient]);
+    const auto& update = static_cast<const CpuGroupedLaunch&>(*planned.commands[steps->update]);
     BlockUpdate u;
     u.steps = steps.get();
-    u.rows = gradient.count;
-    u.columns = gradient.outputs[0].elements / gradient.count;
+    u.gradient = &gradient;
+    u.update = &update;
+    u.rows = gradient.count();
+    u.columns = gradient.outputs()[0].elements / gradient.count();
     u.block_rows = gradient.work.pieces[0].end - gradient.work.pieces[0].begin;
     u.strip_rows = std::max<int64_t>(8, kStripElements / u.columns / 8 * 8);  // whole register tiles
-    const size_t first = static_cast<size_t>(steps->member) * update.num_args;
-    for (uint32_t i : steps->fetched) u.fetched.push_back(update.group_args[first + i]);
+    for (uint32_t i : steps->fetched) u.fetched.push_back(update.arguments(static_cast<int>(steps->member))[i]);
     *scratch_bytes = std::max(*scratch_bytes, sizeof(float) * u.strip_rows * u.columns);
-    Leave(planned.steps[steps->check], static_cast<int>(steps->checked));
-    Leave(planned.steps[steps->update], static_cast<int>(steps->member));
+    LeaveOut(*planned.commands[steps->check], static_cast<int>(steps->checked));
+    LeaveOut(*planned.commands[steps->update], static_cast<int>(steps->member));
     planned.block_updates.push_back(std::move(u));
   }
 }
@@ -112,8 +114,7 @@ bool GradientsAreBounded(const StepState& state, const PlannedSection& section, 
   };
   std::vector<std::pair<size_t, size_t>> products;
   for (const BlockUpdate& u : section.block_updates) {
-    const PlannedStep& gradient = section.steps[u.steps->gradient];
-    products.push_back({scan_of(gradient.inputs[0]), scan_of(gradient.inputs[1])});
+    products.push_back({scan_of(u.gradient->inputs()[0]), scan_of(u.gradient->inputs()[1])});
   }
   pool.ParallelFor(static_cast<int64_t>(tasks.size()), [&](int64_t i, int) {
     Scan& scan = *scans[tasks[i].first];
@@ -149,10 +150,10 @@ void RunBlockUpdates(const StepState& state, const PlannedSection& section, size
       auto [u, row] = tasks[i];
       std::vector<StepRecord>* records = state.threads[thread].records;
       const int64_t begin = records != nullptr ? TraceNow() : 0;
-      RunBlock(state, section, *u, row, std::min(row + u->block_rows, u->rows), thread);
+      RunBlock(state, *u, row, std::min(row + u->block_rows, u->rows), thread);
       if (records == nullptr) return;
       // Neighbouring blocks of one gradient are one record.
-      const int id = section.steps[u->steps->gradient].id;
+      const int id = u->gradient->id;
       if (!records->empty() && records->back().id == id && records->back().begin >= start) {
         records->back().end = TraceNow();
       } else {
@@ -164,12 +165,13 @@ void RunBlockUpdates(const StepState& state, const PlannedSection& section, size
   for (const BlockUpdate& u : section.block_updates) {
     if (u.steps->update == update) mine.push_back(&u);
   }
+  if (mine.empty()) return;
   std::vector<TimeCount>& times = state.threads[0].times;
   if (times.empty() || state.threads[0].records != nullptr) return run(mine);
   for (const BlockUpdate* u : mine) {  // a clock around each
     const auto begin = std::chrono::steady_clock::now();
     run({u});
-    TimeCount& count = times[section.steps[u->steps->gradient].id];
+    TimeCount& count = times[u->gradient->id];
     count.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
     ++count.calls;
   }

@@ -5,7 +5,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
-#include "runtime/cpu/global_steps.h"
+#include "runtime/cpu/all_finite.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
@@ -29,12 +29,14 @@ absl::StatusOr<std::unique_ptr<CallList>> CallList::Make(const Executable& execu
     if (section.kind == fb::SectionKind::Map) {
       // Lanes of several shards add them up.
       if (state.rows_per_lane > state.shard_rows || !list->AddMap(section)) {
-        return NotListable(executable, section.steps.empty() ? "" : section.steps[0].step->name);
+        return NotListable(executable, section.commands.empty() ? "" : section.commands[0]->step().name);
       }
       continue;
     }
-    for (const PlannedStep& step : section.steps) {
-      if (!section.block_updates.empty() || !list->AddGlobal(step)) return NotListable(executable, step.step->name);
+    for (const std::unique_ptr<CpuCommand>& command : section.commands) {
+      if (!section.block_updates.empty() || !list->AddGlobal(*command)) {
+        return NotListable(executable, command->step().name);
+      }
     }
   }
   return list;
@@ -56,9 +58,6 @@ void CallList::AddAddress(const ShardContext& context, int device, const Operand
 
 bool CallList::AddMap(const PlannedSection& section) {
   if (!section.run_inline) return false;
-  for (const PlannedStep& step : section.steps) {
-    if (step.kind != fb::StepBody::KernelLaunch) return false;
-  }
   ShardContext context;
   context.constants = state_.constants;
   context.shard = state_.threads[0].shard.data();
@@ -67,79 +66,55 @@ bool CallList::AddMap(const PlannedSection& section) {
     for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
       context.row = lane * state_.rows_per_lane;
       context.lane = state_.LaneSlot(device, lane);
-      for (const PlannedStep& step : section.steps) {
-        Call& call = AddCall(Kind::kKernel);
-        call.function = step.function;
-        call.end = step.domain == fb::Domain::Rows ? state_.rows_per_lane : step.count;
-        call.row_offset = first_rows_[device] + context.row;
-        for (const Operand& o : step.inputs) AddAddress(context, device, o);
-        for (const Operand& o : step.outputs) AddAddress(context, device, o);
+      for (const std::unique_ptr<CpuCommand>& command : section.commands) {
+        if (!command->AddRowCalls(*this, context, device, first_rows_[device] + context.row)) return false;
       }
     }
   }
   return true;
 }
 
-bool CallList::AddGlobal(const PlannedStep& step) {
-  if (step.kind == fb::StepBody::AllReduce && state_.devices.size() == 1) return true;
-  if (!step.step->run_inline) return false;
-  switch (step.kind) {
-    case fb::StepBody::LaneReduce:
-    case fb::StepBody::KernelLaunch:
-    case fb::StepBody::GroupedLaunch:
-    case fb::StepBody::CheckFinite:
-    case fb::StepBody::Copy:
-      break;
-    default:
-      return false;
-  }
-  for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) AddPieces(step, device);
-  return true;
-}
-
-void CallList::AddPieces(const PlannedStep& step, int device) {
+bool CallList::AddGlobal(const CpuCommand& command) {
+  if (command.is_for_all_devices() && state_.devices.size() == 1) return true;
+  if (!command.step().run_inline || !command.is_listable()) return false;
   ShardContext context;
-  context.device = &state_.devices[device];
   context.constants = state_.constants;
-  auto element = [&](const Operand& o, int64_t i) { return context.Address(o) + i * SizeOf(o.dtype); };
-  for (const Piece& piece : step.work.pieces) {
-    if (step.kind == fb::StepBody::KernelLaunch || step.kind == fb::StepBody::GroupedLaunch) {
-      Call& call = AddCall(Kind::kKernel);
-      call.function = step.function;
-      call.begin = piece.begin;
-      call.end = piece.end;
-      if (step.kind == fb::StepBody::KernelLaunch) {
-        for (const Operand& o : step.inputs) AddAddress(context, device, o);
-        for (const Operand& o : step.outputs) AddAddress(context, device, o);
-      } else {
-        const Operand* operands = &step.group_args[static_cast<size_t>(piece.item) * step.num_args];
-        for (int i = 0; i < step.num_args; ++i) AddAddress(context, device, operands[i]);
-      }
-    } else if (step.kind == fb::StepBody::LaneReduce) {
-      const Operand& in = step.inputs[piece.item];
-      Call& call = AddCall(Kind::kReduce);
-      call.num_leaves = state_.lanes_per_replica;
-      call.end = piece.end - piece.begin;
-      call.reduce = step.reduce;
-      call.dtype = in.dtype;
-      for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
-        addresses_.push_back(state_.LaneSlot(device, lane) + in.offset + piece.begin * SizeOf(in.dtype));
-      }
-      addresses_.push_back(element(step.outputs[piece.item], piece.begin));
-    } else if (step.kind == fb::StepBody::CheckFinite) {
-      const Operand& o = step.inputs[piece.item];
-      Call& call = AddCall(Kind::kCheckFinite);
-      call.end = piece.end - piece.begin;
-      call.dtype = o.dtype;
-      addresses_.push_back(element(o, piece.begin));
-    } else {
-      Call& call = AddCall(Kind::kCopy);
-      call.end = static_cast<int64_t>(step.outputs[0].bytes());
-      AddAddress(context, device, step.inputs[0]);
-      AddAddress(context, device, step.outputs[0]);
-    }
+  for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
+    context.device = &state_.devices[device];
+    for (const Piece& piece : command.work.pieces) command.AddCalls(*this, context, device, piece);
   }
+  return true;
 }
+
+void CallList::AddKernel(KernelFunction function, int64_t begin, int64_t end, int64_t row_offset) {
+  Call& call = AddCall(Kind::kKernel);
+  call.function = function;
+  call.begin = begin;
+  call.end = end;
+  call.row_offset = row_offset;
+}
+
+void CallList::AddReduce(fb::ReduceKind kind, DType dtype, int device, uint64_t offset, uint8_t* out,
+                         int64_t elements) {
+  Call& call = AddCall(Kind::kReduce);
+  call.num_leaves = state_.lanes_per_replica;
+  call.end = elements;
+  call.reduce = kind;
+  call.dtype = dtype;
+  for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
+    addresses_.push_back(state_.LaneSlot(device, lane) + offset);
+  }
+  addresses_.push_back(out);
+}
+
+void CallList::AddCheckFinite(DType dtype, uint8_t* data, int64_t elements) {
+  Call& call = AddCall(Kind::kCheckFinite);
+  call.end = elements;
+  call.dtype = dtype;
+  addresses_.push_back(data);
+}
+
+void CallList::AddCopy(int64_t bytes) { AddCall(Kind::kCopy).end = bytes; }
 
 bool CallList::Fits() const {
   for (size_t d = 0; d < state_.devices.size(); ++d) {

@@ -27,6 +27,15 @@ class CallList {
   // calls behind the check, the updates among them, did not run.
   bool Run();
 
+  // For commands while the list is made. A kernel's operands follow it, and a copy's.
+  void AddKernel(KernelFunction function, int64_t begin, int64_t end, int64_t row_offset);
+  // Of all lanes' slots at `offset`.
+  void AddReduce(fb::ReduceKind kind, DType dtype, int device, uint64_t offset, uint8_t* out, int64_t elements);
+  void AddCheckFinite(DType dtype, uint8_t* data, int64_t elements);
+  void AddCopy(int64_t bytes);
+  void AddAddress(const ShardContext& context, int device, const Operand& o);
+  int64_t rows_per_lane() const { return state_.rows_per_lane; }
+
  private:
   enum class Kind { kKernel, kReduce, kCheckFinite, kCopy };
   struct Call {
@@ -49,9 +58,7 @@ class CallList {
 
   explicit CallList(const StepState& state) : state_(state) {}
   bool AddMap(const PlannedSection& section);
-  bool AddGlobal(const PlannedStep& step);
-  void AddPieces(const PlannedStep& step, int device);
-  void AddAddress(const ShardContext& context, int device, const Operand& o);
+  bool AddGlobal(const CpuCommand& command);
   Call& AddCall(Kind kind);
 
   const StepState& state_;

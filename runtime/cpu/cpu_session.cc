@@ -58,7 +58,7 @@ class CpuSession final : public Session {
       }
     }
     for (const PlannedSection& section : plan_.sections) {
-      for (const PlannedStep& step : section.steps) writes_variables_ |= step.WritesVariables();
+      for (const auto& command : section.commands) writes_variables_ |= command->WritesVariables();
     }
     return absl::OkStatus();
   }
@@ -224,10 +224,11 @@ class CpuSession final : public Session {
       });
     }
     if (guard_ != nullptr) {
-      const std::string& last = section.steps.back().step->name;
-      TD_RETURN_IF_ERROR(guard_->CheckAll(
-          section.steps.size() == 1 ? absl::StrCat("step ", last)
-                                    : absl::StrCat("one of the steps ", section.steps[0].step->name, " to ", last)));
+      const std::string& last = section.commands.back()->step().name;
+      TD_RETURN_IF_ERROR(
+          guard_->CheckAll(section.commands.size() == 1
+                               ? absl::StrCat("step ", last)
+                               : absl::StrCat("one of the steps ", section.commands[0]->step().name, " to ", last)));
     }
     return failed_.load(std::memory_order_relaxed) ? error_ : absl::OkStatus();
   }
@@ -256,7 +257,7 @@ class CpuSession final : public Session {
   void Check(const PlannedSection& section, const absl::Status& status) {
     if (status.ok()) return;
     std::lock_guard<std::mutex> lock(error_mutex_);
-    if (!failed_.exchange(true)) error_ = Annotate(status, absl::StrCat(section.steps[0].step->name, ": "));
+    if (!failed_.exchange(true)) error_ = Annotate(status, absl::StrCat(section.commands[0]->step().name, ": "));
   }
 
   StepResult FetchKnown(const std::vector<int>& fetches, StepResult result) const {

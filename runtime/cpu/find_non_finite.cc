@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "runtime/cpu/all_finite.h"
 #include "runtime/cpu/global_steps.h"
 #include "runtime/cpu/map_steps.h"
 #include "runtime/step_description.h"
@@ -13,13 +14,9 @@ namespace tandem {
 namespace {
 
 // The rows beyond `rows` hold anything.
-bool OutputsFinite(const PlannedStep& step, const ShardContext& context, int64_t rows) {
-  // Packed weights have a layout of their own, with padding.
-  if (step.kind == fb::StepBody::LibraryCall &&
-      step.step->body.AsLibraryCall()->primitive == fb::Primitive::PackWeights) {
-    return true;
-  }
-  for (const Operand& o : step.outputs) {
+bool OutputsFinite(const CpuCommand& command, const ShardContext& context, int64_t rows) {
+  if (!command.has_plain_outputs()) return true;
+  for (const Operand& o : command.outputs()) {
     if (!AllFinite(o.dtype, context.Address(o), o.row_bytes > 0 ? rows * o.elements : o.elements)) return false;
   }
   return true;
@@ -35,9 +32,9 @@ class Finder {
     for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
       for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
         TD_RETURN_IF_ERROR(RunLane(state_, plan_, section, {device, lane}, thread,
-                                   [&](const PlannedStep& step, const ShardContext& context, int64_t rows) {
-                                     if (OutputsFinite(step, context, rows)) return true;
-                                     found = absl::StrCat(Describe(step, device), ", lane ",
+                                   [&](const CpuCommand& command, const ShardContext& context, int64_t rows) {
+                                     if (OutputsFinite(command, context, rows)) return true;
+                                     found = absl::StrCat(Describe(command, device), ", lane ",
                                                           device * state_.lanes_per_replica + lane);
                                      return false;
                                    }));
@@ -48,19 +45,19 @@ class Finder {
   }
 
   // "" when the outputs on all replicas that had rows are finite.
-  std::string GlobalOutputs(const PlannedStep& step) {
+  std::string GlobalOutputs(const CpuCommand& command) {
     for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
       if (state_.devices[device].rows == 0) continue;
       ShardContext context;
       context.device = &state_.devices[device];
       context.constants = state_.constants;
-      if (!OutputsFinite(step, context, 0)) return Describe(step, device);
+      if (!OutputsFinite(command, context, 0)) return Describe(command, device);
     }
     return "";
   }
 
-  std::string Describe(const PlannedStep& step, int device) const {
-    return DescribeStep(executable_, *step.step, device);
+  std::string Describe(const CpuCommand& command, int device) const {
+    return DescribeStep(executable_, command.step(), device);
   }
 
  private:
@@ -81,11 +78,11 @@ absl::StatusOr<std::string> FindNonFiniteStep(const Executable& executable, cons
       if (!found.ok() || !found->empty()) return found;
       continue;
     }
-    for (const PlannedStep& step : section.steps) {
-      if (step.WritesVariables()) return std::string();
-      TD_ASSIGN_OR_RETURN(bool finite, RunGlobalStep(state, step, pool));
-      if (!finite) return finder.Describe(step, 0);
-      std::string found = finder.GlobalOutputs(step);
+    for (const std::unique_ptr<CpuCommand>& command : section.commands) {
+      if (command->WritesVariables()) return std::string();
+      TD_ASSIGN_OR_RETURN(bool finite, RunGlobalStep(state, *command, pool));
+      if (!finite) return finder.Describe(*command, 0);
+      std::string found = finder.GlobalOutputs(*command);
       if (!found.empty()) return found;
     }
   }

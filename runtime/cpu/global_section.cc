@@ -16,12 +16,13 @@ absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSecti
   const ThreadState& caller = state.threads[0];
   const bool timed = !caller.times.empty() && caller.records == nullptr;
   bool by_blocks = false;  // gradients are applied block by block
-  for (size_t i = 0; i < section.steps.size(); ++i) {
-    const PlannedStep& step = section.steps[i];
-    if (step.step->invariant && state.invariants_valid) continue;
-    const size_t together = step.step->together;
-    if (together > 1 && !timed && state.guard == nullptr) {  // who looks at each step needs them one by one
-      TD_RETURN_IF_ERROR(RunTogether(state, absl::MakeConstSpan(section.steps).subspan(i, together), pool));
+  for (size_t i = 0; i < section.commands.size(); ++i) {
+    const CpuCommand& command = *section.commands[i];
+    const fb::StepT& step = command.step();
+    if (step.invariant && state.invariants_valid) continue;
+    const size_t together = step.together;
+    if (together > 1 && !timed && state.guard == nullptr) {  // who looks at each command needs them one by one
+      TD_RETURN_IF_ERROR(RunTogether(state, absl::MakeConstSpan(section.commands).subspan(i, together), pool));
       i += together - 1;
       continue;
     }
@@ -31,16 +32,16 @@ absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSecti
     if (gradient && i == section.block_updates[0].steps->gradient)
       by_blocks = GradientsAreBounded(state, section, pool);
     absl::StatusOr<bool> finite = true;
-    if (!gradient || !by_blocks) finite = RunGlobalStep(state, step, pool, by_blocks);
+    if (!gradient || !by_blocks) finite = RunGlobalStep(state, command, pool, by_blocks);
     if (timed) {
-      TimeCount& count = caller.times[step.id];
+      TimeCount& count = caller.times[command.id];
       count.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
       count.calls += gradient && by_blocks ? 0 : 1;
     }
-    if (!finite.ok()) return Annotate(finite.status(), absl::StrCat(step.step->name, ": "));
+    if (!finite.ok()) return Annotate(finite.status(), absl::StrCat(step.name, ": "));
     if (!*finite) return false;
-    if (by_blocks && step.kind == fb::StepBody::GroupedLaunch) RunBlockUpdates(state, section, i, pool);
-    if (state.guard != nullptr) TD_RETURN_IF_ERROR(state.guard->CheckAll(absl::StrCat("step ", step.step->name)));
+    if (by_blocks) RunBlockUpdates(state, section, i, pool);
+    if (state.guard != nullptr) TD_RETURN_IF_ERROR(state.guard->CheckAll(absl::StrCat("step ", step.name)));
   }
   return true;
 }

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <memory>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "base/align.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "runtime/cpu/buffer_guard.h"
@@ -16,91 +15,22 @@
 namespace tandem {
 namespace {
 
-// One shard with `rows` rows on `thread`.
-class ShardRunner {
- public:
-  ShardRunner(const StepState& state, const StepPlan& plan, int thread)
-      : state_(state), plan_(plan), thread_(thread), memory_(state.threads[thread]) {}
-
-  absl::Status Run(const PlannedStep& p, const ShardContext& context, int64_t rows, int64_t global_row) {
-    if (p.kind == fb::StepBody::LibraryCall) return RunLibrary(p, context, rows);
-    if (p.kind == fb::StepBody::Copy) {
-      const Operand& o = p.outputs[0];
-      std::memcpy(context.Address(o), context.Address(p.inputs[0]), o.row_bytes > 0 ? rows * o.row_bytes : o.bytes());
-      return absl::OkStatus();
-    }
-    void** args = const_cast<void**>(memory_.args.data());
-    void** next = args;
-    for (const Operand& o : p.inputs) *next++ = context.Address(o);
-    for (const Operand& o : p.outputs) *next++ = context.Address(o);
-    p.function(args, 0, p.domain == fb::Domain::Rows ? rows : p.count, global_row);
-    return absl::OkStatus();
-  }
-
-  // The rows of all lanes that run together, the first of which is that of `context`.
-  absl::Status RunJoint(const PlannedStep& p, const ShardContext& context) {
-    return RunWhole(p, *p.joint_library, context);
-  }
-
- private:
-  absl::Status RunWhole(const PlannedStep& p, const OneDnnPrimitive& library, const ShardContext& context) {
-    void** args = const_cast<void**>(memory_.args.data());
-    for (size_t i = 0; i < p.inputs.size(); ++i) args[i] = context.Address(p.inputs[i]);
-    return library.Run(thread_, absl::MakeConstSpan(args, p.inputs.size()), context.Address(p.outputs[0]),
-                       memory_.library.data());
-  }
-
-  // Primitives take whole shards. In a short one the rows beyond may belong to somebody else (the caller's tensor ends,
-  // the next lane begins), so operands that are not in the shard arena go through the staging memory.
-  absl::Status RunLibrary(const PlannedStep& p, const ShardContext& context, int64_t rows) {
-    if (rows == state_.shard_rows) return RunWhole(p, *p.library, context);
-    void** args = const_cast<void**>(memory_.args.data());
-    uint8_t* scratch = memory_.library.data();
-    uint8_t* staging = scratch + plan_.scratch_bytes;
-    for (size_t i = 0; i < p.inputs.size(); ++i) {
-      const Operand& o = p.inputs[i];
-      uint8_t* address = context.Address(o);
-      uint64_t valid = rows * o.row_bytes, all = state_.shard_rows * o.row_bytes;
-      bool staged = o.row_bytes > 0 && o.space != fb::Space::Shard;
-      if (staged) {
-        std::memcpy(staging, address, valid);
-        address = staging;
-        staging += AlignUp(all, 64);
-      }
-      if (staged || p.reduces_batch) std::memset(address + valid, 0, all - valid);
-      args[i] = address;
-    }
-    const Operand& out = p.outputs[0];
-    uint8_t* address = context.Address(out);
-    bool staged = out.row_bytes > 0 && out.space != fb::Space::Shard;
-    TD_RETURN_IF_ERROR(
-        p.library->Run(thread_, absl::MakeConstSpan(args, p.inputs.size()), staged ? staging : address, scratch));
-    if (staged) std::memcpy(address, staging, rows * out.row_bytes);
-    return absl::OkStatus();
-  }
-
-  const StepState& state_;
-  const StepPlan& plan_;
-  const int thread_;
-  const ThreadState& memory_;
-};
-
 void Merge(const LaneMerge& merge, uint8_t* slot, const uint8_t* part) {
   Combine(merge.kind, merge.operand.dtype, slot + merge.operand.offset, part + merge.operand.offset,
           merge.operand.elements);
 }
 
-// Watches shards: Step after each step (false ends the lane), Waited before a shard is added to the lane's slot, Merged
-// afterwards.
+// Watches shards: Step after each command (false ends the lane), Waited before a shard is added to the lane's slot,
+// Merged afterwards.
 struct NoObserver {
-  bool Step(const PlannedStep&, const ShardContext&, int64_t) { return true; }
+  bool Step(const CpuCommand&, const ShardContext&, int64_t) { return true; }
   void Waited() {}
   void Merged(const PlannedSection&) {}
 };
 
 struct CallingObserver {
   AfterStep after_step;
-  bool Step(const PlannedStep& step, const ShardContext& context, int64_t rows) {
+  bool Step(const CpuCommand& step, const ShardContext& context, int64_t rows) {
     return after_step(step, context, rows);
   }
   void Waited() {}
@@ -110,7 +40,7 @@ struct CallingObserver {
 class TimingObserver {
  public:
   explicit TimingObserver(std::vector<TimeCount>& times) : times_(times) {}
-  bool Step(const PlannedStep& step, const ShardContext&, int64_t) {
+  bool Step(const CpuCommand& step, const ShardContext&, int64_t) {
     Count(step.id);
     return true;
   }
@@ -129,12 +59,12 @@ class TimingObserver {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// Writes a record of each step. A step begins where the one before it ended: the clock is read once for both.
+// Writes a record of each command. One begins where the one before it ended: the clock is read once for both.
 class TracingObserver {
  public:
   TracingObserver(std::vector<StepRecord>& records, int device, int64_t rows_per_lane)
       : records_(records), device_(device), rows_per_lane_(rows_per_lane) {}
-  bool Step(const PlannedStep& step, const ShardContext& context, int64_t rows) {
+  bool Step(const CpuCommand& step, const ShardContext& context, int64_t rows) {
     lane_ = static_cast<int>(context.row / rows_per_lane_);
     Record(step.id, rows);
     return true;
@@ -160,7 +90,7 @@ class TracingObserver {
 class GuardObserver {
  public:
   GuardObserver(BufferGuard& guard, int thread) : guard_(guard), thread_(thread) {}
-  bool Step(const PlannedStep& step, const ShardContext&, int64_t) { return guard_.CheckThread(thread_, *step.step); }
+  bool Step(const CpuCommand& step, const ShardContext&, int64_t) { return guard_.CheckThread(thread_, step.step()); }
   void Waited() {}
   void Merged(const PlannedSection&) {}
 
@@ -191,14 +121,14 @@ absl::StatusOr<bool> RunShard(const StepState& state, const StepPlan& plan, cons
   const int64_t begin = shard * state.shard_rows;
   const int64_t rows = std::min(state.shard_rows, state.LaneRows(lane.device, lane.lane) - begin);
   uint8_t* slot = state.LaneSlot(lane.device, lane.lane);
-  ShardRunner runner(state, plan, thread);
+  const MapRun run{state, thread, plan.scratch_bytes};
   ShardContext context = ContextOf(state, lane, begin, thread);
   if (shard > 0) context.lane = state.threads[thread].lane.data();
   // Others wait for this shard, so nothing may leave here but by Done.
   absl::StatusOr<bool> go_on = CatchResourceErrors("", [&]() -> absl::StatusOr<bool> {
-    for (const PlannedStep& step : section.steps) {
-      TD_RETURN_IF_ERROR(runner.Run(step, context, rows, context.device->first_row + context.row));
-      if (!observer.Step(step, context, rows)) return false;
+    for (const std::unique_ptr<CpuCommand>& command : section.commands) {
+      TD_RETURN_IF_ERROR(command->RunRows(run, context, rows, context.device->first_row + context.row));
+      if (!observer.Step(*command, context, rows)) return false;
     }
     return true;
   });
@@ -221,7 +151,7 @@ absl::StatusOr<bool> RunShard(const StepState& state, const StepPlan& plan, cons
 template <typename Observer>
 absl::Status RunInTurns(const StepState& state, const StepPlan& plan, const PlannedSection& section,
                         const LaneId& first, int thread, Observer observer) {
-  ShardRunner runner(state, plan, thread);
+  const MapRun run{state, thread, plan.scratch_bytes};
   absl::InlinedVector<ShardContext, 4> lanes;
   for (int i = 0; i < section.lanes_together; ++i) {
     ShardContext context = ContextOf(state, {first.device, first.lane + i}, 0, thread);
@@ -230,15 +160,15 @@ absl::Status RunInTurns(const StepState& state, const StepPlan& plan, const Plan
     context.lane_rows = state.shard_rows;
     lanes.push_back(context);
   }
-  for (const PlannedStep& step : section.steps) {
-    if (step.joint_library != nullptr) {
-      TD_RETURN_IF_ERROR(runner.RunJoint(step, lanes[0]));
-      observer.Step(step, lanes[0], section.lanes_together * state.shard_rows);
+  for (const std::unique_ptr<CpuCommand>& command : section.commands) {
+    if (command->is_joint()) {
+      TD_RETURN_IF_ERROR(command->RunJoint(run, lanes[0]));
+      observer.Step(*command, lanes[0], section.lanes_together * state.shard_rows);
       continue;
     }
     for (const ShardContext& lane : lanes) {
-      TD_RETURN_IF_ERROR(runner.Run(step, lane, state.shard_rows, lane.device->first_row + lane.row));
-      observer.Step(step, lane, state.shard_rows);
+      TD_RETURN_IF_ERROR(command->RunRows(run, lane, state.shard_rows, lane.device->first_row + lane.row));
+      observer.Step(*command, lane, state.shard_rows);
     }
   }
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// Steps of map sections: one shard of one lane, on one thread.
+// Commands of map sections: one shard of one lane, on one thread.
 #ifndef TANDEM_RUNTIME_CPU_MAP_STEPS_H_
 #define TANDEM_RUNTIME_CPU_MAP_STEPS_H_
 
@@ -12,8 +12,8 @@
 
 namespace tandem {
 
-// Called after each step with the step, where its operands are, and the number of rows; false ends the lane.
-using AfterStep = absl::FunctionRef<bool(const PlannedStep&, const ShardContext&, int64_t rows)>;
+// Called after each command with it, where its operands are, and the number of rows; false ends the lane.
+using AfterStep = absl::FunctionRef<bool(const CpuCommand&, const ShardContext&, int64_t rows)>;
 
 struct LaneId {
   int device = 0;

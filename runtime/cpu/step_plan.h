@@ -1,70 +1,20 @@
-// A program made ready to run: operands resolved to spaces and offsets, kernels and primitives to calls, global work
-// cut into tasks.
+// A program made ready to run: its commands, section by section, and the memory that they need.
 #ifndef TANDEM_RUNTIME_CPU_STEP_PLAN_H_
 #define TANDEM_RUNTIME_CPU_STEP_PLAN_H_
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/dtype.h"
+#include "runtime/cpu/commands/cpu_command.h"
+#include "runtime/cpu/commands/grouped_launch.h"
+#include "runtime/cpu/commands/kernel_launch.h"
 #include "runtime/cpu/object_loader.h"
-#include "runtime/cpu/onednn_primitives.h"
+#include "runtime/cpu/operand.h"
 #include "runtime/executable.h"
 
 namespace tandem {
-
-struct Operand {
-  fb::Space space;
-  DType dtype;
-  uint32_t index;       // of the variable, input or scalar
-  uint64_t offset;      // in the arena
-  uint64_t row_bytes;   // 0 without batch
-  int64_t elements;     // of one row, or of all when there is no batch
-  bool common = false;  // Step: the same on all devices
-
-  uint64_t bytes() const { return static_cast<uint64_t>(elements) * SizeOf(dtype); }
-};
-
-// Elements [begin, end) of an item: an operand, a member of a group, a kernel's domain.
-struct Piece {
-  int item;
-  int64_t begin, end;
-};
-
-// Work of a step that is cut up for threads: task t is pieces [tasks[t], tasks[t + 1]).
-struct PlannedWork {
-  std::vector<Piece> pieces;
-  std::vector<int> tasks;
-};
-
-struct PlannedStep {
-  const fb::StepT* step;
-  fb::StepBody kind;
-  int id = 0;  // of ListSteps (step_info.h): where its time is counted
-  std::vector<Operand> inputs, outputs;
-  // KernelLaunch, GroupedLaunch
-  KernelFunction function = nullptr;
-  fb::Domain domain = fb::Domain::Once;
-  int64_t count = 0;
-  int num_args = 0;
-  std::vector<Operand> group_args;
-  // LibraryCall
-  std::unique_ptr<OneDnnPrimitive> library;
-  std::unique_ptr<OneDnnPrimitive> joint_library;  // Step.joint, where lanes run together: for the rows of all; or null
-  bool reduces_batch = false;
-  // LaneReduce, AllReduce
-  fb::ReduceKind reduce = fb::ReduceKind::Sum;
-  // ScatterAdd: elements of a row of the table.
-  int64_t width = 0;
-  // Global sections.
-  PlannedWork work;
-  std::optional<PlannedWork> others;  // without what block updates do (block_updates.h)
-
-  bool WritesVariables() const;
-};
 
 // A lane slot that a map section's shards add to.
 struct LaneMerge {
@@ -75,6 +25,8 @@ struct LaneMerge {
 // A weight gradient that is applied block by block (block_updates.h).
 struct BlockUpdate {
   const fb::BlockUpdateT* steps;
+  const CpuKernelLaunch* gradient;
+  const CpuGroupedLaunch* update;
   int64_t rows = 0, columns = 0;
   int64_t block_rows = 0, strip_rows = 0;  // of a task; computed before they are applied
   std::vector<Operand> fetched;            // what the update touches beside the gradient (block_kernel.h)
@@ -82,10 +34,10 @@ struct BlockUpdate {
 
 struct PlannedSection {
   fb::SectionKind kind;
-  std::vector<PlannedStep> steps;
+  std::vector<std::unique_ptr<CpuCommand>> commands;
   std::vector<LaneMerge> merges;
   std::vector<BlockUpdate> block_updates;
-  int merges_id = 0;  // as PlannedStep::id
+  int merges_id = 0;  // as CpuCommand::id
   bool run_inline = false;
   int lanes_together = 1;  // Map: Section.lanes_together, where every thread has so many
 };
@@ -100,8 +52,7 @@ struct StepPlan {
   int num_ids = 0;
 };
 
-// `executable` must outlive the plan. Errors: those of OneDnnPrimitive::Create with the step's name and location, and
-// DataLoss for packed weights whose buffer is too small.
+// `executable` must outlive the plan. Errors: those of NewCpuCommand with the step's name and location.
 absl::StatusOr<StepPlan> MakeStepPlan(const Executable& executable, const LoadedKernels& kernels, int num_threads);
 
 }  // namespace tandem

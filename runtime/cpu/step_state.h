@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "base/align.h"
 #include "runtime/arena.h"
-#include "runtime/cpu/step_plan.h"
+#include "runtime/cpu/operand.h"
 #include "runtime/step_trace.h"
 
 namespace tandem {

@@ -1,0 +1,46 @@
+#include "runtime/cpu/commands/cpu_command.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace tandem {
+
+Operand PlanContext::MakeOperand(uint32_t buffer) const {
+  const fb::BufferT& b = *program.buffers[buffer];
+  Operand o;
+  o.space = b.space;
+  o.dtype = static_cast<DType>(b.dtype);
+  o.index = b.index;
+  o.offset = b.offset;
+  o.row_bytes = b.row_bytes;
+  o.common = b.common;
+  auto shape = absl::MakeConstSpan(b.shape);
+  o.elements = NumElements(b.row_bytes > 0 ? shape.subspan(1) : shape);
+  return o;
+}
+
+CpuCommand::CpuCommand(const PlanContext& context, const fb::StepT& step) : step_(step) {
+  for (uint32_t b : step.inputs) inputs_.push_back(context.MakeOperand(b));
+  for (uint32_t b : step.outputs) outputs_.push_back(context.MakeOperand(b));
+}
+
+bool CpuCommand::WritesVariables() const {
+  return std::any_of(outputs_.begin(), outputs_.end(), [](const Operand& o) { return o.space == fb::Space::Variable; });
+}
+
+absl::Status CpuCommand::RunRows(const MapRun&, const ShardContext&, int64_t, int64_t) const {
+  return absl::InternalError(absl::StrCat(step_.name, ": has no rows"));
+}
+
+absl::Status CpuCommand::PlanJoint(const PlanContext&, int) {
+  return absl::InternalError(absl::StrCat(step_.name, ": cannot run for several lanes at once"));
+}
+
+absl::Status CpuCommand::RunJoint(const MapRun& run, const ShardContext& first_lane) const {
+  return RunRows(run, first_lane, run.state.shard_rows, 0);
+}
+
+bool CpuCommand::AddRowCalls(CallList&, const ShardContext&, int, int64_t) const { return false; }
+
+}  // namespace tandem

@@ -1,0 +1,81 @@
+// One execution of a command of a global section.
+#ifndef TANDEM_RUNTIME_CPU_COMMANDS_GLOBAL_RUN_H_
+#define TANDEM_RUNTIME_CPU_COMMANDS_GLOBAL_RUN_H_
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "absl/status/status.h"
+#include "runtime/cpu/operand.h"
+#include "runtime/cpu/step_state.h"
+#include "runtime/step_trace.h"
+
+namespace tandem {
+
+class GlobalRun {
+ public:
+  // `id`: where a trace counts it.
+  GlobalRun(const StepState& state, const PlannedWork& work, int id)
+      : state(state), work_(work), id_(id), begin_(state.threads[0].records != nullptr ? TraceNow() : 0) {
+    for (const DeviceState& d : state.devices) any_rows_ |= d.rows > 0;
+  }
+
+  int64_t device_tasks() const { return static_cast<int64_t>(work_.tasks.size()) - 1; }
+  // A device has rows in this step.
+  bool any_rows() const { return any_rows_; }
+
+  ShardContext At(int device) const {
+    ShardContext context;
+    context.device = &state.devices[device];
+    context.constants = state.constants;
+    return context;
+  }
+  uint8_t* ElementAddress(int device, const Operand& o, int64_t element) const {
+    return At(device).Address(o) + element * SizeOf(o.dtype);
+  }
+
+  // Calls f with the pieces of a task, which a trace records as one.
+  template <typename F>
+  void ForPieces(int device, int task, int thread, F f) {
+    std::vector<StepRecord>* records = state.threads[thread].records;
+    const int64_t begin = records != nullptr ? TraceNow() : 0;
+    for (int piece = work_.tasks[task]; piece < work_.tasks[task + 1]; ++piece) f(work_.pieces[piece]);
+    if (records != nullptr) Record(*records, device, begin);
+  }
+
+  void FoundNonFinite() { finite_.store(false, std::memory_order_relaxed); }
+  void Update(const absl::Status& status) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    status_.Update(status);
+  }
+
+  // After the last task.
+  bool finite() const { return finite_.load(); }
+  const absl::Status& status() const { return status_; }
+
+  const StepState& state;
+  int part_lanes = 1;  // LaneReduce: lanes that have been reduced into the slot of their first
+
+ private:
+  // Tasks of this execution that one thread runs are one record.
+  void Record(std::vector<StepRecord>& records, int device, int64_t begin) const {
+    if (!records.empty() && records.back().id == id_ && records.back().begin >= begin_) {
+      records.back().end = TraceNow();
+    } else {
+      records.push_back({id_, device, -1, 0, begin, TraceNow()});
+    }
+  }
+
+  const PlannedWork& work_;
+  const int id_;
+  const int64_t begin_;  // 0 when nothing is traced
+  bool any_rows_ = false;
+  std::atomic<bool> finite_{true};
+  std::mutex mutex_;
+  absl::Status status_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_COMMANDS_GLOBAL_RUN_H_

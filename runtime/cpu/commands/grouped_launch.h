@@ -1,0 +1,35 @@
+// One kernel over the elements of many tensors: the updates of all variables.
+#ifndef TANDEM_RUNTIME_CPU_COMMANDS_GROUPED_LAUNCH_H_
+#define TANDEM_RUNTIME_CPU_COMMANDS_GROUPED_LAUNCH_H_
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "runtime/cpu/commands/cpu_command.h"
+
+namespace tandem {
+
+class CpuGroupedLaunch final : public CpuCommand {
+ public:
+  CpuGroupedLaunch(const PlanContext& context, const fb::StepT& step);
+
+  KernelFunction function() const { return function_; }
+  // Operands of the kernel for one member.
+  absl::Span<const Operand> arguments(int member) const {
+    return absl::MakeConstSpan(arguments_).subspan(static_cast<size_t>(member) * num_args_, num_args_);
+  }
+
+  bool WritesVariables() const override { return true; }
+  void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const override;
+  bool is_listable() const override { return true; }
+  void AddCalls(CallList& list, const ShardContext& context, int device, const Piece& piece) const override;
+
+ private:
+  KernelFunction function_;
+  size_t num_args_;
+  std::vector<Operand> arguments_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_COMMANDS_GROUPED_LAUNCH_H_

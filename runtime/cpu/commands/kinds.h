@@ -1,0 +1,22 @@
+// The kinds of commands on CPUs. Those that others ask for more are classes in headers of their own.
+#ifndef TANDEM_RUNTIME_CPU_COMMANDS_KINDS_H_
+#define TANDEM_RUNTIME_CPU_COMMANDS_KINDS_H_
+
+#include <memory>
+
+#include "runtime/cpu/commands/cpu_command.h"
+
+namespace tandem {
+
+using CpuCommandOr = absl::StatusOr<std::unique_ptr<CpuCommand>>;
+
+CpuCommandOr NewCpuAllReduce(const PlanContext& context, const fb::StepT& step);
+CpuCommandOr NewCpuCheckFinite(const PlanContext& context, const fb::StepT& step);
+CpuCommandOr NewCpuCopy(const PlanContext& context, const fb::StepT& step);
+CpuCommandOr NewCpuLaneReduce(const PlanContext& context, const fb::StepT& step);
+CpuCommandOr NewCpuLibraryCall(const PlanContext& context, const fb::StepT& step);
+CpuCommandOr NewCpuScatterAdd(const PlanContext& context, const fb::StepT& step);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_COMMANDS_KINDS_H_

@@ -1,0 +1,124 @@
+// One call of oneDNN or of our own loops in its place.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "base/align.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+#include "runtime/cpu/commands/kinds.h"
+#include "runtime/cpu/onednn_layout.h"
+#include "runtime/cpu/onednn_primitives.h"
+
+namespace tandem {
+namespace {
+
+class CpuLibraryCall final : public CpuCommand {
+ public:
+  CpuLibraryCall(const PlanContext& context, const fb::StepT& step, std::unique_ptr<OneDnnPrimitive> primitive)
+      : CpuCommand(context, step), call_(*step.body.AsLibraryCall()), primitive_(std::move(primitive)) {
+    reduces_batch_ = call_.reduces_batch || call_.primitive == fb::Primitive::Conv2DFilterGrad;
+    for (const auto* operands : {&inputs(), &outputs()}) {
+      for (const Operand& o : *operands) staging_bytes_ += AlignUp(o.row_bytes * context.index().shard_rows, 64);
+    }
+    pieces_apart_ = true;
+    work.Add(0, primitive_->parts(), 1);
+  }
+
+  // Packed weights have a layout of their own.
+  bool has_plain_outputs() const override { return call_.primitive != fb::Primitive::PackWeights; }
+  uint64_t scratch_bytes() const override {
+    const uint64_t joint = joint_ == nullptr ? 0 : joint_->scratch_bytes();
+    return AlignUp(std::max(primitive_->scratch_bytes(), joint), 64);
+  }
+  uint64_t staging_bytes() const override { return staging_bytes_; }
+
+  void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const override {
+    const ShardContext context = run.At(device);
+    absl::InlinedVector<void*, 4> args;
+    for (const Operand& o : inputs()) args.push_back(context.Address(o));
+    run.Update(primitive_->RunParts(thread, args, context.Address(outputs()[0]),
+                                    run.state.threads[thread].library.data(), piece.begin, piece.end));
+  }
+
+  // Primitives take whole shards. In a short one the rows beyond may belong to somebody else (the caller's tensor ends,
+  // the next lane begins), so operands that are not in the shard arena go through the staging memory.
+  absl::Status RunRows(const MapRun& run, const ShardContext& context, int64_t rows, int64_t) const override {
+    const int64_t shard_rows = run.state.shard_rows;
+    if (rows == shard_rows) return RunWhole(run, *primitive_, context);
+    void** args = run.args();
+    uint8_t* scratch = run.memory().library.data();
+    uint8_t* staging = scratch + run.scratch_bytes;
+    for (size_t i = 0; i < inputs().size(); ++i) {
+      const Operand& o = inputs()[i];
+      uint8_t* address = context.Address(o);
+      const uint64_t valid = rows * o.row_bytes, all = shard_rows * o.row_bytes;
+      const bool staged = o.row_bytes > 0 && o.space != fb::Space::Shard;
+      if (staged) {
+        std::memcpy(staging, address, valid);
+        address = staging;
+        staging += AlignUp(all, 64);
+      }
+      if (staged || reduces_batch_) std::memset(address + valid, 0, all - valid);
+      args[i] = address;
+    }
+    const Operand& out = outputs()[0];
+    uint8_t* address = context.Address(out);
+    const bool staged = out.row_bytes > 0 && out.space != fb::Space::Shard;
+    TD_RETURN_IF_ERROR(
+        primitive_->Run(run.thread, absl::MakeConstSpan(args, inputs().size()), staged ? staging : address, scratch));
+    if (staged) std::memcpy(address, staging, rows * out.row_bytes);
+    return absl::OkStatus();
+  }
+
+  absl::Status PlanJoint(const PlanContext& context, int lanes) override {
+    fb::LibraryCallT call = call_;
+    call.x_shape[0] *= lanes;
+    call.y_shape[0] *= lanes;
+    TD_ASSIGN_OR_RETURN(joint_, OneDnnPrimitive::Create(call, context.num_threads));
+    return absl::OkStatus();
+  }
+  bool is_joint() const override { return joint_ != nullptr; }
+  absl::Status RunJoint(const MapRun& run, const ShardContext& first_lane) const override {
+    return RunWhole(run, *joint_, first_lane);
+  }
+
+ private:
+  absl::Status RunWhole(const MapRun& run, const OneDnnPrimitive& primitive, const ShardContext& context) const {
+    void** args = run.args();
+    for (size_t i = 0; i < inputs().size(); ++i) args[i] = context.Address(inputs()[i]);
+    return primitive.Run(run.thread, absl::MakeConstSpan(args, inputs().size()), context.Address(outputs()[0]),
+                         run.memory().library.data());
+  }
+
+  const fb::LibraryCallT& call_;
+  std::unique_ptr<OneDnnPrimitive> primitive_;
+  std::unique_ptr<OneDnnPrimitive> joint_;  // for the rows of all lanes that run together; or null
+  bool reduces_batch_ = false;
+  uint64_t staging_bytes_ = 0;
+};
+
+// The buffer of packed weights is as large as oneDNN on this machine wants it.
+absl::Status CheckPacked(const PlanContext& context, const fb::StepT& step, const fb::LibraryCallT& call) {
+  const bool packs = call.primitive == fb::Primitive::PackWeights;
+  if (!packs && !call.packed) return absl::OkStatus();
+  TD_ASSIGN_OR_RETURN(const uint64_t bytes, PackedWeightsBytes(call));
+  const fb::BufferT& b = *context.program.buffers[packs ? step.outputs[0] : step.inputs[1]];
+  if (b.bytes >= bytes) return absl::OkStatus();
+  return WithExitCode(absl::DataLossError(absl::StrCat(context.executable.name(), ": packed weights need ", bytes,
+                                                       " bytes and buffer ", b.name, " has ", b.bytes)),
+                      kExitBadData);
+}
+
+}  // namespace
+
+CpuCommandOr NewCpuLibraryCall(const PlanContext& context, const fb::StepT& step) {
+  const fb::LibraryCallT& call = *step.body.AsLibraryCall();
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<OneDnnPrimitive> primitive, OneDnnPrimitive::Create(call, context.num_threads));
+  TD_RETURN_IF_ERROR(CheckPacked(context, step, call));
+  return std::make_unique<CpuLibraryCall>(context, step, std::move(primitive));
+}
+
+}  // namespace tandem

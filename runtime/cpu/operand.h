@@ -1,0 +1,48 @@
+// Where a value lies, and how work on it is cut up.
+#ifndef TANDEM_RUNTIME_CPU_OPERAND_H_
+#define TANDEM_RUNTIME_CPU_OPERAND_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/dtype.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+struct Operand {
+  fb::Space space;
+  DType dtype;
+  uint32_t index;       // of the variable, input or scalar
+  uint64_t offset;      // in the arena
+  uint64_t row_bytes;   // 0 without batch
+  int64_t elements;     // of one row, or of all when there is no batch
+  bool common = false;  // Step: the same on all devices
+
+  uint64_t bytes() const { return static_cast<uint64_t>(elements) * SizeOf(dtype); }
+};
+
+// Elements [begin, end) of an item: an operand, a member of a group, a kernel's domain.
+struct Piece {
+  int item;
+  int64_t begin, end;
+};
+
+// Work of a command that is cut up for threads: task t is pieces [tasks[t], tasks[t + 1]).
+struct PlannedWork {
+  std::vector<Piece> pieces;
+  std::vector<int> tasks;
+
+  // Items [0, n) in pieces of at most `size`.
+  void Add(int item, int64_t n, int64_t size);
+  // Makes tasks of the pieces, all that have come: small ones share a task, unless they are `apart`, counted in
+  // something larger than elements.
+  void MakeTasks(bool apart);
+};
+
+// Elements of one task: some microseconds of work.
+inline constexpr int64_t kTaskElements = 8192;
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_OPERAND_H_
