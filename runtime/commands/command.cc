@@ -1,10 +1,17 @@
 #include "runtime/commands/command.h"
 
+#include <algorithm>
 #include <set>
 
 namespace tandem {
 
 absl::Status Command::VerifyForGpu(const GpuCommandVerifier&, const std::string&) const { return absl::OkStatus(); }
+
+bool Command::WritesVariables(const fb::ProgramT& program) const {
+  const std::vector<uint32_t> writes = Writes();
+  return std::any_of(writes.begin(), writes.end(),
+                     [&](uint32_t b) { return program.buffers[b]->space == fb::Space::Variable; });
+}
 
 ExecutionWork Command::Work(const WorkContext& context) const {
   ExecutionWork work;

@@ -58,6 +58,9 @@ class Command {
   // Buffers, with repetitions.
   virtual std::vector<uint32_t> Reads() const { return step_.inputs; }
   virtual std::vector<uint32_t> Writes() const { return step_.outputs; }
+  virtual bool WritesVariables(const fb::ProgramT& program) const;
+  // Outputs hold numbers, which can be looked at, not a library's layout with its padding.
+  virtual bool has_plain_outputs() const { return true; }
   // Whether it may end the step: commands behind it that write variables wait for it.
   virtual bool may_end_step() const { return false; }
   // The number in Executable.collectives, of a command that all devices run together, in the same order.

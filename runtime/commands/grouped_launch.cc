@@ -54,6 +54,7 @@ class GroupedLaunch final : public Command {
     reads.insert(reads.end(), group_.args.begin(), group_.args.end());
     return reads;
   }
+  bool WritesVariables(const fb::ProgramT&) const override { return true; }
   std::optional<KernelLaunches> launches() const override { return KernelLaunches{group_.kernel, group_.counts}; }
   uint64_t WorkspaceBytes(const std::vector<std::unique_ptr<fb::KernelT>>& kernels) const override {
     return ScratchBytes(*kernels[group_.kernel]);

@@ -46,6 +46,7 @@ class LibraryCall final : public Command {
     return v.CheckSegment(field + ".plan", call_.plan - 1, fb::SegmentKind::CudnnPlan);
   }
 
+  bool has_plain_outputs() const override { return call_.primitive != fb::Primitive::PackWeights; }
   uint64_t WorkspaceBytes(const std::vector<std::unique_ptr<fb::KernelT>>&) const override {
     return call_.workspace_bytes;
   }

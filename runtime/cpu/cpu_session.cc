@@ -57,9 +57,6 @@ class CpuSession final : public Session {
         TD_ASSIGN_OR_RETURN(calls_, CallList::Make(*executable_, state_, plan_));
       }
     }
-    for (const PlannedSection& section : plan_.sections) {
-      for (const auto& command : section.commands) writes_variables_ |= command->WritesVariables();
-    }
     return absl::OkStatus();
   }
 
@@ -145,7 +142,7 @@ class CpuSession final : public Session {
     }
     uint64_t writes = variables_->writes();
     state_.invariants_valid = invariants_at_ == writes;
-    if (writes_variables_) writes = variables_->NoteWrites();
+    if (plan_.writes_variables) writes = variables_->NoteWrites();
     const bool watched = time_steps_ || state_.threads[0].records != nullptr;
     if (calls_ != nullptr && !watched && calls_->Fits()) {
       // One loop of one task: it sets the thread up, but wakes nobody.
@@ -301,7 +298,6 @@ class CpuSession final : public Session {
   std::vector<LaneProgress> progress_;  // of all lanes of all devices
   std::vector<ReplicaInputs> inputs_;
   bool initialized_ = false;
-  bool writes_variables_ = false;
   std::optional<uint64_t> invariants_at_;  // VariableStore::writes() when what invariant steps computed was last right
   std::mutex mutex_;
   std::mutex error_mutex_;

@@ -15,7 +15,7 @@ namespace {
 
 // The rows beyond `rows` hold anything.
 bool OutputsFinite(const CpuCommand& command, const ShardContext& context, int64_t rows) {
-  if (!command.has_plain_outputs()) return true;
+  if (!command.command().has_plain_outputs()) return true;
   for (const Operand& o : command.outputs()) {
     if (!AllFinite(o.dtype, context.Address(o), o.row_bytes > 0 ? rows * o.elements : o.elements)) return false;
   }
@@ -70,6 +70,7 @@ class Finder {
 
 absl::StatusOr<std::string> FindNonFiniteStep(const Executable& executable, const StepState& state,
                                               const StepPlan& plan, ThreadPool& pool) {
+  const fb::ProgramT& program = *executable.index().programs[executable.index().replicas[0]->program];
   Finder finder(executable, state, plan);
   for (const PlannedSection& section : plan.sections) {
     if (section.kind == fb::SectionKind::Map) {
@@ -79,7 +80,7 @@ absl::StatusOr<std::string> FindNonFiniteStep(const Executable& executable, cons
       continue;
     }
     for (const std::unique_ptr<CpuCommand>& command : section.commands) {
-      if (command->WritesVariables()) return std::string();
+      if (command->command().WritesVariables(program)) return std::string();
       TD_ASSIGN_OR_RETURN(bool finite, RunGlobalStep(state, *command, pool));
       if (!finite) return finder.Describe(*command, 0);
       std::string found = finder.GlobalOutputs(*command);

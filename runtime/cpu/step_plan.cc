@@ -29,6 +29,7 @@ class Planner {
         absl::StatusOr<std::unique_ptr<CpuCommand>> command = NewCpuCommand(context_, *step);
         if (!command.ok()) return Annotate(command.status(), absl::StrCat(step->name, ": "), At(*step));
         (*command)->id = plan_.num_ids++;
+        plan_.writes_variables |= (*command)->command().WritesVariables(program_);
         plan_.max_operands = std::max(plan_.max_operands, step->inputs.size() + step->outputs.size());
         planned.commands.push_back(*std::move(command));
       }

@@ -50,6 +50,7 @@ struct StepPlan {
   int shard_arenas = 1;          // per thread: the most lanes that run together
   size_t max_operands = 0;
   int num_ids = 0;
+  bool writes_variables = false;
 };
 
 // `executable` must outlive the plan. Errors: those of NewCpuCommand with the step's name and location.

@@ -383,8 +383,8 @@ class CudaSession final : public Session {
         [&](GpuReplica& replica, size_t r) { return replica.IssueHead(inputs_[r].rows, false, false); }));
     for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
       const fb::StepT& step = *plan_.steps[s];
-      if (WritesVariables(step)) return std::string();
-      const bool collective = step.body.type == fb::StepBody::AllReduce;
+      if (plan_.commands[s]->WritesVariables(program_)) return std::string();
+      const bool collective = plan_.commands[s]->collective().has_value();
       if (collective && communicator_ != nullptr) TD_RETURN_IF_ERROR(AllReduce(s, fb::Stream::Compute));
       TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica& replica, size_t r) -> absl::Status {
         const CUstream stream = replica.stream(fb::Stream::Compute);
@@ -404,12 +404,6 @@ class CudaSession final : public Session {
       }
     }
     return std::string();
-  }
-
-  bool WritesVariables(const fb::StepT& step) const {
-    if (step.body.type == fb::StepBody::GroupedLaunch) return true;
-    return std::any_of(step.outputs.begin(), step.outputs.end(),
-                       [&](uint32_t b) { return program_.buffers[b]->space == fb::Space::Variable; });
   }
 
   struct CopyPiece {

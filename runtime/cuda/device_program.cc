@@ -1,4 +1,5 @@
-// Kernels and library calls of an executable on a device.
+#include "runtime/cuda/device_program.h"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -10,7 +11,6 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/plan_choices.h"
-#include "runtime/cuda/step_issuer.h"
 #include "runtime/gpu_launch.h"
 #include "runtime/step_dependencies.h"
 

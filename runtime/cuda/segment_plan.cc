@@ -8,8 +8,6 @@
 namespace tandem {
 namespace {
 
-bool Collective(const fb::StepT& step) { return step.body.type == fb::StepBody::AllReduce; }
-
 class Planner {
  public:
   explicit Planner(const Executable& executable)
@@ -58,7 +56,8 @@ class Planner {
         plan_.map.push_back(section->kind == fb::SectionKind::Map);
         plan_.ids.push_back(id++);
         plan_.guarded.push_back(checked);
-        checked |= step->body.type == fb::StepBody::CheckFinite;
+        plan_.commands.push_back(NewCommand(*step));
+        checked |= plan_.commands.back()->may_end_step();
       }
       ++id;  // the section's LaneSum
     }
@@ -66,7 +65,7 @@ class Planner {
 
   void AddStep(PlannedSegment& segment, uint32_t number, bool captured) {
     const fb::StepT& step = *plan_.steps[number];
-    if (Collective(step)) {
+    if (plan_.commands[number]->collective().has_value()) {
       for (uint32_t b : step.outputs) {
         Overwrite(Place(b));
         alike_.insert(Place(b));
@@ -80,7 +79,7 @@ class Planner {
       segment.pieces.push_back({PlannedPiece::kSteps, {}, captured});
     }
     segment.pieces.back().steps.push_back(number);
-    if (step.body.type != fb::StepBody::CheckFinite || alone_) return;
+    if (!plan_.commands[number]->may_end_step() || alone_) return;
     const bool alike =
         std::all_of(step.inputs.begin(), step.inputs.end(), [&](uint32_t b) { return alike_.count(Place(b)) > 0; });
     if (!alike) segment.pieces.push_back({PlannedPiece::kCombineFlag, {number}, false});

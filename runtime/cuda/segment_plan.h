@@ -3,9 +3,11 @@
 #define TANDEM_RUNTIME_CUDA_SEGMENT_PLAN_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/commands/command.h"
 #include "runtime/executable.h"
 
 namespace tandem {
@@ -30,8 +32,9 @@ struct SegmentPlan {
   std::vector<uint32_t> unawaited;  // segments on the communication stream whose end the step's end must wait for
   std::vector<bool> guarded;        // by step: behind a CheckFinite
   std::vector<const fb::StepT*> steps;
-  std::vector<bool> map;  // by step: in a map section
-  std::vector<int> ids;   // by step: of ListSteps (step_info.h)
+  std::vector<std::unique_ptr<Command>> commands;  // by step
+  std::vector<bool> map;                           // by step: in a map section
+  std::vector<int> ids;                            // by step: of ListSteps (step_info.h)
 };
 
 // With one replica, collectives are left out, and what they separated becomes one segment again. A CheckFinite of

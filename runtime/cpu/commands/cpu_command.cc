@@ -1,7 +1,5 @@
 #include "runtime/cpu/commands/cpu_command.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 
 namespace tandem {
@@ -20,13 +18,9 @@ Operand PlanContext::MakeOperand(uint32_t buffer) const {
   return o;
 }
 
-CpuCommand::CpuCommand(const PlanContext& context, const fb::StepT& step) : step_(step) {
+CpuCommand::CpuCommand(const PlanContext& context, const fb::StepT& step) : step_(step), command_(NewCommand(step)) {
   for (uint32_t b : step.inputs) inputs_.push_back(context.MakeOperand(b));
   for (uint32_t b : step.outputs) outputs_.push_back(context.MakeOperand(b));
-}
-
-bool CpuCommand::WritesVariables() const {
-  return std::any_of(outputs_.begin(), outputs_.end(), [](const Operand& o) { return o.space == fb::Space::Variable; });
 }
 
 absl::Status CpuCommand::RunRows(const MapRun&, const ShardContext&, int64_t, int64_t) const {

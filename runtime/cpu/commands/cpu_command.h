@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/commands/command.h"
 #include "runtime/cpu/commands/global_run.h"
 #include "runtime/cpu/object_loader.h"
 #include "runtime/cpu/operand.h"
@@ -52,9 +53,8 @@ class CpuCommand {
   const fb::StepT& step() const { return step_; }
   const std::vector<Operand>& inputs() const { return inputs_; }
   const std::vector<Operand>& outputs() const { return outputs_; }
-  virtual bool WritesVariables() const;
-  // Outputs hold numbers, which can be looked at, not a library's layout with its padding.
-  virtual bool has_plain_outputs() const { return true; }
+  // What the command is, whatever runs it.
+  const Command& command() const { return *command_; }
   // Memory that a thread needs for it.
   virtual uint64_t scratch_bytes() const { return 0; }
   virtual uint64_t staging_bytes() const { return 0; }
@@ -91,6 +91,7 @@ class CpuCommand {
   friend absl::StatusOr<std::unique_ptr<CpuCommand>> NewCpuCommand(const PlanContext& context, const fb::StepT& step);
 
   const fb::StepT& step_;
+  const std::unique_ptr<Command> command_;
   std::vector<Operand> inputs_, outputs_;
 };
 

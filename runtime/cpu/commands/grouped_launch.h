@@ -19,7 +19,6 @@ class CpuGroupedLaunch final : public CpuCommand {
     return absl::MakeConstSpan(arguments_).subspan(static_cast<size_t>(member) * num_args_, num_args_);
   }
 
-  bool WritesVariables() const override { return true; }
   void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const override;
   bool is_listable() const override { return true; }
   void AddCalls(CallList& list, const ShardContext& context, int device, const Piece& piece) const override;

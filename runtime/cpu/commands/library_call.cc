@@ -27,8 +27,6 @@ class CpuLibraryCall final : public CpuCommand {
     work.Add(0, primitive_->parts(), 1);
   }
 
-  // Packed weights have a layout of their own.
-  bool has_plain_outputs() const override { return call_.primitive != fb::Primitive::PackWeights; }
   uint64_t scratch_bytes() const override {
     const uint64_t joint = joint_ == nullptr ? 0 : joint_->scratch_bytes();
     return AlignUp(std::max(primitive_->scratch_bytes(), joint), 64);

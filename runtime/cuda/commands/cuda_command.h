@@ -1,0 +1,76 @@
+// A command of a program for GPUs, ready to be issued on one replica's streams. Each kind has a file in this folder;
+// NewCudaCommand is the one place that lists them. Collectives, which take all replicas at once, are the session's.
+#ifndef TANDEM_RUNTIME_CUDA_COMMANDS_CUDA_COMMAND_H_
+#define TANDEM_RUNTIME_CUDA_COMMANDS_CUDA_COMMAND_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/cuda/access_watch.h"
+#include "runtime/cuda/device_program.h"
+#include "runtime/cuda/replica_memory.h"
+#include "runtime/cuda/segment_plan.h"
+#include "runtime/executable.h"
+
+namespace tandem {
+
+// What the commands of one replica have in common.
+struct CudaContext {
+  const Executable& executable;
+  const SegmentPlan& plan;
+  const ReplicaMemory& memory;
+  DeviceProgram& program;
+  CUdeviceptr free_table;  // of the memory for groups' tables, what no command has taken
+
+  const fb::ExecutableT& index() const { return executable.index(); }
+  const fb::BufferT& Buffer(uint32_t b) const { return *index().programs[index().replicas[0]->program]->buffers[b]; }
+  CUdeviceptr Address(uint32_t b) const { return memory.Address(Buffer(b)); }
+  const DriverApi& driver() const { return memory.device().driver(); }
+};
+
+// Of a row when batched.
+int64_t ElementsOf(const fb::BufferT& buffer);
+
+class CudaCommand {
+ public:
+  // `context` must outlive it.
+  CudaCommand(const CudaContext& context, uint32_t number) : context_(context), number_(number) {}
+  CudaCommand(const CudaCommand&) = delete;
+  CudaCommand& operator=(const CudaCommand&) = delete;
+  virtual ~CudaCommand() = default;
+
+  // Rows of the replica, and where they begin in the global batch. The device's context must be current.
+  virtual absl::Status Issue(int64_t rows, int64_t first_row, CUstream stream) = 0;
+  // What it would give for no rows: zeros in the step arena and in slots.
+  virtual absl::Status Clear(CUstream stream);
+
+  const fb::StepT& step() const { return *context_.plan.steps[number_]; }
+  bool map() const { return context_.plan.map[number_]; }
+
+ protected:
+  const CudaContext& context() const { return context_; }
+  const fb::BufferT& Buffer(uint32_t b) const { return context_.Buffer(b); }
+  CUdeviceptr Address(uint32_t b) const { return context_.Address(b); }
+  const DriverApi& driver() const { return context_.driver(); }
+  // Behind a finite check nothing may be written once it has failed: the address of its flag; else 0.
+  CUdeviceptr guard() const { return context_.plan.guarded[number_] ? context_.memory.flag() : 0; }
+  uint32_t number() const { return number_; }
+
+  // For tests that watch what streams touch (access_watch.h).
+  void Declare(const std::vector<uint32_t>& reads, const std::vector<uint32_t>& writes, int64_t rows,
+               uint64_t workspace, bool guarded, std::vector<DeviceAccess> others = {}) const;
+
+ private:
+  const CudaContext& context_;
+  const uint32_t number_;
+};
+
+// FailedPrecondition for a command that a GPU cannot run. `context.free_table` moves on.
+absl::StatusOr<std::unique_ptr<CudaCommand>> NewCudaCommand(CudaContext& context, uint32_t number);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_COMMANDS_CUDA_COMMAND_H_

@@ -1,0 +1,102 @@
+// One kernel over the elements of many tensors: one launch where the PTX has an entry for groups, else one a member.
+#include <array>
+#include <set>
+
+#include "base/status_macros.h"
+#include "runtime/cuda/commands/kinds.h"
+#include "runtime/cuda/commands/single_launch.h"
+#include "runtime/cuda/group_table.h"
+
+namespace tandem {
+namespace {
+
+// Of `args`, those that the command writes: all of them where it has no outputs.
+std::vector<uint32_t> WrittenOf(const std::vector<uint32_t>& args, const fb::StepT& step) {
+  if (step.outputs.empty()) return args;
+  const std::set<uint32_t> outputs(step.outputs.begin(), step.outputs.end());
+  std::vector<uint32_t> writes;
+  for (uint32_t b : args) {
+    if (outputs.count(b) > 0) writes.push_back(b);
+  }
+  return writes;
+}
+
+std::vector<uint32_t> ReadOf(const std::vector<uint32_t>& args, const fb::StepT& step) {
+  return step.outputs.empty() ? std::vector<uint32_t>() : args;
+}
+
+class CudaGroup final : public CudaCommand {
+ public:
+  CudaGroup(const CudaContext& context, uint32_t number, const fb::GroupedLaunchT& group)
+      : CudaCommand(context, number), group_(group) {}
+
+  // Writes the table of members to the device, at `free`, which moves on.
+  absl::Status Upload(CUdeviceptr& free) {
+    const GroupTable table = MakeGroupTable(gpu(), group_, [&](uint32_t b) { return Address(b); });
+    grid_ = static_cast<unsigned>(table.blocks.size());
+    table_bytes_ = table.members_bytes() + table.blocks_bytes();
+    values_ = {free, free + table.members_bytes(), guard()};
+    free += GroupTableBytes(table.members_bytes(), table.blocks.size());
+    CudaDevice& device = context().memory.device();
+    TD_RETURN_IF_ERROR(device.Upload(values_[0], table.members.data(), table.members_bytes()));
+    return device.Upload(values_[1], table.blocks.data(), table.blocks_bytes());
+  }
+
+  absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
+    Declare(ReadOf(group_.args, step()), WrittenOf(group_.args, step()), rows, 0, guard() != 0,
+            {{values_[0], table_bytes_, false}});
+    void* pointers[] = {&values_[0], &values_[1], &values_[2]};
+    TD_CU(driver(), cuLaunchKernel(context().program.functions(group_.kernel).group, grid_, 1, 1, gpu().block, 1, 1,
+                                   gpu().shared_bytes, stream, pointers, nullptr));
+    return absl::OkStatus();
+  }
+
+ private:
+  const fb::GpuLaunchT& gpu() const { return *context().index().kernels[group_.kernel]->gpu; }
+
+  const fb::GroupedLaunchT& group_;
+  unsigned grid_ = 0;
+  uint64_t table_bytes_ = 0;
+  std::array<uint64_t, 3> values_ = {};  // members, blocks, guard
+};
+
+class CudaLaunchOfEachMember final : public CudaCommand {
+ public:
+  CudaLaunchOfEachMember(const CudaContext& context, uint32_t number, const fb::GroupedLaunchT& group)
+      : CudaCommand(context, number) {
+    for (size_t m = 0; m < group.counts.size(); ++m) {
+      const auto first = group.args.begin() + m * group.num_args;
+      arguments_.emplace_back(first, first + group.num_args);
+      launches_.emplace_back(context, group.kernel, arguments_.back(), group.counts[m], guard());
+    }
+  }
+
+  absl::Status Issue(int64_t rows, int64_t first_row, CUstream stream) override {
+    for (size_t m = 0; m < launches_.size(); ++m) {
+      TD_RETURN_IF_ERROR(launches_[m].Launch(context(), rows, map() ? first_row : 0, stream, [&](uint64_t workspace) {
+        Declare(ReadOf(arguments_[m], step()), WrittenOf(arguments_[m], step()), rows, workspace, guard() != 0);
+      }));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::vector<std::vector<uint32_t>> arguments_;  // by member
+  std::vector<SingleLaunch> launches_;
+};
+
+}  // namespace
+
+CudaCommandOr NewCudaGroupedLaunch(CudaContext& context, uint32_t number) {
+  const fb::StepT& step = *context.plan.steps[number];
+  const fb::GroupedLaunchT& group = *step.body.AsGroupedLaunch();
+  TD_RETURN_IF_ERROR(CheckKernelIsForGpu(context, step, group.kernel));
+  if (context.program.functions(group.kernel).group == nullptr) {
+    return std::make_unique<CudaLaunchOfEachMember>(context, number, group);
+  }
+  auto command = std::make_unique<CudaGroup>(context, number, group);
+  TD_RETURN_IF_ERROR(command->Upload(context.free_table));
+  return command;
+}
+
+}  // namespace tandem

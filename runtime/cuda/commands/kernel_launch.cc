@@ -1,0 +1,39 @@
+// One launch of a compiled kernel.
+#include "base/status_macros.h"
+#include "runtime/cuda/commands/kinds.h"
+#include "runtime/cuda/commands/single_launch.h"
+
+namespace tandem {
+namespace {
+
+class CudaKernelLaunch final : public CudaCommand {
+ public:
+  CudaKernelLaunch(const CudaContext& context, uint32_t number, const fb::KernelLaunchT& launch)
+      : CudaCommand(context, number), launch_(context, launch.kernel, Arguments(), launch.count, guard()) {}
+
+  absl::Status Issue(int64_t rows, int64_t first_row, CUstream stream) override {
+    return launch_.Launch(context(), rows, map() ? first_row : 0, stream, [&](uint64_t workspace) {
+      Declare(step().inputs, step().outputs, rows, workspace, guard() != 0);
+    });
+  }
+
+ private:
+  std::vector<uint32_t> Arguments() const {
+    std::vector<uint32_t> arguments = step().inputs;
+    arguments.insert(arguments.end(), step().outputs.begin(), step().outputs.end());
+    return arguments;
+  }
+
+  SingleLaunch launch_;
+};
+
+}  // namespace
+
+CudaCommandOr NewCudaKernelLaunch(CudaContext& context, uint32_t number) {
+  const fb::StepT& step = *context.plan.steps[number];
+  const fb::KernelLaunchT& launch = *step.body.AsKernelLaunch();
+  TD_RETURN_IF_ERROR(CheckKernelIsForGpu(context, step, launch.kernel));
+  return std::make_unique<CudaKernelLaunch>(context, number, launch);
+}
+
+}  // namespace tandem

@@ -1,0 +1,47 @@
+// There is one lane: its sum is what it holds, or nothing.
+#include "runtime/cuda/commands/kinds.h"
+
+namespace tandem {
+namespace {
+
+class CudaLaneReduce final : public CudaCommand {
+ public:
+  using CudaCommand::CudaCommand;
+
+  absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
+    if (rows == 0) return Clear(stream);
+    for (size_t i = 0; i < step().inputs.size(); ++i) {
+      const fb::BufferT& to = Buffer(step().outputs[i]);
+      TD_CU(driver(), cuMemcpyDtoDAsync_v2(Address(step().outputs[i]), Address(step().inputs[i]),
+                                           ElementsOf(to) * SizeOf(static_cast<DType>(to.dtype)), stream));
+    }
+    return absl::OkStatus();
+  }
+
+  // Of a maximum, the lowest number.
+  absl::Status Clear(CUstream stream) override {
+    if (step().body.AsLaneReduce()->kind != fb::ReduceKind::Max) return CudaCommand::Clear(stream);
+    for (uint32_t b : step().outputs) {
+      const DType dtype = static_cast<DType>(Buffer(b).dtype);
+      const size_t n = static_cast<size_t>(ElementsOf(Buffer(b)));
+      const CUdeviceptr address = Address(b);
+      if (SizeOf(dtype) == 4) {
+        TD_CU(driver(), cuMemsetD32Async(address, dtype == DType::kFloat32 ? 0xff800000u : 0x80000000u, n, stream));
+        continue;
+      }
+      // Low and high words.
+      TD_CU(driver(), cuMemsetD8Async(address, 0, n * 8, stream));
+      TD_CU(driver(),
+            cuMemsetD2D32Async(address + 4, 8, dtype == DType::kFloat64 ? 0xfff00000u : 0x80000000u, 1, n, stream));
+    }
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+CudaCommandOr NewCudaLaneReduce(CudaContext& context, uint32_t number) {
+  return std::make_unique<CudaLaneReduce>(context, number);
+}
+
+}  // namespace tandem

@@ -1,0 +1,47 @@
+// One call of cuBLASLt or cuDNN.
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/cuda/commands/kinds.h"
+
+namespace tandem {
+namespace {
+
+class CudaLibraryCall final : public CudaCommand {
+ public:
+  using CudaCommand::CudaCommand;
+
+  // The call takes all rows that it was compiled for. Those behind the valid ones hold anything: they are cleared where
+  // the call adds up rows, and not looked at elsewhere.
+  absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
+    const fb::LibraryCallT& call = *step().body.AsLibraryCall();
+    const int64_t all = context().index().shard_rows;
+    const bool reduces = call.reduces_batch || call.primitive == fb::Primitive::Conv2DFilterGrad;
+    absl::InlinedVector<CUdeviceptr, 4> inputs, outputs;
+    for (uint32_t b : step().inputs) {
+      const fb::BufferT& buffer = Buffer(b);
+      inputs.push_back(Address(b));
+      if (!map() || !reduces || buffer.row_bytes == 0 || rows == all) continue;
+      TD_CU(driver(),
+            cuMemsetD8Async(inputs.back() + rows * buffer.row_bytes, 0, (all - rows) * buffer.row_bytes, stream));
+    }
+    for (uint32_t b : step().outputs) outputs.push_back(Address(b));
+    PreparedCall& prepared = context().program.call(number());
+    Declare(step().inputs, step().outputs, all, prepared.workspace_bytes(), false);
+    return prepared.Enqueue(inputs, outputs, context().memory.workspace(), stream);
+  }
+};
+
+}  // namespace
+
+CudaCommandOr NewCudaLibraryCall(CudaContext& context, uint32_t number) {
+  const fb::StepT& step = *context.plan.steps[number];
+  for (uint32_t b : step.outputs) {
+    if (context.plan.guarded[number] && context.Buffer(b).space == fb::Space::Variable) {
+      return absl::FailedPreconditionError(absl::StrCat(context.executable.name(), ": step ", step.name,
+                                                        ": a library call cannot be held back by a finite check"));
+    }
+  }
+  return std::make_unique<CudaLibraryCall>(context, number);
+}
+
+}  // namespace tandem

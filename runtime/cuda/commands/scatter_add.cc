@@ -1,0 +1,33 @@
+// Sums rows by their indices.
+#include "runtime/cuda/commands/kinds.h"
+
+namespace tandem {
+namespace {
+
+class CudaScatterAdd final : public CudaCommand {
+ public:
+  using CudaCommand::CudaCommand;
+
+  absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
+    const fb::BufferT &indices = Buffer(step().inputs[1]), &table = Buffer(step().outputs[0]);
+    BuiltinKernels::Scatter s;
+    s.updates = Address(step().inputs[0]);
+    s.indices = Address(step().inputs[1]);
+    s.table = Address(step().outputs[0]);
+    s.dtype = Buffer(step().inputs[0]).dtype;
+    s.index_dtype = indices.dtype;
+    s.rows = table.shape[0];
+    s.width = ElementsOf(table) / s.rows;
+    s.count = ElementsOf(indices) * (indices.row_bytes > 0 ? rows : 1);
+    s.workspace = context().memory.workspace();
+    return context().memory.device().kernels().ScatterAdd(s, guard(), stream);
+  }
+};
+
+}  // namespace
+
+CudaCommandOr NewCudaScatterAdd(CudaContext& context, uint32_t number) {
+  return std::make_unique<CudaScatterAdd>(context, number);
+}
+
+}  // namespace tandem

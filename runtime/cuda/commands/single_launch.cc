@@ -1,0 +1,49 @@
+#include "runtime/cuda/commands/single_launch.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/gpu_launch.h"
+
+namespace tandem {
+
+SingleLaunch::SingleLaunch(const CudaContext& context, uint32_t kernel, const std::vector<uint32_t>& arguments,
+                           uint64_t count, CUdeviceptr guard)
+    : kernel(kernel), count(static_cast<int64_t>(count)) {
+  for (uint32_t b : arguments) values.push_back(context.Address(b));
+  for (uint64_t v : {uint64_t{0}, uint64_t{0}, uint64_t{0}, uint64_t{context.memory.workspace()}, uint64_t{guard}}) {
+    values.push_back(v);
+  }
+  for (uint64_t& v : values) pointers.push_back(&v);
+}
+
+absl::Status SingleLaunch::Launch(const CudaContext& context, int64_t rows, int64_t row_offset, CUstream stream,
+                                  const std::function<void(uint64_t workspace)>& declare) {
+  const fb::KernelT& k = *context.index().kernels[kernel];
+  const fb::GpuLaunchT& gpu = *k.gpu;
+  const DeviceProgram::Functions& functions = context.program.functions(kernel);
+  const int64_t end = k.domain == fb::Domain::Rows ? rows : k.domain == fb::Domain::Once ? 1 : count;
+  values[values.size() - 4] = end;
+  values[values.size() - 3] = row_offset;
+  const uint64_t grid = GpuGrid(gpu, end);
+  if (grid > std::numeric_limits<int32_t>::max()) {
+    return absl::InvalidArgumentError(absl::StrCat("kernel ", k.symbol, " would need ", grid, " blocks"));
+  }
+  declare(gpu.scratch_bytes);
+  TD_CU(context.driver(), cuLaunchKernel(functions.main, static_cast<unsigned>(grid), 1, 1, gpu.block, 1, 1,
+                                         gpu.shared_bytes, stream, pointers.data(), nullptr));
+  if (functions.finish == nullptr) return absl::OkStatus();
+  declare(gpu.scratch_bytes);
+  TD_CU(context.driver(), cuLaunchKernel(functions.finish, std::max<uint32_t>(1, gpu.finish_grid), 1, 1,
+                                         gpu.finish_block, 1, 1, 0, stream, pointers.data(), nullptr));
+  return absl::OkStatus();
+}
+
+absl::Status CheckKernelIsForGpu(const CudaContext& context, const fb::StepT& step, uint32_t kernel) {
+  if (context.index().kernels[kernel]->gpu != nullptr) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(context.executable.name(), ": step ", step.name, ": its kernel was not compiled for a GPU"));
+}
+
+}  // namespace tandem
