@@ -4,6 +4,7 @@
 
 #include "base/logging.h"
 #include "base/resource_errors.h"
+#include "base/status_macros.h"
 #include "base/threads.h"
 
 namespace tandem {
@@ -12,10 +13,10 @@ BackgroundSave::~BackgroundSave() {
   if (thread_.joinable()) thread_.join();
 }
 
-void BackgroundSave::Start(std::function<absl::Status()> save) {
+void BackgroundSave::Start(std::function<absl::StatusOr<std::string>()> save) {
   done_ = false;
   auto run = [this, save = std::move(save)] {
-    status_ = CatchResourceErrors("writing a checkpoint", save);
+    result_ = CatchResourceErrors("writing a checkpoint", save);
     done_ = true;
   };
   absl::StatusOr<std::thread> thread = StartThread("writing a checkpoint", run);
@@ -28,11 +29,12 @@ void BackgroundSave::Start(std::function<absl::Status()> save) {
   run();
 }
 
-absl::Status BackgroundSave::Finish(bool wait) {
-  if (!pending_ || (!wait && !done_)) return absl::OkStatus();
+absl::StatusOr<std::optional<std::string>> BackgroundSave::Finish(bool wait) {
+  if (!pending_ || (!wait && !done_)) return std::nullopt;
   if (thread_.joinable()) thread_.join();
   pending_ = false;
-  return std::exchange(status_, absl::OkStatus());
+  TD_RETURN_IF_ERROR(result_.status());
+  return *std::move(result_);
 }
 
 }  // namespace tandem

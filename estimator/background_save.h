@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
+#include <string>
 #include <thread>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace tandem {
 
@@ -16,20 +18,20 @@ class BackgroundSave {
   // Waits for the end of what runs.
   ~BackgroundSave();
 
-  // Runs `save` on a thread of its own, or, with a warning, here when the system has no thread. Finish(true) must have
-  // come before.
-  void Start(std::function<absl::Status()> save);
+  // Runs `save`, which returns the path of what it wrote, on a thread of its own, or, with a warning, here when the
+  // system has no thread. Finish(true) must have come before.
+  void Start(std::function<absl::StatusOr<std::string>()> save);
   // Whether something was started that has not been finished.
   bool pending() const { return pending_; }
-  // What came of it: waits for its end, or (`wait` is false) looks whether it has come. Every result is given once; OK
-  // where there is none.
-  absl::Status Finish(bool wait);
+  // What came of it: waits for its end, or (`wait` is false) looks whether it has come. Every result is given once;
+  // nothing where there is none.
+  absl::StatusOr<std::optional<std::string>> Finish(bool wait);
 
  private:
   bool pending_ = false;
   std::thread thread_;
   std::atomic<bool> done_{false};
-  absl::Status status_;
+  absl::StatusOr<std::string> result_;
 };
 
 }  // namespace tandem

@@ -89,7 +89,7 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       status_(config_.Validate()),
       stall_watch_(std::make_unique<StallWatch>(StallWatch::Options{.seconds = config_.stall_warning_secs})),
       checkpoints_(config_.file_env(), config_.model_dir, std::max(config_.keep_checkpoint_max, 0)),
-      state_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas())),
+      resident_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas())),
       seed_(static_cast<uint64_t>(config_.seed.value_or(0))) {
   ExitOnUncaughtResourceErrors();
   if (status_.ok() && config_.model_dir.empty()) status_ = MakeTemporaryModelDir().status();
@@ -142,7 +142,7 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   const Mode mode = prepared.program->mode();
   std::vector<const ModeProgram*> programs;
   for (const auto& entry : programs_) programs.push_back(entry.second.get());
-  TD_RETURN_IF_ERROR(CheckVariables(*prepared.program, *state_.store(), programs));
+  TD_RETURN_IF_ERROR(CheckVariables(*prepared.program, *resident_.model().store(), programs));
   HookContext context(mode, config_.model_dir, prepared.replicas, prepared.dealer->batch_size());
   TD_RETURN_IF_ERROR(BeginHooks(hooks, context));
   if (!pool_) {
@@ -175,51 +175,31 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   session.pool = pool_;
   session.deadline_seconds = config_.deadline_seconds;
   session.gpu_plans = config_.gpu_plans;
-  TD_RETURN_IF_ERROR(prepared.program->Compile(context.fetched_by(), options, state_.store(), session));
+  TD_RETURN_IF_ERROR(prepared.program->Compile(context.fetched_by(), options, resident_.model().store(), session));
   prepared.dealer->set_label_ranges(prepared.program->label_ranges());
   return absl::OkStatus();
 }
 
 absl::Status Estimator::Impl::CheckOutputs() const {
-  if (tracer_ == nullptr || training_) return absl::OkStatus();
+  if (tracer_ == nullptr || resident_.training()) return absl::OkStatus();
   return CheckOutputFile(config_.file_env(), "trace", tracer_->options().file);
 }
 
 absl::Status Estimator::Impl::TakeTraceStatus(const absl::Status& of_loop) {
   trace_status_.Update(of_loop);
-  return training_ ? absl::OkStatus() : std::exchange(trace_status_, absl::OkStatus());
+  return resident_.training() ? absl::OkStatus() : std::exchange(trace_status_, absl::OkStatus());
 }
 
 absl::Status Estimator::Impl::InitializeVariables(const ModeProgram& program) {
-  TD_RETURN_IF_ERROR(state_.Initialize(program.variables(), seed_, ModelState::Which::kAll));
+  TD_RETURN_IF_ERROR(resident_.Initialize(program.variables(), seed_));
   if (!config_.warm_start_from.has_value()) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const TensorMap values,
                       ReadWarmStart(config_.file_env(), *config_.warm_start_from, program.variables()));
-  return state_.Set(values);
-}
-
-absl::Status Estimator::Impl::SetAside() {
-  if (set_aside_.has_value()) return absl::OkStatus();
-  Trained trained{.global_step = global_step_};
-  for (const VariableInfo& variable : state_.store()->List()) {
-    if (!variable.initialized) continue;
-    TD_ASSIGN_OR_RETURN(trained.values[variable.name], state_.store()->Read(variable.name));
-  }
-  set_aside_ = std::move(trained);
-  return absl::OkStatus();
-}
-
-absl::Status Estimator::Impl::BringBack() {
-  if (!set_aside_.has_value()) return absl::OkStatus();
-  resident_.clear();
-  TD_RETURN_IF_ERROR(state_.Set(set_aside_->values));
-  global_step_ = set_aside_->global_step;
-  set_aside_.reset();
-  return absl::OkStatus();
+  return resident_.WarmStart(values);
 }
 
 absl::Status Estimator::Impl::CheckModelDirExists(const std::string& checkpoint_path) const {
-  if (config_.compile_only || has_state_ || !checkpoint_path.empty()) return absl::OkStatus();
+  if (config_.compile_only || resident_.has_training() || !checkpoint_path.empty()) return absl::OkStatus();
   if (!absl::IsNotFound(config_.file_env()->Stat(config_.model_dir).status())) return absl::OkStatus();
   return absl::NotFoundError(
       absl::StrCat("model_dir \"", config_.model_dir, "\" does not exist; check its name, or train first"));
@@ -227,30 +207,24 @@ absl::Status Estimator::Impl::CheckModelDirExists(const std::string& checkpoint_
 
 absl::StatusOr<bool> Estimator::Impl::LoadForInference(const ModeProgram& program, const std::string& checkpoint_path,
                                                        const char* what) {
-  const bool in_memory = has_state_ && (training_ || !config_.checkpoints_enabled());
+  // Between trainings that save, what they saved counts.
+  const bool in_memory = resident_.training() || (resident_.has_training() && !config_.checkpoints_enabled());
   std::string path = checkpoint_path;
   if (path.empty() && !in_memory) {
     TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, checkpoints_.LatestCheckpoint());
     path = latest.value_or("");
   }
-  if (training_ && !path.empty() && path != resident_) {
+  if (resident_.training() && !path.empty() && path != resident_.checkpoint()) {
     return absl::FailedPreconditionError(
         absl::StrCat("cannot load ", path, " while training: use an Estimator of its own for other checkpoints"));
   }
-  if (!path.empty() && path != resident_) {
+  if (!path.empty() && path != resident_.checkpoint()) {
     TD_ASSIGN_OR_RETURN(const CheckpointData data, checkpoints_.Restore(path));
     TD_LOG(INFO) << "Restoring parameters from " << path;
-    if (in_memory) {
-      TD_RETURN_IF_ERROR(SetAside());
-    } else {
-      has_state_ = false;
-    }
-    resident_.clear();
+    if (in_memory) TD_RETURN_IF_ERROR(resident_.SetAside());
     TD_RETURN_IF_ERROR(
-        Annotate(state_.Restore(data, path, program.variables(), /*exact=*/false), "",
+        Annotate(resident_.LoadCheckpoint(data, path, program.variables()), "",
                  absl::StrCat(" (mode ", ModeName(program.mode()), ", input ", SpecString(program.components()), ")")));
-    resident_ = path;
-    global_step_ = data.global_step;
     return IsOwnCheckpoint(path, config_.model_dir);
   }
   if (path.empty() && !in_memory) {
@@ -258,17 +232,14 @@ absl::StatusOr<bool> Estimator::Impl::LoadForInference(const ModeProgram& progra
                     << ", running initialization to " << what << ". The weights are "
                     << (config_.warm_start_from.has_value() ? "those of " + config_.warm_start_from->path : "untrained")
                     << ".";
-    resident_.clear();
-    has_state_ = false;
-    global_step_ = 0;
     TD_RETURN_IF_ERROR(InitializeVariables(program));
     return false;
   }
-  if (path.empty()) TD_RETURN_IF_ERROR(BringBack());
+  if (path.empty()) TD_RETURN_IF_ERROR(resident_.BringBack());
   // In memory already. A variable that training does not have gets its first value.
   std::vector<std::string> untrained;
   for (const VariableSpec& v : program.variables()) {
-    const absl::StatusOr<VariableInfo> info = state_.store()->Info(v.name);
+    const absl::StatusOr<VariableInfo> info = resident_.model().store()->Info(v.name);
     if (!info.ok() || !info->initialized) untrained.push_back(v.name);
   }
   if (!untrained.empty()) {
@@ -277,7 +248,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadForInference(const ModeProgram& progra
                     << ". They have their initial values: build the same layers in "
                     << "every mode.";
   }
-  TD_RETURN_IF_ERROR(state_.Initialize(program.variables(), seed_, ModelState::Which::kMissing));
+  TD_RETURN_IF_ERROR(resident_.FillMissing(program.variables(), seed_));
   return path.empty() || IsOwnCheckpoint(path, config_.model_dir);
 }
 

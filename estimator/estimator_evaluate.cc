@@ -114,7 +114,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   };
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
   TD_ASSIGN_OR_RETURN(const LoopResult result,
-                      RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, &global_step_));
+                      RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, resident_.step_counter()));
   if (result.reason == StopReason::kSignal) return SignalError(SignalGuard::pending(), " during an evaluation");
   if (metrics.examples() == 0) {
     return absl::InvalidArgumentError(
@@ -126,13 +126,13 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   TD_LOG(INFO) << "Finished evaluation at " << TimeStamp();
   TD_LOG(INFO) << "evaluated " << metrics.examples() << " examples in " << prepared.dealer->batches() << " batches on "
                << prepared.replicas << (prepared.replicas == 1 ? " replica" : " replicas");
-  TD_ASSIGN_OR_RETURN(const EvalResult evaluated, metrics.Result(global_step_));
-  TD_LOG(INFO) << "Saving dict for global step " << global_step_ << ": " << evaluated.ToString();
+  TD_ASSIGN_OR_RETURN(const EvalResult evaluated, metrics.Result(resident_.global_step()));
+  TD_LOG(INFO) << "Saving dict for global step " << resident_.global_step() << ": " << evaluated.ToString();
   EvalScope scope{.steps = options.steps, .stopped = result.reason == StopReason::kStopRequested};
   if (!own) scope.checkpoint = options.checkpoint_path.empty() ? "initial values" : options.checkpoint_path;
   // A part of the input is compared where the job itself evaluates that part again and again.
   const bool whole = result.reason == StopReason::kEndOfInput;
-  if (own && !scope.stopped && (whole || training_)) {
+  if (own && !scope.stopped && (whole || resident_.training())) {
     best_.Update(options.name, evaluated, whole ? 0 : options.steps.value_or(0));
   }
   // The numbers are in the log and in the caller's hands: a directory that is read-only is no reason to lose them.
@@ -172,7 +172,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
   loop.fetchable = prepared.program->runner().output_names();
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
   TD_ASSIGN_OR_RETURN(const LoopResult result,
-                      RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, &global_step_));
+                      RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, resident_.step_counter()));
   if (result.reason == StopReason::kSignal) return SignalError(SignalGuard::pending(), " during a prediction");
   return TakeTraceStatus(result.trace);
 }

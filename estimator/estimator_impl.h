@@ -13,7 +13,7 @@
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/estimator.h"
 #include "estimator/mode_program.h"
-#include "estimator/model_state.h"
+#include "estimator/resident_state.h"
 #include "estimator/stall_watch.h"
 #include "estimator/trace/tracer.h"
 #include "runtime/thread_pool.h"
@@ -70,10 +70,6 @@ class Estimator::Impl {
   // or of a checkpoint in model_dir.
   absl::StatusOr<bool> LoadForInference(const ModeProgram& program, const std::string& checkpoint_path,
                                         const char* what);
-  // Training without checkpoints has its values in memory alone: they make room for another checkpoint's, and come
-  // back.
-  absl::Status SetAside();
-  absl::Status BringBack();
 
   ModelFn model_fn_;
   RunConfig config_;
@@ -82,27 +78,16 @@ class Estimator::Impl {
   absl::Status status_;  // of the configuration
   std::unique_ptr<StallWatch> stall_watch_;
   CheckpointManager checkpoints_;
-  ModelState state_;
+  ResidentState resident_;
   std::shared_ptr<ThreadPool> pool_;
   std::unique_ptr<Tracer> tracer_;                                // null without a trace
   absl::Status trace_status_;                                     // of loops inside of Train
   std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // by mode and input signature
   int64_t programs_built_ = 0;
-  bool model_logged_ = false;
+  bool model_logged_ = false;  // LogModel says it once
 
-  // What is in memory.
-  bool has_state_ = false;  // the variables have been trained, or restored to be
-  bool training_ = false;   // inside Train
-  std::string resident_;    // the checkpoint that the variables in memory equal; empty when none
-  int64_t global_step_ = 0;
-  struct Trained {
-    TensorMap values;
-    int64_t global_step = 0;
-  };
-  std::optional<Trained> set_aside_;  // what has_state_ speaks of while other values are in memory
+  // The training's, besides its values.
   uint64_t seed_ = 0;
-  std::string saved_path_;     // of the last save
-  bool saved_is_now_ = false;  // no step has changed the variables since it began
   BackgroundSave saving_;
   std::string data_fingerprint_;  // of the training's input; may be empty
   std::string iterator_state_;    // at the end of the last Train, for jobs without checkpoints

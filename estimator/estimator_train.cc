@@ -57,20 +57,10 @@ std::string InputReport(const LoopResult& result, const BatchDealer& dealer) {
       dealer.throughput().BottleneckText());
 }
 
-// Sets a flag for its life time.
-class ScopedFlag {
- public:
-  explicit ScopedFlag(bool* flag) : flag_(flag) { *flag_ = true; }
-  ~ScopedFlag() { *flag_ = false; }
-
- private:
-  bool* flag_;
-};
-
 }  // namespace
 
 absl::StatusOr<std::optional<CheckpointData>> Estimator::Impl::StartingPoint() {
-  if (has_state_ && !config_.checkpoints_enabled()) return std::nullopt;
+  if (resident_.has_training() && !config_.checkpoints_enabled()) return std::nullopt;
   const StallWatch::Scope reading(*stall_watch_, absl::StrCat("Reading the checkpoints of ", config_.model_dir));
   TD_ASSIGN_OR_RETURN(const std::optional<std::string> latest, checkpoints_.Recover());
   if (!latest.has_value()) return std::nullopt;
@@ -83,34 +73,28 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
   const std::vector<VariableSpec>& variables = prepared.program->variables();
   std::string position, saved_data;
   data_fingerprint_ = prepared.dealer->data_fingerprint();
-  resident_.clear();
+  TD_RETURN_IF_ERROR(resident_.BringBack());  // the Begin of a hook may have evaluated another checkpoint
   if (start.has_value()) {
     const std::string path = JoinPath(config_.model_dir, absl::StrCat("model.ckpt-", start->global_step));
     TD_LOG(INFO) << "Restoring parameters from " << path;
-    TD_RETURN_IF_ERROR(state_.Restore(*start, path, variables, /*exact=*/true));
+    absl::StatusOr<BestRecords> best = best_;
+    if (auto it = start->extra.find(kBestKey); it != start->extra.end()) best = BestRecords::FromJson(it->second);
+    TD_RETURN_IF_ERROR(Annotate(best.status(), absl::StrCat(path, ": ")));
+    TD_RETURN_IF_ERROR(resident_.LoadForTraining(*start, path, variables));
     if (config_.seed.has_value() && static_cast<uint64_t>(*config_.seed) != start->seed) {
       TD_LOG(WARNING) << "RunConfig.seed is " << *config_.seed << ", but " << path << " was trained with seed "
                       << start->seed << " and goes on with it; a new seed needs a new model_dir.";
     }
     seed_ = start->seed;
-    global_step_ = start->global_step;
+    best_ = *std::move(best);
     position = start->iterator_state;
-    if (auto it = start->extra.find(kBestKey); it != start->extra.end()) {
-      absl::StatusOr<BestRecords> best = BestRecords::FromJson(it->second);
-      TD_RETURN_IF_ERROR(Annotate(best.status(), absl::StrCat(path, ": ")));
-      best_ = *std::move(best);
-    }
     if (auto it = start->extra.find(kDataKey); it != start->extra.end()) saved_data = it->second;
-    resident_ = path;
-  } else if (has_state_) {
-    TD_RETURN_IF_ERROR(
-        state_.Initialize(variables, seed_, ModelState::Which::kMissing));  // slots, after an evaluation that had none
+  } else if (resident_.has_training()) {
+    TD_RETURN_IF_ERROR(resident_.GoOn(variables, seed_));
     position = iterator_state_;
   } else {
-    global_step_ = 0;
     TD_RETURN_IF_ERROR(InitializeVariables(*prepared.program));
   }
-  has_state_ = true;
   if (position.empty()) return absl::OkStatus();
   absl::Status status = prepared.dealer->RestoreState(position);
   if (absl::IsFailedPrecondition(status)) {
@@ -129,7 +113,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
 absl::Status Estimator::Impl::Save(const ModeProgram& program, BatchDealer& dealer, int64_t step) {
   TracePhase phase(tracer_.get(), absl::StrCat("checkpoint ", step));
   auto data = std::make_shared<CheckpointData>();
-  TD_ASSIGN_OR_RETURN(VariableSnapshot taken, state_.Snapshot(program.variables()));
+  TD_ASSIGN_OR_RETURN(VariableSnapshot taken, resident_.model().Snapshot(program.variables()));
   auto snapshot = std::make_shared<VariableSnapshot>(std::move(taken));
   data->global_step = step;
   data->seed = seed_;
@@ -137,14 +121,13 @@ absl::Status Estimator::Impl::Save(const ModeProgram& program, BatchDealer& deal
   if (!data_fingerprint_.empty()) data->extra[kDataKey] = data_fingerprint_;
   if (std::string best = best_.ToJson(); !best.empty()) data->extra[kBestKey] = std::move(best);
   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << JoinPath(config_.model_dir, "model.ckpt") << ".";
-  saved_is_now_ = true;
-  auto write = [this, data, snapshot, variables = program.variables()]() -> absl::Status {
+  TD_RETURN_IF_ERROR(resident_.BeginSave());
+  auto write = [this, data, snapshot, variables = program.variables()]() -> absl::StatusOr<std::string> {
     const StallWatch::Scope writing(*stall_watch_,
                                     absl::StrCat("Saving checkpoint ", data->global_step, " into ", config_.model_dir));
     TD_RETURN_IF_ERROR(ModelState::FillFrom(*snapshot, variables, data.get()));
     TD_RETURN_IF_ERROR(ModelState::CheckFinite(*data));
-    TD_ASSIGN_OR_RETURN(saved_path_, checkpoints_.Save(*data));
-    return absl::OkStatus();
+    return checkpoints_.Save(*data);
   };
   // The snapshot is a copy: steps go on while it is written, and the first one need not wait for the disk.
   saving_.Start(std::move(write));
@@ -153,9 +136,12 @@ absl::Status Estimator::Impl::Save(const ModeProgram& program, BatchDealer& deal
 
 absl::Status Estimator::Impl::FinishSave(bool wait) {
   if (!saving_.pending()) return absl::OkStatus();
-  TD_RETURN_IF_ERROR(saving_.Finish(wait));
-  if (!saving_.pending() && saved_is_now_) resident_ = saved_path_;
-  return absl::OkStatus();
+  const absl::StatusOr<std::optional<std::string>> path = saving_.Finish(wait);
+  if (!path.ok()) {
+    TD_RETURN_IF_ERROR(resident_.SaveFailed());
+    return path.status();
+  }
+  return path->has_value() ? resident_.Saved(**path) : absl::OkStatus();
 }
 
 HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step) {
@@ -211,7 +197,7 @@ void Estimator::Impl::LogModel(const Prepared& prepared) {
 absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions& options) {
   TD_RETURN_IF_ERROR(status_);
   TD_RETURN_IF_ERROR(CheckTrainOptions(options));
-  if (training_) return absl::FailedPreconditionError("Train was called by a hook or listener of a Train");
+  if (resident_.training()) return absl::FailedPreconditionError("Train was called by a hook or listener of a Train");
   if (!options.saving_listeners.empty() && !config_.checkpoints_enabled()) {
     return absl::InvalidArgumentError(
         "Train: saving_listeners need checkpoints; set save_checkpoints_steps or save_checkpoints_secs");
@@ -231,9 +217,10 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
     TD_ASSIGN_OR_RETURN(lock, LockModelDir(config_.file_env(), config_.model_dir, /*owner=*/&config_));
     DeleteLeftovers(config_.file_env(), config_.model_dir);
   }
-  TD_RETURN_IF_ERROR(BringBack());
+  TD_RETURN_IF_ERROR(resident_.BringBack());
   TD_ASSIGN_OR_RETURN(const std::optional<CheckpointData> start, StartingPoint());
-  const int64_t start_step = start.has_value() ? start->global_step : has_state_ ? global_step_ : 0;
+  int64_t start_step = resident_.has_training() ? resident_.global_step() : 0;
+  if (start.has_value()) start_step = start->global_step;
   if (options.max_steps.has_value() && start_step >= *options.max_steps) {
     TD_LOG(INFO) << "Skipping training since max_steps has already saved.";
     last_train_ = TrainResult{.global_step = start_step, .reason = StopReason::kMaxRounds};
@@ -246,7 +233,7 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   TD_RETURN_IF_ERROR(StartFrom(start, prepared));
 
-  auto training = std::make_unique<ScopedFlag>(&training_);
+  TD_ASSIGN_OR_RETURN(ResidentState::TrainingScope training, resident_.StartTraining());
   LoopOptions loop;
   loop.mode = Mode::kTrain;
   loop.scalars["seed"] = seed_;
@@ -254,29 +241,23 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
   loop.tracer = tracer_.get();
   loop.stall_watch = stall_watch_.get();
   loop.fetchable = prepared.program->runner().output_names();
-  loop.on_step = [this](const RunValues& values) {
-    if (values.applied) {
-      resident_.clear();
-      saved_is_now_ = false;
-    }
-    return absl::OkStatus();
-  };
+  loop.on_step = [this](const RunValues& values) { return values.applied ? resident_.StepTaken() : absl::OkStatus(); };
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
   // After an error the loop's hooks have no end; what was begun is still written.
   auto finish = absl::MakeCleanup([this] {
     if (absl::Status saved = FinishSave(/*wait=*/true); !saved.ok()) TD_LOG(ERROR) << saved.message();
   });
   TD_ASSIGN_OR_RETURN(const LoopResult result,
-                      RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, &global_step_));
+                      RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, resident_.step_counter()));
   TD_ASSIGN_OR_RETURN(iterator_state_, prepared.dealer->SaveState());
-  const bool reached = options.max_steps.has_value() && global_step_ >= *options.max_steps;
-  last_train_ = TrainResult{.global_step = global_step_,
+  const bool reached = options.max_steps.has_value() && resident_.global_step() >= *options.max_steps;
+  last_train_ = TrainResult{.global_step = resident_.global_step(),
                             .steps = result.steps,
                             .loss = result.last_loss,
                             .reason = reached ? StopReason::kMaxRounds : result.reason};
   if (result.reason == StopReason::kSignal) {
     return SignalError(SignalGuard::pending(),
-                       absl::StrCat(" after global step ", global_step_,
+                       absl::StrCat(" after global step ", resident_.global_step(),
                                     config_.checkpoints_enabled() ? ", whose checkpoint is saved; start again to go on"
                                                                   : "; checkpoints are off, so nothing was saved"));
   }
@@ -287,7 +268,7 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
     TD_LOG(INFO) << InputReport(result, *prepared.dealer);
     TD_LOG(INFO) << absl::StrFormat("Loss for final step: %.8g.", result.last_loss);
   }
-  training.reset();
+  training.End();
   return TakeTraceStatus(result.trace);
 }
 

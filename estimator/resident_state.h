@@ -1,0 +1,138 @@
+// ResidentState: what the variables in memory hold, under a name, and how that changes.
+//
+// Values and name change together, in one method, so that they cannot disagree.
+//
+//   State        What the variables hold                                         checkpoint()
+//   kEmpty       nothing that may be used                                        ""
+//   kInitial     the first values of a new model                                 ""
+//   kCheckpoint  a checkpoint's, for evaluations and predictions                 its path
+//   kTrained     those that a training in this process goes on from              the path of what they equal, or ""
+//   kTraining    the same, inside of a training                                  the same
+//   kSetAside    a checkpoint's, while the training's own wait to be brought     its path; "" after a failed load
+//                back
+//
+//   Transition       From                                       To
+//   Initialize       kEmpty, kInitial, kCheckpoint, kTrained    kInitial; kEmpty after an error
+//   WarmStart        kInitial                                   kInitial; kEmpty after an error
+//   LoadCheckpoint   kEmpty, kInitial, kCheckpoint, kTrained    kCheckpoint; kEmpty after an error
+//                    kSetAside                                  kSetAside
+//   LoadForTraining  kEmpty, kInitial, kCheckpoint, kTrained    kTrained; after an error kTrained or else kEmpty
+//   GoOn             kTrained                                   kTrained, equal to no checkpoint
+//   StartTraining    kInitial, kTrained                         kTraining
+//   StepTaken        kTraining                                  kTraining, equal to no checkpoint
+//   BeginSave        kTraining, no save has begun               kTraining
+//   Saved            kTraining, a save has begun                kTraining, equal to it unless a step was taken since
+//   SaveFailed       kTraining, a save has begun                kTraining
+//   end of training  kTraining                                  kTrained
+//   SetAside         kTrained                                   kSetAside
+//                    kSetAside                                  kSetAside; what waits stays
+//   BringBack        kSetAside                                  kTrained, equal to no checkpoint
+//                    kInitial, kTrained, kTraining, ...         the same: nothing waits
+//   FillMissing      kCheckpoint, kTrained, kTraining,          the same
+//                    kSetAside
+//
+// Everything else is refused with an Internal status and changes nothing. Initialize, LoadCheckpoint and
+// LoadForTraining drop the values of kTrained: those that are not in a checkpoint are to be set aside first.
+#ifndef TANDEM_ESTIMATOR_RESIDENT_STATE_H_
+#define TANDEM_ESTIMATOR_RESIDENT_STATE_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "estimator/checkpoint/checkpoint.h"
+#include "estimator/model_state.h"
+#include "graph/graph_builder.h"
+#include "runtime/variable_store.h"
+
+namespace tandem {
+
+// Not thread-safe.
+class ResidentState {
+ public:
+  enum class State { kEmpty, kInitial, kCheckpoint, kTrained, kTraining, kSetAside };
+  static absl::string_view Name(State state);
+
+  explicit ResidentState(std::shared_ptr<VariableStore> store) : model_(std::move(store)) {}
+  ResidentState(const ResidentState&) = delete;
+  ResidentState& operator=(const ResidentState&) = delete;
+
+  State state() const { return state_; }
+  bool training() const { return state_ == State::kTraining; }
+  // Whether there are values that a training goes on from, in the variables or set aside.
+  bool has_training() const;
+  // The path of the checkpoint that the values equal; empty when there is none.
+  const std::string& checkpoint() const { return checkpoint_; }
+  // Of the values in the variables.
+  int64_t global_step() const { return global_step_; }
+  // For RunLoop, which counts the steps of a training.
+  int64_t* step_counter() { return &global_step_; }
+  const ModelState& model() const { return model_; }
+
+  // The initialisers' values, at step 0. Then WarmStart may replace some of them, by name.
+  absl::Status Initialize(const std::vector<VariableSpec>& variables, uint64_t seed);
+  absl::Status WarmStart(const TensorMap& values);
+  // Those of `variables` from the checkpoint at `path`, which may have more. Errors: ModelState::Restore.
+  absl::Status LoadCheckpoint(const CheckpointData& data, const std::string& path,
+                              const std::vector<VariableSpec>& variables);
+  // The same for a training, whose variables the checkpoint must have exactly.
+  absl::Status LoadForTraining(const CheckpointData& data, const std::string& path,
+                               const std::vector<VariableSpec>& variables);
+  // For the next training: those of `variables` that have no value get their first one, such as slots after an
+  // evaluation that had none.
+  absl::Status GoOn(const std::vector<VariableSpec>& variables, uint64_t seed);
+
+  // A training, which ends with it.
+  class TrainingScope {
+   public:
+    explicit TrainingScope(ResidentState* state) : state_(state) {}
+    TrainingScope(TrainingScope&& other) : state_(std::exchange(other.state_, nullptr)) {}
+    TrainingScope& operator=(TrainingScope&&) = delete;
+    ~TrainingScope() { End(); }
+    void End();
+
+   private:
+    ResidentState* state_;  // null after the end
+  };
+  absl::StatusOr<TrainingScope> StartTraining();
+  // The variables have changed.
+  absl::Status StepTaken();
+  // A checkpoint is made of the values of now. One at a time, until Saved or SaveFailed.
+  absl::Status BeginSave();
+  absl::Status Saved(const std::string& path);
+  absl::Status SaveFailed();
+
+  // Makes room for a checkpoint's values where the training's are in memory alone.
+  absl::Status SetAside();
+  absl::Status BringBack();
+
+  // Variables without a value get their first one, for a program that has more of them than the training.
+  absl::Status FillMissing(const std::vector<VariableSpec>& variables, uint64_t seed);
+
+ private:
+  enum class Save { kNone, kOfNow, kOfBefore };  // kOfBefore: a step has been taken since it began
+
+  // Internal unless the state is one of `from`.
+  absl::Status Expect(absl::string_view transition, std::initializer_list<State> from) const;
+  // Before values are written: the variables equal no checkpoint until all of them are.
+  void Become(State state);
+
+  ModelState model_;
+  State state_ = State::kEmpty;
+  std::string checkpoint_;
+  int64_t global_step_ = 0;
+  Save save_ = Save::kNone;
+  // Of the training, in kSetAside.
+  TensorMap waiting_;
+  int64_t waiting_step_ = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_RESIDENT_STATE_H_
