@@ -37,7 +37,7 @@
 #include "benchmarks/models/model.h"
 #include "nlohmann/json.hpp"
 #include "passes/compile.h"
-#include "runtime/cuda/list_gpus.h"
+#include "runtime/list_devices.h"
 #include "runtime/session.h"
 #include "runtime/step_info.h"
 
@@ -90,9 +90,9 @@ struct Work {
 absl::StatusOr<std::string> Target(const std::vector<std::string>& devices) {
   if (std::string target = absl::GetFlag(FLAGS_target); !target.empty()) return target;
   if (devices.empty() || !absl::StartsWith(devices[0], "gpu:")) return "host";
-  TD_ASSIGN_OR_RETURN(const std::vector<GpuInfo> gpus, ListGpus());
+  TD_ASSIGN_OR_RETURN(const std::vector<DeviceInfo> gpus, ListDevices("gpu"));
   int sm = gpus[0].compute_capability;
-  for (const GpuInfo& gpu : gpus) sm = std::min(sm, gpu.compute_capability);
+  for (const DeviceInfo& gpu : gpus) sm = std::min(sm, gpu.compute_capability);
   return GpuTargetName(sm);
 }
 

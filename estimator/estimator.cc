@@ -18,11 +18,12 @@
 #include "estimator/eval_log.h"
 #include "estimator/model_dir.h"
 #include "estimator/output_file.h"
+#include "estimator/run_loop.h"
 #include "estimator/trace/trace_steps.h"
 #include "estimator/variable_check.h"
 #include "estimator/warm_start.h"
 #include "passes/analysis/step_cost.h"
-#include "runtime/cuda/list_gpus.h"
+#include "runtime/list_devices.h"
 
 namespace tandem {
 namespace {
@@ -46,7 +47,7 @@ absl::StatusOr<std::string> TargetOf(const RunConfig& config, const Distribution
   if (config.compile_only) {
     return absl::InvalidArgumentError("compile_only for GPUs needs a target, for example \"cuda:sm_90\"");
   }
-  TD_ASSIGN_OR_RETURN(const std::vector<GpuInfo> gpus, ListGpus());
+  TD_ASSIGN_OR_RETURN(const std::vector<DeviceInfo> gpus, ListDevices("gpu"));
   int sm = gpus[0].compute_capability;
   for (size_t i = 0; i < gpus.size(); ++i) {
     if (std::count(strategy.devices.begin(), strategy.devices.end(), absl::StrCat("gpu:", i)) > 0) {

@@ -12,7 +12,7 @@
 #include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
-#include "runtime/cuda/list_gpus.h"
+#include "runtime/list_devices.h"
 
 namespace tandem {
 namespace {
@@ -31,7 +31,7 @@ int IndexOf(const std::string& device) {
   return index;
 }
 
-std::string GpuList(const std::vector<GpuInfo>& gpus) {
+std::string GpuList(const std::vector<DeviceInfo>& gpus) {
   std::string list;
   for (size_t i = 0; i < gpus.size(); ++i) {
     absl::StrAppend(&list, i > 0 ? ", " : "", "gpu:", i, " (", gpus[i].model, ")");
@@ -70,7 +70,7 @@ bool DistributionStrategy::gpu() const { return !devices.empty() && IsGpu(device
 
 absl::Status DistributionStrategy::CheckPresent() const {
   if (!gpu()) return absl::OkStatus();
-  absl::StatusOr<std::vector<GpuInfo>> gpus = ListGpus();
+  absl::StatusOr<std::vector<DeviceInfo>> gpus = ListDevices("gpu");
   if (!gpus.ok()) return Annotate(gpus.status(), absl::StrCat(name, ": ", absl::StrJoin(devices, ","), ": "));
   for (const std::string& device : devices) {
     if (IndexOf(device) < static_cast<int>(gpus->size())) continue;
@@ -86,7 +86,7 @@ absl::Status DistributionStrategy::CheckPresent() const {
 
 DistributionStrategy StrategyFromFlag(absl::string_view devices) {
   if (devices != "auto") return MirroredStrategy(absl::StrSplit(devices, ','));
-  absl::StatusOr<std::vector<GpuInfo>> gpus = ListGpus();
+  absl::StatusOr<std::vector<DeviceInfo>> gpus = ListDevices("gpu");
   if (gpus.ok() && !gpus->empty()) {
     std::vector<std::string> names;
     for (size_t i = 0; i < gpus->size(); ++i) names.push_back(absl::StrCat("gpu:", i));

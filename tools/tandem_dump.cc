@@ -11,8 +11,8 @@
 #include "base/printable.h"
 #include "base/program.h"
 #include "base/status_macros.h"
-#include "runtime/cuda/list_gpus.h"
 #include "runtime/executable.h"
+#include "runtime/list_devices.h"
 #include "tools/costs/costs.h"
 #include "tools/costs/measurement.h"
 #include "tools/dump/contractions.h"
@@ -87,8 +87,8 @@ absl::StatusOr<nlohmann::ordered_json> Costs(const Executable& executable, const
   if (const std::string profile = absl::GetFlag(FLAGS_profile); !profile.empty()) {
     TD_ASSIGN_OR_RETURN(measurement, ReadProfile(profile, executable));
   } else if (const bool gpu = executable.index().programs[0]->device_class == "gpu";
-             measure && gpu && !ListGpus().ok()) {
-    std::cerr << "tandem-dump: expected times only: " << ListGpus().status().message() << "\n";
+             measure && gpu && !ListDevices("gpu").ok()) {
+    std::cerr << "tandem-dump: expected times only: " << ListDevices("gpu").status().message() << "\n";
   } else if (measure) {
     TD_ASSIGN_OR_RETURN(measurement, MeasureOnRandomInputs(path, Threads(), /*seconds=*/0.5));
   }

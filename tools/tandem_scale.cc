@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "base/program.h"
 #include "base/status_macros.h"
-#include "runtime/cuda/list_gpus.h"
+#include "runtime/list_devices.h"
 #include "runtime/step_info.h"
 #include "tools/costs/costs.h"
 #include "tools/dump/find_executable.h"
@@ -90,10 +90,10 @@ absl::Status Check(const Executable& executable, const Measured& here, StepModel
 // Measured times; of a program for GPUs on a machine without one, expected times of the machine model.
 absl::StatusOr<Measured> TimesOf(const Executable& executable, const std::string& path) {
   const bool gpu = executable.index().programs[0]->device_class == "gpu";
-  if (!gpu || ListGpus().ok()) return Measure(path, absl::GetFlag(FLAGS_runs));
+  if (!gpu || ListDevices("gpu").ok()) return Measure(path, absl::GetFlag(FLAGS_runs));
   TD_ASSIGN_OR_RETURN(const MachineModel machine, ChooseMachineModel("", executable));
   std::cerr << "tandem-scale: nothing is measured, times are those expected of " << machine.name << ": "
-            << ListGpus().status().message() << "\n";
+            << ListDevices("gpu").status().message() << "\n";
   Measured expected;
   expected.steps.seconds.assign(ListSteps(executable).size(), 0);
   const nlohmann::ordered_json costs = CostsJson(executable, machine, /*threads=*/1, /*measurement=*/nullptr);

@@ -1,15 +1,17 @@
-#include "runtime/cuda/list_gpus.h"
-
+// The GPUs of this machine, as ListDevices("gpu") gives them: those that CUDA_VISIBLE_DEVICES leaves, in the driver's
+// order. Errors: those of LoadDriver (FailedPrecondition, exit code 2): no driver, one that is too old, no GPU.
 #include "base/status_macros.h"
 #include "runtime/cuda/driver_api.h"
+#include "runtime/list_devices.h"
 
 namespace tandem {
+namespace {
 
-absl::StatusOr<std::vector<GpuInfo>> ListGpus() {
+absl::StatusOr<std::vector<DeviceInfo>> ListGpus() {
   TD_ASSIGN_OR_RETURN(const DriverApi* driver, LoadDriver());
   int count = 0;
   TD_CU(*driver, cuDeviceGetCount(&count));
-  std::vector<GpuInfo> gpus;
+  std::vector<DeviceInfo> gpus;
   for (int i = 0; i < count; ++i) {
     CUdevice device = 0;
     char model[256] = "";
@@ -25,5 +27,9 @@ absl::StatusOr<std::vector<GpuInfo>> ListGpus() {
   }
   return gpus;
 }
+
+[[maybe_unused]] const bool kRegistered = RegisterDeviceLister("gpu", ListGpus);
+
+}  // namespace
 
 }  // namespace tandem

@@ -1,0 +1,33 @@
+#include "runtime/list_devices.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
+
+namespace tandem {
+namespace {
+
+std::map<std::string, DeviceLister>& Listers() {
+  static std::map<std::string, DeviceLister>& listers = *new std::map<std::string, DeviceLister>();
+  return listers;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<DeviceInfo>> ListDevices(const std::string& device_class) {
+  auto found = Listers().find(device_class);
+  if (found == Listers().end()) {
+    return WithExitCode(absl::FailedPreconditionError(
+                            absl::StrCat("this program was built without devices of class '", device_class, "'")),
+                        kExitUsage);
+  }
+  return found->second();
+}
+
+bool RegisterDeviceLister(const std::string& device_class, DeviceLister lister) {
+  return Listers().emplace(device_class, std::move(lister)).second;
+}
+
+}  // namespace tandem
