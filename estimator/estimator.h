@@ -23,7 +23,8 @@
 #include "estimator/eval_result.h"
 #include "estimator/hooks/checkpoint_saver_hook.h"
 #include "estimator/run_config.h"
-#include "estimator/run_loop.h"
+#include "estimator/session_run_hook.h"
+#include "estimator/stop_reason.h"
 
 namespace tandem {
 

@@ -15,6 +15,7 @@
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
 #include "estimator/metric_accumulator.h"
+#include "estimator/run_loop.h"
 #include "estimator/signals.h"
 
 namespace tandem {

@@ -19,6 +19,7 @@
 #include "estimator/hooks/stop_at_step_hook.h"
 #include "estimator/model_dir.h"
 #include "estimator/parameter_table.h"
+#include "estimator/run_loop.h"
 #include "estimator/signals.h"
 #include "estimator/training_metrics_hook.h"
 

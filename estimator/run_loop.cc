@@ -14,6 +14,7 @@
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "estimator/trace/tracer.h"
 
 namespace tandem {
 namespace {

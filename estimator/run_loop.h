@@ -15,12 +15,10 @@
 #include "estimator/session_run_hook.h"
 #include "estimator/stall_watch.h"
 #include "estimator/step_runner.h"
-#include "estimator/trace/tracer.h"
+#include "estimator/stop_reason.h"
+#include "runtime/step_trace.h"
 
 namespace tandem {
-
-// Why a loop ended.
-enum class StopReason { kEndOfInput, kStopRequested, kMaxRounds, kSignal };
 
 struct LoopOptions {
   Mode mode = Mode::kTrain;

@@ -15,6 +15,7 @@
 #include "estimator/hooks/checkpoint_saver_hook.h"
 #include "estimator/hooks/nan_tensor_hook.h"
 #include "estimator/hooks/stop_at_step_hook.h"
+#include "estimator/trace/tracer.h"
 
 namespace tandem {
 namespace {

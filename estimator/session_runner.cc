@@ -7,6 +7,7 @@
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
+#include "estimator/trace/tracer.h"
 
 namespace tandem {
 

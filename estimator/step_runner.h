@@ -10,10 +10,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
-#include "estimator/trace/tracer.h"
 #include "runtime/scalar_value.h"
 
 namespace tandem {
+
+class Tracer;  // estimator/trace/tracer.h
 
 // The batches of one step. replicas[r][i] is component i of replica r's batch, [rows, ...]; rows may be 0.
 struct Round {

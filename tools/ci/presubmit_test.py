@@ -1,0 +1,97 @@
+"""The checks of includes in tools/ci/presubmit, on small trees: what they name, and what they let pass."""
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.abspath("tests/support"))
+import xunit  # noqa: E402
+
+
+def found(check, tree):
+    """What `check` says of a tree {name: text}."""
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader("presubmit", os.path.abspath("tools/ci/presubmit"))
+    presubmit = importlib.util.module_from_spec(importlib.util.spec_from_loader("presubmit", loader))
+    loader.exec_module(presubmit)
+    with tempfile.TemporaryDirectory(dir=os.environ["TEST_TMPDIR"]) as presubmit.ROOT:
+        for name, text in tree.items():
+            path = os.path.join(presubmit.ROOT, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        return getattr(presubmit, check)(sorted(tree))
+
+
+def equal(actual, wanted):
+    assert actual == wanted, f"\n{actual}\n instead of\n{wanted}"
+
+
+# A sample that includes the Estimator, which includes what the test puts into it.
+def with_estimator(text, **more):
+    sample = '#include <sys/stat.h>\n#include "estimator/estimator.h"\n#include "nlohmann/json.hpp"\n'
+    tree = {"samples/mnist.cc": sample, "estimator/estimator.h": text, "runtime/session.h": "", "graph/ops.h": "",
+            "graph/ir/ops.h": ""}
+    return {**tree, **{name.replace("__", "/") + ".h": value for name, value in more.items()}}
+
+
+def public_headers_reach_each_other():
+    equal(found("public_headers", with_estimator('#include <memory>\n#include "absl/status/status.h"\n'
+                                                 '#include "graph/ops.h"\n')), [])
+
+
+def a_header_for_users_reaches_the_runtime():
+    at = "samples/mnist.cc > estimator/estimator.h"
+    equal(found("public_headers", with_estimator('#include "graph/ops.h"\n#include "runtime/session.h"\n')),
+          ["estimator/estimator.h:2: runtime/session.h (%s)" % at])
+    equal(found("public_headers", with_estimator('#include "estimator/loop.h"\n', estimator__loop=
+                                                 '#  include "runtime/executable_generated.h"  // is generated\n')),
+          ["estimator/loop.h:1: runtime/executable_generated.h (%s > estimator/loop.h)" % at])
+
+
+def a_header_for_users_reaches_a_library():
+    at = "(samples/mnist.cc > estimator/estimator.h)"
+    for header in ("flatbuffers/flatbuffers.h", "mlir/IR/Value.h", "nlohmann/json.hpp", "png.h", "graph/ir/ops.h"):
+        equal(found("public_headers", with_estimator("#include <%s>\n" % header)),
+              ["estimator/estimator.h:1: %s %s" % (header, at)])
+
+
+def a_sample_includes_the_runtime():
+    equal(found("public_headers", {"samples/a.cc": '#include "runtime/session.h"\n', "runtime/session.h": ""}),
+          ["samples/a.cc:1: runtime/session.h (samples/a.cc)"])
+
+
+def tests_of_samples_include_what_they_like():
+    equal(found("public_headers", {"samples/a_test.cc": '#include "runtime/session.h"\n', "runtime/session.h": ""}), [])
+
+
+def headers_that_the_guide_names():
+    tree = {"docs/guide/data.md": "Pictures: `data/image/resize.h`; costs: `tools/costs.h`.", "tools/costs.h": "",
+            "data/image/resize.h": '#include "data/image/png.h"\n', "data/image/png.h": "#include <png.h>\n"}
+    equal(found("public_headers", tree), ["data/image/png.h:1: png.h (data/image/resize.h > data/image/png.h)"])
+    tree["docs/guide/data.md"] = "No header."
+    equal(found("public_headers", tree), [])
+
+
+def floors():
+    tree = {"graph/a.h": '#include "base/env.h"\n#include "graph/b.h"\n#include "absl/x.h"\n', "graph/b.h": "",
+            "base/env.h": "", "estimator/a.cc": '#include "passes/compile.h"\n', "passes/compile.h": "",
+            "tools/a.cc": '#include "estimator/a.h"\n'}
+    equal(found("floors", tree), [])
+    tree["graph/b.h"] = '\n#include "estimator/a.h"\n'
+    tree["passes/compile.h"] = '#include "frontends/layers.h"\n'
+    tree["frontends/layers.h"] = ""
+    equal(found("floors", tree), ["graph/b.h:2: estimator/a.h", "passes/compile.h:1: frontends/layers.h"])
+
+
+def walls():
+    tree = {"estimator/a.cc": '#include "runtime/cuda/driver.h"\n#include "runtime/session.h"\n',
+            "estimator/a_test.cc": '#include "runtime/cuda/driver.h"\n', "runtime/cuda/driver.h": ""}
+    equal(found("floors", tree), ["estimator/a.cc:1: runtime/cuda/driver.h"])
+
+
+xunit.run("presubmit", [(f.__name__, f) for f in (
+    public_headers_reach_each_other, a_header_for_users_reaches_the_runtime, a_header_for_users_reaches_a_library,
+    a_sample_includes_the_runtime, tests_of_samples_include_what_they_like, headers_that_the_guide_names, floors,
+    walls)])
