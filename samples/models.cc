@@ -5,10 +5,10 @@
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/metrics.h"
-#include "frontends/models.h"
 #include "frontends/optimizers.h"
 #include "frontends/schedules.h"
 #include "graph/ops.h"
+#include "samples/networks.h"
 
 namespace tandem {
 namespace {
@@ -55,20 +55,20 @@ EstimatorSpec Zalando(const Features& features, const Tensor& labels, Mode mode,
   return Finish(probabilities, losses::CategoricalCrossentropy(labels, probabilities), labels, mode, params);
 }
 
-models::ModelOptions OptionsFor(Mode mode, const Params& params) {
-  models::ModelOptions options{.training = mode == Mode::kTrain};
+networks::NetworkOptions OptionsFor(Mode mode, const Params& params) {
+  networks::NetworkOptions options{.training = mode == Mode::kTrain};
   if (const double dropout = params.Number("dropout", -1); dropout >= 0) options.dropout = dropout;
   return options;
 }
 
 EstimatorSpec Mnist(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
-  Tensor logits = models::MnistConvnet(features["image"], OptionsFor(mode, params));
+  Tensor logits = networks::MnistConvnet(features["image"], OptionsFor(mode, params));
   if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"logits", logits}});
   return Finish(logits, losses::SparseSoftmaxCrossEntropy(labels, logits), labels, mode, params);
 }
 
 EstimatorSpec MultiGpu(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
-  Tensor probabilities = models::MultiGpuConvnet(features["image"], OptionsFor(mode, params));
+  Tensor probabilities = networks::MultiGpuConvnet(features["image"], OptionsFor(mode, params));
   if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"probabilities", probabilities}});
   return Finish(probabilities, losses::CategoricalCrossentropy(labels, probabilities), labels, mode, params);
 }

@@ -5,38 +5,38 @@
 
 #include "absl/strings/str_cat.h"
 #include "frontends/losses.h"
-#include "frontends/models.h"
 #include "frontends/optimizers.h"
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "passes/compile.h"
+#include "samples/networks.h"
 
 namespace tandem {
 namespace {
 
 struct Model {
   std::string name;
-  Tensor (*build)(const Tensor& x, const models::ModelOptions& options);
+  Tensor (*build)(const Tensor& x, const networks::NetworkOptions& options);
   Shape x_shape;  // without the batch
   bool has_library_calls;
 };
 
 const Model kModels[] = {
     {"ZalandoConvnet",
-     [](const Tensor& x, const models::ModelOptions& options) { return models::ZalandoConvnet(x, options); },
+     [](const Tensor& x, const networks::NetworkOptions& options) { return networks::ZalandoConvnet(x, options); },
      {28, 28, 1},
      true},
     {"MnistConvnet",
-     [](const Tensor& x, const models::ModelOptions& options) { return models::MnistConvnet(x, options); },
+     [](const Tensor& x, const networks::NetworkOptions& options) { return networks::MnistConvnet(x, options); },
      {28, 28, 1},
      true},
     {"MultiGpuConvnet",
-     [](const Tensor& x, const models::ModelOptions& options) { return models::MultiGpuConvnet(x, options); },
+     [](const Tensor& x, const networks::NetworkOptions& options) { return networks::MultiGpuConvnet(x, options); },
      {28, 28, 1},
      true},
     {"Linear",
-     [](const Tensor& x, const models::ModelOptions& options) { return models::Linear(x, options); },
+     [](const Tensor& x, const networks::NetworkOptions& options) { return networks::Linear(x, options); },
      {1},
      false},
 };

@@ -1,8 +1,8 @@
 // The convnets of the tutorials, on 28x28 images of one channel with ten classes.
 #include "benchmarks/models/model.h"
 #include "frontends/losses.h"
-#include "frontends/models.h"
 #include "frontends/optimizers.h"
+#include "samples/networks.h"
 
 namespace tandem::benchmarks {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 // Multiply-adds of a 3x3 convolution onto `size` x `size` pixels.
 double Conv3x3(double size, double in, double out) { return size * size * 9 * in * out; }
 
-using Network = Tensor (*)(const Tensor&, const models::ModelOptions&, SourceLocation);
+using Network = Tensor (*)(const Tensor&, const networks::NetworkOptions&, SourceLocation);
 
 Tensor ClassifierLoss(GraphBuilder& graph, Network network, bool training) {
   Tensor image = graph.Input("image", DType::kFloat32, {kBatch, 28, 28, 1});
@@ -37,7 +37,7 @@ BenchModel ZalandoModel(const ModelOptions& options) {
     flops.Layer(Conv3x3(3, 64, 64));
     flops.Layer(576 * 64);
     flops.Layer(64 * 10);
-    Tensor loss = ClassifierLoss(graph, models::ZalandoConvnet, training);
+    Tensor loss = ClassifierLoss(graph, networks::ZalandoConvnet, training);
     if (training) optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss);
   };
   return model;
@@ -51,7 +51,7 @@ BenchModel MultiGpuModel(const ModelOptions& options) {
     flops.Layer(Conv3x3(22, 256, 128));
     flops.Layer(11 * 11 * 128 * 128);
     flops.Layer(128 * 10);
-    Tensor loss = ClassifierLoss(graph, models::MultiGpuConvnet, training);
+    Tensor loss = ClassifierLoss(graph, networks::MultiGpuConvnet, training);
     if (training) optimizers::RMSprop({.learning_rate = 1e-3}).Minimize(loss);
   };
   return model;
@@ -63,7 +63,7 @@ BenchModel MnistModel(const ModelOptions& options) {
     flops.Layer(Conv3x3(26, 1, 32));
     flops.Layer(13 * 13 * 32 * 64);
     flops.Layer(64 * 10);
-    Tensor loss = ClassifierLoss(graph, models::MnistConvnet, training);
+    Tensor loss = ClassifierLoss(graph, networks::MnistConvnet, training);
     if (training) optimizers::GradientDescent({.learning_rate = 1e-4}).Minimize(loss);
   };
   return model;

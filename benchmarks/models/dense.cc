@@ -2,8 +2,8 @@
 #include "benchmarks/models/model.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
-#include "frontends/models.h"
 #include "frontends/optimizers.h"
+#include "samples/networks.h"
 
 namespace tandem::benchmarks {
 
@@ -15,7 +15,7 @@ BenchModel LinearModel(const ModelOptions& options) {
             flops.Layer(1);
             Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 1});
             Tensor y = graph.Input("y", DType::kFloat32, {kBatch, 1});
-            Tensor loss = losses::MeanSquaredError(y, models::Linear(x));
+            Tensor loss = losses::MeanSquaredError(y, networks::Linear(x));
             graph.Output("loss", loss);
             if (training) optimizers::GradientDescent({.learning_rate = 0.2}).Minimize(loss);
           }};

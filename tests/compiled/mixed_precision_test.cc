@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
-#include "frontends/models.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"

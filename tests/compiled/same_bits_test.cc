@@ -4,11 +4,11 @@
 #include "absl/status/statusor.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
-#include "frontends/models.h"
 #include "frontends/optimizers.h"
 #include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "samples/networks.h"
 #include "tests/compiled/encoder_model.h"
 #include "tests/compiled/harness.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 void Convnet(GraphBuilder& g) {
   Tensor image = g.Input("image", DType::kFloat32, {kBatch, 28, 28, 1});
-  Tensor logits = models::ZalandoConvnet(image, {.training = true, .logits = true});
+  Tensor logits = networks::ZalandoConvnet(image, {.training = true, .logits = true});
   Tensor loss = losses::SparseSoftmaxCrossEntropy(g.Input("label", DType::kInt32, {kBatch}), logits);
   g.Output("loss", loss);
   optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss);

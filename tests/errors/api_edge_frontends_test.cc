@@ -9,11 +9,11 @@
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/metrics.h"
-#include "frontends/models.h"
 #include "frontends/optimizers.h"
 #include "frontends/regularizers.h"
 #include "frontends/schedules.h"
 #include "gtest/gtest.h"
+#include "samples/networks.h"
 #include "tests/errors/api_edge.h"
 
 namespace tandem::edge {
@@ -538,15 +538,15 @@ std::vector<Row> Training() {
   t.Add(
       "Swish", "an empty tensor", [](World& w) { return Swish(w.none); }, "", "sigmoid");
   t.Add(
-      "ZalandoConvnet", "no image", [](World& w) { return models::ZalandoConvnet(w.none); }, "is an empty Tensor",
+      "ZalandoConvnet", "no image", [](World& w) { return networks::ZalandoConvnet(w.none); }, "is an empty Tensor",
       "Conv2D");
   t.Add(
-      "MnistConvnet", "no classes", [](World& w) { return models::MnistConvnet(w.image, {.classes = 0}); }, "`units`",
+      "MnistConvnet", "no classes", [](World& w) { return networks::MnistConvnet(w.image, {.classes = 0}); }, "`units`",
       "Dense");
   t.Add(
-      "MultiGpuConvnet", "a flat image", [](World& w) { return models::MultiGpuConvnet(w.x); }, "", "Conv2D");
+      "MultiGpuConvnet", "a flat image", [](World& w) { return networks::MultiGpuConvnet(w.x); }, "", "Conv2D");
   t.Add(
-      "Linear", "an image that is gone", [](World& w) { return models::Linear(w.gone); }, "gone", "Dense");
+      "Linear", "an image that is gone", [](World& w) { return networks::Linear(w.gone); }, "gone", "Dense");
   return t.rows();
 }
 
@@ -560,7 +560,7 @@ TEST(FrontendsEdgeTest, EveryFunctionHasARow) {
   CheckCoverage("frontends/layers.h", Layers());
   CheckCoverage("frontends/losses.h", Losses());
   CheckCoverage("frontends/metrics.h", Metrics());
-  CheckCoverage("frontends/models.h", Training());
+  CheckCoverage("samples/networks.h", Training());
 }
 
 }  // namespace

@@ -24,11 +24,11 @@ const std::set<std::string>& CoveredHeaders() {
   return *headers;
 }
 
-// First values are the oracle's own, metrics do not train, models are made of layers; the rest is internal.
+// First values are the oracle's own, metrics do not train; the rest is internal.
 const std::set<std::string>& OtherHeaders() {
-  static const auto* headers = new std::set<std::string>{
-      "align.h",   "check.h",  "initializers.h", "layer_scope.h", "loss_parts.h", "metric_parts.h",
-      "metrics.h", "models.h", "optimizer.h",    "rule_parts.h",  "testing.h"};
+  static const auto* headers =
+      new std::set<std::string>{"align.h",        "check.h",   "initializers.h", "layer_scope.h", "loss_parts.h",
+                                "metric_parts.h", "metrics.h", "optimizer.h",    "rule_parts.h",  "testing.h"};
   return *headers;
 }
 

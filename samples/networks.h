@@ -1,6 +1,6 @@
 // The networks of well-known multi-device tutorials, as functions from an input to the output.
-#ifndef TANDEM_FRONTENDS_MODELS_H_
-#define TANDEM_FRONTENDS_MODELS_H_
+#ifndef TANDEM_SAMPLES_NETWORKS_H_
+#define TANDEM_SAMPLES_NETWORKS_H_
 
 #include <cstdint>
 #include <optional>
@@ -8,37 +8,37 @@
 #include "base/source_location.h"
 #include "graph/tensor.h"
 
-namespace tandem::models {
+namespace tandem::networks {
 
-struct ModelOptions {
+struct NetworkOptions {
   int64_t classes = 10;
   bool training = false;
-  // Sets every dropout rate of the model; empty: the model's own.
+  // Sets every dropout rate of the network; empty: the network's own.
   std::optional<double> dropout;
   double l2 = 0;  // of every kernel; see losses::RegularizationLoss
-  // Logits instead of probabilities from models that end in a softmax.
+  // Logits instead of probabilities from networks that end in a softmax.
   bool logits = false;
 };
 
 // Fashion-MNIST with Estimators: Conv2D 32, MaxPool, Conv2D 64, MaxPool, Conv2D 64, Dense 64 (all 3x3 valid, relu),
 // Dense 10 softmax. image [b, 28, 28, 1] -> probabilities [b, classes]; 93,322 parameters.
-Tensor ZalandoConvnet(const Tensor& image, const ModelOptions& options = {},
+Tensor ZalandoConvnet(const Tensor& image, const NetworkOptions& options = {},
                       SourceLocation loc = SourceLocation::Current());
 
 // Multi-worker training with Estimator: Conv2D 32 3x3 relu, MaxPool, Dense 64 relu, Dense 10.
 // image [b, 28, 28, 1] -> logits [b, classes]; 347,146 parameters.
-Tensor MnistConvnet(const Tensor& image, const ModelOptions& options = {},
+Tensor MnistConvnet(const Tensor& image, const NetworkOptions& options = {},
                     SourceLocation loc = SourceLocation::Current());
 
 // MNIST on several GPUs with Keras: Conv2D 32, Conv2D 256 (3x3 relu), BatchNormalization, Conv2D 128 3x3 relu, MaxPool,
 // Dropout 0.25, Dense 128 relu, Dropout 0.5, Dense 10 softmax.
 // image [b, 28, 28, 1] -> probabilities [b, classes]; 2,353,738 trainable parameters and 512 moving averages.
-Tensor MultiGpuConvnet(const Tensor& image, const ModelOptions& options = {},
+Tensor MultiGpuConvnet(const Tensor& image, const NetworkOptions& options = {},
                        SourceLocation loc = SourceLocation::Current());
 
 // Dense 1. x [b, features] -> [b, 1].
-Tensor Linear(const Tensor& x, const ModelOptions& options = {}, SourceLocation loc = SourceLocation::Current());
+Tensor Linear(const Tensor& x, const NetworkOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
-}  // namespace tandem::models
+}  // namespace tandem::networks
 
-#endif  // TANDEM_FRONTENDS_MODELS_H_
+#endif  // TANDEM_SAMPLES_NETWORKS_H_

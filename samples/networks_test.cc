@@ -1,4 +1,4 @@
-#include "frontends/models.h"
+#include "samples/networks.h"
 
 #include <string>
 #include <vector>
@@ -29,9 +29,9 @@ std::vector<std::string> Names(const GraphBuilder& graph) {
 
 Tensor Image(GraphBuilder& graph) { return graph.Input("image", DType::kFloat32, {kBatch, 28, 28, 1}); }
 
-TEST(ModelsTest, Zalando) {
+TEST(NetworksTest, Zalando) {
   GraphBuilder graph;
-  Tensor y = models::ZalandoConvnet(Image(graph));
+  Tensor y = networks::ZalandoConvnet(Image(graph));
   ASSERT_TRUE(y.ok()) << graph.status();
   EXPECT_EQ(y.shape(), (Shape{kBatch, 10}));
   EXPECT_TRUE(SoftmaxLogits(y).ok());
@@ -42,9 +42,9 @@ TEST(ModelsTest, Zalando) {
                                                     "dense_1/kernel", "dense_1/bias"}));
 }
 
-TEST(ModelsTest, Mnist) {
+TEST(NetworksTest, Mnist) {
   GraphBuilder graph;
-  Tensor y = models::MnistConvnet(Image(graph));
+  Tensor y = networks::MnistConvnet(Image(graph));
   ASSERT_TRUE(y.ok()) << graph.status();
   EXPECT_EQ(y.shape(), (Shape{kBatch, 10}));
   EXPECT_FALSE(SoftmaxLogits(y).ok());
@@ -53,30 +53,30 @@ TEST(ModelsTest, Mnist) {
                                                     "dense_1/kernel", "dense_1/bias"}));
 }
 
-TEST(ModelsTest, MultiGpu) {
+TEST(NetworksTest, MultiGpu) {
   for (bool training : {false, true}) {
     GraphBuilder graph;
-    Tensor y = models::MultiGpuConvnet(Image(graph), {.training = training});
+    Tensor y = networks::MultiGpuConvnet(Image(graph), {.training = training});
     ASSERT_TRUE(y.ok()) << graph.status();
     EXPECT_EQ(Parameters(graph, true), 2353738);
     EXPECT_EQ(Parameters(graph, false), 512);
   }
 }
 
-TEST(ModelsTest, LogitsOnRequestAndPenalties) {
+TEST(NetworksTest, LogitsOnRequestAndPenalties) {
   GraphBuilder graph;
-  Tensor y = models::ZalandoConvnet(Image(graph), {.classes = 4, .l2 = 1e-4, .logits = true});
+  Tensor y = networks::ZalandoConvnet(Image(graph), {.classes = 4, .l2 = 1e-4, .logits = true});
   ASSERT_TRUE(y.ok()) << graph.status();
   EXPECT_EQ(y.shape(), (Shape{kBatch, 4}));
   EXPECT_FALSE(SoftmaxLogits(y).ok());
   EXPECT_EQ(graph.regularization_losses().size(), 5u);
 }
 
-TEST(ModelsTest, Linear) {
+TEST(NetworksTest, Linear) {
   GraphBuilder graph;
   Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 3});
   Tensor y = graph.Input("y", DType::kFloat32, {kBatch});
-  Tensor loss = losses::MeanSquaredError(y, models::Linear(x));
+  Tensor loss = losses::MeanSquaredError(y, networks::Linear(x));
   EXPECT_TRUE(optimizers::GradientDescent({.learning_rate = 0.2}).Minimize(loss).ok()) << graph.status();
   EXPECT_EQ(Parameters(graph, true), 4);
 }

@@ -1,30 +1,30 @@
-#include "frontends/models.h"
+#include "samples/networks.h"
 
 #include "frontends/layers.h"
 #include "frontends/regularizers.h"
 #include "graph/ops.h"
 
-namespace tandem::models {
+namespace tandem::networks {
 namespace {
 
 // Dense `classes`, with softmax unless the caller wants logits.
-Tensor Classifier(const Tensor& x, const ModelOptions& options, SourceLocation loc) {
+Tensor Classifier(const Tensor& x, const NetworkOptions& options, SourceLocation loc) {
   Tensor logits = layers::Dense(x, {.units = options.classes, .kernel_regularizer = L2(options.l2)}, loc);
   return options.logits || !logits.ok() ? logits : Softmax(logits, loc);
 }
 
-Tensor Conv3x3(const Tensor& x, int64_t filters, const ModelOptions& options, SourceLocation loc) {
+Tensor Conv3x3(const Tensor& x, int64_t filters, const NetworkOptions& options, SourceLocation loc) {
   return layers::Conv2D(
       x, {.filters = filters, .kernel_size = 3, .activation = Relu, .kernel_regularizer = L2(options.l2)}, loc);
 }
 
-Tensor DenseRelu(const Tensor& x, int64_t units, const ModelOptions& options, SourceLocation loc) {
+Tensor DenseRelu(const Tensor& x, int64_t units, const NetworkOptions& options, SourceLocation loc) {
   return layers::Dense(x, {.units = units, .activation = Relu, .kernel_regularizer = L2(options.l2)}, loc);
 }
 
 }  // namespace
 
-Tensor ZalandoConvnet(const Tensor& image, const ModelOptions& options, SourceLocation loc) {
+Tensor ZalandoConvnet(const Tensor& image, const NetworkOptions& options, SourceLocation loc) {
   Tensor x = Conv3x3(image, 32, options, loc);
   x = layers::MaxPool2D(x, {.pool_size = 2}, loc);
   x = Conv3x3(x, 64, options, loc);
@@ -39,7 +39,7 @@ Tensor ZalandoConvnet(const Tensor& image, const ModelOptions& options, SourceLo
   return Classifier(x, options, loc);
 }
 
-Tensor MnistConvnet(const Tensor& image, const ModelOptions& options, SourceLocation loc) {
+Tensor MnistConvnet(const Tensor& image, const NetworkOptions& options, SourceLocation loc) {
   Tensor x = Conv3x3(image, 32, options, loc);
   x = layers::MaxPool2D(x, {.pool_size = 2}, loc);
   x = layers::Flatten(x, loc);
@@ -50,7 +50,7 @@ Tensor MnistConvnet(const Tensor& image, const ModelOptions& options, SourceLoca
   return layers::Dense(x, {.units = options.classes, .kernel_regularizer = L2(options.l2)}, loc);
 }
 
-Tensor MultiGpuConvnet(const Tensor& image, const ModelOptions& options, SourceLocation loc) {
+Tensor MultiGpuConvnet(const Tensor& image, const NetworkOptions& options, SourceLocation loc) {
   Tensor x = Conv3x3(image, 32, options, loc);
   x = Conv3x3(x, 256, options, loc);
   x = layers::BatchNormalization(x, {.training = options.training}, loc);
@@ -63,8 +63,8 @@ Tensor MultiGpuConvnet(const Tensor& image, const ModelOptions& options, SourceL
   return Classifier(x, options, loc);
 }
 
-Tensor Linear(const Tensor& x, const ModelOptions& options, SourceLocation loc) {
+Tensor Linear(const Tensor& x, const NetworkOptions& options, SourceLocation loc) {
   return layers::Dense(x, {.units = 1, .kernel_regularizer = L2(options.l2)}, loc);
 }
 
-}  // namespace tandem::models
+}  // namespace tandem::networks
