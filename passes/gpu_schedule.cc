@@ -16,8 +16,8 @@ namespace {
 
 class Scheduler {
  public:
-  Scheduler(const fb::ProgramT& program, const std::vector<std::unique_ptr<fb::KernelT>>& kernels)
-      : commands_(CommandsInOrder(program)), kernels_(kernels) {
+  Scheduler(const fb::ExecutableT& index, const fb::ProgramT& program)
+      : context_{index, program}, commands_(CommandsInOrder(program)) {
     for (const auto& section : program.sections) {
       global_.insert(global_.end(), section->steps.size(), section->kind == fb::SectionKind::Global);
     }
@@ -33,7 +33,7 @@ class Scheduler {
     }
     EndComputeSegment();
     for (const std::unique_ptr<Command>& command : commands_) {
-      schedule_.workspace_bytes = std::max(schedule_.workspace_bytes, command->WorkspaceBytes(kernels_));
+      schedule_.workspace_bytes = std::max(schedule_.workspace_bytes, command->WorkspaceBytes(context_));
     }
     return std::move(schedule_);
   }
@@ -107,8 +107,8 @@ class Scheduler {
 
   uint32_t NextSegment() const { return static_cast<uint32_t>(schedule_.segments.size()); }
 
+  const WorkContext context_;
   const std::vector<std::unique_ptr<Command>> commands_;
-  const std::vector<std::unique_ptr<fb::KernelT>>& kernels_;
   std::vector<bool> global_;                   // by step: in a global section
   std::vector<Placed> compute_, collectives_;  // in the order of execution
   fb::GpuProgramT schedule_;
@@ -122,8 +122,8 @@ class Scheduler {
 
 }  // namespace
 
-fb::GpuProgramT MakeGpuSchedule(const fb::ProgramT& program, const std::vector<std::unique_ptr<fb::KernelT>>& kernels) {
-  return Scheduler(program, kernels).Run();
+fb::GpuProgramT MakeGpuSchedule(const fb::ExecutableT& index, const fb::ProgramT& program) {
+  return Scheduler(index, program).Run();
 }
 
 }  // namespace tandem

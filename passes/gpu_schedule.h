@@ -12,7 +12,8 @@ namespace tandem {
 // A graph of a single launch costs more than the launch.
 constexpr int kLeastCapturedSteps = 2;
 
-// The schedule of a program whose sections and buffers are complete; deterministic.
+// The schedule of a program whose sections and buffers are complete, with the kernels and sizes of `index`, of which it
+// need not be part yet; deterministic.
 //
 // Collectives run on the communication stream, in the order of their numbers, everything else on the compute stream, in
 // the order of the program. A collective begins as soon as the compute stream has done what it depends on, so the
@@ -26,8 +27,8 @@ constexpr int kLeastCapturedSteps = 2;
 // between two waits waits for both. Segments of two and more compute steps are captured. Waits that another wait or the
 // order of a stream implies are left out.
 //
-// `workspace_bytes` is the most that a kernel (GpuLaunch::scratch_bytes of `kernels`) or library call needs.
-fb::GpuProgramT MakeGpuSchedule(const fb::ProgramT& program, const std::vector<std::unique_ptr<fb::KernelT>>& kernels);
+// `workspace_bytes` is the most that a command needs.
+fb::GpuProgramT MakeGpuSchedule(const fb::ExecutableT& index, const fb::ProgramT& program);
 
 }  // namespace tandem
 

@@ -27,7 +27,7 @@ std::vector<std::string> Text(const fb::GpuProgramT& schedule) {
 }
 
 std::vector<std::string> Schedule(ExecutableBuilder& b) {
-  return Text(MakeGpuSchedule(*b.index().programs[0], b.index().kernels));
+  return Text(MakeGpuSchedule(b.index(), *b.index().programs[0]));
 }
 
 TEST(GpuScheduleTest, OneDeviceRunsOneCapturedSegment) {
@@ -142,9 +142,9 @@ TEST(GpuScheduleTest, TheWorkspaceIsTheMostThatAnyStepNeeds) {
   b.MatMul("forward", x, w, y);
   b.index().programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->workspace_bytes = 5000;
   b.Launch("launch", kernel, {x}, {y});
-  EXPECT_EQ(MakeGpuSchedule(*b.index().programs[0], b.index().kernels).workspace_bytes, 5000u);
+  EXPECT_EQ(MakeGpuSchedule(b.index(), *b.index().programs[0]).workspace_bytes, 5000u);
   b.index().kernels[kernel]->gpu->scratch_bytes = 9000;
-  EXPECT_EQ(MakeGpuSchedule(*b.index().programs[0], b.index().kernels).workspace_bytes, 9000u);
+  EXPECT_EQ(MakeGpuSchedule(b.index(), *b.index().programs[0]).workspace_bytes, 9000u);
 }
 
 }  // namespace

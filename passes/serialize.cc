@@ -66,7 +66,7 @@ class Serializer {
     if (absl::Status s = WriteSections(*program); !s.ok()) return s;
     if (gpu_) {
       if (absl::Status s = WriteLibraryPlans(options_.planner, *program, segments_); !s.ok()) return s;
-      program->gpu = std::make_unique<fb::GpuProgramT>(MakeGpuSchedule(*program, index_.kernels));
+      program->gpu = std::make_unique<fb::GpuProgramT>(MakeGpuSchedule(index_, *program));
     }
     WriteOutputs();
     WriteMemoryReport(*program);

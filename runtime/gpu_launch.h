@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/align.h"
 #include "runtime/executable_generated.h"
 
 namespace tandem {
@@ -18,6 +19,14 @@ inline constexpr uint64_t kMaxGpuGrid = (uint64_t{1} << 31) - 1;
 inline uint64_t GpuGrid(const fb::GpuLaunchT& launch, uint64_t count) {
   const uint64_t items = std::max<uint64_t>(1, launch.items_per_block);
   return std::max<uint64_t>(1, (count + items - 1) / items) * std::max<uint32_t>(1, launch.split);
+}
+
+// Up to so many indices every row of a ScatterAdd looks through all of them: one launch. More are sorted first.
+inline constexpr int64_t kGpuScatterFewIndices = 128;
+// The sorted order, twice.
+inline uint64_t GpuScatterOrderBytes(int64_t indices) { return AlignUp(indices * sizeof(uint32_t), 256); }
+inline uint64_t GpuScatterWorkspaceBytes(int64_t indices) {
+  return indices <= kGpuScatterFewIndices ? 0 : 2 * GpuScatterOrderBytes(indices);
 }
 
 // The entry that runs a kernel for all members of a GroupedLaunch at once.

@@ -21,7 +21,7 @@ class AllReduce final : public Command {
     return v.CheckReduceOperands(field, step(), reduce_.kind);
   }
 
-  std::optional<uint32_t> collective() const override { return reduce_.collective; }
+  std::optional<CollectiveUse> collective() const override { return CollectiveUse{reduce_.collective, reduce_.kind}; }
 
   std::string Summary(const fb::ExecutableT& index) const override {
     return absl::StrCat("collective ", index.collectives[reduce_.collective]->seq);

@@ -27,6 +27,13 @@ class GpuCommandVerifier;
 struct KernelLaunches {
   uint32_t kernel = 0;
   std::vector<uint64_t> counts;
+  bool grouped = false;  // all members are one launch where a backend can do that
+};
+
+// What a command combines over all replicas: a number in Executable.collectives, and how.
+struct CollectiveUse {
+  uint32_t number = 0;
+  fb::ReduceKind kind = fb::ReduceKind::Sum;
 };
 
 // What a dump shows of a command beside its name and operands.
@@ -63,11 +70,11 @@ class Command {
   virtual bool has_plain_outputs() const { return true; }
   // Whether it may end the step: commands behind it that write variables wait for it.
   virtual bool may_end_step() const { return false; }
-  // The number in Executable.collectives, of a command that all devices run together, in the same order.
-  virtual std::optional<uint32_t> collective() const { return std::nullopt; }
+  // Of a command that all devices run together, in the same order.
+  virtual std::optional<CollectiveUse> collective() const { return std::nullopt; }
   virtual std::optional<KernelLaunches> launches() const { return std::nullopt; }
-  // Of a GPU's stream, while it runs.
-  virtual uint64_t WorkspaceBytes(const std::vector<std::unique_ptr<fb::KernelT>>& kernels) const { return 0; }
+  // Memory that a GPU's stream needs while the command runs.
+  virtual uint64_t WorkspaceBytes(const WorkContext& context) const { return 0; }
 
   // What one execution does. All tables have been checked.
   ExecutionWork Work(const WorkContext& context) const;

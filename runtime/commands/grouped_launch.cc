@@ -55,9 +55,11 @@ class GroupedLaunch final : public Command {
     return reads;
   }
   bool WritesVariables(const fb::ProgramT&) const override { return true; }
-  std::optional<KernelLaunches> launches() const override { return KernelLaunches{group_.kernel, group_.counts}; }
-  uint64_t WorkspaceBytes(const std::vector<std::unique_ptr<fb::KernelT>>& kernels) const override {
-    return ScratchBytes(*kernels[group_.kernel]);
+  std::optional<KernelLaunches> launches() const override {
+    return KernelLaunches{group_.kernel, group_.counts, /*grouped=*/true};
+  }
+  uint64_t WorkspaceBytes(const WorkContext& context) const override {
+    return ScratchBytes(*context.index.kernels[group_.kernel]);
   }
 
   std::string Summary(const fb::ExecutableT& index) const override { return index.kernels[group_.kernel]->name; }

@@ -26,8 +26,8 @@ class KernelLaunch final : public Command {
   }
 
   std::optional<KernelLaunches> launches() const override { return KernelLaunches{launch_.kernel, {launch_.count}}; }
-  uint64_t WorkspaceBytes(const std::vector<std::unique_ptr<fb::KernelT>>& kernels) const override {
-    return ScratchBytes(*kernels[launch_.kernel]);
+  uint64_t WorkspaceBytes(const WorkContext& context) const override {
+    return ScratchBytes(*context.index.kernels[launch_.kernel]);
   }
 
   std::string Summary(const fb::ExecutableT& index) const override { return index.kernels[launch_.kernel]->name; }

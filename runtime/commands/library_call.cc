@@ -47,9 +47,7 @@ class LibraryCall final : public Command {
   }
 
   bool has_plain_outputs() const override { return call_.primitive != fb::Primitive::PackWeights; }
-  uint64_t WorkspaceBytes(const std::vector<std::unique_ptr<fb::KernelT>>&) const override {
-    return call_.workspace_bytes;
-  }
+  uint64_t WorkspaceBytes(const WorkContext&) const override { return call_.workspace_bytes; }
 
   std::string Summary(const fb::ExecutableT& index) const override {
     std::string text = Detail(index);

@@ -1,6 +1,7 @@
 // Sums rows by their indices: the gradient of a lookup.
 #include "runtime/commands/command_verifier.h"
 #include "runtime/commands/kinds.h"
+#include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {
@@ -33,6 +34,13 @@ class ScatterAdd final : public Command {
       return v.Bad(field, "updates, indices and rows do not fit together");
     }
     return absl::OkStatus();
+  }
+
+  uint64_t WorkspaceBytes(const WorkContext& context) const override {
+    const fb::BufferT& indices = context.Buffer(step().inputs[1]);
+    const uint64_t size = SizeOf(static_cast<DType>(indices.dtype));
+    const uint64_t bytes = indices.row_bytes > 0 ? indices.row_bytes * context.rows() : indices.bytes;
+    return GpuScatterWorkspaceBytes(static_cast<int64_t>(bytes / size));
   }
 };
 

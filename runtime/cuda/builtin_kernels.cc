@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/align.h"
 #include "base/status_macros.h"
+#include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {
@@ -32,11 +32,6 @@ const char* const kSymbols[] = {"td_finite_f32",
                                 "td_scatter_sorted_f32_s64",
                                 "td_scatter_sorted_f64_s32",
                                 "td_scatter_sorted_f64_s64"};
-
-// Up to so many indices every row looks through all of them: one launch.
-constexpr int64_t kFewIndices = 128;
-
-uint64_t OrderBytes(int64_t count) { return AlignUp(count * sizeof(uint32_t), 256); }
 
 }  // namespace
 
@@ -86,13 +81,9 @@ absl::Status BuiltinKernels::Copy(CUdeviceptr to, CUdeviceptr from, uint64_t byt
   return Launch(absl::StrCat("td_copy_", width), static_cast<int64_t>(n), {&to, &from, &n, &guard}, accesses, stream);
 }
 
-uint64_t BuiltinKernels::ScatterWorkspaceBytes(int64_t count) {
-  return count <= kFewIndices ? 0 : 2 * OrderBytes(count);
-}
-
 absl::StatusOr<CUdeviceptr> BuiltinKernels::Sort(const Scatter& s, CUstream stream) {
   const std::string index = s.index_dtype == fb::DType::Int64 ? "s64" : "s32";
-  CUdeviceptr indices = s.indices, from = s.workspace, to = s.workspace + OrderBytes(s.count);
+  CUdeviceptr indices = s.indices, from = s.workspace, to = s.workspace + GpuScatterOrderBytes(s.count);
   int64_t count = s.count, run = kBlock;
   const DeviceAccess keys = {indices, count * (index == "s64" ? 8ul : 4ul), false};
   const uint64_t bytes = count * sizeof(uint32_t);
@@ -116,7 +107,7 @@ absl::Status BuiltinKernels::ScatterAdd(const Scatter& s, CUdeviceptr guard, CUs
                                         {s.indices, s.count * index_bytes, false},
                                         {s.table, s.rows * s.width * bytes, true}};
   if (guard != 0) accesses.push_back({guard, 4, false});
-  if (s.count > kFewIndices) {
+  if (s.count > kGpuScatterFewIndices) {
     if (s.count >= kMaxIndices) return absl::InvalidArgumentError(absl::StrCat(s.count, " indices are too many"));
     TD_ASSIGN_OR_RETURN(CUdeviceptr order, Sort(s, stream));
     accesses.push_back({order, s.count * sizeof(uint32_t), false});

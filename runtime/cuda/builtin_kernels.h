@@ -46,15 +46,13 @@ class BuiltinKernels {
     fb::DType dtype = fb::DType::Float32;
     fb::DType index_dtype = fb::DType::Int32;
     int64_t count = 0, width = 0, rows = 0;
-    CUdeviceptr workspace = 0;  // ScatterWorkspaceBytes(count); 256-byte aligned
+    CUdeviceptr workspace = 0;  // GpuScatterWorkspaceBytes(count) (runtime/gpu_launch.h); 256-byte aligned
   };
   // Row k of the table = the sum, from 0 and in order, of the updates with index k: the bits of one lane on a CPU.
   // Positions are sorted by index first, by merging (a launch per doubling of runs of 256), then a warp for 32 columns
   // of a row finds its positions by bisection. Up to 128 indices are looked through for each row instead.
   // InvalidArgument from 2^24 indices on.
   absl::Status ScatterAdd(const Scatter& scatter, CUdeviceptr guard, CUstream stream);
-
-  static uint64_t ScatterWorkspaceBytes(int64_t count);
 
  private:
   explicit BuiltinKernels(const DriverApi* driver) : driver_(driver) {}

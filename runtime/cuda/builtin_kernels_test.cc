@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "runtime/cuda/testing/fake_builtin_kernels.h"
 #include "runtime/cuda/testing/fake_driver.h"
+#include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {
@@ -111,7 +112,7 @@ TEST_F(BuiltinKernelsTest, AddsRowsByIndex) {
 TEST_F(BuiltinKernelsTest, AddsRowsBySortedIndices) {
   for (int64_t count : {129, 256, 257, 511, 513, 2049}) {
     constexpr int64_t kWidth = 3, kTableRows = 7;
-    const uint64_t workspace_bytes = BuiltinKernels::ScatterWorkspaceBytes(count);
+    const uint64_t workspace_bytes = GpuScatterWorkspaceBytes(count);
     CUdeviceptr big = 0;
     const uint64_t update_bytes = (count * kWidth * 4 + 255) / 256 * 256, index_bytes = (count * 8 + 255) / 256 * 256;
     ASSERT_EQ(api.cuMemAlloc_v2(&big, update_bytes + index_bytes + workspace_bytes), kCudaSuccess);

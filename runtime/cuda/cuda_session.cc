@@ -308,7 +308,7 @@ class CudaSession final : public Session {
     for (uint32_t b : step.inputs) tensors.push_back(TensorOf(program_.buffers[b].get()));
     TD_RETURN_IF_ERROR(ForEachReplica(
         [&](GpuReplica& replica, size_t r) { return clock_->BeginStep(r, number, replica.stream(on)); }));
-    absl::Status status = Combine(step.body.AsAllReduce()->kind, tensors, false, on);
+    absl::Status status = Combine(plan_.commands[number]->collective()->kind, tensors, false, on);
     if (!status.ok()) return Annotate(status, absl::StrCat(step.name, ": "));
     return ForEachReplica(
         [&](GpuReplica& replica, size_t r) { return clock_->EndStep(r, number, replica.stream(on)); });

@@ -1,6 +1,8 @@
 #include "runtime/cuda/device_program.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +12,9 @@
 #include "base/env.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "runtime/commands/command.h"
 #include "runtime/cuda/plan_choices.h"
 #include "runtime/gpu_launch.h"
-#include "runtime/step_dependencies.h"
 
 namespace tandem {
 namespace {
@@ -91,32 +93,25 @@ absl::Status DeviceProgram::LoadKernels(const Executable& executable, CudaDevice
     if (!kernel.gpu->finish_symbol.empty())
       TD_RETURN_IF_ERROR(get(kernel.gpu->finish_symbol, 0, &functions_[k].finish));
   }
-  for (const auto& section : index.programs[index.replicas[0]->program]->sections) {
-    for (const auto& step : section->steps) {
-      const auto* group = step->body.AsGroupedLaunch();
-      if (group == nullptr || index.kernels[group->kernel]->gpu == nullptr) continue;
-      const std::string symbol = GpuGroupSymbol(index.kernels[group->kernel]->symbol);
-      const CUresult found = driver.cuModuleGetFunction(&functions_[group->kernel].group, module, symbol.c_str());
-      if (found != kCudaSuccess && found != kCudaNotFound) return CudaStatus(driver, found, "cuModuleGetFunction");
-    }
+  for (const auto& command : CommandsInOrder(*index.programs[index.replicas[0]->program])) {
+    const std::optional<KernelLaunches> launches = command->launches();
+    if (!launches || !launches->grouped || index.kernels[launches->kernel]->gpu == nullptr) continue;
+    const std::string symbol = GpuGroupSymbol(index.kernels[launches->kernel]->symbol);
+    const CUresult found = driver.cuModuleGetFunction(&functions_[launches->kernel].group, module, symbol.c_str());
+    if (found != kCudaSuccess && found != kCudaNotFound) return CudaStatus(driver, found, "cuModuleGetFunction");
   }
   return absl::OkStatus();
 }
 
 absl::Status DeviceProgram::PrepareCalls(const Executable& executable, const std::string& plan_file) {
-  const std::vector<const fb::StepT*> steps =
-      StepsInOrder(*executable.index().programs[executable.index().replicas[0]->program]);
-  calls_.resize(steps.size());
+  const fb::ProgramT& program = *executable.index().programs[executable.index().replicas[0]->program];
+  const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(program);
+  calls_.resize(commands.size());
   std::unique_ptr<PlanFile> plans;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    if (steps[i]->body.type == fb::StepBody::ScatterAdd) {
-      const fb::BufferT& indices =
-          *executable.index().programs[executable.index().replicas[0]->program]->buffers[steps[i]->inputs[1]];
-      int64_t count = indices.row_bytes > 0 ? executable.rows_per_replica() : 1;
-      for (size_t d = indices.row_bytes > 0 ? 1 : 0; d < indices.shape.size(); ++d) count *= indices.shape[d];
-      workspace_bytes_ = std::max(workspace_bytes_, BuiltinKernels::ScatterWorkspaceBytes(count));
-    }
-    const fb::LibraryCallT* call = steps[i]->body.AsLibraryCall();
+  for (size_t i = 0; i < commands.size(); ++i) {
+    workspace_bytes_ = std::max(workspace_bytes_, commands[i]->WorkspaceBytes({executable.index(), program}));
+    const fb::StepT& step = commands[i]->step();
+    const fb::LibraryCallT* call = step.body.AsLibraryCall();
     if (call == nullptr) continue;
     if (runner_ == nullptr) {
       TD_ASSIGN_OR_RETURN(plans, PlanFile::Open(Env::Default(), plan_file));
@@ -129,9 +124,8 @@ absl::Status DeviceProgram::PrepareCalls(const Executable& executable, const std
     const absl::string_view plan = call->plan == 0 ? "" : executable.segment(static_cast<int>(call->plan) - 1);
     absl::StatusOr<std::unique_ptr<PreparedCall>> prepared = runner_->Prepare(*call, plan);
     if (!prepared.ok()) {
-      const std::string at = executable.LocationString(steps[i]->location);
-      return Annotate(prepared.status(), absl::StrCat(steps[i]->name, ": "),
-                      at.empty() ? "" : absl::StrCat(" [", at, "]"));
+      const std::string at = executable.LocationString(step.location);
+      return Annotate(prepared.status(), absl::StrCat(step.name, ": "), at.empty() ? "" : absl::StrCat(" [", at, "]"));
     }
     calls_[i] = *std::move(prepared);
     workspace_bytes_ = std::max(workspace_bytes_, calls_[i]->workspace_bytes());

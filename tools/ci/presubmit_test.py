@@ -85,6 +85,14 @@ def floors():
     equal(found("floors", tree), ["graph/b.h:2: estimator/a.h", "passes/compile.h:1: frontends/layers.h"])
 
 
+def kinds_of_commands():
+    text = "\nif (step.body.type == fb::StepBody::Copy) {\n"
+    tree = {"runtime/commands/new_command.cc": text, "runtime/run_test.cc": text, "runtime/run.cc": ""}
+    equal(found("command_kinds", tree), [])
+    tree["runtime/run.cc"] = text
+    equal(found("command_kinds", tree), ["runtime/run.cc:2: if (step.body.type == fb::StepBody::Copy) {"])
+
+
 def walls():
     tree = {"estimator/a.cc": '#include "runtime/cuda/driver.h"\n#include "runtime/session.h"\n',
             "estimator/a_test.cc": '#include "runtime/cuda/driver.h"\n', "runtime/cuda/driver.h": ""}
@@ -94,4 +102,4 @@ def walls():
 xunit.run("presubmit", [(f.__name__, f) for f in (
     public_headers_reach_each_other, a_header_for_users_reaches_the_runtime, a_header_for_users_reaches_a_library,
     a_sample_includes_the_runtime, tests_of_samples_include_what_they_like, headers_that_the_guide_names, floors,
-    walls)])
+    kinds_of_commands, walls)])

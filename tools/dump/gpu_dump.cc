@@ -57,9 +57,9 @@ Json SegmentsJson(const fb::ExecutableT& index, const fb::ProgramT& program,
     Json names = Json::array(), collectives = Json::array();
     for (uint32_t step : s->steps) {
       names.push_back(commands[step]->step().name);
-      const std::optional<uint32_t> collective = commands[step]->collective();
+      const std::optional<CollectiveUse> collective = commands[step]->collective();
       if (!collective) continue;
-      const fb::CollectiveT& c = *index.collectives[*collective];
+      const fb::CollectiveT& c = *index.collectives[collective->number];
       collectives.push_back({{"seq", c.seq}, {"bucket", c.bucket}, {"bytes", c.bytes}, {"kind", c.kind}});
     }
     Json waits = Json::array();

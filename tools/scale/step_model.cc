@@ -37,8 +37,8 @@ absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const Step
       continue;
     }
     const fb::StepT& step = *info.step;
-    if (const std::optional<uint32_t> number = NewCommand(step)->collective()) {
-      const fb::CollectiveT& collective = *executable.index().collectives[*number];
+    if (const std::optional<CollectiveUse> use = NewCommand(step)->collective()) {
+      const fb::CollectiveT& collective = *executable.index().collectives[use->number];
       Bucket bucket;
       bucket.seq = static_cast<int>(collective.seq);
       bucket.name = absl::StrCat("bucket ", collective.bucket, " (", collective.tensors.size(), " tensors, ",
