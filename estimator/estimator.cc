@@ -22,7 +22,6 @@
 #include "estimator/trace/trace_steps.h"
 #include "estimator/variable_check.h"
 #include "estimator/warm_start.h"
-#include "passes/analysis/step_cost.h"
 #include "runtime/list_devices.h"
 
 namespace tandem {
@@ -73,11 +72,8 @@ absl::StatusOr<std::unique_ptr<Tracer>> MakeTracer(const RunConfig& config) {
   }
   if (file.empty()) return nullptr;
   TD_ASSIGN_OR_RETURN(const auto range, ParseTraceSteps(steps));
-  return std::make_unique<Tracer>(Tracer::Options{.file = file,
-                                                  .first_step = range.first,
-                                                  .last_step = range.second,
-                                                  .machine = HostMachineModel(),
-                                                  .env = config.file_env()});
+  return std::make_unique<Tracer>(
+      Tracer::Options{.file = file, .first_step = range.first, .last_step = range.second, .env = config.file_env()});
 }
 
 }  // namespace

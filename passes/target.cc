@@ -9,7 +9,6 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "passes/analysis/machine_model.h"
-#include "runtime/cpu/instruction_set.h"
 
 namespace tandem {
 namespace {
@@ -93,7 +92,7 @@ bool IsGpuTarget(mlir::ModuleOp module) {
 
 bool HasAvx512(mlir::ModuleOp module) {
   const exec::TargetAttr target = TargetOf(module);
-  return target ? target.getBackend() == exec::Backend::kCpu && target.getVectorBits() >= 512 : UsesAvx512();
+  return !target || (target.getBackend() == exec::Backend::kCpu && target.getVectorBits() >= 512);
 }
 
 bool HasBFloat16Products(mlir::ModuleOp module) {

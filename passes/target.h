@@ -48,7 +48,7 @@ exec::TargetAttr TargetAttribute(mlir::MLIRContext* context, const CompileTarget
 // Gives the configuration of `module` another target.
 void SetTarget(mlir::ModuleOp module, const CompileTarget& target);
 bool IsGpuTarget(mlir::ModuleOp module);
-// Of this process where the module names no target.
+// A module that names no target is for a CPU with AVX-512, as #exec.target has it.
 bool HasAvx512(mlir::ModuleOp module);
 bool HasBFloat16Products(mlir::ModuleOp module);
 bool HasBFloat16Tiles(mlir::ModuleOp module);

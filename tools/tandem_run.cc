@@ -20,7 +20,6 @@
 #include "estimator/checkpoint/safetensors.h"
 #include "estimator/trace/trace_steps.h"
 #include "estimator/trace/tracer.h"
-#include "passes/analysis/step_cost.h"
 #include "runtime/run.h"
 #include "tools/dump/find_executable.h"
 #include "tools/run/random_inputs.h"
@@ -151,8 +150,8 @@ class Runner {
     }
     if (const std::string file = absl::GetFlag(FLAGS_trace); !file.empty()) {
       TD_ASSIGN_OR_RETURN(const auto steps, ParseTraceSteps(absl::GetFlag(FLAGS_trace_steps)));
-      tracer_ = std::make_unique<Tracer>(Tracer::Options{
-          .file = file, .first_step = steps.first, .last_step = steps.second, .machine = HostMachineModel()});
+      tracer_ =
+          std::make_unique<Tracer>(Tracer::Options{.file = file, .first_step = steps.first, .last_step = steps.second});
       tracer_->BeginLoop();
     }
     rows_ = absl::GetFlag(FLAGS_rows);

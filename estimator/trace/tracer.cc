@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -65,6 +66,7 @@ Tracer::Program& Tracer::ProgramOf(const Executable& executable) {
   if (!program.labels.empty()) return program;
   program.key = index.key;
   program.mode = index.mode;
+  program.machine = MachineModelOf(executable);
   for (StepInfo& info : ListSteps(executable)) {
     const std::string name = info.name.empty() ? "sum over the shards of a lane" : info.name;
     StepLabel label;
@@ -77,9 +79,10 @@ Tracer::Program& Tracer::ProgramOf(const Executable& executable) {
   return program;
 }
 
-void Tracer::AddStep(const Executable& executable, const StepLabel& label, const StepRecord& r, int thread,
+void Tracer::AddStep(const Executable& executable, const Program& program, const StepRecord& r, int thread,
                      int64_t global_step, double seconds) {
-  const Cost cost = ExpectedCost(options_.machine, executable, label.info, r.rows, threads_);
+  const StepLabel& label = program.labels[r.id];
+  const Cost cost = ExpectedCost(program.machine, executable, label.info, r.rows, threads_);
   // A global step runs for all devices, on all threads.
   const double devices = label.info.map ? 1 : executable.num_replicas();
   const double limit = LimitSeconds(cost) * devices / (label.info.map ? 1 : std::max(1, threads_));
@@ -114,8 +117,7 @@ void Tracer::AddSteps(const Executable& executable, int64_t global_step) {
       if (r.id < 0 || r.id >= static_cast<int>(program.labels.size())) continue;  // another program's trace
       int64_t taken = r.end - r.begin;
       if (auto it = spans.find(r.id); r.lane < 0 && it != spans.end()) taken = it->second.second - it->second.first;
-      AddStep(executable, program.labels[r.id], r, static_cast<int>(thread), global_step,
-              1e-9 * static_cast<double>(taken));
+      AddStep(executable, program, r, static_cast<int>(thread), global_step, 1e-9 * static_cast<double>(taken));
     }
     steps_.threads[thread].clear();
   }
@@ -124,7 +126,11 @@ void Tracer::AddSteps(const Executable& executable, int64_t global_step) {
 
 std::string Tracer::Json() const {
   std::vector<std::string> keys, events;
-  for (const auto& [name, p] : programs_) keys.push_back(absl::StrCat(Quoted(p.mode), ":", Quoted(p.key)));
+  std::set<std::string> machines;
+  for (const auto& [name, p] : programs_) {
+    keys.push_back(absl::StrCat(Quoted(p.mode), ":", Quoted(p.key)));
+    machines.insert(p.machine.name);
+  }
   events.push_back(R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"tandem"}})");
   for (int track = 0; track <= threads_; ++track) {
     const std::string name = track == kSessionTrack ? "session" : absl::StrCat("thread ", track - 1);
@@ -135,8 +141,8 @@ std::string Tracer::Json() const {
   }
   events.insert(events.end(), events_.begin(), events_.end());
   return absl::StrCat(R"({"displayTimeUnit":"ms","otherData":{"steps":)", traced_, R"(,"threads":)", threads_,
-                      R"(,"machine":)", Quoted(options_.machine.name), R"(,"programs":{)", absl::StrJoin(keys, ","),
-                      "}},\n\"traceEvents\":[\n", absl::StrJoin(events, ",\n"), "\n]}\n");
+                      R"(,"machine":)", Quoted(absl::StrJoin(machines, ", ")), R"(,"programs":{)",
+                      absl::StrJoin(keys, ","), "}},\n\"traceEvents\":[\n", absl::StrJoin(events, ",\n"), "\n]}\n");
 }
 
 absl::Status Tracer::Write() {

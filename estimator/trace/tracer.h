@@ -19,8 +19,9 @@ namespace tandem {
 
 // The file has a track per thread of the pool with an event for every execution of a program's step: its name is the
 // op's with its scope, its arguments say what it computed and how fast: "GFLOP/s", "GB/s", "bound" (what limits it on
-// this machine), "expected_us" (cost_model.h), and "of_limit", the time that the machine needs at least divided by the
-// time taken. A track of its own has the phases of the loop around the steps: input wait, step, hooks, checkpoint.
+// the machine that the program was compiled for), "expected_us" (cost_model.h), and "of_limit", the time that the
+// machine needs at least divided by the time taken. A track of its own has the phases of the loop around the steps:
+// input wait, step, hooks, checkpoint.
 //
 // Calls come from the thread that runs the loop:
 //   BeginLoop  (BeginStep  AddPhase... AddSteps  EndStep)...  EndLoop
@@ -32,7 +33,6 @@ class Tracer {
     std::string file;
     // Of the steps of all outermost loops of this process, from 0, whatever the global step is.
     int64_t first_step = 10, last_step = 14;
-    MachineModel machine;
     Env* env = nullptr;  // Env::Default() when null
   };
   explicit Tracer(Options options);
@@ -72,11 +72,12 @@ class Tracer {
   };
   struct Program {
     std::string key, mode;
+    MachineModel machine;  // what it was compiled for
     std::vector<StepLabel> labels;
   };
 
   Program& ProgramOf(const Executable& executable);
-  void AddStep(const Executable& executable, const StepLabel& label, const StepRecord& record, int thread,
+  void AddStep(const Executable& executable, const Program& program, const StepRecord& record, int thread,
                int64_t global_step, double seconds);
   std::string Time(int64_t ns) const;
   absl::Status Write();

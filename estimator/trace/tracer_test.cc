@@ -23,6 +23,9 @@ std::shared_ptr<const Executable> Product() {
   b.index().kernels[sgd]->flops_per_row = 2;
   b.index().mode = "train";
   b.index().key = "k1";
+  MachineModel machine = *BuiltInMachineModel("zen4");
+  machine.library_call_overhead = 10e-6;  // more than the product below
+  b.index().machine_model = MachineModelText(machine);
   const int w = b.Variable("w", {100, 50}), x = b.Input("x", {kBatch, 100}), y = b.Shard("y", {kBatch, 50});
   const int sum = b.Step("sum", {100, 50});
   b.Map();
@@ -37,9 +40,7 @@ std::shared_ptr<const Executable> Product() {
 constexpr int kMatMul = 0, kUpdate = 2;  // ids; between them the sum over the shards of a lane
 
 Tracer MakeTracer(const std::string& file, int64_t first, int64_t last) {
-  MachineModel machine = *BuiltInMachineModel("zen4");
-  machine.library_call_overhead = 10e-6;  // more than the product below
-  return Tracer({.file = file, .first_step = first, .last_step = last, .machine = machine});
+  return Tracer({.file = file, .first_step = first, .last_step = last});
 }
 
 // One loop of `steps` steps; every one has a matmul of 1 us on each of two threads and an update that they share.

@@ -1,6 +1,10 @@
 #include "passes/analysis/step_cost.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
 
 namespace tandem {
 
@@ -24,13 +28,17 @@ Cost ExpectedCost(const MachineModel& machine, const Executable& executable, con
   return cost;
 }
 
-MachineModel HostMachineModel() {
-  __builtin_cpu_init();
-  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-  // AMD's first cores with AVX-512 and with its bfloat16 instructions were Zen 4.
-  const bool zen4 = avx512 && __builtin_cpu_is("amd") && __builtin_cpu_supports("avx512bf16");
-  return *BuiltInMachineModel(
-      MachineModelNameFor(zen4 ? "znver4" : "", avx512 ? 512 : 256, __builtin_cpu_supports("amx-bf16")));
+MachineModel MachineModelOf(const Executable& executable) {
+  // A name, or the text of a file.
+  const std::string& recorded = executable.index().machine_model;
+  if (absl::StatusOr<MachineModel> model = BuiltInMachineModel(recorded); model.ok()) return *std::move(model);
+  if (absl::StatusOr<MachineModel> model = ParseMachineModel("as compiled", recorded); model.ok()) {
+    return *std::move(model);
+  }
+  const std::string& target = executable.index().target;
+  return *BuiltInMachineModel(absl::StartsWith(target, "cuda")        ? "h200"
+                              : absl::StrContains(target, " avx512f") ? "generic-avx512"
+                                                                      : "generic-avx2");
 }
 
 }  // namespace tandem

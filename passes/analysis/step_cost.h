@@ -20,8 +20,9 @@ inline double LimitSeconds(const Cost& cost) {
   return cost.compute_seconds > cost.memory_seconds ? cost.compute_seconds : cost.memory_seconds;
 }
 
-// The built-in model that is nearest to the CPU this process runs on.
-MachineModel HostMachineModel();
+// The machine that `executable` was compiled for: the model that the compiler recorded; where there is none that this
+// version knows, the most cautious built-in one for its target.
+MachineModel MachineModelOf(const Executable& executable);
 
 }  // namespace tandem
 

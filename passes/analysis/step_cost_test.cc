@@ -50,7 +50,25 @@ TEST(StepCost, GlobalStepsPayForTheirBarrier) {
   EXPECT_DOUBLE_EQ(update.memory_seconds, 2.0 * 4 * kIn * kOut / Bandwidth(machine, 2.0 * 4 * kIn * kOut));
 }
 
-TEST(StepCost, TheHostHasAModel) { EXPECT_GT(HostMachineModel().library_f32, 0); }
+TEST(StepCost, TheMachineIsTheOneItWasCompiledFor) {
+  MachineModel machine = *BuiltInMachineModel("zen4");
+  machine.library_f32 = 123e9;
+  const auto rate = [](const std::string& recorded, const std::string& target) {
+    ExecutableBuilder b(1, 1, 1, 1);
+    fb::ExecutableT index = b.Take();
+    index.machine_model = recorded;
+    index.target = target;
+    auto executable = Executable::Parse(BuildExecutable(std::move(index), {}));
+    EXPECT_TRUE(executable.ok()) << executable.status();
+    return executable.ok() ? MachineModelOf(**executable).library_f32 : 0;
+  };
+  const auto built_in = [](const char* name) { return BuiltInMachineModel(name)->library_f32; };
+  EXPECT_EQ(rate(MachineModelText(machine), "x86-64 avx avx2"), 123e9);
+  EXPECT_EQ(rate("zen4", "x86-64 avx avx2"), built_in("zen4"));
+  // Of another version, or of none.
+  EXPECT_EQ(rate("zen9", "x86-64 avx avx2"), built_in("generic-avx2"));
+  EXPECT_EQ(rate("", "x86-64 avx avx2 avx512bw avx512f"), built_in("generic-avx512"));
+}
 
 }  // namespace
 }  // namespace tandem

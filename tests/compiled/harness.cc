@@ -13,8 +13,8 @@
 #include "base/status_macros.h"
 #include "gtest/gtest.h"
 #include "passes/analysis/machine_model.h"
-#include "passes/analysis/step_cost.h"
 #include "passes/compile.h"
+#include "passes/target.h"
 
 namespace tandem::compiled {
 namespace {
@@ -100,9 +100,9 @@ absl::StatusOr<StepResult> Program::Run(const StepInputs& inputs) {
 }
 
 std::string MachineForBFloat16(const std::string& target) {
-  const bool generic = target == "avx512" || target == "avx512bf16" ||
-                       (target == "host" && absl::StartsWith(HostMachineModel().name, "generic"));
-  if (!generic) return "";
+  absl::StatusOr<CompileTarget> parsed = ParseTarget(target);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  if (!parsed.ok() || MachineModelNameFor(*parsed) != "generic-avx512") return "";
   MachineModel model = BuiltInMachineModel("generic-avx512").value();
   model.library_bf16 = 2 * model.library_f32;
   model.vector_bf16 = 2 * model.vector_f32;

@@ -172,20 +172,12 @@ std::string Cell(const Json& row, const char* key, const char* unit = "") {
 }  // namespace
 
 absl::StatusOr<MachineModel> ChooseMachineModel(const std::string& name_or_file, const Executable& executable) {
-  const std::vector<std::string> names = BuiltInMachineModelNames();
-  auto built_in = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
   if (!name_or_file.empty()) {
-    if (built_in(name_or_file)) return BuiltInMachineModel(name_or_file);
+    if (absl::StatusOr<MachineModel> model = BuiltInMachineModel(name_or_file); model.ok()) return model;
     TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(name_or_file));
     return ParseMachineModel(name_or_file, text);
   }
-  // The compiler records a name or the text of a file.
-  if (const std::string& recorded = executable.index().machine_model; !recorded.empty()) {
-    if (built_in(recorded)) return BuiltInMachineModel(recorded);
-    absl::StatusOr<MachineModel> model = ParseMachineModel("as compiled", recorded);
-    if (model.ok()) return model;
-  }
-  return HostMachineModel();
+  return MachineModelOf(executable);
 }
 
 Json CostsJson(const Executable& executable, const MachineModel& machine, int threads, const Measurement* measurement) {

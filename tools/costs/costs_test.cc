@@ -147,7 +147,7 @@ TEST(Costs, MeasuredTimesAddUpWithIdleThreads) {
 TEST(Costs, AProfileGivesTheSameAsTheRunsItRecords) {
   const auto executable = Linear();
   const std::string file = ::testing::TempDir() + "/profile.json";
-  Tracer tracer({.file = file, .first_step = 0, .last_step = 9, .machine = *BuiltInMachineModel("zen4")});
+  Tracer tracer({.file = file, .first_step = 0, .last_step = 9});
   tracer.BeginLoop();
   const int64_t start = TraceNow();
   for (int run = 0; run < 2; ++run) {
@@ -186,21 +186,6 @@ TEST(Costs, OtherFilesAreErrors) {
   EXPECT_THAT(std::string(other.message()), HasSubstr("\"train\":\"another\""));
   EXPECT_FALSE(ChooseMachineModel("/nowhere/model.txt", *executable).ok());
   EXPECT_EQ(ChooseMachineModel("zen4", *executable)->name, "zen4");
-}
-
-TEST(Costs, TheMachineIsTheOneItWasCompiledFor) {
-  MachineModel machine = *BuiltInMachineModel("zen4");
-  machine.library_f32 = 123e9;
-  for (const auto& [recorded, rate] : {std::pair<std::string, double>{MachineModelText(machine), 123e9},
-                                       {"generic-avx2", BuiltInMachineModel("generic-avx2")->library_f32},
-                                       {"", HostMachineModel().library_f32}}) {
-    ExecutableBuilder b(1, 1, 1, 1);
-    fb::ExecutableT index = b.Take();
-    index.machine_model = recorded;
-    auto executable = Executable::Parse(BuildExecutable(std::move(index), {}));
-    ASSERT_TRUE(executable.ok()) << executable.status();
-    EXPECT_EQ(ChooseMachineModel("", **executable)->library_f32, rate) << recorded;
-  }
 }
 
 }  // namespace
