@@ -89,7 +89,7 @@ struct Work {
 // CompileOptions::target for the devices.
 absl::StatusOr<std::string> Target(const std::vector<std::string>& devices) {
   if (std::string target = absl::GetFlag(FLAGS_target); !target.empty()) return target;
-  if (devices.empty() || !absl::StartsWith(devices[0], "gpu:")) return "host";
+  if (devices.empty() || !absl::StartsWith(devices[0], "gpu:")) return "cpu:native";
   TD_ASSIGN_OR_RETURN(const std::vector<DeviceInfo> gpus, ListDevices("gpu"));
   int sm = gpus[0].compute_capability;
   for (const DeviceInfo& gpu : gpus) sm = std::min(sm, gpu.compute_capability);

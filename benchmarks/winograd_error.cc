@@ -40,7 +40,7 @@ const Layer kLayers[] = {{"S0, 2nd layer", 13, 32, 64, 0},
 constexpr int kRows = 2, kSamples = 4000;
 
 void RunKernel(const std::string& text, const std::vector<const Floats*>& operands, Floats& result) {
-  auto kernel = TestKernel::Create(text, "host");
+  auto kernel = TestKernel::Create(text, "native");
   if (!kernel.ok()) {
     std::fprintf(stderr, "%s\n", kernel.status().ToString().c_str());
     std::exit(1);

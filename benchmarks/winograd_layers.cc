@@ -94,7 +94,7 @@ std::vector<std::function<void()>> Direct(const Layer& l) {
 
 // A kernel with buffers of its own, as a call over all rows.
 std::function<void()> Call(const std::string& text, int rows) {
-  auto kernel = TestKernel::Create(text, "host");
+  auto kernel = TestKernel::Create(text, "native");
   if (!kernel.ok()) {
     std::fprintf(stderr, "%s\n", kernel.status().ToString().c_str());
     std::exit(1);

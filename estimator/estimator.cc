@@ -42,7 +42,7 @@ absl::StatusOr<std::string> TargetOf(const RunConfig& config, const Distribution
     return absl::InvalidArgumentError(absl::StrCat("target \"", config.target, "\" is not for ", strategy.devices[0],
                                                    "; name ", gpu ? "GPUs" : "CPUs", " as devices or another target"));
   }
-  if (!strategy.gpu()) return "host";
+  if (!strategy.gpu()) return "cpu:native";
   if (config.compile_only) {
     return absl::InvalidArgumentError("compile_only for GPUs needs a target, for example \"cuda:sm_90\"");
   }

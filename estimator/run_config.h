@@ -60,9 +60,9 @@ struct RunConfig {
   // With mixed_bfloat16: ops that shall not follow their own rule.
   PrecisionLists mixed_precision_lists = {};
 
-  // What programs are compiled for: "host", "avx512", "avx2", "cuda:sm_90" and so on (CompileOptions::target). Empty:
-  // this machine's CPU, or the least of the GPUs of the strategy. All CPU programs of a process are for one set of
-  // instructions: FailedPrecondition for a second one (docs/developers/internals.md).
+  // What programs are compiled for: "cpu:native", "cpu:x86-64-v3", "cpu:znver4", "cuda:sm_90" and so on
+  // (CompileOptions::target). Empty: this machine's CPU, or the least of the GPUs of the strategy. All CPU programs of
+  // a process are for one set of instructions: FailedPrecondition for a second one (docs/developers/internals.md).
   std::string target = "";
   // GPUs: convolutions and matmuls may round float32 operands to TensorFloat-32 (10 bits of mantissa instead of 23).
   bool tf32 = false;

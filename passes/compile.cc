@@ -234,6 +234,7 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   serialize.key = key;
   serialize.producer = absl::StrCat("tandem ", BuildId());
   serialize.target = target.Requirements();
+  serialize.target_name = target.Name();
   serialize.instructions = target.LibraryInstructions();
   TD_ASSIGN_OR_RETURN(std::string bytes, SerializeExecutable(module, code, serialize));
   times.Add("executable", SecondsSince(start));

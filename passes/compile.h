@@ -24,7 +24,7 @@ struct CompileOptions {
   std::string cache_dir;                         // "<model_dir>/compiled"; empty = no cache
   bool cache_required = false;                   // a cache that cannot be written is an error, not a warning
   int threads = 1;                               // for compiling kernels
-  std::string target = "host";                   // "host", "avx512", "avx2", "cuda:sm_90", ... (passes/target.h)
+  std::string target = "cpu:native";             // "cpu:x86-64-v3", "cpu:znver4", "cuda:sm_90", ... (passes/target.h)
   std::string machine_model;                     // a file of tandem-calibrate; empty = the built-in one for the target
   bool tf32 = false;  // on GPUs, convolutions and matmuls may round float32 operands to TensorFloat-32
   Precision precision = Precision::kFloat32;

@@ -51,6 +51,7 @@ class Serializer {
     // Phase `precision` says where values are rounded.
     index_.reference_phase = ConfigOf(module_).getPrecision() == Precision::kMixedBfloat16 ? "precision" : "input";
     index_.target = options_.target;
+    index_.target_name = options_.target_name;
     index_.instructions = options_.instructions;
     index_.warnings = options_.warnings;
     index_.debug = std::make_unique<fb::DebugT>();

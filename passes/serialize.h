@@ -43,6 +43,7 @@ struct SerializeOptions {
   std::string key;       // cache key
   std::string producer;  // compiler build
   std::string target;    // CPU features that the kernels need, separated by blanks
+  std::string target_name;
   fb::InstructionSet instructions = fb::InstructionSet::Any;
   std::vector<std::pair<std::string, std::string>> ir;  // phase name and IR text, in order
   std::map<std::string, uint64_t> indices;              // of inputs that are: see executable.fbs

@@ -15,13 +15,13 @@ namespace {
 
 // The names are checked here: LLVM takes an unknown one with a warning and stops the process later.
 constexpr int kArchitectures[] = {75, 80, 86, 87, 89, 90, 100, 103, 120};
-constexpr absl::string_view kCudaPrefix = "cuda:sm_";
+constexpr absl::string_view kCpuPrefix = "cpu:", kCudaPrefix = "cuda:sm_";
 
 std::string Allowed() {
-  return absl::StrCat("\"host\", \"amx\", \"avx512bf16\", \"avx512\", \"avx2\" and ",
-                      absl::StrJoin(kArchitectures, ", ", [](std::string* out, int sm) {
-                        absl::StrAppend(out, "\"", kCudaPrefix, sm, "\"");
-                      }));
+  std::vector<std::string> names = CpuTargetNames();
+  for (std::string& name : names) name = absl::StrCat(kCpuPrefix, name);
+  for (int sm : kArchitectures) names.push_back(absl::StrCat(kCudaPrefix, sm));
+  return absl::StrJoin(names, ", ");
 }
 
 exec::TargetAttr TargetOf(mlir::ModuleOp module) { return exec::CompileConfigAttr::of(module).getTarget(); }
@@ -33,6 +33,10 @@ std::vector<int> CompileTarget::PtxArchitectures() const {
   return sm >= 90 ? std::vector<int>{75, 90} : std::vector<int>{75};
 }
 
+std::string CompileTarget::Name() const {
+  return gpu ? absl::StrCat(kCudaPrefix, sm) : absl::StrCat(kCpuPrefix, cpu.cpu);
+}
+
 std::string CompileTarget::Requirements() const {
   return gpu ? absl::StrCat("cuda sm_", sm) : absl::StrCat("x86-64 ", absl::StrJoin(cpu.required, " "));
 }
@@ -40,7 +44,7 @@ std::string CompileTarget::Requirements() const {
 fb::InstructionSet CompileTarget::LibraryInstructions() const {
   if (gpu) return fb::InstructionSet::Any;
   if (cpu.vector_bits < 512) return fb::InstructionSet::Avx2;
-  if (host && !mixed_bfloat16) return fb::InstructionSet::Any;
+  if (native && !mixed_bfloat16) return fb::InstructionSet::Any;
   if (cpu.has_tiles) return fb::InstructionSet::Amx;
   return cpu.has_avx512bf16 ? fb::InstructionSet::Avx512BFloat16 : fb::InstructionSet::Avx512;
 }
@@ -56,10 +60,12 @@ absl::StatusOr<CompileTarget> ParseTarget(absl::string_view name) {
       target.sm = *sm;
       return target;
     }
-  } else if (absl::StatusOr<CpuTarget> cpu = CpuTargetByName(name); cpu.ok()) {
-    target.cpu = *std::move(cpu);
-    target.host = name == "host";
-    return target;
+  } else if (absl::ConsumePrefix(&number, kCpuPrefix)) {
+    if (absl::StatusOr<CpuTarget> cpu = CpuTargetByName(number); cpu.ok()) {
+      target.cpu = *std::move(cpu);
+      target.native = number == "native";
+      return target;
+    }
   }
   return absl::InvalidArgumentError(absl::StrCat("unknown target \"", name, "\"; known are ", Allowed()));
 }

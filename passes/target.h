@@ -18,8 +18,8 @@ struct CompileTarget {
   bool gpu = false;
   // Of a GPU program: ten times the compute capability that libraries' plans are made for.
   int sm = 0;
-  // The CPU of this machine, whatever it is.
-  bool host = false;
+  // The CPU of the machine that compiles, whatever it is.
+  bool native = false;
   // Computes with bfloat16 numbers.
   bool mixed_bfloat16 = false;
   // Of a CPU program: what its kernels may use.
@@ -29,14 +29,16 @@ struct CompileTarget {
   bool has_bfloat16() const { return gpu ? sm >= 80 : cpu.vector_bits >= 512; }
   // The architectures for which a GPU program has PTX, ascending. Code for the first one runs on every newer GPU too.
   std::vector<int> PtxArchitectures() const;
+  // "cpu:znver4", also where cpu:native was asked for, or "cuda:sm_90".
+  std::string Name() const;
   // Executable.target: "x86-64 avx avx2 ..." or "cuda sm_90".
   std::string Requirements() const;
   // Executable.instructions, of a CPU program.
   fb::InstructionSet LibraryInstructions() const;
 };
 
-// "host", "amx", "avx512bf16", "avx512", "avx2", or "cuda:sm_75" and so on. Needs no GPU. InvalidArgument, listing all,
-// for anything else.
+// "cpu:native", "cpu:x86-64-v3" and so on (cpu_target.h), or "cuda:sm_75" and so on. Needs no GPU. InvalidArgument,
+// listing all, for anything else.
 absl::StatusOr<CompileTarget> ParseTarget(absl::string_view name);
 
 // "cuda:sm_90" for a GPU of compute capability 9.0: the newest known target that it runs. FailedPrecondition (exit code

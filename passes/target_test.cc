@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "mlir/IR/MLIRContext.h"
 #include "passes/analysis/machine_model.h"
 
@@ -42,8 +44,8 @@ TEST(TargetTest, AGpuGetsTheNewestTargetThatItRuns) {
               HasSubstr("compute capability 7.0 is too old: 7.5 or newer"));
 }
 
-TEST(TargetTest, CpusAreWhatTheyWere) {
-  absl::StatusOr<CompileTarget> target = ParseTarget("avx2");
+TEST(TargetTest, ALevelIsWhatItsProcessorsHave) {
+  absl::StatusOr<CompileTarget> target = ParseTarget("cpu:x86-64-v3");
   ASSERT_TRUE(target.ok()) << target.status();
   EXPECT_FALSE(target->gpu);
   EXPECT_EQ(target->cpu.vector_bits, 256);
@@ -51,21 +53,49 @@ TEST(TargetTest, CpusAreWhatTheyWere) {
   EXPECT_TRUE(target->PtxArchitectures().empty());
   EXPECT_THAT(target->Requirements(), StartsWith("x86-64 avx avx2 "));
   EXPECT_EQ(MachineModelNameFor(*target), "generic-avx2");
+  EXPECT_EQ(target->Name(), "cpu:x86-64-v3");
+  EXPECT_EQ(target->LibraryInstructions(), fb::InstructionSet::Avx2);
+}
+
+TEST(TargetTest, ProcessorsHaveVendorsAndModels) {
+  for (const auto& [name, vendor, machine] :
+       {std::tuple("cpu:znver4", "AMD", "zen4"), std::tuple("cpu:sapphirerapids", "Intel", "sapphirerapids"),
+        std::tuple("cpu:cooperlake", "Intel", "generic-avx512"),
+        std::tuple("cpu:x86-64-v4", "any", "generic-avx512")}) {
+    absl::StatusOr<CompileTarget> target = ParseTarget(name);
+    ASSERT_TRUE(target.ok()) << target.status();
+    EXPECT_EQ(target->Name(), name);
+    EXPECT_EQ(target->cpu.vendor, vendor) << name;
+    EXPECT_EQ(MachineModelNameFor(*target), machine) << name;
+    EXPECT_EQ(target->cpu.vector_bits, 512) << name;
+  }
+}
+
+TEST(TargetTest, NativeIsResolved) {
+  absl::StatusOr<CompileTarget> target = ParseTarget("cpu:native");
+  ASSERT_TRUE(target.ok()) << target.status();
+  EXPECT_TRUE(target->native);
+  EXPECT_THAT(target->Name(), StartsWith("cpu:"));
+  EXPECT_NE(target->Name(), "cpu:native");
 }
 
 // LLVM would warn about an unknown architecture and abort later.
 TEST(TargetTest, OtherNamesAreRefusedWithTheListOfAll) {
-  for (const char* name : {"", "cuda", "cuda:sm_", "cuda:sm_70", "cuda:sm_090", "cuda:sm_90a", "gpu:0", "avx1024"}) {
+  for (const char* name : {"", "cuda", "cuda:sm_", "cuda:sm_70", "cuda:sm_090", "cuda:sm_90a", "gpu:0", "avx2",
+                           "cpu:", "cpu:host", "native"}) {
     absl::StatusOr<CompileTarget> target = ParseTarget(name);
     EXPECT_EQ(target.status().code(), absl::StatusCode::kInvalidArgument) << name;
-    EXPECT_THAT(std::string(target.status().message()), HasSubstr("\"avx2\" and \"cuda:sm_75\", \"cuda:sm_80\""));
+    EXPECT_THAT(
+        std::string(target.status().message()),
+        HasSubstr(
+            "cpu:native, cpu:x86-64-v3, cpu:x86-64-v4, cpu:cooperlake, cpu:znver4, cpu:sapphirerapids, cuda:sm_75, "));
   }
 }
 
 TEST(TargetTest, AModuleKnowsItsTarget) {
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module = EmptyModule(context);
-  SetTarget(*module, *ParseTarget("avx2"));
+  SetTarget(*module, *ParseTarget("cpu:x86-64-v3"));
   EXPECT_FALSE(IsGpuTarget(*module));
   EXPECT_EQ(BufferAlignment(*module), 64);
   SetTarget(*module, *ParseTarget("cuda:sm_80"));

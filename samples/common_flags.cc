@@ -13,7 +13,8 @@ ABSL_FLAG(
     "Of arithmetic: float32, strict_float32 (no Winograd), or mixed_bfloat16 (convolutions and matmuls; variables "
     "stay float32).");
 ABSL_FLAG(std::string, target, "",
-          "What programs are compiled for: host, avx512, avx2, cuda:sm_90, ...; empty: as the devices are.");
+          "What programs are compiled for: cpu:native, cpu:x86-64-v3, cpu:znver4, cuda:sm_90, ...; empty: as the "
+          "devices are.");
 ABSL_FLAG(bool, tf32, false, "On GPUs, let convolutions and matmuls round float32 operands to TensorFloat-32.");
 ABSL_FLAG(double, deadline_seconds, 600,
           "On GPUs, seconds that a step may take before a GPU is taken for lost and training ends with exit code 75.");

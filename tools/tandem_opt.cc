@@ -51,9 +51,10 @@ cl::opt<std::string> crash_reproducer(
     "crash-reproducer", cl::desc("Where to write the module before a phase's pass that fails, for --run-reproducer"),
     cl::value_desc("FILE"), cl::cat(category));
 
-cl::opt<std::string> target("target",
-                            cl::desc("What the phases compile for: host or cuda:sm_90 (default: as in exec.config)"),
-                            cl::value_desc("NAME"), cl::cat(category));
+cl::opt<std::string> target(
+    "target",
+    cl::desc("What the phases compile for: cpu:native, cpu:x86-64-v3, cuda:sm_90, ... (default: as in exec.config)"),
+    cl::value_desc("NAME"), cl::cat(category));
 
 bool RunsPhases() {
   return target.getNumOccurrences() || compile_from.getNumOccurrences() || compile_to.getNumOccurrences() ||

@@ -167,8 +167,8 @@ TEST(Dump, JsonHasWhatTheCompilerMade) {
 TEST(Dump, TextNamesReplicasKernelsAndPeak) {
   const ToolResult result = DumpOf(TwoDevices());
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  for (const char* text : {"train executable", "replica_0 on cpu:0", "replica_1 on cpu:1", "seq 0", "Kernels (",
-                           "tools_test.cc:", "Memory per device: peak "}) {
+  for (const char* text : {"train executable for cpu:", "replica_0 on cpu:0", "replica_1 on cpu:1", "seq 0",
+                           "Kernels (", "tools_test.cc:", "Memory per device: peak "}) {
     EXPECT_THAT(result.out, HasSubstr(text));
   }
   EXPECT_THAT(DumpOf(TwoDevices() + " --mode=eval").out, HasSubstr("eval executable"));

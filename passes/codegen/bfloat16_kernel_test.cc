@@ -12,8 +12,8 @@
 namespace tandem {
 namespace {
 
-// "host-bf16" takes the conversion of this machine, if there is one.
-const char* const kTargets[] = {"host", "host-bf16", "gpu"};
+// "native-bf16" takes the conversion of this machine, if there is one.
+const char* const kTargets[] = {"native", "native-bf16", "gpu"};
 
 TEST(BFloat16KernelTest, RoundsToNearestEvenInEveryPosition) {
   const std::string text = R"(

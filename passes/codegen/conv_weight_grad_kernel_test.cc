@@ -32,7 +32,7 @@ std::string Text(const Case& c) {
 class ConvWeightGradKernelTest : public testing::TestWithParam<Case> {
  protected:
   static std::unique_ptr<TestKernel> Compile(const Case& c) {
-    auto kernel = TestKernel::Create(Text(c), "host");
+    auto kernel = TestKernel::Create(Text(c), "native");
     EXPECT_TRUE(kernel.ok()) << kernel.status() << Text(c);
     return kernel.ok() ? *std::move(kernel) : nullptr;
   }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/tile_registers.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
@@ -15,14 +17,33 @@ constexpr const char* kKernelFeatures[] = {"avx",     "avx2",     "avx512bw", "a
                                            "avx512f", "avx512vl", "bmi",      "bmi2",     "f16c",
                                            "fma",     "lzcnt",    "popcnt",   "sse4.1",   "sse4.2"};
 
-CpuTarget Fixed(const std::string& cpu, std::vector<std::string> features, int vector_bits) {
+struct KnownCpu {
+  const char* name;  // LLVM's, too
+  const char* vendor;
+  bool avx512, bfloat16, tiles;
+};
+constexpr KnownCpu kKnown[] = {
+    {"x86-64-v3", "any", false, false, false},     // AVX2 and FMA
+    {"x86-64-v4", "any", true, false, false},      // AVX-512
+    {"cooperlake", "Intel", true, true, false},    // with conversions to bfloat16
+    {"znver4", "AMD", true, true, false},          // the same
+    {"sapphirerapids", "Intel", true, true, true}  // with tiles of bfloat16 (AMX)
+};
+
+CpuTarget Fixed(const KnownCpu& known) {
   CpuTarget target;
   target.triple = "x86_64-unknown-linux-gnu";
-  target.cpu = cpu;
-  target.vector_bits = vector_bits;
+  target.cpu = known.name;
+  target.vendor = known.vendor;
+  target.vector_bits = known.avx512 ? 512 : 256;
   target.has_fma = true;
-  for (const std::string& f : features) absl::StrAppend(&target.features, target.features.empty() ? "+" : ",+", f);
-  target.required = std::move(features);
+  target.has_avx512bf16 = known.bfloat16;
+  target.has_tiles = known.tiles;
+  for (absl::string_view f : kKernelFeatures) {
+    if (!known.avx512 && absl::StartsWith(f, "avx512")) continue;
+    absl::StrAppend(&target.features, target.features.empty() ? "+" : ",+", f);
+    target.required.emplace_back(f);
+  }
   return target;
 }
 
@@ -32,6 +53,8 @@ absl::StatusOr<CpuTarget> HostCpuTarget() {
   CpuTarget target;
   target.triple = llvm::sys::getProcessTriple();
   target.cpu = llvm::sys::getHostCPUName().str();
+  __builtin_cpu_init();
+  target.vendor = __builtin_cpu_is("intel") ? "Intel" : __builtin_cpu_is("amd") ? "AMD" : "another";
   llvm::StringMap<bool> have = llvm::sys::getHostCPUFeatures();
   if (have.empty()) return absl::UnimplementedError("the CPU's features cannot be found out on this machine");
   // Only the features above are switched on: the same kernels come out on any machine that has them.
@@ -47,21 +70,19 @@ absl::StatusOr<CpuTarget> HostCpuTarget() {
   return target;
 }
 
+std::vector<std::string> CpuTargetNames() {
+  std::vector<std::string> names = {"native"};
+  for (const KnownCpu& known : kKnown) names.push_back(known.name);
+  return names;
+}
+
 absl::StatusOr<CpuTarget> CpuTargetByName(absl::string_view name) {
-  std::vector<std::string> avx2 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "popcnt", "sse4.1", "sse4.2"};
-  if (name == "host") return HostCpuTarget();
-  if (name == "avx2") return Fixed("x86-64-v3", avx2, 256);
-  if (name == "avx512" || name == "avx512bf16" || name == "amx") {
-    CpuTarget target = Fixed("x86-64-v4",
-                             {"avx", "avx2", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl", "bmi", "bmi2",
-                              "f16c", "fma", "lzcnt", "popcnt", "sse4.1", "sse4.2"},
-                             512);
-    target.has_avx512bf16 = name != "avx512";
-    target.has_tiles = name == "amx";
-    return target;
+  if (name == "native") return HostCpuTarget();
+  for (const KnownCpu& known : kKnown) {
+    if (name == known.name) return Fixed(known);
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "unknown CPU target '", name, "'; known are \"host\", \"amx\", \"avx512bf16\", \"avx512\" and \"avx2\""));
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown CPU \"", name, "\"; known are ", absl::StrJoin(CpuTargetNames(), ", ")));
 }
 
 void UseBFloat16(CpuTarget* target) {

@@ -13,6 +13,7 @@ namespace tandem {
 struct CpuTarget {
   std::string triple;            // "x86_64-unknown-linux-gnu"
   std::string cpu;               // LLVM's name, "znver4"
+  std::string vendor;            // "AMD", "Intel"; "any" of a level that several have
   std::string features;          // LLVM's form, "+avx,+avx2,-sse4a"
   int vector_bits = 256;         // preferred register width
   bool has_fma = false;          // fused multiply-add in hardware
@@ -27,9 +28,10 @@ struct CpuTarget {
 
 // The machine that the compiler runs on.
 absl::StatusOr<CpuTarget> HostCpuTarget();
-// "host", or one of the fixed descriptions "amx", "avx512bf16", "avx512" and "avx2" (for tests and for compiling for
-// another machine).
+// "native", the machine that the compiler runs on, or one of the others for compiling for another machine: "x86-64-v3",
+// "x86-64-v4", "cooperlake", "znver4", "sapphirerapids". InvalidArgument, listing all, for anything else.
 absl::StatusOr<CpuTarget> CpuTargetByName(absl::string_view name);
+std::vector<std::string> CpuTargetNames();
 // Lets code for the target use the CPU's conversion to bfloat16 and its tiles, where it has them, and then require
 // them.
 void UseBFloat16(CpuTarget* target);

@@ -37,7 +37,7 @@ std::string Text(const Case& c) {
 class DirectConvKernelTest : public testing::TestWithParam<Case> {};
 
 TEST_P(DirectConvKernelTest, MatchesReferenceForAnySplit) {
-  auto kernel = TestKernel::Create(Text(GetParam()), "host");
+  auto kernel = TestKernel::Create(Text(GetParam()), "native");
   ASSERT_TRUE(kernel.ok()) << kernel.status() << Text(GetParam());
   std::mt19937 random(3);
   auto operands = (*kernel)->RandomOperands(5, random);

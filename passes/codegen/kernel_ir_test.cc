@@ -26,7 +26,7 @@ std::string Bitcode(const std::string& op) {
       "{\n %0 = " +
       op + " %x, %x : tensor<?x4xf32>\n return %0 : tensor<?x4xf32> }\n";
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  auto compiled = CompileKernels(*module, *CpuTargetByName("avx512"), 1);
+  auto compiled = CompileKernels(*module, *CpuTargetByName("x86-64-v4"), 1);
   EXPECT_TRUE(compiled.ok()) << compiled.status();
   return compiled.ok() ? compiled->front().bitcode : "";
 }

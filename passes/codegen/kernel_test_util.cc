@@ -142,12 +142,12 @@ absl::StatusOr<std::unique_ptr<TestKernel>> TestKernel::Create(mlir::func::FuncO
 absl::Status TestKernel::Load(mlir::func::FuncOp function, const std::string& target_name) {
   function_ = function;
   if (target_name == "gpu") return LoadForGpu();
-  const bool bf16 = target_name == "host-bf16";
-  TD_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetByName(bf16 ? "host" : target_name));
+  const bool bf16 = target_name == "native-bf16";
+  TD_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetByName(bf16 ? "native" : target_name));
   if (bf16) UseBFloat16(&target);
   TD_ASSIGN_OR_RETURN(compiled_, CompileKernel(function_, target));
   TD_ASSIGN_OR_RETURN(llvm_ir_, LlvmIrText(compiled_.bitcode));
-  if (target_name != "host" && !bf16) return absl::OkStatus();
+  if (target_name != "native" && !bf16) return absl::OkStatus();
 
   llvm::InitializeNativeTarget();
   auto jit = llvm::orc::LLJITBuilder().create();

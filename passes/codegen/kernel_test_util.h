@@ -24,9 +24,9 @@ using Bytes = std::vector<char>;
 
 class TestKernel {
  public:
-  // `text`: a module whose first function is the kernel. Kernels for the targets "host", "host-bf16" (with the CPU's
-  // conversion to bfloat16) and "gpu" can be run; those for GPUs (for up to kGpuRows rows) block by block and thread by
-  // thread on the CPU, in memory whose borders are watched.
+  // `text`: a module whose first function is the kernel. Kernels for the targets "native", "native-bf16" (with the
+  // CPU's conversion to bfloat16) and "gpu" can be run; those for GPUs (for up to kGpuRows rows) block by block and
+  // thread by thread on the CPU, in memory whose borders are watched.
   static absl::StatusOr<std::unique_ptr<TestKernel>> Create(const std::string& text, const std::string& target);
 
   // A kernel of a module that lives on.

@@ -19,7 +19,7 @@ func.func private @relu(%x: tensor<?x3x37xf32>) -> tensor<?x3x37xf32> attributes
 })";
 
 TEST(LoopKernelTest, MatchesReferenceForOddSizes) {
-  for (const char* target : {"host", "gpu"}) {
+  for (const char* target : {"native", "gpu"}) {
     auto kernel = TestKernel::Create(kRelu, target);
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     std::mt19937 random(1);
@@ -32,7 +32,7 @@ TEST(LoopKernelTest, MatchesReferenceForOddSizes) {
 }
 
 TEST(LoopKernelTest, SplitsGiveTheSameBits) {
-  for (const char* target : {"host", "gpu"}) {
+  for (const char* target : {"native", "gpu"}) {
     auto kernel = TestKernel::Create(kRelu, target);
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     std::mt19937 random(2);
@@ -44,7 +44,7 @@ TEST(LoopKernelTest, SplitsGiveTheSameBits) {
 }
 
 TEST(LoopKernelTest, EmptyRangeWritesNothing) {
-  for (const char* target : {"host", "gpu"}) {
+  for (const char* target : {"native", "gpu"}) {
     auto kernel = TestKernel::Create(kRelu, target);
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     std::mt19937 random(3);
@@ -54,7 +54,7 @@ TEST(LoopKernelTest, EmptyRangeWritesNothing) {
 }
 
 TEST(LoopKernelTest, NaNStaysNaN) {
-  auto kernel = TestKernel::Create(kRelu, "host");
+  auto kernel = TestKernel::Create(kRelu, "native");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   std::mt19937 random(4);
   auto operands = (*kernel)->RandomOperands(1, random);
@@ -73,7 +73,7 @@ TEST(LoopKernelTest, AValueHasTheSameBitsInEveryKernel) {
   %p = td.mul %x, %x : tensor<?x37xf32>
   %s = td.add %p, %c : tensor<?x37xf32>
   return )";
-  for (const char* target : {"host", "gpu"}) {
+  for (const char* target : {"native", "gpu"}) {
     auto alone = TestKernel::Create(head + "tensor<?x37xf32>" + body + "%s : tensor<?x37xf32>\n}", target);
     auto both = TestKernel::Create(
         head + "tensor<?x37xf32>, tensor<?x37xf32>" + body + "%p, %s : tensor<?x37xf32>, tensor<?x37xf32>\n}", target);
@@ -85,7 +85,7 @@ TEST(LoopKernelTest, AValueHasTheSameBitsInEveryKernel) {
 }
 
 TEST(LoopKernelTest, CollapsesToOneVectorLoop) {
-  auto kernel = TestKernel::Create(kRelu, "avx512");
+  auto kernel = TestKernel::Create(kRelu, "x86-64-v4");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   EXPECT_NE((*kernel)->llvm_ir().find("<16 x float>"), std::string::npos) << (*kernel)->llvm_ir();
   EXPECT_EQ((*kernel)->llvm_ir().find("urem"), std::string::npos) << (*kernel)->llvm_ir();
@@ -98,7 +98,7 @@ TEST(LoopKernelTest, AliasedResultIsVectorised) {
       %0 = td.relu %x : tensor<?xf32>
       return %0 : tensor<?xf32>
     })",
-                                   "avx512");
+                                   "x86-64-v4");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   EXPECT_TRUE(MayAlias((*kernel)->function(), 0, 0));
   EXPECT_NE((*kernel)->llvm_ir().find("<16 x float>"), std::string::npos) << (*kernel)->llvm_ir();
@@ -111,7 +111,7 @@ TEST(LoopKernelTest, ResultWithoutBatchIsAnError) {
       %0 = td.relu %x : tensor<3xf32>
       return %0 : tensor<3xf32>
     })",
-                                   "host");
+                                   "native");
   EXPECT_EQ(kernel.status().code(), absl::StatusCode::kInternal);
   EXPECT_NE(std::string(kernel.status().message()).find("no batch axis"), std::string::npos);
 }
@@ -129,7 +129,7 @@ TEST(CompileTest, CompilesAllKernelsOfAModule) {
   }
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   ASSERT_TRUE(module);
-  auto target = CpuTargetByName("avx2");
+  auto target = CpuTargetByName("x86-64-v3");
   ASSERT_TRUE(target.ok());
   auto serial = CompileKernels(*module, *target, 1);
   auto parallel = CompileKernels(*module, *target, 3);

@@ -43,7 +43,7 @@ define double @scalar(double %x) {
 }
 declare double @llvm.fma.f64(double, double, double))";
 
-CpuTarget Avx2() { return CpuTargetByName("avx2").value(); }
+CpuTarget Avx2() { return CpuTargetByName("x86-64-v3").value(); }
 
 std::string Object(ObjectCompiler& compiler, const char* text) {
   llvm::LLVMContext context;

@@ -52,7 +52,7 @@ TEST_P(PackedKernelTest, IsTheGradient) {
   ASSERT_TRUE(host.ok()) << host.status();
   if (!host->has_tiles) GTEST_SKIP() << "this CPU has no AMX";
   const Case& c = GetParam();
-  absl::StatusOr<std::unique_ptr<TestKernel>> kernel = TestKernel::Create(Text(c), "host-bf16");
+  absl::StatusOr<std::unique_ptr<TestKernel>> kernel = TestKernel::Create(Text(c), "native-bf16");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   std::mt19937 random(1);
   constexpr int64_t kRows = 5;

@@ -10,7 +10,7 @@ namespace {
 
 // Compares with the reference for several batch sizes.
 void ExpectMatches(const std::string& text, double tolerance, std::vector<int64_t> batches = {1, 3, 16, 29}) {
-  for (const char* target : {"host", "gpu"}) {
+  for (const char* target : {"native", "gpu"}) {
     auto kernel = TestKernel::Create(text, target);
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     std::mt19937 random(7);
@@ -83,7 +83,7 @@ TEST(RowKernelTest, PartsOfRows) {
 }
 
 TEST(RowKernelTest, SoftmaxSplitsGiveTheSameBits) {
-  auto kernel = TestKernel::Create(Softmax(37), "host");
+  auto kernel = TestKernel::Create(Softmax(37), "native");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   std::mt19937 random(2);
   auto operands = (*kernel)->RandomOperands(9, random);
@@ -91,7 +91,7 @@ TEST(RowKernelTest, SoftmaxSplitsGiveTheSameBits) {
 }
 
 TEST(RowKernelTest, SoftmaxIsVectorised) {
-  auto kernel = TestKernel::Create(Softmax(1024), "avx512");
+  auto kernel = TestKernel::Create(Softmax(1024), "x86-64-v4");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   const std::string& ir = (*kernel)->llvm_ir();
   EXPECT_GT(Count(ir, "fadd reassoc contract <16 x float>"), 0) << ir;
@@ -110,7 +110,7 @@ TEST(LoopKernelTest, BiasReluIsOneVectorLoopPerChannelRun) {
     return %2 : tensor<?x26x26x32xf32>
   })";
   ExpectMatches(text, 1e-6, {1, 2});
-  auto kernel = TestKernel::Create(text, "avx512");
+  auto kernel = TestKernel::Create(text, "x86-64-v4");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   const std::string& ir = (*kernel)->llvm_ir();
   EXPECT_GT(Count(ir, "fadd <16 x float>"), 0) << ir;
@@ -127,7 +127,7 @@ TEST(LoopKernelTest, ReshapeNeedsNoDivision) {
     return %2 : tensor<?x512xf32>
   })";
   ExpectMatches(text, 1e-6);
-  auto kernel = TestKernel::Create(text, "avx512");
+  auto kernel = TestKernel::Create(text, "x86-64-v4");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   EXPECT_EQ(Count((*kernel)->llvm_ir(), "urem"), 0) << (*kernel)->llvm_ir();
   EXPECT_EQ(Count((*kernel)->llvm_ir(), "udiv"), 0) << (*kernel)->llvm_ir();
@@ -210,7 +210,7 @@ TEST(OnceKernelTest, SumOfSquares) {
     return %1 : tensor<f32>
   })";
   ExpectMatches(text, 1e-5, {1});
-  auto kernel = TestKernel::Create(text, "avx512");
+  auto kernel = TestKernel::Create(text, "x86-64-v4");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   EXPECT_GT(Count((*kernel)->llvm_ir(), "x float>"), 0) << (*kernel)->llvm_ir();
   EXPECT_EQ(Count((*kernel)->llvm_ir(), "urem"), 0);
@@ -227,7 +227,7 @@ func.func private @bias_grad(%y: tensor<?x5x6x32xf32>, %dy: tensor<?x5x6x32xf32>
 
 TEST(ColKernelTest, SumWithBatchedExtraResult) {
   ExpectMatches(kReluBiasGradient, 1e-4, {0, 1, 2, 17});
-  auto kernel = TestKernel::Create(kReluBiasGradient, "avx512");
+  auto kernel = TestKernel::Create(kReluBiasGradient, "x86-64-v4");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   EXPECT_GT(Count((*kernel)->llvm_ir(), "fadd <16 x float>"), 0) << (*kernel)->llvm_ir();
   EXPECT_EQ(Count((*kernel)->llvm_ir(), "gather"), 0);
@@ -249,7 +249,7 @@ TEST(ColKernelTest, FetchesAhead) {
       return %5, %6, %4 : tensor<64xf32>, tensor<64xf32>, tensor<?x31x45x64xf32>
     })";
   ExpectMatches(text, 1e-3, {0, 2});
-  auto kernel = TestKernel::Create(text, "avx512");
+  auto kernel = TestKernel::Create(text, "x86-64-v4");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   const std::string& ir = (*kernel)->llvm_ir();
   EXPECT_GT(Count(ir, "fadd <16 x float>"), 0) << ir;
@@ -259,7 +259,7 @@ TEST(ColKernelTest, FetchesAhead) {
 }
 
 TEST(ColKernelTest, EmptyBatchGivesZeros) {
-  auto kernel = TestKernel::Create(kReluBiasGradient, "host");
+  auto kernel = TestKernel::Create(kReluBiasGradient, "native");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   std::mt19937 random(2);
   EXPECT_EQ((*kernel)->Run((*kernel)->RandomOperands(0, random), 0, {0, 0})[0], Bytes(32 * 4, 0));
@@ -330,7 +330,7 @@ TEST(RowKernelTest, ArgMaxIsTheFirstLargest) {
     const bool is_float = type[0] != 'i';
     for (int64_t n : {1, 7, 10, 33, 512, 1000, 1027, 5000}) {
       const std::string text = ArgMax("?x" + std::to_string(n), 1, "?", type);
-      for (const char* target : {"host", "gpu"}) {
+      for (const char* target : {"native", "gpu"}) {
         auto kernel = TestKernel::Create(text, target);
         ASSERT_TRUE(kernel.ok()) << kernel.status();
         constexpr int64_t kBatch = 24;

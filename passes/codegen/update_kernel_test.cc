@@ -35,7 +35,7 @@ std::string KernelText(const Update& u, const std::string& type) {
 class UpdateKernelTest : public testing::TestWithParam<Update> {};
 
 TEST_P(UpdateKernelTest, MatchesReference) {
-  for (const char* target : {"host", "gpu"}) {
+  for (const char* target : {"native", "gpu"}) {
     auto kernel = TestKernel::Create(KernelText(GetParam(), "tensor<3x19xf32>"), target);
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     std::mt19937 random(11);

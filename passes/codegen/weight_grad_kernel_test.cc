@@ -29,7 +29,7 @@ std::string Text(const Case& c) {
 class WeightGradKernelTest : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    auto kernel = TestKernel::Create(Text(GetParam()), "host");
+    auto kernel = TestKernel::Create(Text(GetParam()), "native");
     ASSERT_TRUE(kernel.ok()) << kernel.status() << Text(GetParam());
     kernel_ = *std::move(kernel);
   }
@@ -69,7 +69,7 @@ TEST_P(WeightGradKernelTest, LanesCombineAsATree) {
   const int64_t half = c.lanes / 2 * c.lane_rows;
   Case part = c;
   part.lanes = c.lanes / 2;
-  auto kernel = TestKernel::Create(Text(part), "host");
+  auto kernel = TestKernel::Create(Text(part), "native");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   auto operands = Operands(2 * half);
   Bytes whole = Run(operands, 2 * half, {0, c.rows});
@@ -101,7 +101,7 @@ TEST_P(WeightGradKernelTest, AbsentLanesChangeNothing) {
   if (c.lanes == 1) return;
   Case part = c;
   part.lanes = c.lanes / 2;
-  auto kernel = TestKernel::Create(Text(part), "host");
+  auto kernel = TestKernel::Create(Text(part), "native");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   const int64_t batch = part.lanes * c.lane_rows;
   auto operands = Operands(batch);

@@ -57,7 +57,7 @@ class WindowKernelTest : public testing::TestWithParam<std::tuple<std::string, C
 
 TEST_P(WindowKernelTest, MatchesReference) {
   const auto& [op, c] = GetParam();
-  for (const char* target : {"host", "gpu"}) {
+  for (const char* target : {"native", "gpu"}) {
     auto kernel = TestKernel::Create(KernelText(op, c), target);
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     std::mt19937 random(7);
@@ -95,7 +95,7 @@ const Case kTwo = {"Two", {2, 2}, {1, 1}, "window [2, 2] strides [2, 2] low [0, 
 
 TEST(MaxPoolKernelTest, NaNPropagates) {
   for (int place : {0, 1, 2, 3}) {
-    auto kernel = TestKernel::Create(KernelText("max_pool", kTwo, 1), "host");
+    auto kernel = TestKernel::Create(KernelText("max_pool", kTwo, 1), "native");
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     td::RefTensor x{DType::kFloat32, {1, 2, 2, 1}, {1, 2, 3, 4}};
     x.values[place] = std::numeric_limits<double>::quiet_NaN();
@@ -111,8 +111,8 @@ TEST(MaxPoolKernelTest, PaddingNeitherWinsNorTakesTheGradient) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (double v : {-3.0, -infinity}) {
     td::RefTensor x{DType::kFloat32, {1, 1, 1, 1}, {v}}, dy{DType::kFloat32, {1, 1, 1, 1}, {5}};
-    auto forward = TestKernel::Create(KernelText("max_pool", padded, 1), "host");
-    auto backward = TestKernel::Create(KernelText("max_pool_grad", padded, 1), "host");
+    auto forward = TestKernel::Create(KernelText("max_pool", padded, 1), "native");
+    auto backward = TestKernel::Create(KernelText("max_pool_grad", padded, 1), "native");
     ASSERT_TRUE(forward.ok() && backward.ok()) << forward.status() << backward.status();
     float y, dx;
     std::memcpy(&y, (*forward)->Run({x}, 1, {0, 1})[0].data(), sizeof(y));
@@ -126,9 +126,9 @@ TEST(MaxPoolKernelTest, PaddingNeitherWinsNorTakesTheGradient) {
 TEST(MaxPoolKernelTest, PlacesStandForTheImage) {
   const Case padded = {"Padded", {7, 6}, {4, 3}, "window [3, 3] strides [2, 2] low [1, 0] high [1, 1]"};
   const double infinity = std::numeric_limits<double>::infinity();
-  auto places = TestKernel::Create(KernelText("max_pool_argmax", padded, 3), "host");
-  auto from_places = TestKernel::Create(KernelText("max_pool_argmax_grad", padded, 3), "host");
-  auto from_image = TestKernel::Create(KernelText("max_pool_grad", padded, 3), "host");
+  auto places = TestKernel::Create(KernelText("max_pool_argmax", padded, 3), "native");
+  auto from_places = TestKernel::Create(KernelText("max_pool_argmax_grad", padded, 3), "native");
+  auto from_image = TestKernel::Create(KernelText("max_pool_grad", padded, 3), "native");
   ASSERT_TRUE(places.ok() && from_places.ok() && from_image.ok()) << places.status() << from_places.status();
   std::mt19937 random(5);
   std::vector<td::RefTensor> operands = (*from_image)->RandomOperands(2, random);
@@ -145,7 +145,7 @@ TEST(WindowKernelTest, LoopsOverChannelsAreVectors) {
   const Case tiling = {"", {24, 24}, {12, 12}, "window [2, 2] strides [2, 2] low [0, 0] high [0, 0]"};
   for (std::string op :
        {"max_pool", "max_pool_grad", "max_pool_argmax_positive", "max_pool_argmax_grad", "avg_pool", "avg_pool_grad"}) {
-    auto kernel = TestKernel::Create(KernelText(op, tiling, 32), "avx512");
+    auto kernel = TestKernel::Create(KernelText(op, tiling, 32), "x86-64-v4");
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     EXPECT_NE((*kernel)->llvm_ir().find("<16 x float>"), std::string::npos) << op << (*kernel)->llvm_ir();
     EXPECT_EQ((*kernel)->llvm_ir().find("gather"), std::string::npos) << op << (*kernel)->llvm_ir();

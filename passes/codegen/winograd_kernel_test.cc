@@ -177,7 +177,7 @@ TEST_P(WinogradKernelTest, MatchesDirectConvolution) {
   }
 }
 
-constexpr PrecisionCase kFloat32Case = {"", WinogradPrecision::kFloat32, "host"};
+constexpr PrecisionCase kFloat32Case = {"", WinogradPrecision::kFloat32, "native"};
 const WinogradCase kCases[] = {{5, 5, 3, 5, 0, 0, 4},       // all channels in a tail
                                {7, 9, 16, 40, 1, 1, 7},     // blocks that cut images
                                {13, 13, 32, 64, 0, 0, 12},  // S0's second layer
@@ -198,9 +198,9 @@ INSTANTIATE_TEST_SUITE_P(Sizes, WinogradKernelTest,
 INSTANTIATE_TEST_SUITE_P(
     BFloat16, WinogradKernelTest,
     testing::Combine(testing::Values(3, 4), testing::ValuesIn(kCases),
-                     testing::Values(PrecisionCase{"Images", WinogradPrecision::kBFloat16Images, "host-bf16"},
-                                     PrecisionCase{"Products", WinogradPrecision::kBFloat16, "host-bf16"},
-                                     PrecisionCase{"Emulated", WinogradPrecision::kBFloat16, "host"})),
+                     testing::Values(PrecisionCase{"Images", WinogradPrecision::kBFloat16Images, "native-bf16"},
+                                     PrecisionCase{"Products", WinogradPrecision::kBFloat16, "native-bf16"},
+                                     PrecisionCase{"Emulated", WinogradPrecision::kBFloat16, "native"})),
     CaseName);
 
 TEST(WinogradKernelTest, ReferenceIsConvolution) {
@@ -228,8 +228,8 @@ TEST(WinogradKernelTest, ReferenceIsConvolution) {
 TEST(WinogradKernelTest, LargeKernelsAreStreamed) {
   const WinogradTexts small({7, 7, 32, 64, 1, 1, 8}, 4), large({7, 7, 328, 384, 1, 1, 8}, 4);
   for (bool adjoint : {false, true}) {
-    auto kept = TestKernel::Create(small.Transform(adjoint), "host");
-    auto streamed = TestKernel::Create(large.Transform(adjoint), "host");
+    auto kept = TestKernel::Create(small.Transform(adjoint), "native");
+    auto streamed = TestKernel::Create(large.Transform(adjoint), "native");
     ASSERT_TRUE(kept.ok() && streamed.ok()) << kept.status() << streamed.status();
     EXPECT_EQ((*kept)->llvm_ir().find("!nontemporal"), std::string::npos);
     const bool whole_vectors = adjoint ? 328 % 16 == 0 : true;  // of the result's columns
@@ -258,7 +258,7 @@ TEST(WinogradKernelTest, LargeKernelsAreFetchedAhead) {
   for (auto [channels, fetched] : {std::pair<int64_t, bool>(64, false), {256, true}}) {
     const WinogradTexts texts({14, 14, channels, channels, 1, 1, 36}, 4);
     for (const std::string& text : {texts.Forward(false), texts.InputGrad()}) {
-      auto kernel = TestKernel::Create(text, "avx512");
+      auto kernel = TestKernel::Create(text, "x86-64-v4");
       ASSERT_TRUE(kernel.ok()) << kernel.status();
       EXPECT_EQ((*kernel)->llvm_ir().find("call void @llvm.prefetch") != std::string::npos, fetched) << channels;
     }
@@ -268,11 +268,12 @@ TEST(WinogradKernelTest, LargeKernelsAreFetchedAhead) {
 TEST(WinogradKernelTest, AllIsVectors) {
   const WinogradTexts texts({13, 13, 32, 64, 0, 0, 36}, 4);
   for (const std::string& text : {texts.Forward(true), texts.InputGrad(), texts.FilterGrad()}) {
-    for (const char* target : {"avx512", "avx2"}) {
+    for (const char* target : {"x86-64-v4", "x86-64-v3"}) {
       auto kernel = TestKernel::Create(text, target);
       ASSERT_TRUE(kernel.ok()) << kernel.status();
       const std::string& ir = (*kernel)->llvm_ir();
-      EXPECT_NE(ir.find(absl::StrCat("@llvm.fma.v", std::string(target) == "avx2" ? 8 : 16, "f32")), std::string::npos);
+      EXPECT_NE(ir.find(absl::StrCat("@llvm.fma.v", std::string(target) == "x86-64-v3" ? 8 : 16, "f32")),
+                std::string::npos);
       EXPECT_EQ(ir.find("fmul float"), std::string::npos) << ir;
       EXPECT_EQ(ir.find("fadd float"), std::string::npos) << ir;
       EXPECT_EQ(ir.find("@llvm.fma.f32"), std::string::npos) << ir;

@@ -47,7 +47,7 @@ class Fused {
       for (mlir::Value v : op.getOperands()) inputs.push_back(values[v]);
       if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) {
         auto kernel = fused_->lookupSymbol<mlir::func::FuncOp>(launch.getKernel());
-        TD_ASSIGN_OR_RETURN(auto compiled, TestKernel::Create(kernel, "host"));
+        TD_ASSIGN_OR_RETURN(auto compiled, TestKernel::Create(kernel, "native"));
         std::vector<Shape> shapes;
         for (mlir::Type t : op.getResultTypes()) shapes.push_back(RunShape(t, batch));
         results = compiled->RunOnce(inputs, shapes, batch);

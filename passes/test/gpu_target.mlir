@@ -4,7 +4,7 @@
 // RUN: tandem-opt %s --target=cuda:sm_90 --compile-to=memory | FileCheck %s --check-prefix=MEMORY
 // RUN: not tandem-opt %s --target=cuda:sm_13 2>&1 | FileCheck %s --check-prefix=BAD
 
-// BAD: unknown target "cuda:sm_13"; known are "host",{{.*}} "cuda:sm_90"
+// BAD: unknown target "cuda:sm_13"; known are cpu:native, cpu:x86-64-v3,{{.*}} cuda:sm_90,
 
 // One lane and shard per replica. A product with one column fuses with its neighbours.
 // DISTRIBUTE: exec.shard_choice = "one lane and shard per replica

@@ -38,7 +38,7 @@ void Build(GraphBuilder& g) {
   optimizers::Adam({.learning_rate = 0.01}).Minimize(loss);
 }
 
-absl::StatusOr<Program> PrepareAvx2() { return Prepare(Build, {.batch = kRows, .target = "avx2"}); }
+absl::StatusOr<Program> PrepareAvx2() { return Prepare(Build, {.batch = kRows, .target = "cpu:x86-64-v3"}); }
 
 TEST(Avx2Target, HasNoLibraryCallOfAvx512) {
   absl::StatusOr<Program> program = PrepareAvx2();

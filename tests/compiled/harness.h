@@ -35,7 +35,7 @@ struct Options {
   int steps = 2;
   std::string mode = "train";
   Precision precision = Precision::kFloat32;
-  std::string target = "host";
+  std::string target = "cpu:native";
   std::string kernel_cache_dir;  // empty: every kernel is compiled anew
   // Inputs by name: floats uniform in [low, high), integers in {low, .., high - 1}. Default: [-1, 1) and {0, .., 3}.
   std::map<std::string, std::pair<double, double>> ranges;

@@ -125,12 +125,12 @@ void CompareWithThePaintedGraph(const BuildFn& build, const std::string& target,
 }
 
 // Without bfloat16's instructions the program rounds what the painted graph rounds, and nothing else.
-TEST_P(MixedPrecision, MatchesThePaintedGraph) { CompareWithThePaintedGraph(GetParam().build, "avx512", 0.04); }
+TEST_P(MixedPrecision, MatchesThePaintedGraph) { CompareWithThePaintedGraph(GetParam().build, "cpu:x86-64-v4", 0.04); }
 
 // With them Winograd's transformed values are rounded as well, to errors of a unit of bfloat16 or two
 // (docs/developers/winograd.md), by which more relus and maxima fall the other way.
 TEST_P(MixedPrecision, IsNearThePaintedGraphWithBFloat16Products) {
-  CompareWithThePaintedGraph(GetParam().build, "host", 0.12);
+  CompareWithThePaintedGraph(GetParam().build, "cpu:native", 0.12);
 }
 
 TEST_P(MixedPrecision, IsNearFloat32) {
@@ -223,7 +223,7 @@ std::shared_ptr<const Executable> CompileWide(const std::string& target) {
 }
 
 TEST(MixedPrecisionConvolutions, TakeWinogradWithoutAMatrixUnit) {
-  const auto executable = CompileWide("avx512bf16");
+  const auto executable = CompileWide("cpu:cooperlake");
   ASSERT_NE(executable, nullptr);
   EXPECT_GE(CountOps(*executable, "exec.winograd_conv2d"), 1);
   EXPECT_GE(CountOps(*executable, "exec.winograd_input_grad"), 1);
@@ -233,7 +233,7 @@ TEST(MixedPrecisionConvolutions, TakeWinogradWithoutAMatrixUnit) {
 
 // Where direct products are several times as fast as float32's there is nothing to save.
 TEST(MixedPrecisionConvolutions, AreDirectWithAMatrixUnit) {
-  const auto executable = CompileWide("amx");
+  const auto executable = CompileWide("cpu:sapphirerapids");
   ASSERT_NE(executable, nullptr);
   EXPECT_EQ(CountOps(*executable, "exec.winograd_conv2d"), 0);
   EXPECT_EQ(CountOps(*executable, "exec.winograd_filter_grad"), 0);
@@ -253,7 +253,7 @@ TEST(MixedPrecisionErrors, NeedsAvx512) {
   Convnet(graph);
   CompileOptions options;
   options.precision = kMixed;
-  options.target = "avx2";
+  options.target = "cpu:x86-64-v3";
   absl::Status status = CompileGraph(graph, "train", options).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_NE(status.message().find("mixed_bfloat16 needs a CPU with AVX-512"), std::string::npos) << status;
@@ -265,7 +265,7 @@ TEST(MixedPrecisionErrors, IsFloat32WhereItWouldBeSlower) {
   Wide(graph);
   CompileOptions options;
   options.precision = kMixed;
-  options.target = "avx512bf16";
+  options.target = "cpu:cooperlake";
   auto executable = CompileGraph(graph, "train", options);
   ASSERT_TRUE(executable.ok()) << executable.status();
   const fb::ExecutableT& index = (*executable)->index();
@@ -294,7 +294,7 @@ TEST(MixedPrecisionErrors, CompilesWithoutTheConversion) {
   Convnet(graph);
   CompileOptions options;
   options.precision = kMixed;
-  options.target = "avx512";
+  options.target = "cpu:x86-64-v4";
   options.machine_model = MachineForBFloat16(options.target);
   auto executable = CompileGraph(graph, "train", options);
   ASSERT_TRUE(executable.ok()) << executable.status();

@@ -28,7 +28,7 @@
 #include "passes/compile.h"
 #include "tests/compiled/harness.h"
 
-ABSL_FLAG(std::string, target, "host", "avx2, avx512, avx512bf16 or amx");
+ABSL_FLAG(std::string, target, "cpu:native", "cpu:x86-64-v3, cpu:x86-64-v4, cpu:cooperlake or cpu:sapphirerapids");
 
 namespace tandem {
 namespace {
@@ -115,11 +115,11 @@ TEST_P(GoldenBits, AreUnchanged) {
   const auto& [model, precision] = GetParam();
   const std::string target = absl::GetFlag(FLAGS_target);
   const bool bfloat16 = precision == Precision::kMixedBfloat16;
-  if (target == "avx2" && bfloat16) GTEST_SKIP() << "mixed_bfloat16 needs AVX-512";
-  const bool can_run = target == "avx2"         ? __builtin_cpu_supports("avx2")
-                       : target == "avx512"     ? __builtin_cpu_supports("avx512f")
-                       : target == "avx512bf16" ? __builtin_cpu_supports("avx512bf16")
-                                                : __builtin_cpu_supports("amx-bf16");
+  if (target == "cpu:x86-64-v3" && bfloat16) GTEST_SKIP() << "mixed_bfloat16 needs AVX-512";
+  const bool can_run = target == "cpu:x86-64-v3"    ? __builtin_cpu_supports("avx2")
+                       : target == "cpu:x86-64-v4"  ? __builtin_cpu_supports("avx512f")
+                       : target == "cpu:cooperlake" ? __builtin_cpu_supports("avx512bf16")
+                                                    : __builtin_cpu_supports("amx-bf16");
   if (!can_run) GTEST_SKIP() << "this machine cannot run programs for " << target;
   const std::string mode = Mode();
   int compared = 0, missing = 0;

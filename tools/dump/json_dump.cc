@@ -134,6 +134,8 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
                         {"producer", index.producer},
                         {"key", index.key},
                         {"target", index.target},
+                        {"target_name", index.target_name},
+                        {"machine_model", index.machine_model},
                         {"lanes", index.lanes},
                         {"rows_per_lane", index.rows_per_lane},
                         {"shard_rows", index.shard_rows}};

@@ -95,9 +95,9 @@ void Memory(const Json& dump, std::string* out) {
 
 std::string DumpText(const Json& dump) {
   const Json& e = dump["executable"];
-  std::string out = absl::StrCat(S(e["file"]), "\n", S(e["mode"]), " executable, key ", S(e["key"]), ", by ",
-                                 S(e["producer"]), "\n", S(e["lanes"]), " lanes of ", S(e["rows_per_lane"]),
-                                 " rows, shards of ", S(e["shard_rows"]), " rows\n");
+  std::string out = absl::StrCat(S(e["file"]), "\n", S(e["mode"]), " executable for ", S(e["target_name"]), ", key ",
+                                 S(e["key"]), ", by ", S(e["producer"]), "\n", S(e["lanes"]), " lanes of ",
+                                 S(e["rows_per_lane"]), " rows, shards of ", S(e["shard_rows"]), " rows\n");
   absl::StrAppend(&out, "\nReplicas\n");
   for (const Json& r : dump["replicas"])
     absl::StrAppend(&out, "  ", S(r["name"]), " on ", S(r["device"]), ", program ", S(r["program"]), "\n");
