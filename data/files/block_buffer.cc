@@ -8,14 +8,21 @@
 
 namespace tandem {
 
+bool BlockBuffer::OwnsBlock() const {
+  if (block_.use_count() > 1) return false;
+  // use_count() orders nothing: what another thread read in the block before it gave it up might still follow. Giving
+  // up a reference does.
+  std::shared_ptr<const uint8_t[]>(block_).reset();
+  return true;
+}
+
 absl::StatusOr<int64_t> BlockBuffer::Need(int64_t bytes) {
   while (available() < bytes) {
     const int64_t have = available();
     // At most twice what is there already, so that a wrong length takes no memory.
     const int64_t wanted = std::min(bytes, std::max(block_bytes_, 2 * have));
     if (capacity_ - begin_ < wanted) {
-      const bool shared = block_.use_count() > 1;
-      if (shared || capacity_ < wanted) {
+      if (!OwnsBlock() || capacity_ < wanted) {
         capacity_ = std::max(block_bytes_, wanted);
         std::shared_ptr<uint8_t[]> next = std::make_shared_for_overwrite<uint8_t[]>(capacity_);
         if (have > 0) std::memcpy(next.get(), data(), have);
@@ -35,7 +42,7 @@ absl::StatusOr<int64_t> BlockBuffer::Need(int64_t bytes) {
 
 absl::Status BlockBuffer::Seek(int64_t offset) {
   begin_ = end_ = 0;
-  if (block_.use_count() > 1) {
+  if (!OwnsBlock()) {
     block_ = nullptr;
     capacity_ = 0;
   }

@@ -34,6 +34,9 @@ class BlockBuffer {
   absl::Status Seek(int64_t offset);
 
  private:
+  // Whether nobody else keeps the block, so that it may be written over.
+  bool OwnsBlock() const;
+
   InputFile* const file_;
   const int64_t block_bytes_;
   std::shared_ptr<const uint8_t[]> block_;
