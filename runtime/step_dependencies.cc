@@ -133,14 +133,6 @@ class Dependencies {
 
 }  // namespace
 
-std::vector<const fb::StepT*> StepsInOrder(const fb::ProgramT& program) {
-  std::vector<const fb::StepT*> steps;
-  for (const auto& section : program.sections) {
-    for (const auto& step : section->steps) steps.push_back(step.get());
-  }
-  return steps;
-}
-
 std::vector<std::vector<uint32_t>> StepDependencies(const fb::ProgramT& program) { return Dependencies(program).Run(); }
 
 }  // namespace tandem

@@ -9,13 +9,11 @@
 
 namespace tandem {
 
-// The steps of all sections in order; a step's number is its index here.
-std::vector<const fb::StepT*> StepsInOrder(const fb::ProgramT& program);
-
-// For each step the numbers of earlier ones that must be done before it begins, ascending. Whoever respects these
-// respects, by going from step to step, every pair of steps of which one writes memory that the other touches. Memory
-// is where the buffers lie, so that two values that share a place by life time depend on each other too. Besides,
-// collectives follow each other, and every step behind a CheckFinite that writes a variable waits for the check.
+// For each step, numbered as by CommandsInOrder, the numbers of earlier ones that must be done before it begins,
+// ascending. Whoever respects these respects, by going from step to step, every pair of steps of which one writes
+// memory that the other touches. Memory is where the buffers lie, so that two values that share a place by life time
+// depend on each other too. Besides, collectives follow each other, and every step behind a CheckFinite that writes a
+// variable waits for the check.
 //
 // The program's buffer numbers must be in range. Takes time about linear in the number of operands.
 std::vector<std::vector<uint32_t>> StepDependencies(const fb::ProgramT& program);

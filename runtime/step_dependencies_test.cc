@@ -1,6 +1,7 @@
 #include "runtime/step_dependencies.h"
 
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/commands/command.h"
 #include "runtime/testing/executable_builder.h"
 
 namespace tandem {
@@ -66,7 +68,7 @@ TEST(StepDependenciesTest, CollectivesKeepTheirOrderAndUpdatesFollowTheCheck) {
 
 // All that an order of the steps has to respect, step by step against all others.
 std::vector<std::set<uint32_t>> AllPairs(const fb::ProgramT& program) {
-  const std::vector<const fb::StepT*> steps = StepsInOrder(program);
+  const std::vector<std::unique_ptr<Command>> steps = CommandsInOrder(program);
   auto overlap = [&](uint32_t x, uint32_t y) {
     const fb::BufferT &a = *program.buffers[x], &b = *program.buffers[y];
     return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
@@ -82,8 +84,9 @@ std::vector<std::set<uint32_t>> AllPairs(const fb::ProgramT& program) {
   std::vector<std::set<uint32_t>> result(steps.size());
   for (uint32_t j = 0; j < steps.size(); ++j) {
     for (uint32_t i = 0; i < j; ++i) {
-      if (any(steps[i]->outputs, steps[j]->inputs) || any(steps[i]->outputs, steps[j]->outputs) ||
-          any(steps[i]->inputs, steps[j]->outputs)) {
+      if (any(steps[i]->step().outputs, steps[j]->step().inputs) ||
+          any(steps[i]->step().outputs, steps[j]->step().outputs) ||
+          any(steps[i]->step().inputs, steps[j]->step().outputs)) {
         result[j].insert(i);
       }
     }

@@ -1,9 +1,8 @@
 // Convolutions inside generated kernels: types, reference semantics and scalar code.
 #include "passes/exec/direct.h"
 
-#include "graph/ir/contract.h"
-#include "graph/ir/reference_util.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/exec/algorithm.h"
 
 #define GET_OP_CLASSES
 #include "passes/exec/direct.cc.inc"
@@ -73,17 +72,6 @@ class Taps {
   Ints strides_, low_;
 };
 
-// The library op that computes the same, for trial: it knows types and semantics.
-template <typename LibraryOp, typename... Arguments>
-absl::Status EvaluateAs(mlir::Operation* op, absl::Span<const RefTensor* const> operands, const RefContext& context,
-                        std::vector<RefTensor>& results, Arguments&&... arguments) {
-  mlir::OpBuilder b(op->getContext());
-  auto same = b.create<LibraryOp>(op->getLoc(), std::forward<Arguments>(arguments)...);
-  absl::Status status = same.evaluate(operands, context, results);
-  same.erase();
-  return status;
-}
-
 }  // namespace
 
 // exec.direct_conv2d
@@ -135,19 +123,12 @@ Value DirectConv2DOp::emitElement(ElementalContext& c, unsigned, ValueRange indi
 llvm::LogicalResult DirectConv2DFilterGradOp::inferReturnTypes(
     mlir::MLIRContext* context, std::optional<mlir::Location> loc, ValueRange operands, mlir::DictionaryAttr attributes,
     mlir::OpaqueProperties properties, mlir::RegionRange regions, llvm::SmallVectorImpl<mlir::Type>& types) {
-  const Properties& p = *properties.as<Properties*>();
-  Conv2DFilterGradOp::Properties q;
-  q.size = p.size;
-  q.strides = p.strides;
-  q.pad_low = p.pad_low;
-  q.pad_high = p.pad_high;
+  Conv2DFilterGradOp::Properties q = FilterGradProperties(*properties.as<Properties*>());
   return Conv2DFilterGradOp::inferReturnTypes(context, loc, {operands[1], operands[0]}, attributes, &q, regions, types);
 }
 
 BatchRule DirectConv2DFilterGradOp::getBatchRule() { return BatchRule::kBatchSum; }
-int64_t DirectConv2DFilterGradOp::getFlops() {
-  return 2 * RowElements(getDy().getType()) * (RowElements(getType()) / TypeOf(getResult()).getDimSize(3));
-}
+int64_t DirectConv2DFilterGradOp::getFlops() { return FilterGradFlops(getDy(), getResult()); }
 
 absl::Status DirectConv2DFilterGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
                                                 std::vector<RefTensor>& results) {

@@ -1,7 +1,7 @@
 #include "passes/exec/packed.h"
 
 #include "graph/ir/message.h"
-#include "graph/ir/reference_util.h"
+#include "passes/exec/algorithm.h"
 
 #define GET_OP_CLASSES
 #include "passes/exec/packed.cc.inc"
@@ -9,7 +9,6 @@
 namespace tandem::exec {
 
 using td::BatchRule;
-using td::FromDType;
 using td::IsBatched;
 using td::MakeResult;
 using td::RefContext;
@@ -44,9 +43,7 @@ PackedShape ShapeOf(PackedFilterGradOp op) {
 }
 
 mlir::RankedTensorType ScratchType(mlir::MLIRContext* context, const PackedShape& shape) {
-  // Bytes: nothing that looks for values that are not finite looks into it.
-  return mlir::RankedTensorType::get({PackedScratch(shape).floats * static_cast<int64_t>(sizeof(float))},
-                                     FromDType(context, DType::kUInt8));
+  return FloatScratchType(context, PackedScratch(shape).floats);
 }
 
 llvm::LogicalResult PackedFilterGradOp::verify() {

@@ -2,8 +2,7 @@
 // td.conv2d_filter_grad's.
 #include "passes/exec/weight_grad.h"
 
-#include "graph/ir/contract.h"
-#include "graph/ir/reference_util.h"
+#include "passes/exec/algorithm.h"
 
 #define GET_OP_CLASSES
 #include "passes/exec/weight_grad.cc.inc"
@@ -41,40 +40,26 @@ int64_t WeightGradOp::getFlops() { return 2 * RowElements(getX().getType()) * Ty
 
 absl::Status WeightGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
                                     std::vector<RefTensor>& results) {
-  mlir::OpBuilder b(getContext());
-  auto product = b.create<MatMulOp>(getLoc(), getX(), getDy(), /*transpose_a=*/true, /*transpose_b=*/false);
-  absl::Status status = product.evaluate(operands, context, results);
-  product.erase();
-  return status;
+  return EvaluateAs<MatMulOp>(*this, operands, context, results, getX(), getDy(), /*transpose_a=*/true,
+                              /*transpose_b=*/false);
 }
 
 llvm::LogicalResult Conv2DWeightGradOp::inferReturnTypes(mlir::MLIRContext* context, std::optional<mlir::Location> loc,
                                                          mlir::ValueRange operands, mlir::DictionaryAttr attributes,
                                                          mlir::OpaqueProperties properties, mlir::RegionRange regions,
                                                          llvm::SmallVectorImpl<mlir::Type>& types) {
-  const Properties& p = *properties.as<Properties*>();
-  Conv2DFilterGradOp::Properties q;
-  q.size = p.size;
-  q.strides = p.strides;
-  q.pad_low = p.pad_low;
-  q.pad_high = p.pad_high;
+  Conv2DFilterGradOp::Properties q = FilterGradProperties(*properties.as<Properties*>());
   return Conv2DFilterGradOp::inferReturnTypes(context, loc, operands, attributes, &q, regions, types);
 }
 
 BatchRule Conv2DWeightGradOp::getBatchRule() { return BatchRule::kScatter; }
 
-int64_t Conv2DWeightGradOp::getFlops() {
-  return 2 * RowElements(getDy().getType()) * (RowElements(getType()) / TypeOf(getResult()).getDimSize(3));
-}
+int64_t Conv2DWeightGradOp::getFlops() { return FilterGradFlops(getDy(), getResult()); }
 
 absl::Status Conv2DWeightGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
                                           std::vector<RefTensor>& results) {
-  mlir::OpBuilder b(getContext());
-  auto gradient =
-      b.create<Conv2DFilterGradOp>(getLoc(), getX(), getDy(), getSize(), getStrides(), getPadLow(), getPadHigh());
-  absl::Status status = gradient.evaluate(operands, context, results);
-  gradient.erase();
-  return status;
+  return EvaluateAs<Conv2DFilterGradOp>(*this, operands, context, results, getX(), getDy(), getSize(), getStrides(),
+                                        getPadLow(), getPadHigh());
 }
 
 }  // namespace tandem::exec

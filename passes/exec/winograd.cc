@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/bfloat16.h"
 #include "graph/ir/message.h"
-#include "graph/ir/reference_util.h"
+#include "passes/exec/algorithm.h"
 #include "passes/exec/toom_cook.h"
 
 #define GET_OP_CLASSES
@@ -12,7 +12,6 @@
 namespace tandem::exec {
 
 using td::BatchRule;
-using td::FromDType;
 using td::IsBatched;
 using td::MakeResult;
 using td::RefContext;
@@ -37,9 +36,7 @@ RankedTensorType TransformedKernelType(mlir::Type element_type, int64_t tile, in
 }
 
 RankedTensorType ScratchType(mlir::MLIRContext* context, const WinogradShape& shape, bool filter_grad) {
-  // Bytes: nothing that looks for values that are not finite looks into it.
-  return RankedTensorType::get({ScratchOf(shape, filter_grad).floats * static_cast<int64_t>(sizeof(float))},
-                               FromDType(context, DType::kUInt8));
+  return FloatScratchType(context, ScratchOf(shape, filter_grad).floats);
 }
 
 namespace {

@@ -2,7 +2,6 @@
 #include "runtime/cpu/direct_filter_grad.h"
 
 #include <cmath>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -10,17 +9,10 @@
 #include "runtime/cpu/instruction_set.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cpu/onednn_primitives.h"
+#include "runtime/testing/random_floats.h"
 
 namespace tandem {
 namespace {
-
-std::vector<float> Random(int64_t n, uint32_t seed) {
-  std::mt19937 rng(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  std::vector<float> v(n);
-  for (float& x : v) x = uniform(rng);
-  return v;
-}
 
 // Sums and the sums of magnitudes behind them.
 struct Sum {
@@ -64,8 +56,8 @@ class DirectFilterGradSizes : public DirectFilterGradTest, public testing::WithP
 
 TEST_P(DirectFilterGradSizes, EqualsLoopsInDouble) {
   const FilterGradShape& c = GetParam().convolution;
-  const std::vector<float> x = Random(c.images * c.height * c.width * c.in, 1);
-  const std::vector<float> dy = Random(c.images * c.out_height * c.out_width * c.out, 2);
+  const std::vector<float> x = RandomFloats(c.images * c.height * c.width * c.in, 1);
+  const std::vector<float> dy = RandomFloats(c.images * c.out_height * c.out_width * c.out, 2);
   const std::vector<Sum> want = Reference(c, x, dy);
   std::vector<float> dw(want.size() + 1, 7);
   DirectFilterGrad(c).Run(x.data(), dy.data(), dw.data());
@@ -99,7 +91,7 @@ TEST_F(DirectFilterGradTest, LibraryCallsTakeIt) {
   ASSERT_TRUE(primitive.ok()) << primitive.status();
   EXPECT_EQ((*primitive)->implementation(), "direct_filter_grad");
   EXPECT_EQ((*primitive)->scratch_bytes(), 0u);
-  const std::vector<float> x = Random(8 * 5 * 5 * 32, 1), dy = Random(8 * 3 * 3 * 64, 2);
+  const std::vector<float> x = RandomFloats(8 * 5 * 5 * 32, 1), dy = RandomFloats(8 * 3 * 3 * 64, 2);
   std::vector<float> dw(9 * 32 * 64), want(9 * 32 * 64);
   void* in[] = {const_cast<float*>(x.data()), const_cast<float*>(dy.data())};
   ASSERT_TRUE((*primitive)->Run(0, in, dw.data(), nullptr).ok());

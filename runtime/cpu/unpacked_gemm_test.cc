@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -12,17 +11,10 @@
 #include "runtime/cpu/instruction_set.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cpu/onednn_primitives.h"
+#include "runtime/testing/random_floats.h"
 
 namespace tandem {
 namespace {
-
-std::vector<float> Random(int64_t n, uint32_t seed) {
-  std::mt19937 rng(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  std::vector<float> v(n);
-  for (float& x : v) x = uniform(rng);
-  return v;
-}
 
 void Multiply(const UnpackedGemm& p, const float* x, const float* w, const float* bias, float* y) {
   const int64_t n = UnpackedGemmScratch(p);
@@ -41,7 +33,8 @@ class UnpackedGemmTest : public testing::Test {
 void ExpectProduct(const UnpackedGemm& p, bool with_bias) {
   SCOPED_TRACE(testing::Message() << p.rows << " x " << p.depth << " x " << p.columns << (p.transposed ? " t" : "")
                                   << (p.relu ? " relu" : "") << (with_bias ? " bias" : ""));
-  std::vector<float> x = Random(p.rows * p.depth, 1), w = Random(p.depth * p.columns, 2), bias = Random(p.columns, 3);
+  std::vector<float> x = RandomFloats(p.rows * p.depth, 1), w = RandomFloats(p.depth * p.columns, 2),
+                     bias = RandomFloats(p.columns, 3);
   std::vector<float> y(p.rows * p.columns + 1, 7);
   Multiply(p, x.data(), w.data(), with_bias ? bias.data() : nullptr, y.data());
   EXPECT_EQ(y.back(), 7);
@@ -80,7 +73,7 @@ TEST_F(UnpackedGemmTest, EqualsLoopsInDoubleForLongSums) {
 TEST_F(UnpackedGemmTest, ARowsBitsDoNotDependOnTheOthers) {
   for (bool transposed : {false, true}) {
     UnpackedGemm p{19, 1024, 1040, transposed, false};
-    std::vector<float> x = Random(p.rows * p.depth, 1), w = Random(p.depth * p.columns, 2);
+    std::vector<float> x = RandomFloats(p.rows * p.depth, 1), w = RandomFloats(p.depth * p.columns, 2);
     std::vector<float> together(p.rows * p.columns), alone(p.rows * p.columns);
     Multiply(p, x.data(), w.data(), nullptr, together.data());
     for (int64_t begin = 0, n = 1; begin < p.rows; begin += n, n = std::min(2 * n, p.rows - begin)) {
@@ -121,7 +114,7 @@ TEST_F(UnpackedGemmTest, LibraryCallsTakeIt) {
   EXPECT_EQ(*ImplementationName(call), "unpacked_gemm");
   auto primitive = OneDnnPrimitive::Create(call, 1);
   ASSERT_TRUE(primitive.ok()) << primitive.status();
-  std::vector<float> x = Random(8 * 512, 1), w = Random(512 * 528, 2), bias = Random(528, 3);
+  std::vector<float> x = RandomFloats(8 * 512, 1), w = RandomFloats(512 * 528, 2), bias = RandomFloats(528, 3);
   std::vector<float> y(8 * 528), want(8 * 528), scratch((*primitive)->scratch_bytes() / sizeof(float));
   void* in[] = {x.data(), w.data(), bias.data()};
   ASSERT_TRUE((*primitive)->Run(0, in, y.data(), scratch.data()).ok());

@@ -1,8 +1,9 @@
 #include "tests/gpu/fake_gpu.h"
-#include "passes/exec/dialect.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,10 +15,11 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/codegen/cpu_target.h"
 #include "passes/codegen/gpu/compile_gpu.h"
+#include "passes/exec/dialect.h"
+#include "runtime/commands/command.h"
 #include "runtime/cuda/testing/fake_builtin_kernels.h"
 #include "runtime/cuda/testing/fake_library_kernels.h"
 #include "runtime/gpu_launch.h"
-#include "runtime/step_dependencies.h"
 
 namespace tandem {
 
@@ -84,9 +86,9 @@ absl::Status FakeGpuMachine::LoadKernels() {
       std::vector<absl::string_view> objects;
       std::vector<std::string> symbols;
       std::set<const fb::KernelT*> grouped;
-      for (const fb::StepT* step : StepsInOrder(*executable->index().programs[0])) {
-        const auto* group = step->body.AsGroupedLaunch();
-        if (group != nullptr) grouped.insert(executable->index().kernels[group->kernel].get());
+      for (const std::unique_ptr<Command>& command : CommandsInOrder(*executable->index().programs[0])) {
+        const std::optional<KernelLaunches> launches = command->launches();
+        if (launches && launches->grouped) grouped.insert(executable->index().kernels[launches->kernel].get());
       }
       TD_ASSIGN_OR_RETURN(const CompiledGpuKernels compiled, CompileForTheCpu(*executable));
       for (const auto& kernel : executable->index().kernels) {

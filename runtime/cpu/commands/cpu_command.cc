@@ -31,8 +31,8 @@ absl::Status CpuCommand::PlanJoint(const PlanContext&, int) {
   return absl::InternalError(absl::StrCat(step_.name, ": cannot run for several lanes at once"));
 }
 
-absl::Status CpuCommand::RunJoint(const MapRun& run, const ShardContext& first_lane) const {
-  return RunRows(run, first_lane, run.state.shard_rows, 0);
+absl::Status CpuCommand::RunJoint(const MapRun&, const ShardContext&) const {
+  return absl::InternalError(absl::StrCat(step_.name, ": is not joint"));
 }
 
 bool CpuCommand::AddRowCalls(CallList&, const ShardContext&, int, int64_t) const { return false; }

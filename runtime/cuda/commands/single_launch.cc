@@ -19,7 +19,7 @@ SingleLaunch::SingleLaunch(const CudaContext& context, uint32_t kernel, const st
 }
 
 absl::Status SingleLaunch::Launch(const CudaContext& context, int64_t rows, int64_t row_offset, CUstream stream,
-                                  const std::function<void(uint64_t workspace)>& declare) {
+                                  absl::FunctionRef<void(uint64_t workspace)> declare) {
   const fb::KernelT& k = *context.index().kernels[kernel];
   const fb::GpuLaunchT& gpu = *k.gpu;
   const DeviceProgram::Functions& functions = context.program.functions(kernel);

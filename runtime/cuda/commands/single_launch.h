@@ -3,9 +3,9 @@
 #define TANDEM_RUNTIME_CUDA_COMMANDS_SINGLE_LAUNCH_H_
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "runtime/cuda/commands/cuda_command.h"
 
 namespace tandem {
@@ -18,7 +18,7 @@ struct SingleLaunch {
   SingleLaunch(SingleLaunch&&) = default;  // the values stay where they are
 
   absl::Status Launch(const CudaContext& context, int64_t rows, int64_t row_offset, CUstream stream,
-                      const std::function<void(uint64_t workspace)>& declare);
+                      absl::FunctionRef<void(uint64_t workspace)> declare);
 
   uint32_t kernel;
   int64_t count;
