@@ -36,8 +36,8 @@ RunConfig WithModelDir(RunConfig config) {
 // What the programs of `strategy` are compiled for.
 absl::StatusOr<std::string> TargetOf(const RunConfig& config, const DistributionStrategy& strategy) {
   if (!config.target.empty()) {
-    bool gpu = false;
-    TD_RETURN_IF_ERROR(CheckTarget(config.target, &gpu));
+    TD_ASSIGN_OR_RETURN(const std::string device_class, DeviceClassOfTarget(config.target));
+    const bool gpu = device_class == "gpu";
     if (gpu == strategy.gpu()) return config.target;
     return absl::InvalidArgumentError(absl::StrCat("target \"", config.target, "\" is not for ", strategy.devices[0],
                                                    "; name ", gpu ? "GPUs" : "CPUs", " as devices or another target"));

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "mlir/IR/Builders.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 namespace {
@@ -40,7 +40,7 @@ mlir::LogicalResult VerifySlots(exec::MapMicrobatchesOp map, const std::function
   const llvm::SmallVector<exec::LaneSlotAttr> slots = GetLaneSlots(map);
   size_t combined = 0;
   for (unsigned i = 0; i < map.getNumResults(); ++i) combined += map.getCombine(i) != exec::Combine::kKeep;
-  if (IsGpuTarget(map->getParentOfType<mlir::ModuleOp>())) combined = 0;  // it has one lane
+  if (!TargetOf(map->getParentOfType<mlir::ModuleOp>())->has_lanes()) combined = 0;
   if (slots.size() != combined) {
     return map.emitError() << "has " << slots.size() << " lane slots for " << combined << " results that lanes combine";
   }

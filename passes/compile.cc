@@ -28,17 +28,13 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/analysis/machine_model.h"
 #include "passes/build_id.h"
-#include "passes/codegen/compile.h"
-#include "passes/codegen/kernel_ir.h"
 #include "passes/compile_times.h"
 #include "passes/exec/dialect.h"
-#include "passes/gpu_code.h"
 #include "passes/pipeline.h"
 #include "passes/serialize.h"
 #include "passes/tandem_flags.h"
-#include "passes/target.h"
-#include "runtime/cpu/instruction_set.h"
-#include "runtime/lane_count.h"
+#include "passes/target/compile_target.h"
+#include "runtime/kernel_library.h"
 
 namespace tandem {
 namespace {
@@ -72,64 +68,37 @@ void SetConfig(mlir::ModuleOp module, absl::string_view mode, const CompileTarge
                                                 Strings(context, p.clear), Strings(context, p.deny))
                 : exec::PrecisionListsAttr(),
           options.tf32, options.memory_limit, options.guard_buffers, exec::kDefaultBucketBytes,
-          exec::kDefaultFirstBucketBytes, text(machine), TargetAttribute(context, target)));
+          exec::kDefaultFirstBucketBytes, text(machine), target.Attribute(context)));
 }
 
-absl::StatusOr<CompileTarget> TargetOf(const CompileOptions& options) {
-  absl::StatusOr<CompileTarget> parsed = ParseTarget(options.target);
+absl::StatusOr<std::unique_ptr<CompileTarget>> TargetOf(const CompileOptions& options) {
+  absl::StatusOr<std::unique_ptr<CompileTarget>> parsed = ParseTarget(options.target);
   if (!parsed.ok()) return WithExitCode(parsed.status(), kExitUsage);
-  CompileTarget target = *std::move(parsed);
-  if (options.precision == Precision::kMixedBfloat16) {
-    if (!target.has_bfloat16()) {
-      return WithExitCode(
-          absl::UnimplementedError(
-              target.gpu
-                  ? absl::StrCat("precision mixed_bfloat16 needs a GPU of compute capability 8.0 or newer, and \"",
-                                 options.target, "\" is older; use float32")
-                  : "precision mixed_bfloat16 needs a CPU with AVX-512: without it there are no fast bfloat16 "
-                    "convolutions; use float32"),
-          kExitUsage);
-    }
-    target.mixed_bfloat16 = true;
-    if (!target.gpu) UseBFloat16(&target.cpu);
-  }
+  std::unique_ptr<CompileTarget> target = *std::move(parsed);
   for (const std::string& device : options.devices) {
-    if (absl::StartsWith(device, "gpu:") == target.gpu) continue;
+    if (absl::StartsWith(device, absl::StrCat(target->device_class(), ":"))) continue;
     return WithExitCode(
         absl::InvalidArgumentError(absl::StrCat("target \"", options.target, "\" is not for the device ", device)),
         kExitUsage);
   }
-  const int64_t replicas = static_cast<int64_t>(options.devices.size());
-  if (target.gpu && ((options.lanes > 0 && options.lanes != replicas) ||
-                     (options.shard_rows > 0 && options.shard_rows != options.batch_per_replica))) {
-    return WithExitCode(absl::InvalidArgumentError(absl::StrCat(
-                            "lanes = ", options.lanes, " and shard_rows = ", options.shard_rows, " cannot be had with ",
-                            options.target, ": a GPU computes its ", options.batch_per_replica,
-                            " rows at once, in one lane and shard; leave both at 0")),
-                        kExitUsage);
-  }
-  if (!target.gpu) {
-    if (absl::Status status = CheckLaneCount(options.lanes, replicas); !status.ok()) {
-      return WithExitCode(status, kExitUsage);
-    }
-  }
+  if (absl::Status status = target->CheckRows(options); !status.ok()) return WithExitCode(status, kExitUsage);
   return target;
 }
 
 // What the passes take the machine to be able to do: the name of a built-in model, or the text of the user's.
 absl::StatusOr<std::string> MachineModelAttribute(const CompileTarget& target, const CompileOptions& options) {
-  if (options.machine_model.empty()) return MachineModelNameFor(target);
+  if (options.machine_model.empty()) return target.MachineModelName();
   TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(options.machine_model));
   TD_ASSIGN_OR_RETURN(const MachineModel model, ParseMachineModel(options.machine_model, text));
   return MachineModelText(model);
 }
 
-// Float32 where a CPU multiplies bfloat16 numbers hardly faster: conversions would make every step slower. Says so in
-// `warnings`.
-absl::StatusOr<Precision> PrecisionThatPays(const CompileOptions& options, bool gpu, absl::string_view machine,
-                                            std::vector<std::string>* warnings) {
+// Float32 where the machine multiplies bfloat16 numbers hardly faster: conversions would make every step slower. Says
+// so in `warnings`.
+absl::StatusOr<Precision> ProfitablePrecision(const CompileOptions& options, absl::string_view machine,
+                                              std::vector<std::string>* warnings) {
   constexpr double kMinGain = 1.25;
-  if (gpu || options.precision != Precision::kMixedBfloat16) return options.precision;
+  if (options.precision != Precision::kMixedBfloat16) return options.precision;
   TD_ASSIGN_OR_RETURN(const MachineModel model, absl::StrContains(machine, '=')
                                                     ? ParseMachineModel("machine model", machine)
                                                     : BuiltInMachineModel(machine));
@@ -141,44 +110,13 @@ absl::StatusOr<Precision> PrecisionThatPays(const CompileOptions& options, bool 
   return Precision::kFloat32;
 }
 
-// What watches the kernels of CPUs.
-absl::StatusOr<KernelSanitizer> SanitizerOf(const CompileOptions& options) {
-  if (options.sanitize.empty()) return ProcessSanitizer();
-  return ParseKernelSanitizer(options.sanitize);
-}
-
 // The key of the cache: everything that the bytes of the executable depend on.
 std::string CacheKey(mlir::ModuleOp module, const CompileTarget& target, const CompileOptions& options) {
   std::string text;
   llvm::raw_string_ostream os(text);
   module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true));
-  os << target.cpu.cpu << target.cpu.features << BuildId() << absl::StrJoin(options.disabled_passes, ",");
-  if (absl::StatusOr<KernelSanitizer> s = SanitizerOf(options); s.ok() && *s != KernelSanitizer::kNone)
-    os << std::string(Name(*s));
-  if (target.gpu) os << target.Requirements() << PlannerVersion();
+  os << target.CodeKey(options) << BuildId() << absl::StrJoin(options.disabled_passes, ",");
   return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
-}
-
-// The machine code of a CPU program's kernels, and their LLVM IR.
-absl::StatusOr<std::vector<KernelCode>> MakeCpuCode(mlir::ModuleOp module, const CpuTarget& target,
-                                                    const CompileOptions& options, const std::string& kernel_dir,
-                                                    CompileTimes* kernel_times, CompileTimes* stage_times,
-                                                    std::string* kernel_ir) {
-  TD_ASSIGN_OR_RETURN(const KernelSanitizer sanitizer, SanitizerOf(options));
-  TD_ASSIGN_OR_RETURN(std::vector<CompiledKernel> kernels,
-                      CompileKernels(module, target, options.threads, KernelCache(kernel_dir), BuildId(), sanitizer));
-  std::vector<KernelCode> code;
-  for (CompiledKernel& k : kernels) {
-    kernel_times->Add(absl::StrCat(k.name, k.cached ? " (cached)" : ""), k.seconds.total());
-    stage_times->Add("loops from td ops", k.seconds.emit);
-    stage_times->Add("functions of floats", k.seconds.lower);
-    stage_times->Add("translation to LLVM IR", k.seconds.translate);
-    stage_times->Add("LLVM's optimiser", k.seconds.optimize);
-    stage_times->Add("LLVM's code generator", k.seconds.assemble);
-    AppendKernelIr(k.name, k.bitcode, kernel_ir);
-    code.push_back({k.name, k.symbol, std::move(k.elf_object), {}});
-  }
-  return code;
 }
 
 // Of the inputs that ops take as indices, how many there are.
@@ -215,20 +153,12 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   start = Clock::now();
   std::string kernel_dir = options.kernel_cache_dir;
   if (kernel_dir.empty() && !options.cache_dir.empty()) kernel_dir = JoinPath(options.cache_dir, "kernels");
-  CompileTimes kernel_times, stage_times;
-  std::vector<KernelCode> code;
-  if (target.gpu) {
-    TD_ASSIGN_OR_RETURN(GpuCode gpu, MakeGpuCode(module, target, options, kernel_dir, &kernel_times));
-    code = std::move(gpu.kernels);
-    serialize.images = std::move(gpu.images);
-    serialize.planner = CudnnPlanner(target.sm);
-  } else {
-    std::string kernel_ir;
-    TD_ASSIGN_OR_RETURN(code,
-                        MakeCpuCode(module, target.cpu, options, kernel_dir, &kernel_times, &stage_times, &kernel_ir));
-    serialize.ir.push_back({"codegen", std::move(kernel_ir)});
-  }
-  times.Add(absl::StrCat("code of ", code.size(), " kernels on ", options.threads, " threads"), SecondsSince(start));
+  TD_ASSIGN_OR_RETURN(MachineCode code, target.MakeCode(module, options, kernel_dir));
+  serialize.images = std::move(code.images);
+  serialize.planner = std::move(code.planner);
+  if (code.kernel_ir) serialize.ir.push_back({"codegen", *std::move(code.kernel_ir)});
+  times.Add(absl::StrCat("code of ", code.kernels.size(), " kernels on ", options.threads, " threads"),
+            SecondsSince(start));
   start = Clock::now();
   serialize.mode = std::string(mode);
   serialize.key = key;
@@ -236,13 +166,13 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   serialize.target = target.Requirements();
   serialize.target_name = target.Name();
   serialize.instructions = target.LibraryInstructions();
-  TD_ASSIGN_OR_RETURN(std::string bytes, SerializeExecutable(module, code, serialize));
+  TD_ASSIGN_OR_RETURN(std::string bytes, SerializeExecutable(module, code.kernels, serialize));
   times.Add("executable", SecondsSince(start));
   if (options.print_times) {
     std::cerr << "Compiling for mode " << mode << ":\n"
               << times.Text() << "Kernels:\n"
-              << kernel_times.Text() << "Stages of kernels:\n"
-              << stage_times.Text();
+              << code.kernel_times.Text() << "Stages of kernels:\n"
+              << code.stage_times.Text();
   }
   return bytes;
 }
@@ -254,12 +184,11 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
 
 absl::StatusOr<std::string> GpuTargetName(int sm) { return TargetForComputeCapability(sm); }
 
-absl::Status CheckTarget(absl::string_view target, bool* gpu) {
+absl::StatusOr<std::string> DeviceClassOfTarget(absl::string_view target) {
   const LlvmMemoryScope scope("looking at the processor");
-  absl::StatusOr<CompileTarget> parsed = ParseTarget(target);
+  absl::StatusOr<std::unique_ptr<CompileTarget>> parsed = ParseTarget(target);
   if (!parsed.ok()) return WithExitCode(parsed.status(), kExitUsage);
-  if (gpu != nullptr) *gpu = parsed->gpu;
-  return absl::OkStatus();
+  return std::string((*parsed)->device_class());
 }
 
 int64_t CompileCount() { return compile_count; }
@@ -277,19 +206,19 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   auto scope = std::make_optional<LlvmMemoryScope>("compiling");
   CompileOptions options = compile_options;
   if (const char* flags = std::getenv("TANDEM_FLAGS")) TD_RETURN_IF_ERROR(ApplyTandemFlags(flags, &options));
-  TD_ASSIGN_OR_RETURN(CompileTarget target, TargetOf(options));
-  TD_ASSIGN_OR_RETURN(const std::string machine, MachineModelAttribute(target, options));
+  TD_ASSIGN_OR_RETURN(const std::unique_ptr<CompileTarget> target, TargetOf(options));
+  TD_ASSIGN_OR_RETURN(const std::string machine, MachineModelAttribute(*target, options));
   std::vector<std::string> warnings;
-  TD_ASSIGN_OR_RETURN(const Precision precision, PrecisionThatPays(options, target.gpu, machine, &warnings));
-  if (precision != options.precision) {
-    options.precision = precision;
-    TD_ASSIGN_OR_RETURN(target, TargetOf(options));
+  TD_ASSIGN_OR_RETURN(options.precision, ProfitablePrecision(options, machine, &warnings));
+  if (options.precision == Precision::kMixedBfloat16) {
+    if (absl::Status status = target->UseMixedBfloat16(); !status.ok()) return WithExitCode(status, kExitUsage);
   }
-  if (!target.gpu) TD_RETURN_IF_ERROR(UseInstructions(target.LibraryInstructions()));
+  TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(target->device_class()));
+  TD_RETURN_IF_ERROR(library->UseInstructions(target->LibraryInstructions()));
   // The graph stays as the user built it; the passes work on a copy.
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
-  SetConfig(*module, mode, target, machine, options);
-  std::string key = CacheKey(*module, target, options);
+  SetConfig(*module, mode, *target, machine, options);
+  std::string key = CacheKey(*module, *target, options);
   std::string path = options.cache_dir.empty()
                          ? ""
                          : absl::StrCat(options.cache_dir, "/", std::string(mode), "-", key.substr(0, 16), ".tdx");
@@ -309,7 +238,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   scope.emplace("compiling");
   for (const std::string& warning : warnings) TD_LOG(WARNING) << warning;
   TD_ASSIGN_OR_RETURN(std::string bytes,
-                      Compile(*module, key, mode, target, IndicesOfInputs(graph), std::move(warnings), options));
+                      Compile(*module, key, mode, *target, IndicesOfInputs(graph), std::move(warnings), options));
   // A training run compiles for a second and trains for hours: the compiler's code and heap need not stay.
   module = nullptr;
   scope.reset();

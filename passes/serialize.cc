@@ -21,7 +21,7 @@
 #include "passes/pass_util.h"
 #include "passes/serialize_gpu.h"
 #include "passes/serialize_steps.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 namespace {
@@ -38,7 +38,8 @@ class Serializer {
   Serializer(mlir::ModuleOp module, const SerializeOptions& options)
       : module_(module),
         step_(StepFunction(module)),
-        gpu_(IsGpuTarget(module)),
+        target_(TargetOf(module)),
+        has_streams_(!target_->has_lanes()),
         options_(options),
         steps_(module, &index_) {}
 
@@ -56,16 +57,16 @@ class Serializer {
     index_.warnings = options_.warnings;
     index_.debug = std::make_unique<fb::DebugT>();
     auto program = std::make_unique<fb::ProgramT>();
-    program->device_class = gpu_ ? "gpu" : "cpu";
+    program->device_class = std::string(target_->device_class());
     WriteArenas(*program);
     WriteBuffers(*program);
     WriteSignature();
     WriteReplicas();
-    if (gpu_) WriteGpuImages(options_.images, index_, segments_);
+    if (has_streams_) WriteGpuImages(options_.images, index_, segments_);
     if (absl::Status s = WriteKernels(kernels); !s.ok()) return s;
     WriteConstants();
     if (absl::Status s = WriteSections(*program); !s.ok()) return s;
-    if (gpu_) {
+    if (has_streams_) {
       if (absl::Status s = WriteLibraryPlans(options_.planner, *program, segments_); !s.ok()) return s;
       program->gpu = std::make_unique<fb::GpuProgramT>(MakeGpuSchedule(index_, *program));
     }
@@ -176,7 +177,7 @@ class Serializer {
       auto kernel = std::make_unique<fb::KernelT>();
       kernel->name = k.name;
       kernel->symbol = k.symbol;
-      if (gpu_) {
+      if (has_streams_) {
         WriteGpuLaunch(k, index_, *kernel);
       } else {
         kernel->segment = static_cast<uint32_t>(segments_.size());
@@ -334,7 +335,8 @@ class Serializer {
 
   mlir::ModuleOp module_;
   mlir::func::FuncOp step_;
-  const bool gpu_;
+  const std::shared_ptr<const Target> target_;
+  const bool has_streams_;  // commands are issued to streams, not run by threads that take lanes
   const SerializeOptions& options_;
   fb::ExecutableT index_;
   std::vector<SegmentData> segments_;

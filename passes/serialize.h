@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/executable.h"
+#include "runtime/kernel_library.h"
 
 namespace tandem {
 
@@ -29,12 +30,6 @@ struct GpuImage {
   std::string ptx;  // all kernels
 };
 
-// A library's plan for a call: made ahead of time, needs no GPU.
-struct LibraryPlan {
-  std::string bytes;
-  uint64_t workspace_bytes = 0;
-  std::string implementation;  // "cudnn eng62_k2=4"
-};
 // Nothing where the library needs no plan, or cannot make it here: then it is made when the executable is loaded.
 using LibraryPlanner = std::function<absl::StatusOr<std::optional<LibraryPlan>>(const fb::LibraryCallT&)>;
 
@@ -52,8 +47,8 @@ struct SerializeOptions {
   LibraryPlanner planner;        // for GPUs; may be empty
 };
 
-// `module` is at the end of phase `memory`; `kernels` holds code for every kernel function in it. A module for GPUs
-// (IsGpuTarget) gets the schedule of its streams here.
+// `module` is at the end of phase `memory`; `kernels` holds code for every kernel function in it. A module for a
+// target without lanes gets the schedule of its streams here.
 absl::StatusOr<std::string> SerializeExecutable(mlir::ModuleOp module, const std::vector<KernelCode>& kernels,
                                                 const SerializeOptions& options);
 

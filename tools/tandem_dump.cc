@@ -36,10 +36,9 @@ ABSL_FLAG(bool, costs, false,
           "and the whole step's fraction of the machine's limit; with --format=json or html, put them there");
 ABSL_FLAG(std::string, profile, "", "with --costs: measured times from this file of --trace, without running");
 ABSL_FLAG(std::string, machine, "",
-          "with --costs or --contractions: the machine, a file of tandem-calibrate or zen4, generic-avx512, "
-          "generic-avx2 or h200 "
-          "(default: what "
-          "the program was compiled for)");
+          "with --costs or --contractions: the machine, a file of tandem-calibrate or a built-in one: zen4, "
+          "sapphirerapids, generic-avx512, generic-avx2, or a GPU such as h200 (default: what the program was compiled "
+          "for)");
 ABSL_FLAG(int, threads, 0, "with --costs: threads of the run; 0: the machine's number of cores");
 ABSL_FLAG(
     std::string, explain_fusion, "",

@@ -29,7 +29,8 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/exec/dialect.h"
 #include "passes/pipeline.h"
-#include "passes/target.h"
+#include "passes/target/compile_target.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 namespace {
@@ -119,8 +120,8 @@ absl::Status RunPhases(const std::string& input, const std::string& output, cons
                           .verify_each = true,
                           .crash_reproducer = crash_reproducer};
   if (!target.empty()) {
-    TD_ASSIGN_OR_RETURN(const CompileTarget parsed, ParseTarget(std::string(target)));
-    SetTarget(*module, parsed);
+    TD_ASSIGN_OR_RETURN(const std::unique_ptr<CompileTarget> parsed, ParseTarget(std::string(target)));
+    SetTarget(*module, parsed->Attribute(&context));
   }
   TD_RETURN_IF_ERROR(RunPipeline(*module, options, nullptr));
   return WriteOutput(output, [&](llvm::raw_ostream& os) {

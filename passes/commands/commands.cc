@@ -3,7 +3,7 @@
 #include "graph/ir/shape.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/pass_util.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 namespace {
@@ -13,7 +13,7 @@ constexpr llvm::StringLiteral kExecution = "exec.execution", kBlockUpdate = "exe
 }  // namespace
 
 mlir::func::FuncOp CpuStep(mlir::ModuleOp module) {
-  if (IsGpuTarget(module) || !GetArenas(module)) return nullptr;
+  if (!TargetOf(module)->has_lanes() || !GetArenas(module)) return nullptr;
   return StepFunction(module);
 }
 

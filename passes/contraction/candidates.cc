@@ -13,16 +13,16 @@ absl::Span<const Candidate* const> CpuCandidates() {
   return kCandidates;
 }
 
-std::vector<Verdict> WeighAlgorithms(const fb::LibraryCallT& call, const MachineModel& machine, bool avx512) {
+std::vector<Verdict> WeighAlgorithms(const fb::LibraryCallT& call, const ContractionContext& context) {
   std::vector<Verdict> verdicts;
   fb::LibraryCallT attempt = call;
   std::string taken;
   for (const Candidate* candidate : CpuCandidates()) {
     attempt.algorithm = candidate->algorithm;
     if (!CheckAlgorithm(attempt).ok()) continue;
-    std::string why_not = candidate->needs_avx512 && !avx512 ? "the target has no AVX-512"
-                          : taken.empty()                    ? candidate->why_not(attempt, machine)
-                                                             : absl::StrCat(taken, " is taken");
+    std::string why_not = candidate->needs_avx512 && !context.avx512 ? "the target has no AVX-512"
+                          : taken.empty()                            ? candidate->why_not(attempt, context)
+                                                                     : absl::StrCat(taken, " is taken");
     if (why_not.empty()) taken = fb::EnumNameAlgorithm(candidate->algorithm);
     verdicts.push_back({candidate->algorithm, std::move(why_not)});
   }
@@ -30,8 +30,8 @@ std::vector<Verdict> WeighAlgorithms(const fb::LibraryCallT& call, const Machine
   return verdicts;
 }
 
-fb::Algorithm ChooseAlgorithm(const fb::LibraryCallT& call, const MachineModel& machine, bool avx512) {
-  for (const Verdict& verdict : WeighAlgorithms(call, machine, avx512)) {
+fb::Algorithm BestAlgorithm(const fb::LibraryCallT& call, const ContractionContext& context) {
+  for (const Verdict& verdict : WeighAlgorithms(call, context)) {
     if (verdict.why_not.empty()) return verdict.algorithm;
   }
   return fb::Algorithm::Library;

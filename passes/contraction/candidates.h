@@ -10,15 +10,23 @@
 #include "absl/types/span.h"
 #include "passes/analysis/machine_model.h"
 #include "runtime/executable_generated.h"
+#include "runtime/kernel_library.h"
 
 namespace tandem {
+
+// What a choice depends on besides the call.
+struct ContractionContext {
+  const MachineModel& machine;
+  bool avx512;  // the target has it
+  const KernelLibrary& library;
+};
 
 struct Candidate {
   fb::Algorithm algorithm;
   bool needs_avx512;
   // Why the library's primitive is expected to be faster; empty: the candidate is. Only asked of calls that it can
   // compute.
-  std::string (*why_not)(const fb::LibraryCallT& call, const MachineModel& machine);
+  std::string (*why_not)(const fb::LibraryCallT& call, const ContractionContext& context);
 };
 
 extern const Candidate kUnpackedGemm, kDirectFilterGrad, kPointwiseProduct, kDensePointwise, kPackPanels;
@@ -33,11 +41,11 @@ struct Verdict {
 };
 
 // All candidates that compute the call, in the order in which they are asked, and the library. Exactly one is taken.
-// `avx512`: the target has it. `call` is valid (CheckLibraryCall); its own algorithm does not matter.
-std::vector<Verdict> WeighAlgorithms(const fb::LibraryCallT& call, const MachineModel& machine, bool avx512);
+// `call` is valid (CheckLibraryCall); its own algorithm does not matter.
+std::vector<Verdict> WeighAlgorithms(const fb::LibraryCallT& call, const ContractionContext& context);
 
 // The one that is taken: the first candidate that is expected to be faster than the library, else the library.
-fb::Algorithm ChooseAlgorithm(const fb::LibraryCallT& call, const MachineModel& machine, bool avx512);
+fb::Algorithm BestAlgorithm(const fb::LibraryCallT& call, const ContractionContext& context);
 
 }  // namespace tandem
 

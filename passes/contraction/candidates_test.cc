@@ -37,9 +37,11 @@ fb::LibraryCallT FilterGrad(int64_t images, int64_t width, int64_t in, int64_t t
 
 MachineModel Machine(const char* name) { return *BuiltInMachineModel(name); }
 
-A ChooseFor(const char* machine, const fb::LibraryCallT& call) {
-  return ChooseAlgorithm(call, Machine(machine), /*avx512=*/true);
+ContractionContext On(const MachineModel& machine, bool avx512 = true) {
+  return {machine, avx512, **KernelLibraryOf("cpu")};
 }
+
+A ChooseFor(const char* machine, const fb::LibraryCallT& call) { return BestAlgorithm(call, On(Machine(machine))); }
 
 TEST(CandidatesTest, UnpackedProductsAreOfLargeMatricesAndFewRows) {
   const auto choose = [](int64_t rows, int64_t depth, int64_t columns, bool transposed) {
@@ -87,13 +89,14 @@ TEST(CandidatesTest, FilterGradsOf1x1ConvolutionsAreProducts) {
 }
 
 TEST(CandidatesTest, AllButOneSayWhyTheyAreNotTaken) {
-  const std::vector<Verdict> product = WeighAlgorithms(Product(512, 1024, 1024, false), Machine("zen4"), true);
+  const MachineModel zen4 = Machine("zen4");
+  const std::vector<Verdict> product = WeighAlgorithms(Product(512, 1024, 1024, false), On(zen4));
   ASSERT_EQ(product.size(), 2u);
   EXPECT_EQ(product[0].algorithm, A::UnpackedGemm);
   EXPECT_EQ(product[0].why_not, "512 rows are not between 4 and 64");
   EXPECT_EQ(product[1].algorithm, A::Library);
   EXPECT_EQ(product[1].why_not, "");
-  const std::vector<Verdict> gradient = WeighAlgorithms(FilterGrad(2, 14, 256, 1, 1024), Machine("zen4"), true);
+  const std::vector<Verdict> gradient = WeighAlgorithms(FilterGrad(2, 14, 256, 1, 1024), On(zen4));
   ASSERT_EQ(gradient.size(), 3u);
   EXPECT_EQ(gradient[0].why_not, "a 1x1 kernel has one tap");
   EXPECT_EQ(gradient[1].algorithm, A::PointwiseProduct);
@@ -103,9 +106,9 @@ TEST(CandidatesTest, AllButOneSayWhyTheyAreNotTaken) {
 
 TEST(CandidatesTest, WithoutAvx512OnlyTheLibraryMultiplies) {
   const MachineModel machine = Machine("generic-avx2");
-  EXPECT_EQ(ChooseAlgorithm(Product(32, 1024, 1024, false), machine, false), A::Library);
-  EXPECT_EQ(ChooseAlgorithm(FilterGrad(8, 5, 64, 3, 64), machine, false), A::Library);
-  EXPECT_EQ(ChooseAlgorithm(FilterGrad(2, 14, 256, 1, 1024), machine, false), A::PointwiseProduct);
+  EXPECT_EQ(BestAlgorithm(Product(32, 1024, 1024, false), On(machine, /*avx512=*/false)), A::Library);
+  EXPECT_EQ(BestAlgorithm(FilterGrad(8, 5, 64, 3, 64), On(machine, /*avx512=*/false)), A::Library);
+  EXPECT_EQ(BestAlgorithm(FilterGrad(2, 14, 256, 1, 1024), On(machine, /*avx512=*/false)), A::PointwiseProduct);
 }
 
 // An algorithm that a forged executable names for a call of another kind is refused.

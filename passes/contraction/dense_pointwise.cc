@@ -10,9 +10,9 @@
 namespace tandem {
 namespace {
 
-std::string WhyNot(const fb::LibraryCallT& call, const MachineModel& machine) {
+std::string WhyNot(const fb::LibraryCallT& call, const ContractionContext& context) {
   if (call.primitive == fb::Primitive::Conv2DInputGrad) return "";
-  return kPointwiseProduct.why_not(DensePointwise(call), machine);
+  return kPointwiseProduct.why_not(DensePointwise(call), context);
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 // Packing of weights into panels (runtime/cpu/pack_weights.h). oneDNN's own reorder takes twice as long, and is never
 // cut into parts.
 #include "passes/contraction/candidates.h"
-#include "runtime/cpu/onednn_layout.h"
 
 namespace tandem {
 namespace {
 
-std::string WhyNot(const fb::LibraryCallT& call, const MachineModel&) {
-  return PacksPanels(call) ? "" : "the layout that the product reads has no panels";
+std::string WhyNot(const fb::LibraryCallT& call, const ContractionContext& context) {
+  return context.library.PacksPanels(call) ? "" : "the layout that the product reads has no panels";
 }
 
 }  // namespace

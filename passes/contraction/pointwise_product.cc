@@ -6,18 +6,17 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "passes/contraction/candidates.h"
-#include "runtime/cpu/onednn_layout.h"
 
 namespace tandem {
 namespace {
 
-std::string WhyNot(const fb::LibraryCallT& call, const MachineModel&) {
+std::string WhyNot(const fb::LibraryCallT& call, const ContractionContext& context) {
   constexpr int64_t kMinElements = 1 << 18, kMinColumns = 32;
   const int64_t in = call.kernel_shape[2], out = call.kernel_shape[3];
   if (in * out < kMinElements && (out < 4 * in || in < kMinColumns)) {
     return absl::StrCat("a gradient of ", in, " x ", out, " is neither large nor wide");
   }
-  const absl::StatusOr<std::string> name = ImplementationName(call);
+  const absl::StatusOr<std::string> name = context.library.ImplementationOf(call);
   if (!name.ok()) return std::string(name.status().message());
   // Slow by orders of magnitude.
   return absl::StrContains(*name, "ref") ? absl::StrCat("the library has only ", *name) : "";

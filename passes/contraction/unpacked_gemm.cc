@@ -8,7 +8,7 @@
 namespace tandem {
 namespace {
 
-std::string WhyNot(const fb::LibraryCallT& call, const MachineModel&) {
+std::string WhyNot(const fb::LibraryCallT& call, const ContractionContext&) {
   constexpr int64_t kMinElements = 1 << 18, kMinRows = 4, kMaxRows = 64, kMinTransposedDepth = 512;
   const int64_t depth = call.x_shape.back(), columns = call.y_shape.back();
   int64_t rows = 1;

@@ -11,7 +11,7 @@
 #include "passes/exec/weight_grad.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -33,7 +33,7 @@ class BlockWeightGradsPass : public impl::BlockWeightGradsPassBase<BlockWeightGr
  public:
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
-    if (!step || IsGpuTarget(getOperation())) return;
+    if (!step || !TargetOf(getOperation())->generates_contractions()) return;
     absl::StatusOr<MachineModel> machine = MachineModelOf(getOperation());
     if (!machine.ok()) {
       getOperation()->emitError() << std::string(machine.status().message());

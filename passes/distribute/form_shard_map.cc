@@ -10,7 +10,7 @@
 #include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 #include "runtime/lane_count.h"
 
 namespace tandem {
@@ -125,7 +125,8 @@ class FormShardMapPass : public impl::FormShardMapPassBase<FormShardMapPass> {
       sizes.rows_per_lane = sizes.shard_rows = batch;
       sizes.reason = reason;
     };
-    if (IsGpuTarget(module)) {
+    const bool has_lanes = TargetOf(module)->has_lanes();
+    if (!has_lanes) {
       one_shard_each("one lane and shard per replica: a GPU computes all its rows at once");
     } else {
       const int64_t lanes = config.getLanes();
@@ -140,7 +141,7 @@ class FormShardMapPass : public impl::FormShardMapPassBase<FormShardMapPass> {
         op->emitError() << "mixes rows of the batch, which is not possible across several devices: use one device";
         return signalPassFailure();
       }
-      if (!IsGpuTarget(module)) {
+      if (has_lanes) {
         op->emitWarning() << "mixes rows of the batch: the whole batch of a replica runs as one shard, on one thread";
       }
       one_shard_each("one lane and shard per replica, because an op mixes rows of the batch");

@@ -4,7 +4,7 @@
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/small_convolution.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -24,7 +24,7 @@ bool IsTaken(mlir::Operation* op) {
 class ExpandSmallConvolutionPass : public impl::ExpandSmallConvolutionPassBase<ExpandSmallConvolutionPass> {
  public:
   void runOnOperation() final {
-    if (IsGpuTarget(getOperation())) return;
+    if (!TargetOf(getOperation())->generates_contractions()) return;
     getOperation().walk([](td::Conv2DOp op) {
       if (!IsTaken(op)) return;
       mlir::OpBuilder b(op);

@@ -5,7 +5,7 @@
 #include "passes/exec/packed.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -22,7 +22,7 @@ class PackFilterGradsPass : public impl::PackFilterGradsPassBase<PackFilterGrads
  public:
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
-    if (!step || !HasBFloat16Tiles(getOperation())) return;
+    if (!step || !TargetOf(getOperation())->has_bfloat16_tiles()) return;
     for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
       for (auto op : llvm::make_early_inc_range(map.getBody().getOps<td::Conv2DFilterGradOp>())) {
         if (Qualifies(op)) Replace(op);

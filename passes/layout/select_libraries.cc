@@ -5,16 +5,13 @@
 #include "graph/ir/unary.h"
 #include "passes/analysis/measure_step.h"
 #include "passes/channel_bias.h"
-#include "passes/contraction/candidates.h"
 #include "passes/exec/dialect.h"
 #include "passes/layout/residual.h"
 #include "passes/library_config.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 #include "passes/unsupported.h"
-#include "runtime/cpu/onednn_layout.h"
-#include "runtime/cuda/gpu_library.h"
 #include "runtime/library_call.h"
 
 namespace tandem {
@@ -67,7 +64,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
       return signalPassFailure();
     }
     machine_ = *machine;
-    avx512_ = HasAvx512(getOperation());
+    target_ = TargetOf(getOperation());
     llvm::SmallVector<td::LibraryOp> ops;
     step.walk([&](td::LibraryOp op) { ops.push_back(op); });
     for (td::LibraryOp op : ops) {
@@ -83,7 +80,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
   }
 
   // The call without epilogue and packing, for a full shard.
-  static absl::StatusOr<fb::LibraryCallT> CallOf(td::LibraryOp op, const td::LibraryCallSpec& spec) {
+  absl::StatusOr<fb::LibraryCallT> CallOf(td::LibraryOp op, const td::LibraryCallSpec& spec) const {
     fb::LibraryCallT call;
     TD_ASSIGN_OR_RETURN(call.primitive, PrimitiveFromName(op.getPrimitiveName()));
     int64_t rows = RowsOf(op);
@@ -102,9 +99,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     call.swap_kernel = spec.swap_kernel;
     call.swap_y = spec.swap_y;
     call.reduces_batch = spec.reduces_batch;
-    auto module = op->getParentOfType<mlir::ModuleOp>();
-    call.tf32 = IsGpuTarget(module) && ConfigOf(module).getTf32() && call.x_dtype == fb::DType::Float32 &&
-                call.kernel_dtype == fb::DType::Float32;
+    call.tf32 = target_->has_tf32() && ConfigOf(op->getParentOfType<mlir::ModuleOp>()).getTf32() &&
+                call.x_dtype == fb::DType::Float32 && call.kernel_dtype == fb::DType::Float32;
     return call;
   }
 
@@ -113,20 +109,19 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     absl::StatusOr<fb::LibraryCallT> made = CallOf(op, spec);
     if (!made.ok()) return Unsupported(op, made.status());
     fb::LibraryCallT call = *made;
-    const bool gpu = IsGpuTarget(getOperation());
     mlir::Value y = op->getResult(0);
     mlir::OpBuilder builder(op);
     llvm::SmallVector<mlir::Value> operands(op->getOperands());
     llvm::SmallVector<mlir::Operation*> replaced = {op};
-    if (spec.takes_epilogue) TakeEpilogue(y, call, operands, replaced, gpu);
+    if (spec.takes_epilogue) TakeEpilogue(y, call, operands, replaced);
     mlir::Operation* last = replaced.back();
     builder.setInsertionPoint(last);
-    if (spec.weights >= 0 && (!gpu || LibraryOf(call) == GpuLibrary::kCudnn)) {
+    if (spec.weights >= 0) {
       absl::StatusOr<mlir::Value> packed = Pack(op, operands[spec.weights], call);
       if (!packed.ok()) return Unsupported(op, packed.status());
       operands[spec.weights] = *packed;
     }
-    if (absl::Status s = gpu ? SetGpuLibrary(call) : SetAlgorithm(call); !s.ok()) return Unsupported(op, s);
+    if (absl::Status s = target_->ChooseAlgorithm(call, machine_); !s.ok()) return Unsupported(op, s);
     auto library =
         builder.create<exec::LibraryCallOp>(last->getLoc(), last->getResult(0).getType(), op.getPrimitiveName(),
                                             operands, LibraryConfigToAttr(&getContext(), call));
@@ -140,7 +135,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
   // Follows y -> add(y, broadcast(bias)) -> add(y, residual) -> relu as far as each is the only use. There may be no
   // bias or no residual.
   void TakeEpilogue(mlir::Value y, fb::LibraryCallT& call, llvm::SmallVector<mlir::Value>& operands,
-                    llvm::SmallVector<mlir::Operation*>& replaced, bool gpu) const {
+                    llvm::SmallVector<mlir::Operation*>& replaced) const {
     mlir::Operation* op = replaced.back();
     auto add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
     // Libraries add a bias to the float32 sum, so it need not be rounded.
@@ -152,8 +147,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
       y = add->getResult(0);
       add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
     }
-    mlir::Value residual = add && !gpu ? ResidualOf(add, y) : nullptr;
-    if (residual && IsWritten(add) && DiesAt(residual, add, op) && AddsWell(call)) {
+    mlir::Value residual = add ? ResidualOf(add, y) : nullptr;
+    if (residual && IsWritten(add) && DiesAt(residual, add, op) && target_->AddsResidual(call, machine_)) {
       operands.push_back(residual);
       replaced.push_back(add);
       call.adds = true;
@@ -172,35 +167,6 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     return !llvm::is_contained(y.getUsers(), add->getBlock()->getTerminator());
   }
 
-  // Whether the call is computed in the same way when it adds a residual.
-  bool AddsWell(const fb::LibraryCallT& call) const {
-    if (call.reduces_batch) return false;
-    for (bool packed : {false, true}) {
-      fb::LibraryCallT without = call;
-      without.packed = packed;
-      fb::LibraryCallT with = without;
-      with.adds = true;
-      if (!SetAlgorithm(without).ok() || !SetAlgorithm(with).ok() || with.implementation != without.implementation) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  // How a CPU computes the call, and the name of that.
-  absl::Status SetAlgorithm(fb::LibraryCallT& call) const {
-    TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
-    call.algorithm = ChooseAlgorithm(call, machine_, avx512_);
-    TD_ASSIGN_OR_RETURN(call.implementation, ImplementationName(call));
-    return absl::OkStatus();
-  }
-
-  // Which algorithm runs is the library's choice, made when its plans are.
-  static absl::Status SetGpuLibrary(fb::LibraryCallT& call) {
-    call.implementation = LibraryOf(call) == GpuLibrary::kCublasLt ? "cublaslt" : "cudnn";
-    return absl::OkStatus();
-  }
-
   static mlir::LogicalResult Unsupported(mlir::Operation* op, const absl::Status& status) {
     const auto is_double = [](mlir::Type type) { return mlir::getElementTypeOrSelf(type).isF64(); };
     if (llvm::any_of(op->getOperandTypes(), is_double)) {
@@ -216,49 +182,27 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     auto map = op->getParentOfType<exec::MapMicrobatchesOp>();
     auto argument = mlir::dyn_cast<mlir::BlockArgument>(weights);
     if (!map || !argument) return weights;
-    const bool gpu = IsGpuTarget(getOperation());
-    if (!gpu && CheckLibraryCall(call).ok() &&
-        ChooseAlgorithm(call, machine_, avx512_) == fb::Algorithm::UnpackedGemm) {
-      return weights;
-    }
-    fb::LibraryCallT pack = call;
-    pack.primitive = fb::Primitive::PackWeights;
-    pack.packed_for = call.primitive;
-    pack.epilogue = fb::Epilogue::None;
-    pack.adds = false;
-    pack.plain_dtype = call.kernel_dtype;
-    if (gpu) {
-      // What only the call has to know would keep calls from sharing a packed kernel.
-      pack.packed_for = fb::Primitive::Conv2D;
-      pack.x_dtype = pack.y_dtype = call.kernel_dtype;
-      pack.tf32 = false;
-    }
-    absl::StatusOr<uint64_t> bytes = gpu ? GpuPackedWeightsBytes(pack) : PackedWeightsBytes(pack);
-    if (!bytes.ok()) return bytes.status();
-    if (*bytes == 0) return weights;
+    TD_ASSIGN_OR_RETURN(std::optional<WeightsPacking> packing, target_->PackingOf(call, machine_));
+    if (!packing) return weights;
     call.packed = true;
-    auto type =
-        mlir::RankedTensorType::get({static_cast<int64_t>(*bytes + 3) / 4}, mlir::Float32Type::get(&getContext()));
+    auto type = mlir::RankedTensorType::get({static_cast<int64_t>(packing->bytes + 3) / 4},
+                                            mlir::Float32Type::get(&getContext()));
     mlir::Value plain = map.getOperand(argument.getArgNumber());
     // One pass over the weights rounds and packs them.
     if (mlir::Value exact = InFloat32(plain)) {
       plain = exact;
-      pack.plain_dtype = fb::DType::Float32;
+      packing->call.plain_dtype = fb::DType::Float32;
     }
-    if (gpu) {
-      pack.implementation = "kernel";
-    } else {
-      TD_RETURN_IF_ERROR(SetAlgorithm(pack));
-    }
+    TD_RETURN_IF_ERROR(target_->ChooseAlgorithm(packing->call, machine_));
     auto packed = BehindValue(map, plain)
                       .create<exec::LibraryCallOp>(op->getLoc(), type, "pack_weights", mlir::ValueRange{plain},
-                                                   LibraryConfigToAttr(&getContext(), pack));
+                                                   LibraryConfigToAttr(&getContext(), packing->call));
     map.getOperandsMutable().append(packed->getResult(0));
     return map.getBody().front().addArgument(type, op->getLoc());
   }
 
   MachineModel machine_;
-  bool avx512_ = false;
+  std::shared_ptr<const Target> target_;
 };
 
 }  // namespace

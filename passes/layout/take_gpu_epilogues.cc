@@ -12,7 +12,7 @@
 #include "passes/library_config.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 #include "runtime/library_call.h"
 
 namespace tandem {
@@ -187,7 +187,7 @@ class TakeGpuEpiloguesPass : public impl::TakeGpuEpiloguesPassBase<TakeGpuEpilog
  public:
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
-    if (!step || !IsGpuTarget(getOperation())) return;
+    if (!step || !TargetOf(getOperation())->has_gradient_epilogues()) return;
     for (auto* take : {TakeGelu, TakeGradient, TakeOperandSum}) {
       llvm::SmallVector<Product> products;
       step.walk([&](exec::LibraryCallOp op) {

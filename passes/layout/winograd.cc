@@ -12,7 +12,7 @@
 #include "passes/layout/residual.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -26,7 +26,8 @@ class WinogradPass : public impl::WinogradPassBase<WinogradPass> {
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
-    if (!step || IsGpuTarget(module) || ConfigOf(module).isStrictFloat32()) return;
+    target_ = TargetOf(module);
+    if (!step || !target_->generates_contractions() || ConfigOf(module).isStrictFloat32()) return;
     absl::StatusOr<MachineModel> machine = MachineModelOf(module);
     if (!machine.ok()) {
       module->emitError() << std::string(machine.status().message());
@@ -82,8 +83,7 @@ class WinogradPass : public impl::WinogradPassBase<WinogradPass> {
     const int64_t rows = map.getShardRows();
     const int64_t shards = map.getLanes() * ((map.getRowsPerLane() + rows - 1) / rows);
     const bool bfloat16 = td::TypeOf(op->getOperand(0)).getElementType().isBF16();
-    shape.bfloat16_products =
-        bfloat16 && HasBFloat16Products(getOperation()) && machine.vector_bf16 > machine.vector_f32;
+    shape.bfloat16_products = bfloat16 && target_->has_bfloat16_products() && machine.vector_bf16 > machine.vector_f32;
     shape.bfloat16_dx = role == WinogradRole::kInputGrad && td::TypeOf(op->getResult(0)).getElementType().isBF16();
     const WinogradChoice choice = ChooseWinograd(machine, shape, role, rows, shards, bfloat16);
     const double us = 1e6 / static_cast<double>(rows);
@@ -164,6 +164,7 @@ class WinogradPass : public impl::WinogradPassBase<WinogradPass> {
 
   void Note(const std::string& text) { notes_.push_back(mlir::StringAttr::get(&getContext(), text)); }
 
+  std::shared_ptr<const Target> target_;
   llvm::SmallVector<mlir::Attribute> notes_;
 };
 

@@ -14,7 +14,7 @@
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/step_signature.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -36,8 +36,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     buffers_.clear();
     ids_.clear();
     peaks_.clear();
-    gpu_ = IsGpuTarget(getOperation());
-    alignment_ = BufferAlignment(getOperation());
+    const std::shared_ptr<const Target> target = TargetOf(getOperation());
+    alignment_ = target->buffer_alignment();
     guard_bytes_ = ConfigOf(getOperation()).getGuardBuffers() ? 256 : 0;
     PlaceArguments();
     InsertOutputCopies();
@@ -46,20 +46,19 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     InsertAllReduceCopies();
     InsertYieldCopies();
     common_ = ValuesOfVariables(step_, Variables::kAll);
-    // What is invariant keeps its place from one step to the next. A GPU computes it in every step.
-    if (!gpu_) invariant_ = ValuesOfVariables(step_, Variables::kNotUpdated);
+    if (target->keeps_invariants()) invariant_ = ValuesOfVariables(step_, Variables::kNotUpdated);
     const int64_t batch_bytes = PlaceKept();
     int64_t shard_bytes = 0, lane_bytes = 0, step_bytes = 0;
-    if (gpu_) {
+    if (!target->has_lanes()) {
       PlaceUpdates();
       step_bytes = PlaceTopLevel();
       for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) PlaceSums(map);
     }
     for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) {
-      if (!gpu_) PlaceLaneSlots(map, &lane_bytes);
+      if (target->has_lanes()) PlaceLaneSlots(map, &lane_bytes);
       shard_bytes = std::max(shard_bytes, PlaceBody(map));
     }
-    if (!gpu_) {
+    if (target->has_lanes()) {
       PlaceUpdates();
       step_bytes = PlaceTopLevel();
     }
@@ -518,7 +517,6 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   llvm::SmallVector<exec::PeakAttr> peaks_;
   llvm::DenseSet<mlir::Value> common_, invariant_;  // values_of_variables.h
   int64_t constant_bytes_ = 0;
-  bool gpu_ = false;
   int64_t alignment_ = 64;
   int64_t guard_bytes_ = 0;
 };

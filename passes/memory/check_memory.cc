@@ -10,7 +10,7 @@
 #include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -30,7 +30,7 @@ class CheckMemoryPass : public impl::CheckMemoryPassBase<CheckMemoryPass> {
     const exec::ArenasAttr arenas = GetArenas(module);
     if (limit <= 0 || !step || !arenas) return;
     const std::vector<BufferInfo> buffers = GetBuffers(module);
-    const bool gpu = IsGpuTarget(module);
+    const bool has_lanes = TargetOf(module)->has_lanes();
     int64_t variables = 0, lanes = 1;
     for (const BufferInfo& b : buffers) variables += b.space == exec::Space::kVariable ? b.bytes : 0;
     for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
@@ -41,7 +41,8 @@ class CheckMemoryPass : public impl::CheckMemoryPassBase<CheckMemoryPass> {
         {"batch arena", arenas.getBatch()},
         {"step arena", arenas.getStep()},
         {"slots of lanes", lanes * arenas.getLane()},
-        {gpu ? "shard arena" : "threads", (gpu ? 1 : kNominalThreads) * (arenas.getShard() + arenas.getLane())},
+        {has_lanes ? "threads" : "shard arena",
+         (has_lanes ? kNominalThreads : 1) * (arenas.getShard() + arenas.getLane())},
     };
     int64_t total = 0;
     std::string list;
@@ -52,9 +53,10 @@ class CheckMemoryPass : public impl::CheckMemoryPassBase<CheckMemoryPass> {
     if (total <= limit) return;
     module->emitError() << "the program takes " << MiB(total) << " and memory_limit allows " << MiB(limit) << ": "
                         << list << "; largest buffers: " << Largest(buffers)
-                        << (gpu ? "; a smaller batch takes less"
-                                : "; a smaller batch or fewer lanes take less, and shard_rows makes the threads' part "
-                                  "smaller")
+                        << (has_lanes
+                                ? "; a smaller batch or fewer lanes take less, and shard_rows makes the threads' part "
+                                  "smaller"
+                                : "; a smaller batch takes less")
                         << UnitHint(limit, total);
     signalPassFailure();
   }

@@ -9,7 +9,7 @@
 #include "passes/channel_bias.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -58,7 +58,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     mlir::func::FuncOp step = StepFunction(module);
-    if (!step || IsGpuTarget(module) || ConfigOf(module).isStrictFloat32()) return;
+    if (!step || !TargetOf(module)->keeps_invariants() || ConfigOf(module).isStrictFloat32()) return;
     invariant_ = ValuesOfVariables(step, Variables::kNotUpdated);
     llvm::SmallVector<td::LibraryOp> ops(step.getBody().front().getOps<td::LibraryOp>());
     for (td::LibraryOp op : ops) Consider(op);

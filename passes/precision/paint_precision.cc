@@ -9,7 +9,7 @@
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/precision/precision_painter.h"
-#include "passes/target.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -25,15 +25,14 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
  public:
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
-    if (ConfigOf(module).getPrecision() != Precision::kMixedBfloat16) return;
     PrecisionRules rules;
     if (absl::Status s = ReadPrecisionRules(module, &rules); !s.ok()) {
       module.emitError() << std::string(s.message());
       return signalPassFailure();
     }
     mlir::func::FuncOp step = StepFunction(module);
-    if (!step) return;
-    painted_ = PaintOps(step.getBody().front(), rules, !IsGpuTarget(module));
+    if (!step || ConfigOf(module).getPrecision() != Precision::kMixedBfloat16) return;
+    painted_ = PaintOps(step.getBody().front(), rules, TargetOf(module)->generates_contractions());
     for (mlir::Operation& op : step.getBody().front()) {
       if (painted_.contains(&op)) SetResultTypes(&op);
     }

@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "passes/analysis/machine_model.h"
 #include "passes/compile.h"
-#include "passes/target.h"
+#include "passes/target/compile_target.h"
 
 namespace tandem::compiled {
 namespace {
@@ -100,9 +100,9 @@ absl::StatusOr<StepResult> Program::Run(const StepInputs& inputs) {
 }
 
 std::string MachineForBFloat16(const std::string& target) {
-  absl::StatusOr<CompileTarget> parsed = ParseTarget(target);
+  absl::StatusOr<std::unique_ptr<CompileTarget>> parsed = ParseTarget(target);
   EXPECT_TRUE(parsed.ok()) << parsed.status();
-  if (!parsed.ok() || MachineModelNameFor(*parsed) != "generic-avx512") return "";
+  if (!parsed.ok() || (*parsed)->MachineModelName() != "generic-avx512") return "";
   MachineModel model = BuiltInMachineModel("generic-avx512").value();
   model.library_bf16 = 2 * model.library_f32;
   model.vector_bf16 = 2 * model.vector_f32;

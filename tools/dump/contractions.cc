@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "passes/contraction/candidates.h"
+#include "runtime/kernel_library.h"
 #include "runtime/library_call.h"
 #include "tools/dump/ir_graph.h"
 
@@ -23,10 +24,10 @@ std::string ShapesOf(const fb::LibraryCallT& call) {
 }
 
 // The compiler's own choice stands in the program; what else there was follows from the call.
-std::string CallText(const fb::StepT& step, const fb::LibraryCallT& call, const MachineModel& machine, bool avx512) {
+std::string CallText(const fb::StepT& step, const fb::LibraryCallT& call, const ContractionContext& context) {
   std::string text = absl::StrCat(step.name, ": ", fb::EnumNamePrimitive(call.primitive), " ", ShapesOf(call), "\n  ",
                                   fb::EnumNameAlgorithm(call.algorithm), " (", call.implementation, ")\n");
-  for (const Verdict& verdict : WeighAlgorithms(call, machine, avx512)) {
+  for (const Verdict& verdict : WeighAlgorithms(call, context)) {
     if (verdict.algorithm == call.algorithm) continue;
     absl::StrAppend(&text, "    not ", fb::EnumNameAlgorithm(verdict.algorithm), ": ",
                     verdict.why_not.empty() ? "this machine model would take it" : verdict.why_not, "\n");
@@ -53,7 +54,8 @@ std::string KernelText(const fb::KernelT& kernel) {
 
 absl::StatusOr<std::string> Contractions(const Executable& executable, const MachineModel& machine) {
   const fb::ExecutableT& index = executable.index();
-  const bool avx512 = absl::StrContains(index.target, "avx512f");
+  TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf("cpu"));
+  const ContractionContext context{machine, absl::StrContains(index.target, "avx512f"), *library};
   std::string calls, kernels;
   for (const auto& program : index.programs) {
     for (const auto& section : program->sections) {
@@ -65,7 +67,7 @@ absl::StatusOr<std::string> Contractions(const Executable& executable, const Mac
                           "\n  ", call->implementation, ", which chooses by itself\n");
         } else {
           TD_RETURN_IF_ERROR(CheckLibraryCall(*call).status());
-          calls += CallText(*step, *call, machine, avx512);
+          calls += CallText(*step, *call, context);
         }
       }
     }

@@ -1,0 +1,76 @@
+// CPUs: oneDNN, kernels beside it, and kernels that the compiler writes.
+#include "base/status_macros.h"
+#include "passes/contraction/candidates.h"
+#include "passes/target/target.h"
+#include "runtime/kernel_library.h"
+#include "runtime/library_call.h"
+
+namespace tandem {
+namespace {
+
+class Cpu final : public Target {
+ public:
+  explicit Cpu(exec::TargetAttr target)
+      : avx512_(!target || target.getVectorBits() >= 512),
+        bfloat16_products_(target && target.getBfloat16Products()),
+        bfloat16_tiles_(target && target.getBfloat16Tiles()) {}
+
+  absl::string_view device_class() const override { return "cpu"; }
+  int64_t buffer_alignment() const override { return 64; }  // a line of the caches
+  bool has_lanes() const override { return true; }
+  bool keeps_invariants() const override { return true; }
+  bool generates_contractions() const override { return true; }
+  bool has_avx512() const override { return avx512_; }
+  bool has_bfloat16_products() const override { return bfloat16_products_; }
+  bool has_bfloat16_tiles() const override { return bfloat16_tiles_; }
+
+  bool AddsResidual(const fb::LibraryCallT& call, const MachineModel& machine) const override {
+    if (call.reduces_batch) return false;
+    for (bool packed : {false, true}) {
+      fb::LibraryCallT without = call;
+      without.packed = packed;
+      fb::LibraryCallT with = without;
+      with.adds = true;
+      if (!ChooseAlgorithm(without, machine).ok() || !ChooseAlgorithm(with, machine).ok() ||
+          with.implementation != without.implementation) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const fb::LibraryCallT& call,
+                                                          const MachineModel& machine) const override {
+    TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
+    if (CheckLibraryCall(call).ok() &&
+        BestAlgorithm(call, {machine, avx512_, *library}) == fb::Algorithm::UnpackedGemm) {
+      return std::nullopt;
+    }
+    WeightsPacking packing{call};
+    packing.call.primitive = fb::Primitive::PackWeights;
+    packing.call.packed_for = call.primitive;
+    packing.call.epilogue = fb::Epilogue::None;
+    packing.call.adds = false;
+    packing.call.plain_dtype = call.kernel_dtype;
+    TD_ASSIGN_OR_RETURN(packing.bytes, library->PackedWeightsBytes(packing.call));
+    if (packing.bytes == 0) return std::nullopt;
+    return packing;
+  }
+
+  absl::Status ChooseAlgorithm(fb::LibraryCallT& call, const MachineModel& machine) const override {
+    TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
+    TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
+    call.algorithm = BestAlgorithm(call, {machine, avx512_, *library});
+    TD_ASSIGN_OR_RETURN(call.implementation, library->ImplementationOf(call));
+    return absl::OkStatus();
+  }
+
+ private:
+  bool avx512_, bfloat16_products_, bfloat16_tiles_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Target> MakeCpuTarget(exec::TargetAttr target) { return std::make_shared<Cpu>(target); }
+
+}  // namespace tandem

@@ -1,0 +1,49 @@
+// NVIDIA GPUs: contractions are cuBLASLt's and cuDNN's, everything else is kernels that the compiler writes.
+#include "base/status_macros.h"
+#include "passes/target/target.h"
+#include "runtime/kernel_library.h"
+
+namespace tandem {
+namespace {
+
+class Cuda final : public Target {
+ public:
+  absl::string_view device_class() const override { return "gpu"; }
+  int64_t buffer_alignment() const override { return 256; }  // what cuBLASLt and cuDNN want
+  bool has_lanes() const override { return false; }
+  bool keeps_invariants() const override { return false; }
+  bool generates_contractions() const override { return false; }
+  bool has_tf32() const override { return true; }
+  bool has_gradient_epilogues() const override { return true; }
+
+  bool AddsResidual(const fb::LibraryCallT&, const MachineModel&) const override { return false; }
+
+  // What only the call has to know would keep calls from sharing a packed kernel.
+  absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const fb::LibraryCallT& call,
+                                                          const MachineModel&) const override {
+    TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
+    WeightsPacking packing{call};
+    TD_ASSIGN_OR_RETURN(packing.bytes, library->PackedWeightsBytes(call));
+    if (packing.bytes == 0) return std::nullopt;
+    packing.call.primitive = fb::Primitive::PackWeights;
+    packing.call.packed_for = fb::Primitive::Conv2D;
+    packing.call.epilogue = fb::Epilogue::None;
+    packing.call.adds = false;
+    packing.call.plain_dtype = packing.call.x_dtype = packing.call.y_dtype = call.kernel_dtype;
+    packing.call.tf32 = false;
+    return packing;
+  }
+
+  // The library chooses.
+  absl::Status ChooseAlgorithm(fb::LibraryCallT& call, const MachineModel&) const override {
+    TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
+    TD_ASSIGN_OR_RETURN(call.implementation, library->ImplementationOf(call));
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const Target> MakeCudaTarget() { return std::make_shared<Cuda>(); }
+
+}  // namespace tandem

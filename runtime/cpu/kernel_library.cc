@@ -1,0 +1,30 @@
+// oneDNN and the kernels beside it, as the compiler sees them.
+#include "runtime/kernel_library.h"
+
+#include "runtime/cpu/instruction_set.h"
+#include "runtime/cpu/onednn_layout.h"
+
+namespace tandem {
+namespace {
+
+class CpuKernelLibrary final : public KernelLibrary {
+ public:
+  absl::StatusOr<std::string> ImplementationOf(const fb::LibraryCallT& call) const override {
+    return ImplementationName(call);
+  }
+  absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) const override {
+    return tandem::PackedWeightsBytes(call);
+  }
+  bool PacksPanels(const fb::LibraryCallT& call) const override { return tandem::PacksPanels(call); }
+  absl::Status UseInstructions(fb::InstructionSet instructions) const override {
+    return tandem::UseInstructions(instructions);
+  }
+  // Primitives are made when the executable is loaded.
+  absl::StatusOr<std::optional<LibraryPlan>> Plan(const fb::LibraryCallT&, int) const override { return std::nullopt; }
+  std::string PlannerVersion() const override { return ""; }
+};
+
+const bool registered = RegisterKernelLibrary("cpu", new CpuKernelLibrary);
+
+}  // namespace
+}  // namespace tandem

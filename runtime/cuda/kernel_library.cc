@@ -1,0 +1,68 @@
+// cuBLASLt and cuDNN, as the compiler sees them. Needs no GPU, and cuDNN only for plans.
+#include "runtime/kernel_library.h"
+
+#include <atomic>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "runtime/cuda/cudnn_api.h"
+#include "runtime/cuda/gpu_library.h"
+#include "runtime/library_call.h"
+
+namespace tandem {
+namespace {
+
+class CudaKernelLibrary final : public KernelLibrary {
+ public:
+  // Which algorithm runs is the library's choice, made when its plans are.
+  absl::StatusOr<std::string> ImplementationOf(const fb::LibraryCallT& call) const override {
+    switch (LibraryOf(call)) {
+      case GpuLibrary::kCublasLt:
+        return "cublaslt";
+      case GpuLibrary::kCudnn:
+        return "cudnn";
+      case GpuLibrary::kKernels:
+        return "kernel";
+    }
+    return absl::InternalError("unknown library");
+  }
+
+  absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) const override {
+    if (LibraryOf(call) == GpuLibrary::kCublasLt) return 0;
+    return GpuPackedWeightsBytes(call);
+  }
+  bool PacksPanels(const fb::LibraryCallT&) const override { return false; }
+
+  absl::Status UseInstructions(fb::InstructionSet) const override { return absl::OkStatus(); }
+
+  // The workspace of every call, and cuDNN's plans of convolutions. Where cuDNN is not on this machine, or has no plan
+  // for a call, the executable goes without and the plan is made on the device; the log says so once.
+  absl::StatusOr<std::optional<LibraryPlan>> Plan(const fb::LibraryCallT& call, int sm) const override {
+    if (LibraryOf(call) == GpuLibrary::kKernels) return std::nullopt;
+    // cuBLASLt chooses when the executable is loaded; what it may use is known.
+    if (LibraryOf(call) == GpuLibrary::kCublasLt) return LibraryPlan{"", GpuWorkspaceBytes(call, 0), "cublaslt"};
+    absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, sm);
+    if (plan.ok()) {
+      return LibraryPlan{std::move(plan->bytes), GpuWorkspaceBytes(call, plan->workspace_bytes),
+                         absl::StrCat("cudnn ", plan->name)};
+    }
+    if (!absl::IsFailedPrecondition(plan.status()) && !absl::IsUnimplemented(plan.status())) return plan.status();
+    static std::atomic<bool> told{false};
+    if (!told.exchange(true)) {
+      TD_LOG(INFO) << "Convolutions get their plans on the device: " << plan.status().message();
+    }
+    return std::nullopt;
+  }
+
+  std::string PlannerVersion() const override {
+    absl::StatusOr<const CudnnApi*> cudnn = LoadCudnn();
+    return cudnn.ok() ? (*cudnn)->version() : "no cuDNN";
+  }
+};
+
+const bool registered = RegisterKernelLibrary("gpu", new CudaKernelLibrary);
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,61 @@
+// What a device class's kernel libraries (oneDNN; cuBLASLt and cuDNN) make of a call: all that the compiler has to know
+// of them before it can write a program. A class registers its own when it is linked in
+// (//runtime:kernel_libraries links all), so that the compiler knows neither libraries nor drivers.
+#ifndef TANDEM_RUNTIME_KERNEL_LIBRARY_H_
+#define TANDEM_RUNTIME_KERNEL_LIBRARY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// A library's own choice for a call, made ahead of time: needs no device.
+struct LibraryPlan {
+  std::string bytes;
+  uint64_t workspace_bytes = 0;
+  std::string implementation;  // "cudnn eng62_k2=4"
+};
+
+// All calls are valid (CheckLibraryCall), but their algorithm may not compute them: then the error says so.
+class KernelLibrary {
+ public:
+  virtual ~KernelLibrary() = default;
+
+  // What computes the call by its algorithm, as programs name it: "brgconv:avx512_core", "unpacked_gemm", "cublaslt".
+  // On a CPU one with "ref" in it is slow by orders of magnitude and must not be in a program.
+  virtual absl::StatusOr<std::string> ImplementationOf(const fb::LibraryCallT& call) const = 0;
+
+  // Bytes of the packed kernel operand of a Conv2D, Conv2DInputGrad or MatMul of these sizes, or of the result of a
+  // PackWeights; 0 where the library reads the operand as it is. The layout depends on primitive, shapes, strides, pads
+  // and transpose flags, not on the epilogue: copy those fields from the consumer into its PackWeights call.
+  virtual absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) const = 0;
+  // Whether the layout that a PackWeights call makes is one of panels, which Algorithm::PackPanels writes.
+  virtual bool PacksPanels(const fb::LibraryCallT& call) const = 0;
+
+  // Limits the library to a program's instructions, before it is asked anything for the program. FailedPrecondition
+  // (exit code 2) where the process has another limit already that cannot be moved.
+  virtual absl::Status UseInstructions(fb::InstructionSet instructions) const = 0;
+
+  // The plan for devices of compute capability `sm` / 10. Nothing where the library needs none, or cannot make it here:
+  // then it is made when the executable is loaded.
+  virtual absl::StatusOr<std::optional<LibraryPlan>> Plan(const fb::LibraryCallT& call, int sm) const = 0;
+  // What plans depend on besides the calls: "cuDNN 9.19.0"; empty where there are none.
+  virtual std::string PlannerVersion() const = 0;
+};
+
+// FailedPrecondition (exit code 2) for a class that is not linked in.
+absl::StatusOr<const KernelLibrary*> KernelLibraryOf(absl::string_view device_class);
+
+// Called while the process starts, by what is linked in; `library` lives for ever. False when the class has one
+// already.
+bool RegisterKernelLibrary(absl::string_view device_class, const KernelLibrary* library);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_KERNEL_LIBRARY_H_
