@@ -37,9 +37,11 @@ def train(name, devices, *flags):
 
 
 def check_losses(name, title, losses, wanted, floor):
-    """Every step: |loss - wanted| / wanted <= max(floor, 3 x float32_gap), with float32_gap how far the reference's own
-    float32 run is from its float64 run (running maximum)."""
-    gaps = reference(name)["float32_gap"]
+    """Every step: |loss - wanted| / wanted <= max(floor, 3 x gap), with gap how far the reference's own float32 runs are
+    from its float64 run (running maximum): one in the order of the data, and some with the rows of every batch in another
+    order. They leave each other where rounding decides a tie of max pooling, as weights do that differ in a last bit."""
+    golden = reference(name)
+    gaps = [max(pair) for pair in zip(golden["float32_gap"], golden.get("float32_gap_reordered", golden["float32_gap"]))]
     assert len(losses) == len(wanted), f"{len(losses)} steps instead of {len(wanted)}"
     ratios = [abs(loss - w) / w / max(floor, 3 * gap) for loss, w, gap in zip(losses, wanted, gaps)]
     worst = max(range(len(ratios)), key=lambda i: ratios[i])
