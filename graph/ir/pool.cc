@@ -26,14 +26,6 @@ void TdDialect::registerPoolOps() {
       >();
 }
 
-WindowGeometry GetWindowGeometry(mlir::Type image, mlir::Type pooled, llvm::ArrayRef<int64_t> window,
-                                 llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> low) {
-  auto x = mlir::cast<RankedTensorType>(image), y = mlir::cast<RankedTensorType>(pooled);
-  WindowGeometry g;
-  for (int i = 0; i < 2; ++i) g.axes[i] = {x.getDimSize(1 + i), y.getDimSize(1 + i), window[i], strides[i], low[i]};
-  return g;
-}
-
 namespace {
 
 using Ints = llvm::ArrayRef<int64_t>;

@@ -10,7 +10,6 @@
 #include "base/bfloat16.h"
 #include "base/dtype.h"
 #include "gtest/gtest.h"
-#include "runtime/cpu/onednn_primitives.h"
 #include "runtime/cuda/communicator.h"
 #include "runtime/cuda/library_calls.h"
 #include "runtime/cuda/testing/fake_cublaslt.h"
@@ -20,6 +19,7 @@
 #include "runtime/library_call.h"
 #include "runtime/reduction_tree.h"
 #include "runtime/testing/library_calls.h"
+#include "runtime/testing/library_reference.h"
 
 namespace tandem {
 namespace {
@@ -121,42 +121,10 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
     return x;
   }
 
-  // The same numbers as elements of another type.
-  static std::vector<char> As(fb::DType to, const std::vector<char>& bytes, fb::DType type) {
-    if (to == type) return bytes;
-    const int64_t n = bytes.size() / SizeOf(static_cast<DType>(type)), size = SizeOf(static_cast<DType>(to));
-    std::vector<char> result(n * size);
-    for (int64_t i = 0; i < n; ++i) {
-      const float x = At(bytes, type, i);
-      const uint16_t rounded = ToBFloat16Bits(x);
-      std::memcpy(&result[i * size], to == BFloat16 ? static_cast<const void*>(&rounded) : &x, size);
-    }
-    return result;
-  }
-
-  // In float32, whatever the types: not every CPU has bfloat16 products.
-  static std::vector<char> OnCpu(fb::LibraryCallT call, std::vector<std::vector<char>> in) {
-    const LibraryOperands operands = *CheckLibraryCall(call);
-    for (size_t i = 0; i < in.size(); ++i) in[i] = As(Float32, in[i], operands.input_types[i]);
-    const int64_t bytes = NumElements(operands.outputs[0]) * sizeof(float);
-    call.x_dtype = call.kernel_dtype = call.y_dtype = Float32;
-    auto primitive = OneDnnPrimitive::Create(call, 1);
-    EXPECT_TRUE(primitive.ok()) << primitive.status();
-    if (!primitive.ok()) return {};
-    auto aligned = [](std::vector<char>& v) {
-      return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(v.data()) + 63) / 64 * 64);
-    };
-    std::vector<std::vector<char>> buffers;
-    std::vector<void*> pointers;
-    for (const auto& data : in) {
-      buffers.emplace_back(data.size() + 64);
-      pointers.push_back(aligned(buffers.back()));
-      std::memcpy(pointers.back(), data.data(), data.size());
-    }
-    std::vector<char> out(bytes + 64), scratch((*primitive)->scratch_bytes() + 64);
-    EXPECT_TRUE((*primitive)->Run(0, pointers, aligned(out), aligned(scratch)).ok());
-    const char* result = static_cast<char*>(aligned(out));
-    return As(operands.output_types[0], std::vector<char>(result, result + bytes), Float32);
+  static std::vector<const void*> Pointers(const std::vector<std::vector<char>>& buffers) {
+    std::vector<const void*> pointers;
+    for (const std::vector<char>& buffer : buffers) pointers.push_back(buffer.data());
+    return pointers;
   }
 
   void Compare(const fb::LibraryCallT& call) {
@@ -172,8 +140,8 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
     const fb::DType type = operands.output_types[0];
     const int64_t n = NumElements(operands.outputs[0]);
     const uint64_t bytes = n * SizeOf(static_cast<DType>(type));
-    const std::vector<char> want = OnCpu(call, in);
-    ASSERT_EQ(want.size(), bytes);
+    const absl::StatusOr<std::vector<float>> want = RunInFloat32(call, Pointers(in));
+    ASSERT_TRUE(want.ok()) << what << ": " << want.status();
     auto prepared = runner->Prepare(call, "");
     ASSERT_TRUE(prepared.ok()) << what << ": " << prepared.status();
     const CUdeviceptr workspace = Allocate((*prepared)->workspace_bytes()), output = Allocate(bytes);
@@ -186,7 +154,7 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(got[0], got[1]) << what << " by " << (*prepared)->implementation() << " does not repeat its bits";
     const double unit = operands.input_types[0] == BFloat16 ? 1.0 / 64 : 5e-4;
     for (int64_t i = 0; i < n; ++i) {
-      ASSERT_NEAR(At(got[0], type, i), At(want, type, i), unit * (1 + std::fabs(At(want, type, i))))
+      ASSERT_NEAR(At(got[0], type, i), (*want)[i], unit * (1 + std::fabs((*want)[i])))
           << what << " by " << (*prepared)->implementation() << " element " << i;
     }
     FreeAll();

@@ -13,7 +13,6 @@
 #include "base/dtype.h"
 #include "base/env.h"
 #include "gtest/gtest.h"
-#include "runtime/cpu/onednn_primitives.h"
 #include "runtime/cuda/gpu_library.h"
 #include "runtime/cuda/plan_choices.h"
 #include "runtime/cuda/testing/fake_cublaslt.h"
@@ -22,6 +21,7 @@
 #include "runtime/cuda/testing/fake_library_kernels.h"
 #include "runtime/library_call.h"
 #include "runtime/testing/library_calls.h"
+#include "runtime/testing/library_reference.h"
 
 namespace tandem {
 namespace {
@@ -124,25 +124,6 @@ class LibraryCallsTest : public ::testing::Test {
     return status;
   }
 
-  // The call with the same operands by oneDNN, from a plain kernel.
-  std::vector<float> OnCpu(fb::LibraryCallT call, const std::vector<CUdeviceptr>& inputs) {
-    call.packed = false;
-    const LibraryOperands operands = *CheckLibraryCall(call);
-    auto primitive = OneDnnPrimitive::Create(call, 1);
-    EXPECT_TRUE(primitive.ok()) << primitive.status();
-    if (!primitive.ok()) return {};
-    std::vector<void*> in;
-    for (CUdeviceptr p : inputs) in.push_back(reinterpret_cast<void*>(p));
-    const fb::DType type = operands.output_types[0];
-    const CUdeviceptr out = Allocate(BytesOf(operands.outputs[0], type));
-    const CUdeviceptr scratch = Allocate((*primitive)->scratch_bytes() + 64);
-    EXPECT_TRUE(
-        (*primitive)->Run(0, in, reinterpret_cast<void*>(out), reinterpret_cast<void*>((scratch + 63) / 64 * 64)).ok());
-    std::vector<float> values;
-    for (int64_t i = 0; i < NumElements(operands.outputs[0]); ++i) values.push_back(At(out, type, i));
-    return values;
-  }
-
   // Random operands through both. A packed call gets its kernel from PackWeights.
   void Compare(fb::LibraryCallT call) {
     const bool packed = call.packed;
@@ -153,7 +134,11 @@ class LibraryCallsTest : public ::testing::Test {
     for (size_t i = 0; i < operands.inputs.size(); ++i) {
       inputs.push_back(Random(operands.inputs[i], operands.input_types[i], i + 1));
     }
-    const std::vector<float> want = OnCpu(call, inputs);
+    std::vector<const void*> pointers;
+    for (CUdeviceptr p : inputs) pointers.push_back(reinterpret_cast<const void*>(p));
+    const absl::StatusOr<std::vector<float>> computed = RunInFloat32(call, pointers);
+    ASSERT_TRUE(computed.ok()) << computed.status();
+    const std::vector<float>& want = *computed;
     if (packed) {
       fb::LibraryCallT pack = plain;
       pack.primitive = fb::Primitive::PackWeights;

@@ -1,0 +1,79 @@
+// Windows that slide over an image: pooling, and convolutions that generated kernels compute.
+#ifndef TANDEM_GRAPH_IR_WINDOW_H_
+#define TANDEM_GRAPH_IR_WINDOW_H_
+
+#include <cstdint>
+
+#include "graph/ir/interfaces.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace tandem::td {
+
+// One axis (height or width) of a window that slides over an image.
+struct WindowAxis {
+  int64_t in, out;  // sizes of the image and of what the windows give
+  int64_t window, stride, low;
+};
+
+struct WindowGeometry {
+  WindowAxis axes[2];
+};
+
+// `image` and `output` are the NHWC types of the op's input and output, or of their gradients.
+WindowGeometry GetWindowGeometry(mlir::Type image, mlir::Type output, llvm::ArrayRef<int64_t> window,
+                                 llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> low);
+
+// An index that is always in bounds, and whether it stands for what was asked for (null: always).
+struct WindowPosition {
+  mlir::Value at;
+  mlir::Value inside;
+};
+
+// Scalar code for one element. What varies per element (which windows cover it, what lies in the padding) is index
+// arithmetic and selects, never a branch, so that loops over the channels vectorise.
+class WindowEmitter {
+ public:
+  using Value = mlir::Value;
+
+  WindowEmitter(ElementalContext& c, const WindowGeometry& g) : b_(c.builder()), l_(c.loc()), g_(g) {}
+
+  Value Index(int64_t v);
+  Value Float(mlir::Type t, double v);
+  Value Int(mlir::Type t, int64_t v);
+  Value Select(Value condition, Value x, Value y);  // x where there is no condition
+  Value And(Value x, Value y);                      // of conditions; none holds always
+  Value Compare(mlir::arith::CmpIPredicate p, Value x, Value y);
+  Value AddF(Value x, Value y);  // y where there is no x
+  Value MulF(Value x, Value y);
+
+  // The element of the image at offset `offset` of window `o`.
+  WindowPosition InImage(int axis, Value o, int64_t offset);
+
+  // Calls f(the window's row, its column, offset in rows, offset in columns) for every window that covers the element
+  // of the image at `indices` and adds the results up.
+  Value SumOverWindows(mlir::ValueRange indices, llvm::function_ref<Value(Value, Value, Value, Value)> f);
+
+  // The number in the window of its element (ky, kx), row-major, as an integer of type t.
+  Value Place(Value ky, Value kx, mlir::Type t);
+  // Elements of window (oy, ox) inside the image, as a number of type t.
+  Value Count(Value oy, Value ox, mlir::Type t);
+
+ private:
+  // Windows that may cover an element of the image, along one axis.
+  int64_t Candidates(int axis) const;
+  // The t-th of them, from the last: window (i + low) / stride - t.
+  WindowPosition Candidate(int axis, Value i, int64_t t);
+  // Where element i of the image lies in that window.
+  Value Offset(int axis, Value i, int64_t t);
+  Value Shifted(int axis, Value i);
+  Value Last(int axis, Value i);
+
+  mlir::OpBuilder& b_;
+  mlir::Location l_;
+  WindowGeometry g_;
+};
+
+}  // namespace tandem::td
+
+#endif  // TANDEM_GRAPH_IR_WINDOW_H_

@@ -1,0 +1,17 @@
+#ifndef TANDEM_RUNTIME_TESTING_LIBRARY_REFERENCE_H_
+#define TANDEM_RUNTIME_TESTING_LIBRARY_REFERENCE_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// The first result of the call on a CPU, by a plain kernel and in float32 whatever its types are: not every CPU has
+// bfloat16 products. `inputs` are of the call's types.
+absl::StatusOr<std::vector<float>> RunInFloat32(fb::LibraryCallT call, const std::vector<const void*>& inputs);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_TESTING_LIBRARY_REFERENCE_H_
