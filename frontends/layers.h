@@ -43,6 +43,45 @@ struct Conv2DOptions {
 // [b, h, w, c] -> [b, h', w', filters].
 Tensor Conv2D(const Tensor& x, const Conv2DOptions& options, SourceLocation loc = SourceLocation::Current());
 
+struct DepthwiseConv2DOptions {
+  Size2D kernel_size = 0;  // required
+  Size2D strides = 1;
+  std::string padding = "valid";
+  int64_t depth_multiplier = 1;  // output channels for each input channel
+  Activation activation;
+  bool use_bias = true;
+  initializers::InitializerFn depthwise_initializer = initializers::GlorotUniform();
+  initializers::InitializerFn bias_initializer = initializers::Zeros();
+  Regularizer depthwise_regularizer;
+  Regularizer bias_regularizer;
+  bool trainable = true;
+  std::string name;  // default "depthwise_conv2d", "depthwise_conv2d_1", ...
+};
+// Every channel by itself: [b, h, w, c] -> [b, h', w', c x depth_multiplier].
+Tensor DepthwiseConv2D(const Tensor& x, const DepthwiseConv2DOptions& options,
+                       SourceLocation loc = SourceLocation::Current());
+
+struct SeparableConv2DOptions {
+  int64_t filters = 0;     // required
+  Size2D kernel_size = 0;  // required
+  Size2D strides = 1;      // of the depthwise convolution
+  std::string padding = "valid";
+  int64_t depth_multiplier = 1;
+  Activation activation;
+  bool use_bias = true;
+  initializers::InitializerFn depthwise_initializer = initializers::GlorotUniform();
+  initializers::InitializerFn pointwise_initializer = initializers::GlorotUniform();
+  initializers::InitializerFn bias_initializer = initializers::Zeros();
+  Regularizer depthwise_regularizer;
+  Regularizer pointwise_regularizer;
+  Regularizer bias_regularizer;
+  bool trainable = true;
+  std::string name;  // default "separable_conv2d", "separable_conv2d_1", ...
+};
+// A depthwise convolution, then one of 1x1: [b, h, w, c] -> [b, h', w', filters].
+Tensor SeparableConv2D(const Tensor& x, const SeparableConv2DOptions& options,
+                       SourceLocation loc = SourceLocation::Current());
+
 struct Pooling2DOptions {
   Size2D pool_size = 2;
   Size2D strides = 0;  // 0: the pool size

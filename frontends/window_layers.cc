@@ -33,6 +33,31 @@ WindowOptions CheckWindow(LayerScope& layer, const Tensor& x, absl::string_view 
   return options;
 }
 
+// Bias, where there is one, and activation.
+template <typename Options>
+Tensor Finish(LayerScope& layer, Tensor y, const Options& options, SourceLocation loc) {
+  if (options.use_bias) {
+    Tensor bias =
+        layer.Weight("bias", {y.shape().back()}, options.bias_initializer, options.trainable, options.bias_regularizer);
+    if (!layer.ok()) return layer.Failed();
+    y = Add(y, bias, loc);
+  }
+  return options.activation(y, loc);
+}
+
+// The depthwise convolution of both layers that have one; records an error.
+template <typename Options>
+Tensor Depthwise(LayerScope& layer, const Tensor& x, const Options& options, SourceLocation loc) {
+  layer.CheckPositive("depth_multiplier", options.depth_multiplier);
+  WindowOptions window = CheckWindow(layer, x, "kernel_size", options.kernel_size, options.strides, options.padding);
+  if (!layer.ok()) return layer.Failed();
+  Tensor kernel =
+      layer.Weight("depthwise_kernel",
+                   {options.kernel_size.height, options.kernel_size.width, x.shape()[3], options.depth_multiplier},
+                   options.depthwise_initializer, options.trainable, options.depthwise_regularizer);
+  return layer.ok() ? DepthwiseConv2DOp(x, kernel, window, loc) : layer.Failed();
+}
+
 using PoolOp = Tensor (*)(const Tensor&, const std::vector<int64_t>&, const WindowOptions&, SourceLocation);
 
 Tensor Pooling2D(const Tensor& x, const Pooling2DOptions& options, absl::string_view class_name, absl::string_view base,
@@ -58,14 +83,26 @@ Tensor Conv2D(const Tensor& x, const Conv2DOptions& options, SourceLocation loc)
       layer.Weight("kernel", {options.kernel_size.height, options.kernel_size.width, x.shape()[3], options.filters},
                    options.kernel_initializer, options.trainable, options.kernel_regularizer);
   if (!layer.ok()) return layer.Failed();
-  Tensor y = Conv2DOp(x, kernel, window, loc);
-  if (options.use_bias) {
-    Tensor bias =
-        layer.Weight("bias", {options.filters}, options.bias_initializer, options.trainable, options.bias_regularizer);
-    if (!layer.ok()) return layer.Failed();
-    y = Add(y, bias, loc);
-  }
-  return options.activation(y, loc);
+  return Finish(layer, Conv2DOp(x, kernel, window, loc), options, loc);
+}
+
+Tensor DepthwiseConv2D(const Tensor& x, const DepthwiseConv2DOptions& options, SourceLocation loc) {
+  LayerScope layer(x, "DepthwiseConv2D", "depthwise_conv2d", options.name, 4, loc);
+  if (!layer.ok()) return layer.Failed();
+  Tensor y = Depthwise(layer, x, options, loc);
+  return layer.ok() ? Finish(layer, y, options, loc) : layer.Failed();
+}
+
+Tensor SeparableConv2D(const Tensor& x, const SeparableConv2DOptions& options, SourceLocation loc) {
+  LayerScope layer(x, "SeparableConv2D", "separable_conv2d", options.name, 4, loc);
+  if (!layer.ok()) return layer.Failed();
+  layer.CheckPositive("filters", options.filters);
+  Tensor channels = Depthwise(layer, x, options, loc);
+  if (!layer.ok()) return layer.Failed();
+  Tensor kernel = layer.Weight("pointwise_kernel", {1, 1, channels.shape()[3], options.filters},
+                               options.pointwise_initializer, options.trainable, options.pointwise_regularizer);
+  if (!layer.ok()) return layer.Failed();
+  return Finish(layer, Conv2DOp(channels, kernel, {}, loc), options, loc);
 }
 
 Tensor MaxPool2D(const Tensor& x, const Pooling2DOptions& options, SourceLocation loc) {

@@ -59,6 +59,13 @@ const bool kContract = AddGradientCases({
          "tensor<?x4x4x2xf64>"),
     Conv("conv2d_filter_grad", std::string("size [3, 3] ") + kOdd, "tensor<?x4x4x2xf64>", "tensor<?x2x4x2xf64>",
          "tensor<3x3x2x2xf64>"),
+    Conv("depthwise_conv2d", "strides [1, 1] low [1, 1] high [1, 1]", "tensor<?x4x5x3xf64>", "tensor<3x2x1x3xf64>",
+         "tensor<?x4x6x3xf64>"),
+    Conv("depthwise_conv2d", kOdd, "tensor<?x4x4x2xf64>", "tensor<3x3x1x4xf64>", "tensor<?x2x4x4xf64>"),
+    Conv("depthwise_conv2d_input_grad", std::string("size [4, 4, 2] ") + kOdd, "tensor<?x2x4x4xf64>",
+         "tensor<3x3x1x4xf64>", "tensor<?x4x4x2xf64>"),
+    Conv("depthwise_conv2d_filter_grad", std::string("size [3, 3] ") + kOdd, "tensor<?x2x4x4xf64>",
+         "tensor<?x4x4x2xf64>", "tensor<3x3x1x4xf64>"),
 });
 
 const bool kNorm = AddGradientCases({

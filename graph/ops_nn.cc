@@ -75,17 +75,36 @@ Tensor BatchMatMul(const Tensor& a, const Tensor& b, const BatchMatMulOptions& o
                 loc);
 }
 
-Tensor Conv2DOp(const Tensor& x, const Tensor& kernel, const WindowOptions& options, SourceLocation loc) {
-  if (!x.ok() || !kernel.ok()) return EmitOp("conv2d", {x, kernel}, {}, loc);
-  if (kernel.rank() != 4) {
-    return x.graph()->FailAt(
-        "conv2d",
-        absl::StrCat("kernel ", ShapeString(kernel.shape()), " must have 4 dimensions [height, width, in, out]"), loc);
+// `dimensions`: what the kernel's are called.
+static Tensor Convolve(const char* op, const Tensor& x, Tensor kernel, const char* dimensions,
+                       const WindowOptions& options, SourceLocation loc) {
+  if (!x.ok() || !kernel.ok()) return EmitOp(op, {x, kernel}, {}, loc);
+  const Shape shape = kernel.shape();
+  if (shape.size() != 4) {
+    return x.graph()->FailAt(op, absl::StrCat("kernel ", ShapeString(shape), " must have 4 dimensions ", dimensions),
+                             loc);
   }
   Attrs attrs;
-  if (!ResolveWindow("conv2d", x, {kernel.shape()[0], kernel.shape()[1]}, options, &attrs, loc))
-    return x.graph()->Poisoned();
-  return EmitOp("conv2d", {x, kernel}, attrs, loc);
+  if (!ResolveWindow(op, x, {shape[0], shape[1]}, options, &attrs, loc)) return x.graph()->Poisoned();
+  return EmitOp(op, {x, kernel}, attrs, loc);
+}
+
+Tensor Conv2DOp(const Tensor& x, const Tensor& kernel, const WindowOptions& options, SourceLocation loc) {
+  return Convolve("conv2d", x, kernel, "[height, width, in, out]", options, loc);
+}
+
+Tensor DepthwiseConv2DOp(const Tensor& x, const Tensor& kernel, const WindowOptions& options, SourceLocation loc) {
+  const char *op = "depthwise_conv2d", *dimensions = "[height, width, channels, multiplier]";
+  if (!x.ok() || !kernel.ok() || kernel.rank() != 4) return Convolve(op, x, kernel, dimensions, options, loc);
+  const Shape k = kernel.shape();
+  if (x.rank() != 4 || x.shape()[3] != k[2]) {
+    return x.graph()->FailAt(op,
+                             absl::StrCat("kernel ", ShapeString(k), " ", dimensions, " does not fit the input ",
+                                          ShapeString(x.shape()), " [batch, height, width, channels]"),
+                             loc);
+  }
+  // As of a grouped convolution: output channels one after another.
+  return Convolve(op, x, Reshape(kernel, {k[0], k[1], 1, k[2] * k[3]}, loc), dimensions, options, loc);
 }
 
 Tensor MaxPool(const Tensor& x, const std::vector<int64_t>& window, const WindowOptions& options, SourceLocation loc) {

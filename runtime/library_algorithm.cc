@@ -21,7 +21,9 @@ bool IsFloat32(const fb::LibraryCallT& c) {
   return true;
 }
 
-bool IsPointwise(const fb::LibraryCallT& c) { return c.kernel_shape[0] == 1 && c.kernel_shape[1] == 1; }
+bool IsPointwise(const fb::LibraryCallT& c) {
+  return c.kernel_shape[0] == 1 && c.kernel_shape[1] == 1 && Groups(c) == 1;
+}
 
 bool ComputesUnpackedGemm(const fb::LibraryCallT& c) {
   if (c.primitive != fb::Primitive::MatMul || c.kernel_shape.size() != 2) return false;
@@ -30,7 +32,7 @@ bool ComputesUnpackedGemm(const fb::LibraryCallT& c) {
 }
 
 bool ComputesDirectFilterGrad(const fb::LibraryCallT& c) {
-  if (c.primitive != fb::Primitive::Conv2DFilterGrad) return false;
+  if (c.primitive != fb::Primitive::Conv2DFilterGrad || Groups(c) > 1) return false;
   const int64_t pixels = c.y_shape[0] * c.y_shape[1] * c.y_shape[2], taps = c.kernel_shape[0] * c.kernel_shape[1];
   return IsFloat32(c) && c.y_shape[3] % kTileChannels == 0 && pixels * taps <= kMaxAddresses;
 }

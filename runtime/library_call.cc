@@ -28,9 +28,10 @@ absl::Status CheckConvolution(const fb::LibraryCallT& c) {
   if (c.strides.size() != 2 || c.pad_low.size() != 2 || c.pad_high.size() != 2) {
     return Bad("strides, pad_low and pad_high must have 2 sizes");
   }
-  if (c.x_shape[0] != c.y_shape[0] || c.x_shape[3] != c.kernel_shape[2] || c.y_shape[3] != c.kernel_shape[3]) {
+  if (c.x_shape[0] != c.y_shape[0] || c.x_shape[3] % c.kernel_shape[2] != 0 || c.y_shape[3] != c.kernel_shape[3]) {
     return Bad("batch or channels of x, kernel and y differ");
   }
+  if (c.kernel_shape[3] % Groups(c) != 0) return Bad("the output's channels are no multiple of the number of groups");
   for (int i = 0; i < 2; ++i) {
     int64_t k = c.kernel_shape[i];
     if (c.strides[i] < 1 || c.strides[i] > kMaxElements) return Bad("strides must be positive");
@@ -223,6 +224,8 @@ std::vector<int64_t> ReluMaskShape(const std::vector<int64_t>& y_shape) {
   shape.back() = (shape.back() + 127) / 128 * 16;
   return shape;
 }
+
+int64_t Groups(const fb::LibraryCallT& call) { return call.x_shape[3] / call.kernel_shape[2]; }
 
 int64_t CheckedElements(const std::vector<int64_t>& shape) {
   int64_t n = 1;

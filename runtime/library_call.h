@@ -33,6 +33,9 @@ EpilogueParts PartsOf(fb::Epilogue epilogue);
 // row is bit j % 8 of byte j / 8.
 std::vector<int64_t> ReluMaskShape(const std::vector<int64_t>& y_shape);
 
+// Of a convolution: the kernel has the input channels of one group, and the groups' output channels one after another.
+int64_t Groups(const fb::LibraryCallT& call);
+
 // The type that a field of a call stands for: Float32 where none is given.
 fb::DType LibraryType(fb::DType type);
 

@@ -105,3 +105,69 @@ def Td_Conv2DFilterGradOp : Td_ContractOp<"conv2d_filter_grad"> {
     $x `,` $dy `size` $size `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($x) `,` type($dy) `->` type($dkernel)
   }];
 }
+
+// Every output channel reads one channel of the input. A kernel is [height, width, 1, out channels], as of a grouped
+// convolution, which libraries compute: output channel o reads input channel o / (out channels / in channels). Where a
+// library has none, or a slow one, generated kernels do.
+class Td_DepthwiseOp<string mnemonic, string library_primitive>
+    : Td_PureOp<mnemonic, [
+        DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
+        DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_ElementalOp>,
+        DeclareOpInterfaceMethods<Td_LibraryOp>, DeclareOpInterfaceMethods<Td_CostOp>]> {
+  let extraClassDefinition = "::llvm::StringRef $cppClass::getPrimitiveName() { return \"" # library_primitive # "\"; }" # [{
+    // Without a batch only libraries compute them: generated gradients are sums over its rows.
+    ::tandem::td::FusionKind $cppClass::getFusionKind() {
+      return ::tandem::td::IsBatched(getOperation()->getOperand(0).getType()) ? ::tandem::td::FusionKind::kWindow
+                                                                             : ::tandem::td::FusionKind::kNone;
+    }
+  }];
+}
+
+def Td_DepthwiseConv2DOp : Td_DepthwiseOp<"depthwise_conv2d", "conv2d"> {
+  let summary = "2-D convolution of every channel by itself (TensorFlow's depthwise_conv2d_native)";
+  let description = [{
+    x is [b, h, w, channels], the kernel [kernel h, kernel w, 1, channels x multiplier]. Strides and pads are those of
+    td.conv2d.
+    ```mlir
+    %y = td.depthwise_conv2d %x, %k strides [1, 1] low [1, 1] high [1, 1] : tensor<?x14x14x32xf32>, tensor<3x3x1x32xf32> -> tensor<?x14x14x32xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$x, Td_FloatTensor:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+  let results = (outs Td_FloatTensor:$output);
+  let assemblyFormat = [{
+    $x `,` $kernel `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($x) `,` type($kernel) `->` type($output)
+  }];
+}
+
+def Td_DepthwiseConv2DInputGradOp : Td_DepthwiseOp<"depthwise_conv2d_input_grad", "conv2d_input_grad"> {
+  let summary = "gradient of depthwise_conv2d to its input";
+  let description = [{
+    `size` is the input's height, width and channels.
+    ```mlir
+    %dx = td.depthwise_conv2d_input_grad %dy, %k size [8, 8, 3] strides [2, 2] low [0, 0] high [1, 1] : tensor<?x4x4x6xf32>, tensor<3x3x1x6xf32> -> tensor<?x8x8x3xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$dy, Td_FloatTensor:$kernel, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+  let results = (outs Td_FloatTensor:$dx);
+  let assemblyFormat = [{
+    $dy `,` $kernel `size` $size `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($dy) `,` type($kernel) `->` type($dx)
+  }];
+}
+
+def Td_DepthwiseConv2DFilterGradOp : Td_DepthwiseOp<"depthwise_conv2d_filter_grad", "conv2d_filter_grad"> {
+  let summary = "gradient of depthwise_conv2d to its kernel: a sum over the batch";
+  let description = [{
+    `size` is the kernel's height and width. dy comes first, because the sum runs over its elements.
+    ```mlir
+    %dk = td.depthwise_conv2d_filter_grad %dy, %x size [3, 3] strides [2, 2] low [0, 0] high [1, 1] : tensor<?x4x4x6xf32>, tensor<?x8x8x3xf32> -> tensor<3x3x1x6xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$dy, Td_FloatTensor:$x, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+  let results = (outs Td_FloatTensor:$dkernel);
+  let assemblyFormat = [{
+    $dy `,` $x `size` $size `strides` $strides `low` $pad_low `high` $pad_high attr-dict `:` type($dy) `,` type($x) `->` type($dkernel)
+  }];
+}

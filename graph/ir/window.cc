@@ -26,6 +26,7 @@ Value WindowEmitter::And(Value x, Value y) {
   return b_.create<arith::AndIOp>(l_, x, y);
 }
 Value WindowEmitter::Compare(arith::CmpIPredicate p, Value x, Value y) { return b_.create<arith::CmpIOp>(l_, p, x, y); }
+Value WindowEmitter::AtMost(Value x, int64_t limit) { return b_.create<arith::MinUIOp>(l_, x, Index(limit)); }
 Value WindowEmitter::AddF(Value x, Value y) { return x ? Value(b_.create<arith::AddFOp>(l_, x, y)) : y; }
 Value WindowEmitter::MulF(Value x, Value y) { return b_.create<arith::MulFOp>(l_, x, y); }
 
@@ -38,6 +39,13 @@ WindowPosition WindowEmitter::InImage(int axis, Value o, int64_t offset) {
   // A negative index is a large one without its sign.
   Value inside = Compare(arith::CmpIPredicate::ult, at, Index(a.in));
   return {Select(inside, at, Index(0)), inside};
+}
+
+Value WindowEmitter::Tap(ElementalContext& c, unsigned operand, mlir::ValueRange at, int64_t ky, int64_t kx,
+                         Value channel) {
+  WindowPosition y = InImage(0, at[1], ky), x = InImage(1, at[2], kx);
+  Value element = c.Operand(operand, {at[0], y.at, x.at, channel}), inside = And(y.inside, x.inside);
+  return inside ? Select(inside, element, Float(element.getType(), 0)) : element;
 }
 
 int64_t WindowEmitter::Candidates(int axis) const {

@@ -44,14 +44,17 @@ class WindowEmitter {
   Value Select(Value condition, Value x, Value y);  // x where there is no condition
   Value And(Value x, Value y);                      // of conditions; none holds always
   Value Compare(mlir::arith::CmpIPredicate p, Value x, Value y);
-  Value AddF(Value x, Value y);  // y where there is no x
+  Value AtMost(Value x, int64_t limit);  // of indices
+  Value AddF(Value x, Value y);          // y where there is no x
   Value MulF(Value x, Value y);
 
   // The element of the image at offset `offset` of window `o`.
   WindowPosition InImage(int axis, Value o, int64_t offset);
+  // The element of operand `operand`, an image, at tap (ky, kx) of the window of output element `at`, 0 in the padding.
+  Value Tap(ElementalContext& c, unsigned operand, mlir::ValueRange at, int64_t ky, int64_t kx, Value channel);
 
-  // Calls f(the window's row, its column, offset in rows, offset in columns) for every window that covers the element
-  // of the image at `indices` and adds the results up.
+  // Calls f(the window's row, its column, offset in rows, offset in columns) for every window that may cover the
+  // element of the image at `indices` and adds up the results of those that do: the offsets in others may be too large.
   Value SumOverWindows(mlir::ValueRange indices, llvm::function_ref<Value(Value, Value, Value, Value)> f);
 
   // The number in the window of its element (ky, kx), row-major, as an integer of type t.

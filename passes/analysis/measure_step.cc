@@ -74,7 +74,7 @@ class Meter {
 
   void AddOp(mlir::Operation* op, int level) {
     OpWork work;
-    work.library = mlir::isa<td::LibraryOp>(op);
+    work.library = mlir::isa<td::LibraryOp>(op) && !mlir::isa<td::ElementalOp>(op);
     if (auto cost = mlir::dyn_cast<td::CostOp>(op)) work.flops = static_cast<double>(cost.getFlops());
     if (winograd_) work.streamed_bytes = TransformedKernelBytes(op);
     llvm::SmallDenseSet<mlir::Value> seen;

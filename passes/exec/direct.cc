@@ -18,7 +18,6 @@ using td::RefTensor;
 using td::RowElements;
 using td::TypeOf;
 using td::WindowEmitter;
-using td::WindowPosition;
 
 void ExecDialect::registerDirectOps() {
   addOperations<
@@ -30,19 +29,6 @@ void ExecDialect::registerDirectOps() {
 using mlir::RankedTensorType;
 using mlir::Value;
 using mlir::ValueRange;
-
-namespace {
-
-// The image's element at tap (ky, kx) of output pixel (oy, ox), 0 in the padding.
-Value Tap(ElementalContext& c, WindowEmitter& e, unsigned operand, ValueRange pixel, int64_t ky, int64_t kx,
-          Value channel) {
-  WindowPosition y = e.InImage(0, pixel[1], ky), x = e.InImage(1, pixel[2], kx);
-  Value element = c.Operand(operand, {pixel[0], y.at, x.at, channel});
-  Value inside = e.And(y.inside, x.inside);
-  return inside ? e.Select(inside, element, e.Float(element.getType(), 0)) : element;
-}
-
-}  // namespace
 
 // exec.direct_conv2d
 
@@ -77,7 +63,7 @@ Value DirectConv2DOp::emitElement(ElementalContext& c, unsigned, ValueRange indi
     for (int64_t kx = 0; kx < kernel.getDimSize(1); ++kx) {
       for (int64_t i = 0; i < kernel.getDimSize(2); ++i) {
         Value channel = e.Index(i);
-        Value x = Tap(c, e, 0, indices, ky, kx, channel);
+        Value x = e.Tap(c, 0, indices, ky, kx, channel);
         Value w = c.Operand(1, {e.Index(ky), e.Index(kx), channel, indices[3]});
         sum = e.AddF(sum, e.MulF(x, w));
       }
@@ -112,7 +98,7 @@ Value DirectConv2DFilterGradOp::emitElement(ElementalContext& c, unsigned, Value
   for (int i = 0; i < 2; ++i) {
     if (auto constant = indices[4 + i].getDefiningOp<mlir::arith::ConstantIndexOp>()) tap[i] = constant.value();
   }
-  return e.MulF(c.Operand(0, indices.take_front(4)), Tap(c, e, 1, indices, tap[0], tap[1], indices[6]));
+  return e.MulF(c.Operand(0, indices.take_front(4)), e.Tap(c, 1, indices, tap[0], tap[1], indices[6]));
 }
 
 }  // namespace tandem::exec

@@ -88,8 +88,7 @@ void FusionClusters::Classify(mlir::Block& block) {
     node.op = &op;
     auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
     auto kind = elemental ? elemental.getFusionKind() : td::FusionKind::kNone;
-    node.fusible = kind != td::FusionKind::kNone && !mlir::isa<td::LibraryOp>(op) && op.getNumResults() > 0 &&
-                   !IsTopLevelView(block, &op);
+    node.fusible = kind != td::FusionKind::kNone && op.getNumResults() > 0 && !IsTopLevelView(block, &op);
     if (node.fusible) {
       bool batched_operand = llvm::any_of(op.getOperandTypes(), td::IsBatched);
       bool batched_result = llvm::all_of(op.getResultTypes(), td::IsBatched);

@@ -104,14 +104,24 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     return call;
   }
 
+  // In the order of LibraryCall.
+  static llvm::SmallVector<mlir::Value> OperandsOf(fb::Primitive primitive, const td::LibraryCallSpec& spec) {
+    if (primitive == fb::Primitive::Conv2DInputGrad) return {spec.y, spec.kernel};
+    if (primitive == fb::Primitive::Conv2DFilterGrad) return {spec.x, spec.y};
+    return {spec.x, spec.kernel};
+  }
+
   mlir::LogicalResult Select(td::LibraryOp op) {
     td::LibraryCallSpec spec = op.getLibraryCallSpec();
     absl::StatusOr<fb::LibraryCallT> made = CallOf(op, spec);
     if (!made.ok()) return Unsupported(op, made.status());
     fb::LibraryCallT call = *made;
+    auto elemental = mlir::dyn_cast<td::ElementalOp>(op.getOperation());
+    const bool generated = elemental && elemental.getFusionKind() != td::FusionKind::kNone;
+    if (generated && !target_->PrefersLibrary(call)) return mlir::success();
     mlir::Value y = op->getResult(0);
     mlir::OpBuilder builder(op);
-    llvm::SmallVector<mlir::Value> operands(op->getOperands());
+    llvm::SmallVector<mlir::Value> operands = OperandsOf(call.primitive, spec);
     llvm::SmallVector<mlir::Operation*> replaced = {op};
     if (spec.takes_epilogue) TakeEpilogue(y, call, operands, replaced);
     mlir::Operation* last = replaced.back();

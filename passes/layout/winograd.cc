@@ -2,6 +2,7 @@
 #include "passes/exec/winograd.h"
 #include "absl/strings/str_format.h"
 #include "graph/ir/binary.h"
+#include "graph/ir/contract.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/unary.h"
 #include "passes/analysis/measure_step.h"
@@ -43,12 +44,11 @@ class WinogradPass : public impl::WinogradPassBase<WinogradPass> {
 
  private:
   static bool RoleOf(td::LibraryOp op, WinogradRole& role) {
-    llvm::StringRef name = op.getPrimitiveName();
-    if (name == "conv2d") {
+    if (mlir::isa<td::Conv2DOp>(op)) {
       role = WinogradRole::kForward;
-    } else if (name == "conv2d_input_grad") {
+    } else if (mlir::isa<td::Conv2DInputGradOp>(op)) {
       role = WinogradRole::kInputGrad;
-    } else if (name == "conv2d_filter_grad") {
+    } else if (mlir::isa<td::Conv2DFilterGradOp>(op)) {
       role = WinogradRole::kFilterGrad;
     } else {
       return false;

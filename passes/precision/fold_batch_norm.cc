@@ -3,6 +3,7 @@
 
 #include "graph/ir/binary.h"
 #include "graph/ir/build.h"
+#include "graph/ir/contract.h"
 #include "graph/ir/interfaces.h"
 #include "graph/ir/shape.h"
 #include "passes/analysis/values_of_variables.h"
@@ -108,7 +109,10 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
     if (!spec.takes_epilogue || spec.transpose_a || spec.weights < 0 || !invariant_.contains(spec.kernel)) return;
     if (!td::IsBatched(spec.x.getType())) return;
     const auto pads = [](llvm::ArrayRef<int64_t> p) { return llvm::any_of(p, [](int64_t n) { return n != 0; }); };
-    const llvm::SmallVector<Link> before = ChainBefore(spec.x, pads(spec.pad_low) || pads(spec.pad_high));
+    // A grouped convolution's kernel has the input channels of one group.
+    const bool grouped = mlir::isa<td::DepthwiseConv2DOp>(op);
+    llvm::SmallVector<Link> before;
+    if (!grouped) before = ChainBefore(spec.x, pads(spec.pad_low) || pads(spec.pad_high));
     const llvm::SmallVector<Link> behind = ChainBehind(spec.y);
     // Sums behind the contraction alone are a bias already.
     if (before.empty() && llvm::none_of(behind, IsScaling)) return;

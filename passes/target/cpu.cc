@@ -24,6 +24,8 @@ class Cpu final : public Target {
   bool has_bfloat16_products() const override { return bfloat16_products_; }
   bool has_bfloat16_tiles() const override { return bfloat16_tiles_; }
 
+  bool PrefersLibrary(const fb::LibraryCallT&) const override { return false; }
+
   bool AddsResidual(const fb::LibraryCallT& call, const MachineModel& machine) const override {
     if (call.reduces_batch) return false;
     for (bool packed : {false, true}) {

@@ -16,6 +16,11 @@ class Cuda final : public Target {
   bool has_tf32() const override { return true; }
   bool has_gradient_epilogues() const override { return true; }
 
+  // Kernels for GPUs have no sums of columns with taps.
+  bool PrefersLibrary(const fb::LibraryCallT& call) const override {
+    return call.primitive == fb::Primitive::Conv2DFilterGrad;
+  }
+
   bool AddsResidual(const fb::LibraryCallT&, const MachineModel&) const override { return false; }
 
   // What only the call has to know would keep calls from sharing a packed kernel.

@@ -50,6 +50,8 @@ class Target {
   virtual bool has_tf32() const { return false; }
   // Products take a GELU, masks of gradients and sums of columns as epilogues.
   virtual bool has_gradient_epilogues() const { return false; }
+  // Whether the library computes a call faster than a generated kernel, where that could.
+  virtual bool PrefersLibrary(const fb::LibraryCallT& call) const = 0;
   // Whether the call is computed in the same way when it adds a residual to its result.
   virtual bool AddsResidual(const fb::LibraryCallT& call, const MachineModel& machine) const = 0;
   // How weights of the call are packed once for many calls; nothing where they are read as they lie.

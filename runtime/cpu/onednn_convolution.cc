@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/library_algorithm.h"
+#include "runtime/library_call.h"
 
 namespace tandem {
 namespace onednn {
@@ -19,7 +20,7 @@ struct Convolution {
   explicit Convolution(const fb::LibraryCallT& c)
       : x(XDims(c), TypeOf(c.x_dtype), Tag::nhwc),
         y(YDims(c), TypeOf(c.y_dtype), Tag::nhwc),
-        plain(KernelDims(c), TypeOf(c.kernel_dtype), Tag::hwio),
+        plain(KernelDims(c), TypeOf(c.kernel_dtype), Groups(c) > 1 ? Tag::hwigo : Tag::hwio),
         any(KernelDims(c), TypeOf(c.kernel_dtype), Tag::any),
         bias({c.kernel_shape[3]}, kF32, Tag::a),
         strides(c.strides),
@@ -36,7 +37,10 @@ struct Convolution {
     return {c.y_shape[0], c.y_shape[3], c.y_shape[1], c.y_shape[2]};
   }
   static memory::dims KernelDims(const fb::LibraryCallT& c) {
-    return {c.kernel_shape[3], c.kernel_shape[2], c.kernel_shape[0], c.kernel_shape[1]};
+    const int64_t groups = Groups(c);
+    memory::dims dims = {c.kernel_shape[3] / groups, c.kernel_shape[2], c.kernel_shape[0], c.kernel_shape[1]};
+    if (groups > 1) dims.insert(dims.begin(), groups);
+    return dims;
   }
   dnnl::convolution_forward::primitive_desc Forward(const memory::desc& kernel, bool with_bias,
                                                     const dnnl::primitive_attr& attr) const {

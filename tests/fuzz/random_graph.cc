@@ -248,11 +248,13 @@ class RandomGraph {
   Tensor Window(const Tensor& x) {
     if (x.rank() != 4 || x.shape()[1] < 3 || x.shape()[2] < 3) return Binary(x);
     WindowOptions options{.strides = {Int(1, 2), Int(1, 2)}, .padding = Chance(0.5) ? "SAME" : "VALID"};
-    switch (Int(0, 2)) {
+    switch (Int(0, 3)) {
       case 0:
         return MaxPool(x, {Int(1, 3), Int(1, 3)}, options);
       case 1:
         return AvgPool(x, {Int(1, 3), Int(1, 3)}, options);
+      case 2:
+        return DepthwiseConv2DOp(x, Weight({Int(1, 3), Int(1, 3), x.shape()[3], Int(1, 2)}), options);
       default:
         return Conv2DOp(x, Weight({Int(1, 3), Int(1, 3), x.shape()[3], Int(1, 4)}), options);
     }

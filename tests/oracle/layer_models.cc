@@ -118,6 +118,78 @@ void AddConvolutions(std::vector<Model>& models) {
        [](Forward& f) { return Head(f, ref::Map(ref::Conv2D(f, f.Input("gray"), "conv2d"), ref::Tanh)); }});
 }
 
+void AddDepthwise(std::vector<Model>& models) {
+  models.push_back(OfImage(
+      "depthwise_same",
+      [](const Tensor& x) {
+        return TD_COVER(layers::DepthwiseConv2D, x, {.kernel_size = 3, .padding = "same", .activation = Tanh});
+      },
+      [](const Forward& f, const Array& x) {
+        return ref::Map(ref::DepthwiseConv2D(f, x, "depthwise_conv2d", {.same = true}), ref::Tanh);
+      }));
+  models.push_back(OfImage(
+      "depthwise_strided_multiplier",
+      [](const Tensor& x) {
+        return TD_COVER(layers::DepthwiseConv2D, x,
+                        {.kernel_size = {3, 2}, .strides = 2, .depth_multiplier = 3, .use_bias = false});
+      },
+      [](const Forward& f, const Array& x) {
+        return ref::DepthwiseConv2D(f, x, "depthwise_conv2d", {.stride_y = 2, .stride_x = 2}, false);
+      }));
+  models.push_back(OfImage(
+      "depthwise_stride_beyond_kernel_same",
+      [](const Tensor& x) {
+        return TD_COVER(layers::DepthwiseConv2D, x, {.kernel_size = {1, 2}, .strides = {3, 2}, .padding = "same"});
+      },
+      [](const Forward& f, const Array& x) {
+        return ref::DepthwiseConv2D(f, x, "depthwise_conv2d", {.stride_y = 3, .stride_x = 2, .same = true});
+      }));
+  models.push_back(OfImage(
+      "depthwise_frozen",
+      [](const Tensor& x) {
+        return TD_COVER(layers::DepthwiseConv2D, x, {.kernel_size = 2, .trainable = false, .name = "fixed"});
+      },
+      [](const Forward& f, const Array& x) { return ref::DepthwiseConv2D(f, x, "fixed"); }));
+  models.push_back(OfImage(
+      "separable",
+      [](const Tensor& x) {
+        return TD_COVER(layers::SeparableConv2D, x,
+                        {.filters = 5, .kernel_size = 2, .depth_multiplier = 2, .activation = Relu});
+      },
+      [](const Forward& f, const Array& x) {
+        return ref::Map(ref::SeparableConv2D(f, x, "separable_conv2d"), ref::Relu);
+      }));
+  models.push_back(OfImage(
+      "separable_strided_same",
+      [](const Tensor& x) {
+        return TD_COVER(layers::SeparableConv2D, x,
+                        {.filters = 3, .kernel_size = 3, .strides = {2, 1}, .padding = "same", .use_bias = false});
+      },
+      [](const Forward& f, const Array& x) {
+        return ref::SeparableConv2D(f, x, "separable_conv2d", {.stride_y = 2, .same = true}, false);
+      }));
+  models.push_back(OfImage(
+      "separable_frozen",
+      [](const Tensor& x) {
+        return TD_COVER(layers::SeparableConv2D, x,
+                        {.filters = 2, .kernel_size = 2, .trainable = false, .name = "fixed"});
+      },
+      [](const Forward& f, const Array& x) { return ref::SeparableConv2D(f, x, "fixed"); }));
+  // Channels that fill vectors, between a 1x1 convolution and a batch norm, as in MobileNet.
+  models.push_back({"depthwise_block",
+                    [](GraphBuilder& g) {
+                      Tensor x = g.Input("image", DType::kFloat32, {kBatch, 6, 5, 8});
+                      x = TD_COVER(layers::Conv2D, x, {.filters = 16, .kernel_size = 1, .activation = Tanh});
+                      x = TD_COVER(layers::DepthwiseConv2D, x, {.kernel_size = 3, .padding = "same"});
+                      return Head(g, Tanh(TD_COVER(layers::Conv2D, x, {.filters = 8, .kernel_size = 1})));
+                    },
+                    [](Forward& f) {
+                      Array x = ref::Map(ref::Conv2D(f, f.Input("image"), "conv2d"), ref::Tanh);
+                      x = ref::DepthwiseConv2D(f, x, "depthwise_conv2d", {.same = true});
+                      return Head(f, ref::Map(ref::Conv2D(f, x, "conv2d_1"), ref::Tanh));
+                    }});
+}
+
 // Large enough for the algorithms that small layers do not get: Winograd's, but for strict_float32, and weight
 // gradients that are computed block by block.
 void AddLarge(std::vector<Model>& models) {
@@ -251,6 +323,7 @@ std::vector<Model> LayerModels() {
   std::vector<Model> models;
   AddDense(models);
   AddConvolutions(models);
+  AddDepthwise(models);
   AddLarge(models);
   AddPools(models);
   AddDropout(models);

@@ -221,6 +221,37 @@ void AddPenalties(std::vector<Model>& models) {
                              ref::Penalty(f.Variable("conv2d/kernel"), 0.01, 0.02) +
                              ref::Penalty(f.Variable("conv2d/bias"), 0, 0.3);
                     }});
+  models.push_back(
+      {"regularized_depthwise",
+       [](GraphBuilder& g) {
+         Tensor x = g.Input("image", DType::kFloat32, {kBatch, 3, 3, 2});
+         x = TD_COVER(
+             layers::DepthwiseConv2D, x,
+             {.kernel_size = 2, .depthwise_regularizer = TD_COVER(L2, 0.2), .bias_regularizer = TD_COVER(L2, 0.3)});
+         return Head(g, x) + TD_COVER(losses::RegularizationLoss, &g);
+       },
+       [](Forward& f) {
+         return Head(f, ref::DepthwiseConv2D(f, f.Input("image"), "depthwise_conv2d")) +
+                ref::Penalty(f.Variable("depthwise_conv2d/depthwise_kernel"), 0, 0.2) +
+                ref::Penalty(f.Variable("depthwise_conv2d/bias"), 0, 0.3);
+       }});
+  models.push_back({"regularized_separable",
+                    [](GraphBuilder& g) {
+                      Tensor x = g.Input("image", DType::kFloat32, {kBatch, 3, 3, 2});
+                      x = TD_COVER(layers::SeparableConv2D, x,
+                                   {.filters = 2,
+                                    .kernel_size = 2,
+                                    .depthwise_regularizer = TD_COVER(L2, 0.2),
+                                    .pointwise_regularizer = TD_COVER(L1, 0.1),
+                                    .bias_regularizer = TD_COVER(L2, 0.3)});
+                      return Head(g, x) + TD_COVER(losses::RegularizationLoss, &g);
+                    },
+                    [](Forward& f) {
+                      return Head(f, ref::SeparableConv2D(f, f.Input("image"), "separable_conv2d")) +
+                             ref::Penalty(f.Variable("separable_conv2d/depthwise_kernel"), 0, 0.2) +
+                             ref::Penalty(f.Variable("separable_conv2d/pointwise_kernel"), 0.1, 0) +
+                             ref::Penalty(f.Variable("separable_conv2d/bias"), 0, 0.3);
+                    }});
   models.push_back({"regularized_embedding",
                     [](GraphBuilder& g) {
                       Tensor x =

@@ -185,6 +185,40 @@ Array Dense(const Forward& f, const Array& x, const std::string& name, bool bias
   return y;
 }
 
+Array DepthwiseConv2D(const Forward& f, const Array& x, const std::string& name, Window window, bool bias) {
+  const Array& kernel = f.Variable(name + "/depthwise_kernel");
+  window.height = kernel.shape[0];
+  window.width = kernel.shape[1];
+  const int64_t height = x.shape[1], width = x.shape[2], in = x.shape[3], multiplier = kernel.shape[3];
+  const Taps taps = TapsOf(height, width, window);
+  Array y{{x.rows(), taps.out_height, taps.out_width, in * multiplier}, {}};
+  std::vector<Real> values, weights;
+  for (int64_t b = 0; b < x.rows(); ++b) {
+    for (const std::vector<Taps::Tap>& pixel : taps.taps) {
+      for (int64_t o = 0; o < in * multiplier; ++o) {
+        const int64_t c = o / multiplier, m = o % multiplier;
+        values.clear();
+        weights.clear();
+        for (const Taps::Tap& t : pixel) {
+          values.push_back(x.values[((b * height + t.y) * width + t.x) * in + c]);
+          weights.push_back(kernel.values[((t.ky * window.width + t.kx) * in + c) * multiplier + m]);
+        }
+        y.values.push_back(Dot(values, weights));
+      }
+    }
+  }
+  if (bias) AddBias(f, name + "/bias", y);
+  return y;
+}
+
+Array SeparableConv2D(const Forward& f, const Array& x, const std::string& name, Window window, bool bias) {
+  const Array channels = DepthwiseConv2D(f, x, name, window, /*bias=*/false);
+  const Array& kernel = f.Variable(name + "/pointwise_kernel");
+  Array y = Times(channels, kernel, kernel.shape[2], kernel.shape[3]);
+  if (bias) AddBias(f, name + "/bias", y);
+  return y;
+}
+
 Array Conv2D(const Forward& f, const Array& x, const std::string& name, Window window, bool bias) {
   const Array& kernel = f.Variable(name + "/kernel");
   window.height = kernel.shape[0];

@@ -87,6 +87,10 @@ Array Flatten(const Array& x);
 Array Dense(const Forward& f, const Array& x, const std::string& name, bool bias = true);
 // HWIO kernel; the window's size is the kernel's.
 Array Conv2D(const Forward& f, const Array& x, const std::string& name, Window window = {}, bool bias = true);
+// Kernel "/depthwise_kernel", [height, width, channels, multiplier].
+Array DepthwiseConv2D(const Forward& f, const Array& x, const std::string& name, Window window = {}, bool bias = true);
+// A depthwise convolution, then one by "/pointwise_kernel".
+Array SeparableConv2D(const Forward& f, const Array& x, const std::string& name, Window window = {}, bool bias = true);
 Array MaxPool(const Array& x, const Window& window);
 // Counts only what lies inside the image.
 Array AveragePool(const Array& x, const Window& window);
