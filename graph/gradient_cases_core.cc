@@ -110,16 +110,13 @@ const bool kShape = AddGradientCases({
 });
 
 const bool kReduce = AddGradientCases({
-    Shape("reduce", "reduce \"sum\", %x axes [0] : tensor<?x3xf64> -> tensor<3xf64>", "tensor<?x3xf64>",
+    Shape("reduce", "reduce sum, %x axes [0] : tensor<?x3xf64> -> tensor<3xf64>", "tensor<?x3xf64>", "tensor<3xf64>"),
+    Shape("reduce", "reduce sum, %x axes [1, 2] : tensor<?x2x3xf64> -> tensor<?xf64>", "tensor<?x2x3xf64>",
+          "tensor<?xf64>"),
+    Shape("reduce", "reduce max, %x axes [1] : tensor<?x3xf64> -> tensor<?xf64>", "tensor<?x3xf64>", "tensor<?xf64>"),
+    Shape("reduce", "reduce max, %x axes [0] scope replica : tensor<?x3xf64> -> tensor<3xf64>", "tensor<?x3xf64>",
           "tensor<3xf64>"),
-    Shape("reduce", "reduce \"sum\", %x axes [1, 2] : tensor<?x2x3xf64> -> tensor<?xf64>", "tensor<?x2x3xf64>",
-          "tensor<?xf64>"),
-    Shape("reduce", "reduce \"max\", %x axes [1] : tensor<?x3xf64> -> tensor<?xf64>", "tensor<?x3xf64>",
-          "tensor<?xf64>"),
-    Shape("reduce", "reduce \"max\", %x axes [0] scope \"replica\" : tensor<?x3xf64> -> tensor<3xf64>",
-          "tensor<?x3xf64>", "tensor<3xf64>"),
-    Shape("reduce", "reduce \"min\", %x axes [0, 1] : tensor<2x3xf64> -> tensor<f64>", "tensor<2x3xf64>",
-          "tensor<f64>"),
+    Shape("reduce", "reduce min, %x axes [0, 1] : tensor<2x3xf64> -> tensor<f64>", "tensor<2x3xf64>", "tensor<f64>"),
 });
 
 }  // namespace

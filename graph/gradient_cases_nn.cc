@@ -92,19 +92,19 @@ const bool kNorm = AddGradientCases({
          "tensor<?xf64>", ", %l: tensor<?xi64>"),
     {.op = "td.batch_moments", .function = R"(func.func @main(%x: tensor<?x2x3xf64>) -> (tensor<3xf64>, tensor<3xf64>) {
        %n = td.constant dense<3.0> : tensor<f64>
-       %m, %v = td.batch_moments %x, %n scope "replica"
+       %m, %v = td.batch_moments %x, %n scope replica
          : tensor<?x2x3xf64>, tensor<f64> -> tensor<3xf64>, tensor<3xf64>
        return %m, %v : tensor<3xf64>, tensor<3xf64>
      })"},
     {.op = "td.batch_moments", .function = R"(func.func @main(%x: tensor<4x3xf64>) -> tensor<3xf64> {
        %n = td.constant dense<4.0> : tensor<f64>
-       %m, %v = td.batch_moments %x, %n scope "global"
+       %m, %v = td.batch_moments %x, %n scope global
          : tensor<4x3xf64>, tensor<f64> -> tensor<3xf64>, tensor<3xf64>
        return %v : tensor<3xf64>
      })"},
     {.op = "td.cross_replica", .function = R"(func.func @main(%x: tensor<3xf64>) -> (tensor<3xf64>, tensor<3xf64>) {
-       %s = td.cross_replica "sum" %x : tensor<3xf64>
-       %m = td.cross_replica "mean" %x : tensor<3xf64>
+       %s = td.cross_replica sum %x : tensor<3xf64>
+       %m = td.cross_replica mean %x : tensor<3xf64>
        return %s, %m : tensor<3xf64>, tensor<3xf64>
      })"},
 });

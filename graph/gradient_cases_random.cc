@@ -14,7 +14,7 @@ const bool kRandom = AddGradientCases({
     {.op = "td.random_uniform",
      .function = R"(func.func @main(%x: tensor<4xf32>, %seed: tensor<i64>, %step: tensor<i64>) -> tensor<4xf32> {
        %u = td.random_uniform %seed, %step key 5 shape [4] -> tensor<4xf32>
-       %c = td.compare "lt", %u, %x : tensor<4xf32> -> tensor<4xi1>
+       %c = td.compare lt, %u, %x : tensor<4xf32> -> tensor<4xi1>
        %y = td.select %c, %x, %u : tensor<4xi1>, tensor<4xf32>
        return %y : tensor<4xf32>
      })"},

@@ -39,7 +39,9 @@ Value OverReplicas(mlir::OpBuilder& b, Operation* op, Value operand, Value grad,
   if (td::IsBatched(operand.getType())) return grad;
   if (!replicas.Vary(operand)) {
     const bool parts = llvm::any_of(op->getResults(), [&](Value r) { return replicas.Vary(r); });
-    return parts || replicas.Vary(grad) ? td::BuildCrossReplica(b, GradientLocation(op), "sum", grad) : grad;
+    return parts || replicas.Vary(grad)
+               ? td::BuildCrossReplica(b, GradientLocation(op), td::CrossReplicaKind::kSum, grad)
+               : grad;
   }
   const bool from_rows = llvm::any_of(op->getResultTypes(), td::IsBatched);
   return from_rows && !replicas.Vary(grad) ? Value() : grad;

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "base/element_count.h"
 #include "graph/ir/dialect.h"
+#include "graph/to_attribute.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 
@@ -227,10 +228,10 @@ absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::V
       has_shape = true;
     } else if (!infer && key == "dtype" && std::holds_alternative<DType>(value)) {
       dtype = std::get<DType>(value);
-    } else if (mlir::Attribute a = ToAttribute(&context_, value)) {
-      list.append(key, a);
     } else {
-      return error(absl::StrCat("attribute ", key, " is empty"));
+      absl::StatusOr<mlir::Attribute> attribute = ToAttribute(&context_, op, key, value);
+      if (!attribute.ok()) return error(attribute.status().message());
+      list.append(key, *attribute);
     }
   }
 
@@ -285,29 +286,13 @@ absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::V
   return operation;
 }
 
-std::string OpDisplayName(absl::string_view op, const Attrs& attrs) {
-  static const auto* kNames = new std::map<std::string, std::string, std::less<>>{
-      {"matmul", "MatMul"}, {"conv2d", "Conv2D"}, {"argmax", "ArgMax"}, {"max", "Maximum"}, {"min", "Minimum"}};
-  if (op == "reduce" || op == "compare") {
-    for (const auto& [key, value] : attrs) {
-      if ((key == "kind" || key == "predicate") && std::holds_alternative<std::string>(value)) {
-        const std::string& kind = std::get<std::string>(value);
-        static const auto* kKinds =
-            new std::map<std::string, std::string>{{"eq", "Equal"},     {"ne", "NotEqual"}, {"lt", "Less"},
-                                                   {"le", "LessEqual"}, {"gt", "Greater"},  {"ge", "GreaterEqual"}};
-        auto it = kKinds->find(kind);
-        return it != kKinds->end() ? it->second
-                                   : OpDisplayName(kind == "max"   ? "Max"
-                                                   : kind == "min" ? "Min"
-                                                                   : kind,
-                                                   {});
-      }
-    }
-  }
-  if (auto it = kNames->find(std::string(op)); it != kNames->end()) return it->second;
+namespace {
+
+// "max_pool" -> "MaxPool".
+std::string CamelCase(absl::string_view words) {
   std::string result;
   bool upper = true;
-  for (char c : op) {
+  for (char c : words) {
     if (c == '_') {
       upper = true;
       continue;
@@ -316,6 +301,48 @@ std::string OpDisplayName(absl::string_view op, const Attrs& attrs) {
     upper = false;
   }
   return result;
+}
+
+const char* DisplayName(td::ComparePredicate predicate) {
+  switch (predicate) {
+    case td::ComparePredicate::kEq:
+      return "Equal";
+    case td::ComparePredicate::kNe:
+      return "NotEqual";
+    case td::ComparePredicate::kLt:
+      return "Less";
+    case td::ComparePredicate::kLe:
+      return "LessEqual";
+    case td::ComparePredicate::kGt:
+      return "Greater";
+    case td::ComparePredicate::kGe:
+      break;
+  }
+  return "GreaterEqual";
+}
+
+// The string of an attribute; "" without it.
+std::string Word(const Attrs& attrs, absl::string_view wanted) {
+  for (const auto& [key, value] : attrs) {
+    if (key == wanted && std::holds_alternative<std::string>(value)) return std::get<std::string>(value);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string OpDisplayName(absl::string_view op, const Attrs& attrs) {
+  static const auto* kNames = new std::map<std::string, std::string>{
+      {"matmul", "MatMul"}, {"conv2d", "Conv2D"}, {"argmax", "ArgMax"}, {"max", "Maximum"}, {"min", "Minimum"}};
+  // All comparisons are one op, and all reductions.
+  if (op == "compare") {
+    if (auto predicate = td::symbolizeComparePredicate(Word(attrs, "predicate"))) return DisplayName(*predicate);
+  }
+  if (op == "reduce") {
+    if (auto kind = td::symbolizeReduceKind(Word(attrs, "kind"))) return CamelCase(stringifyEnum(*kind).str());
+  }
+  auto it = kNames->find(std::string(op));
+  return it != kNames->end() ? it->second : CamelCase(op);
 }
 
 llvm::DenseSet<mlir::Operation*> OpsBehind(llvm::ArrayRef<mlir::Value> values) {
@@ -348,38 +375,6 @@ std::string LocationFileLine(mlir::Location loc) {
     return mlir::WalkResult::interrupt();
   });
   return text;
-}
-
-namespace {
-
-mlir::Attribute ToElements(mlir::MLIRContext* context, const HostTensor& t) {
-  if (t.empty()) return {};
-  auto type = td::TensorType(context, t.dtype(), t.shape());
-  if (t.dtype() == DType::kBool) {  // MLIR packs booleans into bits
-    llvm::SmallVector<bool> values;
-    for (int64_t i = 0; i < t.num_elements(); ++i) values.push_back(static_cast<const uint8_t*>(t.raw())[i] != 0);
-    return mlir::DenseElementsAttr::get(type, values);
-  }
-  return mlir::DenseElementsAttr::getFromRawBuffer(
-      type, llvm::ArrayRef(static_cast<const char*>(t.raw()), static_cast<size_t>(t.byte_size())));
-}
-
-}  // namespace
-
-mlir::Attribute ToAttribute(mlir::MLIRContext* context, const Attr& attr) {
-  mlir::Builder b(context);
-  struct Visitor {
-    mlir::Builder& b;
-    mlir::Attribute operator()(bool v) { return b.getBoolAttr(v); }
-    mlir::Attribute operator()(int64_t v) { return b.getI64IntegerAttr(v); }
-    mlir::Attribute operator()(double v) { return b.getF64FloatAttr(v); }
-    mlir::Attribute operator()(const std::string& v) { return b.getStringAttr(v); }
-    mlir::Attribute operator()(const std::vector<int64_t>& v) { return b.getDenseI64ArrayAttr(v); }
-    mlir::Attribute operator()(const std::vector<double>& v) { return b.getDenseF64ArrayAttr(v); }
-    mlir::Attribute operator()(DType v) { return mlir::TypeAttr::get(td::FromDType(b.getContext(), v)); }
-    mlir::Attribute operator()(const HostTensor& v) { return ToElements(b.getContext(), v); }
-  };
-  return std::visit(Visitor{b}, attr);
 }
 
 }  // namespace tandem::internal

@@ -121,9 +121,6 @@ std::string LocationFileLine(mlir::Location loc);
 // All ops that the values depend on, and those that make them.
 llvm::DenseSet<mlir::Operation*> OpsBehind(llvm::ArrayRef<mlir::Value> values);
 
-// The attribute's MLIR form; null for an empty HostTensor.
-mlir::Attribute ToAttribute(mlir::MLIRContext* context, const Attr& attr);
-
 }  // namespace tandem::internal
 
 #endif  // TANDEM_GRAPH_GRAPH_MODULE_H_

@@ -223,7 +223,8 @@ const Mistake kMistakes[] = {
     {"labels", [](GraphBuilder& g, Tensor x, Tensor) { SparseSoftmaxCrossEntropy(Cast(x, DType::kInt64), x); },
      "labels [b,4] do not fit logits [b,4]: one integer per example is needed"},
     {"classes", [](GraphBuilder& g, Tensor x, Tensor) { Softmax(ReduceSum(x, {1})); }, "[b]"},
-    {"scope", [](GraphBuilder& g, Tensor x, Tensor) { BatchMoments(x, "worker"); }, "one of global, replica"},
+    {"scope", [](GraphBuilder& g, Tensor x, Tensor) { BatchMoments(x, "worker"); },
+     "`scope` must be one of global, replica, got \"worker\""},
     {"random",
      [](GraphBuilder& g, Tensor, Tensor) {
        RandomUniform(&g, {3, kBatch});

@@ -26,7 +26,7 @@ def DropCrossReplicaPass : ModulePass<"td-drop-cross-replica"> {
     With one replica there is nothing to combine. Programs for several replicas are unchanged.
 
     ```
-    %s = td.cross_replica "mean" %m   =>   %m
+    %s = td.cross_replica mean %m   =>   %m
     ```
   }];
 }
@@ -57,7 +57,7 @@ def WarnBatchConstantsPass : ModulePass<"td-warn-batch-constants"> {
     (ReduceMean).
 
     ```
-    %s = td.reduce "sum", %l axes [0] ; %m = td.mul %s, 0.015625   // batch 64: warning
+    %s = td.reduce sum, %l axes [0] ; %m = td.mul %s, 0.015625   // batch 64: warning
     ```
   }];
 }
@@ -108,8 +108,8 @@ def PaintPrecisionPass : ModulePass<"td-paint-precision"> {
     ```
     %y = td.conv2d %x, %w ...  : f32          %xb = td.cast %x : f32 -> bf16    %wb = td.cast %w : f32 -> bf16
     %z = td.relu %y            : f32    =>    %y = td.conv2d %xb, %wb ... : bf16
-    %s = td.reduce "sum" %z    : f32          %z = td.relu %y             : bf16
-                                              %s = td.reduce "sum" (td.cast %z : bf16 -> f32)
+    %s = td.reduce sum %z      : f32          %z = td.relu %y             : bf16
+                                              %s = td.reduce sum (td.cast %z : bf16 -> f32)
     ```
 
     A painted op that can keep its float32 accumulator (matmul, convolution) does so where all that reads it is float32
@@ -149,7 +149,7 @@ def ExpandSmallMatMulPass : ModulePass<"td-expand-small-matmul"> {
 
     ```
     %y = td.matmul %x, %w : tensor<?x4xf32>, tensor<4x1xf32>
-      =>   td.reshape %w to [4], td.broadcast, td.mul with %x, td.reduce "sum" axes [1], td.reshape to [?, 1]
+      =>   td.reshape %w to [4], td.broadcast, td.mul with %x, td.reduce sum axes [1], td.reshape to [?, 1]
     ```
   }];
 }
@@ -170,7 +170,7 @@ def RecordPoolArgmaxPass : ModulePass<"td-record-pool-argmax"> {
     %y = td.max_pool %x                          %y = td.relu %p
     ...                                          %k = td.max_pool_argmax %z {positive = true}
     %g = td.max_pool_grad %x, %dy         =>     ...
-    %m = td.compare "gt", %x, 0                  %r = td.max_pool_argmax_grad %k, %dy
+    %m = td.compare gt, %x, 0                    %r = td.max_pool_argmax_grad %k, %dy
     %r = td.select %m, %g, 0
     ```
   }];
@@ -214,12 +214,12 @@ def FormShardMapPass : ModulePass<"td-form-shard-map"> {
     ```
     func.func @step(%x: tensor<?x4xf32>) -> tensor<4xf32> {
       %0 = td.relu %x : tensor<?x4xf32>
-      %1 = td.reduce "sum" %0 ...
+      %1 = td.reduce sum %0 ...
       return %1
     }
     =>
     %1 = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [global] lanes 8 rows 16 shard 16 ->
-    (tensor<4xf32>) { ^bb0(%xs: tensor<?x4xf32>): %0 = td.relu %xs ...  %1 = td.reduce "sum" %0 ...  exec.yield %1 }
+    (tensor<4xf32>) { ^bb0(%xs: tensor<?x4xf32>): %0 = td.relu %xs ...  %1 = td.reduce sum %0 ...  exec.yield %1 }
     ```
   }];
 }
@@ -256,7 +256,7 @@ def InsertAllReducePass : ModulePass<"td-insert-all-reduce"> {
   let summary = "Makes every value that must agree on all replicas agree";
   let description = [{
     Before: maps over shards reduce over the lanes of one replica, and td.cross_replica stands where a value of one
-    replica becomes one of all. After: with more than one replica, each "global" sum or maximum, of a map or of an op
+    replica becomes one of all. After: with more than one replica, each global sum or maximum, of a map or of an op
     that reads all rows of a replica, is followed by a exec.all_reduce, and every td.cross_replica is one. Those of
     td.cross_replica wait for the first op that reads one of them, so that they stand side by side for the next pass,
     which makes buckets. With one replica td.cross_replica is its operand.
@@ -264,7 +264,7 @@ def InsertAllReducePass : ModulePass<"td-insert-all-reduce"> {
     ```
     %g = exec.map_microbatches ... reduce [sum] scope [global]      =>   %g = exec.map_microbatches ...
     use(%g)                                                          %r = exec.all_reduce sum %g ;  use(%r)
-    %s = td.cross_replica "mean" %m                             =>   %s = exec.all_reduce mean %m
+    %s = td.cross_replica mean %m                               =>   %s = exec.all_reduce mean %m
     ```
   }];
 }
@@ -423,9 +423,9 @@ def TakeGpuEpiloguesPass : ModulePass<"td-take-gpu-epilogues"> {
 
     ```
     %d = exec.library_call "matmul"(%dz, %w) {transpose_b}           %y, %mask = ... {epilogue = "bias_relu_mask"}
-    %m = td.compare "gt", %y, 0                               =>   %r, %s = exec.library_call "matmul"(%dz, %w, %mask)
+    %m = td.compare gt, %y, 0                                 =>   %r, %s = exec.library_call "matmul"(%dz, %w, %mask)
     %r = td.select %m, %d, 0                                           {epilogue = "relu_bias_grad", transpose_b}
-    %s = td.reduce "sum", %r axes [0]
+    %s = td.reduce sum, %r axes [0]
     ```
   }];
 }

@@ -35,7 +35,7 @@ module attributes {exec.config = #exec.config<mode = "train", devices = ["gpu:0"
     %g2 = td.conv2d_filter_grad %y1, %d2 size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x16xf32>, tensor<?x8x8x16xf32> -> tensor<3x3x16x16xf32>
     %d1 = td.conv2d_input_grad %d2, %k2 size [8, 8] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x16xf32>, tensor<3x3x16x16xf32> -> tensor<?x8x8x16xf32>
     %g1 = td.conv2d_filter_grad %x, %d1 size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x16xf32>, tensor<?x8x8x16xf32> -> tensor<3x3x16x16xf32>
-    %loss = td.reduce "sum", %y2 axes [0, 1, 2, 3] : tensor<?x8x8x16xf32> -> tensor<f32>
+    %loss = td.reduce sum, %y2 axes [0, 1, 2, 3] : tensor<?x8x8x16xf32> -> tensor<f32>
     %v1 = td.apply_sgd %k1, %g1, %lr : (tensor<3x3x16x16xf32>, tensor<3x3x16x16xf32>, tensor<f32>) -> tensor<3x3x16x16xf32>
     %v2 = td.apply_sgd %k2, %g2, %lr : (tensor<3x3x16x16xf32>, tensor<3x3x16x16xf32>, tensor<f32>) -> tensor<3x3x16x16xf32>
     td.assign @k1, %v1 : tensor<3x3x16x16xf32>

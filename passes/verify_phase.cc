@@ -123,7 +123,7 @@ class PhaseVerifier {
     auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op);
     if (!map) return false;
     const unsigned i = mlir::cast<mlir::OpResult>(value).getResultNumber();
-    return map.getScopeOf(i) == exec::Scope::kGlobal;
+    return map.getScopeOf(i) == td::BatchScope::kGlobal;
   }
 
   mlir::LogicalResult VerifyDistributed(mlir::func::FuncOp step) {

@@ -5,6 +5,29 @@
 #include "graph/ir/build.h"
 #include "graph/ir/reference_util.h"
 
+namespace tandem::td {
+
+// Whether x and y stand in the relation, for the reference of td.compare.
+static bool Holds(ComparePredicate predicate, double x, double y) {
+  switch (predicate) {
+    case ComparePredicate::kEq:
+      return x == y;
+    case ComparePredicate::kNe:
+      return x != y;
+    case ComparePredicate::kLt:
+      return x < y;
+    case ComparePredicate::kLe:
+      return x <= y;
+    case ComparePredicate::kGt:
+      return x > y;
+    case ComparePredicate::kGe:
+      break;
+  }
+  return x >= y;
+}
+
+}  // namespace tandem::td
+
 #define GET_OP_CLASSES
 #include "graph/ir/binary.cc.inc"
 
@@ -80,7 +103,7 @@ TD_GRADIENT(DivOp, BuildDiv(b, l, g, y), BuildNeg(b, l, BuildDiv(b, l, BuildMul(
 namespace {
 
 // The gradient of the one that wins; x wins a tie, as in TensorFlow.
-void WinnerGradients(mlir::OpBuilder& b, mlir::Location l, llvm::StringRef wins, Value x, Value y, Value g,
+void WinnerGradients(mlir::OpBuilder& b, mlir::Location l, ComparePredicate wins, Value x, Value y, Value g,
                      llvm::SmallVectorImpl<Value>& gradients) {
   Value zero = BuildSplat(b, l, g.getType(), 0);
   Value first = BuildCompare(b, l, wins, x, y);
@@ -92,13 +115,13 @@ void WinnerGradients(mlir::OpBuilder& b, mlir::Location l, llvm::StringRef wins,
 
 llvm::LogicalResult MaxOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,
                                          llvm::SmallVectorImpl<Value>& operand_grads) {
-  WinnerGradients(b, getLoc(), "ge", getLhs(), getRhs(), grads[0], operand_grads);
+  WinnerGradients(b, getLoc(), ComparePredicate::kGe, getLhs(), getRhs(), grads[0], operand_grads);
   return mlir::success();
 }
 
 llvm::LogicalResult MinOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,
                                          llvm::SmallVectorImpl<Value>& operand_grads) {
-  WinnerGradients(b, getLoc(), "le", getLhs(), getRhs(), grads[0], operand_grads);
+  WinnerGradients(b, getLoc(), ComparePredicate::kLe, getLhs(), getRhs(), grads[0], operand_grads);
   return mlir::success();
 }
 
@@ -110,7 +133,7 @@ llvm::LogicalResult PowOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange gr
   operand_grads[0] = BuildMul(b, l, g, BuildMul(b, l, y, power));
   // log only where it is defined, so that no NaN from the other side gets through the select.
   Value zero = BuildSplat(b, l, x.getType(), 0), one = BuildSplat(b, l, x.getType(), 1);
-  Value positive = BuildCompare(b, l, "gt", x, zero);
+  Value positive = BuildCompare(b, l, ComparePredicate::kGt, x, zero);
   Value log = BuildLog(b, l, BuildSelect(b, l, positive, x, one));
   operand_grads[1] = BuildSelect(b, l, positive, BuildMul(b, l, g, BuildMul(b, l, z, log)), zero);
   return mlir::success();

@@ -1,5 +1,6 @@
 // Elementwise ops with two operands of one type (and select). Shapes do not broadcast here: the builder inserts
 // td.broadcast.
+include "graph/ir/attributes.td"
 include "graph/ir/td_base.td"
 
 // `expr` is the reference value of elements x and y, in double.
@@ -89,18 +90,16 @@ def Td_CompareOp : Td_ElementwiseOp<"compare", [SameTypeOperands, DeclareOpInter
   let precision = "kClear";
   let summary = "whether x and y stand in a relation";
   let description = [{
-    `predicate` is eq, ne, lt, le, gt or ge. With a NaN only "ne" holds.
+    `predicate` is eq, ne, lt, le, gt or ge. With a NaN only ne holds.
     ```mlir
-    %m = td.compare "lt", %x, %y : tensor<?x3xf32> -> tensor<?x3xi1>
+    %m = td.compare lt, %x, %y : tensor<?x3xf32> -> tensor<?x3xi1>
     ```
   }];
-  let arguments = (ins Td_ChoiceAttr<["eq", "ne", "lt", "le", "gt", "ge"]>:$predicate, Td_Tensor:$lhs, Td_Tensor:$rhs);
+  let arguments = (ins Td_ComparePredicateAttr:$predicate, Td_Tensor:$lhs, Td_Tensor:$rhs);
   let results = (outs Td_BoolTensor:$output);
   let reference = [{
-    llvm::StringRef p = getPredicate();
     for (size_t i = 0; i < r.values.size(); ++i) {
-      double x = operands[0]->values[i], y = operands[1]->values[i];
-      r.values[i] = p == "eq" ? x == y : p == "ne" ? x != y : p == "lt" ? x < y : p == "le" ? x <= y : p == "gt" ? x > y : x >= y;
+      r.values[i] = Holds(getPredicate(), operands[0]->values[i], operands[1]->values[i]);
     }
   }];
   let assemblyFormat = "$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs) `->` type($output)";

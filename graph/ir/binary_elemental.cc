@@ -1,6 +1,5 @@
 // Scalar code of the elementwise ops with two operands.
 #include "graph/ir/binary.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -50,31 +49,28 @@ Value PowOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices
   return b.create<mlir::math::PowFOp>(c.loc(), x, y);
 }
 
+namespace {
+
+// In the order of ComparePredicate. With a NaN only kNe holds.
+using F = arith::CmpFPredicate;
+constexpr F kFloatPredicates[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE};
+using I = arith::CmpIPredicate;
+constexpr I kSignedPredicates[] = {I::eq, I::ne, I::slt, I::sle, I::sgt, I::sge};
+constexpr I kUnsignedPredicates[] = {I::eq, I::ne, I::ult, I::ule, I::ugt, I::uge};
+
+}  // namespace
+
 Value CompareOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices) {
   Value x = c.Operand(0, indices), y = c.Operand(1, indices);
-  llvm::StringRef p = getPredicate();
+  const auto predicate = static_cast<size_t>(getPredicate());
   if (mlir::isa<mlir::FloatType>(x.getType())) {
-    auto predicate = llvm::StringSwitch<arith::CmpFPredicate>(p)
-                         .Case("eq", arith::CmpFPredicate::OEQ)
-                         .Case("ne", arith::CmpFPredicate::UNE)
-                         .Case("lt", arith::CmpFPredicate::OLT)
-                         .Case("le", arith::CmpFPredicate::OLE)
-                         .Case("gt", arith::CmpFPredicate::OGT)
-                         .Default(arith::CmpFPredicate::OGE);
-    return c.builder().create<arith::CmpFOp>(c.loc(), predicate, x, y);
+    return c.builder().create<arith::CmpFOp>(c.loc(), kFloatPredicates[predicate], x, y);
   }
   // Booleans and uint8 compare as unsigned numbers.
   mlir::Type type = mlir::getElementTypeOrSelf(getLhs().getType());
   bool is_unsigned = type.isInteger(1) || type.isUnsignedInteger();
-  using P = arith::CmpIPredicate;
-  auto predicate = llvm::StringSwitch<P>(p)
-                       .Case("eq", P::eq)
-                       .Case("ne", P::ne)
-                       .Case("lt", is_unsigned ? P::ult : P::slt)
-                       .Case("le", is_unsigned ? P::ule : P::sle)
-                       .Case("gt", is_unsigned ? P::ugt : P::sgt)
-                       .Default(is_unsigned ? P::uge : P::sge);
-  return c.builder().create<arith::CmpIOp>(c.loc(), predicate, x, y);
+  const I integer = (is_unsigned ? kUnsignedPredicates : kSignedPredicates)[predicate];
+  return c.builder().create<arith::CmpIOp>(c.loc(), integer, x, y);
 }
 
 Value SelectOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices) {

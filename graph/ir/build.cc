@@ -42,8 +42,8 @@ Value BuildMul(OpBuilder& b, Location loc, Value x, double y) {
   return BuildMul(b, loc, x, BuildSplat(b, loc, x.getType(), y));
 }
 
-Value BuildCompare(OpBuilder& b, Location loc, llvm::StringRef predicate, Value x, Value y) {
-  return b.create<CompareOp>(loc, b.getStringAttr(predicate), x, y);
+Value BuildCompare(OpBuilder& b, Location loc, ComparePredicate predicate, Value x, Value y) {
+  return b.create<CompareOp>(loc, predicate, x, y);
 }
 Value BuildSelect(OpBuilder& b, Location loc, Value condition, Value x, Value y) {
   return b.create<SelectOp>(loc, x.getType(), condition, x, y);
@@ -63,10 +63,9 @@ Value BuildReshape(OpBuilder& b, Location loc, Value x, Type type) {
 Value BuildTranspose(OpBuilder& b, Location loc, Value x, llvm::ArrayRef<int64_t> permutation) {
   return b.create<TransposeOp>(loc, x, b.getDenseI64ArrayAttr(permutation));
 }
-Value BuildReduce(OpBuilder& b, Location loc, llvm::StringRef kind, Value x, llvm::ArrayRef<int64_t> axes,
-                  llvm::StringRef scope) {
-  if (axes.empty()) return x;
-  return b.create<ReduceOp>(loc, b.getStringAttr(kind), x, b.getDenseI64ArrayAttr(axes), b.getStringAttr(scope));
+Value BuildReduce(OpBuilder& b, Location loc, ReduceKind kind, Value x, llvm::ArrayRef<int64_t> axes,
+                  BatchScope scope) {
+  return axes.empty() ? x : b.create<ReduceOp>(loc, kind, x, axes, scope);
 }
 
 Value BuildSumTo(OpBuilder& b, Location loc, Value dy, llvm::ArrayRef<int64_t> dims, Value x) {
@@ -75,13 +74,13 @@ Value BuildSumTo(OpBuilder& b, Location loc, Value dy, llvm::ArrayRef<int64_t> d
   for (int64_t i = 0; i < rank; ++i) {
     if (!llvm::is_contained(dims, i)) axes.push_back(i);
   }
-  return BuildReduce(b, loc, "sum", dy, axes, ScopeOf(x));
+  return BuildReduce(b, loc, ReduceKind::kSum, dy, axes, ScopeOf(x));
 }
 
-llvm::StringRef ScopeOf(Value value) { return ReplicaValues().Vary(value) ? "replica" : "global"; }
+BatchScope ScopeOf(Value value) { return ReplicaValues().Vary(value) ? BatchScope::kReplica : BatchScope::kGlobal; }
 
-Value BuildCrossReplica(OpBuilder& b, Location loc, llvm::StringRef kind, Value x) {
-  return b.create<CrossReplicaOp>(loc, b.getStringAttr(kind), x);
+Value BuildCrossReplica(OpBuilder& b, Location loc, CrossReplicaKind kind, Value x) {
+  return b.create<CrossReplicaOp>(loc, kind, x);
 }
 
 bool IsSplat(Value value, double v) {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "graph/ir/attributes.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Value.h"
@@ -30,8 +30,8 @@ mlir::Value BuildPow(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir
 // With a number.
 mlir::Value BuildAdd(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, double y);
 mlir::Value BuildMul(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, double y);
-// `predicate` is eq, ne, lt, le, gt or ge; the result is boolean.
-mlir::Value BuildCompare(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef predicate, mlir::Value x,
+// The result is boolean.
+mlir::Value BuildCompare(mlir::OpBuilder& b, mlir::Location loc, ComparePredicate predicate, mlir::Value x,
                          mlir::Value y);
 mlir::Value BuildSelect(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, mlir::Value x, mlir::Value y);
 // To another element type.
@@ -43,20 +43,18 @@ mlir::Value BuildBroadcast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x
 // x itself when it has the type already.
 mlir::Value BuildReshape(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Type type);
 mlir::Value BuildTranspose(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> permutation);
-// `kind` is sum, max, min or prod; the reduced axes are dropped. `scope` ("global", "replica") counts for axis 0 of a
-// batched x.
-mlir::Value BuildReduce(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef kind, mlir::Value x,
-                        llvm::ArrayRef<int64_t> axes, llvm::StringRef scope = "global");
+// The reduced axes are dropped. `scope` counts for axis 0 of a batched x.
+mlir::Value BuildReduce(mlir::OpBuilder& b, mlir::Location loc, ReduceKind kind, mlir::Value x,
+                        llvm::ArrayRef<int64_t> axes, BatchScope scope = BatchScope::kGlobal);
 // The gradient of BuildBroadcast: sums dy over the dimensions that are not in dims, with the scope of `x` (below).
 mlir::Value BuildSumTo(mlir::OpBuilder& b, mlir::Location loc, mlir::Value dy, llvm::ArrayRef<int64_t> dims,
                        mlir::Value x);
 
-// "replica" when replicas hold different values (VariesByReplica), so that the gradient of `value` is a sum over the
-// rows of that replica; else "global".
-llvm::StringRef ScopeOf(mlir::Value value);
+// That of one replica when replicas hold different values (VariesByReplica), so that the gradient of `value` is a sum
+// over the rows of that replica; else global.
+BatchScope ScopeOf(mlir::Value value);
 
-// td.cross_replica; `kind` is sum or mean.
-mlir::Value BuildCrossReplica(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef kind, mlir::Value x);
+mlir::Value BuildCrossReplica(mlir::OpBuilder& b, mlir::Location loc, CrossReplicaKind kind, mlir::Value x);
 
 // The value is `v` in every element: a splat constant or its broadcast.
 bool IsSplat(mlir::Value value, double v);

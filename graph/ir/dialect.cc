@@ -5,6 +5,7 @@
 namespace tandem::td {
 
 void TdDialect::initialize() {
+  registerAttributes();
   registerUnaryOps();
   registerActivationOps();
   registerBinaryOps();

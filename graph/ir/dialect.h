@@ -9,6 +9,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "graph/ir/attributes.h"
 #include "graph/ir/interfaces.h"
 
 #include "graph/ir/dialect.h.inc"

@@ -31,9 +31,9 @@ absl::Status CrossReplicaOp::evaluate(absl::Span<const RefTensor* const> operand
 llvm::LogicalResult CrossReplicaOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,
                                                   llvm::SmallVectorImpl<mlir::Value>& operand_grads) {
   operand_grads[0] = grads[0];
-  if (getKind() == "sum") return mlir::success();
+  if (getKind() == CrossReplicaKind::kSum) return mlir::success();
   auto scalar = mlir::RankedTensorType::get({}, TypeOf(getInput()).getElementType());
-  mlir::Value replicas = BuildCrossReplica(b, getLoc(), "sum", BuildSplat(b, getLoc(), scalar, 1));
+  mlir::Value replicas = BuildCrossReplica(b, getLoc(), CrossReplicaKind::kSum, BuildSplat(b, getLoc(), scalar, 1));
   operand_grads[0] = BuildDiv(b, getLoc(), grads[0], BuildBroadcast(b, getLoc(), replicas, getType(), {}));
   return mlir::success();
 }

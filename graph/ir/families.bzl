@@ -11,7 +11,7 @@ def op_family(name, deps = []):
             name + ".h.inc": "-gen-op-decls",
             name + ".cc.inc": "-gen-op-defs",
         },
-        deps = ["interfaces.td", "td_base.td"],
+        deps = ["attributes.td", "interfaces.td", "td_base.td"],
     )
     native.cc_library(
         name = name,

@@ -41,11 +41,13 @@ Value AlongRows(OpBuilder& b, Location loc, Value row, Value like) {
   return BuildBroadcast(b, loc, row, like.getType(), Leading(like));
 }
 
-Value SumRows(OpBuilder& b, Location loc, Value x) { return BuildReduce(b, loc, "sum", x, {TypeOf(x).getRank() - 1}); }
+Value SumRows(OpBuilder& b, Location loc, Value x) {
+  return BuildReduce(b, loc, ReduceKind::kSum, x, {TypeOf(x).getRank() - 1});
+}
 
 // x minus the maximum of its row: exp of it is at most 1.
 Value Shifted(OpBuilder& b, Location loc, Value x) {
-  Value max = BuildReduce(b, loc, "max", x, {TypeOf(x).getRank() - 1});
+  Value max = BuildReduce(b, loc, ReduceKind::kMax, x, {TypeOf(x).getRank() - 1});
   return BuildSub(b, loc, x, AlongRows(b, loc, max, x));
 }
 
@@ -62,7 +64,7 @@ Value IsLabel(OpBuilder& b, Location loc, Value labels, Value logits) {
   iota.addAttribute("axis", b.getI64IntegerAttr(type.getRank() - 1));
   iota.addTypes(type);
   Value classes = b.create(iota)->getResult(0);
-  return BuildCompare(b, loc, "eq", BuildBroadcast(b, loc, labels, type, Leading(logits)), classes);
+  return BuildCompare(b, loc, ComparePredicate::kEq, BuildBroadcast(b, loc, labels, type, Leading(logits)), classes);
 }
 
 // labels [b] as [b, n] of 0 and 1.
@@ -210,7 +212,7 @@ void SoftmaxCrossEntropyOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<Value>
   Value log_softmax = DecomposeLogSoftmax(b, getLoc(), getLogits());
   // A class without weight counts nothing, also when it is masked: 0 times -inf would be NaN.
   Value zero = BuildSplat(b, getLoc(), getLogits().getType(), 0);
-  Value weighted = BuildCompare(b, getLoc(), "ne", getLabels(), zero);
+  Value weighted = BuildCompare(b, getLoc(), ComparePredicate::kNe, getLabels(), zero);
   Value product = BuildMul(b, getLoc(), getLabels(), log_softmax);
   results.push_back(BuildNeg(b, getLoc(), SumRows(b, getLoc(), BuildSelect(b, getLoc(), weighted, product, zero))));
 }
@@ -266,8 +268,8 @@ void SparseSoftmaxCrossEntropyOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<
   Value labels = getLabels(), first = BuildSplat(b, loc, labels.getType(), 0);
   Value last = BuildSplat(b, loc, labels.getType(), static_cast<double>(TypeOf(getLogits()).getShape().back() - 1));
   Value none = BuildSplat(b, loc, loss.getType(), std::numeric_limits<double>::quiet_NaN());
-  loss = BuildSelect(b, loc, BuildCompare(b, loc, "ge", labels, first), loss, none);
-  results.push_back(BuildSelect(b, loc, BuildCompare(b, loc, "le", labels, last), loss, none));
+  loss = BuildSelect(b, loc, BuildCompare(b, loc, ComparePredicate::kGe, labels, first), loss, none);
+  results.push_back(BuildSelect(b, loc, BuildCompare(b, loc, ComparePredicate::kLe, labels, last), loss, none));
 }
 
 // td.batch_moments
@@ -339,9 +341,9 @@ void BatchMomentsOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<Value>& resul
   Value x = getInput();
   int64_t last = TypeOf(x).getRank() - 1;
   Value n = Divisor(b, loc, x, getCount(), TypeOf(getMean()));
-  Value mean = BuildDiv(b, loc, BuildReduce(b, loc, "sum", x, Leading(x), getScope()), n);
+  Value mean = BuildDiv(b, loc, BuildReduce(b, loc, ReduceKind::kSum, x, Leading(x), getScope()), n);
   Value centred = BuildSub(b, loc, x, BuildBroadcast(b, loc, mean, x.getType(), {last}));
-  Value squares = BuildReduce(b, loc, "sum", BuildMul(b, loc, centred, centred), Leading(x), getScope());
+  Value squares = BuildReduce(b, loc, ReduceKind::kSum, BuildMul(b, loc, centred, centred), Leading(x), getScope());
   results.push_back(mean);
   results.push_back(BuildDiv(b, loc, squares, n));
 }

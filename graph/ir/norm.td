@@ -1,4 +1,5 @@
 // Softmax, cross-entropy, batch moments and layer norm: composite ops that fall apart into elementwise ops and reductions.
+include "graph/ir/attributes.td"
 include "graph/ir/td_base.td"
 
 class Td_CompositeOp<string mnemonic, list<Trait> traits = []>
@@ -69,13 +70,13 @@ def Td_SparseSoftmaxCrossEntropyOp : Td_CompositeOp<"sparse_softmax_cross_entrop
 def Td_BatchMomentsOp : Td_CompositeOp<"batch_moments"> {
   let summary = "mean and biased variance over all axes but the last";
   let description = [{
-    Over the rows of one replica (`scope` "replica") or of all ("global"); `count` is their number, a scalar. The variance
+    Over the rows of one replica (`scope` replica) or of all (global); `count` is their number, a scalar. The variance
     is the mean of the squared deviations from the mean: two passes.
     ```mlir
-    %mean, %variance = td.batch_moments %x, %count scope "replica" : tensor<?x8x8x32xf32>, tensor<f32> -> tensor<32xf32>, tensor<32xf32>
+    %mean, %variance = td.batch_moments %x, %count scope replica : tensor<?x8x8x32xf32>, tensor<f32> -> tensor<32xf32>, tensor<32xf32>
     ```
   }];
-  let arguments = (ins Td_FloatTensor:$input, Td_FloatTensor:$count, Td_ChoiceAttr<["global", "replica"]>:$scope);
+  let arguments = (ins Td_FloatTensor:$input, Td_FloatTensor:$count, Td_BatchScopeAttr:$scope);
   let results = (outs Td_FloatTensor:$mean, Td_FloatTensor:$variance);
   let assemblyFormat = "$input `,` $count `scope` $scope attr-dict `:` type($input) `,` type($count) `->` type($mean) `,` type($variance)";
 }

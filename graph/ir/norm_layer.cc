@@ -31,7 +31,8 @@ Value AlongRows(OpBuilder& b, Location l, Value row, Value like) {
 // The mean over the last axis.
 Value MeanRows(OpBuilder& b, Location l, Value x) {
   int64_t last = TypeOf(x).getRank() - 1;
-  return BuildMul(b, l, BuildReduce(b, l, "sum", x, {last}), 1.0 / static_cast<double>(TypeOf(x).getDimSize(last)));
+  return BuildMul(b, l, BuildReduce(b, l, ReduceKind::kSum, x, {last}),
+                  1.0 / static_cast<double>(TypeOf(x).getDimSize(last)));
 }
 
 }  // namespace

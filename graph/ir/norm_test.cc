@@ -76,7 +76,7 @@ TEST(SparseSoftmaxCrossEntropyTest, TheLossOfALabelOfNoClassIsNaN) {
 TEST(BatchMomentsTest, PerChannelOverRowsAndPixels) {
   // Channel 0: 1 3 5 7; channel 1: a constant far from zero, whose variance must not be rounding noise.
   EXPECT_THAT(EvaluateOp("%x: tensor<?x2x2xf32>, %n: tensor<f32>",
-                         "%m, %v = td.batch_moments %x, %n scope \"replica\" : "
+                         "%m, %v = td.batch_moments %x, %n scope replica : "
                          "tensor<?x2x2xf32>, tensor<f32> -> tensor<2xf32>, tensor<2xf32>",
                          {{1, 1e6, 3, 1e6, 5, 1e6, 7, 1e6}, {2}}, 2),
               ElementsAre(ElementsAre(4, 1e6), ElementsAre(5, 0)));

@@ -70,10 +70,11 @@ static llvm::LogicalResult MergeReductions(ReduceOp op, mlir::PatternRewriter& r
 
 // min(x) over the batch is -max(-x): shards and replicas are combined by sum and max only.
 static llvm::LogicalResult MinOverBatchAsMax(ReduceOp op, mlir::PatternRewriter& rewriter) {
-  if (op.getKind() != "min" || op.getBatchRule() != BatchRule::kMixing) return mlir::failure();
+  if (op.getKind() != ReduceKind::kMin || op.getBatchRule() != BatchRule::kMixing) return mlir::failure();
   if (TypeOf(op.getInput()).getElementType().isUnsignedInteger()) return mlir::failure();
   mlir::Location l = op.getLoc();
-  Value max = BuildReduce(rewriter, l, "max", BuildNeg(rewriter, l, op.getInput()), op.getAxes(), op.getScope());
+  Value max =
+      BuildReduce(rewriter, l, ReduceKind::kMax, BuildNeg(rewriter, l, op.getInput()), op.getAxes(), op.getScope());
   rewriter.replaceOp(op, BuildNeg(rewriter, l, max));
   return success();
 }
@@ -85,32 +86,40 @@ void ReduceOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patterns, ml
 
 BatchRule ReduceOp::getBatchRule() {
   if (!IsBatched(getInput().getType()) || IsBatched(getOutput().getType())) return BatchRule::kPerExample;
-  if (getKind() == "sum") return BatchRule::kBatchSum;
-  return getKind() == "max" ? BatchRule::kBatchMax : BatchRule::kMixing;
+  if (getKind() == ReduceKind::kSum) return BatchRule::kBatchSum;
+  return getKind() == ReduceKind::kMax ? BatchRule::kBatchMax : BatchRule::kMixing;
 }
+
+namespace {
+
+double Initial(ReduceKind kind) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  if (kind == ReduceKind::kSum) return 0;
+  if (kind == ReduceKind::kProd) return 1;
+  return kind == ReduceKind::kMax ? -kInf : kInf;
+}
+
+double Combined(ReduceKind kind, double x, double y) {
+  if (kind == ReduceKind::kSum) return x + y;
+  if (kind == ReduceKind::kProd) return x * y;
+  if (std::isnan(x) || std::isnan(y)) return std::numeric_limits<double>::quiet_NaN();
+  return kind == ReduceKind::kMax ? std::max(x, y) : std::min(x, y);
+}
+
+}  // namespace
 
 absl::Status ReduceOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
                                 std::vector<RefTensor>& results) {
   RefTensor r = MakeResult(getOutput().getType(), context.batch);
   const RefTensor& x = *operands[0];
-  llvm::StringRef kind = getKind();
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  std::fill(r.values.begin(), r.values.end(), kind == "sum" ? 0 : kind == "prod" ? 1 : kind == "max" ? -kInf : kInf);
+  const ReduceKind kind = getKind();
+  std::fill(r.values.begin(), r.values.end(), Initial(kind));
   llvm::SmallVector<int64_t> kept = Kept(static_cast<int64_t>(x.shape.size()), getAxes());
   Shape strides = Strides(r.shape);
   ForEachIndex(x.shape, [&](const Shape& index, int64_t i) {
     int64_t k = 0;
     for (size_t d = 0; d < kept.size(); ++d) k += index[kept[d]] * strides[d];
-    double &a = r.values[k], v = x.values[i];
-    if (kind == "sum") {
-      a += v;
-    } else if (kind == "prod") {
-      a *= v;
-    } else if (std::isnan(v) || std::isnan(a)) {
-      a = std::numeric_limits<double>::quiet_NaN();
-    } else {
-      a = kind == "max" ? std::max(a, v) : std::min(a, v);
-    }
+    r.values[k] = Combined(kind, r.values[k], x.values[i]);
   });
   results[0] = std::move(r);
   return absl::OkStatus();
@@ -121,15 +130,15 @@ llvm::LogicalResult ReduceOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange
   Value x = getInput();
   mlir::Location l = getLoc();
   llvm::SmallVector<int64_t> kept = Kept(TypeOf(x).getRank(), getAxes());
-  if (getKind() == "prod") return emitOpError() << "of kind \"prod\" has no gradient";
-  if (getKind() == "sum") {
+  if (getKind() == ReduceKind::kProd) return emitOpError() << "of kind \"prod\" has no gradient";
+  if (getKind() == ReduceKind::kSum) {
     operand_grads[0] = BuildBroadcast(b, l, grads[0], x.getType(), kept);
     return success();
   }
   // Elements equal to the extreme share the gradient.
   Value zero = BuildSplat(b, l, x.getType(), 0), one = BuildSplat(b, l, x.getType(), 1);
-  Value hit = BuildCompare(b, l, "eq", x, BuildBroadcast(b, l, getOutput(), x.getType(), kept));
-  Value count = BuildReduce(b, l, "sum", BuildSelect(b, l, hit, one, zero), getAxes(), getScope());
+  Value hit = BuildCompare(b, l, ComparePredicate::kEq, x, BuildBroadcast(b, l, getOutput(), x.getType(), kept));
+  Value count = BuildReduce(b, l, ReduceKind::kSum, BuildSelect(b, l, hit, one, zero), getAxes(), getScope());
   Value share = BuildBroadcast(b, l, BuildDiv(b, l, grads[0], count), x.getType(), kept);
   operand_grads[0] = BuildSelect(b, l, hit, share, zero);
   return success();

@@ -1,4 +1,5 @@
 // Reductions over dimensions.
+include "graph/ir/attributes.td"
 include "graph/ir/td_base.td"
 
 class Td_ReductionOp<string mnemonic, list<Trait> traits = []>
@@ -14,15 +15,15 @@ class Td_ReductionOp<string mnemonic, list<Trait> traits = []>
 def Td_ReduceOp : Td_ReductionOp<"reduce", [DeclareOpInterfaceMethods<Td_GradientOp>]> {
   let summary = "sum, max, min or prod over some dimensions, which are dropped";
   let description = [{
-    Where `axes` (increasing) include the batch, `scope` says whose rows: those of all replicas ("global") or those of
-    one ("replica"). The gradient of max and min is shared equally by all elements that reach the extreme; prod has none.
+    Where `axes` (increasing) include the batch, `scope` says whose rows: those of all replicas (global) or those of
+    one (replica). The gradient of max and min is shared equally by all elements that reach the extreme; prod has none.
     ```mlir
-    %s = td.reduce "sum", %x axes [0] : tensor<?x10xf32> -> tensor<10xf32>
+    %s = td.reduce sum, %x axes [0] : tensor<?x10xf32> -> tensor<10xf32>
     ```
   }];
-  let arguments = (ins Td_ChoiceAttr<["sum", "max", "min", "prod"]>:$kind, Td_NumericTensor:$input,
+  let arguments = (ins Td_ReduceKindAttr:$kind, Td_NumericTensor:$input,
                        DenseI64ArrayAttr:$axes,
-                       DefaultValuedAttr<Td_ChoiceAttr<["global", "replica"]>, "\"global\"">:$scope);
+                       DefaultValuedAttr<Td_BatchScopeAttr, "::tandem::td::BatchScope::kGlobal">:$scope);
   let results = (outs Td_NumericTensor:$output);
   let assemblyFormat = "$kind `,` $input `axes` $axes (`scope` $scope^)? attr-dict `:` type($input) `->` type($output)";
   let hasFolder = 1;

@@ -23,25 +23,26 @@ Value Number(mlir::OpBuilder& b, mlir::Location l, mlir::Type t, double v) {
 }
 
 // The neutral element.
-Value Initial(mlir::OpBuilder& b, mlir::Location l, llvm::StringRef kind, mlir::Type t) {
-  if (kind == "sum") return Number(b, l, t, 0);
-  if (kind == "prod") return Number(b, l, t, 1);
+Value Initial(mlir::OpBuilder& b, mlir::Location l, ReduceKind kind, mlir::Type t) {
+  if (kind == ReduceKind::kSum) return Number(b, l, t, 0);
+  if (kind == ReduceKind::kProd) return Number(b, l, t, 1);
+  const bool is_max = kind == ReduceKind::kMax;
   if (mlir::isa<mlir::FloatType>(t)) {
     constexpr double kInf = std::numeric_limits<double>::infinity();
-    return Number(b, l, t, kind == "max" ? -kInf : kInf);
+    return Number(b, l, t, is_max ? -kInf : kInf);
   }
   unsigned bits = t.getIntOrFloatBitWidth();
-  llvm::APInt v = kind == "max" ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getSignedMaxValue(bits);
+  llvm::APInt v = is_max ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getSignedMaxValue(bits);
   return b.create<arith::ConstantOp>(l, b.getIntegerAttr(t, v));
 }
 
-Value Combine(mlir::OpBuilder& b, mlir::Location l, llvm::StringRef kind, Value x, Value y) {
+Value Combine(mlir::OpBuilder& b, mlir::Location l, ReduceKind kind, Value x, Value y) {
   bool is_float = mlir::isa<mlir::FloatType>(x.getType());
-  if (kind == "sum")
+  if (kind == ReduceKind::kSum)
     return is_float ? Value(b.create<arith::AddFOp>(l, x, y)) : Value(b.create<arith::AddIOp>(l, x, y));
-  if (kind == "prod")
+  if (kind == ReduceKind::kProd)
     return is_float ? Value(b.create<arith::MulFOp>(l, x, y)) : Value(b.create<arith::MulIOp>(l, x, y));
-  if (kind == "max")
+  if (kind == ReduceKind::kMax)
     return is_float ? Value(b.create<arith::MaximumFOp>(l, x, y)) : Value(b.create<arith::MaxSIOp>(l, x, y));
   return is_float ? Value(b.create<arith::MinimumFOp>(l, x, y)) : Value(b.create<arith::MinSIOp>(l, x, y));
 }

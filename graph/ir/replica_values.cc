@@ -1,5 +1,6 @@
 #include "graph/ir/replica_values.h"
 
+#include "graph/ir/attributes.h"
 #include "graph/ir/signature.h"
 #include "graph/ir/state.h"
 
@@ -23,8 +24,8 @@ bool IsReplicaRows(mlir::BlockArgument argument) {
 }  // namespace
 
 bool HasReplicaScope(mlir::Operation* op) {
-  auto scope = op->getAttrOfType<mlir::StringAttr>("scope");
-  return scope && scope.getValue() == "replica";
+  auto scope = op->getAttrOfType<BatchScopeAttr>("scope");
+  return scope && scope.getValue() == BatchScope::kReplica;
 }
 
 ReplicaValues::Known ReplicaValues::ByItself(Value value) {

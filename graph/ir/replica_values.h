@@ -3,11 +3,11 @@
 // A step runs on every replica. A value without batch is one of three:
 //   common     the same on all replicas: variables, constants, sums over all rows, results of td.cross_replica and
 //              of all-reduces, and what is computed from these alone;
-//   varying    made of the rows of one replica: reductions with scope "replica" (batch statistics), the step scalar
+//   varying    made of the rows of one replica: reductions with scope replica (batch statistics), the step scalar
 //              "replica_example_count", and what is computed from these;
 //   partial    (once maps are formed, before all-reduces) one replica's part of a sum over all rows.
 // A common value may be assigned to a variable or be an output. A varying one becomes common by td.cross_replica only:
-// as a gradient by "sum", as a statistic by "mean".
+// as a gradient by its kind sum, as a statistic by mean.
 #ifndef TANDEM_GRAPH_IR_REPLICA_VALUES_H_
 #define TANDEM_GRAPH_IR_REPLICA_VALUES_H_
 

@@ -12,8 +12,10 @@ def Td_Dialect : Dialect {
   let name = "td";
   let summary = "Dataflow graphs of model functions and their training steps";
   let cppNamespace = "::tandem::td";
+  let useDefaultAttributePrinterParser = 1;
   // One registration function per op family, each in its own translation unit.
   let extraClassDeclaration = [{
+    void registerAttributes();
     void registerUnaryOps();
     void registerActivationOps();
     void registerBinaryOps();
@@ -41,13 +43,6 @@ def Td_FloatTensor : RankedTensorOf<[F32, F64, BF16]>;
 def Td_IntTensor : RankedTensorOf<[I32, I64]>;
 def Td_NumericTensor : RankedTensorOf<[F32, F64, BF16, I32, I64]>;
 def Td_BoolTensor : RankedTensorOf<[I1]>;
-
-// A string attribute with a fixed set of values.
-class Td_ChoiceAttr<list<string> values>
-    : ConfinedAttr<StrAttr, [AttrConstraint<
-          CPred<"::llvm::is_contained({\"" # !interleave(values, "\", \"") #
-                "\"}, ::mlir::cast<::mlir::StringAttr>($_self).getValue())">,
-          "one of " # !interleave(values, ", ")>]>;
 
 // An elementwise op whose operands and results have one shape.
 class Td_ElementwiseOp<string mnemonic, list<Trait> traits = []>

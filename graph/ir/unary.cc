@@ -79,8 +79,8 @@ TD_GRADIENT(RsqrtOp, BuildMul(b, l, BuildMul(b, l, dy, -0.5), BuildMul(b, l, y, 
 TD_GRADIENT(TanhOp, BuildMul(b, l, dy, BuildSub(b, l, BuildSplat(b, l, y.getType(), 1), BuildMul(b, l, y, y))))
 TD_GRADIENT(SigmoidOp, BuildMul(b, l, dy, BuildSub(b, l, y, BuildMul(b, l, y, y))))
 // y > 0 exactly where x > 0: asking y leaves x to nobody, so that a library can apply the relu to its own result.
-TD_GRADIENT(ReluOp, BuildSelect(b, l, BuildCompare(b, l, "gt", y, BuildSplat(b, l, y.getType(), 0)), dy,
-                                BuildSplat(b, l, y.getType(), 0)))
+TD_GRADIENT(ReluOp, BuildSelect(b, l, BuildCompare(b, l, ComparePredicate::kGt, y, BuildSplat(b, l, y.getType(), 0)),
+                                dy, BuildSplat(b, l, y.getType(), 0)))
 TD_GRADIENT(CastOp, mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(x.getType()))
                         ? BuildCast(b, l, dy, mlir::getElementTypeOrSelf(x.getType()))
                         : Value())

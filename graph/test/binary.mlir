@@ -5,8 +5,8 @@
 func.func @round_trip(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   // CHECK: td.add %{{.*}}, %{{.*}} : tensor<?xf32>
   %0 = td.add %x, %y : tensor<?xf32>
-  // CHECK: td.compare "lt", %{{.*}}, %{{.*}} : tensor<?xf32> -> tensor<?xi1>
-  %1 = td.compare "lt", %x, %y : tensor<?xf32> -> tensor<?xi1>
+  // CHECK: td.compare lt, %{{.*}}, %{{.*}} : tensor<?xf32> -> tensor<?xi1>
+  %1 = td.compare lt, %x, %y : tensor<?xf32> -> tensor<?xi1>
   // CHECK: td.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<?xi1>, tensor<?xf32>
   %2 = td.select %1, %0, %y : tensor<?xi1>, tensor<?xf32>
   return %2 : tensor<?xf32>
@@ -50,7 +50,8 @@ func.func @shapes(%x: tensor<3xf32>, %y: tensor<4xf32>) {
 // -----
 
 func.func @predicate(%x: tensor<3xf32>) {
-  // expected-error @+1 {{one of eq, ne, lt, le, gt, ge}}
-  %0 = td.compare "less", %x, %x : tensor<3xf32> -> tensor<3xi1>
+  // expected-error @+2 {{to be one of: eq, ne, lt, le, gt, ge}}
+  // expected-error @+1 {{failed to parse Td_ComparePredicateAttr}}
+  %0 = td.compare less, %x, %x : tensor<3xf32> -> tensor<3xi1>
   return
 }

@@ -56,7 +56,7 @@ func.func @label_type(%l: tensor<?x10xf64>, %x: tensor<?x10xf32>) {
 func.func @moments_of_a_vector(%x: tensor<?xf32>, %n: tensor<f32>) {
   // expected-error @+2 {{input [b] needs a batch and a channel dimension}}
   // expected-error @+1 {{'td.batch_moments' op failed to infer returned types}}
-  %0, %1 = td.batch_moments %x, %n scope "global" : tensor<?xf32>, tensor<f32> -> tensor<f32>, tensor<f32>
+  %0, %1 = td.batch_moments %x, %n scope global : tensor<?xf32>, tensor<f32> -> tensor<f32>, tensor<f32>
   return
 }
 
@@ -65,7 +65,7 @@ func.func @moments_of_a_vector(%x: tensor<?xf32>, %n: tensor<f32>) {
 func.func @count(%x: tensor<?x4xf32>, %n: tensor<3xf32>) {
   // expected-error @+2 {{the count must be a scalar, not [3]}}
   // expected-error @+1 {{'td.batch_moments' op failed to infer returned types}}
-  %0, %1 = td.batch_moments %x, %n scope "global" : tensor<?x4xf32>, tensor<3xf32> -> tensor<4xf32>, tensor<4xf32>
+  %0, %1 = td.batch_moments %x, %n scope global : tensor<?x4xf32>, tensor<3xf32> -> tensor<4xf32>, tensor<4xf32>
   return
 }
 

@@ -73,21 +73,21 @@ const Case kCases[] = {
         attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %c = td.constant dense<0.0> : tensor<bf16>
       %z = td.broadcast %c dims [] : tensor<bf16> -> tensor<?x37xbf16>
-      %m = td.compare "gt", %y, %z : tensor<?x37xbf16> -> tensor<?x37xi1>
+      %m = td.compare gt, %y, %z : tensor<?x37xbf16> -> tensor<?x37xi1>
       %0 = td.select %m, %dy, %z : tensor<?x37xi1>, tensor<?x37xbf16>
       return %0 : tensor<?x37xbf16>
     })"},
     {"bias_gradient", R"(
     func.func private @k(%dy: tensor<?x6x32xbf16>) -> tensor<32xf32> attributes {exec.kernel = #exec.kernel_kind<col>} {
       %0 = td.cast %dy : tensor<?x6x32xbf16> -> tensor<?x6x32xf32>
-      %1 = td.reduce "sum", %0 axes [0, 1] : tensor<?x6x32xf32> -> tensor<32xf32>
+      %1 = td.reduce sum, %0 axes [0, 1] : tensor<?x6x32xf32> -> tensor<32xf32>
       return %1 : tensor<32xf32>
     })"},
     {"softmax", R"(
     func.func private @k(%x: tensor<?x100xbf16>) -> tensor<?x100xbf16> attributes {exec.kernel = #exec.kernel_kind<row>} {
       %0 = td.cast %x : tensor<?x100xbf16> -> tensor<?x100xf32>
       %1 = td.exp %0 : tensor<?x100xf32>
-      %2 = td.reduce "sum", %1 axes [1] : tensor<?x100xf32> -> tensor<?xf32>
+      %2 = td.reduce sum, %1 axes [1] : tensor<?x100xf32> -> tensor<?xf32>
       %3 = td.broadcast %2 dims [0] : tensor<?xf32> -> tensor<?x100xf32>
       %4 = td.div %1, %3 : tensor<?x100xf32>
       %5 = td.cast %4 : tensor<?x100xf32> -> tensor<?x100xbf16>
@@ -106,7 +106,7 @@ const Case kCases[] = {
     })"},
     {"row_max", R"(
     func.func private @k(%x: tensor<?x33xbf16>) -> tensor<?xbf16> attributes {exec.kernel = #exec.kernel_kind<row>} {
-      %0 = td.reduce "max", %x axes [1] : tensor<?x33xbf16> -> tensor<?xbf16>
+      %0 = td.reduce max, %x axes [1] : tensor<?x33xbf16> -> tensor<?xbf16>
       return %0 : tensor<?xbf16>
     })"},
 };

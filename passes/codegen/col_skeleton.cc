@@ -98,11 +98,11 @@ void KernelBuilder::SumTaps(ElementEmitter& e, unsigned result, llvm::ArrayRef<P
       at.append(kept);
       // Products, so that a chain becomes multiply-adds.
       mlir::Value addend = e.Addend(op, at);
-      sum = sum ? Combine(b_, op->getLoc(), "sum", sum, addend, /*reassociate=*/false) : addend;
+      sum = sum ? Combine(b_, op->getLoc(), td::ReduceKind::kSum, sum, addend, /*reassociate=*/false) : addend;
     }
     mlir::Value before = e.Load(loc_, type, accumulators_[result], kept);
     e.Store(loc_, type, accumulators_[result], kept,
-            Combine(b_, op->getLoc(), "sum", before, sum, /*reassociate=*/false));
+            Combine(b_, op->getLoc(), td::ReduceKind::kSum, before, sum, /*reassociate=*/false));
   }
 }
 
@@ -113,7 +113,7 @@ bool KernelBuilder::SumsPerRow() const {
     Reduction reduction;
     GetReduction(op, reduction);
     mlir::Type type = results_[r].getType();
-    if (reduction.kind != "sum" || !mlir::getElementTypeOrSelf(type).isF32()) return false;
+    if (reduction.kind != td::ReduceKind::kSum || !mlir::getElementTypeOrSelf(type).isF32()) return false;
     if (InnerSize(op->getOperand(0).getType()) / Columns(op) < kMinPositions) return false;
     bytes += 4 * InnerSize(type);
   }
@@ -132,13 +132,15 @@ void KernelBuilder::ForEachSum(ElementEmitter& e, const std::function<void(unsig
 void KernelBuilder::EmitRowSums(ElementEmitter& e, LLVM::LLVMFuncOp f, const std::function<void()>& body) {
   ForEachSum(e, [&](unsigned r, mlir::ValueRange at) {
     mlir::Type type = results_[r].getType();
-    e.Store(loc_, type, accumulators_[r], at, NeutralElement(b_, loc_, "sum", mlir::getElementTypeOrSelf(type)));
+    e.Store(loc_, type, accumulators_[r], at,
+            NeutralElement(b_, loc_, td::ReduceKind::kSum, mlir::getElementTypeOrSelf(type)));
   });
   body();
   ForEachSum(e, [&](unsigned r, mlir::ValueRange at) {
     mlir::Type type = results_[r].getType();
     mlir::Value sum = e.Load(loc_, type, ResultBuffer(f, r), at), row = e.Load(loc_, type, accumulators_[r], at);
-    e.Store(loc_, type, ResultBuffer(f, r), at, Combine(b_, loc_, "sum", sum, row, /*reassociate=*/false));
+    e.Store(loc_, type, ResultBuffer(f, r), at,
+            Combine(b_, loc_, td::ReduceKind::kSum, sum, row, /*reassociate=*/false));
   });
 }
 

@@ -32,7 +32,7 @@ int Count(const std::string& text, const std::string& needle) {
 std::string Softmax(int64_t classes) {
   std::string t = "tensor<?x" + std::to_string(classes) + "xf32>", v = "tensor<?xf32>";
   return "func.func private @softmax(%x: " + t + ") -> " + t + R"( attributes {exec.kernel = #exec.kernel_kind<row>} {
-    %m = td.reduce "max", %x axes [1] : )" +
+    %m = td.reduce max, %x axes [1] : )" +
          t + " -> " + v + R"(
     %mb = td.broadcast %m dims [0] : )" +
          v + " -> " + t + R"(
@@ -40,7 +40,7 @@ std::string Softmax(int64_t classes) {
          t + R"(
     %e = td.exp %d : )" +
          t + R"(
-    %s = td.reduce "sum", %e axes [1] : )" +
+    %s = td.reduce sum, %e axes [1] : )" +
          t + " -> " + v + R"(
     %sb = td.broadcast %s dims [0] : )" +
          v + " -> " + t + R"(
@@ -58,11 +58,11 @@ TEST(RowKernelTest, SoftmaxMatchesReference) {
 TEST(RowKernelTest, PartsOfRows) {
   auto kernel = [](const std::string& last) {
     return R"(func.func private @k(%x: tensor<?x4x48x64xf32>) -> tensor<?x4x48x64xf32> attributes {exec.kernel = #exec.kernel_kind<row>} {
-    %m = td.reduce "max", %x axes [3] : tensor<?x4x48x64xf32> -> tensor<?x4x48xf32>
+    %m = td.reduce max, %x axes [3] : tensor<?x4x48x64xf32> -> tensor<?x4x48xf32>
     %mb = td.broadcast %m dims [0, 1, 2] : tensor<?x4x48xf32> -> tensor<?x4x48x64xf32>
     %d = td.sub %x, %mb : tensor<?x4x48x64xf32>
     %e = td.exp %d : tensor<?x4x48x64xf32>
-    %s = td.reduce "sum", %e axes [3] : tensor<?x4x48x64xf32> -> tensor<?x4x48xf32>
+    %s = td.reduce sum, %e axes [3] : tensor<?x4x48x64xf32> -> tensor<?x4x48xf32>
     )" + last +
            R"(
     %p = td.div %e, %sb : tensor<?x4x48x64xf32>
@@ -186,8 +186,8 @@ TEST(OnceKernelTest, LargeSums) {
   func.func private @norms(%x: tensor<301x257xf32>, %y: tensor<90xf32>, %s: tensor<f32>)
       -> (tensor<f32>, tensor<90xf32>, tensor<f32>) attributes {exec.kernel = #exec.kernel_kind<once>} {
     %0 = td.mul %x, %x : tensor<301x257xf32>
-    %1 = td.reduce "sum", %0 axes [0, 1] : tensor<301x257xf32> -> tensor<f32>
-    %2 = td.reduce "max", %y axes [0] : tensor<90xf32> -> tensor<f32>
+    %1 = td.reduce sum, %0 axes [0, 1] : tensor<301x257xf32> -> tensor<f32>
+    %2 = td.reduce max, %y axes [0] : tensor<90xf32> -> tensor<f32>
     %3 = td.mul %1, %s : tensor<f32>
     %4 = td.sqrt %1 : tensor<f32>
     %5 = td.add %4, %2 : tensor<f32>
@@ -206,7 +206,7 @@ TEST(OnceKernelTest, SumOfSquares) {
   std::string text =
       R"(func.func private @norm(%x: tensor<77x65xf32>) -> tensor<f32> attributes {exec.kernel = #exec.kernel_kind<once>} {
     %0 = td.mul %x, %x : tensor<77x65xf32>
-    %1 = td.reduce "sum", %0 axes [0, 1] : tensor<77x65xf32> -> tensor<f32>
+    %1 = td.reduce sum, %0 axes [0, 1] : tensor<77x65xf32> -> tensor<f32>
     return %1 : tensor<f32>
   })";
   ExpectMatches(text, 1e-5, {1});
@@ -221,7 +221,7 @@ func.func private @bias_grad(%y: tensor<?x5x6x32xf32>, %dy: tensor<?x5x6x32xf32>
     attributes {exec.kernel = #exec.kernel_kind<col>} {
   %r = td.relu %y : tensor<?x5x6x32xf32>
   %m = td.mul %dy, %r : tensor<?x5x6x32xf32>
-  %s = td.reduce "sum", %m axes [0, 1, 2] : tensor<?x5x6x32xf32> -> tensor<32xf32>
+  %s = td.reduce sum, %m axes [0, 1, 2] : tensor<?x5x6x32xf32> -> tensor<32xf32>
   return %s, %m : tensor<32xf32>, tensor<?x5x6x32xf32>
 })";
 
@@ -244,8 +244,8 @@ TEST(ColKernelTest, FetchesAhead) {
       %2 = td.mul %0, %1 : tensor<?x31x45x64xf32>
       %3 = td.broadcast %b dims [3] : tensor<64xf32> -> tensor<?x31x45x64xf32>
       %4 = td.sub %2, %3 : tensor<?x31x45x64xf32>
-      %5 = td.reduce "sum", %2 axes [0, 1, 2] : tensor<?x31x45x64xf32> -> tensor<64xf32>
-      %6 = td.reduce "sum", %4 axes [0, 1, 2] : tensor<?x31x45x64xf32> -> tensor<64xf32>
+      %5 = td.reduce sum, %2 axes [0, 1, 2] : tensor<?x31x45x64xf32> -> tensor<64xf32>
+      %6 = td.reduce sum, %4 axes [0, 1, 2] : tensor<?x31x45x64xf32> -> tensor<64xf32>
       return %5, %6, %4 : tensor<64xf32>, tensor<64xf32>, tensor<?x31x45x64xf32>
     })";
   ExpectMatches(text, 1e-3, {0, 2});
@@ -269,10 +269,10 @@ TEST(ColKernelTest, OtherAxes) {
   ExpectMatches(
       R"(func.func private @f(%x: tensor<?x3x7xf32>) -> (tensor<3x7xf32>, tensor<7xf32>, tensor<3xf32>, tensor<f32>)
       attributes {exec.kernel = #exec.kernel_kind<col>} {
-    %0 = td.reduce "sum", %x axes [0] : tensor<?x3x7xf32> -> tensor<3x7xf32>
-    %1 = td.reduce "max", %x axes [0, 1] : tensor<?x3x7xf32> -> tensor<7xf32>
-    %2 = td.reduce "sum", %x axes [0, 2] : tensor<?x3x7xf32> -> tensor<3xf32>
-    %3 = td.reduce "min", %x axes [0, 1, 2] : tensor<?x3x7xf32> -> tensor<f32>
+    %0 = td.reduce sum, %x axes [0] : tensor<?x3x7xf32> -> tensor<3x7xf32>
+    %1 = td.reduce max, %x axes [0, 1] : tensor<?x3x7xf32> -> tensor<7xf32>
+    %2 = td.reduce sum, %x axes [0, 2] : tensor<?x3x7xf32> -> tensor<3xf32>
+    %3 = td.reduce min, %x axes [0, 1, 2] : tensor<?x3x7xf32> -> tensor<f32>
     return %0, %1, %2, %3 : tensor<3x7xf32>, tensor<7xf32>, tensor<3xf32>, tensor<f32>
   })",
       1e-5);
@@ -284,24 +284,24 @@ TEST(ColKernelTest, CrossEntropyWithGradientAndMetrics) {
 func.func private @xent(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<?x10xf32>, tensor<f32>, tensor<f32>, tensor<10xf32>)
     attributes {exec.kernel = #exec.kernel_kind<col>} {
   %hot = td.one_hot %label : tensor<?xi64> -> tensor<?x10xf32>
-  %m = td.reduce "max", %x axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+  %m = td.reduce max, %x axes [1] : tensor<?x10xf32> -> tensor<?xf32>
   %mb = td.broadcast %m dims [0] : tensor<?xf32> -> tensor<?x10xf32>
   %d = td.sub %x, %mb : tensor<?x10xf32>
   %e = td.exp %d : tensor<?x10xf32>
-  %s = td.reduce "sum", %e axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+  %s = td.reduce sum, %e axes [1] : tensor<?x10xf32> -> tensor<?xf32>
   %log = td.log %s : tensor<?xf32>
   %dh = td.mul %d, %hot : tensor<?x10xf32>
-  %at = td.reduce "sum", %dh axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+  %at = td.reduce sum, %dh axes [1] : tensor<?x10xf32> -> tensor<?xf32>
   %loss = td.sub %log, %at : tensor<?xf32>
   %sb = td.broadcast %s dims [0] : tensor<?xf32> -> tensor<?x10xf32>
   %p = td.div %e, %sb : tensor<?x10xf32>
   %g = td.sub %p, %hot : tensor<?x10xf32>
   %best = td.argmax %x axis 1 : tensor<?x10xf32> -> tensor<?xi64>
-  %eq = td.compare "eq", %best, %label : tensor<?xi64> -> tensor<?xi1>
+  %eq = td.compare eq, %best, %label : tensor<?xi64> -> tensor<?xi1>
   %hit = td.cast %eq : tensor<?xi1> -> tensor<?xf32>
-  %total = td.reduce "sum", %loss axes [0] : tensor<?xf32> -> tensor<f32>
-  %hits = td.reduce "sum", %hit axes [0] : tensor<?xf32> -> tensor<f32>
-  %db = td.reduce "sum", %g axes [0] : tensor<?x10xf32> -> tensor<10xf32>
+  %total = td.reduce sum, %loss axes [0] : tensor<?xf32> -> tensor<f32>
+  %hits = td.reduce sum, %hit axes [0] : tensor<?xf32> -> tensor<f32>
+  %db = td.reduce sum, %g axes [0] : tensor<?x10xf32> -> tensor<10xf32>
   return %g, %total, %hits, %db : tensor<?x10xf32>, tensor<f32>, tensor<f32>, tensor<10xf32>
 })",
                 1e-5);
@@ -377,7 +377,7 @@ func.func private @k(%x: tensor<?x4x48x64xf32>) -> (tensor<?x4x48xi64>, tensor<?
     attributes {exec.kernel = #exec.kernel_kind<row>} {
   %a = td.abs %x : tensor<?x4x48x64xf32>
   %i = td.argmax %a axis 3 : tensor<?x4x48x64xf32> -> tensor<?x4x48xi64>
-  %s = td.reduce "sum", %a axes [3] : tensor<?x4x48x64xf32> -> tensor<?x4x48xf32>
+  %s = td.reduce sum, %a axes [3] : tensor<?x4x48x64xf32> -> tensor<?x4x48xf32>
   %sb = td.broadcast %s dims [0, 1, 2] : tensor<?x4x48xf32> -> tensor<?x4x48x64xf32>
   %p = td.div %a, %sb : tensor<?x4x48x64xf32>
   return %i, %p : tensor<?x4x48xi64>, tensor<?x4x48x64xf32>

@@ -4,15 +4,17 @@
 
 #include <vector>
 
+#include "graph/ir/attributes.h"
 #include "mlir/IR/Builders.h"
 
 namespace tandem {
 
 struct Reduction {
-  std::string kind;           // "sum", "max", "min" or "prod"
+  td::ReduceKind kind = td::ReduceKind::kSum;
   std::vector<int64_t> axes;  // ascending
   // Elements of the result per kept element of operand 0. More than one: a column sum (below).
   int64_t taps = 1;
+  bool arg_max = false;
 };
 
 // Whether `op` is a column sum: a windowed op that sums over the batch and all dimensions of operand 0 but the last,
@@ -23,7 +25,7 @@ bool IsColumnSum(mlir::Operation* op);
 // What `op` reduces; false when it is neither a td.reduce nor a column sum.
 bool GetReduction(mlir::Operation* op, Reduction& reduction);
 
-// The same for a td.argmax: its kind is "argmax" and its only axis the one that it looks along.
+// The same for a td.argmax: a maximum, of keys, along its only axis.
 bool GetArgMax(mlir::Operation* op, Reduction& reduction);
 
 // The same for what `op` sums up over the batch: any ElementalOp with a batched operand and a result without batch.
@@ -31,9 +33,9 @@ bool GetArgMax(mlir::Operation* op, Reduction& reduction);
 bool GetBatchReduction(mlir::Operation* op, Reduction& reduction);
 
 // The neutral element of `kind` for a scalar of type `type`.
-mlir::Value NeutralElement(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef kind, mlir::Type type);
+mlir::Value NeutralElement(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind kind, mlir::Type type);
 // `reassociate` allows LLVM to sum in vector lanes: only where the code is the same for every run over the data.
-mlir::Value Combine(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef kind, mlir::Value a, mlir::Value b,
+mlir::Value Combine(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind kind, mlir::Value a, mlir::Value b,
                     bool reassociate);
 
 }  // namespace tandem

@@ -25,7 +25,7 @@ func.func @main(%x: tensor<?x3xf64>, %labels: tensor<?x3xf64>, %index: tensor<?x
   %1 = td.log_softmax %x : tensor<?x3xf64>
   %2 = td.softmax_cross_entropy %labels, %x : tensor<?x3xf64>, tensor<?x3xf64> -> tensor<?xf64>
   %3 = td.sparse_softmax_cross_entropy %index, %x : tensor<?xi32>, tensor<?x3xf64> -> tensor<?xf64>
-  %4, %5 = td.batch_moments %x, %n scope "replica" : tensor<?x3xf64>, tensor<f64> -> tensor<3xf64>, tensor<3xf64>
+  %4, %5 = td.batch_moments %x, %n scope replica : tensor<?x3xf64>, tensor<f64> -> tensor<3xf64>, tensor<3xf64>
   %6, %7 = td.layer_norm %x epsilon 1.0e-3 : tensor<?x3xf64> -> tensor<?x3xf64>, tensor<?xf64>
   return %0, %1, %2, %3, %4, %5, %6, %7
     : tensor<?x3xf64>, tensor<?x3xf64>, tensor<?xf64>, tensor<?xf64>, tensor<3xf64>, tensor<3xf64>, tensor<?x3xf64>,

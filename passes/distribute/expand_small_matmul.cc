@@ -46,7 +46,8 @@ class Expansion {
     const int64_t k = Columns(a_), n = type_.getDimSize(1);
     if (n == 1 && k <= kMaxElements) {
       mlir::Value w = Along(Flat(w_, {k}), {mlir::ShapedType::kDynamic, k}, 1);
-      mlir::Value sum = td::BuildReduce(b_, op_.getLoc(), "sum", td::BuildMul(b_, op_.getLoc(), a_, w), {1});
+      mlir::Value sum =
+          td::BuildReduce(b_, op_.getLoc(), td::ReduceKind::kSum, td::BuildMul(b_, op_.getLoc(), a_, w), {1});
       return Flat(sum, type_.getShape());
     }
     if (k == 1 && n <= kMaxElements) {
@@ -62,7 +63,8 @@ class Expansion {
     if (op_.getTransposeB() || (m != 1 && n != 1) || m * n > kMaxElements) return nullptr;
     mlir::Value wide = n == 1 ? a_ : w_, narrow = n == 1 ? w_ : a_;
     mlir::Value factor = Along(Flat(narrow, {mlir::ShapedType::kDynamic}), ShapeOf(wide), 0);
-    mlir::Value sum = td::BuildReduce(b_, op_.getLoc(), "sum", td::BuildMul(b_, op_.getLoc(), wide, factor), {0});
+    mlir::Value sum =
+        td::BuildReduce(b_, op_.getLoc(), td::ReduceKind::kSum, td::BuildMul(b_, op_.getLoc(), wide, factor), {0});
     return Flat(sum, type_.getShape());
   }
 

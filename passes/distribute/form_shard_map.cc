@@ -23,8 +23,8 @@ namespace {
 bool IsConstant(mlir::Value v) { return v.getDefiningOp() && mlir::matchPattern(v, mlir::m_Constant()); }
 
 // Replica where the op says so, else global.
-exec::Scope ScopeOf(mlir::Operation* op) {
-  return td::HasReplicaScope(op) ? exec::Scope::kReplica : exec::Scope::kGlobal;
+td::BatchScope ScopeOf(mlir::Operation* op) {
+  return td::HasReplicaScope(op) ? td::BatchScope::kReplica : td::BatchScope::kGlobal;
 }
 
 exec::Combine CombineOf(mlir::Operation* op) {
@@ -47,9 +47,9 @@ class MapBuilder {
       bool keep = td::IsBatched(v.getType());
       types.push_back(v.getType());
       const exec::Combine combine = keep ? exec::Combine::kKeep : CombineOf(v.getDefiningOp());
-      const exec::Scope scope = keep ? exec::Scope::kReplica : ScopeOf(v.getDefiningOp());
+      const td::BatchScope scope = keep ? td::BatchScope::kReplica : ScopeOf(v.getDefiningOp());
       combines.push_back(exec::CombineAttr::get(builder_.getContext(), combine));
-      scopes.push_back(exec::ScopeAttr::get(builder_.getContext(), scope));
+      scopes.push_back(td::BatchScopeAttr::get(builder_.getContext(), scope));
     }
     auto map = builder_.create<exec::MapMicrobatchesOp>(loc, types, operands, builder_.getArrayAttr(combines),
                                                         builder_.getArrayAttr(scopes), sizes_.lanes,

@@ -49,7 +49,7 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
 
  private:
   static exec::ReduceKind KindOf(td::CrossReplicaOp op) {
-    return op.getKind() == "mean" ? exec::ReduceKind::kMean : exec::ReduceKind::kSum;
+    return op.getKind() == td::CrossReplicaKind::kMean ? exec::ReduceKind::kMean : exec::ReduceKind::kSum;
   }
 
   static void CombineSums(mlir::func::FuncOp step, mlir::OpBuilder& builder) {
@@ -58,7 +58,7 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
       for (unsigned i = 0; i < map.getNumResults(); ++i) {
         mlir::OpResult result = map->getResult(i);
         const exec::Combine combine = map.getCombine(i);
-        if (combine == exec::Combine::kKeep || map.getScopeOf(i) != exec::Scope::kGlobal) continue;
+        if (combine == exec::Combine::kKeep || map.getScopeOf(i) != td::BatchScope::kGlobal) continue;
         mlir::Location loc = map.getBody().front().getTerminator()->getOperand(i).getLoc();
         mlir::Value reduced = AllReduce(
             builder, loc, combine == exec::Combine::kMax ? exec::ReduceKind::kMax : exec::ReduceKind::kSum, result);

@@ -19,7 +19,7 @@ mlir::Operation* ReluGradient(mlir::Value grad, mlir::Value x) {
   auto select = mlir::dyn_cast<td::SelectOp>(*grad.getUsers().begin());
   if (!select || select->getOperand(1) != grad || !td::IsSplat(select->getOperand(2), 0)) return nullptr;
   auto compare = select->getOperand(0).getDefiningOp<td::CompareOp>();
-  if (!compare || compare.getPredicate() != "gt") return nullptr;
+  if (!compare || compare.getPredicate() != td::ComparePredicate::kGt) return nullptr;
   return compare->getOperand(0) == x && td::IsSplat(compare->getOperand(1), 0) ? select.getOperation() : nullptr;
 }
 

@@ -46,12 +46,6 @@ def Exec_Combine : Exec_Enum<"Combine", "what a map makes of its microbatches' r
 ]>;
 def Exec_CombineAttr : EnumAttr<Exec_Dialect, Exec_Combine, "combine"> { let assemblyFormat = "`<` $value `>`"; }
 
-def Exec_Scope : Exec_Enum<"Scope", "whose rows a value is made of", [
-  I32EnumAttrCase<"kGlobal", 0, "global">,    // those of all replicas
-  I32EnumAttrCase<"kReplica", 1, "replica">,  // those of one
-]>;
-def Exec_ScopeAttr : EnumAttr<Exec_Dialect, Exec_Scope, "scope"> { let assemblyFormat = "`<` $value `>`"; }
-
 //===- Memory -----------------------------------------------------------------------------------------------------===//
 
 def Exec_Space : Exec_Enum<"Space", "where a buffer lives: Space of runtime/executable.fbs", [

@@ -3,6 +3,7 @@
 #define TANDEM_PASSES_EXEC_DIALECT_H_
 
 #include "base/precision.h"
+#include "graph/ir/attributes.h"
 #include "graph/ir/interfaces.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"

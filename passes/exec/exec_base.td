@@ -8,6 +8,7 @@ def Exec_Dialect : Dialect {
   let name = "exec";
   let summary = "Maps over microbatches, kernels and their launches, library calls, collectives, and their memory";
   let cppNamespace = "::tandem::exec";
+  let dependentDialects = ["::tandem::td::TdDialect"];
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{
     void registerAttributes();

@@ -42,12 +42,12 @@ void printCombines(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::ArrayAtt
 }
 
 mlir::ParseResult parseScopes(mlir::OpAsmParser& parser, mlir::ArrayAttr& array) {
-  return ParseWords<ScopeAttr>(
-      parser, array, [](llvm::StringRef word) { return symbolizeScope(word); }, "scope");
+  return ParseWords<td::BatchScopeAttr>(
+      parser, array, [](llvm::StringRef word) { return td::symbolizeBatchScope(word); }, "scope");
 }
 
 void printScopes(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::ArrayAttr array) {
-  PrintWords<ScopeAttr>(printer, array, [](Scope value) { return stringifyScope(value); });
+  PrintWords<td::BatchScopeAttr>(printer, array, [](td::BatchScope value) { return stringifyEnum(value); });
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ td::BatchRule CopyOp::getBatchRule() { return td::BatchRule::kPerExample; }
 
 bool AllReduceOp::variesByReplica(unsigned) { return false; }
 
-bool MapMicrobatchesOp::variesByReplica(unsigned result) { return getScopeOf(result) == Scope::kReplica; }
+bool MapMicrobatchesOp::variesByReplica(unsigned result) { return getScopeOf(result) == td::BatchScope::kReplica; }
 
 llvm::LogicalResult MapMicrobatchesOp::verify() {
   size_t n = getNumResults();

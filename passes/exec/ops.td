@@ -1,11 +1,12 @@
 // Ops of the exec dialect: the map over microbatches, launches of kernels, library calls, collectives.
+include "graph/ir/attributes.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "passes/exec/algorithm.td"
 include "passes/exec/attributes.td"
 
 def Exec_CombineArrayAttr : TypedArrayAttrBase<Exec_CombineAttr, "array of combinations">;
-def Exec_ScopeArrayAttr : TypedArrayAttrBase<Exec_ScopeAttr, "array of scopes">;
+def Exec_ScopeArrayAttr : TypedArrayAttrBase<Td_BatchScopeAttr, "array of scopes">;
 
 def Exec_MapMicrobatchesOp : Exec_Op<"map_microbatches", [
     SingleBlockImplicitTerminator<"::tandem::exec::YieldOp">, IsolatedFromAbove,
@@ -39,7 +40,9 @@ def Exec_MapMicrobatchesOp : Exec_Op<"map_microbatches", [
   }];
   let extraClassDeclaration = [{
     Combine getCombine(unsigned result) { return ::mlir::cast<CombineAttr>(getReduce()[result]).getValue(); }
-    Scope getScopeOf(unsigned result) { return ::mlir::cast<ScopeAttr>(getScope()[result]).getValue(); }
+    td::BatchScope getScopeOf(unsigned result) {
+      return ::mlir::cast<td::BatchScopeAttr>(getScope()[result]).getValue();
+    }
   }];
   let hasVerifier = 1;
 }

@@ -88,12 +88,12 @@ func.func @main(%x: tensor<?x6x16xf32>, %gamma: tensor<16xf32>, %dy: tensor<?x6x
     -> (tensor<?x6x16xf32>, tensor<16xf32>) {
   %n = td.constant dense<6.25e-2> : tensor<f32>
   %nb = td.broadcast %n dims [] : tensor<f32> -> tensor<?x6xf32>
-  %s = td.reduce "sum", %x axes [2] : tensor<?x6x16xf32> -> tensor<?x6xf32>
+  %s = td.reduce sum, %x axes [2] : tensor<?x6x16xf32> -> tensor<?x6xf32>
   %mean = td.mul %s, %nb : tensor<?x6xf32>
   %mb = td.broadcast %mean dims [0, 1] : tensor<?x6xf32> -> tensor<?x6x16xf32>
   %d = td.sub %x, %mb : tensor<?x6x16xf32>
   %sq = td.mul %d, %d : tensor<?x6x16xf32>
-  %ss = td.reduce "sum", %sq axes [2] : tensor<?x6x16xf32> -> tensor<?x6xf32>
+  %ss = td.reduce sum, %sq axes [2] : tensor<?x6x16xf32> -> tensor<?x6xf32>
   %var = td.mul %ss, %nb : tensor<?x6xf32>
   %r = td.rsqrt %var : tensor<?x6xf32>
   %rb = td.broadcast %r dims [0, 1] : tensor<?x6xf32> -> tensor<?x6x16xf32>
@@ -101,7 +101,7 @@ func.func @main(%x: tensor<?x6x16xf32>, %gamma: tensor<16xf32>, %dy: tensor<?x6x
   %gb = td.broadcast %gamma dims [2] : tensor<16xf32> -> tensor<?x6x16xf32>
   %y = td.mul %hat, %gb : tensor<?x6x16xf32>
   %p = td.mul %hat, %dy : tensor<?x6x16xf32>
-  %dgamma = td.reduce "sum", %p axes [0, 1] : tensor<?x6x16xf32> -> tensor<16xf32>
+  %dgamma = td.reduce sum, %p axes [0, 1] : tensor<?x6x16xf32> -> tensor<16xf32>
   return %y, %dgamma : tensor<?x6x16xf32>, tensor<16xf32>
 })",
               2, 1e-4);
@@ -116,7 +116,7 @@ func.func @main(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -> 
   %t = td.tanh %r : tensor<?x8xf32>
   %z = td.matmul %t, %w : tensor<?x8xf32>, tensor<8x8xf32> -> tensor<?x8xf32>
   %g = td.mul %z, %r : tensor<?x8xf32>
-  %s = td.reduce "sum", %g axes [0] : tensor<?x8xf32> -> tensor<8xf32>
+  %s = td.reduce sum, %g axes [0] : tensor<?x8xf32> -> tensor<8xf32>
   %sb = td.broadcast %s dims [1] : tensor<8xf32> -> tensor<?x8xf32>
   %late = td.add %sb, %g : tensor<?x8xf32>
   %wide = td.broadcast %late dims [0, 2] : tensor<?x8xf32> -> tensor<?x8x8xf32>
@@ -156,7 +156,7 @@ func.func @main(%x: tensor<?x6x6x32xf32>, %b: tensor<32xf32>, %w: tensor<288x288
   %dy = td.reshape %z : tensor<?x288xf32> -> tensor<?x3x3x32xf32>
   %g = td.max_pool_grad %r, %dy window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x6x6x32xf32>, tensor<?x3x3x32xf32> -> tensor<?x6x6x32xf32>
   %m = td.mul %g, %r : tensor<?x6x6x32xf32>
-  %db = td.reduce "sum", %m axes [0, 1, 2] : tensor<?x6x6x32xf32> -> tensor<32xf32>
+  %db = td.reduce sum, %m axes [0, 1, 2] : tensor<?x6x6x32xf32> -> tensor<32xf32>
   return %m, %db : tensor<?x6x6x32xf32>, tensor<32xf32>
 })",
               2, 1e-3);
@@ -179,7 +179,7 @@ func.func @main(%x: tensor<?x9x8x1xf32>, %k: tensor<3x3x1x16xf32>, %b: tensor<16
   %z = td.matmul %f, %w : tensor<?x256xf32>, tensor<256x256xf32> -> tensor<?x256xf32>
   %dp = td.reshape %z : tensor<?x256xf32> -> tensor<?x4x4x16xf32>
   %dy = td.max_pool_argmax_grad %i, %dp size [9, 8] window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x4x16xui8>, tensor<?x4x4x16xf32> -> tensor<?x9x8x16xf32>
-  %db = td.reduce "sum", %dy axes [0, 1, 2] : tensor<?x9x8x16xf32> -> tensor<16xf32>
+  %db = td.reduce sum, %dy axes [0, 1, 2] : tensor<?x9x8x16xf32> -> tensor<16xf32>
   %dk = exec.direct_conv2d_filter_grad %dy, %x size [3, 3] strides [1, 1] PADS : tensor<?x9x8x16xf32>, tensor<?x9x8x1xf32> -> tensor<3x3x1x16xf32>
   return %dk, %db : tensor<3x3x1x16xf32>, tensor<16xf32>
 })",

@@ -91,7 +91,8 @@ std::optional<Product> ReluOf(mlir::Operation* user, mlir::Value d) {
   auto select = mlir::dyn_cast<td::SelectOp>(user);
   if (!select || select->getOperand(1) != d || !td::IsSplat(select->getOperand(2), 0)) return std::nullopt;
   auto compare = select->getOperand(0).getDefiningOp<td::CompareOp>();
-  if (!compare || compare.getPredicate() != "gt" || !td::IsSplat(compare->getOperand(1), 0)) return std::nullopt;
+  if (!compare || compare.getPredicate() != td::ComparePredicate::kGt || !td::IsSplat(compare->getOperand(1), 0))
+    return std::nullopt;
   std::optional<Product> relu = AsProduct(compare->getOperand(0).getDefiningOp());
   if (!relu || compare->getOperand(0) != relu->y()) return std::nullopt;
   const EpilogueParts parts = PartsOf(relu->call.epilogue);
@@ -116,7 +117,7 @@ td::ReduceOp RowSum(mlir::Value v, mlir::Operation* op) {
   const int64_t last = td::TypeOf(v).getRank() - 1;
   for (mlir::Operation* user : v.getUsers()) {
     auto sum = mlir::dyn_cast<td::ReduceOp>(user);
-    if (!sum || sum.getKind() != "sum" || sum->getBlock() != op->getBlock()) continue;
+    if (!sum || sum.getKind() != td::ReduceKind::kSum || sum->getBlock() != op->getBlock()) continue;
     const auto axes = sum.getAxes();
     if (static_cast<int64_t>(axes.size()) != last || llvm::is_contained(axes, last)) continue;
     if (td::TypeOf(sum->getResult(0)).getRank() != 1) continue;

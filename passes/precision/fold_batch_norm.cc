@@ -139,7 +139,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
       for (int64_t i = 0; i < type.getRank(); ++i) {
         if (i != out) axes.push_back(i);
       }
-      bias = td::BuildReduce(b, loc, "sum", scaled(spec.kernel, input.shift, in), axes);
+      bias = td::BuildReduce(b, loc, td::ReduceKind::kSum, scaled(spec.kernel, input.shift, in), axes);
       if (output.scale) bias = td::BuildMul(b, loc, bias, output.scale);
     }
     if (output.shift) bias = bias ? td::BuildAdd(b, loc, bias, output.shift) : output.shift;

@@ -55,8 +55,8 @@ module attributes {exec.config = #exec.config<mode = "train", devices = ["gpu:0"
     %c2 = td.conv2d %r1, %k2 strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32> -> tensor<?x6x6x32xf32>
     %g2 = td.conv2d_filter_grad %r1, %c2 size [3, 3] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<?x6x6x32xf32> -> tensor<3x3x16x32xf32> loc("grad2")
     %p = td.matmul %z, %w : tensor<?x4xf32>, tensor<4x1xf32> -> tensor<?x1xf32>
-    %l1 = td.reduce "sum", %c2 axes [0, 1, 2, 3] : tensor<?x6x6x32xf32> -> tensor<f32> loc("loss1")
-    %l2 = td.reduce "sum", %p axes [0, 1] : tensor<?x1xf32> -> tensor<f32> loc("loss2")
+    %l1 = td.reduce sum, %c2 axes [0, 1, 2, 3] : tensor<?x6x6x32xf32> -> tensor<f32> loc("loss1")
+    %l2 = td.reduce sum, %p axes [0, 1] : tensor<?x1xf32> -> tensor<f32> loc("loss2")
     %loss = td.add %l1, %l2 : tensor<f32>
     %v2 = td.apply_sgd %k2, %g2, %lr : (tensor<3x3x16x32xf32>, tensor<3x3x16x32xf32>, tensor<f32>) -> tensor<3x3x16x32xf32>
     td.assign @k2, %v2 : tensor<3x3x16x32xf32>

@@ -55,7 +55,7 @@ module attributes {exec.config = #exec.config<mode = "train", devices = ["cpu:0"
     %w = td.read @w : tensor<4xf32>
     %lr = td.scalar "learning_rate" : tensor<f32>
     %r = td.relu %x : tensor<?x4xf32> loc("layer/Relu"("model.cc":7:0))
-    %g = td.reduce "sum", %r axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+    %g = td.reduce sum, %r axes [0] : tensor<?x4xf32> -> tensor<4xf32>
     %v = td.apply_sgd %w, %g, %lr : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
     td.assign @w, %v : tensor<4xf32>
     td.output "r", %r : tensor<?x4xf32>

@@ -73,7 +73,7 @@ module attributes {exec.config = #exec.config<mode = "train", devices = ["cpu:0"
     %p = td.matmul %x, %w : tensor<?x8xf32>, tensor<8x4xf32> -> tensor<?x4xf32> loc("dense/MatMul"("model.cc":7:0))
     %d = td.sub %p, %y : tensor<?x4xf32>
     %s = td.mul %d, %d : tensor<?x4xf32>
-    %sum = td.reduce "sum", %s axes [0, 1] : tensor<?x4xf32> -> tensor<f32>
+    %sum = td.reduce sum, %s axes [0, 1] : tensor<?x4xf32> -> tensor<f32>
     %loss = td.div %sum, %n : tensor<f32>
     %two = td.constant dense<2.0> : tensor<f32>
     %scale = td.div %two, %n : tensor<f32>

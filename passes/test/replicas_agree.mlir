@@ -19,7 +19,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
     // expected-note @+1 {{made from rows here}}
     %m = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [replica] lanes 8 rows 8 shard 8 -> (tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>):
-      %a = td.reduce "sum", %xs axes [0] scope "replica" : tensor<?x4xf32> -> tensor<4xf32>
+      %a = td.reduce sum, %xs axes [0] scope replica : tensor<?x4xf32> -> tensor<4xf32>
       exec.yield %a : tensor<4xf32>
     }
     return %m : tensor<4xf32>

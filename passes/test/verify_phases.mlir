@@ -23,7 +23,7 @@ module {
 module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
   func.func @step(%n: tensor<f32> {td.scalar = "rate"}) -> (tensor<f32> {td.output = "n"}) {
     // expected-error @+1 {{is left behind td-insert-all-reduce}}
-    %m = td.cross_replica "sum" %n : tensor<f32>
+    %m = td.cross_replica sum %n : tensor<f32>
     return %m : tensor<f32>
   }
 }

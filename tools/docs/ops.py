@@ -30,7 +30,7 @@ EXEC_FAMILIES = [
 ]
 # (dialect, folder, families, .td files without ops)
 DIALECTS = [
-    ("td", "graph/ir", TD_FAMILIES, ("td_base", "interfaces")),
+    ("td", "graph/ir", TD_FAMILIES, ("td_base", "interfaces", "attributes")),
     ("exec", "passes/exec", EXEC_FAMILIES, ("exec_base", "algorithm", "attributes")),
 ]
 
@@ -82,6 +82,20 @@ def read_records(root, folder, family):
     return json.loads(out.stdout)
 
 
+def enum_cases(records, attribute):
+    """{C++ name: word} of an enumeration."""
+    cases = [records[c["def"]] for c in records[attribute["enum"]["def"]]["enumerants"]]
+    return {case["symbol"]: case["str"] for case in cases}
+
+
+def default_value(records, attribute):
+    base = records[attribute["baseAttr"]["def"]]
+    value = attribute["defaultValue"].replace('\\"', '"')
+    if "EnumAttr" in base["!superclasses"]:
+        return enum_cases(records, base)[value.rpartition("::")[2]]
+    return value
+
+
 def constraint(records, name):
     """A constraint in words; wrappers (optional, default, variadic) are taken off."""
     if name in TYPES:
@@ -91,9 +105,11 @@ def constraint(records, name):
     if "Variadic" in supers:
         return "any number, " + constraint(records, r["baseType"]["def"])
     if "DefaultValuedAttr" in supers or "DefaultValuedOptionalAttr" in supers:
-        return "%s, default %s" % (constraint(records, r["baseAttr"]["def"]), r["defaultValue"].replace('\\"', '"'))
+        return "%s, default %s" % (constraint(records, r["baseAttr"]["def"]), default_value(records, r))
     if "OptionalAttr" in supers:
         return "%s, optional" % constraint(records, r["baseAttr"]["def"])
+    if "EnumAttr" in supers:
+        return "%s (%s)" % (r["summary"], ", ".join(enum_cases(records, r).values()))
     return r["summary"]
 
 
@@ -145,14 +161,14 @@ def op_text(records, name, op):
     return text
 
 
-def attributes_text(root):
-    """The attributes of the exec dialect that have a description."""
-    records = read_records(root, "passes/exec", "attributes")
-    text = ["## Attributes of `exec`", "",
-            "Defined in [passes/exec/attributes.td](../../passes/exec/attributes.td).", ""]
+def attributes_text(root, dialect, folder):
+    """The attributes of a dialect that have a description."""
+    records = read_records(root, folder, "attributes")
+    text = ["## Attributes of `%s`" % dialect, "",
+            "Defined in [%s/attributes.td](../../%s/attributes.td)." % (folder, folder), ""]
     for attribute in sorted((records[a] for a in records["!instanceof"]["AttrDef"]), key=line_of):
         if attribute["description"].strip():
-            text += ["### `#exec.%s`" % attribute["mnemonic"], "", sentence(attribute["summary"]), "",
+            text += ["### `#%s.%s`" % (dialect, attribute["mnemonic"]), "", sentence(attribute["summary"]), "",
                      prose(attribute["description"]), ""]
     return text
 
@@ -176,5 +192,6 @@ def generate(root):
                     name, re.sub(r"[^a-z0-9_-]", "", name), op["summary"].replace("|", "\\|"),
                     properties(records, op)))
                 body += op_text(records, name, op)
-    body += attributes_text(root)
+    for dialect, folder, _, _ in DIALECTS:
+        body += attributes_text(root, dialect, folder)
     return INTRO + "\n" + "\n".join(index) + "\n\n" + "\n".join(body).rstrip() + "\n"

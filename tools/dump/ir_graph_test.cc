@@ -24,7 +24,7 @@ constexpr char kModule[] = R"(module @main attributes {exec.config = #exec.confi
   } loc(unknown)
   func.func private @kernel_0(%arg0: tensor<?x3xf32> loc("dense/MatMul"("model.cc":7:0)), %arg1: tensor<f32> loc(unknown)) -> (tensor<f32>, tensor<f32>) attributes {exec.kernel = #exec.kernel_kind<col>} {
     %0 = td.mul %arg0, %arg0 : tensor<?x3xf32> loc("loss/Mul"("model.cc":8:0))
-    %1 = "td.reduce"(%0) {kind = "sum", axes = array<i64: 0, 1>} : (tensor<?x3xf32>) -> tensor<f32> loc("loss/Sum"("model.cc":8:0))
+    %1 = "td.reduce"(%0) {kind = #td<reduce_kind sum>, axes = array<i64: 0, 1>} : (tensor<?x3xf32>) -> tensor<f32> loc("loss/Sum"("model.cc":8:0))
     return %1, %arg1 : tensor<f32>, tensor<f32> loc(unknown)
   } loc(unknown)
 }

@@ -93,7 +93,7 @@ class GpuKernelBuilder {
   void EmitReduction(ElementEmitter& e, const Team& team, mlir::Operation* op, mlir::Value row, const Store& store);
   mlir::Value ReduceAcross(ElementEmitter& e, mlir::Operation* op, const Reduction& reduction, mlir::ValueRange fixed,
                            mlir::Value lane, int64_t lanes);
-  mlir::Value CombineAcrossBlock(ElementEmitter& e, const Team& team, mlir::Location loc, const std::string& kind,
+  mlir::Value CombineAcrossBlock(ElementEmitter& e, const Team& team, mlir::Location loc, td::ReduceKind kind,
                                  mlir::Value value, int64_t area);
   int64_t LanesPerElement(const Team& team, mlir::Operation* op, const Reduction& reduction, int64_t results) const;
 
@@ -129,7 +129,7 @@ class GpuKernelBuilder {
   // partial_sums.cc: what blocks leave of sums over the batch, and the function that adds it up.
   struct Partial {
     unsigned result;
-    std::string kind;
+    td::ReduceKind kind;
     int64_t elements;
     int64_t offset;               // in `scratch`
     mlir::RankedTensorType type;  // of the sum, as it lies there

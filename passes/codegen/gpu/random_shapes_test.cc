@@ -74,7 +74,7 @@ class Generator {
       }
     }
     *type = Type(left, keeps_batch);
-    return absl::StrCat(name, " = td.reduce \"", kind, "\", ", from, " axes [", absl::StrJoin(axes, ", "),
+    return absl::StrCat(name, " = td.reduce ", kind, ", ", from, " axes [", absl::StrJoin(axes, ", "),
                         "] : ", Type(shape, batched), " -> ", *type, "\n");
   }
 

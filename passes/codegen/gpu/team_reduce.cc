@@ -6,12 +6,6 @@
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 
 namespace tandem {
-namespace {
-
-// How threads combine what each has of a reduction: of an argmax they have keys.
-std::string KindAcross(const Reduction& reduction) { return reduction.kind == "argmax" ? "max" : reduction.kind; }
-
-}  // namespace
 
 int64_t GpuKernelBuilder::LanesPerElement(const Team& team, mlir::Operation* op, const Reduction& reduction,
                                           int64_t results) const {
@@ -50,13 +44,11 @@ mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* o
   };
   if (space.radices.empty()) return element_at(Point{});
   LinearSpace linear(e, loc, space, {}, [&](const Point& p) { element_at(p); });
-  const bool arg_max = reduction.kind == "argmax";
-  const std::string kind = KindAcross(reduction);
-  auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc, kind, x, y, false); };
+  auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc, reduction.kind, x, y, false); };
   auto reduce = [&] {
     const int width = linear.width();
     mlir::Type scalar = td::RegisterType(mlir::getElementTypeOrSelf(operand.getType()));
-    mlir::Value neutral = NeutralElement(b_, loc, kind, scalar);
+    mlir::Value neutral = NeutralElement(b_, loc, reduction.kind, scalar);
     return EmitStrided(e, loc, lane, Int(linear.size() / width), lanes, {neutral},
                        [&](mlir::Value run, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
                          std::vector<mlir::Value> v;
@@ -67,7 +59,7 @@ mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* o
                          return {combine(before[0], v[0])};
                        })[0];
   };
-  mlir::Value sum = arg_max ? ArgMaxKey(e, loc, linear, lane, lanes, element_at) : reduce();
+  mlir::Value sum = reduction.arg_max ? ArgMaxKey(e, loc, linear, lane, lanes, element_at) : reduce();
   for (int mask = static_cast<int>(std::min<int64_t>(lanes, kWarp)) / 2; mask > 0; mask /= 2) {
     sum = combine(sum, device_.ShuffleXor(loc, sum, mask));
   }
@@ -75,7 +67,7 @@ mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* o
 }
 
 mlir::Value GpuKernelBuilder::CombineAcrossBlock(ElementEmitter& e, const Team& team, mlir::Location loc,
-                                                 const std::string& kind, mlir::Value value, int64_t area) {
+                                                 td::ReduceKind kind, mlir::Value value, int64_t area) {
   const int64_t warps = team.size / kWarp;
   auto type = mlir::RankedTensorType::get({warps}, value.getType());
   ElementEmitter::Buffer buffer = {Offset(shared_, Int(area))};
@@ -124,7 +116,7 @@ void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::
     for (int64_t o = 0; o < results; ++o) {
       auto at = indices(Int(o));
       mlir::Value sum = ReduceAcross(e, op, reduction, fixed(at), team.lane, lanes);
-      sum = CombineAcrossBlock(e, team, op->getLoc(), KindAcross(reduction), sum,
+      sum = CombineAcrossBlock(e, team, op->getLoc(), reduction.kind, sum,
                                team_shared_ + kReduceAreaBytes * reduce_areas_++);
       EmitIf(e, op->getLoc(), Less(team.lane, Int(1)), [&] { store(indices(Int(o)), result(sum)); });
     }

@@ -48,7 +48,7 @@ inline const GpuTestCase kGpuTestCases[] = {
         attributes {exec.kernel = #exec.kernel_kind<loop>} {
       %0 = td.cast %y : tensor<?x64xf32> -> tensor<?x64xbf16>
       %1 = td.mul %x, %0 : tensor<?x64xbf16>
-      %2 = td.compare "gt", %y, %y : tensor<?x64xf32> -> tensor<?x64xi1>
+      %2 = td.compare gt, %y, %y : tensor<?x64xf32> -> tensor<?x64xi1>
       return %1, %2 : tensor<?x64xbf16>, tensor<?x64xi1>
     })",
      {"ld.global.nc.v4", "st.global.v4"},
@@ -77,11 +77,11 @@ inline const GpuTestCase kGpuTestCases[] = {
     {"SoftmaxByWarps",
      R"(
     func.func private @k(%x: tensor<?x512xf32>) -> tensor<?x512xf32> attributes {exec.kernel = #exec.kernel_kind<row>} {
-      %m = td.reduce "max", %x axes [1] : tensor<?x512xf32> -> tensor<?xf32>
+      %m = td.reduce max, %x axes [1] : tensor<?x512xf32> -> tensor<?xf32>
       %mb = td.broadcast %m dims [0] : tensor<?xf32> -> tensor<?x512xf32>
       %d = td.sub %x, %mb : tensor<?x512xf32>
       %e = td.exp %d : tensor<?x512xf32>
-      %s = td.reduce "sum", %e axes [1] : tensor<?x512xf32> -> tensor<?xf32>
+      %s = td.reduce sum, %e axes [1] : tensor<?x512xf32> -> tensor<?xf32>
       %sb = td.broadcast %s dims [0] : tensor<?xf32> -> tensor<?x512xf32>
       %p = td.div %e, %sb : tensor<?x512xf32>
       return %p : tensor<?x512xf32>
@@ -92,7 +92,7 @@ inline const GpuTestCase kGpuTestCases[] = {
      R"(
     func.func private @k(%x: tensor<?x4096xf32>) -> tensor<?x4096xf32> attributes {exec.kernel = #exec.kernel_kind<row>} {
       %q = td.mul %x, %x : tensor<?x4096xf32>
-      %s = td.reduce "sum", %q axes [1] : tensor<?x4096xf32> -> tensor<?xf32>
+      %s = td.reduce sum, %q axes [1] : tensor<?x4096xf32> -> tensor<?xf32>
       %r = td.rsqrt %s : tensor<?xf32>
       %rb = td.broadcast %r dims [0] : tensor<?xf32> -> tensor<?x4096xf32>
       %y = td.mul %x, %rb : tensor<?x4096xf32>
@@ -130,7 +130,7 @@ inline const GpuTestCase kGpuTestCases[] = {
         -> (tensor<32xf32>, tensor<?x26x26x32xf32>) attributes {exec.kernel = #exec.kernel_kind<col>} {
       %r = td.relu %y : tensor<?x26x26x32xf32>
       %m = td.mul %dy, %r : tensor<?x26x26x32xf32>
-      %s = td.reduce "sum", %m axes [0, 1, 2] : tensor<?x26x26x32xf32> -> tensor<32xf32>
+      %s = td.reduce sum, %m axes [0, 1, 2] : tensor<?x26x26x32xf32> -> tensor<32xf32>
       return %s, %m : tensor<32xf32>, tensor<?x26x26x32xf32>
     })",
      {"bar.sync", ".shared", "ld.global.nc.v4.f32", "st.global.v4.f32"},
@@ -140,20 +140,20 @@ inline const GpuTestCase kGpuTestCases[] = {
     func.func private @k(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<?x10xf32>, tensor<f32>, tensor<10xf32>)
         attributes {exec.kernel = #exec.kernel_kind<col>} {
       %hot = td.one_hot %label : tensor<?xi64> -> tensor<?x10xf32>
-      %m = td.reduce "max", %x axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+      %m = td.reduce max, %x axes [1] : tensor<?x10xf32> -> tensor<?xf32>
       %mb = td.broadcast %m dims [0] : tensor<?xf32> -> tensor<?x10xf32>
       %d = td.sub %x, %mb : tensor<?x10xf32>
       %e = td.exp %d : tensor<?x10xf32>
-      %s = td.reduce "sum", %e axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+      %s = td.reduce sum, %e axes [1] : tensor<?x10xf32> -> tensor<?xf32>
       %log = td.log %s : tensor<?xf32>
       %dh = td.mul %d, %hot : tensor<?x10xf32>
-      %at = td.reduce "sum", %dh axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+      %at = td.reduce sum, %dh axes [1] : tensor<?x10xf32> -> tensor<?xf32>
       %loss = td.sub %log, %at : tensor<?xf32>
       %sb = td.broadcast %s dims [0] : tensor<?xf32> -> tensor<?x10xf32>
       %p = td.div %e, %sb : tensor<?x10xf32>
       %g = td.sub %p, %hot : tensor<?x10xf32>
-      %total = td.reduce "sum", %loss axes [0] : tensor<?xf32> -> tensor<f32>
-      %db = td.reduce "sum", %g axes [0] : tensor<?x10xf32> -> tensor<10xf32>
+      %total = td.reduce sum, %loss axes [0] : tensor<?xf32> -> tensor<f32>
+      %db = td.reduce sum, %g axes [0] : tensor<?x10xf32> -> tensor<10xf32>
       return %g, %total, %db : tensor<?x10xf32>, tensor<f32>, tensor<10xf32>
     })",
      {"shfl.sync.bfly.b32", "bar.warp.sync"},
@@ -162,7 +162,7 @@ inline const GpuTestCase kGpuTestCases[] = {
      R"(
     func.func private @k(%x: tensor<770x64xf32>) -> tensor<f32> attributes {exec.kernel = #exec.kernel_kind<once>} {
       %0 = td.mul %x, %x : tensor<770x64xf32>
-      %1 = td.reduce "sum", %0 axes [0, 1] : tensor<770x64xf32> -> tensor<f32>
+      %1 = td.reduce sum, %0 axes [0, 1] : tensor<770x64xf32> -> tensor<f32>
       return %1 : tensor<f32>
     })",
      {"shfl.sync.bfly.b32", "bar.sync", "_finish(", "ld.global.nc.v4.f32"},

@@ -1,11 +1,11 @@
 // RUN: tandem-opt %s -td-assign-buffers -td-insert-lane-reductions -split-input-file | FileCheck %s
 
 func.func private @sum(%x: tensor<?x16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<col>} {
-  %0 = td.reduce "sum", %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+  %0 = td.reduce sum, %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
 func.func private @max(%x: tensor<?x16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<col>} {
-  %0 = td.reduce "max", %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+  %0 = td.reduce max, %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
 func.func private @neg(%x: tensor<?x16xf32>) -> tensor<?x16xf32> attributes {exec.kernel = #exec.kernel_kind<loop>} {

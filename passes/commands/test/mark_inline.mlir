@@ -1,7 +1,7 @@
 // RUN: tandem-opt %s -td-assign-buffers -td-insert-lane-reductions -td-mark-inline -split-input-file | FileCheck %s
 
 func.func private @col(%x: tensor<?x16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<col>} {
-  %0 = td.reduce "sum", %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+  %0 = td.reduce sum, %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
 func.func private @neg(%x: tensor<16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
@@ -29,7 +29,7 @@ func.func @step(%x: tensor<?x16xf32> {td.input = "x"}) -> (tensor<16xf32> {td.ou
 // -----
 
 func.func private @col(%x: tensor<?x16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<col>} {
-  %0 = td.reduce "sum", %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+  %0 = td.reduce sum, %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
 
@@ -50,7 +50,7 @@ func.func @step(%x: tensor<?x16xf32> {td.input = "x"}) -> (tensor<16xf32> {td.ou
 // -----
 
 func.func private @col(%x: tensor<?x16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<col>} {
-  %0 = td.reduce "sum", %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+  %0 = td.reduce sum, %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
 func.func private @neg(%x: tensor<40000xf32>) -> tensor<40000xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
@@ -58,7 +58,7 @@ func.func private @neg(%x: tensor<40000xf32>) -> tensor<40000xf32> attributes {e
   return %0 : tensor<40000xf32>
 }
 func.func private @sum(%x: tensor<40000xf32>) -> tensor<f32> attributes {exec.kernel = #exec.kernel_kind<once>} {
-  %0 = td.reduce "sum", %x axes [0] : tensor<40000xf32> -> tensor<f32>
+  %0 = td.reduce sum, %x axes [0] : tensor<40000xf32> -> tensor<f32>
   return %0 : tensor<f32>
 }
 

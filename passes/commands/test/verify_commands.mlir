@@ -39,7 +39,7 @@ func.func @step(%x: tensor<64x32xf32> {td.variable = @x}, %dy: tensor<64x16xf32>
 // -----
 
 func.func private @sum(%x: tensor<?x16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<col>} {
-  %0 = td.reduce "sum", %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+  %0 = td.reduce sum, %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
 func.func private @neg(%x: tensor<16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {

@@ -5,7 +5,7 @@
 // CHECK: %[[W:.*]] = td.reshape %arg1 : tensor<4x1xf32> -> tensor<4xf32>
 // CHECK: %[[ALONG:.*]] = td.broadcast %[[W]] dims [1] : tensor<4xf32> -> tensor<?x4xf32>
 // CHECK: %[[MUL:.*]] = td.mul %arg0, %[[ALONG]]
-// CHECK: %[[SUM:.*]] = td.reduce "sum", %[[MUL]] axes [1]
+// CHECK: %[[SUM:.*]] = td.reduce sum, %[[MUL]] axes [1]
 // CHECK: %[[Y:.*]] = td.reshape %[[SUM]] : tensor<?xf32> -> tensor<?x1xf32>
 // CHECK: return %[[Y]]
 func.func @dot(%x: tensor<?x4xf32>, %w: tensor<4x1xf32>) -> tensor<?x1xf32> {
@@ -31,7 +31,7 @@ func.func @outer(%dy: tensor<?x1xf32>, %w: tensor<4x1xf32>) -> tensor<?x4xf32> {
 // Its gradient to w sums over the batch.
 // CHECK-LABEL: func.func @weights
 // CHECK-NOT: td.matmul
-// CHECK: %[[SUM:.*]] = td.reduce "sum", {{.*}} axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+// CHECK: %[[SUM:.*]] = td.reduce sum, {{.*}} axes [0] : tensor<?x4xf32> -> tensor<4xf32>
 // CHECK: td.reshape %[[SUM]] : tensor<4xf32> -> tensor<4x1xf32>
 func.func @weights(%x: tensor<?x4xf32>, %dy: tensor<?x1xf32>) -> tensor<4x1xf32> {
   %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x4xf32>, tensor<?x1xf32> -> tensor<4x1xf32>

@@ -9,14 +9,14 @@ module attributes {exec.config = #exec.config<batch = 128>} {
     // CHECK-SAME: reduce [keep, sum] scope [replica, global] lanes 8 rows 16 shard 16
     // CHECK: td.broadcast
     // CHECK: td.mul
-    // CHECK: td.reduce "sum"
+    // CHECK: td.reduce sum
     // CHECK: exec.yield
     // CHECK: %[[D:.*]] = td.neg %[[M]]#1
     // CHECK: return %[[D]], %[[M]]#0
     %nw = td.neg %w : tensor<4xf32>
     %b = td.broadcast %nw dims [1] : tensor<4xf32> -> tensor<?x4xf32>
     %y = td.mul %x, %b : tensor<?x4xf32>
-    %s = td.reduce "sum", %y axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+    %s = td.reduce sum, %y axes [0] : tensor<?x4xf32> -> tensor<4xf32>
     %d = td.neg %s : tensor<4xf32>
     return %d, %y : tensor<4xf32>, tensor<?x4xf32>
   }
@@ -35,11 +35,11 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batc
     // CHECK-SAME: reduce [sum] scope [global]
     // CHECK-NOT: exec.map_microbatches
     %r = td.relu %x : tensor<?x4xf32>
-    %s = td.reduce "sum", %r axes [0] scope "replica" : tensor<?x4xf32> -> tensor<4xf32>
+    %s = td.reduce sum, %r axes [0] scope replica : tensor<?x4xf32> -> tensor<4xf32>
     %n = td.neg %s : tensor<4xf32>
     %b = td.broadcast %n dims [1] : tensor<4xf32> -> tensor<?x4xf32>
     %c = td.add %r, %b : tensor<?x4xf32>
-    %t = td.reduce "sum", %c axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+    %t = td.reduce sum, %c axes [0] : tensor<?x4xf32> -> tensor<4xf32>
     return %t : tensor<4xf32>
   }
 }
@@ -57,7 +57,7 @@ module attributes {exec.config = #exec.config<batch = 4>} {
     %one = td.constant dense<1.0> : tensor<f32>
     %ones = td.broadcast %one dims [] : tensor<f32> -> tensor<?xf32>
     %y = td.add %x, %ones : tensor<?xf32>
-    %s = td.reduce "sum", %y axes [0] : tensor<?xf32> -> tensor<f32>
+    %s = td.reduce sum, %y axes [0] : tensor<?xf32> -> tensor<f32>
     return %s : tensor<f32>
   }
 }

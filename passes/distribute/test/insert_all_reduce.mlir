@@ -10,8 +10,8 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
     %g, %m = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum, sum] scope [global, replica] lanes 8 rows 8 shard 8
         -> (tensor<4xf32>, tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>):
-      %a = td.reduce "sum", %xs axes [0] : tensor<?x4xf32> -> tensor<4xf32>
-      %b = td.reduce "sum", %xs axes [0] scope "replica" : tensor<?x4xf32> -> tensor<4xf32>
+      %a = td.reduce sum, %xs axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      %b = td.reduce sum, %xs axes [0] scope replica : tensor<?x4xf32> -> tensor<4xf32>
       exec.yield %a, %b : tensor<4xf32>, tensor<4xf32>
     }
     // CHECK: %[[R:.*]] = exec.all_reduce sum %[[M]]#0
@@ -22,9 +22,9 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
     // CHECK-NEXT: %[[C:.*]] = td.neg %[[B]]
     // CHECK: return %[[R]], %[[A]], %[[C]]
     %n = td.neg %m : tensor<4xf32>
-    %mean = td.cross_replica "mean" %n : tensor<4xf32>
+    %mean = td.cross_replica mean %n : tensor<4xf32>
     %e = td.exp %m : tensor<4xf32>
-    %sum = td.cross_replica "sum" %e : tensor<4xf32>
+    %sum = td.cross_replica sum %e : tensor<4xf32>
     %c = td.neg %sum : tensor<4xf32>
     return %g, %mean, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   }
@@ -40,10 +40,10 @@ module attributes {exec.config = #exec.config<>} {
   func.func @step(%x: tensor<?x4xf32>) -> (tensor<4xf32> {td.output = "g"}) {
     %g = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [replica] lanes 8 rows 8 shard 8 -> (tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>):
-      %a = td.reduce "sum", %xs axes [0] scope "replica" : tensor<?x4xf32> -> tensor<4xf32>
+      %a = td.reduce sum, %xs axes [0] scope replica : tensor<?x4xf32> -> tensor<4xf32>
       exec.yield %a : tensor<4xf32>
     }
-    %m = td.cross_replica "mean" %g : tensor<4xf32>
+    %m = td.cross_replica mean %g : tensor<4xf32>
     return %m : tensor<4xf32>
   }
 }

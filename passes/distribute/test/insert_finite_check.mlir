@@ -8,7 +8,7 @@ func.func @step(%x: tensor<?xf32>, %w: tensor<f32>, %m: tensor<f32>)
   %decayed = td.neg %m : tensor<f32>
   %g = exec.map_microbatches (%x : tensor<?xf32>) reduce [sum] scope [global] lanes 8 rows 8 shard 8 -> (tensor<f32>) {
   ^bb0(%xs: tensor<?xf32>):
-    %a = td.reduce "sum", %xs axes [0] : tensor<?xf32> -> tensor<f32>
+    %a = td.reduce sum, %xs axes [0] : tensor<?xf32> -> tensor<f32>
     exec.yield %a : tensor<f32>
   }
   // CHECK: %[[R:.*]] = exec.all_reduce
@@ -30,7 +30,7 @@ func.func @step(%x: tensor<?xf32>, %w: tensor<f32>, %m: tensor<f32>)
 func.func @step(%x: tensor<?xf32>) -> (tensor<f32> {td.output = "loss"}) {
   %g = exec.map_microbatches (%x : tensor<?xf32>) reduce [sum] scope [global] lanes 8 rows 8 shard 8 -> (tensor<f32>) {
   ^bb0(%xs: tensor<?xf32>):
-    %a = td.reduce "sum", %xs axes [0] : tensor<?xf32> -> tensor<f32>
+    %a = td.reduce sum, %xs axes [0] : tensor<?xf32> -> tensor<f32>
     exec.yield %a : tensor<f32>
   }
   return %g : tensor<f32>

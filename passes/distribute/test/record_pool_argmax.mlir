@@ -14,7 +14,7 @@ func.func @relu(%x: tensor<?x4x5x3xf32>) -> tensor<?x4x5x3xf32> {
   %g = td.max_pool_grad %x, %dy window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x5x3xf32>, tensor<?x2x2x3xf32> -> tensor<?x4x5x3xf32>
   %c = td.constant dense<0.0> : tensor<f32>
   %zero = td.broadcast %c dims [] : tensor<f32> -> tensor<?x4x5x3xf32>
-  %m = td.compare "gt", %x, %zero : tensor<?x4x5x3xf32> -> tensor<?x4x5x3xi1>
+  %m = td.compare gt, %x, %zero : tensor<?x4x5x3xf32> -> tensor<?x4x5x3xi1>
   %r = td.select %m, %g, %zero : tensor<?x4x5x3xi1>, tensor<?x4x5x3xf32>
   return %r : tensor<?x4x5x3xf32>
 }
@@ -32,7 +32,7 @@ func.func @plain(%x: tensor<?x4x5x3xf32>) -> (tensor<?x4x5x3xf32>, tensor<?x4x5x
   %g = td.max_pool_grad %x, %y window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x5x3xf32>, tensor<?x2x2x3xf32> -> tensor<?x4x5x3xf32>
   %c = td.constant dense<0.0> : tensor<f32>
   %zero = td.broadcast %c dims [] : tensor<f32> -> tensor<?x4x5x3xf32>
-  %m = td.compare "gt", %x, %zero : tensor<?x4x5x3xf32> -> tensor<?x4x5x3xi1>
+  %m = td.compare gt, %x, %zero : tensor<?x4x5x3xf32> -> tensor<?x4x5x3xi1>
   %r = td.select %m, %g, %zero : tensor<?x4x5x3xi1>, tensor<?x4x5x3xf32>
   return %g, %r : tensor<?x4x5x3xf32>, tensor<?x4x5x3xf32>
 }
@@ -65,7 +65,7 @@ func.func @late_relu(%z: tensor<?x4x4x3xf32>) -> tensor<?x4x4x3xf32> {
   %g = td.max_pool_grad %x, %y window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x4x3xf32>, tensor<?x2x2x3xf32> -> tensor<?x4x4x3xf32>
   %c = td.constant dense<0.0> : tensor<f32>
   %zero = td.broadcast %c dims [] : tensor<f32> -> tensor<?x4x4x3xf32>
-  %m = td.compare "gt", %x, %zero : tensor<?x4x4x3xf32> -> tensor<?x4x4x3xi1>
+  %m = td.compare gt, %x, %zero : tensor<?x4x4x3xf32> -> tensor<?x4x4x3xi1>
   %r = td.select %m, %g, %zero : tensor<?x4x4x3xi1>, tensor<?x4x4x3xf32>
   return %r : tensor<?x4x4x3xf32>
 }

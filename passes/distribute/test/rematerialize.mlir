@@ -10,7 +10,7 @@ module {
         lanes 8 rows 2 shard 2 -> (tensor<?x4xf32>, tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>, %ws: tensor<4x4xf32>):
       %y = td.matmul %xs, %ws : tensor<?x4xf32>, tensor<4x4xf32> -> tensor<?x4xf32>
-      %s = td.reduce "sum", %y axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      %s = td.reduce sum, %y axes [0] : tensor<?x4xf32> -> tensor<4xf32>
       exec.yield %y, %s : tensor<?x4xf32>, tensor<4xf32>
     }
     // CHECK: %[[B:.*]] = exec.map_microbatches(%[[A]]#0, %[[A]]#1 : tensor<?x4xf32>, tensor<4xf32>) reduce [sum]
@@ -20,7 +20,7 @@ module {
     ^bb0(%ys: tensor<?x4xf32>, %ms: tensor<4xf32>):
       %m = td.broadcast %ms dims [1] : tensor<4xf32> -> tensor<?x4xf32>
       %c = td.sub %ys, %m : tensor<?x4xf32>
-      %s = td.reduce "sum", %c axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      %s = td.reduce sum, %c axes [0] : tensor<?x4xf32> -> tensor<4xf32>
       %r = td.relu %c : tensor<?x4xf32>
       exec.yield %c, %s, %r : tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>
     }
@@ -67,7 +67,7 @@ module {
     ^bb0(%es: tensor<?xf32>, %ts: tensor<?xf32>, %ns: tensor<?xf32>):
       %0 = td.mul %es, %ts : tensor<?xf32>
       %1 = td.mul %0, %ns : tensor<?xf32>
-      %2 = td.reduce "sum", %1 axes [0] : tensor<?xf32> -> tensor<f32>
+      %2 = td.reduce sum, %1 axes [0] : tensor<?xf32> -> tensor<f32>
       exec.yield %2 : tensor<f32>
     }
     return %s, %a#2 : tensor<f32>, tensor<?xf32>
@@ -85,7 +85,7 @@ module attributes {exec.config = #exec.config<batch = 16, memory_limit = 64>} {
         lanes 8 rows 2 shard 2 -> (tensor<?xf32>, tensor<f32>) {
     ^bb0(%xs: tensor<?xf32>, %ys: tensor<?xf32>):
       %t = td.add %xs, %ys : tensor<?xf32>
-      %1 = td.reduce "sum", %t axes [0] : tensor<?xf32> -> tensor<f32>
+      %1 = td.reduce sum, %t axes [0] : tensor<?xf32> -> tensor<f32>
       exec.yield %t, %1 : tensor<?xf32>, tensor<f32>
     }
     %s = exec.map_microbatches (%a#0, %a#1 : tensor<?xf32>, tensor<f32>) reduce [sum] scope [global] lanes 8 rows 2 shard 2
@@ -93,7 +93,7 @@ module attributes {exec.config = #exec.config<batch = 16, memory_limit = 64>} {
     ^bb0(%ts: tensor<?xf32>, %ms: tensor<f32>):
       %m = td.broadcast %ms dims [] : tensor<f32> -> tensor<?xf32>
       %0 = td.mul %ts, %m : tensor<?xf32>
-      %2 = td.reduce "sum", %0 axes [0] : tensor<?xf32> -> tensor<f32>
+      %2 = td.reduce sum, %0 axes [0] : tensor<?xf32> -> tensor<f32>
       exec.yield %2 : tensor<f32>
     }
     return %s : tensor<f32>
@@ -114,7 +114,7 @@ module {
     ^bb0(%xs: tensor<?x4xbf16>, %ws: tensor<4x4xbf16>):
       %y = td.matmul %xs, %ws : tensor<?x4xbf16>, tensor<4x4xbf16> -> tensor<?x4xbf16>
       %f = td.cast %y : tensor<?x4xbf16> -> tensor<?x4xf32>
-      %s = td.reduce "sum", %f axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      %s = td.reduce sum, %f axes [0] : tensor<?x4xf32> -> tensor<4xf32>
       exec.yield %f, %s : tensor<?x4xf32>, tensor<4xf32>
     }
     // CHECK: exec.map_microbatches(%[[A]]#0, %[[A]]#1 : tensor<?x4xbf16>, tensor<4xf32>)
@@ -126,7 +126,7 @@ module {
     ^bb0(%ys: tensor<?x4xf32>, %ms: tensor<4xf32>):
       %m = td.broadcast %ms dims [1] : tensor<4xf32> -> tensor<?x4xf32>
       %c = td.sub %ys, %m : tensor<?x4xf32>
-      %s = td.reduce "sum", %c axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      %s = td.reduce sum, %c axes [0] : tensor<?x4xf32> -> tensor<4xf32>
       exec.yield %s : tensor<4xf32>
     }
     return %b : tensor<4xf32>
@@ -149,7 +149,7 @@ module {
       %f = td.cast %m : tensor<?x4xbf16> -> tensor<?x4xf32>
       %b = td.broadcast %ws dims [1] : tensor<4xf32> -> tensor<?x4xf32>
       %g = td.mul %f, %b : tensor<?x4xf32>
-      %s = td.reduce "sum", %g axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      %s = td.reduce sum, %g axes [0] : tensor<?x4xf32> -> tensor<4xf32>
       exec.yield %g, %s, %f : tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>
     }
     // CHECK: exec.map_microbatches(
@@ -165,7 +165,7 @@ module {
       %m = td.broadcast %ms dims [1] : tensor<4xf32> -> tensor<?x4xf32>
       %d = td.sub %gs, %m : tensor<?x4xf32>
       %e = td.add %d, %fs : tensor<?x4xf32>
-      %s = td.reduce "sum", %e axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      %s = td.reduce sum, %e axes [0] : tensor<?x4xf32> -> tensor<4xf32>
       exec.yield %s : tensor<4xf32>
     }
     return %c : tensor<4xf32>

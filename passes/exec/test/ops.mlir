@@ -12,8 +12,8 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batc
     // CHECK: exec.map_microbatches(%{{.*}} : tensor<?x4xf32>) reduce [sum, keep, max] scope [global, replica, global] lanes 4 rows 2 shard 1 -> (tensor<4xf32>, tensor<?x4xf32>, tensor<4xf32>) {
     %s, %k, %m = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum, keep, max] scope [global, replica, global] lanes 4 rows 2 shard 1 -> (tensor<4xf32>, tensor<?x4xf32>, tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>):
-      %0 = td.reduce "sum", %xs axes [0] : tensor<?x4xf32> -> tensor<4xf32>
-      %1 = td.reduce "max", %xs axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      %0 = td.reduce sum, %xs axes [0] : tensor<?x4xf32> -> tensor<4xf32>
+      %1 = td.reduce max, %xs axes [0] : tensor<?x4xf32> -> tensor<4xf32>
       %2 = exec.copy %xs : tensor<?x4xf32>
       // CHECK: exec.yield %{{.*}}, %{{.*}}, %{{.*}} : tensor<4xf32>, tensor<?x4xf32>, tensor<4xf32>
       exec.yield %0, %2, %1 : tensor<4xf32>, tensor<?x4xf32>, tensor<4xf32>

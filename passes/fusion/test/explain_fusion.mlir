@@ -12,7 +12,7 @@ func.func @main(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> (tensor<?x8xf32>, t
   %a = td.add %x, %x : tensor<?x8xf32> loc("Add")
   %r = td.relu %a : tensor<?x8xf32> loc("Relu")
   %z = td.matmul %r, %w : tensor<?x8xf32>, tensor<8x8xf32> -> tensor<?x8xf32> loc("MatMul")
-  %s = td.reduce "sum", %z axes [0] : tensor<?x8xf32> -> tensor<8xf32> loc("Sum")
+  %s = td.reduce sum, %z axes [0] : tensor<?x8xf32> -> tensor<8xf32> loc("Sum")
   %b = td.broadcast %s dims [1] : tensor<8xf32> -> tensor<?x8xf32> loc("Spread")
   %c = td.sub %z, %b : tensor<?x8xf32> loc("Center")
   return %z, %c : tensor<?x8xf32>, tensor<?x8xf32>

@@ -24,24 +24,24 @@ func.func @bias_relu(%x: tensor<?x8xf32>, %b: tensor<8xf32>) -> tensor<?x8xf32> 
 // CHECK-NOT: func.func
 func.func @xent(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<?x10xf32>, tensor<f32>, tensor<f32>, tensor<10xf32>) {
   %hot = td.one_hot %label : tensor<?xi64> -> tensor<?x10xf32>
-  %m = td.reduce "max", %x axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+  %m = td.reduce max, %x axes [1] : tensor<?x10xf32> -> tensor<?xf32>
   %mb = td.broadcast %m dims [0] : tensor<?xf32> -> tensor<?x10xf32>
   %d = td.sub %x, %mb : tensor<?x10xf32>
   %e = td.exp %d : tensor<?x10xf32>
-  %s = td.reduce "sum", %e axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+  %s = td.reduce sum, %e axes [1] : tensor<?x10xf32> -> tensor<?xf32>
   %log = td.log %s : tensor<?xf32>
   %dh = td.mul %d, %hot : tensor<?x10xf32>
-  %at = td.reduce "sum", %dh axes [1] : tensor<?x10xf32> -> tensor<?xf32>
+  %at = td.reduce sum, %dh axes [1] : tensor<?x10xf32> -> tensor<?xf32>
   %loss = td.sub %log, %at : tensor<?xf32>
   %sb = td.broadcast %s dims [0] : tensor<?xf32> -> tensor<?x10xf32>
   %p = td.div %e, %sb : tensor<?x10xf32>
   %g = td.sub %p, %hot : tensor<?x10xf32>
   %best = td.argmax %x axis 1 : tensor<?x10xf32> -> tensor<?xi64>
-  %eq = td.compare "eq", %best, %label : tensor<?xi64> -> tensor<?xi1>
+  %eq = td.compare eq, %best, %label : tensor<?xi64> -> tensor<?xi1>
   %hit = td.cast %eq : tensor<?xi1> -> tensor<?xf32>
-  %total = td.reduce "sum", %loss axes [0] : tensor<?xf32> -> tensor<f32>
-  %hits = td.reduce "sum", %hit axes [0] : tensor<?xf32> -> tensor<f32>
-  %db = td.reduce "sum", %g axes [0] : tensor<?x10xf32> -> tensor<10xf32>
+  %total = td.reduce sum, %loss axes [0] : tensor<?xf32> -> tensor<f32>
+  %hits = td.reduce sum, %hit axes [0] : tensor<?xf32> -> tensor<f32>
+  %db = td.reduce sum, %g axes [0] : tensor<?x10xf32> -> tensor<10xf32>
   return %g, %total, %hits, %db : tensor<?x10xf32>, tensor<f32>, tensor<f32>, tensor<10xf32>
 }
 
@@ -64,7 +64,7 @@ func.func @recompute(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> (tensor<?x8xf3
   %t = td.tanh %r : tensor<?x8xf32>
   %z = td.matmul %t, %w : tensor<?x8xf32>, tensor<8x8xf32> -> tensor<?x8xf32>
   %g = td.mul %z, %r : tensor<?x8xf32>
-  %db = td.reduce "sum", %g axes [0] : tensor<?x8xf32> -> tensor<8xf32>
+  %db = td.reduce sum, %g axes [0] : tensor<?x8xf32> -> tensor<8xf32>
   return %g, %db : tensor<?x8xf32>, tensor<8xf32>
 }
 
@@ -76,7 +76,7 @@ func.func @recompute(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> (tensor<?x8xf3
 // CHECK: exec.launch @kernel_1
 // CHECK: return
 func.func @after_sum(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
-  %s = td.reduce "sum", %x axes [0] : tensor<?x8xf32> -> tensor<8xf32>
+  %s = td.reduce sum, %x axes [0] : tensor<?x8xf32> -> tensor<8xf32>
   %b = td.broadcast %s dims [1] : tensor<8xf32> -> tensor<?x8xf32>
   %y = td.sub %x, %b : tensor<?x8xf32>
   return %y : tensor<?x8xf32>
@@ -135,7 +135,7 @@ func.func @step(%x: tensor<?x8xf32>, %v: tensor<8xf32>) -> tensor<8xf32> {
   %g = exec.map_microbatches (%x : tensor<?x8xf32>) reduce [sum] scope [global] lanes 4 rows 8 shard 8 -> (tensor<8xf32>) {
   ^bb0(%xs: tensor<?x8xf32>):
     %e = td.exp %xs : tensor<?x8xf32>
-    %s = td.reduce "sum", %e axes [0] : tensor<?x8xf32> -> tensor<8xf32>
+    %s = td.reduce sum, %e axes [0] : tensor<?x8xf32> -> tensor<8xf32>
     exec.yield %s : tensor<8xf32>
   }
   %n = td.sub %v, %g : tensor<8xf32>
@@ -154,7 +154,7 @@ func.func @step(%x: tensor<?x8xf32>, %v: tensor<8xf32>) -> tensor<8xf32> {
 func.func @update(%x: tensor<?x8xf32>, %v: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %g = exec.map_microbatches (%x : tensor<?x8xf32>) reduce [sum] scope [global] lanes 4 rows 8 shard 8 -> (tensor<8xf32>) {
   ^bb0(%xs: tensor<?x8xf32>):
-    %s = td.reduce "sum", %xs axes [0] : tensor<?x8xf32> -> tensor<8xf32>
+    %s = td.reduce sum, %xs axes [0] : tensor<?x8xf32> -> tensor<8xf32>
     exec.yield %s : tensor<8xf32>
   }
   %r = td.reshape %g : tensor<8xf32> -> tensor<2x4xf32>

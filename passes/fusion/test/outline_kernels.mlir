@@ -25,6 +25,6 @@ func.func @step(%w: tensor<784x64xf32>, %dw: tensor<784x64xf32>, %b: tensor<10xf
   %6 = td.mul %5, %half2 : tensor<10xf32>
   %7 = td.sub %b, %6 : tensor<10xf32>
   %s = td.sqrt %lr : tensor<f32>
-  %m = td.reduce "max", %x axes [1] : tensor<?x4xf32> -> tensor<?xf32>
+  %m = td.reduce max, %x axes [1] : tensor<?x4xf32> -> tensor<?xf32>
   return %3, %7, %s, %m : tensor<784x64xf32>, tensor<10xf32>, tensor<f32>, tensor<?xf32>
 }

@@ -20,9 +20,9 @@ func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %v: tensor<
   ^bb0(%xs: tensor<?x8x8x16xf32>, %ws: tensor<3x3x16x32xf32>, %vs: tensor<1x1x32x8xf32>):
     %y = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32> -> tensor<?x6x6x32xf32>
     %z = td.conv2d %y, %vs strides [1, 1] low [0, 0] high [0, 0] : tensor<?x6x6x32xf32>, tensor<1x1x32x8xf32> -> tensor<?x6x6x8xf32>
-    %s = td.reduce "sum", %z axes [0, 1, 2, 3] : tensor<?x6x6x8xf32> -> tensor<f32>
+    %s = td.reduce sum, %z axes [0, 1, 2, 3] : tensor<?x6x6x8xf32> -> tensor<f32>
     %g = td.conv2d_input_grad %y, %ws size [8, 8] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x6x6x32xf32>, tensor<3x3x16x32xf32> -> tensor<?x8x8x16xf32>
-    %t = td.reduce "sum", %g axes [0, 1, 2, 3] : tensor<?x8x8x16xf32> -> tensor<f32>
+    %t = td.reduce sum, %g axes [0, 1, 2, 3] : tensor<?x8x8x16xf32> -> tensor<f32>
     %u = td.add %s, %t : tensor<f32>
     %d = td.conv2d_filter_grad %xs, %y size [3, 3] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<?x6x6x32xf32> -> tensor<3x3x16x32xf32>
     exec.yield %d, %u : tensor<3x3x16x32xf32>, tensor<f32>
@@ -51,7 +51,7 @@ func.func @step(%x: tensor<?x8x8x16xbf16>, %w: tensor<3x3x16x32xf32>) -> tensor<
   ^bb0(%xs: tensor<?x8x8x16xbf16>, %ws: tensor<3x3x16x32xbf16>):
     %y = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xbf16>, tensor<3x3x16x32xbf16> -> tensor<?x6x6x32xbf16>
     %g = td.conv2d_input_grad %y, %ws size [8, 8] strides [1, 1] low [0, 0] high [0, 0] {f32_result} : tensor<?x6x6x32xbf16>, tensor<3x3x16x32xbf16> -> tensor<?x8x8x16xf32>
-    %t = td.reduce "sum", %g axes [0, 1, 2, 3] : tensor<?x8x8x16xf32> -> tensor<f32>
+    %t = td.reduce sum, %g axes [0, 1, 2, 3] : tensor<?x8x8x16xf32> -> tensor<f32>
     exec.yield %t : tensor<f32>
   }
   return %r : tensor<f32>

@@ -17,9 +17,9 @@ func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>, %dz
   %d = exec.library_call "matmul"(%dz, %v) {config = {kernel_shape = array<i64: 8, 16>, transpose_b, x_shape = array<i64: 6, 16>, y_shape = array<i64: 6, 8>}} : (tensor<?x16xf32>, tensor<8x16xf32>) -> tensor<?x8xf32>
   %c = td.constant dense<0.0> : tensor<f32>
   %zero = td.broadcast %c dims [] : tensor<f32> -> tensor<?x8xf32>
-  %m = td.compare "gt", %y, %zero : tensor<?x8xf32> -> tensor<?x8xi1>
+  %m = td.compare gt, %y, %zero : tensor<?x8xf32> -> tensor<?x8xi1>
   %r = td.select %m, %d, %zero : tensor<?x8xi1>, tensor<?x8xf32>
-  %s = td.reduce "sum", %r axes [0] : tensor<?x8xf32> -> tensor<8xf32>
+  %s = td.reduce sum, %r axes [0] : tensor<?x8xf32> -> tensor<8xf32>
   return %y, %r, %s : tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>
 }
 }
@@ -39,9 +39,9 @@ func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>, %o:
   %e = exec.library_call "matmul"(%dz, %v) {config = {kernel_shape = array<i64: 8, 16>, transpose_b, x_shape = array<i64: 6, 16>, y_shape = array<i64: 6, 8>}} : (tensor<?x16xf32>, tensor<8x16xf32>) -> tensor<?x8xf32>
   %c = td.constant dense<0.0> : tensor<f32>
   %zero = td.broadcast %c dims [] : tensor<f32> -> tensor<?x8xf32>
-  %m = td.compare "gt", %y, %zero : tensor<?x8xf32> -> tensor<?x8xi1>
+  %m = td.compare gt, %y, %zero : tensor<?x8xf32> -> tensor<?x8xi1>
   %r = td.select %m, %d, %zero : tensor<?x8xi1>, tensor<?x8xf32>
-  %n = td.compare "gt", %o, %zero : tensor<?x8xf32> -> tensor<?x8xi1>
+  %n = td.compare gt, %o, %zero : tensor<?x8xf32> -> tensor<?x8xi1>
   %q = td.select %n, %e, %zero : tensor<?x8xi1>, tensor<?x8xf32>
   return %d, %r, %q : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
 }
@@ -57,7 +57,7 @@ func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>, %o:
 // CHECK: %[[Z:.*]] = exec.library_call "matmul"(%[[Y]]#0, %{{.*}})
 // CHECK: %[[D:.*]] = exec.library_call "matmul"(%[[Z]], %{{.*}}, %[[Y]]#1) {config = {epilogue = "gelu_grad"
 // CHECK-SAME: -> tensor<?x8xbf16>
-// CHECK: td.reduce "sum", %[[D]]
+// CHECK: td.reduce sum, %[[D]]
 module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x4xbf16>, %w: tensor<4x8xbf16>, %b: tensor<8xf32>, %v: tensor<8x16xbf16>) -> (tensor<?x8xbf16>, tensor<8xbf16>) {
   %y = exec.library_call "matmul"(%x, %w, %b) {config = {epilogue = "bias", kernel_dtype = "bfloat16", kernel_shape = array<i64: 4, 8>, x_dtype = "bfloat16", x_shape = array<i64: 6, 4>, y_dtype = "bfloat16", y_shape = array<i64: 6, 8>}} : (tensor<?x4xbf16>, tensor<4x8xbf16>, tensor<8xf32>) -> tensor<?x8xbf16>
@@ -65,7 +65,7 @@ func.func @step(%x: tensor<?x4xbf16>, %w: tensor<4x8xbf16>, %b: tensor<8xf32>, %
   %z = exec.library_call "matmul"(%g, %v) {config = {kernel_dtype = "bfloat16", kernel_shape = array<i64: 8, 16>, x_dtype = "bfloat16", x_shape = array<i64: 6, 8>, y_dtype = "bfloat16", y_shape = array<i64: 6, 16>}} : (tensor<?x8xbf16>, tensor<8x16xbf16>) -> tensor<?x16xbf16>
   %d = exec.library_call "matmul"(%z, %v) {config = {kernel_dtype = "bfloat16", kernel_shape = array<i64: 8, 16>, transpose_b, x_dtype = "bfloat16", x_shape = array<i64: 6, 16>, y_dtype = "bfloat16", y_shape = array<i64: 6, 8>}} : (tensor<?x16xbf16>, tensor<8x16xbf16>) -> tensor<?x8xbf16>
   %r = td.gelu_grad %d, %y {approximate = true} : tensor<?x8xbf16>
-  %s = td.reduce "sum", %r axes [0] : tensor<?x8xbf16> -> tensor<8xbf16>
+  %s = td.reduce sum, %r axes [0] : tensor<?x8xbf16> -> tensor<8xbf16>
   return %r, %s : tensor<?x8xbf16>, tensor<8xbf16>
 }
 }
@@ -103,17 +103,17 @@ func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x8xf32>) -> (tensor<?x8xf32>, t
 // CHECK: %[[G:.*]]:2 = exec.library_call "matmul"({{.*}}epilogue = "kernel_sums"{{.*}} -> (tensor<4x8xf32>, tensor<8xf32>)
 // CHECK: %[[N:.*]] = td.neg
 // CHECK: %[[H:.*]] = exec.library_call "matmul"(%{{.*}}, %[[N]]) {config = {kernel_shape
-// CHECK: %[[S:.*]] = td.reduce "sum", %[[N]]
+// CHECK: %[[S:.*]] = td.reduce sum, %[[N]]
 // CHECK: return %[[G]]#0, %[[G]]#1, %[[H]], %[[S]]
 module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x4xf32>, %z: tensor<?x2x3xf32>, %w: tensor<2x3x4xf32>) -> (tensor<4x8xf32>, tensor<8xf32>, tensor<4x8xf32>, tensor<8xf32>) {
   %0 = exec.library_call "batch_matmul"(%z, %z) {config = {kernel_shape = array<i64: 6, 2, 3>, transpose_b, x_shape = array<i64: 6, 2, 3>, y_shape = array<i64: 6, 2, 4>}} : (tensor<?x2x3xf32>, tensor<?x2x3xf32>) -> tensor<?x2x4xf32>
   %1 = td.reshape %0 : tensor<?x2x4xf32> -> tensor<?x8xf32>
   %2 = exec.library_call "matmul"(%x, %1) {config = {kernel_shape = array<i64: 6, 8>, reduces_batch, transpose_a, x_shape = array<i64: 6, 4>, y_shape = array<i64: 4, 8>}} : (tensor<?x4xf32>, tensor<?x8xf32>) -> tensor<4x8xf32>
-  %3 = td.reduce "sum", %1 axes [0] : tensor<?x8xf32> -> tensor<8xf32>
+  %3 = td.reduce sum, %1 axes [0] : tensor<?x8xf32> -> tensor<8xf32>
   %4 = td.neg %1 : tensor<?x8xf32>
   %5 = exec.library_call "matmul"(%x, %4) {config = {kernel_shape = array<i64: 6, 8>, reduces_batch, transpose_a, x_shape = array<i64: 6, 4>, y_shape = array<i64: 4, 8>}} : (tensor<?x4xf32>, tensor<?x8xf32>) -> tensor<4x8xf32>
-  %6 = td.reduce "sum", %4 axes [0] : tensor<?x8xf32> -> tensor<8xf32>
+  %6 = td.reduce sum, %4 axes [0] : tensor<?x8xf32> -> tensor<8xf32>
   return %2, %3, %5, %6 : tensor<4x8xf32>, tensor<8xf32>, tensor<4x8xf32>, tensor<8xf32>
 }
 }

@@ -5,7 +5,7 @@ func.func private @neg(%x: tensor<?x16xf32>) -> tensor<?x16xf32> attributes {exe
   return %0 : tensor<?x16xf32>
 }
 func.func private @sum(%x: tensor<?x16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<col>} {
-  %0 = td.reduce "sum", %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+  %0 = td.reduce sum, %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
 func.func private @sgd(%w: tensor<16xf32>, %g: tensor<16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {

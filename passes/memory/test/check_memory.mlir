@@ -7,7 +7,7 @@ module attributes {exec.config = #exec.config<memory_limit = 7040>} {
     return %0 : tensor<?x16xf32>
   }
   func.func private @sum(%x: tensor<?x16xf32>, %w: tensor<16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<col>} {
-    %0 = td.reduce "sum", %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+    %0 = td.reduce sum, %x axes [0] : tensor<?x16xf32> -> tensor<16xf32>
     return %0 : tensor<16xf32>
   }
   func.func @step(%x: tensor<?x16xf32> {td.input = "x"}, %w: tensor<16xf32> {td.variable = @w})

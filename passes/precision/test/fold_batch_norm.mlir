@@ -49,7 +49,7 @@ func.func @step(%x: tensor<?x8x8x4xf32>, %w: tensor<3x3x4x16xf32> {td.variable =
 // CHECK: %[[K:.*]] = td.mul %[[W]], %[[SW]]
 // CHECK: %[[TW:.*]] = td.broadcast %[[T]] dims [2] : tensor<4xf32> -> tensor<3x3x4x16xf32>
 // CHECK: %[[WT:.*]] = td.mul %[[W]], %[[TW]]
-// CHECK: %[[SUM:.*]] = td.reduce "sum", %[[WT]] axes [0, 1, 2] : tensor<3x3x4x16xf32> -> tensor<16xf32>
+// CHECK: %[[SUM:.*]] = td.reduce sum, %[[WT]] axes [0, 1, 2] : tensor<3x3x4x16xf32> -> tensor<16xf32>
 // CHECK: %[[BIAS:.*]] = td.add %[[SUM]], %[[B]] : tensor<16xf32>
 // CHECK: %[[Y:.*]] = td.conv2d %[[R]], %[[K]]
 // CHECK: %[[WIDE:.*]] = td.broadcast %[[BIAS]] dims [3]
@@ -129,7 +129,7 @@ func.func @step(%x: tensor<?x8x8x4xf32>, %w: tensor<1x1x4x8xf32> {td.variable = 
   %4 = td.mul %3, %s3 : tensor<?x8x8x8xf32>
 
   %5 = td.conv2d %x, %w strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x4xf32>, tensor<1x1x4x8xf32> -> tensor<?x8x8x8xf32>
-  %6 = td.reduce "max", %x axes [0, 1, 2, 3] : tensor<?x8x8x4xf32> -> tensor<f32>
+  %6 = td.reduce max, %x axes [0, 1, 2, 3] : tensor<?x8x8x4xf32> -> tensor<f32>
   %7 = td.broadcast %6 dims [] : tensor<f32> -> tensor<?x8x8x8xf32>
   %8 = td.mul %5, %7 : tensor<?x8x8x8xf32>
 

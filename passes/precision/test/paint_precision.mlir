@@ -40,7 +40,7 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
 // CHECK: %[[R:.*]] = td.relu %[[MB]] : tensor<?x16xbf16>
 // CHECK: %[[RF:.*]] = td.cast %[[R]] : tensor<?x16xbf16> -> tensor<?x16xf32>
 // CHECK: td.matmul %[[R]]
-// CHECK: td.reduce "sum", %[[RF]]
+// CHECK: td.reduce sum, %[[RF]]
 module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
   func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> (tensor<?x16xf32>, tensor<16xf32>) {
     %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
@@ -48,7 +48,7 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
     %2 = td.mul %1, %0 : tensor<?x16xf32>
     %3 = td.relu %2 : tensor<?x16xf32>
     %4 = td.matmul %3, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
-    %5 = td.reduce "sum", %3 axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+    %5 = td.reduce sum, %3 axes [0] : tensor<?x16xf32> -> tensor<16xf32>
     return %4, %5 : tensor<?x16xf32>, tensor<16xf32>
   }
 }
@@ -62,10 +62,10 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
 // CHECK-DAG: %[[EB:.*]] = td.cast %[[E]] : tensor<?x16xf32> -> tensor<?x16xbf16>
 // CHECK-DAG: %[[D:.*]] = td.matmul {{.*}} {transpose_b = true} {{.*}} -> tensor<?x16xbf16>
 // CHECK: %[[A:.*]] = td.add %[[EB]], %[[D]] : tensor<?x16xbf16>
-// CHECK: %[[C:.*]] = td.compare "gt", %{{.*}} : tensor<?x16xbf16>
+// CHECK: %[[C:.*]] = td.compare gt, %{{.*}} : tensor<?x16xbf16>
 // CHECK: %[[G:.*]] = td.select %[[C]], %[[A]], %{{.*}} : tensor<?x16xi1>, tensor<?x16xbf16>
 // CHECK: %[[GF:.*]] = td.cast %[[G]] : tensor<?x16xbf16> -> tensor<?x16xf32>
-// CHECK: td.reduce "sum", %[[GF]]
+// CHECK: td.reduce sum, %[[GF]]
 module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
   func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>, %dy: tensor<?x16xf32>) -> tensor<16xf32> {
     %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
@@ -75,9 +75,9 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
     %4 = td.add %2, %3 : tensor<?x16xf32>
     %5 = td.constant dense<0.0> : tensor<f32>
     %6 = td.broadcast %5 dims [] : tensor<f32> -> tensor<?x16xf32>
-    %7 = td.compare "gt", %1, %6 : tensor<?x16xf32> -> tensor<?x16xi1>
+    %7 = td.compare gt, %1, %6 : tensor<?x16xf32> -> tensor<?x16xi1>
     %8 = td.select %7, %4, %6 : tensor<?x16xi1>, tensor<?x16xf32>
-    %9 = td.reduce "sum", %8 axes [0] : tensor<?x16xf32> -> tensor<16xf32>
+    %9 = td.reduce sum, %8 axes [0] : tensor<?x16xf32> -> tensor<16xf32>
     return %9 : tensor<16xf32>
   }
 }
@@ -112,13 +112,13 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: td.cast {{.*}} : tensor<f32>
 // CHECK: td.constant dense<0.000000e+00> : tensor<bf16>
-// CHECK: td.compare "gt", {{.*}} : tensor<?x16xbf16>
+// CHECK: td.compare gt, {{.*}} : tensor<?x16xbf16>
 module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
   func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<?x16xf32> {
     %zero = td.constant dense<0.0> : tensor<f32>
     %zeros = td.broadcast %zero dims [] : tensor<f32> -> tensor<?x16xf32>
     %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
-    %1 = td.compare "gt", %0, %zeros : tensor<?x16xf32> -> tensor<?x16xi1>
+    %1 = td.compare gt, %0, %zeros : tensor<?x16xf32> -> tensor<?x16xi1>
     %2 = td.select %1, %0, %zeros : tensor<?x16xi1>, tensor<?x16xf32>
     %3 = td.matmul %2, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
     return %3 : tensor<?x16xf32>

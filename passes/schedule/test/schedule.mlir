@@ -5,7 +5,7 @@ func.func private @wide(%x: tensor<?x4xf32>) -> tensor<?x400xf32> attributes {ex
   return %0 : tensor<?x400xf32>
 }
 func.func private @sum(%x: tensor<?x400xf32>) -> tensor<400xf32> attributes {exec.kernel = #exec.kernel_kind<col>} {
-  %0 = td.reduce "sum", %x axes [0] : tensor<?x400xf32> -> tensor<400xf32>
+  %0 = td.reduce sum, %x axes [0] : tensor<?x400xf32> -> tensor<400xf32>
   return %0 : tensor<400xf32>
 }
 

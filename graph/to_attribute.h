@@ -1,0 +1,19 @@
+// The MLIR form of attributes as GraphBuilder::Emit takes them. Internal to graph/.
+#ifndef TANDEM_GRAPH_TO_ATTRIBUTE_H_
+#define TANDEM_GRAPH_TO_ATTRIBUTE_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "graph/graph_builder.h"
+#include "mlir/IR/Attributes.h"
+
+namespace tandem::internal {
+
+// Attribute `key` of td.`op`. A string is one of an enumeration's words where td declares an enumeration.
+// Errors: InvalidArgument for another word, which lists the words, and for an empty HostTensor.
+absl::StatusOr<mlir::Attribute> ToAttribute(mlir::MLIRContext* context, absl::string_view op, absl::string_view key,
+                                            const Attr& value);
+
+}  // namespace tandem::internal
+
+#endif  // TANDEM_GRAPH_TO_ATTRIBUTE_H_
