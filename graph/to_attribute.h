@@ -6,6 +6,7 @@
 #include "absl/strings/string_view.h"
 #include "graph/graph_builder.h"
 #include "mlir/IR/Attributes.h"
+#include "mlir/IR/MLIRContext.h"
 
 namespace tandem::internal {
 

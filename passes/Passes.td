@@ -394,8 +394,8 @@ def SelectLibrariesPass : ModulePass<"td-select-libraries"> {
     are taken off them, or weights would still be rounded to bfloat16 for nobody.
 
     ```
-    %y = td.conv2d %x, %w         =>   %p = exec.library_call "pack_weights" (%w)               // at the top level
-    %b = td.broadcast %bias            %r = exec.library_call "conv2d" (%x, %p, %bias) {epilogue = "bias_relu"}
+    %y = td.conv2d %x, %w         =>   %p = exec.library_call pack_weights (%w)               // at the top level
+    %b = td.broadcast %bias            %r = exec.library_call conv2d (%x, %p, %bias) {epilogue = bias_relu}
     %z = td.add %y, %b
     %r = td.relu %z
     ```
@@ -422,8 +422,8 @@ def TakeGpuEpiloguesPass : ModulePass<"td-take-gpu-epilogues"> {
     stays with generated kernels.
 
     ```
-    %d = exec.library_call "matmul"(%dz, %w) {transpose_b}           %y, %mask = ... {epilogue = "bias_relu_mask"}
-    %m = td.compare gt, %y, 0                                 =>   %r, %s = exec.library_call "matmul"(%dz, %w, %mask)
+    %d = exec.library_call matmul(%dz, %w) {transpose_b}           %y, %mask = ... {epilogue = bias_relu_mask}
+    %m = td.compare gt, %y, 0                                 =>   %r, %s = exec.library_call matmul(%dz, %w, %mask)
     %r = td.select %m, %d, 0                                           {epilogue = "relu_bias_grad", transpose_b}
     %s = td.reduce sum, %r axes [0]
     ```
@@ -628,7 +628,7 @@ def MarkInvariantsPass : ModulePass<"td-mark-invariants"> {
     evaluates or predicts.
 
     ```
-    %p = exec.library_call "pack_weights" (%w) {exec.execution = #exec.execution<invariant = true>, ...}
+    %p = exec.library_call pack_weights (%w) {exec.execution = #exec.execution<invariant = true>, ...}
     ```
   }];
 }

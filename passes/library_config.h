@@ -2,19 +2,13 @@
 #ifndef TANDEM_PASSES_LIBRARY_CONFIG_H_
 #define TANDEM_PASSES_LIBRARY_CONFIG_H_
 
-#include "absl/status/statusor.h"
-#include "mlir/IR/BuiltinAttributes.h"
+#include "passes/exec/dialect.h"
 #include "runtime/executable_generated.h"
 
 namespace tandem {
 
-mlir::DictionaryAttr LibraryConfigToAttr(mlir::MLIRContext* context, const fb::LibraryCallT& call);
-// Errors: Unimplemented for the name of an unknown primitive.
-absl::StatusOr<fb::LibraryCallT> LibraryConfigFromAttr(llvm::StringRef primitive, mlir::DictionaryAttr config);
-
-// "conv2d", "conv2d_input_grad", "conv2d_filter_grad", "matmul", "pack_weights".
-llvm::StringRef PrimitiveName(fb::Primitive primitive);
-absl::StatusOr<fb::Primitive> PrimitiveFromName(llvm::StringRef name);
+exec::LibraryConfigAttr LibraryConfigToAttr(mlir::MLIRContext* context, const fb::LibraryCallT& call);
+fb::LibraryCallT LibraryCallOf(exec::LibraryCallOp op);
 
 }  // namespace tandem
 

@@ -60,8 +60,8 @@ absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op
     step->body.Set(std::move(body));
   } else if (mlir::isa<exec::GroupedLaunchOp>(op)) {
     WriteGroupedLaunch(op, *step);
-  } else if (mlir::isa<exec::LibraryCallOp>(op)) {
-    TD_RETURN_IF_ERROR(WriteLibraryCall(op, *step));
+  } else if (auto call = mlir::dyn_cast<exec::LibraryCallOp>(op)) {
+    step->body.Set(LibraryCallOf(call));
   } else if (auto reduce = mlir::dyn_cast<exec::LaneReduceOp>(op)) {
     step->name = absl::StrCat("reduce_lanes/", exec::stringifyReduceKind(reduce.getKind()).str());
     fb::LaneReduceT body;
@@ -94,13 +94,6 @@ void StepWriter::WriteGroupedLaunch(mlir::Operation* op, fb::StepT& step) {
     body.counts.push_back(Elements(launch.getResult(member * m).getType()));
   }
   step.body.Set(std::move(body));
-}
-
-absl::Status StepWriter::WriteLibraryCall(mlir::Operation* op, fb::StepT& step) {
-  auto library = mlir::cast<exec::LibraryCallOp>(op);
-  TD_ASSIGN_OR_RETURN(fb::LibraryCallT call, LibraryConfigFromAttr(library.getPrimitive(), library.getConfig()));
-  step.body.Set(std::move(call));
-  return absl::OkStatus();
 }
 
 void StepWriter::WriteAllReduce(mlir::Operation* op, fb::StepT& step) {

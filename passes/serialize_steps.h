@@ -29,7 +29,6 @@ class StepWriter {
   absl::StatusOr<std::unique_ptr<fb::StepT>> Write(mlir::Operation* op);
 
  private:
-  absl::Status WriteLibraryCall(mlir::Operation* op, fb::StepT& step);
   void WriteAllReduce(mlir::Operation* op, fb::StepT& step);
   void WriteGroupedLaunch(mlir::Operation* op, fb::StepT& step);
 

@@ -31,7 +31,8 @@ class GroupPreparationsPass : public impl::GroupPreparationsPassBase<GroupPrepar
  private:
   // Packings of weights and whatever else is computed element by element, if worth a thread.
   static bool Prepares(mlir::Operation& op) {
-    if (auto call = mlir::dyn_cast<exec::LibraryCallOp>(op)) return call.getPrimitive() == "pack_weights";
+    if (auto call = mlir::dyn_cast<exec::LibraryCallOp>(op))
+      return call.getPrimitive() == exec::Primitive::kPackWeights;
     return LaunchedDomain(&op) == exec::KernelDomain::kElements && !GetExecution(&op).run_inline;
   }
 

@@ -142,6 +142,35 @@ def Exec_BlockUpdateAttr : Exec_Attr<"BlockUpdate", "block_update"> {
 
 //===- Library calls ----------------------------------------------------------------------------------------------===//
 
+def Exec_Primitive : Exec_Enum<"Primitive", "what a library computes: Primitive of runtime/executable.fbs", [
+  I32EnumAttrCase<"kConv2D", 0, "conv2d">,
+  I32EnumAttrCase<"kConv2DInputGrad", 1, "conv2d_input_grad">,
+  I32EnumAttrCase<"kConv2DFilterGrad", 2, "conv2d_filter_grad">,
+  I32EnumAttrCase<"kMatMul", 3, "matmul">,
+  I32EnumAttrCase<"kPackWeights", 4, "pack_weights">,
+  I32EnumAttrCase<"kBatchMatMul", 5, "batch_matmul">,
+]>;
+def Exec_PrimitiveAttr : EnumAttr<Exec_Dialect, Exec_Primitive, "primitive"> { let assemblyFormat = "$value"; }
+
+def Exec_Epilogue : Exec_Enum<"Epilogue", "what a call does with its result: Epilogue of runtime/executable.fbs", [
+  I32EnumAttrCase<"kNone", 0, "none">,
+  I32EnumAttrCase<"kBias", 1, "bias">,
+  I32EnumAttrCase<"kBiasRelu", 2, "bias_relu">,
+  I32EnumAttrCase<"kRelu", 3, "relu">,
+  I32EnumAttrCase<"kGelu", 4, "gelu">,
+  I32EnumAttrCase<"kBiasGelu", 5, "bias_gelu">,
+  I32EnumAttrCase<"kReluMask", 6, "relu_mask">,
+  I32EnumAttrCase<"kBiasReluMask", 7, "bias_relu_mask">,
+  I32EnumAttrCase<"kGeluInput", 8, "gelu_input">,
+  I32EnumAttrCase<"kBiasGeluInput", 9, "bias_gelu_input">,
+  I32EnumAttrCase<"kReluGrad", 10, "relu_grad">,
+  I32EnumAttrCase<"kReluBiasGrad", 11, "relu_bias_grad">,
+  I32EnumAttrCase<"kGeluGrad", 12, "gelu_grad">,
+  I32EnumAttrCase<"kGeluBiasGrad", 13, "gelu_bias_grad">,
+  I32EnumAttrCase<"kXSums", 14, "x_sums">,
+  I32EnumAttrCase<"kKernelSums", 15, "kernel_sums">,
+]>;
+
 def Exec_Algorithm : Exec_Enum<"Algorithm", "how a CPU computes a library call: Algorithm of runtime/executable.fbs", [
   I32EnumAttrCase<"kLibrary", 0, "library">,
   I32EnumAttrCase<"kUnpackedGemm", 1, "unpacked_gemm">,
@@ -150,7 +179,33 @@ def Exec_Algorithm : Exec_Enum<"Algorithm", "how a CPU computes a library call: 
   I32EnumAttrCase<"kDensePointwise", 4, "dense_pointwise">,
   I32EnumAttrCase<"kPackPanels", 5, "pack_panels">,
 ]>;
-def Exec_AlgorithmAttr : EnumAttr<Exec_Dialect, Exec_Algorithm, "algorithm"> { let assemblyFormat = "`<` $value `>`"; }
+
+def Exec_LibraryConfigAttr : Exec_Attr<"LibraryConfig", "library_config"> {
+  let summary = "sizes and flags of a library call: LibraryCall of runtime/executable.fbs";
+  let description = [{
+    Sizes are for a full microbatch. A type that is left out is f32. `packed_for` is for pack_weights only.
+    ```mlir
+    #exec.library_config<x_shape = [8, 64], kernel_shape = [64, 10], y_shape = [8, 10], epilogue = bias, packed = true>
+    ```
+  }];
+  let parameters = (ins
+    OptionalParameter<"::mlir::DenseI64ArrayAttr">:$x_shape,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr">:$kernel_shape,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr">:$y_shape, OptionalParameter<"::mlir::DenseI64ArrayAttr">:$strides,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr">:$pad_low, OptionalParameter<"::mlir::DenseI64ArrayAttr">:$pad_high,
+    OptionalParameter<"::mlir::Type">:$x_dtype, OptionalParameter<"::mlir::Type">:$kernel_dtype,
+    OptionalParameter<"::mlir::Type">:$y_dtype, OptionalParameter<"::mlir::Type">:$plain_dtype,
+    DefaultValuedParameter<"bool", "false">:$transpose_a, DefaultValuedParameter<"bool", "false">:$transpose_b,
+    DefaultValuedParameter<"bool", "false">:$swap_x, DefaultValuedParameter<"bool", "false">:$swap_kernel,
+    DefaultValuedParameter<"bool", "false">:$swap_y, DefaultValuedParameter<"bool", "false">:$packed,
+    DefaultValuedParameter<"bool", "false">:$reduces_batch, DefaultValuedParameter<"bool", "false">:$tf32,
+    DefaultValuedParameter<"bool", "false">:$adds,
+    DefaultValuedParameter<"::tandem::exec::Epilogue", "::tandem::exec::Epilogue::kNone">:$epilogue,
+    DefaultValuedParameter<"::tandem::exec::Primitive", "::tandem::exec::Primitive::kPackWeights">:$packed_for,
+    DefaultValuedParameter<"::tandem::exec::Algorithm", "::tandem::exec::Algorithm::kLibrary">:$algorithm,
+    OptionalParameter<"::mlir::StringAttr">:$implementation);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
 
 //===- Reports ----------------------------------------------------------------------------------------------------===//
 

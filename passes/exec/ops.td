@@ -93,15 +93,15 @@ def Exec_GroupedLaunchOp : Exec_Op<"grouped_launch", [
 def Exec_LibraryCallOp : Exec_Op<"library_call", [Pure]> {
   let summary = "a primitive of a kernel library, with its epilogue";
   let description = [{
-    `primitive` is conv2d, conv2d_input_grad, conv2d_filter_grad, matmul or pack_weights; operands, results, shapes and
-    flags are those of LibraryCall in runtime/executable.fbs. Sizes are for a full microbatch.
+    Operands and results are those of LibraryCall in runtime/executable.fbs.
     ```mlir
-    %y = exec.library_call "conv2d" (%x, %w, %b) {config = {epilogue = "bias_relu", packed, ...}} : (...) -> tensor<?x11x11x64xf32>
+    %y = exec.library_call conv2d(%x, %w, %b) <x_shape = [8, 13, 13, 32], ..., packed = true, epilogue = bias_relu>
+        : (...) -> tensor<?x11x11x64xf32>
     ```
   }];
-  let arguments = (ins StrAttr:$primitive, Variadic<Exec_Tensor>:$operands, DictionaryAttr:$config);
+  let arguments = (ins Exec_PrimitiveAttr:$primitive, Variadic<Exec_Tensor>:$operands, Exec_LibraryConfigAttr:$config);
   let results = (outs Variadic<Exec_Tensor>:$results);
-  let assemblyFormat = "$primitive `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
+  let assemblyFormat = "$primitive `(` $operands `)` $config attr-dict `:` functional-type($operands, $results)";
 }
 
 def Exec_LaneReduceOp : Exec_Op<"lane_reduce", [Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>]> {

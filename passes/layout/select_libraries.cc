@@ -1,4 +1,5 @@
 // td-select-libraries, as Passes.td describes it.
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "graph/ir/binary.h"
 #include "graph/ir/shape.h"
@@ -82,7 +83,12 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
   // The call without epilogue and packing, for a full shard.
   absl::StatusOr<fb::LibraryCallT> CallOf(td::LibraryOp op, const td::LibraryCallSpec& spec) const {
     fb::LibraryCallT call;
-    TD_ASSIGN_OR_RETURN(call.primitive, PrimitiveFromName(op.getPrimitiveName()));
+    const std::optional<exec::Primitive> primitive = exec::symbolizePrimitive(op.getPrimitiveName());
+    if (!primitive) {
+      return absl::UnimplementedError(
+          absl::StrCat("no library here provides the primitive \"", op.getPrimitiveName().str(), "\""));
+    }
+    call.primitive = static_cast<fb::Primitive>(*primitive);
     int64_t rows = RowsOf(op);
     call.x_shape = ShapeWithRows(spec.x, rows);
     call.kernel_shape = ShapeWithRows(spec.kernel, rows);
@@ -132,9 +138,9 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
       operands[spec.weights] = *packed;
     }
     if (absl::Status s = target_->ChooseAlgorithm(call, machine_); !s.ok()) return Unsupported(op, s);
-    auto library =
-        builder.create<exec::LibraryCallOp>(last->getLoc(), last->getResult(0).getType(), op.getPrimitiveName(),
-                                            operands, LibraryConfigToAttr(&getContext(), call));
+    auto library = builder.create<exec::LibraryCallOp>(last->getLoc(), last->getResult(0).getType(),
+                                                       static_cast<exec::Primitive>(call.primitive), operands,
+                                                       LibraryConfigToAttr(&getContext(), call));
     last->getResult(0).replaceAllUsesWith(library->getResult(0));
     for (mlir::Operation* r : llvm::reverse(replaced)) {
       if (r->use_empty()) r->erase();
@@ -204,9 +210,10 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
       packing->call.plain_dtype = fb::DType::Float32;
     }
     TD_RETURN_IF_ERROR(target_->ChooseAlgorithm(packing->call, machine_));
-    auto packed = BehindValue(map, plain)
-                      .create<exec::LibraryCallOp>(op->getLoc(), type, "pack_weights", mlir::ValueRange{plain},
-                                                   LibraryConfigToAttr(&getContext(), packing->call));
+    auto packed =
+        BehindValue(map, plain)
+            .create<exec::LibraryCallOp>(op->getLoc(), type, exec::Primitive::kPackWeights, mlir::ValueRange{plain},
+                                         LibraryConfigToAttr(&getContext(), packing->call));
     map.getOperandsMutable().append(packed->getResult(0));
     return map.getBody().front().addArgument(type, op->getLoc());
   }

@@ -39,9 +39,8 @@ struct Product {
 std::optional<Product> AsProduct(mlir::Operation* op) {
   auto library = mlir::dyn_cast_or_null<exec::LibraryCallOp>(op);
   if (!library) return std::nullopt;
-  absl::StatusOr<fb::LibraryCallT> call = LibraryConfigFromAttr(library.getPrimitive(), library.getConfig());
-  if (!call.ok() || call->primitive != fb::Primitive::MatMul || call->packed) return std::nullopt;
-  return Product{library, *std::move(call)};
+  if (library.getPrimitive() != exec::Primitive::kMatMul || library.getConfig().getPacked()) return std::nullopt;
+  return Product{library, LibraryCallOf(library)};
 }
 
 // The same product with another epilogue, in front of `before`, which stands behind it or is it. The first result takes

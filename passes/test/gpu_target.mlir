@@ -15,14 +15,14 @@
 // No Winograd and no direct convolution of few taps: these are cuDNN's. Kernels are packed once per step, as it wants them.
 // LAYOUT-NOT: exec.winograd
 // LAYOUT-NOT: exec.direct_conv2d
-// LAYOUT: exec.library_call "pack_weights"({{.*}}implementation = "kernel"{{.*}}kernel_shape = array<i64: 3, 3, 1, 16>
-// LAYOUT: exec.library_call "pack_weights"({{.*}}implementation = "kernel"{{.*}}kernel_shape = array<i64: 3, 3, 16, 32>
+// LAYOUT: exec.library_call pack_weights({{.*}}kernel_shape = [3, 3, 1, 16]{{.*}}implementation = "kernel"
+// LAYOUT: exec.library_call pack_weights({{.*}}kernel_shape = [3, 3, 16, 32]{{.*}}implementation = "kernel"
 // LAYOUT-NOT: exec.winograd
 // LAYOUT-NOT: exec.direct_conv2d
-// LAYOUT: exec.library_call "conv2d"({{.*}}epilogue = "bias_relu", implementation = "cudnn"{{.*}}x_shape = array<i64: 64, 10, 10, 1>
-// LAYOUT: exec.library_call "conv2d"({{.*}}implementation = "cudnn"{{.*}}kernel_shape = array<i64: 3, 3, 16, 32>
+// LAYOUT: exec.library_call conv2d({{.*}}x_shape = [64, 10, 10, 1]{{.*}}epilogue = bias_relu{{.*}}implementation = "cudnn"
+// LAYOUT: exec.library_call conv2d({{.*}}kernel_shape = [3, 3, 16, 32]{{.*}}implementation = "cudnn"
 // LAYOUT-NOT: exec.winograd
-// LAYOUT: exec.library_call "conv2d_filter_grad"({{.*}}implementation = "cudnn"{{.*}}reduces_batch
+// LAYOUT: exec.library_call conv2d_filter_grad({{.*}}reduces_batch = true{{.*}}implementation = "cudnn"
 
 // Sums lie in the step arena, where the all-reduce works on them; there are no lane slots. Buffers begin at multiples of
 // 256 bytes.

@@ -99,7 +99,7 @@ class GraphReader {
     IrOp op;
     op.op = operation->getName().getStringRef().str();
     if (auto call = mlir::dyn_cast<exec::LibraryCallOp>(operation)) {
-      op.op = absl::StrCat("library ", call.getPrimitive().str());
+      op.op = absl::StrCat("library ", exec::stringifyPrimitive(call.getPrimitive()).str());
     }
     if (operation->getNumResults() > 0) op.type = ShortType(operation->getResult(0).getType());
     SetLocation(operation->getLoc(), &op);
