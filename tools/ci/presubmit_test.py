@@ -93,6 +93,11 @@ def kinds_of_commands():
     equal(found("command_kinds", tree), ["runtime/run.cc:2: if (step.body.type == fb::StepBody::Copy) {"])
 
 
+def public_packages():
+    tree = {"passes/BUILD": 'package(default_visibility = ["//visibility:public"])', "base/BUILD": "//visibility:public"}
+    equal(found("visibility", tree), ["passes/BUILD:1: public"])
+
+
 def walls():
     tree = {"estimator/a.cc": '#include "runtime/cuda/driver.h"\n#include "runtime/session.h"\n',
             "estimator/a_test.cc": '#include "runtime/cuda/driver.h"\n', "runtime/cuda/driver.h": ""}
@@ -102,4 +107,4 @@ def walls():
 xunit.run("presubmit", [(f.__name__, f) for f in (
     public_headers_reach_each_other, a_header_for_users_reaches_the_runtime, a_header_for_users_reaches_a_library,
     a_sample_includes_the_runtime, tests_of_samples_include_what_they_like, headers_that_the_guide_names, floors,
-    kinds_of_commands, walls)])
+    kinds_of_commands, public_packages, walls)])
