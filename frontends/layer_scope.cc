@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "frontends/check.h"
 
 namespace tandem::layers {
@@ -64,7 +65,7 @@ bool LayerScope::CheckPositive(absl::string_view option, int64_t value) {
 Tensor LayerScope::Weight(absl::string_view name, Shape shape, const initializers::InitializerFn& initializer,
                           bool trainable, const Regularizer& regularizer) {
   if (!ok()) return failed_;
-  if (!initializer) return Fail(absl::StrCat("`", name, "_initializer` is empty"));
+  if (!initializer) return Fail(absl::StrCat("`", absl::StripSuffix(name, "_kernel"), "_initializer` is empty"));
   VariableSpec spec;
   spec.name = std::string(name);
   spec.dtype = dtype_;

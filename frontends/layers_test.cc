@@ -117,6 +117,67 @@ TEST(LayersTest, Conv2DComputesConvolutionBiasAndActivation) {
   }
 }
 
+// A kernel for all channels that has zeros but where the output channel reads the input's.
+Values Widened(const Values& kernel, Shape shape) {
+  const int64_t taps = shape[0] * shape[1], in = shape[2], multiplier = shape[3];
+  Values wide(taps * in * in * multiplier);
+  for (int64_t t = 0; t < taps; ++t)
+    for (int64_t c = 0; c < in; ++c)
+      for (int64_t m = 0; m < multiplier; ++m)
+        wide[(t * in + c) * in * multiplier + c * multiplier + m] = kernel[(t * in + c) * multiplier + m];
+  return wide;
+}
+
+TEST(LayersTest, DepthwiseConv2DKeepsChannelsApart) {
+  for (bool same : {false, true}) {
+    for (int stride : {1, 2}) {
+      for (int64_t multiplier : {1, 3}) {
+        GraphBuilder graph;
+        Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 5, 6, 2});
+        Tensor y = layers::DepthwiseConv2D(x, {.kernel_size = {3, 2},
+                                               .strides = stride,
+                                               .padding = same ? "same" : "valid",
+                                               .depth_multiplier = multiplier,
+                                               .activation = Relu});
+        graph.Output("y", y);
+        const int64_t channels = 2 * multiplier;
+        Values image = Pattern(2 * 5 * 6 * 2, 1), kernel = Pattern(3 * 2 * channels, 2), bias = Pattern(channels, 3);
+        Fetched got = RunStep(
+            graph, {.batch = 2,
+                    .inputs = {{"x", Floats({2, 5, 6, 2}, image)}},
+                    .variables = {{"depthwise_conv2d/depthwise_kernel", kernel}, {"depthwise_conv2d/bias", bias}}});
+        Shape out;
+        Values expected = ReferenceConv(image, {2, 5, 6, 2}, Widened(kernel, {3, 2, 2, multiplier}),
+                                        {3, 2, 2, channels}, stride, same, &out);
+        for (size_t i = 0; i < expected.size(); ++i) expected[i] = std::max(0.0, expected[i] + bias[i % channels]);
+        EXPECT_EQ(y.shape(), (Shape{kBatch, out[1], out[2], channels}));
+        ExpectNear(got.outputs["y"], expected);
+      }
+    }
+  }
+}
+
+TEST(LayersTest, SeparableConv2DMixesChannelsBehind) {
+  GraphBuilder graph;
+  Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 5, 6, 2});
+  Tensor y = layers::SeparableConv2D(x, {.filters = 3, .kernel_size = 3, .strides = 2, .depth_multiplier = 2});
+  graph.Output("y", y);
+  Values image = Pattern(2 * 5 * 6 * 2, 1), depthwise = Pattern(9 * 4, 2), pointwise = Pattern(4 * 3, 3);
+  Values bias = {0.5, -0.25, 0.125};
+  Fetched got = RunStep(graph, {.batch = 2,
+                                .inputs = {{"x", Floats({2, 5, 6, 2}, image)}},
+                                .variables = {{"separable_conv2d/depthwise_kernel", depthwise},
+                                              {"separable_conv2d/pointwise_kernel", pointwise},
+                                              {"separable_conv2d/bias", bias}}});
+  Shape middle, out;
+  Values channels =
+      ReferenceConv(image, {2, 5, 6, 2}, Widened(depthwise, {3, 3, 2, 2}), {3, 3, 2, 4}, 2, false, &middle);
+  Values expected = ReferenceConv(channels, middle, pointwise, {1, 1, 4, 3}, 1, false, &out);
+  for (size_t i = 0; i < expected.size(); ++i) expected[i] += bias[i % 3];
+  EXPECT_EQ(y.shape(), (Shape{kBatch, 2, 2, 3}));
+  ExpectNear(got.outputs["y"], expected);
+}
+
 TEST(LayersTest, DenseAndFlatten) {
   GraphBuilder graph;
   Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 2, 3});
@@ -353,6 +414,16 @@ TEST(LayersTest, ErrorsSayWhatAndWhere) {
          layers::Conv2D(i, {.filters = 1, .kernel_size = 1, .padding = "full"});
        },
        "got \"full\""},
+      {[](const Tensor& i, const Tensor&, const Tensor&) {
+         layers::DepthwiseConv2D(i, {.kernel_size = 3, .depth_multiplier = 0});
+       },
+       "`depth_multiplier` must be at least 1, got 0"},
+      {[](const Tensor& i, const Tensor&, const Tensor&) { layers::SeparableConv2D(i, {.kernel_size = 3}); },
+       "`filters` must be at least 1, got 0"},
+      {[](const Tensor& i, const Tensor&, const Tensor&) {
+         DepthwiseConv2DOp(i, i.graph()->Constant(HostTensor(DType::kFloat32, {3, 3, 2, 1})), {});
+       },
+       "kernel [3,3,2,1] [height, width, channels, multiplier] does not fit the input [b,6,6,1]"},
       {[](const Tensor& i, const Tensor&, const Tensor&) { layers::MaxPool2D(i, {.pool_size = -2}); }, "`pool_size`"},
       {[](const Tensor& i, const Tensor&, const Tensor&) { layers::MaxPool2D(i, {.pool_size = 2, .strides = -1}); },
        "`strides`"},

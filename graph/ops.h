@@ -117,8 +117,8 @@ struct WindowOptions {
   std::string padding = "VALID";  // or "SAME", as TensorFlow pads
 };
 Tensor Conv2DOp(const Tensor& x, const Tensor& kernel, const WindowOptions& options, TD_LOC);
-// Every channel by itself: a kernel [height, width, channels, multiplier] gives channels x multiplier channels, those of
-// the first input channel first.
+// Every channel by itself: a kernel [height, width, channels, multiplier] gives channels x multiplier channels, those
+// of the first input channel first.
 Tensor DepthwiseConv2DOp(const Tensor& x, const Tensor& kernel, const WindowOptions& options, TD_LOC);
 Tensor MaxPool(const Tensor& x, const std::vector<int64_t>& window, const WindowOptions& options, TD_LOC);
 Tensor AvgPool(const Tensor& x, const std::vector<int64_t>& window, const WindowOptions& options, TD_LOC);

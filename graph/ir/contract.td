@@ -115,10 +115,11 @@ class Td_DepthwiseOp<string mnemonic, string library_primitive>
         DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_ElementalOp>,
         DeclareOpInterfaceMethods<Td_LibraryOp>, DeclareOpInterfaceMethods<Td_CostOp>]> {
   let extraClassDefinition = "::llvm::StringRef $cppClass::getPrimitiveName() { return \"" # library_primitive # "\"; }" # [{
-    // Without a batch only libraries compute them: generated gradients are sums over its rows.
+    // Generated gradients to the kernel are sums over the rows of a batch, into columns: else only libraries compute.
     ::tandem::td::FusionKind $cppClass::getFusionKind() {
-      return ::tandem::td::IsBatched(getOperation()->getOperand(0).getType()) ? ::tandem::td::FusionKind::kWindow
-                                                                             : ::tandem::td::FusionKind::kNone;
+      auto type = ::tandem::td::TypeOf(getOperation()->getOperand(0));
+      return ::tandem::td::IsBatched(type) && type.getShape().back() > 1 ? ::tandem::td::FusionKind::kWindow
+                                                                        : ::tandem::td::FusionKind::kNone;
     }
   }];
 }

@@ -96,7 +96,7 @@ WinogradChoice ChooseWinograd(const MachineModel& machine, const WinogradShape& 
       if (block >= tiles) break;
     }
   }
-  choice.pays = choice.winograd_seconds * kMargin < choice.direct_seconds;
+  choice.profitable = choice.winograd_seconds * kMargin < choice.direct_seconds;
   return choice;
 }
 

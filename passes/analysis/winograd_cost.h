@@ -1,4 +1,4 @@
-// Whether Winograd's algorithm pays for a convolution, and with which tile. Free of MLIR types.
+// Whether Winograd's algorithm is profitable for a convolution, and with which tile. Free of MLIR types.
 #ifndef TANDEM_PASSES_ANALYSIS_WINOGRAD_COST_H_
 #define TANDEM_PASSES_ANALYSIS_WINOGRAD_COST_H_
 
@@ -14,7 +14,7 @@ struct WinogradChoice {
   double direct_seconds = 0;
   double winograd_seconds = 0;  // of the best tile and block
   int64_t tile = 0, block = 0;
-  bool pays = false;  // by a tenth at least, since both are guesses
+  bool profitable = false;  // by a tenth at least, since both are guesses
 };
 
 // `shape`: sizes of the convolution; its tile and block are ignored. `rows`: images of a shard. `shards`: how many

@@ -198,7 +198,7 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
       mlir::Operation* op = results_[r].getDefiningOp();
       Reduction reduction;
       GetReduction(op, reduction);
-      if (reduction.taps == 1) {
+      if (reduction.taps == 0) {
         SumColumn(e, r, reduction, points);
       } else {
         SumTaps(e, r, points);

@@ -134,7 +134,14 @@ absl::Status KernelBuilder::Emit() {
           absl::StrCat("kernel ", symbol_, ": result ", r, " has no batch axis, which a ", kind, " kernel needs"));
     }
   }
-  LLVM::LLVMFuncOp body = elementwise ? EmitLoopKernel() : FitsColumns() ? EmitColumnKernel() : EmitRowKernel(batched);
+  const bool columns = !elementwise && FitsColumns();
+  for (unsigned r : batch_reduces_) {
+    if (!columns && IsColumnSum(results_[r].getDefiningOp())) {
+      return absl::InternalError(absl::StrCat("kernel ", symbol_, ": result ", r,
+                                              " is a column sum, and the kernel has no loop over columns"));
+    }
+  }
+  LLVM::LLVMFuncOp body = elementwise ? EmitLoopKernel() : columns ? EmitColumnKernel() : EmitRowKernel(batched);
   EmitEntry(body);
   return status_;
 }

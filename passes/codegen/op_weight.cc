@@ -1,5 +1,7 @@
 #include "passes/codegen/op_weight.h"
 
+#include <algorithm>
+
 #include "graph/ir/interfaces.h"
 #include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -62,7 +64,7 @@ OpWeight WeightOf(mlir::Operation* op) {
   if (!elemental) return weight;
   Reduction reduction;
   if (GetReduction(op, reduction)) {  // emitted by the skeletons, not by the op
-    weight.ops = reduction.taps;
+    weight.ops = std::max<int64_t>(reduction.taps, 1);
     weight.reads.assign(op->getNumOperands(), 1);
     return weight;
   }

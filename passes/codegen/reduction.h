@@ -12,8 +12,8 @@ namespace tandem {
 struct Reduction {
   td::ReduceKind kind = td::ReduceKind::kSum;
   std::vector<int64_t> axes;  // ascending
-  // Elements of the result per kept element of operand 0. More than one: a column sum (below).
-  int64_t taps = 1;
+  // Of a column sum (below): elements of the result per kept element of operand 0, at least one; 0 of a td.reduce.
+  int64_t taps = 0;
   bool arg_max = false;
 };
 

@@ -41,13 +41,13 @@ class BlockWeightGradsPass : public impl::BlockWeightGradsPassBase<BlockWeightGr
     }
     const int64_t batch = ConfigOf(getOperation()).getBatch() * ConfigOf(getOperation()).getReplicas();
     for (auto op : llvm::make_early_inc_range(step.getOps<td::MatMulOp>())) {
-      if (!Pays(op, batch)) continue;
+      if (!IsProfitable(op, batch)) continue;
       mlir::OpBuilder b(op);
       op.replaceAllUsesWith(b.create<exec::WeightGradOp>(op.getLoc(), op.getA(), op.getB()).getResult());
       op.erase();
     }
     for (auto op : llvm::make_early_inc_range(step.getOps<td::Conv2DFilterGradOp>())) {
-      if (!Pays(op, batch, *machine)) continue;
+      if (!IsProfitable(op, batch, *machine)) continue;
       mlir::OpBuilder b(op);
       op.replaceAllUsesWith(b.create<exec::Conv2DWeightGradOp>(op.getLoc(), op.getX(), op.getDy(), op.getSize(),
                                                                op.getStrides(), op.getPadLow(), op.getPadHigh())
@@ -57,7 +57,7 @@ class BlockWeightGradsPass : public impl::BlockWeightGradsPassBase<BlockWeightGr
   }
 
  private:
-  static bool Pays(td::MatMulOp op, int64_t batch) {
+  static bool IsProfitable(td::MatMulOp op, int64_t batch) {
     auto result = mlir::cast<mlir::RankedTensorType>(op.getType());
     if (!op.getTransposeA() || op.getTransposeB() || result.getRank() != 2) return false;
     if (!td::IsBatched(op.getA().getType()) || !td::IsBatched(op.getB().getType())) return false;
@@ -82,7 +82,7 @@ class BlockWeightGradsPass : public impl::BlockWeightGradsPassBase<BlockWeightGr
     return inside;
   }
 
-  bool Pays(td::Conv2DFilterGradOp op, int64_t batch, const MachineModel& machine) {
+  bool IsProfitable(td::Conv2DFilterGradOp op, int64_t batch, const MachineModel& machine) {
     llvm::ArrayRef<int64_t> x = td::TypeOf(op.getX()).getShape(), dy = td::TypeOf(op.getDy()).getShape();
     for (mlir::Value v : {op.getX(), op.getDy(), op.getResult()}) {
       if (!mlir::getElementTypeOrSelf(v.getType()).isF32()) return false;

@@ -90,8 +90,8 @@ class WinogradPass : public impl::WinogradPassBase<WinogradPass> {
     Note(absl::StrFormat("%s %s: direct %.1f us a row, F(%dx%d, 3x3) in blocks of %d tiles %.1f us: %s",
                          LocationName(op->getLoc()), op.getPrimitiveName().str(), choice.direct_seconds * us,
                          choice.tile, choice.tile, choice.block, choice.winograd_seconds * us,
-                         choice.pays ? "taken" : "not taken"));
-    if (!choice.pays) return;
+                         choice.profitable ? "taken" : "not taken"));
+    if (!choice.profitable) return;
     shape.tile = choice.tile;
     shape.block = choice.block;
     Replace(op, map, spec, role, shape);

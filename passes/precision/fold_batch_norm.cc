@@ -3,7 +3,6 @@
 
 #include "graph/ir/binary.h"
 #include "graph/ir/build.h"
-#include "graph/ir/contract.h"
 #include "graph/ir/interfaces.h"
 #include "graph/ir/shape.h"
 #include "passes/analysis/values_of_variables.h"
@@ -109,14 +108,24 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
     if (!spec.takes_epilogue || spec.transpose_a || spec.weights < 0 || !invariant_.contains(spec.kernel)) return;
     if (!td::IsBatched(spec.x.getType())) return;
     const auto pads = [](llvm::ArrayRef<int64_t> p) { return llvm::any_of(p, [](int64_t n) { return n != 0; }); };
-    // A grouped convolution's kernel has the input channels of one group.
-    const bool grouped = mlir::isa<td::DepthwiseConv2DOp>(op);
     llvm::SmallVector<Link> before;
-    if (!grouped) before = ChainBefore(spec.x, pads(spec.pad_low) || pads(spec.pad_high));
+    // The kernel of a grouped convolution has the input channels of one group only.
+    if (td::TypeOf(spec.kernel).getDimSize(Channels(spec).in) == td::TypeOf(spec.x).getShape().back()) {
+      before = ChainBefore(spec.x, pads(spec.pad_low) || pads(spec.pad_high));
+    }
     const llvm::SmallVector<Link> behind = ChainBehind(spec.y);
     // Sums behind the contraction alone are a bias already.
     if (before.empty() && llvm::none_of(behind, IsScaling)) return;
     Fold(op, spec, before, behind);
+  }
+
+  // The kernel's last dimensions are input and output channels, in this order unless it is transposed.
+  struct ChannelDims {
+    int64_t in, out;
+  };
+  static ChannelDims Channels(const td::LibraryCallSpec& spec) {
+    const int64_t rank = td::TypeOf(spec.kernel).getRank();
+    return spec.transpose_b ? ChannelDims{rank - 1, rank - 2} : ChannelDims{rank - 2, rank - 1};
   }
 
   static void Fold(td::LibraryOp op, const td::LibraryCallSpec& spec, llvm::ArrayRef<Link> before,
@@ -125,8 +134,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
     mlir::OpBuilder b(last);
     mlir::Location loc = op->getLoc();
     const mlir::RankedTensorType type = td::TypeOf(spec.kernel);
-    // Input and output channels are the kernel's last dimensions, in this order unless it is transposed.
-    const int64_t out = type.getRank() - (spec.transpose_b ? 2 : 1), in = 2 * type.getRank() - 3 - out;
+    const auto [in, out] = Channels(spec);
     const Affine input = Compose(b, before, type.getDimSize(in)), output = Compose(b, behind, type.getDimSize(out));
 
     const auto scaled = [&](Value w, Value factors, int64_t dim) {

@@ -27,10 +27,13 @@ namespace {
 using fb::DType::BFloat16;
 using fb::DType::Float32;
 
-const fb::LibraryCallT kConvolutions[] = {
-    Conv(8, 28, 28, 1, 3, 3, 32, 1, 0, 0),  Conv(4, 13, 13, 32, 3, 3, 64, 1, 0, 0),
-    Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),    Conv(2, 8, 8, 16, 3, 3, 16, 2, 0, 1),
-    Conv(2, 14, 14, 64, 1, 1, 32, 1, 0, 0), Conv(2, 8, 8, 24, 1, 1, 16, 2, 0, 0)};
+const fb::LibraryCallT kConvolutions[] = {Conv(8, 28, 28, 1, 3, 3, 32, 1, 0, 0),
+                                          Conv(4, 13, 13, 32, 3, 3, 64, 1, 0, 0),
+                                          Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
+                                          Conv(2, 8, 8, 16, 3, 3, 16, 2, 0, 1),
+                                          Conv(2, 14, 14, 64, 1, 1, 32, 1, 0, 0),
+                                          Conv(2, 8, 8, 24, 1, 1, 16, 2, 0, 0),
+                                          Grouped(32, Conv(2, 14, 14, 32, 3, 3, 32, 1, 1, 1))};
 
 // A device with its libraries, and memory on it.
 class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {

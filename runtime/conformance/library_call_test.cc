@@ -14,6 +14,7 @@
 #include "runtime/cpu/instruction_set.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cpu/onednn_primitives.h"
+#include "runtime/library_call.h"
 #include "runtime/testing/library_calls.h"
 
 namespace tandem {
@@ -71,6 +72,7 @@ HostTensor Pack(fb::LibraryCallT call, const HostTensor& kernel) {
 
 // Calls fn(x index, kernel index, y index) for every product of the convolution.
 void ForEachProduct(const fb::LibraryCallT& c, const std::function<void(int64_t, int64_t, int64_t)>& fn) {
+  const int64_t outputs_of_group = c.kernel_shape[3] / Groups(c);
   const auto &x = c.x_shape, &k = c.kernel_shape, &y = c.y_shape;
   for (int64_t n = 0; n < y[0]; ++n)
     for (int64_t i = 0; i < y[1]; ++i)
@@ -81,7 +83,8 @@ void ForEachProduct(const fb::LibraryCallT& c, const std::function<void(int64_t,
             if (p < 0 || p >= x[1] || q < 0 || q >= x[2]) continue;
             for (int64_t s = 0; s < k[2]; ++s)
               for (int64_t o = 0; o < k[3]; ++o) {
-                fn(((n * x[1] + p) * x[2] + q) * x[3] + s, ((a * k[1] + b) * k[2] + s) * k[3] + o,
+                const int64_t channel = o / outputs_of_group * k[2] + s;
+                fn(((n * x[1] + p) * x[2] + q) * x[3] + channel, ((a * k[1] + b) * k[2] + s) * k[3] + o,
                    ((n * y[1] + i) * y[2] + j) * y[3] + o);
               }
           }
@@ -95,8 +98,17 @@ const fb::LibraryCallT kConvs[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0), Conv(2
                                    Conv(2, 8, 7, 24, 1, 1, 40, 2, 0, 0),  Conv(3, 9, 8, 32, 1, 1, 128, 2, 0, 0),
                                    Conv(2, 8, 11, 5, 1, 1, 3, 3, 0, 0)};
 
+std::vector<fb::LibraryCallT> ConvsAndGroupedOnes() {
+  std::vector<fb::LibraryCallT> calls(std::begin(kConvs), std::end(kConvs));
+  calls.push_back(Grouped(16, Conv(2, 9, 8, 16, 3, 3, 16, 1, 1, 1)));
+  calls.push_back(Grouped(6, Conv(2, 8, 7, 6, 3, 2, 12, 2, 0, 1)));
+  calls.push_back(Grouped(4, Conv(2, 6, 6, 8, 3, 3, 12, 1, 1, 1)));
+  calls.push_back(Grouped(24, Conv(3, 8, 8, 24, 1, 1, 24, 2, 0, 0)));
+  return calls;
+}
+
 TEST(LibraryCallTest, ConvolutionForward) {
-  for (fb::LibraryCallT call : kConvs) {
+  for (fb::LibraryCallT call : ConvsAndGroupedOnes()) {
     HostTensor x = Random(call.x_shape, 1), k = Random(call.kernel_shape, 2), b = Random({call.kernel_shape[3]}, 3);
     const HostTensor residual = Random(call.y_shape, 4);
     for (auto epilogue : {fb::Epilogue::None, fb::Epilogue::Bias, fb::Epilogue::BiasRelu, fb::Epilogue::Relu}) {
@@ -128,7 +140,7 @@ TEST(LibraryCallTest, ConvolutionForward) {
 }
 
 TEST(LibraryCallTest, ConvolutionInputGradient) {
-  for (fb::LibraryCallT call : kConvs) {
+  for (fb::LibraryCallT call : ConvsAndGroupedOnes()) {
     call.primitive = fb::Primitive::Conv2DInputGrad;
     HostTensor dy = Random(call.y_shape, 1), k = Random(call.kernel_shape, 2);
     std::vector<double> want(NumElements(call.x_shape));
@@ -148,7 +160,7 @@ TEST(LibraryCallTest, ConvolutionInputGradient) {
 }
 
 TEST(LibraryCallTest, ConvolutionFilterGradient) {
-  for (fb::LibraryCallT call : kConvs) {
+  for (fb::LibraryCallT call : ConvsAndGroupedOnes()) {
     call.primitive = fb::Primitive::Conv2DFilterGrad;
     call.reduces_batch = true;
     HostTensor x = Random(call.x_shape, 1), dy = Random(call.y_shape, 2), dk(DType::kFloat32, call.kernel_shape);

@@ -34,8 +34,8 @@ GpuLibrary LibraryOf(const fb::LibraryCallT& call) {
   if (call.primitive == fb::Primitive::PackWeights) return GpuLibrary::kKernels;
   if (!IsConvolution(call.primitive)) return GpuLibrary::kCublasLt;
   const bool product = Groups(call) == 1 && call.kernel_shape[0] == 1 && call.kernel_shape[1] == 1 &&
-                       call.strides[0] == 1 && call.strides[1] == 1 && call.pad_low[0] == 0 && call.pad_low[1] == 0 && call.pad_high[0] == 0 &&
-                       call.pad_high[1] == 0;
+                       call.strides[0] == 1 && call.strides[1] == 1 && call.pad_low[0] == 0 && call.pad_low[1] == 0 &&
+                       call.pad_high[0] == 0 && call.pad_high[1] == 0;
   return product ? GpuLibrary::kCublasLt : GpuLibrary::kCudnn;
 }
 

@@ -34,12 +34,17 @@ uint64_t BytesOf(const std::vector<int64_t>& shape, fb::DType type) {
 }
 
 // Kernels of one tap without strides and pads are cuBLASLt's; all others cuDNN's. Pads differ on the two sides.
-const fb::LibraryCallT kConvolutions[] = {
-    Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0),  Conv(2, 13, 13, 32, 3, 3, 40, 1, 0, 0),
-    Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),    Conv(1, 6, 6, 5, 1, 1, 33, 1, 0, 0),
-    Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1),    Conv(1, 13, 13, 2, 5, 5, 1, 1, 2, 2),
-    Conv(5, 8, 9, 4, 2, 2, 7, 2, 0, 0),     Conv(3, 8, 8, 24, 1, 1, 12, 2, 0, 0),
-    Conv(2, 14, 14, 640, 1, 1, 20, 1, 0, 0)};
+const fb::LibraryCallT kConvolutions[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0),
+                                          Conv(2, 13, 13, 32, 3, 3, 40, 1, 0, 0),
+                                          Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
+                                          Conv(1, 6, 6, 5, 1, 1, 33, 1, 0, 0),
+                                          Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1),
+                                          Conv(1, 13, 13, 2, 5, 5, 1, 1, 2, 2),
+                                          Conv(5, 8, 9, 4, 2, 2, 7, 2, 0, 0),
+                                          Conv(3, 8, 8, 24, 1, 1, 12, 2, 0, 0),
+                                          Conv(2, 14, 14, 640, 1, 1, 20, 1, 0, 0),
+                                          Grouped(6, Conv(2, 8, 7, 6, 3, 2, 12, 2, 0, 1)),
+                                          Grouped(8, Conv(2, 6, 6, 8, 1, 1, 8, 1, 0, 0))};
 
 // One device, the libraries on it, and a runner.
 class LibraryCallsTest : public ::testing::Test {

@@ -18,6 +18,12 @@ inline fb::LibraryCallT Conv(int n, int h, int w, int c, int kh, int kw, int o, 
   return call;
 }
 
+// The same with channels in groups that do not see each other.
+inline fb::LibraryCallT Grouped(int groups, fb::LibraryCallT call) {
+  call.kernel_shape[2] /= groups;
+  return call;
+}
+
 }  // namespace tandem
 
 #endif  // TANDEM_RUNTIME_TESTING_LIBRARY_CALLS_H_

@@ -52,6 +52,8 @@ std::vector<Row> Layers() {
   // Every layer with inputs that no layer takes.
   const std::vector<std::pair<const char*, std::function<Tensor(const Tensor&)>>> all = {
       {"Conv2D", [](const Tensor& x) { return Conv2D(x, {.filters = 2, .kernel_size = 3}); }},
+      {"DepthwiseConv2D", [](const Tensor& x) { return DepthwiseConv2D(x, {.kernel_size = 3}); }},
+      {"SeparableConv2D", [](const Tensor& x) { return SeparableConv2D(x, {.filters = 2, .kernel_size = 3}); }},
       {"MaxPool2D", [](const Tensor& x) { return MaxPool2D(x); }},
       {"AveragePooling2D", [](const Tensor& x) { return AveragePooling2D(x); }},
       {"Flatten", [](const Tensor& x) { return Flatten(x); }},
@@ -100,6 +102,30 @@ std::vector<Row> Layers() {
         return Conv2D(w.image, {.filters = 2, .kernel_size = 1, .activation = std::function<Tensor(const Tensor&)>()});
       },
       "null", "Activation");
+  t.Add(
+      "DepthwiseConv2D", "no options", [](World& w) { return DepthwiseConv2D(w.image, {}); }, "`kernel_size`");
+  t.Add(
+      "DepthwiseConv2D", "no channels",
+      [](World& w) { return DepthwiseConv2D(w.image, {.kernel_size = 1, .depth_multiplier = 0}); },
+      "`depth_multiplier` must be at least 1");
+  t.Add("DepthwiseConv2D", "a huge multiplier",
+        [](World& w) { return DepthwiseConv2D(w.image, {.kernel_size = 1, .depth_multiplier = kHuge}); });
+  t.Add(
+      "DepthwiseConv2D", "a window that is too large",
+      [](World& w) { return DepthwiseConv2D(w.image, {.kernel_size = 9}); }, "does not fit");
+  t.Add(
+      "DepthwiseConv2D", "no initialiser",
+      [](World& w) { return DepthwiseConv2D(w.image, {.kernel_size = 1, .depthwise_initializer = nullptr}); },
+      "`depthwise_initializer` is empty");
+  t.Add(
+      "SeparableConv2D", "no options", [](World& w) { return SeparableConv2D(w.image, {}); },
+      "`filters` must be at least 1");
+  t.Add(
+      "SeparableConv2D", "no pointwise initialiser",
+      [](World& w) {
+        return SeparableConv2D(w.image, {.filters = 2, .kernel_size = 1, .pointwise_initializer = nullptr});
+      },
+      "`pointwise_initializer` is empty");
   t.Add(
       "MaxPool2D", "no window", [](World& w) { return MaxPool2D(w.image, {.pool_size = 0}); }, "`pool_size`");
   t.Add(

@@ -303,6 +303,15 @@ std::vector<Row> Networks() {
   conv("a flat input", [=](World& t) { return Conv2DOp(t.x, t.image, valid); });
   conv(
       "a flat kernel", [=](World& t) { return Conv2DOp(t.image, t.m, valid); }, "4 dimensions");
+  auto depthwise = [&rows](const char* what, std::function<Tensor(World&)> call, const char* says = "") {
+    rows.push_back({"DepthwiseConv2DOp", what, Of(std::move(call)), says, "depthwise_conv2d"});
+  };
+  depthwise("nothing", [=](World& t) { return DepthwiseConv2DOp(t.none, t.none, valid); });
+  depthwise("no kernel", [=](World& t) { return DepthwiseConv2DOp(t.image, t.none, valid); });
+  depthwise(
+      "a flat kernel", [=](World& t) { return DepthwiseConv2DOp(t.image, t.m, valid); }, "4 dimensions");
+  depthwise(
+      "a flat input", [=](World& t) { return DepthwiseConv2DOp(t.x, t.image, valid); }, "does not fit the input");
   for (const auto& [name, pool] : {std::make_pair("MaxPool", MaxPool), std::make_pair("AvgPool", AvgPool)}) {
     const auto f = pool;
     tensor(name, "an empty tensor", [=](World& t) { return f(t.none, {2, 2}, {}, Here()); });

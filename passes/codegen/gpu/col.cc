@@ -22,7 +22,7 @@ int64_t CeilOf(int64_t x, int64_t y) { return (x + y - 1) / y; }
 // Elements of one row that the reduction keeps apart when it keeps the trailing dimensions and nothing else, or 0.
 int64_t TrailingColumns(mlir::Operation* op) {
   Reduction reduction;
-  if (!GetReduction(op, reduction) || reduction.taps > 1) return 0;
+  if (!GetReduction(op, reduction) || reduction.taps > 0) return 0;
   auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
   int64_t columns = 1, d = shape.size();
   while (d-- > 0 && !llvm::is_contained(reduction.axes, d)) columns *= shape[d];

@@ -36,7 +36,7 @@ bool GpuKernelBuilder::ReducesOverGrid() const {
   int64_t domain = 0;
   for (mlir::Value v : values) {
     Reduction reduction;
-    if (!GetReduction(v.getDefiningOp(), reduction) || reduction.taps > 1 || InnerSize(v.getType()) != 1) return false;
+    if (!GetReduction(v.getDefiningOp(), reduction) || reduction.taps > 0 || InnerSize(v.getType()) != 1) return false;
     if (DependsOn(v, values)) return false;
     domain = std::max(domain, InnerSize(v.getDefiningOp()->getOperand(0).getType()));
   }

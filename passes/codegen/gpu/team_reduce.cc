@@ -90,7 +90,7 @@ void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::
   if (!over_batch && !arg_max) GetReduction(op, reduction);
   auto result = [&](mlir::Value sum) { return arg_max ? ArgMaxPlace(op->getLoc(), sum) : sum; };
   const bool contributes = over_batch && reduction.axes.empty();  // the op says itself what a row adds
-  if (reduction.taps > 1) {
+  if (reduction.taps > 0) {
     status_.Update(absl::UnimplementedError("a kernel for GPUs has a column sum among other reductions"));
     return;
   }

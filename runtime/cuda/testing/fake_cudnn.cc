@@ -91,6 +91,9 @@ void ForEachTap(const fb::LibraryCallT& c, Fn fn) {
 void Compute(const fb::LibraryCallT& c, const CudnnTensors& t) {
   const fb::DType type = OperandType(c);
   const int64_t in = c.kernel_shape[2], out = c.kernel_shape[3], taps = c.kernel_shape[0] * c.kernel_shape[1];
+  const int64_t outputs_of_group = out / Groups(c);
+  // Of the group that output channel `o` is in: its first input channel.
+  const auto group = [&](int64_t o) { return o / outputs_of_group * in; };
   const int64_t x_n = NumElements(c.x_shape), y_n = NumElements(c.y_shape), k_n = taps * in * out;
   if (c.primitive == fb::Primitive::Conv2DInputGrad) {
     const std::vector<float> dy = Operand(c, t.y, y_n), k = Operand(c, t.kernel, k_n);
@@ -98,7 +101,7 @@ void Compute(const fb::LibraryCallT& c, const CudnnTensors& t) {
     ForEachTap(c, [&](int64_t x, int64_t y, int64_t tap) {
       for (int64_t o = 0; o < out; ++o) {
         const float* w = &k[(o * taps + tap) * in];
-        for (int64_t i = 0; i < in; ++i) dx[x + i] += dy[y + o] * w[i];
+        for (int64_t i = 0; i < in; ++i) dx[x + group(o) + i] += dy[y + o] * w[i];
       }
     });
     return Write(t.x, dx, type);
@@ -109,7 +112,7 @@ void Compute(const fb::LibraryCallT& c, const CudnnTensors& t) {
     ForEachTap(c, [&](int64_t x, int64_t y, int64_t tap) {
       for (int64_t o = 0; o < out; ++o) {
         float* w = &dk[(o * taps + tap) * in];
-        for (int64_t i = 0; i < in; ++i) w[i] += dy[y + o] * xs[x + i];
+        for (int64_t i = 0; i < in; ++i) w[i] += dy[y + o] * xs[x + group(o) + i];
       }
     });
     return Write(t.kernel, dk, type);
@@ -120,7 +123,7 @@ void Compute(const fb::LibraryCallT& c, const CudnnTensors& t) {
     for (int64_t o = 0; o < out; ++o) {
       const float* w = &k[(o * taps + tap) * in];
       float sum = 0;
-      for (int64_t i = 0; i < in; ++i) sum += xs[x + i] * w[i];
+      for (int64_t i = 0; i < in; ++i) sum += xs[x + group(o) + i] * w[i];
       y_values[y + o] += sum;
     }
   });
