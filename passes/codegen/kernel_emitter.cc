@@ -120,6 +120,13 @@ absl::Status KernelBuilder::Emit() {
           absl::StrCat("kernel ", symbol_, ": result ", r, " may not share operand ", alias_[r], "'s buffer"));
     }
   }
+  for (mlir::Operation& op : kernel_.getBody().front()) {
+    auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
+    if (elemental && elemental.getFusionKind() == td::FusionKind::kNone) {
+      return absl::InternalError(absl::StrCat("kernel ", symbol_, ": ", op.getName().getStringRef().str(),
+                                              " of these types is no op of a generated kernel"));
+    }
+  }
   bool batched = kind_ != exec::KernelKind::kOnce;
   bool elementwise = kind_ == exec::KernelKind::kLoop || kind_ == exec::KernelKind::kFlat;
   const std::string kind = exec::stringifyKernelKind(kind_).str();

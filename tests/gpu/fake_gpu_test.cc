@@ -67,6 +67,10 @@ TEST_F(FakeGpuTest, BatchNormalisationAndDropout) {
   ExpectSameJob({.model = "normalised", .batch = 4, .steps = 20}, 2);
 }
 
+TEST_F(FakeGpuTest, DepthwiseConvolutions) {
+  for (int gpus : {1, 2}) ExpectSameJob({.model = "depthwise", .batch = 8 / gpus, .steps = 12}, gpus);
+}
+
 TEST_F(FakeGpuTest, TheSameJobTwiceHasTheSameBits) {
   std::optional<Job> first;
   for (int i = 0; i < 2; ++i) {

@@ -79,8 +79,21 @@ EstimatorSpec DenseModel(const Features& features, const Tensor& labels, Mode mo
   return EstimatorSpec::Train(loss, optimizers::Momentum({.learning_rate = 0.02}).Minimize(loss));
 }
 
+// A block of MobileNet: generated kernels for the images, cuDNN's gradients to the kernels.
+EstimatorSpec DepthwiseModel(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+  const bool training = mode == Mode::kTrain;
+  Tensor x = layers::Conv2D(features["image"], {.filters = 8, .kernel_size = 5, .strides = 3});
+  x = layers::DepthwiseConv2D(x, {.kernel_size = 3, .strides = 2, .padding = "same", .depth_multiplier = 2});
+  x = Relu(layers::BatchNormalization(x, {.training = training}));
+  x = layers::SeparableConv2D(x, {.filters = 12, .kernel_size = 3, .padding = "same", .activation = Relu});
+  const Tensor loss = losses::SoftmaxCrossEntropy(labels, layers::Dense(layers::Flatten(x), {.units = kClasses}));
+  if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+  return EstimatorSpec::Train(loss, optimizers::GradientDescent({.learning_rate = 0.05}).Minimize(loss));
+}
+
 absl::StatusOr<SampleModel> ModelByName(const std::string& name) {
   if (name == "normalised") return SampleModel{name, Normalised, /*one_hot_labels=*/true, "sgd"};
+  if (name == "depthwise") return SampleModel{name, DepthwiseModel, /*one_hot_labels=*/true, "sgd"};
   if (name == "dense") return SampleModel{name, DenseModel, /*one_hot_labels=*/true, "momentum"};
   return SampleModelByName(name);
 }

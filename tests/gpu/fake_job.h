@@ -14,8 +14,8 @@
 namespace tandem {
 
 struct JobSpec {
-  // A sample's name ("zalando" is S0's convnet), "normalised" (batch statistics, moving averages, dropout) or "dense"
-  // (relu and GELU behind matrix products).
+  // A sample's name ("zalando" is S0's convnet), "normalised" (batch statistics, moving averages, dropout), "dense"
+  // (relu and GELU behind matrix products) or "depthwise".
   std::string model = "zalando";
   DistributionStrategy devices;
   int64_t batch = 8;  // per replica
