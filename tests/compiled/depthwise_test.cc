@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/strings/str_cat.h"
+#include "absl/strings/match.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
@@ -43,6 +43,22 @@ class Depthwise : public testing::TestWithParam<Case> {
 TEST_P(Depthwise, MatchesTheReference) {
   CompareWithReference(Build(), {.batch = 9, .lanes = 4, .shard_rows = 2, .steps = 2});
   CompareWithReference(Build(), {.devices = 2, .batch = 5, .rows = {5, 2}, .lanes = 4, .shard_rows = 2, .steps = 2});
+}
+
+// All three are in generated kernels, but for images of one channel.
+TEST_P(Depthwise, IsGenerated) {
+  absl::StatusOr<Program> program = Prepare(Build(), {.batch = 9});
+  ASSERT_TRUE(program.ok()) << program.status();
+  int calls = 0, ops = 0;
+  for (const auto& section : program->executable->index().programs[0]->sections) {
+    for (const auto& step : section->steps) calls += step->body.AsLibraryCall() != nullptr;
+  }
+  for (const auto& kernel : program->executable->index().kernels) {
+    for (const std::string& op : kernel->ops) ops += absl::StartsWith(op, "td.depthwise_conv2d");
+  }
+  const bool one_channel = GetParam().channels == 1;
+  EXPECT_EQ(calls > 0, one_channel);
+  EXPECT_GE(ops, one_channel ? 0 : 3);
 }
 
 TEST_P(Depthwise, SameBitsOnAnyDevicesAndThreads) {
