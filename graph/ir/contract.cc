@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/build.h"
+#include "graph/ir/convolution.h"
 #include "graph/ir/message.h"
 #include "graph/ir/reference_util.h"
 
@@ -35,26 +36,6 @@ struct Geometry {
 
 Geometry MakeGeometry(Ints strides, Ints low, Ints high) {
   return {{strides[0], strides[1]}, {low[0], low[1]}, {high[0], high[1]}};
-}
-
-llvm::LogicalResult CheckGeometry(std::optional<mlir::Location> loc, Ints strides, Ints low, Ints high) {
-  if (strides.size() != 2 || low.size() != 2 || high.size() != 2) {
-    return emitOptionalError(loc, "needs strides and pads for height and width, not strides ", Str(strides), ", low ",
-                             Str(low), " and high ", Str(high));
-  }
-  for (int i = 0; i < 2; ++i) {
-    if (strides[i] < 1 || low[i] < 0 || high[i] < 0) {
-      return emitOptionalError(loc, "strides ", Str(strides), " must be at least 1, and low ", Str(low), " and high ",
-                               Str(high), " must not be negative");
-    }
-  }
-  return success();
-}
-
-llvm::LogicalResult CheckSameElementType(std::optional<mlir::Location> loc, RankedTensorType a, RankedTensorType b) {
-  if (a.getElementType() == b.getElementType()) return success();
-  return emitOptionalError(loc, "operands must have one element type, not ", a.getElementType(), " and ",
-                           b.getElementType(), "; cast one of them");
 }
 
 llvm::LogicalResult CheckImages(std::optional<mlir::Location> loc, Value image, Value kernel, bool kernel_is_image) {
@@ -100,17 +81,6 @@ void ForEachTap(int64_t rows, const Shape& y_shape, const Shape& x_shape, int64_
 // Flops of one row: two per tap, input and output channel.
 int64_t ConvFlops(RankedTensorType y, int64_t kh, int64_t kw, int64_t in_channels) {
   return 2 * y.getDimSize(1) * y.getDimSize(2) * y.getDimSize(3) * kh * kw * in_channels;
-}
-
-LibraryCallSpec ConvolutionSpec(Value x, Value kernel, Value y, Ints strides, Ints low, Ints high) {
-  LibraryCallSpec spec;
-  spec.x = x;
-  spec.kernel = kernel;
-  spec.y = y;
-  spec.strides.assign(strides.begin(), strides.end());
-  spec.pad_low.assign(low.begin(), low.end());
-  spec.pad_high.assign(high.begin(), high.end());
-  return spec;
 }
 
 }  // namespace

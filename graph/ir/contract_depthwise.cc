@@ -1,5 +1,6 @@
 // td.depthwise_conv2d and its gradients.
 #include "graph/ir/contract.h"
+#include "graph/ir/convolution.h"
 #include "graph/ir/message.h"
 #include "graph/ir/reference_util.h"
 #include "graph/ir/window.h"
@@ -20,28 +21,9 @@ using Ints = llvm::ArrayRef<int64_t>;
 using Types = llvm::SmallVectorImpl<mlir::Type>;
 using MaybeLocation = std::optional<mlir::Location>;
 
-template <typename Properties>
-llvm::LogicalResult CheckWindow(MaybeLocation loc, const Properties& p) {
-  Ints strides = p.strides, low = p.pad_low, high = p.pad_high;
-  if (strides.size() != 2 || low.size() != 2 || high.size() != 2) {
-    return emitOptionalError(loc, "needs strides and pads for height and width, not strides ", Str(strides), ", low ",
-                             Str(low), " and high ", Str(high));
-  }
-  for (int i = 0; i < 2; ++i) {
-    if (strides[i] < 1 || low[i] < 0 || high[i] < 0) {
-      return emitOptionalError(loc, "strides ", Str(strides), " must be at least 1, and low ", Str(low), " and high ",
-                               Str(high), " must not be negative");
-    }
-  }
-  return success();
-}
-
 llvm::LogicalResult CheckOperands(MaybeLocation loc, Value image, Value other, llvm::StringRef other_name) {
   RankedTensorType a = TypeOf(image), b = TypeOf(other);
-  if (a.getElementType() != b.getElementType()) {
-    return emitOptionalError(loc, "operands must have one element type, not ", a.getElementType(), " and ",
-                             b.getElementType(), "; cast one of them");
-  }
+  if (failed(CheckSameElementType(loc, a, b))) return failure();
   if (a.getRank() != 4 || b.getRank() != 4) {
     return emitOptionalError(loc, "image ", Str(image), " and ", other_name, " ", Str(other),
                              " must have 4 dimensions");
@@ -76,17 +58,6 @@ void ForEachTap(const Shape& x, const Shape& y, const WindowGeometry& g, F f) {
   });
 }
 
-LibraryCallSpec Spec(Value x, Value kernel, Value y, Ints strides, Ints low, Ints high) {
-  LibraryCallSpec spec;
-  spec.x = x;
-  spec.kernel = kernel;
-  spec.y = y;
-  spec.strides.assign(strides.begin(), strides.end());
-  spec.pad_low.assign(low.begin(), low.end());
-  spec.pad_high.assign(high.begin(), high.end());
-  return spec;
-}
-
 // The channel of the input that output channel `o` reads.
 Value InputChannel(ElementalContext& c, WindowEmitter& e, Value o, int64_t in, int64_t out) {
   return in == out ? o : Value(c.builder().create<mlir::arith::DivUIOp>(c.loc(), o, e.Index(out / in)));
@@ -100,8 +71,8 @@ llvm::LogicalResult DepthwiseConv2DOp::inferReturnTypes(mlir::MLIRContext*, Mayb
                                                         mlir::DictionaryAttr, mlir::OpaqueProperties properties,
                                                         mlir::RegionRange, Types& types) {
   const Properties& p = *properties.as<Properties*>();
-  if (failed(CheckWindow(loc, p)) || failed(CheckOperands(loc, operands[0], operands[1], "kernel")) ||
-      failed(CheckKernel(loc, operands[1]))) {
+  if (failed(CheckGeometry(loc, p.strides, p.pad_low, p.pad_high)) ||
+      failed(CheckOperands(loc, operands[0], operands[1], "kernel")) || failed(CheckKernel(loc, operands[1]))) {
     return failure();
   }
   RankedTensorType x = TypeOf(operands[0]), k = TypeOf(operands[1]);
@@ -125,7 +96,7 @@ int64_t DepthwiseConv2DOp::getFlops() {
 }
 
 LibraryCallSpec DepthwiseConv2DOp::getLibraryCallSpec() {
-  LibraryCallSpec spec = Spec(getX(), getKernel(), getResult(), getStrides(), getPadLow(), getPadHigh());
+  LibraryCallSpec spec = ConvolutionSpec(getX(), getKernel(), getResult(), getStrides(), getPadLow(), getPadHigh());
   spec.weights = 1;
   spec.takes_epilogue = true;
   return spec;
@@ -173,8 +144,8 @@ llvm::LogicalResult DepthwiseConv2DInputGradOp::inferReturnTypes(mlir::MLIRConte
                                                                  mlir::OpaqueProperties properties, mlir::RegionRange,
                                                                  Types& types) {
   const Properties& p = *properties.as<Properties*>();
-  if (failed(CheckWindow(loc, p)) || failed(CheckOperands(loc, operands[0], operands[1], "kernel")) ||
-      failed(CheckKernel(loc, operands[1]))) {
+  if (failed(CheckGeometry(loc, p.strides, p.pad_low, p.pad_high)) ||
+      failed(CheckOperands(loc, operands[0], operands[1], "kernel")) || failed(CheckKernel(loc, operands[1]))) {
     return failure();
   }
   Ints size = p.size;
@@ -197,7 +168,7 @@ int64_t DepthwiseConv2DInputGradOp::getFlops() {
 }
 
 LibraryCallSpec DepthwiseConv2DInputGradOp::getLibraryCallSpec() {
-  LibraryCallSpec spec = Spec(getResult(), getKernel(), getDy(), getStrides(), getPadLow(), getPadHigh());
+  LibraryCallSpec spec = ConvolutionSpec(getResult(), getKernel(), getDy(), getStrides(), getPadLow(), getPadHigh());
   spec.weights = 1;
   return spec;
 }
@@ -252,7 +223,9 @@ llvm::LogicalResult DepthwiseConv2DFilterGradOp::inferReturnTypes(mlir::MLIRCont
                                                                   mlir::OpaqueProperties properties, mlir::RegionRange,
                                                                   Types& types) {
   const Properties& p = *properties.as<Properties*>();
-  if (failed(CheckWindow(loc, p)) || failed(CheckOperands(loc, operands[1], operands[0], "gradient"))) return failure();
+  if (failed(CheckGeometry(loc, p.strides, p.pad_low, p.pad_high)) ||
+      failed(CheckOperands(loc, operands[1], operands[0], "gradient")))
+    return failure();
   Ints size = p.size;
   RankedTensorType dy = TypeOf(operands[0]), x = TypeOf(operands[1]);
   if (size.size() != 2) return emitOptionalError(loc, "size ", Str(size), " must be the kernel's height and width");
@@ -270,7 +243,7 @@ int64_t DepthwiseConv2DFilterGradOp::getFlops() {
 }
 
 LibraryCallSpec DepthwiseConv2DFilterGradOp::getLibraryCallSpec() {
-  LibraryCallSpec spec = Spec(getX(), getResult(), getDy(), getStrides(), getPadLow(), getPadHigh());
+  LibraryCallSpec spec = ConvolutionSpec(getX(), getResult(), getDy(), getStrides(), getPadLow(), getPadHigh());
   spec.reduces_batch = IsBatched(getX().getType());
   return spec;
 }

@@ -1,0 +1,25 @@
+// What plain and depthwise convolutions, and their gradients, check and say alike.
+#ifndef TANDEM_GRAPH_IR_CONVOLUTION_H_
+#define TANDEM_GRAPH_IR_CONVOLUTION_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "graph/ir/interfaces.h"
+
+namespace tandem::td {
+
+// Strides of at least 1 and pads of at least 0, for height and width each.
+llvm::LogicalResult CheckGeometry(std::optional<mlir::Location> loc, llvm::ArrayRef<int64_t> strides,
+                                  llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high);
+
+llvm::LogicalResult CheckSameElementType(std::optional<mlir::Location> loc, mlir::RankedTensorType a,
+                                         mlir::RankedTensorType b);
+
+// The library call of a convolution of `x` with `kernel` that gives `y`; a gradient names its result among them.
+LibraryCallSpec ConvolutionSpec(mlir::Value x, mlir::Value kernel, mlir::Value y, llvm::ArrayRef<int64_t> strides,
+                                llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high);
+
+}  // namespace tandem::td
+
+#endif  // TANDEM_GRAPH_IR_CONVOLUTION_H_
