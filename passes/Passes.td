@@ -97,6 +97,27 @@ def FoldBatchNormPass : ModulePass<"td-fold-batch-norm"> {
   }];
 }
 
+def ChooseContractionsPass : ModulePass<"td-choose-contractions"> {
+  let summary = "Chooses how every matrix product, every convolution and their gradients are computed";
+  let description = [{
+    The one place that decides it. Before: ops that implement LibraryOp. After: each has exec.contraction, which later
+    passes read. The candidates are the files of passes/contraction: each says whether it can compute the op on the
+    target, how long that is expected to take by the machine model, and why another one is expected to be faster. The
+    first that is expected to gain is taken, else a call of the kernel library, whose own algorithms td-select-libraries
+    chooses once the call is known.
+
+    The pass runs in three phases, each time with what is known by then. In `precision` it says which convolutions are
+    parts of generated kernels, in float32. In `distribute` element types are final, and how rows are cut is estimated:
+    what leaves the maps is decided for good, and the choice of microbatches reads the rest. In `layout` microbatches
+    are known. exec.contractions on the module has what was found out about every candidate: tandem-dump --contractions
+    shows it. `TANDEM_FLAGS=--choose=NAME:ALGORITHM` overrides the choice where the algorithm is able to compute the op.
+
+    ```
+    %y = td.conv2d %x, %k   =>   %y = td.conv2d %x, %k {exec.contraction = #exec.contraction<algorithm = winograd, ...>}
+    ```
+  }];
+}
+
 def PaintPrecisionPass : ModulePass<"td-paint-precision"> {
   let summary = "Chooses where float32 becomes bfloat16 with precision mixed_bfloat16";
   let description = [{
@@ -114,7 +135,7 @@ def PaintPrecisionPass : ModulePass<"td-paint-precision"> {
 
     A painted op that can keep its float32 accumulator (matmul, convolution) does so where all that reads it is float32
     and storing it costs little: gradients of weights, logits. On a CPU convolutions of few taps, which
-    td-expand-small-convolution takes, stay float32 up to the value that a painted op reads.
+    td-choose-contractions gives to generated kernels, stay float32 up to the value that a painted op reads.
   }];
 }
 
@@ -139,17 +160,18 @@ def DecomposePass : ModulePass<"td-decompose"> {
   }];
 }
 
-def ExpandSmallMatMulPass : ModulePass<"td-expand-small-matmul"> {
-  let summary = "Writes matrix products that are hardly any work as multiplications and sums";
+def ExpandContractionsPass : ModulePass<"td-expand-contractions"> {
+  let summary = "Carries out the choices that must be before maps are formed";
   let description = [{
-    A call of the kernel library costs about a microsecond, whatever it computes. A product of examples with one column
-    (or with one inner element) and at most 64 numbers per example is done long before, fuses with what surrounds it and
-    needs no packed weights. On a GPU the call is a launch of its own, which takes longer still, and the fused product
-    none. Before: decomposed ops, no shard map yet. After: such td.matmul are gone.
+    Before: decomposed ops with exec.contraction, no maps. After: products that are hardly any work (fused_product) are
+    multiplications and sums, and weight gradients that are computed block by block (weight_grad_blocks) are
+    exec.weight_grad and exec.conv2d_weight_grad, which will stand behind the maps.
 
     ```
     %y = td.matmul %x, %w : tensor<?x4xf32>, tensor<4x1xf32>
       =>   td.reshape %w to [4], td.broadcast, td.mul with %x, td.reduce sum axes [1], td.reshape to [?, 1]
+    %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
+      =>   %dw = exec.weight_grad %x, %dy : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
     ```
   }];
 }
@@ -172,28 +194,6 @@ def RecordPoolArgmaxPass : ModulePass<"td-record-pool-argmax"> {
     %g = td.max_pool_grad %x, %dy         =>     ...
     %m = td.compare gt, %x, 0                    %r = td.max_pool_argmax_grad %k, %dy
     %r = td.select %m, %g, 0
-    ```
-  }];
-}
-
-def BlockWeightGradsPass : ModulePass<"td-block-weight-grads"> {
-  let summary = "Takes large weight gradients of dense layers and convolutions out of the lanes";
-  let description = [{
-    In a map every lane writes a whole weight gradient into its slot, and all slots are then read to be combined: for a
-    matrix of 1024 x 1024 and a batch of 128 that takes longer than the multiplications. exec.weight_grad stands behind
-    the map instead, which keeps the operands; any thread computes any block of the result, lane by lane, and combines
-    the lanes while the block is in the first-level cache. Before: decomposed ops, no shard map yet. After: td.matmul
-    that sums float32 products over the batch is exec.weight_grad where its result is large and its operands, which now
-    have to be kept for the whole batch, are at most twice as large: four lanes and more would write and read it. The
-    choice depends on the global batch, not on devices. Programs for GPUs keep theirs: they have one lane.
-
-    Weight gradients of convolutions over small images with many channels are exec.conv2d_weight_grad in the same way
-    where the cost model expects that to be faster than any algorithm of the lanes (Winograd's, with a precision other
-    than "strict_float32", among them) with their slots.
-
-    ```
-    %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
-      =>   %dw = exec.weight_grad %x, %dy : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
     ```
   }];
 }
@@ -325,56 +325,17 @@ def VerifyDistributePass : VerifyPhasePass<"distribute"> {
 
 // Phase layout
 
-def ExpandSmallConvolutionPass : ModulePass<"td-expand-small-convolution"> {
-  let summary = "Leaves convolutions of few taps to generated kernels";
+def LowerContractionsPass : ModulePass<"td-lower-contractions"> {
+  let summary = "Carries out the choices of generated kernels inside the maps";
   let description = [{
-    A 3x3 convolution of a grey image does nine multiply-adds per output: less than it costs to write the output and to
-    read it again for the pooling behind it. As part of a generated kernel it fuses with bias, relu and pooling, and its
-    filter gradient with what makes the output's gradient, so that neither is ever stored. Before: convolutions that no
-    library has taken yet. After: those over at most 16 taps (kernel height x width x input channels) and a batch are
-    direct ones, and so are forward ones over pictures of at most 4 channels and at most 160 taps, which
-    td-outline-direct-convolutions gives kernels of their own. Programs for GPUs leave them all to cuDNN: a generated
-    kernel would have one thread sum a filter gradient over all pixels of many images. The gradient to such a
-    convolution's input stays with the library: the input of a first layer has none.
+    Before: ops with exec.contraction in maps. After: convolutions of few taps or few channels (few_taps, low_channel) are
+    direct ones, bfloat16 filter gradients of CPUs with a matrix unit (filter_grad_tiles) exec.packed_filter_grad, and
+    those by Winograd's algorithm (winograd) exec.winograd ops with the tile that was chosen, their kernels transformed
+    at the top of the step and a bias, a residual and a relu that only they feed as their epilogue.
 
     ```
-    %y = td.conv2d %x, %k                   =>   %y = exec.direct_conv2d %x, %k
-    %dk = td.conv2d_filter_grad %x, %dy     =>   %dk = exec.direct_conv2d_filter_grad %dy, %x
-    ```
-  }];
-}
+    %y = td.conv2d %x, %k         =>      %y = exec.direct_conv2d %x, %k
 
-def PackFilterGradsPass : ModulePass<"td-pack-filter-grads"> {
-  let summary = "Computes bfloat16 convolutions' filter gradients in tiles, where the CPU has a matrix unit";
-  let description = [{
-    Before: td.conv2d_filter_grad in maps, for a target with bfloat16_tiles (AMX). After: those of bfloat16 images
-    with float32 results and multiples of 16 channels are exec.packed_filter_grad. oneDNN packs a shard's images as well,
-    but its calls take longer for the few images that a shard has: S0's second and third layer 88 and 84 us for 8
-    images, packed 54 and 35 (an Intel Xeon). Large kernels of one place are left to it: a product of two large
-    matrices, of few pixels.
-
-    ```
-    %dk = td.conv2d_filter_grad %x, %dy size [3, 3] strides [1, 1] low [0, 0] high [0, 0]
-      =>   %dk, %scratch = exec.packed_filter_grad %x, %dy {size = array<i64: 3, 3>, ...}
-    ```
-  }];
-}
-
-def WinogradPass : ModulePass<"td-winograd"> {
-  let summary = "Computes 3x3 convolutions with stride 1, and their gradients, with fewer multiplications where that "
-                # "pays";
-  let description = [{
-    Before: td.conv2d, td.conv2d_input_grad and td.conv2d_filter_grad in maps. After: those with a kernel of 3x3,
-    strides of 1 and pads of 0 to 2 for which analysis/winograd_cost.h expects a gain are exec.winograd ops, with the tile
-    that it chose; a bias, a residual and a relu that only the convolution feeds are its epilogue. Kernels are
-    transformed at the top of the step, once for all shards. exec.winograd on the module says for each convolution what
-    was expected. With precision strict_float32, and for GPUs, where cuDNN chooses the algorithm, nothing
-    changes. Errors and where it pays: docs/developers/winograd.md. Painted convolutions are taken too: images, kernel and bias are
-    the bfloat16 that td-paint-precision made of them, results are rounded behind the epilogue, and where the CPU
-    multiplies bfloat16 numbers (bfloat16_products of the target) faster than float32's transformed values are
-    rounded as well; else products are float32.
-
-    ```
     %y = td.conv2d %x, %k ...             %u = exec.winograd_kernel %k {tile = 4}          // at the top level
     %b = td.broadcast %bias        =>     %y, %scratch = exec.winograd_conv2d %x, %u, %bias {tile = 4, block = 36, relu}
     %z = td.add %y, %b
@@ -438,40 +399,21 @@ def VerifyLayoutPass : VerifyPhasePass<"layout"> {
 
 // Phase fusion
 
-def OutlineWinogradPass : ModulePass<"td-outline-winograd"> {
-  let summary = "Makes each exec.winograd op, and each exec.packed_filter_grad, a kernel of its own";
+def OutlineContractionsPass : ModulePass<"td-outline-contractions"> {
+  let summary = "Makes each contraction with an emitter of its own a kernel";
   let description = [{
-    Before: such ops in blocks of @step. After: each is alone in a private func.func, which exec.launch runs where
-    the op was; its kind is tile (rows of a shard) or, for the transform of a kernel, split (parts of the kernel).
-    Nothing fuses with them: their epilogues are theirs already.
+    Before: what td-expand-contractions and td-lower-contractions made. After: each of these ops is in a private
+    func.func, which exec.launch runs where the op was. Nothing else fuses with them.
+    - exec.winograd ops and exec.packed_filter_grad: the kind is tile (rows of a microbatch) or, for the transform of a
+      kernel, split (parts of the kernel). Their epilogues are theirs already.
+    - exec.weight_grad and exec.conv2d_weight_grad: the kind is block. They say how many lanes of how many rows they sum
+      up, which is known now.
+    - exec.direct_conv2d of more than 16 taps, with its bias and relu where these are its only uses. A kernel that fuses
+      writes all taps out for one element, which is profitable for few; these have an emitter of their own
+      (passes/codegen/direct_conv_kernel.h).
 
     ```
-    %y, %scratch = exec.winograd_conv2d %x, %u ...   =>   %y, %scratch = exec.launch @winograd_0(%x, %u)
-    ```
-  }];
-}
-
-def OutlineWeightGradsPass : ModulePass<"td-outline-weight-grads"> {
-  let summary = "Makes each exec.weight_grad and exec.conv2d_weight_grad a kernel that threads share by rows of the result";
-  let description = [{
-    Before: such ops at the top of @step, behind maps whose lanes are known. After: each is alone in a private
-    func.func of kind "block" and says there how many lanes of how many rows it sums up; exec.launch runs it.
-
-    ```
-    %dw = exec.weight_grad %x, %dy ...   =>   %dw = exec.launch @weight_grad(%x, %dy)
-    ```
-  }];
-}
-
-def OutlineDirectConvolutionsPass : ModulePass<"td-outline-direct-convolutions"> {
-  let summary = "Makes each exec.direct_conv2d of more than 16 taps a kernel of its own";
-  let description = [{
-    A kernel that fuses writes all taps out for one element, which pays for few; such a convolution has an emitter of
-    its own (passes/codegen/direct_conv_kernel.h) that takes the bias and the relu behind it. Before: such ops in blocks
-    of @step. After: each is in a private func.func with its bias and relu, where these are its only uses, and exec.launch
-    runs it. Nothing else fuses with them.
-
-    ```
+    %y, %scratch = exec.winograd_conv2d %x, %u ...   =>   %y, %scratch = exec.launch @winograd(%x, %u)
     %y = exec.direct_conv2d %x, %k ...; %b = td.broadcast %bias dims [3]; %z = td.add %y, %b; %r = td.relu %z
       =>   %r = exec.launch @direct_conv(%x, %k, %bias)
     ```

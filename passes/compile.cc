@@ -29,6 +29,7 @@
 #include "passes/analysis/machine_model.h"
 #include "passes/build_id.h"
 #include "passes/compile_times.h"
+#include "passes/contraction/choice.h"
 #include "passes/exec/dialect.h"
 #include "passes/pipeline.h"
 #include "passes/serialize.h"
@@ -50,10 +51,15 @@ mlir::ArrayAttr Strings(mlir::MLIRContext* context, const std::vector<std::strin
 }
 
 // What steers the passes, as an attribute of the module: it is part of every dump.
-void SetConfig(mlir::ModuleOp module, absl::string_view mode, const CompileTarget& target, absl::string_view machine,
-               const CompileOptions& options) {
+absl::Status SetConfig(mlir::ModuleOp module, absl::string_view mode, const CompileTarget& target,
+                       absl::string_view machine, const CompileOptions& options) {
   mlir::MLIRContext* context = module.getContext();
   context->loadDialect<exec::ExecDialect>();
+  llvm::SmallVector<mlir::Attribute> choices;
+  for (const std::string& text : options.contractions) {
+    TD_ASSIGN_OR_RETURN(const exec::ContractionOverrideAttr choice, ParseOverride(context, text));
+    choices.push_back(choice);
+  }
   const auto text = [&](absl::string_view s) {
     return mlir::StringAttr::get(context, llvm::StringRef(s.data(), s.size()));
   };
@@ -68,7 +74,9 @@ void SetConfig(mlir::ModuleOp module, absl::string_view mode, const CompileTarge
                                                 Strings(context, p.clear), Strings(context, p.deny))
                 : exec::PrecisionListsAttr(),
           options.tf32, options.memory_limit, options.guard_buffers, exec::kDefaultBucketBytes,
-          exec::kDefaultFirstBucketBytes, text(machine), target.Attribute(context)));
+          exec::kDefaultFirstBucketBytes, text(machine), target.Attribute(context),
+          choices.empty() ? mlir::ArrayAttr() : mlir::ArrayAttr::get(context, choices)));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<CompileTarget>> TargetOf(const CompileOptions& options) {
@@ -217,7 +225,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   TD_RETURN_IF_ERROR(library->UseInstructions(target->LibraryInstructions()));
   // The graph stays as the user built it; the passes work on a copy.
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
-  SetConfig(*module, mode, *target, machine, options);
+  if (absl::Status s = SetConfig(*module, mode, *target, machine, options); !s.ok()) return WithExitCode(s, kExitUsage);
   std::string key = CacheKey(*module, *target, options);
   std::string path = options.cache_dir.empty()
                          ? ""

@@ -23,7 +23,8 @@ struct CompileOptions {
   std::string machine_model;          // a file of tandem-calibrate; empty = the built-in one for the target
   bool tf32 = false;                  // on GPUs, convolutions and matmuls may round float32 operands to TensorFloat-32
   Precision precision = Precision::kFloat32;
-  PrecisionLists precision_lists;  // with mixed_bfloat16
+  PrecisionLists precision_lists;         // with mixed_bfloat16
+  std::vector<std::string> contractions;  // NAME:ALGORITHM, how some are to be computed (passes/contraction/choice.h)
   std::vector<std::string> disabled_passes;
   std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
   std::string kernel_cache_dir;  // compiled kernels by fingerprint; empty = "kernels" in cache_dir, if there is one

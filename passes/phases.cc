@@ -13,13 +13,13 @@ const std::vector<Phase>& Phases() {
        "weights that batch norm scales, element types",
        "Weights are scaled before they are rounded. Element types are final from here on: all-reduce counts bytes, and "
        "library ops and kernels are chosen by type.",
-       {"td-fold-batch-norm", "td-paint-precision", "td-verify-precision"}},
+       {"td-fold-batch-norm", "td-choose-contractions", "td-paint-precision", "td-verify-precision"}},
       {"distribute",
        "shard map, all-reduce, buckets, numbers, replicas",
        "Composite ops fall apart before the maps are formed, because batch statistics become reductions over the "
        "batch. Collectives are numbered before replicas are made, so that their order is equal on all ranks.",
-       {"td-decompose", "td-expand-small-matmul", "canonicalize", "cse", "td-record-pool-argmax",
-        "td-block-weight-grads", "td-form-shard-map", "td-rematerialize", "td-insert-all-reduce",
+       {"td-decompose", "td-choose-contractions", "td-expand-contractions", "canonicalize", "cse",
+        "td-record-pool-argmax", "td-form-shard-map", "td-rematerialize", "td-insert-all-reduce",
         "td-bucket-all-reduce", "td-insert-finite-check", "td-number-collectives", "td-replicate",
         "td-verify-distribute"}},
       {"layout",
@@ -27,13 +27,12 @@ const std::vector<Phase>& Phases() {
        "Activations are NHWC everywhere; weights are packed once per step, outside the maps, for the primitive that "
        "reads them. Library ops take their epilogues before loops are fused, since a fused loop costs another pass "
        "over memory.",
-       {"td-expand-small-convolution", "td-pack-filter-grads", "td-winograd", "td-select-libraries",
-        "td-take-gpu-epilogues", "cse", "td-verify-layout"}},
+       {"td-choose-contractions", "td-lower-contractions", "td-select-libraries", "td-take-gpu-epilogues", "cse",
+        "td-verify-layout"}},
       {"fusion",
        "clusters, outlined kernels, grouped updates",
        "",
-       {"td-outline-winograd", "td-outline-weight-grads", "td-outline-direct-convolutions", "td-form-fusions",
-        "td-outline-kernels", "td-group-updates", "td-verify-fusion"}},
+       {"td-outline-contractions", "td-form-fusions", "td-outline-kernels", "td-group-updates", "td-verify-fusion"}},
       {"schedule", "order of execution", "", {"td-schedule", "td-verify-schedule"}},
       {"memory", "arenas and offsets", "", {"td-assign-buffers", "td-check-memory", "td-verify-memory"}},
       {"commands",

@@ -4,6 +4,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/timing.h"
 #include "llvm/Support/raw_ostream.h"
+#include "passes/contraction/report_segment.h"
+#include "passes/contraction/reports.h"
 #include "passes/exec/dialect.h"
 #include "passes/fusion/explain_fusion.h"
 
@@ -71,9 +73,10 @@ void PipelineInstrumentation::runAfterPass(mlir::Pass* pass, mlir::Operation* op
 void PipelineInstrumentation::EndPhases(const mlir::Pass* last, mlir::ModuleOp module) {
   for (const auto& [pass, phase] : ends_) {
     if (pass != last) continue;
-    const std::string decisions = TakeFusionDecisions(module);
+    const std::string decisions = TakeFusionDecisions(module), contractions = TakeContractionReports(module);
     if (snapshots_ == nullptr) continue;
     if (!decisions.empty()) snapshots_->push_back({kFusionDecisions, decisions});
+    if (!contractions.empty()) snapshots_->push_back({kContractionReports, contractions});
     snapshots_->push_back({phase->name, Print(module, StoredWhole(module, phase->name) ? 0 : kStoredElements)});
   }
 }

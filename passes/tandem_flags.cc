@@ -38,6 +38,8 @@ constexpr Option kOptions[] = {
      [](CompileOptions& o, absl::string_view v) { o.precision_lists.clear.emplace_back(v); }},
     {"--bfloat16-deny", "matmul",
      [](CompileOptions& o, absl::string_view v) { o.precision_lists.deny.emplace_back(v); }},
+    {"--choose", "conv2d_1:winograd_f4",
+     [](CompileOptions& o, absl::string_view v) { o.contractions.emplace_back(v); }},
     {"--guard-buffers", "", [](CompileOptions& o, absl::string_view) { o.guard_buffers = true; }},
     {"--sanitize", "address", [](CompileOptions& o, absl::string_view v) { o.sanitize = std::string(v); }},
     {"--timing", "", [](CompileOptions& o, absl::string_view) { o.print_times = true; }},

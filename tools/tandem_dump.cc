@@ -55,7 +55,7 @@ absl::Status PrintPhase(const Executable& executable, const std::string& phase) 
   std::vector<std::string> phases;
   for (size_t i = 0; i < executable.index().segments.size(); ++i) {
     const fb::SegmentT& s = *executable.index().segments[i];
-    if (s.kind != fb::SegmentKind::IrText || s.name == kFusionDecisions) continue;
+    if (!IsPhase(s)) continue;
     phases.push_back(s.name);
     if (s.name != phase) continue;
     TD_ASSIGN_OR_RETURN(const std::string text, IrText(executable, static_cast<int>(i)));

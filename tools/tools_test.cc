@@ -222,7 +222,9 @@ TEST(Dump, SaysHowCommandsRun) {
 TEST(Dump, SaysHowContractionsAreComputed) {
   const ToolResult result = DumpOf(TwoDevices() + " --contractions --machine=zen4");
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("Machine model: zen4\n"));
+  EXPECT_THAT(result.out, HasSubstr("Library calls, by machine model zen4\n"));
+  EXPECT_THAT(result.out, HasSubstr("conv2d/Conv2D: conv2d, microbatches of "));
+  EXPECT_THAT(result.out, HasSubstr("    not few_taps: 4 channels out are fewer than 8\n"));
   EXPECT_THAT(result.out, HasSubstr(": MatMul x "));
   EXPECT_THAT(result.out, HasSubstr("\n  Library ("));
   EXPECT_THAT(result.out, HasSubstr("conv2d/Conv2D: PackWeights x "));

@@ -7,6 +7,7 @@
 #include "graph/ir/interfaces.h"
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/contraction/choice.h"
 #include "passes/exec/dialect.h"
 
 namespace tandem {
@@ -31,21 +32,16 @@ bool Streams(mlir::Operation* op) {
   return kind == td::FusionKind::kElementwise || kind == td::FusionKind::kInjective;
 }
 
-// The bytes of the transformed kernel, should Winograd's algorithm take the op: 0 where it never does.
+// The bytes of the transformed kernel that Winograd's algorithm reads; 0 where the op is computed in another way.
 double TransformedKernelBytes(mlir::Operation* op) {
-  constexpr double kPoints = 36;  // of the usual tile of 4x4 pixels
-  if (!mlir::isa<td::Conv2DOp, td::Conv2DInputGradOp>(op)) return 0;
-  mlir::Value kernel = op->getOperand(1);
-  llvm::ArrayRef<int64_t> shape = td::TypeOf(kernel).getShape();
-  auto strides = op->getAttrOfType<mlir::DenseI64ArrayAttr>("strides");
-  if (!strides || llvm::any_of(strides.asArrayRef(), [](int64_t s) { return s != 1; })) return 0;
-  return shape[0] == 3 && shape[1] == 3 ? kPoints / 9 * Bytes(kernel) : 0;
+  if (!IsChosen(op, exec::Algorithm::kWinograd) || !mlir::isa<td::Conv2DOp, td::Conv2DInputGradOp>(op)) return 0;
+  const auto points = static_cast<double>(ChoiceOf(op).getTile() + 2);
+  return points * points / 9 * Bytes(op->getOperand(1));
 }
 
 class Meter {
  public:
-  Meter(mlir::func::FuncOp step, const BatchAxis& axis, bool winograd)
-      : step_(step), axis_(axis), winograd_(winograd) {}
+  Meter(mlir::func::FuncOp step, const BatchAxis& axis) : step_(step), axis_(axis) {}
 
   StepWork Measure() {
     for (int level = 0; level < axis_.num_levels(); ++level) {
@@ -76,7 +72,7 @@ class Meter {
     OpWork work;
     work.library = mlir::isa<td::LibraryOp>(op) && !mlir::isa<td::ElementalOp>(op);
     if (auto cost = mlir::dyn_cast<td::CostOp>(op)) work.flops = static_cast<double>(cost.getFlops());
-    if (winograd_) work.streamed_bytes = TransformedKernelBytes(op);
+    work.streamed_bytes = TransformedKernelBytes(op);
     llvm::SmallDenseSet<mlir::Value> seen;
     for (mlir::Value v : op->getOperands()) {
       mlir::Operation* producer = v.getDefiningOp();
@@ -105,7 +101,6 @@ class Meter {
 
   mlir::func::FuncOp step_;
   const BatchAxis& axis_;
-  const bool winograd_;
   StepWork work_;
   llvm::DenseMap<mlir::Value, double> last_use_;  // in bytes written before
   llvm::DenseSet<mlir::Value> statics_;
@@ -114,11 +109,7 @@ class Meter {
 
 }  // namespace
 
-StepWork MeasureStep(mlir::func::FuncOp step, const BatchAxis& axis) {
-  const auto config = exec::CompileConfigAttr::of(step->getParentOfType<mlir::ModuleOp>());
-  const bool winograd = !config.isStrictFloat32();
-  return Meter(step, axis, winograd).Measure();
-}
+StepWork MeasureStep(mlir::func::FuncOp step, const BatchAxis& axis) { return Meter(step, axis).Measure(); }
 
 absl::StatusOr<MachineModel> MachineModelOf(mlir::ModuleOp module) {
   const std::string text = exec::CompileConfigAttr::of(module).getMachineModelName().str();

@@ -1,40 +1,27 @@
-#include "passes/contraction/candidates.h"
-
-#include <utility>
-
-#include "absl/strings/str_cat.h"
-#include "runtime/library_algorithm.h"
+#include "passes/contraction/candidate.h"
 
 namespace tandem {
 
-absl::Span<const Candidate* const> CpuCandidates() {
-  static constexpr const Candidate* kCandidates[] = {&kUnpackedGemm, &kDirectFilterGrad, &kPointwiseProduct,
-                                                     &kDensePointwise, &kPackPanels};
+extern const Candidate kFewTaps, kFilterGradTiles, kFusedProduct, kGeneratedLoop, kLibraryCall, kLowChannel,
+    kWeightGradBlocks;
+
+llvm::ArrayRef<const Candidate*> Candidates() {
+  static constexpr const Candidate* kCandidates[] = {&kFusedProduct, &kWeightGradBlocks, &kGeneratedLoop,
+                                                     &kFewTaps,      &kLowChannel,       &kFilterGradTiles,
+                                                     &kWinograd,     &kLibraryCall};
   return kCandidates;
 }
 
-std::vector<Verdict> WeighAlgorithms(const fb::LibraryCallT& call, const ContractionContext& context) {
-  std::vector<Verdict> verdicts;
-  fb::LibraryCallT attempt = call;
-  std::string taken;
-  for (const Candidate* candidate : CpuCandidates()) {
-    attempt.algorithm = candidate->algorithm;
-    if (!CheckAlgorithm(attempt).ok()) continue;
-    std::string why_not = candidate->needs_avx512 && !context.avx512 ? "the target has no AVX-512"
-                          : taken.empty()                            ? candidate->why_not(attempt, context)
-                                                                     : absl::StrCat(taken, " is taken");
-    if (why_not.empty()) taken = fb::EnumNameAlgorithm(candidate->algorithm);
-    verdicts.push_back({candidate->algorithm, std::move(why_not)});
+const Candidate& CandidateFor(exec::Algorithm algorithm) {
+  for (const Candidate* candidate : Candidates()) {
+    if (candidate->algorithm == algorithm) return *candidate;
   }
-  verdicts.push_back({fb::Algorithm::Library, taken.empty() ? "" : absl::StrCat(taken, " is expected to be faster")});
-  return verdicts;
+  return kLibraryCall;
 }
 
-fb::Algorithm BestAlgorithm(const fb::LibraryCallT& call, const ContractionContext& context) {
-  for (const Verdict& verdict : WeighAlgorithms(call, context)) {
-    if (verdict.why_not.empty()) return verdict.algorithm;
-  }
-  return fb::Algorithm::Library;
+bool IsFloat32(mlir::Operation* op) {
+  const auto is_float32 = [](mlir::Type type) { return mlir::getElementTypeOrSelf(type).isF32(); };
+  return llvm::all_of(op->getOperandTypes(), is_float32) && llvm::all_of(op->getResultTypes(), is_float32);
 }
 
 }  // namespace tandem

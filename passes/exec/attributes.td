@@ -171,14 +171,65 @@ def Exec_Epilogue : Exec_Enum<"Epilogue", "what a call does with its result: Epi
   I32EnumAttrCase<"kKernelSums", 15, "kernel_sums">,
 ]>;
 
-def Exec_Algorithm : Exec_Enum<"Algorithm", "how a CPU computes a library call: Algorithm of runtime/executable.fbs", [
+def Exec_Algorithm : Exec_Enum<"Algorithm", "how a contraction is computed: the candidates of passes/contraction", [
+  // Of a library call: Algorithm of runtime/executable.fbs.
   I32EnumAttrCase<"kLibrary", 0, "library">,
   I32EnumAttrCase<"kUnpackedGemm", 1, "unpacked_gemm">,
   I32EnumAttrCase<"kDirectFilterGrad", 2, "direct_filter_grad">,
   I32EnumAttrCase<"kPointwiseProduct", 3, "pointwise_product">,
   I32EnumAttrCase<"kDensePointwise", 4, "dense_pointwise">,
   I32EnumAttrCase<"kPackPanels", 5, "pack_panels">,
+  // Of generated kernels.
+  I32EnumAttrCase<"kFusedProduct", 16, "fused_product">,
+  I32EnumAttrCase<"kGeneratedLoop", 17, "generated_loop">,
+  I32EnumAttrCase<"kFewTaps", 18, "few_taps">,
+  I32EnumAttrCase<"kLowChannel", 19, "low_channel">,
+  I32EnumAttrCase<"kWeightGradBlocks", 20, "weight_grad_blocks">,
+  I32EnumAttrCase<"kFilterGradTiles", 21, "filter_grad_tiles">,
+  I32EnumAttrCase<"kWinograd", 22, "winograd">,
 ]>;
+
+def Exec_ContractionAttr : Exec_Attr<"Contraction", "contraction"> {
+  let summary = "how a contraction is computed: td-choose-contractions decides, everything else reads it";
+  let description = [{
+    `tile`, `block`: of Winograd's algorithm, pixels of a tile and tiles of a block; 0: any. `forced`: TANDEM_FLAGS says
+    so, whatever is expected of others.
+    ```mlir
+    %y = td.conv2d %x, %k ... {exec.contraction = #exec.contraction<algorithm = winograd, tile = 4, block = 36>} : ...
+    ```
+  }];
+  let parameters = (ins EnumParameter<Exec_Algorithm>:$algorithm,
+    DefaultValuedParameter<"int64_t", "0">:$tile, DefaultValuedParameter<"int64_t", "0">:$block,
+    DefaultValuedParameter<"bool", "false">:$forced);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_VerdictAttr : Exec_Attr<"Verdict", "verdict"> {
+  let summary = "what td-choose-contractions found out about one way to compute a contraction";
+  let description = [{
+    `nanoseconds`: expected for a microbatch; 0: there is no estimate. `why_not`: empty of the one that is taken.
+  }];
+  let parameters = (ins "::tandem::exec::ContractionAttr":$contraction,
+    DefaultValuedParameter<"int64_t", "0">:$nanoseconds, StringRefParameter<"why it is not taken">:$why_not);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_ContractionReportAttr : Exec_Attr<"ContractionReport", "contraction_report"> {
+  let summary = "all ways to compute a contraction, in the order in which they were asked";
+  let description = [{
+    `rows`: of a microbatch. `verdicts`: #exec.verdict.
+  }];
+  let parameters = (ins StringRefParameter<"scoped name">:$name, StringRefParameter<"op name">:$op, "int64_t":$rows,
+    "::mlir::ArrayAttr":$verdicts);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_ContractionOverrideAttr : Exec_Attr<"ContractionOverride", "contraction_override"> {
+  let summary = "how TANDEM_FLAGS=--choose=NAME:ALGORITHM wants contractions of that name to be computed";
+  let parameters = (ins StringRefParameter<"scoped name, of an op or a layer; *: all">:$name,
+    "::tandem::exec::ContractionAttr":$contraction);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
 
 def Exec_LibraryConfigAttr : Exec_Attr<"LibraryConfig", "library_config"> {
   let summary = "sizes and flags of a library call: LibraryCall of runtime/executable.fbs";
@@ -266,6 +317,7 @@ def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
     - `memory_limit`: bytes for a device; 0: none. `guard_buffers`: no two values share memory, and unused bytes follow.
     - `bucket_bytes`, `first_bucket_bytes`: bytes of an all-reduce.
     - `machine_model`: the name of a built-in one (generic-avx512), or the text of the user's.
+    - `choices`: #exec.contraction_override of some contractions.
 
     A parameter that is left out, or a module without the attribute, has the values of passes/exec/dialect.h, or zero,
     false and none; no pass has values of its own.
@@ -287,7 +339,8 @@ def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
     DefaultValuedParameter<"int64_t", "::tandem::exec::kDefaultBucketBytes">:$bucket_bytes,
     DefaultValuedParameter<"int64_t", "::tandem::exec::kDefaultFirstBucketBytes">:$first_bucket_bytes,
     OptionalParameter<"::mlir::StringAttr">:$machine_model,
-    OptionalParameter<"::tandem::exec::TargetAttr">:$target);
+    OptionalParameter<"::tandem::exec::TargetAttr">:$target,
+    OptionalParameter<"::mlir::ArrayAttr">:$choices);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     // That of `module`, or one of defaults only.

@@ -26,6 +26,11 @@ void ExecDialect::registerDirectOps() {
       >();
 }
 
+int64_t TapsOf(mlir::Type kernel) {
+  llvm::ArrayRef<int64_t> shape = mlir::cast<mlir::RankedTensorType>(kernel).getShape();
+  return shape[0] * shape[1] * shape[2];
+}
+
 using mlir::RankedTensorType;
 using mlir::Value;
 using mlir::ValueRange;

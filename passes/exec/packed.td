@@ -1,4 +1,4 @@
-// Convolutions by a CPU's matrix unit (AMX): made by td-pack-filter-grads from td.conv2d's gradients.
+// Convolutions by a CPU's matrix unit (AMX): made by td-lower-contractions from td.conv2d's gradients.
 include "passes/exec/algorithm.td"
 
 def Exec_PackedFilterGradOp : Exec_Op<"packed_filter_grad", [

@@ -1,4 +1,4 @@
-// Convolutions by fewer multiplications (Winograd): made by td-winograd from td.conv2d and its gradients.
+// Convolutions by fewer multiplications (Winograd): made by td-lower-contractions from td.conv2d and its gradients.
 include "passes/exec/algorithm.td"
 
 def Exec_Float32Tensor : RankedTensorOf<[F32]>;

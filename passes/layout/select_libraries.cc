@@ -6,8 +6,10 @@
 #include "graph/ir/unary.h"
 #include "passes/analysis/measure_step.h"
 #include "passes/channel_bias.h"
+#include "passes/contraction/choice.h"
+#include "passes/contraction/epilogue.h"
+#include "passes/contraction/residual.h"
 #include "passes/exec/dialect.h"
-#include "passes/layout/residual.h"
 #include "passes/library_config.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
@@ -118,62 +120,65 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
   }
 
   mlir::LogicalResult Select(td::LibraryOp op) {
+    if (IsChosen(op, exec::Algorithm::kGeneratedLoop)) {
+      RemoveChoice(op);
+      return mlir::success();
+    }
     td::LibraryCallSpec spec = op.getLibraryCallSpec();
     absl::StatusOr<fb::LibraryCallT> made = CallOf(op, spec);
     if (!made.ok()) return Unsupported(op, made.status());
     fb::LibraryCallT call = *made;
-    auto elemental = mlir::dyn_cast<td::ElementalOp>(op.getOperation());
-    const bool generated = elemental && elemental.getFusionKind() != td::FusionKind::kNone;
-    if (generated && !target_->PrefersLibrary(call)) return mlir::success();
-    mlir::Value y = op->getResult(0);
+    const std::optional<fb::Algorithm> forced = ForcedAlgorithm(op, call);
     mlir::OpBuilder builder(op);
     llvm::SmallVector<mlir::Value> operands = OperandsOf(call.primitive, spec);
-    llvm::SmallVector<mlir::Operation*> replaced = {op};
-    if (spec.takes_epilogue) TakeEpilogue(y, call, operands, replaced);
-    mlir::Operation* last = replaced.back();
+    EpilogueOps epilogue;
+    epilogue.ops = {op};
+    if (spec.takes_epilogue) epilogue = TakeEpilogue(op, forced, call, operands);
+    mlir::Operation* last = epilogue.last();
     builder.setInsertionPoint(last);
     if (spec.weights >= 0) {
-      absl::StatusOr<mlir::Value> packed = Pack(op, operands[spec.weights], call);
+      absl::StatusOr<mlir::Value> packed = Pack(op, operands[spec.weights], forced, call);
       if (!packed.ok()) return Unsupported(op, packed.status());
       operands[spec.weights] = *packed;
     }
-    if (absl::Status s = target_->ChooseAlgorithm(call, machine_); !s.ok()) return Unsupported(op, s);
+    if (absl::Status s = target_->ChooseAlgorithm(call, machine_, forced); !s.ok()) return Unsupported(op, s);
     auto library = builder.create<exec::LibraryCallOp>(last->getLoc(), last->getResult(0).getType(),
                                                        static_cast<exec::Primitive>(call.primitive), operands,
                                                        LibraryConfigToAttr(&getContext(), call));
-    last->getResult(0).replaceAllUsesWith(library->getResult(0));
-    for (mlir::Operation* r : llvm::reverse(replaced)) {
-      if (r->use_empty()) r->erase();
-    }
+    ReplaceAll(epilogue, library->getResult(0));
     return mlir::success();
   }
 
-  // Follows y -> add(y, broadcast(bias)) -> add(y, residual) -> relu as far as each is the only use. There may be no
-  // bias or no residual.
-  void TakeEpilogue(mlir::Value y, fb::LibraryCallT& call, llvm::SmallVector<mlir::Value>& operands,
-                    llvm::SmallVector<mlir::Operation*>& replaced) const {
-    mlir::Operation* op = replaced.back();
-    auto add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
-    // Libraries add a bias to the float32 sum, so it need not be rounded.
-    mlir::Value bias = add ? ChannelBiasOf(add, y) : nullptr;
-    if (bias && (bias = InFloat32(bias))) {
-      operands.push_back(bias);
-      replaced.push_back(add);
-      call.epilogue = fb::Epilogue::Bias;
-      y = add->getResult(0);
-      add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y));
-    }
-    mlir::Value residual = add ? ResidualOf(add, y) : nullptr;
-    if (residual && IsWritten(add) && DiesAt(residual, add, op) && target_->AddsResidual(call, machine_)) {
-      operands.push_back(residual);
-      replaced.push_back(add);
-      call.adds = true;
-      y = add->getResult(0);
-    }
-    auto relu = mlir::dyn_cast_or_null<td::ReluOp>(OnlyUser(y));
-    if (!relu || replaced.size() == 1) return;
-    replaced.push_back(relu);
-    call.epilogue = bias ? fb::Epilogue::BiasRelu : fb::Epilogue::Relu;
+  // The algorithm of library calls that TANDEM_FLAGS wants, where it computes the call or the op is named by itself.
+  std::optional<fb::Algorithm> ForcedAlgorithm(mlir::Operation* op, fb::LibraryCallT call) const {
+    const Override wanted = OverrideOf(op, ConfigOf(op->getParentOfType<mlir::ModuleOp>()));
+    if (!wanted.choice || static_cast<fb::Algorithm>(wanted.choice.getAlgorithm()) > fb::Algorithm::MAX) return {};
+    const auto algorithm = static_cast<fb::Algorithm>(wanted.choice.getAlgorithm());
+    return wanted.exact || target_->ChooseAlgorithm(call, machine_, algorithm).ok() ? std::optional(algorithm)
+                                                                                    : std::nullopt;
+  }
+
+  // A relu alone stays with what surrounds it.
+  EpilogueOps TakeEpilogue(mlir::Operation* op, std::optional<fb::Algorithm> forced, fb::LibraryCallT& call,
+                           llvm::SmallVector<mlir::Value>& operands) const {
+    const bool adds = !forced || *forced == fb::Algorithm::Library;
+    EpilogueOps epilogue = EpilogueOf(
+        op,
+        [&](mlir::Value bias) {
+          // Libraries add it to the float32 sum, so it need not be rounded.
+          mlir::Value exact = InFloat32(bias);
+          if (exact) call.epilogue = fb::Epilogue::Bias;
+          return exact;
+        },
+        [&](td::AddOp add, mlir::Value residual) {
+          return adds && IsWritten(add) && DiesAt(residual, add, op) && target_->AddsResidual(call, machine_);
+        },
+        /*takes_relu_alone=*/false);
+    if (epilogue.bias) operands.push_back(epilogue.bias);
+    if (epilogue.residual) operands.push_back(epilogue.residual);
+    call.adds = epilogue.residual != nullptr;
+    if (epilogue.relu) call.epilogue = epilogue.bias ? fb::Epilogue::BiasRelu : fb::Epilogue::Relu;
+    return epilogue;
   }
 
   // Whether a call may write the sum, rectified or not, over the residual: what a map yields has a place of its own.
@@ -194,11 +199,12 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
 
   // The weights in the library's layout, packed once at the top of the step; the weights themselves where that gains
   // nothing.
-  absl::StatusOr<mlir::Value> Pack(mlir::Operation* op, mlir::Value weights, fb::LibraryCallT& call) {
+  absl::StatusOr<mlir::Value> Pack(mlir::Operation* op, mlir::Value weights, std::optional<fb::Algorithm> forced,
+                                   fb::LibraryCallT& call) {
     auto map = op->getParentOfType<exec::MapMicrobatchesOp>();
     auto argument = mlir::dyn_cast<mlir::BlockArgument>(weights);
     if (!map || !argument) return weights;
-    TD_ASSIGN_OR_RETURN(std::optional<WeightsPacking> packing, target_->PackingOf(call, machine_));
+    TD_ASSIGN_OR_RETURN(std::optional<WeightsPacking> packing, target_->PackingOf(call, machine_, forced));
     if (!packing) return weights;
     call.packed = true;
     auto type = mlir::RankedTensorType::get({static_cast<int64_t>(packing->bytes + 3) / 4},

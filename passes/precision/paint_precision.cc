@@ -9,7 +9,6 @@
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/precision/precision_painter.h"
-#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -32,7 +31,7 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
     }
     mlir::func::FuncOp step = StepFunction(module);
     if (!step || ConfigOf(module).getPrecision() != Precision::kMixedBfloat16) return;
-    painted_ = PaintOps(step.getBody().front(), rules, TargetOf(module)->generates_contractions());
+    painted_ = PaintOps(step.getBody().front(), rules);
     for (mlir::Operation& op : step.getBody().front()) {
       if (painted_.contains(&op)) SetResultTypes(&op);
     }

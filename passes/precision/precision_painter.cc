@@ -9,8 +9,8 @@
 #include "graph/ir/pool.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/channel_bias.h"
+#include "passes/contraction/choice.h"
 #include "passes/exec/dialect.h"
-#include "passes/small_convolution.h"
 
 namespace tandem {
 namespace {
@@ -21,8 +21,7 @@ using Predicate = std::function<bool(mlir::Operation*)>;
 
 class Painter {
  public:
-  Painter(mlir::Block& block, const PrecisionRules& lists, bool generates_small_convolutions)
-      : block_(block), lists_(lists), generates_small_convolutions_(generates_small_convolutions) {}
+  Painter(mlir::Block& block, const PrecisionRules& lists) : block_(block), lists_(lists) {}
 
   OpSet Run() {
     for (mlir::Operation& op : block_) {
@@ -53,10 +52,13 @@ class Painter {
            llvm::all_of(op->getOperands(), IsConstant);
   }
 
+  // A part of a generated kernel, which computes in float32.
+  static bool HasFewTaps(mlir::Operation* op) { return IsChosen(op, exec::Algorithm::kFewTaps); }
+
   PrecisionRule RuleOf(mlir::Operation* op) const {
     auto moved = lists_.find(op->getName().getStringRef());
     if (moved != lists_.end()) return moved->second;
-    if (generates_small_convolutions_ && IsSmallConvolution(op)) return PrecisionRule::kDeny;
+    if (HasFewTaps(op)) return PrecisionRule::kDeny;
     auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
     return precision ? precision.getPrecisionRule() : PrecisionRule::kDeny;
   }
@@ -107,8 +109,7 @@ class Painter {
     for (mlir::Operation* op : Reach(deny, /*forward=*/true, enter)) {
       if (Rule(op) == PrecisionRule::kInfer) denied_.insert(op);
     }
-    if (!generates_small_convolutions_) return;
-    llvm::erase_if(deny, [](mlir::Operation* op) { return !IsSmallConvolution(op); });
+    llvm::erase_if(deny, [](mlir::Operation* op) { return !HasFewTaps(op); });
     auto follows = [&](mlir::Operation* op) {
       return Rule(op) == PrecisionRule::kClear || Rule(op) == PrecisionRule::kInfer;
     };
@@ -197,7 +198,6 @@ class Painter {
 
   mlir::Block& block_;
   const PrecisionRules& lists_;
-  const bool generates_small_convolutions_;
   llvm::DenseMap<mlir::Operation*, PrecisionRule> rules_;
   OpSet painted_, denied_;
 };
@@ -255,9 +255,8 @@ absl::Status ReadPrecisionRules(mlir::ModuleOp module, PrecisionRules* lists) {
   return absl::OkStatus();
 }
 
-llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists,
-                                          bool generates_small_convolutions) {
-  return Painter(block, lists, generates_small_convolutions).Run();
+llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists) {
+  return Painter(block, lists).Run();
 }
 
 }  // namespace tandem

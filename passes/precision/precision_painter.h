@@ -32,12 +32,11 @@ bool IsFloat32(mlir::Value v);
 //   5. What goes back through a painted relu or max-pooling is painted, and so is the sum of gradients that comes to
 //      it, where one of them is painted: a gradient has the type of its value. It halves what a residual network keeps.
 // What differs from Grappler: a clear op is not denied in step 2, so that a relu between a sum in float32 and a
-// convolution is stored once, as bfloat16. And with `generates_small_convolutions` those stay float32, unless the
-// user's lists say otherwise, and so do infer and clear ops that follow them: all of these are one generated kernel
+// convolution is stored once, as bfloat16. And convolutions of few taps (passes/contraction/few_taps.cc) stay float32,
+// unless the user's lists say otherwise, and so do infer and clear ops that follow them: these are one generated kernel
 // with what follows, which has its operands in float32 anyway and rounds the result once, behind a pooling to a quarter
 // of the values.
-llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists,
-                                          bool generates_small_convolutions);
+llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists);
 
 }  // namespace tandem
 

@@ -1,8 +1,9 @@
 // CPUs: oneDNN, kernels beside it, and kernels that the compiler writes.
 #include "base/status_macros.h"
-#include "passes/contraction/candidates.h"
+#include "passes/contraction/library/candidates.h"
 #include "passes/target/target.h"
 #include "runtime/kernel_library.h"
+#include "runtime/library_algorithm.h"
 #include "runtime/library_call.h"
 
 namespace tandem {
@@ -24,7 +25,7 @@ class Cpu final : public Target {
   bool has_bfloat16_products() const override { return bfloat16_products_; }
   bool has_bfloat16_tiles() const override { return bfloat16_tiles_; }
 
-  bool PrefersLibrary(const fb::LibraryCallT&) const override { return false; }
+  bool sums_with_taps() const override { return true; }
 
   bool AddsResidual(const fb::LibraryCallT& call, const MachineModel& machine) const override {
     if (call.reduces_batch) return false;
@@ -33,7 +34,7 @@ class Cpu final : public Target {
       without.packed = packed;
       fb::LibraryCallT with = without;
       with.adds = true;
-      if (!ChooseAlgorithm(without, machine).ok() || !ChooseAlgorithm(with, machine).ok() ||
+      if (!ChooseAlgorithm(without, machine, {}).ok() || !ChooseAlgorithm(with, machine, {}).ok() ||
           with.implementation != without.implementation) {
         return false;
       }
@@ -41,12 +42,14 @@ class Cpu final : public Target {
     return true;
   }
 
-  absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const fb::LibraryCallT& call,
-                                                          const MachineModel& machine) const override {
+  absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const fb::LibraryCallT& call, const MachineModel& machine,
+                                                          std::optional<fb::Algorithm> forced) const override {
     TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
-    if (CheckLibraryCall(call).ok() &&
-        BestAlgorithm(call, {machine, avx512_, *library}) == fb::Algorithm::UnpackedGemm) {
-      return std::nullopt;
+    if (CheckLibraryCall(call).ok()) {
+      fb::LibraryCallT reader = call;
+      reader.packed = true;
+      reader.algorithm = forced ? *forced : BestAlgorithm(call, {machine, avx512_, *library});
+      if (!CheckAlgorithm(reader).ok()) return std::nullopt;
     }
     WeightsPacking packing{call};
     packing.call.primitive = fb::Primitive::PackWeights;
@@ -59,10 +62,12 @@ class Cpu final : public Target {
     return packing;
   }
 
-  absl::Status ChooseAlgorithm(fb::LibraryCallT& call, const MachineModel& machine) const override {
+  absl::Status ChooseAlgorithm(fb::LibraryCallT& call, const MachineModel& machine,
+                               std::optional<fb::Algorithm> forced) const override {
     TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
     TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
-    call.algorithm = BestAlgorithm(call, {machine, avx512_, *library});
+    call.algorithm = forced ? *forced : BestAlgorithm(call, {machine, avx512_, *library});
+    TD_RETURN_IF_ERROR(CheckAlgorithm(call));
     TD_ASSIGN_OR_RETURN(call.implementation, library->ImplementationOf(call));
     return absl::OkStatus();
   }

@@ -16,16 +16,13 @@ class Cuda final : public Target {
   bool has_tf32() const override { return true; }
   bool has_gradient_epilogues() const override { return true; }
 
-  // Kernels for GPUs have no sums of columns with taps.
-  bool PrefersLibrary(const fb::LibraryCallT& call) const override {
-    return call.primitive == fb::Primitive::Conv2DFilterGrad;
-  }
+  bool sums_with_taps() const override { return false; }
 
   bool AddsResidual(const fb::LibraryCallT&, const MachineModel&) const override { return false; }
 
   // What only the call has to know would keep calls from sharing a packed kernel.
-  absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const fb::LibraryCallT& call,
-                                                          const MachineModel&) const override {
+  absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const fb::LibraryCallT& call, const MachineModel&,
+                                                          std::optional<fb::Algorithm>) const override {
     TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
     WeightsPacking packing{call};
     TD_ASSIGN_OR_RETURN(packing.bytes, library->PackedWeightsBytes(call));
@@ -39,8 +36,11 @@ class Cuda final : public Target {
     return packing;
   }
 
-  // The library chooses.
-  absl::Status ChooseAlgorithm(fb::LibraryCallT& call, const MachineModel&) const override {
+  absl::Status ChooseAlgorithm(fb::LibraryCallT& call, const MachineModel&,
+                               std::optional<fb::Algorithm> forced) const override {
+    if (forced && *forced != fb::Algorithm::Library) {
+      return absl::InvalidArgumentError("a GPU's libraries choose their algorithms themselves");
+    }
     TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
     TD_ASSIGN_OR_RETURN(call.implementation, library->ImplementationOf(call));
     return absl::OkStatus();

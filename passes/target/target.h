@@ -50,15 +50,18 @@ class Target {
   virtual bool has_tf32() const { return false; }
   // Products take a GELU, masks of gradients and sums of columns as epilogues.
   virtual bool has_gradient_epilogues() const { return false; }
-  // Whether the library computes a call faster than a generated kernel, where that could.
-  virtual bool PrefersLibrary(const fb::LibraryCallT& call) const = 0;
+  // Generated kernels may sum products over the batch for each tap of a window.
+  virtual bool sums_with_taps() const = 0;
   // Whether the call is computed in the same way when it adds a residual to its result.
   virtual bool AddsResidual(const fb::LibraryCallT& call, const MachineModel& machine) const = 0;
-  // How weights of the call are packed once for many calls; nothing where they are read as they lie.
+  // How weights of the call are packed once for many calls; nothing where they are read as they lie. `forced`: by the
+  // algorithm that the user wants for the call.
   virtual absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const fb::LibraryCallT& call,
-                                                                  const MachineModel& machine) const = 0;
-  // Chooses `call.algorithm` and names it in `call.implementation`.
-  virtual absl::Status ChooseAlgorithm(fb::LibraryCallT& call, const MachineModel& machine) const = 0;
+                                                                  const MachineModel& machine,
+                                                                  std::optional<fb::Algorithm> forced) const = 0;
+  // Chooses `call.algorithm`, or takes the `forced` one, and names it in `call.implementation`.
+  virtual absl::Status ChooseAlgorithm(fb::LibraryCallT& call, const MachineModel& machine,
+                                       std::optional<fb::Algorithm> forced = std::nullopt) const = 0;
 };
 
 // The target in the module's configuration; of a module without one, a CPU with AVX-512.

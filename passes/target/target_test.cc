@@ -77,9 +77,9 @@ TEST_F(TargetTest, OnAGpuOnlyCudnnsKernelsArePacked) {
   auto module = ModuleFor(context_, Cuda(90));
   const std::shared_ptr<const Target> target = TargetOf(*module);
   const MachineModel machine = BuiltInMachineModel("h200").value();
-  EXPECT_FALSE(target->PackingOf(Product(), machine)->has_value());
-  EXPECT_FALSE(target->PackingOf(Convolution(1), machine)->has_value());
-  const std::optional<WeightsPacking> packing = *target->PackingOf(Convolution(3), machine);
+  EXPECT_FALSE(target->PackingOf(Product(), machine, {})->has_value());
+  EXPECT_FALSE(target->PackingOf(Convolution(1), machine, {})->has_value());
+  const std::optional<WeightsPacking> packing = *target->PackingOf(Convolution(3), machine, {});
   ASSERT_TRUE(packing.has_value());
   EXPECT_EQ(packing->bytes, 9u * 32 * 64 * 4);
   EXPECT_EQ(packing->call.primitive, fb::Primitive::PackWeights);

@@ -124,6 +124,7 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   compile.memory_limit = options.memory_limit;
   compile.precision = options.precision;
   compile.target = options.target;
+  compile.contractions = options.contractions;
   if (options.precision == Precision::kMixedBfloat16) compile.machine_model = MachineForBFloat16(options.target);
   compile.kernel_cache_dir = options.kernel_cache_dir;
   TD_ASSIGN_OR_RETURN(p.executable, CompileGraph(*p.graph, options.mode, compile));

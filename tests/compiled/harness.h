@@ -36,7 +36,8 @@ struct Options {
   std::string mode = "train";
   Precision precision = Precision::kFloat32;
   std::string target = "cpu:native";
-  std::string kernel_cache_dir;  // empty: every kernel is compiled anew
+  std::vector<std::string> contractions;  // as in CompileOptions
+  std::string kernel_cache_dir;           // empty: every kernel is compiled anew
   // Inputs by name: floats uniform in [low, high), integers in {low, .., high - 1}. Default: [-1, 1) and {0, .., 3}.
   std::map<std::string, std::pair<double, double>> ranges;
   // Of the largest magnitude of a value; for a variable, of its largest change in the step.

@@ -3,13 +3,16 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/status_macros.h"
-#include "passes/contraction/candidates.h"
+#include "passes/contraction/library/candidates.h"
+#include "passes/contraction/report_segment.h"
 #include "runtime/kernel_library.h"
 #include "runtime/library_call.h"
-#include "tools/dump/ir_graph.h"
 
 namespace tandem {
 namespace {
@@ -23,8 +26,47 @@ std::string ShapesOf(const fb::LibraryCallT& call) {
   return text;
 }
 
+// "winograd_f4 in blocks of 36 tiles, 11.2 us a row"
+std::string WayText(absl::string_view algorithm, absl::string_view block, absl::string_view nanoseconds,
+                    absl::string_view rows) {
+  std::string text(algorithm);
+  if (block != "0") absl::StrAppend(&text, " in blocks of ", block, " tiles");
+  double ns = 0, row_count = 1;
+  if (absl::SimpleAtod(nanoseconds, &ns) && absl::SimpleAtod(rows, &row_count) && ns > 0 && row_count > 0) {
+    absl::StrAppendFormat(&text, ", %.3g us a row", ns / 1000 / row_count);
+  }
+  return text;
+}
+
+// What the compiler found out about each contraction, from the lines of passes/contraction/report_segment.h.
+std::string ReportText(absl::string_view lines) {
+  std::string text, taken, others;
+  std::vector<absl::string_view> last;
+  const auto finish = [&] {
+    if (!last.empty()) {
+      absl::StrAppend(&text, last[0], ": ", last[1], ", microbatches of ", last[2], " rows\n", taken, others);
+    }
+    taken.clear();
+    others.clear();
+  };
+  for (absl::string_view line : absl::StrSplit(lines, '\n', absl::SkipEmpty())) {
+    const std::vector<absl::string_view> fields = absl::StrSplit(line, '\t');
+    if (fields.size() != 7) continue;
+    if (!last.empty() && (fields[0] != last[0] || fields[1] != last[1])) finish();
+    last = fields;
+    const std::string way = WayText(fields[3], fields[4], fields[5], fields[2]);
+    if (fields[6].empty()) {
+      taken = absl::StrCat("  ", way, "\n");
+    } else {
+      absl::StrAppend(&others, "    not ", way, ": ", fields[6], "\n");
+    }
+  }
+  finish();
+  return text;
+}
+
 // The compiler's own choice stands in the program; what else there was follows from the call.
-std::string CallText(const fb::StepT& step, const fb::LibraryCallT& call, const ContractionContext& context) {
+std::string CallText(const fb::StepT& step, const fb::LibraryCallT& call, const LibraryContext& context) {
   std::string text = absl::StrCat(step.name, ": ", fb::EnumNamePrimitive(call.primitive), " ", ShapesOf(call), "\n  ",
                                   fb::EnumNameAlgorithm(call.algorithm), " (", call.implementation, ")\n");
   for (const Verdict& verdict : WeighAlgorithms(call, context)) {
@@ -55,7 +97,7 @@ std::string KernelText(const fb::KernelT& kernel) {
 absl::StatusOr<std::string> Contractions(const Executable& executable, const MachineModel& machine) {
   const fb::ExecutableT& index = executable.index();
   TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf("cpu"));
-  const ContractionContext context{machine, absl::StrContains(index.target, "avx512f"), *library};
+  const LibraryContext context{machine, absl::StrContains(index.target, "avx512f"), *library};
   std::string calls, kernels;
   for (const auto& program : index.programs) {
     for (const auto& section : program->sections) {
@@ -73,14 +115,13 @@ absl::StatusOr<std::string> Contractions(const Executable& executable, const Mac
     }
   }
   for (const auto& kernel : index.kernels) kernels += KernelText(*kernel);
-  std::string text = absl::StrCat(executable.name(), "\nMachine model: ", machine.name, "\n\nLibrary calls\n", calls,
-                                  "\nKernels\n", kernels);
+  std::string reports;
   for (size_t i = 0; i < index.segments.size(); ++i) {
-    if (index.segments[i]->kind != fb::SegmentKind::IrText || index.segments[i]->name != "layout") continue;
-    const std::vector<std::string> notes = WinogradNotes(executable.segment(static_cast<int>(i)));
-    if (!notes.empty()) absl::StrAppend(&text, "\nWinograd\n", absl::StrJoin(notes, "\n"), "\n");
+    if (index.segments[i]->kind != fb::SegmentKind::IrText || index.segments[i]->name != kContractionReports) continue;
+    reports = ReportText(executable.segment(static_cast<int>(i)));
   }
-  return text;
+  return absl::StrCat(executable.name(), "\n\nContractions, as the compiler chose\n", reports,
+                      "\nLibrary calls, by machine model ", machine.name, "\n", calls, "\nKernels\n", kernels);
 }
 
 }  // namespace tandem

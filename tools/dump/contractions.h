@@ -10,10 +10,10 @@
 
 namespace tandem {
 
-// Every library call of a CPU program with its sizes, the algorithm that the compiler chose, and for every other
-// algorithm that computes such calls why it is not taken, by `machine`; then the kernels that hold a convolution or a
-// product, and what the compiler weighed for Winograd's algorithm. The libraries of a GPU choose by themselves: a GPU
-// program's calls are listed with their plans.
+// For every contraction of the program how it is computed, and why not by each of the other candidates; every library
+// call of a CPU program with its sizes, its algorithm, and for every other algorithm that computes such calls why it is
+// not taken, by `machine`; and the kernels that hold a convolution or a product. The libraries of a GPU choose by
+// themselves: a GPU program's calls are listed with their plans.
 absl::StatusOr<std::string> Contractions(const Executable& executable, const MachineModel& machine);
 
 }  // namespace tandem

@@ -39,7 +39,7 @@ Json PhasesJson(const Executable& executable) {
   std::vector<std::pair<std::string, std::string>> texts;
   for (size_t i = 0; i < executable.index().segments.size(); ++i) {
     const fb::SegmentT& s = *executable.index().segments[i];
-    if (s.kind != fb::SegmentKind::IrText) continue;
+    if (!IsPhase(s)) continue;
     const absl::StatusOr<std::string> ir = IrText(executable, static_cast<int>(i));
     const std::string text = ir.ok() ? *ir : std::string(ir.status().message());
     Json phase = {{"name", s.name}};

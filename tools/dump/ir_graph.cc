@@ -150,14 +150,4 @@ std::vector<IrOp> ParseIrGraph(absl::string_view text) {
   return ops;
 }
 
-std::vector<std::string> WinogradNotes(absl::string_view text) {
-  std::vector<std::string> notes;
-  WithModule(text, [&](mlir::ModuleOp module) {
-    auto attribute = module->getAttrOfType<mlir::ArrayAttr>("exec.winograd");
-    if (!attribute) return;
-    for (auto note : attribute.getAsRange<mlir::StringAttr>()) notes.push_back(note.str());
-  });
-  return notes;
-}
-
 }  // namespace tandem

@@ -23,9 +23,6 @@ struct IrOp {
 // the text cannot be read.
 std::vector<IrOp> ParseIrGraph(absl::string_view module);
 
-// What td-winograd weighed for each convolution of the stored phase `layout`.
-std::vector<std::string> WinogradNotes(absl::string_view module);
-
 }  // namespace tandem
 
 #endif  // TANDEM_TOOLS_DUMP_IR_GRAPH_H_

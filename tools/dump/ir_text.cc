@@ -2,8 +2,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "passes/codegen/kernel_ir.h"
+#include "passes/contraction/report_segment.h"
+#include "tools/dump/explain_fusion.h"
 
 namespace tandem {
+
+bool IsPhase(const fb::SegmentT& segment) {
+  return segment.kind == fb::SegmentKind::IrText && segment.name != kFusionDecisions &&
+         segment.name != kContractionReports;
+}
 
 absl::StatusOr<std::string> IrText(const Executable& executable, int segment) {
   const fb::SegmentT& s = *executable.index().segments[segment];

@@ -9,6 +9,9 @@
 
 namespace tandem {
 
+// Whether a segment is the IR at the end of a phase, and not what passes note beside it.
+bool IsPhase(const fb::SegmentT& segment);
+
 // Of segment `segment`, whose kind is IrText. All phases are stored as text but `codegen`, which is bitcode of LLVM:
 // DataLossError when LLVM cannot read it.
 absl::StatusOr<std::string> IrText(const Executable& executable, int segment);

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/commands/command.h"
-#include "tools/dump/explain_fusion.h"
 #include "tools/dump/gpu_dump.h"
+#include "tools/dump/ir_text.h"
 
 namespace tandem {
 namespace {
@@ -199,7 +199,7 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
   }
   dump["phases"] = Json::array();
   for (const auto& s : index.segments) {
-    if (s->kind == fb::SegmentKind::IrText && s->name != kFusionDecisions) dump["phases"].push_back(s->name);
+    if (IsPhase(*s)) dump["phases"].push_back(s->name);
   }
   return dump;
 }

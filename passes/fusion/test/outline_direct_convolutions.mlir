@@ -1,4 +1,4 @@
-// RUN: tandem-opt %s -td-outline-direct-convolutions | FileCheck %s
+// RUN: tandem-opt %s -td-outline-contractions | FileCheck %s
 
 // Bias and relu go along; what follows does not. Few taps are left to fusions.
 // CHECK: exec.map_microbatches

@@ -1,4 +1,4 @@
-// RUN: tandem-opt %s -td-outline-weight-grads -td-form-fusions -td-outline-kernels -split-input-file | FileCheck %s
+// RUN: tandem-opt %s -td-outline-contractions -td-form-fusions -td-outline-kernels -split-input-file | FileCheck %s
 
 // A kernel of its own, which knows the lanes of a replica; the map keeps its operands.
 // CHECK: %[[MAP:.*]]:2 = exec.map_microbatches(%arg0 : tensor<?x512xf32>) reduce [keep, keep]

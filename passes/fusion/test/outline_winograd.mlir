@@ -1,4 +1,4 @@
-// RUN: tandem-opt %s -td-outline-winograd -td-form-fusions -td-outline-kernels | FileCheck %s
+// RUN: tandem-opt %s -td-outline-contractions -td-form-fusions -td-outline-kernels | FileCheck %s
 
 // A transform of a kernel is split by elements, a convolution over the rows of a shard; each is a kernel of its own.
 // CHECK: %[[U:.*]] = exec.launch @kernel_0(%{{.*}}) : (tensor<3x3x16x16xf32>) -> tensor<36x256xf32>

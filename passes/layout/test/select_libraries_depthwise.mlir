@@ -1,4 +1,4 @@
-// RUN: tandem-opt %s -td-select-libraries -split-input-file | FileCheck %s
+// RUN: tandem-opt %s -td-choose-contractions -td-select-libraries -split-input-file | FileCheck %s
 
 // Generated kernels compute depthwise convolutions together with what is around them.
 // CHECK-LABEL: func.func @step(

@@ -1,5 +1,5 @@
 // RUN: tandem-opt %s -td-fold-batch-norm -split-input-file | FileCheck %s
-// RUN: tandem-opt %s -td-fold-batch-norm -td-paint-precision -split-input-file | FileCheck %s --check-prefix=PAINTED
+// RUN: tandem-opt %s -td-fold-batch-norm -td-choose-contractions -td-paint-precision -split-input-file | FileCheck %s --check-prefix=PAINTED
 
 // A convolution with a bias and batch norm with moving averages, as layers build them: one kernel and one bias, which
 // nothing of the batch goes into.
@@ -199,7 +199,7 @@ module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 
 // In mixed precision the scaled kernel is rounded, once; the bias, though an exponential goes into it, does not keep the
 // sum in float32.
-// PAINTED-LABEL: module attributes {exec.config = #exec.config<precision = mixed_bfloat16>}
+// PAINTED-LABEL: module attributes {exec.config = #exec.config<precision = mixed_bfloat16>
 // PAINTED: %[[E:.*]] = td.exp
 // PAINTED: %[[K:.*]] = td.mul {{.*}} : tensor<1x1x64x64xf32>
 // PAINTED: td.cast %[[K]] : tensor<1x1x64x64xf32> -> tensor<1x1x64x64xbf16>

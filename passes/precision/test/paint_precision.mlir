@@ -1,4 +1,4 @@
-// RUN: tandem-opt %s -td-paint-precision -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: tandem-opt %s -td-choose-contractions -td-paint-precision -split-input-file -verify-diagnostics | FileCheck %s
 
 // A layer between two others: all of it is bfloat16, the weights are cast once, the weight gradient keeps the
 // accumulator, and the step's types stay.
@@ -12,8 +12,8 @@
 // CHECK: td.add %[[Y]], %[[WIDE]] : tensor<?x6x6x16xbf16>
 // CHECK: %[[R:.*]] = td.relu
 // CHECK-SAME: tensor<?x6x6x16xbf16>
-// CHECK: td.matmul {{.*}} {f32_result} : tensor<?x576xbf16>, tensor<576x10xbf16> -> tensor<?x10xf32>
-// CHECK: td.conv2d_filter_grad %[[XB]], %[[R]] {{.*}} {f32_result} : {{.*}} -> tensor<3x3x4x16xf32>
+// CHECK: td.matmul {{.*}}f32_result} : tensor<?x576xbf16>, tensor<576x10xbf16> -> tensor<?x10xf32>
+// CHECK: td.conv2d_filter_grad %[[XB]], %[[R]] {{.*}}f32_result} : {{.*}} -> tensor<3x3x4x16xf32>
 // CHECK: return {{.*}} : tensor<?x10xf32>, tensor<3x3x4x16xf32>
 module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
   func.func @step(%x: tensor<?x8x8x4xf32>, %w: tensor<3x3x4x16xf32>, %b: tensor<16xf32>, %w1: tensor<576x10xf32>)
@@ -60,7 +60,7 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
 // CHECK-LABEL: func.func @step
 // CHECK-DAG: %[[E:.*]] = td.exp %{{.*}} : tensor<?x16xf32>
 // CHECK-DAG: %[[EB:.*]] = td.cast %[[E]] : tensor<?x16xf32> -> tensor<?x16xbf16>
-// CHECK-DAG: %[[D:.*]] = td.matmul {{.*}} {transpose_b = true} {{.*}} -> tensor<?x16xbf16>
+// CHECK-DAG: %[[D:.*]] = td.matmul {{.*}}transpose_b = true} {{.*}} -> tensor<?x16xbf16>
 // CHECK: %[[A:.*]] = td.add %[[EB]], %[[D]] : tensor<?x16xbf16>
 // CHECK: %[[C:.*]] = td.compare gt, %{{.*}} : tensor<?x16xbf16>
 // CHECK: %[[G:.*]] = td.select %[[C]], %[[A]], %{{.*}} : tensor<?x16xi1>, tensor<?x16xbf16>
@@ -91,7 +91,7 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
 // CHECK: td.relu {{.*}} : tensor<?x6x6x16xf32>
 // CHECK: %[[P:.*]] = td.max_pool {{.*}} -> tensor<?x3x3x16xf32>
 // CHECK: %[[PB:.*]] = td.cast %[[P]] : tensor<?x3x3x16xf32> -> tensor<?x3x3x16xbf16>
-// CHECK: td.conv2d %[[PB]], {{.*}} {f32_result} : tensor<?x3x3x16xbf16>
+// CHECK: td.conv2d %[[PB]], {{.*}}f32_result} : tensor<?x3x3x16xbf16>
 module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
   func.func @step(%x: tensor<?x8x8x1xf32>, %w: tensor<3x3x1x16xf32>, %b: tensor<16xf32>, %w1: tensor<3x3x16x16xf32>,
                   %w2: tensor<1x1x16x16xf32>) -> tensor<?x1x1x16xf32> {

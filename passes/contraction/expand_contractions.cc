@@ -1,0 +1,22 @@
+// td-expand-contractions, as Passes.td describes it.
+#include "graph/ir/dialect.h"
+#include "passes/contraction/contractions.h"
+#include "passes/passes.h"
+
+namespace tandem {
+
+#define GEN_PASS_DEF_EXPANDCONTRACTIONSPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+class ExpandContractionsPass : public impl::ExpandContractionsPassBase<ExpandContractionsPass> {
+ public:
+  void runOnOperation() final {
+    if (mlir::failed(CarryOutChoices(getOperation(), Lowering::kBeforeMaps))) signalPassFailure();
+  }
+};
+
+}  // namespace
+
+}  // namespace tandem

@@ -1,0 +1,53 @@
+// A filter gradient of bfloat16 images in tiles of a CPU's matrix unit (AMX), in a generated kernel.
+//
+// oneDNN packs a microbatch's images as well, but its calls take longer for the few images that one has: S0's second
+// and third layer 88 and 84 us for 8 images, packed here 54 and 35 (an Intel Xeon). A product of two large matrices it
+// makes faster: in ResNet-50, in microbatches of 4 images, 8.8 ms instead of 11.3 for 1024 x 2048, but 3.3 instead
+// of 2.3 for 1024 x 256.
+#include "absl/strings/str_cat.h"
+#include "graph/ir/contract.h"
+#include "graph/ir/reference_util.h"
+#include "passes/contraction/candidate.h"
+#include "passes/exec/packed.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kLargeProduct = 1 << 20;  // numbers of a gradient
+
+bool IsImages(mlir::Value v) { return td::TypeOf(v).getElementType().isBF16() && td::IsBatched(v.getType()); }
+
+std::optional<Weighing> Weigh(const Contraction& c) {
+  auto op = mlir::dyn_cast<td::Conv2DFilterGradOp>(c.op);
+  if (!op || !c.target.has_bfloat16_tiles()) return std::nullopt;
+  mlir::RankedTensorType result = td::TypeOf(op.getResult());
+  if (!IsImages(op.getX()) || !IsImages(op.getDy()) || !result.getElementType().isF32()) {
+    return Unable("it is of batched bfloat16 images, with a float32 gradient");
+  }
+  for (mlir::Value v : {op.getX(), op.getDy()}) {
+    const int64_t channels = td::TypeOf(v).getDimSize(3);
+    if (channels % kTileRows != 0) return Unable(absl::StrCat(channels, " channels are no multiple of ", kTileRows));
+  }
+  if (op.getSize()[0] * op.getSize()[1] == 1 && result.getNumElements() > kLargeProduct) {
+    return NotProfitable(
+        absl::StrCat("a product of ", result.getNumElements(), " numbers is larger than ", kLargeProduct));
+  }
+  return Profitable();
+}
+
+void Lower(const Contraction& c, exec::ContractionAttr) {
+  auto op = mlir::cast<td::Conv2DFilterGradOp>(c.op);
+  const PackedShape s = exec::PackedShapeOf(op.getX(), op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
+  mlir::OpBuilder b(op);
+  auto packed =
+      b.create<exec::PackedFilterGradOp>(op.getLoc(), op.getType(), exec::ScratchType(op.getContext(), s), op.getX(),
+                                         op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
+  op.replaceAllUsesWith(packed.getDkernel());
+  op.erase();
+}
+
+}  // namespace
+
+extern const Candidate kFilterGradTiles = {exec::Algorithm::kFilterGradTiles, Lowering::kInMaps, Weigh, Lower};
+
+}  // namespace tandem

@@ -1,0 +1,21 @@
+// A contraction that generated kernels compute as they do elementwise ops, with what surrounds it: depthwise
+// convolutions.
+#include "passes/contraction/candidate.h"
+
+namespace tandem {
+namespace {
+
+std::optional<Weighing> Weigh(const Contraction& c) {
+  auto elemental = mlir::dyn_cast<td::ElementalOp>(c.op);
+  if (!elemental || elemental.getFusionKind() == td::FusionKind::kNone) return std::nullopt;
+  if (c.spec.reduces_batch && !c.target.sums_with_taps()) {
+    return Unable("kernels for this target have no sums of columns with taps");
+  }
+  return Profitable();
+}
+
+}  // namespace
+
+extern const Candidate kGeneratedLoop = {exec::Algorithm::kGeneratedLoop, Lowering::kLibrary, Weigh, nullptr};
+
+}  // namespace tandem

@@ -1,0 +1,40 @@
+#include "passes/contraction/library/candidates.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/library_algorithm.h"
+
+namespace tandem {
+
+absl::Span<const LibraryCandidate* const> LibraryCandidates() {
+  static constexpr const LibraryCandidate* kCandidates[] = {&kUnpackedGemm, &kDirectFilterGrad, &kPointwiseProduct,
+                                                            &kDensePointwise, &kPackPanels};
+  return kCandidates;
+}
+
+std::vector<Verdict> WeighAlgorithms(const fb::LibraryCallT& call, const LibraryContext& context) {
+  std::vector<Verdict> verdicts;
+  fb::LibraryCallT attempt = call;
+  std::string taken;
+  for (const LibraryCandidate* candidate : LibraryCandidates()) {
+    attempt.algorithm = candidate->algorithm;
+    if (!CheckAlgorithm(attempt).ok()) continue;
+    std::string why_not = candidate->needs_avx512 && !context.avx512 ? "the target has no AVX-512"
+                          : taken.empty()                            ? candidate->why_not(attempt, context)
+                                                                     : absl::StrCat(taken, " is taken");
+    if (why_not.empty()) taken = fb::EnumNameAlgorithm(candidate->algorithm);
+    verdicts.push_back({candidate->algorithm, std::move(why_not)});
+  }
+  verdicts.push_back({fb::Algorithm::Library, taken.empty() ? "" : absl::StrCat(taken, " is expected to be faster")});
+  return verdicts;
+}
+
+fb::Algorithm BestAlgorithm(const fb::LibraryCallT& call, const LibraryContext& context) {
+  for (const Verdict& verdict : WeighAlgorithms(call, context)) {
+    if (verdict.why_not.empty()) return verdict.algorithm;
+  }
+  return fb::Algorithm::Library;
+}
+
+}  // namespace tandem

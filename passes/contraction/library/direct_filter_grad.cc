@@ -1,0 +1,37 @@
+// A filter gradient as products [taps x channels in, pixels] x [pixels, channels out] over the pixels of all images,
+// whose addresses are listed once (runtime/cpu/direct_filter_grad.h).
+//
+// oneDNN's go along rows of pixels, which are short in small images, into a layout of their own that has to be
+// reordered. How wide images may be is the machine model's direct_filter_grad_width: on an Intel Xeon few pixels, and a
+// gradient that stays in the second-level cache; on Zen 4 images of any size. Rates of single shapes are in
+// docs/measurements.
+#include "absl/strings/str_cat.h"
+#include "passes/contraction/library/candidates.h"
+
+namespace tandem {
+namespace {
+
+std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext& context) {
+  constexpr int64_t kMinChannels = 16, kMinPixels = 32;
+  // A gradient in the second-level cache. Wider images than these have been measured only where any gradient pays.
+  constexpr int64_t kMaxCached = 1 << 17, kSmallWidth = 13;
+  const int64_t pixels = call.y_shape[0] * call.y_shape[1] * call.y_shape[2];
+  const int64_t taps = call.kernel_shape[0] * call.kernel_shape[1], in = call.x_shape[3], out = call.y_shape[3];
+  const auto max_width = static_cast<int64_t>(context.machine.direct_filter_grad_width);
+  if (call.y_shape[2] > max_width) {
+    return absl::StrCat("images of ", call.y_shape[2], " pixels a row are wider than the machine model's ", max_width);
+  }
+  if (max_width <= kSmallWidth && taps * in * out > kMaxCached) {
+    return absl::StrCat("a gradient of ", taps * in * out, " elements leaves the second-level cache: more than ",
+                        kMaxCached);
+  }
+  if (pixels < kMinPixels) return absl::StrCat("sums of ", pixels, " pixels are shorter than ", kMinPixels);
+  if (in < kMinChannels) return absl::StrCat(in, " channels in are fewer than ", kMinChannels);
+  return taps > 1 ? "" : "a 1x1 kernel has one tap";
+}
+
+}  // namespace
+
+const LibraryCandidate kDirectFilterGrad = {fb::Algorithm::DirectFilterGrad, /*needs_avx512=*/true, WhyNot};
+
+}  // namespace tandem

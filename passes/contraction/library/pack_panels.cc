@@ -1,0 +1,16 @@
+// Packing of weights into panels (runtime/cpu/pack_weights.h). oneDNN's own reorder takes twice as long, and is never
+// cut into parts.
+#include "passes/contraction/library/candidates.h"
+
+namespace tandem {
+namespace {
+
+std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext& context) {
+  return context.library.PacksPanels(call) ? "" : "the layout that the product reads has no panels";
+}
+
+}  // namespace
+
+const LibraryCandidate kPackPanels = {fb::Algorithm::PackPanels, /*needs_avx512=*/true, WhyNot};
+
+}  // namespace tandem

@@ -1,0 +1,32 @@
+// A product of few rows with a large matrix that is read where it lies (runtime/cpu/unpacked_gemm.h).
+//
+// oneDNN's products of few rows are fast only with packed weights, which have to be packed anew in every step. It pays
+// for matrices that leave the second-level cache, 4 to 64 rows and, where the matrix is transposed, long sums.
+#include "absl/strings/str_cat.h"
+#include "passes/contraction/library/candidates.h"
+
+namespace tandem {
+namespace {
+
+std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext&) {
+  constexpr int64_t kMinElements = 1 << 18, kMinRows = 4, kMaxRows = 64, kMinTransposedDepth = 512;
+  const int64_t depth = call.x_shape.back(), columns = call.y_shape.back();
+  int64_t rows = 1;
+  for (size_t i = 0; i + 1 < call.x_shape.size(); ++i) rows *= call.x_shape[i];
+  if (depth * columns < kMinElements) {
+    return absl::StrCat(depth * columns, " weights stay in the second-level cache: less than ", kMinElements);
+  }
+  if (rows < kMinRows || rows > kMaxRows) {
+    return absl::StrCat(rows, " rows are not between ", kMinRows, " and ", kMaxRows);
+  }
+  if (call.transpose_b && depth < kMinTransposedDepth) {
+    return absl::StrCat("sums of ", depth, " are shorter than ", kMinTransposedDepth);
+  }
+  return "";
+}
+
+}  // namespace
+
+const LibraryCandidate kUnpackedGemm = {fb::Algorithm::UnpackedGemm, /*needs_avx512=*/true, WhyNot};
+
+}  // namespace tandem

@@ -1,0 +1,43 @@
+// A kernel library's primitive; which of its algorithms, passes/contraction/library says once the call is known.
+#include "graph/ir/contract.h"
+#include "passes/analysis/cost_model.h"
+#include "passes/contraction/candidate.h"
+
+namespace tandem {
+namespace {
+
+// Of direct convolution on bfloat16 images: S0's and ResNet-50's layers reach the library's rate forward and nine
+// tenths of it in the input gradient; a filter gradient takes so much longer per call, which counts for small images.
+constexpr double kBFloat16InputGrad = 0.9;
+constexpr double kBFloat16FilterGradCall = 35e-6;
+
+double Elements(mlir::Value v, int64_t rows) {
+  double elements = 1;
+  for (int64_t d : td::TypeOf(v).getShape()) elements *= mlir::ShapedType::isDynamic(d) ? rows : d;
+  return elements;
+}
+
+std::optional<Weighing> Weigh(const Contraction& c) { return Profitable(LibrarySeconds(c)); }
+
+}  // namespace
+
+double LibrarySeconds(const Contraction& c) {
+  const bool bfloat16 = td::TypeOf(c.op->getOperand(0)).getElementType().isBF16();
+  const int64_t rows = c.microbatches.rows;
+  Work work;
+  if (auto cost = mlir::dyn_cast<td::CostOp>(c.op)) {
+    const bool batched = llvm::any_of(c.op->getOperandTypes(), td::IsBatched);
+    (bfloat16 ? work.library_bf16_flops : work.library_flops) =
+        static_cast<double>(cost.getFlops()) * (batched ? rows : 1);
+  }
+  for (mlir::Value v : {c.spec.x, c.spec.kernel, c.spec.y}) work.bytes += (bfloat16 ? 2.0 : 4.0) * Elements(v, rows);
+  work.library_calls = 1;
+  const double seconds = CostOf(c.machine, work).seconds;
+  if (!bfloat16) return seconds;
+  if (mlir::isa<td::Conv2DInputGradOp>(c.op)) return seconds / kBFloat16InputGrad;
+  return mlir::isa<td::Conv2DFilterGradOp>(c.op) ? seconds + kBFloat16FilterGradCall : seconds;
+}
+
+extern const Candidate kLibraryCall = {exec::Algorithm::kLibrary, Lowering::kLibrary, Weigh, nullptr};
+
+}  // namespace tandem

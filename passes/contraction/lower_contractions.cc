@@ -1,0 +1,22 @@
+// td-lower-contractions, as Passes.td describes it.
+#include "graph/ir/dialect.h"
+#include "passes/contraction/contractions.h"
+#include "passes/passes.h"
+
+namespace tandem {
+
+#define GEN_PASS_DEF_LOWERCONTRACTIONSPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+class LowerContractionsPass : public impl::LowerContractionsPassBase<LowerContractionsPass> {
+ public:
+  void runOnOperation() final {
+    if (mlir::failed(CarryOutChoices(getOperation(), Lowering::kInMaps))) signalPassFailure();
+  }
+};
+
+}  // namespace
+
+}  // namespace tandem

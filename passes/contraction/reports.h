@@ -1,0 +1,46 @@
+// What td-choose-contractions found out, for tandem-dump --contractions.
+#ifndef TANDEM_PASSES_CONTRACTION_REPORTS_H_
+#define TANDEM_PASSES_CONTRACTION_REPORTS_H_
+
+#include <string>
+#include <utility>
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/exec/dialect.h"
+
+namespace tandem {
+
+// The reports in a module, by scoped name and kind of op.
+class ContractionReports {
+ public:
+  // Those that `module` has.
+  explicit ContractionReports(mlir::ModuleOp module);
+
+  bool empty() const { return reports_.empty(); }
+  // All verdicts on the contraction, in the order in which they were asked.
+  llvm::ArrayRef<exec::VerdictAttr> Of(mlir::Operation* op) const;
+  // Puts `verdicts`, for microbatches of `rows`, in the place of earlier ones on the same algorithms. What only an
+  // earlier run could ask stays, in front.
+  void Add(mlir::Operation* op, int64_t rows, llvm::ArrayRef<exec::VerdictAttr> verdicts);
+  // As the module's attribute exec.contractions.
+  void Write(mlir::ModuleOp module) const;
+
+ private:
+  using Key = std::pair<mlir::StringAttr, mlir::StringAttr>;
+  struct Report {
+    int64_t rows = 0;
+    llvm::SmallVector<exec::VerdictAttr> verdicts;
+  };
+
+  llvm::MapVector<Key, Report> reports_;
+};
+
+// Once every choice in the module has been carried out, takes the reports off it and returns them as the text of
+// report_segment.h. Until then, an empty text.
+std::string TakeContractionReports(mlir::ModuleOp module);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CONTRACTION_REPORTS_H_

@@ -1,0 +1,73 @@
+#include "passes/contraction/residual.h"
+
+#include "graph/ir/shape.h"
+#include "graph/ir/unary.h"
+#include "llvm/ADT/DenseSet.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/channel_bias.h"
+#include "passes/exec/dialect.h"
+
+namespace tandem {
+namespace {
+
+// The ops of the block whose results `op` needs, itself not among them.
+llvm::DenseSet<mlir::Operation*> Needed(mlir::Operation* op) {
+  llvm::DenseSet<mlir::Operation*> needed;
+  llvm::SmallVector<mlir::Operation*> next = {op};
+  while (!next.empty()) {
+    for (mlir::Value v : next.pop_back_val()->getOperands()) {
+      mlir::Operation* producer = v.getDefiningOp();
+      if (producer && producer->getBlock() == op->getBlock() && needed.insert(producer).second)
+        next.push_back(producer);
+    }
+  }
+  return needed;
+}
+
+// Whether `v`, itself or through views, is read by `add` and by ops of `needed` only.
+bool IsReadBefore(mlir::Value v, mlir::Operation* add, const llvm::DenseSet<mlir::Operation*>& needed) {
+  return llvm::all_of(v.getUsers(), [&](mlir::Operation* reader) {
+    if (auto view = mlir::dyn_cast<td::ReshapeOp>(reader)) return IsReadBefore(view.getResult(), add, needed);
+    return reader == add || needed.contains(reader);
+  });
+}
+
+// Whether generated kernels compute `op` and can do so together with what surrounds it.
+bool Fuses(mlir::Operation* op) { return mlir::isa<td::ElementalOp>(op); }
+
+// Whether a bias and a relu up to `v` become the epilogue of a contraction.
+bool EndsContraction(mlir::Value v) {
+  if (auto relu = v.getDefiningOp<td::ReluOp>()) v = relu->getOperand(0);
+  auto add = v.getDefiningOp<td::AddOp>();
+  return add && llvm::any_of(add->getOperands(), [&](mlir::Value y) {
+           return y.hasOneUse() && y.getDefiningOp<td::LibraryOp>() && ChannelBiasOf(add, y);
+         });
+}
+
+// Whether `v` lies in memory even if `add` is part of a generated kernel.
+bool IsStored(mlir::Value v, mlir::Operation* add) {
+  if (!Fuses(v.getDefiningOp()) || EndsContraction(v)) return true;
+  return llvm::any_of(v.getUsers(), [&](mlir::Operation* user) { return user != add && !Fuses(user); });
+}
+
+}  // namespace
+
+mlir::Value ResidualOf(td::AddOp add, mlir::Value y) {
+  if (!mlir::isa<exec::MapMicrobatchesOp>(add->getParentOp()) || !td::IsBatched(y.getType())) return {};
+  mlir::Value other = add->getOperand(add->getOperand(0) == y ? 1 : 0);
+  mlir::Value source = other;
+  while (auto view = source.getDefiningOp<td::ReshapeOp>()) source = view.getInput();
+  mlir::Operation* producer = source.getDefiningOp();
+  const bool made = producer && other != y && producer->getBlock() == add->getBlock() &&
+                    !mlir::isa<td::BroadcastOp>(producer) && !mlir::matchPattern(producer, mlir::m_Constant());
+  return made && IsStored(source, add) ? other : mlir::Value();
+}
+
+bool DiesAt(mlir::Value residual, td::AddOp add, mlir::Operation* op) {
+  while (auto view = residual.getDefiningOp<td::ReshapeOp>()) residual = view.getInput();
+  // Most values with a long life are found here, without a walk through the graph.
+  if (llvm::is_contained(residual.getUsers(), add->getBlock()->getTerminator())) return false;
+  return IsReadBefore(residual, add, Needed(op));
+}
+
+}  // namespace tandem

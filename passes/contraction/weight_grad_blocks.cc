@@ -1,0 +1,143 @@
+// Large weight gradients of dense layers and convolutions, computed block by block behind the maps.
+//
+// In a map every lane writes a whole weight gradient into its slot, and all slots are then read to be combined: for a
+// matrix of 1024 x 1024 and a batch of 128 that takes longer than the multiplications. exec.weight_grad stands behind
+// the map instead, which keeps the operands; any thread computes any block of the result, lane by lane, and combines
+// the lanes while the block is in the first-level cache. The choice depends on the global batch, not on devices. GPUs
+// have one lane.
+#include "passes/exec/weight_grad.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ir/contract.h"
+#include "graph/ir/reference_util.h"
+#include "passes/analysis/cost_model.h"
+#include "passes/codegen/conv_weight_grad_kernel.h"
+#include "passes/codegen/weight_grad_kernel.h"
+#include "passes/contraction/candidate.h"
+
+namespace tandem {
+namespace {
+
+// Smaller results stay in the cache of the core that makes them.
+constexpr int64_t kMinElements = 1 << 16;
+// Rows of the result that a kernel computes together with few columns would leave registers empty.
+constexpr int64_t kMinColumns = 32;
+// A kernel's threads have stacks of some MiB.
+constexpr int64_t kMaxDenseStackBytes = int64_t{1} << 19, kMaxImageStackBytes = 5 * (int64_t{1} << 18);
+// What is kept for the whole batch, against the result: four lanes and more would write and read that.
+constexpr int64_t kMaxDenseKept = 2, kMaxImageKept = 3;
+constexpr double kBlockRate = 0.9;  // of the library's rate; measured on ResNet-50's last stage
+
+int64_t GlobalBatch(const Contraction& c) { return c.config.getBatch() * c.config.getReplicas(); }
+
+// Why the op, a sum of products of `x` and `dy` over the batch, cannot be computed by a kernel with so large a stack.
+std::string WhyUnable(const Contraction& c, mlir::Value x, mlir::Value dy, int64_t stack, int64_t max_stack) {
+  if (!td::IsBatched(x.getType()) || !td::IsBatched(dy.getType())) return "it sums over the batch";
+  if (!IsFloat32(c.op)) return "it computes in float32";
+  if (stack > max_stack) {
+    return absl::StrCat("so long a batch takes ", stack, " bytes of a thread's stack, more than ", max_stack);
+  }
+  return "";
+}
+
+// Why lanes are expected to be faster for a result of these sizes, from what has to be kept for the whole batch.
+std::string WhyLanes(int64_t elements, int64_t columns, int64_t kept, int64_t max_kept) {
+  if (elements < kMinElements) return absl::StrCat("a gradient of ", elements, " elements stays in a core's cache");
+  if (columns < kMinColumns) return absl::StrCat(columns, " columns are fewer than ", kMinColumns);
+  if (kept > max_kept * elements) {
+    return absl::StrCat("the batch's operands have ", kept, " elements, more than ", max_kept, " times as many as the ",
+                        "gradient");
+  }
+  return "";
+}
+
+std::optional<Weighing> WeighProduct(const Contraction& c, td::MatMulOp op) {
+  mlir::RankedTensorType result = td::TypeOf(op.getResult());
+  if (!op.getTransposeA() || op.getTransposeB() || result.getRank() != 2) return std::nullopt;
+  const int64_t batch = GlobalBatch(c), x = td::RowElements(op.getA().getType()),
+                dy = td::RowElements(op.getB().getType());
+  const int64_t depth = batch * (x / result.getDimSize(0));  // lanes round the batch up
+  std::string why = WhyUnable(c, op.getA(), op.getB(), WeightGradStackBytes(depth), kMaxDenseStackBytes);
+  if (!why.empty()) return Unable(std::move(why));
+  why = WhyLanes(result.getNumElements(), result.getDimSize(1), batch * (x + dy), kMaxDenseKept);
+  return why.empty() ? Profitable() : NotProfitable(std::move(why));
+}
+
+// Pixels of dy along dimension `d` whose window's place `tap` is in the image.
+int64_t PixelsInside(td::Conv2DFilterGradOp op, int d, int64_t tap) {
+  const int64_t size = td::TypeOf(op.getX()).getDimSize(d + 1), out = td::TypeOf(op.getDy()).getDimSize(d + 1);
+  int64_t inside = 0;
+  for (int64_t i = 0; i < out; ++i) {
+    const int64_t at = i * op.getStrides()[d] + tap - op.getPadLow()[d];
+    inside += at >= 0 && at < size;
+  }
+  return inside;
+}
+
+// Expected seconds of a row, of `kept` elements.
+double BlockSeconds(const Contraction& c, td::Conv2DFilterGradOp op, int64_t kept) {
+  double pixels[2] = {0, 0};
+  for (int d = 0; d < 2; ++d) {
+    for (int64_t tap = 0; tap < op.getSize()[d]; ++tap) pixels[d] += static_cast<double>(PixelsInside(op, d, tap));
+  }
+  const int64_t channels = td::TypeOf(op.getX()).getDimSize(3) * td::TypeOf(op.getDy()).getDimSize(3);
+  return 2 * pixels[0] * pixels[1] * static_cast<double>(channels) / (kBlockRate * c.machine.library_f32) +
+         2 * 4 * static_cast<double>(kept) / c.machine.dram_bandwidth;
+}
+
+// Of the fastest algorithm that works in lanes.
+double LaneSeconds(const Contraction& c, td::Conv2DFilterGradOp op, int64_t elements) {
+  const double rows = static_cast<double>(c.microbatches.rows), count = static_cast<double>(c.microbatches.count);
+  double seconds = static_cast<double>(op.getFlops()) / c.machine.library_f32;
+  const std::optional<Weighing> winograd = kWinograd.weigh(c);
+  if (winograd && winograd->able) seconds = std::min(seconds, winograd->seconds / rows);
+  // Written to a slot, read to be added up and to be combined with others. All lanes' slots are touched in turn, and as
+  // many bytes of others between.
+  const double slot_bytes = 4 * static_cast<double>(elements);
+  return seconds + 3 * slot_bytes / Bandwidth(c.machine, 2 * count * slot_bytes) / rows;
+}
+
+std::optional<Weighing> WeighImages(const Contraction& c, td::Conv2DFilterGradOp op) {
+  llvm::ArrayRef<int64_t> x = td::TypeOf(op.getX()).getShape(), dy = td::TypeOf(op.getDy()).getShape();
+  const int64_t batch = GlobalBatch(c), taps = op.getSize()[0] * op.getSize()[1];
+  const int64_t stack = ConvWeightGradStackBytes(taps, batch * x[1] * x[2], batch * dy[1] * dy[2]);
+  std::string why = WhyUnable(c, op.getX(), op.getDy(), stack, kMaxImageStackBytes);
+  if (!why.empty()) return Unable(std::move(why));
+  const int64_t elements = td::TypeOf(op.getResult()).getNumElements();
+  const int64_t kept = td::RowElements(op.getX().getType()) + td::RowElements(op.getDy().getType());
+  const double blocks = BlockSeconds(c, op, kept), microbatch = blocks * static_cast<double>(c.microbatches.rows);
+  why = WhyLanes(elements, dy[3], batch * kept, kMaxImageKept);
+  if (!why.empty()) return NotProfitable(std::move(why), microbatch);
+  if (blocks < LaneSeconds(c, op, elements)) return Profitable(microbatch);
+  return NotProfitable("lanes are faster, with the time to combine their gradients", microbatch);
+}
+
+std::optional<Weighing> Weigh(const Contraction& c) {
+  if (!c.target.generates_contractions()) return std::nullopt;
+  if (auto product = mlir::dyn_cast<td::MatMulOp>(c.op)) return WeighProduct(c, product);
+  auto images = mlir::dyn_cast<td::Conv2DFilterGradOp>(c.op);
+  return images ? WeighImages(c, images) : std::nullopt;
+}
+
+void Lower(const Contraction& c, exec::ContractionAttr) {
+  mlir::Operation* op = c.op;
+  mlir::OpBuilder b(op);
+  if (auto product = mlir::dyn_cast<td::MatMulOp>(op)) {
+    product.replaceAllUsesWith(b.create<exec::WeightGradOp>(op->getLoc(), product.getA(), product.getB()).getResult());
+  } else {
+    auto images = mlir::cast<td::Conv2DFilterGradOp>(op);
+    images.replaceAllUsesWith(b.create<exec::Conv2DWeightGradOp>(op->getLoc(), images.getX(), images.getDy(),
+                                                                 images.getSize(), images.getStrides(),
+                                                                 images.getPadLow(), images.getPadHigh())
+                                  .getResult());
+  }
+  op->erase();
+}
+
+}  // namespace
+
+extern const Candidate kWeightGradBlocks = {exec::Algorithm::kWeightGradBlocks, Lowering::kBeforeMaps, Weigh, Lower};
+
+}  // namespace tandem

@@ -1,0 +1,119 @@
+// td-outline-contractions, as Passes.td describes it.
+#include "graph/ir/contract.h"
+#include "graph/ir/unary.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "passes/channel_bias.h"
+#include "passes/exec/direct.h"
+#include "passes/exec/kernel_kind.h"
+#include "passes/exec/packed.h"
+#include "passes/exec/weight_grad.h"
+#include "passes/exec/winograd.h"
+#include "passes/pass_util.h"
+#include "passes/passes.h"
+
+namespace tandem {
+
+#define GEN_PASS_DEF_OUTLINECONTRACTIONSPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+class OutlineContractionsPass : public impl::OutlineContractionsPassBase<OutlineContractionsPass> {
+ public:
+  void runOnOperation() final {
+    mlir::func::FuncOp step = StepFunction(getOperation());
+    if (!step) return;
+    mlir::SymbolTable symbols(getOperation());
+    const auto is_tiled = [](mlir::Operation* op) {
+      return mlir::isa<exec::WinogradKernelOp, exec::WinogradConv2DOp, exec::WinogradInputGradOp,
+                       exec::WinogradFilterGradOp, exec::PackedFilterGradOp>(op);
+    };
+    for (mlir::Operation* op : Ops(step, is_tiled)) {
+      const bool rows = llvm::any_of(op->getOperandTypes(), td::IsBatched);
+      Outline({op}, op->getOperands(), mlir::isa<exec::PackedFilterGradOp>(op) ? "packed" : "winograd",
+              rows ? exec::KernelKind::kTile : exec::KernelKind::kSplit, symbols);
+    }
+    OutlineWeightGrads(step, symbols);
+    const auto is_own_kernel = [](mlir::Operation* op) {
+      auto direct = mlir::dyn_cast<exec::DirectConv2DOp>(op);
+      return direct && exec::TapsOf(direct.getKernel().getType()) > exec::kMaxFusedTaps;
+    };
+    for (mlir::Operation* op : Ops(step, is_own_kernel)) OutlineDirect(op, symbols);
+  }
+
+ private:
+  static llvm::SmallVector<mlir::Operation*> Ops(mlir::func::FuncOp step,
+                                                 llvm::function_ref<bool(mlir::Operation*)> wanted) {
+    llvm::SmallVector<mlir::Operation*> ops;
+    step.walk([&](mlir::Operation* op) {
+      if (wanted(op)) ops.push_back(op);
+    });
+    return ops;
+  }
+
+  // A kernel of what `ops` compute in this order, each from `operands` and those before. The last one's results are
+  // its.
+  static void Outline(llvm::ArrayRef<mlir::Operation*> ops, mlir::ValueRange operands, llvm::StringRef name,
+                      exec::KernelKind kind, mlir::SymbolTable& symbols) {
+    mlir::Operation* last = ops.back();
+    mlir::Location loc = last->getLoc();
+    mlir::OpBuilder b(last->getContext());
+    auto function =
+        mlir::func::FuncOp::create(loc, name, b.getFunctionType(operands.getTypes(), last->getResultTypes()));
+    function.setPrivate();
+    exec::SetKernelKind(function, kind);
+    mlir::Block* body = function.addEntryBlock();
+    b.setInsertionPointToStart(body);
+    mlir::IRMapping map;
+    map.map(operands, body->getArguments());
+    mlir::Operation* inside = nullptr;
+    for (mlir::Operation* op : ops) inside = b.clone(*op, map);
+    b.create<mlir::func::ReturnOp>(loc, inside->getResults());
+    symbols.insert(function);
+    b.setInsertionPoint(last);
+    last->replaceAllUsesWith(b.create<exec::LaunchOp>(loc, last->getResultTypes(), function.getSymName(), operands));
+    for (mlir::Operation* op : llvm::reverse(ops)) {
+      if (op->use_empty()) op->erase();
+    }
+  }
+
+  // Their kernels go over the lanes by themselves.
+  static void OutlineWeightGrads(mlir::func::FuncOp step, mlir::SymbolTable& symbols) {
+    const exec::CompileConfigAttr config = ConfigOf(step->getParentOfType<mlir::ModuleOp>());
+    int64_t lanes = 1, lane_rows = config.getBatch();
+    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
+      lanes = map.getLanes() / config.getReplicas();
+      lane_rows = map.getRowsPerLane();
+    }
+    const auto outline_all = [&](auto ops) {
+      for (auto op : llvm::make_early_inc_range(ops)) {
+        op.setLanes(lanes);
+        op.setLaneRows(lane_rows);
+        Outline({op.getOperation()}, op->getOperands(), "weight_grad", exec::KernelKind::kBlock, symbols);
+      }
+    };
+    outline_all(step.getOps<exec::WeightGradOp>());
+    outline_all(step.getOps<exec::Conv2DWeightGradOp>());
+  }
+
+  // With a bias and a relu that only the convolution feeds.
+  static void OutlineDirect(mlir::Operation* op, mlir::SymbolTable& symbols) {
+    llvm::SmallVector<mlir::Operation*> chain = {op};
+    llvm::SmallVector<mlir::Value> operands(op->getOperands());
+    mlir::Value y = op->getResult(0);
+    if (auto add = mlir::dyn_cast_or_null<td::AddOp>(OnlyUser(y))) {
+      if (mlir::Value bias = ChannelBiasOf(add, y)) {
+        operands.push_back(bias);
+        chain.push_back(add->getOperand(add->getOperand(0) == y ? 1 : 0).getDefiningOp());
+        chain.push_back(add);
+      }
+    }
+    if (auto relu = mlir::dyn_cast_or_null<td::ReluOp>(OnlyUser(chain.back()->getResult(0)))) chain.push_back(relu);
+    Outline(chain, operands, "direct_conv", exec::KernelKind::kLoop, symbols);
+  }
+};
+
+}  // namespace
+
+}  // namespace tandem
