@@ -187,6 +187,7 @@ def Exec_Algorithm : Exec_Enum<"Algorithm", "how a contraction is computed: the 
   I32EnumAttrCase<"kWeightGradBlocks", 20, "weight_grad_blocks">,
   I32EnumAttrCase<"kFilterGradTiles", 21, "filter_grad_tiles">,
   I32EnumAttrCase<"kWinograd", 22, "winograd">,
+  I32EnumAttrCase<"kSingleChannel", 23, "single_channel">,
 ]>;
 
 def Exec_ContractionAttr : Exec_Attr<"Contraction", "contraction"> {

@@ -17,8 +17,8 @@
 namespace tandem::compiled {
 namespace {
 
-// Something for each of them: a stem, three convolutions of which one has a stride, a depthwise one, layers with large
-// and tiny products.
+// Something for each of them: a stem, convolutions of which one has a stride and one a single channel, a depthwise one,
+// layers with large and tiny products.
 void Model(GraphBuilder& g) {
   Tensor x = g.Input("x", DType::kFloat32, {kBatch, 10, 10, 1});
   x = layers::Conv2D(x, {.filters = 16, .kernel_size = 3, .activation = Relu});
@@ -26,6 +26,7 @@ void Model(GraphBuilder& g) {
   x = layers::DepthwiseConv2D(x, {.kernel_size = 3, .padding = "same"});
   x = layers::Conv2D(x, {.filters = 64, .kernel_size = 1, .strides = 2, .activation = Relu});
   x = layers::Conv2D(x, {.filters = 64, .kernel_size = 1});
+  x = x * Sigmoid(layers::Conv2D(x, {.filters = 1, .kernel_size = 3, .padding = "same"}));
   x = layers::Flatten(x);
   x = layers::Dense(x, {.units = 128, .activation = Tanh});
   Tensor y = layers::Dense(layers::Dense(x, {.units = 16}), {.units = 1});
@@ -84,8 +85,8 @@ TEST_P(GeneratedAlgorithms, GiveTheSameBitsOnAnyDevices) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GeneratedAlgorithms,
-                         testing::Values("library", "fused_product", "generated_loop", "few_taps", "weight_grad_blocks",
-                                         "winograd_f2", "winograd_f3", "winograd_f4"),
+                         testing::Values("library", "fused_product", "generated_loop", "few_taps", "single_channel",
+                                         "weight_grad_blocks", "winograd_f2", "winograd_f3", "winograd_f4"),
                          [](const auto& info) { return info.param; });
 
 struct LibraryAlgorithm {
