@@ -20,7 +20,7 @@ bool BestRecords::Update(const std::string& evaluation, const EvalResult& result
 
 std::string BestRecords::ToJson() const {
   if (records_.empty()) return "";
-  nlohmann::ordered_json json;
+  auto json = nlohmann::ordered_json::object();  // null would become one by itself, and abort without memory
   for (const auto& [name, record] : records_) {
     json[name] = {{"loss", record.loss}, {"global_step", record.global_step}};
     if (record.steps != 0) json[name]["steps"] = record.steps;

@@ -84,7 +84,7 @@ std::string EvalResult::ToString() const {
 }
 
 std::string EvalResult::ToJson() const {
-  nlohmann::ordered_json json;
+  auto json = nlohmann::ordered_json::object();  // null would become one by itself, and abort without memory
   for (const auto& [name, value] : metrics) {
     if (name == "global_step") {
       json[name] = static_cast<int64_t>(value);

@@ -39,7 +39,7 @@ absl::StatusOr<PlanChoices> PlanChoices::Load(Env* env, const std::string& path)
 }
 
 std::string PlanChoices::ToJson() const {
-  nlohmann::json json;
+  auto json = nlohmann::json::object();  // null would become one by itself, and abort without memory
   json["version"] = 1;
   json["choices"] = choices_;
   // Names come from libraries: bytes that are no text must not throw.
