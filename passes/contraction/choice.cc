@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "passes/contraction/winograd_cost.h"
 #include "passes/pass_util.h"
 
 namespace tandem {
@@ -14,7 +15,6 @@ namespace {
 
 constexpr llvm::StringLiteral kAttribute = "exec.contraction";
 constexpr absl::string_view kTile = "winograd_f";
-constexpr int64_t kMinTile = 2, kMaxTile = 4;
 
 std::vector<std::string> Names() {
   std::vector<std::string> names;
@@ -23,7 +23,7 @@ std::vector<std::string> Names() {
       names.push_back(exec::stringifyAlgorithm(*algorithm).str());
     }
   }
-  for (int64_t tile = kMinTile; tile <= kMaxTile; ++tile) names.push_back(absl::StrCat(kTile, tile));
+  for (int64_t tile = kMinWinogradTile; tile <= kMaxWinogradTile; ++tile) names.push_back(absl::StrCat(kTile, tile));
   return names;
 }
 
@@ -67,7 +67,8 @@ absl::StatusOr<exec::ContractionOverrideAttr> ParseOverride(mlir::MLIRContext* c
   absl::string_view word = colon == absl::string_view::npos ? "" : text.substr(colon + 1);
   int64_t tile = 0;
   absl::string_view digit = word;
-  if (absl::ConsumePrefix(&digit, kTile) && absl::SimpleAtoi(digit, &tile) && tile >= kMinTile && tile <= kMaxTile) {
+  if (absl::ConsumePrefix(&digit, kTile) && absl::SimpleAtoi(digit, &tile) && tile >= kMinWinogradTile &&
+      tile <= kMaxWinogradTile) {
     word = "winograd";
   } else {
     tile = 0;

@@ -17,8 +17,6 @@ class Contractions {
   static absl::StatusOr<Contractions> Of(mlir::ModuleOp module);
 
   const exec::CompileConfigAttr& config() const { return config_; }
-  // Maps are formed: how rows are cut is known.
-  bool has_maps() const { return has_maps_; }
   // In the order of the program.
   llvm::ArrayRef<td::LibraryOp> ops() const { return ops_; }
   // `tile`: as in Contraction. It lives as long as this object.
@@ -30,7 +28,7 @@ class Contractions {
   exec::CompileConfigAttr config_;
   std::shared_ptr<const Target> target_;
   std::shared_ptr<const MachineModel> machine_;
-  bool has_maps_ = false;
+  bool has_maps_ = false;  // how rows are cut is known
   llvm::SmallVector<td::LibraryOp> ops_;
 };
 

@@ -17,9 +17,6 @@ constexpr double kBlockGain = 1.02;     // how much faster a larger block must b
 // Tiles of a block: multiples of the rows of a register tile.
 constexpr int64_t kBlocks[] = {12, 24, 36, 48, 72, 96, 144, 192};
 
-// Larger tiles magnify the rounding of transformed values too much (docs/developers/winograd.md).
-constexpr int64_t kMinTile = 2, kMaxTile = 4;
-
 }  // namespace
 
 double WinogradSeconds(const MachineModel& m, const WinogradShape& s, WinogradRole role, int64_t rows, int64_t count) {
@@ -61,7 +58,8 @@ WinogradChoice BestWinograd(const MachineModel& machine, const WinogradShape& sh
                             int64_t count) {
   WinogradChoice choice;
   WinogradShape s = shape;
-  const int64_t first = shape.tile > 0 ? shape.tile : kMinTile, last = shape.tile > 0 ? shape.tile : kMaxTile;
+  const int64_t first = shape.tile > 0 ? shape.tile : kMinWinogradTile,
+                last = shape.tile > 0 ? shape.tile : kMaxWinogradTile;
   for (s.tile = first; s.tile <= last; ++s.tile) {
     const int64_t tiles = rows * s.tiles();
     for (int64_t block : kBlocks) {

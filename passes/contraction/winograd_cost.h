@@ -7,6 +7,10 @@
 
 namespace tandem {
 
+// Pixels of a tile's side. Larger ones magnify the rounding of transformed values too much
+// (docs/developers/winograd.md).
+inline constexpr int64_t kMinWinogradTile = 2, kMaxWinogradTile = 4;
+
 enum class WinogradRole { kForward, kInputGrad, kFilterGrad };
 
 struct WinogradChoice {
