@@ -59,7 +59,9 @@ class Double {
     Value whole = Compare(arith::CmpFPredicate::OEQ, Floor(y), y);
     Value half = Mul(y, C(0.5));
     Value odd = b_.create<arith::AndIOp>(loc_, whole, Compare(arith::CmpFPredicate::UNE, Floor(half), half));
-    Value negative = Select(odd, Neg(result), Select(whole, result, C(std::numeric_limits<double>::quiet_NaN())));
+    // Of a negative number, but of -infinity, whose power is infinity or 0.
+    Value defined = b_.create<arith::OrIOp>(loc_, whole, Compare(arith::CmpFPredicate::OEQ, x, C(-kInfinity)));
+    Value negative = Select(odd, Neg(result), Select(defined, result, C(std::numeric_limits<double>::quiet_NaN())));
     result = Select(Less(x, C(0)), negative, result);
     Value one = b_.create<arith::OrIOp>(loc_, Compare(arith::CmpFPredicate::OEQ, y, C(0)),
                                         Compare(arith::CmpFPredicate::OEQ, x, C(1)));
