@@ -37,6 +37,8 @@ const bool kUnary = AddGradientCases({
     Unary("sqrt", 0.5, 2),
     Unary("rsqrt", 0.5, 2),
     Unary("tanh", -2, 2),
+    Unary("sin", -1e4, 1e4),
+    Unary("cos", -1e4, 1e4),
     Unary("sigmoid", -3, 3),
     Unary("relu"),
     Unary("erf", -2, 2),

@@ -24,6 +24,8 @@ Tensor Sqrt(const Tensor& x, TD_LOC);
 Tensor Rsqrt(const Tensor& x, TD_LOC);
 Tensor Square(const Tensor& x, TD_LOC);
 Tensor Tanh(const Tensor& x, TD_LOC);
+Tensor Sin(const Tensor& x, TD_LOC);  // of radians
+Tensor Cos(const Tensor& x, TD_LOC);
 Tensor Sigmoid(const Tensor& x, TD_LOC);
 Tensor Relu(const Tensor& x, TD_LOC);
 Tensor Erf(const Tensor& x, TD_LOC);

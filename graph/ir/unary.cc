@@ -77,6 +77,8 @@ TD_GRADIENT(SqrtOp, BuildDiv(b, l, BuildMul(b, l, dy, 0.5), y))
 // d x^(-1/2) = -1/2 y^3
 TD_GRADIENT(RsqrtOp, BuildMul(b, l, BuildMul(b, l, dy, -0.5), BuildMul(b, l, y, BuildMul(b, l, y, y))))
 TD_GRADIENT(TanhOp, BuildMul(b, l, dy, BuildSub(b, l, BuildSplat(b, l, y.getType(), 1), BuildMul(b, l, y, y))))
+TD_GRADIENT(SinOp, BuildMul(b, l, dy, b.create<CosOp>(l, x)))
+TD_GRADIENT(CosOp, BuildNeg(b, l, BuildMul(b, l, dy, b.create<SinOp>(l, x))))
 TD_GRADIENT(SigmoidOp, BuildMul(b, l, dy, BuildSub(b, l, y, BuildMul(b, l, y, y))))
 // y > 0 exactly where x > 0: asking y leaves x to nobody, so that a library can apply the relu to its own result.
 TD_GRADIENT(ReluOp, BuildSelect(b, l, BuildCompare(b, l, ComparePredicate::kGt, y, BuildSplat(b, l, y.getType(), 0)),

@@ -64,6 +64,18 @@ def Td_TanhOp : Td_FloatUnaryOp<"tanh", "std::tanh(x)"> {
   let summary = "hyperbolic tangent";
 }
 
+def Td_SinOp : Td_FloatUnaryOp<"sin", "std::sin(x)"> {
+  let precision = "kDeny";
+  let summary = "sine of an angle in radians";
+  let description = "NaN where x is infinite. Beyond |x| = 2^45 any number from -1 to 1.";
+}
+
+def Td_CosOp : Td_FloatUnaryOp<"cos", "std::cos(x)"> {
+  let precision = "kDeny";
+  let summary = "cosine of an angle in radians";
+  let description = "As for sin where x is large.";
+}
+
 def Td_SigmoidOp : Td_FloatUnaryOp<"sigmoid", "1.0 / (1.0 + std::exp(-x))"> {
   let summary = "1 / (1 + exp(-x))";
 }

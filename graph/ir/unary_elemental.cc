@@ -1,5 +1,7 @@
 // Scalar code of the elementwise ops with one operand.
+#include <initializer_list>
 #include <limits>
+#include <numbers>
 
 #include "graph/ir/register_type.h"
 #include "graph/ir/unary.h"
@@ -49,6 +51,54 @@ Value CastElement(mlir::OpBuilder& b, mlir::Location l, Value x, mlir::Type from
   return b.create<arith::ExtSIOp>(l, storage, x);
 }
 
+// sin(x + quadrants pi/2), by arithmetic in double: kernels are vectorised, and no target needs a library for it.
+// x = n pi/2 + r, with pi/2 in three parts (Cody and Waite, Software Manual for the Elementary Functions, chapter 8);
+// polynomials of r from fdlibm's k_sin.c and k_cos.c.
+Value Sine(mlir::OpBuilder& b, mlir::Location l, Value operand, int quadrants) {
+  const mlir::Type type = operand.getType(), f64 = b.getF64Type();
+  const auto number = [&](double v) { return Number(b, l, f64, v); };
+  const auto mul = [&](Value x, Value y) -> Value { return b.create<arith::MulFOp>(l, x, y); };
+  const auto fma = [&](Value x, Value y, Value z) -> Value { return b.create<math::FmaOp>(l, x, y, z); };
+  const auto horner = [&](Value x, std::initializer_list<double> highest_first) {
+    Value v;
+    for (double c : highest_first) v = v ? fma(v, x, number(c)) : number(c);
+    return v;
+  };
+  // Whether a whole number is odd, and half of it without the rest.
+  const auto half = [&](Value whole, Value& odd) -> Value {
+    const Value exact = mul(whole, number(0.5));
+    const Value floor = b.create<math::FloorOp>(l, exact);
+    odd = b.create<arith::CmpFOp>(l, arith::CmpFPredicate::ONE, exact, floor);
+    return floor;
+  };
+
+  const Value x = type.isF64() ? operand : Value(b.create<arith::ExtFOp>(l, f64, operand));
+  const Value n = b.create<math::RoundEvenOp>(l, mul(x, number(2 / std::numbers::pi)));
+  Value r = x;
+  for (double part : {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110}) {
+    r = fma(n, number(-part), r);
+  }
+  // Already there, but for an x whose n is not exact.
+  r = b.create<arith::MinimumFOp>(l, b.create<arith::MaximumFOp>(l, r, number(-1)), number(1));
+  const Value z = mul(r, r);
+  const Value sine =
+      fma(mul(z, r),
+          horner(z, {1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06,
+                     -1.98412698298579493134e-04, 8.33333333332248946124e-03, -1.66666666666666324348e-01}),
+          r);
+  const Value cosine =
+      fma(z,
+          horner(z, {-1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07,
+                     2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02, -0.5}),
+          number(1));
+  Value odd, negative;
+  const Value turns = half(b.create<arith::AddFOp>(l, n, number(quadrants)), odd);
+  half(turns, negative);
+  Value y = b.create<arith::SelectOp>(l, odd, cosine, sine);
+  y = b.create<arith::SelectOp>(l, negative, Value(b.create<arith::NegFOp>(l, y)), y);
+  return type.isF64() ? y : Value(b.create<arith::TruncFOp>(l, type, y));
+}
+
 }  // namespace
 
 // TD_ELEMENT(Op, expr): `x` is the operand's element, `t` its type.
@@ -66,6 +116,8 @@ TD_ELEMENT(LogOp, b.create<math::LogOp>(l, x))
 TD_ELEMENT(SqrtOp, b.create<math::SqrtOp>(l, x))
 TD_ELEMENT(RsqrtOp, b.create<math::RsqrtOp>(l, x))
 TD_ELEMENT(TanhOp, b.create<math::TanhOp>(l, x))
+TD_ELEMENT(SinOp, Sine(b, l, x, 0))
+TD_ELEMENT(CosOp, Sine(b, l, x, 1))
 TD_ELEMENT(FloorOp, b.create<math::FloorOp>(l, x))
 TD_ELEMENT(ReluOp, b.create<arith::MaximumFOp>(l, x, Number(b, l, t, 0)))
 TD_ELEMENT(NotOp, b.create<arith::XOrIOp>(l, x, Number(b, l, t, 1)))

@@ -56,6 +56,8 @@ std::vector<Row> Elementwise() {
                                                                           {"Sqrt", Sqrt},
                                                                           {"Rsqrt", Rsqrt},
                                                                           {"Tanh", Tanh},
+                                                                          {"Sin", Sin},
+                                                                          {"Cos", Cos},
                                                                           {"Sigmoid", Sigmoid},
                                                                           {"Relu", Relu},
                                                                           {"Erf", Erf},
