@@ -106,7 +106,7 @@ class Convnet {
     p.call.packed_for = call.primitive;
     p.call.primitive = fb::Primitive::PackWeights;
     p.call.packed = false;
-    p.call.epilogue = fb::Epilogue::None;
+    p.call.epilogue = {};
     pack_.push_back(p);
     return packed;
   }
@@ -128,9 +128,9 @@ class Convnet {
     call.strides = {1, 1};
     call.pad_low = call.pad_high = {0, 0};
     call.packed = true;
-    call.epilogue = fb::Epilogue::BiasRelu;
+    call.epilogue = {.bias = true, .activation = fb::Activation::Relu};
     forward_.push_back({name, call, {x, Pack(call, w), bias}, {y}});
-    call.epilogue = fb::Epilogue::None;
+    call.epilogue = {};
     if (input_gradient) {
       call.primitive = fb::Primitive::Conv2DInputGrad;
       backward_.push_back({name + "/dx", call, {y, Pack(call, w)}, {x}});

@@ -356,8 +356,8 @@ def SelectLibrariesPass : ModulePass<"td-select-libraries"> {
 
     ```
     %y = td.conv2d %x, %w         =>   %p = exec.library_call pack_weights (%w)               // at the top level
-    %b = td.broadcast %bias            %r = exec.library_call conv2d (%x, %p, %bias) {epilogue = bias_relu}
-    %z = td.add %y, %b
+    %b = td.broadcast %bias            %r = exec.library_call conv2d(%x, %p, %bias)
+    %z = td.add %y, %b                         <epilogue = <bias = true, activation = relu>>
     %r = td.relu %z
     ```
 
@@ -383,9 +383,9 @@ def TakeGpuEpiloguesPass : ModulePass<"td-take-gpu-epilogues"> {
     stays with generated kernels.
 
     ```
-    %d = exec.library_call matmul(%dz, %w) {transpose_b}           %y, %mask = ... {epilogue = bias_relu_mask}
-    %m = td.compare gt, %y, 0                                 =>   %r, %s = exec.library_call matmul(%dz, %w, %mask)
-    %r = td.select %m, %d, 0                                           {epilogue = "relu_bias_grad", transpose_b}
+    %d = exec.library_call matmul(%dz, %w)     =>   %y, %mask = ... <epilogue = <activation = relu, saves = true>>
+    %m = td.compare gt, %y, 0                       %r, %s = exec.library_call matmul(%dz, %w, %mask)
+    %r = td.select %m, %d, 0                                <epilogue = <activation = relu, gradient = true, sums = y>>
     %s = td.reduce sum, %r axes [0]
     ```
   }];

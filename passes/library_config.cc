@@ -7,7 +7,8 @@ namespace tandem {
 namespace {
 
 static_assert(static_cast<int>(exec::Primitive::kBatchMatMul) == static_cast<int>(fb::Primitive::BatchMatMul));
-static_assert(static_cast<int>(exec::Epilogue::kKernelSums) == static_cast<int>(fb::Epilogue::KernelSums));
+static_assert(static_cast<int>(exec::Activation::kGelu) == static_cast<int>(fb::Activation::Gelu));
+static_assert(static_cast<int>(exec::Summed::kKernel) == static_cast<int>(fb::Summed::Kernel));
 static_assert(static_cast<int>(exec::Algorithm::kPackPanels) == static_cast<int>(fb::Algorithm::PackPanels));
 
 std::vector<int64_t> Sizes(mlir::DenseI64ArrayAttr sizes) {
@@ -15,6 +16,19 @@ std::vector<int64_t> Sizes(mlir::DenseI64ArrayAttr sizes) {
 }
 
 fb::DType ElementType(mlir::Type type) { return type ? static_cast<fb::DType>(td::ToDType(type)) : fb::DType::Float32; }
+
+// Null for none.
+exec::EpilogueAttr EpilogueToAttr(mlir::MLIRContext* context, const Epilogue& e) {
+  if (e.empty()) return {};
+  return exec::EpilogueAttr::get(context, e.bias, e.residual, static_cast<exec::Activation>(e.activation), e.saves,
+                                 e.gradient, static_cast<exec::Summed>(e.sums));
+}
+
+Epilogue EpilogueOf(exec::EpilogueAttr attr) {
+  if (!attr) return {};
+  return {attr.getBias(),  attr.getResidual(), static_cast<fb::Activation>(attr.getActivation()),
+          attr.getSaves(), attr.getGradient(), static_cast<fb::Summed>(attr.getSums())};
+}
 
 }  // namespace
 
@@ -32,7 +46,7 @@ exec::LibraryConfigAttr LibraryConfigToAttr(mlir::MLIRContext* context, const fb
       context, sizes(call.x_shape), sizes(call.kernel_shape), sizes(call.y_shape), sizes(call.strides),
       sizes(call.pad_low), sizes(call.pad_high), type(call.x_dtype), type(call.kernel_dtype), type(call.y_dtype),
       type(call.plain_dtype), call.transpose_a, call.transpose_b, call.swap_x, call.swap_kernel, call.swap_y,
-      call.packed, call.reduces_batch, call.tf32, call.adds, static_cast<exec::Epilogue>(call.epilogue),
+      call.packed, call.reduces_batch, call.tf32, EpilogueToAttr(context, call.epilogue),
       packs ? static_cast<exec::Primitive>(call.packed_for) : exec::Primitive::kPackWeights,
       static_cast<exec::Algorithm>(call.algorithm),
       call.implementation.empty() ? mlir::StringAttr() : b.getStringAttr(call.implementation));
@@ -60,8 +74,7 @@ fb::LibraryCallT LibraryCallOf(exec::LibraryCallOp op) {
   call.packed = config.getPacked();
   call.reduces_batch = config.getReducesBatch();
   call.tf32 = config.getTf32();
-  call.adds = config.getAdds();
-  call.epilogue = static_cast<fb::Epilogue>(config.getEpilogue());
+  call.epilogue = EpilogueOf(config.getEpilogue());
   if (op.getPrimitive() == exec::Primitive::kPackWeights) {
     call.packed_for = static_cast<fb::Primitive>(config.getPackedFor());
   }

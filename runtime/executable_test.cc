@@ -227,7 +227,7 @@ TEST(ExecutableTest, SemanticErrorsNameTheField) {
     void (*damage)(fb::ExecutableT&);
   };
   const Case cases[] = {
-      {"version", [](fb::ExecutableT& e) { e.version = 2; }},
+      {"version", [](fb::ExecutableT& e) { e.version = 1; }},
       {"mode", [](fb::ExecutableT& e) { e.mode = "fly"; }},
       {"lanes", [](fb::ExecutableT& e) { e.lanes = 6; }},
       {"shard_rows", [](fb::ExecutableT& e) { e.shard_rows = 0; }},
@@ -263,15 +263,19 @@ TEST(ExecutableTest, SemanticErrorsNameTheField) {
        }},
       // A residual is an input and lies where the result goes.
       {"sections[0].steps[0]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->adds = true; }},
+       [](fb::ExecutableT& e) {
+         e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->epilogue.residual = true;
+       }},
       {"sections[0].steps[0]",
        [](fb::ExecutableT& e) {
          fb::StepT& step = *e.programs[0]->sections[0]->steps[0];
-         step.body.AsLibraryCall()->adds = true;
+         step.body.AsLibraryCall()->epilogue.residual = true;
          step.inputs.push_back(step.inputs[0]);
        }},
       {"sections[0].steps[1]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[1]->body.AsLibraryCall()->adds = true; }},
+       [](fb::ExecutableT& e) {
+         e.programs[0]->sections[0]->steps[1]->body.AsLibraryCall()->epilogue.residual = true;
+       }},
       {"sections[0].steps[1].outputs[0]",
        [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[1]->outputs[0] = 0; }},
       {"sections[0].steps[1].outputs[0]", [](fb::ExecutableT& e) { e.programs[0]->lane_slots.clear(); }},

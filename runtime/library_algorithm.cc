@@ -28,7 +28,7 @@ bool IsPointwise(const fb::LibraryCallT& c) {
 bool ComputesUnpackedGemm(const fb::LibraryCallT& c) {
   if (c.primitive != fb::Primitive::MatMul || c.kernel_shape.size() != 2) return false;
   const int64_t whole = c.transpose_b ? c.x_shape.back() : c.y_shape.back();
-  return IsFloat32(c) && !c.packed && !c.adds && !c.transpose_a && whole % kVector == 0;
+  return IsFloat32(c) && !c.packed && !c.epilogue.residual && !c.transpose_a && whole % kVector == 0;
 }
 
 bool ComputesDirectFilterGrad(const fb::LibraryCallT& c) {

@@ -120,49 +120,61 @@ absl::Status CheckBatchMatMul(const fb::LibraryCallT& c) {
   return absl::OkStatus();
 }
 
-// Beyond a bias and a relu only MatMul goes, in one type, and sums only in float32.
-absl::Status CheckEpilogue(const fb::LibraryCallT& c, const EpilogueParts& parts) {
-  const bool plain =
-      !parts.gelu && !parts.saves && !parts.gradient && !parts.y_sums && !parts.x_sums && !parts.kernel_sums;
-  if (c.adds &&
-      (!plain || c.reduces_batch || (c.primitive != fb::Primitive::Conv2D && c.primitive != fb::Primitive::MatMul))) {
+bool GoTogether(const Epilogue& e) {
+  const bool activates = e.activation != fb::Activation::None;
+  if (e.gradient) {
+    const bool sums_others = e.sums == fb::Summed::X || e.sums == fb::Summed::Kernel;
+    return activates && !e.bias && !e.saves && !sums_others;
+  }
+  if (e.sums != fb::Summed::None) return e.sums != fb::Summed::Y && !e.bias && !activates && !e.saves;
+  return activates || !e.saves;
+}
+
+// Beyond a bias, a residual and a relu only MatMul goes, in one type, and sums only in float32.
+absl::Status CheckEpilogue(const fb::LibraryCallT& c, fb::Primitive primitive) {
+  const Epilogue& e = c.epilogue;
+  if (e.activation < fb::Activation::MIN || e.activation > fb::Activation::MAX) return Bad("unknown activation");
+  if (e.sums < fb::Summed::MIN || e.sums > fb::Summed::MAX) return Bad("unknown sums of an epilogue");
+  if (e.empty()) return absl::OkStatus();
+  if (primitive != fb::Primitive::Conv2D && primitive != fb::Primitive::MatMul) {
+    return Bad("only Conv2D and MatMul take an epilogue");
+  }
+  if (e.residual && (!e.is_forward() || c.reduces_batch || c.primitive == fb::Primitive::PackWeights)) {
     return Bad("only Conv2D and MatMul of a batch add a residual, with no more than a bias and a relu");
   }
-  if (plain) return absl::OkStatus();
+  if (e.is_forward()) return absl::OkStatus();
+  if (!GoTogether(e)) return Bad(absl::StrCat("the parts of the epilogue ", e.Text(), " do not go together"));
   if (c.primitive != fb::Primitive::MatMul || c.packed) return Bad("only MatMul of plain matrices takes this epilogue");
   const fb::DType x = LibraryType(c.x_dtype), y = LibraryType(c.y_dtype);
   if (x != y) return Bad("with this epilogue the result must have the operands' type");
-  const bool sums = parts.y_sums || parts.x_sums || parts.kernel_sums;
-  if (sums && x != fb::DType::Float32) return Bad("only float32 is summed up by an epilogue");
-  if ((parts.x_sums || parts.kernel_sums) && (!c.transpose_a || c.transpose_b)) {
+  if (e.sums != fb::Summed::None && x != fb::DType::Float32) return Bad("only float32 is summed up by an epilogue");
+  if ((e.sums == fb::Summed::X || e.sums == fb::Summed::Kernel) && (!c.transpose_a || c.transpose_b)) {
     return Bad("operands are summed up only where x is transposed and the kernel is not");
   }
-  if (parts.gelu && (parts.saves || parts.gradient) && c.y_shape.back() % 8 != 0) {
+  if (e.gelu() && (e.saves || e.gradient) && c.y_shape.back() % 8 != 0) {
     return Bad("the input of GELU needs rows of a multiple of 8 elements");
   }
   return absl::OkStatus();
 }
 
-void AddEpilogueOperands(const fb::LibraryCallT& c, const EpilogueParts& parts, LibraryOperands& operands) {
-  const std::vector<int64_t> saved = parts.relu ? ReluMaskShape(c.y_shape) : c.y_shape;
-  const fb::DType saved_type = parts.relu ? fb::DType::UInt8 : LibraryType(c.y_dtype);
-  auto add = [](std::vector<std::vector<int64_t>>& shapes, std::vector<fb::DType>& types,
-                const std::vector<int64_t>& shape, fb::DType type) {
-    shapes.push_back(shape);
-    types.push_back(type);
-  };
+void AddEpilogueOperands(const fb::LibraryCallT& c, LibraryOperands& operands) {
+  const Epilogue& e = c.epilogue;
+  const std::vector<int64_t> saved = e.relu() ? ReluMaskShape(c.y_shape) : c.y_shape;
+  const fb::DType saved_type = e.relu() ? fb::DType::UInt8 : LibraryType(c.y_dtype);
   auto input = [&](const std::vector<int64_t>& shape, fb::DType type) {
-    add(operands.inputs, operands.input_types, shape, type);
+    operands.inputs.push_back(shape);
+    operands.input_types.push_back(type);
   };
   auto output = [&](const std::vector<int64_t>& shape, fb::DType type) {
-    add(operands.outputs, operands.output_types, shape, type);
+    operands.outputs.push_back(shape);
+    operands.output_types.push_back(type);
   };
-  if (parts.bias) input({c.y_shape.back()}, fb::DType::Float32);
-  if (parts.gradient) input(saved, saved_type);
-  if (parts.saves) output(saved, saved_type);
-  if (parts.y_sums || parts.kernel_sums) output({c.y_shape.back()}, fb::DType::Float32);
-  if (parts.x_sums) output({c.x_shape.back()}, fb::DType::Float32);
-  if (c.adds) input(c.y_shape, LibraryType(c.y_dtype));
+  if (e.bias) input({c.y_shape.back()}, fb::DType::Float32);
+  if (e.gradient) input(saved, saved_type);
+  if (e.saves) output(saved, saved_type);
+  if (e.sums == fb::Summed::Y || e.sums == fb::Summed::Kernel) output({c.y_shape.back()}, fb::DType::Float32);
+  if (e.sums == fb::Summed::X) output({c.x_shape.back()}, fb::DType::Float32);
+  if (e.residual) input(c.y_shape, LibraryType(c.y_dtype));
 }
 
 absl::Status CheckShapes(const fb::LibraryCallT& c, fb::Primitive primitive) {
@@ -179,45 +191,6 @@ absl::Status CheckShapes(const fb::LibraryCallT& c, fb::Primitive primitive) {
 }  // namespace
 
 fb::DType LibraryType(fb::DType type) { return type == fb::DType::Invalid ? fb::DType::Float32 : type; }
-
-EpilogueParts PartsOf(fb::Epilogue epilogue) {
-  using fb::Epilogue;
-  switch (epilogue) {
-    case Epilogue::None:
-      return {};
-    case Epilogue::Bias:
-      return {.bias = true};
-    case Epilogue::BiasRelu:
-      return {.bias = true, .relu = true};
-    case Epilogue::Relu:
-      return {.relu = true};
-    case Epilogue::Gelu:
-      return {.gelu = true};
-    case Epilogue::BiasGelu:
-      return {.bias = true, .gelu = true};
-    case Epilogue::ReluMask:
-      return {.relu = true, .saves = true};
-    case Epilogue::BiasReluMask:
-      return {.bias = true, .relu = true, .saves = true};
-    case Epilogue::GeluInput:
-      return {.gelu = true, .saves = true};
-    case Epilogue::BiasGeluInput:
-      return {.bias = true, .gelu = true, .saves = true};
-    case Epilogue::ReluGrad:
-      return {.relu = true, .gradient = true};
-    case Epilogue::ReluBiasGrad:
-      return {.relu = true, .gradient = true, .y_sums = true};
-    case Epilogue::GeluGrad:
-      return {.gelu = true, .gradient = true};
-    case Epilogue::GeluBiasGrad:
-      return {.gelu = true, .gradient = true, .y_sums = true};
-    case Epilogue::XSums:
-      return {.x_sums = true};
-    case Epilogue::KernelSums:
-      return {.kernel_sums = true};
-  }
-  return {};
-}
 
 std::vector<int64_t> ReluMaskShape(const std::vector<int64_t>& y_shape) {
   std::vector<int64_t> shape = y_shape;
@@ -239,7 +212,6 @@ int64_t CheckedElements(const std::vector<int64_t>& shape) {
 absl::StatusOr<LibraryOperands> CheckLibraryCall(const fb::LibraryCallT& c) {
   using fb::Primitive;
   if (c.primitive < Primitive::MIN || c.primitive > Primitive::MAX) return Bad("unknown primitive");
-  if (c.epilogue < fb::Epilogue::MIN || c.epilogue > fb::Epilogue::MAX) return Bad("unknown epilogue");
   Primitive p = c.primitive;
   if (p == Primitive::PackWeights) {
     p = c.packed_for;
@@ -252,12 +224,8 @@ absl::StatusOr<LibraryOperands> CheckLibraryCall(const fb::LibraryCallT& c) {
   if (absl::Status types = CheckTypes(c, p); !types.ok()) return types;
   const fb::DType x = LibraryType(c.x_dtype), y = LibraryType(c.y_dtype);
   const fb::DType k = c.packed ? fb::DType::Invalid : LibraryType(c.kernel_dtype);
-  if (c.epilogue != fb::Epilogue::None && p != Primitive::Conv2D && p != Primitive::MatMul) {
-    return Bad("only Conv2D and MatMul take an epilogue");
-  }
+  TD_RETURN_IF_ERROR(CheckEpilogue(c, p));
   std::vector<int64_t> kernel = c.packed ? std::vector<int64_t>() : c.kernel_shape;
-  const EpilogueParts parts = PartsOf(c.epilogue);
-  TD_RETURN_IF_ERROR(CheckEpilogue(c, parts));
   LibraryOperands operands;
   switch (c.primitive) {
     case Primitive::Conv2D:
@@ -266,7 +234,7 @@ absl::StatusOr<LibraryOperands> CheckLibraryCall(const fb::LibraryCallT& c) {
       operands.input_types = {x, k};
       operands.outputs = {c.y_shape};
       operands.output_types = {y};
-      AddEpilogueOperands(c, parts, operands);
+      AddEpilogueOperands(c, operands);
       break;
     case Primitive::BatchMatMul:
       if (c.packed) return Bad("BatchMatMul has no operand to pack");

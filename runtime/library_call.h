@@ -19,16 +19,6 @@ struct LibraryOperands {
   std::vector<fb::DType> input_types, output_types;  // Invalid for a packed kernel; UInt8 for a mask
 };
 
-// What an epilogue consists of.
-struct EpilogueParts {
-  bool bias = false;  // an input [n]
-  bool relu = false, gelu = false;
-  bool saves = false;     // an output for the backward pass: the mask of relu, the input of gelu
-  bool gradient = false;  // of relu or gelu, from what was saved, an input
-  bool y_sums = false, x_sums = false, kernel_sums = false;  // an output: the gradient of a bias
-};
-EpilogueParts PartsOf(fb::Epilogue epilogue);
-
 // The shape of the mask for a result `y_shape`: a bit per element, rows filled up to 16 bytes. UInt8. Element j of a
 // row is bit j % 8 of byte j / 8.
 std::vector<int64_t> ReluMaskShape(const std::vector<int64_t>& y_shape);

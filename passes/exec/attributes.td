@@ -152,24 +152,33 @@ def Exec_Primitive : Exec_Enum<"Primitive", "what a library computes: Primitive 
 ]>;
 def Exec_PrimitiveAttr : EnumAttr<Exec_Dialect, Exec_Primitive, "primitive"> { let assemblyFormat = "$value"; }
 
-def Exec_Epilogue : Exec_Enum<"Epilogue", "what a call does with its result: Epilogue of runtime/executable.fbs", [
+def Exec_Activation : Exec_Enum<"Activation", "of an epilogue: Activation of runtime/executable.fbs", [
   I32EnumAttrCase<"kNone", 0, "none">,
-  I32EnumAttrCase<"kBias", 1, "bias">,
-  I32EnumAttrCase<"kBiasRelu", 2, "bias_relu">,
-  I32EnumAttrCase<"kRelu", 3, "relu">,
-  I32EnumAttrCase<"kGelu", 4, "gelu">,
-  I32EnumAttrCase<"kBiasGelu", 5, "bias_gelu">,
-  I32EnumAttrCase<"kReluMask", 6, "relu_mask">,
-  I32EnumAttrCase<"kBiasReluMask", 7, "bias_relu_mask">,
-  I32EnumAttrCase<"kGeluInput", 8, "gelu_input">,
-  I32EnumAttrCase<"kBiasGeluInput", 9, "bias_gelu_input">,
-  I32EnumAttrCase<"kReluGrad", 10, "relu_grad">,
-  I32EnumAttrCase<"kReluBiasGrad", 11, "relu_bias_grad">,
-  I32EnumAttrCase<"kGeluGrad", 12, "gelu_grad">,
-  I32EnumAttrCase<"kGeluBiasGrad", 13, "gelu_bias_grad">,
-  I32EnumAttrCase<"kXSums", 14, "x_sums">,
-  I32EnumAttrCase<"kKernelSums", 15, "kernel_sums">,
+  I32EnumAttrCase<"kRelu", 1, "relu">,
+  I32EnumAttrCase<"kGelu", 2, "gelu">,  // the tanh form
 ]>;
+
+def Exec_Summed : Exec_Enum<"Summed", "what an epilogue sums up: Summed of runtime/executable.fbs", [
+  I32EnumAttrCase<"kNone", 0, "none">,
+  I32EnumAttrCase<"kY", 1, "y">,
+  I32EnumAttrCase<"kX", 2, "x">,
+  I32EnumAttrCase<"kKernel", 3, "kernel">,
+]>;
+
+def Exec_EpilogueAttr : Exec_Attr<"Epilogue", "epilogue"> {
+  let summary = "what a call does with its product before it is stored: Epilogue of runtime/executable.fbs";
+  let description = [{
+    ```mlir
+    #exec.epilogue<bias = true, activation = relu>
+    ```
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"bool", "false">:$bias, DefaultValuedParameter<"bool", "false">:$residual,
+    DefaultValuedParameter<"::tandem::exec::Activation", "::tandem::exec::Activation::kNone">:$activation,
+    DefaultValuedParameter<"bool", "false">:$saves, DefaultValuedParameter<"bool", "false">:$gradient,
+    DefaultValuedParameter<"::tandem::exec::Summed", "::tandem::exec::Summed::kNone">:$sums);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
 
 def Exec_Algorithm : Exec_Enum<"Algorithm", "how a contraction is computed: the candidates of passes/contraction", [
   // Of a library call: Algorithm of runtime/executable.fbs.
@@ -237,7 +246,7 @@ def Exec_LibraryConfigAttr : Exec_Attr<"LibraryConfig", "library_config"> {
   let description = [{
     Sizes are for a full microbatch. A type that is left out is f32. `packed_for` is for pack_weights only.
     ```mlir
-    #exec.library_config<x_shape = [8, 64], kernel_shape = [64, 10], y_shape = [8, 10], epilogue = bias, packed = true>
+    #exec.library_config<x_shape = [8, 64], kernel_shape = [64, 10], y_shape = [8, 10], epilogue = <bias = true>>
     ```
   }];
   let parameters = (ins
@@ -251,8 +260,7 @@ def Exec_LibraryConfigAttr : Exec_Attr<"LibraryConfig", "library_config"> {
     DefaultValuedParameter<"bool", "false">:$swap_x, DefaultValuedParameter<"bool", "false">:$swap_kernel,
     DefaultValuedParameter<"bool", "false">:$swap_y, DefaultValuedParameter<"bool", "false">:$packed,
     DefaultValuedParameter<"bool", "false">:$reduces_batch, DefaultValuedParameter<"bool", "false">:$tf32,
-    DefaultValuedParameter<"bool", "false">:$adds,
-    DefaultValuedParameter<"::tandem::exec::Epilogue", "::tandem::exec::Epilogue::kNone">:$epilogue,
+    OptionalParameter<"::tandem::exec::EpilogueAttr">:$epilogue,
     DefaultValuedParameter<"::tandem::exec::Primitive", "::tandem::exec::Primitive::kPackWeights">:$packed_for,
     DefaultValuedParameter<"::tandem::exec::Algorithm", "::tandem::exec::Algorithm::kLibrary">:$algorithm,
     OptionalParameter<"::mlir::StringAttr">:$implementation);

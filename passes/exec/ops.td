@@ -95,7 +95,7 @@ def Exec_LibraryCallOp : Exec_Op<"library_call", [Pure]> {
   let description = [{
     Operands and results are those of LibraryCall in runtime/executable.fbs.
     ```mlir
-    %y = exec.library_call conv2d(%x, %w, %b) <x_shape = [8, 13, 13, 32], ..., packed = true, epilogue = bias_relu>
+    %y = exec.library_call conv2d(%x, %w, %b) <x_shape = [8, 13, 13, 32], ..., packed = true, epilogue = <...>>
         : (...) -> tensor<?x11x11x64xf32>
     ```
   }];

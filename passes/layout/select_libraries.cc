@@ -167,7 +167,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
         [&](mlir::Value bias) {
           // Libraries add it to the float32 sum, so it need not be rounded.
           mlir::Value exact = InFloat32(bias);
-          if (exact) call.epilogue = fb::Epilogue::Bias;
+          call.epilogue.bias = exact != nullptr;
           return exact;
         },
         [&](td::AddOp add, mlir::Value residual) {
@@ -176,8 +176,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
         /*takes_relu_alone=*/false);
     if (epilogue.bias) operands.push_back(epilogue.bias);
     if (epilogue.residual) operands.push_back(epilogue.residual);
-    call.adds = epilogue.residual != nullptr;
-    if (epilogue.relu) call.epilogue = epilogue.bias ? fb::Epilogue::BiasRelu : fb::Epilogue::Relu;
+    call.epilogue.residual = epilogue.residual != nullptr;
+    if (epilogue.relu) call.epilogue.activation = fb::Activation::Relu;
     return epilogue;
   }
 

@@ -22,8 +22,6 @@ namespace tandem {
 
 namespace {
 
-using fb::Epilogue;
-
 // A call of a matrix product with its parameters.
 struct Product {
   exec::LibraryCallOp op;
@@ -61,21 +59,20 @@ exec::LibraryCallOp Replace(const Product& p, mlir::Operation* before, mlir::Val
 
 // GELU behind a product and perhaps its bias.
 void TakeGelu(Product p) {
-  if (p.call.epilogue != Epilogue::None && p.call.epilogue != Epilogue::Bias) return;
+  if (p.call.epilogue != Epilogue{.bias = p.call.epilogue.bias}) return;
   td::GeluOp gelu;
   for (mlir::Operation* user : p.y().getUsers()) {
     auto op = mlir::dyn_cast<td::GeluOp>(user);
     if (op && op.getApproximate() && op->getBlock() == p.op->getBlock()) gelu = op;
   }
   if (!gelu || !p.OneType()) return;
-  const bool bias = p.call.epilogue == Epilogue::Bias;
+  p.call.epilogue.activation = fb::Activation::Gelu;
   if (p.y().hasOneUse()) {
-    p.call.epilogue = bias ? Epilogue::BiasGelu : Epilogue::Gelu;
     Replace(p, p.op, gelu->getResult(0), {}, {});
   } else {
     auto is_call = [](mlir::Operation* user) { return mlir::isa<exec::LibraryCallOp>(user); };
     if (!p.TakesGeluInput() || !llvm::all_of(gelu->getUsers(), is_call)) return;
-    p.call.epilogue = bias ? Epilogue::BiasGeluInput : Epilogue::GeluInput;
+    p.call.epilogue.saves = true;
     exec::LibraryCallOp op = Replace(p, p.op, gelu->getResult(0), {}, p.y().getType());
     gelu->erase();
     p.y().replaceAllUsesWith(op->getResult(1));
@@ -94,8 +91,8 @@ std::optional<Product> ReluOf(mlir::Operation* user, mlir::Value d) {
     return std::nullopt;
   std::optional<Product> relu = AsProduct(compare->getOperand(0).getDefiningOp());
   if (!relu || compare->getOperand(0) != relu->y()) return std::nullopt;
-  const EpilogueParts parts = PartsOf(relu->call.epilogue);
-  if (!parts.relu || parts.gradient || !relu->OneType()) return std::nullopt;
+  const Epilogue& epilogue = relu->call.epilogue;
+  if (!epilogue.relu() || epilogue.gradient || !relu->OneType()) return std::nullopt;
   return relu->op->getBlock() == user->getBlock() ? relu : std::nullopt;
 }
 
@@ -105,7 +102,7 @@ mlir::Value MaskOf(Product relu) {
   llvm::SmallVector<int64_t> shape(td::TypeOf(relu.y()).getShape());
   shape.back() = ReluMaskShape(relu.call.y_shape).back();
   const mlir::Type type = mlir::RankedTensorType::get(shape, td::FromDType(relu.op.getContext(), DType::kUInt8));
-  relu.call.epilogue = relu.call.epilogue == Epilogue::BiasRelu ? Epilogue::BiasReluMask : Epilogue::ReluMask;
+  relu.call.epilogue.saves = true;
   exec::LibraryCallOp op = Replace(relu, relu.op, relu.y(), {}, type);
   relu.op->erase();
   return op->getResult(1);
@@ -129,7 +126,7 @@ td::ReduceOp RowSum(mlir::Value v, mlir::Operation* op) {
 // The gradient of relu or GELU behind a product, and the sum of that over the rows.
 void TakeGradient(Product p) {
   mlir::Operation* user = OnlyUser(p.y());
-  if (p.call.epilogue != Epilogue::None || !user || user->getBlock() != p.op->getBlock() || !p.OneType()) return;
+  if (!p.call.epilogue.empty() || !user || user->getBlock() != p.op->getBlock() || !p.OneType()) return;
   mlir::Value saved;
   if (auto gelu = mlir::dyn_cast<td::GeluGradOp>(user)) {
     if (!gelu.getApproximate() || gelu.getDy() != p.y() || !p.TakesGeluInput()) return;
@@ -140,13 +137,13 @@ void TakeGradient(Product p) {
     return;
   }
   const bool relu = mlir::isa<td::SelectOp>(user);
-  p.call.epilogue = relu ? Epilogue::ReluGrad : Epilogue::GeluGrad;
+  p.call.epilogue = {.activation = relu ? fb::Activation::Relu : fb::Activation::Gelu, .gradient = true};
   mlir::Value gradient = user->getResult(0);
   td::ReduceOp sum = p.Float32() ? RowSum(gradient, user) : td::ReduceOp();
   if (!sum) {
     Replace(p, user, gradient, saved, {});
   } else {
-    p.call.epilogue = relu ? Epilogue::ReluBiasGrad : Epilogue::GeluBiasGrad;
+    p.call.epilogue.sums = fb::Summed::Y;
     p.call.reduces_batch |= td::IsBatched(gradient.getType());
     exec::LibraryCallOp op = Replace(p, user, gradient, saved, sum->getResult(0).getType());
     sum->getResult(0).replaceAllUsesWith(op->getResult(1));
@@ -168,14 +165,14 @@ bool MadeByKernel(mlir::Value v) {
 // The sum over the rows of an operand of a weight gradient.
 void TakeOperandSum(Product p) {
   // TensorFloat-32 might round what is summed up.
-  if (p.call.epilogue != Epilogue::None || !p.Float32() || p.call.tf32) return;
+  if (!p.call.epilogue.empty() || !p.Float32() || p.call.tf32) return;
   if (!p.call.transpose_a || p.call.transpose_b) return;
   for (int i : {1, 0}) {
     mlir::Value operand = p.op->getOperand(i);
     if (MadeByKernel(operand)) continue;
     td::ReduceOp sum = RowSum(operand, p.op);
     if (!sum) continue;
-    p.call.epilogue = i == 1 ? Epilogue::KernelSums : Epilogue::XSums;
+    p.call.epilogue.sums = i == 1 ? fb::Summed::Kernel : fb::Summed::X;
     exec::LibraryCallOp op = Replace(p, p.op, p.y(), {}, sum->getResult(0).getType());
     sum->getResult(0).replaceAllUsesWith(op->getResult(1));
     sum->erase();

@@ -243,7 +243,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   // What the call `op` writes its result over, or null.
   static mlir::OpOperand* ResidualOf(mlir::Operation* op) {
     auto call = mlir::dyn_cast_or_null<exec::LibraryCallOp>(op);
-    return call && call.getConfig().getAdds() ? &op->getOpOperands().back() : nullptr;
+    const exec::EpilogueAttr epilogue = call ? call.getConfig().getEpilogue() : exec::EpilogueAttr();
+    return epilogue && epilogue.getResidual() ? &op->getOpOperands().back() : nullptr;
   }
 
   // Nothing but `residual` reads `v`, itself or through views, at or after the op of `residual`.

@@ -33,7 +33,7 @@ class Cpu final : public Target {
       fb::LibraryCallT without = call;
       without.packed = packed;
       fb::LibraryCallT with = without;
-      with.adds = true;
+      with.epilogue.residual = true;
       if (!ChooseAlgorithm(without, machine, {}).ok() || !ChooseAlgorithm(with, machine, {}).ok() ||
           with.implementation != without.implementation) {
         return false;
@@ -54,8 +54,7 @@ class Cpu final : public Target {
     WeightsPacking packing{call};
     packing.call.primitive = fb::Primitive::PackWeights;
     packing.call.packed_for = call.primitive;
-    packing.call.epilogue = fb::Epilogue::None;
-    packing.call.adds = false;
+    packing.call.epilogue = {};
     packing.call.plain_dtype = call.kernel_dtype;
     TD_ASSIGN_OR_RETURN(packing.bytes, library->PackedWeightsBytes(packing.call));
     if (packing.bytes == 0) return std::nullopt;

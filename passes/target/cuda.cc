@@ -29,8 +29,7 @@ class Cuda final : public Target {
     if (packing.bytes == 0) return std::nullopt;
     packing.call.primitive = fb::Primitive::PackWeights;
     packing.call.packed_for = fb::Primitive::Conv2D;
-    packing.call.epilogue = fb::Epilogue::None;
-    packing.call.adds = false;
+    packing.call.epilogue = {};
     packing.call.plain_dtype = packing.call.x_dtype = packing.call.y_dtype = call.kernel_dtype;
     packing.call.tf32 = false;
     return packing;

@@ -19,7 +19,7 @@
 // LAYOUT: exec.library_call pack_weights({{.*}}kernel_shape = [3, 3, 16, 32]{{.*}}implementation = "kernel"
 // LAYOUT-NOT: exec.winograd
 // LAYOUT-NOT: exec.direct_conv2d
-// LAYOUT: exec.library_call conv2d({{.*}}x_shape = [64, 10, 10, 1]{{.*}}epilogue = bias_relu{{.*}}implementation = "cudnn"
+// LAYOUT: exec.library_call conv2d({{.*}}x_shape = [64, 10, 10, 1]{{.*}}epilogue = <bias = true, activation = relu>{{.*}}implementation = "cudnn"
 // LAYOUT: exec.library_call conv2d({{.*}}kernel_shape = [3, 3, 16, 32]{{.*}}implementation = "cudnn"
 // LAYOUT-NOT: exec.winograd
 // LAYOUT: exec.library_call conv2d_filter_grad({{.*}}reduces_batch = true{{.*}}implementation = "cudnn"

@@ -21,12 +21,12 @@ class LibraryCall final : public Command {
     if (!operands.ok()) return v.Bad(field, operands.status().message());
     if (v.gpu() && call_.algorithm != fb::Algorithm::Library) return v.Bad(field, "this algorithm is for CPUs");
     if (absl::Status s = CheckAlgorithm(call_); !v.gpu() && !s.ok()) return v.Bad(field, s.message());
-    if (!v.gpu() && call_.epilogue > fb::Epilogue::Relu) return v.Bad(field, "this epilogue is for GPUs");
+    if (!v.gpu() && !call_.epilogue.is_forward()) return v.Bad(field, "this epilogue is for GPUs");
     if (section == fb::SectionKind::Global) TD_RETURN_IF_ERROR(v.ReadsNoSlots(field, step().inputs));
     if (step().inputs.size() != operands->inputs.size() || step().outputs.size() != operands->outputs.size()) {
       return v.Bad(field, "wrong number of inputs or outputs");
     }
-    if (call_.adds) TD_RETURN_IF_ERROR(VerifyResidual(v, field, section));
+    if (call_.epilogue.residual) TD_RETURN_IF_ERROR(VerifyResidual(v, field, section));
     for (size_t i = 0; i < step().inputs.size(); ++i) {
       TD_RETURN_IF_ERROR(VerifyOperand(v, absl::StrCat(field, ".inputs[", i, "]"), step().inputs[i],
                                        operands->inputs[i], operands->input_types[i]));
@@ -50,10 +50,8 @@ class LibraryCall final : public Command {
   uint64_t WorkspaceBytes(const WorkContext&) const override { return call_.workspace_bytes; }
 
   std::string Summary(const fb::ExecutableT& index) const override {
-    std::string text = Detail(index);
-    if (call_.adds) text += " + residual";
-    if (call_.epilogue != fb::Epilogue::None) absl::StrAppend(&text, " + ", fb::EnumNameEpilogue(call_.epilogue));
-    return text;
+    const std::string text = Detail(index);
+    return call_.epilogue.empty() ? text : absl::StrCat(text, " + ", call_.epilogue.Text());
   }
   std::string Detail(const fb::ExecutableT&) const override {
     return absl::StrCat(fb::EnumNamePrimitive(call_.primitive), " ", call_.implementation);
@@ -61,8 +59,7 @@ class LibraryCall final : public Command {
   std::vector<CommandProperty> Properties(const fb::ExecutableT&) const override {
     return {{"primitive", fb::EnumNamePrimitive(call_.primitive)},
             {"algorithm", fb::EnumNameAlgorithm(call_.algorithm)},
-            {"epilogue", fb::EnumNameEpilogue(call_.epilogue)},
-            {"adds", call_.adds},
+            {"epilogue", call_.epilogue.Text()},
             {"packed", call_.packed},
             {"implementation", call_.implementation}};
   }

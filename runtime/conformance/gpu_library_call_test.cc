@@ -27,6 +27,9 @@ namespace {
 using fb::DType::BFloat16;
 using fb::DType::Float32;
 
+const Epilogue kEpilogues[] = {
+    {}, {.bias = true}, {.bias = true, .activation = fb::Activation::Relu}, {.activation = fb::Activation::Relu}};
+
 const fb::LibraryCallT kConvolutions[] = {Conv(8, 28, 28, 1, 3, 3, 32, 1, 0, 0),
                                           Conv(4, 13, 13, 32, 3, 3, 64, 1, 0, 0),
                                           Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
@@ -132,7 +135,7 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
 
   void Compare(const fb::LibraryCallT& call) {
     const std::string what = absl::StrCat(fb::EnumNamePrimitive(call.primitive), " ", ShapeString(call.x_shape), " ",
-                                          ShapeString(call.kernel_shape), " ", fb::EnumNameEpilogue(call.epilogue));
+                                          ShapeString(call.kernel_shape), " ", call.epilogue.Text());
     const LibraryOperands operands = *CheckLibraryCall(call);
     std::vector<std::vector<char>> in;
     std::vector<CUdeviceptr> inputs;
@@ -180,12 +183,12 @@ TEST_P(GpuLibraryCallTest, Convolutions) {
     for (fb::DType type : {Float32, BFloat16}) {
       fb::LibraryCallT call = base;
       call.x_dtype = call.kernel_dtype = call.y_dtype = type;
-      for (auto epilogue : {fb::Epilogue::None, fb::Epilogue::Bias, fb::Epilogue::BiasRelu, fb::Epilogue::Relu}) {
+      for (const Epilogue& epilogue : kEpilogues) {
         call.epilogue = epilogue;
         Compare(call);
         if (HasFatalFailure()) return;
       }
-      call.epilogue = fb::Epilogue::None;
+      call.epilogue = {};
       call.primitive = fb::Primitive::Conv2DInputGrad;
       Compare(call);
       call.primitive = fb::Primitive::Conv2DFilterGrad;
@@ -207,7 +210,7 @@ TEST_P(GpuLibraryCallTest, MatrixProducts) {
       call.primitive = fb::Primitive::MatMul;
       call.transpose_a = flags & 1;
       call.transpose_b = flags & 2;
-      call.epilogue = flags & 4 ? fb::Epilogue::BiasRelu : fb::Epilogue::None;
+      call.epilogue = flags & 4 ? Epilogue{.bias = true, .activation = fb::Activation::Relu} : Epilogue();
       call.x_shape = call.transpose_a ? std::vector<int64_t>{s[1], s[0]} : std::vector<int64_t>{s[0], s[1]};
       call.kernel_shape = call.transpose_b ? std::vector<int64_t>{s[2], s[1]} : std::vector<int64_t>{s[1], s[2]};
       call.y_shape = {s[0], s[2]};

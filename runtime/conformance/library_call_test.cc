@@ -62,7 +62,8 @@ void ExpectNear(const HostTensor& got, const std::vector<double>& want, const st
 HostTensor Pack(fb::LibraryCallT call, const HostTensor& kernel) {
   call.packed_for = call.primitive;
   call.primitive = fb::Primitive::PackWeights;
-  call.packed = call.adds = false;
+  call.packed = false;
+  call.epilogue = {};
   auto bytes = PackedWeightsBytes(call);
   EXPECT_TRUE(bytes.ok()) << bytes.status();
   HostTensor packed = HostTensor::Zeros(DType::kFloat32, {static_cast<int64_t>(*bytes / 4)});
@@ -107,29 +108,31 @@ std::vector<fb::LibraryCallT> ConvsAndGroupedOnes() {
   return calls;
 }
 
+const Epilogue kEpilogues[] = {
+    {}, {.bias = true}, {.bias = true, .activation = fb::Activation::Relu}, {.activation = fb::Activation::Relu}};
+
 TEST(LibraryCallTest, ConvolutionForward) {
   for (fb::LibraryCallT call : ConvsAndGroupedOnes()) {
     HostTensor x = Random(call.x_shape, 1), k = Random(call.kernel_shape, 2), b = Random({call.kernel_shape[3]}, 3);
     const HostTensor residual = Random(call.y_shape, 4);
-    for (auto epilogue : {fb::Epilogue::None, fb::Epilogue::Bias, fb::Epilogue::BiasRelu, fb::Epilogue::Relu}) {
+    for (const Epilogue& epilogue : kEpilogues) {
       for (int flags = 0; flags < 4; ++flags) {
         const bool packed = flags & 1;
         call.primitive = fb::Primitive::Conv2D;
         call.epilogue = epilogue;
         call.packed = packed;
-        call.adds = flags & 2;
-        bool bias = epilogue == fb::Epilogue::Bias || epilogue == fb::Epilogue::BiasRelu;
-        bool relu = epilogue == fb::Epilogue::Relu || epilogue == fb::Epilogue::BiasRelu;
+        call.epilogue.residual = flags & 2;
+        const bool bias = epilogue.bias, relu = epilogue.relu();
         std::vector<double> want(NumElements(call.y_shape));
         for (size_t i = 0; i < want.size(); ++i) want[i] = bias ? b.data<float>()[i % b.num_elements()] : 0;
         ForEachProduct(call, [&](int64_t xi, int64_t ki, int64_t yi) {
           want[yi] += double{x.data<float>()[xi]} * k.data<float>()[ki];
         });
         for (size_t i = 0; i < want.size(); ++i) {
-          if (call.adds) want[i] += residual.data<float>()[i];
+          if (call.epilogue.residual) want[i] += residual.data<float>()[i];
           want[i] = relu && want[i] < 0 ? 0 : want[i];
         }
-        HostTensor y = call.adds ? residual : HostTensor(DType::kFloat32, call.y_shape);
+        HostTensor y = call.epilogue.residual ? residual : HostTensor(DType::kFloat32, call.y_shape);
         std::vector<HostTensor> in = {x, packed ? Pack(call, k) : k};
         if (bias) in.push_back(b);
         RunCall(call, in, y);
@@ -211,9 +214,9 @@ TEST(LibraryCallTest, MatMul) {
       call.transpose_a = flags & 1;
       call.transpose_b = flags & 2;
       call.packed = flags & 4;
-      call.adds = flags & 16;
       bool fused = flags & 8;
-      if (fused) call.epilogue = fb::Epilogue::BiasRelu;
+      if (fused) call.epilogue = {.bias = true, .activation = fb::Activation::Relu};
+      call.epilogue.residual = flags & 16;
       call.x_shape = call.transpose_a ? Shape{k, m} : Shape{m, k};
       call.kernel_shape = call.transpose_b ? Shape{n, k} : Shape{k, n};
       call.y_shape = {m, n};
@@ -221,7 +224,8 @@ TEST(LibraryCallTest, MatMul) {
       std::vector<double> want(m * n);
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
-          double sum = (fused ? bias.data<float>()[j] : 0) + (call.adds ? residual.data<float>()[i * n + j] : 0);
+          double sum =
+              (fused ? bias.data<float>()[j] : 0) + (call.epilogue.residual ? residual.data<float>()[i * n + j] : 0);
           for (int64_t p = 0; p < k; ++p) {
             sum += double{a.data<float>()[call.transpose_a ? p * m + i : i * k + p]} *
                    b.data<float>()[call.transpose_b ? j * k + p : p * n + j];
@@ -231,7 +235,7 @@ TEST(LibraryCallTest, MatMul) {
       std::vector<HostTensor> in = {a, call.packed ? Pack(call, b) : b};
       if (fused) in.push_back(bias);
       for (const fb::LibraryCallT& c : ByAllAlgorithms(call)) {
-        HostTensor y = call.adds ? residual : HostTensor(DType::kFloat32, {m, n});
+        HostTensor y = call.epilogue.residual ? residual : HostTensor(DType::kFloat32, {m, n});
         RunCall(c, in, y);
         ExpectNear(y, want,
                    absl::StrCat(m, "x", k, "x", n, " flags ", flags, " by ", fb::EnumNameAlgorithm(c.algorithm)));

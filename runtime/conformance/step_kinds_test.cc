@@ -42,7 +42,7 @@ TEST_P(StepKindsTest, ATrainingStep) {
   b.Launch("affine", kernels.affine, {x, w}, {y});
   b.Copy(y, kept);
   b.Copy(k, keys);
-  b.MatMul("forward", y, v, z, fb::Epilogue::BiasRelu, bias);
+  b.MatMul("forward", y, v, z, {.bias = true, .activation = fb::Activation::Relu}, bias);
   b.MatMulWeightGrad("gradient", y, z, lane_dv);
   b.Launch("column_sum", kernels.column_sum, {y}, {lane_sum});
   b.Launch("column_max", kernels.column_max, {y}, {lane_max});

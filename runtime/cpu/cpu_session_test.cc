@@ -102,7 +102,7 @@ std::shared_ptr<const Executable> Model(int replicas) {
   b.Global();
   b.PackMatMul("pack", w, packed, {kIn, kOut}, kShardRows);
   b.Map();
-  b.MatMul("forward", x, packed, y, fb::Epilogue::Bias, bias, /*packed=*/true);
+  b.MatMul("forward", x, packed, y, {.bias = true}, bias, /*packed=*/true);
   b.Launch("difference", difference, {y, t}, {dy});
   b.Launch("row_number", row_number, {}, {row});
   b.Launch("statistics", statistics, {x}, {lane_count, lane_sum, lane_squares, max});

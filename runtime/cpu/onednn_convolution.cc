@@ -63,14 +63,14 @@ struct Convolution {
             strides,
             low,
             high,
-            Attributes(fb::Epilogue::None)};
+            Attributes({})};
   }
   dnnl::convolution_backward_data::primitive_desc InputGrad(const memory::desc& kernel) const {
-    dnnl::primitive_attr attr = Attributes(fb::Epilogue::None);
+    dnnl::primitive_attr attr = Attributes({});
     return {Engine(), algorithm::convolution_direct, x, kernel, y, strides, low, high, Hint(kernel), attr};
   }
   dnnl::convolution_backward_weights::primitive_desc FilterGrad(const memory::desc& kernel) const {
-    dnnl::primitive_attr attr = Attributes(fb::Epilogue::None);
+    dnnl::primitive_attr attr = Attributes({});
     return {Engine(), algorithm::convolution_direct, x, kernel, y, strides, low, high, Hint(kernel), attr};
   }
 
@@ -86,7 +86,7 @@ struct PointwiseFilterGrad {
     b = {{pixels, c.y_shape[3]}, TypeOf(c.y_dtype), Tag::ab};
     y = {{c.x_shape[3], c.y_shape[3]}, TypeOf(c.kernel_dtype), Tag::ab};
   }
-  dnnl::matmul::primitive_desc Make() const { return {Engine(), a, b, y, Attributes(fb::Epilogue::None)}; }
+  dnnl::matmul::primitive_desc Make() const { return {Engine(), a, b, y, Attributes({})}; }
 
   memory::desc a, b, y;
 };
@@ -101,15 +101,15 @@ memory::desc PackedConvolutionKernel(const fb::LibraryCallT& c, fb::Primitive pr
     return PackedConvolutionKernel(DensePointwise(c), primitive);
   Convolution conv(c);
   if (primitive == fb::Primitive::Conv2DInputGrad) return conv.InputGrad(conv.any).weights_desc();
-  return conv.Forward(conv.any, false, Attributes(fb::Epilogue::None)).weights_desc();
+  return conv.Forward(conv.any, false, Attributes({})).weights_desc();
 }
 
 Plan PlanConv2D(const fb::LibraryCallT& c) {
   Convolution conv(c);
   std::vector<Argument> others = {{DNNL_ARG_SRC, Source::kInput0, conv.x}, {DNNL_ARG_DST, Source::kOutput, conv.y}};
-  if (HasBias(c)) others.push_back({DNNL_ARG_BIAS, Source::kInput2, conv.bias});
+  if (c.epilogue.bias) others.push_back({DNNL_ARG_BIAS, Source::kInput2, conv.bias});
   return PlanWithKernel<dnnl::convolution_forward>(
-      c, conv.plain, [&](const memory::desc& k) { return conv.Forward(k, HasBias(c), Attributes(c.epilogue, c.adds)); },
+      c, conv.plain, [&](const memory::desc& k) { return conv.Forward(k, c.epilogue.bias, Attributes(c.epilogue)); },
       [&] { return PackedConvolutionKernel(c, c.primitive); }, std::move(others));
 }
 

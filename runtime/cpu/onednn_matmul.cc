@@ -66,15 +66,15 @@ memory::desc PlainMatMulKernel(const fb::LibraryCallT& c) { return MatMul(c).pla
 
 memory::desc PackedMatMulKernel(const fb::LibraryCallT& c) {
   MatMul m(c);
-  return m.Make(m.any, false, Attributes(fb::Epilogue::None)).weights_desc();
+  return m.Make(m.any, false, Attributes({})).weights_desc();
 }
 
 Plan PlanMatMul(const fb::LibraryCallT& c) {
   MatMul m(c);
   std::vector<Argument> others = {{DNNL_ARG_SRC, Source::kInput0, m.a}, {DNNL_ARG_DST, Source::kOutput, m.y}};
-  if (HasBias(c)) others.push_back({DNNL_ARG_BIAS, Source::kInput2, m.bias});
+  if (c.epilogue.bias) others.push_back({DNNL_ARG_BIAS, Source::kInput2, m.bias});
   return PlanWithKernel<dnnl::matmul>(
-      c, m.plain, [&](const memory::desc& k) { return m.Make(k, HasBias(c), Attributes(c.epilogue, c.adds)); },
+      c, m.plain, [&](const memory::desc& k) { return m.Make(k, c.epilogue.bias, Attributes(c.epilogue)); },
       [&] { return PackedMatMulKernel(c); }, std::move(others));
 }
 

@@ -45,20 +45,14 @@ Plan PlanProduct(const dnnl::matmul::primitive_desc& pd) {
 
 bool IsReference(const char* implementation) { return absl::StrContains(implementation, "ref"); }
 
-dnnl::primitive_attr Attributes(fb::Epilogue epilogue, bool adds) {
+dnnl::primitive_attr Attributes(const Epilogue& epilogue) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops ops;
-  if (adds) ops.append_sum(1);
-  if (epilogue == fb::Epilogue::Relu || epilogue == fb::Epilogue::BiasRelu) {
-    ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0, 0);
-  }
+  if (epilogue.residual) ops.append_sum(1);
+  if (epilogue.relu()) ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0, 0);
   attr.set_post_ops(ops);
   return attr;
-}
-
-bool HasBias(const fb::LibraryCallT& c) {
-  return c.epilogue == fb::Epilogue::Bias || c.epilogue == fb::Epilogue::BiasRelu;
 }
 
 }  // namespace onednn

@@ -45,9 +45,8 @@ struct Plan {
 // Whether the name of an implementation is that of oneDNN's slow reference code.
 bool IsReference(const char* implementation);
 
-// `adds`: to what the destination holds.
-dnnl::primitive_attr Attributes(fb::Epilogue epilogue, bool adds = false);
-bool HasBias(const fb::LibraryCallT& c);
+// A residual is what the destination holds.
+dnnl::primitive_attr Attributes(const Epilogue& epilogue);
 
 // The plan of a product.
 Plan PlanProduct(const dnnl::matmul::primitive_desc& pd);

@@ -144,8 +144,8 @@ absl::Status CheckCall(const fb::LibraryCallT& call) {
     return absl::FailedPreconditionError(
         absl::StrCat("the algorithm ", fb::EnumNameAlgorithm(call.algorithm), " needs AVX-512"));
   }
-  if (call.epilogue <= fb::Epilogue::Relu) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat("the epilogue ", fb::EnumNameEpilogue(call.epilogue), " is for GPUs"));
+  if (call.epilogue.is_forward()) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat("the epilogue ", call.epilogue.Text(), " is for GPUs"));
 }
 
 absl::Status FromException(const dnnl::error& error) {

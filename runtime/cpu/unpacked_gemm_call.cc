@@ -13,14 +13,13 @@ namespace {
 UnpackedGemm UnpackedGemmOf(const fb::LibraryCallT& c) {
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < c.x_shape.size(); ++i) rows *= c.x_shape[i];
-  const bool relu = c.epilogue == fb::Epilogue::Relu || c.epilogue == fb::Epilogue::BiasRelu;
-  return {rows, c.x_shape.back(), c.y_shape.back(), c.transpose_b, relu};
+  return {rows, c.x_shape.back(), c.y_shape.back(), c.transpose_b, c.epilogue.relu()};
 }
 
 class UnpackedGemmCall final : public OneDnnPrimitive {
  public:
   explicit UnpackedGemmCall(const fb::LibraryCallT& c)
-      : implementation_(kUnpackedGemmName), product_(UnpackedGemmOf(c)), bias_(onednn::HasBias(c)) {}
+      : implementation_(kUnpackedGemmName), product_(UnpackedGemmOf(c)), bias_(c.epilogue.bias) {}
 
   const std::string& implementation() const override { return implementation_; }
   uint64_t scratch_bytes() const override { return AlignUp(sizeof(float) * UnpackedGemmScratch(product_), 64); }

@@ -108,7 +108,7 @@ TEST_F(UnpackedGemmTest, LibraryCallsTakeIt) {
   call.x_shape = {2, 4, 512};  // all but the last are rows
   call.kernel_shape = {512, 528};
   call.y_shape = {2, 4, 528};
-  call.epilogue = fb::Epilogue::BiasRelu;
+  call.epilogue = {.bias = true, .activation = fb::Activation::Relu};
   EXPECT_NE(*ImplementationName(call), "unpacked_gemm");
   call.algorithm = fb::Algorithm::UnpackedGemm;
   EXPECT_EQ(*ImplementationName(call), "unpacked_gemm");

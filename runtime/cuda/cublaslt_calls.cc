@@ -25,15 +25,15 @@ int CudaType(fb::DType type) {
 
 int64_t ElementBytes(fb::DType type) { return SizeOf(static_cast<DType>(LibraryType(type))); }
 
-uint32_t EpilogueOf(const EpilogueParts& parts) {
+uint32_t EpilogueOf(const Epilogue& e) {
   uint32_t epilogue = 0;
-  if (parts.bias) epilogue += cublaslt::kEpilogueBias;
-  if (parts.relu) epilogue += parts.gradient ? cublaslt::kEpilogueReluGrad : cublaslt::kEpilogueRelu;
-  if (parts.gelu) epilogue += parts.gradient ? cublaslt::kEpilogueGeluGrad : cublaslt::kEpilogueGelu;
-  if (parts.saves || parts.gradient) epilogue += cublaslt::kEpilogueAux;
-  if (parts.y_sums) epilogue += cublaslt::kEpilogueBiasGrad;
-  if (parts.kernel_sums) epilogue += cublaslt::kEpilogueBiasGradA;  // A is the kernel
-  if (parts.x_sums) epilogue += cublaslt::kEpilogueBiasGradB;
+  if (e.bias) epilogue += cublaslt::kEpilogueBias;
+  if (e.relu()) epilogue += e.gradient ? cublaslt::kEpilogueReluGrad : cublaslt::kEpilogueRelu;
+  if (e.gelu()) epilogue += e.gradient ? cublaslt::kEpilogueGeluGrad : cublaslt::kEpilogueGelu;
+  if (e.saves || e.gradient) epilogue += cublaslt::kEpilogueAux;
+  if (e.sums == fb::Summed::Y) epilogue += cublaslt::kEpilogueBiasGrad;
+  if (e.sums == fb::Summed::Kernel) epilogue += cublaslt::kEpilogueBiasGradA;  // A is the kernel
+  if (e.sums == fb::Summed::X) epilogue += cublaslt::kEpilogueBiasGradB;
   return epilogue == 0 ? cublaslt::kEpilogueDefault : epilogue;
 }
 
@@ -78,7 +78,7 @@ class MatMulCall : public TunableCall {
         handle_(handle),
         kernels_(kernels),
         product_(DescribeProduct(call)),
-        epilogue_(PartsOf(call.epilogue)),
+        epilogue_(call.epilogue),
         bias_elements_(call.y_shape.back()),
         x_type_(LibraryType(call.x_dtype)),
         y_type_(LibraryType(call.y_dtype)),
@@ -103,7 +103,7 @@ class MatMulCall : public TunableCall {
       // In elements, which are bits in a mask.
       const int64_t row = call.y_shape.back();
       TD_RETURN_IF_ERROR(
-          SetDesc(cublaslt::kDescAuxLeadingDimension, epilogue_.relu ? ReluMaskShape(call.y_shape).back() * 8 : row));
+          SetDesc(cublaslt::kDescAuxLeadingDimension, epilogue_.relu() ? ReluMaskShape(call.y_shape).back() * 8 : row));
     }
     if (product_.launches >= kAddressesFromLaunches) TD_RETURN_IF_ERROR(FindByAddresses(call, candidates));
     // Strides are what there is without arrays of addresses, and something to measure them against.
@@ -163,7 +163,7 @@ class MatMulCall : public TunableCall {
   static void* Pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
   absl::Status Check(cublasStatus_t status, const char* what) const { return CublasLtStatus(*api_, status, what); }
 
-  bool SumsUp() const { return epilogue_.y_sums || epilogue_.x_sums || epilogue_.kernel_sums; }
+  bool SumsUp() const { return epilogue_.sums != fb::Summed::None; }
   // The gradient of a bias goes where the bias would come from.
   bool UsesBiasPointer() const { return epilogue_.bias || SumsUp(); }
   // cuBLASLt takes a bias in the result's type only.
@@ -290,9 +290,9 @@ class MatMulCall : public TunableCall {
     return absl::OkStatus();
   }
 
-  static std::string Advice(fb::Epilogue epilogue) {
-    if (epilogue <= fb::Epilogue::Relu) return "";
-    return absl::StrCat(" with the epilogue ", fb::EnumNameEpilogue(epilogue),
+  static std::string Advice(const Epilogue& epilogue) {
+    if (epilogue.is_forward()) return "";
+    return absl::StrCat(" with the epilogue ", epilogue.Text(),
                         "; compile with TANDEM_FLAGS=--disable-pass=td-take-gpu-epilogues to do without");
   }
 
@@ -305,7 +305,7 @@ class MatMulCall : public TunableCall {
   cublasLtHandle_t handle_;
   const LibraryKernels* kernels_;
   CublasLtProduct product_;
-  EpilogueParts epilogue_;
+  Epilogue epilogue_;
   int64_t bias_elements_;
   fb::DType x_type_, y_type_;
   Owned<cublasLtMatmulDesc_t> desc_;

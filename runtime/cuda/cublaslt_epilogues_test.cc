@@ -19,7 +19,8 @@
 namespace tandem {
 namespace {
 
-using fb::Epilogue;
+using fb::Activation;
+using fb::Summed;
 using fb::DType::BFloat16;
 using fb::DType::Float32;
 
@@ -152,17 +153,17 @@ class CublasLtEpiloguesTest : public ::testing::Test {
 TEST_F(CublasLtEpiloguesTest, GeluAndWhatItWasAppliedTo) {
   for (fb::DType type : {Float32, BFloat16}) {
     const double unit = type == BFloat16 ? 1.0 / 64 : 1e-5;
-    for (Epilogue e : {Epilogue::Gelu, Epilogue::BiasGelu, Epilogue::GeluInput, Epilogue::BiasGeluInput}) {
+    for (int flags = 0; flags < 4; ++flags) {
+      const Epilogue e = {.bias = (flags & 1) != 0, .activation = Activation::Gelu, .saves = (flags & 2) != 0};
       const fb::LibraryCallT call = Product(5, 7, 24, false, false, e, type);
       const Run run = Execute(call);
-      const EpilogueParts parts = PartsOf(e);
-      ASSERT_EQ(run.outputs.size(), parts.saves ? 2u : 1u);
+      ASSERT_EQ(run.outputs.size(), e.saves ? 2u : 1u);
       for (int64_t i = 0; i < 5; ++i) {
         for (int64_t j = 0; j < 24; ++j) {
           double x = Dot(call, run, i, j);
-          if (parts.bias) x += At(run.inputs[2], Float32, j);
+          if (e.bias) x += At(run.inputs[2], Float32, j);
           ASSERT_NEAR(At(run.outputs[0], type, i * 24 + j), Gelu(x), unit * (1 + std::fabs(x)));
-          if (!parts.saves) continue;
+          if (!e.saves) continue;
           ASSERT_NEAR(At(run.outputs[1], type, i * 24 + j), x, unit * (1 + std::fabs(x)));
         }
       }
@@ -171,7 +172,8 @@ TEST_F(CublasLtEpiloguesTest, GeluAndWhatItWasAppliedTo) {
 }
 
 TEST_F(CublasLtEpiloguesTest, ReluWritesABitPerElement) {
-  const fb::LibraryCallT call = Product(3, 6, 130, false, true, Epilogue::BiasReluMask);
+  const fb::LibraryCallT call =
+      Product(3, 6, 130, false, true, {.bias = true, .activation = Activation::Relu, .saves = true});
   const std::vector<int64_t> mask_shape = {3, 32};
   EXPECT_EQ(ReluMaskShape(call.y_shape), mask_shape);
   const Run run = Execute(call);
@@ -189,35 +191,39 @@ TEST_F(CublasLtEpiloguesTest, ReluWritesABitPerElement) {
 }
 
 TEST_F(CublasLtEpiloguesTest, GradientsOfActivationsAndBiases) {
-  for (Epilogue e : {Epilogue::ReluGrad, Epilogue::ReluBiasGrad, Epilogue::GeluGrad, Epilogue::GeluBiasGrad}) {
+  for (int flags = 0; flags < 4; ++flags) {
+    const bool sums_up = flags & 2;
+    const Epilogue e = {.activation = flags & 1 ? Activation::Gelu : Activation::Relu,
+                        .gradient = true,
+                        .sums = sums_up ? Summed::Y : Summed::None};
     fb::LibraryCallT call = Product(9, 5, 16, false, true, e);
-    call.reduces_batch = PartsOf(e).y_sums;
+    call.reduces_batch = sums_up;
     const Run run = Execute(call);
     std::vector<double> sums(16);
     for (int64_t i = 0; i < 9; ++i) {
       for (int64_t j = 0; j < 16; ++j) {
         const double slope =
-            PartsOf(e).relu ? Bit(run.inputs[2], 16, i, j) : GeluSlope(At(run.inputs[2], Float32, i * 16 + j));
+            e.relu() ? Bit(run.inputs[2], 16, i, j) : GeluSlope(At(run.inputs[2], Float32, i * 16 + j));
         const double want = Dot(call, run, i, j) * slope;
-        ASSERT_NEAR(At(run.outputs[0], Float32, i * 16 + j), want, 1e-5) << fb::EnumNameEpilogue(e);
+        ASSERT_NEAR(At(run.outputs[0], Float32, i * 16 + j), want, 1e-5) << e.Text();
         sums[j] += want;
       }
     }
-    ASSERT_EQ(run.outputs.size(), PartsOf(e).y_sums ? 2u : 1u);
-    for (int64_t j = 0; j < 16 && PartsOf(e).y_sums; ++j) ASSERT_NEAR(At(run.outputs[1], Float32, j), sums[j], 1e-4);
+    ASSERT_EQ(run.outputs.size(), sums_up ? 2u : 1u);
+    for (int64_t j = 0; j < 16 && sums_up; ++j) ASSERT_NEAR(At(run.outputs[1], Float32, j), sums[j], 1e-4);
   }
 }
 
 TEST_F(CublasLtEpiloguesTest, SumsOfOperandsOfAWeightGradient) {
-  for (Epilogue e : {Epilogue::XSums, Epilogue::KernelSums}) {
-    fb::LibraryCallT call = Product(6, 11, 4, true, false, e);
+  for (Summed summed : {Summed::X, Summed::Kernel}) {
+    fb::LibraryCallT call = Product(6, 11, 4, true, false, {.sums = summed});
     call.reduces_batch = true;
     const Run run = Execute(call);
     ASSERT_EQ(run.outputs.size(), 2u);
-    const int64_t columns = e == Epilogue::XSums ? 6 : 4;
+    const int64_t columns = summed == Summed::X ? 6 : 4;
     for (int64_t j = 0; j < columns; ++j) {
       double want = 0;
-      for (int64_t q = 0; q < 11; ++q) want += At(run.inputs[e == Epilogue::XSums ? 0 : 1], Float32, q * columns + j);
+      for (int64_t q = 0; q < 11; ++q) want += At(run.inputs[summed == Summed::X ? 0 : 1], Float32, q * columns + j);
       EXPECT_NEAR(At(run.outputs[1], Float32, j), want, 1e-5);
     }
     for (int64_t i = 0; i < 6; ++i) {
@@ -228,9 +234,9 @@ TEST_F(CublasLtEpiloguesTest, SumsOfOperandsOfAWeightGradient) {
 
 // What a network's layer computes forward it takes back: the mask that one call writes is the other's input.
 TEST_F(CublasLtEpiloguesTest, TheMaskOfOneCallServesTheOther) {
-  const fb::LibraryCallT forward = Product(7, 5, 24, false, false, Epilogue::ReluMask);
+  const fb::LibraryCallT forward = Product(7, 5, 24, false, false, {.activation = Activation::Relu, .saves = true});
   const Run there = Execute(forward);
-  const fb::LibraryCallT backward = Product(7, 9, 24, false, true, Epilogue::ReluGrad);
+  const fb::LibraryCallT backward = Product(7, 9, 24, false, true, {.activation = Activation::Relu, .gradient = true});
   Run back = Execute(backward);
   back.inputs[2] = there.outputs[1];
   auto prepared = runner->Prepare(backward, "");
@@ -246,25 +252,43 @@ TEST_F(CublasLtEpiloguesTest, TheMaskOfOneCallServesTheOther) {
 }
 
 TEST_F(CublasLtEpiloguesTest, WhatDoesNotGoTogetherIsRefused) {
-  EXPECT_EQ(CheckLibraryCall(Product(4, 4, 8, false, false, Epilogue::GeluBiasGrad, BFloat16)).status().message(),
-            "only float32 is summed up by an epilogue");
-  EXPECT_EQ(CheckLibraryCall(Product(4, 4, 9, false, false, Epilogue::GeluInput)).status().message(),
+  const auto message = [](const Epilogue& e, int64_t n = 8, fb::DType type = Float32) {
+    return std::string(CheckLibraryCall(Product(4, 4, n, false, false, e, type)).status().message());
+  };
+  const Epilogue gelu_grad = {.activation = Activation::Gelu, .gradient = true, .sums = Summed::Y};
+  EXPECT_EQ(message(gelu_grad, 8, BFloat16), "only float32 is summed up by an epilogue");
+  EXPECT_EQ(message({.activation = Activation::Gelu, .saves = true}, 9),
             "the input of GELU needs rows of a multiple of 8 elements");
-  EXPECT_EQ(CheckLibraryCall(Product(4, 4, 8, false, false, Epilogue::XSums)).status().message(),
-            "operands are summed up only where x is transposed and the kernel is not");
-  fb::LibraryCallT wide = Product(4, 4, 8, false, false, Epilogue::Gelu, BFloat16);
+  EXPECT_EQ(message({.sums = Summed::X}), "operands are summed up only where x is transposed and the kernel is not");
+  fb::LibraryCallT wide = Product(4, 4, 8, false, false, {.activation = Activation::Gelu}, BFloat16);
   wide.y_dtype = Float32;
   EXPECT_EQ(CheckLibraryCall(wide).status().message(), "with this epilogue the result must have the operands' type");
   // Nor does a CPU take them.
-  EXPECT_EQ(OneDnnPrimitive::Create(Product(4, 4, 8, false, false, Epilogue::Gelu), 1).status().message(),
-            "the epilogue Gelu is for GPUs");
+  EXPECT_EQ(
+      OneDnnPrimitive::Create(Product(4, 4, 8, false, false, {.activation = Activation::Gelu}), 1).status().message(),
+      "the epilogue gelu is for GPUs");
+  // No library has these, and a file may say anything.
+  const Activation relu = Activation::Relu;
+  EXPECT_EQ(message({.bias = true, .activation = relu, .gradient = true}),
+            "the parts of the epilogue bias+relu+gradient do not go together");
+  EXPECT_EQ(message({.activation = relu, .saves = true, .gradient = true}),
+            "the parts of the epilogue relu+gradient+mask do not go together");
+  EXPECT_EQ(message({.gradient = true}), "the parts of the epilogue gradient do not go together");
+  EXPECT_EQ(message({.sums = Summed::Y}), "the parts of the epilogue y_sums do not go together");
+  EXPECT_EQ(message({.bias = true, .sums = Summed::X}), "the parts of the epilogue bias+x_sums do not go together");
+  EXPECT_EQ(message({.residual = true, .activation = relu, .saves = true}),
+            "only Conv2D and MatMul of a batch add a residual, with no more than a bias and a relu");
+  EXPECT_EQ(message({.activation = static_cast<Activation>(7)}), "unknown activation");
+  EXPECT_EQ(message({.sums = static_cast<Summed>(-1)}), "unknown sums of an epilogue");
 }
 
 TEST_F(CublasLtEpiloguesTest, AnEpilogueThatTheGpuLacksIsNamed) {
   cublaslt.SupportNothing();
-  EXPECT_EQ(runner->Prepare(Product(4, 4, 8, false, false, Epilogue::BiasGelu), "").status().message(),
+  EXPECT_EQ(runner->Prepare(Product(4, 4, 8, false, false, {.bias = true, .activation = Activation::Gelu}), "")
+                .status()
+                .message(),
             "cuBLASLt cannot multiply [4,4] by [4,8] into [4,8] of these types on this GPU with the epilogue "
-            "BiasGelu; compile with TANDEM_FLAGS=--disable-pass=td-take-gpu-epilogues to do without");
+            "bias+gelu; compile with TANDEM_FLAGS=--disable-pass=td-take-gpu-epilogues to do without");
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ class ConvolutionCall : public TunableCall {
                   const LibraryKernels* kernels)
       : primitive_(call.primitive),
         packed_(call.packed),
-        has_bias_(call.epilogue == fb::Epilogue::Bias || call.epilogue == fb::Epilogue::BiasRelu),
-        zero_bias_(call.epilogue == fb::Epilogue::Relu),
+        has_bias_(call.epilogue.bias),
+        zero_bias_(call.epilogue.relu() && !call.epilogue.bias),
         plans_(std::move(plans)),
         kernels_(kernels) {
     const bool input_gradient = primitive_ == Primitive::Conv2DInputGrad;

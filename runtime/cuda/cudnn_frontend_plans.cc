@@ -114,11 +114,11 @@ struct Builder {
                     k);
     }
     auto result = graph->conv_fprop(input(kX, x), input(kKernel, k), Window<fe::graph::Conv_fprop_attributes>());
-    if (call.epilogue != fb::Epilogue::None) {
+    if (!call.epilogue.empty()) {
       result = graph->pointwise(result, Input(kBias, {1, k[0], 1, 1}, {k[0], 1, k[0], k[0]}),
                                 Pointwise_attributes().set_mode(fe::PointwiseMode_t::ADD));
     }
-    if (call.epilogue == fb::Epilogue::Relu || call.epilogue == fb::Epilogue::BiasRelu) {
+    if (call.epilogue.relu()) {
       result = graph->pointwise(result, Pointwise_attributes().set_mode(fe::PointwiseMode_t::RELU_FWD));
     }
     Output(result, kY, y);
@@ -194,7 +194,7 @@ class LoadedPlan : public CudnnLoadedPlan {
   // Plan `index` of the graph.
   LoadedPlan(std::shared_ptr<Graph> graph, int64_t index, cudnnHandle_t handle, const fb::LibraryCallT& call)
       : graph_(std::move(graph)), index_(index), handle_(handle) {
-    has_bias_ = call.epilogue != fb::Epilogue::None;
+    has_bias_ = !call.epilogue.empty();
   }
 
   absl::Status Init() {

@@ -109,15 +109,18 @@ TEST_F(CudnnPlansTest, EveryConvolutionHasAPlan) {
   }
 }
 
+const Epilogue kEpilogues[] = {
+    {.bias = true}, {.bias = true, .activation = fb::Activation::Relu}, {.activation = fb::Activation::Relu}};
+
 TEST_F(CudnnPlansTest, EpiloguesHavePlans) {
   for (const Layer& layer : kLayers) {
     for (fb::DType type : {fb::DType::Float32, fb::DType::BFloat16}) {
-      for (auto epilogue : {fb::Epilogue::Bias, fb::Epilogue::BiasRelu, fb::Epilogue::Relu}) {
+      for (const Epilogue& epilogue : kEpilogues) {
         fb::LibraryCallT call = CallOf(layer, fb::Primitive::Conv2D, type);
         call.epilogue = epilogue;
         absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);
-        EXPECT_TRUE(plan.ok()) << layer.name << " " << fb::EnumNameEpilogue(epilogue) << " " << fb::EnumNameDType(type)
-                               << ": " << plan.status();
+        EXPECT_TRUE(plan.ok()) << layer.name << " " << epilogue.Text() << " " << fb::EnumNameDType(type) << ": "
+                               << plan.status();
       }
     }
   }

@@ -87,8 +87,7 @@ absl::StatusOr<uint64_t> GpuPackedWeightsBytes(const fb::LibraryCallT& call) {
 
 uint64_t GpuWorkspaceBytes(const fb::LibraryCallT& call, uint64_t plan_bytes) {
   // A bias in the type of the result, where that is bfloat16, or of zeros.
-  const uint64_t bias =
-      call.epilogue != fb::Epilogue::None ? Aligned(Bytes({call.y_shape.back()}, fb::DType::Float32)) : 0;
+  const uint64_t bias = !call.epilogue.empty() ? Aligned(Bytes({call.y_shape.back()}, fb::DType::Float32)) : 0;
   switch (LibraryOf(call)) {
     case GpuLibrary::kKernels:
       return 0;

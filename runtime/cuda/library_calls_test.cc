@@ -34,6 +34,9 @@ uint64_t BytesOf(const std::vector<int64_t>& shape, fb::DType type) {
 }
 
 // Kernels of one tap without strides and pads are cuBLASLt's; all others cuDNN's. Pads differ on the two sides.
+const Epilogue kEpilogues[] = {
+    {}, {.bias = true}, {.bias = true, .activation = fb::Activation::Relu}, {.activation = fb::Activation::Relu}};
+
 const fb::LibraryCallT kConvolutions[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0),
                                           Conv(2, 13, 13, 32, 3, 3, 40, 1, 0, 0),
                                           Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
@@ -198,13 +201,13 @@ TEST_F(LibraryCallsTest, ConvolutionsMatchOneDnn) {
       for (bool packed : {false, true}) {
         if (packed && primitive == fb::Primitive::Conv2DFilterGrad) continue;
         call.packed = packed;
-        for (auto epilogue : {fb::Epilogue::None, fb::Epilogue::Bias, fb::Epilogue::BiasRelu, fb::Epilogue::Relu}) {
-          if (epilogue != fb::Epilogue::None && primitive != fb::Primitive::Conv2D) continue;
+        for (const Epilogue& epilogue : kEpilogues) {
+          if (!epilogue.empty() && primitive != fb::Primitive::Conv2D) continue;
           call.epilogue = epilogue;
           Compare(call);
           if (HasFatalFailure()) return;
         }
-        call.epilogue = fb::Epilogue::None;
+        call.epilogue = {};
       }
       call.packed = false;
     }
@@ -221,7 +224,7 @@ TEST_F(LibraryCallsTest, BFloat16ConvolutionsMatchOneDnn) {
       fb::LibraryCallT c = call;
       c.primitive = fb::Primitive::Conv2D;
       c.y_dtype = result;
-      c.epilogue = wide ? fb::Epilogue::None : fb::Epilogue::BiasRelu;
+      c.epilogue = wide ? Epilogue() : Epilogue{.bias = true, .activation = fb::Activation::Relu};
       Compare(c);
       c = call;
       c.primitive = fb::Primitive::Conv2DInputGrad;
@@ -246,7 +249,7 @@ TEST_F(LibraryCallsTest, MatrixProductsMatchOneDnn) {
       call.transpose_a = flags & 1;
       call.transpose_b = flags & 2;
       call.packed = flags & 4;
-      call.epilogue = flags & 8 ? fb::Epilogue::BiasRelu : fb::Epilogue::None;
+      call.epilogue = flags & 8 ? Epilogue{.bias = true, .activation = fb::Activation::Relu} : Epilogue();
       call.x_shape = call.transpose_a ? std::vector<int64_t>{s[1], s[0]} : std::vector<int64_t>{s[0], s[1]};
       call.kernel_shape = call.transpose_b ? std::vector<int64_t>{s[2], s[1]} : std::vector<int64_t>{s[1], s[2]};
       call.y_shape = {s[0], s[2]};
@@ -262,7 +265,7 @@ TEST_F(LibraryCallsTest, MatrixProductsMatchOneDnn) {
   call.y_shape = {2, 3, 8};
   Compare(call);
   call.x_dtype = call.kernel_dtype = call.y_dtype = BFloat16;
-  call.epilogue = fb::Epilogue::Bias;
+  call.epilogue = {.bias = true};
   Compare(call);
   call = {};
   call.primitive = fb::Primitive::MatMul;

@@ -80,7 +80,7 @@ std::string PlanChoiceKey(const fb::LibraryCallT& c, absl::string_view device_na
     absl::StrAppend(&key, " strides=", ShapeString(c.strides), " pads=", ShapeString(c.pad_low),
                     ShapeString(c.pad_high));
   }
-  if (c.epilogue != fb::Epilogue::None) absl::StrAppend(&key, " ", fb::EnumNameEpilogue(c.epilogue));
+  if (!c.epilogue.empty()) absl::StrAppend(&key, " ", c.epilogue.Text());
   for (const auto& [flag, name] : {std::pair{c.transpose_a, " transpose_a"},
                                    {c.transpose_b, " transpose_b"},
                                    {c.swap_x, " swap_x"},

@@ -9,7 +9,7 @@
 namespace tandem {
 
 ExecutableBuilder::ExecutableBuilder(int replicas, int lanes, int rows_per_lane, int shard_rows) {
-  x_.version = 1;
+  x_.version = 2;
   x_.producer = "test";
   x_.mode = "train";
   x_.target = "x86-64";
@@ -159,8 +159,7 @@ std::vector<int64_t> ExecutableBuilder::ShardShape(int buffer) {
   return shape;
 }
 
-void ExecutableBuilder::MatMul(const std::string& name, int x, int w, int y, fb::Epilogue epilogue, int bias,
-                               bool packed) {
+void ExecutableBuilder::MatMul(const std::string& name, int x, int w, int y, Epilogue epilogue, int bias, bool packed) {
   fb::LibraryCallT call;
   call.primitive = fb::Primitive::MatMul;
   call.x_shape = ShardShape(x);

@@ -32,8 +32,7 @@ class ExecutableBuilder {
   void Map();
   void Global();
   // y[rows, n] = x[rows, k] * w[k, n], sizes from the buffers. `bias` >= 0: a bias buffer.
-  void MatMul(const std::string& name, int x, int w, int y, fb::Epilogue epilogue = fb::Epilogue::None, int bias = -1,
-              bool packed = false);
+  void MatMul(const std::string& name, int x, int w, int y, Epilogue epilogue = {}, int bias = -1, bool packed = false);
   // dx = dy * w^T.
   void MatMulInputGrad(const std::string& name, int dy, int w, int dx);
   // dw = x^T * dy, summed over the rows.

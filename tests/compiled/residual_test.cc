@@ -63,7 +63,7 @@ Found Count(const Executable& executable) {
   for (const auto& section : executable.index().programs[0]->sections) {
     for (const auto& step : section->steps) {
       const auto* call = step->body.AsLibraryCall();
-      found.adds += call != nullptr && call->adds;
+      found.adds += call != nullptr && call->epilogue.residual;
       found.copies += section->kind == fb::SectionKind::Map && step->body.AsCopy() != nullptr;
     }
   }

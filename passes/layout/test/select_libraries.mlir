@@ -9,7 +9,7 @@
 // CHECK: ^bb0(%[[XS:.*]]: tensor<?x8x8x16xf32>, %[[BS:.*]]: tensor<32xf32>, %[[PS:.*]]: tensor<{{.*}}xf32>):
 // CHECK: %[[Y:.*]] = exec.library_call conv2d(%[[XS]], %[[PS]], %[[BS]])
 // CHECK-SAME: x_shape = [4, 8, 8, 16], kernel_shape = [3, 3, 16, 32], y_shape = [4, 6, 6, 32]
-// CHECK-SAME: packed = true, epilogue = bias_relu, implementation = "{{[^"]*}}"
+// CHECK-SAME: packed = true, epilogue = <bias = true, activation = relu>, implementation = "{{[^"]*}}"
 // CHECK-NOT: td.relu
 // CHECK: exec.library_call conv2d_filter_grad(%[[XS]], %[[Y]]) <{{.*}}reduces_batch = true
 func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %b: tensor<32xf32>) -> tensor<3x3x16x32xf32> {
@@ -46,9 +46,9 @@ func.func @step(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> (tensor<4x4xf32>, t
 // the sixth is the map's.
 // CHECK-LABEL: func.func @step
 // CHECK: ^bb0(
-// CHECK: %[[Y:.*]] = exec.library_call conv2d({{.*}}epilogue = bias_relu
+// CHECK: %[[Y:.*]] = exec.library_call conv2d({{.*}}epilogue = <bias = true, activation = relu>
 // CHECK: %[[H:.*]] = exec.library_call conv2d(%[[Y]],
-// CHECK: %[[Z:.*]] = exec.library_call conv2d(%[[H]], {{.*}}, %[[Y]]) <{{.*}}adds = true, epilogue = bias_relu
+// CHECK: %[[Z:.*]] = exec.library_call conv2d(%[[H]], {{.*}}, %[[Y]]) <{{.*}}epilogue = <bias = true, residual = true, activation = relu
 // CHECK-NOT: adds
 // CHECK-COUNT-4: td.add
 func.func @step(%x: tensor<?x8x8x32xf32>, %w: tensor<1x1x32x32xf32>, %b: tensor<32xf32>) -> (tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>) {

@@ -2,17 +2,17 @@
 
 // The gradient of a relu behind a product, and its sum: the forward product writes the mask, in rows of 16 bytes.
 // CHECK-LABEL: func.func @step
-// CHECK: %[[Y:.*]]:2 = exec.library_call matmul(%{{.*}}, %{{.*}}, %{{.*}}) <{{.*}}epilogue = bias_relu_mask
+// CHECK: %[[Y:.*]]:2 = exec.library_call matmul(%{{.*}}, %{{.*}}, %{{.*}}) <{{.*}}epilogue = <bias = true, activation = relu, saves = true>
 // CHECK-SAME: -> (tensor<?x8xf32>, tensor<?x16xui8>)
 // CHECK-NOT: td.compare
 // CHECK-NOT: td.select
-// CHECK: %[[D:.*]]:2 = exec.library_call matmul(%{{.*}}, %{{.*}}, %[[Y]]#1) <{{.*}}transpose_b = true, reduces_batch = true, epilogue = relu_bias_grad
+// CHECK: %[[D:.*]]:2 = exec.library_call matmul(%{{.*}}, %{{.*}}, %[[Y]]#1) <{{.*}}transpose_b = true, reduces_batch = true, epilogue = <activation = relu, gradient = true, sums = y>
 // CHECK-SAME: -> (tensor<?x8xf32>, tensor<8xf32>)
 // CHECK-NOT: td.reduce
 // CHECK: return %[[Y]]#0, %[[D]]#0, %[[D]]#1
 module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>, %dz: tensor<?x16xf32>, %v: tensor<8x16xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>) {
-  %y = exec.library_call matmul(%x, %w, %b) <x_shape = [6, 4], kernel_shape = [4, 8], y_shape = [6, 8], epilogue = bias_relu> : (tensor<?x4xf32>, tensor<4x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %y = exec.library_call matmul(%x, %w, %b) <x_shape = [6, 4], kernel_shape = [4, 8], y_shape = [6, 8], epilogue = <bias = true, activation = relu>> : (tensor<?x4xf32>, tensor<4x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
   %d = exec.library_call matmul(%dz, %v) <x_shape = [6, 16], kernel_shape = [8, 16], y_shape = [6, 8], transpose_b = true> : (tensor<?x16xf32>, tensor<8x16xf32>) -> tensor<?x8xf32>
   %c = td.constant dense<0.0> : tensor<f32>
   %zero = td.broadcast %c dims [] : tensor<f32> -> tensor<?x8xf32>
@@ -33,7 +33,7 @@ func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>, %dz
 // CHECK: return
 module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>, %o: tensor<?x8xf32>, %dz: tensor<?x16xf32>, %v: tensor<8x16xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
-  %y = exec.library_call matmul(%x, %w, %b) <x_shape = [6, 4], kernel_shape = [4, 8], y_shape = [6, 8], epilogue = bias_relu> : (tensor<?x4xf32>, tensor<4x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %y = exec.library_call matmul(%x, %w, %b) <x_shape = [6, 4], kernel_shape = [4, 8], y_shape = [6, 8], epilogue = <bias = true, activation = relu>> : (tensor<?x4xf32>, tensor<4x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
   %d = exec.library_call matmul(%dz, %v) <x_shape = [6, 16], kernel_shape = [8, 16], y_shape = [6, 8], transpose_b = true> : (tensor<?x16xf32>, tensor<8x16xf32>) -> tensor<?x8xf32>
   %e = exec.library_call matmul(%dz, %v) <x_shape = [6, 16], kernel_shape = [8, 16], y_shape = [6, 8], transpose_b = true> : (tensor<?x16xf32>, tensor<8x16xf32>) -> tensor<?x8xf32>
   %c = td.constant dense<0.0> : tensor<f32>
@@ -51,15 +51,15 @@ func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>, %o:
 // GELU with a bias. The backward pass reads what it was applied to, so the call gives that too; its gradient is the
 // epilogue of the product behind. bfloat16 is not summed up.
 // CHECK-LABEL: func.func @step
-// CHECK: %[[Y:.*]]:2 = exec.library_call matmul({{.*}}epilogue = bias_gelu_input{{.*}} -> (tensor<?x8xbf16>, tensor<?x8xbf16>)
+// CHECK: %[[Y:.*]]:2 = exec.library_call matmul({{.*}}epilogue = <bias = true, activation = gelu, saves = true>{{.*}} -> (tensor<?x8xbf16>, tensor<?x8xbf16>)
 // CHECK-NOT: td.gelu
 // CHECK: %[[Z:.*]] = exec.library_call matmul(%[[Y]]#0, %{{.*}})
-// CHECK: %[[D:.*]] = exec.library_call matmul(%[[Z]], %{{.*}}, %[[Y]]#1) <{{.*}}epilogue = gelu_grad
+// CHECK: %[[D:.*]] = exec.library_call matmul(%[[Z]], %{{.*}}, %[[Y]]#1) <{{.*}}epilogue = <activation = gelu, gradient = true>
 // CHECK-SAME: -> tensor<?x8xbf16>
 // CHECK: td.reduce sum, %[[D]]
 module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x4xbf16>, %w: tensor<4x8xbf16>, %b: tensor<8xf32>, %v: tensor<8x16xbf16>) -> (tensor<?x8xbf16>, tensor<8xbf16>) {
-  %y = exec.library_call matmul(%x, %w, %b) <x_shape = [6, 4], kernel_shape = [4, 8], y_shape = [6, 8], x_dtype = bf16, kernel_dtype = bf16, y_dtype = bf16, epilogue = bias> : (tensor<?x4xbf16>, tensor<4x8xbf16>, tensor<8xf32>) -> tensor<?x8xbf16>
+  %y = exec.library_call matmul(%x, %w, %b) <x_shape = [6, 4], kernel_shape = [4, 8], y_shape = [6, 8], x_dtype = bf16, kernel_dtype = bf16, y_dtype = bf16, epilogue = <bias = true>> : (tensor<?x4xbf16>, tensor<4x8xbf16>, tensor<8xf32>) -> tensor<?x8xbf16>
   %g = td.gelu %y {approximate = true} : tensor<?x8xbf16>
   %z = exec.library_call matmul(%g, %v) <x_shape = [6, 8], kernel_shape = [8, 16], y_shape = [6, 16], x_dtype = bf16, kernel_dtype = bf16, y_dtype = bf16> : (tensor<?x8xbf16>, tensor<8x16xbf16>) -> tensor<?x16xbf16>
   %d = exec.library_call matmul(%z, %v) <x_shape = [6, 16], kernel_shape = [8, 16], y_shape = [6, 8], x_dtype = bf16, kernel_dtype = bf16, y_dtype = bf16, transpose_b = true> : (tensor<?x16xbf16>, tensor<8x16xbf16>) -> tensor<?x8xbf16>
@@ -74,7 +74,7 @@ func.func @step(%x: tensor<?x4xbf16>, %w: tensor<4x8xbf16>, %b: tensor<8xf32>, %
 // Without a backward pass GELU needs no second result. The erf form is not cuBLASLt's; nor is GELU taken where a kernel
 // reads both it and what it was applied to.
 // CHECK-LABEL: func.func @step
-// CHECK: %[[A:.*]] = exec.library_call matmul({{.*}}epilogue = gelu{{.*}} -> tensor<?x8xf32>
+// CHECK: %[[A:.*]] = exec.library_call matmul({{.*}}epilogue = <activation = gelu>{{.*}} -> tensor<?x8xf32>
 // CHECK: %[[B:.*]] = exec.library_call matmul({{.*}} -> tensor<?x8xf32>
 // CHECK: td.gelu %[[B]]
 // CHECK: %[[C:.*]] = exec.library_call matmul({{.*}} -> tensor<?x8xf32>
@@ -99,7 +99,7 @@ func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x8xf32>) -> (tensor<?x8xf32>, t
 // which a view is taken), but not of one that a kernel makes.
 // CHECK-LABEL: func.func @step
 // CHECK: td.reshape
-// CHECK: %[[G:.*]]:2 = exec.library_call matmul({{.*}}epilogue = kernel_sums{{.*}} -> (tensor<4x8xf32>, tensor<8xf32>)
+// CHECK: %[[G:.*]]:2 = exec.library_call matmul({{.*}}epilogue = <sums = kernel>{{.*}} -> (tensor<4x8xf32>, tensor<8xf32>)
 // CHECK: %[[N:.*]] = td.neg
 // CHECK: %[[H:.*]] = exec.library_call matmul(%{{.*}}, %[[N]]) <x_shape
 // CHECK: %[[S:.*]] = td.reduce sum, %[[N]]

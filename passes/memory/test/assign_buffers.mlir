@@ -153,8 +153,8 @@ func.func @step(%x: tensor<?x4xf32> {td.input = "x"}, %w: tensor<4x4xf32> {td.va
       -> (tensor<?x4xf32>, tensor<?x4xf32>) {
   ^bb0(%xs: tensor<?x4xf32>, %ws: tensor<4x4xf32>):
     %a = exec.launch @minus(%xs) : (tensor<?x4xf32>) -> tensor<?x4xf32>
-    %b = exec.library_call matmul(%xs, %ws, %a) <adds = true> : (tensor<?x4xf32>, tensor<4x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
-    %d = exec.library_call matmul(%xs, %ws, %b) <adds = true> : (tensor<?x4xf32>, tensor<4x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+    %b = exec.library_call matmul(%xs, %ws, %a) <epilogue = <residual = true>> : (tensor<?x4xf32>, tensor<4x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+    %d = exec.library_call matmul(%xs, %ws, %b) <epilogue = <residual = true>> : (tensor<?x4xf32>, tensor<4x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
     %e = exec.launch @minus(%b) : (tensor<?x4xf32>) -> tensor<?x4xf32>
     exec.yield %d, %e : tensor<?x4xf32>, tensor<?x4xf32>
   }

@@ -131,7 +131,7 @@ void Compute(const fb::LibraryCallT& c, const CudnnTensors& t) {
     const std::vector<float> bias = Read(t.bias, out, type);
     for (int64_t i = 0; i < y_n; ++i) y_values[i] += bias[i % out];
   }
-  if (c.epilogue == fb::Epilogue::Relu || c.epilogue == fb::Epilogue::BiasRelu) {
+  if (c.epilogue.relu()) {
     for (float& v : y_values) v = v > 0 ? v : 0;
   }
   Write(t.y, y_values, type);
