@@ -6,7 +6,6 @@
 //
 //   bazel run -c opt //benchmarks:contractions -- --op=filter_grad --x=32,32,64 --kernel=3,3,64,1
 //       --algorithms=library,single_channel
-#include <time.h>
 
 #include <cstdio>
 #include <iostream>
@@ -21,6 +20,7 @@
 #include "base/exit_code.h"
 #include "base/flags.h"
 #include "base/median.h"
+#include "base/processor_time.h"
 #include "base/status_macros.h"
 #include "benchmarks/bench_program.h"
 #include "graph/ops.h"
@@ -89,12 +89,6 @@ BenchModel ModelOf(const Shape& x, const Shape& kernel, const std::string& op) {
   return model;
 }
 
-double ThreadSeconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 struct Candidate {
   std::string name;
   BenchProgram program;
@@ -103,10 +97,10 @@ struct Candidate {
 
 // Of a stretch of some milliseconds.
 absl::StatusOr<double> SecondsOfAStep(BenchProgram& program) {
-  const double start = ThreadSeconds();
+  const double start = ThreadProcessorSeconds();
   for (int steps = 1;; ++steps) {
     TD_RETURN_IF_ERROR(program.Step().status());
-    if (const double seconds = ThreadSeconds() - start; seconds > 0.02) return seconds / steps;
+    if (const double seconds = ThreadProcessorSeconds() - start; seconds > 0.02) return seconds / steps;
   }
 }
 

@@ -1,7 +1,6 @@
 // image_pipeline DIR: reads, decodes and resizes the JPEG pictures DIR/*/*.jpeg to 224 x 224 x 3 in one thread, in
 // batches, and prints pictures per second of CPU time. benchmarks/images.py runs it against tf.data.
 #include <algorithm>
-#include <ctime>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/env.h"
+#include "base/processor_time.h"
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "data/dataset.h"
@@ -25,12 +25,6 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kSize = 224, kDumped = 8;
-
-double CpuSeconds() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return t.tv_sec + 1e-9 * t.tv_nsec;
-}
 
 absl::StatusOr<std::vector<std::string>> Files(Env* env, const std::string& dir) {
   std::vector<std::string> files;
@@ -62,7 +56,7 @@ absl::Status Measure(const std::vector<std::string>& arguments) {
   const Dataset dataset =
       Dataset::Range(files.size()).Map(load, {.names = {"image"}}).Batch(absl::GetFlag(FLAGS_batch_size));
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<Iterator> iterator, dataset.MakeIterator());
-  const double start = CpuSeconds();
+  const double start = ProcessProcessorSeconds();
   std::string dumped;
   for (;;) {
     Element batch;
@@ -74,7 +68,7 @@ absl::Status Measure(const std::vector<std::string>& arguments) {
     const int64_t count = std::min(kDumped, images.shape()[0]) * kSize * kSize * 3;
     dumped.assign(static_cast<const char*>(images.raw()), count * sizeof(float));
   }
-  absl::PrintF("%.1f\n", files.size() / (CpuSeconds() - start));
+  absl::PrintF("%.1f\n", files.size() / (ProcessProcessorSeconds() - start));
   if (dumped.empty()) return absl::OkStatus();
   return env->WriteFile(absl::GetFlag(FLAGS_dump), {dumped});
 }

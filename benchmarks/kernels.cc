@@ -20,6 +20,7 @@
 #include "base/exit_code.h"
 #include "base/flags.h"
 #include "base/median.h"
+#include "base/processor_time.h"
 #include "base/status_macros.h"
 #include "graph/ir/dialect.h"
 #include "graph/ir/reference_util.h"
@@ -134,10 +135,10 @@ void TimeByTurns(std::vector<TimedKernel>& kernels, int turns) {
   for (int turn = 0; turn < turns; ++turn) {
     for (TimedKernel& kernel : kernels) {
       kernel.call();  // the others had the caches
-      const double start = ThreadCpuSeconds();
+      const double start = ThreadProcessorSeconds();
       int calls = 0;
-      for (; ThreadCpuSeconds() - start < 0.01; ++calls) kernel.call();
-      kernel.seconds.push_back((ThreadCpuSeconds() - start) / calls);
+      for (; ThreadProcessorSeconds() - start < 0.01; ++calls) kernel.call();
+      kernel.seconds.push_back((ThreadProcessorSeconds() - start) / calls);
     }
   }
 }

@@ -6,7 +6,6 @@
 // with the peers of benchmarks/peers (worker.py there speaks the same): "run N" runs N steps, "quit" or the end of
 // the input ends it. --model=matmul is the 1024^3 product that the steps are compared with.
 #include <sys/resource.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -30,6 +29,7 @@
 #include "base/flags.h"
 #include "base/median.h"
 #include "base/process_start.h"
+#include "base/processor_time.h"
 #include "base/status_macros.h"
 #include "base/timing.h"
 #include "benchmarks/bench_program.h"
@@ -67,13 +67,6 @@ double PeakRssBytes() {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   return 1024.0 * usage.ru_maxrss;
-}
-
-// Processor time of the whole process, user and system.
-double CpuSeconds() {
-  timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 // One thing to measure: a call of `step` does one step, and what is known about it.
@@ -177,12 +170,12 @@ absl::Status Obey(const Work& work, double first_loss) {
     if (!absl::ConsumePrefix(&argument, "run ") || !absl::SimpleAtoi(argument, &steps) || steps < 1) {
       return absl::InvalidArgumentError(absl::StrCat("\"", line, "\" is neither \"run N\" nor \"quit\""));
     }
-    const double cpu_start = CpuSeconds();
+    const double cpu_start = ProcessProcessorSeconds();
     TD_ASSIGN_OR_RETURN(double seconds, Run(work, steps, &loss));
     Answer({{"event", "ran"},
             {"steps", steps},
             {"seconds_per_step", seconds},
-            {"host_seconds_per_step", (CpuSeconds() - cpu_start) / static_cast<double>(steps)},
+            {"host_seconds_per_step", (ProcessProcessorSeconds() - cpu_start) / static_cast<double>(steps)},
             {"loss", loss},
             {"peak_rss_bytes", PeakRssBytes()}});
   }
@@ -252,10 +245,10 @@ absl::Status Report(const Work& work, double first_loss) {
   std::vector<double> blocks, cpu_blocks;
   Clock::time_point start = Clock::now();
   do {
-    const double cpu = CpuSeconds();
+    const double cpu = ProcessProcessorSeconds();
     TD_ASSIGN_OR_RETURN(double seconds, Run(work, block, &loss));
     blocks.push_back(seconds);
-    cpu_blocks.push_back((CpuSeconds() - cpu) / static_cast<double>(block));
+    cpu_blocks.push_back((ProcessProcessorSeconds() - cpu) / static_cast<double>(block));
   } while (absl::GetFlag(FLAGS_steps) == 0 && SecondsSince(start) < absl::GetFlag(FLAGS_seconds));
   const double seconds = Median(blocks);
   std::printf(

@@ -3,7 +3,6 @@
 // two alternate; the best of several runs of each counts.
 //
 //   bazel run //benchmarks:winograd_layers [-- LAYER [TILE [BLOCK]]]    LAYER: a part of the name, "" for all
-#include <ctime>
 
 #include <algorithm>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/processor_time.h"
 #include "oneapi/dnnl/dnnl.hpp"
 #include "passes/codegen/kernel_test_util.h"
 #include "passes/codegen/winograd_test_util.h"
@@ -39,16 +39,10 @@ const Layer kLayers[] = {
     {"resnet_14", 4, 14, 256, 256, 1}, {"resnet_7", 4, 7, 512, 512, 1},
 };
 
-double CpuSeconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 double Seconds(const std::function<void()>& run, int repeats) {
-  const double begin = CpuSeconds();
+  const double begin = ThreadProcessorSeconds();
   for (int i = 0; i < repeats; ++i) run();
-  return (CpuSeconds() - begin) / repeats;
+  return (ThreadProcessorSeconds() - begin) / repeats;
 }
 
 dnnl::engine& Engine() {

@@ -1,5 +1,4 @@
 // Threads change when elements are made, never which, and are gone when the iterator is.
-#include <time.h>
 
 #include <atomic>
 #include <chrono>
@@ -8,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/processor_time.h"
 #include "data/dataset.h"
 #include "data/test_util.h"
 #include "gtest/gtest.h"
@@ -170,15 +170,9 @@ TEST(DatasetThreadsTest, IteratorsOfOneDatasetAreIndependent) {
   for (const std::vector<int64_t>& g : got) EXPECT_EQ(g, expected);
 }
 
-double ThreadCpuNow() {
-  timespec used;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + 1e-9 * used.tv_nsec;
-}
-
 // An element that takes two milliseconds of computing, on whichever thread.
 absl::StatusOr<Element> Busy(const Element& in) {
-  for (const double start = ThreadCpuNow(); ThreadCpuNow() - start < 0.002;) {
+  for (const double start = ThreadProcessorSeconds(); ThreadProcessorSeconds() - start < 0.002;) {
   }
   return in;
 }

@@ -4,10 +4,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/timing.h"
 #include "llvm/Support/raw_ostream.h"
-#include "passes/contraction/report_segment.h"
 #include "passes/contraction/reports.h"
 #include "passes/exec/dialect.h"
 #include "passes/fusion/explain_fusion.h"
+#include "passes/report_segments.h"
 
 namespace tandem {
 namespace {

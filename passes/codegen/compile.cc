@@ -12,6 +12,7 @@
 #include "base/fingerprint.h"
 #include "base/llvm_memory.h"
 #include "base/logging.h"
+#include "base/processor_time.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
 #include "llvm/IR/LLVMContext.h"
@@ -32,12 +33,12 @@ class Stopwatch {
  public:
   // Seconds since the last lap.
   double Lap() {
-    double now = ThreadCpuSeconds();
+    double now = ThreadProcessorSeconds();
     return now - std::exchange(last_, now);
   }
 
  private:
-  double last_ = ThreadCpuSeconds();
+  double last_ = ThreadProcessorSeconds();
 };
 
 // A kernel on its way; as LLVM IR it has a context of its own, so that any thread may go on with it.

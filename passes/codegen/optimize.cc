@@ -1,12 +1,11 @@
 #include "passes/codegen/optimize.h"
 
-#include <time.h>
-
 #include <mutex>
 #include <utility>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "base/processor_time.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -106,12 +105,6 @@ class NoStrengthReduction : public llvm::OptPassGate {
 
 }  // namespace
 
-double ThreadCpuSeconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 absl::StatusOr<std::unique_ptr<ObjectCompiler>> ObjectCompiler::Create(const CpuTarget& target,
                                                                        KernelSanitizer sanitizer) {
   absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = MakeTargetMachine(target);
@@ -172,11 +165,11 @@ absl::StatusOr<OptimizedObject> ObjectCompiler::Compile(llvm::Module& module, bo
   OptimizedObject result;
   llvm::raw_string_ostream bitcode(result.bitcode);
   llvm::WriteBitcodeToFile(module, bitcode);
-  const double start = ThreadCpuSeconds();
+  const double start = ThreadProcessorSeconds();
   object_.clear();
   passes_.run(module);
   result.elf.assign(object_.begin(), object_.end());
-  result.assemble_seconds = ThreadCpuSeconds() - start;
+  result.assemble_seconds = ThreadProcessorSeconds() - start;
   return result;
 }
 

@@ -22,9 +22,6 @@ struct OptimizedObject {
   double assemble_seconds = 0;  // of the calling thread's CPU time, what the ELF object took
 };
 
-// Seconds of CPU time that the calling thread has used.
-double ThreadCpuSeconds();
-
 // Makes objects of modules, one after another. Not thread-safe: every thread has its own.
 class ObjectCompiler {
  public:

@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "passes/contraction/report_segment.h"
+#include "passes/report_segments.h"
 #include "runtime/cpu/instruction_set.h"
 #include "tests/compiled/harness.h"
 

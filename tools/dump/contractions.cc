@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "passes/contraction/library/candidates.h"
-#include "passes/contraction/report_segment.h"
+#include "passes/report_segments.h"
 #include "runtime/kernel_library.h"
 #include "runtime/library_call.h"
 
@@ -38,7 +38,7 @@ std::string WayText(absl::string_view algorithm, absl::string_view block, absl::
   return text;
 }
 
-// What the compiler found out about each contraction, from the lines of passes/contraction/report_segment.h.
+// What the compiler found out about each contraction, from the lines of passes/report_segments.h.
 std::string ReportText(absl::string_view lines) {
   std::string text, taken, others;
   std::vector<absl::string_view> last;

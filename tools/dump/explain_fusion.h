@@ -9,10 +9,6 @@
 
 namespace tandem {
 
-// Where an executable keeps what fusion decided, next to the IR of the phases (passes/fusion/explain_fusion.h writes
-// it).
-inline constexpr char kFusionDecisions[] = "fusion-decisions";
-
 // A line for every pair of ops where one reads what the other computes and `op` is one of them: a part of its scoped
 // name, the name of an operation ("td.relu"), or "all" for every pair.
 // Errors: NotFound when the executable has no such notes, InvalidArgument when no pair has such an op.

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "passes/codegen/kernel_ir.h"
-#include "passes/contraction/report_segment.h"
+#include "passes/report_segments.h"
 #include "tools/dump/explain_fusion.h"
 
 namespace tandem {

@@ -1,0 +1,19 @@
+// Where an executable keeps what passes found out, beside the IR of the phases, for tandem-dump. Segments of kind
+// IrText; fields of a line stand between tabs. Free of MLIR types.
+#ifndef TANDEM_PASSES_REPORT_SEGMENTS_H_
+#define TANDEM_PASSES_REPORT_SEGMENTS_H_
+
+namespace tandem {
+
+// td-choose-contractions: a line for each way to compute a contraction, "name op rows algorithm block nanoseconds
+// reason". `rows`: of a microbatch; `nanoseconds`: expected for it, 0: no estimate; `reason`: why the algorithm was not
+// taken, empty: it was.
+inline constexpr char kContractionReports[] = "contraction-reports";
+
+// td-form-fusions: a line for each two ops of which one reads what the other computes, "producer_op producer
+// consumer_op consumer reason". `reason`: why they are apart, empty: they are computed in one kernel.
+inline constexpr char kFusionDecisions[] = "fusion-decisions";
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_REPORT_SEGMENTS_H_
