@@ -141,6 +141,12 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
           AppendEvalResult(config_.file_env(), EvalDir(config_.model_dir, options.name), evaluated, scope);
       !status.ok()) {
     TD_LOG(WARNING) << "The evaluation could not be recorded: " << status.message();
+  } else if (auto summaries = SummariesIn(EvalDir(config_.model_dir, options.name));
+             summaries != nullptr && own && !scope.stopped) {
+    std::vector<ScalarSummary> scalars = MetricScalars(evaluated);
+    scalars.push_back({"loss", evaluated["loss"]});
+    summaries->AddScalars(evaluated.global_step(), scalars);
+    summaries->Flush();
   }
   TD_RETURN_IF_ERROR(TakeTraceStatus(result.trace));
   return evaluated;

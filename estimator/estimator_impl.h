@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "estimator/background_save.h"
 #include "estimator/batch_dealer.h"
@@ -15,10 +16,20 @@
 #include "estimator/mode_program.h"
 #include "estimator/resident_state.h"
 #include "estimator/stall_watch.h"
+#include "estimator/summary/event_writer.h"
 #include "estimator/trace/tracer.h"
 #include "runtime/thread_pool.h"
 
 namespace tandem {
+
+// The numbers of a result for an event file, but for the loss and the step.
+inline std::vector<ScalarSummary> MetricScalars(const EvalResult& result) {
+  std::vector<ScalarSummary> scalars;
+  for (const auto& [name, value] : result.metrics) {
+    if (name != "loss" && name != "global_step") scalars.push_back({name, value});
+  }
+  return scalars;
+}
 
 class Estimator::Impl {
  public:
@@ -56,6 +67,8 @@ class Estimator::Impl {
   // Only the snapshot: writing goes on behind the next steps (CheckpointSaverHook's finish_save).
   absl::Status Save(const ModeProgram& program, BatchDealer& dealer, int64_t step);
   absl::Status FinishSave(bool wait);
+  // The event file of a directory; null when there are to be none.
+  std::shared_ptr<EventWriter> SummariesIn(const std::string& directory);
   HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step);
   void LogModel(const Prepared& prepared);
 
@@ -84,7 +97,8 @@ class Estimator::Impl {
   absl::Status trace_status_;                                     // of loops inside of Train
   std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // by mode and input signature
   int64_t programs_built_ = 0;
-  bool model_logged_ = false;  // LogModel says it once
+  bool model_logged_ = false;                                      // LogModel says it once
+  std::map<std::string, std::shared_ptr<EventWriter>> summaries_;  // by directory
 
   // The training's, besides its values.
   uint64_t seed_ = 0;

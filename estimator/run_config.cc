@@ -39,6 +39,7 @@ absl::Status RunConfig::Validate() const {
   CheckNotNegative("save_checkpoints_secs", save_checkpoints_secs.value_or(0), "turns checkpoints off", &problems);
   CheckNotNegative("keep_checkpoint_max", keep_checkpoint_max, "keeps all", &problems);
   CheckNotNegative("log_step_count_steps", log_step_count_steps, "turns the lines off", &problems);
+  CheckNotNegative("save_summary_steps", save_summary_steps, "writes no event files", &problems);
   CheckNotNegative("threads", threads, "takes the number of cores", &problems);
   if (threads >= 0) {
     if (absl::Status status = CheckThreadCount("threads", threads); !status.ok()) {
@@ -119,6 +120,7 @@ std::string RunConfig::ToString() const {
       absl::StrCat("save_checkpoints_secs: ", checkpoint_secs()),
       absl::StrCat("keep_checkpoint_max: ", keep_checkpoint_max),
       absl::StrCat("log_step_count_steps: ", log_step_count_steps),
+      absl::StrCat("save_summary_steps: ", save_summary_steps),
       absl::StrCat("train_distribute: ", StrategyString(train_strategy())),
       absl::StrCat("eval_distribute: ", StrategyString(eval_strategy())),
       absl::StrCat("threads: ", threads),

@@ -40,6 +40,9 @@ struct RunConfig {
 
   // Steps between lines with the loss and with global_step/sec; 0 turns both off.
   int64_t log_step_count_steps = 100;
+  // Steps between points of training in TensorBoard (tensorboard --logdir MODEL_DIR); evaluations have theirs in
+  // eval[_NAME]. 0: no event files at all.
+  int64_t save_summary_steps = 100;
 
   // One replica on cpu:0 unless given. Evaluation and prediction use eval_distribute, or train_distribute without it;
   // it may not have more devices than train_distribute, where the variables live.

@@ -1,7 +1,6 @@
 #include "estimator/training_metrics_hook.h"
 
 #include "absl/strings/str_cat.h"
-#include "base/logging.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -23,7 +22,7 @@ absl::Status TrainingMetricsHook::AfterRun(RunContext& context, const RunValues&
   if (metrics_.batches() < every_n_iter_) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(EvalResult result, metrics_.Result(values.step));
   result.metrics.erase("global_step");
-  TD_LOG(INFO) << result.ToString() << " (steps " << first_step_ << " to " << values.step << ")";
+  report_(result, first_step_, values.step);
   metrics_.Reset();
   first_step_ = -1;
   return absl::OkStatus();

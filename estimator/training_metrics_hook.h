@@ -1,10 +1,12 @@
-// TrainingMetricsHook: the metrics of the last steps of a training, in the log.
+// TrainingMetricsHook: the metrics of the last steps of a training.
 #ifndef TANDEM_ESTIMATOR_TRAINING_METRICS_HOOK_H_
 #define TANDEM_ESTIMATOR_TRAINING_METRICS_HOOK_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/metric_accumulator.h"
@@ -12,13 +14,15 @@
 
 namespace tandem {
 
-// Every `every_n_iter` steps of this run a line with the metrics of the examples of these steps:
-// "accuracy = 0.91, loss = 0.25 (steps 100 to 199)". Each step's predictions are those before its update. Steps that
-// were not finite do not count.
+// Every `every_n_iter` steps of this run a report of the metrics of the examples of these steps. Each step's
+// predictions are those before its update. Steps that were not finite do not count.
 class TrainingMetricsHook : public SessionRunHook {
  public:
-  TrainingMetricsHook(const std::map<std::string, Metric>& metrics, int64_t every_n_iter)
-      : metrics_(metrics), every_n_iter_(every_n_iter) {}
+  // Of the steps `first` to `last`, counted from 0. The result has no "global_step".
+  using Report = std::function<void(const EvalResult& result, int64_t first, int64_t last)>;
+
+  TrainingMetricsHook(const std::map<std::string, Metric>& metrics, int64_t every_n_iter, Report report)
+      : metrics_(metrics), every_n_iter_(every_n_iter), report_(std::move(report)) {}
 
   std::string name() const override { return "TrainingMetricsHook"; }
   absl::Status Begin(HookContext& context) override;
@@ -28,6 +32,7 @@ class TrainingMetricsHook : public SessionRunHook {
  private:
   MetricAccumulator metrics_;
   int64_t every_n_iter_;
+  Report report_;
   int64_t first_step_ = -1;  // of those in metrics_; negative when there are none
 };
 

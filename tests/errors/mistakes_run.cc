@@ -124,7 +124,7 @@ const std::vector<Mistake>& RunMistakes() {
        },
        R"(LossPrinter::AfterRun: threw std::out_of_range: "map::at")"},
       {"NullHook", [](const std::string& dir) { return TrainWith(Config(dir), {.steps = 2, .hooks = {nullptr}}); },
-       "hook 2 of 6 is null"},
+       "hook 3 of 7 is null"},
   };
   return *mistakes;
 }

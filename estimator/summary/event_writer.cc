@@ -1,0 +1,107 @@
+#include "estimator/summary/event_writer.h"
+
+#include <atomic>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/logging.h"
+#include "base/resource_errors.h"
+#include "base/status_macros.h"
+#include "base/threads.h"
+
+namespace tandem {
+namespace {
+
+// More than that waits only for a disk that stands still.
+constexpr size_t kMaxPendingBytes = size_t{64} << 20;
+
+std::string FileName(Env* env) {
+  static std::atomic<int> number{0};
+  return absl::StrFormat("events.out.tfevents.%010d.%s.%d.%d", static_cast<int64_t>(env->NowSeconds()), env->HostName(),
+                         env->ProcessId(), number++);
+}
+
+}  // namespace
+
+EventWriter::~EventWriter() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void EventWriter::StartAt(int64_t step) { Add(StartEvent(env_->NowSeconds(), step)); }
+
+void EventWriter::AddScalars(int64_t step, const std::vector<ScalarSummary>& scalars) {
+  Add(ScalarsEvent(env_->NowSeconds(), step, scalars));
+}
+
+void EventWriter::Add(const std::string& event) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (failed_) return;
+  AppendRecord(event, &pending_);
+  if (pending_.size() > kMaxPendingBytes) {
+    return GiveUp(absl::ResourceExhaustedError(absl::StrCat(directory_, ": the disk is too slow")));
+  }
+  if (!std::exchange(tried_thread_, true)) {
+    absl::StatusOr<std::thread> thread = StartThread("writing summaries", [this] { Run(); });
+    if (thread.ok()) {
+      thread_ = *std::move(thread);
+    } else {
+      TD_LOG(WARNING) << "training waits for its summaries to be written: " << thread.status().message();
+    }
+  }
+  if (thread_.joinable()) {
+    changed_.notify_all();
+  } else {
+    Write(std::exchange(pending_, ""));
+  }
+}
+
+void EventWriter::Flush() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [this] { return failed_ || (pending_.empty() && !writing_); });
+}
+
+void EventWriter::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return stop_ || !pending_.empty(); });
+    if (pending_.empty()) return;
+    const std::string records = std::exchange(pending_, "");
+    writing_ = true;
+    lock.unlock();
+    const absl::Status status = CatchResourceErrors("writing summaries", [&] { return AppendToFile(records); });
+    lock.lock();
+    writing_ = false;
+    if (!status.ok()) GiveUp(status);
+    changed_.notify_all();
+  }
+}
+
+void EventWriter::Write(const std::string& records) {
+  if (absl::Status status = AppendToFile(records); !status.ok()) GiveUp(status);
+}
+
+absl::Status EventWriter::AppendToFile(const std::string& records) {
+  if (file_ == nullptr || !env_->Exists(path_)) {
+    TD_RETURN_IF_ERROR(env_->CreateDirs(directory_));
+    path_ = JoinPath(directory_, FileName(env_));
+    TD_ASSIGN_OR_RETURN(file_, env_->CreateNewFile(path_));
+    std::string begin;
+    AppendRecord(VersionEvent(env_->NowSeconds()), &begin);
+    TD_RETURN_IF_ERROR(file_->Append(begin));
+  }
+  return file_->Append(records);
+}
+
+void EventWriter::GiveUp(const absl::Status& status) {
+  failed_ = true;
+  pending_.clear();
+  TD_LOG(WARNING) << "No more summaries are written; training goes on without: " << status.message();
+}
+
+}  // namespace tandem
