@@ -140,6 +140,11 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   std::vector<const ModeProgram*> programs;
   for (const auto& entry : programs_) programs.push_back(entry.second.get());
   TD_RETURN_IF_ERROR(CheckVariables(*prepared.program, *resident_.model().store(), programs));
+  const EstimatorSpec& spec = prepared.program->spec();
+  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.training_chief_hooks", spec.training_chief_hooks));
+  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.training_hooks", spec.training_hooks));
+  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.evaluation_hooks", spec.evaluation_hooks));
+  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.prediction_hooks", spec.prediction_hooks));
   HookContext context(mode, config_.model_dir, prepared.replicas, prepared.dealer->batch_size());
   TD_RETURN_IF_ERROR(BeginHooks(hooks, context));
   if (!pool_) {

@@ -80,6 +80,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
     return absl::InvalidArgumentError(
         absl::StrCat("Evaluate: steps must be positive, got ", *options.steps, "; leave it out for the whole input"));
   }
+  TD_RETURN_IF_ERROR(CheckHooks("EvaluateOptions.hooks", options.hooks));
   TD_RETURN_IF_ERROR(CheckOutputs());
   SignalGuard guard(config_.handle_signals);
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kEval, input_fn));
@@ -156,6 +157,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
                                       const PredictOptions& options) {
   TD_RETURN_IF_ERROR(status_);
   if (!on_prediction) return absl::InvalidArgumentError("Predict: no function to give the predictions to");
+  TD_RETURN_IF_ERROR(CheckHooks("PredictOptions.hooks", options.hooks));
   TD_RETURN_IF_ERROR(CheckOutputs());
   SignalGuard guard(config_.handle_signals);
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kPredict, input_fn));

@@ -43,7 +43,7 @@ absl::Status CheckTrainOptions(const TrainOptions& options) {
                                                      "; leave it out to train to the end of the input"));
     }
   }
-  return absl::OkStatus();
+  return CheckHooks("TrainOptions.hooks", options.hooks);
 }
 
 // "1 replica", "2 replicas".

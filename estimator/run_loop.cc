@@ -128,11 +128,16 @@ double Seconds(int64_t nanoseconds) { return 1e-9 * static_cast<double>(nanoseco
 
 }  // namespace
 
-absl::Status BeginHooks(const HookList& hooks, HookContext& context) {
+absl::Status CheckHooks(absl::string_view list, const HookList& hooks) {
   for (size_t i = 0; i < hooks.size(); ++i) {
     if (hooks[i] != nullptr) continue;
-    return absl::InvalidArgumentError(absl::StrCat("hook ", i, " of ", hooks.size(), " is null"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(list, ": hook ", i, " of ", hooks.size(), " is null; leave it out, or make it"));
   }
+  return absl::OkStatus();
+}
+
+absl::Status BeginHooks(const HookList& hooks, HookContext& context) {
   for (const auto& hook : hooks) {
     context.set_hook(HookName(*hook));
     TD_RETURN_IF_ERROR(InHook(*hook, "Begin", CallUserCode([&] { return hook->Begin(context); })));

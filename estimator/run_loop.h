@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "estimator/mode.h"
 #include "estimator/session_run_hook.h"
 #include "estimator/stall_watch.h"
@@ -53,7 +54,10 @@ struct LoopResult {
   absl::Status trace;  // whether the tracer could write its file
 };
 
-// Begin of all hooks. The names they want to fetch are the context's fetches().
+// InvalidArgument, with the name of the list, for a null pointer among a user's hooks.
+absl::Status CheckHooks(absl::string_view list, const HookList& hooks);
+
+// Begin of all hooks, of which none is null. The names they want to fetch are the context's fetches().
 absl::Status BeginHooks(const HookList& hooks, HookContext& context);
 
 // AfterCreateSession of all hooks, the steps, End of all hooks. In mode train, *global_step grows by one with every

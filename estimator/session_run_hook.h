@@ -108,10 +108,10 @@ struct RunValues {
 // Order of the calls: Begin of all hooks -> the graph is final and compiled -> variables are initialised or restored ->
 // AfterCreateSession -> for each step: BeforeRun of all hooks, the step, AfterRun of all hooks -> End.
 // Within each, hooks are called in this order, as TensorFlow's Estimator orders them: checkpoint saver, the spec's
-// chief hooks, step counter, summaries, the hooks given to Train, stop-at-step, finite check, logging (of the loss, then
-// of the spec's metrics), the spec's training hooks, progress. Two things differ: the first checkpoint is written in the
-// saver's first BeforeRun, so after every AfterCreateSession; and the saver skips steps that were not finite, so it
-// needs no place behind the check.
+// chief hooks, step counter, summaries, the hooks given to Train, stop-at-step, finite check, logging (of the loss,
+// then of the spec's metrics), the spec's training hooks, progress. Two things differ: the first checkpoint is written
+// in the saver's first BeforeRun, so after every AfterCreateSession; and the saver skips steps that were not finite, so
+// it needs no place behind the check.
 //
 // The first error from Begin, AfterCreateSession or AfterRun ends the call at once. End runs after the last step, also
 // at the end of the input and after a signal, not after an error; an error in one End does not keep others from it.

@@ -126,10 +126,27 @@ TEST(UserExceptions, OfHooks) {
 
 TEST(UserExceptions, ANullHookOrListenerIsAnError) {
   Estimator estimator(LineModel, Config(ModelDir()));
-  EXPECT_THAT(Message(estimator.Train(LineInput(), {.steps = 1, .hooks = {nullptr}})), HasSubstr("is null"));
-  EXPECT_THAT(Message(estimator.Evaluate(LineInput(8, 8, 1), {.hooks = {nullptr}}).status()), HasSubstr("is null"));
+  EXPECT_THAT(Message(estimator.Train(LineInput(), {.steps = 1, .hooks = {nullptr}})),
+              StartsWith("TrainOptions.hooks: hook 0 of 1 is null"));
+  EXPECT_THAT(Message(estimator.Evaluate(LineInput(8, 8, 1), {.hooks = {nullptr}}).status()),
+              StartsWith("EvaluateOptions.hooks: hook 0 of 1 is null"));
+  EXPECT_THAT(
+      Message(estimator.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; }, {.hooks = {nullptr}})),
+      StartsWith("PredictOptions.hooks: hook 0 of 1 is null"));
   EXPECT_THAT(Message(estimator.Train(LineInput(), {.steps = 1, .saving_listeners = {nullptr}})),
               HasSubstr("saving listener 0 of 1 is null"));
+}
+
+TEST(UserExceptions, ANullHookOfTheModelFnIsAnError) {
+  Estimator estimator(
+      [](const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+        EstimatorSpec spec = LineModel(features, labels, mode, params);
+        spec.training_hooks = {std::make_shared<Thrower>("none"), nullptr};
+        return spec;
+      },
+      Config(ModelDir()));
+  EXPECT_THAT(Message(estimator.Train(LineInput(), {.steps = 1})),
+              StartsWith("EstimatorSpec.training_hooks: hook 1 of 2 is null"));
 }
 
 class ThrowingListener : public CheckpointSaverListener {

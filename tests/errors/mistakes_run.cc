@@ -124,7 +124,7 @@ const std::vector<Mistake>& RunMistakes() {
        },
        R"(LossPrinter::AfterRun: threw std::out_of_range: "map::at")"},
       {"NullHook", [](const std::string& dir) { return TrainWith(Config(dir), {.steps = 2, .hooks = {nullptr}}); },
-       "hook 3 of 7 is null"},
+       "TrainOptions.hooks: hook 0 of 1 is null; leave it out, or make it"},
   };
   return *mistakes;
 }
