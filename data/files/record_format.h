@@ -33,6 +33,16 @@ void StoreLittleEndian(T value, void* to) {
   std::memcpy(to, &value, sizeof(T));
 }
 
+// What stands around a record.
+struct Frame {
+  explicit Frame(absl::string_view bytes) {
+    StoreLittleEndian<uint64_t>(bytes.size(), header);
+    StoreLittleEndian<uint32_t>(MaskedCrc(absl::string_view(header, 8)), header + 8);
+    StoreLittleEndian<uint32_t>(MaskedCrc(bytes), footer);
+  }
+  char header[kHeaderBytes], footer[kFooterBytes];
+};
+
 }  // namespace tandem::record_format
 
 #endif  // TANDEM_DATA_FILES_RECORD_FORMAT_H_

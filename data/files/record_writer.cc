@@ -54,12 +54,9 @@ RecordWriter::~RecordWriter() {
 absl::Status RecordWriter::Write(absl::string_view bytes) {
   TD_RETURN_IF_ERROR(status_);
   if (file_ == nullptr) return absl::FailedPreconditionError(absl::StrCat(path_, ": cannot write: it was closed"));
-  char header[record_format::kHeaderBytes], footer[record_format::kFooterBytes];
-  record_format::StoreLittleEndian<uint64_t>(bytes.size(), header);
-  record_format::StoreLittleEndian<uint32_t>(record_format::MaskedCrc(absl::string_view(header, 8)), header + 8);
-  record_format::StoreLittleEndian<uint32_t>(record_format::MaskedCrc(bytes), footer);
-  for (absl::string_view piece :
-       {absl::string_view(header, sizeof(header)), bytes, absl::string_view(footer, sizeof(footer))}) {
+  const record_format::Frame frame(bytes);
+  for (absl::string_view piece : {absl::string_view(frame.header, sizeof(frame.header)), bytes,
+                                  absl::string_view(frame.footer, sizeof(frame.footer))}) {
     if (status_.ok()) status_ = Append(piece);
   }
   if (status_.ok()) ++records_;

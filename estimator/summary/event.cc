@@ -1,6 +1,5 @@
 #include "estimator/summary/event.h"
 
-#include "absl/strings/string_view.h"
 #include "data/files/record_format.h"
 #include "data/files/wire.h"
 
@@ -64,13 +63,10 @@ std::string ScalarsEvent(double time, int64_t step, const std::vector<ScalarSumm
 }
 
 void AppendRecord(const std::string& event, std::string* file) {
-  char header[record_format::kHeaderBytes], footer[record_format::kFooterBytes];
-  record_format::StoreLittleEndian<uint64_t>(event.size(), header);
-  record_format::StoreLittleEndian(record_format::MaskedCrc(absl::string_view(header, 8)), header + 8);
-  record_format::StoreLittleEndian(record_format::MaskedCrc(event), footer);
-  file->append(header, sizeof header);
+  const record_format::Frame frame(event);
+  file->append(frame.header, sizeof frame.header);
   file->append(event);
-  file->append(footer, sizeof footer);
+  file->append(frame.footer, sizeof frame.footer);
 }
 
 }  // namespace tandem

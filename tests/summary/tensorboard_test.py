@@ -16,7 +16,8 @@ from tensorboard.backend.event_processing import event_accumulator, io_wrapper  
 
 def flags(data, model_dir, steps):
     return ["--model=zalando", "--optimizer=sgd", "--devices=cpu:0,cpu:1", "--batch_size=8",
-            "--save_checkpoints_steps=50", "--eval_examples=train:32", f"--data_dir={data}", f"--model_dir={model_dir}", f"--max_steps={steps}",
+            "--save_checkpoints_steps=50", "--eval_examples=train:32", f"--data_dir={data}",
+            f"--model_dir={model_dir}", f"--max_steps={steps}",
             f"--loss_log={model_dir}/losses_{steps}.jsonl", f"--eval_json={model_dir}/eval.json"]
 
 

@@ -3,7 +3,6 @@
 #include "absl/strings/str_cat.h"
 #include "passes/codegen/kernel_ir.h"
 #include "passes/report_segments.h"
-#include "tools/dump/explain_fusion.h"
 
 namespace tandem {
 

@@ -14,11 +14,9 @@ namespace {
 constexpr size_t kMostRecords = 1000;
 
 std::string RecordOf(absl::string_view bytes) {
-  char header[12], footer[4];
-  record_format::StoreLittleEndian<uint64_t>(bytes.size(), header);
-  record_format::StoreLittleEndian(record_format::MaskedCrc({header, 8}), header + 8);
-  record_format::StoreLittleEndian(record_format::MaskedCrc(bytes), footer);
-  return absl::StrCat(absl::string_view(header, 12), bytes, absl::string_view(footer, 4));
+  const record_format::Frame frame(bytes);
+  return absl::StrCat(absl::string_view(frame.header, sizeof frame.header), bytes,
+                      absl::string_view(frame.footer, sizeof frame.footer));
 }
 
 // With right checksums of the lengths, as far as the lengths lead, and of every second record.
