@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "runtime/cpu/onednn_layout.h"
+#include "runtime/library_calls/pack_weights.h"
 #include "runtime/session.h"
 #include "runtime/testing/compile_ir.h"
 #include "runtime/testing/executable_builder.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -102,17 +104,11 @@ class Convnet {
   int Pack(const fb::LibraryCallT& call, int w) {
     int64_t bytes = static_cast<int64_t>(*PackedWeightsBytes(call));
     int packed = b_.Step("packed", {bytes / 4});
-    Packing p{call, w, packed};
-    p.call.packed_for = call.primitive;
-    p.call.primitive = fb::Primitive::PackWeights;
-    p.call.packed = false;
-    p.call.epilogue = {};
-    pack_.push_back(p);
+    pack_.push_back({PackingFor(call), w, packed});
     return packed;
   }
 
   void Gradient(const std::string& name, Shape shape, fb::LibraryCallT call, std::vector<int> in) {
-    call.reduces_batch = true;
     gradients_.push_back(b_.Lane(name + "/gradient", shape, fb::ReduceKind::Sum));
     sums_.push_back(b_.Step(name + "/sum", shape));
     backward_.push_back({name + "/gradient", call, std::move(in), {gradients_.back()}});
@@ -121,38 +117,28 @@ class Convnet {
   void Conv(const std::string& name, Size s, int x, bool input_gradient) {
     int w = b_.Variable(name + "/kernel", {3, 3, s.c, s.o}), bias = b_.Variable(name + "/bias", {s.o});
     int y = b_.Shard(name, {kBatch, s.h - 2, s.h - 2, s.o});
-    fb::LibraryCallT call;
-    call.x_shape = {shard_, s.h, s.h, s.c};
-    call.kernel_shape = {3, 3, s.c, s.o};
-    call.y_shape = {shard_, s.h - 2, s.h - 2, s.o};
-    call.strides = {1, 1};
-    call.pad_low = call.pad_high = {0, 0};
-    call.packed = true;
-    call.epilogue = {.bias = true, .activation = fb::Activation::Relu};
-    forward_.push_back({name, call, {x, Pack(call, w), bias}, {y}});
-    call.epilogue = {};
+    fb::Conv2DT conv = tandem::Conv(shard_, s.h, s.h, s.c, 3, 3, s.o, 1, 0, 0);
+    conv.packed = true;
+    conv.epilogue = {.bias = true, .activation = fb::Activation::Relu};
+    forward_.push_back({name, CallOf(conv), {x, Pack(CallOf(conv), w), bias}, {y}});
+    conv.epilogue = {};
     if (input_gradient) {
-      call.primitive = fb::Primitive::Conv2DInputGrad;
-      backward_.push_back({name + "/dx", call, {y, Pack(call, w)}, {x}});
+      conv.direction = fb::Direction::InputGrad;
+      backward_.push_back({name + "/dx", CallOf(conv), {y, Pack(CallOf(conv), w)}, {x}});
     }
-    call.primitive = fb::Primitive::Conv2DFilterGrad;
-    call.packed = false;
-    Gradient(name, call.kernel_shape, call, {x, y});
+    conv.direction = fb::Direction::FilterGrad;
+    conv.packed = false;
+    Gradient(name, conv.kernel_shape, CallOf(conv), {x, y});
   }
 
   void Dense(const std::string& name, int in, int out) {
     int w = b_.Variable(name + "/kernel", {in, out}), x = b_.Shard(name + "/x", {kBatch, in});
     int y = b_.Shard(name, {kBatch, out});
-    fb::LibraryCallT call;
-    call.primitive = fb::Primitive::MatMul;
-    call.x_shape = {shard_, in}, call.kernel_shape = {in, out}, call.y_shape = {shard_, out};
-    forward_.push_back({name, call, {x, w}, {y}});
-    call.x_shape = {shard_, out}, call.y_shape = {shard_, in};
-    call.transpose_b = true;
-    backward_.push_back({name + "/dx", call, {y, w}, {x}});
-    call.x_shape = {shard_, in}, call.kernel_shape = {shard_, out}, call.y_shape = {in, out};
-    call.transpose_a = true, call.transpose_b = false;
-    Gradient(name, call.y_shape, call, {x, y});
+    forward_.push_back({name, CallOf(MatMulOf(shard_, in, out)), {x, w}, {y}});
+    backward_.push_back({name + "/dx", CallOf(MatMulOf(shard_, out, in, false, /*transpose_b=*/true)), {y, w}, {x}});
+    fb::MatMulT gradient = MatMulOf(in, shard_, out, /*transpose_a=*/true);
+    gradient.reduces_batch = true;
+    Gradient(name, gradient.y_shape, CallOf(gradient), {x, y});
   }
 
   ExecutableBuilder b_;

@@ -142,7 +142,7 @@ TEST(SessionRunnerGpuTest, PrefetchesWhatComesNext) {
   // The options reach the session: the product's plan was measured, and is in the file for the next time.
   std::ifstream file(plans);
   const std::string measured((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  EXPECT_TRUE(absl::StrContains(measured, "matmul x=[4,1]")) << measured;
+  EXPECT_TRUE(absl::StrContains(measured, "MatMul a=[4,1]")) << measured;
 }
 
 }  // namespace

@@ -355,8 +355,8 @@ def SelectLibrariesPass : ModulePass<"td-select-libraries"> {
     are taken off them, or weights would still be rounded to bfloat16 for nobody.
 
     ```
-    %y = td.conv2d %x, %w         =>   %p = exec.library_call pack_weights (%w)               // at the top level
-    %b = td.broadcast %bias            %r = exec.library_call conv2d(%x, %p, %bias)
+    %y = td.conv2d %x, %w         =>   %p = exec.library_call(%w) #exec.pack_weights<...>  // at the top level
+    %b = td.broadcast %bias            %r = exec.library_call(%x, %p, %bias) #exec.conv2d<...>
     %z = td.add %y, %b                         <epilogue = <bias = true, activation = relu>>
     %r = td.relu %z
     ```
@@ -383,10 +383,14 @@ def TakeGpuEpiloguesPass : ModulePass<"td-take-gpu-epilogues"> {
     stays with generated kernels.
 
     ```
-    %d = exec.library_call matmul(%dz, %w)     =>   %y, %mask = ... <epilogue = <activation = relu, saves = true>>
-    %m = td.compare gt, %y, 0                       %r, %s = exec.library_call matmul(%dz, %w, %mask)
-    %r = td.select %m, %d, 0                                <epilogue = <activation = relu, gradient = true, sums = y>>
+    %d = exec.library_call(%dz, %w) #exec.matmul<...>
+    %m = td.compare gt, %y, 0
+    %r = td.select %m, %d, 0
     %s = td.reduce sum, %r axes [0]
+    =>
+    %y, %mask = exec.library_call(...) #exec.matmul<... epilogue = <activation = relu, saves = true>>
+    %r, %s = exec.library_call(%dz, %w, %mask)
+        #exec.matmul<... epilogue = <activation = relu, gradient = true, sums = y>>
     ```
   }];
 }
@@ -570,7 +574,8 @@ def MarkInvariantsPass : ModulePass<"td-mark-invariants"> {
     evaluates or predicts.
 
     ```
-    %p = exec.library_call pack_weights (%w) {exec.execution = #exec.execution<invariant = true>, ...}
+    %p = exec.library_call(%w) #exec.pack_weights<...> by library
+        {exec.execution = #exec.execution<invariant = true>, ...}
     ```
   }];
 }

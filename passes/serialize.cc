@@ -44,7 +44,7 @@ class Serializer {
         steps_(module, &index_) {}
 
   absl::StatusOr<std::string> Run(const std::vector<KernelCode>& kernels) {
-    index_.version = 2;
+    index_.version = 3;
     index_.producer = options_.producer;
     index_.key = options_.key;
     index_.mode = options_.mode;

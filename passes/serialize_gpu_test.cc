@@ -117,10 +117,11 @@ TEST_F(SerializeGpuTest, CallsOfTheSameSizesShareAPlan) {
   int plans = 0;
   SerializeOptions options;
   options.planner = [&](const fb::LibraryCallT& call) -> absl::StatusOr<std::optional<LibraryPlan>> {
-    if (call.primitive == fb::Primitive::PackWeights) return std::nullopt;
+    const fb::Conv2DT* conv = call.operation.AsConv2D();
+    if (conv == nullptr) return std::nullopt;
     ++plans;
-    if (call.primitive == fb::Primitive::Conv2DInputGrad) return std::nullopt;
-    const bool sums = call.primitive == fb::Primitive::Conv2DFilterGrad;
+    if (conv->direction == fb::Direction::InputGrad) return std::nullopt;
+    const bool sums = conv->direction == fb::Direction::FilterGrad;
     return LibraryPlan{sums ? "plan of sums" : "plan", sums ? 4096u : 100u, "engine"};
   };
   auto executable = Compile(options);

@@ -7,7 +7,7 @@
 #include "passes/commands/commands.h"
 #include "passes/exec/dialect.h"
 #include "passes/exec/kernel_kind.h"
-#include "passes/library_config.h"
+#include "passes/library_call_op.h"
 #include "passes/pass_util.h"
 
 namespace tandem {

@@ -21,8 +21,8 @@ std::string Epilogue::Text() const {
   if (gradient) parts.push_back("gradient");
   if (saves) parts.push_back(relu() ? "mask" : "input");
   if (sums == fb::Summed::Y) parts.push_back("y_sums");
-  if (sums == fb::Summed::X) parts.push_back("x_sums");
-  if (sums == fb::Summed::Kernel) parts.push_back("kernel_sums");
+  if (sums == fb::Summed::A) parts.push_back("a_sums");
+  if (sums == fb::Summed::B) parts.push_back("b_sums");
   return parts.empty() ? "none" : absl::StrJoin(parts, "+");
 }
 

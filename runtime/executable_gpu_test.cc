@@ -116,7 +116,7 @@ TEST(GpuExecutableTest, SemanticErrorsNameTheField) {
       {"step 0.plan", [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->plan = 3; }},
       {"step 0: packed weights need 60 bytes",
        [](fb::ExecutableT& e) {
-         e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->packed = true;
+         e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->operation.AsMatMul()->packed = true;
          e.programs[0]->sections[0]->steps[0]->inputs[1] = 7;
        }},
       {"segments[3].waits: segment 3 is not issued before",

@@ -221,13 +221,18 @@ TEST(ExecutableTest, TablesThatAreNotThereAreEmpty) {
 }
 
 // Each case breaks one rule; the message must name the field.
+// Of step `step` of the first section.
+fb::MatMulT& Product(fb::ExecutableT& e, int step) {
+  return *e.programs[0]->sections[0]->steps[step]->body.AsLibraryCall()->operation.AsMatMul();
+}
+
 TEST(ExecutableTest, SemanticErrorsNameTheField) {
   struct Case {
     const char* field;
     void (*damage)(fb::ExecutableT&);
   };
   const Case cases[] = {
-      {"version", [](fb::ExecutableT& e) { e.version = 1; }},
+      {"version", [](fb::ExecutableT& e) { e.version = 2; }},
       {"mode", [](fb::ExecutableT& e) { e.mode = "fly"; }},
       {"lanes", [](fb::ExecutableT& e) { e.lanes = 6; }},
       {"shard_rows", [](fb::ExecutableT& e) { e.shard_rows = 0; }},
@@ -253,7 +258,7 @@ TEST(ExecutableTest, SemanticErrorsNameTheField) {
        [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->inputs[0] = 3; }},
       {"sections[0].steps[0]",
        [](fb::ExecutableT& e) {
-         e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->kernel_shape = {4, 5};
+         Product(e, 0).b_shape = {4, 5};
        }},
       {"sections[0].steps[0]", [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.Reset(); }},
       // A product is no convolution's gradient.
@@ -262,20 +267,14 @@ TEST(ExecutableTest, SemanticErrorsNameTheField) {
          e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->algorithm = fb::Algorithm::DirectFilterGrad;
        }},
       // A residual is an input and lies where the result goes.
-      {"sections[0].steps[0]",
-       [](fb::ExecutableT& e) {
-         e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->epilogue.residual = true;
-       }},
+      {"sections[0].steps[0]", [](fb::ExecutableT& e) { Product(e, 0).epilogue.residual = true; }},
       {"sections[0].steps[0]",
        [](fb::ExecutableT& e) {
          fb::StepT& step = *e.programs[0]->sections[0]->steps[0];
-         step.body.AsLibraryCall()->epilogue.residual = true;
+         Product(e, 0).epilogue.residual = true;
          step.inputs.push_back(step.inputs[0]);
        }},
-      {"sections[0].steps[1]",
-       [](fb::ExecutableT& e) {
-         e.programs[0]->sections[0]->steps[1]->body.AsLibraryCall()->epilogue.residual = true;
-       }},
+      {"sections[0].steps[1]", [](fb::ExecutableT& e) { Product(e, 1).epilogue.residual = true; }},
       {"sections[0].steps[1].outputs[0]",
        [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[1]->outputs[0] = 0; }},
       {"sections[0].steps[1].outputs[0]", [](fb::ExecutableT& e) { e.programs[0]->lane_slots.clear(); }},

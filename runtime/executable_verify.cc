@@ -34,7 +34,7 @@ class IndexVerifier : public ExecutableVerifier {
 
  private:
   absl::Status CheckHeader() {
-    if (x_.version != 2) return Bad("version", "this runtime reads version 2, not ", x_.version);
+    if (x_.version != 3) return Bad("version", "this runtime reads version 3, not ", x_.version);
     if (x_.mode != "train" && x_.mode != "eval" && x_.mode != "predict")
       return Bad("mode", "unknown mode '", x_.mode, "'");
     uint64_t replicas = x_.replicas.size();

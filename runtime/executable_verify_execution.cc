@@ -41,9 +41,9 @@ class ExecutionVerifier : public ExecutableVerifier {
  private:
   absl::Status CheckJoint(const std::string& field, const fb::StepT& step, const fb::SectionT& section) const {
     const auto* call = step.body.AsLibraryCall();
-    if (call == nullptr || section.lanes_together < 2 || call->x_shape.empty() || call->y_shape.empty() ||
+    if (call == nullptr || call->operation.AsMatMul() == nullptr || section.lanes_together < 2 ||
         step.outputs.size() != 1 || Buffer(step.outputs[0]).row_bytes == 0 || Buffer(step.inputs[0]).row_bytes == 0) {
-      return Bad(field, "only a library call over rows of lanes that run together can be joint");
+      return Bad(field, "only a MatMul over rows of lanes that run together can be joint");
     }
     for (uint32_t b : step.inputs) {
       const fb::Space space = Buffer(b).space;

@@ -31,9 +31,8 @@ class KernelLibrary {
   // On a CPU one with "ref" in it is slow by orders of magnitude and must not be in a program.
   virtual absl::StatusOr<std::string> ImplementationOf(const fb::LibraryCallT& call) const = 0;
 
-  // Bytes of the packed kernel operand of a Conv2D, Conv2DInputGrad or MatMul of these sizes, or of the result of a
-  // PackWeights; 0 where the library reads the operand as it is. The layout depends on primitive, shapes, strides, pads
-  // and transpose flags, not on the epilogue: copy those fields from the consumer into its PackWeights call.
+  // Bytes of what a PackWeights call writes, or PackingFor a call that reads it (library_calls/pack_weights.h); 0 where
+  // the library reads weights as they are.
   virtual absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) const = 0;
   // Whether the layout that a PackWeights call makes is one of panels, which Algorithm::PackPanels writes.
   virtual bool PacksPanels(const fb::LibraryCallT& call) const = 0;

@@ -12,11 +12,9 @@ namespace tandem {
 // it does not compute.
 absl::Status CheckAlgorithm(const fb::LibraryCallT& call);
 
-// Whether the call is of a 1x1 convolution without padding in front and with a stride, whose gradients are those of a
-// dense convolution over the pixels that the stride reaches.
-bool IsStridedPointwise(const fb::LibraryCallT& call);
-// That convolution: its x is [n, height of y, width of y, in], and its filter gradient a product.
-fb::LibraryCallT DensePointwise(const fb::LibraryCallT& call);
+// How Algorithm::DensePointwise computes the gradient of a convolution for which IsStridedPointwise holds: the dense
+// convolution's (library_calls/conv2d.h), where a filter gradient is a product.
+fb::LibraryCallT DensePointwiseCall(const fb::Conv2DT& conv);
 
 }  // namespace tandem
 

@@ -1,40 +1,46 @@
-// Sizes of library calls: what each operand must hold.
+// Calls of kernel libraries, whatever they compute.
 #ifndef TANDEM_RUNTIME_LIBRARY_CALL_H_
 #define TANDEM_RUNTIME_LIBRARY_CALL_H_
 
-#include <cstdint>
-#include <vector>
+#include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/executable_generated.h"
+#include "runtime/library_calls/operation.h"
 
 namespace tandem {
 
-// Shapes of a call's operands in the order of the step's inputs and outputs. A packed kernel has an empty shape: its
-// size is known to the library only (PackedWeightsBytes).
-struct LibraryOperands {
-  std::vector<std::vector<int64_t>> inputs;
-  std::vector<std::vector<int64_t>> outputs;
-  std::vector<fb::DType> input_types, output_types;  // Invalid for a packed kernel; UInt8 for a mask
-};
+// visit(operation), with one of the tables of LibraryOperation; a default value for a call that has none of them, which
+// CheckLibraryCall refuses.
+template <typename Visit>
+auto VisitOperation(const fb::LibraryCallT& call, const Visit& visit) -> decltype(visit(fb::MatMulT())) {
+  using Result = decltype(visit(fb::MatMulT()));
+  if (call.operation.value == nullptr) return Result();  // a file may name a type and have no table
+  switch (call.operation.type) {
+    case fb::LibraryOperation::Conv2D:
+      return visit(*call.operation.AsConv2D());
+    case fb::LibraryOperation::MatMul:
+      return visit(*call.operation.AsMatMul());
+    case fb::LibraryOperation::BatchMatMul:
+      return visit(*call.operation.AsBatchMatMul());
+    case fb::LibraryOperation::PackWeights:
+      return visit(*call.operation.AsPackWeights());
+    default:
+      return Result();
+  }
+}
 
-// The shape of the mask for a result `y_shape`: a bit per element, rows filled up to 16 bytes. UInt8. Element j of a
-// row is bit j % 8 of byte j / 8.
-std::vector<int64_t> ReluMaskShape(const std::vector<int64_t>& y_shape);
+// What the operation says of itself (operation.h); of none, a name that is empty.
+OperationInfo InfoOf(const fb::LibraryCallT& call);
 
-// Of a convolution: the kernel has the input channels of one group, and the groups' output channels one after another.
-int64_t Groups(const fb::LibraryCallT& call);
+std::string TextOf(const fb::LibraryCallT& call);
 
-// The type that a field of a call stands for: Float32 where none is given.
-fb::DType LibraryType(fb::DType type);
+// For what takes an epilogue and packed weights: a convolution or a MatMul; others stay as they are.
+void SetEpilogue(fb::LibraryCallT& call, const Epilogue& epilogue);
+void SetPacked(fb::LibraryCallT& call, bool packed);
 
-// Checks ranks, sizes, strides, pads, epilogue and that the shapes fit together; all products fit into 2^40 elements.
-// Errors: InvalidArgument saying which field is wrong.
+// CheckOperation of its operation.
 absl::StatusOr<LibraryOperands> CheckLibraryCall(const fb::LibraryCallT& call);
-
-// Product of sizes, or -1 when a size is negative or the product exceeds 2^40.
-int64_t CheckedElements(const std::vector<int64_t>& shape);
 
 }  // namespace tandem
 

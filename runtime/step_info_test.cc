@@ -3,8 +3,10 @@
 #include <map>
 
 #include "gtest/gtest.h"
-#include "runtime/commands/library_flops.h"
+#include "runtime/library_call.h"
+#include "runtime/library_calls/pack_weights.h"
 #include "runtime/testing/executable_builder.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -72,32 +74,18 @@ TEST(StepInfo, CountsOperationsAndBytes) {
 }
 
 TEST(StepInfo, ConvolutionsCountTheSameInAllDirections) {
-  fb::LibraryCallT call;
-  call.x_shape = {2, 8, 8, 3};
-  call.kernel_shape = {5, 5, 3, 4};
-  call.y_shape = {2, 4, 4, 4};
-  const double flops = 2.0 * (2 * 4 * 4 * 4) * (5 * 5 * 3);
-  for (fb::Primitive p : {fb::Primitive::Conv2D, fb::Primitive::Conv2DInputGrad, fb::Primitive::Conv2DFilterGrad}) {
-    call.primitive = p;
-    EXPECT_EQ(LibraryFlops(call), flops);
+  fb::Conv2DT conv = Conv(2, 8, 8, 3, 5, 5, 4, 1, 0, 0);
+  for (fb::Direction direction : fb::EnumValuesDirection()) {
+    conv.direction = direction;
+    EXPECT_EQ(InfoOf(conv).flops, 2.0 * (2 * 4 * 4 * 4) * (5 * 5 * 3));
   }
-  call.primitive = fb::Primitive::PackWeights;
-  EXPECT_EQ(LibraryFlops(call), 0);
-  call.primitive = fb::Primitive::MatMul;
-  call.x_shape = {7, 3};  // transposed: [3, 7] * [7, 4]
-  call.kernel_shape = {7, 4};
-  call.y_shape = {3, 4};
-  call.transpose_a = true;
-  EXPECT_EQ(LibraryFlops(call), 2 * 3 * 7 * 4);
-  call.x_shape = {2, 6, 7, 3};  // a gradient that sums over all rows: [3, 84] * [84, 4]
-  call.kernel_shape = {2, 6, 7, 4};
-  EXPECT_EQ(LibraryFlops(call), 2 * 3 * (2 * 6 * 7) * 4);
-  call.primitive = fb::Primitive::BatchMatMul;  // two rows of six heads: [5, 8] * [8, 9]
-  call.transpose_a = false;
-  call.x_shape = {2, 6, 5, 8};
-  call.kernel_shape = {2, 6, 8, 9};
-  call.y_shape = {2, 6, 5, 9};
-  EXPECT_EQ(LibraryFlops(call), 2 * (2 * 6) * 5 * 8 * 9);
+  EXPECT_EQ(InfoOf(PackingFor(CallOf(conv))).flops, 0);
+  fb::MatMulT product = MatMulOf(3, 7, 4, /*transpose_a=*/true);
+  EXPECT_EQ(InfoOf(product).flops, 2 * 3 * 7 * 4);
+  product.a_shape = {2, 6, 7, 3};  // a gradient that sums over all rows: [3, 84] * [84, 4]
+  product.b_shape = {2, 6, 7, 4};
+  EXPECT_EQ(InfoOf(product).flops, 2 * 3 * (2 * 6 * 7) * 4);
+  EXPECT_EQ(InfoOf(BatchMatMulOf(2, 6, 5, 8, 9, 0)).flops, 2 * (2 * 6) * 5 * 8 * 9);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "passes/compile.h"
+#include "runtime/library_call.h"
 #include "samples/networks.h"
 
 namespace tandem {
@@ -93,7 +94,7 @@ TEST_P(NoReferencePrimitives, InAnyModelAtTheBatchSizesOfTheSamples) {
             ++calls;
             EXPECT_FALSE(call->implementation.empty()) << step->name;
             EXPECT_EQ(call->implementation.find("ref"), std::string::npos)
-                << step->name << " (" << fb::EnumNamePrimitive(call->primitive) << ") runs " << call->implementation;
+                << step->name << " (" << InfoOf(*call).name << ") runs " << call->implementation;
           }
         }
       }

@@ -225,9 +225,9 @@ TEST(Dump, SaysHowContractionsAreComputed) {
   EXPECT_THAT(result.out, HasSubstr("Library calls, by machine model zen4\n"));
   EXPECT_THAT(result.out, HasSubstr("conv2d/Conv2D: conv2d, microbatches of "));
   EXPECT_THAT(result.out, HasSubstr("    not few_taps: 4 channels out are fewer than 8\n"));
-  EXPECT_THAT(result.out, HasSubstr(": MatMul x "));
+  EXPECT_THAT(result.out, HasSubstr(": MatMul a=["));
   EXPECT_THAT(result.out, HasSubstr("\n  Library ("));
-  EXPECT_THAT(result.out, HasSubstr("conv2d/Conv2D: PackWeights x "));
+  EXPECT_THAT(result.out, HasSubstr("conv2d/Conv2D: PackWeights of float32 for Conv2D x=["));
   EXPECT_EQ(DumpOf(TwoDevices() + " --contractions --machine=nobody").exit_code, 66);
 }
 

@@ -160,7 +160,7 @@ absl::Status MatMulOp::evaluate(absl::Span<const RefTensor* const> operands, con
 }
 
 LibraryCallSpec MatMulOp::getLibraryCallSpec() {
-  LibraryCallSpec spec;
+  LibraryCallSpec spec{LibraryPrimitive::kMatMul};
   spec.x = getA();
   spec.kernel = getB();
   spec.y = getResult();
@@ -221,7 +221,8 @@ int64_t Conv2DOp::getFlops() {
 }
 
 LibraryCallSpec Conv2DOp::getLibraryCallSpec() {
-  LibraryCallSpec spec = ConvolutionSpec(getX(), getKernel(), getResult(), getStrides(), getPadLow(), getPadHigh());
+  LibraryCallSpec spec = ConvolutionSpec(LibraryPrimitive::kConv2D, getX(), getKernel(), getResult(), getStrides(),
+                                         getPadLow(), getPadHigh());
   spec.weights = 1;
   spec.takes_epilogue = true;
   return spec;
@@ -280,7 +281,8 @@ int64_t Conv2DInputGradOp::getFlops() {
 }
 
 LibraryCallSpec Conv2DInputGradOp::getLibraryCallSpec() {
-  LibraryCallSpec spec = ConvolutionSpec(getResult(), getKernel(), getDy(), getStrides(), getPadLow(), getPadHigh());
+  LibraryCallSpec spec = ConvolutionSpec(LibraryPrimitive::kConv2DInputGrad, getResult(), getKernel(), getDy(),
+                                         getStrides(), getPadLow(), getPadHigh());
   spec.weights = 1;
   return spec;
 }
@@ -337,7 +339,8 @@ int64_t Conv2DFilterGradOp::getFlops() {
 }
 
 LibraryCallSpec Conv2DFilterGradOp::getLibraryCallSpec() {
-  LibraryCallSpec spec = ConvolutionSpec(getX(), getResult(), getDy(), getStrides(), getPadLow(), getPadHigh());
+  LibraryCallSpec spec = ConvolutionSpec(LibraryPrimitive::kConv2DFilterGrad, getX(), getResult(), getDy(),
+                                         getStrides(), getPadLow(), getPadHigh());
   spec.reduces_batch = IsBatched(getX().getType());
   return spec;
 }

@@ -8,7 +8,7 @@ class Td_ContractOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_LibraryOp>,
         DeclareOpInterfaceMethods<Td_CostOp>,
         DeclareOpInterfaceMethods<Td_PrecisionOp, ["getPrecisionRule", "useFloat32Results"]>]> {
-  let extraClassDefinition = "::llvm::StringRef $cppClass::getPrimitiveName() { return \"" # mnemonic # "\"; }" # [{
+  let extraClassDefinition = [{
     ::tandem::td::PrecisionRule $cppClass::getPrecisionRule() { return ::tandem::td::PrecisionRule::kAllow; }
     bool $cppClass::useFloat32Results() {
       setF32Result(true);
@@ -39,7 +39,6 @@ def Td_BatchMatMulOp : Td_PureOp<"batch_matmul", [
     DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
     DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_LibraryOp>,
     DeclareOpInterfaceMethods<Td_CostOp>]> {
-  let extraClassDefinition = "::llvm::StringRef $cppClass::getPrimitiveName() { return \"batch_matmul\"; }";
   let summary = "products of matrices, one for every index of the leading dimensions";
   let description = [{
     [..., m, k] x [..., k, n] is [..., m, n]; the leading dimensions, at least one, are equal. `transpose_a` and
@@ -109,12 +108,12 @@ def Td_Conv2DFilterGradOp : Td_ContractOp<"conv2d_filter_grad"> {
 // Every output channel reads one channel of the input. A kernel is [height, width, 1, out channels], as of a grouped
 // convolution, which libraries compute: output channel o reads input channel o / (out channels / in channels). Where a
 // library has none, or a slow one, generated kernels do.
-class Td_DepthwiseOp<string mnemonic, string library_primitive>
+class Td_DepthwiseOp<string mnemonic>
     : Td_PureOp<mnemonic, [
         DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
         DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_ElementalOp>,
         DeclareOpInterfaceMethods<Td_LibraryOp>, DeclareOpInterfaceMethods<Td_CostOp>]> {
-  let extraClassDefinition = "::llvm::StringRef $cppClass::getPrimitiveName() { return \"" # library_primitive # "\"; }" # [{
+  let extraClassDefinition = [{
     // Generated gradients to the kernel are sums over the rows of a batch, into columns: else only libraries compute.
     ::tandem::td::FusionKind $cppClass::getFusionKind() {
       auto type = ::tandem::td::TypeOf(getOperation()->getOperand(0));
@@ -124,7 +123,7 @@ class Td_DepthwiseOp<string mnemonic, string library_primitive>
   }];
 }
 
-def Td_DepthwiseConv2DOp : Td_DepthwiseOp<"depthwise_conv2d", "conv2d"> {
+def Td_DepthwiseConv2DOp : Td_DepthwiseOp<"depthwise_conv2d"> {
   let summary = "2-D convolution of every channel by itself (TensorFlow's depthwise_conv2d_native)";
   let description = [{
     x is [b, h, w, channels], the kernel [kernel h, kernel w, 1, channels x multiplier]. Strides and pads are those of
@@ -141,7 +140,7 @@ def Td_DepthwiseConv2DOp : Td_DepthwiseOp<"depthwise_conv2d", "conv2d"> {
   }];
 }
 
-def Td_DepthwiseConv2DInputGradOp : Td_DepthwiseOp<"depthwise_conv2d_input_grad", "conv2d_input_grad"> {
+def Td_DepthwiseConv2DInputGradOp : Td_DepthwiseOp<"depthwise_conv2d_input_grad"> {
   let summary = "gradient of depthwise_conv2d to its input";
   let description = [{
     `size` is the input's height, width and channels.
@@ -157,7 +156,7 @@ def Td_DepthwiseConv2DInputGradOp : Td_DepthwiseOp<"depthwise_conv2d_input_grad"
   }];
 }
 
-def Td_DepthwiseConv2DFilterGradOp : Td_DepthwiseOp<"depthwise_conv2d_filter_grad", "conv2d_filter_grad"> {
+def Td_DepthwiseConv2DFilterGradOp : Td_DepthwiseOp<"depthwise_conv2d_filter_grad"> {
   let summary = "gradient of depthwise_conv2d to its kernel: a sum over the batch";
   let description = [{
     `size` is the kernel's height and width. dy comes first, because the sum runs over its elements.

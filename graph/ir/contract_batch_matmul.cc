@@ -115,7 +115,7 @@ absl::Status BatchMatMulOp::evaluate(absl::Span<const RefTensor* const> operands
 }
 
 LibraryCallSpec BatchMatMulOp::getLibraryCallSpec() {
-  LibraryCallSpec spec;
+  LibraryCallSpec spec{LibraryPrimitive::kBatchMatMul};
   spec.x = getA();
   spec.kernel = getB();
   spec.y = getResult();

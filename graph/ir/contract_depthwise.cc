@@ -96,7 +96,8 @@ int64_t DepthwiseConv2DOp::getFlops() {
 }
 
 LibraryCallSpec DepthwiseConv2DOp::getLibraryCallSpec() {
-  LibraryCallSpec spec = ConvolutionSpec(getX(), getKernel(), getResult(), getStrides(), getPadLow(), getPadHigh());
+  LibraryCallSpec spec = ConvolutionSpec(LibraryPrimitive::kConv2D, getX(), getKernel(), getResult(), getStrides(),
+                                         getPadLow(), getPadHigh());
   spec.weights = 1;
   spec.takes_epilogue = true;
   return spec;
@@ -168,7 +169,8 @@ int64_t DepthwiseConv2DInputGradOp::getFlops() {
 }
 
 LibraryCallSpec DepthwiseConv2DInputGradOp::getLibraryCallSpec() {
-  LibraryCallSpec spec = ConvolutionSpec(getResult(), getKernel(), getDy(), getStrides(), getPadLow(), getPadHigh());
+  LibraryCallSpec spec = ConvolutionSpec(LibraryPrimitive::kConv2DInputGrad, getResult(), getKernel(), getDy(),
+                                         getStrides(), getPadLow(), getPadHigh());
   spec.weights = 1;
   return spec;
 }
@@ -243,7 +245,8 @@ int64_t DepthwiseConv2DFilterGradOp::getFlops() {
 }
 
 LibraryCallSpec DepthwiseConv2DFilterGradOp::getLibraryCallSpec() {
-  LibraryCallSpec spec = ConvolutionSpec(getX(), getResult(), getDy(), getStrides(), getPadLow(), getPadHigh());
+  LibraryCallSpec spec = ConvolutionSpec(LibraryPrimitive::kConv2DFilterGrad, getX(), getResult(), getDy(),
+                                         getStrides(), getPadLow(), getPadHigh());
   spec.reduces_batch = IsBatched(getX().getType());
   return spec;
 }

@@ -26,9 +26,10 @@ llvm::LogicalResult CheckSameElementType(std::optional<mlir::Location> loc, mlir
                                  b.getElementType(), "; cast one of them");
 }
 
-LibraryCallSpec ConvolutionSpec(mlir::Value x, mlir::Value kernel, mlir::Value y, llvm::ArrayRef<int64_t> strides,
-                                llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high) {
-  LibraryCallSpec spec;
+LibraryCallSpec ConvolutionSpec(LibraryPrimitive primitive, mlir::Value x, mlir::Value kernel, mlir::Value y,
+                                llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> low,
+                                llvm::ArrayRef<int64_t> high) {
+  LibraryCallSpec spec{primitive};
   spec.x = x;
   spec.kernel = kernel;
   spec.y = y;

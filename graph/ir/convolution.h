@@ -17,8 +17,9 @@ llvm::LogicalResult CheckSameElementType(std::optional<mlir::Location> loc, mlir
                                          mlir::RankedTensorType b);
 
 // The library call of a convolution of `x` with `kernel` that gives `y`; a gradient names its result among them.
-LibraryCallSpec ConvolutionSpec(mlir::Value x, mlir::Value kernel, mlir::Value y, llvm::ArrayRef<int64_t> strides,
-                                llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high);
+LibraryCallSpec ConvolutionSpec(LibraryPrimitive primitive, mlir::Value x, mlir::Value kernel, mlir::Value y,
+                                llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> low,
+                                llvm::ArrayRef<int64_t> high);
 
 }  // namespace tandem::td
 

@@ -52,9 +52,13 @@ enum class FusionKind {
   kWindow,       // reads a small static window of the operand per result element (pooling and its gradient)
 };
 
+// What kernel libraries compute.
+enum class LibraryPrimitive { kConv2D, kConv2DInputGrad, kConv2DFilterGrad, kMatMul, kBatchMatMul };
+
 // What a call of a kernel library has to know of an op: which of its values play which part, and the primitive's
 // parameters. For a gradient, x, kernel and y are the values that have the shapes of the forward op's.
 struct LibraryCallSpec {
+  LibraryPrimitive primitive;
   mlir::Value x, kernel, y;  // input (NHWC; matmul: a), kernel (HWIO; matmul: b) and output
   llvm::SmallVector<int64_t, 2> strides, pad_low, pad_high;
   bool transpose_a = false, transpose_b = false;

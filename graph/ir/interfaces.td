@@ -54,7 +54,6 @@ def Td_ElementalOp : Td_Interface<"ElementalOp"> {
 def Td_LibraryOp : Td_Interface<"LibraryOp"> {
   let description = "An op for which a kernel library has a primitive (convolution, matmul).";
   let methods = [
-    InterfaceMethod<"The library-neutral name of the primitive.", "::llvm::StringRef", "getPrimitiveName">,
     InterfaceMethod<"The values and parameters that a call of the primitive has.", "::tandem::td::LibraryCallSpec",
       "getLibraryCallSpec">,
   ];

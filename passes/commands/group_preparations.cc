@@ -31,8 +31,7 @@ class GroupPreparationsPass : public impl::GroupPreparationsPassBase<GroupPrepar
  private:
   // Packings of weights and whatever else is computed element by element, if worth a thread.
   static bool Prepares(mlir::Operation& op) {
-    if (auto call = mlir::dyn_cast<exec::LibraryCallOp>(op))
-      return call.getPrimitive() == exec::Primitive::kPackWeights;
+    if (auto call = mlir::dyn_cast<exec::LibraryCallOp>(op)) return mlir::isa<exec::PackWeightsAttr>(call.getCall());
     return LaunchedDomain(&op) == exec::KernelDomain::kElements && !GetExecution(&op).run_inline;
   }
 

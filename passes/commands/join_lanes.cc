@@ -63,7 +63,7 @@ class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {
 
   // A product of few rows by a matrix that is read where it lies.
   static bool Gains(const Places& places, exec::MapMicrobatchesOp map, exec::LibraryCallOp call) {
-    if (call.getConfig().getAlgorithm() != exec::Algorithm::kUnpackedGemm) return false;
+    if (call.getAlgorithm() != exec::Algorithm::kUnpackedGemm) return false;
     if (!td::IsBatched(call->getResult(0).getType()) || !td::IsBatched(call->getOperand(0).getType())) return false;
     for (mlir::Value v : call->getOperands()) {
       const exec::Space space = places.Buffer(v).space;

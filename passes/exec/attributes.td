@@ -142,15 +142,11 @@ def Exec_BlockUpdateAttr : Exec_Attr<"BlockUpdate", "block_update"> {
 
 //===- Library calls ----------------------------------------------------------------------------------------------===//
 
-def Exec_Primitive : Exec_Enum<"Primitive", "what a library computes: Primitive of runtime/executable.fbs", [
-  I32EnumAttrCase<"kConv2D", 0, "conv2d">,
-  I32EnumAttrCase<"kConv2DInputGrad", 1, "conv2d_input_grad">,
-  I32EnumAttrCase<"kConv2DFilterGrad", 2, "conv2d_filter_grad">,
-  I32EnumAttrCase<"kMatMul", 3, "matmul">,
-  I32EnumAttrCase<"kPackWeights", 4, "pack_weights">,
-  I32EnumAttrCase<"kBatchMatMul", 5, "batch_matmul">,
+def Exec_Direction : Exec_Enum<"Direction", "of a convolution: Direction of runtime/executable.fbs", [
+  I32EnumAttrCase<"kForward", 0, "forward">,
+  I32EnumAttrCase<"kInputGrad", 1, "input_grad">,
+  I32EnumAttrCase<"kFilterGrad", 2, "filter_grad">,
 ]>;
-def Exec_PrimitiveAttr : EnumAttr<Exec_Dialect, Exec_Primitive, "primitive"> { let assemblyFormat = "$value"; }
 
 def Exec_Activation : Exec_Enum<"Activation", "of an epilogue: Activation of runtime/executable.fbs", [
   I32EnumAttrCase<"kNone", 0, "none">,
@@ -161,8 +157,8 @@ def Exec_Activation : Exec_Enum<"Activation", "of an epilogue: Activation of run
 def Exec_Summed : Exec_Enum<"Summed", "what an epilogue sums up: Summed of runtime/executable.fbs", [
   I32EnumAttrCase<"kNone", 0, "none">,
   I32EnumAttrCase<"kY", 1, "y">,
-  I32EnumAttrCase<"kX", 2, "x">,
-  I32EnumAttrCase<"kKernel", 3, "kernel">,
+  I32EnumAttrCase<"kA", 2, "a">,
+  I32EnumAttrCase<"kB", 3, "b">,
 ]>;
 
 def Exec_EpilogueAttr : Exec_Attr<"Epilogue", "epilogue"> {
@@ -198,6 +194,8 @@ def Exec_Algorithm : Exec_Enum<"Algorithm", "how a contraction is computed: the 
   I32EnumAttrCase<"kWinograd", 22, "winograd">,
   I32EnumAttrCase<"kSingleChannel", 23, "single_channel">,
 ]>;
+
+def Exec_AlgorithmAttr : EnumAttr<Exec_Dialect, Exec_Algorithm, "algorithm"> { let assemblyFormat = "$value"; }
 
 def Exec_ContractionAttr : Exec_Attr<"Contraction", "contraction"> {
   let summary = "how a contraction is computed: td-choose-contractions decides, everything else reads it";
@@ -241,29 +239,62 @@ def Exec_ContractionOverrideAttr : Exec_Attr<"ContractionOverride", "contraction
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
-def Exec_LibraryConfigAttr : Exec_Attr<"LibraryConfig", "library_config"> {
-  let summary = "sizes and flags of a library call: LibraryCall of runtime/executable.fbs";
+// What libraries compute: the tables of LibraryOperation in runtime/executable.fbs. Sizes are for a full microbatch. A
+// type that is left out is f32.
+def Exec_OptionalSizes : OptionalParameter<"::mlir::DenseI64ArrayAttr">;
+def Exec_OptionalType : OptionalParameter<"::mlir::Type">;
+def Exec_Flag : DefaultValuedParameter<"bool", "false">;
+
+def Exec_Conv2DAttr : Exec_Attr<"Conv2D", "conv2d"> {
+  let summary = "a convolution or a gradient of one, as a library call computes it: Conv2D of runtime/executable.fbs";
   let description = [{
-    Sizes are for a full microbatch. A type that is left out is f32. `packed_for` is for pack_weights only.
     ```mlir
-    #exec.library_config<x_shape = [8, 64], kernel_shape = [64, 10], y_shape = [8, 10], epilogue = <bias = true>>
+    #exec.conv2d<direction = input_grad, x_shape = [8, 13, 13, 32], kernel_shape = [3, 3, 32, 64],
+                 y_shape = [8, 11, 11, 64], strides = [1, 1], pad_low = [0, 0], pad_high = [0, 0], packed = true>
     ```
   }];
   let parameters = (ins
-    OptionalParameter<"::mlir::DenseI64ArrayAttr">:$x_shape,
-    OptionalParameter<"::mlir::DenseI64ArrayAttr">:$kernel_shape,
-    OptionalParameter<"::mlir::DenseI64ArrayAttr">:$y_shape, OptionalParameter<"::mlir::DenseI64ArrayAttr">:$strides,
-    OptionalParameter<"::mlir::DenseI64ArrayAttr">:$pad_low, OptionalParameter<"::mlir::DenseI64ArrayAttr">:$pad_high,
-    OptionalParameter<"::mlir::Type">:$x_dtype, OptionalParameter<"::mlir::Type">:$kernel_dtype,
-    OptionalParameter<"::mlir::Type">:$y_dtype, OptionalParameter<"::mlir::Type">:$plain_dtype,
-    DefaultValuedParameter<"bool", "false">:$transpose_a, DefaultValuedParameter<"bool", "false">:$transpose_b,
-    DefaultValuedParameter<"bool", "false">:$swap_x, DefaultValuedParameter<"bool", "false">:$swap_kernel,
-    DefaultValuedParameter<"bool", "false">:$swap_y, DefaultValuedParameter<"bool", "false">:$packed,
-    DefaultValuedParameter<"bool", "false">:$reduces_batch, DefaultValuedParameter<"bool", "false">:$tf32,
-    OptionalParameter<"::tandem::exec::EpilogueAttr">:$epilogue,
-    DefaultValuedParameter<"::tandem::exec::Primitive", "::tandem::exec::Primitive::kPackWeights">:$packed_for,
-    DefaultValuedParameter<"::tandem::exec::Algorithm", "::tandem::exec::Algorithm::kLibrary">:$algorithm,
-    OptionalParameter<"::mlir::StringAttr">:$implementation);
+    DefaultValuedParameter<"::tandem::exec::Direction", "::tandem::exec::Direction::kForward">:$direction,
+    Exec_OptionalSizes:$x_shape, Exec_OptionalSizes:$kernel_shape, Exec_OptionalSizes:$y_shape,
+    Exec_OptionalType:$x_dtype, Exec_OptionalType:$kernel_dtype, Exec_OptionalType:$y_dtype,
+    Exec_OptionalSizes:$strides, Exec_OptionalSizes:$pad_low, Exec_OptionalSizes:$pad_high,
+    Exec_Flag:$packed, OptionalParameter<"::tandem::exec::EpilogueAttr">:$epilogue);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_MatMulAttr : Exec_Attr<"MatMul", "matmul"> {
+  let summary = "a matrix product, as a library call computes it: MatMul of runtime/executable.fbs";
+  let description = [{
+    ```mlir
+    #exec.matmul<a_shape = [8, 64], b_shape = [64, 10], y_shape = [8, 10], epilogue = <bias = true>>
+    ```
+  }];
+  let parameters = (ins
+    Exec_OptionalSizes:$a_shape, Exec_OptionalSizes:$b_shape, Exec_OptionalSizes:$y_shape,
+    Exec_OptionalType:$a_dtype, Exec_OptionalType:$b_dtype, Exec_OptionalType:$y_dtype,
+    Exec_Flag:$transpose_a, Exec_Flag:$transpose_b, Exec_Flag:$packed, Exec_Flag:$reduces_batch,
+    OptionalParameter<"::tandem::exec::EpilogueAttr">:$epilogue);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_BatchMatMulAttr : Exec_Attr<"BatchMatMul", "batch_matmul"> {
+  let summary = "products of many matrices, as a library call computes them: BatchMatMul of runtime/executable.fbs";
+  let parameters = (ins
+    Exec_OptionalSizes:$a_shape, Exec_OptionalSizes:$b_shape, Exec_OptionalSizes:$y_shape,
+    Exec_OptionalType:$a_dtype, Exec_OptionalType:$b_dtype, Exec_OptionalType:$y_dtype,
+    Exec_Flag:$transpose_a, Exec_Flag:$transpose_b, Exec_Flag:$swap_a, Exec_Flag:$swap_b, Exec_Flag:$swap_y);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_PackWeightsAttr : Exec_Attr<"PackWeights", "pack_weights"> {
+  let summary = "a change of weights into the layout of a library call: PackWeights of runtime/executable.fbs";
+  let description = [{
+    `reader` is the #exec.conv2d or #exec.matmul that reads them.
+    ```mlir
+    #exec.pack_weights<reader = #exec.matmul<a_shape = [8, 64], b_shape = [64, 10], y_shape = [8, 10], packed = true>>
+    ```
+  }];
+  let parameters = (ins OptionalParameter<"::mlir::Attribute">:$reader, Exec_OptionalType:$plain_dtype);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -65,6 +65,12 @@ void ExecDialect::registerOps() {
       >();
 }
 
+EpilogueAttr LibraryCallOp::getEpilogue() {
+  if (auto conv = mlir::dyn_cast<Conv2DAttr>(getCall())) return conv.getEpilogue();
+  if (auto product = mlir::dyn_cast<MatMulAttr>(getCall())) return product.getEpilogue();
+  return {};
+}
+
 namespace {
 
 // The kernel that `op` names, or null after an error.

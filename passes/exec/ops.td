@@ -93,15 +93,25 @@ def Exec_GroupedLaunchOp : Exec_Op<"grouped_launch", [
 def Exec_LibraryCallOp : Exec_Op<"library_call", [Pure]> {
   let summary = "a primitive of a kernel library, with its epilogue";
   let description = [{
-    Operands and results are those of LibraryCall in runtime/executable.fbs.
+    Operands and results are those of the operation's table in runtime/executable.fbs. `by`: the algorithm; `as`:
+    what the library calls it; `tf32`: float32 operands may be rounded to TensorFloat-32.
     ```mlir
-    %y = exec.library_call conv2d(%x, %w, %b) <x_shape = [8, 13, 13, 32], ..., packed = true, epilogue = <...>>
-        : (...) -> tensor<?x11x11x64xf32>
+    %y = exec.library_call(%x, %w) #exec.matmul<a_shape = [8, 64], b_shape = [64, 10], y_shape = [8, 10]>
+        by unpacked_gemm as "unpacked_gemm" : (tensor<?x64xf32>, tensor<64x10xf32>) -> tensor<?x10xf32>
     ```
   }];
-  let arguments = (ins Exec_PrimitiveAttr:$primitive, Variadic<Exec_Tensor>:$operands, Exec_LibraryConfigAttr:$config);
+  let arguments = (ins
+    AnyAttrOf<[Exec_Conv2DAttr, Exec_MatMulAttr, Exec_BatchMatMulAttr, Exec_PackWeightsAttr]>:$call,
+    Variadic<Exec_Tensor>:$operands, Exec_AlgorithmAttr:$algorithm, OptionalAttr<StrAttr>:$implementation, UnitAttr:$tf32);
   let results = (outs Variadic<Exec_Tensor>:$results);
-  let assemblyFormat = "$primitive `(` $operands `)` $config attr-dict `:` functional-type($operands, $results)";
+  let assemblyFormat = [{
+    `(` $operands `)` $call `by` $algorithm (`as` $implementation^)? (`tf32` $tf32^)? attr-dict
+    `:` functional-type($operands, $results)
+  }];
+  let extraClassDeclaration = [{
+    // Null for none.
+    EpilogueAttr getEpilogue();
+  }];
 }
 
 def Exec_LaneReduceOp : Exec_Op<"lane_reduce", [Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>]> {

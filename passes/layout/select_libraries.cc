@@ -10,7 +10,7 @@
 #include "passes/contraction/epilogue.h"
 #include "passes/contraction/residual.h"
 #include "passes/exec/dialect.h"
-#include "passes/library_config.h"
+#include "passes/library_call_op.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/target/target.h"
@@ -82,40 +82,73 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     return map ? map.getShardRows() : 1;
   }
 
-  // The call without epilogue and packing, for a full shard.
-  absl::StatusOr<fb::LibraryCallT> CallOf(td::LibraryOp op, const td::LibraryCallSpec& spec) const {
-    fb::LibraryCallT call;
-    const std::optional<exec::Primitive> primitive = exec::symbolizePrimitive(op.getPrimitiveName());
-    if (!primitive) {
-      return absl::UnimplementedError(
-          absl::StrCat("no library here provides the primitive \"", op.getPrimitiveName().str(), "\""));
+  static fb::Conv2DT ConvolutionOf(fb::Direction direction, const td::LibraryCallSpec& spec, int64_t rows) {
+    fb::Conv2DT conv;
+    conv.direction = direction;
+    conv.x_shape = ShapeWithRows(spec.x, rows);
+    conv.kernel_shape = ShapeWithRows(spec.kernel, rows);
+    conv.y_shape = ShapeWithRows(spec.y, rows);
+    conv.x_dtype = DTypeOf(spec.x);
+    conv.kernel_dtype = DTypeOf(spec.kernel);
+    conv.y_dtype = DTypeOf(spec.y);
+    conv.strides.assign(spec.strides.begin(), spec.strides.end());
+    conv.pad_low.assign(spec.pad_low.begin(), spec.pad_low.end());
+    conv.pad_high.assign(spec.pad_high.begin(), spec.pad_high.end());
+    return conv;
+  }
+
+  // What a MatMul and a BatchMatMul have in common.
+  template <typename Table>
+  static Table ProductOf(const td::LibraryCallSpec& spec, int64_t rows) {
+    Table product;
+    product.a_shape = ShapeWithRows(spec.x, rows);
+    product.b_shape = ShapeWithRows(spec.kernel, rows);
+    product.y_shape = ShapeWithRows(spec.y, rows);
+    product.a_dtype = DTypeOf(spec.x);
+    product.b_dtype = DTypeOf(spec.kernel);
+    product.y_dtype = DTypeOf(spec.y);
+    product.transpose_a = spec.transpose_a;
+    product.transpose_b = spec.transpose_b;
+    return product;
+  }
+
+  static void SetOperation(const td::LibraryCallSpec& spec, int64_t rows, fb::LibraryCallT& call) {
+    switch (spec.primitive) {
+      case td::LibraryPrimitive::kConv2D:
+        return call.operation.Set(ConvolutionOf(fb::Direction::Forward, spec, rows));
+      case td::LibraryPrimitive::kConv2DInputGrad:
+        return call.operation.Set(ConvolutionOf(fb::Direction::InputGrad, spec, rows));
+      case td::LibraryPrimitive::kConv2DFilterGrad:
+        return call.operation.Set(ConvolutionOf(fb::Direction::FilterGrad, spec, rows));
+      case td::LibraryPrimitive::kMatMul: {
+        auto product = ProductOf<fb::MatMulT>(spec, rows);
+        product.reduces_batch = spec.reduces_batch;
+        return call.operation.Set(std::move(product));
+      }
+      case td::LibraryPrimitive::kBatchMatMul: {
+        auto product = ProductOf<fb::BatchMatMulT>(spec, rows);
+        product.swap_a = spec.swap_x;
+        product.swap_b = spec.swap_kernel;
+        product.swap_y = spec.swap_y;
+        return call.operation.Set(std::move(product));
+      }
     }
-    call.primitive = static_cast<fb::Primitive>(*primitive);
-    int64_t rows = RowsOf(op);
-    call.x_shape = ShapeWithRows(spec.x, rows);
-    call.kernel_shape = ShapeWithRows(spec.kernel, rows);
-    call.y_shape = ShapeWithRows(spec.y, rows);
-    call.strides.assign(spec.strides.begin(), spec.strides.end());
-    call.pad_low.assign(spec.pad_low.begin(), spec.pad_low.end());
-    call.pad_high.assign(spec.pad_high.begin(), spec.pad_high.end());
-    call.x_dtype = DTypeOf(spec.x);
-    call.kernel_dtype = DTypeOf(spec.kernel);
-    call.y_dtype = DTypeOf(spec.y);
-    call.transpose_a = spec.transpose_a;
-    call.transpose_b = spec.transpose_b;
-    call.swap_x = spec.swap_x;
-    call.swap_kernel = spec.swap_kernel;
-    call.swap_y = spec.swap_y;
-    call.reduces_batch = spec.reduces_batch;
+  }
+
+  // The call without epilogue and packing, for a full shard.
+  fb::LibraryCallT CallOf(mlir::Operation* op, const td::LibraryCallSpec& spec) const {
+    fb::LibraryCallT call;
+    SetOperation(spec, RowsOf(op), call);
+    const auto is_float32 = [](mlir::Value v) { return DTypeOf(v) == fb::DType::Float32; };
     call.tf32 = target_->has_tf32() && ConfigOf(op->getParentOfType<mlir::ModuleOp>()).getTf32() &&
-                call.x_dtype == fb::DType::Float32 && call.kernel_dtype == fb::DType::Float32;
+                is_float32(spec.x) && is_float32(spec.kernel);
     return call;
   }
 
-  // In the order of LibraryCall.
-  static llvm::SmallVector<mlir::Value> OperandsOf(fb::Primitive primitive, const td::LibraryCallSpec& spec) {
-    if (primitive == fb::Primitive::Conv2DInputGrad) return {spec.y, spec.kernel};
-    if (primitive == fb::Primitive::Conv2DFilterGrad) return {spec.x, spec.y};
+  // In the order of the operation's table.
+  static llvm::SmallVector<mlir::Value> OperandsOf(const td::LibraryCallSpec& spec) {
+    if (spec.primitive == td::LibraryPrimitive::kConv2DInputGrad) return {spec.y, spec.kernel};
+    if (spec.primitive == td::LibraryPrimitive::kConv2DFilterGrad) return {spec.x, spec.y};
     return {spec.x, spec.kernel};
   }
 
@@ -125,12 +158,10 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
       return mlir::success();
     }
     td::LibraryCallSpec spec = op.getLibraryCallSpec();
-    absl::StatusOr<fb::LibraryCallT> made = CallOf(op, spec);
-    if (!made.ok()) return Unsupported(op, made.status());
-    fb::LibraryCallT call = *made;
+    fb::LibraryCallT call = CallOf(op, spec);
     const std::optional<fb::Algorithm> forced = ForcedAlgorithm(op, call);
     mlir::OpBuilder builder(op);
-    llvm::SmallVector<mlir::Value> operands = OperandsOf(call.primitive, spec);
+    llvm::SmallVector<mlir::Value> operands = OperandsOf(spec);
     EpilogueOps epilogue;
     epilogue.ops = {op};
     if (spec.takes_epilogue) epilogue = TakeEpilogue(op, forced, call, operands);
@@ -142,9 +173,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
       operands[spec.weights] = *packed;
     }
     if (absl::Status s = target_->ChooseAlgorithm(call, machine_, forced); !s.ok()) return Unsupported(op, s);
-    auto library = builder.create<exec::LibraryCallOp>(last->getLoc(), last->getResult(0).getType(),
-                                                       static_cast<exec::Primitive>(call.primitive), operands,
-                                                       LibraryConfigToAttr(&getContext(), call));
+    exec::LibraryCallOp library =
+        BuildLibraryCall(builder, last->getLoc(), last->getResult(0).getType(), call, operands);
     ReplaceAll(epilogue, library->getResult(0));
     return mlir::success();
   }
@@ -162,12 +192,14 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
   EpilogueOps TakeEpilogue(mlir::Operation* op, std::optional<fb::Algorithm> forced, fb::LibraryCallT& call,
                            llvm::SmallVector<mlir::Value>& operands) const {
     const bool adds = !forced || *forced == fb::Algorithm::Library;
+    Epilogue parts;
     EpilogueOps epilogue = EpilogueOf(
         op,
         [&](mlir::Value bias) {
           // Libraries add it to the float32 sum, so it need not be rounded.
           mlir::Value exact = InFloat32(bias);
-          call.epilogue.bias = exact != nullptr;
+          parts.bias = exact != nullptr;
+          SetEpilogue(call, parts);
           return exact;
         },
         [&](td::AddOp add, mlir::Value residual) {
@@ -176,8 +208,9 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
         /*takes_relu_alone=*/false);
     if (epilogue.bias) operands.push_back(epilogue.bias);
     if (epilogue.residual) operands.push_back(epilogue.residual);
-    call.epilogue.residual = epilogue.residual != nullptr;
-    if (epilogue.relu) call.epilogue.activation = fb::Activation::Relu;
+    parts.residual = epilogue.residual != nullptr;
+    if (epilogue.relu) parts.activation = fb::Activation::Relu;
+    SetEpilogue(call, parts);
     return epilogue;
   }
 
@@ -206,20 +239,18 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     if (!map || !argument) return weights;
     TD_ASSIGN_OR_RETURN(std::optional<WeightsPacking> packing, target_->PackingOf(call, machine_, forced));
     if (!packing) return weights;
-    call.packed = true;
+    SetPacked(call, true);
     auto type = mlir::RankedTensorType::get({static_cast<int64_t>(packing->bytes + 3) / 4},
                                             mlir::Float32Type::get(&getContext()));
     mlir::Value plain = map.getOperand(argument.getArgNumber());
     // One pass over the weights rounds and packs them.
     if (mlir::Value exact = InFloat32(plain)) {
       plain = exact;
-      packing->call.plain_dtype = fb::DType::Float32;
+      packing->call.operation.AsPackWeights()->plain_dtype = fb::DType::Float32;
     }
     TD_RETURN_IF_ERROR(target_->ChooseAlgorithm(packing->call, machine_));
-    auto packed =
-        BehindValue(map, plain)
-            .create<exec::LibraryCallOp>(op->getLoc(), type, exec::Primitive::kPackWeights, mlir::ValueRange{plain},
-                                         LibraryConfigToAttr(&getContext(), packing->call));
+    mlir::OpBuilder builder = BehindValue(map, plain);
+    auto packed = BuildLibraryCall(builder, op->getLoc(), type, packing->call, plain);
     map.getOperandsMutable().append(packed->getResult(0));
     return map.getBody().front().addArgument(type, op->getLoc());
   }

@@ -9,11 +9,11 @@
 #include "graph/ir/shape.h"
 #include "passes/channel_bias.h"
 #include "passes/exec/dialect.h"
-#include "passes/library_config.h"
+#include "passes/library_call_op.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/target/target.h"
-#include "runtime/library_call.h"
+#include "runtime/library_calls/matmul.h"
 
 namespace tandem {
 
@@ -25,11 +25,11 @@ namespace {
 // A call of a matrix product with its parameters.
 struct Product {
   exec::LibraryCallOp op;
-  fb::LibraryCallT call;
+  fb::MatMulT call;
 
   mlir::Value y() const { return op->getResult(0); }
-  bool OneType() const { return LibraryType(call.x_dtype) == LibraryType(call.y_dtype); }
-  bool Float32() const { return OneType() && LibraryType(call.x_dtype) == fb::DType::Float32; }
+  bool OneType() const { return call.a_dtype == call.y_dtype; }
+  bool Float32() const { return OneType() && call.a_dtype == fb::DType::Float32; }
   // cuBLASLt wants the input of GELU in rows of a multiple of 16 bytes.
   bool TakesGeluInput() const { return OneType() && call.y_shape.back() % 8 == 0; }
 };
@@ -37,8 +37,10 @@ struct Product {
 std::optional<Product> AsProduct(mlir::Operation* op) {
   auto library = mlir::dyn_cast_or_null<exec::LibraryCallOp>(op);
   if (!library) return std::nullopt;
-  if (library.getPrimitive() != exec::Primitive::kMatMul || library.getConfig().getPacked()) return std::nullopt;
-  return Product{library, LibraryCallOf(library)};
+  const fb::LibraryCallT call = LibraryCallOf(library);
+  const fb::MatMulT* product = call.operation.AsMatMul();
+  if (product == nullptr || product->packed) return std::nullopt;
+  return Product{library, *product};
 }
 
 // The same product with another epilogue, in front of `before`, which stands behind it or is it. The first result takes
@@ -51,8 +53,9 @@ exec::LibraryCallOp Replace(const Product& p, mlir::Operation* before, mlir::Val
   operands.append(more_operands.begin(), more_operands.end());
   llvm::SmallVector<mlir::Type> types = {result.getType()};
   types.append(more_results.begin(), more_results.end());
-  auto op = builder.create<exec::LibraryCallOp>(result.getLoc(), types, old.getPrimitive(), operands,
-                                                LibraryConfigToAttr(builder.getContext(), p.call));
+  fb::LibraryCallT call = LibraryCallOf(old);
+  call.operation.Set(fb::MatMulT(p.call));
+  exec::LibraryCallOp op = BuildLibraryCall(builder, result.getLoc(), types, call, operands);
   result.replaceAllUsesWith(op->getResult(0));
   return op;
 }
@@ -165,14 +168,14 @@ bool MadeByKernel(mlir::Value v) {
 // The sum over the rows of an operand of a weight gradient.
 void TakeOperandSum(Product p) {
   // TensorFloat-32 might round what is summed up.
-  if (!p.call.epilogue.empty() || !p.Float32() || p.call.tf32) return;
+  if (!p.call.epilogue.empty() || !p.Float32() || p.op.getTf32()) return;
   if (!p.call.transpose_a || p.call.transpose_b) return;
   for (int i : {1, 0}) {
     mlir::Value operand = p.op->getOperand(i);
     if (MadeByKernel(operand)) continue;
     td::ReduceOp sum = RowSum(operand, p.op);
     if (!sum) continue;
-    p.call.epilogue.sums = i == 1 ? fb::Summed::Kernel : fb::Summed::X;
+    p.call.epilogue.sums = i == 1 ? fb::Summed::B : fb::Summed::A;
     exec::LibraryCallOp op = Replace(p, p.op, p.y(), {}, sum->getResult(0).getType());
     sum->getResult(0).replaceAllUsesWith(op->getResult(1));
     sum->erase();

@@ -243,7 +243,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   // What the call `op` writes its result over, or null.
   static mlir::OpOperand* ResidualOf(mlir::Operation* op) {
     auto call = mlir::dyn_cast_or_null<exec::LibraryCallOp>(op);
-    const exec::EpilogueAttr epilogue = call ? call.getConfig().getEpilogue() : exec::EpilogueAttr();
+    const exec::EpilogueAttr epilogue = call ? call.getEpilogue() : exec::EpilogueAttr();
     return epilogue && epilogue.getResidual() ? &op->getOpOperands().back() : nullptr;
   }
 

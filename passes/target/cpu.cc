@@ -5,6 +5,7 @@
 #include "runtime/kernel_library.h"
 #include "runtime/library_algorithm.h"
 #include "runtime/library_call.h"
+#include "runtime/library_calls/pack_weights.h"
 
 namespace tandem {
 namespace {
@@ -28,12 +29,13 @@ class Cpu final : public Target {
   bool sums_with_taps() const override { return true; }
 
   bool AddsResidual(const fb::LibraryCallT& call, const MachineModel& machine) const override {
-    if (call.reduces_batch) return false;
+    Epilogue epilogue = InfoOf(call).epilogue;
+    epilogue.residual = true;
     for (bool packed : {false, true}) {
       fb::LibraryCallT without = call;
-      without.packed = packed;
+      SetPacked(without, packed);
       fb::LibraryCallT with = without;
-      with.epilogue.residual = true;
+      SetEpilogue(with, epilogue);
       if (!ChooseAlgorithm(without, machine, {}).ok() || !ChooseAlgorithm(with, machine, {}).ok() ||
           with.implementation != without.implementation) {
         return false;
@@ -47,15 +49,11 @@ class Cpu final : public Target {
     TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
     if (CheckLibraryCall(call).ok()) {
       fb::LibraryCallT reader = call;
-      reader.packed = true;
+      SetPacked(reader, true);
       reader.algorithm = forced ? *forced : BestAlgorithm(call, {machine, avx512_, *library});
       if (!CheckAlgorithm(reader).ok()) return std::nullopt;
     }
-    WeightsPacking packing{call};
-    packing.call.primitive = fb::Primitive::PackWeights;
-    packing.call.packed_for = call.primitive;
-    packing.call.epilogue = {};
-    packing.call.plain_dtype = call.kernel_dtype;
+    WeightsPacking packing{PackingFor(call)};
     TD_ASSIGN_OR_RETURN(packing.bytes, library->PackedWeightsBytes(packing.call));
     if (packing.bytes == 0) return std::nullopt;
     return packing;

@@ -2,6 +2,7 @@
 #include "base/status_macros.h"
 #include "passes/target/target.h"
 #include "runtime/kernel_library.h"
+#include "runtime/library_calls/pack_weights.h"
 
 namespace tandem {
 namespace {
@@ -24,14 +25,13 @@ class Cuda final : public Target {
   absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const fb::LibraryCallT& call, const MachineModel&,
                                                           std::optional<fb::Algorithm>) const override {
     TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
-    WeightsPacking packing{call};
+    WeightsPacking packing{PackingFor(call)};
     TD_ASSIGN_OR_RETURN(packing.bytes, library->PackedWeightsBytes(call));
     if (packing.bytes == 0) return std::nullopt;
-    packing.call.primitive = fb::Primitive::PackWeights;
-    packing.call.packed_for = fb::Primitive::Conv2D;
-    packing.call.epilogue = {};
-    packing.call.plain_dtype = packing.call.x_dtype = packing.call.y_dtype = call.kernel_dtype;
-    packing.call.tf32 = false;
+    if (fb::Conv2DT* reader = packing.call.operation.AsPackWeights()->reader.AsConv2D()) {
+      reader->direction = fb::Direction::Forward;
+      reader->x_dtype = reader->y_dtype = reader->kernel_dtype;
+    }
     return packing;
   }
 

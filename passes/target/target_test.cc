@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "mlir/IR/MLIRContext.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -52,25 +53,9 @@ TEST_F(TargetTest, ACpuHasWhatItsAttributeSays) {
   EXPECT_FALSE(TargetOf(*none)->has_bfloat16_products());
 }
 
-fb::LibraryCallT Product() {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::MatMul;
-  call.x_shape = {64, 128};
-  call.kernel_shape = {128, 256};
-  call.y_shape = {64, 256};
-  return call;
-}
+fb::LibraryCallT Product() { return CallOf(MatMulOf(64, 128, 256)); }
 
-fb::LibraryCallT Convolution(int64_t taps) {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::Conv2D;
-  call.x_shape = {8, 14, 14, 32};
-  call.kernel_shape = {taps, taps, 32, 64};
-  call.y_shape = {8, 15 - taps, 15 - taps, 64};
-  call.strides = {1, 1};
-  call.pad_low = call.pad_high = {0, 0};
-  return call;
-}
+fb::LibraryCallT Convolution(int taps) { return CallOf(Conv(8, 14, 14, 32, taps, taps, 64, 1, 0, 0)); }
 
 // A convolution of one tap is cuBLASLt's, which reads kernels as they are.
 TEST_F(TargetTest, OnAGpuOnlyCudnnsKernelsArePacked) {
@@ -82,7 +67,7 @@ TEST_F(TargetTest, OnAGpuOnlyCudnnsKernelsArePacked) {
   const std::optional<WeightsPacking> packing = *target->PackingOf(Convolution(3), machine, {});
   ASSERT_TRUE(packing.has_value());
   EXPECT_EQ(packing->bytes, 9u * 32 * 64 * 4);
-  EXPECT_EQ(packing->call.primitive, fb::Primitive::PackWeights);
+  EXPECT_NE(packing->call.operation.AsPackWeights(), nullptr);
   for (const auto& [call, implementation] :
        {std::pair(Product(), "cublaslt"), std::pair(Convolution(3), "cudnn"), std::pair(packing->call, "kernel")}) {
     fb::LibraryCallT chosen = call;
@@ -98,7 +83,7 @@ TEST_F(TargetTest, OnACpuACallThatFitsNothingIsRefused) {
   ASSERT_TRUE(TargetOf(*module)->ChooseAlgorithm(call, machine).ok());
   EXPECT_EQ(call.algorithm, fb::Algorithm::Library);
   EXPECT_NE(call.implementation, "");
-  call.y_shape = {64, 255};
+  call.operation.AsMatMul()->y_shape = {64, 255};
   EXPECT_EQ(TargetOf(*module)->ChooseAlgorithm(call, machine).code(), absl::StatusCode::kInvalidArgument);
 }
 

@@ -15,14 +15,14 @@
 // No Winograd and no direct convolution of few taps: these are cuDNN's. Kernels are packed once per step, as it wants them.
 // LAYOUT-NOT: exec.winograd
 // LAYOUT-NOT: exec.direct_conv2d
-// LAYOUT: exec.library_call pack_weights({{.*}}kernel_shape = [3, 3, 1, 16]{{.*}}implementation = "kernel"
-// LAYOUT: exec.library_call pack_weights({{.*}}kernel_shape = [3, 3, 16, 32]{{.*}}implementation = "kernel"
+// LAYOUT: exec.library_call({{.*}}) #exec.pack_weights<reader = {{.*}}kernel_shape = [3, 3, 1, 16]{{.*}}as "kernel"
+// LAYOUT: exec.library_call({{.*}}) #exec.pack_weights<reader = {{.*}}kernel_shape = [3, 3, 16, 32]{{.*}}as "kernel"
 // LAYOUT-NOT: exec.winograd
 // LAYOUT-NOT: exec.direct_conv2d
-// LAYOUT: exec.library_call conv2d({{.*}}x_shape = [64, 10, 10, 1]{{.*}}epilogue = <bias = true, activation = relu>{{.*}}implementation = "cudnn"
-// LAYOUT: exec.library_call conv2d({{.*}}kernel_shape = [3, 3, 16, 32]{{.*}}implementation = "cudnn"
+// LAYOUT: exec.library_call({{.*}}) #exec.conv2d<x_shape = [64, 10, 10, 1]{{.*}}epilogue = <bias = true, activation = relu>{{.*}}as "cudnn"
+// LAYOUT: exec.library_call({{.*}}) #exec.conv2d<{{.*}}kernel_shape = [3, 3, 16, 32]{{.*}}as "cudnn"
 // LAYOUT-NOT: exec.winograd
-// LAYOUT: exec.library_call conv2d_filter_grad({{.*}}reduces_batch = true{{.*}}implementation = "cudnn"
+// LAYOUT: exec.library_call({{.*}}) #exec.conv2d<direction = filter_grad{{.*}}as "cudnn"
 
 // Sums lie in the step arena, where the all-reduce works on them; there are no lane slots. Buffers begin at multiples of
 // 256 bytes.

@@ -30,14 +30,14 @@
 
 // Contractions are calls of a library.
 // LAYOUT-NOT: = td.matmul
-// LAYOUT: exec.library_call matmul
-// LAYOUT: exec.library_call matmul{{.*}}reduces_batch = true
+// LAYOUT: exec.library_call({{.*}}) #exec.matmul<
+// LAYOUT: exec.library_call({{.*}}) #exec.matmul<{{.*}}reduces_batch = true
 // LAYOUT-NOT: = td.matmul
 
 // Everything else is in kernels.
 // FUSION-LABEL: func.func @step
 // FUSION: exec.map_microbatches
-// FUSION: exec.library_call matmul
+// FUSION: exec.library_call({{.*}}) #exec.matmul<
 // FUSION: %[[DIFF:.*]]:2 = exec.launch @[[LOOP:[a-z0-9_]+]](
 // FUSION: exec.all_reduce
 // FUSION: exec.launch @[[UPDATE:[a-z0-9_]+]](%{{.*}}, %{{.*}}#1, %{{.*}}) : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>)
@@ -50,7 +50,7 @@
 // The sum of squares follows at once on the values that it reads.
 // SCHEDULE: %[[DIFF:.*]]:2 = exec.launch
 // SCHEDULE-NEXT: exec.launch @{{.*}}(%[[DIFF]]#0) : (tensor<?x4xf32>) -> tensor<f32>
-// SCHEDULE-NEXT: exec.library_call matmul(%{{.*}}, %[[DIFF]]#1)
+// SCHEDULE-NEXT: exec.library_call(%{{.*}}, %[[DIFF]]#1) #exec.matmul<
 
 // Every value has a buffer; the new variable takes the old one's.
 // MEMORY: exec.arenas = #exec.arenas<

@@ -30,13 +30,13 @@ using fb::DType::Float32;
 const Epilogue kEpilogues[] = {
     {}, {.bias = true}, {.bias = true, .activation = fb::Activation::Relu}, {.activation = fb::Activation::Relu}};
 
-const fb::LibraryCallT kConvolutions[] = {Conv(8, 28, 28, 1, 3, 3, 32, 1, 0, 0),
-                                          Conv(4, 13, 13, 32, 3, 3, 64, 1, 0, 0),
-                                          Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
-                                          Conv(2, 8, 8, 16, 3, 3, 16, 2, 0, 1),
-                                          Conv(2, 14, 14, 64, 1, 1, 32, 1, 0, 0),
-                                          Conv(2, 8, 8, 24, 1, 1, 16, 2, 0, 0),
-                                          Grouped(32, Conv(2, 14, 14, 32, 3, 3, 32, 1, 1, 1))};
+const fb::Conv2DT kConvolutions[] = {Conv(8, 28, 28, 1, 3, 3, 32, 1, 0, 0),
+                                     Conv(4, 13, 13, 32, 3, 3, 64, 1, 0, 0),
+                                     Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
+                                     Conv(2, 8, 8, 16, 3, 3, 16, 2, 0, 1),
+                                     Conv(2, 14, 14, 64, 1, 1, 32, 1, 0, 0),
+                                     Conv(2, 8, 8, 24, 1, 1, 16, 2, 0, 0),
+                                     Grouped(32, Conv(2, 14, 14, 32, 3, 3, 32, 1, 1, 1))};
 
 // A device with its libraries, and memory on it.
 class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
@@ -133,9 +133,10 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
     return pointers;
   }
 
-  void Compare(const fb::LibraryCallT& call) {
-    const std::string what = absl::StrCat(fb::EnumNamePrimitive(call.primitive), " ", ShapeString(call.x_shape), " ",
-                                          ShapeString(call.kernel_shape), " ", call.epilogue.Text());
+  template <typename Operation>
+  void Compare(const Operation& operation) {
+    const fb::LibraryCallT call = CallOf(operation);
+    const std::string what = TextOf(call);
     const LibraryOperands operands = *CheckLibraryCall(call);
     std::vector<std::vector<char>> in;
     std::vector<CUdeviceptr> inputs;
@@ -179,19 +180,19 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
 };
 
 TEST_P(GpuLibraryCallTest, Convolutions) {
-  for (const fb::LibraryCallT& base : kConvolutions) {
+  for (const fb::Conv2DT& base : kConvolutions) {
     for (fb::DType type : {Float32, BFloat16}) {
-      fb::LibraryCallT call = base;
-      call.x_dtype = call.kernel_dtype = call.y_dtype = type;
+      fb::Conv2DT call = base;
+      SetTypes(call, type);
       for (const Epilogue& epilogue : kEpilogues) {
         call.epilogue = epilogue;
         Compare(call);
         if (HasFatalFailure()) return;
       }
       call.epilogue = {};
-      call.primitive = fb::Primitive::Conv2DInputGrad;
+      call.direction = fb::Direction::InputGrad;
       Compare(call);
-      call.primitive = fb::Primitive::Conv2DFilterGrad;
+      call.direction = fb::Direction::FilterGrad;
       Compare(call);
       if (type == BFloat16) {
         call.kernel_dtype = Float32;
@@ -206,16 +207,10 @@ TEST_P(GpuLibraryCallTest, MatrixProducts) {
   const std::vector<std::vector<int64_t>> sizes = {{16, 576, 64}, {1, 10, 3}, {8, 64, 10}, {33, 17, 1}, {64, 3000, 8}};
   for (const auto& s : sizes) {
     for (int flags = 0; flags < 8; ++flags) {
-      fb::LibraryCallT call;
-      call.primitive = fb::Primitive::MatMul;
-      call.transpose_a = flags & 1;
-      call.transpose_b = flags & 2;
+      fb::MatMulT call = MatMulOf(s[0], s[1], s[2], flags & 1, flags & 2);
       call.epilogue = flags & 4 ? Epilogue{.bias = true, .activation = fb::Activation::Relu} : Epilogue();
-      call.x_shape = call.transpose_a ? std::vector<int64_t>{s[1], s[0]} : std::vector<int64_t>{s[0], s[1]};
-      call.kernel_shape = call.transpose_b ? std::vector<int64_t>{s[2], s[1]} : std::vector<int64_t>{s[1], s[2]};
-      call.y_shape = {s[0], s[2]};
       Compare(call);
-      call.x_dtype = call.kernel_dtype = call.y_dtype = BFloat16;
+      SetTypes(call, BFloat16);
       Compare(call);
       if (HasFatalFailure()) return;
     }
@@ -224,21 +219,7 @@ TEST_P(GpuLibraryCallTest, MatrixProducts) {
 
 TEST_P(GpuLibraryCallTest, BatchedProducts) {
   for (int flags = 0; flags < 32; ++flags) {
-    auto shape = [&](int64_t rows, int64_t columns, bool swap, bool transpose) {
-      if (transpose) std::swap(rows, columns);
-      return swap ? std::vector<int64_t>{3, rows, 4, columns} : std::vector<int64_t>{3, 4, rows, columns};
-    };
-    fb::LibraryCallT call;
-    call.primitive = fb::Primitive::BatchMatMul;
-    call.transpose_a = flags & 1;
-    call.transpose_b = flags & 2;
-    call.swap_x = flags & 4;
-    call.swap_kernel = flags & 8;
-    call.swap_y = flags & 16;
-    call.x_shape = shape(16, 8, call.swap_x, call.transpose_a);
-    call.kernel_shape = shape(8, 12, call.swap_kernel, call.transpose_b);
-    call.y_shape = shape(16, 12, call.swap_y, false);
-    Compare(call);
+    Compare(BatchMatMulOf(3, 4, 16, 8, 12, flags));
     if (HasFatalFailure()) return;
   }
 }

@@ -15,6 +15,8 @@
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cpu/onednn_primitives.h"
 #include "runtime/library_call.h"
+#include "runtime/library_calls/conv2d.h"
+#include "runtime/library_calls/pack_weights.h"
 #include "runtime/testing/library_calls.h"
 
 namespace tandem {
@@ -40,6 +42,11 @@ void RunCall(const fb::LibraryCallT& call, std::vector<HostTensor> in, HostTenso
   ASSERT_TRUE(status.ok()) << status;
 }
 
+template <typename Operation>
+void RunOperation(const Operation& operation, std::vector<HostTensor> in, HostTensor& out) {
+  RunCall(CallOf(operation), std::move(in), out);
+}
+
 // The call by every algorithm that computes it on this CPU.
 std::vector<fb::LibraryCallT> ByAllAlgorithms(const fb::LibraryCallT& call) {
   std::vector<fb::LibraryCallT> calls;
@@ -59,11 +66,11 @@ void ExpectNear(const HostTensor& got, const std::vector<double>& want, const st
   }
 }
 
-HostTensor Pack(fb::LibraryCallT call, const HostTensor& kernel) {
-  call.packed_for = call.primitive;
-  call.primitive = fb::Primitive::PackWeights;
-  call.packed = false;
-  call.epilogue = {};
+// The weights of `reader`, from `plain` ones.
+template <typename Operation>
+HostTensor Pack(const Operation& reader, const HostTensor& kernel, fb::DType plain = fb::DType::Float32) {
+  fb::LibraryCallT call = PackingFor(CallOf(reader));
+  call.operation.AsPackWeights()->plain_dtype = plain;
   auto bytes = PackedWeightsBytes(call);
   EXPECT_TRUE(bytes.ok()) << bytes.status();
   HostTensor packed = HostTensor::Zeros(DType::kFloat32, {static_cast<int64_t>(*bytes / 4)});
@@ -72,7 +79,7 @@ HostTensor Pack(fb::LibraryCallT call, const HostTensor& kernel) {
 }
 
 // Calls fn(x index, kernel index, y index) for every product of the convolution.
-void ForEachProduct(const fb::LibraryCallT& c, const std::function<void(int64_t, int64_t, int64_t)>& fn) {
+void ForEachProduct(const fb::Conv2DT& c, const std::function<void(int64_t, int64_t, int64_t)>& fn) {
   const int64_t outputs_of_group = c.kernel_shape[3] / Groups(c);
   const auto &x = c.x_shape, &k = c.kernel_shape, &y = c.y_shape;
   for (int64_t n = 0; n < y[0]; ++n)
@@ -91,16 +98,16 @@ void ForEachProduct(const fb::LibraryCallT& c, const std::function<void(int64_t,
           }
 }
 
-const fb::LibraryCallT kConvs[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0), Conv(2, 13, 13, 32, 3, 3, 64, 1, 0, 0),
-                                   Conv(3, 5, 5, 64, 3, 3, 64, 1, 0, 0),  Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
-                                   Conv(1, 6, 6, 2, 1, 1, 1, 1, 0, 0),    Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1),
-                                   Conv(1, 13, 13, 2, 5, 5, 1, 1, 2, 2),  Conv(5, 8, 9, 4, 2, 2, 7, 2, 0, 0),
-                                   Conv(1, 4, 4, 20, 3, 3, 5, 1, 1, 1),   Conv(3, 3, 2, 40, 1, 1, 170, 1, 0, 0),
-                                   Conv(2, 8, 7, 24, 1, 1, 40, 2, 0, 0),  Conv(3, 9, 8, 32, 1, 1, 128, 2, 0, 0),
-                                   Conv(2, 8, 11, 5, 1, 1, 3, 3, 0, 0)};
+const fb::Conv2DT kConvs[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0), Conv(2, 13, 13, 32, 3, 3, 64, 1, 0, 0),
+                              Conv(3, 5, 5, 64, 3, 3, 64, 1, 0, 0),  Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
+                              Conv(1, 6, 6, 2, 1, 1, 1, 1, 0, 0),    Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1),
+                              Conv(1, 13, 13, 2, 5, 5, 1, 1, 2, 2),  Conv(5, 8, 9, 4, 2, 2, 7, 2, 0, 0),
+                              Conv(1, 4, 4, 20, 3, 3, 5, 1, 1, 1),   Conv(3, 3, 2, 40, 1, 1, 170, 1, 0, 0),
+                              Conv(2, 8, 7, 24, 1, 1, 40, 2, 0, 0),  Conv(3, 9, 8, 32, 1, 1, 128, 2, 0, 0),
+                              Conv(2, 8, 11, 5, 1, 1, 3, 3, 0, 0)};
 
-std::vector<fb::LibraryCallT> ConvsAndGroupedOnes() {
-  std::vector<fb::LibraryCallT> calls(std::begin(kConvs), std::end(kConvs));
+std::vector<fb::Conv2DT> ConvsAndGroupedOnes() {
+  std::vector<fb::Conv2DT> calls(std::begin(kConvs), std::end(kConvs));
   calls.push_back(Grouped(16, Conv(2, 9, 8, 16, 3, 3, 16, 1, 1, 1)));
   calls.push_back(Grouped(6, Conv(2, 8, 7, 6, 3, 2, 12, 2, 0, 1)));
   calls.push_back(Grouped(4, Conv(2, 6, 6, 8, 3, 3, 12, 1, 1, 1)));
@@ -112,13 +119,12 @@ const Epilogue kEpilogues[] = {
     {}, {.bias = true}, {.bias = true, .activation = fb::Activation::Relu}, {.activation = fb::Activation::Relu}};
 
 TEST(LibraryCallTest, ConvolutionForward) {
-  for (fb::LibraryCallT call : ConvsAndGroupedOnes()) {
+  for (fb::Conv2DT call : ConvsAndGroupedOnes()) {
     HostTensor x = Random(call.x_shape, 1), k = Random(call.kernel_shape, 2), b = Random({call.kernel_shape[3]}, 3);
     const HostTensor residual = Random(call.y_shape, 4);
     for (const Epilogue& epilogue : kEpilogues) {
       for (int flags = 0; flags < 4; ++flags) {
         const bool packed = flags & 1;
-        call.primitive = fb::Primitive::Conv2D;
         call.epilogue = epilogue;
         call.packed = packed;
         call.epilogue.residual = flags & 2;
@@ -135,7 +141,7 @@ TEST(LibraryCallTest, ConvolutionForward) {
         HostTensor y = call.epilogue.residual ? residual : HostTensor(DType::kFloat32, call.y_shape);
         std::vector<HostTensor> in = {x, packed ? Pack(call, k) : k};
         if (bias) in.push_back(b);
-        RunCall(call, in, y);
+        RunOperation(call, in, y);
         ExpectNear(y, want, absl::StrCat(ShapeString(call.x_shape), ShapeString(call.kernel_shape)));
       }
     }
@@ -143,8 +149,8 @@ TEST(LibraryCallTest, ConvolutionForward) {
 }
 
 TEST(LibraryCallTest, ConvolutionInputGradient) {
-  for (fb::LibraryCallT call : ConvsAndGroupedOnes()) {
-    call.primitive = fb::Primitive::Conv2DInputGrad;
+  for (fb::Conv2DT call : ConvsAndGroupedOnes()) {
+    call.direction = fb::Direction::InputGrad;
     HostTensor dy = Random(call.y_shape, 1), k = Random(call.kernel_shape, 2);
     std::vector<double> want(NumElements(call.x_shape));
     ForEachProduct(call, [&](int64_t xi, int64_t ki, int64_t yi) {
@@ -154,7 +160,7 @@ TEST(LibraryCallTest, ConvolutionInputGradient) {
       call.packed = packed;
       HostTensor dx(DType::kFloat32, call.x_shape);
       const HostTensor kernel = packed ? Pack(call, k) : k;
-      for (const fb::LibraryCallT& c : ByAllAlgorithms(call)) {
+      for (const fb::LibraryCallT& c : ByAllAlgorithms(CallOf(call))) {
         RunCall(c, {dy, kernel}, dx);
         ExpectNear(dx, want, absl::StrCat(ShapeString(call.x_shape), " by ", fb::EnumNameAlgorithm(c.algorithm)));
       }
@@ -163,15 +169,14 @@ TEST(LibraryCallTest, ConvolutionInputGradient) {
 }
 
 TEST(LibraryCallTest, ConvolutionFilterGradient) {
-  for (fb::LibraryCallT call : ConvsAndGroupedOnes()) {
-    call.primitive = fb::Primitive::Conv2DFilterGrad;
-    call.reduces_batch = true;
+  for (fb::Conv2DT call : ConvsAndGroupedOnes()) {
+    call.direction = fb::Direction::FilterGrad;
     HostTensor x = Random(call.x_shape, 1), dy = Random(call.y_shape, 2), dk(DType::kFloat32, call.kernel_shape);
     std::vector<double> want(NumElements(call.kernel_shape));
     ForEachProduct(call, [&](int64_t xi, int64_t ki, int64_t yi) {
       want[ki] += double{dy.data<float>()[yi]} * x.data<float>()[xi];
     });
-    for (const fb::LibraryCallT& c : ByAllAlgorithms(call)) {
+    for (const fb::LibraryCallT& c : ByAllAlgorithms(CallOf(call))) {
       RunCall(c, {x, dy}, dk);
       ExpectNear(dk, want, absl::StrCat(ShapeString(call.x_shape), " by ", fb::EnumNameAlgorithm(c.algorithm)));
     }
@@ -180,22 +185,15 @@ TEST(LibraryCallTest, ConvolutionFilterGradient) {
 
 // The gradient of a 1x1 kernel can be a product, with a stride one of the pixels that it reaches.
 TEST(LibraryCallTest, PointwiseFilterGradientIsAProduct) {
-  auto implementation = [](fb::LibraryCallT call, fb::Algorithm algorithm) {
-    call.primitive = fb::Primitive::Conv2DFilterGrad;
-    call.algorithm = algorithm;
-    absl::StatusOr<std::string> name = ImplementationName(call);
+  auto implementation = [](fb::Conv2DT conv, fb::Algorithm algorithm) {
+    conv.direction = fb::Direction::FilterGrad;
+    absl::StatusOr<std::string> name = ImplementationName(CallOf(conv, algorithm));
     EXPECT_TRUE(name.ok()) << name.status();
     return name.value_or("");
   };
-  fb::LibraryCallT product;
-  product.primitive = fb::Primitive::MatMul;
-  product.transpose_a = true;
-  product.x_shape = {8, 512};
-  product.kernel_shape = {8, 512};
-  product.y_shape = {512, 512};
-  absl::StatusOr<std::string> expected = ImplementationName(product);
+  absl::StatusOr<std::string> expected = ImplementationName(CallOf(MatMulOf(512, 8, 512, /*transpose_a=*/true)));
   ASSERT_TRUE(expected.ok()) << expected.status();
-  const fb::LibraryCallT dense = Conv(2, 2, 2, 512, 1, 1, 512, 1, 0, 0);
+  const fb::Conv2DT dense = Conv(2, 2, 2, 512, 1, 1, 512, 1, 0, 0);
   EXPECT_EQ(implementation(dense, fb::Algorithm::PointwiseProduct), *expected);
   EXPECT_NE(implementation(dense, fb::Algorithm::Library), *expected);
   EXPECT_EQ(implementation(Conv(2, 4, 4, 512, 1, 1, 512, 2, 0, 0), fb::Algorithm::DensePointwise),
@@ -209,18 +207,12 @@ TEST(LibraryCallTest, MatMul) {
     int64_t m = s[0], k = s[1], n = s[2];
     const HostTensor residual = Random({m, n}, 4);
     for (int flags = 0; flags < 32; ++flags) {
-      fb::LibraryCallT call;
-      call.primitive = fb::Primitive::MatMul;
-      call.transpose_a = flags & 1;
-      call.transpose_b = flags & 2;
+      fb::MatMulT call = MatMulOf(m, k, n, flags & 1, flags & 2);
       call.packed = flags & 4;
       bool fused = flags & 8;
       if (fused) call.epilogue = {.bias = true, .activation = fb::Activation::Relu};
       call.epilogue.residual = flags & 16;
-      call.x_shape = call.transpose_a ? Shape{k, m} : Shape{m, k};
-      call.kernel_shape = call.transpose_b ? Shape{n, k} : Shape{k, n};
-      call.y_shape = {m, n};
-      HostTensor a = Random(call.x_shape, 1), b = Random(call.kernel_shape, 2), bias = Random({n}, 3);
+      HostTensor a = Random(call.a_shape, 1), b = Random(call.b_shape, 2), bias = Random({n}, 3);
       std::vector<double> want(m * n);
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
@@ -234,7 +226,7 @@ TEST(LibraryCallTest, MatMul) {
         }
       std::vector<HostTensor> in = {a, call.packed ? Pack(call, b) : b};
       if (fused) in.push_back(bias);
-      for (const fb::LibraryCallT& c : ByAllAlgorithms(call)) {
+      for (const fb::LibraryCallT& c : ByAllAlgorithms(CallOf(call))) {
         HostTensor y = call.epilogue.residual ? residual : HostTensor(DType::kFloat32, {m, n});
         RunCall(c, in, y);
         ExpectNear(y, want,
@@ -261,33 +253,30 @@ HostTensor FromBFloat16(const HostTensor& t) {
 
 // bfloat16 operands with a bfloat16 or float32 result, from plain and packed weights: products of the rounded numbers,
 // summed in float32, the result rounded once.
-void CheckBFloat16(fb::LibraryCallT call, const Shape& a_shape, const Shape& b_shape, const Shape& out_shape,
-                   fb::DType fb::LibraryCallT::*result,
+template <typename Operation>
+void CheckBFloat16(Operation call, const Shape& a_shape, const Shape& b_shape, const Shape& out_shape,
+                   fb::DType Operation::*result, bool has_weights,
                    const std::function<void(const HostTensor&, const HostTensor&, std::vector<double>&)>& reference) {
-  call.x_dtype = call.kernel_dtype = call.y_dtype = fb::DType::BFloat16;
+  SetTypes(call, fb::DType::BFloat16);
   const HostTensor exact_a = Random(a_shape, 1), exact_b = Random(b_shape, 2);
   const HostTensor a = ToBFloat16(exact_a), b = ToBFloat16(exact_b);
   std::vector<double> want(NumElements(out_shape));
   reference(FromBFloat16(a), FromBFloat16(b), want);
   for (bool wide : {false, true}) {
     for (bool packed : {false, true}) {
-      if (packed && call.primitive == fb::Primitive::Conv2DFilterGrad) continue;
-      fb::LibraryCallT c = call;
+      if (packed && !has_weights) continue;
+      Operation c = call;
       c.*result = wide ? fb::DType::Float32 : fb::DType::BFloat16;
       c.packed = packed;
-      HostTensor second = b;
-      if (packed) {  // straight from the float32 weights
-        c.plain_dtype = fb::DType::Float32;
-        second = Pack(c, exact_b);
-      }
+      const HostTensor second = packed ? Pack(c, exact_b) : b;  // straight from the float32 weights
       HostTensor out(wide ? DType::kFloat32 : DType::kBFloat16, out_shape);
-      RunCall(ByAllAlgorithms(c).front(), {a, second}, out);
+      RunCall(ByAllAlgorithms(CallOf(c)).front(), {a, second}, out);
       if (testing::Test::HasFatalFailure()) return;
       const HostTensor got = wide ? out : FromBFloat16(out);
       for (size_t i = 0; i < want.size(); ++i) {
         const double tolerance = (wide ? 2e-4 : 1.0 / 256) * (1 + std::fabs(want[i]));
         ASSERT_NEAR(got.data<float>()[i], want[i], tolerance)
-            << ShapeString(call.x_shape) << ShapeString(call.kernel_shape) << " wide " << wide << " packed " << packed;
+            << TextOf(call) << " wide " << wide << " packed " << packed;
       }
     }
   }
@@ -296,23 +285,22 @@ void CheckBFloat16(fb::LibraryCallT call, const Shape& a_shape, const Shape& b_s
 TEST(LibraryCallTest, BFloat16) {
   if (!UsesAvx512()) GTEST_SKIP() << "this CPU has no AVX-512: oneDNN has no bfloat16 products here";
   using Vector = std::vector<double>;
-  for (fb::LibraryCallT call : kConvs) {
-    call.primitive = fb::Primitive::Conv2D;
-    CheckBFloat16(call, call.x_shape, call.kernel_shape, call.y_shape, &fb::LibraryCallT::y_dtype,
+  for (fb::Conv2DT call : kConvs) {
+    CheckBFloat16(call, call.x_shape, call.kernel_shape, call.y_shape, &fb::Conv2DT::y_dtype, true,
                   [&](const HostTensor& a, const HostTensor& b, Vector& want) {
                     ForEachProduct(call, [&](int64_t x, int64_t k, int64_t y) {
                       want[y] += double{a.data<float>()[x]} * b.data<float>()[k];
                     });
                   });
-    call.primitive = fb::Primitive::Conv2DInputGrad;
-    CheckBFloat16(call, call.y_shape, call.kernel_shape, call.x_shape, &fb::LibraryCallT::x_dtype,
+    call.direction = fb::Direction::InputGrad;
+    CheckBFloat16(call, call.y_shape, call.kernel_shape, call.x_shape, &fb::Conv2DT::x_dtype, true,
                   [&](const HostTensor& a, const HostTensor& b, Vector& want) {
                     ForEachProduct(call, [&](int64_t x, int64_t k, int64_t y) {
                       want[x] += double{a.data<float>()[y]} * b.data<float>()[k];
                     });
                   });
-    call.primitive = fb::Primitive::Conv2DFilterGrad;
-    CheckBFloat16(call, call.x_shape, call.y_shape, call.kernel_shape, &fb::LibraryCallT::kernel_dtype,
+    call.direction = fb::Direction::FilterGrad;
+    CheckBFloat16(call, call.x_shape, call.y_shape, call.kernel_shape, &fb::Conv2DT::kernel_dtype, false,
                   [&](const HostTensor& a, const HostTensor& b, Vector& want) {
                     ForEachProduct(call, [&](int64_t x, int64_t k, int64_t y) {
                       want[k] += double{a.data<float>()[x]} * b.data<float>()[y];
@@ -320,12 +308,8 @@ TEST(LibraryCallTest, BFloat16) {
                   });
   }
   for (const Shape& s : {Shape{16, 576, 64}, Shape{8, 64, 10}, Shape{33, 17, 5}}) {
-    fb::LibraryCallT call;
-    call.primitive = fb::Primitive::MatMul;
-    call.x_shape = {s[0], s[1]};
-    call.kernel_shape = {s[1], s[2]};
-    call.y_shape = {s[0], s[2]};
-    CheckBFloat16(call, call.x_shape, call.kernel_shape, call.y_shape, &fb::LibraryCallT::y_dtype,
+    const fb::MatMulT call = MatMulOf(s[0], s[1], s[2]);
+    CheckBFloat16(call, call.a_shape, call.b_shape, call.y_shape, &fb::MatMulT::y_dtype, true,
                   [&](const HostTensor& a, const HostTensor& b, Vector& want) {
                     for (int64_t i = 0; i < s[0]; ++i)
                       for (int64_t p = 0; p < s[1]; ++p)
@@ -336,39 +320,39 @@ TEST(LibraryCallTest, BFloat16) {
 }
 
 TEST(LibraryCallTest, MixedOperandTypesAreErrors) {
-  fb::LibraryCallT call = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
+  fb::Conv2DT call = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
   call.x_dtype = fb::DType::BFloat16;
-  EXPECT_EQ(OneDnnPrimitive::Create(call, 1).status().message(), "both operands must have one type");
+  EXPECT_EQ(OneDnnPrimitive::Create(CallOf(call), 1).status().message(), "both operands must have one type");
   call.x_dtype = fb::DType::Float32;
   call.y_dtype = fb::DType::BFloat16;
-  EXPECT_EQ(OneDnnPrimitive::Create(call, 1).status().message(), "the result must have the operands' type or Float32");
+  EXPECT_EQ(OneDnnPrimitive::Create(CallOf(call), 1).status().message(),
+            "the result must have the operands' type or Float32");
 }
 
 TEST(LibraryCallTest, MatMulOverTheLastDimension) {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::MatMul;
-  call.x_shape = {2, 3, 5};
-  call.kernel_shape = {5, 7};
+  fb::MatMulT call;
+  call.a_shape = {2, 3, 5};
+  call.b_shape = {5, 7};
   call.y_shape = {2, 3, 7};
-  HostTensor x = Random(call.x_shape, 1), k = Random(call.kernel_shape, 2), y(DType::kFloat32, call.y_shape);
+  HostTensor x = Random(call.a_shape, 1), k = Random(call.b_shape, 2), y(DType::kFloat32, call.y_shape);
   std::vector<double> want(2 * 3 * 7);
   for (int64_t i = 0; i < 6 * 7 * 5; ++i) {
     want[i / 35 * 7 + i % 7] += double{x.data<float>()[i / 7]} * k.data<float>()[i / 7 % 5 * 7 + i % 7];
   }
   call.packed = true;
-  RunCall(call, {x, Pack(call, k)}, y);
+  RunOperation(call, {x, Pack(call, k)}, y);
   ExpectNear(y, want, "rows");
   // The gradient to the kernel sums over both leading dimensions.
   call.packed = false;
   call.transpose_a = true;
-  call.kernel_shape = {2, 3, 7};
+  call.b_shape = {2, 3, 7};
   call.y_shape = {5, 7};
-  HostTensor dy = Random(call.kernel_shape, 3), dk(DType::kFloat32, call.y_shape);
+  HostTensor dy = Random(call.b_shape, 3), dk(DType::kFloat32, call.y_shape);
   std::vector<double> gradient(5 * 7);
   for (int64_t i = 0; i < 6 * 7 * 5; ++i) {
     gradient[i / 7 % 5 * 7 + i % 7] += double{x.data<float>()[i / 7]} * dy.data<float>()[i / 35 * 7 + i % 7];
   }
-  RunCall(call, {x, dy}, dk);
+  RunOperation(call, {x, dy}, dk);
   ExpectNear(dk, gradient, "sum over rows");
 }
 
@@ -378,48 +362,56 @@ TEST(LibraryCallTest, BatchMatMul) {
                                                    {3, 2, 4, 1, 6},   {2, 3, 4, 6, 1}, {1, 2, 33, 64, 17}};
   for (const auto& s : sizes) {
     const int64_t batch = s[0], heads = s[1], m = s[2], k = s[3], n = s[4];
-    auto shape = [&](int64_t rows, int64_t columns, bool swap, bool transpose) {
-      if (transpose) std::swap(rows, columns);
-      return swap ? Shape{batch, rows, heads, columns} : Shape{batch, heads, rows, columns};
-    };
     auto at = [&](const Shape& stored, bool swap, bool transpose, int64_t b, int64_t h, int64_t r, int64_t c) {
       if (transpose) std::swap(r, c);
       return swap ? ((b * stored[1] + r) * heads + h) * stored[3] + c
                   : ((b * heads + h) * stored[2] + r) * stored[3] + c;
     };
     for (int flags = 0; flags < 32; ++flags) {
-      fb::LibraryCallT call;
-      call.primitive = fb::Primitive::BatchMatMul;
-      call.transpose_a = flags & 1;
-      call.transpose_b = flags & 2;
-      call.swap_x = flags & 4;
-      call.swap_kernel = flags & 8;
-      call.swap_y = flags & 16;
-      call.x_shape = shape(m, k, call.swap_x, call.transpose_a);
-      call.kernel_shape = shape(k, n, call.swap_kernel, call.transpose_b);
-      call.y_shape = shape(m, n, call.swap_y, false);
-      HostTensor a = Random(call.x_shape, 1), b = Random(call.kernel_shape, 2), y(DType::kFloat32, call.y_shape);
+      const fb::BatchMatMulT call = BatchMatMulOf(batch, heads, m, k, n, flags);
+      HostTensor a = Random(call.a_shape, 1), b = Random(call.b_shape, 2), y(DType::kFloat32, call.y_shape);
       std::vector<double> want(y.num_elements());
       for (int64_t i = 0; i < batch * heads * m * n * k; ++i) {
         int64_t p = i % k, column = i / k % n, row = i / k / n % m, h = i / k / n / m % heads,
                 e = i / k / n / m / heads;
         want[at(call.y_shape, call.swap_y, false, e, h, row, column)] +=
-            double{a.data<float>()[at(call.x_shape, call.swap_x, call.transpose_a, e, h, row, p)]} *
-            b.data<float>()[at(call.kernel_shape, call.swap_kernel, call.transpose_b, e, h, p, column)];
+            double{a.data<float>()[at(call.a_shape, call.swap_a, call.transpose_a, e, h, row, p)]} *
+            b.data<float>()[at(call.b_shape, call.swap_b, call.transpose_b, e, h, p, column)];
       }
-      RunCall(call, {a, b}, y);
+      RunOperation(call, {a, b}, y);
       ExpectNear(y, want, absl::StrCat(m, "x", k, "x", n, " flags ", flags));
     }
   }
 }
 
 TEST(LibraryCallTest, BadCallsAreErrors) {
-  fb::LibraryCallT call = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
+  fb::Conv2DT call = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
   call.y_shape[1] = 4;
-  EXPECT_EQ(OneDnnPrimitive::Create(call, 1).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(OneDnnPrimitive::Create(CallOf(call), 1).status().code(), absl::StatusCode::kInvalidArgument);
   call = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
-  call.primitive = fb::Primitive::Conv2DFilterGrad;
-  EXPECT_FALSE(PackedWeightsBytes(call).ok());
+  call.direction = static_cast<fb::Direction>(9);
+  EXPECT_EQ(CheckOperation(call).status().message(), "unknown direction");
+  EXPECT_EQ(CheckLibraryCall({}).status().message(), "the library call has no operation that is known here");
+}
+
+TEST(LibraryCallTest, WeightsArePackedForWhatReadsThem) {
+  fb::Conv2DT conv = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
+  conv.direction = fb::Direction::FilterGrad;
+  EXPECT_EQ(PackedWeightsBytes(CallOf(conv)).status().message(),
+            "weights are packed for a Conv2D, its input gradient or a MatMul over rows only");
+  EXPECT_FALSE(PackedWeightsBytes(CallOf(BatchMatMulOf(2, 3, 4, 5, 6, 0))).ok());
+  EXPECT_EQ(CheckOperation(fb::PackWeightsT()).status().message(),
+            "weights are packed for a Conv2D, its input gradient or a MatMul over rows only");
+  fb::MatMulT product = MatMulOf(4, 5, 6);
+  fb::PackWeightsT packing;
+  packing.reader.Set(product);
+  EXPECT_EQ(CheckOperation(packing).status().message(),
+            "the reader of packed weights must be packed and without an epilogue");
+  product.packed = true;
+  packing.reader.Set(product);
+  EXPECT_TRUE(CheckOperation(packing).ok());
+  packing.plain_dtype = fb::DType::Int32;
+  EXPECT_EQ(CheckOperation(packing).status().message(), "types must be Float32 or BFloat16");
 }
 
 }  // namespace

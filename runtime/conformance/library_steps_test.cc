@@ -12,6 +12,7 @@
 #include "runtime/conformance/step_kernels.h"
 #include "runtime/session.h"
 #include "runtime/testing/executable_builder.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -26,19 +27,18 @@ TEST_P(LibraryStepsTest, BatchedProductsOfSwappedOperands) {
   const int scores = b.Batch("scores", {kBatch, kHeads, kQueries, kKeys});
   const int context = b.Batch("context", {kBatch, kQueries, kHeads, kWidth});
   const int64_t rows = b.index().shard_rows;
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::BatchMatMul;
-  call.x_shape = {rows, kQueries, kHeads, kWidth};
-  call.kernel_shape = {rows, kKeys, kHeads, kWidth};
+  fb::BatchMatMulT call;
+  call.a_shape = {rows, kQueries, kHeads, kWidth};
+  call.b_shape = {rows, kKeys, kHeads, kWidth};
   call.y_shape = {rows, kHeads, kQueries, kKeys};
-  call.swap_x = call.swap_kernel = call.transpose_b = true;
+  call.swap_a = call.swap_b = call.transpose_b = true;
   b.Map();
-  b.Library("scores", call, {q, k}, {scores});
-  call.x_shape = {rows, kHeads, kQueries, kKeys};
+  b.Library("scores", CallOf(call), {q, k}, {scores});
+  call.a_shape = {rows, kHeads, kQueries, kKeys};
   call.y_shape = {rows, kQueries, kHeads, kWidth};
-  call.swap_x = call.transpose_b = false;
+  call.swap_a = call.transpose_b = false;
   call.swap_y = true;
-  b.Library("context", call, {scores, k}, {context});
+  b.Library("context", CallOf(call), {scores, k}, {context});
   b.Output("scores", scores);
   b.Output("context", context);
   Start(b);
@@ -89,18 +89,17 @@ TEST_P(LibraryStepsTest, GradientsOfConvolutions) {
     const int kernel = b.Variable("kernel", {3, 3, 2, 4}), x = b.Input("x", {kBatch, 5, 5, 2});
     const int dy = b.Input("dy", {kBatch, side, side, 4}), dx = b.Batch("dx", {kBatch, 5, 5, 2});
     const int lane_dk = b.Lane("lane_dk", {3, 3, 2, 4}, fb::ReduceKind::Sum), dk = b.Step("dk", {3, 3, 2, 4});
-    fb::LibraryCallT call;
+    fb::Conv2DT call;
     call.x_shape = {static_cast<int64_t>(b.index().shard_rows), 5, 5, 2};
     call.kernel_shape = {3, 3, 2, 4};
     call.y_shape = {static_cast<int64_t>(b.index().shard_rows), side, side, 4};
     call.strides = {stride, stride};
     call.pad_low = call.pad_high = {1, 1};
     b.Map();
-    call.primitive = fb::Primitive::Conv2DInputGrad;
-    b.Library("input_grad", call, {dy, kernel}, {dx});
-    call.primitive = fb::Primitive::Conv2DFilterGrad;
-    call.reduces_batch = true;
-    b.Library("filter_grad", call, {x, dy}, {lane_dk});
+    call.direction = fb::Direction::InputGrad;
+    b.Library("input_grad", CallOf(call), {dy, kernel}, {dx});
+    call.direction = fb::Direction::FilterGrad;
+    b.Library("filter_grad", CallOf(call), {x, dy}, {lane_dk});
     b.Global();
     b.LaneReduce(fb::ReduceKind::Sum, {lane_dk}, {dk});
     b.AllReduce(fb::ReduceKind::Sum, {dk});

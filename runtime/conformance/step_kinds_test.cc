@@ -13,6 +13,7 @@
 #include "runtime/conformance/step_kernels.h"
 #include "runtime/session.h"
 #include "runtime/testing/executable_builder.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -134,15 +135,14 @@ TEST_P(StepKindsTest, AConvolution) {
   ExecutableBuilder b = Builder();
   const int kernel = b.Variable("kernel", {3, 3, 2, 4}), x = b.Input("x", {kBatch, 5, 5, 2});
   const int y = b.Batch("y", {kBatch, 5, 5, 4});
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::Conv2D;
+  fb::Conv2DT call;
   call.x_shape = {static_cast<int64_t>(b.index().shard_rows), 5, 5, 2};
   call.kernel_shape = {3, 3, 2, 4};
   call.y_shape = {static_cast<int64_t>(b.index().shard_rows), 5, 5, 4};
   call.strides = {1, 1};
   call.pad_low = call.pad_high = {1, 1};
   b.Map();
-  b.Library("conv", call, {x, kernel}, {y});
+  b.Library("conv", CallOf(call), {x, kernel}, {y});
   b.Output("y", y);
   Start(b);
   const HostTensor weights = Random({3, 3, 2, 4}, 1);

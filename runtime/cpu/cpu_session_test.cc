@@ -10,6 +10,7 @@
 #include "runtime/step_info.h"
 #include "runtime/testing/compile_ir.h"
 #include "runtime/testing/executable_builder.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -79,12 +80,8 @@ std::shared_ptr<const Executable> Model(int replicas) {
   int x = b.Input("x", {kBatch, kIn}), t = b.Input("t", {kBatch, kOut});
   int rate = b.Scalar("learning_rate"), count = b.Scalar("example_count");
 
-  fb::LibraryCallT pack;
-  pack.primitive = fb::Primitive::MatMul;
-  pack.x_shape = {kShardRows, kIn};
-  pack.kernel_shape = {kIn, kOut};
-  pack.y_shape = {kShardRows, kOut};
-  int packed = b.Step("packed", {static_cast<int64_t>(*PackedWeightsBytes(pack) / 4)});
+  const fb::LibraryCallT product = CallOf(MatMulOf(kShardRows, kIn, kOut));
+  int packed = b.Step("packed", {static_cast<int64_t>(*PackedWeightsBytes(product) / 4)});
   int y = b.Batch("y", {kBatch, kOut}), row = b.Batch("row", {kBatch}), dy = b.Shard("dy", {kBatch, kOut});
   int ones = b.Constant("ones", 0, {kShardRows});
   int dw = b.Lane("dw", {kIn, kOut}, fb::ReduceKind::Sum), db = b.Lane("db", {kOut}, fb::ReduceKind::Sum);

@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-FilterGradShape FilterGradShapeOf(const fb::LibraryCallT& c) {
+FilterGradShape FilterGradShapeOf(const fb::Conv2DT& c) {
   const std::vector<int64_t>&x = c.x_shape, &y = c.y_shape, &kernel = c.kernel_shape;
   return {x[0],
           x[1],
@@ -25,7 +25,7 @@ FilterGradShape FilterGradShapeOf(const fb::LibraryCallT& c) {
 
 class DirectFilterGradCall final : public OneDnnPrimitive {
  public:
-  explicit DirectFilterGradCall(const fb::LibraryCallT& c)
+  explicit DirectFilterGradCall(const fb::Conv2DT& c)
       : implementation_(kDirectFilterGradName), gradient_(FilterGradShapeOf(c)) {}
 
   const std::string& implementation() const override { return implementation_; }
@@ -42,7 +42,7 @@ class DirectFilterGradCall final : public OneDnnPrimitive {
 
 }  // namespace
 
-std::unique_ptr<OneDnnPrimitive> MakeDirectFilterGrad(const fb::LibraryCallT& c) {
+std::unique_ptr<OneDnnPrimitive> MakeDirectFilterGrad(const fb::Conv2DT& c) {
   return std::make_unique<DirectFilterGradCall>(c);
 }
 

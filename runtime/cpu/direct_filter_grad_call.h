@@ -10,7 +10,7 @@
 namespace tandem {
 
 inline constexpr char kDirectFilterGradName[] = "direct_filter_grad";
-std::unique_ptr<OneDnnPrimitive> MakeDirectFilterGrad(const fb::LibraryCallT& c);
+std::unique_ptr<OneDnnPrimitive> MakeDirectFilterGrad(const fb::Conv2DT& c);
 
 }  // namespace tandem
 

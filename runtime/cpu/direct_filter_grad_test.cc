@@ -9,6 +9,7 @@
 #include "runtime/cpu/instruction_set.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cpu/onednn_primitives.h"
+#include "runtime/testing/library_calls.h"
 #include "runtime/testing/random_floats.h"
 
 namespace tandem {
@@ -77,13 +78,9 @@ INSTANTIATE_TEST_SUITE_P(Sizes, DirectFilterGradSizes,
                          [](const auto& info) { return info.param.name; });
 
 TEST_F(DirectFilterGradTest, LibraryCallsTakeIt) {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::Conv2DFilterGrad;
-  call.x_shape = {8, 5, 5, 32};
-  call.kernel_shape = {3, 3, 32, 64};
-  call.y_shape = {8, 3, 3, 64};
-  call.strides = {1, 1};
-  call.pad_low = call.pad_high = {0, 0};
+  fb::Conv2DT conv = Conv(8, 5, 5, 32, 3, 3, 64, 1, 0, 0);
+  conv.direction = fb::Direction::FilterGrad;
+  fb::LibraryCallT call = CallOf(conv);
   EXPECT_NE(*ImplementationName(call), "direct_filter_grad");
   call.algorithm = fb::Algorithm::DirectFilterGrad;
   EXPECT_EQ(*ImplementationName(call), "direct_filter_grad");
@@ -97,8 +94,8 @@ TEST_F(DirectFilterGradTest, LibraryCallsTakeIt) {
   ASSERT_TRUE((*primitive)->Run(0, in, dw.data(), nullptr).ok());
   DirectFilterGrad({8, 5, 5, 32, 3, 3, 64, {3, 3}, {1, 1}, {0, 0}}).Run(x.data(), dy.data(), want.data());
   EXPECT_EQ(dw, want);
-  call.x_dtype = call.y_dtype = fb::DType::BFloat16;
-  EXPECT_FALSE(OneDnnPrimitive::Create(call, 1).ok());
+  conv.x_dtype = conv.y_dtype = fb::DType::BFloat16;
+  EXPECT_FALSE(OneDnnPrimitive::Create(CallOf(conv, fb::Algorithm::DirectFilterGrad), 1).ok());
 }
 
 }  // namespace

@@ -9,14 +9,14 @@
 namespace tandem {
 namespace onednn {
 
-// The layouts of a convolution's kernel: as the graph has it, and packed for a Conv2D or Conv2DInputGrad. The packed
-// one is asked for without epilogue, so that producer and consumer always agree.
-dnnl::memory::desc PlainConvolutionKernel(const fb::LibraryCallT& c);
-dnnl::memory::desc PackedConvolutionKernel(const fb::LibraryCallT& c, fb::Primitive primitive);
+// The layouts of a convolution's kernel: as the graph has it, and packed for its direction. The packed one is asked for
+// without epilogue, so that producer and consumer always agree.
+dnnl::memory::desc PlainKernel(const fb::Conv2DT& c);
+dnnl::memory::desc PackedKernel(const fb::Conv2DT& c);
 
-Plan PlanConv2D(const fb::LibraryCallT& c);
-Plan PlanConv2DInputGrad(const fb::LibraryCallT& c);
-Plan PlanConv2DFilterGrad(const fb::LibraryCallT& c);
+Plan PlanOf(const fb::Conv2DT& c);
+// Of the filter gradient of a dense 1x1 convolution, as a product.
+Plan PlanPointwiseProduct(const fb::Conv2DT& c);
 
 }  // namespace onednn
 }  // namespace tandem

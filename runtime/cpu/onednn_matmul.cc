@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/library_calls/matmul.h"
+
 namespace tandem {
 namespace onednn {
 namespace {
@@ -12,16 +14,15 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 
 struct MatMul {
-  explicit MatMul(const fb::LibraryCallT& c)
-      : a(Dims(c.x_shape, c.transpose_a), TypeOf(c.x_dtype), c.transpose_a ? Tag::ba : Tag::ab),
-        plain(Dims(c.kernel_shape, c.transpose_b), TypeOf(c.kernel_dtype), c.transpose_b ? Tag::ba : Tag::ab),
-        any(Dims(c.kernel_shape, c.transpose_b), TypeOf(c.kernel_dtype), Tag::any),
+  explicit MatMul(const fb::MatMulT& c)
+      : a(Dims(c.a_shape, c.transpose_a), TypeOf(c.a_dtype), c.transpose_a ? Tag::ba : Tag::ab),
+        plain(Dims(c.b_shape, c.transpose_b), TypeOf(c.b_dtype), c.transpose_b ? Tag::ba : Tag::ab),
+        any(Dims(c.b_shape, c.transpose_b), TypeOf(c.b_dtype), Tag::any),
         bias({1, c.y_shape.back()}, kF32, Tag::ab),
         y(Dims(c.y_shape, false), TypeOf(c.y_dtype), Tag::ab) {}
   // All dimensions but the last are rows.
   static memory::dims Dims(const std::vector<int64_t>& shape, bool transpose) {
-    int64_t rows = 1;
-    for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+    const int64_t rows = RowsOf(shape);
     return transpose ? memory::dims{shape.back(), rows} : memory::dims{rows, shape.back()};
   }
   dnnl::matmul::primitive_desc Make(const memory::desc& b, bool with_bias, const dnnl::primitive_attr& attr) const {
@@ -34,9 +35,9 @@ struct MatMul {
 
 // oneDNN takes operands with any strides: nothing is transposed or swapped in memory.
 struct BatchMatMul {
-  explicit BatchMatMul(const fb::LibraryCallT& c)
-      : a(Desc(c.x_shape, TypeOf(c.x_dtype), c.swap_x, c.transpose_a)),
-        b(Desc(c.kernel_shape, TypeOf(c.kernel_dtype), c.swap_kernel, c.transpose_b)),
+  explicit BatchMatMul(const fb::BatchMatMulT& c)
+      : a(Desc(c.a_shape, TypeOf(c.a_dtype), c.swap_a, c.transpose_a)),
+        b(Desc(c.b_shape, TypeOf(c.b_dtype), c.swap_b, c.transpose_b)),
         y(Desc(c.y_shape, TypeOf(c.y_dtype), c.swap_y, false)) {}
   // [leading dimensions but one, the last of them, rows, columns].
   static memory::desc Desc(const std::vector<int64_t>& stored, memory::data_type type, bool swap, bool transpose) {
@@ -62,25 +63,25 @@ struct BatchMatMul {
 
 }  // namespace
 
-memory::desc PlainMatMulKernel(const fb::LibraryCallT& c) { return MatMul(c).plain; }
+memory::desc PlainKernel(const fb::MatMulT& c) { return MatMul(c).plain; }
 
-memory::desc PackedMatMulKernel(const fb::LibraryCallT& c) {
+memory::desc PackedKernel(const fb::MatMulT& c) {
   MatMul m(c);
   return m.Make(m.any, false, Attributes({})).weights_desc();
 }
 
-Plan PlanMatMul(const fb::LibraryCallT& c) {
+Plan PlanOf(const fb::MatMulT& c) {
   MatMul m(c);
   std::vector<Argument> others = {{DNNL_ARG_SRC, Source::kInput0, m.a}, {DNNL_ARG_DST, Source::kOutput, m.y}};
   if (c.epilogue.bias) others.push_back({DNNL_ARG_BIAS, Source::kInput2, m.bias});
   return PlanWithKernel<dnnl::matmul>(
-      c, m.plain, [&](const memory::desc& k) { return m.Make(k, c.epilogue.bias, Attributes(c.epilogue)); },
-      [&] { return PackedMatMulKernel(c); }, std::move(others));
+      c.packed, m.plain, [&](const memory::desc& k) { return m.Make(k, c.epilogue.bias, Attributes(c.epilogue)); },
+      [&] { return PackedKernel(c); }, std::move(others));
 }
 
-Plan PlanBatchMatMul(const fb::LibraryCallT& c) {
+Plan PlanOf(const fb::BatchMatMulT& c) {
   BatchMatMul m(c);
-  return PlanProduct({Engine(), m.a, m.b, m.y, Attributes(c.epilogue)});
+  return PlanProduct({Engine(), m.a, m.b, m.y, Attributes({})});
 }
 
 }  // namespace onednn

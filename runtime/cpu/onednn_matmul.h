@@ -9,13 +9,13 @@
 namespace tandem {
 namespace onednn {
 
-// The layouts of a MatMul's kernel: as the graph has it, and packed. The packed one is asked for without epilogue, so
-// that producer and consumer always agree.
-dnnl::memory::desc PlainMatMulKernel(const fb::LibraryCallT& c);
-dnnl::memory::desc PackedMatMulKernel(const fb::LibraryCallT& c);
+// The layouts of b: as the graph has it, and packed. The packed one is asked for without epilogue, so that producer and
+// consumer always agree.
+dnnl::memory::desc PlainKernel(const fb::MatMulT& c);
+dnnl::memory::desc PackedKernel(const fb::MatMulT& c);
 
-Plan PlanMatMul(const fb::LibraryCallT& c);
-Plan PlanBatchMatMul(const fb::LibraryCallT& c);
+Plan PlanOf(const fb::MatMulT& c);
+Plan PlanOf(const fb::BatchMatMulT& c);
 
 }  // namespace onednn
 }  // namespace tandem

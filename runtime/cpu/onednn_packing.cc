@@ -5,6 +5,7 @@
 
 #include "runtime/cpu/onednn_convolution.h"
 #include "runtime/cpu/onednn_matmul.h"
+#include "runtime/library_calls/pack_weights.h"
 
 namespace tandem {
 namespace onednn {
@@ -12,10 +13,20 @@ namespace {
 
 using dnnl::memory;
 
-memory::desc PlainKernel(const fb::LibraryCallT& c) {
-  fb::LibraryCallT from = c;  // the master weights may be float32 and the packed ones bfloat16: one pass does both
-  from.kernel_dtype = c.plain_dtype;
-  return c.packed_for == fb::Primitive::MatMul ? PlainMatMulKernel(from) : PlainConvolutionKernel(from);
+// The master weights may be float32 and the packed ones bfloat16: one pass does both.
+memory::desc PlainWeights(const fb::PackWeightsT& packing) {
+  if (const fb::Conv2DT* conv = packing.reader.AsConv2D()) {
+    fb::Conv2DT from = *conv;
+    from.kernel_dtype = packing.plain_dtype;
+    return PlainKernel(from);
+  }
+  fb::MatMulT from = *packing.reader.AsMatMul();
+  from.b_dtype = packing.plain_dtype;
+  return PlainKernel(from);
+}
+
+memory::desc PackedWeights(const fb::PackWeightsT& packing) {
+  return VisitReader(packing, [](const auto& reader) { return PackedKernel(reader); });
 }
 
 // Whether the taps of a kernel, all dimensions behind the first two, lie one after another.
@@ -42,14 +53,11 @@ class PanelPacking final : public OneDnnPrimitive {
 
 }  // namespace
 
-memory::desc PackedKernel(const fb::LibraryCallT& c, fb::Primitive primitive) {
-  const bool convolution = primitive == fb::Primitive::Conv2D || primitive == fb::Primitive::Conv2DInputGrad;
-  return convolution ? PackedConvolutionKernel(c, primitive) : PackedMatMulKernel(c);
-}
+uint64_t PackedBytes(const fb::PackWeightsT& packing) { return PackedWeights(packing).get_size(); }
 
-Plan PlanPacking(const fb::LibraryCallT& c) {
+Plan PlanOf(const fb::PackWeightsT& packing) {
   Plan plan;
-  plan.AddReorder(PlainKernel(c), Source::kInput0, PackedKernel(c, c.packed_for), Source::kOutput);
+  plan.AddReorder(PlainWeights(packing), Source::kInput0, PackedWeights(packing), Source::kOutput);
   return plan;
 }
 
@@ -89,9 +97,8 @@ std::optional<WeightPanels> PanelsOf(const memory::desc& plain, const memory::de
   return w;
 }
 
-std::optional<WeightPanels> PackedPanels(const fb::LibraryCallT& c) {
-  if (c.primitive != fb::Primitive::PackWeights) return std::nullopt;
-  std::optional<WeightPanels> panels = PanelsOf(PlainKernel(c), PackedKernel(c, c.packed_for));
+std::optional<WeightPanels> PackedPanels(const fb::PackWeightsT& packing) {
+  std::optional<WeightPanels> panels = PanelsOf(PlainWeights(packing), PackedWeights(packing));
   return panels && PacksWeightPanels(panels->bfloat16) ? panels : std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 #ifndef TANDEM_RUNTIME_CPU_ONEDNN_PACKING_H_
 #define TANDEM_RUNTIME_CPU_ONEDNN_PACKING_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -14,17 +15,17 @@
 namespace tandem {
 namespace onednn {
 
-// The packed layout of the kernel operand of a Conv2D, Conv2DInputGrad or MatMul of the call's sizes.
-dnnl::memory::desc PackedKernel(const fb::LibraryCallT& c, fb::Primitive primitive);
+// Of the packed weights.
+uint64_t PackedBytes(const fb::PackWeightsT& packing);
 
-Plan PlanPacking(const fb::LibraryCallT& c);
+Plan PlanOf(const fb::PackWeightsT& packing);
 
 // How PackWeights does the reorder between two layouts of a kernel, [out, in, height, width] or [rows, columns]; none
 // where it does not know them.
 std::optional<WeightPanels> PanelsOf(const dnnl::memory::desc& plain, const dnnl::memory::desc& packed);
 
-// The panels that the call packs; none where their layout is another or the process has no instructions for it.
-std::optional<WeightPanels> PackedPanels(const fb::LibraryCallT& c);
+// The panels that are packed; none where their layout is another or the process has no instructions for it.
+std::optional<WeightPanels> PackedPanels(const fb::PackWeightsT& packing);
 inline constexpr char kPackPanels[] = "panels";
 std::unique_ptr<OneDnnPrimitive> MakePanelPacking(const WeightPanels& panels);
 

@@ -51,17 +51,17 @@ dnnl::primitive_attr Attributes(const Epilogue& epilogue);
 // The plan of a product.
 Plan PlanProduct(const dnnl::matmul::primitive_desc& pd);
 
-// The plan of a primitive with a kernel operand: `make` gives its description for a kernel's layout, `packed` the
-// layout of packed kernels, `others` are its arguments but for the kernel. A plain kernel whose layout only the
-// reference implementation takes is reordered first.
+// The plan of a primitive with a kernel operand, packed or not: `make` gives its description for a kernel's layout,
+// `packed` the layout of packed kernels, `others` are its arguments but for the kernel. A plain kernel whose layout
+// only the reference implementation takes is reordered first.
 template <typename Primitive, typename MakeDesc, typename PackedDesc>
-Plan PlanWithKernel(const fb::LibraryCallT& call, const dnnl::memory::desc& plain, MakeDesc make, PackedDesc packed,
+Plan PlanWithKernel(bool is_packed, const dnnl::memory::desc& plain, MakeDesc make, PackedDesc packed,
                     std::vector<Argument> others) {
   Plan plan;
-  dnnl::memory::desc kernel = call.packed ? packed() : plain;
+  dnnl::memory::desc kernel = is_packed ? packed() : plain;
   auto pd = make(kernel);
   Source source = Source::kInput1;
-  if (!call.packed && IsReference(pd.impl_info_str())) {
+  if (!is_packed && IsReference(pd.impl_info_str())) {
     kernel = packed();
     pd = make(kernel);
     plan.temporary_bytes = kernel.get_size();

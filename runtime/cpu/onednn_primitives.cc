@@ -22,6 +22,7 @@
 #include "runtime/cpu/unpacked_gemm_call.h"
 #include "runtime/library_algorithm.h"
 #include "runtime/library_call.h"
+#include "runtime/library_calls/pack_weights.h"
 
 extern "C" void omp_set_num_threads(int);
 extern "C" int omp_get_max_threads();
@@ -47,22 +48,11 @@ class OneOmpThread {
   int before_;
 };
 
-Plan MakePlan(const fb::LibraryCallT& c) {
-  switch (c.primitive) {
-    case fb::Primitive::Conv2D:
-      return onednn::PlanConv2D(c);
-    case fb::Primitive::Conv2DInputGrad:
-      return onednn::PlanConv2DInputGrad(c);
-    case fb::Primitive::Conv2DFilterGrad:
-      return onednn::PlanConv2DFilterGrad(c);
-    case fb::Primitive::MatMul:
-      return onednn::PlanMatMul(c);
-    case fb::Primitive::BatchMatMul:
-      return onednn::PlanBatchMatMul(c);
-    case fb::Primitive::PackWeights:
-      return onednn::PlanPacking(c);
+Plan MakePlan(const fb::LibraryCallT& call) {
+  if (call.algorithm == fb::Algorithm::PointwiseProduct) {
+    return onednn::PlanPointwiseProduct(*call.operation.AsConv2D());
   }
-  return {};
+  return VisitOperation(call, [](const auto& operation) { return onednn::PlanOf(operation); });
 }
 
 class Primitive final : public OneDnnPrimitive {
@@ -144,8 +134,9 @@ absl::Status CheckCall(const fb::LibraryCallT& call) {
     return absl::FailedPreconditionError(
         absl::StrCat("the algorithm ", fb::EnumNameAlgorithm(call.algorithm), " needs AVX-512"));
   }
-  if (call.epilogue.is_forward()) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat("the epilogue ", call.epilogue.Text(), " is for GPUs"));
+  const Epilogue epilogue = InfoOf(call).epilogue;
+  if (epilogue.is_forward()) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat("the epilogue ", epilogue.Text(), " is for GPUs"));
 }
 
 absl::Status FromException(const dnnl::error& error) {
@@ -162,17 +153,18 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
   try {
     switch (call.algorithm) {
       case fb::Algorithm::UnpackedGemm:
-        return MakeUnpackedGemm(call);
+        return MakeUnpackedGemm(*call.operation.AsMatMul());
       case fb::Algorithm::DirectFilterGrad:
-        return MakeDirectFilterGrad(call);
+        return MakeDirectFilterGrad(*call.operation.AsConv2D());
       case fb::Algorithm::PackPanels: {
-        const auto panels = onednn::PackedPanels(call);
+        const auto panels = onednn::PackedPanels(*call.operation.AsPackWeights());
         if (!panels) return absl::InvalidArgumentError("the layout that is packed has no panels");
         return onednn::MakePanelPacking(*panels);
       }
       case fb::Algorithm::DensePointwise: {
-        auto dense = std::make_unique<Primitive>(MakePlan(DensePointwise(call)), num_threads);
-        return MakeStridedPointwiseGrad(call, std::move(dense));
+        const fb::Conv2DT& conv = *call.operation.AsConv2D();
+        auto dense = std::make_unique<Primitive>(MakePlan(DensePointwiseCall(conv)), num_threads);
+        return MakeStridedPointwiseGrad(conv, std::move(dense));
       }
       case fb::Algorithm::PointwiseProduct:
       case fb::Algorithm::Library:
@@ -185,23 +177,22 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
 }
 
 bool PacksPanels(const fb::LibraryCallT& call) {
-  if (!CheckCall(call).ok()) return false;
+  const fb::PackWeightsT* packing = call.operation.AsPackWeights();
+  if (packing == nullptr || !CheckCall(call).ok()) return false;
   OneOmpThread one;
   try {
-    return onednn::PackedPanels(call).has_value();
+    return onednn::PackedPanels(*packing).has_value();
   } catch (const dnnl::error&) {
     return false;
   }
 }
 
 absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) {
+  if (call.operation.AsPackWeights() == nullptr) return PackedWeightsBytes(PackingFor(call));
   TD_RETURN_IF_ERROR(CheckCall(call));
-  fb::Primitive primitive = call.primitive == fb::Primitive::PackWeights ? call.packed_for : call.primitive;
-  if (primitive == fb::Primitive::Conv2DFilterGrad || primitive == fb::Primitive::BatchMatMul)
-    return absl::InvalidArgumentError("a filter gradient or batched product packs nothing");
   OneOmpThread one;
   try {
-    return onednn::PackedKernel(call, primitive).get_size();
+    return onednn::PackedBytes(*call.operation.AsPackWeights());
   } catch (const dnnl::error& error) {
     return FromException(error);
   }
@@ -219,7 +210,7 @@ absl::StatusOr<std::string> ImplementationName(const fb::LibraryCallT& call) {
       case fb::Algorithm::PackPanels:
         return onednn::kPackPanels;
       case fb::Algorithm::DensePointwise:
-        return StridedPointwiseName(MakePlan(DensePointwise(call)).implementation);
+        return StridedPointwiseName(MakePlan(DensePointwiseCall(*call.operation.AsConv2D())).implementation);
       case fb::Algorithm::PointwiseProduct:
       case fb::Algorithm::Library:
         break;

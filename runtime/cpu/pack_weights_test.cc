@@ -8,9 +8,13 @@
 
 #include "gtest/gtest.h"
 #include "oneapi/dnnl/dnnl.hpp"
+#include "runtime/cpu/onednn_convolution.h"
 #include "runtime/cpu/onednn_layout.h"
+#include "runtime/cpu/onednn_matmul.h"
 #include "runtime/cpu/onednn_packing.h"
 #include "runtime/cpu/onednn_primitives.h"
+#include "runtime/library_calls/pack_weights.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -121,13 +125,8 @@ TEST(PackWeights, FillsPanelsUpWithZeros) {
 
 // The call for the weights of a dense layer's gradient, on as many threads as there are parts.
 TEST(PackWeights, AreACallInParts) {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::PackWeights;
-  call.packed_for = fb::Primitive::MatMul;
-  call.x_shape = {32, 256};
-  call.kernel_shape = {192, 256};
-  call.y_shape = {32, 192};
-  call.transpose_b = true;
+  const fb::MatMulT product = MatMulOf(32, 256, 192, /*transpose_a=*/false, /*transpose_b=*/true);
+  fb::LibraryCallT call = PackingFor(CallOf(product));
   if (!PacksPanels(call)) GTEST_SKIP() << "this CPU's products read another layout: " << *ImplementationName(call);
   call.algorithm = fb::Algorithm::PackPanels;
   auto primitive = OneDnnPrimitive::Create(call, 1);
@@ -135,8 +134,7 @@ TEST(PackWeights, AreACallInParts) {
   EXPECT_EQ((*primitive)->implementation(), onednn::kPackPanels);
   std::vector<float> numbers = Numbers(192 * 256);
   const memory::dims dims = {256, 192};
-  const std::vector<uint8_t> expected =
-      Reordered({dims, Type::f32, Tag::ba}, onednn::PackedKernel(call, call.packed_for), numbers);
+  const std::vector<uint8_t> expected = Reordered({dims, Type::f32, Tag::ba}, onednn::PackedKernel(product), numbers);
   std::vector<uint8_t> packed(expected.size());
   void* in[] = {numbers.data()};
   EXPECT_EQ((*primitive)->parts(), 3);

@@ -7,14 +7,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/align.h"
-#include "runtime/library_algorithm.h"
 
 namespace tandem {
 namespace {
 
 // The images of x and the pixels of them that y's windows begin at.
 struct Pixels {
-  explicit Pixels(const fb::LibraryCallT& c)
+  explicit Pixels(const fb::Conv2DT& c)
       : images(c.x_shape[0]),
         height(c.x_shape[1]),
         width(c.x_shape[2]),
@@ -61,8 +60,8 @@ struct Pixels {
 
 class StridedPointwiseGrad final : public OneDnnPrimitive {
  public:
-  StridedPointwiseGrad(const fb::LibraryCallT& c, std::unique_ptr<OneDnnPrimitive> dense)
-      : input_grad_(c.primitive == fb::Primitive::Conv2DInputGrad),
+  StridedPointwiseGrad(const fb::Conv2DT& c, std::unique_ptr<OneDnnPrimitive> dense)
+      : input_grad_(c.direction == fb::Direction::InputGrad),
         pixels_(c),
         dense_(std::move(dense)),
         implementation_(StridedPointwiseName(dense_->implementation())) {}
@@ -94,7 +93,7 @@ class StridedPointwiseGrad final : public OneDnnPrimitive {
 
 }  // namespace
 
-std::unique_ptr<OneDnnPrimitive> MakeStridedPointwiseGrad(const fb::LibraryCallT& c,
+std::unique_ptr<OneDnnPrimitive> MakeStridedPointwiseGrad(const fb::Conv2DT& c,
                                                           std::unique_ptr<OneDnnPrimitive> dense) {
   return std::make_unique<StridedPointwiseGrad>(c, std::move(dense));
 }

@@ -6,19 +6,18 @@
 #include "base/align.h"
 #include "runtime/cpu/onednn_plan.h"
 #include "runtime/cpu/unpacked_gemm.h"
+#include "runtime/library_calls/matmul.h"
 
 namespace tandem {
 namespace {
 
-UnpackedGemm UnpackedGemmOf(const fb::LibraryCallT& c) {
-  int64_t rows = 1;
-  for (size_t i = 0; i + 1 < c.x_shape.size(); ++i) rows *= c.x_shape[i];
-  return {rows, c.x_shape.back(), c.y_shape.back(), c.transpose_b, c.epilogue.relu()};
+UnpackedGemm UnpackedGemmOf(const fb::MatMulT& c) {
+  return {RowsOf(c.a_shape), c.a_shape.back(), c.y_shape.back(), c.transpose_b, c.epilogue.relu()};
 }
 
 class UnpackedGemmCall final : public OneDnnPrimitive {
  public:
-  explicit UnpackedGemmCall(const fb::LibraryCallT& c)
+  explicit UnpackedGemmCall(const fb::MatMulT& c)
       : implementation_(kUnpackedGemmName), product_(UnpackedGemmOf(c)), bias_(c.epilogue.bias) {}
 
   const std::string& implementation() const override { return implementation_; }
@@ -38,7 +37,7 @@ class UnpackedGemmCall final : public OneDnnPrimitive {
 
 }  // namespace
 
-std::unique_ptr<OneDnnPrimitive> MakeUnpackedGemm(const fb::LibraryCallT& c) {
+std::unique_ptr<OneDnnPrimitive> MakeUnpackedGemm(const fb::MatMulT& c) {
   return std::make_unique<UnpackedGemmCall>(c);
 }
 

@@ -10,7 +10,7 @@
 namespace tandem {
 
 inline constexpr char kUnpackedGemmName[] = "unpacked_gemm";
-std::unique_ptr<OneDnnPrimitive> MakeUnpackedGemm(const fb::LibraryCallT& c);
+std::unique_ptr<OneDnnPrimitive> MakeUnpackedGemm(const fb::MatMulT& c);
 
 }  // namespace tandem
 

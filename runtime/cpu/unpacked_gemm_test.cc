@@ -11,6 +11,7 @@
 #include "runtime/cpu/instruction_set.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cpu/onednn_primitives.h"
+#include "runtime/testing/library_calls.h"
 #include "runtime/testing/random_floats.h"
 
 namespace tandem {
@@ -103,12 +104,12 @@ TEST_F(UnpackedGemmTest, ReluKeepsNaN) {
 
 // A library call reads plain weights where it says so, and packed ones otherwise.
 TEST_F(UnpackedGemmTest, LibraryCallsTakeIt) {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::MatMul;
-  call.x_shape = {2, 4, 512};  // all but the last are rows
-  call.kernel_shape = {512, 528};
-  call.y_shape = {2, 4, 528};
-  call.epilogue = {.bias = true, .activation = fb::Activation::Relu};
+  fb::MatMulT product;
+  product.a_shape = {2, 4, 512};  // all but the last are rows
+  product.b_shape = {512, 528};
+  product.y_shape = {2, 4, 528};
+  product.epilogue = {.bias = true, .activation = fb::Activation::Relu};
+  fb::LibraryCallT call = CallOf(product);
   EXPECT_NE(*ImplementationName(call), "unpacked_gemm");
   call.algorithm = fb::Algorithm::UnpackedGemm;
   EXPECT_EQ(*ImplementationName(call), "unpacked_gemm");
@@ -120,11 +121,11 @@ TEST_F(UnpackedGemmTest, LibraryCallsTakeIt) {
   ASSERT_TRUE((*primitive)->Run(0, in, y.data(), scratch.data()).ok());
   Multiply({8, 512, 528, false, true}, x.data(), w.data(), bias.data(), want.data());
   EXPECT_EQ(y, want);
-  call.packed = true;
-  EXPECT_FALSE(OneDnnPrimitive::Create(call, 1).ok());
-  call.packed = false;
-  call.kernel_dtype = call.x_dtype = fb::DType::BFloat16;
-  EXPECT_FALSE(OneDnnPrimitive::Create(call, 1).ok());
+  product.packed = true;
+  EXPECT_FALSE(OneDnnPrimitive::Create(CallOf(product, fb::Algorithm::UnpackedGemm), 1).ok());
+  product.packed = false;
+  product.a_dtype = product.b_dtype = fb::DType::BFloat16;
+  EXPECT_FALSE(OneDnnPrimitive::Create(CallOf(product, fb::Algorithm::UnpackedGemm), 1).ok());
 }
 
 }  // namespace

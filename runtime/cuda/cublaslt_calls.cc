@@ -11,7 +11,7 @@
 #include "base/status_macros.h"
 #include "runtime/cuda/cublaslt_product.h"
 #include "runtime/cuda/gpu_library.h"
-#include "runtime/library_call.h"
+#include "runtime/library_calls/matmul.h"
 
 namespace tandem {
 namespace {
@@ -19,11 +19,9 @@ namespace {
 // What arenas and variables are aligned to at least (library_calls.h).
 constexpr uint32_t kOperandAlignment = 16;
 
-int CudaType(fb::DType type) {
-  return LibraryType(type) == fb::DType::BFloat16 ? cublaslt::kBFloat16 : cublaslt::kFloat32;
-}
+int CudaType(fb::DType type) { return type == fb::DType::BFloat16 ? cublaslt::kBFloat16 : cublaslt::kFloat32; }
 
-int64_t ElementBytes(fb::DType type) { return SizeOf(static_cast<DType>(LibraryType(type))); }
+int64_t ElementBytes(fb::DType type) { return SizeOf(static_cast<DType>(type)); }
 
 uint32_t EpilogueOf(const Epilogue& e) {
   uint32_t epilogue = 0;
@@ -32,8 +30,8 @@ uint32_t EpilogueOf(const Epilogue& e) {
   if (e.gelu()) epilogue += e.gradient ? cublaslt::kEpilogueGeluGrad : cublaslt::kEpilogueGelu;
   if (e.saves || e.gradient) epilogue += cublaslt::kEpilogueAux;
   if (e.sums == fb::Summed::Y) epilogue += cublaslt::kEpilogueBiasGrad;
-  if (e.sums == fb::Summed::Kernel) epilogue += cublaslt::kEpilogueBiasGradA;  // A is the kernel
-  if (e.sums == fb::Summed::X) epilogue += cublaslt::kEpilogueBiasGradB;
+  if (e.sums == fb::Summed::B) epilogue += cublaslt::kEpilogueBiasGradA;  // cuBLASLt's A is b
+  if (e.sums == fb::Summed::A) epilogue += cublaslt::kEpilogueBiasGradB;
   return epilogue == 0 ? cublaslt::kEpilogueDefault : epilogue;
 }
 
@@ -72,23 +70,20 @@ constexpr int64_t kAddressesFromLaunches = 3;
 
 class MatMulCall : public TunableCall {
  public:
-  MatMulCall(const CublasLtApi* api, cublasLtHandle_t handle, const LibraryKernels* kernels,
-             const fb::LibraryCallT& call)
+  MatMulCall(const CublasLtApi* api, cublasLtHandle_t handle, const LibraryKernels* kernels, CublasLtProduct product)
       : api_(api),
         handle_(handle),
         kernels_(kernels),
-        product_(DescribeProduct(call)),
-        epilogue_(call.epilogue),
-        bias_elements_(call.y_shape.back()),
-        x_type_(LibraryType(call.x_dtype)),
-        y_type_(LibraryType(call.y_dtype)),
+        product_(std::move(product)),
+        epilogue_(product_.epilogue),
+        bias_elements_(product_.result.rows),
         desc_(api->cublasLtMatmulDescDestroy),
         by_addresses_(api),
         by_strides_(api) {}
 
-  absl::Status Init(const fb::LibraryCallT& call, int candidates) {
-    const int compute =
-        call.tf32 && x_type_ == fb::DType::Float32 ? cublaslt::kCompute32FFastTf32 : cublaslt::kCompute32F;
+  absl::Status Init(bool tf32, int candidates) {
+    const bool rounds = tf32 && product_.second.type == fb::DType::Float32;
+    const int compute = rounds ? cublaslt::kCompute32FFastTf32 : cublaslt::kCompute32F;
     TD_RETURN_IF_ERROR(
         Check(api_->cublasLtMatmulDescCreate(desc_.out(), compute, cublaslt::kFloat32), "describe a product"));
     TD_RETURN_IF_ERROR(
@@ -101,20 +96,19 @@ class MatMulCall : public TunableCall {
     if (epilogue_.saves || epilogue_.gradient) {
       TD_RETURN_IF_ERROR(SetAux(256));
       // In elements, which are bits in a mask.
-      const int64_t row = call.y_shape.back();
+      const int64_t row = product_.result.rows;
       TD_RETURN_IF_ERROR(
-          SetDesc(cublaslt::kDescAuxLeadingDimension, epilogue_.relu() ? ReluMaskShape(call.y_shape).back() * 8 : row));
+          SetDesc(cublaslt::kDescAuxLeadingDimension, epilogue_.relu() ? ReluMaskShape({row}).back() * 8 : row));
     }
-    if (product_.launches >= kAddressesFromLaunches) TD_RETURN_IF_ERROR(FindByAddresses(call, candidates));
+    if (product_.launches >= kAddressesFromLaunches) TD_RETURN_IF_ERROR(FindByAddresses(candidates));
     // Strides are what there is without arrays of addresses, and something to measure them against.
     if (algorithms_.empty() || candidates > 1) {
-      TD_RETURN_IF_ERROR(MakeLayouts(call, by_strides_));
-      TD_RETURN_IF_ERROR(FindAlgorithms(call, by_strides_, candidates));
+      TD_RETURN_IF_ERROR(MakeLayouts(by_strides_));
+      TD_RETURN_IF_ERROR(FindAlgorithms(by_strides_, candidates));
     }
     if (!algorithms_.empty()) return absl::OkStatus();
-    return absl::UnimplementedError(absl::StrCat("cuBLASLt cannot multiply ", ShapeString(call.x_shape), " by ",
-                                                 ShapeString(call.kernel_shape), " into ", ShapeString(call.y_shape),
-                                                 " of these types on this GPU", Advice(call.epilogue)));
+    return absl::UnimplementedError(
+        absl::StrCat("cuBLASLt cannot compute ", product_.text, " on this GPU", Advice(epilogue_)));
   }
 
   uint64_t workspace_bytes() const override {
@@ -150,7 +144,7 @@ class MatMulCall : public TunableCall {
     }
     const Form& form = *algorithms_[selected_].form;
     if (form.addresses) return EnqueueByAddresses(form, inputs, outputs[0], workspace, stream);
-    const int64_t in_bytes = ElementBytes(x_type_), out_bytes = ElementBytes(y_type_);
+    const int64_t in_bytes = ElementBytes(product_.second.type), out_bytes = ElementBytes(product_.result.type);
     for (int64_t i = 0; i < product_.launches; ++i) {
       TD_RETURN_IF_ERROR(Multiply(form, inputs[1] + i * product_.first.launch_stride * in_bytes,
                                   inputs[0] + i * product_.second.launch_stride * in_bytes,
@@ -167,7 +161,7 @@ class MatMulCall : public TunableCall {
   // The gradient of a bias goes where the bias would come from.
   bool UsesBiasPointer() const { return epilogue_.bias || SumsUp(); }
   // cuBLASLt takes a bias in the result's type only.
-  bool NarrowBias() const { return epilogue_.bias && y_type_ == fb::DType::BFloat16; }
+  bool NarrowBias() const { return epilogue_.bias && product_.result.type == fb::DType::BFloat16; }
   int64_t Products() const { return product_.batch * product_.launches; }
   // Behind the algorithm's workspace, and the addresses behind that.
   uint64_t BiasOffset() const { return (algorithms_[selected_].found.workspaceSize + 255) / 256 * 256; }
@@ -197,7 +191,7 @@ class MatMulCall : public TunableCall {
 
   absl::Status EnqueueByAddresses(const Form& form, absl::Span<const CUdeviceptr> inputs, CUdeviceptr output,
                                   CUdeviceptr workspace, CUstream stream) const {
-    const int64_t in_bytes = ElementBytes(x_type_), out_bytes = ElementBytes(y_type_);
+    const int64_t in_bytes = ElementBytes(product_.second.type), out_bytes = ElementBytes(product_.result.type);
     auto grid = [](CUdeviceptr base, const CublasLtMatrix& m, int64_t bytes) {
       return LibraryKernels::MatrixGrid{base, static_cast<uint64_t>(m.batch_stride * bytes),
                                         static_cast<uint64_t>(m.launch_stride * bytes)};
@@ -219,10 +213,9 @@ class MatMulCall : public TunableCall {
     return Multiply(form, addresses, addresses + bytes, addresses + 2 * bytes, workspace, stream);
   }
 
-  absl::Status MakeLayout(const CublasLtMatrix& m, fb::DType type, const Form& form,
-                          Owned<cublasLtMatrixLayout_t>& layout) {
+  absl::Status MakeLayout(const CublasLtMatrix& m, const Form& form, Owned<cublasLtMatrixLayout_t>& layout) {
     TD_RETURN_IF_ERROR(
-        Check(api_->cublasLtMatrixLayoutCreate(layout.out(), CudaType(type), m.rows, m.columns, m.leading_dimension),
+        Check(api_->cublasLtMatrixLayoutCreate(layout.out(), CudaType(m.type), m.rows, m.columns, m.leading_dimension),
               "describe a matrix"));
     const int32_t batch = static_cast<int32_t>(form.addresses ? Products() : product_.batch);
     if (batch == 1) return absl::OkStatus();
@@ -235,16 +228,16 @@ class MatMulCall : public TunableCall {
                  "describe a batch");
   }
 
-  absl::Status MakeLayouts(const fb::LibraryCallT& call, Form& form) {
-    TD_RETURN_IF_ERROR(MakeLayout(product_.first, call.kernel_dtype, form, form.first));
-    TD_RETURN_IF_ERROR(MakeLayout(product_.second, call.x_dtype, form, form.second));
-    return MakeLayout(product_.result, call.y_dtype, form, form.result);
+  absl::Status MakeLayouts(Form& form) {
+    TD_RETURN_IF_ERROR(MakeLayout(product_.first, form, form.first));
+    TD_RETURN_IF_ERROR(MakeLayout(product_.second, form, form.second));
+    return MakeLayout(product_.result, form, form.result);
   }
 
   // No algorithm where the library knows no arrays of addresses (before 12.9).
-  absl::Status FindByAddresses(const fb::LibraryCallT& call, int candidates) {
+  absl::Status FindByAddresses(int candidates) {
     by_addresses_.addresses = true;
-    TD_RETURN_IF_ERROR(MakeLayouts(call, by_addresses_));
+    TD_RETURN_IF_ERROR(MakeLayouts(by_addresses_));
     for (auto* layout : {&by_addresses_.first, &by_addresses_.second, &by_addresses_.result}) {
       const uint32_t mode = cublaslt::kBatchModePointerArray;
       const cublasStatus_t status =
@@ -252,19 +245,19 @@ class MatMulCall : public TunableCall {
       if (status == cublaslt::kInvalidValue || status == cublaslt::kNotSupported) return absl::OkStatus();
       TD_RETURN_IF_ERROR(Check(status, "describe a batch"));
     }
-    return FindAlgorithms(call, by_addresses_, candidates);
+    return FindAlgorithms(by_addresses_, candidates);
   }
 
   // Every launch, or matrix with an address of its own, begins at this many bytes from an operand's aligned start, or a
   // multiple.
-  uint32_t Alignment(const CublasLtMatrix& m, fb::DType type, const Form& form) const {
+  uint32_t Alignment(const CublasLtMatrix& m, const Form& form) const {
     int64_t bytes = kOperandAlignment;
-    if (product_.launches > 1) bytes = std::gcd(bytes, m.launch_stride * ElementBytes(type));
-    if (form.addresses) bytes = std::gcd(bytes, m.batch_stride * ElementBytes(type));
+    if (product_.launches > 1) bytes = std::gcd(bytes, m.launch_stride * ElementBytes(m.type));
+    if (form.addresses) bytes = std::gcd(bytes, m.batch_stride * ElementBytes(m.type));
     return static_cast<uint32_t>(bytes);
   }
 
-  absl::Status FindAlgorithms(const fb::LibraryCallT& call, const Form& form, int candidates) {
+  absl::Status FindAlgorithms(const Form& form, int candidates) {
     Owned<cublasLtMatmulPreference_t> preference(api_->cublasLtMatmulPreferenceDestroy);
     TD_RETURN_IF_ERROR(Check(api_->cublasLtMatmulPreferenceCreate(preference.out()), "state preferences"));
     auto set = [&](int attribute, auto value) {
@@ -273,9 +266,9 @@ class MatMulCall : public TunableCall {
     };
     TD_RETURN_IF_ERROR(set(cublaslt::kPrefMaxWorkspaceBytes, kCublasLtWorkspace));
     TD_RETURN_IF_ERROR(set(cublaslt::kPrefReductionSchemeMask, cublaslt::kReductionComputeType));
-    const uint32_t result = Alignment(product_.result, call.y_dtype, form);
-    TD_RETURN_IF_ERROR(set(cublaslt::kPrefMinAlignmentA, Alignment(product_.first, call.kernel_dtype, form)));
-    TD_RETURN_IF_ERROR(set(cublaslt::kPrefMinAlignmentB, Alignment(product_.second, call.x_dtype, form)));
+    const uint32_t result = Alignment(product_.result, form);
+    TD_RETURN_IF_ERROR(set(cublaslt::kPrefMinAlignmentA, Alignment(product_.first, form)));
+    TD_RETURN_IF_ERROR(set(cublaslt::kPrefMinAlignmentB, Alignment(product_.second, form)));
     TD_RETURN_IF_ERROR(set(cublaslt::kPrefMinAlignmentC, result));
     TD_RETURN_IF_ERROR(set(cublaslt::kPrefMinAlignmentD, result));
     std::vector<cublasLtMatmulHeuristicResult_t> results(std::max(candidates, 1));
@@ -307,7 +300,6 @@ class MatMulCall : public TunableCall {
   CublasLtProduct product_;
   Epilogue epilogue_;
   int64_t bias_elements_;
-  fb::DType x_type_, y_type_;
   Owned<cublasLtMatmulDesc_t> desc_;
   Form by_addresses_, by_strides_;
   std::vector<Algorithm> algorithms_;  // those by addresses first
@@ -325,10 +317,10 @@ absl::StatusOr<std::unique_ptr<CublasLtDevice>> CublasLtDevice::Create(const Cub
 
 CublasLtDevice::~CublasLtDevice() { api_->cublasLtDestroy(handle_); }
 
-absl::StatusOr<std::unique_ptr<TunableCall>> CublasLtDevice::Prepare(const fb::LibraryCallT& call,
+absl::StatusOr<std::unique_ptr<TunableCall>> CublasLtDevice::Prepare(CublasLtProduct product, bool tf32,
                                                                      const LibraryKernels* kernels, int candidates) {
-  auto prepared = std::make_unique<MatMulCall>(api_, handle_, kernels, call);
-  TD_RETURN_IF_ERROR(prepared->Init(call, candidates));
+  auto prepared = std::make_unique<MatMulCall>(api_, handle_, kernels, std::move(product));
+  TD_RETURN_IF_ERROR(prepared->Init(tf32, candidates));
   return prepared;
 }
 

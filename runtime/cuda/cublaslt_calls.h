@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/cuda/cublaslt_api.h"
+#include "runtime/cuda/cublaslt_product.h"
 #include "runtime/cuda/library_kernels.h"
 #include "runtime/cuda/tunable_call.h"
 #include "runtime/executable_generated.h"
@@ -24,11 +25,11 @@ class CublasLtDevice {
   // At most `candidates` algorithms, and for a BatchMatMul that no stride leads through as many again: where the
   // library takes arrays of addresses (from 12.9 on), a kernel writes them to the workspace and one product does it
   // all; else, or where that measures better, there is one product by strides for each example or head, whichever are
-  // fewer. Sums are in float32 whatever the operands are; float32 operands are rounded to TensorFloat-32 only where the
-  // call says so. Split sums are kept in float32 in the workspace and added up in a step of their own, in one order:
+  // fewer. Sums are in float32 whatever the operands are; float32 operands are rounded to TensorFloat-32 only with
+  // `tf32`. Split sums are kept in float32 in the workspace and added up in a step of their own, in one order:
   // neither atomics nor sums in place. `kernels` and the device must outlive the result.
-  absl::StatusOr<std::unique_ptr<TunableCall>> Prepare(const fb::LibraryCallT& call, const LibraryKernels* kernels,
-                                                       int candidates);
+  absl::StatusOr<std::unique_ptr<TunableCall>> Prepare(CublasLtProduct product, bool tf32,
+                                                       const LibraryKernels* kernels, int candidates);
 
  private:
   CublasLtDevice(const CublasLtApi* api, cublasLtHandle_t handle) : api_(api), handle_(handle) {}

@@ -15,6 +15,8 @@
 #include "runtime/cuda/testing/fake_driver.h"
 #include "runtime/cuda/testing/fake_library_kernels.h"
 #include "runtime/library_call.h"
+#include "runtime/library_calls/matmul.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -58,18 +60,12 @@ class CublasLtEpiloguesTest : public ::testing::Test {
   }
 
   // [m, k] by [k, n], perhaps transposed.
-  static fb::LibraryCallT Product(int64_t m, int64_t k, int64_t n, bool ta, bool tb, Epilogue epilogue,
-                                  fb::DType type = Float32) {
-    fb::LibraryCallT call;
-    call.primitive = fb::Primitive::MatMul;
-    call.x_shape = ta ? std::vector<int64_t>{k, m} : std::vector<int64_t>{m, k};
-    call.kernel_shape = tb ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n};
-    call.y_shape = {m, n};
-    call.transpose_a = ta;
-    call.transpose_b = tb;
-    call.epilogue = epilogue;
-    call.x_dtype = call.kernel_dtype = call.y_dtype = type;
-    return call;
+  static fb::MatMulT Product(int64_t m, int64_t k, int64_t n, bool ta, bool tb, Epilogue epilogue,
+                             fb::DType type = Float32) {
+    fb::MatMulT product = MatMulOf(m, k, n, ta, tb);
+    product.epilogue = epilogue;
+    SetTypes(product, type);
+    return product;
   }
 
   CUdeviceptr Allocate(uint64_t bytes) {
@@ -108,7 +104,8 @@ class CublasLtEpiloguesTest : public ::testing::Test {
     std::vector<CUdeviceptr> inputs, outputs;
   };
   // The call with random operands, recorded and launched.
-  Run Execute(const fb::LibraryCallT& call) {
+  Run Execute(const fb::MatMulT& product) {
+    const fb::LibraryCallT call = CallOf(product);
     Run run;
     absl::StatusOr<LibraryOperands> operands = CheckLibraryCall(call);
     EXPECT_TRUE(operands.ok()) << operands.status();
@@ -131,12 +128,12 @@ class CublasLtEpiloguesTest : public ::testing::Test {
   }
 
   // Element (i, j) of the product alone.
-  static double Dot(const fb::LibraryCallT& c, const Run& run, int64_t i, int64_t j) {
-    const int64_t m = c.y_shape[0], n = c.y_shape[1], k = c.x_shape[c.transpose_a ? 0 : 1];
+  static double Dot(const fb::MatMulT& c, const Run& run, int64_t i, int64_t j) {
+    const int64_t m = c.y_shape[0], n = c.y_shape[1], k = c.a_shape[c.transpose_a ? 0 : 1];
     double sum = 0;
     for (int64_t q = 0; q < k; ++q) {
-      sum += At(run.inputs[0], c.x_dtype, c.transpose_a ? q * m + i : i * k + q) *
-             At(run.inputs[1], c.kernel_dtype, c.transpose_b ? j * k + q : q * n + j);
+      sum += At(run.inputs[0], c.a_dtype, c.transpose_a ? q * m + i : i * k + q) *
+             At(run.inputs[1], c.b_dtype, c.transpose_b ? j * k + q : q * n + j);
     }
     return sum;
   }
@@ -155,7 +152,7 @@ TEST_F(CublasLtEpiloguesTest, GeluAndWhatItWasAppliedTo) {
     const double unit = type == BFloat16 ? 1.0 / 64 : 1e-5;
     for (int flags = 0; flags < 4; ++flags) {
       const Epilogue e = {.bias = (flags & 1) != 0, .activation = Activation::Gelu, .saves = (flags & 2) != 0};
-      const fb::LibraryCallT call = Product(5, 7, 24, false, false, e, type);
+      const fb::MatMulT call = Product(5, 7, 24, false, false, e, type);
       const Run run = Execute(call);
       ASSERT_EQ(run.outputs.size(), e.saves ? 2u : 1u);
       for (int64_t i = 0; i < 5; ++i) {
@@ -172,7 +169,7 @@ TEST_F(CublasLtEpiloguesTest, GeluAndWhatItWasAppliedTo) {
 }
 
 TEST_F(CublasLtEpiloguesTest, ReluWritesABitPerElement) {
-  const fb::LibraryCallT call =
+  const fb::MatMulT call =
       Product(3, 6, 130, false, true, {.bias = true, .activation = Activation::Relu, .saves = true});
   const std::vector<int64_t> mask_shape = {3, 32};
   EXPECT_EQ(ReluMaskShape(call.y_shape), mask_shape);
@@ -196,7 +193,7 @@ TEST_F(CublasLtEpiloguesTest, GradientsOfActivationsAndBiases) {
     const Epilogue e = {.activation = flags & 1 ? Activation::Gelu : Activation::Relu,
                         .gradient = true,
                         .sums = sums_up ? Summed::Y : Summed::None};
-    fb::LibraryCallT call = Product(9, 5, 16, false, true, e);
+    fb::MatMulT call = Product(9, 5, 16, false, true, e);
     call.reduces_batch = sums_up;
     const Run run = Execute(call);
     std::vector<double> sums(16);
@@ -215,15 +212,15 @@ TEST_F(CublasLtEpiloguesTest, GradientsOfActivationsAndBiases) {
 }
 
 TEST_F(CublasLtEpiloguesTest, SumsOfOperandsOfAWeightGradient) {
-  for (Summed summed : {Summed::X, Summed::Kernel}) {
-    fb::LibraryCallT call = Product(6, 11, 4, true, false, {.sums = summed});
+  for (Summed summed : {Summed::A, Summed::B}) {
+    fb::MatMulT call = Product(6, 11, 4, true, false, {.sums = summed});
     call.reduces_batch = true;
     const Run run = Execute(call);
     ASSERT_EQ(run.outputs.size(), 2u);
-    const int64_t columns = summed == Summed::X ? 6 : 4;
+    const int64_t columns = summed == Summed::A ? 6 : 4;
     for (int64_t j = 0; j < columns; ++j) {
       double want = 0;
-      for (int64_t q = 0; q < 11; ++q) want += At(run.inputs[summed == Summed::X ? 0 : 1], Float32, q * columns + j);
+      for (int64_t q = 0; q < 11; ++q) want += At(run.inputs[summed == Summed::A ? 0 : 1], Float32, q * columns + j);
       EXPECT_NEAR(At(run.outputs[1], Float32, j), want, 1e-5);
     }
     for (int64_t i = 0; i < 6; ++i) {
@@ -234,12 +231,12 @@ TEST_F(CublasLtEpiloguesTest, SumsOfOperandsOfAWeightGradient) {
 
 // What a network's layer computes forward it takes back: the mask that one call writes is the other's input.
 TEST_F(CublasLtEpiloguesTest, TheMaskOfOneCallServesTheOther) {
-  const fb::LibraryCallT forward = Product(7, 5, 24, false, false, {.activation = Activation::Relu, .saves = true});
+  const fb::MatMulT forward = Product(7, 5, 24, false, false, {.activation = Activation::Relu, .saves = true});
   const Run there = Execute(forward);
-  const fb::LibraryCallT backward = Product(7, 9, 24, false, true, {.activation = Activation::Relu, .gradient = true});
+  const fb::MatMulT backward = Product(7, 9, 24, false, true, {.activation = Activation::Relu, .gradient = true});
   Run back = Execute(backward);
   back.inputs[2] = there.outputs[1];
-  auto prepared = runner->Prepare(backward, "");
+  auto prepared = runner->Prepare(CallOf(backward), "");
   ASSERT_TRUE(prepared.ok());
   ASSERT_TRUE((*prepared)->Enqueue(back.inputs, back.outputs, 0, stream).ok());
   ASSERT_EQ(api.cuStreamSynchronize(stream), 0);
@@ -253,20 +250,21 @@ TEST_F(CublasLtEpiloguesTest, TheMaskOfOneCallServesTheOther) {
 
 TEST_F(CublasLtEpiloguesTest, WhatDoesNotGoTogetherIsRefused) {
   const auto message = [](const Epilogue& e, int64_t n = 8, fb::DType type = Float32) {
-    return std::string(CheckLibraryCall(Product(4, 4, n, false, false, e, type)).status().message());
+    return std::string(CheckOperation(Product(4, 4, n, false, false, e, type)).status().message());
   };
   const Epilogue gelu_grad = {.activation = Activation::Gelu, .gradient = true, .sums = Summed::Y};
   EXPECT_EQ(message(gelu_grad, 8, BFloat16), "only float32 is summed up by an epilogue");
   EXPECT_EQ(message({.activation = Activation::Gelu, .saves = true}, 9),
             "the input of GELU needs rows of a multiple of 8 elements");
-  EXPECT_EQ(message({.sums = Summed::X}), "operands are summed up only where x is transposed and the kernel is not");
-  fb::LibraryCallT wide = Product(4, 4, 8, false, false, {.activation = Activation::Gelu}, BFloat16);
+  EXPECT_EQ(message({.sums = Summed::A}), "operands are summed up only where a is transposed and b is not");
+  fb::MatMulT wide = Product(4, 4, 8, false, false, {.activation = Activation::Gelu}, BFloat16);
   wide.y_dtype = Float32;
-  EXPECT_EQ(CheckLibraryCall(wide).status().message(), "with this epilogue the result must have the operands' type");
+  EXPECT_EQ(CheckOperation(wide).status().message(), "with this epilogue the result must have the operands' type");
   // Nor does a CPU take them.
-  EXPECT_EQ(
-      OneDnnPrimitive::Create(Product(4, 4, 8, false, false, {.activation = Activation::Gelu}), 1).status().message(),
-      "the epilogue gelu is for GPUs");
+  EXPECT_EQ(OneDnnPrimitive::Create(CallOf(Product(4, 4, 8, false, false, {.activation = Activation::Gelu})), 1)
+                .status()
+                .message(),
+            "the epilogue gelu is for GPUs");
   // No library has these, and a file may say anything.
   const Activation relu = Activation::Relu;
   EXPECT_EQ(message({.bias = true, .activation = relu, .gradient = true}),
@@ -275,7 +273,7 @@ TEST_F(CublasLtEpiloguesTest, WhatDoesNotGoTogetherIsRefused) {
             "the parts of the epilogue relu+gradient+mask do not go together");
   EXPECT_EQ(message({.gradient = true}), "the parts of the epilogue gradient do not go together");
   EXPECT_EQ(message({.sums = Summed::Y}), "the parts of the epilogue y_sums do not go together");
-  EXPECT_EQ(message({.bias = true, .sums = Summed::X}), "the parts of the epilogue bias+x_sums do not go together");
+  EXPECT_EQ(message({.bias = true, .sums = Summed::A}), "the parts of the epilogue bias+a_sums do not go together");
   EXPECT_EQ(message({.residual = true, .activation = relu, .saves = true}),
             "only Conv2D and MatMul of a batch add a residual, with no more than a bias and a relu");
   EXPECT_EQ(message({.activation = static_cast<Activation>(7)}), "unknown activation");
@@ -284,11 +282,10 @@ TEST_F(CublasLtEpiloguesTest, WhatDoesNotGoTogetherIsRefused) {
 
 TEST_F(CublasLtEpiloguesTest, AnEpilogueThatTheGpuLacksIsNamed) {
   cublaslt.SupportNothing();
-  EXPECT_EQ(runner->Prepare(Product(4, 4, 8, false, false, {.bias = true, .activation = Activation::Gelu}), "")
-                .status()
-                .message(),
-            "cuBLASLt cannot multiply [4,4] by [4,8] into [4,8] of these types on this GPU with the epilogue "
-            "bias+gelu; compile with TANDEM_FLAGS=--disable-pass=td-take-gpu-epilogues to do without");
+  const fb::MatMulT product = Product(4, 4, 8, false, false, {.bias = true, .activation = Activation::Gelu});
+  EXPECT_EQ(runner->Prepare(CallOf(product), "").status().message(),
+            "cuBLASLt cannot compute MatMul a=[4,4] float32 b=[4,8] float32 y=[4,8] float32 bias+gelu on this GPU with "
+            "the epilogue bias+gelu; compile with TANDEM_FLAGS=--disable-pass=td-take-gpu-epilogues to do without");
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/library_calls/matmul.h"
+#include "runtime/library_calls/operation.h"
+
 namespace tandem {
 namespace {
 
@@ -13,21 +16,23 @@ int64_t Elements(const std::vector<int64_t>& shape, size_t begin, size_t end) {
 }
 
 // All dimensions but the last are rows.
-CublasLtMatrix Rows(const std::vector<int64_t>& shape, bool transpose) {
+CublasLtMatrix Rows(const std::vector<int64_t>& shape, fb::DType type, bool transpose) {
   CublasLtMatrix m;
+  m.type = type;
   m.rows = m.leading_dimension = shape.back();
-  m.columns = Elements(shape, 0, shape.size() - 1);
+  m.columns = RowsOf(shape);
   m.transpose = transpose;
   return m;
 }
 
 // The matrices of one operand of a BatchMatMul: [outer, inner, r, c], or [outer, r, inner, c] when swapped. A launch
 // goes over `inner`, and there is one launch per index of `outer`.
-CublasLtMatrix Batched(const std::vector<int64_t>& shape, bool swap, bool transpose) {
+CublasLtMatrix Batched(const std::vector<int64_t>& shape, fb::DType type, bool swap, bool transpose) {
   const size_t rank = shape.size();
   const int64_t rows = shape[swap ? rank - 3 : rank - 2], columns = shape[rank - 1];
   const int64_t inner = shape[swap ? rank - 2 : rank - 3];
   CublasLtMatrix m;
+  m.type = type;
   m.rows = columns;
   m.columns = rows;
   m.leading_dimension = swap ? inner * columns : columns;
@@ -39,21 +44,26 @@ CublasLtMatrix Batched(const std::vector<int64_t>& shape, bool swap, bool transp
 
 }  // namespace
 
-CublasLtProduct DescribeProduct(const fb::LibraryCallT& call) {
+CublasLtProduct DescribeProduct(const fb::MatMulT& call) {
   CublasLtProduct p;
-  if (call.primitive == fb::Primitive::MatMul) {
-    p.first = Rows(call.kernel_shape, call.transpose_b);
-    p.second = Rows(call.x_shape, call.transpose_a);
-    p.result = Rows(call.y_shape, false);
-    return p;
-  }
-  const size_t rank = call.x_shape.size();
+  p.first = Rows(call.b_shape, call.b_dtype, call.transpose_b);
+  p.second = Rows(call.a_shape, call.a_dtype, call.transpose_a);
+  p.result = Rows(call.y_shape, call.y_dtype, false);
+  p.epilogue = call.epilogue;
+  p.text = TextOf(call);
+  return p;
+}
+
+CublasLtProduct DescribeProduct(const fb::BatchMatMulT& call) {
+  CublasLtProduct p;
+  const size_t rank = call.a_shape.size();
   // y's dimensions: outer x inner products.
   const int64_t inner = call.y_shape[call.swap_y ? rank - 2 : rank - 3];
   const int64_t outer = Elements(call.y_shape, 0, rank - 3);
-  p.first = Batched(call.kernel_shape, call.swap_kernel, call.transpose_b);
-  p.second = Batched(call.x_shape, call.swap_x, call.transpose_a);
-  p.result = Batched(call.y_shape, call.swap_y, false);
+  p.first = Batched(call.b_shape, call.b_dtype, call.swap_b, call.transpose_b);
+  p.second = Batched(call.a_shape, call.a_dtype, call.swap_a, call.transpose_a);
+  p.result = Batched(call.y_shape, call.y_dtype, call.swap_y, false);
+  p.text = TextOf(call);
   p.batch = inner;
   p.launches = outer;
   CublasLtMatrix* const operands[] = {&p.first, &p.second, &p.result};

@@ -7,31 +7,29 @@
 #include "base/align.h"
 #include "base/dtype.h"
 #include "base/status_macros.h"
-#include "runtime/library_call.h"
+#include "runtime/library_calls/conv2d.h"
+#include "runtime/library_calls/matmul.h"
 
 namespace tandem {
 namespace {
 
-using fb::Primitive;
+using fb::Direction;
 
 class ConvolutionCall : public TunableCall {
  public:
-  ConvolutionCall(const fb::LibraryCallT& call, std::vector<std::unique_ptr<CudnnLoadedPlan>> plans,
+  ConvolutionCall(const fb::Conv2DT& conv, std::vector<std::unique_ptr<CudnnLoadedPlan>> plans,
                   const LibraryKernels* kernels)
-      : primitive_(call.primitive),
-        packed_(call.packed),
-        has_bias_(call.epilogue.bias),
-        zero_bias_(call.epilogue.relu() && !call.epilogue.bias),
+      : direction_(conv.direction),
+        packed_(conv.packed),
+        has_bias_(conv.epilogue.bias),
+        zero_bias_(conv.epilogue.relu() && !conv.epilogue.bias),
         plans_(std::move(plans)),
-        kernels_(kernels) {
-    const bool input_gradient = primitive_ == Primitive::Conv2DInputGrad;
-    operand_ = LibraryType(input_gradient ? call.y_dtype : call.x_dtype);
-    result_ = LibraryType(input_gradient                              ? call.x_dtype
-                          : primitive_ == Primitive::Conv2DFilterGrad ? call.kernel_dtype
-                                                                      : call.y_dtype);
-    output_channels_ = call.kernel_shape[3];
-    kernel_rows_ = call.kernel_shape[0] * call.kernel_shape[1] * call.kernel_shape[2];
-    result_elements_ = NumElements(input_gradient ? call.x_shape : call.y_shape);
+        kernels_(kernels),
+        operand_(OperandType(conv)),
+        result_(ResultType(conv)),
+        output_channels_(conv.kernel_shape[3]),
+        kernel_rows_(RowsOf(conv.kernel_shape)),
+        result_elements_(NumElements(direction_ == Direction::InputGrad ? conv.x_shape : conv.y_shape)) {
     Select(0);
   }
 
@@ -44,7 +42,7 @@ class ConvolutionCall : public TunableCall {
     selected_ = candidate;
     implementation_ = absl::StrCat("cuDNN ", plans_[selected_]->name());
     kernel_at_ = AlignUp(plans_[selected_]->workspace_bytes(), 256);
-    const bool moves_kernel = primitive_ == Primitive::Conv2DFilterGrad || !packed_;
+    const bool moves_kernel = direction_ == Direction::FilterGrad || !packed_;
     result_at_ = kernel_at_ + (moves_kernel ? AlignUp(kernel_rows_ * output_channels_ * ElementBytes(), 256) : 0);
     bias_at_ = result_at_ + (WidensResult() ? AlignUp(result_elements_ * ElementBytes(), 256) : 0);
   }
@@ -56,7 +54,7 @@ class ConvolutionCall : public TunableCall {
       return absl::InternalError("a convolution got another number of operands than it was prepared for");
     }
     const CUdeviceptr kernel = workspace + kernel_at_;
-    if (primitive_ == Primitive::Conv2DFilterGrad) {
+    if (direction_ == Direction::FilterGrad) {
       TD_RETURN_IF_ERROR(plans_[selected_]->Enqueue({inputs[0], kernel, inputs[1], 0}, workspace, stream));
       return kernels_->Transpose(kernel, operand_, outputs[0], result_, output_channels_, kernel_rows_, stream);
     }
@@ -78,7 +76,7 @@ class ConvolutionCall : public TunableCall {
       tensors.bias = workspace + bias_at_;
       TD_RETURN_IF_ERROR(kernels_->Zero(tensors.bias, BiasBytes(), stream));
     }
-    const bool forward = primitive_ == Primitive::Conv2D;
+    const bool forward = direction_ == Direction::Forward;
     const CUdeviceptr result = WidensResult() ? workspace + result_at_ : outputs[0];
     (forward ? tensors.x : tensors.y) = inputs[0];
     (forward ? tensors.y : tensors.x) = result;
@@ -91,9 +89,9 @@ class ConvolutionCall : public TunableCall {
   int64_t ElementBytes() const { return SizeOf(static_cast<DType>(operand_)); }
   uint64_t BiasBytes() const { return output_channels_ * ElementBytes(); }
   bool NarrowBias() const { return has_bias_ && operand_ == fb::DType::BFloat16; }
-  bool WidensResult() const { return primitive_ != Primitive::Conv2DFilterGrad && result_ != operand_; }
+  bool WidensResult() const { return direction_ != Direction::FilterGrad && result_ != operand_; }
 
-  Primitive primitive_;
+  Direction direction_;
   bool packed_, has_bias_, zero_bias_;
   std::vector<std::unique_ptr<CudnnLoadedPlan>> plans_;
   const LibraryKernels* kernels_;
@@ -117,7 +115,7 @@ absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const fb::Librar
   if (plans.empty()) {
     TD_ASSIGN_OR_RETURN(plans, device->Build(call, candidates, kMaxPlanWorkspace));
   }
-  return std::make_unique<ConvolutionCall>(call, std::move(plans), kernels);
+  return std::make_unique<ConvolutionCall>(*call.operation.AsConv2D(), std::move(plans), kernels);
 }
 
 }  // namespace tandem

@@ -16,6 +16,7 @@
 #include "runtime/cuda/cudnn_plan_text.h"
 #include "runtime/cuda/shared_library.h"
 #include "runtime/library_call.h"
+#include "runtime/library_calls/conv2d.h"
 
 namespace fe = cudnn_frontend;
 
@@ -68,16 +69,13 @@ Dims ChannelsFirst(const std::vector<int64_t>& nhwc) { return {nhwc[0], nhwc[3],
 Dims KernelDims(const std::vector<int64_t>& hwio) { return {hwio[3], hwio[2], hwio[0], hwio[1]}; }
 Dims ChannelsLastStrides(const Dims& d) { return {d[1] * d[2] * d[3], 1, d[3] * d[1], d[1]}; }
 
-fb::DType OperandType(const fb::LibraryCallT& c) {
-  return LibraryType(c.primitive == fb::Primitive::Conv2DInputGrad ? c.y_dtype : c.x_dtype);
-}
-
 // A graph of one convolution and its epilogue, with plans to choose from that repeat their results and round as the
 // call allows.
 struct Builder {
-  explicit Builder(const fb::LibraryCallT& c)
-      : call(c),
-        type(OperandType(c) == fb::DType::BFloat16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::FLOAT),
+  explicit Builder(const fb::LibraryCallT& call)
+      : conv(*call.operation.AsConv2D()),
+        tf32(call.tf32),
+        type(OperandType(conv) == fb::DType::BFloat16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::FLOAT),
         graph(std::make_shared<Graph>()) {
     graph->set_io_data_type(type)
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
@@ -96,29 +94,29 @@ struct Builder {
   template <typename Attributes>
   Attributes Window() const {
     Attributes attributes;
-    attributes.set_pre_padding(call.pad_low).set_post_padding(call.pad_high).set_stride(call.strides);
+    attributes.set_pre_padding(conv.pad_low).set_post_padding(conv.pad_high).set_stride(conv.strides);
     attributes.set_dilation({1, 1});
     return attributes;
   }
 
   void Describe() {
-    const Dims x = ChannelsFirst(call.x_shape), y = ChannelsFirst(call.y_shape), k = KernelDims(call.kernel_shape);
+    const Dims x = ChannelsFirst(conv.x_shape), y = ChannelsFirst(conv.y_shape), k = KernelDims(conv.kernel_shape);
     auto input = [&](int64_t id, const Dims& d) { return Input(id, d, ChannelsLastStrides(d)); };
     using fe::graph::Pointwise_attributes;
-    if (call.primitive == fb::Primitive::Conv2DInputGrad) {
+    if (conv.direction == fb::Direction::InputGrad) {
       return Output(graph->conv_dgrad(input(kY, y), input(kKernel, k), Window<fe::graph::Conv_dgrad_attributes>()), kX,
                     x);
     }
-    if (call.primitive == fb::Primitive::Conv2DFilterGrad) {
+    if (conv.direction == fb::Direction::FilterGrad) {
       return Output(graph->conv_wgrad(input(kY, y), input(kX, x), Window<fe::graph::Conv_wgrad_attributes>()), kKernel,
                     k);
     }
     auto result = graph->conv_fprop(input(kX, x), input(kKernel, k), Window<fe::graph::Conv_fprop_attributes>());
-    if (!call.epilogue.empty()) {
+    if (!conv.epilogue.empty()) {
       result = graph->pointwise(result, Input(kBias, {1, k[0], 1, 1}, {k[0], 1, k[0], k[0]}),
                                 Pointwise_attributes().set_mode(fe::PointwiseMode_t::ADD));
     }
-    if (call.epilogue.relu()) {
+    if (conv.epilogue.relu()) {
       result = graph->pointwise(result, Pointwise_attributes().set_mode(fe::PointwiseMode_t::RELU_FWD));
     }
     Output(result, kY, y);
@@ -145,7 +143,7 @@ struct Builder {
     if (type == fe::DataType_t::FLOAT) {
       // What loses digits: on float32 data, tensor cores mean TensorFloat-32.
       avoid.insert(avoid.end(), {Note::FFT, Note::WINOGRAD_TILE_13x13, Note::REDUCED_PRECISION_REDUCTION});
-      if (!call.tf32) avoid.insert(avoid.end(), {Note::TENSOR_CORE, Note::DOWN_CONVERT_INPUTS});
+      if (!tf32) avoid.insert(avoid.end(), {Note::TENSOR_CORE, Note::DOWN_CONVERT_INPUTS});
     }
     graph->deselect_numeric_notes(avoid);
     graph->deselect_workspace_greater_than(static_cast<int64_t>(max_workspace));
@@ -173,18 +171,11 @@ struct Builder {
 
   absl::Status NoPlan(const std::string& message) const {
     std::string why = message.substr(0, std::min<size_t>(message.find('\n'), 300));
-    return absl::UnimplementedError(absl::StrCat("cuDNN has no plan for ", fb::EnumNamePrimitive(call.primitive),
-                                                 " of ", ShapeText(call.x_shape), " with ",
-                                                 ShapeText(call.kernel_shape), ": ", why));
+    return absl::UnimplementedError(absl::StrCat("cuDNN has no plan for ", TextOf(conv), ": ", why));
   }
 
-  static std::string ShapeText(const std::vector<int64_t>& shape) {
-    std::string text = "[";
-    for (size_t i = 0; i < shape.size(); ++i) absl::StrAppend(&text, i == 0 ? "" : ",", shape[i]);
-    return text + "]";
-  }
-
-  const fb::LibraryCallT& call;
+  const fb::Conv2DT& conv;
+  const bool tf32;
   fe::DataType_t type;
   std::shared_ptr<Graph> graph;
 };
@@ -194,7 +185,7 @@ class LoadedPlan : public CudnnLoadedPlan {
   // Plan `index` of the graph.
   LoadedPlan(std::shared_ptr<Graph> graph, int64_t index, cudnnHandle_t handle, const fb::LibraryCallT& call)
       : graph_(std::move(graph)), index_(index), handle_(handle) {
-    has_bias_ = !call.epilogue.empty();
+    has_bias_ = !InfoOf(call).epilogue.empty();
   }
 
   absl::Status Init() {

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "runtime/cuda/cudnn_api.h"
 #include "runtime/cuda/gpu_library.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -50,9 +51,9 @@ const Layer kLayers[] = {
     {"ResNet-50 5 shortcut", 256, 14, 1024, 2048, 1, 2, 0, 0},
 };
 
-fb::LibraryCallT CallOf(const Layer& l, fb::Primitive primitive, fb::DType type) {
-  fb::LibraryCallT call;
-  call.primitive = primitive;
+fb::Conv2DT ConvOf(const Layer& l, fb::Direction direction, fb::DType type) {
+  fb::Conv2DT call;
+  call.direction = direction;
   const int64_t out = (l.size + l.low + l.high - l.kernel) / l.stride + 1;
   call.x_shape = {l.batch, l.size, l.size, l.in};
   call.kernel_shape = {l.kernel, l.kernel, l.in, l.out};
@@ -60,13 +61,9 @@ fb::LibraryCallT CallOf(const Layer& l, fb::Primitive primitive, fb::DType type)
   call.strides = {l.stride, l.stride};
   call.pad_low = {l.low, l.low};
   call.pad_high = {l.high, l.high};
-  call.x_dtype = call.kernel_dtype = call.y_dtype = type;
-  call.reduces_batch = primitive == fb::Primitive::Conv2DFilterGrad;
+  SetTypes(call, type);
   return call;
 }
-
-constexpr fb::Primitive kPrimitives[] = {fb::Primitive::Conv2D, fb::Primitive::Conv2DInputGrad,
-                                         fb::Primitive::Conv2DFilterGrad};
 
 class CudnnPlansTest : public ::testing::Test {
  protected:
@@ -92,10 +89,10 @@ TEST(CudnnTest, TheReasonIsOneSentence) {
 TEST_F(CudnnPlansTest, EveryConvolutionHasAPlan) {
   for (const Layer& layer : kLayers) {
     for (fb::DType type : {fb::DType::Float32, fb::DType::BFloat16}) {
-      for (fb::Primitive primitive : kPrimitives) {
-        fb::LibraryCallT call = CallOf(layer, primitive, type);
+      for (fb::Direction direction : fb::EnumValuesDirection()) {
+        const fb::LibraryCallT call = CallOf(ConvOf(layer, direction, type));
         ASSERT_EQ(LibraryOf(call), GpuLibrary::kCudnn) << layer.name;
-        const std::string what = absl::StrCat(layer.name, " ", fb::EnumNamePrimitive(primitive), " ",
+        const std::string what = absl::StrCat(layer.name, " ", fb::EnumNameDirection(direction), " ",
                                               type == fb::DType::Float32 ? "f32" : "bf16");
         absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);  // which loads what it made
         ASSERT_TRUE(plan.ok()) << what << ": " << plan.status();
@@ -116,9 +113,9 @@ TEST_F(CudnnPlansTest, EpiloguesHavePlans) {
   for (const Layer& layer : kLayers) {
     for (fb::DType type : {fb::DType::Float32, fb::DType::BFloat16}) {
       for (const Epilogue& epilogue : kEpilogues) {
-        fb::LibraryCallT call = CallOf(layer, fb::Primitive::Conv2D, type);
-        call.epilogue = epilogue;
-        absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);
+        fb::Conv2DT conv = ConvOf(layer, fb::Direction::Forward, type);
+        conv.epilogue = epilogue;
+        absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(CallOf(conv), 90);
         EXPECT_TRUE(plan.ok()) << layer.name << " " << epilogue.Text() << " " << fb::EnumNameDType(type) << ": "
                                << plan.status();
       }
@@ -127,7 +124,7 @@ TEST_F(CudnnPlansTest, EpiloguesHavePlans) {
 }
 
 TEST_F(CudnnPlansTest, ACallHasOnePlan) {
-  const fb::LibraryCallT call = CallOf(kLayers[1], fb::Primitive::Conv2D, fb::DType::Float32);
+  const fb::LibraryCallT call = CallOf(ConvOf(kLayers[1], fb::Direction::Forward, fb::DType::Float32));
   absl::StatusOr<CudnnPlan> a = CompileCudnnPlan(call, 90), b = CompileCudnnPlan(call, 90);
   ASSERT_TRUE(a.ok()) << a.status();
   ASSERT_TRUE(b.ok()) << b.status();
@@ -139,7 +136,7 @@ TEST_F(CudnnPlansTest, ACallHasOnePlan) {
 TEST_F(CudnnPlansTest, TensorFloat32IsOptIn) {
   std::set<std::string> exact, rounded;
   for (const Layer& layer : kLayers) {
-    fb::LibraryCallT call = CallOf(layer, fb::Primitive::Conv2D, fb::DType::Float32);
+    fb::LibraryCallT call = CallOf(ConvOf(layer, fb::Direction::Forward, fb::DType::Float32));
     absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);
     ASSERT_TRUE(plan.ok()) << plan.status();
     exact.insert(absl::StrCat(layer.name, " ", plan->name));
@@ -152,12 +149,12 @@ TEST_F(CudnnPlansTest, TensorFloat32IsOptIn) {
 }
 
 TEST_F(CudnnPlansTest, WhatCannotBeCompiledIsAnError) {
-  fb::LibraryCallT call = CallOf(kLayers[1], fb::Primitive::Conv2D, fb::DType::Float32);
-  const absl::Status unknown = CompileCudnnPlan(call, 75).status();
+  fb::Conv2DT conv = ConvOf(kLayers[1], fb::Direction::Forward, fb::DType::Float32);
+  const absl::Status unknown = CompileCudnnPlan(CallOf(conv), 75).status();
   EXPECT_EQ(unknown.code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(unknown.message(), "plans for sm_75 are made on the GPU: its properties are not known here");
-  call.y_shape[1] = 1;
-  EXPECT_EQ(CompileCudnnPlan(call, 90).status().code(), absl::StatusCode::kInvalidArgument);
+  conv.y_shape[1] = 1;
+  EXPECT_EQ(CompileCudnnPlan(CallOf(conv), 90).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 // Without a GPU a device does not open, and says so without throwing.

@@ -7,7 +7,6 @@
 #define TANDEM_RUNTIME_CUDA_GPU_LIBRARY_H_
 
 #include <cstdint>
-#include <optional>
 
 #include "absl/status/statusor.h"
 #include "runtime/executable_generated.h"
@@ -21,8 +20,8 @@ enum class GpuLibrary { kCublasLt, kCudnn, kKernels };
 // to change its layout for cuBLASLt.
 GpuLibrary LibraryOf(const fb::LibraryCallT& call);
 
-// The MatMul that computes the convolution `call`, with operands in the same order, where LibraryOf says so.
-std::optional<fb::LibraryCallT> ConvolutionAsMatMul(const fb::LibraryCallT& call);
+// The product that computes such a convolution, with operands in the same order.
+fb::MatMulT ConvolutionAsMatMul(const fb::Conv2DT& conv);
 
 // Bytes of what PackWeights writes. Errors: InvalidArgument for a call that CheckLibraryCall rejects.
 absl::StatusOr<uint64_t> GpuPackedWeightsBytes(const fb::LibraryCallT& call);

@@ -13,6 +13,8 @@
 #include "runtime/cuda/library_kernels.h"
 #include "runtime/cuda/plan_choices.h"
 #include "runtime/library_call.h"
+#include "runtime/library_calls/matmul.h"
+#include "runtime/library_calls/pack_weights.h"
 
 namespace tandem {
 namespace {
@@ -23,13 +25,12 @@ constexpr int kMaxCandidates = 8;
 // PackWeights: HWIO to KRSC for cuDNN; a copy for cuBLASLt.
 class PackCall : public PreparedCall {
  public:
-  PackCall(const fb::LibraryCallT& call, const LibraryKernels* kernels)
-      : from_(LibraryType(call.plain_dtype)), to_(LibraryType(call.kernel_dtype)), kernels_(kernels) {
-    fb::LibraryCallT consumer = call;
-    consumer.primitive = call.packed_for;
-    columns_ = call.kernel_shape.back();
-    rows_ = NumElements(call.kernel_shape) / columns_;
-    transpose_ = LibraryOf(consumer) == GpuLibrary::kCudnn;
+  PackCall(const fb::PackWeightsT& packing, const LibraryKernels* kernels)
+      : from_(packing.plain_dtype), to_(InfoOf(packing).weights_dtype), kernels_(kernels) {
+    const std::vector<int64_t> shape = InfoOf(packing).weights_shape;
+    columns_ = shape.back();
+    rows_ = RowsOf(shape);
+    transpose_ = LibraryOf(ReaderOf(packing)) == GpuLibrary::kCudnn;
   }
   uint64_t workspace_bytes() const override { return 0; }
   const std::string& implementation() const override { return implementation_; }
@@ -66,7 +67,9 @@ class Runner : public LibraryCallRunner {
   absl::StatusOr<std::unique_ptr<PreparedCall>> Prepare(const fb::LibraryCallT& call,
                                                         absl::string_view plan_bytes) override {
     TD_ASSIGN_OR_RETURN(const LibraryOperands operands, CheckLibraryCall(call));
-    if (LibraryOf(call) == GpuLibrary::kKernels) return std::make_unique<PackCall>(call, kernels_.get());
+    if (const fb::PackWeightsT* packing = call.operation.AsPackWeights()) {
+      return std::make_unique<PackCall>(*packing, kernels_.get());
+    }
     const bool cudnn = LibraryOf(call) == GpuLibrary::kCudnn;
     TD_RETURN_IF_ERROR(cudnn ? OpenCudnn() : OpenCublasLt());
     const std::string key = PlanChoiceKey(call, options_.device_name, cudnn ? cudnn_version_ : cublaslt_version_);
@@ -77,13 +80,12 @@ class Runner : public LibraryCallRunner {
     if (cudnn) {
       TD_ASSIGN_OR_RETURN(prepared, PrepareConvolution(call, plan_bytes, cudnn_.get(), kernels_.get(), candidates));
     } else {
-      const std::optional<fb::LibraryCallT> product = ConvolutionAsMatMul(call);
-      TD_ASSIGN_OR_RETURN(prepared, cublaslt_->Prepare(product ? *product : call, kernels_.get(), candidates));
+      TD_ASSIGN_OR_RETURN(prepared, PrepareProduct(call, candidates));
     }
     if (recorded != nullptr) TD_RETURN_IF_ERROR(SelectRecorded(*prepared, key, *recorded));
     if (measure) {
-      const uint64_t packed_bytes =
-          NumElements(call.kernel_shape) * SizeOf(static_cast<DType>(LibraryType(call.kernel_dtype)));
+      const OperationInfo info = InfoOf(call);
+      const uint64_t packed_bytes = NumElements(info.weights_shape) * SizeOf(static_cast<DType>(info.weights_dtype));
       TD_ASSIGN_OR_RETURN(
           const int best,
           SelectFastest(*driver_, *prepared, OperandBytes(operands.inputs, operands.input_types, packed_bytes),
@@ -94,6 +96,16 @@ class Runner : public LibraryCallRunner {
   }
 
  private:
+  absl::StatusOr<std::unique_ptr<TunableCall>> PrepareProduct(const fb::LibraryCallT& call, int candidates) {
+    if (const fb::Conv2DT* conv = call.operation.AsConv2D()) {
+      return cublaslt_->Prepare(DescribeProduct(ConvolutionAsMatMul(*conv)), call.tf32, kernels_.get(), candidates);
+    }
+    if (const fb::BatchMatMulT* products = call.operation.AsBatchMatMul()) {
+      return cublaslt_->Prepare(DescribeProduct(*products), call.tf32, kernels_.get(), candidates);
+    }
+    return cublaslt_->Prepare(DescribeProduct(*call.operation.AsMatMul()), call.tf32, kernels_.get(), candidates);
+  }
+
   absl::Status OpenCublasLt() {
     if (cublaslt_ != nullptr) return absl::OkStatus();
     TD_ASSIGN_OR_RETURN(const CublasLtApi* api, LoadCublasLt());

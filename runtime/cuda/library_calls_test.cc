@@ -20,6 +20,7 @@
 #include "runtime/cuda/testing/fake_driver.h"
 #include "runtime/cuda/testing/fake_library_kernels.h"
 #include "runtime/library_call.h"
+#include "runtime/library_calls/pack_weights.h"
 #include "runtime/testing/library_calls.h"
 #include "runtime/testing/library_reference.h"
 
@@ -37,17 +38,17 @@ uint64_t BytesOf(const std::vector<int64_t>& shape, fb::DType type) {
 const Epilogue kEpilogues[] = {
     {}, {.bias = true}, {.bias = true, .activation = fb::Activation::Relu}, {.activation = fb::Activation::Relu}};
 
-const fb::LibraryCallT kConvolutions[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0),
-                                          Conv(2, 13, 13, 32, 3, 3, 40, 1, 0, 0),
-                                          Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
-                                          Conv(1, 6, 6, 5, 1, 1, 33, 1, 0, 0),
-                                          Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1),
-                                          Conv(1, 13, 13, 2, 5, 5, 1, 1, 2, 2),
-                                          Conv(5, 8, 9, 4, 2, 2, 7, 2, 0, 0),
-                                          Conv(3, 8, 8, 24, 1, 1, 12, 2, 0, 0),
-                                          Conv(2, 14, 14, 640, 1, 1, 20, 1, 0, 0),
-                                          Grouped(6, Conv(2, 8, 7, 6, 3, 2, 12, 2, 0, 1)),
-                                          Grouped(8, Conv(2, 6, 6, 8, 1, 1, 8, 1, 0, 0))};
+const fb::Conv2DT kConvolutions[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0),
+                                     Conv(2, 13, 13, 32, 3, 3, 40, 1, 0, 0),
+                                     Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
+                                     Conv(1, 6, 6, 5, 1, 1, 33, 1, 0, 0),
+                                     Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1),
+                                     Conv(1, 13, 13, 2, 5, 5, 1, 1, 2, 2),
+                                     Conv(5, 8, 9, 4, 2, 2, 7, 2, 0, 0),
+                                     Conv(3, 8, 8, 24, 1, 1, 12, 2, 0, 0),
+                                     Conv(2, 14, 14, 640, 1, 1, 20, 1, 0, 0),
+                                     Grouped(6, Conv(2, 8, 7, 6, 3, 2, 12, 2, 0, 1)),
+                                     Grouped(8, Conv(2, 6, 6, 8, 1, 1, 8, 1, 0, 0))};
 
 // One device, the libraries on it, and a runner.
 class LibraryCallsTest : public ::testing::Test {
@@ -116,7 +117,7 @@ class LibraryCallsTest : public ::testing::Test {
     if (!prepared.ok()) return prepared.status();
     implementation = (*prepared)->implementation();
     const uint64_t plan_bytes = LibraryOf(call) == GpuLibrary::kCudnn ? 1000 : 0;
-    EXPECT_LE((*prepared)->workspace_bytes(), GpuWorkspaceBytes(call, plan_bytes)) << ShapeString(call.x_shape);
+    EXPECT_LE((*prepared)->workspace_bytes(), GpuWorkspaceBytes(call, plan_bytes)) << TextOf(call);
     const CUdeviceptr workspace = Allocate((*prepared)->workspace_bytes());
     // All that is issued must also be legal in a capture.
     EXPECT_EQ(api.cuStreamBeginCapture_v2(stream, kCudaCaptureThreadLocal), 0);
@@ -133,10 +134,14 @@ class LibraryCallsTest : public ::testing::Test {
   }
 
   // Random operands through both. A packed call gets its kernel from PackWeights.
-  void Compare(fb::LibraryCallT call) {
-    const bool packed = call.packed;
+  template <typename Operation>
+  void Compare(const Operation& operation) {
+    Compare(CallOf(operation));
+  }
+  void Compare(const fb::LibraryCallT& call) {
+    const bool packed = InfoOf(call).packed;
     fb::LibraryCallT plain = call;
-    plain.packed = false;
+    SetPacked(plain, false);
     const LibraryOperands operands = *CheckLibraryCall(plain);
     std::vector<CUdeviceptr> inputs;
     for (size_t i = 0; i < operands.inputs.size(); ++i) {
@@ -148,10 +153,7 @@ class LibraryCallsTest : public ::testing::Test {
     ASSERT_TRUE(computed.ok()) << computed.status();
     const std::vector<float>& want = *computed;
     if (packed) {
-      fb::LibraryCallT pack = plain;
-      pack.primitive = fb::Primitive::PackWeights;
-      pack.packed_for = call.primitive;
-      pack.plain_dtype = operands.input_types[1];
+      const fb::LibraryCallT pack = PackingFor(call);
       const CUdeviceptr kernel = Allocate(*GpuPackedWeightsBytes(pack));
       const absl::Status status = Enqueue(pack, {inputs[1]}, kernel);
       ASSERT_TRUE(status.ok()) << status;
@@ -163,9 +165,7 @@ class LibraryCallsTest : public ::testing::Test {
     ASSERT_TRUE(status.ok()) << status;
     const double unit = operands.input_types[0] == BFloat16 ? 1.0 / 64 : 2e-4;
     for (size_t i = 0; i < want.size(); ++i) {
-      ASSERT_NEAR(At(output, type, i), want[i], unit * (1 + std::fabs(want[i])))
-          << fb::EnumNamePrimitive(call.primitive) << " " << ShapeString(call.x_shape) << ShapeString(call.kernel_shape)
-          << " element " << i;
+      ASSERT_NEAR(At(output, type, i), want[i], unit * (1 + std::fabs(want[i]))) << TextOf(call) << " element " << i;
     }
     FreeAll();
   }
@@ -194,15 +194,14 @@ class LibraryCallsTest : public ::testing::Test {
 
 TEST_F(LibraryCallsTest, ConvolutionsMatchOneDnn) {
   MakeRunner();
-  for (fb::LibraryCallT call : kConvolutions) {
-    for (auto primitive : {fb::Primitive::Conv2D, fb::Primitive::Conv2DInputGrad, fb::Primitive::Conv2DFilterGrad}) {
-      call.primitive = primitive;
-      call.reduces_batch = primitive == fb::Primitive::Conv2DFilterGrad;
+  for (fb::Conv2DT call : kConvolutions) {
+    for (fb::Direction direction : fb::EnumValuesDirection()) {
+      call.direction = direction;
       for (bool packed : {false, true}) {
-        if (packed && primitive == fb::Primitive::Conv2DFilterGrad) continue;
+        if (packed && direction == fb::Direction::FilterGrad) continue;
         call.packed = packed;
         for (const Epilogue& epilogue : kEpilogues) {
-          if (!epilogue.empty() && primitive != fb::Primitive::Conv2D) continue;
+          if (!epilogue.empty() && direction != fb::Direction::Forward) continue;
           call.epilogue = epilogue;
           Compare(call);
           if (HasFatalFailure()) return;
@@ -211,27 +210,26 @@ TEST_F(LibraryCallsTest, ConvolutionsMatchOneDnn) {
       }
       call.packed = false;
     }
-    EXPECT_EQ(implementation, LibraryOf(call) == GpuLibrary::kCudnn ? "cuDNN fake_eng0" : "cuBLASLt");
+    EXPECT_EQ(implementation, LibraryOf(CallOf(call)) == GpuLibrary::kCudnn ? "cuDNN fake_eng0" : "cuBLASLt");
   }
 }
 
 TEST_F(LibraryCallsTest, BFloat16ConvolutionsMatchOneDnn) {
   MakeRunner();
-  for (fb::LibraryCallT call : kConvolutions) {
-    call.x_dtype = call.kernel_dtype = call.y_dtype = BFloat16;
+  for (fb::Conv2DT call : kConvolutions) {
+    SetTypes(call, BFloat16);
     for (bool wide : {false, true}) {
       const fb::DType result = wide ? Float32 : BFloat16;
-      fb::LibraryCallT c = call;
-      c.primitive = fb::Primitive::Conv2D;
+      fb::Conv2DT c = call;
       c.y_dtype = result;
       c.epilogue = wide ? Epilogue() : Epilogue{.bias = true, .activation = fb::Activation::Relu};
       Compare(c);
       c = call;
-      c.primitive = fb::Primitive::Conv2DInputGrad;
+      c.direction = fb::Direction::InputGrad;
       c.x_dtype = result;
       Compare(c);
       c = call;
-      c.primitive = fb::Primitive::Conv2DFilterGrad;
+      c.direction = fb::Direction::FilterGrad;
       c.kernel_dtype = result;
       Compare(c);
       if (HasFatalFailure()) return;
@@ -244,33 +242,25 @@ TEST_F(LibraryCallsTest, MatrixProductsMatchOneDnn) {
   const std::vector<std::vector<int64_t>> sizes = {{16, 576, 64}, {1, 10, 3}, {8, 64, 10}, {5, 1, 7}, {33, 17, 1}};
   for (const auto& s : sizes) {
     for (int flags = 0; flags < 16; ++flags) {
-      fb::LibraryCallT call;
-      call.primitive = fb::Primitive::MatMul;
-      call.transpose_a = flags & 1;
-      call.transpose_b = flags & 2;
+      fb::MatMulT call = MatMulOf(s[0], s[1], s[2], flags & 1, flags & 2);
       call.packed = flags & 4;
       call.epilogue = flags & 8 ? Epilogue{.bias = true, .activation = fb::Activation::Relu} : Epilogue();
-      call.x_shape = call.transpose_a ? std::vector<int64_t>{s[1], s[0]} : std::vector<int64_t>{s[0], s[1]};
-      call.kernel_shape = call.transpose_b ? std::vector<int64_t>{s[2], s[1]} : std::vector<int64_t>{s[1], s[2]};
-      call.y_shape = {s[0], s[2]};
       Compare(call);
       if (HasFatalFailure()) return;
     }
   }
   // Several dimensions of rows, and their sum; bfloat16 with a bias, which is rounded.
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::MatMul;
-  call.x_shape = {2, 3, 5};
-  call.kernel_shape = {5, 8};
+  fb::MatMulT call;
+  call.a_shape = {2, 3, 5};
+  call.b_shape = {5, 8};
   call.y_shape = {2, 3, 8};
   Compare(call);
-  call.x_dtype = call.kernel_dtype = call.y_dtype = BFloat16;
+  SetTypes(call, BFloat16);
   call.epilogue = {.bias = true};
   Compare(call);
   call = {};
-  call.primitive = fb::Primitive::MatMul;
-  call.x_shape = {2, 3, 5};
-  call.kernel_shape = {2, 3, 7};
+  call.a_shape = {2, 3, 5};
+  call.b_shape = {2, 3, 7};
   call.y_shape = {5, 7};
   call.transpose_a = call.reduces_batch = true;
   Compare(call);
@@ -282,27 +272,14 @@ TEST_F(LibraryCallsTest, BatchedProductsMatchOneDnn) {
   const std::vector<std::vector<int64_t>> sizes = {
       {2, 4, 16, 8, 12}, {5, 2, 3, 7, 4}, {1, 3, 1, 4, 6}, {5, 3, 3, 7, 4}};
   for (const auto& s : sizes) {
-    auto shape = [&](int64_t rows, int64_t columns, bool swap, bool transpose) {
-      if (transpose) std::swap(rows, columns);
-      return swap ? std::vector<int64_t>{s[0], rows, s[1], columns} : std::vector<int64_t>{s[0], s[1], rows, columns};
-    };
     for (int flags = 0; flags < 32; ++flags) {
-      fb::LibraryCallT call;
-      call.primitive = fb::Primitive::BatchMatMul;
-      call.transpose_a = flags & 1;
-      call.transpose_b = flags & 2;
-      call.swap_x = flags & 4;
-      call.swap_kernel = flags & 8;
-      call.swap_y = flags & 16;
-      call.x_shape = shape(s[2], s[3], call.swap_x, call.transpose_a);
-      call.kernel_shape = shape(s[3], s[4], call.swap_kernel, call.transpose_b);
-      call.y_shape = shape(s[2], s[4], call.swap_y, false);
+      const fb::BatchMatMulT call = BatchMatMulOf(s[0], s[1], s[2], s[3], s[4], flags);
       cublaslt.TakeCalls();
       Compare(call);
       if (HasFatalFailure()) return;
       // One launch where one stride leads through all matrices, two where that is as good as addresses.
       const auto calls = cublaslt.TakeCalls();
-      const bool swapped = call.swap_x || call.swap_kernel || call.swap_y;
+      const bool swapped = call.swap_a || call.swap_b || call.swap_y;
       const int64_t by_strides = swapped ? std::min(s[0], s[1]) : 1;
       EXPECT_EQ(std::count(calls.begin(), calls.end(), "cublasLtMatmul"), by_strides <= 2 ? by_strides : 1);
     }
@@ -312,11 +289,10 @@ TEST_F(LibraryCallsTest, BatchedProductsMatchOneDnn) {
 // x and the result of attention with one query for each head: their matrices have one row.
 TEST_F(LibraryCallsTest, SwappedOperandsOfOneRowHaveOneStride) {
   MakeRunner();
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::BatchMatMul;
-  call.swap_x = call.swap_y = true;
-  call.x_shape = {5, 1, 4, 7};
-  call.kernel_shape = {5, 4, 7, 5};
+  fb::BatchMatMulT call;
+  call.swap_a = call.swap_y = true;
+  call.a_shape = {5, 1, 4, 7};
+  call.b_shape = {5, 4, 7, 5};
   call.y_shape = {5, 1, 4, 5};
   fake.ClearCalls();
   Compare(call);
@@ -325,13 +301,12 @@ TEST_F(LibraryCallsTest, SwappedOperandsOfOneRowHaveOneStride) {
 
 // Attention's products of queries and keys.
 fb::LibraryCallT Heads(fb::DType type) {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::BatchMatMul;
-  call.swap_x = call.swap_kernel = call.transpose_b = true;
-  call.x_shape = call.kernel_shape = {5, 6, 4, 3};
+  fb::BatchMatMulT call;
+  call.swap_a = call.swap_b = call.transpose_b = true;
+  call.a_shape = call.b_shape = {5, 6, 4, 3};
   call.y_shape = {5, 4, 6, 6};
-  call.x_dtype = call.kernel_dtype = call.y_dtype = type;
-  return call;
+  SetTypes(call, type);
+  return CallOf(std::move(call));
 }
 
 constexpr char kByAddresses[] = "td_matrix_addresses cublasLtMatmul",
@@ -394,11 +369,7 @@ TEST_F(LibraryCallsTest, FailuresWithAddressesAreStatuses) {
 
 TEST_F(LibraryCallsTest, TensorFloat32IsOptIn) {
   MakeRunner();
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::MatMul;
-  call.x_shape = {1, 1};
-  call.kernel_shape = {1, 1};
-  call.y_shape = {1, 1};
+  fb::LibraryCallT call = CallOf(MatMulOf(1, 1, 1));
   const CUdeviceptr x = Allocate(4), kernel = Allocate(4), y = Allocate(4);
   *reinterpret_cast<float*>(x) = 1.0001f;
   *reinterpret_cast<float*>(kernel) = 1;
@@ -413,7 +384,7 @@ TEST_F(LibraryCallsTest, LibrariesAreOpenedWhenNeeded) {
   MakeRunner();
   EXPECT_EQ(cublaslt.live_objects(), 0);
   EXPECT_EQ(cudnn.live_objects(), 0);
-  fb::LibraryCallT call = Conv(1, 6, 6, 5, 1, 1, 8, 1, 0, 0);
+  const fb::LibraryCallT call = CallOf(Conv(1, 6, 6, 5, 1, 1, 8, 1, 0, 0));
   ASSERT_TRUE(runner->Prepare(call, "").ok());
   EXPECT_EQ(cudnn.live_objects(), 0);
   EXPECT_EQ(cublaslt.live_objects(), 1);  // the handle
@@ -421,7 +392,7 @@ TEST_F(LibraryCallsTest, LibrariesAreOpenedWhenNeeded) {
 
 TEST_F(LibraryCallsTest, PlansOfTheExecutableAreUsedWhereTheyFit) {
   MakeRunner();
-  const fb::LibraryCallT call = Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1);
+  const fb::LibraryCallT call = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1));
   absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);
   ASSERT_TRUE(plan.ok()) << plan.status();
   ASSERT_TRUE(runner->Prepare(call, plan->bytes).ok());
@@ -432,19 +403,14 @@ TEST_F(LibraryCallsTest, PlansOfTheExecutableAreUsedWhereTheyFit) {
   ASSERT_TRUE(runner->Prepare(call, "").ok());
   EXPECT_EQ(absl::StrJoin(cudnn.TakeCalls(), ", "), "Build 1");
   // Only convolutions of cuDNN have plans.
-  EXPECT_EQ(CompileCudnnPlan(Conv(1, 6, 6, 5, 1, 1, 8, 1, 0, 0), 90).status().message(),
+  EXPECT_EQ(CompileCudnnPlan(CallOf(Conv(1, 6, 6, 5, 1, 1, 8, 1, 0, 0)), 90).status().message(),
             "cuDNN does not compute this call, so that it needs no plan");
 }
 
 TEST_F(LibraryCallsTest, MeasuredChoicesAreRepeated) {
   PlanChoices choices;
   MakeRunner({.autotune = true, .choices = &choices, .device_name = "Fake GPU"});
-  const fb::LibraryCallT conv = Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1);
-  fb::LibraryCallT product;
-  product.primitive = fb::Primitive::MatMul;
-  product.x_shape = {4, 600};
-  product.kernel_shape = {600, 4};
-  product.y_shape = {4, 4};
+  const fb::LibraryCallT conv = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1)), product = CallOf(MatMulOf(4, 600, 4));
   const uint64_t before = fake.AllocatedBytes(0);
   ASSERT_TRUE(runner->Prepare(conv, "").ok());
   ASSERT_TRUE(runner->Prepare(product, "").ok());
@@ -472,7 +438,7 @@ TEST_F(LibraryCallsTest, MeasuredChoicesAreRepeated) {
   again->Record(key, "eng99");
   const absl::Status status = runner->Prepare(conv, "").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(absl::StrContains(status.message(), "the recorded plan \"eng99\" for conv2d x=[2,8,8,3]")) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "the recorded plan \"eng99\" for Conv2D x=[2,8,8,3]")) << status;
 }
 
 TEST_F(LibraryCallsTest, AVariableNamesTheFileOfPlans) {
@@ -503,25 +469,21 @@ TEST_F(LibraryCallsTest, AVariableNamesTheFileOfPlans) {
 TEST_F(LibraryCallsTest, AutotuningPassesOverWhatFails) {
   MakeRunner({.autotune = true});
   cudnn.FailNext("Enqueue", absl::InternalError("no"));
-  auto prepared = runner->Prepare(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1), "");
+  auto prepared = runner->Prepare(CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1)), "");
   ASSERT_TRUE(prepared.ok()) << prepared.status();
   EXPECT_NE((*prepared)->implementation(), "cuDNN fake_eng0");
 }
 
 TEST_F(LibraryCallsTest, FailuresAreStatuses) {
   MakeRunner();
-  fb::LibraryCallT conv = Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1);
+  fb::LibraryCallT conv = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1));
   cudnn.FailNext("OpenDevice", absl::FailedPreconditionError("cuDNN cannot be loaded"));
   EXPECT_EQ(runner->Prepare(conv, "").status().message(), "cuDNN cannot be loaded");
   cudnn.FailNext("Build", absl::UnimplementedError("cuDNN has no plan"));
   EXPECT_EQ(runner->Prepare(conv, "").status().message(), "cuDNN has no plan");
-  conv.y_shape[1] = 3;
+  conv.operation.AsConv2D()->y_shape[1] = 3;
   EXPECT_EQ(runner->Prepare(conv, "").status().code(), absl::StatusCode::kInvalidArgument);
-  fb::LibraryCallT product;
-  product.primitive = fb::Primitive::MatMul;
-  product.x_shape = {4, 6};
-  product.kernel_shape = {6, 4};
-  product.y_shape = {4, 4};
+  const fb::LibraryCallT product = CallOf(MatMulOf(4, 6, 4));
   cublaslt.FailCall("cublasLtCreate", cublaslt::kAllocFailed);
   absl::Status status = runner->Prepare(product, "").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
@@ -536,11 +498,12 @@ TEST_F(LibraryCallsTest, FailuresAreStatuses) {
   status = Enqueue(product, {a, b}, y);
   EXPECT_EQ(status.message(), "cuBLASLt cannot multiply: CUBLAS_STATUS_EXECUTION_FAILED (13)");
   fake.FailCall("cuLaunchKernel", kCudaLaunchFailed);
-  EXPECT_FALSE(Enqueue(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1), {a, b}, y).ok());
+  EXPECT_FALSE(Enqueue(CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1)), {a, b}, y).ok());
   cublaslt.SupportNothing();
   status = runner->Prepare(product, "").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(status.message(), "cuBLASLt cannot multiply [4,6] by [6,4] into [4,4] of these types on this GPU");
+  EXPECT_EQ(status.message(),
+            "cuBLASLt cannot compute MatMul a=[4,6] float32 b=[6,4] float32 y=[4,4] float32 on this GPU");
 }
 
 TEST_F(LibraryCallsTest, DamagedChoicesAreErrors) {
@@ -551,13 +514,13 @@ TEST_F(LibraryCallsTest, DamagedChoicesAreErrors) {
   }
   // Keys tell apart all that decides about the computation.
   std::set<std::string> keys;
-  fb::LibraryCallT call = Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1);
+  fb::LibraryCallT call = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1));
   keys.insert(PlanChoiceKey(call, "d", "v"));
   call.tf32 = true;
   keys.insert(PlanChoiceKey(call, "d", "v"));
-  call.pad_high = {2, 2};
+  call.operation.AsConv2D()->pad_high = {2, 2};
   keys.insert(PlanChoiceKey(call, "d", "v"));
-  call.x_dtype = BFloat16;
+  call.operation.AsConv2D()->x_dtype = BFloat16;
   keys.insert(PlanChoiceKey(call, "d", "v"));
   keys.insert(PlanChoiceKey(call, "e", "v"));
   EXPECT_EQ(keys.size(), 5);

@@ -2,9 +2,7 @@
 
 #include <cstdlib>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "base/dtype.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "runtime/library_call.h"
@@ -70,27 +68,9 @@ absl::StatusOr<std::unique_ptr<PlanFile>> PlanFile::Open(Env* env, const std::st
 
 absl::Status PlanFile::Save() const { return choices_.changed() ? choices_.Save(env_, path_) : absl::OkStatus(); }
 
-std::string PlanChoiceKey(const fb::LibraryCallT& c, absl::string_view device_name, absl::string_view library_version) {
-  auto type = [](fb::DType t) { return Name(static_cast<DType>(LibraryType(t))); };
-  std::string key = absl::AsciiStrToLower(fb::EnumNamePrimitive(c.primitive));
-  absl::StrAppend(&key, " x=", ShapeString(c.x_shape), " ", type(c.x_dtype));
-  absl::StrAppend(&key, " kernel=", ShapeString(c.kernel_shape), " ", type(c.kernel_dtype));
-  absl::StrAppend(&key, " y=", ShapeString(c.y_shape), " ", type(c.y_dtype));
-  if (!c.strides.empty()) {
-    absl::StrAppend(&key, " strides=", ShapeString(c.strides), " pads=", ShapeString(c.pad_low),
-                    ShapeString(c.pad_high));
-  }
-  if (!c.epilogue.empty()) absl::StrAppend(&key, " ", c.epilogue.Text());
-  for (const auto& [flag, name] : {std::pair{c.transpose_a, " transpose_a"},
-                                   {c.transpose_b, " transpose_b"},
-                                   {c.swap_x, " swap_x"},
-                                   {c.swap_kernel, " swap_kernel"},
-                                   {c.swap_y, " swap_y"},
-                                   {c.packed, " packed"},
-                                   {c.tf32, " tf32"}}) {
-    if (flag) key += name;
-  }
-  return absl::StrCat(key, " | ", device_name, " | ", library_version);
+std::string PlanChoiceKey(const fb::LibraryCallT& call, absl::string_view device_name,
+                          absl::string_view library_version) {
+  return absl::StrCat(TextOf(call), call.tf32 ? " tf32" : "", " | ", device_name, " | ", library_version);
 }
 
 }  // namespace tandem

@@ -5,11 +5,13 @@
 #include "absl/strings/str_cat.h"
 #include "base/align.h"
 #include "base/crc32c.h"
+#include "runtime/library_calls/pack_weights.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 
 ExecutableBuilder::ExecutableBuilder(int replicas, int lanes, int rows_per_lane, int shard_rows) {
-  x_.version = 2;
+  x_.version = 3;
   x_.producer = "test";
   x_.mode = "train";
   x_.target = "x86-64";
@@ -160,47 +162,36 @@ std::vector<int64_t> ExecutableBuilder::ShardShape(int buffer) {
 }
 
 void ExecutableBuilder::MatMul(const std::string& name, int x, int w, int y, Epilogue epilogue, int bias, bool packed) {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::MatMul;
-  call.x_shape = ShardShape(x);
-  call.y_shape = ShardShape(y);
-  call.kernel_shape = {call.x_shape[1], call.y_shape[1]};
-  call.epilogue = epilogue;
-  call.packed = packed;
+  const std::vector<int64_t> a = ShardShape(x), result = ShardShape(y);
+  fb::MatMulT product = MatMulOf(a[0], a[1], result[1]);
+  product.epilogue = epilogue;
+  product.packed = packed;
   std::vector<int> in = {x, w};
   if (bias >= 0) in.push_back(bias);
-  AddStep(name, std::move(call), in, {y});
+  Library(name, CallOf(std::move(product)), in, {y});
 }
 
 void ExecutableBuilder::MatMulInputGrad(const std::string& name, int dy, int w, int dx) {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::MatMul;
-  call.x_shape = ShardShape(dy);
-  call.kernel_shape = ShardShape(w);
-  call.y_shape = ShardShape(dx);
-  call.transpose_b = true;
-  AddStep(name, std::move(call), {dy, w}, {dx});
+  fb::MatMulT product;
+  product.a_shape = ShardShape(dy);
+  product.b_shape = ShardShape(w);
+  product.y_shape = ShardShape(dx);
+  product.transpose_b = true;
+  Library(name, CallOf(std::move(product)), {dy, w}, {dx});
 }
 
 void ExecutableBuilder::MatMulWeightGrad(const std::string& name, int x, int dy, int dw) {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::MatMul;
-  call.x_shape = ShardShape(x);
-  call.kernel_shape = ShardShape(dy);
-  call.y_shape = ShardShape(dw);
-  call.transpose_a = true;
-  call.reduces_batch = true;
-  AddStep(name, std::move(call), {x, dy}, {dw});
+  fb::MatMulT product;
+  product.a_shape = ShardShape(x);
+  product.b_shape = ShardShape(dy);
+  product.y_shape = ShardShape(dw);
+  product.transpose_a = true;
+  product.reduces_batch = true;
+  Library(name, CallOf(std::move(product)), {x, dy}, {dw});
 }
 
 void ExecutableBuilder::PackMatMul(const std::string& name, int w, int packed, Shape w_shape, int n_rows) {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::PackWeights;
-  call.packed_for = fb::Primitive::MatMul;
-  call.x_shape = {n_rows, w_shape[0]};
-  call.kernel_shape = w_shape;
-  call.y_shape = {n_rows, w_shape[1]};
-  AddStep(name, std::move(call), {w}, {packed});
+  Library(name, PackingFor(CallOf(MatMulOf(n_rows, w_shape[0], w_shape[1]))), {w}, {packed});
 }
 
 void ExecutableBuilder::Library(const std::string& name, fb::LibraryCallT call, std::vector<int> in,

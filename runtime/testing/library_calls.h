@@ -2,26 +2,74 @@
 #ifndef TANDEM_RUNTIME_TESTING_LIBRARY_CALLS_H_
 #define TANDEM_RUNTIME_TESTING_LIBRARY_CALLS_H_
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include "runtime/executable_generated.h"
 
 namespace tandem {
 
-// Sizes of a convolution of `n` images [h, w, c] with a kernel [kh, kw, c, o]; pads are the same in both dimensions.
-inline fb::LibraryCallT Conv(int n, int h, int w, int c, int kh, int kw, int o, int stride, int low, int high) {
+// A call of any operation of executable.fbs.
+template <typename Operation>
+fb::LibraryCallT CallOf(Operation operation, fb::Algorithm algorithm = fb::Algorithm::Library) {
   fb::LibraryCallT call;
-  call.x_shape = {n, h, w, c};
-  call.kernel_shape = {kh, kw, c, o};
-  call.strides = {stride, stride};
-  call.pad_low = {low, low};
-  call.pad_high = {high, high};
-  call.y_shape = {n, (h + low + high - kh) / stride + 1, (w + low + high - kw) / stride + 1, o};
+  call.operation.Set(std::move(operation));
+  call.algorithm = algorithm;
   return call;
 }
 
+inline void SetTypes(fb::Conv2DT& conv, fb::DType type) { conv.x_dtype = conv.kernel_dtype = conv.y_dtype = type; }
+template <typename Product>  // MatMulT or BatchMatMulT
+void SetTypes(Product& product, fb::DType type) {
+  product.a_dtype = product.b_dtype = product.y_dtype = type;
+}
+
+// Sizes of a convolution of `n` images [h, w, c] with a kernel [kh, kw, c, o]; pads are the same in both dimensions.
+inline fb::Conv2DT Conv(int n, int h, int w, int c, int kh, int kw, int o, int stride, int low, int high) {
+  fb::Conv2DT conv;
+  conv.x_shape = {n, h, w, c};
+  conv.kernel_shape = {kh, kw, c, o};
+  conv.strides = {stride, stride};
+  conv.pad_low = {low, low};
+  conv.pad_high = {high, high};
+  conv.y_shape = {n, (h + low + high - kh) / stride + 1, (w + low + high - kw) / stride + 1, o};
+  return conv;
+}
+
 // The same with channels in groups that do not see each other.
-inline fb::LibraryCallT Grouped(int groups, fb::LibraryCallT call) {
-  call.kernel_shape[2] /= groups;
-  return call;
+inline fb::Conv2DT Grouped(int groups, fb::Conv2DT conv) {
+  conv.kernel_shape[2] /= groups;
+  return conv;
+}
+
+// [m, k] x [k, n], of operands that are stored transposed or not.
+inline fb::MatMulT MatMulOf(int64_t m, int64_t k, int64_t n, bool transpose_a = false, bool transpose_b = false) {
+  fb::MatMulT product;
+  product.a_shape = transpose_a ? std::vector<int64_t>{k, m} : std::vector<int64_t>{m, k};
+  product.b_shape = transpose_b ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n};
+  product.y_shape = {m, n};
+  product.transpose_a = transpose_a;
+  product.transpose_b = transpose_b;
+  return product;
+}
+
+// `outer` x `inner` products, with flags of BatchMatMul as bits: transpose_a, transpose_b, swap_a, swap_b, swap_y.
+inline fb::BatchMatMulT BatchMatMulOf(int64_t outer, int64_t inner, int64_t m, int64_t k, int64_t n, int flags) {
+  const auto shape = [&](int64_t rows, int64_t columns, bool swap, bool transpose) {
+    if (transpose) std::swap(rows, columns);
+    return swap ? std::vector<int64_t>{outer, rows, inner, columns} : std::vector<int64_t>{outer, inner, rows, columns};
+  };
+  fb::BatchMatMulT product;
+  product.transpose_a = flags & 1;
+  product.transpose_b = flags & 2;
+  product.swap_a = flags & 4;
+  product.swap_b = flags & 8;
+  product.swap_y = flags & 16;
+  product.a_shape = shape(m, k, product.swap_a, product.transpose_a);
+  product.b_shape = shape(k, n, product.swap_b, product.transpose_b);
+  product.y_shape = shape(m, n, product.swap_y, false);
+  return product;
 }
 
 }  // namespace tandem

@@ -13,10 +13,21 @@
 
 namespace tandem {
 
+namespace {
+
+void SetFloat32(fb::LibraryCallT& call) {
+  constexpr fb::DType kFloat32 = fb::DType::Float32;
+  if (fb::Conv2DT* conv = call.operation.AsConv2D()) conv->x_dtype = conv->kernel_dtype = conv->y_dtype = kFloat32;
+  if (fb::MatMulT* c = call.operation.AsMatMul()) c->a_dtype = c->b_dtype = c->y_dtype = kFloat32;
+  if (fb::BatchMatMulT* c = call.operation.AsBatchMatMul()) c->a_dtype = c->b_dtype = c->y_dtype = kFloat32;
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<float>> RunInFloat32(fb::LibraryCallT call, const std::vector<const void*>& inputs) {
-  call.packed = false;
+  SetPacked(call, false);
   TD_ASSIGN_OR_RETURN(const LibraryOperands operands, CheckLibraryCall(call));
-  call.x_dtype = call.kernel_dtype = call.y_dtype = fb::DType::Float32;
+  SetFloat32(call);
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<OneDnnPrimitive> primitive, OneDnnPrimitive::Create(call, 1));
   std::vector<Arena> arenas;
   auto allocate = [&](uint64_t bytes) -> absl::StatusOr<float*> {

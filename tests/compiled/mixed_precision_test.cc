@@ -14,6 +14,7 @@
 #include "passes/analysis/machine_model.h"
 #include "passes/compile.h"
 #include "runtime/cpu/instruction_set.h"
+#include "runtime/library_call.h"
 #include "tests/compiled/harness.h"
 #include "tools/run/reference_check.h"
 
@@ -193,17 +194,19 @@ TEST_P(MixedPrecision, KeepsFloat32WhereItMatters) {
       if (call == nullptr) continue;
       ++calls;
       EXPECT_EQ(call->implementation.find("ref"), std::string::npos) << step->name << " " << call->implementation;
-      if (call->primitive == fb::Primitive::PackWeights) {
-        EXPECT_NE(call->plain_dtype, fb::DType::BFloat16) << step->name;
-        EXPECT_EQ(call->kernel_dtype, fb::DType::BFloat16) << step->name;
-      } else if (call->primitive == fb::Primitive::Conv2DFilterGrad) {
-        EXPECT_NE(call->kernel_dtype, fb::DType::BFloat16) << step->name;
-        EXPECT_EQ(call->x_dtype, fb::DType::BFloat16) << step->name;
-      } else if (call->primitive == fb::Primitive::Conv2D) {
-        EXPECT_EQ(call->x_dtype, fb::DType::BFloat16) << step->name;
+      if (const fb::PackWeightsT* packing = call->operation.AsPackWeights()) {
+        EXPECT_NE(packing->plain_dtype, fb::DType::BFloat16) << step->name;
+        EXPECT_EQ(InfoOf(*packing).weights_dtype, fb::DType::BFloat16) << step->name;
+      }
+      const fb::Conv2DT* conv = call->operation.AsConv2D();
+      if (conv == nullptr || conv->direction == fb::Direction::InputGrad) continue;
+      EXPECT_EQ(conv->x_dtype, fb::DType::BFloat16) << step->name;
+      if (conv->direction == fb::Direction::FilterGrad) {
+        EXPECT_NE(conv->kernel_dtype, fb::DType::BFloat16) << step->name;
+      } else {
         // A small result that only float32 ops read is not rounded.
-        const bool small = NumElements(call->y_shape) <= 1024 * call->y_shape[0];
-        EXPECT_TRUE(small || call->y_dtype == fb::DType::BFloat16) << step->name;
+        const bool small = NumElements(conv->y_shape) <= 1024 * conv->y_shape[0];
+        EXPECT_TRUE(small || conv->y_dtype == fb::DType::BFloat16) << step->name;
       }
     }
   }

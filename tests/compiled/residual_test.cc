@@ -9,6 +9,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "runtime/library_call.h"
 #include "tests/compiled/harness.h"
 #include "tools/run/reference_check.h"
 
@@ -63,7 +64,7 @@ Found Count(const Executable& executable) {
   for (const auto& section : executable.index().programs[0]->sections) {
     for (const auto& step : section->steps) {
       const auto* call = step->body.AsLibraryCall();
-      found.adds += call != nullptr && call->epilogue.residual;
+      found.adds += call != nullptr && InfoOf(*call).epilogue.residual;
       found.copies += section->kind == fb::SectionKind::Map && step->body.AsCopy() != nullptr;
     }
   }

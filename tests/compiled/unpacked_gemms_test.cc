@@ -49,7 +49,7 @@ Calls Count(const Executable& executable) {
       if (step->body.type != fb::StepBody::LibraryCall) continue;
       const fb::LibraryCallT& call = *step->body.AsLibraryCall();
       calls.unpacked_gemms += call.implementation == "unpacked_gemm";
-      calls.packings += call.primitive == fb::Primitive::PackWeights;
+      calls.packings += call.operation.AsPackWeights() != nullptr;
     }
   }
   return calls;

@@ -158,9 +158,10 @@ class Machine {
   // A product so small that its operations hardly count.
   absl::StatusOr<double> LibraryCallSeconds(const MachineModel& m) {
     constexpr int64_t n = 16;
+    fb::MatMulT product;
+    product.a_shape = product.b_shape = product.y_shape = {n, n};
     fb::LibraryCallT call;
-    call.primitive = fb::Primitive::MatMul;
-    call.x_shape = call.kernel_shape = call.y_shape = {n, n};
+    call.operation.Set(std::move(product));
     TD_ASSIGN_OR_RETURN(std::unique_ptr<OneDnnPrimitive> matmul, OneDnnPrimitive::Create(call, 1));
     std::vector<float> a(n * n, 0.5f), b(n * n, 0.5f), c(n * n);
     TD_ASSIGN_OR_RETURN(Arena scratch, Arena::Create(matmul->scratch_bytes(), "scratch"));
@@ -175,13 +176,14 @@ class Machine {
   // channels; a negative number where the CPU does not have the algorithm.
   absl::StatusOr<double> FilterGradSeconds(fb::Algorithm algorithm, int64_t width) {
     constexpr int64_t kImages = 8, kChannels = 64;
+    fb::Conv2DT conv;
+    conv.direction = fb::Direction::FilterGrad;
+    conv.x_shape = conv.y_shape = {kImages, width, width, kChannels};
+    conv.kernel_shape = {3, 3, kChannels, kChannels};
+    conv.strides = conv.pad_low = conv.pad_high = {1, 1};
     fb::LibraryCallT call;
-    call.primitive = fb::Primitive::Conv2DFilterGrad;
+    call.operation.Set(std::move(conv));
     call.algorithm = algorithm;
-    call.x_shape = call.y_shape = {kImages, width, width, kChannels};
-    call.kernel_shape = {3, 3, kChannels, kChannels};
-    call.strides = call.pad_low = call.pad_high = {1, 1};
-    call.reduces_batch = true;
     absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> gradient = OneDnnPrimitive::Create(call, 1);
     if (absl::IsFailedPrecondition(gradient.status())) return -1;
     if (!gradient.ok()) return gradient.status();

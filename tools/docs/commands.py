@@ -43,16 +43,29 @@ def generate(root):
     with open(os.path.join(root, "runtime/executable.fbs"), encoding="utf-8") as f:
         lines = f.read().split("\n")
     at = {m[1]: i for i, line in enumerate(lines) for m in [re.match(r"table (\w+)", line)] if m}
-    union = re.search(r"^union StepBody \{([^}]*)\}", "\n".join(lines), re.M)
     out = [INTRO]
-    for name in re.findall(r"\w+", union[1]):
-        i = at[name]
-        out += ["## `%s`" % name, ""]
-        comment = comment_above(lines, i)
-        if comment:
-            out += ["```"] + comment + ["```", ""]
-        rows = fields(lines, i)
-        if rows:
-            out += ["| field | type | |", "|---|---|---|"]
-            out += ["| `%s` | `%s` | %s |" % (field, kind, cell(words)) for field, kind, words in rows] + [""]
+    for name in members("StepBody", lines):
+        out += table(name, lines, at)
+    out += ["# What library calls compute", "", "The members of `LibraryOperation`.", ""]
+    for name in members("LibraryOperation", lines):
+        out += table(name, lines, at)
     return "\n".join(out).rstrip() + "\n"
+
+
+def members(union, lines):
+    found = re.search(r"^union %s \{([^}]*)\}" % union, "\n".join(lines), re.M)
+    return re.findall(r"\w+", found[1])
+
+
+def table(name, lines, at):
+    """The section of a table; `at` has the line that each begins at."""
+    i = at[name]
+    out = ["## `%s`" % name, ""]
+    comment = comment_above(lines, i)
+    if comment:
+        out += ["```"] + comment + ["```", ""]
+    rows = fields(lines, i)
+    if rows:
+        out += ["| field | type | |", "|---|---|---|"]
+        out += ["| `%s` | `%s` | %s |" % (field, kind, cell(words)) for field, kind, words in rows] + [""]
+    return out

@@ -17,15 +17,6 @@
 namespace tandem {
 namespace {
 
-std::string ShapesOf(const fb::LibraryCallT& call) {
-  const auto shape = [](const std::vector<int64_t>& sizes) { return absl::StrJoin(sizes, "x"); };
-  std::string text =
-      absl::StrCat("x ", shape(call.x_shape), ", kernel ", shape(call.kernel_shape), ", y ", shape(call.y_shape));
-  if (LibraryType(call.x_dtype) == fb::DType::BFloat16) text += ", bfloat16";
-  if (call.packed) text += ", packed weights";
-  return text;
-}
-
 // "winograd_f4 in blocks of 36 tiles, 11.2 us a row"
 std::string WayText(absl::string_view algorithm, absl::string_view block, absl::string_view nanoseconds,
                     absl::string_view rows) {
@@ -67,8 +58,8 @@ std::string ReportText(absl::string_view lines) {
 
 // The compiler's own choice stands in the program; what else there was follows from the call.
 std::string CallText(const fb::StepT& step, const fb::LibraryCallT& call, const LibraryContext& context) {
-  std::string text = absl::StrCat(step.name, ": ", fb::EnumNamePrimitive(call.primitive), " ", ShapesOf(call), "\n  ",
-                                  fb::EnumNameAlgorithm(call.algorithm), " (", call.implementation, ")\n");
+  std::string text = absl::StrCat(step.name, ": ", TextOf(call), "\n  ", fb::EnumNameAlgorithm(call.algorithm), " (",
+                                  call.implementation, ")\n");
   for (const Verdict& verdict : WeighAlgorithms(call, context)) {
     if (verdict.algorithm == call.algorithm) continue;
     absl::StrAppend(&text, "    not ", fb::EnumNameAlgorithm(verdict.algorithm), ": ",
@@ -105,8 +96,8 @@ absl::StatusOr<std::string> Contractions(const Executable& executable, const Mac
         const fb::LibraryCallT* call = step->body.AsLibraryCall();
         if (call == nullptr) continue;
         if (program->device_class == "gpu") {
-          absl::StrAppend(&calls, step->name, ": ", fb::EnumNamePrimitive(call->primitive), " ", ShapesOf(*call),
-                          "\n  ", call->implementation, ", which chooses by itself\n");
+          absl::StrAppend(&calls, step->name, ": ", TextOf(*call), "\n  ", call->implementation,
+                          ", which chooses by itself\n");
         } else {
           TD_RETURN_IF_ERROR(CheckLibraryCall(*call).status());
           calls += CallText(*step, *call, context);

@@ -11,6 +11,7 @@
 #include "base/json_string.h"
 #include "runtime/commands/command.h"
 #include "runtime/gpu_launch.h"
+#include "runtime/library_call.h"
 
 namespace tandem {
 namespace {
@@ -99,7 +100,7 @@ void AddGpuJson(const Executable& executable, Json* dump) {
     gpu["plans"].push_back(
         {{"step", i},
          {"name", commands[i]->step().name},
-         {"primitive", fb::EnumNamePrimitive(call->primitive)},
+         {"primitive", InfoOf(*call).name},
          {"implementation", call->implementation},
          {"plan_bytes", call->plan == 0 ? 0 : executable.segment(static_cast<int>(call->plan) - 1).size()},
          {"workspace_bytes", call->workspace_bytes},

@@ -14,7 +14,9 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/exec/dialect.h"
+#include "passes/library_call_op.h"
 #include "passes/pass_util.h"
+#include "runtime/library_call.h"
 
 namespace tandem {
 namespace {
@@ -99,7 +101,7 @@ class GraphReader {
     IrOp op;
     op.op = operation->getName().getStringRef().str();
     if (auto call = mlir::dyn_cast<exec::LibraryCallOp>(operation)) {
-      op.op = absl::StrCat("library ", exec::stringifyPrimitive(call.getPrimitive()).str());
+      op.op = absl::StrCat("library ", InfoOf(LibraryCallOf(call)).name);
     }
     if (operation->getNumResults() > 0) op.type = ShortType(operation->getResult(0).getType());
     SetLocation(operation->getLoc(), &op);

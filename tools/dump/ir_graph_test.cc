@@ -15,7 +15,7 @@ constexpr char kModule[] = R"(module @main attributes {exec.config = #exec.confi
     %0 = td.constant dense<1.000000e+00> : tensor<f32> loc(unknown)
     %1:2 = exec.map_microbatches (%arg0, %arg1, %0 : tensor<?x4xf32>, tensor<4x3xf32>, tensor<f32>) reduce [sum, sum] scope [global, global] lanes 2 rows 1 shard 1 -> (tensor<f32>, tensor<f32>) {
     ^bb0(%arg2: tensor<?x4xf32> loc("x"("model.cc":5:0)), %arg3: tensor<4x3xf32> loc("dense/kernel"("model.cc":7:0)), %arg4: tensor<f32> loc(unknown)):
-      %3 = exec.library_call matmul(%arg2, %arg3) <implementation = "brg"> : (tensor<?x4xf32>, tensor<4x3xf32>) -> tensor<?x3xf32> loc("dense/MatMul"("model.cc":7:0))
+      %3 = exec.library_call(%arg2, %arg3) #exec.matmul<> by library as "brg" : (tensor<?x4xf32>, tensor<4x3xf32>) -> tensor<?x3xf32> loc("dense/MatMul"("model.cc":7:0))
       %4:2 = exec.launch @kernel_0(%3, %arg4) : (tensor<?x3xf32>, tensor<f32>) -> (tensor<f32>, tensor<f32>) loc(fused["loss/Sum"("model.cc":8:0), "loss/Mul"("model.cc":8:0)])
       exec.yield %4#0, %4#1 : tensor<f32>, tensor<f32> loc(unknown)
     } loc(unknown)
@@ -34,7 +34,7 @@ TEST(IrGraph, ReadsOpsRegionsAndKernels) {
   const std::vector<IrOp> ops = ParseIrGraph(kModule);
   std::vector<std::string> names;
   for (const IrOp& op : ops) names.push_back(op.op);
-  ASSERT_THAT(names, ElementsAre("argument", "argument", "td.constant", "exec.map_microbatches", "library matmul",
+  ASSERT_THAT(names, ElementsAre("argument", "argument", "td.constant", "exec.map_microbatches", "library MatMul",
                                  "exec.launch", "td.mul", "td.reduce", "td.div"));
   EXPECT_EQ(ops[0].name, "x");
   EXPECT_EQ(ops[0].type, "?x4xf32");

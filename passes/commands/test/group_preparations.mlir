@@ -2,12 +2,12 @@
 
 // Two packings, each of a weight of its own, in one loop.
 // CHECK-LABEL: func.func @step
-// CHECK: exec.library_call pack_weights(%arg0) {{.*}}exec.execution = #exec.execution<invariant = true, together = 2>
-// CHECK-NEXT: exec.library_call pack_weights(%arg1) {{.*}}exec.execution = #exec.execution<invariant = true>
+// CHECK: exec.library_call(%arg0) #exec.pack_weights<{{.*}}exec.execution = #exec.execution<invariant = true, together = 2>
+// CHECK-NEXT: exec.library_call(%arg1) #exec.pack_weights<{{.*}}exec.execution = #exec.execution<invariant = true>
 func.func @step(%v: tensor<64x64xf32> {td.variable = @v}, %w: tensor<64x64xf32> {td.variable = @w})
     -> (tensor<64x64xf32> {td.output = "p"}, tensor<64x64xf32> {td.output = "q"}) {
-  %p = exec.library_call pack_weights(%v) <> : (tensor<64x64xf32>) -> tensor<64x64xf32>
-  %q = exec.library_call pack_weights(%w) <> : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %p = exec.library_call(%v) #exec.pack_weights<> by library : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %q = exec.library_call(%w) #exec.pack_weights<> by library : (tensor<64x64xf32>) -> tensor<64x64xf32>
   return %p, %q : tensor<64x64xf32>, tensor<64x64xf32>
 }
 
@@ -17,8 +17,8 @@ func.func @step(%v: tensor<64x64xf32> {td.variable = @v}, %w: tensor<64x64xf32> 
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: together
 func.func @step(%v: tensor<64x64xf32> {td.variable = @v}) -> (tensor<64x64xf32> {td.output = "q"}) {
-  %p = exec.library_call pack_weights(%v) <> : (tensor<64x64xf32>) -> tensor<64x64xf32>
-  %q = exec.library_call pack_weights(%p) <> : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %p = exec.library_call(%v) #exec.pack_weights<> by library : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %q = exec.library_call(%p) #exec.pack_weights<> by library : (tensor<64x64xf32>) -> tensor<64x64xf32>
   return %q : tensor<64x64xf32>
 }
 
@@ -32,13 +32,13 @@ func.func private @neg(%x: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {e
 // The first one is computed when a variable has changed, the second one, of a variable that the program writes, in every
 // step.
 // CHECK-LABEL: func.func @step
-// CHECK: exec.library_call pack_weights(%arg0) {{.*}}exec.execution = #exec.execution<invariant = true>
-// CHECK-NEXT: exec.library_call pack_weights(%arg1)
+// CHECK: exec.library_call(%arg0) #exec.pack_weights<{{.*}}exec.execution = #exec.execution<invariant = true>
+// CHECK-NEXT: exec.library_call(%arg1) #exec.pack_weights<
 // CHECK-NOT: together
 func.func @step(%v: tensor<64x64xf32> {td.variable = @v}, %w: tensor<64x64xf32> {td.variable = @w})
     -> (tensor<64x64xf32> {td.output = "p"}, tensor<64x64xf32> {td.output = "q"}, tensor<64x64xf32> {td.update = @w}) {
-  %p = exec.library_call pack_weights(%v) <> : (tensor<64x64xf32>) -> tensor<64x64xf32>
-  %q = exec.library_call pack_weights(%w) <> : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %p = exec.library_call(%v) #exec.pack_weights<> by library : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %q = exec.library_call(%w) #exec.pack_weights<> by library : (tensor<64x64xf32>) -> tensor<64x64xf32>
   %u = exec.launch @neg(%w) : (tensor<64x64xf32>) -> tensor<64x64xf32>
   return %p, %q, %u : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
 }

@@ -11,15 +11,15 @@ func.func private @neg(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {exe
 // CHECK: exec.map_microbatches
 // CHECK-SAME: exec.execution = #exec.execution<lanes_together = 2>
 // CHECK: exec.launch @neg({{.*}}) {exec.out
-// CHECK-NEXT: exec.library_call matmul{{.*}}<algorithm = unpacked_gemm> {exec.execution = #exec.execution<joint = true>
-// CHECK-NEXT: exec.library_call matmul{{.*}} <> {exec.out
+// CHECK-NEXT: exec.library_call({{.*}}) #exec.matmul<> by unpacked_gemm {exec.execution = #exec.execution<joint = true>
+// CHECK-NEXT: exec.library_call({{.*}}) #exec.matmul<> by library {exec.out
 func.func @step(%x: tensor<?x64xf32> {td.input = "x"}, %w: tensor<64x64xf32> {td.variable = @w}) -> (tensor<?x64xf32> {td.output = "y"}) {
   %r = exec.map_microbatches (%x, %w : tensor<?x64xf32>, tensor<64x64xf32>) reduce [keep] scope [replica] lanes 8 rows 16 shard 16 -> (tensor<?x64xf32>) {
   ^bb0(%xs: tensor<?x64xf32>, %ws: tensor<64x64xf32>):
     %a = exec.launch @neg(%xs) : (tensor<?x64xf32>) -> tensor<?x64xf32>
-    %b = exec.library_call matmul(%a, %ws) <algorithm = unpacked_gemm>
+    %b = exec.library_call(%a, %ws) #exec.matmul<> by unpacked_gemm
         : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
-    %c = exec.library_call matmul(%b, %ws) <algorithm = library>
+    %c = exec.library_call(%b, %ws) #exec.matmul<> by library
         : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
     exec.yield %c : tensor<?x64xf32>
   }
@@ -35,7 +35,7 @@ func.func @step(%x: tensor<?x64xf32> {td.input = "x"}, %w: tensor<64x64xf32> {td
 func.func @step(%x: tensor<?x64xf32> {td.input = "x"}, %w: tensor<64x64xf32> {td.variable = @w}) -> (tensor<?x64xf32> {td.output = "y"}) {
   %r = exec.map_microbatches (%x, %w : tensor<?x64xf32>, tensor<64x64xf32>) reduce [keep] scope [replica] lanes 8 rows 64 shard 64 -> (tensor<?x64xf32>) {
   ^bb0(%xs: tensor<?x64xf32>, %ws: tensor<64x64xf32>):
-    %b = exec.library_call matmul(%xs, %ws) <algorithm = unpacked_gemm>
+    %b = exec.library_call(%xs, %ws) #exec.matmul<> by unpacked_gemm
         : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
     exec.yield %b : tensor<?x64xf32>
   }
@@ -51,7 +51,7 @@ func.func @step(%x: tensor<?x64xf32> {td.input = "x"}, %w: tensor<64x64xf32> {td
 func.func @step(%x: tensor<?x64xf32> {td.input = "x"}, %w: tensor<64x64xf32> {td.variable = @w}) -> (tensor<?x64xf32> {td.output = "y"}) {
   %r = exec.map_microbatches (%x, %w : tensor<?x64xf32>, tensor<64x64xf32>) reduce [keep] scope [replica] lanes 8 rows 16 shard 8 -> (tensor<?x64xf32>) {
   ^bb0(%xs: tensor<?x64xf32>, %ws: tensor<64x64xf32>):
-    %b = exec.library_call matmul(%xs, %ws) <algorithm = unpacked_gemm>
+    %b = exec.library_call(%xs, %ws) #exec.matmul<> by unpacked_gemm
         : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
     exec.yield %b : tensor<?x64xf32>
   }

@@ -5,7 +5,7 @@
 td.variable @v : tensor<64x64xf32> {initializer = [0.0, 0.0, 0.0]}
 func.func @step(%v: tensor<64x64xf32> {td.variable = @v}) -> (tensor<64x64xf32> {td.output = "p"}) {
   // expected-error @+1 {{runs together with 2 commands behind it, and there are 0}}
-  %p = exec.library_call pack_weights(%v) <> {exec.execution = #exec.execution<together = 3>}
+  %p = exec.library_call(%v) #exec.pack_weights<> by library {exec.execution = #exec.execution<together = 3>}
       : (tensor<64x64xf32>) -> tensor<64x64xf32>
   return %p : tensor<64x64xf32>
 }

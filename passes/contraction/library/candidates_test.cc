@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "runtime/library_algorithm.h"
+#include "runtime/library_call.h"
+#include "runtime/testing/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -13,26 +16,14 @@ namespace {
 using A = fb::Algorithm;
 
 fb::LibraryCallT Product(int64_t rows, int64_t depth, int64_t columns, bool transposed) {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::MatMul;
-  call.x_shape = {rows, depth};
-  call.kernel_shape = transposed ? std::vector<int64_t>{columns, depth} : std::vector<int64_t>{depth, columns};
-  call.y_shape = {rows, columns};
-  call.transpose_b = transposed;
-  return call;
+  return CallOf(MatMulOf(rows, depth, columns, /*transpose_a=*/false, transposed));
 }
 
 // `images` of `width` x `width` pixels to as many that a kernel of `taps` x `taps` leaves.
-fb::LibraryCallT FilterGrad(int64_t images, int64_t width, int64_t in, int64_t taps, int64_t out, int64_t stride = 1) {
-  fb::LibraryCallT call;
-  call.primitive = fb::Primitive::Conv2DFilterGrad;
-  const int64_t y = (width - taps) / stride + 1;
-  call.x_shape = {images, width, width, in};
-  call.kernel_shape = {taps, taps, in, out};
-  call.y_shape = {images, y, y, out};
-  call.strides = {stride, stride};
-  call.pad_low = call.pad_high = {0, 0};
-  return call;
+fb::LibraryCallT FilterGrad(int images, int width, int in, int taps, int out, int stride = 1) {
+  fb::Conv2DT conv = Conv(images, width, width, in, taps, taps, out, stride, 0, 0);
+  conv.direction = fb::Direction::FilterGrad;
+  return CallOf(std::move(conv));
 }
 
 MachineModel Machine(const char* name) { return *BuiltInMachineModel(name); }
@@ -56,10 +47,10 @@ TEST(LibraryCandidatesTest, UnpackedProductsAreOfLargeMatricesAndFewRows) {
   EXPECT_EQ(choose(32, 1024, 1000, false), A::Library);   // half a vector
   EXPECT_EQ(choose(32, 1000, 1024, true), A::Library);
   fb::LibraryCallT call = Product(32, 1024, 1024, false);
-  call.packed = true;
+  SetPacked(call, true);
   EXPECT_EQ(ChooseFor("sapphirerapids", call), A::Library);
-  call.packed = false;
-  call.x_dtype = call.kernel_dtype = fb::DType::BFloat16;
+  SetPacked(call, false);
+  call.operation.AsMatMul()->a_dtype = call.operation.AsMatMul()->b_dtype = fb::DType::BFloat16;
   EXPECT_EQ(ChooseFor("sapphirerapids", call), A::Library);
 }
 
@@ -84,7 +75,7 @@ TEST(LibraryCandidatesTest, FilterGradsOf1x1ConvolutionsAreProducts) {
   EXPECT_EQ(ChooseFor("zen4", FilterGrad(2, 14, 256, 1, 1024, 2)), A::DensePointwise);
   EXPECT_EQ(ChooseFor("zen4", FilterGrad(2, 14, 256, 1, 64, 2)), A::Library);
   fb::LibraryCallT call = FilterGrad(2, 14, 256, 1, 64, 2);
-  call.primitive = fb::Primitive::Conv2DInputGrad;
+  call.operation.AsConv2D()->direction = fb::Direction::InputGrad;
   EXPECT_EQ(ChooseFor("zen4", call), A::DensePointwise);
 }
 

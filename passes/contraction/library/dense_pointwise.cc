@@ -11,8 +11,9 @@ namespace tandem {
 namespace {
 
 std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext& context) {
-  if (call.primitive == fb::Primitive::Conv2DInputGrad) return "";
-  return kPointwiseProduct.why_not(DensePointwise(call), context);
+  const fb::Conv2DT& conv = *call.operation.AsConv2D();
+  if (conv.direction == fb::Direction::InputGrad) return "";
+  return kPointwiseProduct.why_not(DensePointwiseCall(conv), context);
 }
 
 }  // namespace

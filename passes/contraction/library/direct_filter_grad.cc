@@ -15,11 +15,12 @@ std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext& context) 
   constexpr int64_t kMinChannels = 16, kMinPixels = 32;
   // A gradient in the second-level cache. Wider images than these have been measured only where any gradient pays.
   constexpr int64_t kMaxCached = 1 << 17, kSmallWidth = 13;
-  const int64_t pixels = call.y_shape[0] * call.y_shape[1] * call.y_shape[2];
-  const int64_t taps = call.kernel_shape[0] * call.kernel_shape[1], in = call.x_shape[3], out = call.y_shape[3];
+  const fb::Conv2DT& conv = *call.operation.AsConv2D();
+  const int64_t pixels = conv.y_shape[0] * conv.y_shape[1] * conv.y_shape[2];
+  const int64_t taps = conv.kernel_shape[0] * conv.kernel_shape[1], in = conv.x_shape[3], out = conv.y_shape[3];
   const auto max_width = static_cast<int64_t>(context.machine.direct_filter_grad_width);
-  if (call.y_shape[2] > max_width) {
-    return absl::StrCat("images of ", call.y_shape[2], " pixels a row are wider than the machine model's ", max_width);
+  if (conv.y_shape[2] > max_width) {
+    return absl::StrCat("images of ", conv.y_shape[2], " pixels a row are wider than the machine model's ", max_width);
   }
   if (max_width <= kSmallWidth && taps * in * out > kMaxCached) {
     return absl::StrCat("a gradient of ", taps * in * out, " elements leaves the second-level cache: more than ",

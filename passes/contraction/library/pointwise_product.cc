@@ -12,7 +12,8 @@ namespace {
 
 std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext& context) {
   constexpr int64_t kMinElements = 1 << 18, kMinColumns = 32;
-  const int64_t in = call.kernel_shape[2], out = call.kernel_shape[3];
+  const std::vector<int64_t>& kernel = call.operation.AsConv2D()->kernel_shape;
+  const int64_t in = kernel[2], out = kernel[3];
   if (in * out < kMinElements && (out < 4 * in || in < kMinColumns)) {
     return absl::StrCat("a gradient of ", in, " x ", out, " is neither large nor wide");
   }

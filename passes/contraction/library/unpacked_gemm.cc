@@ -4,22 +4,22 @@
 // for matrices that leave the second-level cache, 4 to 64 rows and, where the matrix is transposed, long sums.
 #include "absl/strings/str_cat.h"
 #include "passes/contraction/library/candidates.h"
+#include "runtime/library_calls/matmul.h"
 
 namespace tandem {
 namespace {
 
 std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext&) {
   constexpr int64_t kMinElements = 1 << 18, kMinRows = 4, kMaxRows = 64, kMinTransposedDepth = 512;
-  const int64_t depth = call.x_shape.back(), columns = call.y_shape.back();
-  int64_t rows = 1;
-  for (size_t i = 0; i + 1 < call.x_shape.size(); ++i) rows *= call.x_shape[i];
+  const fb::MatMulT& product = *call.operation.AsMatMul();
+  const int64_t rows = RowsOf(product.a_shape), depth = product.a_shape.back(), columns = product.y_shape.back();
   if (depth * columns < kMinElements) {
     return absl::StrCat(depth * columns, " weights stay in the second-level cache: less than ", kMinElements);
   }
   if (rows < kMinRows || rows > kMaxRows) {
     return absl::StrCat(rows, " rows are not between ", kMinRows, " and ", kMaxRows);
   }
-  if (call.transpose_b && depth < kMinTransposedDepth) {
+  if (product.transpose_b && depth < kMinTransposedDepth) {
     return absl::StrCat("sums of ", depth, " are shorter than ", kMinTransposedDepth);
   }
   return "";

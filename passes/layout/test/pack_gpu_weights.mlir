@@ -4,15 +4,15 @@
 // both. The filter gradient packs nothing, and a convolution that is a matrix product takes its kernel as it is.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[X:.*]]: tensor<?x8x8x16xf32>, %[[W:.*]]: tensor<3x3x16x32xf32>, %[[V:.*]]: tensor<1x1x32x8xf32>
-// CHECK: %[[P:.*]] = exec.library_call pack_weights(%[[W]]) <{{.*}}implementation = "kernel"
+// CHECK: %[[P:.*]] = exec.library_call(%[[W]]) #exec.pack_weights<{{.*}}as "kernel"
 // CHECK-SAME: -> tensor<4608xf32>
 // CHECK-NOT: pack_weights
 // CHECK: exec.map_microbatches(%[[X]], %[[V]], %[[P]], %[[P]]
 // CHECK: ^bb0(%[[XS:.*]]: tensor<?x8x8x16xf32>, %[[VS:.*]]: tensor<1x1x32x8xf32>, %[[P1:.*]]: tensor<4608xf32>, %[[P2:.*]]: tensor<4608xf32>):
-// CHECK: %[[Y:.*]] = exec.library_call conv2d(%[[XS]], %[[P1]]) <{{.*}}packed = true
-// CHECK: exec.library_call conv2d(%[[Y]], %[[VS]])
-// CHECK: exec.library_call conv2d_input_grad(%[[Y]], %[[P2]]) <{{.*}}packed = true
-// CHECK: exec.library_call conv2d_filter_grad(%[[XS]], %[[Y]])
+// CHECK: %[[Y:.*]] = exec.library_call(%[[XS]], %[[P1]]) #exec.conv2d<{{.*}}packed = true
+// CHECK: exec.library_call(%[[Y]], %[[VS]]) #exec.conv2d<
+// CHECK: exec.library_call(%[[Y]], %[[P2]]) #exec.conv2d<direction = input_grad{{.*}}packed = true
+// CHECK: exec.library_call(%[[XS]], %[[Y]]) #exec.conv2d<direction = filter_grad
 module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %v: tensor<1x1x32x8xf32>) -> (tensor<3x3x16x32xf32>, tensor<f32>) {
   %r:2 = exec.map_microbatches (%x, %w, %v : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32>, tensor<1x1x32x8xf32>) reduce [sum, sum] scope [global, global]
@@ -38,11 +38,11 @@ func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %v: tensor<
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<3x3x16x32xf32>
 // CHECK-NOT: td.cast
-// CHECK: exec.library_call pack_weights(%[[W]]) <{{.*}}kernel_dtype = bf16
-// CHECK-SAME: packed_for = conv2d, implementation = "kernel"
+// CHECK: exec.library_call(%[[W]]) #exec.pack_weights<reader = #exec.conv2d<x_shape{{.*}}kernel_dtype = bf16
+// CHECK-SAME: as "kernel"
 // CHECK-SAME: (tensor<3x3x16x32xf32>) -> tensor<2304xf32>
 // CHECK-NOT: pack_weights
-// CHECK: exec.library_call conv2d_input_grad
+// CHECK: exec.library_call({{.*}}) #exec.conv2d<direction = input_grad
 module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x8x8x16xbf16>, %w: tensor<3x3x16x32xf32>) -> tensor<f32> {
   %c = td.cast %w : tensor<3x3x16x32xf32> -> tensor<3x3x16x32xbf16>

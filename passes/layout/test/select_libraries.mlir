@@ -4,14 +4,14 @@
 // the map no longer takes it. The filter gradient sums over the batch and has nothing to pack.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[X:.*]]: tensor<?x8x8x16xf32>, %[[W:.*]]: tensor<3x3x16x32xf32>, %[[B:.*]]: tensor<32xf32>
-// CHECK: %[[P:.*]] = exec.library_call pack_weights(%[[W]]) <{{.*}}packed_for = conv2d
+// CHECK: %[[P:.*]] = exec.library_call(%[[W]]) #exec.pack_weights<reader = #exec.conv2d<x_shape
 // CHECK: exec.map_microbatches(%[[X]], %[[B]], %[[P]]
 // CHECK: ^bb0(%[[XS:.*]]: tensor<?x8x8x16xf32>, %[[BS:.*]]: tensor<32xf32>, %[[PS:.*]]: tensor<{{.*}}xf32>):
-// CHECK: %[[Y:.*]] = exec.library_call conv2d(%[[XS]], %[[PS]], %[[BS]])
+// CHECK: %[[Y:.*]] = exec.library_call(%[[XS]], %[[PS]], %[[BS]]) #exec.conv2d<
 // CHECK-SAME: x_shape = [4, 8, 8, 16], kernel_shape = [3, 3, 16, 32], y_shape = [4, 6, 6, 32]
-// CHECK-SAME: packed = true, epilogue = <bias = true, activation = relu>, implementation = "{{[^"]*}}"
+// CHECK-SAME: packed = true, epilogue = <bias = true, activation = relu>> by library as "{{[^"]*}}"
 // CHECK-NOT: td.relu
-// CHECK: exec.library_call conv2d_filter_grad(%[[XS]], %[[Y]]) <{{.*}}reduces_batch = true
+// CHECK: exec.library_call(%[[XS]], %[[Y]]) #exec.conv2d<direction = filter_grad
 func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %b: tensor<32xf32>) -> tensor<3x3x16x32xf32> {
   %r = exec.map_microbatches (%x, %w, %b : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32>, tensor<32xf32>) reduce [sum] scope [global]
       lanes 8 rows 4 shard 4 -> (tensor<3x3x16x32xf32>) {
@@ -30,7 +30,7 @@ func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %b: tensor<
 
 // A value that is read elsewhere too stays what it is.
 // CHECK-LABEL: func.func @step
-// CHECK: %[[M:.*]] = exec.library_call matmul(
+// CHECK: %[[M:.*]] = exec.library_call({{.*}}) #exec.matmul<
 // CHECK-NOT: epilogue
 // CHECK: td.relu %[[M]]
 func.func @step(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
@@ -46,9 +46,9 @@ func.func @step(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> (tensor<4x4xf32>, t
 // the sixth is the map's.
 // CHECK-LABEL: func.func @step
 // CHECK: ^bb0(
-// CHECK: %[[Y:.*]] = exec.library_call conv2d({{.*}}epilogue = <bias = true, activation = relu>
-// CHECK: %[[H:.*]] = exec.library_call conv2d(%[[Y]],
-// CHECK: %[[Z:.*]] = exec.library_call conv2d(%[[H]], {{.*}}, %[[Y]]) <{{.*}}epilogue = <bias = true, residual = true, activation = relu
+// CHECK: %[[Y:.*]] = exec.library_call({{.*}}) #exec.conv2d<{{.*}}epilogue = <bias = true, activation = relu>
+// CHECK: %[[H:.*]] = exec.library_call(%[[Y]],
+// CHECK: %[[Z:.*]] = exec.library_call(%[[H]], {{.*}}, %[[Y]]) #exec.conv2d<{{.*}}epilogue = <bias = true, residual = true, activation = relu
 // CHECK-NOT: adds
 // CHECK-COUNT-4: td.add
 func.func @step(%x: tensor<?x8x8x32xf32>, %w: tensor<1x1x32x32xf32>, %b: tensor<32xf32>) -> (tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>) {

@@ -28,7 +28,7 @@ func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> (tensor<3
 // CHECK: ^bb0(%[[XS:.*]]: tensor<?x8x8x16xf32>, %[[WS:.*]]: tensor<3x3x1x16xf32>):
 // CHECK: %[[Y:.*]] = td.depthwise_conv2d %
 // CHECK: td.depthwise_conv2d_input_grad
-// CHECK: exec.library_call conv2d_filter_grad(%[[XS]], %[[Y]])
+// CHECK: exec.library_call(%[[XS]], %[[Y]]) #exec.conv2d<direction = filter_grad
 // CHECK-SAME: kernel_shape = [3, 3, 1, 16]
 module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> (tensor<3x3x1x16xf32>, tensor<f32>) {
@@ -49,7 +49,7 @@ func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> (tensor<3
 
 // Without a batch there is nothing to sum over: a library computes it.
 // CHECK-LABEL: func.func @step(
-// CHECK: exec.library_call conv2d(%arg0, %arg1)
+// CHECK: exec.library_call(%arg0, %arg1) #exec.conv2d<
 module attributes {exec.config = #exec.config<target = <backend = cpu, vector_bits = 256>>} {
 func.func @step(%x: tensor<2x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> tensor<2x8x8x16xf32> {
   %y = td.depthwise_conv2d %x, %w strides [1, 1] low [1, 1] high [1, 1] : tensor<2x8x8x16xf32>, tensor<3x3x1x16xf32> -> tensor<2x8x8x16xf32>

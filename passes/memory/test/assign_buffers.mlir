@@ -141,9 +141,9 @@ func.func private @minus(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {exe
 // CHECK: func.func @step
 // CHECK: ^bb0(
 // CHECK: %[[A:.*]] = exec.launch @minus({{.*}} {exec.out = array<i64: [[P:[0-9]+]]>}
-// CHECK-NEXT: %[[B:.*]] = exec.library_call matmul({{.*}}, %[[A]]) {{.*}}exec.out = array<i64: [[P]]>}
+// CHECK-NEXT: %[[B:.*]] = exec.library_call({{.*}}, %[[A]]) #exec.matmul<{{.*}}exec.out = array<i64: [[P]]>}
 // CHECK-NEXT: %[[C:.*]] = exec.copy %[[B]] {exec.out = array<i64: [[Q:[0-9]+]]>}
-// CHECK-NEXT: %[[D:.*]] = exec.library_call matmul({{.*}}, %[[C]]) {{.*}}exec.out = array<i64: [[Q]]>}
+// CHECK-NEXT: %[[D:.*]] = exec.library_call({{.*}}, %[[C]]) #exec.matmul<{{.*}}exec.out = array<i64: [[Q]]>}
 // CHECK-NEXT: %[[E:.*]] = exec.launch @minus(%[[B]])
 // CHECK-NEXT: %[[F:.*]] = exec.copy %[[D]]
 // CHECK-NEXT: exec.yield %[[F]], %[[E]]
@@ -153,8 +153,8 @@ func.func @step(%x: tensor<?x4xf32> {td.input = "x"}, %w: tensor<4x4xf32> {td.va
       -> (tensor<?x4xf32>, tensor<?x4xf32>) {
   ^bb0(%xs: tensor<?x4xf32>, %ws: tensor<4x4xf32>):
     %a = exec.launch @minus(%xs) : (tensor<?x4xf32>) -> tensor<?x4xf32>
-    %b = exec.library_call matmul(%xs, %ws, %a) <epilogue = <residual = true>> : (tensor<?x4xf32>, tensor<4x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
-    %d = exec.library_call matmul(%xs, %ws, %b) <epilogue = <residual = true>> : (tensor<?x4xf32>, tensor<4x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+    %b = exec.library_call(%xs, %ws, %a) #exec.matmul<epilogue = <residual = true>> by library : (tensor<?x4xf32>, tensor<4x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+    %d = exec.library_call(%xs, %ws, %b) #exec.matmul<epilogue = <residual = true>> by library : (tensor<?x4xf32>, tensor<4x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
     %e = exec.launch @minus(%b) : (tensor<?x4xf32>) -> tensor<?x4xf32>
     exec.yield %d, %e : tensor<?x4xf32>, tensor<?x4xf32>
   }

@@ -11,6 +11,7 @@
 #include "runtime/cpu/commands/kinds.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/cpu/onednn_primitives.h"
+#include "runtime/library_call.h"
 
 namespace tandem {
 namespace {
@@ -19,7 +20,7 @@ class CpuLibraryCall final : public CpuCommand {
  public:
   CpuLibraryCall(const PlanContext& context, const fb::StepT& step, std::unique_ptr<OneDnnPrimitive> primitive)
       : CpuCommand(context, step), call_(*step.body.AsLibraryCall()), primitive_(std::move(primitive)) {
-    reduces_batch_ = call_.reduces_batch || call_.primitive == fb::Primitive::Conv2DFilterGrad;
+    reduces_batch_ = InfoOf(call_).reduces_batch;
     for (const auto* operands : {&inputs(), &outputs()}) {
       for (const Operand& o : *operands) staging_bytes_ += AlignUp(o.row_bytes * context.index().shard_rows, 64);
     }
@@ -73,8 +74,9 @@ class CpuLibraryCall final : public CpuCommand {
 
   absl::Status PlanJoint(const PlanContext& context, int lanes) override {
     fb::LibraryCallT call = call_;
-    call.x_shape[0] *= lanes;
-    call.y_shape[0] *= lanes;
+    fb::MatMulT& product = *call.operation.AsMatMul();  // the loader knows no others
+    product.a_shape[0] *= lanes;
+    product.y_shape[0] *= lanes;
     TD_ASSIGN_OR_RETURN(joint_, OneDnnPrimitive::Create(call, context.num_threads));
     return absl::OkStatus();
   }
@@ -100,8 +102,8 @@ class CpuLibraryCall final : public CpuCommand {
 
 // The buffer of packed weights is as large as oneDNN on this machine wants it.
 absl::Status CheckPacked(const PlanContext& context, const fb::StepT& step, const fb::LibraryCallT& call) {
-  const bool packs = call.primitive == fb::Primitive::PackWeights;
-  if (!packs && !call.packed) return absl::OkStatus();
+  if (!InfoOf(call).packed) return absl::OkStatus();
+  const bool packs = call.operation.AsPackWeights() != nullptr;
   TD_ASSIGN_OR_RETURN(const uint64_t bytes, PackedWeightsBytes(call));
   const fb::BufferT& b = *context.program.buffers[packs ? step.outputs[0] : step.inputs[1]];
   if (b.bytes >= bytes) return absl::OkStatus();

@@ -1,4 +1,5 @@
 // One call of cuBLASLt or cuDNN.
+#include "runtime/library_call.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/cuda/commands/kinds.h"
@@ -15,7 +16,7 @@ class CudaLibraryCall final : public CudaCommand {
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
     const fb::LibraryCallT& call = *step().body.AsLibraryCall();
     const int64_t all = context().index().shard_rows;
-    const bool reduces = call.reduces_batch || call.primitive == fb::Primitive::Conv2DFilterGrad;
+    const bool reduces = InfoOf(call).reduces_batch;
     absl::InlinedVector<CUdeviceptr, 4> inputs, outputs;
     for (uint32_t b : step().inputs) {
       const fb::BufferT& buffer = Buffer(b);

@@ -10,7 +10,7 @@
 #include "base/dtype.h"
 #include "runtime/cuda/plan_choices.h"
 #include "runtime/cuda/testing/tf32.h"
-#include "runtime/library_call.h"
+#include "runtime/library_calls/conv2d.h"
 
 namespace tandem {
 
@@ -34,10 +34,6 @@ namespace {
 using State = FakeCudnn::State;
 constexpr int kPlans = 3;
 
-fb::DType OperandType(const fb::LibraryCallT& c) {
-  return LibraryType(c.primitive == fb::Primitive::Conv2DInputGrad ? c.y_dtype : c.x_dtype);
-}
-
 std::vector<float> Read(CUdeviceptr address, int64_t n, fb::DType type) {
   std::vector<float> values(n);
   for (int64_t i = 0; i < n; ++i) {
@@ -48,9 +44,9 @@ std::vector<float> Read(CUdeviceptr address, int64_t n, fb::DType type) {
 }
 
 // What enters products.
-std::vector<float> Operand(const fb::LibraryCallT& c, CUdeviceptr address, int64_t n) {
-  std::vector<float> values = Read(address, n, OperandType(c));
-  if (c.tf32 && OperandType(c) == fb::DType::Float32) {
+std::vector<float> Operand(fb::DType type, bool tf32, CUdeviceptr address, int64_t n) {
+  std::vector<float> values = Read(address, n, type);
+  if (tf32 && type == fb::DType::Float32) {
     for (float& v : values) v = ToTf32(v);
   }
   return values;
@@ -68,7 +64,7 @@ void Write(CUdeviceptr address, const std::vector<float>& values, fb::DType type
 
 // Calls fn(offset in x of the channels, offset in y of the channels, tap) for every tap of every window inside of x.
 template <typename Fn>
-void ForEachTap(const fb::LibraryCallT& c, Fn fn) {
+void ForEachTap(const fb::Conv2DT& c, Fn fn) {
   const auto &x = c.x_shape, &k = c.kernel_shape, &y = c.y_shape;
   for (int64_t n = 0; n < y[0]; ++n) {
     for (int64_t i = 0; i < y[1]; ++i) {
@@ -88,15 +84,16 @@ void ForEachTap(const fb::LibraryCallT& c, Fn fn) {
 }
 
 // The kernel is KRSC: output channel, tap, input channel.
-void Compute(const fb::LibraryCallT& c, const CudnnTensors& t) {
+void Compute(const fb::Conv2DT& c, bool tf32, const CudnnTensors& t) {
   const fb::DType type = OperandType(c);
+  const auto operand = [&](CUdeviceptr address, int64_t n) { return Operand(type, tf32, address, n); };
   const int64_t in = c.kernel_shape[2], out = c.kernel_shape[3], taps = c.kernel_shape[0] * c.kernel_shape[1];
   const int64_t outputs_of_group = out / Groups(c);
   // Of the group that output channel `o` is in: its first input channel.
   const auto group = [&](int64_t o) { return o / outputs_of_group * in; };
   const int64_t x_n = NumElements(c.x_shape), y_n = NumElements(c.y_shape), k_n = taps * in * out;
-  if (c.primitive == fb::Primitive::Conv2DInputGrad) {
-    const std::vector<float> dy = Operand(c, t.y, y_n), k = Operand(c, t.kernel, k_n);
+  if (c.direction == fb::Direction::InputGrad) {
+    const std::vector<float> dy = operand(t.y, y_n), k = operand(t.kernel, k_n);
     std::vector<float> dx(x_n);
     ForEachTap(c, [&](int64_t x, int64_t y, int64_t tap) {
       for (int64_t o = 0; o < out; ++o) {
@@ -106,8 +103,8 @@ void Compute(const fb::LibraryCallT& c, const CudnnTensors& t) {
     });
     return Write(t.x, dx, type);
   }
-  if (c.primitive == fb::Primitive::Conv2DFilterGrad) {
-    const std::vector<float> xs = Operand(c, t.x, x_n), dy = Operand(c, t.y, y_n);
+  if (c.direction == fb::Direction::FilterGrad) {
+    const std::vector<float> xs = operand(t.x, x_n), dy = operand(t.y, y_n);
     std::vector<float> dk(k_n);
     ForEachTap(c, [&](int64_t x, int64_t y, int64_t tap) {
       for (int64_t o = 0; o < out; ++o) {
@@ -117,7 +114,7 @@ void Compute(const fb::LibraryCallT& c, const CudnnTensors& t) {
     });
     return Write(t.kernel, dk, type);
   }
-  const std::vector<float> xs = Operand(c, t.x, x_n), k = Operand(c, t.kernel, k_n);
+  const std::vector<float> xs = operand(t.x, x_n), k = operand(t.kernel, k_n);
   std::vector<float> y_values(y_n);
   ForEachTap(c, [&](int64_t x, int64_t y, int64_t tap) {
     for (int64_t o = 0; o < out; ++o) {
@@ -143,8 +140,12 @@ std::string PlanText(const fb::LibraryCallT& call, int sm, int engine) {
 
 class FakePlan : public CudnnLoadedPlan {
  public:
-  FakePlan(std::shared_ptr<State> state, fb::LibraryCallT call, int engine)
-      : state_(std::move(state)), call_(std::move(call)), engine_(engine), name_(absl::StrCat("fake_eng", engine)) {
+  FakePlan(std::shared_ptr<State> state, const fb::LibraryCallT& call, int engine)
+      : state_(std::move(state)),
+        conv_(*call.operation.AsConv2D()),
+        tf32_(call.tf32),
+        engine_(engine),
+        name_(absl::StrCat("fake_eng", engine)) {
     ++state_->live;
   }
   ~FakePlan() override { --state_->live; }
@@ -154,25 +155,27 @@ class FakePlan : public CudnnLoadedPlan {
   absl::Status Enqueue(const CudnnTensors& t, CUdeviceptr workspace, CUstream stream) override {
     if (absl::Status failed = state_->Enter("Enqueue"); !failed.ok()) return failed;
     state_->calls.push_back("Enqueue " + name_);
-    const uint64_t element = SizeOf(static_cast<DType>(OperandType(call_)));
-    const bool writes_x = call_.primitive == fb::Primitive::Conv2DInputGrad;
-    const bool writes_kernel = call_.primitive == fb::Primitive::Conv2DFilterGrad;
-    std::vector<DeviceAccess> accesses = {{t.x, NumElements(call_.x_shape) * element, writes_x},
-                                          {t.kernel, NumElements(call_.kernel_shape) * element, writes_kernel},
-                                          {t.y, NumElements(call_.y_shape) * element, !writes_x && !writes_kernel},
+    const uint64_t element = SizeOf(static_cast<DType>(OperandType(conv_)));
+    const bool writes_x = conv_.direction == fb::Direction::InputGrad;
+    const bool writes_kernel = conv_.direction == fb::Direction::FilterGrad;
+    std::vector<DeviceAccess> accesses = {{t.x, NumElements(conv_.x_shape) * element, writes_x},
+                                          {t.kernel, NumElements(conv_.kernel_shape) * element, writes_kernel},
+                                          {t.y, NumElements(conv_.y_shape) * element, !writes_x && !writes_kernel},
                                           {workspace, workspace_bytes(), true}};
-    if (t.bias != 0) accesses.push_back({t.bias, call_.kernel_shape[3] * element, false});
-    const CUresult result = FakeDriver::current()->Enqueue(
-        stream, "cudnnBackendExecute", std::move(accesses), [call = call_, t, workspace, bytes = workspace_bytes()] {
-          std::memset(reinterpret_cast<void*>(workspace), 0xcd, bytes);
-          Compute(call, t);
-        });
+    if (t.bias != 0) accesses.push_back({t.bias, conv_.kernel_shape[3] * element, false});
+    const CUresult result =
+        FakeDriver::current()->Enqueue(stream, "cudnnBackendExecute", std::move(accesses),
+                                       [conv = conv_, tf32 = tf32_, t, workspace, bytes = workspace_bytes()] {
+                                         std::memset(reinterpret_cast<void*>(workspace), 0xcd, bytes);
+                                         Compute(conv, tf32, t);
+                                       });
     return CudaStatus(FakeDriver::current()->api(), result, "cudnnBackendExecute");
   }
 
  private:
   std::shared_ptr<State> state_;
-  fb::LibraryCallT call_;
+  fb::Conv2DT conv_;
+  bool tf32_;
   int engine_;
   std::string name_;
 };

@@ -1,0 +1,18 @@
+// Library calls between their form in the IR (exec.library_call) and their table in the executable.
+#ifndef TANDEM_PASSES_LIBRARY_CALL_OP_H_
+#define TANDEM_PASSES_LIBRARY_CALL_OP_H_
+
+#include "mlir/IR/Builders.h"
+#include "passes/exec/dialect.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// `call` has an operation.
+exec::LibraryCallOp BuildLibraryCall(mlir::OpBuilder& builder, mlir::Location loc, mlir::TypeRange results,
+                                     const fb::LibraryCallT& call, mlir::ValueRange operands);
+fb::LibraryCallT LibraryCallOf(exec::LibraryCallOp op);
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_LIBRARY_CALL_OP_H_

@@ -1,0 +1,21 @@
+// Matrix products.
+#ifndef TANDEM_RUNTIME_LIBRARY_CALLS_MATMUL_H_
+#define TANDEM_RUNTIME_LIBRARY_CALLS_MATMUL_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// The product of all sizes but the last. `shape` is not empty.
+int64_t RowsOf(const std::vector<int64_t>& shape);
+
+// The shape of the mask that a relu saves of a result `y_shape`: a bit per element, rows filled up to 16 bytes. UInt8.
+// Element j of a row is bit j % 8 of byte j / 8.
+std::vector<int64_t> ReluMaskShape(const std::vector<int64_t>& y_shape);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_LIBRARY_CALLS_MATMUL_H_

@@ -1,0 +1,70 @@
+#include "runtime/library_calls/operation.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/dtype.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kMaxElements = int64_t{1} << 40;
+
+}  // namespace
+
+void LibraryOperands::AddInput(const std::vector<int64_t>& shape, fb::DType type) {
+  inputs.push_back(shape);
+  input_types.push_back(type);
+}
+
+void LibraryOperands::AddOutput(const std::vector<int64_t>& shape, fb::DType type) {
+  outputs.push_back(shape);
+  output_types.push_back(type);
+}
+
+int64_t CheckedElements(const std::vector<int64_t>& shape) {
+  int64_t n = 1;
+  for (int64_t d : shape) {
+    if (d < 0 || (d > 0 && n > kMaxElements / d)) return -1;
+    n *= d;
+  }
+  return n;
+}
+
+absl::Status BadOperation(absl::string_view what) { return absl::InvalidArgumentError(what); }
+
+bool IsPositive(const std::vector<int64_t>& shape) {
+  for (int64_t d : shape) {
+    if (d <= 0) return false;
+  }
+  return CheckedElements(shape) > 0;
+}
+
+bool IsLibraryType(fb::DType type) { return type == fb::DType::Float32 || type == fb::DType::BFloat16; }
+
+absl::Status CheckTypes(fb::DType a, fb::DType b, fb::DType result) {
+  for (fb::DType type : {a, b, result}) {
+    if (!IsLibraryType(type)) return BadOperation("types must be Float32 or BFloat16");
+  }
+  if (a != b) return BadOperation("both operands must have one type");
+  if (result == fb::DType::Float32 || result == a) return absl::OkStatus();
+  return BadOperation("the result must have the operands' type or Float32");
+}
+
+absl::Status CannotMultiply(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
+                            const std::vector<int64_t>& y) {
+  return BadOperation(
+      absl::StrCat("cannot multiply ", ShapeString(a), " by ", ShapeString(b), " into ", ShapeString(y)));
+}
+
+std::string TensorText(absl::string_view name, const std::vector<int64_t>& shape, fb::DType type) {
+  return absl::StrCat(" ", name, "=", ShapeString(shape), " ", Name(static_cast<DType>(type)));
+}
+
+std::string FlagText(absl::string_view name, bool flag) { return flag ? absl::StrCat(" ", name) : ""; }
+
+double Product(const std::vector<int64_t>& sizes) {
+  double product = 1;
+  for (int64_t size : sizes) product *= static_cast<double>(size);
+  return product;
+}
+
+}  // namespace tandem

@@ -1,0 +1,81 @@
+// What every operation of kernel libraries (LibraryOperation of executable.fbs) says of itself. Each has a file here.
+#ifndef TANDEM_RUNTIME_LIBRARY_CALLS_OPERATION_H_
+#define TANDEM_RUNTIME_LIBRARY_CALLS_OPERATION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// Shapes of an operation's operands in the order of the command's inputs and outputs. A packed kernel has an empty
+// shape: its size is known to the library only (PackedWeightsBytes).
+struct LibraryOperands {
+  std::vector<std::vector<int64_t>> inputs;
+  std::vector<std::vector<int64_t>> outputs;
+  std::vector<fb::DType> input_types, output_types;  // Invalid for a packed kernel; UInt8 for a mask
+
+  void AddInput(const std::vector<int64_t>& shape, fb::DType type);
+  void AddOutput(const std::vector<int64_t>& shape, fb::DType type);
+};
+
+struct OperationInfo {
+  std::string name;  // "Conv2DInputGrad"
+  // Of one execution. Each output of a convolution meets every weight of its channel once, in all three directions.
+  double flops = 0;
+  Epilogue epilogue;
+  bool reduces_batch = false;  // rows that are not there are added up, so they have to be zeros
+  // The kernel, or a product's right side; of PackWeights, its result.
+  std::vector<int64_t> weights_shape;
+  fb::DType weights_dtype = fb::DType::Float32;
+  bool packed = false;  // they are in the library's layout
+};
+
+// Of any operation, valid or not.
+OperationInfo InfoOf(const fb::Conv2DT& conv);
+OperationInfo InfoOf(const fb::MatMulT& product);
+OperationInfo InfoOf(const fb::BatchMatMulT& product);
+OperationInfo InfoOf(const fb::PackWeightsT& packing);
+
+// All that the table says: "Conv2D x=[2,8,8,3] float32 kernel=[3,3,3,16] float32 ... bias+relu packed".
+std::string TextOf(const fb::Conv2DT& conv);
+std::string TextOf(const fb::MatMulT& product);
+std::string TextOf(const fb::BatchMatMulT& product);
+std::string TextOf(const fb::PackWeightsT& packing);
+
+// Checks ranks, sizes, strides, pads, types, epilogue and that the shapes fit together; all products fit into 2^40
+// elements. Errors: InvalidArgument saying which field is wrong.
+absl::StatusOr<LibraryOperands> CheckOperation(const fb::Conv2DT& conv);
+absl::StatusOr<LibraryOperands> CheckOperation(const fb::MatMulT& product);
+absl::StatusOr<LibraryOperands> CheckOperation(const fb::BatchMatMulT& product);
+absl::StatusOr<LibraryOperands> CheckOperation(const fb::PackWeightsT& packing);
+
+// Product of sizes, or -1 when a size is negative or the product exceeds 2^40.
+int64_t CheckedElements(const std::vector<int64_t>& shape);
+
+// For checks. InvalidArgument.
+absl::Status BadOperation(absl::string_view what);
+// All sizes are positive, and CheckedElements has their product.
+bool IsPositive(const std::vector<int64_t>& shape);
+bool IsLibraryType(fb::DType type);
+// Operands of one type, and a result of that type or float32, which is the accumulator.
+absl::Status CheckTypes(fb::DType a, fb::DType b, fb::DType result);
+absl::Status CannotMultiply(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
+                            const std::vector<int64_t>& y);
+
+// " x=[2,8,8,3] float32".
+std::string TensorText(absl::string_view name, const std::vector<int64_t>& shape, fb::DType type);
+// " packed" if it is set.
+std::string FlagText(absl::string_view name, bool flag);
+
+// The product of all sizes.
+double Product(const std::vector<int64_t>& sizes);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_LIBRARY_CALLS_OPERATION_H_
