@@ -16,7 +16,7 @@ bool IsPointwise(const fb::Conv2DT& conv);
 // The same without strides and pads: a product of matrices over all pixels.
 bool IsDensePointwise(const fb::Conv2DT& conv);
 // A 1x1 convolution without padding in front and with a stride, whose gradients are those of a dense convolution over
-// the pixels that the stride reaches. `conv` may be of any shapes.
+// the pixels that the stride reaches. `conv` is one that CheckOperation accepts, as everywhere here.
 bool IsStridedPointwise(const fb::Conv2DT& conv);
 // That convolution: its x is [n, height of y, width of y, in].
 fb::Conv2DT DensePointwise(const fb::Conv2DT& conv);
