@@ -35,7 +35,7 @@ absl::Status CheckShapes(const fb::BatchMatMulT& c) {
 OperationInfo InfoOf(const fb::BatchMatMulT& c) {
   OperationInfo info;
   info.name = "BatchMatMul";
-  if (!c.y_shape.empty()) info.flops = 2 * Product(c.a_shape) * static_cast<double>(c.y_shape.back());
+  info.flops = ProductFlops(c.a_shape, c.y_shape);
   info.weights_shape = c.b_shape;
   info.weights_dtype = c.b_dtype;
   return info;

@@ -46,9 +46,7 @@ absl::Status CheckShapes(const fb::Conv2DT& c) {
 
 absl::Status CheckEpilogue(const fb::Conv2DT& c) {
   const Epilogue& e = c.epilogue;
-  if (e.activation < fb::Activation::MIN || e.activation > fb::Activation::MAX) {
-    return BadOperation("unknown activation");
-  }
+  TD_RETURN_IF_ERROR(CheckActivation(e.activation));
   if (e.empty()) return absl::OkStatus();
   if (c.direction != Direction::Forward) return BadOperation("only Conv2D and MatMul take an epilogue");
   return e.is_forward() ? absl::OkStatus() : BadOperation("only MatMul of plain matrices takes this epilogue");
@@ -125,11 +123,7 @@ absl::StatusOr<LibraryOperands> CheckOperation(const fb::Conv2DT& c) {
   }
   const bool forward = c.direction == Direction::Forward;
   operands.AddInput(forward ? c.x_shape : c.y_shape, OperandType(c));
-  if (c.packed) {
-    operands.AddInput({}, fb::DType::Invalid);
-  } else {
-    operands.AddInput(c.kernel_shape, c.kernel_dtype);
-  }
+  operands.AddWeights(c.kernel_shape, c.kernel_dtype, c.packed);
   operands.AddOutput(forward ? c.y_shape : c.x_shape, ResultType(c));
   if (c.epilogue.bias) operands.AddInput({c.y_shape[3]}, fb::DType::Float32);
   if (c.epilogue.residual) operands.AddInput(c.y_shape, c.y_dtype);

@@ -46,9 +46,7 @@ bool GoTogether(const Epilogue& e) {
 // Beyond a bias, a residual and a relu all is in one type, and sums only in float32.
 absl::Status CheckEpilogue(const fb::MatMulT& c) {
   const Epilogue& e = c.epilogue;
-  if (e.activation < fb::Activation::MIN || e.activation > fb::Activation::MAX) {
-    return BadOperation("unknown activation");
-  }
+  TD_RETURN_IF_ERROR(CheckActivation(e.activation));
   if (e.sums < fb::Summed::MIN || e.sums > fb::Summed::MAX) return BadOperation("unknown sums of an epilogue");
   if (e.residual && (!e.is_forward() || c.reduces_batch)) {
     return BadOperation("only Conv2D and MatMul of a batch add a residual, with no more than a bias and a relu");
@@ -100,7 +98,7 @@ std::vector<int64_t> ReluMaskShape(const std::vector<int64_t>& y_shape) {
 OperationInfo InfoOf(const fb::MatMulT& c) {
   OperationInfo info;
   info.name = "MatMul";
-  if (!c.y_shape.empty()) info.flops = 2 * Product(c.a_shape) * static_cast<double>(c.y_shape.back());
+  info.flops = ProductFlops(c.a_shape, c.y_shape);
   info.epilogue = c.epilogue;
   info.reduces_batch = c.reduces_batch;
   info.weights_shape = c.b_shape;
@@ -122,11 +120,7 @@ absl::StatusOr<LibraryOperands> CheckOperation(const fb::MatMulT& c) {
   TD_RETURN_IF_ERROR(CheckEpilogue(c));
   LibraryOperands operands;
   operands.AddInput(c.a_shape, c.a_dtype);
-  if (c.packed) {
-    operands.AddInput({}, fb::DType::Invalid);
-  } else {
-    operands.AddInput(c.b_shape, c.b_dtype);
-  }
+  operands.AddWeights(c.b_shape, c.b_dtype, c.packed);
   operands.AddOutput(c.y_shape, c.y_dtype);
   AddEpilogueOperands(c, operands);
   return operands;

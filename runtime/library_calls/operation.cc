@@ -15,6 +15,10 @@ void LibraryOperands::AddInput(const std::vector<int64_t>& shape, fb::DType type
   input_types.push_back(type);
 }
 
+void LibraryOperands::AddWeights(const std::vector<int64_t>& shape, fb::DType type, bool packed) {
+  packed ? AddInput({}, fb::DType::Invalid) : AddInput(shape, type);
+}
+
 void LibraryOperands::AddOutput(const std::vector<int64_t>& shape, fb::DType type) {
   outputs.push_back(shape);
   output_types.push_back(type);
@@ -49,6 +53,11 @@ absl::Status CheckTypes(fb::DType a, fb::DType b, fb::DType result) {
   return BadOperation("the result must have the operands' type or Float32");
 }
 
+absl::Status CheckActivation(fb::Activation activation) {
+  const bool known = activation >= fb::Activation::MIN && activation <= fb::Activation::MAX;
+  return known ? absl::OkStatus() : BadOperation("unknown activation");
+}
+
 absl::Status CannotMultiply(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
                             const std::vector<int64_t>& y) {
   return BadOperation(
@@ -65,6 +74,10 @@ double Product(const std::vector<int64_t>& sizes) {
   double product = 1;
   for (int64_t size : sizes) product *= static_cast<double>(size);
   return product;
+}
+
+double ProductFlops(const std::vector<int64_t>& a, const std::vector<int64_t>& y) {
+  return y.empty() ? 0 : 2 * Product(a) * static_cast<double>(y.back());
 }
 
 }  // namespace tandem

@@ -21,6 +21,8 @@ struct LibraryOperands {
   std::vector<fb::DType> input_types, output_types;  // Invalid for a packed kernel; UInt8 for a mask
 
   void AddInput(const std::vector<int64_t>& shape, fb::DType type);
+  // Of which only the library knows the size where they are packed.
+  void AddWeights(const std::vector<int64_t>& shape, fb::DType type, bool packed);
   void AddOutput(const std::vector<int64_t>& shape, fb::DType type);
 };
 
@@ -65,6 +67,7 @@ bool IsPositive(const std::vector<int64_t>& shape);
 bool IsLibraryType(fb::DType type);
 // Operands of one type, and a result of that type or float32, which is the accumulator.
 absl::Status CheckTypes(fb::DType a, fb::DType b, fb::DType result);
+absl::Status CheckActivation(fb::Activation activation);
 absl::Status CannotMultiply(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
                             const std::vector<int64_t>& y);
 
@@ -75,6 +78,8 @@ std::string FlagText(absl::string_view name, bool flag);
 
 // The product of all sizes.
 double Product(const std::vector<int64_t>& sizes);
+// Operations of matrix products: every element of `a` meets a row of `y`. 0 for a `y` without dimensions.
+double ProductFlops(const std::vector<int64_t>& a, const std::vector<int64_t>& y);
 
 }  // namespace tandem
 
