@@ -74,7 +74,8 @@ class ConvWeightGradEmitter {
 
   void Begin(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module) {
     const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, 3);
-    x_ = entry.buffers[0], dy_ = entry.buffers[1], output_ = entry.buffers[2];
+    x_ = StoredFloats::Of(entry.buffers[0], op_.getX()), dy_ = StoredFloats::Of(entry.buffers[1], op_.getDy());
+    output_ = entry.buffers[2];
     begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end), batch_ = v_.Index(entry.rows);
     tiles_ = v_.Scratch(block_ * kept_);
     panel_ = v_.Scratch(width_ * depth_);
@@ -130,7 +131,7 @@ class ConvWeightGradEmitter {
   void CopyTiles(Value from, Value to) {
     Value middle = v_.Sub(to, v_.Rem(v_.Sub(to, from), tile_));
     auto copy = [&](Value number, Value of_x) {
-      Value pixel = v_.At(x_, v_.Mul(of_x, channels_));
+      const StoredFloats pixel = v_.At(x_, v_.Mul(of_x, channels_));
       Value place = v_.At(tiles_, v_.Mul(number, tile_));
       v_.For(from, middle, tile_, [&](Value channel) {
         v_.Store(v_.Load(v_.At(pixel, channel), tile_), v_.At(place, v_.Mul(v_.Sub(channel, from), kept_)), tile_);
@@ -149,7 +150,8 @@ class ConvWeightGradEmitter {
 
   void CopyPanel(Value column, int64_t live) {
     v_.For(v_.Int(0), v_.Mul(batch_, out_[0] * out_[1]), 1, [&](Value k) {
-      Value from = v_.At(dy_, v_.Add(v_.Mul(k, columns_), column)), to = v_.At(panel_, v_.Mul(k, width_));
+      const StoredFloats from = v_.At(dy_, v_.Add(v_.Mul(k, columns_), column));
+      Value to = v_.At(panel_, v_.Mul(k, width_));
       for (int64_t n = 0; n < live; n += v_.lanes()) {
         v_.Store(v_.Load(v_.At(from, n), std::min<int64_t>(v_.lanes(), live - n)), v_.At(to, n));
       }
@@ -215,7 +217,8 @@ class ConvWeightGradEmitter {
   int64_t size_[2], channels_, out_[2], columns_, taps_;
   int64_t depth_, kept_;  // pixels of dy and those that are kept of x in a full batch
   int64_t block_;         // channels whose tiles are copied together
-  Value x_, dy_, output_, begin_, end_, batch_;
+  StoredFloats x_, dy_;
+  Value output_, begin_, end_, batch_;
   Value tiles_, panel_, pairs_;
 };
 

@@ -14,12 +14,14 @@ namespace {
 struct Case {
   const char* name;
   int64_t height, width, in, out_height, out_width, out, kernel, stride, pad, lanes, lane_rows;
+  bool bfloat16 = false;  // operands
   int64_t rows() const { return kernel * kernel * in; }
 };
 
 std::string Text(const Case& c) {
-  const std::string x = absl::StrCat("tensor<?x", c.height, "x", c.width, "x", c.in, "xf32>");
-  const std::string dy = absl::StrCat("tensor<?x", c.out_height, "x", c.out_width, "x", c.out, "xf32>");
+  const char* element = c.bfloat16 ? "bf16" : "f32";
+  const std::string x = absl::StrCat("tensor<?x", c.height, "x", c.width, "x", c.in, "x", element, ">");
+  const std::string dy = absl::StrCat("tensor<?x", c.out_height, "x", c.out_width, "x", c.out, "x", element, ">");
   const std::string dk = absl::StrCat("tensor<", c.kernel, "x", c.kernel, "x", c.in, "x", c.out, "xf32>");
   return absl::StrCat(
       "func.func private @k(%x: ", x, ", %dy: ", dy, ") -> ", dk,
@@ -109,7 +111,9 @@ INSTANTIATE_TEST_SUITE_P(Sizes, ConvWeightGradKernelTest,
                                          Case{"ManyPixels", 30, 30, 36, 15, 15, 33, 3, 2, 1, 4, 1},
                                          Case{"Padded", 4, 5, 13, 4, 5, 33, 3, 1, 1, 4, 1},
                                          Case{"StridedAndPadded", 7, 5, 8, 4, 3, 64, 3, 2, 1, 1, 3},
-                                         Case{"WindowAsLargeAsTheImage", 3, 3, 9, 1, 1, 35, 3, 1, 0, 8, 1}),
+                                         Case{"WindowAsLargeAsTheImage", 3, 3, 9, 1, 1, 35, 3, 1, 0, 8, 1},
+                                         Case{"BFloat16", 4, 5, 13, 4, 5, 33, 3, 1, 1, 4, 1, true},
+                                         Case{"BFloat16OneByOne", 6, 7, 16, 3, 4, 50, 1, 2, 0, 2, 3, true}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

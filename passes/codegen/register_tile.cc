@@ -7,10 +7,10 @@ namespace tandem {
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
-Values LoadTileRow(VectorBuilder& v, Value pointer, int64_t width) {
+Values LoadTileRow(VectorBuilder& v, StoredFloats from, int64_t width) {
   Values row;
   for (int64_t n = 0; n < width; n += v.lanes()) {
-    row.push_back(v.Load(v.At(pointer, n), std::min<int64_t>(v.lanes(), width - n)));
+    row.push_back(v.Load(v.At(from, n), std::min<int64_t>(v.lanes(), width - n)));
   }
   return row;
 }

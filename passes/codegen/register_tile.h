@@ -16,8 +16,8 @@ constexpr int64_t RegisterTileRows(int lanes) { return lanes < 16 ? 4 : 8; }
 // Vectors of a row of `width` floats.
 inline int64_t TileVectors(const VectorBuilder& v, int64_t width) { return (width + v.lanes() - 1) / v.lanes(); }
 
-// The row of `width` floats at `pointer`.
-VectorBuilder::Values LoadTileRow(VectorBuilder& v, mlir::Value pointer, int64_t width);
+// The row of `width` numbers at `from`.
+VectorBuilder::Values LoadTileRow(VectorBuilder& v, StoredFloats from, int64_t width);
 
 // sums + left (x) right for the `rows` numbers at `left` and a row of vectors: sums[r * vectors + n] is row r's vector
 // n.

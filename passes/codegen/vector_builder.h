@@ -8,9 +8,21 @@
 #include <vector>
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Value.h"
 
 namespace tandem {
+
+// Where numbers lie in memory: float32, or bfloat16, which is float32 in registers.
+struct StoredFloats {
+  StoredFloats(mlir::Value pointer = nullptr, bool bfloat16 = false) : pointer(pointer), bfloat16(bfloat16) {}
+  // The elements of `tensor`.
+  static StoredFloats Of(mlir::Value pointer, mlir::Value tensor) {
+    return {pointer, mlir::getElementTypeOrSelf(tensor).isBF16()};
+  }
+  mlir::Value pointer;
+  bool bfloat16;
+};
 
 class VectorBuilder {
  public:
@@ -81,6 +93,14 @@ class VectorBuilder {
   mlir::Value LoadStrided16(mlir::Value pointer, int64_t stride, int64_t live);
   void Store16(mlir::Value vector, mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   void Store16(mlir::Value vector, mlir::Value pointer) { Store16(vector, pointer, lanes_); }
+  // Of either.
+  StoredFloats At(StoredFloats from, mlir::Value n) {
+    return {from.bfloat16 ? At16(from.pointer, n) : At(from.pointer, n), from.bfloat16};
+  }
+  StoredFloats At(StoredFloats from, int64_t n) { return n == 0 ? from : At(from, Int(n)); }
+  mlir::Value Load(StoredFloats from, int64_t live) {
+    return from.bfloat16 ? Load16(from.pointer, live) : Load(from.pointer, live);
+  }
   // Vectors of lanes() pairs of bfloat16 numbers: a[0], b[0], a[1], b[1] ..., a vector of them in memory, and one pair
   // in all places.
   mlir::Value Pairs(mlir::Value a, mlir::Value b);

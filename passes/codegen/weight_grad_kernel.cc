@@ -35,29 +35,32 @@ class WeightGradEmitter {
     const int64_t tile = RegisterTileRows(v_.lanes());
     const int64_t depth = static_cast<int64_t>(op_.getLanes()) * static_cast<int64_t>(op_.getLaneRows()) * inner_;
     const bool packs = columns_ >= kMinPackedTiles * kRegisterTileVectors * v_.lanes();
-    if (packs) strip_ = v_.Scratch(tile * depth);
+    if (packs || x_.bfloat16) strip_ = v_.Scratch(tile * depth);
     Value middle = v_.Sub(end_, v_.Rem(v_.Sub(end_, begin_), tile));
-    v_.For(begin_, middle, tile, [&](Value row) {
-      if (!packs) return Strip(row, tile, v_.At(x_, row), rows_of_result_);
-      Pack(row, tile);
-      Strip(row, tile, strip_, tile);
-    });
-    v_.For(middle, end_, 1, [&](Value row) { Strip(row, 1, v_.At(x_, row), rows_of_result_); });
+    v_.For(begin_, middle, tile, [&](Value row) { Rows(row, tile, packs || x_.bfloat16); });
+    v_.For(middle, end_, 1, [&](Value row) { Rows(row, 1, x_.bfloat16); });
     b_.create<LLVM::ReturnOp>(v_.loc(), mlir::ValueRange{});
   }
 
  private:
   void Begin(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module) {
     const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, 3 + kFetchedMatrices);
-    x_ = entry.buffers[0], dy_ = entry.buffers[1], output_ = entry.buffers[2];
+    x_ = StoredFloats::Of(entry.buffers[0], op_.getX()), dy_ = StoredFloats::Of(entry.buffers[1], op_.getDy());
+    output_ = entry.buffers[2];
     fetched_.assign(entry.buffers.begin() + 3, entry.buffers.end());
     begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end), batch_ = v_.Index(entry.rows);
   }
 
-  // Copies columns [row, row + rows) of x side by side. Where rows of x are a multiple of 4 KiB long their lines share
-  // a set of the first-level cache, and every tile of the strip would fetch them again.
+  void Rows(Value row, int64_t rows, bool packs) {
+    if (!packs) return Strip(row, rows, v_.At(x_, row).pointer, rows_of_result_);
+    Pack(row, rows);
+    Strip(row, rows, strip_, rows);
+  }
+
+  // Copies columns [row, row + rows) of x side by side, as float32. Where rows of x are a multiple of 4 KiB long their
+  // lines share a set of the first-level cache, and every tile of the strip would fetch them again.
   void Pack(Value row, int64_t rows) {
-    Value x = v_.At(x_, row);
+    const StoredFloats x = v_.At(x_, row);
     v_.For(v_.Int(0), v_.Mul(batch_, inner_), 1, [&](Value k) {
       v_.Store(v_.Load(v_.At(x, v_.Mul(k, rows_of_result_)), rows), v_.At(strip_, v_.Mul(k, rows)), rows);
     });
@@ -71,7 +74,8 @@ class WeightGradEmitter {
   }
 
   void Tile(Value row, int64_t rows, Value x, int64_t stride, Value column, int64_t width) {
-    Value dy = v_.At(dy_, column), corner = v_.Add(v_.Mul(row, columns_), column);
+    const StoredFloats dy = v_.At(dy_, column);
+    Value corner = v_.Add(v_.Mul(row, columns_), column);
     Values sums = EmitLaneTree(v_, batch_, op_.getLanes(), op_.getLaneRows(), [&](int64_t lane) {
       Fetch(lane, rows, corner, width);
       return Lane(lane, rows, x, stride, dy, width);
@@ -90,7 +94,7 @@ class WeightGradEmitter {
   }
 
   // The products of one lane's rows.
-  Values Lane(int64_t lane, int64_t rows, Value x, int64_t stride, Value dy, int64_t width) {
+  Values Lane(int64_t lane, int64_t rows, Value x, int64_t stride, StoredFloats dy, int64_t width) {
     const int64_t lane_rows = op_.getLaneRows();
     Value end = v_.Mul(v_.Min(batch_, v_.Int((lane + 1) * lane_rows)), inner_);
     const Values zeros(rows * TileVectors(v_, width), v_.Splat(0));
@@ -104,7 +108,8 @@ class WeightGradEmitter {
   mlir::OpBuilder b_;
   VectorBuilder v_;
   int64_t rows_of_result_, columns_, inner_;  // inner_: rows of the operands per example
-  Value x_, dy_, output_, begin_, end_, batch_, strip_;
+  StoredFloats x_, dy_;
+  Value output_, begin_, end_, batch_, strip_;
   std::vector<Value> fetched_;
 };
 

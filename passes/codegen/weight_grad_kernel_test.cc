@@ -13,12 +13,14 @@ namespace {
 
 struct Case {
   int64_t inner, rows, columns, lanes, lane_rows;  // inner: rows of the operands per example, 0 for matrices
+  bool bfloat16 = false;                           // operands
 };
 
 std::string Text(const Case& c) {
   const std::string middle = c.inner > 0 ? absl::StrCat(c.inner, "x") : "";
-  const std::string x = absl::StrCat("tensor<?x", middle, c.rows, "xf32>");
-  const std::string dy = absl::StrCat("tensor<?x", middle, c.columns, "xf32>");
+  const char* element = c.bfloat16 ? "bf16" : "f32";
+  const std::string x = absl::StrCat("tensor<?x", middle, c.rows, "x", element, ">");
+  const std::string dy = absl::StrCat("tensor<?x", middle, c.columns, "x", element, ">");
   const std::string dw = absl::StrCat("tensor<", c.rows, "x", c.columns, "xf32>");
   return absl::StrCat(
       "func.func private @k(%x: ", x, ", %dy: ", dy, ") -> ", dw,
@@ -112,7 +114,8 @@ TEST_P(WeightGradKernelTest, AbsentLanesChangeNothing) {
 INSTANTIATE_TEST_SUITE_P(Sizes, WeightGradKernelTest,
                          testing::Values(Case{0, 64, 64, 4, 8}, Case{0, 13, 50, 4, 3}, Case{3, 24, 33, 8, 2},
                                          Case{0, 9, 100, 1, 16}, Case{0, 16, 32, 2, 1}, Case{0, 21, 270, 4, 3},
-                                         Case{2, 16, 290, 2, 4}));
+                                         Case{2, 16, 290, 2, 4}, Case{0, 64, 64, 4, 8, true},
+                                         Case{3, 24, 33, 8, 2, true}, Case{0, 21, 270, 4, 3, true}));
 
 }  // namespace
 }  // namespace tandem

@@ -30,12 +30,16 @@ constexpr int64_t kMaxDenseStackBytes = int64_t{1} << 19, kMaxImageStackBytes = 
 constexpr int64_t kMaxDenseKept = 2, kMaxImageKept = 3;
 constexpr double kBlockRate = 0.9;  // of the library's rate; measured on ResNet-50's last stage
 
+bool ReadsBFloat16(const Contraction& c) { return td::TypeOf(c.op->getOperand(0)).getElementType().isBF16(); }
+
 int64_t GlobalBatch(const Contraction& c) { return c.config.getBatch() * c.config.getReplicas(); }
 
 // Why the op, a sum of products of `x` and `dy` over the batch, cannot be computed by a kernel with so large a stack.
 std::string WhyUnable(const Contraction& c, mlir::Value x, mlir::Value dy, int64_t stack, int64_t max_stack) {
   if (!td::IsBatched(x.getType()) || !td::IsBatched(dy.getType())) return "it sums over the batch";
-  if (!IsFloat32(c.op)) return "it computes in float32";
+  const mlir::Type element = td::TypeOf(x).getElementType();
+  if (!element.isF32() && !element.isBF16()) return "it reads float32 and bfloat16";
+  if (!td::TypeOf(c.op->getResult(0)).getElementType().isF32()) return "its gradients are float32";
   if (stack > max_stack) {
     return absl::StrCat("so long a batch takes ", stack, " bytes of a thread's stack, more than ", max_stack);
   }
@@ -53,6 +57,31 @@ std::string WhyLanes(int64_t elements, int64_t columns, int64_t kept, int64_t ma
   return "";
 }
 
+// Expected seconds of a row, of `flops` operations and `kept` elements.
+double BlockSeconds(const Contraction& c, double flops, int64_t kept) {
+  const int64_t bytes = (ReadsBFloat16(c) ? 2 : 4) * kept;
+  return flops / (kBlockRate * c.machine.library_f32) + 2 * static_cast<double>(bytes) / c.machine.dram_bandwidth;
+}
+
+// Of the fastest algorithm that works in lanes.
+double LaneSeconds(const Contraction& c, int64_t flops, int64_t elements) {
+  const double rows = static_cast<double>(c.microbatches.rows), count = static_cast<double>(c.microbatches.count);
+  double seconds = static_cast<double>(flops) / (ReadsBFloat16(c) ? c.machine.library_bf16 : c.machine.library_f32);
+  const std::optional<Weighing> winograd = kWinograd.weigh(c);
+  if (winograd && winograd->able) seconds = std::min(seconds, winograd->seconds / rows);
+  // Written to a slot, read to be added up and to be combined with others. All lanes' slots are touched in turn, and as
+  // many bytes of others between.
+  const double slot_bytes = 4 * static_cast<double>(elements);
+  return seconds + 3 * slot_bytes / Bandwidth(c.machine, 2 * count * slot_bytes) / rows;
+}
+
+// Of `blocks` and `lanes` seconds for a row.
+Weighing Faster(const Contraction& c, double blocks, double lanes) {
+  const double microbatch = blocks * static_cast<double>(c.microbatches.rows);
+  if (blocks < lanes) return Profitable(microbatch);
+  return NotProfitable("lanes are faster, with the time to combine their gradients", microbatch);
+}
+
 std::optional<Weighing> WeighProduct(const Contraction& c, td::MatMulOp op) {
   mlir::RankedTensorType result = td::TypeOf(op.getResult());
   if (!op.getTransposeA() || op.getTransposeB() || result.getRank() != 2) return std::nullopt;
@@ -61,8 +90,11 @@ std::optional<Weighing> WeighProduct(const Contraction& c, td::MatMulOp op) {
   const int64_t depth = batch * (x / result.getDimSize(0));  // lanes round the batch up
   std::string why = WhyUnable(c, op.getA(), op.getB(), WeightGradStackBytes(depth), kMaxDenseStackBytes);
   if (!why.empty()) return Unable(std::move(why));
-  why = WhyLanes(result.getNumElements(), result.getDimSize(1), batch * (x + dy), kMaxDenseKept);
-  return why.empty() ? Profitable() : NotProfitable(std::move(why));
+  const int64_t elements = result.getNumElements();
+  const double blocks = BlockSeconds(c, static_cast<double>(op.getFlops()), x + dy);
+  why = WhyLanes(elements, result.getDimSize(1), batch * (x + dy), kMaxDenseKept);
+  if (!why.empty()) return NotProfitable(std::move(why), blocks * static_cast<double>(c.microbatches.rows));
+  return Faster(c, blocks, LaneSeconds(c, op.getFlops(), elements));
 }
 
 // Pixels of dy along dimension `d` whose window's place `tap` is in the image.
@@ -76,27 +108,14 @@ int64_t PixelsInside(td::Conv2DFilterGradOp op, int d, int64_t tap) {
   return inside;
 }
 
-// Expected seconds of a row, of `kept` elements.
-double BlockSeconds(const Contraction& c, td::Conv2DFilterGradOp op, int64_t kept) {
+// Of a row, without products by padding.
+double ImageFlops(td::Conv2DFilterGradOp op) {
   double pixels[2] = {0, 0};
   for (int d = 0; d < 2; ++d) {
     for (int64_t tap = 0; tap < op.getSize()[d]; ++tap) pixels[d] += static_cast<double>(PixelsInside(op, d, tap));
   }
   const int64_t channels = td::TypeOf(op.getX()).getDimSize(3) * td::TypeOf(op.getDy()).getDimSize(3);
-  return 2 * pixels[0] * pixels[1] * static_cast<double>(channels) / (kBlockRate * c.machine.library_f32) +
-         2 * 4 * static_cast<double>(kept) / c.machine.dram_bandwidth;
-}
-
-// Of the fastest algorithm that works in lanes.
-double LaneSeconds(const Contraction& c, td::Conv2DFilterGradOp op, int64_t elements) {
-  const double rows = static_cast<double>(c.microbatches.rows), count = static_cast<double>(c.microbatches.count);
-  double seconds = static_cast<double>(op.getFlops()) / c.machine.library_f32;
-  const std::optional<Weighing> winograd = kWinograd.weigh(c);
-  if (winograd && winograd->able) seconds = std::min(seconds, winograd->seconds / rows);
-  // Written to a slot, read to be added up and to be combined with others. All lanes' slots are touched in turn, and as
-  // many bytes of others between.
-  const double slot_bytes = 4 * static_cast<double>(elements);
-  return seconds + 3 * slot_bytes / Bandwidth(c.machine, 2 * count * slot_bytes) / rows;
+  return 2 * pixels[0] * pixels[1] * static_cast<double>(channels);
 }
 
 std::optional<Weighing> WeighImages(const Contraction& c, td::Conv2DFilterGradOp op) {
@@ -107,11 +126,10 @@ std::optional<Weighing> WeighImages(const Contraction& c, td::Conv2DFilterGradOp
   if (!why.empty()) return Unable(std::move(why));
   const int64_t elements = td::TypeOf(op.getResult()).getNumElements();
   const int64_t kept = td::RowElements(op.getX().getType()) + td::RowElements(op.getDy().getType());
-  const double blocks = BlockSeconds(c, op, kept), microbatch = blocks * static_cast<double>(c.microbatches.rows);
+  const double blocks = BlockSeconds(c, ImageFlops(op), kept);
   why = WhyLanes(elements, dy[3], batch * kept, kMaxImageKept);
-  if (!why.empty()) return NotProfitable(std::move(why), microbatch);
-  if (blocks < LaneSeconds(c, op, elements)) return Profitable(microbatch);
-  return NotProfitable("lanes are faster, with the time to combine their gradients", microbatch);
+  if (!why.empty()) return NotProfitable(std::move(why), blocks * static_cast<double>(c.microbatches.rows));
+  return Faster(c, blocks, LaneSeconds(c, op.getFlops(), elements));
 }
 
 std::optional<Weighing> Weigh(const Contraction& c) {

@@ -15,5 +15,8 @@ class Exec_PureOp<string mnemonic, list<Trait> traits = []>
 
 def Exec_Tensor : RankedTensorOf<[AnyType]>;
 def Exec_FloatTensor : RankedTensorOf<[F32, F64, BF16]>;
+def Exec_Float32Tensor : RankedTensorOf<[F32]>;
+// Of numbers that kernels compute with in float32.
+def Exec_StoredFloatTensor : RankedTensorOf<[F32, BF16]>;
 
 #endif

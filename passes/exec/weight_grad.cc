@@ -30,6 +30,7 @@ llvm::LogicalResult WeightGradOp::inferReturnTypes(mlir::MLIRContext* context, s
                                                    llvm::SmallVectorImpl<mlir::Type>& types) {
   MatMulOp::Properties product;
   product.transpose_a = mlir::BoolAttr::get(context, true);
+  product.f32_result = mlir::UnitAttr::get(context);
   return MatMulOp::inferReturnTypes(context, loc, operands, attributes, &product, regions, types);
 }
 
@@ -41,7 +42,7 @@ int64_t WeightGradOp::getFlops() { return 2 * RowElements(getX().getType()) * Ty
 absl::Status WeightGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
                                     std::vector<RefTensor>& results) {
   return EvaluateAs<MatMulOp>(*this, operands, context, results, getX(), getDy(), /*transpose_a=*/true,
-                              /*transpose_b=*/false);
+                              /*transpose_b=*/false, /*f32_result=*/true);
 }
 
 llvm::LogicalResult Conv2DWeightGradOp::inferReturnTypes(mlir::MLIRContext* context, std::optional<mlir::Location> loc,
@@ -49,6 +50,7 @@ llvm::LogicalResult Conv2DWeightGradOp::inferReturnTypes(mlir::MLIRContext* cont
                                                          mlir::OpaqueProperties properties, mlir::RegionRange regions,
                                                          llvm::SmallVectorImpl<mlir::Type>& types) {
   Conv2DFilterGradOp::Properties q = FilterGradProperties(*properties.as<Properties*>());
+  q.f32_result = mlir::UnitAttr::get(context);
   return Conv2DFilterGradOp::inferReturnTypes(context, loc, operands, attributes, &q, regions, types);
 }
 
@@ -59,7 +61,7 @@ int64_t Conv2DWeightGradOp::getFlops() { return FilterGradFlops(getDy(), getResu
 absl::Status Conv2DWeightGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
                                           std::vector<RefTensor>& results) {
   return EvaluateAs<Conv2DFilterGradOp>(*this, operands, context, results, getX(), getDy(), getSize(), getStrides(),
-                                        getPadLow(), getPadHigh());
+                                        getPadLow(), getPadHigh(), /*f32_result=*/true);
 }
 
 }  // namespace tandem::exec

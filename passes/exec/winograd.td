@@ -1,9 +1,7 @@
 // Convolutions by fewer multiplications (Winograd): made by td-lower-contractions from td.conv2d and its gradients.
 include "passes/exec/algorithm.td"
 
-def Exec_Float32Tensor : RankedTensorOf<[F32]>;
 // Images and kernels of mixed precision are bfloat16. Transforms and sums are float32 in any case.
-def Exec_WinogradTensor : RankedTensorOf<[F32, BF16]>;
 
 class Exec_WinogradOp<string mnemonic, list<Trait> traits = []>
     : Exec_Op<mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
@@ -22,8 +20,8 @@ def Exec_WinogradKernelOp : Exec_WinogradOp<"winograd_kernel"> {
     %u = exec.winograd_kernel %k {tile = 4} : tensor<3x3x32x64xf32> -> tensor<36x2048xf32>
     ```
   }];
-  let arguments = (ins Exec_WinogradTensor:$kernel, I64Attr:$tile, DefaultValuedAttr<BoolAttr, "false">:$adjoint);
-  let results = (outs Exec_WinogradTensor:$output);
+  let arguments = (ins Exec_StoredFloatTensor:$kernel, I64Attr:$tile, DefaultValuedAttr<BoolAttr, "false">:$adjoint);
+  let results = (outs Exec_StoredFloatTensor:$output);
   let assemblyFormat = "$kernel attr-dict `:` type($kernel) `->` type($output)";
 }
 
@@ -38,10 +36,10 @@ def Exec_WinogradConv2DOp : Exec_WinogradOp<"winograd_conv2d", [AttrSizedOperand
         : (tensor<?x13x13x32xf32>, tensor<36x2048xf32>) -> (tensor<?x11x11x64xf32>, tensor<719104xui8>)
     ```
   }];
-  let arguments = (ins Exec_WinogradTensor:$x, Exec_WinogradTensor:$kernel, Optional<Exec_WinogradTensor>:$bias,
-                       Optional<Exec_WinogradTensor>:$residual, I64Attr:$tile, I64Attr:$block, DenseI64ArrayAttr:$pad_low,
+  let arguments = (ins Exec_StoredFloatTensor:$x, Exec_StoredFloatTensor:$kernel, Optional<Exec_StoredFloatTensor>:$bias,
+                       Optional<Exec_StoredFloatTensor>:$residual, I64Attr:$tile, I64Attr:$block, DenseI64ArrayAttr:$pad_low,
                        UnitAttr:$relu);
-  let results = (outs Exec_WinogradTensor:$output, Exec_Tensor:$scratch);
+  let results = (outs Exec_StoredFloatTensor:$output, Exec_Tensor:$scratch);
   let assemblyFormat = "$x `,` $kernel (`,` $bias^)? (`adds` $residual^)? attr-dict `:` functional-type(operands, results)";
 }
 
@@ -55,9 +53,9 @@ def Exec_WinogradInputGradOp : Exec_WinogradOp<"winograd_input_grad"> {
         : (tensor<?x11x11x64xf32>, tensor<36x2048xf32>) -> (tensor<?x13x13x32xf32>, tensor<719104xui8>)
     ```
   }];
-  let arguments = (ins Exec_WinogradTensor:$dy, Exec_WinogradTensor:$kernel, I64Attr:$tile, I64Attr:$block,
+  let arguments = (ins Exec_StoredFloatTensor:$dy, Exec_StoredFloatTensor:$kernel, I64Attr:$tile, I64Attr:$block,
                        DenseI64ArrayAttr:$pad_low);
-  let results = (outs Exec_WinogradTensor:$dx, Exec_Tensor:$scratch);
+  let results = (outs Exec_StoredFloatTensor:$dx, Exec_Tensor:$scratch);
   let assemblyFormat = "$dy `,` $kernel attr-dict `:` functional-type(operands, results)";
 }
 
@@ -71,7 +69,7 @@ def Exec_WinogradFilterGradOp : Exec_WinogradOp<"winograd_filter_grad"> {
         : (tensor<?x13x13x32xf32>, tensor<?x11x11x64xf32>) -> (tensor<3x3x32x64xf32>, tensor<1014016xui8>)
     ```
   }];
-  let arguments = (ins Exec_WinogradTensor:$x, Exec_WinogradTensor:$dy, I64Attr:$tile, I64Attr:$block,
+  let arguments = (ins Exec_StoredFloatTensor:$x, Exec_StoredFloatTensor:$dy, I64Attr:$tile, I64Attr:$block,
                        DenseI64ArrayAttr:$pad_low, UnitAttr:$bfloat16_products);
   let results = (outs Exec_Float32Tensor:$dkernel, Exec_Tensor:$scratch);
   let assemblyFormat = "$x `,` $dy attr-dict `:` functional-type(operands, results)";
