@@ -221,6 +221,11 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   if (options.precision == Precision::kMixedBfloat16) {
     if (absl::Status status = target->UseMixedBfloat16(); !status.ok()) return WithExitCode(status, kExitUsage);
   }
+  if (const std::vector<std::string> missing = target->MissingHere(); !missing.empty()) {
+    TD_LOG(WARNING) << "target " << target->Name() << " has " << absl::StrJoin(missing, ", ")
+                    << ", which this machine lacks: the kernel library is asked here what it would choose there, and a "
+                    << "machine where it chooses otherwise refuses the program; then compile it on that machine";
+  }
   TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(target->device_class()));
   TD_RETURN_IF_ERROR(library->UseInstructions(target->LibraryInstructions()));
   // The graph stays as the user built it; the passes work on a copy.

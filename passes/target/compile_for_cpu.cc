@@ -1,6 +1,8 @@
 // Programs for CPUs: kernels are object files, made by LLVM.
+#include <iterator>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
@@ -37,6 +39,15 @@ class CpuCompileTarget final : public CompileTarget {
     if (native_ && !mixed_bfloat16_) return fb::InstructionSet::Any;
     if (cpu_.has_tiles) return fb::InstructionSet::Amx;
     return cpu_.has_avx512bf16 ? fb::InstructionSet::Avx512BFloat16 : fb::InstructionSet::Avx512;
+  }
+
+  std::vector<std::string> MissingHere() const override {
+    absl::StatusOr<CpuTarget> host = HostCpuTarget();
+    if (!host.ok()) return {};
+    UseBFloat16(&*host);
+    std::vector<std::string> missing;
+    absl::c_set_difference(cpu_.required, host->required, std::back_inserter(missing));
+    return missing;
   }
 
   exec::TargetAttr Attribute(mlir::MLIRContext* context) const override {

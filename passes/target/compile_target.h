@@ -42,6 +42,8 @@ class CompileTarget {
   virtual std::string MachineModelName() const = 0;
   // Executable.instructions.
   virtual fb::InstructionSet LibraryInstructions() const = 0;
+  // What code for it may use and the machine that compiles does not have, in Requirements' words.
+  virtual std::vector<std::string> MissingHere() const { return {}; }
   // What passes have to know of it.
   virtual exec::TargetAttr Attribute(mlir::MLIRContext* context) const = 0;
   // What machine code depends on besides the module: for the cache's key.

@@ -80,6 +80,22 @@ TEST(CompileTargetTest, NativeIsResolved) {
   EXPECT_NE((*target)->Name(), "cpu:native");
 }
 
+TEST(CompileTargetTest, SaysWhatTheMachineThatCompilesLacks) {
+  const absl::StatusOr<CpuTarget> host = HostCpuTarget();
+  ASSERT_TRUE(host.ok()) << host.status();
+  for (const char* name : {"cpu:native", "cpu:sapphirerapids", "cuda:sm_90"}) {
+    absl::StatusOr<std::unique_ptr<CompileTarget>> target = ParseTarget(name);
+    ASSERT_TRUE(target.ok()) << target.status();
+    if (host->vector_bits == 512) EXPECT_TRUE((*target)->UseMixedBfloat16().ok()) << name;
+    const std::vector<std::string> missing = (*target)->MissingHere();
+    if (absl::string_view(name) != "cpu:sapphirerapids") EXPECT_TRUE(missing.empty()) << name << missing[0];
+    if (absl::string_view(name) == "cpu:sapphirerapids" && host->vector_bits == 512) {
+      EXPECT_EQ(std::count(missing.begin(), missing.end(), "amx-tile"), host->has_tiles ? 0 : 1);
+      EXPECT_EQ(std::count(missing.begin(), missing.end(), "avx2"), 0);
+    }
+  }
+}
+
 // LLVM would warn about an unknown architecture and abort later.
 TEST(CompileTargetTest, OtherNamesAreRefusedWithTheListOfAll) {
   for (const char* name : {"", "cuda", "cuda:sm_", "cuda:sm_70", "cuda:sm_090", "cuda:sm_90a", "gpu:0", "avx2",
