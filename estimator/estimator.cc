@@ -213,7 +213,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadForInference(const ModeProgram& progra
   const bool in_memory = resident_.training() || (resident_.has_training() && !config_.checkpoints_enabled());
   std::string path = checkpoint_path;
   if (path.empty() && !in_memory) {
-    TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, checkpoints_.LatestCheckpoint());
+    TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, checkpoints_.LatestCheckpoint(resident_.checkpoint()));
     path = latest.value_or("");
   }
   if (resident_.training() && !path.empty() && path != resident_.checkpoint()) {

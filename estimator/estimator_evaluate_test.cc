@@ -101,6 +101,28 @@ TEST(Evaluate, UsesTheLatestCheckpointOrTheOneAskedFor) {
             kExitMissingInput);
 }
 
+TEST(Evaluate, ReadsACheckpointOnce) {
+  const std::string dir = ModelDir();
+  Estimator trained(LineModel, Config(dir));
+  ASSERT_EQ(trained.Train(LineInput(), {.max_steps = 10}), absl::OkStatus());
+  Estimator reader(LineModel, Config(dir));
+  const auto first = reader.Evaluate(LineInput(64, 8, 1));
+  ASSERT_TRUE(first.ok()) << first.status();
+  // Whoever reads files of the checkpoint again does not find them.
+  const std::string checkpoint = dir + "/model.ckpt-10", away = dir + "/away";
+  ASSERT_EQ(Env::Default()->Rename(checkpoint, away), absl::OkStatus());
+  const auto again = reader.Evaluate(LineInput(64, 8, 1));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ((*again)["loss"], (*first)["loss"]);
+  EXPECT_FALSE(Estimator(LineModel, Config(dir)).Evaluate(LineInput(64, 8, 1)).ok());
+  // A newer one is read.
+  ASSERT_EQ(Env::Default()->Rename(away, checkpoint), absl::OkStatus());
+  ASSERT_EQ(trained.Train(LineInput(), {.max_steps = 20}), absl::OkStatus());
+  const auto newer = reader.Evaluate(LineInput(64, 8, 1));
+  ASSERT_TRUE(newer.ok()) << newer.status();
+  EXPECT_EQ(newer->global_step(), 20);
+}
+
 TEST(Evaluate, FewerReplicasThanTrainingSeeTheTrainedWeights) {
   RunConfig config = Config(ModelDir(), 2);
   config.eval_distribute = OneDeviceStrategy("cpu:0");

@@ -172,7 +172,7 @@ void CheckpointManager::DeleteOld(int64_t current_step) {
   if (!status.ok()) TD_LOG(WARNING) << "Could not delete old checkpoints: " << status.message();
 }
 
-absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint() {
+absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint(absl::string_view in_memory) {
   for (int attempt = 1;; ++attempt) {
     TD_ASSIGN_OR_RETURN(std::optional<PointerFile> pointer, ReadPointer());
     if (!pointer) {
@@ -182,8 +182,9 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint()
       env_->SleepSeconds(kReadPauseSeconds);
       continue;
     }
-    absl::Status status = Verify(pointer->latest);
-    if (status.ok()) return std::optional<std::string>(Path(pointer->latest));
+    std::string path = Path(pointer->latest);
+    absl::Status status = path == in_memory ? absl::OkStatus() : Verify(pointer->latest);
+    if (status.ok()) return std::optional<std::string>(std::move(path));
     int64_t step = *CheckpointStep(pointer->latest);
     // A second look at a damaged one: it may have been replaced by another of the same step while it was read.
     bool damaged = !absl::IsNotFound(status);
