@@ -13,6 +13,7 @@
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "cluster/resolver.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
@@ -100,9 +101,13 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
     if (tracer.ok()) tracer_ = *std::move(tracer);
   }
   TD_LOG(INFO) << "Using config: " << config_.ToString();
-  if (const char* cluster = std::getenv("TF_CONFIG"); cluster != nullptr && *cluster != '\0') {
-    TD_LOG(WARNING) << "TF_CONFIG is set and not read: this process trains by itself, with the devices of the "
-                       "RunConfig. Several processes with one model_dir do not work together.";
+  // Several processes do not work together yet: better said than found out.
+  const absl::StatusOr<std::optional<Cluster>> cluster = ResolveCluster(Environment::OfProcess());
+  if (status_.ok()) status_ = cluster.status();
+  if (cluster.ok() && cluster->has_value()) {
+    TD_LOG(WARNING) << "cluster: " << (*cluster)->Text()
+                    << ": this process trains by itself, with the devices of the RunConfig. Several processes with one "
+                       "model_dir do not work together.";
   }
 }
 

@@ -175,14 +175,25 @@ TEST(OddSteps, ASpecWithoutATrainOpIsAnError) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("odd_steps_test.cc:"));
 }
 
-TEST(OddSteps, TfConfigIsNotReadInSilence) {
+TEST(OddSteps, AClusterIsNotLeftOutInSilence) {
   for (bool set : {false, true}) {
-    if (set) setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1"]}})", 1);
+    if (set) {
+      setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}})", 1);
+    }
     LogCapture log;
     Estimator estimator(LineModel, Config(ModelDir()));
-    EXPECT_EQ(log.Contains("TF_CONFIG is set and not read"), set);
+    EXPECT_EQ(log.Contains("worker 1, rank 1 of 2, rank 0 at a:1, by TF_CONFIG: this process trains by itself"), set);
   }
   unsetenv("TF_CONFIG");
+}
+
+TEST(OddSteps, AClusterThatCannotBeIsAnError) {
+  setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1"]}})", 1);
+  Estimator estimator(LineModel, Config(ModelDir()));
+  const absl::Status status = estimator.Train(LineInput(), {.steps = 1});
+  unsetenv("TF_CONFIG");
+  EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("TF_CONFIG: task is missing"));
 }
 
 // The step behind it finds a loss that is no number: the cause is named, not the consequence.

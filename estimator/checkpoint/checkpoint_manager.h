@@ -42,8 +42,8 @@ class CheckpointManager {
   absl::StatusOr<std::string> Save(const CheckpointData& data);
 
   // The checkpoint that the pointer names, verified; without a pointer the newest intact one, with a warning; nothing
-  // when there is no checkpoint. Changes nothing on the disk. DataLoss as Recover. `in_memory`: the path of a checkpoint
-  // whose values the caller has, which is not read again where the pointer names it.
+  // when there is no checkpoint. Changes nothing on the disk. DataLoss as Recover. `in_memory`: the path of a
+  // checkpoint whose values the caller has, which is not read again where the pointer names it.
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view in_memory = "");
 
   // Verifies and reads a checkpoint directory. DataLoss when it is damaged, NotFound when there is none.

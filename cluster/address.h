@@ -1,0 +1,17 @@
+// HOST:PORT, the address of a process.
+#ifndef TANDEM_CLUSTER_ADDRESS_H_
+#define TANDEM_CLUSTER_ADDRESS_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+// Why `text` is not HOST:PORT, with a name, an IPv4 address or an IPv6 address in brackets and a port from 1 to 65535;
+// empty when it is. Names are not looked up.
+std::string WhyNoAddress(absl::string_view text);
+
+}  // namespace tandem
+
+#endif  // TANDEM_CLUSTER_ADDRESS_H_

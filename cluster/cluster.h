@@ -1,0 +1,47 @@
+// Cluster: the processes that take part in a training, and which of them this one is.
+#ifndef TANDEM_CLUSTER_CLUSTER_H_
+#define TANDEM_CLUSTER_CLUSTER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+// What a process does. A chief is a worker that also saves and logs.
+enum class TaskType { kChief, kWorker, kParameterServer, kEvaluator };
+
+// As TF_CONFIG has it: "chief", "worker", "ps", "evaluator".
+absl::string_view Name(TaskType type);
+
+struct Task {
+  TaskType type = TaskType::kChief;
+  int64_t index = 0;  // among those of its type
+};
+
+struct Cluster {
+  // Who said so: "TF_CONFIG", "torchrun (RANK, WORLD_SIZE)".
+  std::string source;
+  Task task;
+  // Among the processes that train together, which are the chief, then the workers in their order. Parameter servers
+  // and evaluators are not among them and have rank -1.
+  int64_t rank = 0, world_size = 1;
+  // Among those on this host; -1 and 0 where nobody says.
+  int64_t local_rank = -1, local_world_size = 0;
+  // Where processes meet, HOST:PORT; empty where nobody says.
+  std::string coordinator;
+  // HOST:PORT of every task, by type and index; only TF_CONFIG has them.
+  std::map<TaskType, std::vector<std::string>> addresses;
+
+  // Whether this process saves checkpoints and logs progress.
+  bool is_chief() const { return rank == 0; }
+  // "worker 1 of 3 (rank 2 of 4), chief at 10.0.0.1:2222, by TF_CONFIG".
+  std::string Text() const;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_CLUSTER_CLUSTER_H_

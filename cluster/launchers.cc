@@ -1,0 +1,163 @@
+#include "cluster/launchers.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/printable.h"
+#include "cluster/address.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kMaxProcesses = 1 << 20;
+// For launchers that name no address.
+constexpr absl::string_view kCoordinator = "TANDEM_COORDINATOR";
+
+// The variables in which a launcher counts. The local ones may be missing.
+struct Names {
+  absl::string_view rank, size, local_rank, local_size;
+};
+
+Cluster ReadRanks(absl::string_view launcher, const Names& names, const Environment& environment,
+                  std::vector<std::string>* errors) {
+  Cluster cluster;
+  cluster.source = absl::StrCat(launcher, " (", names.rank, ", ", names.size, ")");
+  cluster.world_size = environment.Number(names.size, 1, kMaxProcesses, errors);
+  cluster.rank = environment.Number(names.rank, 0, kMaxProcesses - 1, errors);
+  if (errors->empty() && cluster.rank >= cluster.world_size) {
+    errors->push_back(absl::StrCat(names.rank, " is ", cluster.rank, " and ", names.size, " is ", cluster.world_size,
+                                   "; ranks count from 0 on"));
+  }
+  if (environment.Has(names.local_rank)) {
+    cluster.local_rank = environment.Number(names.local_rank, 0, kMaxProcesses - 1, errors);
+  }
+  if (environment.Has(names.local_size)) {
+    cluster.local_world_size = environment.Number(names.local_size, 1, kMaxProcesses, errors);
+    if (errors->empty() && cluster.local_world_size > cluster.world_size) {
+      errors->push_back(absl::StrCat(names.local_size, " is ", cluster.local_world_size, ", more than ", names.size,
+                                     ", which is ", cluster.world_size));
+    }
+    if (errors->empty() && cluster.local_rank >= cluster.local_world_size) {
+      errors->push_back(absl::StrCat(names.local_rank, " is ", cluster.local_rank, " and ", names.local_size, " is ",
+                                     cluster.local_world_size, "; ranks count from 0 on"));
+    }
+  }
+  cluster.task = cluster.rank == 0 ? Task{TaskType::kChief, 0} : Task{TaskType::kWorker, cluster.rank - 1};
+  return cluster;
+}
+
+// The address in variable `name`, which only several processes need.
+void ReadCoordinator(absl::string_view name, bool required, const Environment& environment, Cluster* cluster,
+                     std::vector<std::string>* errors) {
+  cluster->coordinator = environment.Get(name);
+  if (cluster->coordinator.empty()) {
+    if (required && cluster->world_size > 1) errors->push_back(absl::StrCat(name, " is not set"));
+  } else if (const std::string why = WhyNoAddress(cluster->coordinator); !why.empty()) {
+    errors->push_back(absl::StrCat(name, " is \"", PrintableLine(cluster->coordinator), "\": ", why));
+  }
+}
+
+std::optional<Cluster> ReadTorchrun(const Environment& environment, std::vector<std::string>* errors) {
+  // Both words are common: one of them says nothing.
+  if (!environment.Has("WORLD_SIZE") && !(environment.Has("RANK") && environment.Has("MASTER_ADDR"))) {
+    return std::nullopt;
+  }
+  Cluster cluster =
+      ReadRanks("torchrun", {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}, environment, errors);
+  if (cluster.world_size == 1 && !environment.Has("MASTER_ADDR")) return cluster;
+  const std::string host = environment.Get("MASTER_ADDR");
+  if (host.empty()) errors->push_back("MASTER_ADDR is not set");
+  const int64_t port = environment.Number("MASTER_PORT", 1, 65535, errors);
+  const bool is_ipv6 = host.find(':') != std::string::npos && host.front() != '[';
+  cluster.coordinator = absl::StrCat(is_ipv6 ? "[" : "", host, is_ipv6 ? "]:" : ":", port);
+  if (const std::string why = WhyNoAddress(cluster.coordinator); !host.empty() && !why.empty()) {
+    errors->push_back(absl::StrCat("MASTER_ADDR is \"", PrintableLine(host), "\": ", why));
+  }
+  return cluster;
+}
+
+std::optional<Cluster> ReadOpenMpi(const Environment& environment, std::vector<std::string>* errors) {
+  if (!environment.Has("OMPI_COMM_WORLD_SIZE") && !environment.Has("OMPI_COMM_WORLD_RANK")) return std::nullopt;
+  Cluster cluster = ReadRanks(
+      "Open MPI",
+      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+      environment, errors);
+  ReadCoordinator(kCoordinator, /*required=*/false, environment, &cluster, errors);
+  return cluster;
+}
+
+std::optional<Cluster> ReadPmi(const Environment& environment, std::vector<std::string>* errors) {
+  if (!environment.Has("PMI_SIZE") && !environment.Has("PMI_RANK")) return std::nullopt;
+  Cluster cluster =
+      ReadRanks("PMI", {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"}, environment, errors);
+  ReadCoordinator(kCoordinator, /*required=*/false, environment, &cluster, errors);
+  return cluster;
+}
+
+std::optional<Cluster> ReadJax(const Environment& environment, std::vector<std::string>* errors) {
+  if (!environment.Has("JAX_NUM_PROCESSES") && !environment.Has("JAX_PROCESS_ID")) return std::nullopt;
+  Cluster cluster = ReadRanks("JAX", {"JAX_PROCESS_ID", "JAX_NUM_PROCESSES", "", ""}, environment, errors);
+  ReadCoordinator("JAX_COORDINATOR_ADDRESS", /*required=*/true, environment, &cluster, errors);
+  return cluster;
+}
+
+// Where a step of a job meets: a port that follows from the job and the step, below those that systems give out.
+int64_t SlurmPort(int64_t job, int64_t step) {
+  constexpr int64_t kFirst = 10000, kPorts = 20000;
+  return kFirst + (job % kPorts * 31 + step % kPorts) % kPorts;
+}
+
+std::optional<Cluster> ReadSlurm(const Environment& environment, std::vector<std::string>* errors) {
+  // A script that sbatch runs is one process, whatever the job is given.
+  if (!environment.Has("SLURM_STEP_ID") || !environment.Has("SLURM_PROCID")) return std::nullopt;
+  const absl::string_view size = environment.Has("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
+  Cluster cluster = ReadRanks("Slurm", {"SLURM_PROCID", size, "SLURM_LOCALID", ""}, environment, errors);
+  ReadCoordinator(kCoordinator, /*required=*/false, environment, &cluster, errors);
+  if (cluster.world_size == 1 || !cluster.coordinator.empty()) return cluster;
+  const absl::string_view nodes = environment.Has("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST";
+  const std::string host = FirstHost(environment.Get(nodes));
+  if (host.empty()) {
+    errors->push_back(
+        absl::StrCat(nodes, " is \"", PrintableLine(environment.Get(nodes)), "\", which is no list of ", "hosts"));
+  }
+  constexpr int64_t kMaxId = int64_t{1} << 40;
+  const int64_t job = environment.Number("SLURM_JOB_ID", 0, kMaxId, errors);
+  const int64_t step = environment.Number("SLURM_STEP_ID", 0, kMaxId, errors);
+  cluster.coordinator = absl::StrCat(host, ":", SlurmPort(job, step));
+  return cluster;
+}
+
+// The number of processes is in no variable of Kubernetes': the job's description has to set it.
+std::optional<Cluster> ReadKubernetes(const Environment& environment, std::vector<std::string>* errors) {
+  if (!environment.Has("TANDEM_NUM_PROCESSES")) return std::nullopt;
+  Cluster cluster =
+      ReadRanks("Kubernetes", {"JOB_COMPLETION_INDEX", "TANDEM_NUM_PROCESSES", "", ""}, environment, errors);
+  ReadCoordinator(kCoordinator, /*required=*/true, environment, &cluster, errors);
+  return cluster;
+}
+
+}  // namespace
+
+absl::Span<const Launcher> Launchers() {
+  static constexpr Launcher kLaunchers[] = {
+      {"torchrun", false, ReadTorchrun}, {"Open MPI", false, ReadOpenMpi}, {"PMI", false, ReadPmi},
+      {"JAX", false, ReadJax},           {"Slurm", true, ReadSlurm},       {"Kubernetes", true, ReadKubernetes},
+  };
+  return kLaunchers;
+}
+
+std::string FirstHost(absl::string_view node_list) {
+  std::string host;
+  for (size_t i = 0; i < node_list.size() && node_list[i] != ','; ++i) {
+    if (node_list[i] != '[') {
+      host += node_list[i];
+      continue;
+    }
+    // The first of a list of ranges.
+    const size_t end = node_list.find(']', i), stop = node_list.find_first_of("-,]", i);
+    if (end == absl::string_view::npos || stop == i + 1) return "";
+    absl::StrAppend(&host, node_list.substr(i + 1, stop - i - 1));
+    i = end;
+  }
+  return WhyNoAddress(absl::StrCat(host, ":1")).empty() ? host : "";
+}
+
+}  // namespace tandem

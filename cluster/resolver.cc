@@ -1,0 +1,59 @@
+#include "cluster/resolver.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/exit_code.h"
+#include "cluster/launchers.h"
+#include "cluster/tf_config.h"
+
+namespace tandem {
+namespace {
+
+bool IsAlone(const Cluster& cluster) {
+  return cluster.rank == 0 && cluster.world_size == 1 && !cluster.addresses.contains(TaskType::kParameterServer) &&
+         !cluster.addresses.contains(TaskType::kEvaluator);
+}
+
+std::string Claim(const Cluster& cluster) {
+  return absl::StrCat(cluster.source, " says rank ", cluster.rank, " of ", cluster.world_size);
+}
+
+// Parameter servers and evaluators have no rank that a launcher's could be compared with.
+bool Disagree(const Cluster& a, const Cluster& b) {
+  if (a.rank < 0 || b.rank < 0) return false;
+  return a.rank != b.rank || a.world_size != b.world_size;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<Cluster>> ResolveCluster(const Environment& environment) {
+  std::vector<std::string> errors;
+  std::vector<Cluster> found;
+  if (environment.Has("TF_CONFIG")) {
+    std::optional<Cluster> cluster = ParseTfConfig(environment.Get("TF_CONFIG"), &errors);
+    if (cluster) found.push_back(*std::move(cluster));
+  }
+  for (const Launcher& launcher : Launchers()) {
+    if (launcher.is_resource_manager && !(found.empty() && errors.empty())) continue;
+    std::vector<std::string> wrong;
+    std::optional<Cluster> cluster = launcher.read(environment, &wrong);
+    for (const std::string& what : wrong) errors.push_back(absl::StrCat(launcher.name, ": ", what));
+    if (cluster && wrong.empty()) found.push_back(*std::move(cluster));
+  }
+  for (size_t i = 1; i < found.size(); ++i) {
+    if (!Disagree(found[0], found[i])) continue;
+    errors.push_back(absl::StrCat(Claim(found[0]), ", and ", Claim(found[i]), "; unset the variables of one of them"));
+  }
+  if (!errors.empty()) {
+    return WithExitCode(absl::InvalidArgumentError(absl::StrCat(
+                            "the environment describes no cluster that could be:\n  ", absl::StrJoin(errors, "\n  "))),
+                        kExitUsage);
+  }
+  if (found.empty() || IsAlone(found[0])) return std::optional<Cluster>();
+  return std::optional<Cluster>(std::move(found[0]));
+}
+
+}  // namespace tandem
