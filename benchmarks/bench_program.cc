@@ -46,7 +46,8 @@ absl::StatusOr<double> BenchProgram::Step() {
   return *result.outputs[0].data<float>();
 }
 
-absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options, bool time_steps) {
+absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options,
+                                            bool time_commands) {
   const int replicas = static_cast<int>(options.devices.size());
   BenchProgram program;
   Clock::time_point start = Clock::now();
@@ -65,7 +66,7 @@ absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const Compi
   program.variables = std::make_shared<VariableStore>(replicas);
   TD_ASSIGN_OR_RETURN(program.session, Session::Create(program.executable, program.variables,
                                                        {.pool = std::make_shared<ThreadPool>(options.threads),
-                                                        .time_steps = time_steps}));
+                                                        .time_commands = time_commands}));
   for (const auto& v : index.variables) {
     TD_RETURN_IF_ERROR(program.variables->Initialize(v->name, *v->initializer, 1));
     if (v->slot_of.empty()) program.parameters += NumElements(v->shape);

@@ -27,9 +27,9 @@ struct BenchProgram {
   absl::StatusOr<double> Step();
 };
 
-// Compiles for `options`, with a session of options.threads threads, and initialises variables. `time_steps`: with a
-// clock around every step of the program.
-absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options, bool time_steps);
+// Compiles for `options`, with a session of options.threads threads, and initialises variables. `time_commands`: with a
+// clock around every command of the program.
+absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options, bool time_commands);
 
 }  // namespace tandem::benchmarks
 

@@ -120,7 +120,7 @@ absl::Status Run() {
     options.batch_per_replica = absl::GetFlag(FLAGS_batch);
     options.contractions = {absl::StrCat("*:", algorithm)};
     TD_ASSIGN_OR_RETURN(options.precision, PrecisionFromName(absl::GetFlag(FLAGS_precision)));
-    TD_ASSIGN_OR_RETURN(BenchProgram program, PrepareProgram(ModelOf(x, kernel, op), options, /*time_steps=*/false));
+    TD_ASSIGN_OR_RETURN(BenchProgram program, PrepareProgram(ModelOf(x, kernel, op), options, /*time_commands=*/false));
     candidates.push_back({algorithm, std::move(program)});
   }
   for (int turn = 0; turn < absl::GetFlag(FLAGS_turns); ++turn) {

@@ -38,7 +38,7 @@ ABSL_FLAG(std::vector<std::string>, batch_sizes, (std::vector<std::string>{"512"
 ABSL_FLAG(int, shard_rows, 0, "images per kernel call; 0: the compiler chooses");
 ABSL_FLAG(std::string, precision, "float32", "float32, strict_float32 or mixed_bfloat16");
 ABSL_FLAG(bool, profile, false,
-          "also run with a clock around every step and print where the time goes; the figures above are without it");
+          "also run with a clock around every command and print where the time goes; the figures above are without it");
 
 namespace tandem {
 namespace {
@@ -77,7 +77,7 @@ struct Program {
   void Step() { status.Update(bench.Step().status()); }
 };
 
-absl::StatusOr<Program> Prepare(const std::string& name, int64_t global_batch, bool time_steps) {
+absl::StatusOr<Program> Prepare(const std::string& name, int64_t global_batch, bool time_commands) {
   TD_ASSIGN_OR_RETURN(benchmarks::BenchModel model, benchmarks::MakeModel(name, {}));
   const int replicas = absl::GetFlag(FLAGS_replicas);
   CompileOptions options;
@@ -88,33 +88,34 @@ absl::StatusOr<Program> Prepare(const std::string& name, int64_t global_batch, b
   options.shard_rows = absl::GetFlag(FLAGS_shard_rows);
   TD_ASSIGN_OR_RETURN(options.precision, PrecisionFromName(absl::GetFlag(FLAGS_precision)));
   Program program;
-  TD_ASSIGN_OR_RETURN(program.bench, benchmarks::PrepareProgram(model, options, time_steps));
+  TD_ASSIGN_OR_RETURN(program.bench, benchmarks::PrepareProgram(model, options, time_commands));
   return program;
 }
 
-// Where the threads' time goes: steps of map sections on any thread, steps of global sections with all threads in them,
-// and the rest: inputs, outputs, waiting for the last lane.
+// Where the threads' time goes: commands of map sections on any thread, commands of global sections with all threads in
+// them, and the rest: inputs, outputs, waiting for the last lane.
 absl::Status PrintProfile(Program program, int64_t examples, int steps) {
   for (int i = 0; i < steps / 10 + 1; ++i) program.Step();
-  std::vector<StepTime> before = program.bench.session->step_times();
+  std::vector<CommandTime> before = program.bench.session->command_times();
   Clock::time_point start = Clock::now();
   for (int i = 0; i < steps; ++i) program.Step();
   const double threads = absl::GetFlag(FLAGS_threads), all = threads * Seconds(Clock::now() - start);
   TD_RETURN_IF_ERROR(program.status);
-  std::vector<StepTime> times = program.bench.session->step_times();
+  std::vector<CommandTime> times = program.bench.session->command_times();
   std::map<std::string, double> groups;
   double rest = all;
   for (size_t i = 0; i < times.size(); ++i) {
-    StepTime& t = times[i];
+    CommandTime& t = times[i];
     t.seconds = (t.seconds - before[i].seconds) * (t.section == "map" ? 1 : threads);
     groups[absl::StrCat(t.section, " ", t.kind)] += t.seconds;
     rest -= t.seconds;
   }
-  std::sort(times.begin(), times.end(), [](const StepTime& a, const StepTime& b) { return a.seconds > b.seconds; });
+  std::sort(times.begin(), times.end(),
+            [](const CommandTime& a, const CommandTime& b) { return a.seconds > b.seconds; });
   for (const auto& [name, seconds] : groups) std::printf("  %5.1f %%  %s\n", 100 * seconds / all, name.c_str());
   std::printf("  %5.1f %%  the rest\n", 100 * rest / all);
   const double per_example = 1e6 / (static_cast<double>(examples) * steps);
-  for (const StepTime& t : times) {
+  for (const CommandTime& t : times) {
     if (t.seconds < 0.003 * all) break;
     std::printf("    %5.1f %% %8.3f us/example  %-6s %-13s %s  [%s]\n", 100 * t.seconds / all, t.seconds * per_example,
                 t.section.c_str(), t.kind.c_str(), t.name.c_str(), t.detail.c_str());

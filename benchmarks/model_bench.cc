@@ -37,9 +37,9 @@
 #include "benchmarks/models/model.h"
 #include "nlohmann/json.hpp"
 #include "passes/compile.h"
+#include "runtime/command_info.h"
 #include "runtime/list_devices.h"
 #include "runtime/session.h"
-#include "runtime/step_info.h"
 
 ABSL_FLAG(std::string, model, "s0", "s0, s2, s4, linear, mlp, transformer, vgg16, resnet50 or matmul");
 ABSL_FLAG(std::string, mode, "train", "train, or eval: the loss only, with moving averages and without dropout");
@@ -56,7 +56,8 @@ ABSL_FLAG(std::string, cache_dir, "", "folder for compiled programs; empty: none
 ABSL_FLAG(bool, worker, false, "obey commands on standard input");
 ABSL_FLAG(double, seconds, 3, "without --worker: how long to measure");
 ABSL_FLAG(int, steps, 0, "without --worker: measure this many steps instead");
-ABSL_FLAG(bool, profile, false, "without --worker: also run with a clock around every step and print where time goes");
+ABSL_FLAG(bool, profile, false,
+          "without --worker: also run with a clock around every command and print where time goes");
 
 namespace tandem::benchmarks {
 namespace {
@@ -74,9 +75,10 @@ struct Work {
   std::string name;
   int64_t batch = 1;
   double flops_per_step = 0;
-  BenchProgram program;                                // of a model
-  nlohmann::json step_work = nlohmann::json::array();  // per step of the program: operations and bytes on one device
-  std::function<absl::StatusOr<double>()> step;        // returns the loss
+  BenchProgram program;  // of a model
+  nlohmann::json command_work =
+      nlohmann::json::array();                   // per command of the program: operations and bytes on one device
+  std::function<absl::StatusOr<double>()> step;  // returns the loss
 };
 
 // CompileOptions::target for the devices.
@@ -89,7 +91,7 @@ absl::StatusOr<std::string> Target(const std::vector<std::string>& devices) {
   return GpuTargetName(sm);
 }
 
-absl::StatusOr<Work> PrepareModel(bool time_steps) {
+absl::StatusOr<Work> PrepareModel(bool time_commands) {
   const std::string mode = absl::GetFlag(FLAGS_mode);
   if (mode != "train" && mode != "eval") {
     return absl::InvalidArgumentError(absl::StrCat("--mode: \"", mode, "\" is neither train nor eval"));
@@ -116,11 +118,12 @@ absl::StatusOr<Work> PrepareModel(bool time_steps) {
   options.shard_rows = absl::GetFlag(FLAGS_shard_rows);
   options.cache_dir = absl::GetFlag(FLAGS_cache_dir);
 
-  TD_ASSIGN_OR_RETURN(work.program, PrepareProgram(model, options, time_steps));
+  TD_ASSIGN_OR_RETURN(work.program, PrepareProgram(model, options, time_commands));
   work.flops_per_step = work.program.flops_per_step;
-  for (const StepInfo& step : ListSteps(*work.program.executable)) {
-    if (step.step == nullptr) continue;
-    work.step_work.push_back({step.work.Flops(options.batch_per_replica), step.work.Bytes(options.batch_per_replica)});
+  for (const CommandInfo& command : ListCommands(*work.program.executable)) {
+    if (command.table == nullptr) continue;
+    work.command_work.push_back(
+        {command.work.Flops(options.batch_per_replica), command.work.Bytes(options.batch_per_replica)});
   }
   work.step = [program = work.program]() mutable { return program.Step(); };
   return work;
@@ -158,7 +161,7 @@ absl::Status Obey(const Work& work, double first_loss) {
           {"batch", work.batch},
           {"parameters", work.program.parameters},
           {"flops_per_step", work.flops_per_step},
-          {"work", work.step_work},
+          {"work", work.command_work},
           {"first_loss", first_loss},
           {"seconds_per_step", second_step},
           {"compile_seconds", work.program.compile_seconds},
@@ -187,25 +190,25 @@ absl::Status Obey(const Work& work, double first_loss) {
 absl::Status PrintProfile(const Work& work, int64_t steps) {
   double loss = 0;
   TD_RETURN_IF_ERROR(Run(work, 2, &loss).status());
-  const std::vector<StepTime> before = work.program.session->step_times();
+  const std::vector<CommandTime> before = work.program.session->command_times();
   TD_RETURN_IF_ERROR(Run(work, steps, &loss).status());
-  std::vector<StepTime> times = work.program.session->step_times();
+  std::vector<CommandTime> times = work.program.session->command_times();
   for (size_t i = 0; i < times.size(); ++i) times[i].seconds -= before[i].seconds;
   double all = 0;
-  for (const StepTime& t : times) all += t.seconds;
+  for (const CommandTime& t : times) all += t.seconds;
   std::stable_sort(times.begin(), times.end(),
-                   [](const StepTime& a, const StepTime& b) { return a.seconds > b.seconds; });
+                   [](const CommandTime& a, const CommandTime& b) { return a.seconds > b.seconds; });
   std::printf(
       "share of the steps' time (map: summed over threads; global: as the caller sees it), microseconds a step\n");
-  for (const StepTime& t : times) {
+  for (const CommandTime& t : times) {
     if (t.seconds < 0.005 * all) break;
     std::printf("  %5.1f %%  %8.1f  %-6s %-13s %s  [%s]\n", 100 * t.seconds / all,
                 1e6 * t.seconds / static_cast<double>(steps), t.section.c_str(), t.kind.c_str(), t.name.c_str(),
                 t.detail.c_str());
   }
   // The same added up: what many layers do a little of.
-  std::map<std::string, std::pair<double, int>> by_detail;  // seconds, steps of the program
-  for (const StepTime& t : times) {
+  std::map<std::string, std::pair<double, int>> by_detail;  // seconds, commands of the program
+  for (const CommandTime& t : times) {
     std::string key = t.detail;
     if (key.rfind("kernel_", 0) == 0) key = key.substr(std::min(key.size(), key.find(' ') + 1));
     auto& [seconds, count] = by_detail[t.section + "  " + key];
@@ -214,7 +217,7 @@ absl::Status PrintProfile(const Work& work, int64_t steps) {
   }
   std::vector<std::pair<double, std::string>> sums;
   for (const auto& [key, sum] : by_detail) {
-    sums.push_back({sum.first, absl::StrCat(sum.second, " steps  ", key)});
+    sums.push_back({sum.first, absl::StrCat(sum.second, " commands  ", key)});
   }
   std::sort(sums.rbegin(), sums.rend());
   std::printf("by what runs\n");

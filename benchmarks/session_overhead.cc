@@ -47,7 +47,7 @@ double Time(Session& session, const StepInputs& inputs, int steps) {
   return best;
 }
 
-double EmptySteps(std::shared_ptr<ThreadPool> pool, int map_steps, int global_steps, bool wake) {
+double EmptyCommands(std::shared_ptr<ThreadPool> pool, int map_commands, int global_commands, bool wake) {
   constexpr int kLanes = 16;
   ExecutableBuilder b(1, kLanes, 1, 1);
   int rows = b.Kernel("nothing", 0, fb::Domain::Rows), elements = b.Kernel("nothing", 0, fb::Domain::Elements);
@@ -55,9 +55,9 @@ double EmptySteps(std::shared_ptr<ThreadPool> pool, int map_steps, int global_st
   int64_t n = wake ? 65536 : 16;
   int z = b.Step("z", {n});
   b.Map();
-  for (int i = 0; i < map_steps; ++i) b.Launch("m", rows, {x, y, y}, {y});
+  for (int i = 0; i < map_commands; ++i) b.Launch("m", rows, {x, y, y}, {y});
   b.Global();
-  for (int i = 0; i < global_steps; ++i) b.Launch("g", elements, {z}, {z}, n);
+  for (int i = 0; i < global_commands; ++i) b.Launch("g", elements, {z}, {z}, n);
   auto session = Start(b.Take(), std::make_shared<VariableStore>(1), pool);
   StepInputs inputs;
   inputs.inputs.push_back({HostTensor::Zeros(DType::kFloat32, {kLanes, 4})});
@@ -152,11 +152,11 @@ int Main(int argc, char** argv) {
   int threads = argc > 1 ? std::atoi(argv[1]) : 2, batch = argc > 2 ? std::atoi(argv[2]) : 512;
   int lanes = argc > 3 ? std::atoi(argv[3]) : 16, shard = argc > 4 ? std::atoi(argv[4]) : 16;
   auto pool = std::make_shared<ThreadPool>(threads);
-  double none = EmptySteps(pool, 1, 1, false);
-  std::printf("empty step               %8.2f us\n", none);
-  std::printf("map step, per shard      %8.3f us\n", (EmptySteps(pool, 101, 1, false) - none) / 1600 * threads);
-  std::printf("global step, small       %8.3f us\n", (EmptySteps(pool, 1, 101, false) - none) / 100);
-  std::printf("global step, all threads %8.3f us\n", (EmptySteps(pool, 1, 101, true) - none) / 100);
+  double none = EmptyCommands(pool, 1, 1, false);
+  std::printf("empty step                  %8.2f us\n", none);
+  std::printf("map command, per shard      %8.3f us\n", (EmptyCommands(pool, 101, 1, false) - none) / 1600 * threads);
+  std::printf("global command, small       %8.3f us\n", (EmptyCommands(pool, 1, 101, false) - none) / 100);
+  std::printf("global command, all threads %8.3f us\n", (EmptyCommands(pool, 1, 101, true) - none) / 100);
 
   auto variables = std::make_shared<VariableStore>(1);
   auto session = Start(Convnet(batch, lanes, shard).Build(), variables, pool);

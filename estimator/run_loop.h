@@ -17,7 +17,7 @@
 #include "estimator/stall_watch.h"
 #include "estimator/step_runner.h"
 #include "estimator/stop_reason.h"
-#include "runtime/step_trace.h"
+#include "runtime/command_trace.h"
 
 namespace tandem {
 

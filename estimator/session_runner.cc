@@ -114,12 +114,12 @@ absl::StatusOr<StepOutcome> SessionRunner::Run(const StepRequest& request) {
     fetches.push_back(it->second);
   }
   Tracer* tracer = request.tracer != nullptr && request.tracer->recording() ? request.tracer : nullptr;
-  if (tracer != nullptr) session_->set_trace(tracer->step_trace());
+  if (tracer != nullptr) session_->set_trace(tracer->command_trace());
   absl::StatusOr<StepResult> run = session_->Run(InputsFor(request), fetches);
   if (tracer != nullptr) {
     session_->set_trace(nullptr);
     auto step = request.scalars.find("global_step");
-    tracer->AddSteps(*executable_, step != request.scalars.end() ? step->second.integer() : 0);
+    tracer->AddCommands(*executable_, step != request.scalars.end() ? step->second.integer() : 0);
   }
   TD_RETURN_IF_ERROR(run.status());
   StepResult& result = *run;

@@ -37,7 +37,7 @@ struct StepRequest {
   const Round* round = nullptr;
   StepScalars scalars;  // "global_step", "seed", and what the model added
   std::vector<std::string> fetches;
-  Tracer* tracer = nullptr;  // gets the program's steps while it records; may be null
+  Tracer* tracer = nullptr;  // gets the program's commands while it records; may be null
 };
 
 struct StepOutcome {

@@ -461,7 +461,7 @@ def OutlineKernelsPass : ModulePass<"td-outline-kernels"> {
 }
 
 def GroupUpdatesPass : ModulePass<"td-group-updates"> {
-  let summary = "Runs all launches of one flat kernel as a single step";
+  let summary = "Runs all launches of one flat kernel as a single command";
   let description = [{
     Before: one launch per variable (an optimizer update each), behind the finite check. After: launches of the same
     flat kernel that do not depend on each other are one exec.grouped_launch, whose work the runtime splits over threads

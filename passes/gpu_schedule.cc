@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/command_dependencies.h"
 #include "runtime/commands/command.h"
-#include "runtime/step_dependencies.h"
 
 namespace tandem {
 namespace {
@@ -19,16 +19,16 @@ class Scheduler {
   Scheduler(const fb::ExecutableT& index, const fb::ProgramT& program)
       : context_{index, program}, commands_(CommandsInOrder(program)) {
     for (const auto& section : program.sections) {
-      global_.insert(global_.end(), section->steps.size(), section->kind == fb::SectionKind::Global);
+      global_.insert(global_.end(), section->commands.size(), section->kind == fb::SectionKind::Global);
     }
-    FindPlaces(StepDependencies(program));
+    FindPlaces(CommandDependencies(program));
   }
 
   fb::GpuProgramT Run() {
     IssueReadyCollectives(-1);
     for (size_t i = 0; i < compute_.size(); ++i) {
       if (compute_[i].needs > awaited_) WaitFor(compute_[i].needs);
-      segment_.push_back(compute_[i].step);
+      segment_.push_back(compute_[i].command);
       IssueReadyCollectives(static_cast<int>(i));
     }
     EndComputeSegment();
@@ -39,10 +39,10 @@ class Scheduler {
   }
 
  private:
-  // A step of one stream and the last step of the other one that must be done before it: places in the lists below; -1
-  // when there is none.
+  // A command of one stream and the last command of the other one that must be done before it: places in the lists
+  // below; -1 when there is none.
   struct Placed {
-    uint32_t step = 0;
+    uint32_t command = 0;
     int needs = -1;
   };
 
@@ -61,7 +61,7 @@ class Scheduler {
     }
   }
 
-  // Collectives that wait for compute step `done` at most, in order.
+  // Collectives that wait for compute command `done` at most, in order.
   void IssueReadyCollectives(int done) {
     const size_t first = next_collective_;
     int needs = -1;
@@ -74,15 +74,15 @@ class Scheduler {
     auto segment = std::make_unique<fb::GpuSegmentT>();
     segment->stream = fb::Stream::Communication;
     segment->name = absl::StrCat("collectives_", communication_segments_.size());
-    for (size_t c = first; c < next_collective_; ++c) segment->steps.push_back(collectives_[c].step);
+    for (size_t c = first; c < next_collective_; ++c) segment->commands.push_back(collectives_[c].command);
     if (needs >= 0) segment->waits.push_back(last_compute_segment_);
     communication_segments_.push_back({static_cast<int>(next_collective_) - 1, NextSegment()});
     schedule_.segments.push_back(std::move(segment));
   }
 
-  // The next compute segment waits for the segment with this collective, and so for all before. A lone small step that
-  // is to run before waits with it: it would be a launch of its own, between two waits, and nothing needs it sooner (a
-  // collective that did would have ended the segment). Steps of map sections are worth running meanwhile.
+  // The next compute segment waits for the segment with this collective, and so for all before. A lone small command
+  // that is to run before waits with it: it would be a launch of its own, between two waits, and nothing needs it
+  // sooner (a collective that did would have ended the segment). Commands of map sections are worth running meanwhile.
   void WaitFor(int collective) {
     if (segment_.size() != 1 || !global_[segment_[0]]) EndComputeSegment();
     for (const auto& [last, segment] : communication_segments_) {
@@ -98,8 +98,8 @@ class Scheduler {
     auto segment = std::make_unique<fb::GpuSegmentT>();
     segment->stream = fb::Stream::Compute;
     segment->name = absl::StrCat("compute_", compute_segments_++);
-    segment->captured = segment_.size() >= kLeastCapturedSteps;
-    segment->steps = std::exchange(segment_, {});
+    segment->captured = segment_.size() >= kLeastCapturedCommands;
+    segment->commands = std::exchange(segment_, {});
     segment->waits = std::exchange(waits_, {});
     last_compute_segment_ = NextSegment();
     schedule_.segments.push_back(std::move(segment));
@@ -109,7 +109,7 @@ class Scheduler {
 
   const WorkContext context_;
   const std::vector<std::unique_ptr<Command>> commands_;
-  std::vector<bool> global_;                   // by step: in a global section
+  std::vector<bool> global_;                   // by command: in a global section
   std::vector<Placed> compute_, collectives_;  // in the order of execution
   fb::GpuProgramT schedule_;
   std::vector<uint32_t> segment_, waits_;                         // of the compute segment that is being filled

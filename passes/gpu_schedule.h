@@ -1,4 +1,4 @@
-// What the streams of a GPU do: a program's steps as segments, with the waits between them.
+// What the streams of a GPU do: a program's commands as segments, with the waits between them.
 #ifndef TANDEM_PASSES_GPU_SCHEDULE_H_
 #define TANDEM_PASSES_GPU_SCHEDULE_H_
 
@@ -10,22 +10,22 @@
 namespace tandem {
 
 // A graph of a single launch costs more than the launch.
-constexpr int kLeastCapturedSteps = 2;
+constexpr int kLeastCapturedCommands = 2;
 
 // The schedule of a program whose sections and buffers are complete, with the kernels and sizes of `index`, of which it
 // need not be part yet; deterministic.
 //
 // Collectives run on the communication stream, in the order of their numbers, everything else on the compute stream, in
 // the order of the program. A collective begins as soon as the compute stream has done what it depends on, so the
-// compute stream is cut there, and once more in front of each step that is the first to need a collective's result:
+// compute stream is cut there, and once more in front of each command that is the first to need a collective's result:
 //
 //   compute   [ backward of layers 3, 2 ][ backward of layer 1 ]          [ update ]
 //                                       \                                /  wait
 //   communication                        [ bucket 0 ]------[ bucket 1 ]-'
 //
-// Collectives that become ready at one place share a segment. A single step of a global section that would stand
-// between two waits waits for both. Segments of two and more compute steps are captured. Waits that another wait or the
-// order of a stream implies are left out.
+// Collectives that become ready at one place share a segment. A single command of a global section that would stand
+// between two waits waits for both. Segments of two and more compute commands are captured. Waits that another wait or
+// the order of a stream implies are left out.
 //
 // `workspace_bytes` is the most that a command needs.
 fb::GpuProgramT MakeGpuSchedule(const fb::ExecutableT& index, const fb::ProgramT& program);

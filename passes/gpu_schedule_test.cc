@@ -21,7 +21,7 @@ std::vector<std::string> Text(const fb::GpuProgramT& schedule) {
     EXPECT_EQ(s->stream == fb::Stream::Communication, s->name.rfind("collectives_", 0) == 0);
     lines.push_back(absl::StrCat(s->name, s->captured ? " captured" : "",
                                  s->waits.empty() ? "" : absl::StrCat(" after ", absl::StrJoin(s->waits, " ")), ": ",
-                                 absl::StrJoin(s->steps, " ")));
+                                 absl::StrJoin(s->commands, " ")));
   }
   return lines;
 }
@@ -94,9 +94,9 @@ TEST(GpuScheduleTest, APlaceIsTakenAgainAfterTheCollective) {
   EXPECT_THAT(Schedule(b), ElementsAre("compute_0: 0", "collectives_0 after 0: 1", "compute_1 captured after 1: 2 3"));
 }
 
-// A lone step between two waits waits for both, unless it is worth the time that the second takes, or a collective
+// A lone command between two waits waits for both, unless it is worth the time that the second takes, or a collective
 // needs it.
-TEST(GpuScheduleTest, ALoneSmallStepWaitsForTheNextBucketToo) {
+TEST(GpuScheduleTest, ALoneSmallCommandWaitsForTheNextBucketToo) {
   ExecutableBuilder b(2, 2, 4, 4);
   const int s = b.Scalar("s"), g = b.Step("g", {}), h = b.Step("h", {}), a = b.Step("a", {}), c = b.Step("c", {});
   const int v = b.Variable("v", {}), w = b.Variable("w", {});
@@ -113,7 +113,7 @@ TEST(GpuScheduleTest, ALoneSmallStepWaitsForTheNextBucketToo) {
                                        "collectives_1 after 2: 3", "compute_2 captured after 3: 4 5 6 7"));
 }
 
-TEST(GpuScheduleTest, ALoneStepOfTheMapRunsMeanwhile) {
+TEST(GpuScheduleTest, ALoneCommandOfTheMapRunsMeanwhile) {
   ExecutableBuilder b(2, 2, 4, 4);
   const int x = b.Input("x", {kBatch, 4}), w = b.Variable("w", {4, 4});
   const int y = b.Shard("y", {kBatch, 4}), z = b.Shard("z", {kBatch, 4}), dw = b.Step("dw", {4, 4});
@@ -132,7 +132,7 @@ TEST(GpuScheduleTest, ALoneStepOfTheMapRunsMeanwhile) {
                                        "compute_2 captured after 1: 4 5"));
 }
 
-TEST(GpuScheduleTest, TheWorkspaceIsTheMostThatAnyStepNeeds) {
+TEST(GpuScheduleTest, TheWorkspaceIsTheMostThatAnyCommandNeeds) {
   ExecutableBuilder b(1, 1, 4, 4);
   const int x = b.Input("x", {kBatch, 4}), w = b.Variable("w", {4, 4}), y = b.Shard("y", {kBatch, 4});
   const int kernel = b.Kernel("k", 0, fb::Domain::Rows);
@@ -140,7 +140,7 @@ TEST(GpuScheduleTest, TheWorkspaceIsTheMostThatAnyStepNeeds) {
   b.index().kernels[kernel]->gpu->scratch_bytes = 1000;
   b.Map();
   b.MatMul("forward", x, w, y);
-  b.index().programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->workspace_bytes = 5000;
+  b.index().programs[0]->sections[0]->commands[0]->body.AsLibraryCall()->workspace_bytes = 5000;
   b.Launch("launch", kernel, {x}, {y});
   EXPECT_EQ(MakeGpuSchedule(b.index(), *b.index().programs[0]).workspace_bytes, 5000u);
   b.index().kernels[kernel]->gpu->scratch_bytes = 9000;

@@ -1,5 +1,5 @@
 // Writes what phases `memory` and `commands` left as attributes into the tables of runtime/executable.fbs. Sections are
-// made here: each exec.map_microbatches is a map section, and the ops between maps are the steps of a global one.
+// made here: each exec.map_microbatches is a map section, and the ops between maps are the commands of a global one.
 #include "passes/serialize.h"
 
 #include <cstring>
@@ -19,8 +19,8 @@
 #include "passes/exec/kernel_kind.h"
 #include "passes/gpu_schedule.h"
 #include "passes/pass_util.h"
+#include "passes/serialize_commands.h"
 #include "passes/serialize_gpu.h"
-#include "passes/serialize_steps.h"
 #include "passes/target/target.h"
 
 namespace tandem {
@@ -41,7 +41,7 @@ class Serializer {
         target_(TargetOf(module)),
         has_streams_(!target_->has_lanes()),
         options_(options),
-        steps_(module, &index_) {}
+        writer_(module, &index_) {}
 
   absl::StatusOr<std::string> Run(const std::vector<KernelCode>& kernels) {
     index_.version = 3;
@@ -187,11 +187,11 @@ class Serializer {
       kernel->domain = static_cast<fb::Domain>(exec::DomainOf(kind));
       for (mlir::Operation& op : function.getBody().front().without_terminator()) {
         kernel->ops.push_back(op.getName().getStringRef().str());
-        kernel->locations.push_back(steps_.Location(op.getLoc()));
+        kernel->locations.push_back(writer_.Location(op.getLoc()));
         if (auto cost = mlir::dyn_cast<td::CostOp>(op)) kernel->flops_per_row += cost.getFlops();
       }
       WriteKernelArguments(function, kind, *kernel);
-      steps_.AddKernel(k.name, static_cast<uint32_t>(index_.kernels.size()));
+      writer_.AddKernel(k.name, static_cast<uint32_t>(index_.kernels.size()));
       index_.kernels.push_back(std::move(kernel));
     }
     return absl::OkStatus();
@@ -248,14 +248,14 @@ class Serializer {
         if (absl::Status s = WriteMap(map, program); !s.ok()) return s;
         continue;
       }
-      absl::StatusOr<std::unique_ptr<fb::StepT>> step = steps_.Write(op);
-      if (!step.ok()) return step.status();
+      absl::StatusOr<std::unique_ptr<fb::CommandT>> command = writer_.Write(op);
+      if (!command.ok()) return command.status();
       fb::SectionT& section = GlobalSection(program);
-      step_sections_[op] = program.sections.size() - 1;
-      step_numbers_[op] = static_cast<uint32_t>(section.steps.size());
-      section.steps.push_back(*std::move(step));
+      command_sections_[op] = program.sections.size() - 1;
+      command_numbers_[op] = static_cast<uint32_t>(section.commands.size());
+      section.commands.push_back(*std::move(command));
     }
-    // Behind all steps, whose numbers they name.
+    // Behind all commands, whose numbers they name.
     for (auto launch : step_.getOps<exec::LaunchOp>()) WriteBlockUpdate(launch, program);
     return absl::OkStatus();
   }
@@ -265,14 +265,14 @@ class Serializer {
     std::optional<BlockUpdate> found = attr ? FindBlockUpdate(gradient, attr) : std::nullopt;
     if (!found) return;
     auto update = std::make_unique<fb::BlockUpdateT>();
-    update->gradient = step_numbers_[gradient];
-    update->check = step_numbers_[found->check];
+    update->gradient = command_numbers_[gradient];
+    update->check = command_numbers_[found->check];
     update->checked = static_cast<uint32_t>(attr.getCheck());
-    update->update = step_numbers_[found->update];
+    update->update = command_numbers_[found->update];
     update->member = static_cast<uint32_t>(attr.getMember());
     update->argument = static_cast<uint32_t>(attr.getArgument());
     for (int64_t i : attr.getFetched().asArrayRef()) update->fetched.push_back(static_cast<uint32_t>(i));
-    program.sections[step_sections_[gradient]]->block_updates.push_back(std::move(update));
+    program.sections[command_sections_[gradient]]->block_updates.push_back(std::move(update));
   }
 
   static fb::SectionT& GlobalSection(fb::ProgramT& program) {
@@ -292,9 +292,9 @@ class Serializer {
     section->run_inline = execution.run_inline;
     section->lanes_together = static_cast<uint32_t>(execution.lanes_together);
     for (mlir::Operation* op : CommandsOf(map.getBody().front())) {
-      absl::StatusOr<std::unique_ptr<fb::StepT>> step = steps_.Write(op);
-      if (!step.ok()) return step.status();
-      section->steps.push_back(*std::move(step));
+      absl::StatusOr<std::unique_ptr<fb::CommandT>> command = writer_.Write(op);
+      if (!command.ok()) return command.status();
+      section->commands.push_back(*std::move(command));
     }
     program.sections.push_back(std::move(section));
     for (exec::LaneSlotAttr slot : GetLaneSlots(map)) {
@@ -340,10 +340,10 @@ class Serializer {
   const SerializeOptions& options_;
   fb::ExecutableT index_;
   std::vector<SegmentData> segments_;
-  // Of ops outside of maps: the section, and the step's number in it.
-  llvm::DenseMap<mlir::Operation*, size_t> step_sections_;
-  llvm::DenseMap<mlir::Operation*, uint32_t> step_numbers_;
-  StepWriter steps_;
+  // Of ops outside of maps: the section, and the command's number in it.
+  llvm::DenseMap<mlir::Operation*, size_t> command_sections_;
+  llvm::DenseMap<mlir::Operation*, uint32_t> command_numbers_;
+  CommandWriter writer_;
 };
 
 }  // namespace

@@ -40,8 +40,8 @@ absl::Status WriteLibraryPlans(const LibraryPlanner& planner, fb::ProgramT& prog
   if (planner == nullptr) return absl::OkStatus();
   std::map<std::string, fb::LibraryCallT> planned;
   for (auto& section : program.sections) {
-    for (auto& step : section->steps) {
-      fb::LibraryCallT* call = step->body.AsLibraryCall();
+    for (auto& command : section->commands) {
+      fb::LibraryCallT* call = command->body.AsLibraryCall();
       if (call == nullptr) continue;
       const auto [known, is_new] = planned.try_emplace(Fingerprint(*call), *call);
       fb::LibraryCallT& result = known->second;
@@ -49,13 +49,13 @@ absl::Status WriteLibraryPlans(const LibraryPlanner& planner, fb::ProgramT& prog
         absl::StatusOr<std::optional<LibraryPlan>> plan = planner(*call);
         if (!plan.ok()) {
           return absl::Status(plan.status().code(),
-                              absl::StrCat(step->name, ": ", std::string(plan.status().message())));
+                              absl::StrCat(command->name, ": ", std::string(plan.status().message())));
         }
         if (plan->has_value()) {
           result.workspace_bytes = (*plan)->workspace_bytes;
           result.implementation = (*plan)->implementation;
           if (!(*plan)->bytes.empty()) {
-            segments.push_back({fb::SegmentKind::CudnnPlan, step->name, std::move((*plan)->bytes)});
+            segments.push_back({fb::SegmentKind::CudnnPlan, command->name, std::move((*plan)->bytes)});
             result.plan = static_cast<uint32_t>(segments.size());
           }
         }

@@ -105,8 +105,8 @@ TEST_F(SerializeGpuTest, KernelsImagesAndStreams) {
                                    Stream::Compute));
   // Without a planner the library makes its plans when the executable is loaded.
   ASSERT_EQ(p.sections.size(), 3u);  // kernels are packed, rows mapped, variables updated
-  for (const auto& step : p.sections[1]->steps) {
-    if (const auto* call = step->body.AsLibraryCall()) {
+  for (const auto& command : p.sections[1]->commands) {
+    if (const auto* call = command->body.AsLibraryCall()) {
       EXPECT_EQ(call->plan, 0u);
       EXPECT_TRUE(call->tf32);
     }
@@ -130,8 +130,8 @@ TEST_F(SerializeGpuTest, CallsOfTheSameSizesShareAPlan) {
   const fb::ProgramT& p = *(*executable)->index().programs[0];
   EXPECT_EQ(p.gpu->workspace_bytes, 4096u);
   int forward = 0, sums = 0, none = 0;
-  for (const auto& step : p.sections[1]->steps) {
-    const auto* call = step->body.AsLibraryCall();
+  for (const auto& command : p.sections[1]->commands) {
+    const auto* call = command->body.AsLibraryCall();
     if (call == nullptr) continue;
     if (call->plan == 0) {
       ++none;

@@ -16,7 +16,7 @@ namespace tandem {
 //                        moves an op ("max_pool") to that list of mixed precision (RunConfig.mixed_precision_lists)
 //   --choose=NAME:ALGORITHM  how an op, a layer with its gradients, or every (*) convolution and product is computed,
 //                        where the algorithm is able to; tandem-dump --contractions lists both
-//   --guard-buffers      memory around every buffer of a session on CPUs is watched, and steps that write there are
+//   --guard-buffers      memory around every buffer of a session on CPUs is watched, and commands that write there are
 //                        errors (docs/developers/sanitizers.md)
 //   --sanitize=NAME      kernels of CPUs with the address or thread sanitizer, or none; without it, with that of the
 //                        program (docs/developers/sanitizers.md)

@@ -25,7 +25,7 @@
 
 namespace tandem {
 
-// The large data of an executable; Step kernels and constants refer to segments by index.
+// The large data of an executable; kernels and constants refer to segments by index.
 struct SegmentData {
   fb::SegmentKind kind = fb::SegmentKind::ElfObject;
   std::string name;

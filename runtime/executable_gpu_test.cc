@@ -12,12 +12,13 @@
 namespace tandem {
 namespace {
 
-std::unique_ptr<fb::GpuSegmentT> Segment(fb::Stream stream, std::vector<uint32_t> steps, std::vector<uint32_t> waits) {
+std::unique_ptr<fb::GpuSegmentT> Segment(fb::Stream stream, std::vector<uint32_t> commands,
+                                         std::vector<uint32_t> waits) {
   auto segment = std::make_unique<fb::GpuSegmentT>();
   segment->stream = stream;
-  segment->steps = std::move(steps);
+  segment->commands = std::move(commands);
   segment->waits = std::move(waits);
-  segment->captured = stream == fb::Stream::Compute && segment->steps.size() > 1;
+  segment->captured = stream == fb::Stream::Compute && segment->commands.size() > 1;
   return segment;
 }
 
@@ -53,10 +54,10 @@ fb::ExecutableT GpuExecutable() {
   e.target = "cuda sm_90";
   fb::ProgramT& p = *e.programs[0];
   p.device_class = "gpu";
-  p.sections[1]->steps.back()->inputs = {static_cast<uint32_t>(v), static_cast<uint32_t>(h)};
-  p.sections[1]->steps.back()->outputs = {static_cast<uint32_t>(v)};
-  p.sections[0]->steps[0]->body.AsLibraryCall()->plan = 4;
-  p.sections[0]->steps[0]->body.AsLibraryCall()->workspace_bytes = 1024;
+  p.sections[1]->commands.back()->inputs = {static_cast<uint32_t>(v), static_cast<uint32_t>(h)};
+  p.sections[1]->commands.back()->outputs = {static_cast<uint32_t>(v)};
+  p.sections[0]->commands[0]->body.AsLibraryCall()->plan = 4;
+  p.sections[0]->commands[0]->body.AsLibraryCall()->workspace_bytes = 1024;
   p.gpu = std::make_unique<fb::GpuProgramT>();
   p.gpu->workspace_bytes = 1024;
   using fb::Stream;
@@ -113,11 +114,12 @@ TEST(GpuExecutableTest, SemanticErrorsNameTheField) {
       {"workspace", [](fb::ExecutableT& e) { e.kernels[0]->gpu->scratch_bytes = 2000; }},
       {"programs[0].gpu: a program for GPUs needs a schedule",
        [](fb::ExecutableT& e) { e.programs[0]->gpu = nullptr; }},
-      {"step 0.plan", [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->plan = 3; }},
-      {"step 0: packed weights need 60 bytes",
+      {"command 0.plan",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[0]->body.AsLibraryCall()->plan = 3; }},
+      {"command 0: packed weights need 60 bytes",
        [](fb::ExecutableT& e) {
-         e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->operation.AsMatMul()->packed = true;
-         e.programs[0]->sections[0]->steps[0]->inputs[1] = 7;
+         e.programs[0]->sections[0]->commands[0]->body.AsLibraryCall()->operation.AsMatMul()->packed = true;
+         e.programs[0]->sections[0]->commands[0]->inputs[1] = 7;
        }},
       {"segments[3].waits: segment 3 is not issued before",
        [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[3]->waits = {3}; }},
@@ -127,21 +129,23 @@ TEST(GpuExecutableTest, SemanticErrorsNameTheField) {
        [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[1]->captured = true; }},
       {"segments[2].stream",
        [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->stream = static_cast<fb::Stream>(7); }},
-      {"segments[2].steps: step 2 is in a segment already",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->steps = {2}; }},
-      {"segments[2].steps: step 9 does not exist",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->steps = {9}; }},
-      {"segments[2].steps: step 5 is a collective",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->steps = {5}; }},
-      {"step 3 is in no segment", [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->steps = {}; }},
+      {"segments[2].commands: command 2 is in a segment already",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->commands = {2}; }},
+      {"segments[2].commands: command 9 does not exist",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->commands = {9}; }},
+      {"segments[2].commands: command 5 is a collective",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->commands = {5}; }},
+      {"command 3 is in no segment", [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->commands = {}; }},
       // Each of these leaves out one edge.
-      {"step 1 (relu) does not wait for step 0 (forward)",
+      {"command 1 (relu) does not wait for command 0 (forward)",
        [](fb::ExecutableT& e) {
-         std::swap(e.programs[0]->gpu->segments[0]->steps[0], e.programs[0]->gpu->segments[0]->steps[1]);
+         std::swap(e.programs[0]->gpu->segments[0]->commands[0], e.programs[0]->gpu->segments[0]->commands[1]);
        }},
-      {"does not wait for step 2 (gradient)", [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[1]->waits = {}; }},
-      {"does not wait for step 3 (gradient)", [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[3]->waits = {0}; }},
-      {"step 6 (check_finite) does not wait for step 5 (all_reduce)",
+      {"does not wait for command 2 (gradient)",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[1]->waits = {}; }},
+      {"does not wait for command 3 (gradient)",
+       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[3]->waits = {0}; }},
+      {"command 6 (check_finite) does not wait for command 5 (all_reduce)",
        [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[4]->waits = {1}; }},
   };
   for (const Case& c : cases) {

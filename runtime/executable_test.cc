@@ -50,7 +50,7 @@ TEST(ExecutableTest, RoundTrip) {
   EXPECT_EQ((*e)->num_replicas(), 2);
   EXPECT_EQ((*e)->lanes_per_replica(), 2);
   EXPECT_EQ((*e)->rows_per_replica(), 6);
-  EXPECT_EQ((*e)->index().programs[0]->sections[0]->steps[0]->name, "forward");
+  EXPECT_EQ((*e)->index().programs[0]->sections[0]->commands[0]->name, "forward");
 }
 
 TEST(ExecutableTest, LoadsFilesAndNamesThem) {
@@ -148,9 +148,9 @@ std::vector<SegmentData> KernelSegments() {
 // A launch gives a kernel what its description says; whoever changes one of them must be found out.
 TEST(ExecutableTest, LaunchesFitTheirKernels) {
   ASSERT_TRUE(Executable::Parse(BuildExecutable(WithKernels(), KernelSegments())).ok());
-  const auto launch = [](fb::ExecutableT& e) -> fb::StepT& { return *e.programs[0]->sections[0]->steps[0]; };
+  const auto launch = [](fb::ExecutableT& e) -> fb::CommandT& { return *e.programs[0]->sections[0]->commands[0]; };
   const auto group = [](fb::ExecutableT& e) -> fb::GroupedLaunchT& {
-    return *e.programs[0]->sections[1]->steps[2]->body.AsGroupedLaunch();
+    return *e.programs[0]->sections[1]->commands[2]->body.AsGroupedLaunch();
   };
   const std::vector<std::pair<const char*, std::function<void(fb::ExecutableT&)>>> cases = {
       {"1 inputs and 2 outputs; kernel rows takes 2 and has 2", [&](auto& e) { launch(e).inputs.pop_back(); }},
@@ -160,7 +160,7 @@ TEST(ExecutableTest, LaunchesFitTheirKernels) {
       {"takes 3 elements a row of float32", [&](auto& e) { launch(e).inputs[0] = 4; }},   // y
       {"takes 5 elements a row of float32", [&](auto& e) { launch(e).outputs[0] = 5; }},  // g
       {"a kernel over rows needs a map section",
-       [&](auto& e) { e.programs[0]->sections[1]->steps[1]->body.AsKernelLaunch()->kernel = 0; }},
+       [&](auto& e) { e.programs[0]->sections[1]->commands[1]->body.AsKernelLaunch()->kernel = 0; }},
       {"2 inputs and 2 outputs; kernel update takes 2 and has 1",
        [&](auto& e) { launch(e).body.AsKernelLaunch()->kernel = 1; }},
       {"needs a kernel over elements", [&](auto& e) { group(e).kernel = 0; }},
@@ -221,9 +221,9 @@ TEST(ExecutableTest, TablesThatAreNotThereAreEmpty) {
 }
 
 // Each case breaks one rule; the message must name the field.
-// Of step `step` of the first section.
-fb::MatMulT& Product(fb::ExecutableT& e, int step) {
-  return *e.programs[0]->sections[0]->steps[step]->body.AsLibraryCall()->operation.AsMatMul();
+// Of command `command` of the first section.
+fb::MatMulT& Product(fb::ExecutableT& e, int command) {
+  return *e.programs[0]->sections[0]->commands[command]->body.AsLibraryCall()->operation.AsMatMul();
 }
 
 TEST(ExecutableTest, SemanticErrorsNameTheField) {
@@ -252,45 +252,46 @@ TEST(ExecutableTest, SemanticErrorsNameTheField) {
       {"programs[0].lane_bytes", [](fb::ExecutableT& e) { e.programs[0]->lane_bytes = uint64_t{1} << 43; }},
       {"programs[0].lane_slots[0]",
        [](fb::ExecutableT& e) { e.programs[0]->lane_slots[0]->kind = fb::ReduceKind::Mean; }},
-      {"sections[0].steps[0].inputs[1]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->inputs[1] = 55; }},
-      {"sections[0].steps[0].inputs[0]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->inputs[0] = 3; }},
-      {"sections[0].steps[0]",
+      {"sections[0].commands[0].inputs[1]",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[0]->inputs[1] = 55; }},
+      {"sections[0].commands[0].inputs[0]",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[0]->inputs[0] = 3; }},
+      {"sections[0].commands[0]",
        [](fb::ExecutableT& e) {
          Product(e, 0).b_shape = {4, 5};
        }},
-      {"sections[0].steps[0]", [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.Reset(); }},
+      {"sections[0].commands[0]", [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[0]->body.Reset(); }},
       // A product is no convolution's gradient.
       {"the algorithm 2 (DirectFilterGrad) does not compute a MatMul",
        [](fb::ExecutableT& e) {
-         e.programs[0]->sections[0]->steps[0]->body.AsLibraryCall()->algorithm = fb::Algorithm::DirectFilterGrad;
+         e.programs[0]->sections[0]->commands[0]->body.AsLibraryCall()->algorithm = fb::Algorithm::DirectFilterGrad;
        }},
       // A residual is an input and lies where the result goes.
-      {"sections[0].steps[0]", [](fb::ExecutableT& e) { Product(e, 0).epilogue.residual = true; }},
-      {"sections[0].steps[0]",
+      {"sections[0].commands[0]", [](fb::ExecutableT& e) { Product(e, 0).epilogue.residual = true; }},
+      {"sections[0].commands[0]",
        [](fb::ExecutableT& e) {
-         fb::StepT& step = *e.programs[0]->sections[0]->steps[0];
+         fb::CommandT& command = *e.programs[0]->sections[0]->commands[0];
          Product(e, 0).epilogue.residual = true;
-         step.inputs.push_back(step.inputs[0]);
+         command.inputs.push_back(command.inputs[0]);
        }},
-      {"sections[0].steps[1]", [](fb::ExecutableT& e) { Product(e, 1).epilogue.residual = true; }},
-      {"sections[0].steps[1].outputs[0]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[1]->outputs[0] = 0; }},
-      {"sections[0].steps[1].outputs[0]", [](fb::ExecutableT& e) { e.programs[0]->lane_slots.clear(); }},
+      {"sections[0].commands[1]", [](fb::ExecutableT& e) { Product(e, 1).epilogue.residual = true; }},
+      {"sections[0].commands[1].outputs[0]",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[1]->outputs[0] = 0; }},
+      {"sections[0].commands[1].outputs[0]", [](fb::ExecutableT& e) { e.programs[0]->lane_slots.clear(); }},
       {"sections[0]", [](fb::ExecutableT& e) { e.programs[0]->sections[0]->kind = static_cast<fb::SectionKind>(5); }},
-      {"sections[1].steps[0]",
+      {"sections[1].commands[0]",
        [](fb::ExecutableT& e) {
-         e.programs[0]->sections[1]->steps[0]->body.AsLaneReduce()->kind = fb::ReduceKind::Max;
+         e.programs[0]->sections[1]->commands[0]->body.AsLaneReduce()->kind = fb::ReduceKind::Max;
        }},
       // A sum by index needs updates and indices, and no lane slots; a map section has none.
-      {"sections[1].steps[0]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[1]->steps[0]->body.Set(fb::ScatterAddT()); }},
-      {"sections[0].steps[0]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->steps[0]->body.Set(fb::ScatterAddT()); }},
-      {"sections[1].steps[1].collective",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[1]->steps[1]->body.AsAllReduce()->collective = 9; }},
-      {"sections[1].steps[1].location", [](fb::ExecutableT& e) { e.programs[0]->sections[1]->steps[1]->location = 9; }},
+      {"sections[1].commands[0]",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[0]->body.Set(fb::ScatterAddT()); }},
+      {"sections[0].commands[0]",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[0]->body.Set(fb::ScatterAddT()); }},
+      {"sections[1].commands[1].collective",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[1]->body.AsAllReduce()->collective = 9; }},
+      {"sections[1].commands[1].location",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[1]->location = 9; }},
   };
   for (const Case& c : cases) {
     fb::ExecutableT e = SmallExecutable();

@@ -69,12 +69,12 @@ class ExecutableVerifier {
   const fb::ProgramT* program_;  // the one at hand
 };
 
-// Checks all steps of `program`, whose buffers and lane slots have been checked.
-absl::Status VerifySteps(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& name,
-                         const std::string& field);
+// Checks all commands of `program`, whose buffers and lane slots have been checked.
+absl::Status VerifyCommands(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& name,
+                            const std::string& field);
 
-// Checks how the steps of `program`, which have been checked themselves, are to run: together, for several lanes, block
-// by block.
+// Checks how the commands of `program`, which have been checked themselves, are to run: together, for several lanes,
+// block by block.
 absl::Status VerifyExecution(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& name,
                              const std::string& field);
 

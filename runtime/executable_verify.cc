@@ -152,7 +152,7 @@ class IndexVerifier : public ExecutableVerifier {
     for (size_t i = 0; i < p.lane_slots.size(); ++i) {
       TD_RETURN_IF_ERROR(CheckLaneSlot(absl::StrCat(field, ".lane_slots[", i, "]"), *p.lane_slots[i]));
     }
-    return VerifySteps(x_, p, name_, field);
+    return VerifyCommands(x_, p, name_, field);
   }
 
   // The buffer is a value of this type, or a view of one under another shape. Both shapes are known to be good.

@@ -17,17 +17,17 @@ class ExecutionVerifier : public ExecutableVerifier {
     for (size_t i = 0; i < program_->sections.size(); ++i) {
       const fb::SectionT& section = *program_->sections[i];
       const std::string at = absl::StrCat(field, ".sections[", i, "]");
-      for (size_t j = 0; j < section.steps.size(); ++j) {
-        const fb::StepT& step = *section.steps[j];
-        const std::string here = absl::StrCat(at, ".steps[", j, "]");
-        if (step.together == 0 || step.together > section.steps.size() - j) {
-          return Bad(here, "runs together with ", static_cast<int64_t>(step.together) - 1,
-                     " steps behind it, of which ", section.steps.size() - j - 1, " are there");
+      for (size_t j = 0; j < section.commands.size(); ++j) {
+        const fb::CommandT& command = *section.commands[j];
+        const std::string here = absl::StrCat(at, ".commands[", j, "]");
+        if (command.together == 0 || command.together > section.commands.size() - j) {
+          return Bad(here, "runs together with ", static_cast<int64_t>(command.together) - 1,
+                     " commands behind it, of which ", section.commands.size() - j - 1, " are there");
         }
-        if (section.kind == fb::SectionKind::Map && (step.together > 1 || step.invariant)) {
-          return Bad(here, "a step of a map runs by itself and for every shard");
+        if (section.kind == fb::SectionKind::Map && (command.together > 1 || command.invariant)) {
+          return Bad(here, "a command of a map runs by itself and for every shard");
         }
-        if (step.joint) TD_RETURN_IF_ERROR(CheckJoint(here, step, section));
+        if (command.joint) TD_RETURN_IF_ERROR(CheckJoint(here, command, section));
       }
       TD_RETURN_IF_ERROR(CheckLanesTogether(at, section));
       for (size_t j = 0; j < section.block_updates.size(); ++j) {
@@ -39,13 +39,14 @@ class ExecutionVerifier : public ExecutableVerifier {
   }
 
  private:
-  absl::Status CheckJoint(const std::string& field, const fb::StepT& step, const fb::SectionT& section) const {
-    const auto* call = step.body.AsLibraryCall();
+  absl::Status CheckJoint(const std::string& field, const fb::CommandT& command, const fb::SectionT& section) const {
+    const auto* call = command.body.AsLibraryCall();
     if (call == nullptr || call->operation.AsMatMul() == nullptr || section.lanes_together < 2 ||
-        step.outputs.size() != 1 || Buffer(step.outputs[0]).row_bytes == 0 || Buffer(step.inputs[0]).row_bytes == 0) {
+        command.outputs.size() != 1 || Buffer(command.outputs[0]).row_bytes == 0 ||
+        Buffer(command.inputs[0]).row_bytes == 0) {
       return Bad(field, "only a MatMul over rows of lanes that run together can be joint");
     }
-    for (uint32_t b : step.inputs) {
+    for (uint32_t b : command.inputs) {
       const fb::Space space = Buffer(b).space;
       if (Buffer(b).row_bytes == 0 && (space == fb::Space::Shard || space == fb::Space::Lane)) {
         return Bad(field, "buffer ", b, " is one lane's, and the call is for several");
@@ -63,8 +64,8 @@ class ExecutionVerifier : public ExecutableVerifier {
       return Bad(field, section.lanes_together, " lanes cannot run together: a device has ", lanes, ", of ",
                  x_.rows_per_lane, " rows in shards of ", x_.shard_rows);
     }
-    for (const auto& step : section.steps) {
-      for (const auto* buffers : {&step->inputs, &step->outputs}) {
+    for (const auto& command : section.commands) {
+      for (const auto* buffers : {&command->inputs, &command->outputs}) {
         for (uint32_t i : *buffers) {
           const fb::BufferT& b = Buffer(i);
           if (b.space != fb::Space::Shard) continue;
@@ -80,25 +81,25 @@ class ExecutionVerifier : public ExecutableVerifier {
   absl::Status CheckBlockUpdate(const std::string& field, const fb::SectionT& section,
                                 const fb::BlockUpdateT& u) const {
     if (x_.replicas.size() > 1) return Bad(field, "gradients of several devices are summed up first");
-    for (uint32_t step : {u.gradient, u.check, u.update}) {
-      TD_RETURN_IF_ERROR(CheckIndex(field, step, section.steps.size(), "step"));
+    for (uint32_t command : {u.gradient, u.check, u.update}) {
+      TD_RETURN_IF_ERROR(CheckIndex(field, command, section.commands.size(), "command"));
     }
-    const fb::StepT &gradient = *section.steps[u.gradient], &check = *section.steps[u.check];
+    const fb::CommandT &gradient = *section.commands[u.gradient], &check = *section.commands[u.check];
     const auto* launch = gradient.body.AsKernelLaunch();
     if (launch == nullptr || x_.kernels[launch->kernel]->domain != fb::Domain::Blocks || gradient.inputs.size() < 2) {
-      return Bad(field, "step ", u.gradient, " is no kernel over blocks");
+      return Bad(field, "command ", u.gradient, " is no kernel over blocks");
     }
     if (check.body.AsCheckFinite() == nullptr || u.checked >= check.inputs.size() ||
         check.inputs[u.checked] != gradient.outputs[0]) {
-      return Bad(field, "step ", u.check, " does not check the gradient");
+      return Bad(field, "command ", u.check, " does not check the gradient");
     }
-    const auto* group = section.steps[u.update]->body.AsGroupedLaunch();
+    const auto* group = section.commands[u.update]->body.AsGroupedLaunch();
     if (group == nullptr || u.member >= group->counts.size() || u.argument >= group->num_args ||
         group->args[u.member * group->num_args + u.argument] != gradient.outputs[0] ||
         group->counts[u.member] != static_cast<uint64_t>(Elements(gradient.outputs[0]))) {
-      return Bad(field, "step ", u.update, " does not apply the gradient");
+      return Bad(field, "command ", u.update, " does not apply the gradient");
     }
-    if (u.gradient >= u.check || u.check >= u.update) return Bad(field, "the steps are not in order");
+    if (u.gradient >= u.check || u.check >= u.update) return Bad(field, "the commands are not in order");
     for (uint32_t argument : u.fetched) {
       TD_RETURN_IF_ERROR(CheckIndex(field + ".fetched", argument, group->num_args, "argument"));
       const uint32_t buffer = group->args[u.member * group->num_args + argument];

@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/command_dependencies.h"
 #include "runtime/commands/command.h"
 #include "runtime/commands/command_verifier.h"
 #include "runtime/gpu_launch.h"
-#include "runtime/step_dependencies.h"
 
 namespace tandem {
 namespace {
@@ -96,7 +96,7 @@ class GpuVerifier : public GpuCommandVerifier {
     if (program_->gpu->workspace_bytes > kMaxArenaBytes) return Bad(field + ".gpu.workspace_bytes", "too large");
     const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(*program_);
     for (size_t i = 0; i < commands.size(); ++i) {
-      TD_RETURN_IF_ERROR(commands[i]->VerifyForGpu(*this, absl::StrCat(field, " step ", i)));
+      TD_RETURN_IF_ERROR(commands[i]->VerifyForGpu(*this, absl::StrCat(field, " command ", i)));
     }
     return CheckSchedule(field + ".gpu.segments", commands);
   }
@@ -104,14 +104,14 @@ class GpuVerifier : public GpuCommandVerifier {
   // For each stream the number of its segments that are done before this one begins.
   using Clock = std::array<uint32_t, 2>;
 
-  absl::Status CheckSchedule(const std::string& field, const std::vector<std::unique_ptr<Command>>& steps) const {
+  absl::Status CheckSchedule(const std::string& field, const std::vector<std::unique_ptr<Command>>& commands) const {
     struct Place {
       uint32_t segment = 0;
-      uint32_t order = 0;  // among all steps as they are issued
+      uint32_t order = 0;  // among all commands as they are issued
       bool seen = false;
     };
     const auto& segments = program_->gpu->segments;
-    std::vector<Place> places(steps.size());
+    std::vector<Place> places(commands.size());
     std::vector<Clock> begins(segments.size()), ends(segments.size());
     std::array<Clock, 2> last = {};  // what each stream has done, and knows to be done
     uint32_t order = 0;
@@ -132,21 +132,21 @@ class GpuVerifier : public GpuCommandVerifier {
       begins[i] = clock;
       clock[static_cast<int>(segment.stream)] += 1;
       ends[i] = last[static_cast<int>(segment.stream)] = clock;
-      for (uint32_t s : segment.steps) {
-        TD_RETURN_IF_ERROR(CheckIndex(at + ".steps", s, steps.size(), "step"));
-        if (places[s].seen) return Bad(at + ".steps", "step ", s, " is in a segment already");
-        if (steps[s]->collective().has_value() != communicates) {
-          return Bad(at + ".steps", "step ", s, communicates ? " is no collective" : " is a collective");
+      for (uint32_t s : segment.commands) {
+        TD_RETURN_IF_ERROR(CheckIndex(at + ".commands", s, commands.size(), "command"));
+        if (places[s].seen) return Bad(at + ".commands", "command ", s, " is in a segment already");
+        if (commands[s]->collective().has_value() != communicates) {
+          return Bad(at + ".commands", "command ", s, communicates ? " is no collective" : " is a collective");
         }
         places[s] = {i, order++, true};
       }
     }
-    const std::vector<std::vector<uint32_t>> dependencies = StepDependencies(*program_);
-    for (uint32_t s = 0; s < steps.size(); ++s) {
-      if (!places[s].seen) return Bad(field, "step ", s, " is in no segment");
+    const std::vector<std::vector<uint32_t>> dependencies = CommandDependencies(*program_);
+    for (uint32_t s = 0; s < commands.size(); ++s) {
+      if (!places[s].seen) return Bad(field, "command ", s, " is in no segment");
       const Place& mine = places[s];
       for (uint32_t before : dependencies[s]) {
-        // Steps that are not there at all are found when it is their turn.
+        // Commands that are not there at all are found when it is their turn.
         const Place& other = places[before];
         const auto stream = segments[other.segment]->stream;
         const bool ordered =
@@ -154,8 +154,8 @@ class GpuVerifier : public GpuCommandVerifier {
                 ? other.order < mine.order
                 : begins[mine.segment][static_cast<int>(stream)] >= ends[other.segment][static_cast<int>(stream)];
         if (other.seen && !ordered) {
-          return Bad(field, "step ", s, " (", steps[s]->step().name, ") does not wait for step ", before, " (",
-                     steps[before]->step().name, "), with which it shares memory");
+          return Bad(field, "command ", s, " (", commands[s]->table().name, ") does not wait for command ", before,
+                     " (", commands[before]->table().name, "), with which it shares memory");
         }
       }
     }

@@ -12,9 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
+#include "runtime/command_trace.h"
 #include "runtime/executable.h"
 #include "runtime/scalar_value.h"
-#include "runtime/step_trace.h"
 #include "runtime/thread_pool.h"
 #include "runtime/variable_store.h"
 
@@ -32,7 +32,7 @@ struct StepResult {
   // Outputs in the order of Executable::outputs; batched ones are concatenated over shards and replicas.
   std::vector<HostTensor> outputs;
   int64_t examples = 0;
-  // False when a CheckFinite step found a NaN or infinity: no variable has changed.
+  // False when a CheckFinite command found a NaN or infinity: no variable has changed.
   bool finite = true;
 };
 
@@ -45,14 +45,14 @@ struct SessionMemory {
   uint64_t total() const { return shard + lane + step + batch; }
 };
 
-// What one step of the program took since the session was created, over all runs, lanes and shards.
-struct StepTime {
-  int id = 0;           // of ListSteps (step_info.h)
-  std::string section;  // "map" for steps that run in every shard, else "global"
-  std::string kind;     // the step's kind in executable.fbs; "LaneSum" for adding a shard's results to its lane's
+// What one command of the program took since the session was created, over all runs, lanes and shards.
+struct CommandTime {
+  int id = 0;           // of ListCommands (command_info.h)
+  std::string section;  // "map" for commands that run in every shard, else "global"
+  std::string kind;     // the command's kind in executable.fbs; "LaneSum" for adding a shard's results to its lane's
   std::string name;     // scope and op
   std::string detail;   // the kernel with its ops, or the library's primitive and implementation
-  double seconds = 0;   // map steps: summed over the threads; global steps: as the caller sees them
+  double seconds = 0;   // map commands: summed over the threads; global commands: as the caller sees them
   int64_t calls = 0;
 };
 
@@ -61,7 +61,7 @@ class Session {
  public:
   struct Options {
     std::shared_ptr<ThreadPool> pool;  // shared by the sessions of a job; must not be null
-    bool time_steps = false;           // for step_times(); costs some ten nanoseconds per step and shard
+    bool time_commands = false;        // for command_times(); costs some ten nanoseconds per command and shard
     // GPUs: how long a step may take before the session takes a device or a peer for lost. Must be over 0.
     double deadline_seconds = 600;
     // GPUs: a file with the library plans that were measured to be the fastest. What it holds is used, what it lacks is
@@ -85,9 +85,9 @@ class Session {
   // that has no value yet.
   virtual absl::StatusOr<StepResult> Run(const StepInputs& inputs, const std::vector<int>& fetches) = 0;
 
-  // Runs the step again with a check of every step's outputs; returns the name and source line of the first step that
-  // produced a NaN or infinity (and the lane and device), or "" when none did; of a kernel of several ops, all of them.
-  // Changes no variable.
+  // Runs the step again with a check of every command's outputs; returns the name and source line of the first command
+  // that produced a NaN or infinity (and the lane and device), or "" when none did; of a kernel of several ops, all of
+  // them. Changes no variable.
   virtual absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) = 0;
 
   // Begins to bring the inputs of a coming step to the devices, while a step runs: to be called from another thread
@@ -99,13 +99,13 @@ class Session {
 
   virtual SessionMemory memory() const = 0;
 
-  // In the order of the program; empty without Options::time_steps. Not while a Run is going on.
-  virtual std::vector<StepTime> step_times() const = 0;
+  // In the order of the program; empty without Options::time_commands. Not while a Run is going on.
+  virtual std::vector<CommandTime> command_times() const = 0;
 
-  // From the next Run on, every execution of a step is added to `trace`, which gets a list per thread of the pool; null
-  // ends it. Costs about 50 nanoseconds per record, and nothing without a trace. step_times() does not count traced
-  // runs. `trace` must outlive the session or the call that ends it. Not while a Run is going on.
-  virtual void set_trace(StepTrace* trace) = 0;
+  // From the next Run on, every execution of a command is added to `trace`, which gets a list per thread of the pool;
+  // null ends it. Costs about 50 nanoseconds per record, and nothing without a trace. command_times() does not count
+  // traced runs. `trace` must outlive the session or the call that ends it. Not while a Run is going on.
+  virtual void set_trace(CommandTrace* trace) = 0;
 };
 
 // Makes the sessions of a device class ("cpu", "gpu"). The executable has one program for all replicas, and the store

@@ -88,13 +88,13 @@ TEST_P(NoReferencePrimitives, InAnyModelAtTheBatchSizesOfTheSamples) {
       int calls = 0;
       for (const auto& program : (*executable)->index().programs) {
         for (const auto& section : program->sections) {
-          for (const auto& step : section->steps) {
-            const fb::LibraryCallT* call = step->body.AsLibraryCall();
+          for (const auto& command : section->commands) {
+            const fb::LibraryCallT* call = command->body.AsLibraryCall();
             if (call == nullptr) continue;
             ++calls;
-            EXPECT_FALSE(call->implementation.empty()) << step->name;
+            EXPECT_FALSE(call->implementation.empty()) << command->name;
             EXPECT_EQ(call->implementation.find("ref"), std::string::npos)
-                << step->name << " (" << InfoOf(*call).name << ") runs " << call->implementation;
+                << command->name << " (" << InfoOf(*call).name << ") runs " << call->implementation;
           }
         }
       }

@@ -31,9 +31,10 @@ ABSL_FLAG(std::string, format, "text",
 ABSL_FLAG(std::string, phase, "",
           "print the IR at the end of this phase instead (input, precision, distribute, layout, fusion, "
           "schedule, memory, codegen)");
-ABSL_FLAG(bool, costs, false,
-          "run the program on random inputs and print expected against measured times of its steps, what bounds each, "
-          "and the whole step's fraction of the machine's limit; with --format=json or html, put them there");
+ABSL_FLAG(
+    bool, costs, false,
+    "run the program on random inputs and print expected against measured times of its commands, what bounds each, "
+    "and the whole step's fraction of the machine's limit; with --format=json or html, put them there");
 ABSL_FLAG(std::string, profile, "", "with --costs: measured times from this file of --trace, without running");
 ABSL_FLAG(std::string, machine, "",
           "with --costs or --contractions: the machine, a file of tandem-calibrate or a built-in one: zen4, "
@@ -46,7 +47,7 @@ ABSL_FLAG(
     "computes both, and if not, why");
 ABSL_FLAG(bool, contractions, false,
           "how every convolution and product is computed, and why not otherwise, by the model that --machine names");
-ABSL_FLAG(bool, expand_replicas, false, "list the steps of every replica, not of each program once");
+ABSL_FLAG(bool, expand_replicas, false, "list the commands of every replica, not of each program once");
 
 namespace tandem {
 namespace {
@@ -148,6 +149,6 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   return tandem::RunProgram(argc, argv,
-                            "replicas, collectives, kernels, steps and memory of a compiled model (MODEL_DIR|FILE)",
+                            "replicas, collectives, kernels, commands and memory of a compiled model (MODEL_DIR|FILE)",
                             tandem::Dump);
 }

@@ -230,14 +230,14 @@ class Runner {
   absl::StatusOr<RunResult> TracedRun(const TensorMap& inputs) {
     if (tracer_ == nullptr) return Run(*model_, inputs, scalars_);
     tracer_->BeginStep();
-    model_->session().set_trace(tracer_->step_trace());
+    model_->session().set_trace(tracer_->command_trace());
     absl::StatusOr<RunResult> result = absl::UnknownError("");
     {
       TracePhase phase(tracer_.get(), "step");
       result = Run(*model_, inputs, scalars_);
     }
     model_->session().set_trace(nullptr);
-    tracer_->AddSteps(model_->executable(), scalars_["global_step"].integer());
+    tracer_->AddCommands(model_->executable(), scalars_["global_step"].integer());
     TD_RETURN_IF_ERROR(tracer_->EndStep());
     return result;
   }

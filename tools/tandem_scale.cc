@@ -9,8 +9,8 @@
 #include "absl/strings/str_format.h"
 #include "base/program.h"
 #include "base/status_macros.h"
+#include "runtime/command_info.h"
 #include "runtime/list_devices.h"
-#include "runtime/step_info.h"
 #include "tools/costs/costs.h"
 #include "tools/dump/find_executable.h"
 #include "tools/scale/interconnect.h"
@@ -95,10 +95,10 @@ absl::StatusOr<Measured> TimesOf(const Executable& executable, const std::string
   std::cerr << "tandem-scale: nothing is measured, times are those expected of " << machine.name << ": "
             << ListDevices("gpu").status().message() << "\n";
   Measured expected;
-  expected.steps.seconds.assign(ListSteps(executable).size(), 0);
+  expected.commands.seconds.assign(ListCommands(executable).size(), 0);
   const nlohmann::ordered_json costs = CostsJson(executable, machine, /*threads=*/1, /*measurement=*/nullptr);
-  for (const auto& row : costs["steps"]) {
-    expected.steps.seconds[row["id"].get<size_t>()] = 1e-6 * row["expected_us"].get<double>();
+  for (const auto& row : costs["commands"]) {
+    expected.commands.seconds[row["id"].get<size_t>()] = 1e-6 * row["expected_us"].get<double>();
     expected.wall += 1e-6 * row["expected_us"].get<double>();
   }
   return expected;
@@ -114,14 +114,14 @@ absl::Status Forecasts(const std::vector<std::string>& arguments) {
   TD_ASSIGN_OR_RETURN(const std::string path, FindExecutable(arguments[0], "train"));
   TD_ASSIGN_OR_RETURN(const std::shared_ptr<const Executable> executable, Executable::Load(path));
   TD_ASSIGN_OR_RETURN(const Measured measured, TimesOf(*executable, path));
-  TD_ASSIGN_OR_RETURN(StepModel model, MakeStepModel(*executable, measured.steps, absl::GetFlag(FLAGS_overlap)));
+  TD_ASSIGN_OR_RETURN(StepModel model, MakeStepModel(*executable, measured.commands, absl::GetFlag(FLAGS_overlap)));
   if (absl::GetFlag(FLAGS_compute_ms) > 0) {
     Scale(1e-3 * absl::GetFlag(FLAGS_compute_ms) / (model.compute + model.tail), model);
   }
   PrintBuckets(model);
   PrintTable(model, algorithm, topology);
   if (absl::GetFlag(FLAGS_check).empty()) return absl::OkStatus();
-  TD_ASSIGN_OR_RETURN(model, MakeStepModel(*executable, measured.steps, /*overlap=*/false));
+  TD_ASSIGN_OR_RETURN(model, MakeStepModel(*executable, measured.commands, /*overlap=*/false));
   return Check(*executable, measured, std::move(model));
 }
 

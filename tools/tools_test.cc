@@ -128,7 +128,7 @@ TEST(Dump, JsonHasWhatTheCompilerMade) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const Json dump = Json::parse(result.out, nullptr, /*allow_exceptions=*/false);
   ASSERT_FALSE(dump.is_discarded());
-  for (const char* key : {"replicas", "collectives", "kernels", "steps", "memory"}) {
+  for (const char* key : {"replicas", "collectives", "kernels", "commands", "memory"}) {
     ASSERT_TRUE(dump.contains(key)) << key;
     EXPECT_FALSE(dump[key].empty()) << key;
   }
@@ -147,7 +147,7 @@ TEST(Dump, JsonHasWhatTheCompilerMade) {
   }
   EXPECT_GE(reduced.size(), 5u);  // four gradients and the loss
   const std::string conv = "tools_test.cc:" + std::to_string(kConvLine);
-  bool conv_in_kernel = false, conv_in_steps = false;
+  bool conv_in_kernel = false, conv_in_commands = false;
   for (const Json& k : dump["kernels"]) {
     EXPECT_FALSE(k["ops"].empty()) << k;
     for (const Json& op : k["ops"]) {
@@ -155,9 +155,10 @@ TEST(Dump, JsonHasWhatTheCompilerMade) {
       conv_in_kernel |= op["source"].get<std::string>().find(conv) != std::string::npos;
     }
   }
-  for (const Json& s : dump["steps"]) conv_in_steps |= s["source"].get<std::string>().find(conv) != std::string::npos;
+  for (const Json& s : dump["commands"])
+    conv_in_commands |= s["source"].get<std::string>().find(conv) != std::string::npos;
   EXPECT_TRUE(conv_in_kernel) << dump["kernels"];
-  EXPECT_TRUE(conv_in_steps) << dump["steps"];
+  EXPECT_TRUE(conv_in_commands) << dump["commands"];
   EXPECT_GT(dump["memory"]["peak_bytes_per_device"], 0);
   // 3*3*4 + 4 + 36*10 + 10 float32 values, and as many of momentum.
   EXPECT_EQ(dump["memory"]["parameter_bytes"], (3 * 3 * 4 + 4 + 36 * 10 + 10) * 4);
@@ -214,7 +215,7 @@ TEST(Dump, SaysHowCommandsRun) {
   const Json dump = Json::parse(DumpOf(TwoDevices() + " --mode=eval --format=json").out, nullptr, false);
   ASSERT_FALSE(dump.is_discarded());
   int64_t invariant = 0;
-  for (const Json& step : dump["steps"]) invariant += step.value("invariant", false);
+  for (const Json& command : dump["commands"]) invariant += command.value("invariant", false);
   EXPECT_GE(invariant, 1);
   EXPECT_EQ(dump["executable"]["flat"], false);
 }
@@ -249,13 +250,13 @@ TEST(Dump, StoredPhasesCanBeResumed) {
                                << stored.substr(same, 300);
 }
 
-TEST(Dump, ExpandReplicasListsTheStepsOfEach) {
+TEST(Dump, ExpandReplicasListsTheCommandsOfEach) {
   const Json once = Json::parse(DumpOf(TwoDevices() + " --format=json").out, nullptr, false);
   const Json each = Json::parse(DumpOf(TwoDevices() + " --format=json --expand-replicas").out, nullptr, false);
   ASSERT_TRUE(once.is_object() && each.is_object());
-  ASSERT_EQ(each["steps"].size(), 2 * once["steps"].size());
-  for (size_t i = 0; i < each["steps"].size(); ++i) {
-    EXPECT_EQ(each["steps"][i]["replica"], i < once["steps"].size() ? "replica_0" : "replica_1");
+  ASSERT_EQ(each["commands"].size(), 2 * once["commands"].size());
+  for (size_t i = 0; i < each["commands"].size(); ++i) {
+    EXPECT_EQ(each["commands"][i]["replica"], i < once["commands"].size() ? "replica_0" : "replica_1");
   }
 }
 
@@ -307,7 +308,7 @@ TEST(Dump, AnIndexWithoutDebugTablesIsShown) {
     e.debug = nullptr;
     for (auto& k : e.kernels) std::fill(k->locations.begin(), k->locations.end(), 0);
     for (auto& section : e.programs[0]->sections) {
-      for (auto& step : section->steps) step->location = 0;
+      for (auto& command : section->commands) command->location = 0;
     }
   }));
 }
@@ -323,7 +324,7 @@ TEST(Dump, NamesNeedNotBeUtf8) {
     for (auto& k : e.kernels) k->name += "\xe2\x82";
     for (auto& v : e.variables) v->name += "\xff";
     for (auto& section : e.programs[0]->sections) {
-      for (auto& step : section->steps) step->name = "\xf0" + step->name;
+      for (auto& command : section->commands) command->name = "\xf0" + command->name;
     }
   }));
 }
@@ -331,8 +332,9 @@ TEST(Dump, NamesNeedNotBeUtf8) {
 TEST(Run, LaunchesThatDoNotFitTheirKernelsAreRefused) {
   const std::string file = Changed("launch.tdx", [](fb::ExecutableT& e, auto&) {
     for (auto& section : e.programs[0]->sections) {
-      for (auto& step : section->steps) {
-        if (step->body.type == fb::StepBody::KernelLaunch && !step->inputs.empty()) return step->inputs.pop_back();
+      for (auto& command : section->commands) {
+        if (command->body.type == fb::CommandBody::KernelLaunch && !command->inputs.empty())
+          return command->inputs.pop_back();
       }
     }
   });

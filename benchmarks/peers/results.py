@@ -94,7 +94,7 @@ def _fastest(workers, bf16):
 
 
 def _least_seconds(work, machine):
-    """What the steps of a program, pairs of operations and bytes, take at least at the machine's measured rates."""
+    """What the commands of a program, pairs of operations and bytes, take at least at the machine's measured rates."""
     return sum(max(flops / machine["flops_per_second"], size / machine["bytes_per_second"]) for flops, size in work)
 
 

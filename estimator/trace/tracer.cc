@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
-#include "passes/analysis/step_cost.h"
+#include "passes/analysis/command_cost.h"
 
 namespace tandem {
 namespace {
@@ -67,9 +67,9 @@ Tracer::Program& Tracer::ProgramOf(const Executable& executable) {
   program.key = index.key;
   program.mode = index.mode;
   program.machine = MachineModelOf(executable);
-  for (StepInfo& info : ListSteps(executable)) {
+  for (CommandInfo& info : ListCommands(executable)) {
     const std::string name = info.name.empty() ? "sum over the shards of a lane" : info.name;
-    StepLabel label;
+    CommandLabel label;
     label.begin = absl::StrCat(R"("cat":)", Quoted(index.mode), R"(,"name":)", Quoted(name), R"(,"args":{"id":)",
                                info.id, R"(,"section":)", Quoted(info.section), R"(,"kind":)", Quoted(info.kind),
                                R"(,"detail":)", Quoted(info.detail), R"(,"source":)", Quoted(info.source));
@@ -79,11 +79,11 @@ Tracer::Program& Tracer::ProgramOf(const Executable& executable) {
   return program;
 }
 
-void Tracer::AddStep(const Executable& executable, const Program& program, const StepRecord& r, int thread,
-                     int64_t global_step, double seconds) {
-  const StepLabel& label = program.labels[r.id];
+void Tracer::AddCommand(const Executable& executable, const Program& program, const CommandRecord& r, int thread,
+                        int64_t global_step, double seconds) {
+  const CommandLabel& label = program.labels[r.id];
   const Cost cost = ExpectedCost(program.machine, executable, label.info, r.rows, threads_);
-  // A global step runs for all devices, on all threads.
+  // A global command runs for all devices, on all threads.
   const double devices = label.info.map ? 1 : executable.num_replicas();
   const double limit = LimitSeconds(cost) * devices / (label.info.map ? 1 : std::max(1, threads_));
   // A clock that ticks in coarse steps can give zero.
@@ -99,27 +99,27 @@ void Tracer::AddStep(const Executable& executable, const Program& program, const
   events_.push_back(std::move(event));
 }
 
-void Tracer::AddSteps(const Executable& executable, int64_t global_step) {
+void Tracer::AddCommands(const Executable& executable, int64_t global_step) {
   if (!recording()) return;
-  threads_ = std::max(threads_, static_cast<int>(steps_.threads.size()));
+  threads_ = std::max(threads_, static_cast<int>(commands_.threads.size()));
   const Program& program = ProgramOf(executable);
-  // Several threads may share one global step: its rate is that of all together.
+  // Several threads may share one global command: its rate is that of all together.
   std::map<int32_t, std::pair<int64_t, int64_t>> spans;
-  for (const std::vector<StepRecord>& thread : steps_.threads) {
-    for (const StepRecord& r : thread) {
+  for (const std::vector<CommandRecord>& thread : commands_.threads) {
+    for (const CommandRecord& r : thread) {
       if (r.lane >= 0) continue;
       auto [it, first] = spans.emplace(r.id, std::make_pair(r.begin, r.end));
       it->second = {std::min(it->second.first, r.begin), std::max(it->second.second, r.end)};
     }
   }
-  for (size_t thread = 0; thread < steps_.threads.size(); ++thread) {
-    for (const StepRecord& r : steps_.threads[thread]) {
+  for (size_t thread = 0; thread < commands_.threads.size(); ++thread) {
+    for (const CommandRecord& r : commands_.threads[thread]) {
       if (r.id < 0 || r.id >= static_cast<int>(program.labels.size())) continue;  // another program's trace
       int64_t taken = r.end - r.begin;
       if (auto it = spans.find(r.id); r.lane < 0 && it != spans.end()) taken = it->second.second - it->second.first;
-      AddStep(executable, program, r, static_cast<int>(thread), global_step, 1e-9 * static_cast<double>(taken));
+      AddCommand(executable, program, r, static_cast<int>(thread), global_step, 1e-9 * static_cast<double>(taken));
     }
-    steps_.threads[thread].clear();
+    commands_.threads[thread].clear();
   }
   ++runs_;
 }

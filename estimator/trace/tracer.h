@@ -11,20 +11,20 @@
 #include "absl/strings/string_view.h"
 #include "base/env.h"
 #include "passes/analysis/machine_model.h"
+#include "runtime/command_info.h"
+#include "runtime/command_trace.h"
 #include "runtime/executable.h"
-#include "runtime/step_info.h"
-#include "runtime/step_trace.h"
 
 namespace tandem {
 
-// The file has a track per thread of the pool with an event for every execution of a program's step: its name is the
+// The file has a track per thread of the pool with an event for every execution of a program's command: its name is the
 // op's with its scope, its arguments say what it computed and how fast: "GFLOP/s", "GB/s", "bound" (what limits it on
 // the machine that the program was compiled for), "expected_us" (cost_model.h), and "of_limit", the time that the
 // machine needs at least divided by the time taken. A track of its own has the phases of the loop around the steps:
 // input wait, step, hooks, checkpoint.
 //
 // Calls come from the thread that runs the loop:
-//   BeginLoop  (BeginStep  AddPhase... AddSteps  EndStep)...  EndLoop
+//   BeginLoop  (BeginStep  AddPhase... AddCommands  EndStep)...  EndLoop
 // A loop inside another's step (an evaluation in a hook) is traced while that step is, at most as many steps as the
 // window has.
 class Tracer {
@@ -47,12 +47,12 @@ class Tracer {
   // Whether the running step is in the window. What is added outside of it is dropped.
   bool recording() const { return !loops_.empty() && loops_.back().recording; }
   // For Session::set_trace: null outside of the window.
-  StepTrace* step_trace() { return recording() ? &steps_ : nullptr; }
+  CommandTrace* command_trace() { return recording() ? &commands_ : nullptr; }
 
   // Times are TraceNow()'s. `args`: the inside of a JSON object, may be empty.
   void AddPhase(absl::string_view name, int64_t begin, int64_t end, absl::string_view args = "");
-  // Moves what step_trace() has got from one run of `executable` into the trace. `global_step` is for the reader.
-  void AddSteps(const Executable& executable, int64_t global_step);
+  // Moves what command_trace() has got from one run of `executable` into the trace. `global_step` is for the reader.
+  void AddCommands(const Executable& executable, int64_t global_step);
 
   // The trace so far.
   std::string Json() const;
@@ -65,20 +65,20 @@ class Tracer {
     bool recording = false;
     int64_t steps = 0;
   };
-  // What is the same in all events of a step.
-  struct StepLabel {
-    StepInfo info;
+  // What is the same in all events of a command.
+  struct CommandLabel {
+    CommandInfo info;
     std::string begin;  // of the event's JSON, up to its first argument that varies
   };
   struct Program {
     std::string key, mode;
     MachineModel machine;  // what it was compiled for
-    std::vector<StepLabel> labels;
+    std::vector<CommandLabel> labels;
   };
 
   Program& ProgramOf(const Executable& executable);
-  void AddStep(const Executable& executable, const Program& program, const StepRecord& record, int thread,
-               int64_t global_step, double seconds);
+  void AddCommand(const Executable& executable, const Program& program, const CommandRecord& record, int thread,
+                  int64_t global_step, double seconds);
   std::string Time(int64_t ns) const;
   absl::Status Write();
 
@@ -86,7 +86,7 @@ class Tracer {
   std::vector<Loop> loops_;
   int64_t steps_begun_ = 0, traced_ = 0;
   int64_t runs_ = 0;  // of programs: what tells the runs of an inner loop apart
-  StepTrace steps_;
+  CommandTrace commands_;
   std::map<std::string, Program> programs_;  // by mode and key
   int64_t origin_ = 0;                       // time 0 of the file
   int threads_ = 0;

@@ -50,11 +50,11 @@ void RunLoop(Tracer& tracer, const Executable& executable, int steps) {
     tracer.BeginStep();
     const int64_t t = TraceNow();
     tracer.AddPhase("input wait", t, t + 100);
-    if (StepTrace* trace = tracer.step_trace()) {
+    if (CommandTrace* trace = tracer.command_trace()) {
       trace->threads.resize(2);
       trace->threads[0] = {{kMatMul, 0, 0, 10, t + 100, t + 1100}, {kUpdate, 0, -1, 0, t + 1200, t + 1700}};
       trace->threads[1] = {{kMatMul, 0, 1, 5, t + 100, t + 1100}, {kUpdate, 0, -1, 0, t + 1300, t + 2200}};
-      tracer.AddSteps(executable, 1000 + i);
+      tracer.AddCommands(executable, 1000 + i);
     }
     EXPECT_TRUE(tracer.EndStep().ok());
   }

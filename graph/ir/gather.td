@@ -24,8 +24,8 @@ def Td_ScatterAddOp : Td_Op<"scatter_add", [
   let summary = "adds rows of `updates` into zeros by index: the gradient of gather";
   let description = [{
     Row n of the result is the sum of the updates[i...] with indices[i...] = n; an index out of range adds nothing. It is
-    a step of its own, once per device and behind the map that makes the updates: a lane touches few rows of a large
-    table, and a slot of the table's size per lane would cost more than the step. Sums follow the reduction tree.
+    a command of its own, once per device and behind the map that makes the updates: a lane touches few rows of a large
+    table, and a slot of the table's size per lane would cost more than the command. Sums follow the reduction tree.
     ```mlir
     %d = td.scatter_add %dy, %ids : (tensor<?x7x16xf32>, tensor<?x7xi64>) -> tensor<1000x16xf32>
     ```

@@ -28,7 +28,7 @@ struct MachineModel {
   // Seconds that a call costs before it computes anything.
   double library_call_overhead = 0;
   double kernel_call_overhead = 0;
-  double section_overhead = 0;  // one barrier of all threads: start and end of a section, or a global step
+  double section_overhead = 0;  // one barrier of all threads: start and end of a section, or a global command
   // Pixels of a row of images up to which direct filter gradients are faster than the library's. Up to 13 only those
   // that stay in the second-level cache are.
   double direct_filter_grad_width = 0;

@@ -63,7 +63,7 @@ int64_t PeakLiveBytes(const std::vector<LiveRange>& ranges, int64_t alignment) {
     delta[r.last + 1] -= AlignUp(r.bytes, alignment);
   }
   int64_t live = 0, peak = 0;
-  for (auto [step, d] : delta) peak = std::max(peak, live += d);
+  for (auto [command, d] : delta) peak = std::max(peak, live += d);
   return peak;
 }
 

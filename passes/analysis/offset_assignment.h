@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-// A buffer that is live from step `first` to step `last`, both included.
+// A buffer that is live from command `first` to command `last`, both included.
 struct LiveRange {
   int64_t bytes = 0;
   int first = 0;
@@ -23,7 +23,7 @@ struct ArenaPlan {
 // by size x life time, by start) with best fit, and keeps the smallest arena. Deterministic.
 ArenaPlan AssignOffsets(const std::vector<LiveRange>& ranges, int64_t alignment = 64);
 
-// The largest sum of live bytes at any step: no plan can be smaller.
+// The largest sum of live bytes at any command: no plan can be smaller.
 int64_t PeakLiveBytes(const std::vector<LiveRange>& ranges, int64_t alignment = 64);
 
 }  // namespace tandem

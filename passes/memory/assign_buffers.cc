@@ -472,16 +472,16 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
 
   void RecordPeak(exec::Space space, const std::vector<LiveRange>& ranges, const std::vector<mlir::Value>& values,
                   int64_t arena_bytes) {
-    // The step at which most bytes live, and the ten largest buffers there.
-    int64_t best = -1, best_step = 0;
+    // The command at which most bytes live, and the ten largest buffers there.
+    int64_t best = -1, best_command = 0;
     for (const LiveRange& at : ranges) {
       int64_t live = 0;
       for (const LiveRange& r : ranges) live += r.first <= at.first && at.first <= r.last ? r.bytes : 0;
-      if (live > best) best = live, best_step = at.first;
+      if (live > best) best = live, best_command = at.first;
     }
     std::vector<size_t> live;
     for (size_t i = 0; i < ranges.size(); ++i) {
-      if (ranges[i].first <= best_step && best_step <= ranges[i].last) live.push_back(i);
+      if (ranges[i].first <= best_command && best_command <= ranges[i].last) live.push_back(i);
     }
     llvm::stable_sort(live, [&](size_t a, size_t b) { return ranges[a].bytes > ranges[b].bytes; });
     if (live.size() > 10) live.resize(10);

@@ -7,18 +7,18 @@ namespace {
 
 class AllReduce final : public Command {
  public:
-  explicit AllReduce(const fb::StepT& step) : Command(step), reduce_(*step.body.AsAllReduce()) {}
+  explicit AllReduce(const fb::CommandT& table) : Command(table), reduce_(*table.body.AsAllReduce()) {}
 
   absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
     TD_RETURN_IF_ERROR(v.NeedsGlobal(field, section));
     if (!Known(reduce_.kind)) return v.Bad(field, "bad kind");
     TD_RETURN_IF_ERROR(
         v.CheckIndex(field + ".collective", reduce_.collective, v.index().collectives.size(), "collective"));
-    if (step().inputs != step().outputs) return v.Bad(field, "an all-reduce works in place");
-    for (uint32_t b : step().inputs) {
+    if (table().inputs != table().outputs) return v.Bad(field, "an all-reduce works in place");
+    for (uint32_t b : table().inputs) {
       if (v.Buffer(b).space != fb::Space::Step) return v.Bad(field, "buffer ", b, " is not in the step arena");
     }
-    return v.CheckReduceOperands(field, step(), reduce_.kind);
+    return v.CheckReduceOperands(field, table(), reduce_.kind);
   }
 
   std::optional<CollectiveUse> collective() const override { return CollectiveUse{reduce_.collective, reduce_.kind}; }
@@ -35,7 +35,7 @@ class AllReduce final : public Command {
   double Passes(const fb::BufferT&, const WorkContext&) const override { return 2; }
   void AddFlops(const WorkContext& context, bool, ExecutionWork& work) const override {
     const double replicas = static_cast<double>(context.replicas());
-    for (uint32_t b : step().inputs) work.flops += context.Elements(b) * (replicas - 1) / replicas;
+    for (uint32_t b : table().inputs) work.flops += context.Elements(b) * (replicas - 1) / replicas;
   }
 
  private:
@@ -44,6 +44,6 @@ class AllReduce final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> NewAllReduce(const fb::StepT& step) { return std::make_unique<AllReduce>(step); }
+std::unique_ptr<Command> NewAllReduce(const fb::CommandT& table) { return std::make_unique<AllReduce>(table); }
 
 }  // namespace tandem

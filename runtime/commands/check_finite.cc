@@ -11,7 +11,7 @@ class CheckFinite final : public Command {
 
   absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
     TD_RETURN_IF_ERROR(v.NeedsGlobal(field, section));
-    return v.ReadsNoSlots(field, step().inputs);
+    return v.ReadsNoSlots(field, table().inputs);
   }
 
   bool may_end_step() const override { return true; }
@@ -19,6 +19,6 @@ class CheckFinite final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> NewCheckFinite(const fb::StepT& step) { return std::make_unique<CheckFinite>(step); }
+std::unique_ptr<Command> NewCheckFinite(const fb::CommandT& table) { return std::make_unique<CheckFinite>(table); }
 
 }  // namespace tandem

@@ -1,6 +1,6 @@
 // A command: one entry of an executable's programs, as everything but the backends sees it.
 //
-// Each kind (a table of the union StepBody in executable.fbs) has a file here, which says what it reads and writes,
+// Each kind (a table of the union CommandBody in executable.fbs) has a file here, which says what it reads and writes,
 // what the loader checks, what it costs and how reports show it. NewCommand (new_command.cc) is the one place that
 // lists the kinds. CPUs and GPUs have a factory of their own for how commands run.
 #ifndef TANDEM_RUNTIME_COMMANDS_COMMAND_H_
@@ -44,15 +44,15 @@ struct CommandProperty {
 
 class Command {
  public:
-  // `step` must outlive it.
-  explicit Command(const fb::StepT& step) : step_(step) {}
+  // `table` must outlive it.
+  explicit Command(const fb::CommandT& table) : table_(table) {}
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
   virtual ~Command() = default;
 
-  const fb::StepT& step() const { return step_; }
+  const fb::CommandT& table() const { return table_; }
   // The name of its table in executable.fbs, "KernelLaunch".
-  std::string kind() const { return fb::EnumNameStepBody(step_.body.type); }
+  std::string kind() const { return fb::EnumNameCommandBody(table_.body.type); }
   virtual bool is_library_call() const { return false; }
 
   // What the loader checks of a file that may be forged: everything that runs without further checks relies on. Its
@@ -63,8 +63,8 @@ class Command {
   virtual absl::Status VerifyForGpu(const GpuCommandVerifier& verifier, const std::string& field) const;
 
   // Buffers, with repetitions.
-  virtual std::vector<uint32_t> Reads() const { return step_.inputs; }
-  virtual std::vector<uint32_t> Writes() const { return step_.outputs; }
+  virtual std::vector<uint32_t> Reads() const { return table_.inputs; }
+  virtual std::vector<uint32_t> Writes() const { return table_.outputs; }
   virtual bool WritesVariables(const fb::ProgramT& program) const;
   // Outputs hold numbers, which can be looked at, not a library's layout with its padding.
   virtual bool has_plain_outputs() const { return true; }
@@ -92,11 +92,11 @@ class Command {
   virtual void AddFlops(const WorkContext& context, bool batched, ExecutionWork& work) const {}
 
  private:
-  const fb::StepT& step_;
+  const fb::CommandT& table_;
 };
 
 // Null when the body is missing or of a kind that this version does not know; the loader refuses such a file.
-std::unique_ptr<Command> NewCommand(const fb::StepT& step);
+std::unique_ptr<Command> NewCommand(const fb::CommandT& table);
 
 // The commands of all sections in order; a command's number is its index here. Null as above.
 std::vector<std::unique_ptr<Command>> CommandsInOrder(const fb::ProgramT& program);

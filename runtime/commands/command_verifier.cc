@@ -6,14 +6,14 @@
 
 namespace tandem {
 
-absl::Status CommandVerifier::CheckOperands(const std::string& field, const fb::StepT& step,
+absl::Status CommandVerifier::CheckOperands(const std::string& field, const fb::CommandT& table,
                                             fb::SectionKind section) const {
-  TD_RETURN_IF_ERROR(CheckLocation(field + ".location", step.location));
-  for (size_t i = 0; i < step.inputs.size(); ++i) {
-    TD_RETURN_IF_ERROR(CheckOperand(absl::StrCat(field, ".inputs[", i, "]"), step.inputs[i], section, false));
+  TD_RETURN_IF_ERROR(CheckLocation(field + ".location", table.location));
+  for (size_t i = 0; i < table.inputs.size(); ++i) {
+    TD_RETURN_IF_ERROR(CheckOperand(absl::StrCat(field, ".inputs[", i, "]"), table.inputs[i], section, false));
   }
-  for (size_t i = 0; i < step.outputs.size(); ++i) {
-    TD_RETURN_IF_ERROR(CheckOperand(absl::StrCat(field, ".outputs[", i, "]"), step.outputs[i], section, true));
+  for (size_t i = 0; i < table.outputs.size(); ++i) {
+    TD_RETURN_IF_ERROR(CheckOperand(absl::StrCat(field, ".outputs[", i, "]"), table.outputs[i], section, true));
   }
   return absl::OkStatus();
 }
@@ -108,11 +108,11 @@ absl::Status CommandVerifier::CheckKernelArgument(const std::string& field, cons
              Name(static_cast<DType>(argument.dtype)));
 }
 
-absl::Status CommandVerifier::CheckReduceOperands(const std::string& field, const fb::StepT& step,
+absl::Status CommandVerifier::CheckReduceOperands(const std::string& field, const fb::CommandT& table,
                                                   fb::ReduceKind kind) const {
-  if (step.inputs.size() != step.outputs.size()) return Bad(field, "as many inputs as outputs are needed");
-  for (size_t i = 0; i < step.inputs.size(); ++i) {
-    const uint32_t in = step.inputs[i], out = step.outputs[i];
+  if (table.inputs.size() != table.outputs.size()) return Bad(field, "as many inputs as outputs are needed");
+  for (size_t i = 0; i < table.inputs.size(); ++i) {
+    const uint32_t in = table.inputs[i], out = table.outputs[i];
     if (Buffer(in).dtype != Buffer(out).dtype || Elements(in) != Elements(out) || Buffer(in).row_bytes > 0) {
       return Bad(field, "input and output ", i, " differ");
     }

@@ -18,7 +18,7 @@ class CommandVerifier : public ExecutableVerifier {
   bool gpu() const { return program().device_class == "gpu"; }
 
   // Location and operands of any command: they exist, and a section of this kind may touch them.
-  absl::Status CheckOperands(const std::string& field, const fb::StepT& step, fb::SectionKind section) const;
+  absl::Status CheckOperands(const std::string& field, const fb::CommandT& table, fb::SectionKind section) const;
   absl::Status CheckOperand(const std::string& field, uint32_t buffer, fb::SectionKind section, bool output) const;
 
   // For kinds that map sections do not have.
@@ -33,7 +33,7 @@ class CommandVerifier : public ExecutableVerifier {
                                     absl::Span<const uint32_t> inputs, absl::Span<const uint32_t> outputs,
                                     uint64_t count) const;
   // As many outputs as inputs, of the same types and sizes, without rows, which can be reduced so.
-  absl::Status CheckReduceOperands(const std::string& field, const fb::StepT& step, fb::ReduceKind kind) const;
+  absl::Status CheckReduceOperands(const std::string& field, const fb::CommandT& table, fb::ReduceKind kind) const;
 
  private:
   absl::Status CheckKernelArgument(const std::string& field, const fb::KernelT& kernel,

@@ -10,12 +10,12 @@ class Copy final : public Command {
   using Command::Command;
 
   absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind) const override {
-    if (step().inputs.size() != 1 || step().outputs.size() != 1) {
+    if (table().inputs.size() != 1 || table().outputs.size() != 1) {
       return v.Bad(field, "a copy has one input and one output");
     }
-    const fb::BufferT &from = v.Buffer(step().inputs[0]), &to = v.Buffer(step().outputs[0]);
+    const fb::BufferT &from = v.Buffer(table().inputs[0]), &to = v.Buffer(table().outputs[0]);
     if (from.dtype != to.dtype || from.row_bytes != to.row_bytes ||
-        v.Elements(step().inputs[0]) != v.Elements(step().outputs[0])) {
+        v.Elements(table().inputs[0]) != v.Elements(table().outputs[0])) {
       return v.Bad(field, "input and output differ in size");
     }
     if (from.space == fb::Space::Lane || to.space == fb::Space::Lane) {
@@ -27,6 +27,6 @@ class Copy final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> NewCopy(const fb::StepT& step) { return std::make_unique<Copy>(step); }
+std::unique_ptr<Command> NewCopy(const fb::CommandT& table) { return std::make_unique<Copy>(table); }
 
 }  // namespace tandem

@@ -9,7 +9,7 @@ namespace {
 
 class GroupedLaunch final : public Command {
  public:
-  explicit GroupedLaunch(const fb::StepT& step) : Command(step), group_(*step.body.AsGroupedLaunch()) {}
+  explicit GroupedLaunch(const fb::CommandT& table) : Command(table), group_(*table.body.AsGroupedLaunch()) {}
 
   absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
     TD_RETURN_IF_ERROR(v.NeedsGlobal(field, section));
@@ -50,7 +50,7 @@ class GroupedLaunch final : public Command {
 
   // What it hands the kernel that is not among its operands is taken to be read.
   std::vector<uint32_t> Reads() const override {
-    std::vector<uint32_t> reads = step().inputs;
+    std::vector<uint32_t> reads = table().inputs;
     reads.insert(reads.end(), group_.args.begin(), group_.args.end());
     return reads;
   }
@@ -81,6 +81,6 @@ class GroupedLaunch final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> NewGroupedLaunch(const fb::StepT& step) { return std::make_unique<GroupedLaunch>(step); }
+std::unique_ptr<Command> NewGroupedLaunch(const fb::CommandT& table) { return std::make_unique<GroupedLaunch>(table); }
 
 }  // namespace tandem

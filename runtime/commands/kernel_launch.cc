@@ -8,16 +8,16 @@ namespace {
 
 class KernelLaunch final : public Command {
  public:
-  explicit KernelLaunch(const fb::StepT& step) : Command(step), launch_(*step.body.AsKernelLaunch()) {}
+  explicit KernelLaunch(const fb::CommandT& table) : Command(table), launch_(*table.body.AsKernelLaunch()) {}
 
   absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
     TD_RETURN_IF_ERROR(v.CheckIndex(field + ".kernel", launch_.kernel, v.index().kernels.size(), "kernel"));
-    if (section == fb::SectionKind::Global) TD_RETURN_IF_ERROR(v.ReadsNoSlots(field, step().inputs));
+    if (section == fb::SectionKind::Global) TD_RETURN_IF_ERROR(v.ReadsNoSlots(field, table().inputs));
     const fb::KernelT& kernel = *v.index().kernels[launch_.kernel];
     if (kernel.domain == fb::Domain::Rows && section != fb::SectionKind::Map) {
       return v.Bad(field, "a kernel over rows needs a map section");
     }
-    TD_RETURN_IF_ERROR(v.CheckKernelArguments(field, kernel, step().inputs, step().outputs, launch_.count));
+    TD_RETURN_IF_ERROR(v.CheckKernelArguments(field, kernel, table().inputs, table().outputs, launch_.count));
     return kernel.domain == fb::Domain::Blocks ? VerifyBlocks(v, field, section) : absl::OkStatus();
   }
 
@@ -56,16 +56,16 @@ class KernelLaunch final : public Command {
   // Rows of one output, from batched inputs.
   absl::Status VerifyBlocks(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const {
     if (section == fb::SectionKind::Map) return v.Bad(field, "a kernel over blocks needs a global section");
-    if (step().outputs.size() != 1) return v.Bad(field, "a kernel over blocks has one output");
-    const fb::BufferT& out = v.Buffer(step().outputs[0]);
+    if (table().outputs.size() != 1) return v.Bad(field, "a kernel over blocks has one output");
+    const fb::BufferT& out = v.Buffer(table().outputs[0]);
     // A matrix of all dimensions but the last by that one.
     const int64_t columns = out.shape.empty() ? 0 : out.shape.back();
-    const uint64_t elements = static_cast<uint64_t>(v.Elements(step().outputs[0]));
+    const uint64_t elements = static_cast<uint64_t>(v.Elements(table().outputs[0]));
     if (out.row_bytes > 0 || columns <= 0 || launch_.count == 0 || launch_.count > elements / columns ||
         launch_.count * columns != elements) {
       return v.Bad(field, "the output does not have ", launch_.count, " rows");
     }
-    for (uint32_t b : step().inputs) {
+    for (uint32_t b : table().inputs) {
       if (v.Buffer(b).row_bytes == 0) return v.Bad(field, "input ", b, " is not batched");
     }
     return absl::OkStatus();
@@ -76,6 +76,6 @@ class KernelLaunch final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> NewKernelLaunch(const fb::StepT& step) { return std::make_unique<KernelLaunch>(step); }
+std::unique_ptr<Command> NewKernelLaunch(const fb::CommandT& table) { return std::make_unique<KernelLaunch>(table); }
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// The kinds of commands, each in a file of its own; the body of `step` is of the kind. Only for new_command.cc.
+// The kinds of commands, each in a file of its own; the body of `table` is of the kind. Only for new_command.cc.
 #ifndef TANDEM_RUNTIME_COMMANDS_KINDS_H_
 #define TANDEM_RUNTIME_COMMANDS_KINDS_H_
 
@@ -8,14 +8,14 @@
 
 namespace tandem {
 
-std::unique_ptr<Command> NewAllReduce(const fb::StepT& step);
-std::unique_ptr<Command> NewCheckFinite(const fb::StepT& step);
-std::unique_ptr<Command> NewCopy(const fb::StepT& step);
-std::unique_ptr<Command> NewGroupedLaunch(const fb::StepT& step);
-std::unique_ptr<Command> NewKernelLaunch(const fb::StepT& step);
-std::unique_ptr<Command> NewLaneReduce(const fb::StepT& step);
-std::unique_ptr<Command> NewLibraryCall(const fb::StepT& step);
-std::unique_ptr<Command> NewScatterAdd(const fb::StepT& step);
+std::unique_ptr<Command> NewAllReduce(const fb::CommandT& table);
+std::unique_ptr<Command> NewCheckFinite(const fb::CommandT& table);
+std::unique_ptr<Command> NewCopy(const fb::CommandT& table);
+std::unique_ptr<Command> NewGroupedLaunch(const fb::CommandT& table);
+std::unique_ptr<Command> NewKernelLaunch(const fb::CommandT& table);
+std::unique_ptr<Command> NewLaneReduce(const fb::CommandT& table);
+std::unique_ptr<Command> NewLibraryCall(const fb::CommandT& table);
+std::unique_ptr<Command> NewScatterAdd(const fb::CommandT& table);
 
 }  // namespace tandem
 

@@ -11,23 +11,23 @@ class LaneReduce final : public Command {
 
   absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
     TD_RETURN_IF_ERROR(v.NeedsGlobal(field, section));
-    const fb::ReduceKind kind = step().body.AsLaneReduce()->kind;
+    const fb::ReduceKind kind = table().body.AsLaneReduce()->kind;
     if (!Known(kind) || kind == fb::ReduceKind::Mean) return v.Bad(field, "bad kind");
-    TD_RETURN_IF_ERROR(v.CheckReduceOperands(field, step(), kind));
-    for (size_t i = 0; i < step().inputs.size(); ++i) {
-      if (v.Buffer(step().inputs[i]).space != fb::Space::Lane) {
+    TD_RETURN_IF_ERROR(v.CheckReduceOperands(field, table(), kind));
+    for (size_t i = 0; i < table().inputs.size(); ++i) {
+      if (v.Buffer(table().inputs[i]).space != fb::Space::Lane) {
         return v.Bad(field, "input ", i, " is not in the lane slot");
       }
-      if (v.Buffer(step().outputs[i]).space != fb::Space::Step) {
+      if (v.Buffer(table().outputs[i]).space != fb::Space::Step) {
         return v.Bad(field, "output ", i, " is not in the step arena");
       }
-      TD_RETURN_IF_ERROR(v.CheckSlot(field, step().inputs[i], &kind));
+      TD_RETURN_IF_ERROR(v.CheckSlot(field, table().inputs[i], &kind));
     }
     return absl::OkStatus();
   }
 
   std::vector<CommandProperty> Properties(const fb::ExecutableT&) const override {
-    return {{"reduce", fb::EnumNameReduceKind(step().body.AsLaneReduce()->kind)}};
+    return {{"reduce", fb::EnumNameReduceKind(table().body.AsLaneReduce()->kind)}};
   }
 
  protected:
@@ -35,12 +35,12 @@ class LaneReduce final : public Command {
     return operand.space == fb::Space::Lane ? static_cast<double>(context.lanes()) : 1;
   }
   void AddFlops(const WorkContext& context, bool, ExecutionWork& work) const override {
-    for (uint32_t b : step().inputs) work.flops += context.Elements(b) * static_cast<double>(context.lanes() - 1);
+    for (uint32_t b : table().inputs) work.flops += context.Elements(b) * static_cast<double>(context.lanes() - 1);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Command> NewLaneReduce(const fb::StepT& step) { return std::make_unique<LaneReduce>(step); }
+std::unique_ptr<Command> NewLaneReduce(const fb::CommandT& table) { return std::make_unique<LaneReduce>(table); }
 
 }  // namespace tandem

@@ -11,8 +11,8 @@ namespace {
 
 class LibraryCall final : public Command {
  public:
-  explicit LibraryCall(const fb::StepT& step)
-      : Command(step), call_(*step.body.AsLibraryCall()), info_(InfoOf(call_)) {}
+  explicit LibraryCall(const fb::CommandT& table)
+      : Command(table), call_(*table.body.AsLibraryCall()), info_(InfoOf(call_)) {}
 
   bool is_library_call() const override { return true; }
 
@@ -22,24 +22,24 @@ class LibraryCall final : public Command {
     if (v.gpu() && call_.algorithm != fb::Algorithm::Library) return v.Bad(field, "this algorithm is for CPUs");
     if (absl::Status s = CheckAlgorithm(call_); !v.gpu() && !s.ok()) return v.Bad(field, s.message());
     if (!v.gpu() && !info_.epilogue.is_forward()) return v.Bad(field, "this epilogue is for GPUs");
-    if (section == fb::SectionKind::Global) TD_RETURN_IF_ERROR(v.ReadsNoSlots(field, step().inputs));
-    if (step().inputs.size() != operands->inputs.size() || step().outputs.size() != operands->outputs.size()) {
+    if (section == fb::SectionKind::Global) TD_RETURN_IF_ERROR(v.ReadsNoSlots(field, table().inputs));
+    if (table().inputs.size() != operands->inputs.size() || table().outputs.size() != operands->outputs.size()) {
       return v.Bad(field, "wrong number of inputs or outputs");
     }
     if (info_.epilogue.residual) TD_RETURN_IF_ERROR(VerifyResidual(v, field, section));
-    for (size_t i = 0; i < step().inputs.size(); ++i) {
-      TD_RETURN_IF_ERROR(VerifyOperand(v, absl::StrCat(field, ".inputs[", i, "]"), step().inputs[i],
+    for (size_t i = 0; i < table().inputs.size(); ++i) {
+      TD_RETURN_IF_ERROR(VerifyOperand(v, absl::StrCat(field, ".inputs[", i, "]"), table().inputs[i],
                                        operands->inputs[i], operands->input_types[i]));
     }
-    for (size_t i = 0; i < step().outputs.size(); ++i) {
-      TD_RETURN_IF_ERROR(VerifyOperand(v, absl::StrCat(field, ".outputs[", i, "]"), step().outputs[i],
+    for (size_t i = 0; i < table().outputs.size(); ++i) {
+      TD_RETURN_IF_ERROR(VerifyOperand(v, absl::StrCat(field, ".outputs[", i, "]"), table().outputs[i],
                                        operands->outputs[i], operands->output_types[i]));
     }
     return absl::OkStatus();
   }
 
   absl::Status VerifyForGpu(const GpuCommandVerifier& v, const std::string& field) const override {
-    if (info_.packed) TD_RETURN_IF_ERROR(VerifyPacked(v, field, packs() ? step().outputs[0] : step().inputs[1]));
+    if (info_.packed) TD_RETURN_IF_ERROR(VerifyPacked(v, field, packs() ? table().outputs[0] : table().inputs[1]));
     TD_RETURN_IF_ERROR(v.CheckWorkspace(field, "a library call", call_.workspace_bytes));
     if (call_.plan == 0) return absl::OkStatus();
     return v.CheckSegment(field + ".plan", call_.plan - 1, fb::SegmentKind::CudnnPlan);
@@ -78,9 +78,9 @@ class LibraryCall final : public Command {
   // Rows beyond those that are there may be written in the shard arena only.
   absl::Status VerifyResidual(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const {
     if (v.gpu() || section != fb::SectionKind::Map) return v.Bad(field, "only a CPU's map section adds a residual");
-    const uint32_t residual = step().inputs.back();
+    const uint32_t residual = table().inputs.back();
     const fb::BufferT& b = v.Buffer(residual);
-    if (step().outputs[0] == residual && b.space == fb::Space::Shard && b.row_bytes > 0) return absl::OkStatus();
+    if (table().outputs[0] == residual && b.space == fb::Space::Shard && b.row_bytes > 0) return absl::OkStatus();
     return v.Bad(field, "the residual must be batched, in the shard arena, and the output");
   }
 
@@ -111,6 +111,6 @@ class LibraryCall final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> NewLibraryCall(const fb::StepT& step) { return std::make_unique<LibraryCall>(step); }
+std::unique_ptr<Command> NewLibraryCall(const fb::CommandT& table) { return std::make_unique<LibraryCall>(table); }
 
 }  // namespace tandem

@@ -2,25 +2,25 @@
 
 namespace tandem {
 
-std::unique_ptr<Command> NewCommand(const fb::StepT& step) {
-  if (step.body.value == nullptr) return nullptr;
-  switch (step.body.type) {
-    case fb::StepBody::KernelLaunch:
-      return NewKernelLaunch(step);
-    case fb::StepBody::GroupedLaunch:
-      return NewGroupedLaunch(step);
-    case fb::StepBody::LibraryCall:
-      return NewLibraryCall(step);
-    case fb::StepBody::LaneReduce:
-      return NewLaneReduce(step);
-    case fb::StepBody::AllReduce:
-      return NewAllReduce(step);
-    case fb::StepBody::CheckFinite:
-      return NewCheckFinite(step);
-    case fb::StepBody::Copy:
-      return NewCopy(step);
-    case fb::StepBody::ScatterAdd:
-      return NewScatterAdd(step);
+std::unique_ptr<Command> NewCommand(const fb::CommandT& table) {
+  if (table.body.value == nullptr) return nullptr;
+  switch (table.body.type) {
+    case fb::CommandBody::KernelLaunch:
+      return NewKernelLaunch(table);
+    case fb::CommandBody::GroupedLaunch:
+      return NewGroupedLaunch(table);
+    case fb::CommandBody::LibraryCall:
+      return NewLibraryCall(table);
+    case fb::CommandBody::LaneReduce:
+      return NewLaneReduce(table);
+    case fb::CommandBody::AllReduce:
+      return NewAllReduce(table);
+    case fb::CommandBody::CheckFinite:
+      return NewCheckFinite(table);
+    case fb::CommandBody::Copy:
+      return NewCopy(table);
+    case fb::CommandBody::ScatterAdd:
+      return NewScatterAdd(table);
     default:
       return nullptr;
   }
@@ -29,7 +29,7 @@ std::unique_ptr<Command> NewCommand(const fb::StepT& step) {
 std::vector<std::unique_ptr<Command>> CommandsInOrder(const fb::ProgramT& program) {
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto& section : program.sections) {
-    for (const auto& step : section->steps) commands.push_back(NewCommand(*step));
+    for (const auto& table : section->commands) commands.push_back(NewCommand(*table));
   }
   return commands;
 }

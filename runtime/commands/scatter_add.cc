@@ -12,12 +12,12 @@ class ScatterAdd final : public Command {
 
   absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
     TD_RETURN_IF_ERROR(v.NeedsGlobal(field, section));
-    if (step().inputs.size() != 2 || step().outputs.size() != 1) {
+    if (table().inputs.size() != 2 || table().outputs.size() != 1) {
       return v.Bad(field, "needs updates and indices and has one output");
     }
-    TD_RETURN_IF_ERROR(v.ReadsNoSlots(field, step().inputs));
-    const fb::BufferT &updates = v.Buffer(step().inputs[0]), &indices = v.Buffer(step().inputs[1]);
-    const fb::BufferT& out = v.Buffer(step().outputs[0]);
+    TD_RETURN_IF_ERROR(v.ReadsNoSlots(field, table().inputs));
+    const fb::BufferT &updates = v.Buffer(table().inputs[0]), &indices = v.Buffer(table().inputs[1]);
+    const fb::BufferT& out = v.Buffer(table().outputs[0]);
     if (updates.dtype != out.dtype || (out.dtype != fb::DType::Float32 && out.dtype != fb::DType::Float64)) {
       return v.Bad(field, "updates and output must be of one floating-point type");
     }
@@ -27,17 +27,17 @@ class ScatterAdd final : public Command {
     if (out.row_bytes > 0 || (updates.row_bytes > 0) != (indices.row_bytes > 0)) {
       return v.Bad(field, "both inputs are batched or neither is, and the output is not");
     }
-    const int64_t rows = out.shape.empty() ? 0 : out.shape[0], elements = v.Elements(step().outputs[0]);
+    const int64_t rows = out.shape.empty() ? 0 : out.shape[0], elements = v.Elements(table().outputs[0]);
     if (rows <= 0 || elements <= 0) return v.Bad(field, "the output has no rows");
-    const int64_t width = elements / rows, given = v.Elements(step().inputs[0]);
-    if (given % width != 0 || given / width != v.Elements(step().inputs[1])) {
+    const int64_t width = elements / rows, given = v.Elements(table().inputs[0]);
+    if (given % width != 0 || given / width != v.Elements(table().inputs[1])) {
       return v.Bad(field, "updates, indices and rows do not fit together");
     }
     return absl::OkStatus();
   }
 
   uint64_t WorkspaceBytes(const WorkContext& context) const override {
-    const fb::BufferT& indices = context.Buffer(step().inputs[1]);
+    const fb::BufferT& indices = context.Buffer(table().inputs[1]);
     const uint64_t size = SizeOf(static_cast<DType>(indices.dtype));
     const uint64_t bytes = indices.row_bytes > 0 ? indices.row_bytes * context.rows() : indices.bytes;
     return GpuScatterWorkspaceBytes(static_cast<int64_t>(bytes / size));
@@ -46,6 +46,6 @@ class ScatterAdd final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> NewScatterAdd(const fb::StepT& step) { return std::make_unique<ScatterAdd>(step); }
+std::unique_ptr<Command> NewScatterAdd(const fb::CommandT& table) { return std::make_unique<ScatterAdd>(table); }
 
 }  // namespace tandem

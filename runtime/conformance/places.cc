@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "runtime/conformance/step_kernels.h"
+#include "runtime/conformance/conformance_kernels.h"
 #include "runtime/cuda/driver_api.h"
 #include "runtime/cuda/testing/fake_builtin_kernels.h"
 #include "runtime/cuda/testing/fake_cublaslt.h"
@@ -40,7 +40,7 @@ struct FakeGpu {
   FakeGpu() {
     RegisterBuiltinKernels(driver);
     RegisterLibraryKernels(driver);
-    RegisterStepKernels(driver);
+    RegisterConformanceKernels(driver);
   }
   ~FakeGpu() {
     for (const auto& violations : {driver.TakeViolations(), blas.TakeViolations(), nccl.TakeViolations()}) {
@@ -76,11 +76,11 @@ void PlaceTest::Start(ExecutableBuilder& b) {
   std::shared_ptr<const Executable> executable;
   if (cpu()) {
     auto parsed = Executable::Parse(
-        BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "kernels", CompileIr(StepKernelsIr())}}));
+        BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "kernels", CompileIr(ConformanceKernelsIr())}}));
     ASSERT_TRUE(parsed.ok()) << parsed.status();
     executable = *parsed;
   } else {
-    executable = FinishGpuProgram(b, {75}, StepKernelsPtx(), GetParam().shared);
+    executable = FinishGpuProgram(b, {75}, ConformanceKernelsPtx(), GetParam().shared);
   }
   variables_ = std::make_shared<VariableStore>(replicas());
   auto session = Session::Create(executable, variables_, {.pool = std::make_shared<ThreadPool>(2)});

@@ -40,7 +40,7 @@ class PlaceTest : public ::testing::TestWithParam<Place> {
 
   // Two lanes of two shards per replica on a CPU, where the last shard is short.
   ExecutableBuilder Builder() const;
-  // Makes a session of what the builder holds, with the kernels of step_kernels.h.
+  // Makes a session of what the builder holds, with the kernels of conformance_kernels.h.
   void Start(ExecutableBuilder& b);
 
   std::unique_ptr<FakeGpu> fake_;

@@ -11,7 +11,7 @@
 #include "absl/container/inlined_vector.h"
 #include "base/target_clones.h"
 #include "runtime/block_kernel.h"
-#include "runtime/step_trace.h"
+#include "runtime/command_trace.h"
 
 namespace tandem {
 namespace {
@@ -50,9 +50,9 @@ void RunStrip(const StepState& state, const BlockUpdate& u, int64_t begin, int64
   args.resize(u.gradient->inputs().size() + 1 + kFetchedMatrices, whole);
   u.gradient->function()(args.data(), begin, end, context.device->rows);
   args.clear();
-  const absl::Span<const Operand> operands = u.update->arguments(static_cast<int>(u.steps->member));
+  const absl::Span<const Operand> operands = u.update->arguments(static_cast<int>(u.commands->member));
   for (size_t i = 0; i < operands.size(); ++i) {
-    args.push_back(i == u.steps->argument ? whole : context.Address(operands[i]));
+    args.push_back(i == u.commands->argument ? whole : context.Address(operands[i]));
   }
   u.update->function()(args.data(), begin * u.columns, end * u.columns, 0);
 }
@@ -75,22 +75,22 @@ void LeaveOut(CpuCommand& command, int item) {
 }  // namespace
 
 void PlanBlockUpdates(const fb::SectionT& section, PlannedSection& planned, uint64_t* scratch_bytes) {
-  for (const auto& steps : section.block_updates) {
+  for (const auto& commands : section.block_updates) {
     // The loader has checked that they are of these kinds.
-    const auto& gradient = static_cast<const CpuKernelLaunch&>(*planned.commands[steps->gradient]);
-    const auto& update = static_cast<const CpuGroupedLaunch&>(*planned.commands[steps->update]);
+    const auto& gradient = static_cast<const CpuKernelLaunch&>(*planned.commands[commands->gradient]);
+    const auto& update = static_cast<const CpuGroupedLaunch&>(*planned.commands[commands->update]);
     BlockUpdate u;
-    u.steps = steps.get();
+    u.commands = commands.get();
     u.gradient = &gradient;
     u.update = &update;
     u.rows = gradient.count();
     u.columns = gradient.outputs()[0].elements / gradient.count();
     u.block_rows = gradient.work.pieces[0].end - gradient.work.pieces[0].begin;
     u.strip_rows = std::max<int64_t>(8, kStripElements / u.columns / 8 * 8);  // whole register tiles
-    for (uint32_t i : steps->fetched) u.fetched.push_back(update.arguments(static_cast<int>(steps->member))[i]);
+    for (uint32_t i : commands->fetched) u.fetched.push_back(update.arguments(static_cast<int>(commands->member))[i]);
     *scratch_bytes = std::max(*scratch_bytes, sizeof(float) * u.strip_rows * u.columns);
-    LeaveOut(*planned.commands[steps->check], static_cast<int>(steps->checked));
-    LeaveOut(*planned.commands[steps->update], static_cast<int>(steps->member));
+    LeaveOut(*planned.commands[commands->check], static_cast<int>(commands->checked));
+    LeaveOut(*planned.commands[commands->update], static_cast<int>(commands->member));
     planned.block_updates.push_back(std::move(u));
   }
 }
@@ -148,7 +148,7 @@ void RunBlockUpdates(const StepState& state, const PlannedSection& section, size
     }
     pool.ParallelFor(static_cast<int64_t>(tasks.size()), [&](int64_t i, int thread) {
       auto [u, row] = tasks[i];
-      std::vector<StepRecord>* records = state.threads[thread].records;
+      std::vector<CommandRecord>* records = state.threads[thread].records;
       const int64_t begin = records != nullptr ? TraceNow() : 0;
       RunBlock(state, *u, row, std::min(row + u->block_rows, u->rows), thread);
       if (records == nullptr) return;
@@ -163,7 +163,7 @@ void RunBlockUpdates(const StepState& state, const PlannedSection& section, size
   };
   std::vector<const BlockUpdate*> mine;
   for (const BlockUpdate& u : section.block_updates) {
-    if (u.steps->update == update) mine.push_back(&u);
+    if (u.commands->update == update) mine.push_back(&u);
   }
   if (mine.empty()) return;
   std::vector<TimeCount>& times = state.threads[0].times;

@@ -134,30 +134,30 @@ absl::Status BufferGuard::TakeInputs(StepState& state) {
   return absl::OkStatus();
 }
 
-absl::Status BufferGuard::Check(const Zones& zones, absl::string_view steps) const {
+absl::Status BufferGuard::Check(const Zones& zones, absl::string_view commands) const {
   for (const Zone& zone : zones) {
     const int64_t changed = FirstChanged(zone.begin, zone.bytes);
     if (changed < 0) continue;
     Fill(zone.begin, zone.bytes);
-    return absl::InternalError(absl::StrCat(executable_.name(), ": ", steps, " wrote outside of its buffers: byte ",
+    return absl::InternalError(absl::StrCat(executable_.name(), ": ", commands, " wrote outside of its buffers: byte ",
                                             changed, " behind ", zone.behind, " was changed"));
   }
   return absl::OkStatus();
 }
 
-bool BufferGuard::CheckThread(int thread, const fb::StepT& step) {
-  absl::Status status = Check(threads_[thread], absl::StrCat("step ", step.name));
+bool BufferGuard::CheckThread(int thread, const fb::CommandT& command) {
+  absl::Status status = Check(threads_[thread], absl::StrCat("command ", command.name));
   if (status.ok()) return true;
   std::lock_guard<std::mutex> lock(mutex_);
   status_.Update(status);
   return false;
 }
 
-absl::Status BufferGuard::CheckAll(absl::string_view steps) {
+absl::Status BufferGuard::CheckAll(absl::string_view commands) {
   TD_RETURN_IF_ERROR(std::exchange(status_, absl::OkStatus()));
-  for (const Zones& zones : threads_) TD_RETURN_IF_ERROR(Check(zones, steps));
-  TD_RETURN_IF_ERROR(Check(shared_, steps));
-  return Check(inputs_, steps);
+  for (const Zones& zones : threads_) TD_RETURN_IF_ERROR(Check(zones, commands));
+  TD_RETURN_IF_ERROR(Check(shared_, commands));
+  return Check(inputs_, commands);
 }
 
 }  // namespace tandem

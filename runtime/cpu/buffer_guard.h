@@ -1,7 +1,7 @@
 // Watches the memory between a session's buffers (TANDEM_FLAGS=--guard-buffers).
 //
 // Every byte of an arena that no buffer covers, what lies behind the arenas and the variables, and behind copies of the
-// inputs holds a pattern. A step that changed it is named, with the buffer in front. The compiler leaves such bytes
+// inputs holds a pattern. A command that changed it is named, with the buffer in front. The compiler leaves such bytes
 // behind every buffer when it has the flag too; without, there are only those that alignment leaves. With the address
 // sanitizer they are poisoned, so that the access itself is reported.
 #ifndef TANDEM_RUNTIME_CPU_BUFFER_GUARD_H_
@@ -32,10 +32,10 @@ class BufferGuard {
   // Makes the inputs of `state`, set for a step, copies with zones behind their rows.
   absl::Status TakeInputs(StepState& state);
 
-  // Whether the memory of `thread` alone is as it should be. If not, `step` is to blame, and status() says so.
-  bool CheckThread(int thread, const fb::StepT& step);
-  // The same for all memory, when no step runs. `steps`: one of them is to blame.
-  absl::Status CheckAll(absl::string_view steps);
+  // Whether the memory of `thread` alone is as it should be. If not, `command` is to blame, and status() says so.
+  bool CheckThread(int thread, const fb::CommandT& command);
+  // The same for all memory, when no command runs. `commands`: one of them is to blame.
+  absl::Status CheckAll(absl::string_view commands);
 
  private:
   struct Zone {
@@ -50,7 +50,7 @@ class BufferGuard {
                Zones& zones);
   void Add(uint8_t* begin, uint64_t bytes, std::string behind, Zones& zones);
   // The first zone that was changed as an error; marks it as whole again.
-  absl::Status Check(const Zones& zones, absl::string_view steps) const;
+  absl::Status Check(const Zones& zones, absl::string_view commands) const;
 
   const Executable& executable_;
   std::vector<Zones> threads_;

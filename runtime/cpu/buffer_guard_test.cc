@@ -73,24 +73,26 @@ absl::StatusOr<StepResult> RunOneStep(Wild wild) {
   return absl::InternalError("no step");
 }
 
-TEST(BufferGuard, StepsThatStayInsideRun) {
+TEST(BufferGuard, CommandsThatStayInsideRun) {
   auto result = RunOneStep(Wild::kNothing);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TRUE(result->outputs[0].BitEqual(HostTensor::FromVector<float>({kRows}, {1, 2, 3, 4, 5, 6})));
 }
 
-TEST(BufferGuard, NamesTheStepAndTheBuffer) {
+TEST(BufferGuard, NamesTheCommandAndTheBuffer) {
   if (kAddressSanitizer) GTEST_SKIP() << "the guards are poisoned, and whoever fills them would be reported";
   auto message = [](Wild wild) { return std::string(RunOneStep(wild).status().message()); };
-  EXPECT_THAT(message(Wild::kShard), AllOf(HasSubstr("step model/wild wrote outside of its buffers: "),
+  EXPECT_THAT(message(Wild::kShard), AllOf(HasSubstr("command model/wild wrote outside of its buffers: "),
                                            HasSubstr("behind buffer \"in_shard\""), HasSubstr("in a shard")));
   EXPECT_THAT(message(Wild::kBatch),
-              AllOf(HasSubstr("one of the steps model/copy to model/sum wrote"),
+              AllOf(HasSubstr("one of the commands model/copy to model/sum wrote"),
                     HasSubstr("behind buffer \"in_batch\" (24 bytes in the batch of replica 0)")));
   EXPECT_THAT(message(Wild::kLane), HasSubstr("behind buffer \"in_lane\""));
-  EXPECT_THAT(message(Wild::kStep), AllOf(HasSubstr("step model/once wrote"), HasSubstr("behind buffer \"in_step\"")));
-  EXPECT_THAT(message(Wild::kVariable), AllOf(HasSubstr("step model/once wrote outside of its buffers: byte 8 behind "),
-                                              HasSubstr("variable \"w\" of replica 0 was changed")));
+  EXPECT_THAT(message(Wild::kStep),
+              AllOf(HasSubstr("command model/once wrote"), HasSubstr("behind buffer \"in_step\"")));
+  EXPECT_THAT(message(Wild::kVariable),
+              AllOf(HasSubstr("command model/once wrote outside of its buffers: byte 8 behind "),
+                    HasSubstr("variable \"w\" of replica 0 was changed")));
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 namespace tandem {
 namespace {
 
-absl::Status NotListable(const Executable& executable, const std::string& step) {
-  return WithExitCode(absl::DataLossError(absl::StrCat(executable.name(), ": the program is flat, but step ", step,
-                                                       " cannot be in a list of calls")),
+absl::Status NotListable(const Executable& executable, const std::string& command) {
+  return WithExitCode(absl::DataLossError(absl::StrCat(executable.name(), ": the program is flat, but command ",
+                                                       command, " cannot be in a list of calls")),
                       kExitBadData);
 }
 
@@ -29,13 +29,13 @@ absl::StatusOr<std::unique_ptr<CallList>> CallList::Make(const Executable& execu
     if (section.kind == fb::SectionKind::Map) {
       // Lanes of several shards add them up.
       if (state.rows_per_lane > state.shard_rows || !list->AddMap(section)) {
-        return NotListable(executable, section.commands.empty() ? "" : section.commands[0]->step().name);
+        return NotListable(executable, section.commands.empty() ? "" : section.commands[0]->table().name);
       }
       continue;
     }
     for (const std::unique_ptr<CpuCommand>& command : section.commands) {
       if (!section.block_updates.empty() || !list->AddGlobal(*command)) {
-        return NotListable(executable, command->step().name);
+        return NotListable(executable, command->table().name);
       }
     }
   }
@@ -76,7 +76,7 @@ bool CallList::AddMap(const PlannedSection& section) {
 
 bool CallList::AddGlobal(const CpuCommand& command) {
   if (command.is_for_all_devices() && state_.devices.size() == 1) return true;
-  if (!command.step().run_inline || !command.is_listable()) return false;
+  if (!command.table().run_inline || !command.is_listable()) return false;
   ShardContext context;
   context.constants = state_.constants;
   for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
@@ -131,7 +131,7 @@ bool CallList::Run() {
   bool finite = true;
   for (const Call& call : calls_) {
     void** addresses = &addresses_[call.first];
-    // A step checks all of its values before it says that one is not finite.
+    // A command checks all of its values before it says that one is not finite.
     if (!finite && call.kind != Kind::kCheckFinite) return false;
     switch (call.kind) {
       case Kind::kKernel:

@@ -16,8 +16,8 @@ namespace tandem {
 
 class CallList {
  public:
-  // Of a program that is flat. DataLoss for a step that cannot be listed: it is of another kind, or has work for more
-  // than one thread. State and plan must outlive the list and keep their memory where it is.
+  // Of a program that is flat. DataLoss for a command that cannot be listed: it is of another kind, or has work for
+  // more than one thread. State and plan must outlive the list and keep their memory where it is.
   static absl::StatusOr<std::unique_ptr<CallList>> Make(const Executable& executable, const StepState& state,
                                                         const StepPlan& plan);
 

@@ -1,4 +1,4 @@
-// A tiny program whose steps are all listed: the same bits as section by section, for any threads and devices.
+// A tiny program whose commands are all listed: the same bits as section by section, for any threads and devices.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -87,12 +87,12 @@ struct Job {
   }
 };
 
-// `listed`: as users run it; else with a clock around each step, which goes section by section.
+// `listed`: as users run it; else with a clock around each command, which goes section by section.
 Job Start(int replicas, int threads, bool listed) {
   Job job;
   job.variables = std::make_shared<VariableStore>(replicas);
   auto session = Session::Create(Model(replicas), job.variables,
-                                 {.pool = std::make_shared<ThreadPool>(threads), .time_steps = !listed});
+                                 {.pool = std::make_shared<ThreadPool>(threads), .time_commands = !listed});
   EXPECT_TRUE(session.ok()) << session.status();
   job.session = *std::move(session);
   EXPECT_TRUE(job.variables->Assign("w", HostTensor::FromVector<float>({1}, {0.5f})).ok());

@@ -13,15 +13,15 @@
 #include "base/status_macros.h"
 #include "runtime/cpu/buffer_guard.h"
 #include "runtime/cpu/call_list.h"
+#include "runtime/cpu/command_times.h"
 #include "runtime/cpu/find_non_finite.h"
 #include "runtime/cpu/global_section.h"
 #include "runtime/cpu/instruction_set.h"
 #include "runtime/cpu/lane_progress.h"
-#include "runtime/cpu/map_steps.h"
+#include "runtime/cpu/map_commands.h"
 #include "runtime/cpu/object_loader.h"
 #include "runtime/cpu/step_plan.h"
 #include "runtime/cpu/step_state.h"
-#include "runtime/cpu/step_times.h"
 #include "runtime/session.h"
 #include "runtime/step_inputs.h"
 
@@ -37,7 +37,7 @@ class CpuSession final : public Session {
       : executable_(std::move(executable)),
         variables_(std::move(variables)),
         pool_(std::move(options.pool)),
-        time_steps_(options.time_steps) {}
+        time_commands_(options.time_commands) {}
 
   absl::Status Init() {
     TD_ASSIGN_OR_RETURN(kernels_, LoadedKernels::Load(*executable_));
@@ -69,13 +69,13 @@ class CpuSession final : public Session {
       std::lock_guard<std::mutex> lock(mutex_);
       TD_RETURN_IF_ERROR(SetInputs(inputs));
       invariants_at_.reset();
-      return FindNonFiniteStep(*executable_, state_, plan_, *pool_);
+      return FindNonFiniteCommand(*executable_, state_, plan_, *pool_);
     });
   }
 
-  std::vector<StepTime> step_times() const override { return SumStepTimes(*executable_, state_); }
+  std::vector<CommandTime> command_times() const override { return SumCommandTimes(*executable_, state_); }
 
-  void set_trace(StepTrace* trace) override {
+  void set_trace(CommandTrace* trace) override {
     std::lock_guard<std::mutex> lock(mutex_);
     if (trace != nullptr) trace->threads.resize(std::max(trace->threads.size(), state_.threads.size()));
     for (size_t i = 0; i < state_.threads.size(); ++i) {
@@ -123,7 +123,7 @@ class CpuSession final : public Session {
       TD_ASSIGN_OR_RETURN(t.lane, Arena::Create(program.lane_bytes, "lane scratch"));
       TD_ASSIGN_OR_RETURN(t.library, Arena::Create(plan_.scratch_bytes + plan_.staging_bytes, "library scratch"));
       t.args.resize(plan_.max_operands);
-      if (time_steps_) t.times.resize(plan_.num_ids);
+      if (time_commands_) t.times.resize(plan_.num_ids);
       state_.threads.push_back(std::move(t));
     }
     return absl::OkStatus();
@@ -143,7 +143,7 @@ class CpuSession final : public Session {
     uint64_t writes = variables_->writes();
     state_.invariants_valid = invariants_at_ == writes;
     if (plan_.writes_variables) writes = variables_->NoteWrites();
-    const bool watched = time_steps_ || state_.threads[0].records != nullptr;
+    const bool watched = time_commands_ || state_.threads[0].records != nullptr;
     if (calls_ != nullptr && !watched && calls_->Fits()) {
       // One loop of one task: it sets the thread up, but wakes nobody.
       pool_->ParallelFor(1, [&](int64_t, int) { result.finite = calls_->Run(); });
@@ -221,11 +221,11 @@ class CpuSession final : public Session {
       });
     }
     if (guard_ != nullptr) {
-      const std::string& last = section.commands.back()->step().name;
-      TD_RETURN_IF_ERROR(
-          guard_->CheckAll(section.commands.size() == 1
-                               ? absl::StrCat("step ", last)
-                               : absl::StrCat("one of the steps ", section.commands[0]->step().name, " to ", last)));
+      const std::string& last = section.commands.back()->table().name;
+      TD_RETURN_IF_ERROR(guard_->CheckAll(
+          section.commands.size() == 1
+              ? absl::StrCat("command ", last)
+              : absl::StrCat("one of the commands ", section.commands[0]->table().name, " to ", last)));
     }
     return failed_.load(std::memory_order_relaxed) ? error_ : absl::OkStatus();
   }
@@ -254,7 +254,7 @@ class CpuSession final : public Session {
   void Check(const PlannedSection& section, const absl::Status& status) {
     if (status.ok()) return;
     std::lock_guard<std::mutex> lock(error_mutex_);
-    if (!failed_.exchange(true)) error_ = Annotate(status, absl::StrCat(section.commands[0]->step().name, ": "));
+    if (!failed_.exchange(true)) error_ = Annotate(status, absl::StrCat(section.commands[0]->table().name, ": "));
   }
 
   StepResult FetchKnown(const std::vector<int>& fetches, StepResult result) const {
@@ -289,7 +289,7 @@ class CpuSession final : public Session {
   const std::shared_ptr<const Executable> executable_;
   const std::shared_ptr<VariableStore> variables_;
   const std::shared_ptr<ThreadPool> pool_;
-  const bool time_steps_;
+  const bool time_commands_;
   std::unique_ptr<LoadedKernels> kernels_;
   StepPlan plan_;
   StepState state_;
@@ -298,7 +298,8 @@ class CpuSession final : public Session {
   std::vector<LaneProgress> progress_;  // of all lanes of all devices
   std::vector<ReplicaInputs> inputs_;
   bool initialized_ = false;
-  std::optional<uint64_t> invariants_at_;  // VariableStore::writes() when what invariant steps computed was last right
+  std::optional<uint64_t>
+      invariants_at_;  // VariableStore::writes() when what invariant commands computed was last right
   std::mutex mutex_;
   std::mutex error_mutex_;
   std::atomic<bool> failed_{false};

@@ -5,9 +5,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "runtime/command_info.h"
 #include "runtime/cpu/onednn_layout.h"
 #include "runtime/session.h"
-#include "runtime/step_info.h"
 #include "runtime/testing/compile_ir.h"
 #include "runtime/testing/executable_builder.h"
 #include "runtime/testing/library_calls.h"
@@ -216,18 +216,18 @@ TEST(CpuSessionTest, SameBitsForAnyThreadsAndDevices) {
   }
 }
 
-TEST(CpuSessionTest, CountsTheTimeOfEachStep) {
-  EXPECT_TRUE(Start(2, 2).session->step_times().empty());
+TEST(CpuSessionTest, CountsTheTimeOfEachCommand) {
+  EXPECT_TRUE(Start(2, 2).session->command_times().empty());
   auto variables = std::make_shared<VariableStore>(2);
-  auto session = Session::Create(Model(2), variables, {.pool = std::make_shared<ThreadPool>(2), .time_steps = true});
+  auto session = Session::Create(Model(2), variables, {.pool = std::make_shared<ThreadPool>(2), .time_commands = true});
   ASSERT_TRUE(session.ok()) << session.status();
   ASSERT_TRUE(variables->Assign("w", Random({kIn, kOut}, 1)).ok());
   ASSERT_TRUE(variables->Assign("bias", Random({kOut}, 2)).ok());
-  ASSERT_TRUE((*session)->step_times().empty());  // nothing has run
+  ASSERT_TRUE((*session)->command_times().empty());  // nothing has run
   for (int run = 0; run < 3; ++run) ASSERT_TRUE((*session)->Run(Inputs(2, {kRows / 2, kRows / 2}, 10), {}).ok());
   const int64_t lanes = kLanes, shards = lanes * ((kRowsPerLane + kShardRows - 1) / kShardRows);
-  std::map<std::string, StepTime> times;
-  for (const StepTime& time : (*session)->step_times()) times[time.name.empty() ? time.kind : time.name] = time;
+  std::map<std::string, CommandTime> times;
+  for (const CommandTime& time : (*session)->command_times()) times[time.name.empty() ? time.kind : time.name] = time;
   EXPECT_EQ(times["forward"].calls, 3 * shards);
   EXPECT_EQ(times["forward"].section, "map");
   EXPECT_EQ(times["forward"].kind, "LibraryCall");
@@ -238,10 +238,10 @@ TEST(CpuSessionTest, CountsTheTimeOfEachStep) {
   for (const auto& [name, time] : times) EXPECT_GE(time.seconds, 0) << name;
 }
 
-// One record per shard and step on the thread that ran it, in order, and none when tracing has ended.
+// One record per shard and command on the thread that ran it, in order, and none when tracing has ended.
 TEST(CpuSessionTest, TracesEveryExecution) {
   Job run = Start(2, 2);
-  StepTrace trace;
+  CommandTrace trace;
   run.session->set_trace(&trace);
   const int64_t before = TraceNow();
   ASSERT_TRUE(run.session->Run(Inputs(2, {kRows / 2, kRows / 2 - 1}, 10), {}).ok());
@@ -250,19 +250,19 @@ TEST(CpuSessionTest, TracesEveryExecution) {
   ASSERT_TRUE(run.session->Run(Inputs(2, {kRows / 2, kRows / 2}, 10), {}).ok());
 
   ASSERT_EQ(trace.threads.size(), 2u);
-  const std::vector<StepInfo> steps = ListSteps(*Model(2));
+  const std::vector<CommandInfo> commands = ListCommands(*Model(2));
   std::map<std::string, int> records, rows;
-  for (const std::vector<StepRecord>& thread : trace.threads) {
+  for (const std::vector<CommandRecord>& thread : trace.threads) {
     int64_t last = before;
-    for (const StepRecord& r : thread) {
+    for (const CommandRecord& r : thread) {
       EXPECT_LE(last, r.begin);
       EXPECT_LE(r.begin, r.end);
       last = r.end;
-      ASSERT_LT(r.id, steps.size());
-      const StepInfo& step = steps[r.id];
-      EXPECT_EQ(step.map, r.lane >= 0) << step.name;
+      ASSERT_LT(r.id, commands.size());
+      const CommandInfo& command = commands[r.id];
+      EXPECT_EQ(command.map, r.lane >= 0) << command.name;
       EXPECT_LT(r.device, 2);
-      const std::string name = step.name.empty() ? step.kind : step.name;
+      const std::string name = command.name.empty() ? command.kind : command.name;
       ++records[name];
       rows[name] += r.rows;
     }

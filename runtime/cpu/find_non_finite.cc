@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "runtime/command_description.h"
 #include "runtime/cpu/all_finite.h"
-#include "runtime/cpu/global_steps.h"
-#include "runtime/cpu/map_steps.h"
-#include "runtime/step_description.h"
+#include "runtime/cpu/global_commands.h"
+#include "runtime/cpu/map_commands.h"
 
 namespace tandem {
 namespace {
@@ -57,7 +57,7 @@ class Finder {
   }
 
   std::string Describe(const CpuCommand& command, int device) const {
-    return DescribeStep(executable_, command.step(), device);
+    return DescribeCommand(executable_, command.table(), device);
   }
 
  private:
@@ -68,8 +68,8 @@ class Finder {
 
 }  // namespace
 
-absl::StatusOr<std::string> FindNonFiniteStep(const Executable& executable, const StepState& state,
-                                              const StepPlan& plan, ThreadPool& pool) {
+absl::StatusOr<std::string> FindNonFiniteCommand(const Executable& executable, const StepState& state,
+                                                 const StepPlan& plan, ThreadPool& pool) {
   const fb::ProgramT& program = *executable.index().programs[executable.index().replicas[0]->program];
   Finder finder(executable, state, plan);
   for (const PlannedSection& section : plan.sections) {
@@ -81,7 +81,7 @@ absl::StatusOr<std::string> FindNonFiniteStep(const Executable& executable, cons
     }
     for (const std::unique_ptr<CpuCommand>& command : section.commands) {
       if (command->command().WritesVariables(program)) return std::string();
-      TD_ASSIGN_OR_RETURN(bool finite, RunGlobalStep(state, *command, pool));
+      TD_ASSIGN_OR_RETURN(bool finite, RunGlobalCommand(state, *command, pool));
       if (!finite) return finder.Describe(*command, 0);
       std::string found = finder.GlobalOutputs(*command);
       if (!found.empty()) return found;

@@ -1,4 +1,4 @@
-// Names the step that made the first NaN or infinity.
+// Names the command that made the first NaN or infinity.
 #ifndef TANDEM_RUNTIME_CPU_FIND_NON_FINITE_H_
 #define TANDEM_RUNTIME_CPU_FIND_NON_FINITE_H_
 
@@ -12,11 +12,11 @@
 
 namespace tandem {
 
-// Runs the program with the inputs in `state`, lane by lane on one thread, and stops at the first step whose outputs
-// have a NaN or infinity, or before the first that writes a variable. Returns "<step> [file:line], replica 0 (cpu:0),
-// lane 3" (lanes are counted over all replicas; global steps have none), or "" when all is finite.
-absl::StatusOr<std::string> FindNonFiniteStep(const Executable& executable, const StepState& state,
-                                              const StepPlan& plan, ThreadPool& pool);
+// Runs the program with the inputs in `state`, lane by lane on one thread, and stops at the first command whose outputs
+// have a NaN or infinity, or before the first that writes a variable. Returns "<command> [file:line], replica 0
+// (cpu:0), lane 3" (lanes are counted over all replicas; global commands have none), or "" when all is finite.
+absl::StatusOr<std::string> FindNonFiniteCommand(const Executable& executable, const StepState& state,
+                                                 const StepPlan& plan, ThreadPool& pool);
 
 }  // namespace tandem
 

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "runtime/cpu/block_updates.h"
 #include "runtime/cpu/buffer_guard.h"
-#include "runtime/cpu/global_steps.h"
+#include "runtime/cpu/global_commands.h"
 
 namespace tandem {
 
@@ -18,30 +18,30 @@ absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSecti
   bool by_blocks = false;  // gradients are applied block by block
   for (size_t i = 0; i < section.commands.size(); ++i) {
     const CpuCommand& command = *section.commands[i];
-    const fb::StepT& step = command.step();
-    if (step.invariant && state.invariants_valid) continue;
-    const size_t together = step.together;
+    const fb::CommandT& table = command.table();
+    if (table.invariant && state.invariants_valid) continue;
+    const size_t together = table.together;
     if (together > 1 && !timed && state.guard == nullptr) {  // who looks at each command needs them one by one
       TD_RETURN_IF_ERROR(RunTogether(state, absl::MakeConstSpan(section.commands).subspan(i, together), pool));
       i += together - 1;
       continue;
     }
     const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-    const auto is_gradient = [&](const BlockUpdate& u) { return u.steps->gradient == i; };
+    const auto is_gradient = [&](const BlockUpdate& u) { return u.commands->gradient == i; };
     const bool gradient = std::any_of(section.block_updates.begin(), section.block_updates.end(), is_gradient);
-    if (gradient && i == section.block_updates[0].steps->gradient)
+    if (gradient && i == section.block_updates[0].commands->gradient)
       by_blocks = GradientsAreBounded(state, section, pool);
     absl::StatusOr<bool> finite = true;
-    if (!gradient || !by_blocks) finite = RunGlobalStep(state, command, pool, by_blocks);
+    if (!gradient || !by_blocks) finite = RunGlobalCommand(state, command, pool, by_blocks);
     if (timed) {
       TimeCount& count = caller.times[command.id];
       count.nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
       count.calls += gradient && by_blocks ? 0 : 1;
     }
-    if (!finite.ok()) return Annotate(finite.status(), absl::StrCat(step.name, ": "));
+    if (!finite.ok()) return Annotate(finite.status(), absl::StrCat(table.name, ": "));
     if (!*finite) return false;
     if (by_blocks) RunBlockUpdates(state, section, i, pool);
-    if (state.guard != nullptr) TD_RETURN_IF_ERROR(state.guard->CheckAll(absl::StrCat("step ", step.name)));
+    if (state.guard != nullptr) TD_RETURN_IF_ERROR(state.guard->CheckAll(absl::StrCat("command ", table.name)));
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// Global sections: their steps in order.
+// Global sections: their commands in order.
 #ifndef TANDEM_RUNTIME_CPU_GLOBAL_SECTION_H_
 #define TANDEM_RUNTIME_CPU_GLOBAL_SECTION_H_
 
@@ -9,7 +9,8 @@
 
 namespace tandem {
 
-// Runs all steps on all devices. False: a CheckFinite step found a NaN or infinity, and nothing behind it has run.
+// Runs all commands on all devices. False: a CheckFinite command found a NaN or infinity, and nothing behind it has
+// run.
 absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSection& section, ThreadPool& pool);
 
 }  // namespace tandem

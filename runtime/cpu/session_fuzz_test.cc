@@ -59,7 +59,7 @@ TEST(SessionFuzzTest, OtherLaunchesRunOrAreRefused) {
     fb::ProgramT& program = *index.programs[0];
     const uint32_t buffers = static_cast<uint32_t>(program.buffers.size());
     fb::SectionT& section = *program.sections[rng() % 2];
-    fb::StepT& step = *section.steps[rng() % section.steps.size()];
+    fb::CommandT& command = *section.commands[rng() % section.commands.size()];
     const auto change = [&](std::vector<uint32_t>& list) {
       switch (rng() % 3) {
         case 0:
@@ -74,17 +74,18 @@ TEST(SessionFuzzTest, OtherLaunchesRunOrAreRefused) {
     };
     switch (rng() % 4) {
       case 0:
-        change(step.inputs);
+        change(command.inputs);
         break;
       case 1:
-        change(step.outputs);
+        change(command.outputs);
         break;
       case 2:
-        if (auto* launch = step.body.AsKernelLaunch()) launch->kernel = rng() % 2, launch->count = rng() % 20;
-        if (auto* group = step.body.AsGroupedLaunch()) group->kernel = rng() % 2, group->counts[rng() % 2] = rng() % 20;
+        if (auto* launch = command.body.AsKernelLaunch()) launch->kernel = rng() % 2, launch->count = rng() % 20;
+        if (auto* group = command.body.AsGroupedLaunch())
+          group->kernel = rng() % 2, group->counts[rng() % 2] = rng() % 20;
         break;
       default:
-        if (auto* group = step.body.AsGroupedLaunch()) change(group->args);
+        if (auto* group = command.body.AsGroupedLaunch()) change(group->args);
         if (rng() % 2) std::swap(index.kernels[0]->symbol, index.kernels[1]->symbol);
     }
     auto e = Executable::Parse(BuildExecutable(std::move(index), segments));

@@ -25,12 +25,12 @@ class Planner {
       PlannedSection planned;
       planned.kind = section->kind;
       planned.run_inline = section->run_inline;
-      for (const auto& step : section->steps) {
-        absl::StatusOr<std::unique_ptr<CpuCommand>> command = NewCpuCommand(context_, *step);
-        if (!command.ok()) return Annotate(command.status(), absl::StrCat(step->name, ": "), At(*step));
+      for (const auto& table : section->commands) {
+        absl::StatusOr<std::unique_ptr<CpuCommand>> command = NewCpuCommand(context_, *table);
+        if (!command.ok()) return Annotate(command.status(), absl::StrCat(table->name, ": "), At(*table));
         (*command)->id = plan_.num_ids++;
         plan_.writes_variables |= (*command)->command().WritesVariables(program_);
-        plan_.max_operands = std::max(plan_.max_operands, step->inputs.size() + step->outputs.size());
+        plan_.max_operands = std::max(plan_.max_operands, table->inputs.size() + table->outputs.size());
         planned.commands.push_back(*std::move(command));
       }
       PlanBlockUpdates(*section, planned, &plan_.scratch_bytes);
@@ -49,8 +49,8 @@ class Planner {
   }
 
  private:
-  std::string At(const fb::StepT& step) const {
-    std::string location = executable_.LocationString(step.location);
+  std::string At(const fb::CommandT& table) const {
+    std::string location = executable_.LocationString(table.location);
     return location.empty() ? "" : absl::StrCat(" [", location, "]");
   }
 
@@ -61,15 +61,15 @@ class Planner {
     planned.lanes_together = together;
     plan_.shard_arenas = std::max(plan_.shard_arenas, together);
     for (const std::unique_ptr<CpuCommand>& command : planned.commands) {
-      if (command->step().joint) TD_RETURN_IF_ERROR(command->PlanJoint(context_, together));
+      if (command->table().joint) TD_RETURN_IF_ERROR(command->PlanJoint(context_, together));
     }
     return absl::OkStatus();
   }
 
   void AddMerges(PlannedSection& planned, const fb::SectionT& section) {
     for (const auto& slot : program_.lane_slots) {
-      const bool written = std::any_of(section.steps.begin(), section.steps.end(), [&](const auto& step) {
-        return std::find(step->outputs.begin(), step->outputs.end(), slot->buffer) != step->outputs.end();
+      const bool written = std::any_of(section.commands.begin(), section.commands.end(), [&](const auto& table) {
+        return std::find(table->outputs.begin(), table->outputs.end(), slot->buffer) != table->outputs.end();
       });
       if (written) planned.merges.push_back({slot->kind, context_.MakeOperand(slot->buffer)});
     }

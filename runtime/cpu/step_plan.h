@@ -24,7 +24,7 @@ struct LaneMerge {
 
 // A weight gradient that is applied block by block (block_updates.h).
 struct BlockUpdate {
-  const fb::BlockUpdateT* steps;
+  const fb::BlockUpdateT* commands;
   const CpuKernelLaunch* gradient;
   const CpuGroupedLaunch* update;
   int64_t rows = 0, columns = 0;
@@ -53,7 +53,7 @@ struct StepPlan {
   bool writes_variables = false;
 };
 
-// `executable` must outlive the plan. Errors: those of NewCpuCommand with the step's name and location.
+// `executable` must outlive the plan. Errors: those of NewCpuCommand with the command's name and location.
 absl::StatusOr<StepPlan> MakeStepPlan(const Executable& executable, const LoadedKernels& kernels, int num_threads);
 
 }  // namespace tandem

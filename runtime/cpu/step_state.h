@@ -8,8 +8,8 @@
 #include "absl/strings/string_view.h"
 #include "base/align.h"
 #include "runtime/arena.h"
+#include "runtime/command_trace.h"
 #include "runtime/cpu/operand.h"
-#include "runtime/step_trace.h"
 
 namespace tandem {
 
@@ -23,7 +23,7 @@ struct DeviceState {
   int64_t first_row = 0;  // in the global batch: the rows of the devices before
 };
 
-// Where the time goes, by id of step.
+// Where the time goes, by id of command.
 struct TimeCount {
   int64_t nanoseconds = 0;
   int64_t calls = 0;
@@ -34,8 +34,8 @@ struct ThreadState {
   Arena lane;     // where shards after a lane's first put what is then added to the slot
   Arena library;  // scratch, then staging
   std::vector<void*> args;
-  mutable std::vector<TimeCount> times;        // empty when steps are not timed
-  std::vector<StepRecord>* records = nullptr;  // null when steps are not traced
+  mutable std::vector<TimeCount> times;           // empty when commands are not timed
+  std::vector<CommandRecord>* records = nullptr;  // null when commands are not traced
 };
 
 class BufferGuard;
@@ -48,7 +48,7 @@ struct StepState {
   // Copies of the executable's numbers.
   int lanes_per_replica = 0;
   int64_t rows_per_lane = 0, shard_rows = 0;
-  // Of the running step: what invariant steps computed before is still there and right.
+  // Of the running step: what invariant commands computed before is still there and right.
   bool invariants_valid = false;
   BufferGuard* guard = nullptr;  // null unless memory between buffers is watched
 

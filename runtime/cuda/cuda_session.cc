@@ -19,15 +19,15 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "base/timing.h"
+#include "runtime/command_description.h"
 #include "runtime/cuda/batch_prefetcher.h"
+#include "runtime/cuda/command_clock.h"
 #include "runtime/cuda/communicator.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/fetch_copies.h"
 #include "runtime/cuda/gpu_replica.h"
 #include "runtime/cuda/segment_plan.h"
-#include "runtime/cuda/step_clock.h"
 #include "runtime/session.h"
-#include "runtime/step_description.h"
 #include "runtime/step_inputs.h"
 
 namespace tandem {
@@ -86,7 +86,7 @@ class CudaSession final : public Session {
     }
     prefetcher_ = std::make_unique<BatchPrefetcher>(*executable_, replicas_);
     copies_behind_ = std::make_unique<FetchCopies>(*executable_, plan_, replicas_);
-    clock_ = std::make_unique<StepClock>(*executable_, plan_, replicas_, options_.time_steps);
+    clock_ = std::make_unique<CommandClock>(*executable_, plan_, replicas_, options_.time_commands);
     const PlannedSegment* first = plan_.segments.empty() ? nullptr : &plan_.segments.front();
     const PlannedSegment* last = plan_.segments.empty() ? nullptr : &plan_.segments.back();
     head_captured_ = first != nullptr && first->stream == fb::Stream::Compute && first->pieces.front().captured;
@@ -133,9 +133,9 @@ class CudaSession final : public Session {
     return m;
   }
 
-  std::vector<StepTime> step_times() const override { return clock_->times(); }
+  std::vector<CommandTime> command_times() const override { return clock_->times(); }
 
-  void set_trace(StepTrace* trace) override {
+  void set_trace(CommandTrace* trace) override {
     std::lock_guard<std::mutex> lock(mutex_);
     if (trace != nullptr) {
       const size_t lists = std::max<size_t>(options_.pool->num_threads(), replicas_.size());
@@ -237,8 +237,8 @@ class CudaSession final : public Session {
       }));
       for (uint32_t p = 0; p < segment.pieces.size(); ++p) {
         const PlannedPiece& piece = segment.pieces[p];
-        if (piece.kind != PlannedPiece::kSteps) {
-          TD_RETURN_IF_ERROR(piece.kind == PlannedPiece::kAllReduce ? AllReduce(piece.steps[0], segment.stream)
+        if (piece.kind != PlannedPiece::kCommands) {
+          TD_RETURN_IF_ERROR(piece.kind == PlannedPiece::kAllReduce ? AllReduce(piece.commands[0], segment.stream)
                                                                     : CombineFlag());
           continue;
         }
@@ -249,7 +249,7 @@ class CudaSession final : public Session {
         TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica& replica, size_t r) -> absl::Status {
           auto issue = [&]() -> absl::Status {
             if (with_head) TD_RETURN_IF_ERROR(head(replica, r));
-            TD_RETURN_IF_ERROR(IssueSteps(piece, replica, r, segment.stream));
+            TD_RETURN_IF_ERROR(IssueCommands(piece, replica, r, segment.stream));
             return with_tail ? tail(replica, r) : absl::OkStatus();
           };
           return graph ? replica.LaunchGraph({s, p, with_head && prefetched}, issue) : issue();
@@ -269,11 +269,11 @@ class CudaSession final : public Session {
     });
   }
 
-  absl::Status IssueSteps(const PlannedPiece& piece, GpuReplica& replica, size_t r, fb::Stream on) {
-    for (uint32_t step : piece.steps) {
-      TD_RETURN_IF_ERROR(clock_->BeginStep(r, step, replica.stream(on)));
-      TD_RETURN_IF_ERROR(replica.issuer().Issue(step, inputs_[r].rows, inputs_[r].first_row, replica.stream(on)));
-      TD_RETURN_IF_ERROR(clock_->EndStep(r, step, replica.stream(on)));
+  absl::Status IssueCommands(const PlannedPiece& piece, GpuReplica& replica, size_t r, fb::Stream on) {
+    for (uint32_t command : piece.commands) {
+      TD_RETURN_IF_ERROR(clock_->BeginCommand(r, command, replica.stream(on)));
+      TD_RETURN_IF_ERROR(replica.issuer().Issue(command, inputs_[r].rows, inputs_[r].first_row, replica.stream(on)));
+      TD_RETURN_IF_ERROR(clock_->EndCommand(r, command, replica.stream(on)));
     }
     return absl::OkStatus();
   }
@@ -303,15 +303,15 @@ class CudaSession final : public Session {
   }
 
   absl::Status AllReduce(uint32_t number, fb::Stream on) {
-    const fb::StepT& step = *plan_.steps[number];
+    const fb::CommandT& table = *plan_.tables[number];
     std::vector<CollectiveTensor> tensors;
-    for (uint32_t b : step.inputs) tensors.push_back(TensorOf(program_.buffers[b].get()));
+    for (uint32_t b : table.inputs) tensors.push_back(TensorOf(program_.buffers[b].get()));
     TD_RETURN_IF_ERROR(ForEachReplica(
-        [&](GpuReplica& replica, size_t r) { return clock_->BeginStep(r, number, replica.stream(on)); }));
+        [&](GpuReplica& replica, size_t r) { return clock_->BeginCommand(r, number, replica.stream(on)); }));
     absl::Status status = Combine(plan_.commands[number]->collective()->kind, tensors, false, on);
-    if (!status.ok()) return Annotate(status, absl::StrCat(step.name, ": "));
+    if (!status.ok()) return Annotate(status, absl::StrCat(table.name, ": "));
     return ForEachReplica(
-        [&](GpuReplica& replica, size_t r) { return clock_->EndStep(r, number, replica.stream(on)); });
+        [&](GpuReplica& replica, size_t r) { return clock_->EndCommand(r, number, replica.stream(on)); });
   }
 
   // On the communication stream: collectives of one communicator follow each other there.
@@ -374,15 +374,15 @@ class CudaSession final : public Session {
     return absl::OkStatus();
   }
 
-  // Step by step in the order of the program, all on the compute streams.
+  // Command by command in the order of the program, all on the compute streams.
   absl::StatusOr<std::string> Find() {
     WriteStaging(true);
     const bool any_rows =
         std::any_of(inputs_.begin(), inputs_.end(), [](const ReplicaInputs& r) { return r.rows > 0; });
     TD_RETURN_IF_ERROR(ForEachReplica(
         [&](GpuReplica& replica, size_t r) { return replica.IssueHead(inputs_[r].rows, false, false); }));
-    for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
-      const fb::StepT& step = *plan_.steps[s];
+    for (uint32_t s = 0; s < plan_.tables.size(); ++s) {
+      const fb::CommandT& table = *plan_.tables[s];
       if (plan_.commands[s]->WritesVariables(program_)) return std::string();
       const bool collective = plan_.commands[s]->collective().has_value();
       if (collective && communicator_ != nullptr) TD_RETURN_IF_ERROR(AllReduce(s, fb::Stream::Compute));
@@ -396,10 +396,10 @@ class CudaSession final : public Session {
         }
         return replica.IssueTail();
       }));
-      TD_RETURN_IF_ERROR(Wait(step.name));
+      TD_RETURN_IF_ERROR(Wait(table.name));
       for (size_t r = 0; r < replicas_.size(); ++r) {
         if (replicas_[r]->finite() || (inputs_[r].rows == 0 && any_rows)) continue;
-        return absl::StrCat(DescribeStep(*executable_, step, static_cast<int>(r)),
+        return absl::StrCat(DescribeCommand(*executable_, table, static_cast<int>(r)),
                             plan_.map[s] ? absl::StrCat(", lane ", r) : "");
       }
     }
@@ -423,7 +423,7 @@ class CudaSession final : public Session {
   std::unique_ptr<Communicator> communicator_;  // null for one replica
   std::unique_ptr<BatchPrefetcher> prefetcher_;
   std::unique_ptr<FetchCopies> copies_behind_;
-  std::unique_ptr<StepClock> clock_;
+  std::unique_ptr<CommandClock> clock_;
   bool head_captured_ = false, tail_captured_ = false;
   std::mutex mutex_;
   absl::Status broken_;

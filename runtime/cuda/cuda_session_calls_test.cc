@@ -1,4 +1,4 @@
-// How little the session asks of the driver in a step, batches that are brought beforehand, and times of steps.
+// How little the session asks of the driver in a step, batches that are brought beforehand, and times of commands.
 #include <map>
 #include <set>
 #include <string>
@@ -8,8 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "runtime/command_info.h"
 #include "runtime/cuda/testing/linear_job.h"
-#include "runtime/step_info.h"
 
 namespace tandem {
 namespace {
@@ -132,27 +132,27 @@ TEST_F(CudaSessionTest, APrefetchedBatchIsNotCopiedAgain) {
   EXPECT_TRUE(job.session->Run(Inputs(Full(1), 9), {kLoss}).ok());
 }
 
-TEST_F(CudaSessionTest, TimesAndTracesSteps) {
-  Job job = Start(2, {.time_steps = true});
+TEST_F(CudaSessionTest, TimesAndTracesCommands) {
+  Job job = Start(2, {.time_commands = true});
   for (uint32_t i = 0; i < 3; ++i) ASSERT_TRUE(job.session->Run(Inputs(Full(2), i), {}).ok());
-  std::map<std::string, StepTime> times;
-  for (const StepTime& time : job.session->step_times()) times[time.name] = time;
+  std::map<std::string, CommandTime> times;
+  for (const CommandTime& time : job.session->command_times()) times[time.name] = time;
   EXPECT_EQ(times["forward"].calls, 6);
   EXPECT_EQ(times["forward"].section, "map");
   EXPECT_EQ(times["update"].kind, "GroupedLaunch");
-  StepTrace trace;
+  CommandTrace trace;
   job.session->set_trace(&trace);
   ASSERT_TRUE(job.session->Run(Inputs(Full(2), 7), {}).ok());
   job.session->set_trace(nullptr);
   ASSERT_GE(trace.threads.size(), 2u);
-  const auto steps = ListSteps(*LinearModel(2));
+  const auto commands = ListCommands(*LinearModel(2));
   for (int r = 0; r < 2; ++r) {
     EXPECT_EQ(trace.threads[r].size(), 13u);
-    for (const StepRecord& record : trace.threads[r]) {
+    for (const CommandRecord& record : trace.threads[r]) {
       EXPECT_EQ(record.device, r);
       EXPECT_LE(record.begin, record.end);
-      EXPECT_EQ(record.lane >= 0, steps[record.id].map);
-      EXPECT_EQ(record.rows, steps[record.id].map ? kRows / 2 : 0);
+      EXPECT_EQ(record.lane >= 0, commands[record.id].map);
+      EXPECT_EQ(record.rows, commands[record.id].map ? kRows / 2 : 0);
     }
   }
 }

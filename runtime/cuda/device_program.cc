@@ -110,8 +110,8 @@ absl::Status DeviceProgram::PrepareCalls(const Executable& executable, const std
   std::unique_ptr<PlanFile> plans;
   for (size_t i = 0; i < commands.size(); ++i) {
     workspace_bytes_ = std::max(workspace_bytes_, commands[i]->WorkspaceBytes({executable.index(), program}));
-    const fb::StepT& step = commands[i]->step();
-    const fb::LibraryCallT* call = step.body.AsLibraryCall();
+    const fb::CommandT& table = commands[i]->table();
+    const fb::LibraryCallT* call = table.body.AsLibraryCall();
     if (call == nullptr) continue;
     if (runner_ == nullptr) {
       TD_ASSIGN_OR_RETURN(plans, PlanFile::Open(Env::Default(), plan_file));
@@ -124,8 +124,8 @@ absl::Status DeviceProgram::PrepareCalls(const Executable& executable, const std
     const absl::string_view plan = call->plan == 0 ? "" : executable.segment(static_cast<int>(call->plan) - 1);
     absl::StatusOr<std::unique_ptr<PreparedCall>> prepared = runner_->Prepare(*call, plan);
     if (!prepared.ok()) {
-      const std::string at = executable.LocationString(step.location);
-      return Annotate(prepared.status(), absl::StrCat(step.name, ": "), at.empty() ? "" : absl::StrCat(" [", at, "]"));
+      const std::string at = executable.LocationString(table.location);
+      return Annotate(prepared.status(), absl::StrCat(table.name, ": "), at.empty() ? "" : absl::StrCat(" [", at, "]"));
     }
     calls_[i] = *std::move(prepared);
     workspace_bytes_ = std::max(workspace_bytes_, calls_[i]->workspace_bytes());

@@ -18,7 +18,7 @@ namespace tandem {
 class DeviceProgram {
  public:
   // Errors: FailedPrecondition (exit code 2) when the executable has nothing for the device's compute capability, or
-  // the driver is too old for its PTX; those of LibraryCallRunner::Prepare with the step's name and place in the
+  // the driver is too old for its PTX; those of LibraryCallRunner::Prepare with the command's name and place in the
   // source.
   // `plan_file`: Session::Options::gpu_plans.
   static absl::StatusOr<std::unique_ptr<DeviceProgram>> Load(const Executable& executable,
@@ -33,8 +33,8 @@ class DeviceProgram {
     CUfunction group = nullptr;  // of kernels of grouped launches, where the PTX has one
   };
   const Functions& functions(uint32_t kernel) const { return functions_[kernel]; }
-  // Of a step that is a library call.
-  PreparedCall& call(uint32_t step) const { return *calls_[step]; }
+  // Of a command that is a library call.
+  PreparedCall& call(uint32_t command) const { return *calls_[command]; }
 
  private:
   DeviceProgram() = default;
@@ -45,7 +45,7 @@ class DeviceProgram {
   CudaModule module_;
   std::vector<Functions> functions_;                  // by kernel
   std::unique_ptr<LibraryCallRunner> runner_;         // null without library calls
-  std::vector<std::unique_ptr<PreparedCall>> calls_;  // by step; null for other steps
+  std::vector<std::unique_ptr<PreparedCall>> calls_;  // by command; null for other commands
   uint64_t workspace_bytes_ = 0;
 };
 

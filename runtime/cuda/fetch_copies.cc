@@ -21,8 +21,8 @@ FetchCopies::FetchCopies(const Executable& executable, const SegmentPlan& plan,
     if (output.row_bytes == 0 || output.space != fb::Space::Batch) continue;
     for (size_t s = 0; s < plan.segments.size(); ++s) {
       for (const PlannedPiece& piece : plan.segments[s].pieces) {
-        for (uint32_t step : piece.steps) {
-          for (uint32_t b : plan.steps[step]->outputs) {
+        for (uint32_t command : piece.commands) {
+          for (uint32_t b : plan.tables[command]->outputs) {
             const fb::BufferT& written = *program_.buffers[b];
             // Another value that takes the place later would be a writer too; an output keeps its own to the end.
             const bool overlaps = written.space == output.space && written.offset < output.offset + output.bytes &&

@@ -23,7 +23,7 @@ absl::StatusOr<std::unique_ptr<GpuReplica>> GpuReplica::Create(const Executable&
   auto replica = std::unique_ptr<GpuReplica>(new GpuReplica());
   TD_ASSIGN_OR_RETURN(replica->memory_,
                       ReplicaMemory::Create(executable, index, device, variables, program.workspace_bytes()));
-  TD_ASSIGN_OR_RETURN(replica->issuer_, StepIssuer::Create(executable, plan, *replica->memory_, program));
+  TD_ASSIGN_OR_RETURN(replica->issuer_, CommandIssuer::Create(executable, plan, *replica->memory_, program));
   TD_ASSIGN_OR_RETURN(replica->compute_, MakeStream(device));
   TD_ASSIGN_OR_RETURN(replica->communication_, MakeStream(device));
   replica->ends_.resize(plan.segments.size());

@@ -1,4 +1,4 @@
-// A replica of a program on its GPU: memory, streams, and what surrounds its steps.
+// A replica of a program on its GPU: memory, streams, and what surrounds its commands.
 #ifndef TANDEM_RUNTIME_CUDA_GPU_REPLICA_H_
 #define TANDEM_RUNTIME_CUDA_GPU_REPLICA_H_
 
@@ -12,10 +12,10 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/cuda/command_issuer.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/replica_memory.h"
 #include "runtime/cuda/segment_plan.h"
-#include "runtime/cuda/step_issuer.h"
 #include "runtime/step_inputs.h"
 
 namespace tandem {
@@ -35,7 +35,7 @@ class GpuReplica {
   CudaDevice& device() const { return memory_->device(); }
   const std::shared_ptr<CudaDevice>& shared_device() const { return memory_->shared_device(); }
   const ReplicaMemory& memory() const { return *memory_; }
-  StepIssuer& issuer() { return *issuer_; }
+  CommandIssuer& issuer() { return *issuer_; }
   CUstream stream(fb::Stream stream) const {
     return stream == fb::Stream::Compute ? compute_.get() : communication_.get();
   }
@@ -43,8 +43,8 @@ class GpuReplica {
   // The pinned memory that the head copies from: scalars, then inputs (StagingLayout).
   uint8_t* host_staging() const { return static_cast<uint8_t*>(host_staging_.get()); }
 
-  // What comes before the steps, on the compute stream: scalars and, unless they are on the device already, the inputs;
-  // and the finite flag is cleared. `rows`: of the replica; a full batch is one copy.
+  // What comes before the commands, on the compute stream: scalars and, unless they are on the device already, the
+  // inputs; and the finite flag is cleared. `rows`: of the replica; a full batch is one copy.
   absl::Status IssueHead(int64_t rows, bool full, bool inputs_on_device);
   // What comes behind them: the flag and all small outputs without rows, to pinned memory.
   absl::Status IssueTail();
@@ -69,7 +69,7 @@ class GpuReplica {
   const DriverApi& driver() const { return device().driver(); }
 
   std::unique_ptr<ReplicaMemory> memory_;
-  std::unique_ptr<StepIssuer> issuer_;
+  std::unique_ptr<CommandIssuer> issuer_;
   CudaStream compute_, communication_;
   std::vector<CudaEvent> ends_;  // by segment; empty where nobody waits
   CudaEvent joins_[2];           // by stream that waits

@@ -29,8 +29,8 @@ class PreparedCall {
   virtual uint64_t workspace_bytes() const = 0;
   // "cuBLASLt", "cuDNN eng62_k2=4", "kernel": for traces and dumps.
   virtual const std::string& implementation() const = 0;
-  // Operands in the order of the step's, 16-byte aligned, each as large as CheckLibraryCall says. The context must be
-  // the one that the call was prepared in.
+  // Operands in the order of the command's, 16-byte aligned, each as large as CheckLibraryCall says. The context must
+  // be the one that the call was prepared in.
   virtual absl::Status Enqueue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs,
                                CUdeviceptr workspace, CUstream stream) = 0;
 };

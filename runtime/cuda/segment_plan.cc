@@ -15,13 +15,13 @@ class Planner {
         alone_(executable.num_replicas() == 1) {}
 
   SegmentPlan Run() {
-    NumberSteps();
+    NumberCommands();
     // Where segment i of the program went, or -1 when it became empty.
     std::vector<int> place;
     for (const auto& from : program_.gpu->segments) {
       PlannedSegment segment;
       segment.stream = from->stream;
-      for (uint32_t step : from->steps) AddStep(segment, step, from->captured);
+      for (uint32_t command : from->commands) AddCommand(segment, command, from->captured);
       std::set<uint32_t> waits;
       for (uint32_t w : from->waits) AddWait(w, from->stream, place, waits);
       segment.waits.assign(waits.begin(), waits.end());
@@ -47,26 +47,26 @@ class Planner {
   }
 
  private:
-  void NumberSteps() {
+  void NumberCommands() {
     bool checked = false;
     int id = 0;
     for (const auto& section : program_.sections) {
-      for (const auto& step : section->steps) {
-        plan_.steps.push_back(step.get());
+      for (const auto& table : section->commands) {
+        plan_.tables.push_back(table.get());
         plan_.map.push_back(section->kind == fb::SectionKind::Map);
         plan_.ids.push_back(id++);
         plan_.guarded.push_back(checked);
-        plan_.commands.push_back(NewCommand(*step));
+        plan_.commands.push_back(NewCommand(*table));
         checked |= plan_.commands.back()->may_end_step();
       }
       ++id;  // the section's LaneSum
     }
   }
 
-  void AddStep(PlannedSegment& segment, uint32_t number, bool captured) {
-    const fb::StepT& step = *plan_.steps[number];
+  void AddCommand(PlannedSegment& segment, uint32_t number, bool captured) {
+    const fb::CommandT& table = *plan_.tables[number];
     if (plan_.commands[number]->collective().has_value()) {
-      for (uint32_t b : step.outputs) {
+      for (uint32_t b : table.outputs) {
         Overwrite(Place(b));
         alike_.insert(Place(b));
       }
@@ -74,14 +74,14 @@ class Planner {
       segment.pieces.push_back({PlannedPiece::kAllReduce, {number}, false});
       return;
     }
-    for (uint32_t b : step.outputs) Overwrite(Place(b));
-    if (segment.pieces.empty() || segment.pieces.back().kind != PlannedPiece::kSteps) {
-      segment.pieces.push_back({PlannedPiece::kSteps, {}, captured});
+    for (uint32_t b : table.outputs) Overwrite(Place(b));
+    if (segment.pieces.empty() || segment.pieces.back().kind != PlannedPiece::kCommands) {
+      segment.pieces.push_back({PlannedPiece::kCommands, {}, captured});
     }
-    segment.pieces.back().steps.push_back(number);
+    segment.pieces.back().commands.push_back(number);
     if (!plan_.commands[number]->may_end_step() || alone_) return;
     const bool alike =
-        std::all_of(step.inputs.begin(), step.inputs.end(), [&](uint32_t b) { return alike_.count(Place(b)) > 0; });
+        std::all_of(table.inputs.begin(), table.inputs.end(), [&](uint32_t b) { return alike_.count(Place(b)) > 0; });
     if (!alike) segment.pieces.push_back({PlannedPiece::kCombineFlag, {number}, false});
   }
 
@@ -111,10 +111,10 @@ class Planner {
     if (alone_ && !plan_.segments.empty() && segment.waits.empty()) {
       PlannedSegment& last = plan_.segments.back();
       PlannedPiece &a = last.pieces.back(), &b = segment.pieces.front();
-      const bool steps = a.kind == PlannedPiece::kSteps && b.kind == PlannedPiece::kSteps;
-      if (last.stream == segment.stream && steps && segment.pieces.size() == 1) {
+      const bool commands = a.kind == PlannedPiece::kCommands && b.kind == PlannedPiece::kCommands;
+      if (last.stream == segment.stream && commands && segment.pieces.size() == 1) {
         a.captured |= b.captured;
-        a.steps.insert(a.steps.end(), b.steps.begin(), b.steps.end());
+        a.commands.insert(a.commands.end(), b.commands.begin(), b.commands.end());
         return static_cast<int>(plan_.segments.size()) - 1;
       }
     }

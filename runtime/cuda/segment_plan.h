@@ -12,11 +12,11 @@
 
 namespace tandem {
 
-// What is issued at once: one collective over all replicas, or steps of each replica by itself.
+// What is issued at once: one collective over all replicas, or commands of each replica by itself.
 struct PlannedPiece {
-  enum Kind { kSteps, kAllReduce, kCombineFlag };
-  Kind kind = kSteps;
-  std::vector<uint32_t> steps;
+  enum Kind { kCommands, kAllReduce, kCombineFlag };
+  Kind kind = kCommands;
+  std::vector<uint32_t> commands;
   bool captured = false;  // as a CUDA graph of its own
 };
 
@@ -30,11 +30,11 @@ struct PlannedSegment {
 struct SegmentPlan {
   std::vector<PlannedSegment> segments;
   std::vector<uint32_t> unawaited;  // segments on the communication stream whose end the step's end must wait for
-  std::vector<bool> guarded;        // by step: behind a CheckFinite
-  std::vector<const fb::StepT*> steps;
-  std::vector<std::unique_ptr<Command>> commands;  // by step
-  std::vector<bool> map;                           // by step: in a map section
-  std::vector<int> ids;                            // by step: of ListSteps (step_info.h)
+  std::vector<bool> guarded;        // by command: behind a CheckFinite
+  std::vector<const fb::CommandT*> tables;
+  std::vector<std::unique_ptr<Command>> commands;  // by command
+  std::vector<bool> map;                           // by command: in a map section
+  std::vector<int> ids;                            // by command: of ListCommands (command_info.h)
 };
 
 // With one replica, collectives are left out, and what they separated becomes one segment again. A CheckFinite of

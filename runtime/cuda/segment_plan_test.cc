@@ -43,7 +43,7 @@ std::string Describe(const SegmentPlan& plan) {
                          : piece.kind == PlannedPiece::kCombineFlag ? "flag "
                          : piece.captured                           ? "graph "
                                                                     : "";
-      pieces.push_back(absl::StrCat(kind, absl::StrJoin(piece.steps, ",")));
+      pieces.push_back(absl::StrCat(kind, absl::StrJoin(piece.commands, ",")));
     }
     segments.push_back(absl::StrCat(absl::StrJoin(pieces, "; "), segment.awaited ? " awaited" : ""));
   }

@@ -145,14 +145,14 @@ void ExecutableBuilder::Global() {
 }
 
 template <typename Body>
-void ExecutableBuilder::AddStep(const std::string& name, Body body, const std::vector<int>& in,
-                                const std::vector<int>& out) {
-  auto step = std::make_unique<fb::StepT>();
-  step->name = name;
-  step->body.Set(std::move(body));
-  step->inputs.assign(in.begin(), in.end());
-  step->outputs.assign(out.begin(), out.end());
-  x_.programs[0]->sections.back()->steps.push_back(std::move(step));
+void ExecutableBuilder::AddCommand(const std::string& name, Body body, const std::vector<int>& in,
+                                   const std::vector<int>& out) {
+  auto command = std::make_unique<fb::CommandT>();
+  command->name = name;
+  command->body.Set(std::move(body));
+  command->inputs.assign(in.begin(), in.end());
+  command->outputs.assign(out.begin(), out.end());
+  x_.programs[0]->sections.back()->commands.push_back(std::move(command));
 }
 
 std::vector<int64_t> ExecutableBuilder::ShardShape(int buffer) {
@@ -196,7 +196,7 @@ void ExecutableBuilder::PackMatMul(const std::string& name, int w, int packed, S
 
 void ExecutableBuilder::Library(const std::string& name, fb::LibraryCallT call, std::vector<int> in,
                                 std::vector<int> out) {
-  AddStep(name, std::move(call), in, out);
+  AddCommand(name, std::move(call), in, out);
 }
 
 void ExecutableBuilder::Launch(const std::string& name, int kernel, std::vector<int> in, std::vector<int> out,
@@ -205,7 +205,7 @@ void ExecutableBuilder::Launch(const std::string& name, int kernel, std::vector<
   fb::KernelLaunchT body;
   body.kernel = kernel;
   body.count = count;
-  AddStep(name, std::move(body), in, out);
+  AddCommand(name, std::move(body), in, out);
 }
 
 void ExecutableBuilder::Grouped(const std::string& name, int kernel, int num_args, std::vector<int> args,
@@ -217,13 +217,13 @@ void ExecutableBuilder::Grouped(const std::string& name, int kernel, int num_arg
   body.num_args = num_args;
   body.args.assign(args.begin(), args.end());
   body.counts = std::move(counts);
-  AddStep(name, std::move(body), {}, {});
+  AddCommand(name, std::move(body), {}, {});
 }
 
 void ExecutableBuilder::LaneReduce(fb::ReduceKind kind, std::vector<int> in, std::vector<int> out) {
   fb::LaneReduceT body;
   body.kind = kind;
-  AddStep("lane_reduce", std::move(body), in, out);
+  AddCommand("lane_reduce", std::move(body), in, out);
 }
 
 void ExecutableBuilder::AllReduce(fb::ReduceKind kind, std::vector<int> buffers) {
@@ -235,17 +235,17 @@ void ExecutableBuilder::AllReduce(fb::ReduceKind kind, std::vector<int> buffers)
   fb::AllReduceT body;
   body.kind = kind;
   body.collective = x_.collectives.size() - 1;
-  AddStep("all_reduce", std::move(body), buffers, buffers);
+  AddCommand("all_reduce", std::move(body), buffers, buffers);
 }
 
 void ExecutableBuilder::CheckFinite(std::vector<int> buffers) {
-  AddStep("check_finite", fb::CheckFiniteT(), buffers, {});
+  AddCommand("check_finite", fb::CheckFiniteT(), buffers, {});
 }
 
-void ExecutableBuilder::Copy(int from, int to) { AddStep("copy", fb::CopyT(), {from}, {to}); }
+void ExecutableBuilder::Copy(int from, int to) { AddCommand("copy", fb::CopyT(), {from}, {to}); }
 
 void ExecutableBuilder::ScatterAdd(int updates, int indices, int table) {
-  AddStep("scatter_add", fb::ScatterAddT(), {updates, indices}, {table});
+  AddCommand("scatter_add", fb::ScatterAddT(), {updates, indices}, {table});
 }
 
 void ExecutableBuilder::Output(const std::string& name, int buffer) {

@@ -28,7 +28,7 @@ class ExecutableBuilder {
   // A kernel in ELF segment `segment`; returns its index. Its first launch says what it takes.
   int Kernel(const std::string& symbol, int segment, fb::Domain domain);
 
-  // Steps go to the section begun last.
+  // Commands go to the section begun last.
   void Map();
   void Global();
   // y[rows, n] = x[rows, k] * w[k, n], sizes from the buffers. `bias` >= 0: a bias buffer.
@@ -55,7 +55,7 @@ class ExecutableBuilder {
   int Add(fb::Space space, const std::string& name, const Shape& shape, DType dtype, uint32_t index, uint64_t* arena);
   fb::BufferT& B(int i) { return *x_.programs[0]->buffers[i]; }
   template <typename Body>
-  void AddStep(const std::string& name, Body body, const std::vector<int>& in, const std::vector<int>& out);
+  void AddCommand(const std::string& name, Body body, const std::vector<int>& in, const std::vector<int>& out);
   std::vector<int64_t> ShardShape(int buffer);
   void Describe(int kernel, const std::vector<int>& in, const std::vector<int>& out, uint64_t count);
 

@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// Files with every kind of step but kernels: products, copies, reductions, a check.
+// Files with every kind of command but kernels: products, copies, reductions, a check.
 std::string ProgramOfLibraryCalls();
 // The same with kernels over rows and over elements, one by one and grouped; their object file is SmallKernels().
 std::string ProgramWithKernels();

@@ -48,13 +48,13 @@ TEST(Avx2Target, HasNoLibraryCallOfAvx512) {
   EXPECT_EQ(index.instructions, fb::InstructionSet::Avx2);
   int calls = 0;
   for (const auto& section : index.programs[0]->sections) {
-    for (const auto& step : section->steps) {
-      const fb::LibraryCallT* call = step->body.AsLibraryCall();
+    for (const auto& command : section->commands) {
+      const fb::LibraryCallT* call = command->body.AsLibraryCall();
       if (call == nullptr) continue;
       ++calls;
-      EXPECT_THAT(call->implementation, Not(HasSubstr("avx512"))) << step->name;
-      EXPECT_THAT(call->implementation, Not(HasSubstr("unpacked_gemm"))) << step->name;
-      EXPECT_THAT(call->implementation, Not(HasSubstr("direct_filter_grad"))) << step->name;
+      EXPECT_THAT(call->implementation, Not(HasSubstr("avx512"))) << command->name;
+      EXPECT_THAT(call->implementation, Not(HasSubstr("unpacked_gemm"))) << command->name;
+      EXPECT_THAT(call->implementation, Not(HasSubstr("direct_filter_grad"))) << command->name;
     }
   }
   EXPECT_GT(calls, 5);

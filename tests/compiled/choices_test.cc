@@ -52,8 +52,8 @@ int Taken(const Executable& executable, const std::string& algorithm) {
 int Calls(const Executable& executable, fb::Algorithm algorithm) {
   int calls = 0;
   for (const auto& section : executable.index().programs[0]->sections) {
-    for (const auto& step : section->steps) {
-      const fb::LibraryCallT* call = step->body.AsLibraryCall();
+    for (const auto& command : section->commands) {
+      const fb::LibraryCallT* call = command->body.AsLibraryCall();
       calls += call != nullptr && call->algorithm == algorithm;
     }
   }

@@ -51,7 +51,7 @@ TEST_P(Depthwise, IsGenerated) {
   ASSERT_TRUE(program.ok()) << program.status();
   int calls = 0, ops = 0;
   for (const auto& section : program->executable->index().programs[0]->sections) {
-    for (const auto& step : section->steps) calls += step->body.AsLibraryCall() != nullptr;
+    for (const auto& command : section->commands) calls += command->body.AsLibraryCall() != nullptr;
   }
   for (const auto& kernel : program->executable->index().kernels) {
     for (const std::string& op : kernel->ops) ops += absl::StartsWith(op, "td.depthwise_conv2d");

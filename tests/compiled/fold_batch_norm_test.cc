@@ -156,20 +156,20 @@ INSTANTIATE_TEST_SUITE_P(Programs, FoldBatchNorm,
                          [](const auto& info) { return info.param.name; });
 
 // All that is made of variables alone is made once.
-TEST(FoldBatchNormSteps, PrepareWeightsOnce) {
+TEST(FoldBatchNormCommands, PrepareWeightsOnce) {
   for (Precision precision : {Precision::kFloat32, Precision::kMixedBfloat16}) {
     const Options options{.mode = "eval", .precision = precision};
     absl::StatusOr<Program> program = Prepare(Evaluation, options);
     ASSERT_TRUE(program.ok()) << program.status();
     auto session = Session::Create(program->executable, program->variables,
-                                   {.pool = std::make_shared<ThreadPool>(2), .time_steps = true});
+                                   {.pool = std::make_shared<ThreadPool>(2), .time_commands = true});
     ASSERT_TRUE(session.ok()) << session.status();
     for (int step = 0; step < 3; ++step) {
       const TensorMap batch = RandomInputs(*program->executable, 16, options, step);
       ASSERT_TRUE((*session)->Run(Batch(*program, options, batch, step), {}).ok());
     }
     int prepared = 0;
-    for (const StepTime& t : (*session)->step_times()) {
+    for (const CommandTime& t : (*session)->command_times()) {
       if (t.section == "map") break;
       EXPECT_EQ(t.calls, 1) << t.name << " " << t.detail;
       ++prepared;

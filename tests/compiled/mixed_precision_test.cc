@@ -189,24 +189,24 @@ TEST_P(MixedPrecision, KeepsFloat32WhereItMatters) {
   for (const auto& in : index.inputs) EXPECT_NE(in->dtype, fb::DType::BFloat16) << in->name;
   int calls = 0;
   for (const auto& section : index.programs[0]->sections) {
-    for (const auto& step : section->steps) {
-      const fb::LibraryCallT* call = step->body.AsLibraryCall();
+    for (const auto& command : section->commands) {
+      const fb::LibraryCallT* call = command->body.AsLibraryCall();
       if (call == nullptr) continue;
       ++calls;
-      EXPECT_EQ(call->implementation.find("ref"), std::string::npos) << step->name << " " << call->implementation;
+      EXPECT_EQ(call->implementation.find("ref"), std::string::npos) << command->name << " " << call->implementation;
       if (const fb::PackWeightsT* packing = call->operation.AsPackWeights()) {
-        EXPECT_NE(packing->plain_dtype, fb::DType::BFloat16) << step->name;
-        EXPECT_EQ(InfoOf(*packing).weights_dtype, fb::DType::BFloat16) << step->name;
+        EXPECT_NE(packing->plain_dtype, fb::DType::BFloat16) << command->name;
+        EXPECT_EQ(InfoOf(*packing).weights_dtype, fb::DType::BFloat16) << command->name;
       }
       const fb::Conv2DT* conv = call->operation.AsConv2D();
       if (conv == nullptr || conv->direction == fb::Direction::InputGrad) continue;
-      EXPECT_EQ(conv->x_dtype, fb::DType::BFloat16) << step->name;
+      EXPECT_EQ(conv->x_dtype, fb::DType::BFloat16) << command->name;
       if (conv->direction == fb::Direction::FilterGrad) {
-        EXPECT_NE(conv->kernel_dtype, fb::DType::BFloat16) << step->name;
+        EXPECT_NE(conv->kernel_dtype, fb::DType::BFloat16) << command->name;
       } else {
         // A small result that only float32 ops read is not rounded.
         const bool small = NumElements(conv->y_shape) <= 1024 * conv->y_shape[0];
-        EXPECT_TRUE(small || conv->y_dtype == fb::DType::BFloat16) << step->name;
+        EXPECT_TRUE(small || conv->y_dtype == fb::DType::BFloat16) << command->name;
       }
     }
   }

@@ -62,10 +62,10 @@ struct Found {
 Found Count(const Executable& executable) {
   Found found;
   for (const auto& section : executable.index().programs[0]->sections) {
-    for (const auto& step : section->steps) {
-      const auto* call = step->body.AsLibraryCall();
+    for (const auto& command : section->commands) {
+      const auto* call = command->body.AsLibraryCall();
       found.adds += call != nullptr && InfoOf(*call).epilogue.residual;
-      found.copies += section->kind == fb::SectionKind::Map && step->body.AsCopy() != nullptr;
+      found.copies += section->kind == fb::SectionKind::Map && command->body.AsCopy() != nullptr;
     }
   }
   for (const auto& kernel : executable.index().kernels) {

@@ -10,9 +10,9 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "runtime/command_info.h"
+#include "runtime/command_trace.h"
 #include "runtime/cpu/instruction_set.h"
-#include "runtime/step_info.h"
-#include "runtime/step_trace.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -45,9 +45,9 @@ struct Calls {
 Calls Count(const Executable& executable) {
   Calls calls;
   for (const auto& section : executable.index().programs[0]->sections) {
-    for (const auto& step : section->steps) {
-      if (step->body.type != fb::StepBody::LibraryCall) continue;
-      const fb::LibraryCallT& call = *step->body.AsLibraryCall();
+    for (const auto& command : section->commands) {
+      if (command->body.type != fb::CommandBody::LibraryCall) continue;
+      const fb::LibraryCallT& call = *command->body.AsLibraryCall();
       calls.unpacked_gemms += call.implementation == "unpacked_gemm";
       calls.packings += call.operation.AsPackWeights() != nullptr;
     }
@@ -83,10 +83,10 @@ int32_t RowsOfAProduct(const Options& options, const std::vector<int64_t>& rows)
   EXPECT_TRUE(program.ok()) << program.status();
   if (!program.ok()) return 0;
   absl::flat_hash_set<int> products;
-  for (const StepInfo& step : ListSteps(*program->executable)) {
-    if (absl::StrContains(step.detail, "unpacked_gemm")) products.insert(step.id);
+  for (const CommandInfo& command : ListCommands(*program->executable)) {
+    if (absl::StrContains(command.detail, "unpacked_gemm")) products.insert(command.id);
   }
-  StepTrace trace;
+  CommandTrace trace;
   program->session->set_trace(&trace);
   int64_t all = 0;
   for (int64_t n : rows) all += n;
@@ -94,7 +94,7 @@ int32_t RowsOfAProduct(const Options& options, const std::vector<int64_t>& rows)
   EXPECT_TRUE(program->Run(Deal(*program, batch, rows, 0)).ok());
   int32_t most = 0;
   for (const auto& thread : trace.threads) {
-    for (const StepRecord& r : thread) most = products.contains(r.id) ? std::max(most, r.rows) : most;
+    for (const CommandRecord& r : thread) most = products.contains(r.id) ? std::max(most, r.rows) : most;
   }
   return most;
 }

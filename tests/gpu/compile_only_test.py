@@ -78,8 +78,8 @@ def libraries_take_convolutions_and_products():
 def buckets_overlap_with_the_backward_pass():
     d = dump("multi_gpu")
     segments = d["gpu"]["segments"]
-    steps = sorted(s for segment in segments for s in segment["steps"])
-    assert steps == list(range(len(d["steps"]))), "every step is in one segment"
+    commands = sorted(s for segment in segments for s in segment["commands"])
+    assert commands == list(range(len(d["commands"]))), "every command is in one segment"
     collectives = [c for s in segments for c in s.get("collectives", [])]
     assert [c["seq"] for c in collectives] == list(range(len(d["collectives"])))
     assert len({c["bucket"] for c in collectives}) >= 2, "this model has more than a bucket of gradients"
@@ -112,7 +112,7 @@ def other_formats_and_tools_take_it():
     forecast = tool(SCALE, two_gpus("multi_gpu"), "--local=400,3", "--max_devices=2")
     assert "times are those expected of h200" in forecast and "efficiency" in forecast, forecast
     expanded = json.loads(tool(DUMP, two_gpus(), "--format=json", "--expand_replicas"))
-    assert {s["replica"] for s in expanded["steps"]} == {"replica_0", "replica_1"}
+    assert {s["replica"] for s in expanded["commands"]} == {"replica_0", "replica_1"}
 
 
 def a_directory_may_hold_programs_for_several_targets():

@@ -1,6 +1,6 @@
 """What shows where a step's time goes: --trace of a sample, and tandem-dump's costs, dot and html of its program.
 
-The html is loaded in a headless Chromium: the script must run without an error and draw every op and step.
+The html is loaded in a headless Chromium: the script must run without an error and draw every op and command.
 """
 import collections
 import html
@@ -51,19 +51,19 @@ def trace():
     for phase in ("step", "input wait", "hooks before the step", "hooks after the step"):
         assert traced <= phases[phase] <= 2 * traced, phases
     assert phases["checkpoint 4"] == 1 and phases["CheckpointSaverHook"] == traced, phases
-    steps = [e for e in events if e["tid"] > 0 and e["cat"] == "train"]
-    assert {e["args"]["step"] for e in steps} == set(range(STEPS[0], STEPS[1] + 1))
-    names = {e["name"] for e in steps}
+    commands = [e for e in events if e["tid"] > 0 and e["cat"] == "train"]
+    assert {e["args"]["step"] for e in commands} == set(range(STEPS[0], STEPS[1] + 1))
+    names = {e["name"] for e in commands}
     # As the user scoped them.
     assert {"conv2d/Conv2D", "dense/Relu", "gradients/conv2d_1/Conv2D/Conv2dFilterGrad", "Adam/ApplyAdam"} <= names, names
-    for e in steps:
+    for e in commands:
         a = e["args"]
         assert a["bound"] in ("compute", "L1", "L2", "L3", "DRAM", "overhead") and a["expected_us"] > 0, e
         assert a["source"].startswith("samples/") or not a["source"] or ".cc:" in a["source"], e
     # Every image goes through the first layer once in a step.
-    rows = sum(e["args"]["rows"] for e in steps if e["name"] == "conv2d/Conv2D")
+    rows = sum(e["args"]["rows"] for e in commands if e["name"] == "conv2d/Conv2D")
     assert rows == BATCH * traced, rows
-    assert all(e["args"]["GFLOP/s"] > 0 for e in steps if e["name"] == "conv2d/Conv2D")
+    assert all(e["args"]["GFLOP/s"] > 0 for e in commands if e["name"] == "conv2d/Conv2D")
     # Events of one thread do not overlap.
     for track in (1, 2):
         end = 0
@@ -92,7 +92,7 @@ def trace_by_environment():
 
 def mistakes():
     for flags, code, message in ((["--profile=/nowhere.json"], 66, "/nowhere.json"),
-                                 (["--mode=eval", "--profile=" + os.path.join(TMP, "environment.json")], 2, "has no steps of"),
+                                 (["--mode=eval", "--profile=" + os.path.join(TMP, "environment.json")], 2, "has no commands of"),
                                  (["--costs", "--machine=/nowhere.txt"], 66, "/nowhere.txt"),
                                  (["--format=svg"], 2, "use text, json, dot or html")):
         done = subprocess.run(["tools/tandem-dump", MODEL, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -102,9 +102,9 @@ def mistakes():
 
 def check_costs(costs, runs):
     assert costs["runs"] >= runs and costs["measured_us"] > 0 and costs["limit_us"] > 0, costs
-    assert abs(sum(s["share"] for s in costs["steps"]) + costs["idle_share"] - 1) < 0.01, costs
+    assert abs(sum(s["share"] for s in costs["commands"]) + costs["idle_share"] - 1) < 0.01, costs
     assert abs(costs["of_limit"] - costs["limit_us"] / costs["measured_us"]) < 1e-3, costs
-    conv = next(s for s in costs["steps"] if s["name"].startswith("conv2d_1/") and s["detail"].startswith("Conv2D "))
+    conv = next(s for s in costs["commands"] if s["name"].startswith("conv2d_1/") and s["detail"].startswith("Conv2D "))
     # 11 x 11 outputs of 64 channels, each from 3 x 3 x 32; all images of the batch.
     assert conv["flops"] * conv["calls"] == 2 * BATCH * 11 * 11 * 64 * 3 * 3 * 32, conv
     assert conv["measured_us"] > 0 and conv["gflops"] > 0 and conv["bound"] == "compute", conv
@@ -123,9 +123,9 @@ def costs():
 def dot():
     program = json.loads(dump("--format=json"))
     text = dump("--format=dot")
-    sections = {s["section"] for s in program["steps"]}
+    sections = {s["section"] for s in program["commands"]}
     nodes = re.findall(r"^\s+s(\d+) \[label=", text, re.M)
-    assert [int(n) for n in nodes] == list(range(len(program["steps"]))), nodes
+    assert [int(n) for n in nodes] == list(range(len(program["commands"]))), nodes
     assert text.count("subgraph cluster_") == len(sections), text
     assert " -> " in text and text.count("{") == text.count("}")
     for end in re.findall(r"s(\d+) -> s(\d+)", text):
@@ -170,7 +170,7 @@ def html_page():
 
     root, view = page(path, "overview")
     assert root["tab"] == "overview" and int(root["phases"]) == len(phases)
-    assert int(root["steps"]) == len(data["costs"]["steps"]) > 20
+    assert int(root["commands"]) == len(data["costs"]["commands"]) > 20
     assert "Where the time goes" in view
 
     for phase in ("input", "distribute", "fusion", "memory"):
@@ -190,7 +190,7 @@ def html_page():
     assert '<div class="panel"><h3>' + fused in view and "<dt>kernel</dt>" in view, view[-3000:]
 
     _, view = page(path, "costs")
-    assert view.count("<tr>") == len(data["costs"]["steps"]) + 1
+    assert view.count("<tr>") == len(data["costs"]["commands"]) + 1
     assert "of the limit" in view
     _, view = page(path, "memory")
     assert view.count("<rect") == sum(len(a["live"]) for a in data["arenas"]) > 10

@@ -86,11 +86,11 @@ def floors():
 
 
 def kinds_of_commands():
-    text = "\nif (step.body.type == fb::StepBody::Copy) {\n"
+    text = "\nif (command.body.type == fb::CommandBody::Copy) {\n"
     tree = {"runtime/commands/new_command.cc": text, "runtime/run_test.cc": text, "runtime/run.cc": ""}
     equal(found("command_kinds", tree), [])
     tree["runtime/run.cc"] = text
-    equal(found("command_kinds", tree), ["runtime/run.cc:2: if (step.body.type == fb::StepBody::Copy) {"])
+    equal(found("command_kinds", tree), ["runtime/run.cc:2: if (command.body.type == fb::CommandBody::Copy) {"])
 
 
 def public_packages():

@@ -11,8 +11,8 @@
 #include "absl/strings/str_format.h"
 #include "base/env.h"
 #include "base/status_macros.h"
-#include "passes/analysis/step_cost.h"
-#include "runtime/step_info.h"
+#include "passes/analysis/command_cost.h"
+#include "runtime/command_info.h"
 
 namespace tandem {
 namespace {
@@ -46,8 +46,8 @@ class CostTable {
 
   Json Run() {
     std::vector<Json> rows;
-    for (const StepInfo& step : ListSteps(executable_)) {
-      Json row = StepRow(step);
+    for (const CommandInfo& command : ListCommands(executable_)) {
+      Json row = CommandRow(command);
       if (!row.is_null()) rows.push_back(std::move(row));
     }
     const bool measured = measurement_ != nullptr && measurement_->runs > 0;
@@ -79,71 +79,71 @@ class CostTable {
       const double part = row["share"];
       row["share"] = Rounded(whole > 0 ? part / whole : 0);
     }
-    out["steps"] = std::move(rows);
+    out["commands"] = std::move(rows);
     return out;
   }
 
  private:
-  // How often a step runs in one run of the program, and the rows of all its calls.
-  int64_t Calls(const StepInfo& step) const {
-    if (!step.map) return step.kind == "LaneSum" ? 0 : 1;
+  // How often a command runs in one run of the program, and the rows of all its calls.
+  int64_t Calls(const CommandInfo& command) const {
+    if (!command.map) return command.kind == "LaneSum" ? 0 : 1;
     const int64_t shards = (index_.rows_per_lane + index_.shard_rows - 1) / std::max<int64_t>(1, index_.shard_rows);
-    return lanes_ * (step.kind == "LaneSum" ? shards - 1 : shards);
+    return lanes_ * (command.kind == "LaneSum" ? shards - 1 : shards);
   }
 
-  Json StepRow(const StepInfo& step) {
-    const int64_t calls = Calls(step);
-    if (calls == 0 || (step.kind == "LaneSum" && step.work.bytes == 0)) return Json();
-    if (step.kind == "AllReduce" && executable_.num_replicas() == 1) return Json();
-    const int64_t shard = step.map ? std::min(index_.shard_rows, index_.rows_per_lane) : 0;
-    const double devices = step.map ? 1 : replicas_;
-    const Cost cost = ExpectedCost(machine_, executable_, step, shard, threads_);
+  Json CommandRow(const CommandInfo& command) {
+    const int64_t calls = Calls(command);
+    if (calls == 0 || (command.kind == "LaneSum" && command.work.bytes == 0)) return Json();
+    if (command.kind == "AllReduce" && executable_.num_replicas() == 1) return Json();
+    const int64_t shard = command.map ? std::min(index_.shard_rows, index_.rows_per_lane) : 0;
+    const double devices = command.map ? 1 : replicas_;
+    const Cost cost = ExpectedCost(machine_, executable_, command, shard, threads_);
     const double limit = LimitSeconds(cost) * devices;
     const double expected = cost.seconds + limit - LimitSeconds(cost);
-    Json row = {{"id", step.id},
-                {"section", step.section},
-                {"kind", step.kind},
-                {"name", step.name.empty() ? "sum over the shards of a lane" : step.name},
-                {"detail", step.detail},
-                {"source", step.source},
+    Json row = {{"id", command.id},
+                {"section", command.section},
+                {"kind", command.kind},
+                {"name", command.name.empty() ? "sum over the shards of a lane" : command.name},
+                {"detail", command.detail},
+                {"source", command.source},
                 {"calls", calls},
-                {"flops", step.work.Flops(shard) * devices},
-                {"bytes", step.work.Bytes(shard) * devices},
+                {"flops", command.work.Flops(shard) * devices},
+                {"bytes", command.work.Bytes(shard) * devices},
                 {"expected_us", Rounded(1e6 * expected)},
                 {"limit_us", Rounded(1e6 * limit)},
                 {"bound", BoundName(cost.bound)}};
-    // The seconds of a run that the step takes from all threads: map steps run on all, of a global step the barrier
-    // makes all wait. Its last rows may be fewer than a shard's.
+    // The seconds of a run that the command takes from all threads: map commands run on all, of a global command the
+    // barrier makes all wait. Its last rows may be fewer than a shard's.
     double part = expected;
-    if (step.map) {
+    if (command.map) {
       const double full = static_cast<double>(index_.rows_per_lane) / std::max<double>(1, shard);
-      const double times = step.kind == "LaneSum" ? calls : lanes_ * full;
+      const double times = command.kind == "LaneSum" ? calls : lanes_ * full;
       totals_.limit += limit * times / threads_;
       part = expected * times / threads_;
     } else {
       totals_.limit += limit / threads_;
     }
     totals_.expected += part;
-    if (measurement_ != nullptr && measurement_->runs > 0) part = AddMeasured(step, shard, limit, row);
+    if (measurement_ != nullptr && measurement_->runs > 0) part = AddMeasured(command, shard, limit, row);
     row["share"] = part;  // a share once the whole is known
     return row;
   }
 
   // Returns the seconds of a run.
-  double AddMeasured(const StepInfo& step, int64_t shard, double limit, Json& row) {
-    const StepMeasurement& m = measurement_->steps[step.id];
+  double AddMeasured(const CommandInfo& command, int64_t shard, double limit, Json& row) {
+    const CommandMeasurement& m = measurement_->commands[command.id];
     if (m.calls == 0 || m.seconds <= 0) return 0;
-    const double devices = step.map ? 1 : replicas_, median = std::max(m.median_seconds, 1e-9);
+    const double devices = command.map ? 1 : replicas_, median = std::max(m.median_seconds, 1e-9);
     row["measured_us"] = Rounded(1e6 * median);
     row["mean_us"] = Rounded(1e6 * m.seconds / static_cast<double>(m.calls));
-    row["gflops"] = Rounded(1e-9 * devices * step.work.Flops(m.median_rows) / median);
-    row["gbps"] = Rounded(1e-9 * devices * step.work.Bytes(m.median_rows) / median);
+    row["gflops"] = Rounded(1e-9 * devices * command.work.Flops(m.median_rows) / median);
+    row["gbps"] = Rounded(1e-9 * devices * command.work.Bytes(m.median_rows) / median);
     // A short shard has less to do than `limit` says.
-    const double fill = step.map && shard > 0 && m.median_rows > 0 ? static_cast<double>(m.median_rows) / shard : 1;
-    row["of_limit"] = Rounded(limit * fill / median / (step.map ? 1 : threads_));
+    const double fill = command.map && shard > 0 && m.median_rows > 0 ? static_cast<double>(m.median_rows) / shard : 1;
+    row["of_limit"] = Rounded(limit * fill / median / (command.map ? 1 : threads_));
     const double per_run = static_cast<double>(m.calls) / static_cast<double>(measurement_->runs);
-    totals_.undisturbed += median * per_run / (step.map ? threads_ : 1);
-    const double part = m.seconds / static_cast<double>(measurement_->runs) / (step.map ? threads_ : 1);
+    totals_.undisturbed += median * per_run / (command.map ? threads_ : 1);
+    const double part = m.seconds / static_cast<double>(measurement_->runs) / (command.map ? threads_ : 1);
     totals_.measured += part;
     return part;
   }
@@ -198,15 +198,15 @@ std::string CostsText(const Json& costs) {
                           100 * costs["idle_share"].get<double>(), Time(costs["undisturbed_us"]));
   }
   absl::StrAppendFormat(&out, "\n\n%7s %6s %11s %11s %9s %8s %8s  %-8s %s\n", "share", "calls", "expected", "measured",
-                        "GFLOP/s", "GB/s", "of limit", "bound", "step");
-  std::vector<size_t> order(costs["steps"].size());
+                        "GFLOP/s", "GB/s", "of limit", "bound", "command");
+  std::vector<size_t> order(costs["commands"].size());
   std::iota(order.begin(), order.end(), 0);
-  const Json& steps = costs["steps"];
+  const Json& commands = costs["commands"];
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return steps[a]["share"].get<double>() > steps[b]["share"].get<double>();
+    return commands[a]["share"].get<double>() > commands[b]["share"].get<double>();
   });
   for (size_t i : order) {
-    const Json& s = steps[i];
+    const Json& s = commands[i];
     absl::StrAppendFormat(&out, "%6.1f%% %6d %11s %11s %9s %8s %8s  %-8s %s  [%s%s]\n", 100 * s["share"].get<double>(),
                           s["calls"].get<int64_t>(), Time(s["expected_us"]),
                           s.contains("measured_us") ? Time(s["measured_us"]) : "-", Cell(s, "gflops"), Cell(s, "gbps"),

@@ -1,4 +1,4 @@
-// Expected against measured times of a program's steps.
+// Expected against measured times of a program's commands.
 #ifndef TANDEM_TOOLS_COSTS_COSTS_H_
 #define TANDEM_TOOLS_COSTS_COSTS_H_
 
@@ -16,23 +16,23 @@ namespace tandem {
 // one that is nearest to this machine. Errors: those of ParseMachineModel.
 absl::StatusOr<MachineModel> ChooseMachineModel(const std::string& name_or_file, const Executable& executable);
 
-// One object per step that does work, in the order of the program, and sums over the whole:
+// One object per command that does work, in the order of the program, and sums over the whole:
 //   {"machine", "threads", "rows",                    // of all replicas together
 //    "expected_us", "limit_us",                       // of a run: from the model; without overheads
 //    "measured_us", "runs", "of_limit", "idle_share", // with a measurement: the median run; limit / measured;
-//                                                     // the threads' time outside of all steps
+//                                                     // the threads' time outside of all commands
 //    "undisturbed_us",                                // all calls at their median time, shared by the threads
-//    "steps": [{"id", "section", "kind", "name", "detail", "source",
+//    "commands": [{"id", "section", "kind", "name", "detail", "source",
 //               "calls", "flops", "bytes",            // calls in a run; per call, with all rows of a shard
 //               "expected_us", "limit_us", "bound",   // per call
 //               "measured_us", "mean_us",             // with a measurement: the median call, and the mean
 //               "gflops", "gbps", "of_limit",         // of the median call: achieved, and limit / measured
 //               "share"}]}                            // of the threads' time
-// A global step counts once for all devices. Without a measurement "share" is that of the expected time.
+// A global command counts once for all devices. Without a measurement "share" is that of the expected time.
 nlohmann::ordered_json CostsJson(const Executable& executable, const MachineModel& machine, int threads,
                                  const Measurement* measurement);
 
-// The same as a table, the most expensive steps first.
+// The same as a table, the most expensive commands first.
 std::string CostsText(const nlohmann::ordered_json& costs);
 
 }  // namespace tandem

@@ -6,7 +6,7 @@
 #include "base/env.h"
 #include "base/exit_code.h"
 #include "estimator/trace/tracer.h"
-#include "passes/analysis/step_cost.h"
+#include "passes/analysis/command_cost.h"
 #include "runtime/testing/executable_builder.h"
 
 namespace tandem {
@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 using ::testing::HasSubstr;
 
 constexpr int kLanes = 4, kRowsPerLane = 24, kShardRows = 16, kIn = 64, kOut = 32;
-enum Step { kMatMul, kGradient, kLaneSum, kReduce, kUpdate };
+enum Id { kMatMul, kGradient, kLaneSum, kReduce, kUpdate };
 
 std::shared_ptr<const Executable> Linear() {
   ExecutableBuilder b(/*replicas=*/1, kLanes, kRowsPerLane, kShardRows);
@@ -39,11 +39,11 @@ std::shared_ptr<const Executable> Linear() {
 
 // Two threads, two lanes each of a shard of 16 and one of 8 rows: 4 and 2 us for either product, 1 us for the sum;
 // then 3 us for the reduction, whose second half the second thread takes, and 5 us for the update.
-StepTrace RunOnce(int64_t start) {
-  StepTrace trace;
+CommandTrace RunOnce(int64_t start) {
+  CommandTrace trace;
   trace.threads.resize(2);
   for (int lane = 0; lane < kLanes; ++lane) {
-    std::vector<StepRecord>& thread = trace.threads[lane % 2];
+    std::vector<CommandRecord>& thread = trace.threads[lane % 2];
     int64_t t = start + (lane / 2) * 13000;
     auto add = [&](int id, int rows, int64_t ns) {
       thread.push_back({id, 0, lane, rows, t, t + ns});
@@ -62,7 +62,7 @@ StepTrace RunOnce(int64_t start) {
   return trace;
 }
 
-constexpr double kRunSeconds = 40e-6;  // 34 us are steps'
+constexpr double kRunSeconds = 40e-6;  // 34 us are commands'
 
 Measurement TwoRuns(const Executable& executable) {
   MeasurementBuilder builder(executable);
@@ -77,14 +77,14 @@ TEST(Costs, MeasurementCountsCallsRowsAndTime) {
   EXPECT_EQ(m.threads, 2);
   EXPECT_EQ(m.runs, 2);
   EXPECT_EQ(m.run_seconds, kRunSeconds);
-  EXPECT_EQ(m.steps[kMatMul].calls, 2 * 8);
-  EXPECT_EQ(m.steps[kMatMul].rows, 2 * kLanes * kRowsPerLane);
-  EXPECT_NEAR(m.steps[kMatMul].seconds, 2 * 24e-6, 1e-12);
-  EXPECT_EQ(m.steps[kLaneSum].calls, 2 * 4);
-  EXPECT_NEAR(m.steps[kMatMul].median_seconds, 4e-6, 1e-12);
-  EXPECT_EQ(m.steps[kMatMul].median_rows, 16);
-  EXPECT_EQ(m.steps[kReduce].calls, 2);  // one call, on two threads
-  EXPECT_NEAR(m.steps[kReduce].seconds, 2 * 3e-6, 1e-12);
+  EXPECT_EQ(m.commands[kMatMul].calls, 2 * 8);
+  EXPECT_EQ(m.commands[kMatMul].rows, 2 * kLanes * kRowsPerLane);
+  EXPECT_NEAR(m.commands[kMatMul].seconds, 2 * 24e-6, 1e-12);
+  EXPECT_EQ(m.commands[kLaneSum].calls, 2 * 4);
+  EXPECT_NEAR(m.commands[kMatMul].median_seconds, 4e-6, 1e-12);
+  EXPECT_EQ(m.commands[kMatMul].median_rows, 16);
+  EXPECT_EQ(m.commands[kReduce].calls, 2);  // one call, on two threads
+  EXPECT_NEAR(m.commands[kReduce].seconds, 2 * 3e-6, 1e-12);
 }
 
 TEST(Costs, AGenericMachineIsSaidToBeOne) {
@@ -101,20 +101,20 @@ TEST(Costs, ExpectedTimesAddUp) {
   const auto executable = Linear();
   const MachineModel machine = *BuiltInMachineModel("zen4");
   const Json costs = CostsJson(*executable, machine, 2, nullptr);
-  ASSERT_EQ(costs["steps"].size(), 5u);
+  ASSERT_EQ(costs["commands"].size(), 5u);
   double share = 0;
-  for (const Json& step : costs["steps"]) {
-    share += step["share"].get<double>();
-    EXPECT_GE(step["expected_us"], step["limit_us"]);
-    EXPECT_FALSE(step.contains("measured_us"));
+  for (const Json& command : costs["commands"]) {
+    share += command["share"].get<double>();
+    EXPECT_GE(command["expected_us"], command["limit_us"]);
+    EXPECT_FALSE(command.contains("measured_us"));
   }
   EXPECT_NEAR(share, 1, 2e-3);
-  const Json& matmul = costs["steps"][kMatMul];
+  const Json& matmul = costs["commands"][kMatMul];
   EXPECT_EQ(matmul["calls"], 8);
   EXPECT_EQ(matmul["flops"], 2 * kShardRows * kIn * kOut);
-  const Cost cost = ExpectedCost(machine, *executable, ListSteps(*executable)[kMatMul], kShardRows, 2);
+  const Cost cost = ExpectedCost(machine, *executable, ListCommands(*executable)[kMatMul], kShardRows, 2);
   EXPECT_NEAR(matmul["expected_us"], 1e6 * cost.seconds, 1e-2);
-  EXPECT_EQ(costs["steps"][kLaneSum]["calls"], 4);
+  EXPECT_EQ(costs["commands"][kLaneSum]["calls"], 4);
   EXPECT_FALSE(costs.contains("measured_us"));
 }
 
@@ -125,11 +125,11 @@ TEST(Costs, MeasuredTimesAddUpWithIdleThreads) {
   EXPECT_EQ(costs["threads"], 2);  // those of the measurement
   EXPECT_EQ(costs["measured_us"], 40);
   double share = 0;
-  for (const Json& step : costs["steps"]) share += step["share"].get<double>();
+  for (const Json& command : costs["commands"]) share += command["share"].get<double>();
   EXPECT_NEAR(share, 34.0 / 40, 2e-3);
   EXPECT_NEAR(costs["idle_share"], 6.0 / 40, 1e-3);
   EXPECT_NEAR(costs["of_limit"], costs["limit_us"].get<double>() / 40, 1e-3);
-  const Json& matmul = costs["steps"][kMatMul];
+  const Json& matmul = costs["commands"][kMatMul];
   EXPECT_NEAR(matmul["mean_us"], 3, 1e-9);  // of 4 and 2
   EXPECT_NEAR(matmul["measured_us"], 4, 1e-9);
   EXPECT_NEAR(matmul["gflops"], 1e-9 * 2 * kShardRows * kIn * kOut / 4e-6, 0.01);
@@ -137,7 +137,7 @@ TEST(Costs, MeasuredTimesAddUpWithIdleThreads) {
   EXPECT_NEAR(matmul["of_limit"], matmul["limit_us"].get<double>() / 4, 2e-3);
   // 8 calls of each product and 4 sums on two threads, then reduction and update.
   EXPECT_NEAR(costs["undisturbed_us"], (16 * 4 + 4 * 1) / 2.0 + 3 + 5, 1e-6);
-  EXPECT_NEAR(costs["steps"][kUpdate]["share"], 5.0 / 40, 1e-3);
+  EXPECT_NEAR(costs["commands"][kUpdate]["share"], 5.0 / 40, 1e-3);
 
   const std::string text = CostsText(costs);
   EXPECT_THAT(text, HasSubstr("measured 40 us (median of 2 runs)"));
@@ -152,8 +152,8 @@ TEST(Costs, AProfileGivesTheSameAsTheRunsItRecords) {
   const int64_t start = TraceNow();
   for (int run = 0; run < 2; ++run) {
     tracer.BeginStep();
-    *tracer.step_trace() = RunOnce(start + run * 100000);
-    tracer.AddSteps(*executable, /*global_step=*/7);
+    *tracer.command_trace() = RunOnce(start + run * 100000);
+    tracer.AddCommands(*executable, /*global_step=*/7);
     ASSERT_TRUE(tracer.EndStep().ok());
   }
   ASSERT_TRUE(tracer.EndLoop().ok());
@@ -162,12 +162,12 @@ TEST(Costs, AProfileGivesTheSameAsTheRunsItRecords) {
   const Measurement want = TwoRuns(*executable);
   EXPECT_EQ(read->threads, want.threads);
   EXPECT_EQ(read->runs, want.runs);
-  EXPECT_NEAR(read->run_seconds, 34e-6, 1e-9);  // from the first step to the last
-  ASSERT_EQ(read->steps.size(), want.steps.size());
-  for (size_t i = 0; i < want.steps.size(); ++i) {
-    EXPECT_EQ(read->steps[i].calls, want.steps[i].calls) << i;
-    EXPECT_EQ(read->steps[i].rows, want.steps[i].rows) << i;
-    EXPECT_NEAR(read->steps[i].seconds, want.steps[i].seconds, 1e-8) << i;
+  EXPECT_NEAR(read->run_seconds, 34e-6, 1e-9);  // from the first command to the last
+  ASSERT_EQ(read->commands.size(), want.commands.size());
+  for (size_t i = 0; i < want.commands.size(); ++i) {
+    EXPECT_EQ(read->commands[i].calls, want.commands[i].calls) << i;
+    EXPECT_EQ(read->commands[i].rows, want.commands[i].rows) << i;
+    EXPECT_NEAR(read->commands[i].seconds, want.commands[i].seconds, 1e-8) << i;
   }
 }
 

@@ -1,4 +1,4 @@
-// MeasureOnRandomInputs: runs a program with a record of every step.
+// MeasureOnRandomInputs: runs a program with a record of every command.
 #include <algorithm>
 
 #include "base/status_macros.h"
@@ -24,7 +24,7 @@ absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int t
   double spent = 0;
   for (int run = 0; run < kWarmUps + kMaxRuns; ++run) {
     if (run >= kWarmUps + kMinRuns && spent >= seconds) break;
-    StepTrace trace;
+    CommandTrace trace;
     if (run >= kWarmUps) model->session().set_trace(&trace);
     const int64_t begin = TraceNow();
     const absl::Status status = Run(*model, inputs, scalars).status();

@@ -4,31 +4,31 @@
 #include <map>
 #include <numeric>
 
-#include "runtime/step_info.h"
+#include "runtime/command_info.h"
 
 namespace tandem {
 
 MeasurementBuilder::MeasurementBuilder(const Executable& executable) {
-  result_.steps.resize(ListSteps(executable).size());
-  calls_.resize(result_.steps.size());
+  result_.commands.resize(ListCommands(executable).size());
+  calls_.resize(result_.commands.size());
 }
 
 void MeasurementBuilder::AddCall(int32_t id, double seconds, int64_t rows) {
-  StepMeasurement& step = result_.steps[id];
-  ++step.calls;
-  step.rows += rows;
-  step.seconds += seconds;
+  CommandMeasurement& command = result_.commands[id];
+  ++command.calls;
+  command.rows += rows;
+  command.seconds += seconds;
   calls_[id].emplace_back(seconds, rows);
 }
 
-void MeasurementBuilder::AddRun(const StepTrace& trace, double seconds) {
+void MeasurementBuilder::AddRun(const CommandTrace& trace, double seconds) {
   result_.threads = std::max(result_.threads, static_cast<int>(trace.threads.size()));
   run_seconds_.push_back(seconds);
-  // A global step is one call however many threads had a part in it.
+  // A global command is one call however many threads had a part in it.
   std::map<int32_t, std::pair<int64_t, int64_t>> spans;
-  for (const std::vector<StepRecord>& thread : trace.threads) {
-    for (const StepRecord& r : thread) {
-      if (r.id < 0 || r.id >= static_cast<int>(result_.steps.size())) continue;
+  for (const std::vector<CommandRecord>& thread : trace.threads) {
+    for (const CommandRecord& r : thread) {
+      if (r.id < 0 || r.id >= static_cast<int>(result_.commands.size())) continue;
       if (r.lane < 0) {
         auto [it, first] = spans.emplace(r.id, std::make_pair(r.begin, r.end));
         it->second = {std::min(it->second.first, r.begin), std::max(it->second.second, r.end)};
@@ -54,8 +54,8 @@ Measurement MeasurementBuilder::Finish() {
     if (calls_[id].empty()) continue;
     auto middle = calls_[id].begin() + calls_[id].size() / 2;
     std::nth_element(calls_[id].begin(), middle, calls_[id].end());
-    result_.steps[id].median_seconds = middle->first;
-    result_.steps[id].median_rows = middle->second;
+    result_.commands[id].median_seconds = middle->first;
+    result_.commands[id].median_rows = middle->second;
   }
   return std::move(result_);
 }

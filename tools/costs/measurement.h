@@ -1,4 +1,4 @@
-// Times of a program's steps: from a trace file, or from runs of the program here.
+// Times of a program's commands: from a trace file, or from runs of the program here.
 #ifndef TANDEM_TOOLS_COSTS_MEASUREMENT_H_
 #define TANDEM_TOOLS_COSTS_MEASUREMENT_H_
 
@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/command_trace.h"
 #include "runtime/executable.h"
-#include "runtime/step_trace.h"
 
 namespace tandem {
 
-// All executions of one step.
-struct StepMeasurement {
+// All executions of one command.
+struct CommandMeasurement {
   int64_t calls = 0;
-  int64_t rows = 0;    // of all calls together; 0 for global steps
-  double seconds = 0;  // of all calls; map steps: summed over threads; global steps: from the first thread's begin to
-                       // the last one's end
+  int64_t rows = 0;    // of all calls together; 0 for global commands
+  double seconds = 0;  // of all calls; map commands: summed over threads; global commands: from the first thread's
+                       // begin to the last one's end
   // The median call and its rows: what a call takes when nothing else wants the core, even where many calls are
   // interrupted by other jobs.
   double median_seconds = 0;
@@ -30,14 +30,14 @@ struct Measurement {
   int64_t runs = 0;        // of the whole program
   double run_seconds = 0;  // the median run
   double mean_run_seconds = 0;
-  std::vector<StepMeasurement> steps;  // by id of ListSteps
+  std::vector<CommandMeasurement> commands;  // by id of ListCommands
 };
 
 // Adds up the records of runs; each took `seconds`.
 class MeasurementBuilder {
  public:
   explicit MeasurementBuilder(const Executable& executable);
-  void AddRun(const StepTrace& trace, double seconds);
+  void AddRun(const CommandTrace& trace, double seconds);
   Measurement Finish();
 
  private:
@@ -53,9 +53,9 @@ class MeasurementBuilder {
 // cores. Errors: those of LoadExecutable and Run.
 absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int threads, double seconds);
 
-// Reads a file that --trace wrote; a run is as long as from its first step's begin to its last one's end. Errors: those
-// of Env for the file; DataLoss (exit code 65) for a file that is no such trace; FailedPrecondition when it has no
-// steps of this executable, naming the programs that it has.
+// Reads a file that --trace wrote; a run is as long as from its first command's begin to its last one's end. Errors:
+// those of Env for the file; DataLoss (exit code 65) for a file that is no such trace; FailedPrecondition when it has
+// no commands of this executable, naming the programs that it has.
 absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executable& executable);
 
 }  // namespace tandem

@@ -30,11 +30,11 @@ double Number(const Json& object, const char* key, double otherwise) {
 
 int64_t Nanoseconds(double microseconds) { return std::llround(1e3 * microseconds); }
 
-// From the first step's begin to the last one's end, in seconds.
-double Span(const StepTrace& trace) {
+// From the first command's begin to the last one's end, in seconds.
+double Span(const CommandTrace& trace) {
   int64_t begin = INT64_MAX, end = INT64_MIN;
-  for (const std::vector<StepRecord>& thread : trace.threads) {
-    for (const StepRecord& r : thread) {
+  for (const std::vector<CommandRecord>& thread : trace.threads) {
+    for (const CommandRecord& r : thread) {
       begin = std::min(begin, r.begin);
       end = std::max(end, r.end);
     }
@@ -54,12 +54,12 @@ absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executabl
   const fb::ExecutableT& index = executable.index();
   const Json programs = trace["otherData"].value("programs", Json::object());
   if (!programs.is_object() || !programs.contains(index.mode) || programs[index.mode] != index.key) {
-    return absl::FailedPreconditionError(absl::StrCat(file, " has no steps of ", executable.name(), " (", index.mode,
+    return absl::FailedPreconditionError(absl::StrCat(file, " has no commands of ", executable.name(), " (", index.mode,
                                                       " ", index.key, "); it is a trace of ", JsonString(programs)));
   }
   const double tracks = Number(trace["otherData"], "threads", 0);
   if (!(tracks >= 1 && tracks <= 4096)) return Damaged(file, "the number of threads is not there");
-  std::map<int64_t, StepTrace> runs;
+  std::map<int64_t, CommandTrace> runs;
   for (const Json& event : trace["traceEvents"]) {
     if (!event.is_object() || event.value("ph", Json()) != "X" || event.value("cat", Json()) != index.mode) continue;
     const Json args = event.value("args", Json::object());
@@ -67,9 +67,9 @@ absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executabl
     const double id = Number(args, "id", -1), thread = Number(event, "tid", 0) - 1;
     if (!(run >= 0 && run < 1e15 && dur >= 0 && ts >= 0 && ts + dur < 1e15 && thread >= 0 && thread < tracks &&
           id >= 0 && id < 1e6)) {
-      return Damaged(file, "an event of a step without run, thread, id or times");
+      return Damaged(file, "an event of a command without run, thread, id or times");
     }
-    StepTrace& records = runs[static_cast<int64_t>(run)];
+    CommandTrace& records = runs[static_cast<int64_t>(run)];
     if (records.threads.size() <= static_cast<size_t>(thread)) records.threads.resize(static_cast<size_t>(thread) + 1);
     const double lane = Number(args, "lane", -1), rows = Number(args, "rows", 0);
     if (!(lane >= -1 && lane < 1e9 && rows >= 0 && rows < 1e9)) return Damaged(file, "a lane or rows out of range");

@@ -7,10 +7,9 @@ from markdown import cell
 
 INTRO = """# The commands of an executable
 
-What a compiled program consists of: the members of `StepBody` in
-[runtime/executable.fbs](../../runtime/executable.fbs). The code and the file format call a command a *step* today
-([glossary](../developers/glossary.md)). A command has a name, the buffers that it reads and writes, and a source
-location; the fields below are what is special to its kind.
+What a compiled program consists of: the members of `CommandBody` in
+[runtime/executable.fbs](../../runtime/executable.fbs). A command has a name, the buffers that it reads and writes, and
+a source location; the fields below are what is special to its kind.
 """
 
 
@@ -44,7 +43,7 @@ def generate(root):
         lines = f.read().split("\n")
     at = {m[1]: i for i, line in enumerate(lines) for m in [re.match(r"table (\w+)", line)] if m}
     out = [INTRO]
-    for name in members("StepBody", lines):
+    for name in members("CommandBody", lines):
         out += table(name, lines, at)
     out += ["# What library calls compute", "", "The members of `LibraryOperation`.", ""]
     for name in members("LibraryOperation", lines):

@@ -57,8 +57,8 @@ std::string ReportText(absl::string_view lines) {
 }
 
 // The compiler's own choice stands in the program; what else there was follows from the call.
-std::string CallText(const fb::StepT& step, const fb::LibraryCallT& call, const LibraryContext& context) {
-  std::string text = absl::StrCat(step.name, ": ", TextOf(call), "\n  ", fb::EnumNameAlgorithm(call.algorithm), " (",
+std::string CallText(const fb::CommandT& command, const fb::LibraryCallT& call, const LibraryContext& context) {
+  std::string text = absl::StrCat(command.name, ": ", TextOf(call), "\n  ", fb::EnumNameAlgorithm(call.algorithm), " (",
                                   call.implementation, ")\n");
   for (const Verdict& verdict : WeighAlgorithms(call, context)) {
     if (verdict.algorithm == call.algorithm) continue;
@@ -92,15 +92,15 @@ absl::StatusOr<std::string> Contractions(const Executable& executable, const Mac
   std::string calls, kernels;
   for (const auto& program : index.programs) {
     for (const auto& section : program->sections) {
-      for (const auto& step : section->steps) {
-        const fb::LibraryCallT* call = step->body.AsLibraryCall();
+      for (const auto& command : section->commands) {
+        const fb::LibraryCallT* call = command->body.AsLibraryCall();
         if (call == nullptr) continue;
         if (program->device_class == "gpu") {
-          absl::StrAppend(&calls, step->name, ": ", TextOf(*call), "\n  ", call->implementation,
+          absl::StrAppend(&calls, command->name, ": ", TextOf(*call), "\n  ", call->implementation,
                           ", which chooses by itself\n");
         } else {
           TD_RETURN_IF_ERROR(CheckLibraryCall(*call).status());
-          calls += CallText(*step, *call, context);
+          calls += CallText(*command, *call, context);
         }
       }
     }

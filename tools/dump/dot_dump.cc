@@ -41,12 +41,12 @@ class DotWriter {
       absl::StrAppend(&out_, "  subgraph cluster_", s, " {\n    label=",
                       Quoted(absl::StrCat(section.name, map ? " (every shard)" : " (once per device)")),
                       "; style=rounded; color=\"", map ? "#1f6f78" : "#b9b4aa", "\";\n");
-      for (const auto& step : section.steps) Node(*step, number++);
+      for (const auto& table : section.commands) Node(*table, number++);
       absl::StrAppend(&out_, "  }\n");
     }
     number = 0;
     for (const auto& section : program_.sections) {
-      for (const auto& step : section->steps) Edges(*step, number++);
+      for (const auto& table : section->commands) Edges(*table, number++);
     }
     for (const auto& output : index_.outputs) {
       const std::string node = absl::StrCat("out_", output->name);
@@ -58,9 +58,9 @@ class DotWriter {
   }
 
  private:
-  void Node(const fb::StepT& step, int number) {
-    const std::unique_ptr<Command> command = NewCommand(step);
-    std::string label = step.name.empty() ? command->kind() : step.name;
+  void Node(const fb::CommandT& table, int number) {
+    const std::unique_ptr<Command> command = NewCommand(table);
+    std::string label = table.name.empty() ? command->kind() : table.name;
     const char* colour = "#f3f1ec";
     if (const std::optional<KernelLaunches> launches = command->launches()) {
       const fb::KernelT& kernel = *index_.kernels[launches->kernel];
@@ -78,9 +78,9 @@ class DotWriter {
     absl::StrAppend(&out_, "    s", number, " [label=", Quoted(label), ", fillcolor=\"", colour, "\"];\n");
   }
 
-  // What a step reads comes from the last writer of the place: a view has a buffer of its own there.
-  void Edges(const fb::StepT& step, int number) {
-    const std::unique_ptr<Command> command = NewCommand(step);
+  // What a command reads comes from the last writer of the place: a view has a buffer of its own there.
+  void Edges(const fb::CommandT& table, int number) {
+    const std::unique_ptr<Command> command = NewCommand(table);
     const std::vector<uint32_t> reads = command->Reads(), writes = command->Writes();
     for (uint32_t b : std::set<uint32_t>(reads.begin(), reads.end())) Edge(b, absl::StrCat("s", number));
     for (uint32_t b : writes) writer_[Place(b)] = number;

@@ -8,8 +8,9 @@
 
 namespace tandem {
 
-// A node per step, in a cluster per section; a kernel lists its ops. Edges are the buffers that go from one step to
-// another, with their sizes; inputs, variables that a step reads and outputs are nodes at the ends. Render it with
+// A node per command, in a cluster per section; a kernel lists its ops. Edges are the buffers that go from one command
+// to another, with their sizes; inputs, variables that a command reads and outputs are nodes at the ends. Render it
+// with
 //   tandem-dump MODEL --format=dot | dot -Tsvg -o model.svg
 std::string DumpDot(const Executable& executable);
 

@@ -56,9 +56,9 @@ Json SegmentsJson(const fb::ExecutableT& index, const fb::ProgramT& program,
   Json segments = Json::array();
   for (const auto& s : program.gpu->segments) {
     Json names = Json::array(), collectives = Json::array();
-    for (uint32_t step : s->steps) {
-      names.push_back(commands[step]->step().name);
-      const std::optional<CollectiveUse> collective = commands[step]->collective();
+    for (uint32_t command : s->commands) {
+      names.push_back(commands[command]->table().name);
+      const std::optional<CollectiveUse> collective = commands[command]->collective();
       if (!collective) continue;
       const fb::CollectiveT& c = *index.collectives[collective->number];
       collectives.push_back({{"seq", c.seq}, {"bucket", c.bucket}, {"bytes", c.bytes}, {"kind", c.kind}});
@@ -69,8 +69,8 @@ Json SegmentsJson(const fb::ExecutableT& index, const fb::ProgramT& program,
                         {"stream", fb::EnumNameStream(s->stream)},
                         {"captured", s->captured},
                         {"waits_for", waits},
-                        {"steps", s->steps},
-                        {"step_names", names}});
+                        {"commands", s->commands},
+                        {"command_names", names}});
     if (!collectives.empty()) segments.back()["collectives"] = collectives;
   }
   return segments;
@@ -95,11 +95,11 @@ void AddGpuJson(const Executable& executable, Json* dump) {
   gpu["segments"] = SegmentsJson(index, program, commands);
   gpu["plans"] = Json::array();
   for (size_t i = 0; i < commands.size(); ++i) {
-    const fb::LibraryCallT* call = commands[i]->step().body.AsLibraryCall();
+    const fb::LibraryCallT* call = commands[i]->table().body.AsLibraryCall();
     if (call == nullptr) continue;
     gpu["plans"].push_back(
-        {{"step", i},
-         {"name", commands[i]->step().name},
+        {{"command", i},
+         {"name", commands[i]->table().name},
          {"primitive", InfoOf(*call).name},
          {"implementation", call->implementation},
          {"plan_bytes", call->plan == 0 ? 0 : executable.segment(static_cast<int>(call->plan) - 1).size()},
@@ -135,8 +135,8 @@ std::string GpuText(const Json& dump) {
   for (const Json& s : gpu["segments"]) {
     std::vector<std::string> waits;
     for (const Json& w : s["waits_for"]) waits.push_back(S(w));
-    absl::StrAppendFormat(&out, "  %-14s %-16s %-9s steps %s%s\n", S(s["stream"]), S(s["name"]),
-                          s["captured"].get<bool>() ? "captured" : "", JsonString(s["steps"]),
+    absl::StrAppendFormat(&out, "  %-14s %-16s %-9s commands %s%s\n", S(s["stream"]), S(s["name"]),
+                          s["captured"].get<bool>() ? "captured" : "", JsonString(s["commands"]),
                           waits.empty() ? "" : absl::StrCat(" after ", absl::StrJoin(waits, ", ")));
     if (!s.contains("collectives")) continue;
     for (const Json& c : s["collectives"]) {
@@ -147,8 +147,8 @@ std::string GpuText(const Json& dump) {
   absl::StrAppend(&out, "\nLibrary calls (", gpu["plans"].size(), ")\n");
   for (const Json& p : gpu["plans"]) {
     const bool planned = p["plan_bytes"].get<int64_t>() > 0;
-    absl::StrAppendFormat(&out, "  %4d %-18s %-30s %-28s workspace %s B%s\n", p["step"].get<int>(), S(p["primitive"]),
-                          S(p["implementation"]),
+    absl::StrAppendFormat(&out, "  %4d %-18s %-30s %-28s workspace %s B%s\n", p["command"].get<int>(),
+                          S(p["primitive"]), S(p["implementation"]),
                           planned ? absl::StrCat("plan of ", S(p["plan_bytes"]), " B") : "planned when it is loaded",
                           S(p["workspace_bytes"]), p["tf32"].get<bool>() ? ", TF32" : "");
   }

@@ -79,17 +79,17 @@ Json ArenasJson(const fb::ExecutableT& index) {
 
 std::string DumpHtml(const Executable& executable, const Json& dump, const Json& costs) {
   Json data;
-  for (const char* key : {"executable", "replicas", "collectives", "kernels", "steps"}) data[key] = dump[key];
+  for (const char* key : {"executable", "replicas", "collectives", "kernels", "commands"}) data[key] = dump[key];
   data["memory"] = dump["memory"];
   data["memory"].erase("buffers");
   data["costs"] = costs;
-  // Of all steps in order, and where sections begin: the axis of the arenas.
+  // Of all commands in order, and where sections begin: the axis of the arenas.
   Json sections = Json::array(), names = Json::array();
   for (const auto& section : executable.index().programs[0]->sections) {
     sections.push_back(Json::array({section->name, names.size()}));
-    for (const auto& step : section->steps) names.push_back(step->name);
+    for (const auto& command : section->commands) names.push_back(command->name);
   }
-  data["timeline"] = {{"sections", std::move(sections)}, {"steps", std::move(names)}};
+  data["timeline"] = {{"sections", std::move(sections)}, {"commands", std::move(names)}};
   data["arenas"] = ArenasJson(executable.index());
   data["phases"] = PhasesJson(executable);
   const std::string json = JsonString(data);

@@ -35,27 +35,27 @@ Json BufferJson(const fb::BufferT& b, uint32_t id) {
   return j;
 }
 
-Json StepJson(const fb::ExecutableT& index, const fb::StepT& step) {
-  const std::unique_ptr<Command> command = NewCommand(step);
-  Json j = {{"name", step.name}, {"kind", command->kind()}, {"summary", command->Summary(index)}};
+Json CommandJson(const fb::ExecutableT& index, const fb::CommandT& table) {
+  const std::unique_ptr<Command> command = NewCommand(table);
+  Json j = {{"name", table.name}, {"kind", command->kind()}, {"summary", command->Summary(index)}};
   for (const CommandProperty& property : command->Properties(index)) {
     std::visit([&](const auto& value) { j[property.name] = value; }, property.value);
   }
-  j["inputs"] = step.inputs;
-  j["outputs"] = step.outputs;
-  j["source"] = Where(index, step.location);
-  if (step.invariant) j["invariant"] = true;
-  if (step.run_inline) j["run_inline"] = true;
-  if (step.together > 1) j["together"] = step.together;
-  if (step.joint) j["joint"] = true;
+  j["inputs"] = table.inputs;
+  j["outputs"] = table.outputs;
+  j["source"] = Where(index, table.location);
+  if (table.invariant) j["invariant"] = true;
+  if (table.run_inline) j["run_inline"] = true;
+  if (table.together > 1) j["together"] = table.together;
+  if (table.joint) j["joint"] = true;
   return j;
 }
 
-// Where the gradient that `step` of `section` computes is applied; null when it is stored.
-Json BlockUpdateJson(const fb::SectionT& section, uint32_t step) {
+// Where the gradient that `command` of `section` computes is applied; null when it is stored.
+Json BlockUpdateJson(const fb::SectionT& section, uint32_t command) {
   for (const auto& update : section.block_updates) {
-    if (update->gradient != step) continue;
-    return {{"step", section.steps[update->update]->name}, {"member", update->member}};
+    if (update->gradient != command) continue;
+    return {{"command", section.commands[update->update]->name}, {"member", update->member}};
   }
   return nullptr;
 }
@@ -67,30 +67,31 @@ Json SectionJson(const fb::SectionT& section) {
   return j;
 }
 
-Json ProgramSteps(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& replica) {
-  Json steps = Json::array();
+Json ProgramCommands(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& replica) {
+  Json commands = Json::array();
   for (const auto& section : program.sections) {
-    for (uint32_t i = 0; i < section->steps.size(); ++i) {
-      Json j = StepJson(index, *section->steps[i]);
+    for (uint32_t i = 0; i < section->commands.size(); ++i) {
+      Json j = CommandJson(index, *section->commands[i]);
       if (Json update = BlockUpdateJson(*section, i); !update.is_null()) j["block_update"] = std::move(update);
       j["section"] = section->name;
       j["runs"] = section->kind == fb::SectionKind::Map ? "per shard" : "per device";
       if (!replica.empty()) j["replica"] = replica;
-      steps.push_back(std::move(j));
+      commands.push_back(std::move(j));
     }
   }
-  return steps;
+  return commands;
 }
 
-// The steps that launch each kernel: kernels that are equal are one, and have the names of one of their users inside.
+// The commands that launch each kernel: kernels that are equal are one, and have the names of one of their users
+// inside.
 std::vector<Json> UsersOfKernels(const fb::ExecutableT& index) {
   std::vector<Json> users(index.kernels.size(), Json::array());
   for (const auto& program : index.programs) {
     for (const auto& section : program->sections) {
-      for (const auto& step : section->steps) {
-        const std::optional<KernelLaunches> launches = NewCommand(*step)->launches();
+      for (const auto& table : section->commands) {
+        const std::optional<KernelLaunches> launches = NewCommand(*table)->launches();
         if (!launches) continue;
-        users[launches->kernel].push_back({{"name", step->name}, {"source", Where(index, step->location)}});
+        users[launches->kernel].push_back({{"name", table->name}, {"source", Where(index, table->location)}});
       }
     }
   }
@@ -173,14 +174,15 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
                                {"ops", ops},
                                {"users", std::move(users[number])}});
   }
-  dump["steps"] = Json::array();
+  dump["commands"] = Json::array();
   if (expand_replicas) {
     for (const auto& r : index.replicas) {
-      for (auto& s : ProgramSteps(index, *index.programs[r->program], r->name)) dump["steps"].push_back(std::move(s));
+      for (auto& s : ProgramCommands(index, *index.programs[r->program], r->name))
+        dump["commands"].push_back(std::move(s));
     }
   } else {
     for (const auto& p : index.programs) {
-      for (auto& s : ProgramSteps(index, *p, "")) dump["steps"].push_back(std::move(s));
+      for (auto& s : ProgramCommands(index, *p, "")) dump["commands"].push_back(std::move(s));
     }
   }
   dump["sections"] = Json::array();

@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-// Top-level keys: executable, replicas, collectives, kernels, steps, memory, variables, phases. `expand_replicas`: the
-// steps of every replica, with its name, instead of those of each program.
+// Top-level keys: executable, replicas, collectives, kernels, commands, memory, variables, phases. `expand_replicas`:
+// the commands of every replica, with its name, instead of those of each program.
 nlohmann::ordered_json DumpJson(const Executable& executable, bool expand_replicas);
 
 }  // namespace tandem

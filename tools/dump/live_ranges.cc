@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// One arena; sees the steps in order.
+// One arena; sees the commands in order.
 class Timeline {
  public:
   Timeline(const fb::ProgramT& program, fb::Space space, std::string title, uint64_t bytes)
@@ -20,9 +20,9 @@ class Timeline {
     result_.bytes = bytes;
   }
 
-  void AddStep(const fb::StepT& step) {
-    const int now = steps_++;
-    const std::unique_ptr<Command> command = NewCommand(step);
+  void AddCommand(const fb::CommandT& table) {
+    const int now = commands_++;
+    const std::unique_ptr<Command> command = NewCommand(table);
     for (uint32_t b : command->Reads()) Read(b, now);
     for (uint32_t b : command->Writes()) Write(b, now);
   }
@@ -33,19 +33,19 @@ class Timeline {
 
   void KeepToTheEnd(uint32_t buffer) {
     if (auto it = current_.find(PlaceOf(buffer)); In(buffer) && it != current_.end()) {
-      result_.live[it->second].last = steps_ - 1;
+      result_.live[it->second].last = commands_ - 1;
     }
   }
 
   ArenaTimeline Finish() {
-    std::vector<std::pair<int, int64_t>> changes;  // step, bytes
+    std::vector<std::pair<int, int64_t>> changes;  // command, bytes
     for (const LiveBuffer& b : result_.live) {
       changes.emplace_back(b.first, static_cast<int64_t>(b.bytes));
       changes.emplace_back(b.last + 1, -static_cast<int64_t>(b.bytes));
     }
     std::sort(changes.begin(), changes.end());  // what ends frees its bytes first
     int64_t live = 0, peak = 0;
-    for (const auto& [step, bytes] : changes) peak = std::max(peak, live += bytes);
+    for (const auto& [command, bytes] : changes) peak = std::max(peak, live += bytes);
     result_.peak = static_cast<uint64_t>(peak);
     return std::move(result_);
   }
@@ -80,7 +80,7 @@ class Timeline {
   const fb::ProgramT& program_;
   const fb::Space space_;
   ArenaTimeline result_;
-  int steps_ = 0;
+  int commands_ = 0;
   std::map<uint64_t, size_t> current_;  // offset -> what was written there last, in result_.live
 };
 
@@ -94,7 +94,7 @@ std::vector<ArenaTimeline> ArenaTimelines(const fb::ExecutableT& index, const fb
     if (bytes == 0) continue;
     Timeline timeline(program, space, name, bytes);
     for (const auto& section : program.sections) {
-      for (const auto& step : section->steps) timeline.AddStep(*step);
+      for (const auto& command : section->commands) timeline.AddCommand(*command);
       timeline.EndSection();
     }
     if (space != fb::Space::Shard) {

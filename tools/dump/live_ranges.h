@@ -13,19 +13,19 @@ namespace tandem {
 struct LiveBuffer {
   uint32_t buffer = 0;  // its index in the program
   uint64_t offset = 0, bytes = 0;
-  int first = 0, last = 0;  // steps of the timeline, both included
+  int first = 0, last = 0;  // commands of the timeline, both included
 };
 
-// One arena over all steps of the program. Values in the shard arena end with their section.
+// One arena over all commands of the program. Values in the shard arena end with their section.
 struct ArenaTimeline {
   std::string title;             // "shard arena"
   uint64_t bytes = 0;            // of the arena
-  std::vector<LiveBuffer> live;  // by first step
+  std::vector<LiveBuffer> live;  // by first command
   uint64_t peak = 0;             // the most bytes live at one time
 };
 
-// From the steps' operands: a buffer lives from the step that writes it to the last that reads it or a view of it (a
-// buffer in the same place that no step writes). What is an output of the program lives to the end.
+// From the commands' operands: a buffer lives from the command that writes it to the last that reads it or a view of it
+// (a buffer in the same place that no command writes). What is an output of the program lives to the end.
 std::vector<ArenaTimeline> ArenaTimelines(const fb::ExecutableT& index, const fb::ProgramT& program);
 
 }  // namespace tandem

@@ -37,7 +37,7 @@ void Kernels(const Json& dump, std::string* out) {
   }
 }
 
-// How a step or a section runs, as phase `commands` decided: ", inline, 2 lanes together". "" where it says nothing.
+// How a command or a section runs, as phase `commands` decided: ", inline, 2 lanes together". "" where it says nothing.
 std::string Execution(const Json& j) {
   std::string text;
   if (j.contains("invariant")) text += ", invariant";
@@ -45,7 +45,7 @@ std::string Execution(const Json& j) {
   if (j.contains("together")) absl::StrAppend(&text, ", ", S(j["together"]), " together");
   if (j.contains("lanes_together")) absl::StrAppend(&text, ", ", S(j["lanes_together"]), " lanes together");
   if (j.contains("joint")) text += ", joint";
-  if (j.contains("block_update")) absl::StrAppend(&text, ", block by block into ", S(j["block_update"]["step"]));
+  if (j.contains("block_update")) absl::StrAppend(&text, ", block by block into ", S(j["block_update"]["command"]));
   return text;
 }
 
@@ -56,10 +56,10 @@ std::string SectionExecution(const Json& dump, const Json& name) {
   return "";
 }
 
-void Steps(const Json& dump, std::string* out) {
-  absl::StrAppend(out, "\nSteps", dump["executable"]["flat"].get<bool>() ? " (one list of calls)" : "", "\n");
+void Commands(const Json& dump, std::string* out) {
+  absl::StrAppend(out, "\nCommands", dump["executable"]["flat"].get<bool>() ? " (one list of calls)" : "", "\n");
   std::string section;
-  for (const Json& s : dump["steps"]) {
+  for (const Json& s : dump["commands"]) {
     std::string here = absl::StrCat(s.contains("replica") ? S(s["replica"]) + " " : "", S(s["section"]), " (",
                                     S(s["runs"]), SectionExecution(dump, s["section"]), ")");
     if (here != section) absl::StrAppend(out, "  ", section = here, "\n");
@@ -108,7 +108,7 @@ std::string DumpText(const Json& dump) {
     for (const Json& t : c["tensors"]) absl::StrAppend(&out, "    ", S(t), "\n");
   }
   Kernels(dump, &out);
-  Steps(dump, &out);
+  Commands(dump, &out);
   out += GpuText(dump);
   Memory(dump, &out);
   absl::StrAppend(&out, "\nPhases with stored IR (--phase=NAME): ", JsonString(dump["phases"]), "\n");

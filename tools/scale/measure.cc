@@ -7,8 +7,8 @@
 #include "base/host_tensor.h"
 #include "base/median.h"
 #include "base/status_macros.h"
-#include "runtime/step_info.h"
-#include "runtime/step_trace.h"
+#include "runtime/command_info.h"
+#include "runtime/command_trace.h"
 #include "tools/run/random_inputs.h"
 
 namespace tandem {
@@ -42,23 +42,23 @@ absl::StatusOr<Measured> Measure(const std::string& path, int runs) {
   }
   measured.wall = Median(walls);
 
-  StepTrace trace;
+  CommandTrace trace;
   model->session().set_trace(&trace);
   for (int i = 0; i < runs; ++i) TD_RETURN_IF_ERROR(step().status());
   model->session().set_trace(nullptr);
-  const std::vector<StepInfo> infos = ListSteps(*executable);
-  measured.steps.seconds.assign(infos.size(), 0);
+  const std::vector<CommandInfo> infos = ListCommands(*executable);
+  measured.commands.seconds.assign(infos.size(), 0);
   const double devices = executable->num_replicas();
   double first_map_records = 0;
-  auto first_map = std::find_if(infos.begin(), infos.end(), [](const StepInfo& s) { return s.map; });
+  auto first_map = std::find_if(infos.begin(), infos.end(), [](const CommandInfo& s) { return s.map; });
   for (const auto& thread : trace.threads) {
-    for (const StepRecord& r : thread) {
-      // A global step's pieces run on several threads at the same time; each device would run its own.
-      measured.steps.seconds[r.id] += 1e-9 * static_cast<double>(r.end - r.begin) / (runs * devices);
+    for (const CommandRecord& r : thread) {
+      // A global command's pieces run on several threads at the same time; each device would run its own.
+      measured.commands.seconds[r.id] += 1e-9 * static_cast<double>(r.end - r.begin) / (runs * devices);
       if (first_map != infos.end() && r.id == first_map->id) first_map_records += 1;
     }
   }
-  measured.steps.shards = std::max(1.0, first_map_records / (runs * devices));
+  measured.commands.shards = std::max(1.0, first_map_records / (runs * devices));
   return measured;
 }
 

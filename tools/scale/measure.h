@@ -12,8 +12,8 @@
 namespace tandem {
 
 struct Measured {
-  StepSeconds steps;  // of one device
-  double wall = 0;    // seconds per step, median, as the caller sees it and without records
+  CommandSeconds commands;  // of one device
+  double wall = 0;          // seconds per step, median, as the caller sees it and without records
 };
 
 // Runs `runs` steps for the wall time and as many again with records, behind two that do not count, on as many threads

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/step_info.h"
+#include "runtime/command_info.h"
 #include "runtime/testing/executable_builder.h"
 #include "tools/scale/interconnect.h"
 #include "tools/scale/simulate.h"
@@ -121,10 +121,10 @@ TEST(StepModel, GradientsAreReadyInTheOrderOfTheBackwardPass) {
   const auto executable = TwoLayers(2);
   ASSERT_NE(executable, nullptr);
   // Map: 10, 10, 30, 50 ms in 5 shards and no sums; reductions 1 ms each; all-reduces do not count; check 2 ms.
-  StepSeconds times;
+  CommandSeconds times;
   times.seconds = {0.010, 0.010, 0.030, 0.050, 0, 0.001, 0.001, 9, 9, 0.002, 0};
   times.shards = 5;
-  ASSERT_EQ(ListSteps(*executable).size(), times.seconds.size());
+  ASSERT_EQ(ListCommands(*executable).size(), times.seconds.size());
   auto model = MakeStepModel(*executable, times, /*overlap=*/true);
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_NEAR(model->compute, 0.102, 1e-12);
@@ -142,8 +142,8 @@ TEST(StepModel, GradientsAreReadyInTheOrderOfTheBackwardPass) {
 TEST(StepModel, AProgramOfOneDeviceHasNothingToCombine) {
   const auto executable = TwoLayers(1);
   ASSERT_NE(executable, nullptr);
-  StepSeconds times;
-  times.seconds.assign(ListSteps(*executable).size(), 0.001);
+  CommandSeconds times;
+  times.seconds.assign(ListCommands(*executable).size(), 0.001);
   const absl::Status status = MakeStepModel(*executable, times, true).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("--devices=cpu:0,cpu:1"));
 }

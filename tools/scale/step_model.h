@@ -11,9 +11,9 @@
 
 namespace tandem {
 
-// Seconds that one device takes for a step of the program, by id of ListSteps (runtime/step_info.h): all its lanes and
-// shards together, and how many shards there were.
-struct StepSeconds {
+// Seconds that one device takes for a command of the program, by id of ListCommands (runtime/command_info.h): all its
+// lanes and shards together, and how many shards there were.
+struct CommandSeconds {
   std::vector<double> seconds;
   double shards = 1;
 };
@@ -34,9 +34,9 @@ struct StepModel {
 
 // Reads the collectives and their inputs' producers. The last shard's gradients become ready one by one as its backward
 // pass goes on; those of earlier shards have been added before. With `overlap` false no bucket is ready before the
-// whole backward pass is done, as in the CPU runtime. `times` has one entry per step of ListSteps. InvalidArgument when
-// the program has no collectives: it was compiled for one device.
-absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const StepSeconds& times, bool overlap);
+// whole backward pass is done, as in the CPU runtime. `times` has one entry per command of ListCommands.
+// InvalidArgument when the program has no collectives: it was compiled for one device.
+absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const CommandSeconds& times, bool overlap);
 
 }  // namespace tandem
 

@@ -5,7 +5,7 @@ func.func private @sgd(%w: tensor<?xf32>, %g: tensor<?xf32>) -> tensor<?xf32> at
   return %0 : tensor<?xf32>
 }
 
-// Updates by one kernel are one step; a launch that another op reads stays alone.
+// Updates by one kernel are one command; a launch that another op reads stays alone.
 // CHECK-LABEL: func.func @step
 func.func @step(%w0: tensor<4xf32>, %g0: tensor<4xf32>, %w1: tensor<2x3xf32>, %g1: tensor<2x3xf32>)
     -> (tensor<4xf32>, tensor<2x3xf32>) {

@@ -10,8 +10,8 @@ namespace {
 
 class CpuAllReduce final : public CpuCommand {
  public:
-  CpuAllReduce(const PlanContext& context, const fb::StepT& step)
-      : CpuCommand(context, step), kind_(step.body.AsAllReduce()->kind) {
+  CpuAllReduce(const PlanContext& context, const fb::CommandT& table)
+      : CpuCommand(context, table), kind_(table.body.AsAllReduce()->kind) {
     for (size_t i = 0; i < inputs().size(); ++i) work.Add(static_cast<int>(i), inputs()[i].elements, kTaskElements);
   }
 
@@ -39,8 +39,8 @@ class CpuAllReduce final : public CpuCommand {
 
 }  // namespace
 
-CpuCommandOr NewCpuAllReduce(const PlanContext& context, const fb::StepT& step) {
-  return std::make_unique<CpuAllReduce>(context, step);
+CpuCommandOr NewCpuAllReduce(const PlanContext& context, const fb::CommandT& table) {
+  return std::make_unique<CpuAllReduce>(context, table);
 }
 
 }  // namespace tandem

@@ -8,7 +8,7 @@ namespace {
 
 class CpuCheckFinite final : public CpuCommand {
  public:
-  CpuCheckFinite(const PlanContext& context, const fb::StepT& step) : CpuCommand(context, step) {
+  CpuCheckFinite(const PlanContext& context, const fb::CommandT& table) : CpuCommand(context, table) {
     for (size_t i = 0; i < inputs().size(); ++i) {
       const Operand& o = inputs()[i];
       const bool floating = o.dtype == DType::kFloat32 || o.dtype == DType::kFloat64;
@@ -32,8 +32,8 @@ class CpuCheckFinite final : public CpuCommand {
 
 }  // namespace
 
-CpuCommandOr NewCpuCheckFinite(const PlanContext& context, const fb::StepT& step) {
-  return std::make_unique<CpuCheckFinite>(context, step);
+CpuCommandOr NewCpuCheckFinite(const PlanContext& context, const fb::CommandT& table) {
+  return std::make_unique<CpuCheckFinite>(context, table);
 }
 
 }  // namespace tandem

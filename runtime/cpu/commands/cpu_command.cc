@@ -18,21 +18,22 @@ Operand PlanContext::MakeOperand(uint32_t buffer) const {
   return o;
 }
 
-CpuCommand::CpuCommand(const PlanContext& context, const fb::StepT& step) : step_(step), command_(NewCommand(step)) {
-  for (uint32_t b : step.inputs) inputs_.push_back(context.MakeOperand(b));
-  for (uint32_t b : step.outputs) outputs_.push_back(context.MakeOperand(b));
+CpuCommand::CpuCommand(const PlanContext& context, const fb::CommandT& table)
+    : table_(table), command_(NewCommand(table)) {
+  for (uint32_t b : table.inputs) inputs_.push_back(context.MakeOperand(b));
+  for (uint32_t b : table.outputs) outputs_.push_back(context.MakeOperand(b));
 }
 
 absl::Status CpuCommand::RunRows(const MapRun&, const ShardContext&, int64_t, int64_t) const {
-  return absl::InternalError(absl::StrCat(step_.name, ": has no rows"));
+  return absl::InternalError(absl::StrCat(table_.name, ": has no rows"));
 }
 
 absl::Status CpuCommand::PlanJoint(const PlanContext&, int) {
-  return absl::InternalError(absl::StrCat(step_.name, ": cannot run for several lanes at once"));
+  return absl::InternalError(absl::StrCat(table_.name, ": cannot run for several lanes at once"));
 }
 
 absl::Status CpuCommand::RunJoint(const MapRun&, const ShardContext&) const {
-  return absl::InternalError(absl::StrCat(step_.name, ": is not joint"));
+  return absl::InternalError(absl::StrCat(table_.name, ": is not joint"));
 }
 
 bool CpuCommand::AddRowCalls(CallList&, const ShardContext&, int, int64_t) const { return false; }

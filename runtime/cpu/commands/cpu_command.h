@@ -45,12 +45,12 @@ class CallList;
 
 class CpuCommand {
  public:
-  CpuCommand(const PlanContext& context, const fb::StepT& step);
+  CpuCommand(const PlanContext& context, const fb::CommandT& table);
   CpuCommand(const CpuCommand&) = delete;
   CpuCommand& operator=(const CpuCommand&) = delete;
   virtual ~CpuCommand() = default;
 
-  const fb::StepT& step() const { return step_; }
+  const fb::CommandT& table() const { return table_; }
   const std::vector<Operand>& inputs() const { return inputs_; }
   const std::vector<Operand>& outputs() const { return outputs_; }
   // What the command is, whatever runs it.
@@ -68,7 +68,7 @@ class CpuCommand {
 
   // In a map section: the rows of one shard of one lane. Internal for kinds that have none.
   virtual absl::Status RunRows(const MapRun& run, const ShardContext& context, int64_t rows, int64_t global_row) const;
-  // Prepares RunJoint, for the rows of `lanes` lanes that run together. The step says whether it is joint.
+  // Prepares RunJoint, for the rows of `lanes` lanes that run together. The table says whether it is joint.
   virtual absl::Status PlanJoint(const PlanContext& context, int lanes);
   virtual bool is_joint() const { return false; }
   virtual absl::Status RunJoint(const MapRun& run, const ShardContext& first_lane) const;
@@ -79,7 +79,7 @@ class CpuCommand {
   virtual bool AddRowCalls(CallList& list, const ShardContext& context, int device, int64_t first_row) const;
   virtual void AddCalls(CallList& list, const ShardContext& context, int device, const Piece& piece) const {}
 
-  int id = 0;  // of ListSteps (step_info.h): where its time is counted
+  int id = 0;  // of ListCommands (command_info.h): where its time is counted
   PlannedWork work;
   std::optional<PlannedWork> others;  // without what block updates do (block_updates.h)
 
@@ -88,16 +88,17 @@ class CpuCommand {
   bool pieces_apart_ = false;
 
  private:
-  friend absl::StatusOr<std::unique_ptr<CpuCommand>> NewCpuCommand(const PlanContext& context, const fb::StepT& step);
+  friend absl::StatusOr<std::unique_ptr<CpuCommand>> NewCpuCommand(const PlanContext& context,
+                                                                   const fb::CommandT& table);
 
-  const fb::StepT& step_;
+  const fb::CommandT& table_;
   const std::unique_ptr<Command> command_;
   std::vector<Operand> inputs_, outputs_;
 };
 
-// `step` must outlive it. Errors: those of OneDnnPrimitive::Create, and DataLoss for packed weights whose buffer is too
-// small.
-absl::StatusOr<std::unique_ptr<CpuCommand>> NewCpuCommand(const PlanContext& context, const fb::StepT& step);
+// `table` must outlive it. Errors: those of OneDnnPrimitive::Create, and DataLoss for packed weights whose buffer is
+// too small.
+absl::StatusOr<std::unique_ptr<CpuCommand>> NewCpuCommand(const PlanContext& context, const fb::CommandT& table);
 
 }  // namespace tandem
 

@@ -7,9 +7,9 @@
 #include <mutex>
 
 #include "absl/status/status.h"
+#include "runtime/command_trace.h"
 #include "runtime/cpu/operand.h"
 #include "runtime/cpu/step_state.h"
-#include "runtime/step_trace.h"
 
 namespace tandem {
 
@@ -38,7 +38,7 @@ class GlobalRun {
   // Calls f with the pieces of a task, which a trace records as one.
   template <typename F>
   void ForPieces(int device, int task, int thread, F f) {
-    std::vector<StepRecord>* records = state.threads[thread].records;
+    std::vector<CommandRecord>* records = state.threads[thread].records;
     const int64_t begin = records != nullptr ? TraceNow() : 0;
     for (int piece = work_.tasks[task]; piece < work_.tasks[task + 1]; ++piece) f(work_.pieces[piece]);
     if (records != nullptr) Record(*records, device, begin);
@@ -59,7 +59,7 @@ class GlobalRun {
 
  private:
   // Tasks of this execution that one thread runs are one record.
-  void Record(std::vector<StepRecord>& records, int device, int64_t begin) const {
+  void Record(std::vector<CommandRecord>& records, int device, int64_t begin) const {
     if (!records.empty() && records.back().id == id_ && records.back().begin >= begin_) {
       records.back().end = TraceNow();
     } else {

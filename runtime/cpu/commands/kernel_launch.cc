@@ -14,8 +14,8 @@ constexpr int64_t kBlockElements = 65536;
 
 }  // namespace
 
-CpuKernelLaunch::CpuKernelLaunch(const PlanContext& context, const fb::StepT& step) : CpuCommand(context, step) {
-  const fb::KernelLaunchT& launch = *step.body.AsKernelLaunch();
+CpuKernelLaunch::CpuKernelLaunch(const PlanContext& context, const fb::CommandT& table) : CpuCommand(context, table) {
+  const fb::KernelLaunchT& launch = *table.body.AsKernelLaunch();
   function_ = context.kernels.function(static_cast<int>(launch.kernel));
   domain_ = context.index().kernels[launch.kernel]->domain;
   const bool counts = domain_ == fb::Domain::Elements || domain_ == fb::Domain::Blocks;
@@ -27,7 +27,7 @@ CpuKernelLaunch::CpuKernelLaunch(const PlanContext& context, const fb::StepT& st
 // Rows of the output that fill a core's cache beside the operands' columns that they are made of; whole register tiles.
 int64_t CpuKernelLaunch::BlockRows(const PlanContext& context) const {
   const int64_t columns = std::max<int64_t>(1, outputs()[0].elements / count_);
-  const std::vector<int64_t>& shape = context.program.buffers[step().outputs[0]]->shape;
+  const std::vector<int64_t>& shape = context.program.buffers[table().outputs[0]]->shape;
   if (shape.size() == 4) {  // HWIO, whose rows go channel by channel
     const int64_t taps = shape[0] * shape[1], share = shape[2] / (2 * context.num_threads) / 8 * 8;
     return taps * std::clamp<int64_t>(share, 8, ImageBlockChannels(taps));

@@ -8,7 +8,7 @@ namespace tandem {
 
 class CpuKernelLaunch final : public CpuCommand {
  public:
-  CpuKernelLaunch(const PlanContext& context, const fb::StepT& step);
+  CpuKernelLaunch(const PlanContext& context, const fb::CommandT& table);
 
   KernelFunction function() const { return function_; }
   // Elements, or blocks; 1 for other domains.

@@ -10,12 +10,12 @@ namespace tandem {
 
 using CpuCommandOr = absl::StatusOr<std::unique_ptr<CpuCommand>>;
 
-CpuCommandOr NewCpuAllReduce(const PlanContext& context, const fb::StepT& step);
-CpuCommandOr NewCpuCheckFinite(const PlanContext& context, const fb::StepT& step);
-CpuCommandOr NewCpuCopy(const PlanContext& context, const fb::StepT& step);
-CpuCommandOr NewCpuLaneReduce(const PlanContext& context, const fb::StepT& step);
-CpuCommandOr NewCpuLibraryCall(const PlanContext& context, const fb::StepT& step);
-CpuCommandOr NewCpuScatterAdd(const PlanContext& context, const fb::StepT& step);
+CpuCommandOr NewCpuAllReduce(const PlanContext& context, const fb::CommandT& table);
+CpuCommandOr NewCpuCheckFinite(const PlanContext& context, const fb::CommandT& table);
+CpuCommandOr NewCpuCopy(const PlanContext& context, const fb::CommandT& table);
+CpuCommandOr NewCpuLaneReduce(const PlanContext& context, const fb::CommandT& table);
+CpuCommandOr NewCpuLibraryCall(const PlanContext& context, const fb::CommandT& table);
+CpuCommandOr NewCpuScatterAdd(const PlanContext& context, const fb::CommandT& table);
 
 }  // namespace tandem
 

@@ -11,8 +11,8 @@ namespace {
 
 class CpuLaneReduce final : public CpuCommand {
  public:
-  CpuLaneReduce(const PlanContext& context, const fb::StepT& step)
-      : CpuCommand(context, step), kind_(step.body.AsLaneReduce()->kind) {
+  CpuLaneReduce(const PlanContext& context, const fb::CommandT& table)
+      : CpuCommand(context, table), kind_(table.body.AsLaneReduce()->kind) {
     for (size_t i = 0; i < inputs().size(); ++i) work.Add(static_cast<int>(i), inputs()[i].elements, kTaskElements);
   }
 
@@ -20,7 +20,7 @@ class CpuLaneReduce final : public CpuCommand {
   // subtree of its own in the slot of the first: what the lanes' own threads alone have read is cheap to write in the
   // next step (thread_pool.h).
   void Begin(GlobalRun& run, ThreadPool& pool) const override {
-    if (step().run_inline) return;
+    if (table().run_inline) return;
     const auto devices = static_cast<int64_t>(run.state.devices.size());
     const int lanes = run.state.lanes_per_replica;
     int64_t parts = 1;
@@ -75,8 +75,8 @@ class CpuLaneReduce final : public CpuCommand {
 
 }  // namespace
 
-CpuCommandOr NewCpuLaneReduce(const PlanContext& context, const fb::StepT& step) {
-  return std::make_unique<CpuLaneReduce>(context, step);
+CpuCommandOr NewCpuLaneReduce(const PlanContext& context, const fb::CommandT& table) {
+  return std::make_unique<CpuLaneReduce>(context, table);
 }
 
 }  // namespace tandem

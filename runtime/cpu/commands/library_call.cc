@@ -18,8 +18,8 @@ namespace {
 
 class CpuLibraryCall final : public CpuCommand {
  public:
-  CpuLibraryCall(const PlanContext& context, const fb::StepT& step, std::unique_ptr<OneDnnPrimitive> primitive)
-      : CpuCommand(context, step), call_(*step.body.AsLibraryCall()), primitive_(std::move(primitive)) {
+  CpuLibraryCall(const PlanContext& context, const fb::CommandT& table, std::unique_ptr<OneDnnPrimitive> primitive)
+      : CpuCommand(context, table), call_(*table.body.AsLibraryCall()), primitive_(std::move(primitive)) {
     reduces_batch_ = InfoOf(call_).reduces_batch;
     for (const auto* operands : {&inputs(), &outputs()}) {
       for (const Operand& o : *operands) staging_bytes_ += AlignUp(o.row_bytes * context.index().shard_rows, 64);
@@ -101,11 +101,11 @@ class CpuLibraryCall final : public CpuCommand {
 };
 
 // The buffer of packed weights is as large as oneDNN on this machine wants it.
-absl::Status CheckPacked(const PlanContext& context, const fb::StepT& step, const fb::LibraryCallT& call) {
+absl::Status CheckPacked(const PlanContext& context, const fb::CommandT& table, const fb::LibraryCallT& call) {
   if (!InfoOf(call).packed) return absl::OkStatus();
   const bool packs = call.operation.AsPackWeights() != nullptr;
   TD_ASSIGN_OR_RETURN(const uint64_t bytes, PackedWeightsBytes(call));
-  const fb::BufferT& b = *context.program.buffers[packs ? step.outputs[0] : step.inputs[1]];
+  const fb::BufferT& b = *context.program.buffers[packs ? table.outputs[0] : table.inputs[1]];
   if (b.bytes >= bytes) return absl::OkStatus();
   return WithExitCode(absl::DataLossError(absl::StrCat(context.executable.name(), ": packed weights need ", bytes,
                                                        " bytes and buffer ", b.name, " has ", b.bytes)),
@@ -114,11 +114,11 @@ absl::Status CheckPacked(const PlanContext& context, const fb::StepT& step, cons
 
 }  // namespace
 
-CpuCommandOr NewCpuLibraryCall(const PlanContext& context, const fb::StepT& step) {
-  const fb::LibraryCallT& call = *step.body.AsLibraryCall();
+CpuCommandOr NewCpuLibraryCall(const PlanContext& context, const fb::CommandT& table) {
+  const fb::LibraryCallT& call = *table.body.AsLibraryCall();
   TD_ASSIGN_OR_RETURN(std::unique_ptr<OneDnnPrimitive> primitive, OneDnnPrimitive::Create(call, context.num_threads));
-  TD_RETURN_IF_ERROR(CheckPacked(context, step, call));
-  return std::make_unique<CpuLibraryCall>(context, step, std::move(primitive));
+  TD_RETURN_IF_ERROR(CheckPacked(context, table, call));
+  return std::make_unique<CpuLibraryCall>(context, table, std::move(primitive));
 }
 
 }  // namespace tandem

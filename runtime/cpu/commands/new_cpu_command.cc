@@ -7,33 +7,33 @@
 namespace tandem {
 namespace {
 
-CpuCommandOr NewOfKind(const PlanContext& context, const fb::StepT& step) {
-  switch (step.body.type) {
-    case fb::StepBody::KernelLaunch:
-      return std::make_unique<CpuKernelLaunch>(context, step);
-    case fb::StepBody::GroupedLaunch:
-      return std::make_unique<CpuGroupedLaunch>(context, step);
-    case fb::StepBody::LibraryCall:
-      return NewCpuLibraryCall(context, step);
-    case fb::StepBody::LaneReduce:
-      return NewCpuLaneReduce(context, step);
-    case fb::StepBody::AllReduce:
-      return NewCpuAllReduce(context, step);
-    case fb::StepBody::CheckFinite:
-      return NewCpuCheckFinite(context, step);
-    case fb::StepBody::Copy:
-      return NewCpuCopy(context, step);
-    case fb::StepBody::ScatterAdd:
-      return NewCpuScatterAdd(context, step);
+CpuCommandOr NewOfKind(const PlanContext& context, const fb::CommandT& table) {
+  switch (table.body.type) {
+    case fb::CommandBody::KernelLaunch:
+      return std::make_unique<CpuKernelLaunch>(context, table);
+    case fb::CommandBody::GroupedLaunch:
+      return std::make_unique<CpuGroupedLaunch>(context, table);
+    case fb::CommandBody::LibraryCall:
+      return NewCpuLibraryCall(context, table);
+    case fb::CommandBody::LaneReduce:
+      return NewCpuLaneReduce(context, table);
+    case fb::CommandBody::AllReduce:
+      return NewCpuAllReduce(context, table);
+    case fb::CommandBody::CheckFinite:
+      return NewCpuCheckFinite(context, table);
+    case fb::CommandBody::Copy:
+      return NewCpuCopy(context, table);
+    case fb::CommandBody::ScatterAdd:
+      return NewCpuScatterAdd(context, table);
     default:
-      return absl::UnimplementedError(absl::StrCat("CPUs do not run ", fb::EnumNameStepBody(step.body.type)));
+      return absl::UnimplementedError(absl::StrCat("CPUs do not run ", fb::EnumNameCommandBody(table.body.type)));
   }
 }
 
 }  // namespace
 
-CpuCommandOr NewCpuCommand(const PlanContext& context, const fb::StepT& step) {
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<CpuCommand> command, NewOfKind(context, step));
+CpuCommandOr NewCpuCommand(const PlanContext& context, const fb::CommandT& table) {
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<CpuCommand> command, NewOfKind(context, table));
   command->work.MakeTasks(command->pieces_apart_);
   return command;
 }

@@ -10,7 +10,7 @@ class CudaCheckFinite final : public CudaCommand {
   using CudaCommand::CudaCommand;
 
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
-    for (uint32_t b : step().inputs) {
+    for (uint32_t b : table().inputs) {
       const fb::BufferT& buffer = Buffer(b);
       const int64_t n = ElementsOf(buffer) * (buffer.row_bytes > 0 ? rows : 1);
       TD_RETURN_IF_ERROR(context().memory.device().kernels().CheckFinite(buffer.dtype, Address(b), n,

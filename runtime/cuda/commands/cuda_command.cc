@@ -9,7 +9,7 @@ int64_t ElementsOf(const fb::BufferT& buffer) {
 }
 
 absl::Status CudaCommand::Clear(CUstream stream) {
-  for (uint32_t b : step().outputs) {
+  for (uint32_t b : table().outputs) {
     const fb::BufferT& buffer = Buffer(b);
     if (buffer.space != fb::Space::Step && buffer.space != fb::Space::Lane) continue;
     const size_t bytes = static_cast<size_t>(ElementsOf(buffer)) * SizeOf(static_cast<DType>(buffer.dtype));

@@ -47,7 +47,7 @@ class CudaCommand {
   // What it would give for no rows: zeros in the step arena and in slots.
   virtual absl::Status Clear(CUstream stream);
 
-  const fb::StepT& step() const { return *context_.plan.steps[number_]; }
+  const fb::CommandT& table() const { return *context_.plan.tables[number_]; }
   bool map() const { return context_.plan.map[number_]; }
 
  protected:

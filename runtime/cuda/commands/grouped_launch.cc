@@ -11,9 +11,9 @@ namespace tandem {
 namespace {
 
 // Of `args`, those that the command writes: all of them where it has no outputs.
-std::vector<uint32_t> WrittenOf(const std::vector<uint32_t>& args, const fb::StepT& step) {
-  if (step.outputs.empty()) return args;
-  const std::set<uint32_t> outputs(step.outputs.begin(), step.outputs.end());
+std::vector<uint32_t> WrittenOf(const std::vector<uint32_t>& args, const fb::CommandT& table) {
+  if (table.outputs.empty()) return args;
+  const std::set<uint32_t> outputs(table.outputs.begin(), table.outputs.end());
   std::vector<uint32_t> writes;
   for (uint32_t b : args) {
     if (outputs.count(b) > 0) writes.push_back(b);
@@ -21,8 +21,8 @@ std::vector<uint32_t> WrittenOf(const std::vector<uint32_t>& args, const fb::Ste
   return writes;
 }
 
-std::vector<uint32_t> ReadOf(const std::vector<uint32_t>& args, const fb::StepT& step) {
-  return step.outputs.empty() ? std::vector<uint32_t>() : args;
+std::vector<uint32_t> ReadOf(const std::vector<uint32_t>& args, const fb::CommandT& table) {
+  return table.outputs.empty() ? std::vector<uint32_t>() : args;
 }
 
 class CudaGroup final : public CudaCommand {
@@ -43,7 +43,7 @@ class CudaGroup final : public CudaCommand {
   }
 
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
-    Declare(ReadOf(group_.args, step()), WrittenOf(group_.args, step()), rows, 0, guard() != 0,
+    Declare(ReadOf(group_.args, table()), WrittenOf(group_.args, table()), rows, 0, guard() != 0,
             {{values_[0], table_bytes_, false}});
     void* pointers[] = {&values_[0], &values_[1], &values_[2]};
     TD_CU(driver(), cuLaunchKernel(context().program.functions(group_.kernel).group, grid_, 1, 1, gpu().block, 1, 1,
@@ -74,7 +74,7 @@ class CudaLaunchOfEachMember final : public CudaCommand {
   absl::Status Issue(int64_t rows, int64_t first_row, CUstream stream) override {
     for (size_t m = 0; m < launches_.size(); ++m) {
       TD_RETURN_IF_ERROR(launches_[m].Launch(context(), rows, map() ? first_row : 0, stream, [&](uint64_t workspace) {
-        Declare(ReadOf(arguments_[m], step()), WrittenOf(arguments_[m], step()), rows, workspace, guard() != 0);
+        Declare(ReadOf(arguments_[m], table()), WrittenOf(arguments_[m], table()), rows, workspace, guard() != 0);
       }));
     }
     return absl::OkStatus();
@@ -88,9 +88,9 @@ class CudaLaunchOfEachMember final : public CudaCommand {
 }  // namespace
 
 CudaCommandOr NewCudaGroupedLaunch(CudaContext& context, uint32_t number) {
-  const fb::StepT& step = *context.plan.steps[number];
-  const fb::GroupedLaunchT& group = *step.body.AsGroupedLaunch();
-  TD_RETURN_IF_ERROR(CheckKernelIsForGpu(context, step, group.kernel));
+  const fb::CommandT& table = *context.plan.tables[number];
+  const fb::GroupedLaunchT& group = *table.body.AsGroupedLaunch();
+  TD_RETURN_IF_ERROR(CheckKernelIsForGpu(context, table, group.kernel));
   if (context.program.functions(group.kernel).group == nullptr) {
     return std::make_unique<CudaLaunchOfEachMember>(context, number, group);
   }

@@ -13,14 +13,14 @@ class CudaKernelLaunch final : public CudaCommand {
 
   absl::Status Issue(int64_t rows, int64_t first_row, CUstream stream) override {
     return launch_.Launch(context(), rows, map() ? first_row : 0, stream, [&](uint64_t workspace) {
-      Declare(step().inputs, step().outputs, rows, workspace, guard() != 0);
+      Declare(table().inputs, table().outputs, rows, workspace, guard() != 0);
     });
   }
 
  private:
   std::vector<uint32_t> Arguments() const {
-    std::vector<uint32_t> arguments = step().inputs;
-    arguments.insert(arguments.end(), step().outputs.begin(), step().outputs.end());
+    std::vector<uint32_t> arguments = table().inputs;
+    arguments.insert(arguments.end(), table().outputs.begin(), table().outputs.end());
     return arguments;
   }
 
@@ -30,9 +30,9 @@ class CudaKernelLaunch final : public CudaCommand {
 }  // namespace
 
 CudaCommandOr NewCudaKernelLaunch(CudaContext& context, uint32_t number) {
-  const fb::StepT& step = *context.plan.steps[number];
-  const fb::KernelLaunchT& launch = *step.body.AsKernelLaunch();
-  TD_RETURN_IF_ERROR(CheckKernelIsForGpu(context, step, launch.kernel));
+  const fb::CommandT& table = *context.plan.tables[number];
+  const fb::KernelLaunchT& launch = *table.body.AsKernelLaunch();
+  TD_RETURN_IF_ERROR(CheckKernelIsForGpu(context, table, launch.kernel));
   return std::make_unique<CudaKernelLaunch>(context, number, launch);
 }
 

@@ -10,9 +10,9 @@ class CudaLaneReduce final : public CudaCommand {
 
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
     if (rows == 0) return Clear(stream);
-    for (size_t i = 0; i < step().inputs.size(); ++i) {
-      const fb::BufferT& to = Buffer(step().outputs[i]);
-      TD_CU(driver(), cuMemcpyDtoDAsync_v2(Address(step().outputs[i]), Address(step().inputs[i]),
+    for (size_t i = 0; i < table().inputs.size(); ++i) {
+      const fb::BufferT& to = Buffer(table().outputs[i]);
+      TD_CU(driver(), cuMemcpyDtoDAsync_v2(Address(table().outputs[i]), Address(table().inputs[i]),
                                            ElementsOf(to) * SizeOf(static_cast<DType>(to.dtype)), stream));
     }
     return absl::OkStatus();
@@ -20,8 +20,8 @@ class CudaLaneReduce final : public CudaCommand {
 
   // Of a maximum, the lowest number.
   absl::Status Clear(CUstream stream) override {
-    if (step().body.AsLaneReduce()->kind != fb::ReduceKind::Max) return CudaCommand::Clear(stream);
-    for (uint32_t b : step().outputs) {
+    if (table().body.AsLaneReduce()->kind != fb::ReduceKind::Max) return CudaCommand::Clear(stream);
+    for (uint32_t b : table().outputs) {
       const DType dtype = static_cast<DType>(Buffer(b).dtype);
       const size_t n = static_cast<size_t>(ElementsOf(Buffer(b)));
       const CUdeviceptr address = Address(b);

@@ -14,20 +14,20 @@ class CudaLibraryCall final : public CudaCommand {
   // The call takes all rows that it was compiled for. Those behind the valid ones hold anything: they are cleared where
   // the call adds up rows, and not looked at elsewhere.
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
-    const fb::LibraryCallT& call = *step().body.AsLibraryCall();
+    const fb::LibraryCallT& call = *table().body.AsLibraryCall();
     const int64_t all = context().index().shard_rows;
     const bool reduces = InfoOf(call).reduces_batch;
     absl::InlinedVector<CUdeviceptr, 4> inputs, outputs;
-    for (uint32_t b : step().inputs) {
+    for (uint32_t b : table().inputs) {
       const fb::BufferT& buffer = Buffer(b);
       inputs.push_back(Address(b));
       if (!map() || !reduces || buffer.row_bytes == 0 || rows == all) continue;
       TD_CU(driver(),
             cuMemsetD8Async(inputs.back() + rows * buffer.row_bytes, 0, (all - rows) * buffer.row_bytes, stream));
     }
-    for (uint32_t b : step().outputs) outputs.push_back(Address(b));
+    for (uint32_t b : table().outputs) outputs.push_back(Address(b));
     PreparedCall& prepared = context().program.call(number());
-    Declare(step().inputs, step().outputs, all, prepared.workspace_bytes(), false);
+    Declare(table().inputs, table().outputs, all, prepared.workspace_bytes(), false);
     return prepared.Enqueue(inputs, outputs, context().memory.workspace(), stream);
   }
 };
@@ -35,10 +35,10 @@ class CudaLibraryCall final : public CudaCommand {
 }  // namespace
 
 CudaCommandOr NewCudaLibraryCall(CudaContext& context, uint32_t number) {
-  const fb::StepT& step = *context.plan.steps[number];
-  for (uint32_t b : step.outputs) {
+  const fb::CommandT& table = *context.plan.tables[number];
+  for (uint32_t b : table.outputs) {
     if (context.plan.guarded[number] && context.Buffer(b).space == fb::Space::Variable) {
-      return absl::FailedPreconditionError(absl::StrCat(context.executable.name(), ": step ", step.name,
+      return absl::FailedPreconditionError(absl::StrCat(context.executable.name(), ": command ", table.name,
                                                         ": a library call cannot be held back by a finite check"));
     }
   }

@@ -16,26 +16,26 @@ class CudaCollective final : public CudaCommand {
 }  // namespace
 
 CudaCommandOr NewCudaCommand(CudaContext& context, uint32_t number) {
-  const fb::StepT& step = *context.plan.steps[number];
-  switch (step.body.type) {
-    case fb::StepBody::KernelLaunch:
+  const fb::CommandT& table = *context.plan.tables[number];
+  switch (table.body.type) {
+    case fb::CommandBody::KernelLaunch:
       return NewCudaKernelLaunch(context, number);
-    case fb::StepBody::GroupedLaunch:
+    case fb::CommandBody::GroupedLaunch:
       return NewCudaGroupedLaunch(context, number);
-    case fb::StepBody::LibraryCall:
+    case fb::CommandBody::LibraryCall:
       return NewCudaLibraryCall(context, number);
-    case fb::StepBody::LaneReduce:
+    case fb::CommandBody::LaneReduce:
       return NewCudaLaneReduce(context, number);
-    case fb::StepBody::AllReduce:
+    case fb::CommandBody::AllReduce:
       return std::make_unique<CudaCollective>(context, number);
-    case fb::StepBody::CheckFinite:
+    case fb::CommandBody::CheckFinite:
       return NewCudaCheckFinite(context, number);
-    case fb::StepBody::Copy:
+    case fb::CommandBody::Copy:
       return NewCudaCopy(context, number);
-    case fb::StepBody::ScatterAdd:
+    case fb::CommandBody::ScatterAdd:
       return NewCudaScatterAdd(context, number);
     default:
-      return absl::UnimplementedError(absl::StrCat("GPUs do not run ", fb::EnumNameStepBody(step.body.type)));
+      return absl::UnimplementedError(absl::StrCat("GPUs do not run ", fb::EnumNameCommandBody(table.body.type)));
   }
 }
 

@@ -9,15 +9,15 @@ class CudaScatterAdd final : public CudaCommand {
   using CudaCommand::CudaCommand;
 
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
-    const fb::BufferT &indices = Buffer(step().inputs[1]), &table = Buffer(step().outputs[0]);
+    const fb::BufferT &indices = Buffer(table().inputs[1]), &out = Buffer(table().outputs[0]);
     BuiltinKernels::Scatter s;
-    s.updates = Address(step().inputs[0]);
-    s.indices = Address(step().inputs[1]);
-    s.table = Address(step().outputs[0]);
-    s.dtype = Buffer(step().inputs[0]).dtype;
+    s.updates = Address(table().inputs[0]);
+    s.indices = Address(table().inputs[1]);
+    s.table = Address(table().outputs[0]);
+    s.dtype = Buffer(table().inputs[0]).dtype;
     s.index_dtype = indices.dtype;
-    s.rows = table.shape[0];
-    s.width = ElementsOf(table) / s.rows;
+    s.rows = out.shape[0];
+    s.width = ElementsOf(out) / s.rows;
     s.count = ElementsOf(indices) * (indices.row_bytes > 0 ? rows : 1);
     s.workspace = context().memory.workspace();
     return context().memory.device().kernels().ScatterAdd(s, guard(), stream);

@@ -40,10 +40,10 @@ absl::Status SingleLaunch::Launch(const CudaContext& context, int64_t rows, int6
   return absl::OkStatus();
 }
 
-absl::Status CheckKernelIsForGpu(const CudaContext& context, const fb::StepT& step, uint32_t kernel) {
+absl::Status CheckKernelIsForGpu(const CudaContext& context, const fb::CommandT& table, uint32_t kernel) {
   if (context.index().kernels[kernel]->gpu != nullptr) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat(context.executable.name(), ": step ", step.name, ": its kernel was not compiled for a GPU"));
+      absl::StrCat(context.executable.name(), ": command ", table.name, ": its kernel was not compiled for a GPU"));
 }
 
 }  // namespace tandem

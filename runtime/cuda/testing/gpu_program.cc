@@ -28,10 +28,10 @@ constexpr int kItemsPerBlock = 128;
 std::map<uint32_t, size_t> CountArguments(const fb::ExecutableT& index) {
   std::map<uint32_t, size_t> counts;
   for (const auto& section : index.programs[0]->sections) {
-    for (const auto& step : section->steps) {
-      if (const auto* launch = step->body.AsKernelLaunch()) {
-        counts[launch->kernel] = step->inputs.size() + step->outputs.size();
-      } else if (const auto* group = step->body.AsGroupedLaunch()) {
+    for (const auto& command : section->commands) {
+      if (const auto* launch = command->body.AsKernelLaunch()) {
+        counts[launch->kernel] = command->inputs.size() + command->outputs.size();
+      } else if (const auto* group = command->body.AsGroupedLaunch()) {
         counts[group->kernel] = group->num_args;
       }
     }
@@ -71,8 +71,8 @@ std::string GpuProgramPtx(const fb::ExecutableT& index, int sm, bool groups) {
   std::string text = absl::StrCat(".version 7.8\n.target sm_", sm, "\n.address_size 64\n");
   std::set<uint32_t> grouped;
   for (const auto& section : index.programs[0]->sections) {
-    for (const auto& step : section->steps) {
-      if (const auto* group = step->body.AsGroupedLaunch()) grouped.insert(group->kernel);
+    for (const auto& command : section->commands) {
+      if (const auto* group = command->body.AsGroupedLaunch()) grouped.insert(group->kernel);
     }
   }
   for (const auto& [kernel, args] : CountArguments(index)) {
@@ -114,9 +114,9 @@ std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, c
   auto& segments = program.gpu->segments;
   uint32_t number = 0;
   for (const auto& section : program.sections) {
-    for (const auto& step : section->steps) {
+    for (const auto& command : section->commands) {
       const fb::Stream stream =
-          step->body.type == fb::StepBody::AllReduce ? fb::Stream::Communication : fb::Stream::Compute;
+          command->body.type == fb::CommandBody::AllReduce ? fb::Stream::Communication : fb::Stream::Compute;
       if (segments.empty() || segments.back()->stream != stream) {
         auto segment = std::make_unique<fb::GpuSegmentT>();
         segment->name = absl::StrCat("segment ", segments.size());
@@ -125,7 +125,7 @@ std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, c
         if (!segments.empty()) segment->waits = {static_cast<uint32_t>(segments.size() - 1)};
         segments.push_back(std::move(segment));
       }
-      segments.back()->steps.push_back(number++);
+      segments.back()->commands.push_back(number++);
     }
   }
   auto parsed = Executable::Parse(BuildExecutable(builder.Take(), data));

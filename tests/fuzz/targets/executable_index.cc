@@ -1,7 +1,7 @@
 // An executable file with right checksums, as text, JSON, page and graph.
 #include "base/json_string.h"
+#include "runtime/command_info.h"
 #include "runtime/executable.h"
-#include "runtime/step_info.h"
 #include "runtime/testing/small_programs.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/sealed.h"
@@ -42,6 +42,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     tandem::DumpHtml(**executable, dump, {});
   }
   tandem::DumpDot(**executable);
-  tandem::ListSteps(**executable);
+  tandem::ListCommands(**executable);
   return 0;
 }

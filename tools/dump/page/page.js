@@ -53,7 +53,7 @@ function overview() {
   const card = (value, label) => el('div', {class: 'card'}, el('b', {}, String(value)), el('span', {}, label));
   const skeletons = {};
   for (const k of data.kernels) skeletons[k.skeleton] = (skeletons[k.skeleton] || 0) + 1;
-  const library = data.steps.filter(s => s.primitive && s.primitive !== 'PackWeights').length;
+  const library = data.commands.filter(s => s.primitive && s.primitive !== 'PackWeights').length;
   const cards = el('div', {class: 'cards'},
     card(e.mode, `program, ${count(data.replicas.length, 'replica')}`),
     card(`${c.rows} rows`, `a step: ${e.lanes} lanes of ${e.rows_per_lane}, shards of ${e.shard_rows}`),
@@ -64,11 +64,11 @@ function overview() {
     c.measured_us ? card(time(c.measured_us), `a step, measured (median of ${c.runs}); ${time(c.undisturbed_us)} with every call at its median`) : null,
     card(time(c.expected_us), `a step, expected on ${c.machine} with ${count(c.threads, 'thread')}`),
     card(time(c.limit_us), c.measured_us ? `the machine's limit; the step reaches ${digits(100 * c.of_limit)} % of it` : 'the machine\u2019s limit for a step'));
-  const top = [...c.steps].sort((a, b) => b.share - a.share).slice(0, 10);
+  const top = [...c.commands].sort((a, b) => b.share - a.share).slice(0, 10);
   view.append(cards, el('h2', {}, 'Where the time goes'),
     ...(c.note ? [el('p', {class: 'note'}, c.note)] : []),
     el('p', {class: 'note'}, c.measured_us ? 'Share of the threads\u2019 measured time.' : 'Share of the expected time; run with --costs to measure.'),
-    stepTable(top), el('h2', {}, 'Memory of a device'));
+    commandTable(top), el('h2', {}, 'Memory of a device'));
   const lanes = m.lanes_per_device * m.lane_slot_bytes;
   const parts = [['parameters', m.parameter_bytes], ['optimizer slots and statistics', m.slot_bytes], ['shard arena of a thread', m.shard_arena_bytes_per_thread],
     [`${m.lanes_per_device} lane slots`, lanes], ['step arena', m.step_arena_bytes], ['batch arena', m.batch_arena_bytes]].filter(p => p[1] > 0);
@@ -87,18 +87,18 @@ function overview() {
 const columns = [
   ['share', 'share', s => s.share], ['calls', 'calls', s => s.calls], ['expected', 'expected', s => s.expected_us],
   ['measured', 'measured', s => s.measured_us ?? -1], ['gflops', 'GFLOP/s', s => s.gflops ?? -1], ['gbps', 'GB/s', s => s.gbps ?? -1],
-  ['of_limit', 'of limit', s => s.of_limit ?? -1], ['bound', 'bound', s => s.bound], ['step', 'step', s => s.id]];
+  ['of_limit', 'of limit', s => s.of_limit ?? -1], ['bound', 'bound', s => s.bound], ['command', 'command', s => s.id]];
 const titles = {share: 'of the threads\u2019 time', calls: 'in one run of the program', expected: 'per call, from the machine\u2019s constants',
   measured: 'the median call', of_limit: 'time the machine needs at least / time taken', bound: 'what limits it on this machine'};
-function stepTable(steps, sortBy, onSort) {
+function commandTable(commands, sortBy, onSort) {
   const measured = data.costs.measured_us !== undefined;
   const shown = columns.filter(c => measured || !['measured', 'gflops', 'gbps', 'of_limit'].includes(c[0]));
-  const most = Math.max(...steps.map(s => s.share), 1e-9);
+  const most = Math.max(...commands.map(s => s.share), 1e-9);
   const number = x => x === undefined ? '\u2013' : digits(x);
   const head = el('tr', {}, shown.map(([key, label]) => el('th', {
-    class: ['bound', 'step', 'share'].includes(key) ? '' : 'n', title: titles[key], 'aria-sort': sortBy === key ? 'descending' : null,
+    class: ['bound', 'command', 'share'].includes(key) ? '' : 'n', title: titles[key], 'aria-sort': sortBy === key ? 'descending' : null,
     click: onSort ? () => onSort(key) : undefined}, label)));
-  return el('table', {class: 'costs'}, el('thead', {}, head), el('tbody', {}, steps.map(s => {
+  return el('table', {class: 'costs'}, el('thead', {}, head), el('tbody', {}, commands.map(s => {
     const kernel = s.detail.split(' ')[0], colour = kernelIndex.has(kernel) ? hue(kernelIndex.get(kernel)) : 'transparent';
     return el('tr', {},
       el('td', {class: 'meter', style: `border-left:5px solid ${s.kind === 'LibraryCall' ? libraryColour : colour}`},
@@ -113,14 +113,14 @@ function stepTable(steps, sortBy, onSort) {
 let costOrder = 'share';
 function costs() {
   const words = query(), c = data.costs;
-  let steps = c.steps.filter(s => matches(`${s.name} ${s.detail} ${s.kind} ${s.source} ${s.bound}`.toLowerCase(), words));
+  let commands = c.commands.filter(s => matches(`${s.name} ${s.detail} ${s.kind} ${s.source} ${s.bound}`.toLowerCase(), words));
   const key = columns.find(x => x[0] === costOrder)[2];
-  steps = [...steps].sort((a, b) => costOrder === 'step' ? key(a) - key(b) : typeof key(a) === 'string' ? key(a).localeCompare(key(b)) : key(b) - key(a));
+  commands = [...commands].sort((a, b) => costOrder === 'command' ? key(a) - key(b) : typeof key(a) === 'string' ? key(a).localeCompare(key(b)) : key(b) - key(a));
   view.append(el('p', {class: 'note'},
-    `One call of each step on ${c.machine} with ${count(c.threads, 'thread')}. Expected ${time(c.expected_us)} a run, the machine\u2019s limit ${time(c.limit_us)}` +
+    `One call of each command on ${c.machine} with ${count(c.threads, 'thread')}. Expected ${time(c.expected_us)} a run, the machine\u2019s limit ${time(c.limit_us)}` +
     (c.measured_us ? `, measured ${time(c.measured_us)}: ${digits(100 * c.of_limit)} % of the limit; threads were idle ${digits(100 * c.idle_share)} % of the time.` : '. Run with --costs to measure.')),
-    ...(c.note ? [el('p', {class: 'note'}, c.note)] : []), stepTable(steps, costOrder, k => { costOrder = k; show(); }));
-  found.textContent = words.length ? `${steps.length} found` : '';
+    ...(c.note ? [el('p', {class: 'note'}, c.note)] : []), commandTable(commands, costOrder, k => { costOrder = k; show(); }));
+  found.textContent = words.length ? `${commands.length} found` : '';
 }
 
 // ---------------------------------------------------------------- graph
@@ -315,7 +315,7 @@ function graphView() {
       pairs.push(['kernel', `${data.kernels[k].name}, ${data.kernels[k].skeleton}, ${count(data.kernels[k].ops.length, 'op')}`]);
       const users = data.kernels[k].users;
       if (users.length > 1) pairs.push(['launched by', users.map(u => u.name).join(', ')]);
-      const cost = data.costs.steps.find(s => s.detail.split(' ')[0] === data.kernels[k].name);
+      const cost = data.costs.commands.find(s => s.detail.split(' ')[0] === data.kernels[k].name);
       if (cost) pairs.push(['its cost', `${time(cost.measured_us ?? cost.expected_us)} a call, ${cost.bound}, ${(100 * cost.share).toFixed(1)} %`]);
     }
     panel.append(el('h3', {}, o[NAME] || o[OP]), el('dl', {}, pairs.flatMap(([a, b]) => [el('dt', {}, a), el('dd', {}, b)])));
@@ -332,11 +332,11 @@ function graphView() {
 function memory() {
   const words = query();
   let hits = 0;
-  view.append(el('p', {class: 'note'}, 'Every block is a value: as wide as it lives, as high as it is large, at its place in the arena. Blocks above each other live at the same time. From left to right: the steps of the program; vertical lines, where there are few, are where sections begin.'));
-  const steps = data.timeline.steps, n = Math.max(1, steps.length);
+  view.append(el('p', {class: 'note'}, 'Every block is a value: as wide as it lives, as high as it is large, at its place in the arena. Blocks above each other live at the same time. From left to right: the commands of the program; vertical lines, where there are few, are where sections begin.'));
+  const commands = data.timeline.commands, n = Math.max(1, commands.length);
   for (const a of [...data.arenas].sort((p, q) => q.bytes - p.bytes)) {
     const w = Math.max(600, view.clientWidth - 80), h = 340, left = 74, bottom = 22, scale = Math.max(1, a.bytes);
-    const x = step => left + (w - left) * step / n, y = offset => (h - bottom) * (1 - offset / scale);
+    const x = command => left + (w - left) * command / n, y = offset => (h - bottom) * (1 - offset / scale);
     const svg = el('svg', {width: w, height: h});
     for (const f of [0, .25, .5, .75, 1]) {
       svg.append(el('line', {class: 'axis', x1: left, x2: w, y1: y(f * scale), y2: y(f * scale)}));
@@ -348,7 +348,7 @@ function memory() {
     a.live.forEach(([name, offset, size, first, last], i) => {
       const hit = words.length && matches(name.toLowerCase(), words);
       hits += hit ? 1 : 0;
-      const text = `${name}: ${bytes(size)} at ${offset}, from step ${first} (${steps[first]}) to ${last} (${steps[last]})`;
+      const text = `${name}: ${bytes(size)} at ${offset}, from command ${first} (${commands[first]}) to ${last} (${commands[last]})`;
       svg.append(el('rect', {class: 'b', x: x(first), y: y(offset + size), width: x(last + 1) - x(first), height: Math.max(.6, y(offset) - y(offset + size)),
         fill: words.length && !hit ? 'var(--line)' : hue(i), mousemove: e => showTip(e, text), mouseleave: hideTip}));
       if (y(offset) - y(offset + size) > 15 && x(last + 1) - x(first) > 6.4 * Math.min(name.length, 14)) {
@@ -356,7 +356,7 @@ function memory() {
         svg.append(el('text', {class: 'in', x: x(first) + 5, y: y(offset + size / 2) + 4}, name.length > room ? '\u2026' + name.slice(1 - room) : name));
       }
     });
-    svg.append(el('text', {x: left, y: h - 6}, `step 0`), el('text', {x: w - 4, y: h - 6, 'text-anchor': 'end'}, `step ${n - 1}`));
+    svg.append(el('text', {x: left, y: h - 6}, `command 0`), el('text', {x: w - 4, y: h - 6, 'text-anchor': 'end'}, `command ${n - 1}`));
     view.append(el('div', {class: 'arena'}, el('strong', {}, a.title), ' ',
       el('span', {class: 'note'}, `${bytes(a.bytes)}; at most ${bytes(a.peak)} live at one time (${digits(100 * a.peak / scale)} %), ${count(a.live.length, 'value')}`), svg));
   }
@@ -442,6 +442,6 @@ let typing;
 search.addEventListener('input', () => { clearTimeout(typing); typing = setTimeout(show, 150); });
 addEventListener('keydown', e => { if (e.key === '/' && document.activeElement !== search) { e.preventDefault(); search.focus(); } });
 root.dataset.phases = data.phases.length;
-root.dataset.steps = data.costs.steps.length;
+root.dataset.commands = data.costs.commands.length;
 follow();
 root.dataset.ready = '1';

@@ -1,4 +1,4 @@
-#include "runtime/cuda/step_issuer.h"
+#include "runtime/cuda/command_issuer.h"
 
 #include <utility>
 
@@ -8,27 +8,30 @@
 
 namespace tandem {
 
-absl::StatusOr<std::unique_ptr<StepIssuer>> StepIssuer::Create(const Executable& executable, const SegmentPlan& plan,
-                                                               const ReplicaMemory& memory, DeviceProgram& program) {
-  auto issuer = std::unique_ptr<StepIssuer>(new StepIssuer({executable, plan, memory, program, memory.group_tables()}));
-  for (uint32_t i = 0; i < plan.steps.size(); ++i) {
+absl::StatusOr<std::unique_ptr<CommandIssuer>> CommandIssuer::Create(const Executable& executable,
+                                                                     const SegmentPlan& plan,
+                                                                     const ReplicaMemory& memory,
+                                                                     DeviceProgram& program) {
+  auto issuer =
+      std::unique_ptr<CommandIssuer>(new CommandIssuer({executable, plan, memory, program, memory.group_tables()}));
+  for (uint32_t i = 0; i < plan.tables.size(); ++i) {
     TD_ASSIGN_OR_RETURN(std::unique_ptr<CudaCommand> command, NewCudaCommand(issuer->context_, i));
     issuer->commands_.push_back(std::move(command));
   }
   return issuer;
 }
 
-absl::Status StepIssuer::Issue(uint32_t number, int64_t rows, int64_t first_row, CUstream stream) {
+absl::Status CommandIssuer::Issue(uint32_t number, int64_t rows, int64_t first_row, CUstream stream) {
   // In a map section a replica without rows does nothing; what it would have added up is nothing.
   CudaCommand& command = *commands_[number];
   absl::Status status = command.map() && rows == 0 ? command.Clear(stream) : command.Issue(rows, first_row, stream);
-  return Annotate(status, absl::StrCat(command.step().name, ": "));
+  return Annotate(status, absl::StrCat(command.table().name, ": "));
 }
 
-absl::Status StepIssuer::CheckOutputs(uint32_t number, int64_t rows, CUstream stream) {
+absl::Status CommandIssuer::CheckOutputs(uint32_t number, int64_t rows, CUstream stream) {
   const Command& command = *context_.plan.commands[number];
   if (!command.has_plain_outputs()) return absl::OkStatus();
-  for (uint32_t b : command.step().outputs) {
+  for (uint32_t b : command.table().outputs) {
     const fb::BufferT& buffer = context_.Buffer(b);
     const int64_t n = ElementsOf(buffer) * (buffer.row_bytes > 0 ? rows : 1);
     TD_RETURN_IF_ERROR(context_.memory.device().kernels().CheckFinite(buffer.dtype, context_.Address(b), n,

@@ -1,6 +1,6 @@
-// What the threads of a session did and when: one record per execution of a program's step.
-#ifndef TANDEM_RUNTIME_STEP_TRACE_H_
-#define TANDEM_RUNTIME_STEP_TRACE_H_
+// What the threads of a session did and when: one record per execution of a program's command.
+#ifndef TANDEM_RUNTIME_COMMAND_TRACE_H_
+#define TANDEM_RUNTIME_COMMAND_TRACE_H_
 
 #include <chrono>
 #include <cstdint>
@@ -14,11 +14,11 @@ inline int64_t TraceNow() {
       .count();
 }
 
-// One step on one thread. In map sections: one shard of one lane, or of neighbouring lanes together. In global
-// sections: the pieces of the step that the thread took, as one record.
-struct StepRecord {
-  int32_t id = 0;      // of ListSteps (step_info.h)
-  int32_t device = 0;  // its index; of a global step: of the first piece
+// One command on one thread. In map sections: one shard of one lane, or of neighbouring lanes together. In global
+// sections: the pieces of the command that the thread took, as one record.
+struct CommandRecord {
+  int32_t id = 0;      // of ListCommands (command_info.h)
+  int32_t device = 0;  // its index; of a global command: of the first piece
   int32_t lane = -1;   // of the device, the first of several; -1 in global sections
   int32_t rows = 0;    // of the shards; 0 in global sections
   int64_t begin = 0;   // TraceNow()
@@ -27,10 +27,10 @@ struct StepRecord {
 
 // By thread of the pool; thread 0 is the one that calls Session::Run. Each is written by its own thread alone, and read
 // between runs.
-struct StepTrace {
-  std::vector<std::vector<StepRecord>> threads;
+struct CommandTrace {
+  std::vector<std::vector<CommandRecord>> threads;
 };
 
 }  // namespace tandem
 
-#endif  // TANDEM_RUNTIME_STEP_TRACE_H_
+#endif  // TANDEM_RUNTIME_COMMAND_TRACE_H_

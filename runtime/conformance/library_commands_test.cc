@@ -8,8 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "base/dtype.h"
 #include "gtest/gtest.h"
+#include "runtime/conformance/conformance_kernels.h"
 #include "runtime/conformance/places.h"
-#include "runtime/conformance/step_kernels.h"
 #include "runtime/session.h"
 #include "runtime/testing/executable_builder.h"
 #include "runtime/testing/library_calls.h"
@@ -17,10 +17,10 @@
 namespace tandem {
 namespace {
 
-class LibraryStepsTest : public PlaceTest {};
+class LibraryCommandsTest : public PlaceTest {};
 
 // Attention without softmax: heads lie between rows and columns in queries, keys and the result.
-TEST_P(LibraryStepsTest, BatchedProductsOfSwappedOperands) {
+TEST_P(LibraryCommandsTest, BatchedProductsOfSwappedOperands) {
   constexpr int64_t kQueries = 3, kHeads = 2, kWidth = 5, kKeys = 4;
   ExecutableBuilder b = Builder();
   const int q = b.Input("q", {kBatch, kQueries, kHeads, kWidth}), k = b.Input("k", {kBatch, kKeys, kHeads, kWidth});
@@ -79,7 +79,7 @@ TEST_P(LibraryStepsTest, BatchedProductsOfSwappedOperands) {
   }
 }
 
-TEST_P(LibraryStepsTest, GradientsOfConvolutions) {
+TEST_P(LibraryCommandsTest, GradientsOfConvolutions) {
   if (GetParam().shared) GTEST_SKIP() << "no difference";
   for (int64_t stride : {1, 2}) {
     SCOPED_TRACE(stride);
@@ -141,9 +141,9 @@ TEST_P(LibraryStepsTest, GradientsOfConvolutions) {
 
 // Rows of a table by index, their gradient added up by index, a kernel that runs once, and updates of several variables
 // of several sizes in one grouped launch.
-TEST_P(LibraryStepsTest, GatherScatterOnceAndGroupedUpdates) {
+TEST_P(LibraryCommandsTest, GatherScatterOnceAndGroupedUpdates) {
   ExecutableBuilder b = Builder();
-  const StepKernels kernels = AddStepKernels(b);
+  const ConformanceKernels kernels = AddConformanceKernels(b);
   const int table = b.Variable("table", {5, 4}), w = b.Variable("w", {4}), s = b.Variable("s", {1});
   const int k = b.Input("k", {kBatch}, DType::kInt32), rate = b.Scalar("rate");
   const int row = b.Batch("row", {kBatch, 4}), y = b.Batch("y", {kBatch, 4}),
@@ -206,7 +206,7 @@ TEST_P(LibraryStepsTest, GatherScatterOnceAndGroupedUpdates) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, LibraryStepsTest, ::testing::ValuesIn(Places()), PlaceName);
+INSTANTIATE_TEST_SUITE_P(Devices, LibraryCommandsTest, ::testing::ValuesIn(Places()), PlaceName);
 
 }  // namespace
 }  // namespace tandem

@@ -1,4 +1,4 @@
-#include "runtime/step_description.h"
+#include "runtime/command_description.h"
 
 #include <optional>
 #include <vector>
@@ -21,13 +21,13 @@ size_t Launches(const fb::ExecutableT& index, uint32_t kernel) {
 }
 
 // A kernel is checked as a whole, so all that the user wrote into it is named: " fused with Log [model.cc:7 (Log)]".
-std::string FusedWith(const Executable& executable, const fb::StepT& step) {
-  const std::optional<KernelLaunches> launches = NewCommand(step)->launches();
+std::string FusedWith(const Executable& executable, const fb::CommandT& command) {
+  const std::optional<KernelLaunches> launches = NewCommand(command)->launches();
   if (!launches) return "";
   const fb::KernelT& kernel = *executable.index().kernels[launches->kernel];
   absl::btree_set<uint32_t> locations(kernel.locations.begin(), kernel.locations.end());
   // The ops of a kernel that is launched several times are those of one of them.
-  if (locations.erase(step.location) == 0 && Launches(executable.index(), launches->kernel) > 1) return "";
+  if (locations.erase(command.location) == 0 && Launches(executable.index(), launches->kernel) > 1) return "";
   std::vector<std::string> others;
   for (uint32_t location : locations) {
     std::string text = executable.LocationString(location);
@@ -38,10 +38,11 @@ std::string FusedWith(const Executable& executable, const fb::StepT& step) {
 
 }  // namespace
 
-std::string DescribeStep(const Executable& executable, const fb::StepT& step, int replica) {
-  std::string location = executable.LocationString(step.location);
-  return absl::StrCat(step.name, location.empty() ? "" : absl::StrCat(" [", location, "]"), FusedWith(executable, step),
-                      ", replica ", replica, " (", executable.index().replicas[replica]->device, ")");
+std::string DescribeCommand(const Executable& executable, const fb::CommandT& command, int replica) {
+  std::string location = executable.LocationString(command.location);
+  return absl::StrCat(command.name, location.empty() ? "" : absl::StrCat(" [", location, "]"),
+                      FusedWith(executable, command), ", replica ", replica, " (",
+                      executable.index().replicas[replica]->device, ")");
 }
 
 }  // namespace tandem

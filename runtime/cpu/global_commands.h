@@ -1,6 +1,6 @@
 // Commands of global sections: all devices, cut into tasks that any thread may take.
-#ifndef TANDEM_RUNTIME_CPU_GLOBAL_STEPS_H_
-#define TANDEM_RUNTIME_CPU_GLOBAL_STEPS_H_
+#ifndef TANDEM_RUNTIME_CPU_GLOBAL_COMMANDS_H_
+#define TANDEM_RUNTIME_CPU_GLOBAL_COMMANDS_H_
 
 #include <memory>
 
@@ -14,13 +14,13 @@ namespace tandem {
 
 // Runs one command on all devices and returns when it is done; with `others` only what block updates leave to it
 // (block_updates.h). False: a value that it checks is a NaN or infinity.
-absl::StatusOr<bool> RunGlobalStep(const StepState& state, const CpuCommand& command, ThreadPool& pool,
-                                   bool others = false);
+absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& command, ThreadPool& pool,
+                                      bool others = false);
 
-// Runs commands of which the first has Step.together = their number, all at the same time.
+// Runs commands of which the first has Command.together = their number, all at the same time.
 absl::Status RunTogether(const StepState& state, absl::Span<const std::unique_ptr<CpuCommand>> commands,
                          ThreadPool& pool);
 
 }  // namespace tandem
 
-#endif  // TANDEM_RUNTIME_CPU_GLOBAL_STEPS_H_
+#endif  // TANDEM_RUNTIME_CPU_GLOBAL_COMMANDS_H_

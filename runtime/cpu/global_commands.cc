@@ -1,4 +1,4 @@
-#include "runtime/cpu/global_steps.h"
+#include "runtime/cpu/global_commands.h"
 
 #include <algorithm>
 #include <deque>
@@ -17,7 +17,8 @@ void RunTask(const CpuCommand& command, GlobalRun& run, int device, int task, in
 
 }  // namespace
 
-absl::StatusOr<bool> RunGlobalStep(const StepState& state, const CpuCommand& command, ThreadPool& pool, bool others) {
+absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& command, ThreadPool& pool,
+                                      bool others) {
   const bool at_once = command.is_for_all_devices();
   if (at_once && state.devices.size() == 1) return true;
   GlobalRun run(state, others && command.others ? *command.others : command.work, command.id);
@@ -27,7 +28,7 @@ absl::StatusOr<bool> RunGlobalStep(const StepState& state, const CpuCommand& com
   auto task = [&](int64_t i, int thread) {
     RunTask(command, run, static_cast<int>(i / device_tasks), static_cast<int>(i % device_tasks), thread);
   };
-  if (command.step().run_inline) {
+  if (command.table().run_inline) {
     // One loop of one task: it takes a thread index and sets the thread up, but wakes nobody.
     pool.ParallelFor(1, [&](int64_t, int thread) {
       for (int64_t i = 0; i < tasks; ++i) task(i, thread);
@@ -54,7 +55,7 @@ absl::Status RunTogether(const StepState& state, absl::Span<const std::unique_pt
     RunTask(*commands[c], runs[c], static_cast<int>(i / device_tasks), static_cast<int>(task - first[c]), thread);
   });
   for (size_t c = 0; c < runs.size(); ++c) {
-    if (!runs[c].status().ok()) return Annotate(runs[c].status(), absl::StrCat(commands[c]->step().name, ": "));
+    if (!runs[c].status().ok()) return Annotate(runs[c].status(), absl::StrCat(commands[c]->table().name, ": "));
   }
   return absl::OkStatus();
 }

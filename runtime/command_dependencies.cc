@@ -1,4 +1,4 @@
-#include "runtime/step_dependencies.h"
+#include "runtime/command_dependencies.h"
 
 #include <algorithm>
 #include <map>
@@ -15,8 +15,8 @@ namespace {
 // it since.
 class Arena {
  public:
-  // Step `step` touches [begin, end); adds the steps that it must follow to `after`.
-  void Touch(uint32_t step, uint64_t begin, uint64_t end, bool write, std::vector<uint32_t>& after) {
+  // Command `command` touches [begin, end); adds the commands that it must follow to `after`.
+  void Touch(uint32_t command, uint64_t begin, uint64_t end, bool write, std::vector<uint32_t>& after) {
     if (begin >= end) return;
     Split(begin);
     Split(end);
@@ -28,19 +28,19 @@ class Arena {
       }
       Piece& piece = it->second;
       at = piece.end;
-      if (piece.written && piece.writer != step) after.push_back(piece.writer);
+      if (piece.written && piece.writer != command) after.push_back(piece.writer);
       if (write) {
         for (uint32_t reader : piece.readers) {
-          if (reader != step) after.push_back(reader);
+          if (reader != command) after.push_back(reader);
         }
         piece.written = true;
-        piece.writer = step;
+        piece.writer = command;
         piece.readers.clear();
-      } else if (piece.readers.empty() || piece.readers.back() != step) {
-        piece.readers.push_back(step);
+      } else if (piece.readers.empty() || piece.readers.back() != command) {
+        piece.readers.push_back(command);
       }
     }
-    if (write) Merge(begin, end, step);
+    if (write) Merge(begin, end, command);
   }
 
  private:
@@ -62,11 +62,11 @@ class Arena {
     pieces_.emplace(at, std::move(right));
   }
 
-  // What one step has written as a whole is one piece again, so that pieces do not grow in number for ever.
-  void Merge(uint64_t begin, uint64_t end, uint32_t step) {
+  // What one command has written as a whole is one piece again, so that pieces do not grow in number for ever.
+  void Merge(uint64_t begin, uint64_t end, uint32_t command) {
     auto first = pieces_.find(begin);
     pieces_.erase(std::next(first), pieces_.lower_bound(end));
-    first->second = Piece{end, true, step, {}};
+    first->second = Piece{end, true, command, {}};
   }
 
   std::map<uint64_t, Piece> pieces_;  // by begin
@@ -116,7 +116,7 @@ class Dependencies {
       case fb::Space::Input:
       case fb::Space::Scalar:
       case fb::Space::Constant:
-        return;  // no step writes there
+        return;  // no command writes there
       default:
         begin = b.offset;
         end = b.offset + b.bytes;
@@ -133,6 +133,8 @@ class Dependencies {
 
 }  // namespace
 
-std::vector<std::vector<uint32_t>> StepDependencies(const fb::ProgramT& program) { return Dependencies(program).Run(); }
+std::vector<std::vector<uint32_t>> CommandDependencies(const fb::ProgramT& program) {
+  return Dependencies(program).Run();
+}
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-#include "passes/serialize_steps.h"
+#include "passes/serialize_commands.h"
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -17,7 +17,7 @@ int64_t Elements(mlir::Type type) { return mlir::cast<mlir::RankedTensorType>(ty
 
 }  // namespace
 
-uint32_t StepWriter::Location(mlir::Location loc) {
+uint32_t CommandWriter::Location(mlir::Location loc) {
   std::string file;
   int line = 0;
   LocationFileLine(loc, &file, &line);
@@ -36,18 +36,18 @@ int64_t RowsOfBlocks(mlir::Type type) {
   return shape.getNumElements() / shape.getShape().back();
 }
 
-absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op) {
-  auto step = std::make_unique<fb::StepT>();
-  step->name = LocationName(op->getLoc());
-  if (step->name.empty()) step->name = op->getName().getStringRef().str();
-  step->location = Location(op->getLoc());
-  for (mlir::Value v : op->getOperands()) step->inputs.push_back(static_cast<uint32_t>(BufferOf(v)));
-  for (mlir::Value v : op->getResults()) step->outputs.push_back(static_cast<uint32_t>(BufferOf(v)));
+absl::StatusOr<std::unique_ptr<fb::CommandT>> CommandWriter::Write(mlir::Operation* op) {
+  auto command = std::make_unique<fb::CommandT>();
+  command->name = LocationName(op->getLoc());
+  if (command->name.empty()) command->name = op->getName().getStringRef().str();
+  command->location = Location(op->getLoc());
+  for (mlir::Value v : op->getOperands()) command->inputs.push_back(static_cast<uint32_t>(BufferOf(v)));
+  for (mlir::Value v : op->getResults()) command->outputs.push_back(static_cast<uint32_t>(BufferOf(v)));
   const Execution execution = GetExecution(op);
-  step->invariant = execution.invariant;
-  step->run_inline = execution.run_inline;
-  step->together = static_cast<uint32_t>(execution.together);
-  step->joint = execution.joint;
+  command->invariant = execution.invariant;
+  command->run_inline = execution.run_inline;
+  command->together = static_cast<uint32_t>(execution.together);
+  command->joint = execution.joint;
   if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) {
     fb::KernelLaunchT body;
     body.kernel = kernels_.lookup(launch.getKernel());
@@ -57,31 +57,31 @@ absl::StatusOr<std::unique_ptr<fb::StepT>> StepWriter::Write(mlir::Operation* op
     if (kind == exec::KernelKind::kSplit) type = op->getOperand(0).getType();
     body.count = td::IsBatched(type) ? 0 : Elements(type);
     if (kind == exec::KernelKind::kBlock) body.count = RowsOfBlocks(type);
-    step->body.Set(std::move(body));
+    command->body.Set(std::move(body));
   } else if (mlir::isa<exec::GroupedLaunchOp>(op)) {
-    WriteGroupedLaunch(op, *step);
+    WriteGroupedLaunch(op, *command);
   } else if (auto call = mlir::dyn_cast<exec::LibraryCallOp>(op)) {
-    step->body.Set(LibraryCallOf(call));
+    command->body.Set(LibraryCallOf(call));
   } else if (auto reduce = mlir::dyn_cast<exec::LaneReduceOp>(op)) {
-    step->name = absl::StrCat("reduce_lanes/", exec::stringifyReduceKind(reduce.getKind()).str());
+    command->name = absl::StrCat("reduce_lanes/", exec::stringifyReduceKind(reduce.getKind()).str());
     fb::LaneReduceT body;
     body.kind = static_cast<fb::ReduceKind>(reduce.getKind());
-    step->body.Set(std::move(body));
+    command->body.Set(std::move(body));
   } else if (mlir::isa<exec::AllReduceOp>(op)) {
-    WriteAllReduce(op, *step);
+    WriteAllReduce(op, *command);
   } else if (mlir::isa<exec::CheckFiniteOp>(op)) {
-    step->body.Set(fb::CheckFiniteT());
+    command->body.Set(fb::CheckFiniteT());
   } else if (mlir::isa<td::ScatterAddOp>(op)) {
-    step->body.Set(fb::ScatterAddT());
+    command->body.Set(fb::ScatterAddT());
   } else if (mlir::isa<exec::CopyOp>(op)) {
-    step->body.Set(fb::CopyT());
+    command->body.Set(fb::CopyT());
   } else {
-    return absl::InternalError(absl::StrCat("no step for the op ", op->getName().getStringRef().str()));
+    return absl::InternalError(absl::StrCat("no command for the op ", op->getName().getStringRef().str()));
   }
-  return step;
+  return command;
 }
 
-void StepWriter::WriteGroupedLaunch(mlir::Operation* op, fb::StepT& step) {
+void CommandWriter::WriteGroupedLaunch(mlir::Operation* op, fb::CommandT& command) {
   auto launch = mlir::cast<exec::GroupedLaunchOp>(op);
   auto kernel = module_.lookupSymbol<mlir::func::FuncOp>(launch.getKernel());
   unsigned n = kernel.getNumArguments(), m = kernel.getNumResults();
@@ -89,14 +89,14 @@ void StepWriter::WriteGroupedLaunch(mlir::Operation* op, fb::StepT& step) {
   body.kernel = kernels_.lookup(launch.getKernel());
   body.num_args = n + m;
   for (uint64_t member = 0; member < launch.getMembers(); ++member) {
-    for (unsigned i = 0; i < n; ++i) body.args.push_back(step.inputs[member * n + i]);
-    for (unsigned i = 0; i < m; ++i) body.args.push_back(step.outputs[member * m + i]);
+    for (unsigned i = 0; i < n; ++i) body.args.push_back(command.inputs[member * n + i]);
+    for (unsigned i = 0; i < m; ++i) body.args.push_back(command.outputs[member * m + i]);
     body.counts.push_back(Elements(launch.getResult(member * m).getType()));
   }
-  step.body.Set(std::move(body));
+  command.body.Set(std::move(body));
 }
 
-void StepWriter::WriteAllReduce(mlir::Operation* op, fb::StepT& step) {
+void CommandWriter::WriteAllReduce(mlir::Operation* op, fb::CommandT& command) {
   auto all_reduce = mlir::cast<exec::AllReduceOp>(op);
   auto collective = std::make_unique<fb::CollectiveT>();
   collective->seq = static_cast<uint32_t>(all_reduce.getSeq().value_or(0));
@@ -113,7 +113,7 @@ void StepWriter::WriteAllReduce(mlir::Operation* op, fb::StepT& step) {
   body.collective = static_cast<uint32_t>(index_->collectives.size());
   body.kind = static_cast<fb::ReduceKind>(all_reduce.getKind());
   index_->collectives.push_back(std::move(collective));
-  step.body.Set(std::move(body));
+  command.body.Set(std::move(body));
 }
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-#include "runtime/step_dependencies.h"
+#include "runtime/command_dependencies.h"
 
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(StepDependenciesTest, ReadersFollowWritersAndWritersFollowReaders) {
+TEST(CommandDependenciesTest, ReadersFollowWritersAndWritersFollowReaders) {
   ExecutableBuilder b(1, 1, 4, 4);
   const int a = b.Step("a", {4}), c = b.Step("c", {4}), d = b.Step("d", {4}), s = b.Scalar("s");
   b.Global();
@@ -28,11 +28,11 @@ TEST(StepDependenciesTest, ReadersFollowWritersAndWritersFollowReaders) {
   b.Copy(a, d);  // 2: beside 1
   b.Copy(s, a);  // 3: behind both readers
   b.Copy(a, c);  // 4
-  EXPECT_THAT(StepDependencies(*b.index().programs[0]),
+  EXPECT_THAT(CommandDependencies(*b.index().programs[0]),
               ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0), ElementsAre(0, 1, 2), ElementsAre(1, 3)));
 }
 
-TEST(StepDependenciesTest, ValuesThatShareAPlaceDependOnEachOther) {
+TEST(CommandDependenciesTest, ValuesThatShareAPlaceDependOnEachOther) {
   ExecutableBuilder b(1, 1, 4, 4);
   const int a = b.Step("a", {64}), inside = b.Step("inside", {4}), s = b.Scalar("s");
   b.index().programs[0]->buffers[inside]->offset = 128;
@@ -40,19 +40,19 @@ TEST(StepDependenciesTest, ValuesThatShareAPlaceDependOnEachOther) {
   b.Copy(s, a);
   b.Copy(s, inside);
   b.Copy(a, s);
-  EXPECT_THAT(StepDependencies(*b.index().programs[0]), ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0, 1)));
+  EXPECT_THAT(CommandDependencies(*b.index().programs[0]), ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0, 1)));
 }
 
-TEST(StepDependenciesTest, ArenasAndVariablesAreApart) {
+TEST(CommandDependenciesTest, ArenasAndVariablesAreApart) {
   ExecutableBuilder b(1, 1, 4, 4);
   const int v = b.Variable("v", {4}), w = b.Variable("w", {4}), step = b.Step("t", {4}), shard = b.Shard("u", {4});
   const int s = b.Scalar("s");
   b.Global();
   for (int to : {v, w, step, shard}) b.Copy(s, to);
-  EXPECT_THAT(StepDependencies(*b.index().programs[0]), ElementsAre(IsEmpty(), IsEmpty(), IsEmpty(), IsEmpty()));
+  EXPECT_THAT(CommandDependencies(*b.index().programs[0]), ElementsAre(IsEmpty(), IsEmpty(), IsEmpty(), IsEmpty()));
 }
 
-TEST(StepDependenciesTest, CollectivesKeepTheirOrderAndUpdatesFollowTheCheck) {
+TEST(CommandDependenciesTest, CollectivesKeepTheirOrderAndUpdatesFollowTheCheck) {
   ExecutableBuilder b(2, 2, 4, 4);
   const int a = b.Step("a", {4}), c = b.Step("c", {4}), loss = b.Step("loss", {}), v = b.Variable("v", {});
   const int s = b.Scalar("s");
@@ -62,13 +62,13 @@ TEST(StepDependenciesTest, CollectivesKeepTheirOrderAndUpdatesFollowTheCheck) {
   b.CheckFinite({a});                     // 2
   b.Copy(s, loss);                        // 3: changes no variable
   b.Copy(s, v);                           // 4
-  EXPECT_THAT(StepDependencies(*b.index().programs[0]),
+  EXPECT_THAT(CommandDependencies(*b.index().programs[0]),
               ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0), IsEmpty(), ElementsAre(2)));
 }
 
-// All that an order of the steps has to respect, step by step against all others.
+// All that an order of the commands has to respect, command by command against all others.
 std::vector<std::set<uint32_t>> AllPairs(const fb::ProgramT& program) {
-  const std::vector<std::unique_ptr<Command>> steps = CommandsInOrder(program);
+  const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(program);
   auto overlap = [&](uint32_t x, uint32_t y) {
     const fb::BufferT &a = *program.buffers[x], &b = *program.buffers[y];
     return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
@@ -81,12 +81,12 @@ std::vector<std::set<uint32_t>> AllPairs(const fb::ProgramT& program) {
     }
     return false;
   };
-  std::vector<std::set<uint32_t>> result(steps.size());
-  for (uint32_t j = 0; j < steps.size(); ++j) {
+  std::vector<std::set<uint32_t>> result(commands.size());
+  for (uint32_t j = 0; j < commands.size(); ++j) {
     for (uint32_t i = 0; i < j; ++i) {
-      if (any(steps[i]->step().outputs, steps[j]->step().inputs) ||
-          any(steps[i]->step().outputs, steps[j]->step().outputs) ||
-          any(steps[i]->step().inputs, steps[j]->step().outputs)) {
+      if (any(commands[i]->table().outputs, commands[j]->table().inputs) ||
+          any(commands[i]->table().outputs, commands[j]->table().outputs) ||
+          any(commands[i]->table().inputs, commands[j]->table().outputs)) {
         result[j].insert(i);
       }
     }
@@ -94,7 +94,7 @@ std::vector<std::set<uint32_t>> AllPairs(const fb::ProgramT& program) {
   return result;
 }
 
-TEST(StepDependenciesTest, RandomProgramsAgreeWithAllPairs) {
+TEST(CommandDependenciesTest, RandomProgramsAgreeWithAllPairs) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     ExecutableBuilder b(1, 1, 4, 4);
@@ -105,7 +105,7 @@ TEST(StepDependenciesTest, RandomProgramsAgreeWithAllPairs) {
     }
     b.Global();
     for (int i = 0; i < 25; ++i) b.Copy(random() % 12, random() % 12);
-    const auto direct = StepDependencies(program);
+    const auto direct = CommandDependencies(program);
     std::vector<std::set<uint32_t>> reached(direct.size());
     for (uint32_t j = 0; j < direct.size(); ++j) {
       for (uint32_t i : direct[j]) {

@@ -1,4 +1,4 @@
-#include "runtime/cpu/map_steps.h"
+#include "runtime/cpu/map_commands.h"
 
 #include <algorithm>
 #include <chrono>
@@ -20,18 +20,18 @@ void Merge(const LaneMerge& merge, uint8_t* slot, const uint8_t* part) {
           merge.operand.elements);
 }
 
-// Watches shards: Step after each command (false ends the lane), Waited before a shard is added to the lane's slot,
+// Watches shards: Ran after each command (false ends the lane), Waited before a shard is added to the lane's slot,
 // Merged afterwards.
 struct NoObserver {
-  bool Step(const CpuCommand&, const ShardContext&, int64_t) { return true; }
+  bool Ran(const CpuCommand&, const ShardContext&, int64_t) { return true; }
   void Waited() {}
   void Merged(const PlannedSection&) {}
 };
 
 struct CallingObserver {
-  AfterStep after_step;
-  bool Step(const CpuCommand& step, const ShardContext& context, int64_t rows) {
-    return after_step(step, context, rows);
+  AfterCommand after_command;
+  bool Ran(const CpuCommand& command, const ShardContext& context, int64_t rows) {
+    return after_command(command, context, rows);
   }
   void Waited() {}
   void Merged(const PlannedSection&) {}
@@ -40,8 +40,8 @@ struct CallingObserver {
 class TimingObserver {
  public:
   explicit TimingObserver(std::vector<TimeCount>& times) : times_(times) {}
-  bool Step(const CpuCommand& step, const ShardContext&, int64_t) {
-    Count(step.id);
+  bool Ran(const CpuCommand& command, const ShardContext&, int64_t) {
+    Count(command.id);
     return true;
   }
   void Waited() { last_ = std::chrono::steady_clock::now(); }
@@ -62,11 +62,11 @@ class TimingObserver {
 // Writes a record of each command. One begins where the one before it ended: the clock is read once for both.
 class TracingObserver {
  public:
-  TracingObserver(std::vector<StepRecord>& records, int device, int64_t rows_per_lane)
+  TracingObserver(std::vector<CommandRecord>& records, int device, int64_t rows_per_lane)
       : records_(records), device_(device), rows_per_lane_(rows_per_lane) {}
-  bool Step(const CpuCommand& step, const ShardContext& context, int64_t rows) {
+  bool Ran(const CpuCommand& command, const ShardContext& context, int64_t rows) {
     lane_ = static_cast<int>(context.row / rows_per_lane_);
-    Record(step.id, rows);
+    Record(command.id, rows);
     return true;
   }
   void Waited() { last_ = TraceNow(); }
@@ -79,10 +79,10 @@ class TracingObserver {
     last_ = now;
   }
 
-  std::vector<StepRecord>& records_;
+  std::vector<CommandRecord>& records_;
   const int device_;
   const int64_t rows_per_lane_;
-  int lane_ = 0;  // of the last step
+  int lane_ = 0;  // of the last command
   int64_t last_ = TraceNow();
 };
 
@@ -90,7 +90,9 @@ class TracingObserver {
 class GuardObserver {
  public:
   GuardObserver(BufferGuard& guard, int thread) : guard_(guard), thread_(thread) {}
-  bool Step(const CpuCommand& step, const ShardContext&, int64_t) { return guard_.CheckThread(thread_, step.step()); }
+  bool Ran(const CpuCommand& command, const ShardContext&, int64_t) {
+    return guard_.CheckThread(thread_, command.table());
+  }
   void Waited() {}
   void Merged(const PlannedSection&) {}
 
@@ -128,7 +130,7 @@ absl::StatusOr<bool> RunShard(const StepState& state, const StepPlan& plan, cons
   absl::StatusOr<bool> go_on = CatchResourceErrors("", [&]() -> absl::StatusOr<bool> {
     for (const std::unique_ptr<CpuCommand>& command : section.commands) {
       TD_RETURN_IF_ERROR(command->RunRows(run, context, rows, context.device->first_row + context.row));
-      if (!observer.Step(*command, context, rows)) return false;
+      if (!observer.Ran(*command, context, rows)) return false;
     }
     return true;
   });
@@ -163,12 +165,12 @@ absl::Status RunInTurns(const StepState& state, const StepPlan& plan, const Plan
   for (const std::unique_ptr<CpuCommand>& command : section.commands) {
     if (command->is_joint()) {
       TD_RETURN_IF_ERROR(command->RunJoint(run, lanes[0]));
-      observer.Step(*command, lanes[0], section.lanes_together * state.shard_rows);
+      observer.Ran(*command, lanes[0], section.lanes_together * state.shard_rows);
       continue;
     }
     for (const ShardContext& lane : lanes) {
       TD_RETURN_IF_ERROR(command->RunRows(run, lane, state.shard_rows, lane.device->first_row + lane.row));
-      observer.Step(*command, lane, state.shard_rows);
+      observer.Ran(*command, lane, state.shard_rows);
     }
   }
   return absl::OkStatus();
@@ -233,10 +235,10 @@ absl::Status RunLanesTogether(const StepState& state, const StepPlan& plan, cons
 }
 
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
-                     int thread, AfterStep after_step) {
+                     int thread, AfterCommand after_command) {
   LaneProgress alone;
   alone.Reset(ShardsOfLane(state, lane));
-  return RunOwnShards(state, plan, section, lane, thread, alone, CallingObserver{after_step});
+  return RunOwnShards(state, plan, section, lane, thread, alone, CallingObserver{after_command});
 }
 
 }  // namespace tandem

@@ -1,6 +1,6 @@
-// Steps of an executable from ops whose buffers are assigned.
-#ifndef TANDEM_PASSES_SERIALIZE_STEPS_H_
-#define TANDEM_PASSES_SERIALIZE_STEPS_H_
+// Commands of an executable from ops whose buffers are assigned.
+#ifndef TANDEM_PASSES_SERIALIZE_COMMANDS_H_
+#define TANDEM_PASSES_SERIALIZE_COMMANDS_H_
 
 #include <cstdint>
 #include <map>
@@ -18,19 +18,19 @@ namespace tandem {
 // What a kernel of kind "block" counts: the places of all dimensions but the last one.
 int64_t RowsOfBlocks(mlir::Type type);
 
-class StepWriter {
+class CommandWriter {
  public:
-  StepWriter(mlir::ModuleOp module, fb::ExecutableT* index) : module_(module), index_(index) {}
+  CommandWriter(mlir::ModuleOp module, fb::ExecutableT* index) : module_(module), index_(index) {}
 
   void AddKernel(llvm::StringRef symbol, uint32_t id) { kernels_[symbol] = id; }
   // The row of Debug.locations for `loc`, added when new.
   uint32_t Location(mlir::Location loc);
-  // The step for a command of `op`'s kind, a map excepted.
-  absl::StatusOr<std::unique_ptr<fb::StepT>> Write(mlir::Operation* op);
+  // The table for a command of `op`'s kind, a map excepted.
+  absl::StatusOr<std::unique_ptr<fb::CommandT>> Write(mlir::Operation* op);
 
  private:
-  void WriteAllReduce(mlir::Operation* op, fb::StepT& step);
-  void WriteGroupedLaunch(mlir::Operation* op, fb::StepT& step);
+  void WriteAllReduce(mlir::Operation* op, fb::CommandT& command);
+  void WriteGroupedLaunch(mlir::Operation* op, fb::CommandT& command);
 
   mlir::ModuleOp module_;
   fb::ExecutableT* index_;
@@ -40,4 +40,4 @@ class StepWriter {
 
 }  // namespace tandem
 
-#endif  // TANDEM_PASSES_SERIALIZE_STEPS_H_
+#endif  // TANDEM_PASSES_SERIALIZE_COMMANDS_H_

@@ -1,6 +1,6 @@
 // Commands of map sections: one shard of one lane, on one thread.
-#ifndef TANDEM_RUNTIME_CPU_MAP_STEPS_H_
-#define TANDEM_RUNTIME_CPU_MAP_STEPS_H_
+#ifndef TANDEM_RUNTIME_CPU_MAP_COMMANDS_H_
+#define TANDEM_RUNTIME_CPU_MAP_COMMANDS_H_
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@
 namespace tandem {
 
 // Called after each command with it, where its operands are, and the number of rows; false ends the lane.
-using AfterStep = absl::FunctionRef<bool(const CpuCommand&, const ShardContext&, int64_t rows)>;
+using AfterCommand = absl::FunctionRef<bool(const CpuCommand&, const ShardContext&, int64_t rows)>;
 
 struct LaneId {
   int device = 0;
@@ -32,13 +32,13 @@ absl::Status HelpLane(const StepState& state, const StepPlan& plan, const Planne
                       int thread, LaneProgress& progress);
 // Whether lanes that the plan joins, the first of which is `first`, have all their rows.
 bool LanesAreFull(const StepState& state, const LaneId& first, int count);
-// Runs full lanes that the plan joins, the first of which is `first`, a step after the other.
+// Runs full lanes that the plan joins, the first of which is `first`, a command after the other.
 absl::Status RunLanesTogether(const StepState& state, const StepPlan& plan, const PlannedSection& section,
                               const LaneId& first, int thread);
 // Without helpers.
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
-                     int thread, AfterStep after_step);
+                     int thread, AfterCommand after_command);
 
 }  // namespace tandem
 
-#endif  // TANDEM_RUNTIME_CPU_MAP_STEPS_H_
+#endif  // TANDEM_RUNTIME_CPU_MAP_COMMANDS_H_

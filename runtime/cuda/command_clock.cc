@@ -1,31 +1,31 @@
-#include "runtime/cuda/step_clock.h"
+#include "runtime/cuda/command_clock.h"
 
 #include <algorithm>
 
 #include "base/status_macros.h"
-#include "runtime/step_info.h"
+#include "runtime/command_info.h"
 
 namespace tandem {
 
-StepClock::StepClock(const Executable& executable, const SegmentPlan& plan,
-                     const std::vector<std::unique_ptr<GpuReplica>>& replicas, bool time_steps)
+CommandClock::CommandClock(const Executable& executable, const SegmentPlan& plan,
+                           const std::vector<std::unique_ptr<GpuReplica>>& replicas, bool time_commands)
     : executable_(executable),
       plan_(plan),
       replicas_(replicas),
-      time_steps_(time_steps),
+      time_commands_(time_commands),
       clocks_(replicas.size()),
-      counts_(plan.steps.size()) {}
+      counts_(plan.tables.size()) {}
 
-absl::Status StepClock::BeginRun() {
+absl::Status CommandClock::BeginRun() {
   if (!runs()) return absl::OkStatus();
   for (size_t r = 0; r < replicas_.size(); ++r) {
     Replica& clock = clocks_[r];
     GpuReplica& replica = *replicas_[r];
     TD_RETURN_IF_ERROR(replica.device().MakeCurrent());
-    if (clock.steps.empty()) {
-      clock.steps.resize(plan_.steps.size());
+    if (clock.commands.empty()) {
+      clock.commands.resize(plan_.tables.size());
       TD_ASSIGN_OR_RETURN(clock.base, MakeEvent(replica.shared_device(), true));
-      for (auto& [begin, end] : clock.steps) {
+      for (auto& [begin, end] : clock.commands) {
         TD_ASSIGN_OR_RETURN(begin, MakeEvent(replica.shared_device(), true));
         TD_ASSIGN_OR_RETURN(end, MakeEvent(replica.shared_device(), true));
       }
@@ -37,37 +37,37 @@ absl::Status StepClock::BeginRun() {
   return absl::OkStatus();
 }
 
-absl::Status StepClock::BeginStep(size_t r, uint32_t step, CUstream stream) {
+absl::Status CommandClock::BeginCommand(size_t r, uint32_t command, CUstream stream) {
   if (!runs()) return absl::OkStatus();
-  TD_CU(replicas_[r]->device().driver(), cuEventRecord(clocks_[r].steps[step].first.get(), stream));
+  TD_CU(replicas_[r]->device().driver(), cuEventRecord(clocks_[r].commands[command].first.get(), stream));
   return absl::OkStatus();
 }
 
-absl::Status StepClock::EndStep(size_t r, uint32_t step, CUstream stream) {
+absl::Status CommandClock::EndCommand(size_t r, uint32_t command, CUstream stream) {
   if (!runs()) return absl::OkStatus();
-  TD_CU(replicas_[r]->device().driver(), cuEventRecord(clocks_[r].steps[step].second.get(), stream));
-  clocks_[r].issued.push_back(step);
+  TD_CU(replicas_[r]->device().driver(), cuEventRecord(clocks_[r].commands[command].second.get(), stream));
+  clocks_[r].issued.push_back(command);
   return absl::OkStatus();
 }
 
-absl::Status StepClock::EndRun(const std::vector<ReplicaInputs>& inputs) {
+absl::Status CommandClock::EndRun(const std::vector<ReplicaInputs>& inputs) {
   if (!runs()) return absl::OkStatus();
   for (size_t r = 0; r < replicas_.size(); ++r) {
     const Replica& clock = clocks_[r];
     const DriverApi& driver = replicas_[r]->device().driver();
     TD_RETURN_IF_ERROR(replicas_[r]->device().MakeCurrent());
-    for (uint32_t step : clock.issued) {
+    for (uint32_t command : clock.issued) {
       float begin = 0, end = 0;
-      TD_CU(driver, cuEventElapsedTime(&begin, clock.base.get(), clock.steps[step].first.get()));
-      TD_CU(driver, cuEventElapsedTime(&end, clock.base.get(), clock.steps[step].second.get()));
+      TD_CU(driver, cuEventElapsedTime(&begin, clock.base.get(), clock.commands[command].first.get()));
+      TD_CU(driver, cuEventElapsedTime(&end, clock.base.get(), clock.commands[command].second.get()));
       if (trace_ == nullptr) {
-        counts_[step].nanoseconds += 1e6 * (end - begin);
-        ++counts_[step].calls;
+        counts_[command].nanoseconds += 1e6 * (end - begin);
+        ++counts_[command].calls;
         continue;
       }
-      const bool map = plan_.map[step];
-      StepRecord record;
-      record.id = plan_.ids[step];
+      const bool map = plan_.map[command];
+      CommandRecord record;
+      record.id = plan_.ids[command];
       record.device = static_cast<int32_t>(r);
       record.lane = map ? 0 : -1;
       record.rows = map ? static_cast<int32_t>(inputs[r].rows) : 0;
@@ -79,14 +79,14 @@ absl::Status StepClock::EndRun(const std::vector<ReplicaInputs>& inputs) {
   return absl::OkStatus();
 }
 
-std::vector<StepTime> StepClock::times() const {
-  std::vector<StepTime> result;
-  if (!time_steps_) return result;
-  const std::vector<StepInfo> infos = ListSteps(executable_);
+std::vector<CommandTime> CommandClock::times() const {
+  std::vector<CommandTime> result;
+  if (!time_commands_) return result;
+  const std::vector<CommandInfo> infos = ListCommands(executable_);
   for (size_t s = 0; s < counts_.size(); ++s) {
     if (counts_[s].calls == 0) continue;
-    const StepInfo& info = infos[plan_.ids[s]];
-    StepTime time;
+    const CommandInfo& info = infos[plan_.ids[s]];
+    CommandTime time;
     time.id = info.id;
     time.section = info.map ? "map" : "global";
     time.kind = info.kind;

@@ -1,4 +1,4 @@
-#include "runtime/conformance/step_kernels.h"
+#include "runtime/conformance/conformance_kernels.h"
 
 #include <algorithm>
 
@@ -206,8 +206,8 @@ RUN:
 
 }  // namespace
 
-StepKernels AddStepKernels(ExecutableBuilder& b) {
-  StepKernels k;
+ConformanceKernels AddConformanceKernels(ExecutableBuilder& b) {
+  ConformanceKernels k;
   k.affine = b.Kernel("affine", 0, fb::Domain::Rows);
   k.column_sum = b.Kernel("column_sum", 0, fb::Domain::Rows);
   k.column_max = b.Kernel("column_max", 0, fb::Domain::Rows);
@@ -217,7 +217,7 @@ StepKernels AddStepKernels(ExecutableBuilder& b) {
   return k;
 }
 
-std::string StepKernelsIr() {
+std::string ConformanceKernelsIr() {
   return LoopKernel("affine", "16 0 16", kAffineIr) +
          LoopKernel("column_sum", "16 0", absl::StrReplaceAll(kColumnIr, {{"OP", kSumIr}})) +
          LoopKernel("column_max", "16 0", absl::StrReplaceAll(kColumnIr, {{"OP", kMaxIr}})) +
@@ -225,7 +225,7 @@ std::string StepKernelsIr() {
          LoopKernel("update", "4 4 0 4", kUpdateIr);
 }
 
-std::string StepKernelsPtx() {
+std::string ConformanceKernelsPtx() {
   return absl::StrCat(
       ".version 6.4\n.target sm_75\n.address_size 64\n\n", Entry("affine", 3, kAffinePtx),
       Entry("column_sum", 2,
@@ -236,7 +236,7 @@ std::string StepKernelsPtx() {
       kUpdatePtx, "  ret;\n}\n");
 }
 
-void RegisterStepKernels(FakeDriver& driver) {
+void RegisterConformanceKernels(FakeDriver& driver) {
   RegisterGpuKernel(driver, "affine", 3, [](const GpuKernelCall& call) {
     for (int64_t i = call.begin * 4; i < call.end * 4; ++i) {
       call.args[2][i] = call.args[0][i] * call.args[1][i % 4] + static_cast<float>(i / 4 + call.row_offset);

@@ -1,6 +1,6 @@
 // A few small kernels, written for each kind of device.
-#ifndef TANDEM_RUNTIME_CONFORMANCE_STEP_KERNELS_H_
-#define TANDEM_RUNTIME_CONFORMANCE_STEP_KERNELS_H_
+#ifndef TANDEM_RUNTIME_CONFORMANCE_CONFORMANCE_KERNELS_H_
+#define TANDEM_RUNTIME_CONFORMANCE_CONFORMANCE_KERNELS_H_
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-struct StepKernels {
+struct ConformanceKernels {
   int affine = 0;      // rows: x [b,4], w [4] -> y [b,4] = x * w + number of the row
   int column_sum = 0;  // rows: y [b,4] -> sum [4]
   int column_max = 0;  // rows: y [b,4] -> max [4]
@@ -18,12 +18,12 @@ struct StepKernels {
   int update = 0;      // elements: a, g, rate -> b = a - rate * g
 };
 
-StepKernels AddStepKernels(ExecutableBuilder& builder);
+ConformanceKernels AddConformanceKernels(ExecutableBuilder& builder);
 
-std::string StepKernelsIr();   // LLVM IR, for a CPU
-std::string StepKernelsPtx();  // for GPUs; sums take one block, up to 128 rows
-void RegisterStepKernels(FakeDriver& driver);
+std::string ConformanceKernelsIr();   // LLVM IR, for a CPU
+std::string ConformanceKernelsPtx();  // for GPUs; sums take one block, up to 128 rows
+void RegisterConformanceKernels(FakeDriver& driver);
 
 }  // namespace tandem
 
-#endif  // TANDEM_RUNTIME_CONFORMANCE_STEP_KERNELS_H_
+#endif  // TANDEM_RUNTIME_CONFORMANCE_CONFORMANCE_KERNELS_H_

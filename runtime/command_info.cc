@@ -1,4 +1,4 @@
-#include "runtime/step_info.h"
+#include "runtime/command_info.h"
 
 #include <memory>
 #include <set>
@@ -10,40 +10,40 @@
 namespace tandem {
 namespace {
 
-class StepLister {
+class CommandLister {
  public:
-  explicit StepLister(const Executable& executable)
+  explicit CommandLister(const Executable& executable)
       : index_(executable.index()),
         program_(*index_.programs[index_.replicas.empty() ? 0 : index_.replicas[0]->program]) {}
 
-  std::vector<StepInfo> Run() {
+  std::vector<CommandInfo> Run() {
     for (const auto& section : program_.sections) {
-      for (const auto& step : section->steps) {
-        const std::unique_ptr<Command> command = NewCommand(*step);
-        StepInfo& info = Add(*section, command->kind());
-        info.step = step.get();
-        info.name = step->name;
-        info.source = Source(step->location);
+      for (const auto& table : section->commands) {
+        const std::unique_ptr<Command> command = NewCommand(*table);
+        CommandInfo& info = Add(*section, command->kind());
+        info.table = table.get();
+        info.name = table->name;
+        info.source = Source(table->location);
         info.detail = command->Detail(index_);
         info.library = command->is_library_call();
-        info.bfloat16 = info.library && Narrow(step->inputs[0]);
+        info.bfloat16 = info.library && Narrow(table->inputs[0]);
         info.work = command->Work({index_, program_, info.map});
       }
-      StepInfo& merges = Add(*section, "LaneSum");
+      CommandInfo& merges = Add(*section, "LaneSum");
       if (merges.map) merges.work = WorkOfMerges(*section);
     }
-    return std::move(steps_);
+    return std::move(commands_);
   }
 
  private:
-  StepInfo& Add(const fb::SectionT& section, const std::string& kind) {
-    StepInfo info;
-    info.id = static_cast<int>(steps_.size());
+  CommandInfo& Add(const fb::SectionT& section, const std::string& kind) {
+    CommandInfo info;
+    info.id = static_cast<int>(commands_.size());
     info.section = section.name;
     info.map = section.kind == fb::SectionKind::Map;
     info.kind = kind;
-    steps_.push_back(std::move(info));
-    return steps_.back();
+    commands_.push_back(std::move(info));
+    return commands_.back();
   }
 
   std::string Source(uint32_t location) const {
@@ -57,7 +57,7 @@ class StepLister {
 
   ExecutionWork WorkOfMerges(const fb::SectionT& section) const {
     std::set<uint32_t> written;
-    for (const auto& step : section.steps) written.insert(step->outputs.begin(), step->outputs.end());
+    for (const auto& table : section.commands) written.insert(table->outputs.begin(), table->outputs.end());
     const WorkContext context{index_, program_, /*map=*/true};
     ExecutionWork work;
     for (const auto& slot : program_.lane_slots) {
@@ -70,11 +70,11 @@ class StepLister {
 
   const fb::ExecutableT& index_;
   const fb::ProgramT& program_;
-  std::vector<StepInfo> steps_;
+  std::vector<CommandInfo> commands_;
 };
 
 }  // namespace
 
-std::vector<StepInfo> ListSteps(const Executable& executable) { return StepLister(executable).Run(); }
+std::vector<CommandInfo> ListCommands(const Executable& executable) { return CommandLister(executable).Run(); }
 
 }  // namespace tandem

@@ -38,9 +38,9 @@ BuildFn Train(bool first_layers) {
   };
 }
 
-std::unique_ptr<Session> NewSession(const Program& program, bool time_steps = false) {
+std::unique_ptr<Session> NewSession(const Program& program, bool time_commands = false) {
   auto session = Session::Create(program.executable, program.variables,
-                                 {.pool = std::make_shared<ThreadPool>(2), .time_steps = time_steps});
+                                 {.pool = std::make_shared<ThreadPool>(2), .time_commands = time_commands});
   EXPECT_TRUE(session.ok()) << session.status();
   return session.ok() ? *std::move(session) : nullptr;
 }
@@ -61,13 +61,13 @@ void ExpectAsNew(const Program& program, Session& session, const Options& option
 // How often the convolution's kernel has been transformed by now.
 int64_t Transforms(const Session& session) {
   int64_t calls = 0;
-  for (const StepTime& t : session.step_times()) {
+  for (const CommandTime& t : session.command_times()) {
     if (t.section == "global" && absl::StrContains(t.detail, "winograd_kernel")) calls += t.calls;
   }
   return calls;
 }
 
-TEST(InvariantSteps, EvaluationPreparesWeightsOnce) {
+TEST(InvariantCommands, EvaluationPreparesWeightsOnce) {
   const Options options{.mode = "eval"};
   absl::StatusOr<Program> program = Prepare(Evaluate(), options);
   ASSERT_TRUE(program.ok()) << program.status();
@@ -86,7 +86,7 @@ TEST(InvariantSteps, EvaluationPreparesWeightsOnce) {
   EXPECT_EQ(Transforms(*session), 3);  // any written variable counts
 }
 
-TEST(InvariantSteps, EvaluationSeesWhatTrainingWrote) {
+TEST(InvariantCommands, EvaluationSeesWhatTrainingWrote) {
   const Options options{.mode = "eval"};
   absl::StatusOr<Program> train = Prepare(Train(true), {}), evaluate = Prepare(Evaluate(), options);
   ASSERT_TRUE(train.ok() && evaluate.ok()) << train.status() << evaluate.status();
@@ -99,7 +99,7 @@ TEST(InvariantSteps, EvaluationSeesWhatTrainingWrote) {
   ExpectAsNew(*evaluate, *session, options, 3);
 }
 
-TEST(InvariantSteps, TrainingPreparesFrozenLayersOnce) {
+TEST(InvariantCommands, TrainingPreparesFrozenLayersOnce) {
   for (bool frozen : {true, false}) {
     absl::StatusOr<Program> program = Prepare(Train(!frozen), {});
     ASSERT_TRUE(program.ok()) << program.status();
@@ -111,14 +111,14 @@ TEST(InvariantSteps, TrainingPreparesFrozenLayersOnce) {
   }
 }
 
-TEST(InvariantSteps, FrozenLayersMatchTheReference) {
+TEST(InvariantCommands, FrozenLayersMatchTheReference) {
   CompareWithReference(Train(false), {.steps = 3, .tolerance = 1e-4});
   CompareWithReference(Train(false), {.devices = 2, .batch = 8, .steps = 3, .tolerance = 1e-4});
 }
 
 // The number of replicas that have rows, by which the mean of what they make of their own rows is divided, is a sum of
 // ones in place: not what a step with constant inputs left there.
-TEST(InvariantSteps, NotWhatIsReducedInPlace) {
+TEST(InvariantCommands, NotWhatIsReducedInPlace) {
   auto build = [](GraphBuilder& g) {
     Tensor x = layers::Dense(g.Input("x", DType::kFloat32, {kBatch, 3}), {.units = 4, .activation = Tanh});
     Tensor w = g.Variable({.name = "w", .shape = {4}, .initializer = {Initializer::Kind::kConstant, 0.5, 0}});

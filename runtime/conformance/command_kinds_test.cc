@@ -1,4 +1,5 @@
-// Every kind of step, with the same values on every kind of device (places.h). Expected values are computed in double.
+// Every kind of command, with the same values on every kind of device (places.h). Expected values are computed in
+// double.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -9,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "runtime/conformance/conformance_kernels.h"
 #include "runtime/conformance/places.h"
-#include "runtime/conformance/step_kernels.h"
 #include "runtime/session.h"
 #include "runtime/testing/executable_builder.h"
 #include "runtime/testing/library_calls.h"
@@ -18,7 +19,7 @@
 namespace tandem {
 namespace {
 
-class StepKindsTest : public PlaceTest {};
+class CommandKindsTest : public PlaceTest {};
 
 // Expected values of the program below, replica by replica.
 struct Expected {
@@ -26,9 +27,9 @@ struct Expected {
                             max = std::vector<double>(4, -INFINITY), table = std::vector<double>(12);
 };
 
-TEST_P(StepKindsTest, ATrainingStep) {
+TEST_P(CommandKindsTest, ATrainingStep) {
   ExecutableBuilder b = Builder();
-  const StepKernels kernels = AddStepKernels(b);
+  const ConformanceKernels kernels = AddConformanceKernels(b);
   const int w = b.Variable("w", {4}), v = b.Variable("v", {4, 3}), bias = b.Variable("bias", {3});
   const int x = b.Input("x", {kBatch, 4}), k = b.Input("k", {kBatch}, DType::kInt32), rate = b.Scalar("rate");
   const int y = b.Batch("y", {kBatch, 4}), z = b.Batch("z", {kBatch, 3}),
@@ -114,7 +115,8 @@ TEST_P(StepKindsTest, ATrainingStep) {
     ExpectNear(*variables_->Read("w"), w1, "w");
     ExpectNear(*variables_->Read("v"), v1, "v");
 
-    // The same step with a NaN in the last row that there is: nothing changes, and the first step to see it is named.
+    // The same step with a NaN in the last row that there is: nothing changes, and the first command to see it is
+    // named.
     const HostTensor before = *variables_->Read("v");
     const size_t last = rows.back() > 0 ? rows.size() - 1 : rows.size() - 2;
     HostTensor& bad = inputs.inputs[last][0];
@@ -130,7 +132,7 @@ TEST_P(StepKindsTest, ATrainingStep) {
   }
 }
 
-TEST_P(StepKindsTest, AConvolution) {
+TEST_P(CommandKindsTest, AConvolution) {
   if (GetParam().shared) GTEST_SKIP() << "no difference";
   ExecutableBuilder b = Builder();
   const int kernel = b.Variable("kernel", {3, 3, 2, 4}), x = b.Input("x", {kBatch, 5, 5, 2});
@@ -173,15 +175,15 @@ TEST_P(StepKindsTest, AConvolution) {
   }
 }
 
-TEST(StepKernelsPtxTest, PtxasTakesIt) {
+TEST(ConformanceKernelsPtxTest, PtxasTakesIt) {
   const std::string ptxas = "/usr/local/cuda/bin/ptxas";
   if (!std::ifstream(ptxas).good()) GTEST_SKIP() << "no ptxas at " << ptxas;
-  const std::string file = absl::StrCat(::testing::TempDir(), "/step_kernels.ptx");
-  std::ofstream(file) << StepKernelsPtx();
+  const std::string file = absl::StrCat(::testing::TempDir(), "/conformance_kernels.ptx");
+  std::ofstream(file) << ConformanceKernelsPtx();
   EXPECT_EQ(std::system(absl::StrCat(ptxas, " -arch=sm_75 ", file, " -o /dev/null").c_str()), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, StepKindsTest, ::testing::ValuesIn(Places()), PlaceName);
+INSTANTIATE_TEST_SUITE_P(Devices, CommandKindsTest, ::testing::ValuesIn(Places()), PlaceName);
 
 }  // namespace
 }  // namespace tandem

@@ -1,4 +1,4 @@
-#include "passes/analysis/step_cost.h"
+#include "passes/analysis/command_cost.h"
 
 #include "gtest/gtest.h"
 #include "runtime/testing/executable_builder.h"
@@ -23,34 +23,34 @@ std::shared_ptr<const Executable> MatMulAndUpdate() {
   return *executable;
 }
 
-TEST(StepCost, TakesTheSlowerOfComputeAndMemoryPlusOverhead) {
+TEST(CommandCost, TakesTheSlowerOfComputeAndMemoryPlusOverhead) {
   const auto executable = MatMulAndUpdate();
-  const std::vector<StepInfo> steps = ListSteps(*executable);
-  ASSERT_EQ(steps[0].name, "dense");
+  const std::vector<CommandInfo> commands = ListCommands(*executable);
+  ASSERT_EQ(commands[0].name, "dense");
   MachineModel machine = *BuiltInMachineModel("zen4");
-  const Cost matmul = ExpectedCost(machine, *executable, steps[0], kShardRows);
+  const Cost matmul = ExpectedCost(machine, *executable, commands[0], kShardRows);
   EXPECT_DOUBLE_EQ(matmul.compute_seconds, 2.0 * kShardRows * kIn * kOut / machine.library_f32);
   EXPECT_DOUBLE_EQ(matmul.seconds, LimitSeconds(matmul) + machine.library_call_overhead);
   EXPECT_EQ(matmul.bound, Bound::kCompute);
   // Half the rows compute half as much.
-  EXPECT_DOUBLE_EQ(ExpectedCost(machine, *executable, steps[0], kShardRows / 2).compute_seconds,
+  EXPECT_DOUBLE_EQ(ExpectedCost(machine, *executable, commands[0], kShardRows / 2).compute_seconds,
                    matmul.compute_seconds / 2);
   machine.library_f32 *= 1000;
   machine.l2_bandwidth *= 1000;
-  EXPECT_EQ(ExpectedCost(machine, *executable, steps[0], kShardRows).bound, Bound::kOverhead);
+  EXPECT_EQ(ExpectedCost(machine, *executable, commands[0], kShardRows).bound, Bound::kOverhead);
 }
 
-TEST(StepCost, GlobalStepsPayForTheirBarrier) {
+TEST(CommandCost, GlobalCommandsPayForTheirBarrier) {
   const auto executable = MatMulAndUpdate();
-  const std::vector<StepInfo> steps = ListSteps(*executable);
-  ASSERT_EQ(steps[2].name, "update");
+  const std::vector<CommandInfo> commands = ListCommands(*executable);
+  ASSERT_EQ(commands[2].name, "update");
   const MachineModel machine = *BuiltInMachineModel("zen4");
-  const Cost update = ExpectedCost(machine, *executable, steps[2], 0);
+  const Cost update = ExpectedCost(machine, *executable, commands[2], 0);
   EXPECT_DOUBLE_EQ(update.overhead_seconds, machine.kernel_call_overhead + machine.section_overhead);
   EXPECT_DOUBLE_EQ(update.memory_seconds, 2.0 * 4 * kIn * kOut / Bandwidth(machine, 2.0 * 4 * kIn * kOut));
 }
 
-TEST(StepCost, TheMachineIsTheOneItWasCompiledFor) {
+TEST(CommandCost, TheMachineIsTheOneItWasCompiledFor) {
   MachineModel machine = *BuiltInMachineModel("zen4");
   machine.library_f32 = 123e9;
   const auto rate = [](const std::string& recorded, const std::string& target) {

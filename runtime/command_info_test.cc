@@ -1,4 +1,4 @@
-#include "runtime/step_info.h"
+#include "runtime/command_info.h"
 
 #include <map>
 
@@ -35,45 +35,45 @@ std::shared_ptr<const Executable> Linear() {
   return *executable;
 }
 
-TEST(StepInfo, ListsStepsInOrderWithOneForSumsBehindEachSection) {
+TEST(CommandInfo, ListsCommandsInOrderWithOneForSumsBehindEachSection) {
   const auto executable = Linear();
-  const std::vector<StepInfo> steps = ListSteps(*executable);
+  const std::vector<CommandInfo> commands = ListCommands(*executable);
   std::vector<std::string> kinds;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    EXPECT_EQ(steps[i].id, i);
-    kinds.push_back(steps[i].kind);
-    EXPECT_EQ(steps[i].map, i < 4);
+  for (size_t i = 0; i < commands.size(); ++i) {
+    EXPECT_EQ(commands[i].id, i);
+    kinds.push_back(commands[i].kind);
+    EXPECT_EQ(commands[i].map, i < 4);
   }
   EXPECT_EQ(kinds, (std::vector<std::string>{"LibraryCall", "KernelLaunch", "LibraryCall", "LaneSum", "LaneReduce",
                                              "AllReduce", "GroupedLaunch", "LaneSum"}));
-  EXPECT_EQ(steps[0].name, "dense/MatMul");
-  EXPECT_TRUE(steps[0].library);
-  EXPECT_FALSE(steps[1].library);
-  EXPECT_EQ(steps[1].detail.find("scale "), 0u);
-  EXPECT_NE(steps[1].detail.find("td.mul td.add"), std::string::npos);
+  EXPECT_EQ(commands[0].name, "dense/MatMul");
+  EXPECT_TRUE(commands[0].library);
+  EXPECT_FALSE(commands[1].library);
+  EXPECT_EQ(commands[1].detail.find("scale "), 0u);
+  EXPECT_NE(commands[1].detail.find("td.mul td.add"), std::string::npos);
 }
 
-TEST(StepInfo, CountsOperationsAndBytes) {
+TEST(CommandInfo, CountsOperationsAndBytes) {
   const auto executable = Linear();
-  const std::vector<StepInfo> steps = ListSteps(*executable);
+  const std::vector<CommandInfo> commands = ListCommands(*executable);
   // A product of [3, 5] and [5, 2].
-  EXPECT_EQ(steps[0].work.Flops(3), 2 * 3 * kIn * kOut);
-  EXPECT_EQ(steps[0].work.Bytes(3), 4 * (3 * kIn + kIn * kOut + 3 * kOut));
-  EXPECT_EQ(steps[1].work.Flops(3), 3 * 7);
-  EXPECT_EQ(steps[1].work.Bytes(3), 4 * 2 * 3 * kOut);
-  EXPECT_EQ(steps[2].work.Flops(3), 2 * 3 * kIn * kOut);
+  EXPECT_EQ(commands[0].work.Flops(3), 2 * 3 * kIn * kOut);
+  EXPECT_EQ(commands[0].work.Bytes(3), 4 * (3 * kIn + kIn * kOut + 3 * kOut));
+  EXPECT_EQ(commands[1].work.Flops(3), 3 * 7);
+  EXPECT_EQ(commands[1].work.Bytes(3), 4 * 2 * 3 * kOut);
+  EXPECT_EQ(commands[2].work.Flops(3), 2 * 3 * kIn * kOut);
   // Adding a shard's dw to the lane's: two operands and a result.
-  EXPECT_EQ(steps[3].work.Flops(0), kIn * kOut);
-  EXPECT_EQ(steps[3].work.Bytes(0), 3 * 4 * kIn * kOut);
+  EXPECT_EQ(commands[3].work.Flops(0), kIn * kOut);
+  EXPECT_EQ(commands[3].work.Bytes(0), 3 * 4 * kIn * kOut);
   // The slots of the two lanes of a replica, and the sum.
-  EXPECT_EQ(steps[4].work.Bytes(0), (2 + 1) * 4 * kIn * kOut);
-  EXPECT_EQ(steps[4].work.Flops(0), kIn * kOut);
-  EXPECT_EQ(steps[6].work.Flops(0), 2 * kIn * kOut);
-  EXPECT_EQ(steps[6].work.Bytes(0), 2 * 4 * kIn * kOut);
-  EXPECT_EQ(steps[7].work.Bytes(0), 0);
+  EXPECT_EQ(commands[4].work.Bytes(0), (2 + 1) * 4 * kIn * kOut);
+  EXPECT_EQ(commands[4].work.Flops(0), kIn * kOut);
+  EXPECT_EQ(commands[6].work.Flops(0), 2 * kIn * kOut);
+  EXPECT_EQ(commands[6].work.Bytes(0), 2 * 4 * kIn * kOut);
+  EXPECT_EQ(commands[7].work.Bytes(0), 0);
 }
 
-TEST(StepInfo, ConvolutionsCountTheSameInAllDirections) {
+TEST(CommandInfo, ConvolutionsCountTheSameInAllDirections) {
   fb::Conv2DT conv = Conv(2, 8, 8, 3, 5, 5, 4, 1, 0, 0);
   for (fb::Direction direction : fb::EnumValuesDirection()) {
     conv.direction = direction;

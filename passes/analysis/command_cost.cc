@@ -1,4 +1,4 @@
-#include "passes/analysis/step_cost.h"
+#include "passes/analysis/command_cost.h"
 
 #include <algorithm>
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace tandem {
 
-Cost ExpectedCost(const MachineModel& machine, const Executable& executable, const StepInfo& step, int64_t rows,
+Cost ExpectedCost(const MachineModel& machine, const Executable& executable, const CommandInfo& command, int64_t rows,
                   int threads) {
   Work work;
-  const double flops = step.work.Flops(rows);
-  (!step.library ? work.vector_flops : step.bfloat16 ? work.library_bf16_flops : work.library_flops) = flops;
-  work.bytes = step.work.Bytes(rows);
-  if (step.map) {
+  const double flops = command.work.Flops(rows);
+  (!command.library ? work.vector_flops : command.bfloat16 ? work.library_bf16_flops : work.library_flops) = flops;
+  work.bytes = command.work.Bytes(rows);
+  if (command.map) {
     const fb::ExecutableT& index = executable.index();
     work.working_set = std::max(work.bytes, static_cast<double>(index.programs[0]->shard_bytes));
   }
-  (step.library ? work.library_calls : work.kernel_calls) = 1;
+  (command.library ? work.library_calls : work.kernel_calls) = 1;
   Cost cost = CostOf(machine, work, threads);
-  if (!step.map) {
+  if (!command.map) {
     cost.overhead_seconds += machine.section_overhead;
     cost.seconds += machine.section_overhead;
     if (cost.overhead_seconds > LimitSeconds(cost)) cost.bound = Bound::kOverhead;

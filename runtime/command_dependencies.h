@@ -1,0 +1,23 @@
+// Which commands of a program must be done before which: what GPU streams have to respect, and what checks them.
+#ifndef TANDEM_RUNTIME_COMMAND_DEPENDENCIES_H_
+#define TANDEM_RUNTIME_COMMAND_DEPENDENCIES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// For each command, numbered as by CommandsInOrder, the numbers of earlier ones that must be done before it begins,
+// ascending. Whoever respects these respects, by going from command to command, every pair of commands of which one
+// writes memory that the other touches. Memory is where the buffers lie, so that two values that share a place by life
+// time depend on each other too. Besides, collectives follow each other, and every command behind a CheckFinite that
+// writes a variable waits for the check.
+//
+// The program's buffer numbers must be in range. Takes time about linear in the number of operands.
+std::vector<std::vector<uint32_t>> CommandDependencies(const fb::ProgramT& program);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_COMMAND_DEPENDENCIES_H_

@@ -1,0 +1,16 @@
+// How messages name a command of a program.
+#ifndef TANDEM_RUNTIME_COMMAND_DESCRIPTION_H_
+#define TANDEM_RUNTIME_COMMAND_DESCRIPTION_H_
+
+#include <string>
+
+#include "runtime/executable.h"
+
+namespace tandem {
+
+// "dense/MatMul [model.cc:7 (MatMul)] fused with Log [model.cc:8 (Log)], replica 1 (cpu:1)".
+std::string DescribeCommand(const Executable& executable, const fb::CommandT& command, int replica);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_COMMAND_DESCRIPTION_H_

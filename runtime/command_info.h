@@ -1,0 +1,34 @@
+// The commands of an executable as reports show them: their names, what they compute and how many bytes they touch.
+#ifndef TANDEM_RUNTIME_COMMAND_INFO_H_
+#define TANDEM_RUNTIME_COMMAND_INFO_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/commands/execution_work.h"
+#include "runtime/executable.h"
+
+namespace tandem {
+
+struct CommandInfo {
+  int id = 0;                           // its index in ListCommands
+  const fb::CommandT* table = nullptr;  // of the executable; null for the sums behind a section
+  std::string section;                  // its name in the executable
+  bool map = false;                     // runs for every shard, else once per device
+  std::string kind;                     // the command's kind in executable.fbs, or "LaneSum"
+  std::string name;                     // scope and op, as the user sees it
+  std::string detail;                   // the kernel with its ops, or the library's primitive and implementation
+  std::string source;                   // "file:line"
+  bool library = false;                 // a library call, else own code
+  bool bfloat16 = false;                // a library call on bfloat16 operands
+  ExecutionWork work;
+};
+
+// All commands of the first program, section by section; behind the commands of each section stands one more, the
+// adding of a shard's results to those of its lane ("LaneSum"; its execution is that after one shard).
+std::vector<CommandInfo> ListCommands(const Executable& executable);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_COMMAND_INFO_H_
