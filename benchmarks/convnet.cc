@@ -35,7 +35,7 @@ ABSL_FLAG(int, replicas, 1, "CPU devices");
 ABSL_FLAG(int, rounds, 9, "alternations of matmul and step; medians are reported");
 ABSL_FLAG(std::vector<std::string>, batch_sizes, (std::vector<std::string>{"512", "64"}), "global batch sizes");
 
-ABSL_FLAG(int, shard_rows, 0, "images per kernel call; 0: the compiler chooses");
+ABSL_FLAG(int, microbatch_rows, 0, "images per kernel call; 0: the compiler chooses");
 ABSL_FLAG(std::string, precision, "float32", "float32, strict_float32 or mixed_bfloat16");
 ABSL_FLAG(bool, profile, false,
           "also run with a clock around every command and print where the time goes; the figures above are without it");
@@ -85,7 +85,7 @@ absl::StatusOr<Program> Prepare(const std::string& name, int64_t global_batch, b
   for (int r = 0; r < replicas; ++r) options.devices.push_back(absl::StrCat("cpu:", r));
   options.batch_per_replica = global_batch / replicas;
   options.threads = absl::GetFlag(FLAGS_threads);
-  options.shard_rows = absl::GetFlag(FLAGS_shard_rows);
+  options.microbatch_rows = absl::GetFlag(FLAGS_microbatch_rows);
   TD_ASSIGN_OR_RETURN(options.precision, PrecisionFromName(absl::GetFlag(FLAGS_precision)));
   Program program;
   TD_ASSIGN_OR_RETURN(program.bench, benchmarks::PrepareProgram(model, options, time_commands));

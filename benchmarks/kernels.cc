@@ -35,7 +35,7 @@
 #include "passes/exec/kernel_kind.h"
 #include "runtime/block_kernel.h"
 
-ABSL_FLAG(int, rows, 32, "rows of a shard");
+ABSL_FLAG(int, rows, 32, "rows of a microbatch");
 ABSL_FLAG(std::string, kernel, "", "only the kernel of this name");
 ABSL_FLAG(bool, bfloat16, true, "use the CPU's conversion to bfloat16, as mixed_bfloat16 does, where it has one");
 ABSL_FLAG(int, turns, 30, "how often each kernel is timed, in turn with the others");

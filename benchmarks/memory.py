@@ -4,7 +4,8 @@
 
 What it has to hold: inputs (training and evaluation images and labels as they are stored in memory, and two batches in
 floats, one in use and one made ahead), parameters and optimizer slots, and the arenas that tandem-dump reports for the
-training and the evaluation program: the shard arena of every thread, the slots of all lanes, step and batch arenas.
+training and the evaluation program: the microbatch arena of every thread, the slots of all lanes, step and
+batch arenas.
 
 What it takes: anonymous memory (RssAnon: heap, stacks, arenas, data segments after relocation), sampled every few
 milliseconds, and the kernel's high-water mark of the whole resident set (VmHWM). The difference is mapped files: code
@@ -68,7 +69,7 @@ def dump(model_dir, mode):
 def arena_bytes(program, threads):
     memory = program["memory"]
     devices = len(program["replicas"])
-    return (memory["shard_arena_bytes_per_thread"] * threads +
+    return (memory["microbatch_arena_bytes_per_thread"] * threads +
             devices * (memory["lane_slot_bytes"] * memory["lanes_per_device"] + memory["step_arena_bytes"] +
                        memory["batch_arena_bytes"]))
 

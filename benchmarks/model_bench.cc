@@ -51,7 +51,7 @@ ABSL_FLAG(std::string, precision, "float32", "float32, strict_float32 or mixed_b
 ABSL_FLAG(bool, all_layers, false, "vgg16: train every layer, not the last block and the classifier only");
 ABSL_FLAG(int, image_size, 0, "height and width of the images of vgg16 and resnet50; 0: 224");
 ABSL_FLAG(int, lanes, 0, "lanes of the global batch; 0: the compiler chooses");
-ABSL_FLAG(int, shard_rows, 0, "examples per kernel call; 0: the compiler chooses");
+ABSL_FLAG(int, microbatch_rows, 0, "examples per kernel call; 0: the compiler chooses");
 ABSL_FLAG(std::string, cache_dir, "", "folder for compiled programs; empty: none, every run compiles");
 ABSL_FLAG(bool, worker, false, "obey commands on standard input");
 ABSL_FLAG(double, seconds, 3, "without --worker: how long to measure");
@@ -115,7 +115,7 @@ absl::StatusOr<Work> PrepareModel(bool time_commands) {
   options.batch_per_replica = work.batch / replicas;
   options.threads = absl::GetFlag(FLAGS_threads);
   options.lanes = absl::GetFlag(FLAGS_lanes);
-  options.shard_rows = absl::GetFlag(FLAGS_shard_rows);
+  options.microbatch_rows = absl::GetFlag(FLAGS_microbatch_rows);
   options.cache_dir = absl::GetFlag(FLAGS_cache_dir);
 
   TD_ASSIGN_OR_RETURN(work.program, PrepareProgram(model, options, time_commands));
@@ -235,9 +235,9 @@ absl::Status Report(const Work& work, double first_loss) {
     const fb::ExecutableT& index = program.executable->index();
     std::printf("built in %.3f s, compiled in %.3f s, session and variables in %.3f s; first step done after %.2f s\n",
                 program.build_seconds, program.compile_seconds, program.create_seconds, SecondsSinceProcessStart());
-    std::printf("%lld parameters; lanes %d x %d rows, shards of %d rows; arenas %.1f MiB\n",
+    std::printf("%lld parameters; lanes %d x %d rows, microbatches of %d rows; arenas %.1f MiB\n",
                 static_cast<long long>(program.parameters), static_cast<int>(index.lanes),
-                static_cast<int>(index.rows_per_lane), static_cast<int>(index.shard_rows),
+                static_cast<int>(index.rows_per_lane), static_cast<int>(index.microbatch_rows),
                 static_cast<double>(program.session->memory().total()) / 1048576);
   }
   double loss = first_loss;

@@ -1,6 +1,6 @@
 // Which oneDNN implementations S0's convnet gets with plain NHWC activations, and how fast one thread runs them:
-// forward, input gradient and filter gradient per shard size. An implementation named "ref" must never be in a compiled
-// program.
+// forward, input gradient and filter gradient per microbatch size. An implementation named "ref" must never be in a
+// compiled program.
 //
 //   bazel run -c opt //benchmarks:onednn_shapes
 #include <algorithm>
@@ -52,9 +52,9 @@ double Time(const dnnl::primitive& p, const std::unordered_map<int, memory>& arg
   return best;
 }
 
-void Print(const char* layer, const char* what, int shard, double flops, double us, const char* implementation) {
-  std::printf("%-9s %-12s %5d %9.2f us  %7.3f us/image  %6.1f GFLOP/s  %s\n", layer, what, shard, us, us / shard,
-              flops / us / 1e3, implementation);
+void Print(const char* layer, const char* what, int microbatch, double flops, double us, const char* implementation) {
+  std::printf("%-9s %-12s %5d %9.2f us  %7.3f us/image  %6.1f GFLOP/s  %s\n", layer, what, microbatch, us,
+              us / microbatch, flops / us / 1e3, implementation);
 }
 
 memory Make(const memory::desc& desc) {
@@ -96,28 +96,28 @@ void RunConv(const Conv& l, int n, Tag kernel, const char* note) {
   Print(l.name, ("dfilter" + suffix).c_str(), n, flops, us, weights.impl_info_str());
 }
 
-void RunMatMul(const char* layer, const char* what, int shard, int m, int k, int n, Tag a, Tag b) {
+void RunMatMul(const char* layer, const char* what, int microbatch, int m, int k, int n, Tag a, Tag b) {
   memory::desc ad({m, k}, Type::f32, a), bd({k, n}, Type::f32, b), cd({m, n}, Type::f32, Tag::ab);
   dnnl::matmul::primitive_desc pd(Engine(), ad, bd, cd);
   double us = Time(dnnl::matmul(pd),
                    {{DNNL_ARG_SRC, Make(ad)}, {DNNL_ARG_WEIGHTS, Make(pd.weights_desc())}, {DNNL_ARG_DST, Make(cd)}});
-  Print(layer, what, shard, 2.0 * m * n * k, us, pd.impl_info_str());
+  Print(layer, what, microbatch, 2.0 * m * n * k, us, pd.impl_info_str());
 }
 
 }  // namespace
 
 int main() {
   omp_set_num_threads(1);
-  for (int shard : {8, 16, 32}) {
+  for (int microbatch : {8, 16, 32}) {
     for (const Conv& l : kConvs) {
-      RunConv(l, shard, Tag::any, "");
-      RunConv(l, shard, Tag::hwio, " hwio");
+      RunConv(l, microbatch, Tag::any, "");
+      RunConv(l, microbatch, Tag::hwio, " hwio");
     }
     for (const Dense& l : kDense) {
-      RunMatMul(l.name, "fwd", shard, shard, l.in, l.out, Tag::ab, Tag::ab);
-      RunMatMul(l.name, "fwd packed", shard, shard, l.in, l.out, Tag::ab, Tag::any);
-      RunMatMul(l.name, "dinput", shard, shard, l.out, l.in, Tag::ab, Tag::ba);
-      RunMatMul(l.name, "dweights", shard, l.in, shard, l.out, Tag::ba, Tag::ab);
+      RunMatMul(l.name, "fwd", microbatch, microbatch, l.in, l.out, Tag::ab, Tag::ab);
+      RunMatMul(l.name, "fwd packed", microbatch, microbatch, l.in, l.out, Tag::ab, Tag::any);
+      RunMatMul(l.name, "dinput", microbatch, microbatch, l.out, l.in, Tag::ab, Tag::ba);
+      RunMatMul(l.name, "dweights", microbatch, l.in, microbatch, l.out, Tag::ba, Tag::ab);
     }
   }
   RunMatMul("peak", "1024^3", 1, 1024, 1024, 1024, Tag::ab, Tag::ab);

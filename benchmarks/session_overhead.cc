@@ -1,7 +1,7 @@
 // What the runtime adds to its kernels and primitives: the time of an empty step in a map and in a global section, and
 // the speed of the library calls of S0's convnet (no pooling, no update) through a session.
 //
-//   bazel run //benchmarks:session_overhead -- [threads] [batch] [lanes] [shard]
+//   bazel run //benchmarks:session_overhead -- [threads] [batch] [lanes] [microbatch]
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -51,7 +51,7 @@ double EmptyCommands(std::shared_ptr<ThreadPool> pool, int map_commands, int glo
   constexpr int kLanes = 16;
   ExecutableBuilder b(1, kLanes, 1, 1);
   int rows = b.Kernel("nothing", 0, fb::Domain::Rows), elements = b.Kernel("nothing", 0, fb::Domain::Elements);
-  int x = b.Input("x", {kBatch, 4}), y = b.Shard("y", {kBatch, 4});
+  int x = b.Input("x", {kBatch, 4}), y = b.Microbatch("y", {kBatch, 4});
   int64_t n = wake ? 65536 : 16;
   int z = b.Step("z", {n});
   b.Map();
@@ -66,14 +66,14 @@ double EmptyCommands(std::shared_ptr<ThreadPool> pool, int map_commands, int glo
 
 class Convnet {
  public:
-  Convnet(int batch, int lanes, int shard) : b_(1, lanes, batch / lanes, shard), shard_(shard) {}
+  Convnet(int batch, int lanes, int microbatch) : b_(1, lanes, batch / lanes, microbatch), microbatch_(microbatch) {}
 
   fb::ExecutableT Build() {
     int x = b_.Input("x", {kBatch, 28, 28, 1});
     pack_.reserve(16);
     Conv("conv2d", {28, 1, 32}, x, false);
-    Conv("conv2d_1", {13, 32, 64}, b_.Shard("x1", {kBatch, 13, 13, 32}), true);
-    Conv("conv2d_2", {5, 64, 64}, b_.Shard("x2", {kBatch, 5, 5, 64}), true);
+    Conv("conv2d_1", {13, 32, 64}, b_.Microbatch("x1", {kBatch, 13, 13, 32}), true);
+    Conv("conv2d_2", {5, 64, 64}, b_.Microbatch("x2", {kBatch, 5, 5, 64}), true);
     Dense("dense", 576, 64);
     Dense("dense_1", 64, 10);
     b_.Global();
@@ -116,8 +116,8 @@ class Convnet {
 
   void Conv(const std::string& name, Size s, int x, bool input_gradient) {
     int w = b_.Variable(name + "/kernel", {3, 3, s.c, s.o}), bias = b_.Variable(name + "/bias", {s.o});
-    int y = b_.Shard(name, {kBatch, s.h - 2, s.h - 2, s.o});
-    fb::Conv2DT conv = tandem::Conv(shard_, s.h, s.h, s.c, 3, 3, s.o, 1, 0, 0);
+    int y = b_.Microbatch(name, {kBatch, s.h - 2, s.h - 2, s.o});
+    fb::Conv2DT conv = tandem::Conv(microbatch_, s.h, s.h, s.c, 3, 3, s.o, 1, 0, 0);
     conv.packed = true;
     conv.epilogue = {.bias = true, .activation = fb::Activation::Relu};
     forward_.push_back({name, CallOf(conv), {x, Pack(CallOf(conv), w), bias}, {y}});
@@ -132,17 +132,18 @@ class Convnet {
   }
 
   void Dense(const std::string& name, int in, int out) {
-    int w = b_.Variable(name + "/kernel", {in, out}), x = b_.Shard(name + "/x", {kBatch, in});
-    int y = b_.Shard(name, {kBatch, out});
-    forward_.push_back({name, CallOf(MatMulOf(shard_, in, out)), {x, w}, {y}});
-    backward_.push_back({name + "/dx", CallOf(MatMulOf(shard_, out, in, false, /*transpose_b=*/true)), {y, w}, {x}});
-    fb::MatMulT gradient = MatMulOf(in, shard_, out, /*transpose_a=*/true);
+    int w = b_.Variable(name + "/kernel", {in, out}), x = b_.Microbatch(name + "/x", {kBatch, in});
+    int y = b_.Microbatch(name, {kBatch, out});
+    forward_.push_back({name, CallOf(MatMulOf(microbatch_, in, out)), {x, w}, {y}});
+    backward_.push_back(
+        {name + "/dx", CallOf(MatMulOf(microbatch_, out, in, false, /*transpose_b=*/true)), {y, w}, {x}});
+    fb::MatMulT gradient = MatMulOf(in, microbatch_, out, /*transpose_a=*/true);
     gradient.reduces_batch = true;
     Gradient(name, gradient.y_shape, CallOf(gradient), {x, y});
   }
 
   ExecutableBuilder b_;
-  int shard_;
+  int microbatch_;
   std::vector<Packing> pack_;
   std::vector<Call> forward_, backward_;
   std::vector<int> gradients_, sums_;
@@ -150,23 +151,24 @@ class Convnet {
 
 int Main(int argc, char** argv) {
   int threads = argc > 1 ? std::atoi(argv[1]) : 2, batch = argc > 2 ? std::atoi(argv[2]) : 512;
-  int lanes = argc > 3 ? std::atoi(argv[3]) : 16, shard = argc > 4 ? std::atoi(argv[4]) : 16;
+  int lanes = argc > 3 ? std::atoi(argv[3]) : 16, microbatch = argc > 4 ? std::atoi(argv[4]) : 16;
   auto pool = std::make_shared<ThreadPool>(threads);
   double none = EmptyCommands(pool, 1, 1, false);
   std::printf("empty step                  %8.2f us\n", none);
-  std::printf("map command, per shard      %8.3f us\n", (EmptyCommands(pool, 101, 1, false) - none) / 1600 * threads);
+  std::printf("map command, per microbatch %8.3f us\n", (EmptyCommands(pool, 101, 1, false) - none) / 1600 * threads);
   std::printf("global command, small       %8.3f us\n", (EmptyCommands(pool, 1, 101, false) - none) / 100);
   std::printf("global command, all threads %8.3f us\n", (EmptyCommands(pool, 1, 101, true) - none) / 100);
 
   auto variables = std::make_shared<VariableStore>(1);
-  auto session = Start(Convnet(batch, lanes, shard).Build(), variables, pool);
+  auto session = Start(Convnet(batch, lanes, microbatch).Build(), variables, pool);
   StepInputs inputs;
   inputs.inputs.push_back({HostTensor::Zeros(DType::kFloat32, {batch, 28, 28, 1})});
   for (int64_t i = 0; i < inputs.inputs[0][0].num_elements(); ++i)
     inputs.inputs[0][0].data<float>()[i] = (i % 7) * 0.1f;
   double us = Time(*session, inputs, 20);
-  std::printf("S0's library calls, batch %d, %d lanes, shards of %d, %d threads: %.0f us, %.0f images/s, %.1f MiB\n",
-              batch, lanes, shard, threads, us, batch / us * 1e6, session->memory().total() / 1048576.0);
+  std::printf(
+      "S0's library calls, batch %d, %d lanes, microbatches of %d, %d threads: %.0f us, %.0f images/s, %.1f MiB\n",
+      batch, lanes, microbatch, threads, us, batch / us * 1e6, session->memory().total() / 1048576.0);
   return 0;
 }
 

@@ -161,7 +161,7 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   options.devices = Strategy(mode).devices;
   options.batch_per_replica = prepared.dealer->batch_size();
   options.lanes = config_.lanes;
-  options.shard_rows = config_.shard_rows;
+  options.microbatch_rows = config_.microbatch_rows;
   options.precision = config_.precision;
   options.tf32 = config_.tf32;
   options.memory_limit = config_.memory_limit;

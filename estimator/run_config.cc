@@ -47,7 +47,7 @@ absl::Status RunConfig::Validate() const {
     }
   }
   CheckNotNegative("lanes", lanes, "lets the compiler choose", &problems);
-  CheckNotNegative("shard_rows", shard_rows, "lets the compiler choose", &problems);
+  CheckNotNegative("microbatch_rows", microbatch_rows, "lets the compiler choose", &problems);
   CheckNotNegative("memory_limit", memory_limit, "is no limit", &problems);
   CheckNotNegative("stall_warning_secs", stall_warning_secs, "names nothing", &problems);
   if (!(deadline_seconds > 0)) {  // infinity is one
@@ -125,7 +125,7 @@ std::string RunConfig::ToString() const {
       absl::StrCat("eval_distribute: ", StrategyString(eval_strategy())),
       absl::StrCat("threads: ", threads),
       absl::StrCat("lanes: ", lanes),
-      absl::StrCat("shard_rows: ", shard_rows),
+      absl::StrCat("microbatch_rows: ", microbatch_rows),
       absl::StrCat("precision: ", Name(precision)),
       absl::StrCat("target: ", target.empty() ? "of the devices" : target),
       absl::StrCat("tf32: ", tf32),

@@ -52,10 +52,11 @@ struct RunConfig {
   // Threads of the job, all replicas together, at most 1024; 0 takes the machine's number of cores. Results do not
   // depend on it.
   int threads = 0;
-  // Leaves of the reduction tree over the whole global batch, and rows of a shard; 0 lets the compiler choose. Lanes
-  // are a power of two times the odd part of the number of devices: 1, 2, 4, ... on 1, 2 or 4; 3, 6, 12, ... on 3 or 6.
+  // Leaves of the reduction tree over the whole global batch, and rows of a microbatch; 0 lets the compiler choose.
+  // Lanes are a power of two times the odd part of the number of devices: 1, 2, 4, ... on 1, 2 or 4; 3, 6, 12, ... on 3
+  // or 6.
   int lanes = 0;
-  int shard_rows = 0;
+  int microbatch_rows = 0;
 
   // How exact arithmetic has to be (base/precision.h). Variables, checkpoints, inputs and outputs are float32 in any
   // case, so that a run may go on from a checkpoint of another precision.

@@ -31,8 +31,8 @@ class HookContext {
   int64_t global_batch() const { return batch_per_replica_ * replicas_; }
 
   // Makes the tensor `name` (an op's name, such as "dense/Relu", or "loss") available to BeforeRun. A batched tensor
-  // comes back as the concatenation over shards and replicas. Names that no tensor has are reported by the Estimator
-  // call, with the hook and the names that are near.
+  // comes back as the concatenation over microbatches and replicas. Names that no tensor has are reported by the
+  // Estimator call, with the hook and the names that are near.
   void Fetch(absl::string_view name) {
     fetches_.insert(std::string(name));
     fetched_by_.emplace(std::string(name), hook_);

@@ -25,7 +25,7 @@ namespace tandem {
 namespace {
 
 std::shared_ptr<const Executable> Program(int replicas) {
-  ExecutableBuilder b(replicas, /*lanes=*/2 * replicas, /*rows_per_lane=*/2, /*shard_rows=*/2);
+  ExecutableBuilder b(replicas, /*lanes=*/2 * replicas, /*rows_per_lane=*/2, /*microbatch_rows=*/2);
   const int w = b.Variable("w", {1, 2});
   const int x = b.Input("x", {kBatch, 1});
   const int y = b.Batch("y", {kBatch, 2});
@@ -106,7 +106,7 @@ TEST(SessionRunnerGpuTest, PrefetchesWhatComesNext) {
   const std::string plans = absl::StrCat(testing::TempDir(), "/plans.json");
   std::remove(plans.c_str());
   {
-    ExecutableBuilder b(/*replicas=*/1, /*lanes=*/1, /*rows_per_lane=*/4, /*shard_rows=*/4);
+    ExecutableBuilder b(/*replicas=*/1, /*lanes=*/1, /*rows_per_lane=*/4, /*microbatch_rows=*/4);
     const int w = b.Variable("w", {1, 2}), x = b.Input("x", {kBatch, 1}), y = b.Batch("y", {kBatch, 2});
     b.Map();
     b.MatMul("product", x, w, y);

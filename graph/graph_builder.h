@@ -82,8 +82,8 @@ class GraphBuilder {
   Tensor Constant(const HostTensor& value, SourceLocation loc = SourceLocation::Current());
   Tensor Constant(float value, SourceLocation loc = SourceLocation::Current());
 
-  // Names `value` so that a run can fetch it; batched values come back concatenated over shards and replicas, and of a
-  // floating-point value that differs between replicas the mean. A name used twice is an error.
+  // Names `value` so that a run can fetch it; batched values come back concatenated over microbatches and replicas, and
+  // of a floating-point value that differs between replicas the mean. A name used twice is an error.
   void Output(absl::string_view name, const Tensor& value, SourceLocation loc = SourceLocation::Current());
 
   // A poisoned tensor for what the model has not got: an op that takes it fails with `reason`. One reason for a graph.

@@ -198,18 +198,18 @@ def RecordPoolArgmaxPass : ModulePass<"td-record-pool-argmax"> {
   }];
 }
 
-def FormShardMapPass : ModulePass<"td-form-shard-map"> {
+def FormMicrobatchMapPass : ModulePass<"td-form-microbatch-map"> {
   let summary = "Gathers all work on batched values into exec.map_microbatches regions";
   let description = [{
     Before: a pure @step. After: every op with a batched operand or result is inside a map (BatchAxis gives the number
     of maps: one, plus one for every reduction over the batch whose result flows back into batched values, as batch-norm
     statistics do). Values that cross from one map to another or leave the step stay batched ("keep"), sums over the
     batch become reductions over the lanes. Constants and values made from nothing (dropout masks, ones) are repeated
-    where they are used. The numbers of lanes and rows of a shard come from expected times (shard_sizes.h) and are a
-    function of the model, the global batch and the target, so that results do not depend on the number of devices or
-    threads; exec.shard_choice says what was weighed. For GPUs there is one lane and shard per replica. An op that mixes
-    rows forces one lane and one shard per replica, which a warning says. An op that reads all rows at once (the
-    gradient of an embedding) stays outside, behind the map that keeps its operands.
+    where they are used. The numbers of lanes and rows of a microbatch come from expected times (microbatch_sizes.h) and
+    are a function of the model, the global batch and the target, so that results do not depend on the number of devices
+    or threads; exec.microbatch_choice says what was weighed. For GPUs there is one lane and microbatch per replica. An
+    op that mixes rows forces one lane and one microbatch per replica, which a warning says. An op that reads all rows
+    at once (the gradient of an embedding) stays outside, behind the map that keeps its operands.
 
     ```
     func.func @step(%x: tensor<?x4xf32>) -> tensor<4xf32> {
@@ -218,7 +218,7 @@ def FormShardMapPass : ModulePass<"td-form-shard-map"> {
       return %1
     }
     =>
-    %1 = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [global] lanes 8 rows 16 shard 16 ->
+    %1 = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [global] lanes 8 rows 16 microbatch 16 ->
     (tensor<4xf32>) { ^bb0(%xs: tensor<?x4xf32>): %0 = td.relu %xs ...  %1 = td.reduce sum %0 ...  exec.yield %1 }
     ```
   }];
@@ -255,8 +255,8 @@ def RematerializePass : ModulePass<"td-rematerialize"> {
 def InsertAllReducePass : ModulePass<"td-insert-all-reduce"> {
   let summary = "Makes every value that must agree on all replicas agree";
   let description = [{
-    Before: maps over shards reduce over the lanes of one replica, and td.cross_replica stands where a value of one
-    replica becomes one of all. After: with more than one replica, each global sum or maximum, of a map or of an op
+    Before: maps over microbatches reduce over the lanes of one replica, and td.cross_replica stands where a value of
+    one replica becomes one of all. After: with more than one replica, each global sum or maximum, of a map or of an op
     that reads all rows of a replica, is followed by a exec.all_reduce, and every td.cross_replica is one. Those of
     td.cross_replica wait for the first op that reads one of them, so that they stand side by side for the next pass,
     which makes buckets. With one replica td.cross_replica is its operand.
@@ -351,8 +351,8 @@ def SelectLibrariesPass : ModulePass<"td-select-libraries"> {
     Before: ops that implement LibraryOp. After: exec.library_call. A bias, a residual and a relu that only such an op
     feeds become its epilogue; the call writes its result over the residual, which nothing may need any more (CPU).
     Where the library wants weights in a layout of its own, a pack_weights call stands at the top of the step, in front
-    of the map, so that it runs once per step and device and not once per shard. Operands that maps then no longer read
-    are taken off them, or weights would still be rounded to bfloat16 for nobody.
+    of the map, so that it runs once per step and device and not once per microbatch. Operands that maps then no longer
+    read are taken off them, or weights would still be rounded to bfloat16 for nobody.
 
     ```
     %y = td.conv2d %x, %w         =>   %p = exec.library_call(%w) #exec.pack_weights<...>  // at the top level
@@ -487,8 +487,8 @@ def SchedulePass : ModulePass<"td-schedule"> {
   let description = [{
     Before: any topological order. After: list scheduling that, among the ops whose operands are there, takes the one
     that adds the least live memory (bytes of its results minus bytes of the operands that die), the earlier one in
-    program order on a tie. The arena of a shard is what a thread keeps in its cache, so less live memory is faster as
-    well as smaller. The top level keeps program order: collectives in sequence, the finite check before the updates.
+    program order on a tie. The arena of a microbatch is what a thread keeps in its cache, so less live memory is faster
+    as well as smaller. The top level keeps program order: collectives in sequence, the finite check before the updates.
   }];
 }
 
@@ -508,7 +508,7 @@ def AssignBuffersPass : ModulePass<"td-assign-buffers"> {
 
     ```
     module              exec.buffers = [{name, space, index | offset, bytes, row_bytes, type}, ...]
-                        exec.arenas = {shard, lane, step, batch: bytes}
+                        exec.arenas = {microbatch, lane, step, batch: bytes}
                         exec.peaks = [{space, bytes, live = [{name, bytes}, ...]}, ...]
     ops that compute    exec.out = [buffer per result]
     exec.map_microbatches       exec.args = [buffer per operand], exec.lane_slots = [[buffer, kind], ...]
@@ -518,13 +518,14 @@ def AssignBuffersPass : ModulePass<"td-assign-buffers"> {
     Arguments lie where the runtime put them; a value that a map reduces over the lanes is written straight into the
     lane's slot, a kept one straight into the batch arena (kept values share it by life time, as all that crosses maps
     of a model with batch statistics is there), an update straight over its variable when nothing reads the old value
-    later (else exec.copy is inserted, as for a value that is wanted in two places). Everything else shares the shard
-    arena (inside maps; one per thread) or the step arena (top level) by life time. On a CPU, what is computed from
-    variables alone that the program does not write shares its place with nothing, so that it need not be computed in
-    every step (td-mark-invariants). What every device computes alike, from variables and constants, is `common`.
+    later (else exec.copy is inserted, as for a value that is wanted in two places). Everything else shares the
+    microbatch arena (inside maps; one per thread) or the step arena (top level) by life time. On a CPU, what is
+    computed from variables alone that the program does not write shares its place with nothing, so that it need not be
+    computed in every step (td-mark-invariants). What every device computes alike, from variables and constants, is
+    `common`.
 
-    A GPU program has one lane per device and one shard per lane, so there is nothing to sum up: what a map reduces goes
-    straight to the step arena, and there are no slots.
+    A GPU program has one lane per device and one microbatch per lane, so there is nothing to sum up: what a map reduces
+    goes straight to the step arena, and there are no slots.
   }];
 }
 
@@ -533,8 +534,8 @@ def CheckMemoryPass : ModulePass<"td-check-memory"> {
   let description = [{
     Before: td-assign-buffers has run. After: the same. With a memory_limit (bytes for a device) the sum of variables,
     step arena, batch arena, the slots of the device's lanes, and an arena and a slot for each of kNominalThreads
-    threads is compared with it (a GPU has one shard arena and no slots); an error names the largest parts and buffers.
-    What the machine has is of no concern: a program that compiles does so anywhere.
+    threads is compared with it (a GPU has one microbatch arena and no slots); an error names the largest parts and
+    buffers. What the machine has is of no concern: a program that compiles does so anywhere.
   }];
 }
 
@@ -593,9 +594,9 @@ def MarkInlinePass : ModulePass<"td-mark-inline"> {
 def JoinLanesPass : ModulePass<"td-join-lanes"> {
   let summary = "Lets neighbouring lanes share products with a large matrix";
   let description = [{
-    Where the lanes of a map are one shard each, two of them become one task (`lanes_together`) if it has products of few
-    rows by a matrix that is read where it lies: these are computed once for the rows of both (`joint`), so that the
-    matrix comes to the core once; every other command runs for one lane and then for the next. Lanes are there for
+    Where the lanes of a map are one microbatch each, two of them become one task (`lanes_together`) if it has products
+    of few rows by a matrix that is read where it lies: these are computed once for the rows of both (`joint`), so that
+    the matrix comes to the core once; every other command runs for one lane and then for the next. Lanes are there for
     their sums, which have the same bits on any number of devices; a product's row depends on that row alone, so no bit
     changes. A runtime with too few lanes for its threads, and lanes whose rows are not all there, run one by one.
   }];

@@ -69,7 +69,7 @@ absl::Status SetConfig(mlir::ModuleOp module, absl::string_view mode, const Comp
       exec::kConfigAttr,
       exec::CompileConfigAttr::get(
           context, text(mode), Strings(context, options.devices), options.batch_per_replica, options.lanes,
-          options.shard_rows, options.precision,
+          options.microbatch_rows, options.precision,
           lists ? exec::PrecisionListsAttr::get(context, Strings(context, p.allow), Strings(context, p.infer),
                                                 Strings(context, p.clear), Strings(context, p.deny))
                 : exec::PrecisionListsAttr(),

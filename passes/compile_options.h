@@ -14,7 +14,7 @@ struct CompileOptions {
   std::vector<std::string> devices = {"cpu:0"};  // one replica each
   int64_t batch_per_replica = 32;                // rows that one replica takes at most
   int lanes = 0;                                 // of the global batch; 0 = chosen from the global batch
-  int shard_rows = 0;                            // examples per kernel call; 0 = chosen
+  int microbatch_rows = 0;                       // examples per kernel call; 0 = chosen
   int64_t memory_limit = 0;                      // bytes for a device, see check_memory.cc; 0 = any
   std::string cache_dir;                         // "<model_dir>/compiled"; empty = no cache
   bool cache_required = false;                   // a cache that cannot be written is an error, not a warning

@@ -44,7 +44,8 @@ TEST(GpuScheduleTest, OneDeviceRunsOneCapturedSegment) {
 TEST(GpuScheduleTest, CollectivesBeginAsSoonAsTheirGradientsAreThere) {
   ExecutableBuilder b(2, 2, 4, 4);
   const int x = b.Input("x", {kBatch, 4}), w1 = b.Variable("w1", {4, 4}), w2 = b.Variable("w2", {4, 4});
-  const int y1 = b.Shard("y1", {kBatch, 4}), y2 = b.Shard("y2", {kBatch, 4}), d1 = b.Shard("d1", {kBatch, 4});
+  const int y1 = b.Microbatch("y1", {kBatch, 4}), y2 = b.Microbatch("y2", {kBatch, 4}),
+            d1 = b.Microbatch("d1", {kBatch, 4});
   const int g1 = b.Step("g1", {4, 4}), g2 = b.Step("g2", {4, 4});
   b.Map();
   b.MatMul("forward1", x, w1, y1);              // 0
@@ -116,7 +117,7 @@ TEST(GpuScheduleTest, ALoneSmallCommandWaitsForTheNextBucketToo) {
 TEST(GpuScheduleTest, ALoneCommandOfTheMapRunsMeanwhile) {
   ExecutableBuilder b(2, 2, 4, 4);
   const int x = b.Input("x", {kBatch, 4}), w = b.Variable("w", {4, 4});
-  const int y = b.Shard("y", {kBatch, 4}), z = b.Shard("z", {kBatch, 4}), dw = b.Step("dw", {4, 4});
+  const int y = b.Microbatch("y", {kBatch, 4}), z = b.Microbatch("z", {kBatch, 4}), dw = b.Step("dw", {4, 4});
   const int u = b.Step("u", {4, 4});
   b.Map();
   b.MatMul("first", x, w, y);            // 0
@@ -134,7 +135,7 @@ TEST(GpuScheduleTest, ALoneCommandOfTheMapRunsMeanwhile) {
 
 TEST(GpuScheduleTest, TheWorkspaceIsTheMostThatAnyCommandNeeds) {
   ExecutableBuilder b(1, 1, 4, 4);
-  const int x = b.Input("x", {kBatch, 4}), w = b.Variable("w", {4, 4}), y = b.Shard("y", {kBatch, 4});
+  const int x = b.Input("x", {kBatch, 4}), w = b.Variable("w", {4, 4}), y = b.Microbatch("y", {kBatch, 4});
   const int kernel = b.Kernel("k", 0, fb::Domain::Rows);
   b.index().kernels[kernel]->gpu = std::make_unique<fb::GpuLaunchT>();
   b.index().kernels[kernel]->gpu->scratch_bytes = 1000;

@@ -33,7 +33,7 @@ inline constexpr llvm::StringLiteral kLaunchNames = "exec.names";
 
 // The op's scoped name: the NameLoc inside its location, "" when there is none.
 std::string LocationName(mlir::Location loc);
-// The scoped name of what computes `value`: for a result of a shard map, of the value that its body yields.
+// The scoped name of what computes `value`: for a result of a microbatch map, of the value that its body yields.
 std::string ValueName(mlir::Value value);
 // The user's file and line inside a location; false when there is none.
 bool LocationFileLine(mlir::Location loc, std::string* file, int* line);

@@ -15,11 +15,11 @@ const std::vector<Phase>& Phases() {
        "library ops and kernels are chosen by type.",
        {"td-fold-batch-norm", "td-choose-contractions", "td-paint-precision", "td-verify-precision"}},
       {"distribute",
-       "shard map, all-reduce, buckets, numbers, replicas",
+       "microbatch map, all-reduce, buckets, numbers, replicas",
        "Composite ops fall apart before the maps are formed, because batch statistics become reductions over the "
        "batch. Collectives are numbered before replicas are made, so that their order is equal on all ranks.",
        {"td-decompose", "td-choose-contractions", "td-expand-contractions", "canonicalize", "cse",
-        "td-record-pool-argmax", "td-form-shard-map", "td-rematerialize", "td-insert-all-reduce",
+        "td-record-pool-argmax", "td-form-microbatch-map", "td-rematerialize", "td-insert-all-reduce",
         "td-bucket-all-reduce", "td-insert-finite-check", "td-number-collectives", "td-replicate",
         "td-verify-distribute"}},
       {"layout",

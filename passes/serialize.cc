@@ -80,17 +80,17 @@ class Serializer {
  private:
   void WriteArenas(fb::ProgramT& program) {
     const exec::ArenasAttr arenas = GetArenas(module_);
-    program.shard_bytes = arenas.getShard();
+    program.microbatch_bytes = arenas.getMicrobatch();
     program.lane_bytes = arenas.getLane();
     program.step_bytes = arenas.getStep();
     program.batch_bytes = arenas.getBatch();
     // Steps without a map (nothing batched) still have one lane per replica.
     index_.lanes = static_cast<uint32_t>(ConfigOf(module_).getReplicas());
-    index_.rows_per_lane = index_.shard_rows = static_cast<uint32_t>(ConfigOf(module_).getBatch());
+    index_.rows_per_lane = index_.microbatch_rows = static_cast<uint32_t>(ConfigOf(module_).getBatch());
     for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) {
       index_.lanes = map.getLanes();
       index_.rows_per_lane = map.getRowsPerLane();
-      index_.shard_rows = map.getShardRows();
+      index_.microbatch_rows = map.getMicrobatchRows();
     }
   }
 

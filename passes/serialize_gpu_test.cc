@@ -83,7 +83,7 @@ TEST_F(SerializeGpuTest, KernelsImagesAndStreams) {
   const fb::ExecutableT& e = (*executable)->index();
   EXPECT_EQ(e.target, "cuda sm_90");
   EXPECT_EQ(e.lanes, 2u);
-  EXPECT_EQ(e.shard_rows, 8u);
+  EXPECT_EQ(e.microbatch_rows, 8u);
   ASSERT_EQ(e.images.size(), 2u);
   EXPECT_EQ((*executable)->segment(static_cast<int>(e.images[1]->segment)), "other ptx");
   ASSERT_FALSE(e.kernels.empty());

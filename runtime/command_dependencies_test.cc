@@ -45,10 +45,11 @@ TEST(CommandDependenciesTest, ValuesThatShareAPlaceDependOnEachOther) {
 
 TEST(CommandDependenciesTest, ArenasAndVariablesAreApart) {
   ExecutableBuilder b(1, 1, 4, 4);
-  const int v = b.Variable("v", {4}), w = b.Variable("w", {4}), step = b.Step("t", {4}), shard = b.Shard("u", {4});
+  const int v = b.Variable("v", {4}), w = b.Variable("w", {4}), step = b.Step("t", {4}),
+            microbatch = b.Microbatch("u", {4});
   const int s = b.Scalar("s");
   b.Global();
-  for (int to : {v, w, step, shard}) b.Copy(s, to);
+  for (int to : {v, w, step, microbatch}) b.Copy(s, to);
   EXPECT_THAT(CommandDependencies(*b.index().programs[0]), ElementsAre(IsEmpty(), IsEmpty(), IsEmpty(), IsEmpty()));
 }
 

@@ -15,7 +15,7 @@ struct CommandInfo {
   int id = 0;                           // its index in ListCommands
   const fb::CommandT* table = nullptr;  // of the executable; null for the sums behind a section
   std::string section;                  // its name in the executable
-  bool map = false;                     // runs for every shard, else once per device
+  bool map = false;                     // runs for every microbatch, else once per device
   std::string kind;                     // the command's kind in executable.fbs, or "LaneSum"
   std::string name;                     // scope and op, as the user sees it
   std::string detail;                   // the kernel with its ops, or the library's primitive and implementation
@@ -26,7 +26,7 @@ struct CommandInfo {
 };
 
 // All commands of the first program, section by section; behind the commands of each section stands one more, the
-// adding of a shard's results to those of its lane ("LaneSum"; its execution is that after one shard).
+// adding of a microbatch's results to those of its lane ("LaneSum"; its execution is that after one microbatch).
 std::vector<CommandInfo> ListCommands(const Executable& executable);
 
 }  // namespace tandem

@@ -11,16 +11,16 @@
 namespace tandem {
 namespace {
 
-constexpr int kLanes = 4, kRowsPerLane = 6, kShardRows = 3, kIn = 5, kOut = 2;
+constexpr int kLanes = 4, kRowsPerLane = 6, kMicrobatchRows = 3, kIn = 5, kOut = 2;
 
 std::shared_ptr<const Executable> Linear() {
-  ExecutableBuilder b(/*replicas=*/2, kLanes, kRowsPerLane, kShardRows);
+  ExecutableBuilder b(/*replicas=*/2, kLanes, kRowsPerLane, kMicrobatchRows);
   const int scale = b.Kernel("scale", 0, fb::Domain::Rows), sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
   b.index().kernels[scale]->flops_per_row = 7;
   b.index().kernels[scale]->ops = {"td.mul", "td.add"};
   b.index().kernels[sgd]->flops_per_row = 2;
   const int w = b.Variable("w", {kIn, kOut}), x = b.Input("x", {kBatch, kIn});
-  const int y = b.Shard("y", {kBatch, kOut}), z = b.Shard("z", {kBatch, kOut});
+  const int y = b.Microbatch("y", {kBatch, kOut}), z = b.Microbatch("z", {kBatch, kOut});
   const int dw = b.Lane("dw", {kIn, kOut}, fb::ReduceKind::Sum), sum = b.Step("sum", {kIn, kOut});
   b.Map();
   b.MatMul("dense/MatMul", x, w, y);
@@ -62,7 +62,7 @@ TEST(CommandInfo, CountsOperationsAndBytes) {
   EXPECT_EQ(commands[1].work.Flops(3), 3 * 7);
   EXPECT_EQ(commands[1].work.Bytes(3), 4 * 2 * 3 * kOut);
   EXPECT_EQ(commands[2].work.Flops(3), 2 * 3 * kIn * kOut);
-  // Adding a shard's dw to the lane's: two operands and a result.
+  // Adding a microbatch's dw to the lane's: two operands and a result.
   EXPECT_EQ(commands[3].work.Flops(0), kIn * kOut);
   EXPECT_EQ(commands[3].work.Bytes(0), 3 * 4 * kIn * kOut);
   // The slots of the two lanes of a replica, and the sum.

@@ -14,13 +14,13 @@ inline int64_t TraceNow() {
       .count();
 }
 
-// One command on one thread. In map sections: one shard of one lane, or of neighbouring lanes together. In global
+// One command on one thread. In map sections: one microbatch of one lane, or of neighbouring lanes together. In global
 // sections: the pieces of the command that the thread took, as one record.
 struct CommandRecord {
   int32_t id = 0;      // of ListCommands (command_info.h)
   int32_t device = 0;  // its index; of a global command: of the first piece
   int32_t lane = -1;   // of the device, the first of several; -1 in global sections
-  int32_t rows = 0;    // of the shards; 0 in global sections
+  int32_t rows = 0;    // of the microbatches; 0 in global sections
   int64_t begin = 0;   // TraceNow()
   int64_t end = 0;
 };

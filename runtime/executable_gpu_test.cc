@@ -24,9 +24,9 @@ std::unique_ptr<fb::GpuSegmentT> Segment(fb::Stream stream, std::vector<uint32_t
 
 // Two replicas, one layer; the first gradient is combined while the second is computed.
 fb::ExecutableT GpuExecutable() {
-  ExecutableBuilder b(/*replicas=*/2, /*lanes=*/2, /*rows_per_lane=*/4, /*shard_rows=*/4);
+  ExecutableBuilder b(/*replicas=*/2, /*lanes=*/2, /*rows_per_lane=*/4, /*microbatch_rows=*/4);
   const int w = b.Variable("w", {3, 5}), v = b.Variable("v", {3, 5}), x = b.Input("x", {kBatch, 3});
-  const int y = b.Shard("y", {kBatch, 5}), z = b.Shard("z", {kBatch, 5});
+  const int y = b.Microbatch("y", {kBatch, 5}), z = b.Microbatch("z", {kBatch, 5});
   const int g = b.Step("g", {3, 5}), h = b.Step("h", {3, 5});
   b.Step("small", {2});  // 7
   const int relu = b.Kernel("relu", 0, fb::Domain::Rows), sgd = b.Kernel("sgd", 0, fb::Domain::Elements);

@@ -16,12 +16,12 @@
 namespace tandem {
 namespace {
 
-// A small program: y = x * w per shard, the lanes' losses are summed, all replicas combine them.
+// A small program: y = x * w per microbatch, the lanes' losses are summed, all replicas combine them.
 fb::ExecutableT SmallExecutable() {
-  ExecutableBuilder b(/*replicas=*/2, /*lanes=*/4, /*rows_per_lane=*/3, /*shard_rows=*/2);
+  ExecutableBuilder b(/*replicas=*/2, /*lanes=*/4, /*rows_per_lane=*/3, /*microbatch_rows=*/2);
   int w = b.Variable("w", {3, 5});
   int x = b.Input("x", {kBatch, 3});
-  int y = b.Shard("y", {kBatch, 5});
+  int y = b.Microbatch("y", {kBatch, 5});
   int g = b.Lane("g", {3, 5}, fb::ReduceKind::Sum);
   int sum = b.Step("sum", {3, 5});
   b.Map();
@@ -125,11 +125,11 @@ TEST(ExecutableTest, ResealedIndexNeverCrashes) {
 
 // Two kernels: y = f(x, w) over rows, and an update of two variables.
 fb::ExecutableT WithKernels() {
-  ExecutableBuilder b(/*replicas=*/1, /*lanes=*/2, /*rows_per_lane=*/3, /*shard_rows=*/2);
+  ExecutableBuilder b(/*replicas=*/1, /*lanes=*/2, /*rows_per_lane=*/3, /*microbatch_rows=*/2);
   const int rows = b.Kernel("rows", 0, fb::Domain::Rows), update = b.Kernel("update", 1, fb::Domain::Elements);
   const int w = b.Variable("w", {5}), v = b.Variable("v", {9}), x = b.Input("x", {kBatch, 3});
   const int rate = b.Scalar("rate");
-  const int y = b.Shard("y", {kBatch, 5}), g = b.Lane("g", {5}, fb::ReduceKind::Sum), sum = b.Step("sum", {5});
+  const int y = b.Microbatch("y", {kBatch, 5}), g = b.Lane("g", {5}, fb::ReduceKind::Sum), sum = b.Step("sum", {5});
   const int other = b.Step("other", {9});
   b.Map();
   b.Launch("rows", rows, {x, w}, {y, g});
@@ -235,7 +235,7 @@ TEST(ExecutableTest, SemanticErrorsNameTheField) {
       {"version", [](fb::ExecutableT& e) { e.version = 2; }},
       {"mode", [](fb::ExecutableT& e) { e.mode = "fly"; }},
       {"lanes", [](fb::ExecutableT& e) { e.lanes = 6; }},
-      {"shard_rows", [](fb::ExecutableT& e) { e.shard_rows = 0; }},
+      {"microbatch_rows", [](fb::ExecutableT& e) { e.microbatch_rows = 0; }},
       {"replicas[1].program", [](fb::ExecutableT& e) { e.replicas[1]->program = 1; }},
       {"variables[0]",
        [](fb::ExecutableT& e) {
@@ -244,7 +244,7 @@ TEST(ExecutableTest, SemanticErrorsNameTheField) {
       {"variables[0]", [](fb::ExecutableT& e) { e.variables[0]->dtype = static_cast<fb::DType>(77); }},
       {"inputs[0]", [](fb::ExecutableT& e) { e.inputs[0]->shape = {3}; }},
       {"outputs[0]", [](fb::ExecutableT& e) { e.outputs[0]->buffer = 99; }},
-      {"programs[0].buffers[2]", [](fb::ExecutableT& e) { e.programs[0]->shard_bytes = 8; }},
+      {"programs[0].buffers[2]", [](fb::ExecutableT& e) { e.programs[0]->microbatch_bytes = 8; }},
       {"programs[0].buffers[2]", [](fb::ExecutableT& e) { e.programs[0]->buffers[2]->offset = ~uint64_t{0}; }},
       {"programs[0].buffers[2]", [](fb::ExecutableT& e) { e.programs[0]->buffers[2]->bytes = 39; }},
       {"programs[0].buffers[2]", [](fb::ExecutableT& e) { e.programs[0]->buffers[2]->row_bytes = 0; }},

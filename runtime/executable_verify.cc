@@ -43,8 +43,8 @@ class IndexVerifier : public ExecutableVerifier {
       return Bad("lanes", x_.lanes, " is not a power of two times the odd part of ", replicas, " replicas");
     }
     if (x_.rows_per_lane == 0 || x_.rows_per_lane > kMaxRows) return Bad("rows_per_lane", "out of range");
-    if (x_.shard_rows == 0 || x_.shard_rows > x_.rows_per_lane) {
-      return Bad("shard_rows", "must be in [1, rows_per_lane]");
+    if (x_.microbatch_rows == 0 || x_.microbatch_rows > x_.rows_per_lane) {
+      return Bad("microbatch_rows", "must be in [1, rows_per_lane]");
     }
     replica_rows_ = x_.lanes / replicas * x_.rows_per_lane;
     return absl::OkStatus();
@@ -141,7 +141,7 @@ class IndexVerifier : public ExecutableVerifier {
     if (p.device_class != "cpu" && p.device_class != "gpu") {
       return Bad(field + ".device_class", "unknown class '", p.device_class, "'");
     }
-    uint64_t arenas[] = {p.lane_bytes, p.shard_bytes, p.step_bytes, p.batch_bytes};
+    uint64_t arenas[] = {p.lane_bytes, p.microbatch_bytes, p.step_bytes, p.batch_bytes};
     for (uint64_t bytes : arenas) {
       if (bytes > kMaxArenaBytes) return Bad(field, "an arena of ", bytes, " bytes is too large");
     }
@@ -173,7 +173,7 @@ class IndexVerifier : public ExecutableVerifier {
     if (b.row_bytes != (batched ? row_bytes : 0) || (batched && row_bytes == 0)) {
       return Bad(field, "row_bytes is ", b.row_bytes, " for ", ShapeString(b.shape));
     }
-    uint64_t rows = batched ? (b.space == fb::Space::Shard ? x_.shard_rows : replica_rows_) : 1;
+    uint64_t rows = batched ? (b.space == fb::Space::Microbatch ? x_.microbatch_rows : replica_rows_) : 1;
     if (b.space != fb::Space::Input && b.bytes / rows < row_bytes) {  // the caller owns inputs
       return Bad(field, b.bytes, " bytes are too few for ", ShapeString(b.shape));
     }
@@ -203,8 +203,8 @@ class IndexVerifier : public ExecutableVerifier {
         if (batched) return Bad(field, "a batched buffer cannot be in a lane slot or the step arena");
         room = b.space == fb::Space::Lane ? program_->lane_bytes : program_->step_bytes;
         break;
-      case fb::Space::Shard:
-        room = program_->shard_bytes;
+      case fb::Space::Microbatch:
+        room = program_->microbatch_bytes;
         break;
       case fb::Space::Constant:
         if (batched) return Bad(field, "a constant cannot be batched");

@@ -25,7 +25,7 @@ class ExecutionVerifier : public ExecutableVerifier {
                      " commands behind it, of which ", section.commands.size() - j - 1, " are there");
         }
         if (section.kind == fb::SectionKind::Map && (command.together > 1 || command.invariant)) {
-          return Bad(here, "a command of a map runs by itself and for every shard");
+          return Bad(here, "a command of a map runs by itself and for every microbatch");
         }
         if (command.joint) TD_RETURN_IF_ERROR(CheckJoint(here, command, section));
       }
@@ -48,29 +48,29 @@ class ExecutionVerifier : public ExecutableVerifier {
     }
     for (uint32_t b : command.inputs) {
       const fb::Space space = Buffer(b).space;
-      if (Buffer(b).row_bytes == 0 && (space == fb::Space::Shard || space == fb::Space::Lane)) {
+      if (Buffer(b).row_bytes == 0 && (space == fb::Space::Microbatch || space == fb::Space::Lane)) {
         return Bad(field, "buffer ", b, " is one lane's, and the call is for several");
       }
     }
     return absl::OkStatus();
   }
 
-  // The shard arena has room for each buffer of as many lanes, one behind the other.
+  // The microbatch arena has room for each buffer of as many lanes, one behind the other.
   absl::Status CheckLanesTogether(const std::string& field, const fb::SectionT& section) const {
     if (section.lanes_together == 1) return absl::OkStatus();
     const uint32_t lanes = x_.lanes / std::max<uint32_t>(1, static_cast<uint32_t>(x_.replicas.size()));
     if (section.kind != fb::SectionKind::Map || section.lanes_together == 0 || lanes % section.lanes_together != 0 ||
-        x_.shard_rows != x_.rows_per_lane) {
+        x_.microbatch_rows != x_.rows_per_lane) {
       return Bad(field, section.lanes_together, " lanes cannot run together: a device has ", lanes, ", of ",
-                 x_.rows_per_lane, " rows in shards of ", x_.shard_rows);
+                 x_.rows_per_lane, " rows in microbatches of ", x_.microbatch_rows);
     }
     for (const auto& command : section.commands) {
       for (const auto* buffers : {&command->inputs, &command->outputs}) {
         for (uint32_t i : *buffers) {
           const fb::BufferT& b = Buffer(i);
-          if (b.space != fb::Space::Shard) continue;
+          if (b.space != fb::Space::Microbatch) continue;
           const uint64_t row = SizeOf(static_cast<DType>(b.dtype)) * static_cast<uint64_t>(Elements(i));
-          const uint64_t bytes = b.row_bytes > 0 ? x_.shard_rows * b.row_bytes : row;
+          const uint64_t bytes = b.row_bytes > 0 ? x_.microbatch_rows * b.row_bytes : row;
           if (b.bytes > AlignUp(bytes, 64)) return Bad(field, "buffer ", i, " of lanes that run together is too large");
         }
       }

@@ -30,9 +30,9 @@ class GpuVerifier : public GpuCommandVerifier {
       gpu = this_one;
     }
     if (!gpu) return CheckNothingOfGpus();
-    const std::string lanes = "a GPU has one lane and shard for each replica";
+    const std::string lanes = "a GPU has one lane and microbatch for each replica";
     if (x_.lanes != x_.replicas.size()) return Bad("lanes", lanes);
-    if (x_.shard_rows != x_.rows_per_lane) return Bad("shard_rows", lanes);
+    if (x_.microbatch_rows != x_.rows_per_lane) return Bad("microbatch_rows", lanes);
     TD_RETURN_IF_ERROR(CheckImages());
     for (size_t i = 0; i < x_.kernels.size(); ++i) {
       TD_RETURN_IF_ERROR(CheckKernel(absl::StrCat("kernels[", i, "]"), *x_.kernels[i]));

@@ -22,7 +22,7 @@ namespace tandem {
 // (which keeps NaN) or Mean: the sum divided by the number of leaves present. dtype: float32, float64, int32, int64.
 void TreeReduce(fb::ReduceKind kind, DType dtype, absl::Span<const void* const> leaves, void* out, int64_t n);
 
-// a = a op b for n elements; the building block that shards of a lane are added up with.
+// a = a op b for n elements; the building block that microbatches of a lane are added up with.
 void Combine(fb::ReduceKind kind, DType dtype, void* a, const void* b, int64_t n);
 
 }  // namespace tandem

@@ -29,7 +29,7 @@ struct StepInputs {
 };
 
 struct StepResult {
-  // Outputs in the order of Executable::outputs; batched ones are concatenated over shards and replicas.
+  // Outputs in the order of Executable::outputs; batched ones are concatenated over microbatches and replicas.
   std::vector<HostTensor> outputs;
   int64_t examples = 0;
   // False when a CheckFinite command found a NaN or infinity: no variable has changed.
@@ -38,21 +38,21 @@ struct StepResult {
 
 // Bytes of a session's memory, variables and inputs left out. Arenas are touched on first use.
 struct SessionMemory {
-  uint64_t shard = 0;  // all threads: values inside one shard, library scratch, staging of short shards
-  uint64_t lane = 0;   // all lanes' slots, and one scratch slot per thread
-  uint64_t step = 0;   // all devices
-  uint64_t batch = 0;  // all devices
-  uint64_t total() const { return shard + lane + step + batch; }
+  uint64_t microbatch = 0;  // all threads: values inside one microbatch, library scratch, staging of short microbatches
+  uint64_t lane = 0;        // all lanes' slots, and one scratch slot per thread
+  uint64_t step = 0;        // all devices
+  uint64_t batch = 0;       // all devices
+  uint64_t total() const { return microbatch + lane + step + batch; }
 };
 
-// What one command of the program took since the session was created, over all runs, lanes and shards.
+// What one command of the program took since the session was created, over all runs, lanes and microbatches.
 struct CommandTime {
   int id = 0;           // of ListCommands (command_info.h)
-  std::string section;  // "map" for commands that run in every shard, else "global"
-  std::string kind;     // the command's kind in executable.fbs; "LaneSum" for adding a shard's results to its lane's
-  std::string name;     // scope and op
-  std::string detail;   // the kernel with its ops, or the library's primitive and implementation
-  double seconds = 0;   // map commands: summed over the threads; global commands: as the caller sees them
+  std::string section;  // "map" for commands that run in every microbatch, else "global"
+  std::string kind;  // the command's kind in executable.fbs; "LaneSum" for adding a microbatch's results to its lane's
+  std::string name;  // scope and op
+  std::string detail;  // the kernel with its ops, or the library's primitive and implementation
+  double seconds = 0;  // map commands: summed over the threads; global commands: as the caller sees them
   int64_t calls = 0;
 };
 
@@ -61,7 +61,7 @@ class Session {
  public:
   struct Options {
     std::shared_ptr<ThreadPool> pool;  // shared by the sessions of a job; must not be null
-    bool time_commands = false;        // for command_times(); costs some ten nanoseconds per command and shard
+    bool time_commands = false;        // for command_times(); costs some ten nanoseconds per command and microbatch
     // GPUs: how long a step may take before the session takes a device or a peer for lost. Must be over 0.
     double deadline_seconds = 600;
     // GPUs: a file with the library plans that were measured to be the fastest. What it holds is used, what it lacks is

@@ -68,7 +68,7 @@ Tracer::Program& Tracer::ProgramOf(const Executable& executable) {
   program.mode = index.mode;
   program.machine = MachineModelOf(executable);
   for (CommandInfo& info : ListCommands(executable)) {
-    const std::string name = info.name.empty() ? "sum over the shards of a lane" : info.name;
+    const std::string name = info.name.empty() ? "sum over the microbatches of a lane" : info.name;
     CommandLabel label;
     label.begin = absl::StrCat(R"("cat":)", Quoted(index.mode), R"(,"name":)", Quoted(name), R"(,"args":{"id":)",
                                info.id, R"(,"section":)", Quoted(info.section), R"(,"kind":)", Quoted(info.kind),

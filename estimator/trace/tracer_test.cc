@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 using ::testing::HasSubstr;
 
 std::shared_ptr<const Executable> Product() {
-  ExecutableBuilder b(/*replicas=*/1, /*lanes=*/2, /*rows_per_lane=*/10, /*shard_rows=*/10);
+  ExecutableBuilder b(/*replicas=*/1, /*lanes=*/2, /*rows_per_lane=*/10, /*microbatch_rows=*/10);
   const int sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
   b.index().kernels[sgd]->flops_per_row = 2;
   b.index().mode = "train";
@@ -26,7 +26,7 @@ std::shared_ptr<const Executable> Product() {
   MachineModel machine = *BuiltInMachineModel("zen4");
   machine.library_call_overhead = 10e-6;  // more than the product below
   b.index().machine_model = MachineModelText(machine);
-  const int w = b.Variable("w", {100, 50}), x = b.Input("x", {kBatch, 100}), y = b.Shard("y", {kBatch, 50});
+  const int w = b.Variable("w", {100, 50}), x = b.Input("x", {kBatch, 100}), y = b.Microbatch("y", {kBatch, 50});
   const int sum = b.Step("sum", {100, 50});
   b.Map();
   b.MatMul("dense/\"MatMul\"", x, w, y);
@@ -37,7 +37,7 @@ std::shared_ptr<const Executable> Product() {
   return *executable;
 }
 
-constexpr int kMatMul = 0, kUpdate = 2;  // ids; between them the sum over the shards of a lane
+constexpr int kMatMul = 0, kUpdate = 2;  // ids; between them the sum over the microbatches of a lane
 
 Tracer MakeTracer(const std::string& file, int64_t first, int64_t last) {
   return Tracer({.file = file, .first_step = first, .last_step = last});

@@ -34,9 +34,9 @@ struct InterpreterResults {
   std::vector<td::RefTensor> results;              // results of the function without such an attribute
 };
 
-// Runs `function` as one replica with one shard that holds all rows. Errors: InvalidArgument for a missing input or one
-// of another shape, naming it; Unimplemented for an op without a reference; what the op reports otherwise, with its
-// name.
+// Runs `function` as one replica with one microbatch that holds all rows. Errors: InvalidArgument for a missing input
+// or one of another shape, naming it; Unimplemented for an op without a reference; what the op reports otherwise, with
+// its name.
 absl::StatusOr<InterpreterResults> Interpret(mlir::func::FuncOp function, const InterpreterInputs& inputs);
 
 }  // namespace tandem

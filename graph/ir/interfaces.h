@@ -39,8 +39,8 @@ enum class BatchRule {
   kBatchSum,    // results have no batch axis and are sums over rows
   kBatchMax,    // the same with max
   kStatistic,   // (mean, M2/variance) over rows: merged as (count, mean, M2)
-  kScatter,     // a sum over rows that a shard changes in few places: computed for all rows of a device at once
-  kMixing,      // anything else: forces one shard
+  kScatter,     // a sum over rows that a microbatch changes in few places: computed for all rows of a device at once
+  kMixing,      // anything else: forces one microbatch
 };
 
 // What a fusion has to know of an op.

@@ -60,7 +60,8 @@ def Td_LibraryOp : Td_Interface<"LibraryOp"> {
 }
 
 def Td_DecomposeOp : Td_Interface<"DecomposeOp"> {
-  let description = "A composite op that falls apart into elementwise ops and reductions before shard maps are formed.";
+  let description =
+    "A composite op that falls apart into elementwise ops and reductions before microbatch maps are formed.";
   let methods = [
     InterfaceMethod<"Appends the simpler ops; fills `results` with one value per result.", "void", "decompose",
       (ins "::mlir::OpBuilder&":$builder, "::llvm::SmallVectorImpl<::mlir::Value>&":$results)>,

@@ -68,7 +68,7 @@ static llvm::LogicalResult MergeReductions(ReduceOp op, mlir::PatternRewriter& r
   return success();
 }
 
-// min(x) over the batch is -max(-x): shards and replicas are combined by sum and max only.
+// min(x) over the batch is -max(-x): microbatches and replicas are combined by sum and max only.
 static llvm::LogicalResult MinOverBatchAsMax(ReduceOp op, mlir::PatternRewriter& rewriter) {
   if (op.getKind() != ReduceKind::kMin || op.getBatchRule() != BatchRule::kMixing) return mlir::failure();
   if (TypeOf(op.getInput()).getElementType().isUnsignedInteger()) return mlir::failure();

@@ -1,4 +1,4 @@
-// Batch-axis analysis: which ops run once per shard and which once per device, and in how many phases.
+// Batch-axis analysis: which ops run once per microbatch and which once per device, and in how many phases.
 #ifndef TANDEM_PASSES_ANALYSIS_BATCH_AXIS_H_
 #define TANDEM_PASSES_ANALYSIS_BATCH_AXIS_H_
 
@@ -14,7 +14,7 @@ class BatchAxis {
  public:
   explicit BatchAxis(mlir::func::FuncOp step);
 
-  // The op has a batched operand or result and is computed by shards, so that it belongs to a shard map.
+  // The op has a batched operand or result and is computed by microbatches, so that it belongs to a microbatch map.
   bool IsMapOp(mlir::Operation* op) const;
   // The op makes a batched value from unbatched ones; it is repeated in every map that needs it.
   bool CreatesBatch(mlir::Operation* op) const;
@@ -23,7 +23,7 @@ class BatchAxis {
   // The map (for a map op) or the top-level segment before that map (for any other op).
   int Level(mlir::Operation* op) const { return levels_.lookup(op); }
   int num_levels() const { return num_levels_; }
-  // The first op that mixes rows of the batch and so forces one shard per replica; null when there is none.
+  // The first op that mixes rows of the batch and so forces one microbatch per replica; null when there is none.
   mlir::Operation* mixing_op() const { return mixing_op_; }
 
  private:

@@ -16,7 +16,7 @@ Cost ExpectedCost(const MachineModel& machine, const Executable& executable, con
   work.bytes = command.work.Bytes(rows);
   if (command.map) {
     const fb::ExecutableT& index = executable.index();
-    work.working_set = std::max(work.bytes, static_cast<double>(index.programs[0]->shard_bytes));
+    work.working_set = std::max(work.bytes, static_cast<double>(index.programs[0]->microbatch_bytes));
   }
   (command.library ? work.library_calls : work.kernel_calls) = 1;
   Cost cost = CostOf(machine, work, threads);

@@ -10,8 +10,8 @@
 namespace tandem {
 
 // One execution of `command`, a command of `executable`, on `rows` rows (none in a global command) while `threads`
-// threads do the like. What the commands of a shard touch, they touch in turn: operands come from the level of memory
-// that holds the shard's arena.
+// threads do the like. What the commands of a microbatch touch, they touch in turn: operands come from the level of
+// memory that holds the microbatch's arena.
 Cost ExpectedCost(const MachineModel& machine, const Executable& executable, const CommandInfo& command, int64_t rows,
                   int threads = 1);
 

@@ -6,13 +6,13 @@
 namespace tandem {
 namespace {
 
-constexpr int kShardRows = 64, kIn = 256, kOut = 128;
+constexpr int kMicrobatchRows = 64, kIn = 256, kOut = 128;
 
 std::shared_ptr<const Executable> MatMulAndUpdate() {
-  ExecutableBuilder b(/*replicas=*/1, /*lanes=*/2, /*rows_per_lane=*/kShardRows, kShardRows);
+  ExecutableBuilder b(/*replicas=*/1, /*lanes=*/2, /*rows_per_lane=*/kMicrobatchRows, kMicrobatchRows);
   const int sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
   b.index().kernels[sgd]->flops_per_row = 2;
-  const int w = b.Variable("w", {kIn, kOut}), x = b.Input("x", {kBatch, kIn}), y = b.Shard("y", {kBatch, kOut});
+  const int w = b.Variable("w", {kIn, kOut}), x = b.Input("x", {kBatch, kIn}), y = b.Microbatch("y", {kBatch, kOut});
   const int sum = b.Step("sum", {kIn, kOut});
   b.Map();
   b.MatMul("dense", x, w, y);
@@ -28,16 +28,16 @@ TEST(CommandCost, TakesTheSlowerOfComputeAndMemoryPlusOverhead) {
   const std::vector<CommandInfo> commands = ListCommands(*executable);
   ASSERT_EQ(commands[0].name, "dense");
   MachineModel machine = *BuiltInMachineModel("zen4");
-  const Cost matmul = ExpectedCost(machine, *executable, commands[0], kShardRows);
-  EXPECT_DOUBLE_EQ(matmul.compute_seconds, 2.0 * kShardRows * kIn * kOut / machine.library_f32);
+  const Cost matmul = ExpectedCost(machine, *executable, commands[0], kMicrobatchRows);
+  EXPECT_DOUBLE_EQ(matmul.compute_seconds, 2.0 * kMicrobatchRows * kIn * kOut / machine.library_f32);
   EXPECT_DOUBLE_EQ(matmul.seconds, LimitSeconds(matmul) + machine.library_call_overhead);
   EXPECT_EQ(matmul.bound, Bound::kCompute);
   // Half the rows compute half as much.
-  EXPECT_DOUBLE_EQ(ExpectedCost(machine, *executable, commands[0], kShardRows / 2).compute_seconds,
+  EXPECT_DOUBLE_EQ(ExpectedCost(machine, *executable, commands[0], kMicrobatchRows / 2).compute_seconds,
                    matmul.compute_seconds / 2);
   machine.library_f32 *= 1000;
   machine.l2_bandwidth *= 1000;
-  EXPECT_EQ(ExpectedCost(machine, *executable, commands[0], kShardRows).bound, Bound::kOverhead);
+  EXPECT_EQ(ExpectedCost(machine, *executable, commands[0], kMicrobatchRows).bound, Bound::kOverhead);
 }
 
 TEST(CommandCost, GlobalCommandsPayForTheirBarrier) {

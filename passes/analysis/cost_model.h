@@ -15,7 +15,7 @@ struct Work {
   double transcendentals = 0;     // exp, log, tanh, ... in generated kernels
   double bytes = 0;               // read and written, each operand once
   // What is touched again and again, so must stay in a cache for `bytes` to come from there: the operands themselves,
-  // or all values of a shard. 0: as `bytes`.
+  // or all values of a microbatch. 0: as `bytes`.
   double working_set = 0;
   double library_calls = 0, kernel_calls = 0;
 

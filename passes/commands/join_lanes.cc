@@ -23,12 +23,13 @@ class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {
     mlir::func::FuncOp step = CpuStep(getOperation());
     if (!step) return;
     const Places places(getOperation());
-    const int64_t shard_bytes = GetArenas(getOperation()).getShard();
+    const int64_t microbatch_bytes = GetArenas(getOperation()).getMicrobatch();
     const int64_t replicas = ConfigOf(getOperation()).getReplicas();
     for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
       const int64_t lanes = map.getLanes() / replicas;
-      if (map.getShardRows() != map.getRowsPerLane() || lanes % kLanes != 0) continue;
-      if (kLanes * shard_bytes > kMaxArenaBytes || GetExecution(map).run_inline || !FindsAll(places, map)) continue;
+      if (map.getMicrobatchRows() != map.getRowsPerLane() || lanes % kLanes != 0) continue;
+      if (kLanes * microbatch_bytes > kMaxArenaBytes || GetExecution(map).run_inline || !FindsAll(places, map))
+        continue;
       Join(places, map);
     }
   }
@@ -47,14 +48,14 @@ class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {
     }
   }
 
-  // Every value of the shard arena is as large as its rows, so that those of the next lane can lie behind them.
+  // Every value of the microbatch arena is as large as its rows, so that those of the next lane can lie behind them.
   static bool FindsAll(const Places& places, exec::MapMicrobatchesOp map) {
     for (mlir::Operation* op : CommandsOf(map.getBody().front())) {
       for (mlir::ValueRange values : {mlir::ValueRange(op->getOperands()), mlir::ValueRange(op->getResults())}) {
         for (mlir::Value v : values) {
           const BufferInfo& b = places.Buffer(v);
-          const int64_t bytes = b.row_bytes > 0 ? map.getShardRows() * b.row_bytes : StaticBytes(b.type);
-          if (b.space == exec::Space::kShard && b.bytes > static_cast<int64_t>(AlignUp(bytes, 64))) return false;
+          const int64_t bytes = b.row_bytes > 0 ? map.getMicrobatchRows() * b.row_bytes : StaticBytes(b.type);
+          if (b.space == exec::Space::kMicrobatch && b.bytes > static_cast<int64_t>(AlignUp(bytes, 64))) return false;
         }
       }
     }
@@ -67,12 +68,12 @@ class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {
     if (!td::IsBatched(call->getResult(0).getType()) || !td::IsBatched(call->getOperand(0).getType())) return false;
     for (mlir::Value v : call->getOperands()) {
       const exec::Space space = places.Buffer(v).space;
-      const bool of_lane = space == exec::Space::kShard || space == exec::Space::kLane;
+      const bool of_lane = space == exec::Space::kMicrobatch || space == exec::Space::kLane;
       if (of_lane && !td::IsBatched(v.getType())) return false;
     }
     llvm::ArrayRef<int64_t> x = mlir::cast<mlir::RankedTensorType>(call->getOperand(0).getType()).getShape();
     const int64_t rows_of_row = mlir::ShapedType::getNumElements(x.drop_front().drop_back());
-    return kLanes * map.getShardRows() * rows_of_row <= kMaxRows;
+    return kLanes * map.getMicrobatchRows() * rows_of_row <= kMaxRows;
   }
 };
 

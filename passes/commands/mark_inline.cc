@@ -90,13 +90,15 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
 
   // What the commands of a map touch for a full batch on all replicas.
   int64_t MapElements(exec::MapMicrobatchesOp map) const {
-    const int64_t rows = map.getRowsPerLane(), shards = (rows + map.getShardRows() - 1) / map.getShardRows();
+    const int64_t rows = map.getRowsPerLane(),
+                  microbatches = (rows + map.getMicrobatchRows() - 1) / map.getMicrobatchRows();
     int64_t total = 0;
     for (mlir::Operation* op : CommandsOf(map.getBody().front())) {
       if (mlir::isa<exec::LibraryCallOp>(op)) return kInlineMapElements;
       for (mlir::ValueRange values : {mlir::ValueRange(op->getOperands()), mlir::ValueRange(op->getResults())}) {
         for (mlir::Value v : values) {
-          const int64_t times = static_cast<int64_t>(map.getLanes()) * (td::IsBatched(v.getType()) ? rows : shards);
+          const int64_t times =
+              static_cast<int64_t>(map.getLanes()) * (td::IsBatched(v.getType()) ? rows : microbatches);
           if (Elements(v.getType()) >= kInlineMapElements / times) return kInlineMapElements;
           total += Elements(v.getType()) * times;
         }
@@ -105,9 +107,9 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
     return total;
   }
 
-  // Lanes of several shards add them up between their calls.
+  // Lanes of several microbatches add them up between their calls.
   static bool IsListable(exec::MapMicrobatchesOp map) {
-    if (map.getRowsPerLane() > map.getShardRows()) return false;
+    if (map.getRowsPerLane() > map.getMicrobatchRows()) return false;
     return llvm::all_of(CommandsOf(map.getBody().front()),
                         [](mlir::Operation* op) { return mlir::isa<exec::LaunchOp>(op); });
   }

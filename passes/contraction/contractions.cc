@@ -34,7 +34,8 @@ Contraction Contractions::Describe(td::LibraryOp op, int64_t tile) const {
 
 Microbatches Contractions::MicrobatchesOf(td::LibraryOp op) const {
   if (auto map = op->getParentOfType<exec::MapMicrobatchesOp>()) {
-    const auto rows = static_cast<int64_t>(map.getShardRows()), of_lane = static_cast<int64_t>(map.getRowsPerLane());
+    const auto rows = static_cast<int64_t>(map.getMicrobatchRows()),
+               of_lane = static_cast<int64_t>(map.getRowsPerLane());
     return {rows, static_cast<int64_t>(map.getLanes()) * ((of_lane + rows - 1) / rows), true};
   }
   const int64_t batch = config_.getBatch() * config_.getReplicas();

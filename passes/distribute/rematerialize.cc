@@ -258,9 +258,9 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
       if (mlir::isOpTriviallyDead(op)) op->erase();
     }
     EraseUnusedOperands(map);
-    auto smaller = builder.create<exec::MapMicrobatchesOp>(map.getLoc(), types, map.getOperands(),
-                                                           builder.getArrayAttr(kinds), builder.getArrayAttr(scopes),
-                                                           map.getLanes(), map.getRowsPerLane(), map.getShardRows());
+    auto smaller = builder.create<exec::MapMicrobatchesOp>(
+        map.getLoc(), types, map.getOperands(), builder.getArrayAttr(kinds), builder.getArrayAttr(scopes),
+        map.getLanes(), map.getRowsPerLane(), map.getMicrobatchRows());
     smaller.getBody().takeBody(map.getBody());
     for (auto [i, old] : llvm::enumerate(kept)) map.getResult(old).replaceAllUsesWith(smaller.getResult(i));
     map.erase();

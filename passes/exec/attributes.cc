@@ -39,7 +39,7 @@ void ExecDialect::registerAttributes() {
 
 CompileConfigAttr CompileConfigAttr::of(mlir::ModuleOp module) {
   if (auto config = module->getAttrOfType<CompileConfigAttr>(kConfigAttr)) return config;
-  return get(module.getContext(), /*mode=*/{}, /*devices=*/{}, kDefaultBatch, /*lanes=*/0, /*shard_rows=*/0,
+  return get(module.getContext(), /*mode=*/{}, /*devices=*/{}, kDefaultBatch, /*lanes=*/0, /*microbatch_rows=*/0,
              Precision::kFloat32, /*precision_lists=*/{}, /*tf32=*/false, /*memory_limit=*/0, /*guard_buffers=*/false,
              kDefaultBucketBytes, kDefaultFirstBucketBytes, /*machine_model=*/{}, /*target=*/{}, /*choices=*/{});
 }
@@ -51,7 +51,7 @@ llvm::StringRef CompileConfigAttr::getMachineModelName() const {
 }
 
 CompileConfigAttr CompileConfigAttr::withTarget(TargetAttr target) const {
-  return get(getContext(), getMode(), getDevices(), getBatch(), getLanes(), getShardRows(), getPrecision(),
+  return get(getContext(), getMode(), getDevices(), getBatch(), getLanes(), getMicrobatchRows(), getPrecision(),
              getPrecisionLists(), getTf32(), getMemoryLimit(), getGuardBuffers(), getBucketBytes(),
              getFirstBucketBytes(), getMachineModel(), target, getChoices());
 }

@@ -54,7 +54,7 @@ def Exec_Space : Exec_Enum<"Space", "where a buffer lives: Space of runtime/exec
   I32EnumAttrCase<"kScalar", 2, "scalar">,
   I32EnumAttrCase<"kBatch", 3, "batch">,
   I32EnumAttrCase<"kLane", 4, "lane">,
-  I32EnumAttrCase<"kShard", 5, "shard">,
+  I32EnumAttrCase<"kMicrobatch", 5, "microbatch">,
   I32EnumAttrCase<"kStep", 6, "step">,
   I32EnumAttrCase<"kConstant", 7, "constant">,
 ]>;
@@ -65,7 +65,7 @@ def Exec_BufferAttr : Exec_Attr<"Buffer", "buffer"> {
     `index` counts variables, inputs and scalars; `offset` and `bytes` are places in an arena, where a batched value takes
     `row_bytes` for each row.
     ```mlir
-    #exec.buffer<name = "dense/MatMul", space = shard, offset = 512, bytes = 320, row_bytes = 40, type = tensor<?x10xf32>>
+    #exec.buffer<name = "dense/MatMul", space = microbatch, offset = 512, bytes = 320, row_bytes = 40, type = tensor<?x10xf32>>
     ```
     `common`: every device computes the same there, from variables and constants alone.
   }];
@@ -86,7 +86,7 @@ def Exec_LaneSlotAttr : Exec_Attr<"LaneSlot", "lane_slot"> {
 def Exec_ArenasAttr : Exec_Attr<"Arenas", "arenas"> {
   let summary = "bytes of a program's arenas";
   let parameters = (ins
-    DefaultValuedParameter<"int64_t", "0">:$shard, DefaultValuedParameter<"int64_t", "0">:$lane,
+    DefaultValuedParameter<"int64_t", "0">:$microbatch, DefaultValuedParameter<"int64_t", "0">:$lane,
     DefaultValuedParameter<"int64_t", "0">:$step, DefaultValuedParameter<"int64_t", "0">:$batch,
     DefaultValuedParameter<"int64_t", "0">:$constant);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -351,8 +351,8 @@ def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
   let description = [{
     - `mode`: "train", "eval" or "predict".
     - `devices`: one replica each; none stands for one CPU.
-    - `batch`: rows of a replica; `lanes`: of the global batch; `shard_rows`: of a microbatch; 0: td-form-shard-map
-      chooses.
+    - `batch`: rows of a replica; `lanes`: of the global batch; `microbatch_rows`: of a microbatch; 0:
+      td-form-microbatch-map chooses.
     - `precision`, `precision_lists`, `tf32` (products of TensorFloat-32 on GPUs).
     - `memory_limit`: bytes for a device; 0: none. `guard_buffers`: no two values share memory, and unused bytes follow.
     - `bucket_bytes`, `first_bucket_bytes`: bytes of an all-reduce.
@@ -370,7 +370,7 @@ def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
     OptionalParameter<"::mlir::ArrayAttr">:$devices,
     DefaultValuedParameter<"int64_t", "::tandem::exec::kDefaultBatch">:$batch,
     DefaultValuedParameter<"int64_t", "0">:$lanes,
-    DefaultValuedParameter<"int64_t", "0">:$shard_rows,
+    DefaultValuedParameter<"int64_t", "0">:$microbatch_rows,
     Exec_PrecisionParameter:$precision,
     OptionalParameter<"::tandem::exec::PrecisionListsAttr">:$precision_lists,
     DefaultValuedParameter<"bool", "false">:$tf32,

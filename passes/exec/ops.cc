@@ -127,8 +127,8 @@ llvm::LogicalResult MapMicrobatchesOp::verify() {
   }
   auto yield = mlir::cast<YieldOp>(body.getTerminator());
   if (yield.getOperandTypes() != getResultTypes()) return emitOpError() << "yields types that differ from its results";
-  if (getLanes() < 1 || getRowsPerLane() < 1 || getShardRows() < 1)
-    return emitOpError() << "needs positive lanes, rows and shard";
+  if (getLanes() < 1 || getRowsPerLane() < 1 || getMicrobatchRows() < 1)
+    return emitOpError() << "needs positive lanes, rows and microbatch";
   for (size_t i = 0; i < n; ++i) {
     const Combine combine = getCombine(i);
     if ((combine == Combine::kKeep) != td::IsBatched(getResult(i).getType())) {

@@ -13,29 +13,29 @@ def Exec_MapMicrobatchesOp : Exec_Op<"map_microbatches", [
     DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_ReplicaValueOp>]> {
   let summary = "runs a body for every microbatch and combines its results over the lanes";
   let description = [{
-    The body sees the rows of one microbatch (shard): its arguments have the operands' types, a batched one holds the
+    The body sees the rows of one microbatch: its arguments have the operands' types, a batched one holds the
     microbatch's rows. `reduce` says per result how lanes are combined: sum or max in the order of the reduction tree,
     or keep: the result stays batched, microbatches side by side. `scope` says per result whether the value is over the
     rows of one replica or of all replicas (global); keep has scope replica.
-    `lanes` counts the lanes of the global batch over all replicas; `rows` is the capacity of a lane and `shard` of a
-    microbatch.
+    `lanes` counts the lanes of the global batch over all replicas; `rows` is the capacity of a lane and `microbatch` of
+    a microbatch.
     ```mlir
     %loss, %dw = exec.map_microbatches (%x, %w : tensor<?x784xf32>, tensor<784x10xf32>) reduce [sum, sum]
-        scope [global, global] lanes 16 rows 8 shard 8 -> (tensor<f32>, tensor<784x10xf32>) {
+        scope [global, global] lanes 16 rows 8 microbatch 8 -> (tensor<f32>, tensor<784x10xf32>) {
     ^bb0(%xs: tensor<?x784xf32>, %ws: tensor<784x10xf32>):
       ...
       exec.yield %l, %d : tensor<f32>, tensor<784x10xf32>
     }
     ```
   }];
-  // lanes: of the whole global batch. rows_per_lane, shard_rows: capacities.
+  // lanes: of the whole global batch. rows_per_lane, microbatch_rows: capacities.
   let arguments = (ins Variadic<Exec_Tensor>:$operands, Exec_CombineArrayAttr:$reduce, Exec_ScopeArrayAttr:$scope,
-                       I64Attr:$lanes, I64Attr:$rows_per_lane, I64Attr:$shard_rows);
+                       I64Attr:$lanes, I64Attr:$rows_per_lane, I64Attr:$microbatch_rows);
   let results = (outs Variadic<Exec_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `(` ($operands^ `:` type($operands))? `)` `reduce` custom<Combines>($reduce) `scope` custom<Scopes>($scope)
-    `lanes` $lanes `rows` $rows_per_lane `shard` $shard_rows (`->` `(` type($results)^ `)`)?
+    `lanes` $lanes `rows` $rows_per_lane `microbatch` $microbatch_rows (`->` `(` type($results)^ `)`)?
     attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{

@@ -79,7 +79,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
  private:
   static int64_t RowsOf(mlir::Operation* op) {
     auto map = op->getParentOfType<exec::MapMicrobatchesOp>();
-    return map ? map.getShardRows() : 1;
+    return map ? map.getMicrobatchRows() : 1;
   }
 
   static fb::Conv2DT ConvolutionOf(fb::Direction direction, const td::LibraryCallSpec& spec, int64_t rows) {
@@ -135,7 +135,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     }
   }
 
-  // The call without epilogue and packing, for a full shard.
+  // The call without epilogue and packing, for a full microbatch.
   fb::LibraryCallT CallOf(mlir::Operation* op, const td::LibraryCallSpec& spec) const {
     fb::LibraryCallT call;
     SetOperation(spec, RowsOf(op), call);

@@ -48,7 +48,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     common_ = ValuesOfVariables(step_, Variables::kAll);
     if (target->keeps_invariants()) invariant_ = ValuesOfVariables(step_, Variables::kNotUpdated);
     const int64_t batch_bytes = PlaceKept();
-    int64_t shard_bytes = 0, lane_bytes = 0, step_bytes = 0;
+    int64_t microbatch_bytes = 0, lane_bytes = 0, step_bytes = 0;
     if (!target->has_lanes()) {
       PlaceUpdates();
       step_bytes = PlaceTopLevel();
@@ -56,7 +56,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     }
     for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) {
       if (target->has_lanes()) PlaceLaneSlots(map, &lane_bytes);
-      shard_bytes = std::max(shard_bytes, PlaceBody(map));
+      microbatch_bytes = std::max(microbatch_bytes, PlaceBody(map));
     }
     if (target->has_lanes()) {
       PlaceUpdates();
@@ -65,7 +65,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     // Now that every value has its place: what stands for another value's place.
     PlaceViews(step_.getBody().front());
     SeparateAliasPatterns();
-    Annotate(shard_bytes, lane_bytes, step_bytes, batch_bytes);
+    Annotate(microbatch_bytes, lane_bytes, step_bytes, batch_bytes);
   }
 
  private:
@@ -310,7 +310,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   }
 
   // Offsets in the batch arena, by life time: a kept value is written by one map as a whole, in any order of its
-  // shards, and read by others, so two values of one map never share a place. Returns the arena's size.
+  // microbatches, and read by others, so two values of one map never share a place. Returns the arena's size.
   int64_t PlaceKept() {
     llvm::DenseMap<mlir::Operation*, int> position;
     for (mlir::Operation& op : step_.getBody().front()) position.insert({&op, static_cast<int>(position.size())});
@@ -370,7 +370,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   }
 
   // Offsets by life time for the values of `block` that have no place yet. Returns the arena's size.
-  int64_t PlaceBlock(mlir::Block& block, exec::Space space, int64_t shard_rows) {
+  int64_t PlaceBlock(mlir::Block& block, exec::Space space, int64_t microbatch_rows) {
     llvm::DenseMap<mlir::Operation*, int> position;
     int now = 0;
     for (mlir::Operation& op : block) position[&op] = now++;
@@ -397,7 +397,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
           }
           continue;
         }
-        int64_t bytes = td::IsBatched(v.getType()) ? shard_rows * RowBytes(v.getType()) : StaticBytes(v.getType());
+        int64_t bytes = td::IsBatched(v.getType()) ? microbatch_rows * RowBytes(v.getType()) : StaticBytes(v.getType());
         if (IsIntermediate(v)) {
           intermediate_ranges.push_back({bytes, position[&op], last});
           intermediates.push_back(v);
@@ -424,7 +424,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
 
   int64_t PlaceBody(exec::MapMicrobatchesOp map) {
     mlir::Block& body = map.getBody().front();
-    return PlaceBlock(body, exec::Space::kShard, map.getShardRows());
+    return PlaceBlock(body, exec::Space::kMicrobatch, map.getMicrobatchRows());
   }
 
   // Arguments of map bodies are their operands; a reshape is the same bytes under another shape.
@@ -492,7 +492,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     peaks_.push_back(exec::PeakAttr::get(&getContext(), space, arena_bytes, mlir::ArrayAttr::get(&getContext(), rows)));
   }
 
-  void Annotate(int64_t shard, int64_t lane, int64_t step, int64_t batch) {
+  void Annotate(int64_t microbatch, int64_t lane, int64_t step, int64_t batch) {
     auto buffer_ids = [&](mlir::ValueRange values) {
       llvm::SmallVector<int64_t> ids;
       for (mlir::Value v : values) ids.push_back(ids_.lookup(v));
@@ -505,8 +505,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
         SetArgumentBuffers(map, buffer_ids(map.getBody().getArguments()));
     });
     SetBuffers(getOperation(), buffers_);
-    SetArenas(getOperation(), exec::ArenasAttr::get(&getContext(), Align(shard), Align(lane), Align(step), Align(batch),
-                                                    constant_bytes_));
+    SetArenas(getOperation(), exec::ArenasAttr::get(&getContext(), Align(microbatch), Align(lane), Align(step),
+                                                    Align(batch), constant_bytes_));
     SetPeaks(getOperation(), peaks_);
   }
 

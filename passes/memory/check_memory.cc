@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "passes/buffer_table.h"
-#include "passes/distribute/shard_sizes.h"
+#include "passes/distribute/microbatch_sizes.h"
 #include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
@@ -41,8 +41,8 @@ class CheckMemoryPass : public impl::CheckMemoryPassBase<CheckMemoryPass> {
         {"batch arena", arenas.getBatch()},
         {"step arena", arenas.getStep()},
         {"slots of lanes", lanes * arenas.getLane()},
-        {has_lanes ? "threads" : "shard arena",
-         (has_lanes ? kNominalThreads : 1) * (arenas.getShard() + arenas.getLane())},
+        {has_lanes ? "threads" : "microbatch arena",
+         (has_lanes ? kNominalThreads : 1) * (arenas.getMicrobatch() + arenas.getLane())},
     };
     int64_t total = 0;
     std::string list;
@@ -51,13 +51,13 @@ class CheckMemoryPass : public impl::CheckMemoryPassBase<CheckMemoryPass> {
       absl::StrAppend(&list, list.empty() ? "" : ", ", name, " ", MiB(bytes));
     }
     if (total <= limit) return;
-    module->emitError() << "the program takes " << MiB(total) << " and memory_limit allows " << MiB(limit) << ": "
-                        << list << "; largest buffers: " << Largest(buffers)
-                        << (has_lanes
-                                ? "; a smaller batch or fewer lanes take less, and shard_rows makes the threads' part "
-                                  "smaller"
-                                : "; a smaller batch takes less")
-                        << UnitHint(limit, total);
+    module->emitError()
+        << "the program takes " << MiB(total) << " and memory_limit allows " << MiB(limit) << ": " << list
+        << "; largest buffers: " << Largest(buffers)
+        << (has_lanes ? "; a smaller batch or fewer lanes take less, and microbatch_rows makes the threads' part "
+                        "smaller"
+                      : "; a smaller batch takes less")
+        << UnitHint(limit, total);
     signalPassFailure();
   }
 

@@ -49,7 +49,8 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
   bool KeepsFloat32(mlir::Operation* op) {
     bool batched = llvm::any_of(op->getOperandTypes(), td::IsBatched);
     for (mlir::Value v : op->getResults()) {
-      if (batched && !td::IsBatched(v.getType())) continue;  // a sum over the batch, added up over shards and lanes
+      if (batched && !td::IsBatched(v.getType()))
+        continue;  // a sum over the batch, added up over microbatches and lanes
       bool read = llvm::any_of(v.getUsers(), [&](mlir::Operation* user) { return painted_.contains(user); });
       if (read || (td::IsBatched(v.getType()) && RowSize(v) > kSmallRow)) return false;
     }

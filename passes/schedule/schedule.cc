@@ -14,7 +14,7 @@ namespace tandem {
 
 namespace {
 
-// Bytes of one row for a batched value, so that shards of any size give the same order.
+// Bytes of one row for a batched value, so that microbatches of any size give the same order.
 int64_t Bytes(mlir::Value v, int64_t rows) {
   return td::IsBatched(v.getType()) ? rows * RowBytes(v.getType()) : StaticBytes(v.getType());
 }
@@ -24,7 +24,7 @@ class SchedulePass : public impl::SchedulePassBase<SchedulePass> {
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
-    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) Schedule(map.getBody().front(), map.getShardRows());
+    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) Schedule(map.getBody().front(), map.getMicrobatchRows());
   }
 
  private:

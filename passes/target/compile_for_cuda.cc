@@ -58,12 +58,13 @@ class CudaCompileTarget final : public CompileTarget {
   absl::Status CheckRows(const CompileOptions& options) const override {
     const auto replicas = static_cast<int64_t>(options.devices.size());
     if ((options.lanes == 0 || options.lanes == replicas) &&
-        (options.shard_rows == 0 || options.shard_rows == options.batch_per_replica)) {
+        (options.microbatch_rows == 0 || options.microbatch_rows == options.batch_per_replica)) {
       return absl::OkStatus();
     }
-    return absl::InvalidArgumentError(absl::StrCat(
-        "lanes = ", options.lanes, " and shard_rows = ", options.shard_rows, " cannot be had with ", Name(),
-        ": a GPU computes its ", options.batch_per_replica, " rows at once, in one lane and shard; leave both at 0"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("lanes = ", options.lanes, " and microbatch_rows = ", options.microbatch_rows,
+                     " cannot be had with ", Name(), ": a GPU computes its ", options.batch_per_replica,
+                     " rows at once, in one lane and microbatch; leave both at 0"));
   }
 
   absl::StatusOr<MachineCode> MakeCode(mlir::ModuleOp module, const CompileOptions& options,

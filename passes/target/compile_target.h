@@ -51,7 +51,7 @@ class CompileTarget {
 
   // Computes with bfloat16 numbers from now on. Unimplemented, with the remedy, where the target has none.
   virtual absl::Status UseMixedBfloat16() = 0;
-  // InvalidArgument for lanes or shards that the target cannot have.
+  // InvalidArgument for lanes or microbatches that the target cannot have.
   virtual absl::Status CheckRows(const CompileOptions& options) const = 0;
 
   // Compiles the kernels of a module at the end of phase `commands`. `kernel_dir`: where compiled ones are kept, or "".

@@ -32,8 +32,8 @@ class Target {
 
   // Where buffers may begin in an arena, in bytes.
   virtual int64_t buffer_alignment() const = 0;
-  // Threads take the rows of a replica lane by lane and shard by shard; else a device computes them at once, in one
-  // lane and shard.
+  // Threads take the rows of a replica lane by lane and microbatch by microbatch; else a device computes them at once,
+  // in one lane and microbatch.
   virtual bool has_lanes() const = 0;
   // What does not change from step to step keeps its place and is not computed again.
   virtual bool keeps_invariants() const = 0;

@@ -4,7 +4,7 @@
 module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
   func.func @step(%x: tensor<?x4xf32> {td.input = "x"}) -> (tensor<4xf32> {td.output = "g"}) {
     // expected-note @+1 {{which exec.all_reduce has to combine}}
-    %g = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [global] lanes 8 rows 8 shard 8 -> (tensor<4xf32>) {
+    %g = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [global] lanes 8 rows 8 microbatch 8 -> (tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>):
       %a = td.reduce sum, %xs axes [0] : tensor<?x4xf32> -> tensor<4xf32>
       exec.yield %a : tensor<4xf32>

@@ -6,10 +6,10 @@
 
 // BAD: unknown target "cuda:sm_13"; known are cpu:native, cpu:x86-64-v3,{{.*}} cuda:sm_90,
 
-// One lane and shard per replica. A product with one column fuses with its neighbours.
-// DISTRIBUTE: exec.shard_choice = "one lane and shard per replica
+// One lane and microbatch per replica. A product with one column fuses with its neighbours.
+// DISTRIBUTE: exec.microbatch_choice = "one lane and microbatch per replica
 // DISTRIBUTE: exec.replica @replica_1 device("gpu:1") body(@step)
-// DISTRIBUTE: exec.map_microbatches({{.*}} lanes 2 rows 64 shard 64
+// DISTRIBUTE: exec.map_microbatches({{.*}} lanes 2 rows 64 microbatch 64
 // DISTRIBUTE-NOT: td.matmul
 
 // No Winograd and no direct convolution of few taps: these are cuDNN's. Kernels are packed once per step, as it wants them.
@@ -26,7 +26,7 @@
 
 // Sums lie in the step arena, where the all-reduce works on them; there are no lane slots. Buffers begin at multiples of
 // 256 bytes.
-// MEMORY: exec.arenas = #exec.arenas<shard = {{[0-9]+}}, step = {{[0-9]+}}
+// MEMORY: exec.arenas = #exec.arenas<microbatch = {{[0-9]+}}, step = {{[0-9]+}}
 // MEMORY-NOT: space = lane
 // MEMORY-SAME: #exec.buffer<name = "grad2", space = step, offset = 18432, bytes = 18432
 // MEMORY-SAME: #exec.buffer<name = "loss1", space = step, offset = 37632, bytes = 4

@@ -6,13 +6,13 @@
 // RUN: diff %t.whole %t.resumed
 
 // The IR around a pass goes to stderr, in the order in which it is reached; it can be parsed.
-// RUN: tandem-opt %s --print-ir-before=td-lift-variables --print-ir-after=td-lift-variables --print-ir-after=td-form-shard-map -o %t.out 2>&1 | FileCheck %s --check-prefix=PRINT
+// RUN: tandem-opt %s --print-ir-before=td-lift-variables --print-ir-after=td-lift-variables --print-ir-after=td-form-microbatch-map -o %t.out 2>&1 | FileCheck %s --check-prefix=PRINT
 // PRINT: // IR before td-lift-variables
 // PRINT: td.assign @w
 // PRINT: // IR after td-lift-variables
 // PRINT-NOT: td.assign
 // PRINT: td.relu {{.*}} loc("layer/Relu"("model.cc":7:0))
-// PRINT: // IR after td-form-shard-map
+// PRINT: // IR after td-form-microbatch-map
 // PRINT: exec.map_microbatches
 // RUN: tandem-opt %s --compile-to=input --print-ir-after=td-lift-variables -o %t.out 2> %t.printed
 // RUN: tandem-opt %t.printed -cse | FileCheck %s --check-prefix=PARSED

@@ -56,7 +56,7 @@
 // MEMORY: exec.arenas = #exec.arenas<
 // MEMORY-SAME: exec.buffers = [
 // MEMORY-SAME: name = "dense/kernel", space = variable
-// MEMORY-SAME: name = "dense/MatMul", space = shard
+// MEMORY-SAME: name = "dense/MatMul", space = microbatch
 // MEMORY: func.func @step(
 // MEMORY-SAME: {exec.buffer = [[W:[0-9]+]] : i64, td.variable = @"dense/kernel"}
 // MEMORY: exec.launch @[[UPDATE:[a-z0-9_]+]](%{{.*}}) {exec.out = array<i64: [[W]]>} : (tensor<8x4xf32>

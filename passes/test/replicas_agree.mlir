@@ -17,7 +17,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
   func.func @step(%x: tensor<?x4xf32> {td.input = "x"}) -> (tensor<4xf32> {td.output = "mean"}) {
     // expected-error @+2 {{the output "mean" differs between replicas: td.cross_replica has to combine it}}
     // expected-note @+1 {{made from rows here}}
-    %m = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [replica] lanes 8 rows 8 shard 8 -> (tensor<4xf32>) {
+    %m = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [replica] lanes 8 rows 8 microbatch 8 -> (tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>):
       %a = td.reduce sum, %xs axes [0] scope replica : tensor<?x4xf32> -> tensor<4xf32>
       exec.yield %a : tensor<4xf32>

@@ -33,7 +33,7 @@ module {
 module attributes {exec.buffers = [#exec.buffer<name = "x", space = input, type = tensor<?xf32>>]} {
   func.func @step(%x: tensor<?xf32> {exec.buffer = 0 : i64, td.input = "x"}) -> (tensor<?xf32> {td.output = "y"}) {
     // expected-error @+1 {{has no buffers for the arguments of its body}}
-    %y = exec.map_microbatches (%x : tensor<?xf32>) reduce [keep] scope [replica] lanes 8 rows 8 shard 8 -> (tensor<?xf32>)
+    %y = exec.map_microbatches (%x : tensor<?xf32>) reduce [keep] scope [replica] lanes 8 rows 8 microbatch 8 -> (tensor<?xf32>)
         attributes {exec.args = array<i64: 1>, exec.out = array<i64: 0>} {
     ^bb0(%xs: tensor<?xf32>):
       exec.yield %xs : tensor<?xf32> {exec.out = array<i64>}
@@ -47,7 +47,7 @@ module attributes {exec.buffers = [#exec.buffer<name = "x", space = input, type 
 module attributes {exec.buffers = [#exec.buffer<name = "x", space = input, type = tensor<?xf32>>]} {
   func.func @step(%x: tensor<?xf32> {exec.buffer = 0 : i64, td.input = "x"}) -> (tensor<?xf32> {td.output = "y"}) {
     // expected-error @+1 {{exec.lane_slots is no list of slots}}
-    %y = exec.map_microbatches (%x : tensor<?xf32>) reduce [keep] scope [replica] lanes 8 rows 8 shard 8 -> (tensor<?xf32>)
+    %y = exec.map_microbatches (%x : tensor<?xf32>) reduce [keep] scope [replica] lanes 8 rows 8 microbatch 8 -> (tensor<?xf32>)
         attributes {exec.args = array<i64: 0>, exec.out = array<i64: 0>, exec.lane_slots = 1} {
     ^bb0(%xs: tensor<?xf32>):
       exec.yield %xs : tensor<?xf32> {exec.out = array<i64>}
@@ -61,7 +61,7 @@ module attributes {exec.buffers = [#exec.buffer<name = "x", space = input, type 
 module attributes {exec.buffers = [#exec.buffer<name = "x", space = input, type = tensor<?xf32>>]} {
   func.func @step(%x: tensor<?xf32> {exec.buffer = 0 : i64, td.input = "x"}) -> (tensor<?xf32> {td.output = "y"}) {
     // expected-error @+1 {{has 1 lane slots for 0 results that lanes combine}}
-    %y = exec.map_microbatches (%x : tensor<?xf32>) reduce [keep] scope [replica] lanes 8 rows 8 shard 8 -> (tensor<?xf32>)
+    %y = exec.map_microbatches (%x : tensor<?xf32>) reduce [keep] scope [replica] lanes 8 rows 8 microbatch 8 -> (tensor<?xf32>)
         attributes {exec.args = array<i64: 0>, exec.out = array<i64: 0>, exec.lane_slots = [#exec.lane_slot<buffer = 0, kind = sum>]} {
     ^bb0(%xs: tensor<?xf32>):
       exec.yield %xs : tensor<?xf32> {exec.out = array<i64>}

@@ -39,8 +39,8 @@ absl::Status CommandVerifier::CheckOperand(const std::string& field, uint32_t bu
   } else if (section == fb::SectionKind::Map && b.space == Space::Lane) {
     return Bad(field, "a map section cannot read lane slots");
   }
-  if (section == fb::SectionKind::Global && (b.space == Space::Shard || b.space == Space::Input)) {
-    return Bad(field, "a global section has no shard and no batch");
+  if (section == fb::SectionKind::Global && (b.space == Space::Microbatch || b.space == Space::Input)) {
+    return Bad(field, "a global section has no microbatch and no batch");
   }
   return absl::OkStatus();
 }
@@ -123,7 +123,7 @@ absl::Status CommandVerifier::CheckReduceOperands(const std::string& field, cons
 
 absl::Status GpuCommandVerifier::CheckLaunch(const std::string& field, const fb::KernelT& kernel,
                                              uint64_t count) const {
-  const uint64_t items = kernel.domain == fb::Domain::Rows   ? index().shard_rows
+  const uint64_t items = kernel.domain == fb::Domain::Rows   ? index().microbatch_rows
                          : kernel.domain == fb::Domain::Once ? 1
                                                              : count;
   // Divided first: neither factor may overflow the product.

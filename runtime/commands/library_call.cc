@@ -66,7 +66,7 @@ class LibraryCall final : public Command {
  protected:
   void AddFlops(const WorkContext& context, bool batched, ExecutionWork& work) const override {
     if (batched) {
-      work.flops_per_row = info_.flops / std::max<double>(context.index.shard_rows, 1);
+      work.flops_per_row = info_.flops / std::max<double>(context.index.microbatch_rows, 1);
     } else {
       work.flops = info_.flops;
     }
@@ -75,13 +75,13 @@ class LibraryCall final : public Command {
  private:
   bool packs() const { return call_.operation.AsPackWeights() != nullptr; }
 
-  // Rows beyond those that are there may be written in the shard arena only.
+  // Rows beyond those that are there may be written in the microbatch arena only.
   absl::Status VerifyResidual(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const {
     if (v.gpu() || section != fb::SectionKind::Map) return v.Bad(field, "only a CPU's map section adds a residual");
     const uint32_t residual = table().inputs.back();
     const fb::BufferT& b = v.Buffer(residual);
-    if (table().outputs[0] == residual && b.space == fb::Space::Shard && b.row_bytes > 0) return absl::OkStatus();
-    return v.Bad(field, "the residual must be batched, in the shard arena, and the output");
+    if (table().outputs[0] == residual && b.space == fb::Space::Microbatch && b.row_bytes > 0) return absl::OkStatus();
+    return v.Bad(field, "the residual must be batched, in the microbatch arena, and the output");
   }
 
   static absl::Status VerifyOperand(const CommandVerifier& v, const std::string& field, uint32_t buffer,
@@ -89,12 +89,12 @@ class LibraryCall final : public Command {
     const fb::BufferT& b = v.Buffer(buffer);
     if (shape.empty()) return b.row_bytes == 0 ? absl::OkStatus() : v.Bad(field, "packed weights cannot be batched");
     if (b.dtype != type) return v.Bad(field, "the call needs ", Name(static_cast<DType>(type)));
-    const int64_t elements = CheckedElements(shape), rows = v.index().shard_rows;
+    const int64_t elements = CheckedElements(shape), rows = v.index().microbatch_rows;
     if (b.row_bytes == 0) {
       return elements == v.Elements(buffer) ? absl::OkStatus() : v.Bad(field, "the call needs ", ShapeString(shape));
     }
     if (shape[0] == rows && elements == v.Elements(buffer) * rows) return absl::OkStatus();
-    return v.Bad(field, "the call needs ", ShapeString(shape), ", not the rows of a shard");
+    return v.Bad(field, "the call needs ", ShapeString(shape), ", not the rows of a microbatch");
   }
 
   // A packed kernel has the elements of the plain one.

@@ -138,9 +138,9 @@ TEST_P(CommandKindsTest, AConvolution) {
   const int kernel = b.Variable("kernel", {3, 3, 2, 4}), x = b.Input("x", {kBatch, 5, 5, 2});
   const int y = b.Batch("y", {kBatch, 5, 5, 4});
   fb::Conv2DT call;
-  call.x_shape = {static_cast<int64_t>(b.index().shard_rows), 5, 5, 2};
+  call.x_shape = {static_cast<int64_t>(b.index().microbatch_rows), 5, 5, 2};
   call.kernel_shape = {3, 3, 2, 4};
-  call.y_shape = {static_cast<int64_t>(b.index().shard_rows), 5, 5, 4};
+  call.y_shape = {static_cast<int64_t>(b.index().microbatch_rows), 5, 5, 4};
   call.strides = {1, 1};
   call.pad_low = call.pad_high = {1, 1};
   b.Map();

@@ -26,7 +26,7 @@ TEST_P(LibraryCommandsTest, BatchedProductsOfSwappedOperands) {
   const int q = b.Input("q", {kBatch, kQueries, kHeads, kWidth}), k = b.Input("k", {kBatch, kKeys, kHeads, kWidth});
   const int scores = b.Batch("scores", {kBatch, kHeads, kQueries, kKeys});
   const int context = b.Batch("context", {kBatch, kQueries, kHeads, kWidth});
-  const int64_t rows = b.index().shard_rows;
+  const int64_t rows = b.index().microbatch_rows;
   fb::BatchMatMulT call;
   call.a_shape = {rows, kQueries, kHeads, kWidth};
   call.b_shape = {rows, kKeys, kHeads, kWidth};
@@ -90,9 +90,9 @@ TEST_P(LibraryCommandsTest, GradientsOfConvolutions) {
     const int dy = b.Input("dy", {kBatch, side, side, 4}), dx = b.Batch("dx", {kBatch, 5, 5, 2});
     const int lane_dk = b.Lane("lane_dk", {3, 3, 2, 4}, fb::ReduceKind::Sum), dk = b.Step("dk", {3, 3, 2, 4});
     fb::Conv2DT call;
-    call.x_shape = {static_cast<int64_t>(b.index().shard_rows), 5, 5, 2};
+    call.x_shape = {static_cast<int64_t>(b.index().microbatch_rows), 5, 5, 2};
     call.kernel_shape = {3, 3, 2, 4};
-    call.y_shape = {static_cast<int64_t>(b.index().shard_rows), side, side, 4};
+    call.y_shape = {static_cast<int64_t>(b.index().microbatch_rows), side, side, 4};
     call.strides = {stride, stride};
     call.pad_low = call.pad_high = {1, 1};
     b.Map();

@@ -38,7 +38,7 @@ class PlaceTest : public ::testing::TestWithParam<Place> {
   bool cpu() const { return GetParam().kind == "cpu"; }
   int replicas() const { return GetParam().replicas; }
 
-  // Two lanes of two shards per replica on a CPU, where the last shard is short.
+  // Two lanes of two microbatches per replica on a CPU, where the last microbatch is short.
   ExecutableBuilder Builder() const;
   // Makes a session of what the builder holds, with the kernels of conformance_kernels.h.
   void Start(ExecutableBuilder& b);

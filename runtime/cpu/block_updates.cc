@@ -29,8 +29,8 @@ TD_CLONES uint32_t LargestBits(const uint32_t* bits, int64_t n) {
   return largest;
 }
 
-ShardContext FirstDevice(const StepState& state) {
-  ShardContext context;
+MicrobatchContext FirstDevice(const StepState& state) {
+  MicrobatchContext context;
   context.device = &state.devices[0];
   context.constants = state.constants;
   return context;
@@ -40,7 +40,7 @@ void* Before(void* p, int64_t bytes) { return reinterpret_cast<void*>(reinterpre
 
 // Rows [begin, end) of one gradient, which fit the thread's scratch memory.
 void RunStrip(const StepState& state, const BlockUpdate& u, int64_t begin, int64_t end, int thread) {
-  ShardContext context = FirstDevice(state);
+  MicrobatchContext context = FirstDevice(state);
   // The kernels count from the start of the whole gradient.
   void* whole = Before(state.threads[thread].library.data(), begin * u.columns * sizeof(float));
   absl::InlinedVector<void*, 8> args;

@@ -49,7 +49,8 @@ BufferGuard::BufferGuard(const Executable& executable, const StepState& state, u
   auto all_of = [](const Arena& arena) { return arena.bytes() + arena.guard_bytes(); };
   for (size_t t = 0; t < state.threads.size(); ++t) {
     const ThreadState& thread = state.threads[t];
-    AddGaps(program, fb::Space::Shard, "a shard", thread.shard.data(), all_of(thread.shard), threads_[t]);
+    AddGaps(program, fb::Space::Microbatch, "a microbatch", thread.microbatch.data(), all_of(thread.microbatch),
+            threads_[t]);
     AddGaps(program, fb::Space::Lane, "a lane", thread.lane.data(), all_of(thread.lane), threads_[t]);
     Add(thread.library.data() + library_bytes, all_of(thread.library) - library_bytes,
         "the scratch memory of libraries", threads_[t]);

@@ -28,19 +28,19 @@ const char kCopy[] = R"(
 )";
 
 // Copies x to `kept`, and adds a number of the wild kernels' own behind one buffer.
-enum class Wild { kNothing, kShard, kBatch, kLane, kStep, kVariable };
+enum class Wild { kNothing, kMicrobatch, kBatch, kLane, kStep, kVariable };
 
 absl::StatusOr<StepResult> RunOneStep(Wild wild) {
   ExecutableBuilder b(1, kLanes, kRowsPerLane, kRowsPerLane);
   const int copy = b.Kernel("copy", 0, fb::Domain::Rows), beyond = b.Kernel("beyond", 0, fb::Domain::Rows),
             last = b.Kernel("last", 0, fb::Domain::Rows), once = b.Kernel("once", 0, fb::Domain::Once);
   const int w = b.Variable("w", {3}), x = b.Input("x", {kBatch});
-  const int in_shard = b.Shard("in_shard", {kBatch}), in_batch = b.Batch("in_batch", {kBatch});
+  const int in_microbatch = b.Microbatch("in_microbatch", {kBatch}), in_batch = b.Batch("in_batch", {kBatch});
   const int in_lane = b.Lane("in_lane", {1}, fb::ReduceKind::Sum), in_step = b.Step("in_step", {1});
   b.Map();
   b.Launch("model/copy", copy, {x}, {in_batch});
-  b.Launch("model/wild", wild == Wild::kShard || wild == Wild::kBatch ? beyond : copy, {x},
-           {wild == Wild::kShard ? in_shard : in_batch});
+  b.Launch("model/wild", wild == Wild::kMicrobatch || wild == Wild::kBatch ? beyond : copy, {x},
+           {wild == Wild::kMicrobatch ? in_microbatch : in_batch});
   b.Launch("model/sum", wild == Wild::kLane ? beyond : last, {x}, {in_lane});
   b.Global();
   b.LaneReduce(fb::ReduceKind::Sum, {in_lane}, {in_step});
@@ -82,8 +82,9 @@ TEST(BufferGuard, CommandsThatStayInsideRun) {
 TEST(BufferGuard, NamesTheCommandAndTheBuffer) {
   if (kAddressSanitizer) GTEST_SKIP() << "the guards are poisoned, and whoever fills them would be reported";
   auto message = [](Wild wild) { return std::string(RunOneStep(wild).status().message()); };
-  EXPECT_THAT(message(Wild::kShard), AllOf(HasSubstr("command model/wild wrote outside of its buffers: "),
-                                           HasSubstr("behind buffer \"in_shard\""), HasSubstr("in a shard")));
+  EXPECT_THAT(message(Wild::kMicrobatch),
+              AllOf(HasSubstr("command model/wild wrote outside of its buffers: "),
+                    HasSubstr("behind buffer \"in_microbatch\""), HasSubstr("in a microbatch")));
   EXPECT_THAT(message(Wild::kBatch),
               AllOf(HasSubstr("one of the commands model/copy to model/sum wrote"),
                     HasSubstr("behind buffer \"in_batch\" (24 bytes in the batch of replica 0)")));

@@ -27,8 +27,8 @@ absl::StatusOr<std::unique_ptr<CallList>> CallList::Make(const Executable& execu
   }
   for (const PlannedSection& section : plan.sections) {
     if (section.kind == fb::SectionKind::Map) {
-      // Lanes of several shards add them up.
-      if (state.rows_per_lane > state.shard_rows || !list->AddMap(section)) {
+      // Lanes of several microbatches add them up.
+      if (state.rows_per_lane > state.microbatch_rows || !list->AddMap(section)) {
         return NotListable(executable, section.commands.empty() ? "" : section.commands[0]->table().name);
       }
       continue;
@@ -47,7 +47,7 @@ CallList::Call& CallList::AddCall(Kind kind) {
   return calls_.back();
 }
 
-void CallList::AddAddress(const ShardContext& context, int device, const Operand& o) {
+void CallList::AddAddress(const MicrobatchContext& context, int device, const Operand& o) {
   if (o.space == fb::Space::Input) {
     inputs_.push_back({static_cast<int>(addresses_.size()), device, o.index, context.row * o.row_bytes});
     addresses_.push_back(nullptr);
@@ -58,9 +58,9 @@ void CallList::AddAddress(const ShardContext& context, int device, const Operand
 
 bool CallList::AddMap(const PlannedSection& section) {
   if (!section.run_inline) return false;
-  ShardContext context;
+  MicrobatchContext context;
   context.constants = state_.constants;
-  context.shard = state_.threads[0].shard.data();
+  context.microbatch = state_.threads[0].microbatch.data();
   for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
     context.device = &state_.devices[device];
     for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
@@ -77,7 +77,7 @@ bool CallList::AddMap(const PlannedSection& section) {
 bool CallList::AddGlobal(const CpuCommand& command) {
   if (command.is_for_all_devices() && state_.devices.size() == 1) return true;
   if (!command.table().run_inline || !command.is_listable()) return false;
-  ShardContext context;
+  MicrobatchContext context;
   context.constants = state_.constants;
   for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
     context.device = &state_.devices[device];

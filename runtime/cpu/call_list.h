@@ -33,7 +33,7 @@ class CallList {
   void AddReduce(fb::ReduceKind kind, DType dtype, int device, uint64_t offset, uint8_t* out, int64_t elements);
   void AddCheckFinite(DType dtype, uint8_t* data, int64_t elements);
   void AddCopy(int64_t bytes);
-  void AddAddress(const ShardContext& context, int device, const Operand& o);
+  void AddAddress(const MicrobatchContext& context, int device, const Operand& o);
   int64_t rows_per_lane() const { return state_.rows_per_lane; }
 
  private:

@@ -86,7 +86,7 @@ class CpuSession final : public Session {
   SessionMemory memory() const override {
     SessionMemory m;
     for (const ThreadState& t : state_.threads) {
-      m.shard += t.shard.bytes() + t.library.bytes();
+      m.microbatch += t.microbatch.bytes() + t.library.bytes();
       m.lane += t.lane.bytes();
     }
     for (const DeviceState& d : state_.devices) {
@@ -104,7 +104,7 @@ class CpuSession final : public Session {
     state_.constants = reinterpret_cast<const uint8_t*>(executable_->constants().data());
     state_.lanes_per_replica = executable_->lanes_per_replica();
     state_.rows_per_lane = index.rows_per_lane;
-    state_.shard_rows = index.shard_rows;
+    state_.microbatch_rows = index.microbatch_rows;
     state_.lane_stride = LaneStride(program.lane_bytes);
     for (int r = 0; r < executable_->num_replicas(); ++r) {
       DeviceState d;
@@ -119,7 +119,8 @@ class CpuSession final : public Session {
     progress_ = std::vector<LaneProgress>(state_.devices.size() * state_.lanes_per_replica);
     for (int i = 0; i < pool_->num_threads(); ++i) {
       ThreadState t;
-      TD_ASSIGN_OR_RETURN(t.shard, Arena::Create(program.shard_bytes * plan_.shard_arenas, "shard values"));
+      TD_ASSIGN_OR_RETURN(t.microbatch,
+                          Arena::Create(program.microbatch_bytes * plan_.microbatch_arenas, "microbatch values"));
       TD_ASSIGN_OR_RETURN(t.lane, Arena::Create(program.lane_bytes, "lane scratch"));
       TD_ASSIGN_OR_RETURN(t.library, Arena::Create(plan_.scratch_bytes + plan_.staging_bytes, "library scratch"));
       t.args.resize(plan_.max_operands);
@@ -195,11 +196,11 @@ class CpuSession final : public Session {
   absl::Status RunMap(const PlannedSection& section) {
     const int lanes = static_cast<int>(progress_.size()), together = guard_ != nullptr ? 1 : section.lanes_together;
     failed_.store(false, std::memory_order_relaxed);
-    int32_t shards = 0;  // of the longest lane
+    int32_t microbatches = 0;  // of the longest lane
     for (int lane = 0; lane < lanes; ++lane) {
-      const int32_t n = ShardsOfLane(state_, Lane(lane));
+      const int32_t n = MicrobatchesOfLane(state_, Lane(lane));
       progress_[lane].Reset(n);
-      shards = std::max(shards, n);
+      microbatches = std::max(microbatches, n);
     }
     auto run_lanes = [&](int64_t task, int thread) {
       const int first = static_cast<int>(task) * together;
@@ -217,7 +218,7 @@ class CpuSession final : public Session {
       });
     } else {
       pool_->ParallelFor(lanes / together, run_lanes, [&](int thread) {
-        if (shards > 1) HelpOthers(section, thread);
+        if (microbatches > 1) HelpOthers(section, thread);
       });
     }
     if (guard_ != nullptr) {
@@ -230,7 +231,7 @@ class CpuSession final : public Session {
     return failed_.load(std::memory_order_relaxed) ? error_ : absl::OkStatus();
   }
 
-  // Shards of the lane that has most left, until none has any.
+  // Microbatches of the lane that has most left, until none has any.
   void HelpOthers(const PlannedSection& section, int thread) {
     for (;;) {
       int32_t most = 0;
@@ -267,7 +268,7 @@ class CpuSession final : public Session {
     const fb::ExecutableT& index = executable_->index();
     const fb::ProgramT& program = *index.programs[index.replicas[0]->program];
     Shape shape = program.buffers[index.outputs[output]->buffer]->shape;
-    ShardContext context;
+    MicrobatchContext context;
     context.device = &state_.devices[0];
     if (o.row_bytes == 0) {
       HostTensor value(o.dtype, shape);

@@ -15,7 +15,7 @@
 namespace tandem {
 namespace {
 
-constexpr int kIn = 6, kOut = 4, kLanes = 8, kRowsPerLane = 5, kShardRows = 2, kRows = kLanes * kRowsPerLane;
+constexpr int kIn = 6, kOut = 4, kLanes = 8, kRowsPerLane = 5, kMicrobatchRows = 2, kRows = kLanes * kRowsPerLane;
 
 // dy = y - t, four columns per row.
 const char kDifference[] = R"(
@@ -67,10 +67,10 @@ const char kSgd[] = R"(
 
 enum Output { kLoss, kPrediction, kRow, kCount, kSum, kSquares, kMax, kGradient, kNumOutputs };
 
-// A linear model with squared error: packed forward product, gradients summed over shards, lanes and replicas, a check,
-// and an update; beside it statistics of the input.
+// A linear model with squared error: packed forward product, gradients summed over microbatches, lanes and replicas, a
+// check, and an update; beside it statistics of the input.
 std::shared_ptr<const Executable> Model(int replicas) {
-  ExecutableBuilder b(replicas, kLanes, kRowsPerLane, kShardRows);
+  ExecutableBuilder b(replicas, kLanes, kRowsPerLane, kMicrobatchRows);
   int difference = b.Kernel("difference", 0, fb::Domain::Rows);
   int row_number = b.Kernel("row_number", 0, fb::Domain::Rows);
   int statistics = b.Kernel("statistics", 0, fb::Domain::Rows);
@@ -80,10 +80,10 @@ std::shared_ptr<const Executable> Model(int replicas) {
   int x = b.Input("x", {kBatch, kIn}), t = b.Input("t", {kBatch, kOut});
   int rate = b.Scalar("learning_rate"), count = b.Scalar("example_count");
 
-  const fb::LibraryCallT product = CallOf(MatMulOf(kShardRows, kIn, kOut));
+  const fb::LibraryCallT product = CallOf(MatMulOf(kMicrobatchRows, kIn, kOut));
   int packed = b.Step("packed", {static_cast<int64_t>(*PackedWeightsBytes(product) / 4)});
-  int y = b.Batch("y", {kBatch, kOut}), row = b.Batch("row", {kBatch}), dy = b.Shard("dy", {kBatch, kOut});
-  int ones = b.Constant("ones", 0, {kShardRows});
+  int y = b.Batch("y", {kBatch, kOut}), row = b.Batch("row", {kBatch}), dy = b.Microbatch("dy", {kBatch, kOut});
+  int ones = b.Constant("ones", 0, {kMicrobatchRows});
   int dw = b.Lane("dw", {kIn, kOut}, fb::ReduceKind::Sum), db = b.Lane("db", {kOut}, fb::ReduceKind::Sum);
   int loss = b.Lane("loss", {kOut, kOut}, fb::ReduceKind::Sum);
   int lane_count = b.Lane("lane_count", {}, fb::ReduceKind::Sum),
@@ -97,7 +97,7 @@ std::shared_ptr<const Executable> Model(int replicas) {
   (void)ones;
 
   b.Global();
-  b.PackMatMul("pack", w, packed, {kIn, kOut}, kShardRows);
+  b.PackMatMul("pack", w, packed, {kIn, kOut}, kMicrobatchRows);
   b.Map();
   b.MatMul("forward", x, packed, y, {.bias = true}, bias, /*packed=*/true);
   b.Launch("difference", difference, {y, t}, {dy});
@@ -190,7 +190,7 @@ std::vector<int> AllOutputs() {
 TEST(CpuSessionTest, SameBitsForAnyThreadsAndDevices) {
   std::vector<HostTensor> want;
   for (int replicas : {1, 2, 4}) {
-    for (int threads : {1, 2, 3, 13}) {  // with more threads than lanes some help with shards of others' lanes
+    for (int threads : {1, 2, 3, 13}) {  // with more threads than lanes some help with microbatches of others' lanes
       Job run = Start(replicas, threads);
       std::vector<HostTensor> got;
       for (int step = 0; step < 4; ++step) {
@@ -225,20 +225,20 @@ TEST(CpuSessionTest, CountsTheTimeOfEachCommand) {
   ASSERT_TRUE(variables->Assign("bias", Random({kOut}, 2)).ok());
   ASSERT_TRUE((*session)->command_times().empty());  // nothing has run
   for (int run = 0; run < 3; ++run) ASSERT_TRUE((*session)->Run(Inputs(2, {kRows / 2, kRows / 2}, 10), {}).ok());
-  const int64_t lanes = kLanes, shards = lanes * ((kRowsPerLane + kShardRows - 1) / kShardRows);
+  const int64_t lanes = kLanes, microbatches = lanes * ((kRowsPerLane + kMicrobatchRows - 1) / kMicrobatchRows);
   std::map<std::string, CommandTime> times;
   for (const CommandTime& time : (*session)->command_times()) times[time.name.empty() ? time.kind : time.name] = time;
-  EXPECT_EQ(times["forward"].calls, 3 * shards);
+  EXPECT_EQ(times["forward"].calls, 3 * microbatches);
   EXPECT_EQ(times["forward"].section, "map");
   EXPECT_EQ(times["forward"].kind, "LibraryCall");
   EXPECT_EQ(times["forward"].detail.find("MatMul "), 0u);
-  EXPECT_EQ(times["LaneSum"].calls, 3 * (shards - lanes));
+  EXPECT_EQ(times["LaneSum"].calls, 3 * (microbatches - lanes));
   EXPECT_EQ(times["update"].calls, 3);
   EXPECT_EQ(times["update"].section, "global");
   for (const auto& [name, time] : times) EXPECT_GE(time.seconds, 0) << name;
 }
 
-// One record per shard and command on the thread that ran it, in order, and none when tracing has ended.
+// One record per microbatch and command on the thread that ran it, in order, and none when tracing has ended.
 TEST(CpuSessionTest, TracesEveryExecution) {
   Job run = Start(2, 2);
   CommandTrace trace;
@@ -269,8 +269,8 @@ TEST(CpuSessionTest, TracesEveryExecution) {
     EXPECT_LE(last, after);
   }
   EXPECT_EQ(rows["forward"], kRows - 1);
-  // The row that is missing was alone in its shard.
-  EXPECT_EQ(records["forward"], kLanes * ((kRowsPerLane + kShardRows - 1) / kShardRows) - 1);
+  // The row that is missing was alone in its microbatch.
+  EXPECT_EQ(records["forward"], kLanes * ((kRowsPerLane + kMicrobatchRows - 1) / kMicrobatchRows) - 1);
   EXPECT_EQ(records["LaneSum"], records["forward"] - kLanes);
   EXPECT_GE(records["update"], 1);
   EXPECT_LE(records["update"], 2);  // at most one per thread

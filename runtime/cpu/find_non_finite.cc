@@ -14,7 +14,7 @@ namespace tandem {
 namespace {
 
 // The rows beyond `rows` hold anything.
-bool OutputsFinite(const CpuCommand& command, const ShardContext& context, int64_t rows) {
+bool OutputsFinite(const CpuCommand& command, const MicrobatchContext& context, int64_t rows) {
   if (!command.command().has_plain_outputs()) return true;
   for (const Operand& o : command.outputs()) {
     if (!AllFinite(o.dtype, context.Address(o), o.row_bytes > 0 ? rows * o.elements : o.elements)) return false;
@@ -32,7 +32,7 @@ class Finder {
     for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
       for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
         TD_RETURN_IF_ERROR(RunLane(state_, plan_, section, {device, lane}, thread,
-                                   [&](const CpuCommand& command, const ShardContext& context, int64_t rows) {
+                                   [&](const CpuCommand& command, const MicrobatchContext& context, int64_t rows) {
                                      if (OutputsFinite(command, context, rows)) return true;
                                      found = absl::StrCat(Describe(command, device), ", lane ",
                                                           device * state_.lanes_per_replica + lane);
@@ -48,7 +48,7 @@ class Finder {
   std::string GlobalOutputs(const CpuCommand& command) {
     for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
       if (state_.devices[device].rows == 0) continue;
-      ShardContext context;
+      MicrobatchContext context;
       context.device = &state_.devices[device];
       context.constants = state_.constants;
       if (!OutputsFinite(command, context, 0)) return Describe(command, device);

@@ -1,8 +1,8 @@
-// Shards of a lane, dealt out to its own thread from the front and to threads without a lane from the back.
+// Microbatches of a lane, dealt out to its own thread from the front and to threads without a lane from the back.
 //
-// A lane's sum is that of its shards from first to last, whoever computes them: a thread adds its shard when those
-// before it have been added. So threads that run out of lanes shorten the end of a section, and no bit depends on who
-// helped.
+// A lane's sum is that of its microbatches from first to last, whoever computes them: a thread adds its microbatch when
+// those before it have been added. So threads that run out of lanes shorten the end of a section, and no bit depends on
+// who helped.
 #ifndef TANDEM_RUNTIME_CPU_LANE_PROGRESS_H_
 #define TANDEM_RUNTIME_CPU_LANE_PROGRESS_H_
 
@@ -11,34 +11,36 @@
 
 namespace tandem {
 
-// Every thread that claims a shard calls AwaitTurn and then Done for it, also after an error.
+// Every thread that claims a microbatch calls AwaitTurn and then Done for it, also after an error.
 class alignas(64) LaneProgress {
  public:
-  // No other thread may look at the lane meanwhile. `shards` >= 0.
-  void Reset(int32_t shards) {
-    shards_ = shards;
+  // No other thread may look at the lane meanwhile. `microbatches` >= 0.
+  void Reset(int32_t microbatches) {
+    microbatches_ = microbatches;
     claims_.store(0, std::memory_order_relaxed);
     added_.store(0, std::memory_order_relaxed);
   }
 
-  // The next shard, for the lane's own thread; -1: none is left.
+  // The next microbatch, for the lane's own thread; -1: none is left.
   int32_t ClaimNext() { return Claim(kFront); }
-  // The last shard that nobody has, for a helper; never the first, which begins the sum; -1: none is left.
+  // The last microbatch that nobody has, for a helper; never the first, which begins the sum; -1: none is left.
   int32_t ClaimLast() { return Claim(kBack); }
 
-  // How many shards ClaimLast could give out; not above 0: none.
+  // How many microbatches ClaimLast could give out; not above 0: none.
   int32_t claimable() const {
     const uint64_t claims = claims_.load(std::memory_order_relaxed);
     return Unclaimed(claims) - (Begun(claims) ? 0 : 1);
   }
 
-  // Returns when all shards before `shard` are done. They are claimed by threads that run, because shards are claimed
-  // by helpers only while the lane's own thread has shards before them to claim or has claimed them.
-  void AwaitTurn(int32_t shard) const {
-    for (int32_t n; (n = added_.load(std::memory_order_acquire)) != shard;) added_.wait(n, std::memory_order_acquire);
+  // Returns when all microbatches before `microbatch` are done. They are claimed by threads that run, because
+  // microbatches are claimed by helpers only while the lane's own thread has microbatches before them to claim or has
+  // claimed them.
+  void AwaitTurn(int32_t microbatch) const {
+    for (int32_t n; (n = added_.load(std::memory_order_acquire)) != microbatch;)
+      added_.wait(n, std::memory_order_acquire);
   }
-  void Done(int32_t shard) {
-    added_.store(shard + 1, std::memory_order_release);
+  void Done(int32_t microbatch) {
+    added_.store(microbatch + 1, std::memory_order_release);
     added_.notify_all();
   }
 
@@ -46,10 +48,10 @@ class alignas(64) LaneProgress {
   static constexpr uint64_t kFront = 1, kBack = uint64_t{1} << 32;
 
   int32_t Unclaimed(uint64_t claims) const {
-    return shards_ - static_cast<int32_t>(claims) - static_cast<int32_t>(claims >> 32);
+    return microbatches_ - static_cast<int32_t>(claims) - static_cast<int32_t>(claims >> 32);
   }
 
-  // Whether the first shard is claimed.
+  // Whether the first microbatch is claimed.
   static bool Begun(uint64_t claims) { return static_cast<int32_t>(claims) > 0; }
 
   int32_t Claim(uint64_t end) {
@@ -57,12 +59,12 @@ class alignas(64) LaneProgress {
     do {
       if (Unclaimed(claims) <= (end == kBack && !Begun(claims) ? 1 : 0)) return -1;
     } while (!claims_.compare_exchange_weak(claims, claims + end, std::memory_order_relaxed));
-    return end == kFront ? static_cast<int32_t>(claims) : shards_ - 1 - static_cast<int32_t>(claims >> 32);
+    return end == kFront ? static_cast<int32_t>(claims) : microbatches_ - 1 - static_cast<int32_t>(claims >> 32);
   }
 
-  int32_t shards_ = 0;
+  int32_t microbatches_ = 0;
   std::atomic<uint64_t> claims_{0};  // from the front in the low half, from the back in the high one
-  std::atomic<int32_t> added_{0};    // shards that are in the lane's sum
+  std::atomic<int32_t> added_{0};    // microbatches that are in the lane's sum
 };
 
 }  // namespace tandem

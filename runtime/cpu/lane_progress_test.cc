@@ -23,7 +23,7 @@ TEST(LaneProgressTest, GivesOutBothEnds) {
   EXPECT_EQ(lane.ClaimLast(), -1);
 }
 
-TEST(LaneProgressTest, HelpersNeverTakeTheFirstShard) {
+TEST(LaneProgressTest, HelpersNeverTakeTheFirstMicrobatch) {
   LaneProgress lane;
   lane.Reset(2);
   EXPECT_EQ(lane.ClaimLast(), 1);
@@ -37,25 +37,25 @@ TEST(LaneProgressTest, HelpersNeverTakeTheFirstShard) {
   EXPECT_EQ(lane.ClaimNext(), -1);
 }
 
-// Whoever claims them, shards get their turns in order, each once.
+// Whoever claims them, microbatches get their turns in order, each once.
 TEST(LaneProgressTest, TurnsAreInOrder) {
-  constexpr int kShards = 300, kHelpers = 3;
+  constexpr int kMicrobatches = 300, kHelpers = 3;
   LaneProgress lane;
   for (int round = 0; round < 5; ++round) {
-    lane.Reset(kShards);
+    lane.Reset(kMicrobatches);
     std::vector<int32_t> order;  // not guarded: turns exclude each other
     auto work = [&](auto claim) {
-      for (int32_t shard; (shard = claim()) >= 0;) {
-        lane.AwaitTurn(shard);
-        order.push_back(shard);
-        lane.Done(shard);
+      for (int32_t microbatch; (microbatch = claim()) >= 0;) {
+        lane.AwaitTurn(microbatch);
+        order.push_back(microbatch);
+        lane.Done(microbatch);
       }
     };
     std::vector<std::thread> helpers;
     for (int i = 0; i < kHelpers; ++i) helpers.emplace_back([&] { work([&] { return lane.ClaimLast(); }); });
     work([&] { return lane.ClaimNext(); });
     for (std::thread& t : helpers) t.join();
-    std::vector<int32_t> want(kShards);
+    std::vector<int32_t> want(kMicrobatches);
     std::iota(want.begin(), want.end(), 0);
     EXPECT_EQ(order, want);
   }

@@ -20,17 +20,17 @@ void Merge(const LaneMerge& merge, uint8_t* slot, const uint8_t* part) {
           merge.operand.elements);
 }
 
-// Watches shards: Ran after each command (false ends the lane), Waited before a shard is added to the lane's slot,
-// Merged afterwards.
+// Watches microbatches: Ran after each command (false ends the lane), Waited before a microbatch is added to the lane's
+// slot, Merged afterwards.
 struct NoObserver {
-  bool Ran(const CpuCommand&, const ShardContext&, int64_t) { return true; }
+  bool Ran(const CpuCommand&, const MicrobatchContext&, int64_t) { return true; }
   void Waited() {}
   void Merged(const PlannedSection&) {}
 };
 
 struct CallingObserver {
   AfterCommand after_command;
-  bool Ran(const CpuCommand& command, const ShardContext& context, int64_t rows) {
+  bool Ran(const CpuCommand& command, const MicrobatchContext& context, int64_t rows) {
     return after_command(command, context, rows);
   }
   void Waited() {}
@@ -40,7 +40,7 @@ struct CallingObserver {
 class TimingObserver {
  public:
   explicit TimingObserver(std::vector<TimeCount>& times) : times_(times) {}
-  bool Ran(const CpuCommand& command, const ShardContext&, int64_t) {
+  bool Ran(const CpuCommand& command, const MicrobatchContext&, int64_t) {
     Count(command.id);
     return true;
   }
@@ -64,7 +64,7 @@ class TracingObserver {
  public:
   TracingObserver(std::vector<CommandRecord>& records, int device, int64_t rows_per_lane)
       : records_(records), device_(device), rows_per_lane_(rows_per_lane) {}
-  bool Ran(const CpuCommand& command, const ShardContext& context, int64_t rows) {
+  bool Ran(const CpuCommand& command, const MicrobatchContext& context, int64_t rows) {
     lane_ = static_cast<int>(context.row / rows_per_lane_);
     Record(command.id, rows);
     return true;
@@ -90,7 +90,7 @@ class TracingObserver {
 class GuardObserver {
  public:
   GuardObserver(BufferGuard& guard, int thread) : guard_(guard), thread_(thread) {}
-  bool Ran(const CpuCommand& command, const ShardContext&, int64_t) {
+  bool Ran(const CpuCommand& command, const MicrobatchContext&, int64_t) {
     return guard_.CheckThread(thread_, command.table());
   }
   void Waited() {}
@@ -101,32 +101,33 @@ class GuardObserver {
   const int thread_;
 };
 
-// Of the shard that begins at row `begin` of a lane, with the lane's slot.
-ShardContext ContextOf(const StepState& state, const LaneId& lane, int64_t begin, int thread) {
-  ShardContext context;
+// Of the microbatch that begins at row `begin` of a lane, with the lane's slot.
+MicrobatchContext ContextOf(const StepState& state, const LaneId& lane, int64_t begin, int thread) {
+  MicrobatchContext context;
   context.device = &state.devices[lane.device];
   // Of packed weights a thread reads its own device's, also for lanes of others: kernels that one thread alone reads
   // are cheap to write in the next step (thread_pool.h).
   context.home = &state.devices[thread * state.devices.size() / state.threads.size()];
-  context.shard = state.threads[thread].shard.data();
+  context.microbatch = state.threads[thread].microbatch.data();
   context.constants = state.constants;
   context.row = lane.lane * state.rows_per_lane + begin;
   context.lane = state.LaneSlot(lane.device, lane.lane);
   return context;
 }
 
-// Runs a shard that this thread has claimed and adds it to the lane's slot when its turn comes. False ends the lane.
+// Runs a microbatch that this thread has claimed and adds it to the lane's slot when its turn comes. False ends the
+// lane.
 template <typename Observer>
-absl::StatusOr<bool> RunShard(const StepState& state, const StepPlan& plan, const PlannedSection& section,
-                              const LaneId& lane, int32_t shard, int thread, LaneProgress& progress,
-                              Observer& observer) {
-  const int64_t begin = shard * state.shard_rows;
-  const int64_t rows = std::min(state.shard_rows, state.LaneRows(lane.device, lane.lane) - begin);
+absl::StatusOr<bool> RunMicrobatch(const StepState& state, const StepPlan& plan, const PlannedSection& section,
+                                   const LaneId& lane, int32_t microbatch, int thread, LaneProgress& progress,
+                                   Observer& observer) {
+  const int64_t begin = microbatch * state.microbatch_rows;
+  const int64_t rows = std::min(state.microbatch_rows, state.LaneRows(lane.device, lane.lane) - begin);
   uint8_t* slot = state.LaneSlot(lane.device, lane.lane);
   const MapRun run{state, thread, plan.scratch_bytes};
-  ShardContext context = ContextOf(state, lane, begin, thread);
-  if (shard > 0) context.lane = state.threads[thread].lane.data();
-  // Others wait for this shard, so nothing may leave here but by Done.
+  MicrobatchContext context = ContextOf(state, lane, begin, thread);
+  if (microbatch > 0) context.lane = state.threads[thread].lane.data();
+  // Others wait for this microbatch, so nothing may leave here but by Done.
   absl::StatusOr<bool> go_on = CatchResourceErrors("", [&]() -> absl::StatusOr<bool> {
     for (const std::unique_ptr<CpuCommand>& command : section.commands) {
       TD_RETURN_IF_ERROR(command->RunRows(run, context, rows, context.device->first_row + context.row));
@@ -134,8 +135,8 @@ absl::StatusOr<bool> RunShard(const StepState& state, const StepPlan& plan, cons
     }
     return true;
   });
-  if (shard > 0) {
-    progress.AwaitTurn(shard);
+  if (microbatch > 0) {
+    progress.AwaitTurn(microbatch);
     if (go_on.ok() && *go_on) {
       go_on = CatchResourceErrors("", [&]() -> absl::StatusOr<bool> {
         observer.Waited();
@@ -145,47 +146,47 @@ absl::StatusOr<bool> RunShard(const StepState& state, const StepPlan& plan, cons
       });
     }
   }
-  progress.Done(shard);
+  progress.Done(microbatch);
   return go_on;
 }
 
-// Lanes of one shard each.
+// Lanes of one microbatch each.
 template <typename Observer>
 absl::Status RunInTurns(const StepState& state, const StepPlan& plan, const PlannedSection& section,
                         const LaneId& first, int thread, Observer observer) {
   const MapRun run{state, thread, plan.scratch_bytes};
-  absl::InlinedVector<ShardContext, 4> lanes;
+  absl::InlinedVector<MicrobatchContext, 4> lanes;
   for (int i = 0; i < section.lanes_together; ++i) {
-    ShardContext context = ContextOf(state, {first.device, first.lane + i}, 0, thread);
+    MicrobatchContext context = ContextOf(state, {first.device, first.lane + i}, 0, thread);
     context.lanes_together = section.lanes_together;
     context.lane_of_those = i;
-    context.lane_rows = state.shard_rows;
+    context.lane_rows = state.microbatch_rows;
     lanes.push_back(context);
   }
   for (const std::unique_ptr<CpuCommand>& command : section.commands) {
     if (command->is_joint()) {
       TD_RETURN_IF_ERROR(command->RunJoint(run, lanes[0]));
-      observer.Ran(*command, lanes[0], section.lanes_together * state.shard_rows);
+      observer.Ran(*command, lanes[0], section.lanes_together * state.microbatch_rows);
       continue;
     }
-    for (const ShardContext& lane : lanes) {
-      TD_RETURN_IF_ERROR(command->RunRows(run, lane, state.shard_rows, lane.device->first_row + lane.row));
-      observer.Ran(*command, lane, state.shard_rows);
+    for (const MicrobatchContext& lane : lanes) {
+      TD_RETURN_IF_ERROR(command->RunRows(run, lane, state.microbatch_rows, lane.device->first_row + lane.row));
+      observer.Ran(*command, lane, state.microbatch_rows);
     }
   }
   return absl::OkStatus();
 }
 
 template <typename Observer>
-absl::Status RunOwnShards(const StepState& state, const StepPlan& plan, const PlannedSection& section,
-                          const LaneId& lane, int thread, LaneProgress& progress, Observer observer) {
+absl::Status RunOwnMicrobatches(const StepState& state, const StepPlan& plan, const PlannedSection& section,
+                                const LaneId& lane, int thread, LaneProgress& progress, Observer observer) {
   absl::StatusOr<bool> go_on = true;
-  for (int32_t shard; (shard = progress.ClaimNext()) >= 0;) {
+  for (int32_t microbatch; (microbatch = progress.ClaimNext()) >= 0;) {
     if (go_on.ok() && *go_on) {
-      go_on = RunShard(state, plan, section, lane, shard, thread, progress, observer);
+      go_on = RunMicrobatch(state, plan, section, lane, microbatch, thread, progress, observer);
     } else {  // helpers wait for their turns
-      progress.AwaitTurn(shard);
-      progress.Done(shard);
+      progress.AwaitTurn(microbatch);
+      progress.Done(microbatch);
     }
   }
   return go_on.status();
@@ -203,23 +204,24 @@ auto WithObserver(const StepState& state, int thread, int device, Run run) {
 
 }  // namespace
 
-int32_t ShardsOfLane(const StepState& state, const LaneId& lane) {
-  return static_cast<int32_t>((state.LaneRows(lane.device, lane.lane) + state.shard_rows - 1) / state.shard_rows);
+int32_t MicrobatchesOfLane(const StepState& state, const LaneId& lane) {
+  return static_cast<int32_t>((state.LaneRows(lane.device, lane.lane) + state.microbatch_rows - 1) /
+                              state.microbatch_rows);
 }
 
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                      int thread, LaneProgress& progress) {
   return WithObserver(state, thread, lane.device, [&](auto observer) {
-    return RunOwnShards(state, plan, section, lane, thread, progress, std::move(observer));
+    return RunOwnMicrobatches(state, plan, section, lane, thread, progress, std::move(observer));
   });
 }
 
 absl::Status HelpLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                       int thread, LaneProgress& progress) {
-  const int32_t shard = progress.ClaimLast();
-  if (shard < 0) return absl::OkStatus();
+  const int32_t microbatch = progress.ClaimLast();
+  if (microbatch < 0) return absl::OkStatus();
   return WithObserver(state, thread, lane.device, [&](auto observer) {
-    return RunShard(state, plan, section, lane, shard, thread, progress, observer).status();
+    return RunMicrobatch(state, plan, section, lane, microbatch, thread, progress, observer).status();
   });
 }
 
@@ -237,8 +239,8 @@ absl::Status RunLanesTogether(const StepState& state, const StepPlan& plan, cons
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                      int thread, AfterCommand after_command) {
   LaneProgress alone;
-  alone.Reset(ShardsOfLane(state, lane));
-  return RunOwnShards(state, plan, section, lane, thread, alone, CallingObserver{after_command});
+  alone.Reset(MicrobatchesOfLane(state, lane));
+  return RunOwnMicrobatches(state, plan, section, lane, thread, alone, CallingObserver{after_command});
 }
 
 }  // namespace tandem

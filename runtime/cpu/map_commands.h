@@ -1,4 +1,4 @@
-// Commands of map sections: one shard of one lane, on one thread.
+// Commands of map sections: one microbatch of one lane, on one thread.
 #ifndef TANDEM_RUNTIME_CPU_MAP_COMMANDS_H_
 #define TANDEM_RUNTIME_CPU_MAP_COMMANDS_H_
 
@@ -13,7 +13,7 @@
 namespace tandem {
 
 // Called after each command with it, where its operands are, and the number of rows; false ends the lane.
-using AfterCommand = absl::FunctionRef<bool(const CpuCommand&, const ShardContext&, int64_t rows)>;
+using AfterCommand = absl::FunctionRef<bool(const CpuCommand&, const MicrobatchContext&, int64_t rows)>;
 
 struct LaneId {
   int device = 0;
@@ -21,13 +21,13 @@ struct LaneId {
 };
 
 // 0 for a lane without rows.
-int32_t ShardsOfLane(const StepState& state, const LaneId& lane);
+int32_t MicrobatchesOfLane(const StepState& state, const LaneId& lane);
 
-// Runs the shards of a lane that no helper takes. When it and its helpers have returned, the section's sums for the
-// lane are in its slot. Nothing happens for a lane without rows. After an error the slot is worthless.
+// Runs the microbatches of a lane that no helper takes. When it and its helpers have returned, the section's sums for
+// the lane are in its slot. Nothing happens for a lane without rows. After an error the slot is worthless.
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                      int thread, LaneProgress& progress);
-// Runs one shard of a lane that RunLane runs in another thread, or none if none is left.
+// Runs one microbatch of a lane that RunLane runs in another thread, or none if none is left.
 absl::Status HelpLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                       int thread, LaneProgress& progress);
 // Whether lanes that the plan joins, the first of which is `first`, have all their rows.

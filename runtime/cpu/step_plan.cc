@@ -59,7 +59,7 @@ class Planner {
     const auto together = static_cast<int>(section.lanes_together);
     if (together == 1 || static_cast<int>(index_.lanes) < together * context_.num_threads) return absl::OkStatus();
     planned.lanes_together = together;
-    plan_.shard_arenas = std::max(plan_.shard_arenas, together);
+    plan_.microbatch_arenas = std::max(plan_.microbatch_arenas, together);
     for (const std::unique_ptr<CpuCommand>& command : planned.commands) {
       if (command->table().joint) TD_RETURN_IF_ERROR(command->PlanJoint(context_, together));
     }

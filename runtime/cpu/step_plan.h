@@ -16,7 +16,7 @@
 
 namespace tandem {
 
-// A lane slot that a map section's shards add to.
+// A lane slot that a map section's microbatches add to.
 struct LaneMerge {
   fb::ReduceKind kind;
   Operand operand;
@@ -46,8 +46,8 @@ struct StepPlan {
   std::vector<PlannedSection> sections;
   std::vector<Operand> outputs;  // of the executable
   uint64_t scratch_bytes = 0;    // per thread, for library calls
-  uint64_t staging_bytes = 0;    // per thread, for their operands in short shards
-  int shard_arenas = 1;          // per thread: the most lanes that run together
+  uint64_t staging_bytes = 0;    // per thread, for their operands in short microbatches
+  int microbatch_arenas = 1;     // per thread: the most lanes that run together
   size_t max_operands = 0;
   int num_ids = 0;
   bool writes_variables = false;

@@ -30,8 +30,8 @@ struct TimeCount {
 };
 
 struct ThreadState {
-  Arena shard;
-  Arena lane;     // where shards after a lane's first put what is then added to the slot
+  Arena microbatch;
+  Arena lane;     // where microbatches after a lane's first put what is then added to the slot
   Arena library;  // scratch, then staging
   std::vector<void*> args;
   mutable std::vector<TimeCount> times;           // empty when commands are not timed
@@ -47,7 +47,7 @@ struct StepState {
   uint64_t lane_stride = 0;
   // Copies of the executable's numbers.
   int lanes_per_replica = 0;
-  int64_t rows_per_lane = 0, shard_rows = 0;
+  int64_t rows_per_lane = 0, microbatch_rows = 0;
   // Of the running step: what invariant commands computed before is still there and right.
   bool invariants_valid = false;
   BufferGuard* guard = nullptr;  // null unless memory between buffers is watched
@@ -59,11 +59,11 @@ struct StepState {
   uint8_t* LaneSlot(int device, int lane) const { return devices[device].lanes.data() + lane * lane_stride; }
 };
 
-// Where operands of one shard are.
-struct ShardContext {
+// Where operands of one microbatch are.
+struct MicrobatchContext {
   const DeviceState* device = nullptr;
   const DeviceState* home = nullptr;  // whose copies are read of what is the same on all; null: `device`
-  uint8_t* shard = nullptr;           // null outside map sections
+  uint8_t* microbatch = nullptr;      // null outside map sections
   uint8_t* lane = nullptr;            // slot or scratch slot
   const uint8_t* constants = nullptr;
   int64_t row = 0;  // of the replica's batch
@@ -83,9 +83,9 @@ struct ShardContext {
         return device->batch.data() + o.offset + row * o.row_bytes;
       case fb::Space::Lane:
         return lane + o.offset;
-      case fb::Space::Shard:
-        if (lanes_together > 1) return shard + JointOffset(o);
-        return shard + o.offset;
+      case fb::Space::Microbatch:
+        if (lanes_together > 1) return microbatch + JointOffset(o);
+        return microbatch + o.offset;
       case fb::Space::Step:
         return (o.common && home != nullptr ? home : device)->step.data() + o.offset;
       case fb::Space::Constant:

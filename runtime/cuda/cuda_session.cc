@@ -55,9 +55,9 @@ class CudaSession final : public Session {
     if (program_.gpu == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(executable_->name(), ": the program has no schedule for GPUs"));
     }
-    if (index_.shard_rows != index_.rows_per_lane || executable_->lanes_per_replica() != 1) {
+    if (index_.microbatch_rows != index_.rows_per_lane || executable_->lanes_per_replica() != 1) {
       return absl::FailedPreconditionError(
-          absl::StrCat(executable_->name(), ": a program for GPUs has one lane and one shard per replica"));
+          absl::StrCat(executable_->name(), ": a program for GPUs has one lane and one microbatch per replica"));
     }
     plan_ = MakeSegmentPlan(*executable_);
     std::vector<std::shared_ptr<CudaDevice>> devices;
@@ -125,11 +125,11 @@ class CudaSession final : public Session {
 
   SessionMemory memory() const override {
     SessionMemory m;
-    m.shard = program_.shard_bytes * replicas_.size();
+    m.microbatch = program_.microbatch_bytes * replicas_.size();
     m.lane = program_.lane_bytes * replicas_.size();
     m.step = program_.step_bytes * replicas_.size();
     m.batch = program_.batch_bytes * replicas_.size();
-    for (const auto& replica : replicas_) m.shard += replica->memory().workspace_bytes();
+    for (const auto& replica : replicas_) m.microbatch += replica->memory().workspace_bytes();
     return m;
   }
 

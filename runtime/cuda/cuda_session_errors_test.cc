@@ -91,7 +91,7 @@ TEST_F(SmallGpuTest, SaysWhatTheMemoryWasFor) {
   auto store = std::make_shared<VariableStore>(1);
   absl::Status status = CreateError(1, store);
   ExpectError(status, kExitUsage, "gpu:0 (Fake GPU): out of memory");
-  for (const char* part : {"shard arena 64", "inputs 1024", "of 2048 bytes are free", "Take a smaller batch"}) {
+  for (const char* part : {"microbatch arena 64", "inputs 1024", "of 2048 bytes are free", "Take a smaller batch"}) {
     EXPECT_TRUE(absl::StrContains(status.message(), part)) << status;
   }
 }

@@ -13,12 +13,12 @@
 namespace tandem {
 namespace {
 
-// "shard arena 12 bytes; its largest values: conv1 8 bytes, ..."
+// "microbatch arena 12 bytes; its largest values: conv1 8 bytes, ..."
 std::string DescribeArenas(const Executable& executable, const fb::ProgramT& program, uint64_t staging,
                            uint64_t workspace) {
   std::string text =
-      absl::StrCat("shard arena ", program.shard_bytes, ", batch arena ", program.batch_bytes, ", step arena ",
-                   program.step_bytes, ", lane slots ", program.lane_bytes, ", constants ",
+      absl::StrCat("microbatch arena ", program.microbatch_bytes, ", batch arena ", program.batch_bytes,
+                   ", step arena ", program.step_bytes, ", lane slots ", program.lane_bytes, ", constants ",
                    executable.constants().size(), ", inputs ", staging, ", workspace ", workspace);
   const fb::DebugT* debug = executable.index().debug.get();
   if (debug->memory.empty()) return text;
@@ -67,7 +67,7 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
     return offset;
   };
   const uint64_t step = place(program.step_bytes), batch = place(program.batch_bytes), lane = place(program.lane_bytes),
-                 shard = place(program.shard_bytes), constants = place(executable.constants().size()),
+                 microbatch = place(program.microbatch_bytes), constants = place(executable.constants().size()),
                  staging = place(memory->layout_.bytes), flag = place(4), workspace = place(workspace_bytes),
                  group_tables = place(GroupTablesBytes(index));
   // Variables first: they stay when the session goes.
@@ -88,7 +88,7 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
   memory->step_ = *base + step;
   memory->batch_ = *base + batch;
   memory->lane_ = *base + lane;
-  memory->shard_ = *base + shard;
+  memory->microbatch_ = *base + microbatch;
   memory->constants_ = *base + constants;
   memory->staging_ = *base + staging;
   memory->flag_ = *base + flag;
@@ -113,8 +113,8 @@ CUdeviceptr ReplicaMemory::Address(const fb::BufferT& b) const {
       return batch_ + b.offset;
     case fb::Space::Lane:
       return lane_ + b.offset;
-    case fb::Space::Shard:
-      return shard_ + b.offset;
+    case fb::Space::Microbatch:
+      return microbatch_ + b.offset;
     case fb::Space::Step:
       return step_ + b.offset;
     case fb::Space::Constant:

@@ -49,8 +49,8 @@ class ReplicaMemory {
   std::shared_ptr<CudaDevice> device_;
   StagingLayout layout_;
   CudaMemory memory_;
-  CUdeviceptr step_ = 0, batch_ = 0, lane_ = 0, shard_ = 0, constants_ = 0, staging_ = 0, flag_ = 0, workspace_ = 0,
-              group_tables_ = 0;
+  CUdeviceptr step_ = 0, batch_ = 0, lane_ = 0, microbatch_ = 0, constants_ = 0, staging_ = 0, flag_ = 0,
+              workspace_ = 0, group_tables_ = 0;
   uint64_t workspace_bytes_ = 0;
   std::vector<CUdeviceptr> variables_;
 };

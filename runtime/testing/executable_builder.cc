@@ -10,14 +10,14 @@
 
 namespace tandem {
 
-ExecutableBuilder::ExecutableBuilder(int replicas, int lanes, int rows_per_lane, int shard_rows) {
+ExecutableBuilder::ExecutableBuilder(int replicas, int lanes, int rows_per_lane, int microbatch_rows) {
   x_.version = 3;
   x_.producer = "test";
   x_.mode = "train";
   x_.target = "x86-64";
   x_.lanes = lanes;
   x_.rows_per_lane = rows_per_lane;
-  x_.shard_rows = shard_rows;
+  x_.microbatch_rows = microbatch_rows;
   x_.programs.push_back(std::make_unique<fb::ProgramT>());
   x_.programs[0]->device_class = "cpu";
   for (int i = 0; i < replicas; ++i) {
@@ -42,7 +42,7 @@ int ExecutableBuilder::Add(fb::Space space, const std::string& name, const Shape
   uint64_t rows = 1;
   if (!shape.empty() && shape[0] == kBatch) {
     b->row_bytes = NumElements(absl::MakeConstSpan(shape).subspan(1)) * SizeOf(dtype);
-    rows = space == fb::Space::Shard ? x_.shard_rows : x_.lanes / x_.replicas.size() * x_.rows_per_lane;
+    rows = space == fb::Space::Microbatch ? x_.microbatch_rows : x_.lanes / x_.replicas.size() * x_.rows_per_lane;
   }
   b->bytes = b->row_bytes > 0 ? rows * b->row_bytes : NumElements(shape) * SizeOf(dtype);
   if (arena != nullptr) {
@@ -80,8 +80,8 @@ int ExecutableBuilder::Scalar(const std::string& name, DType dtype) {
   return Add(fb::Space::Scalar, name, {}, dtype, x_.scalars.size() - 1, nullptr);
 }
 
-int ExecutableBuilder::Shard(const std::string& name, Shape shape, DType dtype) {
-  return Add(fb::Space::Shard, name, shape, dtype, 0, &x_.programs[0]->shard_bytes);
+int ExecutableBuilder::Microbatch(const std::string& name, Shape shape, DType dtype) {
+  return Add(fb::Space::Microbatch, name, shape, dtype, 0, &x_.programs[0]->microbatch_bytes);
 }
 int ExecutableBuilder::Step(const std::string& name, Shape shape, DType dtype) {
   return Add(fb::Space::Step, name, shape, dtype, 0, &x_.programs[0]->step_bytes);
@@ -155,14 +155,14 @@ void ExecutableBuilder::AddCommand(const std::string& name, Body body, const std
   x_.programs[0]->sections.back()->commands.push_back(std::move(command));
 }
 
-std::vector<int64_t> ExecutableBuilder::ShardShape(int buffer) {
+std::vector<int64_t> ExecutableBuilder::MicrobatchShape(int buffer) {
   std::vector<int64_t> shape = B(buffer).shape;
-  if (!shape.empty() && shape[0] == kBatch) shape[0] = x_.shard_rows;
+  if (!shape.empty() && shape[0] == kBatch) shape[0] = x_.microbatch_rows;
   return shape;
 }
 
 void ExecutableBuilder::MatMul(const std::string& name, int x, int w, int y, Epilogue epilogue, int bias, bool packed) {
-  const std::vector<int64_t> a = ShardShape(x), result = ShardShape(y);
+  const std::vector<int64_t> a = MicrobatchShape(x), result = MicrobatchShape(y);
   fb::MatMulT product = MatMulOf(a[0], a[1], result[1]);
   product.epilogue = epilogue;
   product.packed = packed;
@@ -173,18 +173,18 @@ void ExecutableBuilder::MatMul(const std::string& name, int x, int w, int y, Epi
 
 void ExecutableBuilder::MatMulInputGrad(const std::string& name, int dy, int w, int dx) {
   fb::MatMulT product;
-  product.a_shape = ShardShape(dy);
-  product.b_shape = ShardShape(w);
-  product.y_shape = ShardShape(dx);
+  product.a_shape = MicrobatchShape(dy);
+  product.b_shape = MicrobatchShape(w);
+  product.y_shape = MicrobatchShape(dx);
   product.transpose_b = true;
   Library(name, CallOf(std::move(product)), {dy, w}, {dx});
 }
 
 void ExecutableBuilder::MatMulWeightGrad(const std::string& name, int x, int dy, int dw) {
   fb::MatMulT product;
-  product.a_shape = ShardShape(x);
-  product.b_shape = ShardShape(dy);
-  product.y_shape = ShardShape(dw);
+  product.a_shape = MicrobatchShape(x);
+  product.b_shape = MicrobatchShape(dy);
+  product.y_shape = MicrobatchShape(dw);
   product.transpose_a = true;
   product.reduces_batch = true;
   Library(name, CallOf(std::move(product)), {x, dy}, {dw});

@@ -15,12 +15,12 @@ namespace tandem {
 // the index of the buffer; batched shapes begin with kBatch.
 class ExecutableBuilder {
  public:
-  ExecutableBuilder(int replicas, int lanes, int rows_per_lane, int shard_rows);
+  ExecutableBuilder(int replicas, int lanes, int rows_per_lane, int microbatch_rows);
 
   int Variable(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
   int Input(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
   int Scalar(const std::string& name, DType dtype = DType::kFloat32);
-  int Shard(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
+  int Microbatch(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
   int Step(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
   int Batch(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
   int Lane(const std::string& name, Shape shape, fb::ReduceKind kind, DType dtype = DType::kFloat32);
@@ -56,7 +56,7 @@ class ExecutableBuilder {
   fb::BufferT& B(int i) { return *x_.programs[0]->buffers[i]; }
   template <typename Body>
   void AddCommand(const std::string& name, Body body, const std::vector<int>& in, const std::vector<int>& out);
-  std::vector<int64_t> ShardShape(int buffer);
+  std::vector<int64_t> MicrobatchShape(int buffer);
   void Describe(int kernel, const std::vector<int>& in, const std::vector<int>& out, uint64_t count);
 
   fb::ExecutableT x_;

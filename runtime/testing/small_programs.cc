@@ -26,11 +26,11 @@ std::string SmallKernels() {
 }
 
 std::string ProgramWithKernels() {
-  ExecutableBuilder b(/*replicas=*/2, /*lanes=*/4, /*rows_per_lane=*/3, /*shard_rows=*/2);
+  ExecutableBuilder b(/*replicas=*/2, /*lanes=*/4, /*rows_per_lane=*/3, /*microbatch_rows=*/2);
   const int twice = b.Kernel("twice", 0, fb::Domain::Rows), update = b.Kernel("update", 0, fb::Domain::Elements);
   const int w = b.Variable("w", {3, 5}), bias = b.Variable("bias", {5}), x = b.Input("x", {kBatch, 3});
   const int rate = b.Scalar("rate"), small = b.Step("small", {1});
-  const int z = b.Shard("z", {kBatch, 3}), y = b.Batch("y", {kBatch, 5});
+  const int z = b.Microbatch("z", {kBatch, 3}), y = b.Batch("y", {kBatch, 5});
   const int g = b.Lane("g", {3, 5}, fb::ReduceKind::Sum), sum = b.Step("sum", {3, 5}), s = b.Step("s", {5});
   b.Map();
   b.Launch("twice", twice, {x}, {z});
@@ -47,9 +47,9 @@ std::string ProgramWithKernels() {
 }
 
 std::string ProgramOfLibraryCalls() {
-  ExecutableBuilder b(/*replicas=*/2, /*lanes=*/4, /*rows_per_lane=*/3, /*shard_rows=*/2);
+  ExecutableBuilder b(/*replicas=*/2, /*lanes=*/4, /*rows_per_lane=*/3, /*microbatch_rows=*/2);
   int w = b.Variable("w", {3, 5}), x = b.Input("x", {kBatch, 3}), s = b.Scalar("example_count");
-  int y = b.Batch("y", {kBatch, 5}), z = b.Shard("z", {kBatch, 5}), t = b.Constant("t", 0, {5});
+  int y = b.Batch("y", {kBatch, 5}), z = b.Microbatch("z", {kBatch, 5}), t = b.Constant("t", 0, {5});
   int g = b.Lane("g", {3, 5}, fb::ReduceKind::Sum), m = b.Lane("m", {5, 5}, fb::ReduceKind::Max);
   int sum = b.Step("sum", {3, 5}), max = b.Step("max", {5, 5}), copy = b.Step("copy", {}), constant = b.Step("c", {5});
   b.Map();
@@ -92,7 +92,8 @@ bool TryToRun(const std::shared_ptr<const Executable>& executable, const std::sh
   const fb::ExecutableT& index = executable->index();
   uint64_t memory = 0;
   for (const auto& p : index.programs) {
-    memory += p->lane_bytes * index.lanes + p->shard_bytes + (p->step_bytes + p->batch_bytes) * index.replicas.size();
+    memory +=
+        p->lane_bytes * index.lanes + p->microbatch_bytes + (p->step_bytes + p->batch_bytes) * index.replicas.size();
   }
   if (memory > 64 << 20 || index.replicas.size() > 8) return false;
   for (const auto& v : index.variables) {

@@ -108,7 +108,7 @@ std::vector<Case> Cases() {
       Attention("AttentionWithDropout", {.num_heads = 2, .key_dim = 3, .dropout = 0.3, .training = true}),
       Embed("Embedding", DType::kInt32, {}),
       Embed("EmbeddingInt64", DType::kInt64, {.devices = 2, .rows = {16, 3}}),
-      Embed("EmbeddingInManyLanes", DType::kInt32, {.devices = 4, .batch = 10, .lanes = 16, .shard_rows = 2}),
+      Embed("EmbeddingInManyLanes", DType::kInt32, {.devices = 4, .batch = 10, .lanes = 16, .microbatch_rows = 2}),
       Embed("EmbeddingWithAnEmptyDevice", DType::kInt32, {.devices = 3, .batch = 7, .rows = {7, 0, 1}}),
       {"TwoLookupsInOneTable",
        [](GraphBuilder& g) {
@@ -155,7 +155,7 @@ struct Size {
   int64_t batch;
   int threads;
   std::vector<int64_t> rows;
-  int lanes = 0, shard_rows = 0;
+  int lanes = 0, microbatch_rows = 0;
 };
 
 void PrintTo(const Size& size, std::ostream* os) { *os << size.devices << " x " << size.batch; }
@@ -169,7 +169,7 @@ TEST_P(EncoderSizes, AgreeWithTheReference) {
                   .rows = size.rows,
                   .threads = size.threads,
                   .lanes = size.lanes,
-                  .shard_rows = size.shard_rows,
+                  .microbatch_rows = size.microbatch_rows,
                   .ranges = {{"ids", {0, kEncoderVocabulary}}},
                   .tolerance = 1e-4};
   ASSERT_NO_FATAL_FAILURE(CompareWithReference(EncoderModel, options));

@@ -41,8 +41,9 @@ class Depthwise : public testing::TestWithParam<Case> {
 };
 
 TEST_P(Depthwise, MatchesTheReference) {
-  CompareWithReference(Build(), {.batch = 9, .lanes = 4, .shard_rows = 2, .steps = 2});
-  CompareWithReference(Build(), {.devices = 2, .batch = 5, .rows = {5, 2}, .lanes = 4, .shard_rows = 2, .steps = 2});
+  CompareWithReference(Build(), {.batch = 9, .lanes = 4, .microbatch_rows = 2, .steps = 2});
+  CompareWithReference(Build(),
+                       {.devices = 2, .batch = 5, .rows = {5, 2}, .lanes = 4, .microbatch_rows = 2, .steps = 2});
 }
 
 // All three are in generated kernels, but for images of one channel.

@@ -1,4 +1,4 @@
-// A few models at many sizes: devices, threads, batch sizes, lanes and shards, and batches that are not full.
+// A few models at many sizes: devices, threads, batch sizes, lanes and microbatches, and batches that are not full.
 #include <ostream>
 #include <string>
 #include <tuple>
@@ -45,7 +45,7 @@ struct Size {
   int64_t batch = 32;
   int threads = 2;
   std::vector<int64_t> rows;
-  int lanes = 0, shard_rows = 0;
+  int lanes = 0, microbatch_rows = 0;
 };
 
 void PrintTo(const Size& size, std::ostream* os) { *os << size.devices << " x " << size.batch; }
@@ -66,7 +66,7 @@ const Size kSizes[] = {
     {4, 1, 2, {1, 1, 1, 0}},
     {4, 7, 2, {7, 7, 3, 0}},
     {4, 32, 3},
-    // Several shards in a lane: the second and later ones are added to the lane's sums.
+    // Several microbatches in a lane: the second and later ones are added to the lane's sums.
     {1, 32, 2, {}, 2, 5},
     {1, 32, 1, {17}, 1, 16},
     {1, 100, 2, {}, 4, 8},
@@ -87,7 +87,7 @@ TEST_P(Grid, AgreesWithTheReference) {
                   .rows = size.rows,
                   .threads = size.threads,
                   .lanes = size.lanes,
-                  .shard_rows = size.shard_rows,
+                  .microbatch_rows = size.microbatch_rows,
                   // Two rows of nearly the same value are normalised by their difference.
                   .tolerance = convnet ? 2e-5 : 2e-4};
   ASSERT_NO_FATAL_FAILURE(CompareWithReference(convnet ? Convnet : TwoMaps, options));
@@ -97,7 +97,7 @@ std::string NameOf(const testing::TestParamInfo<Parameters>& info) {
   const auto& [convnet, size] = info.param;
   return absl::StrCat(convnet ? "Convnet" : "TwoMaps", "_", size.devices, "x", size.batch, "_", size.threads, "threads",
                       size.rows.empty() ? "" : absl::StrCat("_rows", absl::StrJoin(size.rows, "_")),
-                      size.lanes > 0 ? absl::StrCat("_lanes", size.lanes, "x", size.shard_rows) : "");
+                      size.lanes > 0 ? absl::StrCat("_lanes", size.lanes, "x", size.microbatch_rows) : "");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Grid, testing::Combine(testing::Bool(), testing::ValuesIn(kSizes)), NameOf);

@@ -120,7 +120,7 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   for (int d = 0; d < options.devices; ++d) compile.devices.push_back(absl::StrCat("cpu:", d));
   compile.batch_per_replica = options.batch;
   compile.lanes = options.lanes;
-  compile.shard_rows = options.shard_rows;
+  compile.microbatch_rows = options.microbatch_rows;
   compile.memory_limit = options.memory_limit;
   compile.precision = options.precision;
   compile.target = options.target;

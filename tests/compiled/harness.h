@@ -30,7 +30,7 @@ struct Options {
   std::vector<int64_t> rows;  // per replica, at most `batch`; empty: all full
   int threads = 2;
   int lanes = 0;
-  int shard_rows = 0;
+  int microbatch_rows = 0;
   int64_t memory_limit = 0;
   int steps = 2;
   std::string mode = "train";

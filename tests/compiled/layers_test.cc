@@ -133,7 +133,7 @@ std::vector<Case> Cases() {
       BatchNorm("BatchNormSyncUneven", {.training = true, .sync = true}, true, {.devices = 2, .rows = {16, 3}}),
       BatchNorm("BatchNormSyncEmptyReplica", {.training = true, .sync = true}, false, {.devices = 2, .rows = {6, 0}}),
       BatchNorm("BatchNormSyncAccumulated", {.training = true, .sync = true}, true,
-                {.devices = 2, .lanes = 2, .shard_rows = 5}),
+                {.devices = 2, .lanes = 2, .microbatch_rows = 5}),
       BatchNorm("BatchNormInference", {.training = false}, true, {.devices = 2}),
       BatchNorm("BatchNormFrozen", {.training = true, .trainable = false}, false),
       {"BatchNormTwice",

@@ -95,7 +95,7 @@ class MixedPrecision : public testing::TestWithParam<Model> {
 // `tolerance`: of a variable's largest change in a step.
 void CompareWithThePaintedGraph(const BuildFn& build, const std::string& target, double tolerance) {
   constexpr int64_t kRows = 24;
-  const Options options{.batch = kRows, .lanes = 4, .shard_rows = 4, .precision = kMixed, .target = target};
+  const Options options{.batch = kRows, .lanes = 4, .microbatch_rows = 4, .precision = kMixed, .target = target};
   absl::StatusOr<Program> program = Prepare(build, options);
   ASSERT_TRUE(program.ok()) << program.status();
   auto check = ReferenceCheck::Create(*program->executable);

@@ -141,7 +141,7 @@ TEST(NonFinite, RowsOfAnEarlierBatchDoNotCount) {
     optimizers::SGD({.learning_rate = 0.01}).Minimize(loss);
     g.Output("loss", loss);
   };
-  Options options{.batch = 16, .lanes = 2, .shard_rows = 8};
+  Options options{.batch = 16, .lanes = 2, .microbatch_rows = 8};
   absl::StatusOr<Program> program = Prepare(build, options);
   ASSERT_TRUE(program.ok()) << program.status();
   TensorMap batch = RandomInputs(*program->executable, 16, options, 0);

@@ -83,12 +83,12 @@ Found CountIn(const BuildFn& build, const Options& options) {
   return program.ok() ? Count(*program->executable) : Found();
 }
 
-// The last lane has a short shard, of 2 rows.
+// The last lane has a short microbatch, of 2 rows.
 Options Predict(Precision precision) {
   return {.batch = 24,
           .rows = {23},
           .lanes = 4,
-          .shard_rows = 3,
+          .microbatch_rows = 3,
           .steps = 1,
           .mode = "predict",
           .precision = precision,
@@ -124,7 +124,7 @@ TEST(Residual, DenseLayersAddIt) {
 }
 
 TEST(Residual, GradientsOfBranchesAddUp) {
-  const Options options{.batch = 24, .rows = {23}, .lanes = 4, .shard_rows = 3, .steps = 2};
+  const Options options{.batch = 24, .rows = {23}, .lanes = 4, .microbatch_rows = 3, .steps = 2};
   EXPECT_EQ(CountIn(Branches, options).adds, 2);
   CompareWithReference(Branches, options);
 }

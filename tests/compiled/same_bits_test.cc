@@ -52,7 +52,7 @@ TEST(SameBits, DropoutAndSyncedBatchNorm) {
 }
 
 TEST(SameBits, AShortBatchOnAnyThreads) {
-  ExpectSameBits(Mixed, {.batch = 64, .lanes = 4, .shard_rows = 6, .steps = 3}, {37}, {{1, 2}, {1, 3}});
+  ExpectSameBits(Mixed, {.batch = 64, .lanes = 4, .microbatch_rows = 6, .steps = 3}, {37}, {{1, 2}, {1, 3}});
 }
 
 // Sums of a residual network are kept, or computed again where memory is short.

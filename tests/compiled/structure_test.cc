@@ -349,7 +349,7 @@ std::vector<Case> Reductions() {
          Tensor centred = h - ReduceMean(h, {0}, true);
          Sgd(ReduceMean(Square(MatMul(centred, w) - 0.2)));
        },
-       {.devices = 2, .lanes = 4, .shard_rows = 3}},
+       {.devices = 2, .lanes = 4, .microbatch_rows = 3}},
   };
 }
 

@@ -42,8 +42,8 @@ BuildFn Model(bool same) {
 TEST(Winograd, TrainingStepsMatchTheReference) {
   for (bool same : {false, true}) {
     SCOPED_TRACE(same);
-    // A full and a short batch; shards of 5 rows leave a short one in every lane.
-    const Options options{.batch = 12, .rows = {11}, .lanes = 2, .shard_rows = 5, .steps = 2, .tolerance = 1e-4};
+    // A full and a short batch; microbatches of 5 rows leave a short one in every lane.
+    const Options options{.batch = 12, .rows = {11}, .lanes = 2, .microbatch_rows = 5, .steps = 2, .tolerance = 1e-4};
     absl::StatusOr<Program> program = Prepare(Model(same), options);
     ASSERT_TRUE(program.ok()) << program.status();
     EXPECT_GE(CountOps(*program->executable, "exec.winograd_conv2d"), 2);

@@ -110,7 +110,7 @@ TEST(EstimatorEdgeTest, ConfigurationsAndRecords) {
       {"RunConfig", "threads", [] { return RunConfig{.threads = -1}.Validate(); }, "threads"},
       {"RunConfig", "lanes", [] { return RunConfig{.lanes = -1}.Validate(); }, "lanes"},
       {"RunConfig", "lanes", [] { return RunConfig{.lanes = 7}.Validate(); }, "lanes = 7"},
-      {"RunConfig", "shard_rows", [] { return RunConfig{.shard_rows = -1}.Validate(); }, "shard_rows"},
+      {"RunConfig", "microbatch_rows", [] { return RunConfig{.microbatch_rows = -1}.Validate(); }, "microbatch_rows"},
       {"RunConfig", "memory_limit", [] { return RunConfig{.memory_limit = kMin}.Validate(); }, "memory_limit"},
       {"RunConfig", "seconds", [] { return RunConfig{.save_checkpoints_secs = kNaN}.Validate(); }, "secs"},
       {"RunConfig", "no devices", [] { return RunConfig{.train_distribute = MirroredStrategy({})}.Validate(); }},

@@ -105,7 +105,7 @@ const std::vector<Mistake>& RunMistakes() {
        },
        "compilation failed in phase memory, pass td-check-memory: the program takes # MiB and memory_limit "
        "allows # MiB: variables # MiB, batch arena # MiB, step arena # MiB, slots of lanes # MiB, threads # "
-       "MiB; largest buffers: {buffers}; a smaller batch or fewer lanes take less, and shard_rows makes the "
+       "MiB; largest buffers: {buffers}; a smaller batch or fewer lanes take less, and microbatch_rows makes the "
        "threads' part smaller; memory_limit is in bytes: if 8192 are kilobytes, set 8388608"},
       {"TfConfigSet",
        [](const std::string& dir) {

@@ -27,7 +27,7 @@ compiled::Options RandomOptions(uint32_t seed) {
   }
   if (random() % 4 == 0) {
     options.lanes = 2 * options.devices;
-    options.shard_rows = 1 + random() % 4;
+    options.microbatch_rows = 1 + random() % 4;
   }
   return options;
 }

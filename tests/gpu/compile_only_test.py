@@ -47,7 +47,7 @@ def replicas_and_images():
     d = dump()
     assert [r["device"] for r in d["replicas"]] == ["gpu:0", "gpu:1"]
     assert d["executable"]["target"] == d["gpu"]["target"] == "cuda sm_90"
-    assert d["executable"]["lanes"] == 2 and d["executable"]["shard_rows"] == 64
+    assert d["executable"]["lanes"] == 2 and d["executable"]["microbatch_rows"] == 64
     assert [i["arch"] for i in d["gpu"]["images"]] == ["sm_75", "sm_90"]
     assert all(i["ptx_bytes"] > 1000 for i in d["gpu"]["images"])
     assert d["memory"]["lane_slot_bytes"] == 0

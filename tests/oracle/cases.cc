@@ -37,11 +37,11 @@ const std::vector<Place>& Places() {
   static const auto* places = new std::vector<Place>{
       {"1", 1, 6, {6}},
       {"1_uneven", 1, 6, {5}},
-      {"1_in_shards", 1, 7, {5}, 1, 3},
+      {"1_in_microbatches", 1, 7, {5}, 1, 3},
       {"2", 2, 5, {5, 5}},
       {"2_uneven", 2, 5, {5, 2}},
       {"2_empty", 2, 5, {3, 0}},
-      {"2_in_shards", 2, 7, {7, 4}, 2, 3},
+      {"2_in_microbatches", 2, 7, {7, 4}, 2, 3},
       {"4", 4, 4, {4, 4, 4, 4}},
       {"4_uneven", 4, 4, {4, 4, 4, 1}},
       {"4_empty", 4, 4, {4, 2, 0, 0}},
@@ -54,9 +54,10 @@ std::string Case::Id() const {
 }
 
 std::string Case::ProgramId() const {
-  return absl::StrJoin({model->name, optimizer->name, clip->name, std::string(Name(precision)),
-                        absl::StrCat(place->devices, " ", place->batch, " ", place->lanes, " ", place->shard_rows)},
-                       "/");
+  return absl::StrJoin(
+      {model->name, optimizer->name, clip->name, std::string(Name(precision)),
+       absl::StrCat(place->devices, " ", place->batch, " ", place->lanes, " ", place->microbatch_rows)},
+      "/");
 }
 
 std::vector<Case> AllCases() {

@@ -23,7 +23,7 @@ struct Place {
   int64_t batch = 0;          // per replica
   std::vector<int64_t> rows;  // as the batches of a dataset's end are dealt: full ones, a short one, empty ones
   int lanes = 0;              // 0: chosen by the compiler
-  int shard_rows = 0;
+  int microbatch_rows = 0;
 };
 const std::vector<Place>& Places();
 

@@ -46,7 +46,7 @@ absl::Status Runner::Prepare(const Case& c) {
     const compiled::Options options{.devices = c.place->devices,
                                     .batch = c.place->batch,
                                     .lanes = c.place->lanes,
-                                    .shard_rows = c.place->shard_rows,
+                                    .microbatch_rows = c.place->microbatch_rows,
                                     .precision = c.precision,
                                     .kernel_cache_dir = kernel_cache_dir_};
     auto build = [&](GraphBuilder& g) {

@@ -87,36 +87,37 @@ class CostTable {
   // How often a command runs in one run of the program, and the rows of all its calls.
   int64_t Calls(const CommandInfo& command) const {
     if (!command.map) return command.kind == "LaneSum" ? 0 : 1;
-    const int64_t shards = (index_.rows_per_lane + index_.shard_rows - 1) / std::max<int64_t>(1, index_.shard_rows);
-    return lanes_ * (command.kind == "LaneSum" ? shards - 1 : shards);
+    const int64_t microbatches =
+        (index_.rows_per_lane + index_.microbatch_rows - 1) / std::max<int64_t>(1, index_.microbatch_rows);
+    return lanes_ * (command.kind == "LaneSum" ? microbatches - 1 : microbatches);
   }
 
   Json CommandRow(const CommandInfo& command) {
     const int64_t calls = Calls(command);
     if (calls == 0 || (command.kind == "LaneSum" && command.work.bytes == 0)) return Json();
     if (command.kind == "AllReduce" && executable_.num_replicas() == 1) return Json();
-    const int64_t shard = command.map ? std::min(index_.shard_rows, index_.rows_per_lane) : 0;
+    const int64_t microbatch = command.map ? std::min(index_.microbatch_rows, index_.rows_per_lane) : 0;
     const double devices = command.map ? 1 : replicas_;
-    const Cost cost = ExpectedCost(machine_, executable_, command, shard, threads_);
+    const Cost cost = ExpectedCost(machine_, executable_, command, microbatch, threads_);
     const double limit = LimitSeconds(cost) * devices;
     const double expected = cost.seconds + limit - LimitSeconds(cost);
     Json row = {{"id", command.id},
                 {"section", command.section},
                 {"kind", command.kind},
-                {"name", command.name.empty() ? "sum over the shards of a lane" : command.name},
+                {"name", command.name.empty() ? "sum over the microbatches of a lane" : command.name},
                 {"detail", command.detail},
                 {"source", command.source},
                 {"calls", calls},
-                {"flops", command.work.Flops(shard) * devices},
-                {"bytes", command.work.Bytes(shard) * devices},
+                {"flops", command.work.Flops(microbatch) * devices},
+                {"bytes", command.work.Bytes(microbatch) * devices},
                 {"expected_us", Rounded(1e6 * expected)},
                 {"limit_us", Rounded(1e6 * limit)},
                 {"bound", BoundName(cost.bound)}};
     // The seconds of a run that the command takes from all threads: map commands run on all, of a global command the
-    // barrier makes all wait. Its last rows may be fewer than a shard's.
+    // barrier makes all wait. Its last rows may be fewer than a microbatch's.
     double part = expected;
     if (command.map) {
-      const double full = static_cast<double>(index_.rows_per_lane) / std::max<double>(1, shard);
+      const double full = static_cast<double>(index_.rows_per_lane) / std::max<double>(1, microbatch);
       const double times = command.kind == "LaneSum" ? calls : lanes_ * full;
       totals_.limit += limit * times / threads_;
       part = expected * times / threads_;
@@ -124,13 +125,13 @@ class CostTable {
       totals_.limit += limit / threads_;
     }
     totals_.expected += part;
-    if (measurement_ != nullptr && measurement_->runs > 0) part = AddMeasured(command, shard, limit, row);
+    if (measurement_ != nullptr && measurement_->runs > 0) part = AddMeasured(command, microbatch, limit, row);
     row["share"] = part;  // a share once the whole is known
     return row;
   }
 
   // Returns the seconds of a run.
-  double AddMeasured(const CommandInfo& command, int64_t shard, double limit, Json& row) {
+  double AddMeasured(const CommandInfo& command, int64_t microbatch, double limit, Json& row) {
     const CommandMeasurement& m = measurement_->commands[command.id];
     if (m.calls == 0 || m.seconds <= 0) return 0;
     const double devices = command.map ? 1 : replicas_, median = std::max(m.median_seconds, 1e-9);
@@ -138,8 +139,9 @@ class CostTable {
     row["mean_us"] = Rounded(1e6 * m.seconds / static_cast<double>(m.calls));
     row["gflops"] = Rounded(1e-9 * devices * command.work.Flops(m.median_rows) / median);
     row["gbps"] = Rounded(1e-9 * devices * command.work.Bytes(m.median_rows) / median);
-    // A short shard has less to do than `limit` says.
-    const double fill = command.map && shard > 0 && m.median_rows > 0 ? static_cast<double>(m.median_rows) / shard : 1;
+    // A short microbatch has less to do than `limit` says.
+    const double fill =
+        command.map && microbatch > 0 && m.median_rows > 0 ? static_cast<double>(m.median_rows) / microbatch : 1;
     row["of_limit"] = Rounded(limit * fill / median / (command.map ? 1 : threads_));
     const double per_run = static_cast<double>(m.calls) / static_cast<double>(measurement_->runs);
     totals_.undisturbed += median * per_run / (command.map ? threads_ : 1);

@@ -23,7 +23,7 @@ absl::StatusOr<MachineModel> ChooseMachineModel(const std::string& name_or_file,
 //                                                     // the threads' time outside of all commands
 //    "undisturbed_us",                                // all calls at their median time, shared by the threads
 //    "commands": [{"id", "section", "kind", "name", "detail", "source",
-//               "calls", "flops", "bytes",            // calls in a run; per call, with all rows of a shard
+//               "calls", "flops", "bytes",            // calls in a run; per call, with all rows of a microbatch
 //               "expected_us", "limit_us", "bound",   // per call
 //               "measured_us", "mean_us",             // with a measurement: the median call, and the mean
 //               "gflops", "gbps", "of_limit",         // of the median call: achieved, and limit / measured

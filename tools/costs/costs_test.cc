@@ -15,16 +15,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 using ::testing::HasSubstr;
 
-constexpr int kLanes = 4, kRowsPerLane = 24, kShardRows = 16, kIn = 64, kOut = 32;
+constexpr int kLanes = 4, kRowsPerLane = 24, kMicrobatchRows = 16, kIn = 64, kOut = 32;
 enum Id { kMatMul, kGradient, kLaneSum, kReduce, kUpdate };
 
 std::shared_ptr<const Executable> Linear() {
-  ExecutableBuilder b(/*replicas=*/1, kLanes, kRowsPerLane, kShardRows);
+  ExecutableBuilder b(/*replicas=*/1, kLanes, kRowsPerLane, kMicrobatchRows);
   b.index().mode = "train";
   b.index().key = "key of linear";
   const int sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
   b.index().kernels[sgd]->flops_per_row = 2;
-  const int w = b.Variable("w", {kIn, kOut}), x = b.Input("x", {kBatch, kIn}), y = b.Shard("y", {kBatch, kOut});
+  const int w = b.Variable("w", {kIn, kOut}), x = b.Input("x", {kBatch, kIn}), y = b.Microbatch("y", {kBatch, kOut});
   const int dw = b.Lane("dw", {kIn, kOut}, fb::ReduceKind::Sum), sum = b.Step("sum", {kIn, kOut});
   b.Map();
   b.MatMul("dense/MatMul", x, w, y);
@@ -37,7 +37,7 @@ std::shared_ptr<const Executable> Linear() {
   return *executable;
 }
 
-// Two threads, two lanes each of a shard of 16 and one of 8 rows: 4 and 2 us for either product, 1 us for the sum;
+// Two threads, two lanes each of a microbatch of 16 and one of 8 rows: 4 and 2 us for either product, 1 us for the sum;
 // then 3 us for the reduction, whose second half the second thread takes, and 5 us for the update.
 CommandTrace RunOnce(int64_t start) {
   CommandTrace trace;
@@ -111,8 +111,8 @@ TEST(Costs, ExpectedTimesAddUp) {
   EXPECT_NEAR(share, 1, 2e-3);
   const Json& matmul = costs["commands"][kMatMul];
   EXPECT_EQ(matmul["calls"], 8);
-  EXPECT_EQ(matmul["flops"], 2 * kShardRows * kIn * kOut);
-  const Cost cost = ExpectedCost(machine, *executable, ListCommands(*executable)[kMatMul], kShardRows, 2);
+  EXPECT_EQ(matmul["flops"], 2 * kMicrobatchRows * kIn * kOut);
+  const Cost cost = ExpectedCost(machine, *executable, ListCommands(*executable)[kMatMul], kMicrobatchRows, 2);
   EXPECT_NEAR(matmul["expected_us"], 1e6 * cost.seconds, 1e-2);
   EXPECT_EQ(costs["commands"][kLaneSum]["calls"], 4);
   EXPECT_FALSE(costs.contains("measured_us"));
@@ -132,7 +132,7 @@ TEST(Costs, MeasuredTimesAddUpWithIdleThreads) {
   const Json& matmul = costs["commands"][kMatMul];
   EXPECT_NEAR(matmul["mean_us"], 3, 1e-9);  // of 4 and 2
   EXPECT_NEAR(matmul["measured_us"], 4, 1e-9);
-  EXPECT_NEAR(matmul["gflops"], 1e-9 * 2 * kShardRows * kIn * kOut / 4e-6, 0.01);
+  EXPECT_NEAR(matmul["gflops"], 1e-9 * 2 * kMicrobatchRows * kIn * kOut / 4e-6, 0.01);
   EXPECT_NEAR(matmul["share"], 12.0 / 40, 1e-3);
   EXPECT_NEAR(matmul["of_limit"], matmul["limit_us"].get<double>() / 4, 2e-3);
   // 8 calls of each product and 4 sums on two threads, then reduction and update.

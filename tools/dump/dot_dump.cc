@@ -39,7 +39,7 @@ class DotWriter {
       const fb::SectionT& section = *program_.sections[s];
       const bool map = section.kind == fb::SectionKind::Map;
       absl::StrAppend(&out_, "  subgraph cluster_", s, " {\n    label=",
-                      Quoted(absl::StrCat(section.name, map ? " (every shard)" : " (once per device)")),
+                      Quoted(absl::StrCat(section.name, map ? " (every microbatch)" : " (once per device)")),
                       "; style=rounded; color=\"", map ? "#1f6f78" : "#b9b4aa", "\";\n");
       for (const auto& table : section.commands) Node(*table, number++);
       absl::StrAppend(&out_, "  }\n");

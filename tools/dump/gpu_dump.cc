@@ -31,7 +31,7 @@ std::map<uint32_t, uint64_t> GridsOfKernels(const Executable& executable,
     const fb::KernelT& kernel = *index.kernels[launches->kernel];
     uint64_t blocks = 0;
     for (uint64_t count : launches->counts) {
-      blocks += GpuGrid(*kernel.gpu, kernel.domain == fb::Domain::Rows   ? index.shard_rows
+      blocks += GpuGrid(*kernel.gpu, kernel.domain == fb::Domain::Rows   ? index.microbatch_rows
                                      : kernel.domain == fb::Domain::Once ? 1
                                                                          : count);
     }

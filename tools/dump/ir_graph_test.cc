@@ -13,7 +13,7 @@ constexpr char kModule[] = R"(module @main attributes {exec.config = #exec.confi
   td.variable @"dense/kernel" : tensor<4x3xf32> {trainable} loc("dense/kernel"("model.cc":7:0))
   func.func @step(%arg0: tensor<?x4xf32> {td.input = "x"} loc("x"("model.cc":5:0)), %arg1: tensor<4x3xf32> {td.variable = @"dense/kernel"} loc("dense/kernel"("model.cc":7:0))) -> (tensor<f32> {td.output = "loss %notavalue"}) {
     %0 = td.constant dense<1.000000e+00> : tensor<f32> loc(unknown)
-    %1:2 = exec.map_microbatches (%arg0, %arg1, %0 : tensor<?x4xf32>, tensor<4x3xf32>, tensor<f32>) reduce [sum, sum] scope [global, global] lanes 2 rows 1 shard 1 -> (tensor<f32>, tensor<f32>) {
+    %1:2 = exec.map_microbatches (%arg0, %arg1, %0 : tensor<?x4xf32>, tensor<4x3xf32>, tensor<f32>) reduce [sum, sum] scope [global, global] lanes 2 rows 1 microbatch 1 -> (tensor<f32>, tensor<f32>) {
     ^bb0(%arg2: tensor<?x4xf32> loc("x"("model.cc":5:0)), %arg3: tensor<4x3xf32> loc("dense/kernel"("model.cc":7:0)), %arg4: tensor<f32> loc(unknown)):
       %3 = exec.library_call(%arg2, %arg3) #exec.matmul<> by library as "brg" : (tensor<?x4xf32>, tensor<4x3xf32>) -> tensor<?x3xf32> loc("dense/MatMul"("model.cc":7:0))
       %4:2 = exec.launch @kernel_0(%3, %arg4) : (tensor<?x3xf32>, tensor<f32>) -> (tensor<f32>, tensor<f32>) loc(fused["loss/Sum"("model.cc":8:0), "loss/Mul"("model.cc":8:0)])

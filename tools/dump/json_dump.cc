@@ -61,7 +61,8 @@ Json BlockUpdateJson(const fb::SectionT& section, uint32_t command) {
 }
 
 Json SectionJson(const fb::SectionT& section) {
-  Json j = {{"section", section.name}, {"runs", section.kind == fb::SectionKind::Map ? "per shard" : "per device"}};
+  Json j = {{"section", section.name},
+            {"runs", section.kind == fb::SectionKind::Map ? "per microbatch" : "per device"}};
   if (section.run_inline) j["run_inline"] = true;
   if (section.lanes_together > 1) j["lanes_together"] = section.lanes_together;
   return j;
@@ -74,7 +75,7 @@ Json ProgramCommands(const fb::ExecutableT& index, const fb::ProgramT& program, 
       Json j = CommandJson(index, *section->commands[i]);
       if (Json update = BlockUpdateJson(*section, i); !update.is_null()) j["block_update"] = std::move(update);
       j["section"] = section->name;
-      j["runs"] = section->kind == fb::SectionKind::Map ? "per shard" : "per device";
+      j["runs"] = section->kind == fb::SectionKind::Map ? "per microbatch" : "per device";
       if (!replica.empty()) j["replica"] = replica;
       commands.push_back(std::move(j));
     }
@@ -107,13 +108,13 @@ Json MemoryJson(const fb::ExecutableT& index, const fb::ProgramT& program) {
   int64_t lanes = index.lanes / index.replicas.size();
   memory["parameter_bytes"] = parameters;
   memory["slot_bytes"] = slots;
-  memory["shard_arena_bytes_per_thread"] = program.shard_bytes;
+  memory["microbatch_arena_bytes_per_thread"] = program.microbatch_bytes;
   memory["lane_slot_bytes"] = program.lane_bytes;
   memory["lanes_per_device"] = lanes;
   memory["step_arena_bytes"] = program.step_bytes;
   memory["batch_arena_bytes"] = program.batch_bytes;
-  memory["peak_bytes_per_device"] =
-      parameters + slots + program.shard_bytes + lanes * program.lane_bytes + program.step_bytes + program.batch_bytes;
+  memory["peak_bytes_per_device"] = parameters + slots + program.microbatch_bytes + lanes * program.lane_bytes +
+                                    program.step_bytes + program.batch_bytes;
   memory["arenas"] = Json::array();
   for (const auto& report : index.debug->memory) {
     Json live = Json::array();
@@ -139,7 +140,7 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
                         {"machine_model", index.machine_model},
                         {"lanes", index.lanes},
                         {"rows_per_lane", index.rows_per_lane},
-                        {"shard_rows", index.shard_rows}};
+                        {"microbatch_rows", index.microbatch_rows}};
   dump["replicas"] = Json::array();
   for (const auto& r : index.replicas) {
     dump["replicas"].push_back({{"name", r->name}, {"device", r->device}, {"program", r->program}});

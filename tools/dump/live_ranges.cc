@@ -28,7 +28,7 @@ class Timeline {
   }
 
   void EndSection() {
-    if (space_ == fb::Space::Shard) current_.clear();
+    if (space_ == fb::Space::Microbatch) current_.clear();
   }
 
   void KeepToTheEnd(uint32_t buffer) {
@@ -88,16 +88,17 @@ class Timeline {
 
 std::vector<ArenaTimeline> ArenaTimelines(const fb::ExecutableT& index, const fb::ProgramT& program) {
   std::vector<ArenaTimeline> result;
-  for (auto [space, name, bytes] : {std::tuple{fb::Space::Shard, "shard arena (of each thread)", program.shard_bytes},
-                                    {fb::Space::Step, "step arena", program.step_bytes},
-                                    {fb::Space::Batch, "batch arena", program.batch_bytes}}) {
+  for (auto [space, name, bytes] :
+       {std::tuple{fb::Space::Microbatch, "microbatch arena (of each thread)", program.microbatch_bytes},
+        {fb::Space::Step, "step arena", program.step_bytes},
+        {fb::Space::Batch, "batch arena", program.batch_bytes}}) {
     if (bytes == 0) continue;
     Timeline timeline(program, space, name, bytes);
     for (const auto& section : program.sections) {
       for (const auto& command : section->commands) timeline.AddCommand(*command);
       timeline.EndSection();
     }
-    if (space != fb::Space::Shard) {
+    if (space != fb::Space::Microbatch) {
       for (const auto& output : index.outputs) timeline.KeepToTheEnd(output->buffer);
     }
     result.push_back(timeline.Finish());

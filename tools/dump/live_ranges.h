@@ -16,9 +16,9 @@ struct LiveBuffer {
   int first = 0, last = 0;  // commands of the timeline, both included
 };
 
-// One arena over all commands of the program. Values in the shard arena end with their section.
+// One arena over all commands of the program. Values in the microbatch arena end with their section.
 struct ArenaTimeline {
-  std::string title;             // "shard arena"
+  std::string title;             // "microbatch arena"
   uint64_t bytes = 0;            // of the arena
   std::vector<LiveBuffer> live;  // by first command
   uint64_t peak = 0;             // the most bytes live at one time

@@ -74,8 +74,8 @@ void Memory(const Json& dump, std::string* out) {
   absl::StrAppend(out, "\nMemory per device: peak ", bytes("peak_bytes_per_device"), "\n");
   absl::StrAppend(out, "  parameters ", bytes("parameter_bytes"), ", slots ", bytes("slot_bytes"), ", step arena ",
                   bytes("step_arena_bytes"), ", batch arena ", bytes("batch_arena_bytes"), "\n  lanes ",
-                  S(m["lanes_per_device"]), " x ", bytes("lane_slot_bytes"), ", shard arena ",
-                  bytes("shard_arena_bytes_per_thread"), " per thread\n");
+                  S(m["lanes_per_device"]), " x ", bytes("lane_slot_bytes"), ", microbatch arena ",
+                  bytes("microbatch_arena_bytes_per_thread"), " per thread\n");
   for (const Json& arena : m["arenas"]) {
     absl::StrAppend(out, "  ", S(arena["space"]), " arena, ", Bytes(arena["peak_bytes"].get<int64_t>()),
                     "; largest at the peak:\n");
@@ -97,7 +97,7 @@ std::string DumpText(const Json& dump) {
   const Json& e = dump["executable"];
   std::string out = absl::StrCat(S(e["file"]), "\n", S(e["mode"]), " executable for ", S(e["target_name"]), ", key ",
                                  S(e["key"]), ", by ", S(e["producer"]), "\n", S(e["lanes"]), " lanes of ",
-                                 S(e["rows_per_lane"]), " rows, shards of ", S(e["shard_rows"]), " rows\n");
+                                 S(e["rows_per_lane"]), " rows, microbatches of ", S(e["microbatch_rows"]), " rows\n");
   absl::StrAppend(&out, "\nReplicas\n");
   for (const Json& r : dump["replicas"])
     absl::StrAppend(&out, "  ", S(r["name"]), " on ", S(r["device"]), ", program ", S(r["program"]), "\n");

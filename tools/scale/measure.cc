@@ -58,7 +58,7 @@ absl::StatusOr<Measured> Measure(const std::string& path, int runs) {
       if (first_map != infos.end() && r.id == first_map->id) first_map_records += 1;
     }
   }
-  measured.commands.shards = std::max(1.0, first_map_records / (runs * devices));
+  measured.commands.microbatches = std::max(1.0, first_map_records / (runs * devices));
   return measured;
 }
 

@@ -87,9 +87,9 @@ TEST(Simulate, ABlockingBucketDelaysWhatFollows) {
 
 // Two layers; the second's gradient comes first.
 std::shared_ptr<const Executable> TwoLayers(int replicas) {
-  ExecutableBuilder b(replicas, /*lanes=*/4, /*rows_per_lane=*/2, /*shard_rows=*/1);
+  ExecutableBuilder b(replicas, /*lanes=*/4, /*rows_per_lane=*/2, /*microbatch_rows=*/1);
   const int w = b.Variable("w", {3, 3}), v = b.Variable("v", {3, 3}), x = b.Input("x", {kBatch, 3});
-  const int y = b.Shard("y", {kBatch, 3}), z = b.Shard("z", {kBatch, 3});
+  const int y = b.Microbatch("y", {kBatch, 3}), z = b.Microbatch("z", {kBatch, 3});
   const int dw = b.Lane("dw", {3, 3}, fb::ReduceKind::Sum), dv = b.Lane("dv", {3, 3}, fb::ReduceKind::Sum);
   const int sum_w = b.Step("sum_w", {3, 3}), sum_v = b.Step("sum_v", {3, 3});
   b.Map();
@@ -120,10 +120,10 @@ std::shared_ptr<const Executable> TwoLayers(int replicas) {
 TEST(StepModel, GradientsAreReadyInTheOrderOfTheBackwardPass) {
   const auto executable = TwoLayers(2);
   ASSERT_NE(executable, nullptr);
-  // Map: 10, 10, 30, 50 ms in 5 shards and no sums; reductions 1 ms each; all-reduces do not count; check 2 ms.
+  // Map: 10, 10, 30, 50 ms in 5 microbatches and no sums; reductions 1 ms each; all-reduces do not count; check 2 ms.
   CommandSeconds times;
   times.seconds = {0.010, 0.010, 0.030, 0.050, 0, 0.001, 0.001, 9, 9, 0.002, 0};
-  times.shards = 5;
+  times.microbatches = 5;
   ASSERT_EQ(ListCommands(*executable).size(), times.seconds.size());
   auto model = MakeStepModel(*executable, times, /*overlap=*/true);
   ASSERT_TRUE(model.ok()) << model.status();

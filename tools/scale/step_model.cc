@@ -32,7 +32,7 @@ absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const Comm
   double clock = 0;                  // end of the command before
   for (size_t i = 0; i < commands.size(); ++i) {
     const CommandInfo& info = commands[i];
-    if (info.table == nullptr) {  // LaneSum: part of every shard but the first
+    if (info.table == nullptr) {  // LaneSum: part of every microbatch but the first
       clock += times.seconds[i];
       continue;
     }
@@ -69,13 +69,13 @@ absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const Comm
       }
       if (known) done = inputs + times.seconds[i];
     } else {
-      // Until the last shard has passed this command all others have too. What is left of the section is the rest of
-      // that shard.
+      // Until the last microbatch has passed this command all others have too. What is left of the section is the rest
+      // of that microbatch.
       double rest = 0;
       for (size_t k = i + 1; k < commands.size() && commands[k].section == info.section && commands[k].map; ++k) {
         rest += times.seconds[k];
       }
-      done = clock + rest - rest / std::max(1.0, times.shards);
+      done = clock + rest - rest / std::max(1.0, times.microbatches);
     }
     for (uint32_t b : table.outputs) ready[b] = done;
   }

@@ -12,10 +12,10 @@
 namespace tandem {
 
 // Seconds that one device takes for a command of the program, by id of ListCommands (runtime/command_info.h): all its
-// lanes and shards together, and how many shards there were.
+// lanes and microbatches together, and how many microbatches there were.
 struct CommandSeconds {
   std::vector<double> seconds;
-  double shards = 1;
+  double microbatches = 1;
 };
 
 struct Bucket {
@@ -32,9 +32,9 @@ struct StepModel {
   std::vector<Bucket> buckets;  // in the order of their numbers
 };
 
-// Reads the collectives and their inputs' producers. The last shard's gradients become ready one by one as its backward
-// pass goes on; those of earlier shards have been added before. With `overlap` false no bucket is ready before the
-// whole backward pass is done, as in the CPU runtime. `times` has one entry per command of ListCommands.
+// Reads the collectives and their inputs' producers. The last microbatch's gradients become ready one by one as its
+// backward pass goes on; those of earlier microbatches have been added before. With `overlap` false no bucket is ready
+// before the whole backward pass is done, as in the CPU runtime. `times` has one entry per command of ListCommands.
 // InvalidArgument when the program has no collectives: it was compiled for one device.
 absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const CommandSeconds& times, bool overlap);
 

@@ -24,7 +24,7 @@ func.func @step(%x: tensor<?x16xf32> {td.input = "x"})
     -> (tensor<16xf32> {td.output = "s"}, tensor<16xf32> {td.output = "m"}, tensor<?x16xf32> {td.output = "y"},
         tensor<16xf32> {td.output = "t"}) {
   %r:4 = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [sum, max, keep, sum]
-      scope [global, global, replica, global] lanes 8 rows 8 shard 8
+      scope [global, global, replica, global] lanes 8 rows 8 microbatch 8
       -> (tensor<16xf32>, tensor<16xf32>, tensor<?x16xf32>, tensor<16xf32>) {
   ^bb0(%xs: tensor<?x16xf32>):
     %s = exec.launch @sum(%xs) : (tensor<?x16xf32>) -> tensor<16xf32>
@@ -47,7 +47,7 @@ func.func private @neg(%x: tensor<?x16xf32>) -> tensor<?x16xf32> attributes {exe
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: exec.lane_reduce
 func.func @step(%x: tensor<?x16xf32> {td.input = "x"}) -> (tensor<?x16xf32> {td.output = "y"}) {
-  %r = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [keep] scope [replica] lanes 8 rows 8 shard 8 -> (tensor<?x16xf32>) {
+  %r = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [keep] scope [replica] lanes 8 rows 8 microbatch 8 -> (tensor<?x16xf32>) {
   ^bb0(%xs: tensor<?x16xf32>):
     %y = exec.launch @neg(%xs) : (tensor<?x16xf32>) -> tensor<?x16xf32>
     exec.yield %y : tensor<?x16xf32>

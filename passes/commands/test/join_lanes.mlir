@@ -14,7 +14,7 @@ func.func private @neg(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {exe
 // CHECK-NEXT: exec.library_call({{.*}}) #exec.matmul<> by unpacked_gemm {exec.execution = #exec.execution<joint = true>
 // CHECK-NEXT: exec.library_call({{.*}}) #exec.matmul<> by library {exec.out
 func.func @step(%x: tensor<?x64xf32> {td.input = "x"}, %w: tensor<64x64xf32> {td.variable = @w}) -> (tensor<?x64xf32> {td.output = "y"}) {
-  %r = exec.map_microbatches (%x, %w : tensor<?x64xf32>, tensor<64x64xf32>) reduce [keep] scope [replica] lanes 8 rows 16 shard 16 -> (tensor<?x64xf32>) {
+  %r = exec.map_microbatches (%x, %w : tensor<?x64xf32>, tensor<64x64xf32>) reduce [keep] scope [replica] lanes 8 rows 16 microbatch 16 -> (tensor<?x64xf32>) {
   ^bb0(%xs: tensor<?x64xf32>, %ws: tensor<64x64xf32>):
     %a = exec.launch @neg(%xs) : (tensor<?x64xf32>) -> tensor<?x64xf32>
     %b = exec.library_call(%a, %ws) #exec.matmul<> by unpacked_gemm
@@ -33,7 +33,7 @@ func.func @step(%x: tensor<?x64xf32> {td.input = "x"}, %w: tensor<64x64xf32> {td
 // CHECK-NOT: joint
 // CHECK-NOT: lanes_together
 func.func @step(%x: tensor<?x64xf32> {td.input = "x"}, %w: tensor<64x64xf32> {td.variable = @w}) -> (tensor<?x64xf32> {td.output = "y"}) {
-  %r = exec.map_microbatches (%x, %w : tensor<?x64xf32>, tensor<64x64xf32>) reduce [keep] scope [replica] lanes 8 rows 64 shard 64 -> (tensor<?x64xf32>) {
+  %r = exec.map_microbatches (%x, %w : tensor<?x64xf32>, tensor<64x64xf32>) reduce [keep] scope [replica] lanes 8 rows 64 microbatch 64 -> (tensor<?x64xf32>) {
   ^bb0(%xs: tensor<?x64xf32>, %ws: tensor<64x64xf32>):
     %b = exec.library_call(%xs, %ws) #exec.matmul<> by unpacked_gemm
         : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
@@ -44,12 +44,12 @@ func.func @step(%x: tensor<?x64xf32> {td.input = "x"}, %w: tensor<64x64xf32> {td
 
 // -----
 
-// A lane of two shards is no task by itself.
+// A lane of two microbatches is no task by itself.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: joint
 // CHECK-NOT: lanes_together
 func.func @step(%x: tensor<?x64xf32> {td.input = "x"}, %w: tensor<64x64xf32> {td.variable = @w}) -> (tensor<?x64xf32> {td.output = "y"}) {
-  %r = exec.map_microbatches (%x, %w : tensor<?x64xf32>, tensor<64x64xf32>) reduce [keep] scope [replica] lanes 8 rows 16 shard 8 -> (tensor<?x64xf32>) {
+  %r = exec.map_microbatches (%x, %w : tensor<?x64xf32>, tensor<64x64xf32>) reduce [keep] scope [replica] lanes 8 rows 16 microbatch 8 -> (tensor<?x64xf32>) {
   ^bb0(%xs: tensor<?x64xf32>, %ws: tensor<64x64xf32>):
     %b = exec.library_call(%xs, %ws) #exec.matmul<> by unpacked_gemm
         : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>

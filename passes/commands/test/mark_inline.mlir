@@ -17,7 +17,7 @@ func.func private @neg(%x: tensor<16xf32>) -> tensor<16xf32> attributes {exec.ke
 // CHECK: exec.lane_reduce sum {{.*}}exec.execution = #exec.execution<run_inline = true>
 // CHECK-NEXT: exec.launch @neg({{.*}}) {exec.execution = #exec.execution<run_inline = true>
 func.func @step(%x: tensor<?x16xf32> {td.input = "x"}) -> (tensor<16xf32> {td.output = "y"}) {
-  %r = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [sum] scope [global] lanes 8 rows 4 shard 4 -> (tensor<16xf32>) {
+  %r = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [sum] scope [global] lanes 8 rows 4 microbatch 4 -> (tensor<16xf32>) {
   ^bb0(%xs: tensor<?x16xf32>):
     %s = exec.launch @col(%xs) : (tensor<?x16xf32>) -> tensor<16xf32>
     exec.yield %s : tensor<16xf32>
@@ -33,13 +33,13 @@ func.func private @col(%x: tensor<?x16xf32>) -> tensor<16xf32> attributes {exec.
   return %0 : tensor<16xf32>
 }
 
-// A lane of two shards adds them up between its calls: little to do, but no list.
+// A lane of two microbatches adds them up between its calls: little to do, but no list.
 // CHECK: module attributes {
 // CHECK-NOT: exec.flat
 // CHECK: exec.map_microbatches
 // CHECK-SAME: exec.execution = #exec.execution<run_inline = true>
 func.func @step(%x: tensor<?x16xf32> {td.input = "x"}) -> (tensor<16xf32> {td.output = "y"}) {
-  %r = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [sum] scope [global] lanes 8 rows 4 shard 2 -> (tensor<16xf32>) {
+  %r = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [sum] scope [global] lanes 8 rows 4 microbatch 2 -> (tensor<16xf32>) {
   ^bb0(%xs: tensor<?x16xf32>):
     %s = exec.launch @col(%xs) : (tensor<?x16xf32>) -> tensor<16xf32>
     exec.yield %s : tensor<16xf32>
@@ -74,7 +74,7 @@ func.func private @sum(%x: tensor<40000xf32>) -> tensor<f32> attributes {exec.ke
 // CHECK-NEXT: exec.launch @sum({{.*}}) {exec.execution = #exec.execution<run_inline = true>
 func.func @step(%x: tensor<?x16xf32> {td.input = "x"}, %w: tensor<40000xf32> {td.variable = @w})
     -> (tensor<16xf32> {td.output = "y"}, tensor<f32> {td.output = "z"}) {
-  %r = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [sum] scope [global] lanes 8 rows 64 shard 64 -> (tensor<16xf32>) {
+  %r = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [sum] scope [global] lanes 8 rows 64 microbatch 64 -> (tensor<16xf32>) {
   ^bb0(%xs: tensor<?x16xf32>):
     %s = exec.launch @col(%xs) : (tensor<?x16xf32>) -> tensor<16xf32>
     exec.yield %s : tensor<16xf32>

@@ -47,7 +47,7 @@ func.func private @neg(%x: tensor<16xf32>) -> tensor<16xf32> attributes {exec.ke
   return %0 : tensor<16xf32>
 }
 func.func @step(%x: tensor<?x16xf32> {td.input = "x"}) -> (tensor<16xf32> {td.output = "y"}) {
-  %r = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [sum] scope [global] lanes 8 rows 8 shard 8 -> (tensor<16xf32>) {
+  %r = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [sum] scope [global] lanes 8 rows 8 microbatch 8 -> (tensor<16xf32>) {
   ^bb0(%xs: tensor<?x16xf32>):
     %s = exec.launch @sum(%xs) : (tensor<?x16xf32>) -> tensor<16xf32>
     exec.yield %s : tensor<16xf32>

@@ -9,7 +9,7 @@
 func.func @step(%x: tensor<?x8x8x1xf32>, %k: tensor<3x3x1x32xf32>, %dy: tensor<?x8x8x32xf32>)
     -> (tensor<?x8x8x32xf32>, tensor<3x3x1x32xf32>) {
   %r:2 = exec.map_microbatches (%x, %k, %dy : tensor<?x8x8x1xf32>, tensor<3x3x1x32xf32>, tensor<?x8x8x32xf32>)
-      reduce [keep, sum] scope [global, global] lanes 4 rows 8 shard 8 -> (tensor<?x8x8x32xf32>, tensor<3x3x1x32xf32>) {
+      reduce [keep, sum] scope [global, global] lanes 4 rows 8 microbatch 8 -> (tensor<?x8x8x32xf32>, tensor<3x3x1x32xf32>) {
   ^bb0(%xs: tensor<?x8x8x1xf32>, %ks: tensor<3x3x1x32xf32>, %dys: tensor<?x8x8x32xf32>):
     %y = td.conv2d %xs, %ks strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x1xf32>, tensor<3x3x1x32xf32> -> tensor<?x8x8x32xf32>
     %dk = td.conv2d_filter_grad %xs, %dys size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x1xf32>, tensor<?x8x8x32xf32> -> tensor<3x3x1x32xf32>
@@ -28,7 +28,7 @@ module attributes {exec.config = #exec.config<precision = strict_float32>} {
   func.func @step(%x: tensor<?x8x8x3xf32>, %k: tensor<3x3x3x32xf32>, %dy: tensor<?x8x8x32xf32>)
       -> (tensor<?x8x8x32xf32>, tensor<3x3x3x32xf32>) {
     %r:2 = exec.map_microbatches (%x, %k, %dy : tensor<?x8x8x3xf32>, tensor<3x3x3x32xf32>, tensor<?x8x8x32xf32>)
-        reduce [keep, sum] scope [global, global] lanes 4 rows 8 shard 8 -> (tensor<?x8x8x32xf32>, tensor<3x3x3x32xf32>) {
+        reduce [keep, sum] scope [global, global] lanes 4 rows 8 microbatch 8 -> (tensor<?x8x8x32xf32>, tensor<3x3x3x32xf32>) {
     ^bb0(%xs: tensor<?x8x8x3xf32>, %ks: tensor<3x3x3x32xf32>, %dys: tensor<?x8x8x32xf32>):
       %y = td.conv2d %xs, %ks strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x3xf32>, tensor<3x3x3x32xf32> -> tensor<?x8x8x32xf32>
       %dk = td.conv2d_filter_grad %xs, %dys size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x3xf32>, tensor<?x8x8x32xf32> -> tensor<3x3x3x32xf32>
@@ -52,7 +52,7 @@ module attributes {exec.config = #exec.config<precision = strict_float32>} {
       -> (tensor<?x6x6x32xf32>, tensor<?x6x6x4xf32>, tensor<1x6x6x32xf32>, tensor<3x3x1x32xf32>) {
     %2 = td.conv2d %one, %wide strides [1, 1] low [0, 0] high [0, 0] : tensor<1x8x8x1xf32>, tensor<3x3x1x32xf32> -> tensor<1x6x6x32xf32>
     %r:3 = exec.map_microbatches (%x, %k, %g, %thin, %b, %dy : tensor<?x8x8x5xf32>, tensor<3x3x5x32xf32>, tensor<?x8x8x1xf32>, tensor<3x3x1x4xf32>, tensor<?x8x8x1xbf16>, tensor<?x8x8x32xbf16>)
-        reduce [keep, keep, sum] scope [global, global, global] lanes 4 rows 8 shard 8 -> (tensor<?x6x6x32xf32>, tensor<?x6x6x4xf32>, tensor<3x3x1x32xf32>) {
+        reduce [keep, keep, sum] scope [global, global, global] lanes 4 rows 8 microbatch 8 -> (tensor<?x6x6x32xf32>, tensor<?x6x6x4xf32>, tensor<3x3x1x32xf32>) {
     ^bb0(%xs: tensor<?x8x8x5xf32>, %ks: tensor<3x3x5x32xf32>, %gs: tensor<?x8x8x1xf32>, %thins: tensor<3x3x1x4xf32>, %bs: tensor<?x8x8x1xbf16>, %dys: tensor<?x8x8x32xbf16>):
       %0 = td.conv2d %xs, %ks strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x5xf32>, tensor<3x3x5x32xf32> -> tensor<?x6x6x32xf32>
       %1 = td.conv2d %gs, %thins strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x1xf32>, tensor<3x3x1x4xf32> -> tensor<?x6x6x4xf32>

@@ -14,7 +14,7 @@ module attributes {exec.config = #exec.config<precision = strict_float32, target
 func.func @step(%x: tensor<?x13x13x32xbf16>, %dy: tensor<?x11x11x64xbf16>, %t: tensor<?x13x13x3xbf16>, %f: tensor<?x13x13x32xf32>)
     -> (tensor<3x3x32x64xf32>, tensor<1x1x32x32xf32>, tensor<3x3x3x64xf32>, tensor<3x3x32x32xf32>) {
   %r:4 = exec.map_microbatches (%x, %dy, %t, %f : tensor<?x13x13x32xbf16>, tensor<?x11x11x64xbf16>, tensor<?x13x13x3xbf16>, tensor<?x13x13x32xf32>)
-      reduce [sum, sum, sum, sum] scope [global, global, global, global] lanes 16 rows 32 shard 32
+      reduce [sum, sum, sum, sum] scope [global, global, global, global] lanes 16 rows 32 microbatch 32
       -> (tensor<3x3x32x64xf32>, tensor<1x1x32x32xf32>, tensor<3x3x3x64xf32>, tensor<3x3x32x32xf32>) {
   ^bb0(%xs: tensor<?x13x13x32xbf16>, %ds: tensor<?x11x11x64xbf16>, %ts: tensor<?x13x13x3xbf16>, %fs: tensor<?x13x13x32xf32>):
     %a = td.conv2d_filter_grad %xs, %ds size [3, 3] strides [1, 1] low [0, 0] high [0, 0] {f32_result} : tensor<?x13x13x32xbf16>, tensor<?x11x11x64xbf16> -> tensor<3x3x32x64xf32>
@@ -34,7 +34,7 @@ func.func @step(%x: tensor<?x13x13x32xbf16>, %dy: tensor<?x11x11x64xbf16>, %t: t
 // CHECK: td.conv2d_filter_grad
 module attributes {exec.config = #exec.config<precision = strict_float32>} {
 func.func @step(%x: tensor<?x13x13x32xbf16>, %dy: tensor<?x11x11x64xbf16>) -> tensor<3x3x32x64xf32> {
-  %r = exec.map_microbatches (%x, %dy : tensor<?x13x13x32xbf16>, tensor<?x11x11x64xbf16>) reduce [sum] scope [global] lanes 16 rows 32 shard 32 -> (tensor<3x3x32x64xf32>) {
+  %r = exec.map_microbatches (%x, %dy : tensor<?x13x13x32xbf16>, tensor<?x11x11x64xbf16>) reduce [sum] scope [global] lanes 16 rows 32 microbatch 32 -> (tensor<3x3x32x64xf32>) {
   ^bb0(%xs: tensor<?x13x13x32xbf16>, %ds: tensor<?x11x11x64xbf16>):
     %a = td.conv2d_filter_grad %xs, %ds size [3, 3] strides [1, 1] low [0, 0] high [0, 0] {f32_result} : tensor<?x13x13x32xbf16>, tensor<?x11x11x64xbf16> -> tensor<3x3x32x64xf32>
     exec.yield %a : tensor<3x3x32x64xf32>
@@ -52,7 +52,7 @@ module attributes {exec.config = #exec.config<precision = strict_float32, target
 // CHECK: td.conv2d_filter_grad
 func.func @step(%x: tensor<?x7x7x1024xbf16>, %dy: tensor<?x7x7x1040xbf16>) -> tensor<1x1x1024x1040xf32> {
   %r = exec.map_microbatches (%x, %dy : tensor<?x7x7x1024xbf16>, tensor<?x7x7x1040xbf16>) reduce [sum] scope [global]
-      lanes 4 rows 4 shard 4 -> (tensor<1x1x1024x1040xf32>) {
+      lanes 4 rows 4 microbatch 4 -> (tensor<1x1x1024x1040xf32>) {
   ^bb0(%xs: tensor<?x7x7x1024xbf16>, %ds: tensor<?x7x7x1040xbf16>):
     %a = td.conv2d_filter_grad %xs, %ds size [1, 1] strides [1, 1] low [0, 0] high [0, 0] {f32_result} : tensor<?x7x7x1024xbf16>, tensor<?x7x7x1040xbf16> -> tensor<1x1x1024x1040xf32>
     exec.yield %a : tensor<1x1x1024x1040xf32>

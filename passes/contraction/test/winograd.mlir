@@ -1,7 +1,7 @@
 // RUN: tandem-opt %s -td-choose-contractions -td-lower-contractions -split-input-file | FileCheck %s
 
-// S0's second layer with its gradients, in shards of 32 rows. Kernels are transformed in front of the map, bias and relu
-// are the convolution's own, and the module says what was expected.
+// S0's second layer with its gradients, in microbatches of 32 rows. Kernels are transformed in front of the map, bias
+// and relu are the convolution's own, and the module says what was expected.
 // CHECK: module attributes {exec.contractions = [#exec.contraction_report<name = "conv", op = "conv2d", rows = 32, verdicts = [
 // CHECK-SAME: #exec.verdict<contraction = <algorithm = winograd, tile = 4, block = {{[0-9]+}}>, nanoseconds = {{[0-9]+}}, why_not = "">
 // CHECK-SAME: #exec.verdict<contraction = <algorithm = library>, nanoseconds = {{[0-9]+}}, why_not = "winograd_f4 is taken">
@@ -18,7 +18,7 @@
 // CHECK-NOT: td.conv2d
 func.func @step(%x: tensor<?x13x13x32xf32>, %w: tensor<3x3x32x64xf32>, %b: tensor<64xf32>) -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xf32>) {
   %r:2 = exec.map_microbatches (%x, %w, %b : tensor<?x13x13x32xf32>, tensor<3x3x32x64xf32>, tensor<64xf32>) reduce [sum, keep] scope [global, global]
-      lanes 16 rows 32 shard 32 -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xf32>) {
+      lanes 16 rows 32 microbatch 32 -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xf32>) {
   ^bb0(%xs: tensor<?x13x13x32xf32>, %ws: tensor<3x3x32x64xf32>, %bs: tensor<64xf32>):
     %c = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x13x13x32xf32>, tensor<3x3x32x64xf32> -> tensor<?x11x11x64xf32> loc("conv")
     %bb = td.broadcast %bs dims [3] : tensor<64xf32> -> tensor<?x11x11x64xf32>
@@ -44,7 +44,7 @@ func.func @step(%x: tensor<?x13x13x32xf32>, %i: tensor<?x28x28x1xf32>, %w: tenso
     -> (tensor<?x6x6x64xf32>, tensor<?x13x13x64xf32>, tensor<?x26x26x32xf32>) {
   %r:3 = exec.map_microbatches (%x, %i, %w, %p, %f : tensor<?x13x13x32xf32>, tensor<?x28x28x1xf32>, tensor<3x3x32x64xf32>, tensor<1x1x32x64xf32>, tensor<3x3x1x32xf32>)
       reduce [keep, keep, keep] scope [global, global, global]
-      lanes 16 rows 32 shard 32 -> (tensor<?x6x6x64xf32>, tensor<?x13x13x64xf32>, tensor<?x26x26x32xf32>) {
+      lanes 16 rows 32 microbatch 32 -> (tensor<?x6x6x64xf32>, tensor<?x13x13x64xf32>, tensor<?x26x26x32xf32>) {
   ^bb0(%xs: tensor<?x13x13x32xf32>, %is: tensor<?x28x28x1xf32>, %ws: tensor<3x3x32x64xf32>, %ps: tensor<1x1x32x64xf32>, %fs: tensor<3x3x1x32xf32>):
     %a = td.conv2d %xs, %ws strides [2, 2] low [0, 0] high [0, 0] : tensor<?x13x13x32xf32>, tensor<3x3x32x64xf32> -> tensor<?x6x6x64xf32>
     %b = td.conv2d %xs, %ps strides [1, 1] low [0, 0] high [0, 0] : tensor<?x13x13x32xf32>, tensor<1x1x32x64xf32> -> tensor<?x13x13x64xf32>
@@ -63,7 +63,7 @@ func.func @step(%x: tensor<?x13x13x32xf32>, %i: tensor<?x28x28x1xf32>, %w: tenso
 module attributes {exec.config = #exec.config<precision = strict_float32>} {
   func.func @step(%x: tensor<?x13x13x32xf32>, %w: tensor<3x3x32x64xf32>) -> tensor<?x11x11x64xf32> {
     %r = exec.map_microbatches (%x, %w : tensor<?x13x13x32xf32>, tensor<3x3x32x64xf32>) reduce [keep] scope [global]
-        lanes 16 rows 32 shard 32 -> (tensor<?x11x11x64xf32>) {
+        lanes 16 rows 32 microbatch 32 -> (tensor<?x11x11x64xf32>) {
     ^bb0(%xs: tensor<?x13x13x32xf32>, %ws: tensor<3x3x32x64xf32>):
       %c = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x13x13x32xf32>, tensor<3x3x32x64xf32> -> tensor<?x11x11x64xf32>
       exec.yield %c : tensor<?x11x11x64xf32>
@@ -87,7 +87,7 @@ module attributes {exec.config = #exec.config<precision = strict_float32>} {
 module attributes {exec.config = #exec.config<precision = mixed_bfloat16, machine_model = "zen4", target = <bfloat16_products = true>>} {
   func.func @step(%x: tensor<?x13x13x32xbf16>, %w: tensor<3x3x32x64xbf16>, %b: tensor<64xbf16>) -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>) {
     %r:2 = exec.map_microbatches (%x, %w, %b : tensor<?x13x13x32xbf16>, tensor<3x3x32x64xbf16>, tensor<64xbf16>) reduce [sum, keep] scope [global, global]
-        lanes 16 rows 32 shard 32 -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>) {
+        lanes 16 rows 32 microbatch 32 -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>) {
     ^bb0(%xs: tensor<?x13x13x32xbf16>, %ws: tensor<3x3x32x64xbf16>, %bs: tensor<64xbf16>):
       %c = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x13x13x32xbf16>, tensor<3x3x32x64xbf16> -> tensor<?x11x11x64xbf16> loc("conv")
       %bb = td.broadcast %bs dims [3] : tensor<64xbf16> -> tensor<?x11x11x64xbf16>
@@ -112,7 +112,7 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16, machin
 module attributes {exec.config = #exec.config<precision = mixed_bfloat16, machine_model = "zen4">} {
   func.func @step(%x: tensor<?x13x13x32xbf16>, %w: tensor<3x3x32x64xbf16>, %b: tensor<64xbf16>) -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>) {
     %r:2 = exec.map_microbatches (%x, %w, %b : tensor<?x13x13x32xbf16>, tensor<3x3x32x64xbf16>, tensor<64xbf16>) reduce [sum, keep] scope [global, global]
-        lanes 16 rows 32 shard 32 -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>) {
+        lanes 16 rows 32 microbatch 32 -> (tensor<3x3x32x64xf32>, tensor<?x13x13x32xbf16>) {
     ^bb0(%xs: tensor<?x13x13x32xbf16>, %ws: tensor<3x3x32x64xbf16>, %bs: tensor<64xbf16>):
       %c = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x13x13x32xbf16>, tensor<3x3x32x64xbf16> -> tensor<?x11x11x64xbf16> loc("conv")
       %bb = td.broadcast %bs dims [3] : tensor<64xbf16> -> tensor<?x11x11x64xbf16>
@@ -137,7 +137,7 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16, machin
 // CHECK-NOT: td.add
 func.func @step(%x: tensor<?x14x14x64xf32>, %w: tensor<3x3x64x64xf32>, %b: tensor<64xf32>) -> tensor<?x14x14x64xf32> {
   %r = exec.map_microbatches (%x, %w, %b : tensor<?x14x14x64xf32>, tensor<3x3x64x64xf32>, tensor<64xf32>) reduce [keep] scope [global]
-      lanes 16 rows 8 shard 8 -> (tensor<?x14x14x64xf32>) {
+      lanes 16 rows 8 microbatch 8 -> (tensor<?x14x14x64xf32>) {
   ^bb0(%xs: tensor<?x14x14x64xf32>, %ws: tensor<3x3x64x64xf32>, %bs: tensor<64xf32>):
     %t = td.tanh %xs : tensor<?x14x14x64xf32>
     %c = td.conv2d %t, %ws strides [1, 1] low [1, 1] high [1, 1] : tensor<?x14x14x64xf32>, tensor<3x3x64x64xf32> -> tensor<?x14x14x64xf32>

@@ -7,7 +7,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
   func.func @step(%x: tensor<?x4xf32>)
       -> (tensor<4xf32> {td.output = "g"}, tensor<4xf32> {td.update = @moving}, tensor<4xf32> {td.update = @gamma}) {
     // CHECK: %[[M:.*]]:2 = exec.map_microbatches
-    %g, %m = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum, sum] scope [global, replica] lanes 8 rows 8 shard 8
+    %g, %m = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum, sum] scope [global, replica] lanes 8 rows 8 microbatch 8
         -> (tensor<4xf32>, tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>):
       %a = td.reduce sum, %xs axes [0] : tensor<?x4xf32> -> tensor<4xf32>
@@ -38,7 +38,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
 // CHECK-NOT: td.cross_replica
 module attributes {exec.config = #exec.config<>} {
   func.func @step(%x: tensor<?x4xf32>) -> (tensor<4xf32> {td.output = "g"}) {
-    %g = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [replica] lanes 8 rows 8 shard 8 -> (tensor<4xf32>) {
+    %g = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [replica] lanes 8 rows 8 microbatch 8 -> (tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>):
       %a = td.reduce sum, %xs axes [0] scope replica : tensor<?x4xf32> -> tensor<4xf32>
       exec.yield %a : tensor<4xf32>

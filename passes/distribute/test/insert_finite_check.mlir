@@ -6,7 +6,7 @@ func.func @step(%x: tensor<?xf32>, %w: tensor<f32>, %m: tensor<f32>)
     -> (tensor<f32> {td.update = @w}, tensor<f32> {td.update = @m}, tensor<f32> {td.output = "loss"}) {
   // CHECK: exec.map_microbatches
   %decayed = td.neg %m : tensor<f32>
-  %g = exec.map_microbatches (%x : tensor<?xf32>) reduce [sum] scope [global] lanes 8 rows 8 shard 8 -> (tensor<f32>) {
+  %g = exec.map_microbatches (%x : tensor<?xf32>) reduce [sum] scope [global] lanes 8 rows 8 microbatch 8 -> (tensor<f32>) {
   ^bb0(%xs: tensor<?xf32>):
     %a = td.reduce sum, %xs axes [0] : tensor<?xf32> -> tensor<f32>
     exec.yield %a : tensor<f32>
@@ -28,7 +28,7 @@ func.func @step(%x: tensor<?xf32>, %w: tensor<f32>, %m: tensor<f32>)
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: exec.check_finite
 func.func @step(%x: tensor<?xf32>) -> (tensor<f32> {td.output = "loss"}) {
-  %g = exec.map_microbatches (%x : tensor<?xf32>) reduce [sum] scope [global] lanes 8 rows 8 shard 8 -> (tensor<f32>) {
+  %g = exec.map_microbatches (%x : tensor<?xf32>) reduce [sum] scope [global] lanes 8 rows 8 microbatch 8 -> (tensor<f32>) {
   ^bb0(%xs: tensor<?xf32>):
     %a = td.reduce sum, %xs axes [0] : tensor<?xf32> -> tensor<f32>
     exec.yield %a : tensor<f32>

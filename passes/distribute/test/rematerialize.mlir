@@ -7,7 +7,7 @@ module {
   func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
     // CHECK: %[[A:.*]]:2 = exec.map_microbatches
     %a:2 = exec.map_microbatches (%x, %w : tensor<?x4xf32>, tensor<4x4xf32>) reduce [keep, sum] scope [replica, replica]
-        lanes 8 rows 2 shard 2 -> (tensor<?x4xf32>, tensor<4xf32>) {
+        lanes 8 rows 2 microbatch 2 -> (tensor<?x4xf32>, tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>, %ws: tensor<4x4xf32>):
       %y = td.matmul %xs, %ws : tensor<?x4xf32>, tensor<4x4xf32> -> tensor<?x4xf32>
       %s = td.reduce sum, %y axes [0] : tensor<?x4xf32> -> tensor<4xf32>
@@ -16,7 +16,7 @@ module {
     // CHECK: %[[B:.*]] = exec.map_microbatches(%[[A]]#0, %[[A]]#1 : tensor<?x4xf32>, tensor<4xf32>) reduce [sum]
     // CHECK: exec.yield %{{[^,]*}} : tensor<4xf32>
     %b:3 = exec.map_microbatches (%a#0, %a#1 : tensor<?x4xf32>, tensor<4xf32>) reduce [keep, sum, keep]
-        scope [replica, replica, replica] lanes 8 rows 2 shard 2 -> (tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>) {
+        scope [replica, replica, replica] lanes 8 rows 2 microbatch 2 -> (tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>) {
     ^bb0(%ys: tensor<?x4xf32>, %ms: tensor<4xf32>):
       %m = td.broadcast %ms dims [1] : tensor<4xf32> -> tensor<?x4xf32>
       %c = td.sub %ys, %m : tensor<?x4xf32>
@@ -31,7 +31,7 @@ module {
     // CHECK-DAG: td.relu
     // CHECK: td.matmul
     %d = exec.map_microbatches (%x, %b#0, %b#2, %b#1 : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>, tensor<4xf32>)
-        reduce [sum] scope [global] lanes 8 rows 2 shard 2 -> (tensor<4x4xf32>) {
+        reduce [sum] scope [global] lanes 8 rows 2 microbatch 2 -> (tensor<4x4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>, %cs: tensor<?x4xf32>, %rs: tensor<?x4xf32>, %v: tensor<4xf32>):
       %vs = td.broadcast %v dims [1] : tensor<4xf32> -> tensor<?x4xf32>
       %n = td.mul %cs, %vs : tensor<?x4xf32>
@@ -52,7 +52,7 @@ module {
     // CHECK: exec.map_microbatches
     // CHECK-SAME: reduce [keep, keep, keep]
     %a:3 = exec.map_microbatches (%x, %y : tensor<?xf32>, tensor<?xf32>) reduce [keep, keep, keep]
-        scope [replica, replica, replica] lanes 8 rows 2 shard 2 -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+        scope [replica, replica, replica] lanes 8 rows 2 microbatch 2 -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
     ^bb0(%xs: tensor<?xf32>, %ys: tensor<?xf32>):
       %e = td.exp %xs : tensor<?xf32>
       %t = td.add %xs, %ys : tensor<?xf32>
@@ -63,7 +63,7 @@ module {
     // CHECK-NOT: td.exp
     // CHECK-NOT: td.neg
     %s = exec.map_microbatches (%a#0, %a#1, %a#2 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) reduce [sum] scope [global]
-        lanes 8 rows 2 shard 2 -> (tensor<f32>) {
+        lanes 8 rows 2 microbatch 2 -> (tensor<f32>) {
     ^bb0(%es: tensor<?xf32>, %ts: tensor<?xf32>, %ns: tensor<?xf32>):
       %0 = td.mul %es, %ts : tensor<?xf32>
       %1 = td.mul %0, %ns : tensor<?xf32>
@@ -82,13 +82,13 @@ module attributes {exec.config = #exec.config<batch = 16, memory_limit = 64>} {
   func.func @step(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<f32> {
     // CHECK-NOT: "keep"
     %a:2 = exec.map_microbatches (%x, %y : tensor<?xf32>, tensor<?xf32>) reduce [keep, sum] scope [replica, replica]
-        lanes 8 rows 2 shard 2 -> (tensor<?xf32>, tensor<f32>) {
+        lanes 8 rows 2 microbatch 2 -> (tensor<?xf32>, tensor<f32>) {
     ^bb0(%xs: tensor<?xf32>, %ys: tensor<?xf32>):
       %t = td.add %xs, %ys : tensor<?xf32>
       %1 = td.reduce sum, %t axes [0] : tensor<?xf32> -> tensor<f32>
       exec.yield %t, %1 : tensor<?xf32>, tensor<f32>
     }
-    %s = exec.map_microbatches (%a#0, %a#1 : tensor<?xf32>, tensor<f32>) reduce [sum] scope [global] lanes 8 rows 2 shard 2
+    %s = exec.map_microbatches (%a#0, %a#1 : tensor<?xf32>, tensor<f32>) reduce [sum] scope [global] lanes 8 rows 2 microbatch 2
         -> (tensor<f32>) {
     ^bb0(%ts: tensor<?xf32>, %ms: tensor<f32>):
       %m = td.broadcast %ms dims [] : tensor<f32> -> tensor<?xf32>
@@ -110,7 +110,7 @@ module {
     // CHECK: %[[Y:.*]] = td.matmul
     // CHECK: exec.yield %[[Y]], %{{.*}} : tensor<?x4xbf16>, tensor<4xf32>
     %a:2 = exec.map_microbatches (%x, %w : tensor<?x4xbf16>, tensor<4x4xbf16>) reduce [keep, sum] scope [replica, replica]
-        lanes 8 rows 2 shard 2 -> (tensor<?x4xf32>, tensor<4xf32>) {
+        lanes 8 rows 2 microbatch 2 -> (tensor<?x4xf32>, tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xbf16>, %ws: tensor<4x4xbf16>):
       %y = td.matmul %xs, %ws : tensor<?x4xbf16>, tensor<4x4xbf16> -> tensor<?x4xbf16>
       %f = td.cast %y : tensor<?x4xbf16> -> tensor<?x4xf32>
@@ -122,7 +122,7 @@ module {
     // CHECK: %[[F:.*]] = td.cast %[[YS]] : tensor<?x4xbf16> -> tensor<?x4xf32>
     // CHECK: td.sub %[[F]]
     %b = exec.map_microbatches (%a#0, %a#1 : tensor<?x4xf32>, tensor<4xf32>) reduce [sum] scope [replica]
-        lanes 8 rows 2 shard 2 -> (tensor<4xf32>) {
+        lanes 8 rows 2 microbatch 2 -> (tensor<4xf32>) {
     ^bb0(%ys: tensor<?x4xf32>, %ms: tensor<4xf32>):
       %m = td.broadcast %ms dims [1] : tensor<4xf32> -> tensor<?x4xf32>
       %c = td.sub %ys, %m : tensor<?x4xf32>
@@ -143,7 +143,7 @@ module {
     // CHECK: %[[M:.*]] = td.max
     // CHECK: exec.yield %{{.*}}, %[[M]] : tensor<4xf32>, tensor<?x4xbf16>
     %a:3 = exec.map_microbatches (%x, %y, %w : tensor<?x4xbf16>, tensor<?x4xbf16>, tensor<4xf32>) reduce [keep, sum, keep]
-        scope [replica, replica, replica] lanes 8 rows 2 shard 2 -> (tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>) {
+        scope [replica, replica, replica] lanes 8 rows 2 microbatch 2 -> (tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>) {
     ^bb0(%xs: tensor<?x4xbf16>, %ys: tensor<?x4xbf16>, %ws: tensor<4xf32>):
       %m = td.max %xs, %ys : tensor<?x4xbf16>
       %f = td.cast %m : tensor<?x4xbf16> -> tensor<?x4xf32>
@@ -160,7 +160,7 @@ module {
     // CHECK-DAG: td.mul
     // CHECK: td.sub
     %c = exec.map_microbatches (%a#0, %a#1, %a#2 : tensor<?x4xf32>, tensor<4xf32>, tensor<?x4xf32>) reduce [sum] scope [replica]
-        lanes 8 rows 2 shard 2 -> (tensor<4xf32>) {
+        lanes 8 rows 2 microbatch 2 -> (tensor<4xf32>) {
     ^bb0(%gs: tensor<?x4xf32>, %ms: tensor<4xf32>, %fs: tensor<?x4xf32>):
       %m = td.broadcast %ms dims [1] : tensor<4xf32> -> tensor<?x4xf32>
       %d = td.sub %gs, %m : tensor<?x4xf32>

@@ -9,8 +9,8 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batc
     return %y : tensor<?xf32>
   }
   func.func @step(%x: tensor<?x4xf32> {td.input = "x"}, %w: tensor<4xf32> {td.variable = @w}) {
-    // CHECK: exec.map_microbatches(%{{.*}} : tensor<?x4xf32>) reduce [sum, keep, max] scope [global, replica, global] lanes 4 rows 2 shard 1 -> (tensor<4xf32>, tensor<?x4xf32>, tensor<4xf32>) {
-    %s, %k, %m = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum, keep, max] scope [global, replica, global] lanes 4 rows 2 shard 1 -> (tensor<4xf32>, tensor<?x4xf32>, tensor<4xf32>) {
+    // CHECK: exec.map_microbatches(%{{.*}} : tensor<?x4xf32>) reduce [sum, keep, max] scope [global, replica, global] lanes 4 rows 2 microbatch 1 -> (tensor<4xf32>, tensor<?x4xf32>, tensor<4xf32>) {
+    %s, %k, %m = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum, keep, max] scope [global, replica, global] lanes 4 rows 2 microbatch 1 -> (tensor<4xf32>, tensor<?x4xf32>, tensor<4xf32>) {
     ^bb0(%xs: tensor<?x4xf32>):
       %0 = td.reduce sum, %xs axes [0] : tensor<?x4xf32> -> tensor<4xf32>
       %1 = td.reduce max, %xs axes [0] : tensor<?x4xf32> -> tensor<4xf32>
@@ -38,13 +38,13 @@ module attributes {exec.config = #exec.config<>} {}
 // -----
 
 // CHECK: #exec.arenas<lane = 64, batch = 4096>
-// CHECK-SAME: #exec.buffer<name = "a/b", space = shard, offset = 512, bytes = 40, row_bytes = 8, type = tensor<?x2xf32>>
+// CHECK-SAME: #exec.buffer<name = "a/b", space = microbatch, offset = 512, bytes = 40, row_bytes = 8, type = tensor<?x2xf32>>
 // CHECK-SAME: #exec.fusion_decision<producer_op = "td.relu", producer = "a", consumer_op = "td.neg", consumer = "b", why = "">
 // CHECK-SAME: #exec.lane_slot<buffer = 3, kind = max>
 // CHECK-SAME: #exec.peak<space = batch, bytes = 4096, live = [#exec.live_buffer<name = "x", bytes = 4096>]>
 module attributes {
-  test.a = #exec.arenas<shard = 0, lane = 64, batch = 4096>,
-  test.b = #exec.buffer<name = "a/b", space = shard, offset = 512, bytes = 40, row_bytes = 8, type = tensor<?x2xf32>>,
+  test.a = #exec.arenas<microbatch = 0, lane = 64, batch = 4096>,
+  test.b = #exec.buffer<name = "a/b", space = microbatch, offset = 512, bytes = 40, row_bytes = 8, type = tensor<?x2xf32>>,
   test.c = #exec.fusion_decision<producer_op = "td.relu", producer = "a", consumer_op = "td.neg", consumer = "b", why = "">,
   test.d = #exec.lane_slot<buffer = 3, kind = max>,
   test.e = #exec.peak<space = batch, bytes = 4096, live = [#exec.live_buffer<name = "x", bytes = 4096>]>

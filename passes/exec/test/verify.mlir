@@ -49,7 +49,7 @@ module {
 
 func.func @main(%x: tensor<?x4xf32>) {
   // expected-error @+1 {{'exec.map_microbatches' op has 1 results, but 2 reductions and 1 scopes}}
-  %y = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [keep, sum] scope [replica] lanes 1 rows 1 shard 1 -> (tensor<?x4xf32>) {
+  %y = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [keep, sum] scope [replica] lanes 1 rows 1 microbatch 1 -> (tensor<?x4xf32>) {
   ^bb0(%xs: tensor<?x4xf32>):
     exec.yield %xs : tensor<?x4xf32>
   }
@@ -60,7 +60,7 @@ func.func @main(%x: tensor<?x4xf32>) {
 
 func.func @main(%x: tensor<?x4xf32>) {
   // expected-error @+1 {{'exec.map_microbatches' op has body arguments that differ from its operands}}
-  %y = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [keep] scope [replica] lanes 1 rows 1 shard 1 -> (tensor<?x5xf32>) {
+  %y = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [keep] scope [replica] lanes 1 rows 1 microbatch 1 -> (tensor<?x5xf32>) {
   ^bb0(%xs: tensor<?x5xf32>):
     exec.yield %xs : tensor<?x5xf32>
   }
@@ -71,7 +71,7 @@ func.func @main(%x: tensor<?x4xf32>) {
 
 func.func @main(%x: tensor<?x4xf32>) {
   // expected-error @+1 {{'exec.map_microbatches' op yields types that differ from its results}}
-  %y = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [keep] scope [replica] lanes 1 rows 1 shard 1 -> (tensor<?x5xf32>) {
+  %y = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [keep] scope [replica] lanes 1 rows 1 microbatch 1 -> (tensor<?x5xf32>) {
   ^bb0(%xs: tensor<?x4xf32>):
     exec.yield %xs : tensor<?x4xf32>
   }
@@ -81,8 +81,8 @@ func.func @main(%x: tensor<?x4xf32>) {
 // -----
 
 func.func @main(%x: tensor<?x4xf32>) {
-  // expected-error @+1 {{'exec.map_microbatches' op needs positive lanes, rows and shard}}
-  %y = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [keep] scope [replica] lanes 1 rows 0 shard 1 -> (tensor<?x4xf32>) {
+  // expected-error @+1 {{'exec.map_microbatches' op needs positive lanes, rows and microbatch}}
+  %y = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [keep] scope [replica] lanes 1 rows 0 microbatch 1 -> (tensor<?x4xf32>) {
   ^bb0(%xs: tensor<?x4xf32>):
     exec.yield %xs : tensor<?x4xf32>
   }
@@ -93,7 +93,7 @@ func.func @main(%x: tensor<?x4xf32>) {
 
 func.func @main(%x: tensor<?x4xf32>) {
   // expected-error @+1 {{'exec.map_microbatches' op result 0 is reduced by sum but has type 'tensor<?x4xf32>'}}
-  %y = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [replica] lanes 1 rows 1 shard 1 -> (tensor<?x4xf32>) {
+  %y = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [replica] lanes 1 rows 1 microbatch 1 -> (tensor<?x4xf32>) {
   ^bb0(%xs: tensor<?x4xf32>):
     exec.yield %xs : tensor<?x4xf32>
   }
@@ -104,7 +104,7 @@ func.func @main(%x: tensor<?x4xf32>) {
 
 func.func @main(%x: tensor<?x4xf32>) {
   // expected-error @+1 {{unknown reduction "product"}}
-  exec.map_microbatches (%x : tensor<?x4xf32>) reduce [product] scope [replica] lanes 1 rows 1 shard 1 {
+  exec.map_microbatches (%x : tensor<?x4xf32>) reduce [product] scope [replica] lanes 1 rows 1 microbatch 1 {
   }
   return
 }
@@ -113,7 +113,7 @@ func.func @main(%x: tensor<?x4xf32>) {
 
 func.func @main(%x: tensor<?x4xf32>) {
   // expected-error @+1 {{unknown scope "lane"}}
-  exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [lane] lanes 1 rows 1 shard 1 {
+  exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum] scope [lane] lanes 1 rows 1 microbatch 1 {
   }
   return
 }

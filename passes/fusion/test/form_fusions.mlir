@@ -123,7 +123,7 @@ func.func @check(%v: tensor<8xf32>, %g: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// The body of a shard map is a block of its own.
+// The body of a microbatch map is a block of its own.
 // CHECK-LABEL: func.func @step
 // CHECK: exec.map_microbatches
 // CHECK: exec.launch @kernel_0
@@ -132,7 +132,7 @@ func.func @check(%v: tensor<8xf32>, %g: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK: exec.kernel = #exec.kernel_kind<col>
 // CHECK: exec.kernel = #exec.kernel_kind<flat>
 func.func @step(%x: tensor<?x8xf32>, %v: tensor<8xf32>) -> tensor<8xf32> {
-  %g = exec.map_microbatches (%x : tensor<?x8xf32>) reduce [sum] scope [global] lanes 4 rows 8 shard 8 -> (tensor<8xf32>) {
+  %g = exec.map_microbatches (%x : tensor<?x8xf32>) reduce [sum] scope [global] lanes 4 rows 8 microbatch 8 -> (tensor<8xf32>) {
   ^bb0(%xs: tensor<?x8xf32>):
     %e = td.exp %xs : tensor<?x8xf32>
     %s = td.reduce sum, %e axes [0] : tensor<?x8xf32> -> tensor<8xf32>
@@ -152,7 +152,7 @@ func.func @step(%x: tensor<?x8xf32>, %v: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK: exec.kernel = #exec.kernel_kind<flat>
 // CHECK-NOT: td.reshape
 func.func @update(%x: tensor<?x8xf32>, %v: tensor<2x4xf32>) -> tensor<2x4xf32> {
-  %g = exec.map_microbatches (%x : tensor<?x8xf32>) reduce [sum] scope [global] lanes 4 rows 8 shard 8 -> (tensor<8xf32>) {
+  %g = exec.map_microbatches (%x : tensor<?x8xf32>) reduce [sum] scope [global] lanes 4 rows 8 microbatch 8 -> (tensor<8xf32>) {
   ^bb0(%xs: tensor<?x8xf32>):
     %s = td.reduce sum, %xs axes [0] : tensor<?x8xf32> -> tensor<8xf32>
     exec.yield %s : tensor<8xf32>

@@ -16,7 +16,7 @@
 func.func @step(%x: tensor<?x8x8x3xf32>, %k: tensor<3x3x3x32xf32>, %b: tensor<32xf32>, %t: tensor<2x2x3x32xf32>)
     -> (tensor<?x8x8x32xf32>, tensor<?x7x7x32xf32>) {
   %r:2 = exec.map_microbatches (%x, %k, %b, %t : tensor<?x8x8x3xf32>, tensor<3x3x3x32xf32>, tensor<32xf32>, tensor<2x2x3x32xf32>)
-      reduce [keep, keep] scope [global, global] lanes 8 rows 4 shard 4 -> (tensor<?x8x8x32xf32>, tensor<?x7x7x32xf32>) {
+      reduce [keep, keep] scope [global, global] lanes 8 rows 4 microbatch 4 -> (tensor<?x8x8x32xf32>, tensor<?x7x7x32xf32>) {
   ^bb0(%xs: tensor<?x8x8x3xf32>, %ks: tensor<3x3x3x32xf32>, %bs: tensor<32xf32>, %ts: tensor<2x2x3x32xf32>):
     %0 = exec.direct_conv2d %xs, %ks strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x3xf32>, tensor<3x3x3x32xf32> -> tensor<?x8x8x32xf32>
     %1 = td.broadcast %bs dims [3] : tensor<32xf32> -> tensor<?x8x8x32xf32>

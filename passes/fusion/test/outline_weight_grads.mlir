@@ -9,7 +9,7 @@
 module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batch = 32>} {
   func.func @step(%x: tensor<?x512xf32>) -> tensor<512x512xf32> {
     %y:2 = exec.map_microbatches (%x : tensor<?x512xf32>) reduce [keep, keep] scope [replica, replica]
-        lanes 8 rows 8 shard 8 -> (tensor<?x512xf32>, tensor<?x512xf32>) {
+        lanes 8 rows 8 microbatch 8 -> (tensor<?x512xf32>, tensor<?x512xf32>) {
     ^bb0(%xs: tensor<?x512xf32>):
       %0 = td.relu %xs : tensor<?x512xf32>
       %1 = td.tanh %xs : tensor<?x512xf32>
@@ -27,7 +27,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batc
 module attributes {exec.config = #exec.config<batch = 32>} {
   func.func @step(%x: tensor<?x2x2x512xf32>) -> tensor<1x1x512x512xf32> {
     %y:2 = exec.map_microbatches (%x : tensor<?x2x2x512xf32>) reduce [keep, keep] scope [replica, replica]
-        lanes 4 rows 8 shard 8 -> (tensor<?x2x2x512xf32>, tensor<?x2x2x512xf32>) {
+        lanes 4 rows 8 microbatch 8 -> (tensor<?x2x2x512xf32>, tensor<?x2x2x512xf32>) {
     ^bb0(%xs: tensor<?x2x2x512xf32>):
       %0 = td.relu %xs : tensor<?x2x2x512xf32>
       %1 = td.tanh %xs : tensor<?x2x2x512xf32>

@@ -16,7 +16,7 @@
 module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %v: tensor<1x1x32x8xf32>) -> (tensor<3x3x16x32xf32>, tensor<f32>) {
   %r:2 = exec.map_microbatches (%x, %w, %v : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32>, tensor<1x1x32x8xf32>) reduce [sum, sum] scope [global, global]
-      lanes 1 rows 4 shard 4 -> (tensor<3x3x16x32xf32>, tensor<f32>) {
+      lanes 1 rows 4 microbatch 4 -> (tensor<3x3x16x32xf32>, tensor<f32>) {
   ^bb0(%xs: tensor<?x8x8x16xf32>, %ws: tensor<3x3x16x32xf32>, %vs: tensor<1x1x32x8xf32>):
     %y = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32> -> tensor<?x6x6x32xf32>
     %z = td.conv2d %y, %vs strides [1, 1] low [0, 0] high [0, 0] : tensor<?x6x6x32xf32>, tensor<1x1x32x8xf32> -> tensor<?x6x6x8xf32>
@@ -47,7 +47,7 @@ module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x8x8x16xbf16>, %w: tensor<3x3x16x32xf32>) -> tensor<f32> {
   %c = td.cast %w : tensor<3x3x16x32xf32> -> tensor<3x3x16x32xbf16>
   %r = exec.map_microbatches (%x, %c : tensor<?x8x8x16xbf16>, tensor<3x3x16x32xbf16>) reduce [sum] scope [global]
-      lanes 1 rows 4 shard 4 -> (tensor<f32>) {
+      lanes 1 rows 4 microbatch 4 -> (tensor<f32>) {
   ^bb0(%xs: tensor<?x8x8x16xbf16>, %ws: tensor<3x3x16x32xbf16>):
     %y = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xbf16>, tensor<3x3x16x32xbf16> -> tensor<?x6x6x32xbf16>
     %g = td.conv2d_input_grad %y, %ws size [8, 8] strides [1, 1] low [0, 0] high [0, 0] {f32_result} : tensor<?x6x6x32xbf16>, tensor<3x3x16x32xbf16> -> tensor<?x8x8x16xf32>

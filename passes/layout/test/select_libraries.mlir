@@ -1,7 +1,7 @@
 // RUN: tandem-opt %s -td-select-libraries -split-input-file | FileCheck %s
 
-// Bias and relu become the convolution's epilogue; its kernel is packed at the top of the step, once for all shards, and
-// the map no longer takes it. The filter gradient sums over the batch and has nothing to pack.
+// Bias and relu become the convolution's epilogue; its kernel is packed at the top of the step, once for all
+// microbatches, and the map no longer takes it. The filter gradient sums over the batch and has nothing to pack.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[X:.*]]: tensor<?x8x8x16xf32>, %[[W:.*]]: tensor<3x3x16x32xf32>, %[[B:.*]]: tensor<32xf32>
 // CHECK: %[[P:.*]] = exec.library_call(%[[W]]) #exec.pack_weights<reader = #exec.conv2d<x_shape
@@ -14,7 +14,7 @@
 // CHECK: exec.library_call(%[[XS]], %[[Y]]) #exec.conv2d<direction = filter_grad
 func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x16x32xf32>, %b: tensor<32xf32>) -> tensor<3x3x16x32xf32> {
   %r = exec.map_microbatches (%x, %w, %b : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32>, tensor<32xf32>) reduce [sum] scope [global]
-      lanes 8 rows 4 shard 4 -> (tensor<3x3x16x32xf32>) {
+      lanes 8 rows 4 microbatch 4 -> (tensor<3x3x16x32xf32>) {
   ^bb0(%xs: tensor<?x8x8x16xf32>, %ws: tensor<3x3x16x32xf32>, %bs: tensor<32xf32>):
     %c = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x16xf32>, tensor<3x3x16x32xf32> -> tensor<?x6x6x32xf32>
     %bb = td.broadcast %bs dims [3] : tensor<32xf32> -> tensor<?x6x6x32xf32>
@@ -53,7 +53,7 @@ func.func @step(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> (tensor<4x4xf32>, t
 // CHECK-COUNT-4: td.add
 func.func @step(%x: tensor<?x8x8x32xf32>, %w: tensor<1x1x32x32xf32>, %b: tensor<32xf32>) -> (tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>) {
   %r:2 = exec.map_microbatches (%x, %w, %b : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32>, tensor<32xf32>) reduce [keep, keep] scope [global, global]
-      lanes 8 rows 4 shard 4 -> (tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>) {
+      lanes 8 rows 4 microbatch 4 -> (tensor<?x8x8x32xf32>, tensor<?x8x8x32xf32>) {
   ^bb0(%xs: tensor<?x8x8x32xf32>, %ws: tensor<1x1x32x32xf32>, %bs: tensor<32xf32>):
     %bb = td.broadcast %bs dims [3] : tensor<32xf32> -> tensor<?x8x8x32xf32>
     %c1 = td.conv2d %xs, %ws strides [1, 1] low [0, 0] high [0, 0] : tensor<?x8x8x32xf32>, tensor<1x1x32x32xf32> -> tensor<?x8x8x32xf32>

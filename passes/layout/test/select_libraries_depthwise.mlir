@@ -8,7 +8,7 @@
 module attributes {exec.config = #exec.config<target = <backend = cpu, vector_bits = 256>>} {
 func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> (tensor<3x3x1x16xf32>, tensor<f32>) {
   %r:2 = exec.map_microbatches (%x, %w : tensor<?x8x8x16xf32>, tensor<3x3x1x16xf32>) reduce [sum, sum] scope [global, global]
-      lanes 1 rows 4 shard 4 -> (tensor<3x3x1x16xf32>, tensor<f32>) {
+      lanes 1 rows 4 microbatch 4 -> (tensor<3x3x1x16xf32>, tensor<f32>) {
   ^bb0(%xs: tensor<?x8x8x16xf32>, %ws: tensor<3x3x1x16xf32>):
     %y = td.depthwise_conv2d %xs, %ws strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x16xf32>, tensor<3x3x1x16xf32> -> tensor<?x8x8x16xf32>
     %g = td.depthwise_conv2d_input_grad %y, %ws size [8, 8, 16] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x16xf32>, tensor<3x3x1x16xf32> -> tensor<?x8x8x16xf32>
@@ -33,7 +33,7 @@ func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> (tensor<3
 module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 func.func @step(%x: tensor<?x8x8x16xf32>, %w: tensor<3x3x1x16xf32>) -> (tensor<3x3x1x16xf32>, tensor<f32>) {
   %r:2 = exec.map_microbatches (%x, %w : tensor<?x8x8x16xf32>, tensor<3x3x1x16xf32>) reduce [sum, sum] scope [global, global]
-      lanes 1 rows 4 shard 4 -> (tensor<3x3x1x16xf32>, tensor<f32>) {
+      lanes 1 rows 4 microbatch 4 -> (tensor<3x3x1x16xf32>, tensor<f32>) {
   ^bb0(%xs: tensor<?x8x8x16xf32>, %ws: tensor<3x3x1x16xf32>):
     %y = td.depthwise_conv2d %xs, %ws strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x16xf32>, tensor<3x3x1x16xf32> -> tensor<?x8x8x16xf32>
     %g = td.depthwise_conv2d_input_grad %y, %ws size [8, 8, 16] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x8x8x16xf32>, tensor<3x3x1x16xf32> -> tensor<?x8x8x16xf32>

@@ -13,10 +13,10 @@ func.func private @sgd(%w: tensor<16xf32>, %g: tensor<16xf32>) -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
 
-// The third temporary reuses the first one's place: the shard arena holds two of 8 x 64 bytes. The sum goes into the
-// lane's slot, the kept value into the batch arena, the update over its variable.
+// The third temporary reuses the first one's place: the microbatch arena holds two of 8 x 64 bytes. The sum goes into
+// the lane's slot, the kept value into the batch arena, the update over its variable.
 // CHECK: module attributes
-// CHECK-SAME: exec.arenas = #exec.arenas<shard = 1024, lane = 64, step = 64, batch = 4096>
+// CHECK-SAME: exec.arenas = #exec.arenas<microbatch = 1024, lane = 64, step = 64, batch = 4096>
 // CHECK-SAME: exec.buffers =
 // CHECK-DAG: #exec.buffer<name = "{{[^"]*}}", space = batch, bytes = 4096, row_bytes = 64
 // CHECK-DAG: #exec.buffer<name = "{{[^"]*}}", space = lane, bytes = 64
@@ -25,7 +25,7 @@ func.func private @sgd(%w: tensor<16xf32>, %g: tensor<16xf32>) -> tensor<16xf32>
   func.func @step(%x: tensor<?x16xf32> {td.input = "x"}, %w: tensor<16xf32> {td.variable = @w})
       -> (tensor<16xf32> {td.update = @w}, tensor<?x16xf32> {td.output = "y"}) {
     // CHECK: exec.map_microbatches
-    %r:2 = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [sum, keep] scope [global, replica] lanes 8 rows 8 shard 8
+    %r:2 = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [sum, keep] scope [global, replica] lanes 8 rows 8 microbatch 8
         -> (tensor<16xf32>, tensor<?x16xf32>) {
     ^bb0(%xs: tensor<?x16xf32>):
       %a = exec.launch @neg(%xs) : (tensor<?x16xf32>) -> tensor<?x16xf32>
@@ -49,7 +49,7 @@ func.func private @neg(%x: tensor<?x16xf32>) -> tensor<?x16xf32> attributes {exe
 }
 
 // Of the values that maps keep, the third takes the first one's place (its only reader is the second map), but the
-// second does not: while one shard writes it, another may still read the first. An output lives to the end.
+// second does not: while one microbatch writes it, another may still read the first. An output lives to the end.
 // CHECK: module attributes
 // CHECK-SAME: exec.arenas = #exec.arenas<batch = 8192>
 // CHECK-SAME: #exec.buffer<name = "{{[^"]*}}", space = batch, bytes = 4096, row_bytes = 64
@@ -58,17 +58,17 @@ func.func private @neg(%x: tensor<?x16xf32>) -> tensor<?x16xf32> attributes {exe
 // CHECK-SAME: #exec.peak<space = batch, bytes = 8192, live = [#exec.live_buffer<name = "", bytes = 4096>, #exec.live_buffer<name = "", bytes = 4096>]>
 func.func @step(%x: tensor<?x16xf32> {td.input = "x"})
     -> (tensor<?x16xf32> {td.output = "y"}, tensor<?x16xf32> {td.output = "z"}) {
-  %a = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [keep] scope [replica] lanes 8 rows 8 shard 8 -> (tensor<?x16xf32>) {
+  %a = exec.map_microbatches (%x : tensor<?x16xf32>) reduce [keep] scope [replica] lanes 8 rows 8 microbatch 8 -> (tensor<?x16xf32>) {
   ^bb0(%s: tensor<?x16xf32>):
     %0 = exec.launch @neg(%s) : (tensor<?x16xf32>) -> tensor<?x16xf32>
     exec.yield %0 : tensor<?x16xf32>
   }
-  %b = exec.map_microbatches (%a : tensor<?x16xf32>) reduce [keep] scope [replica] lanes 8 rows 8 shard 8 -> (tensor<?x16xf32>) {
+  %b = exec.map_microbatches (%a : tensor<?x16xf32>) reduce [keep] scope [replica] lanes 8 rows 8 microbatch 8 -> (tensor<?x16xf32>) {
   ^bb0(%s: tensor<?x16xf32>):
     %0 = exec.launch @neg(%s) : (tensor<?x16xf32>) -> tensor<?x16xf32>
     exec.yield %0 : tensor<?x16xf32>
   }
-  %c = exec.map_microbatches (%b : tensor<?x16xf32>) reduce [keep] scope [replica] lanes 8 rows 8 shard 8 -> (tensor<?x16xf32>) {
+  %c = exec.map_microbatches (%b : tensor<?x16xf32>) reduce [keep] scope [replica] lanes 8 rows 8 microbatch 8 -> (tensor<?x16xf32>) {
   ^bb0(%s: tensor<?x16xf32>):
     %0 = exec.launch @neg(%s) : (tensor<?x16xf32>) -> tensor<?x16xf32>
     exec.yield %0 : tensor<?x16xf32>
@@ -149,7 +149,7 @@ func.func private @minus(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {exe
 // CHECK-NEXT: exec.yield %[[F]], %[[E]]
 func.func @step(%x: tensor<?x4xf32> {td.input = "x"}, %w: tensor<4x4xf32> {td.variable = @w})
     -> (tensor<?x4xf32> {td.output = "y"}, tensor<?x4xf32> {td.output = "z"}) {
-  %r:2 = exec.map_microbatches (%x, %w : tensor<?x4xf32>, tensor<4x4xf32>) reduce [keep, keep] scope [replica, replica] lanes 8 rows 8 shard 8
+  %r:2 = exec.map_microbatches (%x, %w : tensor<?x4xf32>, tensor<4x4xf32>) reduce [keep, keep] scope [replica, replica] lanes 8 rows 8 microbatch 8
       -> (tensor<?x4xf32>, tensor<?x4xf32>) {
   ^bb0(%xs: tensor<?x4xf32>, %ws: tensor<4x4xf32>):
     %a = exec.launch @minus(%xs) : (tensor<?x4xf32>) -> tensor<?x4xf32>

@@ -13,7 +13,7 @@ module attributes {exec.config = #exec.config<memory_limit = 7040>} {
   func.func @step(%x: tensor<?x16xf32> {td.input = "x"}, %w: tensor<16xf32> {td.variable = @w})
       -> (tensor<16xf32> {td.output = "s"}, tensor<?x16xf32> {td.output = "y"}) {
     %r:2 = exec.map_microbatches (%x, %w : tensor<?x16xf32>, tensor<16xf32>) reduce [sum, keep] scope [global, replica]
-        lanes 8 rows 8 shard 8 -> (tensor<16xf32>, tensor<?x16xf32>) {
+        lanes 8 rows 8 microbatch 8 -> (tensor<16xf32>, tensor<?x16xf32>) {
     ^bb0(%xs: tensor<?x16xf32>, %ws: tensor<16xf32>):
       %a = exec.launch @neg(%xs) : (tensor<?x16xf32>) -> tensor<?x16xf32>
       %y = exec.launch @neg(%a) : (tensor<?x16xf32>) -> tensor<?x16xf32>
@@ -34,7 +34,7 @@ module attributes {exec.config = #exec.config<memory_limit = 3145728>} {
   }
   func.func @step(%x: tensor<?x16384xf32> {td.input = "x"}) -> (tensor<?x16384xf32> {td.output = "y"}) {
     %r = exec.map_microbatches (%x : tensor<?x16384xf32>) reduce [keep] scope [replica]
-        lanes 8 rows 8 shard 8 -> (tensor<?x16384xf32>) {
+        lanes 8 rows 8 microbatch 8 -> (tensor<?x16384xf32>) {
     ^bb0(%xs: tensor<?x16384xf32>):
       %a = exec.launch @neg(%xs) : (tensor<?x16384xf32>) -> tensor<?x16384xf32>
       exec.yield %a : tensor<?x16384xf32>

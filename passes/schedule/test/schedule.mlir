@@ -12,7 +12,7 @@ func.func private @sum(%x: tensor<?x400xf32>) -> tensor<400xf32> attributes {exe
 // Each wide value is summed before the next one is made, so that only one is live.
 // CHECK-LABEL: func.func @step
 func.func @step(%x: tensor<?x4xf32>) -> (tensor<400xf32>, tensor<400xf32>) {
-  %r:2 = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum, sum] scope [global, global] lanes 8 rows 8 shard 8
+  %r:2 = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum, sum] scope [global, global] lanes 8 rows 8 microbatch 8
       -> (tensor<400xf32>, tensor<400xf32>) {
   ^bb0(%xs: tensor<?x4xf32>):
     // CHECK: %[[A:.*]] = exec.launch @wide

@@ -24,7 +24,7 @@ class CpuCheckFinite final : public CpuCommand {
   }
 
   bool is_listable() const override { return true; }
-  void AddCalls(CallList& list, const ShardContext& context, int, const Piece& piece) const override {
+  void AddCalls(CallList& list, const MicrobatchContext& context, int, const Piece& piece) const override {
     const Operand& o = inputs()[piece.item];
     list.AddCheckFinite(o.dtype, context.Address(o) + piece.begin * SizeOf(o.dtype), piece.end - piece.begin);
   }

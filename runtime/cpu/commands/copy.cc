@@ -15,18 +15,18 @@ class CpuCopy final : public CpuCommand {
   }
 
   void RunPiece(GlobalRun& run, int device, const Piece&, int) const override {
-    const ShardContext context = run.At(device);
+    const MicrobatchContext context = run.At(device);
     std::memcpy(context.Address(outputs()[0]), context.Address(inputs()[0]), outputs()[0].bytes());
   }
 
-  absl::Status RunRows(const MapRun&, const ShardContext& context, int64_t rows, int64_t) const override {
+  absl::Status RunRows(const MapRun&, const MicrobatchContext& context, int64_t rows, int64_t) const override {
     const Operand& o = outputs()[0];
     std::memcpy(context.Address(o), context.Address(inputs()[0]), o.row_bytes > 0 ? rows * o.row_bytes : o.bytes());
     return absl::OkStatus();
   }
 
   bool is_listable() const override { return true; }
-  void AddCalls(CallList& list, const ShardContext& context, int device, const Piece&) const override {
+  void AddCalls(CallList& list, const MicrobatchContext& context, int device, const Piece&) const override {
     list.AddCopy(static_cast<int64_t>(outputs()[0].bytes()));
     list.AddAddress(context, device, inputs()[0]);
     list.AddAddress(context, device, outputs()[0]);

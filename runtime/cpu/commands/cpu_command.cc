@@ -24,7 +24,7 @@ CpuCommand::CpuCommand(const PlanContext& context, const fb::CommandT& table)
   for (uint32_t b : table.outputs) outputs_.push_back(context.MakeOperand(b));
 }
 
-absl::Status CpuCommand::RunRows(const MapRun&, const ShardContext&, int64_t, int64_t) const {
+absl::Status CpuCommand::RunRows(const MapRun&, const MicrobatchContext&, int64_t, int64_t) const {
   return absl::InternalError(absl::StrCat(table_.name, ": has no rows"));
 }
 
@@ -32,10 +32,10 @@ absl::Status CpuCommand::PlanJoint(const PlanContext&, int) {
   return absl::InternalError(absl::StrCat(table_.name, ": cannot run for several lanes at once"));
 }
 
-absl::Status CpuCommand::RunJoint(const MapRun&, const ShardContext&) const {
+absl::Status CpuCommand::RunJoint(const MapRun&, const MicrobatchContext&) const {
   return absl::InternalError(absl::StrCat(table_.name, ": is not joint"));
 }
 
-bool CpuCommand::AddRowCalls(CallList&, const ShardContext&, int, int64_t) const { return false; }
+bool CpuCommand::AddRowCalls(CallList&, const MicrobatchContext&, int, int64_t) const { return false; }
 
 }  // namespace tandem

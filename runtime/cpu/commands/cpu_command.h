@@ -66,18 +66,19 @@ class CpuCommand {
   // A piece is for all devices, of which the first one's number is given; with one device there is nothing to do.
   virtual bool is_for_all_devices() const { return false; }
 
-  // In a map section: the rows of one shard of one lane. Internal for kinds that have none.
-  virtual absl::Status RunRows(const MapRun& run, const ShardContext& context, int64_t rows, int64_t global_row) const;
+  // In a map section: the rows of one microbatch of one lane. Internal for kinds that have none.
+  virtual absl::Status RunRows(const MapRun& run, const MicrobatchContext& context, int64_t rows,
+                               int64_t global_row) const;
   // Prepares RunJoint, for the rows of `lanes` lanes that run together. The table says whether it is joint.
   virtual absl::Status PlanJoint(const PlanContext& context, int lanes);
   virtual bool is_joint() const { return false; }
-  virtual absl::Status RunJoint(const MapRun& run, const ShardContext& first_lane) const;
+  virtual absl::Status RunJoint(const MapRun& run, const MicrobatchContext& first_lane) const;
 
   // In a flat program (call_list.h).
   virtual bool is_listable() const { return false; }
   // One lane of a map section, all of whose rows are there.
-  virtual bool AddRowCalls(CallList& list, const ShardContext& context, int device, int64_t first_row) const;
-  virtual void AddCalls(CallList& list, const ShardContext& context, int device, const Piece& piece) const {}
+  virtual bool AddRowCalls(CallList& list, const MicrobatchContext& context, int device, int64_t first_row) const;
+  virtual void AddCalls(CallList& list, const MicrobatchContext& context, int device, const Piece& piece) const {}
 
   int id = 0;  // of ListCommands (command_info.h): where its time is counted
   PlannedWork work;

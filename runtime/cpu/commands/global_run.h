@@ -25,8 +25,8 @@ class GlobalRun {
   // A device has rows in this step.
   bool any_rows() const { return any_rows_; }
 
-  ShardContext At(int device) const {
-    ShardContext context;
+  MicrobatchContext At(int device) const {
+    MicrobatchContext context;
     context.device = &state.devices[device];
     context.constants = state.constants;
     return context;

@@ -16,13 +16,14 @@ CpuGroupedLaunch::CpuGroupedLaunch(const PlanContext& context, const fb::Command
 }
 
 void CpuGroupedLaunch::RunPiece(GlobalRun& run, int device, const Piece& piece, int) const {
-  const ShardContext context = run.At(device);
+  const MicrobatchContext context = run.At(device);
   absl::InlinedVector<void*, 32> args;
   for (const Operand& o : arguments(piece.item)) args.push_back(context.Address(o));
   function_(args.data(), piece.begin, piece.end, 0);
 }
 
-void CpuGroupedLaunch::AddCalls(CallList& list, const ShardContext& context, int device, const Piece& piece) const {
+void CpuGroupedLaunch::AddCalls(CallList& list, const MicrobatchContext& context, int device,
+                                const Piece& piece) const {
   list.AddKernel(function_, piece.begin, piece.end, 0);
   for (const Operand& o : arguments(piece.item)) list.AddAddress(context, device, o);
 }

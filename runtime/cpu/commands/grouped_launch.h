@@ -21,7 +21,7 @@ class CpuGroupedLaunch final : public CpuCommand {
 
   void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const override;
   bool is_listable() const override { return true; }
-  void AddCalls(CallList& list, const ShardContext& context, int device, const Piece& piece) const override;
+  void AddCalls(CallList& list, const MicrobatchContext& context, int device, const Piece& piece) const override;
 
  private:
   KernelFunction function_;

@@ -36,7 +36,7 @@ int64_t CpuKernelLaunch::BlockRows(const PlanContext& context) const {
 }
 
 void CpuKernelLaunch::RunPiece(GlobalRun& run, int device, const Piece& piece, int) const {
-  const ShardContext context = run.At(device);
+  const MicrobatchContext context = run.At(device);
   absl::InlinedVector<void*, 32> args;
   for (const Operand& o : inputs()) args.push_back(context.Address(o));
   for (const Operand& o : outputs()) args.push_back(context.Address(o));
@@ -45,7 +45,7 @@ void CpuKernelLaunch::RunPiece(GlobalRun& run, int device, const Piece& piece, i
   function_(args.data(), piece.begin, piece.end, blocks ? context.device->rows : 0);
 }
 
-absl::Status CpuKernelLaunch::RunRows(const MapRun& run, const ShardContext& context, int64_t rows,
+absl::Status CpuKernelLaunch::RunRows(const MapRun& run, const MicrobatchContext& context, int64_t rows,
                                       int64_t global_row) const {
   void** next = run.args();
   for (const Operand& o : inputs()) *next++ = context.Address(o);
@@ -54,14 +54,15 @@ absl::Status CpuKernelLaunch::RunRows(const MapRun& run, const ShardContext& con
   return absl::OkStatus();
 }
 
-bool CpuKernelLaunch::AddRowCalls(CallList& list, const ShardContext& context, int device, int64_t first_row) const {
+bool CpuKernelLaunch::AddRowCalls(CallList& list, const MicrobatchContext& context, int device,
+                                  int64_t first_row) const {
   list.AddKernel(function_, 0, domain_ == fb::Domain::Rows ? list.rows_per_lane() : count_, first_row);
   for (const Operand& o : inputs()) list.AddAddress(context, device, o);
   for (const Operand& o : outputs()) list.AddAddress(context, device, o);
   return true;
 }
 
-void CpuKernelLaunch::AddCalls(CallList& list, const ShardContext& context, int device, const Piece& piece) const {
+void CpuKernelLaunch::AddCalls(CallList& list, const MicrobatchContext& context, int device, const Piece& piece) const {
   list.AddKernel(function_, piece.begin, piece.end, 0);
   for (const Operand& o : inputs()) list.AddAddress(context, device, o);
   for (const Operand& o : outputs()) list.AddAddress(context, device, o);

@@ -15,10 +15,11 @@ class CpuKernelLaunch final : public CpuCommand {
   int64_t count() const { return count_; }
 
   void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const override;
-  absl::Status RunRows(const MapRun& run, const ShardContext& context, int64_t rows, int64_t global_row) const override;
+  absl::Status RunRows(const MapRun& run, const MicrobatchContext& context, int64_t rows,
+                       int64_t global_row) const override;
   bool is_listable() const override { return true; }
-  bool AddRowCalls(CallList& list, const ShardContext& context, int device, int64_t first_row) const override;
-  void AddCalls(CallList& list, const ShardContext& context, int device, const Piece& piece) const override;
+  bool AddRowCalls(CallList& list, const MicrobatchContext& context, int device, int64_t first_row) const override;
+  void AddCalls(CallList& list, const MicrobatchContext& context, int device, const Piece& piece) const override;
 
  private:
   int64_t BlockRows(const PlanContext& context) const;

@@ -48,7 +48,7 @@ class CpuLaneReduce final : public CpuCommand {
   }
 
   bool is_listable() const override { return true; }
-  void AddCalls(CallList& list, const ShardContext& context, int device, const Piece& piece) const override {
+  void AddCalls(CallList& list, const MicrobatchContext& context, int device, const Piece& piece) const override {
     const Operand &in = inputs()[piece.item], &out = outputs()[piece.item];
     list.AddReduce(kind_, in.dtype, device, in.offset + piece.begin * SizeOf(in.dtype),
                    context.Address(out) + piece.begin * SizeOf(out.dtype), piece.end - piece.begin);

@@ -22,7 +22,7 @@ class CpuLibraryCall final : public CpuCommand {
       : CpuCommand(context, table), call_(*table.body.AsLibraryCall()), primitive_(std::move(primitive)) {
     reduces_batch_ = InfoOf(call_).reduces_batch;
     for (const auto* operands : {&inputs(), &outputs()}) {
-      for (const Operand& o : *operands) staging_bytes_ += AlignUp(o.row_bytes * context.index().shard_rows, 64);
+      for (const Operand& o : *operands) staging_bytes_ += AlignUp(o.row_bytes * context.index().microbatch_rows, 64);
     }
     pieces_apart_ = true;
     work.Add(0, primitive_->parts(), 1);
@@ -35,26 +35,26 @@ class CpuLibraryCall final : public CpuCommand {
   uint64_t staging_bytes() const override { return staging_bytes_; }
 
   void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const override {
-    const ShardContext context = run.At(device);
+    const MicrobatchContext context = run.At(device);
     absl::InlinedVector<void*, 4> args;
     for (const Operand& o : inputs()) args.push_back(context.Address(o));
     run.Update(primitive_->RunParts(thread, args, context.Address(outputs()[0]),
                                     run.state.threads[thread].library.data(), piece.begin, piece.end));
   }
 
-  // Primitives take whole shards. In a short one the rows beyond may belong to somebody else (the caller's tensor ends,
-  // the next lane begins), so operands that are not in the shard arena go through the staging memory.
-  absl::Status RunRows(const MapRun& run, const ShardContext& context, int64_t rows, int64_t) const override {
-    const int64_t shard_rows = run.state.shard_rows;
-    if (rows == shard_rows) return RunWhole(run, *primitive_, context);
+  // Primitives take whole microbatches. In a short one the rows beyond may belong to somebody else (the caller's tensor
+  // ends, the next lane begins), so operands that are not in the microbatch arena go through the staging memory.
+  absl::Status RunRows(const MapRun& run, const MicrobatchContext& context, int64_t rows, int64_t) const override {
+    const int64_t microbatch_rows = run.state.microbatch_rows;
+    if (rows == microbatch_rows) return RunWhole(run, *primitive_, context);
     void** args = run.args();
     uint8_t* scratch = run.memory().library.data();
     uint8_t* staging = scratch + run.scratch_bytes;
     for (size_t i = 0; i < inputs().size(); ++i) {
       const Operand& o = inputs()[i];
       uint8_t* address = context.Address(o);
-      const uint64_t valid = rows * o.row_bytes, all = shard_rows * o.row_bytes;
-      const bool staged = o.row_bytes > 0 && o.space != fb::Space::Shard;
+      const uint64_t valid = rows * o.row_bytes, all = microbatch_rows * o.row_bytes;
+      const bool staged = o.row_bytes > 0 && o.space != fb::Space::Microbatch;
       if (staged) {
         std::memcpy(staging, address, valid);
         address = staging;
@@ -65,7 +65,7 @@ class CpuLibraryCall final : public CpuCommand {
     }
     const Operand& out = outputs()[0];
     uint8_t* address = context.Address(out);
-    const bool staged = out.row_bytes > 0 && out.space != fb::Space::Shard;
+    const bool staged = out.row_bytes > 0 && out.space != fb::Space::Microbatch;
     TD_RETURN_IF_ERROR(
         primitive_->Run(run.thread, absl::MakeConstSpan(args, inputs().size()), staged ? staging : address, scratch));
     if (staged) std::memcpy(address, staging, rows * out.row_bytes);
@@ -81,12 +81,12 @@ class CpuLibraryCall final : public CpuCommand {
     return absl::OkStatus();
   }
   bool is_joint() const override { return joint_ != nullptr; }
-  absl::Status RunJoint(const MapRun& run, const ShardContext& first_lane) const override {
+  absl::Status RunJoint(const MapRun& run, const MicrobatchContext& first_lane) const override {
     return RunWhole(run, *joint_, first_lane);
   }
 
  private:
-  absl::Status RunWhole(const MapRun& run, const OneDnnPrimitive& primitive, const ShardContext& context) const {
+  absl::Status RunWhole(const MapRun& run, const OneDnnPrimitive& primitive, const MicrobatchContext& context) const {
     void** args = run.args();
     for (size_t i = 0; i < inputs().size(); ++i) args[i] = context.Address(inputs()[i]);
     return primitive.Run(run.thread, absl::MakeConstSpan(args, inputs().size()), context.Address(outputs()[0]),

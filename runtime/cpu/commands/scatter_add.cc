@@ -20,7 +20,7 @@ class CpuScatterAdd final : public CpuCommand {
   }
 
   void RunPiece(GlobalRun& run, int device, const Piece& piece, int) const override {
-    const ShardContext context = run.At(device);
+    const MicrobatchContext context = run.At(device);
     const Operand &updates = inputs()[0], &indices = inputs()[1];
     ScatterSource source;
     source.updates = context.Address(updates);

@@ -15,7 +15,7 @@ class CudaLibraryCall final : public CudaCommand {
   // the call adds up rows, and not looked at elsewhere.
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
     const fb::LibraryCallT& call = *table().body.AsLibraryCall();
-    const int64_t all = context().index().shard_rows;
+    const int64_t all = context().index().microbatch_rows;
     const bool reduces = InfoOf(call).reduces_batch;
     absl::InlinedVector<CUdeviceptr, 4> inputs, outputs;
     for (uint32_t b : table().inputs) {

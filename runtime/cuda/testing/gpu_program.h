@@ -32,7 +32,7 @@ std::string GpuProgramPtx(const fb::ExecutableT& index, int sm, bool groups = tr
 // Makes what the builder holds a program for devices gpu:0, gpu:1, ..., or for gpu:0 alone (`shared`): launches for the
 // kernels, images for `sms` (ascending) with `ptx` or, where that is empty, with entries that do nothing, and a
 // schedule in which every collective is on the communication stream and runs of other commands are captured. The
-// builder must have one lane per replica and one shard per lane.
+// builder must have one lane per replica and one microbatch per lane.
 std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, const std::vector<int>& sms = {75, 90},
                                                    const std::string& ptx = "", bool shared = false,
                                                    bool groups = true);

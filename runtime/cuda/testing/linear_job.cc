@@ -34,7 +34,7 @@ std::shared_ptr<const Executable> LinearModel(int replicas, const std::vector<in
   const int x = b.Input("x", {kBatch, kIn}), t = b.Input("t", {kBatch}), k = b.Input("k", {kBatch}, DType::kInt32);
   const int rate = b.Scalar("learning_rate"), count = b.Scalar("example_count");
   const int y = b.Batch("y", {kBatch}), row = b.Batch("row", {kBatch}), kept = b.Batch("kept", {kBatch, kIn});
-  const int keys = b.Batch("keys", {kBatch}, DType::kInt32), d = b.Shard("d", {kBatch});
+  const int keys = b.Batch("keys", {kBatch}, DType::kInt32), d = b.Microbatch("d", {kBatch});
   const int dw = b.Step("dw", {kIn}), dc = b.Step("dc", {}), loss = b.Step("loss", {});
   const int lane_max = b.Lane("lane_max", {1}, fb::ReduceKind::Max), max = b.Step("max", {1});
   const int table = b.Step("table", {4, kIn});

@@ -56,7 +56,7 @@ function overview() {
   const library = data.commands.filter(s => s.primitive && s.primitive !== 'PackWeights').length;
   const cards = el('div', {class: 'cards'},
     card(e.mode, `program, ${count(data.replicas.length, 'replica')}`),
-    card(`${c.rows} rows`, `a step: ${e.lanes} lanes of ${e.rows_per_lane}, shards of ${e.shard_rows}`),
+    card(`${c.rows} rows`, `a step: ${e.lanes} lanes of ${e.rows_per_lane}, microbatches of ${e.microbatch_rows}`),
     card(data.kernels.length, `own kernels: ${Object.entries(skeletons).map(([k, n]) => `${n} ${k}`).join(', ') || 'none'}`),
     card(library, 'library calls in the program'),
     card(data.collectives.length, 'collectives'),
@@ -70,7 +70,7 @@ function overview() {
     el('p', {class: 'note'}, c.measured_us ? 'Share of the threads\u2019 measured time.' : 'Share of the expected time; run with --costs to measure.'),
     commandTable(top), el('h2', {}, 'Memory of a device'));
   const lanes = m.lanes_per_device * m.lane_slot_bytes;
-  const parts = [['parameters', m.parameter_bytes], ['optimizer slots and statistics', m.slot_bytes], ['shard arena of a thread', m.shard_arena_bytes_per_thread],
+  const parts = [['parameters', m.parameter_bytes], ['optimizer slots and statistics', m.slot_bytes], ['microbatch arena of a thread', m.microbatch_arena_bytes_per_thread],
     [`${m.lanes_per_device} lane slots`, lanes], ['step arena', m.step_arena_bytes], ['batch arena', m.batch_arena_bytes]].filter(p => p[1] > 0);
   const all = sum(parts.map(p => p[1])) || 1;
   view.append(
@@ -156,7 +156,7 @@ function graphOf(phase) {
   };
   p.ops.forEach((o, i) => {
     let at = o[PARENT] >= 0 ? nodeOf[o[PARENT]] : tree;
-    const path = o[OP] === 'exec.map_microbatches' ? ['every shard'] : o[OP] === 'argument' ? ['inputs, scalars and variables', o[NAME]] : o[NAME] ? o[NAME].split('/') : [o[OP]];
+    const path = o[OP] === 'exec.map_microbatches' ? ['every microbatch'] : o[OP] === 'argument' ? ['inputs, scalars and variables', o[NAME]] : o[NAME] ? o[NAME].split('/') : [o[OP]];
     if (o[PARENT] < 0 || !p.ops[o[PARENT]][KERNEL]) for (const part of path.slice(0, -1)) at = scope(at, part);
     const node = {op: i, title: path[path.length - 1], children: [], scopes: new Map(), parent: at, depth: at.depth + 1};
     nodeOf[i] = node;
@@ -257,7 +257,7 @@ function graphView() {
     if (o) {
       const k = graph.kernel[n.op] !== undefined ? data.kernels[graph.kernel[n.op]] : null;
       const fused = o[KERNEL] && k ? k.ops.map(x => x.op.replace('td.', '')).filter(x => x !== 'constant').join(' ') : '';
-      row.append(el('span', {class: 'op mono', title: fused || null}, n.title === o[OP] || n.title.startsWith('every shard') ? '' : fused || o[OP]), el('span', {class: 'type mono'}, o[TYPE]));
+      row.append(el('span', {class: 'op mono', title: fused || null}, n.title === o[OP] || n.title.startsWith('every microbatch') ? '' : fused || o[OP]), el('span', {class: 'type mono'}, o[TYPE]));
       row.append(el('span', {class: 'kernel mono'}, k ? `${k.name}${o[KERNEL] ? `, ${k.skeleton}` : ''}` : ''));
     }
     rows.set(n, row);

@@ -1,4 +1,4 @@
-// td-form-shard-map, as Passes.td describes it.
+// td-form-microbatch-map, as Passes.td describes it.
 #include "graph/ir/dist.h"
 #include "graph/ir/replica_values.h"
 #include "llvm/ADT/SetVector.h"
@@ -6,7 +6,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/analysis/measure_step.h"
-#include "passes/distribute/shard_sizes.h"
+#include "passes/distribute/microbatch_sizes.h"
 #include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
@@ -15,7 +15,7 @@
 
 namespace tandem {
 
-#define GEN_PASS_DEF_FORMSHARDMAPPASS
+#define GEN_PASS_DEF_FORMMICROBATCHMAPPASS
 #include "passes/passes.h.inc"
 
 namespace {
@@ -34,7 +34,7 @@ exec::Combine CombineOf(mlir::Operation* op) {
 // Builds the map of one level.
 class MapBuilder {
  public:
-  MapBuilder(const BatchAxis& axis, int level, ShardSizes sizes, mlir::OpBuilder& builder, mlir::IRMapping& top)
+  MapBuilder(const BatchAxis& axis, int level, MicrobatchSizes sizes, mlir::OpBuilder& builder, mlir::IRMapping& top)
       : axis_(axis), level_(level), sizes_(sizes), builder_(builder), top_(top) {}
 
   void Build(llvm::ArrayRef<mlir::Operation*> ops, mlir::Location loc) {
@@ -53,7 +53,7 @@ class MapBuilder {
     }
     auto map = builder_.create<exec::MapMicrobatchesOp>(loc, types, operands, builder_.getArrayAttr(combines),
                                                         builder_.getArrayAttr(scopes), sizes_.lanes,
-                                                        sizes_.rows_per_lane, sizes_.shard_rows);
+                                                        sizes_.rows_per_lane, sizes_.microbatch_rows);
     mlir::Block* body = builder_.createBlock(&map.getBody());
     mlir::IRMapping inside;
     for (mlir::Value v : operands_) inside.map(v, body->addArgument(v.getType(), v.getLoc()));
@@ -95,7 +95,7 @@ class MapBuilder {
 
   const BatchAxis& axis_;
   int level_;
-  ShardSizes sizes_;
+  MicrobatchSizes sizes_;
   mlir::OpBuilder& builder_;
   mlir::IRMapping& top_;  // values of the old body to values of the new one
   llvm::SetVector<mlir::Operation*> body_ops_;
@@ -103,7 +103,7 @@ class MapBuilder {
   llvm::SmallVector<mlir::Value> results_;
 };
 
-class FormShardMapPass : public impl::FormShardMapPassBase<FormShardMapPass> {
+class FormMicrobatchMapPass : public impl::FormMicrobatchMapPassBase<FormMicrobatchMapPass> {
  public:
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
@@ -119,22 +119,23 @@ class FormShardMapPass : public impl::FormShardMapPassBase<FormShardMapPass> {
     }
     const exec::CompileConfigAttr config = ConfigOf(module);
     const int64_t batch = config.getBatch(), replicas = config.getReplicas();
-    ShardSizes sizes;
-    auto one_shard_each = [&](const char* reason) {
+    MicrobatchSizes sizes;
+    auto one_microbatch_each = [&](const char* reason) {
       sizes.lanes = replicas;
-      sizes.rows_per_lane = sizes.shard_rows = batch;
+      sizes.rows_per_lane = sizes.microbatch_rows = batch;
       sizes.reason = reason;
     };
     const bool has_lanes = TargetOf(module)->has_lanes();
     if (!has_lanes) {
-      one_shard_each("one lane and shard per replica: a GPU computes all its rows at once");
+      one_microbatch_each("one lane and microbatch per replica: a GPU computes all its rows at once");
     } else {
       const int64_t lanes = config.getLanes();
       if (absl::Status status = CheckLaneCount(lanes, replicas); !status.ok()) {
         module->emitError() << std::string(status.message());
         return signalPassFailure();
       }
-      sizes = ChooseShardSizes(batch, replicas, lanes, config.getShardRows(), MeasureStep(step, axis), *machine);
+      sizes =
+          ChooseMicrobatchSizes(batch, replicas, lanes, config.getMicrobatchRows(), MeasureStep(step, axis), *machine);
     }
     if (mlir::Operation* op = axis.mixing_op()) {
       if (replicas > 1) {
@@ -142,11 +143,12 @@ class FormShardMapPass : public impl::FormShardMapPassBase<FormShardMapPass> {
         return signalPassFailure();
       }
       if (has_lanes) {
-        op->emitWarning() << "mixes rows of the batch: the whole batch of a replica runs as one shard, on one thread";
+        op->emitWarning()
+            << "mixes rows of the batch: the whole batch of a replica runs as one microbatch, on one thread";
       }
-      one_shard_each("one lane and shard per replica, because an op mixes rows of the batch");
+      one_microbatch_each("one lane and microbatch per replica, because an op mixes rows of the batch");
     }
-    module->setAttr("exec.shard_choice", mlir::StringAttr::get(&getContext(), sizes.reason));
+    module->setAttr("exec.microbatch_choice", mlir::StringAttr::get(&getContext(), sizes.reason));
     Rebuild(step, axis, sizes);
   }
 
@@ -169,7 +171,7 @@ class FormShardMapPass : public impl::FormShardMapPassBase<FormShardMapPass> {
     return op->hasTrait<mlir::OpTrait::IsTerminator>() || BatchAxis::ReadsAllRows(op);
   }
 
-  void Rebuild(mlir::func::FuncOp step, const BatchAxis& axis, ShardSizes sizes) {
+  void Rebuild(mlir::func::FuncOp step, const BatchAxis& axis, MicrobatchSizes sizes) {
     mlir::Block& old_body = step.getBody().front();
     mlir::Block* body = new mlir::Block;
     step.getBody().push_back(body);

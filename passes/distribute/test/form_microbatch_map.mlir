@@ -1,4 +1,4 @@
-// RUN: tandem-opt %s -td-form-shard-map -split-input-file | FileCheck %s
+// RUN: tandem-opt %s -td-form-microbatch-map -split-input-file | FileCheck %s
 
 // A sum over the batch becomes a reduction over the lanes; work without a batch stays at the top.
 // CHECK-LABEL: func.func @step
@@ -6,7 +6,7 @@ module attributes {exec.config = #exec.config<batch = 128>} {
   func.func @step(%x: tensor<?x4xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>, tensor<?x4xf32>) {
     // CHECK: %[[NW:.*]] = td.neg %{{.*}} : tensor<4xf32>
     // CHECK: %[[M:.*]]:2 = exec.map_microbatches(%{{.*}}, %[[NW]] : tensor<?x4xf32>, tensor<4xf32>)
-    // CHECK-SAME: reduce [keep, sum] scope [replica, global] lanes 8 rows 16 shard 16
+    // CHECK-SAME: reduce [keep, sum] scope [replica, global] lanes 8 rows 16 microbatch 16
     // CHECK: td.broadcast
     // CHECK: td.mul
     // CHECK: td.reduce sum
@@ -29,7 +29,7 @@ module attributes {exec.config = #exec.config<batch = 128>} {
 module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batch = 64>} {
   func.func @step(%x: tensor<?x4xf32>) -> tensor<4xf32> {
     // CHECK: %[[S:.*]]:2 = exec.map_microbatches
-    // CHECK-SAME: reduce [keep, sum] scope [replica, replica] lanes 8 rows 16 shard 16
+    // CHECK-SAME: reduce [keep, sum] scope [replica, replica] lanes 8 rows 16 microbatch 16
     // CHECK: %[[N:.*]] = td.neg %[[S]]#1
     // CHECK: exec.map_microbatches(%[[S]]#0, %[[N]] : tensor<?x4xf32>, tensor<4xf32>)
     // CHECK-SAME: reduce [sum] scope [global]
@@ -50,7 +50,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batc
 // CHECK-LABEL: func.func @step
 module attributes {exec.config = #exec.config<batch = 4>} {
   func.func @step(%x: tensor<?xf32>) -> tensor<f32> {
-    // CHECK: exec.map_microbatches(%{{.*}} : tensor<?xf32>) reduce [sum] scope [global] lanes 4 rows 1 shard 1
+    // CHECK: exec.map_microbatches(%{{.*}} : tensor<?xf32>) reduce [sum] scope [global] lanes 4 rows 1 microbatch 1
     // CHECK: ^bb0(%{{.*}}: tensor<?xf32>):
     // CHECK-NEXT: td.constant
     // CHECK-NEXT: td.broadcast
@@ -79,12 +79,12 @@ module attributes {exec.config = #exec.config<batch = 8>} {
 
 // A weight gradient that takes as long to write as to compute gets few lanes; the module says why.
 // CHECK: module attributes
-// CHECK-SAME: exec.shard_choice = "4 lanes of 4 rows in shards of 4; one lane's sums take 16 MiB; {{.*}} 8 lanes in shards of 2: {{.*}}, 4 lanes in shards of 4: {{.*}}"
+// CHECK-SAME: exec.microbatch_choice = "4 lanes of 4 rows in microbatches of 4; one lane's sums take 16 MiB; {{.*}} 8 lanes in microbatches of 2: {{.*}}, 4 lanes in microbatches of 4: {{.*}}"
 // CHECK-LABEL: func.func @step
 module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batch = 8, machine_model = "zen4">} {
   func.func @step(%x: tensor<?x2048xf32>, %dy: tensor<?x2048xf32>) -> tensor<2048x2048xf32> {
     // CHECK: exec.map_microbatches
-    // CHECK-SAME: lanes 4 rows 4 shard 4
+    // CHECK-SAME: lanes 4 rows 4 microbatch 4
     %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x2048xf32>, tensor<?x2048xf32> -> tensor<2048x2048xf32>
     return %dw : tensor<2048x2048xf32>
   }

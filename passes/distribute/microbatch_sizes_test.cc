@@ -1,4 +1,4 @@
-#include "passes/distribute/shard_sizes.h"
+#include "passes/distribute/microbatch_sizes.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -18,20 +18,20 @@ StepWork Convolution(double flops, double bytes, double weights) {
   return {.ops = {forward, gradient}, .row_bytes = bytes, .static_bytes = weights, .lane_bytes = weights};
 }
 
-ShardSizes Choose(int64_t batch, int64_t replicas, const StepWork& work = {}, int64_t lanes = 0,
-                  int64_t shard_rows = 0) {
-  return ChooseShardSizes(batch, replicas, lanes, shard_rows, work, Machine());
+MicrobatchSizes Choose(int64_t batch, int64_t replicas, const StepWork& work = {}, int64_t lanes = 0,
+                       int64_t microbatch_rows = 0) {
+  return ChooseMicrobatchSizes(batch, replicas, lanes, microbatch_rows, work, Machine());
 }
 
-TEST(ShardSizesTest, PowerOfTwoSplitsOfOneBatchHaveTheSameLanes) {
+TEST(MicrobatchSizesTest, PowerOfTwoSplitsOfOneBatchHaveTheSameLanes) {
   for (const StepWork& work : {StepWork(), Convolution(1e7, 1e5, 1e6), Convolution(1e8, 1e4, 4e7)}) {
     for (int64_t global : {64, 128, 512, 1024}) {
-      ShardSizes one = Choose(global, 1, work);
+      MicrobatchSizes one = Choose(global, 1, work);
       for (int64_t replicas : {2, 4}) {
-        ShardSizes many = Choose(global / replicas, replicas, work);
+        MicrobatchSizes many = Choose(global / replicas, replicas, work);
         EXPECT_EQ(many.lanes, one.lanes) << global << " over " << replicas;
         EXPECT_EQ(many.rows_per_lane, one.rows_per_lane);
-        EXPECT_EQ(many.shard_rows, one.shard_rows);
+        EXPECT_EQ(many.microbatch_rows, one.microbatch_rows);
         EXPECT_EQ(many.reason, one.reason);
       }
     }
@@ -39,57 +39,57 @@ TEST(ShardSizesTest, PowerOfTwoSplitsOfOneBatchHaveTheSameLanes) {
   EXPECT_EQ(Choose(8, 8, Convolution(1e7, 1e5, 1e6)).lanes, Choose(64, 1, Convolution(1e7, 1e5, 1e6)).lanes);
 }
 
-TEST(ShardSizesTest, LanesHoldTheBatchInWholeShards) {
+TEST(MicrobatchSizesTest, LanesHoldTheBatchInWholeMicrobatches) {
   for (int64_t replicas : {1, 2, 3, 4, 6, 7}) {
     for (int64_t batch = 1; batch <= 700; batch += 23) {
       for (const StepWork& work : {StepWork(), Convolution(1e7, 1e5, 1e6)}) {
-        ShardSizes s = Choose(batch, replicas, work);
+        MicrobatchSizes s = Choose(batch, replicas, work);
         EXPECT_EQ(s.lanes % replicas, 0);
         EXPECT_GE(s.lanes / replicas * s.rows_per_lane, batch);
-        EXPECT_EQ(s.rows_per_lane % s.shard_rows, 0);
-        EXPECT_GE(s.shard_rows, 1);
+        EXPECT_EQ(s.rows_per_lane % s.microbatch_rows, 0);
+        EXPECT_GE(s.microbatch_rows, 1);
       }
     }
   }
 }
 
-TEST(ShardSizesTest, TakesWhatTheUserAskedFor) {
-  ShardSizes s = Choose(100, 2, {}, 4, 10);
+TEST(MicrobatchSizesTest, TakesWhatTheUserAskedFor) {
+  MicrobatchSizes s = Choose(100, 2, {}, 4, 10);
   EXPECT_EQ(s.lanes, 4);
-  EXPECT_EQ(s.shard_rows, 10);
+  EXPECT_EQ(s.microbatch_rows, 10);
   EXPECT_EQ(s.rows_per_lane, 50);
-  EXPECT_THAT(s.reason, HasSubstr("4 lanes, as asked for, of 50 rows in shards of 10"));
+  EXPECT_THAT(s.reason, HasSubstr("4 lanes, as asked for, of 50 rows in microbatches of 10"));
   s = Choose(100, 1, Convolution(1e7, 1e5, 1e6), 0, 4);
-  EXPECT_LE(s.shard_rows, 4);
+  EXPECT_LE(s.microbatch_rows, 4);
   EXPECT_EQ(Choose(100, 4, {}, 2).lanes, 4);
   EXPECT_EQ(Choose(100, 6, {}, 3).lanes, 6);
 }
 
-TEST(ShardSizesTest, LanesThatDoNotGoWithTheDevicesAreStillSharedEvenly) {
+TEST(MicrobatchSizesTest, LanesThatDoNotGoWithTheDevicesAreStillSharedEvenly) {
   for (int64_t replicas : {2, 3, 5, 7, 48}) {
     for (int64_t lanes : {1, 2, 3, 4, 16, 1 << 20}) {
-      const ShardSizes s = Choose(100, replicas, {}, lanes);
+      const MicrobatchSizes s = Choose(100, replicas, {}, lanes);
       EXPECT_GE(s.lanes, lanes);
       EXPECT_EQ(s.lanes % replicas, 0) << lanes << " on " << replicas;
     }
   }
 }
 
-TEST(ShardSizesTest, LargeActivationsGetSmallShards) {
-  // 300 KB a row: some of a shard's rows in L2 (1 MiB) are better than all of them in L3.
-  const ShardSizes s = Choose(512, 1, Convolution(1e6, 3e5, 1e4));
-  EXPECT_LT(s.shard_rows, 8);
+TEST(MicrobatchSizesTest, LargeActivationsGetSmallMicrobatches) {
+  // 300 KB a row: some of a microbatch's rows in L2 (1 MiB) are better than all of them in L3.
+  const MicrobatchSizes s = Choose(512, 1, Convolution(1e6, 3e5, 1e4));
+  EXPECT_LT(s.microbatch_rows, 8);
   EXPECT_LT(LaneSeconds(Convolution(1e6, 3e5, 1e4), Machine(), 32, 2),
             LaneSeconds(Convolution(1e6, 3e5, 1e4), Machine(), 32, 32));
 }
 
-TEST(ShardSizesTest, LargeWeightsGetLargeShards) {
-  // Every shard reads 4 MB of weights and writes a gradient as large.
-  const ShardSizes s = Choose(512, 1, Convolution(1e6, 1e3, 4e6));
-  EXPECT_EQ(s.shard_rows, s.rows_per_lane);
+TEST(MicrobatchSizesTest, LargeWeightsGetLargeMicrobatches) {
+  // Every microbatch reads 4 MB of weights and writes a gradient as large.
+  const MicrobatchSizes s = Choose(512, 1, Convolution(1e6, 1e3, 4e6));
+  EXPECT_EQ(s.microbatch_rows, s.rows_per_lane);
 }
 
-TEST(ShardSizesTest, TransformedKernelsAreReadBesideComputing) {
+TEST(MicrobatchSizesTest, TransformedKernelsAreReadBesideComputing) {
   // 1e8 operations a row hide 4 MB of weights, but not 16 MB of transformed ones.
   StepWork work = Convolution(1e8, 1e5, 4e6);
   const double before = LaneSeconds(work, Machine(), 4, 1) - LaneSeconds(work, Machine(), 4, 4);
@@ -97,7 +97,7 @@ TEST(ShardSizesTest, TransformedKernelsAreReadBesideComputing) {
   EXPECT_GT(LaneSeconds(work, Machine(), 4, 1) - LaneSeconds(work, Machine(), 4, 4), before + 5e-4);
 }
 
-TEST(ShardSizesTest, SumsOfEveryMapAreAddedForEveryShard) {
+TEST(MicrobatchSizesTest, SumsOfEveryMapAreAddedForEveryMicrobatch) {
   // Two maps whose sums share a slot: adding costs for both.
   StepWork one = Convolution(1e8, 1e5, 4e6), two = one;
   two.ops.insert(two.ops.end(), one.ops.begin(), one.ops.end());
@@ -108,12 +108,12 @@ TEST(ShardSizesTest, SumsOfEveryMapAreAddedForEveryShard) {
   EXPECT_GT(add(one), 0);
 }
 
-TEST(ShardSizesTest, LargeGradientsGetFewLanes) {
+TEST(MicrobatchSizesTest, LargeGradientsGetFewLanes) {
   // In 2 rows a lane the filter gradient costs as much to write as to compute.
-  const ShardSizes few = Choose(16, 1, Convolution(1e8, 1e4, 1e7));
+  const MicrobatchSizes few = Choose(16, 1, Convolution(1e8, 1e4, 1e7));
   EXPECT_EQ(few.lanes, 4);
-  EXPECT_THAT(few.reason, HasSubstr("4 lanes of 4 rows in shards of 4; one lane's sums take 9.537 MiB"));
-  EXPECT_THAT(few.reason, HasSubstr("8 lanes in shards of 2: "));
+  EXPECT_THAT(few.reason, HasSubstr("4 lanes of 4 rows in microbatches of 4; one lane's sums take 9.537 MiB"));
+  EXPECT_THAT(few.reason, HasSubstr("8 lanes in microbatches of 2: "));
   // Where computing takes much longer all are as good, and the fewest take the least memory.
   EXPECT_EQ(Choose(16, 1, Convolution(1e10, 1e4, 1e7)).lanes, 4);
   EXPECT_EQ(Choose(16, 1, Convolution(1e12, 1e4, 1e8)).lanes, 4);
@@ -121,7 +121,7 @@ TEST(ShardSizesTest, LargeGradientsGetFewLanes) {
   EXPECT_EQ(Choose(16, 1, Convolution(1e4, 1e4, 1e6)).lanes, 8);
 }
 
-TEST(ShardSizesTest, BigBatchesGetMoreLanes) {
+TEST(MicrobatchSizesTest, BigBatchesGetMoreLanes) {
   EXPECT_EQ(Choose(512, 1, Convolution(1e7, 1e5, 1e5)).lanes, 16);
   EXPECT_EQ(Choose(511, 1, Convolution(1e7, 1e5, 1e5)).lanes, 8);
   EXPECT_EQ(Choose(3, 1, Convolution(1e7, 1e5, 1e5)).lanes, 2);

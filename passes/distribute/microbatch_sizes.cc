@@ -1,4 +1,4 @@
-#include "passes/distribute/shard_sizes.h"
+#include "passes/distribute/microbatch_sizes.h"
 
 #include <algorithm>
 #include <numeric>
@@ -18,19 +18,19 @@ constexpr double kBigSums = 1.0 * (1 << 20);
 // Expected times are guesses: one this much longer is as good.
 constexpr double kTolerance = 1.05;
 // A library writes a sum over rows in its own layout, then reorders it: one write, one read, one write. Adding a
-// shard's sum to the lane's takes two reads and a write.
+// microbatch's sum to the lane's takes two reads and a write.
 constexpr double kSumPasses = 3, kAddPasses = 3;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Seconds of one shard without the addition of its sums to the lane's.
-double ShardSeconds(const StepWork& work, const MachineModel& machine, double rows) {
+// Seconds of one microbatch without the addition of its sums to the lane's.
+double MicrobatchSeconds(const StepWork& work, const MachineModel& machine, double rows) {
   double seconds = 0;
   auto pass = [&](double bytes, double distance) { return bytes / Bandwidth(machine, distance, kNominalThreads); };
   for (const OpWork& op : work.ops) {
     double memory = pass(rows * op.written, rows * op.written);
     for (const OpWork::Read& read : op.reads) memory += pass(rows * read.bytes, rows * read.distance);
-    // Weights were last read by the shard before.
+    // Weights were last read by the microbatch before.
     memory += pass(op.static_bytes, work.static_bytes + rows * work.row_bytes);
     const double compute = rows * op.flops / (op.library ? machine.library_f32 : machine.vector_f32);
     seconds += std::max(compute, memory) + (op.library ? machine.library_call_overhead : machine.kernel_call_overhead);
@@ -40,60 +40,61 @@ double ShardSeconds(const StepWork& work, const MachineModel& machine, double ro
   return seconds;
 }
 
-// The shard size, at most `max_rows`, with the least expected time for a lane of `rows` rows; the smallest of equals,
-// because it takes the least memory.
-int64_t BestShardRows(const StepWork& work, const MachineModel& machine, int64_t rows, int64_t max_rows) {
+// The microbatch size, at most `max_rows`, with the least expected time for a lane of `rows` rows; the smallest of
+// equals, because it takes the least memory.
+int64_t BestMicrobatchRows(const StepWork& work, const MachineModel& machine, int64_t rows, int64_t max_rows) {
   int64_t best = 0;
   double best_seconds = 0;
-  for (int64_t shards = CeilDiv(rows, max_rows); shards <= rows; ++shards) {
-    const int64_t shard_rows = CeilDiv(rows, shards);
-    if (shard_rows == best) continue;  // the same rows in more shards
-    const double seconds = LaneSeconds(work, machine, rows, shard_rows);
+  for (int64_t microbatches = CeilDiv(rows, max_rows); microbatches <= rows; ++microbatches) {
+    const int64_t microbatch_rows = CeilDiv(rows, microbatches);
+    if (microbatch_rows == best) continue;  // the same rows in more microbatches
+    const double seconds = LaneSeconds(work, machine, rows, microbatch_rows);
     if (best == 0 || seconds <= best_seconds) {
-      best = shard_rows;
+      best = microbatch_rows;
       best_seconds = seconds;
     }
-    if (shard_rows == 1) break;
+    if (microbatch_rows == 1) break;
   }
   return best;
 }
 
 class Chooser {
  public:
-  Chooser(int64_t batch, int64_t replicas, int64_t max_shard_rows, const StepWork& work, const MachineModel& machine)
-      : batch_(batch), replicas_(replicas), max_shard_rows_(max_shard_rows), work_(work), machine_(machine) {}
+  Chooser(int64_t batch, int64_t replicas, int64_t max_microbatch_rows, const StepWork& work,
+          const MachineModel& machine)
+      : batch_(batch), replicas_(replicas), max_microbatch_rows_(max_microbatch_rows), work_(work), machine_(machine) {}
 
-  ShardSizes WithLanes(int64_t lanes) const {
-    ShardSizes sizes;
+  MicrobatchSizes WithLanes(int64_t lanes) const {
+    MicrobatchSizes sizes;
     sizes.lanes = std::lcm(lanes, replicas_);
     const int64_t rows = std::max<int64_t>(1, CeilDiv(batch_, sizes.lanes / replicas_));
-    sizes.shard_rows = max_shard_rows_ > 0 ? CeilDiv(rows, CeilDiv(rows, max_shard_rows_))
-                                           : BestShardRows(work_, machine_, rows, rows);
-    // Whole shards: a library primitive that works on a full shard must not reach into the next lane's rows.
-    sizes.rows_per_lane = CeilDiv(rows, sizes.shard_rows) * sizes.shard_rows;
-    sizes.seconds = CeilDiv(sizes.lanes, kNominalThreads) * LaneSeconds(work_, machine_, rows, sizes.shard_rows) +
+    sizes.microbatch_rows = max_microbatch_rows_ > 0 ? CeilDiv(rows, CeilDiv(rows, max_microbatch_rows_))
+                                                     : BestMicrobatchRows(work_, machine_, rows, rows);
+    // Whole microbatches: a library primitive that works on a full microbatch must not reach into the next lane's rows.
+    sizes.rows_per_lane = CeilDiv(rows, sizes.microbatch_rows) * sizes.microbatch_rows;
+    sizes.seconds = CeilDiv(sizes.lanes, kNominalThreads) * LaneSeconds(work_, machine_, rows, sizes.microbatch_rows) +
                     ReduceSeconds(sizes.lanes);
     return sizes;
   }
 
-  ShardSizes Choose() const {
+  MicrobatchSizes Choose() const {
     int64_t odd = replicas_;
     while (odd % 2 == 0) odd /= 2;
-    std::vector<ShardSizes> options;
+    std::vector<MicrobatchSizes> options;
     std::vector<std::string> seen;
     for (int64_t lanes : kLaneCounts) {
       if (lanes > 8 && batch_ * replicas_ < kBigBatch) continue;
       if (lanes < 8 && !BigSums()) continue;
       // No lane without a row, unless there are more replicas than rows.
       while (lanes > 1 && lanes * odd > batch_ * replicas_) lanes /= 2;
-      const ShardSizes sizes = WithLanes(lanes * odd);
+      const MicrobatchSizes sizes = WithLanes(lanes * odd);
       if (!options.empty() && options.back().lanes == sizes.lanes) continue;
       options.push_back(sizes);
-      seen.push_back(
-          absl::StrFormat("%d lanes in shards of %d: %.4g ms", sizes.lanes, sizes.shard_rows, 1e3 * sizes.seconds));
+      seen.push_back(absl::StrFormat("%d lanes in microbatches of %d: %.4g ms", sizes.lanes, sizes.microbatch_rows,
+                                     1e3 * sizes.seconds));
     }
     double least = options[0].seconds;
-    for (const ShardSizes& o : options) least = std::min(least, o.seconds);
+    for (const MicrobatchSizes& o : options) least = std::min(least, o.seconds);
     // The most lanes among those that are as good as the best; the fewest where sums are large.
     size_t chosen = options.size() - 1;
     for (size_t i = options.size(); i-- > 0;) {
@@ -102,8 +103,10 @@ class Chooser {
       if (BigSums()) break;
     }
     options[chosen].reason = absl::StrFormat(
-        "%d lanes of %d rows in shards of %d; one lane's sums take %.4g MiB%s; expected for the maps on %d threads: ",
-        options[chosen].lanes, options[chosen].rows_per_lane, options[chosen].shard_rows, work_.lane_bytes / (1 << 20),
+        "%d lanes of %d rows in microbatches of %d; one lane's sums take %.4g MiB%s; expected for the maps on %d "
+        "threads: ",
+        options[chosen].lanes, options[chosen].rows_per_lane, options[chosen].microbatch_rows,
+        work_.lane_bytes / (1 << 20),
         work_.block_bytes > 0 ? absl::StrFormat(", those computed in blocks %.4g MiB", work_.block_bytes / (1 << 20))
                               : "",
         kNominalThreads);
@@ -123,29 +126,30 @@ class Chooser {
            machine_.section_overhead;
   }
 
-  const int64_t batch_, replicas_, max_shard_rows_;
+  const int64_t batch_, replicas_, max_microbatch_rows_;
   const StepWork& work_;
   const MachineModel& machine_;
 };
 
 }  // namespace
 
-double LaneSeconds(const StepWork& work, const MachineModel& machine, int64_t rows, int64_t shard_rows) {
-  const int64_t shards = CeilDiv(rows, shard_rows);
+double LaneSeconds(const StepWork& work, const MachineModel& machine, int64_t rows, int64_t microbatch_rows) {
+  const int64_t microbatches = CeilDiv(rows, microbatch_rows);
   double sums = 0;
   for (const OpWork& op : work.ops) sums += op.sum_bytes;
   const double add = kAddPasses * sums / Bandwidth(machine, 2 * work.lane_bytes, kNominalThreads);
-  // A short last shard runs as a full one in the library.
-  return shards * ShardSeconds(work, machine, static_cast<double>(shard_rows)) + (shards - 1) * add;
+  // A short last microbatch runs as a full one in the library.
+  return microbatches * MicrobatchSeconds(work, machine, static_cast<double>(microbatch_rows)) +
+         (microbatches - 1) * add;
 }
 
-ShardSizes ChooseShardSizes(int64_t batch, int64_t replicas, int64_t lanes, int64_t shard_rows, const StepWork& work,
-                            const MachineModel& machine) {
-  const Chooser chooser(batch, replicas, shard_rows, work, machine);
+MicrobatchSizes ChooseMicrobatchSizes(int64_t batch, int64_t replicas, int64_t lanes, int64_t microbatch_rows,
+                                      const StepWork& work, const MachineModel& machine) {
+  const Chooser chooser(batch, replicas, microbatch_rows, work, machine);
   if (lanes <= 0) return chooser.Choose();
-  ShardSizes sizes = chooser.WithLanes(lanes);
-  sizes.reason = absl::StrFormat("%d lanes, as asked for, of %d rows in shards of %d", sizes.lanes, sizes.rows_per_lane,
-                                 sizes.shard_rows);
+  MicrobatchSizes sizes = chooser.WithLanes(lanes);
+  sizes.reason = absl::StrFormat("%d lanes, as asked for, of %d rows in microbatches of %d", sizes.lanes,
+                                 sizes.rows_per_lane, sizes.microbatch_rows);
   return sizes;
 }
 
