@@ -16,7 +16,7 @@ namespace {
 class Arena {
  public:
   // Command `command` touches [begin, end); adds the commands that it must follow to `after`.
-  void Touch(uint32_t command, uint64_t begin, uint64_t end, bool write, std::vector<uint32_t>& after) {
+  void RecordAccess(uint32_t command, uint64_t begin, uint64_t end, bool write, std::vector<uint32_t>& after) {
     if (begin >= end) return;
     Split(begin);
     Split(end);
@@ -91,10 +91,10 @@ class Dependencies {
 
  private:
   void Add(const Command& command) {
-    for (uint32_t b : command.Reads()) Touch(b, false);
+    for (uint32_t b : command.Reads()) RecordAccess(b, false);
     bool writes_variable = false;
     for (uint32_t b : command.Writes()) {
-      Touch(b, true);
+      RecordAccess(b, true);
       writes_variable |= program_.buffers[b]->space == fb::Space::Variable;
     }
     if (writes_variable && check_ >= 0) after_.push_back(static_cast<uint32_t>(check_));
@@ -105,7 +105,7 @@ class Dependencies {
     }
   }
 
-  void Touch(uint32_t buffer, bool write) {
+  void RecordAccess(uint32_t buffer, bool write) {
     const fb::BufferT& b = *program_.buffers[buffer];
     uint64_t begin = 0, end = b.bytes;
     uint32_t index = 0;
@@ -121,7 +121,7 @@ class Dependencies {
         begin = b.offset;
         end = b.offset + b.bytes;
     }
-    arenas_[{b.space, index}].Touch(number_, begin, end, write, after_);
+    arenas_[{b.space, index}].RecordAccess(number_, begin, end, write, after_);
   }
 
   const fb::ProgramT& program_;

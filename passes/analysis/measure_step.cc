@@ -39,9 +39,9 @@ double TransformedKernelBytes(mlir::Operation* op) {
   return points * points / 9 * Bytes(op->getOperand(1));
 }
 
-class Meter {
+class StepMeter {
  public:
-  Meter(mlir::func::FuncOp step, const BatchAxis& axis) : step_(step), axis_(axis) {}
+  StepMeter(mlir::func::FuncOp step, const BatchAxis& axis) : step_(step), axis_(axis) {}
 
   StepWork Measure() {
     for (int level = 0; level < axis_.num_levels(); ++level) {
@@ -109,7 +109,7 @@ class Meter {
 
 }  // namespace
 
-StepWork MeasureStep(mlir::func::FuncOp step, const BatchAxis& axis) { return Meter(step, axis).Measure(); }
+StepWork MeasureStep(mlir::func::FuncOp step, const BatchAxis& axis) { return StepMeter(step, axis).Measure(); }
 
 absl::StatusOr<MachineModel> MachineModelOf(mlir::ModuleOp module) {
   const std::string text = exec::CompileConfigAttr::of(module).getMachineModelName().str();

@@ -42,12 +42,12 @@ int64_t BlockChannels(int64_t taps, int64_t kept) {
 // image there are a rectangle: the addresses of their pairs are listed. What is padding is not multiplied.
 class ConvWeightGradEmitter {
  public:
-  ConvWeightGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int lanes)
+  ConvWeightGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_width)
       : op_(mlir::cast<exec::Conv2DWeightGradOp>(kernel.getBody().front().front())),
         b_(kernel.getContext()),
-        v_(b_, kernel.getLoc(), lanes),
-        tile_(RegisterTileRows(lanes)),
-        width_(kTileVectors * lanes) {
+        v_(b_, kernel.getLoc(), vector_width),
+        tile_(RegisterTileRows(vector_width)),
+        width_(kTileVectors * vector_width) {
     llvm::ArrayRef<int64_t> x = td::TypeOf(op_.getX()).getShape(), dy = td::TypeOf(op_.getDy()).getShape();
     size_[0] = x[1], size_[1] = x[2], channels_ = x[3];
     out_[0] = dy[1], out_[1] = dy[2], columns_ = dy[3];
@@ -152,8 +152,8 @@ class ConvWeightGradEmitter {
     v_.For(v_.Int(0), v_.Mul(batch_, out_[0] * out_[1]), 1, [&](Value k) {
       const StoredFloats from = v_.At(dy_, v_.Add(v_.Mul(k, columns_), column));
       Value to = v_.At(panel_, v_.Mul(k, width_));
-      for (int64_t n = 0; n < live; n += v_.lanes()) {
-        v_.Store(v_.Load(v_.At(from, n), std::min<int64_t>(v_.lanes(), live - n)), v_.At(to, n));
+      for (int64_t n = 0; n < live; n += v_.width()) {
+        v_.Store(v_.Load(v_.At(from, n), std::min<int64_t>(v_.width(), live - n)), v_.At(to, n));
       }
     });
   }
@@ -204,7 +204,7 @@ class ConvWeightGradEmitter {
         Value pair = v_.At(pairs, v_.Mul(k, kPairFloats));
         Value left = v_.At(v_.LoadPointer(pair), offset);
         Value right = v_.LoadPointer(v_.At(pair, kPairFloats / 2));
-        return AddOuterProduct(v_, sums, rows, left, LoadTileRow(v_, right, vectors * v_.lanes()));
+        return AddOuterProduct(v_, sums, rows, left, LoadTileRow(v_, right, vectors * v_.width()));
       });
     });
     StoreTile(v_, sums, rows, out, columns_, live);

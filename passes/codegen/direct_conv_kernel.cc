@@ -20,8 +20,8 @@ using mlir::Value;
 using Values = VectorBuilder::Values;
 
 // Vectors of sums that stay in registers, and how many of them are a pixel's.
-int64_t SumVectors(int lanes) { return lanes < 16 ? 12 : 24; }
-int64_t ChannelVectors(int lanes) { return lanes < 16 ? 2 : 4; }
+int64_t SumVectors(int vector_width) { return vector_width < 16 ? 12 : 24; }
+int64_t ChannelVectors(int vector_width) { return vector_width < 16 ? 2 : 4; }
 
 struct DirectConv {
   exec::DirectConv2DOp op;
@@ -57,8 +57,8 @@ DirectConv Match(mlir::func::FuncOp kernel) {
 // are the same. Sums of a few pixels side by side and some vectors of channels stay in registers while all taps go by.
 class DirectConvEmitter {
  public:
-  DirectConvEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int lanes)
-      : conv_(Match(kernel)), op_(conv_.op), b_(kernel.getContext()), v_(b_, kernel.getLoc(), lanes) {
+  DirectConvEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_width)
+      : conv_(Match(kernel)), op_(conv_.op), b_(kernel.getContext()), v_(b_, kernel.getLoc(), vector_width) {
     llvm::ArrayRef<int64_t> x = td::TypeOf(op_.getX()).getShape(), w = td::TypeOf(op_.getKernel()).getShape(),
                             y = op_.getType().getShape();
     height_ = x[1], width_ = x[2], in_ = x[3];
@@ -66,9 +66,9 @@ class DirectConvEmitter {
     out_[0] = y[1], out_[1] = y[2], channels_ = y[3];
     // What is copied and what the last pixel reads, in whole vectors.
     line_ = std::max(width_ + op_.getPadLow()[1], (out_[1] - 1) * op_.getStrides()[1] + size_[1]) * in_;
-    line_ = (line_ + lanes - 1) / lanes * lanes;
-    vectors_ = std::min<int64_t>(ChannelVectors(lanes), (channels_ + lanes - 1) / lanes);
-    pixels_ = std::min<int64_t>(SumVectors(lanes) / vectors_, out_[1]);
+    line_ = (line_ + vector_width - 1) / vector_width * vector_width;
+    vectors_ = std::min<int64_t>(ChannelVectors(vector_width), (channels_ + vector_width - 1) / vector_width);
+    pixels_ = std::min<int64_t>(SumVectors(vector_width) / vectors_, out_[1]);
     const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, kernel.getNumArguments() + 1);
     auto buffer = [&](Value v) { return entry.buffers[mlir::cast<mlir::BlockArgument>(v).getArgNumber()]; };
     x_ = buffer(op_.getX()), w_ = buffer(op_.getKernel()), y_ = entry.buffers.back();
@@ -78,13 +78,13 @@ class DirectConvEmitter {
   }
 
   void Emit() {
-    v_.For(0, size_[0] * line_, v_.lanes(), [&](Value i) { v_.Store(v_.Splat(0), v_.At(lines_, i)); });
+    v_.For(0, size_[0] * line_, v_.width(), [&](Value i) { v_.Store(v_.Splat(0), v_.At(lines_, i)); });
     v_.For(begin_, end_, 1, [&](Value n) {
       v_.For(0, out_[0], 1, [&](Value i) {
         CopyLines(n, i);
         Value y = v_.At(y_, v_.Mul(v_.Add(v_.Mul(n, out_[0]), i), out_[1] * channels_));
-        const int64_t whole = channels_ / (vectors_ * v_.lanes()) * vectors_ * v_.lanes();
-        v_.For(0, whole, vectors_ * v_.lanes(), [&](Value channel) { Line(y, channel, vectors_ * v_.lanes()); });
+        const int64_t whole = channels_ / (vectors_ * v_.width()) * vectors_ * v_.width();
+        v_.For(0, whole, vectors_ * v_.width(), [&](Value channel) { Line(y, channel, vectors_ * v_.width()); });
         if (whole < channels_) Line(y, v_.Int(whole), channels_ - whole);
       });
     });
@@ -94,14 +94,14 @@ class DirectConvEmitter {
  private:
   // The lines that line i of the result reads, with zeros for those beyond the image.
   void CopyLines(Value n, Value i) {
-    const int64_t floats = width_ * in_, whole = floats / v_.lanes() * v_.lanes();
+    const int64_t floats = width_ * in_, whole = floats / v_.width() * v_.width();
     v_.For(0, size_[0], 1, [&](Value tap) {
       Value line = v_.Add(v_.Add(v_.Mul(i, op_.getStrides()[0]), tap), -op_.getPadLow()[0]);
       Value mask = v_.Mask(v_.Within(line, height_));
       Value from = v_.At(x_, v_.Mul(v_.Add(v_.Mul(n, height_), line), floats));
       Value to = v_.At(lines_, v_.Add(v_.Mul(tap, line_), op_.getPadLow()[1] * in_));
       auto copy = [&](Value at, int64_t live) { v_.Store(v_.Load(v_.At(from, at), live, mask), v_.At(to, at), live); };
-      v_.For(0, whole, v_.lanes(), [&](Value at) { copy(at, v_.lanes()); });
+      v_.For(0, whole, v_.width(), [&](Value at) { copy(at, v_.width()); });
       if (whole < floats) copy(v_.Int(whole), floats - whole);
     });
   }
@@ -117,8 +117,8 @@ class DirectConvEmitter {
   }
 
   void Pixels(Value x, Value channel, Value y, int64_t live) {
-    const int64_t vectors = (live + v_.lanes() - 1) / v_.lanes(), taps = size_[1] * in_;
-    auto live_of = [&](int64_t n) { return std::min<int64_t>(v_.lanes(), live - n * v_.lanes()); };
+    const int64_t vectors = (live + v_.width() - 1) / v_.width(), taps = size_[1] * in_;
+    auto live_of = [&](int64_t n) { return std::min<int64_t>(v_.width(), live - n * v_.width()); };
     Value w = v_.At(w_, channel);
     Values sums(pixels_ * vectors, v_.Splat(0));
     sums = v_.For(v_.Int(0), v_.Int(size_[0]), 1, sums, [&](Value row, const Values& before) {
@@ -127,7 +127,7 @@ class DirectConvEmitter {
       return v_.For(v_.Int(0), v_.Int(taps), 1, before, [&](Value tap, const Values& sums) {
         Value column = v_.At(weights, v_.Mul(tap, channels_)), left = v_.At(line, tap);
         Values right, after;
-        for (int64_t n = 0; n < vectors; ++n) right.push_back(v_.Load(v_.At(column, n * v_.lanes()), live_of(n)));
+        for (int64_t n = 0; n < vectors; ++n) right.push_back(v_.Load(v_.At(column, n * v_.width()), live_of(n)));
         for (int64_t p = 0; p < pixels_; ++p) {
           Value factor = v_.LoadSplat(v_.At(left, p * op_.getStrides()[1] * in_));
           for (Value vector : right) after.push_back(v_.AddF(sums[after.size()], v_.MulF(factor, vector)));
@@ -136,12 +136,12 @@ class DirectConvEmitter {
       });
     });
     for (int64_t n = 0; n < vectors; ++n) {
-      Value bias = bias_ ? v_.Load(v_.At(v_.At(bias_, channel), n * v_.lanes()), live_of(n)) : nullptr;
+      Value bias = bias_ ? v_.Load(v_.At(v_.At(bias_, channel), n * v_.width()), live_of(n)) : nullptr;
       for (int64_t p = 0; p < pixels_; ++p) {
         Value sum = sums[p * vectors + n];
         if (bias) sum = v_.AddF(sum, bias);
         if (conv_.relu) sum = v_.Relu(sum);
-        v_.Store(sum, v_.At(y, p * channels_ + n * v_.lanes()), live_of(n));
+        v_.Store(sum, v_.At(y, p * channels_ + n * v_.width()), live_of(n));
       }
     }
   }

@@ -9,8 +9,8 @@ using Values = VectorBuilder::Values;
 
 Values LoadTileRow(VectorBuilder& v, StoredFloats from, int64_t width) {
   Values row;
-  for (int64_t n = 0; n < width; n += v.lanes()) {
-    row.push_back(v.Load(v.At(from, n), std::min<int64_t>(v.lanes(), width - n)));
+  for (int64_t n = 0; n < width; n += v.width()) {
+    row.push_back(v.Load(v.At(from, n), std::min<int64_t>(v.width(), width - n)));
   }
   return row;
 }
@@ -27,8 +27,8 @@ Values AddOuterProduct(VectorBuilder& v, const Values& sums, int64_t rows, Value
 void StoreTile(VectorBuilder& v, const Values& sums, int64_t rows, Value pointer, int64_t stride, int64_t width) {
   size_t i = 0;
   for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t n = 0; n < width; n += v.lanes()) {
-      v.Store(sums[i++], v.At(pointer, r * stride + n), std::min<int64_t>(v.lanes(), width - n));
+    for (int64_t n = 0; n < width; n += v.width()) {
+      v.Store(sums[i++], v.At(pointer, r * stride + n), std::min<int64_t>(v.width(), width - n));
     }
   }
 }

@@ -11,10 +11,10 @@ namespace tandem {
 // A tile: rows of the result x vectors of a row. Few vectors, because the columns of the right-hand side that a tile
 // reads must stay in the first-level cache for the tiles below; 8 x 2 hides the latency of the multiply-adds.
 inline constexpr int64_t kRegisterTileVectors = 2;
-constexpr int64_t RegisterTileRows(int lanes) { return lanes < 16 ? 4 : 8; }
+constexpr int64_t RegisterTileRows(int vector_width) { return vector_width < 16 ? 4 : 8; }
 
 // Vectors of a row of `width` floats.
-inline int64_t TileVectors(const VectorBuilder& v, int64_t width) { return (width + v.lanes() - 1) / v.lanes(); }
+inline int64_t TileVectors(const VectorBuilder& v, int64_t width) { return (width + v.width() - 1) / v.width(); }
 
 // The row of `width` numbers at `from`.
 VectorBuilder::Values LoadTileRow(VectorBuilder& v, StoredFloats from, int64_t width);

@@ -13,21 +13,21 @@ using mlir::Value;
 
 namespace {
 
-mlir::VectorType VectorOf(mlir::Type element, int lanes) { return mlir::VectorType::get({lanes}, element); }
+mlir::VectorType VectorOf(mlir::Type element, int width) { return mlir::VectorType::get({width}, element); }
 
 // Elements of two vectors by turns, as a shuffle's mask.
-llvm::SmallVector<int32_t> ByTurns(int lanes) {
+llvm::SmallVector<int32_t> ByTurns(int width) {
   llvm::SmallVector<int32_t> order;
-  for (int i = 0; i < lanes; ++i) order.append({i, lanes + i});
+  for (int i = 0; i < width; ++i) order.append({i, width + i});
   return order;
 }
 
 }  // namespace
 
-VectorBuilder::VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int lanes, bool native_bfloat16)
-    : b_(builder), loc_(loc), lanes_(lanes), native_bfloat16_(native_bfloat16 && lanes == 16) {}
+VectorBuilder::VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int width, bool native_bfloat16)
+    : b_(builder), loc_(loc), width_(width), native_bfloat16_(native_bfloat16 && width == 16) {}
 
-mlir::VectorType VectorBuilder::VectorType() const { return mlir::VectorType::get({lanes_}, b_.getF32Type()); }
+mlir::VectorType VectorBuilder::VectorType() const { return mlir::VectorType::get({width_}, b_.getF32Type()); }
 
 Value VectorBuilder::Int(int64_t n) { return b_.create<arith::ConstantIndexOp>(loc_, n); }
 Value VectorBuilder::Index(Value i64) { return b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), i64); }
@@ -68,14 +68,14 @@ Value VectorBuilder::At16(Value pointer, Value elements) {
 }
 
 Value VectorBuilder::Mask(int64_t live) {
-  llvm::SmallVector<bool> bits(lanes_);
-  for (int i = 0; i < lanes_; ++i) bits[i] = i < live;
-  auto type = mlir::VectorType::get({lanes_}, b_.getI1Type());
+  llvm::SmallVector<bool> bits(width_);
+  for (int i = 0; i < width_; ++i) bits[i] = i < live;
+  auto type = mlir::VectorType::get({width_}, b_.getI1Type());
   return b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, llvm::ArrayRef<bool>(bits)));
 }
 
 Value VectorBuilder::Mask(Value condition) {
-  auto type = mlir::VectorType::get({lanes_}, b_.getI1Type());
+  auto type = mlir::VectorType::get({width_}, b_.getI1Type());
   Value all = b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, true));
   Value none = b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, false));
   return Select(condition, all, none);
@@ -83,7 +83,7 @@ Value VectorBuilder::Mask(Value condition) {
 
 Value VectorBuilder::Load(Value pointer, int64_t live, Value mask) {
   if (live <= 0) return Splat(0);
-  if (live < lanes_) mask = mask ? And(mask, Mask(live)) : Mask(live);
+  if (live < width_) mask = mask ? And(mask, Mask(live)) : Mask(live);
   if (!mask) return b_.create<LLVM::LoadOp>(loc_, VectorType(), pointer, /*alignment=*/4);
   return b_.create<LLVM::MaskedLoadOp>(loc_, VectorType(), pointer, mask, mlir::ValueRange{Splat(0)},
                                        b_.getI32IntegerAttr(4));
@@ -91,7 +91,7 @@ Value VectorBuilder::Load(Value pointer, int64_t live, Value mask) {
 
 void VectorBuilder::Store(Value vector, Value pointer, int64_t live, Value mask) {
   if (live <= 0) return;
-  if (live < lanes_) mask = mask ? And(mask, Mask(live)) : Mask(live);
+  if (live < width_) mask = mask ? And(mask, Mask(live)) : Mask(live);
   if (mask) {
     b_.create<LLVM::MaskedStoreOp>(loc_, vector, pointer, mask, b_.getI32IntegerAttr(4));
   } else {
@@ -100,7 +100,7 @@ void VectorBuilder::Store(Value vector, Value pointer, int64_t live, Value mask)
 }
 
 void VectorBuilder::Stream(Value vector, Value pointer) {
-  b_.create<LLVM::StoreOp>(loc_, vector, pointer, /*alignment=*/4 * lanes_, /*isVolatile=*/false,
+  b_.create<LLVM::StoreOp>(loc_, vector, pointer, /*alignment=*/4 * width_, /*isVolatile=*/false,
                            /*isNonTemporal=*/true);
 }
 
@@ -127,13 +127,13 @@ Value VectorBuilder::LoadSplat(Value pointer) {
   Value zero = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), b_.getI64IntegerAttr(0));
   Value undefined = b_.create<LLVM::UndefOp>(loc_, VectorType());
   Value vector = b_.create<LLVM::InsertElementOp>(loc_, undefined, scalar, zero);
-  llvm::SmallVector<int32_t> first(lanes_, 0);
+  llvm::SmallVector<int32_t> first(width_, 0);
   return b_.create<LLVM::ShuffleVectorOp>(loc_, vector, undefined, first);
 }
 
 Value VectorBuilder::LoadStrided(Value pointer, int64_t stride, int64_t live) {
   Value vector = Splat(0);
-  for (int64_t i = 0; i < lanes_ && i < live; ++i) {
+  for (int64_t i = 0; i < width_ && i < live; ++i) {
     Value scalar = b_.create<LLVM::LoadOp>(loc_, b_.getF32Type(), At(pointer, i * stride));
     Value lane = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), b_.getI64IntegerAttr(i));
     vector = b_.create<LLVM::InsertElementOp>(loc_, vector, scalar, lane);
@@ -156,7 +156,7 @@ Value VectorBuilder::Relu(Value v) {
 }
 
 Value VectorBuilder::Widen(Value bits) {
-  auto ints = VectorOf(b_.getI32Type(), lanes_);
+  auto ints = VectorOf(b_.getI32Type(), width_);
   Value wide = b_.create<arith::ExtUIOp>(loc_, ints, bits);
   Value sixteen = b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(ints, int32_t{16}));
   return b_.create<arith::BitcastOp>(loc_, VectorType(), b_.create<arith::ShLIOp>(loc_, wide, sixteen));
@@ -164,8 +164,8 @@ Value VectorBuilder::Widen(Value bits) {
 
 Value VectorBuilder::Load16(Value pointer, int64_t live, Value mask) {
   if (live <= 0) return Splat(0);
-  if (live < lanes_) mask = mask ? And(mask, Mask(live)) : Mask(live);
-  auto type = VectorOf(b_.getI16Type(), lanes_);
+  if (live < width_) mask = mask ? And(mask, Mask(live)) : Mask(live);
+  auto type = VectorOf(b_.getI16Type(), width_);
   if (!mask) return Widen(b_.create<LLVM::LoadOp>(loc_, type, pointer, /*alignment=*/2));
   Value zero = b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, int16_t{0}));
   return Widen(
@@ -173,9 +173,9 @@ Value VectorBuilder::Load16(Value pointer, int64_t live, Value mask) {
 }
 
 Value VectorBuilder::LoadStrided16(Value pointer, int64_t stride, int64_t live) {
-  auto type = VectorOf(b_.getI16Type(), lanes_);
+  auto type = VectorOf(b_.getI16Type(), width_);
   Value vector = b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, int16_t{0}));
-  for (int64_t i = 0; i < lanes_ && i < live; ++i) {
+  for (int64_t i = 0; i < width_ && i < live; ++i) {
     Value scalar = b_.create<LLVM::LoadOp>(loc_, b_.getI16Type(), At16(pointer, i * stride));
     Value lane = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), b_.getI64IntegerAttr(i));
     vector = b_.create<LLVM::InsertElementOp>(loc_, vector, scalar, lane);
@@ -185,9 +185,9 @@ Value VectorBuilder::LoadStrided16(Value pointer, int64_t stride, int64_t live) 
 
 void VectorBuilder::Store16(Value vector, Value pointer, int64_t live, Value mask) {
   if (live <= 0) return;
-  if (live < lanes_) mask = mask ? And(mask, Mask(live)) : Mask(live);
-  Value narrow = b_.create<arith::TruncFOp>(loc_, VectorOf(b_.getBF16Type(), lanes_), vector);
-  Value bits = b_.create<arith::BitcastOp>(loc_, VectorOf(b_.getI16Type(), lanes_), narrow);
+  if (live < width_) mask = mask ? And(mask, Mask(live)) : Mask(live);
+  Value narrow = b_.create<arith::TruncFOp>(loc_, VectorOf(b_.getBF16Type(), width_), vector);
+  Value bits = b_.create<arith::BitcastOp>(loc_, VectorOf(b_.getI16Type(), width_), narrow);
   if (mask) {
     b_.create<LLVM::MaskedStoreOp>(loc_, bits, pointer, mask, b_.getI32IntegerAttr(2));
   } else {
@@ -196,15 +196,15 @@ void VectorBuilder::Store16(Value vector, Value pointer, int64_t live, Value mas
 }
 
 Value VectorBuilder::Pairs(Value a, Value b) {
-  const llvm::SmallVector<int32_t> order = ByTurns(lanes_);
-  auto bfloat16 = VectorOf(b_.getBF16Type(), lanes_), both = VectorOf(b_.getBF16Type(), 2 * lanes_);
+  const llvm::SmallVector<int32_t> order = ByTurns(width_);
+  auto bfloat16 = VectorOf(b_.getBF16Type(), width_), both = VectorOf(b_.getBF16Type(), 2 * width_);
   if (native_bfloat16_) {
     // Of two operands the second becomes the lower half.
     auto name = b_.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512");
     Value joined = b_.create<LLVM::CallIntrinsicOp>(loc_, both, name, mlir::ValueRange{b, a}).getResult(0);
     return b_.create<LLVM::ShuffleVectorOp>(loc_, joined, joined, order);
   }
-  auto ints = VectorOf(b_.getI16Type(), lanes_);
+  auto ints = VectorOf(b_.getI16Type(), width_);
   auto bits = [&](Value v) {
     return b_.create<arith::BitcastOp>(loc_, ints, b_.create<arith::TruncFOp>(loc_, bfloat16, v));
   };
@@ -213,7 +213,7 @@ Value VectorBuilder::Pairs(Value a, Value b) {
 }
 
 Value VectorBuilder::LoadPairs(Value pointer) {
-  return b_.create<LLVM::LoadOp>(loc_, VectorOf(b_.getBF16Type(), 2 * lanes_), pointer, /*alignment=*/2);
+  return b_.create<LLVM::LoadOp>(loc_, VectorOf(b_.getBF16Type(), 2 * width_), pointer, /*alignment=*/2);
 }
 
 void VectorBuilder::StorePairs(Value pairs, Value pointer) {
@@ -223,11 +223,11 @@ void VectorBuilder::StorePairs(Value pairs, Value pointer) {
 Value VectorBuilder::LoadSplatPair(Value pointer) {
   Value pair = b_.create<LLVM::LoadOp>(loc_, b_.getI32Type(), pointer, /*alignment=*/2);
   Value zero = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), b_.getI64IntegerAttr(0));
-  auto ints = VectorOf(b_.getI32Type(), lanes_);
+  auto ints = VectorOf(b_.getI32Type(), width_);
   Value vector = b_.create<LLVM::InsertElementOp>(loc_, b_.create<LLVM::UndefOp>(loc_, ints), pair, zero);
-  llvm::SmallVector<int32_t> first(lanes_, 0);
+  llvm::SmallVector<int32_t> first(width_, 0);
   vector = b_.create<LLVM::ShuffleVectorOp>(loc_, vector, vector, first);
-  return b_.create<LLVM::BitcastOp>(loc_, VectorOf(b_.getBF16Type(), 2 * lanes_), vector);
+  return b_.create<LLVM::BitcastOp>(loc_, VectorOf(b_.getBF16Type(), 2 * width_), vector);
 }
 
 Value VectorBuilder::AddPairProducts(Value sum, Value a, Value b) {
@@ -235,7 +235,7 @@ Value VectorBuilder::AddPairProducts(Value sum, Value a, Value b) {
     auto name = b_.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512");
     return b_.create<LLVM::CallIntrinsicOp>(loc_, VectorType(), name, mlir::ValueRange{sum, a, b}).getResult(0);
   }
-  auto ints = VectorOf(b_.getI32Type(), lanes_);
+  auto ints = VectorOf(b_.getI32Type(), width_);
   Value sixteen = b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(ints, int32_t{16}));
   auto halves = [&](Value v) {
     Value bits = b_.create<LLVM::BitcastOp>(loc_, ints, v);
@@ -250,25 +250,25 @@ Value VectorBuilder::AddPairProducts(Value sum, Value a, Value b) {
 }
 
 Value VectorBuilder::LoadPairOfRows(Value a, Value b) {
-  auto type = VectorOf(b_.getI16Type(), lanes_);
+  auto type = VectorOf(b_.getI16Type(), width_);
   auto load = [&](Value pointer) -> Value {
     if (pointer) return b_.create<LLVM::LoadOp>(loc_, type, pointer, /*alignment=*/2);
     return b_.create<arith::ConstantOp>(loc_, mlir::DenseElementsAttr::get(type, int16_t{0}));
   };
   return b_.create<LLVM::BitcastOp>(loc_, VectorType(),
-                                    b_.create<LLVM::ShuffleVectorOp>(loc_, load(a), load(b), ByTurns(lanes_)));
+                                    b_.create<LLVM::ShuffleVectorOp>(loc_, load(a), load(b), ByTurns(width_)));
 }
 
 std::vector<Value> VectorBuilder::Transpose(const std::vector<Value>& rows) {
   // Squares of two elements change places across the diagonal, then of four and so on.
   std::vector<Value> result = rows;
-  for (int distance = 1; distance < lanes_; distance *= 2) {
+  for (int distance = 1; distance < width_; distance *= 2) {
     llvm::SmallVector<int32_t> upper, lower;
-    for (int i = 0; i < lanes_; ++i) {
-      upper.push_back(i & distance ? lanes_ + (i ^ distance) : i);
-      lower.push_back(i & distance ? lanes_ + i : i ^ distance);
+    for (int i = 0; i < width_; ++i) {
+      upper.push_back(i & distance ? width_ + (i ^ distance) : i);
+      lower.push_back(i & distance ? width_ + i : i ^ distance);
     }
-    for (int i = 0; i < lanes_; ++i) {
+    for (int i = 0; i < width_; ++i) {
       if (i & distance) continue;
       Value a = result[i], b = result[i + distance];
       result[i] = b_.create<LLVM::ShuffleVectorOp>(loc_, a, b, upper);

@@ -26,10 +26,10 @@ struct StoredFloats {
 
 class VectorBuilder {
  public:
-  // `lanes`: floats of one vector. `native_bfloat16`: with 16 lanes, code may use AVX512-BF16.
-  VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int lanes, bool native_bfloat16 = false);
+  // `width`: floats of one vector. `native_bfloat16`: with 16 floats, code may use AVX512-BF16.
+  VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int width, bool native_bfloat16 = false);
 
-  int lanes() const { return lanes_; }
+  int width() const { return width_; }
   mlir::OpBuilder& builder() { return b_; }
   mlir::Location loc() const { return loc_; }
 
@@ -59,12 +59,12 @@ class VectorBuilder {
   mlir::Value At16(mlir::Value pointer, mlir::Value elements);
   mlir::Value At16(mlir::Value pointer, int64_t n) { return n == 0 ? pointer : At16(pointer, Int(n)); }
 
-  // Vectors. Of a load or store with `live` < lanes() only that many elements are touched, with a `mask` only those
+  // Vectors. Of a load or store with `live` < width() only that many elements are touched, with a `mask` only those
   // that it has; the others load as 0.
   mlir::Value Load(mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
-  mlir::Value Load(mlir::Value pointer) { return Load(pointer, lanes_); }
+  mlir::Value Load(mlir::Value pointer) { return Load(pointer, width_); }
   void Store(mlir::Value vector, mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
-  void Store(mlir::Value vector, mlir::Value pointer) { Store(vector, pointer, lanes_); }
+  void Store(mlir::Value vector, mlir::Value pointer) { Store(vector, pointer, width_); }
   // A store past the caches, of a whole vector at a multiple of its size. Others may read it after a Fence.
   void Stream(mlir::Value vector, mlir::Value pointer);
   void Fence();
@@ -92,7 +92,7 @@ class VectorBuilder {
   mlir::Value Load16(mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   mlir::Value LoadStrided16(mlir::Value pointer, int64_t stride, int64_t live);
   void Store16(mlir::Value vector, mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
-  void Store16(mlir::Value vector, mlir::Value pointer) { Store16(vector, pointer, lanes_); }
+  void Store16(mlir::Value vector, mlir::Value pointer) { Store16(vector, pointer, width_); }
   // Of either.
   StoredFloats At(StoredFloats from, mlir::Value n) {
     return {from.bfloat16 ? At16(from.pointer, n) : At(from.pointer, n), from.bfloat16};
@@ -101,7 +101,7 @@ class VectorBuilder {
   mlir::Value Load(StoredFloats from, int64_t live) {
     return from.bfloat16 ? Load16(from.pointer, live) : Load(from.pointer, live);
   }
-  // Vectors of lanes() pairs of bfloat16 numbers: a[0], b[0], a[1], b[1] ..., a vector of them in memory, and one pair
+  // Vectors of width() pairs of bfloat16 numbers: a[0], b[0], a[1], b[1] ..., a vector of them in memory, and one pair
   // in all places.
   mlir::Value Pairs(mlir::Value a, mlir::Value b);
   mlir::Value LoadPairs(mlir::Value pointer);
@@ -114,7 +114,7 @@ class VectorBuilder {
   // Elements of two rows of bfloat16 numbers as pairs, a[0], b[0], a[1], b[1] ..., in a vector of floats that are none:
   // for Store and Transpose. A null row is zeros.
   mlir::Value LoadPairOfRows(mlir::Value a, mlir::Value b);
-  // Columns of the square matrix whose rows are lanes() vectors.
+  // Columns of the square matrix whose rows are width() vectors.
   std::vector<mlir::Value> Transpose(const std::vector<mlir::Value>& rows);
 
   using Values = std::vector<mlir::Value>;
@@ -132,7 +132,7 @@ class VectorBuilder {
 
   mlir::OpBuilder& b_;
   mlir::Location loc_;
-  int lanes_;
+  int width_;
   bool native_bfloat16_;
 };
 

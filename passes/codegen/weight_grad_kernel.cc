@@ -21,10 +21,10 @@ constexpr int64_t kMinPackedTiles = 8;
 
 class WeightGradEmitter {
  public:
-  WeightGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int lanes)
+  WeightGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_width)
       : op_(mlir::cast<exec::WeightGradOp>(kernel.getBody().front().front())),
         b_(kernel.getContext()),
-        v_(b_, kernel.getLoc(), lanes) {
+        v_(b_, kernel.getLoc(), vector_width) {
     Begin(kernel, symbol, module);
     rows_of_result_ = td::TypeOf(op_.getX()).getShape().back();
     columns_ = td::TypeOf(op_.getDy()).getShape().back();
@@ -32,9 +32,9 @@ class WeightGradEmitter {
   }
 
   void Emit() {
-    const int64_t tile = RegisterTileRows(v_.lanes());
+    const int64_t tile = RegisterTileRows(v_.width());
     const int64_t depth = static_cast<int64_t>(op_.getLanes()) * static_cast<int64_t>(op_.getLaneRows()) * inner_;
-    const bool packs = columns_ >= kMinPackedTiles * kRegisterTileVectors * v_.lanes();
+    const bool packs = columns_ >= kMinPackedTiles * kRegisterTileVectors * v_.width();
     if (packs || x_.bfloat16) strip_ = v_.Scratch(tile * depth);
     Value middle = v_.Sub(end_, v_.Rem(v_.Sub(end_, begin_), tile));
     v_.For(begin_, middle, tile, [&](Value row) { Rows(row, tile, packs || x_.bfloat16); });
@@ -68,7 +68,7 @@ class WeightGradEmitter {
 
   // Rows [row, row + rows) of the result, whose factors in x are `stride` floats apart from `x` on.
   void Strip(Value row, int64_t rows, Value x, int64_t stride) {
-    const int64_t width = kRegisterTileVectors * v_.lanes(), whole = columns_ / width * width;
+    const int64_t width = kRegisterTileVectors * v_.width(), whole = columns_ / width * width;
     v_.For(0, whole, width, [&](Value column) { Tile(row, rows, x, stride, column, width); });
     if (whole < columns_) Tile(row, rows, x, stride, v_.Int(whole), columns_ - whole);
   }
@@ -89,7 +89,7 @@ class WeightGradEmitter {
     const int64_t all = kFetchedMatrices * of_matrix;
     for (int64_t i = lane * all / lanes; i < (lane + 1) * all / lanes; ++i) {
       const int64_t row = i % of_matrix / vectors, vector = i % vectors;
-      v_.Prefetch(v_.At(v_.At(fetched_[i / of_matrix], corner), row * columns_ + vector * v_.lanes()), true);
+      v_.Prefetch(v_.At(v_.At(fetched_[i / of_matrix], corner), row * columns_ + vector * v_.width()), true);
     }
   }
 

@@ -17,13 +17,13 @@ using Values = VectorBuilder::Values;
 
 class WinogradEmitter {
  public:
-  WinogradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int lanes,
+  WinogradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_width,
                   bool native_bfloat16)
       : kernel_(kernel),
         symbol_(symbol),
         module_(module),
         b_(kernel.getContext()),
-        v_(b_, kernel.getLoc(), lanes, native_bfloat16) {}
+        v_(b_, kernel.getLoc(), vector_width, native_bfloat16) {}
 
   void Emit() {
     Begin();
@@ -150,7 +150,7 @@ class WinogradEmitter {
     if (IsBFloat16(op.getKernel()) || IsBFloat16(op.getOutput())) return TransformKernel16(op);
     llvm::ArrayRef<int64_t> shape = td::TypeOf(op.getKernel()).getShape();
     const int64_t rows = shape[op.getAdjoint() ? 3 : 2], columns = shape[op.getAdjoint() ? 2 : 3];
-    const int64_t group = v_.lanes(), whole_groups = rows / group;
+    const int64_t group = v_.width(), whole_groups = rows / group;
     if (op.getAdjoint()) staged_ = v_.Scratch(9 * kWinogradColumns * group);
     // A part [begin, end) of the kernel's elements stands for the groups that begin in it, as if they lay one after
     // another.
@@ -169,7 +169,7 @@ class WinogradEmitter {
   // Whether a transformed kernel is too large to stay in a cache until it is used.
   bool Streams(int64_t rows, int64_t columns) const {
     constexpr int64_t kStreamedBytes = int64_t{16} << 20;
-    return columns % v_.lanes() == 0 && 36 * 4 * rows * columns >= kStreamedBytes;
+    return columns % v_.width() == 0 && 36 * 4 * rows * columns >= kStreamedBytes;
   }
 
   // `count` rows from `first`.
@@ -188,7 +188,7 @@ class WinogradEmitter {
                       int64_t live_columns, int64_t rows, int64_t columns) {
     const RationalMatrix& matrix = GetWinogradMatrices(static_cast<int>(op.getTile())).kernel;
     const bool adjoint = op.getAdjoint(), streams = Streams(rows, columns);
-    const int64_t tap_elements = rows * columns, panel = rows * PadChannels(columns), lanes = v_.lanes();
+    const int64_t tap_elements = rows * columns, panel = rows * PadChannels(columns), vector_width = v_.width();
     Value source = v_.At(v_.At(Buffer(op.getKernel()), v_.Mul(first_row, adjoint ? 1 : columns)),
                          v_.Mul(first_column, adjoint ? rows : 1));
     Value target = v_.At(v_.At(Result(op.getOutput()), v_.Mul(first_column, rows)), v_.Mul(first_row, width));
@@ -197,7 +197,7 @@ class WinogradEmitter {
       for (int64_t tap = 0; tap < 9; ++tap) {
         v_.For(0, live_columns, 1, [&](Value column) {
           Value line = v_.Load(v_.At(v_.At(source, tap * tap_elements), v_.Mul(column, rows)), count);
-          v_.Store(line, v_.At(v_.At(staged_, tap * kWinogradColumns * lanes), v_.Mul(column, lanes)));
+          v_.Store(line, v_.At(v_.At(staged_, tap * kWinogradColumns * vector_width), v_.Mul(column, vector_width)));
         });
       }
     }
@@ -206,8 +206,8 @@ class WinogradEmitter {
         Values taps;
         for (int64_t tap = 0; tap < 9; ++tap) {
           if (adjoint) {
-            Value base = v_.At(v_.At(staged_, r), v_.Mul(column, lanes));
-            taps.push_back(v_.LoadStrided(v_.At(base, tap * kWinogradColumns * lanes), lanes, live));
+            Value base = v_.At(v_.At(staged_, r), v_.Mul(column, vector_width));
+            taps.push_back(v_.LoadStrided(v_.At(base, tap * kWinogradColumns * vector_width), vector_width, live));
           } else {
             Value base = v_.At(v_.At(source, v_.Mul(r, columns)), column);
             taps.push_back(v_.Load(v_.At(base, tap * tap_elements), live));
@@ -220,9 +220,9 @@ class WinogradEmitter {
           streams ? v_.Stream(points[p], address) : v_.Store(points[p], address);
         }
       };
-      const int64_t whole = live_columns / lanes * lanes;
-      v_.For(0, whole, lanes, [&](Value column) { vector(column, lanes); });
-      for (int64_t c = whole; c < width; c += lanes) vector(v_.Int(c), std::max<int64_t>(0, live_columns - c));
+      const int64_t whole = live_columns / vector_width * vector_width;
+      v_.For(0, whole, vector_width, [&](Value column) { vector(column, vector_width); });
+      for (int64_t c = whole; c < width; c += vector_width) vector(v_.Int(c), std::max<int64_t>(0, live_columns - c));
     });
   }
 
@@ -278,9 +278,9 @@ class WinogradEmitter {
           }
         }
       };
-      const int64_t whole = live_columns / v_.lanes() * v_.lanes();
-      v_.For(0, whole, v_.lanes(), [&](Value column) { vector(column, v_.lanes()); });
-      for (int64_t c = whole; c < width; c += v_.lanes()) vector(v_.Int(c), std::max<int64_t>(0, live_columns - c));
+      const int64_t whole = live_columns / v_.width() * v_.width();
+      v_.For(0, whole, v_.width(), [&](Value column) { vector(column, v_.width()); });
+      for (int64_t c = whole; c < width; c += v_.width()) vector(v_.Int(c), std::max<int64_t>(0, live_columns - c));
     };
     // A part [begin, end) of the kernel's elements stands for the groups of rows that begin in it, as if rows lay one
     // after another.

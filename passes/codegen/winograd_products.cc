@@ -21,8 +21,8 @@ struct RegisterTile {
   int rows, vectors;
 };
 
-RegisterTile TileFor(int lanes, int64_t vectors) {
-  if (lanes < 16) return vectors > 1 ? RegisterTile{6, 2} : RegisterTile{12, 1};
+RegisterTile TileFor(int vector_width, int64_t vectors) {
+  if (vector_width < 16) return vectors > 1 ? RegisterTile{6, 2} : RegisterTile{12, 1};
   constexpr RegisterTile kTiles[] = {{14, 1}, {12, 2}, {8, 3}, {6, 4}};
   return kTiles[std::min<int64_t>(vectors, 4) - 1];
 }
@@ -60,7 +60,7 @@ Values MultiplyAdd(VectorBuilder& v, bool pairs, Value depth, int rows, int64_t 
       v.Prefetch(v.At(v.At(fetch.pointer, v.Mul(i, fetch.lines * kLineFloats)), line * kLineFloats));
     Values row, after(before.size());
     for (int64_t n = 0; n < vectors; ++n) {
-      Value place = v.At(b, n * v.lanes());
+      Value place = v.At(b, n * v.width());
       row.push_back(pairs ? v.LoadPairs(place) : v.Load(place));
     }
     for (int r = 0; r < rows; ++r) {
@@ -85,10 +85,10 @@ void EmitTileProducts(VectorBuilder& v, int64_t points, Value tiles, int64_t blo
   const int64_t columns = PadChannels(to.channels), from_row = PadChannels(from.channels) / (pairs ? 2 : 1);
   // `width` columns that lie together in the kernel, from column `first`.
   auto block = [&](Value a, Value u, Value d, int64_t width) {
-    const int64_t vectors = width / v.lanes();
-    ForVectorGroups(vectors, TileFor(v.lanes(), vectors).vectors, [&](int64_t first, int64_t count) {
-      const int rows = RowsFor(TileFor(v.lanes(), count).rows, block_tiles);
-      Value right = v.At(u, first * v.lanes()), out = v.At(d, first * v.lanes());
+    const int64_t vectors = width / v.width();
+    ForVectorGroups(vectors, TileFor(v.width(), vectors).vectors, [&](int64_t first, int64_t count) {
+      const int rows = RowsFor(TileFor(v.width(), count).rows, block_tiles);
+      Value right = v.At(u, first * v.width()), out = v.At(d, first * v.width());
       // The next columns of the kernel follow in memory. The register tiles of a block fetch a part of them each; when
       // there are more than parts, some a second time, which costs next to nothing.
       const int64_t lines = width / kLineFloats, register_tiles = (block_tiles + rows - 1) / rows;
@@ -105,7 +105,7 @@ void EmitTileProducts(VectorBuilder& v, int64_t points, Value tiles, int64_t blo
                                   Values(rows * count, v.Splat(0)), fetch);
         for (int r = 0; r < rows; ++r) {
           for (int64_t n = 0; n < count; ++n) {
-            v.Store(sums[r * count + n], v.At(result, r * columns + n * v.lanes()));
+            v.Store(sums[r * count + n], v.At(result, r * columns + n * v.width()));
           }
         }
       });
@@ -138,9 +138,9 @@ void EmitTileOuterProducts(VectorBuilder& v, int64_t points, Value tiles, const 
       Value left = v.At(a, c), right = v.At(b, k);
       Value result = v.At(v.At(s, v.Mul(c, y_row)), k);
       Values sums;
-      auto place = [&](int r, int64_t n) { return v.At(result, r * y_row + n * v.lanes()); };
+      auto place = [&](int r, int64_t n) { return v.At(result, r * y_row + n * v.width()); };
       for (int r = 0; r < rows; ++r) {
-        for (int64_t n = 0; n < count; ++n) sums.push_back(v.Load(place(r, n), v.lanes(), added));
+        for (int64_t n = 0; n < count; ++n) sums.push_back(v.Load(place(r, n), v.width(), added));
       }
       sums = MultiplyAdd(v, pairs, depth, rows, count, left, 1, x_row, right, y_row, sums);
       for (int r = 0; r < rows; ++r) {
@@ -149,15 +149,15 @@ void EmitTileOuterProducts(VectorBuilder& v, int64_t points, Value tiles, const 
     };
     // As few register tiles as hold the channels, of two heights that differ by one.
     auto columns = [&](Value k, int64_t count) {
-      const int64_t most = TileFor(v.lanes(), count).rows, tiles_down = (x.channels + most - 1) / most;
+      const int64_t most = TileFor(v.width(), count).rows, tiles_down = (x.channels + most - 1) / most;
       const int64_t low = x.channels / tiles_down, high = low + 1, split = x.channels % tiles_down * high;
       v.For(0, split, high, [&](Value c) { tile(c, k, static_cast<int>(high), count); });
       v.For(split, x.channels, low, [&](Value c) { tile(c, k, static_cast<int>(low), count); });
     };
-    const int64_t vectors = y_row / v.lanes(), most = TileFor(v.lanes(), vectors).vectors;
-    const int64_t whole = vectors / most * most * v.lanes();
-    v.For(0, whole, most * v.lanes(), [&](Value k) { columns(k, most); });
-    if (whole < y_row) columns(v.Int(whole), (y_row - whole) / v.lanes());
+    const int64_t vectors = y_row / v.width(), most = TileFor(v.width(), vectors).vectors;
+    const int64_t whole = vectors / most * most * v.width();
+    v.For(0, whole, most * v.width(), [&](Value k) { columns(k, most); });
+    if (whole < y_row) columns(v.Int(whole), (y_row - whole) / v.width());
   });
 }
 

@@ -91,15 +91,15 @@ Values LoadTile(VectorBuilder& v, const TileMatrix& from, int64_t points, Value 
 }  // namespace
 
 void ForChannels(VectorBuilder& v, int64_t channels, const std::function<void(Value, int64_t)>& body) {
-  const int64_t whole = channels / v.lanes() * v.lanes();
-  v.For(0, whole, v.lanes(), [&](Value c) { body(c, v.lanes()); });
+  const int64_t whole = channels / v.width() * v.width();
+  v.For(0, whole, v.width(), [&](Value c) { body(c, v.width()); });
   if (whole < channels) body(v.Int(whole), channels - whole);
 }
 
 void EmitZeros(VectorBuilder& v, Value pointer, Value floats, int64_t multiple) {
-  const bool whole_vectors = multiple % v.lanes() == 0;
-  Value whole = whole_vectors ? floats : v.Mul(v.Div(floats, v.lanes()), v.lanes());
-  v.For(v.Int(0), whole, v.lanes(), [&](Value i) { v.Store(v.Splat(0), v.At(pointer, i)); });
+  const bool whole_vectors = multiple % v.width() == 0;
+  Value whole = whole_vectors ? floats : v.Mul(v.Div(floats, v.width()), v.width());
+  v.For(v.Int(0), whole, v.width(), [&](Value i) { v.Store(v.Splat(0), v.At(pointer, i)); });
   if (!whole_vectors) v.For(whole, floats, 1, [&](Value i) { v.Store(v.Splat(0), v.At(pointer, i), 1); });
 }
 
@@ -190,9 +190,9 @@ void BeginRows(VectorBuilder& v, const Patch& p, int64_t tile, Value rows, int64
   v.If(
       v.Equal(p.i, 0), [&] { EmitZeros(v, rows, v.Int(common), common); },
       [&] {
-        const int64_t whole = common / v.lanes() * v.lanes();
+        const int64_t whole = common / v.width() * v.width();
         Value from = v.At(rows, tile * row);
-        v.For(0, whole, v.lanes(), [&](Value n) { v.Store(v.Load(v.At(from, n)), v.At(rows, n)); });
+        v.For(0, whole, v.width(), [&](Value n) { v.Store(v.Load(v.At(from, n)), v.At(rows, n)); });
         if (whole < common) v.Store(v.Load(v.At(from, whole), common - whole), v.At(rows, whole), common - whole);
       });
   EmitZeros(v, v.At(rows, common), v.Int(tile * row), tile * row);

@@ -45,7 +45,7 @@ void EmitStoreTiles(VectorBuilder& v, const TileBlock& block, const RationalMatr
 void EmitAddTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const TileMatrix& from,
                   mlir::Value rows, const ImageMatrix& image);
 
-// Calls body(first channel, live) for vectors of channels; `live` is how many of the lanes are channels.
+// Calls body(first channel, live) for vectors of channels; `live` is how many of their elements are channels.
 void ForChannels(VectorBuilder& v, int64_t channels, const std::function<void(mlir::Value, int64_t)>& body);
 
 // Sets `floats` floats, a multiple of `multiple`, to zero.

@@ -58,10 +58,10 @@ int64_t BestMicrobatchRows(const StepWork& work, const MachineModel& machine, in
   return best;
 }
 
-class Chooser {
+class MicrobatchChooser {
  public:
-  Chooser(int64_t batch, int64_t replicas, int64_t max_microbatch_rows, const StepWork& work,
-          const MachineModel& machine)
+  MicrobatchChooser(int64_t batch, int64_t replicas, int64_t max_microbatch_rows, const StepWork& work,
+                    const MachineModel& machine)
       : batch_(batch), replicas_(replicas), max_microbatch_rows_(max_microbatch_rows), work_(work), machine_(machine) {}
 
   MicrobatchSizes WithLanes(int64_t lanes) const {
@@ -145,7 +145,7 @@ double LaneSeconds(const StepWork& work, const MachineModel& machine, int64_t ro
 
 MicrobatchSizes ChooseMicrobatchSizes(int64_t batch, int64_t replicas, int64_t lanes, int64_t microbatch_rows,
                                       const StepWork& work, const MachineModel& machine) {
-  const Chooser chooser(batch, replicas, microbatch_rows, work, machine);
+  const MicrobatchChooser chooser(batch, replicas, microbatch_rows, work, machine);
   if (lanes <= 0) return chooser.Choose();
   MicrobatchSizes sizes = chooser.WithLanes(lanes);
   sizes.reason = absl::StrFormat("%d lanes, as asked for, of %d rows in microbatches of %d", sizes.lanes,

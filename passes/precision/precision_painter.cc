@@ -19,9 +19,9 @@ using td::PrecisionRule;
 using OpSet = llvm::DenseSet<mlir::Operation*>;
 using Predicate = std::function<bool(mlir::Operation*)>;
 
-class Painter {
+class PrecisionPainter {
  public:
-  Painter(mlir::Block& block, const PrecisionRules& lists) : block_(block), lists_(lists) {}
+  PrecisionPainter(mlir::Block& block, const PrecisionRules& lists) : block_(block), lists_(lists) {}
 
   OpSet Run() {
     for (mlir::Operation& op : block_) {
@@ -256,7 +256,7 @@ absl::Status ReadPrecisionRules(mlir::ModuleOp module, PrecisionRules* lists) {
 }
 
 llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists) {
-  return Painter(block, lists).Run();
+  return PrecisionPainter(block, lists).Run();
 }
 
 }  // namespace tandem

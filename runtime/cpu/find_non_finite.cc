@@ -22,9 +22,9 @@ bool OutputsFinite(const CpuCommand& command, const MicrobatchContext& context, 
   return true;
 }
 
-class Finder {
+class NonFiniteFinder {
  public:
-  Finder(const Executable& executable, const StepState& state, const StepPlan& plan)
+  NonFiniteFinder(const Executable& executable, const StepState& state, const StepPlan& plan)
       : executable_(executable), state_(state), plan_(plan) {}
 
   absl::StatusOr<std::string> MapSection(const PlannedSection& section, int thread) {
@@ -71,7 +71,7 @@ class Finder {
 absl::StatusOr<std::string> FindNonFiniteCommand(const Executable& executable, const StepState& state,
                                                  const StepPlan& plan, ThreadPool& pool) {
   const fb::ProgramT& program = *executable.index().programs[executable.index().replicas[0]->program];
-  Finder finder(executable, state, plan);
+  NonFiniteFinder finder(executable, state, plan);
   for (const PlannedSection& section : plan.sections) {
     if (section.kind == fb::SectionKind::Map) {
       absl::StatusOr<std::string> found = std::string();

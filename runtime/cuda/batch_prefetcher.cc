@@ -27,7 +27,7 @@ BatchPrefetcher::Place::~Place() {
   if (stream.get() != nullptr && stream.MakeCurrent()) stream.device().driver().cuStreamSynchronize(stream.get());
 }
 
-void BatchPrefetcher::Bring(const StepInputs& inputs) {
+void BatchPrefetcher::Prefetch(const StepInputs& inputs) {
   Slot* slot = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);

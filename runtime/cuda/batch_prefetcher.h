@@ -24,7 +24,7 @@ class BatchPrefetcher {
 
   // Copies the inputs into memory of its own on the devices, and returns when they are there. Where two batches wait
   // already, the older one is forgotten. Errors are kept for Take; memory that is not to be had ends prefetching.
-  void Bring(const StepInputs& inputs);
+  void Prefetch(const StepInputs& inputs);
 
   // Queues, on the compute streams, the copies of the batch into the program's inputs, if these very tensors were
   // brought: true then. Waits while they are being brought.

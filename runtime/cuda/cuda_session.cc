@@ -120,7 +120,7 @@ class CudaSession final : public Session {
     return found;
   }
 
-  void Prefetch(const StepInputs& inputs) override { prefetcher_->Bring(inputs); }
+  void Prefetch(const StepInputs& inputs) override { prefetcher_->Prefetch(inputs); }
   bool CanPrefetch() const override { return true; }
 
   SessionMemory memory() const override {
