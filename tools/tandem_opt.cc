@@ -12,7 +12,7 @@
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "graph/ir/dialect.h"
-#include "graph/ir/text_depth.h"
+#include "graph/ir/text_check.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -68,7 +68,7 @@ absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> ReadInput(const std::string&
   std::unique_ptr<llvm::MemoryBuffer> text = mlir::openInputFile(input, &error);
   if (!text) return absl::NotFoundError(error);
   const llvm::StringRef bytes = text->getBuffer();
-  if (absl::Status s = td::CheckTextDepth(absl::string_view(bytes.data(), bytes.size()), input); !s.ok()) {
+  if (absl::Status s = td::CheckText(absl::string_view(bytes.data(), bytes.size()), input); !s.ok()) {
     return WithExitCode(s, kExitBadData);
   }
   return text;

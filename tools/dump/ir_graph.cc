@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/dialect.h"
-#include "graph/ir/text_depth.h"
+#include "graph/ir/text_check.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -134,7 +134,7 @@ namespace {
 
 // Calls `read` with the module that `text` is, if it can be read.
 void WithModule(absl::string_view text, llvm::function_ref<void(mlir::ModuleOp)> read) {
-  if (!td::CheckTextDepth(text, "the program").ok()) return;
+  if (!td::CheckText(text, "the program").ok()) return;
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, td::TdDialect, exec::ExecDialect>();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);

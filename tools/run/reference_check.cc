@@ -11,7 +11,7 @@
 #include "graph/ir/dialect.h"
 #include "graph/ir/replica_values.h"
 #include "graph/ir/signature.h"
-#include "graph/ir/text_depth.h"
+#include "graph/ir/text_check.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<ReferenceCheck>> ReferenceCheck::Create(const Exe
     if (error.empty()) error = d.str();
     return mlir::success();
   });
-  if (absl::Status s = td::CheckTextDepth(text, phase); !s.ok()) {
+  if (absl::Status s = td::CheckText(text, phase); !s.ok()) {
     return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", s.message()));
   }
   // The parser wants a zero behind the text.

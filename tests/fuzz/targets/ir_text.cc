@@ -3,7 +3,7 @@
 
 #include "base/logging.h"
 #include "graph/ir/dialect.h"
-#include "graph/ir/text_depth.h"
+#include "graph/ir/text_check.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -22,7 +22,7 @@ std::vector<std::string> Seeds() { return {}; }
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   tandem::ParseIrGraph(text);  // as the page shows it: not with MLIR's parser
-  if (!tandem::td::CheckTextDepth(text, "fuzz.mlir").ok()) return 0;
+  if (!tandem::td::CheckText(text, "fuzz.mlir").ok()) return 0;
   // What a context has seen it keeps.
   static std::unique_ptr<mlir::MLIRContext> context;
   static int uses = 0;
