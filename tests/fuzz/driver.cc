@@ -1,7 +1,8 @@
 // Runs a fuzz target without libFuzzer: on every file of the corpus, on the target's own seeds, and on as many changes
 // of those as --runs says, the same for the same --seed. Prints how many runs there were.
 //
-// A finding ends it: the input goes to --artifact, whose path is printed, and the signal has its way. An input that
+// A finding ends it: the input goes to --artifact, whose path is printed, those in front of it to --artifact.before-1
+// and so on, since a damaged heap is found some inputs later, and the signal has its way. An input that
 // takes longer than kDeadlineSeconds is a finding as well.
 #include <fcntl.h>
 #include <malloc.h>
@@ -26,22 +27,34 @@ namespace {
 
 constexpr unsigned kDeadlineSeconds = 60;
 constexpr size_t kMaxPool = 4096, kMaxBytes = size_t{1} << 20;
+constexpr unsigned kBefore = 64;  // inputs that a finding keeps
 
 // Of the run in progress; the handler of signals may only look at it.
 const char* artifact = nullptr;
 const char* current_data = nullptr;
 size_t current_size = 0;
 bool accepted = false;
+std::string recent[kBefore];
+unsigned long long number = 0;
+
+void WriteInput(const char* path, const char* data, size_t size) {
+  const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (fd < 0) return;
+  for (size_t at = 0; at < size;) {
+    const ssize_t n = write(fd, data + at, size - at);
+    if (n <= 0) break;
+    at += static_cast<size_t>(n);
+  }
+  close(fd);
+}
 
 void SaveFinding(int signal) {
-  const int fd = open(artifact, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  if (fd >= 0) {
-    for (size_t at = 0; at < current_size;) {
-      const ssize_t n = write(fd, current_data + at, current_size - at);
-      if (n <= 0) break;
-      at += static_cast<size_t>(n);
-    }
-    close(fd);
+  WriteInput(artifact, current_data, current_size);
+  for (unsigned i = 1; i <= kBefore && i <= number; ++i) {
+    char path[4096];
+    std::snprintf(path, sizeof path, "%s.before-%u", artifact, i);
+    const std::string& input = recent[(number - i) % kBefore];
+    WriteInput(path, input.data(), input.size());
   }
   for (const char* text : {"finding: the input is in ", artifact, "\n"}) {
     [[maybe_unused]] const ssize_t n = write(2, text, std::strlen(text));
@@ -71,6 +84,7 @@ bool RunOne(const std::string& input) {
   alarm(kDeadlineSeconds);
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
   alarm(0);
+  recent[number++ % kBefore] = input;
   return accepted;
 }
 
