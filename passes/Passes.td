@@ -134,8 +134,9 @@ def PaintPrecisionPass : ModulePass<"td-paint-precision"> {
     ```
 
     A painted op that can keep its float32 accumulator (matmul, convolution) does so where all that reads it is float32
-    and storing it costs little: gradients of weights, logits. On a CPU convolutions of few taps, which
-    td-choose-contractions gives to generated kernels, stay float32 up to the value that a painted op reads.
+    and storing it costs little: gradients of weights, logits. What td-choose-contractions gives to generated
+    kernels stays float32: products with one column or one inner element, and on a CPU convolutions of few taps, up
+    to the value that a painted op reads.
   }];
 }
 

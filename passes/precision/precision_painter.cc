@@ -55,10 +55,13 @@ class PrecisionPainter {
   // A part of a generated kernel, which computes in float32.
   static bool HasFewTaps(mlir::Operation* op) { return IsChosen(op, exec::Algorithm::kFewTaps); }
 
+  // A loop that fuses with what surrounds it: it would round what it has in registers, and gain nothing.
+  static bool IsFusedProduct(mlir::Operation* op) { return IsChosen(op, exec::Algorithm::kFusedProduct); }
+
   PrecisionRule RuleOf(mlir::Operation* op) const {
     auto moved = lists_.find(op->getName().getStringRef());
     if (moved != lists_.end()) return moved->second;
-    if (HasFewTaps(op)) return PrecisionRule::kDeny;
+    if (HasFewTaps(op) || IsFusedProduct(op)) return PrecisionRule::kDeny;
     auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
     return precision ? precision.getPrecisionRule() : PrecisionRule::kDeny;
   }

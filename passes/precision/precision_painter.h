@@ -32,10 +32,11 @@ bool IsFloat32(mlir::Value v);
 //   5. What goes back through a painted relu or max-pooling is painted, and so is the sum of gradients that comes to
 //      it, where one of them is painted: a gradient has the type of its value. It halves what a residual network keeps.
 // What differs from Grappler: a clear op is not denied in step 2, so that a relu between a sum in float32 and a
-// convolution is stored once, as bfloat16. And convolutions of few taps (passes/contraction/few_taps.cc) stay float32,
-// unless the user's lists say otherwise, and so do infer and clear ops that follow them: these are one generated kernel
-// with what follows, which has its operands in float32 anyway and rounds the result once, behind a pooling to a quarter
-// of the values.
+// convolution is stored once, as bfloat16. And what td-choose-contractions makes a part of generated kernels stays
+// float32, unless the user's lists say otherwise, since such a kernel multiplies float32 numbers in any case: products
+// with one column or one inner element (passes/contraction/fused_product.cc), and convolutions of few taps
+// (few_taps.cc). Infer and clear ops that follow convolutions of few taps stay float32 as well: they are one kernel,
+// which rounds the result once, behind a pooling to a quarter of the values.
 llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists);
 
 }  // namespace tandem

@@ -108,6 +108,28 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
 
 // -----
 
+// A product with one column is a part of the loop around it, and so are both its gradients: nothing is rounded for them.
+// CHECK-LABEL: func.func @step
+// CHECK: td.matmul {{.*}} : tensor<?x16xbf16>, tensor<16x32xbf16> -> tensor<?x32xbf16>
+// CHECK: %[[H:.*]] = td.relu {{.*}} : tensor<?x32xbf16>
+// CHECK: %[[HF:.*]] = td.cast %[[H]] : tensor<?x32xbf16> -> tensor<?x32xf32>
+// CHECK: td.matmul %[[HF]], %{{.*}} : tensor<?x32xf32>, tensor<32x1xf32> -> tensor<?x1xf32>
+// CHECK: td.matmul %[[HF]], {{.*}} : tensor<?x32xf32>, tensor<?x1xf32> -> tensor<32x1xf32>
+// CHECK: td.matmul {{.*}} : tensor<?x1xf32>, tensor<32x1xf32> -> tensor<?x32xf32>
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
+  func.func @step(%x: tensor<?x16xf32>, %w0: tensor<16x32xf32>, %w1: tensor<32x1xf32>, %dy: tensor<?x1xf32>)
+      -> (tensor<?x1xf32>, tensor<32x1xf32>, tensor<?x32xf32>) {
+    %0 = td.matmul %x, %w0 : tensor<?x16xf32>, tensor<16x32xf32> -> tensor<?x32xf32>
+    %1 = td.relu %0 : tensor<?x32xf32>
+    %2 = td.matmul %1, %w1 : tensor<?x32xf32>, tensor<32x1xf32> -> tensor<?x1xf32>
+    %3 = td.matmul %1, %dy {transpose_a = true} : tensor<?x32xf32>, tensor<?x1xf32> -> tensor<32x1xf32>
+    %4 = td.matmul %dy, %w1 {transpose_b = true} : tensor<?x1xf32>, tensor<32x1xf32> -> tensor<?x32xf32>
+    return %2, %3, %4 : tensor<?x1xf32>, tensor<32x1xf32>, tensor<?x32xf32>
+  }
+}
+
+// -----
+
 // A constant is rounded where it stands.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: td.cast {{.*}} : tensor<f32>
