@@ -29,10 +29,15 @@ struct Cluster {
   // Among the processes that train together, which are the chief, then the workers in their order. Parameter servers
   // and evaluators are not among them and have rank -1.
   int64_t rank = 0, world_size = 1;
+  // The processes that the training was begun with, where it goes on with fewer: a multiple of world_size. Each then
+  // takes the replicas of several, so that steps have the same global batch. Else world_size, or 0.
+  int64_t full_world_size = 0;
   // Among those on this host; -1 and 0 where nobody says.
   int64_t local_rank = -1, local_world_size = 0;
   // Where processes meet, HOST:PORT; empty where nobody says.
   std::string coordinator;
+  // The launcher's name for this start of all processes, the same on them and on no others; empty where nobody says.
+  std::string job;
   // HOST:PORT of every task, by type and index; only TF_CONFIG has them.
   std::map<TaskType, std::vector<std::string>> addresses;
 

@@ -80,6 +80,10 @@ std::optional<Cluster> ReadOpenMpi(const Environment& environment, std::vector<s
       "Open MPI",
       {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
       environment, errors);
+  // One of them is there in every version.
+  for (absl::string_view name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}) {
+    if (cluster.job.empty() && environment.Has(name)) cluster.job = absl::StrCat("openmpi-", environment.Get(name));
+  }
   ReadCoordinator(kCoordinator, /*required=*/false, environment, &cluster, errors);
   return cluster;
 }

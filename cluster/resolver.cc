@@ -3,18 +3,36 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/exit_code.h"
+#include "base/printable.h"
 #include "cluster/launchers.h"
 #include "cluster/tf_config.h"
 
 namespace tandem {
 namespace {
 
+constexpr int64_t kMaxProcesses = int64_t{1} << 20;
+
 bool IsAlone(const Cluster& cluster) {
-  return cluster.rank == 0 && cluster.world_size == 1 && !cluster.addresses.contains(TaskType::kParameterServer) &&
-         !cluster.addresses.contains(TaskType::kEvaluator);
+  return cluster.rank == 0 && cluster.world_size == 1 && cluster.full_world_size <= 1 &&
+         !cluster.addresses.contains(TaskType::kParameterServer) && !cluster.addresses.contains(TaskType::kEvaluator);
+}
+
+constexpr char kFullWorldSize[] = "TANDEM_FULL_WORLD_SIZE";  // by tandem-launch
+
+void ReadFullWorldSize(const Environment& environment, Cluster* cluster, std::vector<std::string>* errors) {
+  if (!environment.Has(kFullWorldSize) || cluster->rank < 0) return;
+  const std::string text = environment.Get(kFullWorldSize);
+  if (absl::SimpleAtoi(text, &cluster->full_world_size) && cluster->full_world_size >= cluster->world_size &&
+      cluster->full_world_size <= kMaxProcesses && cluster->full_world_size % cluster->world_size == 0) {
+    return;
+  }
+  errors->push_back(absl::StrCat(kFullWorldSize, " is \"", PrintableLine(text), "\": it is no multiple of the ",
+                                 cluster->world_size, " processes that ", cluster->source, " says, up to ",
+                                 kMaxProcesses));
 }
 
 std::string Claim(const Cluster& cluster) {
@@ -47,6 +65,7 @@ absl::StatusOr<std::optional<Cluster>> ResolveCluster(const Environment& environ
     if (!Disagree(found[0], found[i])) continue;
     errors.push_back(absl::StrCat(Claim(found[0]), ", and ", Claim(found[i]), "; unset the variables of one of them"));
   }
+  if (!found.empty()) ReadFullWorldSize(environment, &found[0], &errors);
   if (!errors.empty()) {
     return WithExitCode(absl::InvalidArgumentError(absl::StrCat(
                             "the environment describes no cluster that could be:\n  ", absl::StrJoin(errors, "\n  "))),

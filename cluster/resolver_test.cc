@@ -254,6 +254,10 @@ std::vector<Bad> BadLaunchers() {
         "rank 1 of 2; unset the variables of one of them"}},
       {with(open_mpi, TfConfig(OfTask(R"({"type": "worker", "index": 0})"))),
        {"TF_CONFIG says rank 0 of 2, and Open MPI (OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE) says rank 1 of 2"}},
+      {with(open_mpi, {{"TANDEM_FULL_WORLD_SIZE", "3"}}),
+       {"TANDEM_FULL_WORLD_SIZE is \"3\": it is no multiple of the 2 processes that Open MPI"}},
+      {with(open_mpi, {{"TANDEM_FULL_WORLD_SIZE", "1"}}), {"TANDEM_FULL_WORLD_SIZE is \"1\": it is no multiple"}},
+      {with(open_mpi, {{"TANDEM_FULL_WORLD_SIZE", "two"}}), {"TANDEM_FULL_WORLD_SIZE is \"two\": it is no multiple"}},
       // A description of one process does not hide one of several.
       {with(open_mpi, TfConfig(R"({"task": {"type": "worker", "index": 0}})")),
        {"TF_CONFIG says rank 0 of 1, and Open"}},
@@ -291,6 +295,26 @@ TEST(Cluster, AddressesAreByTypeAndIndex) {
   EXPECT_THAT((*cluster)->addresses.at(TaskType::kChief), ElementsAre("c:1"));
   EXPECT_THAT((*cluster)->addresses.at(TaskType::kWorker), ElementsAre("a:1", "b:1"));
   EXPECT_FALSE((*cluster)->is_chief());
+}
+
+// One worker is left of two: it is not alone, as it has the work of both.
+TEST(ResolveCluster, TellsOfWorkersThatAreMissing) {
+  auto variables = TfConfig(Cluster2(R"({"worker": ["a:1"]})", R"({"type": "worker", "index": 0})"));
+  EXPECT_FALSE(ResolveCluster(Environment(variables))->has_value());
+  variables["TANDEM_FULL_WORLD_SIZE"] = "2";
+  const auto cluster = ResolveCluster(Environment(variables));
+  ASSERT_TRUE(cluster.ok() && cluster->has_value()) << cluster.status();
+  EXPECT_EQ((*cluster)->world_size, 1);
+  EXPECT_EQ((*cluster)->full_world_size, 2);
+}
+
+TEST(ResolveCluster, OpenMpiNamesTheJob) {
+  for (const std::string name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}) {
+    const auto cluster = ResolveCluster(
+        Environment({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {name, "309067777"}}));
+    ASSERT_TRUE(cluster.ok() && cluster->has_value()) << cluster.status();
+    EXPECT_EQ((*cluster)->job, "openmpi-309067777");
+  }
 }
 
 }  // namespace

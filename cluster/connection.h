@@ -1,0 +1,86 @@
+// Connection: the way of one process to the coordinator. It says that the process lives, and hears of failures.
+#ifndef TANDEM_CLUSTER_CONNECTION_H_
+#define TANDEM_CLUSTER_CONNECTION_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "cluster/rendezvous.grpc.pb.h"
+
+namespace tandem {
+
+// Thread-safe.
+class Connection {
+ public:
+  // Says hello, again until `patience_seconds` have passed while nobody listens at `place`, and waits until all are
+  // there. Errors: the coordinator's; Unavailable (75) when nobody answers.
+  static absl::StatusOr<std::unique_ptr<Connection>> Open(std::shared_ptr<grpc::Channel> channel,
+                                                          const rendezvous::Hello& hello, const std::string& place,
+                                                          double patience_seconds);
+  // Leaves.
+  ~Connection();
+
+  // The value that answers. The request's session and timeout are filled in.
+  absl::StatusOr<std::string> Ask(rendezvous::Request request, absl::Duration timeout);
+
+  // As in Member.
+  absl::Status status() const;
+  void SetOnFailure(std::function<void(const absl::Status&)> on_failure);
+  void Fail(const absl::Status& why);
+
+ private:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+  using Seconds = std::chrono::duration<double>;
+  class Stream;
+
+  Connection(std::shared_ptr<grpc::Channel> channel, const rendezvous::Hello& hello);
+
+  // From the stream; with mutex_ held.
+  void Hear(const rendezvous::ServerMessage& message);
+  void Ended(const grpc::Status& status);
+
+  void Failed(absl::Status failure);
+  void Pulse();
+  void NoticePause(SteadyTime now);
+  void LookForSilence(SteadyTime now);
+  absl::Status WaitForAll();
+
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::unique_ptr<rendezvous::Rendezvous::Stub> stub_;
+  const std::string self_;  // "rank 1 (worker 0 at host, pid 5)"
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unique_ptr<Stream> stream_;
+  std::string coordinator_;  // "rank 0 (...)"
+  uint64_t session_ = 0;     // 0 until it is accepted
+  double deadline_seconds_ = 0;
+  bool complete_ = false, leaving_ = false, stop_ = false;
+  absl::Status failure_;
+  std::string why_ended_;
+  std::set<grpc::ClientContext*> calls_;
+  SteadyTime heard_, last_pulse_, pause_end_;
+  Seconds pause_{0};  // how long this process stood still
+
+  std::mutex callback_mutex_;  // held during the call of on_failure_; before mutex_
+  std::function<void(const absl::Status&)> on_failure_;
+  bool called_ = false;
+  bool call_due_ = false;  // guarded by mutex_
+
+  std::thread pulse_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_CLUSTER_CONNECTION_H_

@@ -1,0 +1,75 @@
+// Coordinator: the server in rank 0's process that all processes of a cluster, also that one, are connected to.
+#ifndef TANDEM_CLUSTER_COORDINATOR_H_
+#define TANDEM_CLUSTER_COORDINATOR_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "cluster/cluster.h"
+#include "cluster/meeting_place.h"
+#include "cluster/rendezvous.grpc.pb.h"
+#include "cluster/roster.h"
+#include "cluster/shared_store.h"
+
+namespace tandem {
+
+class Coordinator : public rendezvous::Rendezvous::CallbackService {
+ public:
+  // Listens. FailedPrecondition (2) when it cannot.
+  static absl::StatusOr<std::unique_ptr<Coordinator>> Start(const Cluster& cluster, const MeetingPlace& place,
+                                                            const Facts& facts, double deadline_seconds,
+                                                            double start_deadline_seconds);
+  // Waits until the others have left, or know that they will not meet or have failed; no longer than the deadline.
+  ~Coordinator() override;
+
+  // A way in for rank 0, without the network.
+  std::shared_ptr<grpc::Channel> Channel();
+
+  grpc::ServerBidiReactor<rendezvous::ClientMessage, rendezvous::ServerMessage>* Join(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerUnaryReactor* Ask(grpc::CallbackServerContext* context, const rendezvous::Request* request,
+                                rendezvous::Reply* reply) override;
+
+ private:
+  class Visitor;  // the stream of one process
+  class Question;
+
+  Coordinator(const Cluster& cluster, ClaimedPlace claim, const Facts& facts, double deadline_seconds,
+              double start_deadline_seconds);
+  void Watch();
+
+  // Of visitors; all with mutex_ held.
+  void Hear(Visitor* visitor, const rendezvous::ClientMessage& message);
+  void Welcome(Visitor* visitor, const rendezvous::Hello& hello);
+  void Broke(Visitor* visitor);
+  void Answer(Question* question, const rendezvous::Request& request);
+  // Tells all what has been decided since it was last called.
+  void Announce();
+
+  const double deadline_seconds_;
+  ClaimedPlace claim_;
+  std::unique_ptr<grpc::Server> server_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Roster roster_;
+  SharedStore store_;
+  std::set<Visitor*> visitors_;
+  int64_t calls_ = 0;                  // visitors and questions that gRPC has not done with
+  std::map<uint64_t, int64_t> ranks_;  // by session
+  std::random_device random_;
+  bool announced_complete_ = false, announced_verdict_ = false, stop_ = false;
+  std::thread watch_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_CLUSTER_COORDINATOR_H_

@@ -1,0 +1,58 @@
+// Processes for tests of members: each is the test's program again, told by lines what to do.
+#ifndef TANDEM_CLUSTER_MEMBER_TEST_UTIL_H_
+#define TANDEM_CLUSTER_MEMBER_TEST_UTIL_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+// What a process is started with.
+struct Start {
+  int64_t rank = 0, world_size = 4;
+  std::string coordinator;
+  std::string job;
+  double deadline = 20, start_deadline = 60;
+  std::string build = "1";  // a fact
+};
+
+// A process that joins. Its first answer is what Join returns: "OK ", or "E2 message" with the exit code.
+class Process {
+ public:
+  explicit Process(const Start& start);
+  Process(Process&& other) noexcept;
+  // Kills it.
+  ~Process();
+
+  // One of the lines that RunMember knows.
+  void Say(const std::string& line);
+  // The next answer; "" when the process has ended.
+  std::string Answer();
+  std::string Do(const std::string& line);
+  void Signal(int signal);
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+  int in_;
+  FILE* out_;
+};
+
+// A port of loopback that nobody listens at.
+std::string FreeAddress();
+// All ranks. Without address and job they meet at a free address.
+std::vector<Process> StartAll(Start start);
+// All ranks, which have met. Prints how long that took.
+std::vector<Process> Met(const Start& start = {});
+void SayToAll(std::vector<Process>& processes, const std::string& line);
+
+// Instead of GoogleTest's: runs the tests, or is one of their processes.
+int MemberTestMain(int argc, char** argv);
+
+}  // namespace tandem
+
+#endif  // TANDEM_CLUSTER_MEMBER_TEST_UTIL_H_

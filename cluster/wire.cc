@@ -1,0 +1,82 @@
+#include "cluster/wire.h"
+
+#include <grpc/support/log.h>
+
+#include <algorithm>
+
+#include "absl/strings/string_view.h"
+#include "base/exit_code.h"
+#include "base/logging.h"
+
+namespace tandem {
+namespace {
+
+constexpr int kMaxMessageBytes = static_cast<int>(kMaxValueBytes) + (1 << 16);
+
+// Heartbeats notice a loss first, and know who it is. gRPC's own pings end a connection that is left over.
+int KeepaliveMilliseconds(double deadline_seconds) {
+  return static_cast<int>(std::clamp(deadline_seconds, 1.0, 3600.0) * 1000);
+}
+
+void Log(gpr_log_func_args* args) {
+  if (args->severity == GPR_LOG_SEVERITY_ERROR) TD_LOG(WARNING) << "gRPC: " << args->message;
+}
+
+}  // namespace
+
+std::chrono::duration<double> HeartbeatPeriod(double deadline_seconds) {
+  return std::chrono::duration<double>(std::min(deadline_seconds / 4, 1.0));
+}
+
+grpc::ChannelArguments ClientArguments(double deadline_seconds) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, KeepaliveMilliseconds(deadline_seconds));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KeepaliveMilliseconds(deadline_seconds));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  // http_proxy is for the world outside of the cluster.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // A connection of its own: another channel of this process to the same address has nothing to do with it.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  // Workers may start long before rank 0 does, and before its name is known.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);
+  arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, 1000);
+  return arguments;
+}
+
+void SetServerArguments(double deadline_seconds, grpc::ServerBuilder* builder) {
+  builder->SetMaxReceiveMessageSize(kMaxMessageBytes);
+  // gRPC's default lets two servers listen at the same port; each would get some of the processes.
+  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 1024);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, KeepaliveMilliseconds(deadline_seconds));
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KeepaliveMilliseconds(deadline_seconds));
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  // The clients' pings: more often than gRPC's servers put up with.
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 500);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
+}
+
+void LogMessagesOfGrpc() { gpr_set_log_function(Log); }
+
+void ToMessage(const absl::Status& status, rendezvous::Failure* failure) {
+  failure->set_code(static_cast<int>(status.code()));
+  failure->set_message(std::string(status.message()));
+  failure->set_exit_code(ExitCodeFor(status));
+}
+
+absl::Status ToStatus(const rendezvous::Failure& failure) {
+  const bool known = failure.code() >= 0 && failure.code() <= static_cast<int>(absl::StatusCode::kUnauthenticated);
+  const auto code = known ? static_cast<absl::StatusCode>(failure.code()) : absl::StatusCode::kUnknown;
+  const absl::Status status(code, failure.message());
+  const bool ends = failure.exit_code() > 0 && failure.exit_code() < 256;
+  return status.ok() ? status : WithExitCode(status, ends ? failure.exit_code() : ExitCodeFor(status));
+}
+
+}  // namespace tandem

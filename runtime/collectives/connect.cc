@@ -1,0 +1,22 @@
+#include "runtime/collectives/connect.h"
+
+#include "absl/strings/str_cat.h"
+#include "runtime/collectives/gloo_group.h"
+#include "runtime/collectives/shared_memory_group.h"
+
+namespace tandem {
+
+absl::StatusOr<std::unique_ptr<ProcessGroup>> ConnectProcessGroup(const ConnectOptions& options) {
+  if (options.size < 1 || options.rank < 0 || options.rank >= options.size) {
+    return absl::InvalidArgumentError(absl::StrCat("there is no rank ", options.rank, " among ", options.size));
+  }
+  if (options.communication == Communication::kAuto || options.communication == Communication::kSharedMemory) {
+    auto group = ConnectSharedMemory({options.rank, options.size, options.store, options.prefix, options.deadline});
+    const bool other_way = absl::IsFailedPrecondition(group.status());
+    if (!other_way || options.communication == Communication::kSharedMemory) return group;
+  }
+  return ConnectGloo({options.rank, options.size, options.store, options.prefix, options.address, options.interface,
+                      options.deadline, options.communication == Communication::kRing});
+}
+
+}  // namespace tandem

@@ -1,0 +1,155 @@
+#include "runtime/collectives/gloo_connection.h"
+
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/store.h>
+#include <gloo/transport/tcp/device.h>
+
+#include <netdb.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/key_value_store.h"
+#include "base/status_macros.h"
+#include "runtime/collectives/sigpipe_block.h"
+
+namespace tandem {
+namespace {
+
+// Gloo's addresses are binary; values of a KeyValueStore are text.
+class GlooStore : public gloo::rendezvous::Store {
+ public:
+  explicit GlooStore(const GlooOptions& options)
+      : store_(options.store),
+        prefix_(absl::StrCat(options.prefix, "/gloo/")),
+        ends_(std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(options.deadline)) {}
+
+  void set(const std::string& key, const std::vector<char>& data) override {
+    Check(store_->Set(prefix_ + key, absl::BytesToHexString({data.data(), data.size()})));
+  }
+  std::vector<char> get(const std::string& key) override {
+    auto text = store_->Get(prefix_ + key, Rest());
+    Check(text.status());
+    const std::string bytes = absl::HexStringToBytes(*text);
+    return std::vector<char>(bytes.begin(), bytes.end());
+  }
+  void wait(const std::vector<std::string>& keys) override {
+    for (const std::string& key : keys) Check(store_->Get(prefix_ + key, Rest()).status());
+  }
+  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds&) override { wait(keys); }
+
+  // What the store said when it failed.
+  const absl::Status& status() const { return status_; }
+
+ private:
+  absl::Duration Rest() const {
+    return std::max(absl::Milliseconds(1), absl::FromChrono(ends_ - std::chrono::steady_clock::now()));
+  }
+  void Check(const absl::Status& status) {
+    if (status.ok()) return;
+    status_ = status;
+    throw std::runtime_error(status_.ToString());
+  }
+
+  KeyValueStore* const store_;
+  const std::string prefix_;
+  const std::chrono::steady_clock::time_point ends_;
+  absl::Status status_;
+};
+
+// While it lives, threads that this one starts take no core from a thread that runs (SCHED_BATCH). Gloo's thread, woken
+// by a message, would interrupt the very thread that is inside a send; it cannot have that one's lock, and tries again
+// and again until the scheduler's next tick: 4 ms for a message of 40 us, in most calls when there are more threads
+// than cores.
+class BatchThreads {
+ public:
+  BatchThreads() : before_(sched_getscheduler(0)) {
+    if (before_ == SCHED_OTHER) Set(SCHED_BATCH);
+  }
+  ~BatchThreads() {
+    if (before_ == SCHED_OTHER) Set(SCHED_OTHER);
+  }
+
+ private:
+  static void Set(int policy) {
+    const sched_param none = {};
+    sched_setscheduler(0, policy, &none);
+  }
+  const int before_;
+};
+
+// The first of a name's addresses that is one of this machine, in digits. Gloo reads memory at random when a name has
+// no address.
+absl::StatusOr<std::string> LocalAddress(const std::string& name) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* addresses = nullptr;
+  const int error = getaddrinfo(name.c_str(), nullptr, &hints, &addresses);
+  if (error != 0) return absl::InvalidArgumentError(gai_strerror(error));
+  std::string found;
+  for (const addrinfo* a = addresses; a != nullptr && found.empty(); a = a->ai_next) {
+    const int fd = socket(a->ai_family, a->ai_socktype, a->ai_protocol);
+    char digits[NI_MAXHOST];
+    if (fd >= 0 && bind(fd, a->ai_addr, a->ai_addrlen) == 0 &&
+        getnameinfo(a->ai_addr, a->ai_addrlen, digits, sizeof(digits), nullptr, 0, NI_NUMERICHOST) == 0) {
+      found = digits;
+    }
+    if (fd >= 0) close(fd);
+  }
+  freeaddrinfo(addresses);
+  if (found.empty()) return absl::InvalidArgumentError("it is no address of this machine");
+  return found;
+}
+
+// The device that listens at the options' address or interface.
+absl::StatusOr<std::shared_ptr<gloo::transport::Device>> Listen(const GlooOptions& options) {
+  const std::string where = options.address.empty() ? absl::StrCat("interface \"", options.interface, "\"")
+                                                    : absl::StrCat("address \"", options.address, "\"");
+  std::string reason = "neither an address nor an interface is given";
+  gloo::transport::tcp::attr attr;
+  attr.iface = options.interface;
+  if (!options.address.empty()) {
+    attr.iface.clear();
+    absl::StatusOr<std::string> address = LocalAddress(options.address);
+    reason = std::string(address.status().message());
+    if (address.ok()) attr.hostname = *address;
+  }
+  if (!attr.hostname.empty() || !attr.iface.empty()) {
+    try {
+      BatchThreads policy;
+      return gloo::transport::tcp::CreateDevice(attr);
+    } catch (const std::exception& e) {
+      reason = e.what();
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat("rank ", options.rank, " cannot listen at ", where, ": ", reason));
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<gloo::Context>> ConnectGlooContext(const GlooOptions& options) {
+  SigpipeBlock block;  // inherited by the device's thread
+  TD_ASSIGN_OR_RETURN(std::shared_ptr<gloo::transport::Device> device, Listen(options));
+  GlooStore store(options);
+  try {
+    auto context = std::make_shared<gloo::rendezvous::Context>(options.rank, options.size);
+    // A pair waits for its connection five times as long as this.
+    context->setTimeout(std::max(std::chrono::milliseconds(1), absl::ToChronoMilliseconds(options.deadline / 5)));
+    context->connectFullMesh(store, device);
+    return std::shared_ptr<gloo::Context>(std::move(context));
+  } catch (const std::exception& e) {
+    if (!store.status().ok()) return store.status();
+    return absl::UnavailableError(
+        absl::StrCat("rank ", options.rank, " of ", options.size, " cannot connect to all others: ", e.what()));
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,114 @@
+// GlooExchange: messages between the processes of a group over Gloo's TCP transport, with Gloo's exceptions as
+// statuses.
+#ifndef TANDEM_RUNTIME_COLLECTIVES_GLOO_EXCHANGE_H_
+#define TANDEM_RUNTIME_COLLECTIVES_GLOO_EXCHANGE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace gloo {
+class Context;
+namespace transport {
+class UnboundBuffer;
+}  // namespace transport
+}  // namespace gloo
+
+namespace tandem {
+
+// Calls are made from one thread at a time, Abort from any. After the first error all return it, the connections are
+// closed, so that the peers need not wait for their deadline, and no memory of a message is touched once it is gone.
+class GlooExchange {
+ public:
+  // A receive or a send under way, and the memory it uses.
+  class Message {
+   public:
+    Message();
+    Message(Message&&) noexcept;
+    Message& operator=(Message&&) noexcept;
+    ~Message();
+
+   private:
+    friend class GlooExchange;
+    int peer_ = -1;
+    bool receives_ = false;
+    std::unique_ptr<gloo::transport::UnboundBuffer> buffer_;
+  };
+
+  // `context` has connections to all ranks. ResourceExhausted without a thread to be had.
+  static absl::StatusOr<std::unique_ptr<GlooExchange>> Make(std::shared_ptr<gloo::Context> context,
+                                                            absl::Duration deadline);
+  ~GlooExchange();
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  // A collective begins, and with it its deadline.
+  absl::Status Begin(absl::string_view what);
+
+  // Begin to receive or to send. Messages between two ranks meet by `slot`, in order. A message must not be longer than
+  // what its receiver made ready: Gloo ends the process that gets one. Callers see to it with slots that depend on the
+  // length. Receives first: a send goes out when its receiver is ready.
+  absl::StatusOr<Message> Receive(int peer, uint64_t slot, void* data, size_t bytes);
+  absl::StatusOr<Message> Send(int peer, uint64_t slot, const void* data, size_t bytes);
+  // Until the message is there, or has left and its memory may be overwritten.
+  absl::Status Wait(Message& message);
+  absl::Status WaitAll(std::vector<Message>& messages);
+
+  // A collective of Gloo itself: `call(context, rest of the deadline)` may throw. When a peer is lost or Abort is
+  // called all connections are closed under it, which wakes it unless it waits for a message that has arrived in part;
+  // that one ends with the deadline.
+  absl::Status RunGloo(absl::FunctionRef<void(const std::shared_ptr<gloo::Context>&, std::chrono::milliseconds)> call);
+
+  void Abort(const absl::Status& why);
+
+ private:
+  GlooExchange(std::shared_ptr<gloo::Context> context, absl::Duration deadline);
+
+  std::chrono::milliseconds Rest() const;
+  bool WaitFor(Message& message, std::chrono::milliseconds timeout);
+  // The first error: this one when there was none. Closes the connections.
+  absl::Status Fail(int peer, absl::string_view reason);
+  absl::Status FirstError();
+  void CloseConnections();
+  void WakeGloo();
+
+  // A thread: Gloo tells of a closed connection only those messages that wait in its queues, not the one that is being
+  // transferred. The watcher notices by a receive that stays in the queue, and wakes who waits for the lost rank.
+  void Watch();
+  void MarkLost(int peer);
+  void SayFarewell();
+
+  const std::shared_ptr<gloo::Context> context_;
+  const int rank_, size_;
+  const absl::Duration deadline_;
+  std::string what_;
+  std::chrono::steady_clock::time_point call_ends_;
+
+  std::mutex mutex_;
+  absl::Status first_error_;
+  std::vector<bool> lost_;
+  int first_lost_ = -1;
+  Message* waiting_ = nullptr;
+  bool gloo_runs_ = false;
+  bool closing_ = false;
+  // What the watcher waits with, the last one now. The others may still have receives in Gloo's queues, which must find
+  // their memory.
+  std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> canaries_;
+  char farewell_ = 0;
+  std::thread watcher_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_COLLECTIVES_GLOO_EXCHANGE_H_

@@ -1,0 +1,75 @@
+// Meeting: where the processes that share a mapping wait for each other.
+#ifndef TANDEM_RUNTIME_COLLECTIVES_MEETING_H_
+#define TANDEM_RUNTIME_COLLECTIVES_MEETING_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "runtime/collectives/shared_mapping.h"
+
+namespace tandem {
+
+// There are no locks, so that a process that dies leaves none behind: each rank writes its own place alone, and counts
+// there how often it has come. Calls are made from one thread, Abort from any.
+class Meeting {
+ public:
+  // What a rank does now, for the others to compare with what they do.
+  struct Call {
+    uint64_t fingerprint = 0;
+    int64_t bytes = 0;
+  };
+  // A rank's place in the mapping, all zero at first.
+  struct alignas(128) Place {
+    std::atomic<uint32_t> arrivals;
+    std::atomic<uint32_t> sleepers;  // who waits in the kernel for `arrivals` to change
+    std::atomic<uint32_t> left;      // 1: this rank makes no more calls
+    alignas(64) Call calls[2];       // of this meeting and the one before
+  };
+
+  // `places` has one for each rank, in `mapping`.
+  Meeting(Place* places, int rank, int size, const SharedMapping* mapping, absl::Duration deadline);
+  // The others' calls fail from now on.
+  ~Meeting();
+
+  // A collective begins, and with it its deadline. It is shown to the others at its first meeting.
+  absl::Status Begin(absl::string_view what, const Call& call);
+
+  // Comes and waits for all others. What any rank wrote before it came, all can read now; and two buffers, used by
+  // turns
+  // (`turn`), suffice for what is written before one meeting and read until the next.
+  absl::Status Meet();
+  // 0 or 1, for what is written before the next meeting.
+  int turn() const { return (met_ + 1) & 1; }
+
+  void Abort(const absl::Status& why);
+
+ private:
+  absl::Status WaitFor(int peer);
+  absl::Status CheckCalls();
+  absl::Status Fail(const absl::Status& status);
+  absl::Status FirstError();
+
+  Place* const places_;
+  const int rank_, size_;
+  const SharedMapping* const mapping_;
+  const absl::Duration deadline_;
+  const std::chrono::nanoseconds spin_;
+  uint32_t met_ = 0;
+  bool first_of_call_ = false;
+  Call call_;
+  std::string what_;
+  std::chrono::steady_clock::time_point call_ends_;
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  absl::Status first_error_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_COLLECTIVES_MEETING_H_

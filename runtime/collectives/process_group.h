@@ -1,0 +1,59 @@
+// ProcessGroup: the processes that run the replicas of one program together, and what they tell each other in a step.
+#ifndef TANDEM_RUNTIME_COLLECTIVES_PROCESS_GROUP_H_
+#define TANDEM_RUNTIME_COLLECTIVES_PROCESS_GROUP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/dtype.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+
+// Every process calls the same collectives with the same sizes in the same order, from one thread at a time. A call
+// returns when this process has its result; others may still wait for theirs.
+//
+// Errors, of all calls: Unavailable (exit code 75) when a peer is lost or does not answer within the group's deadline;
+// the message has `what`, the name of the collective. What a failed call was to fill is undefined, and every later
+// call returns the first error: a group does not recover, its processes make a new one.
+class ProcessGroup {
+ public:
+  // A vector in memory.
+  struct Values {
+    DType dtype = DType::kFloat32;
+    void* data = nullptr;
+    int64_t count = 0;
+  };
+
+  virtual ~ProcessGroup() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  // "shared memory", "TCP (Gloo)": how values travel, for the log.
+  virtual std::string transport() const = 0;
+
+  // Combines the vectors of all ranks, in place, element by element, in the order of the tree over ranks
+  // (runtime/reduction_tree.h): all ranks get the same bits, those that TreeReduce gives. `values` have one dtype of
+  // TreeReduce's. `kind`: Sum or Max. present[r]: whether rank r has values; the others' are not read and overwritten
+  // with the result. With nobody present nothing changes.
+  virtual absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
+                                 absl::string_view what) = 0;
+
+  // `all` gets the ranks' bytes one after another; it is size() times as long as `mine`.
+  virtual absl::Status AllGather(absl::Span<const std::byte> mine, absl::Span<std::byte> all,
+                                 absl::string_view what) = 0;
+
+  // The bytes of rank `root` to all.
+  virtual absl::Status Broadcast(absl::Span<std::byte> bytes, int root, absl::string_view what) = 0;
+
+  // From any thread: the call that waits, and all later ones, return `why`.
+  virtual void Abort(const absl::Status& why) = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_COLLECTIVES_PROCESS_GROUP_H_

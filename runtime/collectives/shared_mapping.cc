@@ -1,0 +1,174 @@
+#include "runtime/collectives/shared_mapping.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/key_value_store.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+// What two processes have in common that can open each other's descriptors through /proc: the running kernel, and the
+// numbering of processes. Empty when the system does not say.
+std::string Host() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  struct stat processes = {};
+  if (!std::getline(file, boot) || stat("/proc/self/ns/pid", &processes) != 0) return "";
+  return absl::StrCat(boot, ",", processes.st_dev, ",", processes.st_ino);
+}
+
+absl::Status SystemError(absl::string_view doing) {
+  return absl::FailedPreconditionError(absl::StrCat(doing, ": ", std::strerror(errno)));
+}
+
+// An unnamed file, its memory set aside: a page that cannot be had later would end the process that touches it.
+absl::StatusOr<int> CreateFile(size_t bytes) {
+  const int fd = memfd_create("tandem", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) return SystemError("memfd_create");
+  const int error = posix_fallocate(fd, 0, bytes);
+  if (error == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) return fd;
+  if (error != 0) errno = error;
+  absl::Status status = SystemError(absl::StrCat(bytes, " bytes of shared memory"));
+  close(fd);
+  return status;
+}
+
+absl::StatusOr<int> OpenFile(int process, int fd, size_t bytes) {
+  const std::string path = absl::StrCat("/proc/", process, "/fd/", fd);
+  const int mine = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (mine < 0) return SystemError(path);
+  struct stat info = {};
+  if (fstat(mine, &info) == 0 && static_cast<uint64_t>(info.st_size) == bytes) return mine;
+  close(mine);
+  return absl::FailedPreconditionError(absl::StrCat(path, " is not what rank 0 made"));
+}
+
+struct Member {
+  std::string host;
+  int process = 0;
+};
+
+absl::StatusOr<Member> ParseMember(const std::string& text) {
+  const std::vector<std::string> fields = absl::StrSplit(text, ' ');
+  Member m;
+  if (fields.size() != 2 || !absl::SimpleAtoi(fields[1], &m.process)) {
+    return absl::InternalError(absl::StrCat("the store has \"", text, "\" for a rank's host"));
+  }
+  m.host = fields[0];
+  return m;
+}
+
+}  // namespace
+
+SharedMapping::~SharedMapping() {
+  if (data_ != nullptr) munmap(data_, bytes_);
+  if (descriptor_ >= 0) close(descriptor_);
+  for (int fd : process_descriptors_) {
+    if (fd >= 0) close(fd);
+  }
+}
+
+absl::StatusOr<std::unique_ptr<SharedMapping>> SharedMapping::Create(int rank, int size, KeyValueStore* store,
+                                                                     const std::string& prefix, size_t bytes,
+                                                                     absl::Duration deadline) {
+  std::unique_ptr<SharedMapping> m(new SharedMapping);
+  m->bytes_ = bytes;
+  const absl::Time ends = absl::Now() + deadline;
+  auto key = [&](absl::string_view name, int of) { return absl::StrCat(prefix, "/shared/", name, "/", of); };
+  auto get = [&](absl::string_view name, int of) {
+    return store->Get(key(name, of), std::max(absl::Milliseconds(1), ends - absl::Now()));
+  };
+  auto of_each = [&](absl::string_view name, std::string mine) -> absl::StatusOr<std::vector<std::string>> {
+    TD_RETURN_IF_ERROR(store->Set(key(name, rank), mine));
+    std::vector<std::string> all(size);
+    for (int r = 0; r < size; ++r) {
+      TD_ASSIGN_OR_RETURN(all[r], get(name, r));
+    }
+    return all;
+  };
+
+  const std::string host = Host();
+  TD_ASSIGN_OR_RETURN(std::vector<std::string> members, of_each("host", absl::StrCat(host, " ", getpid())));
+  for (int r = 0; r < size; ++r) {
+    TD_ASSIGN_OR_RETURN(Member member, ParseMember(members[r]));
+    if (member.host != host || host.empty()) {
+      return absl::FailedPreconditionError(absl::StrCat("ranks ", rank, " and ", r, " are not on one host"));
+    }
+    m->processes_.push_back(member.process);
+    // Opened while its process waits for this one's next word, so that it is of that process and no later one.
+    m->process_descriptors_.push_back(syscall(SYS_pidfd_open, member.process, 0));
+  }
+
+  // Rank 0 leaves the number of its descriptor and a random word that the mapping begins with, or why there is none.
+  // Each of the others tells whether it has found it.
+  auto map = [&]() -> absl::Status {
+    void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, m->descriptor_, 0);
+    if (at == MAP_FAILED) return SystemError("mmap of shared memory");
+    m->data_ = static_cast<std::byte*>(at);
+    return absl::OkStatus();
+  };
+  absl::Status mapped;
+  if (rank == 0) {
+    const uint64_t word = (uint64_t{std::random_device()()} << 32) | std::random_device()();
+    auto fd = CreateFile(bytes);
+    mapped = fd.status();
+    if (fd.ok()) {
+      m->descriptor_ = *fd;
+      mapped = map();
+    }
+    if (mapped.ok()) std::memcpy(m->data_, &word, sizeof(word));
+    TD_RETURN_IF_ERROR(store->Set(
+        key("file", 0), mapped.ok() ? absl::StrCat(m->descriptor_, " ", word) : std::string(mapped.message())));
+  } else {
+    TD_ASSIGN_OR_RETURN(std::string text, get("file", 0));
+    const std::vector<std::string> fields = absl::StrSplit(text, ' ');
+    int fd = -1;
+    uint64_t word = 0;
+    if (fields.size() != 2 || !absl::SimpleAtoi(fields[0], &fd) || !absl::SimpleAtoi(fields[1], &word)) {
+      mapped = absl::FailedPreconditionError(absl::StrCat("rank 0: ", text));
+    } else {
+      auto mine = OpenFile(m->processes_[0], fd, bytes);
+      mapped = mine.status();
+      if (mine.ok()) {
+        m->descriptor_ = *mine;
+        mapped = map();
+      }
+      if (mapped.ok() && std::memcmp(m->data_, &word, sizeof(word)) != 0) {
+        mapped = absl::FailedPreconditionError("the memory that was found is not rank 0's");
+      }
+    }
+  }
+  TD_ASSIGN_OR_RETURN(std::vector<std::string> results,
+                      of_each("mapped", mapped.ok() ? "ok" : std::string(mapped.message())));
+  for (int r = 0; r < size; ++r) {
+    if (results[r] == "ok") continue;
+    return absl::FailedPreconditionError(absl::StrCat("rank ", r, " cannot share memory: ", results[r]));
+  }
+  close(std::exchange(m->descriptor_, -1));
+  return m;
+}
+
+bool SharedMapping::Lives(int rank) const {
+  const int fd = process_descriptors_[rank];
+  if (fd < 0) return kill(processes_[rank], 0) == 0 || errno == EPERM;
+  pollfd ended = {fd, POLLIN, 0};
+  return poll(&ended, 1, 0) == 0;
+}
+
+}  // namespace tandem

@@ -1,0 +1,47 @@
+// SharedMapping: memory that all processes of a group on one host see.
+#ifndef TANDEM_RUNTIME_COLLECTIVES_SHARED_MAPPING_H_
+#define TANDEM_RUNTIME_COLLECTIVES_SHARED_MAPPING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace tandem {
+
+class KeyValueStore;
+
+// Nothing of it has a name in a file system: it is gone with the last process, however that ends.
+class SharedMapping {
+ public:
+  // Zeroed memory of `bytes`, aligned to pages, mapped by all ranks or by none. FailedPrecondition, on all ranks alike:
+  // not all are on one host, or the host does not let them share. Errors of the store are passed on.
+  static absl::StatusOr<std::unique_ptr<SharedMapping>> Create(int rank, int size, KeyValueStore* store,
+                                                               const std::string& prefix, size_t bytes,
+                                                               absl::Duration deadline);
+  ~SharedMapping();
+  SharedMapping(const SharedMapping&) = delete;
+  SharedMapping& operator=(const SharedMapping&) = delete;
+
+  std::byte* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+  // Whether the process of `rank` still runs; a stopped one does.
+  bool Lives(int rank) const;
+
+ private:
+  SharedMapping() = default;
+
+  std::byte* data_ = nullptr;
+  size_t bytes_ = 0;
+  int descriptor_ = -1;
+  std::vector<int> processes_;            // by rank
+  std::vector<int> process_descriptors_;  // -1 where the kernel gives none
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_COLLECTIVES_SHARED_MAPPING_H_

@@ -1,0 +1,68 @@
+// VectorList: the vectors of one all-reduce, checked, as one concatenation.
+#ifndef TANDEM_RUNTIME_COLLECTIVES_VECTOR_LIST_H_
+#define TANDEM_RUNTIME_COLLECTIVES_VECTOR_LIST_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/dtype.h"
+#include "runtime/collectives/process_group.h"
+
+namespace tandem {
+
+class VectorList {
+ public:
+  // Elements that follow each other in memory.
+  struct Stretch {
+    std::byte* data = nullptr;
+    int64_t count = 0;
+  };
+
+  // InvalidArgument: a kind or dtype that TreeReduce does not have, vectors of several dtypes, a negative count, a
+  // `present` that is not as long as the group.
+  static absl::StatusOr<VectorList> Make(fb::ReduceKind kind, absl::Span<const ProcessGroup::Values> values,
+                                         absl::Span<const bool> present, int group_size);
+
+  fb::ReduceKind kind() const { return kind_; }
+  DType dtype() const { return dtype_; }
+  int64_t count() const { return starts_.back(); }
+  int64_t element_size() const { return element_size_; }
+  int64_t bytes() const { return count() * element_size_; }
+  absl::Span<const bool> present() const { return present_; }
+  bool nobody() const { return std::find(present_.begin(), present_.end(), true) == present_.end(); }
+  // The vectors that are not empty.
+  absl::Span<const Stretch> stretches() const { return stretches_; }
+  // Equal on all ranks when they mean the same: kind, dtype, lengths, who is present.
+  uint64_t fingerprint() const { return fingerprint_; }
+
+  // f(data, count, offset) for the stretches of the elements [first, first + count); `offset` counts from `first`.
+  template <typename F>
+  void ForEach(int64_t first, int64_t count, F f) const {
+    if (count <= 0) return;
+    size_t at = std::upper_bound(starts_.begin(), starts_.end(), first) - starts_.begin() - 1;
+    for (int64_t done = 0; done < count; ++at) {
+      const int64_t skip = first + done - starts_[at], n = std::min(count - done, stretches_[at].count - skip);
+      f(stretches_[at].data + skip * element_size_, n, done);
+      done += n;
+    }
+  }
+
+ private:
+  VectorList() = default;
+
+  fb::ReduceKind kind_ = fb::ReduceKind::Sum;
+  DType dtype_ = DType::kFloat32;
+  int64_t element_size_ = 4;
+  absl::Span<const bool> present_;
+  std::vector<Stretch> stretches_;
+  std::vector<int64_t> starts_;  // of the stretches, and the end
+  uint64_t fingerprint_ = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_COLLECTIVES_VECTOR_LIST_H_
