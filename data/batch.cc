@@ -62,6 +62,7 @@ class BatchNode : public Node {
     const PayloadPtr* rows = payload == nullptr ? nullptr : static_cast<const RowPayloads*>(payload)->rows.data();
     return child_->MaterializeRows(token + 1, rows, token[0], location_, out);
   }
+  int64_t Rows(const int64_t* token) const override { return token[0]; }
   bool ValidToken(const int64_t* token) const override {
     if (token[0] < (drop_remainder_ ? info().batch_size : 1) || token[0] > info().batch_size) return false;
     for (int64_t i = 0; i < token[0]; ++i) {

@@ -185,6 +185,12 @@ class Iterator {
   // tensors share their memory with those that GetNext returns. Waits for nothing and moves nothing.
   virtual bool Peek(int64_t ahead, Element* out) { return false; }
 
+  // Of every `period` elements from here on, those from number `first` on, `count` of them, are wanted; a round of
+  // `period` begins here and at every RestoreState. Of the others GetNext gives the number of rows alone, where that is
+  // known without making them: workers that share a dataset read no more than their own. To be called before the first
+  // GetNext.
+  virtual void MakeOnly(int64_t period, int64_t first, int64_t count) {}
+
   // The position after the elements that GetNext has returned so far, whatever was prefetched. Small: positions and
   // generator counters, never payloads.
   virtual absl::StatusOr<std::string> SaveState() = 0;

@@ -15,6 +15,8 @@ namespace tandem {
 // other holders and must not be written.
 struct Element {
   std::vector<HostTensor> components;
+  // Of a batch that is not made here (Iterator::MakeOnly), which has no components: its rows. Else -1.
+  int64_t rows_elsewhere = -1;
 };
 
 // The static description of one component. A size of -1 is known only at run time; in dimension 0 of a batched

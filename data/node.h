@@ -116,6 +116,8 @@ class Node {
   // one for each token, or is null. An error of the stacking itself names `location`, the Batch's.
   virtual absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
                                        SourceLocation location, Element* out) const;
+  // The rows of the batch that a token is, where they are known without making it; else -1.
+  virtual int64_t Rows(const int64_t* token) const { return -1; }
   // False for a token that Next could never give: one from a file may be anything.
   virtual bool ValidToken(const int64_t* token) const = 0;
   virtual Parallelism parallelism() const { return {}; }
@@ -153,6 +155,7 @@ class OrderNode : public Node {
                                SourceLocation location, Element* out) const override {
     return child_->MaterializeRows(tokens, payloads, count, location, out);
   }
+  int64_t Rows(const int64_t* token) const override { return child_->Rows(token); }
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
   std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
   std::string DescribeRow(const int64_t* token, int64_t row) const override { return child_->DescribeRow(token, row); }

@@ -43,6 +43,7 @@ class PaddedNode : public Node {
 
   const Node& child() const { return *child_; }
 
+  int64_t Rows(const int64_t* token) const override { return token[0]; }
   bool ValidToken(const int64_t* token) const override {
     if (token[0] < 1 || token[0] > (token_width() - 1) / child_->token_width()) return false;
     for (int64_t i = 0; i < token[0]; ++i) {

@@ -62,7 +62,14 @@ void PipelineIterator::AddTimes() {
   ready_sum_ = 0;
 }
 
+void PipelineIterator::MakeOnly(int64_t period, int64_t first, int64_t count) {
+  std::lock_guard<std::mutex> draw(draw_mutex_);
+  share_ = {period, first, count};
+}
+
 bool PipelineIterator::Draw(Slot* slot) {
+  slot->wanted = in_round_ >= share_.first && in_round_ < share_.first + share_.count;
+  in_round_ = (in_round_ + 1) % share_.period;
   if (!restored_.empty()) {
     slot->token = std::move(restored_.front());
     slot->is_restored = true;
@@ -72,7 +79,8 @@ bool PipelineIterator::Draw(Slot* slot) {
   }
   if (notes_order_ && drawn_ >= next_note_) Note();
   slot->token.resize(root_->token_width());
-  if (!tokens_->Next(slot->token.data(), root_->info().has_payloads ? &slot->payload : nullptr)) return false;
+  const bool takes_payload = root_->info().has_payloads && (slot->wanted || root_->info().needs_payload);
+  if (!tokens_->Next(slot->token.data(), takes_payload ? &slot->payload : nullptr)) return false;
   ++drawn_;
   return true;
 }
@@ -122,6 +130,10 @@ absl::Status PipelineIterator::GetNextHere(int64_t weight, Element* out, bool* e
 }
 
 absl::Status PipelineIterator::Materialize(const Slot& slot, Element* out) const {
+  if (!slot.wanted) {
+    out->rows_elsewhere = root_->Rows(slot.token.data());
+    if (out->rows_elsewhere >= 0) return absl::OkStatus();
+  }
   // Functions of users catch for themselves; what is left is memory that runs out.
   return CallUserCode([&] { return root_->Materialize(slot.token.data(), slot.payload.get(), out); });
 }
@@ -352,6 +364,7 @@ absl::Status PipelineIterator::RestoreState(absl::string_view state) {
     followed_ = std::move(followed);
     behind_ = 0;
     ended_ = false;
+    in_round_ = 0;
   }
   if (notes_order_) Note();
   draw.unlock();

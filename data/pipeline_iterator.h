@@ -26,6 +26,7 @@ class PipelineIterator : public Iterator {
 
   absl::Status GetNext(Element* out, bool* end) override;
   bool Peek(int64_t ahead, Element* out) override;
+  void MakeOnly(int64_t period, int64_t first, int64_t count) override;
   absl::StatusOr<std::string> SaveState() override;
   absl::Status RestoreState(absl::string_view state) override;
   double ThreadCpuSeconds() const override;
@@ -38,6 +39,7 @@ class PipelineIterator : public Iterator {
     Token token;
     PayloadPtr payload;
     bool is_restored = false;  // of restored_
+    bool wanted = true;        // by this process
     Element element;
     absl::Status status;
     bool ready = false;    // guarded by mutex_
@@ -70,6 +72,11 @@ class PipelineIterator : public Iterator {
   // Reads the elements that a state of version 1 begins with.
   absl::StatusOr<std::deque<Token>> ReadDrawn(StateReader* reader) const;
 
+  // Which elements of a round are made (MakeOnly).
+  struct Share {
+    int64_t period = 1, first = 0, count = 1;
+  };
+
   const NodePtr root_;
   const Parallelism parallelism_;
 
@@ -90,6 +97,8 @@ class PipelineIterator : public Iterator {
   Token scratch_;                            // what followed_ passes
   const bool notes_order_;                   // with threads and a costly order
   std::deque<OrderNote> notes_;              // the first is not behind the consumer
+  Share share_;                              // set before the first draw
+  int64_t in_round_ = 0;                     // of the next draw; guarded by draw_mutex_
   int64_t drawn_ = 0, next_note_ = 0;        // tokens, since the start or RestoreState; guarded by draw_mutex_
   int64_t delivered_ = 0;                    // of these
   int64_t drawing_ = 0;                      // workers that draw a token or wait to do so
