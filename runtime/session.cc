@@ -7,6 +7,7 @@
 #include "base/exit_code.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "runtime/collectives/process_group.h"
 
 namespace tandem {
 namespace {
@@ -43,7 +44,18 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const E
   }
   bool updates = false;
   for (const auto& v : index.variables) updates |= v->updated;
-  const int devices = variables->num_devices(), replicas = executable->num_replicas();
+  const int devices = variables->num_devices(), processes = options.group != nullptr ? options.group->size() : 1;
+  if (executable->num_replicas() % processes != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(executable->name(), ": ", executable->num_replicas(),
+                                                      " replicas cannot be dealt out to ", processes,
+                                                      " processes; give each as many devices"));
+  }
+  if (processes > 1 && device_class != "cpu") {
+    return WithExitCode(
+        absl::UnimplementedError(absl::StrCat(executable->name(), ": several processes train on CPUs only so far")),
+        kExitUsage);
+  }
+  const int replicas = executable->num_replicas() / processes;
   if (replicas > devices || (updates && replicas != devices)) {
     return absl::FailedPreconditionError(absl::StrCat(executable->name(), ": ", replicas, " replicas",
                                                       updates ? " that update variables" : "",

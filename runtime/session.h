@@ -20,18 +20,25 @@
 
 namespace tandem {
 
+class ProcessGroup;  // runtime/collectives/process_group.h
+
 // One step's inputs. inputs[r][i] is input i (order of Executable::inputs) for replica r, [rows_r, ...] with
 // 0 <= rows_r <= rows_per_lane * lanes / replicas; rows may differ between replicas. The global batch is the rows of
 // replica 0, then of replica 1, ...: a row's random numbers depend on its place there.
+//
+// In a group of processes `inputs` has the replicas of this process, and replica_rows the rows of all replicas of the
+// program, which every process gives alike.
 struct StepInputs {
   std::vector<std::vector<HostTensor>> inputs;
-  StepScalars scalars;  // "example_count" and "replica_example_count" are set by the session
+  std::vector<int64_t> replica_rows;  // empty without a group
+  StepScalars scalars;                // "example_count" and "replica_example_count" are set by the session
 };
 
 struct StepResult {
-  // Outputs in the order of Executable::outputs; batched ones are concatenated over microbatches and replicas.
+  // Outputs in the order of Executable::outputs; batched ones are concatenated over microbatches and replicas, those of
+  // this process.
   std::vector<HostTensor> outputs;
-  int64_t examples = 0;
+  int64_t examples = 0;  // of the global batch
   // False when a CheckFinite command found a NaN or infinity: no variable has changed.
   bool finite = true;
 };
@@ -68,10 +75,15 @@ class Session {
     // measured on the device and added. Empty: the file that the environment variable TANDEM_GPU_PLANS names; without
     // either the libraries' preferences stand.
     std::string gpu_plans = "";
+    // The processes that run the program together; null: this one has all replicas. Of R replicas, rank r of n has
+    // [r R/n, (r + 1) R/n). All run the same steps, and fail or find a value that is not finite in the same ones. Must
+    // outlive the session. CPUs only.
+    ProcessGroup* group = nullptr;
   };
   // Checks the executable against this machine, loads kernels, creates primitives, allocates arenas, binds variables
   // by name (they are created, not initialised, where the store lacks them; a shape or dtype mismatch is an error).
-  // The store must have a device per replica, and exactly as many when the program updates variables. Needs a session
+  // The store must have a device per replica of this process, and exactly as many when the program updates variables.
+  // Needs a session
   // for the program's device class to be linked in: //runtime/cpu:cpu_session, //runtime/cuda:cuda_session.
   // FailedPrecondition (exit code 2) for a class without one, and where devices are not there or do not fit.
   static absl::StatusOr<std::unique_ptr<Session>> Create(std::shared_ptr<const Executable> executable,
@@ -87,7 +99,7 @@ class Session {
 
   // Runs the step again with a check of every command's outputs; returns the name and source line of the first command
   // that produced a NaN or infinity (and the lane and device), or "" when none did; of a kernel of several ops, all of
-  // them. Changes no variable.
+  // them. Changes no variable. In a group, what this process computes of its own rows: another may have found it.
   virtual absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) = 0;
 
   // Begins to bring the inputs of a coming step to the devices, while a step runs: to be called from another thread

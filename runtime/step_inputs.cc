@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -88,25 +89,48 @@ absl::Status ResolveReplica(const Executable& executable, const std::vector<Host
   return absl::OkStatus();
 }
 
+// The rows of all replicas as the processes of a group agreed on them.
+absl::Status CheckReplicaRows(const Executable& executable, const std::vector<int64_t>& rows) {
+  if (static_cast<int>(rows.size()) != executable.num_replicas()) {
+    return absl::InvalidArgumentError(absl::StrCat("rows of ", rows.size(), " replicas; the program has ",
+                                                   executable.num_replicas(), " on all processes together"));
+  }
+  for (size_t r = 0; r < rows.size(); ++r) {
+    if (rows[r] >= 0 && rows[r] <= executable.rows_per_replica()) continue;
+    return absl::InvalidArgumentError(absl::StrCat("replica ", r, " is said to have ", rows[r],
+                                                   " rows; the program takes at most ", executable.rows_per_replica()));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& step,
-                               std::vector<ReplicaInputs>* replicas) {
+                               std::vector<ReplicaInputs>* replicas, int first_replica, int processes) {
   const fb::ExecutableT& index = executable.index();
-  replicas->resize(executable.num_replicas());
+  replicas->resize(executable.num_replicas() / processes);
   if (step.inputs.size() != replicas->size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("inputs for ", step.inputs.size(), " replicas; the program has ", replicas->size()));
+    return absl::InvalidArgumentError(absl::StrCat("inputs for ", step.inputs.size(), " replicas; the program has ",
+                                                   replicas->size(), processes > 1 ? " on this process" : ""));
   }
+  const std::vector<int64_t>& all_rows = step.replica_rows;
+  if (processes > 1) TD_RETURN_IF_ERROR(CheckReplicaRows(executable, all_rows));
   int64_t total = 0;
+  for (size_t r = 0; r < all_rows.size(); ++r) total += r < first_replica ? all_rows[r] : 0;
   for (size_t r = 0; r < replicas->size(); ++r) {
     ReplicaInputs& replica = (*replicas)[r];
     replica.inputs.resize(index.inputs.size());
     replica.scalars.resize(index.scalars.size());
     TD_RETURN_IF_ERROR(ResolveReplica(executable, step.inputs[r], r, replica));
+    if (!all_rows.empty() && replica.rows != all_rows[first_replica + r]) {
+      return absl::InvalidArgumentError(absl::StrCat("replica ", first_replica + r, " has ", replica.rows,
+                                                     " rows, and the processes agreed on ",
+                                                     all_rows[first_replica + r]));
+    }
     replica.first_row = total;
     total += replica.rows;
   }
+  if (!all_rows.empty()) total = std::accumulate(all_rows.begin(), all_rows.end(), int64_t{0});
   for (size_t i = 0; i < index.scalars.size(); ++i) {
     const fb::ScalarT& s = *index.scalars[i];
     for (ReplicaInputs& replica : *replicas) {

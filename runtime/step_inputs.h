@@ -18,9 +18,10 @@ struct ReplicaInputs {
 };
 
 // Fills `replicas`, one per replica of the executable, without taking memory when it is the same as in the call before.
+// In a group only those of this process, which come behind `first_replica` others.
 // InvalidArgument for inputs and scalars that do not fit the executable.
 absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& inputs,
-                               std::vector<ReplicaInputs>* replicas);
+                               std::vector<ReplicaInputs>* replicas, int first_replica = 0, int processes = 1);
 
 // Those of `fetches` that the program computes before its finite check: they have a value also where that fails.
 std::vector<int> OutputsBeforeCheck(const Executable& executable, const std::vector<int>& fetches);

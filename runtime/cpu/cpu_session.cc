@@ -11,6 +11,7 @@
 #include "base/release_memory.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "runtime/collectives/process_group.h"
 #include "runtime/cpu/buffer_guard.h"
 #include "runtime/cpu/call_list.h"
 #include "runtime/cpu/command_times.h"
@@ -37,12 +38,14 @@ class CpuSession final : public Session {
       : executable_(std::move(executable)),
         variables_(std::move(variables)),
         pool_(std::move(options.pool)),
+        processes_(options.group != nullptr ? options.group->size() : 1),
+        group_(processes_ > 1 ? options.group : nullptr),
         time_commands_(options.time_commands) {}
 
   absl::Status Init() {
     TD_ASSIGN_OR_RETURN(kernels_, LoadedKernels::Load(*executable_));
     TD_RETURN_IF_ERROR(UseInstructions(executable_->index().instructions));
-    TD_ASSIGN_OR_RETURN(plan_, MakeStepPlan(*executable_, *kernels_, pool_->num_threads()));
+    TD_ASSIGN_OR_RETURN(plan_, MakeStepPlan(*executable_, *kernels_, LocalReplicas(), pool_->num_threads()));
     TD_RETURN_IF_ERROR(CreateSessionVariables(*executable_, *variables_));
     if (std::string place = variables_->place(); !place.empty()) {
       return absl::FailedPreconditionError(absl::StrCat(executable_->name(), ": the variables live on ", place,
@@ -69,6 +72,7 @@ class CpuSession final : public Session {
       std::lock_guard<std::mutex> lock(mutex_);
       TD_RETURN_IF_ERROR(SetInputs(inputs));
       invariants_at_.reset();
+      state_.group = nullptr;  // another process may find one in an earlier command, and end there
       return FindNonFiniteCommand(*executable_, state_, plan_, *pool_);
     });
   }
@@ -98,6 +102,8 @@ class CpuSession final : public Session {
   }
 
  private:
+  int LocalReplicas() const { return executable_->num_replicas() / processes_; }
+
   absl::Status AllocateState() {
     const fb::ExecutableT& index = executable_->index();
     const fb::ProgramT& program = *index.programs[index.replicas[0]->program];
@@ -106,7 +112,11 @@ class CpuSession final : public Session {
     state_.rows_per_lane = index.rows_per_lane;
     state_.microbatch_rows = index.microbatch_rows;
     state_.lane_stride = LaneStride(program.lane_bytes);
-    for (int r = 0; r < executable_->num_replicas(); ++r) {
+    if (group_ != nullptr) {
+      state_.first_replica = group_->rank() * LocalReplicas();
+      state_.processes_with_rows = std::make_unique<bool[]>(processes_);
+    }
+    for (int r = 0; r < LocalReplicas(); ++r) {
       DeviceState d;
       TD_ASSIGN_OR_RETURN(d.step, Arena::Create(program.step_bytes, "step values"));
       TD_ASSIGN_OR_RETURN(d.batch, Arena::Create(program.batch_bytes, "batch values"));
@@ -135,7 +145,7 @@ class CpuSession final : public Session {
     TD_RETURN_IF_ERROR(SetInputs(inputs));
     StepResult result;
     result.outputs.resize(executable_->index().outputs.size());
-    for (const DeviceState& d : state_.devices) result.examples += d.rows;
+    result.examples = examples_;
     for (int f : fetches) {
       if (f < 0 || f >= static_cast<int>(result.outputs.size())) {
         return absl::InvalidArgumentError(absl::StrCat(executable_->name(), " has no output ", f));
@@ -145,7 +155,7 @@ class CpuSession final : public Session {
     state_.invariants_valid = invariants_at_ == writes;
     if (plan_.writes_variables) writes = variables_->NoteWrites();
     const bool watched = time_commands_ || state_.threads[0].records != nullptr;
-    if (calls_ != nullptr && !watched && calls_->Fits()) {
+    if (calls_ != nullptr && group_ == nullptr && !watched && calls_->Fits()) {
       // One loop of one task: it sets the thread up, but wakes nobody.
       pool_->ParallelFor(1, [&](int64_t, int) { result.finite = calls_->Run(); });
       if (!result.finite) return FetchKnown(fetches, std::move(result));
@@ -180,7 +190,7 @@ class CpuSession final : public Session {
   absl::Status SetInputs(const StepInputs& step) {
     if (!initialized_) TD_RETURN_IF_ERROR(CheckVariablesInitialized(*executable_, *variables_));
     initialized_ = true;
-    TD_RETURN_IF_ERROR(ResolveStepInputs(*executable_, step, &inputs_));
+    TD_RETURN_IF_ERROR(ResolveStepInputs(*executable_, step, &inputs_, state_.first_replica, processes_));
     for (size_t r = 0; r < inputs_.size(); ++r) {
       DeviceState& d = state_.devices[r];
       d.rows = inputs_[r].rows;
@@ -188,7 +198,28 @@ class CpuSession final : public Session {
       d.inputs = inputs_[r].inputs;
       d.scalars = inputs_[r].scalars;
     }
+    CountRows(step);
     return guard_ != nullptr ? guard_->TakeInputs(state_) : absl::OkStatus();
+  }
+
+  // Over all processes.
+  void CountRows(const StepInputs& step) {
+    state_.group = group_;
+    state_.replicas_with_rows = 0;
+    examples_ = 0;
+    const auto count = [&](int64_t rows) {
+      state_.replicas_with_rows += rows > 0 ? 1 : 0;
+      examples_ += rows;
+    };
+    if (group_ == nullptr) {
+      for (const DeviceState& d : state_.devices) count(d.rows);
+      return;
+    }
+    std::fill_n(state_.processes_with_rows.get(), processes_, false);
+    for (size_t r = 0; r < step.replica_rows.size(); ++r) {
+      count(step.replica_rows[r]);
+      if (step.replica_rows[r] > 0) state_.processes_with_rows[r / state_.devices.size()] = true;
+    }
   }
 
   // A thread's lanes are neighbours, of one replica where there are enough of them: their sums and the replica's
@@ -290,6 +321,8 @@ class CpuSession final : public Session {
   const std::shared_ptr<const Executable> executable_;
   const std::shared_ptr<VariableStore> variables_;
   const std::shared_ptr<ThreadPool> pool_;
+  const int processes_;
+  ProcessGroup* const group_;  // null for one process
   const bool time_commands_;
   std::unique_ptr<LoadedKernels> kernels_;
   StepPlan plan_;
@@ -298,6 +331,7 @@ class CpuSession final : public Session {
   std::unique_ptr<CallList> calls_;     // of a tiny program
   std::vector<LaneProgress> progress_;  // of all lanes of all devices
   std::vector<ReplicaInputs> inputs_;
+  int64_t examples_ = 0;  // of the running step, over all processes
   bool initialized_ = false;
   std::optional<uint64_t>
       invariants_at_;  // VariableStore::writes() when what invariant commands computed was last right

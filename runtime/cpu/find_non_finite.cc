@@ -34,8 +34,9 @@ class NonFiniteFinder {
         TD_RETURN_IF_ERROR(RunLane(state_, plan_, section, {device, lane}, thread,
                                    [&](const CpuCommand& command, const MicrobatchContext& context, int64_t rows) {
                                      if (OutputsFinite(command, context, rows)) return true;
-                                     found = absl::StrCat(Describe(command, device), ", lane ",
-                                                          device * state_.lanes_per_replica + lane);
+                                     found = absl::StrCat(
+                                         Describe(command, device), ", lane ",
+                                         (state_.first_replica + device) * state_.lanes_per_replica + lane);
                                      return false;
                                    }));
         if (!found.empty()) return found;
@@ -57,7 +58,7 @@ class NonFiniteFinder {
   }
 
   std::string Describe(const CpuCommand& command, int device) const {
-    return DescribeCommand(executable_, command.table(), device);
+    return DescribeCommand(executable_, command.table(), state_.first_replica + device);
   }
 
  private:

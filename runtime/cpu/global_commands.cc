@@ -20,11 +20,12 @@ void RunTask(const CpuCommand& command, GlobalRun& run, int device, int task, in
 absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& command, ThreadPool& pool,
                                       bool others) {
   const bool at_once = command.is_for_all_devices();
-  if (at_once && state.devices.size() == 1) return true;
+  const bool alone = at_once && state.devices.size() == 1;
+  if (alone && state.group == nullptr) return true;
   GlobalRun run(state, others && command.others ? *command.others : command.work, command.id);
   command.Begin(run, pool);
   const int64_t device_tasks = run.device_tasks();
-  const int64_t tasks = device_tasks * (at_once ? 1 : static_cast<int64_t>(state.devices.size()));
+  const int64_t tasks = alone ? 0 : device_tasks * (at_once ? 1 : static_cast<int64_t>(state.devices.size()));
   auto task = [&](int64_t i, int thread) {
     RunTask(command, run, static_cast<int>(i / device_tasks), static_cast<int>(i % device_tasks), thread);
   };
@@ -37,6 +38,7 @@ absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& 
     pool.ParallelFor(tasks, task);
   }
   TD_RETURN_IF_ERROR(run.status());
+  if (state.group != nullptr) TD_RETURN_IF_ERROR(run.ForAll([&] { return command.End(run, pool); }));
   return run.finite();
 }
 

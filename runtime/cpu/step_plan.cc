@@ -13,8 +13,9 @@ namespace {
 
 class Planner {
  public:
-  Planner(const Executable& executable, const LoadedKernels& kernels, int num_threads)
+  Planner(const Executable& executable, const LoadedKernels& kernels, int replicas, int num_threads)
       : executable_(executable),
+        lanes_(replicas * executable.lanes_per_replica()),
         index_(executable.index()),
         program_(*index_.programs[index_.replicas[0]->program]),
         context_{executable, program_, kernels, num_threads} {}
@@ -57,7 +58,7 @@ class Planner {
   // A thread has as many lanes as run together, or they run one by one: the compiler does not know the threads.
   absl::Status JoinLanes(PlannedSection& planned, const fb::SectionT& section) {
     const auto together = static_cast<int>(section.lanes_together);
-    if (together == 1 || static_cast<int>(index_.lanes) < together * context_.num_threads) return absl::OkStatus();
+    if (together == 1 || lanes_ < together * context_.num_threads) return absl::OkStatus();
     planned.lanes_together = together;
     plan_.microbatch_arenas = std::max(plan_.microbatch_arenas, together);
     for (const std::unique_ptr<CpuCommand>& command : planned.commands) {
@@ -76,6 +77,7 @@ class Planner {
   }
 
   const Executable& executable_;
+  const int lanes_;  // that run here
   const fb::ExecutableT& index_;
   const fb::ProgramT& program_;
   const PlanContext context_;
@@ -84,8 +86,9 @@ class Planner {
 
 }  // namespace
 
-absl::StatusOr<StepPlan> MakeStepPlan(const Executable& executable, const LoadedKernels& kernels, int num_threads) {
-  return Planner(executable, kernels, num_threads).Run();
+absl::StatusOr<StepPlan> MakeStepPlan(const Executable& executable, const LoadedKernels& kernels, int replicas,
+                                      int num_threads) {
+  return Planner(executable, kernels, replicas, num_threads).Run();
 }
 
 }  // namespace tandem

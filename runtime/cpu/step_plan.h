@@ -54,7 +54,9 @@ struct StepPlan {
 };
 
 // `executable` must outlive the plan. Errors: those of NewCpuCommand with the command's name and location.
-absl::StatusOr<StepPlan> MakeStepPlan(const Executable& executable, const LoadedKernels& kernels, int num_threads);
+// `replicas`: how many of them run here.
+absl::StatusOr<StepPlan> MakeStepPlan(const Executable& executable, const LoadedKernels& kernels, int replicas,
+                                      int num_threads);
 
 }  // namespace tandem
 

@@ -3,6 +3,7 @@
 #define TANDEM_RUNTIME_CPU_STEP_STATE_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -39,6 +40,7 @@ struct ThreadState {
 };
 
 class BufferGuard;
+class ProcessGroup;
 
 struct StepState {
   std::vector<DeviceState> devices;
@@ -51,6 +53,13 @@ struct StepState {
   // Of the running step: what invariant commands computed before is still there and right.
   bool invariants_valid = false;
   BufferGuard* guard = nullptr;  // null unless memory between buffers is watched
+  // The processes that run the other replicas; null where this one runs all, and while it looks for a value that is not
+  // finite.
+  ProcessGroup* group = nullptr;
+  int first_replica = 0;  // the number of this process' first device among all replicas
+  // Of the running step, over all processes: replicas with rows, and the processes that have one of them.
+  int replicas_with_rows = 0;
+  std::unique_ptr<bool[]> processes_with_rows;  // by rank; null without a group
 
   int64_t LaneRows(int device, int lane) const {
     int64_t rows = devices[device].rows - lane * rows_per_lane;

@@ -1,12 +1,23 @@
-// Combines the devices' values in the order of the reduction tree, in place.
+// Combines the replicas' values in the order of the reduction tree, in place: those of this process, then what is left
+// of them with the other processes of a group, then copies for all devices.
 #include <cstring>
 
 #include "absl/container/inlined_vector.h"
+#include "base/status_macros.h"
+#include "runtime/collectives/process_group.h"
 #include "runtime/cpu/commands/kinds.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
 namespace {
+
+using fb::ReduceKind;
+
+template <typename T>
+void Divide(void* values, int64_t count, int64_t divisor) {
+  T* v = static_cast<T*>(values);
+  for (int64_t i = 0; i < count; ++i) v[i] /= static_cast<T>(divisor);
+}
 
 class CpuAllReduce final : public CpuCommand {
  public:
@@ -26,15 +37,55 @@ class CpuAllReduce final : public CpuCommand {
     for (int d = 0; d < devices; ++d) {
       leaves.push_back(run.state.devices[d].rows > 0 ? run.ElementAddress(d, o, piece.begin) : nullptr);
     }
-    uint8_t* out = run.ElementAddress(0, o, piece.begin);
-    TreeReduce(kind_, o.dtype, leaves, out, piece.end - piece.begin);
-    for (int d = 1; d < devices; ++d) {
-      std::memcpy(run.ElementAddress(d, o, piece.begin), out, (piece.end - piece.begin) * SizeOf(o.dtype));
+    // A mean over all processes is a sum first.
+    const bool part = run.state.group != nullptr;
+    TreeReduce(part && kind_ == ReduceKind::Mean ? ReduceKind::Sum : kind_, o.dtype, leaves,
+               run.ElementAddress(0, o, piece.begin), piece.end - piece.begin);
+    if (!part) Copy(run, piece);
+  }
+
+  absl::Status End(GlobalRun& run, ThreadPool& pool) const override {
+    const StepState& state = run.state;
+    if (!run.any_rows()) return absl::OkStatus();
+    absl::InlinedVector<ProcessGroup::Values, 16> values;
+    for (const Operand& o : inputs()) values.push_back({o.dtype, run.ElementAddress(0, o, 0), o.elements});
+    TD_RETURN_IF_ERROR(state.group->AllReduce(kind_ == ReduceKind::Mean ? ReduceKind::Sum : kind_, values,
+                                              absl::MakeConstSpan(state.processes_with_rows.get(), state.group->size()),
+                                              table().name));
+    if (kind_ == ReduceKind::Mean) {
+      for (const ProcessGroup::Values& v : values) DivideBy(v, state.replicas_with_rows);
     }
+    if (state.devices.size() > 1) {
+      pool.ParallelFor(static_cast<int64_t>(work.pieces.size()),
+                       [&](int64_t i, int) { Copy(run, work.pieces[static_cast<size_t>(i)]); });
+    }
+    return absl::OkStatus();
   }
 
  private:
-  const fb::ReduceKind kind_;
+  // The first device's value to the others.
+  void Copy(GlobalRun& run, const Piece& piece) const {
+    const Operand& o = inputs()[piece.item];
+    const uint8_t* from = run.ElementAddress(0, o, piece.begin);
+    for (int d = 1; d < static_cast<int>(run.state.devices.size()); ++d) {
+      std::memcpy(run.ElementAddress(d, o, piece.begin), from, (piece.end - piece.begin) * SizeOf(o.dtype));
+    }
+  }
+
+  static void DivideBy(const ProcessGroup::Values& v, int64_t divisor) {
+    switch (v.dtype) {
+      case DType::kFloat64:
+        return Divide<double>(v.data, v.count, divisor);
+      case DType::kInt32:
+        return Divide<int32_t>(v.data, v.count, divisor);
+      case DType::kInt64:
+        return Divide<int64_t>(v.data, v.count, divisor);
+      default:
+        return Divide<float>(v.data, v.count, divisor);
+    }
+  }
+
+  const ReduceKind kind_;
 };
 
 }  // namespace

@@ -1,4 +1,9 @@
-// Ends the step when a value is not finite.
+// Ends the step when a value is not finite, on all processes of a group.
+#include <algorithm>
+#include <set>
+
+#include "base/status_macros.h"
+#include "runtime/collectives/process_group.h"
 #include "runtime/cpu/all_finite.h"
 #include "runtime/cpu/call_list.h"
 #include "runtime/cpu/commands/kinds.h"
@@ -14,6 +19,13 @@ class CpuCheckFinite final : public CpuCommand {
       const bool floating = o.dtype == DType::kFloat32 || o.dtype == DType::kFloat64;
       if (floating) work.Add(static_cast<int>(i), o.elements, kTaskElements);
     }
+    std::set<uint32_t> combined;
+    for (const auto& section : context.program.sections) {
+      for (const auto& command : section->commands) {
+        if (command->body.AsAllReduce() != nullptr) combined.insert(command->outputs.begin(), command->outputs.end());
+      }
+    }
+    differs_ = std::any_of(table.inputs.begin(), table.inputs.end(), [&](uint32_t b) { return !combined.contains(b); });
   }
 
   void RunPiece(GlobalRun& run, int device, const Piece& piece, int) const override {
@@ -23,11 +35,25 @@ class CpuCheckFinite final : public CpuCommand {
     if (!AllFinite(o.dtype, run.ElementAddress(device, o, piece.begin), piece.end - piece.begin)) run.FoundNonFinite();
   }
 
+  absl::Status End(GlobalRun& run, ThreadPool&) const override {
+    if (!differs_) return absl::OkStatus();
+    ProcessGroup* group = run.state.group;
+    const std::byte mine{run.finite()};
+    std::vector<std::byte> all(group->size());
+    TD_RETURN_IF_ERROR(group->AllGather(absl::MakeConstSpan(&mine, 1), absl::MakeSpan(all), table().name));
+    if (std::find(all.begin(), all.end(), std::byte{false}) != all.end()) run.FoundNonFinite();
+    return absl::OkStatus();
+  }
+
   bool is_listable() const override { return true; }
   void AddCalls(CallList& list, const MicrobatchContext& context, int, const Piece& piece) const override {
     const Operand& o = inputs()[piece.item];
     list.AddCheckFinite(o.dtype, context.Address(o) + piece.begin * SizeOf(o.dtype), piece.end - piece.begin);
   }
+
+ private:
+  // Whether it looks at a value that is not an all-reduce's, which processes may find different.
+  bool differs_ = false;
 };
 
 }  // namespace

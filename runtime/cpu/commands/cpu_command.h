@@ -63,7 +63,9 @@ class CpuCommand {
   virtual void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const = 0;
   // Before the pieces.
   virtual void Begin(GlobalRun& run, ThreadPool& pool) const {}
-  // A piece is for all devices, of which the first one's number is given; with one device there is nothing to do.
+  // Behind the pieces, in a group of processes: what they tell each other, from one thread.
+  virtual absl::Status End(GlobalRun& run, ThreadPool& pool) const { return absl::OkStatus(); }
+  // A piece is for all devices, of which the first one's number is given; with one device there are no pieces.
   virtual bool is_for_all_devices() const { return false; }
 
   // In a map section: the rows of one microbatch of one lane. Internal for kinds that have none.

@@ -17,13 +17,11 @@ class GlobalRun {
  public:
   // `id`: where a trace counts it.
   GlobalRun(const StepState& state, const PlannedWork& work, int id)
-      : state(state), work_(work), id_(id), begin_(state.threads[0].records != nullptr ? TraceNow() : 0) {
-    for (const DeviceState& d : state.devices) any_rows_ |= d.rows > 0;
-  }
+      : state(state), work_(work), id_(id), begin_(state.threads[0].records != nullptr ? TraceNow() : 0) {}
 
   int64_t device_tasks() const { return static_cast<int64_t>(work_.tasks.size()) - 1; }
-  // A device has rows in this step.
-  bool any_rows() const { return any_rows_; }
+  // A replica has rows in this step, on any process.
+  bool any_rows() const { return state.replicas_with_rows > 0; }
 
   MicrobatchContext At(int device) const {
     MicrobatchContext context;
@@ -42,6 +40,16 @@ class GlobalRun {
     const int64_t begin = records != nullptr ? TraceNow() : 0;
     for (int piece = work_.tasks[task]; piece < work_.tasks[task + 1]; ++piece) f(work_.pieces[piece]);
     if (records != nullptr) Record(*records, device, begin);
+  }
+
+  // Calls f, for all devices at once, which a trace records as the first one's.
+  template <typename F>
+  absl::Status ForAll(F f) {
+    std::vector<CommandRecord>* records = state.threads[0].records;
+    const int64_t begin = records != nullptr ? TraceNow() : 0;
+    absl::Status status = f();
+    if (records != nullptr) records->push_back({id_, 0, -1, 0, begin, TraceNow()});
+    return status;
   }
 
   void FoundNonFinite() { finite_.store(false, std::memory_order_relaxed); }
@@ -70,7 +78,6 @@ class GlobalRun {
   const PlannedWork& work_;
   const int id_;
   const int64_t begin_;  // 0 when nothing is traced
-  bool any_rows_ = false;
   std::atomic<bool> finite_{true};
   std::mutex mutex_;
   absl::Status status_;
