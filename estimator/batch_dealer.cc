@@ -1,5 +1,6 @@
 #include "estimator/batch_dealer.h"
 
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -9,8 +10,31 @@
 #include "base/status_macros.h"
 
 namespace tandem {
+namespace {
 
-absl::StatusOr<std::unique_ptr<BatchDealer>> BatchDealer::Create(const Dataset& dataset, int replicas) {
+int64_t RowsOf(const Element& batch) {
+  if (batch.rows_elsewhere >= 0) return batch.rows_elsewhere;
+  return batch.components.empty() ? 0 : batch.components[0].shape()[0];
+}
+
+// Component `c` of the batches, one after another.
+HostTensor Concatenate(const std::vector<Element>& batches, size_t c) {
+  Shape shape = batches[0].components[c].shape();
+  shape[0] = 0;
+  for (const Element& batch : batches) shape[0] += batch.components[c].shape()[0];
+  HostTensor result(batches[0].components[c].dtype(), shape);
+  char* out = static_cast<char*>(result.raw());
+  for (const Element& batch : batches) {
+    const HostTensor& part = batch.components[c];
+    std::memcpy(out, part.raw(), part.byte_size());
+    out += part.byte_size();
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BatchDealer>> BatchDealer::Create(const Dataset& dataset, const ReplicaShare& share) {
   TD_RETURN_IF_ERROR(dataset.status());
   if (dataset.batch_size() <= 0) {
     return absl::InvalidArgumentError(absl::StrCat("the dataset yields single examples (", SpecString(dataset.spec()),
@@ -22,8 +46,16 @@ absl::StatusOr<std::unique_ptr<BatchDealer>> BatchDealer::Create(const Dataset& 
                                                    "' is of strings, and a program computes with numbers ",
                                                    "only; turn them into numbers, or leave them out, with .Map"));
   }
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<Iterator> iterator, dataset.MakeIterator());
-  return std::unique_ptr<BatchDealer>(new BatchDealer(dataset, std::move(iterator), replicas));
+  std::unique_ptr<BatchDealer> dealer(new BatchDealer(dataset, share));
+  TD_RETURN_IF_ERROR(dealer->Begin());
+  return dealer;
+}
+
+absl::Status BatchDealer::Begin() {
+  TD_ASSIGN_OR_RETURN(iterator_, dataset_.MakeIterator());
+  iterator_->MakeOnly(int64_t{share_.replicas} * share_.batches, int64_t{share_.first} * share_.batches,
+                      int64_t{share_.count} * share_.batches);
+  return absl::OkStatus();
 }
 
 absl::Status BatchDealer::RestoreState(absl::string_view state) {
@@ -51,29 +83,54 @@ absl::Status BatchDealer::CheckRanges(const Element& batch) const {
   return absl::OkStatus();
 }
 
+absl::Status BatchDealer::NextOf(int replica, Element* batch, bool* end) {
+  std::vector<Element> parts;
+  *end = false;
+  while (static_cast<int>(parts.size()) < share_.batches && !*end) {
+    Element part;
+    TD_RETURN_IF_ERROR(iterator_->GetNext(&part, end));
+    if (*end) break;
+    ++batches_;
+    parts.push_back(std::move(part));
+  }
+  if (parts.empty()) return absl::OkStatus();
+  *end = false;  // the next call finds it
+  if (parts.size() == 1) {
+    *batch = std::move(parts[0]);
+  } else if (IsMine(replica)) {
+    for (size_t c = 0; c < parts[0].components.size(); ++c) batch->components.push_back(Concatenate(parts, c));
+  } else {
+    batch->rows_elsewhere = 0;
+    for (const Element& part : parts) batch->rows_elsewhere += RowsOf(part);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<bool> BatchDealer::Next(Round* round) {
   round->replicas.clear();
+  round->rows.clear();
   round->examples = 0;
-  for (int replica = 0; replica < replicas_; ++replica) {
+  for (int replica = 0; replica < share_.replicas; ++replica) {
     Element batch;
     bool end = false;
-    TD_RETURN_IF_ERROR(iterator_->GetNext(&batch, &end));
+    TD_RETURN_IF_ERROR(NextOf(replica, &batch, &end));
     if (end && replica == 0 && restored_) {
       TD_LOG(INFO) << "The input had ended where the checkpoint was saved; starting it again.";
-      TD_ASSIGN_OR_RETURN(iterator_, dataset_.MakeIterator());
-      TD_RETURN_IF_ERROR(iterator_->GetNext(&batch, &end));
+      TD_RETURN_IF_ERROR(Begin());
+      TD_RETURN_IF_ERROR(NextOf(replica, &batch, &end));
     }
     restored_ = false;
     if (end && replica == 0) return false;
     if (end) {
-      round->replicas.push_back(EmptyBatch());
+      round->rows.push_back(0);
+      if (IsMine(replica)) round->replicas.push_back(EmptyBatch());
       continue;
     }
-    TD_RETURN_IF_ERROR(CheckRanges(batch));
-    const int64_t rows = batch.components.empty() ? 0 : batch.components[0].shape()[0];
+    const int64_t rows = RowsOf(batch);
+    if (IsMine(replica)) TD_RETURN_IF_ERROR(CheckRanges(batch));
+    round->rows.push_back(rows);
     round->examples += rows;
-    ++batches_;
-    round->replicas.push_back(std::move(batch.components));
+    if (IsMine(replica)) round->replicas.push_back(std::move(batch.components));
   }
   return true;
 }
@@ -91,13 +148,16 @@ std::string BatchDealer::TraceArgs() const {
 }
 
 bool BatchDealer::Peek(Round* round) {
+  if (share_.batches > 1) return false;
   round->replicas.clear();
+  round->rows.clear();
   round->examples = 0;
-  for (int replica = 0; replica < replicas_; ++replica) {
+  for (int replica = 0; replica < share_.replicas; ++replica) {
     Element batch;
     if (!iterator_->Peek(replica, &batch)) return false;
-    round->examples += batch.components.empty() ? 0 : batch.components[0].shape()[0];
-    round->replicas.push_back(std::move(batch.components));
+    round->rows.push_back(RowsOf(batch));
+    round->examples += round->rows.back();
+    if (IsMine(replica)) round->replicas.push_back(std::move(batch.components));
   }
   return true;
 }

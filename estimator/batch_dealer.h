@@ -15,12 +15,24 @@
 
 namespace tandem {
 
-// A step takes as many consecutive batches as there are replicas, one each, in order. At the end of the data the last
-// replicas get batches of zero rows: every example is used exactly once.
+// Which replicas of a step are this process's.
+struct ReplicaShare {
+  int replicas = 1;  // of all processes
+  int first = 0, count = 1;
+  int batches = 1;  // of each replica, which make one batch of a step
+
+  static ReplicaShare OneProcess(int replicas) { return {.replicas = replicas, .count = replicas}; }
+};
+
+// A step takes as many consecutive batches as there are replicas, one each (or share.batches each, put together), in
+// order. At the end of the data the last
+// replicas get batches of zero rows: every example is used exactly once. Each process draws the batches of all replicas
+// and keeps its own, so that all have one position in the data, whatever their number. Those of the others are not made
+// where the dataset knows their size.
 class BatchDealer : public BatchSource {
  public:
   // The dataset must be batched. InvalidArgument otherwise, or the dataset's own error.
-  static absl::StatusOr<std::unique_ptr<BatchDealer>> Create(const Dataset& dataset, int replicas);
+  static absl::StatusOr<std::unique_ptr<BatchDealer>> Create(const Dataset& dataset, const ReplicaShare& share);
 
   absl::StatusOr<bool> Next(Round* round) override;
   bool Peek(Round* round) override;
@@ -36,7 +48,8 @@ class BatchDealer : public BatchSource {
   void set_label_ranges(std::vector<LabelRange> ranges) { label_ranges_ = std::move(ranges); }
 
   const std::vector<ComponentSpec>& spec() const { return dataset_.spec(); }
-  int64_t batch_size() const { return dataset_.batch_size(); }
+  // Of a replica in a step.
+  int64_t batch_size() const { return share_.batches * dataset_.batch_size(); }
   std::string data_fingerprint() const { return dataset_.Fingerprint(); }
   // Whether the dataset is known to have no end.
   bool infinite() const { return dataset_.cardinality() == kInfiniteCardinality; }
@@ -48,14 +61,18 @@ class BatchDealer : public BatchSource {
   int64_t batches() const { return batches_; }
 
  private:
-  BatchDealer(Dataset dataset, std::unique_ptr<Iterator> iterator, int replicas)
-      : dataset_(std::move(dataset)), iterator_(std::move(iterator)), replicas_(replicas) {}
+  BatchDealer(Dataset dataset, const ReplicaShare& share) : dataset_(std::move(dataset)), share_(share) {}
+  // From the beginning of the dataset.
+  absl::Status Begin();
+  bool IsMine(int replica) const { return replica >= share_.first && replica < share_.first + share_.count; }
   absl::Status CheckRanges(const Element& batch) const;
+  // The next batch of a replica, of share.batches of the dataset's.
+  absl::Status NextOf(int replica, Element* batch, bool* end);
   std::vector<HostTensor> EmptyBatch() const;
 
   Dataset dataset_;
   std::unique_ptr<Iterator> iterator_;
-  int replicas_;
+  const ReplicaShare share_;
   std::vector<LabelRange> label_ranges_;
   int64_t batches_ = 0;
   bool restored_ = false;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "base/exit_code.h"
@@ -15,7 +16,7 @@ using ::testing::HasSubstr;
 using Rows = std::vector<int64_t>;
 
 std::unique_ptr<BatchDealer> Deal(const Dataset& dataset, int replicas) {
-  auto dealer = BatchDealer::Create(dataset, replicas);
+  auto dealer = BatchDealer::Create(dataset, ReplicaShare::OneProcess(replicas));
   EXPECT_TRUE(dealer.ok()) << dealer.status();
   return *std::move(dealer);
 }
@@ -94,6 +95,91 @@ TEST(BatchDealer, ARestoredEndStartsAgainOnce) {
   EXPECT_TRUE(log.Contains("starting it again"));
 }
 
+// Pipelines whose batches' sizes are known before they are made, and others.
+std::vector<Dataset> Pipelines() {
+  const auto same = [](const Element& e) -> absl::StatusOr<Element> { return e; };
+  const auto odd = [](const Element& e) -> absl::StatusOr<bool> { return e.components[0].data<int64_t>()[0] % 3 != 0; };
+  const Dataset shuffled = Dataset::Range(53).Shuffle(8, {.seed = 3}).Repeat(2);
+  return {shuffled.Batch(3),
+          shuffled.Batch(3).Prefetch(4),
+          shuffled.Map(same, {.num_parallel_calls = 2}).Batch(3).Prefetch(2),
+          shuffled.Batch(3).Map(same),
+          shuffled.Filter(odd).Batch(3).Prefetch(2),
+          shuffled.Batch(3).Filter(odd)};
+}
+
+// What the processes of a group get is what one process gets for the replicas of all.
+TEST(BatchDealer, ProcessesGetTheirPartsOfEveryRound) {
+  for (const Dataset& dataset : Pipelines()) {
+    for (int batches : {1, 2}) {
+      ReplicaShare all = ReplicaShare::OneProcess(4);
+      all.batches = batches;
+      auto one = BatchDealer::Create(dataset, all);
+      ASSERT_TRUE(one.ok()) << one.status();
+      std::vector<std::unique_ptr<BatchDealer>> parts;
+      for (int first : {0, 1, 3}) {
+        parts.push_back(*BatchDealer::Create(
+            dataset, {.replicas = 4, .first = first, .count = first == 1 ? 2 : 1, .batches = batches}));
+      }
+      Round whole;
+      for (int round = 0; *(*one)->Next(&whole); ++round) {
+        size_t replica = 0;
+        for (std::unique_ptr<BatchDealer>& part : parts) {
+          Round mine;
+          ASSERT_TRUE(*part->Next(&mine));
+          EXPECT_EQ(mine.rows, whole.rows);
+          EXPECT_EQ(mine.examples, whole.examples);
+          for (const auto& batch : mine.replicas) {
+            EXPECT_TRUE(batch[0].BitEqual(whole.replicas[replica++][0])) << "round " << round;
+          }
+        }
+        EXPECT_EQ(replica, 4u);
+        if (round == 1) {  // from a saved position on, whoever saved it
+          const std::string state = *parts[round]->SaveState();
+          for (auto& part : parts) ASSERT_TRUE(part->RestoreState(state).ok());
+        }
+      }
+      Round none;
+      for (std::unique_ptr<BatchDealer>& part : parts) EXPECT_FALSE(*part->Next(&none));
+    }
+  }
+}
+
+// A batch that is accumulated is the one that a larger Batch makes.
+TEST(BatchDealer, AccumulatedBatchesAreLargerBatches) {
+  for (int replicas : {1, 2, 3}) {
+    const Dataset examples = Dataset::Range(47).Shuffle(8, {.seed = 3});
+    auto larger = Deal(examples.Batch(6), replicas);
+    ReplicaShare share = ReplicaShare::OneProcess(replicas);
+    share.batches = 3;
+    auto accumulated = *BatchDealer::Create(examples.Batch(2), share);
+    EXPECT_EQ(accumulated->batch_size(), 6);
+    for (int round = 0; round < 47 / 6; ++round) {
+      const std::vector<Rows> want = Next(larger.get());
+      EXPECT_EQ(Next(accumulated.get()), want) << "replicas " << replicas << ", round " << round;
+      if (want.empty()) break;
+    }
+  }
+}
+
+// What other processes have is not made.
+TEST(BatchDealer, OthersBatchesAreNotMade) {
+  for (bool threads : {false, true}) {
+    std::atomic<int> made{0};
+    const auto count = [&](const Element& e) -> absl::StatusOr<Element> {
+      ++made;
+      return e;
+    };
+    Dataset dataset = Dataset::Range(40).Map(count).Batch(2);
+    if (threads) dataset = dataset.Prefetch(2);
+    made = 0;
+    auto dealer = *BatchDealer::Create(dataset, {.replicas = 4, .first = 1, .count = 1});
+    while (!Next(dealer.get()).empty()) {
+    }
+    EXPECT_EQ(made, 10);
+  }
+}
+
 TEST(BatchDealer, AnotherPipelinesStateIsRefused) {
   auto first = Deal(Dataset::Range(4).Batch(2), 1);
   auto second = Deal(Dataset::Range(5).Batch(2), 1);
@@ -101,7 +187,7 @@ TEST(BatchDealer, AnotherPipelinesStateIsRefused) {
 }
 
 TEST(BatchDealer, WantsBatches) {
-  auto dealer = BatchDealer::Create(Dataset::Range(4), 1);
+  auto dealer = BatchDealer::Create(Dataset::Range(4), {});
   EXPECT_THAT(std::string(dealer.status().message()), HasSubstr(".Batch("));
 }
 

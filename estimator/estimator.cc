@@ -7,13 +7,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
+#include "base/fingerprint.h"
 #include "base/logging.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
-#include "cluster/resolver.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
@@ -28,8 +29,12 @@
 namespace tandem {
 namespace {
 
-// Empty when no temporary directory can be made.
-RunConfig WithModelDir(RunConfig config) {
+// The devices of workers that are missing added; an error comes up again in ResolveWorkers. model_dir stays empty when
+// no temporary directory can be made.
+RunConfig Completed(RunConfig config) {
+  if (absl::StatusOr<RunConfig> with_devices = config.WithDevicesOfMissingWorkers(); with_devices.ok()) {
+    config = *std::move(with_devices);
+  }
   if (config.model_dir.empty()) config.model_dir = MakeTemporaryModelDir().value_or("");
   return config;
 }
@@ -63,15 +68,17 @@ bool IsOwnCheckpoint(const std::string& path, const std::string& model_dir) {
          (std::filesystem::path(model_dir) / "model.ckpt").lexically_normal().parent_path();
 }
 
-// The tracer that the configuration or the environment asks for; null without. InvalidArgument for steps of the
+// The tracer that the configuration or the environment asks for, of workers behind the first into files of their own;
+// null without. InvalidArgument for steps of the
 // environment that cannot be read; those of the configuration are checked already.
-absl::StatusOr<std::unique_ptr<Tracer>> MakeTracer(const RunConfig& config) {
+absl::StatusOr<std::unique_ptr<Tracer>> MakeTracer(const RunConfig& config, int64_t rank) {
   std::string file = config.trace, steps = config.trace_steps;
   if (const char* name = std::getenv("TANDEM_TRACE"); file.empty() && name != nullptr) {
     file = name;
     if (const char* range = std::getenv("TANDEM_TRACE_STEPS"); range != nullptr) steps = range;
   }
   if (file.empty()) return nullptr;
+  if (rank > 0) absl::StrAppend(&file, ".", rank);
   TD_ASSIGN_OR_RETURN(const auto range, ParseTraceSteps(steps));
   return std::make_unique<Tracer>(
       Tracer::Options{.file = file, .first_step = range.first, .last_step = range.second, .env = config.file_env()});
@@ -81,7 +88,7 @@ absl::StatusOr<std::unique_ptr<Tracer>> MakeTracer(const RunConfig& config) {
 
 Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec)
     : model_fn_(std::move(model_fn)),
-      config_(WithModelDir(std::move(config))),
+      config_(Completed(std::move(config))),
       params_(std::move(params)),
       input_spec_(std::move(input_spec)),
       status_(config_.Validate()),
@@ -95,19 +102,12 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
   if (status_.ok()) status_ = TargetOf(config_, config_.train_strategy()).status();
   if (status_.ok()) status_ = params_.status();
   if (status_.ok() && !model_fn_) status_ = absl::InvalidArgumentError("Estimator: model_fn is empty");
+  TD_LOG(INFO) << "Using config: " << config_.ToString();
+  if (status_.ok()) status_ = ResolveWorkers();
   if (status_.ok()) {
-    absl::StatusOr<std::unique_ptr<Tracer>> tracer = MakeTracer(config_);
+    absl::StatusOr<std::unique_ptr<Tracer>> tracer = MakeTracer(config_, cluster_.has_value() ? cluster_->rank : 0);
     status_ = tracer.status();
     if (tracer.ok()) tracer_ = *std::move(tracer);
-  }
-  TD_LOG(INFO) << "Using config: " << config_.ToString();
-  // Several processes do not work together yet: better said than found out.
-  const absl::StatusOr<std::optional<Cluster>> cluster = ResolveCluster(Environment::OfProcess());
-  if (status_.ok()) status_ = cluster.status();
-  if (cluster.ok() && cluster->has_value()) {
-    TD_LOG(WARNING) << "cluster: " << (*cluster)->Text()
-                    << ": this process trains by itself, with the devices of the RunConfig. Several processes with one "
-                       "model_dir do not work together.";
   }
 }
 
@@ -118,7 +118,15 @@ const DistributionStrategy Estimator::Impl::Strategy(Mode mode) const {
 absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, const InputFn& input_fn) {
   if (!input_fn) return absl::InvalidArgumentError(absl::StrCat("Estimator, mode ", ModeName(mode), ": no input_fn"));
   Prepared prepared;
-  prepared.replicas = Strategy(mode).num_replicas();
+  const int devices = Strategy(mode).num_replicas();
+  ReplicaShare share = ReplicaShare::OneProcess(devices);
+  if (mode == Mode::kTrain) share.batches = config_.accumulate_batches;
+  if (mode != Mode::kPredict && cluster_.has_value()) {
+    prepared.workers = workers();  // null where programs are compiled only
+    share.replicas *= static_cast<int>(cluster_->world_size);
+    share.first = static_cast<int>(cluster_->rank) * devices;
+  }
+  prepared.replicas = share.replicas;
   InputContext context;
   context.num_replicas_in_sync = prepared.replicas;
   const std::string where = absl::StrCat("input_fn, mode ", ModeName(mode), ": ");
@@ -127,7 +135,7 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   asked.reset();
   TD_RETURN_IF_ERROR(Annotate(made.status(), where));
   const Dataset& dataset = *made;
-  absl::StatusOr<std::unique_ptr<BatchDealer>> dealer = BatchDealer::Create(dataset, prepared.replicas);
+  absl::StatusOr<std::unique_ptr<BatchDealer>> dealer = BatchDealer::Create(dataset, share);
   TD_RETURN_IF_ERROR(Annotate(dealer.status(), where));
   prepared.dealer = *std::move(dealer);
   const std::string key = absl::StrCat(ModeName(mode), " ", dataset.batch_size(), " ", SpecString(dataset.spec()));
@@ -154,11 +162,18 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   TD_RETURN_IF_ERROR(BeginHooks(hooks, context));
   if (!pool_) {
     const int machine = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    TD_ASSIGN_OR_RETURN(pool_, ThreadPool::Create(config_.threads > 0 ? config_.threads : machine));
+    const int sharing = joined_ != nullptr ? joined_->workers_here() : 1;
+    TD_ASSIGN_OR_RETURN(pool_,
+                        ThreadPool::Create(config_.threads > 0 ? config_.threads : std::max(1, machine / sharing)));
   }
   CompileOptions options;
   TD_ASSIGN_OR_RETURN(options.target, TargetOf(config_, Strategy(mode)));
   options.devices = Strategy(mode).devices;
+  // Several workers run the program that one with all the devices would run.
+  if (prepared.replicas != Strategy(mode).num_replicas()) {
+    options.devices.clear();
+    for (int i = 0; i < prepared.replicas; ++i) options.devices.push_back(absl::StrCat("cpu:", i));
+  }
   options.batch_per_replica = prepared.dealer->batch_size();
   options.lanes = config_.lanes;
   options.microbatch_rows = config_.microbatch_rows;
@@ -182,7 +197,29 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   session.pool = pool_;
   session.deadline_seconds = config_.deadline_seconds;
   session.gpu_plans = config_.gpu_plans;
-  TD_RETURN_IF_ERROR(prepared.program->Compile(context.fetched_by(), options, resident_.model().store(), session));
+  ModeProgram::Fetches fetches = context.fetched_by();
+  if (prepared.workers != nullptr) {
+    session.group = &prepared.workers->group();
+    TD_ASSIGN_OR_RETURN(fetches, FetchesOfAll(*prepared.workers, fetches));
+  }
+  TD_RETURN_IF_ERROR(prepared.program->Compile(fetches, options, resident_.model().store(), session));
+  if (prepared.workers != nullptr) {
+    const fb::ExecutableT& index = prepared.program->executable().index();
+    TD_RETURN_IF_ERROR(prepared.workers->Agree("target", index.target_name, "name one as RunConfig.target"));
+    TD_RETURN_IF_ERROR(prepared.workers->Agree(absl::StrCat("the program of mode ", ModeName(mode)), index.key,
+                                               "model_fn, input_fn and RunConfig must be the same on all of them"));
+    std::string scalars;
+    for (const auto& [name, value] : prepared.program->scalar_defaults()) {
+      absl::StrAppend(&scalars, scalars.empty() ? "" : ", ", name, ": ", absl::StrFormat("%.17g", value));
+    }
+    TD_RETURN_IF_ERROR(prepared.workers->Agree(absl::StrCat("the numbers of mode ", ModeName(mode)), scalars,
+                                               "model_fn and its params must be the same on all of them"));
+    TD_RETURN_IF_ERROR(prepared.workers->Agree("data", prepared.dealer->data_fingerprint(),
+                                               "give all workers the same input; each takes its part of it"));
+    TD_ASSIGN_OR_RETURN(const std::string order, prepared.dealer->SaveState());
+    TD_RETURN_IF_ERROR(prepared.workers->Agree("the order of the input", absl::StrCat(absl::Hex(Fingerprint64(order))),
+                                               "give its stages the same options and seeds on all of them"));
+  }
   prepared.dealer->set_label_ranges(prepared.program->label_ranges());
   return absl::OkStatus();
 }
@@ -212,10 +249,12 @@ absl::Status Estimator::Impl::CheckModelDirExists(const std::string& checkpoint_
       absl::StrCat("model_dir \"", config_.model_dir, "\" does not exist; check its name, or train first"));
 }
 
-absl::StatusOr<bool> Estimator::Impl::LoadForInference(const ModeProgram& program, const std::string& checkpoint_path,
-                                                       const char* what) {
+absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, const std::string& checkpoint_path,
+                                                const char* what) {
   // Between trainings that save, what they saved counts.
-  const bool in_memory = resident_.training() || (resident_.has_training() && !config_.checkpoints_enabled());
+  // What another worker than the chief has trained is what the chief saved, in a model_dir that it need not see.
+  const bool saved_here = config_.checkpoints_enabled() && is_chief();
+  const bool in_memory = resident_.training() || (resident_.has_training() && !saved_here);
   std::string path = checkpoint_path;
   if (path.empty() && !in_memory) {
     TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, checkpoints_.LatestCheckpoint(resident_.checkpoint()));
@@ -323,6 +362,10 @@ std::optional<BestRecord> Estimator::best(const std::string& name) const {
   auto it = records.find(name);
   return it == records.end() ? std::nullopt : std::optional<BestRecord>(it->second);
 }
+
+bool Estimator::is_chief() const { return impl_->is_chief() && !impl_->is_evaluator(); }
+
+bool Estimator::is_evaluator() const { return impl_->is_evaluator(); }
 
 int64_t Estimator::programs_built() const { return impl_->programs_built(); }
 

@@ -73,6 +73,11 @@ struct TrainResult {
 // Each mode's graph is built and compiled once, when it is first needed, and kept. Training, evaluation and prediction
 // share the variables in memory: evaluating what was just trained reads no checkpoint. Not thread-safe.
 //
+// In a cluster of several workers (docs/guide/cluster.md) every process makes the same calls of Train, Evaluate and
+// TrainAndEvaluate in the same order. The rank 0, the chief, saves, logs, and alone has training_chief_hooks and
+// saving_listeners; hooks of the others see the same values, of batched tensors those of their own replicas. Predict
+// runs on each process by itself.
+//
 // Errors of all calls: those of RunConfig, the model_fn's (with the user's file and line), the input's, of reading and
 // writing checkpoints. Cancelled, with exit code 130 or 143, after SIGINT or SIGTERM: training has then saved.
 class Estimator {
@@ -110,10 +115,16 @@ class Estimator {
   // EvalSpec.steps in TrainAndEvaluate, which are compared with each other only. Evaluations of other data belong under
   // another name.
   std::optional<BestRecord> best(const std::string& name = "") const;
+  // Whether this process saves and logs: the only one, or the first worker of a cluster.
+  bool is_chief() const;
+  // Whether this process is the task of a cluster that only evaluates.
+  bool is_evaluator() const;
   // How often a model_fn was called and a graph was compiled or loaded from the cache, all modes together.
   int64_t programs_built() const;
 
  private:
+  friend class EvaluatorTask;
+  friend class TrainAndEvaluateRun;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

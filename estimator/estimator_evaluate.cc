@@ -76,15 +76,32 @@ class PredictHook : public SessionRunHook {
 
 absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, const EvaluateOptions& options) {
   TD_RETURN_IF_ERROR(status_);
+  EvalResult result;
+  TD_RETURN_IF_ERROR(Together([&]() -> absl::Status {
+    TD_ASSIGN_OR_RETURN(result, EvaluateTogether(input_fn, options));
+    return absl::OkStatus();
+  }));
+  return result;
+}
+
+absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& input_fn, const EvaluateOptions& options) {
   if (options.steps.has_value() && *options.steps <= 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("Evaluate: steps must be positive, got ", *options.steps, "; leave it out for the whole input"));
   }
   TD_RETURN_IF_ERROR(CheckHooks("EvaluateOptions.hooks", options.hooks));
+  TD_RETURN_IF_ERROR(JoinWorkers());
   TD_RETURN_IF_ERROR(CheckOutputs());
   SignalGuard guard(config_.handle_signals);
+  if (WorkerGroup* group = workers(); group != nullptr && resident_.training() && !group->evaluating_with_chief()) {
+    if (!group->is_chief()) {
+      return absl::FailedPreconditionError("inside of a training the chief begins evaluations, and this is worker " +
+                                           std::to_string(group->rank()));
+    }
+    TD_RETURN_IF_ERROR(group->AnnounceEvaluation());
+  }
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kEval, input_fn));
-  TD_RETURN_IF_ERROR(CheckModelDirExists(options.checkpoint_path));
+  if (is_chief()) TD_RETURN_IF_ERROR(CheckModelDirExists(options.checkpoint_path));
   if (prepared.dealer->infinite() && !options.steps.has_value()) {
     return absl::InvalidArgumentError(
         "input_fn, mode eval: the dataset never ends, so an evaluation of all of it would not either; leave Repeat "
@@ -96,7 +113,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   hooks.insert(hooks.end(), spec.evaluation_hooks.begin(), spec.evaluation_hooks.end());
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   if (config_.compile_only) return EvalResult();
-  TD_ASSIGN_OR_RETURN(const bool own, LoadForInference(*prepared.program, options.checkpoint_path, "evaluate"));
+  TD_ASSIGN_OR_RETURN(const bool own, LoadForInference(prepared, options.checkpoint_path, "evaluate"));
 
   TD_LOG(INFO) << "Starting evaluation at " << TimeStamp();
   const double begin = config_.file_env()->MonotonicSeconds();
@@ -115,9 +132,10 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
     return metrics.Add(values);
   };
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
+  MeetBetweenSteps(prepared, &loop);
   TD_ASSIGN_OR_RETURN(const LoopResult result,
                       RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, resident_.step_counter()));
-  if (result.reason == StopReason::kSignal) return SignalError(SignalGuard::pending(), " during an evaluation");
+  TD_RETURN_IF_ERROR(SignalErrorOf(result, " during an evaluation"));
   if (metrics.examples() == 0) {
     return absl::InvalidArgumentError(
         "input_fn, mode eval: the input has no examples; a batch that is larger than the data is dropped by "
@@ -137,6 +155,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::Evaluate(const InputFn& input_fn, co
   if (own && !scope.stopped && (whole || resident_.training())) {
     best_.Update(options.name, evaluated, whole ? 0 : options.steps.value_or(0));
   }
+  if (!is_chief()) return evaluated;
   // The numbers are in the log and in the caller's hands: a directory that is read-only is no reason to lose them.
   if (absl::Status status =
           AppendEvalResult(config_.file_env(), EvalDir(config_.model_dir, options.name), evaluated, scope);
@@ -170,7 +189,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
   hooks.push_back(std::make_shared<PredictHook>(names, on_prediction));
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   if (config_.compile_only) return absl::OkStatus();
-  TD_RETURN_IF_ERROR(LoadForInference(*prepared.program, options.checkpoint_path, "predict").status());
+  TD_RETURN_IF_ERROR(LoadForInference(prepared, options.checkpoint_path, "predict").status());
 
   LoopOptions loop;
   loop.mode = Mode::kPredict;

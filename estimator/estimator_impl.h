@@ -2,6 +2,7 @@
 #ifndef TANDEM_ESTIMATOR_ESTIMATOR_IMPL_H_
 #define TANDEM_ESTIMATOR_ESTIMATOR_IMPL_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,9 +16,11 @@
 #include "estimator/estimator.h"
 #include "estimator/mode_program.h"
 #include "estimator/resident_state.h"
+#include "estimator/run_loop.h"
 #include "estimator/stall_watch.h"
 #include "estimator/summary/event_writer.h"
 #include "estimator/trace/tracer.h"
+#include "estimator/workers/joined_workers.h"
 #include "runtime/thread_pool.h"
 
 namespace tandem {
@@ -46,22 +49,48 @@ class Estimator::Impl {
   const BestRecords& best() const { return best_; }
   int64_t programs_built() const { return programs_built_; }
 
+  // In a cluster all processes call what is here in the same order. The chief alone writes into model_dir.
+  bool is_chief() const { return !cluster_.has_value() || cluster_->is_chief(); }
+  // Whether this process is a task of type evaluator, or one is in the cluster.
+  bool is_evaluator() const { return is_evaluator_; }
+  bool has_evaluator() const { return has_evaluator_; }
+  // Meets the other workers, where there are any, before they do something together.
+  absl::Status JoinWorkers();
+  // Null without other workers, and before JoinWorkers.
+  WorkerGroup* workers() const { return joined_ != nullptr ? &joined_->workers() : nullptr; }
+  // `work`, which all workers do. When it fails here, the others end as well.
+  absl::Status Together(const std::function<absl::Status()>& work);
+
  private:
   // The input of a call and the program for it.
   struct Prepared {
     std::unique_ptr<BatchDealer> dealer;
     ModeProgram* program = nullptr;
-    int replicas = 1;
+    int replicas = 1;                // of all workers that take part
+    WorkerGroup* workers = nullptr;  // null where this process does it alone
   };
   absl::StatusOr<Prepared> Prepare(Mode mode, const InputFn& input_fn);
   // Begin of all hooks, then compilation with what they fetch.
   absl::Status Finalize(const Prepared& prepared, const HookList& hooks);
   const DistributionStrategy Strategy(Mode mode) const;
+  // Whether the environment or the RunConfig describes a cluster that these strategies fit.
+  absl::Status ResolveWorkers();
+  // The names of tensors that hooks of any worker fetch: all compile one program.
+  absl::StatusOr<ModeProgram::Fetches> FetchesOfAll(WorkerGroup& workers, const ModeProgram::Fetches& mine);
+  // The chief's variables and seed, for the others that have made theirs: of another seed, or of a file that a warm
+  // start finds on one machine only.
+  absl::Status TakeValuesOfChief(const Prepared& prepared);
+  // For loops of several workers.
+  void MeetBetweenSteps(const Prepared& prepared, LoopOptions* loop);
+  // How a loop that a signal ended, here or at another worker, is reported.
+  absl::Status SignalErrorOf(const LoopResult& result, absl::string_view detail) const;
 
   // First values for a new model: the initialisers, and what warm_start_from has.
   absl::Status InitializeVariables(const ModeProgram& program);
 
   // estimator_train.cc
+  absl::Status TrainTogether(const InputFn& input_fn, const TrainOptions& options);
+  // The chief's, on all workers.
   absl::StatusOr<std::optional<CheckpointData>> StartingPoint();
   absl::Status StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared);
   // Only the snapshot: writing goes on behind the next steps (CheckpointSaverHook's finish_save).
@@ -81,14 +110,18 @@ class Estimator::Impl {
 
   // Brings the weights for an evaluation or prediction into memory. True when they are this model's own: trained here,
   // or of a checkpoint in model_dir.
-  absl::StatusOr<bool> LoadForInference(const ModeProgram& program, const std::string& checkpoint_path,
-                                        const char* what);
+  absl::StatusOr<bool> LoadForInference(const Prepared& prepared, const std::string& checkpoint_path, const char* what);
+  absl::StatusOr<bool> LoadAlone(const ModeProgram& program, const std::string& checkpoint_path, const char* what);
+  absl::StatusOr<EvalResult> EvaluateTogether(const InputFn& input_fn, const EvaluateOptions& options);
 
   ModelFn model_fn_;
   RunConfig config_;
   Params params_;
   InputSpec input_spec_;
-  absl::Status status_;  // of the configuration
+  absl::Status status_;             // of the configuration
+  std::optional<Cluster> cluster_;  // of several workers, this process one of them
+  bool is_evaluator_ = false, has_evaluator_ = false;
+  std::shared_ptr<JoinedWorkers> joined_;
   std::unique_ptr<StallWatch> stall_watch_;
   CheckpointManager checkpoints_;
   ResidentState resident_;

@@ -23,6 +23,7 @@
 #include "estimator/signals.h"
 #include "estimator/summary/summary_saver_hook.h"
 #include "estimator/training_metrics_hook.h"
+#include "estimator/workers/share_checkpoint.h"
 
 namespace tandem {
 namespace {
@@ -63,11 +64,16 @@ std::string InputReport(const LoopResult& result, const BatchDealer& dealer) {
 
 absl::StatusOr<std::optional<CheckpointData>> Estimator::Impl::StartingPoint() {
   if (resident_.has_training() && !config_.checkpoints_enabled()) return std::nullopt;
+  if (WorkerGroup* group = workers(); group != nullptr && !group->is_chief()) {
+    return ShareCheckpoint(*group, std::nullopt);
+  }
   const StallWatch::Scope reading(*stall_watch_, absl::StrCat("Reading the checkpoints of ", config_.model_dir));
   TD_ASSIGN_OR_RETURN(const std::optional<std::string> latest, checkpoints_.Recover());
-  if (!latest.has_value()) return std::nullopt;
-  TD_ASSIGN_OR_RETURN(CheckpointData data, checkpoints_.Restore(*latest));
-  return std::optional<CheckpointData>(std::move(data));
+  std::optional<CheckpointData> data;
+  if (latest.has_value()) {
+    TD_ASSIGN_OR_RETURN(data, checkpoints_.Restore(*latest));
+  }
+  return workers() != nullptr ? ShareCheckpoint(*workers(), std::move(data)) : std::move(data);
 }
 
 // Variables, seed, step and input position: those of the checkpoint, of the training before in this process, or new.
@@ -75,6 +81,13 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
   const std::vector<VariableSpec>& variables = prepared.program->variables();
   std::string position, saved_data;
   data_fingerprint_ = prepared.dealer->data_fingerprint();
+  if (prepared.workers != nullptr) {
+    TD_RETURN_IF_ERROR(prepared.workers->Agree("what the training goes on from",
+                                               start.has_value()          ? "a checkpoint"
+                                               : resident_.has_training() ? "values in memory"
+                                                                          : "first values",
+                                               "keep the checkpoints of a training that goes on"));
+  }
   TD_RETURN_IF_ERROR(resident_.BringBack());  // the Begin of a hook may have evaluated another checkpoint
   if (start.has_value()) {
     const std::string path = JoinPath(config_.model_dir, absl::StrCat("model.ckpt-", start->global_step));
@@ -96,6 +109,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     position = iterator_state_;
   } else {
     TD_RETURN_IF_ERROR(InitializeVariables(*prepared.program));
+    if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(TakeValuesOfChief(prepared));
   }
   if (position.empty()) return absl::OkStatus();
   absl::Status status = prepared.dealer->RestoreState(position);
@@ -157,7 +171,8 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
   const EstimatorSpec& spec = prepared.program->spec();
   HookList hooks;
   auto append = [&hooks](const HookList& more) { hooks.insert(hooks.end(), more.begin(), more.end()); };
-  if (config_.checkpoints_enabled()) {
+  const bool chief = is_chief();
+  if (config_.checkpoints_enabled() && chief) {
     CheckpointSaverHook::Options saver;
     saver.save_steps = config_.checkpoint_steps();
     saver.save_secs = config_.checkpoint_secs();
@@ -169,11 +184,11 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
     saver.listeners = options.saving_listeners;
     hooks.push_back(std::make_shared<CheckpointSaverHook>(std::move(saver)));
   }
-  append(spec.training_chief_hooks);
-  if (config_.log_step_count_steps > 0) {
+  if (chief) append(spec.training_chief_hooks);
+  if (config_.log_step_count_steps > 0 && chief) {
     hooks.push_back(std::make_shared<StepCounterHook>(config_.log_step_count_steps));
   }
-  if (const std::shared_ptr<EventWriter> summaries = SummariesIn(config_.model_dir)) {
+  if (const std::shared_ptr<EventWriter> summaries = chief ? SummariesIn(config_.model_dir) : nullptr) {
     hooks.push_back(std::make_shared<SummarySaverHook>(summaries, config_.save_summary_steps));
     if (!spec.metrics.empty()) {
       auto report = [summaries](const EvalResult& result, int64_t, int64_t last) {
@@ -188,11 +203,11 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
         StopAtStepHook::Options{.num_steps = options.steps.value_or(0), .last_step = options.max_steps.value_or(0)}));
   }
   hooks.push_back(std::make_shared<NanTensorHook>(config_.fail_on_nan));
-  if (config_.log_step_count_steps > 0) {
+  if (config_.log_step_count_steps > 0 && chief) {
     hooks.push_back(
         std::make_shared<LoggingTensorHook>(std::vector<std::string>{"loss"}, config_.log_step_count_steps));
   }
-  if (config_.log_step_count_steps > 0 && !spec.metrics.empty()) {
+  if (config_.log_step_count_steps > 0 && !spec.metrics.empty() && chief) {
     // "accuracy = 0.91, loss = 0.25 (steps 100 to 199)".
     auto report = [](const EvalResult& result, int64_t first, int64_t last) {
       TD_LOG(INFO) << result.ToString() << " (steps " << first << " to " << last << ")";
@@ -200,7 +215,7 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
     hooks.push_back(std::make_shared<TrainingMetricsHook>(spec.metrics, config_.log_step_count_steps, report));
   }
   append(spec.training_hooks);
-  if (config_.progress && StderrIsTerminal()) {
+  if (config_.progress && StderrIsTerminal() && chief) {
     hooks.push_back(std::make_shared<ProgressHook>(options.max_steps.value_or(0), WriteToStderr));
   }
   return hooks;
@@ -209,8 +224,16 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
 void Estimator::Impl::LogModel(const Prepared& prepared) {
   if (std::exchange(model_logged_, true)) return;
   const int64_t batch = prepared.dealer->batch_size();
-  TD_LOG(INFO) << "batch " << batch << " x " << Count(prepared.replicas, "replica")
-               << " x 1 worker = " << batch * prepared.replicas;
+  const int workers = prepared.workers != nullptr ? prepared.workers->size() : 1;
+  if (config_.accumulate_batches > 1) {
+    TD_LOG(INFO) << config_.accumulate_batches << " batches of " << batch / config_.accumulate_batches
+                 << " examples make one of " << batch << ".";
+  }
+  TD_LOG(INFO) << "batch " << batch << " x " << Count(prepared.replicas / workers, "replica") << " x "
+               << Count(workers, "worker") << " = " << batch * prepared.replicas;
+  if (workers > 1) {
+    TD_LOG(INFO) << "Every worker reads the whole input and takes its own batches of it.";
+  }
   for (absl::string_view line : absl::StrSplit(ParameterTable(prepared.program->variables()), '\n')) {
     TD_LOG(INFO) << line;
   }
@@ -218,13 +241,29 @@ void Estimator::Impl::LogModel(const Prepared& prepared) {
 
 absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions& options) {
   TD_RETURN_IF_ERROR(status_);
+  if (is_evaluator_ && !config_.compile_only) {
+    return absl::FailedPreconditionError("Train: this process is a task of type evaluator; call TrainAndEvaluate");
+  }
+  return Together([&] { return TrainTogether(input_fn, options); });
+}
+
+absl::Status Estimator::Impl::TrainTogether(const InputFn& input_fn, const TrainOptions& options) {
   TD_RETURN_IF_ERROR(CheckTrainOptions(options));
   if (resident_.training()) return absl::FailedPreconditionError("Train was called by a hook or listener of a Train");
   if (!options.saving_listeners.empty() && !config_.checkpoints_enabled()) {
     return absl::InvalidArgumentError(
         "Train: saving_listeners need checkpoints; set save_checkpoints_steps or save_checkpoints_secs");
   }
-  TD_RETURN_IF_ERROR(PrepareModelDir(config_.file_env(), config_.model_dir));
+  TD_RETURN_IF_ERROR(JoinWorkers());
+  if (workers() != nullptr) {
+    const auto text = [](const std::optional<int64_t>& n) { return n.has_value() ? absl::StrCat(*n) : "none"; };
+    TD_RETURN_IF_ERROR(
+        workers()->Agree("the options of Train",
+                         absl::StrCat("steps: ", text(options.steps), ", max_steps: ", text(options.max_steps),
+                                      ", checkpoints: ", config_.checkpoints_enabled() ? "on" : "off"),
+                         "all workers call Train alike"));
+  }
+  if (is_chief()) TD_RETURN_IF_ERROR(PrepareModelDir(config_.file_env(), config_.model_dir));
   TD_RETURN_IF_ERROR(CheckOutputs());
   SignalGuard guard(config_.handle_signals);
   if (config_.compile_only) {
@@ -235,7 +274,7 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
 
   // A training without checkpoints leaves nothing that another one could damage.
   std::shared_ptr<FileLock> lock;
-  if (config_.checkpoints_enabled()) {
+  if (config_.checkpoints_enabled() && is_chief()) {
     TD_ASSIGN_OR_RETURN(lock, LockModelDir(config_.file_env(), config_.model_dir, /*owner=*/&config_));
     DeleteLeftovers(config_.file_env(), config_.model_dir);
   }
@@ -265,24 +304,24 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
   loop.fetchable = prepared.program->runner().output_names();
   loop.on_step = [this](const RunValues& values) { return values.applied ? resident_.StepTaken() : absl::OkStatus(); };
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
+  MeetBetweenSteps(prepared, &loop);
   // After an error the loop's hooks have no end; what was begun is still written.
   auto finish = absl::MakeCleanup([this] {
     if (absl::Status saved = FinishSave(/*wait=*/true); !saved.ok()) TD_LOG(ERROR) << saved.message();
   });
   TD_ASSIGN_OR_RETURN(const LoopResult result,
                       RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, resident_.step_counter()));
+  if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(prepared.workers->MeetAtEnd());
   TD_ASSIGN_OR_RETURN(iterator_state_, prepared.dealer->SaveState());
   const bool reached = options.max_steps.has_value() && resident_.global_step() >= *options.max_steps;
   last_train_ = TrainResult{.global_step = resident_.global_step(),
                             .steps = result.steps,
                             .loss = result.last_loss,
                             .reason = reached ? StopReason::kMaxRounds : result.reason};
-  if (result.reason == StopReason::kSignal) {
-    return SignalError(SignalGuard::pending(),
-                       absl::StrCat(" after global step ", resident_.global_step(),
-                                    config_.checkpoints_enabled() ? ", whose checkpoint is saved; start again to go on"
-                                                                  : "; checkpoints are off, so nothing was saved"));
-  }
+  TD_RETURN_IF_ERROR(SignalErrorOf(
+      result, absl::StrCat(" after global step ", resident_.global_step(),
+                           config_.checkpoints_enabled() ? ", whose checkpoint is saved; start again to go on"
+                                                         : "; checkpoints are off, so nothing was saved")));
   if (result.steps == 0) {
     TD_LOG(WARNING) << "Training with estimator made no steps. Perhaps input is empty or misspecified (a batch that is "
                        "larger than the data is dropped by drop_remainder).";

@@ -152,6 +152,8 @@ absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& 
   return absl::OkStatus();
 }
 
+std::map<std::string, double> ModeProgram::scalar_defaults() const { return graph_->scalar_defaults(); }
+
 std::vector<LabelRange> ModeProgram::label_ranges() const {
   std::vector<LabelRange> ranges;
   for (const auto& input : executable_->index().inputs) {

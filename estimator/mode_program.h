@@ -43,6 +43,8 @@ class ModeProgram {
   // After Compile:
   // What the integer components of the input may hold.
   std::vector<LabelRange> label_ranges() const;
+  // The values of step scalars that model_fn gave, such as a learning rate: the executable does not have them.
+  std::map<std::string, double> scalar_defaults() const;
   SessionRunner& runner() { return *runner_; }
   const Executable& executable() const { return *executable_; }
   int64_t times_compiled() const { return times_compiled_; }

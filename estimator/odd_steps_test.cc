@@ -175,16 +175,19 @@ TEST(OddSteps, ASpecWithoutATrainOpIsAnError) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("odd_steps_test.cc:"));
 }
 
-TEST(OddSteps, AClusterIsNotLeftOutInSilence) {
-  for (bool set : {false, true}) {
-    if (set) {
-      setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}})", 1);
-    }
-    LogCapture log;
-    Estimator estimator(LineModel, Config(ModelDir()));
-    EXPECT_EQ(log.Contains("worker 1, rank 1 of 2, rank 0 at a:1, by TF_CONFIG: this process trains by itself"), set);
+TEST(OddSteps, AStrategyForOneProcessInAClusterIsAnError) {
+  setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}})", 1);
+  for (const DistributionStrategy& strategy : {MirroredStrategy({"cpu:0"}), OneDeviceStrategy("cpu:0")}) {
+    RunConfig config = Config(ModelDir());
+    config.train_distribute = strategy;
+    const absl::Status status = Estimator(LineModel, config).Train(LineInput(), {.steps = 1});
+    EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("worker 1, rank 1 of 2, rank 0 at a:1, by TF_CONFIG: " + strategy.name +
+                          " is for one process; use MultiWorkerMirroredStrategy"));
   }
   unsetenv("TF_CONFIG");
+  SetLogTag("");
 }
 
 TEST(OddSteps, AClusterThatCannotBeIsAnError) {

@@ -1,13 +1,16 @@
 #include "estimator/run_config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <regex>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
+#include "cluster/resolver.h"
 #include "estimator/trace/trace_steps.h"
 #include "runtime/lane_count.h"
 
@@ -53,6 +56,12 @@ absl::Status RunConfig::Validate() const {
   if (!(deadline_seconds > 0)) {  // infinity is one
     problems.push_back(
         absl::StrCat("deadline_seconds must be positive, got ", deadline_seconds, "; infinity waits for ever"));
+  }
+  if (accumulate_batches < 1) {
+    problems.push_back(absl::StrCat("accumulate_batches must be at least 1, got ", accumulate_batches));
+  }
+  if (!(peer_deadline_seconds > 0)) {
+    problems.push_back(absl::StrCat("peer_deadline_seconds must be positive, got ", peer_deadline_seconds));
   }
   for (const auto& [field, strategy] :
        {std::make_pair("train_distribute", &train_distribute), std::make_pair("eval_distribute", &eval_distribute)}) {
@@ -103,6 +112,35 @@ absl::Status RunConfig::CheckDevices() const {
   return eval_strategy().CheckPresent();
 }
 
+absl::StatusOr<std::optional<Cluster>> RunConfig::ResolvedCluster() const {
+  return cluster.has_value() ? cluster : ResolveCluster(Environment::OfProcess());
+}
+
+absl::StatusOr<int> RunConfig::TotalReplicas() const {
+  TD_ASSIGN_OR_RETURN(const std::optional<Cluster> workers, ResolvedCluster());
+  const int64_t processes = workers.has_value() ? std::max(workers->world_size, workers->full_world_size) : 1;
+  return train_strategy().num_replicas() * static_cast<int>(processes);
+}
+
+absl::StatusOr<RunConfig> RunConfig::WithDevicesOfMissingWorkers() const {
+  TD_ASSIGN_OR_RETURN(std::optional<Cluster> workers, ResolvedCluster());
+  if (!workers.has_value() || workers->full_world_size <= workers->world_size) return *this;
+  const int64_t share = workers->full_world_size / workers->world_size;
+  RunConfig config = *this;
+  workers->full_world_size = workers->world_size;
+  config.cluster = std::move(workers);
+  const auto with_others = [share](DistributionStrategy strategy) {
+    if (!strategy.multi_worker || strategy.gpu()) return strategy;
+    const auto devices = static_cast<int64_t>(strategy.devices.size()) * share;
+    strategy.devices.clear();
+    for (int64_t i = 0; i < devices; ++i) strategy.devices.push_back(absl::StrCat("cpu:", i));
+    return strategy;
+  };
+  config.train_distribute = with_others(train_strategy());
+  if (eval_distribute.has_value()) config.eval_distribute = with_others(*eval_distribute);
+  return config;
+}
+
 bool RunConfig::checkpoints_enabled() const { return checkpoint_steps() > 0 || checkpoint_secs() > 0; }
 
 int64_t RunConfig::checkpoint_steps() const { return save_checkpoints_steps.value_or(0); }
@@ -123,6 +161,9 @@ std::string RunConfig::ToString() const {
       absl::StrCat("save_summary_steps: ", save_summary_steps),
       absl::StrCat("train_distribute: ", StrategyString(train_strategy())),
       absl::StrCat("eval_distribute: ", StrategyString(eval_strategy())),
+      absl::StrCat("communication: ", Name(communication)),
+      absl::StrCat("peer_deadline_seconds: ", peer_deadline_seconds),
+      absl::StrCat("accumulate_batches: ", accumulate_batches),
       absl::StrCat("threads: ", threads),
       absl::StrCat("lanes: ", lanes),
       absl::StrCat("microbatch_rows: ", microbatch_rows),

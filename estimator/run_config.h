@@ -8,8 +8,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/communication.h"
 #include "base/env.h"
 #include "base/precision.h"
+#include "cluster/cluster.h"
 #include "estimator/strategy.h"
 
 namespace tandem {
@@ -44,13 +46,29 @@ struct RunConfig {
   // eval[_NAME]. 0: no event files at all.
   int64_t save_summary_steps = 100;
 
-  // One replica on cpu:0 unless given. Evaluation and prediction use eval_distribute, or train_distribute without it;
-  // it may not have more devices than train_distribute, where the variables live.
+  // One replica on cpu:0 unless given, of each worker where there is a cluster. Evaluation and prediction use
+  // eval_distribute, or train_distribute without it; it may not have more devices than train_distribute, where the
+  // variables live.
   std::optional<DistributionStrategy> train_distribute = std::nullopt;
   std::optional<DistributionStrategy> eval_distribute = std::nullopt;
 
-  // Threads of the job, all replicas together, at most 1024; 0 takes the machine's number of cores. Results do not
-  // depend on it.
+  // The processes that train together. Without a value: those that the environment describes (docs/guide/cluster.md),
+  // else this one alone.
+  std::optional<Cluster> cluster = std::nullopt;
+  // How workers exchange gradients.
+  Communication communication = Communication::kAuto;
+  // Seconds without a sign of life of a worker, before it is taken for lost: training ends on all others with an error
+  // that names it (exit code 75), and the last checkpoint stands. And how long workers wait for each other at the
+  // start, times ten.
+  double peer_deadline_seconds = 30;
+
+  // Batches of each replica that make one step: the gradients are those of a batch that is so many times as large, bit
+  // for bit, and a step counts once. Training only. The program computes microbatches, so that activations take no
+  // more memory; the batches themselves are there at once.
+  int accumulate_batches = 1;
+
+  // Threads of this process, all its replicas together, at most 1024; 0 takes the machine's number of cores, or this
+  // worker's share of them where several are on one machine. Results do not depend on it.
   int threads = 0;
   // Leaves of the reduction tree over the whole global batch, and rows of a microbatch; 0 lets the compiler choose.
   // Lanes are a power of two times the odd part of the number of devices: 1, 2, 4, ... on 1, 2 or 4; 3, 6, 12, ... on 3
@@ -117,10 +135,21 @@ struct RunConfig {
   // "{model_dir: /tmp/m, seed: 0, ...}", one line.
   std::string ToString() const;
 
+  // The value of `cluster`, else what the environment describes; nothing when this process trains alone.
+  // InvalidArgument (exit code 2) for a description that cannot be (cluster/resolver.h).
+  absl::StatusOr<std::optional<Cluster>> ResolvedCluster() const;
+  // The replicas that a training step runs on, over all workers.
+  absl::StatusOr<int> TotalReplicas() const;
+  // Where the cluster has fewer workers than the training was begun with (Cluster::full_world_size): with the devices
+  // of those that are missing dealt out to the others, so that steps stay the same. Otherwise as it is.
+  absl::StatusOr<RunConfig> WithDevicesOfMissingWorkers() const;
+
   bool checkpoints_enabled() const;
   int64_t checkpoint_steps() const;  // 0 when not by steps
   double checkpoint_secs() const;    // 0 when not by time
-  DistributionStrategy train_strategy() const { return train_distribute.value_or(DistributionStrategy()); }
+  DistributionStrategy train_strategy() const {
+    return train_distribute.value_or(DistributionStrategy{.multi_worker = true});
+  }
   DistributionStrategy eval_strategy() const { return eval_distribute.value_or(train_strategy()); }
   Env* file_env() const { return env ? env : Env::Default(); }
 };

@@ -112,7 +112,9 @@ class LoopTrace {
 // The next round that has an example; false at the end of the input. A round without any (a Map may leave no rows) is
 // no step: it has no loss, and means over nothing would be no numbers.
 absl::StatusOr<bool> NextWithExamples(BatchSource& source, const LoopOptions& options, Round* round) {
-  for (int64_t skipped = 0; !(options.signalled && options.signalled()); ++skipped) {
+  // Workers pass over the same rounds, whoever of them has got a signal.
+  const bool alone = !options.agree;
+  for (int64_t skipped = 0; !(alone && options.signalled && options.signalled()); ++skipped) {
     if (skipped == 1) TD_LOG(WARNING) << "A round of batches has no examples on any replica; it is passed over.";
     if (skipped == kMaxEmptyRounds) {
       return absl::InvalidArgumentError(absl::StrCat("mode ", ModeName(options.mode), ": the input gave ", skipped,
@@ -154,6 +156,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
         InHook(*hook, "AfterCreateSession", CallUserCode([&] { return hook->AfterCreateSession(context); })));
   }
   int64_t rounds = 0;
+  bool asked_first = false;  // in a group: BeforeRun of the first round was called
   const int64_t loop_begin = options.now();
   LoopTrace trace(options.tracer);
   std::unique_ptr<StallWatch::Activity> input;
@@ -161,12 +164,23 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     input = options.stall_watch->Add(absl::StrCat("The input of mode ", ModeName(options.mode)));
   }
   while (true) {
+    std::optional<StopReason> stop;
     if (options.signalled && options.signalled()) {
-      result.reason = StopReason::kSignal;
-      break;
+      stop = StopReason::kSignal;
+    } else if (context.stop_requested()) {
+      stop = StopReason::kStopRequested;
     }
-    if (context.stop_requested()) {
-      result.reason = StopReason::kStopRequested;
+    std::optional<std::set<std::string>> first_fetches;
+    if (options.agree) {
+      // A first checkpoint is saved in BeforeRun, and a listener may evaluate it while the others wait here.
+      if (rounds == 0 && !asked_first) {
+        asked_first = true;
+        TD_ASSIGN_OR_RETURN(first_fetches, CollectFetches(hooks, options, context));
+      }
+      TD_ASSIGN_OR_RETURN(stop, options.agree(stop));
+    }
+    if (stop.has_value()) {
+      result.reason = *stop;
       break;
     }
     if (options.max_rounds >= 0 && result.steps >= options.max_rounds) {
@@ -176,7 +190,12 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     // BeforeRun comes before the batches are drawn: a hook that saves here saves the input's position before this step.
     trace.BeginStep();
     const int64_t begin = options.now();
-    TD_ASSIGN_OR_RETURN(std::set<std::string> fetches, CollectFetches(hooks, options, context));
+    std::set<std::string> fetches;
+    if (first_fetches.has_value()) {
+      fetches = *std::move(first_fetches);
+    } else {
+      TD_ASSIGN_OR_RETURN(fetches, CollectFetches(hooks, options, context));
+    }
     Round round;
     const int64_t asked = options.now();
     if (input != nullptr) input->Begin();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ struct LoopOptions {
   std::function<absl::Status(const RunValues&)> on_step;
   // Whether a signal asks the process to stop; asked between steps.
   std::function<bool()> signalled;
+  // In a group of workers: tells the others before every step whether this one wants to end, and why; gives what all of
+  // them want. Null: nobody else is asked.
+  std::function<absl::StatusOr<std::optional<StopReason>>(std::optional<StopReason>)> agree;
   // Gets the phases and steps of the loop; may be null.
   Tracer* tracer = nullptr;
   // Watches the input; may be null.

@@ -54,6 +54,7 @@ SessionRunner::~SessionRunner() {
 
 StepInputs SessionRunner::InputsOf(const Round& round) const {
   StepInputs inputs;
+  if (round.rows.size() != round.replicas.size()) inputs.replica_rows = round.rows;
   for (const std::vector<HostTensor>& batch : round.replicas) {
     std::vector<HostTensor> of_replica;
     for (int component : component_of_input_) of_replica.push_back(batch[component]);

@@ -58,7 +58,7 @@ class SessionRunnerTest : public ::testing::TestWithParam<int> {};
 TEST_P(SessionRunnerTest, RunsTheBatchesOfADatasetToTheEnd) {
   const int replicas = GetParam();
   auto variables = std::make_shared<VariableStore>(replicas);
-  auto dealer = BatchDealer::Create(Numbers(), replicas);
+  auto dealer = BatchDealer::Create(Numbers(), ReplicaShare::OneProcess(replicas));
   ASSERT_TRUE(dealer.ok());
   auto runner = SessionRunner::Create(Program(replicas), variables, {.pool = std::make_shared<ThreadPool>(2)},
                                       (*dealer)->spec(), {{"learning_rate", 0.1}});
@@ -112,7 +112,7 @@ TEST(SessionRunnerGpuTest, PrefetchesWhatComesNext) {
     b.MatMul("product", x, w, y);
     b.Output("prediction", y);
     auto variables = std::make_shared<VariableStore>(1);
-    auto dealer = BatchDealer::Create(Numbers().Prefetch(4), 1);
+    auto dealer = BatchDealer::Create(Numbers().Prefetch(4), {});
     ASSERT_TRUE(dealer.ok());
     auto runner =
         SessionRunner::Create(FinishGpuProgram(b), variables,

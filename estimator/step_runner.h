@@ -18,8 +18,9 @@ class Tracer;  // estimator/trace/tracer.h
 
 // The batches of one step. replicas[r][i] is component i of replica r's batch, [rows, ...]; rows may be 0.
 struct Round {
-  std::vector<std::vector<HostTensor>> replicas;
-  int64_t examples = 0;
+  std::vector<std::vector<HostTensor>> replicas;  // of this process
+  std::vector<int64_t> rows;                      // of every replica, those of other processes too
+  int64_t examples = 0;                           // of all of them
 };
 
 class BatchSource {

@@ -4,7 +4,8 @@
 
 namespace tandem {
 
-enum class StopReason { kEndOfInput, kStopRequested, kMaxRounds, kSignal };
+// kPeerSignal: another worker was asked to stop by a signal.
+enum class StopReason { kEndOfInput, kStopRequested, kMaxRounds, kSignal, kPeerSignal };
 
 }  // namespace tandem
 

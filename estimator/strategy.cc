@@ -85,20 +85,29 @@ absl::Status DistributionStrategy::CheckPresent() const {
 }
 
 DistributionStrategy StrategyFromFlag(absl::string_view devices) {
-  if (devices != "auto") return MirroredStrategy(absl::StrSplit(devices, ','));
+  const auto mirrored = [](std::vector<std::string> names) {
+    DistributionStrategy strategy = MirroredStrategy(std::move(names));
+    strategy.multi_worker = true;
+    return strategy;
+  };
+  if (devices != "auto") return mirrored(absl::StrSplit(devices, ','));
   absl::StatusOr<std::vector<DeviceInfo>> gpus = ListDevices("gpu");
   if (gpus.ok() && !gpus->empty()) {
     std::vector<std::string> names;
     for (size_t i = 0; i < gpus->size(); ++i) names.push_back(absl::StrCat("gpu:", i));
     TD_LOG(INFO) << "Devices: all GPUs, " << GpuList(*gpus) << ".";
-    return MirroredStrategy(std::move(names));
+    return mirrored(std::move(names));
   }
   TD_LOG(INFO) << "Devices: cpu:0, cpu:1 (no GPU: " << gpus.status().message() << ").";
-  return MirroredStrategy({"cpu:0", "cpu:1"});
+  return mirrored({"cpu:0", "cpu:1"});
 }
 
 DistributionStrategy MirroredStrategy(std::vector<std::string> devices) {
   return {.name = "MirroredStrategy", .devices = std::move(devices)};
+}
+
+DistributionStrategy MultiWorkerMirroredStrategy(std::vector<std::string> devices) {
+  return {.name = "MultiWorkerMirroredStrategy", .devices = std::move(devices), .multi_worker = true};
 }
 
 DistributionStrategy OneDeviceStrategy(std::string device) {

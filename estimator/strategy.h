@@ -13,11 +13,15 @@ namespace tandem {
 // A description only; the compiler does the replicating. The order of the devices is the order of the replicas.
 struct DistributionStrategy {
   std::string name = "OneDeviceStrategy";
-  std::vector<std::string> devices = {"cpu:0"};
+  std::vector<std::string> devices = {"cpu:0"};  // of each worker
+  // Whether the workers of a cluster (docs/guide/cluster.md) train one model together. Without a cluster one process
+  // trains, as otherwise. False in a cluster is an error of the Estimator.
+  bool multi_worker = false;
 
   // For tests: several replicas may be on one GPU, which is then named several times.
   bool shared_gpus = false;
 
+  // Of one worker.
   int num_replicas() const { return static_cast<int>(devices.size()); }
   // Whether the devices are GPUs ("gpu:0").
   bool gpu() const;
@@ -32,8 +36,10 @@ struct DistributionStrategy {
 // Every device holds a copy of all variables and works on its own batch; gradients are all-reduced at every step.
 DistributionStrategy MirroredStrategy(std::vector<std::string> devices);
 DistributionStrategy OneDeviceStrategy(std::string device);
-// A mirrored strategy from a flag: names separated by commas; "auto": all GPUs of this machine, or two CPU devices
-// where there are none. The log says which, and why there is no GPU.
+// The same over all workers of a cluster, each with these devices: gradients are all-reduced over the replicas of all.
+DistributionStrategy MultiWorkerMirroredStrategy(std::vector<std::string> devices = {"cpu:0"});
+// A mirrored strategy, over all workers where there is a cluster, from a flag: names separated by commas; "auto": all
+// GPUs of this machine, or two CPU devices where there are none. The log says which, and why there is no GPU.
 DistributionStrategy StrategyFromFlag(absl::string_view devices);
 
 }  // namespace tandem

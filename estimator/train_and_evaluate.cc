@@ -1,16 +1,22 @@
 #include "estimator/train_and_evaluate.h"
 
 #include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
+#include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "estimator/done_marker.h"
+#include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
 #include "estimator/eval_scheduler.h"
+#include "estimator/evaluator_task.h"
 #include "estimator/model_dir.h"
 #include "estimator/signals.h"
 
@@ -32,8 +38,6 @@ std::string CheckpointFrequency(const RunConfig& config) {
   return config.checkpoint_steps() > 0 ? absl::StrCat("save_checkpoints_steps ", config.checkpoint_steps())
                                        : absl::StrCat("save_checkpoints_secs ", config.checkpoint_secs());
 }
-
-absl::StatusOr<EvalResult> RunLocally(Estimator& estimator, const TrainSpec& train_spec, const EvalSpec& eval_spec);
 
 }  // namespace
 
@@ -61,87 +65,150 @@ absl::Status EvalSpec::Validate() const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,
-                                            const EvalSpec& eval_spec) {
-  return CatchResourceErrors("TrainAndEvaluate", [&] { return RunLocally(estimator, train_spec, eval_spec); });
-}
+// One call of TrainAndEvaluate. All workers make it; the chief says when they evaluate.
+class TrainAndEvaluateRun {
+ public:
+  TrainAndEvaluateRun(Estimator& estimator, const TrainSpec& train_spec, const EvalSpec& eval_spec)
+      : estimator_(estimator),
+        impl_(*estimator.impl_),
+        config_(estimator.config()),
+        train_spec_(train_spec),
+        eval_spec_(eval_spec),
+        evaluate_{.steps = eval_spec.steps, .hooks = eval_spec.hooks, .name = eval_spec.name} {}
 
-namespace {
+  absl::StatusOr<EvalResult> Run() {
+    TD_RETURN_IF_ERROR(Validate());
+    TD_RETURN_IF_ERROR(impl_.status());
+    if (impl_.is_evaluator() && !config_.compile_only) {
+      return EvaluatorTask(estimator_, train_spec_, eval_spec_).Run();
+    }
+    if (config_.compile_only) {
+      TD_RETURN_IF_ERROR(
+          estimator_.Train(train_spec_.input_fn, {.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks}));
+      return estimator_.Evaluate(eval_spec_.input_fn, {.steps = eval_spec_.steps, .hooks = eval_spec_.hooks});
+    }
+    TD_RETURN_IF_ERROR(impl_.JoinWorkers());  // before signals are kept back: who waits for others can be stopped
+    SignalGuard guard(config_.handle_signals);
+    LogStart();
+    TrainOptions train{.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks};
+    // To the end, so that nobody else trains between the last step and the marker. Train takes it again.
+    std::shared_ptr<FileLock> lock;
+    if (impl_.is_chief()) {
+      TD_RETURN_IF_ERROR(impl_.Together([&] { return TakeModelDir(&lock); }));
+      // After the user's own listeners, as the evaluation may take long.
+      train.saving_listeners = train_spec_.saving_listeners;
+      if (!impl_.has_evaluator()) train.saving_listeners.push_back(Scheduler());
+    } else {
+      impl_.workers()->set_on_evaluate([this] { return EvaluateOnce("with the chief"); });
+    }
+    const absl::Status training = estimator_.Train(train_spec_.input_fn, train);
+    if (!impl_.is_chief()) impl_.workers()->set_on_evaluate(nullptr);
+    TD_RETURN_IF_ERROR(evaluation_);  // not as an error of the hook that happened to call it
+    TD_RETURN_IF_ERROR(training);
+    TD_RETURN_IF_ERROR(Finish());
+    return last_;
+  }
 
-absl::StatusOr<EvalResult> RunLocally(Estimator& estimator, const TrainSpec& train_spec, const EvalSpec& eval_spec) {
-  TD_RETURN_IF_ERROR(train_spec.Validate());
-  TD_RETURN_IF_ERROR(eval_spec.Validate());
-  const RunConfig& config = estimator.config();
-  TD_RETURN_IF_ERROR(config.Validate());
-  if (!config.checkpoints_enabled()) {
+ private:
+  absl::Status Validate() const {
+    TD_RETURN_IF_ERROR(train_spec_.Validate());
+    TD_RETURN_IF_ERROR(eval_spec_.Validate());
+    TD_RETURN_IF_ERROR(config_.Validate());
+    if (config_.checkpoints_enabled()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "TrainAndEvaluate evaluates checkpoints, and they are off; set save_checkpoints_steps or "
         "save_checkpoints_secs");
   }
-  Env* env = config.file_env();
-  if (config.compile_only) {
-    TD_RETURN_IF_ERROR(
-        estimator.Train(train_spec.input_fn, {.max_steps = train_spec.max_steps, .hooks = train_spec.hooks}));
-    return estimator.Evaluate(eval_spec.input_fn, {.steps = eval_spec.steps, .hooks = eval_spec.hooks});
-  }
-  TD_LOG(INFO) << "Running training and evaluation locally (non-distributed).";
-  TD_LOG(INFO)
-      << "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint frequency "
-         "is determined based on RunConfig arguments: "
-      << CheckpointFrequency(config) << ".";
 
-  SignalGuard guard(config.handle_signals);
-  const EvaluateOptions evaluate{.steps = eval_spec.steps, .hooks = eval_spec.hooks, .name = eval_spec.name};
-  EvalResult last;
-  absl::Status evaluation;
-  EvalScheduler::Options scheduling;
-  scheduling.throttle_secs = eval_spec.throttle_secs;
-  scheduling.signalled = [&config] { return config.handle_signals && SignalGuard::pending() != 0; };
-  scheduling.evaluate = [&](int64_t step) -> absl::StatusOr<bool> {
-    absl::StatusOr<EvalResult> result = estimator.Evaluate(eval_spec.input_fn, evaluate);
-    // A signal ends the evaluation early; training must still come to its orderly end.
-    if (absl::IsCancelled(result.status()) && scheduling.signalled()) return true;
-    evaluation = Annotate(result.status(), absl::StrCat("TrainAndEvaluate, evaluation after step ", step, ": "));
-    TD_RETURN_IF_ERROR(evaluation);
-    last = *std::move(result);
-    return false;
-  };
-  auto scheduler = std::make_shared<EvalScheduler>(scheduling);
-
-  TD_RETURN_IF_ERROR(PrepareModelDir(env, config.model_dir));
-  // To the end, so that nobody else trains between the last step and the marker. Train takes it again.
-  TD_ASSIGN_OR_RETURN(const std::shared_ptr<FileLock> lock, LockModelDir(env, config.model_dir, /*owner=*/&config));
-  TD_RETURN_IF_ERROR(RemoveDoneMarker(env, config.model_dir));
-  TrainOptions train{
-      .max_steps = train_spec.max_steps, .hooks = train_spec.hooks, .saving_listeners = train_spec.saving_listeners};
-  // After the user's own listeners, as the evaluation may take long.
-  train.saving_listeners.push_back(scheduler);
-  const absl::Status training = estimator.Train(train_spec.input_fn, train);
-  TD_RETURN_IF_ERROR(evaluation);  // not as an error of the hook that happened to call it
-  TD_RETURN_IF_ERROR(training);
-
-  const TrainResult trained = estimator.last_train_result().value_or(TrainResult());
-  // Training may have come to its end before the signal did; without the evaluation of that end the job is not done.
-  if (scheduling.signalled() && last.global_step() != trained.global_step) {
-    return SignalError(SignalGuard::pending(),
-                       absl::StrCat(" before the evaluation of global step ", trained.global_step,
-                                    ", whose checkpoint is saved, was done; start again to evaluate it"));
-  }
-  if (last.empty()) {
-    // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
-    absl::StatusOr<std::optional<EvalResult>> recorded =
-        FindEvalResult(env, estimator.eval_dir(eval_spec.name), trained.global_step, {.steps = eval_spec.steps});
-    if (recorded.ok() && recorded->has_value()) {
-      TD_LOG(INFO) << "Nothing to do: global step " << trained.global_step << " is trained and evaluated.";
-      last = **std::move(recorded);
-    } else {
-      TD_ASSIGN_OR_RETURN(last, estimator.Evaluate(eval_spec.input_fn, evaluate));
+  void LogStart() const {
+    if (impl_.has_evaluator()) {
+      TD_LOG(INFO) << "Running training; a task of its own evaluates.";
+      return;
     }
+    TD_LOG(INFO) << (impl_.workers() == nullptr ? "Running training and evaluation locally (non-distributed)."
+                                                : "Running training and evaluation on all workers.");
+    TD_LOG(INFO) << "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint "
+                    "frequency is determined based on RunConfig arguments: "
+                 << CheckpointFrequency(config_) << ".";
   }
-  TD_RETURN_IF_ERROR(WriteDoneMarker(env, config.model_dir,
-                                     {.final_step = trained.global_step, .reason = DoneReason(trained.reason)}));
-  return last;
+
+  absl::Status TakeModelDir(std::shared_ptr<FileLock>* lock) const {
+    Env* env = config_.file_env();
+    TD_RETURN_IF_ERROR(PrepareModelDir(env, config_.model_dir));
+    TD_ASSIGN_OR_RETURN(*lock, LockModelDir(env, config_.model_dir, /*owner=*/&config_));
+    return RemoveDoneMarker(env, config_.model_dir);
+  }
+
+  bool Signalled() const { return config_.handle_signals && SignalGuard::pending() != 0; }
+
+  std::shared_ptr<EvalScheduler> Scheduler() {
+    EvalScheduler::Options scheduling;
+    scheduling.throttle_secs = eval_spec_.throttle_secs;
+    scheduling.signalled = [this] { return Signalled(); };
+    scheduling.evaluate = [this](int64_t step) -> absl::StatusOr<bool> {
+      TD_RETURN_IF_ERROR(EvaluateOnce(absl::StrCat("after step ", step)));
+      return stopped_;
+    };
+    return std::make_shared<EvalScheduler>(scheduling);
+  }
+
+  absl::Status EvaluateOnce(absl::string_view when) {
+    absl::StatusOr<EvalResult> result = estimator_.Evaluate(eval_spec_.input_fn, evaluate_);
+    // A signal ends the evaluation early; training must still come to its orderly end.
+    stopped_ = absl::IsCancelled(result.status());
+    if (stopped_) return absl::OkStatus();
+    evaluation_ = Annotate(result.status(), absl::StrCat("TrainAndEvaluate, evaluation ", when, ": "));
+    TD_RETURN_IF_ERROR(evaluation_);
+    last_ = *std::move(result);
+    return absl::OkStatus();
+  }
+
+  absl::Status Finish() {
+    const TrainResult trained = estimator_.last_train_result().value_or(TrainResult());
+    // Training may have come to its end before the signal did; without the evaluation of that end the job is not done.
+    if ((stopped_ || Signalled()) && !impl_.has_evaluator() && last_.global_step() != trained.global_step) {
+      const std::string detail = absl::StrCat(" before the evaluation of global step ", trained.global_step,
+                                              ", whose checkpoint is saved, was done; start again to evaluate it");
+      if (Signalled()) return SignalError(SignalGuard::pending(), detail);
+      return WithExitCode(absl::CancelledError(absl::StrCat("stopped with another worker, which got a signal", detail)),
+                          kExitTemporary);
+    }
+    if (last_.empty() && !impl_.has_evaluator()) TD_RETURN_IF_ERROR(EvaluateWhatWasTrained(trained));
+    if (!impl_.is_chief()) return absl::OkStatus();
+    return WriteDoneMarker(config_.file_env(), config_.model_dir,
+                           {.final_step = trained.global_step, .reason = DoneReason(trained.reason)});
+  }
+
+  // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
+  absl::Status EvaluateWhatWasTrained(const TrainResult& trained) {
+    if (impl_.workers() == nullptr) {  // the others would not know what is recorded
+      absl::StatusOr<std::optional<EvalResult>> recorded = FindEvalResult(
+          config_.file_env(), estimator_.eval_dir(eval_spec_.name), trained.global_step, {.steps = eval_spec_.steps});
+      if (recorded.ok() && recorded->has_value()) {
+        TD_LOG(INFO) << "Nothing to do: global step " << trained.global_step << " is trained and evaluated.";
+        last_ = **std::move(recorded);
+        return absl::OkStatus();
+      }
+    }
+    TD_ASSIGN_OR_RETURN(last_, estimator_.Evaluate(eval_spec_.input_fn, evaluate_));
+    return absl::OkStatus();
+  }
+
+  Estimator& estimator_;
+  Estimator::Impl& impl_;
+  const RunConfig& config_;
+  const TrainSpec& train_spec_;
+  const EvalSpec& eval_spec_;
+  const EvaluateOptions evaluate_;
+  EvalResult last_;
+  absl::Status evaluation_;
+  bool stopped_ = false;  // the last evaluation, by a signal
+};
+
+absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,
+                                            const EvalSpec& eval_spec) {
+  return CatchResourceErrors("TrainAndEvaluate",
+                             [&] { return TrainAndEvaluateRun(estimator, train_spec, eval_spec).Run(); });
 }
 
-}  // namespace
 }  // namespace tandem

@@ -30,7 +30,7 @@ struct EvalSpec {
   std::optional<int64_t> steps = std::nullopt;
   std::string name = "";
   HookList hooks = {};
-  // For an evaluator in a process of its own: how long it waits before its first evaluation. Not used here.
+  // For an evaluator in a process of its own: how long it waits before its first evaluation.
   double start_delay_secs = 120;
   // The least time from the start of one evaluation to the start of the next.
   double throttle_secs = 600;
@@ -43,6 +43,10 @@ struct EvalSpec {
 // Training already at max_steps is not repeated, and its final checkpoint is evaluated unless that is on record: with
 // the name and `steps` of `eval_spec`, of this model's own weights, and not stopped by a hook.
 // At the end model_dir/DONE says at which step training ended and why.
+//
+// In a cluster all workers call it. Where there is a task of type evaluator, that evaluates every new checkpoint, at
+// most once in throttle_secs, until DONE is there and the last one is evaluated; training does not wait for it, and the
+// workers' result is empty.
 //
 // Returns the result of the last evaluation. A signal that comes before that of the final step is done ends the call as
 // one during training does. Checkpoints must be on. Errors: see Estimator.

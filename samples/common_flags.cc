@@ -2,6 +2,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
 ABSL_FLAG(std::string, trace, "",
@@ -15,9 +16,20 @@ ABSL_FLAG(
 ABSL_FLAG(std::string, target, "",
           "What programs are compiled for: cpu:native, cpu:x86-64-v3, cpu:znver4, cuda:sm_90, ...; empty: as the "
           "devices are.");
+ABSL_FLAG(int, accumulate_batches, 1,
+          "Batches of each replica that make one step, as one batch so many times as large.");
 ABSL_FLAG(bool, tf32, false, "On GPUs, let convolutions and matmuls round float32 operands to TensorFloat-32.");
-ABSL_FLAG(double, deadline_seconds, 600,
-          "On GPUs, seconds that a step may take before a GPU is taken for lost and training ends with exit code 75.");
+ABSL_FLAG(
+    double, deadline_seconds, 0,
+    "Seconds without a sign of life of another worker, or that a step on GPUs may take, before a worker or GPU is "
+    "taken for lost and training ends with exit code 75; 0: 30 and 600.");
+ABSL_FLAG(std::string, strategy, "auto",
+          "How the model is trained: mirrored (by this process alone), multi_worker (by all workers of a cluster), or "
+          "auto (multi_worker where the environment describes a cluster).");
+ABSL_FLAG(
+    std::string, communication, "auto",
+    "How workers exchange gradients: auto (shared memory on one host, else TCP), shared_memory, tcp, or ring (TCP, "
+    "in an order that gives other bits than one process).");
 ABSL_FLAG(std::string, gpu_plans, "",
           "On GPUs, a file with the plans of library calls that were measured to be the fastest: what it lacks is "
           "measured and added. Empty: no measuring.");
@@ -35,7 +47,21 @@ absl::Status ApplyCommonFlags(RunConfig* config) {
   TD_ASSIGN_OR_RETURN(config->precision, PrecisionFromName(absl::GetFlag(FLAGS_precision)));
   config->target = absl::GetFlag(FLAGS_target);
   config->tf32 = absl::GetFlag(FLAGS_tf32);
-  config->deadline_seconds = absl::GetFlag(FLAGS_deadline_seconds);
+  if (const double seconds = absl::GetFlag(FLAGS_deadline_seconds); seconds != 0) {
+    config->peer_deadline_seconds = seconds;
+    if (config->train_strategy().gpu()) config->deadline_seconds = seconds;
+  }
+  config->accumulate_batches = absl::GetFlag(FLAGS_accumulate_batches);
+  const std::string strategy = absl::GetFlag(FLAGS_strategy);
+  DistributionStrategy chosen = config->train_strategy();
+  if (strategy == "mirrored") {
+    chosen = MirroredStrategy(chosen.devices);
+  } else if (strategy != "auto" && strategy != "multi_worker") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--strategy=", strategy, " is unknown; use auto, mirrored or multi_worker"));
+  }
+  config->train_distribute = chosen;
+  TD_ASSIGN_OR_RETURN(config->communication, CommunicationFromName(absl::GetFlag(FLAGS_communication)));
   config->gpu_plans = absl::GetFlag(FLAGS_gpu_plans);
   config->compile_only = absl::GetFlag(FLAGS_compile_only);
   config->trace = absl::GetFlag(FLAGS_trace);

@@ -51,6 +51,8 @@ ABSL_FLAG(std::string, init_from, "", "A .safetensors file or checkpoint with in
 ABSL_FLAG(std::string, loss_log, "", "Write {\"step\", \"loss\"} as a JSON line for every step to this file.");
 ABSL_FLAG(std::string, eval_json, "", "Write accuracy, loss and global_step of the last evaluation to this file.");
 ABSL_FLAG(std::string, eval_examples, "test", "Evaluate on \"test\", or on the first N training images: \"train:N\".");
+ABSL_FLAG(double, eval_start_delay_secs, 120, "Seconds that an evaluator in a process of its own waits at first.");
+ABSL_FLAG(double, eval_throttle_secs, 600, "Least seconds from the start of one evaluation to the start of the next.");
 ABSL_FLAG(int, threads, 0, "Threads in total; 0: one per core. Does not change results.");
 ABSL_FLAG(int64_t, seed, 0, "Of the initial weights, shuffling and dropout.");
 
@@ -137,8 +139,8 @@ absl::Status Run() {
   }
   if (max_steps == 0) {
     TD_ASSIGN_OR_RETURN(const int64_t examples, train_data->examples());
-    max_steps =
-        StepsForEpochs(examples, absl::GetFlag(FLAGS_epochs), batch_size, config.train_strategy().num_replicas());
+    TD_ASSIGN_OR_RETURN(const int replicas, config.TotalReplicas());
+    max_steps = StepsForEpochs(examples, absl::GetFlag(FLAGS_epochs), batch_size * config.accumulate_batches, replicas);
   }
 
   Estimator estimator(model.model_fn, config,
@@ -147,7 +149,7 @@ absl::Status Run() {
                        {"decay_steps", schedule == "cosine" ? static_cast<double>(max_steps) : 0.0},
                        {"dropout", absl::GetFlag(FLAGS_dropout)}});
   HookList hooks = {std::make_shared<TimeHistory>()};
-  if (const std::string path = absl::GetFlag(FLAGS_loss_log); !path.empty()) {
+  if (const std::string path = absl::GetFlag(FLAGS_loss_log); !path.empty() && estimator.is_chief()) {
     hooks.push_back(std::make_shared<LossLog>(path));
   }
   // The input never ends: max_steps does, also after a restart in the middle of an epoch.
@@ -162,8 +164,11 @@ absl::Status Run() {
                                                     : RecordInputFn(records, model.one_hot_labels, train_input),
                         .max_steps = max_steps,
                         .hooks = hooks},
-                       {.input_fn = EvalInputFn(eval_data, batch_size, eval_examples.count)}));
-  if (config.compile_only) return absl::OkStatus();
+                       {.input_fn = EvalInputFn(eval_data, batch_size, eval_examples.count),
+                        .start_delay_secs = absl::GetFlag(FLAGS_eval_start_delay_secs),
+                        .throttle_secs = absl::GetFlag(FLAGS_eval_throttle_secs)}));
+  const bool tells = estimator.is_chief() || estimator.is_evaluator();
+  if (config.compile_only || !tells || result.empty()) return absl::OkStatus();
   std::printf("%s\n", result.ToString().c_str());
   if (const std::string path = absl::GetFlag(FLAGS_eval_json); !path.empty()) {
     TD_RETURN_IF_ERROR(Env::Default()->WriteFileAtomically(path, absl::StrCat(result.ToJson(), "\n")));

@@ -79,6 +79,7 @@ absl::Status Run() {
   TD_ASSIGN_OR_RETURN(const EvalResult result,
                       TrainAndEvaluate(estimator, {.input_fn = TrainInput, .max_steps = absl::GetFlag(FLAGS_max_steps)},
                                        {.input_fn = EvalInput}));
+  if (!(estimator.is_chief() || estimator.is_evaluator()) || result.empty()) return absl::OkStatus();
   std::printf("%s\n", result.ToString().c_str());
   return absl::OkStatus();
 }

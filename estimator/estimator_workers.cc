@@ -1,0 +1,164 @@
+// What an Estimator does with the other workers of a cluster.
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/annotate.h"
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "base/resource_errors.h"
+#include "base/status_macros.h"
+#include "estimator/estimator_impl.h"
+#include "estimator/signals.h"
+#include "estimator/workers/share_checkpoint.h"
+
+namespace tandem {
+namespace {
+
+using Wish = WorkerGroup::Wish;
+
+Wish WishOf(const std::optional<StopReason>& stop) {
+  if (!stop.has_value()) return Wish::kGoOn;
+  return *stop == StopReason::kSignal ? Wish::kSignal : Wish::kStop;
+}
+
+}  // namespace
+
+absl::Status Estimator::Impl::ResolveWorkers() {
+  TD_ASSIGN_OR_RETURN(std::optional<Cluster> cluster, config_.ResolvedCluster());
+  if (!cluster.has_value()) return absl::OkStatus();
+  const auto refuse = [&](absl::string_view what) {
+    return WithExitCode(absl::InvalidArgumentError(absl::StrCat("cluster: ", cluster->Text(), ": ", what)), kExitUsage);
+  };
+  if (cluster->task.type == TaskType::kParameterServer || cluster->addresses.contains(TaskType::kParameterServer)) {
+    return refuse("tasks of type ps are not built yet; leave them out");
+  }
+  is_evaluator_ = cluster->task.type == TaskType::kEvaluator;
+  has_evaluator_ = is_evaluator_ || cluster->addresses.contains(TaskType::kEvaluator);
+  if (is_evaluator_) {
+    SetLogTag("[evaluator] ");
+    TD_LOG(INFO) << "cluster: " << cluster->Text();
+  }
+  if (is_evaluator_ || cluster->world_size == 1) return absl::OkStatus();
+  for (const DistributionStrategy& strategy : {config_.train_strategy(), config_.eval_strategy()}) {
+    if (!strategy.multi_worker) {
+      return refuse(absl::StrCat(strategy.name, " is for one process; use MultiWorkerMirroredStrategy, or take the ",
+                                 "description of the cluster out of the environment"));
+    }
+    if (strategy.gpu()) return refuse("several processes train on CPUs only so far");
+  }
+  if (config_.train_strategy().num_replicas() != config_.eval_strategy().num_replicas()) {
+    return refuse("train_distribute and eval_distribute must have as many devices");
+  }
+  cluster_ = *std::move(cluster);
+  if (!cluster_->is_chief()) {
+    SetLogTag(absl::StrCat("[", Name(cluster_->task.type), " ", cluster_->task.index, "] "));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Estimator::Impl::JoinWorkers() {
+  TD_RETURN_IF_ERROR(status_);
+  if (!cluster_.has_value() || joined_ != nullptr || config_.compile_only) return absl::OkStatus();
+  const StallWatch::Scope meeting(*stall_watch_, absl::StrCat("Meeting the other workers (", cluster_->Text(), ")"));
+  TD_ASSIGN_OR_RETURN(joined_, JoinedWorkers::Join(*cluster_, config_));
+  // The chief tells what all of them do.
+  if (!is_chief()) SetMinLogSeverity(LogSeverity::kWarning);
+  return absl::OkStatus();
+}
+
+absl::Status Estimator::Impl::Together(const std::function<absl::Status()>& work) {
+  const absl::Status status = CatchResourceErrors("what all workers do", work);
+  // A signal ends all of them in order.
+  return joined_ != nullptr && !absl::IsCancelled(status) ? joined_->Ended(status) : status;
+}
+
+absl::StatusOr<ModeProgram::Fetches> Estimator::Impl::FetchesOfAll(WorkerGroup& workers,
+                                                                   const ModeProgram::Fetches& mine) {
+  std::vector<std::string> names;
+  for (const auto& [name, hook] : mine) names.push_back(absl::StrCat(name, "\t", hook));
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                      workers.Gather(absl::StrJoin(names, "\n"), "what hooks fetch"));
+  ModeProgram::Fetches fetches;
+  for (const std::string& text : all) {
+    for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+      const std::pair<std::string, std::string> fetch = absl::StrSplit(line, absl::MaxSplits('\t', 1));
+      fetches.insert(fetch);
+    }
+  }
+  return fetches;
+}
+
+absl::Status Estimator::Impl::TakeValuesOfChief(const Prepared& prepared) {
+  std::optional<CheckpointData> data;
+  if (is_chief()) {
+    data.emplace();
+    data->seed = seed_;
+    TD_ASSIGN_OR_RETURN(VariableSnapshot values, resident_.model().Snapshot(prepared.program->variables()));
+    TD_RETURN_IF_ERROR(ModelState::FillFrom(values, prepared.program->variables(), &*data));
+  }
+  TD_ASSIGN_OR_RETURN(data, ShareCheckpoint(*prepared.workers, std::move(data)));
+  if (is_chief()) return absl::OkStatus();
+  seed_ = data->seed;
+  TD_RETURN_IF_ERROR(resident_.WarmStart(data->variables));
+  return resident_.WarmStart(data->slots);
+}
+
+void Estimator::Impl::MeetBetweenSteps(const Prepared& prepared, LoopOptions* loop) {
+  if (prepared.workers == nullptr) return;
+  loop->agree = [workers =
+                     prepared.workers](std::optional<StopReason> mine) -> absl::StatusOr<std::optional<StopReason>> {
+    TD_ASSIGN_OR_RETURN(const WorkerGroup::Meeting met, workers->Meet(WishOf(mine)));
+    switch (met.wish) {
+      case Wish::kGoOn:
+        return std::optional<StopReason>();
+      case Wish::kStop:
+        return std::optional<StopReason>(StopReason::kStopRequested);
+      case Wish::kSignal:
+        break;
+    }
+    if (mine == StopReason::kSignal) return std::optional<StopReason>(StopReason::kSignal);
+    TD_LOG(WARNING) << "The worker of rank " << met.from << " was asked to stop by a signal: all workers stop.";
+    return std::optional<StopReason>(StopReason::kPeerSignal);
+  };
+}
+
+absl::Status Estimator::Impl::SignalErrorOf(const LoopResult& result, absl::string_view detail) const {
+  if (result.reason == StopReason::kSignal) return SignalError(SignalGuard::pending(), detail);
+  if (result.reason != StopReason::kPeerSignal) return absl::OkStatus();
+  return WithExitCode(absl::CancelledError(absl::StrCat("stopped with another worker, which got a signal", detail)),
+                      kExitTemporary);
+}
+
+absl::StatusOr<bool> Estimator::Impl::LoadForInference(const Prepared& prepared, const std::string& checkpoint_path,
+                                                       const char* what) {
+  WorkerGroup* workers = prepared.workers;
+  // Inside of a training all have the same values.
+  if (workers == nullptr || resident_.training()) return LoadAlone(*prepared.program, checkpoint_path, what);
+  std::optional<CheckpointData> data;
+  std::string text;
+  if (workers->is_chief()) {
+    TD_ASSIGN_OR_RETURN(const bool own, LoadAlone(*prepared.program, checkpoint_path, what));
+    data.emplace();
+    data->global_step = resident_.global_step();
+    data->seed = seed_;
+    TD_ASSIGN_OR_RETURN(VariableSnapshot values, resident_.model().Snapshot(prepared.program->variables()));
+    TD_RETURN_IF_ERROR(ModelState::FillFrom(values, prepared.program->variables(), &*data));
+    text = absl::StrCat(own ? "own" : "other", "\n", resident_.checkpoint());
+  }
+  TD_ASSIGN_OR_RETURN(text, workers->FromChief(text, "the checkpoint to evaluate"));
+  TD_ASSIGN_OR_RETURN(data, ShareCheckpoint(*workers, std::move(data)));
+  const std::pair<std::string, std::string> told = absl::StrSplit(text, absl::MaxSplits('\n', 1));
+  if (!workers->is_chief() && data.has_value()) {
+    if (resident_.has_training() && !config_.checkpoints_enabled()) TD_RETURN_IF_ERROR(resident_.SetAside());
+    TD_RETURN_IF_ERROR(resident_.LoadCheckpoint(*data, told.second, prepared.program->variables()));
+  }
+  return told.first == "own";
+}
+
+}  // namespace tandem

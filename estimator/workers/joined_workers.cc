@@ -1,0 +1,118 @@
+#include "estimator/workers/joined_workers.h"
+
+#include <algorithm>
+#include <fstream>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "base/annotate.h"
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "cluster/local_address.h"
+#include "passes/build_id.h"
+#include "runtime/collectives/connect.h"
+
+namespace tandem {
+namespace {
+
+// The connection that Estimators share.
+std::mutex g_mutex;
+// To the end of the process: an Estimator that came after the last one would meet the others while they leave.
+std::shared_ptr<JoinedWorkers>& Shared() {
+  static std::shared_ptr<JoinedWorkers> shared;
+  return shared;
+}
+
+// Lets the news of a lost process arrive that a broken connection came before.
+constexpr absl::Duration kNewsDelay = absl::Seconds(2);
+
+// The same for all processes of a machine, until it starts again.
+std::string MachineId() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id;
+}
+
+std::string NameOf(int64_t rank) { return rank == 0 ? "the chief (rank 0)" : absl::StrCat("worker of rank ", rank); }
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<JoinedWorkers>> JoinedWorkers::Join(const Cluster& cluster, const RunConfig& config) {
+  std::lock_guard<std::mutex> lock(g_mutex);
+  if (const std::shared_ptr<JoinedWorkers>& joined = Shared()) {
+    TD_RETURN_IF_ERROR(joined->member_->status());
+    if (joined->cluster().Text() == cluster.Text() && joined->communication_ == config.communication) return joined;
+    return absl::FailedPreconditionError(absl::StrCat("this process is connected as ", joined->cluster().Text(), " by ",
+                                                      Name(joined->communication_), " communication, and cannot be ",
+                                                      cluster.Text(), " by ", Name(config.communication), " besides"));
+  }
+  std::shared_ptr<JoinedWorkers> joined(new JoinedWorkers());
+  joined->communication_ = config.communication;
+  joined->deadline_seconds_ = config.peer_deadline_seconds;
+  MemberOptions options;
+  options.deadline_seconds = config.peer_deadline_seconds;
+  options.start_deadline_seconds = 10 * config.peer_deadline_seconds;
+  options.facts = {{"build", BuildId()},
+                   {"communication", std::string(Name(config.communication))},
+                   {"evaluator", cluster.addresses.contains(TaskType::kEvaluator) ? "a task" : "none"}};
+  TD_ASSIGN_OR_RETURN(joined->member_, Member::Join(cluster, options));
+  // From here on the others are told of an error.
+  if (absl::Status status = joined->Connect(config); !status.ok()) return joined->Ended(status);
+  Shared() = joined;
+  return joined;
+}
+
+absl::Status JoinedWorkers::Connect(const RunConfig& config) {
+  constexpr double kLongest = 1e8;  // seconds: what every clock can hold
+  ConnectOptions connect;
+  connect.rank = static_cast<int>(cluster().rank);
+  connect.size = static_cast<int>(cluster().world_size);
+  connect.store = member_.get();
+  TD_ASSIGN_OR_RETURN(connect.address, LocalAddressTowards(cluster().coordinator));
+  connect.prefix = "collectives";
+  connect.communication = config.communication;
+  // A worker may take long for a step; that it is lost, the member says.
+  connect.deadline = absl::Seconds(std::min(config.deadline_seconds, kLongest));
+  TD_ASSIGN_OR_RETURN(group_, ConnectProcessGroup(connect));
+  std::vector<std::string> names;
+  for (int64_t rank = 0; rank < cluster().world_size; ++rank) names.push_back(NameOf(rank));
+  workers_ = std::make_unique<WorkerGroup>(group_.get(), std::move(names));
+  member_->SetOnFailure([group = group_.get()](const absl::Status& why) { group->Abort(why); });
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> machines,
+                      workers_->Gather(MachineId(), "the machines of all workers"));
+  workers_here_ = static_cast<int>(std::count(machines.begin(), machines.end(), machines[cluster().rank]));
+  TD_LOG(INFO) << "cluster: " << cluster().Text() << "; values travel by " << group_->transport() << ".";
+  return absl::OkStatus();
+}
+
+JoinedWorkers::~JoinedWorkers() {
+  if (member_ != nullptr) member_->SetOnFailure(nullptr);
+  group_ = nullptr;
+}
+
+absl::Status JoinedWorkers::Ended(const absl::Status& status) {
+  if (status.ok()) return status;
+  if (!absl::IsUnavailable(status)) {  // a reason of its own
+    member_->Fail(status);
+    return status;
+  }
+  const absl::Time until = absl::Now() + std::min(kNewsDelay, absl::Seconds(deadline_seconds_));
+  while (member_->status().ok() && absl::Now() < until) absl::SleepFor(absl::Milliseconds(5));
+  const absl::Status lost = member_->status();
+  if (lost.ok()) {
+    member_->Fail(status);
+    return status;
+  }
+  // The member's word comes first: what a collective says may name one that only gave up.
+  return absl::StrContains(status.message(), lost.message())
+             ? status
+             : WithExitCode(Annotate(lost, "", absl::StrCat(" (", status.message(), ")")), ExitCodeFor(lost));
+}
+
+}  // namespace tandem

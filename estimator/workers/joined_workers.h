@@ -1,0 +1,48 @@
+// JoinedWorkers: this process among the workers of a cluster, connected.
+#ifndef TANDEM_ESTIMATOR_WORKERS_JOINED_WORKERS_H_
+#define TANDEM_ESTIMATOR_WORKERS_JOINED_WORKERS_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cluster/cluster.h"
+#include "cluster/member.h"
+#include "estimator/run_config.h"
+#include "estimator/workers/worker_group.h"
+#include "runtime/collectives/process_group.h"
+
+namespace tandem {
+
+class JoinedWorkers {
+ public:
+  // Meets the others and connects to them. The Estimators of a process share one connection, which ends with the
+  // process. Errors: those of Member::Join and ConnectProcessGroup; FailedPrecondition for a second cluster.
+  static absl::StatusOr<std::shared_ptr<JoinedWorkers>> Join(const Cluster& cluster, const RunConfig& config);
+  ~JoinedWorkers();
+
+  const Cluster& cluster() const { return member_->cluster(); }
+  WorkerGroup& workers() { return *workers_; }
+  // How many workers share this machine, this one counted.
+  int workers_here() const { return workers_here_; }
+
+  // To be called with the result of what the workers do together. Of an error, the others are told, so that none waits
+  // for this process; where it comes of a lost worker, the result says which.
+  absl::Status Ended(const absl::Status& status);
+
+ private:
+  JoinedWorkers() = default;
+  absl::Status Connect(const RunConfig& config);
+
+  double deadline_seconds_ = 0;
+  Communication communication_ = Communication::kAuto;
+  int workers_here_ = 1;
+  std::unique_ptr<Member> member_;
+  std::unique_ptr<ProcessGroup> group_;
+  std::unique_ptr<WorkerGroup> workers_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_WORKERS_JOINED_WORKERS_H_

@@ -1,0 +1,83 @@
+#include "estimator/workers/share_checkpoint.h"
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "base/json_string.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+using Json = nlohmann::json;
+
+Json TableOf(const TensorMap& tensors) {
+  Json table = Json::array();
+  for (const auto& [name, tensor] : tensors) {
+    table.push_back({{"name", name}, {"dtype", static_cast<int>(tensor.dtype())}, {"shape", tensor.shape()}});
+  }
+  return table;
+}
+
+// Tensors without values, as the table has them.
+TensorMap TensorsOf(const Json& table) {
+  TensorMap tensors;
+  for (const Json& entry : table) {
+    tensors[entry.at("name").get<std::string>()] =
+        HostTensor(static_cast<DType>(entry.at("dtype").get<int>()), entry.at("shape").get<Shape>());
+  }
+  return tensors;
+}
+
+absl::StatusOr<CheckpointData> FromHeader(const std::string& text) {
+  // The parser's exceptions are for what is not of this program's making.
+  try {
+    const Json header = Json::parse(text);
+    CheckpointData data;
+    data.global_step = header.at("global_step").get<int64_t>();
+    data.seed = header.at("seed").get<uint64_t>();
+    for (const auto& [key, value] : header.at("extra").items()) data.extra[key] = value.get<std::string>();
+    data.variables = TensorsOf(header.at("variables"));
+    data.slots = TensorsOf(header.at("slots"));
+    return data;
+  } catch (const Json::exception& e) {
+    return absl::DataLossError(std::string("the chief's checkpoint has no readable header: ") + e.what());
+  }
+}
+
+absl::Status ShareValues(WorkerGroup& workers, TensorMap& tensors) {
+  for (auto& [name, tensor] : tensors) {
+    TD_RETURN_IF_ERROR(workers.group().Broadcast(
+        absl::MakeSpan(static_cast<std::byte*>(tensor.raw()), tensor.byte_size()), /*root=*/0, name));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<CheckpointData>> ShareCheckpoint(WorkerGroup& workers,
+                                                              std::optional<CheckpointData> checkpoint) {
+  std::string header;
+  if (checkpoint.has_value()) {
+    header = JsonString(Json{{"global_step", checkpoint->global_step},
+                             {"seed", checkpoint->seed},
+                             {"extra", checkpoint->extra},
+                             {"variables", TableOf(checkpoint->variables)},
+                             {"slots", TableOf(checkpoint->slots)}});
+  }
+  TD_ASSIGN_OR_RETURN(header, workers.FromChief(header, "the checkpoint's header"));
+  if (header.empty()) return std::optional<CheckpointData>();
+  if (!workers.is_chief()) {
+    TD_ASSIGN_OR_RETURN(CheckpointData data, FromHeader(header));
+    checkpoint = std::move(data);
+  }
+  TD_ASSIGN_OR_RETURN(checkpoint->iterator_state,
+                      workers.FromChief(checkpoint->iterator_state, "the input's position"));
+  TD_RETURN_IF_ERROR(ShareValues(workers, checkpoint->variables));
+  TD_RETURN_IF_ERROR(ShareValues(workers, checkpoint->slots));
+  return checkpoint;
+}
+
+}  // namespace tandem

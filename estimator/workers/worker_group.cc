@@ -1,0 +1,112 @@
+#include "estimator/workers/worker_group.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+absl::Span<const std::byte> Bytes(absl::string_view text) {
+  return absl::MakeConstSpan(reinterpret_cast<const std::byte*>(text.data()), text.size());
+}
+absl::Span<std::byte> Bytes(std::string& text) {
+  return absl::MakeSpan(reinterpret_cast<std::byte*>(text.data()), text.size());
+}
+template <typename T>
+absl::Span<const std::byte> BytesOf(const T& value) {
+  return absl::MakeConstSpan(reinterpret_cast<const std::byte*>(&value), sizeof value);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> WorkerGroup::Gather(absl::string_view mine, absl::string_view what) {
+  const uint64_t length = mine.size();
+  std::vector<uint64_t> lengths(size());
+  TD_RETURN_IF_ERROR(group_->AllGather(
+      BytesOf(length), absl::MakeSpan(reinterpret_cast<std::byte*>(lengths.data()), lengths.size() * sizeof(uint64_t)),
+      what));
+  const uint64_t longest = *std::max_element(lengths.begin(), lengths.end());
+  std::string padded(mine);
+  padded.resize(longest);
+  std::string all(longest * lengths.size(), '\0');
+  TD_RETURN_IF_ERROR(group_->AllGather(Bytes(absl::string_view(padded)), Bytes(all), what));
+  std::vector<std::string> texts;
+  for (size_t r = 0; r < lengths.size(); ++r) texts.push_back(all.substr(r * longest, lengths[r]));
+  return texts;
+}
+
+absl::StatusOr<std::string> WorkerGroup::FromChief(absl::string_view text, absl::string_view what) {
+  uint64_t length = text.size();
+  TD_RETURN_IF_ERROR(
+      group_->Broadcast(absl::MakeSpan(reinterpret_cast<std::byte*>(&length), sizeof length), /*root=*/0, what));
+  std::string result = is_chief() ? std::string(text) : std::string(length, '\0');
+  TD_RETURN_IF_ERROR(group_->Broadcast(Bytes(result), /*root=*/0, what));
+  return result;
+}
+
+absl::Status WorkerGroup::Agree(absl::string_view what, absl::string_view value, absl::string_view remedy) {
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> all, Gather(value, what));
+  for (size_t r = 1; r < all.size(); ++r) {
+    if (all[r] == all[0]) continue;
+    return WithExitCode(
+        absl::InvalidArgumentError(absl::StrCat("the workers differ in ", what, ": ", names_[0], " has { ", all[0],
+                                                " } and ", names_[r], " has { ", all[r], " }; ", remedy)),
+        kExitUsage);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::pair<WorkerGroup::Event, WorkerGroup::Meeting>> WorkerGroup::Exchange(Message mine) {
+  std::vector<Message> all(size());
+  TD_RETURN_IF_ERROR(group_->AllGather(
+      BytesOf(mine), absl::MakeSpan(reinterpret_cast<std::byte*>(all.data()), all.size() * sizeof(Message)),
+      "meeting between steps"));
+  Meeting meeting;
+  for (size_t r = 0; r < all.size(); ++r) {
+    if (all[r].wish > meeting.wish) meeting = {all[r].wish, static_cast<int>(r)};
+  }
+  return std::make_pair(all[0].event, meeting);
+}
+
+absl::StatusOr<WorkerGroup::Meeting> WorkerGroup::Meet(Wish mine) {
+  for (;;) {
+    TD_ASSIGN_OR_RETURN(const auto met, Exchange({Event::kStep, mine}));
+    if (met.first == Event::kStep) return met.second;
+    if (met.first == Event::kEnd) {
+      return absl::InternalError(absl::StrCat("the chief has ended its training, and ", names_[rank()], " has not"));
+    }
+    TD_RETURN_IF_ERROR(JoinEvaluation());
+  }
+}
+
+absl::Status WorkerGroup::AnnounceEvaluation() { return Exchange({Event::kEvaluate, Wish::kGoOn}).status(); }
+
+absl::Status WorkerGroup::MeetAtEnd() {
+  for (;;) {
+    TD_ASSIGN_OR_RETURN(const auto met, Exchange({Event::kEnd, Wish::kGoOn}));
+    if (met.first == Event::kEnd) return absl::OkStatus();
+    if (met.first == Event::kStep) {
+      return absl::InternalError(absl::StrCat(names_[rank()], " has ended its training, and the chief has not"));
+    }
+    TD_RETURN_IF_ERROR(JoinEvaluation());
+  }
+}
+
+absl::Status WorkerGroup::JoinEvaluation() {
+  if (!on_evaluate_) {
+    return absl::FailedPreconditionError(
+        "the chief evaluates inside of its training, and this worker does not know with what input; call "
+        "TrainAndEvaluate, or evaluate between trainings");
+  }
+  joined_ = true;
+  const auto done = absl::MakeCleanup([this] { joined_ = false; });
+  return on_evaluate_();
+}
+
+}  // namespace tandem

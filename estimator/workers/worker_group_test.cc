@@ -1,0 +1,173 @@
+#include "estimator/workers/worker_group.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
+#include "estimator/workers/share_checkpoint.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/collectives/testing/thread_group.h"
+
+namespace tandem {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Runs `work` as each rank of a group, in threads; the ranks' statuses.
+std::vector<absl::Status> AsWorkers(int size, const std::function<absl::Status(WorkerGroup&)>& work) {
+  std::vector<std::string> names;
+  for (int r = 0; r < size; ++r) names.push_back(absl::StrCat("rank ", r));
+  std::vector<std::unique_ptr<ProcessGroup>> groups = MakeThreadGroups(size);
+  std::vector<absl::Status> statuses(size);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < size; ++r) {
+    threads.emplace_back([&, r] {
+      WorkerGroup workers(groups[r].get(), names);
+      statuses[r] = work(workers);
+      if (!statuses[r].ok()) groups[r]->Abort(statuses[r]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return statuses;
+}
+
+void ExpectAllOk(const std::vector<absl::Status>& statuses) {
+  for (const absl::Status& status : statuses) EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST(WorkerGroup, GathersTextsOfDifferentLengths) {
+  ExpectAllOk(AsWorkers(3, [](WorkerGroup& workers) {
+    const std::string mine(workers.rank() * 3, static_cast<char>('a' + workers.rank()));
+    const auto all = workers.Gather(mine, "letters");
+    EXPECT_THAT(*all, ElementsAre("", "bbb", "cccccc"));
+    return all.status();
+  }));
+}
+
+TEST(WorkerGroup, GivesTheChiefsText) {
+  ExpectAllOk(AsWorkers(4, [](WorkerGroup& workers) {
+    const auto text = workers.FromChief(workers.is_chief() ? "the chief's" : "something longer than that", "a text");
+    EXPECT_EQ(*text, "the chief's");
+    return text.status();
+  }));
+}
+
+TEST(WorkerGroup, SaysOnAllWorkersWhatTheyDifferIn) {
+  for (const absl::Status& status : AsWorkers(4, [](WorkerGroup& workers) {
+         return workers.Agree("target", workers.rank() == 2 ? "cpu:x86-64-v3" : "cpu:znver4", "name one");
+       })) {
+    EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+    EXPECT_EQ(status.message(),
+              "the workers differ in target: rank 0 has { cpu:znver4 } and rank 2 has { cpu:x86-64-v3 }; name one");
+  }
+  ExpectAllOk(AsWorkers(4, [](WorkerGroup& workers) { return workers.Agree("target", "cpu:znver4", "name one"); }));
+}
+
+TEST(WorkerGroup, TakesTheStrongestWishAndItsFirstRank) {
+  using Wish = WorkerGroup::Wish;
+  const std::vector<Wish> wishes = {Wish::kGoOn, Wish::kStop, Wish::kSignal, Wish::kSignal};
+  ExpectAllOk(AsWorkers(4, [&](WorkerGroup& workers) {
+    auto met = workers.Meet(Wish::kGoOn);
+    EXPECT_EQ(met->wish, Wish::kGoOn);
+    met = workers.Meet(workers.rank() == 1 ? Wish::kStop : Wish::kGoOn);
+    EXPECT_EQ(met->wish, Wish::kStop);
+    EXPECT_EQ(met->from, 1);
+    met = workers.Meet(wishes[workers.rank()]);
+    EXPECT_EQ(met->wish, Wish::kSignal);
+    EXPECT_EQ(met->from, 2);
+    return met.status();
+  }));
+}
+
+// The chief evaluates after its second step and at the end; the others join it there.
+TEST(WorkerGroup, JoinsTheChiefsEvaluations) {
+  ExpectAllOk(AsWorkers(3, [&](WorkerGroup& workers) -> absl::Status {
+    using Wish = WorkerGroup::Wish;
+    int evaluations = 0, steps = 0;
+    const auto evaluate = [&]() -> absl::Status {
+      ++evaluations;
+      EXPECT_EQ(steps, evaluations == 1 ? 2 : 3);
+      EXPECT_NE(workers.evaluating_with_chief(), workers.is_chief());
+      return workers.Meet(Wish::kGoOn).status();  // between its steps
+    };
+    if (!workers.is_chief()) workers.set_on_evaluate(evaluate);
+    for (; steps < 3; ++steps) {
+      if (steps == 2 && workers.is_chief()) {
+        if (absl::Status s = workers.AnnounceEvaluation(); !s.ok()) return s;
+        if (absl::Status s = evaluate(); !s.ok()) return s;
+      }
+      if (absl::Status s = workers.Meet(Wish::kGoOn).status(); !s.ok()) return s;
+    }
+    if (workers.is_chief()) {
+      if (absl::Status s = workers.AnnounceEvaluation(); !s.ok()) return s;
+      if (absl::Status s = evaluate(); !s.ok()) return s;
+    }
+    const absl::Status end = workers.MeetAtEnd();
+    EXPECT_EQ(evaluations, 2);
+    EXPECT_FALSE(workers.evaluating_with_chief());
+    return end;
+  }));
+}
+
+TEST(WorkerGroup, RefusesAnEvaluationThatAWorkerKnowsNothingOf) {
+  const std::vector<absl::Status> statuses = AsWorkers(2, [](WorkerGroup& workers) {
+    if (!workers.is_chief()) return workers.Meet(WorkerGroup::Wish::kGoOn).status();
+    absl::Status announced = workers.AnnounceEvaluation();
+    return announced.ok() ? workers.Meet(WorkerGroup::Wish::kGoOn).status() : announced;
+  });
+  EXPECT_THAT(std::string(statuses[1].message()), HasSubstr("call TrainAndEvaluate"));
+  EXPECT_EQ(statuses[0], statuses[1]);
+}
+
+TEST(WorkerGroup, RefusesLoopsOfDifferentLengths) {
+  for (int longer : {0, 1}) {
+    const std::vector<absl::Status> statuses = AsWorkers(2, [&](WorkerGroup& workers) {
+      return workers.rank() == longer ? workers.Meet(WorkerGroup::Wish::kGoOn).status() : workers.MeetAtEnd();
+    });
+    EXPECT_FALSE(statuses[1].ok());
+    EXPECT_THAT(std::string(statuses[1].message()),
+                HasSubstr(longer == 1 ? "and rank 1 has not" : "the chief has not"));
+  }
+}
+
+TEST(ShareCheckpoint, GivesAllWorkersTheChiefsBits) {
+  ExpectAllOk(AsWorkers(3, [](WorkerGroup& workers) -> absl::Status {
+    std::optional<CheckpointData> data;
+    if (workers.is_chief()) {
+      data.emplace();
+      data->global_step = 17;
+      data->seed = ~uint64_t{0};
+      data->iterator_state = std::string("\0\xff position", 11);
+      data->extra = {{"best", "{\"loss\": 1}"}};
+      data->variables["dense/kernel"] = HostTensor::FromVector<float>({2, 2}, {1, -0.0f, 3e-42f, 4});
+      data->variables["empty"] = HostTensor::Zeros(DType::kFloat32, {0, 3});
+      data->slots["dense/kernel/Adam"] = HostTensor::FromVector<double>({1}, {0.1});
+    }
+    auto shared = ShareCheckpoint(workers, std::move(data));
+    if (!shared.ok()) return shared.status();
+    EXPECT_TRUE(shared->has_value());
+    const CheckpointData& got = **shared;
+    EXPECT_EQ(got.global_step, 17);
+    EXPECT_EQ(got.seed, ~uint64_t{0});
+    EXPECT_EQ(got.iterator_state, std::string("\0\xff position", 11));
+    EXPECT_EQ(got.extra.at("best"), "{\"loss\": 1}");
+    EXPECT_EQ(got.variables.size(), 2);
+    EXPECT_TRUE(
+        got.variables.at("dense/kernel").BitEqual(HostTensor::FromVector<float>({2, 2}, {1, -0.0f, 3e-42f, 4})));
+    EXPECT_EQ(got.variables.at("empty").shape(), (Shape{0, 3}));
+    EXPECT_TRUE(got.slots.at("dense/kernel/Adam").BitEqual(HostTensor::FromVector<double>({1}, {0.1})));
+    // And none.
+    shared = ShareCheckpoint(workers, std::nullopt);
+    EXPECT_FALSE(shared->has_value());
+    return shared.status();
+  }));
+}
+
+}  // namespace
+}  // namespace tandem
