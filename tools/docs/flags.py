@@ -22,12 +22,13 @@ PROGRAMS = [
     ("tandem-opt", "tools/tandem_opt.cc"),
     ("tandem-scale", "tools/tandem_scale.cc"),
     ("tandem-calibrate", "tools/tandem_calibrate.cc"),
+    ("tandem-launch", "tools/tandem_launch.cc"),
     ("tandem-records", "tools/tandem_records.cc"),
     ("tandem-textures", "tools/tandem_textures.cc"),
 ]
 COMMON = "samples/common_flags.cc"
 HEADERS = ["samples/common_flags.h", "data/fashion_mnist.h"]  # with constants that definitions of flags name
-SHORT_TYPES = {"std::string": "string", "std::vector<std::string>": "list"}
+SHORT_TYPES = {"std::string": "string", "std::vector<std::string>": "list", "std::optional<int64_t>": "int64_t"}
 
 
 def read(root, name):

@@ -1,0 +1,21 @@
+// The work of tandem-launch.
+#ifndef TANDEM_TOOLS_LAUNCH_LAUNCH_H_
+#define TANDEM_TOOLS_LAUNCH_LAUNCH_H_
+
+#include "absl/status/status.h"
+#include "tools/launch/options.h"
+
+namespace tandem {
+
+// Starts the processes and returns when the last has ended. To be called once, while the process has one thread.
+// Errors, by exit code:
+//   2                  options that cannot be
+//   126, 127           a program that cannot be started, or is not there
+//   129, 130, 143      stopped by SIGHUP, SIGINT, SIGTERM
+//   74                 standard output takes nothing any more; no memory, process or descriptor is left
+//   a task's, 128 + N  that of the first task that failed; signal N killed it
+absl::Status Launch(const LaunchOptions& options);
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_LAUNCH_LAUNCH_H_

@@ -1,0 +1,40 @@
+// Signals of the launcher, as a file that poll can wait for.
+#ifndef TANDEM_TOOLS_LAUNCH_SIGNALS_H_
+#define TANDEM_TOOLS_LAUNCH_SIGNALS_H_
+
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace tandem {
+
+// "SIGTERM", or "signal 40" for one without a name.
+std::string SignalName(int number);
+
+// While it lives SIGCHLD, SIGINT, SIGTERM, SIGUSR1, SIGUSR2 and, unless it is ignored (nohup), SIGHUP are only noted.
+// For a process with one thread.
+class Signals {
+ public:
+  Signals() = default;
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  absl::Status Init();
+  int fd() const { return fd_; }
+  // The mask from before, which children are to have.
+  const sigset_t& mask_before() const { return before_; }
+  // Those that came since the last call.
+  std::vector<int> Take();
+
+ private:
+  int fd_ = -1;
+  sigset_t before_ = {};
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_LAUNCH_SIGNALS_H_
