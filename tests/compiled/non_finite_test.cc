@@ -1,14 +1,17 @@
 // A step whose loss or gradients are not finite changes nothing and names the op.
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "frontends/layers.h"
 #include "frontends/optimizers.h"
+#include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "tests/compiled/harness.h"
+#include "tests/compiled/workers.h"
 
 namespace tandem::compiled {
 namespace {
@@ -57,6 +60,44 @@ TEST(NonFinite, ChangesNothingAndNamesTheOp) {
     absl::StatusOr<Program> other = Prepare(Logarithm, options);
     for (int step : {0, 1}) ASSERT_TRUE(other->Run(Deal(*other, good, rows, step)).value().finite);
     for (const auto& [name, value] : program->Values()) EXPECT_TRUE(value.BitEqual(other->Values().at(name))) << name;
+  }
+}
+
+// A statistic of each replica's own rows, which the loss does not depend on, is not finite on one worker: no worker
+// takes the step.
+TEST(NonFinite, EndsTheStepOfAllWorkers) {
+  const BuildFn build = [](GraphBuilder& g) {
+    Tensor normalized = layers::BatchNormalization(g.Input("z", DType::kFloat32, {kBatch, 3}), {.training = true});
+    g.Output("normalized", normalized);
+    Tensor y = layers::Dense(g.Input("x", DType::kFloat32, {kBatch, 3}), {.units = 2});
+    Tensor loss = ReduceMean(Square(y));
+    g.Output("loss", loss);
+    optimizers::Adam({.learning_rate = 0.01}).Minimize(loss);
+  };
+  const Options options{.devices = 4, .batch = 6};
+  absl::StatusOr<Program> program = Prepare(build, options);
+  ASSERT_TRUE(program.ok()) << program.status();
+  const std::vector<int64_t> rows(4, 6);
+  const TensorMap good = RandomInputs(*program->executable, 24, options, 0);
+  TensorMap bad = good;
+  bad["z"] = good.at("z").Clone();
+  bad["z"].data<float>()[3 * 23] = std::numeric_limits<float>::infinity();  // of the last replica
+  for (int count : {2, 4}) {
+    SCOPED_TRACE(count);
+    const TensorMap before = program->Values();
+    absl::StatusOr<Workers> workers = Workers::Make(program->executable, count);
+    ASSERT_TRUE(workers.ok()) << workers.status();
+    ASSERT_TRUE(workers->Assign(before).ok());
+    absl::StatusOr<std::vector<StepResult>> results = workers->Run(Deal(*program, bad, rows, 0));
+    ASSERT_TRUE(results.ok()) << results.status();
+    for (const StepResult& result : *results) EXPECT_FALSE(result.finite);
+    EXPECT_THAT(workers->Differences(before), testing::IsEmpty());
+    // They go on as one process does.
+    results = workers->Run(Deal(*program, good, rows, 0));
+    ASSERT_TRUE(results.ok()) << results.status();
+    ASSERT_TRUE(program->Run(Deal(*program, good, rows, 0)).value().finite);
+    for (const StepResult& result : *results) EXPECT_TRUE(result.finite);
+    EXPECT_THAT(workers->Differences(program->Values()), testing::IsEmpty());
   }
 }
 

@@ -109,16 +109,15 @@ const std::vector<Mistake>& RunMistakes() {
        "threads' part smaller; memory_limit is in bytes: if 8192 are kilobytes, set 8388608"},
       {"TfConfigSet",
        [](const std::string& dir) {
-         return Warned("cluster:", [&] {
-           setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}})", 1);
-           absl::Status status = TrainWith(Config(dir));
-           unsetenv("TF_CONFIG");
-           return status;
-         });
+         setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}})", 1);
+         RunConfig config = Config(dir);
+         config.train_distribute = MirroredStrategy({"cpu:0", "cpu:1"});
+         absl::Status status = TrainWith(config);
+         unsetenv("TF_CONFIG");
+         return status;
        },
-       "cluster: worker 0, rank 0 of 2, rank 0 at a:1, by TF_CONFIG: this process trains by itself, with the devices "
-       "of "
-       "the RunConfig. Several processes with one model_dir do not work together."},
+       "cluster: worker 0, rank 0 of 2, rank 0 at a:1, by TF_CONFIG: MirroredStrategy is for one process; use "
+       "MultiWorkerMirroredStrategy, or take the description of the cluster out of the environment"},
       {"HookThrows",
        [](const std::string& dir) {
          return TrainWith(Config(dir), {.steps = 2, .hooks = {std::make_shared<LossPrinter>("loss", true)}});

@@ -56,6 +56,12 @@ absl::Status Runner::Prepare(const Case& c) {
     };
     TD_ASSIGN_OR_RETURN(program_, compiled::Prepare(build, options));
     ++programs_;
+    workers_.clear();
+    for (int count = 2; count <= c.place->devices; count *= 2) {
+      if (c.place->devices % count != 0) continue;
+      TD_ASSIGN_OR_RETURN(compiled::Workers workers, compiled::Workers::Make(program_.executable, count));
+      workers_.push_back(std::move(workers));
+    }
     forward_.reset();
     randoms_ = c.model->randoms;
     if (!randoms_.empty()) {
@@ -121,7 +127,8 @@ absl::StatusOr<std::vector<std::string>> Runner::Step(const Case& c, int step) {
   }
   if (expected.margin < kMargin) return absl::InternalError("no inputs were found that are far from every choice");
 
-  TD_ASSIGN_OR_RETURN(StepResult result, program_.Run(compiled::Deal(program_, inputs, data.rows_per_replica, step)));
+  const StepInputs dealt = compiled::Deal(program_, inputs, data.rows_per_replica, step);
+  TD_ASSIGN_OR_RETURN(StepResult result, program_.Run(dealt));
   const std::string where = absl::StrCat("step ", step, ": ");
   if (!result.finite) return std::vector<std::string>{where + "a value is not finite"};
   std::vector<std::string> differences;
@@ -149,6 +156,28 @@ absl::StatusOr<std::vector<std::string>> Runner::Step(const Case& c, int step) {
         differences.push_back(absl::StrCat(where, name, " is not the same on devices 0 and ", d));
       }
     }
+  }
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> of_workers, DifferencesOfWorkers(dealt, before, result, after));
+  for (const std::string& difference : of_workers) differences.push_back(where + difference);
+  return differences;
+}
+
+absl::StatusOr<std::vector<std::string>> Runner::DifferencesOfWorkers(const StepInputs& inputs, const TensorMap& before,
+                                                                      const StepResult& result,
+                                                                      const TensorMap& after) {
+  std::vector<std::string> differences;
+  for (compiled::Workers& workers : workers_) {
+    TD_RETURN_IF_ERROR(workers.Assign(before));
+    TD_ASSIGN_OR_RETURN(const std::vector<StepResult> results, workers.Run(inputs));
+    for (size_t w = 0; w < results.size(); ++w) {
+      if (results[w].finite == result.finite && results[w].examples == result.examples &&
+          results[w].outputs[0].BitEqual(result.outputs[0])) {
+        continue;
+      }
+      differences.push_back(absl::StrCat("worker ", w, " of ", results.size(), " has another loss than one process"));
+    }
+    const std::vector<std::string> variables = workers.Differences(after);
+    differences.insert(differences.end(), variables.begin(), variables.end());
   }
   return differences;
 }

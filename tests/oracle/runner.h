@@ -1,4 +1,5 @@
-// Runs cases: three compiled training steps, each held against double precision from the variables before it.
+// Runs cases: three compiled training steps, each held against double precision from the variables before it, and run
+// again by two and more workers that share the devices, for the same bits.
 #ifndef TANDEM_TESTS_ORACLE_RUNNER_H_
 #define TANDEM_TESTS_ORACLE_RUNNER_H_
 
@@ -9,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tests/compiled/harness.h"
+#include "tests/compiled/workers.h"
 #include "tests/oracle/cases.h"
 #include "tests/oracle/expected.h"
 
@@ -31,11 +33,15 @@ class Runner {
   // The uniform numbers of the model's random ops in this step, by op.
   absl::StatusOr<ref::NumbersMap> Uniforms(const TensorMap& inputs, int step);
   absl::StatusOr<std::vector<std::string>> Step(const Case& c, int step);
+  // What workers compute otherwise than one process, which got `result` and `after`.
+  absl::StatusOr<std::vector<std::string>> DifferencesOfWorkers(const StepInputs& inputs, const TensorMap& before,
+                                                                const StepResult& result, const TensorMap& after);
 
   const std::string kernel_cache_dir_;
   std::string program_id_;
   compiled::Program program_;
-  std::unique_ptr<GraphBuilder> forward_;  // of models with random ops
+  std::vector<compiled::Workers> workers_;  // 2, 4 and so on of them, as many as there are devices at most
+  std::unique_ptr<GraphBuilder> forward_;   // of models with random ops
   std::vector<std::string> randoms_;
   int programs_ = 0;
 };
