@@ -268,7 +268,7 @@ def missing_worker():
     model_dir = sample.fresh_dir("missing")
     ports = workers.free_ports(3)
     environments = [{"TF_CONFIG": workers.tf_config(ports, rank)} for rank in range(2)]
-    run = workers.Workers("missing", 2, [*flags(model_dir, 1), "--deadline_seconds=0.3"], environments=environments)
+    run = workers.Workers("missing", 2, [*flags(model_dir, 1), "--deadline_seconds=1"], environments=environments)
     run.expect(75, 75, timeout=60)
     assert "rank 2" in run.output(0) and "rank 2" in run.output(1), run.tails()
 
