@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
+#include "cluster/clock.h"
 #include "cluster/wire.h"
 
 namespace tandem {
@@ -21,14 +22,6 @@ namespace {
 
 absl::Status Unavailable(absl::string_view message) {
   return WithExitCode(absl::UnavailableError(message), kExitTemporary);
-}
-
-// From now; bounded, so that any clock can hold it.
-template <typename Clock>
-typename Clock::time_point After(double seconds) {
-  constexpr double kMost = 1e8;
-  const double bounded = seconds >= 0 ? std::min(seconds, kMost) : 0;  // not a number is 0
-  return Clock::now() + std::chrono::duration_cast<typename Clock::duration>(std::chrono::duration<double>(bounded));
 }
 
 using Steady = std::chrono::steady_clock;

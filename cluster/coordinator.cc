@@ -8,6 +8,7 @@
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
+#include "cluster/clock.h"
 #include "cluster/wire.h"
 
 namespace tandem {
@@ -15,16 +16,11 @@ namespace tandem {
 using rendezvous::ClientMessage;
 using rendezvous::ServerMessage;
 using Seconds = std::chrono::duration<double>;
+using Steady = std::chrono::steady_clock;
 
 namespace {
 
 SteadyTime Now() { return std::chrono::steady_clock::now(); }
-
-SteadyTime After(double seconds) {
-  constexpr double kMost = 1e8;
-  const double bounded = seconds >= 0 ? std::min(seconds, kMost) : 0;  // not a number is 0
-  return Now() + std::chrono::duration_cast<SteadyTime::duration>(Seconds(bounded));
-}
 
 ServerMessage Heartbeat() {
   ServerMessage message;
@@ -159,14 +155,14 @@ Coordinator::Coordinator(const Cluster& cluster, ClaimedPlace claim, const Facts
 Coordinator::~Coordinator() {
   if (watch_.joinable()) {
     std::unique_lock lock(mutex_);
-    const SteadyTime end = After(deadline_seconds_ * 0.75);
+    const SteadyTime end = After<Steady>(deadline_seconds_ * 0.75);
     changed_.wait_until(lock, end, [&] { return !roster_.verdict().ok() || roster_.all_others_left(); });
     roster_.EndOfCoordinator();
     Announce();
     // Whoever has not come yet shall hear too that the processes differ, and not look for rank 0 in vain.
     constexpr double kLinger = 5;
     const bool differ = absl::IsInvalidArgument(roster_.verdict());
-    const SteadyTime told = std::min(end, After(kLinger));
+    const SteadyTime told = std::min(end, After<Steady>(kLinger));
     changed_.wait_until(lock, told, [&] { return !differ || roster_.seen() >= roster_.world_size(); });
   }
   // What is being sent arrives, unless the other end has stopped.
@@ -190,7 +186,7 @@ std::shared_ptr<grpc::Channel> Coordinator::Channel() {
 
 void Coordinator::Watch() {
   constexpr double kFirstNote = 10, kNotes = 30;
-  SteadyTime note = After(kFirstNote), beat = Now();
+  SteadyTime note = After<Steady>(kFirstNote), beat = Now();
   std::unique_lock lock(mutex_);
   while (!stop_) {
     if (const SteadyTime now = Now(); now >= beat) {
@@ -201,7 +197,7 @@ void Coordinator::Watch() {
       }
       if (!roster_.complete() && roster_.verdict().ok() && now >= note) {
         TD_LOG(INFO) << "Waiting: " << roster_.Missing() << ".";
-        note = After(kNotes);
+        note = After<Steady>(kNotes);
       }
     }
     store_.Expire(Now());
@@ -304,7 +300,7 @@ void Coordinator::Answer(Question* question, const rendezvous::Request& request)
   if (request.name().size() > kMaxNameBytes || request.value().size() > kMaxValueBytes) {
     return answer(absl::InvalidArgumentError("a name or a value that is too long"));
   }
-  const SteadyTime deadline = After(request.timeout_seconds());
+  const SteadyTime deadline = After<Steady>(request.timeout_seconds());
   switch (request.kind()) {
     case rendezvous::Request::SET:
       return store_.Set(request.name(), request.value(), answer);

@@ -85,8 +85,7 @@ absl::Status BatchDealer::CheckRanges(const Element& batch) const {
 
 absl::Status BatchDealer::NextOf(int replica, Element* batch, bool* end) {
   std::vector<Element> parts;
-  *end = false;
-  while (static_cast<int>(parts.size()) < share_.batches && !*end) {
+  while (static_cast<int>(parts.size()) < share_.batches) {
     Element part;
     TD_RETURN_IF_ERROR(iterator_->GetNext(&part, end));
     if (*end) break;

@@ -25,10 +25,9 @@ struct ReplicaShare {
 };
 
 // A step takes as many consecutive batches as there are replicas, one each (or share.batches each, put together), in
-// order. At the end of the data the last
-// replicas get batches of zero rows: every example is used exactly once. Each process draws the batches of all replicas
-// and keeps its own, so that all have one position in the data, whatever their number. Those of the others are not made
-// where the dataset knows their size.
+// order. At the end of the data the last replicas get batches of zero rows: every example is used exactly once. Each
+// process draws the batches of all replicas and keeps its own, so that all have one position in the data, whatever
+// their number. Those of the others are not made where the dataset knows their size.
 class BatchDealer : public BatchSource {
  public:
   // The dataset must be batched. InvalidArgument otherwise, or the dataset's own error.

@@ -7,10 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
-#include "base/fingerprint.h"
 #include "base/logging.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
@@ -69,8 +67,8 @@ bool IsOwnCheckpoint(const std::string& path, const std::string& model_dir) {
 }
 
 // The tracer that the configuration or the environment asks for, of workers behind the first into files of their own;
-// null without. InvalidArgument for steps of the
-// environment that cannot be read; those of the configuration are checked already.
+// null without. InvalidArgument for steps of the environment that cannot be read; those of the configuration are
+// checked already.
 absl::StatusOr<std::unique_ptr<Tracer>> MakeTracer(const RunConfig& config, int64_t rank) {
   std::string file = config.trace, steps = config.trace_steps;
   if (const char* name = std::getenv("TANDEM_TRACE"); file.empty() && name != nullptr) {
@@ -203,23 +201,7 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
     TD_ASSIGN_OR_RETURN(fetches, FetchesOfAll(*prepared.workers, fetches));
   }
   TD_RETURN_IF_ERROR(prepared.program->Compile(fetches, options, resident_.model().store(), session));
-  if (prepared.workers != nullptr) {
-    const fb::ExecutableT& index = prepared.program->executable().index();
-    TD_RETURN_IF_ERROR(prepared.workers->Agree("target", index.target_name, "name one as RunConfig.target"));
-    TD_RETURN_IF_ERROR(prepared.workers->Agree(absl::StrCat("the program of mode ", ModeName(mode)), index.key,
-                                               "model_fn, input_fn and RunConfig must be the same on all of them"));
-    std::string scalars;
-    for (const auto& [name, value] : prepared.program->scalar_defaults()) {
-      absl::StrAppend(&scalars, scalars.empty() ? "" : ", ", name, ": ", absl::StrFormat("%.17g", value));
-    }
-    TD_RETURN_IF_ERROR(prepared.workers->Agree(absl::StrCat("the numbers of mode ", ModeName(mode)), scalars,
-                                               "model_fn and its params must be the same on all of them"));
-    TD_RETURN_IF_ERROR(prepared.workers->Agree("data", prepared.dealer->data_fingerprint(),
-                                               "give all workers the same input; each takes its part of it"));
-    TD_ASSIGN_OR_RETURN(const std::string order, prepared.dealer->SaveState());
-    TD_RETURN_IF_ERROR(prepared.workers->Agree("the order of the input", absl::StrCat(absl::Hex(Fingerprint64(order))),
-                                               "give its stages the same options and seeds on all of them"));
-  }
+  if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(AgreeOnWork(prepared));
   prepared.dealer->set_label_ranges(prepared.program->label_ranges());
   return absl::OkStatus();
 }

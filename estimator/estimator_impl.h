@@ -77,6 +77,10 @@ class Estimator::Impl {
   absl::Status ResolveWorkers();
   // The names of tensors that hooks of any worker fetch: all compile one program.
   absl::StatusOr<ModeProgram::Fetches> FetchesOfAll(WorkerGroup& workers, const ModeProgram::Fetches& mine);
+  // That all workers have the same program, numbers of model_fn, data, and order of the input.
+  absl::Status AgreeOnWork(const Prepared& prepared);
+  // The values of the program's variables, their step and the seed.
+  absl::StatusOr<CheckpointData> ValuesInMemory(const ModeProgram& program) const;
   // The chief's variables and seed, for the others that have made theirs: of another seed, or of a file that a warm
   // start finds on one machine only.
   absl::Status TakeValuesOfChief(const Prepared& prepared);

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/annotate.h"
 #include "base/exit_code.h"
+#include "base/fingerprint.h"
 #include "base/logging.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
@@ -94,13 +96,39 @@ absl::StatusOr<ModeProgram::Fetches> Estimator::Impl::FetchesOfAll(WorkerGroup& 
   return fetches;
 }
 
+absl::Status Estimator::Impl::AgreeOnWork(const Prepared& prepared) {
+  WorkerGroup& workers = *prepared.workers;
+  const ModeProgram& program = *prepared.program;
+  const fb::ExecutableT& index = program.executable().index();
+  TD_RETURN_IF_ERROR(workers.Agree("target", index.target_name, "name one as RunConfig.target"));
+  TD_RETURN_IF_ERROR(workers.Agree(absl::StrCat("the program of mode ", ModeName(program.mode())), index.key,
+                                   "model_fn, input_fn and RunConfig must be the same on all of them"));
+  std::string scalars;
+  for (const auto& [name, value] : program.scalar_defaults()) {
+    absl::StrAppend(&scalars, scalars.empty() ? "" : ", ", name, ": ", absl::StrFormat("%.17g", value));
+  }
+  TD_RETURN_IF_ERROR(workers.Agree(absl::StrCat("the numbers of mode ", ModeName(program.mode())), scalars,
+                                   "model_fn and its params must be the same on all of them"));
+  TD_RETURN_IF_ERROR(workers.Agree("data", prepared.dealer->data_fingerprint(),
+                                   "give all workers the same input; each takes its part of it"));
+  TD_ASSIGN_OR_RETURN(const std::string order, prepared.dealer->SaveState());
+  return workers.Agree("the order of the input", absl::StrCat(absl::Hex(Fingerprint64(order))),
+                       "give its stages the same options and seeds on all of them");
+}
+
+absl::StatusOr<CheckpointData> Estimator::Impl::ValuesInMemory(const ModeProgram& program) const {
+  CheckpointData data;
+  data.global_step = resident_.global_step();
+  data.seed = seed_;
+  TD_ASSIGN_OR_RETURN(VariableSnapshot values, resident_.model().Snapshot(program.variables()));
+  TD_RETURN_IF_ERROR(ModelState::FillFrom(values, program.variables(), &data));
+  return data;
+}
+
 absl::Status Estimator::Impl::TakeValuesOfChief(const Prepared& prepared) {
   std::optional<CheckpointData> data;
   if (is_chief()) {
-    data.emplace();
-    data->seed = seed_;
-    TD_ASSIGN_OR_RETURN(VariableSnapshot values, resident_.model().Snapshot(prepared.program->variables()));
-    TD_RETURN_IF_ERROR(ModelState::FillFrom(values, prepared.program->variables(), &*data));
+    TD_ASSIGN_OR_RETURN(data, ValuesInMemory(*prepared.program));
   }
   TD_ASSIGN_OR_RETURN(data, ShareCheckpoint(*prepared.workers, std::move(data)));
   if (is_chief()) return absl::OkStatus();
@@ -130,9 +158,7 @@ void Estimator::Impl::MeetBetweenSteps(const Prepared& prepared, LoopOptions* lo
 
 absl::Status Estimator::Impl::SignalErrorOf(const LoopResult& result, absl::string_view detail) const {
   if (result.reason == StopReason::kSignal) return SignalError(SignalGuard::pending(), detail);
-  if (result.reason != StopReason::kPeerSignal) return absl::OkStatus();
-  return WithExitCode(absl::CancelledError(absl::StrCat("stopped with another worker, which got a signal", detail)),
-                      kExitTemporary);
+  return result.reason == StopReason::kPeerSignal ? PeerSignalError(detail) : absl::OkStatus();
 }
 
 absl::StatusOr<bool> Estimator::Impl::LoadForInference(const Prepared& prepared, const std::string& checkpoint_path,
@@ -144,11 +170,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadForInference(const Prepared& prepared,
   std::string text;
   if (workers->is_chief()) {
     TD_ASSIGN_OR_RETURN(const bool own, LoadAlone(*prepared.program, checkpoint_path, what));
-    data.emplace();
-    data->global_step = resident_.global_step();
-    data->seed = seed_;
-    TD_ASSIGN_OR_RETURN(VariableSnapshot values, resident_.model().Snapshot(prepared.program->variables()));
-    TD_RETURN_IF_ERROR(ModelState::FillFrom(values, prepared.program->variables(), &*data));
+    TD_ASSIGN_OR_RETURN(data, ValuesInMemory(*prepared.program));
     text = absl::StrCat(own ? "own" : "other", "\n", resident_.checkpoint());
   }
   TD_ASSIGN_OR_RETURN(text, workers->FromChief(text, "the checkpoint to evaluate"));

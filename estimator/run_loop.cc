@@ -156,7 +156,6 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
         InHook(*hook, "AfterCreateSession", CallUserCode([&] { return hook->AfterCreateSession(context); })));
   }
   int64_t rounds = 0;
-  bool asked_first = false;  // in a group: BeforeRun of the first round was called
   const int64_t loop_begin = options.now();
   LoopTrace trace(options.tracer);
   std::unique_ptr<StallWatch::Activity> input;
@@ -170,12 +169,11 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     } else if (context.stop_requested()) {
       stop = StopReason::kStopRequested;
     }
-    std::optional<std::set<std::string>> first_fetches;
+    std::optional<std::set<std::string>> fetches;
     if (options.agree) {
       // A first checkpoint is saved in BeforeRun, and a listener may evaluate it while the others wait here.
-      if (rounds == 0 && !asked_first) {
-        asked_first = true;
-        TD_ASSIGN_OR_RETURN(first_fetches, CollectFetches(hooks, options, context));
+      if (rounds == 0) {
+        TD_ASSIGN_OR_RETURN(fetches, CollectFetches(hooks, options, context));
       }
       TD_ASSIGN_OR_RETURN(stop, options.agree(stop));
     }
@@ -190,10 +188,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     // BeforeRun comes before the batches are drawn: a hook that saves here saves the input's position before this step.
     trace.BeginStep();
     const int64_t begin = options.now();
-    std::set<std::string> fetches;
-    if (first_fetches.has_value()) {
-      fetches = *std::move(first_fetches);
-    } else {
+    if (!fetches.has_value()) {
       TD_ASSIGN_OR_RETURN(fetches, CollectFetches(hooks, options, context));
     }
     Round round;
@@ -215,8 +210,8 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     request.scalars["global_step"] = *global_step;
     if (options.mode != Mode::kTrain) request.scalars["seed"] = SeedOfRound(request.scalars["seed"], rounds);
     ++rounds;
-    fetches.erase("global_step");
-    request.fetches.assign(fetches.begin(), fetches.end());
+    fetches->erase("global_step");
+    request.fetches.assign(fetches->begin(), fetches->end());
     request.tracer = options.tracer;
     if (Round next; runner.WantsNext() && source.Peek(&next)) runner.Prefetch(next);
     TD_ASSIGN_OR_RETURN(StepOutcome outcome, runner.Run(request));

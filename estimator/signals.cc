@@ -68,4 +68,9 @@ absl::Status SignalError(int signal_number, absl::string_view detail) {
   return WithExitCode(absl::CancelledError(absl::StrCat("stopped by ", name, detail)), code);
 }
 
+absl::Status PeerSignalError(absl::string_view detail) {
+  return WithExitCode(absl::CancelledError(absl::StrCat("stopped with another worker, which got a signal", detail)),
+                      kExitTemporary);
+}
+
 }  // namespace tandem

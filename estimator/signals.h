@@ -28,6 +28,8 @@ class SignalGuard {
 
 // Cancelled: "stopped by SIGINT" + `detail`, with exit code 129 (SIGHUP), 130 (SIGINT) or 143 (SIGTERM).
 absl::Status SignalError(int signal_number, absl::string_view detail);
+// Cancelled: "stopped with another worker, which got a signal" + `detail`, with exit code 75.
+absl::Status PeerSignalError(absl::string_view detail);
 
 }  // namespace tandem
 

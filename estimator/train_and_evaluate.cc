@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
-#include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
@@ -169,9 +168,7 @@ class TrainAndEvaluateRun {
     if ((stopped_ || Signalled()) && !impl_.has_evaluator() && last_.global_step() != trained.global_step) {
       const std::string detail = absl::StrCat(" before the evaluation of global step ", trained.global_step,
                                               ", whose checkpoint is saved, was done; start again to evaluate it");
-      if (Signalled()) return SignalError(SignalGuard::pending(), detail);
-      return WithExitCode(absl::CancelledError(absl::StrCat("stopped with another worker, which got a signal", detail)),
-                          kExitTemporary);
+      return Signalled() ? SignalError(SignalGuard::pending(), detail) : PeerSignalError(detail);
     }
     if (last_.empty() && !impl_.has_evaluator()) TD_RETURN_IF_ERROR(EvaluateWhatWasTrained(trained));
     if (!impl_.is_chief()) return absl::OkStatus();

@@ -1,0 +1,20 @@
+// Moments that are so many seconds from now.
+#ifndef TANDEM_CLUSTER_CLOCK_H_
+#define TANDEM_CLUSTER_CLOCK_H_
+
+#include <algorithm>
+#include <chrono>
+
+namespace tandem {
+
+// Bounded, so that any clock can hold it. What is negative or not a number counts as 0.
+template <typename Clock>
+typename Clock::time_point After(double seconds) {
+  constexpr double kMost = 1e8;
+  const double bounded = seconds >= 0 ? std::min(seconds, kMost) : 0;
+  return Clock::now() + std::chrono::duration_cast<typename Clock::duration>(std::chrono::duration<double>(bounded));
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_CLUSTER_CLOCK_H_
