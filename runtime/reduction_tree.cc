@@ -138,40 +138,37 @@ void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64
   }
 }
 
-}  // namespace
-
-void TreeReduce(ReduceKind kind, DType dtype, absl::Span<const void* const> leaves, void* out, int64_t n) {
+// Calls `function` with `values` as a pointer to the dtype's numbers.
+template <typename Function>
+void WithNumbers(DType dtype, void* values, const Function& function) {
   switch (dtype) {
     case DType::kFloat32:
-      return Reduce(kind, leaves, static_cast<float*>(out), n);
+      return function(static_cast<float*>(values));
     case DType::kFloat64:
-      return Reduce(kind, leaves, static_cast<double*>(out), n);
+      return function(static_cast<double*>(values));
     case DType::kInt32:
-      return Reduce(kind, leaves, static_cast<int32_t*>(out), n);
+      return function(static_cast<int32_t*>(values));
     case DType::kInt64:
-      return Reduce(kind, leaves, static_cast<int64_t*>(out), n);
+      return function(static_cast<int64_t*>(values));
     default:
       return;  // refused when the executable was loaded
   }
 }
 
+}  // namespace
+
+void TreeReduce(ReduceKind kind, DType dtype, absl::Span<const void* const> leaves, void* out, int64_t n) {
+  WithNumbers(dtype, out, [&](auto* to) { Reduce(kind, leaves, to, n); });
+}
+
 void Combine(ReduceKind kind, DType dtype, void* a, const void* b, int64_t n) {
-  auto apply = [&](auto* x) {
-    using T = std::remove_pointer_t<decltype(x)>;
-    Op(kind, x, x, static_cast<const T*>(b), n);
-  };
-  switch (dtype) {
-    case DType::kFloat32:
-      return apply(static_cast<float*>(a));
-    case DType::kFloat64:
-      return apply(static_cast<double*>(a));
-    case DType::kInt32:
-      return apply(static_cast<int32_t*>(a));
-    case DType::kInt64:
-      return apply(static_cast<int64_t*>(a));
-    default:
-      return;
-  }
+  WithNumbers(dtype, a, [&](auto* x) { Op(kind, x, x, static_cast<const std::remove_pointer_t<decltype(x)>*>(b), n); });
+}
+
+void Divide(DType dtype, void* values, int64_t divisor, int64_t n) {
+  WithNumbers(dtype, values, [&](auto* v) {
+    for (int64_t i = 0; i < n; ++i) v[i] /= static_cast<std::remove_reference_t<decltype(*v)>>(divisor);
+  });
 }
 
 }  // namespace tandem

@@ -25,6 +25,9 @@ void TreeReduce(fb::ReduceKind kind, DType dtype, absl::Span<const void* const> 
 // a = a op b for n elements; the building block that microbatches of a lane are added up with.
 void Combine(fb::ReduceKind kind, DType dtype, void* a, const void* b, int64_t n);
 
+// The n values divided by `divisor`: what makes a sum of all leaves their mean.
+void Divide(DType dtype, void* values, int64_t divisor, int64_t n);
+
 }  // namespace tandem
 
 #endif  // TANDEM_RUNTIME_REDUCTION_TREE_H_

@@ -99,6 +99,21 @@ TEST(ReductionTreeTest, MeanDividesByThePresent) {
   EXPECT_EQ(out[1], 3.5f);
 }
 
+TEST(ReductionTreeTest, ASumDividedIsTheMean) {
+  float a[] = {1, -7}, b[] = {3, 5}, sum[2], mean[2];
+  std::vector<const void*> leaves = {a, b};
+  TreeReduce(fb::ReduceKind::Sum, DType::kFloat32, leaves, sum, 2);
+  TreeReduce(fb::ReduceKind::Mean, DType::kFloat32, leaves, mean, 2);
+  Divide(DType::kFloat32, sum, 2, 2);
+  EXPECT_EQ(sum[0], 2);
+  EXPECT_EQ(sum[1], -1);
+  EXPECT_EQ(std::memcmp(sum, mean, sizeof(sum)), 0);
+  int64_t whole[] = {7, -7};
+  Divide(DType::kInt64, whole, 2, 2);
+  EXPECT_EQ(whole[0], 3);
+  EXPECT_EQ(whole[1], -3);
+}
+
 TEST(ReductionTreeTest, MaxKeepsNaNAndIntegersWork) {
   float nan = std::nanf(""), a[] = {nan, 1}, b[] = {1, nan}, out[2];
   std::vector<const void*> leaves = {a, b};

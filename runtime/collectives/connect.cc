@@ -11,12 +11,11 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> ConnectProcessGroup(const ConnectO
     return absl::InvalidArgumentError(absl::StrCat("there is no rank ", options.rank, " among ", options.size));
   }
   if (options.communication == Communication::kAuto || options.communication == Communication::kSharedMemory) {
-    auto group = ConnectSharedMemory({options.rank, options.size, options.store, options.prefix, options.deadline});
+    auto group = ConnectSharedMemory(options);
     const bool other_way = absl::IsFailedPrecondition(group.status());
     if (!other_way || options.communication == Communication::kSharedMemory) return group;
   }
-  return ConnectGloo({options.rank, options.size, options.store, options.prefix, options.address, options.interface,
-                      options.deadline, options.communication == Communication::kRing});
+  return ConnectGloo(options);
 }
 
 }  // namespace tandem

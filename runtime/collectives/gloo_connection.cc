@@ -27,7 +27,7 @@ namespace {
 // Gloo's addresses are binary; values of a KeyValueStore are text.
 class GlooStore : public gloo::rendezvous::Store {
  public:
-  explicit GlooStore(const GlooOptions& options)
+  explicit GlooStore(const ConnectOptions& options)
       : store_(options.store),
         prefix_(absl::StrCat(options.prefix, "/gloo/")),
         ends_(std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(options.deadline)) {}
@@ -110,7 +110,7 @@ absl::StatusOr<std::string> LocalAddress(const std::string& name) {
 }
 
 // The device that listens at the options' address or interface.
-absl::StatusOr<std::shared_ptr<gloo::transport::Device>> Listen(const GlooOptions& options) {
+absl::StatusOr<std::shared_ptr<gloo::transport::Device>> Listen(const ConnectOptions& options) {
   const std::string where = options.address.empty() ? absl::StrCat("interface \"", options.interface, "\"")
                                                     : absl::StrCat("address \"", options.address, "\"");
   std::string reason = "neither an address nor an interface is given";
@@ -135,7 +135,7 @@ absl::StatusOr<std::shared_ptr<gloo::transport::Device>> Listen(const GlooOption
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<gloo::Context>> ConnectGlooContext(const GlooOptions& options) {
+absl::StatusOr<std::shared_ptr<gloo::Context>> ConnectGlooContext(const ConnectOptions& options) {
   SigpipeBlock block;  // inherited by the device's thread
   TD_ASSIGN_OR_RETURN(std::shared_ptr<gloo::transport::Device> device, Listen(options));
   GlooStore store(options);

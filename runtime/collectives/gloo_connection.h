@@ -14,7 +14,7 @@ class Context;
 namespace tandem {
 
 // Errors as ConnectGloo's.
-absl::StatusOr<std::shared_ptr<gloo::Context>> ConnectGlooContext(const GlooOptions& options);
+absl::StatusOr<std::shared_ptr<gloo::Context>> ConnectGlooContext(const ConnectOptions& options);
 
 }  // namespace tandem
 

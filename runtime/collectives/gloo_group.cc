@@ -219,10 +219,10 @@ absl::Status GlooGroup::BroadcastParts(absl::Span<std::byte> bytes, int root, ui
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ProcessGroup>> ConnectGloo(const GlooOptions& options) {
+absl::StatusOr<std::unique_ptr<ProcessGroup>> ConnectGloo(const ConnectOptions& options) {
   TD_ASSIGN_OR_RETURN(std::shared_ptr<gloo::Context> context, ConnectGlooContext(options));
   TD_ASSIGN_OR_RETURN(auto exchange, GlooExchange::Make(std::move(context), options.deadline));
-  return std::make_unique<GlooGroup>(std::move(exchange), options.ring);
+  return std::make_unique<GlooGroup>(std::move(exchange), options.communication == Communication::kRing);
 }
 
 }  // namespace tandem

@@ -13,12 +13,6 @@ namespace {
 
 using fb::ReduceKind;
 
-template <typename T>
-void Divide(void* values, int64_t count, int64_t divisor) {
-  T* v = static_cast<T*>(values);
-  for (int64_t i = 0; i < count; ++i) v[i] /= static_cast<T>(divisor);
-}
-
 class CpuAllReduce final : public CpuCommand {
  public:
   CpuAllReduce(const PlanContext& context, const fb::CommandT& table)
@@ -53,7 +47,7 @@ class CpuAllReduce final : public CpuCommand {
                                               absl::MakeConstSpan(state.processes_with_rows.get(), state.group->size()),
                                               table().name));
     if (kind_ == ReduceKind::Mean) {
-      for (const ProcessGroup::Values& v : values) DivideBy(v, state.replicas_with_rows);
+      for (const ProcessGroup::Values& v : values) Divide(v.dtype, v.data, state.replicas_with_rows, v.count);
     }
     if (state.devices.size() > 1) {
       pool.ParallelFor(static_cast<int64_t>(work.pieces.size()),
@@ -69,19 +63,6 @@ class CpuAllReduce final : public CpuCommand {
     const uint8_t* from = run.ElementAddress(0, o, piece.begin);
     for (int d = 1; d < static_cast<int>(run.state.devices.size()); ++d) {
       std::memcpy(run.ElementAddress(d, o, piece.begin), from, (piece.end - piece.begin) * SizeOf(o.dtype));
-    }
-  }
-
-  static void DivideBy(const ProcessGroup::Values& v, int64_t divisor) {
-    switch (v.dtype) {
-      case DType::kFloat64:
-        return Divide<double>(v.data, v.count, divisor);
-      case DType::kInt32:
-        return Divide<int32_t>(v.data, v.count, divisor);
-      case DType::kInt64:
-        return Divide<int64_t>(v.data, v.count, divisor);
-      default:
-        return Divide<float>(v.data, v.count, divisor);
     }
   }
 
