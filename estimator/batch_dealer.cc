@@ -47,11 +47,11 @@ absl::StatusOr<std::unique_ptr<BatchDealer>> BatchDealer::Create(const Dataset& 
                                                    "only; turn them into numbers, or leave them out, with .Map"));
   }
   std::unique_ptr<BatchDealer> dealer(new BatchDealer(dataset, share));
-  TD_RETURN_IF_ERROR(dealer->Begin());
+  TD_RETURN_IF_ERROR(dealer->StartAgain());
   return dealer;
 }
 
-absl::Status BatchDealer::Begin() {
+absl::Status BatchDealer::StartAgain() {
   TD_ASSIGN_OR_RETURN(iterator_, dataset_.MakeIterator());
   iterator_->MakeOnly(int64_t{share_.replicas} * share_.batches, int64_t{share_.first} * share_.batches,
                       int64_t{share_.count} * share_.batches);
@@ -106,6 +106,15 @@ absl::Status BatchDealer::NextOf(int replica, Element* batch, bool* end) {
 }
 
 absl::StatusOr<bool> BatchDealer::Next(Round* round) {
+  TD_ASSIGN_OR_RETURN(const bool more, NextInPass(round));
+  if (!std::exchange(restored_, false) || more) return more;
+  TD_LOG(INFO) << "The input had ended where the checkpoint was saved; starting it again.";
+  TD_RETURN_IF_ERROR(StartAgain());
+  return NextInPass(round);
+}
+
+absl::StatusOr<bool> BatchDealer::NextInPass(Round* round) {
+  bool more = true;
   round->replicas.clear();
   round->rows.clear();
   round->examples = 0;
@@ -113,14 +122,8 @@ absl::StatusOr<bool> BatchDealer::Next(Round* round) {
     Element batch;
     bool end = false;
     TD_RETURN_IF_ERROR(NextOf(replica, &batch, &end));
-    if (end && replica == 0 && restored_) {
-      TD_LOG(INFO) << "The input had ended where the checkpoint was saved; starting it again.";
-      TD_RETURN_IF_ERROR(Begin());
-      TD_RETURN_IF_ERROR(NextOf(replica, &batch, &end));
-    }
-    restored_ = false;
-    if (end && replica == 0) return false;
     if (end) {
+      more = more && replica > 0;
       round->rows.push_back(0);
       if (IsMine(replica)) round->replicas.push_back(EmptyBatch());
       continue;
@@ -131,7 +134,7 @@ absl::StatusOr<bool> BatchDealer::Next(Round* round) {
     round->examples += rows;
     if (IsMine(replica)) round->replicas.push_back(std::move(batch.components));
   }
-  return true;
+  return more;
 }
 
 std::string BatchDealer::TraceArgs() const {

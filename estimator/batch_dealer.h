@@ -34,6 +34,11 @@ class BatchDealer : public BatchSource {
   static absl::StatusOr<std::unique_ptr<BatchDealer>> Create(const Dataset& dataset, const ReplicaShare& share);
 
   absl::StatusOr<bool> Next(Round* round) override;
+  // The same, but where a restored position is the end of the data, that is the end. At the end the round has batches
+  // of zero rows.
+  absl::StatusOr<bool> NextInPass(Round* round);
+  // From the beginning of the dataset.
+  absl::Status StartAgain();
   bool Peek(Round* round) override;
   // {"elements":..,"slowest":"the slowest stage is ..","busy_seconds":{"0 Map (input.cc:31)":..}}, without the braces.
   std::string TraceArgs() const override;
@@ -61,8 +66,6 @@ class BatchDealer : public BatchSource {
 
  private:
   BatchDealer(Dataset dataset, const ReplicaShare& share) : dataset_(std::move(dataset)), share_(share) {}
-  // From the beginning of the dataset.
-  absl::Status Begin();
   bool IsMine(int replica) const { return replica >= share_.first && replica < share_.first + share_.count; }
   absl::Status CheckRanges(const Element& batch) const;
   // The next batch of a replica, of share.batches of the dataset's.

@@ -127,6 +127,13 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   prepared.replicas = share.replicas;
   InputContext context;
   context.num_replicas_in_sync = prepared.replicas;
+  const bool own_input = config_.auto_shard == AutoShard::kOff && mode != Mode::kPredict && cluster_.has_value();
+  if (own_input) {
+    context.num_input_pipelines = static_cast<int>(cluster_->world_size);
+    context.input_pipeline_id = static_cast<int>(cluster_->rank);
+    share.replicas = devices;
+    share.first = 0;
+  }
   const std::string where = absl::StrCat("input_fn, mode ", ModeName(mode), ": ");
   auto asked = std::make_optional<StallWatch::Scope>(*stall_watch_, absl::StrCat("input_fn of mode ", ModeName(mode)));
   const absl::StatusOr<Dataset> made = CallUserCode([&] { return input_fn(context); });
@@ -136,6 +143,9 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   absl::StatusOr<std::unique_ptr<BatchDealer>> dealer = BatchDealer::Create(dataset, share);
   TD_RETURN_IF_ERROR(Annotate(dealer.status(), where));
   prepared.dealer = *std::move(dealer);
+  if (own_input && prepared.workers != nullptr) {
+    prepared.own_inputs = std::make_unique<OwnInputs>(prepared.workers, prepared.dealer.get());
+  }
   const std::string key = absl::StrCat(ModeName(mode), " ", dataset.batch_size(), " ", SpecString(dataset.spec()));
   std::unique_ptr<ModeProgram>& program = programs_[key];
   if (!program) {

@@ -134,7 +134,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
   MeetBetweenSteps(prepared, &loop);
   TD_ASSIGN_OR_RETURN(const LoopResult result,
-                      RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, resident_.step_counter()));
+                      RunLoop(prepared.program->runner(), prepared.source(), hooks, loop, resident_.step_counter()));
   TD_RETURN_IF_ERROR(SignalErrorOf(result, " during an evaluation"));
   if (metrics.examples() == 0) {
     return absl::InvalidArgumentError(
@@ -144,7 +144,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
 
   TD_LOG(INFO) << absl::StrFormat("Inference Time : %.5fs", config_.file_env()->MonotonicSeconds() - begin);
   TD_LOG(INFO) << "Finished evaluation at " << TimeStamp();
-  TD_LOG(INFO) << "evaluated " << metrics.examples() << " examples in " << prepared.dealer->batches() << " batches on "
+  TD_LOG(INFO) << "evaluated " << metrics.examples() << " examples in " << prepared.batches() << " batches on "
                << prepared.replicas << (prepared.replicas == 1 ? " replica" : " replicas");
   TD_ASSIGN_OR_RETURN(const EvalResult evaluated, metrics.Result(resident_.global_step()));
   TD_LOG(INFO) << "Saving dict for global step " << resident_.global_step() << ": " << evaluated.ToString();

@@ -21,6 +21,7 @@
 #include "estimator/summary/event_writer.h"
 #include "estimator/trace/tracer.h"
 #include "estimator/workers/joined_workers.h"
+#include "estimator/workers/own_inputs.h"
 #include "runtime/thread_pool.h"
 
 namespace tandem {
@@ -68,6 +69,18 @@ class Estimator::Impl {
     ModeProgram* program = nullptr;
     int replicas = 1;                // of all workers that take part
     WorkerGroup* workers = nullptr;  // null where this process does it alone
+    // Null but for workers that have an input of their own each.
+    std::unique_ptr<OwnInputs> own_inputs;
+
+    BatchSource& source() const {
+      if (own_inputs != nullptr) return *own_inputs;
+      return *dealer;
+    }
+    int64_t batches() const { return own_inputs != nullptr ? own_inputs->batches() : dealer->batches(); }
+    // The position in the input, of all workers together.
+    absl::StatusOr<std::string> SavePosition() const;
+    // FailedPrecondition for a position in another input; then it starts from its beginning.
+    absl::Status RestorePosition(absl::string_view position) const;
   };
   absl::StatusOr<Prepared> Prepare(Mode mode, const InputFn& input_fn);
   // Begin of all hooks, then compilation with what they fetch.
@@ -98,7 +111,7 @@ class Estimator::Impl {
   absl::StatusOr<std::optional<CheckpointData>> StartingPoint();
   absl::Status StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared);
   // Only the snapshot: writing goes on behind the next steps (CheckpointSaverHook's finish_save).
-  absl::Status Save(const ModeProgram& program, BatchDealer& dealer, int64_t step);
+  absl::Status Save(const Prepared& prepared, int64_t step);
   absl::Status FinishSave(bool wait);
   // The event file of a directory; null when there are to be none.
   std::shared_ptr<EventWriter> SummariesIn(const std::string& directory);

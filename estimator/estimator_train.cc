@@ -80,7 +80,8 @@ absl::StatusOr<std::optional<CheckpointData>> Estimator::Impl::StartingPoint() {
 absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared) {
   const std::vector<VariableSpec>& variables = prepared.program->variables();
   std::string position, saved_data;
-  data_fingerprint_ = prepared.dealer->data_fingerprint();
+  // Of inputs of one's own only the chief's could be kept.
+  data_fingerprint_ = prepared.own_inputs == nullptr ? prepared.dealer->data_fingerprint() : "";
   if (prepared.workers != nullptr) {
     TD_RETURN_IF_ERROR(prepared.workers->Agree("what the training goes on from",
                                                start.has_value()          ? "a checkpoint"
@@ -112,7 +113,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(TakeValuesOfChief(prepared));
   }
   if (position.empty()) return absl::OkStatus();
-  absl::Status status = prepared.dealer->RestoreState(position);
+  absl::Status status = prepared.RestorePosition(position);
   if (absl::IsFailedPrecondition(status)) {
     // Another pipeline is a user's decision, not damage.
     TD_LOG(WARNING) << "The input starts from its beginning: " << status.message();
@@ -126,14 +127,15 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
   return absl::OkStatus();
 }
 
-absl::Status Estimator::Impl::Save(const ModeProgram& program, BatchDealer& dealer, int64_t step) {
+absl::Status Estimator::Impl::Save(const Prepared& prepared, int64_t step) {
+  const ModeProgram& program = *prepared.program;
   TracePhase phase(tracer_.get(), absl::StrCat("checkpoint ", step));
   auto data = std::make_shared<CheckpointData>();
   TD_ASSIGN_OR_RETURN(VariableSnapshot taken, resident_.model().Snapshot(program.variables()));
   auto snapshot = std::make_shared<VariableSnapshot>(std::move(taken));
   data->global_step = step;
   data->seed = seed_;
-  TD_ASSIGN_OR_RETURN(data->iterator_state, dealer.SaveState());
+  TD_ASSIGN_OR_RETURN(data->iterator_state, prepared.SavePosition());
   if (!data_fingerprint_.empty()) data->extra[kDataKey] = data_fingerprint_;
   if (std::string best = best_.ToJson(); !best.empty()) data->extra[kBestKey] = std::move(best);
   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << JoinPath(config_.model_dir, "model.ckpt") << ".";
@@ -176,8 +178,9 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
     CheckpointSaverHook::Options saver;
     saver.save_steps = config_.checkpoint_steps();
     saver.save_secs = config_.checkpoint_secs();
-    saver.save = [this, program = prepared.program, dealer = prepared.dealer.get()](int64_t step) {
-      return Save(*program, *dealer, step);
+    saver.save = [this, &prepared](int64_t step) -> absl::Status {
+      if (prepared.own_inputs != nullptr) TD_RETURN_IF_ERROR(prepared.workers->AnnounceSave());
+      return Save(prepared, step);
     };
     saver.finish_save = [this](bool wait) { return FinishSave(wait); };
     saver.restored_step = restored_step;
@@ -232,7 +235,9 @@ void Estimator::Impl::LogModel(const Prepared& prepared) {
   TD_LOG(INFO) << "batch " << batch << " x " << Count(prepared.replicas / workers, "replica") << " x "
                << Count(workers, "worker") << " = " << batch * prepared.replicas;
   if (workers > 1) {
-    TD_LOG(INFO) << "Every worker reads the whole input and takes its own batches of it.";
+    TD_LOG(INFO) << (prepared.own_inputs == nullptr
+                         ? "Every worker reads the whole input and takes its own batches of it."
+                         : "Every worker has an input of its own (auto_shard: off).");
   }
   for (absl::string_view line : absl::StrSplit(ParameterTable(prepared.program->variables()), '\n')) {
     TD_LOG(INFO) << line;
@@ -305,14 +310,18 @@ absl::Status Estimator::Impl::TrainTogether(const InputFn& input_fn, const Train
   loop.on_step = [this](const RunValues& values) { return values.applied ? resident_.StepTaken() : absl::OkStatus(); };
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
   MeetBetweenSteps(prepared, &loop);
+  if (prepared.own_inputs != nullptr) {
+    prepared.workers->set_on_save([inputs = prepared.own_inputs.get()] { return inputs->SaveState().status(); });
+  }
   // After an error the loop's hooks have no end; what was begun is still written.
-  auto finish = absl::MakeCleanup([this] {
+  auto finish = absl::MakeCleanup([&] {
+    if (prepared.workers != nullptr) prepared.workers->set_on_save(nullptr);
     if (absl::Status saved = FinishSave(/*wait=*/true); !saved.ok()) TD_LOG(ERROR) << saved.message();
   });
   TD_ASSIGN_OR_RETURN(const LoopResult result,
-                      RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, resident_.step_counter()));
+                      RunLoop(prepared.program->runner(), prepared.source(), hooks, loop, resident_.step_counter()));
   if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(prepared.workers->MeetAtEnd());
-  TD_ASSIGN_OR_RETURN(iterator_state_, prepared.dealer->SaveState());
+  TD_ASSIGN_OR_RETURN(iterator_state_, prepared.SavePosition());
   const bool reached = options.max_steps.has_value() && resident_.global_step() >= *options.max_steps;
   last_train_ = TrainResult{.global_step = resident_.global_step(),
                             .steps = result.steps,

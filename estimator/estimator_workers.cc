@@ -109,11 +109,23 @@ absl::Status Estimator::Impl::AgreeOnWork(const Prepared& prepared) {
   }
   TD_RETURN_IF_ERROR(workers.Agree(absl::StrCat("the numbers of mode ", ModeName(program.mode())), scalars,
                                    "model_fn and its params must be the same on all of them"));
+  if (prepared.own_inputs != nullptr) return absl::OkStatus();
   TD_RETURN_IF_ERROR(workers.Agree("data", prepared.dealer->data_fingerprint(),
                                    "give all workers the same input; each takes its part of it"));
   TD_ASSIGN_OR_RETURN(const std::string order, prepared.dealer->SaveState());
   return workers.Agree("the order of the input", absl::StrCat(absl::Hex(Fingerprint64(order))),
                        "give its stages the same options and seeds on all of them");
+}
+
+absl::StatusOr<std::string> Estimator::Impl::Prepared::SavePosition() const {
+  return own_inputs != nullptr ? own_inputs->SaveState() : dealer->SaveState();
+}
+
+absl::Status Estimator::Impl::Prepared::RestorePosition(absl::string_view position) const {
+  if (own_inputs != nullptr) return own_inputs->RestoreState(position);
+  if (!OwnInputs::Saved(position)) return dealer->RestoreState(position);
+  return absl::FailedPreconditionError(
+      "the checkpoint has the positions of workers with an input of their own each (auto_shard: off)");
 }
 
 absl::StatusOr<CheckpointData> Estimator::Impl::ValuesInMemory(const ModeProgram& program) const {

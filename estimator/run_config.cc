@@ -163,6 +163,7 @@ std::string RunConfig::ToString() const {
       absl::StrCat("eval_distribute: ", StrategyString(eval_strategy())),
       absl::StrCat("communication: ", Name(communication)),
       absl::StrCat("peer_deadline_seconds: ", peer_deadline_seconds),
+      absl::StrCat("auto_shard: ", Name(auto_shard)),
       absl::StrCat("accumulate_batches: ", accumulate_batches),
       absl::StrCat("threads: ", threads),
       absl::StrCat("lanes: ", lanes),

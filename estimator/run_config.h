@@ -12,6 +12,7 @@
 #include "base/env.h"
 #include "base/precision.h"
 #include "cluster/cluster.h"
+#include "estimator/auto_shard.h"
 #include "estimator/strategy.h"
 
 namespace tandem {
@@ -61,6 +62,9 @@ struct RunConfig {
   // that names it (exit code 75), and the last checkpoint stands. And how long workers wait for each other at the
   // start, times ten.
   double peer_deadline_seconds = 30;
+
+  // Whether all workers get the same input and each takes its batches, or input_fn gives each an input of its own.
+  AutoShard auto_shard = AutoShard::kBatch;
 
   // Batches of each replica that make one step: the gradients are those of a batch that is so many times as large, bit
   // for bit, and a step counts once. Training only. The program computes microbatches, so that activations take no

@@ -60,6 +60,7 @@ absl::StatusOr<std::shared_ptr<JoinedWorkers>> JoinedWorkers::Join(const Cluster
   options.start_deadline_seconds = 10 * config.peer_deadline_seconds;
   options.facts = {{"build", BuildId()},
                    {"communication", std::string(Name(config.communication))},
+                   {"auto_shard", std::string(Name(config.auto_shard))},
                    {"evaluator", cluster.addresses.contains(TaskType::kEvaluator) ? "a task" : "none"}};
   TD_ASSIGN_OR_RETURN(joined->member_, Member::Join(cluster, options));
   // From here on the others are told of an error.

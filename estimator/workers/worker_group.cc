@@ -81,11 +81,13 @@ absl::StatusOr<WorkerGroup::Meeting> WorkerGroup::Meet(Wish mine) {
     if (met.first == Event::kEnd) {
       return absl::InternalError(absl::StrCat("the chief has ended its training, and ", names_[rank()], " has not"));
     }
-    TD_RETURN_IF_ERROR(JoinEvaluation());
+    TD_RETURN_IF_ERROR(Join(met.first));
   }
 }
 
 absl::Status WorkerGroup::AnnounceEvaluation() { return Exchange({Event::kEvaluate, Wish::kGoOn}).status(); }
+
+absl::Status WorkerGroup::AnnounceSave() { return Exchange({Event::kSave, Wish::kGoOn}).status(); }
 
 absl::Status WorkerGroup::MeetAtEnd() {
   for (;;) {
@@ -94,8 +96,13 @@ absl::Status WorkerGroup::MeetAtEnd() {
     if (met.first == Event::kStep) {
       return absl::InternalError(absl::StrCat(names_[rank()], " has ended its training, and the chief has not"));
     }
-    TD_RETURN_IF_ERROR(JoinEvaluation());
+    TD_RETURN_IF_ERROR(Join(met.first));
   }
+}
+
+absl::Status WorkerGroup::Join(Event event) {
+  if (event == Event::kEvaluate) return JoinEvaluation();
+  return on_save_ ? on_save_() : absl::InternalError(absl::StrCat(names_[rank()], " takes no part in checkpoints"));
 }
 
 absl::Status WorkerGroup::JoinEvaluation() {

@@ -48,27 +48,33 @@ class WorkerGroup {
 
   // The chief, inside of a training: the others evaluate with it.
   absl::Status AnnounceEvaluation();
+  // The same for a checkpoint that needs something of each worker.
+  absl::Status AnnounceSave();
   // The end of a training: of the chief's hooks, which may have evaluated. The others wait here, and join evaluations.
   absl::Status MeetAtEnd();
 
   // What a worker does for an evaluation of the chief's.
   void set_on_evaluate(std::function<absl::Status()> on_evaluate) { on_evaluate_ = std::move(on_evaluate); }
+  // And for a checkpoint of the chief's that it announces.
+  void set_on_save(std::function<absl::Status()> on_save) { on_save_ = std::move(on_save); }
   // Whether it does so now.
   bool evaluating_with_chief() const { return joined_; }
 
  private:
-  enum class Event : uint8_t { kStep = 0, kEvaluate, kEnd };
+  enum class Event : uint8_t { kStep = 0, kEvaluate, kSave, kEnd };
   struct Message {
     Event event;
     Wish wish;
   };
   // What the chief does, and the wishes of all.
   absl::StatusOr<std::pair<Event, Meeting>> Exchange(Message mine);
+  // Does what the chief has announced.
+  absl::Status Join(Event event);
   absl::Status JoinEvaluation();
 
   ProcessGroup* const group_;
   const std::vector<std::string> names_;
-  std::function<absl::Status()> on_evaluate_;
+  std::function<absl::Status()> on_evaluate_, on_save_;
   bool joined_ = false;
 };
 

@@ -1,0 +1,221 @@
+// Workers with an input of their own each (AutoShard::kOff), as real processes, against the formulas of a linear model
+// and against runs without an interruption.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/test_models.h"
+#include "estimator/test_workers.h"
+#include "estimator/train_and_evaluate.h"
+
+namespace tandem {
+namespace {
+
+using namespace test;  // NOLINT: this file's vocabulary
+
+constexpr int64_t kBatch = 4;
+constexpr double kRate = 0.1;
+
+// One of two workers.
+RunConfig OwnInputConfig(const std::string& dir, int rank, int port, int devices = 1) {
+  RunConfig config = WorkerConfig(dir, rank, /*workers=*/2, port, devices);
+  config.auto_shard = AutoShard::kOff;
+  config.save_checkpoints_steps = 2;
+  return config;
+}
+
+// y = w x + b by gradient descent on the mean squared error.
+EstimatorSpec Model(const Features& features, const Tensor& labels, Mode mode, const Params&) {
+  Tensor y = layers::Dense(features["x"], {.units = 1});
+  Tensor loss = losses::MeanSquaredError(labels, y);
+  if (mode == Mode::kEval) return EstimatorSpec::Eval(loss, {{"mean_label", metrics::Mean(labels)}});
+  return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = kRate}).Minimize(loss));
+}
+
+// Every third point of `n` belongs to worker 0, and the others to worker 1: inputs of very different lengths.
+std::vector<int64_t> PointsOf(int64_t n, int worker) {
+  std::vector<int64_t> points;
+  for (int64_t i = 0; i < n; ++i) {
+    if ((i % 3 == 0) == (worker == 0)) points.push_back(i);
+  }
+  return points;
+}
+float X(int64_t i) { return static_cast<float>(i % 13) / 13; }
+float Y(int64_t i) { return 2 * X(i) - 0.5f + static_cast<float>(i % 3); }
+
+InputFn UnevenInput(int64_t n, int64_t epochs = 1, int64_t shuffle = 0) {
+  return [=](const InputContext& context) -> absl::StatusOr<Dataset> {
+    EXPECT_EQ(context.num_input_pipelines, 2);
+    std::vector<float> x, y;
+    for (int64_t i : PointsOf(n, context.input_pipeline_id)) {
+      x.push_back(X(i));
+      y.push_back(Y(i));
+    }
+    const auto rows = static_cast<int64_t>(x.size());
+    Dataset points = Dataset::FromTensorSlices(
+        {{"x", HostTensor::FromVector({rows, 1}, x)}, {"label", HostTensor::FromVector({rows, 1}, y)}});
+    if (shuffle > 0) points = points.Shuffle(shuffle, {.seed = 7});
+    return points.Repeat(epochs).Batch(kBatch).Prefetch(2);
+  };
+}
+
+// Weights after one pass in which every step takes the next batch of each worker that has one; the number of steps.
+struct Expected {
+  double w = 0, b = 0;
+  int steps = 0;
+};
+Expected TrainByHand(int64_t n, int devices) {
+  Expected e;
+  const std::vector<int64_t> points[] = {PointsOf(n, 0), PointsOf(n, 1)};
+  const size_t round = kBatch * devices;
+  for (size_t at = 0; at < points[0].size() || at < points[1].size(); at += round, ++e.steps) {
+    double dw = 0, db = 0, count = 0;
+    for (const auto& mine : points) {
+      for (size_t i = at; i < std::min(at + round, mine.size()); ++i, ++count) {
+        const double error = e.w * X(mine[i]) + e.b - Y(mine[i]);
+        dw += 2 * error * X(mine[i]);
+        db += 2 * error;
+      }
+    }
+    e.w -= kRate * dw / count;
+    e.b -= kRate * db / count;
+  }
+  return e;
+}
+
+ModelFn FromZero() {
+  return [](const Features& features, const Tensor& labels, Mode mode, const Params&) {
+    Tensor y = layers::Dense(features["x"], {.units = 1, .kernel_initializer = initializers::Zeros()});
+    Tensor loss = losses::MeanSquaredError(labels, y);
+    if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+    return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = kRate}).Minimize(loss));
+  };
+}
+
+TEST(WorkersInput, AWorkerWithoutExamplesWaitsForTheOthers) {
+  for (int devices : {1, 2}) {
+    const std::string dir = ModelDir(absl::StrCat(devices));
+    const Expected expected = TrainByHand(61, devices);
+    EXPECT_EQ(AsWorkers(2,
+                        [&](int rank, int port) -> absl::Status {
+                          Estimator estimator(FromZero(), OwnInputConfig(dir, rank, port, devices));
+                          return estimator.Train(UnevenInput(61));
+                        }),
+              0);
+    Estimator reader(FromZero(), Config(dir));
+    const auto kernel = reader.GetVariableValue("dense/kernel"), bias = reader.GetVariableValue("dense/bias");
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    EXPECT_NEAR(kernel->data<float>()[0], expected.w, 1e-5);
+    EXPECT_NEAR(bias->data<float>()[0], expected.b, 1e-5);
+    EXPECT_EQ(BaseName(**reader.latest_checkpoint()), absl::StrCat("model.ckpt-", expected.steps));
+  }
+}
+
+TEST(WorkersInput, AnEvaluationCountsEveryExampleOfAllWorkers) {
+  const std::string dir = ModelDir();
+  const int64_t n = 47;
+  double mean = 0;
+  for (int64_t i = 0; i < n; ++i) mean += Y(i) / static_cast<double>(n);
+  EXPECT_EQ(AsWorkers(2,
+                      [&](int rank, int port) -> absl::Status {
+                        Estimator estimator(Model, OwnInputConfig(dir, rank, port));
+                        const auto result =
+                            TrainAndEvaluate(estimator, {.input_fn = UnevenInput(n, -1), .max_steps = 5},
+                                             {.input_fn = UnevenInput(n), .throttle_secs = 0});
+                        if (!result.ok()) return result.status();
+                        const double found = result->metrics.at("mean_label");
+                        return std::abs(found - mean) < 1e-6
+                                   ? absl::OkStatus()
+                                   : absl::InternalError(absl::StrCat("mean ", found, " instead of ", mean));
+                      }),
+            0);
+}
+
+// Bytes of the newest checkpoint's variables.
+std::string Weights(const std::string& dir) {
+  const auto latest = CheckpointManager(Env::Default(), dir).LatestCheckpoint();
+  EXPECT_TRUE(latest.ok() && latest->has_value()) << latest.status();
+  const auto bytes = Env::Default()->ReadFile(**latest + "/variables.safetensors");
+  EXPECT_TRUE(bytes.ok()) << bytes.status();
+  return BaseName(**latest) + *bytes;
+}
+
+TEST(WorkersInput, ARunThatWasStoppedGoesOnAtTheOwnPositionOfEachWorker) {
+  const auto run = [](const std::string& dir, int64_t stop) {
+    return AsWorkers(2, [&](int rank, int port) -> absl::Status {
+      HookList hooks;
+      if (stop > 0) {  // of the chief alone: all stop
+        hooks.push_back(std::make_shared<StepHook>([stop, rank](RunContext& context, const RunValues&) {
+          if (rank == 0 && context.global_step() == stop) context.RequestStop();
+        }));
+      }
+      Estimator estimator(Model, OwnInputConfig(dir, rank, port, /*devices=*/2));
+      return estimator.Train(UnevenInput(61, /*epochs=*/3, /*shuffle=*/20), {.hooks = hooks});
+    });
+  };
+  const std::string whole = ModelDir("whole"), parts = ModelDir("parts");
+  ASSERT_EQ(run(whole, 0), 0);
+  for (int64_t stop : {3, 7, 12, 0}) ASSERT_EQ(run(parts, stop), 0) << stop;  // worker 0 has ended before the last
+  EXPECT_EQ(Weights(whole), Weights(parts));
+}
+
+TEST(WorkersInput, AfterTheEndOfAllInputsTheyBeginAgain) {
+  const auto run = [](const std::string& dir, int trainings) {
+    return AsWorkers(2, [&](int rank, int port) -> absl::Status {
+      Estimator estimator(Model, OwnInputConfig(dir, rank, port));
+      for (int i = 0; i < trainings; ++i) {
+        if (absl::Status status = estimator.Train(UnevenInput(25)); !status.ok()) return status;
+      }
+      return absl::OkStatus();
+    });
+  };
+  const std::string at_once = ModelDir("at_once"), in_processes = ModelDir("in_processes");
+  ASSERT_EQ(run(at_once, 2), 0);
+  ASSERT_EQ(run(in_processes, 1), 0);
+  ASSERT_EQ(run(in_processes, 1), 0);
+  EXPECT_EQ(Weights(at_once), Weights(in_processes));
+}
+
+TEST(WorkersInput, AnotherNumberOfWorkersStartsTheInputsAgain) {
+  const std::string dir = ModelDir();
+  ASSERT_EQ(AsWorkers(2,
+                      [&](int rank, int port) -> absl::Status {
+                        Estimator estimator(Model, OwnInputConfig(dir, rank, port));
+                        return estimator.Train(UnevenInput(61, -1), {.max_steps = 4});
+                      }),
+            0);
+  // As one process, whose input all workers would share.
+  LogCapture log;
+  Estimator alone(Model, Config(dir));
+  const InputFn input = [](const InputContext& context) -> absl::StatusOr<Dataset> {
+    EXPECT_EQ(context.num_input_pipelines, 1);
+    return UnevenInput(61, -1)(InputContext{.num_input_pipelines = 2});
+  };
+  ASSERT_EQ(alone.Train(input, {.max_steps = 6}), absl::OkStatus());
+  EXPECT_TRUE(log.Contains(
+      "The input starts from its beginning: the checkpoint has the positions of workers with an input of their own "
+      "each (auto_shard: off)"));
+}
+
+TEST(WorkersInput, AnErrorOfOneInputEndsAll) {
+  const std::string dir = ModelDir();
+  EXPECT_EQ(AsWorkers(2,
+                      [&](int rank, int port) -> absl::Status {
+                        Estimator estimator(Model, OwnInputConfig(dir, rank, port));
+                        const InputFn broken = [](const InputContext& context) -> absl::StatusOr<Dataset> {
+                          if (context.input_pipeline_id == 1) return absl::NotFoundError("no file b");
+                          return UnevenInput(61, -1)(context);
+                        };
+                        const absl::Status status = estimator.Train(broken, {.max_steps = 6});
+                        return !status.ok() && absl::StrContains(status.message(), "no file b")
+                                   ? absl::OkStatus()
+                                   : absl::InternalError(absl::StrCat("not named: ", status.ToString()));
+                      }),
+            0);
+}
+
+}  // namespace
+}  // namespace tandem
