@@ -149,7 +149,14 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   const std::string key = absl::StrCat(ModeName(mode), " ", dataset.batch_size(), " ", SpecString(dataset.spec()));
   std::unique_ptr<ModeProgram>& program = programs_[key];
   if (!program) {
-    TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, mode, params_, dataset.spec(), input_spec_.label));
+    Params params = params_;
+    Params::Placement placement{.num_replicas = prepared.replicas};
+    if (mode != Mode::kPredict && cluster_.has_value()) {
+      placement.num_workers = static_cast<int>(cluster_->world_size);
+      placement.worker_index = static_cast<int>(cluster_->rank);
+    }
+    params.SetPlacement(placement);
+    TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, mode, params, dataset.spec(), input_spec_.label));
     ++programs_built_;
   }
   prepared.program = program.get();
