@@ -237,7 +237,8 @@ absl::Status Estimator::Impl::InitializeVariables(const ModeProgram& program) {
   TD_RETURN_IF_ERROR(resident_.Initialize(program.variables(), seed_));
   if (!config_.warm_start_from.has_value()) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const TensorMap values,
-                      ReadWarmStart(config_.file_env(), *config_.warm_start_from, program.variables()));
+                      ReadWarmStart(config_.file_env(), *config_.warm_start_from, program.variables(),
+                                    [this](const std::string& name) { return resident_.model().store()->Read(name); }));
   return resident_.WarmStart(values);
 }
 

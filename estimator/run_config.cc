@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 #include <utility>
 #include <vector>
 
@@ -90,14 +89,7 @@ absl::Status RunConfig::Validate() const {
                                     ": variables live on the devices of train_distribute only; name the others there"));
   }
   if (warm_start_from.has_value()) {
-    if (warm_start_from->path.empty())
-      problems.push_back("warm_start_from: path is empty; name a file of weights, a checkpoint or a model_dir");
-    try {
-      std::regex pattern(warm_start_from->vars_to_warm_start);
-    } catch (const std::regex_error& e) {
-      problems.push_back(absl::StrCat("warm_start_from: vars_to_warm_start \"", warm_start_from->vars_to_warm_start,
-                                      "\" is not a regular expression: ", e.what()));
-    }
+    for (std::string& problem : warm_start_from->Problems()) problems.push_back(std::move(problem));
   }
   if (absl::Status status = ParseTraceSteps(trace_steps).status(); !status.ok()) {
     problems.push_back(std::string(status.message()));

@@ -14,18 +14,9 @@
 #include "cluster/cluster.h"
 #include "estimator/auto_shard.h"
 #include "estimator/strategy.h"
+#include "estimator/warm_start_settings.h"
 
 namespace tandem {
-
-// First values of variables from somewhere else. Used only while model_dir holds no checkpoint, so that a restart does
-// not warm-start again.
-struct WarmStartSettings {
-  // A safetensors file, a checkpoint directory (".../model.ckpt-100"), or a model_dir (its latest checkpoint).
-  std::string path;
-  // A regular expression (ECMAScript) that a variable's whole name must match. It chooses among all variables, slots
-  // and statistics included; names that the source does not have keep their initialisers.
-  std::string vars_to_warm_start = ".*";
-};
 
 // Validated when the Estimator is made; an error comes back from every call of the Estimator.
 struct RunConfig {
