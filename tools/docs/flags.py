@@ -24,6 +24,7 @@ PROGRAMS = [
     ("tandem-calibrate", "tools/tandem_calibrate.cc"),
     ("tandem-launch", "tools/tandem_launch.cc"),
     ("tandem-records", "tools/tandem_records.cc"),
+    ("tandem-checkpoint", "tools/tandem_checkpoint.cc"),
     ("tandem-textures", "tools/tandem_textures.cc"),
 ]
 COMMON = "samples/common_flags.cc"
