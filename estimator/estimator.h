@@ -22,6 +22,7 @@
 #include "estimator/estimator_spec.h"
 #include "estimator/eval_result.h"
 #include "estimator/hooks/checkpoint_saver_hook.h"
+#include "estimator/predictor.h"
 #include "estimator/run_config.h"
 #include "estimator/session_run_hook.h"
 #include "estimator/stop_reason.h"
@@ -97,6 +98,12 @@ class Estimator {
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options = {});
 
   absl::Status Predict(const InputFn& input_fn, const PredictFn& on_prediction, const PredictOptions& options = {});
+
+  // For many calls with few examples each, where Predict's input costs more than the model (estimator/predictor.h).
+  // `features`: what the model asks for, with kBatch as the first dimension of every shape. Loads weights as Predict
+  // does, once.
+  absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(const std::vector<ComponentSpec>& features,
+                                                           const PredictorOptions& options = {});
 
   // The path of the newest checkpoint, verified; nothing when there is none. Without the file that names it, the newest
   // complete one, with a warning; Train, Evaluate and Predict take the same.

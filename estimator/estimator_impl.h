@@ -43,6 +43,9 @@ class Estimator::Impl {
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options);
   absl::Status Predict(const InputFn& input_fn, const PredictFn& on_prediction, const PredictOptions& options);
 
+  absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(const std::vector<ComponentSpec>& features,
+                                                           const PredictorOptions& options);
+
   const RunConfig& config() const { return config_; }
   const absl::Status& status() const { return status_; }
   CheckpointManager& checkpoints() { return checkpoints_; }

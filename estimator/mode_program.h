@@ -47,6 +47,7 @@ class ModeProgram {
   std::map<std::string, double> scalar_defaults() const;
   SessionRunner& runner() { return *runner_; }
   const Executable& executable() const { return *executable_; }
+  std::shared_ptr<const Executable> shared_executable() const { return executable_; }
   int64_t times_compiled() const { return times_compiled_; }
 
  private:

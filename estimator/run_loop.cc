@@ -30,14 +30,6 @@ absl::Status InHook(const SessionRunHook& hook, const char* method, const absl::
   return status.ok() ? status : Annotate(status, absl::StrCat(HookName(hook), "::", method, ": "));
 }
 
-// The seed of a round outside of training, where the global step stands still: random numbers must not repeat in every
-// batch.
-ScalarValue SeedOfRound(const ScalarValue& seed, int64_t round) {
-  if (round == 0) return seed;
-  const std::array<int64_t, 2> key = {seed.integer(), round};
-  return static_cast<int64_t>(Fingerprint64({reinterpret_cast<const char*>(key.data()), sizeof(key)}));
-}
-
 // What hooks fetch in this step. "global_step" is not a tensor of the program: the loop provides it.
 absl::StatusOr<std::set<std::string>> CollectFetches(const HookList& hooks, const LoopOptions& options,
                                                      RunContext& context) {
@@ -129,6 +121,12 @@ absl::StatusOr<bool> NextWithExamples(BatchSource& source, const LoopOptions& op
 double Seconds(int64_t nanoseconds) { return 1e-9 * static_cast<double>(nanoseconds); }
 
 }  // namespace
+
+ScalarValue SeedOfRound(const ScalarValue& seed, int64_t round) {
+  if (round == 0) return seed;
+  const std::array<int64_t, 2> key = {seed.integer(), round};
+  return static_cast<int64_t>(Fingerprint64({reinterpret_cast<const char*>(key.data()), sizeof(key)}));
+}
 
 absl::Status CheckHooks(absl::string_view list, const HookList& hooks) {
   for (size_t i = 0; i < hooks.size(); ++i) {

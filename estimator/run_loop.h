@@ -64,6 +64,10 @@ absl::Status CheckHooks(absl::string_view list, const HookList& hooks);
 // Begin of all hooks, of which none is null. The names they want to fetch are the context's fetches().
 absl::Status BeginHooks(const HookList& hooks, HookContext& context);
 
+// The seed of a round outside of training, where the global step stands still: random numbers must not repeat in every
+// batch. Round 0 has `seed` itself.
+ScalarValue SeedOfRound(const ScalarValue& seed, int64_t round);
+
 // AfterCreateSession of all hooks, the steps, End of all hooks. In mode train, *global_step grows by one with every
 // finite step.
 absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, const HookList& hooks,

@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "base/status_macros.h"
 #include "estimator/estimator.h"
+#include "frontends/layers.h"
 
 namespace tandem {
 namespace {
@@ -16,6 +19,22 @@ TEST(CheckpointsGuide, WarmStartsAreValid) {
   EXPECT_EQ(config.Validate(), absl::OkStatus());
   config.warm_start_from = WithNewVocabulary("pretrained.safetensors", "old.txt", "new.txt");
   EXPECT_EQ(config.Validate(), absl::OkStatus());
+}
+
+TEST(CheckpointsGuide, Serves) {
+  const std::string folder = ::testing::TempDir() + "/served";
+  ASSERT_EQ(Env::Default()->CreateDirs(folder), absl::OkStatus());
+  Estimator estimator(
+      [](const Features& features, const Tensor&, Mode, const Params&) {
+        return EstimatorSpec::Predict({{"logits", layers::Dense(layers::Flatten(features["image"]), {.units = 10})}});
+      },
+      RunConfig{.model_dir = folder});
+  const auto answers = Serve(estimator, {HostTensor::Zeros(DType::kFloat32, {1, 28, 28, 1}),
+                                         HostTensor::Zeros(DType::kFloat32, {3, 28, 28, 1})});
+  ASSERT_TRUE(answers.ok()) << answers.status();
+  ASSERT_EQ(answers->size(), 2u);
+  EXPECT_EQ((*answers)[0].shape(), (Shape{1, 10}));
+  EXPECT_EQ((*answers)[1].shape(), (Shape{3, 10}));
 }
 
 }  // namespace
