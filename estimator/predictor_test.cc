@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
@@ -111,6 +114,41 @@ TEST(Predictor, KeepsItsWeights) {
   estimator.reset();
   EXPECT_EQ(With(**predictor, 0, 3), before);
   EXPECT_NE(With(**newer, 0, 3), before);
+}
+
+TEST(Predictor, AnswersWhileTheEstimatorTrains) {
+  Estimator estimator(TwoLayers, Config(ModelDir(), 2));
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 5}), absl::OkStatus());
+  auto made = estimator.MakePredictor(kX);
+  ASSERT_TRUE(made.ok()) << made.status();
+  const std::vector<float> before = With(**made, 0, 3);
+  std::atomic<bool> trained = false;
+  std::thread server([&] {
+    do {
+      EXPECT_EQ(With(**made, 0, 3), before);
+    } while (!trained);
+  });
+  EXPECT_EQ(estimator.Train(LineInput(), {.steps = 100}), absl::OkStatus());
+  trained = true;
+  server.join();
+}
+
+// A hook of the training gets the weights of its moment.
+TEST(Predictor, IsMadeInsideOfATraining) {
+  Estimator estimator(LineModel, Config(ModelDir()));
+  std::vector<float> at_step_3;
+  auto hook = std::make_shared<StepHook>([&](RunContext&, const RunValues& values) {
+    if (values.Number("global_step") != 3) return;
+    auto predictor = estimator.MakePredictor(kX);
+    ASSERT_TRUE(predictor.ok()) << predictor.status();
+    EXPECT_EQ((*predictor)->global_step(), 3);
+    at_step_3 = With(**predictor, 0, 2);
+  });
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 5, .hooks = {hook}}), absl::OkStatus());
+  RunConfig config = Config(ModelDir("same"));
+  Estimator same(LineModel, config);
+  ASSERT_EQ(same.Train(LineInput(), {.steps = 3}), absl::OkStatus());
+  EXPECT_EQ(WithPredict(same, 2, 1), at_step_3);
 }
 
 TEST(Predictor, TakesWhatWasTrainedInMemory) {

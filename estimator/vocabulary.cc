@@ -29,10 +29,10 @@ absl::StatusOr<std::vector<std::string>> ReadVocabulary(Env* env, const std::str
     begin = end + 1;
   }
   if (static_cast<int64_t>(tokens.size()) < count) {
-    return absl::DataLossError(
-        absl::StrCat(path, ":", tokens.size(), ": the file ends behind ", tokens.size(), " tokens and ", count,
-                     " rows need one each; take the vocabulary that the variable was made for, or count rows without "
-                     "a token as OOV buckets"));
+    return absl::DataLossError(absl::StrCat(
+        path, ":", std::max<size_t>(1, tokens.size()), ": the file ends behind ", tokens.size(), " tokens and ", count,
+        " rows need one each; take the vocabulary that the variable was made for, or count rows without "
+        "a token as OOV buckets"));
   }
   return tokens;
 }

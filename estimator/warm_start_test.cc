@@ -174,6 +174,17 @@ TEST_F(WarmStartTest, RowsAreMatchedByTheirTokens) {
   EXPECT_THAT(log_.Text(), HasSubstr("table: 2 of 5 rows by their tokens, of 4 in the file"));
 }
 
+TEST_F(WarmStartTest, RowsThatHaveBecomeWiderAreTakenWhereShapesMayOverlap) {
+  const std::string before = File("before.txt", "a\nb\n"), now = File("now.txt", "b\nc\n");
+  Source({{"table", Counting({2, 2, 1}, 0)}});
+  const WarmStartSettings settings{.var_name_to_vocab_info = {{"table", {.new_vocab = now, .old_vocab = before}}},
+                                   .on_shape_mismatch = ShapeMismatch::kCopyOverlap};
+  constexpr float i = kInitial;
+  EXPECT_THAT(ValuesOf(Read(settings, {Var("table", {2, 3, 2})}), "table"),
+              ElementsAre(2, i, 3, i, i, i, i, i, i, i, i, i));
+  EXPECT_THAT(ValuesOf(Read(settings, {Var("table", {2, 1, 1})}), "table"), ElementsAre(2, i));
+}
+
 TEST_F(WarmStartTest, VocabulariesThatDoNotFitAreErrors) {
   const std::string good = File("good.txt", "a\nb\n"), twice = File("twice.txt", "a\nb\na\n");
   Source({{"table", Counting({2, 2}, 0)}});
@@ -186,6 +197,9 @@ TEST_F(WarmStartTest, VocabulariesThatDoNotFitAreErrors) {
   const absl::Status few = read({.new_vocab = good, .old_vocab = good}, {3, 2});
   EXPECT_EQ(ExitCodeFor(few), kExitBadData);
   EXPECT_THAT(std::string(few.message()), HasSubstr("vocabularies of table: " + good + ":2: the file ends behind 2"));
+  const std::string empty = File("empty.txt", "");
+  EXPECT_THAT(std::string(read({.new_vocab = good, .old_vocab = empty}, {2, 2}).message()),
+              HasSubstr(empty + ":1: the file ends behind 0 tokens and 2 rows need one each"));
   EXPECT_EQ(ExitCodeFor(read({.new_vocab = good + "x", .old_vocab = good}, {2, 2})), kExitMissingInput);
   EXPECT_EQ(read({.new_vocab = twice, .old_vocab = good}, {2, 2}), absl::OkStatus()) << "line 3 has no row";
   EXPECT_THAT(std::string(read({.new_vocab = good, .old_vocab = good}, {2, 3}).message()),
