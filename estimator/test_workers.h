@@ -1,4 +1,4 @@
-// Estimators in several processes, for tests.
+// Several workers of a cluster on this machine, for the Estimator's tests.
 #ifndef TANDEM_ESTIMATOR_TEST_WORKERS_H_
 #define TANDEM_ESTIMATOR_TEST_WORKERS_H_
 
@@ -12,8 +12,6 @@
 #include <iostream>
 #include <string>
 
-#include "absl/strings/str_cat.h"
-#include "base/logging.h"
 #include "estimator/test_models.h"
 #include "runtime/collectives/testing/processes.h"
 
@@ -32,30 +30,26 @@ inline int FreePort() {
   return ntohs(address.sin_port);
 }
 
-// Of a worker of a cluster that meets at `port`.
-inline RunConfig WorkerConfig(const std::string& dir, int rank, int workers, int port, int devices = 1) {
-  RunConfig config = Config(dir, devices);
-  config.train_distribute->multi_worker = true;
-  config.save_summary_steps = 0;
-  config.peer_deadline_seconds = 20;
-  config.cluster = Cluster{.source = "a test",
-                           .task = {rank == 0 ? TaskType::kChief : TaskType::kWorker, rank == 0 ? 0 : rank - 1},
-                           .rank = rank,
-                           .world_size = workers,
-                           .coordinator = absl::StrCat("127.0.0.1:", port)};
-  return config;
-}
-
-// Runs `body` as `workers` processes; the first exit code that is not 0, which is that of an error.
-inline int AsWorkers(int workers, const std::function<absl::Status(int rank, int port)>& body) {
-  const int port = FreePort();
-  Processes processes(workers, [&](int rank) {
-    SetMinLogSeverity(LogSeverity::kWarning);
-    const absl::Status status = body(rank, port);
-    if (!status.ok()) std::cerr << "rank " << rank << ": " << status << "\n";
-    return status.ok() ? 0 : 1;
+// Calls `work` in `count` processes, each with the RunConfig of a worker of two devices that saves nothing. True when
+// it is true in all of them. To be called while this process has one thread.
+inline bool AsWorkers(int count, const std::function<bool(int rank, RunConfig)>& work) {
+  const std::string dir = ModelDir();
+  const std::string coordinator = "127.0.0.1:" + std::to_string(FreePort());
+  Processes processes(count, [&](int rank) {
+    RunConfig config = Config(dir);
+    config.train_distribute = MultiWorkerMirroredStrategy({"cpu:0", "cpu:1"});
+    config.save_checkpoints_steps = 0;
+    config.save_summary_steps = 0;
+    config.cluster = Cluster{.source = "a test",
+                             .task = {rank == 0 ? TaskType::kChief : TaskType::kWorker, rank == 0 ? 0 : rank - 1},
+                             .rank = rank,
+                             .world_size = count,
+                             .coordinator = coordinator};
+    const bool right = work(rank, config);
+    if (!right) std::cerr << "rank " << rank << " is wrong\n";
+    return right ? 0 : 1;
   });
-  return processes.WaitAll();
+  return processes.WaitAll() == 0;
 }
 
 }  // namespace tandem::test

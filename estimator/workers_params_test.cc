@@ -1,6 +1,7 @@
 // What params say to a model_fn about the workers, and what a model_fn may not make of it.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <iostream>
 
 #include "absl/strings/match.h"
 #include "estimator/test_workers.h"
@@ -8,66 +9,57 @@
 namespace tandem {
 namespace {
 
-constexpr int kWorkers = 2;
+using test::AsWorkers;
 
-// Trains a step of `model` as two workers of two devices each; the status of each goes to `check`.
-int TrainAsWorkers(const ModelFn& model, const std::function<bool(int rank, const absl::Status&)>& check) {
-  const std::string dir = test::ModelDir();
-  const int port = test::FreePort();
-  Processes processes(kWorkers, [&](int rank) {
-    RunConfig config = test::WorkerConfig(dir, rank, kWorkers, port, /*devices=*/2);
-    config.save_checkpoints_steps = 0;
-    const absl::Status status = Estimator(model, config).Train(test::LineInput(64, 4), {.steps = 1});
-    if (check(rank, status)) return 0;
-    std::cerr << "rank " << rank << ": " << status << "\n";
-    return 1;
-  });
-  return processes.WaitAll();
+absl::Status TrainStep(const ModelFn& model, const RunConfig& config) {
+  return Estimator(model, config).Train(test::LineInput(64, 4), {.steps = 1});
 }
 
-// SGD with this rate on one dense unit.
-EstimatorSpec Model(const Features& features, const Tensor& labels, double rate) {
-  Tensor loss = losses::MeanSquaredError(labels, layers::Dense(features["x"], {.units = 1}));
+bool SaysThatItDiffers(const absl::Status& status, absl::string_view what) {
+  const bool says = !status.ok() && absl::StrContains(status.message(), what);
+  if (!says) std::cerr << status << "\n";
+  return says;
+}
+
+// SGD with this rate on dense units.
+EstimatorSpec Model(const Features& features, const Tensor& labels, double rate, int64_t units = 1) {
+  Tensor y = ReduceSum(layers::Dense(features["x"], {.units = units}), {1}, true);
+  Tensor loss = losses::MeanSquaredError(labels, y);
   return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = rate}).Minimize(loss));
 }
 
 TEST(WorkersParams, CountReplicasOfAllWorkers) {
-  int workers = 0, replicas = 0, index = -1;  // of each process
-  EXPECT_EQ(TrainAsWorkers(
-                [&](const Features& features, const Tensor& labels, Mode, const Params& params) {
-                  workers = params.num_workers();
-                  replicas = params.num_replicas();
-                  index = params.worker_index();
-                  return Model(features, labels, 0.01 * params.num_replicas());
-                },
-                [&](int rank, const absl::Status& status) {
-                  return status.ok() && workers == kWorkers && replicas == 2 * kWorkers && index == rank;
-                }),
-            0);
-}
-
-bool SaysThatItDiffers(const absl::Status& status, absl::string_view what) {
-  return !status.ok() && absl::StrContains(status.message(), what);
+  EXPECT_TRUE(AsWorkers(2, [](int rank, const RunConfig& config) {
+    Params seen;
+    const absl::Status status = TrainStep(
+        [&](const Features& features, const Tensor& labels, Mode, const Params& params) {
+          seen = params;
+          return Model(features, labels, 0.01 * params.num_replicas());
+        },
+        config);
+    if (!status.ok()) std::cerr << status << "\n";
+    return status.ok() && seen.num_workers() == 2 && seen.num_replicas() == 4 && seen.worker_index() == rank;
+  }));
 }
 
 TEST(WorkersParams, ARateThatDependsOnTheWorkerIsAnError) {
-  EXPECT_EQ(TrainAsWorkers(
-                [](const Features& features, const Tensor& labels, Mode, const Params& params) {
-                  return Model(features, labels, 0.01 * (1 + params.worker_index()));
-                },
-                [](int, const absl::Status& status) { return SaysThatItDiffers(status, "the numbers of mode train"); }),
-            0);
+  EXPECT_TRUE(AsWorkers(2, [](int, const RunConfig& config) {
+    return SaysThatItDiffers(
+        TrainStep([](const Features& features, const Tensor& labels, Mode,
+                     const Params& params) { return Model(features, labels, 0.01 * (1 + params.worker_index())); },
+                  config),
+        "the numbers of mode train");
+  }));
 }
 
 TEST(WorkersParams, AGraphThatDependsOnTheWorkerIsAnError) {
-  EXPECT_EQ(TrainAsWorkers(
-                [](const Features& features, const Tensor& labels, Mode, const Params& params) {
-                  Tensor y = layers::Dense(features["x"], {.units = 1 + params.worker_index()});
-                  Tensor loss = losses::MeanSquaredError(labels, ReduceSum(y, {1}, true));
-                  return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = 0.01}).Minimize(loss));
-                },
-                [](int, const absl::Status& status) { return SaysThatItDiffers(status, "the program of mode train"); }),
-            0);
+  EXPECT_TRUE(AsWorkers(2, [](int, const RunConfig& config) {
+    return SaysThatItDiffers(
+        TrainStep([](const Features& features, const Tensor& labels, Mode,
+                     const Params& params) { return Model(features, labels, 0.01, 1 + params.worker_index()); },
+                  config),
+        "the program of mode train");
+  }));
 }
 
 }  // namespace
