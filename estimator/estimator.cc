@@ -163,18 +163,7 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   return prepared;
 }
 
-absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList& hooks) {
-  const Mode mode = prepared.program->mode();
-  std::vector<const ModeProgram*> programs;
-  for (const auto& entry : programs_) programs.push_back(entry.second.get());
-  TD_RETURN_IF_ERROR(CheckVariables(*prepared.program, *resident_.model().store(), programs));
-  const EstimatorSpec& spec = prepared.program->spec();
-  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.training_chief_hooks", spec.training_chief_hooks));
-  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.training_hooks", spec.training_hooks));
-  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.evaluation_hooks", spec.evaluation_hooks));
-  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.prediction_hooks", spec.prediction_hooks));
-  HookContext context(mode, config_.model_dir, prepared.replicas, prepared.dealer->batch_size());
-  TD_RETURN_IF_ERROR(BeginHooks(hooks, context));
+absl::StatusOr<CompileOptions> Estimator::Impl::OptionsFor(Mode mode, std::vector<std::string> devices, int64_t batch) {
   if (!pool_) {
     const int machine = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     const int sharing = joined_ != nullptr ? joined_->workers_here() : 1;
@@ -183,13 +172,8 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   }
   CompileOptions options;
   TD_ASSIGN_OR_RETURN(options.target, TargetOf(config_, Strategy(mode)));
-  options.devices = Strategy(mode).devices;
-  // Several workers run the program that one with all the devices would run.
-  if (prepared.replicas != Strategy(mode).num_replicas()) {
-    options.devices.clear();
-    for (int i = 0; i < prepared.replicas; ++i) options.devices.push_back(absl::StrCat("cpu:", i));
-  }
-  options.batch_per_replica = prepared.dealer->batch_size();
+  options.devices = std::move(devices);
+  options.batch_per_replica = batch;
   options.lanes = config_.lanes;
   options.microbatch_rows = config_.microbatch_rows;
   options.precision = config_.precision;
@@ -202,6 +186,29 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
     options.cache_dir =
         config_.compile_cache_dir.empty() ? JoinPath(config_.model_dir, "compiled") : config_.compile_cache_dir;
   }
+  return options;
+}
+
+absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList& hooks) {
+  const Mode mode = prepared.program->mode();
+  std::vector<const ModeProgram*> programs;
+  for (const auto& entry : programs_) programs.push_back(entry.second.get());
+  TD_RETURN_IF_ERROR(CheckVariables(*prepared.program, *resident_.model().store(), programs));
+  const EstimatorSpec& spec = prepared.program->spec();
+  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.training_chief_hooks", spec.training_chief_hooks));
+  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.training_hooks", spec.training_hooks));
+  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.evaluation_hooks", spec.evaluation_hooks));
+  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.prediction_hooks", spec.prediction_hooks));
+  HookContext context(mode, config_.model_dir, prepared.replicas, prepared.dealer->batch_size());
+  TD_RETURN_IF_ERROR(BeginHooks(hooks, context));
+  std::vector<std::string> devices = Strategy(mode).devices;
+  // Several workers run the program that one with all the devices would run.
+  if (prepared.replicas != Strategy(mode).num_replicas()) {
+    devices.clear();
+    for (int i = 0; i < prepared.replicas; ++i) devices.push_back(absl::StrCat("cpu:", i));
+  }
+  TD_ASSIGN_OR_RETURN(const CompileOptions options,
+                      OptionsFor(mode, std::move(devices), prepared.dealer->batch_size()));
   if (config_.compile_only) {
     TD_RETURN_IF_ERROR(prepared.program->CompileOnly(context.fetched_by(), options));
     TD_LOG(INFO) << "Compiled mode " << ModeName(mode) << " for " << options.target << ": "
@@ -326,6 +333,11 @@ absl::StatusOr<EvalResult> Estimator::Evaluate(const InputFn& input_fn, const Ev
 absl::Status Estimator::Predict(const InputFn& input_fn, const PredictFn& on_prediction,
                                 const PredictOptions& options) {
   return CatchResourceErrors("prediction", [&] { return impl_->Predict(input_fn, on_prediction, options); });
+}
+
+absl::StatusOr<std::string> Estimator::ExportModel(const std::string& export_dir_base,
+                                                   const ServingInput& serving_input, const ExportOptions& options) {
+  return CatchResourceErrors("export", [&] { return impl_->ExportModel(export_dir_base, serving_input, options); });
 }
 
 absl::StatusOr<std::optional<std::string>> Estimator::latest_checkpoint() {

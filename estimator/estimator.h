@@ -24,6 +24,7 @@
 #include "estimator/hooks/checkpoint_saver_hook.h"
 #include "estimator/predictor.h"
 #include "estimator/run_config.h"
+#include "estimator/serving_input.h"
 #include "estimator/session_run_hook.h"
 #include "estimator/stop_reason.h"
 
@@ -56,6 +57,14 @@ struct EvaluateOptions {
 struct PredictOptions {
   HookList hooks = {};
   std::string checkpoint_path = "";
+};
+
+struct ExportOptions {
+  std::string checkpoint_path = "";
+  // Of the evaluation that the model is exported after; Model::metrics() has them.
+  std::map<std::string, double> metrics = {};
+  // Where the newest export is equal to this one in every byte, it is returned and nothing is written.
+  bool reuse_equal = false;
 };
 
 // One example's row of every prediction, by name.
@@ -105,6 +114,14 @@ class Estimator {
   absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(const std::vector<ComponentSpec>& features,
                                                            const PredictorOptions& options = {});
 
+  // Writes the compiled program of mode predict, its weights and a signature to a new directory
+  // `export_dir_base`/<seconds since 1970>/ and returns its path; LoadModel (estimator/serving/model.h) predicts with
+  // it, without model_fn and compiler. The weights are those that Predict takes; FailedPrecondition where nothing is
+  // trained and there is no warm start. Readers see all of the directory or nothing. In a cluster the chief, or the
+  // task that evaluates, writes; on other workers nothing happens and the path is empty.
+  absl::StatusOr<std::string> ExportModel(const std::string& export_dir_base, const ServingInput& serving_input,
+                                          const ExportOptions& options = {});
+
   // The path of the newest checkpoint, verified; nothing when there is none. Without the file that names it, the newest
   // complete one, with a warning; Train, Evaluate and Predict take the same.
   absl::StatusOr<std::optional<std::string>> latest_checkpoint();
@@ -131,6 +148,7 @@ class Estimator {
 
  private:
   friend class EvaluatorTask;
+  friend class ExporterRun;
   friend class TrainAndEvaluateRun;
   class Impl;
   std::unique_ptr<Impl> impl_;

@@ -42,6 +42,10 @@ class Estimator::Impl {
   absl::Status Train(const InputFn& input_fn, const TrainOptions& options);
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options);
   absl::Status Predict(const InputFn& input_fn, const PredictFn& on_prediction, const PredictOptions& options);
+  absl::StatusOr<std::string> ExportModel(const std::string& export_dir_base, const ServingInput& serving_input,
+                                          const ExportOptions& options);
+  // Builds and compiles what ExportModel needs, so that mistakes in it are found before anything is trained.
+  absl::Status CompileForExport(const ServingInput& serving_input);
 
   absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(const std::vector<ComponentSpec>& features,
                                                            const PredictorOptions& options);
@@ -88,6 +92,8 @@ class Estimator::Impl {
   absl::StatusOr<Prepared> Prepare(Mode mode, const InputFn& input_fn);
   // Begin of all hooks, then compilation with what they fetch.
   absl::Status Finalize(const Prepared& prepared, const HookList& hooks);
+  // How a program is compiled for these devices, with `batch` rows each.
+  absl::StatusOr<CompileOptions> OptionsFor(Mode mode, std::vector<std::string> devices, int64_t batch);
   const DistributionStrategy Strategy(Mode mode) const;
   // Whether the environment or the RunConfig describes a cluster that these strategies fit.
   absl::Status ResolveWorkers();
@@ -107,6 +113,9 @@ class Estimator::Impl {
 
   // First values for a new model: the initialisers, and what warm_start_from has.
   absl::Status InitializeVariables(const ModeProgram& program);
+
+  // estimator_export.cc
+  absl::StatusOr<ModeProgram*> ProgramForExport(const ServingInput& serving_input);
 
   // estimator_train.cc
   absl::Status TrainTogether(const InputFn& input_fn, const TrainOptions& options);

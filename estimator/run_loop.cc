@@ -1,7 +1,6 @@
 #include "estimator/run_loop.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -10,10 +9,10 @@
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/exit_code.h"
-#include "base/fingerprint.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "estimator/round_seed.h"
 #include "estimator/trace/tracer.h"
 
 namespace tandem {
@@ -206,7 +205,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     request.round = &round;
     request.scalars = options.scalars;
     request.scalars["global_step"] = *global_step;
-    if (options.mode != Mode::kTrain) request.scalars["seed"] = SeedOfRound(request.scalars["seed"], rounds);
+    if (options.mode != Mode::kTrain) request.scalars["seed"] = SeedOfRound(request.scalars["seed"].integer(), rounds);
     ++rounds;
     fetches->erase("global_step");
     request.fetches.assign(fetches->begin(), fetches->end());
