@@ -149,6 +149,7 @@ class Estimator {
  private:
   friend class EvaluatorTask;
   friend class ExporterRun;
+  friend class ServingExporter;
   friend class TrainAndEvaluateRun;
   class Impl;
   std::unique_ptr<Impl> impl_;

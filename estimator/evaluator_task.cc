@@ -72,12 +72,14 @@ absl::StatusOr<bool> EvaluatorTask::EvaluateNewest() {
   }
   evaluated_ = *newest;
   last_ = *std::move(result);
+  TD_RETURN_IF_ERROR(exporters_.AfterEvaluation(last_, evaluated_));
   return true;
 }
 
 absl::StatusOr<EvalResult> EvaluatorTask::Run() {
   const RunConfig& config = estimator_.config();
   SignalGuard guard(config.handle_signals);
+  TD_RETURN_IF_ERROR(exporters_.Prepare());
   TD_LOG(INFO) << absl::StrFormat("Waiting %f secs before starting eval.", eval_spec_.start_delay_secs);
   TD_ASSIGN_OR_RETURN(old_, ReadDoneMarker(config.file_env(), config.model_dir));
   TD_RETURN_IF_ERROR(Wait(eval_spec_.start_delay_secs));
@@ -87,7 +89,10 @@ absl::StatusOr<EvalResult> EvaluatorTask::Run() {
     TD_ASSIGN_OR_RETURN(const std::optional<int64_t> final_step, FinalStep());
     const double begin = config.file_env()->MonotonicSeconds();
     TD_ASSIGN_OR_RETURN(const bool evaluated, EvaluateNewest());
-    if (final_step.has_value() && !last_.empty() && last_.global_step() >= *final_step) return last_;
+    if (final_step.has_value() && !last_.empty() && last_.global_step() >= *final_step) {
+      TD_RETURN_IF_ERROR(exporters_.AtEnd(last_, evaluated_));
+      return last_;
+    }
     if (evaluated) {
       warned_at_.reset();
       TD_RETURN_IF_ERROR(Wait(eval_spec_.throttle_secs - (config.file_env()->MonotonicSeconds() - begin)));

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/done_marker.h"
+#include "estimator/exporter_run.h"
 #include "estimator/train_and_evaluate.h"
 
 namespace tandem {
@@ -19,7 +20,10 @@ namespace tandem {
 class EvaluatorTask {
  public:
   EvaluatorTask(Estimator& estimator, const TrainSpec& train_spec, const EvalSpec& eval_spec)
-      : estimator_(estimator), train_spec_(train_spec), eval_spec_(eval_spec) {}
+      : estimator_(estimator),
+        train_spec_(train_spec),
+        eval_spec_(eval_spec),
+        exporters_(estimator, eval_spec.exporters) {}
 
   // The last evaluation. Cancelled after a signal; otherwise errors of Estimator::Evaluate. A checkpoint that was
   // deleted before it was read, because newer ones had been saved, is none.
@@ -31,13 +35,14 @@ class EvaluatorTask {
   // The step that training has ended with. A marker of an earlier training does not count: one that is there from the
   // beginning, until start_delay_secs are over, or one of fewer steps.
   absl::StatusOr<std::optional<int64_t>> FinalStep();
-  // Whether the newest checkpoint was evaluated now.
+  // Whether the newest checkpoint was evaluated now, and exported.
   absl::StatusOr<bool> EvaluateNewest();
   void WarnThatThereIsNone();
 
   Estimator& estimator_;
   const TrainSpec& train_spec_;
   const EvalSpec& eval_spec_;
+  ExporterRun exporters_;
   std::optional<DoneMarker> old_;  // there from the beginning
   std::string evaluated_;          // the path of a checkpoint
   EvalResult last_;

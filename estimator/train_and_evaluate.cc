@@ -16,6 +16,7 @@
 #include "estimator/eval_log.h"
 #include "estimator/eval_scheduler.h"
 #include "estimator/evaluator_task.h"
+#include "estimator/exporter_run.h"
 #include "estimator/model_dir.h"
 #include "estimator/signals.h"
 
@@ -61,7 +62,7 @@ absl::Status EvalSpec::Validate() const {
                      "got ",
                      start_delay_secs, " and ", throttle_secs));
   }
-  return absl::OkStatus();
+  return ValidateExporters(exporters);
 }
 
 // One call of TrainAndEvaluate. All workers make it; the chief says when they evaluate.
@@ -73,7 +74,8 @@ class TrainAndEvaluateRun {
         config_(estimator.config()),
         train_spec_(train_spec),
         eval_spec_(eval_spec),
-        evaluate_{.steps = eval_spec.steps, .hooks = eval_spec.hooks, .name = eval_spec.name} {}
+        evaluate_{.steps = eval_spec.steps, .hooks = eval_spec.hooks, .name = eval_spec.name},
+        exporters_(estimator, eval_spec.exporters) {}
 
   absl::StatusOr<EvalResult> Run() {
     TD_RETURN_IF_ERROR(Validate());
@@ -93,7 +95,10 @@ class TrainAndEvaluateRun {
     // To the end, so that nobody else trains between the last step and the marker. Train takes it again.
     std::shared_ptr<FileLock> lock;
     if (impl_.is_chief()) {
-      TD_RETURN_IF_ERROR(impl_.Together([&] { return TakeModelDir(&lock); }));
+      TD_RETURN_IF_ERROR(impl_.Together([&]() -> absl::Status {
+        TD_RETURN_IF_ERROR(TakeModelDir(&lock));
+        return exporters_.Prepare();
+      }));
       // After the user's own listeners, as the evaluation may take long.
       train.saving_listeners = train_spec_.saving_listeners;
       if (!impl_.has_evaluator()) train.saving_listeners.push_back(Scheduler());
@@ -159,7 +164,8 @@ class TrainAndEvaluateRun {
     evaluation_ = Annotate(result.status(), absl::StrCat("TrainAndEvaluate, evaluation ", when, ": "));
     TD_RETURN_IF_ERROR(evaluation_);
     last_ = *std::move(result);
-    return absl::OkStatus();
+    evaluation_ = Annotate(exporters_.AfterEvaluation(last_), "TrainAndEvaluate: ");
+    return evaluation_;
   }
 
   absl::Status Finish() {
@@ -172,8 +178,9 @@ class TrainAndEvaluateRun {
     }
     if (last_.empty() && !impl_.has_evaluator()) TD_RETURN_IF_ERROR(EvaluateWhatWasTrained(trained));
     if (!impl_.is_chief()) return absl::OkStatus();
-    return WriteDoneMarker(config_.file_env(), config_.model_dir,
-                           {.final_step = trained.global_step, .reason = DoneReason(trained.reason)});
+    TD_RETURN_IF_ERROR(WriteDoneMarker(config_.file_env(), config_.model_dir,
+                                       {.final_step = trained.global_step, .reason = DoneReason(trained.reason)}));
+    return Annotate(exporters_.AtEnd(last_), "TrainAndEvaluate, which is done but for this: ");
   }
 
   // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
@@ -197,9 +204,10 @@ class TrainAndEvaluateRun {
   const TrainSpec& train_spec_;
   const EvalSpec& eval_spec_;
   const EvaluateOptions evaluate_;
+  ExporterRun exporters_;
   EvalResult last_;
-  absl::Status evaluation_;
-  bool stopped_ = false;  // the last evaluation, by a signal
+  absl::Status evaluation_;  // of the last one, with what is exported after it
+  bool stopped_ = false;     // the last evaluation, by a signal
 };
 
 absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,

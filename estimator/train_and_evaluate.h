@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/estimator.h"
+#include "estimator/exporter.h"
 
 namespace tandem {
 
@@ -34,6 +35,8 @@ struct EvalSpec {
   double start_delay_secs = 120;
   // The least time from the start of one evaluation to the start of the next.
   double throttle_secs = 600;
+  // What is exported after evaluations and at the end, to model_dir/export/<name>/.
+  ExporterList exporters = {};
 
   absl::Status Validate() const;
 };

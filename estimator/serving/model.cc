@@ -203,6 +203,11 @@ int64_t Model::global_step() const { return impl_->signature().global_step; }
 const std::map<std::string, double>& Model::metrics() const { return impl_->signature().metrics; }
 const std::string& Model::path() const { return impl_->path(); }
 
+bool HasExport(const std::string& path) {
+  const absl::StatusOr<std::string> found = FindExport(Env::Default(), path);
+  return found.ok() && Env::Default()->Exists(JoinPath(*found, kSignatureName));
+}
+
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const std::string& path, const LoadModelOptions& options) {
   return CatchResourceErrors("loading a model", [&]() -> absl::StatusOr<std::unique_ptr<Model>> {
     TD_ASSIGN_OR_RETURN(std::unique_ptr<Model::Impl> impl, Model::Impl::Load(path, options));

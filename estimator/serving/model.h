@@ -53,6 +53,9 @@ class Model {
   std::unique_ptr<Impl> impl_;
 };
 
+// Whether LoadModel would find something at `path`.
+bool HasExport(const std::string& path);
+
 // `path`: what ExportModel returned, or a directory of several exports, of which the newest is taken. All bytes are
 // compared with their checksums before any is used. Errors: NotFound when there is no exported model; DataLoss (exit
 // code 65), naming the file, when one is damaged; PermissionDenied (exit code 74) when somebody else may write the
