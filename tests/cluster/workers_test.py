@@ -145,6 +145,26 @@ def evaluator_of_its_own():
     assert not evaluation(run.output(0)) and "Starting evaluation" not in run.output(0), run.tails()
 
 
+def evaluator_exports():
+    """The task that evaluates exports, and nobody else does."""
+    model_dir, run = evaluator("evaluator_exports", "--export")
+    run.expect(0, 0, 0)
+    for name in ("best", "final"):
+        exports = os.listdir(os.path.join(model_dir, "export", name))
+        assert len(exports) == 1 and re.fullmatch(r"\d{10}", exports[0]), exports
+        with open(os.path.join(model_dir, "export", name, exports[0], "signature.json")) as f:
+            assert json.load(f)["global_step"] == STEPS
+    assert run.output(2).count("Exported the model") == 2, run.tails()
+    assert all("Exported the model" not in run.output(rank) for rank in (0, 1)), run.tails()
+
+
+def chief_exports():
+    """Without such a task the chief does, one model for each exporter."""
+    model_dir, run = train("chief_exports", 2, ["--export"])
+    assert run.output(0).count("Exported the model") >= 2 and "Exported the model" not in run.output(1), run.tails()
+    assert sorted(os.listdir(os.path.join(model_dir, "export"))) == ["best", "final"]
+
+
 def evaluator_sees_checkpoints():
     model_dir, run = evaluator("evaluator_early", "--eval_start_delay_secs=0", "--eval_throttle_secs=0",
                                "--max_steps=3000", "--save_checkpoints_steps=100")
@@ -295,7 +315,8 @@ def full_disk_at_the_chief():
 
 
 CASES = [
-    accumulated_batches, evaluator_of_its_own, evaluator_sees_checkpoints, terminated_evaluator, two_workers,
+    accumulated_batches, evaluator_of_its_own, evaluator_exports, chief_exports, evaluator_sees_checkpoints,
+    terminated_evaluator, two_workers,
     four_workers, over_tcp, four_over_tcp, batch_norm_model, ring_trains, goes_on_with_other_workers, killed_worker,
     killed_chief, stopped_worker, terminated_worker, interrupted_chief, different_models, different_batches,
     different_data, different_seeds, different_learning_rates, different_steps, different_communication, missing_worker, same_rank_twice,

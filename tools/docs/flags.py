@@ -28,7 +28,8 @@ PROGRAMS = [
     ("tandem-textures", "tools/tandem_textures.cc"),
 ]
 COMMON = "samples/common_flags.cc"
-HEADERS = ["samples/common_flags.h", "data/fashion_mnist.h"]  # with constants that definitions of flags name
+# With constants that definitions of flags name.
+HEADERS = ["samples/common_flags.h", "samples/exporters.h", "data/fashion_mnist.h"]
 SHORT_TYPES = {"std::string": "string", "std::vector<std::string>": "list", "std::optional<int64_t>": "int64_t"}
 
 
