@@ -231,6 +231,22 @@ TEST(ExporterTest, AFullDiskEndsNoTraining) {
   EXPECT_THAT(Steps(dir, "final"), ElementsAre(14));
 }
 
+TEST(ExporterTest, CompileOnlyMakesTheProgramToo) {
+  LogCapture log;
+  const std::string dir = test::ModelDir();
+  RunConfig config = SavingConfig(dir);
+  config.compile_only = true;
+  Estimator estimator(test::LineModel, config);
+  const auto result = TrainAndEvaluate(estimator, Train(10), Eval({FinalExporter("final", {.features = kFeatures})}));
+  ASSERT_TRUE(result.ok()) << result.status();
+  const auto programs = Env::Default()->ListDir(JoinPath(dir, "compiled"));
+  ASSERT_TRUE(programs.ok()) << programs.status();
+  for (const char* mode : {"train-", "eval-", "predict-"}) {
+    EXPECT_THAT(*programs, testing::Contains(testing::StartsWith(mode)));
+  }
+  EXPECT_FALSE(Env::Default()->Exists(JoinPath(dir, "export")));
+}
+
 // An exporter of a user's own.
 class OwnExporter : public Exporter {
  public:

@@ -84,6 +84,7 @@ class TrainAndEvaluateRun {
       return EvaluatorTask(estimator_, train_spec_, eval_spec_).Run();
     }
     if (config_.compile_only) {
+      TD_RETURN_IF_ERROR(exporters_.Prepare());
       TD_RETURN_IF_ERROR(
           estimator_.Train(train_spec_.input_fn, {.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks}));
       return estimator_.Evaluate(eval_spec_.input_fn, {.steps = eval_spec_.steps, .hooks = eval_spec_.hooks});
