@@ -335,11 +335,6 @@ absl::Status Estimator::Predict(const InputFn& input_fn, const PredictFn& on_pre
   return CatchResourceErrors("prediction", [&] { return impl_->Predict(input_fn, on_prediction, options); });
 }
 
-absl::StatusOr<std::string> Estimator::ExportModel(const std::string& export_dir_base,
-                                                   const ServingInput& serving_input, const ExportOptions& options) {
-  return CatchResourceErrors("export", [&] { return impl_->ExportModel(export_dir_base, serving_input, options); });
-}
-
 absl::StatusOr<std::optional<std::string>> Estimator::latest_checkpoint() {
   TD_RETURN_IF_ERROR(impl_->status());
   return CatchResourceErrors("looking for a checkpoint", [&] { return impl_->checkpoints().LatestCheckpoint(); });

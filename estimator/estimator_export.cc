@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/logging.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
 #include "estimator/checkpoint/file_checksum.h"
@@ -68,34 +69,40 @@ std::string EqualExport(Env* env, const std::string& base, const std::string& te
 
 }  // namespace
 
-absl::StatusOr<ModeProgram*> Estimator::Impl::ProgramForExport(const ServingInput& serving_input) {
+absl::StatusOr<Estimator::Impl::ServingShape> Estimator::Impl::ShapeOf(const ServingInput& serving_input) const {
+  TD_RETURN_IF_ERROR(status_);
   TD_RETURN_IF_ERROR(serving_input.Validate());
-  const int replicas = Strategy(Mode::kPredict).num_replicas();
-  std::vector<ComponentSpec> components = serving_input.features;
-  int64_t rows = serving_input.rows_per_step > 0 ? serving_input.rows_per_step : kRowsPerStep;
+  ServingShape shape{serving_input.features, serving_input.rows_per_step};
   if (serving_input.input_fn) {
     InputContext context;
-    context.num_replicas_in_sync = replicas;
+    context.num_replicas_in_sync = Strategy(Mode::kPredict).num_replicas();
     const absl::StatusOr<Dataset> made = CallUserCode([&] { return serving_input.input_fn(context); });
     TD_RETURN_IF_ERROR(Annotate(made.status(), "ServingInput.input_fn: "));
     TD_RETURN_IF_ERROR(Annotate(made->status(), "ServingInput.input_fn: "));
     if (made->batch_size() <= 0) {
       return absl::InvalidArgumentError("ServingInput.input_fn: the dataset has no batches; end it with Batch(n)");
     }
-    components = made->spec();
-    if (serving_input.rows_per_step == 0) rows = made->batch_size() * replicas;
+    shape.components = made->spec();
+    if (shape.rows_per_step == 0) shape.rows_per_step = made->batch_size() * context.num_replicas_in_sync;
   }
-  std::unique_ptr<ModeProgram>& program = programs_[absl::StrCat("export ", rows, " ", SpecString(components))];
+  if (shape.rows_per_step == 0) shape.rows_per_step = kRowsPerStep;
+  return shape;
+}
+
+absl::StatusOr<ModeProgram*> Estimator::Impl::ProgramForExport(const ServingShape& shape) {
+  std::unique_ptr<ModeProgram>& program =
+      programs_[absl::StrCat("export ", shape.rows_per_step, " ", SpecString(shape.components))];
   const bool is_new = program == nullptr;
   if (is_new) {
-    TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, Mode::kPredict, params_, components, input_spec_.label));
+    TD_ASSIGN_OR_RETURN(program,
+                        ModeProgram::Build(model_fn_, Mode::kPredict, params_, shape.components, input_spec_.label));
     ++programs_built_;
   }
   std::vector<const ModeProgram*> programs;
   for (const auto& entry : programs_) programs.push_back(entry.second.get());
   TD_RETURN_IF_ERROR(CheckVariables(*program, *resident_.model().store(), programs));
   const char* device = Strategy(Mode::kPredict).gpu() ? "gpu:0" : "cpu:0";
-  TD_ASSIGN_OR_RETURN(const CompileOptions options, OptionsFor(Mode::kPredict, {device}, rows));
+  TD_ASSIGN_OR_RETURN(const CompileOptions options, OptionsFor(Mode::kPredict, {device}, shape.rows_per_step));
   TD_RETURN_IF_ERROR(program->CompileOnly({}, options));
   if (program->executable().index().inputs.empty()) {
     return absl::InvalidArgumentError(
@@ -105,26 +112,16 @@ absl::StatusOr<ModeProgram*> Estimator::Impl::ProgramForExport(const ServingInpu
   return program.get();
 }
 
-absl::Status Estimator::Impl::CompileForExport(const ServingInput& serving_input) {
-  return ProgramForExport(serving_input).status();
-}
-
-absl::StatusOr<std::string> Estimator::Impl::ExportModel(const std::string& export_dir_base,
-                                                         const ServingInput& serving_input,
+absl::StatusOr<std::string> Estimator::Impl::ExportModel(const std::string& export_dir_base, const ServingShape& shape,
                                                          const ExportOptions& options) {
-  TD_RETURN_IF_ERROR(status_);
-  if (!is_chief() && !is_evaluator()) return std::string();
   if (export_dir_base.empty()) return absl::InvalidArgumentError("ExportModel: export_dir_base is empty");
   TD_RETURN_IF_ERROR(CheckModelDirExists(options.checkpoint_path));
-  TD_ASSIGN_OR_RETURN(ModeProgram * program, ProgramForExport(serving_input));
-  if (options.checkpoint_path.empty() && !resident_.has_training() && !config_.warm_start_from.has_value()) {
-    TD_ASSIGN_OR_RETURN(const auto latest, checkpoints_.LatestCheckpoint(resident_.checkpoint()));
-    if (!latest.has_value()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("ExportModel: there is no trained model in model_dir ", config_.model_dir, "; train first"));
-    }
+  TD_ASSIGN_OR_RETURN(ModeProgram * program, ProgramForExport(shape));
+  TD_ASSIGN_OR_RETURN(const bool own, LoadAlone(*program, options.checkpoint_path, "export"));
+  if (!own && options.checkpoint_path.empty() && !config_.warm_start_from.has_value()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("ExportModel: there is no trained model in model_dir ", config_.model_dir, "; train first"));
   }
-  TD_RETURN_IF_ERROR(LoadAlone(*program, options.checkpoint_path, "export").status());
 
   ModelSignature signature = SignatureOf(*program);
   signature.global_step = resident_.global_step();
@@ -150,6 +147,15 @@ absl::StatusOr<std::string> Estimator::Impl::ExportModel(const std::string& expo
                                   {{kProgramName, {code}}, {kWeightsName, image.Pieces()}, {kSignatureName, {text}}}));
   TD_LOG(INFO) << "Exported the model of global step " << signature.global_step << " to " << path << ".";
   return path;
+}
+
+absl::StatusOr<std::string> Estimator::ExportModel(const std::string& export_dir_base,
+                                                   const ServingInput& serving_input, const ExportOptions& options) {
+  return CatchResourceErrors("export", [&]() -> absl::StatusOr<std::string> {
+    if (!impl_->exports()) return std::string();
+    TD_ASSIGN_OR_RETURN(const Impl::ServingShape shape, impl_->ShapeOf(serving_input));
+    return impl_->ExportModel(export_dir_base, shape, options);
+  });
 }
 
 }  // namespace tandem

@@ -42,10 +42,19 @@ class Estimator::Impl {
   absl::Status Train(const InputFn& input_fn, const TrainOptions& options);
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options);
   absl::Status Predict(const InputFn& input_fn, const PredictFn& on_prediction, const PredictOptions& options);
-  absl::StatusOr<std::string> ExportModel(const std::string& export_dir_base, const ServingInput& serving_input,
+
+  // What a ServingInput says, its input_fn asked.
+  struct ServingShape {
+    std::vector<ComponentSpec> components;  // labels too, where the input_fn has them
+    int64_t rows_per_step = 0;
+  };
+  absl::StatusOr<ServingShape> ShapeOf(const ServingInput& serving_input) const;
+  // Builds and compiles what ExportModel needs.
+  absl::StatusOr<ModeProgram*> ProgramForExport(const ServingShape& shape);
+  absl::StatusOr<std::string> ExportModel(const std::string& export_dir_base, const ServingShape& shape,
                                           const ExportOptions& options);
-  // Builds and compiles what ExportModel needs, so that mistakes in it are found before anything is trained.
-  absl::Status CompileForExport(const ServingInput& serving_input);
+  // Whether this process is one that exports when all of a cluster call it.
+  bool exports() const { return is_chief() || is_evaluator(); }
 
   absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(const std::vector<ComponentSpec>& features,
                                                            const PredictorOptions& options);
@@ -113,9 +122,6 @@ class Estimator::Impl {
 
   // First values for a new model: the initialisers, and what warm_start_from has.
   absl::Status InitializeVariables(const ModeProgram& program);
-
-  // estimator_export.cc
-  absl::StatusOr<ModeProgram*> ProgramForExport(const ServingInput& serving_input);
 
   // estimator_train.cc
   absl::Status TrainTogether(const InputFn& input_fn, const TrainOptions& options);

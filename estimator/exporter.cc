@@ -31,7 +31,11 @@ class ServingExporter : public Exporter {
       return absl::InvalidArgumentError(
           absl::StrCat(me, ": exports_to_keep must not be negative, got ", exports_to_keep_, "; 0 keeps all"));
     }
-    return Annotate(estimator.impl_->CompileForExport(input_), absl::StrCat(me, ": "));
+    // The input_fn is asked once, however often the model is exported.
+    absl::StatusOr<Estimator::Impl::ServingShape> shape = estimator.impl_->ShapeOf(input_);
+    TD_RETURN_IF_ERROR(Annotate(shape.status(), absl::StrCat(me, ": ")));
+    shape_ = *std::move(shape);
+    return Annotate(estimator.impl_->ProgramForExport(*shape_).status(), absl::StrCat(me, ": "));
   }
 
   absl::StatusOr<std::string> Export(Estimator& estimator, const ExportRequest& request) override {
@@ -40,7 +44,8 @@ class ServingExporter : public Exporter {
     ExportOptions options{
         .checkpoint_path = request.checkpoint_path, .metrics = request.evaluation.metrics, .reuse_equal = true};
     options.metrics.erase("global_step");
-    TD_ASSIGN_OR_RETURN(std::string path, estimator.ExportModel(request.export_dir_base, input_, options));
+    if (!shape_.has_value()) TD_RETURN_IF_ERROR(Prepare(estimator));
+    TD_ASSIGN_OR_RETURN(std::string path, estimator.impl_->ExportModel(request.export_dir_base, *shape_, options));
     if (absl::Status status =
             DeleteOldExports(estimator.config().file_env(), request.export_dir_base, exports_to_keep_, path);
         !status.ok()) {
@@ -59,6 +64,7 @@ class ServingExporter : public Exporter {
   const std::string name_;
   const ServingInput input_;
   const int exports_to_keep_;
+  std::optional<Estimator::Impl::ServingShape> shape_;  // since Prepare
 };
 
 namespace {

@@ -231,6 +231,20 @@ TEST(ExporterTest, AFullDiskEndsNoTraining) {
   EXPECT_THAT(Steps(dir, "final"), ElementsAre(14));
 }
 
+TEST(ExporterTest, InputFnsAreAskedOnce) {
+  LogCapture log;
+  int asked = 0;
+  const InputFn input_fn = [&](const InputContext& context) {
+    ++asked;
+    return test::LineInput()(context);
+  };
+  const std::string dir = test::ModelDir();
+  Estimator estimator(test::LineModel, SavingConfig(dir));
+  ASSERT_TRUE(TrainAndEvaluate(estimator, Train(20), Eval({LatestExporter("latest", {.input_fn = input_fn})})).ok());
+  EXPECT_EQ(Steps(dir, "latest").size(), 4u);
+  EXPECT_EQ(asked, 1);
+}
+
 TEST(ExporterTest, CompileOnlyMakesTheProgramToo) {
   LogCapture log;
   const std::string dir = test::ModelDir();
