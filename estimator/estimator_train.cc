@@ -19,6 +19,7 @@
 #include "estimator/hooks/stop_at_step_hook.h"
 #include "estimator/model_dir.h"
 #include "estimator/parameter_table.h"
+#include "estimator/progress_hooks.h"
 #include "estimator/run_loop.h"
 #include "estimator/signals.h"
 #include "estimator/training_metrics_hook.h"
@@ -203,7 +204,7 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
   }
   append(spec.training_hooks);
   if (config_.progress && StderrIsTerminal() && chief) {
-    hooks.push_back(std::make_shared<ProgressHook>(options.max_steps.value_or(0), WriteToStderr));
+    append(ProgressHooks(options.max_steps.value_or(0), options.steps.value_or(0), *prepared.dealer, spec.metrics));
   }
   return hooks;
 }
