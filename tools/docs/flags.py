@@ -18,6 +18,7 @@ PROGRAMS = [
     ("samples/mnist_estimator", "samples/mnist_estimator.cc"),
     ("samples/linear_estimator", "samples/linear_estimator.cc"),
     ("tandem-dump", "tools/tandem_dump.cc"),
+    ("tandem-devices", "tools/tandem_devices.cc"),
     ("tandem-plot", "tools/tandem_plot.cc"),
     ("tandem-run", "tools/tandem_run.cc"),
     ("tandem-opt", "tools/tandem_opt.cc"),
