@@ -49,6 +49,11 @@ class Estimator::Impl {
   const BestRecords& best() const { return best_; }
   int64_t programs_built() const { return programs_built_; }
 
+  // Makes a hook that stands behind the checkpoint saver in the next Train: one for evaluations, on the chief, and null
+  // on the others. All workers set it.
+  using EvaluationHook = std::function<absl::StatusOr<std::shared_ptr<SessionRunHook>>(const BatchDealer&)>;
+  void set_evaluation_hook(EvaluationHook hook) { evaluation_hook_ = std::move(hook); }
+
   // In a cluster all processes call what is here in the same order. The chief alone writes into model_dir.
   bool is_chief() const { return !cluster_.has_value() || cluster_->is_chief(); }
   // Whether this process is a task of type evaluator, or one is in the cluster.
@@ -102,7 +107,8 @@ class Estimator::Impl {
   absl::Status FinishSave(bool wait);
   // The event file of a directory; null when there are to be none.
   std::shared_ptr<EventWriter> SummariesIn(const std::string& directory);
-  HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step);
+  HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step,
+                      const std::shared_ptr<SessionRunHook>& evaluations = nullptr);
   void LogModel(const Prepared& prepared);
 
   // NotFound for a model_dir that an evaluation or prediction would have to make: its name is mistyped.
@@ -144,6 +150,7 @@ class Estimator::Impl {
   std::string iterator_state_;    // at the end of the last Train, for jobs without checkpoints
   BestRecords best_;
   std::optional<TrainResult> last_train_;
+  EvaluationHook evaluation_hook_;
 };
 
 }  // namespace tandem

@@ -167,7 +167,8 @@ std::shared_ptr<EventWriter> Estimator::Impl::SummariesIn(const std::string& dir
   return writer;
 }
 
-HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step) {
+HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step,
+                                     const std::shared_ptr<SessionRunHook>& evaluations) {
   const EstimatorSpec& spec = prepared.program->spec();
   HookList hooks;
   auto append = [&hooks](const HookList& more) { hooks.insert(hooks.end(), more.begin(), more.end()); };
@@ -184,6 +185,7 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
     saver.listeners = options.saving_listeners;
     hooks.push_back(std::make_shared<CheckpointSaverHook>(std::move(saver)));
   }
+  if (evaluations != nullptr) hooks.push_back(evaluations);
   if (chief) append(spec.training_chief_hooks);
   if (config_.log_step_count_steps > 0 && chief) {
     hooks.push_back(std::make_shared<StepCounterHook>(config_.log_step_count_steps));
@@ -290,7 +292,11 @@ absl::Status Estimator::Impl::TrainTogether(const InputFn& input_fn, const Train
 
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kTrain, input_fn));
   LogModel(prepared);
-  const HookList hooks = TrainHooks(options, prepared, start.has_value() ? start->global_step : -1);
+  std::shared_ptr<SessionRunHook> evaluations;
+  if (evaluation_hook_) {
+    TD_ASSIGN_OR_RETURN(evaluations, evaluation_hook_(*prepared.dealer));
+  }
+  const HookList hooks = TrainHooks(options, prepared, start.has_value() ? start->global_step : -1, evaluations);
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   TD_RETURN_IF_ERROR(StartFrom(start, prepared));
 

@@ -18,6 +18,7 @@
 #include "estimator/evaluator_task.h"
 #include "estimator/model_dir.h"
 #include "estimator/signals.h"
+#include "estimator/step_evaluator.h"
 
 namespace tandem {
 namespace {
@@ -61,6 +62,16 @@ absl::Status EvalSpec::Validate() const {
                      "got ",
                      start_delay_secs, " and ", throttle_secs));
   }
+  if (every_steps.has_value() && every_epochs.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("EvalSpec: every_steps and every_epochs cannot be both set, got ",
+                                                   *every_steps, " and ", *every_epochs, "; choose one"));
+  }
+  for (const auto& [name, every] :
+       {std::make_pair("every_steps", every_steps), std::make_pair("every_epochs", every_epochs)}) {
+    if (!every.has_value() || *every > 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("EvalSpec: ", name, " must be positive, got ", *every, "; leave it out to evaluate checkpoints"));
+  }
   return absl::OkStatus();
 }
 
@@ -96,11 +107,15 @@ class TrainAndEvaluateRun {
       TD_RETURN_IF_ERROR(impl_.Together([&] { return TakeModelDir(&lock); }));
       // After the user's own listeners, as the evaluation may take long.
       train.saving_listeners = train_spec_.saving_listeners;
-      if (!impl_.has_evaluator()) train.saving_listeners.push_back(Scheduler());
+      if (!impl_.has_evaluator() && !eval_spec_.by_steps()) train.saving_listeners.push_back(Scheduler());
     } else {
       impl_.workers()->set_on_evaluate([this] { return EvaluateOnce("with the chief"); });
     }
+    if (eval_spec_.by_steps()) {
+      impl_.set_evaluation_hook([this](const BatchDealer& dealer) { return EvaluatorBySteps(dealer); });
+    }
     const absl::Status training = estimator_.Train(train_spec_.input_fn, train);
+    impl_.set_evaluation_hook(nullptr);
     if (!impl_.is_chief()) impl_.workers()->set_on_evaluate(nullptr);
     TD_RETURN_IF_ERROR(evaluation_);  // not as an error of the hook that happened to call it
     TD_RETURN_IF_ERROR(training);
@@ -113,10 +128,16 @@ class TrainAndEvaluateRun {
     TD_RETURN_IF_ERROR(train_spec_.Validate());
     TD_RETURN_IF_ERROR(eval_spec_.Validate());
     TD_RETURN_IF_ERROR(config_.Validate());
-    if (config_.checkpoints_enabled()) return absl::OkStatus();
+    if (eval_spec_.by_steps() && impl_.has_evaluator()) {
+      return absl::InvalidArgumentError(
+          "EvalSpec: every_steps and every_epochs are for evaluations inside of the training, and the cluster has a "
+          "task of type evaluator, which evaluates checkpoints; set RunConfig.save_checkpoints_steps and throttle_secs "
+          "instead, or leave the evaluator out");
+    }
+    if (config_.checkpoints_enabled() || eval_spec_.by_steps()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "TrainAndEvaluate evaluates checkpoints, and they are off; set save_checkpoints_steps or "
-        "save_checkpoints_secs");
+        "save_checkpoints_secs, or EvalSpec.every_steps to evaluate the weights in memory");
   }
 
   void LogStart() const {
@@ -126,6 +147,12 @@ class TrainAndEvaluateRun {
     }
     TD_LOG(INFO) << (impl_.workers() == nullptr ? "Running training and evaluation locally (non-distributed)."
                                                 : "Running training and evaluation on all workers.");
+    if (eval_spec_.by_steps()) {
+      TD_LOG(INFO) << "Start train and evaluate loop. The evaluate will happen every "
+                   << (eval_spec_.every_steps.has_value() ? absl::StrCat(*eval_spec_.every_steps, " steps.")
+                                                          : absl::StrCat(*eval_spec_.every_epochs, " epochs."));
+      return;
+    }
     TD_LOG(INFO) << "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint "
                     "frequency is determined based on RunConfig arguments: "
                  << CheckpointFrequency(config_) << ".";
@@ -151,6 +178,38 @@ class TrainAndEvaluateRun {
     return std::make_shared<EvalScheduler>(scheduling);
   }
 
+  // All workers look at the interval; the chief alone evaluates by it, and the others join.
+  absl::StatusOr<std::shared_ptr<SessionRunHook>> EvaluatorBySteps(const BatchDealer& dealer) {
+    StepEvaluator::Options evaluator;
+    if (eval_spec_.every_steps.has_value()) {
+      evaluator.interval = {.steps = *eval_spec_.every_steps};
+    } else {
+      const absl::StatusOr<EpochLength> epoch = dealer.epoch();
+      TD_RETURN_IF_ERROR(
+          Annotate(epoch.status(), "EvalSpec.every_epochs: input_fn, mode train: ", "; set every_steps instead"));
+      TD_ASSIGN_OR_RETURN(evaluator.interval,
+                          EvalInterval::OfEpochs(*eval_spec_.every_epochs, *epoch, dealer.batches_per_round()));
+      TD_LOG(INFO) << (*eval_spec_.every_epochs == 1 ? "An epoch is "
+                                                     : absl::StrCat(*eval_spec_.every_epochs, " epochs are "))
+                   << evaluator.interval.ToString() << ".";
+    }
+    if (!impl_.is_chief()) return std::shared_ptr<SessionRunHook>();
+    evaluator.signalled = [this] { return Signalled(); };
+    evaluator.evaluate = [this](int64_t step) -> absl::StatusOr<bool> {
+      TD_RETURN_IF_ERROR(EvaluateOnce(absl::StrCat("after step ", step)));
+      return stopped_;
+    };
+    evaluator.recorded = [this](int64_t step) -> absl::StatusOr<bool> {
+      TD_ASSIGN_OR_RETURN(const std::optional<EvalResult> found, Recorded(step));
+      return found.has_value();
+    };
+    return std::make_shared<StepEvaluator>(std::move(evaluator));
+  }
+
+  absl::StatusOr<std::optional<EvalResult>> Recorded(int64_t step) const {
+    return FindEvalResult(config_.file_env(), estimator_.eval_dir(eval_spec_.name), step, {.steps = eval_spec_.steps});
+  }
+
   absl::Status EvaluateOnce(absl::string_view when) {
     absl::StatusOr<EvalResult> result = estimator_.Evaluate(eval_spec_.input_fn, evaluate_);
     // A signal ends the evaluation early; training must still come to its orderly end.
@@ -166,8 +225,11 @@ class TrainAndEvaluateRun {
     const TrainResult trained = estimator_.last_train_result().value_or(TrainResult());
     // Training may have come to its end before the signal did; without the evaluation of that end the job is not done.
     if ((stopped_ || Signalled()) && !impl_.has_evaluator() && last_.global_step() != trained.global_step) {
-      const std::string detail = absl::StrCat(" before the evaluation of global step ", trained.global_step,
-                                              ", whose checkpoint is saved, was done; start again to evaluate it");
+      const bool saved = config_.checkpoints_enabled();
+      const std::string detail =
+          absl::StrCat(" before the evaluation of global step ", trained.global_step,
+                       saved ? ", whose checkpoint is saved, was done; start again to evaluate it"
+                             : " was done; checkpoints are off, so nothing was saved");
       return Signalled() ? SignalError(SignalGuard::pending(), detail) : PeerSignalError(detail);
     }
     if (last_.empty() && !impl_.has_evaluator()) TD_RETURN_IF_ERROR(EvaluateWhatWasTrained(trained));
@@ -179,8 +241,7 @@ class TrainAndEvaluateRun {
   // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
   absl::Status EvaluateWhatWasTrained(const TrainResult& trained) {
     if (impl_.workers() == nullptr) {  // the others would not know what is recorded
-      absl::StatusOr<std::optional<EvalResult>> recorded = FindEvalResult(
-          config_.file_env(), estimator_.eval_dir(eval_spec_.name), trained.global_step, {.steps = eval_spec_.steps});
+      absl::StatusOr<std::optional<EvalResult>> recorded = Recorded(trained.global_step);
       if (recorded.ok() && recorded->has_value()) {
         TD_LOG(INFO) << "Nothing to do: global step " << trained.global_step << " is trained and evaluated.";
         last_ = **std::move(recorded);

@@ -153,6 +153,29 @@ def evaluator_sees_checkpoints():
     assert len(steps) >= 2 and steps == sorted(set(steps)) and steps[-1] == 3000, steps
 
 
+def lines_of_evaluations(model_dir):
+    with open(os.path.join(model_dir, "eval", "metrics.jsonl"), encoding="utf-8") as f:
+        return f.read().splitlines()
+
+
+def evaluates_by_steps():
+    """At the same steps, whatever the clock says, and with the same bits as one process."""
+    for name, own, steps in (("by_steps", ["--eval_every_steps=3"], [3, 6, 9, 12]),
+                             ("by_epochs", ["--eval_every_epochs=1"], [11, 12])):  # 350 examples in steps of 32
+        alone_dir = sample.fresh_dir(name + "_alone")
+        sample.run(*flags(alone_dir, 4), *own)
+        expected = lines_of_evaluations(alone_dir)
+        assert [json.loads(line)["global_step"] for line in expected] == steps, expected
+        model_dir, run = train(name, 2, own)
+        assert lines_of_evaluations(model_dir) == expected, (expected, lines_of_evaluations(model_dir), run.tails())
+
+
+def evaluation_by_steps_beside_an_evaluator():
+    _, run = evaluator("by_steps_beside_evaluator", "--eval_every_steps=3")
+    run.expect(2, 2, 2)
+    assert "has a task of type evaluator" in run.output(0), run.tails()
+
+
 def terminated_evaluator():
     _, run = evaluator("evaluator_terminated", "--max_steps=100000")
     deadline = time.monotonic() + 60
@@ -295,8 +318,8 @@ def full_disk_at_the_chief():
 
 
 CASES = [
-    accumulated_batches, evaluator_of_its_own, evaluator_sees_checkpoints, terminated_evaluator, two_workers,
-    four_workers, over_tcp, four_over_tcp, batch_norm_model, ring_trains, goes_on_with_other_workers, killed_worker,
+    accumulated_batches, evaluator_of_its_own, evaluator_sees_checkpoints, evaluates_by_steps,
+    evaluation_by_steps_beside_an_evaluator, terminated_evaluator, two_workers, four_workers, over_tcp, four_over_tcp, batch_norm_model, ring_trains, goes_on_with_other_workers, killed_worker,
     killed_chief, stopped_worker, terminated_worker, interrupted_chief, different_models, different_batches,
     different_data, different_seeds, different_learning_rates, different_steps, different_communication, missing_worker, same_rank_twice,
     strategy_for_one_process, full_disk_at_the_chief
