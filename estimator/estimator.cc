@@ -93,8 +93,19 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       stall_watch_(std::make_unique<StallWatch>(StallWatch::Options{.seconds = config_.stall_warning_secs})),
       checkpoints_(config_.file_env(), config_.model_dir, std::max(config_.keep_checkpoint_max, 0)),
       resident_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas())),
-      seed_(static_cast<uint64_t>(config_.seed.value_or(0))) {
+      seed_(static_cast<uint64_t>(config_.seed.value_or(0))),
+      best_(config_.keep_best) {
   ExitOnUncaughtResourceErrors();
+  checkpoints_.set_keep_every_n_hours(config_.keep_checkpoint_every_n_hours);
+  if (config_.keep_best.has_value()) {
+    // What the disk says, so that a run that goes on, and one beside an evaluator, keeps the same.
+    checkpoints_.set_protected(
+        [env = config_.file_env(), dir = EvalDir(config_.model_dir, config_.keep_best->evaluation),
+         best = *config_.keep_best](const std::vector<int64_t>& steps) -> absl::StatusOr<std::set<int64_t>> {
+          TD_ASSIGN_OR_RETURN(const EvalHistory history, ReadEvalHistory(env, dir));
+          return BestSteps(history, best, steps);
+        });
+  }
   if (status_.ok() && config_.model_dir.empty()) status_ = MakeTemporaryModelDir().status();
   if (status_.ok()) status_ = config_.CheckDevices();
   if (status_.ok()) status_ = TargetOf(config_, config_.train_strategy()).status();
@@ -342,7 +353,11 @@ const std::optional<TrainResult>& Estimator::last_train_result() const { return 
 std::optional<BestRecord> Estimator::best(const std::string& name) const {
   const auto& records = impl_->best().records();
   auto it = records.find(name);
-  return it == records.end() ? std::nullopt : std::optional<BestRecord>(it->second);
+  if (it == records.end()) return std::nullopt;
+  BestRecord record = it->second;
+  const std::string path = JoinPath(model_dir(), CheckpointName(record.global_step));
+  if (config().file_env()->Exists(JoinPath(path, kManifestName))) record.checkpoint = path;
+  return record;
 }
 
 bool Estimator::is_chief() const { return impl_->is_chief() && !impl_->is_evaluator(); }

@@ -110,10 +110,10 @@ class Estimator {
   // model_dir/eval or model_dir/eval_<name>, where the results of evaluations are recorded.
   std::string eval_dir(const std::string& name = "") const;
   const std::optional<TrainResult>& last_train_result() const;
-  // The best evaluation with this name so far, by loss; it is part of every checkpoint. Counted are evaluations of this
-  // model's own weights (trained in memory, or of a checkpoint in model_dir) over the whole input, and those over
-  // EvalSpec.steps in TrainAndEvaluate, which are compared with each other only. Evaluations of other data belong under
-  // another name.
+  // The best evaluation with this name so far, by RunConfig.keep_best or else by the smallest loss, with its checkpoint
+  // where that is there; it is part of every checkpoint. Counted are evaluations of this model's own weights (trained
+  // in memory, or of a checkpoint in model_dir) over the whole input, and those over EvalSpec.steps in
+  // TrainAndEvaluate, which are compared with each other only. Evaluations of other data belong under another name.
   std::optional<BestRecord> best(const std::string& name = "") const;
   // Whether this process saves and logs: the only one, or the first worker of a cluster.
   bool is_chief() const;

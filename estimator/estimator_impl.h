@@ -105,6 +105,8 @@ class Estimator::Impl {
   // Only the snapshot: writing goes on behind the next steps (CheckpointSaverHook's finish_save).
   absl::Status Save(const ModeProgram& program, BatchDealer& dealer, int64_t step);
   absl::Status FinishSave(bool wait);
+  // The best evaluations up to the step that training starts from, by its checkpoint and by the logs.
+  absl::Status RestoreBest(const CheckpointData& start, const std::string& path);
   // The event file of a directory; null when there are to be none.
   std::shared_ptr<EventWriter> SummariesIn(const std::string& directory);
   HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step,
@@ -149,6 +151,7 @@ class Estimator::Impl {
   std::string data_fingerprint_;  // of the training's input; may be empty
   std::string iterator_state_;    // at the end of the last Train, for jobs without checkpoints
   BestRecords best_;
+  int64_t best_step_ = -1;  // of the last evaluation that keep_best found to be the best so far, in this process
   std::optional<TrainResult> last_train_;
   EvaluationHook evaluation_hook_;
 };

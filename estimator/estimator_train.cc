@@ -15,6 +15,7 @@
 #include "estimator/hooks/logging_tensor_hook.h"
 #include "estimator/hooks/nan_tensor_hook.h"
 #include "estimator/hooks/progress_hook.h"
+#include "estimator/hooks/save_best_hook.h"
 #include "estimator/hooks/step_counter_hook.h"
 #include "estimator/hooks/stop_at_step_hook.h"
 #include "estimator/model_dir.h"
@@ -76,6 +77,18 @@ absl::StatusOr<std::optional<CheckpointData>> Estimator::Impl::StartingPoint() {
   return workers() != nullptr ? ShareCheckpoint(*workers(), std::move(data)) : std::move(data);
 }
 
+absl::Status Estimator::Impl::RestoreBest(const CheckpointData& start, const std::string& path) {
+  best_step_ = -1;
+  if (auto it = start.extra.find(kBestKey); it != start.extra.end()) {
+    TD_RETURN_IF_ERROR(Annotate(best_.Restore(it->second), absl::StrCat(path, ": ")));
+  }
+  if (!is_chief()) return absl::OkStatus();  // model_dir may be out of its reach
+  if (absl::Status read = best_.AddFromLogs(config_.file_env(), config_.model_dir, start.global_step); !read.ok()) {
+    TD_LOG(WARNING) << "The records of evaluations could not be read: " << read.message();
+  }
+  return absl::OkStatus();
+}
+
 // Variables, seed, step and input position: those of the checkpoint, of the training before in this process, or new.
 absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared) {
   const std::vector<VariableSpec>& variables = prepared.program->variables();
@@ -92,16 +105,13 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
   if (start.has_value()) {
     const std::string path = JoinPath(config_.model_dir, absl::StrCat("model.ckpt-", start->global_step));
     TD_LOG(INFO) << "Restoring parameters from " << path;
-    absl::StatusOr<BestRecords> best = best_;
-    if (auto it = start->extra.find(kBestKey); it != start->extra.end()) best = BestRecords::FromJson(it->second);
-    TD_RETURN_IF_ERROR(Annotate(best.status(), absl::StrCat(path, ": ")));
+    TD_RETURN_IF_ERROR(RestoreBest(*start, path));
     TD_RETURN_IF_ERROR(resident_.LoadForTraining(*start, path, variables));
     if (config_.seed.has_value() && static_cast<uint64_t>(*config_.seed) != start->seed) {
       TD_LOG(WARNING) << "RunConfig.seed is " << *config_.seed << ", but " << path << " was trained with seed "
                       << start->seed << " and goes on with it; a new seed needs a new model_dir.";
     }
     seed_ = start->seed;
-    best_ = *std::move(best);
     position = start->iterator_state;
     if (auto it = start->extra.find(kDataKey); it != start->extra.end()) saved_data = it->second;
   } else if (resident_.has_training()) {
@@ -173,6 +183,7 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
   HookList hooks;
   auto append = [&hooks](const HookList& more) { hooks.insert(hooks.end(), more.begin(), more.end()); };
   const bool chief = is_chief();
+  std::shared_ptr<CheckpointSaverHook> save;
   if (config_.checkpoints_enabled() && chief) {
     CheckpointSaverHook::Options saver;
     saver.save_steps = config_.checkpoint_steps();
@@ -183,7 +194,8 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
     saver.finish_save = [this](bool wait) { return FinishSave(wait); };
     saver.restored_step = restored_step;
     saver.listeners = options.saving_listeners;
-    hooks.push_back(std::make_shared<CheckpointSaverHook>(std::move(saver)));
+    save = std::make_shared<CheckpointSaverHook>(std::move(saver));
+    hooks.push_back(save);
   }
   if (evaluations != nullptr) hooks.push_back(evaluations);
   if (chief) append(spec.training_chief_hooks);
@@ -219,6 +231,9 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
   append(spec.training_hooks);
   if (config_.progress && StderrIsTerminal() && chief) {
     hooks.push_back(std::make_shared<ProgressHook>(options.max_steps.value_or(0), WriteToStderr));
+  }
+  if (config_.keep_best.has_value() && save != nullptr) {
+    hooks.push_back(std::make_shared<SaveBestHook>(save, [this] { return best_step_; }));
   }
   return hooks;
 }
