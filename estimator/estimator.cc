@@ -364,6 +364,8 @@ bool Estimator::is_chief() const { return impl_->is_chief() && !impl_->is_evalua
 
 bool Estimator::is_evaluator() const { return impl_->is_evaluator(); }
 
+int64_t Estimator::evaluations() const { return impl_->evaluations(); }
+
 int64_t Estimator::programs_built() const { return impl_->programs_built(); }
 
 }  // namespace tandem

@@ -68,6 +68,7 @@ struct TrainResult {
   int64_t steps = 0;  // of that call
   double loss = 0;    // of its last step
   StopReason reason = StopReason::kEndOfInput;
+  std::string stop_why = "";  // with kStopRequested: what the hook that asked for the end gave, on its own process
 };
 
 // Each mode's graph is built and compiled once, when it is first needed, and kept. Training, evaluation and prediction
@@ -119,6 +120,8 @@ class Estimator {
   bool is_chief() const;
   // Whether this process is the task of a cluster that only evaluates.
   bool is_evaluator() const;
+  // How many evaluations have come to their end and are on record.
+  int64_t evaluations() const;
   // How often a model_fn was called and a graph was compiled or loaded from the cache, all modes together.
   int64_t programs_built() const;
 

@@ -159,7 +159,10 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
     const bool better = best_.Update(options.name, evaluated, whole ? 0 : options.steps.value_or(0));
     if (better && ranked) best_step_ = evaluated.global_step();
   }
-  if (!is_chief()) return evaluated;
+  if (!is_chief()) {
+    ++evaluations_;
+    return evaluated;
+  }
   // The numbers are in the log and in the caller's hands: a directory that is read-only is no reason to lose them.
   if (absl::Status status =
           AppendEvalResult(config_.file_env(), EvalDir(config_.model_dir, options.name), evaluated, scope);
@@ -172,6 +175,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
     summaries->AddScalars(evaluated.global_step(), scalars);
     summaries->Flush();
   }
+  ++evaluations_;
   TD_RETURN_IF_ERROR(TakeTraceStatus(result.trace));
   return evaluated;
 }

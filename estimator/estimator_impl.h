@@ -48,6 +48,7 @@ class Estimator::Impl {
   const std::optional<TrainResult>& last_train() const { return last_train_; }
   const BestRecords& best() const { return best_; }
   int64_t programs_built() const { return programs_built_; }
+  int64_t evaluations() const { return evaluations_; }
 
   // Makes a hook that stands behind the checkpoint saver in the next Train: one for evaluations, on the chief, and null
   // on the others. All workers set it.
@@ -151,6 +152,7 @@ class Estimator::Impl {
   std::string data_fingerprint_;  // of the training's input; may be empty
   std::string iterator_state_;    // at the end of the last Train, for jobs without checkpoints
   BestRecords best_;
+  int64_t evaluations_ = 0;
   int64_t best_step_ = -1;  // of the last evaluation that keep_best found to be the best so far, in this process
   std::optional<TrainResult> last_train_;
   EvaluationHook evaluation_hook_;

@@ -338,12 +338,15 @@ absl::Status Estimator::Impl::TrainTogether(const InputFn& input_fn, const Train
   last_train_ = TrainResult{.global_step = resident_.global_step(),
                             .steps = result.steps,
                             .loss = result.last_loss,
-                            .reason = reached ? StopReason::kMaxRounds : result.reason};
+                            .reason = reached ? StopReason::kMaxRounds : result.reason,
+                            .stop_why = reached ? "" : result.stop_why};
   TD_RETURN_IF_ERROR(SignalErrorOf(
       result, absl::StrCat(" after global step ", resident_.global_step(),
                            config_.checkpoints_enabled() ? ", whose checkpoint is saved; start again to go on"
                                                          : "; checkpoints are off, so nothing was saved")));
-  if (result.steps == 0) {
+  if (result.steps == 0 && !result.stop_why.empty()) {
+    TD_LOG(INFO) << "Training with estimator made no steps: " << result.stop_why << ".";
+  } else if (result.steps == 0) {
     TD_LOG(WARNING) << "Training with estimator made no steps. Perhaps input is empty or misspecified (a batch that is "
                        "larger than the data is dropped by drop_remainder).";
   } else {

@@ -23,14 +23,14 @@
 namespace tandem {
 namespace {
 
-const char* DoneReason(StopReason reason) {
-  switch (reason) {
+std::string DoneReason(const TrainResult& trained) {
+  switch (trained.reason) {
     case StopReason::kMaxRounds:
       return "max_steps";
     case StopReason::kEndOfInput:
       return "end of input";
     default:
-      return "stop requested";
+      return trained.stop_why.empty() ? "stop requested" : trained.stop_why;
   }
 }
 
@@ -235,7 +235,7 @@ class TrainAndEvaluateRun {
     if (last_.empty() && !impl_.has_evaluator()) TD_RETURN_IF_ERROR(EvaluateWhatWasTrained(trained));
     if (!impl_.is_chief()) return absl::OkStatus();
     return WriteDoneMarker(config_.file_env(), config_.model_dir,
-                           {.final_step = trained.global_step, .reason = DoneReason(trained.reason)});
+                           {.final_step = trained.global_step, .reason = DoneReason(trained)});
   }
 
   // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
