@@ -111,6 +111,10 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
   if (status_.ok()) status_ = TargetOf(config_, config_.train_strategy()).status();
   if (status_.ok()) status_ = params_.status();
   if (status_.ok() && !model_fn_) status_ = absl::InvalidArgumentError("Estimator: model_fn is empty");
+  if (config_.train_distribute.has_value() || config_.eval_distribute.has_value()) {
+    TD_LOG(INFO) << "Initializing RunConfig with distribution strategies.";
+    TD_LOG(INFO) << "Not using Distribute Coordinator.";
+  }
   TD_LOG(INFO) << "Using config: " << config_.ToString();
   if (status_.ok()) status_ = ResolveWorkers();
   if (status_.ok()) {
@@ -138,6 +142,9 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   prepared.replicas = share.replicas;
   InputContext context;
   context.num_replicas_in_sync = prepared.replicas;
+  if (mode == Mode::kTrain && prepared.replicas > 1) {
+    TD_LOG(INFO) << "The `input_fn` accepts an `input_context` which will be given by DistributionStrategy";
+  }
   const std::string where = absl::StrCat("input_fn, mode ", ModeName(mode), ": ");
   auto asked = std::make_optional<StallWatch::Scope>(*stall_watch_, absl::StrCat("input_fn of mode ", ModeName(mode)));
   const absl::StatusOr<Dataset> made = CallUserCode([&] { return input_fn(context); });

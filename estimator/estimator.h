@@ -120,7 +120,7 @@ class Estimator {
   bool is_chief() const;
   // Whether this process is the task of a cluster that only evaluates.
   bool is_evaluator() const;
-  // How many evaluations have come to their end and are on record.
+  // How many evaluations have come to their end.
   int64_t evaluations() const;
   // How often a model_fn was called and a graph was compiled or loaded from the cache, all modes together.
   int64_t programs_built() const;

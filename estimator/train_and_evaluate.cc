@@ -1,5 +1,6 @@
 #include "estimator/train_and_evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -90,7 +91,10 @@ class TrainAndEvaluateRun {
     TD_RETURN_IF_ERROR(Validate());
     TD_RETURN_IF_ERROR(impl_.status());
     if (impl_.is_evaluator() && !config_.compile_only) {
-      return EvaluatorTask(estimator_, train_spec_, eval_spec_).Run();
+      // The chief removes the marker of an earlier training when it begins, which may be later than this.
+      const double distrust = std::max(eval_spec_.start_delay_secs, config_.peer_deadline_seconds);
+      return EvaluatorTask(estimator_, eval_spec_, {.max_steps = train_spec_.max_steps, .distrust_done_secs = distrust})
+          .Run();
     }
     if (config_.compile_only) {
       TD_RETURN_IF_ERROR(

@@ -7,6 +7,8 @@
 
 #include "base/env.h"
 #include "base/status_macros.h"
+#include "estimator/continuous_eval.h"
+#include "estimator/early_stopping.h"
 #include "estimator/estimator.h"
 #include "estimator/eval_log.h"
 #include "estimator/test_models.h"
