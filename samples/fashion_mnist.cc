@@ -147,7 +147,8 @@ absl::Status Run() {
                        {"learning_rate", absl::GetFlag(FLAGS_learning_rate)},
                        {"decay_steps", schedule == "cosine" ? static_cast<double>(max_steps) : 0.0},
                        {"dropout", absl::GetFlag(FLAGS_dropout)}});
-  HookList hooks = {std::make_shared<TimeHistory>()};
+  HookList hooks = EarlyStoppingHooks(estimator);
+  hooks.push_back(std::make_shared<TimeHistory>());
   if (const std::string path = absl::GetFlag(FLAGS_loss_log); !path.empty() && estimator.is_chief()) {
     hooks.push_back(std::make_shared<LossLog>(path));
   }

@@ -79,9 +79,11 @@ absl::Status Run() {
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
   EvalSpec eval{.input_fn = EvalInput};
   ApplyEvalFlags(&eval);
-  TD_ASSIGN_OR_RETURN(
-      const EvalResult result,
-      TrainAndEvaluate(estimator, {.input_fn = TrainInput, .max_steps = absl::GetFlag(FLAGS_max_steps)}, eval));
+  TD_ASSIGN_OR_RETURN(const EvalResult result, TrainAndEvaluate(estimator,
+                                                                {.input_fn = TrainInput,
+                                                                 .max_steps = absl::GetFlag(FLAGS_max_steps),
+                                                                 .hooks = EarlyStoppingHooks(estimator)},
+                                                                eval));
   if (!(estimator.is_chief() || estimator.is_evaluator()) || result.empty()) return absl::OkStatus();
   std::printf("%s\n", result.ToString().c_str());
   return absl::OkStatus();
