@@ -100,14 +100,17 @@ absl::Status BestRecords::Restore(absl::string_view json) {
   return absl::OkStatus();
 }
 
-absl::Status BestRecords::AddFromLogs(Env* env, const std::string& model_dir, int64_t last_step) {
+absl::Status BestRecords::AddFromLogs(Env* env, const std::string& model_dir, int64_t last_step,
+                                      const std::optional<std::pair<std::string, int64_t>>& part) {
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> names, env->ListDir(model_dir));
   for (absl::string_view dir : names) {
     if (dir != "eval" && !absl::StartsWith(dir, "eval_")) continue;
     const std::string name(dir == "eval" ? "" : dir.substr(5));
     TD_ASSIGN_OR_RETURN(const EvalHistory history, ReadEvalHistory(env, EvalDir(model_dir, name)));
     const auto known = records_.find(name);
-    if (history.steps != 0 && known != records_.end() && known->second.steps != history.steps) continue;
+    const bool as_known = known != records_.end() && known->second.steps == history.steps;
+    const bool as_part = part.has_value() && *part == std::make_pair(name, history.steps);
+    if (history.steps != 0 && !as_known && !as_part) continue;
     for (const auto& [step, result] : history.results) {
       if (step <= last_step) Update(name, result, history.steps);
     }

@@ -53,8 +53,11 @@ class BestRecords {
   // In place of all records: those of a checkpoint's text, but for those by another metric or direction.
   absl::Status Restore(absl::string_view json);
   // Adds what the logs of evaluations in `model_dir` have up to the global step `last_step`. A checkpoint is saved
-  // before its evaluation, and an evaluator in a process of its own saves none.
-  absl::Status AddFromLogs(Env* env, const std::string& model_dir, int64_t last_step);
+  // before its evaluation, and an evaluator in a process of its own saves none. Of evaluations over a part of the input
+  // count those that TrainAndEvaluate compares with each other: that of a record, and `part`, the evaluation's name and
+  // its steps.
+  absl::Status AddFromLogs(Env* env, const std::string& model_dir, int64_t last_step,
+                           const std::optional<std::pair<std::string, int64_t>>& part = std::nullopt);
 
  private:
   // What the record of an evaluation is by.

@@ -84,6 +84,11 @@ TEST(BestRecords, TakeWhatTheLogsHave) {
   BestRecords by_loss, by_accuracy(kByAccuracy);
   ASSERT_EQ(by_loss.AddFromLogs(env, dir, 30), absl::OkStatus());
   EXPECT_EQ(by_loss.records().at("").global_step, 30);  // 40 is of a later step
+  // A part by hand does not count.
+  EXPECT_FALSE(by_loss.records().contains("part"));
+  ASSERT_EQ(by_loss.AddFromLogs(env, dir, 30, std::make_pair("part", 3)), absl::OkStatus());
+  EXPECT_FALSE(by_loss.records().contains("part"));
+  ASSERT_EQ(by_loss.AddFromLogs(env, dir, 30, std::make_pair("part", 2)), absl::OkStatus());
   EXPECT_EQ(by_loss.records().at("part").steps, 2);
   ASSERT_EQ(by_accuracy.AddFromLogs(env, dir, 30), absl::OkStatus());
   EXPECT_EQ(by_accuracy.records().at("").global_step, 20);

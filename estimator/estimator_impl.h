@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/background_save.h"
@@ -54,6 +55,8 @@ class Estimator::Impl {
   // on the others. All workers set it.
   using EvaluationHook = std::function<absl::StatusOr<std::shared_ptr<SessionRunHook>>(const BatchDealer&)>;
   void set_evaluation_hook(EvaluationHook hook) { evaluation_hook_ = std::move(hook); }
+  // The name and steps of evaluations over a part of the input that the trainings from now on compare with each other.
+  void set_compared_part(std::optional<std::pair<std::string, int64_t>> part) { compared_part_ = std::move(part); }
 
   // In a cluster all processes call what is here in the same order. The chief alone writes into model_dir.
   bool is_chief() const { return !cluster_.has_value() || cluster_->is_chief(); }
@@ -156,6 +159,7 @@ class Estimator::Impl {
   int64_t best_step_ = -1;  // of the last evaluation that keep_best found to be the best so far, in this process
   std::optional<TrainResult> last_train_;
   EvaluationHook evaluation_hook_;
+  std::optional<std::pair<std::string, int64_t>> compared_part_;
 };
 
 }  // namespace tandem

@@ -83,7 +83,8 @@ absl::Status Estimator::Impl::RestoreBest(const CheckpointData& start, const std
     TD_RETURN_IF_ERROR(Annotate(best_.Restore(it->second), absl::StrCat(path, ": ")));
   }
   if (!is_chief()) return absl::OkStatus();  // model_dir may be out of its reach
-  if (absl::Status read = best_.AddFromLogs(config_.file_env(), config_.model_dir, start.global_step); !read.ok()) {
+  const absl::Status read = best_.AddFromLogs(config_.file_env(), config_.model_dir, start.global_step, compared_part_);
+  if (!read.ok()) {
     TD_LOG(WARNING) << "The records of evaluations could not be read: " << read.message();
   }
   return absl::OkStatus();

@@ -176,6 +176,20 @@ TEST_F(KeepBestTest, AKilledRunKeepsWhatIsProtected) {
   EXPECT_THAT(Names(), ElementsAre("model.ckpt-10", "model.ckpt-70", "model.ckpt-80"));
 }
 
+// Over a part of the input, by steps: the records of an interrupted run are those of one that was not.
+TEST_F(KeepBestTest, PartsThatAreComparedCountAfterAnInterrupt) {
+  const EvalSpec part = {.steps = 2, .every_steps = 10};
+  auto interrupt = std::make_shared<StepHook>([](RunContext& context, const RunValues&) {
+    if (context.global_step() == 15) std::raise(SIGTERM);
+  });
+  EXPECT_EQ(ExitCodeFor(Run(40, part, {interrupt})), kExitTerminated);
+  Estimator next(LineModel, config_);
+  ASSERT_EQ(Run(next, 40, part), absl::OkStatus());
+  EXPECT_EQ(next.best()->global_step, 10);
+  EXPECT_EQ(next.best()->steps, 2);
+  EXPECT_EQ(next.best()->checkpoint, config_.model_dir + "/model.ckpt-10");
+}
+
 TEST_F(KeepBestTest, AMetricThatTheEvaluationDoesNotHave) {
   config_.keep_best->metric = "mean_x";
   const absl::Status status = Run(30);

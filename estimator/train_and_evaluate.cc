@@ -118,8 +118,10 @@ class TrainAndEvaluateRun {
     if (eval_spec_.by_steps()) {
       impl_.set_evaluation_hook([this](const BatchDealer& dealer) { return EvaluatorBySteps(dealer); });
     }
+    if (eval_spec_.steps.has_value()) impl_.set_compared_part(std::make_pair(eval_spec_.name, *eval_spec_.steps));
     const absl::Status training = estimator_.Train(train_spec_.input_fn, train);
     impl_.set_evaluation_hook(nullptr);
+    impl_.set_compared_part(std::nullopt);
     if (!impl_.is_chief()) impl_.workers()->set_on_evaluate(nullptr);
     TD_RETURN_IF_ERROR(evaluation_);  // not as an error of the hook that happened to call it
     TD_RETURN_IF_ERROR(training);
