@@ -93,13 +93,28 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       stall_watch_(std::make_unique<StallWatch>(StallWatch::Options{.seconds = config_.stall_warning_secs})),
       checkpoints_(config_.file_env(), config_.model_dir, std::max(config_.keep_checkpoint_max, 0)),
       resident_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas())),
-      seed_(static_cast<uint64_t>(config_.seed.value_or(0))) {
+      seed_(static_cast<uint64_t>(config_.seed.value_or(0))),
+      best_(config_.keep_best) {
   ExitOnUncaughtResourceErrors();
+  checkpoints_.set_keep_every_n_hours(config_.keep_checkpoint_every_n_hours);
+  if (config_.keep_best.has_value()) {
+    // What the disk says, so that a run that goes on, and one beside an evaluator, keeps the same.
+    checkpoints_.set_protected(
+        [env = config_.file_env(), dir = EvalDir(config_.model_dir, config_.keep_best->evaluation),
+         best = *config_.keep_best](const std::vector<int64_t>& steps) -> absl::StatusOr<std::set<int64_t>> {
+          TD_ASSIGN_OR_RETURN(const EvalHistory history, ReadEvalHistory(env, dir));
+          return BestSteps(history, best, steps);
+        });
+  }
   if (status_.ok() && config_.model_dir.empty()) status_ = MakeTemporaryModelDir().status();
   if (status_.ok()) status_ = config_.CheckDevices();
   if (status_.ok()) status_ = TargetOf(config_, config_.train_strategy()).status();
   if (status_.ok()) status_ = params_.status();
   if (status_.ok() && !model_fn_) status_ = absl::InvalidArgumentError("Estimator: model_fn is empty");
+  if (config_.train_distribute.has_value() || config_.eval_distribute.has_value()) {
+    TD_LOG(INFO) << "Initializing RunConfig with distribution strategies.";
+    TD_LOG(INFO) << "Not using Distribute Coordinator.";
+  }
   TD_LOG(INFO) << "Using config: " << config_.ToString();
   if (status_.ok()) status_ = ResolveWorkers();
   if (status_.ok()) {
@@ -133,6 +148,9 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
     context.input_pipeline_id = static_cast<int>(cluster_->rank);
     share.replicas = devices;
     share.first = 0;
+  }
+  if (mode == Mode::kTrain && prepared.replicas > 1) {
+    TD_LOG(INFO) << "The `input_fn` accepts an `input_context` which will be given by DistributionStrategy";
   }
   const std::string where = absl::StrCat("input_fn, mode ", ModeName(mode), ": ");
   auto asked = std::make_optional<StallWatch::Scope>(*stall_watch_, absl::StrCat("input_fn of mode ", ModeName(mode)));
@@ -367,12 +385,18 @@ const std::optional<TrainResult>& Estimator::last_train_result() const { return 
 std::optional<BestRecord> Estimator::best(const std::string& name) const {
   const auto& records = impl_->best().records();
   auto it = records.find(name);
-  return it == records.end() ? std::nullopt : std::optional<BestRecord>(it->second);
+  if (it == records.end()) return std::nullopt;
+  BestRecord record = it->second;
+  const std::string path = JoinPath(model_dir(), CheckpointName(record.global_step));
+  if (config().file_env()->Exists(JoinPath(path, kManifestName))) record.checkpoint = path;
+  return record;
 }
 
 bool Estimator::is_chief() const { return impl_->is_chief() && !impl_->is_evaluator(); }
 
 bool Estimator::is_evaluator() const { return impl_->is_evaluator(); }
+
+int64_t Estimator::evaluations() const { return impl_->evaluations(); }
 
 int64_t Estimator::programs_built() const { return impl_->programs_built(); }
 

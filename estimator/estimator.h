@@ -78,6 +78,7 @@ struct TrainResult {
   int64_t steps = 0;  // of that call
   double loss = 0;    // of its last step
   StopReason reason = StopReason::kEndOfInput;
+  std::string stop_why = "";  // with kStopRequested: what the hook that asked for the end gave, on its own process
 };
 
 // Each mode's graph is built and compiled once, when it is first needed, and kept. Training, evaluation and prediction
@@ -134,15 +135,17 @@ class Estimator {
   // model_dir/eval or model_dir/eval_<name>, where the results of evaluations are recorded.
   std::string eval_dir(const std::string& name = "") const;
   const std::optional<TrainResult>& last_train_result() const;
-  // The best evaluation with this name so far, by loss; it is part of every checkpoint. Counted are evaluations of this
-  // model's own weights (trained in memory, or of a checkpoint in model_dir) over the whole input, and those over
-  // EvalSpec.steps in TrainAndEvaluate, which are compared with each other only. Evaluations of other data belong under
-  // another name.
+  // The best evaluation with this name so far, by RunConfig.keep_best or else by the smallest loss, with its checkpoint
+  // where that is there; it is part of every checkpoint. Counted are evaluations of this model's own weights (trained
+  // in memory, or of a checkpoint in model_dir) over the whole input, and those over EvalSpec.steps in
+  // TrainAndEvaluate, which are compared with each other only. Evaluations of other data belong under another name.
   std::optional<BestRecord> best(const std::string& name = "") const;
   // Whether this process saves and logs: the only one, or the first worker of a cluster.
   bool is_chief() const;
   // Whether this process is the task of a cluster that only evaluates.
   bool is_evaluator() const;
+  // How many evaluations have come to their end.
+  int64_t evaluations() const;
   // How often a model_fn was called and a graph was compiled or loaded from the cache, all modes together.
   int64_t programs_built() const;
 

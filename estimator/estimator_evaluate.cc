@@ -15,6 +15,7 @@
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
 #include "estimator/metric_accumulator.h"
+#include "estimator/metric_value.h"
 #include "estimator/run_loop.h"
 #include "estimator/signals.h"
 #include "estimator/summary/model_summaries.h"
@@ -153,15 +154,21 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   TD_LOG(INFO) << "evaluated " << metrics.examples() << " examples in " << prepared.batches() << " batches on "
                << prepared.replicas << (prepared.replicas == 1 ? " replica" : " replicas");
   TD_ASSIGN_OR_RETURN(const EvalResult evaluated, metrics.Result(resident_.global_step()));
+  const bool ranked = config_.keep_best.has_value() && config_.keep_best->evaluation == options.name;
+  if (ranked) TD_RETURN_IF_ERROR(MetricValue(evaluated, config_.keep_best->metric, "RunConfig.keep_best").status());
   TD_LOG(INFO) << "Saving dict for global step " << resident_.global_step() << ": " << evaluated.ToString();
   EvalScope scope{.steps = options.steps, .stopped = result.reason == StopReason::kStopRequested};
   if (!own) scope.checkpoint = options.checkpoint_path.empty() ? "initial values" : options.checkpoint_path;
   // A part of the input is compared where the job itself evaluates that part again and again.
   const bool whole = result.reason == StopReason::kEndOfInput;
   if (own && !scope.stopped && (whole || resident_.training())) {
-    best_.Update(options.name, evaluated, whole ? 0 : options.steps.value_or(0));
+    const bool better = best_.Update(options.name, evaluated, whole ? 0 : options.steps.value_or(0));
+    if (better && ranked) best_step_ = evaluated.global_step();
   }
-  if (!is_chief()) return evaluated;
+  if (!is_chief()) {
+    ++evaluations_;
+    return evaluated;
+  }
   // The numbers are in the log and in the caller's hands: a directory that is read-only is no reason to lose them.
   if (absl::Status status =
           AppendEvalResult(config_.file_env(), EvalDir(config_.model_dir, options.name), evaluated, scope);
@@ -175,6 +182,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
     of_model->Write(evaluated.global_step(), *summaries);
     summaries->Flush();
   }
+  ++evaluations_;
   TD_RETURN_IF_ERROR(TakeTraceStatus(result.trace));
   return evaluated;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/background_save.h"
@@ -65,6 +66,14 @@ class Estimator::Impl {
   const std::optional<TrainResult>& last_train() const { return last_train_; }
   const BestRecords& best() const { return best_; }
   int64_t programs_built() const { return programs_built_; }
+  int64_t evaluations() const { return evaluations_; }
+
+  // Makes a hook that stands behind the checkpoint saver in the next Train: one for evaluations, on the chief, and null
+  // on the others. All workers set it.
+  using EvaluationHook = std::function<absl::StatusOr<std::shared_ptr<SessionRunHook>>(const BatchDealer&)>;
+  void set_evaluation_hook(EvaluationHook hook) { evaluation_hook_ = std::move(hook); }
+  // The name and steps of evaluations over a part of the input that the trainings from now on compare with each other.
+  void set_compared_part(std::optional<std::pair<std::string, int64_t>> part) { compared_part_ = std::move(part); }
 
   // In a cluster all processes call what is here in the same order. The chief alone writes into model_dir.
   bool is_chief() const { return !cluster_.has_value() || cluster_->is_chief(); }
@@ -131,11 +140,14 @@ class Estimator::Impl {
   // Only the snapshot: writing goes on behind the next steps (CheckpointSaverHook's finish_save).
   absl::Status Save(const Prepared& prepared, int64_t step);
   absl::Status FinishSave(bool wait);
+  // The best evaluations up to the step that training starts from, by its checkpoint and by the logs.
+  absl::Status RestoreBest(const CheckpointData& start, const std::string& path);
   // The event file of a directory; null when there are to be none.
   std::shared_ptr<EventWriter> SummariesIn(const std::string& directory);
   // estimator_summaries.cc: the hooks of this process that write about a training; none where there are no event files.
   HookList SummaryHooks(const Prepared& prepared);
-  HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step);
+  HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step,
+                      const std::shared_ptr<SessionRunHook>& evaluations = nullptr);
   void LogModel(const Prepared& prepared);
 
   // NotFound for a model_dir that an evaluation or prediction would have to make: its name is mistyped.
@@ -177,7 +189,11 @@ class Estimator::Impl {
   std::string data_fingerprint_;  // of the training's input; may be empty
   std::string iterator_state_;    // at the end of the last Train, for jobs without checkpoints
   BestRecords best_;
+  int64_t evaluations_ = 0;
+  int64_t best_step_ = -1;  // of the last evaluation that keep_best found to be the best so far, in this process
   std::optional<TrainResult> last_train_;
+  EvaluationHook evaluation_hook_;
+  std::optional<std::pair<std::string, int64_t>> compared_part_;
 };
 
 }  // namespace tandem

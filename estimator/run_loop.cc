@@ -176,6 +176,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     }
     if (stop.has_value()) {
       result.reason = *stop;
+      if (*stop == StopReason::kStopRequested) result.stop_why = context.stop_why();
       break;
     }
     if (options.max_rounds >= 0 && result.steps >= options.max_rounds) {

@@ -55,7 +55,8 @@ struct LoopResult {
   double seconds = 0;
   double input_seconds = 0;
   StopReason reason = StopReason::kEndOfInput;
-  absl::Status trace;  // whether the tracer could write its file
+  std::string stop_why;  // with kStopRequested, where a hook of this process said it
+  absl::Status trace;    // whether the tracer could write its file
 };
 
 // InvalidArgument, with the name of the list, for a null pointer among a user's hooks.

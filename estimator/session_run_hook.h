@@ -62,9 +62,14 @@ class RunContext {
   // Training steps finished so far; in AfterRun of a training step this one counts, unless it was not finite.
   int64_t global_step() const { return *global_step_; }
 
-  // Ends the loop after this step, when every hook's AfterRun has run.
-  void RequestStop() { stop_requested_ = true; }
+  // Ends the loop after this step, when every hook's AfterRun has run. `why`, the first that is not empty, is for
+  // TrainResult and the file DONE.
+  void RequestStop(absl::string_view why = "") {
+    stop_requested_ = true;
+    if (stop_why_.empty()) stop_why_ = std::string(why);
+  }
   bool stop_requested() const { return stop_requested_; }
+  const std::string& stop_why() const { return stop_why_; }
 
   // For BeforeRun, which cannot return an error: the loop ends with it before the step. The first error counts.
   void Fail(const absl::Status& status) {
@@ -83,6 +88,7 @@ class RunContext {
   Mode mode_;
   const int64_t* global_step_;
   bool stop_requested_ = false;
+  std::string stop_why_;
   absl::Status status_;
   std::function<absl::StatusOr<std::string>()> find_non_finite_;
 };

@@ -1,5 +1,6 @@
 #include "estimator/train_and_evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -19,18 +20,19 @@
 #include "estimator/exporter_run.h"
 #include "estimator/model_dir.h"
 #include "estimator/signals.h"
+#include "estimator/step_evaluator.h"
 
 namespace tandem {
 namespace {
 
-const char* DoneReason(StopReason reason) {
-  switch (reason) {
+std::string DoneReason(const TrainResult& trained) {
+  switch (trained.reason) {
     case StopReason::kMaxRounds:
       return "max_steps";
     case StopReason::kEndOfInput:
       return "end of input";
     default:
-      return "stop requested";
+      return trained.stop_why.empty() ? "stop requested" : trained.stop_why;
   }
 }
 
@@ -62,6 +64,16 @@ absl::Status EvalSpec::Validate() const {
                      "got ",
                      start_delay_secs, " and ", throttle_secs));
   }
+  if (every_steps.has_value() && every_epochs.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("EvalSpec: every_steps and every_epochs cannot be both set, got ",
+                                                   *every_steps, " and ", *every_epochs, "; choose one"));
+  }
+  for (const auto& [name, every] :
+       {std::make_pair("every_steps", every_steps), std::make_pair("every_epochs", every_epochs)}) {
+    if (!every.has_value() || *every > 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("EvalSpec: ", name, " must be positive, got ", *every, "; leave it out to evaluate checkpoints"));
+  }
   return ValidateExporters(exporters);
 }
 
@@ -81,7 +93,10 @@ class TrainAndEvaluateRun {
     TD_RETURN_IF_ERROR(Validate());
     TD_RETURN_IF_ERROR(impl_.status());
     if (impl_.is_evaluator() && !config_.compile_only) {
-      return EvaluatorTask(estimator_, train_spec_, eval_spec_).Run();
+      // The chief removes the marker of an earlier training when it begins, which may be later than this.
+      const double distrust = std::max(eval_spec_.start_delay_secs, config_.peer_deadline_seconds);
+      return EvaluatorTask(estimator_, eval_spec_, {.max_steps = train_spec_.max_steps, .distrust_done_secs = distrust})
+          .Run();
     }
     if (config_.compile_only) {
       TD_RETURN_IF_ERROR(exporters_.Prepare());
@@ -102,11 +117,17 @@ class TrainAndEvaluateRun {
       }));
       // After the user's own listeners, as the evaluation may take long.
       train.saving_listeners = train_spec_.saving_listeners;
-      if (!impl_.has_evaluator()) train.saving_listeners.push_back(Scheduler());
+      if (!impl_.has_evaluator() && !eval_spec_.by_steps()) train.saving_listeners.push_back(Scheduler());
     } else {
       impl_.workers()->set_on_evaluate([this] { return EvaluateOnce("with the chief"); });
     }
+    if (eval_spec_.by_steps()) {
+      impl_.set_evaluation_hook([this](const BatchDealer& dealer) { return EvaluatorBySteps(dealer); });
+    }
+    if (eval_spec_.steps.has_value()) impl_.set_compared_part(std::make_pair(eval_spec_.name, *eval_spec_.steps));
     const absl::Status training = estimator_.Train(train_spec_.input_fn, train);
+    impl_.set_evaluation_hook(nullptr);
+    impl_.set_compared_part(std::nullopt);
     if (!impl_.is_chief()) impl_.workers()->set_on_evaluate(nullptr);
     TD_RETURN_IF_ERROR(evaluation_);  // not as an error of the hook that happened to call it
     TD_RETURN_IF_ERROR(training);
@@ -119,10 +140,16 @@ class TrainAndEvaluateRun {
     TD_RETURN_IF_ERROR(train_spec_.Validate());
     TD_RETURN_IF_ERROR(eval_spec_.Validate());
     TD_RETURN_IF_ERROR(config_.Validate());
-    if (config_.checkpoints_enabled()) return absl::OkStatus();
+    if (eval_spec_.by_steps() && impl_.has_evaluator()) {
+      return absl::InvalidArgumentError(
+          "EvalSpec: every_steps and every_epochs are for evaluations inside of the training, and the cluster has a "
+          "task of type evaluator, which evaluates checkpoints; set RunConfig.save_checkpoints_steps and throttle_secs "
+          "instead, or leave the evaluator out");
+    }
+    if (config_.checkpoints_enabled() || eval_spec_.by_steps()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "TrainAndEvaluate evaluates checkpoints, and they are off; set save_checkpoints_steps or "
-        "save_checkpoints_secs");
+        "save_checkpoints_secs, or EvalSpec.every_steps to evaluate the weights in memory");
   }
 
   void LogStart() const {
@@ -132,6 +159,12 @@ class TrainAndEvaluateRun {
     }
     TD_LOG(INFO) << (impl_.workers() == nullptr ? "Running training and evaluation locally (non-distributed)."
                                                 : "Running training and evaluation on all workers.");
+    if (eval_spec_.by_steps()) {
+      TD_LOG(INFO) << "Start train and evaluate loop. The evaluate will happen every "
+                   << (eval_spec_.every_steps.has_value() ? absl::StrCat(*eval_spec_.every_steps, " steps.")
+                                                          : absl::StrCat(*eval_spec_.every_epochs, " epochs."));
+      return;
+    }
     TD_LOG(INFO) << "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint "
                     "frequency is determined based on RunConfig arguments: "
                  << CheckpointFrequency(config_) << ".";
@@ -157,6 +190,38 @@ class TrainAndEvaluateRun {
     return std::make_shared<EvalScheduler>(scheduling);
   }
 
+  // All workers look at the interval; the chief alone evaluates by it, and the others join.
+  absl::StatusOr<std::shared_ptr<SessionRunHook>> EvaluatorBySteps(const BatchDealer& dealer) {
+    StepEvaluator::Options evaluator;
+    if (eval_spec_.every_steps.has_value()) {
+      evaluator.interval = {.steps = *eval_spec_.every_steps};
+    } else {
+      const absl::StatusOr<EpochLength> epoch = dealer.epoch();
+      TD_RETURN_IF_ERROR(
+          Annotate(epoch.status(), "EvalSpec.every_epochs: input_fn, mode train: ", "; set every_steps instead"));
+      TD_ASSIGN_OR_RETURN(evaluator.interval,
+                          EvalInterval::OfEpochs(*eval_spec_.every_epochs, *epoch, dealer.batches_per_round()));
+      TD_LOG(INFO) << (*eval_spec_.every_epochs == 1 ? "An epoch is "
+                                                     : absl::StrCat(*eval_spec_.every_epochs, " epochs are "))
+                   << evaluator.interval.ToString() << ".";
+    }
+    if (!impl_.is_chief()) return std::shared_ptr<SessionRunHook>();
+    evaluator.signalled = [this] { return Signalled(); };
+    evaluator.evaluate = [this](int64_t step) -> absl::StatusOr<bool> {
+      TD_RETURN_IF_ERROR(EvaluateOnce(absl::StrCat("after step ", step)));
+      return stopped_;
+    };
+    evaluator.recorded = [this](int64_t step) -> absl::StatusOr<bool> {
+      TD_ASSIGN_OR_RETURN(const std::optional<EvalResult> found, Recorded(step));
+      return found.has_value();
+    };
+    return std::make_shared<StepEvaluator>(std::move(evaluator));
+  }
+
+  absl::StatusOr<std::optional<EvalResult>> Recorded(int64_t step) const {
+    return FindEvalResult(config_.file_env(), estimator_.eval_dir(eval_spec_.name), step, {.steps = eval_spec_.steps});
+  }
+
   absl::Status EvaluateOnce(absl::string_view when) {
     absl::StatusOr<EvalResult> result = estimator_.Evaluate(eval_spec_.input_fn, evaluate_);
     // A signal ends the evaluation early; training must still come to its orderly end.
@@ -173,22 +238,24 @@ class TrainAndEvaluateRun {
     const TrainResult trained = estimator_.last_train_result().value_or(TrainResult());
     // Training may have come to its end before the signal did; without the evaluation of that end the job is not done.
     if ((stopped_ || Signalled()) && !impl_.has_evaluator() && last_.global_step() != trained.global_step) {
-      const std::string detail = absl::StrCat(" before the evaluation of global step ", trained.global_step,
-                                              ", whose checkpoint is saved, was done; start again to evaluate it");
+      const bool saved = config_.checkpoints_enabled();
+      const std::string detail =
+          absl::StrCat(" before the evaluation of global step ", trained.global_step,
+                       saved ? ", whose checkpoint is saved, was done; start again to evaluate it"
+                             : " was done; checkpoints are off, so nothing was saved");
       return Signalled() ? SignalError(SignalGuard::pending(), detail) : PeerSignalError(detail);
     }
     if (last_.empty() && !impl_.has_evaluator()) TD_RETURN_IF_ERROR(EvaluateWhatWasTrained(trained));
     if (!impl_.is_chief()) return absl::OkStatus();
     TD_RETURN_IF_ERROR(WriteDoneMarker(config_.file_env(), config_.model_dir,
-                                       {.final_step = trained.global_step, .reason = DoneReason(trained.reason)}));
+                                       {.final_step = trained.global_step, .reason = DoneReason(trained)}));
     return Annotate(exporters_.AtEnd(last_), "TrainAndEvaluate, which is done but for this: ");
   }
 
   // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
   absl::Status EvaluateWhatWasTrained(const TrainResult& trained) {
     if (impl_.workers() == nullptr) {  // the others would not know what is recorded
-      absl::StatusOr<std::optional<EvalResult>> recorded = FindEvalResult(
-          config_.file_env(), estimator_.eval_dir(eval_spec_.name), trained.global_step, {.steps = eval_spec_.steps});
+      absl::StatusOr<std::optional<EvalResult>> recorded = Recorded(trained.global_step);
       if (recorded.ok() && recorded->has_value()) {
         TD_LOG(INFO) << "Nothing to do: global step " << trained.global_step << " is trained and evaluated.";
         last_ = **std::move(recorded);

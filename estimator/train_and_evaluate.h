@@ -37,12 +37,22 @@ struct EvalSpec {
   double throttle_secs = 600;
   // What is exported after evaluations and at the end, to model_dir/export/<name>/.
   ExporterList exporters = {};
+  // Evaluations by steps in place of checkpoints and seconds, at most one of the two: whenever the global step is a
+  // multiple of every_steps, or at the step that takes the last example of each every_epochs-th epoch. An epoch is a
+  // pass over what the last Repeat of the training's input repeats; InvalidArgument where its length is known only when
+  // it was read (data/epoch.h). throttle_secs does not apply, and checkpoints may be off.
+  std::optional<int64_t> every_steps = std::nullopt;
+  std::optional<int64_t> every_epochs = std::nullopt;
+
+  // Whether evaluations go by steps.
+  bool by_steps() const { return every_steps.has_value() || every_epochs.has_value(); }
 
   absl::Status Validate() const;
 };
 
 // Trains until max_steps or the end of the input. The rule for evaluations: after every checkpoint but the one that
 // training starts from, unless the last evaluation began less than throttle_secs ago; and the final step always, once.
+// With every_steps or every_epochs the steps alone say when, and the values in memory are evaluated.
 // Training already at max_steps is not repeated, and its final checkpoint is evaluated unless that is on record: with
 // the name and `steps` of `eval_spec`, of this model's own weights, and not stopped by a hook.
 // At the end model_dir/DONE says at which step training ended and why.
@@ -52,7 +62,7 @@ struct EvalSpec {
 // workers' result is empty.
 //
 // Returns the result of the last evaluation. A signal that comes before that of the final step is done ends the call as
-// one during training does. Checkpoints must be on. Errors: see Estimator.
+// one during training does. Checkpoints must be on, unless evaluations go by steps. Errors: see Estimator.
 absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,
                                             const EvalSpec& eval_spec);
 

@@ -19,6 +19,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "samples/common_flags.h"
+#include "samples/eval_flags.h"
 #include "samples/exporters.h"
 
 ABSL_FLAG(std::string, data_dir, tandem::kFashionMnistDir,
@@ -78,11 +79,14 @@ absl::Status Run() {
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir)};
   TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
-  ExporterList exporters;
-  if (absl::GetFlag(FLAGS_export)) exporters = ExportersOf(EvalInput);
-  TD_ASSIGN_OR_RETURN(const EvalResult result,
-                      TrainAndEvaluate(estimator, {.input_fn = TrainInput, .max_steps = absl::GetFlag(FLAGS_max_steps)},
-                                       {.input_fn = EvalInput, .exporters = exporters}));
+  EvalSpec eval{.input_fn = EvalInput};
+  ApplyEvalFlags(&eval);
+  if (absl::GetFlag(FLAGS_export)) eval.exporters = ExportersOf(EvalInput);
+  TD_ASSIGN_OR_RETURN(const EvalResult result, TrainAndEvaluate(estimator,
+                                                                {.input_fn = TrainInput,
+                                                                 .max_steps = absl::GetFlag(FLAGS_max_steps),
+                                                                 .hooks = EarlyStoppingHooks(estimator)},
+                                                                eval));
   if (!(estimator.is_chief() || estimator.is_evaluator()) || result.empty()) return absl::OkStatus();
   std::printf("%s\n", result.ToString().c_str());
   return absl::OkStatus();
