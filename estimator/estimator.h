@@ -50,11 +50,14 @@ struct EvaluateOptions {
   std::string checkpoint_path = "";
   // Keeps evaluations on several data sets apart: records go to model_dir/eval_<name>.
   std::string name = "";
+  // Weights whose moving average there is (Optimizer::WithMovingAverage) are read from it; false: all as trained.
+  bool use_moving_average = true;
 };
 
 struct PredictOptions {
   HookList hooks = {};
   std::string checkpoint_path = "";
+  bool use_moving_average = true;  // as of EvaluateOptions
 };
 
 // One example's row of every prediction, by name.

@@ -46,6 +46,9 @@ class Estimator::Impl {
   const absl::Status& status() const { return status_; }
   CheckpointManager& checkpoints() { return checkpoints_; }
   const std::optional<TrainResult>& last_train() const { return last_train_; }
+  // Of the training: what hooks set, and what ReduceOnPlateau keeps in checkpoints.
+  StepScalarSettings& step_scalars() { return step_scalars_; }
+  std::string& plateau_state() { return plateau_state_; }
   const BestRecords& best() const { return best_; }
   int64_t programs_built() const { return programs_built_; }
 
@@ -72,6 +75,9 @@ class Estimator::Impl {
   absl::StatusOr<Prepared> Prepare(Mode mode, const InputFn& input_fn);
   // Begin of all hooks, then compilation with what they fetch.
   absl::Status Finalize(const Prepared& prepared, const HookList& hooks);
+  // After Finalize: makes the session for the program. `averages`: its weights are read from their moving averages,
+  // where these are in memory.
+  absl::Status BindVariables(const Prepared& prepared, bool averages);
   const DistributionStrategy Strategy(Mode mode) const;
   // Whether the environment or the RunConfig describes a cluster that these strategies fit.
   absl::Status ResolveWorkers();
@@ -143,6 +149,8 @@ class Estimator::Impl {
   std::string data_fingerprint_;  // of the training's input; may be empty
   std::string iterator_state_;    // at the end of the last Train, for jobs without checkpoints
   BestRecords best_;
+  StepScalarSettings step_scalars_;
+  std::string plateau_state_;
   std::optional<TrainResult> last_train_;
 };
 

@@ -151,6 +151,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
                                    const LoopOptions& options, int64_t* global_step) {
   LoopResult result;
   RunContext context(options.mode, global_step);
+  context.set_step_scalars(options.step_scalars);
   for (const auto& hook : hooks) {
     TD_RETURN_IF_ERROR(
         InHook(*hook, "AfterCreateSession", CallUserCode([&] { return hook->AfterCreateSession(context); })));
@@ -207,6 +208,9 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     StepRequest request;
     request.round = &round;
     request.scalars = options.scalars;
+    if (options.step_scalars != nullptr) {
+      for (const auto& [name, value] : options.step_scalars->values()) request.scalars[name] = value;
+    }
     request.scalars["global_step"] = *global_step;
     if (options.mode != Mode::kTrain) request.scalars["seed"] = SeedOfRound(request.scalars["seed"], rounds);
     ++rounds;

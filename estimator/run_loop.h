@@ -39,6 +39,8 @@ struct LoopOptions {
   // In a group of workers: tells the others before every step whether this one wants to end, and why; gives what all of
   // them want. Null: nobody else is asked.
   std::function<absl::StatusOr<std::optional<StopReason>>(std::optional<StopReason>)> agree;
+  // Step scalars that hooks may set, sent with every step; null outside of training.
+  StepScalarSettings* step_scalars = nullptr;
   // Gets the phases and steps of the loop; may be null.
   Tracer* tracer = nullptr;
   // Watches the input; may be null.

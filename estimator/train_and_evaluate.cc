@@ -46,7 +46,7 @@ absl::Status TrainSpec::Validate() const {
     return absl::InvalidArgumentError(absl::StrCat("TrainSpec: max_steps must be positive, got ", *max_steps,
                                                    "; leave it out to train to the end of the input"));
   }
-  return absl::OkStatus();
+  return reduce_on_plateau.has_value() ? reduce_on_plateau->Validate() : absl::OkStatus();
 }
 
 absl::Status EvalSpec::Validate() const {
@@ -73,7 +73,10 @@ class TrainAndEvaluateRun {
         config_(estimator.config()),
         train_spec_(train_spec),
         eval_spec_(eval_spec),
-        evaluate_{.steps = eval_spec.steps, .hooks = eval_spec.hooks, .name = eval_spec.name} {}
+        evaluate_{.steps = eval_spec.steps,
+                  .hooks = eval_spec.hooks,
+                  .name = eval_spec.name,
+                  .use_moving_average = eval_spec.use_moving_average} {}
 
   absl::StatusOr<EvalResult> Run() {
     TD_RETURN_IF_ERROR(Validate());
@@ -90,12 +93,19 @@ class TrainAndEvaluateRun {
     SignalGuard guard(config_.handle_signals);
     LogStart();
     TrainOptions train{.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks};
+    if (train_spec_.reduce_on_plateau.has_value()) {
+      plateau_ = MakePlateauHook();
+      train.hooks.push_back(plateau_);
+    }
     // To the end, so that nobody else trains between the last step and the marker. Train takes it again.
     std::shared_ptr<FileLock> lock;
     if (impl_.is_chief()) {
       TD_RETURN_IF_ERROR(impl_.Together([&] { return TakeModelDir(&lock); }));
       // After the user's own listeners, as the evaluation may take long.
       train.saving_listeners = train_spec_.saving_listeners;
+      if (plateau_ != nullptr)
+        train.saving_listeners.push_back(std::make_shared<PlateauListener>(
+            plateau_, [this] { return eval_spec_.throttle_secs == 0 && !Signalled(); }));
       if (!impl_.has_evaluator()) train.saving_listeners.push_back(Scheduler());
     } else {
       impl_.workers()->set_on_evaluate([this] { return EvaluateOnce("with the chief"); });
@@ -113,6 +123,11 @@ class TrainAndEvaluateRun {
     TD_RETURN_IF_ERROR(train_spec_.Validate());
     TD_RETURN_IF_ERROR(eval_spec_.Validate());
     TD_RETURN_IF_ERROR(config_.Validate());
+    if (train_spec_.reduce_on_plateau.has_value() && impl_.has_evaluator()) {
+      return absl::InvalidArgumentError(
+          "TrainSpec: reduce_on_plateau needs evaluations between steps, and the cluster has a task of type evaluator "
+          "that makes them elsewhere; leave one of the two out");
+    }
     if (config_.checkpoints_enabled()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "TrainAndEvaluate evaluates checkpoints, and they are off; set save_checkpoints_steps or "
@@ -159,7 +174,31 @@ class TrainAndEvaluateRun {
     evaluation_ = Annotate(result.status(), absl::StrCat("TrainAndEvaluate, evaluation ", when, ": "));
     TD_RETURN_IF_ERROR(evaluation_);
     last_ = *std::move(result);
-    return absl::OkStatus();
+    return plateau_ != nullptr ? plateau_->Observe(last_) : absl::OkStatus();
+  }
+
+  std::shared_ptr<PlateauHook> MakePlateauHook() {
+    PlateauHook::Options options{
+        .rule = *train_spec_.reduce_on_plateau, .scalars = &impl_.step_scalars(), .state = &impl_.plateau_state()};
+    options.recorded = [this](int64_t step) { return Recorded(step); };
+    if (impl_.is_chief()) options.evaluate = [this] { return EvaluateOnce("of the checkpoint to go on from"); };
+    return std::make_shared<PlateauHook>(std::move(options));
+  }
+
+  // The evaluation of that step on record, which the chief can read.
+  absl::StatusOr<std::optional<EvalResult>> Recorded(int64_t step) const {
+    std::string text;
+    if (impl_.is_chief()) {
+      const absl::StatusOr<std::optional<EvalResult>> found =
+          FindEvalResult(config_.file_env(), estimator_.eval_dir(eval_spec_.name), step,
+                         {.steps = eval_spec_.steps, .raw_weights = !eval_spec_.use_moving_average});
+      if (found.ok() && found->has_value()) text = (*found)->ToJson();
+    }
+    if (impl_.workers() != nullptr) {
+      TD_ASSIGN_OR_RETURN(text, impl_.workers()->FromChief(text, "the evaluation on record"));
+    }
+    if (text.empty()) return std::optional<EvalResult>();
+    return EvalResult::FromJson(text);
   }
 
   absl::Status Finish() {
@@ -179,8 +218,9 @@ class TrainAndEvaluateRun {
   // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
   absl::Status EvaluateWhatWasTrained(const TrainResult& trained) {
     if (impl_.workers() == nullptr) {  // the others would not know what is recorded
-      absl::StatusOr<std::optional<EvalResult>> recorded = FindEvalResult(
-          config_.file_env(), estimator_.eval_dir(eval_spec_.name), trained.global_step, {.steps = eval_spec_.steps});
+      absl::StatusOr<std::optional<EvalResult>> recorded =
+          FindEvalResult(config_.file_env(), estimator_.eval_dir(eval_spec_.name), trained.global_step,
+                         {.steps = eval_spec_.steps, .raw_weights = !eval_spec_.use_moving_average});
       if (recorded.ok() && recorded->has_value()) {
         TD_LOG(INFO) << "Nothing to do: global step " << trained.global_step << " is trained and evaluated.";
         last_ = **std::move(recorded);
@@ -197,6 +237,7 @@ class TrainAndEvaluateRun {
   const TrainSpec& train_spec_;
   const EvalSpec& eval_spec_;
   const EvaluateOptions evaluate_;
+  std::shared_ptr<PlateauHook> plateau_;  // null without ReduceOnPlateau
   EvalResult last_;
   absl::Status evaluation_;
   bool stopped_ = false;  // the last evaluation, by a signal

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/estimator.h"
+#include "estimator/reduce_on_plateau.h"
 
 namespace tandem {
 
@@ -20,6 +21,8 @@ struct TrainSpec {
   std::optional<int64_t> max_steps = std::nullopt;
   HookList hooks = {};
   std::vector<std::shared_ptr<CheckpointSaverListener>> saving_listeners = {};
+  // Lowers learning rates by the evaluations of EvalSpec. Not with an evaluator in a process of its own.
+  std::optional<ReduceOnPlateau> reduce_on_plateau = std::nullopt;
 
   absl::Status Validate() const;
 };
@@ -34,6 +37,7 @@ struct EvalSpec {
   double start_delay_secs = 120;
   // The least time from the start of one evaluation to the start of the next.
   double throttle_secs = 600;
+  bool use_moving_average = true;  // as of EvaluateOptions
 
   absl::Status Validate() const;
 };

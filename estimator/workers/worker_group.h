@@ -43,8 +43,9 @@ class WorkerGroup {
     int from = 0;             // the first rank that has it
   };
   // Between two steps of a loop: what all of them wish. A worker that is not the chief joins here what the chief does
-  // in between (Announce), by `on_evaluate`.
-  absl::StatusOr<Meeting> Meet(Wish mine);
+  // in between (Announce), by `on_evaluate`. `scalars` tells what hooks have set the step's scalars to: InvalidArgument
+  // (exit code 2), on all workers, where that is not the same.
+  absl::StatusOr<Meeting> Meet(Wish mine, uint64_t scalars = 0);
 
   // The chief, inside of a training: the others evaluate with it.
   absl::Status AnnounceEvaluation();
@@ -59,6 +60,7 @@ class WorkerGroup {
  private:
   enum class Event : uint8_t { kStep = 0, kEvaluate, kEnd };
   struct Message {
+    uint64_t scalars;
     Event event;
     Wish wish;
   };
