@@ -142,7 +142,8 @@ void Estimator::Impl::MeetBetweenSteps(const Prepared& prepared, LoopOptions* lo
   if (prepared.workers == nullptr) return;
   loop->agree =
       [this, workers = prepared.workers](std::optional<StopReason> mine) -> absl::StatusOr<std::optional<StopReason>> {
-    TD_ASSIGN_OR_RETURN(const WorkerGroup::Meeting met, workers->Meet(WishOf(mine), step_scalars_.Fingerprint()));
+    TD_ASSIGN_OR_RETURN(const WorkerGroup::Meeting met,
+                        workers->Meet(WishOf(mine), [this] { return step_scalars_.Fingerprint(); }));
     switch (met.wish) {
       case Wish::kGoOn:
         return std::optional<StopReason>();

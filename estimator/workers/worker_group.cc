@@ -81,9 +81,10 @@ absl::StatusOr<std::pair<WorkerGroup::Event, WorkerGroup::Meeting>> WorkerGroup:
   return std::make_pair(all[0].event, meeting);
 }
 
-absl::StatusOr<WorkerGroup::Meeting> WorkerGroup::Meet(Wish mine, uint64_t scalars) {
+absl::StatusOr<WorkerGroup::Meeting> WorkerGroup::Meet(Wish mine, const std::function<uint64_t()>& scalars) {
   for (;;) {
-    TD_ASSIGN_OR_RETURN(const auto met, Exchange({.scalars = scalars, .event = Event::kStep, .wish = mine}));
+    TD_ASSIGN_OR_RETURN(const auto met,
+                        Exchange({.scalars = scalars ? scalars() : 0, .event = Event::kStep, .wish = mine}));
     if (met.first == Event::kStep) return met.second;
     if (met.first == Event::kEnd) {
       return absl::InternalError(absl::StrCat("the chief has ended its training, and ", names_[rank()], " has not"));

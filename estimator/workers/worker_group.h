@@ -43,9 +43,9 @@ class WorkerGroup {
     int from = 0;             // the first rank that has it
   };
   // Between two steps of a loop: what all of them wish. A worker that is not the chief joins here what the chief does
-  // in between (Announce), by `on_evaluate`. `scalars` tells what hooks have set the step's scalars to: InvalidArgument
-  // (exit code 2), on all workers, where that is not the same.
-  absl::StatusOr<Meeting> Meet(Wish mine, uint64_t scalars = 0);
+  // in between (Announce), by `on_evaluate`. `scalars` tells what the step's scalars are set to, which the
+  // evaluation may change: InvalidArgument (exit code 2), on all workers, where that is not the same.
+  absl::StatusOr<Meeting> Meet(Wish mine, const std::function<uint64_t()>& scalars = nullptr);
 
   // The chief, inside of a training: the others evaluate with it.
   absl::Status AnnounceEvaluation();
