@@ -228,24 +228,49 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   TD_ASSIGN_OR_RETURN(const CompileOptions options,
                       OptionsFor(mode, std::move(devices), prepared.dealer->batch_size()));
   if (config_.compile_only) {
-    TD_RETURN_IF_ERROR(prepared.program->CompileOnly(context.fetched_by(), options));
+    TD_RETURN_IF_ERROR(prepared.program->Compile(context.fetched_by(), options));
     TD_LOG(INFO) << "Compiled mode " << ModeName(mode) << " for " << options.target << ": "
                  << prepared.program->executable().name();
     return absl::OkStatus();
   }
+  ModeProgram::Fetches fetches = context.fetched_by();
+  if (prepared.workers != nullptr) {
+    TD_ASSIGN_OR_RETURN(fetches, FetchesOfAll(*prepared.workers, fetches));
+  }
+  TD_RETURN_IF_ERROR(prepared.program->Compile(fetches, options));
+  if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(AgreeOnWork(prepared));
+  prepared.dealer->set_label_ranges(prepared.program->label_ranges());
+  return absl::OkStatus();
+}
+
+std::map<std::string, std::string> Estimator::Impl::AveragesFor(const ModeProgram& program) const {
+  std::map<std::string, std::string> names;
+  for (const VariableSpec& v : resident_.model().AveragesOf(program.variables())) names[v.slot_of] = v.name;
+  return names;
+}
+
+absl::StatusOr<std::vector<HostTensor>> Estimator::Impl::ReadWeights(const ModeProgram& program,
+                                                                     std::vector<std::string> names,
+                                                                     bool averages) const {
+  if (averages) {
+    const std::map<std::string, std::string> averaged = AveragesFor(program);
+    for (std::string& name : names) {
+      if (auto it = averaged.find(name); it != averaged.end()) name = it->second;
+    }
+  }
+  return resident_.model().store()->ReadAll(names);
+}
+
+absl::Status Estimator::Impl::BindVariables(const Prepared& prepared, bool averages) {
+  std::map<std::string, std::string> names;
+  if (averages) names = AveragesFor(*prepared.program);
+  if (!names.empty()) TD_LOG(INFO) << "Using the moving averages of " << names.size() << " variables.";
   Session::Options session;
   session.pool = pool_;
   session.deadline_seconds = config_.deadline_seconds;
   session.gpu_plans = config_.gpu_plans;
-  ModeProgram::Fetches fetches = context.fetched_by();
-  if (prepared.workers != nullptr) {
-    session.group = &prepared.workers->group();
-    TD_ASSIGN_OR_RETURN(fetches, FetchesOfAll(*prepared.workers, fetches));
-  }
-  TD_RETURN_IF_ERROR(prepared.program->Compile(fetches, options, resident_.model().store(), session));
-  if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(AgreeOnWork(prepared));
-  prepared.dealer->set_label_ranges(prepared.program->label_ranges());
-  return absl::OkStatus();
+  if (prepared.workers != nullptr) session.group = &prepared.workers->group();
+  return prepared.program->Bind(names, resident_.model().store(), std::move(session));
 }
 
 absl::Status Estimator::Impl::CheckOutputs() const {
@@ -294,7 +319,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     TD_LOG(INFO) << "Restoring parameters from " << path;
     if (in_memory) TD_RETURN_IF_ERROR(resident_.SetAside());
     TD_RETURN_IF_ERROR(
-        Annotate(resident_.LoadCheckpoint(data, path, program.variables()), "",
+        Annotate(resident_.LoadCheckpoint(data, path, ModelState::WithAverages(data, program.variables())), "",
                  absl::StrCat(" (mode ", ModeName(program.mode()), ", input ", SpecString(program.components()), ")")));
     return IsOwnCheckpoint(path, config_.model_dir);
   }

@@ -52,15 +52,19 @@ struct EvaluateOptions {
   std::string checkpoint_path = "";
   // Keeps evaluations on several data sets apart: records go to model_dir/eval_<name>.
   std::string name = "";
+  // Weights whose moving average there is (Optimizer::WithMovingAverage) are read from it; false: all as trained.
+  bool use_moving_average = true;
 };
 
 struct PredictOptions {
   HookList hooks = {};
   std::string checkpoint_path = "";
+  bool use_moving_average = true;  // as of EvaluateOptions
 };
 
 struct ExportOptions {
   std::string checkpoint_path = "";
+  bool use_moving_average = true;  // as of EvaluateOptions
   // Of the evaluation that the model is exported after; Model::metrics() has them.
   std::map<std::string, double> metrics = {};
   // Where the newest export is equal to this one in every byte, it is returned and nothing is written.

@@ -121,6 +121,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   if (config_.compile_only) return EvalResult();
   TD_ASSIGN_OR_RETURN(const bool own, LoadForInference(prepared, options.checkpoint_path, "evaluate"));
+  TD_RETURN_IF_ERROR(BindVariables(prepared, options.use_moving_average));
 
   TD_LOG(INFO) << "Starting evaluation at " << TimeStamp();
   const double begin = config_.file_env()->MonotonicSeconds();
@@ -157,7 +158,9 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   const bool ranked = config_.keep_best.has_value() && config_.keep_best->evaluation == options.name;
   if (ranked) TD_RETURN_IF_ERROR(MetricValue(evaluated, config_.keep_best->metric, "RunConfig.keep_best").status());
   TD_LOG(INFO) << "Saving dict for global step " << resident_.global_step() << ": " << evaluated.ToString();
-  EvalScope scope{.steps = options.steps, .stopped = result.reason == StopReason::kStopRequested};
+  EvalScope scope{.steps = options.steps,
+                  .stopped = result.reason == StopReason::kStopRequested,
+                  .raw_weights = !options.use_moving_average};
   if (!own) scope.checkpoint = options.checkpoint_path.empty() ? "initial values" : options.checkpoint_path;
   // A part of the input is compared where the job itself evaluates that part again and again.
   const bool whole = result.reason == StopReason::kEndOfInput;
@@ -205,6 +208,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   if (config_.compile_only) return absl::OkStatus();
   TD_RETURN_IF_ERROR(LoadForInference(prepared, options.checkpoint_path, "predict").status());
+  TD_RETURN_IF_ERROR(BindVariables(prepared, options.use_moving_average));
 
   LoopOptions loop;
   loop.mode = Mode::kPredict;

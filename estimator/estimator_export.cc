@@ -103,7 +103,7 @@ absl::StatusOr<ModeProgram*> Estimator::Impl::ProgramForExport(const ServingShap
   TD_RETURN_IF_ERROR(CheckVariables(*program, *resident_.model().store(), programs));
   const char* device = Strategy(Mode::kPredict).gpu() ? "gpu:0" : "cpu:0";
   TD_ASSIGN_OR_RETURN(const CompileOptions options, OptionsFor(Mode::kPredict, {device}, shape.rows_per_step));
-  TD_RETURN_IF_ERROR(program->CompileOnly({}, options));
+  TD_RETURN_IF_ERROR(program->Compile({}, options));
   if (program->executable().index().inputs.empty()) {
     return absl::InvalidArgumentError(
         "ServingInput: model_fn uses none of the features in mode predict, so there is nothing to serve");
@@ -129,7 +129,7 @@ absl::StatusOr<std::string> Estimator::Impl::ExportModel(const std::string& expo
   signature.metrics = options.metrics;
   std::vector<std::string> names;
   for (const auto& v : program->executable().index().variables) names.push_back(v->name);
-  TD_ASSIGN_OR_RETURN(std::vector<HostTensor> values, resident_.model().store()->ReadAll(names));
+  TD_ASSIGN_OR_RETURN(std::vector<HostTensor> values, ReadWeights(*program, names, options.use_moving_average));
   TensorMap weights;
   for (size_t i = 0; i < names.size(); ++i) weights[names[i]] = std::move(values[i]);
   TD_ASSIGN_OR_RETURN(const SafetensorsImage image, SerializeSafetensors(weights));

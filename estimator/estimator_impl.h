@@ -64,6 +64,9 @@ class Estimator::Impl {
   const absl::Status& status() const { return status_; }
   CheckpointManager& checkpoints() { return checkpoints_; }
   const std::optional<TrainResult>& last_train() const { return last_train_; }
+  // Of the training: what hooks set, and what ReduceOnPlateau keeps in checkpoints.
+  StepScalarSettings& step_scalars() { return step_scalars_; }
+  std::string& plateau_state() { return plateau_state_; }
   const BestRecords& best() const { return best_; }
   int64_t programs_built() const { return programs_built_; }
   int64_t evaluations() const { return evaluations_; }
@@ -112,6 +115,14 @@ class Estimator::Impl {
   absl::Status Finalize(const Prepared& prepared, const HookList& hooks);
   // How a program is compiled for these devices, with `batch` rows each.
   absl::StatusOr<CompileOptions> OptionsFor(Mode mode, std::vector<std::string> devices, int64_t batch);
+  // After Finalize: makes the session for the program. `averages`: its weights are read from their moving averages,
+  // where these are in memory.
+  absl::Status BindVariables(const Prepared& prepared, bool averages);
+  // The moving averages in memory of a program's variables, by the variables' names.
+  std::map<std::string, std::string> AveragesFor(const ModeProgram& program) const;
+  // Values of variables of a program, or with `averages` those of their moving averages, where these are in memory.
+  absl::StatusOr<std::vector<HostTensor>> ReadWeights(const ModeProgram& program, std::vector<std::string> names,
+                                                      bool averages) const;
   const DistributionStrategy Strategy(Mode mode) const;
   // Whether the environment or the RunConfig describes a cluster that these strategies fit.
   absl::Status ResolveWorkers();
@@ -191,6 +202,8 @@ class Estimator::Impl {
   BestRecords best_;
   int64_t evaluations_ = 0;
   int64_t best_step_ = -1;  // of the last evaluation that keep_best found to be the best so far, in this process
+  StepScalarSettings step_scalars_;
+  std::string plateau_state_;
   std::optional<TrainResult> last_train_;
   EvaluationHook evaluation_hook_;
   std::optional<std::pair<std::string, int64_t>> compared_part_;

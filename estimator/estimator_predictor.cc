@@ -10,7 +10,7 @@
 #include "estimator/estimator_impl.h"
 #include "estimator/label_check.h"
 #include "estimator/predictor.h"
-#include "estimator/run_loop.h"
+#include "estimator/round_seed.h"
 #include "estimator/session_runner.h"
 
 namespace tandem {
@@ -188,7 +188,7 @@ class Predictor::Impl {
     request.round = &round;
     request.fetches = outputs_;
     request.scalars["global_step"] = global_step_;
-    request.scalars["seed"] = SeedOfRound(seed_, number);
+    request.scalars["seed"] = SeedOfRound(static_cast<int64_t>(seed_), number);
     TD_ASSIGN_OR_RETURN(StepOutcome outcome, runner_->Run(request));
     return std::move(outcome.values);
   }
@@ -200,7 +200,7 @@ class Predictor::Impl {
   const int replicas_;
   const int64_t batch_size_;
   std::vector<HostTensor> no_rows_;  // for replicas that have nothing to do
-  ScalarValue seed_ = uint64_t{0};
+  uint64_t seed_ = 0;
   int64_t global_step_ = 0;
   std::string checkpoint_;
 };
@@ -230,8 +230,9 @@ absl::StatusOr<std::unique_ptr<Predictor>> Estimator::Impl::MakePredictor(const 
   const ModeProgram& program = *prepared.program;
 
   // Copies of the weights, and threads of its own: the Estimator may go on.
-  TD_ASSIGN_OR_RETURN(VariableSnapshot snapshot, resident_.model().Snapshot(program.variables()));
-  TD_ASSIGN_OR_RETURN(const std::vector<HostTensor> values, snapshot.Take());
+  std::vector<std::string> names;
+  for (const VariableSpec& v : program.variables()) names.push_back(v.name);
+  TD_ASSIGN_OR_RETURN(const std::vector<HostTensor> values, ReadWeights(program, names, options.use_moving_average));
   auto store = std::make_shared<VariableStore>(prepared.replicas);
   for (size_t i = 0; i < values.size(); ++i) {
     const VariableSpec& v = program.variables()[i];

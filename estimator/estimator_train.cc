@@ -32,6 +32,13 @@ namespace {
 // In CheckpointData::extra.
 constexpr char kBestKey[] = "best";
 constexpr char kDataKey[] = "data";  // Dataset::Fingerprint
+constexpr char kStepScalarsKey[] = "step_scalars";
+constexpr char kPlateauKey[] = "reduce_on_plateau";
+
+std::string Extra(const CheckpointData& data, const char* key) {
+  auto it = data.extra.find(key);
+  return it == data.extra.end() ? "" : it->second;
+}
 
 absl::Status CheckTrainOptions(const TrainOptions& options) {
   if (options.steps.has_value() && options.max_steps.has_value()) {
@@ -108,6 +115,8 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     const std::string path = JoinPath(config_.model_dir, absl::StrCat("model.ckpt-", start->global_step));
     TD_LOG(INFO) << "Restoring parameters from " << path;
     TD_RETURN_IF_ERROR(RestoreBest(*start, path));
+    TD_RETURN_IF_ERROR(Annotate(step_scalars_.Restore(Extra(*start, kStepScalarsKey)), absl::StrCat(path, ": ")));
+    plateau_state_ = Extra(*start, kPlateauKey);
     TD_RETURN_IF_ERROR(resident_.LoadForTraining(*start, path, variables));
     if (config_.seed.has_value() && static_cast<uint64_t>(*config_.seed) != start->seed) {
       TD_LOG(WARNING) << "RunConfig.seed is " << *config_.seed << ", but " << path << " was trained with seed "
@@ -121,8 +130,11 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     position = iterator_state_;
   } else {
     TD_RETURN_IF_ERROR(InitializeVariables(*prepared.program));
+    TD_RETURN_IF_ERROR(step_scalars_.Restore(""));
+    plateau_state_.clear();
     if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(TakeValuesOfChief(prepared));
   }
+  step_scalars_.SetDefaults(prepared.program->scalar_defaults());
   if (position.empty()) return absl::OkStatus();
   absl::Status status = prepared.RestorePosition(position);
   if (absl::IsFailedPrecondition(status)) {
@@ -149,6 +161,8 @@ absl::Status Estimator::Impl::Save(const Prepared& prepared, int64_t step) {
   TD_ASSIGN_OR_RETURN(data->iterator_state, prepared.SavePosition());
   if (!data_fingerprint_.empty()) data->extra[kDataKey] = data_fingerprint_;
   if (std::string best = best_.ToJson(); !best.empty()) data->extra[kBestKey] = std::move(best);
+  if (std::string set = step_scalars_.ToJson(); !set.empty()) data->extra[kStepScalarsKey] = std::move(set);
+  if (!plateau_state_.empty()) data->extra[kPlateauKey] = plateau_state_;
   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << JoinPath(config_.model_dir, "model.ckpt") << ".";
   TD_RETURN_IF_ERROR(resident_.BeginSave());
   auto write = [this, data, snapshot, variables = program.variables()]() -> absl::StatusOr<std::string> {
@@ -305,11 +319,13 @@ absl::Status Estimator::Impl::TrainTogether(const InputFn& input_fn, const Train
   const HookList hooks = TrainHooks(options, prepared, start.has_value() ? start->global_step : -1, evaluations);
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   TD_RETURN_IF_ERROR(StartFrom(start, prepared));
+  TD_RETURN_IF_ERROR(BindVariables(prepared, /*averages=*/false));
 
   TD_ASSIGN_OR_RETURN(ResidentState::TrainingScope training, resident_.StartTraining());
   LoopOptions loop;
   loop.mode = Mode::kTrain;
   loop.scalars["seed"] = seed_;
+  loop.step_scalars = &step_scalars_;
   loop.fetches = {"loss"};
   loop.tracer = tracer_.get();
   loop.stall_watch = stall_watch_.get();

@@ -26,6 +26,7 @@ nlohmann::ordered_json ToJson(const EvalScope& scope) {
   if (!scope.checkpoint.empty()) json["checkpoint"] = scope.checkpoint;
   if (scope.steps.has_value()) json["steps"] = *scope.steps;
   if (scope.stopped) json["stopped"] = true;
+  if (scope.raw_weights) json["raw_weights"] = true;
   return json;
 }
 

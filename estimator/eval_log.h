@@ -23,6 +23,7 @@ struct EvalScope {
   std::string checkpoint = "";   // one that is not the model's own, or "initial values"
   std::optional<int64_t> steps;  // it was to go over so many; without: over the whole input
   bool stopped = false;          // a hook ended it early
+  bool raw_weights = false;      // asked not to use moving averages
 
   bool operator==(const EvalScope&) const = default;
 };

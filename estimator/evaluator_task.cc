@@ -75,6 +75,7 @@ absl::StatusOr<bool> EvaluatorTask::EvaluateNewest() {
   TD_ASSIGN_OR_RETURN(const std::optional<std::string> newest, checkpoints.LatestCheckpoint(evaluated_));
   if (!newest.has_value() || *newest == evaluated_) return false;
   EvaluateOptions options{.steps = eval_spec_.steps, .hooks = eval_spec_.hooks, .name = eval_spec_.name};
+  options.use_moving_average = eval_spec_.use_moving_average;
   options.checkpoint_path = *newest;
   absl::StatusOr<EvalResult> result = estimator_.Evaluate(eval_spec_.input_fn, options);
   if (!result.ok()) {

@@ -13,6 +13,7 @@
 #include "base/nearest_name.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "estimator/renamed_variables.h"
 #include "estimator/summary/model_summaries.h"
 #include "graph/index_range.h"
 
@@ -129,7 +130,7 @@ absl::Status ModeProgram::UnknownFetch(const std::string& name, const std::strin
       near.empty() ? "" : absl::StrCat("; did you mean \"", absl::StrJoin(near, "\" or \""), "\"?")));
 }
 
-absl::Status ModeProgram::CompileOnly(const Fetches& fetches, const CompileOptions& options) {
+absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& options) {
   bool complete = executable_ != nullptr;
   for (const auto& [name, hook] : fetches) {
     if (name == "global_step" || graph_->outputs().count(name) > 0) continue;
@@ -146,13 +147,18 @@ absl::Status ModeProgram::CompileOnly(const Fetches& fetches, const CompileOptio
   return absl::OkStatus();
 }
 
-absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& options,
-                                  std::shared_ptr<VariableStore> variables, Session::Options session) {
-  TD_RETURN_IF_ERROR(CompileOnly(fetches, options));
-  if (runner_ != nullptr) return absl::OkStatus();
-  TD_ASSIGN_OR_RETURN(runner_,
-                      SessionRunner::Create(executable_, std::move(variables), std::move(session), components_,
-                                            {graph_->scalar_defaults().begin(), graph_->scalar_defaults().end()}));
+absl::Status ModeProgram::Bind(const std::map<std::string, std::string>& names,
+                               std::shared_ptr<VariableStore> variables, Session::Options session) {
+  if (runner_ != nullptr && names == bound_) return absl::OkStatus();
+  runner_ = nullptr;  // its memory first
+  std::shared_ptr<const Executable> executable = executable_;
+  if (!names.empty()) {
+    TD_ASSIGN_OR_RETURN(executable, RenameVariables(*executable_, names));
+  }
+  TD_ASSIGN_OR_RETURN(
+      runner_, SessionRunner::Create(std::move(executable), std::move(variables), std::move(session), components_,
+                                     {graph_->scalar_defaults().begin(), graph_->scalar_defaults().end()}));
+  bound_ = names;
   TD_LOG(INFO) << "Graph was finalized.";
   return absl::OkStatus();
 }

@@ -23,6 +23,7 @@ struct PredictorOptions {
   // ".../model.ckpt-100". Empty: the latest of model_dir, or what was trained in memory where that counts, as for
   // Estimator::Predict.
   std::string checkpoint_path = "";
+  bool use_moving_average = true;  // as of EvaluateOptions
 };
 
 // Holds weights, threads and a program of its own: what the Estimator does after MakePredictor, its end included, and

@@ -121,12 +121,6 @@ double Seconds(int64_t nanoseconds) { return 1e-9 * static_cast<double>(nanoseco
 
 }  // namespace
 
-ScalarValue SeedOfRound(const ScalarValue& seed, int64_t round) {
-  if (round == 0) return seed;
-  const std::array<int64_t, 2> key = {seed.integer(), round};
-  return static_cast<int64_t>(Fingerprint64({reinterpret_cast<const char*>(key.data()), sizeof(key)}));
-}
-
 absl::Status CheckHooks(absl::string_view list, const HookList& hooks) {
   for (size_t i = 0; i < hooks.size(); ++i) {
     if (hooks[i] != nullptr) continue;
@@ -148,6 +142,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
                                    const LoopOptions& options, int64_t* global_step) {
   LoopResult result;
   RunContext context(options.mode, global_step);
+  context.set_step_scalars(options.step_scalars);
   for (const auto& hook : hooks) {
     TD_RETURN_IF_ERROR(
         InHook(*hook, "AfterCreateSession", CallUserCode([&] { return hook->AfterCreateSession(context); })));
@@ -205,6 +200,9 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     StepRequest request;
     request.round = &round;
     request.scalars = options.scalars;
+    if (options.step_scalars != nullptr) {
+      for (const auto& [name, value] : options.step_scalars->values()) request.scalars[name] = value;
+    }
     request.scalars["global_step"] = *global_step;
     if (options.mode != Mode::kTrain) request.scalars["seed"] = SeedOfRound(request.scalars["seed"].integer(), rounds);
     ++rounds;

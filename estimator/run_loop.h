@@ -39,6 +39,8 @@ struct LoopOptions {
   // In a group of workers: tells the others before every step whether this one wants to end, and why; gives what all of
   // them want. Null: nobody else is asked.
   std::function<absl::StatusOr<std::optional<StopReason>>(std::optional<StopReason>)> agree;
+  // Step scalars that hooks may set, sent with every step; null outside of training.
+  StepScalarSettings* step_scalars = nullptr;
   // Gets the phases and steps of the loop; may be null.
   Tracer* tracer = nullptr;
   // Watches the input; may be null.
@@ -64,10 +66,6 @@ absl::Status CheckHooks(absl::string_view list, const HookList& hooks);
 
 // Begin of all hooks, of which none is null. The names they want to fetch are the context's fetches().
 absl::Status BeginHooks(const HookList& hooks, HookContext& context);
-
-// The seed of a round outside of training, where the global step stands still: random numbers must not repeat in every
-// batch. Round 0 has `seed` itself.
-ScalarValue SeedOfRound(const ScalarValue& seed, int64_t round);
 
 // AfterCreateSession of all hooks, the steps, End of all hooks. In mode train, *global_step grows by one with every
 // finite step.

@@ -49,7 +49,7 @@ absl::Status TrainSpec::Validate() const {
     return absl::InvalidArgumentError(absl::StrCat("TrainSpec: max_steps must be positive, got ", *max_steps,
                                                    "; leave it out to train to the end of the input"));
   }
-  return absl::OkStatus();
+  return reduce_on_plateau.has_value() ? reduce_on_plateau->Validate() : absl::OkStatus();
 }
 
 absl::Status EvalSpec::Validate() const {
@@ -86,7 +86,10 @@ class TrainAndEvaluateRun {
         config_(estimator.config()),
         train_spec_(train_spec),
         eval_spec_(eval_spec),
-        evaluate_{.steps = eval_spec.steps, .hooks = eval_spec.hooks, .name = eval_spec.name},
+        evaluate_{.steps = eval_spec.steps,
+                  .hooks = eval_spec.hooks,
+                  .name = eval_spec.name,
+                  .use_moving_average = eval_spec.use_moving_average},
         exporters_(estimator, eval_spec.exporters) {}
 
   absl::StatusOr<EvalResult> Run() {
@@ -108,6 +111,10 @@ class TrainAndEvaluateRun {
     SignalGuard guard(config_.handle_signals);
     LogStart();
     TrainOptions train{.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks};
+    if (train_spec_.reduce_on_plateau.has_value()) {
+      plateau_ = MakePlateauHook();
+      train.hooks.push_back(plateau_);
+    }
     // To the end, so that nobody else trains between the last step and the marker. Train takes it again.
     std::shared_ptr<FileLock> lock;
     if (impl_.is_chief()) {
@@ -117,6 +124,9 @@ class TrainAndEvaluateRun {
       }));
       // After the user's own listeners, as the evaluation may take long.
       train.saving_listeners = train_spec_.saving_listeners;
+      if (plateau_ != nullptr)
+        train.saving_listeners.push_back(std::make_shared<PlateauListener>(
+            plateau_, [this] { return eval_spec_.throttle_secs == 0 && !Signalled(); }));
       if (!impl_.has_evaluator() && !eval_spec_.by_steps()) train.saving_listeners.push_back(Scheduler());
     } else {
       impl_.workers()->set_on_evaluate([this] { return EvaluateOnce("with the chief"); });
@@ -145,6 +155,11 @@ class TrainAndEvaluateRun {
           "EvalSpec: every_steps and every_epochs are for evaluations inside of the training, and the cluster has a "
           "task of type evaluator, which evaluates checkpoints; set RunConfig.save_checkpoints_steps and throttle_secs "
           "instead, or leave the evaluator out");
+    }
+    if (train_spec_.reduce_on_plateau.has_value() && impl_.has_evaluator()) {
+      return absl::InvalidArgumentError(
+          "TrainSpec: reduce_on_plateau needs evaluations between steps, and the cluster has a task of type evaluator "
+          "that makes them elsewhere; leave one of the two out");
     }
     if (config_.checkpoints_enabled() || eval_spec_.by_steps()) return absl::OkStatus();
     return absl::InvalidArgumentError(
@@ -218,8 +233,10 @@ class TrainAndEvaluateRun {
     return std::make_shared<StepEvaluator>(std::move(evaluator));
   }
 
+  // The evaluation of that step on record in model_dir.
   absl::StatusOr<std::optional<EvalResult>> Recorded(int64_t step) const {
-    return FindEvalResult(config_.file_env(), estimator_.eval_dir(eval_spec_.name), step, {.steps = eval_spec_.steps});
+    return FindEvalResult(config_.file_env(), estimator_.eval_dir(eval_spec_.name), step,
+                          {.steps = eval_spec_.steps, .raw_weights = !eval_spec_.use_moving_average});
   }
 
   absl::Status EvaluateOnce(absl::string_view when) {
@@ -230,8 +247,31 @@ class TrainAndEvaluateRun {
     evaluation_ = Annotate(result.status(), absl::StrCat("TrainAndEvaluate, evaluation ", when, ": "));
     TD_RETURN_IF_ERROR(evaluation_);
     last_ = *std::move(result);
+    if (plateau_ != nullptr) TD_RETURN_IF_ERROR(plateau_->Observe(last_));
     evaluation_ = Annotate(exporters_.AfterEvaluation(last_), "TrainAndEvaluate: ");
     return evaluation_;
+  }
+
+  std::shared_ptr<PlateauHook> MakePlateauHook() {
+    PlateauHook::Options options{
+        .rule = *train_spec_.reduce_on_plateau, .scalars = &impl_.step_scalars(), .state = &impl_.plateau_state()};
+    options.recorded = [this](int64_t step) { return RecordedAtChief(step); };
+    if (impl_.is_chief()) options.evaluate = [this] { return EvaluateOnce("of the checkpoint to go on from"); };
+    return std::make_shared<PlateauHook>(std::move(options));
+  }
+
+  // The same for all workers, of which only the chief need see model_dir.
+  absl::StatusOr<std::optional<EvalResult>> RecordedAtChief(int64_t step) const {
+    std::string text;
+    if (impl_.is_chief()) {
+      const absl::StatusOr<std::optional<EvalResult>> found = Recorded(step);
+      if (found.ok() && found->has_value()) text = (*found)->ToJson();
+    }
+    if (impl_.workers() != nullptr) {
+      TD_ASSIGN_OR_RETURN(text, impl_.workers()->FromChief(text, "the evaluation on record"));
+    }
+    if (text.empty()) return std::optional<EvalResult>();
+    return EvalResult::FromJson(text);
   }
 
   absl::Status Finish() {
@@ -273,6 +313,7 @@ class TrainAndEvaluateRun {
   const EvalSpec& eval_spec_;
   const EvaluateOptions evaluate_;
   ExporterRun exporters_;
+  std::shared_ptr<PlateauHook> plateau_;  // null without ReduceOnPlateau
   EvalResult last_;
   absl::Status evaluation_;  // of the last one, with what is exported after it
   bool stopped_ = false;     // the last evaluation, by a signal

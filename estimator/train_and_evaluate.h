@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/estimator.h"
 #include "estimator/exporter.h"
+#include "estimator/reduce_on_plateau.h"
 
 namespace tandem {
 
@@ -21,6 +22,8 @@ struct TrainSpec {
   std::optional<int64_t> max_steps = std::nullopt;
   HookList hooks = {};
   std::vector<std::shared_ptr<CheckpointSaverListener>> saving_listeners = {};
+  // Lowers learning rates by the evaluations of EvalSpec. Not with an evaluator in a process of its own.
+  std::optional<ReduceOnPlateau> reduce_on_plateau = std::nullopt;
 
   absl::Status Validate() const;
 };
@@ -43,6 +46,7 @@ struct EvalSpec {
   // it was read (data/epoch.h). throttle_secs does not apply, and checkpoints may be off.
   std::optional<int64_t> every_steps = std::nullopt;
   std::optional<int64_t> every_epochs = std::nullopt;
+  bool use_moving_average = true;  // as of EvaluateOptions
 
   // Whether evaluations go by steps.
   bool by_steps() const { return every_steps.has_value() || every_epochs.has_value(); }

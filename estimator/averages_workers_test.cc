@@ -1,0 +1,134 @@
+// Moving averages and rates that change, on two workers: processes of their own, held against one process with two
+// devices.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/checkpoint/checkpoint.h"
+#include "estimator/test_models.h"
+#include "estimator/train_and_evaluate.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace tandem {
+namespace {
+
+using test::LineInput;
+using test::ModelDir;
+
+constexpr int kWorkers = 2;
+
+EstimatorSpec Model(const Features& features, const Tensor& labels, Mode mode, const Params&) {
+  Tensor loss = losses::MeanSquaredError(labels, layers::Dense(features["x"], {.units = 1}));
+  if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+  return EstimatorSpec::Train(
+      loss, optimizers::Momentum({.learning_rate = 0.05}).WithMovingAverage({.decay = 0.8}).Minimize(loss));
+}
+
+RunConfig Saving(const std::string& dir) {
+  RunConfig config{.model_dir = dir, .save_checkpoints_steps = 2, .keep_checkpoint_max = 0, .threads = 1};
+  config.handle_signals = false;
+  return config;
+}
+
+// Trains to `steps` with evaluations, none of which counts as better, so that the rate falls at every second one.
+absl::StatusOr<EvalResult> Job(const RunConfig& config, int64_t steps, const HookList& hooks = {}) {
+  Estimator estimator(Model, config);
+  return TrainAndEvaluate(estimator,
+                          {.input_fn = LineInput(61, 8),
+                           .max_steps = steps,
+                           .hooks = hooks,
+                           .reduce_on_plateau = ReduceOnPlateau{.factor = 0.5, .patience = 2, .min_delta = 1000}},
+                          {.input_fn = LineInput(61, 8, /*epochs=*/1), .throttle_secs = 0});
+}
+
+int FreePort() {
+  const int s = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(bind(s, reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(getsockname(s, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  close(s);
+  return ntohs(address.sin_port);
+}
+
+// Runs `work` in a process for each worker; gives what each of them returned.
+std::vector<std::string> AsWorkers(const std::string& dir, const std::function<std::string(int rank)>& work) {
+  const int ports[kWorkers] = {FreePort(), FreePort()};
+  std::vector<pid_t> children;
+  for (int rank = 0; rank < kWorkers; ++rank) {
+    const pid_t child = fork();
+    if (child == 0) {
+      setenv("TF_CONFIG",
+             absl::StrCat(R"({"cluster": {"worker": ["127.0.0.1:)", ports[0], R"(", "127.0.0.1:)", ports[1],
+                          R"("]}, "task": {"type": "worker", "index": )", rank, "}}")
+                 .c_str(),
+             1);
+      std::ofstream(absl::StrCat(dir, "/", rank, ".txt")) << work(rank);
+      _exit(0);
+    }
+    children.push_back(child);
+  }
+  std::vector<std::string> results;
+  for (int rank = 0; rank < kWorkers; ++rank) {
+    int status = 0;
+    EXPECT_EQ(waitpid(children[rank], &status, 0), children[rank]);
+    EXPECT_EQ(status, 0);
+    results.push_back(Env::Default()->ReadFile(absl::StrCat(dir, "/", rank, ".txt")).value_or("nothing"));
+  }
+  return results;
+}
+
+std::string Text(const absl::StatusOr<EvalResult>& result) {
+  return result.ok() ? result->ToJson() : std::string(result.status().message());
+}
+
+TEST(AveragesWorkersTest, ARateThatOneWorkerSetsAloneIsAnError) {
+  const std::string dir = ModelDir(), logs = ModelDir("logs");
+  for (const std::string& result : AsWorkers(logs, [&](int rank) {
+         auto hook = std::make_shared<test::StepHook>([rank](RunContext& context, const RunValues&) {
+           if (rank == 0) EXPECT_TRUE(context.SetStepScalar("learning_rate", 1e-3).ok());
+         });
+         return Text(Job(Saving(dir), 9, {hook}));
+       })) {
+    EXPECT_THAT(result, testing::HasSubstr("hooks have set other step scalars at"));
+  }
+}
+
+// Last: from here on this process has had threads.
+TEST(AveragesWorkersTest, TrainEvaluateAndRestartAsOneProcess) {
+  const std::string together = ModelDir("together"), alone = ModelDir("alone"), logs = ModelDir("logs");
+  std::vector<std::string> results;
+  for (int64_t steps : {4, 9}) {  // with a restart between
+    results = AsWorkers(logs, [&](int) { return Text(Job(Saving(together), steps)); });
+  }
+  RunConfig config = Saving(alone);
+  config.train_distribute = MirroredStrategy({"cpu:0", "cpu:1"});
+  const absl::StatusOr<EvalResult> want = Job(config, 9);
+  ASSERT_TRUE(want.ok()) << want.status();
+  for (const std::string& result : results) EXPECT_EQ(result, want->ToJson());
+  const auto a = ReadCheckpoint(Env::Default(), together + "/model.ckpt-9"),
+             b = ReadCheckpoint(Env::Default(), alone + "/model.ckpt-9");
+  ASSERT_TRUE(a.ok()) << a.status();
+  ASSERT_TRUE(b.ok()) << b.status();
+  ASSERT_EQ(a->slots.size(), 4u);
+  for (const auto& [name, value] : b->variables) EXPECT_TRUE(a->variables.at(name).BitEqual(value)) << name;
+  for (const auto& [name, value] : b->slots) EXPECT_TRUE(a->slots.at(name).BitEqual(value)) << name;
+  EXPECT_EQ(a->extra.at("reduce_on_plateau"), b->extra.at("reduce_on_plateau"));
+}
+
+}  // namespace
+}  // namespace tandem
