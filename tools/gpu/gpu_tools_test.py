@@ -4,6 +4,7 @@ import importlib.machinery
 import importlib.util
 import io
 import json
+import lzma
 import os
 import shutil
 import struct
@@ -94,6 +95,14 @@ def run_bundle(folder, *flags):
     with tarfile.open(os.path.join(results, "results.tar.gz")) as tar:
         packed = set(tar.getnames())
     return process.returncode, entries, packed, out
+
+
+def archives_open_without_xz():
+    """What the bundle is packed with, Python's own module unpacks."""
+    bundle = load("bundle")
+    data = bytes(range(256)) * 1000
+    packed = subprocess.run(bundle.XZ, input=data, capture_output=True, check=True).stdout
+    assert lzma.decompress(packed) == data and len(packed) < len(data) // 10
 
 
 SHELL = "#!/bin/sh\n"
@@ -252,7 +261,7 @@ def bad_flags():
     assert run.returncode == 2 and "valgrind is none of memcheck" in run.stderr, run
 
 
-xunit.run("gpu_tools", [(f.__name__, f) for f in (heads_of_idx_files, data_of_the_bundle, packed_programs_run,
+xunit.run("gpu_tools", [(f.__name__, f) for f in (heads_of_idx_files, data_of_the_bundle, packed_programs_run, archives_open_without_xz,
                                                    report_of_pieces, a_killed_command_leaves_its_results,
                                                    gpus_that_were_asked_for_must_run, sanitizers_reports,
                                                    sanitizer_watches_generated_kernels, losses_are_compared,
