@@ -222,6 +222,7 @@ def losses_are_compared():
         return False
 
     assert not fails([2.0, 1.0], [2.0, 1.0009])
+    assert not fails([2.0, 1e-3], [2.0, 1.09e-3]) and fails([2.0, 1e-3], [2.0, 1.11e-3])
     assert fails([2.0, 1.0], [2.0, 1.0011]) and fails([2.0], [2.0, 1.0]) and fails([2.0, 2.0], [2.0, 2.0])
     assert fails([2.0, float("nan")], [2.0, 1.0]) and fails([2.0, 1.0], [2.0, float("inf")])
     assert fails([], [])
