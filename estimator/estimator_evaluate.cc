@@ -17,6 +17,7 @@
 #include "estimator/metric_accumulator.h"
 #include "estimator/run_loop.h"
 #include "estimator/signals.h"
+#include "estimator/summary/model_summaries.h"
 
 namespace tandem {
 namespace {
@@ -111,6 +112,11 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   const EstimatorSpec& spec = prepared.program->spec();
   HookList hooks = options.hooks;
   hooks.insert(hooks.end(), spec.evaluation_hooks.begin(), spec.evaluation_hooks.end());
+  std::shared_ptr<EvalSummaryHook> of_model;
+  if (is_chief() && config_.save_summary_steps > 0) {
+    of_model = std::make_shared<EvalSummaryHook>(prepared.program->summaries());
+    hooks.push_back(of_model);
+  }
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   if (config_.compile_only) return EvalResult();
   TD_ASSIGN_OR_RETURN(const bool own, LoadForInference(prepared, options.checkpoint_path, "evaluate"));
@@ -166,6 +172,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
     std::vector<ScalarSummary> scalars = MetricScalars(evaluated);
     scalars.push_back({"loss", evaluated["loss"]});
     summaries->AddScalars(evaluated.global_step(), scalars);
+    of_model->Write(evaluated.global_step(), *summaries);
     summaries->Flush();
   }
   TD_RETURN_IF_ERROR(TakeTraceStatus(result.trace));

@@ -21,6 +21,7 @@
 #include "estimator/parameter_table.h"
 #include "estimator/run_loop.h"
 #include "estimator/signals.h"
+#include "estimator/summary/model_summaries.h"
 #include "estimator/summary/summary_saver_hook.h"
 #include "estimator/training_metrics_hook.h"
 #include "estimator/workers/share_checkpoint.h"
@@ -190,6 +191,9 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
   }
   if (const std::shared_ptr<EventWriter> summaries = chief ? SummariesIn(config_.model_dir) : nullptr) {
     hooks.push_back(std::make_shared<SummarySaverHook>(summaries, config_.save_summary_steps));
+    if (std::vector<ModelSummary> of_model = prepared.program->summaries(); !of_model.empty()) {
+      hooks.push_back(std::make_shared<ModelSummaryHook>(summaries, std::move(of_model), config_.save_summary_steps));
+    }
     if (!spec.metrics.empty()) {
       auto report = [summaries](const EvalResult& result, int64_t, int64_t last) {
         summaries->AddScalars(last + 1, MetricScalars(result));

@@ -1,5 +1,6 @@
 #include "estimator/mode_program.h"
 
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -12,6 +13,7 @@
 #include "base/nearest_name.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "estimator/summary/model_summaries.h"
 #include "graph/index_range.h"
 
 namespace tandem {
@@ -105,6 +107,9 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
   const EstimatorSpec& spec = *program->spec_;
   if (!asked.status().ok()) return FailedModel(asked.status());
   if (absl::Status status = AddSpecOutputs(spec, mode, graph); !status.ok()) return FailedModel(status);
+  std::set<std::string> metrics;
+  for (const auto& metric : spec.metrics) metrics.insert(metric.first);
+  if (absl::Status status = CheckSummaryTags(program->summaries(), metrics); !status.ok()) return FailedModel(status);
   if (mode == Mode::kTrain) {
     for (const std::string& layer : graph->UnusedRegularizationLosses(spec.loss)) {
       TD_LOG(WARNING) << "The regularizer of " << layer << " has no effect: no loss depends on it. Add "

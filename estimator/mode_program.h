@@ -12,6 +12,7 @@
 #include "estimator/estimator_spec.h"
 #include "estimator/label_check.h"
 #include "estimator/session_runner.h"
+#include "frontends/summary_marks.h"
 #include "passes/compile.h"
 
 namespace tandem {
@@ -40,6 +41,8 @@ class ModeProgram {
   const std::vector<ComponentSpec>& components() const { return components_; }
   // "file:line" of the layer that made a variable.
   std::string OriginOf(const std::string& variable) const { return graph_->Find(variable).origin(); }
+  // What the model_fn wants to see in TensorBoard, and the learning rates.
+  std::vector<ModelSummary> summaries() const { return ModelSummariesOf(*graph_); }
   // After Compile:
   // What the integer components of the input may hold.
   std::vector<LabelRange> label_ranges() const;

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/env.h"
 #include "estimator/summary/event.h"
 
@@ -32,14 +34,24 @@ class EventWriter {
   // A run that starts at `step`, perhaps again: points of that step and later ones, of files before, no longer count.
   void StartAt(int64_t step);
   void AddScalars(int64_t step, const std::vector<ScalarSummary>& scalars);
+  // Values (summary_value.h) that `make` gives: it is called once, by the writer's thread, and may take its time there.
+  // `bytes`: about what it holds until then.
+  using MakeValues = std::function<absl::StatusOr<std::vector<std::string>>()>;
+  void AddValues(int64_t step, size_t bytes, MakeValues make);
   // Returns when the file has all events so far, or never will.
   void Flush();
 
  private:
-  void Add(const std::string& event);
+  // An event, perhaps still to be made.
+  struct Pending {
+    size_t bytes;
+    std::function<absl::StatusOr<std::string>()> make;
+  };
+  void Add(Pending event);
+  void AddEvent(std::string event);
   void Run();
-  // Of what pending_ had. On the thread, or on the caller's where there is none.
-  void Write(const std::string& records);
+  // What pending_ had. On the thread, or on the caller's where there is none.
+  absl::Status Write(const std::vector<Pending>& events);
   absl::Status AppendToFile(const std::string& records);
   void GiveUp(const absl::Status& status);
 
@@ -48,7 +60,8 @@ class EventWriter {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::string pending_;   // records
+  std::vector<Pending> pending_;
+  size_t pending_bytes_ = 0;
   bool writing_ = false;  // some were taken from pending_ and are not yet in the file
   bool stop_ = false, failed_ = false, tried_thread_ = false;
   std::thread thread_;
