@@ -102,6 +102,8 @@ class Estimator::Impl {
   absl::Status FinishSave(bool wait);
   // The event file of a directory; null when there are to be none.
   std::shared_ptr<EventWriter> SummariesIn(const std::string& directory);
+  // estimator_summaries.cc: the hooks of this process that write about a training; none where there are no event files.
+  HookList SummaryHooks(const Prepared& prepared);
   HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step);
   void LogModel(const Prepared& prepared);
 
@@ -136,6 +138,7 @@ class Estimator::Impl {
   int64_t programs_built_ = 0;
   bool model_logged_ = false;                                      // LogModel says it once
   std::map<std::string, std::shared_ptr<EventWriter>> summaries_;  // by directory
+  std::shared_ptr<SummaryWarnings> summary_warnings_ = std::make_shared<SummaryWarnings>();
 
   // The training's, besides its values.
   uint64_t seed_ = 0;

@@ -21,8 +21,6 @@
 #include "estimator/parameter_table.h"
 #include "estimator/run_loop.h"
 #include "estimator/signals.h"
-#include "estimator/summary/model_summaries.h"
-#include "estimator/summary/summary_saver_hook.h"
 #include "estimator/training_metrics_hook.h"
 #include "estimator/workers/share_checkpoint.h"
 
@@ -161,13 +159,6 @@ absl::Status Estimator::Impl::FinishSave(bool wait) {
   return path->has_value() ? resident_.Saved(**path) : absl::OkStatus();
 }
 
-std::shared_ptr<EventWriter> Estimator::Impl::SummariesIn(const std::string& directory) {
-  if (config_.save_summary_steps == 0) return nullptr;
-  std::shared_ptr<EventWriter>& writer = summaries_[directory];
-  if (writer == nullptr) writer = std::make_shared<EventWriter>(config_.file_env(), directory);
-  return writer;
-}
-
 HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step) {
   const EstimatorSpec& spec = prepared.program->spec();
   HookList hooks;
@@ -189,18 +180,7 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
   if (config_.log_step_count_steps > 0 && chief) {
     hooks.push_back(std::make_shared<StepCounterHook>(config_.log_step_count_steps));
   }
-  if (const std::shared_ptr<EventWriter> summaries = chief ? SummariesIn(config_.model_dir) : nullptr) {
-    hooks.push_back(std::make_shared<SummarySaverHook>(summaries, config_.save_summary_steps));
-    if (std::vector<ModelSummary> of_model = prepared.program->summaries(); !of_model.empty()) {
-      hooks.push_back(std::make_shared<ModelSummaryHook>(summaries, std::move(of_model), config_.save_summary_steps));
-    }
-    if (!spec.metrics.empty()) {
-      auto report = [summaries](const EvalResult& result, int64_t, int64_t last) {
-        summaries->AddScalars(last + 1, MetricScalars(result));
-      };
-      hooks.push_back(std::make_shared<TrainingMetricsHook>(spec.metrics, config_.save_summary_steps, report));
-    }
-  }
+  if (chief) append(SummaryHooks(prepared));
   append(options.hooks);
   if (options.steps.has_value() || options.max_steps.has_value()) {
     hooks.push_back(std::make_shared<StopAtStepHook>(

@@ -13,6 +13,7 @@
 #include "estimator/label_check.h"
 #include "estimator/session_runner.h"
 #include "frontends/summary_marks.h"
+#include "graph/graph_nodes.h"
 #include "passes/compile.h"
 
 namespace tandem {
@@ -43,6 +44,8 @@ class ModeProgram {
   std::string OriginOf(const std::string& variable) const { return graph_->Find(variable).origin(); }
   // What the model_fn wants to see in TensorBoard, and the learning rates.
   std::vector<ModelSummary> summaries() const { return ModelSummariesOf(*graph_); }
+  // The ops that the model_fn built.
+  std::vector<GraphNode> nodes() const { return GraphNodesOf(*graph_); }
   // After Compile:
   // What the integer components of the input may hold.
   std::vector<LabelRange> label_ranges() const;

@@ -8,9 +8,10 @@ namespace tandem {
 namespace {
 
 // Numbers of fields.
-constexpr uint32_t kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5, kSessionLog = 7;  // of Event
-constexpr uint32_t kValue = 1;                                                                 // of Summary
-constexpr uint32_t kStatus = 1;                                                                // of SessionLog
+constexpr uint32_t kWallTime = 1, kStep = 2, kFileVersion = 3, kGraphDef = 4, kSummary = 5,
+                   kSessionLog = 7;  // of Event
+constexpr uint32_t kValue = 1;       // of Summary
+constexpr uint32_t kStatus = 1;      // of SessionLog
 constexpr uint64_t kStatusStart = 1;
 
 std::string NewEvent(double time, int64_t step) {
@@ -41,6 +42,12 @@ std::string SummaryEvent(double time, int64_t step, const std::vector<std::strin
   for (const std::string& value : values) wire::AppendBytes(kValue, value, &summary);
   std::string event = NewEvent(time, step);
   wire::AppendBytes(kSummary, summary, &event);
+  return event;
+}
+
+std::string GraphEvent(double time, int64_t step, const std::string& graph) {
+  std::string event = NewEvent(time, step);
+  wire::AppendBytes(kGraphDef, graph, &event);
   return event;
 }
 

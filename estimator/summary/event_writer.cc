@@ -40,6 +40,10 @@ void EventWriter::AddScalars(int64_t step, const std::vector<ScalarSummary>& sca
   AddEvent(ScalarsEvent(env_->NowSeconds(), step, scalars));
 }
 
+void EventWriter::AddGraph(int64_t step, const std::string& graph) {
+  AddEvent(GraphEvent(env_->NowSeconds(), step, graph));
+}
+
 void EventWriter::AddValues(int64_t step, size_t bytes, MakeValues make) {
   Add({bytes, [time = env_->NowSeconds(), step, make = std::move(make)]() -> absl::StatusOr<std::string> {
          TD_ASSIGN_OR_RETURN(const std::vector<std::string> values, make());
@@ -126,6 +130,7 @@ void EventWriter::GiveUp(const absl::Status& status) {
   failed_ = true;
   pending_.clear();
   pending_bytes_ = 0;
+  if (!warnings_->First(status.code())) return;
   TD_LOG(WARNING) << "No more summaries are written; training goes on without: " << status.message();
 }
 

@@ -92,7 +92,7 @@ int Run(const std::string& model_dir, int devices, int64_t steps) {
   for (int i = 0; i < devices; ++i) names.push_back("cpu:" + std::to_string(i));
   config.train_distribute = MirroredStrategy(names);
   config.threads = 2;
-  Estimator estimator(ModelFn, config);
+  Estimator estimator(ModelFn, config, {{"units", 3}, {"rate", 0.25}, {"name", "a|b"}, {"relu", false}});
   const auto train = [](const InputContext&) -> absl::StatusOr<Dataset> { return Examples().Repeat(-1).Batch(4); };
   const auto eval = [](const InputContext&) -> absl::StatusOr<Dataset> { return Examples().Batch(5); };
   const absl::StatusOr<EvalResult> result =

@@ -1,6 +1,6 @@
-"""What summaries of a model_fn are in TensorBoard's own reader: scalars, histograms, pictures and texts of training and
-evaluation, on one device and several, also after a run that went on from an earlier checkpoint. Expected values are
-computed here, from the formula of the input."""
+"""What TensorBoard's own reader has of a training whose model_fn shows everything: scalars, histograms, pictures and
+texts of training and evaluation, graphs and hyperparameters, on one device and several, also after a run that went on
+from an earlier checkpoint. Expected values are computed here, from the formula of the input."""
 import bisect
 import glob
 import json
@@ -17,6 +17,8 @@ sys.path.insert(0, os.path.abspath("../tensorboard"))
 import sample  # noqa: E402
 import xunit  # noqa: E402
 from tensorboard.backend.event_processing import event_accumulator  # noqa: E402
+from tensorboard.compat.proto import types_pb2  # noqa: E402
+from tensorboard.plugins.hparams import plugin_data_pb2  # noqa: E402
 
 BINARY = os.path.abspath("tests/summary/show_all")
 COUNT = 24  # examples
@@ -173,12 +175,69 @@ def check_evaluation(model_dir, devices, loss, step):
     assert texts(evaluated, "note")[-1] == (step, "a **bold** try"), texts(evaluated, "note")
 
 
+def check_hyperparameters(model_dir, steps):
+    train = read(model_dir)
+    table = "| name | value |\n|---|---|\n| name | a\\|b |\n| rate | 0.25 |\n| relu | false |\n| units | 3 |\n"
+    assert texts(train, "hyperparameters") == [(step, table) for step in steps], texts(train, "hyperparameters")
+    tag = "_hparams_/session_start_info"
+    assert [e.step for e in train.Tensors(tag)] == steps
+    plugin = train.SummaryMetadata(tag).plugin_data
+    assert plugin.plugin_name == "hparams", plugin
+    session = plugin_data_pb2.HParamsPluginData.FromString(plugin.content).session_start_info
+    values = {name: getattr(value, value.WhichOneof("kind")) for name, value in session.hparams.items()}
+    assert values == {"name": "a|b", "rate": 0.25, "relu": False, "units": 3}, values
+    assert session.start_time_secs > 1e9, session
+
+
+def check_connected(graph):
+    """Names are unique and inputs are nodes; {name: node}."""
+    nodes = {node.name: node for node in graph.node}
+    assert len(nodes) == len(graph.node), sorted(node.name for node in graph.node)
+    for node in graph.node:
+        for name in node.input:
+            assert name.split(":")[0] in nodes, (name, node)
+    return nodes
+
+
+def sizes(node):
+    return [[dim.size for dim in shape.dim] for shape in node.attr["_output_shapes"].list.shape]
+
+
+def check_graphs(model_dir, devices):
+    model = check_connected(read(model_dir).Graph())
+    dense = model["head/MatMul"]
+    assert dense.op == "Matmul" and list(dense.input) == ["x", "head/kernel"], dense
+    assert sizes(dense) == [[-1, 3]] and dense.attr["dtype"].type == types_pb2.DT_FLOAT, dense
+    assert b"show_all.cc:" in dense.attr["source"].s, dense
+    assert sizes(model["head/kernel"]) == [[4, 3]] and model["head/kernel"].op == "Variable", model["head/kernel"]
+    assert model["output/loss"].input, model["output/loss"]
+    assert not any("summary" in name for name in model), sorted(model)
+    updated = [node.input[0] for node in model.values() if node.op == "Assign"]
+    assert sorted(updated) == ["head/bias", "head/kernel"], updated
+
+    compiled = check_connected(read(model_dir + "/compiled").Graph())
+    names = {node.device for node in compiled.values() if node.device}
+    assert names == {f"/job:worker/replica:0/task:0/device:CPU:{d}" for d in range(devices)}, names
+    together = [node for name, node in compiled.items() if name.startswith("all_reduce/")]
+    assert bool(together) == (devices > 1), sorted(compiled)
+    for node in together:
+        assert len({name.split("/")[0] for name in node.input}) == devices, node
+    if devices > 1:
+        groups = {name.split("/")[0] for name, node in compiled.items() if node.device}
+        assert groups == {f"replica_{d}" for d in range(devices)}, groups
+    kernels = [node for node in compiled.values() if "_XlaCluster" in node.attr]
+    assert kernels and all(node.attr["ops"].s for node in kernels), sorted(compiled)
+    assert "variable/head/kernel" in compiled and compiled["output/loss"].input, sorted(compiled)
+
+
 def all_kinds(devices):
     model_dir = sample.fresh_dir(f"model_{devices}")
     kernels, loss = run(model_dir, devices, 25)
     check_training(model_dir, devices, kernels, [1, 11, 21])
     assert texts(read(model_dir), "note") == [(1, "a **bold** try")]
     check_evaluation(model_dir, devices, loss, 25)
+    check_hyperparameters(model_dir, [1])
+    check_graphs(model_dir, devices)
     # As if the process had died behind its last point and before its later checkpoints.
     for step in (20, 25):
         shutil.rmtree(f"{model_dir}/model.ckpt-{step}")
@@ -187,7 +246,8 @@ def all_kinds(devices):
     assert min(again) == 16, again.keys()
     check_training(model_dir, devices, {**kernels, **again}, [1, 11, 16, 26])
     check_evaluation(model_dir, devices, loss, 35)
-    return model_dir
+    check_hyperparameters(model_dir, [1, 16])
+    check_graphs(model_dir, devices)
 
 
 def a_cut_file():
