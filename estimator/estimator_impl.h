@@ -138,6 +138,7 @@ class Estimator::Impl {
   int64_t programs_built_ = 0;
   bool model_logged_ = false;                                      // LogModel says it once
   std::map<std::string, std::shared_ptr<EventWriter>> summaries_;  // by directory
+  bool model_shown_ = false;                                       // its graphs and hyperparameters are in them
   std::shared_ptr<SummaryWarnings> summary_warnings_ = std::make_shared<SummaryWarnings>();
 
   // The training's, besides its values.

@@ -42,7 +42,9 @@ HookList Estimator::Impl::SummaryHooks(const Prepared& prepared) {
   if (summaries == nullptr) return {};
   HookList hooks = {std::make_shared<SummarySaverHook>(summaries, config_.save_summary_steps)};
   if (std::vector<ModelSummary> of_model = prepared.program->summaries(); !of_model.empty()) {
-    hooks.push_back(std::make_shared<ModelSummaryHook>(summaries, std::move(of_model), config_.save_summary_steps));
+    auto read = [store = resident_.model().store()](const std::string& name) { return store->Read(name); };
+    hooks.push_back(
+        std::make_shared<ModelSummaryHook>(summaries, std::move(of_model), config_.save_summary_steps, read));
   }
   if (const EstimatorSpec& spec = prepared.program->spec(); !spec.metrics.empty()) {
     auto report = [summaries](const EvalResult& result, int64_t, int64_t last) {
@@ -50,8 +52,10 @@ HookList Estimator::Impl::SummaryHooks(const Prepared& prepared) {
     };
     hooks.push_back(std::make_shared<TrainingMetricsHook>(spec.metrics, config_.save_summary_steps, report));
   }
-  // Behind the first hook, which says where this run begins: what is written of that step before no longer counts.
+  // Once in a process, whatever calls of Train there are. Behind the first hook, which says where this run begins: what
+  // is written of that step before no longer counts.
   hooks.push_back(std::make_shared<BeforeFirstStep>([this, summaries, program = prepared.program](int64_t step) {
+    if (std::exchange(model_shown_, true)) return;
     summaries->AddGraph(step, GraphDef(NodesOfModel(program->nodes())));
     const std::vector<std::string> values = HyperparameterValues(params_, config_.file_env()->NowSeconds());
     if (!values.empty()) summaries->AddValues(step, 0, [values] { return values; });

@@ -157,6 +157,17 @@ absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& 
   return absl::OkStatus();
 }
 
+std::vector<ModelSummary> ModeProgram::summaries() const {
+  std::vector<ModelSummary> summaries = ModelSummariesOf(*graph_);
+  const std::vector<GraphNode> nodes = GraphNodesOf(*graph_);
+  std::map<std::string, std::string> variables;  // by the op that marks one
+  for (const GraphNode& node : nodes) {
+    if (node.operands.size() == 1) variables[node.name] = nodes[node.operands[0].node].variable;
+  }
+  for (ModelSummary& summary : summaries) summary.variable = variables[summary.op];
+  return summaries;
+}
+
 std::map<std::string, double> ModeProgram::scalar_defaults() const { return graph_->scalar_defaults(); }
 
 std::vector<LabelRange> ModeProgram::label_ranges() const {

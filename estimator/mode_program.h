@@ -43,7 +43,7 @@ class ModeProgram {
   // "file:line" of the layer that made a variable.
   std::string OriginOf(const std::string& variable) const { return graph_->Find(variable).origin(); }
   // What the model_fn wants to see in TensorBoard, and the learning rates.
-  std::vector<ModelSummary> summaries() const { return ModelSummariesOf(*graph_); }
+  std::vector<ModelSummary> summaries() const;
   // The ops that the model_fn built.
   std::vector<GraphNode> nodes() const { return GraphNodesOf(*graph_); }
   // After Compile:

@@ -6,7 +6,8 @@
 //   summary::Text(features.graph(), "note", "first try with **two** layers");
 //
 // In training there is a point after the first step and then every RunConfig.save_summary_steps steps, and the tensors
-// are fetched in these steps alone; in evaluation there is one for each. Mode predict has none.
+// are fetched in these steps alone; of a variable itself that is the value which the step left. In evaluation there is
+// one for each. Mode predict has none.
 //
 // A name is that of one summary: a second one of it, whatever its kind, is an error with both lines, and so is a name
 // that training or evaluation uses itself ("loss", "learning_rate", a metric's). Inside of a NameScope it gets the

@@ -22,16 +22,17 @@ enum class SummaryKind { kScalar, kHistogram, kImage, kText, kLearningRate };
 
 struct ModelSummary {
   SummaryKind kind = SummaryKind::kScalar;
-  std::string tag;      // as TensorBoard shows it
-  std::string op;       // to fetch
-  int max_outputs = 0;  // of kImage
-  std::string origin;   // "file:line"
+  std::string tag;       // as TensorBoard shows it
+  std::string op;        // to fetch
+  int max_outputs = 0;   // of kImage
+  std::string origin;    // "file:line"
+  std::string variable;  // whose value it is; known to who looks at the graph's ops (ModeProgram::summaries)
 };
 
 // All of a graph, by the ops' names. Learning rates are those of its optimizers.
 std::vector<ModelSummary> ModelSummariesOf(const GraphBuilder& graph);
 
-// What the name of an op says; nothing for an op that is no summary. Without `origin`.
+// What the name of an op says; nothing for an op that is no summary. Without `origin` and `variable`.
 std::optional<ModelSummary> ParseSummaryMark(absl::string_view op);
 
 // The text of a fetched kText.

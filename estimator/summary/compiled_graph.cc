@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/summary/graph_def.h"
+#include "frontends/summary_marks.h"
 #include "runtime/commands/command.h"
 
 namespace tandem {
@@ -31,9 +32,14 @@ class ProgramNodes {
     }
     for (const auto& output : index_.outputs) {
       GraphDefNode node;
-      node.name = names_.Take(absl::StrCat("output/", output->name));
+      const std::optional<ModelSummary> summary = ParseSummaryMark(output->name);
+      node.name = names_.Take(summary.has_value() ? absl::StrCat("summary/", summary->tag)
+                                                  : absl::StrCat("output/", output->name));
       node.op = "Output";
-      for (size_t d = 0; d < devices_; ++d) node.inputs.push_back(MakerOf(d, output->buffer));
+      std::set<std::string> makers;
+      for (size_t d = 0; d < devices_; ++d) makers.insert(MakerOf(d, output->buffer));
+      makers.erase("");
+      node.inputs.assign(makers.begin(), makers.end());
       node.outputs.push_back(ResultOf(output->buffer));
       nodes_.push_back(std::move(node));
     }
@@ -56,15 +62,17 @@ class ProgramNodes {
     return {static_cast<DType>(b.dtype), Shape(b.shape.begin(), b.shape.end())};
   }
 
-  // The node that wrote a buffer last; one for what comes from outside.
+  // The node that wrote a buffer last; one for what comes from outside, "" for a command's own scratch.
   std::string MakerOf(size_t device, uint32_t buffer) {
     if (const auto it = writers_[device].find(PlaceOf(buffer)); it != writers_[device].end()) return it->second;
     const fb::BufferT& b = *program_.buffers[buffer];
+    if (!IsNamed(b) && b.space != fb::Space::Constant) return "";
     std::string& source = sources_[PlaceOf(buffer)];
     if (!source.empty()) return source;
     GraphDefNode node;
     node.op = fb::EnumNameSpace(b.space);
-    node.name = source = names_.Take(absl::StrCat(absl::AsciiStrToLower(node.op), "/", b.name));
+    node.name = source =
+        names_.Take(absl::StrCat(absl::AsciiStrToLower(node.op), "/", b.name.empty() ? "value" : b.name));
     node.outputs.push_back(ResultOf(buffer));
     nodes_.push_back(std::move(node));
     return source;
@@ -116,7 +124,7 @@ class ProgramNodes {
     std::set<std::string> makers;
     for (uint32_t buffer : std::set<uint32_t>(reads.begin(), reads.end())) makers.insert(MakerOf(device, buffer));
     for (const std::string& maker : makers) {
-      if (maker != node.name) node.inputs.push_back(maker);
+      if (!maker.empty() && maker != node.name) node.inputs.push_back(maker);
     }
   }
 

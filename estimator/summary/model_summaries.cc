@@ -80,7 +80,9 @@ absl::Status ModelSummaryHook::Begin(HookContext& context) {
   if (every_n_steps_ <= 0) {
     return absl::InvalidArgumentError(absl::StrCat("every_n_steps must be positive, got ", every_n_steps_));
   }
-  for (const ModelSummary& summary : summaries_) context.Fetch(summary.op);
+  for (const ModelSummary& summary : summaries_) {
+    if (summary.variable.empty()) context.Fetch(summary.op);
+  }
   return absl::OkStatus();
 }
 
@@ -93,7 +95,8 @@ std::vector<std::string> ModelSummaryHook::BeforeRun(RunContext& context) {
   std::vector<std::string> fetches;
   if (context.global_step() + 1 < next_step_) return fetches;
   for (const ModelSummary& summary : summaries_) {
-    if (summary.kind != SummaryKind::kText || !texts_written_) fetches.push_back(summary.op);
+    const bool written = summary.kind == SummaryKind::kText && texts_written_;
+    if (summary.variable.empty() && !written) fetches.push_back(summary.op);
   }
   return fetches;
 }
@@ -104,12 +107,18 @@ absl::Status ModelSummaryHook::AfterRun(RunContext& context, const RunValues& va
   std::vector<ScalarSummary> scalars;
   std::vector<Shown> shown;
   for (const ModelSummary& summary : summaries_) {
-    const auto value = values.tensors.find(summary.op);
-    if (value == values.tensors.end()) continue;
-    if (IsNumber(summary)) {
-      scalars.push_back({summary.tag, values.Number(summary.op)});
+    RunValues of_step;
+    if (!summary.variable.empty()) {
+      TD_ASSIGN_OR_RETURN(of_step.tensors[summary.op], read_variable_(summary.variable));
+    } else if (values.Has(summary.op)) {
+      of_step.tensors[summary.op] = values.tensors.at(summary.op);
     } else {
-      shown.push_back({summary, Kept(summary, value->second)});
+      continue;
+    }
+    if (IsNumber(summary)) {
+      scalars.push_back({summary.tag, of_step.Number(summary.op)});
+    } else {
+      shown.push_back({summary, Kept(summary, of_step.tensors[summary.op])});
     }
   }
   if (!scalars.empty()) writer_->AddScalars(step, scalars);

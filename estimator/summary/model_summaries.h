@@ -3,6 +3,7 @@
 #define TANDEM_ESTIMATOR_SUMMARY_MODEL_SUMMARIES_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/host_tensor.h"
 #include "estimator/session_run_hook.h"
 #include "estimator/summary/event_writer.h"
 #include "frontends/summary_marks.h"
@@ -22,10 +25,20 @@ absl::Status CheckSummaryTags(const std::vector<ModelSummary>& summaries, const 
 // In training: a point of each after the first step of this run and then every `every_n_steps` steps; of texts after
 // the first alone. What is a picture or a histogram is made by the writer's thread. Steps that were not finite do not
 // count.
+//
+// A variable's value is that after the step, and not fetched but read: the program would have to copy it in every step,
+// because the update comes before the fetch.
 class ModelSummaryHook : public SessionRunHook {
  public:
-  ModelSummaryHook(std::shared_ptr<EventWriter> writer, std::vector<ModelSummary> summaries, int64_t every_n_steps)
-      : writer_(std::move(writer)), summaries_(std::move(summaries)), every_n_steps_(every_n_steps) {}
+  // The value that a variable has between steps.
+  using ReadVariable = std::function<absl::StatusOr<HostTensor>(const std::string& name)>;
+
+  ModelSummaryHook(std::shared_ptr<EventWriter> writer, std::vector<ModelSummary> summaries, int64_t every_n_steps,
+                   ReadVariable read_variable)
+      : writer_(std::move(writer)),
+        summaries_(std::move(summaries)),
+        every_n_steps_(every_n_steps),
+        read_variable_(std::move(read_variable)) {}
 
   std::string name() const override { return "ModelSummaryHook"; }
   absl::Status Begin(HookContext& context) override;
@@ -38,6 +51,7 @@ class ModelSummaryHook : public SessionRunHook {
   std::shared_ptr<EventWriter> writer_;
   std::vector<ModelSummary> summaries_;
   int64_t every_n_steps_;
+  ReadVariable read_variable_;
   int64_t next_step_ = 0;
   bool texts_written_ = false;
 };

@@ -140,7 +140,7 @@ def check_training(model_dir, devices, kernels, points):
         x = [v for i in examples for v in x_of(i)]
         check_histogram(train.Histograms("x")[number], x)
         check_histogram(train.Histograms("labels")[number], [i % 3 for i in examples])
-        check_histogram(train.Histograms("kernel")[number], kernels[step])
+        check_histogram(train.Histograms("kernel")[number], kernels[step + 1])
         check_picture(train.Images("in/image/0")[number], examples[0])
         check_picture(train.Images("in/image/1")[number], examples[1])
         check_colours(train.Images("in/colours/image")[number], examples[0])
@@ -227,6 +227,9 @@ def check_graphs(model_dir, devices):
         assert groups == {f"replica_{d}" for d in range(devices)}, groups
     kernels = [node for node in compiled.values() if "_XlaCluster" in node.attr]
     assert kernels and all(node.attr["ops"].s for node in kernels), sorted(compiled)
+    assert {name for name in compiled if name.startswith("summary/")} >= {"summary/in", "summary/mean_x", "summary/note"}
+    assert {name.split("/")[0] for name in compiled if "/" in name and not compiled[name].device} <= {
+        "variable", "input", "scalar", "constant", "output", "summary", "all_reduce"}, sorted(compiled)
     assert "variable/head/kernel" in compiled and compiled["output/loss"].input, sorted(compiled)
 
 
@@ -262,7 +265,7 @@ def a_cut_file():
     reader = read(model_dir)
     assert [e.step for e in reader.Scalars("loss")] == [1, 11, 21], reader.Scalars("loss")
     assert [e.step for e in reader.Histograms("x")] == [1, 11], reader.Histograms("x")
-    check_histogram(reader.Histograms("kernel")[1], kernels[11])
+    check_histogram(reader.Histograms("kernel")[1], kernels[12])
 
 
 xunit.run("summaries", [("one_device", lambda: all_kinds(1)), ("three_devices", lambda: all_kinds(3)),
