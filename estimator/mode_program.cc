@@ -160,11 +160,24 @@ absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& 
 std::vector<ModelSummary> ModeProgram::summaries() const {
   std::vector<ModelSummary> summaries = ModelSummariesOf(*graph_);
   const std::vector<GraphNode> nodes = GraphNodesOf(*graph_);
-  std::map<std::string, std::string> variables;  // by the op that marks one
+  struct Shown {
+    std::string variable;
+    std::pair<int, int> value;
+  };
+  std::map<std::string, Shown> shown;  // by the op that marks it
   for (const GraphNode& node : nodes) {
-    if (node.operands.size() == 1) variables[node.name] = nodes[node.operands[0].node].variable;
+    if (node.operands.size() != 1) continue;
+    const GraphNode::Operand& operand = node.operands[0];
+    shown[node.name] = {nodes[operand.node].variable, {operand.node, operand.result}};
   }
-  for (ModelSummary& summary : summaries) summary.variable = variables[summary.op];
+  std::map<std::pair<int, int>, std::string> first;  // op of a value
+  for (ModelSummary& summary : summaries) {
+    const auto of_value = shown.find(summary.op);
+    if (of_value == shown.end()) continue;  // a text
+    summary.variable = of_value->second.variable;
+    // What is shown twice is one output.
+    summary.op = first.emplace(of_value->second.value, summary.op).first->second;
+  }
   return summaries;
 }
 

@@ -23,7 +23,7 @@ enum class SummaryKind { kScalar, kHistogram, kImage, kText, kLearningRate };
 struct ModelSummary {
   SummaryKind kind = SummaryKind::kScalar;
   std::string tag;       // as TensorBoard shows it
-  std::string op;        // to fetch
+  std::string op;        // to fetch; perhaps that of another summary of the same value
   int max_outputs = 0;   // of kImage
   std::string origin;    // "file:line"
   std::string variable;  // whose value it is; known to who looks at the graph's ops (ModeProgram::summaries)

@@ -155,9 +155,9 @@ absl::Status EvalSummaryHook::AfterRun(RunContext&, const RunValues& values) {
     const auto value = values.tensors.find(summary.op);
     if (value == values.tensors.end()) continue;
     if (IsNumber(summary)) {
-      scalar_sums_[summary.op] += values.Number(summary.op) * static_cast<double>(values.examples);
+      scalar_sums_[summary.tag] += values.Number(summary.op) * static_cast<double>(values.examples);
     } else {
-      first_.emplace(summary.op, Kept(summary, value->second));
+      first_.emplace(summary.tag, Kept(summary, value->second));
     }
   }
   examples_ += static_cast<double>(values.examples);
@@ -169,9 +169,9 @@ void EvalSummaryHook::Write(int64_t step, EventWriter& writer) const {
   std::vector<ScalarSummary> scalars;
   std::vector<Shown> shown;
   for (const ModelSummary& summary : summaries_) {
-    if (const auto sum = scalar_sums_.find(summary.op); sum != scalar_sums_.end()) {
+    if (const auto sum = scalar_sums_.find(summary.tag); sum != scalar_sums_.end()) {
       scalars.push_back({summary.tag, sum->second / examples_});
-    } else if (const auto value = first_.find(summary.op); value != first_.end()) {
+    } else if (const auto value = first_.find(summary.tag); value != first_.end()) {
       shown.push_back({summary, value->second});
     }
   }

@@ -72,8 +72,8 @@ class EvalSummaryHook : public SessionRunHook {
 
  private:
   std::vector<ModelSummary> summaries_;
-  std::map<std::string, HostTensor> first_;    // by op
-  std::map<std::string, double> scalar_sums_;  // by op, weighted
+  std::map<std::string, HostTensor> first_;    // by tag
+  std::map<std::string, double> scalar_sums_;  // by tag, weighted
   double examples_ = 0;
   bool began_ = false;
 };

@@ -47,6 +47,7 @@ EstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode,
   Tensor x = features["x"];
   Tensor logits = layers::Dense(x, {.units = 3, .name = "head"});
   summary::Image("in", features["picture"], {.max_outputs = 2});
+  summary::Histogram("pixels", features["picture"]);
   summary::Image("in/colours", features["colours"], {.max_outputs = 1});
   summary::Text(features.graph(), "note", "a **bold** try");
   if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"logits", logits}});

@@ -33,6 +33,10 @@ def picture_of(i):
     return [[(5 * i + 3 * y + x) % 17 for x in range(2)] for y in range(3)]
 
 
+def pixels_of(examples):
+    return [v / 16 for i in examples for row in picture_of(i) for v in row]
+
+
 def run(model_dir, devices, steps):
     """(kernels before each step by the number of finished steps, the loss of the last evaluation)."""
     process = subprocess.run([BINARY, model_dir, str(devices), str(steps)], capture_output=True, text=True, timeout=300)
@@ -126,7 +130,7 @@ def check_training(model_dir, devices, kernels, points):
     train, batch = read(model_dir), 4 * devices
     tags = train.Tags()
     assert sorted(tags["images"]) == ["in/colours/image", "in/image/0", "in/image/1"], tags
-    assert sorted(tags["histograms"]) == ["kernel", "labels", "x"], tags
+    assert sorted(tags["histograms"]) == ["kernel", "labels", "pixels", "x"], tags
     assert set(tags["scalars"]) >= {"loss", "mean_x", "examples", "learning_rate", "learning_rate_1"}, tags
     for tag in tags["images"]:
         assert [e.step for e in train.Images(tag)] == points, (tag, train.Images(tag))
@@ -139,6 +143,7 @@ def check_training(model_dir, devices, kernels, points):
         examples = [i % COUNT for i in range((step - 1) * batch, step * batch)]
         x = [v for i in examples for v in x_of(i)]
         check_histogram(train.Histograms("x")[number], x)
+        check_histogram(train.Histograms("pixels")[number], pixels_of(examples))
         check_histogram(train.Histograms("labels")[number], [i % 3 for i in examples])
         check_histogram(train.Histograms("kernel")[number], kernels[step + 1])
         check_picture(train.Images("in/image/0")[number], examples[0])
@@ -158,7 +163,7 @@ def texts(reader, tag):
 def check_evaluation(model_dir, devices, loss, step):
     evaluated, rows = read(model_dir + "/eval"), 5 * devices
     tags = evaluated.Tags()
-    assert sorted(tags["histograms"]) == ["labels", "x"], tags
+    assert sorted(tags["histograms"]) == ["labels", "pixels", "x"], tags
     assert sorted(tags["scalars"]) == ["examples", "loss", "mean_x"], tags
     last = {tag: evaluated.Scalars(tag)[-1] for tag in tags["scalars"]}
     assert all(e.step == step for e in last.values()), last
@@ -169,6 +174,7 @@ def check_evaluation(model_dir, devices, loss, step):
     assert close(last["examples"].value, sum(n * n for n in rounds) / COUNT), (last, rounds)
     first = range(min(rows, COUNT))
     check_histogram(evaluated.Histograms("x")[-1], [v for i in first for v in x_of(i)])
+    check_histogram(evaluated.Histograms("pixels")[-1], pixels_of(first))
     check_histogram(evaluated.Histograms("labels")[-1], [i % 3 for i in first])
     check_picture(evaluated.Images("in/image/0")[-1], 0)
     check_picture(evaluated.Images("in/image/1")[-1], 1)
@@ -227,7 +233,10 @@ def check_graphs(model_dir, devices):
         assert groups == {f"replica_{d}" for d in range(devices)}, groups
     kernels = [node for node in compiled.values() if "_XlaCluster" in node.attr]
     assert kernels and all(node.attr["ops"].s for node in kernels), sorted(compiled)
-    assert {name for name in compiled if name.startswith("summary/")} >= {"summary/in", "summary/mean_x", "summary/note"}
+    # A picture and a histogram of one value are one output, and the kernel is none.
+    outputs = {name for name in compiled if name.startswith("summary/")}
+    assert outputs >= {"summary/x", "summary/mean_x", "summary/note"}, outputs
+    assert len(outputs & {"summary/in", "summary/pixels"}) == 1 and "summary/kernel" not in outputs, outputs
     assert {name.split("/")[0] for name in compiled if "/" in name and not compiled[name].device} <= {
         "variable", "input", "scalar", "constant", "output", "summary", "all_reduce"}, sorted(compiled)
     assert "variable/head/kernel" in compiled and compiled["output/loss"].input, sorted(compiled)
