@@ -1,12 +1,9 @@
 #include "cluster/member_test_util.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,18 +140,6 @@ std::string Process::Do(const std::string& line) {
 }
 
 void Process::Signal(int signal) { kill(pid_, signal); }
-
-std::string FreeAddress() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  close(fd);
-  return absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
-}
 
 std::vector<Process> StartAll(Start start) {
   if (start.coordinator.empty() && start.job.empty()) start.coordinator = FreeAddress();

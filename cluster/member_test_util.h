@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cluster/testing_address.h"
+
 namespace tandem {
 
 // What a process is started with.
@@ -42,8 +44,6 @@ class Process {
   FILE* out_;
 };
 
-// A port of loopback that nobody listens at.
-std::string FreeAddress();
 // All ranks. Without address and job they meet at a free address.
 std::vector<Process> StartAll(Start start);
 // All ranks, which have met. Prints how long that took.

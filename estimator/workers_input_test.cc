@@ -20,8 +20,8 @@ constexpr int64_t kBatch = 4;
 constexpr double kRate = 0.1;
 
 // One of two workers.
-RunConfig OwnInputConfig(const std::string& dir, int rank, int port, int devices = 1) {
-  RunConfig config = WorkerConfig(dir, rank, /*workers=*/2, port, devices);
+RunConfig OwnInputConfig(const std::string& dir, int rank, const std::string& coordinator, int devices = 1) {
+  RunConfig config = WorkerConfig(dir, rank, /*workers=*/2, coordinator, devices);
   config.auto_shard = AutoShard::kOff;
   config.save_checkpoints_steps = 2;
   return config;
@@ -100,8 +100,8 @@ TEST(WorkersInput, AWorkerWithoutExamplesWaitsForTheOthers) {
     const std::string dir = ModelDir(absl::StrCat(devices));
     const Expected expected = TrainByHand(61, devices);
     EXPECT_EQ(AsWorkers(2,
-                        [&](int rank, int port) -> absl::Status {
-                          Estimator estimator(FromZero(), OwnInputConfig(dir, rank, port, devices));
+                        [&](int rank, const std::string& coordinator) -> absl::Status {
+                          Estimator estimator(FromZero(), OwnInputConfig(dir, rank, coordinator, devices));
                           return estimator.Train(UnevenInput(61));
                         }),
               0);
@@ -120,8 +120,8 @@ TEST(WorkersInput, AnEvaluationCountsEveryExampleOfAllWorkers) {
   double mean = 0;
   for (int64_t i = 0; i < n; ++i) mean += Y(i) / static_cast<double>(n);
   EXPECT_EQ(AsWorkers(2,
-                      [&](int rank, int port) -> absl::Status {
-                        Estimator estimator(Model, OwnInputConfig(dir, rank, port));
+                      [&](int rank, const std::string& coordinator) -> absl::Status {
+                        Estimator estimator(Model, OwnInputConfig(dir, rank, coordinator));
                         const auto result =
                             TrainAndEvaluate(estimator, {.input_fn = UnevenInput(n, -1), .max_steps = 5},
                                              {.input_fn = UnevenInput(n), .throttle_secs = 0});
@@ -145,14 +145,14 @@ std::string Weights(const std::string& dir) {
 
 TEST(WorkersInput, ARunThatWasStoppedGoesOnAtTheOwnPositionOfEachWorker) {
   const auto run = [](const std::string& dir, int64_t stop) {
-    return AsWorkers(2, [&](int rank, int port) -> absl::Status {
+    return AsWorkers(2, [&](int rank, const std::string& coordinator) -> absl::Status {
       HookList hooks;
       if (stop > 0) {  // of the chief alone: all stop
         hooks.push_back(std::make_shared<StepHook>([stop, rank](RunContext& context, const RunValues&) {
           if (rank == 0 && context.global_step() == stop) context.RequestStop();
         }));
       }
-      Estimator estimator(Model, OwnInputConfig(dir, rank, port, /*devices=*/2));
+      Estimator estimator(Model, OwnInputConfig(dir, rank, coordinator, /*devices=*/2));
       return estimator.Train(UnevenInput(61, /*epochs=*/3, /*shuffle=*/20), {.hooks = hooks});
     });
   };
@@ -164,8 +164,8 @@ TEST(WorkersInput, ARunThatWasStoppedGoesOnAtTheOwnPositionOfEachWorker) {
 
 TEST(WorkersInput, AfterTheEndOfAllInputsTheyBeginAgain) {
   const auto run = [](const std::string& dir, int trainings) {
-    return AsWorkers(2, [&](int rank, int port) -> absl::Status {
-      Estimator estimator(Model, OwnInputConfig(dir, rank, port));
+    return AsWorkers(2, [&](int rank, const std::string& coordinator) -> absl::Status {
+      Estimator estimator(Model, OwnInputConfig(dir, rank, coordinator));
       for (int i = 0; i < trainings; ++i) {
         if (absl::Status status = estimator.Train(UnevenInput(25)); !status.ok()) return status;
       }
@@ -182,8 +182,8 @@ TEST(WorkersInput, AfterTheEndOfAllInputsTheyBeginAgain) {
 TEST(WorkersInput, AnotherNumberOfWorkersStartsTheInputsAgain) {
   const std::string dir = ModelDir();
   ASSERT_EQ(AsWorkers(2,
-                      [&](int rank, int port) -> absl::Status {
-                        Estimator estimator(Model, OwnInputConfig(dir, rank, port));
+                      [&](int rank, const std::string& coordinator) -> absl::Status {
+                        Estimator estimator(Model, OwnInputConfig(dir, rank, coordinator));
                         return estimator.Train(UnevenInput(61, -1), {.max_steps = 4});
                       }),
             0);
@@ -203,8 +203,8 @@ TEST(WorkersInput, AnotherNumberOfWorkersStartsTheInputsAgain) {
 TEST(WorkersInput, AnErrorOfOneInputEndsAll) {
   const std::string dir = ModelDir();
   EXPECT_EQ(AsWorkers(2,
-                      [&](int rank, int port) -> absl::Status {
-                        Estimator estimator(Model, OwnInputConfig(dir, rank, port));
+                      [&](int rank, const std::string& coordinator) -> absl::Status {
+                        Estimator estimator(Model, OwnInputConfig(dir, rank, coordinator));
                         const InputFn broken = [](const InputContext& context) -> absl::StatusOr<Dataset> {
                           if (context.input_pipeline_id == 1) return absl::NotFoundError("no file b");
                           return UnevenInput(61, -1)(context);
