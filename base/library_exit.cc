@@ -12,9 +12,11 @@ thread_local const char* exit_means_out_of_memory = nullptr;
 }  // namespace
 
 ExitMeansOutOfMemory::ExitMeansOutOfMemory(const char* doing) : outer_(exit_means_out_of_memory) {
-  [[maybe_unused]] static const int registered = std::atexit([] {
+  static const int registered = std::atexit([] {
     if (exit_means_out_of_memory != nullptr) ExitOutOfMemory(exit_means_out_of_memory);
   });
+  // To register takes memory, too.
+  if (registered != 0) ExitOutOfMemory(doing);
   exit_means_out_of_memory = doing;
 }
 

@@ -71,7 +71,9 @@ LogMessage::~LogMessage() {
       std::lock_guard<std::mutex> capture_lock(capture->mutex_);
       capture->entries_.push_back({severity_, std::move(message)});
     } else {
-      WriteAll(STDERR_FILENO, absl::StrCat(Prefix(severity_, file_, line_), Printable(message), "\n"));
+      // Of a longer progress line (estimator/hooks/progress_hook.h) nothing stays behind this one.
+      const char* clear = isatty(STDERR_FILENO) == 1 ? "\033[K" : "";
+      WriteAll(STDERR_FILENO, absl::StrCat(Prefix(severity_, file_, line_), Printable(message), clear, "\n"));
     }
   } catch (const std::bad_alloc&) {
     WriteAll(STDERR_FILENO, "a line of the log is lost: out of memory\n");

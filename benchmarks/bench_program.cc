@@ -38,16 +38,50 @@ std::vector<HostTensor> RandomInput(const InputSpec& spec, int replicas, int64_t
 
 }  // namespace
 
+BatchAhead::BatchAhead(std::shared_ptr<Session> session, StepInputs batch)
+    : session_(std::move(session)), batch_(std::move(batch)), thread_([this] { Bring(); }) {}
+
+BatchAhead::~BatchAhead() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void BatchAhead::BringNext() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    wanted_ = true;
+  }
+  changed_.notify_one();
+}
+
+void BatchAhead::Bring() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return wanted_ || stop_; });
+    if (stop_) return;
+    wanted_ = false;
+    lock.unlock();
+    session_->Prefetch(batch_);
+    lock.lock();
+  }
+}
+
 absl::StatusOr<double> BenchProgram::Step() {
   static const std::vector<int> kFetches = {0};
+  if (ahead != nullptr) ahead->BringNext();
   TD_ASSIGN_OR_RETURN(StepResult result, session->Run(*inputs, kFetches));
+  issue_seconds += result.issue_seconds;
   inputs->scalars["global_step"] = inputs->scalars["global_step"].integer() + 1;
   if (!result.finite) return absl::DataLossError("the loss or a gradient is not finite");
   return *result.outputs[0].data<float>();
 }
 
-absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options,
-                                            bool time_commands) {
+absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options, bool time_commands,
+                                            double deadline_seconds) {
   const int replicas = static_cast<int>(options.devices.size());
   BenchProgram program;
   Clock::time_point start = Clock::now();
@@ -66,7 +100,8 @@ absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const Compi
   program.variables = std::make_shared<VariableStore>(replicas);
   TD_ASSIGN_OR_RETURN(program.session, Session::Create(program.executable, program.variables,
                                                        {.pool = std::make_shared<ThreadPool>(options.threads),
-                                                        .time_commands = time_commands}));
+                                                        .time_commands = time_commands,
+                                                        .deadline_seconds = deadline_seconds}));
   for (const auto& v : index.variables) {
     TD_RETURN_IF_ERROR(program.variables->Initialize(v->name, *v->initializer, 1));
     if (v->slot_of.empty()) program.parameters += NumElements(v->shape);
@@ -84,6 +119,7 @@ absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const Compi
     std::vector<HostTensor> tensors = RandomInput(*spec, replicas, options.batch_per_replica);
     for (int r = 0; r < replicas; ++r) program.inputs->inputs[r].push_back(std::move(tensors[r]));
   }
+  if (program.session->CanPrefetch()) program.ahead = std::make_shared<BatchAhead>(program.session, *program.inputs);
   for (const auto& [name, value] : graph.scalar_defaults()) program.inputs->scalars[name] = value;
   return program;
 }

@@ -2,8 +2,11 @@
 #ifndef TANDEM_BENCHMARKS_BENCH_PROGRAM_H_
 #define TANDEM_BENCHMARKS_BENCH_PROGRAM_H_
 
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 #include "absl/status/statusor.h"
 #include "benchmarks/models/model.h"
@@ -14,6 +17,29 @@
 
 namespace tandem::benchmarks {
 
+// Brings the batch of the next step to the devices while a step runs, in a thread of its own, as training does. Every
+// step has the same batch.
+class BatchAhead {
+ public:
+  // `batch`: its inputs; no scalars.
+  BatchAhead(std::shared_ptr<Session> session, StepInputs batch);
+  ~BatchAhead();
+  BatchAhead(const BatchAhead&) = delete;
+  BatchAhead& operator=(const BatchAhead&) = delete;
+  // To be called before every step.
+  void BringNext();
+
+ private:
+  void Bring();
+
+  const std::shared_ptr<Session> session_;
+  const StepInputs batch_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool wanted_ = false, stop_ = false;
+  std::thread thread_;
+};
+
 struct BenchProgram {
   std::shared_ptr<const Executable> executable;
   std::shared_ptr<VariableStore> variables;
@@ -22,14 +48,17 @@ struct BenchProgram {
   double flops_per_step = 0;  // of the global batch
   int64_t parameters = 0;     // of trainable and other variables, without the optimizer's
   double build_seconds = 0, compile_seconds = 0, create_seconds = 0;
+  std::shared_ptr<BatchAhead> ahead;  // null where batches need not be brought
+  double issue_seconds = 0;           // of all steps (StepResult)
 
   // Runs one step; returns the loss. DataLoss when a training step's loss or a gradient is not finite.
   absl::StatusOr<double> Step();
 };
 
 // Compiles for `options`, with a session of options.threads threads, and initialises variables. `time_commands`: with a
-// clock around every command of the program.
-absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options, bool time_commands);
+// clock around every command of the program. `deadline_seconds`: Session::Options'.
+absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options, bool time_commands,
+                                            double deadline_seconds = 600);
 
 }  // namespace tandem::benchmarks
 

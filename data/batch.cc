@@ -135,6 +135,7 @@ absl::StatusOr<NodePtr> MakeBatch(NodePtr child, int64_t batch_size, BatchOption
   info.batch_size = batch_size;
   info.full_batches = options.drop_remainder || info.cardinality == kInfiniteCardinality ||
                       (info.cardinality >= 0 && info.cardinality % batch_size == 0);
+  ShortenEpoch(&info, batch_size);
   if (info.cardinality >= 0) {
     bool remainder = !options.drop_remainder && info.cardinality % batch_size != 0;
     info.cardinality = info.cardinality / batch_size + (remainder ? 1 : 0);

@@ -139,6 +139,7 @@ absl::StatusOr<NodePtr> MakeDedupe(NodePtr child, Dataset::KeyFn key, DedupeOpti
   }
   NodeInfo info = child->info();
   if (info.cardinality != 0) info.cardinality = kUnknownCardinality;
+  ForgetEpoch(&info);
   info.has_payloads = info.costly_order = true;
   ++info.token_width;
   return NodePtr(std::make_shared<DedupeNode>(std::move(child), std::move(info), std::move(key), options, location));

@@ -155,6 +155,7 @@ class IgnoreErrorsNode : public DecidingNode {
 NodeInfo InfoOfRest(const NodePtr& child) {
   NodeInfo info = child->info();
   if (info.cardinality != 0) info.cardinality = kUnknownCardinality;
+  ForgetEpoch(&info);
   info.has_payloads = info.costly_order = true;
   return info;
 }

@@ -290,6 +290,7 @@ absl::StatusOr<NodePtr> Make(NodePtr child, NodeInfo inner, Parallelism parallel
   info.cardinality = child->info().cardinality == 0 ? 0 : kUnknownCardinality;
   if (child->info().cardinality == kInfiniteCardinality && inner.cardinality > 0)
     info.cardinality = kInfiniteCardinality;
+  info.epoch = {.elements = kUnknownCardinality};
   info.full_batches = false;
   info.has_payloads = info.costly_order = true;
   info.shuffles += child->info().shuffles;

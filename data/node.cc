@@ -27,6 +27,16 @@ HostTensor StackStrings(const std::vector<HostTensor>& rows) {
 
 }  // namespace
 
+void ForgetEpoch(NodeInfo* info) {
+  if (info->epoch.elements != 0) info->epoch = {.elements = kUnknownCardinality};
+}
+
+void ShortenEpoch(NodeInfo* info, int64_t n) {
+  if (info->epoch.elements <= 0) return;
+  if (info->epoch.per > INT64_MAX / n) return ForgetEpoch(info);
+  info->epoch.per *= n;
+}
+
 absl::Status Node::MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
                                    SourceLocation location, Element* out) const {
   out->components.clear();

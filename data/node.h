@@ -23,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/source_location.h"
 #include "data/element.h"
+#include "data/epoch.h"
 #include "data/stage_times.h"
 #include "data/state_codec.h"
 
@@ -90,6 +91,7 @@ struct NodeInfo {
   bool full_batches = false;  // every batch has batch_size rows
   SourceLocation batched_at;  // of the last Batch
   int64_t cardinality = 0;    // or kInfiniteCardinality, kUnknownCardinality
+  EpochLength epoch;          // of the last Repeat, or kUnknownCardinality elements; 0 elements: there is none
   int64_t token_width = 1;
   bool has_payloads = false;   // tokens may have payloads
   bool needs_payload = false;  // an element cannot be made again from its token alone, so no stage may keep tokens
@@ -97,6 +99,11 @@ struct NodeInfo {
   int shuffles = 0;            // number of Shuffle stages up to here: tells their random streams apart
   StageList stages;            // from the sources on, with the times of each
 };
+
+// For a stage of whose elements nobody knows how many make an epoch. A Repeat behind it knows its own.
+void ForgetEpoch(NodeInfo* info);
+// For a stage that makes one element of `n`.
+void ShortenEpoch(NodeInfo* info, int64_t n);
 
 // One stage, with the stages before it. Immutable. TokenIterators point into it and must not outlive it.
 class Node {

@@ -364,6 +364,11 @@ absl::StatusOr<NodePtr> MakePaddedBatch(NodePtr child, Dataset::LengthFn length,
   info.batched_at = location;
   info.full_batches = !buckets && options.drop_remainder;
   info.costly_order |= buckets;
+  if (buckets) {
+    ForgetEpoch(&info);
+  } else {
+    ShortenEpoch(&info, largest);
+  }
   if (info.cardinality > 0) {
     info.cardinality =
         buckets ? kUnknownCardinality

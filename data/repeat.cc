@@ -78,6 +78,7 @@ absl::StatusOr<NodePtr> MakeRepeat(NodePtr child, int64_t count) {
   }
   NodeInfo info = child->info();
   int64_t n = info.cardinality;
+  if (n != kInfiniteCardinality) info.epoch = {.elements = n};
   if (count == 0 || n == 0) {
     info.cardinality = 0;
   } else if (n == kUnknownCardinality) {

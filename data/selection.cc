@@ -69,6 +69,7 @@ class SelectionNode : public OrderNode {
 NodePtr Select(NodePtr child, Selection selection, std::string name) {
   NodeInfo info = child->info();
   int64_t n = info.cardinality;
+  ShortenEpoch(&info, selection.stride);
   if (n == kUnknownCardinality) {
     if (selection.limit == 0) info.cardinality = 0;
   } else if (n != kInfiniteCardinality) {

@@ -164,6 +164,7 @@ absl::StatusOr<NodePtr> MakeWindow(NodePtr child, DatasetWindowOptions options, 
   const int64_t rows = options.drop_remainder ? options.size : -1;
   for (ComponentSpec& component : info.spec) component.shape.insert(component.shape.begin(), rows);
   info.token_width = 1 + options.size * info.token_width;
+  ForgetEpoch(&info);
   if (info.cardinality > 0) {
     const int64_t span = (options.size - 1) * options.stride + 1, n = info.cardinality;
     if (options.drop_remainder) {

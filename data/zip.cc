@@ -248,6 +248,7 @@ absl::StatusOr<NodeInfo> CommonInfo(const std::vector<NodePtr>& children) {
       return absl::InvalidArgumentError(absl::StrCat("one dataset has batches of ", info.batch_size, " and another of ",
                                                      other.batch_size, " (0: single elements); batch afterwards"));
     }
+    if (other.epoch != info.epoch) info.epoch = {.elements = kUnknownCardinality};
     info.full_batches &= other.full_batches;
     info.has_payloads |= other.has_payloads;
     info.needs_payload |= other.needs_payload;
@@ -310,6 +311,7 @@ absl::StatusOr<NodePtr> MakeConcatenate(NodePtr first, NodePtr second) {
                      : n == kUnknownCardinality || m == kUnknownCardinality ? kUnknownCardinality
                      : n > INT64_MAX - m                                    ? kInfiniteCardinality
                                                                             : n + m;
+  ForgetEpoch(&info);
   info.full_batches = false;
   info.token_width = 1 + std::max(children[0]->token_width(), children[1]->token_width());
   return NodePtr(std::make_shared<ConcatenateNode>(std::move(children), std::move(info)));

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "data/dataset.h"
+#include "data/epoch.h"
 #include "estimator/label_check.h"
 #include "estimator/step_runner.h"
 
@@ -57,6 +58,9 @@ class BatchDealer : public BatchSource {
   std::string data_fingerprint() const { return dataset_.Fingerprint(); }
   // Whether the dataset is known to have no end.
   bool infinite() const { return dataset_.cardinality() == kInfiniteCardinality; }
+  // The length of an epoch in elements of the dataset, and how many of them a round takes. Errors: EpochOf.
+  absl::StatusOr<EpochLength> epoch() const { return EpochOf(dataset_); }
+  int64_t batches_per_round() const { return int64_t{share_.replicas} * share_.batches; }
   // How fast the input's stages have been, in all iterators of the dataset.
   Throughput throughput() const { return dataset_.MeasuredThroughput(); }
   // CPU time of the pipeline's own threads, since the iterator was made.

@@ -1,20 +1,63 @@
 #include "estimator/best_record.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/match.h"
+#include "base/status_macros.h"
+
 namespace tandem {
+namespace {
+
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+
+bool HasNumber(const nlohmann::json& json, const char* key) { return json.contains(key) && json[key].is_number(); }
+
+absl::StatusOr<BestRecord> RecordFrom(const nlohmann::json& json) {
+  const bool by_metric = json.is_object() && json.contains("metric");
+  if (!json.is_object() || !json.contains("global_step") || !json["global_step"].is_number_integer() ||
+      !HasNumber(json, by_metric ? "value" : "loss")) {
+    return absl::DataLossError("the best-metric record has no loss or no global_step");
+  }
+  BestRecord record{.loss = HasNumber(json, "loss") ? json["loss"].get<double>() : kNoNumber,
+                    .global_step = json["global_step"].get<int64_t>()};
+  if (json.contains("steps") && json["steps"].is_number_integer()) record.steps = json["steps"].get<int64_t>();
+  record.value = record.loss;
+  if (!by_metric) return record;
+  if (!json["metric"].is_string() || !json.contains("direction") ||
+      (json["direction"] != "min" && json["direction"] != "max")) {
+    return absl::DataLossError("the best-metric record has a metric without a name or a direction");
+  }
+  record.metric = json["metric"].get<std::string>();
+  record.direction = json["direction"] == "min" ? MetricDirection::kMin : MetricDirection::kMax;
+  record.value = json["value"].get<double>();
+  return record;
+}
+
+}  // namespace
+
+KeepBest BestRecords::Rule(const std::string& evaluation) const {
+  return keep_best_.has_value() && keep_best_->evaluation == evaluation ? *keep_best_ : KeepBest();
+}
 
 bool BestRecords::Update(const std::string& evaluation, const EvalResult& result, int64_t steps) {
-  const double loss = result["loss"];
-  if (!std::isfinite(loss)) return false;  // a NaN record would never be beaten
+  const KeepBest rule = Rule(evaluation);
+  const double value = result[rule.metric];
+  if (!std::isfinite(value)) return false;  // a NaN record would never be beaten
   auto it = records_.find(evaluation);
   if (it != records_.end()) {
     const BestRecord& best = it->second;
     if (steps != 0 && best.steps == 0) return false;
-    if (steps == best.steps && !(loss < best.loss)) return false;
+    if (steps == best.steps && !IsBetter(value, best.value, rule.direction)) return false;
   }
-  records_[evaluation] = {loss, result.global_step(), steps};
+  records_[evaluation] = {.loss = result["loss"],
+                          .global_step = result.global_step(),
+                          .steps = steps,
+                          .metric = rule.metric,
+                          .direction = rule.direction,
+                          .value = value};
   return true;
 }
 
@@ -22,8 +65,16 @@ std::string BestRecords::ToJson() const {
   if (records_.empty()) return "";
   auto json = nlohmann::ordered_json::object();  // null would become one by itself, and abort without memory
   for (const auto& [name, record] : records_) {
-    json[name] = {{"loss", record.loss}, {"global_step", record.global_step}};
-    if (record.steps != 0) json[name]["steps"] = record.steps;
+    auto entry = nlohmann::ordered_json::object();
+    if (std::isfinite(record.loss)) entry["loss"] = record.loss;
+    entry["global_step"] = record.global_step;
+    if (record.steps != 0) entry["steps"] = record.steps;
+    if (record.metric != "loss" || record.direction != MetricDirection::kMin) {
+      entry["metric"] = record.metric;
+      entry["direction"] = std::string(Name(record.direction));
+      entry["value"] = record.value;
+    }
+    json[name] = std::move(entry);
   }
   return json.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -34,15 +85,54 @@ absl::StatusOr<BestRecords> BestRecords::FromJson(absl::string_view text) {
   const nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return absl::DataLossError("the best-metric record is not a JSON object");
   for (const auto& [name, record] : json.items()) {
-    if (!record.is_object() || !record.contains("loss") || !record["loss"].is_number() ||
-        !record.contains("global_step") || !record["global_step"].is_number_integer()) {
-      return absl::DataLossError("the best-metric record has no loss or no global_step");
-    }
-    const auto steps = record.find("steps");
-    result.records_[name] = {record["loss"].get<double>(), record["global_step"].get<int64_t>(),
-                             steps != record.end() && steps->is_number_integer() ? steps->get<int64_t>() : 0};
+    TD_ASSIGN_OR_RETURN(result.records_[name], RecordFrom(record));
   }
   return result;
+}
+
+absl::Status BestRecords::Restore(absl::string_view json) {
+  TD_ASSIGN_OR_RETURN(BestRecords restored, FromJson(json));
+  records_.clear();
+  for (auto& [name, record] : restored.records_) {
+    const KeepBest rule = Rule(name);
+    if (record.metric == rule.metric && record.direction == rule.direction) records_[name] = std::move(record);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BestRecords::AddFromLogs(Env* env, const std::string& model_dir, int64_t last_step,
+                                      const std::optional<std::pair<std::string, int64_t>>& part) {
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> names, env->ListDir(model_dir));
+  for (absl::string_view dir : names) {
+    if (dir != "eval" && !absl::StartsWith(dir, "eval_")) continue;
+    const std::string name(dir == "eval" ? "" : dir.substr(5));
+    TD_ASSIGN_OR_RETURN(const EvalHistory history, ReadEvalHistory(env, EvalDir(model_dir, name)));
+    const auto known = records_.find(name);
+    const bool as_known = known != records_.end() && known->second.steps == history.steps;
+    const bool as_part = part.has_value() && *part == std::make_pair(name, history.steps);
+    if (history.steps != 0 && !as_known && !as_part) continue;
+    for (const auto& [step, result] : history.results) {
+      if (step <= last_step) Update(name, result, history.steps);
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::set<int64_t> BestSteps(const EvalHistory& history, const KeepBest& keep_best, const std::vector<int64_t>& steps) {
+  std::vector<std::pair<double, int64_t>> found;
+  for (int64_t step : steps) {
+    auto it = history.results.find(step);
+    if (it == history.results.end()) continue;
+    const double value = it->second[keep_best.metric];
+    if (std::isfinite(value)) found.push_back({value, step});
+  }
+  std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
+    return a.first == b.first ? a.second < b.second : IsBetter(a.first, b.first, keep_best.direction);
+  });
+  if (static_cast<int>(found.size()) > keep_best.count) found.resize(keep_best.count);
+  std::set<int64_t> best;
+  for (const auto& entry : found) best.insert(entry.second);
+  return best;
 }
 
 }  // namespace tandem

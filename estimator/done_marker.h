@@ -14,7 +14,7 @@ namespace tandem {
 
 struct DoneMarker {
   int64_t final_step = 0;
-  std::string reason;  // "max_steps", "end of input", "stop requested"
+  std::string reason;  // "max_steps", "end of input", "stop requested", or what the hook said that asked for it
 };
 
 // The file DONE: {"final_step": 2000, "reason": "max_steps"}.

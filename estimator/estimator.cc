@@ -21,7 +21,7 @@
 #include "estimator/run_loop.h"
 #include "estimator/trace/trace_steps.h"
 #include "estimator/variable_check.h"
-#include "estimator/warm_start.h"
+#include "estimator/warm_start/warm_start.h"
 #include "runtime/list_devices.h"
 
 namespace tandem {
@@ -93,13 +93,28 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       stall_watch_(std::make_unique<StallWatch>(StallWatch::Options{.seconds = config_.stall_warning_secs})),
       checkpoints_(config_.file_env(), config_.model_dir, std::max(config_.keep_checkpoint_max, 0)),
       resident_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas())),
-      seed_(static_cast<uint64_t>(config_.seed.value_or(0))) {
+      seed_(static_cast<uint64_t>(config_.seed.value_or(0))),
+      best_(config_.keep_best) {
   ExitOnUncaughtResourceErrors();
+  checkpoints_.set_keep_every_n_hours(config_.keep_checkpoint_every_n_hours);
+  if (config_.keep_best.has_value()) {
+    // What the disk says, so that a run that goes on, and one beside an evaluator, keeps the same.
+    checkpoints_.set_protected(
+        [env = config_.file_env(), dir = EvalDir(config_.model_dir, config_.keep_best->evaluation),
+         best = *config_.keep_best](const std::vector<int64_t>& steps) -> absl::StatusOr<std::set<int64_t>> {
+          TD_ASSIGN_OR_RETURN(const EvalHistory history, ReadEvalHistory(env, dir));
+          return BestSteps(history, best, steps);
+        });
+  }
   if (status_.ok() && config_.model_dir.empty()) status_ = MakeTemporaryModelDir().status();
   if (status_.ok()) status_ = config_.CheckDevices();
   if (status_.ok()) status_ = TargetOf(config_, config_.train_strategy()).status();
   if (status_.ok()) status_ = params_.status();
   if (status_.ok() && !model_fn_) status_ = absl::InvalidArgumentError("Estimator: model_fn is empty");
+  if (config_.train_distribute.has_value() || config_.eval_distribute.has_value()) {
+    TD_LOG(INFO) << "Initializing RunConfig with distribution strategies.";
+    TD_LOG(INFO) << "Not using Distribute Coordinator.";
+  }
   TD_LOG(INFO) << "Using config: " << config_.ToString();
   if (status_.ok()) status_ = ResolveWorkers();
   if (status_.ok()) {
@@ -134,6 +149,9 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
     share.replicas = devices;
     share.first = 0;
   }
+  if (mode == Mode::kTrain && prepared.replicas > 1) {
+    TD_LOG(INFO) << "The `input_fn` accepts an `input_context` which will be given by DistributionStrategy";
+  }
   const std::string where = absl::StrCat("input_fn, mode ", ModeName(mode), ": ");
   auto asked = std::make_optional<StallWatch::Scope>(*stall_watch_, absl::StrCat("input_fn of mode ", ModeName(mode)));
   const absl::StatusOr<Dataset> made = CallUserCode([&] { return input_fn(context); });
@@ -149,11 +167,44 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   const std::string key = absl::StrCat(ModeName(mode), " ", dataset.batch_size(), " ", SpecString(dataset.spec()));
   std::unique_ptr<ModeProgram>& program = programs_[key];
   if (!program) {
-    TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, mode, params_, dataset.spec(), input_spec_.label));
+    Params params = params_;
+    Params::Placement placement{.num_replicas = prepared.replicas};
+    if (mode != Mode::kPredict && cluster_.has_value()) {
+      placement.num_workers = static_cast<int>(cluster_->world_size);
+      placement.worker_index = static_cast<int>(cluster_->rank);
+    }
+    params.SetPlacement(placement);
+    TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, mode, params, dataset.spec(), input_spec_.label));
     ++programs_built_;
   }
   prepared.program = program.get();
   return prepared;
+}
+
+absl::StatusOr<CompileOptions> Estimator::Impl::OptionsFor(Mode mode, std::vector<std::string> devices, int64_t batch) {
+  if (!pool_) {
+    const int machine = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    const int sharing = joined_ != nullptr ? joined_->workers_here() : 1;
+    TD_ASSIGN_OR_RETURN(pool_,
+                        ThreadPool::Create(config_.threads > 0 ? config_.threads : std::max(1, machine / sharing)));
+  }
+  CompileOptions options;
+  TD_ASSIGN_OR_RETURN(options.target, TargetOf(config_, Strategy(mode)));
+  options.devices = std::move(devices);
+  options.batch_per_replica = batch;
+  options.lanes = config_.lanes;
+  options.microbatch_rows = config_.microbatch_rows;
+  options.precision = config_.precision;
+  options.tf32 = config_.tf32;
+  options.memory_limit = config_.memory_limit;
+  options.cache_required = config_.compile_only;  // the programs are all that is wanted
+  options.precision_lists = config_.mixed_precision_lists;
+  options.threads = pool_->num_threads();
+  if (config_.compile_cache) {
+    options.cache_dir =
+        config_.compile_cache_dir.empty() ? JoinPath(config_.model_dir, "compiled") : config_.compile_cache_dir;
+  }
+  return options;
 }
 
 absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList& hooks) {
@@ -168,52 +219,58 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.prediction_hooks", spec.prediction_hooks));
   HookContext context(mode, config_.model_dir, prepared.replicas, prepared.dealer->batch_size());
   TD_RETURN_IF_ERROR(BeginHooks(hooks, context));
-  if (!pool_) {
-    const int machine = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    const int sharing = joined_ != nullptr ? joined_->workers_here() : 1;
-    TD_ASSIGN_OR_RETURN(pool_,
-                        ThreadPool::Create(config_.threads > 0 ? config_.threads : std::max(1, machine / sharing)));
-  }
-  CompileOptions options;
-  TD_ASSIGN_OR_RETURN(options.target, TargetOf(config_, Strategy(mode)));
-  options.devices = Strategy(mode).devices;
+  std::vector<std::string> devices = Strategy(mode).devices;
   // Several workers run the program that one with all the devices would run.
   if (prepared.replicas != Strategy(mode).num_replicas()) {
-    options.devices.clear();
-    for (int i = 0; i < prepared.replicas; ++i) options.devices.push_back(absl::StrCat("cpu:", i));
+    devices.clear();
+    for (int i = 0; i < prepared.replicas; ++i) devices.push_back(absl::StrCat("cpu:", i));
   }
-  options.batch_per_replica = prepared.dealer->batch_size();
-  options.lanes = config_.lanes;
-  options.microbatch_rows = config_.microbatch_rows;
-  options.precision = config_.precision;
-  options.tf32 = config_.tf32;
-  options.memory_limit = config_.memory_limit;
-  options.cache_required = config_.compile_only;  // the programs are all that is wanted
-  options.precision_lists = config_.mixed_precision_lists;
-  options.threads = pool_->num_threads();
-  if (config_.compile_cache) {
-    options.cache_dir =
-        config_.compile_cache_dir.empty() ? JoinPath(config_.model_dir, "compiled") : config_.compile_cache_dir;
-  }
+  TD_ASSIGN_OR_RETURN(const CompileOptions options,
+                      OptionsFor(mode, std::move(devices), prepared.dealer->batch_size()));
   if (config_.compile_only) {
-    TD_RETURN_IF_ERROR(prepared.program->CompileOnly(context.fetched_by(), options));
+    TD_RETURN_IF_ERROR(prepared.program->Compile(context.fetched_by(), options));
     TD_LOG(INFO) << "Compiled mode " << ModeName(mode) << " for " << options.target << ": "
                  << prepared.program->executable().name();
     return absl::OkStatus();
   }
+  ModeProgram::Fetches fetches = context.fetched_by();
+  if (prepared.workers != nullptr) {
+    TD_ASSIGN_OR_RETURN(fetches, FetchesOfAll(*prepared.workers, fetches));
+  }
+  TD_RETURN_IF_ERROR(prepared.program->Compile(fetches, options));
+  if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(AgreeOnWork(prepared));
+  prepared.dealer->set_label_ranges(prepared.program->label_ranges());
+  return absl::OkStatus();
+}
+
+std::map<std::string, std::string> Estimator::Impl::AveragesFor(const ModeProgram& program) const {
+  std::map<std::string, std::string> names;
+  for (const VariableSpec& v : resident_.model().AveragesOf(program.variables())) names[v.slot_of] = v.name;
+  return names;
+}
+
+absl::StatusOr<std::vector<HostTensor>> Estimator::Impl::ReadWeights(const ModeProgram& program,
+                                                                     std::vector<std::string> names,
+                                                                     bool averages) const {
+  if (averages) {
+    const std::map<std::string, std::string> averaged = AveragesFor(program);
+    for (std::string& name : names) {
+      if (auto it = averaged.find(name); it != averaged.end()) name = it->second;
+    }
+  }
+  return resident_.model().store()->ReadAll(names);
+}
+
+absl::Status Estimator::Impl::BindVariables(const Prepared& prepared, bool averages) {
+  std::map<std::string, std::string> names;
+  if (averages) names = AveragesFor(*prepared.program);
+  if (!names.empty()) TD_LOG(INFO) << "Using the moving averages of " << names.size() << " variables.";
   Session::Options session;
   session.pool = pool_;
   session.deadline_seconds = config_.deadline_seconds;
   session.gpu_plans = config_.gpu_plans;
-  ModeProgram::Fetches fetches = context.fetched_by();
-  if (prepared.workers != nullptr) {
-    session.group = &prepared.workers->group();
-    TD_ASSIGN_OR_RETURN(fetches, FetchesOfAll(*prepared.workers, fetches));
-  }
-  TD_RETURN_IF_ERROR(prepared.program->Compile(fetches, options, resident_.model().store(), session));
-  if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(AgreeOnWork(prepared));
-  prepared.dealer->set_label_ranges(prepared.program->label_ranges());
-  return absl::OkStatus();
+  if (prepared.workers != nullptr) session.group = &prepared.workers->group();
+  return prepared.program->Bind(names, resident_.model().store(), std::move(session));
 }
 
 absl::Status Estimator::Impl::CheckOutputs() const {
@@ -230,7 +287,8 @@ absl::Status Estimator::Impl::InitializeVariables(const ModeProgram& program) {
   TD_RETURN_IF_ERROR(resident_.Initialize(program.variables(), seed_));
   if (!config_.warm_start_from.has_value()) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const TensorMap values,
-                      ReadWarmStart(config_.file_env(), *config_.warm_start_from, program.variables()));
+                      ReadWarmStart(config_.file_env(), *config_.warm_start_from, program.variables(),
+                                    [this](const std::string& name) { return resident_.model().store()->Read(name); }));
   return resident_.WarmStart(values);
 }
 
@@ -261,7 +319,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     TD_LOG(INFO) << "Restoring parameters from " << path;
     if (in_memory) TD_RETURN_IF_ERROR(resident_.SetAside());
     TD_RETURN_IF_ERROR(
-        Annotate(resident_.LoadCheckpoint(data, path, program.variables()), "",
+        Annotate(resident_.LoadCheckpoint(data, path, ModelState::WithAverages(data, program.variables())), "",
                  absl::StrCat(" (mode ", ModeName(program.mode()), ", input ", SpecString(program.components()), ")")));
     return IsOwnCheckpoint(path, config_.model_dir);
   }
@@ -352,12 +410,18 @@ const std::optional<TrainResult>& Estimator::last_train_result() const { return 
 std::optional<BestRecord> Estimator::best(const std::string& name) const {
   const auto& records = impl_->best().records();
   auto it = records.find(name);
-  return it == records.end() ? std::nullopt : std::optional<BestRecord>(it->second);
+  if (it == records.end()) return std::nullopt;
+  BestRecord record = it->second;
+  const std::string path = JoinPath(model_dir(), CheckpointName(record.global_step));
+  if (config().file_env()->Exists(JoinPath(path, kManifestName))) record.checkpoint = path;
+  return record;
 }
 
 bool Estimator::is_chief() const { return impl_->is_chief() && !impl_->is_evaluator(); }
 
 bool Estimator::is_evaluator() const { return impl_->is_evaluator(); }
+
+int64_t Estimator::evaluations() const { return impl_->evaluations(); }
 
 int64_t Estimator::programs_built() const { return impl_->programs_built(); }
 

@@ -22,7 +22,9 @@
 #include "estimator/estimator_spec.h"
 #include "estimator/eval_result.h"
 #include "estimator/hooks/checkpoint_saver_hook.h"
+#include "estimator/predictor.h"
 #include "estimator/run_config.h"
+#include "estimator/serving_input.h"
 #include "estimator/session_run_hook.h"
 #include "estimator/stop_reason.h"
 
@@ -50,11 +52,23 @@ struct EvaluateOptions {
   std::string checkpoint_path = "";
   // Keeps evaluations on several data sets apart: records go to model_dir/eval_<name>.
   std::string name = "";
+  // Weights whose moving average there is (Optimizer::WithMovingAverage) are read from it; false: all as trained.
+  bool use_moving_average = true;
 };
 
 struct PredictOptions {
   HookList hooks = {};
   std::string checkpoint_path = "";
+  bool use_moving_average = true;  // as of EvaluateOptions
+};
+
+struct ExportOptions {
+  std::string checkpoint_path = "";
+  bool use_moving_average = true;  // as of EvaluateOptions
+  // Of the evaluation that the model is exported after; Model::metrics() has them.
+  std::map<std::string, double> metrics = {};
+  // Where the newest export is equal to this one in every byte, it is returned and nothing is written.
+  bool reuse_equal = false;
 };
 
 // One example's row of every prediction, by name.
@@ -68,6 +82,7 @@ struct TrainResult {
   int64_t steps = 0;  // of that call
   double loss = 0;    // of its last step
   StopReason reason = StopReason::kEndOfInput;
+  std::string stop_why = "";  // with kStopRequested: what the hook that asked for the end gave, on its own process
 };
 
 // Each mode's graph is built and compiled once, when it is first needed, and kept. Training, evaluation and prediction
@@ -98,6 +113,20 @@ class Estimator {
 
   absl::Status Predict(const InputFn& input_fn, const PredictFn& on_prediction, const PredictOptions& options = {});
 
+  // For many calls with few examples each, where Predict's input costs more than the model (estimator/predictor.h).
+  // `features`: what the model asks for, with kBatch as the first dimension of every shape. Loads weights as Predict
+  // does, once.
+  absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(const std::vector<ComponentSpec>& features,
+                                                           const PredictorOptions& options = {});
+
+  // Writes the compiled program of mode predict, its weights and a signature to a new directory
+  // `export_dir_base`/<seconds since 1970>/ and returns its path; LoadModel (estimator/serving/model.h) predicts with
+  // it, without model_fn and compiler. The weights are those that Predict takes; FailedPrecondition where nothing is
+  // trained and there is no warm start. Readers see all of the directory or nothing. In a cluster the chief, or the
+  // task that evaluates, writes; on other workers nothing happens and the path is empty.
+  absl::StatusOr<std::string> ExportModel(const std::string& export_dir_base, const ServingInput& serving_input,
+                                          const ExportOptions& options = {});
+
   // The path of the newest checkpoint, verified; nothing when there is none. Without the file that names it, the newest
   // complete one, with a warning; Train, Evaluate and Predict take the same.
   absl::StatusOr<std::optional<std::string>> latest_checkpoint();
@@ -110,20 +139,24 @@ class Estimator {
   // model_dir/eval or model_dir/eval_<name>, where the results of evaluations are recorded.
   std::string eval_dir(const std::string& name = "") const;
   const std::optional<TrainResult>& last_train_result() const;
-  // The best evaluation with this name so far, by loss; it is part of every checkpoint. Counted are evaluations of this
-  // model's own weights (trained in memory, or of a checkpoint in model_dir) over the whole input, and those over
-  // EvalSpec.steps in TrainAndEvaluate, which are compared with each other only. Evaluations of other data belong under
-  // another name.
+  // The best evaluation with this name so far, by RunConfig.keep_best or else by the smallest loss, with its checkpoint
+  // where that is there; it is part of every checkpoint. Counted are evaluations of this model's own weights (trained
+  // in memory, or of a checkpoint in model_dir) over the whole input, and those over EvalSpec.steps in
+  // TrainAndEvaluate, which are compared with each other only. Evaluations of other data belong under another name.
   std::optional<BestRecord> best(const std::string& name = "") const;
   // Whether this process saves and logs: the only one, or the first worker of a cluster.
   bool is_chief() const;
   // Whether this process is the task of a cluster that only evaluates.
   bool is_evaluator() const;
+  // How many evaluations have come to their end.
+  int64_t evaluations() const;
   // How often a model_fn was called and a graph was compiled or loaded from the cache, all modes together.
   int64_t programs_built() const;
 
  private:
   friend class EvaluatorTask;
+  friend class ExporterRun;
+  friend class ServingExporter;
   friend class TrainAndEvaluateRun;
   class Impl;
   std::unique_ptr<Impl> impl_;

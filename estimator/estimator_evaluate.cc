@@ -15,8 +15,10 @@
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
 #include "estimator/metric_accumulator.h"
+#include "estimator/metric_value.h"
 #include "estimator/run_loop.h"
 #include "estimator/signals.h"
+#include "estimator/summary/model_summaries.h"
 
 namespace tandem {
 namespace {
@@ -111,9 +113,15 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   const EstimatorSpec& spec = prepared.program->spec();
   HookList hooks = options.hooks;
   hooks.insert(hooks.end(), spec.evaluation_hooks.begin(), spec.evaluation_hooks.end());
+  std::shared_ptr<EvalSummaryHook> of_model;
+  if (is_chief() && config_.save_summary_steps > 0) {
+    of_model = std::make_shared<EvalSummaryHook>(prepared.program->summaries());
+    hooks.push_back(of_model);
+  }
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   if (config_.compile_only) return EvalResult();
   TD_ASSIGN_OR_RETURN(const bool own, LoadForInference(prepared, options.checkpoint_path, "evaluate"));
+  TD_RETURN_IF_ERROR(BindVariables(prepared, options.use_moving_average));
 
   TD_LOG(INFO) << "Starting evaluation at " << TimeStamp();
   const double begin = config_.file_env()->MonotonicSeconds();
@@ -147,15 +155,23 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   TD_LOG(INFO) << "evaluated " << metrics.examples() << " examples in " << prepared.batches() << " batches on "
                << prepared.replicas << (prepared.replicas == 1 ? " replica" : " replicas");
   TD_ASSIGN_OR_RETURN(const EvalResult evaluated, metrics.Result(resident_.global_step()));
+  const bool ranked = config_.keep_best.has_value() && config_.keep_best->evaluation == options.name;
+  if (ranked) TD_RETURN_IF_ERROR(MetricValue(evaluated, config_.keep_best->metric, "RunConfig.keep_best").status());
   TD_LOG(INFO) << "Saving dict for global step " << resident_.global_step() << ": " << evaluated.ToString();
-  EvalScope scope{.steps = options.steps, .stopped = result.reason == StopReason::kStopRequested};
+  EvalScope scope{.steps = options.steps,
+                  .stopped = result.reason == StopReason::kStopRequested,
+                  .raw_weights = !options.use_moving_average};
   if (!own) scope.checkpoint = options.checkpoint_path.empty() ? "initial values" : options.checkpoint_path;
   // A part of the input is compared where the job itself evaluates that part again and again.
   const bool whole = result.reason == StopReason::kEndOfInput;
   if (own && !scope.stopped && (whole || resident_.training())) {
-    best_.Update(options.name, evaluated, whole ? 0 : options.steps.value_or(0));
+    const bool better = best_.Update(options.name, evaluated, whole ? 0 : options.steps.value_or(0));
+    if (better && ranked) best_step_ = evaluated.global_step();
   }
-  if (!is_chief()) return evaluated;
+  if (!is_chief()) {
+    ++evaluations_;
+    return evaluated;
+  }
   // The numbers are in the log and in the caller's hands: a directory that is read-only is no reason to lose them.
   if (absl::Status status =
           AppendEvalResult(config_.file_env(), EvalDir(config_.model_dir, options.name), evaluated, scope);
@@ -166,8 +182,10 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
     std::vector<ScalarSummary> scalars = MetricScalars(evaluated);
     scalars.push_back({"loss", evaluated["loss"]});
     summaries->AddScalars(evaluated.global_step(), scalars);
+    of_model->Write(evaluated.global_step(), *summaries);
     summaries->Flush();
   }
+  ++evaluations_;
   TD_RETURN_IF_ERROR(TakeTraceStatus(result.trace));
   return evaluated;
 }
@@ -190,6 +208,7 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   if (config_.compile_only) return absl::OkStatus();
   TD_RETURN_IF_ERROR(LoadForInference(prepared, options.checkpoint_path, "predict").status());
+  TD_RETURN_IF_ERROR(BindVariables(prepared, options.use_moving_average));
 
   LoopOptions loop;
   loop.mode = Mode::kPredict;

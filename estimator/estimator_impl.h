@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/background_save.h"
@@ -43,12 +44,39 @@ class Estimator::Impl {
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options);
   absl::Status Predict(const InputFn& input_fn, const PredictFn& on_prediction, const PredictOptions& options);
 
+  // What a ServingInput says, its input_fn asked.
+  struct ServingShape {
+    std::vector<ComponentSpec> components;  // labels too, where the input_fn has them
+    int64_t rows_per_step = 0;
+  };
+  absl::StatusOr<ServingShape> ShapeOf(const ServingInput& serving_input) const;
+  // Builds and compiles what ExportModel needs.
+  absl::StatusOr<ModeProgram*> ProgramForExport(const ServingShape& shape);
+  absl::StatusOr<std::string> ExportModel(const std::string& export_dir_base, const ServingShape& shape,
+                                          const ExportOptions& options);
+  // Whether this process is one that exports when all of a cluster call it.
+  bool exports() const { return is_chief() || is_evaluator(); }
+
+  absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(const std::vector<ComponentSpec>& features,
+                                                           const PredictorOptions& options);
+
   const RunConfig& config() const { return config_; }
   const absl::Status& status() const { return status_; }
   CheckpointManager& checkpoints() { return checkpoints_; }
   const std::optional<TrainResult>& last_train() const { return last_train_; }
+  // Of the training: what hooks set, and what ReduceOnPlateau keeps in checkpoints.
+  StepScalarSettings& step_scalars() { return step_scalars_; }
+  std::string& plateau_state() { return plateau_state_; }
   const BestRecords& best() const { return best_; }
   int64_t programs_built() const { return programs_built_; }
+  int64_t evaluations() const { return evaluations_; }
+
+  // Makes a hook that stands behind the checkpoint saver in the next Train: one for evaluations, on the chief, and null
+  // on the others. All workers set it.
+  using EvaluationHook = std::function<absl::StatusOr<std::shared_ptr<SessionRunHook>>(const BatchDealer&)>;
+  void set_evaluation_hook(EvaluationHook hook) { evaluation_hook_ = std::move(hook); }
+  // The name and steps of evaluations over a part of the input that the trainings from now on compare with each other.
+  void set_compared_part(std::optional<std::pair<std::string, int64_t>> part) { compared_part_ = std::move(part); }
 
   // In a cluster all processes call what is here in the same order. The chief alone writes into model_dir.
   bool is_chief() const { return !cluster_.has_value() || cluster_->is_chief(); }
@@ -85,6 +113,16 @@ class Estimator::Impl {
   absl::StatusOr<Prepared> Prepare(Mode mode, const InputFn& input_fn);
   // Begin of all hooks, then compilation with what they fetch.
   absl::Status Finalize(const Prepared& prepared, const HookList& hooks);
+  // How a program is compiled for these devices, with `batch` rows each.
+  absl::StatusOr<CompileOptions> OptionsFor(Mode mode, std::vector<std::string> devices, int64_t batch);
+  // After Finalize: makes the session for the program. `averages`: its weights are read from their moving averages,
+  // where these are in memory.
+  absl::Status BindVariables(const Prepared& prepared, bool averages);
+  // The moving averages in memory of a program's variables, by the variables' names.
+  std::map<std::string, std::string> AveragesFor(const ModeProgram& program) const;
+  // Values of variables of a program, or with `averages` those of their moving averages, where these are in memory.
+  absl::StatusOr<std::vector<HostTensor>> ReadWeights(const ModeProgram& program, std::vector<std::string> names,
+                                                      bool averages) const;
   const DistributionStrategy Strategy(Mode mode) const;
   // Whether the environment or the RunConfig describes a cluster that these strategies fit.
   absl::Status ResolveWorkers();
@@ -113,9 +151,14 @@ class Estimator::Impl {
   // Only the snapshot: writing goes on behind the next steps (CheckpointSaverHook's finish_save).
   absl::Status Save(const Prepared& prepared, int64_t step);
   absl::Status FinishSave(bool wait);
+  // The best evaluations up to the step that training starts from, by its checkpoint and by the logs.
+  absl::Status RestoreBest(const CheckpointData& start, const std::string& path);
   // The event file of a directory; null when there are to be none.
   std::shared_ptr<EventWriter> SummariesIn(const std::string& directory);
-  HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step);
+  // estimator_summaries.cc: the hooks of this process that write about a training; none where there are no event files.
+  HookList SummaryHooks(const Prepared& prepared);
+  HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step,
+                      const std::shared_ptr<SessionRunHook>& evaluations = nullptr);
   void LogModel(const Prepared& prepared);
 
   // NotFound for a model_dir that an evaluation or prediction would have to make: its name is mistyped.
@@ -149,6 +192,8 @@ class Estimator::Impl {
   int64_t programs_built_ = 0;
   bool model_logged_ = false;                                      // LogModel says it once
   std::map<std::string, std::shared_ptr<EventWriter>> summaries_;  // by directory
+  bool model_shown_ = false;                                       // its graphs and hyperparameters are in them
+  std::shared_ptr<SummaryWarnings> summary_warnings_ = std::make_shared<SummaryWarnings>();
 
   // The training's, besides its values.
   uint64_t seed_ = 0;
@@ -156,7 +201,13 @@ class Estimator::Impl {
   std::string data_fingerprint_;  // of the training's input; may be empty
   std::string iterator_state_;    // at the end of the last Train, for jobs without checkpoints
   BestRecords best_;
+  int64_t evaluations_ = 0;
+  int64_t best_step_ = -1;  // of the last evaluation that keep_best found to be the best so far, in this process
+  StepScalarSettings step_scalars_;
+  std::string plateau_state_;
   std::optional<TrainResult> last_train_;
+  EvaluationHook evaluation_hook_;
+  std::optional<std::pair<std::string, int64_t>> compared_part_;
 };
 
 }  // namespace tandem

@@ -37,6 +37,33 @@ TEST(Model, EveryOptimizerHasItsOwnRate) {
   EXPECT_FLOAT_EQ(estimator.GetVariableValue("b")->data<float>()[0], 0.5);
 }
 
+// A rate that is scaled by the replicas: the step of the one variable, whose gradient is 1, is rate x replicas.
+TEST(Model, KnowsItsReplicas) {
+  for (int replicas : {1, 3}) {
+    RunConfig config = Config(ModelDir(absl::StrCat(replicas)), replicas);
+    config.eval_distribute = OneDeviceStrategy("cpu:0");
+    std::map<Mode, int> seen;
+    Estimator estimator(
+        [&seen](const Features& features, const Tensor&, Mode mode, const Params& params) {
+          EXPECT_EQ(params.num_workers(), 1);
+          EXPECT_EQ(params.worker_index(), 0);
+          seen[mode] = params.num_replicas();
+          Tensor a = features.graph()->Variable({.name = "a", .shape = {1}});
+          Tensor y = Mul(ReduceSum(features["x"], {1}, true), 0.0) + a;
+          if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"y", y}});
+          const double rate = params.Number("rate", 0) * params.num_replicas();
+          Tensor loss = ReduceMean(y);
+          return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = rate}).Minimize(loss));
+        },
+        config, {{"rate", 0.125}});
+    const float before = 0;  // zeros
+    ASSERT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+    ASSERT_EQ(estimator.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; }), absl::OkStatus());
+    EXPECT_FLOAT_EQ(estimator.GetVariableValue("a")->data<float>()[0], before - 0.125f * static_cast<float>(replicas));
+    EXPECT_THAT(seen, ElementsAre(std::pair(Mode::kTrain, replicas), std::pair(Mode::kPredict, 1)));
+  }
+}
+
 EstimatorSpec RandomModel(const Features& features, const Tensor&, Mode mode, const Params&) {
   Tensor u = RandomUniform(features.graph(), {kBatch, 2});
   Tensor y = Mul(features["x"], 0.0) + u;

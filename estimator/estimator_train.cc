@@ -15,13 +15,14 @@
 #include "estimator/hooks/logging_tensor_hook.h"
 #include "estimator/hooks/nan_tensor_hook.h"
 #include "estimator/hooks/progress_hook.h"
+#include "estimator/hooks/save_best_hook.h"
 #include "estimator/hooks/step_counter_hook.h"
 #include "estimator/hooks/stop_at_step_hook.h"
 #include "estimator/model_dir.h"
 #include "estimator/parameter_table.h"
+#include "estimator/progress_hooks.h"
 #include "estimator/run_loop.h"
 #include "estimator/signals.h"
-#include "estimator/summary/summary_saver_hook.h"
 #include "estimator/training_metrics_hook.h"
 #include "estimator/workers/share_checkpoint.h"
 
@@ -31,6 +32,13 @@ namespace {
 // In CheckpointData::extra.
 constexpr char kBestKey[] = "best";
 constexpr char kDataKey[] = "data";  // Dataset::Fingerprint
+constexpr char kStepScalarsKey[] = "step_scalars";
+constexpr char kPlateauKey[] = "reduce_on_plateau";
+
+std::string Extra(const CheckpointData& data, const char* key) {
+  auto it = data.extra.find(key);
+  return it == data.extra.end() ? "" : it->second;
+}
 
 absl::Status CheckTrainOptions(const TrainOptions& options) {
   if (options.steps.has_value() && options.max_steps.has_value()) {
@@ -76,6 +84,19 @@ absl::StatusOr<std::optional<CheckpointData>> Estimator::Impl::StartingPoint() {
   return workers() != nullptr ? ShareCheckpoint(*workers(), std::move(data)) : std::move(data);
 }
 
+absl::Status Estimator::Impl::RestoreBest(const CheckpointData& start, const std::string& path) {
+  best_step_ = -1;
+  if (auto it = start.extra.find(kBestKey); it != start.extra.end()) {
+    TD_RETURN_IF_ERROR(Annotate(best_.Restore(it->second), absl::StrCat(path, ": ")));
+  }
+  if (!is_chief()) return absl::OkStatus();  // model_dir may be out of its reach
+  const absl::Status read = best_.AddFromLogs(config_.file_env(), config_.model_dir, start.global_step, compared_part_);
+  if (!read.ok()) {
+    TD_LOG(WARNING) << "The records of evaluations could not be read: " << read.message();
+  }
+  return absl::OkStatus();
+}
+
 // Variables, seed, step and input position: those of the checkpoint, of the training before in this process, or new.
 absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared) {
   const std::vector<VariableSpec>& variables = prepared.program->variables();
@@ -93,16 +114,15 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
   if (start.has_value()) {
     const std::string path = JoinPath(config_.model_dir, absl::StrCat("model.ckpt-", start->global_step));
     TD_LOG(INFO) << "Restoring parameters from " << path;
-    absl::StatusOr<BestRecords> best = best_;
-    if (auto it = start->extra.find(kBestKey); it != start->extra.end()) best = BestRecords::FromJson(it->second);
-    TD_RETURN_IF_ERROR(Annotate(best.status(), absl::StrCat(path, ": ")));
+    TD_RETURN_IF_ERROR(RestoreBest(*start, path));
+    TD_RETURN_IF_ERROR(Annotate(step_scalars_.Restore(Extra(*start, kStepScalarsKey)), absl::StrCat(path, ": ")));
+    plateau_state_ = Extra(*start, kPlateauKey);
     TD_RETURN_IF_ERROR(resident_.LoadForTraining(*start, path, variables));
     if (config_.seed.has_value() && static_cast<uint64_t>(*config_.seed) != start->seed) {
       TD_LOG(WARNING) << "RunConfig.seed is " << *config_.seed << ", but " << path << " was trained with seed "
                       << start->seed << " and goes on with it; a new seed needs a new model_dir.";
     }
     seed_ = start->seed;
-    best_ = *std::move(best);
     position = start->iterator_state;
     if (auto it = start->extra.find(kDataKey); it != start->extra.end()) saved_data = it->second;
   } else if (resident_.has_training()) {
@@ -110,8 +130,11 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     position = iterator_state_;
   } else {
     TD_RETURN_IF_ERROR(InitializeVariables(*prepared.program));
+    TD_RETURN_IF_ERROR(step_scalars_.Restore(""));
+    plateau_state_.clear();
     if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(TakeValuesOfChief(prepared));
   }
+  step_scalars_.SetDefaults(prepared.program->scalar_defaults());
   if (position.empty()) return absl::OkStatus();
   absl::Status status = prepared.RestorePosition(position);
   if (absl::IsFailedPrecondition(status)) {
@@ -138,6 +161,8 @@ absl::Status Estimator::Impl::Save(const Prepared& prepared, int64_t step) {
   TD_ASSIGN_OR_RETURN(data->iterator_state, prepared.SavePosition());
   if (!data_fingerprint_.empty()) data->extra[kDataKey] = data_fingerprint_;
   if (std::string best = best_.ToJson(); !best.empty()) data->extra[kBestKey] = std::move(best);
+  if (std::string set = step_scalars_.ToJson(); !set.empty()) data->extra[kStepScalarsKey] = std::move(set);
+  if (!plateau_state_.empty()) data->extra[kPlateauKey] = plateau_state_;
   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << JoinPath(config_.model_dir, "model.ckpt") << ".";
   TD_RETURN_IF_ERROR(resident_.BeginSave());
   auto write = [this, data, snapshot, variables = program.variables()]() -> absl::StatusOr<std::string> {
@@ -162,18 +187,13 @@ absl::Status Estimator::Impl::FinishSave(bool wait) {
   return path->has_value() ? resident_.Saved(**path) : absl::OkStatus();
 }
 
-std::shared_ptr<EventWriter> Estimator::Impl::SummariesIn(const std::string& directory) {
-  if (config_.save_summary_steps == 0) return nullptr;
-  std::shared_ptr<EventWriter>& writer = summaries_[directory];
-  if (writer == nullptr) writer = std::make_shared<EventWriter>(config_.file_env(), directory);
-  return writer;
-}
-
-HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step) {
+HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step,
+                                     const std::shared_ptr<SessionRunHook>& evaluations) {
   const EstimatorSpec& spec = prepared.program->spec();
   HookList hooks;
   auto append = [&hooks](const HookList& more) { hooks.insert(hooks.end(), more.begin(), more.end()); };
   const bool chief = is_chief();
+  std::shared_ptr<CheckpointSaverHook> save;
   if (config_.checkpoints_enabled() && chief) {
     CheckpointSaverHook::Options saver;
     saver.save_steps = config_.checkpoint_steps();
@@ -185,21 +205,15 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
     saver.finish_save = [this](bool wait) { return FinishSave(wait); };
     saver.restored_step = restored_step;
     saver.listeners = options.saving_listeners;
-    hooks.push_back(std::make_shared<CheckpointSaverHook>(std::move(saver)));
+    save = std::make_shared<CheckpointSaverHook>(std::move(saver));
+    hooks.push_back(save);
   }
+  if (evaluations != nullptr) hooks.push_back(evaluations);
   if (chief) append(spec.training_chief_hooks);
   if (config_.log_step_count_steps > 0 && chief) {
     hooks.push_back(std::make_shared<StepCounterHook>(config_.log_step_count_steps));
   }
-  if (const std::shared_ptr<EventWriter> summaries = chief ? SummariesIn(config_.model_dir) : nullptr) {
-    hooks.push_back(std::make_shared<SummarySaverHook>(summaries, config_.save_summary_steps));
-    if (!spec.metrics.empty()) {
-      auto report = [summaries](const EvalResult& result, int64_t, int64_t last) {
-        summaries->AddScalars(last + 1, MetricScalars(result));
-      };
-      hooks.push_back(std::make_shared<TrainingMetricsHook>(spec.metrics, config_.save_summary_steps, report));
-    }
-  }
+  if (chief) append(SummaryHooks(prepared));
   append(options.hooks);
   if (options.steps.has_value() || options.max_steps.has_value()) {
     hooks.push_back(std::make_shared<StopAtStepHook>(
@@ -219,7 +233,10 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
   }
   append(spec.training_hooks);
   if (config_.progress && StderrIsTerminal() && chief) {
-    hooks.push_back(std::make_shared<ProgressHook>(options.max_steps.value_or(0), WriteToStderr));
+    append(ProgressHooks(options.max_steps.value_or(0), options.steps.value_or(0), *prepared.dealer, spec.metrics));
+  }
+  if (config_.keep_best.has_value() && save != nullptr) {
+    hooks.push_back(std::make_shared<SaveBestHook>(save, [this] { return best_step_; }));
   }
   return hooks;
 }
@@ -295,14 +312,20 @@ absl::Status Estimator::Impl::TrainTogether(const InputFn& input_fn, const Train
 
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kTrain, input_fn));
   LogModel(prepared);
-  const HookList hooks = TrainHooks(options, prepared, start.has_value() ? start->global_step : -1);
+  std::shared_ptr<SessionRunHook> evaluations;
+  if (evaluation_hook_) {
+    TD_ASSIGN_OR_RETURN(evaluations, evaluation_hook_(*prepared.dealer));
+  }
+  const HookList hooks = TrainHooks(options, prepared, start.has_value() ? start->global_step : -1, evaluations);
   TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
   TD_RETURN_IF_ERROR(StartFrom(start, prepared));
+  TD_RETURN_IF_ERROR(BindVariables(prepared, /*averages=*/false));
 
   TD_ASSIGN_OR_RETURN(ResidentState::TrainingScope training, resident_.StartTraining());
   LoopOptions loop;
   loop.mode = Mode::kTrain;
   loop.scalars["seed"] = seed_;
+  loop.step_scalars = &step_scalars_;
   loop.fetches = {"loss"};
   loop.tracer = tracer_.get();
   loop.stall_watch = stall_watch_.get();
@@ -326,12 +349,15 @@ absl::Status Estimator::Impl::TrainTogether(const InputFn& input_fn, const Train
   last_train_ = TrainResult{.global_step = resident_.global_step(),
                             .steps = result.steps,
                             .loss = result.last_loss,
-                            .reason = reached ? StopReason::kMaxRounds : result.reason};
+                            .reason = reached ? StopReason::kMaxRounds : result.reason,
+                            .stop_why = reached ? "" : result.stop_why};
   TD_RETURN_IF_ERROR(SignalErrorOf(
       result, absl::StrCat(" after global step ", resident_.global_step(),
                            config_.checkpoints_enabled() ? ", whose checkpoint is saved; start again to go on"
                                                          : "; checkpoints are off, so nothing was saved")));
-  if (result.steps == 0) {
+  if (result.steps == 0 && !result.stop_why.empty()) {
+    TD_LOG(INFO) << "Training with estimator made no steps: " << result.stop_why << ".";
+  } else if (result.steps == 0) {
     TD_LOG(WARNING) << "Training with estimator made no steps. Perhaps input is empty or misspecified (a batch that is "
                        "larger than the data is dropped by drop_remainder).";
   } else {

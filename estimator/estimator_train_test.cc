@@ -267,6 +267,43 @@ TEST(Train, WarmStartsANewModelOnly) {
   EXPECT_EQ(again.GetVariableValue("dense/kernel")->data<float>()[0], 42);
 }
 
+// Two units more than the model of the checkpoint: the first unit begins as that one is, the others as without it.
+TEST(Train, WarmStartsALargerLayerOnTwoDevices) {
+  const ModelFn wide = [](const Features& features, const Tensor& labels, Mode, const Params&) {
+    Tensor y = layers::Dense(features["x"], {.units = 3, .name = "wide"});
+    Tensor loss = losses::MeanSquaredError(labels, ReduceSum(y, {1}, true));
+    return EstimatorSpec::Train(loss, optimizers::Adam({.learning_rate = 0.0}).Minimize(loss));
+  };
+  const std::string narrow_dir = ModelDir("narrow"), dir = ModelDir("wide");
+  Estimator narrow(LineModel, Config(narrow_dir)), cold(wide, Config(ModelDir("cold"), 2));
+  ASSERT_EQ(narrow.Train(LineInput(), {.steps = 5}), absl::OkStatus());
+  ASSERT_EQ(cold.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+  RunConfig config = Config(dir, 2);
+  config.warm_start_from = WarmStartSettings{.path = narrow_dir,
+                                             .var_name_replacements = {{"^wide/", "dense/"}},
+                                             .on_shape_mismatch = ShapeMismatch::kCopyOverlap};
+  for (int64_t steps : {1, 2}) {
+    ASSERT_EQ(Estimator(wide, config).Train(LineInput(), {.max_steps = steps}), absl::OkStatus());
+    Estimator reader(wide, config);
+    for (const char* slot : {"", "/Adam"}) {
+      // Adam's slots are of other gradients after a step.
+      if (steps + (*slot != 0 ? 1 : 0) > 2) continue;
+      const std::string name = absl::StrCat("model.ckpt-", *slot != 0 ? 0 : steps);
+      auto saved = CheckpointManager(Env::Default(), dir).Restore(JoinPath(dir, name));
+      ASSERT_TRUE(saved.ok()) << saved.status();
+      const TensorMap& all = *slot != 0 ? saved->slots : saved->variables;
+      const float* warm = all.at(absl::StrCat("wide/kernel", slot)).data<float>();
+      auto from = narrow.GetVariableValue(absl::StrCat("dense/kernel", slot));
+      auto initial = cold.GetVariableValue("wide/kernel");
+      ASSERT_TRUE(from.ok() && initial.ok());
+      for (int row = 0; row < 2; ++row) {
+        EXPECT_EQ(warm[3 * row], from->data<float>()[row]) << slot;
+        for (int i : {1, 2}) EXPECT_EQ(warm[3 * row + i], *slot != 0 ? 0 : initial->data<float>()[3 * row + i]) << slot;
+      }
+    }
+  }
+}
+
 TEST(Train, ACheckpointOfAnotherModelListsTheDifferences) {
   const std::string dir = ModelDir();
   Estimator first(LineModel, Config(dir));

@@ -132,8 +132,9 @@ absl::StatusOr<CheckpointData> Estimator::Impl::ValuesInMemory(const ModeProgram
   CheckpointData data;
   data.global_step = resident_.global_step();
   data.seed = seed_;
-  TD_ASSIGN_OR_RETURN(VariableSnapshot values, resident_.model().Snapshot(program.variables()));
-  TD_RETURN_IF_ERROR(ModelState::FillFrom(values, program.variables(), &data));
+  const std::vector<VariableSpec> variables = resident_.model().WithAverages(program.variables());
+  TD_ASSIGN_OR_RETURN(VariableSnapshot values, resident_.model().Snapshot(variables));
+  TD_RETURN_IF_ERROR(ModelState::FillFrom(values, variables, &data));
   return data;
 }
 
@@ -151,9 +152,10 @@ absl::Status Estimator::Impl::TakeValuesOfChief(const Prepared& prepared) {
 
 void Estimator::Impl::MeetBetweenSteps(const Prepared& prepared, LoopOptions* loop) {
   if (prepared.workers == nullptr) return;
-  loop->agree = [workers =
-                     prepared.workers](std::optional<StopReason> mine) -> absl::StatusOr<std::optional<StopReason>> {
-    TD_ASSIGN_OR_RETURN(const WorkerGroup::Meeting met, workers->Meet(WishOf(mine)));
+  loop->agree =
+      [this, workers = prepared.workers](std::optional<StopReason> mine) -> absl::StatusOr<std::optional<StopReason>> {
+    TD_ASSIGN_OR_RETURN(const WorkerGroup::Meeting met,
+                        workers->Meet(WishOf(mine), [this] { return step_scalars_.Fingerprint(); }));
     switch (met.wish) {
       case Wish::kGoOn:
         return std::optional<StopReason>();
@@ -190,7 +192,8 @@ absl::StatusOr<bool> Estimator::Impl::LoadForInference(const Prepared& prepared,
   const std::pair<std::string, std::string> told = absl::StrSplit(text, absl::MaxSplits('\n', 1));
   if (!workers->is_chief() && data.has_value()) {
     if (resident_.has_training() && !config_.checkpoints_enabled()) TD_RETURN_IF_ERROR(resident_.SetAside());
-    TD_RETURN_IF_ERROR(resident_.LoadCheckpoint(*data, told.second, prepared.program->variables()));
+    TD_RETURN_IF_ERROR(
+        resident_.LoadCheckpoint(*data, told.second, ModelState::WithAverages(*data, prepared.program->variables())));
   }
   return told.first == "own";
 }

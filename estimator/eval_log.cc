@@ -26,7 +26,30 @@ nlohmann::ordered_json ToJson(const EvalScope& scope) {
   if (!scope.checkpoint.empty()) json["checkpoint"] = scope.checkpoint;
   if (scope.steps.has_value()) json["steps"] = *scope.steps;
   if (scope.stopped) json["stopped"] = true;
+  if (scope.raw_weights) json["raw_weights"] = true;
   return json;
+}
+
+// A line of the log.
+struct Line {
+  EvalResult result;
+  nlohmann::json of;  // ToJson of its scope
+};
+
+// Nothing for a line that does not parse.
+std::optional<Line> ParseLine(absl::string_view text) {
+  nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return std::nullopt;
+  nlohmann::json of = json.value(kScopeKey, nlohmann::json::object());
+  // A metric may have this name.
+  if (of.is_object()) {
+    json.erase(kScopeKey);
+  } else {
+    of = nlohmann::json::object();
+  }
+  absl::StatusOr<EvalResult> result = EvalResult::FromJson(Dump(json));
+  if (!result.ok()) return std::nullopt;
+  return Line{*std::move(result), std::move(of)};
 }
 
 // Empty when there is no log yet.
@@ -59,17 +82,30 @@ absl::StatusOr<std::optional<EvalResult>> FindEvalResult(Env* env, const std::st
                                                          const EvalScope& scope) {
   TD_ASSIGN_OR_RETURN(const std::string text, ReadLog(env, dir));
   std::optional<EvalResult> found;
-  for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-    nlohmann::json json = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
-    if (!json.is_object()) continue;
-    const nlohmann::json of = json.value(kScopeKey, nlohmann::json::object());
-    // A metric may have this name.
-    if (of.is_object()) json.erase(kScopeKey);
-    absl::StatusOr<EvalResult> result = EvalResult::FromJson(Dump(json));
-    if (!result.ok() || result->global_step() != global_step) continue;
-    if ((of.is_object() ? of : nlohmann::json::object()) == nlohmann::json(ToJson(scope))) found = *std::move(result);
+  for (absl::string_view text_of_line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    std::optional<Line> line = ParseLine(text_of_line);
+    if (!line.has_value() || line->result.global_step() != global_step) continue;
+    if (line->of == nlohmann::json(ToJson(scope))) found = std::move(line->result);
   }
   return found;
+}
+
+absl::StatusOr<EvalHistory> ReadEvalHistory(Env* env, const std::string& dir) {
+  TD_ASSIGN_OR_RETURN(const std::string text, ReadLog(env, dir));
+  std::map<int64_t, EvalHistory> by_steps;
+  int64_t last = 0;
+  for (absl::string_view text_of_line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    std::optional<Line> line = ParseLine(text_of_line);
+    if (!line.has_value() || line->result.global_step() < 0) continue;
+    const auto steps = line->of.find("steps");
+    const bool part = steps != line->of.end() && steps->is_number_integer();
+    if (line->of.size() != (part ? 1 : 0)) continue;  // of another checkpoint, or stopped
+    last = part ? steps->get<int64_t>() : 0;
+    EvalHistory& history = by_steps[last];
+    history.steps = last;
+    history.results[line->result.global_step()] = std::move(line->result);
+  }
+  return std::move(by_steps[by_steps.contains(0) ? 0 : last]);
 }
 
 }  // namespace tandem

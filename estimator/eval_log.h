@@ -3,6 +3,7 @@
 #define TANDEM_ESTIMATOR_EVAL_LOG_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,7 @@ struct EvalScope {
   std::string checkpoint = "";   // one that is not the model's own, or "initial values"
   std::optional<int64_t> steps;  // it was to go over so many; without: over the whole input
   bool stopped = false;          // a hook ended it early
+  bool raw_weights = false;      // asked not to use moving averages
 
   bool operator==(const EvalScope&) const = default;
 };
@@ -32,6 +34,17 @@ absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult
 // The last result of that step and scope, if one was recorded. Lines that do not parse are passed over.
 absl::StatusOr<std::optional<EvalResult>> FindEvalResult(Env* env, const std::string& dir, int64_t global_step,
                                                          const EvalScope& scope = {});
+
+// The evaluations of the model's own weights that no hook has stopped, by global step, the last of each step. Only what
+// covers the same: evaluations of the whole input where there are any, otherwise those of as many steps as the last
+// one.
+struct EvalHistory {
+  std::map<int64_t, EvalResult> results;
+  int64_t steps = 0;  // 0: the whole input
+};
+
+// Empty when there is no log. Lines that do not parse are passed over.
+absl::StatusOr<EvalHistory> ReadEvalHistory(Env* env, const std::string& dir);
 
 }  // namespace tandem
 

@@ -106,5 +106,9 @@ TEST(EvalScheduler, AfterARestoreTheFirstNewCheckpointIsEvaluated) {
   EXPECT_EQ(outcome.evaluated, (Steps{30, 33}));
 }
 
+TEST(EvalScheduler, WithoutAStepNothingIsEvaluated) {
+  EXPECT_EQ(Train({.max_steps = 20, .restored_step = 20}).evaluated, Steps());
+}
+
 }  // namespace
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// EvaluatorTask: a process of its own that evaluates the checkpoints of a training in other processes.
+// EvaluatorTask: evaluates the checkpoints of a training in other processes.
 #ifndef TANDEM_ESTIMATOR_EVALUATOR_TASK_H_
 #define TANDEM_ESTIMATOR_EVALUATOR_TASK_H_
 
@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/done_marker.h"
+#include "estimator/exporter_run.h"
 #include "estimator/train_and_evaluate.h"
 
 namespace tandem {
@@ -18,26 +19,42 @@ namespace tandem {
 // however training ended; what it still waits for is cut short then.
 class EvaluatorTask {
  public:
-  EvaluatorTask(Estimator& estimator, const TrainSpec& train_spec, const EvalSpec& eval_spec)
-      : estimator_(estimator), train_spec_(train_spec), eval_spec_(eval_spec) {}
+  struct Options {
+    // Of the training. A marker of fewer steps that it would not stop at is of an earlier one.
+    std::optional<int64_t> max_steps = std::nullopt;
+    // For so long a marker that is there from the beginning is not believed: the training that is about to begin has
+    // not removed it yet. Unless that training would find nothing to do: the marker's checkpoint is there and has
+    // max_steps.
+    double distrust_done_secs = 0;
+    // Ends where no new checkpoint has come for so long, and after so many evaluations; 0: never.
+    double timeout_secs = 0;
+    int64_t max_evaluations = 0;
+  };
+  EvaluatorTask(Estimator& estimator, const EvalSpec& eval_spec, Options options)
+      : estimator_(estimator), eval_spec_(eval_spec), exporters_(estimator, eval_spec.exporters), options_(options) {}
 
-  // The last evaluation. Cancelled after a signal; otherwise errors of Estimator::Evaluate. A checkpoint that was
-  // deleted before it was read, because newer ones had been saved, is none.
+  // The last evaluation. Cancelled after a signal; DeadlineExceeded when the time is over before there was a
+  // checkpoint; otherwise errors of Estimator::Evaluate. A checkpoint that was deleted before it was read, because
+  // newer ones had been saved, is none.
   absl::StatusOr<EvalResult> Run();
 
  private:
+  double Now() const { return estimator_.config().file_env()->MonotonicSeconds(); }
   // Until `seconds` are over or training has ended; Cancelled after a signal.
   absl::Status Wait(double seconds);
-  // The step that training has ended with. A marker of an earlier training does not count: one that is there from the
-  // beginning, until start_delay_secs are over, or one of fewer steps.
+  // The step that training has ended with. A marker of an earlier training does not count.
   absl::StatusOr<std::optional<int64_t>> FinalStep();
-  // Whether the newest checkpoint was evaluated now.
+  // Whether a training with these options would find its last step trained already.
+  absl::StatusOr<bool> NothingToTrain(const DoneMarker& done) const;
+  // Whether the newest checkpoint was evaluated now, and exported.
   absl::StatusOr<bool> EvaluateNewest();
   void WarnThatThereIsNone();
 
   Estimator& estimator_;
-  const TrainSpec& train_spec_;
   const EvalSpec& eval_spec_;
+  ExporterRun exporters_;
+  const Options options_;
+  double began_ = 0, found_ = 0;   // when Run began, and when it found the last new checkpoint
   std::optional<DoneMarker> old_;  // there from the beginning
   std::string evaluated_;          // the path of a checkpoint
   EvalResult last_;

@@ -2,11 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/logging.h"
 #include "estimator/fake_steps.h"
 #include "estimator/hooks/checkpoint_saver_hook.h"
 #include "estimator/hooks/logging_tensor_hook.h"
 #include "estimator/hooks/progress_hook.h"
+#include "estimator/hooks/progress_line.h"
 #include "estimator/hooks/step_counter_hook.h"
 #include "estimator/hooks/stop_at_step_hook.h"
 #include "estimator/run_loop.h"
@@ -43,6 +46,11 @@ class HooksTest : public ::testing::Test {
                                                                                   },
                                                                               .restored_step = restored,
                                                                               .clock = clock_});
+  }
+  std::shared_ptr<ProgressHook> Progress(ProgressHook::Options options, std::string* terminal) const {
+    options.write = [terminal](absl::string_view text) { *terminal += std::string(text); };
+    options.clock = clock_;
+    return std::make_shared<ProgressHook>(std::move(options));
   }
   std::vector<std::string> Log() const {
     std::vector<std::string> lines;
@@ -85,11 +93,10 @@ TEST_F(HooksTest, StepCounterPrintsTheRate) {
 
 TEST_F(HooksTest, StepCounterAndProgressNameInputStalls) {
   std::string terminal;
-  auto progress = std::make_shared<ProgressHook>(
-      0, [&](absl::string_view text) { terminal += std::string(text); }, clock_);
+  auto progress = Progress({}, &terminal);
   ASSERT_TRUE(Run({std::make_shared<StepCounterHook>(2, clock_), progress}, 2, 0, 0.75, 0.25).ok());
   EXPECT_THAT(Log(), ElementsAre("global_step/sec: 1, input wait 25.0 %"));
-  EXPECT_THAT(terminal, HasSubstr("step 2  loss 2.2500  4 images/s  input wait 25 %\r"));
+  EXPECT_THAT(terminal, HasSubstr("step 2  loss 2.2500  4 images/s  input wait 25 %  ETA -\r"));
 }
 
 TEST_F(HooksTest, StopAtStepCountsFromWhereTrainingStarts) {
@@ -208,10 +215,104 @@ TEST_F(HooksTest, ListenersHearOfACheckpointWhenItIsWritten) {
 
 TEST_F(HooksTest, ProgressRewritesOneLine) {
   std::string terminal;
-  auto hook = std::make_shared<ProgressHook>(
-      4, [&](absl::string_view text) { terminal += std::string(text); }, clock_);
-  ASSERT_TRUE(Run({hook}, 2).ok());
-  EXPECT_EQ(terminal, "\033[Kstep 1/4  loss 2.5000  4 images/s\r\033[Kstep 2/4  loss 2.2500  4 images/s\r\033[K");
+  ASSERT_TRUE(Run({Progress({.max_steps = 4}, &terminal)}, 3).ok());
+  EXPECT_EQ(terminal,
+            "\033[Kstep 1/4  loss 2.5000  4 images/s  ETA -\r\033[Kstep 2/4  loss 2.2500  4 images/s  ETA 0:02\r"
+            "\033[Kstep 3/4  loss 2.0000  4 images/s  ETA 0:01\r\033[K");
+}
+
+TEST_F(HooksTest, ProgressTellsTheTimeLeft) {
+  // Steps of 30 s: after the third of 100 there are 97 left.
+  std::string terminal;
+  ASSERT_TRUE(Run({Progress({.max_steps = 100}, &terminal)}, 3, 0, 30).ok());
+  EXPECT_THAT(terminal, HasSubstr("step 3/100  loss 2.0000  0.13 images/s  ETA 48:30\r"));
+  // Of `steps` more from step 7 on, seven are left after the third.
+  terminal.clear();
+  ASSERT_TRUE(Run({Progress({.steps = 10}, &terminal)}, 3, 7, 30).ok());
+  EXPECT_THAT(terminal, HasSubstr("step 10/17  loss 2.0000  0.13 images/s  ETA 3:30\r"));
+  // Without an end it is not known.
+  terminal.clear();
+  ASSERT_TRUE(Run({Progress({}, &terminal)}, 3, 0, 30).ok());
+  EXPECT_THAT(terminal, HasSubstr("step 3  loss 2.0000  0.13 images/s  ETA -\r"));
+}
+
+TEST_F(HooksTest, TheFirstStepIsNoMeasureOfTheTimeLeft) {
+  std::string terminal;
+  auto hook = Progress({.max_steps = 11}, &terminal);
+  int64_t global_step = 0;
+  RunContext context(Mode::kTrain, &global_step);
+  ASSERT_TRUE(hook->AfterCreateSession(context).ok());
+  for (const double seconds : {100.0, 2.0}) {
+    now_ += seconds;
+    ++global_step;
+    ASSERT_TRUE(hook->AfterRun(context, RunValues{.examples = 4}).ok());
+  }
+  EXPECT_THAT(terminal, HasSubstr("step 1/11  loss nan  0.04 images/s  ETA -\r"));
+  EXPECT_THAT(terminal, HasSubstr("step 2/11  loss nan  2 images/s  ETA 0:18\r"));
+}
+
+TEST_F(HooksTest, ProgressShowsEpochAndMetrics) {
+  std::string terminal;
+  auto hook = Progress({.max_steps = 10, .steps_per_epoch = 2.5}, &terminal);
+  int64_t global_step = 5;
+  RunContext context(Mode::kTrain, &global_step);
+  ASSERT_TRUE(hook->AfterCreateSession(context).ok());
+  hook->set_metrics({{"accuracy", 0.875}, {"loss", 7}});
+  now_ += 1;
+  ASSERT_TRUE(hook->AfterRun(context, RunValues{.examples = 4}).ok());
+  EXPECT_THAT(terminal, HasSubstr("\033[Kepoch 2/4  step 5/10  loss nan  accuracy 0.875  4 images/s  ETA -\r"));
+}
+
+TEST_F(HooksTest, ProgressFitsTheTerminal) {
+  for (const int columns : {200, 60, 30, 12, 1}) {
+    std::string terminal;
+    ASSERT_TRUE(Run({Progress({.max_steps = 4, .columns = [columns] { return columns; }}, &terminal)}, 3).ok());
+    for (absl::string_view line : absl::StrSplit(terminal, '\r')) {
+      EXPECT_LT(absl::StripPrefix(line, "\033[K").size(), static_cast<size_t>(columns)) << line;
+    }
+  }
+}
+
+TEST(ProgressLineTest, LosesTheLeastImportantFirst) {
+  const tandem::Progress p = {.step = 1200,
+                              .last_step = 4690,
+                              .steps_per_epoch = 938,
+                              .loss = 0.4312,
+                              .metrics = {{"accuracy", 0.871}, {"top_5", 0.99}},
+                              .images_per_second = 10873,
+                              .input_wait = 0.12,
+                              .seconds_left = 200};
+  EXPECT_EQ(ProgressLine(p, 200),
+            "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  top_5 0.99  10873 images/s  input wait 12 %  "
+            "ETA 3:20");
+  EXPECT_EQ(ProgressLine(p, 95),
+            "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  top_5 0.99  10873 images/s  ETA 3:20");
+  EXPECT_EQ(ProgressLine(p, 80), "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  10873 images/s  ETA 3:20");
+  EXPECT_EQ(ProgressLine(p, 70), "epoch 2/5  step 1200/4690  loss 0.4312  10873 images/s  ETA 3:20");
+  EXPECT_EQ(ProgressLine(p, 60), "step 1200/4690  loss 0.4312  10873 images/s  ETA 3:20");
+  EXPECT_EQ(ProgressLine(p, 45), "step 1200/4690  loss 0.4312  ETA 3:20");
+  EXPECT_EQ(ProgressLine(p, 30), "step 1200/4690  ETA 3:20");
+  EXPECT_EQ(ProgressLine(p, 20), "step 1200/4690");
+  EXPECT_EQ(ProgressLine(p, 10), "step 1200/");
+}
+
+TEST(ProgressLineTest, AnEpochEndsWithItsLastStep) {
+  const auto epoch = [](int64_t step) {
+    return ProgressLine({.step = step, .last_step = 20, .steps_per_epoch = 10}, 80).substr(0, 9);
+  };
+  EXPECT_EQ(epoch(0), "epoch 1/2");
+  EXPECT_EQ(epoch(10), "epoch 1/2");
+  EXPECT_EQ(epoch(11), "epoch 2/2");
+  EXPECT_EQ(epoch(20), "epoch 2/2");
+}
+
+TEST(ProgressLineTest, NamesDurations) {
+  EXPECT_EQ(DurationText(0), "0:00");
+  EXPECT_EQ(DurationText(6.2), "0:07");
+  EXPECT_EQ(DurationText(3599), "59:59");
+  EXPECT_EQ(DurationText(3900), "1:05:00");
+  EXPECT_EQ(DurationText(2 * 86400 + 3 * 3600 + 59), "2 d 3 h");
+  EXPECT_FALSE(DurationText(1e300).empty());
 }
 
 }  // namespace

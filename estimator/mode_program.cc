@@ -1,5 +1,6 @@
 #include "estimator/mode_program.h"
 
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -12,6 +13,8 @@
 #include "base/nearest_name.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "estimator/renamed_variables.h"
+#include "estimator/summary/model_summaries.h"
 #include "graph/index_range.h"
 
 namespace tandem {
@@ -105,6 +108,9 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
   const EstimatorSpec& spec = *program->spec_;
   if (!asked.status().ok()) return FailedModel(asked.status());
   if (absl::Status status = AddSpecOutputs(spec, mode, graph); !status.ok()) return FailedModel(status);
+  std::set<std::string> metrics;
+  for (const auto& metric : spec.metrics) metrics.insert(metric.first);
+  if (absl::Status status = CheckSummaryTags(program->summaries(), metrics); !status.ok()) return FailedModel(status);
   if (mode == Mode::kTrain) {
     for (const std::string& layer : graph->UnusedRegularizationLosses(spec.loss)) {
       TD_LOG(WARNING) << "The regularizer of " << layer << " has no effect: no loss depends on it. Add "
@@ -124,7 +130,7 @@ absl::Status ModeProgram::UnknownFetch(const std::string& name, const std::strin
       near.empty() ? "" : absl::StrCat("; did you mean \"", absl::StrJoin(near, "\" or \""), "\"?")));
 }
 
-absl::Status ModeProgram::CompileOnly(const Fetches& fetches, const CompileOptions& options) {
+absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& options) {
   bool complete = executable_ != nullptr;
   for (const auto& [name, hook] : fetches) {
     if (name == "global_step" || graph_->outputs().count(name) > 0) continue;
@@ -141,15 +147,44 @@ absl::Status ModeProgram::CompileOnly(const Fetches& fetches, const CompileOptio
   return absl::OkStatus();
 }
 
-absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& options,
-                                  std::shared_ptr<VariableStore> variables, Session::Options session) {
-  TD_RETURN_IF_ERROR(CompileOnly(fetches, options));
-  if (runner_ != nullptr) return absl::OkStatus();
-  TD_ASSIGN_OR_RETURN(runner_,
-                      SessionRunner::Create(executable_, std::move(variables), std::move(session), components_,
-                                            {graph_->scalar_defaults().begin(), graph_->scalar_defaults().end()}));
+absl::Status ModeProgram::Bind(const std::map<std::string, std::string>& names,
+                               std::shared_ptr<VariableStore> variables, Session::Options session) {
+  if (runner_ != nullptr && names == bound_) return absl::OkStatus();
+  runner_ = nullptr;  // its memory first
+  std::shared_ptr<const Executable> executable = executable_;
+  if (!names.empty()) {
+    TD_ASSIGN_OR_RETURN(executable, RenameVariables(*executable_, names));
+  }
+  TD_ASSIGN_OR_RETURN(
+      runner_, SessionRunner::Create(std::move(executable), std::move(variables), std::move(session), components_,
+                                     {graph_->scalar_defaults().begin(), graph_->scalar_defaults().end()}));
+  bound_ = names;
   TD_LOG(INFO) << "Graph was finalized.";
   return absl::OkStatus();
+}
+
+std::vector<ModelSummary> ModeProgram::summaries() const {
+  std::vector<ModelSummary> summaries = ModelSummariesOf(*graph_);
+  const std::vector<GraphNode> nodes = GraphNodesOf(*graph_);
+  struct Shown {
+    std::string variable;
+    std::pair<int, int> value;
+  };
+  std::map<std::string, Shown> shown;  // by the op that marks it
+  for (const GraphNode& node : nodes) {
+    if (node.operands.size() != 1) continue;
+    const GraphNode::Operand& operand = node.operands[0];
+    shown[node.name] = {nodes[operand.node].variable, {operand.node, operand.result}};
+  }
+  std::map<std::pair<int, int>, std::string> first;  // op of a value
+  for (ModelSummary& summary : summaries) {
+    const auto of_value = shown.find(summary.op);
+    if (of_value == shown.end()) continue;  // a text
+    summary.variable = of_value->second.variable;
+    // What is shown twice is one output.
+    summary.op = first.emplace(of_value->second.value, summary.op).first->second;
+  }
+  return summaries;
 }
 
 std::map<std::string, double> ModeProgram::scalar_defaults() const { return graph_->scalar_defaults(); }

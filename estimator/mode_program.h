@@ -12,6 +12,8 @@
 #include "estimator/estimator_spec.h"
 #include "estimator/label_check.h"
 #include "estimator/session_runner.h"
+#include "frontends/summary_marks.h"
+#include "graph/graph_nodes.h"
 #include "passes/compile.h"
 
 namespace tandem {
@@ -26,13 +28,14 @@ class ModeProgram {
 
   // Tensors by name, each with the hook that wants it.
   using Fetches = std::map<std::string, std::string>;
-  // Compiles the graph with its outputs and `fetches`, and loads it. Does nothing when the program has all of them
-  // already. InvalidArgument, with the hook and the names that are near, for a fetch that names no tensor.
-  absl::Status Compile(const Fetches& fetches, const CompileOptions& options, std::shared_ptr<VariableStore> variables,
-                       Session::Options session);
+  // Compiles the graph with its outputs and `fetches`. Does nothing when the program has all of them already.
+  // InvalidArgument, with the hook and the names that are near, for a fetch that names no tensor.
+  absl::Status Compile(const Fetches& fetches, const CompileOptions& options);
 
-  // The same without a session: what needs one may not be called afterwards.
-  absl::Status CompileOnly(const Fetches& fetches, const CompileOptions& options);
+  // Loads the program, to read and write `variables`: those of its own names, or of others that `names` gives by its
+  // own, such as moving averages. Does nothing when that is so already. After Compile.
+  absl::Status Bind(const std::map<std::string, std::string>& names, std::shared_ptr<VariableStore> variables,
+                    Session::Options session);
 
   Mode mode() const { return mode_; }
   const EstimatorSpec& spec() const { return *spec_; }
@@ -40,13 +43,18 @@ class ModeProgram {
   const std::vector<ComponentSpec>& components() const { return components_; }
   // "file:line" of the layer that made a variable.
   std::string OriginOf(const std::string& variable) const { return graph_->Find(variable).origin(); }
+  // What the model_fn wants to see in TensorBoard, and the learning rates.
+  std::vector<ModelSummary> summaries() const;
+  // The ops that the model_fn built.
+  std::vector<GraphNode> nodes() const { return GraphNodesOf(*graph_); }
   // After Compile:
   // What the integer components of the input may hold.
   std::vector<LabelRange> label_ranges() const;
   // The values of step scalars that model_fn gave, such as a learning rate: the executable does not have them.
   std::map<std::string, double> scalar_defaults() const;
-  SessionRunner& runner() { return *runner_; }
+  SessionRunner& runner() { return *runner_; }  // after Bind
   const Executable& executable() const { return *executable_; }
+  std::shared_ptr<const Executable> shared_executable() const { return executable_; }
   int64_t times_compiled() const { return times_compiled_; }
 
  private:
@@ -62,6 +70,7 @@ class ModeProgram {
   std::unique_ptr<EstimatorSpec> spec_;
   std::shared_ptr<const Executable> executable_;
   std::unique_ptr<SessionRunner> runner_;
+  std::map<std::string, std::string> bound_;  // of the runner
   int64_t times_compiled_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
+#include "frontends/moving_average_name.h"
 
 namespace tandem {
 namespace {
@@ -25,6 +26,26 @@ void Describe(const TensorMap& tensors, const std::set<std::string>* only, std::
   for (const auto& [name, tensor] : tensors) {
     if (!only || only->count(name) > 0) out->push_back({name, tensor.dtype(), tensor.shape()});
   }
+}
+
+VariableSpec AverageSpec(const VariableSpec& variable) {
+  VariableSpec spec;
+  spec.name = MovingAverageName(variable.name);
+  spec.dtype = variable.dtype;
+  spec.shape = variable.shape;
+  spec.trainable = false;
+  spec.slot_of = variable.name;
+  return spec;
+}
+
+// Both, each name once.
+std::vector<VariableSpec> Joined(std::vector<VariableSpec> a, const std::vector<VariableSpec>& b) {
+  std::set<std::string> names;
+  for (const VariableSpec& v : a) names.insert(v.name);
+  for (const VariableSpec& v : b) {
+    if (names.insert(v.name).second) a.push_back(v);
+  }
+  return a;
 }
 
 struct NonFinite {
@@ -46,18 +67,65 @@ NonFinite FindNonFinite(absl::Span<const T> values) {
 }  // namespace
 
 absl::Status ModelState::Initialize(const std::vector<VariableSpec>& variables, uint64_t seed, Which which) {
+  std::set<std::string> had_value;
   for (const VariableSpec& v : variables) {
     TD_RETURN_IF_ERROR(store_->Create({v.name, v.dtype, v.shape, v.trainable, v.slot_of}));
     TD_ASSIGN_OR_RETURN(const VariableInfo info, store_->Info(v.name));
-    if (which == Which::kMissing && info.initialized) continue;
+    if (which == Which::kMissing && info.initialized) {
+      had_value.insert(v.name);
+      continue;
+    }
     TD_RETURN_IF_ERROR(store_->Initialize(v.name, ToExecutableForm(v.initializer), seed));
+  }
+  if (which == Which::kAll) return ResetAverages([](const std::string&) { return false; });
+  if (had_value.size() == variables.size()) return absl::OkStatus();
+  std::set<std::string> mine;
+  for (const VariableSpec& v : variables) mine.insert(v.name);
+  return ResetAverages([&](const std::string& name) { return !mine.contains(name) || had_value.contains(name); });
+}
+
+absl::Status ModelState::ResetAverages(const std::function<bool(const std::string&)>& keep) {
+  for (const VariableInfo& average : store_->List()) {
+    if (average.slot_of.empty() || average.name != MovingAverageName(average.slot_of) || !average.initialized) continue;
+    const absl::StatusOr<VariableInfo> variable = store_->Info(average.slot_of);
+    if (keep(average.name) || !variable.ok() || !variable->initialized) continue;
+    TD_ASSIGN_OR_RETURN(const HostTensor value, store_->Read(average.slot_of));
+    TD_RETURN_IF_ERROR(store_->Assign(average.name, value));
   }
   return absl::OkStatus();
 }
 
+std::vector<VariableSpec> ModelState::AveragesOf(const std::vector<VariableSpec>& variables) const {
+  std::vector<VariableSpec> averages;
+  for (const VariableSpec& v : variables) {
+    const absl::StatusOr<VariableInfo> info = store_->Info(MovingAverageName(v.name));
+    if (!info.ok() || !info->initialized || info->slot_of != v.name || info->dtype != v.dtype ||
+        info->shape != v.shape) {
+      continue;
+    }
+    averages.push_back(AverageSpec(v));
+  }
+  return averages;
+}
+
+std::vector<VariableSpec> ModelState::WithAverages(const std::vector<VariableSpec>& variables) const {
+  return Joined(variables, AveragesOf(variables));
+}
+
+std::vector<VariableSpec> ModelState::WithAverages(const CheckpointData& data,
+                                                   const std::vector<VariableSpec>& variables) {
+  std::vector<VariableSpec> averages;
+  for (const VariableSpec& v : variables) {
+    auto it = data.slots.find(MovingAverageName(v.name));
+    if (it == data.slots.end() || it->second.dtype() != v.dtype || it->second.shape() != v.shape) continue;
+    averages.push_back(AverageSpec(v));
+  }
+  return Joined(variables, averages);
+}
+
 absl::Status ModelState::Set(const TensorMap& values) {
   for (const auto& [name, value] : values) TD_RETURN_IF_ERROR(store_->Assign(name, value));
-  return absl::OkStatus();
+  return ResetAverages([&](const std::string& name) { return values.contains(name); });
 }
 
 absl::Status ModelState::Restore(const CheckpointData& data, const std::string& path,
@@ -77,7 +145,7 @@ absl::Status ModelState::Restore(const CheckpointData& data, const std::string& 
     if (it == data.variables.end()) it = data.slots.find(v.name);
     TD_RETURN_IF_ERROR(store_->Assign(v.name, it->second));
   }
-  return absl::OkStatus();
+  return ResetAverages([&](const std::string& name) { return names.contains(name); });
 }
 
 absl::StatusOr<VariableSnapshot> ModelState::Snapshot(const std::vector<VariableSpec>& variables) const {

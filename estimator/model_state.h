@@ -3,6 +3,7 @@
 #define TANDEM_ESTIMATOR_MODEL_STATE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,9 +21,11 @@ class ModelState {
   explicit ModelState(std::shared_ptr<VariableStore> store) : store_(std::move(store)) {}
 
   enum class Which { kAll, kMissing };
-  // Gives the variables, or those of them that have no value yet, their first one.
+  // Gives the variables, or those of them that have no value yet, their first one. That of a moving average is its
+  // variable's.
   absl::Status Initialize(const std::vector<VariableSpec>& variables, uint64_t seed, Which which);
-  // Values by name, for variables that exist with that type and shape.
+  // Values by name, for variables that exist with that type and shape. A moving average in memory that is not among
+  // them becomes its variable, here and in Restore: it is never that of other weights.
   absl::Status Set(const TensorMap& values);
   // Variables and slots of a checkpoint become the values. FailedPrecondition, listing all differences, when it is
   // one of another model. `exact`: what the model does not have is a difference too.
@@ -38,7 +41,16 @@ class ModelState {
 
   const std::shared_ptr<VariableStore>& store() const { return store_; }
 
+  // The moving averages in memory of some of `variables`.
+  std::vector<VariableSpec> AveragesOf(const std::vector<VariableSpec>& variables) const;
+  // `variables`, and the moving averages of them in memory or in a checkpoint.
+  std::vector<VariableSpec> WithAverages(const std::vector<VariableSpec>& variables) const;
+  static std::vector<VariableSpec> WithAverages(const CheckpointData& data, const std::vector<VariableSpec>& variables);
+
  private:
+  // Moving averages in memory, but for those named, become their variables.
+  absl::Status ResetAverages(const std::function<bool(const std::string&)>& keep);
+
   std::shared_ptr<VariableStore> store_;
 };
 

@@ -4,9 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/logging.h"
 #include "estimator/parameter_table.h"
-#include "estimator/warm_start.h"
 
 namespace tandem {
 namespace {
@@ -96,38 +94,6 @@ TEST(ModelState, InferenceNeedsNoSlots) {
   ModelState second = NewState(inference);
   EXPECT_TRUE(second.Restore(data, "ckpt", inference, /*exact=*/false).ok());
   EXPECT_FALSE(second.Restore(data, "ckpt", inference, /*exact=*/true).ok());
-}
-
-class WarmStartTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    path_ = ::testing::TempDir() + "/weights.safetensors";
-    ASSERT_TRUE(
-        WriteSafetensors(Env::Default(), path_, {{"dense/kernel", Filled({2, 3}, 42)}, {"unused", Filled({1}, 1)}})
-            .ok());
-  }
-  std::string path_;
-  LogCapture log_;
-};
-
-TEST_F(WarmStartTest, TakesWhatTheFileHas) {
-  auto values = ReadWarmStart(Env::Default(), {.path = path_}, Model());
-  ASSERT_TRUE(values.ok()) << values.status();
-  ASSERT_EQ(values->size(), 1);
-  EXPECT_EQ(values->at("dense/kernel").data<float>()[0], 42);
-  EXPECT_TRUE(log_.Contains("initialised as usual: dense/bias"));
-}
-
-TEST_F(WarmStartTest, AShapeThatDiffersIsAnError) {
-  auto values = ReadWarmStart(Env::Default(), {.path = path_}, {Var("dense/kernel", {3, 2})});
-  EXPECT_EQ(values.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(values.status().message()), HasSubstr("float32[2,3] in the file, float32[3,2] in the model"));
-}
-
-TEST_F(WarmStartTest, NothingChosenIsAnError) {
-  auto values = ReadWarmStart(Env::Default(), {.path = path_, .vars_to_warm_start = "conv.*"}, Model());
-  EXPECT_THAT(std::string(values.status().message()), HasSubstr("it has dense/kernel, unused"));
-  EXPECT_EQ(ReadWarmStart(Env::Default(), {.path = path_ + "x"}, Model()).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST(ParameterTable, CountsWithoutSlots) {

@@ -33,6 +33,11 @@ class Params {
     Value value;
   };
 
+  // Where the model runs.
+  struct Placement {
+    int num_replicas = 1, num_workers = 1, worker_index = 0;
+  };
+
   Params() = default;
   Params(std::initializer_list<Entry> entries) {
     for (const Entry& e : entries) values_[e.name] = e.value;
@@ -46,6 +51,17 @@ class Params {
   double Number(absl::string_view name, double otherwise, SourceLocation location = SourceLocation::Current()) const;
   std::string String(absl::string_view name, absl::string_view otherwise,
                      SourceLocation location = SourceLocation::Current()) const;
+
+  // What the Estimator says to its model_fn. How many replicas a step of the mode runs on, those of all workers
+  // together: a rate of 0.1 for a batch of 256 is params.Number("rate", 0.1) * params.num_replicas() * batch / 256.
+  int num_replicas() const { return placement_.num_replicas; }
+  // How many processes take part in such a step, and which of them this one is, from 0 on. All build the same program:
+  // a graph or a number in it that depends on worker_index is an error of Train, which names what differs. It is for
+  // hooks and other things outside of the graph. After workers were lost there may be fewer of them, with as many
+  // replicas as before.
+  int num_workers() const { return placement_.num_workers; }
+  int worker_index() const { return placement_.worker_index; }
+  void SetPlacement(const Placement& placement) { placement_ = placement; }
 
   // The first value that was asked for as another kind than it is, with the line that did; copies made since share it.
   const absl::Status& status() const { return *status_; }
@@ -61,6 +77,7 @@ class Params {
   void Fail(absl::string_view name, const Value& value, absl::string_view kind, SourceLocation location) const;
 
   std::map<std::string, Value> values_;
+  Placement placement_;
   std::shared_ptr<absl::Status> status_ = std::make_shared<absl::Status>();
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 #include <utility>
 #include <vector>
 
@@ -23,6 +22,12 @@ std::string StrategyString(const DistributionStrategy& strategy) {
   return absl::StrCat(strategy.name, "(", absl::StrJoin(strategy.devices, ", "), ")");
 }
 
+std::string KeepBestString(const std::optional<KeepBest>& keep_best) {
+  if (!keep_best.has_value()) return "none";
+  const std::string evaluation = keep_best->evaluation.empty() ? "" : absl::StrCat(" of ", keep_best->evaluation);
+  return absl::StrCat(keep_best->count, " by ", Name(keep_best->direction), " ", keep_best->metric, evaluation);
+}
+
 // `zero`: what 0 stands for.
 void CheckNotNegative(const char* name, double value, const char* zero, std::vector<std::string>* problems) {
   if (value < 0 || !std::isfinite(value)) {
@@ -41,6 +46,17 @@ absl::Status RunConfig::Validate() const {
   CheckNotNegative("save_checkpoints_steps", save_checkpoints_steps.value_or(0), "turns checkpoints off", &problems);
   CheckNotNegative("save_checkpoints_secs", save_checkpoints_secs.value_or(0), "turns checkpoints off", &problems);
   CheckNotNegative("keep_checkpoint_max", keep_checkpoint_max, "keeps all", &problems);
+  CheckNotNegative("keep_checkpoint_every_n_hours", keep_checkpoint_every_n_hours, "keeps none of them", &problems);
+  if (keep_best.has_value()) {
+    if (keep_best->metric.empty()) problems.push_back("keep_best: metric is empty; name one, for example \"loss\"");
+    if (keep_best->count < 1) {
+      problems.push_back(absl::StrCat("keep_best: count must be at least 1, got ", keep_best->count));
+    }
+    if (!checkpoints_enabled()) {
+      problems.push_back(
+          "keep_best keeps checkpoints, and they are off; set save_checkpoints_steps or save_checkpoints_secs");
+    }
+  }
   CheckNotNegative("log_step_count_steps", log_step_count_steps, "turns the lines off", &problems);
   CheckNotNegative("save_summary_steps", save_summary_steps, "writes no event files", &problems);
   CheckNotNegative("threads", threads, "takes the number of cores", &problems);
@@ -90,14 +106,7 @@ absl::Status RunConfig::Validate() const {
                                     ": variables live on the devices of train_distribute only; name the others there"));
   }
   if (warm_start_from.has_value()) {
-    if (warm_start_from->path.empty())
-      problems.push_back("warm_start_from: path is empty; name a file of weights, a checkpoint or a model_dir");
-    try {
-      std::regex pattern(warm_start_from->vars_to_warm_start);
-    } catch (const std::regex_error& e) {
-      problems.push_back(absl::StrCat("warm_start_from: vars_to_warm_start \"", warm_start_from->vars_to_warm_start,
-                                      "\" is not a regular expression: ", e.what()));
-    }
+    for (std::string& problem : warm_start_from->Problems()) problems.push_back(std::move(problem));
   }
   if (absl::Status status = ParseTraceSteps(trace_steps).status(); !status.ok()) {
     problems.push_back(std::string(status.message()));
@@ -157,6 +166,8 @@ std::string RunConfig::ToString() const {
       absl::StrCat("save_checkpoints_steps: ", checkpoint_steps()),
       absl::StrCat("save_checkpoints_secs: ", checkpoint_secs()),
       absl::StrCat("keep_checkpoint_max: ", keep_checkpoint_max),
+      absl::StrCat("keep_best: ", KeepBestString(keep_best)),
+      absl::StrCat("keep_checkpoint_every_n_hours: ", keep_checkpoint_every_n_hours),
       absl::StrCat("log_step_count_steps: ", log_step_count_steps),
       absl::StrCat("save_summary_steps: ", save_summary_steps),
       absl::StrCat("train_distribute: ", StrategyString(train_strategy())),

@@ -13,19 +13,11 @@
 #include "base/precision.h"
 #include "cluster/cluster.h"
 #include "estimator/auto_shard.h"
+#include "estimator/keep_best.h"
 #include "estimator/strategy.h"
+#include "estimator/warm_start_settings.h"
 
 namespace tandem {
-
-// First values of variables from somewhere else. Used only while model_dir holds no checkpoint, so that a restart does
-// not warm-start again.
-struct WarmStartSettings {
-  // A safetensors file, a checkpoint directory (".../model.ckpt-100"), or a model_dir (its latest checkpoint).
-  std::string path;
-  // A regular expression (ECMAScript) that a variable's whole name must match. It chooses among all variables, slots
-  // and statistics included; names that the source does not have keep their initialisers.
-  std::string vars_to_warm_start = ".*";
-};
 
 // Validated when the Estimator is made; an error comes back from every call of the Estimator.
 struct RunConfig {
@@ -40,6 +32,10 @@ struct RunConfig {
   std::optional<int64_t> save_checkpoints_steps = std::nullopt;
   std::optional<double> save_checkpoints_secs = std::nullopt;
   int keep_checkpoint_max = 5;  // 0 keeps all
+  // What stays besides the newest ones (docs/guide/choosing.md): the checkpoints of the best evaluations, which
+  // Estimator::best() then goes by, and one of every so many hours of training; 0: none.
+  std::optional<KeepBest> keep_best = std::nullopt;
+  double keep_checkpoint_every_n_hours = 0;
 
   // Steps between lines with the loss and with global_step/sec; 0 turns both off.
   int64_t log_step_count_steps = 100;

@@ -1,7 +1,6 @@
 #include "estimator/run_loop.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -10,10 +9,10 @@
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/exit_code.h"
-#include "base/fingerprint.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "estimator/round_seed.h"
 #include "estimator/trace/tracer.h"
 
 namespace tandem {
@@ -28,14 +27,6 @@ std::string HookName(const SessionRunHook& hook) {
 
 absl::Status InHook(const SessionRunHook& hook, const char* method, const absl::Status& status) {
   return status.ok() ? status : Annotate(status, absl::StrCat(HookName(hook), "::", method, ": "));
-}
-
-// The seed of a round outside of training, where the global step stands still: random numbers must not repeat in every
-// batch.
-ScalarValue SeedOfRound(const ScalarValue& seed, int64_t round) {
-  if (round == 0) return seed;
-  const std::array<int64_t, 2> key = {seed.integer(), round};
-  return static_cast<int64_t>(Fingerprint64({reinterpret_cast<const char*>(key.data()), sizeof(key)}));
 }
 
 // What hooks fetch in this step. "global_step" is not a tensor of the program: the loop provides it.
@@ -151,6 +142,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
                                    const LoopOptions& options, int64_t* global_step) {
   LoopResult result;
   RunContext context(options.mode, global_step);
+  context.set_step_scalars(options.step_scalars);
   for (const auto& hook : hooks) {
     TD_RETURN_IF_ERROR(
         InHook(*hook, "AfterCreateSession", CallUserCode([&] { return hook->AfterCreateSession(context); })));
@@ -179,6 +171,7 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     }
     if (stop.has_value()) {
       result.reason = *stop;
+      if (*stop == StopReason::kStopRequested) result.stop_why = context.stop_why();
       break;
     }
     if (options.max_rounds >= 0 && result.steps >= options.max_rounds) {
@@ -207,8 +200,11 @@ absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, cons
     StepRequest request;
     request.round = &round;
     request.scalars = options.scalars;
+    if (options.step_scalars != nullptr) {
+      for (const auto& [name, value] : options.step_scalars->values()) request.scalars[name] = value;
+    }
     request.scalars["global_step"] = *global_step;
-    if (options.mode != Mode::kTrain) request.scalars["seed"] = SeedOfRound(request.scalars["seed"], rounds);
+    if (options.mode != Mode::kTrain) request.scalars["seed"] = SeedOfRound(request.scalars["seed"].integer(), rounds);
     ++rounds;
     fetches->erase("global_step");
     request.fetches.assign(fetches->begin(), fetches->end());

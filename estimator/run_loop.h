@@ -39,6 +39,8 @@ struct LoopOptions {
   // In a group of workers: tells the others before every step whether this one wants to end, and why; gives what all of
   // them want. Null: nobody else is asked.
   std::function<absl::StatusOr<std::optional<StopReason>>(std::optional<StopReason>)> agree;
+  // Step scalars that hooks may set, sent with every step; null outside of training.
+  StepScalarSettings* step_scalars = nullptr;
   // Gets the phases and steps of the loop; may be null.
   Tracer* tracer = nullptr;
   // Watches the input; may be null.
@@ -55,7 +57,8 @@ struct LoopResult {
   double seconds = 0;
   double input_seconds = 0;
   StopReason reason = StopReason::kEndOfInput;
-  absl::Status trace;  // whether the tracer could write its file
+  std::string stop_why;  // with kStopRequested, where a hook of this process said it
+  absl::Status trace;    // whether the tracer could write its file
 };
 
 // InvalidArgument, with the name of the list, for a null pointer among a user's hooks.

@@ -3,7 +3,24 @@
 #include <cmath>
 #include <limits>
 
+#include "absl/strings/str_cat.h"
+
 namespace tandem {
+namespace {
+
+absl::Status OnlyInTraining(absl::string_view name) {
+  return absl::FailedPreconditionError(absl::StrCat(name, " may change between steps of a training only"));
+}
+
+}  // namespace
+
+absl::StatusOr<double> RunContext::StepScalar(absl::string_view name) const {
+  return step_scalars_ == nullptr ? OnlyInTraining(name) : step_scalars_->Get(name);
+}
+
+absl::Status RunContext::SetStepScalar(absl::string_view name, double value) {
+  return step_scalars_ == nullptr ? OnlyInTraining(name) : step_scalars_->Set(name, value);
+}
 
 double RunValues::Number(absl::string_view name) const {
   auto it = tensors.find(std::string(name));

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "base/host_tensor.h"
 #include "estimator/mode.h"
+#include "estimator/step_scalar_settings.h"
 
 namespace tandem {
 
@@ -62,9 +63,14 @@ class RunContext {
   // Training steps finished so far; in AfterRun of a training step this one counts, unless it was not finite.
   int64_t global_step() const { return *global_step_; }
 
-  // Ends the loop after this step, when every hook's AfterRun has run.
-  void RequestStop() { stop_requested_ = true; }
+  // Ends the loop after this step, when every hook's AfterRun has run. `why`, the first that is not empty, is for
+  // TrainResult and the file DONE.
+  void RequestStop(absl::string_view why = "") {
+    stop_requested_ = true;
+    if (stop_why_.empty()) stop_why_ = std::string(why);
+  }
   bool stop_requested() const { return stop_requested_; }
+  const std::string& stop_why() const { return stop_why_; }
 
   // For BeforeRun, which cannot return an error: the loop ends with it before the step. The first error counts.
   void Fail(const absl::Status& status) {
@@ -79,10 +85,23 @@ class RunContext {
   }
   void set_find_non_finite(std::function<absl::StatusOr<std::string>()> find) { find_non_finite_ = std::move(find); }
 
+  // In training: the value of a step scalar that model_fn gave a number. "learning_rate" is the rate of the first
+  // optimizer, or group, that has a number, "learning_rate_1" that of the next, and so on. NotFound for other names,
+  // and where the rate is a schedule.
+  absl::StatusOr<double> StepScalar(absl::string_view name = "learning_rate") const;
+  // From BeforeRun for this step and those after it, from other methods for the next ones. Checkpoints keep it. A
+  // training that goes on from a checkpoint has what was set before the checkpoint was made, and the saver comes first:
+  // what a hook sets in AfterRun is in the next one. In BeforeRun nothing is lost. All workers must set the same.
+  // Errors: those of StepScalar; InvalidArgument for what is not finite, and for a rate below 0.
+  absl::Status SetStepScalar(absl::string_view name, double value);
+  void set_step_scalars(StepScalarSettings* scalars) { step_scalars_ = scalars; }
+
  private:
   Mode mode_;
   const int64_t* global_step_;
+  StepScalarSettings* step_scalars_ = nullptr;  // null outside of training
   bool stop_requested_ = false;
+  std::string stop_why_;
   absl::Status status_;
   std::function<absl::StatusOr<std::string>()> find_non_finite_;
 };

@@ -1,5 +1,6 @@
 #include "estimator/train_and_evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -16,20 +17,22 @@
 #include "estimator/eval_log.h"
 #include "estimator/eval_scheduler.h"
 #include "estimator/evaluator_task.h"
+#include "estimator/exporter_run.h"
 #include "estimator/model_dir.h"
 #include "estimator/signals.h"
+#include "estimator/step_evaluator.h"
 
 namespace tandem {
 namespace {
 
-const char* DoneReason(StopReason reason) {
-  switch (reason) {
+std::string DoneReason(const TrainResult& trained) {
+  switch (trained.reason) {
     case StopReason::kMaxRounds:
       return "max_steps";
     case StopReason::kEndOfInput:
       return "end of input";
     default:
-      return "stop requested";
+      return trained.stop_why.empty() ? "stop requested" : trained.stop_why;
   }
 }
 
@@ -46,7 +49,7 @@ absl::Status TrainSpec::Validate() const {
     return absl::InvalidArgumentError(absl::StrCat("TrainSpec: max_steps must be positive, got ", *max_steps,
                                                    "; leave it out to train to the end of the input"));
   }
-  return absl::OkStatus();
+  return reduce_on_plateau.has_value() ? reduce_on_plateau->Validate() : absl::OkStatus();
 }
 
 absl::Status EvalSpec::Validate() const {
@@ -61,7 +64,17 @@ absl::Status EvalSpec::Validate() const {
                      "got ",
                      start_delay_secs, " and ", throttle_secs));
   }
-  return absl::OkStatus();
+  if (every_steps.has_value() && every_epochs.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("EvalSpec: every_steps and every_epochs cannot be both set, got ",
+                                                   *every_steps, " and ", *every_epochs, "; choose one"));
+  }
+  for (const auto& [name, every] :
+       {std::make_pair("every_steps", every_steps), std::make_pair("every_epochs", every_epochs)}) {
+    if (!every.has_value() || *every > 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("EvalSpec: ", name, " must be positive, got ", *every, "; leave it out to evaluate checkpoints"));
+  }
+  return ValidateExporters(exporters);
 }
 
 // One call of TrainAndEvaluate. All workers make it; the chief says when they evaluate.
@@ -73,15 +86,23 @@ class TrainAndEvaluateRun {
         config_(estimator.config()),
         train_spec_(train_spec),
         eval_spec_(eval_spec),
-        evaluate_{.steps = eval_spec.steps, .hooks = eval_spec.hooks, .name = eval_spec.name} {}
+        evaluate_{.steps = eval_spec.steps,
+                  .hooks = eval_spec.hooks,
+                  .name = eval_spec.name,
+                  .use_moving_average = eval_spec.use_moving_average},
+        exporters_(estimator, eval_spec.exporters) {}
 
   absl::StatusOr<EvalResult> Run() {
     TD_RETURN_IF_ERROR(Validate());
     TD_RETURN_IF_ERROR(impl_.status());
     if (impl_.is_evaluator() && !config_.compile_only) {
-      return EvaluatorTask(estimator_, train_spec_, eval_spec_).Run();
+      // The chief removes the marker of an earlier training when it begins, which may be later than this.
+      const double distrust = std::max(eval_spec_.start_delay_secs, config_.peer_deadline_seconds);
+      return EvaluatorTask(estimator_, eval_spec_, {.max_steps = train_spec_.max_steps, .distrust_done_secs = distrust})
+          .Run();
     }
     if (config_.compile_only) {
+      TD_RETURN_IF_ERROR(exporters_.Prepare());
       TD_RETURN_IF_ERROR(
           estimator_.Train(train_spec_.input_fn, {.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks}));
       return estimator_.Evaluate(eval_spec_.input_fn, {.steps = eval_spec_.steps, .hooks = eval_spec_.hooks});
@@ -90,17 +111,34 @@ class TrainAndEvaluateRun {
     SignalGuard guard(config_.handle_signals);
     LogStart();
     TrainOptions train{.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks};
+    if (train_spec_.reduce_on_plateau.has_value()) {
+      plateau_ = MakePlateauHook();
+      train.hooks.push_back(plateau_);
+    }
     // To the end, so that nobody else trains between the last step and the marker. Train takes it again.
     std::shared_ptr<FileLock> lock;
     if (impl_.is_chief()) {
-      TD_RETURN_IF_ERROR(impl_.Together([&] { return TakeModelDir(&lock); }));
+      TD_RETURN_IF_ERROR(impl_.Together([&]() -> absl::Status {
+        TD_RETURN_IF_ERROR(TakeModelDir(&lock));
+        return exporters_.Prepare();
+      }));
       // After the user's own listeners, as the evaluation may take long.
       train.saving_listeners = train_spec_.saving_listeners;
-      if (!impl_.has_evaluator()) train.saving_listeners.push_back(Scheduler());
+      if (plateau_ != nullptr) {
+        train.saving_listeners.push_back(std::make_shared<PlateauListener>(
+            plateau_, [this] { return eval_spec_.throttle_secs == 0 && !Signalled(); }));
+      }
+      if (!impl_.has_evaluator() && !eval_spec_.by_steps()) train.saving_listeners.push_back(Scheduler());
     } else {
       impl_.workers()->set_on_evaluate([this] { return EvaluateOnce("with the chief"); });
     }
+    if (eval_spec_.by_steps()) {
+      impl_.set_evaluation_hook([this](const BatchDealer& dealer) { return EvaluatorBySteps(dealer); });
+    }
+    if (eval_spec_.steps.has_value()) impl_.set_compared_part(std::make_pair(eval_spec_.name, *eval_spec_.steps));
     const absl::Status training = estimator_.Train(train_spec_.input_fn, train);
+    impl_.set_evaluation_hook(nullptr);
+    impl_.set_compared_part(std::nullopt);
     if (!impl_.is_chief()) impl_.workers()->set_on_evaluate(nullptr);
     TD_RETURN_IF_ERROR(evaluation_);  // not as an error of the hook that happened to call it
     TD_RETURN_IF_ERROR(training);
@@ -113,10 +151,21 @@ class TrainAndEvaluateRun {
     TD_RETURN_IF_ERROR(train_spec_.Validate());
     TD_RETURN_IF_ERROR(eval_spec_.Validate());
     TD_RETURN_IF_ERROR(config_.Validate());
-    if (config_.checkpoints_enabled()) return absl::OkStatus();
+    if (eval_spec_.by_steps() && impl_.has_evaluator()) {
+      return absl::InvalidArgumentError(
+          "EvalSpec: every_steps and every_epochs are for evaluations inside of the training, and the cluster has a "
+          "task of type evaluator, which evaluates checkpoints; set RunConfig.save_checkpoints_steps and throttle_secs "
+          "instead, or leave the evaluator out");
+    }
+    if (train_spec_.reduce_on_plateau.has_value() && impl_.has_evaluator()) {
+      return absl::InvalidArgumentError(
+          "TrainSpec: reduce_on_plateau needs evaluations between steps, and the cluster has a task of type evaluator "
+          "that makes them elsewhere; leave one of the two out");
+    }
+    if (config_.checkpoints_enabled() || eval_spec_.by_steps()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "TrainAndEvaluate evaluates checkpoints, and they are off; set save_checkpoints_steps or "
-        "save_checkpoints_secs");
+        "save_checkpoints_secs, or EvalSpec.every_steps to evaluate the weights in memory");
   }
 
   void LogStart() const {
@@ -126,6 +175,12 @@ class TrainAndEvaluateRun {
     }
     TD_LOG(INFO) << (impl_.workers() == nullptr ? "Running training and evaluation locally (non-distributed)."
                                                 : "Running training and evaluation on all workers.");
+    if (eval_spec_.by_steps()) {
+      TD_LOG(INFO) << "Start train and evaluate loop. The evaluate will happen every "
+                   << (eval_spec_.every_steps.has_value() ? absl::StrCat(*eval_spec_.every_steps, " steps.")
+                                                          : absl::StrCat(*eval_spec_.every_epochs, " epochs."));
+      return;
+    }
     TD_LOG(INFO) << "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint "
                     "frequency is determined based on RunConfig arguments: "
                  << CheckpointFrequency(config_) << ".";
@@ -151,6 +206,40 @@ class TrainAndEvaluateRun {
     return std::make_shared<EvalScheduler>(scheduling);
   }
 
+  // All workers look at the interval; the chief alone evaluates by it, and the others join.
+  absl::StatusOr<std::shared_ptr<SessionRunHook>> EvaluatorBySteps(const BatchDealer& dealer) {
+    StepEvaluator::Options evaluator;
+    if (eval_spec_.every_steps.has_value()) {
+      evaluator.interval = {.steps = *eval_spec_.every_steps};
+    } else {
+      const absl::StatusOr<EpochLength> epoch = dealer.epoch();
+      TD_RETURN_IF_ERROR(
+          Annotate(epoch.status(), "EvalSpec.every_epochs: input_fn, mode train: ", "; set every_steps instead"));
+      TD_ASSIGN_OR_RETURN(evaluator.interval,
+                          EvalInterval::OfEpochs(*eval_spec_.every_epochs, *epoch, dealer.batches_per_round()));
+      TD_LOG(INFO) << (*eval_spec_.every_epochs == 1 ? "An epoch is "
+                                                     : absl::StrCat(*eval_spec_.every_epochs, " epochs are "))
+                   << evaluator.interval.ToString() << ".";
+    }
+    if (!impl_.is_chief()) return std::shared_ptr<SessionRunHook>();
+    evaluator.signalled = [this] { return Signalled(); };
+    evaluator.evaluate = [this](int64_t step) -> absl::StatusOr<bool> {
+      TD_RETURN_IF_ERROR(EvaluateOnce(absl::StrCat("after step ", step)));
+      return stopped_;
+    };
+    evaluator.recorded = [this](int64_t step) -> absl::StatusOr<bool> {
+      TD_ASSIGN_OR_RETURN(const std::optional<EvalResult> found, Recorded(step));
+      return found.has_value();
+    };
+    return std::make_shared<StepEvaluator>(std::move(evaluator));
+  }
+
+  // The evaluation of that step on record in model_dir.
+  absl::StatusOr<std::optional<EvalResult>> Recorded(int64_t step) const {
+    return FindEvalResult(config_.file_env(), estimator_.eval_dir(eval_spec_.name), step,
+                          {.steps = eval_spec_.steps, .raw_weights = !eval_spec_.use_moving_average});
+  }
+
   absl::Status EvaluateOnce(absl::string_view when) {
     absl::StatusOr<EvalResult> result = estimator_.Evaluate(eval_spec_.input_fn, evaluate_);
     // A signal ends the evaluation early; training must still come to its orderly end.
@@ -159,28 +248,55 @@ class TrainAndEvaluateRun {
     evaluation_ = Annotate(result.status(), absl::StrCat("TrainAndEvaluate, evaluation ", when, ": "));
     TD_RETURN_IF_ERROR(evaluation_);
     last_ = *std::move(result);
-    return absl::OkStatus();
+    if (plateau_ != nullptr) TD_RETURN_IF_ERROR(plateau_->Observe(last_));
+    evaluation_ = Annotate(exporters_.AfterEvaluation(last_), "TrainAndEvaluate: ");
+    return evaluation_;
+  }
+
+  std::shared_ptr<PlateauHook> MakePlateauHook() {
+    PlateauHook::Options options{
+        .rule = *train_spec_.reduce_on_plateau, .scalars = &impl_.step_scalars(), .state = &impl_.plateau_state()};
+    options.recorded = [this](int64_t step) { return RecordedAtChief(step); };
+    if (impl_.is_chief()) options.evaluate = [this] { return EvaluateOnce("of the checkpoint to go on from"); };
+    return std::make_shared<PlateauHook>(std::move(options));
+  }
+
+  // The same for all workers, of which only the chief need see model_dir.
+  absl::StatusOr<std::optional<EvalResult>> RecordedAtChief(int64_t step) const {
+    std::string text;
+    if (impl_.is_chief()) {
+      const absl::StatusOr<std::optional<EvalResult>> found = Recorded(step);
+      if (found.ok() && found->has_value()) text = (*found)->ToJson();
+    }
+    if (impl_.workers() != nullptr) {
+      TD_ASSIGN_OR_RETURN(text, impl_.workers()->FromChief(text, "the evaluation on record"));
+    }
+    if (text.empty()) return std::optional<EvalResult>();
+    return EvalResult::FromJson(text);
   }
 
   absl::Status Finish() {
     const TrainResult trained = estimator_.last_train_result().value_or(TrainResult());
     // Training may have come to its end before the signal did; without the evaluation of that end the job is not done.
     if ((stopped_ || Signalled()) && !impl_.has_evaluator() && last_.global_step() != trained.global_step) {
-      const std::string detail = absl::StrCat(" before the evaluation of global step ", trained.global_step,
-                                              ", whose checkpoint is saved, was done; start again to evaluate it");
+      const bool saved = config_.checkpoints_enabled();
+      const std::string detail =
+          absl::StrCat(" before the evaluation of global step ", trained.global_step,
+                       saved ? ", whose checkpoint is saved, was done; start again to evaluate it"
+                             : " was done; checkpoints are off, so nothing was saved");
       return Signalled() ? SignalError(SignalGuard::pending(), detail) : PeerSignalError(detail);
     }
     if (last_.empty() && !impl_.has_evaluator()) TD_RETURN_IF_ERROR(EvaluateWhatWasTrained(trained));
     if (!impl_.is_chief()) return absl::OkStatus();
-    return WriteDoneMarker(config_.file_env(), config_.model_dir,
-                           {.final_step = trained.global_step, .reason = DoneReason(trained.reason)});
+    TD_RETURN_IF_ERROR(WriteDoneMarker(config_.file_env(), config_.model_dir,
+                                       {.final_step = trained.global_step, .reason = DoneReason(trained)}));
+    return Annotate(exporters_.AtEnd(last_), "TrainAndEvaluate, which is done but for this: ");
   }
 
   // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
   absl::Status EvaluateWhatWasTrained(const TrainResult& trained) {
     if (impl_.workers() == nullptr) {  // the others would not know what is recorded
-      absl::StatusOr<std::optional<EvalResult>> recorded = FindEvalResult(
-          config_.file_env(), estimator_.eval_dir(eval_spec_.name), trained.global_step, {.steps = eval_spec_.steps});
+      absl::StatusOr<std::optional<EvalResult>> recorded = Recorded(trained.global_step);
       if (recorded.ok() && recorded->has_value()) {
         TD_LOG(INFO) << "Nothing to do: global step " << trained.global_step << " is trained and evaluated.";
         last_ = **std::move(recorded);
@@ -197,9 +313,11 @@ class TrainAndEvaluateRun {
   const TrainSpec& train_spec_;
   const EvalSpec& eval_spec_;
   const EvaluateOptions evaluate_;
+  ExporterRun exporters_;
+  std::shared_ptr<PlateauHook> plateau_;  // null without ReduceOnPlateau
   EvalResult last_;
-  absl::Status evaluation_;
-  bool stopped_ = false;  // the last evaluation, by a signal
+  absl::Status evaluation_;  // of the last one, with what is exported after it
+  bool stopped_ = false;     // the last evaluation, by a signal
 };
 
 absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,

@@ -11,6 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/estimator.h"
+#include "estimator/exporter.h"
+#include "estimator/reduce_on_plateau.h"
 
 namespace tandem {
 
@@ -20,6 +22,8 @@ struct TrainSpec {
   std::optional<int64_t> max_steps = std::nullopt;
   HookList hooks = {};
   std::vector<std::shared_ptr<CheckpointSaverListener>> saving_listeners = {};
+  // Lowers learning rates by the evaluations of EvalSpec. Not with an evaluator in a process of its own.
+  std::optional<ReduceOnPlateau> reduce_on_plateau = std::nullopt;
 
   absl::Status Validate() const;
 };
@@ -34,12 +38,25 @@ struct EvalSpec {
   double start_delay_secs = 120;
   // The least time from the start of one evaluation to the start of the next.
   double throttle_secs = 600;
+  // What is exported after evaluations and at the end, to model_dir/export/<name>/.
+  ExporterList exporters = {};
+  // Evaluations by steps in place of checkpoints and seconds, at most one of the two: whenever the global step is a
+  // multiple of every_steps, or at the step that takes the last example of each every_epochs-th epoch. An epoch is a
+  // pass over what the last Repeat of the training's input repeats; InvalidArgument where its length is known only when
+  // it was read (data/epoch.h). throttle_secs does not apply, and checkpoints may be off.
+  std::optional<int64_t> every_steps = std::nullopt;
+  std::optional<int64_t> every_epochs = std::nullopt;
+  bool use_moving_average = true;  // as of EvaluateOptions
+
+  // Whether evaluations go by steps.
+  bool by_steps() const { return every_steps.has_value() || every_epochs.has_value(); }
 
   absl::Status Validate() const;
 };
 
 // Trains until max_steps or the end of the input. The rule for evaluations: after every checkpoint but the one that
 // training starts from, unless the last evaluation began less than throttle_secs ago; and the final step always, once.
+// With every_steps or every_epochs the steps alone say when, and the values in memory are evaluated.
 // Training already at max_steps is not repeated, and its final checkpoint is evaluated unless that is on record: with
 // the name and `steps` of `eval_spec`, of this model's own weights, and not stopped by a hook.
 // At the end model_dir/DONE says at which step training ended and why.
@@ -49,7 +66,7 @@ struct EvalSpec {
 // workers' result is empty.
 //
 // Returns the result of the last evaluation. A signal that comes before that of the final step is done ends the call as
-// one during training does. Checkpoints must be on. Errors: see Estimator.
+// one during training does. Checkpoints must be on, unless evaluations go by steps. Errors: see Estimator.
 absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,
                                             const EvalSpec& eval_spec);
 

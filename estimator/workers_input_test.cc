@@ -1,12 +1,14 @@
 // Workers with an input of their own each (AutoShard::kOff), as real processes, against the formulas of a linear model
 // and against runs without an interruption.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <iostream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/logging.h"
 #include "estimator/test_models.h"
 #include "estimator/test_workers.h"
 #include "estimator/train_and_evaluate.h"
@@ -19,12 +21,19 @@ using namespace test;  // NOLINT: this file's vocabulary
 constexpr int64_t kBatch = 4;
 constexpr double kRate = 0.1;
 
-// One of two workers.
-RunConfig OwnInputConfig(const std::string& dir, int rank, const std::string& coordinator, int devices = 1) {
-  RunConfig config = WorkerConfig(dir, rank, /*workers=*/2, coordinator, devices);
-  config.auto_shard = AutoShard::kOff;
-  config.save_checkpoints_steps = 2;
-  return config;
+// Runs `work` as two workers with an input of their own each. Whether it ended well in both.
+bool AsWorkersWithInputs(const std::string& dir, int devices,
+                         const std::function<absl::Status(const RunConfig&)>& work) {
+  return AsWorkers(2, [&](int, RunConfig config) {
+    SetMinLogSeverity(LogSeverity::kWarning);
+    config.model_dir = dir;
+    config.auto_shard = AutoShard::kOff;
+    config.train_distribute->devices.resize(devices);
+    config.save_checkpoints_steps = 2;
+    const absl::Status status = work(config);
+    if (!status.ok()) std::cerr << status << "\n";
+    return status.ok();
+  });
 }
 
 // y = w x + b by gradient descent on the mean squared error.
@@ -99,12 +108,8 @@ TEST(WorkersInput, AWorkerWithoutExamplesWaitsForTheOthers) {
   for (int devices : {1, 2}) {
     const std::string dir = ModelDir(absl::StrCat(devices));
     const Expected expected = TrainByHand(61, devices);
-    EXPECT_EQ(AsWorkers(2,
-                        [&](int rank, const std::string& coordinator) -> absl::Status {
-                          Estimator estimator(FromZero(), OwnInputConfig(dir, rank, coordinator, devices));
-                          return estimator.Train(UnevenInput(61));
-                        }),
-              0);
+    EXPECT_TRUE(AsWorkersWithInputs(
+        dir, devices, [](const RunConfig& config) { return Estimator(FromZero(), config).Train(UnevenInput(61)); }));
     Estimator reader(FromZero(), Config(dir));
     const auto kernel = reader.GetVariableValue("dense/kernel"), bias = reader.GetVariableValue("dense/bias");
     ASSERT_TRUE(kernel.ok()) << kernel.status();
@@ -115,26 +120,21 @@ TEST(WorkersInput, AWorkerWithoutExamplesWaitsForTheOthers) {
 }
 
 TEST(WorkersInput, AnEvaluationCountsEveryExampleOfAllWorkers) {
-  const std::string dir = ModelDir();
   const int64_t n = 47;
   double mean = 0;
   for (int64_t i = 0; i < n; ++i) mean += Y(i) / static_cast<double>(n);
-  EXPECT_EQ(AsWorkers(2,
-                      [&](int rank, const std::string& coordinator) -> absl::Status {
-                        Estimator estimator(Model, OwnInputConfig(dir, rank, coordinator));
-                        const auto result =
-                            TrainAndEvaluate(estimator, {.input_fn = UnevenInput(n, -1), .max_steps = 5},
-                                             {.input_fn = UnevenInput(n), .throttle_secs = 0});
-                        if (!result.ok()) return result.status();
-                        const double found = result->metrics.at("mean_label");
-                        return std::abs(found - mean) < 1e-6
-                                   ? absl::OkStatus()
-                                   : absl::InternalError(absl::StrCat("mean ", found, " instead of ", mean));
-                      }),
-            0);
+  EXPECT_TRUE(AsWorkersWithInputs(ModelDir("evaluated"), 1, [&](const RunConfig& config) -> absl::Status {
+    Estimator estimator(Model, config);
+    const auto result = TrainAndEvaluate(estimator, {.input_fn = UnevenInput(n, -1), .max_steps = 5},
+                                         {.input_fn = UnevenInput(n), .throttle_secs = 0});
+    if (!result.ok()) return result.status();
+    const double found = result->metrics.at("mean_label");
+    return std::abs(found - mean) < 1e-6 ? absl::OkStatus()
+                                         : absl::InternalError(absl::StrCat("mean ", found, " instead of ", mean));
+  }));
 }
 
-// Bytes of the newest checkpoint's variables.
+// The name of the newest checkpoint, and the bytes of its variables.
 std::string Weights(const std::string& dir) {
   const auto latest = CheckpointManager(Env::Default(), dir).LatestCheckpoint();
   EXPECT_TRUE(latest.ok() && latest->has_value()) << latest.status();
@@ -145,49 +145,43 @@ std::string Weights(const std::string& dir) {
 
 TEST(WorkersInput, ARunThatWasStoppedGoesOnAtTheOwnPositionOfEachWorker) {
   const auto run = [](const std::string& dir, int64_t stop) {
-    return AsWorkers(2, [&](int rank, const std::string& coordinator) -> absl::Status {
+    return AsWorkersWithInputs(dir, 2, [stop](const RunConfig& config) {
       HookList hooks;
-      if (stop > 0) {  // of the chief alone: all stop
-        hooks.push_back(std::make_shared<StepHook>([stop, rank](RunContext& context, const RunValues&) {
-          if (rank == 0 && context.global_step() == stop) context.RequestStop();
+      if (stop > 0 && config.cluster->rank == 0) {  // of the chief alone: all stop
+        hooks.push_back(std::make_shared<StepHook>([stop](RunContext& context, const RunValues&) {
+          if (context.global_step() == stop) context.RequestStop();
         }));
       }
-      Estimator estimator(Model, OwnInputConfig(dir, rank, coordinator, /*devices=*/2));
-      return estimator.Train(UnevenInput(61, /*epochs=*/3, /*shuffle=*/20), {.hooks = hooks});
+      return Estimator(Model, config).Train(UnevenInput(61, /*epochs=*/3, /*shuffle=*/20), {.hooks = hooks});
     });
   };
   const std::string whole = ModelDir("whole"), parts = ModelDir("parts");
-  ASSERT_EQ(run(whole, 0), 0);
-  for (int64_t stop : {3, 7, 12, 0}) ASSERT_EQ(run(parts, stop), 0) << stop;  // worker 0 has ended before the last
+  ASSERT_TRUE(run(whole, 0));
+  for (int64_t stop : {3, 7, 12, 0}) ASSERT_TRUE(run(parts, stop)) << stop;  // worker 0 has ended before the last
   EXPECT_EQ(Weights(whole), Weights(parts));
 }
 
 TEST(WorkersInput, AfterTheEndOfAllInputsTheyBeginAgain) {
   const auto run = [](const std::string& dir, int trainings) {
-    return AsWorkers(2, [&](int rank, const std::string& coordinator) -> absl::Status {
-      Estimator estimator(Model, OwnInputConfig(dir, rank, coordinator));
-      for (int i = 0; i < trainings; ++i) {
-        if (absl::Status status = estimator.Train(UnevenInput(25)); !status.ok()) return status;
-      }
-      return absl::OkStatus();
+    return AsWorkersWithInputs(dir, 1, [trainings](const RunConfig& config) {
+      Estimator estimator(Model, config);
+      absl::Status status;
+      for (int i = 0; i < trainings && status.ok(); ++i) status = estimator.Train(UnevenInput(25));
+      return status;
     });
   };
   const std::string at_once = ModelDir("at_once"), in_processes = ModelDir("in_processes");
-  ASSERT_EQ(run(at_once, 2), 0);
-  ASSERT_EQ(run(in_processes, 1), 0);
-  ASSERT_EQ(run(in_processes, 1), 0);
+  ASSERT_TRUE(run(at_once, 2));
+  ASSERT_TRUE(run(in_processes, 1));
+  ASSERT_TRUE(run(in_processes, 1));
   EXPECT_EQ(Weights(at_once), Weights(in_processes));
 }
 
-TEST(WorkersInput, AnotherNumberOfWorkersStartsTheInputsAgain) {
-  const std::string dir = ModelDir();
-  ASSERT_EQ(AsWorkers(2,
-                      [&](int rank, const std::string& coordinator) -> absl::Status {
-                        Estimator estimator(Model, OwnInputConfig(dir, rank, coordinator));
-                        return estimator.Train(UnevenInput(61, -1), {.max_steps = 4});
-                      }),
-            0);
-  // As one process, whose input all workers would share.
+TEST(WorkersInput, OneProcessStartsTheInputAgain) {
+  const std::string dir = ModelDir("alone");
+  ASSERT_TRUE(AsWorkersWithInputs(dir, 1, [](const RunConfig& config) {
+    return Estimator(Model, config).Train(UnevenInput(61, -1), {.max_steps = 4});
+  }));
   LogCapture log;
   Estimator alone(Model, Config(dir));
   const InputFn input = [](const InputContext& context) -> absl::StatusOr<Dataset> {
@@ -201,20 +195,16 @@ TEST(WorkersInput, AnotherNumberOfWorkersStartsTheInputsAgain) {
 }
 
 TEST(WorkersInput, AnErrorOfOneInputEndsAll) {
-  const std::string dir = ModelDir();
-  EXPECT_EQ(AsWorkers(2,
-                      [&](int rank, const std::string& coordinator) -> absl::Status {
-                        Estimator estimator(Model, OwnInputConfig(dir, rank, coordinator));
-                        const InputFn broken = [](const InputContext& context) -> absl::StatusOr<Dataset> {
-                          if (context.input_pipeline_id == 1) return absl::NotFoundError("no file b");
-                          return UnevenInput(61, -1)(context);
-                        };
-                        const absl::Status status = estimator.Train(broken, {.max_steps = 6});
-                        return !status.ok() && absl::StrContains(status.message(), "no file b")
-                                   ? absl::OkStatus()
-                                   : absl::InternalError(absl::StrCat("not named: ", status.ToString()));
-                      }),
-            0);
+  EXPECT_TRUE(AsWorkersWithInputs(ModelDir("broken"), 1, [](const RunConfig& config) {
+    const InputFn broken = [](const InputContext& context) -> absl::StatusOr<Dataset> {
+      if (context.input_pipeline_id == 1) return absl::NotFoundError("no file b");
+      return UnevenInput(61, -1)(context);
+    };
+    const absl::Status status = Estimator(Model, config).Train(broken, {.max_steps = 6});
+    return !status.ok() && absl::StrContains(status.message(), "no file b")
+               ? absl::OkStatus()
+               : absl::InternalError(absl::StrCat("not named: ", status.ToString()));
+  }));
 }
 
 }  // namespace

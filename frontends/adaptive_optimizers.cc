@@ -17,14 +17,15 @@ using frontends::CheckEpsilon;
 using frontends::CheckNotNegative;
 using frontends::CheckShare;
 using frontends::InTypeOf;
-using frontends::IsExcluded;
 using frontends::Make;
+using frontends::WeightDecay;
 
 class AdamWRule : public UpdateRule {
  public:
   explicit AdamWRule(const AdamWOptions& options) : options_(options) {}
   std::string name() const override { return "AdamW"; }
   int num_slots() const override { return 2; }
+  bool has_weight_decay() const override { return true; }
   void Validate(GraphBuilder* graph, SourceLocation loc) const override {
     CheckShare(graph, name(), "beta1", options_.beta1, loc);
     CheckShare(graph, name(), "beta2", options_.beta2, loc);
@@ -37,8 +38,9 @@ class AdamWRule : public UpdateRule {
   UpdateResult Update(const VariableUpdate& u) const override {
     UpdateResult result = ApplyAdam(u.variable, u.slots[0], u.slots[1], u.gradient, u.step_size, options_.beta1,
                                     options_.beta2, options_.epsilon, u.loc);
-    if (IsExcluded(u.name, options_.exclude)) return result;
-    Tensor decay = InTypeOf(u.variable, Mul(u.learning_rate, options_.weight_decay, u.loc), u.loc);
+    const double weight_decay = WeightDecay(u, options_);
+    if (weight_decay == 0) return result;
+    Tensor decay = InTypeOf(u.variable, Mul(u.learning_rate, weight_decay, u.loc), u.loc);
     result.var = Sub(result.var, Mul(u.variable, decay, u.loc), u.loc);
     return result;
   }
@@ -198,6 +200,7 @@ class LionRule : public UpdateRule {
   explicit LionRule(const LionOptions& options) : options_(options) {}
   std::string name() const override { return "Lion"; }
   int num_slots() const override { return 1; }
+  bool has_weight_decay() const override { return true; }
   void Validate(GraphBuilder* graph, SourceLocation loc) const override {
     CheckShare(graph, name(), "beta1", options_.beta1, loc);
     CheckShare(graph, name(), "beta2", options_.beta2, loc);
@@ -205,9 +208,8 @@ class LionRule : public UpdateRule {
   }
   UpdateResult Update(const VariableUpdate& u) const override {
     Tensor change = Sign(Blend(u.slots[0], options_.beta1, u.gradient, u.loc), u.loc);
-    if (options_.weight_decay != 0 && !IsExcluded(u.name, options_.exclude)) {
-      change = Add(change, Mul(u.variable, options_.weight_decay, u.loc), u.loc);
-    }
+    const double weight_decay = WeightDecay(u, options_);
+    if (weight_decay != 0) change = Add(change, Mul(u.variable, weight_decay, u.loc), u.loc);
     Tensor rate = InTypeOf(u.variable, u.learning_rate, u.loc);
     return {Sub(u.variable, Mul(change, rate, u.loc), u.loc), {Blend(u.slots[0], options_.beta2, u.gradient, u.loc)}};
   }

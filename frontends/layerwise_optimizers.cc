@@ -21,6 +21,7 @@ using frontends::InTypeOf;
 using frontends::IsExcluded;
 using frontends::Make;
 using frontends::ScalarConstant;
+using frontends::WeightDecay;
 
 // The Euclidean norm of all elements, in the type of `x`.
 Tensor Norm(const Tensor& x, SourceLocation loc) { return Sqrt(ReduceSum(Square(x, loc), {}, false, loc), loc); }
@@ -37,6 +38,7 @@ class LambRule : public UpdateRule {
   explicit LambRule(const LambOptions& options) : options_(options) {}
   std::string name() const override { return "LAMB"; }
   int num_slots() const override { return 2; }
+  bool has_weight_decay() const override { return true; }
   void Validate(GraphBuilder* graph, SourceLocation loc) const override {
     CheckShare(graph, name(), "beta1", options_.beta1, loc);
     CheckShare(graph, name(), "beta2", options_.beta2, loc);
@@ -54,8 +56,9 @@ class LambRule : public UpdateRule {
     Tensor change =
         Div(unbiased(m, options_.beta1), Add(Sqrt(unbiased(v, options_.beta2), loc), options_.epsilon, loc), loc);
     Tensor rate = InTypeOf(u.variable, u.learning_rate, loc);
+    const double weight_decay = WeightDecay(u, options_);
+    if (weight_decay != 0) change = Add(change, Mul(u.variable, weight_decay, loc), loc);
     if (!IsExcluded(u.name, options_.exclude)) {
-      if (options_.weight_decay != 0) change = Add(change, Mul(u.variable, options_.weight_decay, loc), loc);
       Tensor norm = Norm(change, loc);
       rate = Mul(rate, RatioOrOne(Norm(u.variable, loc), norm, norm, loc), loc);
     }
@@ -71,6 +74,7 @@ class LarsRule : public UpdateRule {
   explicit LarsRule(const LarsOptions& options) : options_(options) {}
   std::string name() const override { return "LARS"; }
   int num_slots() const override { return 1; }
+  bool has_weight_decay() const override { return true; }
   void Validate(GraphBuilder* graph, SourceLocation loc) const override {
     CheckShare(graph, name(), "momentum", options_.momentum, loc);
     CheckNotNegative(graph, name(), "weight_decay", options_.weight_decay, loc);
@@ -81,13 +85,14 @@ class LarsRule : public UpdateRule {
   }
   UpdateResult Update(const VariableUpdate& u) const override {
     const SourceLocation loc = u.loc;
+    const double weight_decay = WeightDecay(u, options_);
     Tensor gradient = u.gradient, rate = InTypeOf(u.variable, u.learning_rate, loc);
     if (!IsExcluded(u.name, options_.exclude)) {
       Tensor size = Norm(u.variable, loc), slope = Norm(u.gradient, loc);
-      Tensor divisor = Add(slope, Mul(size, options_.weight_decay, loc), loc);
+      Tensor divisor = Add(slope, Mul(size, weight_decay, loc), loc);
       rate = Mul(rate, RatioOrOne(Mul(size, options_.trust_coefficient, loc), divisor, slope, loc), loc);
-      gradient = Add(gradient, Mul(u.variable, options_.weight_decay, loc), loc);
     }
+    if (weight_decay != 0) gradient = Add(gradient, Mul(u.variable, weight_decay, loc), loc);
     Tensor moved = Add(Mul(u.slots[0], options_.momentum, loc), Mul(gradient, rate, loc), loc);
     return {Sub(u.variable, moved, loc), {moved}};
   }

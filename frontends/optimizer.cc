@@ -7,6 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "frontends/check.h"
+#include "frontends/moving_average.h"
+#include "frontends/parameter_groups.h"
+#include "frontends/rule_parts.h"
 
 namespace tandem {
 namespace {
@@ -45,10 +48,38 @@ std::string SlotName(const std::string& variable, const std::string& rule, int s
   return slot == 0 ? absl::StrCat(variable, "/", rule) : absl::StrCat(variable, "/", rule, "_", slot);
 }
 
+void FailAllFrozen(GraphBuilder* graph, SourceLocation loc) {
+  graph->FailAt("Minimize", "all variables are in groups that are frozen; leave one to train", loc);
+}
+
+// The rate of a group: its own, or the optimizer's, and times its factor.
+Tensor RateOf(const GroupOptions& group, const Tensor& base, SourceLocation loc) {
+  Tensor rate = group.learning_rate.has_value() ? group.learning_rate->Build(base.graph(), loc) : base;
+  return group.learning_rate_factor == 1 || !rate.ok() ? rate : Mul(rate, group.learning_rate_factor, loc);
+}
+
+// w -= lr weight_decay w, taken off what the rule made of w.
+Tensor Decayed(const Tensor& updated, const VariableUpdate& u) {
+  Tensor decay = frontends::InTypeOf(u.variable, Mul(u.learning_rate, *u.weight_decay, u.loc), u.loc);
+  return Sub(updated, Mul(u.variable, decay, u.loc), u.loc);
+}
+
 }  // namespace
 
 Optimizer::Optimizer(std::shared_ptr<const UpdateRule> rule, LearningRate learning_rate, const ClipOptions& clip)
     : rule_(std::move(rule)), learning_rate_(std::move(learning_rate)), clip_(clip) {}
+
+Optimizer Optimizer::WithGroup(const GroupOptions& options, SourceLocation loc) const {
+  Optimizer result = *this;
+  result.groups_.emplace_back(options, loc);
+  return result;
+}
+
+Optimizer Optimizer::WithMovingAverage(const MovingAverageOptions& options, SourceLocation loc) const {
+  Optimizer result = *this;
+  result.average_ = {options, loc};
+  return result;
+}
 
 TrainOp Optimizer::Minimize(const Tensor& loss, const MinimizeOptions& options, SourceLocation loc) const {
   std::vector<GradientAndVariable> gradients = ComputeGradients(loss, options, loc);
@@ -69,6 +100,13 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(const Tensor& loss,
   }
   std::vector<GradientAndVariable> entries = SelectVariables(graph, options.var_list, loc);
   if (entries.empty()) return {};
+  const std::optional<frontends::ParameterGroups> groups = frontends::ParameterGroups::Make(graph, groups_);
+  if (!groups.has_value()) return {};
+  std::erase_if(entries, [&](const GradientAndVariable& entry) { return groups->IsFrozen(entry.name); });
+  if (entries.empty()) {
+    FailAllFrozen(graph, loc);
+    return {};
+  }
   std::vector<Tensor> variables;
   for (const GradientAndVariable& entry : entries) variables.push_back(entry.variable);
   NameScope scope(graph, graph->UniqueName("gradients"));
@@ -113,10 +151,23 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
     return {};
   }
   rule_->Validate(graph, loc);
+  const std::optional<frontends::ParameterGroups> groups = frontends::ParameterGroups::Make(graph, groups_);
+  if (!groups.has_value()) return {};
+  std::erase_if(entries, [&](const GradientAndVariable& entry) { return groups->IsFrozen(entry.name); });
+  if (entries.empty()) {
+    FailAllFrozen(graph, loc);
+    return {};
+  }
   std::vector<Tensor> grads;
-  for (const GradientAndVariable& entry : entries) grads.push_back(entry.gradient);
-  grads = ClipGradients(grads, clip_, loc);
-  Tensor learning_rate = learning_rate_.Build(graph, loc);
+  std::vector<int> group;  // of each entry, or -1
+  for (const GradientAndVariable& entry : entries) {
+    grads.push_back(entry.gradient);
+    group.push_back(groups->IndexOf(entry.name));
+  }
+  grads = frontends::ClipByGroup(grads, group, groups_, clip_, loc);
+  std::vector<Tensor> rates = {learning_rate_.Build(graph, loc)};  // then those of the groups
+  if (!graph->status().ok()) return {};
+  for (const auto& [options, group_loc] : groups_) rates.push_back(RateOf(options, rates[0], group_loc));
   if (!graph->status().ok()) return {};
 
   // Slots first: they are named after their variable, not after the scope of the updates.
@@ -139,18 +190,33 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
       slots[i].push_back(graph->Variable(std::move(spec), loc));
     }
   }
+  std::optional<frontends::MovingAverages> averages;
+  if (average_.has_value()) {
+    averages.emplace(graph, average_->first, average_->second);
+    averages->Begin();
+    for (const GradientAndVariable& entry : entries) averages->Add(entry.name, entry.variable);
+  }
   if (!graph->status().ok()) return {};
 
   NameScope scope(graph, graph->UniqueName(rule_->name()));
-  Tensor step_size = rule_->StepSize(learning_rate, loc);
+  std::vector<Tensor> step_sizes(rates.size());
   for (size_t i = 0; i < entries.size(); ++i) {
-    UpdateResult result = rule_->Update({.name = entries[i].name,
-                                         .variable = entries[i].variable,
-                                         .slots = slots[i],
-                                         .gradient = grads[i],
-                                         .learning_rate = learning_rate,
-                                         .step_size = step_size,
-                                         .loc = loc});
+    const size_t r = group[i] + 1;
+    // One for all that have a rate, also where a group has the optimizer's.
+    const size_t same = std::find(rates.begin(), rates.end(), rates[r]) - rates.begin();
+    if (!step_sizes[same].ok()) step_sizes[same] = rule_->StepSize(rates[r], loc);
+    const VariableUpdate update = {.name = entries[i].name,
+                                   .variable = entries[i].variable,
+                                   .slots = slots[i],
+                                   .gradient = grads[i],
+                                   .learning_rate = rates[r],
+                                   .step_size = step_sizes[same],
+                                   .loc = loc,
+                                   .weight_decay = group[i] < 0 ? std::nullopt : groups_[group[i]].first.weight_decay};
+    UpdateResult result = rule_->Update(update);
+    if (update.weight_decay.value_or(0) != 0 && !rule_->has_weight_decay() && result.var.ok()) {
+      result.var = Decayed(result.var, update);
+    }
     if (!graph->status().ok()) return {};
     if (result.slots.size() != slots[i].size()) {
       graph->FailAt(rule_->name(),
@@ -161,7 +227,9 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
     }
     graph->Assign(entries[i].variable, result.var, loc);
     for (size_t s = 0; s < slots[i].size(); ++s) graph->Assign(slots[i][s], result.slots[s], loc);
+    if (averages.has_value()) averages->Assign(i, result.var);
   }
+  if (averages.has_value()) averages->End();
   return graph->status().ok() ? TrainOp{graph} : TrainOp{};
 }
 

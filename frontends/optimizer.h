@@ -3,7 +3,9 @@
 #define TANDEM_FRONTENDS_OPTIMIZER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/source_location.h"
@@ -37,6 +39,8 @@ struct VariableUpdate {
   Tensor learning_rate;  // float32 scalars
   Tensor step_size;      // what StepSize returned
   SourceLocation loc;    // of the user's call
+  // Of the variable's group, instead of the rule's own; nothing where the group has none.
+  std::optional<double> weight_decay = std::nullopt;
 };
 
 // How one variable is updated. Derive from it for an optimizer of your own.
@@ -51,7 +55,10 @@ class UpdateRule {
   virtual double initial_value(int slot) const { return 0; }
   // Records an error in `graph` for an option that makes no sense.
   virtual void Validate(GraphBuilder* graph, SourceLocation loc) const = 0;
-  // Once per step: the scalar that every Update gets, from the learning rate. Both float32.
+  // Whether Update decays weights itself, by VariableUpdate::weight_decay where that has a value. Otherwise a group's
+  // decay is taken off what Update returns: w -= lr weight_decay w.
+  virtual bool has_weight_decay() const { return false; }
+  // Once per step and learning rate: the scalar that every Update gets, from the rate. Both float32.
   virtual Tensor StepSize(const Tensor& learning_rate, SourceLocation loc) const { return learning_rate; }
   // The variable and all of its slots after the step.
   virtual UpdateResult Update(const VariableUpdate& update) const = 0;
@@ -60,6 +67,37 @@ class UpdateRule {
 struct MinimizeOptions {
   // Variables to train, as GraphBuilder::Variable or trainable_variables() returned them; empty: all trainable ones.
   std::vector<Tensor> var_list;
+};
+
+// Variables that are trained in another way than the optimizer's others.
+struct GroupOptions {
+  // A regular expression (ECMAScript) that a variable's whole name must match, as in WarmStartSettings:
+  // "encoder/.*/kernel". It must match one trainable variable at least, and none that another group has.
+  std::string variables;
+  // Instead of the optimizer's. A number is a step scalar of its own: "learning_rate_1" after the optimizer's
+  // "learning_rate", and so on.
+  std::optional<LearningRate> learning_rate = std::nullopt;
+  // Multiplies the rate; at least 0.
+  double learning_rate_factor = 1;
+  // Decoupled from the gradient: w -= lr weight_decay w. Instead of that of the optimizer, `exclude` included, where it
+  // has one.
+  std::optional<double> weight_decay = std::nullopt;
+  // No gradients, no slots, no updates. Nothing else may be set then.
+  bool frozen = false;
+  // Instead of the optimizer's, by the norm of this group's gradients alone; the others then leave them out of theirs.
+  // ClipOptions{} is no clipping.
+  std::optional<ClipOptions> clip = std::nullopt;
+};
+
+// tf.train.ExponentialMovingAverage: a = decay a + (1 - decay) w after each step's update, from w's first value. Slot
+// "<variable>/ExponentialMovingAverage" (a); evaluations and predictions of an Estimator read it instead of w.
+struct MovingAverageOptions {
+  double decay = 0.999;
+  // The decay of step t (from 1) is min(decay, (1 + t) / (10 + t)), so that early averages follow the weights.
+  bool num_updates = false;
+  // Averaged are the variables that the optimizer trains, and those not trainable, such as a batch norm's statistics,
+  // whose whole name matches this regular expression (ECMAScript): ".*/moving_(mean|variance)". Empty: none of them.
+  std::string also = "";
 };
 
 // A cheap handle; may be used for several graphs. See optimizers.h for the known ones.
@@ -79,10 +117,18 @@ class Optimizer {
   TrainOp ApplyGradients(std::vector<GradientAndVariable> gradients,
                          SourceLocation loc = SourceLocation::Current()) const;
 
+  // This optimizer with one group more, and with moving averages. Errors, such as a pattern that matches nothing, come
+  // with the line of this call when a graph is minimized.
+  Optimizer WithGroup(const GroupOptions& options, SourceLocation loc = SourceLocation::Current()) const;
+  Optimizer WithMovingAverage(const MovingAverageOptions& options = {},
+                              SourceLocation loc = SourceLocation::Current()) const;
+
  private:
   std::shared_ptr<const UpdateRule> rule_;
   LearningRate learning_rate_;
   ClipOptions clip_;
+  std::vector<std::pair<GroupOptions, SourceLocation>> groups_;
+  std::optional<std::pair<MovingAverageOptions, SourceLocation>> average_;
 };
 
 }  // namespace tandem

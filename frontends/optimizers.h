@@ -3,6 +3,8 @@
 // (frontends/schedules.h). t counts steps from 1; slots are zeros at first where nothing else is said.
 //
 //   return EstimatorSpec::Train(loss, optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss));
+//
+// WithGroup and WithMovingAverage (frontends/optimizer.h) go with all of them.
 #ifndef TANDEM_FRONTENDS_OPTIMIZERS_H_
 #define TANDEM_FRONTENDS_OPTIMIZERS_H_
 

@@ -39,6 +39,13 @@ Tensor Blend(const Tensor& a, double share, const Tensor& b, SourceLocation loc)
 // Whether the name of a variable contains one of `parts`. An empty part is in every name.
 bool IsExcluded(absl::string_view name, const std::vector<std::string>& parts);
 
+// Of a rule whose options have `weight_decay` and `exclude`: the group's, else the options', 0 where they leave the
+// variable out.
+template <typename Options>
+double WeightDecay(const VariableUpdate& update, const Options& options) {
+  return update.weight_decay.value_or(IsExcluded(update.name, options.exclude) ? 0 : options.weight_decay);
+}
+
 // An optimizer of options that have the common fields.
 template <typename Options>
 Optimizer Make(std::shared_ptr<const UpdateRule> rule, const Options& options) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "frontends/check.h"
+#include "frontends/summary_marks.h"
 #include "graph/ops.h"
 
 namespace tandem {
@@ -83,7 +84,9 @@ Tensor LearningRate::Build(GraphBuilder* graph, SourceLocation loc) const {
     if (!IsRate(value_)) {
       return graph->FailAt("learning_rate", absl::StrCat("must be a number >= 0, got ", value_), loc);
     }
-    return graph->StepScalar(FreeName(*graph), DType::kFloat32, value_, loc);
+    Tensor rate = graph->StepScalar(FreeName(*graph), DType::kFloat32, value_, loc);
+    MarkLearningRate(rate, loc);
+    return rate;
   }
   NameScope scope(graph, graph->UniqueName("learning_rate"));
   Tensor step = Cast(graph->StepScalar("global_step", DType::kInt64, std::nullopt, loc), DType::kFloat64, loc);
@@ -94,7 +97,9 @@ Tensor LearningRate::Build(GraphBuilder* graph, SourceLocation loc) const {
         "learning_rate",
         absl::StrCat("the schedule must return a floating-point scalar, got ", frontends::TypeString(rate)), loc);
   }
-  return rate.dtype() == DType::kFloat32 ? rate : Cast(rate, DType::kFloat32, loc);
+  if (rate.dtype() != DType::kFloat32) rate = Cast(rate, DType::kFloat32, loc);
+  MarkLearningRate(rate, loc);
+  return rate;
 }
 
 Tensor LearningRate::At(const Tensor& step, SourceLocation loc) const {

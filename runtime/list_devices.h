@@ -16,6 +16,7 @@ struct DeviceInfo {
   std::string model;           // "NVIDIA H200"
   int compute_capability = 0;  // of a GPU: 90 for 9.0
   uint64_t memory_bytes = 0;
+  std::string driver = "";  // of a GPU: the newest CUDA that its driver knows, "12.4"
 };
 
 // Device i of the class "gpu" is "gpu:i". Takes no memory on any of them. "cpu" has no list: its devices are shares of

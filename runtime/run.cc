@@ -81,6 +81,7 @@ absl::StatusOr<std::unique_ptr<LoadedExecutable>> LoadExecutable(const std::stri
   const int machine = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   TD_ASSIGN_OR_RETURN(auto pool, ThreadPool::Create(options.threads > 0 ? options.threads : machine));
   TD_ASSIGN_OR_RETURN(model->session_, Session::Create(model->executable_, model->variables_, {.pool = pool}));
+  if (!options.initialize_variables) return model;
   for (const auto& v : model->executable_->index().variables) {
     TD_RETURN_IF_ERROR(model->variables_->Initialize(v->name, *v->initializer, options.seed));
   }

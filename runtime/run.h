@@ -23,6 +23,8 @@ namespace tandem {
 struct LoadOptions {
   int threads = 0;    // of all replicas together; 0 takes the machine's number of cores
   uint64_t seed = 0;  // of the variables' initialisers
+  // False: variables have no value until one is assigned.
+  bool initialize_variables = true;
 };
 
 // An executable with a session and variables of its own. Thread-compatible.

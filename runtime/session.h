@@ -41,6 +41,8 @@ struct StepResult {
   int64_t examples = 0;  // of the global batch
   // False when a CheckFinite command found a NaN or infinity: no variable has changed.
   bool finite = true;
+  // GPUs: how long the caller's thread took until the step's last command was issued. What follows is waiting.
+  double issue_seconds = 0;
 };
 
 // Bytes of a session's memory, variables and inputs left out. Arenas are touched on first use.

@@ -90,6 +90,11 @@ TEST(CommandLine, MistakesAreUsageErrors) {
                                 "--shuffle_buffer=-5",
                                 "--max_steps=-1",
                                 "--save_checkpoints_steps=-1",
+                                "--eval_every_steps=-1",
+                                "--eval_every_epochs=-1",
+                                "--stop_if_no_decrease=-1",
+                                "--eval_every_steps=5 --eval_every_epochs=1",
+                                "--eval_throttle_secs=-1",
                                 "--dropout=1.5",
                                 "--dropout=-0.5",
                                 "--eval_json=/nowhere/eval.json",
@@ -160,6 +165,30 @@ TEST(CommandLine, FashionMnistTrainsAndResumes) {
   EXPECT_TRUE(result->Has("accuracy") && result->Has("loss"));
   const std::string log = *Env::Default()->ReadFile(Temp("loss"));
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 5) << log;
+}
+
+// Lines that users of tf.estimator look for.
+TEST(CommandLine, AShortRunEvaluatesOnceAndSaysWhatItDoes) {
+  const RunResult run =
+      RunProgram("fashion_mnist",
+                 "--max_steps=3 --batch_size=8 --save_checkpoints_steps=1 --shuffle_buffer=0 --threads=2 "
+                 "--eval_examples=train:16 --eval_every_steps=100 --model_dir=" +
+                     Temp("short"));
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  for (const char* line :
+       {"Initializing RunConfig with distribution strategies.", "Not using Distribute Coordinator.", "Using config: {",
+        "Running training and evaluation locally (non-distributed).",
+        "Start train and evaluate loop. The evaluate will happen every 100 steps.",
+        "The `input_fn` accepts an `input_context` which will be given by DistributionStrategy", "Calling model_fn.",
+        "Done calling model_fn.", "Create CheckpointSaverHook.", "Graph was finalized.",
+        "Calling checkpoint listeners before saving checkpoint 0...", "Saving checkpoints for 0 into ",
+        "Calling checkpoint listeners after saving checkpoint 0...", "loss = ", "Starting evaluation at ",
+        "Inference Time : ", "Finished evaluation at ",
+        "Saving dict for global step 3: accuracy = ", "Loss for final step: "}) {
+    EXPECT_THAT(run.output, HasSubstr(line));
+  }
+  const size_t first = run.output.find("Starting evaluation at ");
+  EXPECT_EQ(run.output.find("Starting evaluation at ", first + 1), std::string::npos) << run.output;
 }
 
 TEST(CommandLine, TrainingOnRecordsIsTrainingOnTheImages) {

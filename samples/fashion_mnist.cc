@@ -21,6 +21,8 @@
 #include "estimator/output_file.h"
 #include "estimator/train_and_evaluate.h"
 #include "samples/common_flags.h"
+#include "samples/eval_flags.h"
+#include "samples/exporters.h"
 #include "samples/fashion_input.h"
 #include "samples/loss_log.h"
 #include "samples/models.h"
@@ -51,8 +53,7 @@ ABSL_FLAG(std::string, init_from, "", "A .safetensors file or checkpoint with in
 ABSL_FLAG(std::string, loss_log, "", "Write {\"step\", \"loss\"} as a JSON line for every step to this file.");
 ABSL_FLAG(std::string, eval_json, "", "Write accuracy, loss and global_step of the last evaluation to this file.");
 ABSL_FLAG(std::string, eval_examples, "test", "Evaluate on \"test\", or on the first N training images: \"train:N\".");
-ABSL_FLAG(double, eval_start_delay_secs, 120, "Seconds that an evaluator in a process of its own waits at first.");
-ABSL_FLAG(double, eval_throttle_secs, 600, "Least seconds from the start of one evaluation to the start of the next.");
+ABSL_FLAG(bool, export, false, tandem::kExportHelp);
 ABSL_FLAG(int, threads, 0, "Threads in total; 0: one per core. Does not change results.");
 ABSL_FLAG(int64_t, seed, 0, "Of the initial weights, shuffling and dropout.");
 
@@ -148,7 +149,8 @@ absl::Status Run() {
                        {"learning_rate", absl::GetFlag(FLAGS_learning_rate)},
                        {"decay_steps", schedule == "cosine" ? static_cast<double>(max_steps) : 0.0},
                        {"dropout", absl::GetFlag(FLAGS_dropout)}});
-  HookList hooks = {std::make_shared<TimeHistory>()};
+  HookList hooks = EarlyStoppingHooks(estimator);
+  hooks.push_back(std::make_shared<TimeHistory>());
   if (const std::string path = absl::GetFlag(FLAGS_loss_log); !path.empty() && estimator.is_chief()) {
     hooks.push_back(std::make_shared<LossLog>(path));
   }
@@ -157,6 +159,10 @@ absl::Status Run() {
                                       .epochs = -1,
                                       .shuffle_buffer = absl::GetFlag(FLAGS_shuffle_buffer),
                                       .seed = static_cast<uint64_t>(absl::GetFlag(FLAGS_seed))};
+  const InputFn eval_input = EvalInputFn(eval_data, batch_size, eval_examples.count);
+  EvalSpec eval{.input_fn = eval_input};
+  ApplyEvalFlags(&eval);
+  if (absl::GetFlag(FLAGS_export)) eval.exporters = ExportersOf(eval_input);
   TD_ASSIGN_OR_RETURN(
       const EvalResult result,
       TrainAndEvaluate(estimator,
@@ -164,9 +170,7 @@ absl::Status Run() {
                                                     : RecordInputFn(records, model.one_hot_labels, train_input),
                         .max_steps = max_steps,
                         .hooks = hooks},
-                       {.input_fn = EvalInputFn(eval_data, batch_size, eval_examples.count),
-                        .start_delay_secs = absl::GetFlag(FLAGS_eval_start_delay_secs),
-                        .throttle_secs = absl::GetFlag(FLAGS_eval_throttle_secs)}));
+                       eval));
   const bool tells = estimator.is_chief() || estimator.is_evaluator();
   if (config.compile_only || !tells || result.empty()) return absl::OkStatus();
   std::printf("%s\n", result.ToString().c_str());

@@ -19,6 +19,8 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "samples/common_flags.h"
+#include "samples/eval_flags.h"
+#include "samples/exporters.h"
 
 ABSL_FLAG(std::string, data_dir, tandem::kFashionMnistDir,
           "Folder with train-images-idx3-ubyte and its three companions, plain or .gz.");
@@ -26,6 +28,7 @@ ABSL_FLAG(std::string, model_dir, "", "Folder for checkpoints and compiled progr
 ABSL_FLAG(int64_t, batch_size, 64, "Images per step.");
 ABSL_FLAG(int64_t, max_steps, 1000, "Train until this global step.");
 ABSL_FLAG(double, learning_rate, 1e-4, "Learning rate of gradient descent.");
+ABSL_FLAG(bool, export, false, tandem::kExportHelp);
 
 namespace tandem {
 namespace {
@@ -76,9 +79,14 @@ absl::Status Run() {
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir)};
   TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
-  TD_ASSIGN_OR_RETURN(const EvalResult result,
-                      TrainAndEvaluate(estimator, {.input_fn = TrainInput, .max_steps = absl::GetFlag(FLAGS_max_steps)},
-                                       {.input_fn = EvalInput}));
+  EvalSpec eval{.input_fn = EvalInput};
+  ApplyEvalFlags(&eval);
+  if (absl::GetFlag(FLAGS_export)) eval.exporters = ExportersOf(EvalInput);
+  TD_ASSIGN_OR_RETURN(const EvalResult result, TrainAndEvaluate(estimator,
+                                                                {.input_fn = TrainInput,
+                                                                 .max_steps = absl::GetFlag(FLAGS_max_steps),
+                                                                 .hooks = EarlyStoppingHooks(estimator)},
+                                                                eval));
   if (!(estimator.is_chief() || estimator.is_evaluator()) || result.empty()) return absl::OkStatus();
   std::printf("%s\n", result.ToString().c_str());
   return absl::OkStatus();

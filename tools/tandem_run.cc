@@ -1,4 +1,5 @@
-// tandem-run FILE.tdx|MODEL_DIR: runs a compiled model on inputs, and compares it with the reference interpreter.
+// tandem-run FILE.tdx|MODEL_DIR|EXPORT_DIR: runs a compiled or exported model on inputs, and compares a compiled one
+// with the reference interpreter.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -18,17 +19,21 @@
 #include "base/status_macros.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/checkpoint/safetensors.h"
+#include "estimator/serving/model.h"
 #include "estimator/trace/trace_steps.h"
 #include "estimator/trace/tracer.h"
 #include "runtime/run.h"
 #include "tools/dump/find_executable.h"
 #include "tools/run/random_inputs.h"
 #include "tools/run/reference_check.h"
+#include "tools/run/tensor_files.h"
 
 ABSL_FLAG(std::string, mode, "", "train, eval or predict: which executable of a model directory (default: train)");
-ABSL_FLAG(std::string, inputs, "",
-          "A safetensors file with inputs by name, the whole batch of each. Inputs that it lacks are random: floating "
-          "point uniform in [0, 1), integers 0 to 9, or any index where they are indices.");
+ABSL_FLAG(
+    std::string, inputs, "",
+    "A .safetensors, .npz or (of one input) .npy file with inputs by name, the whole batch of each. Inputs that it "
+    "lacks are random: floating point uniform in [0, 1), integers 0 to 9, or any index where they are indices. An "
+    "exported model needs all of them.");
 ABSL_FLAG(std::string, variables, "",
           "Values of variables: a checkpoint, a model directory (its newest checkpoint) or a safetensors file. "
           "Without it, all come from their initialisers.");
@@ -42,7 +47,7 @@ ABSL_FLAG(std::string, trace, "",
           "Write a Chrome trace to this file: what every thread did when, how fast, and what limits it. For "
           "chrome://tracing and ui.perfetto.dev.");
 ABSL_FLAG(std::string, trace_steps, "0-999999999", "FIRST-LAST of the steps in the trace, counted from 0.");
-ABSL_FLAG(std::string, outputs, "", "A safetensors file to write the outputs of the last step to.");
+ABSL_FLAG(std::string, outputs, "", "A .safetensors or .npz file to write the outputs of the last step to.");
 ABSL_FLAG(
     bool, check, false,
     "Compare outputs and updated variables of every step with the reference interpreter on the stored graph; exit "
@@ -146,7 +151,7 @@ class Runner {
     }
     TD_RETURN_IF_ERROR(SetScalars(index(), &scalars_));
     if (std::string path = absl::GetFlag(FLAGS_inputs); !path.empty()) {
-      TD_ASSIGN_OR_RETURN(given_, ReadSafetensors(Env::Default(), path));
+      TD_ASSIGN_OR_RETURN(given_, ReadTensorFile(path, index().inputs.size() == 1 ? index().inputs[0]->name : ""));
     }
     if (const std::string file = absl::GetFlag(FLAGS_trace); !file.empty()) {
       TD_ASSIGN_OR_RETURN(const auto steps, ParseTraceSteps(absl::GetFlag(FLAGS_trace_steps)));
@@ -199,7 +204,7 @@ class Runner {
     PrintOutputs(outputs_);
     if (tracer_) TD_RETURN_IF_ERROR(tracer_->EndLoop());
     if (std::string path = absl::GetFlag(FLAGS_outputs); !path.empty()) {
-      TD_RETURN_IF_ERROR(WriteSafetensors(Env::Default(), path, outputs_));
+      TD_RETURN_IF_ERROR(WriteTensorFile(path, outputs_));
     }
     if (!check_) return absl::OkStatus();
     const double tolerance = absl::GetFlag(FLAGS_tolerance), absolute = absl::GetFlag(FLAGS_absolute_tolerance);
@@ -270,10 +275,32 @@ class Runner {
   std::map<std::string, TensorError> errors_;  // "output loss", "variable dense/kernel"
 };
 
+absl::Status RunExport(const std::string& path) {
+  if (absl::GetFlag(FLAGS_check) || absl::GetFlag(FLAGS_steps) != 1 || absl::GetFlag(FLAGS_rows) != 0 ||
+      !absl::GetFlag(FLAGS_variables).empty() || !absl::GetFlag(FLAGS_scalars).empty() ||
+      !absl::GetFlag(FLAGS_trace).empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an exported model takes --inputs, --outputs and --threads only; for the other flags run its "
+                     "program: ",
+                     path, "/predict.tdx --variables=", path, "/variables.safetensors"));
+  }
+  TD_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, LoadModel(path, {.threads = absl::GetFlag(FLAGS_threads)}));
+  absl::PrintF("%s: exported at global step %d\n", PrintableLine(model->path()), model->global_step());
+  NamedBatches inputs;
+  if (const std::string file = absl::GetFlag(FLAGS_inputs); !file.empty()) {
+    TD_ASSIGN_OR_RETURN(inputs, ReadTensorFile(file, model->inputs().size() == 1 ? model->inputs()[0].name : ""));
+  }
+  TD_ASSIGN_OR_RETURN(const NamedBatches outputs, model->Predict(inputs));
+  PrintOutputs(outputs);
+  if (const std::string file = absl::GetFlag(FLAGS_outputs); !file.empty()) return WriteTensorFile(file, outputs);
+  return absl::OkStatus();
+}
+
 absl::Status RunTool(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) {
-    return absl::InvalidArgumentError("usage: tandem-run FILE.tdx|MODEL_DIR [flags]; --help explains them");
+    return absl::InvalidArgumentError("usage: tandem-run FILE.tdx|MODEL_DIR|EXPORT_DIR [flags]; --help explains them");
   }
+  if (HasExport(arguments[0])) return RunExport(arguments[0]);
   TD_ASSIGN_OR_RETURN(const std::string path, FindExecutable(arguments[0], absl::GetFlag(FLAGS_mode)));
   TD_ASSIGN_OR_RETURN(auto model, LoadExecutable(path, {.threads = absl::GetFlag(FLAGS_threads),
                                                         .seed = static_cast<uint64_t>(absl::GetFlag(FLAGS_seed))}));
@@ -290,5 +317,6 @@ absl::Status RunTool(const std::vector<std::string>& arguments) {
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  return tandem::RunProgram(argc, argv, "runs a compiled model (FILE.tdx|MODEL_DIR) on inputs.", tandem::RunTool);
+  return tandem::RunProgram(argc, argv, "runs a compiled or exported model (FILE.tdx|MODEL_DIR|EXPORT_DIR) on inputs.",
+                            tandem::RunTool);
 }

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/env.h"
+#include "data/files/npy.h"
+#include "data/files/write_npz.h"
 #include "estimator/checkpoint/safetensors.h"
 #include "estimator/estimator.h"
 #include "frontends/layers.h"
@@ -471,6 +473,50 @@ TEST(Run, MistakesHaveTheirExitCodes) {
     const ToolResult damaged = RunOf(DamagedFile(offset) + " --check");
     EXPECT_EQ(damaged.exit_code, 65) << damaged.err;
   }
+}
+
+// Another process predicts with an exported model what the Estimator does.
+TEST(Run, AnExportedModel) {
+  RunConfig config{.model_dir = TwoDevices()};
+  config.train_distribute = MirroredStrategy({"cpu:0", "cpu:1"});
+  Estimator estimator(ModelFn, config);
+  const std::string base = ::testing::TempDir() + "/exports", file = ::testing::TempDir() + "/x.npz";
+  const auto exported = estimator.ExportModel(base, {.input_fn = Images});
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  constexpr int64_t kRows = 21;  // more than the program computes at once, and an odd number
+  std::vector<float> image, logits;
+  for (int64_t i = 0; i < kRows; ++i) {
+    for (int64_t p = 0; p < 8 * 8; ++p) image.push_back(static_cast<float>((p * 7 + i * 13) % 17) / 17);
+  }
+  const HostTensor images = HostTensor::FromVector({kRows, 8, 8, 1}, image);
+  ASSERT_TRUE(Env::Default()->WriteFileAtomically(file, *SerializeNpz({{"image", images}})).ok());
+  const absl::Status predicted = estimator.Predict(Images, [&](const Prediction& p) {
+    for (float v : p.at("logits").values<float>()) logits.push_back(v);
+    return logits.size() < kRows * 10;
+  });
+  ASSERT_TRUE(predicted.ok()) << predicted;
+  const std::string outputs = ::testing::TempDir() + "/y.npz";
+  for (const std::string& dir : {*exported, base}) {
+    const ToolResult result = RunOf(dir + " --inputs=" + file + " --outputs=" + outputs);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("exported at global step 2"));
+    const auto read = ReadNpz(outputs);
+    ASSERT_TRUE(read.ok()) << read.status();
+    ASSERT_EQ(read->size(), 1u);
+    EXPECT_TRUE((*read)[0].second.BitEqual(HostTensor::FromVector({kRows, 10}, logits)));
+  }
+  // Its program is one as any other.
+  EXPECT_EQ(RunOf(*exported + "/predict.tdx --check --variables=" + *exported + "/variables.safetensors").exit_code, 0);
+  EXPECT_EQ(DumpOf(*exported).exit_code, 0);
+
+  EXPECT_THAT(RunOf(*exported).err, HasSubstr("no input \"image\" was given; the model takes image:float32[b,8,8,1]"));
+  EXPECT_THAT(RunOf(*exported + " --check").err, HasSubstr("predict.tdx --variables="));
+  std::string weights = *Env::Default()->ReadFile(*exported + "/variables.safetensors");
+  weights[weights.size() / 2] ^= 1;
+  ASSERT_TRUE(Env::Default()->WriteFile(*exported + "/variables.safetensors", {weights}).ok());
+  const ToolResult damaged = RunOf(*exported + " --inputs=" + file);
+  EXPECT_EQ(damaged.exit_code, 65) << damaged.err;
+  EXPECT_THAT(damaged.err, HasSubstr("variables.safetensors: its bytes have changed"));
 }
 
 }  // namespace

@@ -75,12 +75,17 @@ def failures_have_reasons():
     worker.stop()
 
 
-def turns_last_as_long_as_asked():
-    """Steps of a turn and rounds of a row, from what a worker says."""
+def load_driver():
     path = os.path.join(PEERS, "run")
     driver = importlib.util.module_from_spec(importlib.util.spec_from_loader(
         "driver", importlib.machinery.SourceFileLoader("driver", path)))
     driver.__spec__.loader.exec_module(driver)
+    return driver
+
+
+def turns_last_as_long_as_asked():
+    """Steps of a turn and rounds of a row, from what a worker says."""
+    driver = load_driver()
     row = rows.Row("r", "s0", 1, turn_seconds=0.4)
     assert [driver.turn_steps(row, s) for s in (1e-9, 1e-4, 0.1, 0.39, 3.0)] == [20000, 4000, 4, 1, 1]
 
@@ -227,8 +232,50 @@ def bad_flags():
     assert '"mxnet" is none of tf.estimator' in drive("--peers=mxnet", expect=2)
     assert "invalid choice: 'tpu'" in drive("--device=tpu", expect=2)
     assert "is not built" in drive("--model_bench=/nowhere", expect=2)
-    out = drive("--models=linear", "--peers=none", "--model_bench=/bin/false", expect=1)
-    assert "matmul: ended with 1" in out and "/bin/false does not work" in out, out
+
+
+def what_fails_is_recorded():
+    """A program that ends at once fails its row, and the file says so; the rows behind it have their turn."""
+    path = os.path.join(os.environ["TEST_TMPDIR"], "failed.json")
+    out = drive("--models=linear,mlp", "--peers=none", "--model_bench=/bin/false", "--json=" + path, expect=1)
+    with open(path, encoding="utf-8") as file:
+        written = json.load(file)
+    for row in ("linear", "mlp"):
+        assert f"{row}: matmul, tandem" in out, out
+        assert set(written["rows"][row]["workers"]) == {"matmul", "tandem"}, written["rows"]
+        assert "ended with 1" in written["rows"][row]["workers"]["tandem"]["failed"], written["rows"]
+
+
+def what_has_no_time_is_told():
+    path = os.path.join(os.environ["TEST_TMPDIR"], "late.json")
+    out = drive("--models=linear,mlp", "--peers=none", "--seconds=1", "--json=" + path, "--model_bench=/bin/false",
+                expect=3)
+    assert "no time was left for mlp: matmul, tandem" in out, out
+    with open(path, encoding="utf-8") as file:
+        assert json.load(file)["left_out"] == ["linear: matmul, tandem", "mlp: matmul, tandem"]
+
+
+def groups_fit_a_gpu():
+    """One peer at a time beside Tandem, and one measurement of the machine; a CPU's yardstick is in every group."""
+    driver = load_driver()
+    row = rows.ROWS["gpu_s0"]
+    groups = driver.groups_of(row, ["jax gpu", "torch gpu graphs"], 0)
+    assert groups == [["roofline", "tandem", "tandem bf16"], ["tandem", "jax gpu"], ["tandem", "torch gpu graphs"]]
+    assert driver.groups_of(row, ["jax gpu", "torch gpu graphs"], 2)[1:] == [["tandem", "jax gpu", "torch gpu graphs"]]
+    assert driver.groups_of(rows.ROWS["mlp"], ["jax", "torch eager"], 0) == [["matmul", "tandem", "jax", "torch eager"]]
+    assert driver.groups_of(rows.ROWS["mlp"], [], 0) == [["matmul", "tandem"]]
+
+
+def workers_share_a_gpu():
+    """What keeps a peer from taking the GPU's memory for itself reaches it."""
+    command = [sys.executable, "-c", "import os, json; print(json.dumps({'event': 'ready', **os.environ}))"]
+    worker = workers.Worker("fake", command, LOG, lambda message, after: None)
+    try:
+        said = worker.wait_for("ready", 60)
+    finally:
+        worker.stop()
+    assert said["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false", said
+    assert said["PYTORCH_CUDA_ALLOC_CONF"] == "expandable_segments:True", said
 
 
 def measures_tandem():
@@ -250,4 +297,5 @@ def measures_tandem():
 xunit.run("peers", [(f.__name__, f) for f in (
     protocol_works, worker_ends_at_end_of_input, failures_have_reasons, lines_are_parsed, quantities_by_hand,
     bars_know_their_side, turns_last_as_long_as_asked, differing_models_are_told, startup_by_hand, rows_are_consistent, gpu_rows_by_hand,
-    recording_gives_its_table, bad_flags, measures_tandem)])
+    recording_gives_its_table, bad_flags, what_fails_is_recorded, what_has_no_time_is_told, groups_fit_a_gpu,
+    workers_share_a_gpu, measures_tandem)])

@@ -23,8 +23,10 @@ class Worker:
     def __init__(self, name, command, log, record):
         self.name, self._record, self._log = name, record, log
         os.makedirs(os.path.dirname(log), exist_ok=True)
+        # Workers share a GPU: none may take most of its memory at its start, nor keep it in pieces.
         environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": os.path.join(PEERS_DIR, "inductor"),
-                       "PYTHONDONTWRITEBYTECODE": "1"}
+                       "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+                       "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True", "PYTHONDONTWRITEBYTECODE": "1"}
         self._start = time.monotonic()
         with open(log, "w", encoding="utf-8") as errors:
             # A session of its own: compilers that a worker starts end with it.

@@ -1,8 +1,8 @@
 #include "estimator/checkpoint/checkpoint.h"
 
 #include "absl/strings/str_cat.h"
-#include "base/crc32c.h"
 #include "base/status_macros.h"
+#include "estimator/checkpoint/file_checksum.h"
 #include "estimator/checkpoint/json_text.h"
 #include "nlohmann/json.hpp"
 
@@ -46,11 +46,7 @@ absl::StatusOr<CheckpointImage> SerializeCheckpoint(const CheckpointData& data) 
   Manifest manifest{.global_step = data.global_step};
   for (const auto& [name, pieces] : image.Files()) {
     if (name == kManifestName) continue;
-    Manifest::File& file = manifest.files[name];
-    for (absl::string_view piece : pieces) {
-      file.size += piece.size();
-      file.crc32c = ExtendCrc32c(file.crc32c, piece);
-    }
+    manifest.files[name] = ChecksumOf(pieces);
   }
   image.manifest = manifest.Text();
   return image;

@@ -8,6 +8,7 @@
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/unsynced_files.h"
+#include "estimator/checkpoint/kept_by_hours.h"
 
 namespace tandem {
 namespace {
@@ -62,13 +63,12 @@ absl::StatusOr<std::optional<PointerFile>> CheckpointManager::ReadPointer() {
 }
 
 absl::Status CheckpointManager::WritePointer(int64_t step) {
-  TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
   // Lists what is left when the old ones are deleted, which comes after.
-  while (keep_max_ > 0 && static_cast<int>(steps.size()) > keep_max_) {
-    steps.erase(steps.front() == step ? steps.begin() + 1 : steps.begin());
-  }
+  absl::StatusOr<std::vector<int64_t>> steps = Left(step);
+  if (!steps.ok()) steps = Steps();
+  TD_RETURN_IF_ERROR(steps.status());
   PointerFile pointer{.latest = CheckpointName(step)};
-  for (int64_t s : steps) pointer.all.push_back(CheckpointName(s));
+  for (int64_t s : *steps) pointer.all.push_back(CheckpointName(s));
   return env_->WriteFileAtomically(Path(kPointerName), pointer.Text());
 }
 
@@ -131,6 +131,10 @@ absl::StatusOr<std::string> CheckpointManager::SaveInto(const CheckpointImage& i
     return status;
   }
   TD_RETURN_IF_ERROR(env_->SyncDir(dir_));
+  // Later checkpoints may be kept for these hours as well: no reason to lose this one.
+  if (absl::Status kept = KeptByHours(env_, dir_, hours_).Saved(step); !kept.ok()) {
+    TD_LOG(WARNING) << "Could not note a checkpoint as kept: " << kept.message();
+  }
   TD_RETURN_IF_ERROR(WritePointer(step));
   return path;
 }
@@ -156,18 +160,33 @@ absl::Status CheckpointManager::PutBackReplaced(const std::string& name) {
   return env_->SyncDir(dir_);
 }
 
+absl::StatusOr<std::vector<int64_t>> CheckpointManager::Left(int64_t current_step) {
+  TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
+  if (keep_max_ <= 0 || static_cast<int64_t>(steps.size()) <= keep_max_) return steps;
+  TD_ASSIGN_OR_RETURN(std::set<int64_t> kept, KeptByHours(env_, dir_, hours_).Steps());
+  if (protected_) {
+    TD_ASSIGN_OR_RETURN(const std::set<int64_t> more, protected_(steps));
+    kept.insert(more.begin(), more.end());
+  }
+  auto newest = static_cast<int64_t>(steps.size());  // this step and those behind it
+  std::erase_if(steps, [&](int64_t step) {
+    if (newest <= keep_max_ || step == current_step) return false;
+    --newest;
+    return !kept.contains(step);
+  });
+  return steps;
+}
+
 void CheckpointManager::DeleteOld(int64_t current_step) {
-  auto steps = Steps();
-  absl::Status status = steps.status();
-  if (keep_max_ <= 0) return;
-  for (size_t i = 0, left = status.ok() ? steps->size() : 0; status.ok() && static_cast<int>(left) > keep_max_; ++i) {
-    int64_t step = (*steps)[i];
-    if (step == current_step) continue;
+  const absl::StatusOr<std::vector<int64_t>> steps = Steps(), left = Left(current_step);
+  absl::Status status = steps.ok() ? left.status() : steps.status();
+  for (size_t i = 0; status.ok() && i < steps->size(); ++i) {
+    const int64_t step = (*steps)[i];
+    if (std::binary_search(left->begin(), left->end(), step)) continue;
     // A reader finds all of it or nothing; what is left after a kill here does not look like a checkpoint.
     std::string doomed = Path(absl::StrCat(".tmp-delete-", CheckpointName(step), "-", env_->ProcessId()));
     status = env_->Rename(Path(CheckpointName(step)), doomed);
     if (status.ok()) status = env_->DeleteRecursively(doomed);
-    --left;
   }
   if (!status.ok()) TD_LOG(WARNING) << "Could not delete old checkpoints: " << status.message();
 }

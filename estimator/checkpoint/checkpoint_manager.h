@@ -8,8 +8,11 @@
 #define TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_MANAGER_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,6 +28,13 @@ class CheckpointManager {
  public:
   // Keeps the `keep_max` newest checkpoints; 0 keeps all.
   CheckpointManager(Env* env, std::string dir, int keep_max = 5);
+
+  // What stays besides the newest ones. `of`: those of checkpoints of these steps, oldest first; asked at every Save,
+  // on its thread. With an error, nothing is deleted.
+  using Protected = std::function<absl::StatusOr<std::set<int64_t>>(const std::vector<int64_t>& steps)>;
+  void set_protected(Protected of) { protected_ = std::move(of); }
+  // And one of every so many hours (kept_by_hours.h); 0: no more than are kept already.
+  void set_keep_every_n_hours(double hours) { hours_ = hours; }
 
   // Brings the directory in order before training begins; returns the checkpoint to go on from, verified, or nothing
   // when the directory has none (it need not exist). To be called by the process that saves.
@@ -73,11 +83,15 @@ class CheckpointManager {
   // The newest intact checkpoint whose step is below `step`.
   std::optional<int64_t> NewestIntactBelow(int64_t step);
   absl::Status DamagedError(const absl::Status& damage, int64_t step);
+  // Of the checkpoints on the disk, those that rotation leaves when that of `current_step` is the last that was saved.
+  absl::StatusOr<std::vector<int64_t>> Left(int64_t current_step);
   void DeleteOld(int64_t current_step);
 
   Env* const env_;
   const std::string dir_;
   const int keep_max_;
+  Protected protected_;
+  double hours_ = 0;
   // Of directories on the way to `dir` that did not exist at first: the first Save makes their creation durable,
   // whoever creates them.
   std::vector<std::string> unsynced_parents_;

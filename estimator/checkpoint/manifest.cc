@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "base/crc32c.h"
 #include "base/status_macros.h"
+#include "estimator/checkpoint/file_checksum.h"
 #include "nlohmann/json.hpp"
 
 namespace tandem {
@@ -17,43 +17,8 @@ namespace {
 constexpr char kFormat[] = "tandem-checkpoint-1";
 constexpr int64_t kMaxManifest = 1 << 20;
 
-std::string Hex(uint32_t crc) { return absl::StrFormat("%08x", crc); }
-
 absl::Status Damaged(const std::string& path, absl::string_view what) {
   return absl::DataLossError(absl::StrCat(path, ": ", what));
-}
-
-// The file's checksum, read in pieces so that a large file needs no memory.
-absl::StatusOr<uint32_t> FileCrc32c(const RandomAccessFile& file) {
-  std::string buffer(std::min<int64_t>(file.size(), 1 << 20), '\0');
-  uint32_t crc = 0;
-  for (int64_t offset = 0; offset < file.size();) {
-    size_t n = std::min<int64_t>(buffer.size(), file.size() - offset);
-    TD_RETURN_IF_ERROR(file.ReadAt(offset, n, buffer.data()));
-    crc = ExtendCrc32c(crc, {buffer.data(), n});
-    offset += n;
-  }
-  return crc;
-}
-
-// A directory or a FIFO in the place of a file is damage.
-absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenPart(Env* env, const std::string& path) {
-  auto file = env->OpenForRead(path);
-  if (absl::IsFailedPrecondition(file.status())) return absl::DataLossError(file.status().message());
-  return file;
-}
-
-absl::Status VerifyFile(Env* env, const std::string& path, const Manifest::File& expected) {
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, OpenPart(env, path));
-  if (file->size() != expected.size) {
-    return Damaged(path, absl::StrCat("has ", file->size(), " bytes, the manifest says ", expected.size));
-  }
-  TD_ASSIGN_OR_RETURN(uint32_t crc, FileCrc32c(*file));
-  if (crc != expected.crc32c) {
-    return Damaged(path, absl::StrCat("its bytes have changed: their CRC-32C is ", Hex(crc), ", the manifest says ",
-                                      Hex(expected.crc32c)));
-  }
-  return absl::OkStatus();
 }
 
 absl::StatusOr<Manifest> ReadAndVerify(Env* env, const std::string& dir) {
@@ -62,7 +27,7 @@ absl::StatusOr<Manifest> ReadAndVerify(Env* env, const std::string& dir) {
   if (std::find(names.begin(), names.end(), kManifestName) == names.end()) {
     return Damaged(path, "is missing: not a checkpoint, or one that was never finished");
   }
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, OpenPart(env, path));
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, OpenListedFile(env, path));
   TD_RETURN_IF_ERROR(CheckSize(path, file->size(), kMaxManifest));
   std::string text(file->size(), '\0');
   TD_RETURN_IF_ERROR(file->ReadAt(0, text.size(), text.data()));
@@ -75,7 +40,7 @@ absl::StatusOr<Manifest> ReadAndVerify(Env* env, const std::string& dir) {
   for (const auto& [name, expected] : manifest.files) {
     std::string file = JoinPath(dir, name);
     if (!std::binary_search(names.begin(), names.end(), name)) return Damaged(file, "is missing");
-    TD_RETURN_IF_ERROR(VerifyFile(env, file, expected));
+    TD_RETURN_IF_ERROR(VerifyFile(env, file, expected, "the manifest"));
   }
   return manifest;
 }
@@ -88,11 +53,11 @@ std::string Manifest::Text() const {
   bool first = true;
   for (const auto& [name, file] : files) {
     absl::StrAppend(&text, first ? "\n" : ",\n", "    \"", name, "\": {\"size\": ", file.size, ", \"crc32c\": \"",
-                    Hex(file.crc32c), "\"}");
+                    HexCrc32c(file.crc32c), "\"}");
     first = false;
   }
   absl::StrAppend(&text, "\n  },\n");
-  return absl::StrCat(text, "  \"manifest_crc32c\": \"", Hex(Crc32c(text)), "\"\n}\n");
+  return absl::StrCat(text, "  \"manifest_crc32c\": \"", HexCrc32c(Crc32c(text)), "\"\n}\n");
 }
 
 absl::StatusOr<Manifest> ParseManifest(const std::string& text, const std::string& path) {

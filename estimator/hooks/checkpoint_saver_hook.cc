@@ -93,6 +93,10 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
   return absl::OkStatus();
 }
 
+absl::Status CheckpointSaverHook::SaveNow(RunContext& context) {
+  return tainted_ || context.global_step() == saved_step_ ? absl::OkStatus() : Save(context);
+}
+
 absl::Status CheckpointSaverHook::End(RunContext& context) {
   if (!tainted_ && context.global_step() != saved_step_) TD_RETURN_IF_ERROR(Save(context));
   TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));

@@ -59,6 +59,9 @@ class CheckpointSaverHook : public SessionRunHook {
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
   absl::Status End(RunContext& context) override;
 
+  // Besides the rule, for a hook that stands behind it: saves in AfterRun, unless this step is saved already.
+  absl::Status SaveNow(RunContext& context);
+
  private:
   bool Due(int64_t global_step) const;
   absl::Status FinishSave(bool wait) { return options_.finish_save ? options_.finish_save(wait) : absl::OkStatus(); }

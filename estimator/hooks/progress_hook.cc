@@ -1,18 +1,19 @@
 #include "estimator/hooks/progress_hook.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "estimator/hooks/progress_line.h"
 
 namespace tandem {
 namespace {
 
 constexpr double kInterval = 0.2;  // seconds
-constexpr double kStall = 0.02;    // of the time, above which waiting for input is shown
 constexpr char kClearLine[] = "\033[K";
+constexpr int kUsualColumns = 80;
 
 }  // namespace
 
@@ -22,23 +23,49 @@ void WriteToStderr(absl::string_view text) {
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // a display only: nothing is lost
 }
 
+int ColumnsOfStderr() {
+  winsize size = {};
+  // Some terminals do not know their size.
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
+}
+
 absl::Status ProgressHook::AfterCreateSession(RunContext& context) {
-  last_time_ = clock_();
+  last_step_ = options_.steps > 0 ? context.global_step() + options_.steps : options_.max_steps;
+  first_step_ = -1;
+  metrics_.clear();
+  last_time_ = options_.clock();
   examples_ = 0;
   input_seconds_ = 0;
   return absl::OkStatus();
 }
 
+double ProgressHook::SecondsLeft(int64_t step, double now) const {
+  if (last_step_ <= 0 || first_step_ < 0 || step <= first_step_) return -1;
+  const double per_step = (now - first_time_) / static_cast<double>(step - first_step_);
+  return per_step * static_cast<double>(std::max<int64_t>(0, last_step_ - step));
+}
+
 absl::Status ProgressHook::AfterRun(RunContext& context, const RunValues& values) {
   examples_ += values.examples;
   input_seconds_ += values.input_seconds;
-  const double now = clock_();
-  if (now - last_time_ < kInterval) return absl::OkStatus();
-  const std::string total = max_steps_ > 0 ? absl::StrCat("/", max_steps_) : "";
-  const double waiting = std::min(1.0, input_seconds_ / (now - last_time_));
-  const std::string stall = waiting > kStall ? absl::StrFormat("  input wait %.0f %%", 100 * waiting) : "";
-  write_(absl::StrFormat("%sstep %d%s  loss %.4f  %.0f images/s%s\r", kClearLine, context.global_step(), total,
-                         values.Number("loss"), examples_ / (now - last_time_), stall));
+  const double now = options_.clock(), seconds = now - last_time_;
+  const int64_t step = context.global_step();
+  const double seconds_left = SecondsLeft(step, now);
+  if (first_step_ < 0) {
+    first_step_ = step;
+    first_time_ = now;
+  }
+  if (seconds < kInterval) return absl::OkStatus();
+  const Progress progress = {.step = step,
+                             .last_step = last_step_,
+                             .steps_per_epoch = options_.steps_per_epoch,
+                             .loss = values.Number("loss"),
+                             .metrics = metrics_,
+                             .images_per_second = static_cast<double>(examples_) / seconds,
+                             .input_wait = std::min(1.0, input_seconds_ / seconds),
+                             .seconds_left = seconds_left};
+  // A line of the full width would be wrapped by some terminals.
+  options_.write(absl::StrCat(kClearLine, ProgressLine(progress, options_.columns() - 1), "\r"));
   last_time_ = now;
   examples_ = 0;
   input_seconds_ = 0;
@@ -46,7 +73,7 @@ absl::Status ProgressHook::AfterRun(RunContext& context, const RunValues& values
 }
 
 absl::Status ProgressHook::End(RunContext& context) {
-  write_(kClearLine);
+  options_.write(kClearLine);
   return absl::OkStatus();
 }
 

@@ -17,6 +17,10 @@ struct ScalarSummary {
 std::string VersionEvent(double time);
 // Points of earlier files with this step or later ones no longer count: a run starts again there.
 std::string StartEvent(double time, int64_t step);
+// `values`: messages of summary_value.h.
+std::string SummaryEvent(double time, int64_t step, const std::vector<std::string>& values);
+// `graph`: GraphDef of graph_def.h. TensorBoard shows the first of a run.
+std::string GraphEvent(double time, int64_t step, const std::string& graph);
 std::string ScalarsEvent(double time, int64_t step, const std::vector<ScalarSummary>& scalars);
 
 // Appends a record of a TFRecord file to `file`.

@@ -15,6 +15,7 @@ namespace {
 
 // More than that waits only for a disk that stands still.
 constexpr size_t kMaxPendingBytes = size_t{64} << 20;
+constexpr size_t kMaxLargePending = 8;
 
 std::string FileName(Env* env) {
   static std::atomic<int> number{0};
@@ -33,17 +34,35 @@ EventWriter::~EventWriter() {
   if (thread_.joinable()) thread_.join();
 }
 
-void EventWriter::StartAt(int64_t step) { Add(StartEvent(env_->NowSeconds(), step)); }
+void EventWriter::StartAt(int64_t step) { AddEvent(StartEvent(env_->NowSeconds(), step)); }
 
 void EventWriter::AddScalars(int64_t step, const std::vector<ScalarSummary>& scalars) {
-  Add(ScalarsEvent(env_->NowSeconds(), step, scalars));
+  AddEvent(ScalarsEvent(env_->NowSeconds(), step, scalars));
 }
 
-void EventWriter::Add(const std::string& event) {
+void EventWriter::AddGraph(int64_t step, const std::string& graph) {
+  AddEvent(GraphEvent(env_->NowSeconds(), step, graph));
+}
+
+void EventWriter::AddValues(int64_t step, size_t bytes, MakeValues make) {
+  Add({bytes, [time = env_->NowSeconds(), step, make = std::move(make)]() -> absl::StatusOr<std::string> {
+         TD_ASSIGN_OR_RETURN(const std::vector<std::string> values, make());
+         return values.empty() ? std::string() : SummaryEvent(time, step, values);
+       }});
+}
+
+void EventWriter::AddEvent(std::string event) {
+  const size_t bytes = event.size();
+  Add({bytes, [event = std::move(event)] { return event; }});
+}
+
+void EventWriter::Add(Pending event) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (failed_) return;
-  AppendRecord(event, &pending_);
-  if (pending_.size() > kMaxPendingBytes) {
+  pending_bytes_ += event.bytes;
+  pending_.push_back(std::move(event));
+  // A large one alone is none too many.
+  if (pending_bytes_ > kMaxPendingBytes && pending_.size() > kMaxLargePending) {
     return GiveUp(absl::ResourceExhaustedError(absl::StrCat(directory_, ": the disk is too slow")));
   }
   if (!std::exchange(tried_thread_, true)) {
@@ -56,9 +75,10 @@ void EventWriter::Add(const std::string& event) {
   }
   if (thread_.joinable()) {
     changed_.notify_all();
-  } else {
-    Write(std::exchange(pending_, ""));
+    return;
   }
+  pending_bytes_ = 0;
+  if (absl::Status status = Write(std::exchange(pending_, {})); !status.ok()) GiveUp(status);
 }
 
 void EventWriter::Flush() {
@@ -71,10 +91,11 @@ void EventWriter::Run() {
   for (;;) {
     changed_.wait(lock, [this] { return stop_ || !pending_.empty(); });
     if (pending_.empty()) return;
-    const std::string records = std::exchange(pending_, "");
+    const std::vector<Pending> events = std::exchange(pending_, {});
+    pending_bytes_ = 0;
     writing_ = true;
     lock.unlock();
-    const absl::Status status = CatchResourceErrors("writing summaries", [&] { return AppendToFile(records); });
+    const absl::Status status = Write(events);
     lock.lock();
     writing_ = false;
     if (!status.ok()) GiveUp(status);
@@ -82,8 +103,15 @@ void EventWriter::Run() {
   }
 }
 
-void EventWriter::Write(const std::string& records) {
-  if (absl::Status status = AppendToFile(records); !status.ok()) GiveUp(status);
+absl::Status EventWriter::Write(const std::vector<Pending>& events) {
+  return CatchResourceErrors("writing summaries", [&]() -> absl::Status {
+    std::string records;
+    for (const Pending& pending : events) {
+      TD_ASSIGN_OR_RETURN(const std::string event, pending.make());
+      if (!event.empty()) AppendRecord(event, &records);
+    }
+    return records.empty() ? absl::OkStatus() : AppendToFile(records);
+  });
 }
 
 absl::Status EventWriter::AppendToFile(const std::string& records) {
@@ -101,6 +129,8 @@ absl::Status EventWriter::AppendToFile(const std::string& records) {
 void EventWriter::GiveUp(const absl::Status& status) {
   failed_ = true;
   pending_.clear();
+  pending_bytes_ = 0;
+  if (!warnings_->First(status.code())) return;
   TD_LOG(WARNING) << "No more summaries are written; training goes on without: " << status.message();
 }
 

@@ -5,11 +5,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <new>
+#include <thread>
 
 #include "absl/strings/escaping.h"
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
 #include "data/files/record_reader.h"
+#include "estimator/summary/summary_value.h"
 #include "gtest/gtest.h"
 
 namespace tandem {
@@ -96,6 +99,45 @@ TEST_F(EventWriterTest, AFullDiskIsOneWarning) {
   EXPECT_EQ(log.entries().size(), 1u) << log.Text();
   EXPECT_TRUE(log.Contains("No more summaries are written; training goes on without: ")) << log.Text();
   EXPECT_TRUE(log.Contains("No space left on device")) << log.Text();
+}
+
+TEST_F(EventWriterTest, WritersThatShareTheirWarningsGiveOneOfAKind) {
+  FaultInjectingEnv env(Env::Default());
+  env.FailPath(directory_ + "/full", ENOSPC);
+  env.FailPath(directory_ + "/closed", EACCES);
+  LogCapture log;
+  const auto warnings = std::make_shared<SummaryWarnings>();
+  for (const char* name : {"/full_a", "/full_b", "/closed"}) {
+    EventWriter writer(&env, directory_ + name, warnings);
+    writer.AddScalars(1, {{"loss", 1}});
+    writer.Flush();
+  }
+  EXPECT_EQ(log.entries().size(), 2u) << log.Text();
+}
+
+TEST_F(EventWriterTest, ValuesAreMadeByTheThreadAndInOrder) {
+  EventWriter writer(Env::Default(), directory_);
+  const std::thread::id caller = std::this_thread::get_id();
+  for (int i = 0; i < 20; ++i) {
+    writer.AddValues(i, 1000, [caller, i]() -> absl::StatusOr<std::vector<std::string>> {
+      EXPECT_NE(std::this_thread::get_id(), caller);
+      return i % 2 == 0 ? std::vector<std::string>() : std::vector<std::string>{ScalarValue("a", i)};
+    });
+  }
+  writer.AddScalars(20, {{"loss", 1}});
+  writer.Flush();
+  ASSERT_EQ(Files().size(), 1u);
+  EXPECT_EQ(Records(Files()[0]), 12);  // of nothing there is no event
+}
+
+TEST_F(EventWriterTest, ValuesThatCannotBeMadeAreOneWarning) {
+  LogCapture log;
+  EventWriter writer(Env::Default(), directory_);
+  for (int i = 0; i < 5; ++i) {
+    writer.AddValues(i, 1000, []() -> absl::StatusOr<std::vector<std::string>> { throw std::bad_alloc(); });
+    writer.Flush();
+  }
+  EXPECT_EQ(log.entries().size(), 1u) << log.Text();
 }
 
 TEST_F(EventWriterTest, ADirectoryThatCannotBeMadeIsOneWarning) {

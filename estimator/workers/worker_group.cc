@@ -69,14 +69,22 @@ absl::StatusOr<std::pair<WorkerGroup::Event, WorkerGroup::Meeting>> WorkerGroup:
       "meeting between steps"));
   Meeting meeting;
   for (size_t r = 0; r < all.size(); ++r) {
+    if (all[r].event == Event::kStep && all[0].event == Event::kStep && all[r].scalars != all[0].scalars) {
+      return WithExitCode(
+          absl::InvalidArgumentError(absl::StrCat(
+              "hooks have set other step scalars at ", names_[r], " than at ", names_[0],
+              "; set a learning rate in a hook that all workers have, from values that are the same on all of them")),
+          kExitUsage);
+    }
     if (all[r].wish > meeting.wish) meeting = {all[r].wish, static_cast<int>(r)};
   }
   return std::make_pair(all[0].event, meeting);
 }
 
-absl::StatusOr<WorkerGroup::Meeting> WorkerGroup::Meet(Wish mine) {
+absl::StatusOr<WorkerGroup::Meeting> WorkerGroup::Meet(Wish mine, const std::function<uint64_t()>& scalars) {
   for (;;) {
-    TD_ASSIGN_OR_RETURN(const auto met, Exchange({Event::kStep, mine}));
+    TD_ASSIGN_OR_RETURN(const auto met,
+                        Exchange({.scalars = scalars ? scalars() : 0, .event = Event::kStep, .wish = mine}));
     if (met.first == Event::kStep) return met.second;
     if (met.first == Event::kEnd) {
       return absl::InternalError(absl::StrCat("the chief has ended its training, and ", names_[rank()], " has not"));
@@ -85,13 +93,17 @@ absl::StatusOr<WorkerGroup::Meeting> WorkerGroup::Meet(Wish mine) {
   }
 }
 
-absl::Status WorkerGroup::AnnounceEvaluation() { return Exchange({Event::kEvaluate, Wish::kGoOn}).status(); }
+absl::Status WorkerGroup::AnnounceEvaluation() {
+  return Exchange({.scalars = 0, .event = Event::kEvaluate, .wish = Wish::kGoOn}).status();
+}
 
-absl::Status WorkerGroup::AnnounceSave() { return Exchange({Event::kSave, Wish::kGoOn}).status(); }
+absl::Status WorkerGroup::AnnounceSave() {
+  return Exchange({.scalars = 0, .event = Event::kSave, .wish = Wish::kGoOn}).status();
+}
 
 absl::Status WorkerGroup::MeetAtEnd() {
   for (;;) {
-    TD_ASSIGN_OR_RETURN(const auto met, Exchange({Event::kEnd, Wish::kGoOn}));
+    TD_ASSIGN_OR_RETURN(const auto met, Exchange({.scalars = 0, .event = Event::kEnd, .wish = Wish::kGoOn}));
     if (met.first == Event::kEnd) return absl::OkStatus();
     if (met.first == Event::kStep) {
       return absl::InternalError(absl::StrCat(names_[rank()], " has ended its training, and the chief has not"));

@@ -43,8 +43,9 @@ class WorkerGroup {
     int from = 0;             // the first rank that has it
   };
   // Between two steps of a loop: what all of them wish. A worker that is not the chief joins here what the chief does
-  // in between (Announce), by `on_evaluate`.
-  absl::StatusOr<Meeting> Meet(Wish mine);
+  // in between (Announce), by `on_evaluate`. `scalars` tells what the step's scalars are set to, which the
+  // evaluation may change: InvalidArgument (exit code 2), on all workers, where that is not the same.
+  absl::StatusOr<Meeting> Meet(Wish mine, const std::function<uint64_t()>& scalars = nullptr);
 
   // The chief, inside of a training: the others evaluate with it.
   absl::Status AnnounceEvaluation();
@@ -63,6 +64,7 @@ class WorkerGroup {
  private:
   enum class Event : uint8_t { kStep = 0, kEvaluate, kSave, kEnd };
   struct Message {
+    uint64_t scalars;
     Event event;
     Wish wish;
   };

@@ -85,6 +85,19 @@ TEST(WorkerGroup, TakesTheStrongestWishAndItsFirstRank) {
   }));
 }
 
+TEST(WorkerGroup, RefusesScalarsThatAreNotTheSame) {
+  for (const absl::Status& status : AsWorkers(3, [](WorkerGroup& workers) {
+         const absl::Status same = workers.Meet(WorkerGroup::Wish::kGoOn, [] { return 7; }).status();
+         if (!same.ok()) return same;
+         return workers.Meet(WorkerGroup::Wish::kGoOn, [&] { return workers.rank() == 1 ? 8 : 7; }).status();
+       })) {
+    EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+    EXPECT_EQ(status.message(),
+              "hooks have set other step scalars at rank 1 than at rank 0; set a learning rate in a hook that all "
+              "workers have, from values that are the same on all of them");
+  }
+}
+
 // The chief evaluates after its second step and at the end; the others join it there.
 TEST(WorkerGroup, JoinsTheChiefsEvaluations) {
   ExpectAllOk(AsWorkers(3, [&](WorkerGroup& workers) -> absl::Status {

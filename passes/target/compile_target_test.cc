@@ -86,9 +86,13 @@ TEST(CompileTargetTest, SaysWhatTheMachineThatCompilesLacks) {
   for (const char* name : {"cpu:native", "cpu:sapphirerapids", "cuda:sm_90"}) {
     absl::StatusOr<std::unique_ptr<CompileTarget>> target = ParseTarget(name);
     ASSERT_TRUE(target.ok()) << target.status();
-    if (host->vector_bits == 512) EXPECT_TRUE((*target)->UseMixedBfloat16().ok()) << name;
+    if (host->vector_bits == 512) {
+      EXPECT_TRUE((*target)->UseMixedBfloat16().ok()) << name;
+    }
     const std::vector<std::string> missing = (*target)->MissingHere();
-    if (absl::string_view(name) != "cpu:sapphirerapids") EXPECT_TRUE(missing.empty()) << name << missing[0];
+    if (absl::string_view(name) != "cpu:sapphirerapids") {
+      EXPECT_TRUE(missing.empty()) << name << missing[0];
+    }
     if (absl::string_view(name) == "cpu:sapphirerapids" && host->vector_bits == 512) {
       EXPECT_EQ(std::count(missing.begin(), missing.end(), "amx-tile"), host->has_tiles ? 0 : 1);
       EXPECT_EQ(std::count(missing.begin(), missing.end(), "avx2"), 0);

@@ -10,8 +10,11 @@
 #include "base/bfloat16.h"
 #include "base/dtype.h"
 #include "gtest/gtest.h"
+#include "runtime/conformance/places.h"
 #include "runtime/cuda/communicator.h"
+#include "runtime/cuda/cudnn_api.h"
 #include "runtime/cuda/library_calls.h"
+#include "runtime/cuda/plan_choices.h"
 #include "runtime/cuda/testing/fake_cublaslt.h"
 #include "runtime/cuda/testing/fake_cudnn.h"
 #include "runtime/cuda/testing/fake_driver.h"
@@ -48,9 +51,10 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
       cublaslt = std::make_unique<FakeCublasLt>();
       cudnn = std::make_unique<FakeCudnn>();
     }
-    absl::StatusOr<const DriverApi*> loaded = LoadDriver();
-    if (!loaded.ok()) GTEST_SKIP() << loaded.status();
-    api = *loaded;
+    const absl::StatusOr<int> gpus = CountGpus();
+    if (!gpus.ok() && !GpuIsRequired()) GTEST_SKIP() << gpus.status();
+    ASSERT_TRUE(gpus.ok()) << "a GPU is required: " << gpus.status();
+    api = *LoadDriver();
     CUdevice device = 0;
     ASSERT_EQ(api->cuDeviceGet(&device, 0), 0);
     ASSERT_EQ(api->cuDevicePrimaryCtxRetain(&context, device), 0);
@@ -133,9 +137,33 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
     return pointers;
   }
 
+  static uint64_t ElementBytes(fb::DType type) { return SizeOf(static_cast<DType>(type)); }
+
+  // Outputs of the given sizes.
+  std::vector<std::vector<char>> RunOnDevice(const fb::MatMulT& product, const std::vector<std::vector<char>>& in,
+                                             const std::vector<uint64_t>& bytes) {
+    std::vector<std::vector<char>> results;
+    const fb::LibraryCallT call = CallOf(product);
+    auto prepared = runner->Prepare(call, "");
+    EXPECT_TRUE(prepared.ok()) << TextOf(call) << ": " << prepared.status();
+    if (!prepared.ok()) return results;
+    RecordProperty(TextOf(call), (*prepared)->implementation());
+    std::vector<CUdeviceptr> inputs, outputs;
+    for (const std::vector<char>& operand : in) inputs.push_back(Upload(operand));
+    for (uint64_t size : bytes) outputs.push_back(Allocate(size));
+    const CUdeviceptr workspace = Allocate((*prepared)->workspace_bytes());
+    const absl::Status status = (*prepared)->Enqueue(inputs, outputs, workspace, stream);
+    EXPECT_TRUE(status.ok()) << TextOf(call) << ": " << status;
+    for (size_t i = 0; i < bytes.size(); ++i) results.push_back(Download(outputs[i], bytes[i]));
+    FreeAll();
+    return results;
+  }
+
   template <typename Operation>
   void Compare(const Operation& operation) {
-    const fb::LibraryCallT call = CallOf(operation);
+    Compare(CallOf(operation));
+  }
+  void Compare(const fb::LibraryCallT& call, double float32_unit = 5e-4, const std::string& plan = "") {
     const std::string what = TextOf(call);
     const LibraryOperands operands = *CheckLibraryCall(call);
     std::vector<std::vector<char>> in;
@@ -149,8 +177,9 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
     const uint64_t bytes = n * SizeOf(static_cast<DType>(type));
     const absl::StatusOr<std::vector<float>> want = RunInFloat32(call, Pointers(in));
     ASSERT_TRUE(want.ok()) << what << ": " << want.status();
-    auto prepared = runner->Prepare(call, "");
+    auto prepared = runner->Prepare(call, plan);
     ASSERT_TRUE(prepared.ok()) << what << ": " << prepared.status();
+    implementation = (*prepared)->implementation();
     const CUdeviceptr workspace = Allocate((*prepared)->workspace_bytes()), output = Allocate(bytes);
     std::vector<char> got[2];
     for (std::vector<char>& result : got) {
@@ -159,7 +188,7 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
       result = Download(output, bytes);
     }
     EXPECT_EQ(got[0], got[1]) << what << " by " << (*prepared)->implementation() << " does not repeat its bits";
-    const double unit = operands.input_types[0] == BFloat16 ? 1.0 / 64 : 5e-4;
+    const double unit = operands.input_types[0] == BFloat16 ? 1.0 / 64 : float32_unit;
     for (int64_t i = 0; i < n; ++i) {
       ASSERT_NEAR(At(got[0], type, i), (*want)[i], unit * (1 + std::fabs((*want)[i])))
           << what << " by " << (*prepared)->implementation() << " element " << i;
@@ -177,6 +206,7 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
   void* host = nullptr;
   std::vector<CUdeviceptr> memory;
   std::unique_ptr<LibraryCallRunner> runner;
+  std::string implementation;  // of the last comparison
 };
 
 TEST_P(GpuLibraryCallTest, Convolutions) {
@@ -215,6 +245,145 @@ TEST_P(GpuLibraryCallTest, MatrixProducts) {
       if (HasFatalFailure()) return;
     }
   }
+}
+
+// What no CPU library has is compared with its parts: the same product without the epilogue, and loops.
+TEST_P(GpuLibraryCallTest, MasksOfRelu) {
+  for (fb::DType type : {Float32, BFloat16}) {
+    fb::MatMulT forward = MatMulOf(37, 24, 10, false, false);
+    SetTypes(forward, type);
+    forward.epilogue = {.bias = true, .activation = fb::Activation::Relu, .saves = true};
+    const std::vector<std::vector<char>> in = {Random(37 * 24, type, 1), Random(24 * 10, type, 2),
+                                               Random(10, Float32, 3)};
+    const auto y = RunOnDevice(forward, in, {370 * ElementBytes(type), 37 * 16});
+    ASSERT_EQ(y.size(), 2u);
+    fb::MatMulT plain = forward;
+    plain.epilogue = {.bias = true};
+    const absl::StatusOr<std::vector<float>> sums = RunInFloat32(CallOf(plain), Pointers(in));
+    ASSERT_TRUE(sums.ok()) << sums.status();
+    const double unit = type == BFloat16 ? 1.0 / 64 : 1e-4;
+    for (int64_t i = 0; i < 370; ++i) {
+      const float x = (*sums)[i];
+      ASSERT_NEAR(At(y[0], type, i), std::max(x, 0.0f), unit * (1 + std::fabs(x))) << i;
+      const bool bit = y[1][i / 10 * 16 + i % 10 / 8] >> (i % 10 % 8) & 1;
+      ASSERT_EQ(bit, At(y[0], type, i) > 0) << i;
+    }
+    // The mask is the gradient's, whose bias takes the sums of its rows.
+    fb::MatMulT backward = MatMulOf(37, 16, 10, false, true);
+    SetTypes(backward, type);
+    backward.epilogue = {.activation = fb::Activation::Relu, .gradient = true};
+    if (type == Float32) {
+      backward.epilogue.sums = fb::Summed::Y;
+      backward.reduces_batch = true;
+    }
+    std::vector<std::vector<char>> back = {Random(37 * 16, type, 4), Random(16 * 10, type, 5)};
+    plain = backward;
+    plain.epilogue = {};
+    plain.reduces_batch = false;
+    const absl::StatusOr<std::vector<float>> dy = RunInFloat32(CallOf(plain), Pointers(back));
+    ASSERT_TRUE(dy.ok()) << dy.status();
+    back.push_back(y[1]);
+    std::vector<uint64_t> bytes = {370 * ElementBytes(type)};
+    if (type == Float32) bytes.push_back(10 * 4);
+    const auto dx = RunOnDevice(backward, back, bytes);
+    ASSERT_EQ(dx.size(), bytes.size());
+    std::vector<double> columns(10);
+    for (int64_t i = 0; i < 370; ++i) {
+      const float want = At(y[0], type, i) > 0 ? (*dy)[i] : 0;
+      ASSERT_NEAR(At(dx[0], type, i), want, unit * (1 + std::fabs(want))) << i;
+      columns[i % 10] += want;
+    }
+    for (int64_t j = 0; j < 10 && type == Float32; ++j) ASSERT_NEAR(At(dx[1], Float32, j), columns[j], 1e-3) << j;
+  }
+}
+
+TEST_P(GpuLibraryCallTest, GeluAndItsGradient) {
+  for (fb::DType type : {Float32, BFloat16}) {
+    const double unit = type == BFloat16 ? 1.0 / 64 : 5e-4;
+    fb::MatMulT forward = MatMulOf(20, 24, 16, false, false);
+    SetTypes(forward, type);
+    forward.epilogue = {.bias = true, .activation = fb::Activation::Gelu, .saves = true};
+    const std::vector<std::vector<char>> in = {Random(20 * 24, type, 1), Random(24 * 16, type, 2),
+                                               Random(16, Float32, 3)};
+    const uint64_t bytes = 320 * ElementBytes(type);
+    const auto y = RunOnDevice(forward, in, {bytes, bytes});
+    ASSERT_EQ(y.size(), 2u);
+    fb::MatMulT plain = forward;
+    plain.epilogue = {.bias = true};
+    const absl::StatusOr<std::vector<float>> sums = RunInFloat32(CallOf(plain), Pointers(in));
+    ASSERT_TRUE(sums.ok()) << sums.status();
+    auto gelu = [](double x) { return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); };
+    for (int64_t i = 0; i < 320; ++i) {
+      const double x = (*sums)[i];
+      ASSERT_NEAR(At(y[1], type, i), x, unit * (1 + std::fabs(x))) << i;
+      ASSERT_NEAR(At(y[0], type, i), gelu(x), unit * (1 + std::fabs(x))) << i;
+    }
+    fb::MatMulT backward = MatMulOf(20, 8, 16, false, true);
+    SetTypes(backward, type);
+    std::vector<std::vector<char>> back = {Random(20 * 8, type, 4), Random(8 * 16, type, 5)};
+    const absl::StatusOr<std::vector<float>> dy = RunInFloat32(CallOf(backward), Pointers(back));
+    ASSERT_TRUE(dy.ok()) << dy.status();
+    backward.epilogue = {.activation = fb::Activation::Gelu, .gradient = true};
+    back.push_back(y[1]);
+    const auto dx = RunOnDevice(backward, back, {bytes});
+    ASSERT_EQ(dx.size(), 1u);
+    for (int64_t i = 0; i < 320; ++i) {
+      const double x = At(y[1], type, i), slope = (gelu(x + 1e-4) - gelu(x - 1e-4)) / 2e-4;
+      ASSERT_NEAR(At(dx[0], type, i), (*dy)[i] * slope, unit * (1 + std::fabs((*dy)[i]))) << i;
+    }
+  }
+}
+
+// A weight's gradient and the sums of its operands, which are a bias's.
+TEST_P(GpuLibraryCallTest, SumsOfOperands) {
+  for (fb::Summed summed : {fb::Summed::A, fb::Summed::B}) {
+    fb::MatMulT call = MatMulOf(64, 512, 10, true, false);
+    call.reduces_batch = true;
+    const std::vector<std::vector<char>> in = {Random(512 * 64, Float32, 1), Random(512 * 10, Float32, 2)};
+    const absl::StatusOr<std::vector<float>> want = RunInFloat32(CallOf(call), Pointers(in));
+    ASSERT_TRUE(want.ok()) << want.status();
+    call.epilogue.sums = summed;
+    const int64_t columns = summed == fb::Summed::A ? 64 : 10;
+    const auto got = RunOnDevice(call, in, {640 * 4, static_cast<uint64_t>(columns * 4)});
+    ASSERT_EQ(got.size(), 2u);
+    for (int64_t i = 0; i < 640; ++i) ASSERT_NEAR(At(got[0], Float32, i), (*want)[i], 2e-3) << i;
+    for (int64_t j = 0; j < columns; ++j) {
+      double sum = 0;
+      for (int64_t q = 0; q < 512; ++q) sum += At(in[summed == fb::Summed::A ? 0 : 1], Float32, q * columns + j);
+      ASSERT_NEAR(At(got[1], Float32, j), sum, 1e-3) << j;
+    }
+  }
+}
+
+// Rounded operands: near the exact product, and not as near as it would be without leave to round.
+TEST_P(GpuLibraryCallTest, TensorFloat32) {
+  for (const fb::LibraryCallT& base : {CallOf(MatMulOf(64, 256, 64)), CallOf(kConvolutions[1])}) {
+    fb::LibraryCallT call = base;
+    call.tf32 = true;
+    Compare(call, 1.5e-2);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// A plan made without a device, on one; and what was measured, repeated.
+TEST_P(GpuLibraryCallTest, PlansOfTheExecutableAndMeasuredOnes) {
+  const fb::LibraryCallT calls[] = {CallOf(kConvolutions[1]), CallOf(MatMulOf(64, 600, 64))};
+  if (absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(calls[0], 90); plan.ok()) Compare(calls[0], 5e-4, plan->bytes);
+  if (HasFatalFailure()) return;
+  PlanChoices choices;
+  std::string chosen[2];
+  for (std::string& implementations : chosen) {
+    auto made = LibraryCallRunner::Create(api, {.autotune = true, .choices = &choices, .device_name = "this GPU"});
+    ASSERT_TRUE(made.ok()) << made.status();
+    runner = *std::move(made);
+    for (const fb::LibraryCallT& call : calls) {
+      Compare(call);
+      if (HasFatalFailure()) return;
+      absl::StrAppend(&implementations, implementation, " ");
+    }
+  }
+  EXPECT_EQ(chosen[0], chosen[1]);
+  EXPECT_EQ(choices.size(), 2);
 }
 
 TEST_P(GpuLibraryCallTest, BatchedProducts) {

@@ -1,11 +1,13 @@
 #include "runtime/conformance/places.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/status_macros.h"
 #include "runtime/conformance/conformance_kernels.h"
 #include "runtime/cuda/driver_api.h"
 #include "runtime/cuda/testing/fake_builtin_kernels.h"
@@ -23,11 +25,25 @@ std::string PlaceName(const ::testing::TestParamInfo<Place>& info) {
   return absl::StrCat(info.param.kind, info.param.replicas, info.param.shared ? "shared" : "");
 }
 
+bool GpuIsRequired() {
+  const char* value = std::getenv("TANDEM_TEST_REQUIRE_GPU");
+  return value != nullptr && std::string(value) == "1";
+}
+
+absl::StatusOr<int> CountGpus() {
+  TD_ASSIGN_OR_RETURN(const DriverApi* driver, LoadDriver());
+  int gpus = 0;
+  TD_CU(*driver, cuDeviceGetCount(&gpus));
+  if (gpus == 0) return absl::FailedPreconditionError("the driver knows no GPU");
+  return gpus;
+}
+
 std::vector<Place> Places() {
   std::vector<Place> places = {{"cpu", 1}, {"cpu", 2}, {"fake", 1}, {"fake", 2}, {"fake", 4}, {"fake", 2, true}};
-  auto driver = LoadDriver();
-  int gpus = 0;
-  if (!driver.ok() || (*driver)->cuDeviceGetCount(&gpus) != kCudaSuccess) return places;
+  const absl::StatusOr<int> found = CountGpus();
+  // A GPU that was asked for and is not there is a case that fails.
+  if (!found.ok() && !GpuIsRequired()) return places;
+  const int gpus = found.value_or(1);
   places.push_back({"gpu", 1});
   places.push_back({"gpu", 2, true});
   if (gpus >= 2) places.push_back({"gpu", 2});
@@ -58,6 +74,10 @@ PlaceTest::~PlaceTest() = default;
 
 void PlaceTest::SetUp() {
   if (GetParam().kind == "fake") fake_ = std::make_unique<FakeGpu>();
+  if (GetParam().kind == "gpu") {
+    const absl::StatusOr<int> gpus = CountGpus();
+    ASSERT_TRUE(gpus.ok()) << "a GPU is required: " << gpus.status();
+  }
 }
 
 void PlaceTest::TearDown() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "base/host_tensor.h"
 #include "gtest/gtest.h"
 #include "runtime/session.h"
@@ -22,6 +23,12 @@ struct Place {
   int replicas = 1;
   bool shared = false;  // all replicas on gpu:0
 };
+
+// TANDEM_TEST_REQUIRE_GPU=1: cases of real GPUs fail where there is none that works, instead of being left out.
+bool GpuIsRequired();
+
+// GPUs of this machine or of the fake that lives now; an error where there is none.
+absl::StatusOr<int> CountGpus();
 
 std::string PlaceName(const ::testing::TestParamInfo<Place>& info);
 std::vector<Place> Places();

@@ -87,6 +87,10 @@ inline constexpr uint32_t kEpilogueDefault = 1, kEpilogueRelu = 2, kEpilogueBias
     (cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,           \
      cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t preference, int requested,         \
      cublasLtMatmulHeuristicResult_t* results, int* found))                                                            \
+  X(cublasStatus_t, cublasLtMatmulAlgoCheck,                                                                           \
+    (cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,           \
+     cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d, const cublasLtMatmulAlgo_t* algorithm,                        \
+     cublasLtMatmulHeuristicResult_t* result))                                                                         \
   X(cublasStatus_t, cublasLtMatmul,                                                                                    \
     (cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void* alpha, const void* a,                             \
      cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout, const void* beta, const void* c, \

@@ -5,9 +5,13 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/dtype.h"
+#include "base/logging.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/cublaslt_product.h"
 #include "runtime/cuda/gpu_library.h"
@@ -47,7 +51,12 @@ class Owned {
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
   T get() const { return value_; }
-  T* out() { return &value_; }
+  // Of a new one, in the place of what was there.
+  T* out() {
+    if (value_ != nullptr) destroy_(value_);
+    value_ = nullptr;
+    return &value_;
+  }
 
  private:
   cublasStatus_t (*destroy_)(T);
@@ -82,33 +91,41 @@ class MatMulCall : public TunableCall {
         by_strides_(api) {}
 
   absl::Status Init(bool tf32, int candidates) {
-    const bool rounds = tf32 && product_.second.type == fb::DType::Float32;
-    const int compute = rounds ? cublaslt::kCompute32FFastTf32 : cublaslt::kCompute32F;
-    TD_RETURN_IF_ERROR(
-        Check(api_->cublasLtMatmulDescCreate(desc_.out(), compute, cublaslt::kFloat32), "describe a product"));
-    TD_RETURN_IF_ERROR(
-        SetDesc(cublaslt::kDescTransA, product_.first.transpose ? cublaslt::kOperationT : cublaslt::kOperationN));
-    TD_RETURN_IF_ERROR(
-        SetDesc(cublaslt::kDescTransB, product_.second.transpose ? cublaslt::kOperationT : cublaslt::kOperationN));
-    TD_RETURN_IF_ERROR(SetDesc(cublaslt::kDescEpilogue, EpilogueOf(epilogue_)));
-    // The heuristic looks at the pointers' alignments.
-    if (UsesBiasPointer()) TD_RETURN_IF_ERROR(SetBias(256));
-    if (epilogue_.saves || epilogue_.gradient) {
-      TD_RETURN_IF_ERROR(SetAux(256));
-      // In elements, which are bits in a mask.
-      const int64_t row = product_.result.rows;
-      TD_RETURN_IF_ERROR(
-          SetDesc(cublaslt::kDescAuxLeadingDimension, epilogue_.relu() ? ReluMaskShape({row}).back() * 8 : row));
+    tf32_ = tf32;
+    if (!epilogue_.empty()) {
+      const absl::Status fused = FindForms(candidates);
+      if (fused.ok()) return fused;
+      TD_LOG(WARNING) << product_.text << ": " << fused.message()
+                      << "; kernels of our own compute the epilogue behind the product";
+      SetUnfused();
     }
-    if (product_.launches >= kAddressesFromLaunches) TD_RETURN_IF_ERROR(FindByAddresses(candidates));
-    // Strides are what there is without arrays of addresses, and something to measure them against.
-    if (algorithms_.empty() || candidates > 1) {
-      TD_RETURN_IF_ERROR(MakeLayouts(by_strides_));
-      TD_RETURN_IF_ERROR(FindAlgorithms(by_strides_, candidates));
+    return FindForms(candidates);
+  }
+
+  // The algorithm of a candidate's name.
+  absl::Status InitNamed(bool tf32, absl::string_view name) {
+    tf32_ = tf32;
+    if (absl::ConsumePrefix(&name, kUnfused)) SetUnfused();
+    Form& form = absl::ConsumePrefix(&name, kAddresses) ? by_addresses_ : by_strides_;
+    cublasLtMatmulHeuristicResult_t result = {};
+    cublasLtMatmulAlgo_t& algo = result.algo;
+    if (name.size() != 2 * sizeof algo.data || !absl::c_all_of(name, absl::ascii_isxdigit)) {
+      return absl::NotFoundError("its name is none of cuBLASLt's");
     }
-    if (!algorithms_.empty()) return absl::OkStatus();
-    return absl::UnimplementedError(
-        absl::StrCat("cuBLASLt cannot compute ", product_.text, " on this GPU", Advice(epilogue_)));
+    const std::string bytes = absl::HexStringToBytes(name);
+    std::memcpy(algo.data, bytes.data(), sizeof algo.data);
+    TD_RETURN_IF_ERROR(Describe());
+    TD_RETURN_IF_ERROR(&form == &by_addresses_ ? MakeAddressLayouts() : MakeLayouts(form));
+    cublasLtMatmulHeuristicResult_t checked = {};
+    const cublasStatus_t status =
+        api_->cublasLtMatmulAlgoCheck(handle_, desc_.get(), form.first.get(), form.second.get(), form.result.get(),
+                                      form.result.get(), &algo, &checked);
+    if (status != cublaslt::kSuccess || checked.workspaceSize > kCublasLtWorkspace) {
+      return absl::NotFoundError(absl::StrCat("cuBLASLt does not take it: ", api_->cublasLtGetStatusName(status)));
+    }
+    result.workspaceSize = checked.workspaceSize;
+    algorithms_.push_back({&form, result});
+    return absl::OkStatus();
   }
 
   uint64_t workspace_bytes() const override {
@@ -120,7 +137,8 @@ class MatMulCall : public TunableCall {
   std::string CandidateName(int candidate) const override {
     const cublasLtMatmulAlgo_t& algo = algorithms_[candidate].found.algo;
     const absl::string_view bytes(reinterpret_cast<const char*>(algo.data), sizeof algo.data);
-    return absl::StrCat(algorithms_[candidate].form->addresses ? "addresses:" : "", absl::BytesToHexString(bytes));
+    return absl::StrCat(unfused_ ? kUnfused : "", algorithms_[candidate].form->addresses ? kAddresses : "",
+                        absl::BytesToHexString(bytes));
   }
 
   absl::Status Enqueue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs,
@@ -130,6 +148,59 @@ class MatMulCall : public TunableCall {
     if (inputs.size() != 2 + more_inputs || outputs.size() != 1 + more_outputs) {
       return absl::InternalError("a matrix product got another number of operands than it was prepared for");
     }
+    if (!unfused_) TD_RETURN_IF_ERROR(PointEpilogue(inputs, outputs, workspace, stream));
+    TD_RETURN_IF_ERROR(EnqueueProducts(inputs, outputs[0], workspace, stream));
+    return unfused_ ? ApplyEpilogue(inputs, outputs, stream) : absl::OkStatus();
+  }
+
+ private:
+  static constexpr char kUnfused[] = "unfused:", kAddresses[] = "addresses:";
+
+  void SetUnfused() {
+    unfused_ = true;
+    implementation_ = "cuBLASLt + kernels";
+  }
+
+  absl::Status Describe() {
+    const bool rounds = tf32_ && product_.second.type == fb::DType::Float32;
+    const int compute = rounds ? cublaslt::kCompute32FFastTf32 : cublaslt::kCompute32F;
+    TD_RETURN_IF_ERROR(
+        Check(api_->cublasLtMatmulDescCreate(desc_.out(), compute, cublaslt::kFloat32), "describe a product"));
+    TD_RETURN_IF_ERROR(
+        SetDesc(cublaslt::kDescTransA, product_.first.transpose ? cublaslt::kOperationT : cublaslt::kOperationN));
+    TD_RETURN_IF_ERROR(
+        SetDesc(cublaslt::kDescTransB, product_.second.transpose ? cublaslt::kOperationT : cublaslt::kOperationN));
+    TD_RETURN_IF_ERROR(SetDesc(cublaslt::kDescEpilogue, unfused_ ? cublaslt::kEpilogueDefault : EpilogueOf(epilogue_)));
+    if (unfused_) return absl::OkStatus();
+    // The heuristic looks at the pointers' alignments.
+    if (UsesBiasPointer()) TD_RETURN_IF_ERROR(SetBias(256));
+    if (epilogue_.saves || epilogue_.gradient) {
+      TD_RETURN_IF_ERROR(SetAux(256));
+      // In elements, which are bits in a mask.
+      const int64_t row = product_.result.rows;
+      TD_RETURN_IF_ERROR(SetDesc(cublaslt::kDescAuxLeadingDimension, epilogue_.relu() ? MaskRowBytes() * 8 : row));
+    }
+    return absl::OkStatus();
+  }
+
+  // Algorithms in all forms. A form that fails, whatever the library says of it, is none as long as there are others.
+  absl::Status FindForms(int candidates) {
+    TD_RETURN_IF_ERROR(Describe());
+    absl::Status refused;
+    auto find = [&](absl::Status status) {
+      if (refused.ok()) refused = std::move(status);
+    };
+    if (product_.launches >= kAddressesFromLaunches) find(FindByAddresses(candidates));
+    // Strides are what there is without arrays of addresses, and something to measure them against.
+    if (algorithms_.empty() || candidates > 1) find(FindByStrides(candidates));
+    if (!algorithms_.empty()) return absl::OkStatus();
+    if (!refused.ok()) return refused;
+    return absl::UnimplementedError(absl::StrCat("cuBLASLt cannot compute ", product_.text, " on this GPU"));
+  }
+
+  // Where what goes with the product is.
+  absl::Status PointEpilogue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs,
+                             CUdeviceptr workspace, CUstream stream) {
     if (epilogue_.gradient) TD_RETURN_IF_ERROR(SetAux(inputs.back()));
     if (epilogue_.saves) TD_RETURN_IF_ERROR(SetAux(outputs[1]));
     if (SumsUp()) TD_RETURN_IF_ERROR(SetBias(outputs.back()));
@@ -142,26 +213,64 @@ class MatMulCall : public TunableCall {
       }
       TD_RETURN_IF_ERROR(SetBias(bias));
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status EnqueueProducts(absl::Span<const CUdeviceptr> inputs, CUdeviceptr output, CUdeviceptr workspace,
+                               CUstream stream) const {
     const Form& form = *algorithms_[selected_].form;
-    if (form.addresses) return EnqueueByAddresses(form, inputs, outputs[0], workspace, stream);
+    if (form.addresses) return EnqueueByAddresses(form, inputs, output, workspace, stream);
     const int64_t in_bytes = ElementBytes(product_.second.type), out_bytes = ElementBytes(product_.result.type);
     for (int64_t i = 0; i < product_.launches; ++i) {
       TD_RETURN_IF_ERROR(Multiply(form, inputs[1] + i * product_.first.launch_stride * in_bytes,
                                   inputs[0] + i * product_.second.launch_stride * in_bytes,
-                                  outputs[0] + i * product_.result.launch_stride * out_bytes, workspace, stream));
+                                  output + i * product_.result.launch_stride * out_bytes, workspace, stream));
     }
     return absl::OkStatus();
   }
 
- private:
+  // What the library refused, on the finished product.
+  absl::Status ApplyEpilogue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs,
+                             CUstream stream) const {
+    auto matrix = [](CUdeviceptr data, const CublasLtMatrix& m) {
+      return LibraryKernels::Matrix{data, m.type, m.columns, m.rows};
+    };
+    const LibraryKernels::Matrix y = matrix(outputs[0], product_.result);
+    if (epilogue_.bias) TD_RETURN_IF_ERROR(kernels_->AddBias(y, inputs[2], stream));
+    if (epilogue_.gradient) {
+      TD_RETURN_IF_ERROR(epilogue_.relu() ? kernels_->ReluGradient(y, inputs.back(), MaskRowBytes(), stream)
+                                          : kernels_->GeluGradient(y, inputs.back(), stream));
+    } else if (epilogue_.relu()) {
+      TD_RETURN_IF_ERROR(epilogue_.saves ? kernels_->ReluWithMask(y, outputs[1], MaskRowBytes(), stream)
+                                         : kernels_->Relu(y, stream));
+    } else if (epilogue_.gelu()) {
+      if (epilogue_.saves) {
+        TD_RETURN_IF_ERROR(kernels_->Convert(y.data, y.type, outputs[1], y.type, y.rows * y.columns, stream));
+      }
+      TD_RETURN_IF_ERROR(kernels_->Gelu(y, stream));
+    }
+    switch (epilogue_.sums) {
+      case fb::Summed::None:
+        return absl::OkStatus();
+      case fb::Summed::Y:
+        return kernels_->ColumnSums(y, outputs.back(), stream);
+      case fb::Summed::A:
+        return kernels_->ColumnSums(matrix(inputs[0], product_.second), outputs.back(), stream);
+      case fb::Summed::B:
+        return kernels_->ColumnSums(matrix(inputs[1], product_.first), outputs.back(), stream);
+    }
+    return absl::OkStatus();
+  }
+
   static void* Pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
   absl::Status Check(cublasStatus_t status, const char* what) const { return CublasLtStatus(*api_, status, what); }
 
   bool SumsUp() const { return epilogue_.sums != fb::Summed::None; }
   // The gradient of a bias goes where the bias would come from.
   bool UsesBiasPointer() const { return epilogue_.bias || SumsUp(); }
+  int64_t MaskRowBytes() const { return ReluMaskShape({product_.result.rows}).back(); }
   // cuBLASLt takes a bias in the result's type only.
-  bool NarrowBias() const { return epilogue_.bias && product_.result.type == fb::DType::BFloat16; }
+  bool NarrowBias() const { return !unfused_ && epilogue_.bias && product_.result.type == fb::DType::BFloat16; }
   int64_t Products() const { return product_.batch * product_.launches; }
   // Behind the algorithm's workspace, and the addresses behind that.
   uint64_t BiasOffset() const { return (algorithms_[selected_].found.workspaceSize + 255) / 256 * 256; }
@@ -234,18 +343,32 @@ class MatMulCall : public TunableCall {
     return MakeLayout(product_.result, form, form.result);
   }
 
-  // No algorithm where the library knows no arrays of addresses (before 12.9).
-  absl::Status FindByAddresses(int candidates) {
+  // NotFound where the library knows no arrays of addresses (before 12.9).
+  absl::Status MakeAddressLayouts() {
     by_addresses_.addresses = true;
     TD_RETURN_IF_ERROR(MakeLayouts(by_addresses_));
     for (auto* layout : {&by_addresses_.first, &by_addresses_.second, &by_addresses_.result}) {
       const uint32_t mode = cublaslt::kBatchModePointerArray;
       const cublasStatus_t status =
           api_->cublasLtMatrixLayoutSetAttribute(layout->get(), cublaslt::kLayoutBatchMode, &mode, sizeof mode);
-      if (status == cublaslt::kInvalidValue || status == cublaslt::kNotSupported) return absl::OkStatus();
+      if (status == cublaslt::kInvalidValue || status == cublaslt::kNotSupported) {
+        return absl::NotFoundError("this cuBLASLt knows no arrays of addresses");
+      }
       TD_RETURN_IF_ERROR(Check(status, "describe a batch"));
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status FindByAddresses(int candidates) {
+    const absl::Status made = MakeAddressLayouts();
+    if (absl::IsNotFound(made)) return absl::OkStatus();  // no algorithm, and no mistake
+    TD_RETURN_IF_ERROR(made);
     return FindAlgorithms(by_addresses_, candidates);
+  }
+
+  absl::Status FindByStrides(int candidates) {
+    TD_RETURN_IF_ERROR(MakeLayouts(by_strides_));
+    return FindAlgorithms(by_strides_, candidates);
   }
 
   // Every launch, or matrix with an address of its own, begins at this many bytes from an operand's aligned start, or a
@@ -283,12 +406,6 @@ class MatMulCall : public TunableCall {
     return absl::OkStatus();
   }
 
-  static std::string Advice(const Epilogue& epilogue) {
-    if (epilogue.is_forward()) return "";
-    return absl::StrCat(" with the epilogue ", epilogue.Text(),
-                        "; compile with TANDEM_FLAGS=--disable-pass=td-take-gpu-epilogues to do without");
-  }
-
   struct Algorithm {
     const Form* form;
     cublasLtMatmulHeuristicResult_t found;
@@ -304,6 +421,8 @@ class MatMulCall : public TunableCall {
   Form by_addresses_, by_strides_;
   std::vector<Algorithm> algorithms_;  // those by addresses first
   int selected_ = 0;
+  bool tf32_ = false;
+  bool unfused_ = false;  // the epilogue is done by kernels, behind the product
   std::string implementation_ = "cuBLASLt";
 };
 
@@ -321,6 +440,14 @@ absl::StatusOr<std::unique_ptr<TunableCall>> CublasLtDevice::Prepare(CublasLtPro
                                                                      const LibraryKernels* kernels, int candidates) {
   auto prepared = std::make_unique<MatMulCall>(api_, handle_, kernels, std::move(product));
   TD_RETURN_IF_ERROR(prepared->Init(tf32, candidates));
+  return prepared;
+}
+
+absl::StatusOr<std::unique_ptr<TunableCall>> CublasLtDevice::PrepareNamed(CublasLtProduct product, bool tf32,
+                                                                          const LibraryKernels* kernels,
+                                                                          const std::string& name) {
+  auto prepared = std::make_unique<MatMulCall>(api_, handle_, kernels, std::move(product));
+  TD_RETURN_IF_ERROR(prepared->InitNamed(tf32, name));
   return prepared;
 }
 

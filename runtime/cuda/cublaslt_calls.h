@@ -3,6 +3,7 @@
 #define TANDEM_RUNTIME_CUDA_CUBLASLT_CALLS_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,9 +28,15 @@ class CublasLtDevice {
   // all; else, or where that measures better, there is one product by strides for each example or head, whichever are
   // fewer. Sums are in float32 whatever the operands are; float32 operands are rounded to TensorFloat-32 only with
   // `tf32`. Split sums are kept in float32 in the workspace and added up in a step of their own, in one order:
-  // neither atomics nor sums in place. `kernels` and the device must outlive the result.
+  // neither atomics nor sums in place. An epilogue that the library refuses, with whatever status, is computed behind
+  // the product by kernels of our own, and the log says so; of bfloat16 results these see rounded products. `kernels`
+  // and the device must outlive the result.
   absl::StatusOr<std::unique_ptr<TunableCall>> Prepare(CublasLtProduct product, bool tf32,
                                                        const LibraryKernels* kernels, int candidates);
+  // The one candidate of that name, whatever the heuristic offers now. Errors: NotFound where the library does not take
+  // it for this product any longer.
+  absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamed(CublasLtProduct product, bool tf32,
+                                                            const LibraryKernels* kernels, const std::string& name);
 
  private:
   CublasLtDevice(const CublasLtApi* api, cublasLtHandle_t handle) : api_(api), handle_(handle) {}

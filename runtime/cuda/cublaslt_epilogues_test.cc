@@ -36,9 +36,11 @@ double Gelu(double x) {
 }
 double GeluSlope(double x) { return (Gelu(x + 1e-5) - Gelu(x - 1e-5)) / 2e-5; }
 
-class CublasLtEpiloguesTest : public ::testing::Test {
+// By the library, and where it refuses epilogues.
+class CublasLtEpiloguesTest : public ::testing::TestWithParam<bool> {
  protected:
   CublasLtEpiloguesTest() {
+    if (GetParam()) cublaslt.RefuseEpilogues(cublaslt::kNotSupported);
     RegisterLibraryKernels(fake);
     EXPECT_EQ(api.cuDevicePrimaryCtxRetain(&context, 0), 0);
     EXPECT_EQ(api.cuCtxSetCurrent(context), 0);
@@ -120,6 +122,7 @@ class CublasLtEpiloguesTest : public ::testing::Test {
     EXPECT_TRUE(prepared.ok()) << prepared.status();
     if (!prepared.ok()) return run;
     EXPECT_LE((*prepared)->workspace_bytes(), GpuWorkspaceBytes(call, 0));
+    EXPECT_EQ((*prepared)->implementation(), GetParam() ? "cuBLASLt + kernels" : "cuBLASLt");
     const CUdeviceptr workspace = Allocate((*prepared)->workspace_bytes() + 1);
     const absl::Status status = (*prepared)->Enqueue(run.inputs, run.outputs, workspace, stream);
     EXPECT_TRUE(status.ok()) << status;
@@ -147,7 +150,7 @@ class CublasLtEpiloguesTest : public ::testing::Test {
   std::unique_ptr<LibraryCallRunner> runner;
 };
 
-TEST_F(CublasLtEpiloguesTest, GeluAndWhatItWasAppliedTo) {
+TEST_P(CublasLtEpiloguesTest, GeluAndWhatItWasAppliedTo) {
   for (fb::DType type : {Float32, BFloat16}) {
     const double unit = type == BFloat16 ? 1.0 / 64 : 1e-5;
     for (int flags = 0; flags < 4; ++flags) {
@@ -168,7 +171,7 @@ TEST_F(CublasLtEpiloguesTest, GeluAndWhatItWasAppliedTo) {
   }
 }
 
-TEST_F(CublasLtEpiloguesTest, ReluWritesABitPerElement) {
+TEST_P(CublasLtEpiloguesTest, ReluWritesABitPerElement) {
   const fb::MatMulT call =
       Product(3, 6, 130, false, true, {.bias = true, .activation = Activation::Relu, .saves = true});
   const std::vector<int64_t> mask_shape = {3, 32};
@@ -187,7 +190,7 @@ TEST_F(CublasLtEpiloguesTest, ReluWritesABitPerElement) {
   EXPECT_LT(positive, 340);
 }
 
-TEST_F(CublasLtEpiloguesTest, GradientsOfActivationsAndBiases) {
+TEST_P(CublasLtEpiloguesTest, GradientsOfActivationsAndBiases) {
   for (int flags = 0; flags < 4; ++flags) {
     const bool sums_up = flags & 2;
     const Epilogue e = {.activation = flags & 1 ? Activation::Gelu : Activation::Relu,
@@ -211,7 +214,7 @@ TEST_F(CublasLtEpiloguesTest, GradientsOfActivationsAndBiases) {
   }
 }
 
-TEST_F(CublasLtEpiloguesTest, SumsOfOperandsOfAWeightGradient) {
+TEST_P(CublasLtEpiloguesTest, SumsOfOperandsOfAWeightGradient) {
   for (Summed summed : {Summed::A, Summed::B}) {
     fb::MatMulT call = Product(6, 11, 4, true, false, {.sums = summed});
     call.reduces_batch = true;
@@ -230,7 +233,7 @@ TEST_F(CublasLtEpiloguesTest, SumsOfOperandsOfAWeightGradient) {
 }
 
 // What a network's layer computes forward it takes back: the mask that one call writes is the other's input.
-TEST_F(CublasLtEpiloguesTest, TheMaskOfOneCallServesTheOther) {
+TEST_P(CublasLtEpiloguesTest, TheMaskOfOneCallServesTheOther) {
   const fb::MatMulT forward = Product(7, 5, 24, false, false, {.activation = Activation::Relu, .saves = true});
   const Run there = Execute(forward);
   const fb::MatMulT backward = Product(7, 9, 24, false, true, {.activation = Activation::Relu, .gradient = true});
@@ -248,7 +251,7 @@ TEST_F(CublasLtEpiloguesTest, TheMaskOfOneCallServesTheOther) {
   }
 }
 
-TEST_F(CublasLtEpiloguesTest, WhatDoesNotGoTogetherIsRefused) {
+TEST_P(CublasLtEpiloguesTest, WhatDoesNotGoTogetherIsRefused) {
   const auto message = [](const Epilogue& e, int64_t n = 8, fb::DType type = Float32) {
     return std::string(CheckOperation(Product(4, 4, n, false, false, e, type)).status().message());
   };
@@ -280,13 +283,37 @@ TEST_F(CublasLtEpiloguesTest, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_EQ(message({.sums = static_cast<Summed>(-1)}), "unknown sums of an epilogue");
 }
 
-TEST_F(CublasLtEpiloguesTest, AnEpilogueThatTheGpuLacksIsNamed) {
+// The status that the library refuses with does not matter, nor is what it lacks alone the end of a product.
+TEST_P(CublasLtEpiloguesTest, AnyStatusIsARefusal) {
+  const fb::MatMulT product =
+      Product(5, 7, 24, false, false, {.bias = true, .activation = Activation::Gelu, .saves = true}, BFloat16);
+  ASSERT_TRUE(runner->Prepare(CallOf(product), "").ok());  // opens the library
+  for (cublasStatus_t status : {cublaslt::kNotSupported, cublaslt::kInvalidValue, cublaslt::kArchMismatch,
+                                cublaslt::kInternalError, cublaslt::kAllocFailed}) {
+    cublaslt.RefuseEpilogues(status);
+    cublaslt.TakeCalls();
+    auto prepared = runner->Prepare(CallOf(product), "");
+    ASSERT_TRUE(prepared.ok()) << prepared.status();
+    EXPECT_EQ((*prepared)->implementation(), "cuBLASLt + kernels");
+    // Asked once with the epilogue and once without.
+    EXPECT_EQ(absl::StrJoin(cublaslt.TakeCalls(), " "),
+              "cublasLtMatmulAlgoGetHeuristic cublasLtMatmulAlgoGetHeuristic");
+    cublaslt.RefuseEpilogues(cublaslt::kSuccess);
+    prepared = runner->Prepare(CallOf(product), "");
+    ASSERT_TRUE(prepared.ok()) << prepared.status();
+    EXPECT_EQ((*prepared)->implementation(), "cuBLASLt");
+  }
+}
+
+TEST_P(CublasLtEpiloguesTest, WhatTheGpuCannotMultiplyIsNamed) {
   cublaslt.SupportNothing();
   const fb::MatMulT product = Product(4, 4, 8, false, false, {.bias = true, .activation = Activation::Gelu});
   EXPECT_EQ(runner->Prepare(CallOf(product), "").status().message(),
-            "cuBLASLt cannot compute MatMul a=[4,4] float32 b=[4,8] float32 y=[4,8] float32 bias+gelu on this GPU with "
-            "the epilogue bias+gelu; compile with TANDEM_FLAGS=--disable-pass=td-take-gpu-epilogues to do without");
+            "cuBLASLt cannot compute MatMul a=[4,4] float32 b=[4,8] float32 y=[4,8] float32 bias+gelu on this GPU");
 }
+
+INSTANTIATE_TEST_SUITE_P(Epilogues, CublasLtEpiloguesTest, ::testing::Values(false, true),
+                         [](const auto& info) { return info.param ? "Refused" : "Taken"; });
 
 }  // namespace
 }  // namespace tandem

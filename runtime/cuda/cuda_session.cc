@@ -97,6 +97,7 @@ class CudaSession final : public Session {
 
   absl::StatusOr<StepResult> Run(const StepInputs& inputs, const std::vector<int>& fetches) override {
     std::lock_guard<std::mutex> lock(mutex_);
+    const auto begin = std::chrono::steady_clock::now();
     TD_RETURN_IF_ERROR(Begin(inputs));
     StepResult result;
     result.outputs.resize(index_.outputs.size());
@@ -106,7 +107,9 @@ class CudaSession final : public Session {
       }
     }
     for (const ReplicaInputs& replica : inputs_) result.examples += replica.rows;
-    TD_RETURN_IF_ERROR(Guard(RunStep(inputs, fetches)));
+    TD_RETURN_IF_ERROR(Guard(IssueStep(inputs, fetches)));
+    result.issue_seconds = SecondsSince(begin);
+    TD_RETURN_IF_ERROR(Guard(FinishStep()));
     for (const auto& replica : replicas_) result.finite &= replica->finite();
     TD_RETURN_IF_ERROR(Guard(Fetch(result.finite ? fetches : OutputsBeforeCheck(*executable_, fetches), result)));
     return result;
@@ -196,7 +199,7 @@ class CudaSession final : public Session {
     }
   }
 
-  absl::Status RunStep(const StepInputs& inputs, const std::vector<int>& fetches) {
+  absl::Status IssueStep(const StepInputs& inputs, const std::vector<int>& fetches) {
     TD_ASSIGN_OR_RETURN(const bool prefetched, prefetcher_->Take(inputs));
     WriteStaging(!prefetched);
     full_ = std::all_of(inputs_.begin(), inputs_.end(),
@@ -209,6 +212,10 @@ class CudaSession final : public Session {
     if (copies_behind_->active()) {
       TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica&, size_t r) { return copies_behind_->Join(r); }));
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status FinishStep() {
     TD_RETURN_IF_ERROR(Wait("a step"));
     TD_RETURN_IF_ERROR(clock_->EndRun(inputs_));
     prefetcher_->Release();

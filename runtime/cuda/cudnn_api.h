@@ -57,6 +57,11 @@ class CudnnDevice {
   // `max_workspace` bytes. All repeat their results bit for bit. Errors: Unimplemented when cuDNN has none.
   virtual absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Build(const fb::LibraryCallT& call, int limit,
                                                                               uint64_t max_workspace) = 0;
+  // Of those, however many there are, the one of that name (CudnnLoadedPlan::name); no other is built. Errors:
+  // NotFound.
+  virtual absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> BuildNamed(const fb::LibraryCallT& call,
+                                                                      const std::string& name,
+                                                                      uint64_t max_workspace) = 0;
 };
 
 class CudnnApi {

@@ -118,4 +118,12 @@ absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const fb::Librar
   return std::make_unique<ConvolutionCall>(*call.operation.AsConv2D(), std::move(plans), kernels);
 }
 
+absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamedConvolution(const fb::LibraryCallT& call,
+                                                                     const std::string& name, CudnnDevice* device,
+                                                                     const LibraryKernels* kernels) {
+  std::vector<std::unique_ptr<CudnnLoadedPlan>> plans(1);
+  TD_ASSIGN_OR_RETURN(plans[0], device->BuildNamed(call, name, kMaxPlanWorkspace));
+  return std::make_unique<ConvolutionCall>(*call.operation.AsConv2D(), std::move(plans), kernels);
+}
+
 }  // namespace tandem

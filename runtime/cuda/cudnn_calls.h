@@ -3,6 +3,7 @@
 #define TANDEM_RUNTIME_CUDA_CUDNN_CALLS_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -21,6 +22,11 @@ namespace tandem {
 absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const fb::LibraryCallT& call,
                                                                 absl::string_view plan_bytes, CudnnDevice* device,
                                                                 const LibraryKernels* kernels, int candidates);
+
+// With the plan of that name alone. Errors: NotFound where cuDNN does not offer it here.
+absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamedConvolution(const fb::LibraryCallT& call,
+                                                                     const std::string& name, CudnnDevice* device,
+                                                                     const LibraryKernels* kernels);
 
 }  // namespace tandem
 

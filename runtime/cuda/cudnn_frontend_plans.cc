@@ -146,6 +146,9 @@ struct Builder {
       if (!tf32) avoid.insert(avoid.end(), {Note::TENSOR_CORE, Note::DOWN_CONVERT_INPUTS});
     }
     graph->deselect_numeric_notes(avoid);
+    // What is compiled when it is built takes seconds, and is not offered without a driver: plans made here and there
+    // would differ.
+    graph->deselect_behavior_notes({fe::BehaviorNote_t::RUNTIME_COMPILATION});
     graph->deselect_workspace_greater_than(static_cast<int64_t>(max_workspace));
     return absl::OkStatus();
   }
@@ -249,6 +252,24 @@ class Device : public CudnnDevice {
     return Guarded("build a plan", [&] { return Plans(call, nullptr, limit, max_workspace); });
   }
 
+  absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> BuildNamed(const fb::LibraryCallT& call, const std::string& name,
+                                                              uint64_t max_workspace) override {
+    using Result = absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>>;
+    return Guarded("build a plan", [&]() -> Result {
+      Builder builder(call);
+      TD_RETURN_IF_ERROR(builder.CreatePlans(handle_, max_workspace));
+      for (int64_t i = 0; i < builder.graph->get_execution_plan_count(); ++i) {
+        std::string found;
+        TD_RETURN_IF_ERROR(Check(builder.graph->get_plan_name_at_index(i, found), "name a plan"));
+        if (found != name || builder.graph->build_plan_at_index(i).is_bad()) continue;
+        auto plan = std::make_unique<LoadedPlan>(builder.graph, i, handle_, call);
+        TD_RETURN_IF_ERROR(plan->Init());
+        return plan;
+      }
+      return absl::NotFoundError("cuDNN has no such plan");
+    });
+  }
+
  private:
   absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Plans(const fb::LibraryCallT& call,
                                                                       const CudnnPlanText* chosen, int limit,
@@ -301,18 +322,16 @@ class Cudnn : public CudnnApi {
         CudnnPlanText chosen;
         chosen.version = static_cast<int64_t>(version_);
         std::unordered_map<fe::KnobType_t, int64_t> knobs;
-        int64_t workspace = 0;
         TD_RETURN_IF_ERROR(
             Check(builder.graph->get_engine_and_knobs_at_index(i, chosen.engine, knobs), "describe a plan"));
-        TD_RETURN_IF_ERROR(
-            Check(builder.graph->get_workspace_size_plan_at_index(i, workspace), "tell a plan's workspace"));
-        TD_RETURN_IF_ERROR(Check(builder.graph->get_plan_name_at_index(i, plan.name), "name a plan"));
-        for (const auto& [knob, choice] : knobs) chosen.knobs[static_cast<int64_t>(knob)] = choice;
-        plan.workspace_bytes = static_cast<uint64_t>(std::max<int64_t>(workspace, 0));
-        plan.bytes = FormatCudnnPlan(chosen);
-        if (Replays(call, properties, sm, plan)) return false;
-        plan.bytes.clear();
-        return true;  // the frontend cannot write down some engines' settings: the next one's, then
+        for (const auto& [knob, choice] : knobs) {
+          // The frontend has no name for deprecated knobs (USE_TEX): the engine's own setting stands then.
+          if (knob != fe::KnobType_t::NOT_SET) chosen.knobs[static_cast<int64_t>(knob)] = choice;
+        }
+        absl::StatusOr<CudnnPlan> replayed = Replay(call, properties, sm, chosen);
+        if (!replayed.ok()) return true;  // the next one, then
+        plan = *std::move(replayed);
+        return false;
       }));
       if (plan.bytes.empty()) return builder.NoPlan("the frontend can name none of its plans");
       return plan;
@@ -324,20 +343,28 @@ class Cudnn : public CudnnApi {
   }
 
  private:
-  // Whether the plan's text gives the same plan again: what does not load here would not load on the device.
-  static bool Replays(const fb::LibraryCallT& call, const std::shared_ptr<fe::DeviceProperties>& properties, int sm,
-                      const CudnnPlan& plan) {
-    absl::StatusOr<CudnnPlanText> parsed = ParseCudnnPlan(plan.bytes);
-    if (!parsed.ok()) return false;
+  // What the plan's text gives when it is loaded: what does not load here would not load on the device. Name and
+  // workspace are those of the plan that will run.
+  static absl::StatusOr<CudnnPlan> Replay(const fb::LibraryCallT& call,
+                                          const std::shared_ptr<fe::DeviceProperties>& properties, int sm,
+                                          const CudnnPlanText& chosen) {
+    CudnnPlan plan;
+    plan.bytes = FormatCudnnPlan(chosen);
+    TD_ASSIGN_OR_RETURN(const CudnnPlanText parsed, ParseCudnnPlan(plan.bytes));
     Builder again(call);
     again.graph->set_device_properties(properties).set_sm_version(sm);
-    if (!again.CreatePlans(nullptr, kMaxPlanWorkspace, &*parsed).ok()) return false;
-    std::string name;
-    const absl::Status built = again.BuildPlans([&](int64_t i) -> absl::StatusOr<bool> {
-      TD_RETURN_IF_ERROR(Check(again.graph->get_plan_name_at_index(i, name), "name a plan"));
+    TD_RETURN_IF_ERROR(again.CreatePlans(nullptr, kMaxPlanWorkspace, &parsed));
+    TD_RETURN_IF_ERROR(again.BuildPlans([&](int64_t i) -> absl::StatusOr<bool> {
+      int64_t engine = -1, workspace = 0;
+      std::unordered_map<fe::KnobType_t, int64_t> knobs;
+      TD_RETURN_IF_ERROR(Check(again.graph->get_engine_and_knobs_at_index(i, engine, knobs), "describe a plan"));
+      if (engine != chosen.engine) return absl::InternalError("a plan's text gives another engine");
+      TD_RETURN_IF_ERROR(Check(again.graph->get_workspace_size_plan_at_index(i, workspace), "tell a plan's workspace"));
+      TD_RETURN_IF_ERROR(Check(again.graph->get_plan_name_at_index(i, plan.name), "name a plan"));
+      plan.workspace_bytes = static_cast<uint64_t>(std::max<int64_t>(workspace, 0));
       return false;
-    });
-    return built.ok() && name == plan.name;
+    }));
+    return plan;
   }
 
   absl::StatusOr<std::shared_ptr<fe::DeviceProperties>> Properties(int sm) const {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/dtype.h"
+#include "base/logging.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/autotune.h"
 #include "runtime/cuda/cublaslt_calls.h"
@@ -74,16 +75,26 @@ class Runner : public LibraryCallRunner {
     TD_RETURN_IF_ERROR(cudnn ? OpenCudnn() : OpenCublasLt());
     const std::string key = PlanChoiceKey(call, options_.device_name, cudnn ? cudnn_version_ : cublaslt_version_);
     const std::string* recorded = options_.choices == nullptr ? nullptr : options_.choices->Find(key);
-    const bool measure = recorded == nullptr && options_.autotune;
-    const int candidates = measure || recorded != nullptr ? kMaxCandidates : 1;
+    if (recorded != nullptr) {
+      absl::StatusOr<std::unique_ptr<TunableCall>> named =
+          cudnn ? PrepareNamedConvolution(call, *recorded, cudnn_.get(), kernels_.get())
+                : cublaslt_->PrepareNamed(ProductOf(call), call.tf32, kernels_.get(), *recorded);
+      if (named.ok()) return named;
+      // The library's version is part of the key, so this is rare. Results depend on the plan: whoever keeps the file
+      // for their sake must hear of it.
+      TD_LOG(WARNING) << "the recorded plan \"" << *recorded << "\" for " << key << " is not offered here ("
+                      << named.status().message() << "); "
+                      << (options_.autotune ? "the plans are measured again" : "the library's choice stands")
+                      << ", and results may differ in their last bits";
+    }
+    const int candidates = options_.autotune ? kMaxCandidates : 1;
     std::unique_ptr<TunableCall> prepared;
     if (cudnn) {
       TD_ASSIGN_OR_RETURN(prepared, PrepareConvolution(call, plan_bytes, cudnn_.get(), kernels_.get(), candidates));
     } else {
-      TD_ASSIGN_OR_RETURN(prepared, PrepareProduct(call, candidates));
+      TD_ASSIGN_OR_RETURN(prepared, cublaslt_->Prepare(ProductOf(call), call.tf32, kernels_.get(), candidates));
     }
-    if (recorded != nullptr) TD_RETURN_IF_ERROR(SelectRecorded(*prepared, key, *recorded));
-    if (measure) {
+    if (options_.autotune) {
       const OperationInfo info = InfoOf(call);
       const uint64_t packed_bytes = NumElements(info.weights_shape) * SizeOf(static_cast<DType>(info.weights_dtype));
       TD_ASSIGN_OR_RETURN(
@@ -96,14 +107,10 @@ class Runner : public LibraryCallRunner {
   }
 
  private:
-  absl::StatusOr<std::unique_ptr<TunableCall>> PrepareProduct(const fb::LibraryCallT& call, int candidates) {
-    if (const fb::Conv2DT* conv = call.operation.AsConv2D()) {
-      return cublaslt_->Prepare(DescribeProduct(ConvolutionAsMatMul(*conv)), call.tf32, kernels_.get(), candidates);
-    }
-    if (const fb::BatchMatMulT* products = call.operation.AsBatchMatMul()) {
-      return cublaslt_->Prepare(DescribeProduct(*products), call.tf32, kernels_.get(), candidates);
-    }
-    return cublaslt_->Prepare(DescribeProduct(*call.operation.AsMatMul()), call.tf32, kernels_.get(), candidates);
+  static CublasLtProduct ProductOf(const fb::LibraryCallT& call) {
+    if (const fb::Conv2DT* conv = call.operation.AsConv2D()) return DescribeProduct(ConvolutionAsMatMul(*conv));
+    if (const fb::BatchMatMulT* products = call.operation.AsBatchMatMul()) return DescribeProduct(*products);
+    return DescribeProduct(*call.operation.AsMatMul());
   }
 
   absl::Status OpenCublasLt() {
@@ -120,20 +127,6 @@ class Runner : public LibraryCallRunner {
     TD_ASSIGN_OR_RETURN(cudnn_, api->OpenDevice());
     cudnn_version_ = api->version();
     return absl::OkStatus();
-  }
-
-  // The file may be of a library that offers something else now; its version is part of the key, so this is rare and
-  // must not silently give other bits.
-  static absl::Status SelectRecorded(TunableCall& call, const std::string& key, const std::string& name) {
-    for (int c = 0; c < call.candidates(); ++c) {
-      if (call.CandidateName(c) == name) {
-        call.Select(c);
-        return absl::OkStatus();
-      }
-    }
-    return absl::FailedPreconditionError(absl::StrCat("the recorded plan \"", name, "\" for ", key,
-                                                      " is not offered here; delete the file of measured plans to "
-                                                      "measure again"));
   }
 
   const DriverApi* driver_;

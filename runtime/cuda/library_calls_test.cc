@@ -361,10 +361,20 @@ TEST_F(LibraryCallsTest, FailuresWithAddressesAreStatuses) {
   cublaslt.FailCall("cublasLtMatmul", cublaslt::kExecutionFailed);
   EXPECT_EQ(Enqueue(Heads(Float32), {x, kernel}, y).message(),
             "cuBLASLt cannot multiply: CUBLAS_STATUS_EXECUTION_FAILED (13)");
+  // Whatever is wrong with addresses, there are strides.
   for (const char* name : {"cublasLtMatrixLayoutCreate", "cublasLtMatmulAlgoGetHeuristic"}) {
-    cublaslt.FailCall(name, cublaslt::kInternalError);
-    EXPECT_EQ(runner->Prepare(Heads(Float32), "").status().code(), absl::StatusCode::kInternal) << name;
+    for (cublasStatus_t status : {cublaslt::kInternalError, cublaslt::kInvalidValue}) {
+      cublaslt.FailCall(name, status);
+      fake.ClearCalls();
+      Compare(Heads(Float32));
+      EXPECT_EQ(TakeLaunches(), kByStrides) << name;
+    }
   }
+  // The first one's reason, where there is nothing else. Failures queue up: the second is of the call behind the first.
+  cublaslt.FailCall("cublasLtMatmulAlgoGetHeuristic", cublaslt::kInternalError);
+  cublaslt.FailCall("cublasLtMatmulAlgoGetHeuristic", cublaslt::kInvalidValue);
+  EXPECT_EQ(runner->Prepare(Heads(Float32), "").status().message(),
+            "cuBLASLt cannot choose an algorithm: CUBLAS_STATUS_INTERNAL_ERROR (14)");
 }
 
 TEST_F(LibraryCallsTest, TensorFloat32IsOptIn) {
@@ -434,11 +444,74 @@ TEST_F(LibraryCallsTest, MeasuredChoicesAreRepeated) {
   for (const std::string& call : cudnn.TakeCalls()) EXPECT_FALSE(absl::StrContains(call, "Enqueue")) << call;
   for (const std::string& call : cublaslt.TakeCalls()) EXPECT_NE(call, "cublasLtMatmul");
   EXPECT_FALSE(again->changed());
-  // A choice that is not on offer must not give other bits silently.
-  again->Record(key, "eng99");
-  const absl::Status status = runner->Prepare(conv, "").status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(absl::StrContains(status.message(), "the recorded plan \"eng99\" for Conv2D x=[2,8,8,3]")) << status;
+}
+
+// Behind what a list of a few candidates has, and without building any other.
+TEST_F(LibraryCallsTest, RecordedPlansAreFoundByName) {
+  PlanChoices choices;
+  MakeRunner({.choices = &choices, .device_name = "Fake GPU"});
+  const fb::LibraryCallT conv = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1)), product = CallOf(MatMulOf(4, 600, 4));
+  choices.Record(PlanChoiceKey(conv, "Fake GPU", cudnn.version()), "fake_eng9");
+  auto prepared = runner->Prepare(conv, "");
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  EXPECT_EQ((*prepared)->implementation(), "cuDNN fake_eng9");
+  EXPECT_EQ(absl::StrJoin(cudnn.TakeCalls(), ", "), "BuildNamed fake_eng9");
+  // cuBLASLt checks an algorithm by its bytes. The fake's second one of three needs no workspace for its sums.
+  const std::string key = PlanChoiceKey(product, "Fake GPU", "cuBLASLt 130000");
+  MakeRunner({.autotune = true, .choices = &choices, .device_name = "Fake GPU"});
+  ASSERT_TRUE(runner->Prepare(product, "").ok());
+  std::string second = *choices.Find(key);
+  ASSERT_EQ(second[17], '0') << second;  // words are stored with their low byte first
+  second[17] = '1';
+  choices.Record(key, second);
+  cublaslt.TakeCalls();
+  prepared = runner->Prepare(product, "");
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  EXPECT_EQ((*prepared)->workspace_bytes(), 0);
+  EXPECT_EQ(absl::StrJoin(cublaslt.TakeCalls(), ", "), "cublasLtMatmulAlgoCheck");
+  Compare(*product.operation.AsMatMul());
+}
+
+TEST_F(LibraryCallsTest, RecordedPlansThatAreNotOfferedAreMeasuredAgain) {
+  PlanChoices choices;
+  const fb::LibraryCallT conv = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1)), product = CallOf(MatMulOf(4, 600, 4));
+  for (bool autotune : {true, false}) {
+    MakeRunner({.autotune = autotune, .choices = &choices, .device_name = "Fake GPU"});
+    const std::string conv_key = PlanChoiceKey(conv, "Fake GPU", cudnn.version());
+    choices.Record(conv_key, "eng99");
+    ::testing::internal::CaptureStderr();
+    auto prepared = runner->Prepare(conv, "");
+    const std::string log = ::testing::internal::GetCapturedStderr();
+    ASSERT_TRUE(prepared.ok()) << prepared.status();
+    EXPECT_TRUE(absl::StrContains(log, "the recorded plan \"eng99\" for Conv2D x=[2,8,8,3]")) << log;
+    EXPECT_TRUE(absl::StrContains(log, autotune ? "the plans are measured again" : "the library's choice stands"))
+        << log;
+    EXPECT_EQ(*choices.Find(conv_key), autotune ? "fake_eng0" : "eng99");
+    const std::string product_key = PlanChoiceKey(product, "Fake GPU", "cuBLASLt 130000");
+    for (const std::string& name : {std::string("eng99"), std::string(128, 'f'), std::string(128, 'g')}) {
+      choices.Record(product_key, name);
+      prepared = runner->Prepare(product, "");
+      ASSERT_TRUE(prepared.ok()) << prepared.status();
+      EXPECT_EQ(*choices.Find(product_key) == name, !autotune) << name;
+    }
+  }
+}
+
+// An epilogue that was refused when it was measured is part of the name.
+TEST_F(LibraryCallsTest, RecordedProductsKeepTheirEpilogueApart) {
+  PlanChoices choices;
+  MakeRunner({.autotune = true, .choices = &choices, .device_name = "Fake GPU"});
+  fb::MatMulT product = MatMulOf(4, 6, 8);
+  product.epilogue = {.bias = true, .activation = fb::Activation::Relu};
+  cublaslt.RefuseEpilogues(cublaslt::kInvalidValue);
+  ASSERT_TRUE(runner->Prepare(CallOf(product), "").ok());
+  const std::string* recorded = choices.Find(PlanChoiceKey(CallOf(product), "Fake GPU", "cuBLASLt 130000"));
+  ASSERT_NE(recorded, nullptr);
+  EXPECT_TRUE(absl::StartsWith(*recorded, "unfused:")) << *recorded;
+  cublaslt.RefuseEpilogues(cublaslt::kSuccess);
+  fake.ClearCalls();
+  Compare(product);
+  EXPECT_EQ(TakeLaunches(), "cublasLtMatmul td_add_bias_f32 td_relu_f32");
 }
 
 TEST_F(LibraryCallsTest, AVariableNamesTheFileOfPlans) {

@@ -39,8 +39,11 @@ absl::StatusOr<std::unique_ptr<LibraryKernels>> LibraryKernels::Create(const Dri
   CUmodule module = nullptr;
   TD_CU(*driver, cuModuleLoadDataEx(&module, LibraryKernelsPtx().c_str(), 0, nullptr, nullptr));
   std::unique_ptr<LibraryKernels> kernels(new LibraryKernels(driver, module));
-  std::vector<std::string> names = {"td_convert_f32_bf16", "td_convert_bf16_f32", "td_divide_f32", "td_divide_f64",
-                                    "td_matrix_addresses"};
+  std::vector<std::string> names = {"td_convert_f32_bf16", "td_convert_bf16_f32", "td_divide_f32",
+                                    "td_divide_f64",       "td_matrix_addresses", "td_column_sums_f32"};
+  for (const char* op : {"add_bias", "relu", "relu_mask", "relu_grad", "gelu", "gelu_grad"}) {
+    for (const char* type : {"f32", "bf16"}) names.push_back(absl::StrCat("td_", op, "_", type));
+  }
   for (const char* from : {"f32", "bf16"}) {
     for (const char* to : {"f32", "bf16"}) names.push_back(absl::StrCat("td_transpose_", from, "_", to));
   }
@@ -111,6 +114,60 @@ absl::Status LibraryKernels::MatrixAddresses(CUdeviceptr out, const std::array<M
                 {out, a.base, a.inner_stride, a.outer_stride, b.base, b.inner_stride, b.outer_stride, c.base,
                  c.inner_stride, c.outer_stride, static_cast<uint64_t>(inner), n},
                 {{out, MatrixAddressesBytes(n), true}}, stream);
+}
+
+absl::Status LibraryKernels::AddBias(const Matrix& y, CUdeviceptr bias, CUstream stream) const {
+  const int64_t n = y.rows * y.columns;
+  return Launch(absl::StrCat("td_add_bias_", FloatName(y.type)), CeilDiv(n, kLibraryKernelBlock),
+                {y.data, bias, static_cast<uint64_t>(y.columns), static_cast<uint64_t>(n)},
+                {{y.data, Bytes(y.type, n), true}, {bias, Bytes(fb::DType::Float32, y.columns), false}}, stream);
+}
+
+absl::Status LibraryKernels::Relu(const Matrix& y, CUstream stream) const {
+  const int64_t n = y.rows * y.columns;
+  return Launch(absl::StrCat("td_relu_", FloatName(y.type)), CeilDiv(n, kLibraryKernelBlock),
+                {y.data, static_cast<uint64_t>(n)}, {{y.data, Bytes(y.type, n), true}}, stream);
+}
+
+absl::Status LibraryKernels::ReluWithMask(const Matrix& y, CUdeviceptr mask, int64_t mask_row_bytes,
+                                          CUstream stream) const {
+  const int64_t bytes = y.rows * CeilDiv(y.columns, 8);
+  return Launch(
+      absl::StrCat("td_relu_mask_", FloatName(y.type)), CeilDiv(bytes, kLibraryKernelBlock),
+      {y.data, mask, static_cast<uint64_t>(y.columns), static_cast<uint64_t>(mask_row_bytes),
+       static_cast<uint64_t>(bytes)},
+      {{y.data, Bytes(y.type, y.rows * y.columns), true}, {mask, static_cast<uint64_t>(y.rows * mask_row_bytes), true}},
+      stream);
+}
+
+absl::Status LibraryKernels::ReluGradient(const Matrix& y, CUdeviceptr mask, int64_t mask_row_bytes,
+                                          CUstream stream) const {
+  const int64_t n = y.rows * y.columns;
+  return Launch(
+      absl::StrCat("td_relu_grad_", FloatName(y.type)), CeilDiv(n, kLibraryKernelBlock),
+      {y.data, mask, static_cast<uint64_t>(y.columns), static_cast<uint64_t>(mask_row_bytes), static_cast<uint64_t>(n)},
+      {{y.data, Bytes(y.type, n), true}, {mask, static_cast<uint64_t>(y.rows * mask_row_bytes), false}}, stream);
+}
+
+absl::Status LibraryKernels::Gelu(const Matrix& y, CUstream stream) const {
+  const int64_t n = y.rows * y.columns;
+  return Launch(absl::StrCat("td_gelu_", FloatName(y.type)), CeilDiv(n, kLibraryKernelBlock),
+                {y.data, static_cast<uint64_t>(n)}, {{y.data, Bytes(y.type, n), true}}, stream);
+}
+
+absl::Status LibraryKernels::GeluGradient(const Matrix& y, CUdeviceptr x, CUstream stream) const {
+  const int64_t n = y.rows * y.columns;
+  return Launch(absl::StrCat("td_gelu_grad_", FloatName(y.type)), CeilDiv(n, kLibraryKernelBlock),
+                {y.data, x, static_cast<uint64_t>(n)}, {{y.data, Bytes(y.type, n), true}, {x, Bytes(y.type, n), false}},
+                stream);
+}
+
+absl::Status LibraryKernels::ColumnSums(const Matrix& in, CUdeviceptr out, CUstream stream) const {
+  if (in.type != fb::DType::Float32) return absl::InvalidArgumentError("only float32 is summed up by columns");
+  return Launch("td_column_sums_f32", CeilDiv(in.columns, kLibraryKernelBlock),
+                {in.data, out, static_cast<uint64_t>(in.rows), static_cast<uint64_t>(in.columns)},
+                {{in.data, Bytes(in.type, in.rows * in.columns), false}, {out, Bytes(in.type, in.columns), true}},
+                stream);
 }
 
 absl::Status LibraryKernels::Divide(fb::DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const {

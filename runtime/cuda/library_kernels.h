@@ -23,6 +23,12 @@ namespace tandem {
 //   td_convert_{f32_bf16,bf16_f32}(in, out, n)                                   a thread per element
 //   td_{add,max}_{f32,f64,s32,s64}(a, b, n)                                      a = a op b; max keeps NaN
 //   td_divide_{f32,f64}(a, divisor, n)                                           a = a / divisor, an integer
+//   td_add_bias_{f32,bf16}(y, bias, columns, n)                                  y += bias, in float32, by columns
+//   td_{relu,gelu}_{f32,bf16}(y, n)                                              in place; GELU in its tanh form
+//   td_gelu_grad_{f32,bf16}(y, x, n)                                             y *= the slope of GELU at x
+//   td_relu_mask_{f32,bf16}(y, mask, columns, stride, n)    relu and its bits: a thread per byte, rows of stride bytes
+//   td_relu_grad_{f32,bf16}(y, mask, columns, stride, n)                         y where its bit is set, else 0
+//   td_column_sums_f32(in, out, rows, n)                                         a thread per column
 //   td_matrix_addresses(out, base_0, inner_0, outer_0, ... base_2, inner_2, outer_2, inner, n)
 //                                                   out[k][i] = base_k + i % inner * inner_k + i / inner * outer_k
 const std::string& LibraryKernelsPtx();
@@ -60,6 +66,22 @@ class LibraryKernels {
   // `out`: the addresses of the matrices of three operands, MatrixAddressesBytes(inner * outer) bytes.
   absl::Status MatrixAddresses(CUdeviceptr out, const std::array<MatrixGrid, 3>& operands, int64_t inner, int64_t outer,
                                CUstream stream) const;
+  // What a product's epilogue does, in place on y [rows, columns]; Float32 and BFloat16. The bias is float32; the mask
+  // is ReluMaskShape's.
+  struct Matrix {
+    CUdeviceptr data = 0;
+    fb::DType type = fb::DType::Float32;
+    int64_t rows = 0, columns = 0;
+  };
+  absl::Status AddBias(const Matrix& y, CUdeviceptr bias, CUstream stream) const;
+  absl::Status Relu(const Matrix& y, CUstream stream) const;
+  absl::Status ReluWithMask(const Matrix& y, CUdeviceptr mask, int64_t mask_row_bytes, CUstream stream) const;
+  absl::Status ReluGradient(const Matrix& y, CUdeviceptr mask, int64_t mask_row_bytes, CUstream stream) const;
+  absl::Status Gelu(const Matrix& y, CUstream stream) const;
+  // `x`: what GELU was applied to, of y's type and size.
+  absl::Status GeluGradient(const Matrix& y, CUdeviceptr x, CUstream stream) const;
+  // out [columns] = sums over the rows of a float32 matrix, in their order.
+  absl::Status ColumnSums(const Matrix& in, CUdeviceptr out, CUstream stream) const;
   // a = a / divisor; float32, float64.
   absl::Status Divide(fb::DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const;
 

@@ -207,6 +207,152 @@ std::string MatrixAddresses() {
   return ElementWise("td_matrix_addresses", parameters + ", .param .u64 inner", body);
 }
 
+// What an epilogue does, in place, where the library has none. %rd9: the address of the thread's element of y.
+std::string EpilogueElement(const std::string& type) {
+  return absl::StrCat("  ld.param.u64 %rd1, [y];\n  cvta.to.global.u64 %rd1, %rd1;\n  mad.lo.u64 %rd9, %rd5, ",
+                      SizeOfType(type), ", %rd1;\n");
+}
+
+std::string AddBias(const std::string& type) {
+  return ElementWise(absl::StrCat("td_add_bias_", type), ".param .u64 y, .param .u64 bias, .param .u64 columns",
+                     absl::StrCat(EpilogueElement(type), R"(  ld.param.u64 %rd2, [bias];
+  ld.param.u64 %rd4, [columns];
+  cvta.to.global.u64 %rd2, %rd2;
+  rem.u64 %rd7, %rd5, %rd4;
+  mad.lo.u64 %rd7, %rd7, 4, %rd2;
+  ld.global.f32 %f2, [%rd7];
+)",
+                                  Load(type), "  add.rn.f32 %f1, %f1, %f2;\n", Store(type)));
+}
+
+constexpr char kRelu[] = "  setp.gt.f32 %p2, %f1, %f3;\n  selp.f32 %f1, %f1, %f3, %p2;\n";
+
+std::string Relu(const std::string& type) {
+  return ElementWise(
+      absl::StrCat("td_relu_", type), ".param .u64 y",
+      absl::StrCat(EpilogueElement(type), "  mov.f32 %f3, 0f00000000;\n", Load(type), kRelu, Store(type)));
+}
+
+// A thread for a byte of the mask: eight elements of a row.
+std::string ReluMask(const std::string& type) {
+  std::string body = absl::StrCat(R"(  ld.param.u64 %rd1, [y];
+  ld.param.u64 %rd2, [mask];
+  ld.param.u64 %rd4, [columns];
+  ld.param.u64 %rd10, [stride];
+  cvta.to.global.u64 %rd1, %rd1;
+  cvta.to.global.u64 %rd2, %rd2;
+  add.u64 %rd6, %rd4, 7;
+  shr.u64 %rd6, %rd6, 3;
+  div.u64 %rd7, %rd5, %rd6;
+  rem.u64 %rd8, %rd5, %rd6;
+  mad.lo.u64 %rd11, %rd7, %rd10, %rd8;
+  add.u64 %rd11, %rd11, %rd2;
+  shl.b64 %rd8, %rd8, 3;
+  mad.lo.u64 %rd12, %rd7, %rd4, %rd8;
+  mad.lo.u64 %rd9, %rd12, )",
+                                  SizeOfType(type), ", %rd1;\n  mov.u32 %r10, 0;\n  mov.f32 %f3, 0f00000000;\n");
+  for (int k = 0; k < 8; ++k) {
+    absl::StrAppend(&body, "  setp.ge.u64 %p3, %rd8, %rd4;\n  @%p3 bra BYTE_END;\n", Load(type), kRelu,
+                    "  selp.b32 %r11, ", 1 << k, ", 0, %p2;\n  or.b32 %r10, %r10, %r11;\n", Store(type),
+                    "  add.u64 %rd8, %rd8, 1;\n  add.u64 %rd9, %rd9, ", SizeOfType(type), ";\n");
+  }
+  return ElementWise(absl::StrCat("td_relu_mask_", type),
+                     ".param .u64 y, .param .u64 mask, .param .u64 columns, .param .u64 stride",
+                     absl::StrCat(body, "BYTE_END:\n  st.global.u8 [%rd11], %r10;\n"));
+}
+
+std::string ReluGrad(const std::string& type) {
+  return ElementWise(absl::StrCat("td_relu_grad_", type),
+                     ".param .u64 y, .param .u64 mask, .param .u64 columns, .param .u64 stride",
+                     absl::StrCat(EpilogueElement(type), R"(  ld.param.u64 %rd2, [mask];
+  ld.param.u64 %rd4, [columns];
+  ld.param.u64 %rd10, [stride];
+  cvta.to.global.u64 %rd2, %rd2;
+  div.u64 %rd7, %rd5, %rd4;
+  rem.u64 %rd8, %rd5, %rd4;
+  shr.u64 %rd11, %rd8, 3;
+  mad.lo.u64 %rd11, %rd7, %rd10, %rd11;
+  add.u64 %rd11, %rd11, %rd2;
+  ld.global.u8 %r10, [%rd11];
+  cvt.u32.u64 %r11, %rd8;
+  and.b32 %r11, %r11, 7;
+  shr.u32 %r10, %r10, %r11;
+  and.b32 %r10, %r10, 1;
+  setp.ne.u32 %p2, %r10, 0;
+  mov.f32 %f3, 0f00000000;
+)",
+                                  Load(type), "  selp.f32 %f1, %f1, %f3, %p2;\n", Store(type)));
+}
+
+// %f5 = tanh(sqrt(2/pi) (x + 0.044715 x^3)) = 1 - 2 / (1 + 2^v) of x = %f1; %f4 = x^2, %f7 = 1. The approximation of
+// the power is good to two units in the last place; that of tanh itself would be good to eleven bits.
+constexpr char kGeluTanh[] = R"(  mov.f32 %f7, 0f3F800000;
+  mul.rn.f32 %f4, %f1, %f1;
+  mul.rn.f32 %f5, %f4, 0f3D372713;
+  add.rn.f32 %f5, %f5, %f7;
+  mul.rn.f32 %f5, %f5, %f1;
+  mul.rn.f32 %f5, %f5, 0f40135761;
+  ex2.approx.f32 %f5, %f5;
+  add.rn.f32 %f5, %f5, %f7;
+  mov.f32 %f6, 0f40000000;
+  div.rn.f32 %f5, %f6, %f5;
+  sub.rn.f32 %f5, %f7, %f5;
+)";
+
+std::string Gelu(const std::string& type) {
+  return ElementWise(absl::StrCat("td_gelu_", type), ".param .u64 y",
+                     absl::StrCat(EpilogueElement(type), Load(type), kGeluTanh, R"(  add.rn.f32 %f6, %f5, %f7;
+  mul.rn.f32 %f6, %f6, 0f3F000000;
+  mul.rn.f32 %f1, %f6, %f1;
+)",
+                                  Store(type)));
+}
+
+// y times the slope at x: (1 + t) / 2 + x (1 - t^2) sqrt(2/pi) (1 + 3 0.044715 x^2) / 2.
+std::string GeluGrad(const std::string& type) {
+  return ElementWise(
+      absl::StrCat("td_gelu_grad_", type), ".param .u64 y, .param .u64 x",
+      absl::StrCat("  ld.param.u64 %rd2, [x];\n  cvta.to.global.u64 %rd2, %rd2;\n  mad.lo.u64 %rd9, %rd5, ",
+                   SizeOfType(type), ", %rd2;\n", Load(type), kGeluTanh, R"(  mul.rn.f32 %f4, %f4, 0f3E095D4F;
+  add.rn.f32 %f4, %f4, %f7;
+  mul.rn.f32 %f4, %f4, 0f3F4C422A;
+  mul.rn.f32 %f6, %f5, %f5;
+  sub.rn.f32 %f6, %f7, %f6;
+  mul.rn.f32 %f4, %f4, %f6;
+  mul.rn.f32 %f4, %f4, %f1;
+  add.rn.f32 %f5, %f5, %f7;
+  add.rn.f32 %f4, %f4, %f5;
+  mul.rn.f32 %f4, %f4, 0f3F000000;
+)",
+                   EpilogueElement(type), Load(type), "  mul.rn.f32 %f1, %f1, %f4;\n", Store(type)));
+}
+
+// A thread for a column, which adds up its rows in their order.
+std::string ColumnSums() {
+  return ElementWise("td_column_sums_f32", ".param .u64 in, .param .u64 out, .param .u64 rows",
+                     R"(  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  ld.param.u64 %rd4, [rows];
+  cvta.to.global.u64 %rd1, %rd1;
+  cvta.to.global.u64 %rd2, %rd2;
+  mad.lo.u64 %rd9, %rd5, 4, %rd1;
+  mad.lo.u64 %rd10, %rd5, 4, %rd2;
+  shl.b64 %rd7, %rd3, 2;
+  mov.f32 %f2, 0f00000000;
+  mov.u64 %rd8, 0;
+ROW:
+  setp.ge.u64 %p2, %rd8, %rd4;
+  @%p2 bra SUMMED;
+  ld.global.f32 %f1, [%rd9];
+  add.rn.f32 %f2, %f2, %f1;
+  add.u64 %rd9, %rd9, %rd7;
+  add.u64 %rd8, %rd8, 1;
+  bra ROW;
+SUMMED:
+  st.global.f32 [%rd10], %f2;
+)");
+}
+
 std::string Build() {
   std::string text = ".version 6.4\n.target sm_75\n.address_size 64\n";
   for (const char* from : {"f32", "bf16"}) {
@@ -216,7 +362,10 @@ std::string Build() {
   for (const char* op : {"add", "max"}) {
     for (const char* type : {"f32", "f64", "s32", "s64"}) text += Combine(op, type);
   }
-  return text + Divide("f32") + Divide("f64") + MatrixAddresses();
+  for (const char* type : {"f32", "bf16"}) {
+    text += AddBias(type) + Relu(type) + ReluMask(type) + ReluGrad(type) + Gelu(type) + GeluGrad(type);
+  }
+  return text + ColumnSums() + Divide("f32") + Divide("f64") + MatrixAddresses();
 }
 
 }  // namespace

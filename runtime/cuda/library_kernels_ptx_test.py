@@ -83,10 +83,63 @@ class LibraryKernelsTest(unittest.TestCase):
                       [v for grid in grids for v in grid] + [inner, n])[0]
             np.testing.assert_array_equal(got, np.array(want, np.uint64).reshape(-1))
 
+    def test_epilogues(self):
+        for rows, columns in ((1, 1), (3, 8), (5, 21), (2, 130)):
+            n, stride = rows * columns, -(-columns // 128) * 16
+            for kind in ("f32", "bf16"):
+                y = numbers(n, n) if kind == "f32" else to_bfloat16(numbers(n, n))
+                exact = y if kind == "f32" else from_bfloat16(y)
+                stored = (lambda v: v.astype(np.float32)) if kind == "f32" else (lambda v: to_bfloat16(v.astype(np.float32)))
+                grid = -(-n // 256)
+                bias = numbers(columns, 5)
+                with np.errstate(all="ignore"):
+                    want = (exact.reshape(rows, columns) + bias).reshape(-1)
+                np.testing.assert_array_equal(run("td_add_bias_" + kind, grid, [y, bias], [columns, n])[0], stored(want))
+                positive = exact > 0
+                want = stored(np.where(positive, exact, np.float32(0)))
+                np.testing.assert_array_equal(run("td_relu_" + kind, grid, [y], [n])[0], want)
+                mask = np.zeros((rows, stride), np.uint8)
+                bits = np.packbits(positive.reshape(rows, columns), axis=1, bitorder="little")
+                mask[:, :bits.shape[1]] = bits
+                mask = mask.reshape(-1)
+                got = run("td_relu_mask_" + kind, -(-rows * bits.shape[1] // 256), [y, np.zeros_like(mask)],
+                          [columns, stride, rows * bits.shape[1]])
+                np.testing.assert_array_equal(got[0], want)
+                np.testing.assert_array_equal(got[1], mask)
+                other = numbers(n, 9)[::-1].copy()
+                data = other if kind == "f32" else to_bfloat16(other)
+                want = np.where(positive, data, data.dtype.type(0))
+                np.testing.assert_array_equal(run("td_relu_grad_" + kind, grid, [data, mask], [columns, stride, n])[0], want)
+
+    def test_gelu(self):
+        """Against double precision, and a difference quotient."""
+        def gelu(x):
+            return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+        x = np.concatenate([np.linspace(-12, 12, 300), [0.0, 1e-6, -1e-6, 50.0, -50.0]]).astype(np.float32)
+        n, wide = len(x), x.astype(np.float64)
+        slope = (gelu(wide + 1e-6) - gelu(wide - 1e-6)) / 2e-6
+        y = np.random.default_rng(4).standard_normal(n).astype(np.float32)
+        np.testing.assert_allclose(run("td_gelu_f32", 2, [x], [n])[0], gelu(wide), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(run("td_gelu_grad_f32", 2, [y, x], [n])[0], y * slope, rtol=1e-5, atol=4e-6)
+        narrow, scale = to_bfloat16(x), to_bfloat16(y)
+        at, wanted = from_bfloat16(narrow).astype(np.float64), from_bfloat16(scale)
+        got = from_bfloat16(run("td_gelu_bf16", 2, [narrow], [n])[0])
+        np.testing.assert_allclose(got, gelu(at), rtol=2**-8, atol=1e-6)
+        slope = (gelu(at + 1e-6) - gelu(at - 1e-6)) / 2e-6
+        got = from_bfloat16(run("td_gelu_grad_bf16", 2, [scale, narrow], [n])[0])
+        np.testing.assert_allclose(got, wanted * slope, rtol=2**-8, atol=4e-6)
+
+    def test_column_sums(self):
+        for rows, columns in ((1, 1), (0, 3), (7, 5), (40, 300)):
+            x = np.random.default_rng(rows).standard_normal((rows, columns)).astype(np.float32)
+            got = run("td_column_sums_f32", -(-columns // 256), [x.reshape(-1), np.ones(columns, np.float32)],
+                      [rows, columns])[1]
+            np.testing.assert_allclose(got, x.sum(axis=0, dtype=np.float64), rtol=1e-5, atol=1e-5)
+
     def test_no_entry_is_untested(self):
         kinds = {e.split("_")[1] for e in ENTRIES}
-        self.assertEqual(kinds, {"transpose", "convert", "add", "max", "divide", "matrix"})
-        self.assertEqual(len(ENTRIES), 17)
+        self.assertEqual(kinds, {"transpose", "convert", "add", "max", "divide", "matrix", "relu", "gelu", "column"})
+        self.assertEqual(len(ENTRIES), 30)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // The GPUs of this machine, as ListDevices("gpu") gives them: those that CUDA_VISIBLE_DEVICES leaves, in the driver's
 // order. Errors: those of LoadDriver (FailedPrecondition, exit code 2): no driver, one that is too old, no GPU.
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/driver_api.h"
 #include "runtime/list_devices.h"
@@ -9,7 +10,8 @@ namespace {
 
 absl::StatusOr<std::vector<DeviceInfo>> ListGpus() {
   TD_ASSIGN_OR_RETURN(const DriverApi* driver, LoadDriver());
-  int count = 0;
+  int count = 0, version = 0;
+  TD_CU(*driver, cuDriverGetVersion(&version));
   TD_CU(*driver, cuDeviceGetCount(&count));
   std::vector<DeviceInfo> gpus;
   for (int i = 0; i < count; ++i) {
@@ -23,7 +25,7 @@ absl::StatusOr<std::vector<DeviceInfo>> ListGpus() {
     TD_CU(*driver, cuDeviceGetAttribute(&minor, kCudaAttributeComputeMinor, device));
     TD_CU(*driver, cuDeviceTotalMem_v2(&bytes, device));
     model[sizeof(model) - 1] = '\0';
-    gpus.push_back({model, 10 * major + minor, bytes});
+    gpus.push_back({model, 10 * major + minor, bytes, absl::StrCat(version / 1000, ".", version % 1000 / 10)});
   }
   return gpus;
 }

@@ -145,12 +145,84 @@ def evaluator_of_its_own():
     assert not evaluation(run.output(0)) and "Starting evaluation" not in run.output(0), run.tails()
 
 
+def evaluator_exports():
+    """The task that evaluates exports, and nobody else does."""
+    model_dir, run = evaluator("evaluator_exports", "--export")
+    run.expect(0, 0, 0)
+    for name in ("best", "final"):
+        exports = os.listdir(os.path.join(model_dir, "export", name))
+        assert len(exports) == 1 and re.fullmatch(r"\d{10}", exports[0]), exports
+        with open(os.path.join(model_dir, "export", name, exports[0], "signature.json")) as f:
+            assert json.load(f)["global_step"] == STEPS
+    assert run.output(2).count("Exported the model") == 2, run.tails()
+    assert all("Exported the model" not in run.output(rank) for rank in (0, 1)), run.tails()
+
+
+def chief_exports():
+    """Without such a task the chief does, one model for each exporter."""
+    model_dir, run = train("chief_exports", 2, ["--export"])
+    assert run.output(0).count("Exported the model") >= 2 and "Exported the model" not in run.output(1), run.tails()
+    assert sorted(os.listdir(os.path.join(model_dir, "export"))) == ["best", "final"]
+
+
 def evaluator_sees_checkpoints():
     model_dir, run = evaluator("evaluator_early", "--eval_start_delay_secs=0", "--eval_throttle_secs=0",
                                "--max_steps=3000", "--save_checkpoints_steps=100")
     run.expect(0, 0, 0)
     steps = [int(s) for s in re.findall(r"Saving dict for global step (\d+)", run.output(2))]
     assert len(steps) >= 2 and steps == sorted(set(steps)) and steps[-1] == 3000, steps
+
+
+def lines_of_evaluations(model_dir):
+    with open(os.path.join(model_dir, "eval", "metrics.jsonl"), encoding="utf-8") as f:
+        return f.read().splitlines()
+
+
+def evaluates_by_steps():
+    """At the same steps, whatever the clock says, and with the same bits as one process."""
+    for name, own, steps in (("by_steps", ["--eval_every_steps=3"], [3, 6, 9, 12]),
+                             ("by_epochs", ["--eval_every_epochs=1"], [11, 12])):  # 350 examples in steps of 32
+        alone_dir = sample.fresh_dir(name + "_alone")
+        sample.run(*flags(alone_dir, 4), *own)
+        expected = lines_of_evaluations(alone_dir)
+        assert [json.loads(line)["global_step"] for line in expected] == steps, expected
+        model_dir, run = train(name, 2, own)
+        assert lines_of_evaluations(model_dir) == expected, (expected, lines_of_evaluations(model_dir), run.tails())
+
+
+def evaluation_by_steps_beside_an_evaluator():
+    _, run = evaluator("by_steps_beside_evaluator", "--eval_every_steps=3")
+    run.expect(2, 2, 2)
+    assert "has a task of type evaluator" in run.output(0), run.tails()
+
+
+def done(model_dir):
+    with open(os.path.join(model_dir, "DONE"), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def stops_early():
+    """With a rate that changes no weight, no evaluation is better than the first."""
+    own = ["--optimizer=sgd", "--learning_rate=1e-38", "--eval_every_steps=3", "--stop_if_no_decrease=5"]
+    model_dir, run = train("stops_early", 2, own)
+    assert done(model_dir)["final_step"] == 9, run.tails()
+    assert done(model_dir)["reason"].startswith('early stopping: no decrease of "loss" in 6 steps'), done(model_dir)
+    assert os.path.isdir(os.path.join(model_dir, "model.ckpt-9"))
+    lines = lines_of_evaluations(model_dir)
+    again = workers.Workers("stops_early_again", 2, [*flags(model_dir, 2), *own])
+    again.expect(0, 0)
+    assert done(model_dir)["final_step"] == 9 and "made no steps: early stopping" in again.output(0), again.tails()
+    # The others do not know what is on record, so that all evaluate once more.
+    assert lines_of_evaluations(model_dir) == lines + lines[-1:], again.tails()
+
+
+def an_evaluator_stops_training():
+    model_dir, run = evaluator("evaluator_stops", "--eval_start_delay_secs=0", "--eval_throttle_secs=0",
+                               "--optimizer=sgd", "--learning_rate=1e-38", "--save_checkpoints_steps=200",
+                               "--max_steps=1000000", "--stop_if_no_decrease=100", "--stop_every_steps=10")
+    run.expect(0, 0, 0)
+    assert done(model_dir)["final_step"] < 1000000, done(model_dir)
+    assert done(model_dir)["reason"].startswith('early stopping: no decrease of "loss"'), done(model_dir)
 
 
 def terminated_evaluator():
@@ -295,7 +367,9 @@ def full_disk_at_the_chief():
 
 
 CASES = [
-    accumulated_batches, evaluator_of_its_own, evaluator_sees_checkpoints, terminated_evaluator, two_workers,
+    accumulated_batches, evaluator_of_its_own, evaluator_exports, chief_exports, evaluator_sees_checkpoints,
+    evaluates_by_steps, evaluation_by_steps_beside_an_evaluator, stops_early, an_evaluator_stops_training,
+    terminated_evaluator, two_workers,
     four_workers, over_tcp, four_over_tcp, batch_norm_model, ring_trains, goes_on_with_other_workers, killed_worker,
     killed_chief, stopped_worker, terminated_worker, interrupted_chief, different_models, different_batches,
     different_data, different_seeds, different_learning_rates, different_steps, different_communication, missing_worker, same_rank_twice,

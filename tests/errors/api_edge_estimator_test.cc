@@ -97,7 +97,7 @@ TEST(EstimatorEdgeTest, Hooks) {
        with(std::make_shared<LoggingTensorHook>(std::vector<std::string>{"loss"}, 1, no_clock)), "bad_function_call"},
       {"StepCounterHook", "negative", with(std::make_shared<StepCounterHook>(-1))},
       {"StepCounterHook", "no clock", with(std::make_shared<StepCounterHook>(1, no_clock)), "bad_function_call"},
-      {"ProgressHook", "no writer", with(std::make_shared<ProgressHook>(0, nullptr)), "bad_function_call"},
+      {"ProgressHook", "no writer", with(std::make_shared<ProgressHook>(ProgressHook::Options{})), "bad_function_call"},
       {"CheckpointSaverHook", "no function",
        with(std::make_shared<CheckpointSaverHook>(CheckpointSaverHook::Options{.save_steps = 1})), "bad_function_call"},
   });

@@ -30,4 +30,8 @@ void Cover(absl::string_view function, absl::string_view arguments);
 // Calls `function` with the arguments and records the call as it is written.
 #define TD_COVER(function, ...) (::tandem::oracle::Cover(#function, #__VA_ARGS__), function(__VA_ARGS__))
 
+// The same for a method of `object`, which is recorded as "Class::method".
+#define TD_COVER_METHOD(object, Class, method, ...) \
+  (::tandem::oracle::Cover(#Class "::" #method, #__VA_ARGS__), (object).method(__VA_ARGS__))
+
 #endif  // TANDEM_TESTS_ORACLE_COVER_H_

@@ -20,8 +20,8 @@ struct Header {
   std::vector<Declaration> functions;
   std::vector<std::string> enum_values;  // "Reduction::kSum"
 };
-// All functions and enums at namespace scope of a header's text. Their names begin in the first column, as clang-format
-// leaves them.
+// All functions and enums at namespace scope of a header's text, and the methods that make another optimizer of one.
+// The names of the former begin in the first column, as clang-format leaves them.
 Header ParseHeader(const std::string& path, const std::string& text);
 
 struct Coverage {

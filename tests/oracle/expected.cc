@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "tests/oracle/tape.h"
 
@@ -23,10 +25,40 @@ double Largest(const std::vector<double>& values) {
   return largest;
 }
 
+OptimizerCase::Group GroupOf(const OptimizerCase& optimizer, const std::string& name) {
+  return optimizer.group ? optimizer.group(name) : OptimizerCase::Group();
+}
+
 void Treat(const OptimizerCase& optimizer, const ClipOptions& clip, ref::Gradients& gradients) {
   if (optimizer.treat) optimizer.treat(gradients);
-  if (clip.global_norm > 0) ref::ClipByGlobalNorm(gradients, clip.global_norm);
-  if (clip.value > 0) ref::ClipByValue(gradients, clip.value);
+  auto apply = [](const ClipOptions& options, ref::Gradients& part) {
+    if (options.global_norm > 0) ref::ClipByGlobalNorm(part, options.global_norm);
+    if (options.value > 0) ref::ClipByValue(part, options.value);
+  };
+  std::map<int, std::pair<ClipOptions, ref::Gradients>> parts;
+  for (auto& [name, gradient] : gradients) {
+    const OptimizerCase::Group group = GroupOf(optimizer, name);
+    auto& [options, part] = parts[group.part];
+    options = group.clip.value_or(clip);
+    part[name] = std::move(gradient);
+  }
+  for (auto& [number, part] : parts) {
+    apply(part.first, part.second);
+    for (auto& [name, gradient] : part.second) gradients[name] = std::move(gradient);
+  }
+}
+
+// The moving average of `name`, which becomes what `expected` has, and how far it may be off.
+void Average(double decay, const StepData& data, const std::string& name, Expected& expected) {
+  const std::string slot = name + "/ExponentialMovingAverage";
+  auto before = data.variables.find(slot);  // a missing one is the caller's finding
+  const Bounded value = expected.assigned.at(name);
+  Bounded& average = expected.assigned[slot];
+  for (size_t i = 0; i < value.values.size(); ++i) {
+    const double old = before == data.variables.end() ? 0 : before->second.values[i], w = value.values[i];
+    average.values.push_back(old - (1 - decay) * (old - w));
+    average.bounds.push_back((1 - decay) * value.bounds[i] + kTermRounding * (std::abs(old) + std::abs(w)));
+  }
 }
 
 // The variable and its slots after the update, and how far they may be off.
@@ -43,6 +75,7 @@ void Update(const OptimizerCase& optimizer, const StepData& data, const std::str
       elements[i].slots.push_back(slot == data.variables.end() ? 0 : slot->second.values[i]);
     }
   }
+  const OptimizerCase::Group group = GroupOf(optimizer, name);
   auto scale = [&](const std::vector<double>& g) {
     return optimizer.scale ? optimizer.scale(data.step, g, elements) : 1.0;
   };
@@ -55,8 +88,9 @@ void Update(const OptimizerCase& optimizer, const StepData& data, const std::str
     auto after = [&](double g, double slot_error, double gradient_error, double rate_error = 0) {
       ref::Element e = before;
       for (double& slot : e.slots) slot *= 1 + slot_error;
-      const double rate = optimizer.rate(data.step) * exact * (1 + rate_error);
+      const double rate = optimizer.rate(data.step) * group.rate_factor * exact * (1 + rate_error);
       optimizer.update(rate, data.step, g * (1 + gradient_error), &e);
+      e.value -= rate * group.decay * before.value;
       std::vector<double> numbers = {e.value};
       numbers.insert(numbers.end(), e.slots.begin(), e.slots.end());
       return numbers;
@@ -115,6 +149,12 @@ Expected ExpectedStep(const Model& model, const OptimizerCase& optimizer, const 
   for (ref::Gradients* g : {&gradients, &low, &high}) Treat(optimizer, clip, *g);
   for (const std::string& name : data.trained) {
     Update(optimizer, data, name, gradients[name], low[name], high[name], expected);
+  }
+  if (!optimizer.average_decay) return expected;
+  const double decay = optimizer.average_decay(data.step);
+  for (const std::string& name : data.trained) Average(decay, data, name, expected);
+  for (const auto& entry : forward.assigned()) {
+    if (optimizer.average_statistics) Average(decay, data, entry.first, expected);
   }
   return expected;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,18 @@ struct OptimizerCase {
   std::function<void(ref::Gradients&)> treat = {};
   // Trains the first variable only.
   bool first_variable_only = false;
+  // What the group of a variable changes for it. Empty: nothing for any.
+  struct Group {
+    double rate_factor = 1;
+    double decay = 0;  // w -= rate decay w
+    bool frozen = false;
+    std::optional<ClipOptions> clip = std::nullopt;  // of all variables with the same `part` together
+    int part = 0;
+  };
+  std::function<Group(const std::string& variable)> group = {};
+  // The decay of moving averages in a step, and whether statistics have averages too. Empty: there are none.
+  std::function<double(int64_t step)> average_decay = {};
+  bool average_statistics = false;
 };
 
 const std::vector<OptimizerCase>& OptimizerCases();

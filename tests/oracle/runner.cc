@@ -112,6 +112,7 @@ absl::StatusOr<std::vector<std::string>> Runner::Step(const Case& c, int step) {
   data.variables = ToNumbers(before);
   for (const VariableSpec& v : program_.graph->variables()) {
     if (!v.trainable || !v.slot_of.empty()) continue;
+    if (c.optimizer->group && c.optimizer->group(v.name).frozen) continue;
     if (data.trained.empty() || !c.optimizer->first_variable_only) data.trained.push_back(v.name);
   }
   const int64_t rows = std::accumulate(data.rows_per_replica.begin(), data.rows_per_replica.end(), int64_t{0});

@@ -3,7 +3,6 @@
 The html is loaded in a headless Chromium: the script must run without an error and draw every op and command.
 """
 import collections
-import html
 import json
 import os
 import re
@@ -12,6 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.abspath("tests/support"))
+import browser  # noqa: E402
 import xunit  # noqa: E402
 
 TMP = os.environ.get("TEST_TMPDIR", "/tmp")
@@ -137,26 +137,10 @@ def dot():
         assert "<svg" in run("dot", "-Tsvg", path)
 
 
-def browser():
-    for name in ("chromium-headless-shell", "chromium", "google-chrome"):
-        if shutil.which(name):
-            return name
-    raise AssertionError("no chromium here; ./setup installs chromium-headless-shell")
-
-
 def page(path, fragment):
-    """The element tree after the script has run, as text, and the attributes of the root."""
-    done = subprocess.run([browser(), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-                           "--user-data-dir=" + os.path.join(TMP, "browser"), "--virtual-time-budget=10000", "--dump-dom",
-                           "file://%s#%s" % (path, fragment)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=120)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "CONSOLE" not in done.stderr, re.findall(".*CONSOLE.*", done.stderr)
-    tag = re.search(r"<html([^>]*)>", done.stdout).group(1)
-    root = {k: html.unescape(v) for k, v in re.findall(r'data-(\w+)="([^"]*)"', tag)}
-    assert root.get("ready") == "1" and root.get("errors") == "0", root
-    view = done.stdout[done.stdout.index('<main id="view">'):done.stdout.index("</main>")]
-    return root, view
+    """The attributes of the root, and the elements of the view as text, after the script has run."""
+    root, text = browser.load(path, fragment)
+    return root, text[text.index('<main id="view">'):text.index("</main>")]
 
 
 def html_page():

@@ -102,6 +102,9 @@ def walls():
     tree = {"estimator/a.cc": '#include "runtime/cuda/driver.h"\n#include "runtime/session.h"\n',
             "estimator/a_test.cc": '#include "runtime/cuda/driver.h"\n', "runtime/cuda/driver.h": ""}
     equal(found("floors", tree), ["estimator/a.cc:1: runtime/cuda/driver.h"])
+    tree = {"estimator/serving/model.cc": '#include "passes/compile.h"\n#include "runtime/run.h"\n',
+            "estimator/a.cc": '#include "passes/compile.h"\n', "passes/compile.h": ""}
+    equal(found("floors", tree), ["estimator/serving/model.cc:1: passes/compile.h"])
 
 
 xunit.run("presubmit", [(f.__name__, f) for f in (

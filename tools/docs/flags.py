@@ -18,16 +18,21 @@ PROGRAMS = [
     ("samples/mnist_estimator", "samples/mnist_estimator.cc"),
     ("samples/linear_estimator", "samples/linear_estimator.cc"),
     ("tandem-dump", "tools/tandem_dump.cc"),
+    ("tandem-devices", "tools/tandem_devices.cc"),
+    ("tandem-plot", "tools/tandem_plot.cc"),
     ("tandem-run", "tools/tandem_run.cc"),
     ("tandem-opt", "tools/tandem_opt.cc"),
     ("tandem-scale", "tools/tandem_scale.cc"),
     ("tandem-calibrate", "tools/tandem_calibrate.cc"),
     ("tandem-launch", "tools/tandem_launch.cc"),
     ("tandem-records", "tools/tandem_records.cc"),
+    ("tandem-checkpoint", "tools/tandem_checkpoint.cc"),
     ("tandem-textures", "tools/tandem_textures.cc"),
 ]
 COMMON = "samples/common_flags.cc"
-HEADERS = ["samples/common_flags.h", "data/fashion_mnist.h"]  # with constants that definitions of flags name
+EVALUATION = "samples/eval_flags.cc"
+# With constants that definitions of flags name.
+HEADERS = ["samples/common_flags.h", "samples/exporters.h", "data/fashion_mnist.h"]
 SHORT_TYPES = {"std::string": "string", "std::vector<std::string>": "list", "std::optional<int64_t>": "int64_t"}
 
 
@@ -103,7 +108,7 @@ def generate(root):
     defining = {os.path.relpath(path, root) for folder in ("samples", "tools")
                 for path in glob.glob(os.path.join(root, folder, "*.cc"))
                 if re.search(r"^(ABSL_FLAG\(|cl::opt<)", read(root, os.path.relpath(path, root)), re.M)}
-    listed = {file for _, file in PROGRAMS} | {COMMON}
+    listed = {file for _, file in PROGRAMS} | {COMMON, EVALUATION}
     if defining != listed:
         raise SystemExit("tools/docs/flags.py: PROGRAMS does not list %s" % sorted(defining ^ listed))
     constants = {}
@@ -114,6 +119,8 @@ def generate(root):
            '`TANDEM_FLAGS="--print-ir-after=td-form-fusions --disable-pass=td-schedule"`.', "",
            "| option | example | |", "|---|---|---|"] + compiler_flags(root) + [""]
     out += ["## All samples", ""] + table(absl_flags(read(root, COMMON), constants))
+    out += ["## Samples with `TrainAndEvaluate`: `fashion_mnist`, `mnist_estimator`", ""]
+    out += table(absl_flags(read(root, EVALUATION), constants))
     for program, file in PROGRAMS:
         text = read(root, file)
         out += ["## `%s`" % program, ""] + [first_paragraph(cpp.head_comment(text)), ""]

@@ -40,12 +40,12 @@ absl::StatusOr<std::string> FindExecutable(const std::string& path, const std::s
   if (!fs::is_directory(dir, error)) dir = path;
   std::map<std::string, std::pair<fs::file_time_type, std::string>> newest;  // by mode
   for (const fs::directory_entry& entry : fs::directory_iterator(dir, error)) {
-    std::string name = entry.path().filename().string();
-    size_t dash = name.find('-');
-    if (entry.path().extension() != ".tdx" || dash == std::string::npos) continue;
+    // "train-0123456789abcdef.tdx" of a cache, "predict.tdx" of an exported model.
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() != ".tdx") continue;
     if (!IsFor(entry.path().string(), target)) continue;
     auto time = fs::last_write_time(entry.path(), error);
-    auto& slot = newest[name.substr(0, dash)];
+    auto& slot = newest[name.substr(0, name.find('-'))];
     if (slot.second.empty() || time > slot.first) slot = {time, entry.path().string()};
   }
   std::string wanted = mode.empty() && newest.count("train") ? "train" : mode;

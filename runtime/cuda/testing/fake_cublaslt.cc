@@ -68,6 +68,7 @@ struct State {
   };
   std::vector<Failure> failures;
   bool supports_nothing = false, knows_pointer_arrays = true;
+  cublasStatus_t epilogues = cublaslt::kSuccess;
 };
 State* g_state = nullptr;
 
@@ -295,6 +296,9 @@ cublasStatus_t Heuristic(cublasLtHandle_t, cublasLtMatmulDesc_t desc, cublasLtMa
   const Preference& q = *reinterpret_cast<Preference*>(preference);
   if (!Fits(p)) return cublaslt::kInvalidValue;
   if (g_state->supports_nothing) return cublaslt::kNotSupported;
+  if (p.desc.epilogue != cublaslt::kEpilogueDefault && g_state->epilogues != cublaslt::kSuccess) {
+    return g_state->epilogues;
+  }
   if ((q.reduction_mask & cublaslt::kReductionInplace) != 0) {
     g_state->violations.push_back("sums may be split in place, in the result's type");
   }
@@ -306,6 +310,20 @@ cublasStatus_t Heuristic(cublasLtHandle_t, cublasLtMatmulDesc_t desc, cublasLtMa
     r.algo = {{kMagic, i, q.alignment[0], q.alignment[1], q.alignment[3], 0, 0, 0}};
     r.workspaceSize = WorkspaceOf(p, i);
   }
+  return cublaslt::kSuccess;
+}
+
+cublasStatus_t AlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a,
+                         cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t d,
+                         const cublasLtMatmulAlgo_t* algorithm, cublasLtMatmulHeuristicResult_t* result) {
+  const cublasStatus_t status = Enter("cublasLtMatmulAlgoCheck");
+  if (status != cublaslt::kSuccess) return status;
+  const Product p = {*reinterpret_cast<Desc*>(desc), *reinterpret_cast<Layout*>(a), *reinterpret_cast<Layout*>(b),
+                     *reinterpret_cast<Layout*>(d)};
+  if (!Fits(p) || algorithm->data[0] != kMagic || algorithm->data[1] >= kAlgorithms) return cublaslt::kInvalidValue;
+  if (g_state->supports_nothing) return cublaslt::kNotSupported;
+  *result = {};
+  result->workspaceSize = WorkspaceOf(p, algorithm->data[1]);
   return cublaslt::kSuccess;
 }
 
@@ -414,6 +432,7 @@ CublasLtApi Bind() {
   };
   api.cublasLtMatmulPreferenceSetAttribute = SetPreference;
   api.cublasLtMatmulAlgoGetHeuristic = Heuristic;
+  api.cublasLtMatmulAlgoCheck = AlgoCheck;
   api.cublasLtMatmul = MatMul;
   return api;
 }
@@ -435,6 +454,7 @@ std::vector<std::string> FakeCublasLt::TakeCalls() { return std::exchange(g_stat
 std::vector<std::string> FakeCublasLt::TakeViolations() { return std::exchange(g_state->violations, {}); }
 int FakeCublasLt::live_objects() const { return static_cast<int>(g_state->live.size()); }
 void FakeCublasLt::KnowNoPointerArrays() { g_state->knows_pointer_arrays = false; }
+void FakeCublasLt::RefuseEpilogues(cublasStatus_t status) { g_state->epilogues = status; }
 void FakeCublasLt::SupportNothing() { g_state->supports_nothing = true; }
 
 }  // namespace tandem

@@ -16,6 +16,7 @@ namespace tandem {
 // write all over it. TensorFloat-32 rounds operands as a GPU does. What a real library would compute wrongly or crash
 // on without a word is a violation: an algorithm of nobody, workspace that is too small or not aligned to 256 bytes,
 // operands (or matrices at the addresses of an array) less aligned than was promised, sums that may be split in place.
+// Nothing but the heuristic's or a checked algorithm is taken: cublasLtMatmulAlgoCheck knows the three by their bytes.
 class FakeCublasLt {
  public:
   FakeCublasLt();
@@ -34,6 +35,9 @@ class FakeCublasLt {
   int live_objects() const;
   // Behaves like a version before 12.9, which knows batches by strides only.
   void KnowNoPointerArrays();
+  // Makes heuristics answer `status` to products with an epilogue: as a GPU does that lacks them, or a library that
+  // takes some shape of theirs for a mistake.
+  void RefuseEpilogues(cublasStatus_t status);
   // Makes heuristics find nothing: what a GPU that cannot do it says.
   void SupportNothing();
 

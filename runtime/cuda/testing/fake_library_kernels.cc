@@ -1,5 +1,10 @@
 #include "runtime/cuda/testing/fake_library_kernels.h"
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "base/bfloat16.h"
 
@@ -55,6 +60,90 @@ void Divide(uint32_t, uint32_t, uint32_t, void** params) {
   for (int64_t i = 0; i < Parameter<int64_t>(params, 2); ++i) a[i] /= divisor;
 }
 
+// Applies `fn` to the elements of y, n of them being parameter `count`: fn(index, value).
+template <typename T, typename Fn>
+void InPlace(void** params, int count, Fn fn) {
+  auto* y = Parameter<T*>(params, 0);
+  for (int64_t i = 0; i < Parameter<int64_t>(params, count); ++i) Round(fn(i, Widen(y[i])), y[i]);
+}
+
+template <typename T>
+void AddBias(uint32_t, uint32_t, uint32_t, void** params) {
+  const auto* bias = Parameter<const float*>(params, 1);
+  const auto columns = Parameter<int64_t>(params, 2);
+  InPlace<T>(params, 3, [=](int64_t i, float y) { return y + bias[i % columns]; });
+}
+
+template <typename T>
+void Relu(uint32_t, uint32_t, uint32_t, void** params) {
+  InPlace<T>(params, 1, [](int64_t, float y) { return y > 0 ? y : 0.0f; });
+}
+
+template <typename T>
+void ReluMask(uint32_t, uint32_t, uint32_t, void** params) {
+  auto* y = Parameter<T*>(params, 0);
+  auto* mask = Parameter<uint8_t*>(params, 1);
+  const auto columns = Parameter<int64_t>(params, 2), stride = Parameter<int64_t>(params, 3);
+  const int64_t bytes = (columns + 7) / 8;
+  for (int64_t i = 0; i < Parameter<int64_t>(params, 4); ++i) {
+    const int64_t row = i / bytes, byte = i % bytes;
+    uint8_t bits = 0;
+    for (int64_t c = 8 * byte; c < std::min(columns, 8 * byte + 8); ++c) {
+      const float value = Widen(y[row * columns + c]);
+      bits |= (value > 0) << (c % 8);
+      Round(value > 0 ? value : 0.0f, y[row * columns + c]);
+    }
+    mask[row * stride + byte] = bits;
+  }
+}
+
+template <typename T>
+void ReluGrad(uint32_t, uint32_t, uint32_t, void** params) {
+  const auto* mask = Parameter<const uint8_t*>(params, 1);
+  const auto columns = Parameter<int64_t>(params, 2), stride = Parameter<int64_t>(params, 3);
+  InPlace<T>(params, 4, [=](int64_t i, float y) {
+    return (mask[i / columns * stride + i % columns / 8] >> (i % columns % 8) & 1) != 0 ? y : 0.0f;
+  });
+}
+
+double GeluTanh(double x) { return std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)); }
+
+template <typename T>
+void Gelu(uint32_t, uint32_t, uint32_t, void** params) {
+  InPlace<T>(params, 1, [](int64_t, float x) { return static_cast<float>(0.5 * x * (1 + GeluTanh(x))); });
+}
+
+template <typename T>
+void GeluGrad(uint32_t, uint32_t, uint32_t, void** params) {
+  const auto* at = Parameter<const T*>(params, 1);
+  InPlace<T>(params, 2, [=](int64_t i, float y) {
+    const double x = Widen(at[i]), t = GeluTanh(x);
+    const double inner = std::sqrt(2 / std::numbers::pi) * (1 + 3 * 0.044715 * x * x);
+    return static_cast<float>(y * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner));
+  });
+}
+
+void ColumnSums(uint32_t, uint32_t, uint32_t, void** params) {
+  const auto* in = Parameter<const float*>(params, 0);
+  auto* out = Parameter<float*>(params, 1);
+  const auto rows = Parameter<int64_t>(params, 2), columns = Parameter<int64_t>(params, 3);
+  for (int64_t c = 0; c < columns; ++c) {
+    out[c] = 0;
+    for (int64_t r = 0; r < rows; ++r) out[c] += in[r * columns + c];
+  }
+}
+
+// Of an epilogue's parts, in the element type T.
+template <typename T>
+void RegisterEpilogues(FakeDriver& driver, const std::string& type) {
+  driver.RegisterKernel("td_add_bias_" + type, AddBias<T>);
+  driver.RegisterKernel("td_relu_" + type, Relu<T>);
+  driver.RegisterKernel("td_relu_mask_" + type, ReluMask<T>);
+  driver.RegisterKernel("td_relu_grad_" + type, ReluGrad<T>);
+  driver.RegisterKernel("td_gelu_" + type, Gelu<T>);
+  driver.RegisterKernel("td_gelu_grad_" + type, GeluGrad<T>);
+}
+
 void MatrixAddresses(uint32_t, uint32_t, uint32_t, void** params) {
   auto* out = Parameter<uint64_t*>(params, 0);
   const auto inner = Parameter<uint64_t>(params, 10), n = Parameter<uint64_t>(params, 11);
@@ -86,6 +175,9 @@ void RegisterLibraryKernels(FakeDriver& driver) {
   driver.RegisterKernel("td_divide_f32", Divide<float>);
   driver.RegisterKernel("td_divide_f64", Divide<double>);
   driver.RegisterKernel("td_matrix_addresses", MatrixAddresses);
+  driver.RegisterKernel("td_column_sums_f32", ColumnSums);
+  RegisterEpilogues<float>(driver, "f32");
+  RegisterEpilogues<uint16_t>(driver, "bf16");
 }
 
 }  // namespace tandem

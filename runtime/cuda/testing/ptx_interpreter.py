@@ -9,7 +9,7 @@ import struct
 import numpy as np
 
 MASK32, MASK64 = (1 << 32) - 1, (1 << 64) - 1
-FORMATS = {"f32": "<f", "f64": "<d", "s32": "<i", "s64": "<q", "u16": "<H", "u32": "<I", "u64": "<Q"}
+FORMATS = {"f32": "<f", "f64": "<d", "s32": "<i", "s64": "<q", "u8": "<B", "u16": "<H", "u32": "<I", "u64": "<Q"}
 FLOATS = {"f32": np.float32, "f64": np.float64}
 
 
@@ -89,7 +89,7 @@ class Thread:
                     struct.pack_into(FORMATS[kind], space, address, self.value(o[1]))
                 else:
                     mask = (1 << 8 * size) - 1
-                    struct.pack_into("<" + {2: "H", 4: "I", 8: "Q"}[size], space, address, self.value(o[1]) & mask)
+                    struct.pack_into("<" + {1: "B", 2: "H", 4: "I", 8: "Q"}[size], space, address, self.value(o[1]) & mask)
             else:
                 self.registers[o[0]] = self.compute(op, parts, kind, o)
 
@@ -112,6 +112,9 @@ class Thread:
             return self.value(o[1])
         if op == "cvt":
             return FLOATS[parts[2]](self.value(o[1])) if parts[2] in FLOATS else self.value(o[1])
+        if op == "ex2":
+            with np.errstate(all="ignore"):
+                return np.exp2(self.typed(o[1], kind))
         if kind in FLOATS:
             a, b = self.typed(o[1], kind), self.typed(o[2], kind)
             with np.errstate(all="ignore"):

@@ -1,0 +1,34 @@
+// The processor of this machine, as Linux describes it.
+#ifndef TANDEM_BASE_CPU_INFO_H_
+#define TANDEM_BASE_CPU_INFO_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+struct CpuCache {
+  int level = 0;     // 1 to 4
+  std::string type;  // "data", "instruction" or "unified"
+  int64_t bytes = 0;
+  int shared_by = 1;  // logical processors
+  bool operator==(const CpuCache&) const = default;
+};
+
+struct CpuInfo {
+  std::string model;  // "AMD EPYC 9654 96-Core Processor"; empty where it is not told
+  int sockets = 0;
+  int cores = 0;                      // of all sockets
+  int logical = 0;                    // processors as the system counts them: threads of all cores
+  int usable = 0;                     // of these, those that this process may run on
+  std::vector<std::string> features;  // sorted, in /proc/cpuinfo's spelling: "avx2", "avx512f"
+  std::vector<CpuCache> caches;       // of the first processor
+};
+
+// `root` is a folder with the files of /proc and /sys, for tests. What cannot be read stays as it begins.
+CpuInfo ReadCpuInfo(const std::string& root = "/");
+
+}  // namespace tandem
+
+#endif  // TANDEM_BASE_CPU_INFO_H_

@@ -1,0 +1,20 @@
+// Writes .npz files, archives of named arrays that NumPy reads: numpy.load(path)["dense/kernel"].
+#ifndef TANDEM_DATA_FILES_WRITE_NPZ_H_
+#define TANDEM_DATA_FILES_WRITE_NPZ_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/host_tensor.h"
+
+namespace tandem {
+
+// The bytes of an archive, not compressed, as numpy.savez writes it. Equal arrays give equal bytes: nothing tells the
+// time. InvalidArgument for an empty tensor, or one of strings.
+absl::StatusOr<std::string> SerializeNpz(const std::map<std::string, HostTensor>& arrays);
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_FILES_WRITE_NPZ_H_

@@ -1,0 +1,67 @@
+// Compiles and runs the code blocks of export.md.
+#include "gtest/gtest.h"
+
+#include <memory>
+#include <string>
+
+#include "base/env.h"
+#include "base/status_macros.h"
+#include "data/dataset.h"
+#include "estimator/estimator.h"
+#include "estimator/serving/model.h"
+#include "estimator/train_and_evaluate.h"
+#include "frontends/layers.h"
+#include "frontends/losses.h"
+#include "frontends/metrics.h"
+#include "frontends/optimizers.h"
+#include "graph/ops.h"
+
+namespace tandem {
+namespace {
+
+#include "docs/guide/export_test_blocks.inc"
+
+EstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+  Tensor logits = layers::Dense(layers::Flatten(features["image"]), {.units = 10});
+  if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"logits", logits}});
+  Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
+  if (mode == Mode::kEval) {
+    return EstimatorSpec::Eval(loss, {{"accuracy", metrics::Accuracy(labels, ArgMax(logits, -1))}});
+  }
+  return EstimatorSpec::Train(loss, optimizers::GradientDescent({.learning_rate = 0.1}).Minimize(loss));
+}
+
+HostTensor Images(int64_t n) {
+  HostTensor images(DType::kFloat32, {n, 28, 28, 1});
+  for (int64_t i = 0; i < images.num_elements(); ++i) images.data<float>()[i] = static_cast<float>(i % 17) / 17;
+  return images;
+}
+
+absl::StatusOr<Dataset> Input(const InputContext&) {
+  return Dataset::FromTensorSlices({{"image", Images(20)}, {"label", HostTensor::Zeros(DType::kInt32, {20})}}).Batch(8);
+}
+
+TEST(ExportGuide, EveryBlockDoesWhatItSays) {
+  const std::string folder = testing::TempDir() + "/model";
+  Env::Default()->DeleteRecursively(folder).IgnoreError();
+  Estimator estimator(ModelFn, {.model_dir = folder, .threads = 1});
+  const auto result = TrainAndEvaluate(estimator, {.input_fn = Input}, Evaluation(Input));
+  ASSERT_TRUE(result.ok()) << result.status();
+  for (const char* name : {"best", "latest", "final"}) EXPECT_TRUE(HasExport(folder + "/export/" + name)) << name;
+  const auto path = Export(estimator, folder);
+  ASSERT_TRUE(path.ok()) << path.status();
+  const auto logits = Logits(folder, Images(3));
+  ASSERT_TRUE(logits.ok()) << logits.status();
+  EXPECT_EQ(logits->shape(), (Shape{3, 10}));
+  int64_t row = 0;
+  const absl::Status predicted = estimator.Predict(Input, [&](const Prediction& p) {
+    for (int64_t i = 0; i < 10; ++i) {
+      EXPECT_NEAR(p.at("logits").data<float>()[i], logits->data<float>()[row * 10 + i], 1e-5);
+    }
+    return ++row < 3;
+  });
+  EXPECT_TRUE(predicted.ok()) << predicted;
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,34 @@
+// Compiles and runs the code blocks of tensorboard.md.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "estimator/estimator.h"
+#include "frontends/layers.h"
+#include "frontends/losses.h"
+#include "frontends/optimizers.h"
+#include "frontends/summary.h"
+#include "frontends/summary_marks.h"
+#include "graph/ops.h"
+
+namespace tandem {
+namespace {
+
+#include "docs/guide/tensorboard_test_blocks.inc"
+
+TEST(TensorBoardGuide, TheModelShowsWhatItSays) {
+  GraphBuilder graph;
+  const Features features(&graph, {{"image", DType::kFloat32, {kBatch, 4, 4, 1}}});
+  const Tensor labels = graph.Input("label", DType::kInt32, {kBatch});
+  const EstimatorSpec spec = ShownModel(features, labels, Mode::kTrain, Params());
+  ASSERT_TRUE(graph.status().ok()) << graph.status();
+  std::set<std::string> tags;
+  for (const ModelSummary& summary : ModelSummariesOf(graph)) tags.insert(summary.tag);
+  EXPECT_EQ(tags,
+            (std::set<std::string>{"input", "hidden", "note", "logits/mean", "learning_rate", "weights/dense/kernel",
+                                   "weights/dense/bias", "weights/dense_1/kernel", "weights/dense_1/bias"}));
+}
+
+}  // namespace
+}  // namespace tandem

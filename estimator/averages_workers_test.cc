@@ -1,0 +1,109 @@
+// Moving averages and rates that change, on two workers: processes of their own, held against one process with two
+// devices.
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/checkpoint/checkpoint.h"
+#include "estimator/test_models.h"
+#include "estimator/test_workers.h"
+#include "estimator/train_and_evaluate.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace tandem {
+namespace {
+
+using test::LineInput;
+using test::ModelDir;
+
+constexpr int kWorkers = 2;
+
+EstimatorSpec Model(const Features& features, const Tensor& labels, Mode mode, const Params&) {
+  Tensor loss = losses::MeanSquaredError(labels, layers::Dense(features["x"], {.units = 1}));
+  if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+  return EstimatorSpec::Train(
+      loss, optimizers::Momentum({.learning_rate = 0.05}).WithMovingAverage({.decay = 0.8}).Minimize(loss));
+}
+
+RunConfig Saving(const std::string& dir, RunConfig config = {}) {
+  config.model_dir = dir;
+  config.save_checkpoints_steps = 2;
+  config.keep_checkpoint_max = 0;
+  config.threads = 1;
+  config.handle_signals = false;
+  return config;
+}
+
+// Trains to `steps` with evaluations, none of which counts as better, so that the rate falls at every second one.
+absl::StatusOr<EvalResult> Job(const RunConfig& config, int64_t steps, const HookList& hooks = {}) {
+  Estimator estimator(Model, config);
+  return TrainAndEvaluate(estimator,
+                          {.input_fn = LineInput(61, 8),
+                           .max_steps = steps,
+                           .hooks = hooks,
+                           .reduce_on_plateau = ReduceOnPlateau{.factor = 0.5, .patience = 2, .min_delta = 1000}},
+                          {.input_fn = LineInput(61, 8, /*epochs=*/1), .throttle_secs = 0});
+}
+
+std::string Text(const absl::StatusOr<EvalResult>& result) {
+  return result.ok() ? result->ToJson() : std::string(result.status().message());
+}
+
+// What `work` gives in each of the workers, which leave it in `dir`.
+std::vector<std::string> ResultsOf(const std::string& dir, const std::function<std::string(const RunConfig&)>& work) {
+  EXPECT_TRUE(test::AsWorkers(kWorkers, [&](int rank, RunConfig config) {
+    config.train_distribute->devices.resize(1);
+    std::ofstream(absl::StrCat(dir, "/", rank, ".txt")) << work(config);
+    return true;
+  }));
+  std::vector<std::string> results;
+  for (int rank = 0; rank < kWorkers; ++rank) {
+    results.push_back(Env::Default()->ReadFile(absl::StrCat(dir, "/", rank, ".txt")).value_or("nothing"));
+  }
+  return results;
+}
+
+TEST(AveragesWorkersTest, ARateThatOneWorkerSetsAloneIsAnError) {
+  const std::string dir = ModelDir(), logs = ModelDir("logs");
+  for (const std::string& result : ResultsOf(logs, [&](const RunConfig& config) {
+         auto hook =
+             std::make_shared<test::StepHook>([rank = config.cluster->rank](RunContext& context, const RunValues&) {
+               if (rank == 0) {
+                 EXPECT_TRUE(context.SetStepScalar("learning_rate", 1e-3).ok());
+               }
+             });
+         return Text(Job(Saving(dir, config), 9, {hook}));
+       })) {
+    EXPECT_THAT(result, testing::HasSubstr("hooks have set other step scalars at"));
+  }
+}
+
+// Last: from here on this process has had threads.
+TEST(AveragesWorkersTest, TrainEvaluateAndRestartAsOneProcess) {
+  const std::string together = ModelDir("together"), alone = ModelDir("alone"), logs = ModelDir("logs");
+  std::vector<std::string> results;
+  for (int64_t steps : {4, 9}) {  // with a restart between
+    results = ResultsOf(logs, [&](const RunConfig& config) { return Text(Job(Saving(together, config), steps)); });
+  }
+  RunConfig config = Saving(alone);
+  config.train_distribute = MirroredStrategy({"cpu:0", "cpu:1"});
+  const absl::StatusOr<EvalResult> want = Job(config, 9);
+  ASSERT_TRUE(want.ok()) << want.status();
+  for (const std::string& result : results) EXPECT_EQ(result, want->ToJson());
+  const auto a = ReadCheckpoint(Env::Default(), together + "/model.ckpt-9"),
+             b = ReadCheckpoint(Env::Default(), alone + "/model.ckpt-9");
+  ASSERT_TRUE(a.ok()) << a.status();
+  ASSERT_TRUE(b.ok()) << b.status();
+  ASSERT_EQ(a->slots.size(), 4u);
+  for (const auto& [name, value] : b->variables) EXPECT_TRUE(a->variables.at(name).BitEqual(value)) << name;
+  for (const auto& [name, value] : b->slots) EXPECT_TRUE(a->slots.at(name).BitEqual(value)) << name;
+  EXPECT_EQ(a->extra.at("reduce_on_plateau"), b->extra.at("reduce_on_plateau"));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,156 @@
+#include "estimator/early_stopping.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "base/user_code.h"
+#include "estimator/eval_log.h"
+#include "estimator/keep_best.h"
+#include "estimator/metric_value.h"
+
+namespace tandem {
+namespace {
+
+class EarlyStoppingHook : public SessionRunHook {
+ public:
+  // `arguments`: of the function that made it, InvalidArgument when they are wrong.
+  EarlyStoppingHook(const Estimator& estimator, std::string name, StopRule rule, EarlyStoppingOptions options,
+                    absl::Status arguments)
+      : estimator_(estimator),
+        name_(std::move(name)),
+        rule_(std::move(rule)),
+        options_(std::move(options)),
+        arguments_(std::move(arguments)) {}
+
+  std::string name() const override { return name_; }
+
+  absl::Status Begin(HookContext&) override {
+    TD_RETURN_IF_ERROR(arguments_);
+    if (!rule_) return absl::InvalidArgumentError("no rule is given");
+    if (options_.min_steps < 0) {
+      return absl::InvalidArgumentError(absl::StrCat("min_steps must not be negative, got ", options_.min_steps));
+    }
+    if (options_.run_every_steps.has_value() ? *options_.run_every_steps <= 0 : !(options_.run_every_secs > 0)) {
+      return absl::InvalidArgumentError("run_every_secs and run_every_steps must be positive");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AfterCreateSession(RunContext& context) override { return Look(context); }
+
+  absl::Status AfterRun(RunContext& context, const RunValues&) override {
+    return Due(context.global_step()) ? Look(context) : absl::OkStatus();
+  }
+
+ private:
+  double Now() const { return estimator_.config().file_env()->MonotonicSeconds(); }
+
+  bool Due(int64_t step) const {
+    if (!estimator_.is_chief()) return false;  // model_dir may be out of its reach
+    if (estimator_.evaluations() != seen_) return true;
+    return options_.run_every_steps.has_value() ? step % *options_.run_every_steps == 0
+                                                : Now() >= looked_ + options_.run_every_secs;
+  }
+
+  absl::Status Look(RunContext& context) {
+    if (!estimator_.is_chief()) return absl::OkStatus();
+    seen_ = estimator_.evaluations();
+    looked_ = Now();
+    TD_ASSIGN_OR_RETURN(EvalHistory history,
+                        ReadEvalHistory(estimator_.config().file_env(), estimator_.eval_dir(options_.evaluation)));
+    // A run before this one may have come further than its last checkpoint.
+    std::erase_if(history.results, [&](const auto& entry) {
+      return entry.first > context.global_step() || entry.first < options_.min_steps;
+    });
+    TD_ASSIGN_OR_RETURN(const std::string why, CallUserCode([&] { return rule_(history.results); }));
+    if (why.empty()) return absl::OkStatus();
+    TD_LOG(INFO) << "Early stopping at global step " << context.global_step() << ": " << why << ".";
+    context.RequestStop(absl::StrCat("early stopping: ", why));
+    return absl::OkStatus();
+  }
+
+  const Estimator& estimator_;
+  const std::string name_;
+  const StopRule rule_;
+  const EarlyStoppingOptions options_;
+  const absl::Status arguments_;
+  int64_t seen_ = 0;  // evaluations of this process
+  double looked_ = 0;
+};
+
+std::shared_ptr<SessionRunHook> StopIfNoImprovement(const Estimator& estimator, const std::string& name,
+                                                    MetricDirection direction, const std::string& metric,
+                                                    int64_t max_steps, EarlyStoppingOptions options) {
+  const char* what = direction == MetricDirection::kMin ? "decrease" : "increase";
+  absl::Status arguments;
+  if (max_steps <= 0) {
+    arguments =
+        absl::InvalidArgumentError(absl::StrCat("max_steps_without_", what, " must be positive, got ", max_steps));
+  }
+  StopRule rule = [=](const std::map<int64_t, EvalResult>& results) -> absl::StatusOr<std::string> {
+    std::optional<std::pair<int64_t, double>> best;
+    for (const auto& [step, result] : results) {
+      TD_ASSIGN_OR_RETURN(const double value, MetricValue(result, metric, name));
+      if (!best.has_value() || IsBetter(value, best->second, direction)) best = {step, value};
+      if (step - best->first >= max_steps) {
+        return absl::StrCat("no ", what, " of \"", metric, "\" in ", step - best->first, " steps (limit ", max_steps,
+                            "); the best is ", best->second, " at step ", best->first);
+      }
+    }
+    return std::string();
+  };
+  return std::make_shared<EarlyStoppingHook>(estimator, name, std::move(rule), std::move(options), arguments);
+}
+
+std::shared_ptr<SessionRunHook> StopAtThreshold(const Estimator& estimator, const std::string& name,
+                                                MetricDirection direction, const std::string& metric, double threshold,
+                                                EarlyStoppingOptions options) {
+  absl::Status arguments;
+  if (std::isnan(threshold)) arguments = absl::InvalidArgumentError("the threshold must be a number, got NaN");
+  StopRule rule = [=](const std::map<int64_t, EvalResult>& results) -> absl::StatusOr<std::string> {
+    for (const auto& [step, result] : results) {
+      TD_ASSIGN_OR_RETURN(const double value, MetricValue(result, metric, name));
+      if (direction == MetricDirection::kMin ? value < threshold : value > threshold) {
+        return absl::StrCat("\"", metric, "\" is ", value, " at step ", step, ", which is ",
+                            direction == MetricDirection::kMin ? "lower" : "higher", " than ", threshold);
+      }
+    }
+    return std::string();
+  };
+  return std::make_shared<EarlyStoppingHook>(estimator, name, std::move(rule), std::move(options), arguments);
+}
+
+}  // namespace
+
+std::shared_ptr<SessionRunHook> MakeEarlyStoppingHook(const Estimator& estimator, StopRule rule,
+                                                      EarlyStoppingOptions options) {
+  return std::make_shared<EarlyStoppingHook>(estimator, "EarlyStoppingHook", std::move(rule), std::move(options),
+                                             absl::OkStatus());
+}
+
+std::shared_ptr<SessionRunHook> StopIfNoDecrease(const Estimator& estimator, const std::string& metric,
+                                                 int64_t max_steps_without_decrease, EarlyStoppingOptions options) {
+  return StopIfNoImprovement(estimator, "StopIfNoDecrease", MetricDirection::kMin, metric, max_steps_without_decrease,
+                             std::move(options));
+}
+
+std::shared_ptr<SessionRunHook> StopIfNoIncrease(const Estimator& estimator, const std::string& metric,
+                                                 int64_t max_steps_without_increase, EarlyStoppingOptions options) {
+  return StopIfNoImprovement(estimator, "StopIfNoIncrease", MetricDirection::kMax, metric, max_steps_without_increase,
+                             std::move(options));
+}
+
+std::shared_ptr<SessionRunHook> StopIfLower(const Estimator& estimator, const std::string& metric, double threshold,
+                                            EarlyStoppingOptions options) {
+  return StopAtThreshold(estimator, "StopIfLower", MetricDirection::kMin, metric, threshold, std::move(options));
+}
+
+std::shared_ptr<SessionRunHook> StopIfHigher(const Estimator& estimator, const std::string& metric, double threshold,
+                                             EarlyStoppingOptions options) {
+  return StopAtThreshold(estimator, "StopIfHigher", MetricDirection::kMax, metric, threshold, std::move(options));
+}
+
+}  // namespace tandem

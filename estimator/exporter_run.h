@@ -1,0 +1,38 @@
+// ExporterRun: the exporters of one TrainAndEvaluate.
+#ifndef TANDEM_ESTIMATOR_EXPORTER_RUN_H_
+#define TANDEM_ESTIMATOR_EXPORTER_RUN_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "estimator/estimator.h"
+#include "estimator/exporter.h"
+
+namespace tandem {
+
+// Names of folders, each once. InvalidArgument says what is wrong.
+absl::Status ValidateExporters(const ExporterList& exporters);
+
+class ExporterRun {
+ public:
+  // `exporters` must outlive it. Does nothing in a process that does not evaluate for all.
+  ExporterRun(Estimator& estimator, const ExporterList& exporters);
+
+  // Before training. Errors are of the program.
+  absl::Status Prepare();
+  // After an evaluation, of the checkpoint at that path or of what is in memory.
+  absl::Status AfterEvaluation(const EvalResult& evaluation, const std::string& checkpoint_path = "");
+  // At the end of training; `evaluation` is that of its last step.
+  absl::Status AtEnd(const EvalResult& evaluation, const std::string& checkpoint_path = "");
+
+ private:
+  absl::Status Export(const EvalResult& evaluation, const std::string& checkpoint_path, bool is_final);
+
+  Estimator& estimator_;
+  const ExporterList& exporters_;
+  bool exports_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_EXPORTER_RUN_H_

@@ -1,0 +1,35 @@
+// SaveBestHook: a checkpoint of every step whose evaluation is the best so far.
+#ifndef TANDEM_ESTIMATOR_HOOKS_SAVE_BEST_HOOK_H_
+#define TANDEM_ESTIMATOR_HOOKS_SAVE_BEST_HOOK_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "estimator/hooks/checkpoint_saver_hook.h"
+#include "estimator/session_run_hook.h"
+
+namespace tandem {
+
+// To be placed behind whoever evaluates. Evaluations by steps need no checkpoint, but the best ones are to have one.
+class SaveBestHook : public SessionRunHook {
+ public:
+  // `best_step`: the global step of the best evaluation so far.
+  SaveBestHook(std::shared_ptr<CheckpointSaverHook> saver, std::function<int64_t()> best_step)
+      : saver_(std::move(saver)), best_step_(std::move(best_step)) {}
+
+  std::string name() const override { return "SaveBestHook"; }
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override {
+    return values.finite && best_step_() == context.global_step() ? saver_->SaveNow(context) : absl::OkStatus();
+  }
+
+ private:
+  const std::shared_ptr<CheckpointSaverHook> saver_;
+  const std::function<int64_t()> best_step_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_HOOKS_SAVE_BEST_HOOK_H_

@@ -1,0 +1,128 @@
+#include "estimator/reduce_on_plateau.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+
+absl::Status ReduceOnPlateau::Validate() const {
+  std::string problem;
+  if (metric.empty()) {
+    problem = "metric is empty; name one of the evaluation, such as \"loss\"";
+  } else if (!(factor > 0 && factor < 1)) {
+    problem = absl::StrCat("factor must be in (0, 1), got ", factor);
+  } else if (patience < 0 || cooldown < 0) {
+    problem = absl::StrCat("patience and cooldown must not be negative, got ", patience, " and ", cooldown);
+  } else if (!(std::isfinite(min_delta) && min_delta >= 0)) {
+    problem = absl::StrCat("min_delta must be a number >= 0, got ", min_delta);
+  } else if (!(std::isfinite(min_learning_rate) && min_learning_rate >= 0)) {
+    problem = absl::StrCat("min_learning_rate must be a number >= 0, got ", min_learning_rate);
+  }
+  return problem.empty() ? absl::OkStatus() : absl::InvalidArgumentError("ReduceOnPlateau: " + problem);
+}
+
+bool PlateauState::Observe(const ReduceOnPlateau& rule, int64_t global_step, double value) {
+  seen_ = global_step;
+  if (cooldown_ > 0) {
+    --cooldown_;
+    wait_ = 0;
+  }
+  const double sign = rule.higher_is_better ? -1 : 1;
+  if (std::isfinite(value) && (std::isnan(best_) || sign * value < sign * best_ - rule.min_delta)) {
+    best_ = value;
+    wait_ = 0;
+    return false;
+  }
+  if (cooldown_ > 0 || ++wait_ < rule.patience) return false;
+  cooldown_ = rule.cooldown;
+  wait_ = 0;
+  return true;
+}
+
+std::string PlateauState::ToJson() const {
+  auto json = nlohmann::ordered_json::object();
+  if (!std::isnan(best_)) json["best"] = best_;
+  json["wait"] = wait_;
+  json["cooldown"] = cooldown_;
+  json["seen"] = seen_;
+  json["due"] = due_;
+  return json.dump();
+}
+
+absl::StatusOr<PlateauState> PlateauState::FromJson(absl::string_view text) {
+  PlateauState state;
+  if (text.empty()) return state;
+  const nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  const auto integer = [&](const char* key) { return json.contains(key) && json[key].is_number_integer(); };
+  if (!json.is_object() || !integer("wait") || !integer("cooldown") || !integer("seen") || !json.contains("due") ||
+      !json["due"].is_boolean() || (json.contains("best") && !json["best"].is_number())) {
+    return absl::DataLossError("the checkpoint's record of ReduceOnPlateau cannot be read");
+  }
+  if (json.contains("best")) state.best_ = json["best"].get<double>();
+  state.wait_ = json["wait"].get<int64_t>();
+  state.cooldown_ = json["cooldown"].get<int64_t>();
+  state.seen_ = json["seen"].get<int64_t>();
+  state.due_ = json["due"].get<bool>();
+  return state;
+}
+
+absl::Status PlateauHook::AfterCreateSession(RunContext& context) {
+  if (options_.scalars->LearningRates().empty()) {
+    return absl::FailedPreconditionError(
+        "the model has no learning rate that is a number; one that is a schedule follows from the global step and "
+        "cannot be reduced: give the optimizer a number, or leave ReduceOnPlateau out");
+  }
+  TD_ASSIGN_OR_RETURN(state_, PlateauState::FromJson(*options_.state));
+  evaluate_first_ = false;
+  const int64_t step = context.global_step();
+  if (state_.seen() >= step) return absl::OkStatus();
+  TD_ASSIGN_OR_RETURN(const std::optional<EvalResult> result, options_.recorded(step));
+  if (result.has_value()) return Observe(*result);
+  evaluate_first_ = state_.due();  // the process ended before that was done
+  return absl::OkStatus();
+}
+
+std::vector<std::string> PlateauHook::BeforeRun(RunContext& context) {
+  if (!evaluate_first_) return {};
+  evaluate_first_ = false;
+  if (options_.evaluate) context.Fail(options_.evaluate());
+  return {};
+}
+
+absl::Status PlateauHook::Observe(const EvalResult& result) {
+  const ReduceOnPlateau& rule = options_.rule;
+  if (!result.Has(rule.metric)) {
+    std::vector<std::string> names;
+    for (const auto& entry : result.metrics) names.push_back(entry.first);
+    return absl::InvalidArgumentError(absl::StrCat("ReduceOnPlateau: the evaluation has no number \"", rule.metric,
+                                                   "\", it has ", absl::StrJoin(names, ", "),
+                                                   "; name one of these as metric"));
+  }
+  const int64_t global_step = result.global_step();
+  const double value = result[rule.metric];
+  if (global_step <= state_.seen()) return absl::OkStatus();
+  const bool reduce = state_.Observe(rule, global_step, value);
+  for (const std::string& name : reduce ? options_.scalars->LearningRates() : std::vector<std::string>()) {
+    TD_ASSIGN_OR_RETURN(const double old, options_.scalars->Get(name));
+    if (old <= rule.min_learning_rate) continue;
+    const double reduced = std::max(old * rule.factor, rule.min_learning_rate);
+    TD_RETURN_IF_ERROR(options_.scalars->Set(name, reduced));
+    TD_LOG(INFO) << "ReduceOnPlateau: " << rule.metric << " = " << value << " at step " << global_step
+                 << " is no better; " << name << " goes from " << old << " to " << reduced << ".";
+  }
+  *options_.state = state_.ToJson();
+  return absl::OkStatus();
+}
+
+void PlateauHook::BeforeSave(bool will_be_evaluated) {
+  state_.set_due(will_be_evaluated);
+  *options_.state = state_.ToJson();
+}
+
+}  // namespace tandem

@@ -1,0 +1,62 @@
+// signature.json: what an exported model takes and gives, and the size and CRC-32C of each of its files and of itself.
+//
+//   {
+//     "format": "tandem-export-1",
+//     "global_step": 200,
+//     "target": "x86-64 avx avx2 ...",
+//     "rows_per_step": 32,
+//     "inputs": [{"name": "image", "dtype": "float32", "shape": [-1, 28, 28, 1]}],      <- -1: the batch
+//     "outputs": [{"name": "logits", "dtype": "float32", "shape": [-1, 10]}],
+//     "seed": 0,
+//     "scalars": {},
+//     "metrics": {"accuracy": 0.9, "loss": 0.25},              <- of the evaluation it was exported after, if there was
+//     "files": {"predict.tdx": {"size": 61000, "crc32c": "0f9a3c77"}, ...},
+//     "signature_crc32c": "5d1c0a2e"                           <- of all bytes before this line
+//   }
+#ifndef TANDEM_ESTIMATOR_SERVING_SIGNATURE_H_
+#define TANDEM_ESTIMATOR_SERVING_SIGNATURE_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/dtype.h"
+#include "base/env.h"
+#include "estimator/checkpoint/manifest.h"
+#include "estimator/serving/tensor_signature.h"
+
+namespace tandem {
+
+inline constexpr char kSignatureName[] = "signature.json";
+inline constexpr char kProgramName[] = "predict.tdx";
+inline constexpr char kWeightsName[] = "variables.safetensors";
+
+struct ModelSignature {
+  int64_t global_step = 0;
+  std::string target;         // what the program was compiled for, as the executable says it
+  int64_t rows_per_step = 1;  // that the program computes at once, at most
+  std::vector<TensorSignature> inputs, outputs;
+  int64_t seed = 0;                             // of random numbers in the program
+  std::map<std::string, double> scalars;        // other step scalars of the program that model_fn gave a value
+  std::map<std::string, double> metrics;        // may be empty; NaN where one was not finite
+  std::map<std::string, Manifest::File> files;  // kProgramName and kWeightsName
+
+  // InvalidArgument when a name is not UTF-8. Equal signatures give equal texts.
+  absl::StatusOr<std::string> Text() const;
+};
+
+// The inverse of Text(). `path` is for messages. DataLoss when a byte has changed, or for what is no signature.
+absl::StatusOr<ModelSignature> ParseSignature(const std::string& text, const std::string& path);
+
+// Of the exported model in `dir`, whose other files are not looked at. NotFound when there is none.
+absl::StatusOr<ModelSignature> ReadSignature(Env* env, const std::string& dir);
+
+// The same, and compares every file with it, byte by byte. DataLoss, naming the file, where one has changed.
+absl::StatusOr<ModelSignature> VerifyExport(Env* env, const std::string& dir);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_SERVING_SIGNATURE_H_

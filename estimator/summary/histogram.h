@@ -1,0 +1,24 @@
+// Histograms in TensorFlow's buckets (tensorflow/core/lib/histogram/histogram.cc).
+#ifndef TANDEM_ESTIMATOR_SUMMARY_HISTOGRAM_H_
+#define TANDEM_ESTIMATOR_SUMMARY_HISTOGRAM_H_
+
+#include <vector>
+
+#include "base/host_tensor.h"
+
+namespace tandem {
+
+// Limits grow by 10 % from 1e-12 to 1e20, with DBL_MAX behind them; the negative ones mirror them, and 0 is between. A
+// bucket has the values from the limit before (included) to its own (excluded). Runs of empty buckets are one.
+struct Histogram {
+  double min = 0, max = 0, count = 0, sum = 0, sum_squares = 0;
+  std::vector<double> limits;  // right edges
+  std::vector<double> counts;
+};
+
+// Of the elements that are finite; one of none has count 0. `values`: a number type.
+Histogram HistogramOf(const HostTensor& values);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_SUMMARY_HISTOGRAM_H_

@@ -1,0 +1,32 @@
+// First values of variables from a file or a checkpoint.
+#ifndef TANDEM_ESTIMATOR_WARM_START_WARM_START_H_
+#define TANDEM_ESTIMATOR_WARM_START_WARM_START_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/env.h"
+#include "base/host_tensor.h"
+#include "estimator/checkpoint/safetensors.h"
+#include "estimator/run_config.h"
+#include "graph/graph_builder.h"
+
+namespace tandem {
+
+// The value that the initialiser gave a variable.
+using InitialValueFn = std::function<absl::StatusOr<HostTensor>(const std::string& name)>;
+
+// The values for those variables of the model that the pattern chooses and the source has. The log gets a report: what
+// is taken from where, what keeps its initialiser and why, and what the source has that nobody takes.
+// InvalidArgument, with all differences, when shapes or types differ and may not, for names in the settings that the
+// model or the source lacks, or when the source has none of the chosen variables. Other errors as
+// CheckpointReader::Open and ReadVocabulary.
+absl::StatusOr<TensorMap> ReadWarmStart(Env* env, const WarmStartSettings& settings,
+                                        const std::vector<VariableSpec>& variables,
+                                        const InitialValueFn& initial_value);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_WARM_START_WARM_START_H_

@@ -1,0 +1,66 @@
+// What params say to a model_fn about the workers, and what a model_fn may not make of it.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "absl/strings/match.h"
+#include "estimator/test_workers.h"
+
+namespace tandem {
+namespace {
+
+using test::AsWorkers;
+
+absl::Status TrainStep(const ModelFn& model, const RunConfig& config) {
+  return Estimator(model, config).Train(test::LineInput(64, 4), {.steps = 1});
+}
+
+bool SaysThatItDiffers(const absl::Status& status, absl::string_view what) {
+  const bool says = !status.ok() && absl::StrContains(status.message(), what);
+  if (!says) std::cerr << status << "\n";
+  return says;
+}
+
+// SGD with this rate on dense units.
+EstimatorSpec Model(const Features& features, const Tensor& labels, double rate, int64_t units = 1) {
+  Tensor y = ReduceSum(layers::Dense(features["x"], {.units = units}), {1}, true);
+  Tensor loss = losses::MeanSquaredError(labels, y);
+  return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = rate}).Minimize(loss));
+}
+
+TEST(WorkersParams, CountReplicasOfAllWorkers) {
+  EXPECT_TRUE(AsWorkers(2, [](int rank, const RunConfig& config) {
+    Params seen;
+    const absl::Status status = TrainStep(
+        [&](const Features& features, const Tensor& labels, Mode, const Params& params) {
+          seen = params;
+          return Model(features, labels, 0.01 * params.num_replicas());
+        },
+        config);
+    if (!status.ok()) std::cerr << status << "\n";
+    return status.ok() && seen.num_workers() == 2 && seen.num_replicas() == 4 && seen.worker_index() == rank;
+  }));
+}
+
+TEST(WorkersParams, ARateThatDependsOnTheWorkerIsAnError) {
+  EXPECT_TRUE(AsWorkers(2, [](int, const RunConfig& config) {
+    return SaysThatItDiffers(
+        TrainStep([](const Features& features, const Tensor& labels, Mode,
+                     const Params& params) { return Model(features, labels, 0.01 * (1 + params.worker_index())); },
+                  config),
+        "the numbers of mode train");
+  }));
+}
+
+TEST(WorkersParams, AGraphThatDependsOnTheWorkerIsAnError) {
+  EXPECT_TRUE(AsWorkers(2, [](int, const RunConfig& config) {
+    return SaysThatItDiffers(
+        TrainStep([](const Features& features, const Tensor& labels, Mode,
+                     const Params& params) { return Model(features, labels, 0.01, 1 + params.worker_index()); },
+                  config),
+        "the program of mode train");
+  }));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,19 @@
+// The name of a variable's exponential moving average.
+#ifndef TANDEM_FRONTENDS_MOVING_AVERAGE_NAME_H_
+#define TANDEM_FRONTENDS_MOVING_AVERAGE_NAME_H_
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+// Of the slot of a variable that Optimizer::WithMovingAverage makes. Its first value is the variable's.
+inline std::string MovingAverageName(absl::string_view variable) {
+  return absl::StrCat(variable, "/ExponentialMovingAverage");
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_FRONTENDS_MOVING_AVERAGE_NAME_H_

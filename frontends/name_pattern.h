@@ -1,0 +1,36 @@
+// Patterns for the names of variables. Internal to frontends/.
+#ifndef TANDEM_FRONTENDS_NAME_PATTERN_H_
+#define TANDEM_FRONTENDS_NAME_PATTERN_H_
+
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "base/source_location.h"
+#include "graph/graph_builder.h"
+
+namespace tandem::frontends {
+
+// A regular expression (ECMAScript) for whole names.
+class NamePattern {
+ public:
+  // Nothing for one that is empty or none, with an error in `graph` that names `op` and its option.
+  static std::optional<NamePattern> Compile(GraphBuilder* graph, absl::string_view op, absl::string_view option,
+                                            const std::string& pattern, SourceLocation loc);
+
+  bool Matches(const std::string& name) const { return std::regex_match(name, regex_); }
+  // Records that none of `names` matches; `what` is what they are names of.
+  void FailWithoutMatch(const std::vector<std::string>& names, absl::string_view what) const;
+
+ private:
+  GraphBuilder* graph_;
+  std::string op_, option_, pattern_;
+  SourceLocation loc_;
+  std::regex regex_;
+};
+
+}  // namespace tandem::frontends
+
+#endif  // TANDEM_FRONTENDS_NAME_PATTERN_H_

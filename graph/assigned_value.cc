@@ -1,0 +1,20 @@
+#include "graph/assigned_value.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "graph/graph_module.h"
+#include "graph/ir/state.h"
+
+namespace tandem {
+
+Tensor AssignedValue(GraphBuilder* graph, const Tensor& variable) {
+  const std::string name = absl::StrCat(variable.name(), "/Assigned");
+  graph->module().main().walk([&](td::AssignOp assign) {
+    if (assign.getVariable() == variable.name()) graph->module().Register(name, assign.getValue());
+  });
+  Tensor assigned = graph->Find(name);
+  return assigned.ok() ? assigned : variable;
+}
+
+}  // namespace tandem

@@ -1,0 +1,35 @@
+// The ops of a graph as plain data, for pictures of it. Free of MLIR types.
+#ifndef TANDEM_GRAPH_GRAPH_NODES_H_
+#define TANDEM_GRAPH_GRAPH_NODES_H_
+
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "graph/graph_builder.h"
+
+namespace tandem {
+
+struct GraphNode {
+  struct Operand {
+    int node = 0;    // index of the node that makes it
+    int result = 0;  // which of that node's results
+  };
+  struct Result {
+    DType dtype = DType::kInvalid;
+    Shape shape;
+  };
+  std::string name;    // scope and op, "dense/MatMul"; a variable's own name where it is read. Not always unique
+  std::string op;      // "matmul"
+  std::string source;  // "file:line" of the user's code; may be empty
+  std::vector<Operand> operands;
+  std::vector<Result> results;
+  std::string variable;  // that the op reads or assigns
+};
+
+// In the order in which they were built; operands come before their users.
+std::vector<GraphNode> GraphNodesOf(const GraphBuilder& graph);
+
+}  // namespace tandem
+
+#endif  // TANDEM_GRAPH_GRAPH_NODES_H_

@@ -1,0 +1,22 @@
+// The differences of two checkpoints.
+#ifndef TANDEM_TOOLS_CHECKPOINT_COMPARE_H_
+#define TANDEM_TOOLS_CHECKPOINT_COMPARE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "estimator/checkpoint/checkpoint_reader.h"
+
+namespace tandem {
+
+struct CheckpointDifferences {
+  bool equal = true;  // the same names, types, shapes and bits
+  std::string text;   // a line for each difference, and how many tensors have equal bits
+};
+
+// Variables and slots by name. Errors are those of reading.
+absl::StatusOr<CheckpointDifferences> CompareCheckpoints(const CheckpointReader& a, const CheckpointReader& b);
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_CHECKPOINT_COMPARE_H_

@@ -1,0 +1,26 @@
+// Checkpoints as named arrays, for NumPy, and back.
+#ifndef TANDEM_TOOLS_CHECKPOINT_NPZ_H_
+#define TANDEM_TOOLS_CHECKPOINT_NPZ_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "estimator/checkpoint/checkpoint.h"
+
+namespace tandem {
+
+// All variables and slots by name, and the scalar int64 "global_step". The seed, the input's position and the records
+// of a training are no arrays and get lost. InvalidArgument when a variable has that name.
+absl::StatusOr<TensorMap> ArraysOf(const CheckpointData& data);
+
+// The inverse. Without a "global_step" the step is 0; a name below another one's, as "dense/kernel/Adam" is below
+// "dense/kernel", becomes a slot. `path` is for messages. DataLoss for a name that comes twice or is empty, and for a
+// step that is no number of steps.
+absl::StatusOr<CheckpointData> CheckpointOf(const std::vector<std::pair<std::string, HostTensor>>& arrays,
+                                            const std::string& path);
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_CHECKPOINT_NPZ_H_

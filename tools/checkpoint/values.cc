@@ -1,0 +1,93 @@
+#include "tools/checkpoint/values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace tandem {
+
+double NumberAt(const HostTensor& tensor, int64_t i) {
+  switch (tensor.dtype()) {
+    case DType::kFloat32:
+      return tensor.data<float>()[i];
+    case DType::kFloat64:
+      return tensor.data<double>()[i];
+    case DType::kInt32:
+      return tensor.data<int32_t>()[i];
+    case DType::kInt64:
+      return static_cast<double>(tensor.data<int64_t>()[i]);
+    case DType::kUInt8:
+    case DType::kBool:
+      return static_cast<const uint8_t*>(tensor.raw())[i];
+    case DType::kBFloat16:  // in no file
+    case DType::kString:
+    case DType::kInvalid:
+      break;
+  }
+  return 0;
+}
+
+std::string TextAt(const HostTensor& tensor, int64_t i) {
+  switch (tensor.dtype()) {
+    case DType::kFloat32:
+      return absl::StrFormat("%.9g", tensor.data<float>()[i]);
+    case DType::kFloat64:
+      return absl::StrFormat("%.17g", tensor.data<double>()[i]);
+    case DType::kInt64:
+      return absl::StrCat(tensor.data<int64_t>()[i]);
+    case DType::kBool:
+      return NumberAt(tensor, i) != 0 ? "true" : "false";
+    default:
+      return absl::StrCat(NumberAt(tensor, i));
+  }
+}
+
+TensorStatistics StatisticsOf(const HostTensor& tensor) {
+  TensorStatistics result;
+  double sum = 0, squares = 0;
+  int64_t finite = 0;
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    const double value = NumberAt(tensor, i);
+    if (!std::isfinite(value)) {
+      ++result.not_finite;
+      continue;
+    }
+    result.min = finite == 0 ? value : std::min(result.min, value);
+    result.max = finite == 0 ? value : std::max(result.max, value);
+    sum += value;
+    squares += value * value;
+    ++finite;
+  }
+  if (finite > 0) result.mean = sum / static_cast<double>(finite);
+  result.norm = std::sqrt(squares);
+  return result;
+}
+
+std::string IndexText(const Shape& shape, int64_t i) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t d = shape.size(); d-- > 0; i /= shape[d]) index[d] = i % shape[d];
+  return absl::StrCat("[", absl::StrJoin(index, ","), "]");
+}
+
+std::string ValuesText(const HostTensor& tensor, int64_t limit) {
+  const int64_t elements = tensor.num_elements();
+  const int64_t shown = limit < 0 ? elements : std::min(elements, limit);
+  const Shape rows(tensor.shape().begin(), tensor.shape().end() - (tensor.rank() > 0 ? 1 : 0));
+  const int64_t width = tensor.rank() > 0 ? std::max<int64_t>(1, tensor.shape().back()) : 1;
+  std::string text;
+  for (int64_t i = 0; i < shown; ++i) {
+    if (i % width == 0)
+      absl::StrAppend(&text, i > 0 ? "\n" : "", rows.empty() ? "" : IndexText(rows, i / width) + "  ");
+    absl::StrAppend(&text, i % width == 0 ? "" : " ", TextAt(tensor, i));
+  }
+  if (shown > 0) text += "\n";
+  if (shown < elements)
+    absl::StrAppend(&text, "the first ", shown, " of ", elements, " elements; --limit=-1 shows all\n");
+  return text;
+}
+
+}  // namespace tandem

@@ -1,0 +1,65 @@
+#include "tools/plot/charts.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+
+namespace tandem {
+namespace {
+
+constexpr int kColumns = 600;
+
+enum Place { kLoss, kOtherLoss, kMetric, kLearningRate, kThroughput, kScoped };
+
+// Of the tags that estimator/summary/summary_saver_hook.h and evaluations write, and of those that people use.
+Place PlaceOf(absl::string_view tag) {
+  if (tag == "loss") return kLoss;
+  if (tag == "learning_rate" || tag == "lr") return kLearningRate;
+  if (tag == "examples/sec" || tag == "global_step/sec" || tag == "input_wait") return kThroughput;
+  if (absl::StrContains(tag, "/")) return kScoped;  // "gradients/norm": one's own
+  return absl::EndsWith(tag, "loss") ? kOtherLoss : kMetric;
+}
+
+}  // namespace
+
+PlotCharts MakeCharts(const std::vector<PlotRun>& runs) {
+  PlotCharts result;
+  std::set<std::string> parts;
+  for (const PlotRun& run : runs) {
+    for (const auto& [part, curves] : run.parts) parts.insert(part);
+  }
+  result.parts.assign(parts.begin(), parts.end());
+  result.first_step = std::numeric_limits<double>::infinity();
+  result.last_step = -result.first_step;
+  std::map<std::string, std::vector<ChartCurve>> by_tag;
+  for (size_t r = 0; r < runs.size(); ++r) {
+    for (const auto& [part, curves] : runs[r].parts) {
+      const auto p = std::distance(parts.begin(), parts.find(part));
+      for (const auto& [tag, points] : curves) {
+        by_tag[tag].push_back({static_cast<int>(r), static_cast<int>(p), ThinOut(points, kColumns)});
+        result.first_step = std::min(result.first_step, static_cast<double>(points.front().step));
+        result.last_step = std::max(result.last_step, static_cast<double>(points.back().step));
+      }
+    }
+  }
+  // Where it is a small part, the way from 0 to the first step makes the axis easier to read.
+  if (result.first_step > 0 && result.first_step <= 0.1 * result.last_step) result.first_step = 0;
+  std::map<std::pair<Place, std::string>, Chart> ordered;
+  for (auto& [tag, curves] : by_tag) {
+    const Place place = PlaceOf(tag);
+    ordered[{place, tag}] = {.tag = tag,
+                             .of_model = place <= kMetric,
+                             .logarithmic = place != kThroughput,
+                             .from_zero = place == kLearningRate || place == kThroughput,
+                             .curves = std::move(curves)};
+  }
+  for (auto& [key, chart] : ordered) result.charts.push_back(std::move(chart));
+  return result;
+}
+
+}  // namespace tandem

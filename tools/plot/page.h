@@ -1,0 +1,18 @@
+// Learning curves as one self-contained web page.
+#ifndef TANDEM_TOOLS_PLOT_PAGE_H_
+#define TANDEM_TOOLS_PLOT_PAGE_H_
+
+#include <string>
+
+#include "tools/plot/runs.h"
+
+namespace tandem {
+
+// The page needs no network, and shows its curves without scripts too; its script adds smoothing, logarithmic axes,
+// values under the pointer, and runs that can be hidden. It sets data-ready="1" on the root element when all is drawn,
+// data-errors to the number of errors of the script.
+std::string CurvesPage(const PlotRuns& runs);
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_PLOT_PAGE_H_

@@ -1,0 +1,199 @@
+#include "tools/plot/runs.h"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+#include "tools/plot/event_file.h"
+
+namespace tandem {
+namespace {
+
+constexpr size_t kMaxNamed = 12;  // files that an error lists
+
+// By step: an evaluation that was done again replaces the earlier one.
+using Points = std::map<std::string, std::map<int64_t, double>>;
+
+bool IsEventFile(absl::string_view name) { return absl::StrContains(name, "tfevents"); }
+
+bool IsFolder(Env* env, const std::string& path) {
+  const absl::StatusOr<FileInfo> info = env->Stat(path);
+  return info.ok() && info->is_directory;
+}
+
+// Sorted. What cannot be listed has none: CheckFolder has looked at what a user names.
+std::vector<std::string> NamesIn(Env* env, const std::string& folder) {
+  return env->ListDir(folder).value_or(std::vector<std::string>());
+}
+
+// Sorted names of the folders in `folder`, hidden ones left out.
+std::vector<std::string> FoldersIn(Env* env, const std::string& folder) {
+  std::vector<std::string> folders;
+  for (std::string& name : NamesIn(env, folder)) {
+    if (!absl::StartsWith(name, ".") && IsFolder(env, JoinPath(folder, name))) folders.push_back(std::move(name));
+  }
+  return folders;
+}
+
+constexpr char kResults[] = "metrics.jsonl";
+
+bool HasEventFile(Env* env, const std::string& folder) {
+  const std::vector<std::string> names = NamesIn(env, folder);
+  return std::any_of(names.begin(), names.end(), IsEventFile);
+}
+
+bool HasResults(Env* env, const std::string& folder) {
+  const std::vector<std::string> names = NamesIn(env, folder);
+  return std::find(names.begin(), names.end(), kResults) != names.end();
+}
+
+bool IsEvaluation(absl::string_view name) { return name == "eval" || absl::StartsWith(name, "eval_"); }
+
+// A folder with records of its own or of evaluations.
+bool IsRun(Env* env, const std::string& folder) {
+  if (HasEventFile(env, folder)) return true;
+  const std::vector<std::string> folders = FoldersIn(env, folder);
+  return std::any_of(folders.begin(), folders.end(), [&](const std::string& name) {
+    const std::string inner = JoinPath(folder, name);
+    return IsEvaluation(name) && (HasEventFile(env, inner) || HasResults(env, inner));
+  });
+}
+
+void ReadEvents(Env* env, const std::string& folder, Points* points, std::vector<absl::Status>* damaged) {
+  for (const std::string& name : NamesIn(env, folder)) {
+    if (!IsEventFile(name) || IsFolder(env, JoinPath(folder, name))) continue;
+    const absl::Status status = ReadEventFile(env, JoinPath(folder, name), [points](const PlotEvent& event) {
+      if (event.start) {
+        for (auto& [tag, curve] : *points) curve.erase(curve.lower_bound(event.step), curve.end());
+      }
+      for (const auto& [tag, value] : event.scalars) (*points)[std::string(tag)][event.step] = value;
+    });
+    if (!status.ok()) damaged->push_back(status);
+  }
+}
+
+// Results of estimator/eval_log.h. Those of another model's checkpoint, or of initial values, are no part of a curve.
+void ReadResults(Env* env, const std::string& path, Points* points, std::vector<absl::Status>* damaged) {
+  const absl::StatusOr<std::string> text = env->ReadFile(path);
+  if (!text.ok()) return damaged->push_back(text.status());
+  int64_t number = 0;
+  for (absl::string_view line : absl::StrSplit(*text, '\n')) {
+    ++number;
+    if (line.empty()) continue;
+    const nlohmann::json json = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+    const auto step = json.is_object() ? json.find("global_step") : json.end();
+    if (!json.is_object() || step == json.end() || !step->is_number_integer()) {
+      if (line.end() == text->data() + text->size()) break;  // cut
+      damaged->push_back(absl::DataLossError(
+          absl::StrCat(path, ":", number, ": the line is no result of an evaluation, a JSON object with global_step")));
+      return;
+    }
+    const auto scope = json.find("evaluation_of");
+    if (scope != json.end() && scope->is_object() && scope->contains("checkpoint")) continue;
+    for (const auto& [name, value] : json.items()) {
+      if (name == "global_step" || (!value.is_number() && !value.is_null())) continue;
+      (*points)[name][step->get<int64_t>()] =
+          value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+}
+
+Curves ToCurves(const Points& points) {
+  Curves curves;
+  for (const auto& [tag, by_step] : points) {
+    if (by_step.empty()) continue;
+    std::vector<CurvePoint>& curve = curves[tag];
+    curve.reserve(by_step.size());
+    for (const auto& [step, value] : by_step) curve.push_back({step, value});
+  }
+  return curves;
+}
+
+PlotRun ReadRun(Env* env, const std::string& folder, std::vector<absl::Status>* damaged) {
+  PlotRun run{.name = folder};
+  std::vector<std::string> parts = FoldersIn(env, folder);
+  parts.insert(parts.begin(), "");
+  for (const std::string& part : parts) {
+    const std::string path = part.empty() ? folder : JoinPath(folder, part);
+    Points points;
+    ReadEvents(env, path, &points, damaged);
+    // After the events, whose numbers have fewer digits.
+    if (IsEvaluation(part) && HasResults(env, path)) ReadResults(env, JoinPath(path, kResults), &points, damaged);
+    if (Curves curves = ToCurves(points); !curves.empty()) run.parts[part] = std::move(curves);
+  }
+  return run;
+}
+
+// Why there is nothing to draw.
+absl::Status NoRecords(Env* env, const std::string& folder) {
+  std::vector<std::string> there = NamesIn(env, folder);
+  const size_t more = there.size() - std::min(there.size(), kMaxNamed);
+  there.resize(there.size() - more);
+  return absl::NotFoundError(absl::StrCat(
+      folder, " has no records of a training: looked for scalars in event files (events.out.tfevents.*) in it and ",
+      "in the folders in it, and for eval*/metrics.jsonl; there ",
+      there.empty() ? "is nothing" : absl::StrCat("is ", absl::StrJoin(there, ", ")),
+      more > 0 ? absl::StrCat(" and ", more, " more") : "",
+      "; give the model_dir of a training with RunConfig.save_summary_steps above 0"));
+}
+
+absl::Status CheckFolder(Env* env, const std::string& folder) {
+  const absl::StatusOr<FileInfo> info = env->Stat(folder);
+  if (absl::IsNotFound(info.status())) {
+    return absl::NotFoundError(absl::StrCat(folder, " does not exist; give the model_dir of a training"));
+  }
+  TD_RETURN_IF_ERROR(info.status());
+  if (!info->is_directory) {
+    return absl::InvalidArgumentError(absl::StrCat(folder, " is a file; give the folder that it is in, the model_dir"));
+  }
+  return env->ListDir(folder).status();
+}
+
+// Takes the folders that all names begin with from them.
+void ShortenNames(std::vector<PlotRun>* runs) {
+  if (runs->size() < 2) return;
+  std::string common = (*runs)[0].name;
+  do {
+    common.pop_back();  // a slash, or a part of a name
+    common.erase(common.rfind('/') + 1);
+  } while (!common.empty() && !std::all_of(runs->begin(), runs->end(),
+                                           [&](const PlotRun& run) { return absl::StartsWith(run.name, common); }));
+  for (PlotRun& run : *runs) run.name.erase(0, common.size());
+}
+
+}  // namespace
+
+absl::StatusOr<PlotRuns> ReadRuns(Env* env, const std::vector<std::string>& folders) {
+  PlotRuns result;
+  std::set<std::string> seen;
+  for (std::string folder : folders) {
+    while (folder.size() > 1 && absl::EndsWith(folder, "/")) folder.pop_back();
+    if (!seen.insert(folder).second) continue;
+    TD_RETURN_IF_ERROR(CheckFolder(env, folder));
+    std::vector<std::string> runs = {folder};
+    if (!IsRun(env, folder)) {
+      runs.clear();
+      for (const std::string& name : FoldersIn(env, folder)) {
+        if (std::string inner = JoinPath(folder, name); IsRun(env, inner)) runs.push_back(std::move(inner));
+      }
+    }
+    const size_t before = result.runs.size(), damaged_before = result.damaged.size();
+    for (const std::string& path : runs) {
+      PlotRun run = ReadRun(env, path, &result.damaged);
+      if (!run.parts.empty()) result.runs.push_back(std::move(run));
+    }
+    if (result.runs.size() > before) continue;
+    return result.damaged.size() > damaged_before ? result.damaged[damaged_before] : NoRecords(env, folder);
+  }
+  ShortenNames(&result.runs);
+  return result;
+}
+
+}  // namespace tandem

@@ -1,0 +1,136 @@
+// tandem-checkpoint COMMAND ...: lists, shows, compares, renames, averages and converts checkpoints.
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <utility>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "base/env.h"
+#include "base/exit_code.h"
+#include "base/printable.h"
+#include "base/program.h"
+#include "base/status_macros.h"
+#include "data/files/npy.h"
+#include "data/files/write_npz.h"
+#include "estimator/checkpoint/checkpoint_reader.h"
+#include "estimator/checkpoint/write_checkpoint.h"
+#include "tools/checkpoint/average.h"
+#include "tools/checkpoint/compare.h"
+#include "tools/checkpoint/list.h"
+#include "tools/checkpoint/load.h"
+#include "tools/checkpoint/npz.h"
+#include "tools/checkpoint/rename.h"
+#include "tools/checkpoint/show.h"
+
+ABSL_FLAG(int64_t, limit, 1000, "show CKPT NAME: how many values at most; -1: all");
+ABSL_FLAG(std::vector<std::string>, map, {},
+          "rename: old=new,old2=new2 and so on; slots follow their variables, and an old name that ends with / stands "
+          "for all that begin so");
+ABSL_FLAG(std::string, output, "", "average: the checkpoint to make");
+
+namespace tandem {
+namespace {
+
+constexpr char kUsage[] =
+    "tandem-checkpoint COMMAND ...\n"
+    "  list DIR                    the checkpoints of a model_dir, verified, and the best evaluations\n"
+    "  show CKPT [NAME]            types, shapes and statistics of all variables, or the values of one\n"
+    "  compare A B                 all differences; exit code 0 when names, shapes and bits are equal, else 1\n"
+    "  rename CKPT OUT --map=...   the same with other names\n"
+    "  average CKPT... --output=   the mean of their variables\n"
+    "  to_npz CKPT FILE            all tensors as NumPy reads them, and global_step\n"
+    "  from_npz FILE CKPT          and back\n"
+    "CKPT is a checkpoint (DIR/model.ckpt-100), a model_dir (its latest), or, to read, a .safetensors file.";
+
+using Arguments = std::vector<std::string>;
+
+absl::Status List(const Arguments& arguments) {
+  TD_ASSIGN_OR_RETURN(const CheckpointList list, ListModelDir(Env::Default(), arguments[0]));
+  std::cout << list.text;
+  return list.damage;
+}
+
+absl::Status Show(const Arguments& arguments) {
+  TD_ASSIGN_OR_RETURN(const auto checkpoint, CheckpointReader::Open(Env::Default(), arguments[0]));
+  if (arguments.size() == 1) {
+    TD_ASSIGN_OR_RETURN(const std::string text, ShowCheckpoint(*checkpoint));
+    std::cout << text;
+  } else {
+    TD_ASSIGN_OR_RETURN(const std::string text, ShowTensor(*checkpoint, arguments[1], absl::GetFlag(FLAGS_limit)));
+    std::cout << text;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Compare(const Arguments& arguments) {
+  TD_ASSIGN_OR_RETURN(const auto a, CheckpointReader::Open(Env::Default(), arguments[0]));
+  TD_ASSIGN_OR_RETURN(const auto b, CheckpointReader::Open(Env::Default(), arguments[1]));
+  TD_ASSIGN_OR_RETURN(const CheckpointDifferences differences, CompareCheckpoints(*a, *b));
+  std::cout << differences.text;
+  if (differences.equal) return absl::OkStatus();
+  return WithExitCode(absl::InternalError(absl::StrCat(a->path(), " and ", b->path(), " differ")), kExitInternal);
+}
+
+absl::Status Made(const std::string& path, const CheckpointData& data) {
+  TD_RETURN_IF_ERROR(WriteNewCheckpoint(Env::Default(), path, data));
+  const auto count = [](size_t n, const char* noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); };
+  std::cout << PrintableLine(path) << ": " << count(data.variables.size(), "variable") << " and "
+            << count(data.slots.size(), "slot") << " of step " << data.global_step << "\n";
+  return absl::OkStatus();
+}
+
+absl::Status Rename(const Arguments& arguments) {
+  TD_ASSIGN_OR_RETURN(const NameMap names, ParseNameMap(absl::GetFlag(FLAGS_map)));
+  TD_ASSIGN_OR_RETURN(CheckpointData data, LoadCheckpoint(Env::Default(), arguments[0]));
+  TD_RETURN_IF_ERROR(RenameVariables(names, &data));
+  return Made(arguments[1], data);
+}
+
+absl::Status Average(const Arguments& arguments) {
+  const std::string output = absl::GetFlag(FLAGS_output);
+  if (output.empty()) return absl::InvalidArgumentError("--output is missing: name the checkpoint to make");
+  TD_ASSIGN_OR_RETURN(const CheckpointData data, AverageCheckpoints(Env::Default(), arguments));
+  return Made(output, data);
+}
+
+absl::Status ToNpz(const Arguments& arguments) {
+  const std::string& path = arguments[1];
+  if (Env::Default()->Exists(path)) {
+    return absl::AlreadyExistsError(absl::StrCat(path, ": is there already; delete it, or choose another name"));
+  }
+  TD_ASSIGN_OR_RETURN(const CheckpointData data, LoadCheckpoint(Env::Default(), arguments[0]));
+  TD_ASSIGN_OR_RETURN(const TensorMap arrays, ArraysOf(data));
+  TD_ASSIGN_OR_RETURN(const std::string bytes, SerializeNpz(arrays));
+  TD_RETURN_IF_ERROR(Env::Default()->WriteFileAtomically(path, bytes));
+  std::cout << PrintableLine(path) << ": " << arrays.size() << " arrays\n";
+  return absl::OkStatus();
+}
+
+absl::Status FromNpz(const Arguments& arguments) {
+  TD_ASSIGN_OR_RETURN(const auto arrays, ReadNpz(arguments[0]));
+  TD_ASSIGN_OR_RETURN(const CheckpointData data, CheckpointOf(arrays, arguments[0]));
+  return Made(arguments[1], data);
+}
+
+absl::Status Run(const Arguments& arguments) {
+  struct Command {
+    size_t least, most;  // arguments
+    absl::Status (*run)(const Arguments&);
+  };
+  static const auto& commands = *new std::map<std::string, Command>{
+      {"list", {1, 1, List}},       {"show", {1, 2, Show}},          {"compare", {2, 2, Compare}},
+      {"rename", {2, 2, Rename}},   {"average", {1, 1000, Average}}, {"to_npz", {2, 2, ToNpz}},
+      {"from_npz", {2, 2, FromNpz}}};
+  const auto command = arguments.empty() ? commands.end() : commands.find(arguments[0]);
+  const size_t given = arguments.empty() ? 0 : arguments.size() - 1;
+  if (command == commands.end() || given < command->second.least || given > command->second.most) {
+    return absl::InvalidArgumentError(absl::StrCat("the arguments are wrong; usage:\n", kUsage));
+  }
+  return command->second.run(Arguments(arguments.begin() + 1, arguments.end()));
+}
+
+}  // namespace
+}  // namespace tandem
+
+int main(int argc, char** argv) { return tandem::RunProgram(argc, argv, tandem::kUsage, tandem::Run); }

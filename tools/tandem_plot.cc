@@ -1,0 +1,61 @@
+// tandem-plot MODEL_DIR...: learning curves as one page for a browser.
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/annotate.h"
+#include "base/env.h"
+#include "base/program.h"
+#include "base/status_macros.h"
+#include "estimator/output_file.h"
+#include "tools/plot/page.h"
+#include "tools/plot/runs.h"
+
+ABSL_FLAG(std::string, o, "", "the file that the page is written to (default: standard output)");
+
+namespace tandem {
+namespace {
+
+// Devices and pipes are written to, not replaced, and cannot be synced.
+absl::Status WriteFile(const std::string& path, const std::string& page) {
+  const absl::StatusOr<FileInfo> there = Env::Default()->Stat(path);
+  if (!there.ok() || there->is_regular) return Env::Default()->WriteFileAtomically(path, page);
+  TD_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file, Env::Default()->CreateFile(path));
+  TD_RETURN_IF_ERROR(file->Append(page));
+  return file->Close();
+}
+
+absl::Status Write(const std::string& path, const std::string& page) {
+  if (!path.empty()) return Annotate(WriteFile(path, page), "-o: ", "; choose another file");
+  std::cout << page;
+  return absl::OkStatus();
+}
+
+absl::Status Plot(const std::vector<std::string>& folders) {
+  if (folders.empty()) return absl::InvalidArgumentError("usage: tandem-plot MODEL_DIR [MODEL_DIR...] [-o FILE]");
+  const std::string path = absl::GetFlag(FLAGS_o);
+  if (path.empty() && isatty(STDOUT_FILENO) == 1) {
+    return absl::InvalidArgumentError("standard output is a terminal, and a page is for browsers: add -o curves.html");
+  }
+  if (!path.empty()) TD_RETURN_IF_ERROR(CheckOutputFile(Env::Default(), "-o", path));
+  TD_ASSIGN_OR_RETURN(const PlotRuns runs, ReadRuns(Env::Default(), folders));
+  TD_RETURN_IF_ERROR(Write(path, CurvesPage(runs)));
+  if (runs.damaged.empty()) return absl::OkStatus();
+  // The page is there, and whoever starts this program in a script learns that it is not all.
+  const auto message = [](std::string* out, const absl::Status& status) { absl::StrAppend(out, status.message()); };
+  return absl::Status(
+      runs.damaged.front().code(),
+      absl::StrCat(absl::StrJoin(runs.damaged, "\n", message), "\nThe page was written with what is whole; ",
+                   "delete or move damaged files to be rid of this message"));
+}
+
+}  // namespace
+}  // namespace tandem
+
+int main(int argc, char** argv) {
+  return tandem::RunProgram(argc, argv, "learning curves of MODEL_DIRs as one page for a browser", tandem::Plot);
+}
