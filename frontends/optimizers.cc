@@ -9,8 +9,10 @@
 namespace tandem::optimizers {
 namespace {
 
+using frontends::Blend;
 using frontends::CheckEpsilon;
 using frontends::CheckShare;
+using frontends::InTypeOf;
 
 class GradientDescentRule : public UpdateRule {
  public:
@@ -72,11 +74,21 @@ class RmsPropRule : public UpdateRule {
     CheckEpsilon(graph, "RMSprop", options_.epsilon, loc);
   }
   UpdateResult Update(const VariableUpdate& u) const override {
+    if (options_.epsilon_in_root) return UpdateWithEpsilonInRoot(u);
     return ApplyRmsProp(u.variable, u.slots, u.gradient, u.step_size, options_.rho, options_.momentum, options_.epsilon,
                         u.loc);
   }
 
  private:
+  UpdateResult UpdateWithEpsilonInRoot(const VariableUpdate& u) const {
+    Tensor squares = Blend(u.slots[0], options_.rho, Square(u.gradient, u.loc), u.loc);
+    Tensor change = Div(u.gradient, Sqrt(Add(squares, options_.epsilon, u.loc), u.loc), u.loc);
+    change = Mul(change, InTypeOf(u.variable, u.learning_rate, u.loc), u.loc);
+    if (options_.momentum == 0) return {Sub(u.variable, change, u.loc), {squares}};
+    Tensor accumulated = Add(Mul(u.slots[1], options_.momentum, u.loc), change, u.loc);
+    return {Sub(u.variable, accumulated, u.loc), {squares, accumulated}};
+  }
+
   RMSpropOptions options_;
 };
 

@@ -53,11 +53,15 @@ struct RMSpropOptions {
   double rho = 0.9;
   double momentum = 0;
   double epsilon = 1e-7;
+  bool epsilon_in_root = false;
   double clip_global_norm = 0;
   double clip_value = 0;
 };
 // s = rho s + (1 - rho) g^2; w -= lr g / (sqrt(s) + epsilon), or with momentum a = momentum a + lr g / (sqrt(s) +
 // epsilon); w -= a. Slots "<variable>/RMSProp" (s) and "<variable>/RMSProp_1" (a), both from 0.
+// With epsilon_in_root the denominator is sqrt(s + epsilon), as in tf.keras.optimizers.RMSprop of TensorFlow 2.11 and
+// later, and in the older one (tf.keras.optimizers.legacy.RMSprop) with momentum. Without it the formula is that of the
+// older one without momentum, and of PyTorch.
 Optimizer RMSprop(const RMSpropOptions& options);
 
 struct AdamWOptions {

@@ -98,19 +98,24 @@ TEST(OptimizersTest, Adam) {
 
 TEST(OptimizersTest, RmsProp) {
   for (double momentum : {0.0, 0.5}) {
-    Values w = {1, 2, -0.5}, s(3), a(3);
-    for (int step = 0; step < 3; ++step)
-      for (int i = 0; i < 3; ++i) {
-        double g = Bowl::kC[i] * w[i];
-        s[i] = 0.9 * s[i] + 0.1 * g * g;
-        a[i] = momentum * a[i] + 0.01 * g / (std::sqrt(s[i]) + 1e-7);
-        w[i] -= a[i];
-      }
-    Fetched got = Train(optimizers::RMSprop({.learning_rate = 0.01, .momentum = momentum}), 3);
-    ExpectNear(got.variables["w"], w, 1e-5);
-    ExpectNear(got.variables["w/RMSProp"], s, 1e-5);
-    EXPECT_EQ(got.variables.count("w/RMSProp_1"), momentum > 0 ? 1u : 0u);
-    if (momentum > 0) ExpectNear(got.variables["w/RMSProp_1"], a, 1e-5);
+    for (bool in_root : {false, true}) {
+      Values w = {1, 2, -0.5}, s(3), a(3);
+      for (int step = 0; step < 3; ++step)
+        for (int i = 0; i < 3; ++i) {
+          double g = Bowl::kC[i] * w[i];
+          s[i] = 0.9 * s[i] + 0.1 * g * g;
+          a[i] = momentum * a[i] + 0.01 * g / (in_root ? std::sqrt(s[i] + 0.1) : std::sqrt(s[i]) + 0.1);
+          w[i] -= a[i];
+        }
+      Fetched got =
+          Train(optimizers::RMSprop(
+                    {.learning_rate = 0.01, .momentum = momentum, .epsilon = 0.1, .epsilon_in_root = in_root}),
+                3);
+      ExpectNear(got.variables["w"], w, 1e-5);
+      ExpectNear(got.variables["w/RMSProp"], s, 1e-5);
+      EXPECT_EQ(got.variables.count("w/RMSProp_1"), momentum > 0 ? 1u : 0u);
+      if (momentum > 0) ExpectNear(got.variables["w/RMSProp_1"], a, 1e-5);
+    }
   }
 }
 

@@ -12,9 +12,9 @@ rounding alone. Element j starts from ((5 j + 3 k) mod 17 - 8) / 8.
 that has averages those of what is trained.
 
 With --tensorflow the optimizers of TensorFlow 2.15.1 and its tf.train.ExponentialMovingAverage run the same cases, and
-the script prints how far they are off, at most 4e-6: they keep rates in float32. LAMB and LARS are not in it, and its
-RMSprop adds epsilon to the root, as Tandem's, only without momentum and in its legacy form. Run with NumPy 1.26.4 and
-TensorFlow 2.15.1.
+the script prints how far they are off, at most 4e-6: they keep rates in float32. LAMB and LARS are not in it. Its
+RMSprop adds epsilon below the root; the legacy one adds it to the root where it has no momentum, and is left out where
+it has. Run with NumPy 1.26.4 and TensorFlow 2.15.1.
 """
 import sys
 import zlib
@@ -48,7 +48,7 @@ OPTIMIZERS = {
     "adam": (f.adam, {"lr": RATE_OF, "b1": share(), "b2": share(0.5), "eps": EPSILON}),
     "rmsprop": (f.rmsprop, {"lr": RATE_OF, "rho": share(),
                             "momentum": lambda r: float(r.choice([0.0, r.uniform(0.1, 0.999)])),
-                            "eps": EPSILON}),
+                            "eps": EPSILON, "in_root": lambda r: float(r.integers(2))}),
     "adamw": (f.adamw, {"lr": RATE_OF, "b1": share(), "b2": share(0.5), "eps": EPSILON}),
     "adagrad": (f.adagrad, {"lr": RATE_OF, "initial": INITIAL, "eps": EPSILON}),
     "adadelta": (f.adadelta, {"lr": log(0.1, 2), "rho": share(), "eps": log(1e-5, 1e-2)}),
@@ -166,7 +166,8 @@ def tensorflow_parts():
             "sgd": lambda: v1.GradientDescentOptimizer(lr),
             "momentum": lambda: v1.MomentumOptimizer(lr, o["momentum"], use_nesterov=bool(o["nesterov"])),
             "adam": lambda: v1.AdamOptimizer(lr, o["b1"], o["b2"], o["eps"]),
-            "rmsprop": lambda: K.legacy.RMSprop(lr, o["rho"], 0.0, o["eps"]),
+            "rmsprop": lambda: (K.RMSprop if o["in_root"] else K.legacy.RMSprop)(lr, o["rho"], o["momentum"],
+                                                                                 o["eps"]),
             "adamw": lambda: K.AdamW(lr, o["wd"], o["b1"], o["b2"], o["eps"]),
             "adagrad": lambda: K.Adagrad(lr, o["initial"], o["eps"]),
             "adadelta": lambda: K.Adadelta(lr, o["rho"], o["eps"]),
@@ -217,7 +218,8 @@ def main(path):
             found = run(name, case, k, option, numpy_update, numpy_average)
             weights += [w.ravel() for w in found[0]]
             averages += [a.ravel() for a in found[1]]
-            if tensorflow and name not in LAYERWISE and not (name == "rmsprop" and option["momentum"]):
+            if tensorflow and name not in LAYERWISE and not (
+                    name == "rmsprop" and option["momentum"] and not option["in_root"]):
                 theirs = run(name, case, k, option, *tensorflow)
                 for a, b in zip(found[0] + found[1], theirs[0] + theirs[1]):
                     worst = max(worst, (np.abs(a - b) / (1 + np.abs(a))).max())

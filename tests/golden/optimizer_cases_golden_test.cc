@@ -85,6 +85,7 @@ Optimizer Base(const std::string& name, const double* o, const RandomCase& c) {
                          .rho = o[1],
                          .momentum = o[2],
                          .epsilon = o[3],
+                         .epsilon_in_root = o[4] != 0,
                          .clip_global_norm = norm,
                          .clip_value = value});
        }},

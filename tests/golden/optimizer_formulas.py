@@ -30,9 +30,9 @@ def adam(w, g, s, t, lr=0.001, b1=0.9, b2=0.999, eps=1e-8):
     return w - lr * np.sqrt(1 - b2**t) / (1 - b1**t) * s["m"] / (np.sqrt(s["v"]) + eps)
 
 
-def rmsprop(w, g, s, t, lr=0.001, rho=0.9, momentum=0.0, eps=1e-7):
+def rmsprop(w, g, s, t, lr=0.001, rho=0.9, momentum=0.0, eps=1e-7, in_root=False):
     s["s"] = rho * s.get("s", w) + (1 - rho) * g * g
-    s["a"] = momentum * s.get("a", w) + lr * g / (np.sqrt(s["s"]) + eps)
+    s["a"] = momentum * s.get("a", w) + lr * g / (np.sqrt(s["s"] + eps) if in_root else np.sqrt(s["s"]) + eps)
     return w - s["a"]
 
 

@@ -91,6 +91,17 @@ std::vector<OptimizerCase> AdaptiveCases() {
         .scale = std::move(scale)};
   };
   return {
+      with("rmsprop_epsilon_in_root",
+           [](const ClipOptions& c) {
+             return TD_COVER(optimizers::RMSprop, {.learning_rate = 0.02,
+                                                   .rho = 0.8,
+                                                   .momentum = 0.6,
+                                                   .epsilon = 1e-3,
+                                                   .epsilon_in_root = true,
+                                                   .clip_global_norm = c.global_norm,
+                                                   .clip_value = c.value});
+           },
+           0.02, ref::RmsPropUpdate(0.8, 0.6, 1e-3, true), {"/RMSProp", "/RMSProp_1"}),
       with("adamw",
            [](const ClipOptions& c) {
              return TD_COVER(optimizers::AdamW, {.learning_rate = 0.02,

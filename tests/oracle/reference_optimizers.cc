@@ -28,10 +28,11 @@ UpdateFn AdamUpdate(double beta1, double beta2, double epsilon) {
   };
 }
 
-UpdateFn RmsPropUpdate(double rho, double momentum, double epsilon) {
+UpdateFn RmsPropUpdate(double rho, double momentum, double epsilon, bool epsilon_in_root) {
   return [=](double rate, int64_t, double g, Element* e) {
     e->slots[0] = rho * e->slots[0] + (1 - rho) * g * g;
-    double change = rate * g / (std::sqrt(e->slots[0]) + epsilon);
+    const double root = epsilon_in_root ? std::sqrt(e->slots[0] + epsilon) : std::sqrt(e->slots[0]) + epsilon;
+    double change = rate * g / root;
     if (momentum > 0) change = e->slots[1] = momentum * e->slots[1] + change;
     e->value -= change;
   };

@@ -23,7 +23,7 @@ using UpdateFn = std::function<void(double rate, int64_t step, double gradient, 
 UpdateFn Descend();
 UpdateFn DescendWithMomentum(double momentum, bool nesterov);
 UpdateFn AdamUpdate(double beta1, double beta2, double epsilon);
-UpdateFn RmsPropUpdate(double rho, double momentum, double epsilon);
+UpdateFn RmsPropUpdate(double rho, double momentum, double epsilon, bool epsilon_in_root = false);
 UpdateFn AdamWUpdate(double beta1, double beta2, double epsilon, double weight_decay);
 UpdateFn AdagradUpdate(double epsilon);
 UpdateFn AdadeltaUpdate(double rho, double epsilon);
