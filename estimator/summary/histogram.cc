@@ -6,53 +6,48 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace tandem {
 namespace {
 
-// The positive limits, and where to look for a number's place among them.
+// The limits in order, and where to look for a number's place among them.
 class Limits {
  public:
   Limits() {
-    for (double v = 1e-12; v < 1e20; v *= 1.1) positive_.push_back(v);
-    positive_.push_back(DBL_MAX);
-    // A part has numbers that differ by less than 1/16, so at most one limit inside.
+    std::vector<double> positive;
+    for (double v = 1e-12; v < 1e20; v *= 1.1) positive.push_back(v);
+    positive.push_back(DBL_MAX);
+    for (auto it = positive.rbegin(); it != positive.rend(); ++it) limits_.push_back(-*it);
+    limits_.push_back(0);
+    limits_.insert(limits_.end(), positive.begin(), positive.end());
+    limits_.push_back(std::numeric_limits<double>::infinity());  // is never reached
     first_.resize(kParts);
     for (uint64_t part = 0; part < kParts; ++part) {
-      const double least = std::bit_cast<double>(part << kShift);
-      first_[part] = static_cast<int16_t>(Index(least, /*equal=*/true, 0));
+      const double begin = std::bit_cast<double>(part << kShift);
+      const double end = std::bit_cast<double>(((part + 1) << kShift) - 1);
+      if (!std::isfinite(begin)) continue;
+      first_[part] = static_cast<int16_t>(std::upper_bound(limits_.begin(), limits_.end(), std::min(begin, end)) -
+                                          limits_.begin());
     }
   }
 
-  // How many positive limits are below `a` >= 0, or equal to it.
-  int Below(double a, bool equal) const {
-    const int at = first_[std::bit_cast<uint64_t>(a) >> kShift];
-    // A limit that begins its part is counted already.
-    return Index(a, equal, std::max(0, at - 1));
+  // How many limits are at most `value`, which is finite.
+  int AtMost(double value) const {
+    const int first = first_[std::bit_cast<uint64_t>(value) >> kShift];
+    return first + static_cast<int>(limits_[first] <= value);
   }
-  int count() const { return static_cast<int>(positive_.size()); }
-
-  // All limits in order.
-  std::vector<double> All() const {
-    std::vector<double> all;
-    for (auto it = positive_.rbegin(); it != positive_.rend(); ++it) all.push_back(-*it);
-    all.push_back(0);
-    all.insert(all.end(), positive_.begin(), positive_.end());
-    return all;
-  }
+  int count() const { return static_cast<int>(limits_.size()) - 1; }
+  double operator[](int i) const { return limits_[i]; }
 
  private:
-  static constexpr int kShift = 48;                         // leaves the exponent and four bits of the fraction
-  static constexpr uint64_t kParts = uint64_t{0x7ff} << 4;  // of finite numbers that are not negative
+  // A part is the numbers with one sign, exponent and first four bits of the fraction. They differ by less than 1/16,
+  // so that at most one limit is above the least of them and not above the greatest.
+  static constexpr int kShift = 48;
+  static constexpr uint64_t kParts = uint64_t{1} << (64 - kShift);
 
-  // The same, when at least `at` of them are.
-  int Index(double a, bool equal, int at) const {
-    while (at < count() && (positive_[at] < a || (equal && positive_[at] == a))) ++at;
-    return at;
-  }
-
-  std::vector<double> positive_;
-  std::vector<int16_t> first_;
+  std::vector<double> limits_;
+  std::vector<int16_t> first_;  // how many limits are at most the least number of a part
 };
 
 const Limits& TheLimits() {
@@ -60,71 +55,54 @@ const Limits& TheLimits() {
   return *limits;
 }
 
-class Counter {
- public:
-  Counter() : counts_(2 * limits_.count() + 1) {}
-
-  template <typename T>
-  void AddAll(absl::Span<const T> values) {
-    for (const T element : values) Add(static_cast<double>(element));
+template <typename T>
+Histogram Count(absl::Span<const T> values) {
+  const Limits& limits = TheLimits();
+  std::vector<int64_t> counts(limits.count() + 1);
+  double min = DBL_MAX, max = -DBL_MAX, sum = 0, sum_squares = 0;
+  for (const T element : values) {
+    const double value = static_cast<double>(element);
+    if (!std::isfinite(value)) continue;
+    ++counts[limits.AtMost(value)];
+    min = std::min(min, value);
+    max = std::max(max, value);
+    sum += value;
+    sum_squares += value * value;
   }
+  // TensorFlow has no bucket for DBL_MAX itself.
+  counts[limits.count() - 1] += counts.back();
+  counts.pop_back();
 
-  Histogram Result() const {
-    Histogram histogram{.min = min_, .max = max_, .count = 0, .sum = sum_, .sum_squares = sum_squares_};
-    const std::vector<double> limits = limits_.All();
-    for (size_t i = 0; i < counts_.size();) {
-      const int64_t count = counts_[i];
-      double end = limits[i++];
-      while (count == 0 && i < counts_.size() && counts_[i] == 0) end = limits[i++];
-      histogram.limits.push_back(end);
-      histogram.counts.push_back(static_cast<double>(count));
-      histogram.count += static_cast<double>(count);
-    }
-    return histogram;
+  Histogram histogram{.min = min, .max = max, .count = 0, .sum = sum, .sum_squares = sum_squares};
+  const int n = limits.count();
+  for (int i = 0; i < n;) {
+    const int64_t count = counts[i];
+    double end = limits[i++];
+    while (count == 0 && i < n && counts[i] == 0) end = limits[i++];
+    histogram.limits.push_back(end);
+    histogram.counts.push_back(static_cast<double>(count));
+    histogram.count += static_cast<double>(count);
   }
-
- private:
-  void Add(double value) {
-    if (!std::isfinite(value)) return;
-    const int n = limits_.count();
-    const int bucket = value < 0 ? n - limits_.Below(-value, /*equal=*/false) : n + 1 + limits_.Below(value, true);
-    // TensorFlow has no bucket for DBL_MAX itself.
-    ++counts_[std::min<size_t>(bucket, counts_.size() - 1)];
-    min_ = std::min(min_, value);
-    max_ = std::max(max_, value);
-    sum_ += value;
-    sum_squares_ += value * value;
-  }
-
-  const Limits& limits_ = TheLimits();
-  std::vector<int64_t> counts_;
-  double min_ = DBL_MAX, max_ = -DBL_MAX, sum_ = 0, sum_squares_ = 0;
-};
+  return histogram;
+}
 
 }  // namespace
 
 Histogram HistogramOf(const HostTensor& values) {
-  Counter counter;
   switch (values.dtype()) {
     case DType::kFloat32:
-      counter.AddAll(values.values<float>());
-      break;
+      return Count(values.values<float>());
     case DType::kFloat64:
-      counter.AddAll(values.values<double>());
-      break;
+      return Count(values.values<double>());
     case DType::kInt32:
-      counter.AddAll(values.values<int32_t>());
-      break;
+      return Count(values.values<int32_t>());
     case DType::kInt64:
-      counter.AddAll(values.values<int64_t>());
-      break;
+      return Count(values.values<int64_t>());
     case DType::kUInt8:
-      counter.AddAll(values.values<uint8_t>());
-      break;
+      return Count(values.values<uint8_t>());
     default:
-      break;
+      return Count(absl::Span<const float>());
   }
-  return counter.Result();
 }
 
 }  // namespace tandem
