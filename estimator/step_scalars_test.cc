@@ -204,7 +204,9 @@ TEST(ReduceOnPlateauTest, LowersTheRateAndRestartsExactly) {
     TrainSpec part = train;
     part.max_steps = end;
     ASSERT_TRUE(TrainAndEvaluate(estimator, part, eval).ok());
-    if (end == 3) ASSERT_TRUE(Env::Default()->DeleteRecursively(dir + "/eval").ok());
+    if (end == 3) {
+      ASSERT_TRUE(Env::Default()->DeleteRecursively(dir + "/eval").ok());
+    }
   }
   for (const auto& [step, w] : expected) EXPECT_EQ(WeightAt(dir, step), w) << step;
 }
