@@ -131,23 +131,23 @@ const DistributionStrategy Estimator::Impl::Strategy(Mode mode) const {
 absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, const InputFn& input_fn) {
   if (!input_fn) return absl::InvalidArgumentError(absl::StrCat("Estimator, mode ", ModeName(mode), ": no input_fn"));
   Prepared prepared;
+  const bool in_cluster = mode != Mode::kPredict && cluster_.has_value();
+  const bool own_input = in_cluster && config_.auto_shard == AutoShard::kOff;
+  const int num_workers = in_cluster ? static_cast<int>(cluster_->world_size) : 1;
+  const int worker = in_cluster ? static_cast<int>(cluster_->rank) : 0;
   const int devices = Strategy(mode).num_replicas();
-  ReplicaShare share = ReplicaShare::OneProcess(devices);
-  if (mode == Mode::kTrain) share.batches = config_.accumulate_batches;
-  if (mode != Mode::kPredict && cluster_.has_value()) {
-    prepared.workers = workers();  // null where programs are compiled only
-    share.replicas *= static_cast<int>(cluster_->world_size);
-    share.first = static_cast<int>(cluster_->rank) * devices;
-  }
-  prepared.replicas = share.replicas;
+  prepared.replicas = devices * num_workers;
+  if (in_cluster) prepared.workers = workers();  // null where programs are compiled only
   InputContext context;
   context.num_replicas_in_sync = prepared.replicas;
-  const bool own_input = config_.auto_shard == AutoShard::kOff && mode != Mode::kPredict && cluster_.has_value();
+  ReplicaShare share = ReplicaShare::OneProcess(devices);
+  if (mode == Mode::kTrain) share.batches = config_.accumulate_batches;
   if (own_input) {
-    context.num_input_pipelines = static_cast<int>(cluster_->world_size);
-    context.input_pipeline_id = static_cast<int>(cluster_->rank);
-    share.replicas = devices;
-    share.first = 0;
+    context.num_input_pipelines = num_workers;
+    context.input_pipeline_id = worker;
+  } else {
+    share.replicas = prepared.replicas;
+    share.first = worker * devices;
   }
   if (mode == Mode::kTrain && prepared.replicas > 1) {
     TD_LOG(INFO) << "The `input_fn` accepts an `input_context` which will be given by DistributionStrategy";
@@ -168,12 +168,7 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   std::unique_ptr<ModeProgram>& program = programs_[key];
   if (!program) {
     Params params = params_;
-    Params::Placement placement{.num_replicas = prepared.replicas};
-    if (mode != Mode::kPredict && cluster_.has_value()) {
-      placement.num_workers = static_cast<int>(cluster_->world_size);
-      placement.worker_index = static_cast<int>(cluster_->rank);
-    }
-    params.SetPlacement(placement);
+    params.SetPlacement({.num_replicas = prepared.replicas, .num_workers = num_workers, .worker_index = worker});
     TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, mode, params, dataset.spec(), input_spec_.label));
     ++programs_built_;
   }

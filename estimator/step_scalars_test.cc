@@ -82,7 +82,9 @@ TEST(StepScalarsTest, AHookSetsARateAndARestartKeepsIt) {
 TEST(StepScalarsTest, WhatAHookSetsAfterAStepCountsFromTheNext) {
   const std::string dir = ModelDir();
   auto hook = std::make_shared<StepHook>([](RunContext& context, const RunValues& values) {
-    if (values.step == 1) EXPECT_TRUE(context.SetStepScalar("learning_rate", 1).ok());
+    if (values.step == 1) {
+      EXPECT_TRUE(context.SetStepScalar("learning_rate", 1).ok());
+    }
   });
   Estimator estimator(Counter, Saving(dir, 100));
   ASSERT_TRUE(estimator.Train(Numbers(), {.max_steps = 4, .hooks = {hook}}).ok());
