@@ -403,7 +403,8 @@ std::string Estimator::eval_dir(const std::string& name) const { return EvalDir(
 const std::optional<TrainResult>& Estimator::last_train_result() const { return impl_->last_train(); }
 
 std::optional<BestRecord> Estimator::best(const std::string& name) const {
-  const auto& records = impl_->best().records();
+  const BestRecords best = impl_->BestOnRecord();
+  const auto& records = best.records();
   auto it = records.find(name);
   if (it == records.end()) return std::nullopt;
   BestRecord record = it->second;

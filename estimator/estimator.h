@@ -142,7 +142,8 @@ class Estimator {
   // The best evaluation with this name so far, by RunConfig.keep_best or else by the smallest loss, with its checkpoint
   // where that is there; it is part of every checkpoint. Counted are evaluations of this model's own weights (trained
   // in memory, or of a checkpoint in model_dir) over the whole input, and those over EvalSpec.steps in
-  // TrainAndEvaluate, which are compared with each other only. Evaluations of other data belong under another name.
+  // TrainAndEvaluate, which are compared with each other only. Evaluations of other data belong under another name. As
+  // long as this process has trained nothing, it is the best of those over the whole input on record in model_dir.
   std::optional<BestRecord> best(const std::string& name = "") const;
   // Whether this process saves and logs: the only one, or the first worker of a cluster.
   bool is_chief() const;

@@ -67,7 +67,8 @@ class Estimator::Impl {
   // Of the training: what hooks set, and what ReduceOnPlateau keeps in checkpoints.
   StepScalarSettings& step_scalars() { return step_scalars_; }
   std::string& plateau_state() { return plateau_state_; }
-  const BestRecords& best() const { return best_; }
+  // The best evaluations of this process's training, or else those that trainings have left in model_dir.
+  BestRecords BestOnRecord() const;
   int64_t programs_built() const { return programs_built_; }
   int64_t evaluations() const { return evaluations_; }
 

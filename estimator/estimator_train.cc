@@ -1,5 +1,6 @@
 // Estimator::Train.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -95,6 +96,17 @@ absl::Status Estimator::Impl::RestoreBest(const CheckpointData& start, const std
     TD_LOG(WARNING) << "The records of evaluations could not be read: " << read.message();
   }
   return absl::OkStatus();
+}
+
+BestRecords Estimator::Impl::BestOnRecord() const {
+  if (!best_.records().empty()) return best_;
+  BestRecords found(config_.keep_best);
+  const absl::Status read = found.AddFromLogs(config_.file_env(), config_.model_dir,
+                                              /*last_step=*/std::numeric_limits<int64_t>::max(), compared_part_);
+  if (!read.ok() && !absl::IsNotFound(read)) {
+    TD_LOG(WARNING) << "The records of evaluations could not be read: " << read.message();
+  }
+  return found;
 }
 
 // Variables, seed, step and input position: those of the checkpoint, of the training before in this process, or new.

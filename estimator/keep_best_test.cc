@@ -125,6 +125,32 @@ TEST_F(KeepBestTest, ARunThatGoesOnKeepsIt) {
   EXPECT_EQ(next.best()->global_step, 10);
 }
 
+// A process that makes no step, as one that finds its job done, knows it from the records.
+TEST_F(KeepBestTest, BestIsOnRecordWhereNothingIsTrained) {
+  ASSERT_EQ(Run(30), absl::OkStatus());
+  Estimator reader(LineModel, config_);
+  ASSERT_TRUE(reader.best().has_value());
+  EXPECT_EQ(reader.best()->checkpoint, config_.model_dir + "/model.ckpt-10");
+  Estimator again(LineModel, config_);
+  ASSERT_EQ(Run(again, 30), absl::OkStatus());
+  ASSERT_TRUE(again.best().has_value());
+  EXPECT_EQ(again.best()->global_step, 10);
+  EXPECT_EQ(again.best()->value, reader.best()->value);
+  config_.model_dir = ModelDir("none");
+  EXPECT_FALSE(Estimator(LineModel, config_).best().has_value());
+}
+
+// What was trained up to an evaluation that fails is saved.
+TEST_F(KeepBestTest, AMistypedMetricLosesNoStep) {
+  config_.save_checkpoints_steps = 1000;
+  config_.keep_best = KeepBest{.metric = "los"};
+  const absl::Status status = Run(40, {.every_steps = 7});
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("did you mean \"loss\"?"));
+  EXPECT_THAT(Names(), ElementsAre("model.ckpt-0", "model.ckpt-7"));
+  EXPECT_FALSE(Env::Default()->Exists(config_.model_dir + "/DONE"));
+}
+
 // Records of a run without keep_best, and another metric from now on.
 TEST_F(KeepBestTest, AnotherMetricCountsFromWhatIsOnRecord) {
   config_.keep_best.reset();

@@ -224,7 +224,10 @@ class TrainAndEvaluateRun {
     if (!impl_.is_chief()) return std::shared_ptr<SessionRunHook>();
     evaluator.signalled = [this] { return Signalled(); };
     evaluator.evaluate = [this](int64_t step) -> absl::StatusOr<bool> {
-      TD_RETURN_IF_ERROR(EvaluateOnce(absl::StrCat("after step ", step)));
+      const absl::Status evaluated = EvaluateOnce(absl::StrCat("after step ", step));
+      // Steps since the last checkpoint are not lost: training ends in order, which saves them, before Run says why.
+      if (!evaluation_.ok() && impl_.workers() == nullptr) return true;
+      TD_RETURN_IF_ERROR(evaluated);
       return stopped_;
     };
     evaluator.recorded = [this](int64_t step) -> absl::StatusOr<bool> {

@@ -159,7 +159,8 @@ absl::StatusOr<ModelSignature> ReadSignature(Env* env, const std::string& dir) {
   auto file = OpenListedFile(env, path);
   if (absl::IsNotFound(file.status())) {
     return absl::NotFoundError(
-        absl::StrCat(PrintableLine(dir), ": there is no exported model (no file ", kSignatureName, ")"));
+        absl::StrCat(PrintableLine(dir), ": there is no exported model (no file ", kSignatureName,
+                     "); name a folder that ExportModel or an exporter wrote, such as MODEL_DIR/export/NAME"));
   }
   TD_RETURN_IF_ERROR(file.status());
   TD_RETURN_IF_ERROR(CheckSize(path, (*file)->size(), kMaxSignature));

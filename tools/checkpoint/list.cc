@@ -26,15 +26,16 @@ absl::StatusOr<std::string> PointedTo(Env* env, const std::string& dir) {
   return pointer.latest;
 }
 
-// "best: loss 0.25 at step 100", a line for each evaluation's name.
+// "best: loss 0.25 at step 100" or "best: accuracy 0.9 (max) at step 100", a line for each evaluation's name.
 absl::StatusOr<std::string> BestText(Env* env, const std::string& checkpoint) {
   CheckpointData data;
   TD_RETURN_IF_ERROR(ReadCheckpointState(env, checkpoint, &data));
   TD_ASSIGN_OR_RETURN(const BestRecords best, BestRecords::FromJson(data.extra["best"]));
   std::string text;
   for (const auto& [name, record] : best.records()) {
-    absl::StrAppendFormat(&text, "best%s%s: loss %.8g at step %d", name.empty() ? "" : " of ", PrintableLine(name),
-                          record.loss, record.global_step);
+    absl::StrAppendFormat(&text, "best%s%s: %s %.8g%s at step %d", name.empty() ? "" : " of ", PrintableLine(name),
+                          PrintableLine(record.metric), record.value,
+                          record.direction == MetricDirection::kMax ? " (max)" : "", record.global_step);
     if (record.steps > 0) absl::StrAppend(&text, ", over ", record.steps, " steps of the input");
     text += "\n";
   }
