@@ -1,13 +1,10 @@
 // Moving averages and rates that change, on two workers: processes of their own, held against one process with two
 // devices.
-#include <fstream>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/checkpoint/checkpoint.h"
 #include "estimator/test_models.h"
 #include "estimator/test_workers.h"
@@ -54,30 +51,15 @@ std::string Text(const absl::StatusOr<EvalResult>& result) {
   return result.ok() ? result->ToJson() : std::string(result.status().message());
 }
 
-// What `work` gives in each of the workers, which leave it in `dir`.
-std::vector<std::string> ResultsOf(const std::string& dir, const std::function<std::string(const RunConfig&)>& work) {
-  EXPECT_TRUE(test::AsWorkers(kWorkers, [&](int rank, RunConfig config) {
-    config.train_distribute->devices.resize(1);
-    std::ofstream(absl::StrCat(dir, "/", rank, ".txt")) << work(config);
-    return true;
-  }));
-  std::vector<std::string> results;
-  for (int rank = 0; rank < kWorkers; ++rank) {
-    results.push_back(Env::Default()->ReadFile(absl::StrCat(dir, "/", rank, ".txt")).value_or("nothing"));
-  }
-  return results;
-}
-
 TEST(AveragesWorkersTest, ARateThatOneWorkerSetsAloneIsAnError) {
-  const std::string dir = ModelDir(), logs = ModelDir("logs");
-  for (const std::string& result : ResultsOf(logs, [&](const RunConfig& config) {
-         auto hook =
-             std::make_shared<test::StepHook>([rank = config.cluster->rank](RunContext& context, const RunValues&) {
-               if (rank == 0) {
-                 EXPECT_TRUE(context.SetStepScalar("learning_rate", 1e-3).ok());
-               }
-             });
-         return Text(Job(Saving(dir, config), 9, {hook}));
+  const std::string dir = ModelDir("dir");
+  for (const std::string& result : test::ResultsOfWorkers(kWorkers, [&](int rank, RunConfig config) {
+         auto hook = std::make_shared<test::StepHook>([rank](RunContext& context, const RunValues&) {
+           if (rank == 0) {
+             EXPECT_TRUE(context.SetStepScalar("learning_rate", 1e-3).ok());
+           }
+         });
+         return Text(Job(Saving(dir, std::move(config)), 9, {hook}));
        })) {
     EXPECT_THAT(result, testing::HasSubstr("hooks have set other step scalars at"));
   }
@@ -85,10 +67,11 @@ TEST(AveragesWorkersTest, ARateThatOneWorkerSetsAloneIsAnError) {
 
 // Last: from here on this process has had threads.
 TEST(AveragesWorkersTest, TrainEvaluateAndRestartAsOneProcess) {
-  const std::string together = ModelDir("together"), alone = ModelDir("alone"), logs = ModelDir("logs");
+  const std::string together = ModelDir("together"), alone = ModelDir("alone");
   std::vector<std::string> results;
   for (int64_t steps : {4, 9}) {  // with a restart between
-    results = ResultsOf(logs, [&](const RunConfig& config) { return Text(Job(Saving(together, config), steps)); });
+    results = test::ResultsOfWorkers(
+        kWorkers, [&](int, const RunConfig& config) { return Text(Job(Saving(together, config), steps)); });
   }
   RunConfig config = Saving(alone);
   config.train_distribute = MirroredStrategy({"cpu:0", "cpu:1"});

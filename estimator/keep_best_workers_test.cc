@@ -1,9 +1,6 @@
 // RunConfig.keep_best and early stopping on two workers: processes of their own, held against one process with two
 // devices, with a restart; and with an input of each worker's own, against the evaluations on record.
 #include <algorithm>
-#include <fstream>
-#include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,24 +54,16 @@ std::string RunJob(const Job& job, const std::string& dir, RunConfig config) {
 
 // What the job gives in each of the workers.
 std::vector<std::string> InWorkers(const Job& job, const std::string& dir, AutoShard auto_shard = AutoShard::kBatch) {
-  const std::string logs = ModelDir("logs");
-  EXPECT_TRUE(test::AsWorkers(kWorkers, [&](int rank, RunConfig config) {
-    config.train_distribute->devices.resize(1);
+  return test::ResultsOfWorkers(kWorkers, [&](int, RunConfig config) {
     config.auto_shard = auto_shard;
-    std::ofstream(absl::StrCat(logs, "/", rank, ".txt")) << RunJob(job, dir, config);
-    return true;
-  }));
-  std::vector<std::string> results;
-  for (int rank = 0; rank < kWorkers; ++rank) {
-    results.push_back(Env::Default()->ReadFile(absl::StrCat(logs, "/", rank, ".txt")).value_or("nothing"));
-  }
-  return results;
+    return RunJob(job, dir, std::move(config));
+  });
 }
 
 std::string Checkpoints(const std::string& dir) { return absl::StrJoin(test::CheckpointNames(dir), " "); }
 
 TEST(KeepBestWorkersTest, WithInputsOfTheirOwnTheBestOnRecordIsKept) {
-  const std::string dir = ModelDir();
+  const std::string dir = ModelDir("dir");
   for (int64_t steps : {10, 22}) {
     const Job job = {.direction = MetricDirection::kMax, .max_steps = steps};
     const std::vector<std::string> results = InWorkers(job, dir, AutoShard::kOff);

@@ -2,12 +2,18 @@
 #ifndef TANDEM_ESTIMATOR_TEST_WORKERS_H_
 #define TANDEM_ESTIMATOR_TEST_WORKERS_H_
 
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "base/env.h"
 #include "cluster/testing_address.h"
 #include "estimator/test_models.h"
+#include "gtest/gtest.h"
 #include "runtime/collectives/testing/processes.h"
 
 namespace tandem::test {
@@ -32,6 +38,23 @@ inline bool AsWorkers(int count, const std::function<bool(int rank, RunConfig)>&
     return right ? 0 : 1;
   });
   return processes.WaitAll() == 0;
+}
+
+// What `work` gives in each of `count` processes of one device each, by rank. As AsWorkers otherwise.
+inline std::vector<std::string> ResultsOfWorkers(int count,
+                                                 const std::function<std::string(int rank, RunConfig)>& work) {
+  const std::string dir = ModelDir("results");
+  const auto file = [&](int rank) { return absl::StrCat(dir, "/", rank, ".txt"); };
+  EXPECT_TRUE(AsWorkers(count, [&](int rank, RunConfig config) {
+    config.train_distribute->devices.resize(1);
+    std::ofstream(file(rank)) << work(rank, std::move(config));
+    return true;
+  }));
+  std::vector<std::string> results;
+  for (int rank = 0; rank < count; ++rank) {
+    results.push_back(Env::Default()->ReadFile(file(rank)).value_or("nothing"));
+  }
+  return results;
 }
 
 }  // namespace tandem::test
