@@ -154,6 +154,8 @@ class Estimator::Impl {
   absl::Status FinishSave(bool wait);
   // The best evaluations up to the step that training starts from, by its checkpoint and by the logs.
   absl::Status RestoreBest(const CheckpointData& start, const std::string& path);
+  // Adds to `best` what the logs in model_dir have up to that global step; a warning where they cannot be read.
+  void AddFromLogs(int64_t last_step, BestRecords& best) const;
   // The event file of a directory; null when there are to be none.
   std::shared_ptr<EventWriter> SummariesIn(const std::string& directory);
   // estimator_summaries.cc: the hooks of this process that write about a training; none where there are no event files.

@@ -91,21 +91,21 @@ absl::Status Estimator::Impl::RestoreBest(const CheckpointData& start, const std
     TD_RETURN_IF_ERROR(Annotate(best_.Restore(it->second), absl::StrCat(path, ": ")));
   }
   if (!is_chief()) return absl::OkStatus();  // model_dir may be out of its reach
-  const absl::Status read = best_.AddFromLogs(config_.file_env(), config_.model_dir, start.global_step, compared_part_);
-  if (!read.ok()) {
+  AddFromLogs(start.global_step, best_);
+  return absl::OkStatus();
+}
+
+void Estimator::Impl::AddFromLogs(int64_t last_step, BestRecords& best) const {
+  const absl::Status read = best.AddFromLogs(config_.file_env(), config_.model_dir, last_step, compared_part_);
+  if (!read.ok() && !absl::IsNotFound(read)) {  // there may be no model_dir yet
     TD_LOG(WARNING) << "The records of evaluations could not be read: " << read.message();
   }
-  return absl::OkStatus();
 }
 
 BestRecords Estimator::Impl::BestOnRecord() const {
   if (!best_.records().empty()) return best_;
   BestRecords found(config_.keep_best);
-  const absl::Status read = found.AddFromLogs(config_.file_env(), config_.model_dir,
-                                              /*last_step=*/std::numeric_limits<int64_t>::max(), compared_part_);
-  if (!read.ok() && !absl::IsNotFound(read)) {
-    TD_LOG(WARNING) << "The records of evaluations could not be read: " << read.message();
-  }
+  AddFromLogs(/*last_step=*/std::numeric_limits<int64_t>::max(), found);
   return found;
 }
 
