@@ -34,6 +34,19 @@ absl::Status CheckRgb(const Call& call, const HostTensor& image) {
                     "; it must have 3 channels: red, green and blue (decode with .channels = 3)");
 }
 
+absl::Status CheckResult(const Call& call, const Shape& shape) {
+  const int64_t height = shape[0], width = shape[1], channels = shape[2];
+  if (std::min(height, width) < 1 || std::max(height, width) > kMaxSize) {
+    return call.Wrong("the size asked for is ", height, " x ", width, "; height and width must be from 1 to ",
+                      kMaxSize);
+  }
+  if (channels > (int64_t{1} << 33) / (height * width)) {
+    return call.Wrong("the result would have ", height, " x ", width, " x ", channels,
+                      " elements; at most 2^33 are allowed");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<HostTensor> NewImage(const Call& call, DType dtype, Shape shape) {
   return CatchResourceErrors(call.function, [&]() -> absl::StatusOr<HostTensor> {
     HostTensor image(dtype, std::move(shape), call.location);

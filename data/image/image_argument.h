@@ -33,6 +33,10 @@ absl::Status CheckPixels(const Call& call, const HostTensor& image);
 // The same, and unless it has three channels.
 absl::Status CheckRgb(const Call& call, const HostTensor& image);
 
+// InvalidArgument for a `shape` [height, width, channels] that was asked for with sizes outside 1 to kMaxSize, or more
+// than 2^33 elements.
+absl::Status CheckResult(const Call& call, const Shape& shape);
+
 // An uninitialised tensor; ResourceExhausted when there is no memory.
 absl::StatusOr<HostTensor> NewImage(const Call& call, DType dtype, Shape shape);
 

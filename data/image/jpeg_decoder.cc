@@ -123,24 +123,28 @@ bool JpegDecoder::ReadHeader(int channels, int64_t min_height, int64_t min_width
   return true;
 }
 
-bool JpegDecoder::ReadRows(uint8_t* out, size_t row_bytes) {
+bool JpegDecoder::ReadRows(uint8_t* out, int64_t ring, size_t row_bytes, absl::FunctionRef<void(int64_t rows)> ready) {
   if (setjmp(landing_) != 0) return false;
   jpeg_start_decompress(&cinfo_);
-  if (cinfo_.out_color_space == JCS_CMYK) {
-    JSAMPARRAY row =
-        cinfo_.mem->alloc_sarray(reinterpret_cast<j_common_ptr>(&cinfo_), JPOOL_IMAGE, cinfo_.output_width * 4, 1);
-    while (cinfo_.output_scanline < cinfo_.output_height) {
-      uint8_t* const to = out + cinfo_.output_scanline * row_bytes;
-      jpeg_read_scanlines(&cinfo_, row, 1);
-      CmykToRgb(row[0], cinfo_.output_width, cinfo_.saw_Adobe_marker, to);
-    }
-    return true;
+  const bool cmyk = cinfo_.out_color_space == JCS_CMYK;
+  JSAMPARRAY ink = nullptr;
+  if (cmyk) {
+    ink = cinfo_.mem->alloc_sarray(reinterpret_cast<j_common_ptr>(&cinfo_), JPOOL_IMAGE, cinfo_.output_width * 4, 1);
   }
   while (cinfo_.output_scanline < cinfo_.output_height) {
-    JSAMPROW rows[8];
-    const int count = std::min<int64_t>(8, cinfo_.output_height - cinfo_.output_scanline);
-    for (int i = 0; i < count; ++i) rows[i] = out + (cinfo_.output_scanline + i) * row_bytes;
-    jpeg_read_scanlines(&cinfo_, rows, count);
+    const int64_t first = cinfo_.output_scanline;
+    uint8_t* const to = out + first % ring * row_bytes;
+    if (cmyk) {
+      jpeg_read_scanlines(&cinfo_, ink, 1);
+      CmykToRgb(ink[0], cinfo_.output_width, cinfo_.saw_Adobe_marker, to);
+    } else {
+      // Up to where the ring begins again: libjpeg may have given fewer rows than it was asked for.
+      const int64_t count = std::min({kRowsAtATime, ring - first % ring, cinfo_.output_height - first});
+      JSAMPROW rows[kRowsAtATime];
+      for (int64_t i = 0; i < count; ++i) rows[i] = to + i * row_bytes;
+      jpeg_read_scanlines(&cinfo_, rows, count);
+    }
+    ready(cinfo_.output_scanline);
   }
   return true;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,25 @@ TEST(Resize, EqualsTensorFlow) {
     ++compared[c.method];
   }
   for (const char* method : {"bilinear", "antialias", "nearest", "area"}) EXPECT_GE(compared[method], 20) << method;
+}
+
+// Bytes have a way of their own where they get smaller; the same numbers as floats have not.
+TEST(Resize, BytesEqualFloats) {
+  std::mt19937 rng(1);
+  for (int i = 0; i < 400; ++i) {
+    const auto size = [&] { return static_cast<int64_t>(1 + rng() % (i % 4 == 0 ? 3 : 70)); };
+    const int64_t height = size(), width = size(), channels = 1 + rng() % 4, out_height = size(), out_width = size();
+    HostTensor bytes(DType::kUInt8, {height, width, channels}), floats(DType::kFloat32, {height, width, channels});
+    for (int64_t e = 0; e < bytes.num_elements(); ++e) {
+      bytes.data<uint8_t>()[e] = static_cast<uint8_t>(rng());
+      floats.data<float>()[e] = bytes.data<uint8_t>()[e];
+    }
+    const auto a = Resize(bytes, out_height, out_width), b = Resize(floats, out_height, out_width);
+    ASSERT_TRUE(a.ok() && b.ok());
+    const auto of_a = a->values<float>(), of_b = b->values<float>();
+    ASSERT_TRUE(std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end()))
+        << height << " x " << width << " x " << channels << " to " << out_height << " x " << out_width;
+  }
 }
 
 TEST(Resize, RoundsToUInt8) {

@@ -1,0 +1,57 @@
+// Resizing of pictures whose rows come one after another.
+#ifndef TANDEM_DATA_IMAGE_ROW_RESIZER_H_
+#define TANDEM_DATA_IMAGE_ROW_RESIZER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "base/host_tensor.h"
+#include "data/image/resize.h"
+
+namespace tandem::image_internal {
+
+// The rows of a picture, or as many of them as there is room for: row y is at first + y % count * elements.
+template <typename T>
+struct RingOfRows {
+  const T* first;
+  int64_t count;
+  int64_t elements;  // of a row
+
+  const T* Row(int64_t y) const { return first + y % count * elements; }
+};
+
+// How one method makes output rows, from the first to the last.
+template <typename T>
+class ResizeRule {
+ public:
+  virtual ~ResizeRule() = default;
+  // Output row y is made of at most span() input rows in a row, of which LastRow(y) is the last. It never falls.
+  virtual int64_t span() const = 0;
+  virtual int64_t LastRow(int64_t y) const = 0;
+  // `out`: result width * channels values.
+  virtual void MakeRow(int64_t y, const RingOfRows<T>& rows, float* out) = 0;
+};
+
+// Makes the rows of `result` as soon as the input's have come. T: the input's type, uint8_t or float.
+template <typename T>
+class RowResizer {
+ public:
+  // `result`, [height, width, channels] of float32, or of uint8 for rounded values, must outlive this.
+  RowResizer(const ResizeOptions& options, int64_t in_height, int64_t in_width, HostTensor* result);
+
+  // How many of the last rows have to be in memory.
+  int64_t span() const { return rule_->span(); }
+  // The input's rows below `count` have come.
+  void Advance(const RingOfRows<T>& rows, int64_t count);
+
+ private:
+  const std::unique_ptr<ResizeRule<T>> rule_;
+  HostTensor& result_;
+  const int64_t height_, row_elements_;
+  std::unique_ptr<float[]> to_round_;  // null where the result is of float32
+  int64_t next_ = 0;                   // row of the result
+};
+
+}  // namespace tandem::image_internal
+
+#endif  // TANDEM_DATA_IMAGE_ROW_RESIZER_H_
