@@ -17,18 +17,40 @@ constexpr int64_t kTokenWidth = 3;
 
 class FileSourceNode;
 
+// A larger piece is read from its place about as fast as from memory.
+constexpr size_t kMaxPieceInBuffer = 16 << 10;
+
+// Gives the piece a block of its own.
+void CopyOut(Piece* piece) {
+  std::shared_ptr<uint8_t[]> block = std::make_shared_for_overwrite<uint8_t[]>(piece->bytes.size());
+  std::copy(piece->bytes.begin(), piece->bytes.end(), block.get());
+  piece->bytes = absl::string_view(reinterpret_cast<const char*>(block.get()), piece->bytes.size());
+  piece->block = std::move(block);
+}
+
 // What was read at a place: a piece, or an error.
 class PiecePayload : public Payload {
  public:
-  PiecePayload(Piece piece, absl::Status status, bool worth_keeping)
-      : piece(std::move(piece)), status(std::move(status)), worth_keeping_(worth_keeping) {}
-  bool worth_keeping() const override { return worth_keeping_; }
+  // `compressed`: the piece could be read again only with all that is before it.
+  PiecePayload(Piece piece, absl::Status status, bool compressed, bool copied = false)
+      : piece(std::move(piece)), status(std::move(status)), compressed_(compressed), copied_(copied) {}
+
+  PayloadPtr ForBuffer(const PayloadPtr& self, int64_t room) const override {
+    if (copied_ || !status.ok()) return self;
+    const int64_t bytes = piece.bytes.size();
+    if (!compressed_ && bytes > std::min<int64_t>(room, kMaxPieceInBuffer)) return nullptr;
+    // The block that it was read in is large.
+    Piece copy = piece;
+    CopyOut(&copy);
+    return std::make_shared<PiecePayload>(std::move(copy), status, compressed_, /*copied=*/true);
+  }
+  int64_t bytes_in_buffer() const override { return copied_ && !compressed_ ? piece.bytes.size() : 0; }
 
   const Piece piece;
   const absl::Status status;
 
  private:
-  const bool worth_keeping_;
+  const bool compressed_, copied_;
 };
 
 class FileSourceIterator : public TokenIterator {
@@ -172,14 +194,6 @@ absl::Status FileSourceIterator::Read(Piece* piece, bool* end) {
   return reader_->Next(piece, end);
 }
 
-// Gives the piece a block of its own.
-void CopyOut(Piece* piece) {
-  std::shared_ptr<uint8_t[]> block = std::make_shared_for_overwrite<uint8_t[]>(piece->bytes.size());
-  std::copy(piece->bytes.begin(), piece->bytes.end(), block.get());
-  piece->bytes = absl::string_view(reinterpret_cast<const char*>(block.get()), piece->bytes.size());
-  piece->block = std::move(block);
-}
-
 bool FileSourceIterator::Next(int64_t* token, PayloadPtr* payload) {
   while (file_ < static_cast<int64_t>(node_.files().size())) {
     Piece piece;
@@ -190,11 +204,9 @@ bool FileSourceIterator::Next(int64_t* token, PayloadPtr* payload) {
     token[1] = offset_;
     token[2] = number_;
     if (payload != nullptr && !end) {
-      // A plain file's piece is read from its place as fast as it was the first time, and its block is large.
-      const bool keep = node_.format().compression() != Compression::kNone;
       piece.file = file_;
-      if (keep && read) CopyOut(&piece);
-      *payload = std::make_shared<PiecePayload>(std::move(piece), std::move(status), keep);
+      *payload = std::make_shared<PiecePayload>(std::move(piece), std::move(status),
+                                                node_.format().compression() != Compression::kNone);
     }
     if (read) {
       offset_ = reader_->offset();

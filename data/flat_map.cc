@@ -25,7 +25,13 @@ class InterleaveNode;
 class InnerPayload : public Payload {
  public:
   InnerPayload(NodePtr inner, PayloadPtr payload) : inner(std::move(inner)), payload(std::move(payload)) {}
-  bool worth_keeping() const override { return payload != nullptr && payload->worth_keeping(); }
+  PayloadPtr ForBuffer(const PayloadPtr& self, int64_t room) const override {
+    if (payload == nullptr) return nullptr;
+    PayloadPtr kept = payload->ForBuffer(payload, room);
+    if (kept == nullptr || kept == payload) return kept == nullptr ? nullptr : self;
+    return std::make_shared<InnerPayload>(inner, std::move(kept));
+  }
+  int64_t bytes_in_buffer() const override { return payload == nullptr ? 0 : payload->bytes_in_buffer(); }
 
   const NodePtr inner;
   const PayloadPtr payload;

@@ -30,14 +30,17 @@
 namespace tandem::data_internal {
 
 // What a stage hands over with a token, for its own Materialize. Stages behind it pass it on.
+class Payload;
+using PayloadPtr = std::shared_ptr<const Payload>;
 class Payload {
  public:
   virtual ~Payload() = default;
-  // Whether a buffer of tokens keeps the payload, as making the element again would be dear; what is not kept is read
-  // again from its place.
-  virtual bool worth_keeping() const { return true; }
+  // What a buffer of tokens keeps of `self`, which is this payload, where it has `room` for so many bytes more of what
+  // could be read again: itself, something smaller that serves as well, or null; then the element is made of its token.
+  virtual PayloadPtr ForBuffer(const PayloadPtr& self, int64_t room) const { return self; }
+  // Of what could be read again.
+  virtual int64_t bytes_in_buffer() const { return 0; }
 };
-using PayloadPtr = std::shared_ptr<const Payload>;
 
 // The payload of a token that is made of others: theirs, in the same order. Some may be null.
 class RowPayloads : public Payload {

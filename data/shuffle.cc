@@ -12,6 +12,8 @@ namespace {
 
 // Eight bytes for each number of a token: 16 GiB of positions, far beyond any data set that would be shuffled so.
 constexpr int64_t kMaxBufferSize = int64_t{1} << 31;
+// Bytes that a buffer holds of small records, so as not to read them again; records beyond are known by their places.
+constexpr int64_t kMaxReadAhead = 64 << 20;
 
 struct ShuffleConfig {
   int64_t buffer_size = 1;
@@ -31,7 +33,8 @@ class ShuffleIterator : public TokenIterator {
       if (child_->Next(At(size_), node_.info().has_payloads ? &read : nullptr)) {
         if (node_.info().has_payloads) {
           payloads_.resize(size_ + 1);
-          if (read != nullptr && read->worth_keeping()) payloads_[size_] = std::move(read);
+          if (read != nullptr) payloads_[size_] = read->ForBuffer(read, kMaxReadAhead - read_ahead_);
+          if (payloads_[size_] != nullptr) read_ahead_ += payloads_[size_]->bytes_in_buffer();
         }
         ++size_;
       } else {
@@ -48,6 +51,7 @@ class ShuffleIterator : public TokenIterator {
       PayloadPtr kept = std::move(payloads_[chosen]);
       payloads_[chosen] = std::move(payloads_[size_]);
       payloads_.pop_back();
+      if (kept != nullptr) read_ahead_ -= kept->bytes_in_buffer();
       if (payload != nullptr) *payload = std::move(kept);
     }
     return true;
@@ -58,6 +62,7 @@ class ShuffleIterator : public TokenIterator {
     child_ended_ = false;
     size_ = 0;
     payloads_.clear();
+    read_ahead_ = 0;
     draw_ = 0;
     if (config_.options.reshuffle_each_iteration) ++epoch_;
   }
@@ -81,7 +86,8 @@ class ShuffleIterator : public TokenIterator {
     for (int64_t& v : buffer_) {
       if (!reader->Read(&v, 0, INT64_MAX)) return false;
     }
-    if (node_.info().has_payloads) payloads_.resize(size_);
+    if (node_.info().has_payloads) payloads_.assign(size_, nullptr);
+    read_ahead_ = 0;
     for (int64_t i = 0; i < size_; ++i) {
       if (!node_.ValidToken(At(i))) return false;
     }
@@ -109,6 +115,7 @@ class ShuffleIterator : public TokenIterator {
   std::vector<int64_t> buffer_;       // size_ tokens
   std::vector<PayloadPtr> payloads_;  // size_ of them, null where none is kept; empty where tokens have none
   int64_t size_ = 0;
+  int64_t read_ahead_ = 0;  // bytes of payloads_ that could be read again
   bool child_ended_ = false;
   uint64_t epoch_ = 0;
   uint64_t draw_ = 0;

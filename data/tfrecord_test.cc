@@ -147,6 +147,22 @@ TEST(TFRecordTest, AnyPositionIsRestored) {
   }
 }
 
+// A shuffle buffer keeps some records, and knows larger ones, and those behind the first 64 MiB, by their places.
+TEST(TFRecordTest, ShufflesMoreThanABufferKeeps) {
+  std::vector<std::string> records;
+  for (int i = 0; i < 4500; ++i) records.push_back(absl::StrCat(i, ":", std::string(i % 9 == 0 ? 17000 : 16000, 'x')));
+  for (Compression compression : {Compression::kNone, Compression::kGzip}) {
+    const std::string path = WriteRecords("large", records, compression);
+    std::vector<std::string> read = Strings(Dataset::TFRecord({path}, {.compression = compression}).Shuffle(1 << 20));
+    EXPECT_FALSE(std::is_sorted(read.begin(), read.end()));
+    std::sort(read.begin(), read.end());
+    std::vector<std::string> sorted = records;
+    std::sort(sorted.begin(), sorted.end());
+    EXPECT_TRUE(read == sorted) << Name(compression);
+    records.resize(500);  // compressed files are read in order, and slowly
+  }
+}
+
 TEST(TFRecordTest, ADamagedRecordIsAnErrorAndTheNextOneFollows) {
   const std::string a = WriteRecords("a", Numbered("a", 5));
   const std::string b = WriteRecords("b", Numbered("b", 2));
