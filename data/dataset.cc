@@ -1,5 +1,11 @@
 #include "data/dataset.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "data/file_shard.h"
 #include "data/list_files.h"
 #include "data/measured_node.h"
 #include "data/node.h"
@@ -7,6 +13,18 @@
 #include "data/stages.h"
 
 namespace tandem {
+namespace {
+
+using Files = std::vector<std::string>;
+
+// What `make` makes of those of a dataset's files that this worker reads.
+template <typename Make>
+absl::StatusOr<data_internal::NodePtr> OfShard(Files files, Make make) {
+  TD_ASSIGN_OR_RETURN(Files mine, FilesOfShard(std::move(files)));
+  return make(std::move(mine));
+}
+
+}  // namespace
 
 using data_internal::NodePtr;
 
@@ -29,21 +47,25 @@ Dataset Dataset::Range(int64_t n, SourceLocation location) {
 }
 
 Dataset Dataset::TFRecord(std::vector<std::string> files, RecordOptions options, SourceLocation location) {
-  return Of(data_internal::MakeTFRecord(std::move(files), options), "TFRecord", location);
+  const auto make = [&](Files mine) { return data_internal::MakeTFRecord(std::move(mine), options); };
+  return Of(OfShard(std::move(files), make), "TFRecord", location);
 }
 
 Dataset Dataset::TextLine(std::vector<std::string> files, TextLineOptions options, SourceLocation location) {
-  return Of(data_internal::MakeTextLine(std::move(files), options), "TextLine", location);
+  const auto make = [&](Files mine) { return data_internal::MakeTextLine(std::move(mine), options); };
+  return Of(OfShard(std::move(files), make), "TextLine", location);
 }
 
 Dataset Dataset::Csv(std::vector<std::string> files, std::vector<CsvColumn> columns, CsvOptions options,
                      SourceLocation location) {
-  return Of(data_internal::MakeCsv(std::move(files), std::move(columns), options), "Csv", location);
+  const auto make = [&](Files mine) { return data_internal::MakeCsv(std::move(mine), std::move(columns), options); };
+  return Of(OfShard(std::move(files), make), "Csv", location);
 }
 
 Dataset Dataset::FixedLengthRecord(std::vector<std::string> files, FixedLengthOptions options,
                                    SourceLocation location) {
-  return Of(data_internal::MakeFixedLengthRecord(std::move(files), options), "FixedLengthRecord", location);
+  const auto make = [&](Files mine) { return data_internal::MakeFixedLengthRecord(std::move(mine), options); };
+  return Of(OfShard(std::move(files), make), "FixedLengthRecord", location);
 }
 
 Dataset Dataset::ListFiles(const std::vector<std::string>& patterns, ListFilesOptions options,
@@ -56,13 +78,16 @@ Dataset Dataset::ListFiles(const std::vector<std::string>& patterns, ListFilesOp
     if (!matched.ok()) return Of(matched.status(), "ListFiles", location);
     files.insert(files.end(), matched->begin(), matched->end());
   }
-  const int64_t n = static_cast<int64_t>(files.size());
-  const Dataset sorted = FromTensorSlices({{"file", HostTensor::FromStrings({n}, files)}}, location);
+  const absl::StatusOr<std::vector<std::string>> mine = FilesOfShard(std::move(files));
+  if (!mine.ok()) return Of(mine.status(), "ListFiles", location);
+  const int64_t n = static_cast<int64_t>(mine->size());
+  const Dataset sorted = FromTensorSlices({{"file", HostTensor::FromStrings({n}, *mine)}}, location);
   return options.shuffle ? sorted.Shuffle(n, {.seed = options.seed}, location) : sorted;
 }
 
 Dataset Dataset::Idx(std::vector<std::string> files, IdxOptions options, SourceLocation location) {
-  return Of(data_internal::MakeIdx(std::move(files), std::move(options)), "Idx", location);
+  const auto make = [&](Files mine) { return data_internal::MakeIdx(std::move(mine), std::move(options)); };
+  return Of(OfShard(std::move(files), make), "Idx", location);
 }
 
 Dataset Dataset::FromTensors(Slices tensors, SourceLocation location) {

@@ -10,6 +10,7 @@
 #include "base/annotate.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "data/file_shard.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -140,6 +141,7 @@ class InterleaveNode : public Node {
     }
     Element outer;
     TD_RETURN_IF_ERROR(child_->Materialize(token, payload, &outer));
+    const FileShardScope::Pause dealt_out;
     absl::StatusOr<Dataset> made = CallUserCode([&] { return fn_(outer); });
     absl::Status status = made.ok() ? made->status() : made.status();
     if (status.ok()) status = CheckInner(*made);
@@ -282,6 +284,7 @@ absl::StatusOr<NodePtr> FirstInner(const Node& child, const Dataset::DatasetFn& 
   }
   Element element;
   TD_RETURN_IF_ERROR(child.Materialize(token.data(), payload.get(), &element));
+  const FileShardScope::Pause dealt_out;
   absl::StatusOr<Dataset> made = CallUserCode([&] { return fn(element); });
   absl::Status status = made.ok() ? made->status() : made.status();
   TD_RETURN_IF_ERROR(tandem::Annotate(status, absl::StrCat(child.Describe(token.data()), ": ")));

@@ -15,9 +15,22 @@ enum class AutoShard {
   // may end at different times: a worker that has no examples left takes part in the steps of the others without any.
   // A checkpoint has the position of each, so a training goes on at them with the same number of workers only.
   kOff,
+  // input_fn gives every worker the same input, whose files (data/file_shard.h) are dealt out: worker i has every file
+  // of number i, i + workers, ... Otherwise as kOff. Evaluations share their input as kBatch says.
+  kFile,
 };
 
-constexpr absl::string_view Name(AutoShard auto_shard) { return auto_shard == AutoShard::kOff ? "off" : "batch"; }
+constexpr absl::string_view Name(AutoShard auto_shard) {
+  switch (auto_shard) {
+    case AutoShard::kOff:
+      return "off";
+    case AutoShard::kFile:
+      return "file";
+    case AutoShard::kBatch:
+      break;
+  }
+  return "batch";
+}
 
 }  // namespace tandem
 

@@ -13,6 +13,7 @@
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "data/file_shard.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
@@ -132,7 +133,8 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   if (!input_fn) return absl::InvalidArgumentError(absl::StrCat("Estimator, mode ", ModeName(mode), ": no input_fn"));
   Prepared prepared;
   const bool in_cluster = mode != Mode::kPredict && cluster_.has_value();
-  const bool own_input = in_cluster && config_.auto_shard == AutoShard::kOff;
+  AutoShard sharing = in_cluster ? config_.auto_shard : AutoShard::kBatch;
+  if (sharing == AutoShard::kFile && mode != Mode::kTrain) sharing = AutoShard::kBatch;
   const int num_workers = in_cluster ? static_cast<int>(cluster_->world_size) : 1;
   const int worker = in_cluster ? static_cast<int>(cluster_->rank) : 0;
   const int devices = Strategy(mode).num_replicas();
@@ -142,10 +144,11 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   context.num_replicas_in_sync = prepared.replicas;
   ReplicaShare share = ReplicaShare::OneProcess(devices);
   if (mode == Mode::kTrain) share.batches = config_.accumulate_batches;
-  if (own_input) {
+  if (sharing == AutoShard::kOff) {
     context.num_input_pipelines = num_workers;
     context.input_pipeline_id = worker;
-  } else {
+  }
+  if (sharing == AutoShard::kBatch) {
     share.replicas = prepared.replicas;
     share.first = worker * devices;
   }
@@ -154,14 +157,21 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   }
   const std::string where = absl::StrCat("input_fn, mode ", ModeName(mode), ": ");
   auto asked = std::make_optional<StallWatch::Scope>(*stall_watch_, absl::StrCat("input_fn of mode ", ModeName(mode)));
+  std::optional<FileShardScope> files;
+  if (sharing == AutoShard::kFile) files.emplace(num_workers, worker);
   const absl::StatusOr<Dataset> made = CallUserCode([&] { return input_fn(context); });
   asked.reset();
   TD_RETURN_IF_ERROR(Annotate(made.status(), where));
+  if (files.has_value() && made->status().ok() && files->datasets() == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        where, "RunConfig.auto_shard is file, and the dataset is made of no files; use AutoShard::kBatch or kOff"));
+  }
+  files.reset();
   const Dataset& dataset = *made;
   absl::StatusOr<std::unique_ptr<BatchDealer>> dealer = BatchDealer::Create(dataset, share);
   TD_RETURN_IF_ERROR(Annotate(dealer.status(), where));
   prepared.dealer = *std::move(dealer);
-  if (own_input && prepared.workers != nullptr) {
+  if (sharing != AutoShard::kBatch && prepared.workers != nullptr) {
     prepared.own_inputs = std::make_unique<OwnInputs>(prepared.workers, prepared.dealer.get());
   }
   const std::string key = absl::StrCat(ModeName(mode), " ", dataset.batch_size(), " ", SpecString(dataset.spec()));

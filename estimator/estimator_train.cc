@@ -266,6 +266,8 @@ void Estimator::Impl::LogModel(const Prepared& prepared) {
   if (workers > 1) {
     TD_LOG(INFO) << (prepared.own_inputs == nullptr
                          ? "Every worker reads the whole input and takes its own batches of it."
+                     : config_.auto_shard == AutoShard::kFile
+                         ? "Every worker reads files of its own (auto_shard: file)."
                          : "Every worker has an input of its own (auto_shard: off).");
   }
   for (absl::string_view line : absl::StrSplit(ParameterTable(prepared.program->variables()), '\n')) {

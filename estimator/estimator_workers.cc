@@ -125,7 +125,7 @@ absl::Status Estimator::Impl::Prepared::RestorePosition(absl::string_view positi
   if (own_inputs != nullptr) return own_inputs->RestoreState(position);
   if (!OwnInputs::Saved(position)) return dealer->RestoreState(position);
   return absl::FailedPreconditionError(
-      "the checkpoint has the positions of workers with an input of their own each (auto_shard: off)");
+      "the checkpoint has the positions of workers with an input of their own each (auto_shard: off or file)");
 }
 
 absl::StatusOr<CheckpointData> Estimator::Impl::ValuesInMemory(const ModeProgram& program) const {

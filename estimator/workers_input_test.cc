@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/logging.h"
+#include "base/status_macros.h"
 #include "estimator/test_models.h"
 #include "estimator/test_workers.h"
 #include "estimator/train_and_evaluate.h"
@@ -68,6 +69,21 @@ InputFn UnevenInput(int64_t n, int64_t epochs = 1, int64_t shuffle = 0) {
         {{"x", HostTensor::FromVector({rows, 1}, x)}, {"label", HostTensor::FromVector({rows, 1}, y)}});
     if (shuffle > 0) points = points.Shuffle(shuffle, {.seed = 7});
     return points.Repeat(epochs).Batch(kBatch).Prefetch(2);
+  };
+}
+
+// The points of both, as one input.
+InputFn UnevenInputOfOne(int64_t n) {
+  return [=](const InputContext& context) -> absl::StatusOr<Dataset> {
+    EXPECT_EQ(context.num_input_pipelines, 1);
+    std::vector<float> x, y;
+    for (int64_t i = 0; i < n; ++i) {
+      x.push_back(X(i));
+      y.push_back(Y(i));
+    }
+    return Dataset::FromTensorSlices(
+               {{"x", HostTensor::FromVector({n, 1}, x)}, {"label", HostTensor::FromVector({n, 1}, y)}})
+        .Batch(kBatch);
   };
 }
 
@@ -191,7 +207,84 @@ TEST(WorkersInput, OneProcessStartsTheInputAgain) {
   ASSERT_EQ(alone.Train(input, {.max_steps = 6}), absl::OkStatus());
   EXPECT_TRUE(log.Contains(
       "The input starts from its beginning: the checkpoint has the positions of workers with an input of their own "
-      "each (auto_shard: off)"));
+      "each (auto_shard: off or file)"));
+}
+
+// Seven CSV files of x and label, of different lengths.
+std::vector<std::string> TableFiles() {
+  const std::string dir = ModelDir("tables");
+  std::vector<std::string> files;
+  for (int f = 0; f < 7; ++f) {
+    std::string text = "x,label\n";
+    for (int64_t i = 0; i < 5 + 3 * f; ++i) absl::StrAppend(&text, X(i + 20 * f), ",", Y(i + 20 * f), "\n");
+    files.push_back(JoinPath(dir, absl::StrCat("part-", f, ".csv")));
+    EXPECT_TRUE(Env::Default()->WriteFile(files.back(), {text}).ok());
+  }
+  return files;
+}
+
+Dataset Table(const std::vector<std::string>& files, int64_t epochs) {
+  return Dataset::Csv(files, {{"x", DType::kFloat32}, {"label", DType::kFloat32}})
+      .Shuffle(9, {.seed = 3})
+      .Repeat(epochs)
+      .Batch(kBatch)
+      .Map(
+          [](const Element& in) -> absl::StatusOr<Element> {
+            const int64_t rows = in.components[0].shape()[0];
+            return Element{{in.components[0].Reshaped({rows, 1}), in.components[1].Reshaped({rows, 1})}};
+          },
+          {.spec = {{"x", DType::kFloat32, {-1, 1}}, {"label", DType::kFloat32, {-1, 1}}}})
+      .Prefetch(2);
+}
+
+// Files that are dealt out are those that an input_fn could have chosen itself; runs may be stopped in between.
+TEST(WorkersInput, FilesAreDealtOut) {
+  const std::vector<std::string> files = TableFiles();
+  const InputFn dealt = [&](const InputContext& context) -> absl::StatusOr<Dataset> {
+    EXPECT_EQ(context.num_input_pipelines, 1);
+    return Table(files, 3);
+  };
+  const InputFn chosen = [&](const InputContext& context) -> absl::StatusOr<Dataset> {
+    EXPECT_EQ(context.num_input_pipelines, 2);
+    std::vector<std::string> mine;
+    for (size_t f = context.input_pipeline_id; f < files.size(); f += 2) mine.push_back(files[f]);
+    return Table(mine, 3);
+  };
+  const auto run = [](const std::string& dir, AutoShard auto_shard, const InputFn& input, std::vector<int64_t> stops) {
+    for (int64_t stop : stops) {
+      EXPECT_TRUE(AsWorkersWithInputs(dir, 2, [&](RunConfig config) -> absl::Status {
+        config.auto_shard = auto_shard;
+        TrainOptions options;
+        if (stop > 0) options.max_steps = stop;
+        Estimator estimator(Model, config);
+        TD_RETURN_IF_ERROR(estimator.Train(input, options));
+        // All examples, each once, whoever reads them.
+        if (auto_shard == AutoShard::kOff || stop > 0) return absl::OkStatus();
+        TD_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(UnevenInputOfOne(47)));
+        double mean = 0;
+        for (int64_t i = 0; i < 47; ++i) mean += Y(i) / 47;
+        const double found = result.metrics.at("mean_label");
+        if (std::abs(found - mean) < 1e-6) return absl::OkStatus();
+        return absl::InternalError(absl::StrCat("mean ", found, " instead of ", mean));
+      }));
+    }
+  };
+  const std::string by_files = ModelDir("by_files"), by_hand = ModelDir("by_hand"), parts = ModelDir("file_parts");
+  run(by_files, AutoShard::kFile, dealt, {0});
+  run(by_hand, AutoShard::kOff, chosen, {0});
+  run(parts, AutoShard::kFile, dealt, {4, 9, 0});
+  EXPECT_EQ(Weights(by_files), Weights(by_hand));
+  EXPECT_EQ(Weights(by_files), Weights(parts));
+}
+
+TEST(WorkersInput, AnInputThatReadsNoFilesCannotBeDealtOut) {
+  EXPECT_TRUE(AsWorkersWithInputs(ModelDir("no_files"), 1, [](RunConfig config) {
+    config.auto_shard = AutoShard::kFile;
+    const absl::Status status = Estimator(Model, config).Train(UnevenInputOfOne(61), {.max_steps = 6});
+    return absl::StrContains(status.message(), "RunConfig.auto_shard is file, and the dataset is made of no files")
+               ? absl::OkStatus()
+               : absl::InternalError(absl::StrCat("not named: ", status.ToString()));
+  }));
 }
 
 TEST(WorkersInput, AnErrorOfOneInputEndsAll) {

@@ -1,0 +1,50 @@
+// FileShardScope: which files of a dataset one of several workers reads (AutoShard::kFile).
+#ifndef TANDEM_DATA_FILE_SHARD_H_
+#define TANDEM_DATA_FILE_SHARD_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace tandem {
+
+// While it lives, datasets of files that are made in this thread (Dataset::TFRecord, TextLine, Csv, FixedLengthRecord,
+// Idx, ListFiles) have every `count`-th of their files only, from number `index` on; 0 <= index < count. A dataset of
+// fewer files than `count` is an error. Those that functions of users make for FlatMap or Interleave are left as they
+// are: they are made of files that have been dealt out. One at a time in a thread.
+class FileShardScope {
+ public:
+  FileShardScope(int count, int index);
+  ~FileShardScope();
+  FileShardScope(const FileShardScope&) = delete;
+  FileShardScope& operator=(const FileShardScope&) = delete;
+
+  // Datasets of files so far.
+  int64_t datasets() const { return datasets_; }
+
+  // While it lives, the scope of this thread, if there is one, does nothing.
+  class Pause {
+   public:
+    Pause();
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    FileShardScope* const paused_;
+  };
+
+ private:
+  friend absl::StatusOr<std::vector<std::string>> FilesOfShard(std::vector<std::string> files);
+  const int count_, index_;
+  int64_t datasets_ = 0;
+};
+
+// Of all `files` of a dataset those that it is to have here. InvalidArgument where there is none for some worker.
+absl::StatusOr<std::vector<std::string>> FilesOfShard(std::vector<std::string> files);
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_FILE_SHARD_H_

@@ -1,0 +1,84 @@
+#include "data/file_shard.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/env.h"
+#include "data/dataset.h"
+#include "data/test_util.h"
+#include "gtest/gtest.h"
+
+namespace tandem {
+namespace {
+
+// Five text files, "0.txt" to "4.txt", of two lines each: "0a", "0b" and so on.
+std::vector<std::string> TextFiles() {
+  std::vector<std::string> files;
+  for (int i = 0; i < 5; ++i) {
+    files.push_back(JoinPath(testing::TempDir(), absl::StrCat(i, ".txt")));
+    EXPECT_TRUE(Env::Default()->WriteFile(files.back(), {absl::StrCat(i, "a\n", i, "b\n")}).ok());
+  }
+  return files;
+}
+
+std::vector<std::string> Lines(const Dataset& dataset) {
+  EXPECT_TRUE(dataset.status().ok()) << dataset.status();
+  std::vector<std::string> lines;
+  for (const Element& e : Read(dataset)) lines.emplace_back(e.components[0].string());
+  return lines;
+}
+
+absl::StatusOr<Dataset> LinesOf(const Element& file) {
+  return Dataset::TextLine({std::string(file.components[0].string())});
+}
+
+using Strings = std::vector<std::string>;
+
+TEST(FileShardTest, EveryFileIsReadByOneWorker) {
+  const Strings files = TextFiles();
+  EXPECT_EQ(Lines(Dataset::TextLine(files)).size(), 10u);
+  for (const bool listed : {false, true}) {
+    Strings all;
+    for (int worker = 0; worker < 2; ++worker) {
+      FileShardScope scope(2, worker);
+      const Dataset dataset = listed ? Dataset::ListFiles({JoinPath(testing::TempDir(), "?.txt")}).FlatMap(LinesOf)
+                                     : Dataset::TextLine(files);
+      EXPECT_EQ(scope.datasets(), 1) << "files of FlatMap's function are dealt out already";
+      const Strings lines = Lines(dataset);
+      EXPECT_EQ(lines, worker == 0 ? (Strings{"0a", "0b", "2a", "2b", "4a", "4b"}) : (Strings{"1a", "1b", "3a", "3b"}));
+      all.insert(all.end(), lines.begin(), lines.end());
+    }
+    std::sort(all.begin(), all.end());
+    EXPECT_EQ(all, Lines(Dataset::TextLine(files)));
+  }
+}
+
+TEST(FileShardTest, TheScopeEnds) {
+  const Strings files = TextFiles();
+  { FileShardScope scope(5, 4); }
+  EXPECT_EQ(Lines(Dataset::TextLine(files)).size(), 10u);
+}
+
+TEST(FileShardTest, TooFewFilesAreAnError) {
+  const Strings files = TextFiles();
+  FileShardScope scope(6, 0);
+  const Dataset dataset = Dataset::TextLine(files);
+  EXPECT_EQ(dataset.status().code(), absl::StatusCode::kInvalidArgument);
+  for (const char* part : {"file_shard_test.cc:", "TextLine: 5 files for 6 workers", "AutoShard::kBatch"}) {
+    EXPECT_TRUE(absl::StrContains(dataset.status().message(), part)) << dataset.status();
+  }
+  EXPECT_EQ(Dataset::ListFiles({JoinPath(testing::TempDir(), "?.txt")}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(FileShardTest, WhatReadsNoFilesIsLeftAlone) {
+  FileShardScope scope(3, 1);
+  EXPECT_EQ(Read(Dataset::Range(7)).size(), 7u);
+  EXPECT_EQ(scope.datasets(), 0);
+}
+
+}  // namespace
+}  // namespace tandem
