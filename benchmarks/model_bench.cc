@@ -5,8 +5,6 @@
 // With --worker it waits for commands on standard input and answers with one line of JSON each, so that it takes turns
 // with the peers of benchmarks/peers (worker.py there speaks the same): "run N" runs N steps, "quit" or the end of
 // the input ends it. --model=matmul is the 1024^3 product that the steps are compared with.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -21,10 +19,8 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "base/exit_code.h"
 #include "base/flags.h"
 #include "base/median.h"
@@ -35,6 +31,7 @@
 #include "benchmarks/bench_program.h"
 #include "benchmarks/matmul_rate.h"
 #include "benchmarks/models/model.h"
+#include "benchmarks/worker.h"
 #include "nlohmann/json.hpp"
 #include "passes/compile.h"
 #include "runtime/command_info.h"
@@ -64,12 +61,6 @@ namespace tandem::benchmarks {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double PeakRssBytes() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return 1024.0 * usage.ru_maxrss;
-}
 
 // One thing to measure: a call of `step` does one step, and what is known about it.
 struct Work {
@@ -160,8 +151,6 @@ absl::StatusOr<double> Run(const Work& work, int64_t steps, double* loss) {
   return SecondsSince(start) / static_cast<double>(steps);
 }
 
-void Answer(const nlohmann::json& line) { std::cout << line.dump() << std::endl; }
-
 absl::Status Obey(const Work& work, double first_loss) {
   double loss = 0;
   TD_ASSIGN_OR_RETURN(double second_step, Run(work, 1, &loss));  // first touches and caches are over
@@ -175,23 +164,13 @@ absl::Status Obey(const Work& work, double first_loss) {
           {"seconds_per_step", second_step},
           {"compile_seconds", work.program.compile_seconds},
           {"peak_rss_bytes", PeakRssBytes()}});
-  std::string line;
-  while (std::getline(std::cin, line) && line != "quit") {
-    absl::string_view argument = line;
-    int64_t steps = 0;
-    if (!absl::ConsumePrefix(&argument, "run ") || !absl::SimpleAtoi(argument, &steps) || steps < 1) {
-      return absl::InvalidArgumentError(absl::StrCat("\"", line, "\" is neither \"run N\" nor \"quit\""));
-    }
+  return ObeyCommands([&](int64_t steps) -> absl::StatusOr<nlohmann::json> {
     const double host_start = work.host_seconds();
-    TD_ASSIGN_OR_RETURN(double seconds, Run(work, steps, &loss));
-    Answer({{"event", "ran"},
-            {"steps", steps},
-            {"seconds_per_step", seconds},
-            {"host_seconds_per_step", (work.host_seconds() - host_start) / static_cast<double>(steps)},
-            {"loss", loss},
-            {"peak_rss_bytes", PeakRssBytes()}});
-  }
-  return absl::OkStatus();
+    TD_ASSIGN_OR_RETURN(const double seconds, Run(work, steps, &loss));
+    return nlohmann::json{{"seconds_per_step", seconds},
+                          {"host_seconds_per_step", (work.host_seconds() - host_start) / static_cast<double>(steps)},
+                          {"loss", loss}};
+  });
 }
 
 // Where `steps` steps spend their time, without the first ones: those touch the arenas' pages for the first time, and

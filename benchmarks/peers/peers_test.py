@@ -177,19 +177,33 @@ def startup_by_hand():
 
 
 def rows_are_consistent():
+    one_peer = {"cpu": "tf.estimator", "gpu": "torch gpu graphs", "input": "tf.data"}
     for row in rows.ROWS.values():
-        assert row.model in models.NAMES and row.tandem[0] == "tandem", row
-        assert set(row.tandem) <= set(rows.TANDEM if row.device == "cpu" else rows.TANDEM_GPU), row
+        assert (row.device == "input" or row.model in models.NAMES) and row.tandem[0] == "tandem", row
+        assert set(row.tandem) <= set(row.tandem_variants), row
         assert set(row.skip) <= set(rows.PEERS), row
-        assert ("tf.estimator" if row.device == "cpu" else "torch gpu graphs") in row.peers(), row
+        assert one_peer[row.device] in row.peers(), row
         assert all(rows.PEERS[p].bf16 <= row.bf16 and rows.PEERS[p].device == row.device for p in row.peers()), row
-        assert row.device == "gpu" or models.make(row.model).batch == row.batch or row.name == "s0_64", row
+        assert row.device != "cpu" or models.make(row.model).batch == row.batch or row.name == "s0_64", row
     for bar in rows.BARS:
         assert bar.row in rows.ROWS or bar.row == results.STARTUP, bar
         assert (bar.at_least is None) != (bar.at_most is None), bar
     for peer in rows.PEERS.values():
         assert os.path.exists(os.path.join(PEERS, peer.script)), peer
         assert os.path.exists(os.path.join(PEERS, "requirements", peer.environment + ".txt")), peer
+
+
+def input_rows_by_hand():
+    """Who has read another first batch is told; scaled pictures are others."""
+    def recorded(checksum):
+        return [*events("input_jpeg_grey_90", 0, "tandem", [0.02, 0.02], checksum=50.0),
+                *events("input_jpeg_grey_90", 0, "tandem scaled", [0.01, 0.01], checksum=49.0),
+                *events("input_jpeg_grey_90", 0, "tf.data", [0.03, 0.028], checksum=checksum)]
+    summary = results.summarize(recorded(50.000001))
+    assert near(summary["rows"]["input_jpeg_grey_90"]["quantities"]["speedup"], 0.029 / 0.02), summary
+    assert [b["reached"] for b in summary["bars"]] == [True], summary
+    assert "first batches differ" not in table.render(summary)
+    assert "first batches differ" in table.render(results.summarize(recorded(50.1)))
 
 
 def gpu_rows_by_hand():
@@ -296,6 +310,7 @@ def measures_tandem():
 
 xunit.run("peers", [(f.__name__, f) for f in (
     protocol_works, worker_ends_at_end_of_input, failures_have_reasons, lines_are_parsed, quantities_by_hand,
-    bars_know_their_side, turns_last_as_long_as_asked, differing_models_are_told, startup_by_hand, rows_are_consistent, gpu_rows_by_hand,
+    bars_know_their_side, turns_last_as_long_as_asked, differing_models_are_told, startup_by_hand, rows_are_consistent,
+    input_rows_by_hand, gpu_rows_by_hand,
     recording_gives_its_table, bad_flags, what_fails_is_recorded, what_has_no_time_is_told, groups_fit_a_gpu,
     workers_share_a_gpu, measures_tandem)])

@@ -11,7 +11,8 @@ import statistics
 from rows import BARS, PEERS
 
 STARTUP = "startup"
-_KEPT = ("parameters", "batch", "flops_per_step", "compile_seconds", "work", "flops_per_second", "bytes_per_second")
+_KEPT = ("parameters", "batch", "flops_per_step", "compile_seconds", "work", "flops_per_second", "bytes_per_second",
+         "checksum")
 YARDSTICKS = ("matmul", "roofline")
 
 
@@ -82,6 +83,9 @@ def summarize_row(events):
         row["matmul_gflops_per_second"] = 1e-9 * matmul["flops_per_step"] / matmul["median"]
     counts = {w["parameters"] for w in row["workers"].values() if w.get("parameters")}
     row["same_parameters"] = len(counts) <= 1
+    # Of the first batch; scaled pictures are others.
+    sums = [w["checksum"] for n, w in row["workers"].items() if "checksum" in w and n != "tandem scaled"]
+    row["same_input"] = not sums or max(sums) - min(sums) <= 1e-6 * abs(sums[0])
     row["quantities"] = _quantities(row["workers"])
     return row
 

@@ -32,6 +32,8 @@ PEERS = {
     "torch gpu compile bf16": Peer("torch", "worker_torch.py", "compile_bf16", bf16=True, device="gpu"),
     "torch gpu graphs bf16": Peer("torch", "worker_torch.py", "graphs_bf16", bf16=True, device="gpu"),
     "jax gpu bf16": Peer("jax", "worker_jax.py", "bf16", bf16=True, device="gpu"),
+    # Rows that read files: times of the processor, in one thread.
+    "tf.data": Peer("tensorflow", "worker_tfdata.py", "plain", device="input"),
 }
 
 # Name -> flags of model_bench. The first is the one that peers are compared with.
@@ -46,6 +48,11 @@ TANDEM = {
 TANDEM_GPU = {
     "tandem": ["--devices=gpu:0", "--precision=strict_float32"],
     "tandem bf16": ["--devices=gpu:0", "--precision=mixed_bfloat16"],
+}
+# The same of input_bench for rows that read files.
+TANDEM_INPUT = {
+    "tandem": [],
+    "tandem scaled": ["--scaled"],
 }
 IMAGES_ONLY = {"torch channels_last", "torch gpu channels_last"}  # the same as "torch eager" for models without images
 
@@ -70,13 +77,20 @@ class Row:
     @property
     def yardstick(self):
         """The worker that measures what the machine can do: a matmul on CPUs, a matmul and a copy on a GPU."""
-        return "matmul" if self.device == "cpu" else "roofline"
+        return {"cpu": "matmul", "gpu": "roofline", "input": None}[self.device]
 
-    def tandem_flags(self, name):
-        return (TANDEM if self.device == "cpu" else TANDEM_GPU)[name]
+    @property
+    def tandem_variants(self):
+        return {"cpu": TANDEM, "gpu": TANDEM_GPU, "input": TANDEM_INPUT}[self.device]
 
 
 _JAX = ("jax", "jax bf16")
+
+
+def _input(pipeline, batch=256, scaled=False):
+    return Row("input_" + pipeline, pipeline, batch, ("tandem", "tandem scaled") if scaled else ("tandem",),
+               device="input")
+
 
 ROWS = {row.name: row for row in (
     Row("s0", "s0", 512, ("tandem", "tandem direct", "tandem bf16", "tandem 1 thread", "tandem 2 devices"), bf16=True),
@@ -94,6 +108,9 @@ ROWS = {row.name: row for row in (
     Row("gpu_s0_4096", "s0", 4096, ("tandem", "tandem bf16"), bf16=True, device="gpu"),
     Row("gpu_resnet50", "resnet50", 256, ("tandem", "tandem bf16"), bf16=True, device="gpu"),
     Row("gpu_transformer", "transformer", 512, ("tandem", "tandem bf16"), bf16=True, images=False, device="gpu"),
+    _input("tfrecord"), _input("parse"), _input("interleave"), _input("text"), _input("csv"),
+    _input("jpeg_grey_50", 16, scaled=True), _input("jpeg_grey_90", 16, scaled=True),
+    _input("jpeg_colour_90", 16, scaled=True),
 )}
 
 
@@ -142,5 +159,13 @@ BARS = (
         at_least=1.2),
     Bar("GPU: Transformer, against the fastest peer", "gpu_transformer", "speedup", at_least=1.2),
     Bar("GPU: S0 batch 512, microseconds of host time a step", "gpu_s0", "host microseconds", at_most=30),
+    Bar("TFRecord, read, against tf.data", "input_tfrecord", "speedup", at_least=2),
+    Bar("TFRecord, read and parsed, against tf.data", "input_parse", "speedup", at_least=2),
+    Bar("interleave, shuffle, batch and parse, against tf.data", "input_interleave", "speedup", at_least=2),
+    Bar("lines of text, against tf.data", "input_text", "speedup", at_least=3),
+    Bar("CSV, against tf.data", "input_csv", "speedup", at_least=3),
+    Bar("JPEG, grey, 30 KB, against tf.data", "input_jpeg_grey_50", "speedup", at_least=1.3),
+    Bar("JPEG, grey, 100 KB, against tf.data", "input_jpeg_grey_90", "speedup", at_least=1.3),
+    Bar("JPEG, colour, 100 KB, against tf.data", "input_jpeg_colour_90", "speedup", at_least=1.3),
     Bar("GPU: S0 batch 4096, of its measured roofline", "gpu_s0_4096", "roofline", at_least=0.5),
 )

@@ -36,6 +36,8 @@ def _row(name, row):
         title += f" (1024^3 matmul: {row['matmul_gflops_per_second']:.1f} GFLOP/s)"
     if not row.get("same_parameters", True):
         failures.append("  the workers' models differ: not the same number of parameters")
+    if not row.get("same_input", True):
+        failures.append("  the workers' first batches differ")
     return [title] + _columns(lines) + failures + [""]
 
 
