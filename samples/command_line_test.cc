@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "base/env.h"
@@ -43,7 +45,7 @@ RunResult RunProgram(const std::string& program, const std::string& arguments) {
 std::string Temp(const std::string& name) { return ::testing::TempDir() + "/" + name; }
 
 TEST(CommandLine, HelpExplainsEveryFlag) {
-  for (const char* program : {"fashion_mnist", "mnist_estimator", "linear_estimator"}) {
+  for (const char* program : {"fashion_mnist", "mnist_estimator", "linear_estimator", "classify_pictures"}) {
     EXPECT_EQ(RunProgram(program, "--help").exit_code, 0) << program;
   }
   const RunResult help = RunProgram("fashion_mnist", "--help");
@@ -257,6 +259,40 @@ TEST(CommandLine, LinearEstimatorFindsTheLine) {
   const RunResult result = RunProgram("linear_estimator", "--model_dir=" + Temp("linear"));
   ASSERT_EQ(result.exit_code, 0) << result.output;
   EXPECT_THAT(result.output, ::testing::ContainsRegex("y = (9\\.9|10\\.0)[0-9]* x \\+ (4\\.9|5\\.0)"));
+}
+
+TEST(CommandLine, ClassifyPicturesTrainsOnFiles) {
+  const std::string data = Temp("textures");
+  const RunResult made = RunCommand("tools/tandem-textures " + data + " --per_class=20 --height=64 --width=64");
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  const std::string flags = "--data_dir=" + data + " --image_size=32 --batch_size=4 --threads=2 ";
+  const RunResult small = RunProgram("classify_pictures", flags + "--epochs=1 --model_dir=" + Temp("pictures"));
+  ASSERT_EQ(small.exit_code, 0) << small.output;
+  EXPECT_THAT(small.output,
+              HasSubstr("72 pictures to train on and 8 to test, of 4 classes: falling, horizontal, rising, vertical"));
+  EXPECT_THAT(small.output, HasSubstr("Saving dict for global step 9: accuracy = "));
+  const RunResult vgg = RunProgram(
+      "classify_pictures", flags + "--network=vgg16 --max_steps=1 --devices=cpu:0 --model_dir=" + Temp("vgg16"));
+  ASSERT_EQ(vgg.exit_code, 0) << vgg.output;
+  EXPECT_THAT(vgg.output, HasSubstr("block5_conv3/kernel"));
+
+  for (const auto& [arguments, code, what] : std::vector<std::tuple<std::string, int, std::string>>{
+           {"", 2, "--data_dir is missing"},
+           {"--data_dir=/nowhere", 66, "/nowhere"},
+           {flags + "--network=lenet", 2, "--network=lenet is unknown"},
+           {flags + "--network=vgg16 --image_size=100", 2, "a multiple of 32"},
+           {flags + "--learning_rate=nan", 2, "--learning_rate"},
+           {flags + "--batch_size=0", 2, "--batch_size must be positive"}}) {
+    const RunResult result = RunProgram("classify_pictures", arguments + " --model_dir=" + Temp("wrong"));
+    EXPECT_EQ(result.exit_code, code) << arguments << result.output;
+    EXPECT_THAT(result.output, HasSubstr(what)) << arguments;
+  }
+  const std::string broken = data + "/rising/000003.jpeg";
+  ASSERT_TRUE(Env::Default()->WriteFile(broken, {"\xff\xd8\xff no picture"}).ok());
+  const RunResult damaged =
+      RunProgram("classify_pictures", flags + "--epochs=1 --model_dir=" + Temp("damaged_picture"));
+  EXPECT_EQ(damaged.exit_code, 65) << damaged.output;
+  EXPECT_THAT(damaged.output, HasSubstr("/rising/000003.jpeg: "));
 }
 
 TEST(CommandLine, MnistEstimatorRuns) {

@@ -1,5 +1,8 @@
 #include "samples/networks.h"
 
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
 #include "frontends/layers.h"
 #include "frontends/regularizers.h"
 #include "graph/ops.h"
@@ -61,6 +64,49 @@ Tensor MultiGpuConvnet(const Tensor& image, const NetworkOptions& options, Sourc
   x = DenseRelu(x, 128, options, loc);
   x = layers::Dropout(x, {.rate = options.dropout.value_or(0.5), .training = options.training}, loc);
   return Classifier(x, options, loc);
+}
+
+Tensor SmallPictureConvnet(const Tensor& image, const NetworkOptions& options, SourceLocation loc) {
+  const auto convolution = [&](const Tensor& x, int64_t filters, int64_t size) {
+    return layers::Conv2D(x,
+                          {.filters = filters,
+                           .kernel_size = size,
+                           .padding = "same",
+                           .activation = Relu,
+                           .kernel_regularizer = L2(options.l2)},
+                          loc);
+  };
+  Tensor x = layers::MaxPool2D(convolution(image, 16, 5), {.pool_size = 4}, loc);
+  x = layers::MaxPool2D(convolution(x, 32, 3), {.pool_size = 2}, loc);
+  x = ReduceMean(convolution(x, 64, 3), {1, 2}, /*keep_dims=*/false, loc);
+  return layers::Dense(x, {.units = options.classes, .kernel_regularizer = L2(options.l2)}, loc);
+}
+
+Tensor Vgg16(const Tensor& image, bool train_all, const NetworkOptions& options, SourceLocation loc) {
+  struct Block {
+    int convolutions;
+    int64_t filters;
+  };
+  constexpr Block kBlocks[] = {{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}};
+  Tensor x = image;
+  int number = 0;
+  for (const Block& block : kBlocks) {
+    ++number;
+    for (int i = 1; i <= block.convolutions; ++i) {
+      x = layers::Conv2D(x,
+                         {.filters = block.filters,
+                          .kernel_size = 3,
+                          .padding = "same",
+                          .activation = Relu,
+                          .kernel_regularizer = L2(options.l2),
+                          .trainable = train_all || number == std::size(kBlocks),
+                          .name = absl::StrCat("block", number, "_conv", i)},
+                         loc);
+    }
+    x = layers::MaxPool2D(x, {.pool_size = 2}, loc);
+  }
+  x = layers::Flatten(x, loc);
+  return layers::Dense(x, {.units = options.classes, .kernel_regularizer = L2(options.l2), .name = "predictions"}, loc);
 }
 
 Tensor Linear(const Tensor& x, const NetworkOptions& options, SourceLocation loc) {

@@ -36,6 +36,18 @@ Tensor MnistConvnet(const Tensor& image, const NetworkOptions& options = {},
 Tensor MultiGpuConvnet(const Tensor& image, const NetworkOptions& options = {},
                        SourceLocation loc = SourceLocation::Current());
 
+// For pictures whose classes differ in small patches: Conv2D 16 5x5, MaxPool 4, Conv2D 32 3x3, MaxPool 2, Conv2D 64 3x3
+// (all same, relu), the mean over all places, Dense. image [b, height, width, 3], both at least 8 -> logits [b,
+// classes].
+Tensor SmallPictureConvnet(const Tensor& image, const NetworkOptions& options = {},
+                           SourceLocation loc = SourceLocation::Current());
+
+// VGG16 without its top (Simonyan and Zisserman 2014, configuration D), then Dense. Layers have Keras' names
+// ("block1_conv1"), the classifier's is "predictions". Unless `train_all`, all but the three convolutions of the last
+// block and the classifier are frozen. image [b, height, width, 3], both multiples of 32 -> logits [b, classes].
+Tensor Vgg16(const Tensor& image, bool train_all, const NetworkOptions& options = {},
+             SourceLocation loc = SourceLocation::Current());
+
 // Dense 1. x [b, features] -> [b, 1].
 Tensor Linear(const Tensor& x, const NetworkOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 

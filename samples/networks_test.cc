@@ -63,6 +63,30 @@ TEST(NetworksTest, MultiGpu) {
   }
 }
 
+TEST(NetworksTest, SmallPictureConvnet) {
+  GraphBuilder graph;
+  Tensor image = graph.Input("image", DType::kFloat32, {kBatch, 32, 32, 3});
+  Tensor y = networks::SmallPictureConvnet(image, {.classes = 4});
+  ASSERT_TRUE(y.ok()) << graph.status();
+  EXPECT_EQ(y.shape(), (Shape{kBatch, 4}));
+  EXPECT_EQ(Parameters(graph, true), (75 * 16 + 16) + (144 * 32 + 32) + (288 * 64 + 64) + (64 * 4 + 4));
+}
+
+TEST(NetworksTest, Vgg16) {
+  for (bool train_all : {false, true}) {
+    GraphBuilder graph;
+    Tensor image = graph.Input("image", DType::kFloat32, {kBatch, 224, 224, 3});
+    Tensor y = networks::Vgg16(image, train_all, {.classes = 4});
+    ASSERT_TRUE(y.ok()) << graph.status();
+    EXPECT_EQ(y.shape(), (Shape{kBatch, 4}));
+    constexpr int64_t kBase = 14714688, kLastBlock = 7079424, kTop = 7 * 7 * 512 * 4 + 4;  // Keras' summary()
+    EXPECT_EQ(Parameters(graph, true), train_all ? kBase + kTop : kLastBlock + kTop);
+    EXPECT_EQ(Parameters(graph, false), train_all ? 0 : kBase - kLastBlock);
+    EXPECT_EQ(Names(graph)[0], "block1_conv1/kernel");
+    EXPECT_EQ(Names(graph).back(), "predictions/bias");
+  }
+}
+
 TEST(NetworksTest, LogitsOnRequestAndPenalties) {
   GraphBuilder graph;
   Tensor y = networks::ZalandoConvnet(Image(graph), {.classes = 4, .l2 = 1e-4, .logits = true});

@@ -572,6 +572,10 @@ std::vector<Row> Training() {
   t.Add(
       "MultiGpuConvnet", "a flat image", [](World& w) { return networks::MultiGpuConvnet(w.x); }, "", "Conv2D");
   t.Add(
+      "SmallPictureConvnet", "a flat image", [](World& w) { return networks::SmallPictureConvnet(w.x); }, "", "Conv2D");
+  t.Add(
+      "Vgg16", "no image", [](World& w) { return networks::Vgg16(w.none, true); }, "is an empty Tensor", "Conv2D");
+  t.Add(
       "Linear", "an image that is gone", [](World& w) { return networks::Linear(w.gone); }, "gone", "Dense");
   return t.rows();
 }

@@ -1,0 +1,129 @@
+#include "samples/picture_input.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "base/env.h"
+#include "base/status_macros.h"
+#include "data/dataset.h"
+#include "data/image/decode_resize.h"
+#include "data/image/normalize.h"
+#include "data/list_files.h"
+
+namespace tandem {
+namespace {
+
+constexpr int kHeldOut = 10;  // one of so many pictures
+
+struct Found {
+  std::string folder, file;
+};
+
+// dir/FOLDER/FILE, sorted by folder and file.
+absl::StatusOr<std::vector<Found>> Find(const std::string& dir) {
+  std::vector<Found> found;
+  absl::Status first;
+  for (const char* ending : {"*.jpeg", "*.jpg", "*.png"}) {
+    const absl::StatusOr<std::vector<std::string>> files = MatchFiles(absl::StrCat(dir, "/*/", ending));
+    if (absl::IsNotFound(files.status())) {
+      if (first.ok()) first = files.status();
+      continue;
+    }
+    TD_RETURN_IF_ERROR(files.status());
+    for (const std::string& file : *files) {
+      const std::string folder = file.substr(0, file.rfind('/'));
+      found.push_back({folder.substr(folder.rfind('/') + 1), file});
+    }
+  }
+  if (found.empty()) return first;
+  std::sort(found.begin(), found.end(),
+            [](const Found& a, const Found& b) { return std::tie(a.folder, a.file) < std::tie(b.folder, b.file); });
+  return found;
+}
+
+void Add(const Found& picture, int32_t label, PictureFiles& to) {
+  to.files.push_back(picture.file);
+  to.labels.push_back(label);
+}
+
+// RGB as BGR less the means of ImageNet, in place.
+void ToCaffe(HostTensor& image) {
+  constexpr float kMeans[] = {103.939f, 116.779f, 123.68f};
+  float* const pixels = image.data<float>();
+  for (int64_t i = 0; i < image.num_elements(); i += 3) {
+    std::swap(pixels[i], pixels[i + 2]);
+    for (int c = 0; c < 3; ++c) pixels[i + c] -= kMeans[c];
+  }
+}
+
+absl::StatusOr<HostTensor> Load(const std::string& file, const PictureInputOptions& options) {
+  TD_ASSIGN_OR_RETURN(const std::string bytes, Env::Default()->ReadFile(file));
+  TD_ASSIGN_OR_RETURN(HostTensor image,
+                      DecodeAndResize(bytes, options.size, options.size, {.name = file, .channels = 3}));
+  if (options.pixels == PicturePixels::kCentred) return Normalize(image, {.mean = {0.5f}, .stddev = {0.5f}});
+  ToCaffe(image);
+  return image;
+}
+
+}  // namespace
+
+absl::StatusOr<PictureFolders> FindPictures(const std::string& dir) {
+  const bool divided = Env::Default()->Exists(JoinPath(dir, "train"));
+  TD_ASSIGN_OR_RETURN(const std::vector<Found> found, Find(divided ? JoinPath(dir, "train") : dir));
+  PictureFolders result;
+  for (const Found& picture : found) {
+    if (result.classes.empty() || result.classes.back() != picture.folder) result.classes.push_back(picture.folder);
+  }
+  if (result.classes.size() < 2) {
+    return absl::InvalidArgumentError(absl::StrCat(dir, ": all pictures are in one folder, \"", result.classes[0],
+                                                   "\"; make a folder for each class"));
+  }
+  const auto label_of = [&](const std::string& folder) {
+    return std::lower_bound(result.classes.begin(), result.classes.end(), folder) - result.classes.begin();
+  };
+  std::vector<int64_t> of_class(result.classes.size());
+  for (const Found& picture : found) {
+    const int32_t label = label_of(picture.folder);
+    const bool test = !divided && ++of_class[label] % kHeldOut == 0;
+    Add(picture, label, test ? result.test : result.train);
+  }
+  if (!divided) return result;
+  TD_ASSIGN_OR_RETURN(const std::vector<Found> tests, Find(JoinPath(dir, "test")));
+  for (const Found& picture : tests) {
+    const int32_t label = label_of(picture.folder);
+    if (label == static_cast<int32_t>(result.classes.size()) || result.classes[label] != picture.folder) {
+      return absl::InvalidArgumentError(absl::StrCat(picture.file, ": there is no class \"", picture.folder, "\" in ",
+                                                     dir, "/train, but ", absl::StrJoin(result.classes, ", ")));
+    }
+    Add(picture, label, result.test);
+  }
+  return result;
+}
+
+InputFn PictureInputFn(PictureFiles pictures, const PictureInputOptions& options) {
+  return [pictures = std::move(pictures), options](const InputContext&) -> absl::StatusOr<Dataset> {
+    const int64_t count = pictures.files.size();
+    HostTensor labels(DType::kInt32, {count});
+    TD_RETURN_IF_ERROR(labels.status());
+    std::copy(pictures.labels.begin(), pictures.labels.end(), labels.data<int32_t>());
+    Dataset files = Dataset::FromTensorSlices(
+        {{"file", HostTensor::FromStrings({count}, pictures.files)}, {"label", std::move(labels)}});
+    if (options.training) files = files.Shuffle(std::max<int64_t>(count, 1), {.seed = options.seed}).Repeat();
+    const auto load = [options](const Element& in) -> absl::StatusOr<Element> {
+      TD_ASSIGN_OR_RETURN(HostTensor image, Load(std::string(in.components[0].string()), options));
+      return Element{{std::move(image), in.components[1]}};
+    };
+    return files
+        .Map(load,
+             {.num_parallel_calls = kAuto,
+              .spec = {{"image", DType::kFloat32, {options.size, options.size, 3}}, {"label", DType::kInt32, {}}}})
+        .Batch(options.batch_size)
+        .Prefetch();
+  };
+}
+
+}  // namespace tandem
