@@ -14,6 +14,7 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/types/span.h"
 #include "base/env.h"
 #include "base/processor_time.h"
 #include "base/program.h"
@@ -128,16 +129,18 @@ Dataset ParsedBatches(const Dataset& records, int64_t batch) {
 }
 
 Dataset PictureBatches(const std::string& folder, bool scaled, int64_t batch) {
-  DecodeImageOptions options{.channels = 3};
+  DecodeImageOptions options;
   if (scaled) options.min_height = options.min_width = kPictureSize;
-  const auto load = [options](const Element& in) -> absl::StatusOr<Element> {
+  const auto load = [options](const Element& in, absl::Span<const ComponentBuffer> out) -> absl::Status {
     DecodeImageOptions of_file = options;
     of_file.name = std::string(in.components[0].string());
     TD_ASSIGN_OR_RETURN(const std::string bytes, Env::Default()->ReadFile(of_file.name));
-    TD_ASSIGN_OR_RETURN(HostTensor resized, DecodeAndResize(bytes, kPictureSize, kPictureSize, of_file));
-    return Element{{std::move(resized)}};
+    return DecodeAndResizeInto(bytes, out[0], of_file);
   };
-  return Dataset::ListFiles({JoinPath(folder, "*.jpeg")}).Map(load, {.names = {"image"}}).Repeat().Batch(batch);
+  return Dataset::ListFiles({JoinPath(folder, "*.jpeg")})
+      .MapInto(load, {.spec = {{"image", DType::kFloat32, {kPictureSize, kPictureSize, 3}}}})
+      .Repeat()
+      .Batch(batch);
 }
 
 struct Pipeline {
@@ -213,7 +216,9 @@ absl::StatusOr<double> Read(Iterator& iterator, int64_t steps) {
 }
 
 absl::Status Obey(const std::string& name, const Pipeline& pipeline, Iterator& iterator) {
-  TD_ASSIGN_OR_RETURN(const Element first, Next(iterator));
+  TD_ASSIGN_OR_RETURN(Element first, Next(iterator));
+  const double checksum = Checksum(first);
+  first = Element();  // its memory is that of the next batches
   Answer({{"event", "first_step"}});
   TD_ASSIGN_OR_RETURN(const double second, Read(iterator, 1));
   nlohmann::json ready = {{"event", "ready"},
@@ -222,7 +227,7 @@ absl::Status Obey(const std::string& name, const Pipeline& pipeline, Iterator& i
                           {"seconds_per_step", second},
                           {"peak_rss_bytes", PeakRssBytes()}};
   // Shuffles differ.
-  if (name != "interleave") ready["checksum"] = Checksum(first);
+  if (name != "interleave") ready["checksum"] = checksum;
   Answer(ready);
   return ObeyCommands([&](int64_t steps) -> absl::StatusOr<nlohmann::json> {
     TD_ASSIGN_OR_RETURN(const double seconds, Read(iterator, steps));

@@ -197,6 +197,11 @@ Dataset Dataset::Map(MapFn fn, MapOptions options, SourceLocation location) cons
   return Of(data_internal::MakeMap(node_, std::move(fn), std::move(options), "Map", "map", location), "Map", location);
 }
 
+Dataset Dataset::MapInto(MapIntoFn fn, MapOptions options, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeMapInto(node_, std::move(fn), std::move(options), location), "MapInto", location);
+}
+
 Dataset Dataset::ParseExample(std::vector<FeatureSpec> features, ParseExampleOptions options,
                               SourceLocation location) const {
   if (!status_.ok()) return *this;

@@ -32,9 +32,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "base/env.h"
 #include "base/host_tensor.h"
 #include "base/source_location.h"
+#include "data/component_buffer.h"
 #include "data/element.h"
 #include "data/files/csv.h"
 #include "data/files/example.h"
@@ -213,6 +215,7 @@ class Iterator {
 class Dataset {
  public:
   using MapFn = std::function<absl::StatusOr<Element>(const Element&)>;
+  using MapIntoFn = std::function<absl::Status(const Element& in, absl::Span<const ComponentBuffer> out)>;
   using Slices = std::vector<std::pair<std::string, HostTensor>>;
   using PredicateFn = std::function<absl::StatusOr<bool>(const Element&)>;
   using DatasetFn = std::function<absl::StatusOr<Dataset>(const Element&)>;
@@ -273,6 +276,10 @@ class Dataset {
   // Applies `fn` to every element. `fn` must depend on nothing but its argument and be safe to call from several
   // threads; an error is returned by GetNext with `location`.
   Dataset Map(MapFn fn, MapOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
+  // As Map, but `fn` writes its result into memory that is there, of every component of options.spec, which must be
+  // given, with types of numbers and all sizes known. Where a Batch follows, that is the batch's, so that nothing is
+  // copied. `fn` must write all of it, and not keep it.
+  Dataset MapInto(MapIntoFn fn, MapOptions options, SourceLocation location = SourceLocation::Current()) const;
   // Reads `features` out of records that are serialised tf.train.Examples (data/files/example.h has the rules): the
   // elements must have one component, a string or a batch of strings. Of records in a batch, and where a Batch follows
   // and all lengths are fixed, the values go into the batch directly. An error names the record's file and offset, the

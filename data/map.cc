@@ -135,18 +135,23 @@ absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions opt
   } else {
     info.spec = options.spec;
   }
-  for (size_t i = 0; i < info.spec.size(); ++i) {
-    if (info.spec[i].dtype == DType::kInvalid || info.spec[i].dtype == DType::kBFloat16) {
-      return absl::InvalidArgumentError(absl::StrCat("component '", info.spec[i].name, "' of MapOptions.spec is ",
-                                                     Name(info.spec[i].dtype), ", which no tensor has"));
-    }
-    for (size_t j = 0; j < i; ++j) {
-      if (info.spec[j].name != info.spec[i].name) continue;
-      return absl::InvalidArgumentError(absl::StrCat("two components have the name '", info.spec[i].name, "'"));
-    }
-  }
+  TD_RETURN_IF_ERROR(CheckMapSpec(info.spec));
   return NodePtr(std::make_shared<MapNode>(std::move(child), std::move(info), std::move(fn), options.num_parallel_calls,
                                            op, name, location));
+}
+
+absl::Status CheckMapSpec(const std::vector<ComponentSpec>& spec) {
+  for (size_t i = 0; i < spec.size(); ++i) {
+    if (spec[i].dtype == DType::kInvalid || spec[i].dtype == DType::kBFloat16) {
+      return absl::InvalidArgumentError(absl::StrCat("component '", spec[i].name, "' of MapOptions.spec is ",
+                                                     Name(spec[i].dtype), ", which no tensor has"));
+    }
+    for (size_t j = 0; j < i; ++j) {
+      if (spec[j].name != spec[i].name) continue;
+      return absl::InvalidArgumentError(absl::StrCat("two components have the name '", spec[i].name, "'"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<NodePtr> MakePrefetch(NodePtr child, int64_t buffer_size) {

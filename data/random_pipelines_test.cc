@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "base/env.h"
 #include "base/fingerprint.h"
 #include "data/dataset.h"
@@ -143,6 +144,15 @@ absl::StatusOr<std::string> KeyOf(const Element& e) {
 
 absl::StatusOr<int64_t> LengthOf(const Element& e) { return static_cast<int64_t>(HashOf(e) % 10); }
 
+absl::Status HashInto(const Element& e, absl::Span<const ComponentBuffer> out) {
+  const int64_t hash = HashOf(e) % 1000;
+  if (hash % 31 == 0) return absl::InternalError("cannot write");
+  out[0].data<int64_t>()[0] = hash;
+  out[0].data<int64_t>()[1] = -hash;
+  *out[1].data<uint8_t>() = static_cast<uint8_t>(hash % 256);
+  return absl::OkStatus();
+}
+
 const std::vector<ComponentSpec> kSumSpec = {{"sum", DType::kInt64, {}}, {"seen", DType::kFloat32, {-1}}};
 
 // A sum of hashes, and up to three of them in a tensor that grows.
@@ -173,7 +183,7 @@ Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
     };
     const auto many = [](const Element& e) -> absl::StatusOr<bool> { return HashOf(e) % 31 != 0; };
     const Dataset before = d;
-    switch (pick(0, 22)) {
+    switch (pick(0, 23)) {
       case 0:
         d = d.Shuffle(pick(1, 30),
                       {.seed = static_cast<uint64_t>(pick(0, 9)), .reshuffle_each_iteration = pick(0, 3) > 0});
@@ -244,6 +254,9 @@ Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
         break;
       case 19:
         d = d.Cache();
+        break;
+      case 23:
+        if (!batched) d = d.MapInto(HashInto, {.spec = {{"hash", DType::kInt64, {2}}, {"byte", DType::kUInt8, {}}}});
         break;
       case 21:
         d = d.Dedupe(KeyOf, {.max_keys = pick(5, 100)});

@@ -48,6 +48,9 @@ absl::StatusOr<NodePtr> MakePaddedBatch(NodePtr child, Dataset::LengthFn length,
 // Errors name `op`, signatures `name`.
 absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, const char* op, const char* name,
                                 SourceLocation location);
+absl::StatusOr<NodePtr> MakeMapInto(NodePtr child, Dataset::MapIntoFn fn, MapOptions options, SourceLocation location);
+// InvalidArgument for a type that no tensor has, and for two components of one name.
+absl::Status CheckMapSpec(const std::vector<ComponentSpec>& spec);
 absl::StatusOr<NodePtr> MakeParseSequenceExample(NodePtr child, std::vector<FeatureSpec> context,
                                                  std::vector<FeatureSpec> sequence, ParseExampleOptions options,
                                                  SourceLocation location);

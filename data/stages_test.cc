@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "data/dataset.h"
 #include "data/test_util.h"
 #include "data/testdata/golden.h"
@@ -201,6 +202,56 @@ TEST(StagesTest, FlatMapReportsWhatItsFunctionDoes) {
   EXPECT_FALSE(Dataset::Range(1).FlatMap(nullptr).status().ok());
   EXPECT_FALSE(Dataset::Range(1).Interleave(fails, {.cycle_length = 0}).status().ok());
   EXPECT_FALSE(Dataset::Range(1).Interleave(fails, {.block_length = 0}).status().ok());
+}
+
+// "pair" {i, 10 i} and "byte" i; element 3 is an error.
+absl::Status WritePair(const Element& in, absl::Span<const ComponentBuffer> out) {
+  const int64_t i = First(in);
+  if (i == 3) return absl::DataLossError("three is broken");
+  EXPECT_EQ(out[0].shape, (Shape{2}));
+  EXPECT_EQ(out[0].data<float>(), nullptr);
+  out[0].data<int64_t>()[0] = i;
+  out[0].data<int64_t>()[1] = 10 * i;
+  *out[1].data<uint8_t>() = static_cast<uint8_t>(i);
+  return absl::OkStatus();
+}
+
+TEST(StagesTest, MapIntoIsMapIntoTheBatch) {
+  const std::vector<ComponentSpec> spec = {{"pair", DType::kInt64, {2}}, {"byte", DType::kUInt8, {}}};
+  const auto as_map = [](const Element& in) -> absl::StatusOr<Element> {
+    Element out{{HostTensor(DType::kInt64, {2}), HostTensor(DType::kUInt8, {})}};
+    TD_RETURN_IF_ERROR(WritePair(in, {ComponentBuffer::Of(out.components[0]), ComponentBuffer::Of(out.components[1])}));
+    return out;
+  };
+  const Dataset numbers = Dataset::Range(40).Skip(4).Shuffle(10);
+  for (const int threads : {1, 3}) {
+    const MapOptions options = {.num_parallel_calls = threads, .spec = spec};
+    const Dataset into = numbers.MapInto(WritePair, options), map = numbers.Map(as_map, options);
+    EXPECT_TRUE(BitEqual(Read(into), Read(map)));
+    EXPECT_TRUE(BitEqual(Read(into.Batch(7).Prefetch(2)), Read(map.Batch(7))));
+    EXPECT_TRUE(BitEqual(Read(into.Repeat(2).Batch(5).Shuffle(3)), Read(map.Repeat(2).Batch(5).Shuffle(3))));
+    EXPECT_EQ(into.Signature(), map.Signature()) << "positions of one fit the other";
+  }
+  // An error is that of the element, or of its batch.
+  const Dataset broken = Dataset::Range(6).MapInto(WritePair, {.spec = spec});
+  EXPECT_EQ(WithErrors(broken), (Numbers{0, 1, 2, -1, 4, 5}));
+  EXPECT_EQ(WithErrors(broken.Batch(2)), (Numbers{0, -1, 4}));
+}
+
+TEST(StagesTest, MapIntoNeedsToKnowTheSizes) {
+  const Dataset d = Dataset::Range(6);
+  for (const auto& [dataset, what] : std::vector<std::pair<Dataset, std::string>>{
+           {d.MapInto(nullptr, {.spec = {{"x", DType::kInt64, {}}}}), "the function is null"},
+           {d.MapInto(WritePair, {}), "MapOptions.spec must describe the result"},
+           {d.MapInto(WritePair, {.names = {"x"}}), "MapOptions.spec must describe the result"},
+           {d.MapInto(WritePair, {.spec = {{"x", DType::kInt64, {-1}}}}),
+            "component 'x' of MapOptions.spec is x:int64"},
+           {d.MapInto(WritePair, {.spec = {{"x", DType::kString, {}}}}), "use Map"},
+           {d.Batch(2).MapInto(WritePair, {.spec = {{"x", DType::kInt64, {}}}}), "put MapInto before Batch"}}) {
+    EXPECT_EQ(dataset.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_TRUE(absl::StrContains(dataset.status().message(), what)) << dataset.status();
+    EXPECT_TRUE(absl::StrContains(dataset.status().message(), "stages_test.cc:")) << dataset.status();
+  }
 }
 
 TEST(StagesTest, UnbatchGivesTheRows) {

@@ -6,12 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "base/env.h"
 #include "base/status_macros.h"
 #include "data/dataset.h"
 #include "data/image/decode_resize.h"
-#include "data/image/normalize.h"
 #include "data/list_files.h"
 
 namespace tandem {
@@ -50,23 +49,24 @@ void Add(const Found& picture, int32_t label, PictureFiles& to) {
   to.labels.push_back(label);
 }
 
-// RGB as BGR less the means of ImageNet, in place.
-void ToCaffe(HostTensor& image) {
+void ToCentred(float* pixels, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) pixels[i] = pixels[i] / 127.5f - 1.0f;
+}
+
+// RGB as BGR less the means of ImageNet.
+void ToCaffe(float* pixels, int64_t n) {
   constexpr float kMeans[] = {103.939f, 116.779f, 123.68f};
-  float* const pixels = image.data<float>();
-  for (int64_t i = 0; i < image.num_elements(); i += 3) {
+  for (int64_t i = 0; i < n; i += 3) {
     std::swap(pixels[i], pixels[i + 2]);
     for (int c = 0; c < 3; ++c) pixels[i + c] -= kMeans[c];
   }
 }
 
-absl::StatusOr<HostTensor> Load(const std::string& file, const PictureInputOptions& options) {
+absl::Status Load(const std::string& file, PicturePixels pixels, const ComponentBuffer& out) {
   TD_ASSIGN_OR_RETURN(const std::string bytes, Env::Default()->ReadFile(file));
-  TD_ASSIGN_OR_RETURN(HostTensor image,
-                      DecodeAndResize(bytes, options.size, options.size, {.name = file, .channels = 3}));
-  if (options.pixels == PicturePixels::kCentred) return Normalize(image, {.mean = {0.5f}, .stddev = {0.5f}});
-  ToCaffe(image);
-  return image;
+  TD_RETURN_IF_ERROR(DecodeAndResizeInto(bytes, out, {.name = file}));
+  (pixels == PicturePixels::kCentred ? ToCentred : ToCaffe)(out.data<float>(), out.num_elements());
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -113,14 +113,14 @@ InputFn PictureInputFn(PictureFiles pictures, const PictureInputOptions& options
     Dataset files = Dataset::FromTensorSlices(
         {{"file", HostTensor::FromStrings({count}, pictures.files)}, {"label", std::move(labels)}});
     if (options.training) files = files.Shuffle(std::max<int64_t>(count, 1), {.seed = options.seed}).Repeat();
-    const auto load = [options](const Element& in) -> absl::StatusOr<Element> {
-      TD_ASSIGN_OR_RETURN(HostTensor image, Load(std::string(in.components[0].string()), options));
-      return Element{{std::move(image), in.components[1]}};
+    const auto load = [options](const Element& in, absl::Span<const ComponentBuffer> out) -> absl::Status {
+      *out[1].data<int32_t>() = *in.components[1].data<int32_t>();
+      return Load(std::string(in.components[0].string()), options.pixels, out[0]);
     };
     return files
-        .Map(load,
-             {.num_parallel_calls = kAuto,
-              .spec = {{"image", DType::kFloat32, {options.size, options.size, 3}}, {"label", DType::kInt32, {}}}})
+        .MapInto(load,
+                 {.num_parallel_calls = kAuto,
+                  .spec = {{"image", DType::kFloat32, {options.size, options.size, 3}}, {"label", DType::kInt32, {}}}})
         .Batch(options.batch_size)
         .Prefetch();
   };

@@ -85,10 +85,10 @@ def main():
             next(iterator)
         return time.process_time() - start
 
-    first = next(iterator)
+    same = {"checksum": checksum(next(iterator))}
     CHANNEL.first_step()
-    # Shuffles differ.
-    same = {} if ARGS.pipeline == "interleave" else {"checksum": checksum(first)}
+    if ARGS.pipeline == "interleave":  # shuffles differ
+        same = {}
     CHANNEL.say("ready", model=ARGS.pipeline, batch=ARGS.batch, seconds_per_step=read(1), **same)
     while (steps := CHANNEL.next_run()) is not None:
         CHANNEL.say("ran", steps=steps, seconds_per_step=read(steps) / steps)

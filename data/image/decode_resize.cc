@@ -1,9 +1,10 @@
 #include "data/image/decode_resize.h"
 
 #include <algorithm>
-#include <utility>
+#include <cstring>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "data/image/decode_image.h"
@@ -15,6 +16,9 @@
 namespace tandem {
 namespace {
 
+using image_internal::Call;
+using image_internal::JpegRows;
+
 constexpr int kRgb = 3;
 
 template <typename T>
@@ -25,40 +29,56 @@ void Repeat(const T* __restrict grey, int64_t pixels, T* __restrict rgb) {
 }
 
 // [height, width, 1] as [height, width, 3].
-absl::StatusOr<HostTensor> InThreeChannels(const HostTensor& grey) {
-  return CatchResourceErrors("DecodeAndResize", [&]() -> absl::StatusOr<HostTensor> {
-    HostTensor rgb(grey.dtype(), {grey.shape()[0], grey.shape()[1], kRgb});
-    TD_RETURN_IF_ERROR(rgb.status());
-    if (grey.dtype() == DType::kUInt8) {
-      Repeat(grey.data<uint8_t>(), grey.num_elements(), rgb.data<uint8_t>());
-    } else {
-      Repeat(grey.data<float>(), grey.num_elements(), rgb.data<float>());
-    }
-    return rgb;
-  });
+void InThreeChannels(const HostTensor& grey, const ComponentBuffer& rgb) {
+  if (grey.dtype() == DType::kUInt8) {
+    Repeat(grey.data<uint8_t>(), grey.num_elements(), rgb.data<uint8_t>());
+  } else {
+    Repeat(grey.data<float>(), grey.num_elements(), rgb.data<float>());
+  }
 }
 
-// The same bits as DecodeJpeg and Resize: every row is resized while it is in a cache of the CPU.
-absl::StatusOr<HostTensor> ResizeWhileDecoding(absl::string_view bytes, int64_t height, int64_t width,
-                                               const DecodeImageOptions& decode, const ResizeOptions& resize,
-                                               SourceLocation location) {
-  image_internal::JpegRows rows(bytes, decode);
-  TD_RETURN_IF_ERROR(rows.Open());
-  const Shape shape = {height, width, rows.channels()};
-  TD_RETURN_IF_ERROR(CheckResult(image_internal::Call{"Resize", location}, shape));
-  return CatchResourceErrors(decode.name, [&]() -> absl::StatusOr<HostTensor> {
-    HostTensor result(resize.round_to_uint8 ? DType::kUInt8 : DType::kFloat32, shape);
-    TD_RETURN_IF_ERROR(result.status());
-    image_internal::RowResizer<uint8_t> resizer(resize, rows.height(), rows.width(), &result);
-    // Those that came last, and those that are to come next.
-    const int64_t kept = resizer.span() + 2 * image_internal::JpegRows::kRowsAtATime;
-    const int64_t row_bytes = rows.width() * rows.channels(), ring = std::min(kept, rows.height());
-    std::vector<uint8_t> pixels(ring * row_bytes);
-    TD_RETURN_IF_ERROR(rows.Read(pixels.data(), ring, [&](int64_t count) {
-      resizer.Advance({pixels.data(), ring, row_bytes}, count);
-    }));
-    return result;
-  });
+// Rows begin 8 bytes behind a multiple of this. To one, libjpeg-turbo stores past the caches, from which rows are to be
+// read at once.
+constexpr int64_t kUnaligned = 64;
+
+// With as many channels as `jpeg` has: every row is resized while it is in a cache of the CPU.
+absl::Status ResizeWhileDecoding(JpegRows& jpeg, const ResizeOptions& resize, const ComponentBuffer& out) {
+  image_internal::RowResizer<uint8_t> resizer(resize, jpeg.height(), jpeg.width(), out);
+  // Those that came last, and those that are to come next.
+  const int64_t ring = std::min(resizer.span() + 2 * JpegRows::kRowsAtATime, jpeg.height());
+  const int64_t stride = (jpeg.width() * jpeg.channels() / kUnaligned + 1) * kUnaligned;
+  std::vector<uint8_t> memory((ring + 1) * stride + kUnaligned);
+  uint8_t* const rows = memory.data() + kUnaligned - reinterpret_cast<uintptr_t>(memory.data()) % kUnaligned + 8;
+  return jpeg.Read(rows, ring, stride, [&](int64_t count) { resizer.Advance({rows, ring, stride}, count); });
+}
+
+// `out` has as many channels as `jpeg`, or 3 of a grey one.
+absl::Status Fill(JpegRows& jpeg, const ResizeOptions& resize, const ComponentBuffer& out) {
+  if (jpeg.channels() == out.shape[2]) return ResizeWhileDecoding(jpeg, resize, out);
+  HostTensor grey(out.dtype, {out.shape[0], out.shape[1], 1});
+  TD_RETURN_IF_ERROR(grey.status());
+  TD_RETURN_IF_ERROR(ResizeWhileDecoding(jpeg, resize, ComponentBuffer::Of(grey)));
+  InThreeChannels(grey, out);
+  return absl::OkStatus();
+}
+
+// As many channels as the picture has, 1 or 3, where 3 are asked for.
+DecodeImageOptions AsStored(const DecodeImageOptions& decode) {
+  DecodeImageOptions options = decode;
+  if (options.channels == kRgb) options.channels = 0;
+  return options;
+}
+
+absl::Status CheckBuffer(const Call& call, const ComponentBuffer& out) {
+  if (out.shape.size() != 3 || (out.dtype != DType::kFloat32 && out.dtype != DType::kUInt8)) {
+    return call.Wrong("the result is of ", Name(out.dtype), ShapeString(out.shape),
+                      "; it must be [height, width, channels] of float32 or uint8");
+  }
+  TD_RETURN_IF_ERROR(CheckResult(call, out.shape));
+  if (out.shape[2] != 1 && out.shape[2] != kRgb) {
+    return call.Wrong("the result has ", out.shape[2], " channels; pictures have 1 or 3");
+  }
+  return out.memory != nullptr ? absl::OkStatus() : call.Wrong("the memory of the result is null");
 }
 
 }  // namespace
@@ -70,11 +90,36 @@ absl::StatusOr<HostTensor> DecodeAndResize(absl::string_view bytes, int64_t heig
     TD_ASSIGN_OR_RETURN(const HostTensor image, DecodeImage(bytes, decode));
     return Resize(image, height, width, resize, location);
   }
-  DecodeImageOptions as_stored = decode;
-  if (decode.channels == kRgb) as_stored.channels = 0;  // as many as the picture has: 1 or 3
-  TD_ASSIGN_OR_RETURN(HostTensor resized, ResizeWhileDecoding(bytes, height, width, as_stored, resize, location));
-  const bool complete = as_stored.channels == decode.channels || resized.shape()[2] == kRgb;
-  return complete ? std::move(resized) : InThreeChannels(resized);
+  const DecodeImageOptions as_stored = AsStored(decode);
+  JpegRows jpeg(bytes, as_stored);
+  TD_RETURN_IF_ERROR(jpeg.Open());
+  const Shape shape = {height, width, decode.channels == 0 ? jpeg.channels() : decode.channels};
+  TD_RETURN_IF_ERROR(CheckResult(Call{"Resize", location}, shape));
+  return CatchResourceErrors(decode.name, [&]() -> absl::StatusOr<HostTensor> {
+    HostTensor result(resize.round_to_uint8 ? DType::kUInt8 : DType::kFloat32, shape);
+    TD_RETURN_IF_ERROR(result.status());
+    TD_RETURN_IF_ERROR(Fill(jpeg, resize, ComponentBuffer::Of(result)));
+    return result;
+  });
+}
+
+absl::Status DecodeAndResizeInto(absl::string_view bytes, const ComponentBuffer& out, const DecodeImageOptions& decode,
+                                 const ResizeOptions& resize, SourceLocation location) {
+  TD_RETURN_IF_ERROR(CheckBuffer(Call{"DecodeAndResizeInto", location}, out));
+  DecodeImageOptions as_out = decode;
+  as_out.channels = static_cast<int>(out.shape[2]);
+  if (!IsJpeg(bytes)) {
+    ResizeOptions rounded = resize;
+    rounded.round_to_uint8 = out.dtype == DType::kUInt8;
+    TD_ASSIGN_OR_RETURN(const HostTensor result,
+                        DecodeAndResize(bytes, out.shape[0], out.shape[1], as_out, rounded, location));
+    std::memcpy(out.memory, result.raw(), result.byte_size());
+    return absl::OkStatus();
+  }
+  const DecodeImageOptions as_stored = AsStored(as_out);
+  JpegRows jpeg(bytes, as_stored);
+  TD_RETURN_IF_ERROR(jpeg.Open());
+  return CatchResourceErrors(decode.name, [&] { return Fill(jpeg, resize, out); });
 }
 
 }  // namespace tandem

@@ -1,6 +1,7 @@
 #include "data/image/decode_resize.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_split.h"
@@ -32,6 +33,12 @@ TEST(DecodeAndResize, GivesTheBitsOfDecodingAndThenResizing) {
         const auto resized = Resize(*image, 21, 34, resize);
         ASSERT_TRUE(resized.ok()) << entry.name << resized.status();
         EXPECT_TRUE(both->BitEqual(*resized)) << entry.name << " with " << channels << " channels";
+        if (channels != 0) {
+          HostTensor into = HostTensor::Zeros(resized->dtype(), resized->shape());
+          EXPECT_EQ(DecodeAndResizeInto(bytes, ComponentBuffer::Of(into), {.name = entry.name}, resize),
+                    absl::OkStatus());
+          EXPECT_TRUE(into.BitEqual(*resized)) << entry.name << " into " << channels << " channels";
+        }
         ++compared;
         grey += channels == 3 && DecodeImage(bytes, {})->shape()[2] == 1;
       }
@@ -39,6 +46,21 @@ TEST(DecodeAndResize, GivesTheBitsOfDecodingAndThenResizing) {
   }
   EXPECT_GT(compared, 100);
   EXPECT_GT(grey, 10);
+}
+
+TEST(DecodeAndResize, SaysWhereItCannotWrite) {
+  HostTensor tensor(DType::kFloat32, {4, 5, 3});
+  const ComponentBuffer right = ComponentBuffer::Of(tensor);
+  for (const auto& [out, what] :
+       std::vector<std::pair<ComponentBuffer, std::string>>{{{DType::kInt32, {4, 5, 3}, tensor.raw()}, "int32[4,5,3]"},
+                                                            {{DType::kFloat32, {4, 15}, tensor.raw()}, "float32[4,15]"},
+                                                            {{DType::kFloat32, {4, 5, 2}, tensor.raw()}, "2 channels"},
+                                                            {{DType::kFloat32, {0, 5, 3}, tensor.raw()}, "0 x 5"},
+                                                            {{DType::kFloat32, {4, 5, 3}, nullptr}, "null"}}) {
+    ExpectError(DecodeAndResizeInto("", out), absl::StatusCode::kInvalidArgument, "decode_resize_test.cc");
+    ExpectError(DecodeAndResizeInto("", out), absl::StatusCode::kInvalidArgument, what);
+  }
+  ExpectError(DecodeAndResizeInto("no picture", right, {.name = "a.jpg"}), absl::StatusCode::kDataLoss, "a.jpg: ");
 }
 
 TEST(DecodeAndResize, ErrorsAreThoseOfTheParts) {

@@ -19,7 +19,7 @@ absl::StatusOr<HostTensor> DecodeJpeg(absl::string_view bytes, const DecodeImage
     image = HostTensor(DType::kUInt8, {rows.height(), rows.width(), rows.channels()});
     return image.status();
   }));
-  TD_RETURN_IF_ERROR(rows.Read(image.data<uint8_t>(), rows.height(), [](int64_t) {}));
+  TD_RETURN_IF_ERROR(rows.Read(image.data<uint8_t>(), rows.height(), rows.width() * rows.channels(), [](int64_t) {}));
   return image;
 }
 

@@ -123,7 +123,7 @@ bool JpegDecoder::ReadHeader(int channels, int64_t min_height, int64_t min_width
   return true;
 }
 
-bool JpegDecoder::ReadRows(uint8_t* out, int64_t ring, size_t row_bytes, absl::FunctionRef<void(int64_t rows)> ready) {
+bool JpegDecoder::ReadRows(uint8_t* out, int64_t ring, int64_t stride, absl::FunctionRef<void(int64_t rows)> ready) {
   if (setjmp(landing_) != 0) return false;
   jpeg_start_decompress(&cinfo_);
   const bool cmyk = cinfo_.out_color_space == JCS_CMYK;
@@ -133,7 +133,7 @@ bool JpegDecoder::ReadRows(uint8_t* out, int64_t ring, size_t row_bytes, absl::F
   }
   while (cinfo_.output_scanline < cinfo_.output_height) {
     const int64_t first = cinfo_.output_scanline;
-    uint8_t* const to = out + first % ring * row_bytes;
+    uint8_t* const to = out + first % ring * stride;
     if (cmyk) {
       jpeg_read_scanlines(&cinfo_, ink, 1);
       CmykToRgb(ink[0], cinfo_.output_width, cinfo_.saw_Adobe_marker, to);
@@ -141,7 +141,7 @@ bool JpegDecoder::ReadRows(uint8_t* out, int64_t ring, size_t row_bytes, absl::F
       // Up to where the ring begins again: libjpeg may have given fewer rows than it was asked for.
       const int64_t count = std::min({kRowsAtATime, ring - first % ring, cinfo_.output_height - first});
       JSAMPROW rows[kRowsAtATime];
-      for (int64_t i = 0; i < count; ++i) rows[i] = to + i * row_bytes;
+      for (int64_t i = 0; i < count; ++i) rows[i] = to + i * stride;
       jpeg_read_scanlines(&cinfo_, rows, count);
     }
     ready(cinfo_.output_scanline);

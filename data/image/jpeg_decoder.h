@@ -24,9 +24,9 @@ class JpegDecoder {
 
   // Reads the headers up to the first scan. `channels`: 0, 1 or 3, as in DecodeImageOptions. False on an error.
   bool ReadHeader(int channels, int64_t min_height, int64_t min_width, bool fast_dct);
-  // Decodes all rows of `row_bytes` = width() * channels() each, as JpegRows::Read describes. False on an error.
+  // Decodes all rows, as JpegRows::Read describes. False on an error.
   static constexpr int64_t kRowsAtATime = 8;
-  bool ReadRows(uint8_t* out, int64_t ring, size_t row_bytes, absl::FunctionRef<void(int64_t rows)> ready);
+  bool ReadRows(uint8_t* out, int64_t ring, int64_t stride, absl::FunctionRef<void(int64_t rows)> ready);
 
   int64_t height() const { return cinfo_.output_height; }
   int64_t width() const { return cinfo_.output_width; }

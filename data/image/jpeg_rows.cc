@@ -39,8 +39,8 @@ absl::Status JpegRows::Open() {
   return CheckSize(options_, "JPEG", height(), width(), channels(), decoder_.coefficient_bytes());
 }
 
-absl::Status JpegRows::Read(uint8_t* rows, int64_t ring, absl::FunctionRef<void(int64_t rows)> ready) {
-  return decoder_.ReadRows(rows, ring, width() * channels(), ready) ? absl::OkStatus() : Error();
+absl::Status JpegRows::Read(uint8_t* rows, int64_t ring, int64_t stride, absl::FunctionRef<void(int64_t rows)> ready) {
+  return decoder_.ReadRows(rows, ring, stride, ready) ? absl::OkStatus() : Error();
 }
 
 }  // namespace tandem::image_internal

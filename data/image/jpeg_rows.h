@@ -27,7 +27,7 @@ class JpegRows {
   // Decodes the picture. Row y goes to rows + y % ring * width() * channels(): there is room for `ring` rows.
   // `ready`(n) is called when the rows below n, at most kRowsAtATime more than before, have come.
   static constexpr int64_t kRowsAtATime = JpegDecoder::kRowsAtATime;
-  absl::Status Read(uint8_t* rows, int64_t ring, absl::FunctionRef<void(int64_t rows)> ready);
+  absl::Status Read(uint8_t* rows, int64_t ring, int64_t stride, absl::FunctionRef<void(int64_t rows)> ready);
 
  private:
   absl::Status Error() const;

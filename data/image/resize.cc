@@ -2,6 +2,7 @@
 
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "data/component_buffer.h"
 #include "data/image/image_argument.h"
 #include "data/image/row_resizer.h"
 
@@ -11,7 +12,7 @@ namespace {
 template <typename T>
 void ResizeAs(const HostTensor& image, const ResizeOptions& options, HostTensor* result) {
   const int64_t height = image.shape()[0], width = image.shape()[1], channels = image.shape()[2];
-  image_internal::RowResizer<T> resizer(options, height, width, result);
+  image_internal::RowResizer<T> resizer(options, height, width, ComponentBuffer::Of(*result));
   resizer.Advance({image.data<T>(), height, width * channels}, height);
 }
 

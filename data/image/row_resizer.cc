@@ -44,18 +44,15 @@ class Bilinear : public ResizeRule<T> {
       : sizes_(sizes),
         rows_(MakeLerpAxis(sizes.in_height, sizes.out_height)),
         columns_(MakeLerpAxis(sizes.in_width, sizes.out_width)),
-        cache_(2, sizes.out_row()),
-        made_(sizes.out_row()) {}
+        cache_(2, sizes.out_row()) {}
   int64_t span() const override { return 2; }
   int64_t LastRow(int64_t y) const override { return rows_.upper[y]; }
   void MakeRow(int64_t y, const RingOfRows<T>& rows, float* out) override {
     const int64_t lower = rows_.lower[y], upper = rows_.upper[y];
     if constexpr (std::is_same_v<T, uint8_t>) {
       if (in_one_go_) {
-        // Vectors of 16 bytes that overlap are slow to write where they miss a cache, whole lines are not.
         LerpTwoRows(rows.Row(lower), rows.Row(upper), sizes_.in_width, sizes_.channels, columns_, rows_.fraction[y],
-                    made_.data());
-        std::copy(made_.begin(), made_.end(), out);
+                    out);
         return;
       }
     }
@@ -72,7 +69,6 @@ class Bilinear : public ResizeRule<T> {
   // Where the picture gets smaller, few rows are used twice.
   const bool in_one_go_ = sizes_.in_height >= sizes_.out_height && CanLerpTwoRows(sizes_.channels);
   RowCache cache_;
-  std::vector<float> made_;
 };
 
 // Columns first, as TensorFlow's kernel does.
@@ -119,19 +115,21 @@ class Antialiased : public ResizeRule<T> {
       : sizes_(sizes),
         rows_(MakeTriangleAxis(sizes.in_height, sizes.out_height)),
         columns_(MakeTriangleAxis(sizes.in_width, sizes.out_width)),
-        sum_(sizes.in_width * sizes.channels) {}
+        sum_(in_row()) {}
   int64_t span() const override { return rows_.span; }
   int64_t LastRow(int64_t y) const override { return rows_.start[y] + rows_.count[y] - 1; }
   void MakeRow(int64_t y, const RingOfRows<T>& rows, float* out) override {
     const float* const weights = &rows_.weights[y * rows_.span];
-    ScaleRow(rows.Row(rows_.start[y]), weights[0], rows.elements, sum_.data());
+    ScaleRow(rows.Row(rows_.start[y]), weights[0], in_row(), sum_.data());
     for (int32_t k = 1; k < rows_.count[y]; ++k) {
-      AddScaledRow(rows.Row(rows_.start[y] + k), weights[k], rows.elements, sum_.data());
+      AddScaledRow(rows.Row(rows_.start[y] + k), weights[k], in_row(), sum_.data());
     }
     SumColumns(sum_.data(), sizes_.in_width, sizes_.channels, columns_, out);
   }
 
  private:
+  int64_t in_row() const { return sizes_.in_width * sizes_.channels; }
+
   const Sizes sizes_;
   const SumAxis rows_, columns_;
   std::vector<float> sum_;
@@ -175,12 +173,13 @@ std::unique_ptr<ResizeRule<T>> MakeRule(const ResizeOptions& options, const Size
 }  // namespace
 
 template <typename T>
-RowResizer<T>::RowResizer(const ResizeOptions& options, int64_t in_height, int64_t in_width, HostTensor* result)
-    : rule_(MakeRule<T>(options, {in_height, in_width, result->shape()[0], result->shape()[1], result->shape()[2]})),
-      result_(*result),
-      height_(result->shape()[0]),
-      row_elements_(result->shape()[1] * result->shape()[2]) {
-  if (result->dtype() == DType::kUInt8) to_round_ = std::make_unique<float[]>(row_elements_);
+RowResizer<T>::RowResizer(const ResizeOptions& options, int64_t in_height, int64_t in_width,
+                          const ComponentBuffer& result)
+    : rule_(MakeRule<T>(options, {in_height, in_width, result.shape[0], result.shape[1], result.shape[2]})),
+      result_(result),
+      height_(result.shape[0]),
+      row_elements_(result.shape[1] * result.shape[2]) {
+  if (result.dtype == DType::kUInt8) to_round_ = std::make_unique<float[]>(row_elements_);
 }
 
 template <typename T>

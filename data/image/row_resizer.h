@@ -5,19 +5,19 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/host_tensor.h"
+#include "data/component_buffer.h"
 #include "data/image/resize.h"
 
 namespace tandem::image_internal {
 
-// The rows of a picture, or as many of them as there is room for: row y is at first + y % count * elements.
+// The rows of a picture, or as many of them as there is room for: row y is at first + y % count * stride.
 template <typename T>
 struct RingOfRows {
   const T* first;
   int64_t count;
-  int64_t elements;  // of a row
+  int64_t stride;  // in elements
 
-  const T* Row(int64_t y) const { return first + y % count * elements; }
+  const T* Row(int64_t y) const { return first + y % count * stride; }
 };
 
 // How one method makes output rows, from the first to the last.
@@ -36,8 +36,8 @@ class ResizeRule {
 template <typename T>
 class RowResizer {
  public:
-  // `result`, [height, width, channels] of float32, or of uint8 for rounded values, must outlive this.
-  RowResizer(const ResizeOptions& options, int64_t in_height, int64_t in_width, HostTensor* result);
+  // `result`: [height, width, channels] of float32, or of uint8 for rounded values.
+  RowResizer(const ResizeOptions& options, int64_t in_height, int64_t in_width, const ComponentBuffer& result);
 
   // How many of the last rows have to be in memory.
   int64_t span() const { return rule_->span(); }
@@ -46,7 +46,7 @@ class RowResizer {
 
  private:
   const std::unique_ptr<ResizeRule<T>> rule_;
-  HostTensor& result_;
+  const ComponentBuffer result_;
   const int64_t height_, row_elements_;
   std::unique_ptr<float[]> to_round_;  // null where the result is of float32
   int64_t next_ = 0;                   // row of the result

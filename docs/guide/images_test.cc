@@ -1,16 +1,19 @@
 // Compiles and runs the code blocks of images.md.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "base/env.h"
 #include "base/status_macros.h"
 #include "data/dataset.h"
 #include "data/image/decode_image.h"
+#include "data/image/decode_resize.h"
 #include "data/image/normalize.h"
 #include "data/image/random_image.h"
 #include "data/image/resize.h"
@@ -29,6 +32,27 @@ std::vector<std::string> Files() {
     for (const char* file : {"000000.jpeg", "000001.jpeg"}) files.push_back(JoinPath(JoinPath(dir, name), file));
   }
   return files;
+}
+
+TEST(ImagesGuide, BatchesHaveThePicturesOfTheFiles) {
+  const std::vector<std::string> files = Files();
+  auto batches = PictureBatches(files, 3).MakeIterator();
+  ASSERT_TRUE(batches.ok()) << batches.status();
+  size_t seen = 0;
+  for (;;) {
+    Element batch;
+    bool end = false;
+    ASSERT_EQ((*batches)->GetNext(&batch, &end), absl::OkStatus());
+    if (end) break;
+    for (int64_t row = 0; row < batch.components[0].shape()[0]; ++row, ++seen) {
+      const auto image = LoadPicture(files[seen]);
+      ASSERT_TRUE(image.ok()) << image.status();
+      const auto pixels = image->values<float>();
+      EXPECT_TRUE(
+          std::equal(pixels.begin(), pixels.end(), batch.components[0].values<float>().data() + row * pixels.size()));
+    }
+  }
+  EXPECT_EQ(seen, files.size());
 }
 
 TEST(ImagesGuide, ScaledPicturesAreNearlyTheSame) {

@@ -101,6 +101,12 @@ TEST(DataEdgeTest, Datasets) {
        [&] {
          return d.Map(Same, {.names = {"a", "b"}}).status();
        }},
+      {"MapInto", "no function",
+       [&] {
+         return d.MapInto(nullptr, {.spec = {{"x", DType::kFloat32, {}}}}).status();
+       },
+       "null"},
+      {"MapInto", "no description", [&] { return d.MapInto([](auto&&...) { return absl::OkStatus(); }, {}).status(); }},
       {"Shuffle", "no buffer", [&] { return d.Shuffle(0).status(); }},
       {"Shuffle", "a huge buffer", [&] { return d.Shuffle(kHuge).status(); }},
       {"Repeat", "a negative count", [&] { return d.Repeat(-kHuge).status(); }},

@@ -1,0 +1,35 @@
+// ComponentBuffer: where a function writes a component of an element.
+#ifndef TANDEM_DATA_COMPONENT_BUFFER_H_
+#define TANDEM_DATA_COMPONENT_BUFFER_H_
+
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "base/host_tensor.h"
+
+namespace tandem {
+
+// Memory for a tensor that is not initialised, row-major: a HostTensor's, or a row of a batch. Does not own it.
+struct ComponentBuffer {
+  DType dtype = DType::kInvalid;
+  Shape shape;
+  void* memory = nullptr;
+
+  static ComponentBuffer Of(HostTensor& tensor) { return {tensor.dtype(), tensor.shape(), tensor.raw()}; }
+
+  int64_t num_elements() const {
+    int64_t n = 1;
+    for (const int64_t size : shape) n *= size;
+    return n;
+  }
+  int64_t byte_size() const { return num_elements() * SizeOf(dtype); }
+  // Null when T is not the type of the elements.
+  template <typename T>
+  T* data() const {
+    return dtype == DTypeOf<T>::value ? static_cast<T*>(memory) : nullptr;
+  }
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_COMPONENT_BUFFER_H_
