@@ -157,7 +157,9 @@ class Estimator {
  private:
   friend class EvaluatorTask;
   friend class ExporterRun;
+  friend class MonitoredTrainingSession;
   friend class ServingExporter;
+  friend class Training;
   friend class TrainAndEvaluateRun;
   class Impl;
   std::unique_ptr<Impl> impl_;

@@ -41,6 +41,8 @@ class Estimator::Impl {
   Impl(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec);
 
   absl::Status Train(const InputFn& input_fn, const TrainOptions& options);
+  // FailedPrecondition for a process that does not train.
+  absl::Status CheckTrains() const;
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options);
   absl::Status Predict(const InputFn& input_fn, const PredictFn& on_prediction, const PredictOptions& options);
 
@@ -64,6 +66,7 @@ class Estimator::Impl {
   const absl::Status& status() const { return status_; }
   CheckpointManager& checkpoints() { return checkpoints_; }
   const std::optional<TrainResult>& last_train() const { return last_train_; }
+  int64_t global_step() const { return resident_.global_step(); }
   // Of the training: what hooks set, and what ReduceOnPlateau keeps in checkpoints.
   StepScalarSettings& step_scalars() { return step_scalars_; }
   std::string& plateau_state() { return plateau_state_; }
@@ -92,6 +95,8 @@ class Estimator::Impl {
   absl::Status Together(const std::function<absl::Status()>& work);
 
  private:
+  friend class Training;
+
   // The input of a call and the program for it.
   struct Prepared {
     std::unique_ptr<BatchDealer> dealer;
@@ -145,7 +150,6 @@ class Estimator::Impl {
   absl::Status InitializeVariables(const ModeProgram& program);
 
   // estimator_train.cc
-  absl::Status TrainTogether(const InputFn& input_fn, const TrainOptions& options);
   // The chief's, on all workers.
   absl::StatusOr<std::optional<CheckpointData>> StartingPoint();
   absl::Status StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared);

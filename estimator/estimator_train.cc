@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -24,6 +23,7 @@
 #include "estimator/progress_hooks.h"
 #include "estimator/run_loop.h"
 #include "estimator/signals.h"
+#include "estimator/training.h"
 #include "estimator/training_metrics_hook.h"
 #include "estimator/workers/share_checkpoint.h"
 
@@ -276,110 +276,150 @@ void Estimator::Impl::LogModel(const Prepared& prepared) {
 }
 
 absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions& options) {
-  TD_RETURN_IF_ERROR(status_);
-  if (is_evaluator_ && !config_.compile_only) {
-    return absl::FailedPreconditionError("Train: this process is a task of type evaluator; call TrainAndEvaluate");
-  }
-  return Together([&] { return TrainTogether(input_fn, options); });
+  TD_RETURN_IF_ERROR(CheckTrains());
+  return Together([&]() -> absl::Status {
+    TD_ASSIGN_OR_RETURN(const std::unique_ptr<Training> training, Training::Start(this, input_fn, options));
+    if (training == nullptr) return absl::OkStatus();
+    for (;;) {
+      TD_ASSIGN_OR_RETURN(const bool more, training->Prepare());
+      if (!more) return training->End();
+      TD_RETURN_IF_ERROR(training->Run().status());
+    }
+  });
 }
 
-absl::Status Estimator::Impl::TrainTogether(const InputFn& input_fn, const TrainOptions& options) {
-  TD_RETURN_IF_ERROR(CheckTrainOptions(options));
-  if (resident_.training()) return absl::FailedPreconditionError("Train was called by a hook or listener of a Train");
-  if (!options.saving_listeners.empty() && !config_.checkpoints_enabled()) {
+absl::Status Estimator::Impl::CheckTrains() const {
+  TD_RETURN_IF_ERROR(status_);
+  if (!is_evaluator_ || config_.compile_only) return absl::OkStatus();
+  return absl::FailedPreconditionError("Train: this process is a task of type evaluator; call TrainAndEvaluate");
+}
+
+absl::StatusOr<std::unique_ptr<Training>> Training::Start(Estimator::Impl* estimator, const InputFn& input_fn,
+                                                          const TrainOptions& options) {
+  std::unique_ptr<Training> training(new Training(estimator, options));
+  TD_ASSIGN_OR_RETURN(const bool begun, training->Begin(input_fn));
+  return begun ? std::move(training) : nullptr;
+}
+
+Training::Training(Estimator::Impl* estimator, const TrainOptions& options)
+    : estimator_(*estimator), options_(options), guard_(estimator_.config_.handle_signals) {}
+
+absl::Status Training::CheckCall() {
+  const RunConfig& config = estimator_.config_;
+  TD_RETURN_IF_ERROR(CheckTrainOptions(options_));
+  if (estimator_.resident_.training()) {
+    return absl::FailedPreconditionError(
+        "Train was called by a hook or listener of a Train, or before a MonitoredTrainingSession was closed");
+  }
+  if (!options_.saving_listeners.empty() && !config.checkpoints_enabled()) {
     return absl::InvalidArgumentError(
         "Train: saving_listeners need checkpoints; set save_checkpoints_steps or save_checkpoints_secs");
   }
-  TD_RETURN_IF_ERROR(JoinWorkers());
-  if (workers() != nullptr) {
-    const auto text = [](const std::optional<int64_t>& n) { return n.has_value() ? absl::StrCat(*n) : "none"; };
-    TD_RETURN_IF_ERROR(
-        workers()->Agree("the options of Train",
-                         absl::StrCat("steps: ", text(options.steps), ", max_steps: ", text(options.max_steps),
-                                      ", checkpoints: ", config_.checkpoints_enabled() ? "on" : "off"),
-                         "all workers call Train alike"));
-  }
-  if (is_chief()) TD_RETURN_IF_ERROR(PrepareModelDir(config_.file_env(), config_.model_dir));
-  TD_RETURN_IF_ERROR(CheckOutputs());
-  SignalGuard guard(config_.handle_signals);
-  if (config_.compile_only) {
-    TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kTrain, input_fn));
-    LogModel(prepared);
-    return Finalize(prepared, TrainHooks(options, prepared, -1));
+  TD_RETURN_IF_ERROR(estimator_.JoinWorkers());
+  WorkerGroup* const workers = estimator_.workers();
+  if (workers == nullptr) return absl::OkStatus();
+  const auto text = [](const std::optional<int64_t>& n) { return n.has_value() ? absl::StrCat(*n) : "none"; };
+  return workers->Agree("the options of Train",
+                        absl::StrCat("steps: ", text(options_.steps), ", max_steps: ", text(options_.max_steps),
+                                     ", checkpoints: ", config.checkpoints_enabled() ? "on" : "off"),
+                        "all workers call Train alike");
+}
+
+absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
+  Estimator::Impl& e = estimator_;
+  TD_RETURN_IF_ERROR(CheckCall());
+  if (e.is_chief()) TD_RETURN_IF_ERROR(PrepareModelDir(e.config_.file_env(), e.config_.model_dir));
+  TD_RETURN_IF_ERROR(e.CheckOutputs());
+  if (e.config_.compile_only) {
+    TD_ASSIGN_OR_RETURN(prepared_, e.Prepare(Mode::kTrain, input_fn));
+    e.LogModel(prepared_);
+    TD_RETURN_IF_ERROR(e.Finalize(prepared_, e.TrainHooks(options_, prepared_, -1)));
+    return false;
   }
 
   // A training without checkpoints leaves nothing that another one could damage.
-  std::shared_ptr<FileLock> lock;
-  if (config_.checkpoints_enabled() && is_chief()) {
-    TD_ASSIGN_OR_RETURN(lock, LockModelDir(config_.file_env(), config_.model_dir, /*owner=*/&config_));
-    DeleteLeftovers(config_.file_env(), config_.model_dir);
+  if (e.config_.checkpoints_enabled() && e.is_chief()) {
+    TD_ASSIGN_OR_RETURN(lock_, LockModelDir(e.config_.file_env(), e.config_.model_dir, /*owner=*/&e.config_));
+    DeleteLeftovers(e.config_.file_env(), e.config_.model_dir);
   }
-  TD_RETURN_IF_ERROR(resident_.BringBack());
-  TD_ASSIGN_OR_RETURN(const std::optional<CheckpointData> start, StartingPoint());
-  int64_t start_step = resident_.has_training() ? resident_.global_step() : 0;
+  TD_RETURN_IF_ERROR(e.resident_.BringBack());
+  TD_ASSIGN_OR_RETURN(const std::optional<CheckpointData> start, e.StartingPoint());
+  int64_t start_step = e.resident_.has_training() ? e.resident_.global_step() : 0;
   if (start.has_value()) start_step = start->global_step;
-  if (options.max_steps.has_value() && start_step >= *options.max_steps) {
+  if (options_.max_steps.has_value() && start_step >= *options_.max_steps) {
     TD_LOG(INFO) << "Skipping training since max_steps has already saved.";
-    last_train_ = TrainResult{.global_step = start_step, .reason = StopReason::kMaxRounds};
-    return absl::OkStatus();
+    e.last_train_ = TrainResult{.global_step = start_step, .reason = StopReason::kMaxRounds};
+    return false;
   }
 
-  TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kTrain, input_fn));
-  LogModel(prepared);
+  TD_ASSIGN_OR_RETURN(prepared_, e.Prepare(Mode::kTrain, input_fn));
+  e.LogModel(prepared_);
   std::shared_ptr<SessionRunHook> evaluations;
-  if (evaluation_hook_) {
-    TD_ASSIGN_OR_RETURN(evaluations, evaluation_hook_(*prepared.dealer));
+  if (e.evaluation_hook_) {
+    TD_ASSIGN_OR_RETURN(evaluations, e.evaluation_hook_(*prepared_.dealer));
   }
-  const HookList hooks = TrainHooks(options, prepared, start.has_value() ? start->global_step : -1, evaluations);
-  TD_RETURN_IF_ERROR(Finalize(prepared, hooks));
-  TD_RETURN_IF_ERROR(StartFrom(start, prepared));
-  TD_RETURN_IF_ERROR(BindVariables(prepared, /*averages=*/false));
+  const HookList hooks = e.TrainHooks(options_, prepared_, start.has_value() ? start->global_step : -1, evaluations);
+  TD_RETURN_IF_ERROR(e.Finalize(prepared_, hooks));
+  TD_RETURN_IF_ERROR(e.StartFrom(start, prepared_));
+  TD_RETURN_IF_ERROR(e.BindVariables(prepared_, /*averages=*/false));
+  TD_ASSIGN_OR_RETURN(ResidentState::TrainingScope scope, e.resident_.StartTraining());
+  scope_.emplace(std::move(scope));
+  loop_.emplace(prepared_.program->runner(), prepared_.source(), hooks, MakeLoopOptions(), e.resident_.step_counter());
+  if (prepared_.own_inputs != nullptr) {
+    prepared_.workers->set_on_save([inputs = prepared_.own_inputs.get()] { return inputs->SaveState().status(); });
+  }
+  TD_RETURN_IF_ERROR(loop_->Begin());
+  return true;
+}
 
-  TD_ASSIGN_OR_RETURN(ResidentState::TrainingScope training, resident_.StartTraining());
+LoopOptions Training::MakeLoopOptions() {
+  Estimator::Impl& e = estimator_;
   LoopOptions loop;
   loop.mode = Mode::kTrain;
-  loop.scalars["seed"] = seed_;
-  loop.step_scalars = &step_scalars_;
+  loop.scalars["seed"] = e.seed_;
+  loop.step_scalars = &e.step_scalars_;
   loop.fetches = {"loss"};
-  loop.tracer = tracer_.get();
-  loop.stall_watch = stall_watch_.get();
-  loop.fetchable = prepared.program->runner().output_names();
-  loop.on_step = [this](const RunValues& values) { return values.applied ? resident_.StepTaken() : absl::OkStatus(); };
-  if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
-  MeetBetweenSteps(prepared, &loop);
-  if (prepared.own_inputs != nullptr) {
-    prepared.workers->set_on_save([inputs = prepared.own_inputs.get()] { return inputs->SaveState().status(); });
-  }
-  // After an error the loop's hooks have no end; what was begun is still written.
-  auto finish = absl::MakeCleanup([&] {
-    if (prepared.workers != nullptr) prepared.workers->set_on_save(nullptr);
-    if (absl::Status saved = FinishSave(/*wait=*/true); !saved.ok()) TD_LOG(ERROR) << saved.message();
-  });
-  TD_ASSIGN_OR_RETURN(const LoopResult result,
-                      RunLoop(prepared.program->runner(), prepared.source(), hooks, loop, resident_.step_counter()));
-  if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(prepared.workers->MeetAtEnd());
-  TD_ASSIGN_OR_RETURN(iterator_state_, prepared.SavePosition());
-  const bool reached = options.max_steps.has_value() && resident_.global_step() >= *options.max_steps;
-  last_train_ = TrainResult{.global_step = resident_.global_step(),
-                            .steps = result.steps,
-                            .loss = result.last_loss,
-                            .reason = reached ? StopReason::kMaxRounds : result.reason,
-                            .stop_why = reached ? "" : result.stop_why};
-  TD_RETURN_IF_ERROR(SignalErrorOf(
-      result, absl::StrCat(" after global step ", resident_.global_step(),
-                           config_.checkpoints_enabled() ? ", whose checkpoint is saved; start again to go on"
-                                                         : "; checkpoints are off, so nothing was saved")));
+  loop.tracer = e.tracer_.get();
+  loop.stall_watch = e.stall_watch_.get();
+  loop.fetchable = prepared_.program->runner().output_names();
+  loop.on_step = [&e](const RunValues& values) { return values.applied ? e.resident_.StepTaken() : absl::OkStatus(); };
+  if (e.config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
+  e.MeetBetweenSteps(prepared_, &loop);
+  return loop;
+}
+
+// After an error the loop's hooks have no end; what was begun is still written.
+Training::~Training() {
+  if (prepared_.workers != nullptr) prepared_.workers->set_on_save(nullptr);
+  if (absl::Status saved = estimator_.FinishSave(/*wait=*/true); !saved.ok()) TD_LOG(ERROR) << saved.message();
+}
+
+absl::Status Training::End() {
+  Estimator::Impl& e = estimator_;
+  TD_ASSIGN_OR_RETURN(const LoopResult result, loop_->End());
+  if (prepared_.workers != nullptr) TD_RETURN_IF_ERROR(prepared_.workers->MeetAtEnd());
+  TD_ASSIGN_OR_RETURN(e.iterator_state_, prepared_.SavePosition());
+  const bool reached = options_.max_steps.has_value() && e.resident_.global_step() >= *options_.max_steps;
+  e.last_train_ = TrainResult{.global_step = e.resident_.global_step(),
+                              .steps = result.steps,
+                              .loss = result.last_loss,
+                              .reason = reached ? StopReason::kMaxRounds : result.reason,
+                              .stop_why = reached ? "" : result.stop_why};
+  TD_RETURN_IF_ERROR(e.SignalErrorOf(
+      result, absl::StrCat(" after global step ", e.resident_.global_step(),
+                           e.config_.checkpoints_enabled() ? ", whose checkpoint is saved; start again to go on"
+                                                           : "; checkpoints are off, so nothing was saved")));
   if (result.steps == 0 && !result.stop_why.empty()) {
     TD_LOG(INFO) << "Training with estimator made no steps: " << result.stop_why << ".";
   } else if (result.steps == 0) {
     TD_LOG(WARNING) << "Training with estimator made no steps. Perhaps input is empty or misspecified (a batch that is "
                        "larger than the data is dropped by drop_remainder).";
   } else {
-    TD_LOG(INFO) << InputReport(result, *prepared.dealer);
+    TD_LOG(INFO) << InputReport(result, *prepared_.dealer);
     TD_LOG(INFO) << absl::StrFormat("Loss for final step: %.8g.", result.last_loss);
   }
-  training.End();
-  return TakeTraceStatus(result.trace);
+  scope_->End();
+  return e.TakeTraceStatus(result.trace);
 }
 
 }  // namespace tandem

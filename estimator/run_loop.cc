@@ -64,42 +64,6 @@ absl::Status EndHooks(const HookList& hooks, RunContext& context) {
   return first;
 }
 
-// The loop's calls to a tracer that may be null. A trace that cannot be written ends no training.
-class LoopTrace {
- public:
-  explicit LoopTrace(Tracer* tracer) : tracer_(tracer) {
-    if (tracer_ != nullptr) tracer_->BeginLoop();
-  }
-  ~LoopTrace() { (void)Finish(); }
-  LoopTrace(const LoopTrace&) = delete;
-  LoopTrace& operator=(const LoopTrace&) = delete;
-
-  void BeginStep() {
-    if (tracer_ != nullptr) tracer_->BeginStep();
-  }
-  void EndStep() {
-    if (tracer_ != nullptr) Note(tracer_->EndStep());
-  }
-  // The end of the loop: the first error of all writing.
-  absl::Status Finish() {
-    if (tracer_ != nullptr) Note(std::exchange(tracer_, nullptr)->EndLoop());
-    return status_;
-  }
-  bool recording() const { return tracer_ != nullptr && tracer_->recording(); }
-  void Phase(absl::string_view name, int64_t begin, int64_t end, absl::string_view args = "") {
-    if (tracer_ != nullptr) tracer_->AddPhase(name, begin, end, args);
-  }
-
- private:
-  void Note(const absl::Status& status) {
-    if (status.ok()) return;
-    TD_LOG(ERROR) << "The trace could not be written: " << status.message();
-    if (status_.ok()) status_ = WithExitCode(Annotate(status, "The trace could not be written: "), kExitIo);
-  }
-  Tracer* tracer_;  // null after Finish
-  absl::Status status_;
-};
-
 // The next round that has an example; false at the end of the input. A round without any (a Map may leave no rows) is
 // no step: it has no loss, and means over nothing would be no numbers.
 absl::StatusOr<bool> NextWithExamples(BatchSource& source, const LoopOptions& options, Round* round) {
@@ -138,118 +102,210 @@ absl::Status BeginHooks(const HookList& hooks, HookContext& context) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, const HookList& hooks,
-                                   const LoopOptions& options, int64_t* global_step) {
-  LoopResult result;
-  RunContext context(options.mode, global_step);
-  context.set_step_scalars(options.step_scalars);
-  for (const auto& hook : hooks) {
+// The loop's calls to a tracer that may be null. A trace that cannot be written ends no training.
+class StepLoop::Trace {
+ public:
+  explicit Trace(Tracer* tracer) : tracer_(tracer) {
+    if (tracer_ != nullptr) tracer_->BeginLoop();
+  }
+  ~Trace() { (void)Finish(); }
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  void BeginStep() {
+    if (tracer_ != nullptr) tracer_->BeginStep();
+  }
+  void EndStep() {
+    if (tracer_ != nullptr) Note(tracer_->EndStep());
+  }
+  // The end of the loop: the first error of all writing.
+  absl::Status Finish() {
+    if (tracer_ != nullptr) Note(std::exchange(tracer_, nullptr)->EndLoop());
+    return status_;
+  }
+  bool recording() const { return tracer_ != nullptr && tracer_->recording(); }
+  void Phase(absl::string_view name, int64_t begin, int64_t end, absl::string_view args = "") {
+    if (tracer_ != nullptr) tracer_->AddPhase(name, begin, end, args);
+  }
+
+ private:
+  void Note(const absl::Status& status) {
+    if (status.ok()) return;
+    TD_LOG(ERROR) << "The trace could not be written: " << status.message();
+    if (status_.ok()) status_ = WithExitCode(Annotate(status, "The trace could not be written: "), kExitIo);
+  }
+  Tracer* tracer_;  // null after Finish
+  absl::Status status_;
+};
+
+StepLoop::StepLoop(StepRunner& runner, BatchSource& source, const HookList& hooks, const LoopOptions& options,
+                   int64_t* global_step)
+    : runner_(runner),
+      source_(source),
+      hooks_(hooks),
+      options_(options),
+      global_step_(global_step),
+      context_(options.mode, global_step) {
+  context_.set_step_scalars(options.step_scalars);
+}
+
+StepLoop::~StepLoop() = default;
+
+absl::Status StepLoop::Begin() {
+  for (const auto& hook : hooks_) {
     TD_RETURN_IF_ERROR(
-        InHook(*hook, "AfterCreateSession", CallUserCode([&] { return hook->AfterCreateSession(context); })));
+        InHook(*hook, "AfterCreateSession", CallUserCode([&] { return hook->AfterCreateSession(context_); })));
   }
-  int64_t rounds = 0;
-  const int64_t loop_begin = options.now();
-  LoopTrace trace(options.tracer);
-  std::unique_ptr<StallWatch::Activity> input;
-  if (options.stall_watch != nullptr) {
-    input = options.stall_watch->Add(absl::StrCat("The input of mode ", ModeName(options.mode)));
+  begin_ = options_.now();
+  trace_ = std::make_unique<Trace>(options_.tracer);
+  if (options_.stall_watch != nullptr) {
+    input_ = options_.stall_watch->Add(absl::StrCat("The input of mode ", ModeName(options_.mode)));
   }
-  while (true) {
-    std::optional<StopReason> stop;
-    if (options.signalled && options.signalled()) {
-      stop = StopReason::kSignal;
-    } else if (context.stop_requested()) {
-      stop = StopReason::kStopRequested;
-    }
-    std::optional<std::set<std::string>> fetches;
-    if (options.agree) {
-      // A first checkpoint is saved in BeforeRun, and a listener may evaluate it while the others wait here.
-      if (rounds == 0) {
-        TD_ASSIGN_OR_RETURN(fetches, CollectFetches(hooks, options, context));
-      }
-      TD_ASSIGN_OR_RETURN(stop, options.agree(stop));
-    }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<StopReason>> StepLoop::ReasonToStop() {
+  std::optional<StopReason> stop;
+  if (options_.signalled && options_.signalled()) {
+    stop = StopReason::kSignal;
+  } else if (context_.stop_requested()) {
+    stop = StopReason::kStopRequested;
+  }
+  if (!options_.agree) return stop;
+  // A first checkpoint is saved in BeforeRun, and a listener may evaluate it while the others wait here.
+  if (rounds_ == 0) {
+    TD_ASSIGN_OR_RETURN(fetches_, CollectFetches(hooks_, options_, context_));
+  }
+  return options_.agree(stop);
+}
+
+absl::StatusOr<bool> StepLoop::Prepare() {
+  while (!round_.has_value()) {
+    TD_ASSIGN_OR_RETURN(const std::optional<StopReason> stop, ReasonToStop());
     if (stop.has_value()) {
-      result.reason = *stop;
-      if (*stop == StopReason::kStopRequested) result.stop_why = context.stop_why();
-      break;
+      result_.reason = *stop;
+      if (*stop == StopReason::kStopRequested) result_.stop_why = context_.stop_why();
+      return false;
     }
-    if (options.max_rounds >= 0 && result.steps >= options.max_rounds) {
-      result.reason = StopReason::kMaxRounds;
-      break;
+    if (options_.max_rounds >= 0 && result_.steps >= options_.max_rounds) {
+      result_.reason = StopReason::kMaxRounds;
+      return false;
     }
     // BeforeRun comes before the batches are drawn: a hook that saves here saves the input's position before this step.
-    trace.BeginStep();
-    const int64_t begin = options.now();
-    if (!fetches.has_value()) {
-      TD_ASSIGN_OR_RETURN(fetches, CollectFetches(hooks, options, context));
+    trace_->BeginStep();
+    const int64_t begin = options_.now();
+    if (!fetches_.has_value()) {
+      TD_ASSIGN_OR_RETURN(fetches_, CollectFetches(hooks_, options_, context_));
     }
     Round round;
-    const int64_t asked = options.now();
-    if (input != nullptr) input->Begin();
-    TD_ASSIGN_OR_RETURN(const bool more, NextWithExamples(source, options, &round));
-    if (input != nullptr) input->End();
-    const int64_t started = options.now();
-    trace.Phase("hooks before the step", begin, asked);
-    trace.Phase("input wait", asked, started, trace.recording() ? source.TraceArgs() : "");
+    const int64_t asked = options_.now();
+    if (input_ != nullptr) input_->Begin();
+    TD_ASSIGN_OR_RETURN(const bool more, NextWithExamples(source_, options_, &round));
+    if (input_ != nullptr) input_->End();
+    started_ = options_.now();
+    trace_->Phase("hooks before the step", begin, asked);
+    trace_->Phase("input wait", asked, started_, trace_->recording() ? source_.TraceArgs() : "");
     if (!more) {
-      result.reason = StopReason::kEndOfInput;
-      break;
+      result_.reason = StopReason::kEndOfInput;
+      return false;
     }
-    if (round.examples == 0) continue;  // a signal came while there were none
-    StepRequest request;
-    request.round = &round;
-    request.scalars = options.scalars;
-    if (options.step_scalars != nullptr) {
-      for (const auto& [name, value] : options.step_scalars->values()) request.scalars[name] = value;
+    input_seconds_ = Seconds(started_ - asked);
+    // Without examples a signal came while there were none.
+    if (round.examples > 0) {
+      round_ = std::move(round);
+    } else {
+      fetches_.reset();
     }
-    request.scalars["global_step"] = *global_step;
-    if (options.mode != Mode::kTrain) request.scalars["seed"] = SeedOfRound(request.scalars["seed"].integer(), rounds);
-    ++rounds;
-    fetches->erase("global_step");
-    request.fetches.assign(fetches->begin(), fetches->end());
-    request.tracer = options.tracer;
-    if (Round next; runner.WantsNext() && source.Peek(&next)) runner.Prefetch(next);
-    TD_ASSIGN_OR_RETURN(StepOutcome outcome, runner.Run(request));
-    const int64_t done = options.now();
-    trace.Phase("step", started, done, absl::StrCat("\"step\":", *global_step, ",\"examples\":", outcome.examples));
-
-    RunValues values;
-    values.input_seconds = Seconds(started - asked);
-    result.input_seconds += values.input_seconds;
-    values.tensors = std::move(outcome.values);
-    // A step that was not finite computes little of what was asked for.
-    std::erase_if(values.tensors, [](const auto& entry) { return entry.second.empty(); });
-    values.step = *global_step;
-    values.examples = outcome.examples;
-    values.applied = outcome.finite;
-    values.finite = outcome.finite;
-    if (options.mode == Mode::kTrain) {
-      if (values.Has("loss")) {
-        result.last_loss = values.Number("loss");
-        values.finite = values.finite && std::isfinite(result.last_loss);
-      }
-      if (values.finite) ++*global_step;
-    }
-    values.tensors["global_step"] = HostTensor::Scalar<int64_t>(*global_step);
-    if (values.finite) {
-      ++result.steps;
-      result.examples += values.examples;
-    }
-    context.set_find_non_finite([&] { return runner.FindNonFinite(request); });
-    if (options.on_step) TD_RETURN_IF_ERROR(options.on_step(values));
-    for (const auto& hook : hooks) {
-      TracePhase phase(options.tracer, options.tracer != nullptr ? HookName(*hook) : "");
-      TD_RETURN_IF_ERROR(InHook(*hook, "AfterRun", CallUserCode([&] { return hook->AfterRun(context, values); })));
-    }
-    context.set_find_non_finite(nullptr);
-    trace.Phase("hooks after the step", done, options.now());
-    trace.EndStep();
   }
-  TD_RETURN_IF_ERROR(EndHooks(hooks, context));
-  result.seconds = Seconds(options.now() - loop_begin);
-  result.trace = trace.Finish();
-  return result;
+  return true;
+}
+
+StepRequest StepLoop::RequestFor(const Round& round) const {
+  StepRequest request;
+  request.round = &round;
+  request.scalars = options_.scalars;
+  if (options_.step_scalars != nullptr) {
+    for (const auto& [name, value] : options_.step_scalars->values()) request.scalars[name] = value;
+  }
+  request.scalars["global_step"] = *global_step_;
+  if (options_.mode != Mode::kTrain) {
+    request.scalars["seed"] = SeedOfRound(request.scalars["seed"].integer(), rounds_);
+  }
+  for (const std::string& name : *fetches_) {
+    if (name != "global_step") request.fetches.push_back(name);
+  }
+  request.tracer = options_.tracer;
+  return request;
+}
+
+RunValues StepLoop::ValuesOf(StepOutcome outcome) {
+  RunValues values;
+  values.input_seconds = input_seconds_;
+  values.tensors = std::move(outcome.values);
+  // A step that was not finite computes little of what was asked for.
+  std::erase_if(values.tensors, [](const auto& entry) { return entry.second.empty(); });
+  values.step = *global_step_;
+  values.examples = outcome.examples;
+  values.applied = outcome.finite;
+  values.finite = outcome.finite;
+  if (options_.mode == Mode::kTrain) {
+    if (values.Has("loss")) {
+      result_.last_loss = values.Number("loss");
+      values.finite = values.finite && std::isfinite(result_.last_loss);
+    }
+    if (values.finite) ++*global_step_;
+  }
+  values.tensors["global_step"] = HostTensor::Scalar<int64_t>(*global_step_);
+  if (values.finite) {
+    ++result_.steps;
+    result_.examples += values.examples;
+  }
+  return values;
+}
+
+absl::StatusOr<RunValues> StepLoop::Run() {
+  if (!round_.has_value()) return absl::FailedPreconditionError("no step is prepared");
+  // A step that was run is not there any more, whatever comes of it.
+  const Round round = *std::exchange(round_, std::nullopt);
+  const StepRequest request = RequestFor(round);
+  fetches_.reset();
+  ++rounds_;
+  const int64_t step = *global_step_, started = started_;
+  if (Round next; runner_.WantsNext() && source_.Peek(&next)) runner_.Prefetch(next);
+  TD_ASSIGN_OR_RETURN(StepOutcome outcome, runner_.Run(request));
+  const int64_t done = options_.now();
+  trace_->Phase("step", started, done, absl::StrCat("\"step\":", step, ",\"examples\":", outcome.examples));
+  result_.input_seconds += input_seconds_;
+  RunValues values = ValuesOf(std::move(outcome));
+  context_.set_find_non_finite([&] { return runner_.FindNonFinite(request); });
+  if (options_.on_step) TD_RETURN_IF_ERROR(options_.on_step(values));
+  for (const auto& hook : hooks_) {
+    TracePhase phase(options_.tracer, options_.tracer != nullptr ? HookName(*hook) : "");
+    TD_RETURN_IF_ERROR(InHook(*hook, "AfterRun", CallUserCode([&] { return hook->AfterRun(context_, values); })));
+  }
+  context_.set_find_non_finite(nullptr);
+  trace_->Phase("hooks after the step", done, options_.now());
+  trace_->EndStep();
+  return values;
+}
+
+absl::StatusOr<LoopResult> StepLoop::End() {
+  TD_RETURN_IF_ERROR(EndHooks(hooks_, context_));
+  result_.seconds = Seconds(options_.now() - begin_);
+  result_.trace = trace_->Finish();
+  return result_;
+}
+
+absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, const HookList& hooks,
+                                   const LoopOptions& options, int64_t* global_step) {
+  StepLoop loop(runner, source, hooks, options, global_step);
+  TD_RETURN_IF_ERROR(loop.Begin());
+  for (;;) {
+    TD_ASSIGN_OR_RETURN(const bool more, loop.Prepare());
+    if (!more) break;
+    TD_RETURN_IF_ERROR(loop.Run().status());
+  }
+  return loop.End();
 }
 
 }  // namespace tandem

@@ -1,10 +1,11 @@
-// The loop of steps with hooks around it: what Train, Evaluate and Predict have in common.
+// The loop of steps with hooks around it: what Train, Evaluate, Predict and TrainingSession have in common.
 #ifndef TANDEM_ESTIMATOR_RUN_LOOP_H_
 #define TANDEM_ESTIMATOR_RUN_LOOP_H_
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -67,8 +68,58 @@ absl::Status CheckHooks(absl::string_view list, const HookList& hooks);
 // Begin of all hooks, of which none is null. The names they want to fetch are the context's fetches().
 absl::Status BeginHooks(const HookList& hooks, HookContext& context);
 
-// AfterCreateSession of all hooks, the steps, End of all hooks. In mode train, *global_step grows by one with every
-// finite step.
+// The loop, for a caller who decides when the next step comes. In mode train, *global_step grows by one with every
+// finite step. After an error nothing more may be called.
+class StepLoop {
+ public:
+  // Hooks are those of BeginHooks. What is given by reference or pointer must outlive this.
+  StepLoop(StepRunner& runner, BatchSource& source, const HookList& hooks, const LoopOptions& options,
+           int64_t* global_step);
+  ~StepLoop();
+  StepLoop(const StepLoop&) = delete;
+  StepLoop& operator=(const StepLoop&) = delete;
+
+  // AfterCreateSession of all hooks.
+  absl::Status Begin();
+  // Prepares the next step: BeforeRun of all hooks, then its batches. False when there is none; then End must follow.
+  // Does nothing where one is prepared.
+  absl::StatusOr<bool> Prepare();
+  // The prepared step, and AfterRun of all hooks.
+  absl::StatusOr<RunValues> Run();
+  // As RunContext's, for who runs the loop.
+  void RequestStop() { context_.RequestStop(); }
+  // End of all hooks.
+  absl::StatusOr<LoopResult> End();
+
+ private:
+  class Trace;
+
+  // Why the loop is to end before another step; nothing when it goes on. In a group of workers all agree on it.
+  absl::StatusOr<std::optional<StopReason>> ReasonToStop();
+  StepRequest RequestFor(const Round& round) const;
+  // What is known when a step has been run.
+  RunValues ValuesOf(StepOutcome outcome);
+
+  StepRunner& runner_;
+  BatchSource& source_;
+  const HookList hooks_;
+  const LoopOptions options_;
+  int64_t* const global_step_;
+  RunContext context_;
+  LoopResult result_;
+  int64_t rounds_ = 0;
+  int64_t begin_ = 0;  // of the loop
+  std::unique_ptr<Trace> trace_;
+  std::unique_ptr<StallWatch::Activity> input_;
+
+  // Of the next step: what is fetched, once hooks have been asked; its batches, once it is prepared.
+  std::optional<std::set<std::string>> fetches_;
+  std::optional<Round> round_;
+  double input_seconds_ = 0;
+  int64_t started_ = 0;
+};
+
+// All of it at once.
 absl::StatusOr<LoopResult> RunLoop(StepRunner& runner, BatchSource& source, const HookList& hooks,
                                    const LoopOptions& options, int64_t* global_step);
 

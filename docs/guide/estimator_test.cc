@@ -1,0 +1,46 @@
+// Compiles and runs the code blocks of estimator.md.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/status_macros.h"
+#include "estimator/monitored_training_session.h"
+#include "frontends/layers.h"
+#include "frontends/losses.h"
+#include "frontends/optimizers.h"
+
+namespace tandem {
+namespace {
+
+#include "docs/guide/estimator_test_blocks.inc"
+
+EstimatorSpec Line(const Features& features, const Tensor& labels, Mode, const Params&) {
+  const Tensor loss = losses::MeanSquaredError(labels, layers::Dense(features["x"], {.units = 1}));
+  return EstimatorSpec::Train(loss, optimizers::Adam({.learning_rate = 0.1}).Minimize(loss));
+}
+
+absl::StatusOr<Dataset> Points(const InputContext&) {
+  std::vector<float> x, y;
+  for (int i = 0; i < 40; ++i) {
+    x.push_back(static_cast<float>(i) / 40);
+    y.push_back(3 * x.back() - 1);
+  }
+  return Dataset::FromTensorSlices(
+             {{"x", HostTensor::FromVector({40, 1}, x)}, {"label", HostTensor::FromVector({40, 1}, y)}})
+      .Repeat()
+      .Batch(8);
+}
+
+TEST(EstimatorGuide, TrainsUntilTheLossIsGood) {
+  Estimator estimator(Line, RunConfig{.model_dir = ::testing::TempDir() + "/good"});
+  const auto loss = TrainUntilGood(estimator, Points, 1e-3);
+  ASSERT_TRUE(loss.ok()) << loss.status();
+  EXPECT_LT(*loss, 1e-3);
+  EXPECT_LT(estimator.last_train_result()->global_step, 1000);
+  const auto again = TrainUntilGood(estimator, Points, 1e-4);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_LT(*again, 1e-4);
+}
+
+}  // namespace
+}  // namespace tandem

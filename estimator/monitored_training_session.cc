@@ -1,0 +1,121 @@
+#include "estimator/monitored_training_session.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "estimator/estimator_impl.h"
+#include "estimator/training.h"
+
+namespace tandem {
+namespace {
+
+// Has the program give tensors by name.
+class FetchHook : public SessionRunHook {
+ public:
+  explicit FetchHook(std::vector<std::string> names) : names_(std::move(names)) {}
+  std::string name() const override { return "MonitoredTrainingSession"; }
+  absl::Status Begin(HookContext& context) override {
+    for (const std::string& name : names_) context.Fetch(name);
+    return absl::OkStatus();
+  }
+  std::vector<std::string> BeforeRun(RunContext&) override { return names_; }
+
+ private:
+  const std::vector<std::string> names_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<MonitoredTrainingSession>> MonitoredTrainingSession::Start(
+    Estimator* estimator, const InputFn& input_fn, const TrainOptions& options,
+    const std::vector<std::string>& fetches) {
+  if (estimator == nullptr) return absl::InvalidArgumentError("MonitoredTrainingSession: the estimator is null");
+  Estimator::Impl& impl = *estimator->impl_;
+  TD_RETURN_IF_ERROR(impl.CheckTrains());
+  if (impl.config().compile_only) {
+    return absl::FailedPreconditionError(
+        "MonitoredTrainingSession: RunConfig.compile_only is set, and a session makes steps; call Train");
+  }
+  TrainOptions all = options;
+  if (!fetches.empty()) all.hooks.push_back(std::make_shared<FetchHook>(fetches));
+  std::unique_ptr<Training> training;
+  TD_RETURN_IF_ERROR(impl.Together([&]() -> absl::Status {
+    TD_ASSIGN_OR_RETURN(training, Training::Start(&impl, input_fn, all));
+    return absl::OkStatus();
+  }));
+  return std::unique_ptr<MonitoredTrainingSession>(new MonitoredTrainingSession(estimator, std::move(training)));
+}
+
+MonitoredTrainingSession::MonitoredTrainingSession(Estimator* estimator, std::unique_ptr<Training> training)
+    : estimator_(estimator), training_(std::move(training)) {
+  if (training_ == nullptr) state_ = State::kNoStepLeft;
+}
+
+MonitoredTrainingSession::~MonitoredTrainingSession() {
+  if (training_ == nullptr || !status_.ok()) return;
+  TD_LOG(WARNING) << "A MonitoredTrainingSession ends without Close: what came after the last checkpoint is lost.";
+  // The others must not wait for this worker.
+  (void)estimator_->impl_->Together(
+      [] { return absl::FailedPreconditionError("a MonitoredTrainingSession ended without Close"); });
+}
+
+absl::Status MonitoredTrainingSession::Prepare() {
+  TD_RETURN_IF_ERROR(status_);
+  if (state_ != State::kBetweenSteps) return absl::OkStatus();
+  status_ = estimator_->impl_->Together([&]() -> absl::Status {
+    TD_ASSIGN_OR_RETURN(const bool more, training_->Prepare());
+    state_ = more ? State::kPrepared : State::kNoStepLeft;
+    return absl::OkStatus();
+  });
+  return status_;
+}
+
+bool MonitoredTrainingSession::ShouldStop() {
+  return Prepare().ok() && (state_ == State::kNoStepLeft || state_ == State::kClosed);
+}
+
+absl::StatusOr<RunValues> MonitoredTrainingSession::Run() {
+  TD_RETURN_IF_ERROR(Prepare());
+  if (state_ != State::kPrepared) {
+    return absl::FailedPreconditionError(
+        "MonitoredTrainingSession::Run: there is no step left; ask ShouldStop before each");
+  }
+  state_ = State::kBetweenSteps;
+  RunValues values;
+  status_ = estimator_->impl_->Together([&]() -> absl::Status {
+    TD_ASSIGN_OR_RETURN(values, training_->Run());
+    return absl::OkStatus();
+  });
+  TD_RETURN_IF_ERROR(status_);
+  return values;
+}
+
+absl::Status MonitoredTrainingSession::Close() {
+  if (state_ == State::kClosed) {
+    return absl::FailedPreconditionError("MonitoredTrainingSession::Close: it is closed already");
+  }
+  TD_RETURN_IF_ERROR(status_);
+  if (state_ == State::kPrepared) {
+    return absl::FailedPreconditionError(
+        "MonitoredTrainingSession::Close: ShouldStop has drawn the batches of the next step; Run it before");
+  }
+  if (training_ == nullptr) {  // there was nothing to train
+    state_ = State::kClosed;
+    return absl::OkStatus();
+  }
+  if (state_ == State::kBetweenSteps) training_->RequestStop();
+  TD_RETURN_IF_ERROR(Prepare());
+  state_ = State::kClosed;
+  status_ = estimator_->impl_->Together([&] { return training_->End(); });
+  training_ = nullptr;
+  return status_;
+}
+
+int64_t MonitoredTrainingSession::global_step() const {
+  if (training_ != nullptr) return estimator_->impl_->global_step();
+  return estimator_->last_train_result()->global_step;
+}
+
+}  // namespace tandem

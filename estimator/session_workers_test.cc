@@ -1,0 +1,82 @@
+// Loops of their own on two workers, as real processes, against one process with two devices.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "estimator/monitored_training_session.h"
+#include "estimator/test_models.h"
+#include "estimator/test_workers.h"
+
+namespace tandem {
+namespace {
+
+using namespace test;  // NOLINT: this file's vocabulary
+
+using Session = MonitoredTrainingSession;
+
+InputFn Input() { return LineInput(61, 4, /*epochs=*/3, /*shuffle=*/20); }
+
+std::string Weights(const std::string& dir) {
+  const auto latest = CheckpointManager(Env::Default(), dir).LatestCheckpoint();
+  EXPECT_TRUE(latest.ok() && latest->has_value()) << latest.status();
+  return BaseName(**latest) + *Env::Default()->ReadFile(**latest + "/variables.safetensors");
+}
+
+bool AsTwo(const std::string& dir, const std::function<absl::Status(int rank, Estimator&)>& work) {
+  return AsWorkers(2, [&](int rank, RunConfig config) {
+    SetMinLogSeverity(LogSeverity::kError);
+    config.model_dir = dir;
+    config.train_distribute->devices.resize(1);
+    config.save_checkpoints_steps = 5;
+    Estimator estimator(LineModel, config);
+    const absl::Status status = work(rank, estimator);
+    if (!status.ok()) std::cerr << status << "\n";
+    return status.ok();
+  });
+}
+
+TEST(SessionWorkers, AllLoopsEndAfterTheSameStep) {
+  for (const int leaves : {-1, 0, 1}) {  // the worker that leaves its loop after seven steps
+    const std::string dir = ModelDir("two"), one = ModelDir("one");
+    EXPECT_TRUE(AsTwo(dir, [&](int rank, Estimator& estimator) -> absl::Status {
+      TD_ASSIGN_OR_RETURN(auto session, Session::Start(&estimator, Input()));
+      while (!session->ShouldStop()) {
+        TD_ASSIGN_OR_RETURN(const RunValues values, session->Run());
+        if (values.examples > 8) return absl::InternalError("not the examples of both");
+        if (rank == leaves && session->global_step() == 7) break;
+      }
+      TD_RETURN_IF_ERROR(session->Close());
+      if (leaves >= 0 && estimator.last_train_result()->global_step != 7) return absl::InternalError("not after 7");
+      return absl::OkStatus();
+    }));
+    RunConfig config = Config(one, 2);
+    config.save_checkpoints_steps = 5;
+    TrainOptions options;
+    if (leaves >= 0) options.steps = 7;
+    ASSERT_EQ(Estimator(LineModel, config).Train(Input(), options), absl::OkStatus());
+    EXPECT_EQ(Weights(dir), Weights(one)) << leaves;
+  }
+}
+
+TEST(SessionWorkers, AWorkerThatDropsItsSessionEndsAll) {
+  EXPECT_TRUE(AsTwo(ModelDir(), [](int rank, Estimator& estimator) -> absl::Status {
+    TD_ASSIGN_OR_RETURN(auto session, Session::Start(&estimator, Input()));
+    if (rank == 1) {
+      for (int i = 0; i < 3; ++i) TD_RETURN_IF_ERROR(session->Run().status());
+      session.reset();
+      return absl::OkStatus();
+    }
+    absl::Status status;
+    while (status.ok()) status = session->Run().status();
+    return absl::StrContains(status.message(), "a MonitoredTrainingSession ended without Close")
+               ? absl::OkStatus()
+               : absl::InternalError(status.ToString());
+  }));
+}
+
+}  // namespace
+}  // namespace tandem
