@@ -81,6 +81,12 @@ Optimizer Optimizer::WithMovingAverage(const MovingAverageOptions& options, Sour
   return result;
 }
 
+Optimizer Optimizer::WithGradientFactor(double factor, SourceLocation loc) const {
+  Optimizer result = *this;
+  result.gradient_factor_ = {gradient_factor_.first * factor, loc};
+  return result;
+}
+
 TrainOp Optimizer::Minimize(const Tensor& loss, const MinimizeOptions& options, SourceLocation loc) const {
   std::vector<GradientAndVariable> gradients = ComputeGradients(loss, options, loc);
   return gradients.empty() ? TrainOp{} : ApplyGradients(std::move(gradients), loc);
@@ -163,6 +169,14 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
   for (const GradientAndVariable& entry : entries) {
     grads.push_back(entry.gradient);
     group.push_back(groups->IndexOf(entry.name));
+  }
+  if (const auto& [factor, factor_loc] = gradient_factor_; factor != 1) {
+    if (!(factor > 0) || !std::isfinite(factor)) {
+      graph->FailAt("WithGradientFactor", absl::StrCat("the factor must be a positive number, got ", factor),
+                    factor_loc);
+      return {};
+    }
+    for (Tensor& gradient : grads) gradient = Mul(gradient, factor, factor_loc);
   }
   grads = frontends::ClipByGroup(grads, group, groups_, clip_, loc);
   std::vector<Tensor> rates = {learning_rate_.Build(graph, loc)};  // then those of the groups

@@ -122,6 +122,9 @@ class Optimizer {
   Optimizer WithGroup(const GroupOptions& options, SourceLocation loc = SourceLocation::Current()) const;
   Optimizer WithMovingAverage(const MovingAverageOptions& options = {},
                               SourceLocation loc = SourceLocation::Current()) const;
+  // This optimizer with gradients that are multiplied by `factor`, a positive number, before they are clipped; by that
+  // of before as well, if there was one.
+  Optimizer WithGradientFactor(double factor, SourceLocation loc = SourceLocation::Current()) const;
 
  private:
   std::shared_ptr<const UpdateRule> rule_;
@@ -129,6 +132,7 @@ class Optimizer {
   ClipOptions clip_;
   std::vector<std::pair<GroupOptions, SourceLocation>> groups_;
   std::optional<std::pair<MovingAverageOptions, SourceLocation>> average_;
+  std::pair<double, SourceLocation> gradient_factor_ = {1, {}};
 };
 
 }  // namespace tandem

@@ -45,7 +45,8 @@ RunResult RunProgram(const std::string& program, const std::string& arguments) {
 std::string Temp(const std::string& name) { return ::testing::TempDir() + "/" + name; }
 
 TEST(CommandLine, HelpExplainsEveryFlag) {
-  for (const char* program : {"fashion_mnist", "mnist_estimator", "linear_estimator", "classify_pictures"}) {
+  for (const char* program :
+       {"fashion_mnist", "mnist_estimator", "linear_estimator", "classify_pictures", "horovod_mnist"}) {
     EXPECT_EQ(RunProgram(program, "--help").exit_code, 0) << program;
   }
   const RunResult help = RunProgram("fashion_mnist", "--help");
@@ -293,6 +294,22 @@ TEST(CommandLine, ClassifyPicturesTrainsOnFiles) {
       RunProgram("classify_pictures", flags + "--epochs=1 --model_dir=" + Temp("damaged_picture"));
   EXPECT_EQ(damaged.exit_code, 65) << damaged.output;
   EXPECT_THAT(damaged.output, HasSubstr("/rising/000003.jpeg: "));
+}
+
+// Two processes make half the steps each; only rank 0 saves and prints.
+TEST(CommandLine, HorovodMnistRuns) {
+  const std::string flags = " --max_steps=4 --batch_size=8 --model_dir=";
+  const RunResult one = RunProgram("horovod_mnist", flags + Temp("horovod"));
+  ASSERT_EQ(one.exit_code, 0) << one.output;
+  EXPECT_THAT(one.output, HasSubstr("step 0: loss "));
+  EXPECT_THAT(one.output, HasSubstr("global_step = 4"));
+  const RunResult two = RunCommand("tools/tandem-launch -n 2 -- samples/horovod_mnist" + flags + Temp("horovod_two"));
+  ASSERT_EQ(two.exit_code, 0) << two.output;
+  EXPECT_THAT(two.output, HasSubstr("[worker 0] step 0: loss "));
+  EXPECT_THAT(two.output, HasSubstr("[worker 0] accuracy = "));
+  EXPECT_THAT(two.output, Not(HasSubstr("[worker 1] step")));
+  EXPECT_TRUE(Env::Default()->Exists(Temp("horovod_two") + "/model.ckpt-2"));
+  EXPECT_EQ(RunProgram("horovod_mnist", flags + Temp("horovod") + " --max_steps=0").exit_code, 2);
 }
 
 TEST(CommandLine, MnistEstimatorRuns) {

@@ -18,6 +18,7 @@ PROGRAMS = [
     ("samples/mnist_estimator", "samples/mnist_estimator.cc"),
     ("samples/linear_estimator", "samples/linear_estimator.cc"),
     ("samples/classify_pictures", "samples/classify_pictures.cc"),
+    ("samples/horovod_mnist", "samples/horovod_mnist.cc"),
     ("tandem-dump", "tools/tandem_dump.cc"),
     ("tandem-devices", "tools/tandem_devices.cc"),
     ("tandem-plot", "tools/tandem_plot.cc"),

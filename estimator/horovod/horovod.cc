@@ -1,0 +1,114 @@
+#include "estimator/horovod/horovod.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "base/status_macros.h"
+#include "graph/graph_builder.h"
+#include "graph/ops.h"
+
+namespace tandem::horovod {
+namespace {
+
+struct State {
+  bool initialized = false;
+  std::optional<Cluster> cluster;  // of several processes
+  int accumulate_batches = 1;      // of the last Config
+};
+State& Process() {
+  static State state;
+  return state;
+}
+
+absl::string_view HostOf(absl::string_view address) { return address.substr(0, address.rfind(':')); }
+
+// Where no launcher has told the local rank: by the hosts of the tasks that train, in the order of their ranks.
+void FindLocalRank(Cluster* cluster) {
+  std::vector<std::string> addresses;
+  for (const TaskType type : {TaskType::kChief, TaskType::kWorker}) {
+    const auto of_type = cluster->addresses.find(type);
+    if (of_type == cluster->addresses.end()) continue;
+    addresses.insert(addresses.end(), of_type->second.begin(), of_type->second.end());
+  }
+  if (cluster->local_rank >= 0 || static_cast<int64_t>(addresses.size()) != cluster->world_size) return;
+  cluster->local_rank = cluster->local_world_size = 0;
+  for (int64_t rank = 0; rank < cluster->world_size; ++rank) {
+    if (HostOf(addresses[rank]) != HostOf(addresses[cluster->rank])) continue;
+    ++cluster->local_world_size;
+    if (rank < cluster->rank) ++cluster->local_rank;
+  }
+}
+
+// A description that cannot be leaves a process by itself here, and is the error of its Estimator.
+State& Initialized() {
+  if (!IsInitialized() && !Init().ok()) Process().initialized = true;
+  return Process();
+}
+
+// `alone`: of a process that trains by itself.
+template <typename Get>
+int Ask(int alone, Get get) {
+  const State& state = Process();
+  if (!state.initialized) return -1;
+  return state.cluster.has_value() ? static_cast<int>(get(*state.cluster)) : alone;
+}
+
+}  // namespace
+
+absl::Status Init(const std::optional<Cluster>& cluster) {
+  TD_ASSIGN_OR_RETURN(std::optional<Cluster> found, RunConfig{.cluster = cluster}.ResolvedCluster());
+  if (found.has_value()) FindLocalRank(&*found);
+  Process() = {.initialized = true, .cluster = std::move(found)};
+  return absl::OkStatus();
+}
+
+bool IsInitialized() { return Process().initialized; }
+void Shutdown() { Process() = State(); }
+
+int Rank() {
+  return Ask(0, [](const Cluster& c) { return c.rank; });
+}
+int Size() {
+  return Ask(1, [](const Cluster& c) { return c.world_size; });
+}
+int LocalRank() {
+  return Ask(0, [](const Cluster& c) { return c.local_rank; });
+}
+int LocalSize() {
+  return Ask(1, [](const Cluster& c) { return c.local_world_size > 0 ? c.local_world_size : -1; });
+}
+
+RunConfig Config(RunConfig config) {
+  State& state = Initialized();
+  if (!config.cluster.has_value()) config.cluster = state.cluster;
+  config.auto_shard = AutoShard::kOff;
+  state.accumulate_batches = config.accumulate_batches;
+  return config;
+}
+
+Optimizer DistributedOptimizer(const Optimizer& optimizer, const DistributedOptimizerOptions& options,
+                               SourceLocation loc) {
+  const State& state = Initialized();
+  double factor = options.op == ReduceOp::kSum ? Size() : 1;
+  if (!options.average_aggregated_gradients) factor *= state.accumulate_batches;
+  return factor == 1 ? optimizer : optimizer.WithGradientFactor(factor, loc);
+}
+
+Tensor Allreduce(const Tensor& x, ReduceOp op, SourceLocation loc) {
+  Initialized();
+  const bool batched = x.ok() && x.rank() > 0 && x.shape()[0] == kBatch;
+  if (!x.ok() || batched || x.graph()->VariesByReplica(x)) {
+    return op == ReduceOp::kSum ? CrossReplicaSum(x, loc) : CrossReplicaMean(x, loc);
+  }
+  return op == ReduceOp::kSum && Size() > 1 ? Mul(x, Size(), loc) : x;
+}
+
+absl::Status BroadcastGlobalVariablesHook::Begin(HookContext&) {
+  if (root_rank_ == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "root_rank is ", root_rank_, "; rank 0 restores and initialises, and sends the values to the others: use 0"));
+}
+
+}  // namespace tandem::horovod
