@@ -117,6 +117,15 @@ TEST_F(KeepBestTest, ANamedEvaluationAndItsMetric) {
   EXPECT_FALSE(next.best().has_value());
 }
 
+TEST_F(KeepBestTest, WarnsOfANameThatNoEvaluationHas) {
+  config_.keep_best->evaluation = "validaton";
+  LogCapture log;
+  ASSERT_EQ(Run(5, {.name = "validation", .throttle_secs = 0}), absl::OkStatus());
+  EXPECT_TRUE(
+      log.Contains("RunConfig.keep_best goes by evaluations with the name \"validaton\", and those of "
+                   "TrainAndEvaluate have the name \"validation\""));
+}
+
 TEST_F(KeepBestTest, ARunThatGoesOnKeepsIt) {
   ASSERT_EQ(Run(30), absl::OkStatus());
   Estimator next(LineModel, config_);

@@ -77,6 +77,20 @@ absl::Status EvalSpec::Validate() const {
   return ValidateExporters(exporters);
 }
 
+// Tells that a training has begun: the model is what it goes on from.
+class BegunHook : public SessionRunHook {
+ public:
+  explicit BegunHook(bool* begun) : begun_(begun) {}
+  std::string name() const override { return "TrainAndEvaluate"; }
+  absl::Status AfterCreateSession(RunContext&) override {
+    *begun_ = true;
+    return absl::OkStatus();
+  }
+
+ private:
+  bool* const begun_;
+};
+
 // One call of TrainAndEvaluate. All workers make it; the chief says when they evaluate.
 class TrainAndEvaluateRun {
  public:
@@ -110,7 +124,9 @@ class TrainAndEvaluateRun {
     TD_RETURN_IF_ERROR(impl_.JoinWorkers());  // before signals are kept back: who waits for others can be stopped
     SignalGuard guard(config_.handle_signals);
     LogStart();
+    WarnOfOtherEvaluations();
     TrainOptions train{.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks};
+    train.hooks.push_back(std::make_shared<BegunHook>(&begun_));
     if (train_spec_.reduce_on_plateau.has_value()) {
       plateau_ = MakePlateauHook();
       train.hooks.push_back(plateau_);
@@ -120,7 +136,8 @@ class TrainAndEvaluateRun {
     if (impl_.is_chief()) {
       TD_RETURN_IF_ERROR(impl_.Together([&]() -> absl::Status {
         TD_RETURN_IF_ERROR(TakeModelDir(&lock));
-        return exporters_.Prepare();
+        TD_RETURN_IF_ERROR(exporters_.Prepare());
+        return TakeDoneMarkerAway();
       }));
       // After the user's own listeners, as the evaluation may take long.
       train.saving_listeners = train_spec_.saving_listeners;
@@ -140,6 +157,7 @@ class TrainAndEvaluateRun {
     impl_.set_evaluation_hook(nullptr);
     impl_.set_compared_part(std::nullopt);
     if (!impl_.is_chief()) impl_.workers()->set_on_evaluate(nullptr);
+    if (!training.ok() && !begun_) PutDoneMarkerBack();
     TD_RETURN_IF_ERROR(evaluation_);  // not as an error of the hook that happened to call it
     TD_RETURN_IF_ERROR(training);
     TD_RETURN_IF_ERROR(Finish());
@@ -186,11 +204,32 @@ class TrainAndEvaluateRun {
                  << CheckpointFrequency(config_) << ".";
   }
 
+  void WarnOfOtherEvaluations() const {
+    const std::optional<KeepBest>& best = config_.keep_best;
+    if (!best.has_value() || best->evaluation == eval_spec_.name) return;
+    TD_LOG(WARNING) << "RunConfig.keep_best goes by evaluations with the name \"" << best->evaluation
+                    << "\", and those of TrainAndEvaluate have the name \"" << eval_spec_.name
+                    << "\" (EvalSpec.name): none of them counts.";
+  }
+
   absl::Status TakeModelDir(std::shared_ptr<FileLock>* lock) const {
+    TD_RETURN_IF_ERROR(PrepareModelDir(config_.file_env(), config_.model_dir));
+    TD_ASSIGN_OR_RETURN(*lock, LockModelDir(config_.file_env(), config_.model_dir, /*owner=*/&config_));
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeDoneMarkerAway() {
     Env* env = config_.file_env();
-    TD_RETURN_IF_ERROR(PrepareModelDir(env, config_.model_dir));
-    TD_ASSIGN_OR_RETURN(*lock, LockModelDir(env, config_.model_dir, /*owner=*/&config_));
+    // A damaged one is of no use to anybody.
+    done_before_ = ReadDoneMarker(env, config_.model_dir).value_or(std::nullopt);
     return RemoveDoneMarker(env, config_.model_dir);
+  }
+
+  // A start that was refused, as for a checkpoint of another model, has changed nothing: the job is as done as before.
+  void PutDoneMarkerBack() const {
+    if (!done_before_.has_value()) return;
+    const absl::Status written = WriteDoneMarker(config_.file_env(), config_.model_dir, *done_before_);
+    if (!written.ok()) TD_LOG(ERROR) << "The file DONE of the training before is lost: " << written.message();
   }
 
   bool Signalled() const { return config_.handle_signals && SignalGuard::pending() != 0; }
@@ -321,6 +360,8 @@ class TrainAndEvaluateRun {
   EvalResult last_;
   absl::Status evaluation_;  // of the last one, with what is exported after it
   bool stopped_ = false;     // the last evaluation, by a signal
+  bool begun_ = false;       // the training
+  std::optional<DoneMarker> done_before_;
 };
 
 absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,

@@ -64,6 +64,31 @@ TEST_F(TrainAndEvaluateTest, ALongThrottleStillEvaluatesTheFinalStep) {
   EXPECT_THAT(Evaluated(), ElementsAre(10, 42));
 }
 
+// What cannot begin leaves a job that is done as it is; what begins does not.
+TEST_F(TrainAndEvaluateTest, AStartThatIsRefusedKeepsDone) {
+  ASSERT_TRUE(Run(12).ok());
+  const auto other_model = [](const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+    Tensor y = layers::Dense(layers::Dense(features["x"], {.units = 3}), {.units = 1});
+    Tensor loss = losses::MeanSquaredError(labels, y);
+    if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+    return EstimatorSpec::Train(loss, optimizers::Adam({}).Minimize(loss));
+  };
+  const InputFn no_input = [](const InputContext&) -> absl::StatusOr<Dataset> {
+    return absl::NotFoundError("no data there");
+  };
+  const InputFn eval_input = LineInput(64, 8, 1);
+  Estimator other(other_model, config_), same(LineModel, config_);
+  EXPECT_FALSE(TrainAndEvaluate(other, {.input_fn = LineInput(), .max_steps = 20}, {.input_fn = eval_input}).ok());
+  EXPECT_FALSE(TrainAndEvaluate(same, {.input_fn = no_input, .max_steps = 20}, {.input_fn = eval_input}).ok());
+  const auto done = ReadDoneMarker(Env::Default(), config_.model_dir);
+  ASSERT_TRUE(done.ok() && done->has_value()) << done.status();
+  EXPECT_EQ((*done)->final_step, 12);
+  const auto fails = std::make_shared<StepHook>(
+      [](RunContext& context, const RunValues&) { context.Fail(absl::InternalError("in the middle")); });
+  EXPECT_FALSE(Run(20, 0, {fails}).ok());
+  EXPECT_FALSE((*ReadDoneMarker(Env::Default(), config_.model_dir)).has_value());
+}
+
 TEST_F(TrainAndEvaluateTest, AtMaxStepsItReturnsWhatIsOnRecord) {
   auto first = Run(12);
   ASSERT_TRUE(first.ok()) << first.status();
