@@ -148,6 +148,9 @@ class Runner {
     scalars_ = {{"global_step", 0}, {"seed", absl::GetFlag(FLAGS_seed)}};
     if (std::string path = absl::GetFlag(FLAGS_variables); !path.empty()) {
       TD_RETURN_IF_ERROR(RestoreVariables(path, model_.get(), &scalars_));
+    } else if (!index().variables.empty()) {
+      absl::PrintF("variables have their first values, of seed %d; --variables=MODEL_DIR takes trained ones\n",
+                   absl::GetFlag(FLAGS_seed));
     }
     TD_RETURN_IF_ERROR(SetScalars(index(), &scalars_));
     if (std::string path = absl::GetFlag(FLAGS_inputs); !path.empty()) {
