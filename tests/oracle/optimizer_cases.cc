@@ -460,6 +460,25 @@ std::vector<OptimizerCase> GroupCases() {
   };
 }
 
+std::vector<OptimizerCase> FactorCases() {
+  return {{.name = "gradient_factor",
+           .minimize =
+               [](const Tensor& loss, const ClipOptions& c) {
+                 const Optimizer momentum = optimizers::Momentum(
+                     {.learning_rate = 0.1, .clip_global_norm = c.global_norm, .clip_value = c.value});
+                 return TD_COVER_METHOD(momentum, Optimizer, WithGradientFactor, 3.0).Minimize(loss);
+               },
+           .rate = Constant(0.1),
+           .update = ref::DescendWithMomentum(0.9, false),
+           .slots = {"/Momentum"},
+           .treat =
+               [](ref::Gradients& g) {
+                 for (auto& [name, gradient] : g) {
+                   for (double& v : gradient) v *= 3;
+                 }
+               }}};
+}
+
 bool HasStatistics(const Tensor& loss) {
   for (const VariableSpec& spec : loss.graph()->variables()) {
     if (spec.name.ends_with("/moving_mean")) return true;
@@ -505,7 +524,7 @@ std::vector<OptimizerCase> AverageCases() {
 const std::vector<OptimizerCase>& OptimizerCases() {
   static const auto* cases = [] {
     auto* all = new std::vector<OptimizerCase>;
-    for (auto part : {MainCases, AdaptiveCases, ScheduleCases, OtherCases, GroupCases, AverageCases}) {
+    for (auto part : {MainCases, AdaptiveCases, ScheduleCases, OtherCases, GroupCases, FactorCases, AverageCases}) {
       for (OptimizerCase& c : part()) all->push_back(std::move(c));
     }
     return all;
