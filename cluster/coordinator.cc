@@ -127,12 +127,13 @@ class Coordinator::Question : public grpc::ServerUnaryReactor {
   rendezvous::Reply* const reply_;
 };
 
-absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(const Cluster& cluster, const MeetingPlace& place,
-                                                                const Facts& facts, double deadline_seconds,
+absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(const Cluster& cluster, absl::string_view who,
+                                                                const MeetingPlace& place, const Facts& facts,
+                                                                double deadline_seconds,
                                                                 double start_deadline_seconds) {
   TD_ASSIGN_OR_RETURN(ClaimedPlace claim, ClaimedPlace::Claim(place));
   std::unique_ptr<Coordinator> coordinator(
-      new Coordinator(cluster, std::move(claim), facts, deadline_seconds, start_deadline_seconds));
+      new Coordinator(cluster, who, std::move(claim), facts, deadline_seconds, start_deadline_seconds));
   grpc::ServerBuilder builder;
   SetServerArguments(deadline_seconds, &builder);
   int port = 0;
@@ -145,11 +146,11 @@ absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(const Cluster& c
   return coordinator;
 }
 
-Coordinator::Coordinator(const Cluster& cluster, ClaimedPlace claim, const Facts& facts, double deadline_seconds,
-                         double start_deadline_seconds)
+Coordinator::Coordinator(const Cluster& cluster, absl::string_view who, ClaimedPlace claim, const Facts& facts,
+                         double deadline_seconds, double start_deadline_seconds)
     : deadline_seconds_(deadline_seconds),
       claim_(std::move(claim)),
-      roster_(cluster, facts, deadline_seconds, start_deadline_seconds, Now()),
+      roster_(cluster, who, facts, deadline_seconds, start_deadline_seconds, Now()),
       store_(&roster_) {}
 
 Coordinator::~Coordinator() {

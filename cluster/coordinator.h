@@ -24,9 +24,9 @@ namespace tandem {
 class Coordinator : public rendezvous::Rendezvous::CallbackService {
  public:
   // Listens. FailedPrecondition (2) when it cannot.
-  static absl::StatusOr<std::unique_ptr<Coordinator>> Start(const Cluster& cluster, const MeetingPlace& place,
-                                                            const Facts& facts, double deadline_seconds,
-                                                            double start_deadline_seconds);
+  static absl::StatusOr<std::unique_ptr<Coordinator>> Start(const Cluster& cluster, absl::string_view who,
+                                                            const MeetingPlace& place, const Facts& facts,
+                                                            double deadline_seconds, double start_deadline_seconds);
   // Waits until the others have left, or know that they will not meet or have failed; no longer than the deadline.
   ~Coordinator() override;
 
@@ -42,8 +42,8 @@ class Coordinator : public rendezvous::Rendezvous::CallbackService {
   class Visitor;  // the stream of one process
   class Question;
 
-  Coordinator(const Cluster& cluster, ClaimedPlace claim, const Facts& facts, double deadline_seconds,
-              double start_deadline_seconds);
+  Coordinator(const Cluster& cluster, absl::string_view who, ClaimedPlace claim, const Facts& facts,
+              double deadline_seconds, double start_deadline_seconds);
   void Watch();
 
   // Of visitors; all with mutex_ held.

@@ -120,8 +120,8 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(const Cluster& cluster, con
   std::unique_ptr<Coordinator> coordinator;
   std::shared_ptr<grpc::Channel> channel;
   if (cluster.rank == 0) {
-    TD_ASSIGN_OR_RETURN(coordinator, Coordinator::Start(cluster, place, options.facts, options.deadline_seconds,
-                                                        options.start_deadline_seconds));
+    TD_ASSIGN_OR_RETURN(coordinator, Coordinator::Start(cluster, hello.who(), place, options.facts,
+                                                        options.deadline_seconds, options.start_deadline_seconds));
     channel = coordinator->Channel();
   } else {
     channel = grpc::CreateCustomChannel(place.target(), grpc::InsecureChannelCredentials(),

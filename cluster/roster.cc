@@ -37,10 +37,11 @@ std::string Shown(absl::string_view text) {
   return PrintableLine(text.size() > kMost ? absl::StrCat(text.substr(0, kMost), "...") : text);
 }
 
-Roster::Roster(const Cluster& cluster, Facts facts, double deadline_seconds, double start_deadline_seconds,
-               SteadyTime now)
+Roster::Roster(const Cluster& cluster, absl::string_view who, Facts facts, double deadline_seconds,
+               double start_deadline_seconds, SteadyTime now)
     : world_size_(cluster.world_size),
       has_chief_(cluster.task.type == TaskType::kChief),
+      who_(Shown(who)),
       facts_(std::move(facts)),
       deadline_(deadline_seconds),
       start_deadline_(start_deadline_seconds),
@@ -173,7 +174,7 @@ std::string Roster::Name(int64_t rank) const {
   if (auto found = peers_.find(rank); found != peers_.end()) {
     return absl::StrCat("rank ", rank, " (", found->second.who, ")");
   }
-  if (rank == 0) return has_chief_ ? "rank 0 (chief)" : "rank 0 (worker 0)";
+  if (rank == 0) return absl::StrCat("rank 0 (", who_, ")");
   return absl::StrCat("rank ", rank, " (worker ", rank - (has_chief_ ? 1 : 0), ")");
 }
 

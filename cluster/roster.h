@@ -34,7 +34,9 @@ struct Comer {
 // Rank 0 is not watched: it is this process.
 class Roster {
  public:
-  Roster(const Cluster& cluster, Facts facts, double deadline_seconds, double start_deadline_seconds, SteadyTime now);
+  // `who` is rank 0, this process, which others hear of before it comes itself.
+  Roster(const Cluster& cluster, absl::string_view who, Facts facts, double deadline_seconds,
+         double start_deadline_seconds, SteadyTime now);
 
   // InvalidArgument for this process alone when its rank is taken. A process that differs in world size or facts while
   // the processes meet is the end for all: the verdict.
@@ -87,6 +89,7 @@ class Roster {
 
   const int64_t world_size_;
   const bool has_chief_;
+  const std::string who_;  // of rank 0
   const Facts facts_;
   const std::chrono::duration<double> deadline_, start_deadline_;
   const SteadyTime start_;

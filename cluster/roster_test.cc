@@ -15,7 +15,7 @@ constexpr double kDeadline = 4;
 
 class RosterTest : public ::testing::Test {
  protected:
-  RosterTest() : roster_(Of(4), {}, kDeadline, /*start_deadline_seconds=*/60, Time(0)) {
+  RosterTest() : roster_(Of(4), "chief 0 at host", {}, kDeadline, /*start_deadline_seconds=*/60, Time(0)) {
     for (int64_t rank = 0; rank < 4; ++rank) EXPECT_TRUE(roster_.Admit(Process(rank), Time(0)).ok());
   }
 
@@ -36,6 +36,13 @@ class RosterTest : public ::testing::Test {
   Roster roster_;
   double time_ = 0;
 };
+
+TEST_F(RosterTest, RankZeroHasItsNameBeforeItComes) {
+  Roster roster(Of(4), "chief 0 at host:1, pid 7", {}, kDeadline, /*start_deadline_seconds=*/60, Time(0));
+  EXPECT_TRUE(roster.Admit(Process(1), Time(0)).ok());
+  EXPECT_EQ(roster.Name(0), "rank 0 (chief 0 at host:1, pid 7)");
+  EXPECT_THAT(roster.Missing(), HasSubstr("rank 0 (chief 0 at host:1, pid 7)"));
+}
 
 TEST_F(RosterTest, TheFirstBrokenConnectionIsToBlameAndLaterOnesAreNot) {
   roster_.Broke(2, Time(1));
