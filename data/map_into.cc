@@ -85,7 +85,8 @@ absl::StatusOr<NodePtr> MakeMapInto(NodePtr child, Dataset::MapIntoFn fn, MapOpt
   if (!fn) return absl::InvalidArgumentError("the function is null");
   TD_RETURN_IF_ERROR(CheckParallelCalls(options.num_parallel_calls));
   if (options.spec.empty() || !options.names.empty()) {
-    return absl::InvalidArgumentError("MapOptions.spec must describe the result, names included");
+    return absl::InvalidArgumentError(
+        "MapOptions.spec must describe the result; MapOptions.names is not for it, as spec has the names");
   }
   if (child->info().batch_size > 0) {
     return absl::InvalidArgumentError("the elements are batches; put MapInto before Batch, or use Map");

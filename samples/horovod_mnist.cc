@@ -83,6 +83,9 @@ absl::Status Run() {
   if (steps < 1 || absl::GetFlag(FLAGS_batch_size) < 1) {
     return absl::InvalidArgumentError("--max_steps and --batch_size must be positive");
   }
+  if (const double rate = absl::GetFlag(FLAGS_learning_rate); !(rate > 0)) {
+    return absl::InvalidArgumentError(absl::StrCat("--learning_rate must be positive, got ", rate));
+  }
   TD_RETURN_IF_ERROR(hvd::Init());
   RunConfig config = hvd::Config({.model_dir = absl::GetFlag(FLAGS_model_dir)});
   if (const int64_t every = absl::GetFlag(FLAGS_save_checkpoints_steps); every != 0) {

@@ -24,9 +24,10 @@ struct Found {
 
 // dir/FOLDER/FILE, sorted by folder and file.
 absl::StatusOr<std::vector<Found>> Find(const std::string& dir) {
+  if (!Env::Default()->Exists(dir)) return absl::NotFoundError(absl::StrCat(dir, ": there is no such folder"));
   std::vector<Found> found;
   absl::Status first;
-  for (const char* ending : {"*.jpeg", "*.jpg", "*.png"}) {
+  for (const char* ending : {"*.jpeg", "*.jpg", "*.png", "*.JPEG", "*.JPG", "*.PNG"}) {
     const absl::StatusOr<std::vector<std::string>> files = MatchFiles(absl::StrCat(dir, "/*/", ending));
     if (absl::IsNotFound(files.status())) {
       if (first.ok()) first = files.status();
@@ -38,7 +39,10 @@ absl::StatusOr<std::vector<Found>> Find(const std::string& dir) {
       found.push_back({folder.substr(folder.rfind('/') + 1), file});
     }
   }
-  if (found.empty()) return first;
+  if (found.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat(dir, ": no folder in it has pictures, *.jpeg, *.jpg or *.png; ", first.message()));
+  }
   std::sort(found.begin(), found.end(),
             [](const Found& a, const Found& b) { return std::tie(a.folder, a.file) < std::tie(b.folder, b.file); });
   return found;
@@ -91,7 +95,15 @@ absl::StatusOr<PictureFolders> FindPictures(const std::string& dir) {
     const bool test = !divided && ++of_class[label] % kHeldOut == 0;
     Add(picture, label, test ? result.test : result.train);
   }
-  if (!divided) return result;
+  if (!divided) {
+    if (!result.test.files.empty()) return result;
+    return absl::InvalidArgumentError(absl::StrCat(
+        dir, ": every tenth picture of a class is for testing, and no class has ten; add more, or divide them into ",
+        "folders train and test"));
+  }
+  if (!Env::Default()->Exists(JoinPath(dir, "test"))) {
+    return absl::NotFoundError(absl::StrCat(dir, ": there is a folder train, and none with the name test beside it"));
+  }
   TD_ASSIGN_OR_RETURN(const std::vector<Found> tests, Find(JoinPath(dir, "test")));
   for (const Found& picture : tests) {
     const int32_t label = label_of(picture.folder);

@@ -62,6 +62,16 @@ TEST(PictureInputTest, TakesFoldersForTrainingAndTesting) {
 TEST(PictureInputTest, SaysWhatIsMissing) {
   EXPECT_EQ(FindPictures(Folder("nowhere")).status().code(), absl::StatusCode::kNotFound);
   WritePicture(Folder("one") + "/only/1.jpeg", 1);
+  EXPECT_TRUE(absl::StrContains(FindPictures(Folder("nowhere")).status().message(), "there is no such folder"));
+  const std::string few = Folder("few");
+  WritePicture(few + "/a/1.jpeg", 1);
+  WritePicture(few + "/b/1.JPG", 1);
+  EXPECT_TRUE(absl::StrContains(FindPictures(few).status().message(), "no class has ten")) << "and both are found";
+  WritePicture(few + "/train/a/1.jpeg", 1);
+  WritePicture(few + "/train/b/1.jpeg", 1);
+  EXPECT_TRUE(absl::StrContains(FindPictures(few).status().message(), "none with the name test")) << few;
+  ASSERT_TRUE(Env::Default()->CreateDirs(Folder("bare") + "/a").ok());
+  EXPECT_TRUE(absl::StrContains(FindPictures(Folder("bare")).status().message(), "no folder in it has pictures"));
   const auto one = FindPictures(Folder("one"));
   EXPECT_EQ(one.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(absl::StrContains(one.status().message(), "\"only\"")) << one.status();

@@ -75,8 +75,8 @@ absl::Status CheckBuffer(const Call& call, const ComponentBuffer& out) {
                       "; it must be [height, width, channels] of float32 or uint8");
   }
   TD_RETURN_IF_ERROR(CheckResult(call, out.shape));
-  if (out.shape[2] != 1 && out.shape[2] != kRgb) {
-    return call.Wrong("the result has ", out.shape[2], " channels; pictures have 1 or 3");
+  if (out.shape[2] < 1 || out.shape[2] > 4) {
+    return call.Wrong("the result has ", out.shape[2], " channels; pictures have 1 to 4");
   }
   return out.memory != nullptr ? absl::OkStatus() : call.Wrong("the memory of the result is null");
 }

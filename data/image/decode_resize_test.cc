@@ -20,7 +20,7 @@ TEST(DecodeAndResize, GivesTheBitsOfDecodingAndThenResizing) {
     const std::vector<std::string> parts = absl::StrSplit(entry.name, '/');
     if (parts[1] != "file") continue;
     const std::string bytes = goldens.Bytes(entry.name);
-    for (const int channels : {0, 1, 3}) {
+    for (const int channels : {0, 1, 2, 3, 4}) {
       const DecodeImageOptions decode = {.name = entry.name, .channels = channels};
       for (const ResizeOptions& resize :
            {ResizeOptions{}, ResizeOptions{.antialias = true}, ResizeOptions{.method = ResizeMethod::kArea},
@@ -54,7 +54,7 @@ TEST(DecodeAndResize, SaysWhereItCannotWrite) {
   for (const auto& [out, what] :
        std::vector<std::pair<ComponentBuffer, std::string>>{{{DType::kInt32, {4, 5, 3}, tensor.raw()}, "int32[4,5,3]"},
                                                             {{DType::kFloat32, {4, 15}, tensor.raw()}, "float32[4,15]"},
-                                                            {{DType::kFloat32, {4, 5, 2}, tensor.raw()}, "2 channels"},
+                                                            {{DType::kFloat32, {4, 5, 5}, tensor.raw()}, "5 channels"},
                                                             {{DType::kFloat32, {0, 5, 3}, tensor.raw()}, "0 x 5"},
                                                             {{DType::kFloat32, {4, 5, 3}, nullptr}, "null"}}) {
     ExpectError(DecodeAndResizeInto("", out), absl::StatusCode::kInvalidArgument, "decode_resize_test.cc");
