@@ -1,7 +1,10 @@
-// A JPEG picture, in full and scaled.
+// A JPEG picture, in full, scaled, and resized while it is decoded.
 #include "data/image/jpeg.h"
 
+#include "data/image/decode_resize.h"
+
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/require.h"
 
 namespace tandem::fuzz {
 
@@ -25,7 +28,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
   // Small, so that what a changed header declares is soon decoded.
   constexpr int64_t kMaxBytes = 1 << 20;
-  if (tandem::DecodeJpeg(bytes, {.max_bytes = kMaxBytes}).ok()) tandem::fuzz::NoteAccepted();
+  const auto image = tandem::DecodeJpeg(bytes, {.max_bytes = kMaxBytes});
+  if (image.ok()) tandem::fuzz::NoteAccepted();
   (void)tandem::DecodeJpeg(bytes, {.channels = 3, .min_height = 4, .min_width = 4, .max_bytes = kMaxBytes}).ok();
+  if (!tandem::IsJpeg(bytes)) return 0;  // libjpeg passes over some bytes that are wrong there
+  // As bilinear, or by all rows that an output row covers.
+  const tandem::ResizeOptions resize{.antialias = size % 2 == 0};
+  const auto resized = tandem::DecodeAndResize(bytes, 5, 7, {.max_bytes = kMaxBytes}, resize);
+  tandem::fuzz::Require(resized.ok() == image.ok(), "what can be decoded can be resized meanwhile");
+  if (!image.ok()) return 0;
+  const auto later = tandem::Resize(*image, 5, 7, resize);
+  tandem::fuzz::Require(later.ok() && later->BitEqual(*resized), "resized meanwhile or afterwards is the same");
   return 0;
 }
