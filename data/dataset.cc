@@ -48,24 +48,24 @@ Dataset Dataset::Range(int64_t n, SourceLocation location) {
 
 Dataset Dataset::TFRecord(std::vector<std::string> files, RecordOptions options, SourceLocation location) {
   const auto make = [&](Files mine) { return data_internal::MakeTFRecord(std::move(mine), options); };
-  return Of(OfShard(std::move(files), make), "TFRecord", location);
+  return NoteShard(Of(OfShard(std::move(files), make), "TFRecord", location));
 }
 
 Dataset Dataset::TextLine(std::vector<std::string> files, TextLineOptions options, SourceLocation location) {
   const auto make = [&](Files mine) { return data_internal::MakeTextLine(std::move(mine), options); };
-  return Of(OfShard(std::move(files), make), "TextLine", location);
+  return NoteShard(Of(OfShard(std::move(files), make), "TextLine", location));
 }
 
 Dataset Dataset::Csv(std::vector<std::string> files, std::vector<CsvColumn> columns, CsvOptions options,
                      SourceLocation location) {
   const auto make = [&](Files mine) { return data_internal::MakeCsv(std::move(mine), std::move(columns), options); };
-  return Of(OfShard(std::move(files), make), "Csv", location);
+  return NoteShard(Of(OfShard(std::move(files), make), "Csv", location));
 }
 
 Dataset Dataset::FixedLengthRecord(std::vector<std::string> files, FixedLengthOptions options,
                                    SourceLocation location) {
   const auto make = [&](Files mine) { return data_internal::MakeFixedLengthRecord(std::move(mine), options); };
-  return Of(OfShard(std::move(files), make), "FixedLengthRecord", location);
+  return NoteShard(Of(OfShard(std::move(files), make), "FixedLengthRecord", location));
 }
 
 Dataset Dataset::ListFiles(const std::vector<std::string>& patterns, ListFilesOptions options,
@@ -81,13 +81,13 @@ Dataset Dataset::ListFiles(const std::vector<std::string>& patterns, ListFilesOp
   const absl::StatusOr<std::vector<std::string>> mine = FilesOfShard(std::move(files));
   if (!mine.ok()) return Of(mine.status(), "ListFiles", location);
   const int64_t n = static_cast<int64_t>(mine->size());
-  const Dataset sorted = FromTensorSlices({{"file", HostTensor::FromStrings({n}, *mine)}}, location);
+  const Dataset sorted = NoteShard(FromTensorSlices({{"file", HostTensor::FromStrings({n}, *mine)}}, location));
   return options.shuffle ? sorted.Shuffle(n, {.seed = options.seed}, location) : sorted;
 }
 
 Dataset Dataset::Idx(std::vector<std::string> files, IdxOptions options, SourceLocation location) {
   const auto make = [&](Files mine) { return data_internal::MakeIdx(std::move(mine), std::move(options)); };
-  return Of(OfShard(std::move(files), make), "Idx", location);
+  return NoteShard(Of(OfShard(std::move(files), make), "Idx", location));
 }
 
 Dataset Dataset::FromTensors(Slices tensors, SourceLocation location) {

@@ -3,12 +3,15 @@
 #define TANDEM_DATA_FILE_SHARD_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
 namespace tandem {
+
+class Dataset;
 
 // While it lives, datasets of files that are made in this thread (Dataset::TFRecord, TextLine, Csv, FixedLengthRecord,
 // Idx, ListFiles) have every `count`-th of their files only, from number `index` on; 0 <= index < count. A dataset of
@@ -23,6 +26,8 @@ class FileShardScope {
 
   // Datasets of files so far.
   int64_t datasets() const { return datasets_; }
+  // Whether `dataset` is made of one of them.
+  bool IsPartOf(const Dataset& dataset) const;
 
   // While it lives, the scope of this thread, if there is one, does nothing.
   class Pause {
@@ -38,12 +43,16 @@ class FileShardScope {
 
  private:
   friend absl::StatusOr<std::vector<std::string>> FilesOfShard(std::vector<std::string> files);
+  friend Dataset NoteShard(Dataset dataset);
   const int count_, index_;
   int64_t datasets_ = 0;
+  std::vector<std::shared_ptr<const void>> sources_;  // what tells the stages of datasets from others
 };
 
 // Of all `files` of a dataset those that it is to have here. InvalidArgument where there is none for some worker.
 absl::StatusOr<std::vector<std::string>> FilesOfShard(std::vector<std::string> files);
+// The dataset that was made of them.
+Dataset NoteShard(Dataset dataset);
 
 }  // namespace tandem
 

@@ -74,6 +74,20 @@ TEST(FileShardTest, TooFewFilesAreAnError) {
             absl::StatusCode::kInvalidArgument);
 }
 
+TEST(FileShardTest, TellsWhatIsMadeOfItsFiles) {
+  const Strings files = TextFiles();
+  const Dataset before = Dataset::TextLine(files);
+  FileShardScope scope(2, 0);
+  const Dataset inside = Dataset::TextLine(files);
+  EXPECT_TRUE(scope.IsPartOf(inside.Shuffle(3).Repeat(2).Batch(4)));
+  EXPECT_TRUE(
+      scope.IsPartOf(Dataset::ListFiles({JoinPath(testing::TempDir(), "?.txt")}, {.shuffle = true}).FlatMap(LinesOf)));
+  EXPECT_TRUE(scope.IsPartOf(before.Concatenate(inside).Batch(2)));
+  EXPECT_FALSE(scope.IsPartOf(inside.Batch(0)));
+  EXPECT_FALSE(scope.IsPartOf(before.Batch(2)));
+  EXPECT_FALSE(scope.IsPartOf(Dataset::Range(3)));
+}
+
 TEST(FileShardTest, WhatReadsNoFilesIsLeftAlone) {
   FileShardScope scope(3, 1);
   EXPECT_EQ(Read(Dataset::Range(7)).size(), 7u);

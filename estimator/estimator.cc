@@ -162,9 +162,11 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   const absl::StatusOr<Dataset> made = CallUserCode([&] { return input_fn(context); });
   asked.reset();
   TD_RETURN_IF_ERROR(Annotate(made.status(), where));
-  if (files.has_value() && made->status().ok() && files->datasets() == 0) {
+  if (files.has_value() && made->status().ok() && !files->IsPartOf(*made)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        where, "RunConfig.auto_shard is file, and the dataset is made of no files; use AutoShard::kBatch or kOff"));
+        where,
+        "RunConfig.auto_shard is file, and the dataset is not made of files that were dealt out: make its source (such "
+        "as TFRecord or ListFiles) inside of input_fn, or use AutoShard::kBatch or kOff"));
   }
   files.reset();
   const Dataset& dataset = *made;

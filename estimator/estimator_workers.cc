@@ -110,11 +110,14 @@ absl::Status Estimator::Impl::AgreeOnWork(const Prepared& prepared) {
   TD_RETURN_IF_ERROR(workers.Agree(absl::StrCat("the numbers of mode ", ModeName(program.mode())), scalars,
                                    "model_fn and its params must be the same on all of them"));
   if (prepared.own_inputs != nullptr) return absl::OkStatus();
-  TD_RETURN_IF_ERROR(workers.Agree("data", prepared.dealer->data_fingerprint(),
-                                   "give all workers the same input; each takes its part of it"));
+  TD_RETURN_IF_ERROR(
+      workers.Agree("data", prepared.dealer->data_fingerprint(),
+                    "give all workers the same input, each takes its part of it; or set RunConfig.auto_shard to "
+                    "kOff, where each has an input of its own"));
   TD_ASSIGN_OR_RETURN(const std::string order, prepared.dealer->SaveState());
   return workers.Agree("the order of the input", absl::StrCat(absl::Hex(Fingerprint64(order))),
-                       "give its stages the same options and seeds on all of them");
+                       "give its stages the same options, seeds and shards on all of them, or set RunConfig.auto_shard "
+                       "to kOff, where each has an input of its own");
 }
 
 absl::StatusOr<std::string> Estimator::Impl::Prepared::SavePosition() const {

@@ -45,11 +45,14 @@ absl::StatusOr<std::unique_ptr<MonitoredTrainingSession>> MonitoredTrainingSessi
     TD_ASSIGN_OR_RETURN(training, Training::Start(&impl, input_fn, all));
     return absl::OkStatus();
   }));
-  return std::unique_ptr<MonitoredTrainingSession>(new MonitoredTrainingSession(estimator, std::move(training)));
+  return std::unique_ptr<MonitoredTrainingSession>(
+      new MonitoredTrainingSession(estimator, std::move(training), fetches));
 }
 
-MonitoredTrainingSession::MonitoredTrainingSession(Estimator* estimator, std::unique_ptr<Training> training)
-    : estimator_(estimator), training_(std::move(training)) {
+MonitoredTrainingSession::MonitoredTrainingSession(Estimator* estimator, std::unique_ptr<Training> training,
+                                                   const std::vector<std::string>& fetches)
+    : estimator_(estimator), training_(std::move(training)), fetches_(fetches.begin(), fetches.end()) {
+  fetches_.insert({"loss", "global_step"});
   if (training_ == nullptr) state_ = State::kNoStepLeft;
 }
 
@@ -89,6 +92,8 @@ absl::StatusOr<RunValues> MonitoredTrainingSession::Run() {
     return absl::OkStatus();
   });
   TD_RETURN_IF_ERROR(status_);
+  // Hooks may have asked for others.
+  std::erase_if(values.tensors, [&](const auto& entry) { return !fetches_.contains(entry.first); });
   return values;
 }
 
@@ -97,10 +102,7 @@ absl::Status MonitoredTrainingSession::Close() {
     return absl::FailedPreconditionError("MonitoredTrainingSession::Close: it is closed already");
   }
   TD_RETURN_IF_ERROR(status_);
-  if (state_ == State::kPrepared) {
-    return absl::FailedPreconditionError(
-        "MonitoredTrainingSession::Close: ShouldStop has drawn the batches of the next step; Run it before");
-  }
+  if (state_ == State::kPrepared) TD_RETURN_IF_ERROR(Run().status());
   if (training_ == nullptr) {  // there was nothing to train
     state_ = State::kClosed;
     return absl::OkStatus();

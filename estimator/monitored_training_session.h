@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,13 +53,15 @@ class MonitoredTrainingSession {
   int64_t global_step() const;
 
  private:
-  MonitoredTrainingSession(Estimator* estimator, std::unique_ptr<Training> training);
+  MonitoredTrainingSession(Estimator* estimator, std::unique_ptr<Training> training,
+                           const std::vector<std::string>& fetches);
   // Prepares the next step, if there is one.
   absl::Status Prepare();
 
   enum class State { kBetweenSteps, kPrepared, kNoStepLeft, kClosed };
   Estimator* const estimator_;
   std::unique_ptr<Training> training_;  // null when there was nothing to train, and after Close
+  std::set<std::string> fetches_;
   State state_ = State::kBetweenSteps;
   absl::Status status_;  // the first error
 };

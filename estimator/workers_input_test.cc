@@ -277,14 +277,23 @@ TEST(WorkersInput, FilesAreDealtOut) {
   EXPECT_EQ(Weights(by_files), Weights(parts));
 }
 
+// Nor one that was made before, whatever input_fn makes besides.
 TEST(WorkersInput, AnInputThatReadsNoFilesCannotBeDealtOut) {
-  EXPECT_TRUE(AsWorkersWithInputs(ModelDir("no_files"), 1, [](RunConfig config) {
-    config.auto_shard = AutoShard::kFile;
-    const absl::Status status = Estimator(Model, config).Train(UnevenInputOfOne(61), {.max_steps = 6});
-    return absl::StrContains(status.message(), "RunConfig.auto_shard is file, and the dataset is made of no files")
-               ? absl::OkStatus()
-               : absl::InternalError(absl::StrCat("not named: ", status.ToString()));
-  }));
+  const std::vector<std::string> files = TableFiles();
+  const Dataset before = Table(files, 1);
+  const InputFn as_before = [&](const InputContext&) -> absl::StatusOr<Dataset> {
+    (void)Table(files, 1);
+    return before;
+  };
+  for (const InputFn& input : {UnevenInputOfOne(61), as_before})
+    EXPECT_TRUE(AsWorkersWithInputs(ModelDir("no_files"), 1, [&](RunConfig config) {
+      config.auto_shard = AutoShard::kFile;
+      const absl::Status status = Estimator(Model, config).Train(input, {.max_steps = 6});
+      return absl::StrContains(status.message(),
+                               "RunConfig.auto_shard is file, and the dataset is not made of files that were dealt out")
+                 ? absl::OkStatus()
+                 : absl::InternalError(absl::StrCat("not named: ", status.ToString()));
+    }));
 }
 
 TEST(WorkersInput, AnErrorOfOneInputEndsAll) {
