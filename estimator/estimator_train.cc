@@ -302,7 +302,7 @@ absl::StatusOr<std::unique_ptr<Training>> Training::Start(Estimator::Impl* estim
 }
 
 Training::Training(Estimator::Impl* estimator, const TrainOptions& options)
-    : estimator_(*estimator), options_(options), guard_(estimator_.config_.handle_signals) {}
+    : estimator_(*estimator), options_(options) {}
 
 absl::Status Training::CheckCall() {
   const RunConfig& config = estimator_.config_;
@@ -328,6 +328,7 @@ absl::Status Training::CheckCall() {
 absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
   Estimator::Impl& e = estimator_;
   TD_RETURN_IF_ERROR(CheckCall());
+  guard_.emplace(e.config_.handle_signals);  // who still waits for other workers can be stopped
   if (e.is_chief()) TD_RETURN_IF_ERROR(PrepareModelDir(e.config_.file_env(), e.config_.model_dir));
   TD_RETURN_IF_ERROR(e.CheckOutputs());
   if (e.config_.compile_only) {

@@ -1,6 +1,9 @@
 // Loops of their own on two workers, as real processes, against one process with two devices.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <iostream>
 #include <string>
 
@@ -60,6 +63,26 @@ TEST(SessionWorkers, AllLoopsEndAfterTheSameStep) {
     ASSERT_EQ(Estimator(LineModel, config).Train(Input(), options), absl::OkStatus());
     EXPECT_EQ(Weights(dir), Weights(one)) << leaves;
   }
+}
+
+// A worker whose others do not come. Without a training, a signal has its usual effect.
+TEST(SessionWorkers, WhoWaitsForOthersCanBeStopped) {
+  const std::string dir = ModelDir();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    RunConfig config = Config(dir);
+    config.train_distribute = MultiWorkerMirroredStrategy();
+    config.cluster = Cluster{.source = "a test", .rank = 0, .world_size = 2, .coordinator = FreeAddress()};
+    (void)Estimator(LineModel, config).Train(Input(), {.steps = 1});
+    _exit(1);
+  }
+  usleep(700000);
+  ASSERT_EQ(kill(child, SIGINT), 0);
+  int status = 0;
+  for (int i = 0; i < 100 && waitpid(child, &status, WNOHANG) == 0; ++i) usleep(100000);
+  if (!WIFSIGNALED(status)) kill(child, SIGKILL);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
 }
 
 TEST(SessionWorkers, AWorkerThatDropsItsSessionEndsAll) {

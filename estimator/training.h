@@ -38,7 +38,7 @@ class Training {
 
   Estimator::Impl& estimator_;
   const TrainOptions options_;
-  const SignalGuard guard_;
+  std::optional<SignalGuard> guard_;
   std::shared_ptr<FileLock> lock_;
   Estimator::Impl::Prepared prepared_;
   std::optional<ResidentState::TrainingScope> scope_;
