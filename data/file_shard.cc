@@ -22,7 +22,6 @@ FileShardScope::Pause::~Pause() { current = paused_; }
 
 absl::StatusOr<std::vector<std::string>> FilesOfShard(std::vector<std::string> files) {
   if (current == nullptr) return files;
-  ++current->datasets_;
   if (files.size() < static_cast<size_t>(current->count_)) {
     return absl::InvalidArgumentError(absl::StrCat(files.size(), files.size() == 1 ? " file" : " files", " for ",
                                                    current->count_,

@@ -25,7 +25,7 @@ class FileShardScope {
   FileShardScope& operator=(const FileShardScope&) = delete;
 
   // Datasets of files so far.
-  int64_t datasets() const { return datasets_; }
+  int64_t datasets() const { return static_cast<int64_t>(sources_.size()); }
   // Whether `dataset` is made of one of them.
   bool IsPartOf(const Dataset& dataset) const;
 
@@ -45,7 +45,6 @@ class FileShardScope {
   friend absl::StatusOr<std::vector<std::string>> FilesOfShard(std::vector<std::string> files);
   friend Dataset NoteShard(Dataset dataset);
   const int count_, index_;
-  int64_t datasets_ = 0;
   std::vector<std::shared_ptr<const void>> sources_;  // what tells the stages of datasets from others
 };
 

@@ -29,7 +29,8 @@ class InnerPayload : public Payload {
   PayloadPtr ForBuffer(const PayloadPtr& self, int64_t room) const override {
     if (payload == nullptr) return nullptr;
     PayloadPtr kept = payload->ForBuffer(payload, room);
-    if (kept == nullptr || kept == payload) return kept == nullptr ? nullptr : self;
+    if (kept == nullptr) return nullptr;
+    if (kept == payload) return self;
     return std::make_shared<InnerPayload>(inner, std::move(kept));
   }
   int64_t bytes_in_buffer() const override { return payload == nullptr ? 0 : payload->bytes_in_buffer(); }

@@ -15,23 +15,15 @@ namespace {
 constexpr int64_t kInitialWindow = 2;
 
 // A function that is applied to the elements of `child`.
-class MapNode : public Node {
+class MapNode : public ElementNode {
  public:
   MapNode(NodePtr child, NodeInfo info, Dataset::MapFn fn, int num_parallel_calls, const char* op, const char* name,
           SourceLocation location)
-      : Node(std::move(info)),
-        child_(std::move(child)),
+      : ElementNode(std::move(child), std::move(info), num_parallel_calls),
         fn_(std::move(fn)),
-        num_parallel_calls_(num_parallel_calls),
         op_(op),
         name_(name),
         location_(location) {}
-
-  std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
-  bool makes_order() const override { return false; }
-  bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
-  std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
-  std::string DescribeRow(const int64_t* token, int64_t row) const override { return child_->DescribeRow(token, row); }
 
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     Element input;
@@ -47,16 +39,12 @@ class MapNode : public Node {
     return absl::OkStatus();
   }
 
-  Parallelism parallelism() const override { return WithCalls(child_->parallelism(), num_parallel_calls_); }
-  std::string Fingerprint() const override { return child_->Fingerprint(); }
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | ", name_, "(", SpecString(info().spec), ")");
   }
 
  private:
-  const NodePtr child_;
   const Dataset::MapFn fn_;
-  const int num_parallel_calls_;
   const char *const op_, *const name_;
   const SourceLocation location_;
 };

@@ -11,20 +11,10 @@
 namespace tandem::data_internal {
 namespace {
 
-class MapIntoNode : public Node {
+class MapIntoNode : public ElementNode {
  public:
   MapIntoNode(NodePtr child, NodeInfo info, Dataset::MapIntoFn fn, int num_parallel_calls, SourceLocation location)
-      : Node(std::move(info)),
-        child_(std::move(child)),
-        fn_(std::move(fn)),
-        num_parallel_calls_(num_parallel_calls),
-        location_(location) {}
-
-  std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
-  bool makes_order() const override { return false; }
-  bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
-  std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
-  std::string DescribeRow(const int64_t* token, int64_t row) const override { return child_->DescribeRow(token, row); }
+      : ElementNode(std::move(child), std::move(info), num_parallel_calls), fn_(std::move(fn)), location_(location) {}
 
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     TD_RETURN_IF_ERROR(Allocate({}, out));
@@ -46,8 +36,6 @@ class MapIntoNode : public Node {
     return absl::OkStatus();
   }
 
-  Parallelism parallelism() const override { return WithCalls(child_->parallelism(), num_parallel_calls_); }
-  std::string Fingerprint() const override { return child_->Fingerprint(); }
   // A Map that makes the same may take its place.
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | map(", SpecString(info().spec), ")");
@@ -73,9 +61,7 @@ class MapIntoNode : public Node {
     return status.ok() ? status : Annotate(status, absl::StrCat("MapInto, ", Describe(token)), location_);
   }
 
-  const NodePtr child_;
   const Dataset::MapIntoFn fn_;
-  const int num_parallel_calls_;
   const SourceLocation location_;
 };
 

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -174,6 +175,27 @@ class OrderNode : public Node {
 
  protected:
   const NodePtr child_;
+};
+
+// A stage that makes another element of each, in so many calls at a time: its order and its tokens are its child's.
+class ElementNode : public Node {
+ public:
+  ElementNode(NodePtr child, NodeInfo info, int num_parallel_calls)
+      : Node(std::move(info)), child_(std::move(child)), num_parallel_calls_(num_parallel_calls) {}
+
+  std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
+  bool makes_order() const override { return false; }
+  bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
+  std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
+  std::string DescribeRow(const int64_t* token, int64_t row) const override { return child_->DescribeRow(token, row); }
+  Parallelism parallelism() const override { return WithCalls(child_->parallelism(), num_parallel_calls_); }
+  std::string Fingerprint() const override { return child_->Fingerprint(); }
+
+ protected:
+  const NodePtr child_;
+
+ private:
+  const int num_parallel_calls_;
 };
 
 }  // namespace tandem::data_internal

@@ -12,25 +12,16 @@
 namespace tandem::data_internal {
 namespace {
 
-class ParseExampleNode : public Node {
+class ParseExampleNode : public ElementNode {
  public:
   ParseExampleNode(NodePtr child, NodeInfo info, ExampleParser parser, int num_parallel_calls, SourceLocation location)
-      : Node(std::move(info)),
-        child_(std::move(child)),
+      : ElementNode(std::move(child), std::move(info), num_parallel_calls),
         parser_(std::move(parser)),
-        num_parallel_calls_(num_parallel_calls),
         location_(location) {}
 
-  std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
-  bool makes_order() const override { return false; }
-  bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
-  std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
-  std::string DescribeRow(const int64_t* token, int64_t row) const override { return child_->DescribeRow(token, row); }
-  std::string Fingerprint() const override { return child_->Fingerprint(); }
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | parse_example(", SpecString(info().spec), ")");
   }
-  Parallelism parallelism() const override { return WithCalls(child_->parallelism(), num_parallel_calls_); }
 
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     Element input;
@@ -66,9 +57,7 @@ class ParseExampleNode : public Node {
     return Annotate(status, absl::StrCat("ParseExample, ", place), location_);
   }
 
-  const NodePtr child_;
   const ExampleParser parser_;
-  const int num_parallel_calls_;
   const SourceLocation location_;
 };
 

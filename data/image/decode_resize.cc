@@ -39,16 +39,16 @@ void InThreeChannels(const HostTensor& grey, const ComponentBuffer& rgb) {
 
 // Rows begin 8 bytes behind a multiple of this. To one, libjpeg-turbo stores past the caches, from which rows are to be
 // read at once.
-constexpr int64_t kUnaligned = 64;
+constexpr int64_t kAlignment = 64;
 
 // With as many channels as `jpeg` has: every row is resized while it is in a cache of the CPU.
 absl::Status ResizeWhileDecoding(JpegRows& jpeg, const ResizeOptions& resize, const ComponentBuffer& out) {
   image_internal::RowResizer<uint8_t> resizer(resize, jpeg.height(), jpeg.width(), out);
   // Those that came last, and those that are to come next.
   const int64_t ring = std::min(resizer.span() + 2 * JpegRows::kRowsAtATime, jpeg.height());
-  const int64_t stride = (jpeg.width() * jpeg.channels() / kUnaligned + 1) * kUnaligned;
-  std::vector<uint8_t> memory((ring + 1) * stride + kUnaligned);
-  uint8_t* const rows = memory.data() + kUnaligned - reinterpret_cast<uintptr_t>(memory.data()) % kUnaligned + 8;
+  const int64_t stride = (jpeg.width() * jpeg.channels() / kAlignment + 1) * kAlignment;
+  std::vector<uint8_t> memory(ring * stride + 2 * kAlignment);
+  uint8_t* const rows = memory.data() + kAlignment - reinterpret_cast<uintptr_t>(memory.data()) % kAlignment + 8;
   return jpeg.Read(rows, ring, stride, [&](int64_t count) { resizer.Advance({rows, ring, stride}, count); });
 }
 
