@@ -381,7 +381,11 @@ TEST(Evaluate, AHundredAlternationsCompileOnceAndKeepTheMemory) {
   }
   EXPECT_EQ(CompileCount() - compiled, 2);
   EXPECT_EQ(estimator.programs_built(), 2);
+#ifndef TANDEM_SANITIZE_ADDRESS  // which keeps freed memory
   EXPECT_LT(ResidentBytes(), after_warm_up * 1.01 + (1 << 20));
+#else
+  (void)after_warm_up;
+#endif
 }
 
 }  // namespace

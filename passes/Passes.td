@@ -62,6 +62,27 @@ def WarnBatchConstantsPass : ModulePass<"td-warn-batch-constants"> {
   }];
 }
 
+def PartitionStepPass : ModulePass<"td-partition-step"> {
+  let summary = "Keeps what one task of a cluster with parameter servers computes of the step";
+  let description = [{
+    Does nothing without `part` in exec.config. Variables are placed by PlaceVariables (graph/parameter_servers.h). A
+    server computes what only updates of its variables read, as far back as neither rows of the batch nor variables of
+    other servers are needed; the worker computes the rest. What goes from one to the other is an output of the worker's
+    program and a variable of the server's, both of the name SentValueName: gradients as a rule, their common factor
+    where they are clipped by a global norm. What is made of step scalars and constants alone is computed by each that
+    needs it. A worker reads variables as it last got them, a server its own as they are.
+
+    ```
+    // servers = 1
+    %g = td.matmul %x, %dy {transpose_a} ; %v = td.apply_sgd %w, %g, %lr ; return %v {td.update = @w}
+    // the worker
+    %g = td.matmul %x, %dy {transpose_a} ; return %g {td.output = "ps0/0/MatMul"}
+    // the server
+    %v = td.apply_sgd %w, %arg {td.variable = @"ps0/0/MatMul"}, %lr ; return %v {td.update = @w}
+    ```
+  }];
+}
+
 def VerifyInputPass : VerifyPhasePass<"input"> {
   let description = [{
     @step exists, has a right signature (step_signature.h) and is pure: no td.input, td.scalar, td.read, td.assign or
@@ -290,7 +311,8 @@ def InsertFiniteCheckPass : ModulePass<"td-insert-finite-check"> {
     Before: a step with maps, collectives and updates. After: one exec.check_finite over all floating-point sums of the
     maps (losses, gradients), behind the last map and collective that it needs, and every op that serves an update and
     no map stands behind the check. What a map needs too stays before it; td-assign-buffers then writes the variable by
-    a copy at the end of the step. Steps that update nothing (evaluation) get no check.
+    a copy at the end of the step. Steps that update nothing (evaluation) get no check, but for a worker's part of a
+    step, whose results go into updates of parameter servers.
   }];
 }
 

@@ -75,7 +75,9 @@ absl::Status SetConfig(mlir::ModuleOp module, absl::string_view mode, const Comp
                 : exec::PrecisionListsAttr(),
           options.tf32, options.memory_limit, options.guard_buffers, exec::kDefaultBucketBytes,
           exec::kDefaultFirstBucketBytes, text(machine), target.Attribute(context),
-          choices.empty() ? mlir::ArrayAttr() : mlir::ArrayAttr::get(context, choices)));
+          choices.empty() ? mlir::ArrayAttr() : mlir::ArrayAttr::get(context, choices),
+          options.part.servers == 0 ? exec::PartAttr()
+                                    : exec::PartAttr::get(context, options.part.servers, options.part.server)));
   return absl::OkStatus();
 }
 

@@ -10,6 +10,12 @@
 
 namespace tandem {
 
+// What one task of a cluster with parameter servers computes of a step.
+struct StepPart {
+  int servers = 0;  // 0: there are none, and the program is the whole step
+  int server = -1;  // of this parameter server; -1: of a worker
+};
+
 struct CompileOptions {
   std::vector<std::string> devices = {"cpu:0"};  // one replica each
   int64_t batch_per_replica = 32;                // rows that one replica takes at most
@@ -25,6 +31,7 @@ struct CompileOptions {
   Precision precision = Precision::kFloat32;
   PrecisionLists precision_lists;         // with mixed_bfloat16
   std::vector<std::string> contractions;  // NAME:ALGORITHM, how some are to be computed (passes/contraction/choice.h)
+  StepPart part;
   std::vector<std::string> disabled_passes;
   std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
   std::string kernel_cache_dir;  // compiled kernels by fingerprint; empty = "kernels" in cache_dir, if there is one

@@ -5,10 +5,11 @@ namespace tandem {
 const std::vector<Phase>& Phases() {
   static const auto* phases = new std::vector<Phase>{
       {"input",
-       "verify, canonicalise, lift variables to arguments and results",
-       "Nothing later sees variables as state: after lifting, a step is a pure function that CSE and DCE understand.",
+       "verify, canonicalise, lift variables to arguments and results, take one task's part",
+       "Nothing later sees variables as state: after lifting, a step is a pure function that CSE and DCE understand. "
+       "What a task of a cluster with parameter servers does not compute is gone from here on.",
        {"td-drop-cross-replica", "canonicalize", "cse", "td-lift-variables", "canonicalize", "td-warn-batch-constants",
-        "td-verify-input"}},
+        "td-partition-step", "td-verify-input"}},
       {"precision",
        "weights that batch norm scales, element types",
        "Weights are scaled before they are rounded. Element types are final from here on: all-reduce counts bytes, and "

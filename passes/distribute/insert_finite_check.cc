@@ -23,7 +23,8 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     for (mlir::OpOperand& operand : terminator->getOpOperands()) {
       if (td::UpdateOf(step, operand.getOperandNumber())) updates.insert(&operand);
     }
-    if (updates.empty()) return;
+    // What a worker computes for parameter servers goes into their updates.
+    if (updates.empty() && !ConfigOf(getOperation()).getPart()) return;
     llvm::SmallVector<mlir::Value> checked = ValuesToCheck(step);
     if (checked.empty()) return;
 

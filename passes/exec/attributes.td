@@ -346,6 +346,18 @@ def Exec_PrecisionParameter : DefaultValuedParameter<"::tandem::Precision", "::t
   let printer = "::tandem::exec::PrintPrecision($_printer, $_self)";
 }
 
+def Exec_PartAttr : Exec_Attr<"Part", "part"> {
+  let summary = "what one task of a cluster with parameter servers computes of a step (td-partition-step)";
+  let description = [{
+    `servers`: how many there are. `server`: the part of this one; -1: of a worker.
+    ```mlir
+    #exec.part<servers = 2, server = 0>
+    ```
+  }];
+  let parameters = (ins "int64_t":$servers, DefaultValuedParameter<"int64_t", "-1">:$server);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
   let summary = "what steers the passes: the attribute exec.config of the module";
   let description = [{
@@ -358,6 +370,7 @@ def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
     - `bucket_bytes`, `first_bucket_bytes`: bytes of an all-reduce.
     - `machine_model`: the name of a built-in one (generic-avx512), or the text of the user's.
     - `choices`: #exec.contraction_override of some contractions.
+    - `part`: #exec.part of a cluster with parameter servers; none: the whole step.
 
     A parameter that is left out, or a module without the attribute, has the values of passes/exec/dialect.h, or zero,
     false and none; no pass has values of its own.
@@ -380,7 +393,8 @@ def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
     DefaultValuedParameter<"int64_t", "::tandem::exec::kDefaultFirstBucketBytes">:$first_bucket_bytes,
     OptionalParameter<"::mlir::StringAttr">:$machine_model,
     OptionalParameter<"::tandem::exec::TargetAttr">:$target,
-    OptionalParameter<"::mlir::ArrayAttr">:$choices);
+    OptionalParameter<"::mlir::ArrayAttr">:$choices,
+    OptionalParameter<"::tandem::exec::PartAttr">:$part);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     // That of `module`, or one of defaults only.

@@ -35,3 +35,20 @@ func.func @step(%x: tensor<?xf32>) -> (tensor<f32> {td.output = "loss"}) {
   }
   return %g : tensor<f32>
 }
+
+// -----
+
+// A worker's part of a step updates nothing itself; what it sends to parameter servers is checked.
+module attributes {exec.config = #exec.config<part = #exec.part<servers = 1>>} {
+  // CHECK-LABEL: func.func @step
+  func.func @step(%x: tensor<?xf32>) -> (tensor<f32> {td.output = "ps0/0/g"}) {
+    // CHECK: %[[G:.*]] = exec.map_microbatches
+    // CHECK: exec.check_finite %[[G]]
+    %g = exec.map_microbatches (%x : tensor<?xf32>) reduce [sum] scope [global] lanes 8 rows 8 microbatch 8 -> (tensor<f32>) {
+    ^bb0(%xs: tensor<?xf32>):
+      %a = td.reduce sum, %xs axes [0] : tensor<?xf32> -> tensor<f32>
+      exec.yield %a : tensor<f32>
+    }
+    return %g : tensor<f32>
+  }
+}
