@@ -132,13 +132,14 @@ const DistributionStrategy Estimator::Impl::Strategy(Mode mode) const {
 absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, const InputFn& input_fn) {
   if (!input_fn) return absl::InvalidArgumentError(absl::StrCat("Estimator, mode ", ModeName(mode), ": no input_fn"));
   Prepared prepared;
-  const bool in_cluster = mode != Mode::kPredict && cluster_.has_value();
+  // With parameter servers only training is shared.
+  const bool in_cluster = cluster_.has_value() && (served() ? mode == Mode::kTrain : mode != Mode::kPredict);
   AutoShard sharing = in_cluster ? config_.auto_shard : AutoShard::kBatch;
   if (sharing == AutoShard::kFile && mode != Mode::kTrain) sharing = AutoShard::kBatch;
   const int num_workers = in_cluster ? static_cast<int>(cluster_->world_size) : 1;
-  const int worker = in_cluster ? static_cast<int>(cluster_->rank) : 0;
+  const int worker = in_cluster && !is_server_ ? static_cast<int>(cluster_->rank) : 0;
   const int devices = Strategy(mode).num_replicas();
-  prepared.replicas = devices * num_workers;
+  prepared.replicas = served() ? devices : devices * num_workers;
   if (in_cluster) prepared.workers = workers();  // null where programs are compiled only
   InputContext context;
   context.num_replicas_in_sync = prepared.replicas;
@@ -149,7 +150,7 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
     context.input_pipeline_id = worker;
   }
   if (sharing == AutoShard::kBatch) {
-    share.replicas = prepared.replicas;
+    share.replicas = devices * num_workers;
     share.first = worker * devices;
   }
   if (mode == Mode::kTrain && prepared.replicas > 1) {
@@ -173,6 +174,7 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   absl::StatusOr<std::unique_ptr<BatchDealer>> dealer = BatchDealer::Create(dataset, share);
   TD_RETURN_IF_ERROR(Annotate(dealer.status(), where));
   prepared.dealer = *std::move(dealer);
+  if (in_cluster && served()) prepared.own_batches = std::make_unique<OwnBatches>(prepared.dealer.get());
   if (sharing != AutoShard::kBatch && prepared.workers != nullptr) {
     prepared.own_inputs = std::make_unique<OwnInputs>(prepared.workers, prepared.dealer.get());
   }
@@ -191,7 +193,7 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
 absl::StatusOr<CompileOptions> Estimator::Impl::OptionsFor(Mode mode, std::vector<std::string> devices, int64_t batch) {
   if (!pool_) {
     const int machine = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    const int sharing = joined_ != nullptr ? joined_->workers_here() : 1;
+    const int sharing = joined_ != nullptr ? joined_->workers_here() : tasks_here_;
     TD_ASSIGN_OR_RETURN(pool_,
                         ThreadPool::Create(config_.threads > 0 ? config_.threads : std::max(1, machine / sharing)));
   }
@@ -199,6 +201,7 @@ absl::StatusOr<CompileOptions> Estimator::Impl::OptionsFor(Mode mode, std::vecto
   TD_ASSIGN_OR_RETURN(options.target, TargetOf(config_, Strategy(mode)));
   options.devices = std::move(devices);
   options.batch_per_replica = batch;
+  options.part = PartOfStep(mode);
   options.lanes = config_.lanes;
   options.microbatch_rows = config_.microbatch_rows;
   options.precision = config_.precision;
@@ -403,6 +406,7 @@ absl::StatusOr<std::vector<std::string>> Estimator::GetVariableNames() {
 
 absl::StatusOr<HostTensor> Estimator::GetVariableValue(const std::string& name) {
   return CatchResourceErrors("reading a checkpoint", [&]() -> absl::StatusOr<HostTensor> {
+    if (std::optional<HostTensor> value = impl_->ServedValue(name)) return *std::move(value);
     TD_ASSIGN_OR_RETURN(auto reader, OpenLatest(*this));
     return reader->Read(name);
   });

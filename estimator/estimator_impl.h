@@ -16,6 +16,8 @@
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/estimator.h"
 #include "estimator/mode_program.h"
+#include "estimator/parameter_server/own_batches.h"
+#include "estimator/parameter_server/served_variables.h"
 #include "estimator/resident_state.h"
 #include "estimator/run_loop.h"
 #include "estimator/stall_watch.h"
@@ -39,6 +41,7 @@ inline std::vector<ScalarSummary> MetricScalars(const EvalResult& result) {
 class Estimator::Impl {
  public:
   Impl(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec);
+  ~Impl();
 
   absl::Status Train(const InputFn& input_fn, const TrainOptions& options);
   // FailedPrecondition for a process that does not train.
@@ -87,6 +90,13 @@ class Estimator::Impl {
   // Whether this process is a task of type evaluator, or one is in the cluster.
   bool is_evaluator() const { return is_evaluator_; }
   bool has_evaluator() const { return has_evaluator_; }
+  // Whether parameter servers keep the variables, and this process is one of them.
+  bool served() const { return served_ != nullptr; }
+  bool is_server() const { return is_server_; }
+  // A variable as this worker last read it of its servers; nothing on the chief, which saves what it has.
+  std::optional<HostTensor> ServedValue(const std::string& name) const;
+  // A parameter server's work, until the chief says that the job is done; then it returns at once.
+  absl::Status Serve(const InputFn& input_fn);
   // Meets the other workers, where there are any, before they do something together.
   absl::Status JoinWorkers();
   // Null without other workers, and before JoinWorkers.
@@ -105,8 +115,10 @@ class Estimator::Impl {
     WorkerGroup* workers = nullptr;  // null where this process does it alone
     // Null but for workers that have an input of their own each.
     std::unique_ptr<OwnInputs> own_inputs;
+    std::unique_ptr<OwnBatches> own_batches;  // null but for workers that make their steps by themselves
 
     BatchSource& source() const {
+      if (own_batches != nullptr) return *own_batches;
       if (own_inputs != nullptr) return *own_inputs;
       return *dealer;
     }
@@ -145,6 +157,18 @@ class Estimator::Impl {
   void MeetBetweenSteps(const Prepared& prepared, LoopOptions* loop);
   // How a loop that a signal ended, here or at another worker, is reported.
   absl::Status SignalErrorOf(const LoopResult& result, absl::string_view detail) const;
+
+  // estimator_served.cc: with parameter servers
+  absl::Status ResolveServers(const Cluster& cluster);
+  StepPart PartOfStep(Mode mode) const;
+  // The servers' values and step in memory, or the chief's there, before a training's first step.
+  absl::Status BeginServed(const Prepared& prepared);
+  // Whether the chief wants this worker to end its training.
+  std::optional<StopReason> WishOfChief() const;
+  // This worker makes no steps any more. On the chief: waits for the others, and reads the values that they leave.
+  absl::Status EndServed(StopReason reason);
+  // The chief's: all values as the servers have them, and their step.
+  absl::Status ReadServed();
 
   // First values for a new model: the initialisers, and what warm_start_from has.
   absl::Status InitializeVariables(const ModeProgram& program);
@@ -189,6 +213,11 @@ class Estimator::Impl {
   std::optional<Cluster> cluster_;  // of several workers, this process one of them
   bool is_evaluator_ = false, has_evaluator_ = false;
   std::shared_ptr<JoinedWorkers> joined_;
+  std::unique_ptr<ServedVariables> served_;  // null without parameter servers
+  absl::Status served_status_;               // of what the chief has done
+  bool is_server_ = false, server_has_ended_ = false;
+  int64_t served_training_ = 0;  // the number of the training, from 1 on
+  int tasks_here_ = 1;           // of a cluster with parameter servers, on this machine
   std::unique_ptr<StallWatch> stall_watch_;
   CheckpointManager checkpoints_;
   ResidentState resident_;

@@ -76,6 +76,7 @@ absl::StatusOr<std::optional<CheckpointData>> Estimator::Impl::StartingPoint() {
   if (WorkerGroup* group = workers(); group != nullptr && !group->is_chief()) {
     return ShareCheckpoint(*group, std::nullopt);
   }
+  if (served() && !is_chief()) return std::nullopt;  // the servers have the values
   const StallWatch::Scope reading(*stall_watch_, absl::StrCat("Reading the checkpoints of ", config_.model_dir));
   TD_ASSIGN_OR_RETURN(const std::optional<std::string> latest, checkpoints_.Recover());
   std::optional<CheckpointData> data;
@@ -164,6 +165,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
 
 absl::Status Estimator::Impl::Save(const Prepared& prepared, int64_t step) {
   const ModeProgram& program = *prepared.program;
+  if (served()) TD_RETURN_IF_ERROR(ReadServed());
   TracePhase phase(tracer_.get(), absl::StrCat("checkpoint ", step));
   auto data = std::make_shared<CheckpointData>();
   TD_ASSIGN_OR_RETURN(VariableSnapshot taken, resident_.model().Snapshot(program.variables()));
@@ -257,6 +259,11 @@ void Estimator::Impl::LogModel(const Prepared& prepared) {
   if (std::exchange(model_logged_, true)) return;
   const int64_t batch = prepared.dealer->batch_size();
   const int workers = prepared.workers != nullptr ? prepared.workers->size() : 1;
+  if (served()) {
+    const auto& servers = cluster_->addresses.at(TaskType::kParameterServer);
+    TD_LOG(INFO) << Count(cluster_->world_size, "worker") << ", each with steps of its own, and "
+                 << Count(static_cast<int64_t>(servers.size()), "parameter server") << ".";
+  }
   if (config_.accumulate_batches > 1) {
     TD_LOG(INFO) << config_.accumulate_batches << " batches of " << batch / config_.accumulate_batches
                  << " examples make one of " << batch << ".";
@@ -276,6 +283,7 @@ void Estimator::Impl::LogModel(const Prepared& prepared) {
 }
 
 absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions& options) {
+  if (is_server_) return Serve(input_fn);
   TD_RETURN_IF_ERROR(CheckTrains());
   return Together([&]() -> absl::Status {
     TD_ASSIGN_OR_RETURN(const std::unique_ptr<Training> training, Training::Start(this, input_fn, options));
@@ -290,6 +298,10 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
 
 absl::Status Estimator::Impl::CheckTrains() const {
   TD_RETURN_IF_ERROR(status_);
+  if (is_server_) {
+    return absl::FailedPreconditionError(
+        "Train: this process is a task of type ps; call Train or TrainAndEvaluate, which serve");
+  }
   if (!is_evaluator_ || config_.compile_only) return absl::OkStatus();
   return absl::FailedPreconditionError("Train: this process is a task of type evaluator; call TrainAndEvaluate");
 }
@@ -347,7 +359,8 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
   TD_ASSIGN_OR_RETURN(const std::optional<CheckpointData> start, e.StartingPoint());
   int64_t start_step = e.resident_.has_training() ? e.resident_.global_step() : 0;
   if (start.has_value()) start_step = start->global_step;
-  if (options_.max_steps.has_value() && start_step >= *options_.max_steps) {
+  // With parameter servers the other workers must be told.
+  if (!e.served() && options_.max_steps.has_value() && start_step >= *options_.max_steps) {
     TD_LOG(INFO) << "Skipping training since max_steps has already saved.";
     e.last_train_ = TrainResult{.global_step = start_step, .reason = StopReason::kMaxRounds};
     return false;
@@ -363,9 +376,15 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
   TD_RETURN_IF_ERROR(e.Finalize(prepared_, hooks));
   TD_RETURN_IF_ERROR(e.StartFrom(start, prepared_));
   TD_RETURN_IF_ERROR(e.BindVariables(prepared_, /*averages=*/false));
+  if (e.served()) TD_RETURN_IF_ERROR(e.BeginServed(prepared_));
   TD_ASSIGN_OR_RETURN(ResidentState::TrainingScope scope, e.resident_.StartTraining());
   scope_.emplace(std::move(scope));
-  loop_.emplace(prepared_.program->runner(), prepared_.source(), hooks, MakeLoopOptions(), e.resident_.step_counter());
+  StepRunner* runner = &prepared_.program->runner();
+  if (e.served()) {
+    served_runner_ = std::make_unique<ServedRunner>(&prepared_.program->runner(), e.served_.get());
+    runner = served_runner_.get();
+  }
+  loop_.emplace(*runner, prepared_.source(), hooks, MakeLoopOptions(), e.resident_.step_counter());
   if (prepared_.own_inputs != nullptr) {
     prepared_.workers->set_on_save([inputs = prepared_.own_inputs.get()] { return inputs->SaveState().status(); });
   }
@@ -386,6 +405,11 @@ LoopOptions Training::MakeLoopOptions() {
   loop.on_step = [&e](const RunValues& values) { return values.applied ? e.resident_.StepTaken() : absl::OkStatus(); };
   if (e.config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
   e.MeetBetweenSteps(prepared_, &loop);
+  if (e.served()) {
+    loop.agree = [&e](std::optional<StopReason> mine) -> absl::StatusOr<std::optional<StopReason>> {
+      return mine.has_value() ? mine : e.WishOfChief();
+    };
+  }
   return loop;
 }
 
@@ -397,6 +421,7 @@ Training::~Training() {
 
 absl::Status Training::End() {
   Estimator::Impl& e = estimator_;
+  if (e.served()) TD_RETURN_IF_ERROR(e.EndServed(loop_->reason()));
   TD_ASSIGN_OR_RETURN(const LoopResult result, loop_->End());
   if (prepared_.workers != nullptr) TD_RETURN_IF_ERROR(prepared_.workers->MeetAtEnd());
   TD_ASSIGN_OR_RETURN(e.iterator_state_, prepared_.SavePosition());

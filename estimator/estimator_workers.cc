@@ -37,16 +37,18 @@ absl::Status Estimator::Impl::ResolveWorkers() {
   const auto refuse = [&](absl::string_view what) {
     return WithExitCode(absl::InvalidArgumentError(absl::StrCat("cluster: ", cluster->Text(), ": ", what)), kExitUsage);
   };
-  if (cluster->task.type == TaskType::kParameterServer || cluster->addresses.contains(TaskType::kParameterServer)) {
-    return refuse("tasks of type ps are not built yet; leave them out");
-  }
   is_evaluator_ = cluster->task.type == TaskType::kEvaluator;
   has_evaluator_ = is_evaluator_ || cluster->addresses.contains(TaskType::kEvaluator);
   if (is_evaluator_) {
     SetLogTag("[evaluator] ");
     TD_LOG(INFO) << "cluster: " << cluster->Text();
   }
-  if (is_evaluator_ || cluster->world_size == 1) return absl::OkStatus();
+  if (is_evaluator_) return absl::OkStatus();
+  if (cluster->addresses.contains(TaskType::kParameterServer)) return ResolveServers(*cluster);
+  if (config_.train_strategy().updates == ClusterUpdates::kServers) {
+    return refuse(absl::StrCat(config_.train_strategy().name, " needs tasks of type ps, and the cluster has none"));
+  }
+  if (cluster->world_size == 1) return absl::OkStatus();
   for (const DistributionStrategy& strategy : {config_.train_strategy(), config_.eval_strategy()}) {
     if (!strategy.multi_worker) {
       return refuse(absl::StrCat(strategy.name, " is for one process; use MultiWorkerMirroredStrategy, or take the ",
@@ -66,7 +68,7 @@ absl::Status Estimator::Impl::ResolveWorkers() {
 
 absl::Status Estimator::Impl::JoinWorkers() {
   TD_RETURN_IF_ERROR(status_);
-  if (!cluster_.has_value() || joined_ != nullptr || config_.compile_only) return absl::OkStatus();
+  if (!cluster_.has_value() || served() || joined_ != nullptr || config_.compile_only) return absl::OkStatus();
   const StallWatch::Scope meeting(*stall_watch_, absl::StrCat("Meeting the other workers (", cluster_->Text(), ")"));
   TD_ASSIGN_OR_RETURN(joined_, JoinedWorkers::Join(*cluster_, config_));
   // The chief tells what all of them do.
@@ -76,6 +78,7 @@ absl::Status Estimator::Impl::JoinWorkers() {
 
 absl::Status Estimator::Impl::Together(const std::function<absl::Status()>& work) {
   const absl::Status status = CatchResourceErrors("what all workers do", work);
+  if (served() && !absl::IsCancelled(status)) served_status_ = status;
   // A signal ends all of them in order.
   return joined_ != nullptr && !absl::IsCancelled(status) ? joined_->Ended(status) : status;
 }

@@ -76,6 +76,10 @@ absl::Status RunConfig::Validate() const {
   if (accumulate_batches < 1) {
     problems.push_back(absl::StrCat("accumulate_batches must be at least 1, got ", accumulate_batches));
   }
+  if (max_staleness.has_value() && *max_staleness < 0) {
+    problems.push_back(
+        absl::StrCat("max_staleness must not be negative, got ", *max_staleness, "; leave it out for no bound"));
+  }
   if (!(peer_deadline_seconds > 0)) {
     problems.push_back(absl::StrCat("peer_deadline_seconds must be positive, got ", peer_deadline_seconds));
   }
@@ -174,6 +178,7 @@ std::string RunConfig::ToString() const {
       absl::StrCat("eval_distribute: ", StrategyString(eval_strategy())),
       absl::StrCat("communication: ", Name(communication)),
       absl::StrCat("peer_deadline_seconds: ", peer_deadline_seconds),
+      absl::StrCat("max_staleness: ", max_staleness.has_value() ? absl::StrCat(*max_staleness) : "none"),
       absl::StrCat("auto_shard: ", Name(auto_shard)),
       absl::StrCat("accumulate_batches: ", accumulate_batches),
       absl::StrCat("threads: ", threads),

@@ -59,6 +59,10 @@ struct RunConfig {
   // start, times ten.
   double peer_deadline_seconds = 30;
 
+  // With parameter servers: updates that other workers may make between a worker's reading of variables and its own
+  // update; those that are ahead wait. Without a value there is no bound.
+  std::optional<int64_t> max_staleness = std::nullopt;
+
   // Whether all workers get the same input and each takes its batches, or input_fn gives each an input of its own.
   AutoShard auto_shard = AutoShard::kBatch;
 

@@ -253,7 +253,7 @@ RunValues StepLoop::ValuesOf(StepOutcome outcome) {
       result_.last_loss = values.Number("loss");
       values.finite = values.finite && std::isfinite(result_.last_loss);
     }
-    if (values.finite) ++*global_step_;
+    if (values.finite) *global_step_ = outcome.global_step.value_or(*global_step_ + 1);
   }
   values.tensors["global_step"] = HostTensor::Scalar<int64_t>(*global_step_);
   if (values.finite) {

@@ -86,6 +86,8 @@ class StepLoop {
   absl::StatusOr<bool> Prepare();
   // The prepared step, and AfterRun of all hooks.
   absl::StatusOr<RunValues> Run();
+  // Why Prepare gave no step.
+  StopReason reason() const { return result_.reason; }
   // As RunContext's, for who runs the loop.
   void RequestStop() { context_.RequestStop(); }
   // End of all hooks.

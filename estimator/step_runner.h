@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct StepOutcome {
   std::map<std::string, HostTensor> values;
   int64_t examples = 0;
   bool finite = true;  // false: a NaN or infinity was found and no variable has changed
+  // The global step behind it, where others make steps as well.
+  std::optional<int64_t> global_step;
 };
 
 // Runs the steps of one compiled mode. Implemented by SessionRunner.

@@ -107,7 +107,17 @@ DistributionStrategy MirroredStrategy(std::vector<std::string> devices) {
 }
 
 DistributionStrategy MultiWorkerMirroredStrategy(std::vector<std::string> devices) {
-  return {.name = "MultiWorkerMirroredStrategy", .devices = std::move(devices), .multi_worker = true};
+  return {.name = "MultiWorkerMirroredStrategy",
+          .devices = std::move(devices),
+          .multi_worker = true,
+          .updates = ClusterUpdates::kTogether};
+}
+
+DistributionStrategy ParameterServerStrategy(std::vector<std::string> devices) {
+  return {.name = "ParameterServerStrategy",
+          .devices = std::move(devices),
+          .multi_worker = true,
+          .updates = ClusterUpdates::kServers};
 }
 
 DistributionStrategy OneDeviceStrategy(std::string device) {

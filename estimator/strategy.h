@@ -10,6 +10,13 @@
 
 namespace tandem {
 
+// How the workers of a cluster update the variables.
+enum class ClusterUpdates {
+  kAny,       // by servers where the cluster has tasks of type ps, together otherwise
+  kTogether,  // every step is one of all workers, whose gradients are summed
+  kServers,   // each worker makes its steps by itself, and parameter servers keep the variables
+};
+
 // A description only; the compiler does the replicating. The order of the devices is the order of the replicas.
 struct DistributionStrategy {
   std::string name = "OneDeviceStrategy";
@@ -17,6 +24,7 @@ struct DistributionStrategy {
   // Whether the workers of a cluster (docs/guide/cluster.md) train one model together. Without a cluster one process
   // trains, as otherwise. False in a cluster is an error of the Estimator.
   bool multi_worker = false;
+  ClusterUpdates updates = ClusterUpdates::kAny;
 
   // For tests: several replicas may be on one GPU, which is then named several times.
   bool shared_gpus = false;
@@ -38,6 +46,9 @@ DistributionStrategy MirroredStrategy(std::vector<std::string> devices);
 DistributionStrategy OneDeviceStrategy(std::string device);
 // The same over all workers of a cluster, each with these devices: gradients are all-reduced over the replicas of all.
 DistributionStrategy MultiWorkerMirroredStrategy(std::vector<std::string> devices = {"cpu:0"});
+// Asynchronous: the tasks of type ps of a cluster keep the variables. Each worker, with these devices, computes
+// gradients of batches of its own and sends them, and the servers update. Without a cluster one process trains.
+DistributionStrategy ParameterServerStrategy(std::vector<std::string> devices = {"cpu:0"});
 // A mirrored strategy, over all workers where there is a cluster, from a flag: names separated by commas; "auto": all
 // GPUs of this machine, or two CPU devices where there are none. The log says which, and why there is no GPU.
 DistributionStrategy StrategyFromFlag(absl::string_view devices);

@@ -109,6 +109,10 @@ class TrainAndEvaluateRun {
   absl::StatusOr<EvalResult> Run() {
     TD_RETURN_IF_ERROR(Validate());
     TD_RETURN_IF_ERROR(impl_.status());
+    if (impl_.is_server()) {
+      TD_RETURN_IF_ERROR(impl_.Serve(train_spec_.input_fn));
+      return last_;
+    }
     if (impl_.is_evaluator() && !config_.compile_only) {
       // The chief removes the marker of an earlier training when it begins, which may be later than this.
       const double distrust = std::max(eval_spec_.start_delay_secs, config_.peer_deadline_seconds);
@@ -146,7 +150,7 @@ class TrainAndEvaluateRun {
             plateau_, [this] { return eval_spec_.throttle_secs == 0 && !Signalled(); }));
       }
       if (!impl_.has_evaluator() && !eval_spec_.by_steps()) train.saving_listeners.push_back(Scheduler());
-    } else {
+    } else if (!impl_.served()) {
       impl_.workers()->set_on_evaluate([this] { return EvaluateOnce("with the chief"); });
     }
     if (eval_spec_.by_steps()) {
@@ -156,7 +160,7 @@ class TrainAndEvaluateRun {
     const absl::Status training = estimator_.Train(train_spec_.input_fn, train);
     impl_.set_evaluation_hook(nullptr);
     impl_.set_compared_part(std::nullopt);
-    if (!impl_.is_chief()) impl_.workers()->set_on_evaluate(nullptr);
+    if (!impl_.is_chief() && !impl_.served()) impl_.workers()->set_on_evaluate(nullptr);
     if (!training.ok() && !begun_) PutDoneMarkerBack();
     TD_RETURN_IF_ERROR(evaluation_);  // not as an error of the hook that happened to call it
     TD_RETURN_IF_ERROR(training);
@@ -175,6 +179,16 @@ class TrainAndEvaluateRun {
           "task of type evaluator, which evaluates checkpoints; set RunConfig.save_checkpoints_steps and throttle_secs "
           "instead, or leave the evaluator out");
     }
+    if (eval_spec_.by_steps() && impl_.served()) {
+      return absl::InvalidArgumentError(
+          "EvalSpec: every_steps and every_epochs go by each step, and with parameter servers the other workers make "
+          "steps that the chief does not see; set RunConfig.save_checkpoints_steps and throttle_secs instead");
+    }
+    if (train_spec_.reduce_on_plateau.has_value() && impl_.served()) {
+      return absl::InvalidArgumentError(
+          "TrainSpec: reduce_on_plateau sets the rate of all workers between steps, and with parameter servers each "
+          "makes steps of its own; leave it out, or the tasks of type ps");
+    }
     if (train_spec_.reduce_on_plateau.has_value() && impl_.has_evaluator()) {
       return absl::InvalidArgumentError(
           "TrainSpec: reduce_on_plateau needs evaluations between steps, and the cluster has a task of type evaluator "
@@ -191,8 +205,9 @@ class TrainAndEvaluateRun {
       TD_LOG(INFO) << "Running training; a task of its own evaluates.";
       return;
     }
-    TD_LOG(INFO) << (impl_.workers() == nullptr ? "Running training and evaluation locally (non-distributed)."
-                                                : "Running training and evaluation on all workers.");
+    TD_LOG(INFO) << (impl_.served()               ? "Running training on all workers; the chief evaluates."
+                     : impl_.workers() == nullptr ? "Running training and evaluation locally (non-distributed)."
+                                                  : "Running training and evaluation on all workers.");
     if (eval_spec_.by_steps()) {
       TD_LOG(INFO) << "Start train and evaluate loop. The evaluate will happen every "
                    << (eval_spec_.every_steps.has_value() ? absl::StrCat(*eval_spec_.every_steps, " steps.")
@@ -318,6 +333,7 @@ class TrainAndEvaluateRun {
   }
 
   absl::Status Finish() {
+    if (impl_.served() && !impl_.is_chief()) return absl::OkStatus();  // the chief evaluates
     const TrainResult trained = estimator_.last_train_result().value_or(TrainResult());
     // Training may have come to its end before the signal did; without the evaluation of that end the job is not done.
     if ((stopped_ || Signalled()) && !impl_.has_evaluator() && last_.global_step() != trained.global_step) {

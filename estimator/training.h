@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/estimator_impl.h"
+#include "estimator/parameter_server/served_runner.h"
 #include "estimator/run_loop.h"
 #include "estimator/signals.h"
 
@@ -42,6 +43,7 @@ class Training {
   std::shared_ptr<FileLock> lock_;
   Estimator::Impl::Prepared prepared_;
   std::optional<ResidentState::TrainingScope> scope_;
+  std::unique_ptr<ServedRunner> served_runner_;  // null without parameter servers
   std::optional<StepLoop> loop_;
 };
 

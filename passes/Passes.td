@@ -23,7 +23,8 @@ class VerifyPhasePass<string phase> : ModulePass<"td-verify-" # phase> {
 def DropCrossReplicaPass : ModulePass<"td-drop-cross-replica"> {
   let summary = "Takes td.cross_replica out of programs for one replica";
   let description = [{
-    With one replica there is nothing to combine. Programs for several replicas are unchanged.
+    With one replica there is nothing to combine. Programs for several replicas are unchanged, and so are those with a
+    `part` (td-partition-step): parameter servers, which have one device, take theirs of the same step as workers.
 
     ```
     %s = td.cross_replica mean %m   =>   %m
@@ -70,7 +71,8 @@ def PartitionStepPass : ModulePass<"td-partition-step"> {
     other servers are needed; the worker computes the rest. What goes from one to the other is an output of the worker's
     program and a variable of the server's, both of the name SentValueName: gradients as a rule, their common factor
     where they are clipped by a global norm. What is made of step scalars and constants alone is computed by each that
-    needs it. A worker reads variables as it last got them, a server its own as they are.
+    needs it. A worker reads variables as it last got them, a server its own as they are. What changes in every step
+    though the part does not update it is marked: nothing that follows from it is invariant.
 
     ```
     // servers = 1

@@ -234,9 +234,11 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
   if (absl::Status s = SetConfig(*module, mode, *target, machine, options); !s.ok()) return WithExitCode(s, kExitUsage);
   std::string key = CacheKey(*module, *target, options);
+  // "train-0123456789abcdef.tdx", "train_ps0-0123456789abcdef.tdx" for a parameter server's part.
+  const std::string server = options.part.server >= 0 ? absl::StrCat("_ps", options.part.server) : "";
   std::string path = options.cache_dir.empty()
                          ? ""
-                         : absl::StrCat(options.cache_dir, "/", std::string(mode), "-", key.substr(0, 16), ".tdx");
+                         : absl::StrCat(options.cache_dir, "/", mode, server, "-", key.substr(0, 16), ".tdx");
   Env* env = Env::Default();
   // Printing is of what the passes do, so they must run.
   const bool prints = options.print_times || !options.print_before.empty() || !options.print_after.empty();

@@ -23,9 +23,12 @@ ABSL_FLAG(
     double, deadline_seconds, 0,
     "Seconds without a sign of life of another worker, or that a step on GPUs may take, before a worker or GPU is "
     "taken for lost and training ends with exit code 75; 0: 30 and 600.");
-ABSL_FLAG(std::string, strategy, "auto",
-          "How the model is trained: mirrored (by this process alone), multi_worker (by all workers of a cluster), or "
-          "auto (multi_worker where the environment describes a cluster).");
+ABSL_FLAG(
+    std::string, strategy, "auto",
+    "How the model is trained: mirrored (by this process alone), multi_worker (by all workers of a cluster "
+    "together), parameter_server (by each worker of a cluster for itself, with servers that keep the variables), "
+    "or auto (parameter_server where the environment describes a cluster with tasks of type ps, multi_worker where "
+    "it describes another one).");
 ABSL_FLAG(
     std::string, communication, "auto",
     "How workers exchange gradients: auto (shared memory on one host, else TCP), shared_memory, tcp, or ring (TCP, "
@@ -56,9 +59,13 @@ absl::Status ApplyCommonFlags(RunConfig* config) {
   DistributionStrategy chosen = config->train_strategy();
   if (strategy == "mirrored") {
     chosen = MirroredStrategy(chosen.devices);
-  } else if (strategy != "auto" && strategy != "multi_worker") {
+  } else if (strategy == "multi_worker") {
+    chosen = MultiWorkerMirroredStrategy(chosen.devices);
+  } else if (strategy == "parameter_server") {
+    chosen = ParameterServerStrategy(chosen.devices);
+  } else if (strategy != "auto") {
     return absl::InvalidArgumentError(
-        absl::StrCat("--strategy=", strategy, " is unknown; use auto, mirrored or multi_worker"));
+        absl::StrCat("--strategy=", strategy, " is unknown; use auto, mirrored, multi_worker or parameter_server"));
   }
   config->train_distribute = chosen;
   TD_ASSIGN_OR_RETURN(config->communication, CommunicationFromName(absl::GetFlag(FLAGS_communication)));

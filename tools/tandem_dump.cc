@@ -24,7 +24,10 @@
 #include "tools/dump/json_dump.h"
 #include "tools/dump/text_dump.h"
 
-ABSL_FLAG(std::string, mode, "", "train, eval or predict: which executable of a model directory (default: train)");
+ABSL_FLAG(
+    std::string, mode, "",
+    "train, eval or predict, or train_ps0 for what parameter server 0 does: which executable of a model directory "
+    "(default: train)");
 ABSL_FLAG(std::string, target, "", "cuda:sm_90 or cpu: which executable of a model directory (default: the newest)");
 ABSL_FLAG(std::string, format, "text",
           "text, json, dot (a graph for Graphviz) or html (one page for a browser, with graph, costs, memory and IR)");

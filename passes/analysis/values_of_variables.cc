@@ -2,6 +2,7 @@
 
 #include "graph/ir/shape.h"
 #include "graph/ir/signature.h"
+#include "graph/ir/state.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/exec/dialect.h"
 
@@ -11,6 +12,10 @@ llvm::DenseSet<mlir::Value> ValuesOfVariables(mlir::func::FuncOp step, Variables
   llvm::DenseSet<mlir::Attribute> updated;
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
     if (mlir::FlatSymbolRefAttr update = td::UpdateOf(step, i)) updated.insert(update);
+  }
+  for (auto variable : step->getParentOfType<mlir::ModuleOp>().getOps<td::VariableOp>()) {
+    if (variable->hasAttr(kUpdatedByOthersAttr))
+      updated.insert(mlir::FlatSymbolRefAttr::get(variable.getSymNameAttr()));
   }
   llvm::DenseSet<mlir::Value> values;
   for (mlir::BlockArgument a : step.getArguments()) {

@@ -7,8 +7,13 @@
 
 namespace tandem {
 
-// kNotUpdated: variables that the step does not update; what follows from them is invariant, the same in every step
-// until somebody else changes a variable. kAll: what follows from them is the same on every device.
+// Of a td.variable that changes from step to step though the step does not update it: in a worker's part, what
+// parameter servers update; in a server's, what workers send.
+inline constexpr llvm::StringLiteral kUpdatedByOthersAttr = "exec.updated_by_others";
+
+// kNotUpdated: variables that neither the step nor others update in every step; what follows from them is invariant,
+// the same in every step until somebody else changes a variable. kAll: what follows from them is the same on every
+// device.
 enum class Variables { kNotUpdated, kAll };
 
 // The variables themselves (arguments of `step`), constants, and what ops outside of maps compute of them without

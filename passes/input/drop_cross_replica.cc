@@ -13,7 +13,9 @@ namespace {
 class DropCrossReplicaPass : public impl::DropCrossReplicaPassBase<DropCrossReplicaPass> {
  public:
   void runOnOperation() final {
-    if (ConfigOf(getOperation()).getReplicas() > 1) return;
+    const exec::CompileConfigAttr config = ConfigOf(getOperation());
+    // A worker of several replicas and its servers must find the same parts.
+    if (config.getReplicas() > 1 || config.getPart()) return;
     getOperation().walk([](td::CrossReplicaOp op) {
       op.getOutput().replaceAllUsesWith(op.getInput());
       op.erase();

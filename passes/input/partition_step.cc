@@ -13,6 +13,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
+#include "passes/analysis/values_of_variables.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
@@ -158,6 +159,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     const Partition partition(module, step, static_cast<int>(part.getServers()));
     if (mlir::failed(partition.Verify())) return signalPassFailure();
     if (part.getServer() < 0) {
+      MarkUpdated(module, step);
       KeepWorker(step, partition, static_cast<int>(part.getServers()));
     } else {
       KeepServer(module, step, partition, static_cast<int>(part.getServer()));
@@ -166,6 +168,15 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
   }
 
  private:
+  static void MarkUpdated(mlir::ModuleOp module, FuncOp step) {
+    for (unsigned i = 0; i < step.getNumResults(); ++i) {
+      mlir::FlatSymbolRefAttr update = td::UpdateOf(step, i);
+      if (!update) continue;
+      module.lookupSymbol<td::VariableOp>(update.getAttr())
+          ->setAttr(kUpdatedByOthersAttr, mlir::UnitAttr::get(module.getContext()));
+    }
+  }
+
   // Values for servers take the place of updates.
   static void KeepWorker(FuncOp step, const Partition& partition, int servers) {
     mlir::Operation* terminator = step.getBody().front().getTerminator();
@@ -191,8 +202,9 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     for (auto [i, sent] : llvm::enumerate(partition.SentTo(server))) {
       mlir::Value value = sent;
       const std::string name = SentValueName(server, static_cast<int64_t>(i), ValueName(value));
-      builder.create<td::VariableOp>(value.getLoc(), name, value.getType(), /*trainable=*/false,
-                                     /*slot_of=*/mlir::StringAttr(), /*initializer=*/mlir::ArrayAttr());
+      auto variable = builder.create<td::VariableOp>(value.getLoc(), name, value.getType(), /*trainable=*/false,
+                                                     /*slot_of=*/mlir::StringAttr(), /*initializer=*/mlir::ArrayAttr());
+      variable->setAttr(kUpdatedByOthersAttr, builder.getUnitAttr());
       auto attribute =
           builder.getNamedAttr(td::kVariableAttr, mlir::FlatSymbolRefAttr::get(builder.getContext(), name));
       const unsigned argument = step.getNumArguments();

@@ -123,6 +123,7 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   compile.microbatch_rows = options.microbatch_rows;
   compile.memory_limit = options.memory_limit;
   compile.precision = options.precision;
+  compile.part = options.part;
   compile.target = options.target;
   compile.contractions = options.contractions;
   if (options.precision == Precision::kMixedBfloat16) compile.machine_model = MachineForBFloat16(options.target);

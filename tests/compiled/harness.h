@@ -16,6 +16,7 @@
 #include "base/precision.h"
 #include "graph/graph_builder.h"
 #include "graph/reference.h"
+#include "passes/compile_options.h"
 #include "runtime/executable.h"
 #include "runtime/session.h"
 #include "runtime/variable_store.h"
@@ -35,6 +36,7 @@ struct Options {
   int steps = 2;
   std::string mode = "train";
   Precision precision = Precision::kFloat32;
+  StepPart part;  // of a step that parameter servers share
   std::string target = "cpu:native";
   std::vector<std::string> contractions;  // as in CompileOptions
   std::string kernel_cache_dir;           // empty: every kernel is compiled anew

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "graph/reference.h"
 #include "tests/oracle/draw.h"
@@ -20,6 +21,8 @@ constexpr int kSteps = 3;
 // Draws that come this near to a choice between two branches are drawn again.
 constexpr double kMargin = 3e-5;
 constexpr int kDraws = 200;
+// One program of so many is also compiled in parts, for one to three parameter servers.
+constexpr uint64_t kProgramsOfParts = 4;
 
 // "" when all elements are within their bounds.
 std::string Difference(const std::string& name, const ref::Numbers& got, const ref::Numbers& before,
@@ -61,6 +64,11 @@ absl::Status Runner::Prepare(const Case& c) {
       if (c.place->devices % count != 0) continue;
       TD_ASSIGN_OR_RETURN(compiled::Workers workers, compiled::Workers::Make(program_.executable, count));
       workers_.push_back(std::move(workers));
+    }
+    parts_.reset();
+    if (const uint64_t key = Fingerprint64(c.ProgramId()); key % kProgramsOfParts == 0) {
+      const int servers = 1 + static_cast<int>(key / kProgramsOfParts % 3);
+      TD_ASSIGN_OR_RETURN(parts_, compiled::Parts::Make(build, options, servers));
     }
     forward_.reset();
     randoms_ = c.model->randoms;
@@ -160,6 +168,8 @@ absl::StatusOr<std::vector<std::string>> Runner::Step(const Case& c, int step) {
   }
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> of_workers, DifferencesOfWorkers(dealt, before, result, after));
   for (const std::string& difference : of_workers) differences.push_back(where + difference);
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> of_parts, DifferencesOfParts(dealt, before, result, after));
+  for (const std::string& difference : of_parts) differences.push_back(where + difference);
   return differences;
 }
 
@@ -180,6 +190,20 @@ absl::StatusOr<std::vector<std::string>> Runner::DifferencesOfWorkers(const Step
     const std::vector<std::string> variables = workers.Differences(after);
     differences.insert(differences.end(), variables.begin(), variables.end());
   }
+  return differences;
+}
+
+absl::StatusOr<std::vector<std::string>> Runner::DifferencesOfParts(const StepInputs& inputs, const TensorMap& before,
+                                                                    const StepResult& result, const TensorMap& after) {
+  std::vector<std::string> differences;
+  if (!parts_.has_value()) return differences;
+  TD_RETURN_IF_ERROR(parts_->Assign(before));
+  TD_ASSIGN_OR_RETURN(const StepResult in_parts, parts_->Run(inputs));
+  if (in_parts.finite != result.finite || !in_parts.outputs[0].BitEqual(result.outputs[0])) {
+    differences.push_back("a worker with parameter servers has another loss than one program");
+  }
+  const std::vector<std::string> variables = parts_->Differences(after);
+  differences.insert(differences.end(), variables.begin(), variables.end());
   return differences;
 }
 

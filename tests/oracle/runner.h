@@ -1,15 +1,17 @@
 // Runs cases: three compiled training steps, each held against double precision from the variables before it, and run
-// again by two and more workers that share the devices, for the same bits.
+// again by two and more workers that share the devices, and some by a worker with parameter servers, for the same bits.
 #ifndef TANDEM_TESTS_ORACLE_RUNNER_H_
 #define TANDEM_TESTS_ORACLE_RUNNER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tests/compiled/harness.h"
+#include "tests/compiled/parts.h"
 #include "tests/compiled/workers.h"
 #include "tests/oracle/cases.h"
 #include "tests/oracle/expected.h"
@@ -37,10 +39,14 @@ class Runner {
   absl::StatusOr<std::vector<std::string>> DifferencesOfWorkers(const StepInputs& inputs, const TensorMap& before,
                                                                 const StepResult& result, const TensorMap& after);
 
+  absl::StatusOr<std::vector<std::string>> DifferencesOfParts(const StepInputs& inputs, const TensorMap& before,
+                                                              const StepResult& result, const TensorMap& after);
+
   const std::string kernel_cache_dir_;
   std::string program_id_;
   compiled::Program program_;
   std::vector<compiled::Workers> workers_;  // 2, 4 and so on of them, as many as there are devices at most
+  std::optional<compiled::Parts> parts_;    // of some programs
   std::unique_ptr<GraphBuilder> forward_;   // of models with random ops
   std::vector<std::string> randoms_;
   int programs_ = 0;

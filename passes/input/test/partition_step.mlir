@@ -6,11 +6,13 @@
 // worker's, as is the number of examples that the gradients are divided by; multiplying by the factor, weight decay,
 // the rate and the update are the server's.
 module attributes {exec.config = #exec.config<part = #exec.part<servers = 2, server = SERVER>>} {
-  // WORKER-NOT: td.variable @"w/Momentum"
-  // FIRST-NOT: td.variable @b
-  // FIRST-DAG: td.variable @"ps0/0/{{.*}}" : tensor<f32>
+  // WORKER-DAG: td.variable @w : tensor<4x4xf32> {exec.updated_by_others, trainable}
+  // WORKER-DAG: td.variable @b : tensor<4xf32> {exec.updated_by_others, trainable}
+  // FIRST-DAG: td.variable @w : tensor<4x4xf32> {trainable}
+  // FIRST-DAG: td.variable @"w/Momentum"
+  // FIRST-DAG: td.variable @"ps0/0/{{.*}}" : tensor<f32> {exec.updated_by_others}
   // FIRST-DAG: td.variable @"ps0/1/{{.*}}" : tensor<4x4xf32>
-  // SECOND-NOT: td.variable @w
+  // SECOND-DAG: td.variable @b : tensor<4xf32> {trainable}
   // SECOND-DAG: td.variable @"ps1/0/{{.*}}" : tensor<f32>
   // SECOND-DAG: td.variable @"ps1/1/{{.*}}" : tensor<4xf32>
   td.variable @w : tensor<4x4xf32> {trainable}

@@ -1,0 +1,198 @@
+// What an Estimator does in a cluster with parameter servers.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "estimator/estimator_impl.h"
+#include "estimator/model_dir.h"
+#include "estimator/parameter_server/parameter_server.h"
+#include "estimator/signals.h"
+#include "estimator/training.h"
+#include "graph/parameter_servers.h"
+
+namespace tandem {
+namespace {
+
+using Wish = ServedVariables::Wish;
+
+// "worker 1 at host, pid 123".
+std::string WhoIs(const Cluster& cluster) {
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  return absl::StrCat(Name(cluster.task.type), " ", cluster.task.index, " at ", host, ", pid ", getpid());
+}
+
+const std::vector<std::string>& ServersOf(const Cluster& cluster) {
+  return cluster.addresses.at(TaskType::kParameterServer);
+}
+
+absl::string_view HostOf(absl::string_view address) { return address.substr(0, address.rfind(':')); }
+
+// Tasks of this machine that compute, this one counted.
+int TasksHere(const Cluster& cluster) {
+  const auto own = cluster.addresses.find(cluster.task.type);
+  if (own == cluster.addresses.end() || cluster.task.index >= static_cast<int64_t>(own->second.size())) return 1;
+  const absl::string_view here = HostOf(own->second[cluster.task.index]);
+  int tasks = 0;
+  for (TaskType type : {TaskType::kChief, TaskType::kWorker, TaskType::kParameterServer}) {
+    const auto addresses = cluster.addresses.find(type);
+    if (addresses == cluster.addresses.end()) continue;
+    tasks += static_cast<int>(std::count_if(addresses->second.begin(), addresses->second.end(),
+                                            [&](const std::string& a) { return HostOf(a) == here; }));
+  }
+  return std::max(tasks, 1);
+}
+
+}  // namespace
+
+absl::Status Estimator::Impl::ResolveServers(const Cluster& cluster) {
+  const auto refuse = [&](absl::string_view what) {
+    return WithExitCode(absl::InvalidArgumentError(absl::StrCat("cluster: ", cluster.Text(), ": ", what)), kExitUsage);
+  };
+  for (const DistributionStrategy& strategy : {config_.train_strategy(), config_.eval_strategy()}) {
+    if (!strategy.multi_worker || strategy.updates == ClusterUpdates::kTogether) {
+      return refuse(absl::StrCat("it has tasks of type ps, and ", strategy.name,
+                                 " has no use for them; use ParameterServerStrategy, or leave them out"));
+    }
+    if (strategy.gpu()) return refuse("parameter servers are for workers with CPUs so far");
+  }
+  is_server_ = cluster.task.type == TaskType::kParameterServer;
+  if (cluster.world_size < 1) return refuse("there is no worker");
+  cluster_ = cluster;
+  tasks_here_ = TasksHere(cluster);
+  if (!is_chief() || is_server_) {
+    SetLogTag(absl::StrCat("[", Name(cluster.task.type), " ", cluster.task.index, "] "));
+    SetMinLogSeverity(LogSeverity::kWarning);
+  }
+  ServedVariables::Options options;
+  options.addresses = ServersOf(cluster);
+  options.rank = cluster.rank;
+  options.who = WhoIs(cluster);
+  options.deadline_seconds = config_.peer_deadline_seconds;
+  options.start_deadline_seconds = 10 * config_.peer_deadline_seconds;
+  served_ = std::make_unique<ServedVariables>(std::move(options));
+  return absl::OkStatus();
+}
+
+Estimator::Impl::~Impl() {
+  if (served_ != nullptr && is_chief() && !is_server_) served_->End(served_status_);
+}
+
+StepPart Estimator::Impl::PartOfStep(Mode mode) const {
+  if (served_ == nullptr || mode != Mode::kTrain) return {};
+  return {.servers = static_cast<int>(ServersOf(*cluster_).size()),
+          .server = is_server_ ? static_cast<int>(cluster_->task.index) : -1};
+}
+
+absl::Status Estimator::Impl::BeginServed(const Prepared& prepared) {
+  ++served_training_;
+  const StallWatch::Scope meeting(*stall_watch_,
+                                  absl::StrCat("Meeting the parameter servers (", cluster_->Text(), ")"));
+  const ModeProgram& program = *prepared.program;
+  std::map<std::string, int> servers =
+      PlaceVariables(program.variables(), static_cast<int>(ServersOf(*cluster_).size()));
+  TD_RETURN_IF_ERROR(
+      served_->Begin(program.executable(), std::move(servers), resident_.model().store(), resident_.global_step()));
+  *resident_.step_counter() = served_->step();
+  return absl::OkStatus();
+}
+
+std::optional<StopReason> Estimator::Impl::WishOfChief() const {
+  switch (served_->wish()) {
+    case Wish::kGoOn:
+      break;
+    case Wish::kStop:
+      return StopReason::kStopRequested;
+    case Wish::kSignal:
+      return StopReason::kPeerSignal;
+  }
+  return std::nullopt;
+}
+
+absl::Status Estimator::Impl::EndServed(StopReason reason) {
+  if (!is_chief()) return served_->Leave(served_training_);
+  if (reason == StopReason::kSignal || reason == StopReason::kStopRequested) {
+    TD_RETURN_IF_ERROR(served_->Stop(reason == StopReason::kSignal ? Wish::kSignal : Wish::kStop));
+  }
+  {
+    const StallWatch::Scope waiting(*stall_watch_, "Waiting for the steps of the other workers");
+    TD_RETURN_IF_ERROR(served_->WaitForOthers(served_training_));
+  }
+  return ReadServed();
+}
+
+absl::Status Estimator::Impl::ReadServed() {
+  TD_RETURN_IF_ERROR(served_->ReadAll());
+  const bool changed = *resident_.step_counter() != served_->step();
+  *resident_.step_counter() = served_->step();
+  return changed ? resident_.StepTaken() : absl::OkStatus();
+}
+
+std::optional<HostTensor> Estimator::Impl::ServedValue(const std::string& name) const {
+  if (!served() || is_chief()) return std::nullopt;
+  absl::StatusOr<HostTensor> value = resident_.model().store()->Read(name);
+  return value.ok() ? std::make_optional(*std::move(value)) : std::nullopt;
+}
+
+absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
+  TD_RETURN_IF_ERROR(status_);
+  if (server_has_ended_) return absl::OkStatus();
+  SignalGuard guard(config_.handle_signals);
+  TD_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(Mode::kTrain, input_fn));
+  ModeProgram& program = *prepared.program;
+  TD_ASSIGN_OR_RETURN(const CompileOptions options, OptionsFor(Mode::kTrain, {"cpu:0"}, /*batch=*/1));
+  TD_RETURN_IF_ERROR(program.Compile({}, options));
+  if (config_.compile_only) return absl::OkStatus();
+  ServerOptions server;
+  server.index = static_cast<int>(cluster_->task.index);
+  server.who = WhoIs(*cluster_);
+  server.workers = cluster_->world_size;
+  server.max_staleness = config_.max_staleness;
+  for (const auto& [name, value] : program.scalar_defaults()) server.scalar_defaults[name] = value;
+  const std::vector<std::string>& addresses = ServersOf(*cluster_);
+  const std::map<std::string, int> placed = PlaceVariables(program.variables(), static_cast<int>(addresses.size()));
+  for (const VariableSpec& v : program.variables()) {
+    if (placed.at(v.name) != server.index) continue;
+    server.variables.push_back(
+        {.name = v.name, .dtype = v.dtype, .shape = v.shape, .trainable = v.trainable, .slot_of = v.slot_of});
+  }
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<ServerState> state,
+                      ServerState::Create(std::move(server), program.shared_executable(), pool_));
+  const uint64_t bytes = state->MemoryBytes();
+  const std::string& address = addresses[cluster_->task.index];
+  TD_ASSIGN_OR_RETURN(const std::unique_ptr<ParameterServer> listening,
+                      ParameterServer::Start(std::move(state), address, config_.peer_deadline_seconds));
+  TD_LOG(INFO) << "Serving " << bytes << " bytes of variables at " << address << ".";
+  const auto patience = std::chrono::duration<double>(10 * config_.peer_deadline_seconds);
+  while (!listening->state().WaitForEnd(std::chrono::milliseconds(200))) {
+    if (config_.handle_signals && SignalGuard::pending() != 0) {
+      return SignalError(SignalGuard::pending(), "; the chief saves what this parameter server had");
+    }
+    if (listening->state().alone() < patience) continue;
+    return WithExitCode(
+        absl::UnavailableError(absl::StrFormat("no worker has been connected to the parameter server at %s for %g s",
+                                               address, patience.count())),
+        kExitTemporary);
+  }
+  server_has_ended_ = true;
+  const std::string failure = listening->state().failure();
+  if (failure.empty()) return absl::OkStatus();
+  // Who asks meanwhile hears why.
+  for (int i = 0; i < 20 && listening->state().alone() == ServerState::Clock::duration::zero(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return absl::AbortedError(absl::StrCat("the chief has ended the training: ", failure));
+}
+
+}  // namespace tandem

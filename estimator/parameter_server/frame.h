@@ -1,0 +1,49 @@
+// A frame: what travels between a worker and a parameter server. A head, which is a message of messages.proto, behind
+// its length (32 bits, low byte first), and the bytes of tensors one after the other.
+#ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_FRAME_H_
+#define TANDEM_ESTIMATOR_PARAMETER_SERVER_FRAME_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "base/host_tensor.h"
+#include "google/protobuf/message_lite.h"
+
+namespace tandem {
+
+// The bytes of a tensor or variable.
+struct ByteRange {
+  const void* data = nullptr;
+  size_t size = 0;
+};
+
+// Without copies of what `tensors` point to, which must stay until the frame has been sent.
+grpc::ByteBuffer FrameOf(const google::protobuf::MessageLite& head, absl::Span<const ByteRange> tensors);
+// With copies.
+grpc::ByteBuffer FrameWithCopies(const google::protobuf::MessageLite& head, absl::Span<const ByteRange> tensors);
+
+// Reads a frame.
+class FrameReader {
+ public:
+  // InvalidArgument for what is no frame with a head of that type.
+  absl::Status Open(const grpc::ByteBuffer& frame, google::protobuf::MessageLite* head);
+  // Bytes that have not been read.
+  size_t left() const { return left_; }
+  // The next `size` bytes, of those that are left.
+  void Read(void* to, size_t size);
+
+ private:
+  std::vector<grpc::Slice> slices_;
+  size_t slice_ = 0, offset_ = 0;  // of the next byte
+  size_t left_ = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_PARAMETER_SERVER_FRAME_H_

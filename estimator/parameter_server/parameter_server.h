@@ -1,0 +1,27 @@
+// ParameterServer: a ServerState that workers reach over the network.
+#ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_PARAMETER_SERVER_H_
+#define TANDEM_ESTIMATOR_PARAMETER_SERVER_PARAMETER_SERVER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/parameter_server/server_state.h"
+
+namespace tandem {
+
+class ParameterServer {
+ public:
+  // Listens at `address`, HOST:PORT. FailedPrecondition (exit code 2) where that cannot be.
+  static absl::StatusOr<std::unique_ptr<ParameterServer>> Start(std::unique_ptr<ServerState> state,
+                                                                const std::string& address, double deadline_seconds);
+  // Ends all connections.
+  virtual ~ParameterServer() = default;
+
+  virtual ServerState& state() = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_PARAMETER_SERVER_PARAMETER_SERVER_H_

@@ -1,0 +1,19 @@
+#include "estimator/parameter_server/served_runner.h"
+
+#include "base/status_macros.h"
+
+namespace tandem {
+
+absl::StatusOr<StepOutcome> ServedRunner::Run(const StepRequest& request) {
+  StepRequest of_worker = request;
+  of_worker.fetches.insert(of_worker.fetches.end(), sent_.begin(), sent_.end());
+  TD_ASSIGN_OR_RETURN(StepOutcome outcome, worker_.Run(of_worker));
+  if (outcome.finite) {
+    TD_RETURN_IF_ERROR(variables_.Exchange(outcome.values, request.scalars));
+    outcome.global_step = variables_.step();
+  }
+  for (const std::string& name : sent_) outcome.values.erase(name);
+  return outcome;
+}
+
+}  // namespace tandem

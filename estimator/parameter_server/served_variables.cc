@@ -1,0 +1,276 @@
+#include "estimator/parameter_server/served_variables.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/annotate.h"
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "base/status_macros.h"
+#include "estimator/parameter_server/protocol.h"
+#include "graph/parameter_servers.h"
+
+namespace tandem {
+
+using parameters::Reply;
+using parameters::Request;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsUntil(Clock::time_point end) { return std::chrono::duration<double>(end - Clock::now()).count(); }
+
+Clock::time_point In(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+void Describe(const std::string& name, int dtype, const Shape& shape, parameters::Tensor* tensor) {
+  tensor->set_name(name);
+  tensor->set_dtype(dtype);
+  for (int64_t size : shape) tensor->add_shape(size);
+}
+
+size_t BytesOf(const VariableInfo& info) {
+  size_t bytes = SizeOf(info.dtype);
+  for (int64_t size : info.shape) bytes *= size;
+  return bytes;
+}
+
+}  // namespace
+
+ServedVariables::ServedVariables(Options options) : options_(std::move(options)) {}
+ServedVariables::~ServedVariables() = default;
+
+absl::Status ServedVariables::Begin(const Executable& program, std::map<std::string, int> servers,
+                                    std::shared_ptr<VariableStore> store, int64_t step) {
+  store_ = std::move(store);
+  step_ = step;
+  wish_ = Wish::kGoOn;
+  servers_.clear();
+  servers_.resize(options_.addresses.size());
+  const fb::ExecutableT& index = program.index();
+  std::map<std::pair<int, int64_t>, const fb::OutputT*> sent;
+  for (const auto& output : index.outputs) {
+    if (const std::optional<SentValue> value = SentValueOfName(output->name)) {
+      sent[{value->server, value->number}] = output.get();
+    }
+  }
+  for (size_t i = 0; i < servers_.size(); ++i) {
+    Server& server = servers_[i];
+    server.name = absl::StrCat("ps ", i, " at ", options_.addresses[i]);
+    for (const auto& [name, placed] : servers) {
+      if (placed == static_cast<int>(i)) server.variables.push_back(name);
+    }
+    parameters::Hello* hello = server.hello.mutable_hello();
+    hello->set_protocol(kParameterProtocol);
+    hello->set_rank(options_.rank);
+    hello->set_server(static_cast<int64_t>(i));
+    hello->set_who(options_.who);
+    for (const auto& [key, output] : sent) {
+      if (key.first != static_cast<int>(i)) continue;
+      server.sent.push_back(output->name);
+      const fb::BufferT& buffer = *index.programs[0]->buffers[output->buffer];
+      Describe(output->name, static_cast<int>(buffer.dtype), Shape(buffer.shape.begin(), buffer.shape.end()),
+               hello->add_sent());
+    }
+    for (const auto& variable : index.variables) {
+      const auto placed = servers.find(variable->name);
+      if (placed == servers.end() || placed->second != static_cast<int>(i)) continue;
+      server.reads.push_back(variable->name);
+      hello->add_reads(variable->name);
+    }
+  }
+  for (Server& server : servers_) TD_RETURN_IF_ERROR(Meet(server, options_.start_deadline_seconds));
+  return absl::OkStatus();
+}
+
+absl::Status ServedVariables::Connect(Server& server, double seconds) {
+  const Clock::time_point end = In(seconds);
+  while (true) {
+    server.connection =
+        std::make_unique<ServerConnection>(options_.addresses[&server - servers_.data()], options_.deadline_seconds);
+    absl::StatusOr<Reply> reply = server.connection->Ask(server.hello);
+    if (reply.ok()) {
+      Note(server, *reply);
+      server.updated.assign(reply->welcome().updated().begin(), reply->welcome().updated().end());
+      return reply->welcome().has_values() ? absl::OkStatus() : absl::NotFoundError("it has no values yet");
+    }
+    if (!absl::IsUnavailable(reply.status())) return reply.status();
+    server.connection = nullptr;
+    constexpr double kPause = 0.05;
+    if (SecondsUntil(end) < kPause) {
+      return Annotate(reply.status(), "", absl::StrFormat("; it was waited for %g s", seconds));
+    }
+    std::this_thread::sleep_for(std::chrono::duration<double>(kPause));
+  }
+}
+
+absl::Status ServedVariables::Meet(Server& server, double seconds) {
+  const absl::Status connected = Connect(server, seconds);
+  const bool chief = options_.rank == 0;
+  if (absl::IsNotFound(connected) && chief) return GiveValues(server);
+  if (!absl::IsNotFound(connected)) TD_RETURN_IF_ERROR(connected);
+  return TakeValues(server, chief ? server.variables : server.reads, seconds);
+}
+
+absl::Status ServedVariables::GiveValues(Server& server) {
+  Request request;
+  parameters::Assign* assign = request.mutable_assign();
+  assign->set_step(step_);
+  TD_ASSIGN_OR_RETURN(const std::vector<HostTensor> values, store_->ReadAll(server.variables));
+  std::vector<ByteRange> bytes;
+  for (size_t i = 0; i < values.size(); ++i) {
+    Describe(server.variables[i], static_cast<int>(values[i].dtype()), values[i].shape(), assign->add_tensors());
+    bytes.push_back({values[i].raw(), static_cast<size_t>(values[i].byte_size())});
+  }
+  return server.connection->Ask(request, bytes).status();
+}
+
+absl::Status ServedVariables::TakeValues(Server& server, const std::vector<std::string>& names, double seconds) {
+  Request request;
+  request.mutable_read();
+  for (const std::string& name : names) request.mutable_read()->add_names(name);
+  TD_RETURN_IF_ERROR(server.connection->Begin(request, {}));
+  FrameReader tensors;
+  absl::StatusOr<Reply> reply = server.connection->End(seconds, &tensors);
+  TD_RETURN_IF_ERROR(Annotate(reply.status(), "", "; the chief gives the first values"));
+  Note(server, *reply);
+  return Write(names, tensors);
+}
+
+absl::Status ServedVariables::Write(const std::vector<std::string>& names, FrameReader& tensors) {
+  for (const std::string& name : names) {
+    TD_ASSIGN_OR_RETURN(const VariableInfo info, store_->Info(name));
+    const size_t bytes = BytesOf(info);
+    if (bytes > tensors.left()) return absl::InternalError(absl::StrCat("a server sent no value for ", name));
+    if (!info.initialized) TD_RETURN_IF_ERROR(store_->Assign(name, HostTensor::Zeros(info.dtype, info.shape)));
+    void* const first = store_->Buffer(name, 0);
+    tensors.Read(first, bytes);
+    for (int device = 1; device < store_->num_devices(); ++device) {
+      std::memcpy(store_->Buffer(name, device), first, bytes);
+    }
+  }
+  store_->NoteWrites();
+  return absl::OkStatus();
+}
+
+void ServedVariables::Note(const Server& server, const Reply& reply) {
+  if (&server != servers_.data()) return;
+  if (reply.welcome().has_values() || !reply.has_welcome()) step_ = reply.step();
+  wish_ = !reply.has_stop() ? Wish::kGoOn : reply.stop().signal() ? Wish::kSignal : Wish::kStop;
+}
+
+std::vector<std::string> ServedVariables::sent() const {
+  std::vector<std::string> names;
+  for (const Server& server : servers_) names.insert(names.end(), server.sent.begin(), server.sent.end());
+  return names;
+}
+
+absl::Status ServedVariables::Exchange(const std::map<std::string, HostTensor>& values, const StepScalars& scalars) {
+  Request request;
+  for (const auto& [name, value] : scalars) {
+    parameters::Scalar* scalar = request.mutable_exchange()->add_scalars();
+    scalar->set_name(name);
+    if (value.integral()) {
+      scalar->set_integer(value.integer());
+    } else {
+      scalar->set_number(value);
+    }
+  }
+  std::vector<absl::Status> begun;
+  for (Server& server : servers_) {
+    std::vector<ByteRange> bytes;
+    for (const std::string& name : server.sent) {
+      const HostTensor& value = values.at(name);
+      bytes.push_back({value.raw(), static_cast<size_t>(value.byte_size())});
+    }
+    begun.push_back(server.connection->Begin(request, bytes));
+  }
+  // All answers are waited for, also where one is an error: the values must stay until they are sent.
+  absl::Status result;
+  for (size_t i = 0; i < servers_.size(); ++i) {
+    Server& server = servers_[i];
+    FrameReader tensors;
+    absl::Status status = begun[i];
+    if (status.ok()) {
+      absl::StatusOr<Reply> reply = server.connection->End(options_.deadline_seconds, &tensors);
+      status = reply.status();
+      if (status.ok()) {
+        Note(server, *reply);
+        status = reply->not_finite()
+                     ? absl::InternalError(absl::StrCat("a NaN or infinity came out of the update of ", server.name))
+                     : Write(server.updated, tensors);
+      }
+    }
+    result.Update(Recovered(server, status));
+  }
+  return result;
+}
+
+absl::Status ServedVariables::Recovered(Server& server, const absl::Status& status) {
+  if (!absl::IsUnavailable(status)) return status;
+  TD_LOG(WARNING) << "Lost " << server.name << " (" << status.message() << "); waiting for it for "
+                  << options_.deadline_seconds << " s.";
+  TD_RETURN_IF_ERROR(Meet(server, options_.deadline_seconds));
+  TD_LOG(WARNING) << server.name << " is back"
+                  << (options_.rank == 0 ? ", with the values that the chief has read last." : ".");
+  return absl::OkStatus();
+}
+
+absl::Status ServedVariables::ReadAll() {
+  for (Server& server : servers_) {
+    TD_RETURN_IF_ERROR(Recovered(server, TakeValues(server, server.variables, options_.deadline_seconds)));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Reply> ServedVariables::Ask(Server& server, const Request& request) {
+  if (server.connection == nullptr) return absl::FailedPreconditionError("not connected");
+  TD_ASSIGN_OR_RETURN(Reply reply, server.connection->Ask(request));
+  Note(server, reply);
+  return reply;
+}
+
+absl::Status ServedVariables::Leave(int64_t training) {
+  if (servers_.empty()) return absl::OkStatus();
+  Request request;
+  request.mutable_leave()->set_training(training);
+  for (Server& server : servers_) TD_RETURN_IF_ERROR(Ask(server, request).status());
+  return absl::OkStatus();
+}
+
+absl::Status ServedVariables::Stop(Wish wish) {
+  Request request;
+  request.mutable_stop()->set_signal(wish == Wish::kSignal);
+  for (Server& server : servers_) TD_RETURN_IF_ERROR(Ask(server, request).status());
+  return absl::OkStatus();
+}
+
+absl::Status ServedVariables::WaitForOthers(int64_t training) {
+  if (servers_.empty()) return absl::OkStatus();
+  Request request;
+  request.mutable_wait_for_others()->set_training(training);
+  request.mutable_wait_for_others()->set_seconds(options_.deadline_seconds);
+  TD_RETURN_IF_ERROR(servers_[0].connection->Begin(request, {}));
+  constexpr double kForever = 1e8;
+  TD_ASSIGN_OR_RETURN(const Reply reply, servers_[0].connection->End(kForever));
+  Note(servers_[0], reply);
+  return absl::OkStatus();
+}
+
+void ServedVariables::End(const absl::Status& status) {
+  Request request;
+  request.mutable_end()->set_failure(std::string(status.message()));
+  for (Server& server : servers_) {
+    if (server.connection != nullptr) (void)Ask(server, request);
+  }
+}
+
+}  // namespace tandem

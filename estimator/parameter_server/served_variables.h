@@ -1,0 +1,96 @@
+// ServedVariables: the variables of a model that parameter servers keep, as one worker sees them.
+#ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVED_VARIABLES_H_
+#define TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVED_VARIABLES_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/host_tensor.h"
+#include "estimator/parameter_server/server_connection.h"
+#include "runtime/executable.h"
+#include "runtime/scalar_value.h"
+#include "runtime/variable_store.h"
+
+namespace tandem {
+
+// Not thread-safe, but for values that several threads read in the store. Errors of all calls: Unavailable (exit code
+// 75) names a server that is lost and has not come back in time; what a server refuses, such as another model.
+class ServedVariables {
+ public:
+  struct Options {
+    std::vector<std::string> addresses;   // HOST:PORT of each server
+    int64_t rank = 0;                     // of this worker; 0 is the chief
+    std::string who;                      // "worker 1 at host, pid 123"
+    double start_deadline_seconds = 300;  // until a server is there, and until the chief has given it values
+    double deadline_seconds = 30;         // of an answer, and until a lost server is back
+  };
+  explicit ServedVariables(Options options);
+  ~ServedVariables();
+
+  // Connects. `program` is the worker's part of the step, `variables` are all of the model with their servers, `store`
+  // has copies of them. The chief's are the first values, at `step`, where the servers have none yet; otherwise the
+  // store gets the servers' values: all of them on the chief, those that the program reads on others.
+  absl::Status Begin(const Executable& program, std::map<std::string, int> servers,
+                     std::shared_ptr<VariableStore> store, int64_t step);
+
+  // Updates that server 0 has made, when it was last asked.
+  int64_t step() const { return step_; }
+  // Whether the chief has asked all to end their training, and why.
+  enum class Wish { kGoOn, kStop, kSignal };
+  Wish wish() const { return wish_; }
+  // The outputs of `program` that go to servers.
+  std::vector<std::string> sent() const;
+
+  // Sends what a step has computed and gets the new values. A server that is lost is waited for; the step may then have
+  // been lost for it, and it has values of before.
+  absl::Status Exchange(const std::map<std::string, HostTensor>& values, const StepScalars& scalars);
+  // The chief's copies of all variables become the servers' values.
+  absl::Status ReadAll();
+  // This worker makes no steps any more in its training of that number, from 1 on.
+  absl::Status Leave(int64_t training);
+  // The chief's: all workers end their training, for `wish`.
+  absl::Status Stop(Wish wish);
+  // The chief's: waits until no other worker makes steps any more in that training. Those that are not there are waited
+  // for until the deadline.
+  absl::Status WaitForOthers(int64_t training);
+  // The chief's: the servers end, since the job is done or has failed with `status`, which they tell the others. Does
+  // not wait long.
+  void End(const absl::Status& status);
+
+ private:
+  struct Server {
+    std::string name;  // "ps 0 at host:port"
+    std::unique_ptr<ServerConnection> connection;
+    parameters::Request hello;
+    std::vector<std::string> variables;  // all that are placed there
+    std::vector<std::string> sent;       // by number
+    std::vector<std::string> reads;      // variables of the program
+    std::vector<std::string> updated;    // of reads
+  };
+
+  absl::Status Connect(Server& server, double seconds);
+  // The same with values, of one side or the other.
+  absl::Status Meet(Server& server, double seconds);
+  absl::Status GiveValues(Server& server);
+  absl::Status TakeValues(Server& server, const std::vector<std::string>& names, double seconds);
+  absl::Status Write(const std::vector<std::string>& names, FrameReader& tensors);
+  void Note(const Server& server, const parameters::Reply& reply);
+  absl::StatusOr<parameters::Reply> Ask(Server& server, const parameters::Request& request);
+  // `status` of `server`: one that is lost is waited for and met again.
+  absl::Status Recovered(Server& server, const absl::Status& status);
+
+  const Options options_;
+  std::vector<Server> servers_;
+  std::shared_ptr<VariableStore> store_;
+  int64_t step_ = 0;
+  Wish wish_ = Wish::kGoOn;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVED_VARIABLES_H_

@@ -1,0 +1,107 @@
+#include "estimator/parameter_server/server_connection.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/exit_code.h"
+#include "base/printable.h"
+#include "base/status_macros.h"
+#include "cluster/wire.h"
+#include "estimator/parameter_server/protocol.h"
+
+namespace tandem {
+namespace {
+
+gpr_timespec In(double seconds) {
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                      gpr_time_from_micros(static_cast<int64_t>(seconds * 1e6), GPR_TIMESPAN));
+}
+
+int Bit(intptr_t event) { return 1 << event; }
+
+}  // namespace
+
+ServerConnection::ServerConnection(std::string address, double deadline_seconds)
+    : address_(std::move(address)), deadline_seconds_(deadline_seconds) {
+  grpc::ChannelArguments arguments = ClientArguments(deadline_seconds);
+  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetMaxSendMessageSize(-1);
+  stub_ = std::make_unique<grpc::GenericStub>(
+      grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), arguments));
+  stream_ = stub_->PrepareCall(&context_, kParameterCall, &queue_);
+}
+
+ServerConnection::~ServerConnection() {
+  if (started_) {
+    grpc::Status status;
+    context_.TryCancel();
+    stream_->Finish(&status, reinterpret_cast<void*>(kFinished));
+    pending_ |= Bit(kFinished);
+    while (pending_ != 0) WaitFor(pending_, gpr_inf_future(GPR_CLOCK_MONOTONIC));
+  }
+  queue_.Shutdown();
+  void* tag = nullptr;
+  bool ok = false;
+  while (queue_.Next(&tag, &ok)) {
+  }
+}
+
+bool ServerConnection::WaitFor(int bits, gpr_timespec end) {
+  while ((pending_ & bits) != 0) {
+    void* tag = nullptr;
+    bool ok = false;
+    if (queue_.AsyncNext(&tag, &ok, end) != grpc::CompletionQueue::GOT_EVENT) return false;
+    const int bit = Bit(reinterpret_cast<intptr_t>(tag));
+    pending_ &= ~bit;
+    if (!ok) failed_ |= bit;
+  }
+  return (failed_ & bits) == 0;
+}
+
+absl::Status ServerConnection::Lost(absl::string_view why) {
+  lost_ = true;
+  return WithExitCode(absl::UnavailableError(absl::StrCat("the parameter server at ", address_, " ", why)),
+                      kExitTemporary);
+}
+
+absl::Status ServerConnection::Begin(const parameters::Request& request, absl::Span<const ByteRange> tensors) {
+  if (lost_) return Lost("is lost");
+  if (!started_) {
+    started_ = true;
+    stream_->StartCall(reinterpret_cast<void*>(kStarted));
+    pending_ |= Bit(kStarted);
+    if (!WaitFor(Bit(kStarted), In(deadline_seconds_))) return Lost("does not answer");
+  }
+  sent_ = FrameOf(request, tensors);
+  stream_->Write(sent_, reinterpret_cast<void*>(kWritten));
+  stream_->Read(&received_, reinterpret_cast<void*>(kRead));
+  pending_ |= Bit(kWritten) | Bit(kRead);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<parameters::Reply> ServerConnection::End(double seconds, FrameReader* tensors) {
+  if (lost_) return Lost("is lost");
+  if (!WaitFor(Bit(kWritten) | Bit(kRead), In(seconds))) {
+    return Lost(failed_ != 0 ? "is gone" : absl::StrFormat("has not answered for %g s", seconds));
+  }
+  parameters::Reply reply;
+  FrameReader own;
+  if (absl::Status status = (tensors != nullptr ? *tensors : own).Open(received_, &reply); !status.ok()) {
+    return Lost(absl::StrCat("answers with ", status.message()));
+  }
+  if (reply.code() == 0) return reply;
+  rendezvous::Failure failure;
+  failure.set_code(reply.code());
+  failure.set_message(reply.message());
+  failure.set_exit_code(reply.exit_code());
+  return ToStatus(failure);
+}
+
+absl::StatusOr<parameters::Reply> ServerConnection::Ask(const parameters::Request& request,
+                                                        absl::Span<const ByteRange> tensors, FrameReader* answered) {
+  TD_RETURN_IF_ERROR(Begin(request, tensors));
+  return End(deadline_seconds_, answered);
+}
+
+}  // namespace tandem

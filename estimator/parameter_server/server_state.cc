@@ -1,0 +1,375 @@
+#include "estimator/parameter_server/server_state.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
+#include "base/logging.h"
+#include "base/printable.h"
+#include "base/status_macros.h"
+#include "estimator/parameter_server/protocol.h"
+#include "graph/parameter_servers.h"
+
+namespace tandem {
+
+using parameters::Reply;
+using parameters::Request;
+
+namespace {
+
+Shape ShapeOf(const parameters::Tensor& tensor) { return Shape(tensor.shape().begin(), tensor.shape().end()); }
+
+std::string Text(DType dtype, const Shape& shape) { return absl::StrCat(Name(dtype), ShapeString(shape)); }
+
+absl::Status OtherModel(absl::string_view what) {
+  return WithExitCode(absl::InvalidArgumentError(absl::StrCat(
+                          what, "; model_fn, input_fn and RunConfig must be the same on all tasks of the cluster")),
+                      kExitUsage);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ServerState>> ServerState::Create(ServerOptions options,
+                                                                 std::shared_ptr<const Executable> program,
+                                                                 std::shared_ptr<ThreadPool> pool) {
+  auto store = std::make_shared<VariableStore>(1);
+  for (const VariableInfo& variable : options.variables) TD_RETURN_IF_ERROR(store->Create(variable));
+  std::unique_ptr<ServerState> state(new ServerState(std::move(options), store));
+  if (program == nullptr) return state;
+  std::map<int64_t, VariableInfo> sent;  // by number
+  for (const auto& variable : program->index().variables) {
+    const std::optional<SentValue> value = SentValueOfName(variable->name);
+    if (value.has_value() && value->server == state->options_.index) {
+      sent[value->number] = {.name = variable->name,
+                             .dtype = static_cast<DType>(variable->dtype),
+                             .shape = Shape(variable->shape.begin(), variable->shape.end())};
+    }
+    if (variable->updated) state->updated_.push_back(variable->name);
+  }
+  for (auto& [number, info] : sent) state->sent_.push_back(std::move(info));
+  TD_ASSIGN_OR_RETURN(state->session_, Session::Create(std::move(program), store, {.pool = std::move(pool)}));
+  // Their values come with every step.
+  for (const VariableInfo& value : state->sent_) {
+    TD_RETURN_IF_ERROR(store->Assign(value.name, HostTensor::Zeros(value.dtype, value.shape)));
+  }
+  return state;
+}
+
+ServerState::ServerState(ServerOptions options, std::shared_ptr<VariableStore> store)
+    : options_(std::move(options)), store_(std::move(store)) {}
+
+int64_t ServerState::Connect(Answer answer) {
+  std::lock_guard lock(mutex_);
+  connections_[next_connection_].answer = std::move(answer);
+  return next_connection_++;
+}
+
+void ServerState::Disconnect(int64_t id) {
+  std::lock_guard lock(mutex_);
+  const auto it = connections_.find(id);
+  if (it == connections_.end()) return;
+  if (it->second.rank >= 0) last_seen_ = Clock::now();
+  connections_.erase(it);
+  waiting_.remove_if([&](const Waiting& w) { return w.connection == id; });
+  Advance();
+}
+
+void ServerState::Handle(int64_t id, const grpc::ByteBuffer& frame) {
+  std::lock_guard lock(mutex_);
+  const auto it = connections_.find(id);
+  if (it == connections_.end()) return;
+  Request request;
+  FrameReader tensors;
+  absl::Status status = tensors.Open(frame, &request);
+  if (status.ok()) status = Do(id, it->second, request, tensors);
+  if (!status.ok()) {
+    Reply reply = NewReply();
+    reply.set_code(static_cast<int>(status.code()));
+    reply.set_message(std::string(status.message()));
+    reply.set_exit_code(ExitCodeFor(status));
+    AnswerWith(it->second, reply, {});
+  }
+  Advance();
+}
+
+absl::Status ServerState::Do(int64_t id, Connection& connection, const Request& request, FrameReader& tensors) {
+  if (request.kind_case() != Request::kHello && connection.rank < 0) {
+    return absl::FailedPreconditionError("a request before Hello");
+  }
+  if (!failure_.empty()) return absl::AbortedError(absl::StrCat("the chief has ended the training: ", failure_));
+  switch (request.kind_case()) {
+    case Request::kHello:
+      return Greet(connection, id, request.hello());
+    case Request::kAssign:
+      return Assign(connection, request.assign(), tensors);
+    case Request::kExchange:
+      return Update(id, connection, request.exchange(), tensors);
+    case Request::kRead:
+      return Read(id, request.read());
+    case Request::kLeave:
+      left_[connection.rank] = request.leave().training();
+      connection.training = false;
+      AnswerOk(connection);
+      return absl::OkStatus();
+    case Request::kStop:
+      TD_RETURN_IF_ERROR(CheckChief(connection));
+      stop_ = request.stop();
+      AnswerOk(connection);
+      return absl::OkStatus();
+    case Request::kWaitForOthers: {
+      TD_RETURN_IF_ERROR(CheckChief(connection));
+      const Clock::time_point end =
+          Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                             std::chrono::duration<double>(request.wait_for_others().seconds()));
+      waiting_.push_back(
+          {id, [this, training = request.wait_for_others().training(), end] { return OthersHaveLeft(training, end); },
+           [this](Connection& c) {
+             stop_.reset();  // the next training is another one
+             AnswerOk(c);
+           }});
+      return absl::OkStatus();
+    }
+    case Request::kEnd:
+      TD_RETURN_IF_ERROR(CheckChief(connection));
+      ended_ = true;
+      failure_ = PrintableLine(request.end().failure());
+      changed_.notify_all();
+      AnswerOk(connection);
+      return absl::OkStatus();
+    case Request::KIND_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError("a request of an unknown kind");
+}
+
+absl::Status ServerState::CheckChief(const Connection& connection) const {
+  if (connection.rank == 0) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat("only the chief may do that, not ", PrintableLine(connection.who)));
+}
+
+absl::Status ServerState::Greet(Connection& connection, int64_t id, const parameters::Hello& hello) {
+  const std::string who = PrintableLine(hello.who());
+  if (hello.protocol() != kParameterProtocol) {
+    return OtherModel(absl::StrCat(who, " speaks version ", hello.protocol(), " of the protocol, and ", options_.who,
+                                   " speaks ", kParameterProtocol));
+  }
+  if (hello.server() != options_.index) {
+    return OtherModel(absl::StrCat(who, " takes ", options_.who, " for ps ", hello.server()));
+  }
+  if (hello.rank() < 0 || hello.rank() >= options_.workers) {
+    return OtherModel(
+        absl::StrCat(who, " has rank ", hello.rank(), ", and ", options_.who, " knows ", options_.workers, " workers"));
+  }
+  std::vector<ByteRange> received;
+  for (int i = 0; i < std::max<int>(hello.sent_size(), static_cast<int>(sent_.size())); ++i) {
+    const std::string theirs =
+        i < hello.sent_size() ? absl::StrCat(PrintableLine(hello.sent(i).name()), " ",
+                                             Text(static_cast<DType>(hello.sent(i).dtype()), ShapeOf(hello.sent(i))))
+                              : "nothing";
+    const std::string ours = i < static_cast<int>(sent_.size())
+                                 ? absl::StrCat(sent_[i].name, " ", Text(sent_[i].dtype, sent_[i].shape))
+                                 : "nothing";
+    if (theirs != ours) {
+      return OtherModel(
+          absl::StrCat(who, " has another model than ", options_.who, ": it sends ", theirs, ", not ", ours));
+    }
+    received.push_back(Bytes(sent_[i].name));
+  }
+  std::vector<std::string> updated;
+  for (const std::string& name : hello.reads()) {
+    if (!store_->Contains(name)) {
+      return OtherModel(
+          absl::StrCat(who, " reads the variable ", PrintableLine(name), ", which ", options_.who, " does not have"));
+    }
+    if (std::find(updated_.begin(), updated_.end(), name) != updated_.end()) updated.push_back(name);
+  }
+  // One that has come back before its loss was noticed.
+  for (auto& [other, c] : connections_) {
+    if (other != id && c.rank == hello.rank()) c.rank = -1;
+  }
+  if (const auto known = came_.find(hello.rank()); known != came_.end() && known->second != who) {
+    TD_LOG(INFO) << who << " takes the place of " << known->second << ".";
+    left_.erase(hello.rank());
+  }
+  came_[hello.rank()] = who;
+  if (hello.rank() == 0) stop_.reset();
+  connection.rank = hello.rank();
+  connection.who = who;
+  connection.updated = std::move(updated);
+  connection.received = std::move(received);
+  connection.read_step = step_;
+  last_seen_ = Clock::now();
+  Reply reply = NewReply();
+  reply.mutable_welcome()->set_who(options_.who);
+  reply.mutable_welcome()->set_has_values(has_values_);
+  for (const std::string& name : connection.updated) reply.mutable_welcome()->add_updated(name);
+  AnswerWith(connection, reply, {});
+  return absl::OkStatus();
+}
+
+absl::Status ServerState::Assign(Connection& connection, const parameters::Assign& assign, FrameReader& tensors) {
+  TD_RETURN_IF_ERROR(CheckChief(connection));
+  std::set<std::string> given;
+  for (const parameters::Tensor& tensor : assign.tensors()) {
+    const absl::StatusOr<VariableInfo> info = store_->Info(tensor.name());
+    const std::string text =
+        absl::StrCat(PrintableLine(tensor.name()), " ", Text(static_cast<DType>(tensor.dtype()), ShapeOf(tensor)));
+    if (!info.ok() || info->dtype != static_cast<DType>(tensor.dtype()) || info->shape != ShapeOf(tensor)) {
+      return OtherModel(absl::StrCat(connection.who, " has the variable ", text, ", and ", options_.who, " has ",
+                                     info.ok() ? Text(info->dtype, info->shape) : "none of that name"));
+    }
+    HostTensor value = HostTensor::Zeros(info->dtype, info->shape);
+    const size_t bytes = Bytes(tensor.name()).size;
+    if (bytes > tensors.left()) return absl::InvalidArgumentError(absl::StrCat("no bytes for the variable ", text));
+    tensors.Read(value.raw(), bytes);
+    TD_RETURN_IF_ERROR(store_->Assign(tensor.name(), value));
+    given.insert(tensor.name());
+  }
+  for (const VariableInfo& variable : options_.variables) {
+    if (!given.contains(variable.name)) {
+      return OtherModel(
+          absl::StrCat(connection.who, " has no value for the variable ", variable.name, " of ", options_.who));
+    }
+  }
+  has_values_ = true;
+  step_ = assign.step();
+  for (auto& [id, c] : connections_) c.read_step = step_;
+  AnswerOk(connection);
+  return absl::OkStatus();
+}
+
+absl::Status ServerState::Update(int64_t id, Connection& connection, const parameters::Exchange& exchange,
+                                 FrameReader& tensors) {
+  if (!has_values_) return absl::FailedPreconditionError("a step before there are values");
+  size_t bytes = 0;
+  for (const ByteRange& range : connection.received) bytes += range.size;
+  if (bytes != tensors.left()) {
+    return absl::InvalidArgumentError(absl::StrCat("a step with ", tensors.left(), " bytes in place of ", bytes));
+  }
+  bool finite = true;
+  if (session_ != nullptr) {
+    for (const ByteRange& range : connection.received) tensors.Read(const_cast<void*>(range.data), range.size);
+    store_->NoteWrites();
+    StepInputs inputs;
+    inputs.inputs.emplace_back();
+    inputs.scalars = options_.scalar_defaults;
+    for (const parameters::Scalar& scalar : exchange.scalars()) {
+      inputs.scalars[scalar.name()] = scalar.value_case() == parameters::Scalar::kInteger
+                                          ? ScalarValue(scalar.integer())
+                                          : ScalarValue(scalar.number());
+    }
+    TD_ASSIGN_OR_RETURN(const StepResult result, session_->Run(inputs, {}));
+    finite = result.finite;
+  }
+  if (finite) ++step_;
+  connection.read_step = step_;
+  connection.training = true;
+  waiting_.push_back({id,
+                      [this, id] {
+                        return !options_.max_staleness.has_value() || stop_.has_value() ||
+                               StalenessOfOthers(id) <= *options_.max_staleness;
+                      },
+                      [this, finite](Connection& c) {
+                        Reply reply = NewReply();
+                        reply.set_not_finite(!finite);
+                        c.read_step = step_;
+                        AnswerWith(c, reply, c.updated);
+                      }});
+  return absl::OkStatus();
+}
+
+absl::Status ServerState::Read(int64_t id, const parameters::Read& read) {
+  const std::vector<std::string> names(read.names().begin(), read.names().end());
+  for (const std::string& name : names) {
+    if (!store_->Contains(name)) {
+      return absl::InvalidArgumentError(absl::StrCat("there is no variable ", PrintableLine(name)));
+    }
+  }
+  waiting_.push_back({id, [this] { return has_values_; },
+                      [this, names](Connection& c) {
+                        c.read_step = step_;
+                        AnswerWith(c, NewReply(), names);
+                      }});
+  return absl::OkStatus();
+}
+
+Reply ServerState::NewReply() const {
+  Reply reply;
+  reply.set_step(step_);
+  if (stop_.has_value()) *reply.mutable_stop() = *stop_;
+  return reply;
+}
+
+void ServerState::AnswerWith(Connection& connection, const Reply& reply, const std::vector<std::string>& variables) {
+  std::vector<ByteRange> tensors;
+  for (const std::string& name : variables) tensors.push_back(Bytes(name));
+  connection.answer(FrameWithCopies(reply, tensors));
+}
+
+ByteRange ServerState::Bytes(const std::string& variable) const {
+  const absl::StatusOr<VariableInfo> info = store_->Info(variable);
+  if (!info.ok()) return {};
+  size_t bytes = SizeOf(info->dtype);
+  for (int64_t size : info->shape) bytes *= size;
+  return {store_->Buffer(variable, 0), bytes};
+}
+
+int64_t ServerState::StalenessOfOthers(int64_t connection) const {
+  int64_t staleness = 0;
+  for (const auto& [id, c] : connections_) {
+    if (id == connection || !c.training) continue;
+    // Who waits for an answer has made its update.
+    const bool waits =
+        std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.connection == id; });
+    if (!waits) staleness = std::max(staleness, step_ - c.read_step);
+  }
+  return staleness;
+}
+
+bool ServerState::OthersHaveLeft(int64_t training, Clock::time_point end) const {
+  for (int64_t rank = 1; rank < options_.workers; ++rank) {
+    if (const auto left = left_.find(rank); left != left_.end() && left->second >= training) continue;
+    const bool here = std::any_of(connections_.begin(), connections_.end(),
+                                  [&](const auto& entry) { return entry.second.rank == rank; });
+    if (here) return false;
+    // One that is lost may come back, and one that has not come may still come.
+    if (Clock::now() < end) return false;
+  }
+  return true;
+}
+
+void ServerState::Advance() {
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    if (!it->ready()) {
+      ++it;
+      continue;
+    }
+    const Waiting done = std::move(*it);
+    it = waiting_.erase(it);
+    if (const auto c = connections_.find(done.connection); c != connections_.end()) done.answer(c->second);
+  }
+}
+
+bool ServerState::WaitForEnd(Clock::duration at_most) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, at_most, [&] { return ended_; });
+  Advance();
+  return ended_;
+}
+
+std::string ServerState::failure() const {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+ServerState::Clock::duration ServerState::alone() const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [id, c] : connections_) {
+    if (c.rank >= 0) return Clock::duration::zero();
+  }
+  return Clock::now() - last_seen_;
+}
+
+}  // namespace tandem

@@ -1,0 +1,121 @@
+// ServerState: the variables of a parameter server and what it does with them, without the network.
+#ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVER_STATE_H_
+#define TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVER_STATE_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/parameter_server/frame.h"
+#include "estimator/parameter_server/messages.pb.h"
+#include "runtime/session.h"
+#include "runtime/variable_store.h"
+
+namespace tandem {
+
+struct ServerOptions {
+  int index = 0;                        // of this server
+  std::string who;                      // "ps 0 at host, pid 123"
+  int64_t workers = 1;                  // that there are in all
+  std::vector<VariableInfo> variables;  // that are placed here
+  StepScalars scalar_defaults;          // of step scalars that workers do not send
+  // Updates that others may make between a worker's reading of variables and its own update; then they wait for it.
+  // Without a value there is no bound.
+  std::optional<int64_t> max_staleness;
+};
+
+// Requests of connections, which come from several threads. Each is answered once by the connection's function, at once
+// or when what it waits for has come; the function must not call the state.
+class ServerState {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Answer = std::function<void(grpc::ByteBuffer)>;
+
+  // `program`: this server's part of the step (td-partition-step), whose variables are `variables` and what workers
+  // send; null where there is nothing to update.
+  static absl::StatusOr<std::unique_ptr<ServerState>> Create(ServerOptions options,
+                                                             std::shared_ptr<const Executable> program,
+                                                             std::shared_ptr<ThreadPool> pool);
+
+  int64_t Connect(Answer answer);
+  void Handle(int64_t connection, const grpc::ByteBuffer& frame);
+  void Disconnect(int64_t connection);
+
+  // Waits until the chief has said that the job is done or has failed, for a while at most. Answers what waited for
+  // time.
+  bool WaitForEnd(Clock::duration at_most);
+  // Why the job has failed; empty where it has not. Other workers that ask are told so.
+  std::string failure() const;
+  // Of all variables, and of what workers send.
+  uint64_t MemoryBytes() const { return store_->MemoryBytes(); }
+  // How long no worker has been connected.
+  Clock::duration alone() const;
+
+ private:
+  struct Connection {
+    Answer answer;
+    int64_t rank = -1;  // before Hello
+    std::string who;
+    std::vector<std::string> updated;  // that the worker reads and steps change
+    std::vector<ByteRange> received;   // memory of the values that it sends
+    int64_t read_step = 0;             // when it last got values
+    bool training = false;             // it makes steps
+  };
+  struct Waiting {
+    int64_t connection;
+    std::function<bool()> ready;
+    std::function<void(Connection&)> answer;
+  };
+
+  ServerState(ServerOptions options, std::shared_ptr<VariableStore> store);
+
+  absl::Status Do(int64_t id, Connection& connection, const parameters::Request& request, FrameReader& tensors);
+  absl::Status Greet(Connection& connection, int64_t id, const parameters::Hello& hello);
+  absl::Status Assign(Connection& connection, const parameters::Assign& assign, FrameReader& tensors);
+  absl::Status Update(int64_t id, Connection& connection, const parameters::Exchange& exchange, FrameReader& tensors);
+  absl::Status Read(int64_t id, const parameters::Read& read);
+  absl::Status CheckChief(const Connection& connection) const;
+
+  parameters::Reply NewReply() const;
+  void AnswerWith(Connection& connection, const parameters::Reply& reply, const std::vector<std::string>& variables);
+  void AnswerOk(Connection& connection) { AnswerWith(connection, NewReply(), {}); }
+  ByteRange Bytes(const std::string& variable) const;
+  // Updates since the worker that is furthest behind got its values, `connection` left out.
+  int64_t StalenessOfOthers(int64_t connection) const;
+  bool OthersHaveLeft(int64_t training, Clock::time_point end) const;
+  // Answers what need not wait any longer.
+  void Advance();
+
+  const ServerOptions options_;
+  const std::shared_ptr<VariableStore> store_;
+  std::unique_ptr<Session> session_;  // null where nothing is updated
+  std::vector<VariableInfo> sent_;    // by workers, in the order of the program's numbers
+  std::vector<std::string> updated_;  // variables
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool has_values_ = false, ended_ = false;
+  std::string failure_;  // of the job
+  std::optional<parameters::Stop> stop_;
+  int64_t step_ = 0;
+  int64_t next_connection_ = 1;
+  std::map<int64_t, Connection> connections_;
+  std::list<Waiting> waiting_;
+  std::map<int64_t, int64_t> left_;      // the last training that each rank has left
+  std::map<int64_t, std::string> came_;  // ranks that have been here
+  Clock::time_point last_seen_ = Clock::now();
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVER_STATE_H_

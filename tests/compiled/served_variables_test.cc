@@ -1,0 +1,285 @@
+// Workers and parameter servers over the network, in one process, with the parts of a compiled step.
+#include "estimator/parameter_server/served_variables.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
+#include "cluster/testing_address.h"
+#include "estimator/parameter_server/parameter_server.h"
+#include "frontends/layers.h"
+#include "frontends/losses.h"
+#include "frontends/optimizers.h"
+#include "graph/parameter_servers.h"
+#include "gtest/gtest.h"
+#include "tests/compiled/parts.h"
+
+namespace tandem::compiled {
+namespace {
+
+void Model(GraphBuilder& g, int units) {
+  Tensor x = g.Input("x", DType::kFloat32, {kBatch, 3}), label = g.Input("label", DType::kFloat32, {kBatch, 1});
+  Tensor y = layers::Dense(layers::Dense(x, {.units = units}), {.units = 1});
+  Tensor loss = losses::MeanSquaredError(label, y);
+  optimizers::Momentum({.learning_rate = 0.1, .momentum = 0.9}).Minimize(loss);
+  g.Output("loss", loss);
+}
+
+const Options kOptions = {.batch = 8};
+
+// A job of one server and some workers, each with a store of its own.
+class ServedVariablesTest : public testing::Test {
+ protected:
+  struct Worker {
+    std::unique_ptr<ServedVariables> variables;
+    Program program;
+    int64_t steps = 0;
+  };
+
+  void SetUp() override {
+    auto parts = Parts::Make([](GraphBuilder& g) { Model(g, 4); }, kOptions, /*servers=*/1);
+    ASSERT_TRUE(parts.ok()) << parts.status();
+    parts_ = std::make_unique<Parts>(*std::move(parts));
+    placed_ = PlaceVariables(parts_->worker().graph->variables(), 1);
+  }
+
+  void Serve(std::optional<int64_t> max_staleness = std::nullopt) {
+    ServerOptions options{.who = "ps 0", .workers = 3, .max_staleness = max_staleness};
+    for (const VariableSpec& v : parts_->worker().graph->variables()) {
+      options.variables.push_back({.name = v.name, .dtype = v.dtype, .shape = v.shape});
+    }
+    options.scalar_defaults["learning_rate"] = 0.1;
+    auto state = ServerState::Create(options, parts_->servers()[0].executable, std::make_shared<ThreadPool>(1));
+    ASSERT_TRUE(state.ok()) << state.status();
+    auto server = ParameterServer::Start(*std::move(state), address_, /*deadline_seconds=*/10);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  Worker NewWorker(int64_t rank, double deadline_seconds = 10) {
+    Worker worker;
+    auto program = Prepare([](GraphBuilder& g) { Model(g, 4); }, PartOptions());
+    EXPECT_TRUE(program.ok()) << program.status();
+    worker.program = *std::move(program);
+    for (const VariableSpec& v : worker.program.graph->variables()) {
+      const bool read = worker.program.variables->Contains(v.name);
+      EXPECT_TRUE(worker.program.variables->Create({.name = v.name, .dtype = v.dtype, .shape = v.shape}).ok());
+      if (!read) EXPECT_TRUE(worker.program.variables->Assign(v.name, HostTensor::Zeros(v.dtype, v.shape)).ok());
+    }
+    worker.variables =
+        std::make_unique<ServedVariables>(ServedVariables::Options{.addresses = {address_},
+                                                                   .rank = rank,
+                                                                   .who = absl::StrCat("worker ", rank),
+                                                                   .start_deadline_seconds = deadline_seconds,
+                                                                   .deadline_seconds = deadline_seconds});
+    return worker;
+  }
+
+  static Options PartOptions() {
+    Options options = kOptions;
+    options.part.servers = 1;
+    return options;
+  }
+
+  absl::Status Begin(Worker& worker) {
+    return worker.variables->Begin(*worker.program.executable, placed_, worker.program.variables, /*step=*/0);
+  }
+
+  // A step of a worker's on its own inputs.
+  static absl::Status Step(Worker& worker) {
+    const TensorMap batch = RandomInputs(*worker.program.executable, 8, kOptions, static_cast<int>(worker.steps++));
+    const StepInputs inputs = Deal(worker.program, batch, {8}, worker.variables->step());
+    const absl::StatusOr<StepResult> result = worker.program.Run(inputs);
+    if (!result.ok()) return result.status();
+    std::map<std::string, HostTensor> values;
+    const auto& outputs = worker.program.executable->index().outputs;
+    for (size_t i = 0; i < outputs.size(); ++i) values[outputs[i]->name] = result->outputs[i];
+    return worker.variables->Exchange(values, inputs.scalars);
+  }
+
+  const std::string address_ = FreeAddress();
+  std::unique_ptr<Parts> parts_;
+  std::map<std::string, int> placed_;
+  std::unique_ptr<ParameterServer> server_;
+};
+
+TEST_F(ServedVariablesTest, StepsAreThoseOfThePartsInOneProcess) {
+  Serve();
+  Worker chief = NewWorker(0);
+  ASSERT_TRUE(parts_->Assign(chief.program.Values()).ok());
+  ASSERT_EQ(Begin(chief), absl::OkStatus());
+  for (int i = 0; i < 5; ++i) {
+    const TensorMap batch = RandomInputs(*chief.program.executable, 8, kOptions, i);
+    ASSERT_TRUE(parts_->Run(Deal(parts_->worker(), batch, {8}, i)).ok());
+    ASSERT_EQ(Step(chief), absl::OkStatus());
+    EXPECT_EQ(chief.variables->step(), i + 1);
+  }
+  ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
+  EXPECT_TRUE(parts_->Differences(chief.program.Values()).empty());
+}
+
+TEST_F(ServedVariablesTest, OthersWaitForTheChiefsValuesAndSeeEachOthersUpdates) {
+  Serve();
+  Worker chief = NewWorker(0), other = NewWorker(1);
+  absl::Status begun;
+  std::thread first([&] { begun = Begin(other); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ASSERT_EQ(Begin(chief), absl::OkStatus());
+  first.join();
+  ASSERT_EQ(begun, absl::OkStatus());
+  ASSERT_EQ(Step(chief), absl::OkStatus());
+  ASSERT_EQ(Step(other), absl::OkStatus());
+  EXPECT_EQ(other.variables->step(), 2);
+  ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
+  for (const char* name : {"dense/kernel", "dense_1/bias"}) {
+    EXPECT_TRUE(chief.program.variables->Read(name)->BitEqual(*other.program.variables->Read(name))) << name;
+  }
+}
+
+TEST_F(ServedVariablesTest, AServerThatComesBackGetsWhatTheChiefReadLast) {
+  Serve();
+  Worker chief = NewWorker(0);
+  ASSERT_EQ(Begin(chief), absl::OkStatus());
+  ASSERT_EQ(Step(chief), absl::OkStatus());
+  ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
+  server_ = nullptr;
+  Serve();
+  ASSERT_EQ(Step(chief), absl::OkStatus());  // is lost
+  EXPECT_EQ(chief.variables->step(), 1);
+  ASSERT_EQ(Step(chief), absl::OkStatus());
+  EXPECT_EQ(chief.variables->step(), 2);
+}
+
+TEST_F(ServedVariablesTest, AServerThatStaysAwayIsNamed) {
+  Serve();
+  Worker chief = NewWorker(0, /*deadline_seconds=*/0.3);
+  ASSERT_EQ(Begin(chief), absl::OkStatus());
+  server_ = nullptr;
+  const absl::Status status = Step(chief);
+  EXPECT_EQ(ExitCodeFor(status), kExitTemporary);
+  EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat("the parameter server at ", address_))) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "it was waited for 0.3 s")) << status;
+}
+
+TEST_F(ServedVariablesTest, WhoIsAheadWaitsForTheOthers) {
+  Serve(/*max_staleness=*/2);
+  Worker chief = NewWorker(0), other = NewWorker(1);
+  ASSERT_EQ(Begin(chief), absl::OkStatus());
+  ASSERT_EQ(Begin(other), absl::OkStatus());
+  ASSERT_EQ(Step(other), absl::OkStatus());  // it has read step 1
+  ASSERT_EQ(Step(chief), absl::OkStatus());
+  ASSERT_EQ(Step(chief), absl::OkStatus());
+  std::atomic<bool> done = false;
+  absl::Status ahead;
+  std::thread third([&] {
+    ahead = Step(chief);
+    done = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_FALSE(done);
+  EXPECT_EQ(Step(other), absl::OkStatus());
+  third.join();
+  EXPECT_EQ(ahead, absl::OkStatus());
+  // One that has left, or is gone, is not waited for.
+  EXPECT_EQ(other.variables->Leave(1), absl::OkStatus());
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(Step(chief), absl::OkStatus());
+}
+
+TEST_F(ServedVariablesTest, TheChiefWaitsUntilTheOthersHaveLeft) {
+  Serve();
+  Worker chief = NewWorker(0, /*deadline_seconds=*/1), other = NewWorker(1);
+  ASSERT_EQ(Begin(chief), absl::OkStatus());
+  ASSERT_EQ(Begin(other), absl::OkStatus());
+  std::atomic<bool> left = false;
+  std::thread leaving([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    left = true;
+    EXPECT_EQ(other.variables->Leave(1), absl::OkStatus());
+  });
+  // Rank 2 has never come: it is waited for until the deadline.
+  std::thread waiting([&, server = server_.get()] {
+    for (int i = 0; i < 40; ++i) server->state().WaitForEnd(std::chrono::milliseconds(100));
+  });
+  EXPECT_EQ(chief.variables->WaitForOthers(1), absl::OkStatus());
+  EXPECT_TRUE(left);
+  leaving.join();
+  waiting.join();
+}
+
+TEST_F(ServedVariablesTest, TheChiefStopsAllAndTellsWhyItFailed) {
+  Serve();
+  Worker chief = NewWorker(0), other = NewWorker(1);
+  ASSERT_EQ(Begin(chief), absl::OkStatus());
+  ASSERT_EQ(Begin(other), absl::OkStatus());
+  ASSERT_EQ(chief.variables->Stop(ServedVariables::Wish::kSignal), absl::OkStatus());
+  ASSERT_EQ(Step(other), absl::OkStatus());
+  EXPECT_EQ(other.variables->wish(), ServedVariables::Wish::kSignal);
+  EXPECT_EQ(other.variables->Stop(ServedVariables::Wish::kStop).message(), "only the chief may do that, not worker 1");
+  chief.variables->End(absl::DataLossError("a damaged file"));
+  EXPECT_TRUE(server_->state().WaitForEnd(std::chrono::seconds(10)));
+  const absl::Status status = Step(other);
+  EXPECT_EQ(status.message(), "the chief has ended the training: a damaged file");
+  EXPECT_EQ(ExitCodeFor(status), kExitTemporary);
+}
+
+TEST_F(ServedVariablesTest, AnotherModelIsRefused) {
+  Serve();
+  auto program = Prepare([](GraphBuilder& g) { Model(g, 5); }, PartOptions());
+  ASSERT_TRUE(program.ok()) << program.status();
+  Worker other = NewWorker(0);
+  const absl::Status status = other.variables->Begin(
+      *program->executable, PlaceVariables(program->graph->variables(), 1), program->variables, /*step=*/0);
+  EXPECT_TRUE(absl::StartsWith(status.message(), "worker 0 has another model than ps 0: it sends ps0/0/")) << status;
+  EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+}
+
+// Whatever bytes come, there is an answer, and the server goes on.
+TEST_F(ServedVariablesTest, DamagedRequestsAreAnswered) {
+  Serve();
+  ServerState& state = server_->state();
+  int answers = 0, errors = 0;
+  const int64_t connection = state.Connect([&](grpc::ByteBuffer answer) {
+    parameters::Reply reply;
+    FrameReader reader;
+    ASSERT_TRUE(reader.Open(answer, &reply).ok());
+    ++answers;
+    errors += reply.code() != 0 ? 1 : 0;
+  });
+  parameters::Request hello, assign, exchange;
+  hello.mutable_hello()->set_protocol(1);
+  assign.mutable_assign()->add_tensors()->set_name("dense/kernel");
+  exchange.mutable_exchange()->add_scalars()->set_name("learning_rate");
+  std::mt19937 random(7);
+  int sent = 0;
+  for (const parameters::Request& request : {hello, assign, exchange}) {
+    const std::string text = request.SerializeAsString();
+    std::string bytes(4, '\0');
+    bytes[0] = static_cast<char>(text.size());
+    bytes += text + std::string(40, 'x');
+    for (int i = 0; i < 5000; ++i) {
+      std::string damaged = bytes.substr(0, random() % (bytes.size() + 1));
+      for (int n = static_cast<int>(random() % 4); n > 0 && !damaged.empty(); --n) {
+        damaged[random() % damaged.size()] = static_cast<char>(random());
+      }
+      const grpc::Slice slice(damaged);
+      state.Handle(connection, grpc::ByteBuffer(&slice, 1));
+      ++sent;
+    }
+  }
+  EXPECT_EQ(answers, sent);
+  EXPECT_GT(errors, sent / 2);
+  state.Disconnect(connection);
+  Worker chief = NewWorker(0);
+  ASSERT_EQ(Begin(chief), absl::OkStatus());
+  EXPECT_EQ(Step(chief), absl::OkStatus());
+}
+
+}  // namespace
+}  // namespace tandem::compiled
