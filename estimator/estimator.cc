@@ -93,7 +93,8 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       status_(config_.Validate()),
       stall_watch_(std::make_unique<StallWatch>(StallWatch::Options{.seconds = config_.stall_warning_secs})),
       checkpoints_(config_.file_env(), config_.model_dir, std::max(config_.keep_checkpoint_max, 0)),
-      resident_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas())),
+      resident_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas(),
+                                                config_.train_strategy().central_storage)),
       seed_(static_cast<uint64_t>(config_.seed.value_or(0))),
       best_(config_.keep_best) {
   ExitOnUncaughtResourceErrors();
@@ -245,6 +246,8 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   }
   ModeProgram::Fetches fetches = context.fetched_by();
   if (prepared.workers != nullptr) {
+    const StallWatch::Scope waiting(*stall_watch_,
+                                    absl::StrCat("Waiting until all workers are in mode ", ModeName(mode)));
     TD_ASSIGN_OR_RETURN(fetches, FetchesOfAll(*prepared.workers, fetches));
   }
   TD_RETURN_IF_ERROR(prepared.program->Compile(fetches, options));

@@ -163,6 +163,8 @@ class Estimator::Impl {
   StepPart PartOfStep(Mode mode) const;
   // The servers' values and step in memory, or the chief's there, before a training's first step.
   absl::Status BeginServed(const Prepared& prepared);
+  // Inside of a training: the values in memory are those of the servers' step.
+  absl::Status TakeServedStep();
   // Whether the chief wants this worker to end its training.
   std::optional<StopReason> WishOfChief() const;
   // This worker makes no steps any more. On the chief: waits for the others, and reads the values that they leave.

@@ -81,6 +81,7 @@ absl::Status Estimator::Impl::ResolveServers(const Cluster& cluster) {
   options.who = WhoIs(cluster);
   options.deadline_seconds = config_.peer_deadline_seconds;
   options.start_deadline_seconds = 10 * config_.peer_deadline_seconds;
+  if (config_.handle_signals) options.interrupted = [] { return SignalGuard::pending() != 0; };
   served_ = std::make_unique<ServedVariables>(std::move(options));
   return absl::OkStatus();
 }
@@ -102,10 +103,21 @@ absl::Status Estimator::Impl::BeginServed(const Prepared& prepared) {
   const ModeProgram& program = *prepared.program;
   std::map<std::string, int> servers =
       PlaceVariables(program.variables(), static_cast<int>(ServersOf(*cluster_).size()));
-  TD_RETURN_IF_ERROR(
-      served_->Begin(program.executable(), std::move(servers), resident_.model().store(), resident_.global_step()));
-  *resident_.step_counter() = served_->step();
-  return absl::OkStatus();
+  // With an input of its own each, nobody else's position is of use.
+  const bool shared_input = config_.auto_shard == AutoShard::kBatch;
+  std::string position;
+  if (is_chief() && shared_input) {
+    TD_ASSIGN_OR_RETURN(position, prepared.SavePosition());
+  }
+  const absl::Status begun = served_->Begin(program.executable(), std::move(servers), resident_.model().store(),
+                                            resident_.global_step(), std::move(position));
+  if (absl::IsCancelled(begun)) {
+    return SignalError(SignalGuard::pending(), ", while it waited for the parameter servers and the chief's values");
+  }
+  TD_RETURN_IF_ERROR(begun);
+  TD_RETURN_IF_ERROR(TakeServedStep());
+  if (is_chief() || !shared_input || served_->position().empty() || served_training_ > 1) return absl::OkStatus();
+  return prepared.RestorePosition(served_->position());
 }
 
 std::optional<StopReason> Estimator::Impl::WishOfChief() const {
@@ -134,6 +146,10 @@ absl::Status Estimator::Impl::EndServed(StopReason reason) {
 
 absl::Status Estimator::Impl::ReadServed() {
   TD_RETURN_IF_ERROR(served_->ReadAll());
+  return TakeServedStep();
+}
+
+absl::Status Estimator::Impl::TakeServedStep() {
   const bool changed = *resident_.step_counter() != served_->step();
   *resident_.step_counter() = served_->step();
   return changed ? resident_.StepTaken() : absl::OkStatus();

@@ -376,11 +376,11 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
   TD_RETURN_IF_ERROR(e.Finalize(prepared_, hooks));
   TD_RETURN_IF_ERROR(e.StartFrom(start, prepared_));
   TD_RETURN_IF_ERROR(e.BindVariables(prepared_, /*averages=*/false));
-  if (e.served()) TD_RETURN_IF_ERROR(e.BeginServed(prepared_));
   TD_ASSIGN_OR_RETURN(ResidentState::TrainingScope scope, e.resident_.StartTraining());
   scope_.emplace(std::move(scope));
   StepRunner* runner = &prepared_.program->runner();
   if (e.served()) {
+    TD_RETURN_IF_ERROR(e.BeginServed(prepared_));
     served_runner_ = std::make_unique<ServedRunner>(&prepared_.program->runner(), e.served_.get());
     runner = served_runner_.get();
   }

@@ -60,6 +60,9 @@ absl::Status DistributionStrategy::Validate() const {
     problems.push_back(absl::StrCat(absl::StrJoin(devices, ","),
                                     " are CPUs and GPUs: the replicas of a model run on devices of one kind"));
   }
+  if (gpus && central_storage) {
+    problems.push_back(absl::StrCat(absl::StrJoin(devices, ","), " are GPUs, each of which needs a copy of its own"));
+  }
   if (problems.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(name, ": ", absl::StrJoin(problems, "; "),
                                                  ". Allowed are cpu:0 to cpu:", kMaxDevices - 1,
@@ -118,6 +121,10 @@ DistributionStrategy ParameterServerStrategy(std::vector<std::string> devices) {
           .devices = std::move(devices),
           .multi_worker = true,
           .updates = ClusterUpdates::kServers};
+}
+
+DistributionStrategy CentralStorageStrategy(std::vector<std::string> devices) {
+  return {.name = "CentralStorageStrategy", .devices = std::move(devices), .central_storage = true};
 }
 
 DistributionStrategy OneDeviceStrategy(std::string device) {

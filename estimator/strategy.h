@@ -25,6 +25,8 @@ struct DistributionStrategy {
   // trains, as otherwise. False in a cluster is an error of the Estimator.
   bool multi_worker = false;
   ClusterUpdates updates = ClusterUpdates::kAny;
+  // One copy of the variables for all devices, in place of one each. CPUs only.
+  bool central_storage = false;
 
   // For tests: several replicas may be on one GPU, which is then named several times.
   bool shared_gpus = false;
@@ -44,6 +46,9 @@ struct DistributionStrategy {
 // Every device holds a copy of all variables and works on its own batch; gradients are all-reduced at every step.
 DistributionStrategy MirroredStrategy(std::vector<std::string> devices);
 DistributionStrategy OneDeviceStrategy(std::string device);
+// As mirrored, to the bit, with one copy of the variables and their slots in place of one for each device. For one
+// process, and CPUs.
+DistributionStrategy CentralStorageStrategy(std::vector<std::string> devices);
 // The same over all workers of a cluster, each with these devices: gradients are all-reduced over the replicas of all.
 DistributionStrategy MultiWorkerMirroredStrategy(std::vector<std::string> devices = {"cpu:0"});
 // Asynchronous: the tasks of type ps of a cluster keep the variables. Each worker, with these devices, computes

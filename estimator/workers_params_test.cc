@@ -1,9 +1,12 @@
 // What params say to a model_fn about the workers, and what a model_fn may not make of it.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <iostream>
+#include <thread>
 
 #include "absl/strings/match.h"
+#include "base/logging.h"
 #include "estimator/test_workers.h"
 
 namespace tandem {
@@ -59,6 +62,20 @@ TEST(WorkersParams, AGraphThatDependsOnTheWorkerIsAnError) {
                      const Params& params) { return Model(features, labels, 0.01, 1 + params.worker_index()); },
                   config),
         "the program of mode train");
+  }));
+}
+
+TEST(WorkersParams, WhoEvaluatesAloneSaysThatItWaits) {
+  EXPECT_TRUE(AsWorkers(2, [](int rank, RunConfig config) {
+    const LogCapture log;
+    config.stall_warning_secs = 0.2;
+    config.compile_cache = false;
+    Estimator estimator(test::LineModel, config);
+    if (!estimator.Train(test::LineInput(64, 4), {.steps = 1}).ok()) return false;
+    if (rank == 1) std::this_thread::sleep_for(std::chrono::seconds(2));
+    const absl::StatusOr<EvalResult> result = estimator.Evaluate(test::LineInput(64, 4, 1));
+    if (!result.ok()) std::cerr << result.status() << "\n";
+    return result.ok() && (rank == 1 || absl::StrContains(log.Text(), "Waiting until all workers are in mode eval"));
   }));
 }
 

@@ -66,7 +66,7 @@ absl::Status VariableStore::Create(const VariableInfo& info) {
   entry.info = info;
   entry.info.initialized = false;
   entry.bytes = NumElements(info.shape) * SizeOf(info.dtype);
-  for (int d = 0; d < num_devices_; ++d) {
+  for (int d = 0; d < num_copies(); ++d) {
     TD_ASSIGN_OR_RETURN(Arena arena, Arena::Create(entry.bytes, info.name.c_str()));
     entry.copies.push_back(std::move(arena));
   }
@@ -125,7 +125,7 @@ absl::Status VariableStore::ToDevices(Entry& entry) {
   NoteWrites();
   const void* value = entry.copies[0].data();
   if (places_.empty()) {
-    for (int d = 1; d < num_devices_; ++d) std::memcpy(entry.copies[d].data(), value, entry.bytes);
+    for (int d = 1; d < num_copies(); ++d) std::memcpy(entry.copies[d].data(), value, entry.bytes);
     return absl::OkStatus();
   }
   for (int d = 0; d < num_devices_; ++d) {
@@ -229,7 +229,7 @@ std::vector<VariableInfo> VariableStore::List() const {
 uint64_t VariableStore::MemoryBytes() const {
   std::lock_guard<std::mutex> lock(mutex_);
   uint64_t bytes = 0;
-  for (const auto& [name, entry] : entries_) bytes += entry.bytes * num_devices_;
+  for (const auto& [name, entry] : entries_) bytes += entry.bytes * num_copies();
   return bytes;
 }
 
@@ -238,11 +238,17 @@ void* VariableStore::Buffer(const std::string& name, int device) const {
   auto found = entries_.find(name);
   if (found == entries_.end() || !places_.empty()) return nullptr;
   host_used_ = true;
-  return found->second.copies[device].data();
+  return found->second.copies[one_copy_ ? 0 : device].data();
 }
 
 absl::Status VariableStore::Place(int device, std::shared_ptr<DeviceMemory> memory) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (one_copy_) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("all devices share one copy of the variables, in the host's "
+                     "memory; a program for ",
+                     memory->name(), " cannot"));
+  }
   if (host_used_) {
     return absl::FailedPreconditionError(absl::StrCat("the variables are in use by a program for cpu devices; one for ",
                                                       memory->name(), " cannot share them"));

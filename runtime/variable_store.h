@@ -44,8 +44,9 @@ class VariableSnapshot {
   std::unique_ptr<DeviceMemory::Snapshot> device_;
 };
 
-// One copy of each variable per device, all equal between steps. Buffers never move while the store lives. Calls are
-// serialised against each other, not against a running session: read and assign between steps.
+// One copy of each variable per device, all equal between steps; or one copy that all devices read. Buffers never move
+// while the store lives. Calls are serialised against each other, not against a running session: read and assign
+// between steps.
 //
 // Copies are in host memory, or, once a session has placed them, on GPUs: values then live there for the rest of the
 // job, from training to evaluation and back, and reading or assigning one copies it.
@@ -53,9 +54,12 @@ class VariableStore {
  public:
   ~VariableStore();
   // `num_devices`: copies of each variable; at least the replicas of every session that uses the store.
-  explicit VariableStore(int num_devices) : num_devices_(num_devices) {}
+  // With `one_copy` all devices have the same memory, which must stay the host's: sessions for CPUs have the first
+  // device alone write to it.
+  explicit VariableStore(int num_devices, bool one_copy = false) : num_devices_(num_devices), one_copy_(one_copy) {}
 
   int num_devices() const { return num_devices_; }
+  bool one_copy() const { return one_copy_; }
 
   // Creates a variable, all zero and not initialised. Where it exists already with the same dtype and shape nothing
   // happens; FailedPrecondition names both where they differ.
@@ -89,7 +93,7 @@ class VariableStore {
   absl::StatusOr<VariableInfo> Info(const std::string& name) const;
   // All variables and slots, sorted by name.
   std::vector<VariableInfo> List() const;
-  // Sum over variables and devices.
+  // Of all copies.
   uint64_t MemoryBytes() const;
 
   // The value on a device, row-major, 64-byte aligned, in host memory; null when there is no such variable, or when the
@@ -97,7 +101,7 @@ class VariableStore {
   void* Buffer(const std::string& name, int device) const;
 
   // Copy `device` of every variable lives in `memory` from now on. FailedPrecondition when it has another place
-  // already: other memory, or the host's, where Buffer was asked for.
+  // already: other memory, or the host's, where Buffer was asked for, or where there is one copy for all devices.
   absl::Status Place(int device, std::shared_ptr<DeviceMemory> memory);
   // The name of the memory where the first copies live; empty: the host's.
   std::string place() const;
@@ -116,7 +120,10 @@ class VariableStore {
   absl::Status FromDevices(absl::Span<Entry* const> entries) const;
   absl::Status ToDevices(Entry& entry);
 
+  int num_copies() const { return one_copy_ ? 1 : num_devices_; }
+
   const int num_devices_;
+  const bool one_copy_;
   std::atomic<uint64_t> writes_{0};
   mutable std::mutex mutex_;
   mutable bool host_used_ = false;                     // Buffer was asked for

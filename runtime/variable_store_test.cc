@@ -209,6 +209,17 @@ TEST(VariableStoreTest, ASnapshotHoldsWhatWasThere) {
   EXPECT_EQ(memory->downloads, 1);
 }
 
+TEST(VariableStoreTest, OneCopyForAllDevices) {
+  VariableStore store(3, /*one_copy=*/true);
+  EXPECT_EQ(store.num_devices(), 3);
+  ASSERT_TRUE(store.Create({"w", DType::kFloat32, {5}}).ok());
+  EXPECT_EQ(store.MemoryBytes(), 20);
+  ASSERT_TRUE(store.Assign("w", HostTensor::FromVector({5}, std::vector<float>{1, 2, 3, 4, 5})).ok());
+  EXPECT_EQ(store.Buffer("w", 0), store.Buffer("w", 2));
+  EXPECT_EQ(static_cast<const float*>(store.Buffer("w", 1))[4], 5);
+  EXPECT_EQ(store.Place(0, std::make_shared<FakeMemory>("gpu:0")).code(), absl::StatusCode::kFailedPrecondition);
+}
+
 TEST(VariableStoreTest, WhatTheHostUsesStaysThere) {
   VariableStore store(1);
   ASSERT_TRUE(store.Create({"a", DType::kFloat32, {2}}).ok());

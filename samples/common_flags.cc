@@ -25,10 +25,10 @@ ABSL_FLAG(
     "taken for lost and training ends with exit code 75; 0: 30 and 600.");
 ABSL_FLAG(
     std::string, strategy, "auto",
-    "How the model is trained: mirrored (by this process alone), multi_worker (by all workers of a cluster "
-    "together), parameter_server (by each worker of a cluster for itself, with servers that keep the variables), "
-    "or auto (parameter_server where the environment describes a cluster with tasks of type ps, multi_worker where "
-    "it describes another one).");
+    "How the model is trained: mirrored (by this process alone), central (the same, with one copy of the variables "
+    "for all devices), multi_worker (by all workers of a cluster together), parameter_server (by each worker of a "
+    "cluster for itself, with servers that keep the variables), or auto (parameter_server where the environment "
+    "describes a cluster with tasks of type ps, multi_worker where it describes another one).");
 ABSL_FLAG(
     std::string, communication, "auto",
     "How workers exchange gradients: auto (shared memory on one host, else TCP), shared_memory, tcp, or ring (TCP, "
@@ -59,13 +59,15 @@ absl::Status ApplyCommonFlags(RunConfig* config) {
   DistributionStrategy chosen = config->train_strategy();
   if (strategy == "mirrored") {
     chosen = MirroredStrategy(chosen.devices);
+  } else if (strategy == "central") {
+    chosen = CentralStorageStrategy(chosen.devices);
   } else if (strategy == "multi_worker") {
     chosen = MultiWorkerMirroredStrategy(chosen.devices);
   } else if (strategy == "parameter_server") {
     chosen = ParameterServerStrategy(chosen.devices);
   } else if (strategy != "auto") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--strategy=", strategy, " is unknown; use auto, mirrored, multi_worker or parameter_server"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--strategy=", strategy, " is unknown; use auto, mirrored, central, multi_worker or parameter_server"));
   }
   config->train_distribute = chosen;
   TD_ASSIGN_OR_RETURN(config->communication, CommunicationFromName(absl::GetFlag(FLAGS_communication)));

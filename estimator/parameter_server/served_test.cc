@@ -177,6 +177,28 @@ TEST(Served, EveryWorkerMakesStepsAndEveryExampleCountsOnce) {
   }
 }
 
+// Of 1000 examples, those behind the chief's position: after a restart no worker begins with the first batch.
+TEST(Served, AfterARestartAllGoOnWhereTheChiefWas) {
+  const Job job(2, 1, ModelDir());
+  const auto train = [&](int64_t rounds, bool again) {
+    return RunJob(job, SumModel, [=](int task, Estimator& e) -> absl::Status {
+      float first = -1;
+      auto hook = std::make_shared<StepHook>(
+          [&, n = int64_t{0}](RunContext& context, const RunValues& values) mutable {
+            if (n++ == 0) first = *values.tensors.at("value").data<float>();
+            if (n == rounds) context.RequestStop();
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that the other one has time to come
+          },
+          std::vector<std::string>{"value"});
+      TD_RETURN_IF_ERROR(e.Train(NumbersInput(1000, 10), {.hooks = {hook}}));
+      if (task == 2 || (first >= 200) == again) return absl::OkStatus();
+      return absl::InternalError(absl::StrCat("it began with ", first));
+    });
+  };
+  EXPECT_EQ(train(10, /*again=*/false), std::vector<int>(3, 0));
+  EXPECT_EQ(train(10, /*again=*/true), std::vector<int>(3, 0));
+}
+
 TEST(Served, AllStopWithTheChief) {
   const Job job(3, 1, ModelDir());
   const std::vector<int> codes = RunJob(job, LineModel, [&](int task, Estimator& e) -> absl::Status {
@@ -224,6 +246,23 @@ Work SlowTraining(int64_t max_steps) {
     auto slow = std::make_shared<StepHook>([](RunContext&, const RunValues&) { Sleep(0.002); });
     return e.Train(LineInput(), {.max_steps = max_steps, .hooks = {slow}});
   };
+}
+
+TEST(Served, ASignalEndsTheWaitForServers) {
+  const Job job(1, 1, ModelDir());
+  Processes chief(1, [&](int) { return RunTask(job, LineModel, 0, SlowTraining(10)); });
+  Sleep(0.7);
+  chief.Signal(0, SIGTERM);
+  EXPECT_EQ(chief.Wait(0), kExitTerminated);
+  const Job without_chief(2, 1, ModelDir());
+  const auto run = [&](int task) { return RunTask(without_chief, LineModel, task, SlowTraining(10)); };
+  Processes server(1, [&](int) { return run(2); });
+  Processes worker(1, [&](int) { return run(1); });
+  Sleep(1.5);
+  worker.Signal(0, SIGINT);
+  EXPECT_EQ(worker.Wait(0), kExitInterrupted);
+  server.Signal(0, SIGTERM);
+  EXPECT_EQ(server.Wait(0), kExitTerminated);
 }
 
 TEST(Served, AServerThatIsKilledComesBack) {

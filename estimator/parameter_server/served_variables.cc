@@ -49,9 +49,10 @@ ServedVariables::ServedVariables(Options options) : options_(std::move(options))
 ServedVariables::~ServedVariables() = default;
 
 absl::Status ServedVariables::Begin(const Executable& program, std::map<std::string, int> servers,
-                                    std::shared_ptr<VariableStore> store, int64_t step) {
+                                    std::shared_ptr<VariableStore> store, int64_t step, std::string position) {
   store_ = std::move(store);
   step_ = step;
+  position_ = std::move(position);
   wish_ = Wish::kGoOn;
   servers_.clear();
   servers_.resize(options_.addresses.size());
@@ -104,6 +105,7 @@ absl::Status ServedVariables::Connect(Server& server, double seconds) {
     }
     if (!absl::IsUnavailable(reply.status())) return reply.status();
     server.connection = nullptr;
+    if (options_.interrupted && options_.interrupted()) return absl::CancelledError("interrupted");
     constexpr double kPause = 0.05;
     if (SecondsUntil(end) < kPause) {
       return Annotate(reply.status(), "", absl::StrFormat("; it was waited for %g s", seconds));
@@ -124,6 +126,7 @@ absl::Status ServedVariables::GiveValues(Server& server) {
   Request request;
   parameters::Assign* assign = request.mutable_assign();
   assign->set_step(step_);
+  assign->set_position(position_);
   TD_ASSIGN_OR_RETURN(const std::vector<HostTensor> values, store_->ReadAll(server.variables));
   std::vector<ByteRange> bytes;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -139,9 +142,10 @@ absl::Status ServedVariables::TakeValues(Server& server, const std::vector<std::
   for (const std::string& name : names) request.mutable_read()->add_names(name);
   TD_RETURN_IF_ERROR(server.connection->Begin(request, {}));
   FrameReader tensors;
-  absl::StatusOr<Reply> reply = server.connection->End(seconds, &tensors);
+  absl::StatusOr<Reply> reply = server.connection->End(seconds, &tensors, options_.interrupted);
   TD_RETURN_IF_ERROR(Annotate(reply.status(), "", "; the chief gives the first values"));
   Note(server, *reply);
+  if (&server == servers_.data()) position_ = reply->position();
   return Write(names, tensors);
 }
 
@@ -268,8 +272,10 @@ absl::Status ServedVariables::WaitForOthers(int64_t training) {
 void ServedVariables::End(const absl::Status& status) {
   Request request;
   request.mutable_end()->set_failure(std::string(status.message()));
+  constexpr double kPatience = 2;
   for (Server& server : servers_) {
-    if (server.connection != nullptr) (void)Ask(server, request);
+    if (server.connection == nullptr || !server.connection->Begin(request, {}).ok()) continue;
+    (void)server.connection->End(std::min(kPatience, options_.deadline_seconds));
   }
 }
 

@@ -3,6 +3,7 @@
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVED_VARIABLES_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,18 +29,23 @@ class ServedVariables {
     std::string who;                      // "worker 1 at host, pid 123"
     double start_deadline_seconds = 300;  // until a server is there, and until the chief has given it values
     double deadline_seconds = 30;         // of an answer, and until a lost server is back
+    // Whether waiting for servers, or for first values, is to end: then the call is Cancelled. May be null.
+    std::function<bool()> interrupted;
   };
   explicit ServedVariables(Options options);
   ~ServedVariables();
 
-  // Connects. `program` is the worker's part of the step, `variables` are all of the model with their servers, `store`
-  // has copies of them. The chief's are the first values, at `step`, where the servers have none yet; otherwise the
-  // store gets the servers' values: all of them on the chief, those that the program reads on others.
+  // Connects. `program` is the worker's part of the step, `servers` are those of all variables of the model, of which
+  // `store` has copies. The chief's are the first values, at `step` and at `position` in the input, where the servers
+  // have none yet; otherwise the store gets the servers' values: all of them on the chief, those that the program reads
+  // on others.
   absl::Status Begin(const Executable& program, std::map<std::string, int> servers,
-                     std::shared_ptr<VariableStore> store, int64_t step);
+                     std::shared_ptr<VariableStore> store, int64_t step, std::string position = "");
 
   // Updates that server 0 has made, when it was last asked.
   int64_t step() const { return step_; }
+  // Where the chief began in the input when it gave the values.
+  const std::string& position() const { return position_; }
   // Whether the chief has asked all to end their training, and why.
   enum class Wish { kGoOn, kStop, kSignal };
   Wish wish() const { return wish_; }
@@ -88,6 +94,7 @@ class ServedVariables {
   std::vector<Server> servers_;
   std::shared_ptr<VariableStore> store_;
   int64_t step_ = 0;
+  std::string position_;
   Wish wish_ = Wish::kGoOn;
 };
 

@@ -1,5 +1,6 @@
 #include "estimator/parameter_server/server_connection.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -80,10 +81,18 @@ absl::Status ServerConnection::Begin(const parameters::Request& request, absl::S
   return absl::OkStatus();
 }
 
-absl::StatusOr<parameters::Reply> ServerConnection::End(double seconds, FrameReader* tensors) {
+absl::StatusOr<parameters::Reply> ServerConnection::End(double seconds, FrameReader* tensors,
+                                                        const std::function<bool()>& interrupted) {
   if (lost_) return Lost("is lost");
-  if (!WaitFor(Bit(kWritten) | Bit(kRead), In(seconds))) {
-    return Lost(failed_ != 0 ? "is gone" : absl::StrFormat("has not answered for %g s", seconds));
+  constexpr double kSlice = 0.1;  // after which `interrupted` is asked
+  double left = seconds;
+  for (; !WaitFor(Bit(kWritten) | Bit(kRead), In(std::min(left, kSlice))); left -= kSlice) {
+    if (failed_ != 0) return Lost("is gone");
+    if (interrupted && interrupted()) {
+      lost_ = true;
+      return absl::CancelledError("interrupted");
+    }
+    if (left <= kSlice) return Lost(absl::StrFormat("has not answered for %g s", seconds));
   }
   parameters::Reply reply;
   FrameReader own;

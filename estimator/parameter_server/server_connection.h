@@ -5,6 +5,7 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,9 +26,11 @@ class ServerConnection {
 
   // Sends `request` and the bytes of `tensors`, which must stay until End has returned.
   absl::Status Begin(const parameters::Request& request, absl::Span<const ByteRange> tensors);
-  // Waits for the answer, for `seconds` at most. Unavailable where none comes, or the server is gone; the status that
-  // the server answers with. `tensors`, where it is not null, reads what follows the answer.
-  absl::StatusOr<parameters::Reply> End(double seconds, FrameReader* tensors = nullptr);
+  // Waits for the answer, for `seconds` at most. Unavailable where none comes, or the server is gone; Cancelled as soon
+  // as `interrupted`, where there is one, is true; the status that the server answers with. `tensors`, where it is not
+  // null, reads what follows the answer. After Cancelled the connection is of no use any more either.
+  absl::StatusOr<parameters::Reply> End(double seconds, FrameReader* tensors = nullptr,
+                                        const std::function<bool()>& interrupted = nullptr);
   // Both, in time.
   absl::StatusOr<parameters::Reply> Ask(const parameters::Request& request, absl::Span<const ByteRange> tensors = {},
                                         FrameReader* answered = nullptr);

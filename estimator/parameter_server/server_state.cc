@@ -187,7 +187,9 @@ absl::Status ServerState::Greet(Connection& connection, int64_t id, const parame
   }
   // One that has come back before its loss was noticed.
   for (auto& [other, c] : connections_) {
-    if (other != id && c.rank == hello.rank()) c.rank = -1;
+    if (other == id || c.rank != hello.rank()) continue;
+    c.rank = -1;
+    c.training = false;
   }
   if (const auto known = came_.find(hello.rank()); known != came_.end() && known->second != who) {
     TD_LOG(INFO) << who << " takes the place of " << known->second << ".";
@@ -235,6 +237,7 @@ absl::Status ServerState::Assign(Connection& connection, const parameters::Assig
   }
   has_values_ = true;
   step_ = assign.step();
+  position_ = assign.position();
   for (auto& [id, c] : connections_) c.read_step = step_;
   AnswerOk(connection);
   return absl::OkStatus();
@@ -290,7 +293,9 @@ absl::Status ServerState::Read(int64_t id, const parameters::Read& read) {
   waiting_.push_back({id, [this] { return has_values_; },
                       [this, names](Connection& c) {
                         c.read_step = step_;
-                        AnswerWith(c, NewReply(), names);
+                        Reply reply = NewReply();
+                        reply.set_position(position_);
+                        AnswerWith(c, reply, names);
                       }});
   return absl::OkStatus();
 }

@@ -108,6 +108,7 @@ class ServerState {
   std::string failure_;  // of the job
   std::optional<parameters::Stop> stop_;
   int64_t step_ = 0;
+  std::string position_;  // in the input, of the chief's first values
   int64_t next_connection_ = 1;
   std::map<int64_t, Connection> connections_;
   std::list<Waiting> waiting_;

@@ -66,6 +66,7 @@ class WarmStart {
         }
       }
     }
+    CheckReplacements();
     TD_RETURN_IF_ERROR(Failed());
     Report(variables.size());
     return std::move(values_);
@@ -88,8 +89,16 @@ class WarmStart {
     }
   }
 
+  // An expression that no chosen variable's name has is mistyped.
+  void CheckReplacements() {
+    for (const auto& [expression, replacement] : settings_.var_name_replacements) {
+      if (replaced_.contains(expression) || chosen_.empty()) continue;
+      problems_.push_back(absl::StrCat("var_name_replacements \"", expression, "\" matches none of ", List(chosen_)));
+    }
+  }
+
   // The source's name for a variable of the model.
-  std::string SourceName(const VariableSpec& variable) const {
+  std::string SourceName(const VariableSpec& variable) {
     const std::string& name = variable.name;
     if (auto it = settings_.var_name_to_prev_var_name.find(name); it != settings_.var_name_to_prev_var_name.end()) {
       return it->second;
@@ -100,7 +109,9 @@ class WarmStart {
     }
     std::string from = name;
     for (const auto& [expression, replacement] : settings_.var_name_replacements) {
-      from = std::regex_replace(from, std::regex(expression), replacement);
+      const std::regex pattern(expression);
+      if (std::regex_search(from, pattern)) replaced_.insert(expression);
+      from = std::regex_replace(from, pattern, replacement);
     }
     return from;
   }
@@ -243,7 +254,8 @@ class WarmStart {
   std::map<std::string, const SavedTensor*> saved_;
 
   TensorMap values_;
-  std::set<std::string> taken_;  // of the source
+  std::set<std::string> taken_;     // of the source
+  std::set<std::string> replaced_;  // expressions of var_name_replacements that a name had
   std::vector<std::string> problems_, chosen_;
   std::vector<std::string> same_name_, other_name_, in_part_, skipped_, absent_, not_chosen_;  // for the report
 };

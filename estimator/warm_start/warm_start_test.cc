@@ -143,6 +143,8 @@ TEST_F(WarmStartTest, NamesThatAreNotThereAreErrors) {
                         "\"dense/kernel\"?"));
   EXPECT_THAT(ErrorOf({.var_name_to_prev_var_name = {{"dense/bias", "dense/kernal"}}}, Dense()),
               HasSubstr("dense/bias: the source has no \"dense/kernal\"; did you mean \"dense/kernel\"?"));
+  EXPECT_THAT(ErrorOf({.var_name_replacements = {{"^dence/", "encoder/"}}}, Dense()),
+              HasSubstr("var_name_replacements \"^dence/\" matches none of dense/kernel, dense/bias"));
   // An evaluation of the same Estimator has no slots.
   EXPECT_TRUE(
       Read({.var_name_to_prev_var_name = {{"dense/kernel/Adam", "dense/kernel"}}}, {Var("dense/kernel", {2, 3})}).ok());

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "runtime/cpu/all_finite.h"
+#include "runtime/cpu/global_commands.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
@@ -79,7 +80,7 @@ bool CallList::AddGlobal(const CpuCommand& command) {
   if (!command.table().run_inline || !command.is_listable()) return false;
   MicrobatchContext context;
   context.constants = state_.constants;
-  for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
+  for (int device = 0; device < DevicesThatRun(state_, command); ++device) {
     context.device = &state_.devices[device];
     for (const Piece& piece : command.work.pieces) command.AddCalls(*this, context, device, piece);
   }

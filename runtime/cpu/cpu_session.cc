@@ -107,6 +107,7 @@ class CpuSession final : public Session {
   absl::Status AllocateState() {
     const fb::ExecutableT& index = executable_->index();
     const fb::ProgramT& program = *index.programs[index.replicas[0]->program];
+    state_.one_copy = variables_->one_copy();
     state_.constants = reinterpret_cast<const uint8_t*>(executable_->constants().data());
     state_.lanes_per_replica = executable_->lanes_per_replica();
     state_.rows_per_lane = index.rows_per_lane;

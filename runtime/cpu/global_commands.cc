@@ -17,6 +17,10 @@ void RunTask(const CpuCommand& command, GlobalRun& run, int device, int task, in
 
 }  // namespace
 
+int DevicesThatRun(const StepState& state, const CpuCommand& command) {
+  return state.one_copy && command.writes_variables ? 1 : static_cast<int>(state.devices.size());
+}
+
 absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& command, ThreadPool& pool,
                                       bool others) {
   const bool at_once = command.is_for_all_devices();
@@ -25,7 +29,7 @@ absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& 
   GlobalRun run(state, others && command.others ? *command.others : command.work, command.id);
   command.Begin(run, pool);
   const int64_t device_tasks = run.device_tasks();
-  const int64_t tasks = alone ? 0 : device_tasks * (at_once ? 1 : static_cast<int64_t>(state.devices.size()));
+  const int64_t tasks = alone ? 0 : device_tasks * (at_once ? 1 : DevicesThatRun(state, command));
   auto task = [&](int64_t i, int thread) {
     RunTask(command, run, static_cast<int>(i / device_tasks), static_cast<int>(i % device_tasks), thread);
   };
@@ -54,7 +58,9 @@ absl::Status RunTogether(const StepState& state, absl::Span<const std::unique_pt
   pool.ParallelFor(static_cast<int64_t>(state.devices.size()) * device_tasks, [&](int64_t i, int thread) {
     const int64_t task = i % device_tasks;
     const int64_t c = std::upper_bound(first.begin(), first.end(), task) - first.begin() - 1;
-    RunTask(*commands[c], runs[c], static_cast<int>(i / device_tasks), static_cast<int>(task - first[c]), thread);
+    const auto device = static_cast<int>(i / device_tasks);
+    if (device >= DevicesThatRun(state, *commands[c])) return;
+    RunTask(*commands[c], runs[c], device, static_cast<int>(task - first[c]), thread);
   });
   for (size_t c = 0; c < runs.size(); ++c) {
     if (!runs[c].status().ok()) return Annotate(runs[c].status(), absl::StrCat(commands[c]->table().name, ": "));

@@ -30,7 +30,8 @@ class Planner {
         absl::StatusOr<std::unique_ptr<CpuCommand>> command = NewCpuCommand(context_, *table);
         if (!command.ok()) return Annotate(command.status(), absl::StrCat(table->name, ": "), At(*table));
         (*command)->id = plan_.num_ids++;
-        plan_.writes_variables |= (*command)->command().WritesVariables(program_);
+        (*command)->writes_variables = (*command)->command().WritesVariables(program_);
+        plan_.writes_variables |= (*command)->writes_variables;
         plan_.max_operands = std::max(plan_.max_operands, table->inputs.size() + table->outputs.size());
         planned.commands.push_back(*std::move(command));
       }

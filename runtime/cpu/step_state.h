@@ -57,6 +57,7 @@ struct StepState {
   // finite.
   ProcessGroup* group = nullptr;
   int first_replica = 0;  // the number of this process' first device among all replicas
+  bool one_copy = false;  // of the variables, for all devices: the first one alone writes it
   // Of the running step, over all processes: replicas with rows, and the processes that have one of them.
   int replicas_with_rows = 0;
   std::unique_ptr<bool[]> processes_with_rows;  // by rank; null without a group

@@ -26,9 +26,9 @@ def check_line(output, task):
     assert abs(float(found.group(1)) - 10) < 0.01 and abs(float(found.group(2)) - 5) < 0.01, found.group(0)
 
 
-def linear(name, launcher, strategy, task):
+def linear(name, launcher, strategy, task, devices="cpu:0"):
     def test():
-        output = launch(launcher, [LINEAR, "--devices=cpu:0", f"--strategy={strategy}",
+        output = launch(launcher, [LINEAR, f"--devices={devices}", f"--strategy={strategy}",
                                    "--model_dir=" + sample.fresh_dir("linear_" + name)])
         check_line(output, task)
         return output
@@ -69,6 +69,7 @@ def fashion_mnist_learns():
 
 xunit.run("parameter_servers", [
     ("linear_estimator_mirrored", linear("mirrored", ["-n", "1"], "mirrored", "worker 0")),
+    ("linear_estimator_central", linear("central", ["-n", "1"], "central", "worker 0", "cpu:0,cpu:1")),
     ("linear_estimator_multi_worker", linear("multi_worker", ["-n", "2"], "multi_worker", "worker 0")),
     ("linear_estimator_parameter_server", linear("ps", ["-n", "2", "--ps=1"], "parameter_server", "chief 0")),
     *((f.__name__, f) for f in (linear_counts_all_steps, servers_without_use, fashion_mnist_learns)),

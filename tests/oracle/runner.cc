@@ -65,6 +65,13 @@ absl::Status Runner::Prepare(const Case& c) {
       TD_ASSIGN_OR_RETURN(compiled::Workers workers, compiled::Workers::Make(program_.executable, count));
       workers_.push_back(std::move(workers));
     }
+    central_session_ = nullptr;
+    central_ = nullptr;
+    if (c.place->devices > 1) {
+      central_ = std::make_shared<VariableStore>(c.place->devices, /*one_copy=*/true);
+      TD_ASSIGN_OR_RETURN(central_session_,
+                          Session::Create(program_.executable, central_, {std::make_shared<ThreadPool>(2)}));
+    }
     parts_.reset();
     if (const uint64_t key = Fingerprint64(c.ProgramId()); key % kProgramsOfParts == 0) {
       const int servers = 1 + static_cast<int>(key / kProgramsOfParts % 3);
@@ -168,6 +175,8 @@ absl::StatusOr<std::vector<std::string>> Runner::Step(const Case& c, int step) {
   }
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> of_workers, DifferencesOfWorkers(dealt, before, result, after));
   for (const std::string& difference : of_workers) differences.push_back(where + difference);
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> of_central, DifferencesOfCentral(dealt, before, result, after));
+  for (const std::string& difference : of_central) differences.push_back(where + difference);
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> of_parts, DifferencesOfParts(dealt, before, result, after));
   for (const std::string& difference : of_parts) differences.push_back(where + difference);
   return differences;
@@ -189,6 +198,24 @@ absl::StatusOr<std::vector<std::string>> Runner::DifferencesOfWorkers(const Step
     }
     const std::vector<std::string> variables = workers.Differences(after);
     differences.insert(differences.end(), variables.begin(), variables.end());
+  }
+  return differences;
+}
+
+absl::StatusOr<std::vector<std::string>> Runner::DifferencesOfCentral(const StepInputs& inputs, const TensorMap& before,
+                                                                      const StepResult& result,
+                                                                      const TensorMap& after) {
+  std::vector<std::string> differences;
+  if (central_session_ == nullptr) return differences;
+  for (const auto& [name, value] : before) TD_RETURN_IF_ERROR(central_->Assign(name, value));
+  TD_ASSIGN_OR_RETURN(const StepResult central, central_session_->Run(inputs, {0}));
+  if (central.finite != result.finite || !central.outputs[0].BitEqual(result.outputs[0])) {
+    differences.push_back("the loss is another one with one copy of the variables");
+  }
+  for (const auto& [name, value] : after) {
+    if (!central_->Read(name)->BitEqual(value)) {
+      differences.push_back(absl::StrCat(name, " has other bits where all devices have one copy"));
+    }
   }
   return differences;
 }

@@ -1,5 +1,6 @@
 // Runs cases: three compiled training steps, each held against double precision from the variables before it, and run
-// again by two and more workers that share the devices, and some by a worker with parameter servers, for the same bits.
+// again with one copy of the variables for all devices, by two and more workers that share the devices, and some by a
+// worker with parameter servers, for the same bits.
 #ifndef TANDEM_TESTS_ORACLE_RUNNER_H_
 #define TANDEM_TESTS_ORACLE_RUNNER_H_
 
@@ -39,6 +40,8 @@ class Runner {
   absl::StatusOr<std::vector<std::string>> DifferencesOfWorkers(const StepInputs& inputs, const TensorMap& before,
                                                                 const StepResult& result, const TensorMap& after);
 
+  absl::StatusOr<std::vector<std::string>> DifferencesOfCentral(const StepInputs& inputs, const TensorMap& before,
+                                                                const StepResult& result, const TensorMap& after);
   absl::StatusOr<std::vector<std::string>> DifferencesOfParts(const StepInputs& inputs, const TensorMap& before,
                                                               const StepResult& result, const TensorMap& after);
 
@@ -46,8 +49,11 @@ class Runner {
   std::string program_id_;
   compiled::Program program_;
   std::vector<compiled::Workers> workers_;  // 2, 4 and so on of them, as many as there are devices at most
-  std::optional<compiled::Parts> parts_;    // of some programs
-  std::unique_ptr<GraphBuilder> forward_;   // of models with random ops
+  // The program with one copy of its variables for all devices, where there are several.
+  std::shared_ptr<VariableStore> central_;
+  std::unique_ptr<Session> central_session_;
+  std::optional<compiled::Parts> parts_;   // of some programs
+  std::unique_ptr<GraphBuilder> forward_;  // of models with random ops
   std::vector<std::string> randoms_;
   int programs_ = 0;
 };

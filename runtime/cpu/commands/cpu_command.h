@@ -82,6 +82,7 @@ class CpuCommand {
   virtual bool AddRowCalls(CallList& list, const MicrobatchContext& context, int device, int64_t first_row) const;
   virtual void AddCalls(CallList& list, const MicrobatchContext& context, int device, const Piece& piece) const {}
 
+  bool writes_variables = false;
   int id = 0;  // of ListCommands (command_info.h): where its time is counted
   PlannedWork work;
   std::optional<PlannedWork> others;  // without what block updates do (block_updates.h)

@@ -1,5 +1,5 @@
-// Steps a second of a training by parameter servers, for benchmarks/peers/parameter_servers, which starts the tasks of
-// a cluster: each is this program with the TF_CONFIG of its task. The chief prints "global steps/s: N", of all workers
+// Steps a second of a training in a cluster, for benchmarks/workers and benchmarks/peers/parameter_servers, which start
+// its tasks: each is this program with the TF_CONFIG of its task. The chief prints "global steps/s: N", of all workers
 // together, from --warm_up to --max_steps.
 #include <chrono>
 #include <cstdio>
@@ -22,6 +22,9 @@
 ABSL_FLAG(std::string, model, "linear", "linear (batch 10) or mlp (784-1024-1024-1024-10, batch 64, momentum)");
 ABSL_FLAG(int64_t, warm_up, 200, "steps before the measured ones");
 ABSL_FLAG(int64_t, max_steps, 5000, "the last step");
+ABSL_FLAG(std::string, strategy, "parameter_server", "or multi_worker, or mirrored");
+ABSL_FLAG(int, devices, 1, "of each worker");
+ABSL_FLAG(std::string, communication, "auto", "of workers together: auto, shared_memory, tcp or ring");
 ABSL_FLAG(int, threads, 1, "of each task");
 ABSL_FLAG(std::string, model_dir, "", "for compiled programs; empty: a temporary one");
 
@@ -88,6 +91,17 @@ class Rate : public SessionRunHook {
   Clock::time_point begin_, end_;
 };
 
+absl::StatusOr<DistributionStrategy> Strategy() {
+  std::vector<std::string> devices;
+  for (int i = 0; i < absl::GetFlag(FLAGS_devices); ++i) devices.push_back(absl::StrCat("cpu:", i));
+  const std::string name = absl::GetFlag(FLAGS_strategy);
+  if (name == "parameter_server") return ParameterServerStrategy(devices);
+  if (name == "multi_worker") return MultiWorkerMirroredStrategy(devices);
+  if (name == "mirrored") return MirroredStrategy(devices);
+  return absl::InvalidArgumentError(
+      absl::StrCat("--strategy=", name, " is unknown; use parameter_server, multi_worker or mirrored"));
+}
+
 absl::Status Run() {
   const std::string model = absl::GetFlag(FLAGS_model);
   if (model != "linear" && model != "mlp") {
@@ -97,7 +111,8 @@ absl::Status Run() {
   config.save_checkpoints_secs = 0;
   config.save_summary_steps = 0;
   config.log_step_count_steps = 0;
-  config.train_distribute = ParameterServerStrategy();
+  TD_ASSIGN_OR_RETURN(config.train_distribute, Strategy());
+  TD_ASSIGN_OR_RETURN(config.communication, CommunicationFromName(absl::GetFlag(FLAGS_communication)));
   config.threads = absl::GetFlag(FLAGS_threads);
   Estimator estimator(model == "mlp" ? MlpModel : LinearModel, config);
   const auto rate = std::make_shared<Rate>();
@@ -112,5 +127,5 @@ absl::Status Run() {
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  return tandem::RunProgram(argc, argv, "measures a training by parameter servers.", tandem::Run);
+  return tandem::RunProgram(argc, argv, "measures a training in a cluster.", tandem::Run);
 }

@@ -1,0 +1,109 @@
+// What workers send to a parameter server: frames, each behind its length in two bytes, from one connection. Every one
+// is answered at most once, by a frame, and the server then takes a right conversation.
+#include <string>
+#include <vector>
+
+#include "estimator/parameter_server/frame.h"
+#include "estimator/parameter_server/messages.pb.h"
+#include "estimator/parameter_server/protocol.h"
+#include "estimator/parameter_server/server_state.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/require.h"
+
+namespace tandem::fuzz {
+namespace {
+
+std::unique_ptr<ServerState> NewState() {
+  ServerOptions options{.who = "ps 0", .workers = 2};
+  options.variables = {{.name = "w", .dtype = DType::kFloat32, .shape = {2}}, {.name = "b", .dtype = DType::kInt64}};
+  auto state = ServerState::Create(options, /*program=*/nullptr, /*pool=*/nullptr);
+  Require(state.ok(), "there is a server");
+  return *std::move(state);
+}
+
+std::string Frame(const parameters::Request& request, const std::string& tensors = "") {
+  std::vector<grpc::Slice> slices;
+  const ByteRange bytes{tensors.data(), tensors.size()};
+  Require(FrameOf(request, {bytes}).Dump(&slices).ok(), "a frame has slices");
+  std::string frame;
+  for (const grpc::Slice& slice : slices) {
+    frame.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  const std::string length = {static_cast<char>(frame.size() & 255), static_cast<char>(frame.size() >> 8)};
+  return length + frame;
+}
+
+// What a chief says, of which a conversation is made.
+std::vector<std::string> Conversation() {
+  parameters::Request hello, assign, exchange, read, leave, stop, wait, end;
+  hello.mutable_hello()->set_protocol(kParameterProtocol);
+  hello.mutable_hello()->set_who("chief");
+  hello.mutable_hello()->add_reads("w");
+  parameters::Tensor* w = assign.mutable_assign()->add_tensors();
+  w->set_name("w");
+  w->set_dtype(static_cast<int>(DType::kFloat32));
+  w->add_shape(2);
+  parameters::Tensor* b = assign.mutable_assign()->add_tensors();
+  b->set_name("b");
+  b->set_dtype(static_cast<int>(DType::kInt64));
+  parameters::Scalar* rate = exchange.mutable_exchange()->add_scalars();
+  rate->set_name("learning_rate");
+  rate->set_number(0.5);
+  read.mutable_read()->add_names("b");
+  leave.mutable_leave()->set_training(1);
+  stop.mutable_stop()->set_signal(true);
+  wait.mutable_wait_for_others()->set_training(1);
+  end.mutable_end()->set_failure("none");
+  return {Frame(hello),    Frame(assign, std::string(16, 'x')),
+          Frame(exchange), Frame(read),
+          Frame(leave),    Frame(stop),
+          Frame(wait),     Frame(end)};
+}
+
+// The answers to frames of one connection.
+int Talk(ServerState& state, const std::string& bytes, int* errors) {
+  int sent = 0, answers = 0;
+  const int64_t connection = state.Connect([&](grpc::ByteBuffer answer) {
+    parameters::Reply reply;
+    Require(FrameReader().Open(answer, &reply).ok(), "an answer is a frame");
+    ++answers;
+    *errors += reply.code() != 0 ? 1 : 0;
+  });
+  for (size_t at = 0; at + 2 <= bytes.size();) {
+    const size_t length = static_cast<uint8_t>(bytes[at]) | static_cast<size_t>(static_cast<uint8_t>(bytes[at + 1]))
+                                                                << 8;
+    at += 2;
+    const grpc::Slice slice(bytes.substr(at, length));
+    at += length;
+    state.Handle(connection, grpc::ByteBuffer(&slice, 1));
+    Require(answers <= ++sent, "a request is answered once");
+  }
+  state.Disconnect(connection);
+  return answers;
+}
+
+}  // namespace
+
+std::vector<std::string> Seeds() {
+  std::string all;
+  std::vector<std::string> seeds = Conversation();
+  for (const std::string& frame : seeds) all += frame;
+  seeds.push_back(all);
+  return seeds;
+}
+
+}  // namespace tandem::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using tandem::fuzz::Require;
+  const auto state = tandem::fuzz::NewState();
+  int errors = 0;
+  const int answers = tandem::fuzz::Talk(*state, std::string(reinterpret_cast<const char*>(data), size), &errors);
+  if (answers > errors) tandem::fuzz::NoteAccepted();
+  if (!state->failure().empty()) return 0;
+  errors = 0;
+  const std::vector<std::string> right = tandem::fuzz::Conversation();
+  tandem::fuzz::Talk(*state, right[0] + right[1] + right[2] + right[3], &errors);
+  Require(errors == 0, "a right conversation is understood");
+  return 0;
+}
