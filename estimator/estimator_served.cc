@@ -167,7 +167,8 @@ absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
   SignalGuard guard(config_.handle_signals);
   TD_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(Mode::kTrain, input_fn));
   ModeProgram& program = *prepared.program;
-  TD_ASSIGN_OR_RETURN(const CompileOptions options, OptionsFor(Mode::kTrain, {"cpu:0"}, /*batch=*/1));
+  TD_ASSIGN_OR_RETURN(CompileOptions options, OptionsFor(Mode::kTrain, {"cpu:0"}, /*batch=*/1));
+  options.lanes = options.microbatch_rows = 0;  // a server has no rows
   TD_RETURN_IF_ERROR(program.Compile({}, options));
   if (config_.compile_only) return absl::OkStatus();
   ServerOptions server;

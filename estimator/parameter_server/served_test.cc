@@ -146,6 +146,14 @@ TEST(Served, OneWorkerHasTheBitsOfOneProcess) {
   }
 }
 
+TEST(Served, LanesAreTheWorkers) {
+  const Job job(1, 1, ModelDir(), /*devices=*/3);
+  EXPECT_EQ(RunJob(
+                job, LineModel, [](int, Estimator& e) { return e.Train(LineInput(61, 4), {.max_steps = 5}); },
+                [](RunConfig* config) { config->lanes = 3; }),
+            std::vector<int>(2, 0));
+}
+
 TEST(Served, ATrainingGoesOnFromItsCheckpoint) {
   const Job straight(1, 2, ModelDir("straight")), stopped(1, 2, ModelDir("stopped"));
   const auto train = [](int64_t steps) {
