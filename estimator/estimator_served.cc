@@ -20,6 +20,7 @@
 #include "estimator/signals.h"
 #include "estimator/training.h"
 #include "graph/parameter_servers.h"
+#include "passes/build_id.h"
 
 namespace tandem {
 namespace {
@@ -109,6 +110,7 @@ absl::Status Estimator::Impl::BeginServed(const Prepared& prepared) {
   if (is_chief() && shared_input) {
     TD_ASSIGN_OR_RETURN(position, prepared.SavePosition());
   }
+  served_->set_facts(ServedFacts(prepared));
   const absl::Status begun = served_->Begin(program.executable(), std::move(servers), resident_.model().store(),
                                             resident_.global_step(), std::move(position));
   if (absl::IsCancelled(begun)) {
@@ -139,9 +141,23 @@ absl::Status Estimator::Impl::EndServed(StopReason reason) {
   }
   {
     const StallWatch::Scope waiting(*stall_watch_, "Waiting for the steps of the other workers");
-    TD_RETURN_IF_ERROR(served_->WaitForOthers(served_training_));
+    TD_RETURN_IF_ERROR(served_->WaitForOthers(served_training_, /*here_only=*/reason == StopReason::kSignal));
   }
   return ReadServed();
+}
+
+std::map<std::string, std::string> Estimator::Impl::ServedFacts(const Prepared& prepared) const {
+  std::string numbers;
+  for (const auto& [name, value] : prepared.program->scalar_defaults()) {
+    absl::StrAppendFormat(&numbers, "%s%s: %.17g", numbers.empty() ? "" : ", ", name, value);
+  }
+  std::map<std::string, std::string> facts = {{"build", BuildId()},
+                                              {"seed", absl::StrCat(config_.seed.value_or(0))},
+                                              {"batch size", absl::StrCat(prepared.dealer->batch_size())},
+                                              {"auto_shard", std::string(Name(config_.auto_shard))},
+                                              {"set of numbers of model_fn", numbers}};
+  if (config_.auto_shard == AutoShard::kBatch) facts["input"] = prepared.dealer->data_fingerprint();
+  return facts;
 }
 
 absl::Status Estimator::Impl::ReadServed() {
@@ -177,6 +193,7 @@ absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
   server.workers = cluster_->world_size;
   server.max_staleness = config_.max_staleness;
   for (const auto& [name, value] : program.scalar_defaults()) server.scalar_defaults[name] = value;
+  server.facts = ServedFacts(prepared);
   const std::vector<std::string>& addresses = ServersOf(*cluster_);
   const std::map<std::string, int> placed = PlaceVariables(program.variables(), static_cast<int>(addresses.size()));
   for (const VariableSpec& v : program.variables()) {
@@ -191,12 +208,21 @@ absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<ParameterServer> listening,
                       ParameterServer::Start(std::move(state), address, config_.peer_deadline_seconds));
   TD_LOG(INFO) << "Serving " << bytes << " bytes of variables at " << address << ".";
-  const auto patience = std::chrono::duration<double>(10 * config_.peer_deadline_seconds);
-  while (!listening->state().WaitForEnd(std::chrono::milliseconds(200))) {
+  using Seconds = std::chrono::duration<double>;
+  const Seconds patience(10 * config_.peer_deadline_seconds);
+  std::optional<ServerState::Clock::time_point> signalled;
+  while (!listening->state().WaitForEnd(std::chrono::milliseconds(100))) {
+    const auto alone = listening->state().alone();
     if (config_.handle_signals && SignalGuard::pending() != 0) {
-      return SignalError(SignalGuard::pending(), "; the chief saves what this parameter server had");
+      // A signal to all tasks: the chief still has to read what it saves.
+      const ServerState::Clock::time_point now = ServerState::Clock::now();
+      if (!signalled.has_value()) signalled = now;
+      if (alone == ServerState::Clock::duration::zero() && now - *signalled < Seconds(config_.peer_deadline_seconds)) {
+        continue;
+      }
+      return SignalError(SignalGuard::pending(), ", a parameter server; checkpoints are the chief's");
     }
-    if (listening->state().alone() < patience) continue;
+    if (alone < patience) continue;
     return WithExitCode(
         absl::UnavailableError(absl::StrFormat("no worker has been connected to the parameter server at %s for %g s",
                                                address, patience.count())),

@@ -165,7 +165,10 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
 
 absl::Status Estimator::Impl::Save(const Prepared& prepared, int64_t step) {
   const ModeProgram& program = *prepared.program;
-  if (served()) TD_RETURN_IF_ERROR(ReadServed());
+  if (served()) {
+    TD_RETURN_IF_ERROR(ReadServed());
+    step = resident_.global_step();  // of the values, which others have changed meanwhile
+  }
   TracePhase phase(tracer_.get(), absl::StrCat("checkpoint ", step));
   auto data = std::make_shared<CheckpointData>();
   TD_ASSIGN_OR_RETURN(VariableSnapshot taken, resident_.model().Snapshot(program.variables()));
@@ -268,8 +271,12 @@ void Estimator::Impl::LogModel(const Prepared& prepared) {
     TD_LOG(INFO) << config_.accumulate_batches << " batches of " << batch / config_.accumulate_batches
                  << " examples make one of " << batch << ".";
   }
-  TD_LOG(INFO) << "batch " << batch << " x " << Count(prepared.replicas / workers, "replica") << " x "
-               << Count(workers, "worker") << " = " << batch * prepared.replicas;
+  if (served()) {
+    TD_LOG(INFO) << "batch " << batch << " x " << Count(prepared.replicas, "replica") << " in a step of each worker";
+  } else {
+    TD_LOG(INFO) << "batch " << batch << " x " << Count(prepared.replicas / workers, "replica") << " x "
+                 << Count(workers, "worker") << " = " << batch * prepared.replicas;
+  }
   if (workers > 1) {
     TD_LOG(INFO) << (prepared.own_inputs == nullptr
                          ? "Every worker reads the whole input and takes its own batches of it."
@@ -433,8 +440,9 @@ absl::Status Training::End() {
                               .stop_why = reached ? "" : result.stop_why};
   TD_RETURN_IF_ERROR(e.SignalErrorOf(
       result, absl::StrCat(" after global step ", e.resident_.global_step(),
-                           e.config_.checkpoints_enabled() ? ", whose checkpoint is saved; start again to go on"
-                                                           : "; checkpoints are off, so nothing was saved")));
+                           e.served() && !e.is_chief()       ? "; checkpoints are the chief's"
+                           : e.config_.checkpoints_enabled() ? ", whose checkpoint is saved; start again to go on"
+                                                             : "; checkpoints are off, so nothing was saved")));
   if (result.steps == 0 && !result.stop_why.empty()) {
     TD_LOG(INFO) << "Training with estimator made no steps: " << result.stop_why << ".";
   } else if (result.steps == 0) {

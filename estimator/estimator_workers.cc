@@ -33,7 +33,12 @@ Wish WishOf(const std::optional<StopReason>& stop) {
 
 absl::Status Estimator::Impl::ResolveWorkers() {
   TD_ASSIGN_OR_RETURN(std::optional<Cluster> cluster, config_.ResolvedCluster());
-  if (!cluster.has_value()) return absl::OkStatus();
+  if (!cluster.has_value()) {
+    if (config_.train_strategy().updates == ClusterUpdates::kServers) {
+      TD_LOG(INFO) << config_.train_strategy().name << ": there is no cluster, so this process trains alone.";
+    }
+    return absl::OkStatus();
+  }
   const auto refuse = [&](absl::string_view what) {
     return WithExitCode(absl::InvalidArgumentError(absl::StrCat("cluster: ", cluster->Text(), ": ", what)), kExitUsage);
   };

@@ -273,6 +273,24 @@ TEST(Served, ASignalEndsTheWaitForServers) {
   EXPECT_EQ(server.Wait(0), kExitTerminated);
 }
 
+// As a launcher does when a worker has failed.
+TEST(Served, ASignalToAllSaves) {
+  const Job job(3, 2, ModelDir());
+  const auto change = [](RunConfig* config) { config->save_checkpoints_steps = 1000000; };
+  Processes tasks(5, [&](int task) { return RunTask(job, LineModel, task, SlowTraining(100000), change); });
+  Sleep(1);
+  tasks.Signal(2, SIGKILL);
+  EXPECT_EQ(tasks.Wait(2), -SIGKILL);
+  for (int task : {3, 4, 0, 1}) tasks.Signal(task, SIGTERM);
+  EXPECT_EQ(tasks.Wait(0), kExitTerminated);
+  EXPECT_NE(tasks.Wait(1), 0);
+  for (int server : {3, 4}) {
+    const int code = tasks.Wait(server);
+    EXPECT_TRUE(code == 0 || code == kExitTerminated) << code;
+  }
+  EXPECT_NE(BaseName(Latest(job.model_dir)), "model.ckpt-0");
+}
+
 TEST(Served, AServerThatIsKilledComesBack) {
   const Job job(2, 2, ModelDir());
   const auto run = [&](int task) { return RunTask(job, LineModel, task, SlowTraining(1500)); };
@@ -400,6 +418,27 @@ TEST(ServedMistakes, AnAddressThatIsTaken) {
   Sleep(1);
   Processes second(1, serve);
   EXPECT_EQ(second.Wait(0), kExitUsage);
+}
+
+TEST(ServedMistakes, AnotherRateBatchOrSeed) {
+  const Job job(1, 1, ModelDir());
+  Processes server(1, [&](int) { return RunTask(job, LineModel, 1, SlowTraining(10)); });
+  const auto with_rate = [](const Features& features, const Tensor& labels, Mode mode, const Params&) {
+    return LineModel(features, labels, mode, {{"learning_rate", 0.5}});
+  };
+  Processes rate(1, [&](int) { return RunTask(job, with_rate, 0, SlowTraining(10)); });
+  EXPECT_EQ(rate.Wait(0), kExitUsage);
+  Processes seed(1, [&](int) {
+    return RunTask(job, LineModel, 0, SlowTraining(10), [](RunConfig* config) { config->seed = 7; });
+  });
+  EXPECT_EQ(seed.Wait(0), kExitUsage);
+  Processes batch(1, [&](int) {
+    return RunTask(job, LineModel, 0, [](int, Estimator& e) { return e.Train(LineInput(64, 4), {.steps = 1}); });
+  });
+  EXPECT_EQ(batch.Wait(0), kExitUsage);
+  Processes right(1, [&](int) { return RunTask(job, LineModel, 0, SlowTraining(10)); });
+  EXPECT_EQ(right.Wait(0), 0);
+  EXPECT_EQ(server.Wait(0), 0);
 }
 
 TEST(ServedMistakes, AnotherModel) {

@@ -74,6 +74,11 @@ absl::Status ServedVariables::Begin(const Executable& program, std::map<std::str
     hello->set_rank(options_.rank);
     hello->set_server(static_cast<int64_t>(i));
     hello->set_who(options_.who);
+    for (const auto& [name, value] : options_.facts) {
+      parameters::Fact* fact = hello->add_facts();
+      fact->set_name(name);
+      fact->set_value(value);
+    }
     for (const auto& [key, output] : sent) {
       if (key.first != static_cast<int>(i)) continue;
       server.sent.push_back(output->name);
@@ -222,7 +227,9 @@ absl::Status ServedVariables::Recovered(Server& server, const absl::Status& stat
   if (!absl::IsUnavailable(status)) return status;
   TD_LOG(WARNING) << "Lost " << server.name << " (" << status.message() << "); waiting for it for "
                   << options_.deadline_seconds << " s.";
-  TD_RETURN_IF_ERROR(Meet(server, options_.deadline_seconds));
+  const absl::Status met = Meet(server, options_.deadline_seconds);
+  if (absl::IsCancelled(met)) return Annotate(status, "", "; a signal ended the wait for it");
+  TD_RETURN_IF_ERROR(met);
   TD_LOG(WARNING) << server.name << " is back"
                   << (options_.rank == 0 ? ", with the values that the chief has read last." : ".");
   return absl::OkStatus();
@@ -257,11 +264,11 @@ absl::Status ServedVariables::Stop(Wish wish) {
   return absl::OkStatus();
 }
 
-absl::Status ServedVariables::WaitForOthers(int64_t training) {
+absl::Status ServedVariables::WaitForOthers(int64_t training, bool here_only) {
   if (servers_.empty()) return absl::OkStatus();
   Request request;
   request.mutable_wait_for_others()->set_training(training);
-  request.mutable_wait_for_others()->set_seconds(options_.deadline_seconds);
+  request.mutable_wait_for_others()->set_seconds(here_only ? 0 : options_.deadline_seconds);
   TD_RETURN_IF_ERROR(servers_[0].connection->Begin(request, {}));
   constexpr double kForever = 1e8;
   TD_ASSIGN_OR_RETURN(const Reply reply, servers_[0].connection->End(kForever));

@@ -24,15 +24,18 @@ namespace tandem {
 class ServedVariables {
  public:
   struct Options {
-    std::vector<std::string> addresses;   // HOST:PORT of each server
-    int64_t rank = 0;                     // of this worker; 0 is the chief
-    std::string who;                      // "worker 1 at host, pid 123"
-    double start_deadline_seconds = 300;  // until a server is there, and until the chief has given it values
-    double deadline_seconds = 30;         // of an answer, and until a lost server is back
+    std::vector<std::string> addresses;        // HOST:PORT of each server
+    int64_t rank = 0;                          // of this worker; 0 is the chief
+    std::string who;                           // "worker 1 at host, pid 123"
+    std::map<std::string, std::string> facts;  // that must be the servers'
+    double start_deadline_seconds = 300;       // until a server is there, and until the chief has given it values
+    double deadline_seconds = 30;              // of an answer, and until a lost server is back
     // Whether waiting for servers, or for first values, is to end: then the call is Cancelled. May be null.
     std::function<bool()> interrupted;
   };
   explicit ServedVariables(Options options);
+  // Before Begin.
+  void set_facts(std::map<std::string, std::string> facts) { options_.facts = std::move(facts); }
   ~ServedVariables();
 
   // Connects. `program` is the worker's part of the step, `servers` are those of all variables of the model, of which
@@ -62,8 +65,8 @@ class ServedVariables {
   // The chief's: all workers end their training, for `wish`.
   absl::Status Stop(Wish wish);
   // The chief's: waits until no other worker makes steps any more in that training. Those that are not there are waited
-  // for until the deadline.
-  absl::Status WaitForOthers(int64_t training);
+  // for until the deadline, unless `here_only`, or where they have been there and all are to stop.
+  absl::Status WaitForOthers(int64_t training, bool here_only = false);
   // The chief's: the servers end, since the job is done or has failed with `status`, which they tell the others. Does
   // not wait long.
   void End(const absl::Status& status);
@@ -90,7 +93,7 @@ class ServedVariables {
   // `status` of `server`: one that is lost is waited for and met again.
   absl::Status Recovered(Server& server, const absl::Status& status);
 
-  const Options options_;
+  Options options_;
   std::vector<Server> servers_;
   std::shared_ptr<VariableStore> store_;
   int64_t step_ = 0;

@@ -71,6 +71,9 @@ void ServerState::Disconnect(int64_t id) {
   const auto it = connections_.find(id);
   if (it == connections_.end()) return;
   if (it->second.rank >= 0) last_seen_ = Clock::now();
+  if (it->second.training) {
+    TD_LOG(WARNING) << it->second.who << " is lost; the others go on" << (it->second.rank == 0 ? ", unsaved." : ".");
+  }
   connections_.erase(it);
   waiting_.remove_if([&](const Waiting& w) { return w.connection == id; });
   Advance();
@@ -96,7 +99,9 @@ void ServerState::Handle(int64_t id, const grpc::ByteBuffer& frame) {
 
 absl::Status ServerState::Do(int64_t id, Connection& connection, const Request& request, FrameReader& tensors) {
   if (request.kind_case() != Request::kHello && connection.rank < 0) {
-    return absl::FailedPreconditionError("a request before Hello");
+    if (connection.replaced_by.empty()) return absl::FailedPreconditionError("a request before Hello");
+    return absl::AbortedError(
+        absl::StrCat(connection.replaced_by, " has taken the place of this worker, with its rank"));
   }
   if (!failure_.empty()) return absl::AbortedError(absl::StrCat("the chief has ended the training: ", failure_));
   switch (request.kind_case()) {
@@ -162,6 +167,12 @@ absl::Status ServerState::Greet(Connection& connection, int64_t id, const parame
     return OtherModel(
         absl::StrCat(who, " has rank ", hello.rank(), ", and ", options_.who, " knows ", options_.workers, " workers"));
   }
+  for (const parameters::Fact& fact : hello.facts()) {
+    const auto ours = options_.facts.find(fact.name());
+    if (ours == options_.facts.end() || ours->second == fact.value()) continue;
+    return OtherModel(absl::StrCat(who, " has another ", PrintableLine(fact.name()), " than ", options_.who, ": { ",
+                                   PrintableLine(fact.value()), " }, not { ", PrintableLine(ours->second), " }"));
+  }
   std::vector<ByteRange> received;
   for (int i = 0; i < std::max<int>(hello.sent_size(), static_cast<int>(sent_.size())); ++i) {
     const std::string theirs =
@@ -190,6 +201,7 @@ absl::Status ServerState::Greet(Connection& connection, int64_t id, const parame
     if (other == id || c.rank != hello.rank()) continue;
     c.rank = -1;
     c.training = false;
+    c.replaced_by = who;
   }
   if (const auto known = came_.find(hello.rank()); known != came_.end() && known->second != who) {
     TD_LOG(INFO) << who << " takes the place of " << known->second << ".";
@@ -339,6 +351,8 @@ bool ServerState::OthersHaveLeft(int64_t training, Clock::time_point end) const 
     const bool here = std::any_of(connections_.begin(), connections_.end(),
                                   [&](const auto& entry) { return entry.second.rank == rank; });
     if (here) return false;
+    // Once all are to end, one that was lost is not needed.
+    if (stop_.has_value() && came_.contains(rank)) continue;
     // One that is lost may come back, and one that has not come may still come.
     if (Clock::now() < end) return false;
   }

@@ -29,6 +29,8 @@ struct ServerOptions {
   int64_t workers = 1;                  // that there are in all
   std::vector<VariableInfo> variables;  // that are placed here
   StepScalars scalar_defaults;          // of step scalars that workers do not send
+  // What must be the same on workers, by name.
+  std::map<std::string, std::string> facts;
   // Updates that others may make between a worker's reading of variables and its own update; then they wait for it.
   // Without a value there is no bound.
   std::optional<int64_t> max_staleness;
@@ -70,6 +72,7 @@ class ServerState {
     std::vector<ByteRange> received;   // memory of the values that it sends
     int64_t read_step = 0;             // when it last got values
     bool training = false;             // it makes steps
+    std::string replaced_by;           // who has its place now
   };
   struct Waiting {
     int64_t connection;
