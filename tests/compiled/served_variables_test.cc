@@ -71,7 +71,8 @@ class ServedVariablesTest : public testing::Test {
     for (const VariableSpec& v : worker.program.graph->variables()) {
       const bool read = worker.program.variables->Contains(v.name);
       EXPECT_TRUE(worker.program.variables->Create({.name = v.name, .dtype = v.dtype, .shape = v.shape}).ok());
-      if (!read) EXPECT_TRUE(worker.program.variables->Assign(v.name, HostTensor::Zeros(v.dtype, v.shape)).ok());
+      if (read) continue;
+      EXPECT_TRUE(worker.program.variables->Assign(v.name, HostTensor::Zeros(v.dtype, v.shape)).ok());
     }
     worker.variables =
         std::make_unique<ServedVariables>(ServedVariables::Options{.addresses = {address_},
