@@ -71,7 +71,7 @@ void ServerState::Disconnect(int64_t id) {
   const auto it = connections_.find(id);
   if (it == connections_.end()) return;
   if (it->second.rank >= 0) last_seen_ = Clock::now();
-  if (it->second.training) {
+  if (it->second.training && !ended_) {
     TD_LOG(WARNING) << it->second.who << " is lost; the others go on" << (it->second.rank == 0 ? ", unsaved." : ".");
   }
   connections_.erase(it);
