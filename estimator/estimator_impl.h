@@ -163,6 +163,8 @@ class Estimator::Impl {
   StepPart PartOfStep(Mode mode) const;
   // The servers' values and step in memory, or the chief's there, before a training's first step.
   absl::Status BeginServed(const Prepared& prepared);
+  // The numbers that a model_fn gave, which tasks must have in common: "learning_rate: 0.5".
+  static std::string NumbersOf(const ModeProgram& program);
   // What all tasks have in common.
   std::map<std::string, std::string> ServedFacts(const Prepared& prepared) const;
   // Inside of a training: the values in memory are those of the servers' step.

@@ -15,10 +15,8 @@
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "estimator/estimator_impl.h"
-#include "estimator/model_dir.h"
 #include "estimator/parameter_server/parameter_server.h"
 #include "estimator/signals.h"
-#include "estimator/training.h"
 #include "graph/parameter_servers.h"
 #include "passes/build_id.h"
 
@@ -147,15 +145,11 @@ absl::Status Estimator::Impl::EndServed(StopReason reason) {
 }
 
 std::map<std::string, std::string> Estimator::Impl::ServedFacts(const Prepared& prepared) const {
-  std::string numbers;
-  for (const auto& [name, value] : prepared.program->scalar_defaults()) {
-    absl::StrAppendFormat(&numbers, "%s%s: %.17g", numbers.empty() ? "" : ", ", name, value);
-  }
   std::map<std::string, std::string> facts = {{"build", BuildId()},
                                               {"seed", absl::StrCat(config_.seed.value_or(0))},
                                               {"batch size", absl::StrCat(prepared.dealer->batch_size())},
                                               {"auto_shard", std::string(Name(config_.auto_shard))},
-                                              {"set of numbers of model_fn", numbers}};
+                                              {"set of numbers of model_fn", NumbersOf(*prepared.program)}};
   if (config_.auto_shard == AutoShard::kBatch) facts["input"] = prepared.dealer->data_fingerprint();
   return facts;
 }

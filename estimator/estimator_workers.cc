@@ -104,6 +104,14 @@ absl::StatusOr<ModeProgram::Fetches> Estimator::Impl::FetchesOfAll(WorkerGroup& 
   return fetches;
 }
 
+std::string Estimator::Impl::NumbersOf(const ModeProgram& program) {
+  std::string numbers;
+  for (const auto& [name, value] : program.scalar_defaults()) {
+    absl::StrAppendFormat(&numbers, "%s%s: %.17g", numbers.empty() ? "" : ", ", name, value);
+  }
+  return numbers;
+}
+
 absl::Status Estimator::Impl::AgreeOnWork(const Prepared& prepared) {
   WorkerGroup& workers = *prepared.workers;
   const ModeProgram& program = *prepared.program;
@@ -111,11 +119,7 @@ absl::Status Estimator::Impl::AgreeOnWork(const Prepared& prepared) {
   TD_RETURN_IF_ERROR(workers.Agree("target", index.target_name, "name one as RunConfig.target"));
   TD_RETURN_IF_ERROR(workers.Agree(absl::StrCat("the program of mode ", ModeName(program.mode())), index.key,
                                    "model_fn, input_fn and RunConfig must be the same on all of them"));
-  std::string scalars;
-  for (const auto& [name, value] : program.scalar_defaults()) {
-    absl::StrAppend(&scalars, scalars.empty() ? "" : ", ", name, ": ", absl::StrFormat("%.17g", value));
-  }
-  TD_RETURN_IF_ERROR(workers.Agree(absl::StrCat("the numbers of mode ", ModeName(program.mode())), scalars,
+  TD_RETURN_IF_ERROR(workers.Agree(absl::StrCat("the numbers of mode ", ModeName(program.mode())), NumbersOf(program),
                                    "model_fn and its params must be the same on all of them"));
   if (prepared.own_inputs != nullptr) return absl::OkStatus();
   TD_RETURN_IF_ERROR(

@@ -37,12 +37,6 @@ void Describe(const std::string& name, int dtype, const Shape& shape, parameters
   for (int64_t size : shape) tensor->add_shape(size);
 }
 
-size_t BytesOf(const VariableInfo& info) {
-  size_t bytes = SizeOf(info.dtype);
-  for (int64_t size : info.shape) bytes *= size;
-  return bytes;
-}
-
 }  // namespace
 
 ServedVariables::ServedVariables(Options options) : options_(std::move(options)) {}
@@ -157,7 +151,7 @@ absl::Status ServedVariables::TakeValues(Server& server, const std::vector<std::
 absl::Status ServedVariables::Write(const std::vector<std::string>& names, FrameReader& tensors) {
   for (const std::string& name : names) {
     TD_ASSIGN_OR_RETURN(const VariableInfo info, store_->Info(name));
-    const size_t bytes = BytesOf(info);
+    const auto bytes = static_cast<size_t>(NumElements(info.shape) * SizeOf(info.dtype));
     if (bytes > tensors.left()) return absl::InternalError(absl::StrCat("a server sent no value for ", name));
     if (!info.initialized) TD_RETURN_IF_ERROR(store_->Assign(name, HostTensor::Zeros(info.dtype, info.shape)));
     void* const first = store_->Buffer(name, 0);

@@ -328,9 +328,7 @@ void ServerState::AnswerWith(Connection& connection, const Reply& reply, const s
 ByteRange ServerState::Bytes(const std::string& variable) const {
   const absl::StatusOr<VariableInfo> info = store_->Info(variable);
   if (!info.ok()) return {};
-  size_t bytes = SizeOf(info->dtype);
-  for (int64_t size : info->shape) bytes *= size;
-  return {store_->Buffer(variable, 0), bytes};
+  return {store_->Buffer(variable, 0), static_cast<size_t>(NumElements(info->shape) * SizeOf(info->dtype))};
 }
 
 int64_t ServerState::StalenessOfOthers(int64_t connection) const {
