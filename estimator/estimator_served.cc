@@ -1,6 +1,4 @@
 // What an Estimator does in a cluster with parameter servers.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -11,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/env.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
@@ -26,10 +25,9 @@ namespace {
 using Wish = ServedVariables::Wish;
 
 // "worker 1 at host, pid 123".
-std::string WhoIs(const Cluster& cluster) {
-  char host[256] = "";
-  gethostname(host, sizeof(host) - 1);
-  return absl::StrCat(Name(cluster.task.type), " ", cluster.task.index, " at ", host, ", pid ", getpid());
+std::string WhoIs(const Cluster& cluster, Env* env) {
+  return absl::StrCat(Name(cluster.task.type), " ", cluster.task.index, " at ", env->HostName(), ", pid ",
+                      env->ProcessId());
 }
 
 const std::vector<std::string>& ServersOf(const Cluster& cluster) {
@@ -77,7 +75,7 @@ absl::Status Estimator::Impl::ResolveServers(const Cluster& cluster) {
   ServedVariables::Options options;
   options.addresses = ServersOf(cluster);
   options.rank = cluster.rank;
-  options.who = WhoIs(cluster);
+  options.who = WhoIs(cluster, config_.file_env());
   options.deadline_seconds = config_.peer_deadline_seconds;
   options.start_deadline_seconds = 10 * config_.peer_deadline_seconds;
   if (config_.handle_signals) options.interrupted = [] { return SignalGuard::pending() != 0; };
@@ -183,7 +181,7 @@ absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
   if (config_.compile_only) return absl::OkStatus();
   ServerOptions server;
   server.index = static_cast<int>(cluster_->task.index);
-  server.who = WhoIs(*cluster_);
+  server.who = WhoIs(*cluster_, config_.file_env());
   server.workers = cluster_->world_size;
   server.max_staleness = config_.max_staleness;
   for (const auto& [name, value] : program.scalar_defaults()) server.scalar_defaults[name] = value;
