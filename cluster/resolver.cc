@@ -45,6 +45,19 @@ bool Disagree(const Cluster& a, const Cluster& b) {
   return a.rank != b.rank || a.world_size != b.world_size;
 }
 
+// srun sets PMI's variables beside its own, as --mpi asks, and PMI names no place to meet at.
+void AskTheResourceManager(const Environment& environment, Cluster* cluster) {
+  if (cluster->world_size == 1 || !cluster->coordinator.empty() || !cluster->job.empty()) return;
+  for (const Launcher& launcher : Launchers()) {
+    if (!launcher.is_resource_manager) continue;
+    std::vector<std::string> wrong;
+    std::optional<Cluster> other = launcher.read(environment, &wrong);
+    if (!other || !wrong.empty() || Disagree(*cluster, *other)) continue;
+    *cluster = *std::move(other);
+    return;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<Cluster>> ResolveCluster(const Environment& environment) {
@@ -65,6 +78,7 @@ absl::StatusOr<std::optional<Cluster>> ResolveCluster(const Environment& environ
     if (!Disagree(found[0], found[i])) continue;
     errors.push_back(absl::StrCat(Claim(found[0]), ", and ", Claim(found[i]), "; unset the variables of one of them"));
   }
+  if (!found.empty()) AskTheResourceManager(environment, &found[0]);
   if (!found.empty()) ReadFullWorldSize(environment, &found[0], &errors);
   if (!errors.empty()) {
     return WithExitCode(absl::InvalidArgumentError(absl::StrCat(
