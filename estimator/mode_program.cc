@@ -130,17 +130,23 @@ absl::Status ModeProgram::UnknownFetch(const std::string& name, const std::strin
       near.empty() ? "" : absl::StrCat("; did you mean \"", absl::StrJoin(near, "\" or \""), "\"?")));
 }
 
-absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& options) {
-  bool complete = executable_ != nullptr;
+absl::StatusOr<bool> ModeProgram::AddOutputs(const Fetches& fetches) {
+  const LlvmMemoryScope scope("building the model");
+  bool added = false;
   for (const auto& [name, hook] : fetches) {
     if (name == "global_step" || graph_->outputs().count(name) > 0) continue;
     const Tensor tensor = graph_->Find(name);
     if (!tensor.ok()) return UnknownFetch(name, hook);
     graph_->Output(name, tensor);
-    complete = false;
+    added = true;
   }
   TD_RETURN_IF_ERROR(graph_->status());
-  if (complete) return absl::OkStatus();
+  return added;
+}
+
+absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& options) {
+  TD_ASSIGN_OR_RETURN(const bool added, AddOutputs(fetches));
+  if (executable_ != nullptr && !added) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(executable_, CompileGraph(*graph_, ModeName(mode_), options));
   ++times_compiled_;
   runner_ = nullptr;  // of another executable

@@ -61,6 +61,8 @@ class ModeProgram {
   ModeProgram(Mode mode, std::vector<ComponentSpec> components)
       : mode_(mode), components_(std::move(components)), graph_(std::make_unique<GraphBuilder>("main")) {}
 
+  // Those that the graph has not yet as outputs; whether there are some.
+  absl::StatusOr<bool> AddOutputs(const Fetches& fetches);
   absl::Status UnknownFetch(const std::string& name, const std::string& hook) const;
 
   Mode mode_;

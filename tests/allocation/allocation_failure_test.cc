@@ -25,6 +25,7 @@
 #include "base/exit_code.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "estimator/mode_program.h"
 #include "estimator/test_models.h"
 #include "runtime/run.h"
 #include "tests/allocation/failing_allocation.h"
@@ -107,9 +108,9 @@ class AllocationFailureTest : public ::testing::Test {
     return text.ok() ? text->substr(text->size() - std::min<size_t>(text->size(), 6000)) : "";
   }
 
-  // The places to try of `count`: all, or the last ones and so many that are spread evenly from a place that `count`
-  // gives.
-  static constexpr int64_t kLastPlaces = 64;
+  // The places to try of `count`: all, or the first and the last ones, and so many that are spread evenly from a place
+  // that `count` gives.
+  static constexpr int64_t kFirstPlaces = 32, kLastPlaces = 64;
   static std::set<int64_t> Places(int64_t count) {
     const char* wanted = std::getenv("TANDEM_ALLOCATIONS");
     if (const char* one = std::getenv("TANDEM_ALLOCATION")) return {std::atoll(one)};
@@ -119,6 +120,7 @@ class AllocationFailureTest : public ::testing::Test {
     for (int64_t i = 0; i < n; ++i) places.insert(1 + i * count / n + (count / n) * (count % 97) / 97);
     // What a run writes at its end takes few allocations, which a sample would miss.
     for (int64_t i = std::max<int64_t>(1, count - kLastPlaces + 1); i <= count; ++i) places.insert(i);
+    for (int64_t i = 1; i <= std::min(count, kFirstPlaces); ++i) places.insert(i);
     return places;
   }
 
@@ -205,6 +207,16 @@ TEST_F(AllocationFailureTest, CompileTrainAndSave) {
       [&] {
         if (fs::exists(Scratch())) CheckCheckpoint({0, 1});
       });
+}
+
+// What a hook fetches becomes an output of the graph, behind model_fn and in front of the compiler.
+TEST_F(AllocationFailureTest, FetchAndCompile) {
+  TryAll("fetch and compile", [&](const Armed& armed) -> absl::Status {
+    TD_ASSIGN_OR_RETURN(const Dataset dataset, test::LineInput()(InputContext()));
+    TD_ASSIGN_OR_RETURN(auto program,
+                        ModeProgram::Build(test::LineModel, Mode::kTrain, Params(), dataset.spec(), "label"));
+    return armed([&] { return program->Compile({{"dense/MatMul", "a hook"}}, CompileOptions()); });
+  });
 }
 
 TEST_F(AllocationFailureTest, RestoreTrainAndSave) {
