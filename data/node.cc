@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
+#include "base/processors.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
 #include "data/dataset.h"
@@ -83,7 +83,7 @@ Parallelism Larger(const Parallelism& a, const Parallelism& b) {
 
 Parallelism WithCalls(Parallelism p, int num_parallel_calls) {
   const bool automatic = num_parallel_calls == kAuto;
-  const int threads = automatic ? static_cast<int>(std::thread::hardware_concurrency()) : num_parallel_calls;
+  const int threads = automatic ? UsableProcessors() : num_parallel_calls;
   if (threads <= 1) return p;
   return Larger(p, {threads, automatic ? 0 : threads, automatic ? 1 : threads, false});
 }

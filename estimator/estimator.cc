@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/logging.h"
+#include "base/processors.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
@@ -193,10 +194,9 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
 
 absl::StatusOr<CompileOptions> Estimator::Impl::OptionsFor(Mode mode, std::vector<std::string> devices, int64_t batch) {
   if (!pool_) {
-    const int machine = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     const int sharing = joined_ != nullptr ? joined_->workers_here() : tasks_here_;
-    TD_ASSIGN_OR_RETURN(pool_,
-                        ThreadPool::Create(config_.threads > 0 ? config_.threads : std::max(1, machine / sharing)));
+    TD_ASSIGN_OR_RETURN(
+        pool_, ThreadPool::Create(config_.threads > 0 ? config_.threads : std::max(1, UsableProcessors() / sharing)));
   }
   CompileOptions options;
   TD_ASSIGN_OR_RETURN(options.target, TargetOf(config_, Strategy(mode)));

@@ -71,8 +71,9 @@ struct RunConfig {
   // more memory; the batches themselves are there at once.
   int accumulate_batches = 1;
 
-  // Threads of this process, all its replicas together, at most 1024; 0 takes the machine's number of cores, or this
-  // worker's share of them where several are on one machine. Results do not depend on it.
+  // Threads of this process, all its replicas together, at most 1024; 0 takes the machine's number of cores, or what a
+  // container is limited to, or this worker's share of them where several are on one machine. Results do not depend on
+  // it.
   int threads = 0;
   // Leaves of the reduction tree over the whole global batch, and rows of a microbatch; 0 lets the compiler choose.
   // Lanes are a power of two times the odd part of the number of devices: 1, 2, 4, ... on 1, 2 or 4; 3, 6, 12, ... on 3

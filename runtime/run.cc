@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/processors.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -78,8 +78,7 @@ absl::StatusOr<std::unique_ptr<LoadedExecutable>> LoadExecutable(const std::stri
   auto model = std::unique_ptr<LoadedExecutable>(new LoadedExecutable());
   TD_ASSIGN_OR_RETURN(model->executable_, Executable::Load(path));
   model->variables_ = std::make_shared<VariableStore>(model->executable_->num_replicas());
-  const int machine = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  TD_ASSIGN_OR_RETURN(auto pool, ThreadPool::Create(options.threads > 0 ? options.threads : machine));
+  TD_ASSIGN_OR_RETURN(auto pool, ThreadPool::Create(options.threads > 0 ? options.threads : UsableProcessors()));
   TD_ASSIGN_OR_RETURN(model->session_, Session::Create(model->executable_, model->variables_, {.pool = pool}));
   if (!options.initialize_variables) return model;
   for (const auto& v : model->executable_->index().variables) {

@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <iostream>
 #include <string>
-#include <thread>
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "base/processors.h"
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "tools/calibrate/measure.h"
@@ -31,7 +31,7 @@ absl::Status Main() {
   if (threads < 0 || threads > 4096) {
     return absl::InvalidArgumentError(absl::StrCat("--threads: ", threads, " is not in [0, 4096]"));
   }
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  if (threads == 0) threads = UsableProcessors();
   TD_ASSIGN_OR_RETURN(const MachineModel model, MeasureMachine(threads, seconds));
   const std::string text =
       absl::StrCat("# Measured with tandem-calibrate on ", threads,

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <iostream>
 #include <optional>
-#include <thread>
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/json_string.h"
 #include "base/printable.h"
+#include "base/processors.h"
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "runtime/executable.h"
@@ -80,7 +80,7 @@ absl::Status PrintPhase(const Executable& executable, const std::string& phase) 
 
 int Threads() {
   const int threads = absl::GetFlag(FLAGS_threads);
-  return threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return threads > 0 ? threads : UsableProcessors();
 }
 
 // Expected times, and measured ones when `measure`.
