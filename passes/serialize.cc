@@ -49,6 +49,10 @@ class Serializer {
     index_.key = options_.key;
     index_.mode = options_.mode;
     index_.machine_model = ConfigOf(module_).getMachineModelName().str();
+    if (const exec::PartAttr part = ConfigOf(module_).getPart()) {
+      index_.parameter_servers = static_cast<uint32_t>(part.getServers());
+      index_.parameter_server = static_cast<int32_t>(part.getServer());
+    }
     // Phase `precision` says where values are rounded.
     index_.reference_phase = ConfigOf(module_).getPrecision() == Precision::kMixedBfloat16 ? "precision" : "input";
     index_.target = options_.target;

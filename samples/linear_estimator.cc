@@ -1,7 +1,6 @@
 // The smallest model: one dense unit, squared error, gradient descent, under a distribution strategy. It learns
 // y = 10 x + 5 from 1,000 points.
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "estimator/estimator.h"
+#include "estimator/train_and_evaluate.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
@@ -63,11 +63,10 @@ absl::Status Run() {
                    .train_distribute = DevicesFromFlag(absl::GetFlag(FLAGS_devices))};
   TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
-  TD_RETURN_IF_ERROR(estimator.Train(TrainInput));
-  TD_ASSIGN_OR_RETURN(const std::optional<Cluster> cluster, config.ResolvedCluster());
-  if (cluster.has_value() && cluster->task.type == TaskType::kParameterServer) return absl::OkStatus();  // has served
-  TD_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(EvalInput));
-  if (config.compile_only) return absl::OkStatus();
+  TD_ASSIGN_OR_RETURN(const EvalResult result,
+                      TrainAndEvaluate(estimator, {.input_fn = TrainInput}, {.input_fn = EvalInput}));
+  // Of a cluster's tasks, those that evaluate tell the result.
+  if (!(estimator.is_chief() || estimator.is_evaluator()) || result.empty()) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const HostTensor kernel, estimator.GetVariableValue("dense/kernel"));
   TD_ASSIGN_OR_RETURN(const HostTensor bias, estimator.GetVariableValue("dense/bias"));
   std::printf("%s\ny = %.4f x + %.4f\n", result.ToString().c_str(), kernel.data<float>()[0], bias.data<float>()[0]);

@@ -407,7 +407,7 @@ TEST(ServedMistakes, AServerThatIsNotThere) {
   RunConfig config = job.ConfigOf(0);
   config.peer_deadline_seconds = 0.05;
   const std::string error = ErrorOf(config);
-  EXPECT_TRUE(absl::StartsWith(error, absl::StrCat("75: the parameter server at ", job.addresses[0]))) << error;
+  EXPECT_TRUE(absl::StartsWith(error, absl::StrCat("75: parameter server ps 0 at ", job.addresses[0]))) << error;
   EXPECT_TRUE(absl::StrContains(error, "it was waited for 0.5 s")) << error;
 }
 

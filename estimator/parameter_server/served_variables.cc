@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <list>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "estimator/parameter_server/protocol.h"
+#include "estimator/parameter_server/rows.h"
 #include "graph/parameter_servers.h"
 
 namespace tandem {
@@ -69,7 +71,7 @@ absl::Status ServedVariables::Begin(const Executable& program, std::map<std::str
     hello->set_server(static_cast<int64_t>(i));
     hello->set_who(options_.who);
     for (const auto& [name, value] : options_.facts) {
-      parameters::Fact* fact = hello->add_facts();
+      rendezvous::Fact* fact = hello->add_facts();
       fact->set_name(name);
       fact->set_value(value);
     }
@@ -95,7 +97,8 @@ absl::Status ServedVariables::Connect(Server& server, double seconds) {
   const Clock::time_point end = In(seconds);
   while (true) {
     server.connection =
-        std::make_unique<ServerConnection>(options_.addresses[&server - servers_.data()], options_.deadline_seconds);
+        std::make_unique<ServerConnection>(absl::StrCat("parameter server ", server.name),
+                                           options_.addresses[&server - servers_.data()], options_.deadline_seconds);
     absl::StatusOr<Reply> reply = server.connection->Ask(server.hello);
     if (reply.ok()) {
       Note(server, *reply);
@@ -148,9 +151,17 @@ absl::Status ServedVariables::TakeValues(Server& server, const std::vector<std::
   return Write(names, tensors);
 }
 
-absl::Status ServedVariables::Write(const std::vector<std::string>& names, FrameReader& tensors) {
-  for (const std::string& name : names) {
+absl::Status ServedVariables::Write(const std::vector<std::string>& names, FrameReader& tensors,
+                                    const google::protobuf::RepeatedPtrField<parameters::Rows>& rows) {
+  std::map<int64_t, int64_t> counts;  // by place in `names`
+  for (const parameters::Rows& head : rows) counts[head.tensor()] = head.count();
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
     TD_ASSIGN_OR_RETURN(const VariableInfo info, store_->Info(name));
+    if (const auto count = counts.find(static_cast<int64_t>(i)); count != counts.end()) {
+      TD_RETURN_IF_ERROR(WriteRows(name, info, count->second, tensors));
+      continue;
+    }
     const auto bytes = static_cast<size_t>(NumElements(info.shape) * SizeOf(info.dtype));
     if (bytes > tensors.left()) return absl::InternalError(absl::StrCat("a server sent no value for ", name));
     if (!info.initialized) TD_RETURN_IF_ERROR(store_->Assign(name, HostTensor::Zeros(info.dtype, info.shape)));
@@ -161,6 +172,24 @@ absl::Status ServedVariables::Write(const std::vector<std::string>& names, Frame
     }
   }
   store_->NoteWrites();
+  return absl::OkStatus();
+}
+
+absl::Status ServedVariables::WriteRows(const std::string& name, const VariableInfo& info, int64_t count,
+                                        FrameReader& tensors) {
+  const RowLayout layout = RowLayoutOf(info.dtype, info.shape);
+  if (!info.initialized || count < 0 || count > layout.rows || layout.packed_bytes(count) > tensors.left()) {
+    return absl::InternalError(absl::StrCat("a server sent ", count, " rows of ", name));
+  }
+  char* const first = static_cast<char*>(store_->Buffer(name, 0));
+  RowNumbers numbers;
+  TD_RETURN_IF_ERROR(UnpackRows(tensors, layout, count, first, &numbers));
+  for (int device = 1; device < store_->num_devices(); ++device) {
+    char* const copy = static_cast<char*>(store_->Buffer(name, device));
+    for (const uint32_t row : numbers) {
+      std::memcpy(copy + row * layout.row_bytes, first + row * layout.row_bytes, layout.row_bytes);
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -177,9 +206,10 @@ std::vector<std::string> ServedVariables::sent() const {
 }
 
 absl::Status ServedVariables::Exchange(const std::map<std::string, HostTensor>& values, const StepScalars& scalars) {
-  Request request;
+  Request scalars_only;
+  scalars_only.mutable_exchange();
   for (const auto& [name, value] : scalars) {
-    parameters::Scalar* scalar = request.mutable_exchange()->add_scalars();
+    parameters::Scalar* scalar = scalars_only.mutable_exchange()->add_scalars();
     scalar->set_name(name);
     if (value.integral()) {
       scalar->set_integer(value.integer());
@@ -188,11 +218,22 @@ absl::Status ServedVariables::Exchange(const std::map<std::string, HostTensor>& 
     }
   }
   std::vector<absl::Status> begun;
+  std::list<std::string> packed;
   for (Server& server : servers_) {
+    Request request = scalars_only;
     std::vector<ByteRange> bytes;
-    for (const std::string& name : server.sent) {
-      const HostTensor& value = values.at(name);
+    for (size_t i = 0; i < server.sent.size(); ++i) {
+      const HostTensor& value = values.at(server.sent[i]);
       bytes.push_back({value.raw(), static_cast<size_t>(value.byte_size())});
+      const RowLayout layout = RowLayoutOf(value.dtype(), value.shape());
+      if (const std::optional<RowNumbers> rows = NonZeroRows(value.raw(), layout)) {
+        parameters::Rows* head = request.mutable_exchange()->add_rows();
+        head->set_tensor(static_cast<int64_t>(i));
+        head->set_count(static_cast<int64_t>(rows->size()));
+        packed.push_back(PackRows(value.raw(), layout, *rows));
+        bytes.back() = {packed.back().data(), packed.back().size()};
+      }
+      traffic_.sent += bytes.back().size;
     }
     begun.push_back(server.connection->Begin(request, bytes));
   }
@@ -207,9 +248,10 @@ absl::Status ServedVariables::Exchange(const std::map<std::string, HostTensor>& 
       status = reply.status();
       if (status.ok()) {
         Note(server, *reply);
+        traffic_.received += tensors.left();
         status = reply->not_finite()
                      ? absl::InternalError(absl::StrCat("a NaN or infinity came out of the update of ", server.name))
-                     : Write(server.updated, tensors);
+                     : Write(server.updated, tensors, reply->rows());
       }
     }
     result.Update(Recovered(server, status));

@@ -49,6 +49,11 @@ class ServedVariables {
   int64_t step() const { return step_; }
   // Where the chief began in the input when it gave the values.
   const std::string& position() const { return position_; }
+  // Bytes of tensors that steps have sent and got.
+  struct Traffic {
+    uint64_t sent = 0, received = 0;
+  };
+  const Traffic& traffic() const { return traffic_; }
   // Whether the chief has asked all to end their training, and why.
   enum class Wish { kGoOn, kStop, kSignal };
   Wish wish() const { return wish_; }
@@ -87,7 +92,10 @@ class ServedVariables {
   absl::Status Meet(Server& server, double seconds);
   absl::Status GiveValues(Server& server);
   absl::Status TakeValues(Server& server, const std::vector<std::string>& names, double seconds);
-  absl::Status Write(const std::vector<std::string>& names, FrameReader& tensors);
+  // `rows`: which of them come by rows.
+  absl::Status Write(const std::vector<std::string>& names, FrameReader& tensors,
+                     const google::protobuf::RepeatedPtrField<parameters::Rows>& rows = {});
+  absl::Status WriteRows(const std::string& name, const VariableInfo& info, int64_t count, FrameReader& tensors);
   void Note(const Server& server, const parameters::Reply& reply);
   absl::StatusOr<parameters::Reply> Ask(Server& server, const parameters::Request& request);
   // `status` of `server`: one that is lost is waited for and met again.
@@ -96,6 +104,7 @@ class ServedVariables {
   Options options_;
   std::vector<Server> servers_;
   std::shared_ptr<VariableStore> store_;
+  Traffic traffic_;
   int64_t step_ = 0;
   std::string position_;
   Wish wish_ = Wish::kGoOn;

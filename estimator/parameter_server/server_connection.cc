@@ -23,13 +23,13 @@ int Bit(intptr_t event) { return 1 << event; }
 
 }  // namespace
 
-ServerConnection::ServerConnection(std::string address, double deadline_seconds)
-    : address_(std::move(address)), deadline_seconds_(deadline_seconds) {
+ServerConnection::ServerConnection(std::string name, const std::string& address, double deadline_seconds)
+    : name_(std::move(name)), deadline_seconds_(deadline_seconds) {
   grpc::ChannelArguments arguments = ClientArguments(deadline_seconds);
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
   stub_ = std::make_unique<grpc::GenericStub>(
-      grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), arguments));
+      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
   stream_ = stub_->PrepareCall(&context_, kParameterCall, &queue_);
 }
 
@@ -62,8 +62,7 @@ bool ServerConnection::WaitFor(int bits, gpr_timespec end) {
 
 absl::Status ServerConnection::Lost(absl::string_view why) {
   lost_ = true;
-  return WithExitCode(absl::UnavailableError(absl::StrCat("the parameter server at ", address_, " ", why)),
-                      kExitTemporary);
+  return WithExitCode(absl::UnavailableError(absl::StrCat(name_, " ", why)), kExitTemporary);
 }
 
 absl::Status ServerConnection::Begin(const parameters::Request& request, absl::Span<const ByteRange> tensors) {
@@ -99,12 +98,9 @@ absl::StatusOr<parameters::Reply> ServerConnection::End(double seconds, FrameRea
   if (absl::Status status = (tensors != nullptr ? *tensors : own).Open(received_, &reply); !status.ok()) {
     return Lost(absl::StrCat("answers with ", status.message()));
   }
-  if (reply.code() == 0) return reply;
-  rendezvous::Failure failure;
-  failure.set_code(reply.code());
-  failure.set_message(reply.message());
-  failure.set_exit_code(reply.exit_code());
-  return ToStatus(failure);
+  if (!reply.has_failure()) return reply;
+  const absl::Status failure = ToStatus(reply.failure());
+  return failure.ok() ? absl::UnknownError(absl::StrCat(name_, " has failed, and does not say why")) : failure;
 }
 
 absl::StatusOr<parameters::Reply> ServerConnection::Ask(const parameters::Request& request,

@@ -20,8 +20,8 @@ namespace tandem {
 // Not thread-safe. After an Unavailable error it is of no use any more.
 class ServerConnection {
  public:
-  // `deadline_seconds`: of an answer, and of the connection's own signs of life.
-  ServerConnection(std::string address, double deadline_seconds);
+  // `name`: for errors. `deadline_seconds`: of an answer, and of the connection's own signs of life.
+  ServerConnection(std::string name, const std::string& address, double deadline_seconds);
   ~ServerConnection();
 
   // Sends `request` and the bytes of `tensors`, which must stay until End has returned.
@@ -42,7 +42,7 @@ class ServerConnection {
   // Waits until all events of `bits` have happened. False where one failed or time is up.
   bool WaitFor(int bits, gpr_timespec end);
 
-  const std::string address_;
+  const std::string name_;
   const double deadline_seconds_;
   std::unique_ptr<grpc::GenericStub> stub_;
   grpc::ClientContext context_;

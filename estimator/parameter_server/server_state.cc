@@ -1,6 +1,7 @@
 #include "estimator/parameter_server/server_state.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "base/logging.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
+#include "cluster/wire.h"
 #include "estimator/parameter_server/protocol.h"
 #include "graph/parameter_servers.h"
 
@@ -48,11 +50,16 @@ absl::StatusOr<std::unique_ptr<ServerState>> ServerState::Create(ServerOptions o
     }
     if (variable->updated) state->updated_.push_back(variable->name);
   }
-  for (auto& [number, info] : sent) state->sent_.push_back(std::move(info));
+  for (auto& [number, info] : sent) {
+    const RowLayout layout = RowLayoutOf(info.dtype, info.shape);
+    state->sent_.push_back({.info = std::move(info), .layout = layout});
+  }
   TD_ASSIGN_OR_RETURN(state->session_, Session::Create(std::move(program), store, {.pool = std::move(pool)}));
   // Their values come with every step.
-  for (const VariableInfo& value : state->sent_) {
-    TD_RETURN_IF_ERROR(store->Assign(value.name, HostTensor::Zeros(value.dtype, value.shape)));
+  for (Sent& value : state->sent_) {
+    const VariableInfo& info = value.info;
+    TD_RETURN_IF_ERROR(store->Assign(info.name, HostTensor::Zeros(info.dtype, info.shape)));
+    value.memory = state->Bytes(info.name);
   }
   return state;
 }
@@ -89,9 +96,7 @@ void ServerState::Handle(int64_t id, const grpc::ByteBuffer& frame) {
   if (status.ok()) status = Do(id, it->second, request, tensors);
   if (!status.ok()) {
     Reply reply = NewReply();
-    reply.set_code(static_cast<int>(status.code()));
-    reply.set_message(std::string(status.message()));
-    reply.set_exit_code(ExitCodeFor(status));
+    ToMessage(status, reply.mutable_failure());
     AnswerWith(it->second, reply, {});
   }
   Advance();
@@ -167,26 +172,24 @@ absl::Status ServerState::Greet(Connection& connection, int64_t id, const parame
     return OtherModel(
         absl::StrCat(who, " has rank ", hello.rank(), ", and ", options_.who, " knows ", options_.workers, " workers"));
   }
-  for (const parameters::Fact& fact : hello.facts()) {
+  for (const rendezvous::Fact& fact : hello.facts()) {
     const auto ours = options_.facts.find(fact.name());
     if (ours == options_.facts.end() || ours->second == fact.value()) continue;
     return OtherModel(absl::StrCat(who, " has another ", PrintableLine(fact.name()), " than ", options_.who, ": { ",
                                    PrintableLine(fact.value()), " }, not { ", PrintableLine(ours->second), " }"));
   }
-  std::vector<ByteRange> received;
   for (int i = 0; i < std::max<int>(hello.sent_size(), static_cast<int>(sent_.size())); ++i) {
     const std::string theirs =
         i < hello.sent_size() ? absl::StrCat(PrintableLine(hello.sent(i).name()), " ",
                                              Text(static_cast<DType>(hello.sent(i).dtype()), ShapeOf(hello.sent(i))))
                               : "nothing";
     const std::string ours = i < static_cast<int>(sent_.size())
-                                 ? absl::StrCat(sent_[i].name, " ", Text(sent_[i].dtype, sent_[i].shape))
+                                 ? absl::StrCat(sent_[i].info.name, " ", Text(sent_[i].info.dtype, sent_[i].info.shape))
                                  : "nothing";
     if (theirs != ours) {
       return OtherModel(
           absl::StrCat(who, " has another model than ", options_.who, ": it sends ", theirs, ", not ", ours));
     }
-    received.push_back(Bytes(sent_[i].name));
   }
   std::vector<std::string> updated;
   for (const std::string& name : hello.reads()) {
@@ -212,7 +215,6 @@ absl::Status ServerState::Greet(Connection& connection, int64_t id, const parame
   connection.rank = hello.rank();
   connection.who = who;
   connection.updated = std::move(updated);
-  connection.received = std::move(received);
   connection.read_step = step_;
   last_seen_ = Clock::now();
   Reply reply = NewReply();
@@ -250,7 +252,11 @@ absl::Status ServerState::Assign(Connection& connection, const parameters::Assig
   has_values_ = true;
   step_ = assign.step();
   position_ = assign.position();
-  for (auto& [id, c] : connections_) c.read_step = step_;
+  row_versions_.clear();
+  for (auto& [id, c] : connections_) {
+    c.read_step = step_;
+    c.updated_step = -1;
+  }
   AnswerOk(connection);
   return absl::OkStatus();
 }
@@ -258,14 +264,9 @@ absl::Status ServerState::Assign(Connection& connection, const parameters::Assig
 absl::Status ServerState::Update(int64_t id, Connection& connection, const parameters::Exchange& exchange,
                                  FrameReader& tensors) {
   if (!has_values_) return absl::FailedPreconditionError("a step before there are values");
-  size_t bytes = 0;
-  for (const ByteRange& range : connection.received) bytes += range.size;
-  if (bytes != tensors.left()) {
-    return absl::InvalidArgumentError(absl::StrCat("a step with ", tensors.left(), " bytes in place of ", bytes));
-  }
+  TD_RETURN_IF_ERROR(Receive(connection, exchange, tensors));
   bool finite = true;
   if (session_ != nullptr) {
-    for (const ByteRange& range : connection.received) tensors.Read(const_cast<void*>(range.data), range.size);
     store_->NoteWrites();
     StepInputs inputs;
     inputs.inputs.emplace_back();
@@ -278,7 +279,10 @@ absl::Status ServerState::Update(int64_t id, Connection& connection, const param
     TD_ASSIGN_OR_RETURN(const StepResult result, session_->Run(inputs, {}));
     finite = result.finite;
   }
-  if (finite) ++step_;
+  if (finite) {
+    ++step_;
+    for (auto& [name, versions] : row_versions_) versions.Update(Bytes(name).data, step_);
+  }
   connection.read_step = step_;
   connection.training = true;
   waiting_.push_back({id,
@@ -290,9 +294,56 @@ absl::Status ServerState::Update(int64_t id, Connection& connection, const param
                         Reply reply = NewReply();
                         reply.set_not_finite(!finite);
                         c.read_step = step_;
-                        AnswerWith(c, reply, c.updated);
+                        AnswerWithUpdated(c, std::move(reply));
                       }});
   return absl::OkStatus();
+}
+
+absl::Status ServerState::Receive(const Connection& connection, const parameters::Exchange& exchange,
+                                  FrameReader& tensors) {
+  std::vector<std::optional<int64_t>> counts(sent_.size());  // of rows
+  for (const parameters::Rows& rows : exchange.rows()) {
+    if (rows.tensor() < 0 || rows.tensor() >= static_cast<int64_t>(sent_.size()) || counts[rows.tensor()].has_value() ||
+        rows.count() < 0 || rows.count() > sent_[rows.tensor()].layout.rows) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a step with ", rows.count(), " rows of its value ", rows.tensor()));
+    }
+    counts[rows.tensor()] = rows.count();
+  }
+  size_t bytes = 0;
+  for (size_t i = 0; i < sent_.size(); ++i) {
+    bytes += counts[i].has_value() ? sent_[i].layout.packed_bytes(*counts[i]) : sent_[i].memory.size;
+  }
+  if (bytes != tensors.left()) {
+    return absl::InvalidArgumentError(absl::StrCat("a step with ", tensors.left(), " bytes in place of ", bytes));
+  }
+  for (size_t i = 0; i < sent_.size(); ++i) {
+    Sent& value = sent_[i];
+    char* const memory = static_cast<char*>(const_cast<void*>(value.memory.data));
+    const std::optional<RowNumbers> before = std::exchange(value.rows, std::nullopt);
+    if (!counts[i].has_value()) {
+      tensors.Read(memory, value.memory.size);
+      continue;
+    }
+    if (before.has_value()) {
+      for (const uint32_t row : *before) std::memset(memory + row * value.layout.row_bytes, 0, value.layout.row_bytes);
+    } else {
+      std::memset(memory, 0, value.memory.size);
+    }
+    RowNumbers rows;
+    TD_RETURN_IF_ERROR(UnpackRows(tensors, value.layout, *counts[i], memory, &rows));
+    value.rows = std::move(rows);
+    WatchRows(connection, value.info);
+  }
+  return absl::OkStatus();
+}
+
+void ServerState::WatchRows(const Connection& connection, const VariableInfo& sent) {
+  for (const std::string& name : connection.updated) {
+    const absl::StatusOr<VariableInfo> info = store_->Info(name);
+    if (!info.ok() || info->dtype != sent.dtype || info->shape != sent.shape || row_versions_.contains(name)) continue;
+    row_versions_.try_emplace(name, Bytes(name).data, RowLayoutOf(info->dtype, info->shape), step_);
+  }
 }
 
 absl::Status ServerState::Read(int64_t id, const parameters::Read& read) {
@@ -322,6 +373,30 @@ Reply ServerState::NewReply() const {
 void ServerState::AnswerWith(Connection& connection, const Reply& reply, const std::vector<std::string>& variables) {
   std::vector<ByteRange> tensors;
   for (const std::string& name : variables) tensors.push_back(Bytes(name));
+  connection.answer(FrameWithCopies(reply, tensors));
+}
+
+void ServerState::AnswerWithUpdated(Connection& connection, Reply reply) {
+  std::list<std::string> packed;
+  std::vector<ByteRange> tensors;
+  for (size_t i = 0; i < connection.updated.size(); ++i) {
+    const std::string& name = connection.updated[i];
+    const auto versions = row_versions_.find(name);
+    std::optional<RowNumbers> rows;
+    if (versions != row_versions_.end() && connection.updated_step >= 0) {
+      rows = versions->second.ChangedAfter(connection.updated_step);
+    }
+    if (!rows.has_value()) {
+      tensors.push_back(Bytes(name));
+      continue;
+    }
+    parameters::Rows* head = reply.add_rows();
+    head->set_tensor(static_cast<int64_t>(i));
+    head->set_count(static_cast<int64_t>(rows->size()));
+    packed.push_back(PackRows(Bytes(name).data, versions->second.layout(), *rows));
+    tensors.push_back({packed.back().data(), packed.back().size()});
+  }
+  connection.updated_step = step_;
   connection.answer(FrameWithCopies(reply, tensors));
 }
 

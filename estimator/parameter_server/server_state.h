@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/parameter_server/frame.h"
 #include "estimator/parameter_server/messages.pb.h"
+#include "estimator/parameter_server/rows.h"
 #include "runtime/session.h"
 #include "runtime/variable_store.h"
 
@@ -69,10 +70,18 @@ class ServerState {
     int64_t rank = -1;  // before Hello
     std::string who;
     std::vector<std::string> updated;  // that the worker reads and steps change
-    std::vector<ByteRange> received;   // memory of the values that it sends
     int64_t read_step = 0;             // when it last got values
+    int64_t updated_step = -1;         // when it last got values of `updated`, and has all of them; -1: never
     bool training = false;             // it makes steps
     std::string replaced_by;           // who has its place now
+  };
+  // A value that workers send.
+  struct Sent {
+    VariableInfo info;
+    RowLayout layout;
+    ByteRange memory;
+    // Rows that are not zero, where the last one came by rows.
+    std::optional<RowNumbers> rows;
   };
   struct Waiting {
     int64_t connection;
@@ -86,11 +95,18 @@ class ServerState {
   absl::Status Greet(Connection& connection, int64_t id, const parameters::Hello& hello);
   absl::Status Assign(Connection& connection, const parameters::Assign& assign, FrameReader& tensors);
   absl::Status Update(int64_t id, Connection& connection, const parameters::Exchange& exchange, FrameReader& tensors);
+  // Puts what a worker has sent to where the program reads it. InvalidArgument for bytes that are not as `exchange`
+  // says.
+  absl::Status Receive(const Connection& connection, const parameters::Exchange& exchange, FrameReader& tensors);
+  // From now on, in which step each row of the variables of that shape that workers read changes.
+  void WatchRows(const Connection& connection, const VariableInfo& sent);
   absl::Status Read(int64_t id, const parameters::Read& read);
   absl::Status CheckChief(const Connection& connection) const;
 
   parameters::Reply NewReply() const;
   void AnswerWith(Connection& connection, const parameters::Reply& reply, const std::vector<std::string>& variables);
+  // With what has changed of the variables that the connection's worker reads.
+  void AnswerWithUpdated(Connection& connection, parameters::Reply reply);
   void AnswerOk(Connection& connection) { AnswerWith(connection, NewReply(), {}); }
   ByteRange Bytes(const std::string& variable) const;
   // Updates since the worker that is furthest behind got its values, `connection` left out.
@@ -101,9 +117,10 @@ class ServerState {
 
   const ServerOptions options_;
   const std::shared_ptr<VariableStore> store_;
-  std::unique_ptr<Session> session_;  // null where nothing is updated
-  std::vector<VariableInfo> sent_;    // by workers, in the order of the program's numbers
-  std::vector<std::string> updated_;  // variables
+  std::unique_ptr<Session> session_;                 // null where nothing is updated
+  std::vector<Sent> sent_;                           // by workers, in the order of the program's numbers
+  std::vector<std::string> updated_;                 // variables
+  std::map<std::string, RowVersions> row_versions_;  // of those of the shape of a value that came by rows
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

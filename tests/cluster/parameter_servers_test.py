@@ -43,6 +43,14 @@ def linear_counts_all_steps():
     assert "2 workers, each with steps of its own, and 2 parameter servers." in output, output[:4000]
 
 
+def an_evaluator_evaluates():
+    """The chief does not, where there is one."""
+    output = launch(["-n", "2", "--ps=1", "--evaluator"],
+                    [LINEAR, "--devices=cpu:0", "--model_dir=" + sample.fresh_dir("linear_evaluator")])
+    check_line(output, "evaluator 0")
+    assert "[chief 0] y =" not in output, output[-4000:]
+
+
 def servers_without_use():
     done = subprocess.run([LAUNCH, "-n", "2", "--ps=1", "--", LINEAR, "--devices=cpu:0", "--strategy=multi_worker",
                            "--model_dir=" + sample.fresh_dir("no_use")],
@@ -72,5 +80,6 @@ xunit.run("parameter_servers", [
     ("linear_estimator_central", linear("central", ["-n", "1"], "central", "worker 0", "cpu:0,cpu:1")),
     ("linear_estimator_multi_worker", linear("multi_worker", ["-n", "2"], "multi_worker", "worker 0")),
     ("linear_estimator_parameter_server", linear("ps", ["-n", "2", "--ps=1"], "parameter_server", "chief 0")),
-    *((f.__name__, f) for f in (linear_counts_all_steps, servers_without_use, fashion_mnist_learns)),
+    *((f.__name__, f) for f in (linear_counts_all_steps, an_evaluator_evaluates, servers_without_use,
+                                  fashion_mnist_learns)),
 ])

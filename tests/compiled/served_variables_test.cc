@@ -14,6 +14,7 @@
 #include "base/exit_code.h"
 #include "cluster/testing_address.h"
 #include "estimator/parameter_server/parameter_server.h"
+#include "estimator/parameter_server/protocol.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
@@ -32,7 +33,17 @@ void Model(GraphBuilder& g, int units) {
   g.Output("loss", loss);
 }
 
-const Options kOptions = {.batch = 8};
+// An embedding of a kilobyte a row, whose gradient has a row for each of a batch's words, and a dense layer.
+constexpr int64_t kWords = 200, kWidth = 256;
+void Embedding(GraphBuilder& g, const Optimizer& optimizer) {
+  Tensor word = g.Input("word", DType::kInt32, {kBatch}), label = g.Input("label", DType::kFloat32, {kBatch, 1});
+  Tensor x = layers::Embedding(word, {.input_dim = kWords, .output_dim = kWidth});
+  Tensor loss = losses::MeanSquaredError(label, layers::Dense(x, {.units = 1}));
+  optimizer.Minimize(loss);
+  g.Output("loss", loss);
+}
+
+const Options kOptions = {.batch = 8, .ranges = {{"word", {0, kWords}}}};
 
 // A job of one server and some workers, each with a store of its own.
 class ServedVariablesTest : public testing::Test {
@@ -44,7 +55,12 @@ class ServedVariablesTest : public testing::Test {
   };
 
   void SetUp() override {
-    auto parts = Parts::Make([](GraphBuilder& g) { Model(g, 4); }, kOptions, /*servers=*/1);
+    Use([](GraphBuilder& g) { Model(g, 4); });
+  }
+
+  void Use(const BuildFn& model) {
+    model_ = model;
+    auto parts = Parts::Make(model_, kOptions, /*servers=*/1);
     ASSERT_TRUE(parts.ok()) << parts.status();
     parts_ = std::make_unique<Parts>(*std::move(parts));
     placed_ = PlaceVariables(parts_->worker().graph->variables(), 1);
@@ -65,7 +81,7 @@ class ServedVariablesTest : public testing::Test {
 
   Worker NewWorker(int64_t rank, double deadline_seconds = 10) {
     Worker worker;
-    auto program = Prepare([](GraphBuilder& g) { Model(g, 4); }, PartOptions());
+    auto program = Prepare(model_, PartOptions());
     EXPECT_TRUE(program.ok()) << program.status();
     worker.program = *std::move(program);
     for (const VariableSpec& v : worker.program.graph->variables()) {
@@ -93,6 +109,15 @@ class ServedVariablesTest : public testing::Test {
     return worker.variables->Begin(*worker.program.executable, placed_, worker.program.variables, /*step=*/0);
   }
 
+  // The variables that the worker's program reads.
+  static TensorMap Read(const Worker& worker) {
+    TensorMap values;
+    for (const auto& variable : worker.program.executable->index().variables) {
+      values[variable->name] = *worker.program.variables->Read(variable->name);
+    }
+    return values;
+  }
+
   // A step of a worker's on its own inputs.
   static absl::Status Step(Worker& worker) {
     const TensorMap batch = RandomInputs(*worker.program.executable, 8, kOptions, static_cast<int>(worker.steps++));
@@ -106,6 +131,7 @@ class ServedVariablesTest : public testing::Test {
   }
 
   const std::string address_ = FreeAddress();
+  BuildFn model_;
   std::unique_ptr<Parts> parts_;
   std::map<std::string, int> placed_;
   std::unique_ptr<ParameterServer> server_;
@@ -124,6 +150,65 @@ TEST_F(ServedVariablesTest, StepsAreThoseOfThePartsInOneProcess) {
   }
   ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
   EXPECT_TRUE(parts_->Differences(chief.program.Values()).empty());
+}
+
+// Rows travel alone, with the bits of whole tensors: gradients of eight words of a batch, and with gradient descent
+// what they change. With momentum a row changes on when its word is not read any more; with Adam, too, and a worker
+// that has waited for long gets more rows.
+TEST_F(ServedVariablesTest, RowsOfAnEmbeddingTravelAlone) {
+  using namespace optimizers;  // NOLINT
+  constexpr uint64_t kRow = kWidth * 4, kTable = kWords * kRow;
+  const std::vector<std::pair<Optimizer, bool>> rules = {
+      {GradientDescent({.learning_rate = 0.1}), true},
+      {Adagrad({.learning_rate = 0.1}), true},
+      {Momentum({.learning_rate = 0.1, .momentum = 0.9}), false},
+      {Adam({.learning_rate = 0.1}), false},
+      {GradientDescent({.learning_rate = 0.1, .clip_global_norm = 0.1}), true}};
+  for (const auto& [rule, only_touched] : rules) {
+    SCOPED_TRACE(&rule - &rules[0].first);
+    server_ = nullptr;
+    Use([&rule = rule](GraphBuilder& g) { Embedding(g, rule); });
+    Serve();
+    Worker chief = NewWorker(0), other = NewWorker(1);
+    ASSERT_TRUE(parts_->Assign(chief.program.Values()).ok());
+    ASSERT_EQ(Begin(chief), absl::OkStatus());
+    ASSERT_EQ(Begin(other), absl::OkStatus());
+    other.steps = 100;  // other inputs
+    int64_t step = 0;
+    const auto both = [&](Worker& worker) {
+      const TensorMap batch = RandomInputs(*worker.program.executable, 8, kOptions, static_cast<int>(worker.steps));
+      ASSERT_TRUE(parts_->Run(Deal(parts_->worker(), batch, {8}, step)).ok());
+      ASSERT_EQ(Step(worker), absl::OkStatus());
+      ++step;
+      // It has what the parts of one process have.
+      ASSERT_EQ(parts_->Differences(Read(worker)), std::vector<std::string>());
+    };
+    both(chief);
+    EXPECT_GE(chief.variables->traffic().received, kTable) << "nobody knows which rows have changed";
+    for (int i = 0; i < 4; ++i) {
+      const ServedVariables::Traffic before = chief.variables->traffic();
+      both(chief);
+      // Rows with their numbers, and the dense layer.
+      EXPECT_LT(chief.variables->traffic().sent - before.sent, 9 * (kRow + 4) + 2000);
+      if (only_touched) {
+        EXPECT_LT(chief.variables->traffic().received - before.received, 9 * (kRow + 4) + 2000);
+      }
+    }
+    // What a worker has read when it began is old: it has to know what others have made of it meanwhile.
+    ASSERT_EQ(other.variables->ReadAll(), absl::OkStatus());
+    both(other);
+    both(other);
+    ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
+    both(chief);
+    // The rows of several steps of others come in one answer.
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_EQ(Step(other), absl::OkStatus());
+    }
+    ASSERT_EQ(Step(chief), absl::OkStatus());
+    const TensorMap by_rows = Read(chief);
+    ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
+    for (const auto& [name, value] : Read(chief)) EXPECT_TRUE(value.BitEqual(by_rows.at(name))) << name;
+  }
 }
 
 TEST_F(ServedVariablesTest, OthersWaitForTheChiefsValuesAndSeeEachOthersUpdates) {
@@ -165,7 +250,7 @@ TEST_F(ServedVariablesTest, AServerThatStaysAwayIsNamed) {
   server_ = nullptr;
   const absl::Status status = Step(chief);
   EXPECT_EQ(ExitCodeFor(status), kExitTemporary);
-  EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat("the parameter server at ", address_))) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat("parameter server ps 0 at ", address_))) << status;
   EXPECT_TRUE(absl::StrContains(status.message(), "it was waited for 0.3 s")) << status;
 }
 
@@ -251,10 +336,10 @@ TEST_F(ServedVariablesTest, DamagedRequestsAreAnswered) {
     FrameReader reader;
     ASSERT_TRUE(reader.Open(answer, &reply).ok());
     ++answers;
-    errors += reply.code() != 0 ? 1 : 0;
+    errors += reply.failure().code() != 0 ? 1 : 0;
   });
   parameters::Request hello, assign, exchange;
-  hello.mutable_hello()->set_protocol(1);
+  hello.mutable_hello()->set_protocol(kParameterProtocol);
   assign.mutable_assign()->add_tensors()->set_name("dense/kernel");
   exchange.mutable_exchange()->add_scalars()->set_name("learning_rate");
   std::mt19937 random(7);

@@ -138,6 +138,8 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
                         {"target", index.target},
                         {"target_name", index.target_name},
                         {"machine_model", index.machine_model},
+                        {"parameter_servers", index.parameter_servers},
+                        {"parameter_server", index.parameter_server},
                         {"lanes", index.lanes},
                         {"rows_per_lane", index.rows_per_lane},
                         {"microbatch_rows", index.microbatch_rows}};

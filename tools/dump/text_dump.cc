@@ -98,6 +98,13 @@ std::string DumpText(const Json& dump) {
   std::string out = absl::StrCat(S(e["file"]), "\n", S(e["mode"]), " executable for ", S(e["target_name"]), ", key ",
                                  S(e["key"]), ", by ", S(e["producer"]), "\n", S(e["lanes"]), " lanes of ",
                                  S(e["rows_per_lane"]), " rows, microbatches of ", S(e["microbatch_rows"]), " rows\n");
+  if (const int64_t servers = e["parameter_servers"]; servers > 0) {
+    const int64_t server = e["parameter_server"];
+    const std::string whose = server < 0 ? absl::StrCat("a worker's, which sends what it computes to ", servers,
+                                                        " parameter server", servers == 1 ? "" : "s")
+                                         : absl::StrCat("that of parameter server ps ", server, ", of ", servers);
+    absl::StrAppend(&out, "part of the step: ", whose, "\n");
+  }
   absl::StrAppend(&out, "\nReplicas\n");
   for (const Json& r : dump["replicas"])
     absl::StrAppend(&out, "  ", S(r["name"]), " on ", S(r["device"]), ", program ", S(r["program"]), "\n");

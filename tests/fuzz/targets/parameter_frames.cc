@@ -3,9 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "base/logging.h"
 #include "estimator/parameter_server/frame.h"
 #include "estimator/parameter_server/messages.pb.h"
 #include "estimator/parameter_server/protocol.h"
+#include "estimator/parameter_server/rows.h"
 #include "estimator/parameter_server/server_state.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
@@ -67,7 +69,7 @@ int Talk(ServerState& state, const std::string& bytes, int* errors) {
     parameters::Reply reply;
     Require(FrameReader().Open(answer, &reply).ok(), "an answer is a frame");
     ++answers;
-    *errors += reply.code() != 0 ? 1 : 0;
+    *errors += reply.has_failure() ? 1 : 0;
   });
   for (size_t at = 0; at + 2 <= bytes.size();) {
     const size_t length = static_cast<uint8_t>(bytes[at]) | static_cast<size_t>(static_cast<uint8_t>(bytes[at + 1]))
@@ -82,6 +84,24 @@ int Talk(ServerState& state, const std::string& bytes, int* errors) {
   return answers;
 }
 
+// The same bytes as rows of a table: what is written lies in the table, and in the rows that are named.
+void TakeAsRows(const std::string& bytes) {
+  constexpr RowLayout kLayout{.rows = 40, .row_bytes = 16};
+  const auto count = static_cast<int64_t>(bytes.size()) / static_cast<int64_t>(kLayout.packed_bytes(1));
+  if (count > kLayout.rows) return;
+  parameters::Request head;
+  FrameReader reader;
+  Require(reader.Open(FrameWithCopies(head, {{bytes.data(), bytes.size()}}), &head).ok(), "there is a frame");
+  std::vector<char> table(kLayout.bytes(), 'u');
+  RowNumbers numbers;
+  if (!UnpackRows(reader, kLayout, count, table.data(), &numbers).ok()) {
+    Require(table == std::vector<char>(kLayout.bytes(), 'u'), "damaged numbers write nothing");
+    return;
+  }
+  Require(PackRows(table.data(), kLayout, numbers) == bytes.substr(0, kLayout.packed_bytes(count)),
+          "the rows are there");
+}
+
 }  // namespace
 
 std::vector<std::string> Seeds() {
@@ -89,6 +109,10 @@ std::vector<std::string> Seeds() {
   std::vector<std::string> seeds = Conversation();
   for (const std::string& frame : seeds) all += frame;
   seeds.push_back(all);
+  parameters::Request rows;
+  rows.mutable_exchange()->add_rows()->set_count(2);
+  seeds.push_back(seeds[0] + seeds[1] + Frame(rows, std::string(40, 'x')));
+  seeds.push_back(PackRows(std::string(640, 'r').data(), {.rows = 40, .row_bytes = 16}, {1, 7, 39}));
   return seeds;
 }
 
@@ -96,10 +120,12 @@ std::vector<std::string> Seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using tandem::fuzz::Require;
+  tandem::SetMinLogSeverity(tandem::LogSeverity::kError);  // a line for every worker that is lost
   const auto state = tandem::fuzz::NewState();
   int errors = 0;
   const int answers = tandem::fuzz::Talk(*state, std::string(reinterpret_cast<const char*>(data), size), &errors);
   if (answers > errors) tandem::fuzz::NoteAccepted();
+  tandem::fuzz::TakeAsRows(std::string(reinterpret_cast<const char*>(data), size));
   if (!state->failure().empty()) return 0;
   errors = 0;
   const std::vector<std::string> right = tandem::fuzz::Conversation();
