@@ -105,6 +105,20 @@ TEST(RunConfig, GpusAreNamedWithoutAGpu) {
   EXPECT_TRUE(twice.Validate().ok());
 }
 
+TEST(RunConfig, CrossDeviceOpsAreRegisteredAndForCpus) {
+  RunConfig config{.train_distribute = MirroredStrategy({"cpu:0", "cpu:1"}, "HierarchicalCopyAllReduce")};
+  EXPECT_TRUE(config.Validate().ok()) << config.Validate();
+  EXPECT_THAT(config.ToString(), HasSubstr("MirroredStrategy(cpu:0, cpu:1; HierarchicalCopyAllReduce)"));
+  config.train_distribute = MirroredStrategy({"cpu:0", "cpu:1"}, "NcclAllReduce");
+  EXPECT_EQ(ExitCodeFor(config.Validate()), kExitUsage);
+  EXPECT_THAT(std::string(config.Validate().message()),
+              HasSubstr("MirroredStrategy: no cross-device ops are registered under \"NcclAllReduce\"; registered: "
+                        "HierarchicalCopyAllReduce, ReductionToOneDevice. Call RegisterCrossDeviceOps before"));
+  config.train_distribute = MirroredStrategy({"gpu:0", "gpu:1"}, "ReductionToOneDevice");
+  EXPECT_THAT(std::string(config.Validate().message()),
+              HasSubstr("gpu:0,gpu:1 are GPUs, and cross-device ops (\"ReductionToOneDevice\") are for CPUs"));
+}
+
 TEST(RunConfig, GpusThatAreNotThereAreAnError) {
   FakeDriver fake({.gpus = 2});
   const RunConfig good{.train_distribute = MirroredStrategy({"gpu:0", "gpu:1"})};

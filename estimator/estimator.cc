@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -203,6 +202,7 @@ absl::StatusOr<CompileOptions> Estimator::Impl::OptionsFor(Mode mode, std::vecto
   options.devices = std::move(devices);
   options.batch_per_replica = batch;
   options.part = PartOfStep(mode);
+  options.cross_device_ops = Strategy(mode).cross_device_ops;
   options.lanes = config_.lanes;
   options.microbatch_rows = config_.microbatch_rows;
   options.precision = config_.precision;

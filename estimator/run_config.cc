@@ -19,7 +19,9 @@ namespace {
 constexpr double kDefaultCheckpointSecs = 600;
 
 std::string StrategyString(const DistributionStrategy& strategy) {
-  return absl::StrCat(strategy.name, "(", absl::StrJoin(strategy.devices, ", "), ")");
+  const std::string& ops = strategy.cross_device_ops;
+  return absl::StrCat(strategy.name, "(", absl::StrJoin(strategy.devices, ", "),
+                      ops.empty() ? "" : absl::StrCat("; ", ops), ")");
 }
 
 std::string KeepBestString(const std::optional<KeepBest>& keep_best) {

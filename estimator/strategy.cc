@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "base/annotate.h"
+#include "base/cross_device_ops.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "runtime/list_devices.h"
@@ -63,6 +64,14 @@ absl::Status DistributionStrategy::Validate() const {
   if (gpus && central_storage) {
     problems.push_back(absl::StrCat(absl::StrJoin(devices, ","), " are GPUs, each of which needs a copy of its own"));
   }
+  if (gpus && !cross_device_ops.empty()) {
+    problems.push_back(absl::StrCat(absl::StrJoin(devices, ","), " are GPUs, and cross-device ops (\"",
+                                    cross_device_ops, "\") are for CPUs"));
+  } else if (!cross_device_ops.empty()) {
+    if (absl::Status known = CheckCrossDeviceOps(cross_device_ops); !known.ok()) {
+      problems.push_back(std::string(known.message()));
+    }
+  }
   if (problems.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(name, ": ", absl::StrJoin(problems, "; "),
                                                  ". Allowed are cpu:0 to cpu:", kMaxDevices - 1,
@@ -105,8 +114,8 @@ DistributionStrategy StrategyFromFlag(absl::string_view devices) {
   return mirrored({"cpu:0", "cpu:1"});
 }
 
-DistributionStrategy MirroredStrategy(std::vector<std::string> devices) {
-  return {.name = "MirroredStrategy", .devices = std::move(devices)};
+DistributionStrategy MirroredStrategy(std::vector<std::string> devices, std::string cross_device_ops) {
+  return {.name = "MirroredStrategy", .devices = std::move(devices), .cross_device_ops = std::move(cross_device_ops)};
 }
 
 DistributionStrategy MultiWorkerMirroredStrategy(std::vector<std::string> devices) {

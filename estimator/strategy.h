@@ -27,6 +27,9 @@ struct DistributionStrategy {
   ClusterUpdates updates = ClusterUpdates::kAny;
   // One copy of the variables for all devices, in place of one each. CPUs only.
   bool central_storage = false;
+  // The name of cross-device ops (base/cross_device_ops.h) that combine the values of a worker's devices: of a user, or
+  // "ReductionToOneDevice" or "HierarchicalCopyAllReduce". Empty: sums in the order of the reduction tree. CPUs only.
+  std::string cross_device_ops;
 
   // For tests: several replicas may be on one GPU, which is then named several times.
   bool shared_gpus = false;
@@ -36,7 +39,7 @@ struct DistributionStrategy {
   // Whether the devices are GPUs ("gpu:0").
   bool gpu() const;
   // InvalidArgument, listing everything that is wrong and what is allowed: no device, a device named twice, one that
-  // cannot be, CPUs and GPUs in one list. Does not look at the machine.
+  // cannot be, CPUs and GPUs in one list, cross-device ops that are not registered. Does not look at the machine.
   absl::Status Validate() const;
   // Whether this machine has the devices. FailedPrecondition (exit code 2): no driver or GPU, and why; a GPU that is
   // not there, with a list of those that are.
@@ -44,7 +47,7 @@ struct DistributionStrategy {
 };
 
 // Every device holds a copy of all variables and works on its own batch; gradients are all-reduced at every step.
-DistributionStrategy MirroredStrategy(std::vector<std::string> devices);
+DistributionStrategy MirroredStrategy(std::vector<std::string> devices, std::string cross_device_ops = "");
 DistributionStrategy OneDeviceStrategy(std::string device);
 // As mirrored, to the bit, with one copy of the variables and their slots in place of one for each device. For one
 // process, and CPUs.

@@ -322,8 +322,9 @@ def NumberCollectivesPass : ModulePass<"td-number-collectives"> {
   let summary = "Gives every collective its place in the one order that all replicas follow";
   let description = [{
     Before: exec.all_reduce ops of one step body. After: each has `seq` (0, 1, ... in program order) and `group` (all
-    replicas). Bodies of different device classes are made from this one after the numbering, so that the order is equal
-    on all ranks by construction.
+    replicas), sums and means also `algorithm`, the cross-device ops of exec.config where it names some. Bodies of
+    different device classes are made from this one after the numbering, so that the order is equal on all ranks by
+    construction.
   }];
 }
 

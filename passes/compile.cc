@@ -77,7 +77,8 @@ absl::Status SetConfig(mlir::ModuleOp module, absl::string_view mode, const Comp
           exec::kDefaultFirstBucketBytes, text(machine), target.Attribute(context),
           choices.empty() ? mlir::ArrayAttr() : mlir::ArrayAttr::get(context, choices),
           options.part.servers == 0 ? exec::PartAttr()
-                                    : exec::PartAttr::get(context, options.part.servers, options.part.server)));
+                                    : exec::PartAttr::get(context, options.part.servers, options.part.server),
+          options.cross_device_ops.empty() ? mlir::StringAttr() : text(options.cross_device_ops)));
   return absl::OkStatus();
 }
 
@@ -89,6 +90,12 @@ absl::StatusOr<std::unique_ptr<CompileTarget>> TargetOf(const CompileOptions& op
     if (absl::StartsWith(device, absl::StrCat(target->device_class(), ":"))) continue;
     return WithExitCode(
         absl::InvalidArgumentError(absl::StrCat("target \"", options.target, "\" is not for the device ", device)),
+        kExitUsage);
+  }
+  if (!options.cross_device_ops.empty() && target->device_class() != "cpu") {
+    return WithExitCode(
+        absl::InvalidArgumentError(absl::StrCat("cross-device ops \"", options.cross_device_ops,
+                                                "\" are for CPUs; target \"", options.target, "\" is none")),
         kExitUsage);
   }
   if (absl::Status status = target->CheckRows(options); !status.ok()) return WithExitCode(status, kExitUsage);

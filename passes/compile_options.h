@@ -32,6 +32,7 @@ struct CompileOptions {
   PrecisionLists precision_lists;         // with mixed_bfloat16
   std::vector<std::string> contractions;  // NAME:ALGORITHM, how some are to be computed (passes/contraction/choice.h)
   StepPart part;
+  std::string cross_device_ops;  // a registered name (base/cross_device_ops.h), CPUs; empty = the reduction tree
   std::vector<std::string> disabled_passes;
   std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
   std::string kernel_cache_dir;  // compiled kernels by fingerprint; empty = "kernels" in cache_dir, if there is one

@@ -88,5 +88,16 @@ TEST(CompileTest, IndicesHaveARange) {
   for (const auto& input : (*executable)->index().inputs) EXPECT_EQ(input->indices, input->name == "ids" ? 8 : 0);
 }
 
+TEST(CompileTest, CrossDeviceOpsAreForCpus) {
+  GraphBuilder graph("train");
+  graph.Output("y", graph.Input("x", DType::kFloat32, {kBatch, 2}));
+  const absl::Status status =
+      CompileGraph(graph, "eval",
+                   {.devices = {"gpu:0", "gpu:1"}, .target = "cuda:sm_90", .cross_device_ops = "ReductionToOneDevice"})
+          .status();
+  EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+  EXPECT_EQ(status.message(), "cross-device ops \"ReductionToOneDevice\" are for CPUs; target \"cuda:sm_90\" is none");
+}
+
 }  // namespace
 }  // namespace tandem

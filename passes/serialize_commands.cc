@@ -108,6 +108,7 @@ void CommandWriter::WriteAllReduce(mlir::Operation* op, fb::CommandT& command) {
     collective->dtype = static_cast<fb::DType>(td::ToDType(type.getElementType()));
     collective->tensors.push_back(ValueName(v));
   }
+  collective->algorithm = all_reduce.getAlgorithm().value_or("").str();
   if (auto group = all_reduce.getGroup()) collective->group.assign(group->begin(), group->end());
   fb::AllReduceT body;
   body.collective = static_cast<uint32_t>(index_->collectives.size());

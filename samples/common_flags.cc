@@ -33,6 +33,10 @@ ABSL_FLAG(
     std::string, communication, "auto",
     "How workers exchange gradients: auto (shared memory on one host, else TCP), shared_memory, tcp, or ring (TCP, "
     "in an order that gives other bits than one process).");
+ABSL_FLAG(
+    std::string, cross_device_ops, "",
+    "How the values of a process's CPU devices are added up: ReductionToOneDevice or HierarchicalCopyAllReduce, in "
+    "orders that give other bits than the binary tree over all devices does. Empty: the tree.");
 ABSL_FLAG(std::string, gpu_plans, "",
           "On GPUs, a file with the plans of library calls that were measured to be the fastest: what it lacks is "
           "measured and added. Empty: no measuring.");
@@ -69,6 +73,7 @@ absl::Status ApplyCommonFlags(RunConfig* config) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--strategy=", strategy, " is unknown; use auto, mirrored, central, multi_worker or parameter_server"));
   }
+  chosen.cross_device_ops = absl::GetFlag(FLAGS_cross_device_ops);
   config->train_distribute = chosen;
   TD_ASSIGN_OR_RETURN(config->communication, CommunicationFromName(absl::GetFlag(FLAGS_communication)));
   config->gpu_plans = absl::GetFlag(FLAGS_gpu_plans);

@@ -9,7 +9,8 @@
 
 namespace tandem {
 
-// Sets what --precision, --target, --tf32, --strategy, --accumulate_batches, --communication, --deadline_seconds,
+// Sets what --precision, --target, --tf32, --strategy, --cross_device_ops, --accumulate_batches, --communication,
+// --deadline_seconds,
 // --gpu_plans, --compile_only, --trace and --trace_steps say; to be called behind the setting of train_distribute.
 // InvalidArgument for names that are unknown.
 absl::Status ApplyCommonFlags(RunConfig* config);

@@ -1,6 +1,6 @@
 """code_blocks.py PAGE: prints the C++ blocks of a Markdown page, so that a test compiles and calls them.
 
-A block that ends with a brace at the start of a line defines functions and stays as it is. Any other is statements:
+A block that ends with a brace at the start of a line defines functions or a class and stays as it is. Any other is statements:
 the i-th of these becomes `absl::Status Block<i>(const std::string& folder)`, and kBlocks is the list of all.
 """
 import re
@@ -12,7 +12,7 @@ def main():
         blocks = re.findall(r"^```cpp\n(.*?)^```$", page.read(), re.M | re.S)
     names = []
     for block in blocks:
-        if block.endswith("\n}\n"):
+        if block.endswith(("\n}\n", "\n};\n")):
             print(block)
             continue
         names.append("Block%d" % len(names))

@@ -84,7 +84,7 @@ class BucketAllReducePass : public impl::BucketAllReducePassBase<BucketAllReduce
     const exec::ReduceKindAttr kind = bucket.members[0].getKindAttr();
     auto merged = builder.create<exec::AllReduceOp>(
         builder.getFusedLoc(locations), mlir::TypeRange(mlir::ValueRange(operands)), operands, kind,
-        mlir::IntegerAttr(), builder.getI64IntegerAttr(next_bucket_++), mlir::DenseI64ArrayAttr());
+        mlir::IntegerAttr(), builder.getI64IntegerAttr(next_bucket_++), mlir::DenseI64ArrayAttr(), mlir::StringAttr());
     unsigned next = 0;
     for (exec::AllReduceOp m : bucket.members) {
       for (mlir::Value r : m.getResults()) r.replaceAllUsesWith(merged.getResult(next++));

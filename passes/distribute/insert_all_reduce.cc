@@ -16,7 +16,7 @@ mlir::Value AllReduce(mlir::OpBuilder& builder, mlir::Location loc, exec::Reduce
   return builder
       .create<exec::AllReduceOp>(loc, mlir::TypeRange{value.getType()}, mlir::ValueRange{value},
                                  exec::ReduceKindAttr::get(builder.getContext(), kind), mlir::IntegerAttr(),
-                                 mlir::IntegerAttr(), mlir::DenseI64ArrayAttr())
+                                 mlir::IntegerAttr(), mlir::DenseI64ArrayAttr(), mlir::StringAttr())
       .getResult(0);
 }
 

@@ -17,11 +17,13 @@ class NumberCollectivesPass : public impl::NumberCollectivesPassBase<NumberColle
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
     llvm::SmallVector<int64_t> group;
-    for (int64_t r = 0; r < ConfigOf(getOperation()).getReplicas(); ++r) group.push_back(r);
+    const exec::CompileConfigAttr config = ConfigOf(getOperation());
+    for (int64_t r = 0; r < config.getReplicas(); ++r) group.push_back(r);
     int64_t seq = 0;
     step.walk([&](exec::AllReduceOp op) {
       op.setSeq(seq++);
       op.setGroup(group);
+      if (op.getKind() != exec::ReduceKind::kMax) op.setAlgorithmAttr(config.getCrossDeviceOps());
     });
   }
 };

@@ -371,6 +371,7 @@ def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
     - `machine_model`: the name of a built-in one (generic-avx512), or the text of the user's.
     - `choices`: #exec.contraction_override of some contractions.
     - `part`: #exec.part of a cluster with parameter servers; none: the whole step.
+    - `cross_device_ops`: the name of those that combine the replicas' values (base/cross_device_ops.h).
 
     A parameter that is left out, or a module without the attribute, has the values of passes/exec/dialect.h, or zero,
     false and none; no pass has values of its own.
@@ -394,7 +395,8 @@ def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
     OptionalParameter<"::mlir::StringAttr">:$machine_model,
     OptionalParameter<"::tandem::exec::TargetAttr">:$target,
     OptionalParameter<"::mlir::ArrayAttr">:$choices,
-    OptionalParameter<"::tandem::exec::PartAttr">:$part);
+    OptionalParameter<"::tandem::exec::PartAttr">:$part,
+    OptionalParameter<"::mlir::StringAttr">:$cross_device_ops);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     // That of `module`, or one of defaults only.

@@ -14,6 +14,9 @@ class AllReduce final : public Command {
     if (!Known(reduce_.kind)) return v.Bad(field, "bad kind");
     TD_RETURN_IF_ERROR(
         v.CheckIndex(field + ".collective", reduce_.collective, v.index().collectives.size(), "collective"));
+    if (v.gpu() && !v.index().collectives[reduce_.collective]->algorithm.empty()) {
+      return v.Bad(field, "cross-device ops are for CPUs");
+    }
     if (table().inputs != table().outputs) return v.Bad(field, "an all-reduce works in place");
     for (uint32_t b : table().inputs) {
       if (v.Buffer(b).space != fb::Space::Step) return v.Bad(field, "buffer ", b, " is not in the step arena");
@@ -24,7 +27,9 @@ class AllReduce final : public Command {
   std::optional<CollectiveUse> collective() const override { return CollectiveUse{reduce_.collective, reduce_.kind}; }
 
   std::string Summary(const fb::ExecutableT& index) const override {
-    return absl::StrCat("collective ", index.collectives[reduce_.collective]->seq);
+    const fb::CollectiveT& collective = *index.collectives[reduce_.collective];
+    return absl::StrCat("collective ", collective.seq, collective.algorithm.empty() ? "" : " by ",
+                        collective.algorithm);
   }
   std::vector<CommandProperty> Properties(const fb::ExecutableT& index) const override {
     return {{"collective", static_cast<int64_t>(index.collectives[reduce_.collective]->seq)}};

@@ -42,7 +42,7 @@ absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& 
     pool.ParallelFor(tasks, task);
   }
   TD_RETURN_IF_ERROR(run.status());
-  if (state.group != nullptr) TD_RETURN_IF_ERROR(run.ForAll([&] { return command.End(run, pool); }));
+  if (command.has_end(state)) TD_RETURN_IF_ERROR(run.ForAll([&] { return command.End(run, pool); }));
   return run.finite();
 }
 

@@ -88,6 +88,20 @@ def ring_trains():
     assert len(evaluation(run.output(0))) == 1, run.tails()
 
 
+def cross_device_ops():
+    """Of two devices every order is the tree's; so is that of two groups of two."""
+    run = has_bits_of_one_process("ops", 2, ["--cross_device_ops=ReductionToOneDevice"])
+    assert "(cpu:0, cpu:1; ReductionToOneDevice)" in run.output(0), run.tails()
+    expected, _ = one_process("whole")
+    hierarchical = sample.fresh_dir("hierarchical")
+    sample.run(*flags(hierarchical, 4), "--cross_device_ops=HierarchicalCopyAllReduce")
+    workers.assert_same(workers.contents(expected, STEPS), workers.contents(hierarchical, STEPS), "hierarchical")
+
+
+def other_cross_device_ops():
+    refused("other_ops", ["the workers differ in the program of mode train"], {1: ["--cross_device_ops=ReductionToOneDevice"]})
+
+
 def goes_on_with_other_workers():
     """4 workers, then 2, then 1, each from the checkpoint before: the bits of one undisturbed run."""
     expected_dir, _ = one_process("whole")
@@ -370,10 +384,10 @@ CASES = [
     accumulated_batches, evaluator_of_its_own, evaluator_exports, chief_exports, evaluator_sees_checkpoints,
     evaluates_by_steps, evaluation_by_steps_beside_an_evaluator, stops_early, an_evaluator_stops_training,
     terminated_evaluator, two_workers,
-    four_workers, over_tcp, four_over_tcp, batch_norm_model, ring_trains, goes_on_with_other_workers, killed_worker,
-    killed_chief, stopped_worker, terminated_worker, interrupted_chief, different_models, different_batches,
-    different_data, different_seeds, different_learning_rates, different_steps, different_communication, missing_worker, same_rank_twice,
-    strategy_for_one_process, full_disk_at_the_chief
+    four_workers, over_tcp, four_over_tcp, batch_norm_model, ring_trains, cross_device_ops, goes_on_with_other_workers,
+    killed_worker, killed_chief, stopped_worker, terminated_worker, interrupted_chief, different_models, different_batches,
+    different_data, different_seeds, different_learning_rates, different_steps, different_communication,
+    other_cross_device_ops, missing_worker, same_rank_twice, strategy_for_one_process, full_disk_at_the_chief
 ]
 chosen = os.environ.get("TANDEM_CASES", "").split()
 xunit.run("workers", [(f.__name__, f) for f in CASES if not chosen or f.__name__ in chosen])

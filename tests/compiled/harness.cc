@@ -124,6 +124,7 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   compile.memory_limit = options.memory_limit;
   compile.precision = options.precision;
   compile.part = options.part;
+  compile.cross_device_ops = options.cross_device_ops;
   compile.target = options.target;
   compile.contractions = options.contractions;
   if (options.precision == Precision::kMixedBfloat16) compile.machine_model = MachineForBFloat16(options.target);

@@ -37,6 +37,7 @@ struct Options {
   std::string mode = "train";
   Precision precision = Precision::kFloat32;
   StepPart part;  // of a step that parameter servers share
+  std::string cross_device_ops;
   std::string target = "cpu:native";
   std::vector<std::string> contractions;  // as in CompileOptions
   std::string kernel_cache_dir;           // empty: every kernel is compiled anew

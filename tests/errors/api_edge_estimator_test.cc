@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "base/cross_device_ops.h"
 #include "estimator/eval_result.h"
 #include "estimator/hooks/logging_tensor_hook.h"
 #include "estimator/hooks/progress_hook.h"
@@ -115,6 +116,10 @@ TEST(EstimatorEdgeTest, ConfigurationsAndRecords) {
       {"RunConfig", "seconds", [] { return RunConfig{.save_checkpoints_secs = kNaN}.Validate(); }, "secs"},
       {"RunConfig", "no devices", [] { return RunConfig{.train_distribute = MirroredStrategy({})}.Validate(); }},
       {"RunConfig", "no name", [] { return RunConfig{.train_distribute = OneDeviceStrategy("")}.Validate(); }},
+      {"RunConfig", "cross-device ops",
+       [] { return RunConfig{.train_distribute = MirroredStrategy({"cpu:0"}, "x")}.Validate(); }, "registered"},
+      {"RegisterCrossDeviceOps", "no name", [] { return RegisterCrossDeviceOps("", nullptr); }, "name"},
+      {"RegisterCrossDeviceOps", "no function", [] { return RegisterCrossDeviceOps("x", nullptr); }, "no function"},
       {"RunConfig", "trace", [] { return RunConfig{.trace_steps = "x"}.Validate(); }},
       {"JSON", "a record", [] { return EvalResult::FromJson("").status(); }},
       {"JSON", "a record", [] { return EvalResult::FromJson("{\"loss\":").status(); }},

@@ -155,7 +155,8 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
                                    {"bytes", c->bytes},
                                    {"dtype", std::string(Name(static_cast<DType>(c->dtype)))},
                                    {"tensors", c->tensors},
-                                   {"group", c->group}});
+                                   {"group", c->group},
+                                   {"algorithm", c->algorithm}});
   }
   dump["kernels"] = Json::array();
   std::vector<Json> users = UsersOfKernels(index);

@@ -110,8 +110,10 @@ std::string DumpText(const Json& dump) {
     absl::StrAppend(&out, "  ", S(r["name"]), " on ", S(r["device"]), ", program ", S(r["program"]), "\n");
   absl::StrAppend(&out, "\nCollectives (", dump["collectives"].size(), ")\n");
   for (const Json& c : dump["collectives"]) {
+    const std::string algorithm = S(c["algorithm"]);
     absl::StrAppend(&out, "  seq ", S(c["seq"]), "  ", S(c["kind"]), "  bucket ", S(c["bucket"]), "  ",
-                    Bytes(c["bytes"].get<int64_t>()), "  group ", JsonString(c["group"]), "\n");
+                    Bytes(c["bytes"].get<int64_t>()), "  group ", JsonString(c["group"]),
+                    algorithm.empty() ? "" : absl::StrCat("  by ", algorithm), "\n");
     for (const Json& t : c["tensors"]) absl::StrAppend(&out, "    ", S(t), "\n");
   }
   Kernels(dump, &out);

@@ -31,3 +31,20 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
     return %1 : tensor<4xf32>
   }
 }
+
+// -----
+
+// Cross-device ops add up; they know no maximum.
+// CHECK-LABEL: func.func @step
+module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], cross_device_ops = "Mine">} {
+  func.func @step(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>)
+      -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+    // CHECK: exec.all_reduce sum %arg0 {algorithm = "Mine", bucket = 0
+    // CHECK: exec.all_reduce mean %arg1 {algorithm = "Mine", bucket = 1
+    // CHECK: exec.all_reduce max %arg2 {bucket = 2
+    %0 = exec.all_reduce sum %a : tensor<4xf32> -> tensor<4xf32>
+    %1 = exec.all_reduce mean %b : tensor<4xf32> -> tensor<4xf32>
+    %2 = exec.all_reduce max %c : tensor<4xf32> -> tensor<4xf32>
+    return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  }
+}

@@ -72,6 +72,8 @@ class CpuAllReduce final : public CpuCommand {
 }  // namespace
 
 CpuCommandOr NewCpuAllReduce(const PlanContext& context, const fb::CommandT& table) {
+  const fb::CollectiveT& collective = *context.index().collectives[table.body.AsAllReduce()->collective];
+  if (!collective.algorithm.empty()) return NewCpuCrossDeviceReduce(context, table);
   return std::make_unique<CpuAllReduce>(context, table);
 }
 

@@ -63,8 +63,9 @@ class CpuCommand {
   virtual void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const = 0;
   // Before the pieces.
   virtual void Begin(GlobalRun& run, ThreadPool& pool) const {}
-  // Behind the pieces, in a group of processes: what they tell each other, from one thread.
+  // Behind the pieces, from one thread, where the command has such an end: what processes of a group tell each other.
   virtual absl::Status End(GlobalRun& run, ThreadPool& pool) const { return absl::OkStatus(); }
+  virtual bool has_end(const StepState& state) const { return state.group != nullptr; }
   // A piece is for all devices, of which the first one's number is given; with one device there are no pieces.
   virtual bool is_for_all_devices() const { return false; }
 

@@ -12,6 +12,8 @@ using CpuCommandOr = absl::StatusOr<std::unique_ptr<CpuCommand>>;
 
 CpuCommandOr NewCpuAllReduce(const PlanContext& context, const fb::CommandT& table);
 CpuCommandOr NewCpuCheckFinite(const PlanContext& context, const fb::CommandT& table);
+// An all-reduce whose collective names cross-device ops. FailedPrecondition when this process has none of that name.
+CpuCommandOr NewCpuCrossDeviceReduce(const PlanContext& context, const fb::CommandT& table);
 CpuCommandOr NewCpuCopy(const PlanContext& context, const fb::CommandT& table);
 CpuCommandOr NewCpuLaneReduce(const PlanContext& context, const fb::CommandT& table);
 CpuCommandOr NewCpuLibraryCall(const PlanContext& context, const fb::CommandT& table);

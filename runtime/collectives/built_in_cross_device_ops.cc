@@ -1,0 +1,72 @@
+// Cross-device ops that come with Tandem, by the names that TensorFlow's users know.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "base/cross_device_ops.h"
+#include "runtime/reduction_tree.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kPart = 8192;  // elements that a thread takes at a time
+
+// Elements [begin, begin + size) of a tensor.
+class Slice {
+ public:
+  Slice(const CrossDeviceOps::PerReplica& tensor, int64_t part)
+      : tensor_(tensor), begin_(part * kPart), size_(std::min(kPart, tensor.elements - begin_)) {}
+  static int64_t Count(const CrossDeviceOps::PerReplica& tensor) { return (tensor.elements + kPart - 1) / kPart; }
+
+  int replicas() const { return static_cast<int>(tensor_.values.size()); }
+  // Replica `to`'s elements become the sum with those of replica `from`.
+  void Add(int to, int from) const { Combine(fb::ReduceKind::Sum, tensor_.dtype, At(to), At(from), size_); }
+  void Copy(int to, int from) const { std::memcpy(At(to), At(from), size_ * SizeOf(tensor_.dtype)); }
+
+ private:
+  void* At(int replica) const {
+    return static_cast<char*>(tensor_.values[replica]) + begin_ * static_cast<int64_t>(SizeOf(tensor_.dtype));
+  }
+
+  const CrossDeviceOps::PerReplica& tensor_;
+  const int64_t begin_, size_;
+};
+
+// All values are added to the first replica's, one after another, and the sum is copied to the others.
+class ReductionToOneDevice final : public CrossDeviceOps {
+  absl::Status AllReduce(const PerReplica& tensor, ParallelFor parallel_for) override {
+    parallel_for(Slice::Count(tensor), [&](int64_t part) {
+      const Slice slice(tensor, part);
+      for (int r = 1; r < slice.replicas(); ++r) slice.Add(0, r);
+      for (int r = 1; r < slice.replicas(); ++r) slice.Copy(r, 0);
+    });
+    return absl::OkStatus();
+  }
+};
+
+// Two groups of neighbouring replicas, as the GPUs behind the two switches of a DGX-1: the first of each group adds up
+// its group, the two sums are added, and the way back is the same.
+class HierarchicalCopyAllReduce final : public CrossDeviceOps {
+  absl::Status AllReduce(const PerReplica& tensor, ParallelFor parallel_for) override {
+    parallel_for(Slice::Count(tensor), [&](int64_t part) {
+      const Slice slice(tensor, part);
+      const int second = (slice.replicas() + 1) / 2;  // the first of the second group
+      for (int r = 1; r < second; ++r) slice.Add(0, r);
+      for (int r = second + 1; r < slice.replicas(); ++r) slice.Add(second, r);
+      slice.Add(0, second);
+      slice.Copy(second, 0);
+      for (int r = 1; r < second; ++r) slice.Copy(r, 0);
+      for (int r = second + 1; r < slice.replicas(); ++r) slice.Copy(r, second);
+    });
+    return absl::OkStatus();
+  }
+};
+
+[[maybe_unused]] const bool kRegistered =
+    RegisterCrossDeviceOps("ReductionToOneDevice", [] { return std::make_unique<ReductionToOneDevice>(); }).ok() &&
+    RegisterCrossDeviceOps("HierarchicalCopyAllReduce", [] {
+      return std::make_unique<HierarchicalCopyAllReduce>();
+    }).ok();
+
+}  // namespace
+}  // namespace tandem
