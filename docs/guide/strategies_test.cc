@@ -1,14 +1,18 @@
 // Runs what strategies.md shows.
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "base/cross_device_ops.h"
 #include "base/env.h"
 #include "base/status_macros.h"
 #include "estimator/estimator.h"
 #include "estimator/test_models.h"
+#include "estimator/train_and_evaluate.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -38,12 +42,22 @@ TEST(StrategiesPage, TrainsWithOpsOfItsOwn) {
   EXPECT_EQ(programs, 1);
 }
 
-// The error of a function of the page is the step's.
+// Evaluations bring metrics, whose sums have other types than gradients.
+TEST(StrategiesPage, EvaluatesWithOpsOfItsOwn) {
+  RunConfig config{.model_dir = test::ModelDir()};
+  config.train_distribute = MirroredStrategy({"cpu:0", "cpu:1", "cpu:2"}, "SumsInDouble");  // the test before registers
+  Estimator estimator(MyModelFn, config);
+  const auto result =
+      TrainAndEvaluate(estimator, {.input_fn = MyInputFn, .max_steps = 5}, {.input_fn = test::LineInput(61, 8, 1)});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(std::isfinite((*result)["mean_y"]));
+}
+
 TEST(StrategiesPage, RefusesWhatItDoesNotAdd) {
-  int64_t values[2] = {1, 2};
+  uint8_t values[2] = {1, 2};
   SumsInDouble ops;
-  const absl::Status status = ops.AllReduce({DType::kInt64, 1, {&values[0], &values[1]}}, [](auto, auto) {});
-  EXPECT_EQ(status.message(), "SumsInDouble adds float32 numbers only");
+  const absl::Status status = ops.AllReduce({DType::kUInt8, 1, {&values[0], &values[1]}}, [](auto, auto) {});
+  EXPECT_EQ(status.message(), "SumsInDouble adds no uint8");
 }
 
 }  // namespace

@@ -79,10 +79,11 @@ class CpuCrossDeviceReduce final : public CpuCommand {
       const PerReplica& t = tensors[i];
       for (size_t r = 1; r < t.values.size(); ++r) {
         if (std::memcmp(t.values[0], t.values[r], Bytes(t)) == 0) continue;
+        const std::string name = i < collective_.tensors.size() ? collective_.tensors[i] : "";
         return absl::FailedPreconditionError(absl::StrCat(
-            where, " left replica ", r, " other bits of ", i < collective_.tensors.size() ? collective_.tensors[i] : "",
-            " (", t.elements, " elements of ", Name(t.dtype), ") than replica 0, from element ", FirstDifference(t, r),
-            " on; it has to leave the same on all"));
+            where, " left replica ", r, " other bits of ", name.empty() ? absl::StrCat("tensor ", i) : name, " (",
+            t.elements, t.elements == 1 ? " element of " : " elements of ", Name(t.dtype),
+            ") than replica 0, from element ", FirstDifference(t, r), " on; it has to leave the same on all"));
       }
     }
     return absl::OkStatus();
