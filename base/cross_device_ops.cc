@@ -32,6 +32,17 @@ bool IsName(absl::string_view name) {
   return !name.empty();
 }
 
+absl::StatusOr<CrossDeviceOpsFactory> FindFactory(absl::string_view name) {
+  {
+    Registry& registry = TheRegistry();
+    std::lock_guard<std::mutex> lock(registry.mutex);
+    if (const auto found = registry.factories.find(name); found != registry.factories.end()) return found->second;
+  }
+  return absl::InvalidArgumentError(absl::StrCat("no cross-device ops are registered under \"", name,
+                                                 "\"; registered: ", absl::StrJoin(RegisteredCrossDeviceOps(), ", "),
+                                                 ". Call RegisterCrossDeviceOps before"));
+}
+
 }  // namespace
 
 absl::Status CrossDeviceOps::BatchAllReduce(absl::Span<const PerReplica> tensors, ParallelFor parallel_for) {
@@ -74,24 +85,10 @@ std::vector<std::string> RegisteredCrossDeviceOps() {
   return names;
 }
 
-absl::Status CheckCrossDeviceOps(absl::string_view name) {
-  const std::vector<std::string> names = RegisteredCrossDeviceOps();
-  for (const std::string& known : names) {
-    if (known == name) return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat("no cross-device ops are registered under \"", name,
-                                                 "\"; registered: ", absl::StrJoin(names, ", "),
-                                                 ". Call RegisterCrossDeviceOps before"));
-}
+absl::Status CheckCrossDeviceOps(absl::string_view name) { return FindFactory(name).status(); }
 
 absl::StatusOr<std::unique_ptr<CrossDeviceOps>> NewCrossDeviceOps(absl::string_view name) {
-  TD_RETURN_IF_ERROR(CheckCrossDeviceOps(name));
-  CrossDeviceOpsFactory factory;
-  {
-    Registry& registry = TheRegistry();
-    std::lock_guard<std::mutex> lock(registry.mutex);
-    factory = registry.factories.find(name)->second;
-  }
+  TD_ASSIGN_OR_RETURN(const CrossDeviceOpsFactory factory, FindFactory(name));
   absl::StatusOr<std::unique_ptr<CrossDeviceOps>> ops = CallUserCode(factory);
   if (!ops.ok()) return Annotate(ops.status(), absl::StrCat("making cross-device ops \"", name, "\": "));
   if (*ops == nullptr) {

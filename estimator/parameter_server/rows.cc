@@ -61,6 +61,15 @@ std::string PackRows(const void* tensor, const RowLayout& layout, const RowNumbe
   return packed;
 }
 
+ByteRange SendRows(int64_t tensor, const void* values, const RowLayout& layout, const RowNumbers& numbers,
+                   google::protobuf::RepeatedPtrField<parameters::Rows>* heads, std::list<std::string>* packed) {
+  parameters::Rows* head = heads->Add();
+  head->set_tensor(tensor);
+  head->set_count(static_cast<int64_t>(numbers.size()));
+  packed->push_back(PackRows(values, layout, numbers));
+  return {packed->back().data(), packed->back().size()};
+}
+
 absl::Status UnpackRows(FrameReader& reader, const RowLayout& layout, int64_t count, void* tensor,
                         RowNumbers* numbers) {
   numbers->resize(static_cast<size_t>(count));

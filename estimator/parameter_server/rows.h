@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/dtype.h"
 #include "base/host_tensor.h"
 #include "estimator/parameter_server/frame.h"
+#include "estimator/parameter_server/messages.pb.h"
 
 namespace tandem {
 
@@ -38,6 +40,10 @@ std::optional<RowNumbers> NonZeroRows(const void* tensor, const RowLayout& layou
 
 // The numbers of rows, of 32 bits each, and the rows behind them.
 std::string PackRows(const void* tensor, const RowLayout& layout, const RowNumbers& numbers);
+// The bytes of rows that travel in place of tensor number `tensor` of a message, which gets a head for them. `packed`
+// keeps the bytes.
+ByteRange SendRows(int64_t tensor, const void* values, const RowLayout& layout, const RowNumbers& numbers,
+                   google::protobuf::RepeatedPtrField<parameters::Rows>* heads, std::list<std::string>* packed);
 // Writes `count` rows to where they belong in `tensor`, and leaves the others. `reader` has packed_bytes(count).
 // InvalidArgument for numbers that do not ascend or are none of a row; nothing has been written then.
 absl::Status UnpackRows(FrameReader& reader, const RowLayout& layout, int64_t count, void* tensor, RowNumbers* numbers);

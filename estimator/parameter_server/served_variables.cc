@@ -227,11 +227,8 @@ absl::Status ServedVariables::Exchange(const std::map<std::string, HostTensor>& 
       bytes.push_back({value.raw(), static_cast<size_t>(value.byte_size())});
       const RowLayout layout = RowLayoutOf(value.dtype(), value.shape());
       if (const std::optional<RowNumbers> rows = NonZeroRows(value.raw(), layout)) {
-        parameters::Rows* head = request.mutable_exchange()->add_rows();
-        head->set_tensor(static_cast<int64_t>(i));
-        head->set_count(static_cast<int64_t>(rows->size()));
-        packed.push_back(PackRows(value.raw(), layout, *rows));
-        bytes.back() = {packed.back().data(), packed.back().size()};
+        bytes.back() = SendRows(static_cast<int64_t>(i), value.raw(), layout, *rows,
+                                request.mutable_exchange()->mutable_rows(), &packed);
       }
       traffic_.sent += bytes.back().size;
     }

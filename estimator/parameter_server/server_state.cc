@@ -340,8 +340,9 @@ absl::Status ServerState::Receive(const Connection& connection, const parameters
 
 void ServerState::WatchRows(const Connection& connection, const VariableInfo& sent) {
   for (const std::string& name : connection.updated) {
+    if (row_versions_.contains(name)) continue;
     const absl::StatusOr<VariableInfo> info = store_->Info(name);
-    if (!info.ok() || info->dtype != sent.dtype || info->shape != sent.shape || row_versions_.contains(name)) continue;
+    if (!info.ok() || info->dtype != sent.dtype || info->shape != sent.shape) continue;
     row_versions_.try_emplace(name, Bytes(name).data, RowLayoutOf(info->dtype, info->shape), step_);
   }
 }
@@ -390,11 +391,8 @@ void ServerState::AnswerWithUpdated(Connection& connection, Reply reply) {
       tensors.push_back(Bytes(name));
       continue;
     }
-    parameters::Rows* head = reply.add_rows();
-    head->set_tensor(static_cast<int64_t>(i));
-    head->set_count(static_cast<int64_t>(rows->size()));
-    packed.push_back(PackRows(Bytes(name).data, versions->second.layout(), *rows));
-    tensors.push_back({packed.back().data(), packed.back().size()});
+    tensors.push_back(SendRows(static_cast<int64_t>(i), Bytes(name).data, versions->second.layout(), *rows,
+                               reply.mutable_rows(), &packed));
   }
   connection.updated_step = step_;
   connection.answer(FrameWithCopies(reply, tensors));
