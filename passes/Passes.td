@@ -324,7 +324,7 @@ def NumberCollectivesPass : ModulePass<"td-number-collectives"> {
     Before: exec.all_reduce ops of one step body. After: each has `seq` (0, 1, ... in program order) and `group` (all
     replicas), sums and means also `algorithm`, the cross-device ops of exec.config where it names some. Bodies of
     different device classes are made from this one after the numbering, so that the order is equal on all ranks by
-    construction.
+    construction. td-form-fusions may change it, so that they are numbered once more behind it.
   }];
 }
 

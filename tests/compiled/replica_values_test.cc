@@ -236,6 +236,28 @@ TEST_P(ReplicaValues, UpdatesFollowTheLossOfTheGlobalBatch) {
 INSTANTIATE_TEST_SUITE_P(All, ReplicaValues, testing::ValuesIn(Models()),
                          [](const auto& info) { return info.param.name; });
 
+// The mean and what follows from it are one kernel, whose second all-reduce may then stand in front of the first one:
+// that needs another kernel, and is read before the second.
+TEST(ReplicaValuesOrder, FusionMovesAnAllReduce) {
+  const std::vector<int64_t> rows = {4, 2};
+  absl::StatusOr<Program> program = Prepare(
+      [](GraphBuilder& g) {
+        const Tensor mean = BatchMoments(X(g)).mean;
+        g.Output("wide", Reshape(CrossReplicaSum(Sin(Broadcast(mean, {32, 1}))), {4, 8}));
+        g.Output("narrow", CrossReplicaSum(mean * 2.0));
+      },
+      {.devices = 2, .batch = 4});
+  ASSERT_TRUE(program.ok()) << program.status();
+  const absl::StatusOr<StepResult> result = program->Run(Deal(*program, {{"x", Batch().at("x")}}, rows, 0));
+  ASSERT_TRUE(result.ok()) << result.status();
+  const double first = Of({kX, kX + 4}).mean, second = Of({kX + 4, kX + 6}).mean;
+  for (size_t i = 0; i < 2; ++i) {
+    const bool wide = program->executable->index().outputs[i]->name == "wide";
+    EXPECT_NEAR(result->outputs[i].data<float>()[0], wide ? std::sin(first) + std::sin(second) : 2 * (first + second),
+                1e-5);
+  }
+}
+
 std::string ErrorOf(const std::function<void(GraphBuilder&)>& build) {
   GraphBuilder g;
   build(g);
