@@ -184,7 +184,9 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   if (!program) {
     Params params = params_;
     params.SetPlacement({.num_replicas = prepared.replicas, .num_workers = num_workers, .worker_index = worker});
-    TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, mode, params, dataset.spec(), input_spec_.label));
+    // With parameter servers each worker makes steps of its own.
+    const ReplicaCount count{.all = prepared.replicas, .processes = served() ? 1 : num_workers};
+    TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, mode, params, dataset.spec(), input_spec_.label, count));
     ++programs_built_;
   }
   prepared.program = program.get();

@@ -94,8 +94,8 @@ absl::StatusOr<ModeProgram*> Estimator::Impl::ProgramForExport(const ServingShap
       programs_[absl::StrCat("export ", shape.rows_per_step, " ", SpecString(shape.components))];
   const bool is_new = program == nullptr;
   if (is_new) {
-    TD_ASSIGN_OR_RETURN(program,
-                        ModeProgram::Build(model_fn_, Mode::kPredict, params_, shape.components, input_spec_.label));
+    TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, Mode::kPredict, params_, shape.components,
+                                                    input_spec_.label, ReplicaCount{}));
     ++programs_built_;
   }
   std::vector<const ModeProgram*> programs;

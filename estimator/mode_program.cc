@@ -78,12 +78,14 @@ absl::StatusOr<int> FindLabel(const std::vector<ComponentSpec>& components, cons
 absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& model_fn, Mode mode,
                                                                 const Params& params,
                                                                 const std::vector<ComponentSpec>& components,
-                                                                const std::string& label) {
+                                                                const std::string& label,
+                                                                const ReplicaCount& replicas) {
   TD_RETURN_IF_ERROR(Annotate(CheckComponents(components), absl::StrCat("input_fn, mode ", ModeName(mode), ": ")));
   TD_ASSIGN_OR_RETURN(const int label_index, FindLabel(components, label));
   const LlvmMemoryScope scope("building the model");
   std::unique_ptr<ModeProgram> program(new ModeProgram(mode, components));
   GraphBuilder* graph = program->graph_.get();
+  SetReplicas(*graph, replicas);
   if (mode != Mode::kTrain) {
     graph->IgnoreUpdates(absl::StrCat("variables change in training only, and model_fn was called for mode ",
                                       ModeName(mode), "; build what updates them for Mode::kTrain"));

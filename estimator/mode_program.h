@@ -14,6 +14,7 @@
 #include "estimator/session_runner.h"
 #include "frontends/summary_marks.h"
 #include "graph/graph_nodes.h"
+#include "graph/replicas.h"
 #include "passes/compile.h"
 
 namespace tandem {
@@ -21,10 +22,10 @@ namespace tandem {
 class ModeProgram {
  public:
   // Calls the model_fn. `components`: the dataset's; the one named `label` becomes the labels, "" takes "label" or
-  // "labels". Errors of the model carry exit code 70.
+  // "labels". `replicas`: those that the program will be compiled for. Errors of the model carry exit code 70.
   static absl::StatusOr<std::unique_ptr<ModeProgram>> Build(const ModelFn& model_fn, Mode mode, const Params& params,
                                                             const std::vector<ComponentSpec>& components,
-                                                            const std::string& label);
+                                                            const std::string& label, const ReplicaCount& replicas);
 
   // Tensors by name, each with the hook that wants it.
   using Fetches = std::map<std::string, std::string>;

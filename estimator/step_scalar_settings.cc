@@ -10,6 +10,7 @@
 #include "base/fingerprint.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "base/step_scalars.h"
 
 namespace tandem {
 namespace {
@@ -20,9 +21,9 @@ bool IsLearningRate(absl::string_view name) { return absl::StartsWith(name, "lea
 
 void StepScalarSettings::SetDefaults(std::map<std::string, double> defaults) {
   defaults_ = std::move(defaults);
-  for (const char* of_runtime : {"global_step", "seed", "example_count", "replica_example_count"}) {
-    defaults_.erase(of_runtime);
-  }
+  std::erase_if(defaults_, [](const auto& scalar) {
+    return scalar.first == "global_step" || scalar.first == "seed" || IsSetBySession(scalar.first);
+  });
   std::erase_if(values_, [&](const auto& setting) {
     if (defaults_.contains(setting.first)) return false;
     TD_LOG(WARNING) << setting.first << " was set to " << setting.second

@@ -61,7 +61,8 @@ class GraphBuilder {
   Tensor Input(absl::string_view name, DType dtype, const Shape& shape, SourceLocation loc = SourceLocation::Current());
   // A scalar that the runtime sets at every step: "global_step" (int64, steps finished before this one), "seed"
   // (int64; in evaluation and prediction another one for every round of batches), "example_count" (float32, examples of
-  // the whole global batch), "replica_example_count" (float32), and what the user adds ("learning_rate").
+  // the whole global batch), "replica_example_count" (float32), "replica_index" (int32, its number among all),
+  // and what the user adds ("learning_rate").
   // `default_value` is used when a run does not set the scalar; it is not part of the compiled program. Without one the
   // scalar has that of another call with this name, else 0; two calls with different ones are an error.
   Tensor StepScalar(absl::string_view name, DType dtype, std::optional<double> default_value = std::nullopt,

@@ -15,6 +15,7 @@
 #include "base/source_location.h"
 #include "graph/graph_builder.h"
 #include "graph/ir/replica_values.h"
+#include "graph/replicas.h"
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -90,6 +91,8 @@ class GraphModule {
   std::map<std::string, SourceLocation> outputs;                                // where each was named
   std::string absent_reason;                                                    // GraphBuilder::Absent
   td::ReplicaValues replica_values;
+  ReplicaCount replicas;
+  bool depends_on_replicas = false;  // ReplicasOf was called
 
  private:
   // Whether an op has all attributes that it needs; the diagnostics say which it lacks.

@@ -15,9 +15,9 @@ using TensorMap = std::map<std::string, HostTensor>;
 
 // One step over one batch, on one replica, in double precision. `inputs` by the names of Input (all with the same
 // number of rows), `variables` by full name, `scalars` of rank 0 by name; a scalar that is not given has its default,
-// "example_count" and "replica_example_count" the number of rows. Returns, all as float64, the outputs by name and the
-// assigned variables by full name. Errors: the graph's status; InvalidArgument for a missing or misshapen value, naming
-// it.
+// "example_count" and "replica_example_count" the number of rows, "replica_index" 0. Returns, all as float64, the
+// outputs by name and the assigned variables by full name. Errors: the graph's status; InvalidArgument for a missing or
+// misshapen value, naming it.
 absl::StatusOr<TensorMap> Evaluate(const GraphBuilder& graph, const TensorMap& inputs, const TensorMap& variables,
                                    const TensorMap& scalars = {});
 

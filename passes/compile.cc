@@ -24,6 +24,7 @@
 #include "graph/graph_module.h"
 #include "graph/index_range.h"
 #include "graph/ir/state.h"
+#include "graph/replicas.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/analysis/machine_model.h"
@@ -223,6 +224,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   auto scope = std::make_optional<LlvmMemoryScope>("compiling");
   CompileOptions options = compile_options;
   if (const char* flags = std::getenv("TANDEM_FLAGS")) TD_RETURN_IF_ERROR(ApplyTandemFlags(flags, &options));
+  TD_RETURN_IF_ERROR(CheckReplicas(graph, static_cast<int64_t>(options.devices.size())));
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<CompileTarget> target, TargetOf(options));
   TD_ASSIGN_OR_RETURN(const std::string machine, MachineModelAttribute(*target, options));
   std::vector<std::string> warnings;

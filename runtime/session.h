@@ -31,7 +31,7 @@ class ProcessGroup;  // runtime/collectives/process_group.h
 struct StepInputs {
   std::vector<std::vector<HostTensor>> inputs;
   std::vector<int64_t> replica_rows;  // empty without a group
-  StepScalars scalars;                // "example_count" and "replica_example_count" are set by the session
+  StepScalars scalars;                // without those that the session sets (base/step_scalars.h)
 };
 
 struct StepResult {

@@ -17,6 +17,7 @@
 #include "base/printable.h"
 #include "base/program.h"
 #include "base/status_macros.h"
+#include "base/step_scalars.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/checkpoint/safetensors.h"
 #include "estimator/serving/model.h"
@@ -83,7 +84,7 @@ absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, 
 absl::Status SetScalars(const fb::ExecutableT& index, StepScalars* scalars) {
   std::vector<std::string> names;
   for (const auto& s : index.scalars) {
-    if (s->name == "example_count" || s->name == "replica_example_count") continue;
+    if (IsSetBySession(s->name)) continue;
     names.push_back(s->name);
     scalars->emplace(s->name, 0.1);
   }

@@ -432,6 +432,25 @@ TEST(Run, StatisticsOfAReplicaAreCheckedOnOne) {
   EXPECT_THAT(one.out, HasSubstr("check variable batch_normalization/moving_mean"));
 }
 
+TEST(Run, AReplicasNumberIsCheckedOnOne) {
+  GraphBuilder graph;
+  const Tensor index = Cast(graph.StepScalar("replica_index", DType::kInt32), DType::kFloat32);
+  graph.Output("sum", ReduceSum(graph.Input("x", DType::kFloat32, {kBatch})) + CrossReplicaSum(index + 2.0));
+  CompileOptions options;
+  options.devices = {"cpu:0", "cpu:1"};
+  options.batch_per_replica = 4;
+  options.cache_dir = ::testing::TempDir() + "/index";
+  const auto executable = CompileGraph(graph, "eval", options);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const ToolResult both = RunOf((*executable)->name() + " --check");
+  EXPECT_EQ(both.exit_code, 2) << both.out;
+  EXPECT_THAT(both.err, HasSubstr("statistics of each replica (the scalar replica_index)"));
+  const ToolResult one = RunOf((*executable)->name() + " --check --rows=4");
+  EXPECT_EQ(one.exit_code, 0) << one.out << one.err;
+  EXPECT_THAT(one.out, HasSubstr("check passed"));
+  EXPECT_THAT(one.out, ::testing::Not(HasSubstr("scalar replica_index")));
+}
+
 TEST(Run, TakesInputsAndWritesOutputs) {
   const std::string in = ::testing::TempDir() + "/in.safetensors", out = ::testing::TempDir() + "/out.safetensors";
   const TensorMap given = {{"image", HostTensor::Zeros(DType::kFloat32, {3, 8, 8, 1})},

@@ -5,9 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "base/host_tensor.h"
 #include "base/status_macros.h"
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
+#include "graph/replicas.h"
 
 namespace tandem::horovod {
 namespace {
@@ -53,6 +55,48 @@ int Ask(int alone, Get get) {
   const State& state = Process();
   if (!state.initialized) return -1;
   return state.cluster.has_value() ? static_cast<int>(get(*state.cluster)) : alone;
+}
+
+// Whether replicas can have values of each other's `x`; false after an error, or where `x` is poisoned.
+bool CanTravel(const char* op, const Tensor& x, SourceLocation loc) {
+  Initialized();
+  if (!x.ok()) return false;
+  std::string problem;
+  if (x.rank() > 0 && x.shape()[0] == kBatch) {
+    problem = absl::StrCat("cannot combine rows of the batch, ", ShapeString(x.shape()),
+                           "; give it what each replica computes of its rows, such as BatchMoments(x).mean");
+  } else if (x.dtype() != DType::kFloat32 && x.dtype() != DType::kFloat64) {
+    problem = absl::StrCat("needs floating-point numbers, not ", Name(x.dtype()), "; Cast first");
+  }
+  if (!problem.empty()) x.graph()->FailAt(op, problem, loc);
+  return problem.empty();
+}
+
+// Whether all ranks make the graph's steps together; false after an error.
+bool IsOfAllRanks(const char* op, GraphBuilder* graph, SourceLocation loc) {
+  const int64_t processes = ReplicasOf(*graph).processes;
+  if (processes == Size()) return true;
+  graph->FailAt(op,
+                absl::StrCat("Size() is ", Size(), ", and a step of this program is made by ", processes,
+                             processes == 1 ? " process" : " processes",
+                             ": for predictions, and with parameter servers, each makes steps of its own; elsewhere "
+                             "RunConfig must have the cluster that Init found, as horovod::Config gives it"),
+                loc);
+  return false;
+}
+
+// For what CanTravel refused: poisoned, with an error where there is none yet.
+Tensor Untravelled(const Tensor& x, SourceLocation loc) {
+  return x.ok() ? x.graph()->Poisoned() : CrossReplicaSum(x, loc);
+}
+
+// `x` of the replica of this number, element by element, on all. A select: times 0, infinities and NaNs of the others
+// would not go away.
+Tensor FromReplica(const Tensor& number, const Tensor& x, SourceLocation loc) {
+  GraphBuilder* graph = x.graph();
+  const Tensor index = graph->StepScalar("replica_index", DType::kInt32, std::nullopt, loc);
+  const Tensor nothing = graph->Constant(HostTensor::Zeros(x.dtype(), {}), loc);
+  return CrossReplicaSum(Select(Equal(number, index, loc), x, nothing, loc), loc);
 }
 
 }  // namespace
@@ -103,6 +147,42 @@ Tensor Allreduce(const Tensor& x, ReduceOp op, SourceLocation loc) {
     return op == ReduceOp::kSum ? CrossReplicaSum(x, loc) : CrossReplicaMean(x, loc);
   }
   return op == ReduceOp::kSum && Size() > 1 ? Mul(x, Size(), loc) : x;
+}
+
+Tensor Broadcast(const Tensor& x, int root_rank, SourceLocation loc) {
+  constexpr char kOp[] = "broadcast";
+  if (!CanTravel(kOp, x, loc)) return Untravelled(x, loc);
+  GraphBuilder* graph = x.graph();
+  if (root_rank < 0 || root_rank >= Size()) {
+    return graph->FailAt(
+        kOp,
+        absl::StrCat("root_rank is ", root_rank, "; ranks are numbers from 0 to Size() - 1, which is ", Size() - 1),
+        loc);
+  }
+  if (!graph->VariesByReplica(x)) return x;
+  if (!IsOfAllRanks(kOp, graph, loc)) return graph->Poisoned();
+  const ReplicaCount replicas = ReplicasOf(*graph);
+  const NameScope scope(graph, graph->UniqueName(kOp));
+  const auto root = static_cast<int32_t>(root_rank * (replicas.all / replicas.processes));
+  return FromReplica(graph->Constant(HostTensor::Scalar(root), loc), x, loc);
+}
+
+Tensor Allgather(const Tensor& x, SourceLocation loc) {
+  constexpr char kOp[] = "allgather";
+  if (!CanTravel(kOp, x, loc)) return Untravelled(x, loc);
+  GraphBuilder* graph = x.graph();
+  if (!IsOfAllRanks(kOp, graph, loc)) return graph->Poisoned();
+  const int64_t n = ReplicasOf(*graph).all;
+  const NameScope scope(graph, graph->UniqueName(kOp));
+  Shape places = x.shape(), numbers(places.size() + 1, 1), gathered = places.empty() ? Shape{1} : places;
+  places.insert(places.begin(), n);
+  numbers[0] = n;
+  gathered[0] *= n;
+  Tensor all = tandem::Broadcast(x, places, loc);
+  if (graph->VariesByReplica(x)) {
+    all = FromReplica(Reshape(Iota(graph, {n}, 0, DType::kInt32, loc), numbers, loc), all, loc);
+  }
+  return Reshape(all, gathered, loc);
 }
 
 absl::Status BroadcastGlobalVariablesHook::Begin(HookContext&) {

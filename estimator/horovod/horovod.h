@@ -62,6 +62,23 @@ Optimizer DistributedOptimizer(const Optimizer& optimizer, const DistributedOpti
 // first.
 Tensor Allreduce(const Tensor& x, ReduceOp op = ReduceOp::kAverage, SourceLocation loc = SourceLocation::Current());
 
+// What each rank's replica computes from its own rows, read by all. Broadcast: the value of `root_rank`. Allgather: the
+// values of all in the order of the ranks, those of shape [d0, ...] as [n d0, ...], scalars as [n]. A rank with several
+// devices has a value on each: n counts the devices of all ranks, and the root's value is that of its first device. A
+// value that all have in common is broadcast as it is, and gathered n times.
+//
+// A replica without rows, in a short last batch or behind the end of its rank's input, has no value, and Allreduce
+// leaves it out. Here there are zeros in its place, and everywhere when it is the root's. Allgather of the step scalar
+// "replica_example_count" tells how many rows each has. A NaN or infinity stays in its place.
+//
+// The gradient is that of the loss of all ranks: a replica has the part of it that is at its place, of a broadcast the
+// root's first one has it all, and the others have none.
+//
+// Floating-point, of one shape on all ranks. Errors with the caller's line: rows of a batch, integers (Cast them), a
+// `root_rank` that is no rank, and several ranks where each process makes steps of its own, as in Predict.
+Tensor Broadcast(const Tensor& x, int root_rank, SourceLocation loc = SourceLocation::Current());
+Tensor Allgather(const Tensor& x, SourceLocation loc = SourceLocation::Current());
+
 // All ranks begin with the values of rank 0 in any case: what it restores or initialises is sent to the others. The
 // hook is an error for another root.
 class BroadcastGlobalVariablesHook : public SessionRunHook {

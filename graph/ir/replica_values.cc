@@ -10,18 +10,18 @@ using mlir::Value;
 
 namespace {
 
-constexpr char kReplicaRows[] = "replica_example_count";
-
-// The step scalar that a lifted argument stands for.
-bool IsReplicaRows(mlir::BlockArgument argument) {
+// A lifted argument that stands for one.
+bool StandsForReplicaScalar(mlir::BlockArgument argument) {
   auto function = mlir::dyn_cast_or_null<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
   // The body may have got arguments that the function's type does not show yet.
   if (!function || argument.getArgNumber() >= function.getNumArguments()) return false;
   auto scalar = ScalarOf(function, argument.getArgNumber());
-  return scalar && scalar.getValue() == kReplicaRows;
+  return scalar && IsReplicaScalar(scalar.getValue());
 }
 
 }  // namespace
+
+bool IsReplicaScalar(llvm::StringRef name) { return name == "replica_example_count" || name == "replica_index"; }
 
 bool HasReplicaScope(mlir::Operation* op) {
   auto scope = op->getAttrOfType<BatchScopeAttr>("scope");
@@ -32,8 +32,8 @@ ReplicaValues::Known ReplicaValues::ByItself(Value value) {
   auto known = [](bool vary) { return vary ? Known::kYes : Known::kNo; };
   if (IsBatched(value.getType())) return Known::kNo;
   mlir::Operation* op = value.getDefiningOp();
-  if (!op) return known(IsReplicaRows(mlir::cast<mlir::BlockArgument>(value)));
-  if (auto scalar = mlir::dyn_cast<ScalarOp>(op)) return known(scalar.getName() == kReplicaRows);
+  if (!op) return known(StandsForReplicaScalar(mlir::cast<mlir::BlockArgument>(value)));
+  if (auto scalar = mlir::dyn_cast<ScalarOp>(op)) return known(IsReplicaScalar(scalar.getName()));
   if (auto own = mlir::dyn_cast<ReplicaValueOp>(op)) {
     return known(own.variesByReplica(mlir::cast<mlir::OpResult>(value).getResultNumber()));
   }

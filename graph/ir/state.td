@@ -33,9 +33,10 @@ def Td_InputOp : Td_Op<"input", [Pure]> {
 def Td_ScalarOp : Td_Op<"scalar", [Pure]> {
   let summary = "a scalar that the runtime sets at every step";
   let description = [{
-    Of rank 0. "global_step" and "seed" are i64: steps finished before this one, and the seed of the run. "example_count"
-    (f32) counts the examples of the global batch. Others, such as a learning rate, may change from step to step without a
-    new compilation.
+    Of rank 0. "global_step" and "seed" are i64: steps finished before this one, and the seed of the run.
+    "example_count" (f32) counts the examples of the global batch, "replica_example_count" (f32) those of the replica,
+    and "replica_index" (i32) is the replica's number among those of all processes. Others, such as a learning rate, may
+    change from step to step without a new compilation.
     ```mlir
     %s = td.scalar "global_step" : tensor<i64>
     ```

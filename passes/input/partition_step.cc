@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "base/step_scalars.h"
 #include "graph/ir/dist.h"
 #include "graph/ir/interfaces.h"
 #include "graph/ir/state.h"
@@ -125,10 +126,10 @@ class Partition {
            });
   }
 
-  // A scalar that a server is told: not the number of examples, which a session counts for itself.
+  // A scalar that a server is told: not one that follows from the replicas and their rows, which are the workers'.
   bool IsStepScalar(mlir::BlockArgument argument) const {
     mlir::StringAttr scalar = td::ScalarOf(step_, argument.getArgNumber());
-    return scalar && scalar != "example_count" && scalar != "replica_example_count";
+    return scalar && !IsSetBySession(scalar.str());
   }
 
   // Whether `server` has or computes `value`.

@@ -28,6 +28,18 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
 
 // -----
 
+// So does what follows from the number of a replica.
+module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
+  td.variable @w : tensor<i32> {initializer = [0.0, 0.0, 0.0]}
+  func.func @step(%i: tensor<i32> {td.scalar = "replica_index"}) -> (tensor<i32> {td.update = @w}) {
+    // expected-error @+1 {{the update of @w differs between replicas: td.cross_replica has to combine it}}
+    %m = td.neg %i : tensor<i32>
+    return %m : tensor<i32>
+  }
+}
+
+// -----
+
 // One replica agrees with itself.
 module attributes {exec.config = #exec.config<>} {
   td.variable @w : tensor<f32> {initializer = [0.0, 0.0, 0.0]}

@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
 #include "base/status_macros.h"
+#include "base/step_scalars.h"
+#include "graph/replicas.h"
 #include "gtest/gtest.h"
 #include "passes/analysis/machine_model.h"
 #include "passes/compile.h"
@@ -114,6 +116,7 @@ std::string MachineForBFloat16(const std::string& target) {
 absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   Program p;
   p.graph = std::make_unique<GraphBuilder>("test");
+  SetReplicas(*p.graph, {.all = options.devices, .processes = options.processes});
   build(*p.graph);
   CompileOptions compile;
   compile.devices.clear();
@@ -191,9 +194,8 @@ StepInputs Deal(const Program& program, const TensorMap& batch, const std::vecto
     begin += n;
   }
   for (const auto& [name, value] : program.graph->scalar_defaults()) inputs.scalars[name] = value;
-  // The session and the reference count examples themselves.
-  inputs.scalars.erase("example_count");
-  inputs.scalars.erase("replica_example_count");
+  // The reference sets these too.
+  std::erase_if(inputs.scalars, [](const auto& scalar) { return IsSetBySession(scalar.first); });
   inputs.scalars["seed"] = kSeed;
   inputs.scalars["global_step"] = step;
   return inputs;

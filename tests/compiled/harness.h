@@ -27,6 +27,7 @@ using BuildFn = std::function<void(GraphBuilder&)>;
 
 struct Options {
   int devices = 1;
+  int processes = 1;          // that the graph is told of; all devices are of this one
   int64_t batch = 16;         // per replica
   std::vector<int64_t> rows;  // per replica, at most `batch`; empty: all full
   int threads = 2;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/horovod/horovod.h"
 #include "frontends/layers.h"
 #include "frontends/optimizers.h"
 #include "gmock/gmock.h"
@@ -27,6 +28,7 @@ struct Model {
   std::string name;
   std::function<Tensor(GraphBuilder&)> build;  // returns the loss
   Loss loss;
+  int ranks = 1;  // that the devices are of
 };
 void PrintTo(const Model& m, std::ostream* os) { *os << m.name; }
 
@@ -130,6 +132,36 @@ std::vector<Model> Models() {
          for (const Part& p : parts) sum += w.at("w") * Of(p.x).mean;
          return MeanSquare([=](const Weights&, double x, const Statistics&) { return x * sum; })(w, parts);
        }},
+      {"Allgather",  // each replica's value at its place, times a number of the place
+       [](GraphBuilder& g) {
+         Tensor means = horovod::Allgather(BatchMoments(X(g) * Weight(g, "w")).mean);
+         Tensor numbers = Iota(&g, means.shape(), 0, DType::kFloat32) + 1.0;
+         return Error(g, X(g) * ReduceSum(Square(means) * numbers));
+       },
+       [](const Weights& w, const std::vector<Part>& parts) {
+         double sum = 0;  // parts without rows are behind the others, and zeros
+         for (size_t i = 0; i < parts.size(); ++i) {
+           sum += std::pow(w.at("w") * Of(parts[i].x).mean, 2) * static_cast<double>(i + 1);
+         }
+         return MeanSquare([=](const Weights&, double x, const Statistics&) { return x * sum; })(w, parts);
+       }},
+      {"BroadcastOfTheFirstRank",
+       [](GraphBuilder& g) { return Error(g, X(g) * horovod::Broadcast(BatchMoments(X(g) * Weight(g, "w")).mean, 0)); },
+       [](const Weights& w, const std::vector<Part>& parts) {
+         const double root = w.at("w") * Of(parts[0].x).mean;
+         return MeanSquare([=](const Weights&, double x, const Statistics&) { return x * root; })(w, parts);
+       }},
+      {"BroadcastOfTheSecondRank",
+       [](GraphBuilder& g) {
+         return Error(g, X(g) * (horovod::Broadcast(BatchMoments(X(g) * Weight(g, "w")).mean, 1) + Weight(g, "v")));
+       },
+       [](const Weights& w, const std::vector<Part>& parts) {
+         // Of two replicas the second, of four the third; without rows there are zeros.
+         const double root = parts.size() < 2 ? 0 : w.at("w") * Of(parts[parts.size() / 2].x).mean;
+         return MeanSquare([=](const Weights& u, double x, const Statistics&) { return x * (root + u.at("v")); })(
+             w, parts);
+       },
+       2},
       {"RowsOfTheReplica",  // the step scalar is a value of one replica too
        [](GraphBuilder& g) {
          Tensor rows = Reshape(g.StepScalar("replica_example_count", DType::kFloat32), {1});
@@ -204,15 +236,20 @@ class ReplicaValues : public testing::TestWithParam<Model> {};
 
 TEST_P(ReplicaValues, UpdatesFollowTheLossOfTheGlobalBatch) {
   const Model& model = GetParam();
+  std::optional<Cluster> cluster;
+  if (model.ranks > 1) cluster = Cluster{.rank = 0, .world_size = model.ranks, .coordinator = "a:1"};
+  ASSERT_EQ(horovod::Init(cluster), absl::OkStatus());
   for (const Update& update : Updates()) {
     for (const std::vector<int64_t>& rows : {std::vector<int64_t>{8}, {4, 4}, {2, 2, 2, 2}, {4, 3}, {4, 0}}) {
       SCOPED_TRACE(update.name + testing::PrintToString(rows));
+      if (rows.size() % model.ranks != 0) continue;
       auto build = [&](GraphBuilder& g) {
         Tensor loss = model.build(g);
         g.Output("loss", loss);
         update.optimizer.Minimize(loss);
       };
-      absl::StatusOr<Program> program = Prepare(build, {.devices = static_cast<int>(rows.size()), .batch = rows[0]});
+      absl::StatusOr<Program> program =
+          Prepare(build, {.devices = static_cast<int>(rows.size()), .processes = model.ranks, .batch = rows[0]});
       ASSERT_TRUE(program.ok()) << program.status();
       Weights start;
       for (const VariableSpec& v : program->graph->variables()) {

@@ -67,6 +67,11 @@ TEST_F(FakeGpuTest, BatchNormalisationAndDropout) {
   ExpectSameJob({.model = "normalised", .batch = 4, .steps = 20}, 2);
 }
 
+// The last round of an evaluation has no rows for the second replica.
+TEST_F(FakeGpuTest, GatheredAndBroadcastStatistics) {
+  ExpectSameJob({.model = "gathering", .batch = 4, .steps = 8}, 2);
+}
+
 TEST_F(FakeGpuTest, DepthwiseConvolutions) {
   for (int gpus : {1, 2}) ExpectSameJob({.model = "depthwise", .batch = 8 / gpus, .steps = 12}, gpus);
 }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/env.h"
+#include "estimator/horovod/horovod.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
@@ -91,7 +92,18 @@ EstimatorSpec DepthwiseModel(const Features& features, const Tensor& labels, Mod
   return EstimatorSpec::Train(loss, optimizers::GradientDescent({.learning_rate = 0.05}).Minimize(loss));
 }
 
+// What every replica has of the others: the means of their channels, and the first one's variances.
+EstimatorSpec GatheringModel(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+  Tensor x = layers::Conv2D(features["image"], {.filters = 8, .kernel_size = 5, .strides = 3});
+  const Moments own = BatchMoments(x);
+  x = Relu((x - ReduceMean(horovod::Allgather(own.mean))) * Rsqrt(horovod::Broadcast(own.variance, 0) + 0.01));
+  const Tensor loss = losses::SoftmaxCrossEntropy(labels, layers::Dense(layers::Flatten(x), {.units = kClasses}));
+  if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+  return EstimatorSpec::Train(loss, optimizers::GradientDescent({.learning_rate = 0.05}).Minimize(loss));
+}
+
 absl::StatusOr<SampleModel> ModelByName(const std::string& name) {
+  if (name == "gathering") return SampleModel{name, GatheringModel, /*one_hot_labels=*/true, "sgd"};
   if (name == "normalised") return SampleModel{name, Normalised, /*one_hot_labels=*/true, "sgd"};
   if (name == "depthwise") return SampleModel{name, DepthwiseModel, /*one_hot_labels=*/true, "sgd"};
   if (name == "dense") return SampleModel{name, DenseModel, /*one_hot_labels=*/true, "momentum"};

@@ -15,7 +15,7 @@ namespace tandem {
 
 struct JobSpec {
   // A sample's name ("zalando" is S0's convnet), "normalised" (batch statistics, moving averages, dropout), "dense"
-  // (relu and GELU behind matrix products) or "depthwise".
+  // (relu and GELU behind matrix products), "depthwise" or "gathering" (replicas read each other's statistics).
   std::string model = "zalando";
   DistributionStrategy devices;
   int64_t batch = 8;  // per replica

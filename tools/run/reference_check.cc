@@ -104,7 +104,7 @@ absl::Status ReferenceCheck::CanStandFor(int replicas) const {
   std::string reason;
   for (unsigned i = 0; i < impl_->step.getNumArguments(); ++i) {
     const mlir::StringAttr scalar = td::ScalarOf(impl_->step, i);
-    if (scalar && scalar.getValue() == "replica_example_count") reason = "the scalar replica_example_count";
+    if (scalar && td::IsReplicaScalar(scalar.getValue())) reason = absl::StrCat("the scalar ", scalar.str());
   }
   impl_->step.walk([&](mlir::Operation* op) {
     if (td::HasReplicaScope(op)) reason = op->getName().getStringRef().str();
@@ -132,6 +132,7 @@ absl::Status ReferenceCheck::Evaluate(int64_t rows, const Tensors& inputs, const
   };
   for (const auto& [name, value] : scalars) set(name, value);
   for (const char* name : {"example_count", "replica_example_count"}) set(name, static_cast<double>(rows));
+  set("replica_index", 0);
   TD_ASSIGN_OR_RETURN(impl_->results, Interpret(impl_->step, in));
   return absl::OkStatus();
 }

@@ -1,0 +1,16 @@
+// Names of step scalars that mean the same in all programs.
+#ifndef TANDEM_BASE_STEP_SCALARS_H_
+#define TANDEM_BASE_STEP_SCALARS_H_
+
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+// Whether a session sets the scalar by itself, from the replicas and their rows: nobody else gives it a value.
+inline bool IsSetBySession(absl::string_view name) {
+  return name == "example_count" || name == "replica_example_count" || name == "replica_index";
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_BASE_STEP_SCALARS_H_
