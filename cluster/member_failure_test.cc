@@ -100,6 +100,18 @@ TEST(MemberFailureTest, WhoGivesUpTellsTheOthersWhy) {
   }
 }
 
+// Also when rank 0 ends at once, and its message comes together with the end of the connection.
+TEST(MemberFailureTest, TheOthersHearWhyRankZeroGaveUpBeforeItEnded) {
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Process> p = Met();
+    p[0].Say("fail no such file");
+    p[0].Say("leave");
+    for (int rank : {1, 2, 3}) {
+      ASSERT_THAT(p[rank].Do("wait"), AllOf(StartsWith("E1 rank 0 (chief 0 at "), HasSubstr("gave up: fail no such")));
+    }
+  }
+}
+
 TEST(MemberFailureTest, WhoGivesUpBecauseOfAnotherIsNotToBlame) {
   std::vector<Process> p = Met({.deadline = 3});
   p[2].Signal(SIGSTOP);
