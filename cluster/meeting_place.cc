@@ -2,12 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -21,6 +17,7 @@
 #include "base/posix_error.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
+#include "cluster/listening_address.h"
 
 namespace tandem {
 namespace {
@@ -75,40 +72,6 @@ absl::StatusOr<int> Lock(const MeetingPlace& place, const std::string& file) {
   }
 }
 
-// gRPC says only that it cannot listen: so this finds out why, with the options that gRPC's sockets have.
-absl::Status TryToBind(const MeetingPlace& place) {
-  const size_t colon = place.text().rfind(':');
-  std::string host = place.text().substr(0, colon);
-  if (host.front() == '[') host = host.substr(1, host.size() - 2);
-  addrinfo hints = {}, *found = nullptr;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  if (const int error = getaddrinfo(host.c_str(), place.text().c_str() + colon + 1, &hints, &found); error != 0) {
-    return CannotListen(place, absl::StrCat("the host has no address (", gai_strerror(error), ")"));
-  }
-  int error = 0;
-  bool bound = false;
-  for (addrinfo* address = found; address != nullptr; address = address->ai_next) {
-    const int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) continue;
-    const int yes = 1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    if (address->ai_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
-    // With SO_REUSEADDR only listening tells that somebody else has bound and listens.
-    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, 1) == 0) {
-      bound = true;
-    } else if (error != EADDRINUSE) {
-      error = errno;
-    }
-    close(fd);
-  }
-  freeaddrinfo(found);
-  if (error == EADDRINUSE) return CannotListen(place, "address in use");
-  if (bound) return absl::OkStatus();
-  if (error == EADDRNOTAVAIL) return CannotListen(place, "not an address of this machine");
-  return CannotListen(place, strerror(error));
-}
-
 }  // namespace
 
 absl::Status CannotListen(const MeetingPlace& place, absl::string_view why) {
@@ -141,7 +104,7 @@ absl::StatusOr<MeetingPlace> MeetingPlace::Of(const Cluster& cluster) {
 
 absl::StatusOr<ClaimedPlace> ClaimedPlace::Claim(const MeetingPlace& place) {
   if (place.path().empty()) {
-    if (absl::Status status = TryToBind(place); !status.ok()) return status;
+    if (const std::string why = WhyCannotListen("rank 0", place.text()); !why.empty()) return CannotListen(place, why);
     return ClaimedPlace("", -1);
   }
   TD_ASSIGN_OR_RETURN(const int lock, Lock(place, absl::StrCat(place.path(), ".lock")));

@@ -31,7 +31,8 @@ class MeetingPlace {
 // What rank 0 holds while it listens, so that no second rank 0 takes the place over.
 class ClaimedPlace {
  public:
-  // FailedPrecondition (2): the address is in use, or is none of this machine.
+  // FailedPrecondition (2): the address is in use, or is none of this machine; after WhyCannotListen has waited for a
+  // name.
   static absl::StatusOr<ClaimedPlace> Claim(const MeetingPlace& place);
   ClaimedPlace(ClaimedPlace&& other) noexcept;
   ClaimedPlace& operator=(ClaimedPlace&&) = delete;

@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
+#include "base/printable.h"
+#include "cluster/listening_address.h"
 #include "cluster/wire.h"
 #include "estimator/parameter_server/protocol.h"
 
@@ -70,6 +72,9 @@ class GrpcParameterServer : public ParameterServer, public grpc::CallbackGeneric
   }
 
   absl::Status Listen(const std::string& address, double deadline_seconds) {
+    if (const std::string why = WhyCannotListen("the parameter server", address); !why.empty()) {
+      return CannotListen(address, why);
+    }
     LogMessagesOfGrpc();
     grpc::ServerBuilder builder;
     SetServerArguments(deadline_seconds, &builder);
@@ -81,11 +86,7 @@ class GrpcParameterServer : public ParameterServer, public grpc::CallbackGeneric
     server_ = builder.BuildAndStart();
     if (server_ != nullptr && port != 0) return absl::OkStatus();
     server_ = nullptr;
-    return WithExitCode(
-        absl::FailedPreconditionError(absl::StrCat(
-            "the parameter server cannot listen at ", address,
-            ": the port is in use, or the address is not this machine's; TF_CONFIG's cluster.ps must name it")),
-        kExitUsage);
+    return CannotListen(address, "address in use");
   }
 
   ServerState& state() override { return *state_; }
@@ -96,6 +97,13 @@ class GrpcParameterServer : public ParameterServer, public grpc::CallbackGeneric
   }
 
  private:
+  static absl::Status CannotListen(absl::string_view address, absl::string_view why) {
+    return WithExitCode(absl::FailedPreconditionError(absl::StrCat(
+                            "the parameter server cannot listen at ", PrintableLine(address), ": ", why,
+                            "; end what is there, or name an address of its machine in TF_CONFIG's cluster.ps")),
+                        kExitUsage);
+  }
+
   std::unique_ptr<ServerState> state_;
   std::unique_ptr<grpc::Server> server_;
 };
