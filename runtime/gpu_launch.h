@@ -29,6 +29,15 @@ inline uint64_t GpuScatterWorkspaceBytes(int64_t indices) {
   return indices <= kGpuScatterFewIndices ? 0 : 2 * GpuScatterOrderBytes(indices);
 }
 
+// Chunks of so many are sorted by a launch; one more doubles the sorted runs.
+inline constexpr int64_t kGpuScatterChunk = 256;
+inline int64_t GpuScatterLaunches(int64_t indices) {
+  if (indices <= kGpuScatterFewIndices) return 1;
+  int64_t launches = 2;  // sorts the chunks, and adds up
+  for (int64_t run = kGpuScatterChunk; run < indices; run *= 2) ++launches;
+  return launches;
+}
+
 // The entry that runs a kernel for all members of a GroupedLaunch at once.
 inline std::string GpuGroupSymbol(const std::string& symbol) { return symbol + "_group"; }
 

@@ -24,6 +24,7 @@ class AllReduce final : public Command {
     return v.CheckReduceOperands(field, table(), reduce_.kind);
   }
 
+  int64_t GpuLaunches(const WorkContext& context) const override { return context.replicas() > 1 ? 1 : 0; }
   std::optional<CollectiveUse> collective() const override { return CollectiveUse{reduce_.collective, reduce_.kind}; }
 
   std::string Summary(const fb::ExecutableT& index) const override {

@@ -1,6 +1,7 @@
 // Ends the step when a value is not finite.
 #include "runtime/commands/command_verifier.h"
 #include "runtime/commands/kinds.h"
+#include "runtime/gpu_finite_checks.h"
 
 namespace tandem {
 namespace {
@@ -15,6 +16,9 @@ class CheckFinite final : public Command {
   }
 
   bool may_end_step() const override { return true; }
+  int64_t GpuLaunches(const WorkContext& context) const override {
+    return PlanFiniteChecks(context.program, table()).launches();
+  }
 };
 
 }  // namespace

@@ -73,6 +73,9 @@ class Command {
   // Of a command that all devices run together, in the same order.
   virtual std::optional<CollectiveUse> collective() const { return std::nullopt; }
   virtual std::optional<KernelLaunches> launches() const { return std::nullopt; }
+  // What a GPU's stream is given for it in a full batch: kernels, copies, library calls. A library's own kernels beyond
+  // its first are not counted.
+  virtual int64_t GpuLaunches(const WorkContext& context) const { return 1; }
   // Memory that a GPU's stream needs while the command runs.
   virtual uint64_t WorkspaceBytes(const WorkContext& context) const { return 0; }
 

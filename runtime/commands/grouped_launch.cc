@@ -54,7 +54,10 @@ class GroupedLaunch final : public Command {
     reads.insert(reads.end(), group_.args.begin(), group_.args.end());
     return reads;
   }
-  bool WritesVariables(const fb::ProgramT&) const override { return true; }
+  // Without operands of its own it may write all that it hands the kernel.
+  bool WritesVariables(const fb::ProgramT& program) const override {
+    return table().outputs.empty() || Command::WritesVariables(program);
+  }
   std::optional<KernelLaunches> launches() const override {
     return KernelLaunches{group_.kernel, group_.counts, /*grouped=*/true};
   }

@@ -26,6 +26,7 @@ class LaneReduce final : public Command {
     return absl::OkStatus();
   }
 
+  int64_t GpuLaunches(const WorkContext&) const override { return static_cast<int64_t>(table().inputs.size()); }
   std::vector<CommandProperty> Properties(const fb::ExecutableT&) const override {
     return {{"reduce", fb::EnumNameReduceKind(table().body.AsLaneReduce()->kind)}};
   }

@@ -36,11 +36,17 @@ class ScatterAdd final : public Command {
     return absl::OkStatus();
   }
 
+  int64_t GpuLaunches(const WorkContext& context) const override { return GpuScatterLaunches(Indices(context)); }
   uint64_t WorkspaceBytes(const WorkContext& context) const override {
+    return GpuScatterWorkspaceBytes(Indices(context));
+  }
+
+ private:
+  int64_t Indices(const WorkContext& context) const {
     const fb::BufferT& indices = context.Buffer(table().inputs[1]);
     const uint64_t size = SizeOf(static_cast<DType>(indices.dtype));
     const uint64_t bytes = indices.row_bytes > 0 ? indices.row_bytes * context.rows() : indices.bytes;
-    return GpuScatterWorkspaceBytes(static_cast<int64_t>(bytes / size));
+    return static_cast<int64_t>(bytes / size);
   }
 };
 

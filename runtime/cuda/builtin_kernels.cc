@@ -5,18 +5,23 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "runtime/gpu_finite_checks.h"
 #include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {
 
 constexpr int64_t kBlock = 256;
+static_assert(kBlock == kGpuScatterChunk, "a block sorts a chunk");
 constexpr int64_t kMaxBlocks = 1 << 16;               // more work is done in a loop
 constexpr int64_t kMaxIndices = kBlock * kMaxBlocks;  // sorting does not loop
 
 const char* const kSymbols[] = {"td_finite_f32",
                                 "td_finite_bf16",
                                 "td_finite_f64",
+                                "td_finite_chunks_f32",
+                                "td_finite_chunks_bf16",
+                                "td_finite_chunks_f64",
                                 "td_copy_1",
                                 "td_copy_4",
                                 "td_copy_8",
@@ -32,6 +37,14 @@ const char* const kSymbols[] = {"td_finite_f32",
                                 "td_scatter_sorted_f32_s64",
                                 "td_scatter_sorted_f64_s32",
                                 "td_scatter_sorted_f64_s64"};
+
+// As kernels are named; null for types whose values are always finite.
+const char* FloatName(fb::DType dtype) {
+  return dtype == fb::DType::Float32    ? "f32"
+         : dtype == fb::DType::Float64  ? "f64"
+         : dtype == fb::DType::BFloat16 ? "bf16"
+                                        : nullptr;
+}
 
 }  // namespace
 
@@ -51,6 +64,11 @@ BuiltinKernels::~BuiltinKernels() {
 absl::Status BuiltinKernels::Launch(const std::string& symbol, int64_t threads, std::vector<void*> params,
                                     absl::Span<const DeviceAccess> accesses, CUstream stream) {
   const int64_t blocks = std::clamp<int64_t>((threads + kBlock - 1) / kBlock, 1, kMaxBlocks);
+  return LaunchBlocks(symbol, blocks, std::move(params), accesses, stream);
+}
+
+absl::Status BuiltinKernels::LaunchBlocks(const std::string& symbol, int64_t blocks, std::vector<void*> params,
+                                          absl::Span<const DeviceAccess> accesses, CUstream stream) {
   DeclareAccesses(accesses);
   TD_CU(*driver_, cuLaunchKernel(functions_.at(symbol), static_cast<unsigned>(blocks), 1, 1, kBlock, 1, 1, 0, stream,
                                  params.data(), nullptr));
@@ -59,15 +77,24 @@ absl::Status BuiltinKernels::Launch(const std::string& symbol, int64_t threads, 
 
 absl::Status BuiltinKernels::CheckFinite(fb::DType dtype, CUdeviceptr data, int64_t n, CUdeviceptr flag,
                                          CUstream stream) {
-  const char* symbol = dtype == fb::DType::Float32    ? "td_finite_f32"
-                       : dtype == fb::DType::Float64  ? "td_finite_f64"
-                       : dtype == fb::DType::BFloat16 ? "td_finite_bf16"
-                                                      : nullptr;
-  if (symbol == nullptr || n == 0) return absl::OkStatus();
+  const char* type = FloatName(dtype);
+  if (type == nullptr || n == 0) return absl::OkStatus();
   const uint64_t bytes = static_cast<uint64_t>(n) * (dtype == fb::DType::Float64   ? 8
                                                      : dtype == fb::DType::Float32 ? 4
                                                                                    : 2);
-  return Launch(symbol, n, {&data, &n, &flag}, {{data, bytes, false}, {flag, 4, true}}, stream);
+  return Launch(absl::StrCat("td_finite_", type), n, {&data, &n, &flag}, {{data, bytes, false}, {flag, 4, true}},
+                stream);
+}
+
+absl::Status BuiltinKernels::CheckFiniteChunks(fb::DType dtype, CUdeviceptr table, int64_t chunks,
+                                               absl::Span<const DeviceAccess> arrays, CUdeviceptr flag,
+                                               CUstream stream) {
+  const char* type = FloatName(dtype);
+  if (type == nullptr || chunks == 0) return absl::OkStatus();
+  std::vector<DeviceAccess> accesses(arrays.begin(), arrays.end());
+  accesses.push_back({table, chunks * sizeof(FiniteChunk), false});
+  accesses.push_back({flag, 4, true});
+  return LaunchBlocks(absl::StrCat("td_finite_chunks_", type), chunks, {&table, &flag}, accesses, stream);
 }
 
 absl::Status BuiltinKernels::Copy(CUdeviceptr to, CUdeviceptr from, uint64_t bytes, CUdeviceptr guard,
@@ -84,7 +111,7 @@ absl::Status BuiltinKernels::Copy(CUdeviceptr to, CUdeviceptr from, uint64_t byt
 absl::StatusOr<CUdeviceptr> BuiltinKernels::Sort(const Scatter& s, CUstream stream) {
   const std::string index = s.index_dtype == fb::DType::Int64 ? "s64" : "s32";
   CUdeviceptr indices = s.indices, from = s.workspace, to = s.workspace + GpuScatterOrderBytes(s.count);
-  int64_t count = s.count, run = kBlock;
+  int64_t count = s.count, run = kGpuScatterChunk;
   const DeviceAccess keys = {indices, count * (index == "s64" ? 8ul : 4ul), false};
   const uint64_t bytes = count * sizeof(uint32_t);
   TD_RETURN_IF_ERROR(

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "runtime/cuda/access_watch.h"
 #include "runtime/cuda/cuda_types.h"
 #include "runtime/cuda/driver_api.h"
@@ -36,6 +37,11 @@ class BuiltinKernels {
   // Float64, BFloat16; all others are finite.
   absl::Status CheckFinite(fb::DType dtype, CUdeviceptr data, int64_t n, CUdeviceptr flag, CUstream stream);
 
+  // The same for many arrays in one launch. `table`: `chunks` of FiniteChunk (runtime/gpu_finite_checks.h), which are
+  // pieces of `arrays`.
+  absl::Status CheckFiniteChunks(fb::DType dtype, CUdeviceptr table, int64_t chunks,
+                                 absl::Span<const DeviceAccess> arrays, CUdeviceptr flag, CUstream stream);
+
   // Copies bytes that do not overlap.
   absl::Status Copy(CUdeviceptr to, CUdeviceptr from, uint64_t bytes, CUdeviceptr guard, CUstream stream);
 
@@ -60,6 +66,8 @@ class BuiltinKernels {
   absl::StatusOr<CUdeviceptr> Sort(const Scatter& scatter, CUstream stream);
   absl::Status Launch(const std::string& symbol, int64_t threads, std::vector<void*> params,
                       absl::Span<const DeviceAccess> accesses, CUstream stream);
+  absl::Status LaunchBlocks(const std::string& symbol, int64_t blocks, std::vector<void*> params,
+                            absl::Span<const DeviceAccess> accesses, CUstream stream);
 
   const DriverApi* driver_;
   CUmodule module_ = nullptr;

@@ -24,7 +24,21 @@ std::string PtxLoop(const std::string& body) {
 
 namespace {
 
-// A number is not finite when its exponent is all ones.
+// Sets the flag, at %rd5, where an element of an array at %rd4 is not finite: its exponent is all ones.
+std::string FiniteLoop(const std::string& bits, const std::string& reg, const std::string& bytes,
+                       const std::string& mask) {
+  return PtxLoop(absl::StrReplaceAll(
+      R"(
+  mad.lo.u64 %rd6, %rd0, BYTES, %rd4;
+  ld.global.uBITS REG8, [%rd6];
+  and.bWIDE REG8, REG8, MASK;
+  setp.eq.uWIDE %p2, REG8, MASK;
+  mov.u32 %r9, 1;
+  @%p2 st.global.u32 [%rd5], %r9;
+)",
+      {{"BITS", bits}, {"WIDE", bits == "16" ? "32" : bits}, {"REG", reg}, {"BYTES", bytes}, {"MASK", mask}}));
+}
+
 std::string Finite(const std::string& name, const std::string& bits, const std::string& reg, const std::string& bytes,
                    const std::string& mask) {
   return PtxEntry(absl::StrCat("td_finite_", name), ".param .u64 data, .param .u64 count, .param .u64 flag",
@@ -33,19 +47,28 @@ std::string Finite(const std::string& name, const std::string& bits, const std::
   ld.param.u64 %rd3, [count];
   ld.param.u64 %rd5, [flag];
 )",
-                               PtxLoop(absl::StrReplaceAll(R"(
-  mad.lo.u64 %rd6, %rd0, BYTES, %rd4;
-  ld.global.uBITS REG8, [%rd6];
-  and.bWIDE REG8, REG8, MASK;
-  setp.eq.uWIDE %p2, REG8, MASK;
-  mov.u32 %r9, 1;
-  @%p2 st.global.u32 [%rd5], %r9;
+                               FiniteLoop(bits, reg, bytes, mask)));
+}
+
+// A block looks through its entry of the table (FiniteChunk).
+std::string FiniteChunks(const std::string& name, const std::string& bits, const std::string& reg,
+                         const std::string& bytes, const std::string& mask) {
+  return PtxEntry(absl::StrCat("td_finite_chunks_", name), ".param .u64 table, .param .u64 flag",
+                  absl::StrCat(R"(
+  mov.u32 %r0, %ctaid.x;
+  mov.u32 %r1, %ntid.x;
+  mov.u32 %r2, %tid.x;
+  ld.param.u64 %rd7, [table];
+  ld.param.u64 %rd5, [flag];
+  mul.wide.u32 %rd8, %r0, 16;
+  add.u64 %rd7, %rd7, %rd8;
+  ld.global.u64 %rd4, [%rd7];
+  add.u64 %rd7, %rd7, 8;
+  ld.global.u64 %rd3, [%rd7];
+  cvt.u64.u32 %rd0, %r2;
+  cvt.u64.u32 %rd1, %r1;
 )",
-                                                           {{"BITS", bits},
-                                                            {"WIDE", bits == "16" ? "32" : bits},
-                                                            {"REG", reg},
-                                                            {"BYTES", bytes},
-                                                            {"MASK", mask}}))));
+                               FiniteLoop(bits, reg, bytes, mask)));
 }
 
 std::string Copy(const std::string& bits, const std::string& reg, const std::string& bytes) {
@@ -70,9 +93,11 @@ std::string Copy(const std::string& bits, const std::string& reg, const std::str
 
 std::string Text() {
   std::string text = ".version 6.4\n.target sm_75\n.address_size 64\n\n";
-  text += Finite("f32", "32", "%r", "4", "0x7f800000");
-  text += Finite("bf16", "16", "%r", "2", "0x7f80");
-  text += Finite("f64", "64", "%rd", "8", "0x7ff0000000000000");
+  for (auto* entry : {Finite, FiniteChunks}) {
+    text += entry("f32", "32", "%r", "4", "0x7f800000");
+    text += entry("bf16", "16", "%r", "2", "0x7f80");
+    text += entry("f64", "64", "%rd", "8", "0x7ff0000000000000");
+  }
   text += Copy("8", "%r", "1") + Copy("32", "%r", "4") + Copy("64", "%rd", "8");
   return text + ScatterKernelsPtx();
 }

@@ -1,4 +1,4 @@
-"""The text of the built-in kernels that sort and add up rows against NumPy, in an interpreter."""
+"""The text of the built-in kernels that look for infinities, sort, and add up rows against NumPy, in an interpreter."""
 import os
 import sys
 import unittest
@@ -37,6 +37,38 @@ def all_indices(n, kind):
     if kind == "s64":
         indices[rng.integers(0, n, n // 8)] += 1 << 32
     return indices
+
+
+class FiniteTest(unittest.TestCase):
+    # The type of the bits, and those of infinity.
+    BITS = {"f32": (np.uint32, 0x7f800000), "f64": (np.uint64, 0x7ff << 52), "bf16": (np.uint16, 0x7f80)}
+
+    def test_finds_an_infinity_in_any_place(self):
+        for name, (bits, infinity) in self.BITS.items():
+            for at in (None, 0, 255, 256, 299):
+                data = np.random.default_rng(1).integers(0, infinity, 300).astype(bits)
+                if at is not None:
+                    data[at] |= bits(infinity)
+                for grid in (1, 2):
+                    flag = ptx_interpreter.run(ENTRIES["td_finite_" + name], grid, [data, 300, np.zeros(1, np.int32)])[1]
+                    self.assertEqual(flag[0], at is not None, (name, at, grid))
+
+    def test_a_block_looks_through_its_chunk(self):
+        for name, (bits, infinity) in self.BITS.items():
+            size = np.dtype(bits).itemsize
+            # Of 700 elements chunks leave some out. In memory there is a gap of 64 bytes, the table, and the data.
+            chunks = [(0, 300), (300, 1), (310, 256)]
+            start = 64 + 16 * len(chunks)
+            table = np.array([(start + first * size, count) for first, count in chunks], np.uint64)
+            for at in (None, 0, 299, 300, 301, 309, 310, 565, 566, 699):
+                data = np.random.default_rng(2).integers(0, infinity, 700).astype(bits)
+                if at is not None:
+                    data[at] |= bits(infinity)
+                memory = np.frombuffer(table.tobytes() + data.tobytes(), np.uint8)
+                flag = ptx_interpreter.run(ENTRIES["td_finite_chunks_" + name], len(chunks),
+                                           [memory, np.zeros(1, np.int32)])[1]
+                inside = at is not None and any(first <= at < first + count for first, count in chunks)
+                self.assertEqual(flag[0], inside, (name, at))
 
 
 class ScatterTest(unittest.TestCase):

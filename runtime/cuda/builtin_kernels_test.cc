@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "runtime/cuda/testing/fake_builtin_kernels.h"
 #include "runtime/cuda/testing/fake_driver.h"
+#include "runtime/gpu_finite_checks.h"
 #include "runtime/gpu_launch.h"
 
 namespace tandem {
@@ -73,6 +74,67 @@ TEST_F(BuiltinKernelsTest, FindsWhatIsNotFinite) {
   EXPECT_EQ(check(fb::DType::BFloat16, 1600, 1), 0);
   EXPECT_EQ(check(fb::DType::BFloat16, 1600, 2), 1);
   EXPECT_EQ(check(fb::DType::Int32, 0, 100), 0);  // bits of an infinity, but integers
+}
+
+TEST_F(BuiltinKernelsTest, FindsWhatIsNotFiniteInManyArrays) {
+  // 100 floats, 10 and 30 bfloat16 numbers behind them, 4 doubles; the tables from 3000 on.
+  fb::ProgramT program;
+  auto add = [&](fb::DType dtype, uint64_t offset, uint64_t bytes, uint64_t row_bytes) {
+    auto buffer = std::make_unique<fb::BufferT>();
+    buffer->dtype = dtype, buffer->offset = offset, buffer->bytes = bytes, buffer->row_bytes = row_bytes;
+    program.buffers.push_back(std::move(buffer));
+  };
+  add(fb::DType::Float32, 0, 400, 0);
+  add(fb::DType::BFloat16, 400, 20, 0);
+  add(fb::DType::Float64, 1600, 32, 0);
+  add(fb::DType::BFloat16, 420, 60, 0);
+  add(fb::DType::Int32, 1800, 40, 0);
+  add(fb::DType::BFloat16, 600, 8, 8);  // grows with the batch
+  fb::CommandT check;
+  check.inputs = {0, 1, 2, 3, 4, 5};
+  const FiniteChecks checks = PlanFiniteChecks(program, check);
+  ASSERT_EQ(checks.groups.size(), 1u);
+  EXPECT_EQ(checks.groups[0].buffers, (std::vector<uint32_t>{1, 3}));
+  EXPECT_EQ(checks.single, (std::vector<uint32_t>{0, 5, 2}));
+  EXPECT_EQ(checks.launches(), 4);
+  const std::vector<FiniteChunk> chunks =
+      MakeFiniteChunks(program, checks.groups[0], [&](uint32_t b) { return memory + program.buffers[b]->offset; });
+  ASSERT_EQ(chunks.size(), 2u);
+  std::memcpy(At<char>(3000), chunks.data(), chunks.size() * sizeof(FiniteChunk));
+  auto check_chunks = [&] {
+    *At<int32_t>(4000) = 0;
+    EXPECT_TRUE(kernels
+                    ->CheckFiniteChunks(fb::DType::BFloat16, memory + 3000, 2, {{memory + 400, 80, false}},
+                                        memory + 4000, stream)
+                    .ok());
+    fake.Drain();
+    return *At<int32_t>(4000);
+  };
+  EXPECT_EQ(check_chunks(), 0);
+  At<uint16_t>(400)[40] = 0x7f80;  // behind the arrays
+  EXPECT_EQ(check_chunks(), 0);
+  At<uint16_t>(400)[39] = 0xffc0;  // the last of the second
+  EXPECT_EQ(check_chunks(), 1);
+}
+
+TEST_F(BuiltinKernelsTest, ALongArrayIsCutIntoChunks) {
+  fb::ProgramT program;
+  for (uint64_t elements : {kFiniteChunkElements, 2 * kFiniteChunkElements + 1}) {
+    program.buffers.push_back(std::make_unique<fb::BufferT>());
+    program.buffers.back()->dtype = fb::DType::Float64;
+    program.buffers.back()->bytes = elements * 8;
+  }
+  fb::CommandT check;
+  check.inputs = {0, 1};
+  const FiniteChecks checks = PlanFiniteChecks(program, check);
+  ASSERT_EQ(checks.groups.size(), 1u);
+  std::vector<std::pair<uint64_t, uint64_t>> got;
+  for (const FiniteChunk& c : MakeFiniteChunks(program, checks.groups[0], [](uint32_t b) { return b * 1000000ul; })) {
+    got.emplace_back(c.data, c.count);
+  }
+  const std::vector<std::pair<uint64_t, uint64_t>> want = {
+      {0, 4096}, {1000000, 4096}, {1000000 + 4096 * 8, 4096}, {1000000 + 8192 * 8, 1}};
+  EXPECT_EQ(got, want);
 }
 
 TEST_F(BuiltinKernelsTest, AGuardKeepsACopyBack) {

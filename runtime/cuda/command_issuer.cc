@@ -13,7 +13,7 @@ absl::StatusOr<std::unique_ptr<CommandIssuer>> CommandIssuer::Create(const Execu
                                                                      const ReplicaMemory& memory,
                                                                      DeviceProgram& program) {
   auto issuer =
-      std::unique_ptr<CommandIssuer>(new CommandIssuer({executable, plan, memory, program, memory.group_tables()}));
+      std::unique_ptr<CommandIssuer>(new CommandIssuer({executable, plan, memory, program, memory.command_tables()}));
   for (uint32_t i = 0; i < plan.tables.size(); ++i) {
     TD_ASSIGN_OR_RETURN(std::unique_ptr<CudaCommand> command, NewCudaCommand(issuer->context_, i));
     issuer->commands_.push_back(std::move(command));

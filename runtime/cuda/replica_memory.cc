@@ -8,7 +8,9 @@
 #include "base/align.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
+#include "runtime/commands/command.h"
 #include "runtime/cuda/group_table.h"
+#include "runtime/gpu_finite_checks.h"
 
 namespace tandem {
 namespace {
@@ -32,6 +34,18 @@ std::string DescribeArenas(const Executable& executable, const fb::ProgramT& pro
   if (names.empty()) return text;
   return absl::StrCat(text, "; the largest values of the ", largest->space,
                       " arena at its peak: ", absl::StrJoin(names, ", "));
+}
+
+// Of the tables of all checks, one behind the other.
+uint64_t FiniteChunksBytes(const fb::ProgramT& program) {
+  uint64_t bytes = 0;
+  for (const auto& command : CommandsInOrder(program)) {
+    if (!command->may_end_step()) continue;
+    for (const FiniteChecks::Group& group : PlanFiniteChecks(program, command->table()).groups) {
+      bytes += MakeFiniteChunks(program, group, [](uint32_t) { return 0; }).size() * sizeof(FiniteChunk);
+    }
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -69,7 +83,7 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
   const uint64_t step = place(program.step_bytes), batch = place(program.batch_bytes), lane = place(program.lane_bytes),
                  microbatch = place(program.microbatch_bytes), constants = place(executable.constants().size()),
                  staging = place(memory->layout_.bytes), flag = place(4), workspace = place(workspace_bytes),
-                 group_tables = place(GroupTablesBytes(index));
+                 command_tables = place(GroupTablesBytes(index) + FiniteChunksBytes(program));
   // Variables first: they stay when the session goes.
   TD_RETURN_IF_ERROR(variables.Place(replica, device));
   for (const auto& v : index.variables) {
@@ -93,7 +107,7 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
   memory->staging_ = *base + staging;
   memory->flag_ = *base + flag;
   memory->workspace_ = *base + workspace;
-  memory->group_tables_ = *base + group_tables;
+  memory->command_tables_ = *base + command_tables;
   if (!executable.constants().empty()) {
     TD_RETURN_IF_ERROR(
         device->Upload(memory->constants_, executable.constants().data(), executable.constants().size()));

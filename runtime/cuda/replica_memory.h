@@ -40,7 +40,7 @@ class ReplicaMemory {
   CUdeviceptr staging() const { return staging_; }
   CUdeviceptr flag() const { return flag_; }  // int32, of CheckFinite
   CUdeviceptr workspace() const { return workspace_; }
-  CUdeviceptr group_tables() const { return group_tables_; }  // of GroupTablesBytes
+  CUdeviceptr command_tables() const { return command_tables_; }  // of grouped launches and finite checks
   uint64_t workspace_bytes() const { return workspace_bytes_; }
 
  private:
@@ -50,7 +50,7 @@ class ReplicaMemory {
   StagingLayout layout_;
   CudaMemory memory_;
   CUdeviceptr step_ = 0, batch_ = 0, lane_ = 0, microbatch_ = 0, constants_ = 0, staging_ = 0, flag_ = 0,
-              workspace_ = 0, group_tables_ = 0;
+              workspace_ = 0, command_tables_ = 0;
   uint64_t workspace_bytes_ = 0;
   std::vector<CUdeviceptr> variables_;
 };

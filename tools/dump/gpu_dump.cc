@@ -76,6 +76,19 @@ Json SegmentsJson(const fb::ExecutableT& index, const fb::ProgramT& program,
   return segments;
 }
 
+// What the streams are given for a full batch, by kind of command.
+Json LaunchesJson(const fb::ExecutableT& index, const fb::ProgramT& program,
+                  const std::vector<std::unique_ptr<Command>>& commands) {
+  std::map<std::string, int64_t> by_kind;
+  int64_t all = 0;
+  for (const std::unique_ptr<Command>& command : commands) {
+    const int64_t launches = command->GpuLaunches({index, program});
+    by_kind[command->kind()] += launches;
+    all += launches;
+  }
+  return {{"all", all}, {"by_kind", by_kind}};
+}
+
 }  // namespace
 
 void AddGpuJson(const Executable& executable, Json* dump) {
@@ -92,6 +105,7 @@ void AddGpuJson(const Executable& executable, Json* dump) {
     gpu["images"].push_back({{"arch", absl::StrCat("sm_", image->arch)},
                              {"ptx_bytes", executable.segment(static_cast<int>(image->segment)).size()}});
   }
+  gpu["launches"] = LaunchesJson(index, program, commands);
   gpu["segments"] = SegmentsJson(index, program, commands);
   gpu["plans"] = Json::array();
   for (size_t i = 0; i < commands.size(); ++i) {
@@ -131,6 +145,12 @@ std::string GpuText(const Json& dump) {
   for (const Json& image : gpu["images"]) {
     absl::StrAppend(&out, " ", S(image["arch"]), " (", S(image["ptx_bytes"]), " B)");
   }
+  std::vector<std::string> launches;
+  for (const auto& [kind, count] : gpu["launches"]["by_kind"].items()) {
+    if (count.get<int64_t>() > 0) launches.push_back(absl::StrCat(kind, " ", S(count)));
+  }
+  absl::StrAppend(&out, "\nLaunches of a full batch: ", S(gpu["launches"]["all"]), " (", absl::StrJoin(launches, ", "),
+                  ")");
   absl::StrAppend(&out, "\n\nStreams (", gpu["segments"].size(), " segments, in the order of issue)\n");
   for (const Json& s : gpu["segments"]) {
     std::vector<std::string> waits;

@@ -23,10 +23,11 @@ struct CudaContext {
   const SegmentPlan& plan;
   const ReplicaMemory& memory;
   DeviceProgram& program;
-  CUdeviceptr free_table;  // of the memory for groups' tables, what no command has taken
+  CUdeviceptr free_table;  // of the memory for commands' tables, what no command has taken
 
   const fb::ExecutableT& index() const { return executable.index(); }
-  const fb::BufferT& Buffer(uint32_t b) const { return *index().programs[index().replicas[0]->program]->buffers[b]; }
+  const fb::ProgramT& program_table() const { return *index().programs[index().replicas[0]->program]; }
+  const fb::BufferT& Buffer(uint32_t b) const { return *program_table().buffers[b]; }
   CUdeviceptr Address(uint32_t b) const { return memory.Address(Buffer(b)); }
   const DriverApi& driver() const { return memory.device().driver(); }
 };

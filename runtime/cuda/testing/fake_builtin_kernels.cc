@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/gpu_finite_checks.h"
 
 namespace tandem {
 namespace {
@@ -22,11 +23,26 @@ bool Stopped(void** params, int guard) {
 }
 
 template <typename Bits>
+void CheckFinite(const Bits* data, int64_t count, Bits mask, int32_t* flag) {
+  for (int64_t i = 0; i < count; ++i) {
+    if ((data[i] & mask) == mask) *flag = 1;
+  }
+}
+
+template <typename Bits>
 FakeDriver::Kernel Finite(Bits mask) {
   return [mask](uint32_t, uint32_t, uint32_t, void** params) {
-    const Bits* data = Param<const Bits*>(params, 0);
-    for (int64_t i = 0; i < Param<int64_t>(params, 1); ++i) {
-      if ((data[i] & mask) == mask) *Param<int32_t*>(params, 2) = 1;
+    CheckFinite(Param<const Bits*>(params, 0), Param<int64_t>(params, 1), mask, Param<int32_t*>(params, 2));
+  };
+}
+
+template <typename Bits>
+FakeDriver::Kernel FiniteChunks(Bits mask) {
+  return [mask](uint32_t grid, uint32_t, uint32_t, void** params) {
+    const auto* chunks = Param<const FiniteChunk*>(params, 0);
+    for (uint32_t b = 0; b < grid; ++b) {
+      CheckFinite(reinterpret_cast<const Bits*>(chunks[b].data), static_cast<int64_t>(chunks[b].count), mask,
+                  Param<int32_t*>(params, 1));
     }
   };
 }
@@ -101,6 +117,9 @@ void RegisterBuiltinKernels(FakeDriver& driver) {
   driver.RegisterKernel("td_finite_f32", Finite<uint32_t>(0x7f800000u));
   driver.RegisterKernel("td_finite_bf16", Finite<uint16_t>(0x7f80u));
   driver.RegisterKernel("td_finite_f64", Finite<uint64_t>(0x7ff0000000000000ull));
+  driver.RegisterKernel("td_finite_chunks_f32", FiniteChunks<uint32_t>(0x7f800000u));
+  driver.RegisterKernel("td_finite_chunks_bf16", FiniteChunks<uint16_t>(0x7f80u));
+  driver.RegisterKernel("td_finite_chunks_f64", FiniteChunks<uint64_t>(0x7ff0000000000000ull));
   for (int width : {1, 4, 8}) driver.RegisterKernel(absl::StrCat("td_copy_", width), Copy(width));
   driver.RegisterKernel("td_scatter_f32_s32", Scatter<float, int32_t>);
   driver.RegisterKernel("td_scatter_f32_s64", Scatter<float, int64_t>);

@@ -50,7 +50,7 @@ class Thread:
             return struct.unpack(">f", bytes.fromhex(operand[2:]))[0]
         if operand.startswith("0d"):
             return struct.unpack(">d", bytes.fromhex(operand[2:]))[0]
-        return int(operand)
+        return int(operand, 0)
 
     def typed(self, operand, kind):
         value = self.value(operand)

@@ -1,0 +1,44 @@
+#include "runtime/gpu_finite_checks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/dtype.h"
+
+namespace tandem {
+namespace {
+
+uint64_t ElementSize(fb::DType dtype) { return SizeOf(static_cast<DType>(dtype)); }
+
+uint64_t Elements(const fb::BufferT& buffer) { return buffer.bytes / ElementSize(buffer.dtype); }
+
+}  // namespace
+
+FiniteChecks PlanFiniteChecks(const fb::ProgramT& program, const fb::CommandT& check) {
+  FiniteChecks checks;
+  for (fb::DType dtype : {fb::DType::Float32, fb::DType::BFloat16, fb::DType::Float64}) {
+    FiniteChecks::Group group;
+    group.dtype = dtype;
+    for (uint32_t b : check.inputs) {
+      const fb::BufferT& buffer = *program.buffers[b];
+      if (buffer.dtype == dtype) (buffer.row_bytes > 0 ? checks.single : group.buffers).push_back(b);
+    }
+    if (group.buffers.size() == 1) checks.single.push_back(group.buffers[0]);
+    if (group.buffers.size() > 1) checks.groups.push_back(std::move(group));
+  }
+  return checks;
+}
+
+std::vector<FiniteChunk> MakeFiniteChunks(const fb::ProgramT& program, const FiniteChecks::Group& group,
+                                          absl::FunctionRef<uint64_t(uint32_t buffer)> address) {
+  std::vector<FiniteChunk> chunks;
+  for (uint32_t b : group.buffers) {
+    const uint64_t elements = Elements(*program.buffers[b]), start = address(b);
+    for (uint64_t first = 0; first < elements; first += kFiniteChunkElements) {
+      chunks.push_back({start + first * ElementSize(group.dtype), std::min(kFiniteChunkElements, elements - first)});
+    }
+  }
+  return chunks;
+}
+
+}  // namespace tandem
