@@ -491,7 +491,8 @@ def GroupUpdatesPass : ModulePass<"td-group-updates"> {
   let description = [{
     Before: one launch per variable (an optimizer update each), behind the finite check. After: launches of the same
     flat kernel that do not depend on each other are one exec.grouped_launch, whose work the runtime splits over threads
-    across the members: one dispatch instead of one per variable.
+    across the members: one dispatch instead of one per variable. On targets whose launches are costly also what is
+    computed from variables alone, such as their values in bfloat16.
 
     ```
     %a = exec.launch @sgd(%w0, %g0, %lr)    =>   %a, %b = exec.grouped_launch @sgd x 2(%w0, %g0, %lr, %w1, %g1, %lr)

@@ -1,7 +1,9 @@
 #include "passes/pass_util.h"
 
 #include "graph/ir/signature.h"
+#include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/Location.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/exec/dialect.h"
 
 namespace tandem {
@@ -14,6 +16,9 @@ mlir::OpBuilder BehindValue(exec::MapMicrobatchesOp map, mlir::Value value) {
 
 void EraseUnusedOperands(exec::MapMicrobatchesOp map) {
   mlir::Block& body = map.getBody().front();
+  for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(body))) {
+    if (mlir::isOpTriviallyDead(&op)) op.erase();
+  }
   for (unsigned i = map.getNumOperands(); i-- > 0;) {
     if (!body.getArgument(i).use_empty()) continue;
     body.eraseArgument(i);

@@ -24,7 +24,7 @@ inline exec::CompileConfigAttr ConfigOf(mlir::ModuleOp module) { return exec::Co
 // than it has to be.
 mlir::OpBuilder BehindValue(exec::MapMicrobatchesOp map, mlir::Value value);
 
-// Takes operands that the body does not read off the map.
+// Erases ops of the body that nothing reads, and takes operands that the body does not read off the map.
 void EraseUnusedOperands(exec::MapMicrobatchesOp map);
 
 // The attribute of a launch with the names of its results, where they are not those of the kernel's values: an array of

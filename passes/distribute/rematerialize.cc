@@ -252,11 +252,6 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
       yields.push_back(yield->getOperand(i));
     }
     yield->setOperands(yields);
-    llvm::SmallVector<mlir::Operation*> ops;
-    for (mlir::Operation& op : body.without_terminator()) ops.push_back(&op);
-    for (mlir::Operation* op : llvm::reverse(ops)) {
-      if (mlir::isOpTriviallyDead(op)) op->erase();
-    }
     EraseUnusedOperands(map);
     auto smaller = builder.create<exec::MapMicrobatchesOp>(
         map.getLoc(), types, map.getOperands(), builder.getArrayAttr(kinds), builder.getArrayAttr(scopes),

@@ -14,6 +14,7 @@
 #include "passes/fusion/fusion_clusters.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -25,6 +26,7 @@ namespace {
 class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
  public:
   void runOnOperation() final {
+    costly_launches_ = TargetOf(getOperation())->has_costly_launches();
     mlir::SymbolTable symbols(getOperation());
     llvm::SmallVector<mlir::Block*> blocks;
     getOperation().walk([&](mlir::Block* block) {
@@ -43,7 +45,7 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
 
  private:
   void FuseBlock(mlir::Block& block, mlir::SymbolTable& symbols) {
-    FusionClusters clusters(block);
+    FusionClusters clusters(block, costly_launches_);
     ExplainFusions(block, clusters, getOperation());
     llvm::SmallPtrSet<mlir::Operation*, 32> done;
     for (const auto& members : clusters.Clusters()) {
@@ -110,6 +112,8 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
         builder.create<exec::LaunchOp>(loc, mlir::ValueRange(outputs).getTypes(), function.getSymName(), inputs);
     for (auto [old_value, result] : llvm::zip(outputs, launch.getResults())) old_value.replaceAllUsesWith(result);
   }
+
+  bool costly_launches_ = false;
 };
 
 }  // namespace

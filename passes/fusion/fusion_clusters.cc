@@ -41,7 +41,7 @@ int64_t ColumnsOf(mlir::Operation* op, const Reduction& reduction) {
 
 }  // namespace
 
-FusionClusters::FusionClusters(mlir::Block& block) {
+FusionClusters::FusionClusters(mlir::Block& block, bool costly_launches) {
   Classify(block);
   ChooseInlined();
   Connect();
@@ -51,13 +51,21 @@ FusionClusters::FusionClusters(mlir::Block& block) {
   }
   seen_.resize(nodes_.size());
   MergeProducers();
-  // Siblings.
+  MergeSiblings(costly_launches);
+  // What two windows read can join them now that both are in one cluster.
+  MergeProducers();
+}
+
+void FusionClusters::MergeSiblings(bool costly_launches) {
   llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned>> readers;
   std::vector<mlir::Value> order;
   for (unsigned i = 0; i < nodes_.size(); ++i) {
-    if (!nodes_[i].member || !nodes_[i].batched) continue;
+    if (!nodes_[i].member) continue;
+    // Updates of variables are grouped by their kernels (td-group-updates).
+    if (!nodes_[i].batched && (!costly_launches || nodes_[i].tied)) continue;
     for (mlir::Value leaf : nodes_[i].leaves) {
-      if (!td::IsBatched(leaf.getType())) continue;
+      // A number that many read says nothing about them.
+      if (nodes_[i].batched ? !td::IsBatched(leaf.getType()) : SizeOf(leaf) == 1) continue;
       if (!readers.count(leaf)) order.push_back(leaf);
       readers[leaf].push_back(i);
     }
@@ -68,8 +76,6 @@ FusionClusters::FusionClusters(mlir::Block& block) {
       for (unsigned k = i + 1; k < all.size(); ++k) TryMerge(all[i], all[k]);
     }
   }
-  // What two windows read can join them now that both are in one cluster.
-  MergeProducers();
 }
 
 void FusionClusters::MergeProducers() {
@@ -108,13 +114,15 @@ void FusionClusters::Classify(mlir::Block& block) {
   }
 }
 
-// At the top level a reshape, without batch, of what no kernel makes is a view that kernels take as an operand: an
-// update of a variable by a gradient of another shape stays flat.
+// At the top level a reshape, without batch, of a tensor is a view that kernels take as an operand: what computes the
+// tensor, and an update of a variable by a gradient of another shape, stay flat. That of a constant is computed where
+// it is read.
 bool FusionClusters::IsTopLevelView(mlir::Block& block, mlir::Operation* op) const {
   if (!IsReshape(op) || td::IsBatched(op->getResult(0).getType())) return false;
   if (!mlir::isa<mlir::func::FuncOp>(block.getParentOp())) return false;
-  int def = Find(op->getOperand(0));
-  return def < 0 || !nodes_[def].fusible;
+  const int def = Find(op->getOperand(0));
+  if (def < 0 || !nodes_[def].fusible) return true;
+  return !IsConstant(nodes_[def].op);
 }
 
 int FusionClusters::Find(mlir::Value value) const {

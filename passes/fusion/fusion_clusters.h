@@ -24,7 +24,8 @@ namespace tandem {
 //   - at most one optimizer update is among them, and scalar arithmetic stays apart from large tensors.
 class FusionClusters {
  public:
-  explicit FusionClusters(mlir::Block& block);
+  // Without a batch siblings share a kernel only where launches are costly.
+  FusionClusters(mlir::Block& block, bool costly_launches);
 
   // The members of each cluster in block order; clusters are ordered by their first member.
   std::vector<std::vector<mlir::Operation*>> Clusters();
@@ -60,6 +61,7 @@ class FusionClusters {
   int Find(mlir::Value value) const;  // the node that defines it, or -1
   unsigned Root(unsigned node);
   void MergeProducers();
+  void MergeSiblings(bool costly_launches);
   bool TryMerge(unsigned a, unsigned b);
   // Why these nodes cannot be one kernel; null when they can.
   const char* Incompatible(const std::vector<unsigned>& members);

@@ -3,6 +3,7 @@
 #include "passes/exec/kernel_kind.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -16,27 +17,41 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
-    llvm::MapVector<mlir::Attribute, llvm::SmallVector<exec::LaunchOp>> by_kernel;
+    const bool costly_launches = TargetOf(getOperation())->has_costly_launches();
+    ByKernel updates, preparations;
     for (auto launch : step.getOps<exec::LaunchOp>()) {
       auto kernel = getOperation().lookupSymbol<mlir::func::FuncOp>(launch.getKernel());
-      if (kernel && exec::GetKernelKind(kernel) == exec::KernelKind::kFlat && FeedsOnlyTheReturn(launch))
-        by_kernel[launch.getKernelAttr()].push_back(launch);
+      if (!kernel || exec::GetKernelKind(kernel) != exec::KernelKind::kFlat) continue;
+      if (FeedsOnlyTheReturn(launch)) {
+        updates[launch.getKernelAttr()].push_back(launch);
+      } else if (costly_launches && ReadsOnlyArguments(launch)) {
+        preparations[launch.getKernelAttr()].push_back(launch);
+      }
     }
-    for (auto& [kernel, launches] : by_kernel) {
-      if (launches.size() > 1) Merge(launches);
+    for (auto& [kernel, launches] : updates) {
+      if (launches.size() > 1) Merge(launches, launches.back());
+    }
+    for (auto& [kernel, launches] : preparations) {
+      if (launches.size() > 1) Merge(launches, launches.front());
     }
   }
 
  private:
+  using ByKernel = llvm::MapVector<mlir::Attribute, llvm::SmallVector<exec::LaunchOp>>;
+
   // Such launches cannot depend on each other, and may all move to the last one's place.
   static bool FeedsOnlyTheReturn(exec::LaunchOp launch) {
     return llvm::all_of(launch->getUsers(),
                         [](mlir::Operation* user) { return user->hasTrait<mlir::OpTrait::IsTerminator>(); });
   }
 
-  static void Merge(llvm::ArrayRef<exec::LaunchOp> launches) {
-    exec::LaunchOp last = launches.back();
-    mlir::OpBuilder builder(last);
+  // Such launches may all move to the first one's place.
+  static bool ReadsOnlyArguments(exec::LaunchOp launch) {
+    return llvm::all_of(launch.getOperands(), [](mlir::Value v) { return mlir::isa<mlir::BlockArgument>(v); });
+  }
+
+  static void Merge(llvm::ArrayRef<exec::LaunchOp> launches, exec::LaunchOp place) {
+    mlir::OpBuilder builder(place);
     llvm::SmallVector<mlir::Value> operands;
     llvm::SmallVector<mlir::Type> types;
     llvm::SmallVector<mlir::Location> locations;
@@ -45,7 +60,7 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
       types.append(l->result_type_begin(), l->result_type_end());
       locations.push_back(l.getLoc());
     }
-    auto group = builder.create<exec::GroupedLaunchOp>(builder.getFusedLoc(locations), types, last.getKernelAttr(),
+    auto group = builder.create<exec::GroupedLaunchOp>(builder.getFusedLoc(locations), types, place.getKernelAttr(),
                                                        builder.getI64IntegerAttr(launches.size()), operands);
     unsigned next = 0;
     for (exec::LaunchOp l : launches) {

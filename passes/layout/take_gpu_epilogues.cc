@@ -196,6 +196,7 @@ class TakeGpuEpiloguesPass : public impl::TakeGpuEpiloguesPassBase<TakeGpuEpilog
       // A product replaces itself, or one in front of it: those to come stand.
       for (Product& p : products) take(std::move(p));
     }
+    for (auto map : step.getOps<exec::MapMicrobatchesOp>()) EraseUnusedOperands(map);
   }
 };
 

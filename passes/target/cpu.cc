@@ -21,6 +21,7 @@ class Cpu final : public Target {
   int64_t buffer_alignment() const override { return 64; }  // a line of the caches
   bool has_lanes() const override { return true; }
   bool keeps_invariants() const override { return true; }
+  bool has_costly_launches() const override { return false; }
   bool generates_contractions() const override { return true; }
   bool has_avx512() const override { return avx512_; }
   bool has_bfloat16_products() const override { return bfloat16_products_; }

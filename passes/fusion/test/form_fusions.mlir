@@ -150,7 +150,7 @@ func.func @step(%x: tensor<?x8xf32>, %v: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK: %[[V:.*]] = td.reshape %[[G]] : tensor<8xf32> -> tensor<2x4xf32>
 // CHECK: exec.launch @kernel_1({{.*}}%[[V]]
 // CHECK: exec.kernel = #exec.kernel_kind<flat>
-// CHECK-NOT: td.reshape
+// CHECK-NOT: = td.reshape
 func.func @update(%x: tensor<?x8xf32>, %v: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %g = exec.map_microbatches (%x : tensor<?x8xf32>) reduce [sum] scope [global] lanes 4 rows 8 microbatch 8 -> (tensor<8xf32>) {
   ^bb0(%xs: tensor<?x8xf32>):
@@ -160,4 +160,55 @@ func.func @update(%x: tensor<?x8xf32>, %v: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %r = td.reshape %g : tensor<8xf32> -> tensor<2x4xf32>
   %n = td.sub %v, %r : tensor<2x4xf32>
   return %n : tensor<2x4xf32>
+}
+
+// -----
+
+// So is one of a tensor that a kernel makes: the kernel stays flat, and the reshape is none.
+// CHECK-LABEL: func.func @rounded
+// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<8x2x4xf32>
+// CHECK: %[[C:.*]] = exec.launch @kernel_0(%[[W]])
+// CHECK: %[[V:.*]] = td.reshape %[[C]] : tensor<8x2x4xbf16> -> tensor<8x8xbf16>
+// CHECK: exec.library_call(%{{.*}}, %[[V]])
+// CHECK: exec.kernel = #exec.kernel_kind<flat>
+// CHECK-NOT: = td.reshape
+func.func @rounded(%x: tensor<?x8xbf16>, %w: tensor<8x2x4xf32>) -> tensor<?x8xbf16> {
+  %c = td.cast %w : tensor<8x2x4xf32> -> tensor<8x2x4xbf16>
+  %r = td.reshape %c : tensor<8x2x4xbf16> -> tensor<8x8xbf16>
+  %y = exec.library_call(%x, %r) #exec.matmul<a_shape = [4, 8], b_shape = [8, 8], y_shape = [4, 8], a_dtype = bf16, b_dtype = bf16, y_dtype = bf16>
+      by library as "x" : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+  return %y : tensor<?x8xbf16>
+}
+
+// -----
+
+// One of a constant is computed where it is read.
+// CHECK-LABEL: func.func @constant
+// CHECK-NEXT: exec.launch @kernel_0
+// CHECK-NEXT: return
+func.func @constant(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
+  %c = td.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %r = td.reshape %c : tensor<2xf32> -> tensor<1x2xf32>
+  %y = td.add %x, %r : tensor<1x2xf32>
+  return %y : tensor<1x2xf32>
+}
+
+// -----
+
+// Without a batch siblings share a kernel where launches are costly, unless all that they have in common is a number.
+// CHECK-LABEL: module
+// CHECK: func.func @siblings_without_batch
+// CHECK: exec.launch @kernel_0
+// CHECK: exec.launch @kernel_1
+// CHECK-NOT: exec.launch
+// CHECK: return
+module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
+func.func @siblings_without_batch(%x: tensor<8xf32>, %y: tensor<8xf32>, %z: tensor<8xf32>, %n: tensor<f32>)
+    -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %a = td.mul %x, %y : tensor<8xf32>
+  %b = td.exp %x : tensor<8xf32>
+  %s = td.broadcast %n dims [] : tensor<f32> -> tensor<8xf32>
+  %c = td.mul %z, %s : tensor<8xf32>
+  return %a, %b, %c : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
 }

@@ -1,4 +1,4 @@
-// RUN: tandem-opt %s -td-group-updates | FileCheck %s
+// RUN: tandem-opt %s -td-group-updates -split-input-file | FileCheck %s
 
 func.func private @sgd(%w: tensor<?xf32>, %g: tensor<?xf32>) -> tensor<?xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
   %0 = td.sub %w, %g : tensor<?xf32>
@@ -16,4 +16,55 @@ func.func @step(%w0: tensor<4xf32>, %g0: tensor<4xf32>, %w1: tensor<2x3xf32>, %g
   %a = exec.launch @sgd(%w0, %n) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %b = exec.launch @sgd(%w1, %g1) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return %a, %b : tensor<4xf32>, tensor<2x3xf32>
+}
+
+// -----
+
+// What is computed from variables alone is one launch where launches are costly, at the first one's place.
+// CHECK-LABEL: func.func @step
+// CHECK: %[[C:.*]]:2 = exec.grouped_launch @cast x 2(%arg0, %arg1)
+// CHECK-NEXT: exec.copy %[[C]]#0
+// CHECK-NEXT: %[[S:.*]] = exec.copy %arg0
+// CHECK-NEXT: exec.copy %[[C]]#1
+// CHECK-NEXT: exec.launch @cast(%[[S]])
+module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
+func.func private @cast(%w: tensor<?xf32>) -> tensor<?xbf16> attributes {exec.kernel = #exec.kernel_kind<flat>} {
+  %0 = td.cast %w : tensor<?xf32> -> tensor<?xbf16>
+  return %0 : tensor<?xbf16>
+}
+
+func.func @step(%v: tensor<4xf32>, %w: tensor<2x3xf32>) -> (tensor<4xbf16>, tensor<2x3xbf16>, tensor<4xbf16>) {
+  %a = exec.launch @cast(%v) : (tensor<4xf32>) -> tensor<4xbf16>
+  %x = exec.copy %a : tensor<4xbf16>
+  %s = exec.copy %v : tensor<4xf32>
+  %b = exec.launch @cast(%w) : (tensor<2x3xf32>) -> tensor<2x3xbf16>
+  %y = exec.copy %b : tensor<2x3xbf16>
+  %c = exec.launch @cast(%s) : (tensor<4xf32>) -> tensor<4xbf16>
+  %z = exec.copy %c : tensor<4xbf16>
+  return %x, %y, %z : tensor<4xbf16>, tensor<2x3xbf16>, tensor<4xbf16>
+}
+}
+
+// -----
+
+// Elsewhere it is not: threads take such launches side by side.
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: exec.grouped_launch
+// CHECK: return
+module attributes {exec.config = #exec.config<>} {
+func.func private @cast(%w: tensor<?xf32>) -> tensor<?xbf16> attributes {exec.kernel = #exec.kernel_kind<flat>} {
+  %0 = td.cast %w : tensor<?xf32> -> tensor<?xbf16>
+  return %0 : tensor<?xbf16>
+}
+
+func.func @step(%v: tensor<4xf32>, %w: tensor<2x3xf32>) -> (tensor<4xbf16>, tensor<2x3xbf16>, tensor<4xbf16>) {
+  %a = exec.launch @cast(%v) : (tensor<4xf32>) -> tensor<4xbf16>
+  %x = exec.copy %a : tensor<4xbf16>
+  %s = exec.copy %v : tensor<4xf32>
+  %b = exec.launch @cast(%w) : (tensor<2x3xf32>) -> tensor<2x3xbf16>
+  %y = exec.copy %b : tensor<2x3xbf16>
+  %c = exec.launch @cast(%s) : (tensor<4xf32>) -> tensor<4xbf16>
+  %z = exec.copy %c : tensor<4xbf16>
+  return %x, %y, %z : tensor<4xbf16>, tensor<2x3xbf16>, tensor<4xbf16>
+}
 }

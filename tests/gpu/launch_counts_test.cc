@@ -1,0 +1,67 @@
+// What a GPU's streams are given in a step: launches that depend on each other cost one to two microseconds each, which
+// the fast layers of a small network do not hide. Counted on programs for sm_90; nothing runs.
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "benchmarks/models/model.h"
+#include "graph/graph_builder.h"
+#include "gtest/gtest.h"
+#include "passes/compile.h"
+#include "runtime/commands/command.h"
+#include "runtime/executable.h"
+
+namespace tandem {
+namespace {
+
+struct Case {
+  std::string model;
+  int64_t batch = 0;
+  Precision precision = Precision::kFloat32;
+  int64_t limit = 0;  // what the compiler has reached
+  int64_t bar = 0;    // what it is to reach; 0: none
+};
+
+std::string CaseName(const Case& c) {
+  return absl::StrCat(c.model, c.precision == Precision::kMixedBfloat16 ? "_bfloat16" : "_float32");
+}
+
+class LaunchCountsTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(LaunchCountsTest, AreWithinTheLimit) {
+  const Case& c = GetParam();
+  absl::StatusOr<benchmarks::BenchModel> model = benchmarks::MakeModel(c.model, {});
+  ASSERT_TRUE(model.ok()) << model.status();
+  GraphBuilder graph("launches");
+  benchmarks::FlopCounter flops;
+  model->build(graph, flops);
+  CompileOptions options;
+  options.target = "cuda:sm_90";
+  options.devices = {"gpu:0"};
+  options.batch_per_replica = c.batch;
+  options.precision = c.precision;
+  absl::StatusOr<std::shared_ptr<const Executable>> executable = CompileGraph(graph, "train", options);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const fb::ExecutableT& index = (*executable)->index();
+  const fb::ProgramT& program = *index.programs[0];
+  int64_t launches = 0;
+  for (const auto& command : CommandsInOrder(program)) launches += command->GpuLaunches({index, program});
+  std::printf(
+      "%s, batch %d: %d launches%s\n", CaseName(c).c_str(), static_cast<int>(c.batch), static_cast<int>(launches),
+      c.bar == 0 ? "" : absl::StrCat("; bar ", c.bar, launches <= c.bar ? ": reached" : ": NOT REACHED").c_str());
+  EXPECT_LE(launches, c.limit);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, LaunchCountsTest,
+                         ::testing::Values(Case{"s0", 512, Precision::kFloat32, 32, 30},
+                                           Case{"s0", 512, Precision::kMixedBfloat16, 36, 30},
+                                           Case{"transformer", 512, Precision::kFloat32, 103, 90},
+                                           Case{"transformer", 512, Precision::kMixedBfloat16, 126, 90},
+                                           Case{"resnet50", 256, Precision::kFloat32, 764, 0},
+                                           Case{"resnet50", 256, Precision::kMixedBfloat16, 763, 450}),
+                         [](const auto& info) { return CaseName(info.param); });
+
+}  // namespace
+}  // namespace tandem
