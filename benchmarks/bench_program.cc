@@ -19,20 +19,8 @@ using Clock = std::chrono::steady_clock;
 // however it is divided.
 std::vector<HostTensor> RandomInput(const InputSpec& spec, int replicas, int64_t rows) {
   std::mt19937 random(1);
-  std::uniform_real_distribution<float> uniform(0, 1);
-  Shape shape = spec.row_shape;
-  shape.insert(shape.begin(), rows);
   std::vector<HostTensor> tensors;
-  for (int r = 0; r < replicas; ++r) {
-    HostTensor& t = tensors.emplace_back(spec.dtype, shape);
-    for (int64_t i = 0; i < t.num_elements(); ++i) {
-      if (spec.dtype == DType::kInt32) {
-        t.data<int32_t>()[i] = static_cast<int32_t>(random() % spec.limit);
-      } else {
-        t.data<float>()[i] = uniform(random);
-      }
-    }
-  }
+  for (int r = 0; r < replicas; ++r) tensors.push_back(RandomRows(spec, rows, random));
   return tensors;
 }
 

@@ -4,6 +4,7 @@
 #define TANDEM_BENCHMARKS_WORKER_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -16,9 +17,13 @@ namespace tandem::benchmarks {
 double PeakRssBytes();
 
 void Answer(const nlohmann::json& line);
+// "ran" N steps, with `more`.
+void AnswerRan(int64_t steps, nlohmann::json more);
 
-// "run N" calls `run`(N) and answers "ran" with what it returns; "quit" or the end of the input ends it.
-// InvalidArgument for any other line.
+// Waits for "run N" and returns N; nothing at "quit" or the end of the input. InvalidArgument for any other line.
+absl::StatusOr<std::optional<int64_t>> NextRun();
+
+// Until the end: calls `run`(N) and answers "ran" with what it returns.
 absl::Status ObeyCommands(absl::FunctionRef<absl::StatusOr<nlohmann::json>(int64_t steps)> run);
 
 }  // namespace tandem::benchmarks

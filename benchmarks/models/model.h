@@ -1,18 +1,24 @@
-// The models that the benchmarks train or evaluate: a graph with loss and, in training, update, the inputs it wants,
-// and the work in a step. benchmarks/peers/models.py describes the same networks to the peers; a test compares the
-// numbers of parameters.
+// The models that the benchmarks train or evaluate: loss, update, the inputs they want, and the work in a step, as a
+// graph, or as parts of a model_fn. benchmarks/peers/models.py describes the same networks to the peers; a test
+// compares the numbers of parameters.
 #ifndef TANDEM_BENCHMARKS_MODELS_MODEL_H_
 #define TANDEM_BENCHMARKS_MODELS_MODEL_H_
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/dtype.h"
+#include "base/host_tensor.h"
+#include "frontends/optimizer.h"
 #include "graph/graph_builder.h"
+#include "graph/tensor.h"
 
 namespace tandem::benchmarks {
 
@@ -32,6 +38,9 @@ struct InputSpec {
   Shape row_shape;  // without the batch
   int64_t limit = 0;
 };
+
+// The values of so many rows.
+HostTensor RandomRows(const InputSpec& spec, int64_t rows, std::mt19937& random);
 
 // Counts the floating-point operations of a step: 2 per multiply-add of convolutions and matrix products, as the direct
 // algorithm has them; forward and, in training, gradient to the weights where they are trained, and gradient to the
@@ -54,13 +63,17 @@ class FlopCounter {
   double flops_ = 0;
 };
 
+using InputTensors = std::map<std::string, Tensor>;
+
 struct BenchModel {
   std::string name;
   int64_t default_batch = 32;
-  std::vector<InputSpec> inputs;
+  std::vector<InputSpec> inputs;  // the last one holds the labels
   bool training = true;
-  // Adds the inputs, the loss as output "loss" and in training the optimizer's update; the layers' work goes to the
-  // counter.
+  std::optional<Optimizer> optimizer;
+  // The loss; the layers' work goes to the counter.
+  std::function<Tensor(const InputTensors& inputs, FlopCounter&)> loss;
+  // Adds the inputs, the loss as output "loss" and in training the update: what MakeModel makes of the two above.
   std::function<void(GraphBuilder&, FlopCounter&)> build;
 };
 

@@ -9,6 +9,18 @@
 namespace tandem::benchmarks {
 namespace {
 
+void Build(const BenchModel& model, GraphBuilder& graph, FlopCounter& flops) {
+  InputTensors inputs;
+  for (const InputSpec& spec : model.inputs) {
+    Shape shape = spec.row_shape;
+    shape.insert(shape.begin(), kBatch);
+    inputs[spec.name] = graph.Input(spec.name, spec.dtype, shape);
+  }
+  const Tensor loss = model.loss(inputs, flops);
+  graph.Output("loss", loss);
+  if (model.training) model.optimizer->Minimize(loss);
+}
+
 using Maker = std::function<BenchModel(const ModelOptions&)>;
 
 const std::vector<std::pair<std::string, Maker>>& Makers() {
@@ -21,6 +33,21 @@ const std::vector<std::pair<std::string, Maker>>& Makers() {
 }
 
 }  // namespace
+
+HostTensor RandomRows(const InputSpec& spec, int64_t rows, std::mt19937& random) {
+  std::uniform_real_distribution<float> uniform(0, 1);
+  Shape shape = spec.row_shape;
+  shape.insert(shape.begin(), rows);
+  HostTensor values(spec.dtype, shape);
+  for (int64_t i = 0; i < values.num_elements(); ++i) {
+    if (spec.dtype == DType::kInt32) {
+      values.data<int32_t>()[i] = static_cast<int32_t>(random() % spec.limit);
+    } else {
+      values.data<float>()[i] = uniform(random);
+    }
+  }
+  return values;
+}
 
 std::vector<std::string> ModelNames() {
   std::vector<std::string> names;
@@ -37,6 +64,7 @@ absl::StatusOr<BenchModel> MakeModel(absl::string_view name, const ModelOptions&
     if (known != name) continue;
     BenchModel model = maker(options);
     model.training = options.training;
+    model.build = [parts = model](GraphBuilder& graph, FlopCounter& flops) { Build(parts, graph, flops); };
     return model;
   }
   return absl::InvalidArgumentError(

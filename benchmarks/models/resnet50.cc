@@ -37,10 +37,9 @@ BenchModel Resnet50Model(const ModelOptions& options) {
   return {.name = "resnet50",
           .default_batch = 16,
           .inputs = {{"image", DType::kFloat32, {size, size, 3}}, {"label", DType::kInt32, {}, 1000}},
-          .build = [size, training = options.training](GraphBuilder& graph, FlopCounter& flops) {
-            Tensor x = graph.Input("image", DType::kFloat32, {kBatch, size, size, 3});
-            Tensor label = graph.Input("label", DType::kInt32, {kBatch});
-            x = ConvNorm(flops, x, training, 64, 7, 2, true);
+          .optimizer = optimizers::Momentum({.learning_rate = 1e-3, .momentum = 0.9}),
+          .loss = [training = options.training](const InputTensors& inputs, FlopCounter& flops) {
+            Tensor x = ConvNorm(flops, inputs.at("image"), training, 64, 7, 2, true);
             x = layers::MaxPool2D(x, {.pool_size = 3, .strides = 2, .padding = "same"});
             const int blocks[] = {3, 4, 6, 3};
             for (int stage = 0; stage < 4; ++stage) {
@@ -50,9 +49,7 @@ BenchModel Resnet50Model(const ModelOptions& options) {
               }
             }
             x = ReduceMean(x, {1, 2});
-            Tensor loss = losses::SparseSoftmaxCrossEntropy(label, CountedDense(flops, x, {.units = 1000}));
-            graph.Output("loss", loss);
-            if (training) optimizers::Momentum({.learning_rate = 1e-3, .momentum = 0.9}).Minimize(loss);
+            return losses::SparseSoftmaxCrossEntropy(inputs.at("label"), CountedDense(flops, x, {.units = 1000}));
           }};
 }
 

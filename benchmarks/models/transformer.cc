@@ -25,21 +25,18 @@ Tensor EncoderLayer(FlopCounter& flops, const Tensor& x) {
 
 }  // namespace
 
-BenchModel TransformerModel(const ModelOptions& options) {
+BenchModel TransformerModel(const ModelOptions&) {
   return {.name = "transformer",
           .default_batch = 16,
           .inputs = {{"ids", DType::kInt32, {kPositions}, kVocabulary}, {"label", DType::kInt32, {}, kClasses}},
-          .build = [training = options.training](GraphBuilder& graph, FlopCounter& flops) {
-            Tensor ids = graph.Input("ids", DType::kInt32, {kBatch, kPositions});
-            Tensor label = graph.Input("label", DType::kInt32, {kBatch});
+          .optimizer = optimizers::Adam({.learning_rate = 1e-3}),
+          .loss = [](const InputTensors& inputs, FlopCounter& flops) {
             flops.Layer(0);  // the embedding is trained, so that the first layer has a gradient to its input
-            Tensor x = layers::Embedding(ids, {.input_dim = kVocabulary, .output_dim = kWidth});
+            Tensor x = layers::Embedding(inputs.at("ids"), {.input_dim = kVocabulary, .output_dim = kWidth});
             for (int i = 0; i < 2; ++i) x = EncoderLayer(flops, x);
             flops.Layer(kWidth * kClasses);
             Tensor logits = layers::Dense(ReduceMean(x, {1}), {.units = kClasses});
-            Tensor loss = losses::SparseSoftmaxCrossEntropy(label, logits);
-            graph.Output("loss", loss);
-            if (training) optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss);
+            return losses::SparseSoftmaxCrossEntropy(inputs.at("label"), logits);
           }};
 }
 

@@ -13,14 +13,14 @@ BenchModel Vgg16Model(const ModelOptions& options) {
   return {.name = all_layers ? "vgg16_all" : "vgg16",
           .default_batch = 8,
           .inputs = {{"image", DType::kFloat32, {size, size, 3}}, {"label", DType::kInt32, {}, 4}},
-          .build = [size, all_layers, training = options.training](GraphBuilder& graph, FlopCounter& flops) {
+          .optimizer = optimizers::Momentum({.learning_rate = 1e-4, .momentum = 0.9}),
+          .loss = [all_layers](const InputTensors& inputs, FlopCounter& flops) {
             struct Block {
               int convolutions;
               int64_t filters;
             };
             const Block blocks[] = {{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}};
-            Tensor x = graph.Input("image", DType::kFloat32, {kBatch, size, size, 3});
-            Tensor label = graph.Input("label", DType::kInt32, {kBatch});
+            Tensor x = inputs.at("image");
             for (const Block& block : blocks) {
               const bool last = &block == std::end(blocks) - 1;
               for (int i = 0; i < block.convolutions; ++i) {
@@ -35,9 +35,7 @@ BenchModel Vgg16Model(const ModelOptions& options) {
               x = layers::MaxPool2D(x, {.pool_size = 2});
             }
             Tensor logits = CountedDense(flops, layers::Flatten(x), {.units = 4});
-            Tensor loss = losses::SparseSoftmaxCrossEntropy(label, logits);
-            graph.Output("loss", loss);
-            if (training) optimizers::Momentum({.learning_rate = 1e-4, .momentum = 0.9}).Minimize(loss);
+            return losses::SparseSoftmaxCrossEntropy(inputs.at("label"), logits);
           }};
 }
 

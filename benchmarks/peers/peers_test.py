@@ -75,8 +75,8 @@ def failures_have_reasons():
     worker.stop()
 
 
-def load_driver():
-    path = os.path.join(PEERS, "run")
+def load_driver(name="run"):
+    path = os.path.join(PEERS, name)
     driver = importlib.util.module_from_spec(importlib.util.spec_from_loader(
         "driver", importlib.machinery.SourceFileLoader("driver", path)))
     driver.__spec__.loader.exec_module(driver)
@@ -88,6 +88,27 @@ def turns_last_as_long_as_asked():
     driver = load_driver()
     row = rows.Row("r", "s0", 1, turn_seconds=0.4)
     assert [driver.turn_steps(row, s) for s in (1e-9, 1e-4, 0.1, 0.39, 3.0)] == [20000, 4000, 4, 1, 1]
+
+
+def cluster_runs_as_one():
+    """All are told, and the slowest counts; one that ends is noticed while others still keep silent."""
+    slow, _ = fake_worker("--step=0.02")
+    fast, _ = fake_worker("--step=0.001")
+    cluster = workers.Cluster([slow, fast])
+    try:
+        assert [m["batch"] for m in cluster.wait_for("ready", 60)] == [7, 7]
+        assert cluster.run(3, 60) >= 0.02
+        raises(lambda: cluster.wait_for("ran", 0.1), "no \"ran\" of worker 0 within 0 s")
+    finally:
+        cluster.stop()
+    cluster = workers.Cluster([fake_worker("--fail=silent")[0], fake_worker("--fail=run")[0]])
+    try:
+        cluster.wait_for("ready", 60)
+        start = time.monotonic()
+        raises(lambda: cluster.run(2, 60), "ended with 1: lost my way")
+        assert time.monotonic() - start < 20
+    finally:
+        cluster.stop()
 
 
 def lines_are_parsed():
@@ -188,7 +209,9 @@ def rows_are_consistent():
     for bar in rows.BARS:
         assert bar.row in rows.ROWS or bar.row == results.STARTUP, bar
         assert (bar.at_least is None) != (bar.at_most is None), bar
-    for peer in rows.PEERS.values():
+    for name, row in rows.ROWS_TOGETHER.items():
+        assert row.model == name in models.NAMES and row.peers() and row.at_least > 1, row
+    for peer in (*rows.PEERS.values(), *rows.TOGETHER.values()):
         assert os.path.exists(os.path.join(PEERS, peer.script)), peer
         assert os.path.exists(os.path.join(PEERS, "requirements", peer.environment + ".txt")), peer
 
@@ -228,8 +251,8 @@ def gpu_rows_by_hand():
     assert "roofline" in table.render(summary)
 
 
-def drive(*flags, expect=0):
-    run = subprocess.run([sys.executable, "-B", os.path.join(PEERS, "run"), *flags], capture_output=True, text=True)
+def drive(*flags, expect=0, program="run"):
+    run = subprocess.run([sys.executable, "-B", os.path.join(PEERS, program), *flags], capture_output=True, text=True)
     assert run.returncode == expect, (run.returncode, run.stdout, run.stderr)
     return run.stdout + run.stderr
 
@@ -292,6 +315,77 @@ def workers_share_a_gpu():
     assert said["PYTORCH_CUDA_ALLOC_CONF"] == "expandable_segments:True", said
 
 
+def two_workers_by_hand():
+    """The ratio is one of turns, against the peer with the greatest median."""
+    driver = load_driver("two_workers")
+    row = rows.ROWS_TOGETHER["s4"]
+    rates = {"ours": [100, 210, 150], "tf.estimator": [40, 100, 60], "torch eager": [90, 50, 50]}
+    assert driver.compare(rates) == ("tf.estimator", [2.5, 2.1, 2.5])
+    peers = list(rates)[1:]
+    line, reached = driver.table_line(row, peers, rates)
+    assert line == "| S4, 64 | 150 | 60 | 50 | tf.estimator | 2.50 (2.10 to 2.50) | 2.0, reached |" and reached, line
+    assert line.count("|") == driver.table_head(peers).split("\n")[0].count("|")
+    line, reached = driver.table_line(row, peers, {**rates, "torch eager": [100, 110, 75]})
+    assert line.endswith("| torch eager | 1.91 (1.00 to 2.00) | 2.0, missed |") and reached is False, line
+    for left in ("ours", "tf.estimator"):  # who failed has no rate, and is in no ratio
+        line, reached = driver.table_line(row, ["tf.estimator"], {left: rates[left]})
+        assert "| - |" in line and line.endswith("| - | - | 2.0 |") and reached is None, line
+
+
+def two_workers_know_their_cluster():
+    driver = load_driver("two_workers")
+    config = json.loads(driver.variables("ours", [7, 8], 1)["TF_CONFIG"])
+    assert config == {"cluster": {"worker": ["127.0.0.1:7", "127.0.0.1:8"]}, "task": {"type": "worker", "index": 1}}
+    torch = driver.variables("torch eager", [7, 8], 1)
+    assert (torch["MASTER_PORT"], torch["RANK"], torch["WORLD_SIZE"]) == ("7", "1", "2") and "TF_CONFIG" not in torch
+
+
+def fake_program(name, *flags):
+    """The fake worker as a program that takes no notice of its flags."""
+    path = os.path.join(os.environ["TEST_TMPDIR"], name)
+    with open(path, "w", encoding="utf-8") as file:
+        fake = os.path.join(PEERS, "testdata", "fake_worker.py")
+        file.write(f"#!/bin/sh\nexec '{sys.executable}' -B '{fake}' {' '.join(flags)}\n")
+    os.chmod(path, 0o755)
+    return path
+
+
+def two_workers_take_turns():
+    """With programs that only sleep: figures, bars, what is missing, and the exit codes; also by `run`."""
+    fast, slow = fake_program("fast", "--step=0.002"), fake_program("slow", "--step=0.02")
+    common = ("--seconds=0.05", "--rounds=3", "--logs=" + os.environ["TEST_TMPDIR"])
+
+    def two(*flags, expect):
+        return drive(*common, *flags, expect=expect, program="two_workers")
+    out = two("--models=s4", "--peers=torch eager,tf.function", "--cluster_bench=" + fast, "--python=" + slow, expect=0)
+    assert "| model, batch a worker | ours, examples/s | torch eager | tf.function | fastest peer |" in out, out
+    assert re.search(r"\| S4, 64 \| [\d.e+]+ \| [\d.e+]+ \| [\d.e+]+ \| t\S+( eager)? \| \S+ \(\S+ to \S+\) \| "
+                     r"2.0, reached \|", out), out
+    out = two("--models=mlp,s4", "--peers=torch channels_last", "--cluster_bench=" + slow, "--python=" + fast, expect=1)
+    assert re.search(r"MLP, 64 \| \S+ \| - \| - \| - \| 2.0 \|", out) and "2.0, missed" in out, out
+    # Nothing is installed: that is told, and an error where there is nothing else, or where it was asked for.
+    for flags in ((), ("--peers=tf.estimator",)):
+        out = two("--models=s4", "--environments=/nowhere", "--cluster_bench=" + fast, *flags, expect=2)
+        assert "tf.estimator is left out: it is not installed: benchmarks/peers/setup tensorflow" in out, out
+    two("--models=s4", "--peers=none", "--cluster_bench=" + fast, expect=0)
+    ends = fake_program("ends", "--fail=run")
+    out = two("--models=s4", "--peers=torch eager", "--cluster_bench=" + ends, "--python=" + fast, expect=2)
+    assert "S4: ours: ended with 1: lost my way" in out, out
+    assert "cluster_bench is not built" in two("--cluster_bench=/nowhere", expect=2)
+    assert '"s9" is none of s0' in two("--models=s9", expect=2)
+    assert '"jax" is none of tf.estimator' in two("--peers=jax", expect=2)
+    out = drive("--models=workers", "--rounds=1", "--peers=none", "--logs=" + os.environ["TEST_TMPDIR"],
+                "--cluster_bench=" + ends, expect=2)
+    assert "ResNet-50: ours: ended with 1" in out, out
+    assert '"workers" goes alone' in drive("--models=workers,s0", expect=2)
+
+
+def two_workers_measure_tandem():
+    out = drive("--models=s4", "--peers=none", "--rounds=1", "--seconds=0.1", "--logs=" + os.environ["TEST_TMPDIR"],
+                "--cluster_bench=" + os.path.abspath("benchmarks/cluster_bench"), program="two_workers")
+    assert re.search(r"\| S4, 64 \| [\d.e+]+ \| - \| - \| 2.0 \|", out), out
+
+
 def measures_tandem():
     """The driver with a real program: the linear model, and a peer that is not there to be started."""
     path = os.path.join(os.environ["TEST_TMPDIR"], "results.json")
@@ -313,4 +407,5 @@ xunit.run("peers", [(f.__name__, f) for f in (
     bars_know_their_side, turns_last_as_long_as_asked, differing_models_are_told, startup_by_hand, rows_are_consistent,
     input_rows_by_hand, gpu_rows_by_hand,
     recording_gives_its_table, bad_flags, what_fails_is_recorded, what_has_no_time_is_told, groups_fit_a_gpu,
-    workers_share_a_gpu, measures_tandem)])
+    workers_share_a_gpu, cluster_runs_as_one, two_workers_by_hand, two_workers_know_their_cluster,
+    two_workers_take_turns, two_workers_measure_tandem, measures_tandem)])

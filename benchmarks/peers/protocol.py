@@ -22,10 +22,12 @@ def arguments(variants):
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", choices=models.NAMES, required=True)
     parser.add_argument("--variant", choices=variants, default=variants[0])
-    parser.add_argument("--batch", type=int, default=0, help="global batch size; 0: the model's own")
+    parser.add_argument("--batch", type=int, default=0, help="batch size; 0: the model's own")
     parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--image_size", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=1, help="processes that train together, of --batch each; this "
+                        "is the one that TF_CONFIG, or RANK and the like of torchrun, describes")
     args = parser.parse_args()
     args.model = models.make(args.model, args.image_size)
     args.batch = args.batch or args.model.batch

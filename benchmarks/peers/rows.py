@@ -117,6 +117,35 @@ ROWS = {row.name: row for row in (
 def names_of(device):
     return [name for name, row in ROWS.items() if row.device == device]
 
+# Peers whose workers train together, in `two_workers`.
+TOGETHER = {
+    "tf.estimator": Peer("tensorflow", "worker_estimator.py", "plain"),
+    "tf.function": Peer("tensorflow", "worker_function.py", "loop"),
+    "torch eager": Peer("torch", "worker_torch.py", "eager"),
+    "torch channels_last": Peer("torch", "worker_torch.py", "channels_last"),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class RowTogether:
+    """Two workers of one thread each, against the fastest peer."""
+    text: str
+    model: str
+    batch: int  # of each worker
+    at_least: float
+    images: bool = True
+    turn_seconds: float = 2  # at least one step
+
+    def peers(self):
+        return [n for n in TOGETHER if self.images or n not in IMAGES_ONLY]
+
+
+ROWS_TOGETHER = {row.model: row for row in (
+    RowTogether("S0", "s0", 512, at_least=2),
+    RowTogether("S4", "s4", 64, at_least=2),
+    RowTogether("MLP", "mlp", 64, at_least=2, images=False),
+    RowTogether("ResNet-50", "resnet50", 8, at_least=1.2, turn_seconds=6),
+)}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""TensorFlow's side: tf.estimator.Estimator.train, plain or with MirroredStrategy on two logical CPUs.
+"""TensorFlow's side: tf.estimator.Estimator.train, plain or with MirroredStrategy on two logical CPUs. Several workers:
+tf.estimator.train_and_evaluate, which alone takes a MultiWorkerMirroredStrategy.
 
 A hook stops between two steps until the driver asks for more; steps are timed inside it, so that everything that an
 Estimator does in a step counts and nothing else. Summaries, logging and checkpoints within the run are off.
@@ -19,6 +20,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
 import tensorflow as tf  # noqa: E402
 
 v1 = tf.compat.v1
+REPLICAS = 2 if ARGS.variant == "mirrored" else ARGS.workers
 LOSS = "benchmark_loss"  # a collection of the graph
 tf.get_logger().setLevel(logging.ERROR)
 
@@ -103,8 +105,8 @@ def model_fn(features, labels, mode):
     else:
         loss = tf.reduce_mean(tf.square(out - labels))
     v1.add_to_collection(LOSS, loss)
-    if ARGS.variant == "mirrored":
-        loss = loss / 2  # the strategy adds the replicas' gradients
+    if REPLICAS > 1:
+        loss = loss / REPLICAS  # the strategy adds the replicas' gradients
     with tf.control_dependencies(v1.get_collection(v1.GraphKeys.UPDATE_OPS)):
         train = make_optimizer(model.optimizer).minimize(loss, global_step=v1.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train)
@@ -147,19 +149,23 @@ class Turns(v1.train.SessionRunHook):
 
 
 def main():
-    replicas = 2 if ARGS.variant == "mirrored" else 1
+    devices = REPLICAS // ARGS.workers
     config = v1.ConfigProto(intra_op_parallelism_threads=ARGS.threads, inter_op_parallelism_threads=ARGS.threads,
-                            device_count={"CPU": replicas})
+                            device_count={"CPU": devices})
     strategy = None
-    if replicas > 1:
+    if ARGS.workers > 1:
+        tf.config.threading.set_intra_op_parallelism_threads(ARGS.threads)
+        tf.config.threading.set_inter_op_parallelism_threads(ARGS.threads)
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    elif devices > 1:
         cpu = tf.config.list_physical_devices("CPU")[0]
-        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * replicas)
-        strategy = tf.distribute.MirroredStrategy([f"/cpu:{i}" for i in range(replicas)])
+        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * devices)
+        strategy = tf.distribute.MirroredStrategy([f"/cpu:{i}" for i in range(devices)])
     if ARGS.variant == "bf16":
         from tensorflow.core.protobuf import rewriter_config_pb2
         config.graph_options.rewrite_options.auto_mixed_precision_onednn_bfloat16 = (
             rewriter_config_pb2.RewriterConfig.ON)
-    x, y = protocol.random_batch(ARGS.model, ARGS.batch // replicas)
+    x, y = protocol.random_batch(ARGS.model, ARGS.batch // devices)
 
     def input_fn():
         return tf.data.Dataset.from_tensors(({"x": x}, y)).repeat().prefetch(2)
@@ -170,7 +176,11 @@ def main():
             tf.estimator.RunConfig(session_config=config, train_distribute=strategy, save_summary_steps=None,
                                    save_checkpoints_steps=None, save_checkpoints_secs=None, log_step_count_steps=None,
                                    tf_random_seed=1))
-        estimator.train(input_fn, hooks=[Turns()])
+        if ARGS.workers > 1:
+            tf.estimator.train_and_evaluate(estimator, tf.estimator.TrainSpec(input_fn, hooks=[Turns()]),
+                                            tf.estimator.EvalSpec(input_fn, steps=1))
+        else:
+            estimator.train(input_fn, hooks=[Turns()])
 
 
 main()
