@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace tandem {
 namespace {
@@ -40,6 +41,14 @@ std::string WhyNoAddress(absl::string_view text) {
   }
   if (absl::StrContains(host, ":")) return "an IPv6 address stands in brackets: [HOST]:PORT";
   return std::all_of(host.begin(), host.end(), IsNameCharacter) ? "" : "its host has a character that no name has";
+}
+
+HostPort SplitAddress(absl::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == absl::string_view::npos) return {};
+  absl::string_view host = text.substr(0, colon);
+  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
+  return {std::string(host), std::string(text.substr(colon + 1))};
 }
 
 }  // namespace tandem

@@ -12,6 +12,12 @@ namespace tandem {
 // empty when it is. Names are not looked up.
 std::string WhyNoAddress(absl::string_view text);
 
+// Its parts, an IPv6 address without its brackets. Neither where there is no colon.
+struct HostPort {
+  std::string host, port;
+};
+HostPort SplitAddress(absl::string_view text);
+
 }  // namespace tandem
 
 #endif  // TANDEM_CLUSTER_ADDRESS_H_

@@ -13,9 +13,9 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "base/logging.h"
 #include "base/printable.h"
+#include "cluster/address.h"
 #include "cluster/clock.h"
 
 namespace tandem {
@@ -68,14 +68,11 @@ Attempt TryToListen(const std::string& host, const std::string& port, decltype(&
 
 std::string WhyCannotListen(absl::string_view who, absl::string_view address, double name_seconds,
                             decltype(&getaddrinfo) look_up) {
-  const size_t colon = address.rfind(':');
-  absl::string_view host = address.substr(0, colon);
-  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
-  const std::string port(address.substr(colon + 1));
+  const auto [host, port] = SplitAddress(address);
   const Clock::time_point end = After<Clock>(name_seconds);
   bool told = false;
   while (true) {
-    const Attempt attempt = TryToListen(std::string(host), port, look_up);
+    const Attempt attempt = TryToListen(host, port, look_up);
     const Clock::time_point now = Clock::now();
     if (!attempt.name_may_change || now >= end) return attempt.why;
     if (!told) {

@@ -9,23 +9,22 @@
 #include <memory>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "cluster/address.h"
 
 namespace tandem {
 
 absl::StatusOr<std::string> LocalAddressTowards(absl::string_view peer) {
   if (peer.empty()) return "127.0.0.1";
-  const size_t colon = peer.rfind(':');
-  if (colon == absl::string_view::npos) {
+  if (!absl::StrContains(peer, ":")) {
     return absl::InvalidArgumentError(absl::StrCat("\"", peer, "\" is no HOST:PORT"));
   }
-  absl::string_view host = peer.substr(0, colon);
-  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
+  const auto [host, port] = SplitAddress(peer);
   addrinfo hints = {};
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
-  const int error = getaddrinfo(std::string(host).c_str(), std::string(peer.substr(colon + 1)).c_str(), &hints, &found);
+  const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
   if (error != 0) return absl::UnavailableError(absl::StrCat("host \"", host, "\": ", gai_strerror(error)));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   std::string last = "it has no address";
