@@ -29,6 +29,14 @@ FiniteChecks PlanFiniteChecks(const fb::ProgramT& program, const fb::CommandT& c
   return checks;
 }
 
+uint64_t FiniteTableBytes(const fb::ProgramT& program, const FiniteChecks::Group& group) {
+  uint64_t chunks = 0;
+  for (uint32_t b : group.buffers) {
+    chunks += (Elements(*program.buffers[b]) + kFiniteChunkElements - 1) / kFiniteChunkElements;
+  }
+  return chunks * sizeof(FiniteChunk);
+}
+
 std::vector<FiniteChunk> MakeFiniteChunks(const fb::ProgramT& program, const FiniteChecks::Group& group,
                                           absl::FunctionRef<uint64_t(uint32_t buffer)> address) {
   std::vector<FiniteChunk> chunks;

@@ -33,6 +33,8 @@ struct FiniteChecks {
 // Buffers of types whose values are always finite are in neither list.
 FiniteChecks PlanFiniteChecks(const fb::ProgramT& program, const fb::CommandT& check);
 
+// Of the table of MakeFiniteChunks.
+uint64_t FiniteTableBytes(const fb::ProgramT& program, const FiniteChecks::Group& group);
 // `address`: on the device, of a buffer.
 std::vector<FiniteChunk> MakeFiniteChunks(const fb::ProgramT& program, const FiniteChecks::Group& group,
                                           absl::FunctionRef<uint64_t(uint32_t buffer)> address);

@@ -40,6 +40,11 @@ inline int64_t GpuScatterLaunches(int64_t indices) {
 
 // The entry that runs a kernel for all members of a GroupedLaunch at once.
 inline std::string GpuGroupSymbol(const std::string& symbol) { return symbol + "_group"; }
+// Of the tables that it reads (GroupedLaunch in executable.fbs): a member's arguments, its count and its first block,
+// then an int32 for each block, to the next multiple of 8.
+inline uint64_t GpuGroupTableBytes(uint64_t num_args, uint64_t members, uint64_t blocks) {
+  return (num_args + 2) * members * sizeof(uint64_t) + (blocks + 1) / 2 * 8;
+}
 
 }  // namespace tandem
 

@@ -19,6 +19,13 @@ class CheckFinite final : public Command {
   int64_t GpuLaunches(const WorkContext& context) const override {
     return PlanFiniteChecks(context.program, table()).launches();
   }
+  uint64_t GpuTableBytes(const WorkContext& context) const override {
+    uint64_t bytes = 0;
+    for (const FiniteChecks::Group& group : PlanFiniteChecks(context.program, table()).groups) {
+      bytes += FiniteTableBytes(context.program, group);
+    }
+    return bytes;
+  }
 };
 
 }  // namespace

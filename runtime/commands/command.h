@@ -76,6 +76,8 @@ class Command {
   // What a GPU's stream is given for it in a full batch: kernels, copies, library calls. A library's own kernels beyond
   // its first are not counted.
   virtual int64_t GpuLaunches(const WorkContext& context) const { return 1; }
+  // Of the tables that these launches read: whole numbers of 8 bytes.
+  virtual uint64_t GpuTableBytes(const WorkContext& context) const { return 0; }
   // Memory that a GPU's stream needs while the command runs.
   virtual uint64_t WorkspaceBytes(const WorkContext& context) const { return 0; }
 

@@ -61,6 +61,13 @@ class GroupedLaunch final : public Command {
   std::optional<KernelLaunches> launches() const override {
     return KernelLaunches{group_.kernel, group_.counts, /*grouped=*/true};
   }
+  uint64_t GpuTableBytes(const WorkContext& context) const override {
+    const fb::GpuLaunchT* gpu = context.index.kernels[group_.kernel]->gpu.get();
+    if (gpu == nullptr) return 0;
+    uint64_t blocks = 0;
+    for (uint64_t count : group_.counts) blocks += GpuGrid(*gpu, count);
+    return GpuGroupTableBytes(group_.num_args, group_.counts.size(), blocks);
+  }
   uint64_t WorkspaceBytes(const WorkContext& context) const override {
     return ScratchBytes(*context.index.kernels[group_.kernel]);
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/dtype.h"
 #include "base/status_macros.h"
 #include "runtime/gpu_finite_checks.h"
 #include "runtime/gpu_launch.h"
@@ -79,9 +80,7 @@ absl::Status BuiltinKernels::CheckFinite(fb::DType dtype, CUdeviceptr data, int6
                                          CUstream stream) {
   const char* type = FloatName(dtype);
   if (type == nullptr || n == 0) return absl::OkStatus();
-  const uint64_t bytes = static_cast<uint64_t>(n) * (dtype == fb::DType::Float64   ? 8
-                                                     : dtype == fb::DType::Float32 ? 4
-                                                                                   : 2);
+  const uint64_t bytes = static_cast<uint64_t>(n) * SizeOf(static_cast<DType>(dtype));
   return Launch(absl::StrCat("td_finite_", type), n, {&data, &n, &flag}, {{data, bytes, false}, {flag, 4, true}},
                 stream);
 }

@@ -32,10 +32,7 @@ absl::Status CommandIssuer::CheckOutputs(uint32_t number, int64_t rows, CUstream
   const Command& command = *context_.plan.commands[number];
   if (!command.has_plain_outputs()) return absl::OkStatus();
   for (uint32_t b : command.table().outputs) {
-    const fb::BufferT& buffer = context_.Buffer(b);
-    const int64_t n = ElementsOf(buffer) * (buffer.row_bytes > 0 ? rows : 1);
-    TD_RETURN_IF_ERROR(context_.memory.device().kernels().CheckFinite(buffer.dtype, context_.Address(b), n,
-                                                                      context_.memory.flag(), stream));
+    TD_RETURN_IF_ERROR(CheckFinite(context_, b, rows, stream));
   }
   return absl::OkStatus();
 }

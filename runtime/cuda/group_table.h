@@ -22,13 +22,6 @@ struct GroupTable {
 GroupTable MakeGroupTable(const fb::GpuLaunchT& launch, const fb::GroupedLaunchT& group,
                           absl::FunctionRef<uint64_t(uint32_t buffer)> address);
 
-// Of one table on the device, to the next multiple of 8.
-inline uint64_t GroupTableBytes(uint64_t members_bytes, uint64_t blocks) {
-  return members_bytes + (blocks + 1) / 2 * 8;
-}
-// Of the tables of all of a program's groups, one behind the other.
-uint64_t GroupTablesBytes(const fb::ExecutableT& index);
-
 }  // namespace tandem
 
 #endif  // TANDEM_RUNTIME_CUDA_GROUP_TABLE_H_

@@ -9,8 +9,6 @@
 #include "base/annotate.h"
 #include "base/status_macros.h"
 #include "runtime/commands/command.h"
-#include "runtime/cuda/group_table.h"
-#include "runtime/gpu_finite_checks.h"
 
 namespace tandem {
 namespace {
@@ -36,15 +34,10 @@ std::string DescribeArenas(const Executable& executable, const fb::ProgramT& pro
                       " arena at its peak: ", absl::StrJoin(names, ", "));
 }
 
-// Of the tables of all checks, one behind the other.
-uint64_t FiniteChunksBytes(const fb::ProgramT& program) {
+// Of the tables of all commands, one behind the other.
+uint64_t TableBytes(const fb::ExecutableT& index, const fb::ProgramT& program) {
   uint64_t bytes = 0;
-  for (const auto& command : CommandsInOrder(program)) {
-    if (!command->may_end_step()) continue;
-    for (const FiniteChecks::Group& group : PlanFiniteChecks(program, command->table()).groups) {
-      bytes += MakeFiniteChunks(program, group, [](uint32_t) { return 0; }).size() * sizeof(FiniteChunk);
-    }
-  }
+  for (const auto& command : CommandsInOrder(program)) bytes += command->GpuTableBytes({index, program});
   return bytes;
 }
 
@@ -83,7 +76,7 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
   const uint64_t step = place(program.step_bytes), batch = place(program.batch_bytes), lane = place(program.lane_bytes),
                  microbatch = place(program.microbatch_bytes), constants = place(executable.constants().size()),
                  staging = place(memory->layout_.bytes), flag = place(4), workspace = place(workspace_bytes),
-                 command_tables = place(GroupTablesBytes(index) + FiniteChunksBytes(program));
+                 command_tables = place(TableBytes(index, program));
   // Variables first: they stay when the session goes.
   TD_RETURN_IF_ERROR(variables.Place(replica, device));
   for (const auto& v : index.variables) {

@@ -40,7 +40,7 @@ class ReplicaMemory {
   CUdeviceptr staging() const { return staging_; }
   CUdeviceptr flag() const { return flag_; }  // int32, of CheckFinite
   CUdeviceptr workspace() const { return workspace_; }
-  CUdeviceptr command_tables() const { return command_tables_; }  // of grouped launches and finite checks
+  CUdeviceptr command_tables() const { return command_tables_; }  // of Command::GpuTableBytes
   uint64_t workspace_bytes() const { return workspace_bytes_; }
 
  private:

@@ -35,9 +35,7 @@ class CudaCheckFinite final : public CudaCommand {
                                                    tables_[i].reads, context().memory.flag(), stream));
     }
     for (uint32_t b : checks_.single) {
-      const fb::BufferT& buffer = Buffer(b);
-      const int64_t n = ElementsOf(buffer) * (buffer.row_bytes > 0 ? rows : 1);
-      TD_RETURN_IF_ERROR(kernels.CheckFinite(buffer.dtype, Address(b), n, context().memory.flag(), stream));
+      TD_RETURN_IF_ERROR(CheckFinite(context(), b, rows, stream));
     }
     return absl::OkStatus();
   }

@@ -8,6 +8,13 @@ int64_t ElementsOf(const fb::BufferT& buffer) {
   return n;
 }
 
+absl::Status CheckFinite(const CudaContext& context, uint32_t buffer, int64_t rows, CUstream stream) {
+  const fb::BufferT& b = context.Buffer(buffer);
+  const int64_t n = ElementsOf(b) * (b.row_bytes > 0 ? rows : 1);
+  return context.memory.device().kernels().CheckFinite(b.dtype, context.Address(buffer), n, context.memory.flag(),
+                                                       stream);
+}
+
 absl::Status CudaCommand::Clear(CUstream stream) {
   for (uint32_t b : table().outputs) {
     const fb::BufferT& buffer = Buffer(b);

@@ -34,6 +34,8 @@ struct CudaContext {
 
 // Of a row when batched.
 int64_t ElementsOf(const fb::BufferT& buffer);
+// The flag becomes 1 where the buffer, of so many rows when batched, is not finite.
+absl::Status CheckFinite(const CudaContext& context, uint32_t buffer, int64_t rows, CUstream stream);
 
 class CudaCommand {
  public:

@@ -6,6 +6,7 @@
 #include "runtime/cuda/commands/kinds.h"
 #include "runtime/cuda/commands/single_launch.h"
 #include "runtime/cuda/group_table.h"
+#include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {
@@ -36,7 +37,7 @@ class CudaGroup final : public CudaCommand {
     grid_ = static_cast<unsigned>(table.blocks.size());
     table_bytes_ = table.members_bytes() + table.blocks_bytes();
     values_ = {free, free + table.members_bytes(), guard()};
-    free += GroupTableBytes(table.members_bytes(), table.blocks.size());
+    free += GpuGroupTableBytes(group_.num_args, group_.counts.size(), table.blocks.size());
     CudaDevice& device = context().memory.device();
     TD_RETURN_IF_ERROR(device.Upload(values_[0], table.members.data(), table.members_bytes()));
     return device.Upload(values_[1], table.blocks.data(), table.blocks_bytes());
