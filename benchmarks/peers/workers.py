@@ -2,6 +2,7 @@
 import os
 import queue
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -11,6 +12,15 @@ from results import parse_line
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PEERS_DIR = os.path.join(ROOT, ".peers")
+
+
+def free_ports(count):
+    """Ports of 127.0.0.1 that nobody listens at."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
 
 
 class WorkerFailed(Exception):
