@@ -34,7 +34,7 @@ class CrossDeviceOps {
  public:
   // A tensor of which each replica has a value, in memory of its own.
   struct PerReplica {
-    DType dtype = DType::kFloat32;  // kFloat32, kFloat64, kInt32 or kInt64
+    DType dtype = DType::kFloat32;  // or kFloat64, kInt32, kInt64, kBFloat16 (RunConfig.communication_dtype)
     int64_t elements = 0;
     std::vector<void*> values;  // values[r]: replica r's `elements` numbers; not aligned to more than 64 bytes
   };

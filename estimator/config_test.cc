@@ -119,6 +119,19 @@ TEST(RunConfig, CrossDeviceOpsAreRegisteredAndForCpus) {
               HasSubstr("gpu:0,gpu:1 are GPUs, and cross-device ops (\"ReductionToOneDevice\") are for CPUs"));
 }
 
+TEST(RunConfig, GradientsTravelAsFloat32OrBfloat16) {
+  EXPECT_TRUE(RunConfig{.communication_dtype = DType::kBFloat16}.Validate().ok());
+  EXPECT_THAT(RunConfig{.communication_dtype = DType::kBFloat16}.ToString(),
+              HasSubstr("communication_dtype: bfloat16"));
+  EXPECT_THAT(std::string(RunConfig{.communication_dtype = DType::kInt32}.Validate().message()),
+              HasSubstr("communication_dtype must be kFloat32 or kBFloat16, got int32"));
+  EXPECT_THAT(
+      std::string(RunConfig{.communication_dtype = DType::kBFloat16, .precision = Precision::kStrictFloat32}
+                      .Validate()
+                      .message()),
+      HasSubstr("communication_dtype is bfloat16, and precision strict_float32 rounds nothing to it; choose one"));
+}
+
 TEST(RunConfig, GpusThatAreNotThereAreAnError) {
   FakeDriver fake({.gpus = 2});
   const RunConfig good{.train_distribute = MirroredStrategy({"gpu:0", "gpu:1"})};

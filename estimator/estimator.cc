@@ -205,6 +205,7 @@ absl::StatusOr<CompileOptions> Estimator::Impl::OptionsFor(Mode mode, std::vecto
   options.batch_per_replica = batch;
   options.part = PartOfStep(mode);
   options.cross_device_ops = Strategy(mode).cross_device_ops;
+  options.communication_dtype = config_.communication_dtype;
   options.lanes = config_.lanes;
   options.microbatch_rows = config_.microbatch_rows;
   options.precision = config_.precision;

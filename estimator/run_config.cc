@@ -82,6 +82,13 @@ absl::Status RunConfig::Validate() const {
     problems.push_back(
         absl::StrCat("max_staleness must not be negative, got ", *max_staleness, "; leave it out for no bound"));
   }
+  if (communication_dtype != DType::kFloat32 && communication_dtype != DType::kBFloat16) {
+    problems.push_back(
+        absl::StrCat("communication_dtype must be kFloat32 or kBFloat16, got ", Name(communication_dtype)));
+  } else if (communication_dtype == DType::kBFloat16 && precision == Precision::kStrictFloat32) {
+    problems.push_back(
+        "communication_dtype is bfloat16, and precision strict_float32 rounds nothing to it; choose one");
+  }
   if (!(peer_deadline_seconds > 0)) {
     problems.push_back(absl::StrCat("peer_deadline_seconds must be positive, got ", peer_deadline_seconds));
   }
@@ -179,6 +186,7 @@ std::string RunConfig::ToString() const {
       absl::StrCat("train_distribute: ", StrategyString(train_strategy())),
       absl::StrCat("eval_distribute: ", StrategyString(eval_strategy())),
       absl::StrCat("communication: ", Name(communication)),
+      absl::StrCat("communication_dtype: ", Name(communication_dtype)),
       absl::StrCat("peer_deadline_seconds: ", peer_deadline_seconds),
       absl::StrCat("max_staleness: ", max_staleness.has_value() ? absl::StrCat(*max_staleness) : "none"),
       absl::StrCat("auto_shard: ", Name(auto_shard)),

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/communication.h"
+#include "base/dtype.h"
 #include "base/env.h"
 #include "base/precision.h"
 #include "cluster/cluster.h"
@@ -54,6 +55,11 @@ struct RunConfig {
   std::optional<Cluster> cluster = std::nullopt;
   // How workers exchange gradients.
   Communication communication = Communication::kAuto;
+  // Of gradients while they are added up over devices and workers that train in step, on CPUs. kBFloat16: half the
+  // bytes to send, for 8 bits of precision: each device's sum is rounded, and so is every addition of two of them, in
+  // the order of the tree, so that bits do not depend on how devices are spread over workers. With one device nothing
+  // is rounded. Losses, metrics, statistics of batches and single numbers stay float32.
+  DType communication_dtype = DType::kFloat32;
   // Seconds without a sign of life of a worker, before it is taken for lost: training ends on all others with an error
   // that names it (exit code 75), and the last checkpoint stands. And how long workers wait for each other at the
   // start, times ten.

@@ -283,11 +283,14 @@ def InsertAllReducePass : ModulePass<"td-insert-all-reduce"> {
     one replica becomes one of all. After: with more than one replica, each global sum or maximum, of a map or of an op
     that reads all rows of a replica, is followed by a exec.all_reduce, and every td.cross_replica is one. Those of
     td.cross_replica wait for the first op that reads one of them, so that they stand side by side for the next pass,
-    which makes buckets. With one replica td.cross_replica is its operand.
+    which makes buckets. With one replica td.cross_replica is its operand. `names` of an all-reduce says what the tensor
+    is: a gradient of the variable whose update is the nearest that it flows into through values of as many elements,
+    the update of a variable, or else the op that computes it.
 
     ```
     %g = exec.map_microbatches ... reduce [sum] scope [global]      =>   %g = exec.map_microbatches ...
-    use(%g)                                                          %r = exec.all_reduce sum %g ;  use(%r)
+    %v = td.apply_sgd %w, %g, %rate                                  %r = exec.all_reduce sum %g {names = ["gradient of w"]}
+    return %v  // td.update = @w                                     %v = td.apply_sgd %w, %r, %rate ; return %v
     %s = td.cross_replica mean %m                               =>   %s = exec.all_reduce mean %m
     ```
   }];
@@ -299,7 +302,7 @@ def BucketAllReducePass : ModulePass<"td-bucket-all-reduce"> {
     Before: one exec.all_reduce per tensor, in the order in which the backward pass makes them ready. After: runs of
     independent all-reduces are one variadic op each, filled up to bucket_bytes (25 MiB), the first of a step up to
     first_bucket_bytes (1 MiB) so that communication can start early. An all-reduce that depends on another one is
-    never in its bucket. A tensor larger than the limit has a bucket of its own.
+    never in its bucket. A tensor larger than the limit has a bucket of its own. Names are kept.
 
     ```
     %a = exec.all_reduce sum %0 ; %b = exec.all_reduce sum %1   =>   %a, %b = exec.all_reduce sum %0, %1 {bucket = 0}

@@ -79,7 +79,8 @@ absl::Status SetConfig(mlir::ModuleOp module, absl::string_view mode, const Comp
           choices.empty() ? mlir::ArrayAttr() : mlir::ArrayAttr::get(context, choices),
           options.part.servers == 0 ? exec::PartAttr()
                                     : exec::PartAttr::get(context, options.part.servers, options.part.server),
-          options.cross_device_ops.empty() ? mlir::StringAttr() : text(options.cross_device_ops)));
+          options.cross_device_ops.empty() ? mlir::StringAttr() : text(options.cross_device_ops),
+          options.communication_dtype == DType::kBFloat16 ? mlir::BFloat16Type::get(context) : mlir::Type()));
   return absl::OkStatus();
 }
 
@@ -97,6 +98,12 @@ absl::StatusOr<std::unique_ptr<CompileTarget>> TargetOf(const CompileOptions& op
     return WithExitCode(
         absl::InvalidArgumentError(absl::StrCat("cross-device ops \"", options.cross_device_ops,
                                                 "\" are for CPUs; target \"", options.target, "\" is none")),
+        kExitUsage);
+  }
+  if (options.communication_dtype != DType::kFloat32 && target->device_class() != "cpu") {
+    return WithExitCode(
+        absl::InvalidArgumentError(absl::StrCat("communication_dtype ", Name(options.communication_dtype),
+                                                " is for CPUs; target \"", options.target, "\" is none")),
         kExitUsage);
   }
   if (absl::Status status = target->CheckRows(options); !status.ok()) return WithExitCode(status, kExitUsage);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/dtype.h"
 #include "base/precision.h"
 
 namespace tandem {
@@ -33,6 +34,7 @@ struct CompileOptions {
   std::vector<std::string> contractions;  // NAME:ALGORITHM, how some are to be computed (passes/contraction/choice.h)
   StepPart part;
   std::string cross_device_ops;  // a registered name (base/cross_device_ops.h), CPUs; empty = the reduction tree
+  DType communication_dtype = DType::kFloat32;  // of gradients while replicas are combined, CPUs; or kBFloat16
   std::vector<std::string> disabled_passes;
   std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
   std::string kernel_cache_dir;  // compiled kernels by fingerprint; empty = "kernels" in cache_dir, if there is one

@@ -102,11 +102,12 @@ void CommandWriter::WriteAllReduce(mlir::Operation* op, fb::CommandT& command) {
   collective->seq = static_cast<uint32_t>(all_reduce.getSeq().value_or(0));
   collective->kind = absl::StrCat("all_reduce ", exec::stringifyReduceKind(all_reduce.getKind()).str());
   collective->bucket = static_cast<uint32_t>(all_reduce.getBucket().value_or(0));
-  for (mlir::Value v : all_reduce.getOperands()) {
+  const mlir::ArrayAttr names = all_reduce.getNamesAttr();
+  for (auto [i, v] : llvm::enumerate(all_reduce.getOperands())) {
     auto type = mlir::cast<mlir::RankedTensorType>(v.getType());
     collective->bytes += StaticBytes(type);
     collective->dtype = static_cast<fb::DType>(td::ToDType(type.getElementType()));
-    collective->tensors.push_back(ValueName(v));
+    collective->tensors.push_back(names ? mlir::cast<mlir::StringAttr>(names[i]).str() : ValueName(v));
   }
   collective->algorithm = all_reduce.getAlgorithm().value_or("").str();
   if (auto group = all_reduce.getGroup()) collective->group.assign(group->begin(), group->end());

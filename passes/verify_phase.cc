@@ -4,6 +4,7 @@
 #include "graph/ir/replica_values.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/state.h"
+#include "graph/ir/unary.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 #include "passes/analysis/batch_axis.h"
@@ -101,7 +102,7 @@ class PhaseVerifier {
     if (ConfigOf(module_).getReplicas() == 1) return mlir::success();
     for (mlir::Operation& op : step.getBody().front()) {
       if (mlir::isa<td::CrossReplicaOp>(op)) return op.emitError() << "is left behind td-insert-all-reduce";
-      if (mlir::isa<exec::AllReduceOp, exec::LaneReduceOp>(op)) continue;
+      if (mlir::isa<exec::AllReduceOp, exec::LaneReduceOp, td::CastOp>(op) || RoundsForAllReduce(op)) continue;
       for (mlir::Value v : op.getOperands()) {
         if (!IsPart(v)) continue;
         mlir::InFlightDiagnostic error = op.emitError() << "reads one replica's part of a sum over all replicas";
@@ -112,6 +113,12 @@ class PhaseVerifier {
     return mlir::success();
   }
 
+  // A kernel of casts to the type that gradients are combined in (td-insert-all-reduce).
+  static bool RoundsForAllReduce(mlir::Operation& op) {
+    return mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp>(op) &&
+           llvm::all_of(op.getUsers(), [](mlir::Operation* user) { return mlir::isa<exec::AllReduceOp>(user); });
+  }
+
   // What a replica has of a sum over all rows.
   static bool IsPart(mlir::Value value) {
     mlir::Operation* op = value.getDefiningOp();
@@ -120,6 +127,7 @@ class PhaseVerifier {
     if (auto reduce = mlir::dyn_cast<exec::LaneReduceOp>(op)) {
       return IsPart(reduce.getOperand(mlir::cast<mlir::OpResult>(value).getResultNumber()));
     }
+    if (auto cast = mlir::dyn_cast<td::CastOp>(op)) return IsPart(cast.getOperand());
     auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op);
     if (!map) return false;
     const unsigned i = mlir::cast<mlir::OpResult>(value).getResultNumber();

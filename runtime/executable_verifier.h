@@ -54,7 +54,8 @@ class ExecutableVerifier {
   absl::Status CheckReducible(const std::string& field, uint64_t buffer, fb::ReduceKind kind) const {
     fb::DType t = Buffer(buffer).dtype;
     if (t == fb::DType::Bool || t == fb::DType::UInt8) return Bad(field, "cannot be reduced: bool or uint8");
-    if (kind == fb::ReduceKind::Mean && t != fb::DType::Float32 && t != fb::DType::Float64) {
+    const bool floating = t == fb::DType::Float32 || t == fb::DType::Float64 || t == fb::DType::BFloat16;
+    if (kind == fb::ReduceKind::Mean && !floating) {
       return Bad(field, "a mean needs floating point");
     }
     return absl::OkStatus();

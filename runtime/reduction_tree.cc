@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/bfloat16.h"
 #include "base/target_clones.h"
 
 namespace tandem {
@@ -14,6 +15,13 @@ using fb::ReduceKind;
 
 constexpr int64_t kBlock = 256;  // elements: 16 leaves and the temporaries stay in the first-level cache
 constexpr int kMaxDepth = 24;
+
+struct BFloat16 {
+  explicit BFloat16(float x = 0) : bits(ToBFloat16Bits(x)) {}
+  operator float() const { return FromBFloat16Bits(bits); }  // NOLINT
+
+  uint16_t bits;
+};
 
 // Compiled with -ffp-contract=off: all clones give the same bits.
 TD_CLONES void Add(float* out, const float* a, const float* b, int64_t n) {
@@ -28,6 +36,10 @@ TD_CLONES void Add(uint32_t* out, const uint32_t* a, const uint32_t* b, int64_t 
 }
 TD_CLONES void Add(uint64_t* out, const uint64_t* a, const uint64_t* b, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
+}
+// Float32's sums, rounded.
+TD_CLONES void Add(BFloat16* out, const BFloat16* a, const BFloat16* b, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = BFloat16(a[i] + b[i]);
 }
 void Add(int32_t* out, const int32_t* a, const int32_t* b, int64_t n) {
   Add(reinterpret_cast<uint32_t*>(out), reinterpret_cast<const uint32_t*>(a), reinterpret_cast<const uint32_t*>(b), n);
@@ -44,6 +56,27 @@ void Max(T* out, const T* a, const T* b, int64_t n) {
 template <typename T>
 void Op(ReduceKind kind, T* out, const T* a, const T* b, int64_t n) {
   kind == ReduceKind::Max ? Max(out, a, b, n) : Add(out, a, b, n);
+}
+
+// The identity of Max.
+template <typename T>
+T Lowest() {
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    return BFloat16(-std::numeric_limits<float>::infinity());
+  } else if constexpr (std::numeric_limits<T>::has_infinity) {
+    return -std::numeric_limits<T>::infinity();
+  } else {
+    return std::numeric_limits<T>::lowest();
+  }
+}
+
+template <typename T>
+T Quotient(T value, int64_t divisor) {
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    return BFloat16(value / static_cast<float>(divisor));
+  } else {
+    return value / static_cast<T>(divisor);
+  }
 }
 
 int64_t PowerOfTwoAtLeast(int64_t n) {
@@ -100,7 +133,7 @@ bool ReduceFew(ReduceKind kind, absl::Span<const void* const> leaves, T* out, in
           using U = std::make_unsigned_t<T>;  // overflow wraps
           values[l] = kind == ReduceKind::Max ? (a > b ? a : b) : static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
         } else {
-          values[l] = kind == ReduceKind::Max ? (a > b || a != a ? a : b) : a + b;
+          values[l] = kind == ReduceKind::Max ? (a > b || a != a ? a : b) : static_cast<T>(a + b);
         }
       }
     }
@@ -114,10 +147,7 @@ void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64
   if (ReduceFew(kind, leaves, out, n)) return;
   int64_t present = leaves.size() - std::count(leaves.begin(), leaves.end(), nullptr);
   if (present == 0) {
-    T identity = kind != ReduceKind::Max                ? T(0)
-                 : std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                                        : std::numeric_limits<T>::lowest();
-    std::fill(out, out + n, identity);
+    std::fill(out, out + n, kind == ReduceKind::Max ? Lowest<T>() : T(0));
     return;
   }
   int64_t size = PowerOfTwoAtLeast(leaves.size());
@@ -131,7 +161,7 @@ void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64
     tree.n = std::min(kBlock, n - begin);
     const T* value = tree.Eval(0, size, 0, root);
     if (kind == ReduceKind::Mean) {
-      for (int64_t i = 0; i < tree.n; ++i) out[begin + i] = value[i] / static_cast<T>(present);
+      for (int64_t i = 0; i < tree.n; ++i) out[begin + i] = Quotient(value[i], present);
     } else if (value != out + begin) {
       std::memcpy(out + begin, value, tree.n * sizeof(T));
     }
@@ -146,6 +176,8 @@ void WithNumbers(DType dtype, void* values, const Function& function) {
       return function(static_cast<float*>(values));
     case DType::kFloat64:
       return function(static_cast<double*>(values));
+    case DType::kBFloat16:
+      return function(static_cast<BFloat16*>(values));
     case DType::kInt32:
       return function(static_cast<int32_t*>(values));
     case DType::kInt64:
@@ -167,7 +199,7 @@ void Combine(ReduceKind kind, DType dtype, void* a, const void* b, int64_t n) {
 
 void Divide(DType dtype, void* values, int64_t divisor, int64_t n) {
   WithNumbers(dtype, values, [&](auto* v) {
-    for (int64_t i = 0; i < n; ++i) v[i] /= static_cast<std::remove_reference_t<decltype(*v)>>(divisor);
+    for (int64_t i = 0; i < n; ++i) v[i] = Quotient(v[i], divisor);
   });
 }
 

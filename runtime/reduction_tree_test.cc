@@ -7,10 +7,15 @@
 #include <random>
 #include <vector>
 
+#include "base/bfloat16.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace tandem {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsNan;
 
 // The definition, one element at a time.
 std::optional<float> Naive(fb::ReduceKind kind, const std::vector<const float*>& leaves, size_t first, size_t size,
@@ -64,6 +69,38 @@ TEST(ReductionTreeTest, EqualsItsDefinitionBitForBit) {
       }
     }
   }
+}
+
+// Rounded at every node, to the nearest, with NaN and infinity as they are.
+TEST(ReductionTreeTest, BFloat16) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  // 1 + 2^-8 lies between two numbers and goes to the even one, 1; 3 * 2^-8 more does not.
+  const std::vector<std::vector<float>> leaves = {{1, 1, 256, kInfinity, 1, 3e38f},
+                                                  {0.00390625, 0.01171875, 1, 1, -kInfinity, 3e38f},
+                                                  {0.00390625, 0, 3, 0, kInfinity, 0}};
+  std::vector<std::vector<uint16_t>> bits;
+  for (const auto& leaf : leaves) {
+    bits.emplace_back();
+    for (float x : leaf) bits.back().push_back(ToBFloat16Bits(x));
+  }
+  std::vector<uint16_t> sum(leaves[0].size()), more = bits[0];
+  TreeReduce(fb::ReduceKind::Sum, DType::kBFloat16, {bits[0].data(), nullptr, bits[1].data(), bits[2].data()},
+             sum.data(), sum.size());
+  const auto values = [](const std::vector<uint16_t>& of) {
+    std::vector<float> v;
+    for (uint16_t b : of) v.push_back(FromBFloat16Bits(b));
+    return v;
+  };
+  // The tree is leaf 0 + (leaf 1 + leaf 2).
+  EXPECT_THAT(values(sum), ElementsAre(1.0078125, 1.015625, 260, kInfinity, IsNan(), kInfinity));
+  Combine(fb::ReduceKind::Sum, DType::kBFloat16, more.data(), bits[1].data(), more.size());
+  EXPECT_THAT(values(more), ElementsAre(1, 1.015625, 256, kInfinity, -kInfinity, kInfinity));
+  Combine(fb::ReduceKind::Max, DType::kBFloat16, more.data(), bits[2].data(), more.size());
+  EXPECT_THAT(values(more), ElementsAre(1, 1.015625, 256, kInfinity, kInfinity, kInfinity));
+  Divide(DType::kBFloat16, more.data(), 3, 3);
+  EXPECT_THAT(values(more), ElementsAre(0.333984375, 0.33789062, 85.5, kInfinity, kInfinity, kInfinity));
+  TreeReduce(fb::ReduceKind::Max, DType::kBFloat16, {nullptr, nullptr}, more.data(), 1);
+  EXPECT_EQ(FromBFloat16Bits(more[0]), -kInfinity);
 }
 
 TEST(ReductionTreeTest, DealingLanesOutToDevicesChangesNothing) {

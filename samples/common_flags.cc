@@ -3,6 +3,7 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/dtype.h"
 #include "base/status_macros.h"
 
 ABSL_FLAG(std::string, trace, "",
@@ -33,6 +34,9 @@ ABSL_FLAG(
     std::string, communication, "auto",
     "How workers exchange gradients: auto (shared memory on one host, else TCP), shared_memory, tcp, or ring (TCP, "
     "in an order that gives other bits than one process).");
+ABSL_FLAG(std::string, communication_dtype, "float32",
+          "Of gradients while they are added up over CPU devices and workers: float32, or bfloat16 (half the bytes, "
+          "rounded).");
 ABSL_FLAG(
     std::string, cross_device_ops, "",
     "How the values of a process's CPU devices are added up: ReductionToOneDevice or HierarchicalCopyAllReduce, in "
@@ -76,6 +80,12 @@ absl::Status ApplyCommonFlags(RunConfig* config) {
   chosen.cross_device_ops = absl::GetFlag(FLAGS_cross_device_ops);
   config->train_distribute = chosen;
   TD_ASSIGN_OR_RETURN(config->communication, CommunicationFromName(absl::GetFlag(FLAGS_communication)));
+  const std::string dtype = absl::GetFlag(FLAGS_communication_dtype);
+  if (dtype != Name(DType::kFloat32) && dtype != Name(DType::kBFloat16)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--communication_dtype=", dtype, " is unknown; use float32 or bfloat16"));
+  }
+  config->communication_dtype = dtype == Name(DType::kBFloat16) ? DType::kBFloat16 : DType::kFloat32;
   config->gpu_plans = absl::GetFlag(FLAGS_gpu_plans);
   config->compile_only = absl::GetFlag(FLAGS_compile_only);
   config->trace = absl::GetFlag(FLAGS_trace);

@@ -77,14 +77,18 @@ class BucketAllReducePass : public impl::BucketAllReducePassBase<BucketAllReduce
     mlir::OpBuilder builder(bucket.members.back());
     llvm::SmallVector<mlir::Value> operands;
     llvm::SmallVector<mlir::Location> locations;
+    llvm::SmallVector<mlir::Attribute> names;
     for (exec::AllReduceOp m : bucket.members) {
       operands.append(m.getOperands().begin(), m.getOperands().end());
       locations.push_back(m.getLoc());
+      if (m.getNamesAttr()) names.append(m.getNamesAttr().begin(), m.getNamesAttr().end());
     }
+    const bool all_named = names.size() == operands.size();
     const exec::ReduceKindAttr kind = bucket.members[0].getKindAttr();
     auto merged = builder.create<exec::AllReduceOp>(
         builder.getFusedLoc(locations), mlir::TypeRange(mlir::ValueRange(operands)), operands, kind,
-        mlir::IntegerAttr(), builder.getI64IntegerAttr(next_bucket_++), mlir::DenseI64ArrayAttr(), mlir::StringAttr());
+        mlir::IntegerAttr(), builder.getI64IntegerAttr(next_bucket_++), mlir::DenseI64ArrayAttr(), mlir::StringAttr(),
+        all_named ? builder.getArrayAttr(names) : mlir::ArrayAttr());
     unsigned next = 0;
     for (exec::AllReduceOp m : bucket.members) {
       for (mlir::Value r : m.getResults()) r.replaceAllUsesWith(merged.getResult(next++));

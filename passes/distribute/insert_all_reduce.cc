@@ -1,6 +1,9 @@
 // td-insert-all-reduce, as Passes.td describes it.
 #include "graph/ir/dist.h"
+#include "graph/ir/unary.h"
 #include "passes/analysis/batch_axis.h"
+#include "passes/distribute/collective_name.h"
+#include "passes/distribute/update_flow.h"
 #include "passes/exec/dialect.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
@@ -12,13 +15,28 @@ namespace tandem {
 
 namespace {
 
-mlir::Value AllReduce(mlir::OpBuilder& builder, mlir::Location loc, exec::ReduceKind kind, mlir::Value value) {
+// Combines `sent`, which is `part` or made of it; `whole` has the uses of the result.
+mlir::Value AllReduce(mlir::OpBuilder& builder, mlir::Location loc, exec::ReduceKind kind, mlir::Value sent,
+                      mlir::Value part, mlir::Value whole) {
   return builder
-      .create<exec::AllReduceOp>(loc, mlir::TypeRange{value.getType()}, mlir::ValueRange{value},
+      .create<exec::AllReduceOp>(loc, mlir::TypeRange{sent.getType()}, mlir::ValueRange{sent},
                                  exec::ReduceKindAttr::get(builder.getContext(), kind), mlir::IntegerAttr(),
-                                 mlir::IntegerAttr(), mlir::DenseI64ArrayAttr(), mlir::StringAttr())
+                                 mlir::IntegerAttr(), mlir::DenseI64ArrayAttr(), mlir::StringAttr(),
+                                 builder.getStrArrayAttr({CollectiveName(part, whole)}))
       .getResult(0);
 }
+
+mlir::Value Cast(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, mlir::Type element) {
+  const mlir::Type type = mlir::cast<mlir::RankedTensorType>(value.getType()).clone(element);
+  return builder.create<td::CastOp>(loc, type, value);
+}
+
+// A replica's part of a value that all replicas need whole.
+struct Part {
+  mlir::Value value;
+  exec::ReduceKind kind;
+  mlir::Location loc;
+};
 
 class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReducePass> {
  public:
@@ -39,8 +57,9 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
       auto cross = mlir::dyn_cast<td::CrossReplicaOp>(op);
       if (!cross) continue;
       builder.setInsertionPoint(cross);
-      mlir::Value combined =
-          one ? cross.getInput() : AllReduce(builder, cross.getLoc(), KindOf(cross), cross.getInput());
+      mlir::Value combined = one ? cross.getInput()
+                                 : AllReduce(builder, cross.getLoc(), KindOf(cross), cross.getInput(), cross.getInput(),
+                                             cross.getOutput());
       if (!one) waiting.push_back(combined.getDefiningOp<exec::AllReduceOp>());
       cross.replaceAllUsesWith(combined);
       cross.erase();
@@ -52,27 +71,54 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
     return op.getKind() == td::CrossReplicaKind::kMean ? exec::ReduceKind::kMean : exec::ReduceKind::kSum;
   }
 
-  static void CombineSums(mlir::func::FuncOp step, mlir::OpBuilder& builder) {
+  void CombineSums(mlir::func::FuncOp step, mlir::OpBuilder& builder) {
     for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
-      builder.setInsertionPointAfter(map);
-      for (unsigned i = 0; i < map.getNumResults(); ++i) {
-        mlir::OpResult result = map->getResult(i);
+      llvm::SmallVector<Part> parts;
+      for (mlir::OpResult result : map->getResults()) {
+        const unsigned i = result.getResultNumber();
         const exec::Combine combine = map.getCombine(i);
         if (combine == exec::Combine::kKeep || map.getScopeOf(i) != td::BatchScope::kGlobal) continue;
-        mlir::Location loc = map.getBody().front().getTerminator()->getOperand(i).getLoc();
-        mlir::Value reduced = AllReduce(
-            builder, loc, combine == exec::Combine::kMax ? exec::ReduceKind::kMax : exec::ReduceKind::kSum, result);
-        result.replaceAllUsesExcept(reduced, reduced.getDefiningOp());
+        parts.push_back({result, combine == exec::Combine::kMax ? exec::ReduceKind::kMax : exec::ReduceKind::kSum,
+                         map.getBody().front().getTerminator()->getOperand(i).getLoc()});
       }
+      builder.setInsertionPointAfter(map);
+      CombineParts(parts, builder);
     }
     for (mlir::Operation& op : llvm::make_early_inc_range(step.getBody().front())) {
       if (!BatchAxis::ReadsAllRows(&op)) continue;
+      llvm::SmallVector<Part> parts;
+      for (mlir::Value result : op.getResults()) parts.push_back({result, exec::ReduceKind::kSum, op.getLoc()});
       builder.setInsertionPointAfter(&op);
-      for (mlir::Value result : op.getResults()) {
-        mlir::Value reduced = AllReduce(builder, op.getLoc(), exec::ReduceKind::kSum, result);
-        result.replaceAllUsesExcept(reduced, reduced.getDefiningOp());
-      }
+      CombineParts(parts, builder);
     }
+  }
+
+  // Whatever reads one of `parts` reads the whole then. Casts stand in front of all all-reduces and behind them, so
+  // that these stand side by side for the next pass.
+  void CombineParts(llvm::ArrayRef<Part> parts, mlir::OpBuilder& builder) {
+    llvm::SmallVector<mlir::Value> sent, whole;
+    for (const Part& part : parts) {
+      const mlir::Type type = CommunicationType(part);
+      sent.push_back(type ? Cast(builder, part.loc, part.value, type) : part.value);
+    }
+    for (auto [part, value] : llvm::zip(parts, sent)) {
+      whole.push_back(AllReduce(builder, part.loc, part.kind, value, part.value, part.value));
+    }
+    for (auto [part, s, w] : llvm::zip(parts, sent, whole)) {
+      mlir::Operation* sender = s == part.value ? w.getDefiningOp() : s.getDefiningOp();
+      const mlir::Type element = mlir::cast<mlir::RankedTensorType>(part.value.getType()).getElementType();
+      mlir::Value result = s == part.value ? w : Cast(builder, part.loc, w, element);
+      mlir::Value(part.value).replaceAllUsesExcept(result, sender);
+    }
+  }
+
+  // That of the numbers in which `part` is combined; null for its own.
+  mlir::Type CommunicationType(const Part& part) {
+    auto type = mlir::cast<mlir::RankedTensorType>(part.value.getType());
+    const bool can = type.getElementType().isF32() && part.kind == exec::ReduceKind::kSum;
+    // One number saves nothing, and may be a count that scales all gradients.
+    if (!can || type.getNumElements() == 1 || !UpdateFlowOf(part.value).updates_only) return nullptr;
+    return ConfigOf(getOperation()).getCommunicationType();
   }
 };
 

@@ -1,5 +1,6 @@
 // td-insert-finite-check, as Passes.td describes it.
 #include "graph/ir/dist.h"
+#include "graph/ir/unary.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/exec/dialect.h"
@@ -49,11 +50,16 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
   }
 
  private:
+  // A replica's part of a gradient may be rounded before it is combined (td-insert-all-reduce).
   static mlir::Value BehindAllReduce(mlir::Value value) {
     for (mlir::OpOperand& use : value.getUses()) {
-      auto all_reduce = mlir::dyn_cast<exec::AllReduceOp>(use.getOwner());
-      if (all_reduce && all_reduce->getBlock() == value.getParentBlock())
+      if (use.getOwner()->getBlock() != value.getParentBlock()) continue;
+      if (auto all_reduce = mlir::dyn_cast<exec::AllReduceOp>(use.getOwner())) {
         return all_reduce.getResult(use.getOperandNumber());
+      }
+      if (auto cast = mlir::dyn_cast<td::CastOp>(use.getOwner())) {
+        if (mlir::Value sum = BehindAllReduce(cast.getResult()); sum != cast.getResult()) return sum;
+      }
     }
     return value;
   }

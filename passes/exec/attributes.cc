@@ -42,7 +42,7 @@ CompileConfigAttr CompileConfigAttr::of(mlir::ModuleOp module) {
   return get(module.getContext(), /*mode=*/{}, /*devices=*/{}, kDefaultBatch, /*lanes=*/0, /*microbatch_rows=*/0,
              Precision::kFloat32, /*precision_lists=*/{}, /*tf32=*/false, /*memory_limit=*/0, /*guard_buffers=*/false,
              kDefaultBucketBytes, kDefaultFirstBucketBytes, /*machine_model=*/{}, /*target=*/{}, /*choices=*/{},
-             /*part=*/{}, /*cross_device_ops=*/{});
+             /*part=*/{}, /*cross_device_ops=*/{}, /*communication_type=*/{});
 }
 
 int64_t CompileConfigAttr::getReplicas() const { return getDevices() ? static_cast<int64_t>(getDevices().size()) : 1; }
@@ -54,7 +54,8 @@ llvm::StringRef CompileConfigAttr::getMachineModelName() const {
 CompileConfigAttr CompileConfigAttr::withTarget(TargetAttr target) const {
   return get(getContext(), getMode(), getDevices(), getBatch(), getLanes(), getMicrobatchRows(), getPrecision(),
              getPrecisionLists(), getTf32(), getMemoryLimit(), getGuardBuffers(), getBucketBytes(),
-             getFirstBucketBytes(), getMachineModel(), target, getChoices(), getPart(), getCrossDeviceOps());
+             getFirstBucketBytes(), getMachineModel(), target, getChoices(), getPart(), getCrossDeviceOps(),
+             getCommunicationType());
 }
 
 }  // namespace tandem::exec

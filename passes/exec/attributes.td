@@ -372,6 +372,7 @@ def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
     - `choices`: #exec.contraction_override of some contractions.
     - `part`: #exec.part of a cluster with parameter servers; none: the whole step.
     - `cross_device_ops`: the name of those that combine the replicas' values (base/cross_device_ops.h).
+    - `communication_type`: that of float32 gradients while replicas are combined; none: their own.
 
     A parameter that is left out, or a module without the attribute, has the values of passes/exec/dialect.h, or zero,
     false and none; no pass has values of its own.
@@ -396,7 +397,8 @@ def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
     OptionalParameter<"::tandem::exec::TargetAttr">:$target,
     OptionalParameter<"::mlir::ArrayAttr">:$choices,
     OptionalParameter<"::tandem::exec::PartAttr">:$part,
-    OptionalParameter<"::mlir::StringAttr">:$cross_device_ops);
+    OptionalParameter<"::mlir::StringAttr">:$cross_device_ops,
+    OptionalParameter<"::mlir::Type">:$communication_type);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     // That of `module`, or one of defaults only.

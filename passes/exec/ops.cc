@@ -144,6 +144,9 @@ llvm::LogicalResult AllReduceOp::verify() {
   for (mlir::Type t : getOperandTypes()) {
     if (td::IsBatched(t)) return emitOpError() << "cannot reduce the batched type " << t;
   }
+  if (mlir::ArrayAttr names = getNamesAttr(); names && names.size() != getNumOperands()) {
+    return emitOpError() << "has " << names.size() << " names for " << getNumOperands() << " operands";
+  }
   return mlir::success();
 }
 

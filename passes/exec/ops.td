@@ -135,15 +135,16 @@ def Exec_AllReduceOp : Exec_Op<"all_reduce", [
     `kind` is sum, max or mean (over the replicas that had rows). Every replica gets the result.
     `seq` is the position in the one order in which all replicas run their collectives, `group` the replicas that take
     part; collectives of one `bucket` are one transfer. `algorithm` is the name of cross-device ops that are used in place
-    of the reduction tree (base/cross_device_ops.h).
+    of the reduction tree (base/cross_device_ops.h). `names` says for dumps and errors what each operand is.
     ```mlir
-    %0, %1 = exec.all_reduce sum %dw, %loss {bucket = 0, group = array<i64: 0, 1>, seq = 0}
+    %0, %1 = exec.all_reduce sum %dw, %loss
+        {bucket = 0, group = array<i64: 0, 1>, names = ["gradient of dense/kernel", "loss/Sum"], seq = 0}
         : tensor<784x10xf32>, tensor<f32> -> tensor<784x10xf32>, tensor<f32>
     ```
   }];
   let arguments = (ins Variadic<Exec_Tensor>:$operands, Exec_ReduceKindAttr:$kind, OptionalAttr<I64Attr>:$seq,
                        OptionalAttr<I64Attr>:$bucket, OptionalAttr<DenseI64ArrayAttr>:$group,
-                       OptionalAttr<StrAttr>:$algorithm);
+                       OptionalAttr<StrAttr>:$algorithm, OptionalAttr<StrArrayAttr>:$names);
   let results = (outs Variadic<Exec_Tensor>:$results);
   let assemblyFormat = "$kind $operands attr-dict `:` type($operands) `->` type($results)";
   let hasVerifier = 1;

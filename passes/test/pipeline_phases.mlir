@@ -24,7 +24,7 @@
 // DISTRIBUTE: %[[MAP:.*]]:2 = exec.map_microbatches({{.*}}reduce [sum, sum]{{.*}} lanes 8 rows 16
 // DISTRIBUTE: td.matmul {{.*}} -> tensor<?x4xf32>
 // DISTRIBUTE: exec.yield
-// DISTRIBUTE: %[[SUM:.*]]:2 = exec.all_reduce sum %[[MAP]]#0, %[[MAP]]#1 {bucket = 0 : i64, group = array<i64: 0, 1>, seq = 0 : i64}
+// DISTRIBUTE: %[[SUM:.*]]:2 = exec.all_reduce sum %[[MAP]]#0, %[[MAP]]#1 {bucket = 0 : i64, group = array<i64: 0, 1>, names = [{{.*}}], seq = 0 : i64}
 // DISTRIBUTE: exec.check_finite %[[SUM]]#0, %[[SUM]]#1
 // DISTRIBUTE: td.apply_sgd %{{.*}}, %[[SUM]]#1
 

@@ -11,7 +11,8 @@ namespace tandem {
 namespace {
 
 bool CanReduce(DType dtype) {
-  return dtype == DType::kFloat32 || dtype == DType::kFloat64 || dtype == DType::kInt32 || dtype == DType::kInt64;
+  return dtype == DType::kFloat32 || dtype == DType::kBFloat16 || dtype == DType::kFloat64 || dtype == DType::kInt32 ||
+         dtype == DType::kInt64;
 }
 
 template <typename T>

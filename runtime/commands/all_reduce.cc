@@ -1,4 +1,5 @@
 // Combines the devices' values in place.
+#include "runtime/commands/collective_text.h"
 #include "runtime/commands/command_verifier.h"
 #include "runtime/commands/kinds.h"
 
@@ -19,6 +20,9 @@ class AllReduce final : public Command {
     }
     if (table().inputs != table().outputs) return v.Bad(field, "an all-reduce works in place");
     for (uint32_t b : table().inputs) {
+      if (v.gpu() && v.Buffer(b).dtype == fb::DType::BFloat16) {
+        return v.Bad(field, "bfloat16 is combined on CPUs only");
+      }
       if (v.Buffer(b).space != fb::Space::Step) return v.Bad(field, "buffer ", b, " is not in the step arena");
     }
     return v.CheckReduceOperands(field, table(), reduce_.kind);
@@ -31,6 +35,9 @@ class AllReduce final : public Command {
     const fb::CollectiveT& collective = *index.collectives[reduce_.collective];
     return absl::StrCat("collective ", collective.seq, collective.algorithm.empty() ? "" : " by ",
                         collective.algorithm);
+  }
+  std::string Detail(const fb::ExecutableT& index) const override {
+    return absl::StrCat(Summary(index), ": ", CollectiveText(*index.collectives[reduce_.collective]));
   }
   std::vector<CommandProperty> Properties(const fb::ExecutableT& index) const override {
     return {{"collective", static_cast<int64_t>(index.collectives[reduce_.collective]->seq)}};

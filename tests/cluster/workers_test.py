@@ -98,6 +98,19 @@ def cross_device_ops():
     workers.assert_same(workers.contents(expected, STEPS), workers.contents(hierarchical, STEPS), "hierarchical")
 
 
+def bfloat16_gradients():
+    """The bits of one process that rounds as well, which are not those of float32."""
+    rounds = "--communication_dtype=bfloat16"
+    alone = sample.fresh_dir("bfloat16_alone")
+    sample.run(*flags(alone, 4), rounds)
+    expected = workers.contents(alone, STEPS)
+    for count, own in ((2, []), (4, ["--communication=tcp"])):
+        model_dir, _ = train(f"bfloat16_{count}", count, [rounds, *own])
+        workers.assert_same(expected, workers.contents(model_dir, STEPS), f"{count} workers")
+    exact, _ = one_process("whole")
+    assert workers.contents(exact, STEPS)["variables.safetensors"] != expected["variables.safetensors"]
+
+
 def other_cross_device_ops():
     refused("other_ops", ["the workers differ in the program of mode train"], {1: ["--cross_device_ops=ReductionToOneDevice"]})
 
@@ -383,11 +396,11 @@ def full_disk_at_the_chief():
 CASES = [
     accumulated_batches, evaluator_of_its_own, evaluator_exports, chief_exports, evaluator_sees_checkpoints,
     evaluates_by_steps, evaluation_by_steps_beside_an_evaluator, stops_early, an_evaluator_stops_training,
-    terminated_evaluator, two_workers,
-    four_workers, over_tcp, four_over_tcp, batch_norm_model, ring_trains, cross_device_ops, goes_on_with_other_workers,
-    killed_worker, killed_chief, stopped_worker, terminated_worker, interrupted_chief, different_models, different_batches,
-    different_data, different_seeds, different_learning_rates, different_steps, different_communication,
-    other_cross_device_ops, missing_worker, same_rank_twice, strategy_for_one_process, full_disk_at_the_chief
+    terminated_evaluator, two_workers, four_workers, over_tcp, four_over_tcp, bfloat16_gradients, batch_norm_model,
+    ring_trains, cross_device_ops, goes_on_with_other_workers, killed_worker, killed_chief, stopped_worker,
+    terminated_worker, interrupted_chief, different_models, different_batches, different_data, different_seeds,
+    different_learning_rates, different_steps, different_communication, other_cross_device_ops, missing_worker,
+    same_rank_twice, strategy_for_one_process, full_disk_at_the_chief
 ]
 chosen = os.environ.get("TANDEM_CASES", "").split()
 xunit.run("workers", [(f.__name__, f) for f in CASES if not chosen or f.__name__ in chosen])

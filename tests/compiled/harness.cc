@@ -128,6 +128,7 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   compile.precision = options.precision;
   compile.part = options.part;
   compile.cross_device_ops = options.cross_device_ops;
+  compile.communication_dtype = options.communication_dtype;
   compile.target = options.target;
   compile.contractions = options.contractions;
   if (options.precision == Precision::kMixedBfloat16) compile.machine_model = MachineForBFloat16(options.target);

@@ -39,6 +39,7 @@ struct Options {
   Precision precision = Precision::kFloat32;
   StepPart part;  // of a step that parameter servers share
   std::string cross_device_ops;
+  DType communication_dtype = DType::kFloat32;
   std::string target = "cpu:native";
   std::vector<std::string> contractions;  // as in CompileOptions
   std::string kernel_cache_dir;           // empty: every kernel is compiled anew

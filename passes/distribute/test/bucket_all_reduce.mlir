@@ -48,3 +48,16 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], cros
     return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   }
 }
+
+// -----
+
+// A bucket has the names of its members.
+// CHECK-LABEL: func.func @step
+module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
+  func.func @step(%a: tensor<4xf32>, %b: tensor<8xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
+    // CHECK: exec.all_reduce sum %arg0, %arg1 {bucket = 0 : i64, group = array<i64: 0, 1>, names = ["gradient of a", "b/Sum"], seq = 0 : i64}
+    %0 = exec.all_reduce sum %a {names = ["gradient of a"]} : tensor<4xf32> -> tensor<4xf32>
+    %1 = exec.all_reduce sum %b {names = ["b/Sum"]} : tensor<8xf32> -> tensor<8xf32>
+    return %0, %1 : tensor<4xf32>, tensor<8xf32>
+  }
+}

@@ -136,6 +136,14 @@ func.func @main(%x: tensor<?x4xf32>) {
 
 // -----
 
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) {
+  // expected-error @+1 {{'exec.all_reduce' op has 1 names for 2 operands}}
+  %z:2 = exec.all_reduce sum %x, %y {names = ["x"]} : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @main(%x: tensor<4xf32>) {
   // expected-error @+1 {{'exec.yield' op expects parent op 'exec.map_microbatches'}}
   exec.yield %x : tensor<4xf32>

@@ -1,10 +1,12 @@
 // Combines the replicas' values in the order of the reduction tree, in place: those of this process, then what is left
 // of them with the other processes of a group, then copies for all devices.
 #include <cstring>
+#include <string>
 
 #include "absl/container/inlined_vector.h"
 #include "base/status_macros.h"
 #include "runtime/collectives/process_group.h"
+#include "runtime/commands/collective_text.h"
 #include "runtime/cpu/commands/kinds.h"
 #include "runtime/reduction_tree.h"
 
@@ -15,8 +17,8 @@ using fb::ReduceKind;
 
 class CpuAllReduce final : public CpuCommand {
  public:
-  CpuAllReduce(const PlanContext& context, const fb::CommandT& table)
-      : CpuCommand(context, table), kind_(table.body.AsAllReduce()->kind) {
+  CpuAllReduce(const PlanContext& context, const fb::CommandT& table, const fb::CollectiveT& collective)
+      : CpuCommand(context, table), kind_(table.body.AsAllReduce()->kind), what_(CollectiveText(collective)) {
     for (size_t i = 0; i < inputs().size(); ++i) work.Add(static_cast<int>(i), inputs()[i].elements, kTaskElements);
   }
 
@@ -45,7 +47,7 @@ class CpuAllReduce final : public CpuCommand {
     for (const Operand& o : inputs()) values.push_back({o.dtype, run.ElementAddress(0, o, 0), o.elements});
     TD_RETURN_IF_ERROR(state.group->AllReduce(kind_ == ReduceKind::Mean ? ReduceKind::Sum : kind_, values,
                                               absl::MakeConstSpan(state.processes_with_rows.get(), state.group->size()),
-                                              table().name));
+                                              what_));
     if (kind_ == ReduceKind::Mean) {
       for (const ProcessGroup::Values& v : values) Divide(v.dtype, v.data, state.replicas_with_rows, v.count);
     }
@@ -67,6 +69,7 @@ class CpuAllReduce final : public CpuCommand {
   }
 
   const ReduceKind kind_;
+  const std::string what_;  // for errors
 };
 
 }  // namespace
@@ -74,7 +77,7 @@ class CpuAllReduce final : public CpuCommand {
 CpuCommandOr NewCpuAllReduce(const PlanContext& context, const fb::CommandT& table) {
   const fb::CollectiveT& collective = *context.index().collectives[table.body.AsAllReduce()->collective];
   if (!collective.algorithm.empty()) return NewCpuCrossDeviceReduce(context, table);
-  return std::make_unique<CpuAllReduce>(context, table);
+  return std::make_unique<CpuAllReduce>(context, table, collective);
 }
 
 }  // namespace tandem

@@ -16,7 +16,7 @@ class CpuCheckFinite final : public CpuCommand {
   CpuCheckFinite(const PlanContext& context, const fb::CommandT& table) : CpuCommand(context, table) {
     for (size_t i = 0; i < inputs().size(); ++i) {
       const Operand& o = inputs()[i];
-      const bool floating = o.dtype == DType::kFloat32 || o.dtype == DType::kFloat64;
+      const bool floating = o.dtype == DType::kFloat32 || o.dtype == DType::kFloat64 || o.dtype == DType::kBFloat16;
       if (floating) work.Add(static_cast<int>(i), o.elements, kTaskElements);
     }
     std::set<uint32_t> combined;

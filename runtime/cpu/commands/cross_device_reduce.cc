@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "base/user_code.h"
 #include "runtime/collectives/process_group.h"
+#include "runtime/commands/collective_text.h"
 #include "runtime/cpu/commands/kinds.h"
 #include "runtime/reduction_tree.h"
 
@@ -23,6 +24,7 @@ class CpuCrossDeviceReduce final : public CpuCommand {
                        std::unique_ptr<CrossDeviceOps> ops)
       : CpuCommand(context, table),
         collective_(collective),
+        what_(CollectiveText(collective)),
         kind_(table.body.AsAllReduce()->kind),
         ops_(std::move(ops)) {}
 
@@ -52,9 +54,9 @@ class CpuCrossDeviceReduce final : public CpuCommand {
     if (state.group != nullptr) {
       std::vector<ProcessGroup::Values> values;
       for (const PerReplica& t : tensors) values.push_back({t.dtype, t.values[0], t.elements});
-      TD_RETURN_IF_ERROR(state.group->AllReduce(
-          fb::ReduceKind::Sum, values, absl::MakeConstSpan(state.processes_with_rows.get(), state.group->size()),
-          table().name));
+      TD_RETURN_IF_ERROR(
+          state.group->AllReduce(fb::ReduceKind::Sum, values,
+                                 absl::MakeConstSpan(state.processes_with_rows.get(), state.group->size()), what_));
     }
     if (state.group != nullptr && devices > 1) {
       TD_RETURN_IF_ERROR(Call("Broadcast", tensors, [&] { return ops_->Broadcast(0, tensors, parallel_for); }));
@@ -96,6 +98,7 @@ class CpuCrossDeviceReduce final : public CpuCommand {
   }
 
   const fb::CollectiveT& collective_;
+  const std::string what_;  // for errors
   const fb::ReduceKind kind_;
   const std::unique_ptr<CrossDeviceOps> ops_;
 };
