@@ -17,6 +17,7 @@
 #include "base/status_macros.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/signals.h"
+#include "estimator/workers/agree_on_parts.h"
 #include "estimator/workers/share_checkpoint.h"
 
 namespace tandem {
@@ -117,8 +118,9 @@ absl::Status Estimator::Impl::AgreeOnWork(const Prepared& prepared) {
   const ModeProgram& program = *prepared.program;
   const fb::ExecutableT& index = program.executable().index();
   TD_RETURN_IF_ERROR(workers.Agree("target", index.target_name, "name one as RunConfig.target"));
-  TD_RETURN_IF_ERROR(workers.Agree(absl::StrCat("the program of mode ", ModeName(program.mode())), index.key,
-                                   "model_fn, input_fn and RunConfig must be the same on all of them"));
+  TD_RETURN_IF_ERROR(AgreeOnParts(
+      workers, absl::StrCat("the program of mode ", ModeName(program.mode())), index.key,
+      [&] { return program.parts(); }, "model_fn, input_fn and RunConfig must be the same on all of them"));
   TD_RETURN_IF_ERROR(workers.Agree(absl::StrCat("the numbers of mode ", ModeName(program.mode())), NumbersOf(program),
                                    "model_fn and its params must be the same on all of them"));
   if (prepared.own_inputs != nullptr) return absl::OkStatus();

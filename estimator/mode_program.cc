@@ -15,6 +15,7 @@
 #include "base/user_code.h"
 #include "estimator/renamed_variables.h"
 #include "estimator/summary/model_summaries.h"
+#include "graph/graph_parts.h"
 #include "graph/index_range.h"
 
 namespace tandem {
@@ -150,6 +151,7 @@ absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& 
   TD_ASSIGN_OR_RETURN(const bool added, AddOutputs(fetches));
   if (executable_ != nullptr && !added) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(executable_, CompileGraph(*graph_, ModeName(mode_), options));
+  options_ = options;
   ++times_compiled_;
   runner_ = nullptr;  // of another executable
   return absl::OkStatus();
@@ -193,6 +195,13 @@ std::vector<ModelSummary> ModeProgram::summaries() const {
     summary.op = first.emplace(of_value->second.value, summary.op).first->second;
   }
   return summaries;
+}
+
+std::vector<std::pair<std::string, std::string>> ModeProgram::parts() const {
+  std::vector<std::pair<std::string, std::string>> parts = OptionParts(options_);
+  parts.emplace_back("the machine model", executable_->index().machine_model);
+  for (auto& part : GraphPartsOf(*graph_)) parts.push_back(std::move(part));
+  return parts;
 }
 
 std::map<std::string, double> ModeProgram::scalar_defaults() const { return graph_->scalar_defaults(); }

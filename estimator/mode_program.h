@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -51,6 +52,8 @@ class ModeProgram {
   // After Compile:
   // What the integer components of the input may hold.
   std::vector<LabelRange> label_ranges() const;
+  // What the executable is made of, in words: options, then variables and ops (GraphPartsOf).
+  std::vector<std::pair<std::string, std::string>> parts() const;
   // The values of step scalars that model_fn gave, such as a learning rate: the executable does not have them.
   std::map<std::string, double> scalar_defaults() const;
   SessionRunner& runner() { return *runner_; }  // after Bind
@@ -71,6 +74,7 @@ class ModeProgram {
   std::unique_ptr<GraphBuilder> graph_;
   Params params_;  // the model_fn's: its hooks may go on asking them
   std::unique_ptr<EstimatorSpec> spec_;
+  CompileOptions options_;  // of the executable
   std::shared_ptr<const Executable> executable_;
   std::unique_ptr<SessionRunner> runner_;
   std::map<std::string, std::string> bound_;  // of the runner

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -25,6 +27,10 @@ namespace tandem {
 // an unknown option or pass.
 absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& graph, absl::string_view mode,
                                                                const CompileOptions& options);
+
+// What of `options` and TANDEM_FLAGS an executable depends on besides graph, target and machine model: a name and a
+// value each, for messages that say in what two programs differ.
+std::vector<std::pair<std::string, std::string>> OptionParts(const CompileOptions& options);
 
 // CompileOptions::target for GPUs of compute capability sm / 10, for example "cuda:sm_90" for 90: the newest known one
 // that they run. FailedPrecondition (exit code 2) for a GPU that is too old.

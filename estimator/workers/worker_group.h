@@ -27,6 +27,8 @@ class WorkerGroup {
   int size() const { return group_->size(); }
   bool is_chief() const { return rank() == 0; }
   ProcessGroup& group() { return *group_; }
+  // Of a rank, for messages.
+  const std::string& name(int rank) const { return names_[rank]; }
 
   // Every worker's text, by rank.
   absl::StatusOr<std::vector<std::string>> Gather(absl::string_view mine, absl::string_view what);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
+#include "estimator/workers/agree_on_parts.h"
 #include "estimator/workers/share_checkpoint.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -67,6 +68,73 @@ TEST(WorkerGroup, SaysOnAllWorkersWhatTheyDifferIn) {
               "the workers differ in target: rank 0 has { cpu:znver4 } and rank 2 has { cpu:x86-64-v3 }; name one");
   }
   ExpectAllOk(AsWorkers(4, [](WorkerGroup& workers) { return workers.Agree("target", "cpu:znver4", "name one"); }));
+}
+
+// What the workers of ranks 0 and 2 are told that have these parts.
+std::string DifferenceOf(const NamedParts& chief, const NamedParts& other) {
+  std::vector<absl::Status> statuses = AsWorkers(4, [&](WorkerGroup& workers) {
+    const NamedParts& mine = workers.rank() >= 2 ? other : chief;
+    return AgreeOnParts(
+        workers, "the program", workers.rank() >= 2 ? "b" : "a",
+        [&] {
+          EXPECT_NE(workers.rank(), 1);
+          return mine;
+        },
+        "name one");
+  });
+  for (const absl::Status& status : statuses) {
+    EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+    EXPECT_EQ(status, statuses[0]);
+  }
+  return std::string(statuses[0].message());
+}
+
+TEST(AgreeOnParts, NamesTheFirstThatDiffers) {
+  EXPECT_EQ(DifferenceOf({{"batch", "8"}, {"w", "[2]"}, {"b", "[1]"}}, {{"batch", "8"}, {"w", "[3]"}, {"b", "[2]"}}),
+            "the workers differ in the program, first in w: rank 0 has { [2] } and rank 2 has { [3] }; name one");
+}
+
+TEST(AgreeOnParts, NamesOneThatIsNotThere) {
+  const NamedParts more = {{"v", "[1]"}, {"w", "[2]"}, {"x", "[3]"}}, less = {{"v", "[1]"}, {"x", "[3]"}};
+  EXPECT_EQ(DifferenceOf(more, less),
+            "the workers differ in the program, first in w: rank 0 has { [2] } and rank 2 has { nothing }; name one");
+  EXPECT_EQ(DifferenceOf(less, more),
+            "the workers differ in the program, first in w: rank 0 has { nothing } and rank 2 has { [2] }; name one");
+  EXPECT_EQ(DifferenceOf({{"v", "[1]"}}, {{"v", "[1]"}, {"w", "[2]"}}),
+            "the workers differ in the program, first in w: rank 0 has { nothing } and rank 2 has { [2] }; name one");
+}
+
+TEST(AgreeOnParts, NamesTheOrder) {
+  EXPECT_EQ(DifferenceOf({{"v", "1"}, {"w", "2"}, {"x", "3"}}, {{"v", "1"}, {"x", "3"}, {"w", "2"}}),
+            "the workers differ in the program, first in what follows on v: rank 0 has { w: 2 } and rank 2 has { x: 3 "
+            "}; name one");
+}
+
+TEST(AgreeOnParts, CutsLongTexts) {
+  const std::string common = "line\n" + std::string(400, 'c');
+  const std::string shown = "line\\x0a" + std::string(195, 'c');
+  EXPECT_EQ(DifferenceOf({{"w", common + "1"}}, {{"w", common + "22"}}),
+            absl::StrCat("the workers differ in the program, first in w: rank 0 has { ", shown,
+                         "... (406 bytes of fingerprint 75f9e16f918df0b3) } and rank 2 has { ", shown,
+                         "... (407 bytes of fingerprint ac009ba6b8b24516) }; name one"));
+}
+
+TEST(AgreeOnParts, HasTheKeysWhereNoPartDiffers) {
+  EXPECT_EQ(DifferenceOf({{"w", "1"}}, {{"w", "1"}}),
+            "the workers differ in the program: rank 0 has { a } and rank 2 has { b }; name one");
+  EXPECT_EQ(DifferenceOf({}, {}), "the workers differ in the program: rank 0 has { a } and rank 2 has { b }; name one");
+}
+
+TEST(AgreeOnParts, AsksForNoPartsOfWhatIsTheSame) {
+  ExpectAllOk(AsWorkers(3, [](WorkerGroup& workers) {
+    return AgreeOnParts(
+        workers, "the program", "a",
+        [] {
+          ADD_FAILURE();
+          return NamedParts();
+        },
+        "name one");
+  }));
 }
 
 TEST(WorkerGroup, TakesTheStrongestWishAndItsFirstRank) {
