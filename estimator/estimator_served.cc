@@ -15,8 +15,8 @@
 #include "base/status_macros.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/parameter_server/parameter_server.h"
+#include "estimator/parameter_server/placement.h"
 #include "estimator/signals.h"
-#include "graph/parameter_servers.h"
 #include "passes/build_id.h"
 
 namespace tandem {
@@ -98,8 +98,6 @@ absl::Status Estimator::Impl::BeginServed(const Prepared& prepared) {
   const StallWatch::Scope meeting(*stall_watch_,
                                   absl::StrCat("Meeting the parameter servers (", cluster_->Text(), ")"));
   const ModeProgram& program = *prepared.program;
-  std::map<std::string, int> servers =
-      PlaceVariables(program.variables(), static_cast<int>(ServersOf(*cluster_).size()));
   // With an input of its own each, nobody else's position is of use.
   const bool shared_input = config_.auto_shard == AutoShard::kBatch;
   std::string position;
@@ -107,8 +105,8 @@ absl::Status Estimator::Impl::BeginServed(const Prepared& prepared) {
     TD_ASSIGN_OR_RETURN(position, prepared.SavePosition());
   }
   served_->set_facts(ServedFacts(prepared));
-  const absl::Status begun = served_->Begin(program.executable(), std::move(servers), resident_.model().store(),
-                                            resident_.global_step(), std::move(position));
+  const absl::Status begun =
+      served_->Begin(program.executable(), resident_.model().store(), resident_.global_step(), std::move(position));
   if (absl::IsCancelled(begun)) {
     return SignalError(SignalGuard::pending(), ", while it waited for the parameter servers and the chief's values");
   }
@@ -187,11 +185,19 @@ absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
   for (const auto& [name, value] : program.scalar_defaults()) server.scalar_defaults[name] = value;
   server.facts = ServedFacts(prepared);
   const std::vector<std::string>& addresses = ServersOf(*cluster_);
-  const std::map<std::string, int> placed = PlaceVariables(program.variables(), static_cast<int>(addresses.size()));
-  for (const VariableSpec& v : program.variables()) {
-    if (placed.at(v.name) != server.index) continue;
-    server.variables.push_back(
-        {.name = v.name, .dtype = v.dtype, .shape = v.shape, .trainable = v.trainable, .slot_of = v.slot_of});
+  std::map<std::string, const VariableSpec*> variables;
+  for (const VariableSpec& v : program.variables()) variables[v.name] = &v;
+  for (const PlacedPart& part : PlacementOf(program.executable())) {
+    const auto found = variables.find(part.variable);
+    if (part.server != server.index || found == variables.end()) continue;
+    const VariableSpec& v = *found->second;
+    PlacedPart owner = part;
+    owner.variable = v.slot_of;
+    server.variables.push_back({.name = part.name(),
+                                .dtype = v.dtype,
+                                .shape = part.ShapeOf(v.shape),
+                                .trainable = v.trainable,
+                                .slot_of = v.slot_of.empty() ? "" : owner.name()});
   }
   TD_ASSIGN_OR_RETURN(std::unique_ptr<ServerState> state,
                       ServerState::Create(std::move(server), program.shared_executable(), pool_));

@@ -1,6 +1,7 @@
 #include "graph/parameter_servers.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -19,31 +20,77 @@ int64_t Bytes(const VariableSpec& variable) {
   return bytes;
 }
 
+// A variable and its slots.
+struct Group {
+  const VariableSpec* variable = nullptr;  // the first of them, where it is a slot of one that is not there
+  int64_t bytes = 0;
+  std::vector<PlacedPart> parts;  // of the variable
+};
+
+// Servers by load, the first of equals first, of which each takes one part.
+std::vector<PlacedPart> Spread(const Group& group, int64_t count, std::vector<int64_t>& load) {
+  const int64_t rows = count == 1 ? 1 : group.variable->shape[0];
+  std::vector<PlacedPart> parts;
+  std::vector<bool> taken(load.size(), false);
+  for (int64_t i = 0, first = 0; i < count; ++i) {
+    int server = -1;
+    for (int s = 0; s < static_cast<int>(load.size()); ++s) {
+      if (!taken[s] && (server < 0 || load[s] < load[server])) server = s;
+    }
+    taken[server] = true;
+    const int64_t of_part = rows / count + (i < rows % count ? 1 : 0);
+    load[server] += group.bytes / rows * of_part;
+    parts.push_back({.server = server, .first_row = first, .rows = count == 1 ? 0 : of_part});
+    first += of_part;
+  }
+  return parts;
+}
+
 }  // namespace
 
-std::map<std::string, int> PlaceVariables(const std::vector<VariableSpec>& variables, int servers) {
-  struct Group {
-    std::vector<std::string> names;  // a variable and its slots
-    int64_t bytes = 0;
-  };
+std::string PlacedPart::name() const {
+  return whole() ? variable : absl::StrCat(variable, "[", first_row, ":", first_row + rows, "]");
+}
+
+Shape PlacedPart::ShapeOf(Shape shape) const {
+  if (!whole()) shape[0] = rows;
+  return shape;
+}
+
+std::vector<PlacedPart> PlaceVariables(const std::vector<VariableSpec>& variables, int servers,
+                                       const std::set<std::string>& by_rows) {
   std::vector<Group> groups;
-  std::map<std::string, size_t> group_of;
-  const auto add = [&](const VariableSpec& v, const std::string& owner) {
-    const auto [it, added] = group_of.emplace(owner, groups.size());
-    if (added) groups.emplace_back();
-    groups[it->second].names.push_back(v.name);
-    groups[it->second].bytes += Bytes(v);
-  };
-  for (const VariableSpec& v : variables) add(v, v.slot_of.empty() ? v.name : v.slot_of);
-  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.bytes > b.bytes; });
-  std::map<std::string, int> placement;
-  std::vector<int64_t> load(servers, 0);
-  for (const Group& group : groups) {
-    const int server = static_cast<int>(std::min_element(load.begin(), load.end()) - load.begin());
-    load[server] += group.bytes;
-    for (const std::string& name : group.names) placement[name] = server;
+  std::map<std::string, size_t> group_of;  // by the name of the variable
+  int64_t total = 0;
+  const auto owner = [](const VariableSpec& v) { return v.slot_of.empty() ? v.name : v.slot_of; };
+  for (const VariableSpec& v : variables) {
+    const auto [it, added] = group_of.emplace(owner(v), groups.size());
+    if (added) groups.push_back({.variable = &v});
+    Group& group = groups[it->second];
+    if (v.name == it->first) group.variable = &v;
+    group.bytes += Bytes(v);
+    total += Bytes(v);
   }
-  return placement;
+  std::vector<Group*> order;
+  for (Group& group : groups) order.push_back(&group);
+  std::stable_sort(order.begin(), order.end(), [](const Group* a, const Group* b) { return a->bytes > b->bytes; });
+  std::vector<int64_t> load(servers, 0);
+  for (Group* group : order) {
+    int64_t count = 1;
+    const VariableSpec& v = *group->variable;
+    if (by_rows.contains(v.name) && !v.shape.empty() && group->bytes > total / servers) {
+      count = std::clamp<int64_t>(Bytes(v) / kMinPartBytes, 1, std::min<int64_t>(servers, v.shape[0]));
+    }
+    group->parts = Spread(*group, count, load);
+  }
+  std::vector<PlacedPart> placed;
+  for (const VariableSpec& v : variables) {
+    for (PlacedPart part : groups[group_of.at(owner(v))].parts) {
+      part.variable = v.name;
+      placed.push_back(std::move(part));
+    }
+  }
+  return placed;
 }
 
 std::string SentValueName(int server, int64_t number, absl::string_view op) {

@@ -66,8 +66,10 @@ def WarnBatchConstantsPass : ModulePass<"td-warn-batch-constants"> {
 def PartitionStepPass : ModulePass<"td-partition-step"> {
   let summary = "Keeps what one task of a cluster with parameter servers computes of the step";
   let description = [{
-    Does nothing without `part` in exec.config. Variables are placed by PlaceVariables (graph/parameter_servers.h). A
-    server computes what only updates of its variables read, as far back as neither rows of the batch nor variables of
+    Does nothing without `part` in exec.config. Variables are placed by PlaceVariables (graph/parameter_servers.h), which
+    may spread the rows of a large one over servers where its update is computed element by element; exec.placement says
+    where all are. Of such a variable each server has a part of its own name, "table[0:500]", and workers send it these
+    rows of the gradient. A server computes what only updates of its variables read, as far back as neither rows of the batch nor variables of
     other servers are needed; the worker computes the rest. What goes from one to the other is an output of the worker's
     program and a variable of the server's, both of the name SentValueName: gradients as a rule, their common factor
     where they are clipped by a global norm. What is made of step scalars and constants alone is computed by each that

@@ -52,6 +52,15 @@ class Serializer {
     if (const exec::PartAttr part = ConfigOf(module_).getPart()) {
       index_.parameter_servers = static_cast<uint32_t>(part.getServers());
       index_.parameter_server = static_cast<int32_t>(part.getServer());
+      for (auto placed :
+           module_->getAttrOfType<mlir::ArrayAttr>(exec::kPlacementAttr).getAsRange<exec::PlacedPartAttr>()) {
+        auto entry = std::make_unique<fb::PlacedPartT>();
+        entry->variable = placed.getVariable().str();
+        entry->server = static_cast<uint32_t>(placed.getServer());
+        entry->first_row = placed.getFirstRow();
+        entry->rows = placed.getRows();
+        index_.placement.push_back(std::move(entry));
+      }
     }
     // Phase `precision` says where values are rounded.
     index_.reference_phase = ConfigOf(module_).getPrecision() == Precision::kMixedBfloat16 ? "precision" : "input";

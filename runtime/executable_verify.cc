@@ -47,6 +47,14 @@ class IndexVerifier : public ExecutableVerifier {
       return Bad("microbatch_rows", "must be in [1, rows_per_lane]");
     }
     replica_rows_ = x_.lanes / replicas * x_.rows_per_lane;
+    for (size_t i = 0; i < x_.placement.size(); ++i) {
+      const fb::PlacedPartT& part = *x_.placement[i];
+      const std::string field = absl::StrCat("placement[", i, "]");
+      TD_RETURN_IF_ERROR(CheckIndex(field, part.server, x_.parameter_servers, "parameter server"));
+      constexpr int64_t kMostRows = int64_t{1} << 48;
+      const auto in_range = [](int64_t row) { return row >= 0 && row <= kMostRows; };
+      if (!in_range(part.first_row) || !in_range(part.rows)) return Bad(field, "rows are out of range");
+    }
     return absl::OkStatus();
   }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <list>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -14,9 +15,9 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "estimator/parameter_server/placement.h"
 #include "estimator/parameter_server/protocol.h"
 #include "estimator/parameter_server/rows.h"
-#include "graph/parameter_servers.h"
 
 namespace tandem {
 
@@ -44,8 +45,8 @@ void Describe(const std::string& name, int dtype, const Shape& shape, parameters
 ServedVariables::ServedVariables(Options options) : options_(std::move(options)) {}
 ServedVariables::~ServedVariables() = default;
 
-absl::Status ServedVariables::Begin(const Executable& program, std::map<std::string, int> servers,
-                                    std::shared_ptr<VariableStore> store, int64_t step, std::string position) {
+absl::Status ServedVariables::Begin(const Executable& program, std::shared_ptr<VariableStore> store, int64_t step,
+                                    std::string position) {
   store_ = std::move(store);
   step_ = step;
   position_ = std::move(position);
@@ -53,6 +54,13 @@ absl::Status ServedVariables::Begin(const Executable& program, std::map<std::str
   servers_.clear();
   servers_.resize(options_.addresses.size());
   const fb::ExecutableT& index = program.index();
+  if (index.parameter_servers != servers_.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("a program for ", index.parameter_servers,
+                                                   " parameter servers, and a cluster with ", servers_.size()));
+  }
+  const std::vector<PlacedPart> placement = PlacementOf(program);
+  std::set<std::string> in_program;
+  for (const auto& variable : index.variables) in_program.insert(variable->name);
   std::map<std::pair<int, int64_t>, const fb::OutputT*> sent;
   for (const auto& output : index.outputs) {
     if (const std::optional<SentValue> value = SentValueOfName(output->name)) {
@@ -62,9 +70,6 @@ absl::Status ServedVariables::Begin(const Executable& program, std::map<std::str
   for (size_t i = 0; i < servers_.size(); ++i) {
     Server& server = servers_[i];
     server.name = absl::StrCat("ps ", i, " at ", options_.addresses[i]);
-    for (const auto& [name, placed] : servers) {
-      if (placed == static_cast<int>(i)) server.variables.push_back(name);
-    }
     parameters::Hello* hello = server.hello.mutable_hello();
     hello->set_protocol(kParameterProtocol);
     hello->set_rank(options_.rank);
@@ -82,11 +87,12 @@ absl::Status ServedVariables::Begin(const Executable& program, std::map<std::str
       Describe(output->name, static_cast<int>(buffer.dtype), Shape(buffer.shape.begin(), buffer.shape.end()),
                hello->add_sent());
     }
-    for (const auto& variable : index.variables) {
-      const auto placed = servers.find(variable->name);
-      if (placed == servers.end() || placed->second != static_cast<int>(i)) continue;
-      server.reads.push_back(variable->name);
-      hello->add_reads(variable->name);
+    for (const PlacedPart& part : placement) {
+      if (part.server != static_cast<int>(i)) continue;
+      server.variables.push_back(part);
+      if (!in_program.contains(part.variable)) continue;
+      server.reads.push_back(part);
+      hello->add_reads(part.name());
     }
   }
   for (Server& server : servers_) TD_RETURN_IF_ERROR(Meet(server, options_.start_deadline_seconds));
@@ -102,7 +108,11 @@ absl::Status ServedVariables::Connect(Server& server, double seconds) {
     absl::StatusOr<Reply> reply = server.connection->Ask(server.hello);
     if (reply.ok()) {
       Note(server, *reply);
-      server.updated.assign(reply->welcome().updated().begin(), reply->welcome().updated().end());
+      server.updated.clear();
+      const auto& updated = reply->welcome().updated();
+      for (const PlacedPart& part : server.reads) {
+        if (std::find(updated.begin(), updated.end(), part.name()) != updated.end()) server.updated.push_back(part);
+      }
       return reply->welcome().has_values() ? absl::OkStatus() : absl::NotFoundError("it has no values yet");
     }
     if (!absl::IsUnavailable(reply.status())) return reply.status();
@@ -129,63 +139,83 @@ absl::Status ServedVariables::GiveValues(Server& server) {
   parameters::Assign* assign = request.mutable_assign();
   assign->set_step(step_);
   assign->set_position(position_);
-  TD_ASSIGN_OR_RETURN(const std::vector<HostTensor> values, store_->ReadAll(server.variables));
+  std::vector<std::string> names;
+  for (const PlacedPart& part : server.variables) names.push_back(part.variable);
+  TD_ASSIGN_OR_RETURN(const std::vector<HostTensor> values, store_->ReadAll(names));
   std::vector<ByteRange> bytes;
   for (size_t i = 0; i < values.size(); ++i) {
-    Describe(server.variables[i], static_cast<int>(values[i].dtype()), values[i].shape(), assign->add_tensors());
-    bytes.push_back({values[i].raw(), static_cast<size_t>(values[i].byte_size())});
+    TD_ASSIGN_OR_RETURN(const Place place, PlaceOf(server.variables[i]));
+    Describe(server.variables[i].name(), static_cast<int>(place.dtype), place.shape, assign->add_tensors());
+    bytes.push_back({static_cast<const char*>(values[i].raw()) + place.offset, static_cast<size_t>(place.bytes)});
   }
   return server.connection->Ask(request, bytes).status();
 }
 
-absl::Status ServedVariables::TakeValues(Server& server, const std::vector<std::string>& names, double seconds) {
+absl::Status ServedVariables::TakeValues(Server& server, const std::vector<PlacedPart>& parts, double seconds) {
   Request request;
   request.mutable_read();
-  for (const std::string& name : names) request.mutable_read()->add_names(name);
+  for (const PlacedPart& part : parts) request.mutable_read()->add_names(part.name());
   TD_RETURN_IF_ERROR(server.connection->Begin(request, {}));
   FrameReader tensors;
   absl::StatusOr<Reply> reply = server.connection->End(seconds, &tensors, options_.interrupted);
   TD_RETURN_IF_ERROR(Annotate(reply.status(), "", "; the chief gives the first values"));
   Note(server, *reply);
   if (&server == servers_.data()) position_ = reply->position();
-  return Write(names, tensors);
+  return Write(parts, tensors);
 }
 
-absl::Status ServedVariables::Write(const std::vector<std::string>& names, FrameReader& tensors,
+absl::StatusOr<ServedVariables::Place> ServedVariables::PlaceOf(const PlacedPart& part) const {
+  TD_ASSIGN_OR_RETURN(const VariableInfo info, store_->Info(part.variable));
+  Place place{.dtype = info.dtype, .shape = info.shape};
+  if (!part.whole()) {
+    if (info.shape.empty() || part.first_row < 0 || part.first_row + part.rows > info.shape[0]) {
+      return absl::InternalError(absl::StrCat("there is no ", part.name(), " of ", ShapeString(info.shape)));
+    }
+    place.shape[0] = part.rows;
+    const int64_t row = NumElements(absl::MakeConstSpan(info.shape).subspan(1)) * SizeOf(info.dtype);
+    place.offset = part.first_row * row;
+  }
+  place.bytes = NumElements(place.shape) * SizeOf(info.dtype);
+  return place;
+}
+
+absl::Status ServedVariables::Write(const std::vector<PlacedPart>& parts, FrameReader& tensors,
                                     const google::protobuf::RepeatedPtrField<parameters::Rows>& rows) {
-  std::map<int64_t, int64_t> counts;  // by place in `names`
+  std::map<int64_t, int64_t> counts;  // by place in `parts`
   for (const parameters::Rows& head : rows) counts[head.tensor()] = head.count();
-  for (size_t i = 0; i < names.size(); ++i) {
-    const std::string& name = names[i];
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string& name = parts[i].variable;
     TD_ASSIGN_OR_RETURN(const VariableInfo info, store_->Info(name));
+    if (!info.initialized) TD_RETURN_IF_ERROR(store_->Assign(name, HostTensor::Zeros(info.dtype, info.shape)));
+    TD_ASSIGN_OR_RETURN(const Place place, PlaceOf(parts[i]));
     if (const auto count = counts.find(static_cast<int64_t>(i)); count != counts.end()) {
-      TD_RETURN_IF_ERROR(WriteRows(name, info, count->second, tensors));
+      TD_RETURN_IF_ERROR(WriteRows(parts[i], place, count->second, tensors));
       continue;
     }
-    const auto bytes = static_cast<size_t>(NumElements(info.shape) * SizeOf(info.dtype));
-    if (bytes > tensors.left()) return absl::InternalError(absl::StrCat("a server sent no value for ", name));
-    if (!info.initialized) TD_RETURN_IF_ERROR(store_->Assign(name, HostTensor::Zeros(info.dtype, info.shape)));
-    void* const first = store_->Buffer(name, 0);
-    tensors.Read(first, bytes);
+    if (static_cast<size_t>(place.bytes) > tensors.left()) {
+      return absl::InternalError(absl::StrCat("a server sent no value for ", parts[i].name()));
+    }
+    void* const first = static_cast<char*>(store_->Buffer(name, 0)) + place.offset;
+    tensors.Read(first, place.bytes);
     for (int device = 1; device < store_->num_devices(); ++device) {
-      std::memcpy(store_->Buffer(name, device), first, bytes);
+      std::memcpy(static_cast<char*>(store_->Buffer(name, device)) + place.offset, first, place.bytes);
     }
   }
   store_->NoteWrites();
   return absl::OkStatus();
 }
 
-absl::Status ServedVariables::WriteRows(const std::string& name, const VariableInfo& info, int64_t count,
+absl::Status ServedVariables::WriteRows(const PlacedPart& part, const Place& place, int64_t count,
                                         FrameReader& tensors) {
-  const RowLayout layout = RowLayoutOf(info.dtype, info.shape);
-  if (!info.initialized || count < 0 || count > layout.rows || layout.packed_bytes(count) > tensors.left()) {
-    return absl::InternalError(absl::StrCat("a server sent ", count, " rows of ", name));
+  const RowLayout layout = RowLayoutOf(place.dtype, place.shape);
+  if (count < 0 || count > layout.rows || layout.packed_bytes(count) > tensors.left()) {
+    return absl::InternalError(absl::StrCat("a server sent ", count, " rows of ", part.name()));
   }
-  char* const first = static_cast<char*>(store_->Buffer(name, 0));
+  char* const first = static_cast<char*>(store_->Buffer(part.variable, 0)) + place.offset;
   RowNumbers numbers;
   TD_RETURN_IF_ERROR(UnpackRows(tensors, layout, count, first, &numbers));
   for (int device = 1; device < store_->num_devices(); ++device) {
-    char* const copy = static_cast<char*>(store_->Buffer(name, device));
+    char* const copy = static_cast<char*>(store_->Buffer(part.variable, device)) + place.offset;
     for (const uint32_t row : numbers) {
       std::memcpy(copy + row * layout.row_bytes, first + row * layout.row_bytes, layout.row_bytes);
     }

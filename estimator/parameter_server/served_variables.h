@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
 #include "estimator/parameter_server/server_connection.h"
+#include "graph/parameter_servers.h"
 #include "runtime/executable.h"
 #include "runtime/scalar_value.h"
 #include "runtime/variable_store.h"
@@ -38,12 +39,12 @@ class ServedVariables {
   void set_facts(std::map<std::string, std::string> facts) { options_.facts = std::move(facts); }
   ~ServedVariables();
 
-  // Connects. `program` is the worker's part of the step, `servers` are those of all variables of the model, of which
-  // `store` has copies. The chief's are the first values, at `step` and at `position` in the input, where the servers
+  // Connects. `program` is the worker's part of the step, which says where all variables of the model are; `store` has
+  // copies of them. The chief's are the first values, at `step` and at `position` in the input, where the servers
   // have none yet; otherwise the store gets the servers' values: all of them on the chief, those that the program reads
   // on others.
-  absl::Status Begin(const Executable& program, std::map<std::string, int> servers,
-                     std::shared_ptr<VariableStore> store, int64_t step, std::string position = "");
+  absl::Status Begin(const Executable& program, std::shared_ptr<VariableStore> store, int64_t step,
+                     std::string position = "");
 
   // Updates that server 0 has made, when it was last asked.
   int64_t step() const { return step_; }
@@ -81,21 +82,28 @@ class ServedVariables {
     std::string name;  // "ps 0 at host:port"
     std::unique_ptr<ServerConnection> connection;
     parameters::Request hello;
-    std::vector<std::string> variables;  // all that are placed there
-    std::vector<std::string> sent;       // by number
-    std::vector<std::string> reads;      // variables of the program
-    std::vector<std::string> updated;    // of reads
+    std::vector<PlacedPart> variables;  // all that are placed there
+    std::vector<std::string> sent;      // by number
+    std::vector<PlacedPart> reads;      // of variables of the program
+    std::vector<PlacedPart> updated;    // of reads
+  };
+  // The memory of a part in the store.
+  struct Place {
+    DType dtype = DType::kFloat32;
+    Shape shape;  // of the part
+    int64_t offset = 0, bytes = 0;
   };
 
   absl::Status Connect(Server& server, double seconds);
   // The same with values, of one side or the other.
   absl::Status Meet(Server& server, double seconds);
   absl::Status GiveValues(Server& server);
-  absl::Status TakeValues(Server& server, const std::vector<std::string>& names, double seconds);
+  absl::Status TakeValues(Server& server, const std::vector<PlacedPart>& parts, double seconds);
   // `rows`: which of them come by rows.
-  absl::Status Write(const std::vector<std::string>& names, FrameReader& tensors,
+  absl::Status Write(const std::vector<PlacedPart>& parts, FrameReader& tensors,
                      const google::protobuf::RepeatedPtrField<parameters::Rows>& rows = {});
-  absl::Status WriteRows(const std::string& name, const VariableInfo& info, int64_t count, FrameReader& tensors);
+  absl::Status WriteRows(const PlacedPart& part, const Place& place, int64_t count, FrameReader& tensors);
+  absl::StatusOr<Place> PlaceOf(const PlacedPart& part) const;
   void Note(const Server& server, const parameters::Reply& reply);
   absl::StatusOr<parameters::Reply> Ask(Server& server, const parameters::Request& request);
   // `status` of `server`: one that is lost is waited for and met again.

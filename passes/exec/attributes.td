@@ -358,6 +358,21 @@ def Exec_PartAttr : Exec_Attr<"Part", "part"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Exec_PlacedPartAttr : Exec_Attr<"PlacedPart", "placed_part"> {
+  let summary = "which parameter server keeps a variable, or some rows of it (graph/parameter_servers.h)";
+  let description = [{
+    A module with `part` in its configuration lists those of all variables as exec.placement. `rows` 0: the whole
+    variable.
+    ```mlir
+    #exec.placed_part<variable = "table", server = 1, first_row = 500, rows = 500>
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$variable, "int64_t":$server,
+                        DefaultValuedParameter<"int64_t", "0">:$first_row,
+                        DefaultValuedParameter<"int64_t", "0">:$rows);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Exec_CompileConfigAttr : Exec_Attr<"CompileConfig", "config"> {
   let summary = "what steers the passes: the attribute exec.config of the module";
   let description = [{

@@ -25,6 +25,9 @@ namespace tandem::exec {
 // The module's attribute with its CompileConfigAttr.
 inline constexpr llvm::StringLiteral kConfigAttr = "exec.config";
 
+// The module's attribute with the PlacedPartAttrs of all variables, where parameter servers keep them.
+inline constexpr llvm::StringLiteral kPlacementAttr = "exec.placement";
+
 // What a configuration has where it does not say: rows of a replica, and bytes of an all-reduce and of the first one.
 inline constexpr int64_t kDefaultBatch = 32;
 inline constexpr int64_t kDefaultBucketBytes = int64_t{25} << 20, kDefaultFirstBucketBytes = int64_t{1} << 20;

@@ -9,8 +9,12 @@ import fashion  # noqa: E402
 import sample  # noqa: E402
 import xunit  # noqa: E402
 
+sys.path.insert(0, os.path.abspath("tests/cluster"))
+import workers  # noqa: E402
+
 LAUNCH = os.path.abspath("tools/tandem-launch")
 LINEAR = os.path.abspath("samples/linear_estimator")
+DUMP = os.path.abspath("tools/tandem-dump")
 
 
 def launch(flags, program):
@@ -75,11 +79,26 @@ def fashion_mnist_learns():
     assert {"train", "train_ps0", "eval"} <= parts, parts
 
 
+def rows_of_a_kernel_on_two_servers():
+    """The largest kernel is more than a server's share. With one worker the bits are those of one process."""
+    directory = fashion.make(sample.fresh_dir("data"), train=64, test=20)
+    flags = ["--model=mnist", "--optimizer=adam", "--devices=cpu:0", "--batch_size=8", "--max_steps=6",
+             "--shuffle_buffer=64", "--data_dir=" + directory]
+    alone, served = sample.fresh_dir("alone"), sample.fresh_dir("on_two_servers")
+    sample.run(*flags, "--model_dir=" + alone)
+    launch(["-n", "1", "--ps=2"], [sample.BINARY, "--strategy=parameter_server", *flags, "--model_dir=" + served])
+    workers.assert_same(workers.contents(alone, 6), workers.contents(served, 6), "two servers")
+    compiled = os.path.join(served, "compiled")
+    part = next(f for f in os.listdir(compiled) if f.startswith("train_ps1") and f.endswith(".tdx"))
+    dump = subprocess.run([DUMP, os.path.join(compiled, part)], capture_output=True, text=True, timeout=100).stdout
+    assert re.search(r"  ps 1 keeps .*dense/kernel\[2704:5408\]", dump), dump[:2000]
+
+
 xunit.run("parameter_servers", [
     ("linear_estimator_mirrored", linear("mirrored", ["-n", "1"], "mirrored", "worker 0")),
     ("linear_estimator_central", linear("central", ["-n", "1"], "central", "worker 0", "cpu:0,cpu:1")),
     ("linear_estimator_multi_worker", linear("multi_worker", ["-n", "2"], "multi_worker", "worker 0")),
     ("linear_estimator_parameter_server", linear("ps", ["-n", "2", "--ps=1"], "parameter_server", "chief 0")),
     *((f.__name__, f) for f in (linear_counts_all_steps, an_evaluator_evaluates, servers_without_use,
-                                  fashion_mnist_learns)),
+                                  fashion_mnist_learns, rows_of_a_kernel_on_two_servers)),
 ])

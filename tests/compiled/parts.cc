@@ -2,10 +2,13 @@
 
 #include <cstring>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "estimator/parameter_server/placement.h"
 #include "graph/parameter_servers.h"
 
 namespace tandem::compiled {
@@ -27,15 +30,20 @@ absl::StatusOr<Parts> Parts::Make(const BuildFn& build, const Options& options, 
 }
 
 absl::Status Parts::Assign(const TensorMap& values) {
-  const auto assign = [&](const Program& program) -> absl::Status {
-    for (const auto& [name, value] : values) {
-      if (program.variables->Contains(name)) TD_RETURN_IF_ERROR(program.variables->Assign(name, value));
-    }
-    return absl::OkStatus();
-  };
-  TD_RETURN_IF_ERROR(assign(worker_));
-  for (const Program& server : servers_) TD_RETURN_IF_ERROR(assign(server));
+  for (const auto& [name, value] : values) {
+    if (worker_.variables->Contains(name)) TD_RETURN_IF_ERROR(worker_.variables->Assign(name, value));
+  }
+  for (const PlacedPart& part : PlacementOf(*worker_.executable)) {
+    const auto value = values.find(part.variable);
+    VariableStore& server = *servers_.at(part.server).variables;
+    if (value == values.end() || !server.Contains(part.name())) continue;
+    TD_RETURN_IF_ERROR(server.Assign(part.name(), ValueOf(part, value->second)));
+  }
   return absl::OkStatus();
+}
+
+HostTensor Parts::ValueOf(const PlacedPart& part, const HostTensor& whole) {
+  return part.whole() ? whole : Rows(whole, part.first_row, part.first_row + part.rows);
 }
 
 absl::StatusOr<StepResult> Parts::Run(const StepInputs& inputs) {
@@ -53,29 +61,39 @@ absl::StatusOr<StepResult> Parts::Run(const StepInputs& inputs) {
     of_server.scalars = inputs.scalars;
     TD_ASSIGN_OR_RETURN(const StepResult updated, server.Run(of_server));
     if (!updated.finite) return absl::InternalError("an update is not finite");
-    for (const auto& variable : server.executable->index().variables) {
-      if (!variable->updated || !worker_.variables->Contains(variable->name)) continue;
-      TD_ASSIGN_OR_RETURN(const HostTensor value, server.variables->Read(variable->name));
-      TD_RETURN_IF_ERROR(worker_.variables->Assign(variable->name, value));
-    }
+  }
+  for (const PlacedPart& part : PlacementOf(*worker_.executable)) {
+    const VariableStore& server = *servers_.at(part.server).variables;
+    if (!server.Contains(part.name()) || !worker_.variables->Contains(part.variable)) continue;
+    TD_ASSIGN_OR_RETURN(const HostTensor value, server.Read(part.name()));
+    TD_ASSIGN_OR_RETURN(const HostTensor before, worker_.variables->Read(part.variable));
+    HostTensor whole = before.Clone();
+    const int64_t row = part.whole() ? 0 : whole.byte_size() / whole.shape()[0];
+    std::memcpy(static_cast<char*>(whole.raw()) + part.first_row * row, value.raw(), value.byte_size());
+    TD_RETURN_IF_ERROR(worker_.variables->Assign(part.variable, whole));
   }
   return result;
 }
 
 std::vector<std::string> Parts::Differences(const TensorMap& values) const {
   std::vector<std::string> lines;
-  for (const auto& [name, value] : values) {
-    bool found = false;
-    for (size_t i = 0; i < servers_.size(); ++i) {
-      if (!servers_[i].variables->Contains(name)) continue;
-      found = true;
-      if (std::memcmp(servers_[i].variables->Buffer(name, 0), value.raw(), value.byte_size()) != 0) {
-        lines.push_back(
-            absl::StrCat(name, " on server ", i, " of ", servers_.size(), " has other bits than in one program"));
-      }
+  std::set<std::string> found;
+  for (const PlacedPart& part : PlacementOf(*worker_.executable)) {
+    const VariableStore& server = *servers_.at(part.server).variables;
+    const auto value = values.find(part.variable);
+    if (value == values.end() || !server.Contains(part.name())) continue;
+    found.insert(part.variable);
+    const HostTensor expected = ValueOf(part, value->second);
+    if (!server.Read(part.name())->BitEqual(expected)) {
+      lines.push_back(absl::StrCat(part.name(), " on server ", part.server, " of ", servers_.size(),
+                                   " has other bits than in one program"));
     }
+  }
+  for (const auto& [name, value] : values) {
     // What no step updates need not be in a server's program.
-    if (!found && !worker_.variables->Contains(name)) lines.push_back(absl::StrCat(name, " is in no part"));
+    if (!found.contains(name) && !worker_.variables->Contains(name)) {
+      lines.push_back(absl::StrCat(name, " is in no part"));
+    }
   }
   return lines;
 }

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "graph/parameter_servers.h"
 #include "graph/reference.h"
 #include "tests/compiled/harness.h"
 
@@ -24,6 +25,9 @@ class Parts {
   absl::StatusOr<StepResult> Run(const StepInputs& inputs);
   // Variables on servers that differ from `values`, and those that no server has: a line for each.
   std::vector<std::string> Differences(const TensorMap& values) const;
+
+  // Of a variable's value.
+  static HostTensor ValueOf(const PlacedPart& part, const HostTensor& whole);
 
   const Program& worker() const { return worker_; }
   const std::vector<Program>& servers() const { return servers_; }

@@ -14,11 +14,11 @@
 #include "base/exit_code.h"
 #include "cluster/testing_address.h"
 #include "estimator/parameter_server/parameter_server.h"
+#include "estimator/parameter_server/placement.h"
 #include "estimator/parameter_server/protocol.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
-#include "graph/parameter_servers.h"
 #include "gtest/gtest.h"
 #include "tests/compiled/parts.h"
 
@@ -35,9 +35,9 @@ void Model(GraphBuilder& g, int units) {
 
 // An embedding of a kilobyte a row, whose gradient has a row for each of a batch's words, and a dense layer.
 constexpr int64_t kWords = 200, kWidth = 256;
-void Embedding(GraphBuilder& g, const Optimizer& optimizer) {
+void Embedding(GraphBuilder& g, const Optimizer& optimizer, int64_t words = kWords) {
   Tensor word = g.Input("word", DType::kInt32, {kBatch}), label = g.Input("label", DType::kFloat32, {kBatch, 1});
-  Tensor x = layers::Embedding(word, {.input_dim = kWords, .output_dim = kWidth});
+  Tensor x = layers::Embedding(word, {.input_dim = words, .output_dim = kWidth});
   Tensor loss = losses::MeanSquaredError(label, layers::Dense(x, {.units = 1}));
   optimizer.Minimize(loss);
   g.Output("loss", loss);
@@ -58,25 +58,31 @@ class ServedVariablesTest : public testing::Test {
     Use([](GraphBuilder& g) { Model(g, 4); });
   }
 
-  void Use(const BuildFn& model) {
+  void Use(const BuildFn& model, int servers = 1) {
     model_ = model;
-    auto parts = Parts::Make(model_, kOptions, /*servers=*/1);
+    auto parts = Parts::Make(model_, kOptions, servers);
     ASSERT_TRUE(parts.ok()) << parts.status();
     parts_ = std::make_unique<Parts>(*std::move(parts));
-    placed_ = PlaceVariables(parts_->worker().graph->variables(), 1);
+    while (static_cast<int>(addresses_.size()) < servers) addresses_.push_back(FreeAddress());
+    addresses_.resize(servers);
   }
 
   void Serve(std::optional<int64_t> max_staleness = std::nullopt) {
-    ServerOptions options{.who = "ps 0", .workers = 3, .max_staleness = max_staleness};
-    for (const VariableSpec& v : parts_->worker().graph->variables()) {
-      options.variables.push_back({.name = v.name, .dtype = v.dtype, .shape = v.shape});
+    for (int i = 0; i < static_cast<int>(addresses_.size()); ++i) {
+      ServerOptions options{.index = i, .who = absl::StrCat("ps ", i), .workers = 3, .max_staleness = max_staleness};
+      for (const VariableSpec& v : parts_->worker().graph->variables()) {
+        for (const PlacedPart& part : PlacementOf(*parts_->worker().executable)) {
+          if (part.server != i || part.variable != v.name) continue;
+          options.variables.push_back({.name = part.name(), .dtype = v.dtype, .shape = part.ShapeOf(v.shape)});
+        }
+      }
+      options.scalar_defaults["learning_rate"] = 0.1;
+      auto state = ServerState::Create(options, parts_->servers()[i].executable, std::make_shared<ThreadPool>(1));
+      ASSERT_TRUE(state.ok()) << state.status();
+      auto server = ParameterServer::Start(*std::move(state), addresses_[i], /*deadline_seconds=*/10);
+      ASSERT_TRUE(server.ok()) << server.status();
+      servers_.push_back(*std::move(server));
     }
-    options.scalar_defaults["learning_rate"] = 0.1;
-    auto state = ServerState::Create(options, parts_->servers()[0].executable, std::make_shared<ThreadPool>(1));
-    ASSERT_TRUE(state.ok()) << state.status();
-    auto server = ParameterServer::Start(*std::move(state), address_, /*deadline_seconds=*/10);
-    ASSERT_TRUE(server.ok()) << server.status();
-    server_ = *std::move(server);
   }
 
   Worker NewWorker(int64_t rank, double deadline_seconds = 10) {
@@ -91,7 +97,7 @@ class ServedVariablesTest : public testing::Test {
       EXPECT_TRUE(worker.program.variables->Assign(v.name, HostTensor::Zeros(v.dtype, v.shape)).ok());
     }
     worker.variables =
-        std::make_unique<ServedVariables>(ServedVariables::Options{.addresses = {address_},
+        std::make_unique<ServedVariables>(ServedVariables::Options{.addresses = addresses_,
                                                                    .rank = rank,
                                                                    .who = absl::StrCat("worker ", rank),
                                                                    .start_deadline_seconds = deadline_seconds,
@@ -99,14 +105,14 @@ class ServedVariablesTest : public testing::Test {
     return worker;
   }
 
-  static Options PartOptions() {
+  Options PartOptions() const {
     Options options = kOptions;
-    options.part.servers = 1;
+    options.part.servers = static_cast<int>(addresses_.size());
     return options;
   }
 
   absl::Status Begin(Worker& worker) {
-    return worker.variables->Begin(*worker.program.executable, placed_, worker.program.variables, /*step=*/0);
+    return worker.variables->Begin(*worker.program.executable, worker.program.variables, /*step=*/0);
   }
 
   // The variables that the worker's program reads.
@@ -120,7 +126,9 @@ class ServedVariablesTest : public testing::Test {
 
   // A step of a worker's on its own inputs.
   static absl::Status Step(Worker& worker) {
-    const TensorMap batch = RandomInputs(*worker.program.executable, 8, kOptions, static_cast<int>(worker.steps++));
+    return StepOn(worker, RandomInputs(*worker.program.executable, 8, kOptions, static_cast<int>(worker.steps++)));
+  }
+  static absl::Status StepOn(Worker& worker, const TensorMap& batch) {
     const StepInputs inputs = Deal(worker.program, batch, {8}, worker.variables->step());
     const absl::StatusOr<StepResult> result = worker.program.Run(inputs);
     if (!result.ok()) return result.status();
@@ -130,11 +138,10 @@ class ServedVariablesTest : public testing::Test {
     return worker.variables->Exchange(values, inputs.scalars);
   }
 
-  const std::string address_ = FreeAddress();
+  std::vector<std::string> addresses_;
   BuildFn model_;
   std::unique_ptr<Parts> parts_;
-  std::map<std::string, int> placed_;
-  std::unique_ptr<ParameterServer> server_;
+  std::vector<std::unique_ptr<ParameterServer>> servers_;
 };
 
 TEST_F(ServedVariablesTest, StepsAreThoseOfThePartsInOneProcess) {
@@ -166,7 +173,7 @@ TEST_F(ServedVariablesTest, RowsOfAnEmbeddingTravelAlone) {
       {GradientDescent({.learning_rate = 0.1, .clip_global_norm = 0.1}), true}};
   for (const auto& [rule, only_touched] : rules) {
     SCOPED_TRACE(&rule - &rules[0].first);
-    server_ = nullptr;
+    servers_.clear();
     Use([&rule = rule](GraphBuilder& g) { Embedding(g, rule); });
     Serve();
     Worker chief = NewWorker(0), other = NewWorker(1);
@@ -211,6 +218,54 @@ TEST_F(ServedVariablesTest, RowsOfAnEmbeddingTravelAlone) {
   }
 }
 
+// A table that is spread over servers: its rows travel alone to and from each of them, a lost server gets its rows
+// back, and all have the bits of parts in one process.
+TEST_F(ServedVariablesTest, RowsOfATableThatIsSpreadOverServers) {
+  constexpr int64_t kMany = 3000;  // 3 MB
+  using namespace optimizers;      // NOLINT
+  for (const Optimizer& rule :
+       {GradientDescent({.learning_rate = 0.1}), Adam({.learning_rate = 0.1, .clip_global_norm = 0.1})}) {
+    for (const int servers : {2, 3}) {
+      SCOPED_TRACE(servers);
+      servers_.clear();
+      Use([&](GraphBuilder& g) { Embedding(g, rule, kMany); }, servers);
+      int64_t rows = 0;
+      for (const PlacedPart& part : PlacementOf(*parts_->worker().executable)) {
+        if (part.variable == "embedding/embeddings") rows += part.rows;
+      }
+      ASSERT_EQ(rows, kMany);
+      Serve();
+      Worker chief = NewWorker(0), other = NewWorker(1);
+      ASSERT_TRUE(parts_->Assign(chief.program.Values()).ok());
+      ASSERT_EQ(Begin(chief), absl::OkStatus());
+      ASSERT_EQ(Begin(other), absl::OkStatus());
+      for (int i = 0; i < 4; ++i) {
+        Worker& worker = i == 2 ? other : chief;
+        if (i >= 2) {
+          ASSERT_EQ(worker.variables->ReadAll(), absl::OkStatus());  // what the other one has made of the values
+        }
+        Options options = kOptions;
+        options.ranges["word"] = {0, kMany};
+        const TensorMap batch = RandomInputs(*worker.program.executable, 8, options, i);
+        ASSERT_TRUE(parts_->Run(Deal(parts_->worker(), batch, {8}, i)).ok());
+        const uint64_t before = worker.variables->traffic().sent;
+        ASSERT_EQ(StepOn(worker, batch), absl::OkStatus());
+        EXPECT_LT(worker.variables->traffic().sent - before, 9 * (kWidth * 4 + 4) + 5000);
+        EXPECT_EQ(parts_->Differences(Read(worker)), std::vector<std::string>());
+      }
+      ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
+      const TensorMap all = chief.program.Values();
+      EXPECT_EQ(parts_->Differences(all), std::vector<std::string>());
+      // The servers come back without values; the chief gives each its rows.
+      servers_.clear();
+      Serve();
+      ASSERT_EQ(StepOn(chief, RandomInputs(*chief.program.executable, 8, kOptions, 9)), absl::OkStatus());  // is lost
+      ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
+      for (const auto& [name, value] : chief.program.Values()) EXPECT_TRUE(value.BitEqual(all.at(name))) << name;
+    }
+  }
+}
+
 TEST_F(ServedVariablesTest, OthersWaitForTheChiefsValuesAndSeeEachOthersUpdates) {
   Serve();
   Worker chief = NewWorker(0), other = NewWorker(1);
@@ -235,7 +290,7 @@ TEST_F(ServedVariablesTest, AServerThatComesBackGetsWhatTheChiefReadLast) {
   ASSERT_EQ(Begin(chief), absl::OkStatus());
   ASSERT_EQ(Step(chief), absl::OkStatus());
   ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
-  server_ = nullptr;
+  servers_.clear();
   Serve();
   ASSERT_EQ(Step(chief), absl::OkStatus());  // is lost
   EXPECT_EQ(chief.variables->step(), 1);
@@ -247,10 +302,10 @@ TEST_F(ServedVariablesTest, AServerThatStaysAwayIsNamed) {
   Serve();
   Worker chief = NewWorker(0, /*deadline_seconds=*/0.3);
   ASSERT_EQ(Begin(chief), absl::OkStatus());
-  server_ = nullptr;
+  servers_.clear();
   const absl::Status status = Step(chief);
   EXPECT_EQ(ExitCodeFor(status), kExitTemporary);
-  EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat("parameter server ps 0 at ", address_))) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat("parameter server ps 0 at ", addresses_[0]))) << status;
   EXPECT_TRUE(absl::StrContains(status.message(), "it was waited for 0.3 s")) << status;
 }
 
@@ -290,7 +345,7 @@ TEST_F(ServedVariablesTest, TheChiefWaitsUntilTheOthersHaveLeft) {
     EXPECT_EQ(other.variables->Leave(1), absl::OkStatus());
   });
   // Rank 2 has never come: it is waited for until the deadline.
-  std::thread waiting([&, server = server_.get()] {
+  std::thread waiting([&, server = servers_[0].get()] {
     for (int i = 0; i < 40; ++i) server->state().WaitForEnd(std::chrono::milliseconds(100));
   });
   EXPECT_EQ(chief.variables->WaitForOthers(1), absl::OkStatus());
@@ -309,7 +364,7 @@ TEST_F(ServedVariablesTest, TheChiefStopsAllAndTellsWhyItFailed) {
   EXPECT_EQ(other.variables->wish(), ServedVariables::Wish::kSignal);
   EXPECT_EQ(other.variables->Stop(ServedVariables::Wish::kStop).message(), "only the chief may do that, not worker 1");
   chief.variables->End(absl::DataLossError("a damaged file"));
-  EXPECT_TRUE(server_->state().WaitForEnd(std::chrono::seconds(10)));
+  EXPECT_TRUE(servers_[0]->state().WaitForEnd(std::chrono::seconds(10)));
   const absl::Status status = Step(other);
   EXPECT_EQ(status.message(), "the chief has ended the training: a damaged file");
   EXPECT_EQ(ExitCodeFor(status), kExitTemporary);
@@ -320,8 +375,7 @@ TEST_F(ServedVariablesTest, AnotherModelIsRefused) {
   auto program = Prepare([](GraphBuilder& g) { Model(g, 5); }, PartOptions());
   ASSERT_TRUE(program.ok()) << program.status();
   Worker other = NewWorker(0);
-  const absl::Status status = other.variables->Begin(
-      *program->executable, PlaceVariables(program->graph->variables(), 1), program->variables, /*step=*/0);
+  const absl::Status status = other.variables->Begin(*program->executable, program->variables, /*step=*/0);
   EXPECT_TRUE(absl::StartsWith(status.message(), "worker 0 has another model than ps 0: it sends ps0/0/")) << status;
   EXPECT_EQ(ExitCodeFor(status), kExitUsage);
 }
@@ -329,7 +383,7 @@ TEST_F(ServedVariablesTest, AnotherModelIsRefused) {
 // Whatever bytes come, there is an answer, and the server goes on.
 TEST_F(ServedVariablesTest, DamagedRequestsAreAnswered) {
   Serve();
-  ServerState& state = server_->state();
+  ServerState& state = servers_[0]->state();
   int answers = 0, errors = 0;
   const int64_t connection = state.Connect([&](grpc::ByteBuffer answer) {
     parameters::Reply reply;

@@ -143,6 +143,11 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
                         {"lanes", index.lanes},
                         {"rows_per_lane", index.rows_per_lane},
                         {"microbatch_rows", index.microbatch_rows}};
+  dump["placement"] = Json::array();
+  for (const auto& p : index.placement) {
+    dump["placement"].push_back(
+        {{"variable", p->variable}, {"server", p->server}, {"first_row", p->first_row}, {"rows", p->rows}});
+  }
   dump["replicas"] = Json::array();
   for (const auto& r : index.replicas) {
     dump["replicas"].push_back({{"name", r->name}, {"device", r->device}, {"program", r->program}});

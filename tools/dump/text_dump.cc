@@ -104,6 +104,18 @@ std::string DumpText(const Json& dump) {
                                                         " parameter server", servers == 1 ? "" : "s")
                                          : absl::StrCat("that of parameter server ps ", server, ", of ", servers);
     absl::StrAppend(&out, "part of the step: ", whose, "\n");
+    for (int64_t s = 0; s < servers; ++s) {
+      absl::StrAppend(&out, "  ps ", s, " keeps");
+      const char* separator = " ";
+      for (const Json& p : dump["placement"]) {
+        if (p["server"] != s) continue;
+        const int64_t first = p["first_row"], rows = p["rows"];
+        absl::StrAppend(&out, separator, S(p["variable"]),
+                        rows == 0 ? "" : absl::StrCat("[", first, ":", first + rows, "]"));
+        separator = ", ";
+      }
+      absl::StrAppend(&out, *separator == ' ' ? " nothing\n" : "\n");
+    }
   }
   absl::StrAppend(&out, "\nReplicas\n");
   for (const Json& r : dump["replicas"])

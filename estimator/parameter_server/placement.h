@@ -1,0 +1,22 @@
+// Where the variables of a model are that parameter servers keep, as a compiled part of the step says.
+#ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_PLACEMENT_H_
+#define TANDEM_ESTIMATOR_PARAMETER_SERVER_PLACEMENT_H_
+
+#include <vector>
+
+#include "graph/parameter_servers.h"
+#include "runtime/executable.h"
+
+namespace tandem {
+
+inline std::vector<PlacedPart> PlacementOf(const Executable& program) {
+  std::vector<PlacedPart> parts;
+  for (const auto& part : program.index().placement) {
+    parts.push_back({part->variable, static_cast<int>(part->server), part->first_row, part->rows});
+  }
+  return parts;
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_PARAMETER_SERVER_PLACEMENT_H_

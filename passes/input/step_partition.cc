@@ -1,0 +1,107 @@
+#include "passes/input/step_partition.h"
+
+#include "base/step_scalars.h"
+#include "graph/ir/dialect.h"
+#include "graph/ir/dist.h"
+#include "graph/ir/signature.h"
+#include "passes/pass_util.h"
+
+namespace tandem {
+
+StepPartition::StepPartition(mlir::func::FuncOp step, std::map<std::string, int> owners_of_variables)
+    : step_(step), owners_of_variables_(std::move(owners_of_variables)) {
+  for (mlir::Operation& op : body().without_terminator()) {
+    if (FollowsFromScalars(&op)) owners_[&op] = kAny;
+  }
+  for (mlir::Operation& op : llvm::reverse(body().without_terminator())) {
+    if (!owners_.contains(&op)) owners_[&op] = FindOwner(&op);
+  }
+}
+
+bool StepPartition::Owns(int owner, mlir::FlatSymbolRefAttr variable) const {
+  const auto it = owners_of_variables_.find(variable.getValue().str());
+  return it != owners_of_variables_.end() && it->second == owner;
+}
+
+int StepPartition::ReaderOf(mlir::OpOperand& use) const {
+  if (use.getOwner() != body().getTerminator()) return owners_.lookup(use.getOwner());
+  mlir::FlatSymbolRefAttr update = td::UpdateOf(step_, use.getOperandNumber());
+  return update ? OwnerOf(update) : kWorker;
+}
+
+std::vector<mlir::Operation*> StepPartition::OpsOf(int owner) const {
+  std::vector<mlir::Operation*> ops;
+  for (mlir::Operation& op : body().without_terminator()) {
+    if (owners_.lookup(&op) == owner) ops.push_back(&op);
+  }
+  return ops;
+}
+
+llvm::SetVector<mlir::Value> StepPartition::SentTo(int owner) const {
+  llvm::SetVector<mlir::Value> values;
+  for (mlir::Operation& op : body()) {
+    for (mlir::OpOperand& operand : op.getOpOperands()) {
+      if (ReaderOf(operand) == owner && !Has(owner, operand.get())) values.insert(operand.get());
+    }
+  }
+  return values;
+}
+
+std::optional<std::pair<mlir::Operation*, mlir::FlatSymbolRefAttr>> StepPartition::LostUpdate() const {
+  for (mlir::OpOperand& operand : body().getTerminator()->getOpOperands()) {
+    mlir::FlatSymbolRefAttr update = td::UpdateOf(step_, operand.getOperandNumber());
+    mlir::Operation* op = operand.get().getDefiningOp();
+    if (!update || op == nullptr || owners_.lookup(op) != kWorker) continue;
+    for (mlir::Value v : op->getOperands()) {
+      auto argument = mlir::dyn_cast<mlir::BlockArgument>(v);
+      if (argument && td::VariableOf(step_, argument.getArgNumber()) == update) return std::make_pair(op, update);
+    }
+  }
+  return std::nullopt;
+}
+
+int StepPartition::FindOwner(mlir::Operation* op) const {
+  const auto batched = [](mlir::Value v) { return td::IsBatched(v.getType()); };
+  if (llvm::any_of(op->getOperands(), batched) || llvm::any_of(op->getResults(), batched)) return kWorker;
+  if (mlir::isa<td::CrossReplicaOp>(op) || op->use_empty()) return kWorker;
+  int owner = kAny;
+  for (mlir::OpOperand& use : op->getUses()) {
+    // An output is the worker's own copy.
+    if (use.getOwner() == body().getTerminator() && td::OutputOf(step_, use.getOperandNumber())) continue;
+    const int reader = ReaderOf(use);
+    if (owner != kAny && reader != owner) return kWorker;
+    owner = reader;
+  }
+  if (owner < 0) return kWorker;
+  for (mlir::Value operand : op->getOperands()) {
+    auto argument = mlir::dyn_cast<mlir::BlockArgument>(operand);
+    if (argument && !Has(owner, argument)) return kWorker;
+  }
+  return owner;
+}
+
+bool StepPartition::FollowsFromScalars(mlir::Operation* op) const {
+  return llvm::none_of(op->getResultTypes(), td::IsBatched) && llvm::all_of(op->getOperands(), [&](mlir::Value v) {
+           if (mlir::Operation* maker = v.getDefiningOp()) return owners_.contains(maker);
+           return IsStepScalar(mlir::cast<mlir::BlockArgument>(v));
+         });
+}
+
+bool StepPartition::IsStepScalar(mlir::BlockArgument argument) const {
+  mlir::StringAttr scalar = td::ScalarOf(step_, argument.getArgNumber());
+  return scalar && !IsSetBySession(scalar.str());
+}
+
+bool StepPartition::Has(int owner, mlir::Value value) const {
+  if (mlir::Operation* op = value.getDefiningOp()) {
+    const int computed_by = owners_.lookup(op);
+    return computed_by == owner || computed_by == kAny;
+  }
+  auto argument = mlir::cast<mlir::BlockArgument>(value);
+  if (mlir::FlatSymbolRefAttr variable = td::VariableOf(step_, argument.getArgNumber())) {
+    return OwnerOf(variable) == owner;
+  }
+  return IsStepScalar(argument);
+}
+
+}  // namespace tandem
