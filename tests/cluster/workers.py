@@ -31,18 +31,19 @@ def tf_config(ports, index):
 class Workers:
     """Started by the constructor; every worker's output goes to a file of its own."""
 
-    def __init__(self, name, count, flags, own_flags=None, environments=None):
-        """`own_flags`: more flags by rank. `environments`: by rank, in place of a TF_CONFIG."""
+    def __init__(self, name, count, flags, own_flags=None, environments=None, prefixes=None):
+        """By rank: `own_flags`, more flags; `environments`, in place of a TF_CONFIG; `prefixes`, of the command."""
         self.directory = sample.fresh_dir("workers_" + name)
         ports = free_ports(count)
         self.processes = []
         for rank in range(count):
             environment = environments[rank] if environments else {"TF_CONFIG": tf_config(ports, rank)}
             more = (own_flags or {}).get(rank, [])
+            prefix = prefixes[rank] if prefixes else []
             with open(self.log(rank), "wb") as log:
                 self.processes.append(subprocess.Popen(
-                    [sample.BINARY, *flags, *more], stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                    env={**os.environ, **environment}))
+                    [*prefix, sample.BINARY, *flags, *more], stdout=log, stderr=subprocess.STDOUT,
+                    stdin=subprocess.DEVNULL, env={**os.environ, **environment}))
 
     def log(self, rank):
         return os.path.join(self.directory, f"{rank}.log")
