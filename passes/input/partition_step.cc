@@ -135,13 +135,17 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     const auto narrow = [&](mlir::Value value) {
       if (!IsScalar(value)) value.setType(WithRows(value.getType(), rows));
     };
+    const auto narrow_anybodys = [&](mlir::OpOperand& operand) {
+      mlir::Operation* maker = operand.get().getDefiningOp();
+      if (maker == nullptr || !partition.IsAnybodys(maker) || IsScalar(operand.get())) return;
+      operand.set(NarrowCopy(operand.get(), rows));
+    };
     for (mlir::Operation* op : ops) {
-      for (mlir::OpOperand& operand : op->getOpOperands()) {
-        mlir::Operation* maker = operand.get().getDefiningOp();
-        if (maker == nullptr || !partition.IsAnybodys(maker) || IsScalar(operand.get())) continue;
-        operand.set(NarrowCopy(operand.get(), rows));
-      }
+      for (mlir::OpOperand& operand : op->getOpOperands()) narrow_anybodys(operand);
       for (mlir::Value result : op->getResults()) narrow(result);
+    }
+    for (mlir::OpOperand& update : step.getBody().front().getTerminator()->getOpOperands()) {
+      if (partition.ReaderOf(update) == owner) narrow_anybodys(update);
     }
     for (mlir::BlockArgument argument : step.getArguments()) {
       mlir::FlatSymbolRefAttr variable = td::VariableOf(step, argument.getArgNumber());

@@ -58,6 +58,7 @@ std::set<std::string> VariablesByRows(mlir::func::FuncOp step, const std::vector
   const StepPartition partition(step, owners);
   // Which of several variables is to blame is of no matter: the error is told once they are placed.
   if (partition.LostUpdate()) return {};
+  mlir::Operation* terminator = step.getBody().front().getTerminator();
   std::set<std::string> by_rows;
   for (const auto& [name, v] : found) {
     const bool of_one_shape = llvm::all_of(variables, [&, &v = v, &name = name](const VariableSpec& slot) {
@@ -74,10 +75,13 @@ std::set<std::string> VariablesByRows(mlir::func::FuncOp step, const std::vector
     const bool ops = llvm::all_of(partition.OpsOf(owner), [&](mlir::Operation* op) {
       return IsByRows(op, like) && llvm::all_of(op->getOperands(), anybodys);
     });
+    const bool updates = llvm::all_of(terminator->getOpOperands(), [&](mlir::OpOperand& update) {
+      return partition.ReaderOf(update) != owner || anybodys(update.get());
+    });
     const bool values = llvm::all_of(partition.SentTo(owner), [&](mlir::Value sent) {
       return IsScalar(sent) || mlir::cast<mlir::ShapedType>(sent.getType()).getShape() == like.getShape();
     });
-    if (ops && values) by_rows.insert(name);
+    if (ops && updates && values) by_rows.insert(name);
   }
   return by_rows;
 }

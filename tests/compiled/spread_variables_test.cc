@@ -137,7 +137,20 @@ TEST(SpreadVariables, OfAGraphByHand) {
                 optimizers::SGD({.learning_rate = 0.1}).Minimize(loss_of(g, table));
               }),
               ElementsAre(first, second));
-  // Assigned: a row moves to another.
+  // Assigned: one number to all, or numbers of their places in the whole.
+  EXPECT_THAT(of([&](GraphBuilder& g) {
+                Tensor table = large(g, "table", false);
+                loss_of(g, table);
+                g.Assign(table, Broadcast(g.Constant(2.0f), {2000, kWidth}));
+              }),
+              ElementsAre(first, second));
+  EXPECT_THAT(of([&](GraphBuilder& g) {
+                Tensor table = large(g, "table", false);
+                loss_of(g, table);
+                g.Assign(table, Iota(&g, {2000, kWidth}, 0, DType::kFloat32));
+              }),
+              SizeIs(1));
+  // A row moves to another.
   EXPECT_THAT(of([&](GraphBuilder& g) {
                 Tensor table = large(g, "table", false);
                 loss_of(g, table);
