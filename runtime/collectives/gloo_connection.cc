@@ -4,6 +4,7 @@
 #include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
 
+#include <net/if.h>
 #include <netdb.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -121,6 +122,10 @@ absl::StatusOr<std::shared_ptr<gloo::transport::Device>> Listen(const ConnectOpt
     absl::StatusOr<std::string> address = LocalAddress(options.address);
     reason = std::string(address.status().message());
     if (address.ok()) attr.hostname = *address;
+  } else if (!attr.iface.empty() && if_nametoindex(attr.iface.c_str()) == 0) {
+    // Gloo would say so, and leak its list of interfaces.
+    attr.iface.clear();
+    reason = "there is no such interface";
   }
   if (!attr.hostname.empty() || !attr.iface.empty()) {
     try {

@@ -237,6 +237,11 @@ TEST(ConnectTest, AddressesThatAreNotHere) {
       auto group = ConnectProcessGroup({0, 2, &store, "start", Communication::kTcp, address, interface, kDeadline});
       std::printf("%s\n", group.status().ToString().c_str());
       good &= Expect(absl::IsInvalidArgument(group.status()), "InvalidArgument");
+      if (*interface != 0) {
+        good &=
+            Expect(group.status().message() == "rank 0 cannot listen at interface \"no0\": there is no such interface",
+                   "the interface");
+      }
     }
     return good ? 0 : kWrong;
   });
