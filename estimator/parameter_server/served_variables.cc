@@ -166,15 +166,15 @@ absl::Status ServedVariables::TakeValues(Server& server, const std::vector<Place
 
 absl::StatusOr<ServedVariables::Place> ServedVariables::PlaceOf(const PlacedPart& part) const {
   TD_ASSIGN_OR_RETURN(const VariableInfo info, store_->Info(part.variable));
-  Place place{.dtype = info.dtype, .shape = info.shape};
+  Place place{.dtype = info.dtype};
   if (!part.whole()) {
     if (info.shape.empty() || part.first_row < 0 || part.first_row + part.rows > info.shape[0]) {
       return absl::InternalError(absl::StrCat("there is no ", part.name(), " of ", ShapeString(info.shape)));
     }
-    place.shape[0] = part.rows;
     const int64_t row = NumElements(absl::MakeConstSpan(info.shape).subspan(1)) * SizeOf(info.dtype);
     place.offset = part.first_row * row;
   }
+  place.shape = part.ShapeOf(info.shape);
   place.bytes = NumElements(place.shape) * SizeOf(info.dtype);
   return place;
 }

@@ -114,11 +114,11 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
 
   // That of the numbers in which `part` is combined; null for its own.
   mlir::Type CommunicationType(const Part& part) {
+    const mlir::Type wanted = ConfigOf(getOperation()).getCommunicationType();
     auto type = mlir::cast<mlir::RankedTensorType>(part.value.getType());
-    const bool can = type.getElementType().isF32() && part.kind == exec::ReduceKind::kSum;
+    const bool can = wanted && type.getElementType().isF32() && part.kind == exec::ReduceKind::kSum;
     // One number saves nothing, and may be a count that scales all gradients.
-    if (!can || type.getNumElements() == 1 || !UpdateFlowOf(part.value).updates_only) return nullptr;
-    return ConfigOf(getOperation()).getCommunicationType();
+    return can && type.getNumElements() != 1 && UpdateFlowOf(part.value).updates_only ? wanted : mlir::Type();
   }
 };
 

@@ -35,7 +35,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     const exec::PartAttr part = ConfigOf(module).getPart();
     FuncOp step = StepFunction(module);
     if (!part || !step) return;
-    const Placement placement(module, step, static_cast<int>(part.getServers()));
+    const Placement placement(VariablesOf(module), step, static_cast<int>(part.getServers()));
     if (const auto lost = placement.partition().LostUpdate()) {
       lost->first->emitError() << "the new value of " << lost->second
                                << " is read by the update of a variable on another parameter server; with one server, "

@@ -12,19 +12,6 @@
 namespace tandem {
 namespace {
 
-std::vector<VariableSpec> VariablesOf(mlir::ModuleOp module) {
-  std::vector<VariableSpec> variables;
-  for (auto variable : module.getOps<td::VariableOp>()) {
-    VariableSpec spec;
-    spec.name = variable.getSymName().str();
-    spec.dtype = td::ToDType(mlir::cast<mlir::RankedTensorType>(variable.getType()).getElementType());
-    spec.shape = td::ToShape(variable.getType());
-    spec.slot_of = variable.getSlotOf().value_or("").str();
-    variables.push_back(std::move(spec));
-  }
-  return variables;
-}
-
 // The variable that `variable` is a slot of, else itself.
 const std::string& TrainedBy(const VariableSpec& variable) {
   return variable.slot_of.empty() ? variable.name : variable.slot_of;
@@ -88,6 +75,19 @@ std::set<std::string> VariablesByRows(mlir::func::FuncOp step, const std::vector
 
 }  // namespace
 
+std::vector<VariableSpec> VariablesOf(mlir::ModuleOp module) {
+  std::vector<VariableSpec> variables;
+  for (auto variable : module.getOps<td::VariableOp>()) {
+    VariableSpec spec;
+    spec.name = variable.getSymName().str();
+    spec.dtype = td::ToDType(mlir::cast<mlir::RankedTensorType>(variable.getType()).getElementType());
+    spec.shape = td::ToShape(variable.getType());
+    spec.slot_of = variable.getSlotOf().value_or("").str();
+    variables.push_back(std::move(spec));
+  }
+  return variables;
+}
+
 mlir::RankedTensorType WithRows(mlir::Type type, int64_t rows) {
   auto whole = mlir::cast<mlir::RankedTensorType>(type);
   if (rows == 0) return whole;
@@ -96,9 +96,9 @@ mlir::RankedTensorType WithRows(mlir::Type type, int64_t rows) {
   return whole.clone(shape);
 }
 
-Placement::Placement(mlir::ModuleOp module, mlir::func::FuncOp step, int servers)
-    : parts_(PlaceVariables(VariablesOf(module), servers, VariablesByRows(step, VariablesOf(module)))),
-      partition_(step, Owners(module, servers)) {}
+Placement::Placement(const std::vector<VariableSpec>& variables, mlir::func::FuncOp step, int servers)
+    : parts_(PlaceVariables(variables, servers, VariablesByRows(step, variables))),
+      partition_(step, Owners(variables, servers)) {}
 
 const PlacedPart* Placement::PartOf(int server, llvm::StringRef variable) const {
   for (const PlacedPart& part : parts_) {
@@ -135,11 +135,11 @@ std::vector<std::pair<SentRows, std::set<int>>> Placement::SentTo(int server) co
   return all;
 }
 
-std::map<std::string, int> Placement::Owners(mlir::ModuleOp module, int servers) {
+std::map<std::string, int> Placement::Owners(const std::vector<VariableSpec>& variables, int servers) {
   std::map<std::string, int> owners;
   for (const PlacedPart& part : parts_) owners[part.variable] = part.server;
   int next = servers;
-  for (const VariableSpec& v : VariablesOf(module)) {
+  for (const VariableSpec& v : variables) {
     const bool whole = llvm::all_of(parts_, [&](const PlacedPart& p) { return p.variable != v.name || p.whole(); });
     if (whole) continue;
     const std::string& group = TrainedBy(v);

@@ -30,11 +30,14 @@ struct SentRows {
   mlir::RankedTensorType Type() const { return WithRows(value.getType(), rows); }
 };
 
+std::vector<VariableSpec> VariablesOf(mlir::ModuleOp module);
+
 // A partition over servers: an owner is a server, or, behind all servers, a variable with its slots of which several
 // servers have some rows.
 class Placement {
  public:
-  Placement(mlir::ModuleOp module, mlir::func::FuncOp step, int servers);
+  // `variables`: all of the step.
+  Placement(const std::vector<VariableSpec>& variables, mlir::func::FuncOp step, int servers);
 
   // Of all variables (PlaceVariables).
   const std::vector<PlacedPart>& parts() const { return parts_; }
@@ -47,7 +50,7 @@ class Placement {
   std::vector<std::pair<SentRows, std::set<int>>> SentTo(int server) const;
 
  private:
-  std::map<std::string, int> Owners(mlir::ModuleOp module, int servers);
+  std::map<std::string, int> Owners(const std::vector<VariableSpec>& variables, int servers);
 
   const std::vector<PlacedPart> parts_;
   std::map<std::string, int> spread_;  // owners of variables of which servers have some rows

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "graph/parameter_servers.h"
 #include "runtime/commands/command.h"
 #include "tools/dump/gpu_dump.h"
 #include "tools/dump/ir_text.h"
@@ -145,8 +146,12 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
                         {"microbatch_rows", index.microbatch_rows}};
   dump["placement"] = Json::array();
   for (const auto& p : index.placement) {
-    dump["placement"].push_back(
-        {{"variable", p->variable}, {"server", p->server}, {"first_row", p->first_row}, {"rows", p->rows}});
+    const PlacedPart part{p->variable, static_cast<int>(p->server), p->first_row, p->rows};
+    dump["placement"].push_back({{"name", part.name()},
+                                 {"variable", part.variable},
+                                 {"server", part.server},
+                                 {"first_row", part.first_row},
+                                 {"rows", part.rows}});
   }
   dump["replicas"] = Json::array();
   for (const auto& r : index.replicas) {

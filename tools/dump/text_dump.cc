@@ -109,9 +109,7 @@ std::string DumpText(const Json& dump) {
       const char* separator = " ";
       for (const Json& p : dump["placement"]) {
         if (p["server"] != s) continue;
-        const int64_t first = p["first_row"], rows = p["rows"];
-        absl::StrAppend(&out, separator, S(p["variable"]),
-                        rows == 0 ? "" : absl::StrCat("[", first, ":", first + rows, "]"));
+        absl::StrAppend(&out, separator, S(p["name"]));
         separator = ", ";
       }
       absl::StrAppend(&out, *separator == ' ' ? " nothing\n" : "\n");
