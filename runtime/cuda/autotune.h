@@ -11,9 +11,10 @@
 
 namespace tandem {
 
-// The fastest candidate of `call`, which is selected when this returns. Operands are zeroed memory of the given bytes,
-// allocated and freed again. A candidate that fails is passed over; ties go to the library's preference. Not during
-// capture. Errors: those of the driver, and the first candidate's when all fail.
+// The fastest candidate of `call`, which is selected when this returns. Operands are memory of the given bytes, filled
+// with a small number, allocated and freed again. A candidate that fails, or is hopeless in its first call, is passed
+// over; ties go to the library's preference. Not during capture. Errors: those of the driver, and the first candidate's
+// when all fail.
 absl::StatusOr<int> SelectFastest(const DriverApi& driver, TunableCall& call, const std::vector<uint64_t>& input_bytes,
                                   const std::vector<uint64_t>& output_bytes);
 

@@ -241,6 +241,9 @@ class Device : public CudnnDevice {
       return absl::FailedPreconditionError(absl::StrCat("the plan is for cuDNN ", chosen.version));
     }
     using Result = absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>>;
+    if (!chosen.preferred.empty()) {
+      if (auto plan = BuildNamed(call, chosen.preferred, kMaxPlanWorkspace); plan.ok()) return plan;
+    }
     return Guarded("load a plan", [&]() -> Result {
       TD_ASSIGN_OR_RETURN(auto plans, Plans(call, &chosen, 1, kMaxPlanWorkspace));
       return std::move(plans[0]);
@@ -318,6 +321,8 @@ class Cudnn : public CudnnApi {
       builder.graph->set_device_properties(properties).set_sm_version(sm);
       TD_RETURN_IF_ERROR(builder.CreatePlans(nullptr, kMaxPlanWorkspace));
       CudnnPlan plan;
+      std::string preferred;
+      int64_t preferred_workspace = 0;
       TD_RETURN_IF_ERROR(builder.BuildPlans([&](int64_t i) -> absl::StatusOr<bool> {
         CudnnPlanText chosen;
         chosen.version = static_cast<int64_t>(version_);
@@ -328,12 +333,27 @@ class Cudnn : public CudnnApi {
           // The frontend has no name for deprecated knobs (USE_TEX): the engine's own setting stands then.
           if (knob != fe::KnobType_t::NOT_SET) chosen.knobs[static_cast<int64_t>(knob)] = choice;
         }
+        std::string offered;
+        TD_RETURN_IF_ERROR(Check(builder.graph->get_plan_name_at_index(i, offered), "name a plan"));
         absl::StatusOr<CudnnPlan> replayed = Replay(call, properties, sm, chosen);
-        if (!replayed.ok()) return true;  // the next one, then
-        plan = *std::move(replayed);
-        return false;
+        const bool whole = replayed.ok() && IsReplayOf(offered, replayed->name);
+        if (preferred.empty() && !whole) {
+          preferred = offered;
+          TD_RETURN_IF_ERROR(Check(builder.graph->get_workspace_size_plan_at_index(i, preferred_workspace),
+                                   "tell a plan's workspace"));
+        }
+        // Rather than none: the first that runs.
+        if (whole || (replayed.ok() && plan.bytes.empty())) plan = *std::move(replayed);
+        return !whole;
       }));
       if (plan.bytes.empty()) return builder.NoPlan("the frontend can name none of its plans");
+      if (!preferred.empty()) {
+        TD_ASSIGN_OR_RETURN(CudnnPlanText text, ParseCudnnPlan(plan.bytes));
+        text.preferred = preferred;
+        plan.bytes = FormatCudnnPlan(text);
+        plan.name = absl::StrCat(preferred, ", else ", plan.name);
+        plan.workspace_bytes = std::max(plan.workspace_bytes, static_cast<uint64_t>(preferred_workspace));
+      }
       return plan;
     });
   }

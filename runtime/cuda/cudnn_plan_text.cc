@@ -1,8 +1,10 @@
 #include "runtime/cuda/cudnn_plan_text.h"
 
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -11,6 +13,7 @@ namespace tandem {
 namespace {
 
 constexpr size_t kMaxBytes = 2048, kMaxKnobs = 64;
+constexpr absl::string_view kPreferred = "preferred";
 
 bool Number(absl::string_view text, int64_t& value) {
   int32_t parsed = 0;
@@ -19,19 +22,30 @@ bool Number(absl::string_view text, int64_t& value) {
   return true;
 }
 
+// As cuDNN names plans: "eng49_k0=23_k2=-1".
+bool IsPlanName(absl::string_view text) {
+  return absl::StartsWith(text, "eng") && text.find_first_not_of("eng0123456789_k=-") == text.npos;
+}
+
 }  // namespace
 
 std::string FormatCudnnPlan(const CudnnPlanText& plan) {
   std::string text = absl::StrCat("cudnn ", plan.version, " engine ", plan.engine, " knobs");
   for (const auto& [knob, choice] : plan.knobs) absl::StrAppend(&text, " ", knob, "=", choice);
+  if (!plan.preferred.empty()) absl::StrAppend(&text, " ", kPreferred, " ", plan.preferred);
   return text;
 }
 
 absl::StatusOr<CudnnPlanText> ParseCudnnPlan(absl::string_view bytes) {
   const absl::Status bad = absl::FailedPreconditionError("this is no plan of cuDNN's");
   if (bytes.size() > kMaxBytes) return bad;
-  const std::vector<absl::string_view> words = absl::StrSplit(bytes, ' ');
+  std::vector<absl::string_view> words = absl::StrSplit(bytes, ' ');
   CudnnPlanText plan;
+  if (words.size() >= 2 && words[words.size() - 2] == kPreferred) {
+    if (!IsPlanName(words.back())) return bad;
+    plan.preferred = std::string(words.back());
+    words.resize(words.size() - 2);
+  }
   if (words.size() < 5 || words.size() > 5 + kMaxKnobs || words[0] != "cudnn" || words[2] != "engine" ||
       words[4] != "knobs" || !Number(words[1], plan.version) || !Number(words[3], plan.engine)) {
     return bad;
@@ -43,6 +57,14 @@ absl::StatusOr<CudnnPlanText> ParseCudnnPlan(absl::string_view bytes) {
     if (!plan.knobs.emplace(knob, choice).second) return bad;
   }
   return plan;
+}
+
+bool IsReplayOf(absl::string_view offered, absl::string_view replayed) {
+  const std::set<absl::string_view> has = absl::StrSplit(replayed, '_');
+  for (absl::string_view word : absl::StrSplit(offered, '_')) {
+    if (has.count(word) == 0 && !absl::StartsWith(word, "k3=")) return false;
+  }
+  return true;
 }
 
 }  // namespace tandem

@@ -17,16 +17,25 @@ struct CudnnPlanText {
   int64_t version = 0;               // cuDNN's, 91900 for 9.19.0: engines are numbered anew in each
   int64_t engine = 0;                // cuDNN's global index
   std::map<int64_t, int64_t> knobs;  // cudnnBackendKnobType_t to choice
+  // The name of the plan that the library prefers, where the frontend cannot make it from an engine and settings: it is
+  // looked for among what the library offers on the device, and the engine above is for where it is not.
+  std::string preferred;
 
   bool operator==(const CudnnPlanText& o) const {
-    return version == o.version && engine == o.engine && knobs == o.knobs;
+    return version == o.version && engine == o.engine && knobs == o.knobs && preferred == o.preferred;
   }
 };
 
-// "cudnn 91900 engine 62 knobs 2=7 13=1".
+// "cudnn 91900 engine 62 knobs 2=7 13=1", and " preferred eng49_k0=23_k2=5" where there is one.
 std::string FormatCudnnPlan(const CudnnPlanText& plan);
 // Errors: FailedPrecondition for anything else, for more than 64 knobs and for numbers of more than 31 bits.
 absl::StatusOr<CudnnPlanText> ParseCudnnPlan(absl::string_view bytes);
+
+// Whether the plan that an engine and settings gave again is the one that the library offered, by their names
+// ("eng11_k2=4_k3=0"). The frontend has no name for settings that are deprecated. One of them says how operands are
+// read (3, USE_TEX), and may be missing. Another says into how many parts a sum is split (0, SPLIT_K): without it a
+// filter gradient took an H100 a hundred times as long.
+bool IsReplayOf(absl::string_view offered, absl::string_view replayed);
 
 }  // namespace tandem
 

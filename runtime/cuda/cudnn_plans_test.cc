@@ -112,6 +112,19 @@ TEST_F(CudnnPlansTest, EveryConvolutionHasAPlan) {
   }
 }
 
+// A filter gradient of few results is one tile of a product whose sum has 346,112 terms (S0, batch 512) or 3.2 million:
+// a plan that computes it in one piece keeps one of 132 multiprocessors busy. The settings that split a sum are SPLIT_K
+// (0), which the frontend has no name for, and SPLIT_K_BUF (12).
+TEST_F(CudnnPlansTest, LongSumsAreSplit) {
+  for (const Layer& layer : {kLayers[0], kLayers[15]}) {
+    const fb::LibraryCallT call = CallOf(ConvOf(layer, fb::Direction::FilterGrad, fb::DType::BFloat16));
+    absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_TRUE(absl::StrContains(plan->name, "_k0=") || absl::StrContains(plan->name, "_k12="))
+        << layer.name << ": " << plan->name << ", " << plan->workspace_bytes << " bytes";
+  }
+}
+
 const Epilogue kEpilogues[] = {
     {.bias = true}, {.bias = true, .activation = fb::Activation::Relu}, {.activation = fb::Activation::Relu}};
 
