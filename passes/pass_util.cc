@@ -21,8 +21,15 @@ void EraseUnusedOperands(exec::MapMicrobatchesOp map) {
   }
   for (unsigned i = map.getNumOperands(); i-- > 0;) {
     if (!body.getArgument(i).use_empty()) continue;
+    mlir::Operation* maker = map.getOperand(i).getDefiningOp();
     body.eraseArgument(i);
     map.getOperandsMutable().erase(i);
+    // A chain: a view of a cast of a variable.
+    while (maker != nullptr && mlir::isOpTriviallyDead(maker)) {
+      mlir::Operation* before = maker->getNumOperands() == 1 ? maker->getOperand(0).getDefiningOp() : nullptr;
+      maker->erase();
+      maker = before;
+    }
   }
 }
 

@@ -24,7 +24,8 @@ inline exec::CompileConfigAttr ConfigOf(mlir::ModuleOp module) { return exec::Co
 // than it has to be.
 mlir::OpBuilder BehindValue(exec::MapMicrobatchesOp map, mlir::Value value);
 
-// Erases ops of the body that nothing reads, and takes operands that the body does not read off the map.
+// Erases ops of the body that nothing reads, takes operands that the body does not read off the map, and erases what
+// made them for nothing else.
 void EraseUnusedOperands(exec::MapMicrobatchesOp map);
 
 // The attribute of a launch with the names of its results, where they are not those of the kernel's values: an array of

@@ -34,11 +34,11 @@ def Td_MatMulOp : Td_ContractOp<"matmul"> {
   let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($output)";
 }
 
-// Without a rule for mixed precision: it keeps float32.
+// Where the target's library multiplies bfloat16 matrices; else it keeps float32.
 def Td_BatchMatMulOp : Td_PureOp<"batch_matmul", [
     DeclareOpInterfaceMethods<Td_GradientOp>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
     DeclareOpInterfaceMethods<Td_BatchOp>, DeclareOpInterfaceMethods<Td_LibraryOp>,
-    DeclareOpInterfaceMethods<Td_CostOp>]> {
+    DeclareOpInterfaceMethods<Td_CostOp>, DeclareOpInterfaceMethods<Td_PrecisionOp>]> {
   let summary = "products of matrices, one for every index of the leading dimensions";
   let description = [{
     [..., m, k] x [..., k, n] is [..., m, n]; the leading dimensions, at least one, are equal. `transpose_a` and

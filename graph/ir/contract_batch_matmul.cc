@@ -85,6 +85,8 @@ llvm::LogicalResult BatchMatMulOp::inferReturnTypes(mlir::MLIRContext*, std::opt
   return mlir::success();
 }
 
+PrecisionRule BatchMatMulOp::getPrecisionRule() { return PrecisionRule::kAllow; }
+
 BatchRule BatchMatMulOp::getBatchRule() { return BatchRule::kPerExample; }
 
 int64_t BatchMatMulOp::getFlops() {

@@ -36,9 +36,17 @@ fb::DType DTypeOf(mlir::Value v) {
 }
 
 // The float32 value that `v`, a bfloat16, is cast from; `v` itself when it is float32; else null. Where `v` is an
-// argument of a map's body, what it is cast from may have to become one.
-mlir::Value InFloat32(mlir::Value v) {
+// argument of a map's body, what it is cast from may have to become one. `through_views`: also where it is a reshape of
+// what is cast, as the biases of attention heads are.
+mlir::Value InFloat32(mlir::Value v, bool through_views) {
   if (mlir::getElementTypeOrSelf(v.getType()).isF32()) return v;
+  if (auto reshape = v.getDefiningOp<td::ReshapeOp>(); reshape && through_views) {
+    mlir::Value from = InFloat32(reshape.getInput(), through_views);
+    if (!from) return {};
+    mlir::OpBuilder builder(reshape);
+    auto type = mlir::cast<mlir::RankedTensorType>(v.getType()).clone(builder.getF32Type());
+    return builder.create<td::ReshapeOp>(reshape.getLoc(), type, from);
+  }
   if (auto cast = v.getDefiningOp<td::CastOp>()) {
     mlir::Value from = cast.getInput();
     return mlir::getElementTypeOrSelf(from.getType()).isF32() ? from : mlir::Value();
@@ -47,7 +55,7 @@ mlir::Value InFloat32(mlir::Value v) {
   auto map = argument ? mlir::dyn_cast<exec::MapMicrobatchesOp>(argument.getOwner()->getParentOp())
                       : exec::MapMicrobatchesOp();
   if (!map) return {};
-  mlir::Value outside = InFloat32(map.getOperand(argument.getArgNumber()));
+  mlir::Value outside = InFloat32(map.getOperand(argument.getArgNumber()), through_views);
   if (!outside) return {};
   for (auto [i, operand] : llvm::enumerate(map.getOperands())) {
     if (operand == outside) return map.getBody().front().getArgument(i);
@@ -197,7 +205,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
         op,
         [&](mlir::Value bias) {
           // Libraries add it to the float32 sum, so it need not be rounded.
-          mlir::Value exact = InFloat32(bias);
+          mlir::Value exact = InFloat32(bias, /*through_views=*/target_->has_costly_launches());
           parts.bias = exact != nullptr;
           SetEpilogue(call, parts);
           return exact;
@@ -244,7 +252,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
                                             mlir::Float32Type::get(&getContext()));
     mlir::Value plain = map.getOperand(argument.getArgNumber());
     // One pass over the weights rounds and packs them.
-    if (mlir::Value exact = InFloat32(plain)) {
+    if (mlir::Value exact = InFloat32(plain, /*through_views=*/false)) {
       plain = exact;
       packing->call.operation.AsPackWeights()->plain_dtype = fb::DType::Float32;
     }

@@ -1,8 +1,11 @@
 // td-paint-precision, as Passes.td describes it.
+#include <memory>
 #include <optional>
 
 #include "graph/ir/build.h"
+#include "graph/ir/contract.h"
 #include "graph/ir/interfaces.h"
+#include "graph/ir/norm.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/unary.h"
 #include "mlir/IR/Matchers.h"
@@ -24,18 +27,21 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
  public:
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
+    const std::shared_ptr<const Target> target = TargetOf(module);
     PrecisionRules rules;
-    if (absl::Status s = ReadPrecisionRules(module, &rules); !s.ok()) {
+    if (absl::Status s = ReadPrecisionRules(module, *target, &rules); !s.ok()) {
       module.emitError() << std::string(s.message());
       return signalPassFailure();
     }
     mlir::func::FuncOp step = StepFunction(module);
     if (!step || ConfigOf(module).getPrecision() != Precision::kMixedBfloat16) return;
-    painted_ = PaintOps(step.getBody().front(), rules);
+    painted_ = PaintOps(step.getBody().front(), rules, *target);
     for (mlir::Operation& op : step.getBody().front()) {
       if (painted_.contains(&op)) SetResultTypes(&op);
     }
     for (mlir::Operation& op : llvm::make_early_inc_range(step.getBody().front())) CastOperands(&op);
+    for (auto softmax : llvm::make_early_inc_range(step.getBody().front().getOps<td::SoftmaxOp>()))
+      KeepRounded(softmax);
   }
 
  private:
@@ -79,6 +85,15 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
       cast = builder.create<td::CastOp>(v.getLoc(), WithElement(v, to), v);
     }
     return cast;
+  }
+
+  // The weights of attention are the largest values of a step: where a product reads them rounded, so does the
+  // gradient, and they are kept once.
+  void KeepRounded(td::SoftmaxOp softmax) {
+    mlir::Value weights = softmax.getResult(), rounded = casts_.lookup(weights);
+    if (!rounded || !llvm::any_of(rounded.getUsers(), llvm::IsaPred<td::BatchMatMulOp>)) return;
+    weights.replaceUsesWithIf(CastOf(rounded),
+                              [&](mlir::OpOperand& use) { return use.getOwner() != rounded.getDefiningOp(); });
   }
 
   // The number that every element of `v` is, where the program says so.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/binary.h"
+#include "graph/ir/contract.h"
 #include "graph/ir/pool.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/channel_bias.h"
@@ -19,9 +20,15 @@ using td::PrecisionRule;
 using OpSet = llvm::DenseSet<mlir::Operation*>;
 using Predicate = std::function<bool(mlir::Operation*)>;
 
+bool HasBfloat16Form(mlir::OperationName op, const Target& target) {
+  if (op.getStringRef() == td::BatchMatMulOp::getOperationName()) return target.has_bfloat16_batched_products();
+  return op.hasInterface<td::PrecisionOp>();
+}
+
 class PrecisionPainter {
  public:
-  PrecisionPainter(mlir::Block& block, const PrecisionRules& lists) : block_(block), lists_(lists) {}
+  PrecisionPainter(mlir::Block& block, const PrecisionRules& lists, const Target& target)
+      : block_(block), lists_(lists), target_(target) {}
 
   OpSet Run() {
     for (mlir::Operation& op : block_) {
@@ -59,11 +66,11 @@ class PrecisionPainter {
   static bool IsFusedProduct(mlir::Operation* op) { return IsChosen(op, exec::Algorithm::kFusedProduct); }
 
   PrecisionRule RuleOf(mlir::Operation* op) const {
+    if (!HasBfloat16Form(op->getName(), target_)) return PrecisionRule::kDeny;
     auto moved = lists_.find(op->getName().getStringRef());
     if (moved != lists_.end()) return moved->second;
     if (HasFewTaps(op) || IsFusedProduct(op)) return PrecisionRule::kDeny;
-    auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
-    return precision ? precision.getPrecisionRule() : PrecisionRule::kDeny;
+    return mlir::cast<td::PrecisionOp>(op).getPrecisionRule();
   }
 
   PrecisionRule Rule(mlir::Operation* op) const {
@@ -201,6 +208,7 @@ class PrecisionPainter {
 
   mlir::Block& block_;
   const PrecisionRules& lists_;
+  const Target& target_;
   llvm::DenseMap<mlir::Operation*, PrecisionRule> rules_;
   OpSet painted_, denied_;
 };
@@ -226,7 +234,7 @@ std::string Suggestion(mlir::MLIRContext* context, llvm::StringRef name) {
 
 bool IsFloat32(mlir::Value v) { return mlir::getElementTypeOrSelf(v.getType()).isF32(); }
 
-absl::Status ReadPrecisionRules(mlir::ModuleOp module, PrecisionRules* lists) {
+absl::Status ReadPrecisionRules(mlir::ModuleOp module, const Target& target, PrecisionRules* lists) {
   const exec::PrecisionListsAttr given = exec::CompileConfigAttr::of(module).getPrecisionLists();
   if (!given) return absl::OkStatus();
   const std::tuple<llvm::StringLiteral, mlir::ArrayAttr, PrecisionRule> all[] = {
@@ -245,7 +253,7 @@ absl::Status ReadPrecisionRules(mlir::ModuleOp module, PrecisionRules* lists) {
                                                        name.str(), "\", which is no op",
                                                        Suggestion(module.getContext(), name)));
       }
-      if (rule != PrecisionRule::kDeny && !op->hasInterface<td::PrecisionOp>()) {
+      if (rule != PrecisionRule::kDeny && !HasBfloat16Form(*op, target)) {
         return absl::InvalidArgumentError(absl::StrCat("mixed precision: the ", list.str(), " list names ", name.str(),
                                                        ", which always computes in float32; remove it from the list"));
       }
@@ -258,8 +266,8 @@ absl::Status ReadPrecisionRules(mlir::ModuleOp module, PrecisionRules* lists) {
   return absl::OkStatus();
 }
 
-llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists) {
-  return PrecisionPainter(block, lists).Run();
+llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists, const Target& target) {
+  return PrecisionPainter(block, lists, target).Run();
 }
 
 }  // namespace tandem

@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "mlir/IR/Block.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -15,9 +16,9 @@ namespace tandem {
 using PrecisionRules = llvm::StringMap<td::PrecisionRule>;
 
 // Reads the precision lists of the configuration.
-// Errors: InvalidArgument for a name that is no td op (with the nearest), an op that has no bfloat16 form, or one that
-// is in two lists.
-absl::Status ReadPrecisionRules(mlir::ModuleOp module, PrecisionRules* lists);
+// Errors: InvalidArgument for a name that is no td op (with the nearest), an op that has no bfloat16 form on the
+// target, or one that is in two lists.
+absl::Status ReadPrecisionRules(mlir::ModuleOp module, const Target& target, PrecisionRules* lists);
 
 bool IsFloat32(mlir::Value v);
 
@@ -35,9 +36,10 @@ bool IsFloat32(mlir::Value v);
 // convolution is stored once, as bfloat16. And what td-choose-contractions makes a part of generated kernels stays
 // float32, unless the user's lists say otherwise, since such a kernel multiplies float32 numbers in any case: products
 // with one column or one inner element (passes/contraction/fused_product.cc), and convolutions of few taps
-// (few_taps.cc). Infer and clear ops that follow convolutions of few taps stay float32 as well: they are one kernel,
-// which rounds the result once, behind a pooling to a quarter of the values.
-llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists);
+// (few_taps.cc). So do batched products where the target's library multiplies float32 matrices only. Infer and clear
+// ops that follow convolutions of few taps stay float32 as well: they are one kernel, which rounds the result once,
+// behind a pooling to a quarter of the values.
+llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists, const Target& target);
 
 }  // namespace tandem
 

@@ -46,6 +46,9 @@ class Target {
   virtual bool has_bfloat16_products() const { return false; }
   virtual bool has_bfloat16_tiles() const { return false; }
 
+  // The library multiplies batches of bfloat16 matrices (attention).
+  virtual bool has_bfloat16_batched_products() const { return false; }
+
   // Library calls may round float32 operands to TensorFloat-32.
   virtual bool has_tf32() const { return false; }
   // Every launch of a kernel takes time of its own; else threads share small kernels out among themselves.

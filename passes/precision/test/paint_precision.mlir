@@ -162,6 +162,48 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16, precis
 
 // -----
 
+// Products of attention heads: a GPU's library multiplies bfloat16 matrices.
+// CHECK-LABEL: func.func @step
+// CHECK: td.batch_matmul {{.*}} : tensor<?x8x4x16xbf16>, tensor<?x8x4x16xbf16> -> tensor<?x4x8x8xbf16>
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16, target = <backend = cuda, sm = 90>>} {
+  func.func @step(%q: tensor<?x8x4x16xf32>, %k: tensor<?x8x4x16xf32>) -> tensor<?x4x8x8xf32> {
+    %0 = td.batch_matmul %q, %k {swap_a = true, swap_b = true, transpose_b = true} : tensor<?x8x4x16xf32>, tensor<?x8x4x16xf32> -> tensor<?x4x8x8xf32>
+    return %0 : tensor<?x4x8x8xf32>
+  }
+}
+
+// -----
+
+// Weights of attention that a product reads rounded are read so by the gradient, too.
+// CHECK-LABEL: func.func @step
+// CHECK: %[[P:.*]] = td.softmax %{{.*}} : tensor<?x4x8x8xf32>
+// CHECK: %[[B:.*]] = td.cast %[[P]] : tensor<?x4x8x8xf32> -> tensor<?x4x8x8xbf16>
+// CHECK: %[[W:.*]] = td.cast %[[B]] : tensor<?x4x8x8xbf16> -> tensor<?x4x8x8xf32>
+// CHECK: td.batch_matmul %[[B]]
+// CHECK: td.mul %[[W]]
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16, target = <backend = cuda, sm = 90>>} {
+  func.func @step(%s: tensor<?x4x8x8xf32>, %v: tensor<?x8x4x16xf32>, %g: tensor<?x4x8x8xf32>) -> (tensor<?x8x4x16xf32>, tensor<?x4x8x8xf32>) {
+    %p = td.softmax %s : tensor<?x4x8x8xf32>
+    %0 = td.batch_matmul %p, %v {swap_b = true, swap_output = true} : tensor<?x4x8x8xf32>, tensor<?x8x4x16xf32> -> tensor<?x8x4x16xf32>
+    %1 = td.mul %p, %g : tensor<?x4x8x8xf32>
+    return %0, %1 : tensor<?x8x4x16xf32>, tensor<?x4x8x8xf32>
+  }
+}
+
+// -----
+
+// A CPU's does not.
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: bf16
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
+  func.func @step(%q: tensor<?x8x4x16xf32>, %k: tensor<?x8x4x16xf32>) -> tensor<?x4x8x8xf32> {
+    %0 = td.batch_matmul %q, %k {swap_a = true, swap_b = true, transpose_b = true} : tensor<?x8x4x16xf32>, tensor<?x8x4x16xf32> -> tensor<?x4x8x8xf32>
+    return %0 : tensor<?x4x8x8xf32>
+  }
+}
+
+// -----
+
 // Without the attribute nothing changes.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: bf16
@@ -194,4 +236,10 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16, precis
 
 // expected-error @+1 {{matmul stands in two lists}}
 module attributes {exec.config = #exec.config<precision = mixed_bfloat16, precision_lists = <allow = ["matmul"], deny = ["matmul"]>>} {
+}
+
+// -----
+
+// expected-error @+1 {{the allow list names batch_matmul, which always computes in float32}}
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16, precision_lists = <allow = ["batch_matmul"]>>} {
 }
