@@ -103,6 +103,11 @@ void ElementEmitter::Store(mlir::Location loc, mlir::Type type, Buffer buffer, m
   builder_.create<LLVM::StoreOp>(loc, element, AddressOf(*this, loc, type, buffer, indices));
 }
 
+void ElementEmitter::BindElement(mlir::Location loc, mlir::Value tensor, mlir::Value element) {
+  const bool rounds = mlir::getElementTypeOrSelf(tensor.getType()).isBF16();
+  elements_[tensor] = rounds ? RoundToBFloat16(builder_, loc, element) : element;
+}
+
 void* ElementEmitter::Number(mlir::Value value) {
   auto known = number_of_.find(value);
   if (known != number_of_.end()) return known->second;
@@ -132,6 +137,10 @@ mlir::Value ElementEmitter::Element(mlir::Location loc, mlir::Value tensor, mlir
 
 mlir::Value ElementEmitter::Emit(mlir::Location loc, mlir::Value tensor, mlir::ValueRange indices) {
   auto type = mlir::cast<mlir::RankedTensorType>(tensor.getType());
+  if (mlir::Value element = elements_.lookup(tensor)) {
+    if (on_load) on_load(tensor, indices);
+    return element;
+  }
   auto buffer = buffers_.find(tensor);
   if (buffer != buffers_.end()) {
     if (on_load) on_load(tensor, indices);

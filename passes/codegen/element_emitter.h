@@ -33,6 +33,8 @@ class ElementEmitter {
       : builder_(builder), indices_(builder), row_offset_(row_offset) {}
 
   void Bind(mlir::Value tensor, Buffer buffer) { buffers_[tensor] = buffer; }
+  // The one element of `tensor` that the rest of the code uses, at whatever indices; rounded as the tensor's type is.
+  void BindElement(mlir::Location loc, mlir::Value tensor, mlir::Value element);
 
   // The element of `tensor` at `indices`: loaded when the tensor lies in memory, else computed.
   mlir::Value Element(mlir::Location loc, mlir::Value tensor, mlir::ValueRange indices);
@@ -73,6 +75,7 @@ class ElementEmitter {
   IndexAlgebra indices_;
   mlir::Value row_offset_;
   llvm::DenseMap<mlir::Value, Buffer> buffers_;
+  llvm::DenseMap<mlir::Value, mlir::Value> elements_;
   std::map<Key, Entry> memo_;
   std::map<Key, void*> numbers_;
   llvm::DenseMap<mlir::Value, void*> number_of_;

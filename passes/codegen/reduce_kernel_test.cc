@@ -78,7 +78,7 @@ TEST(RowKernelTest, PartsOfRows) {
     ExpectMatches(text, 2e-6, {1, 3});
     auto compiled = TestKernel::Create(text, "gpu");
     ASSERT_TRUE(compiled.ok()) << compiled.status();
-    EXPECT_EQ((*compiled)->gpu().launch.split, text == apart ? 6u : 1u);
+    EXPECT_EQ((*compiled)->gpu().launch.split, text == apart ? 12u : 1u);
   }
 }
 

@@ -87,6 +87,19 @@ class GpuKernelBuilder {
   // Looks at an element of a stage that is used for another element: it must be of the same part.
   void CheckPart(ElementEmitter& e, mlir::Value tensor, mlir::ValueRange indices);
 
+  // part.cc
+  // The number of parts of a row where each is small enough for the registers of a team and has one result of every
+  // reduction; 0 where the kernel is not so.
+  int64_t PartsInRegisters() const;
+  void EmitPartKernel(int64_t parts);
+  void EmitPart(ElementEmitter& e, const Team& team, const Space& row);
+  // Elements of values of one inner size in part `part_` of a row, spread over the team without a loop.
+  void ForPart(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
+               const std::function<void(llvm::ArrayRef<Point>)>& body);
+  // body(run, it is one of `runs`; null when it always is) for the runs of this thread, one after another.
+  void ForRuns(ElementEmitter& e, mlir::Value lane, int64_t lanes, int64_t runs,
+               const std::function<void(mlir::Value, mlir::Value)>& body);
+
   // team_reduce.cc
   // The elements of a reduction or argmax, each given to `store` by one thread. `type`: the result's; `row` is
   // given where the operand is batched, and is then the only row that is looked at.
@@ -160,6 +173,8 @@ class GpuKernelBuilder {
   int64_t parts_ = 1;                      // of a row
   mlir::Value part_begin_, part_end_;      // that this block has
   llvm::DenseSet<mlir::Value> own_parts_;  // values that number parts of this block
+  bool in_registers_ = false;              // reductions keep what they read
+  mlir::Value part_;                       // of this team, where parts are in registers
   int64_t team_shared_ = 0, team_scratch_ = 0, scratch_stages_ = 0;
   int64_t reduce_areas_ = 0;  // of kReduceAreaBytes each, behind the teams' shared memory
   GpuPlan plan_;

@@ -166,6 +166,7 @@ void GpuKernelBuilder::EmitRow(ElementEmitter& e, const Team& team, const Space&
 
 void GpuKernelBuilder::EmitRowKernel(bool batched) {
   PlanStages(batched);
+  if (const int64_t parts = batched ? PartsInRegisters() : 0; parts > 0) return EmitPartKernel(parts);
   const int64_t domain = RowDomain();
   if (batched && cuts_rows_ && !warp_teams_ && batch_reduces_.empty()) parts_ = PartsOfRow();
   int64_t parts_per_block = parts_;

@@ -49,14 +49,26 @@ mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* o
     const int width = linear.width();
     mlir::Type scalar = td::RegisterType(mlir::getElementTypeOrSelf(operand.getType()));
     mlir::Value neutral = NeutralElement(b_, loc, reduction.kind, scalar);
+    auto of_run = [&](mlir::Value run) {
+      std::vector<mlir::Value> v;
+      for (const Point& point : linear.At(Mul(run, width), width)) v.push_back(element_at(point));
+      for (size_t n = v.size(); n > 1; n /= 2) {
+        for (size_t i = 0; i < n / 2; ++i) v[i] = combine(v[2 * i], v[2 * i + 1]);
+      }
+      return v[0];
+    };
+    if (in_registers_) {
+      mlir::Value all = neutral;
+      ForRuns(e, lane, lanes, linear.size() / width, [&](mlir::Value run, mlir::Value is_one) {
+        mlir::Value v = of_run(run);
+        if (is_one) v = b_.create<mlir::arith::SelectOp>(loc, is_one, v, neutral);
+        all = combine(all, v);
+      });
+      return all;
+    }
     return EmitStrided(e, loc, lane, Int(linear.size() / width), lanes, {neutral},
                        [&](mlir::Value run, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
-                         std::vector<mlir::Value> v;
-                         for (const Point& point : linear.At(Mul(run, width), width)) v.push_back(element_at(point));
-                         for (size_t n = v.size(); n > 1; n /= 2) {
-                           for (size_t i = 0; i < n / 2; ++i) v[i] = combine(v[2 * i], v[2 * i + 1]);
-                         }
-                         return {combine(before[0], v[0])};
+                         return {combine(before[0], of_run(run))};
                        })[0];
   };
   mlir::Value sum = reduction.arg_max ? ArgMaxKey(e, loc, linear, lane, lanes, element_at) : reduce();

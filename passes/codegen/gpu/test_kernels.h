@@ -86,8 +86,53 @@ inline const GpuTestCase kGpuTestCases[] = {
       %p = td.div %e, %sb : tensor<?x512xf32>
       return %p : tensor<?x512xf32>
     })",
-     {"shfl.sync.bfly.b32", "bar.warp.sync", ".shared", "ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {"shfl.sync.bfly.b32", "ld.global.nc.v4.f32", "st.global.v4.f32"},
      {"bar.sync", "atom"}},
+    // A part of a row, the keys of a query, is in the registers of a warp: read once, and nothing waits for other
+    // warps.
+    {"AttentionWeights",
+     R"(
+    func.func private @k(%x: tensor<?x4x16x128xbf16>) -> tensor<?x4x16x128xbf16> attributes {exec.kernel = #exec.kernel_kind<row>} {
+      %f = td.cast %x : tensor<?x4x16x128xbf16> -> tensor<?x4x16x128xf32>
+      %m = td.reduce max, %f axes [3] : tensor<?x4x16x128xf32> -> tensor<?x4x16xf32>
+      %mb = td.broadcast %m dims [0, 1, 2] : tensor<?x4x16xf32> -> tensor<?x4x16x128xf32>
+      %d = td.sub %f, %mb : tensor<?x4x16x128xf32>
+      %e = td.exp %d : tensor<?x4x16x128xf32>
+      %s = td.reduce sum, %e axes [3] : tensor<?x4x16x128xf32> -> tensor<?x4x16xf32>
+      %sb = td.broadcast %s dims [0, 1, 2] : tensor<?x4x16xf32> -> tensor<?x4x16x128xf32>
+      %p = td.div %e, %sb : tensor<?x4x16x128xf32>
+      %r = td.cast %p : tensor<?x4x16x128xf32> -> tensor<?x4x16x128xbf16>
+      return %r : tensor<?x4x16x128xbf16>
+    })",
+     {"shfl.sync.bfly.b32", "ld.global.nc.v4.u16", "st.global.v4.b16"},
+     {"bar.sync", "bar.warp.sync", ".shared", "atom"}},
+    // Teams of eight threads, and a part of 20 that they do not share out evenly.
+    {"SmallParts",
+     R"(
+    func.func private @k(%x: tensor<?x4x16x20xf32>) -> tensor<?x4x16x20xf32> attributes {exec.kernel = #exec.kernel_kind<row>} {
+      %s = td.reduce sum, %x axes [3] : tensor<?x4x16x20xf32> -> tensor<?x4x16xf32>
+      %sb = td.broadcast %s dims [0, 1, 2] : tensor<?x4x16xf32> -> tensor<?x4x16x20xf32>
+      %y = td.sub %x, %sb : tensor<?x4x16x20xf32>
+      return %y : tensor<?x4x16x20xf32>
+    })",
+     {"shfl.sync.bfly.b32", "ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {"bar.sync", "bar.warp.sync", ".shared", "atom"}},
+    // Fewer parts than a block has warps, with results of both sizes.
+    {"NormOfParts",
+     R"(
+    func.func private @k(%x: tensor<?x3x256xf32>, %g: tensor<256xf32>) -> (tensor<?x3x256xf32>, tensor<?x3xf32>, tensor<?x3xf32>)
+        attributes {exec.kernel = #exec.kernel_kind<row>} {
+      %q = td.mul %x, %x : tensor<?x3x256xf32>
+      %s = td.reduce sum, %q axes [2] : tensor<?x3x256xf32> -> tensor<?x3xf32>
+      %r = td.rsqrt %s : tensor<?x3xf32>
+      %rb = td.broadcast %r dims [0, 1] : tensor<?x3xf32> -> tensor<?x3x256xf32>
+      %gb = td.broadcast %g dims [2] : tensor<256xf32> -> tensor<?x3x256xf32>
+      %y = td.mul %x, %rb : tensor<?x3x256xf32>
+      %z = td.mul %y, %gb : tensor<?x3x256xf32>
+      return %z, %s, %r : tensor<?x3x256xf32>, tensor<?x3xf32>, tensor<?x3xf32>
+    })",
+     {"shfl.sync.bfly.b32", "ld.global.nc.v4.f32", "st.global.v4.f32"},
+     {"bar.sync", "bar.warp.sync", ".shared", "atom"}},
     {"NormByBlocks",
      R"(
     func.func private @k(%x: tensor<?x4096xf32>) -> tensor<?x4096xf32> attributes {exec.kernel = #exec.kernel_kind<row>} {

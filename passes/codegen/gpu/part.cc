@@ -1,0 +1,131 @@
+// Kernels whose reductions are of parts of rows that the registers of some threads hold: softmax over the keys of a
+// query, layer normalization of a position. What one reduction has read and computed, the next one and the results have
+// at hand.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/codegen/gpu/gpu_kernel_builder.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t kThreads = 256;
+constexpr int64_t kMaxPart = 1024;  // elements, 32 of a thread
+
+}  // namespace
+
+int64_t GpuKernelBuilder::PartsInRegisters() const {
+  if (!batch_reduces_.empty()) return 0;
+  const int64_t parts = cuts_rows_ ? PartsOfRow() : 1;
+  auto fits = [&](mlir::Value v) { return InnerSize(v.getType()) <= kMaxPart * parts; };
+  for (const Stage& stage : stages_) {
+    if (!fits(stage.value)) return 0;
+    Reduction reduction;
+    mlir::Operation* op = stage.value.getDefiningOp();
+    if (!IsReduceOp(op)) continue;
+    if (!td::IsBatched(stage.value.getType()) || !td::IsBatched(op->getOperand(0).getType())) return 0;
+    // Argmax has a loop of its own, and is seldom more than one row's in a step.
+    if (!GetReduction(op, reduction) || reduction.taps > 0 || InnerSize(stage.value.getType()) != parts) return 0;
+    if (!fits(op->getOperand(0)) || LanesPerElement(Team{true}, op, reduction, parts) == 1) return 0;
+  }
+  return llvm::all_of(results_, fits) ? parts : 0;
+}
+
+void GpuKernelBuilder::ForRuns(ElementEmitter& e, mlir::Value lane, int64_t lanes, int64_t runs,
+                               const std::function<void(mlir::Value, mlir::Value)>& body) {
+  for (int64_t first = 0; first < runs; first += lanes) {
+    mlir::Value run = Add(lane, Int(first));
+    if (first + lanes <= runs) {
+      body(run, nullptr);
+    } else {
+      body(Min(run, Int(runs - 1)), Less(run, Int(runs)));
+    }
+  }
+}
+
+void GpuKernelBuilder::ForPart(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
+                               const std::function<void(llvm::ArrayRef<Point>)>& body) {
+  Space space = row;
+  space.radices = KernelRadices(kernel_, type);
+  const int64_t rest = InnerSize(type) / parts_;
+  unsigned border = space.radices.size();
+  for (int64_t size = 1; size < rest;) size *= space.radices[--border];
+  llvm::SmallVector<unsigned> forced;
+  if (parts_ > 1 && border > 0 && border < space.radices.size()) forced.push_back(border - 1);
+  LinearSpace linear(e, loc_, space, forced, [&](const Point& point) { body({point}); });
+  if (parts_ > 1) linear.SetBorder(border);
+  const int width = rest % 4 == 0 ? linear.width() : 1;
+  ForRuns(e, team.lane, team.size, rest / width, [&](mlir::Value run, mlir::Value is_one) {
+    auto emit = [&] {
+      body(parts_ > 1 ? linear.At(part_, Mul(run, width), width) : linear.At(Mul(run, width), width));
+    };
+    is_one ? EmitIf(e, loc_, is_one, emit) : emit();
+  });
+}
+
+void GpuKernelBuilder::EmitPartKernel(int64_t parts) {
+  parts_ = parts;
+  in_registers_ = true;
+  team_shared_ = team_scratch_ = 0;
+  // Smaller teams where a warp has a whole number of them: all threads of a warp must shuffle together.
+  int64_t lanes = kWarp;
+  while (lanes > 8 && RowDomain() <= 2 * lanes * parts && parts % (2 * kWarp / lanes) == 0 &&
+         parts >= 2 * kThreads / lanes) {
+    lanes /= 2;
+  }
+  const int64_t teams = kThreads / lanes;
+  plan_.block = kThreads;
+  plan_.split = (parts + teams - 1) / teams;
+  plan_.items_per_block = plan_.split > 1 ? 1 : teams / parts;
+  Function(symbol_, [&](ElementEmitter& e) {
+    Team team;
+    team.warp = true;
+    team.size = lanes;
+    team.lane = Rem(thread_, lanes);
+    Space space;
+    space.rows = Space::Rows::kFixed;
+    mlir::Value in_block = Div(thread_, lanes), runs;
+    if (plan_.split > 1) {
+      space.row = Add(Number(0), Div(block_, plan_.split));
+      part_ = Add(Mul(Rem(block_, plan_.split), teams), in_block);
+      runs = Less(space.row, Number(1));
+      if (parts % teams != 0) runs = And(runs, Less(part_, Int(parts)));
+    } else {
+      space.row = Add(Add(Number(0), Mul(block_, plan_.items_per_block)), Div(in_block, parts));
+      part_ = Rem(in_block, parts);
+      runs = Less(space.row, Number(1));
+      if (teams % parts != 0) runs = And(runs, Less(in_block, Int(plan_.items_per_block * parts)));
+    }
+    own_parts_.insert(part_);
+    if (parts > 1) e.on_load = [&](mlir::Value tensor, mlir::ValueRange indices) { CheckPart(e, tensor, indices); };
+    EmitIf(e, loc_, runs, [&] { EmitPart(e, team, space); });
+  });
+}
+
+void GpuKernelBuilder::EmitPart(ElementEmitter& e, const Team& team, const Space& row) {
+  std::vector<unsigned> late = plain_results_;
+  for (const Stage& stage : stages_) {
+    mlir::Value v = stage.value;
+    mlir::Operation* op = v.getDefiningOp();
+    if (!IsReduceOp(op)) continue;
+    auto type = mlir::cast<mlir::RankedTensorType>(v.getType());
+    Reduction reduction;
+    GetReduction(op, reduction);
+    Point point;
+    point.digits.push_back({row.row, mlir::ShapedType::kDynamic});
+    if (parts_ > 1) point.digits.push_back({part_, parts_});
+    const llvm::SmallVector<mlir::Value> at = IndicesAt(e, op->getLoc(), point, type);
+    mlir::Value result = ReduceAcross(e, op, reduction, at, team.lane, team.size);
+    if (auto found = llvm::find(results_, v); found != results_.end()) {
+      const unsigned r = found - results_.begin();
+      late.erase(std::remove(late.begin(), late.end(), r), late.end());
+      EmitIf(e, op->getLoc(), Less(team.lane, Int(1)),
+             [&] { e.Store(op->getLoc(), type, ResultBuffer(r), at, result); });
+    }
+    e.BindElement(op->getLoc(), v, result);
+  }
+  for (const auto& group : GroupBySize(results_, late)) {
+    ForPart(e, team, row, results_[group[0]].getType(),
+            [&](llvm::ArrayRef<Point> points) { StorePoints(e, group, points); });
+  }
+}
+
+}  // namespace tandem
