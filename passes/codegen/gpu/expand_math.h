@@ -9,7 +9,8 @@ namespace tandem {
 // Replaces exp, log, tanh, erf and pow of float64, and pow of float32, by code of additions, products, divisions and
 // bit operations; with `precise` also float32's others, whose results are then those of float64 rounded. Relative
 // errors: below 4e-16 for exp, log, tanh and erf; for x^y below 1e-15 (1 + |y log x|). Special values as in C, except
-// that (-1)^infinity is NaN.
+// that (-1)^infinity is NaN. erf of float32 becomes polynomials and an exp, which is left as it is (relative error
+// below 3e-7).
 //
 // Maxima and minima that let NaN through become a comparison and a selection; LLVM would also compare zeros, whose
 // order the instruction keeps.
