@@ -3,7 +3,8 @@
 // A 3x3 convolution of a grey image does nine multiply-adds per output: less than it costs to write the output and to
 // read it again for the pooling behind it. In a kernel it fuses with bias, relu and pooling, and its filter gradient
 // with what makes the output's gradient, so that neither is ever stored. The gradient to the input stays with others:
-// the input of a first layer has none. On GPUs one thread would sum a filter gradient over all pixels of many images.
+// the input of a first layer has none. Nor is the filter gradient on GPUs a kernel's: one thread would sum it over all
+// pixels of many images.
 #include "absl/strings/str_cat.h"
 #include "graph/ir/contract.h"
 #include "passes/contraction/candidate.h"
@@ -17,7 +18,7 @@ constexpr int64_t kMinChannels = 8;  // columns of output channels that fill vec
 
 std::optional<Weighing> Weigh(const Contraction& c) {
   if (!mlir::isa<td::Conv2DOp, td::Conv2DFilterGradOp>(c.op)) return std::nullopt;
-  if (!c.target.generates_contractions()) return std::nullopt;
+  if (mlir::isa<td::Conv2DFilterGradOp>(c.op) && !c.target.sums_with_taps()) return std::nullopt;
   const mlir::Type kernel = c.spec.kernel.getType();
   const int64_t taps = exec::TapsOf(kernel), channels = td::TypeOf(c.spec.kernel).getDimSize(3);
   if (taps > exec::kMaxFusedTaps) return Unable(absl::StrCat(taps, " taps are more than ", exec::kMaxFusedTaps));

@@ -12,14 +12,12 @@
 // DISTRIBUTE: exec.map_microbatches({{.*}} lanes 2 rows 64 microbatch 64
 // DISTRIBUTE-NOT: td.matmul
 
-// No Winograd and no direct convolution of few taps: these are cuDNN's. Kernels are packed once per step, as it wants them.
+// A convolution of few taps is a part of a generated kernel. No Winograd: the others are cuDNN's, and their kernels are
+// packed once per step, as it wants them.
 // LAYOUT-NOT: exec.winograd
-// LAYOUT-NOT: exec.direct_conv2d
-// LAYOUT: exec.library_call({{.*}}) #exec.pack_weights<reader = {{.*}}kernel_shape = [3, 3, 1, 16]{{.*}}as "kernel"
 // LAYOUT: exec.library_call({{.*}}) #exec.pack_weights<reader = {{.*}}kernel_shape = [3, 3, 16, 32]{{.*}}as "kernel"
 // LAYOUT-NOT: exec.winograd
-// LAYOUT-NOT: exec.direct_conv2d
-// LAYOUT: exec.library_call({{.*}}) #exec.conv2d<x_shape = [64, 10, 10, 1]{{.*}}epilogue = <bias = true, activation = relu>{{.*}}as "cudnn"
+// LAYOUT: exec.direct_conv2d {{.*}}tensor<3x3x1x16xf32>
 // LAYOUT: exec.library_call({{.*}}) #exec.conv2d<{{.*}}kernel_shape = [3, 3, 16, 32]{{.*}}as "cudnn"
 // LAYOUT-NOT: exec.winograd
 // LAYOUT: exec.library_call({{.*}}) #exec.conv2d<direction = filter_grad{{.*}}as "cudnn"
@@ -29,8 +27,8 @@
 // MEMORY: exec.arenas = #exec.arenas<microbatch = {{[0-9]+}}, step = {{[0-9]+}}
 // MEMORY-NOT: space = lane
 // MEMORY-SAME: #exec.buffer<name = "grad2", space = step, offset = 18432, bytes = 18432
-// MEMORY-SAME: #exec.buffer<name = "loss1", space = step, offset = 37632, bytes = 4
-// MEMORY-SAME: #exec.buffer<name = "loss2", space = step, offset = 37888, bytes = 4
+// MEMORY-SAME: #exec.buffer<name = "loss1", space = step, offset = 36864, bytes = 4
+// MEMORY-SAME: #exec.buffer<name = "loss2", space = step, offset = 37120, bytes = 4
 // MEMORY-NOT: space = lane
 // MEMORY: exec.map_microbatches
 // MEMORY: exec.all_reduce
