@@ -47,6 +47,8 @@ ABSL_FLAG(int, threads, 2, "threads of the step");
 ABSL_FLAG(std::string, precision, "float32", "float32, strict_float32 or mixed_bfloat16");
 ABSL_FLAG(bool, all_layers, false, "vgg16: train every layer, not the last block and the classifier only");
 ABSL_FLAG(int, image_size, 0, "height and width of the images of vgg16 and resnet50; 0: 224");
+ABSL_FLAG(int, tokens, 0, "tokens of an example of the Transformer; 0: 128");
+ABSL_FLAG(bool, tf32, false, "on GPUs, products and convolutions of float32 numbers may round them to TensorFloat-32");
 ABSL_FLAG(int, lanes, 0, "lanes of the global batch; 0: the compiler chooses");
 ABSL_FLAG(int, microbatch_rows, 0, "examples per kernel call; 0: the compiler chooses");
 ABSL_FLAG(std::string, cache_dir, "", "folder for compiled programs; empty: none, every run compiles");
@@ -91,7 +93,8 @@ absl::StatusOr<Work> PrepareModel(bool time_commands) {
   }
   ModelOptions model_options{.training = mode == "train",
                              .all_layers = absl::GetFlag(FLAGS_all_layers),
-                             .image_size = absl::GetFlag(FLAGS_image_size)};
+                             .image_size = absl::GetFlag(FLAGS_image_size),
+                             .tokens = absl::GetFlag(FLAGS_tokens)};
   TD_ASSIGN_OR_RETURN(BenchModel model, MakeModel(absl::GetFlag(FLAGS_model), model_options));
   CompileOptions options;
   options.devices = absl::GetFlag(FLAGS_devices);
@@ -105,6 +108,7 @@ absl::StatusOr<Work> PrepareModel(bool time_commands) {
         absl::StrCat("--batch: ", work.batch, " rows cannot be divided among ", replicas, " devices"));
   }
   TD_ASSIGN_OR_RETURN(options.precision, PrecisionFromName(absl::GetFlag(FLAGS_precision)));
+  options.tf32 = absl::GetFlag(FLAGS_tf32);
   options.batch_per_replica = work.batch / replicas;
   options.threads = absl::GetFlag(FLAGS_threads);
   options.lanes = absl::GetFlag(FLAGS_lanes);
@@ -161,6 +165,7 @@ absl::Status Obey(const Work& work, double first_loss) {
           {"flops_per_step", work.flops_per_step},
           {"work", work.command_work},
           {"first_loss", first_loss},
+          {"second_loss", loss},
           {"seconds_per_step", second_step},
           {"compile_seconds", work.program.compile_seconds},
           {"peak_rss_bytes", PeakRssBytes()}});

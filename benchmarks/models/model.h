@@ -29,6 +29,8 @@ struct ModelOptions {
   bool all_layers = false;
   // Height and width of the images of vgg16 and resnet50, a multiple of 32; 0: 224. Small ones are for tests.
   int64_t image_size = 0;
+  // Of an example of the Transformer; 0: 128.
+  int64_t tokens = 0;
 };
 
 // What one batched input holds: uniform numbers in [0, 1), or integers in [0, limit).
@@ -78,7 +80,7 @@ struct BenchModel {
 };
 
 // The model called `name` (see ModelNames()). InvalidArgument lists the names for an unknown one and explains a bad
-// image_size.
+// image_size or number of tokens.
 absl::StatusOr<BenchModel> MakeModel(absl::string_view name, const ModelOptions& options);
 std::vector<std::string> ModelNames();
 

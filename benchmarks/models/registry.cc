@@ -60,6 +60,7 @@ absl::StatusOr<BenchModel> MakeModel(absl::string_view name, const ModelOptions&
     return absl::InvalidArgumentError(
         absl::StrCat("--image_size: ", options.image_size, " is not a positive multiple of 32"));
   }
+  if (options.tokens < 0) return absl::InvalidArgumentError(absl::StrCat("--tokens: ", options.tokens, " is below 0"));
   for (const auto& [known, maker] : Makers()) {
     if (known != name) continue;
     BenchModel model = maker(options);

@@ -8,32 +8,33 @@
 namespace tandem::benchmarks {
 namespace {
 
-constexpr int64_t kVocabulary = 8192, kPositions = 128, kWidth = 256, kHeads = 4, kHidden = 1024, kClasses = 10;
+constexpr int64_t kVocabulary = 8192, kTokens = 128, kWidth = 256, kHeads = 4, kHidden = 1024, kClasses = 10;
 constexpr double kEpsilon = 1e-5;
 
 // x = norm(x + attention(x)), x = norm(x + dense(gelu(dense(x)))).
-Tensor EncoderLayer(FlopCounter& flops, const Tensor& x) {
+Tensor EncoderLayer(FlopCounter& flops, const Tensor& x, double tokens) {
   // Four projections, and the products of queries with keys and of weights with values.
-  flops.Layer(4.0 * kPositions * kWidth * kWidth);
-  flops.Layer(2.0 * kPositions * kPositions * kWidth);
+  flops.Layer(4.0 * tokens * kWidth * kWidth);
+  flops.Layer(2.0 * tokens * tokens * kWidth);
   Tensor attention = layers::MultiHeadAttention(x, {.num_heads = kHeads, .key_dim = kWidth / kHeads});
   Tensor y = layers::LayerNormalization(x + attention, {.epsilon = kEpsilon});
-  flops.Layer(2.0 * kPositions * kWidth * kHidden);
+  flops.Layer(2.0 * tokens * kWidth * kHidden);
   Tensor hidden = layers::Dense(y, {.units = kHidden, .activation = Gelu});
   return layers::LayerNormalization(y + layers::Dense(hidden, {.units = kWidth}), {.epsilon = kEpsilon});
 }
 
 }  // namespace
 
-BenchModel TransformerModel(const ModelOptions&) {
+BenchModel TransformerModel(const ModelOptions& options) {
+  const int64_t tokens = options.tokens == 0 ? kTokens : options.tokens;
   return {.name = "transformer",
           .default_batch = 16,
-          .inputs = {{"ids", DType::kInt32, {kPositions}, kVocabulary}, {"label", DType::kInt32, {}, kClasses}},
+          .inputs = {{"ids", DType::kInt32, {tokens}, kVocabulary}, {"label", DType::kInt32, {}, kClasses}},
           .optimizer = optimizers::Adam({.learning_rate = 1e-3}),
-          .loss = [](const InputTensors& inputs, FlopCounter& flops) {
+          .loss = [tokens](const InputTensors& inputs, FlopCounter& flops) {
             flops.Layer(0);  // the embedding is trained, so that the first layer has a gradient to its input
             Tensor x = layers::Embedding(inputs.at("ids"), {.input_dim = kVocabulary, .output_dim = kWidth});
-            for (int i = 0; i < 2; ++i) x = EncoderLayer(flops, x);
+            for (int i = 0; i < 2; ++i) x = EncoderLayer(flops, x, static_cast<double>(tokens));
             flops.Layer(kWidth * kClasses);
             Tensor logits = layers::Dense(ReduceMean(x, {1}), {.units = kClasses});
             return losses::SparseSoftmaxCrossEntropy(inputs.at("label"), logits);

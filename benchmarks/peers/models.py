@@ -128,8 +128,9 @@ def _resnet50(size):
 _IMAGE = (28, 28, 1)
 
 
-def make(name: str, image_size: int = 0) -> Model:
-    """The model called `name`; `image_size` is for vgg16 and resnet50 (0: 224)."""
+def make(name: str, image_size: int = 0, tokens: int = 0) -> Model:
+    """The model called `name`; `image_size` is for vgg16 and resnet50 (0: 224), `tokens` for the
+    Transformer (0: 128)."""
     size = image_size or 224
     if name == "vgg16":
         return _vgg16(size, False)
@@ -137,6 +138,8 @@ def make(name: str, image_size: int = 0) -> Model:
         return _vgg16(size, True)
     if name == "resnet50":
         return _resnet50(size)
+    if name == "transformer" and tokens:
+        return dataclasses.replace(_SMALL[name], input_shape=(tokens,))
     return _SMALL[name]
 
 

@@ -203,8 +203,11 @@ def rows_are_consistent():
         assert (row.device == "input" or row.model in models.NAMES) and row.tandem[0] == "tandem", row
         assert set(row.tandem) <= set(row.tandem_variants), row
         assert set(row.skip) <= set(rows.PEERS), row
-        assert one_peer[row.device] in row.peers(), row
-        assert all(rows.PEERS[p].bf16 <= row.bf16 and rows.PEERS[p].device == row.device for p in row.peers()), row
+        suffix = {"float32": "", "tf32": " tf32", "bfloat16": " bf16"}[row.precision]
+        assert one_peer[row.device] + suffix in row.peers(), row
+        peers = [rows.PEERS[p] for p in row.peers()]
+        assert all(p.precision == row.precision or (p.bf16 and row.bf16) for p in peers), row
+        assert all(p.device == row.device for p in peers), row
         assert row.device != "cpu" or models.make(row.model).batch == row.batch or row.name == "s0_64", row
     for bar in rows.BARS:
         assert bar.row in rows.ROWS or bar.row == results.STARTUP, bar
@@ -249,6 +252,16 @@ def gpu_rows_by_hand():
     assert q["fastest peer"] == "torch gpu graphs" and near(q["speedup"], 1.5), q
     assert {b["quantity"]: b["reached"] for b in summary["bars"]} == {"speedup": True, "roofline": True}, summary
     assert "roofline" in table.render(summary)
+    # A row in bfloat16: of two peers, the one that computes so.
+    summary = results.summarize([*events("gpu_s0_bf16", 0, "tandem", [0.002]),
+                                 *events("gpu_s0_bf16", 0, "torch gpu graphs", [0.001]),
+                                 *events("gpu_s0_bf16", 0, "torch gpu graphs bf16", [0.005])])
+    q = summary["rows"]["gpu_s0_bf16"]["quantities"]
+    assert q["fastest peer"] == "torch gpu graphs bf16" and near(q["speedup"], 2.5), q
+    # Its memory traffic against the bandwidth: the rate of a float32 product says nothing about its arithmetic.
+    summary = results.summarize([{**e, "row": "gpu_resnet50_bf16"} for e in recorded])
+    q = summary["rows"]["gpu_resnet50_bf16"]["quantities"]
+    assert near(q["bandwidth"], 0.31e9 / 1e11 / 0.010) and "roofline" not in q, q
 
 
 def drive(*flags, expect=0, program="run"):
@@ -297,8 +310,12 @@ def groups_fit_a_gpu():
     driver = load_driver()
     row = rows.ROWS["gpu_s0"]
     groups = driver.groups_of(row, ["jax gpu", "torch gpu graphs"], 0)
-    assert groups == [["roofline", "tandem", "tandem bf16"], ["tandem", "jax gpu"], ["tandem", "torch gpu graphs"]]
-    assert driver.groups_of(row, ["jax gpu", "torch gpu graphs"], 2)[1:] == [["tandem", "jax gpu", "torch gpu graphs"]]
+    assert groups == [["roofline", "tandem", "jax gpu"], ["tandem", "torch gpu graphs"]]
+    assert driver.groups_of(row, ["jax gpu", "torch gpu graphs"], 2) == [["roofline", "tandem", "jax gpu",
+                                                                          "torch gpu graphs"]]
+    assert all(rows.PEERS[p].bf16 for p in rows.ROWS["gpu_s0_bf16"].peers())
+    assert not any(rows.PEERS[p].bf16 for p in row.peers())
+    assert rows.ROWS["gpu_s0_tf32"].peers() == ["torch gpu compile tf32", "torch gpu graphs tf32", "jax gpu tf32"]
     assert driver.groups_of(rows.ROWS["mlp"], ["jax", "torch eager"], 0) == [["matmul", "tandem", "jax", "torch eager"]]
     assert driver.groups_of(rows.ROWS["mlp"], [], 0) == [["matmul", "tandem"]]
 

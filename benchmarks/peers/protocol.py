@@ -26,10 +26,11 @@ def arguments(variants):
     parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--image_size", type=int, default=0)
+    parser.add_argument("--tokens", type=int, default=0, help="of an example of the Transformer; 0: its own number")
     parser.add_argument("--workers", type=int, default=1, help="processes that train together, of --batch each; this "
                         "is the one that TF_CONFIG, or RANK and the like of torchrun, describes")
     args = parser.parse_args()
-    args.model = models.make(args.model, args.image_size)
+    args.model = models.make(args.model, args.image_size, args.tokens)
     args.batch = args.batch or args.model.batch
     return args
 

@@ -8,7 +8,7 @@ with time.
 import json
 import statistics
 
-from rows import BARS, PEERS
+from rows import BARS, PEERS, ROWS
 
 STARTUP = "startup"
 _KEPT = ("parameters", "batch", "flops_per_step", "compile_seconds", "work", "flops_per_second", "bytes_per_second",
@@ -86,14 +86,15 @@ def summarize_row(events):
     # Of the first batch; scaled pictures are others.
     sums = [w["checksum"] for n, w in row["workers"].items() if "checksum" in w and n != "tandem scaled"]
     row["same_input"] = not sums or max(sums) - min(sums) <= 1e-6 * abs(sums[0])
-    row["quantities"] = _quantities(row["workers"])
+    name = events[0]["row"]
+    row["quantities"] = _quantities(row["workers"], ROWS[name].precision if name in ROWS else "float32")
     return row
 
 
-def _fastest(workers, bf16):
+def _fastest(workers, precision):
     """(ratio to "tandem", name) of the fastest peer."""
     known = [(w["tandem_speedup"], n) for n, w in workers.items()
-             if n in PEERS and PEERS[n].bf16 == bf16 and "tandem_speedup" in w]
+             if n in PEERS and PEERS[n].precision == precision and "tandem_speedup" in w]
     return min(known) if known else None
 
 
@@ -102,13 +103,13 @@ def _least_seconds(work, machine):
     return sum(max(flops / machine["flops_per_second"], size / machine["bytes_per_second"]) for flops, size in work)
 
 
-def _quantities(workers):
-    """What bars speak of; a missing measurement is missing here."""
+def _quantities(workers, precision):
+    """What bars speak of; a missing measurement is missing here. `precision`: of the row."""
     def ratio(name):  # of name's time to tandem's, in name's group
         return workers.get(name, {}).get("tandem_speedup")
 
     found = {}
-    fastest, fastest_bf16 = _fastest(workers, False), _fastest(workers, True)
+    fastest, fastest_bf16 = _fastest(workers, precision), _fastest(workers, "bfloat16")
     direct, bf16 = ratio("tandem direct"), ratio("tandem bf16")
     if fastest:
         found["speedup"], found["fastest peer"] = fastest
@@ -131,8 +132,12 @@ def _quantities(workers):
         found["microseconds"] = 1e6 * tandem["median"]
     if "host_seconds" in tandem:
         found["host microseconds"] = 1e6 * statistics.median(tandem["host_seconds"])
-    if "median" in tandem and "work" in tandem and "flops_per_second" in workers.get("roofline", {}):
-        found["roofline"] = _least_seconds(tandem["work"], workers["roofline"]) / tandem["median"]
+    machine = workers.get("roofline", {})
+    if "median" in tandem and "work" in tandem and "flops_per_second" in machine:
+        # What is read and written, as if that were all; and with arithmetic, whose rate was measured in float32 alone.
+        found["bandwidth"] = sum(size for _, size in tandem["work"]) / machine["bytes_per_second"] / tandem["median"]
+        if precision == "float32":
+            found["roofline"] = _least_seconds(tandem["work"], machine) / tandem["median"]
     memory = [(w["peak_rss_bytes"], n) for n, w in workers.items()
               if n in PEERS and not PEERS[n].bf16 and "median" in w and "peak_rss_bytes" in w]
     if memory and "median" in tandem and "peak_rss_bytes" in tandem:

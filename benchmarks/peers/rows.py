@@ -7,31 +7,38 @@ class Peer:
     environment: str  # the virtual environment that `setup` makes
     script: str
     variant: str
-    bf16: bool = False  # computes in bfloat16
+    precision: str = "float32"  # what it computes in; "tf32": float32, rounded to TensorFloat-32 for products
     device: str = "cpu"
+
+    @property
+    def bf16(self):
+        return self.precision == "bfloat16"
 
 
 PEERS = {
     "tf.estimator": Peer("tensorflow", "worker_estimator.py", "plain"),
     "tf.estimator mirrored": Peer("tensorflow", "worker_estimator.py", "mirrored"),
-    "tf.estimator bf16": Peer("tensorflow", "worker_estimator.py", "bf16", bf16=True),
+    "tf.estimator bf16": Peer("tensorflow", "worker_estimator.py", "bf16", "bfloat16"),
     "torch eager": Peer("torch", "worker_torch.py", "eager"),
     "torch channels_last": Peer("torch", "worker_torch.py", "channels_last"),
     "torch compile": Peer("torch", "worker_torch.py", "compile"),
-    "torch bf16": Peer("torch", "worker_torch.py", "bf16", bf16=True),
-    "torch compile bf16": Peer("torch", "worker_torch.py", "compile_bf16", bf16=True),
+    "torch bf16": Peer("torch", "worker_torch.py", "bf16", "bfloat16"),
+    "torch compile bf16": Peer("torch", "worker_torch.py", "compile_bf16", "bfloat16"),
     "jax": Peer("jax", "worker_jax.py", "jit"),
-    "jax bf16": Peer("jax", "worker_jax.py", "bf16", bf16=True),
+    "jax bf16": Peer("jax", "worker_jax.py", "bf16", "bfloat16"),
     # On a GPU: "graphs" replays a whole step as one CUDA graph, "compile" lets torch.compile make its own.
     "torch gpu eager": Peer("torch", "worker_torch.py", "eager", device="gpu"),
     "torch gpu channels_last": Peer("torch", "worker_torch.py", "channels_last", device="gpu"),
     "torch gpu compile": Peer("torch", "worker_torch.py", "compile", device="gpu"),
     "torch gpu graphs": Peer("torch", "worker_torch.py", "graphs", device="gpu"),
     "jax gpu": Peer("jax", "worker_jax.py", "jit", device="gpu"),
-    "torch gpu bf16": Peer("torch", "worker_torch.py", "bf16", bf16=True, device="gpu"),
-    "torch gpu compile bf16": Peer("torch", "worker_torch.py", "compile_bf16", bf16=True, device="gpu"),
-    "torch gpu graphs bf16": Peer("torch", "worker_torch.py", "graphs_bf16", bf16=True, device="gpu"),
-    "jax gpu bf16": Peer("jax", "worker_jax.py", "bf16", bf16=True, device="gpu"),
+    "torch gpu bf16": Peer("torch", "worker_torch.py", "bf16", "bfloat16", device="gpu"),
+    "torch gpu compile bf16": Peer("torch", "worker_torch.py", "compile_bf16", "bfloat16", device="gpu"),
+    "torch gpu graphs bf16": Peer("torch", "worker_torch.py", "graphs_bf16", "bfloat16", device="gpu"),
+    "torch gpu compile tf32": Peer("torch", "worker_torch.py", "compile_tf32", "tf32", device="gpu"),
+    "torch gpu graphs tf32": Peer("torch", "worker_torch.py", "graphs_tf32", "tf32", device="gpu"),
+    "jax gpu tf32": Peer("jax", "worker_jax.py", "tf32", "tf32", device="gpu"),
+    "jax gpu bf16": Peer("jax", "worker_jax.py", "bf16", "bfloat16", device="gpu"),
     # Rows that read files: times of the processor, in one thread.
     "tf.data": Peer("tensorflow", "worker_tfdata.py", "plain", device="input"),
 }
@@ -44,10 +51,11 @@ TANDEM = {
     "tandem 1 thread": ["--threads=1"],
     "tandem 2 devices": ["--devices=cpu:0,cpu:1"],
 }
-# The same for rows on a GPU. No peer of these rows uses TensorFloat-32, and neither does Tandem.
+# The same for rows on a GPU, by their precision. In float32 nobody there rounds to TensorFloat-32.
 TANDEM_GPU = {
-    "tandem": ["--devices=gpu:0", "--precision=strict_float32"],
-    "tandem bf16": ["--devices=gpu:0", "--precision=mixed_bfloat16"],
+    "float32": {"tandem": ["--devices=gpu:0", "--precision=strict_float32"]},
+    "tf32": {"tandem": ["--devices=gpu:0", "--tf32"]},
+    "bfloat16": {"tandem": ["--devices=gpu:0", "--precision=mixed_bfloat16"]},
 }
 # The same of input_bench for rows that read files.
 TANDEM_INPUT = {
@@ -63,16 +71,19 @@ class Row:
     model: str
     batch: int
     tandem: tuple = ("tandem",)
-    bf16: bool = False
+    bf16: bool = False  # also peers in bfloat16
+    precision: str = "float32"  # of Tandem, and of all peers but those
     images: bool = True
     turn_seconds: float = 0.4  # of one worker in one round; at least one step
     max_rounds: int = 1000  # where a step takes seconds, so that a run with the defaults ends within 20 minutes
+    tokens: int = 0  # of an example of the Transformer; 0: its own number
     skip: tuple = ()  # peers that are known to be much slower than others and would take minutes
     device: str = "cpu"
 
     def peers(self):
         return [n for n, p in PEERS.items() if p.device == self.device and n not in self.skip and
-                (self.bf16 or not p.bf16) and (self.images or n not in IMAGES_ONLY)]
+                (p.precision == self.precision or (p.bf16 and self.bf16)) and
+                (self.images or n not in IMAGES_ONLY)]
 
     @property
     def yardstick(self):
@@ -81,7 +92,7 @@ class Row:
 
     @property
     def tandem_variants(self):
-        return {"cpu": TANDEM, "gpu": TANDEM_GPU, "input": TANDEM_INPUT}[self.device]
+        return {"cpu": TANDEM, "gpu": TANDEM_GPU[self.precision], "input": TANDEM_INPUT}[self.device]
 
 
 _JAX = ("jax", "jax bf16")
@@ -104,10 +115,11 @@ ROWS = {row.name: row for row in (
     Row("resnet50", "resnet50", 16, ("tandem", "tandem bf16"), bf16=True, skip=(*_JAX, "torch compile bf16"),
         max_rounds=3),
     Row("transformer", "transformer", 16, images=False),
-    Row("gpu_s0", "s0", 512, ("tandem", "tandem bf16"), bf16=True, device="gpu"),
-    Row("gpu_s0_4096", "s0", 4096, ("tandem", "tandem bf16"), bf16=True, device="gpu"),
-    Row("gpu_resnet50", "resnet50", 256, ("tandem", "tandem bf16"), bf16=True, device="gpu"),
-    Row("gpu_transformer", "transformer", 512, ("tandem", "tandem bf16"), bf16=True, images=False, device="gpu"),
+    *(Row(f"gpu_{name}{suffix}", model, batch, precision=precision, images=model != "transformer", device="gpu",
+          tokens=2048 if name.endswith("2048") else 0)
+      for name, model, batch in (("s0", "s0", 512), ("s0_4096", "s0", 4096), ("resnet50", "resnet50", 256),
+                                 ("transformer", "transformer", 512), ("transformer_2048", "transformer", 16))
+      for precision, suffix in (("bfloat16", "_bf16"), ("tf32", "_tf32"), ("float32", ""))),
     _input("tfrecord"), _input("parse"), _input("interleave"), _input("text"), _input("csv"),
     _input("jpeg_grey_50", 16, scaled=True), _input("jpeg_grey_90", 16, scaled=True),
     _input("jpeg_colour_90", 16, scaled=True),
@@ -182,12 +194,16 @@ BARS = (
     Bar("peak resident memory, ResNet-50, of the leanest peer's", "resnet50", "memory", at_most=0.7),
     Bar("S0 batch 512, two devices against one on the same cores", "s0", "two devices", at_least=0.97),
     Bar("S0 batch 512, two threads against one", "s0", "threads", at_least=1.9),
-    Bar("GPU: S0 batch 512, against the fastest peer", "gpu_s0", "speedup", at_least=1.2),
-    Bar("GPU: S0 batch 4096, against the fastest peer", "gpu_s0_4096", "speedup", at_least=1.2),
-    Bar("GPU: ResNet-50 batch 256 in bfloat16, against the fastest bfloat16 peer", "gpu_resnet50", "speedup bf16",
-        at_least=1.2),
-    Bar("GPU: Transformer, against the fastest peer", "gpu_transformer", "speedup", at_least=1.2),
-    Bar("GPU: S0 batch 512, microseconds of host time a step", "gpu_s0", "host microseconds", at_most=30),
+    *(Bar(f"GPU: {text} in {precision}, against the fastest peer", row + suffix, "speedup", at_least=at_least)
+      for text, row in (("S0 batch 512", "gpu_s0"), ("S0 batch 4096", "gpu_s0_4096"),
+                        ("ResNet-50 batch 256", "gpu_resnet50"), ("Transformer batch 512", "gpu_transformer"),
+                        ("Transformer batch 16 with 2,048 tokens", "gpu_transformer_2048"))
+      for precision, suffix, at_least in (("bfloat16", "_bf16", 1.2), ("TensorFloat-32", "_tf32", 1.2),
+                                          ("float32", "", 1.0))),
+    Bar("GPU: S0 batch 512 in bfloat16, microseconds of host time a step", "gpu_s0_bf16", "host microseconds",
+        at_most=30),
+    Bar("GPU: ResNet-50 batch 256 in bfloat16, of the time its memory traffic takes at the measured bandwidth",
+        "gpu_resnet50_bf16", "bandwidth", at_least=0.6),
     Bar("TFRecord, read, against tf.data", "input_tfrecord", "speedup", at_least=2),
     Bar("TFRecord, read and parsed, against tf.data", "input_parse", "speedup", at_least=2),
     Bar("interleave, shuffle, batch and parse, against tf.data", "input_interleave", "speedup", at_least=2),

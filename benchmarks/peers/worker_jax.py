@@ -1,6 +1,7 @@
 """JAX's side: one jitted training step with donated buffers, NHWC; "bf16" computes in bfloat16 with float32 weights.
 
-On a GPU every step takes its batch from host memory, and float32 products do not use TensorFloat-32.
+On a GPU every step takes its batch from host memory, and float32 products use TensorFloat-32 in the variant "tf32"
+only.
 """
 import functools
 import math
@@ -10,7 +11,7 @@ from models import (BatchNorm, Conv, Dense, Dropout, Embedding, Encoder, Flatten
                     MeanOverSequence, Residual)
 
 CHANNEL = protocol.Channel()
-ARGS = protocol.arguments(("jit", "bf16"))
+ARGS = protocol.arguments(("jit", "bf16", "tf32"))
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
@@ -18,7 +19,7 @@ import numpy as np  # noqa: E402
 from jax import lax  # noqa: E402
 
 if ARGS.device == "gpu":
-    jax.config.update("jax_default_matmul_precision", "highest")
+    jax.config.update("jax_default_matmul_precision", "tensorfloat32" if ARGS.variant == "tf32" else "highest")
     if jax.default_backend() != "gpu":
         raise SystemExit("JAX finds no GPU")
 RANDOM = np.random.default_rng(1)

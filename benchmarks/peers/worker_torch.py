@@ -2,7 +2,8 @@
 
 On a GPU every step takes its batch from pinned host memory. "graphs" replays the whole step, with the optimizer, as one
 CUDA graph; "compile" uses the mode that makes CUDA graphs of forward and backward. Float32 variants do not use
-TensorFloat-32. Several workers: DistributedDataParallel with Gloo, whose sums go into the gradients without a copy.
+TensorFloat-32, "tf32" ones do. Several workers: DistributedDataParallel with Gloo, whose sums go into the gradients
+without a copy.
 """
 import os
 
@@ -11,7 +12,8 @@ from models import (BatchNorm, Conv, Dense, Dropout, Embedding, Encoder, Flatten
                     MeanOverSequence, Residual)
 
 CHANNEL = protocol.Channel()
-ARGS = protocol.arguments(("eager", "channels_last", "compile", "bf16", "compile_bf16", "graphs", "graphs_bf16"))
+ARGS = protocol.arguments(("eager", "channels_last", "compile", "bf16", "compile_bf16", "graphs", "graphs_bf16",
+                           "compile_tf32", "graphs_tf32"))
 DEVICE = "cuda" if ARGS.device == "gpu" else "cpu"
 GRAPHS = ARGS.variant.startswith("graphs")
 os.environ.setdefault("OMP_NUM_THREADS", str(ARGS.threads))
@@ -141,7 +143,7 @@ def main():
             net = net.to(memory_format=torch.channels_last)
     if DEVICE == "cuda":
         torch.backends.cudnn.benchmark = True
-        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = ARGS.variant.endswith("tf32")
         host = [t.pin_memory() for t in host]
     x, y = (t.to(DEVICE) for t in host)
     parameters = sum(p.numel() for p in net.parameters()) + sum(b.numel() for b in net.buffers() if b.dim() > 0)
