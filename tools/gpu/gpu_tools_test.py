@@ -239,14 +239,15 @@ def losses_are_compared():
 def checks_on_a_cpu():
     """All checks, with a CPU device in the GPU's place; one curve, and an epoch for the precisions."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
-        checks = ["parity", "models", "determinism", "tf32"] + ["bfloat16"] * ("avx512f" in file.read())
+        checks = ["parity", "gradients", "models", "determinism", "tf32"] + ["bfloat16"] * ("avx512f" in file.read())
     run = subprocess.run([sys.executable, "-B", "tools/gpu/checks.py", "--device=cpu:0", "--curves=mnist004_sgd",
                           "--steps=20", "--epochs=1", "--seeds=1", "--models=s0,mlp", "--model_steps=2",
+                          "--gradients=mnist,zalando",
                           "--only=" + ",".join(checks)], stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True)
     assert run.returncode == 0, run.stdout
-    for line in ("mnist004_sgd, cpu:0 and the reference: 60 steps", "mnist004_sgd, cpu:0 and two CPU devices: 60 steps",
-                 "s0, cpu:0 and cpu:0: ", *(f"ok checks.{c}" for c in checks)):
+    for line in ("mnist004_sgd, cpu:0 and the reference: 60 steps", "mnist004_sgd, cpu:0 and cpu:0 and cpu:1: 60 steps",
+                 "s0, cpu:0 and cpu:0: ", "zalando, cpu:0 and cpu:0: gradients at most 0 apart", *(f"ok checks.{c}" for c in checks)):
         assert line in run.stdout, run.stdout
 
 
