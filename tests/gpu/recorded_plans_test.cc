@@ -1,0 +1,63 @@
+// The plans that were measured on an H100 (tests/data/h100_plans.json) are those of programs that the compiler still
+// makes: a call that is described otherwise is measured again by whoever kept a file of plans.
+#include <cstdio>
+#include <string>
+
+#include "base/env.h"
+#include "benchmarks/models/model.h"
+#include "graph/graph_builder.h"
+#include "gtest/gtest.h"
+#include "passes/compile.h"
+#include "runtime/commands/command.h"
+#include "runtime/cuda/gpu_library.h"
+#include "runtime/cuda/plan_choices.h"
+#include "runtime/executable.h"
+
+namespace tandem {
+namespace {
+
+struct Case {
+  const char* model;
+  int64_t batch;
+  int64_t unknown;  // calls that have come since, or are described otherwise
+};
+
+class RecordedPlansTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(RecordedPlansTest, AreOfTodaysCalls) {
+  absl::StatusOr<PlanChoices> choices = PlanChoices::Load(Env::Default(), "tests/data/h100_plans.json");
+  ASSERT_TRUE(choices.ok()) << choices.status();
+  ASSERT_GT(choices->size(), 100);
+  absl::StatusOr<benchmarks::BenchModel> model = benchmarks::MakeModel(GetParam().model, {});
+  ASSERT_TRUE(model.ok()) << model.status();
+  GraphBuilder graph("plans");
+  benchmarks::FlopCounter flops;
+  model->build(graph, flops);
+  CompileOptions options;
+  options.target = "cuda:sm_90";
+  options.devices = {"gpu:0"};
+  options.batch_per_replica = GetParam().batch;
+  options.precision = Precision::kMixedBfloat16;
+  absl::StatusOr<std::shared_ptr<const Executable>> executable = CompileGraph(graph, "train", options);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  int64_t calls = 0, unknown = 0;
+  for (const auto& command : CommandsInOrder(*(*executable)->index().programs[0])) {
+    const fb::LibraryCallT* call = command->table().body.AsLibraryCall();
+    if (call == nullptr || call->operation.AsPackWeights() != nullptr) continue;
+    const bool cudnn = LibraryOf(*call) == GpuLibrary::kCudnn;
+    const std::string key = PlanChoiceKey(*call, "NVIDIA H100 80GB HBM3", cudnn ? "cuDNN 9.19.0" : "cuBLASLt 130100");
+    ++calls;
+    if (choices->Find(key) != nullptr) continue;
+    ++unknown;
+    std::printf("not recorded: %s\n", key.c_str());
+  }
+  EXPECT_GT(calls, 10);
+  EXPECT_LE(unknown, GetParam().unknown) << "of " << calls << " calls";
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, RecordedPlansTest,
+                         ::testing::Values(Case{"s0", 512, 0}, Case{"transformer", 512, 0}, Case{"resnet50", 256, 0}),
+                         [](const auto& info) { return std::string(info.param.model); });
+
+}  // namespace
+}  // namespace tandem
