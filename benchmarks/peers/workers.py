@@ -34,8 +34,11 @@ class Worker:
     def __init__(self, name, command, log, record, variables=None):
         self.name, self._record, self._log = name, record, log
         os.makedirs(os.path.dirname(log), exist_ok=True)
-        # Workers share a GPU: none may take most of its memory at its start, nor keep it in pieces.
+        # What peers compile is kept from run to run. Workers share a GPU: none may take most of its memory at its start,
+        # nor keep it in pieces.
         environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": os.path.join(PEERS_DIR, "inductor"),
+                       "JAX_COMPILATION_CACHE_DIR": os.path.join(PEERS_DIR, "jax_cache"),
+                       "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
                        "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
                        "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True", "PYTHONDONTWRITEBYTECODE": "1",
                        **(variables or {})}
