@@ -38,4 +38,12 @@ llvm::LogicalResult CrossReplicaOp::buildGradient(mlir::OpBuilder& b, mlir::Valu
   return mlir::success();
 }
 
+void DropCrossReplica(CrossReplicaOp op) {
+  if (mlir::Operation* maker = op.getInput().getDefiningOp()) {
+    maker->setAttr(kRoundedAttr, mlir::UnitAttr::get(op.getContext()));
+  }
+  op.replaceAllUsesWith(op.getInput());
+  op.erase();
+}
+
 }  // namespace tandem::td

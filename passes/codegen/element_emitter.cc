@@ -1,6 +1,7 @@
 #include "passes/codegen/element_emitter.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/ir/dist.h"
 #include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -169,6 +170,11 @@ mlir::Value ElementEmitter::Emit(mlir::Location loc, mlir::Value tensor, mlir::V
   }
   OpContext context(*this, op);
   mlir::Value value = elemental.emitElement(context, mlir::cast<mlir::OpResult>(tensor).getResultNumber(), indices);
+  if (op->hasAttr(td::kRoundedAttr)) {
+    if (auto product = value.getDefiningOp<arith::MulFOp>()) {
+      product->setAttr(td::kRoundedAttr, builder_.getUnitAttr());
+    }
+  }
   return MovesNumbers(op) ? value : rounded(value);
 }
 

@@ -1,5 +1,6 @@
 #include "passes/codegen/float_rules.h"
 
+#include "graph/ir/dist.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -12,7 +13,7 @@ namespace arith = mlir::arith;
 // The gradient of a maximum looks for the element that is equal to it.
 arith::MulFOp FusibleProduct(mlir::Value v, mlir::Operation* user) {
   auto product = v.getDefiningOp<arith::MulFOp>();
-  return product && product->getBlock() == user->getBlock() ? product : nullptr;
+  return product && product->getBlock() == user->getBlock() && !product->hasAttr(td::kRoundedAttr) ? product : nullptr;
 }
 
 void Fuse(mlir::Operation* op) {

@@ -56,11 +56,14 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
       }
       auto cross = mlir::dyn_cast<td::CrossReplicaOp>(op);
       if (!cross) continue;
+      if (one) {
+        td::DropCrossReplica(cross);
+        continue;
+      }
       builder.setInsertionPoint(cross);
-      mlir::Value combined = one ? cross.getInput()
-                                 : AllReduce(builder, cross.getLoc(), KindOf(cross), cross.getInput(), cross.getInput(),
-                                             cross.getOutput());
-      if (!one) waiting.push_back(combined.getDefiningOp<exec::AllReduceOp>());
+      mlir::Value combined =
+          AllReduce(builder, cross.getLoc(), KindOf(cross), cross.getInput(), cross.getInput(), cross.getOutput());
+      waiting.push_back(combined.getDefiningOp<exec::AllReduceOp>());
       cross.replaceAllUsesWith(combined);
       cross.erase();
     }

@@ -16,10 +16,7 @@ class DropCrossReplicaPass : public impl::DropCrossReplicaPassBase<DropCrossRepl
     const exec::CompileConfigAttr config = ConfigOf(getOperation());
     // A worker of several replicas and its servers must find the same parts.
     if (config.getReplicas() > 1 || config.getPart()) return;
-    getOperation().walk([](td::CrossReplicaOp op) {
-      op.getOutput().replaceAllUsesWith(op.getInput());
-      op.erase();
-    });
+    getOperation().walk(td::DropCrossReplica);
   }
 };
 
