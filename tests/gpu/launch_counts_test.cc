@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "benchmarks/models/model.h"
-#include "graph/graph_builder.h"
 #include "gtest/gtest.h"
-#include "passes/compile.h"
 #include "runtime/commands/command.h"
-#include "runtime/executable.h"
+#include "tests/gpu/compiled_model.h"
 
 namespace tandem {
 namespace {
@@ -32,17 +29,7 @@ class LaunchCountsTest : public ::testing::TestWithParam<Case> {};
 
 TEST_P(LaunchCountsTest, AreWithinTheLimit) {
   const Case& c = GetParam();
-  absl::StatusOr<benchmarks::BenchModel> model = benchmarks::MakeModel(c.model, {});
-  ASSERT_TRUE(model.ok()) << model.status();
-  GraphBuilder graph("launches");
-  benchmarks::FlopCounter flops;
-  model->build(graph, flops);
-  CompileOptions options;
-  options.target = "cuda:sm_90";
-  options.devices = {"gpu:0"};
-  options.batch_per_replica = c.batch;
-  options.precision = c.precision;
-  absl::StatusOr<std::shared_ptr<const Executable>> executable = CompileGraph(graph, "train", options);
+  absl::StatusOr<std::shared_ptr<const Executable>> executable = CompileModelForGpu(c.model, c.batch, c.precision);
   ASSERT_TRUE(executable.ok()) << executable.status();
   const fb::ExecutableT& index = (*executable)->index();
   const fb::ProgramT& program = *index.programs[0];

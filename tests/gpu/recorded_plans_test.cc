@@ -4,14 +4,11 @@
 #include <string>
 
 #include "base/env.h"
-#include "benchmarks/models/model.h"
-#include "graph/graph_builder.h"
 #include "gtest/gtest.h"
-#include "passes/compile.h"
 #include "runtime/commands/command.h"
 #include "runtime/cuda/gpu_library.h"
 #include "runtime/cuda/plan_choices.h"
-#include "runtime/executable.h"
+#include "tests/gpu/compiled_model.h"
 
 namespace tandem {
 namespace {
@@ -28,17 +25,8 @@ TEST_P(RecordedPlansTest, AreOfTodaysCalls) {
   absl::StatusOr<PlanChoices> choices = PlanChoices::Load(Env::Default(), "tests/data/h100_plans.json");
   ASSERT_TRUE(choices.ok()) << choices.status();
   ASSERT_GT(choices->size(), 100);
-  absl::StatusOr<benchmarks::BenchModel> model = benchmarks::MakeModel(GetParam().model, {});
-  ASSERT_TRUE(model.ok()) << model.status();
-  GraphBuilder graph("plans");
-  benchmarks::FlopCounter flops;
-  model->build(graph, flops);
-  CompileOptions options;
-  options.target = "cuda:sm_90";
-  options.devices = {"gpu:0"};
-  options.batch_per_replica = GetParam().batch;
-  options.precision = Precision::kMixedBfloat16;
-  absl::StatusOr<std::shared_ptr<const Executable>> executable = CompileGraph(graph, "train", options);
+  absl::StatusOr<std::shared_ptr<const Executable>> executable =
+      CompileModelForGpu(GetParam().model, GetParam().batch, Precision::kMixedBfloat16);
   ASSERT_TRUE(executable.ok()) << executable.status();
   int64_t calls = 0, unknown = 0;
   for (const auto& command : CommandsInOrder(*(*executable)->index().programs[0])) {

@@ -247,7 +247,8 @@ def checks_on_a_cpu():
                          stderr=subprocess.STDOUT, text=True)
     assert run.returncode == 0, run.stdout
     for line in ("mnist004_sgd, cpu:0 and the reference: 60 steps", "mnist004_sgd, cpu:0 and cpu:0 and cpu:1: 60 steps",
-                 "s0, cpu:0 and cpu:0: ", "zalando, cpu:0 and cpu:0: gradients at most 0 apart", *(f"ok checks.{c}" for c in checks)):
+                 "s0, cpu:0 and cpu:0: ", "zalando, cpu:0 and cpu:0: gradients at most 0 apart",
+                 *(f"ok checks.{c}" for c in checks)):
         assert line in run.stdout, run.stdout
 
 

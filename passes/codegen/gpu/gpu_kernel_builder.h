@@ -97,7 +97,7 @@ class GpuKernelBuilder {
   void ForPart(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
                const std::function<void(llvm::ArrayRef<Point>)>& body);
   // body(run, it is one of `runs`; null when it always is) for the runs of this thread, one after another.
-  void ForRuns(ElementEmitter& e, mlir::Value lane, int64_t lanes, int64_t runs,
+  void ForRuns(mlir::Value lane, int64_t lanes, int64_t runs,
                const std::function<void(mlir::Value, mlir::Value)>& body);
 
   // team_reduce.cc

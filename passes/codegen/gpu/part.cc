@@ -29,7 +29,7 @@ int64_t GpuKernelBuilder::PartsInRegisters() const {
   return llvm::all_of(results_, fits) ? parts : 0;
 }
 
-void GpuKernelBuilder::ForRuns(ElementEmitter& e, mlir::Value lane, int64_t lanes, int64_t runs,
+void GpuKernelBuilder::ForRuns(mlir::Value lane, int64_t lanes, int64_t runs,
                                const std::function<void(mlir::Value, mlir::Value)>& body) {
   for (int64_t first = 0; first < runs; first += lanes) {
     mlir::Value run = Add(lane, Int(first));
@@ -53,7 +53,7 @@ void GpuKernelBuilder::ForPart(ElementEmitter& e, const Team& team, const Space&
   LinearSpace linear(e, loc_, space, forced, [&](const Point& point) { body({point}); });
   if (parts_ > 1) linear.SetBorder(border);
   const int width = rest % 4 == 0 ? linear.width() : 1;
-  ForRuns(e, team.lane, team.size, rest / width, [&](mlir::Value run, mlir::Value is_one) {
+  ForRuns(team.lane, team.size, rest / width, [&](mlir::Value run, mlir::Value is_one) {
     auto emit = [&] {
       body(parts_ > 1 ? linear.At(part_, Mul(run, width), width) : linear.At(Mul(run, width), width));
     };

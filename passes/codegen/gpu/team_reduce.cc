@@ -59,7 +59,7 @@ mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* o
     };
     if (in_registers_) {
       mlir::Value all = neutral;
-      ForRuns(e, lane, lanes, linear.size() / width, [&](mlir::Value run, mlir::Value is_one) {
+      ForRuns(lane, lanes, linear.size() / width, [&](mlir::Value run, mlir::Value is_one) {
         mlir::Value v = of_run(run);
         if (is_one) v = b_.create<mlir::arith::SelectOp>(loc, is_one, v, neutral);
         all = combine(all, v);

@@ -1,0 +1,24 @@
+#include "tests/gpu/compiled_model.h"
+
+#include "base/status_macros.h"
+#include "benchmarks/models/model.h"
+#include "graph/graph_builder.h"
+#include "passes/compile.h"
+
+namespace tandem {
+
+absl::StatusOr<std::shared_ptr<const Executable>> CompileModelForGpu(absl::string_view model, int64_t batch,
+                                                                     Precision precision) {
+  TD_ASSIGN_OR_RETURN(const benchmarks::BenchModel made, benchmarks::MakeModel(model, {}));
+  GraphBuilder graph("model");
+  benchmarks::FlopCounter flops;
+  made.build(graph, flops);
+  CompileOptions options;
+  options.target = "cuda:sm_90";
+  options.devices = {"gpu:0"};
+  options.batch_per_replica = batch;
+  options.precision = precision;
+  return CompileGraph(graph, "train", options);
+}
+
+}  // namespace tandem
