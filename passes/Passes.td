@@ -662,10 +662,30 @@ def UpdateByBlocksPass : ModulePass<"td-update-by-blocks"> {
   }];
 }
 
+def CheckInReductionsPass : ModulePass<"td-check-in-reductions"> {
+  let summary = "Looks for values that are not finite where they are added up";
+  let description = [{
+    Sets `checks` of an exec.all_reduce whose results an exec.check_finite reads, all of them: its values are looked at
+    as they are combined, while they are in a cache. The check itself then looks at the rest of its operands only, and
+    ends the step for all of them. Where the devices add up by cross-device ops of the user it looks at all.
+  }];
+}
+
+def OverlapCollectivesPass : ModulePass<"td-overlap-collectives"> {
+  let summary = "Lets values travel between processes while commands run that do not need them";
+  let description = [{
+    Sets `overlap` of an exec.all_reduce: so many commands behind it, up to the first that touches what it touches, may
+    run while other processes are sent its values. Small kernels that read a result, and that nothing before the finite
+    check needs, are moved in front of the check, out of the way of the commands that compute gradients. An all-reduce
+    that only little work follows is left alone, as is one by cross-device ops of the user. Where all devices are of one
+    process there is nothing that travels, and the attribute means nothing.
+  }];
+}
+
 def VerifyCommandsPass : VerifyPhasePass<"commands"> {
   let description = [{
     Also: a map's sums and maxima are read by exec.lane_reduce alone, commands that run together stand one behind the
-    other, and what a gradient's `exec.block_update` names exists.
+    other, no command that an all-reduce overlaps with touches its operands, and what a gradient's `exec.block_update` names exists.
   }];
 }
 

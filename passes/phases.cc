@@ -38,10 +38,10 @@ const std::vector<Phase>& Phases() {
       {"schedule", "order of execution", "", {"td-schedule", "td-verify-schedule"}},
       {"memory", "arenas and offsets", "", {"td-assign-buffers", "td-check-memory", "td-verify-memory"}},
       {"commands",
-       "how commands of CPU programs run: invariant ones, lanes and packings together, updates by blocks",
+       "how commands of CPU programs run: not in every step, several at once, block by block",
        "What the runtime need not do in every step, and what it may do at once, depends on where values lie.",
        {"td-insert-lane-reductions", "td-mark-invariants", "td-mark-inline", "td-join-lanes", "td-group-preparations",
-        "td-update-by-blocks", "td-verify-commands"}},
+        "td-update-by-blocks", "td-check-in-reductions", "td-overlap-collectives", "td-verify-commands"}},
   };
   return *phases;
 }

@@ -48,6 +48,7 @@ absl::StatusOr<std::unique_ptr<fb::CommandT>> CommandWriter::Write(mlir::Operati
   command->run_inline = execution.run_inline;
   command->together = static_cast<uint32_t>(execution.together);
   command->joint = execution.joint;
+  command->overlap = static_cast<uint32_t>(execution.overlap);
   if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) {
     fb::KernelLaunchT body;
     body.kernel = kernels_.lookup(launch.getKernel());
@@ -114,6 +115,7 @@ void CommandWriter::WriteAllReduce(mlir::Operation* op, fb::CommandT& command) {
   fb::AllReduceT body;
   body.collective = static_cast<uint32_t>(index_->collectives.size());
   body.kind = static_cast<fb::ReduceKind>(all_reduce.getKind());
+  body.checks = all_reduce.getChecks();
   index_->collectives.push_back(std::move(collective));
   command.body.Set(std::move(body));
 }

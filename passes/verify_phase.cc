@@ -180,8 +180,10 @@ class PhaseVerifier {
   mlir::LogicalResult VerifyExecution(mlir::func::FuncOp step) {
     if (!CpuStep(module_)) return mlir::success();
     const std::vector<mlir::Operation*> commands = CommandsOf(step.getBody().front());
+    const Places places(module_);
     for (size_t i = 0; i < commands.size(); ++i) {
       mlir::Operation* op = commands[i];
+      if (mlir::failed(VerifyOverlap(places, llvm::ArrayRef(commands).drop_front(i)))) return mlir::failure();
       const int64_t together = GetExecution(op).together;
       if (together < 1 || together > static_cast<int64_t>(commands.size() - i)) {
         return op->emitError() << "runs together with " << together - 1 << " commands behind it, and there are "
@@ -194,6 +196,26 @@ class PhaseVerifier {
           if (!FindBlockUpdate(launch, u)) return op->emitError() << "has no check and update as its " << u << " says";
         }
       }
+    }
+    return mlir::success();
+  }
+
+  // Of the first of `commands`.
+  static mlir::LogicalResult VerifyOverlap(const Places& places, llvm::ArrayRef<mlir::Operation*> commands) {
+    mlir::Operation* op = commands[0];
+    const int64_t overlap = GetExecution(op).overlap;
+    if (overlap == 0) return mlir::success();
+    if (!mlir::isa<exec::AllReduceOp>(op))
+      return op->emitError() << "overlaps with commands, and is no exec.all_reduce";
+    if (overlap < 0 || overlap >= static_cast<int64_t>(commands.size())) {
+      return op->emitError() << "overlaps with " << overlap << " commands behind it, and there are "
+                             << commands.size() - 1;
+    }
+    for (mlir::Operation* other : commands.slice(1, overlap)) {
+      if (mlir::isa<exec::MapMicrobatchesOp, exec::CheckFiniteOp>(other)) {
+        return op->emitError() << "overlaps with " << other->getName();
+      }
+      if (places.Conflict(op, other)) return other->emitError() << "touches what an all-reduce under way combines";
     }
     return mlir::success();
   }

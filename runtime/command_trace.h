@@ -29,6 +29,8 @@ struct CommandRecord {
 // between runs.
 struct CommandTrace {
   std::vector<std::vector<CommandRecord>> threads;
+  // Of the thread that talks to other processes beside the commands that run.
+  std::vector<CommandRecord> communication;
 };
 
 }  // namespace tandem

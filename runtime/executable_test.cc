@@ -290,6 +290,11 @@ TEST(ExecutableTest, SemanticErrorsNameTheField) {
        [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[0]->body.Set(fb::ScatterAddT()); }},
       {"sections[1].commands[1].collective",
        [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[1]->body.AsAllReduce()->collective = 9; }},
+      // Nothing but an all-reduce goes on beside others, and no longer than the section.
+      {"sections[1].commands[0]", [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[0]->overlap = 1; }},
+      {"sections[1].commands[1]", [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[1]->overlap = 99; }},
+      {"sections[1].commands[1]",
+       [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[1]->overlap = 0xffffffffu; }},
       {"sections[1].commands[1].location",
        [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[1]->location = 9; }},
   };

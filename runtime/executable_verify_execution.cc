@@ -27,6 +27,13 @@ class ExecutionVerifier : public ExecutableVerifier {
         if (section.kind == fb::SectionKind::Map && (command.together > 1 || command.invariant)) {
           return Bad(here, "a command of a map runs by itself and for every microbatch");
         }
+        if (command.overlap > 0 && command.body.AsAllReduce() == nullptr) {
+          return Bad(here, "nothing but an all-reduce overlaps with the commands behind it");
+        }
+        if (command.overlap >= section.commands.size() - j) {
+          return Bad(here, "overlaps with ", command.overlap, " commands behind it, of which ",
+                     section.commands.size() - j - 1, " are there");
+        }
         if (command.joint) TD_RETURN_IF_ERROR(CheckJoint(here, command, section));
       }
       TD_RETURN_IF_ERROR(CheckLanesTogether(at, section));

@@ -15,7 +15,8 @@
 namespace tandem {
 namespace {
 
-constexpr int kSessionTrack = 0;  // threads follow from 1 on
+constexpr int kSessionTrack = 0;              // threads follow from 1 on
+constexpr int kCommunicationTrack = 1 << 20;  // the last one
 
 // A JSON string with its quotes; bytes that are not UTF-8 are replaced.
 std::string Quoted(const std::string& text) {
@@ -79,7 +80,7 @@ Tracer::Program& Tracer::ProgramOf(const Executable& executable) {
   return program;
 }
 
-void Tracer::AddCommand(const Executable& executable, const Program& program, const CommandRecord& r, int thread,
+void Tracer::AddCommand(const Executable& executable, const Program& program, const CommandRecord& r, int track,
                         int64_t global_step, double seconds) {
   const CommandLabel& label = program.labels[r.id];
   const Cost cost = ExpectedCost(program.machine, executable, label.info, r.rows, threads_);
@@ -88,7 +89,7 @@ void Tracer::AddCommand(const Executable& executable, const Program& program, co
   const double limit = LimitSeconds(cost) * devices / (label.info.map ? 1 : std::max(1, threads_));
   // A clock that ticks in coarse steps can give zero.
   const double time = std::max(seconds, 1e-9);
-  std::string event = absl::StrCat(R"({"ph":"X","pid":1,"tid":)", thread + 1, R"(,"ts":)", Time(r.begin - origin_),
+  std::string event = absl::StrCat(R"({"ph":"X","pid":1,"tid":)", track, R"(,"ts":)", Time(r.begin - origin_),
                                    R"(,"dur":)", Time(r.end - r.begin), ",", label.begin, R"(,"step":)", global_step,
                                    R"(,"run":)", runs_, R"(,"device":)", r.device);
   if (r.lane >= 0) absl::StrAppend(&event, R"(,"lane":)", r.lane, R"(,"rows":)", r.rows);
@@ -105,22 +106,29 @@ void Tracer::AddCommands(const Executable& executable, int64_t global_step) {
   const Program& program = ProgramOf(executable);
   // Several threads may share one global command: its rate is that of all together.
   std::map<int32_t, std::pair<int64_t, int64_t>> spans;
-  for (const std::vector<CommandRecord>& thread : commands_.threads) {
-    for (const CommandRecord& r : thread) {
+  const auto extend = [&](const std::vector<CommandRecord>& records) {
+    for (const CommandRecord& r : records) {
       if (r.lane >= 0) continue;
       auto [it, first] = spans.emplace(r.id, std::make_pair(r.begin, r.end));
       it->second = {std::min(it->second.first, r.begin), std::max(it->second.second, r.end)};
     }
-  }
-  for (size_t thread = 0; thread < commands_.threads.size(); ++thread) {
-    for (const CommandRecord& r : commands_.threads[thread]) {
+  };
+  for (const std::vector<CommandRecord>& thread : commands_.threads) extend(thread);
+  extend(commands_.communication);
+  const auto add = [&](std::vector<CommandRecord>& records, int track) {
+    for (const CommandRecord& r : records) {
       if (r.id < 0 || r.id >= static_cast<int>(program.labels.size())) continue;  // another program's trace
       int64_t taken = r.end - r.begin;
       if (auto it = spans.find(r.id); r.lane < 0 && it != spans.end()) taken = it->second.second - it->second.first;
-      AddCommand(executable, program, r, static_cast<int>(thread), global_step, 1e-9 * static_cast<double>(taken));
+      AddCommand(executable, program, r, track, global_step, 1e-9 * static_cast<double>(taken));
     }
-    commands_.threads[thread].clear();
+    records.clear();
+  };
+  for (size_t thread = 0; thread < commands_.threads.size(); ++thread) {
+    add(commands_.threads[thread], static_cast<int>(thread) + 1);
   }
+  communicates_ |= !commands_.communication.empty();
+  add(commands_.communication, kCommunicationTrack);
   ++runs_;
 }
 
@@ -132,13 +140,15 @@ std::string Tracer::Json() const {
     machines.insert(p.machine.name);
   }
   events.push_back(R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"tandem"}})");
-  for (int track = 0; track <= threads_; ++track) {
-    const std::string name = track == kSessionTrack ? "session" : absl::StrCat("thread ", track - 1);
+  const auto name_track = [&](int track, const std::string& name) {
     events.push_back(
         absl::StrFormat(R"({"ph":"M","pid":1,"tid":%d,"name":"thread_name","args":{"name":"%s"}})", track, name));
     events.push_back(absl::StrFormat(
         R"({"ph":"M","pid":1,"tid":%d,"name":"thread_sort_index","args":{"sort_index":%d}})", track, track));
-  }
+  };
+  name_track(kSessionTrack, "session");
+  for (int thread = 0; thread < threads_; ++thread) name_track(thread + 1, absl::StrCat("thread ", thread));
+  if (communicates_) name_track(kCommunicationTrack, "communication");
   events.insert(events.end(), events_.begin(), events_.end());
   return absl::StrCat(R"({"displayTimeUnit":"ms","otherData":{"steps":)", traced_, R"(,"threads":)", threads_,
                       R"(,"machine":)", Quoted(absl::StrJoin(machines, ", ")), R"(,"programs":{)",

@@ -21,7 +21,7 @@ namespace tandem {
 // op's with its scope, its arguments say what it computed and how fast: "GFLOP/s", "GB/s", "bound" (what limits it on
 // the machine that the program was compiled for), "expected_us" (cost_model.h), and "of_limit", the time that the
 // machine needs at least divided by the time taken. A track of its own has the phases of the loop around the steps:
-// input wait, step, hooks, checkpoint.
+// input wait, step, hooks, checkpoint; another one what travels to other processes while commands run.
 //
 // Calls come from the thread that runs the loop:
 //   BeginLoop  (BeginStep  AddPhase... AddCommands  EndStep)...  EndLoop
@@ -77,7 +77,7 @@ class Tracer {
   };
 
   Program& ProgramOf(const Executable& executable);
-  void AddCommand(const Executable& executable, const Program& program, const CommandRecord& record, int thread,
+  void AddCommand(const Executable& executable, const Program& program, const CommandRecord& record, int track,
                   int64_t global_step, double seconds);
   std::string Time(int64_t ns) const;
   absl::Status Write();
@@ -90,6 +90,7 @@ class Tracer {
   std::map<std::string, Program> programs_;  // by mode and key
   int64_t origin_ = 0;                       // time 0 of the file
   int threads_ = 0;
+  bool communicates_ = false;  // beside commands: there is a track for it
   std::vector<std::string> events_;
   size_t written_ = 0;
 };

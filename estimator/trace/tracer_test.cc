@@ -113,6 +113,35 @@ TEST(TracerTest, WritesAWindowOfStepsWithOneTrackPerThread) {
   for (const Json& e : updates) EXPECT_NEAR(e["args"]["GFLOP/s"], 1e-3 * 2 * 100 * 50, 1e-3);
 }
 
+TEST(TracerTest, WhatTravelsBesideCommandsHasATrackOfItsOwn) {
+  LogCapture log;
+  Tracer tracer = MakeTracer(::testing::TempDir() + "/communication.json", 0, 0);
+  tracer.BeginLoop();
+  tracer.BeginStep();
+  CommandTrace* trace = tracer.command_trace();
+  ASSERT_NE(trace, nullptr);
+  const int64_t t = TraceNow();
+  trace->threads.resize(1);
+  trace->threads[0] = {{kMatMul, 0, 0, 10, t, t + 1000}};
+  trace->communication = {{kUpdate, 0, -1, 0, t + 100, t + 2100}};
+  tracer.AddCommands(*Product(), 1);
+  EXPECT_TRUE(trace->communication.empty());
+  ASSERT_TRUE(tracer.EndStep().ok());
+  ASSERT_TRUE(tracer.EndLoop().ok());
+  const Json json = Json::parse(tracer.Json(), nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
+  std::map<std::string, int> tracks;
+  for (const Json& e : json["traceEvents"]) {
+    if (e["ph"] == "M" && e["name"] == "thread_name") tracks[e["args"]["name"]] = e["tid"];
+  }
+  ASSERT_EQ(tracks.count("communication"), 1u);
+  EXPECT_EQ(tracks.size(), 3u);
+  const std::vector<Json> events = Events(json, "update");
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0]["tid"], tracks["communication"]);
+  EXPECT_NEAR(events[0]["dur"], 2.0, 1e-9);
+}
+
 TEST(TracerTest, LoopsInsideAStepAreTracedWithIt) {
   LogCapture log;
   Tracer tracer = MakeTracer(::testing::TempDir() + "/nested.json", 1, 1);

@@ -40,7 +40,8 @@ std::optional<exec::KernelDomain> LaunchedDomain(mlir::Operation* op) {
 Execution GetExecution(mlir::Operation* op) {
   auto attr = op->getAttrOfType<exec::ExecutionAttr>(kExecution);
   if (!attr) return {};
-  return {attr.getInvariant(), attr.getRunInline(), attr.getTogether(), attr.getLanesTogether(), attr.getJoint()};
+  return {attr.getInvariant(),     attr.getRunInline(), attr.getTogether(),
+          attr.getLanesTogether(), attr.getJoint(),     attr.getOverlap()};
 }
 
 void SetExecution(mlir::Operation* op, const Execution& e) {
@@ -49,7 +50,7 @@ void SetExecution(mlir::Operation* op, const Execution& e) {
     return;
   }
   op->setAttr(kExecution, exec::ExecutionAttr::get(op->getContext(), e.invariant, e.run_inline, e.together,
-                                                   e.lanes_together, e.joint));
+                                                   e.lanes_together, e.joint, e.overlap));
 }
 
 exec::BlockUpdateAttr GetBlockUpdate(exec::LaunchOp gradient) {
@@ -86,6 +87,13 @@ Place Places::Of(mlir::Value value) const {
     default:
       return {b.space, b.offset, b.offset + b.bytes};
   }
+}
+
+bool Places::Writes(mlir::Operation* a, mlir::Operation* b) const {
+  return llvm::any_of(a->getResults(), [&](mlir::Value written) {
+    const auto overlaps = [&](mlir::Value v) { return Of(v).Overlaps(Of(written)); };
+    return llvm::any_of(b->getOperands(), overlaps) || llvm::any_of(b->getResults(), overlaps);
+  });
 }
 
 }  // namespace tandem

@@ -34,6 +34,7 @@ struct Execution {
   int64_t together = 1;
   int64_t lanes_together = 1;
   bool joint = false;
+  int64_t overlap = 0;
 
   bool operator==(const Execution&) const = default;
 };
@@ -70,8 +71,13 @@ class Places {
   const BufferInfo& Buffer(mlir::Value value) const { return buffers_[BufferOf(value)]; }
   // Values of spaces that are counted, not measured (variables, inputs, scalars), have places of their own.
   Place Of(mlir::Value value) const;
+  // Whether one of the two writes what the other one reads or writes.
+  bool Conflict(mlir::Operation* a, mlir::Operation* b) const { return Writes(a, b) || Writes(b, a); }
 
  private:
+  // Whether `a` writes what `b` touches.
+  bool Writes(mlir::Operation* a, mlir::Operation* b) const;
+
   std::vector<BufferInfo> buffers_;
 };
 

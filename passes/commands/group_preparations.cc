@@ -38,18 +38,12 @@ class GroupPreparationsPass : public impl::GroupPreparationsPassBase<GroupPrepar
   static bool Joins(const Places& places, llvm::ArrayRef<mlir::Operation*> group, mlir::Operation& next) {
     if (!Prepares(*group[0]) || !Prepares(next)) return false;
     if (GetExecution(group[0]).invariant != GetExecution(&next).invariant) return false;
-    return llvm::all_of(
-        group, [&](mlir::Operation* op) { return LeavesAlone(places, *op, next) && LeavesAlone(places, next, *op); });
+    return WritesStepOnly(places, *group[0]) && WritesStepOnly(places, next) &&
+           llvm::none_of(group, [&](mlir::Operation* op) { return places.Conflict(op, &next); });
   }
 
-  // Whether `a` writes nothing but the step arena, and nothing there that `b` reads or writes.
-  static bool LeavesAlone(const Places& places, mlir::Operation& a, mlir::Operation& b) {
-    return llvm::all_of(a.getResults(), [&](mlir::Value written) {
-      const Place place = places.Of(written);
-      const auto apart = [&](mlir::Value v) { return !places.Of(v).Overlaps(place); };
-      return place.space == exec::Space::kStep && llvm::all_of(b.getOperands(), apart) &&
-             llvm::all_of(b.getResults(), apart);
-    });
+  static bool WritesStepOnly(const Places& places, mlir::Operation& op) {
+    return llvm::all_of(op.getResults(), [&](mlir::Value v) { return places.Of(v).space == exec::Space::kStep; });
   }
 };
 

@@ -88,7 +88,7 @@ class BucketAllReducePass : public impl::BucketAllReducePassBase<BucketAllReduce
     auto merged = builder.create<exec::AllReduceOp>(
         builder.getFusedLoc(locations), mlir::TypeRange(mlir::ValueRange(operands)), operands, kind,
         mlir::IntegerAttr(), builder.getI64IntegerAttr(next_bucket_++), mlir::DenseI64ArrayAttr(), mlir::StringAttr(),
-        all_named ? builder.getArrayAttr(names) : mlir::ArrayAttr());
+        all_named ? builder.getArrayAttr(names) : mlir::ArrayAttr(), mlir::UnitAttr());
     unsigned next = 0;
     for (exec::AllReduceOp m : bucket.members) {
       for (mlir::Value r : m.getResults()) r.replaceAllUsesWith(merged.getResult(next++));

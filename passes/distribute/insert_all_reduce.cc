@@ -22,7 +22,7 @@ mlir::Value AllReduce(mlir::OpBuilder& builder, mlir::Location loc, exec::Reduce
       .create<exec::AllReduceOp>(loc, mlir::TypeRange{sent.getType()}, mlir::ValueRange{sent},
                                  exec::ReduceKindAttr::get(builder.getContext(), kind), mlir::IntegerAttr(),
                                  mlir::IntegerAttr(), mlir::DenseI64ArrayAttr(), mlir::StringAttr(),
-                                 builder.getStrArrayAttr({CollectiveName(part, whole)}))
+                                 builder.getStrArrayAttr({CollectiveName(part, whole)}), mlir::UnitAttr())
       .getResult(0);
 }
 

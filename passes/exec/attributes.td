@@ -115,6 +115,7 @@ def Exec_ExecutionAttr : Exec_Attr<"Execution", "execution"> {
     - `together`: this command and so many less one behind it run at the same time.
     - `lanes_together`: of a map: so many neighbouring lanes are one task of a thread that has no fewer.
     - `joint`: of a library call in such a map: one call for the rows of all those lanes.
+    - `overlap`: of an all-reduce: what it tells other processes may go on while so many commands behind it run.
     ```mlir
     %0 = exec.library_call "pack_weights" (%w) {exec.execution = #exec.execution<invariant = true, together = 3>, ...} : ...
     ```
@@ -122,7 +123,7 @@ def Exec_ExecutionAttr : Exec_Attr<"Execution", "execution"> {
   let parameters = (ins
     DefaultValuedParameter<"bool", "false">:$invariant, DefaultValuedParameter<"bool", "false">:$run_inline,
     DefaultValuedParameter<"int64_t", "1">:$together, DefaultValuedParameter<"int64_t", "1">:$lanes_together,
-    DefaultValuedParameter<"bool", "false">:$joint);
+    DefaultValuedParameter<"bool", "false">:$joint, DefaultValuedParameter<"int64_t", "0">:$overlap);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

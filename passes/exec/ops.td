@@ -135,7 +135,8 @@ def Exec_AllReduceOp : Exec_Op<"all_reduce", [
     `kind` is sum, max or mean (over the replicas that had rows). Every replica gets the result.
     `seq` is the position in the one order in which all replicas run their collectives, `group` the replicas that take
     part; collectives of one `bucket` are one transfer. `algorithm` is the name of cross-device ops that are used in place
-    of the reduction tree (base/cross_device_ops.h). `names` says for dumps and errors what each operand is.
+    of the reduction tree (base/cross_device_ops.h). `names` says for dumps and errors what each operand is. `checks`: it
+    looks for values that are not finite in its results, for the exec.check_finite that reads them.
     ```mlir
     %0, %1 = exec.all_reduce sum %dw, %loss
         {bucket = 0, group = array<i64: 0, 1>, names = ["gradient of dense/kernel", "loss/Sum"], seq = 0}
@@ -144,7 +145,7 @@ def Exec_AllReduceOp : Exec_Op<"all_reduce", [
   }];
   let arguments = (ins Variadic<Exec_Tensor>:$operands, Exec_ReduceKindAttr:$kind, OptionalAttr<I64Attr>:$seq,
                        OptionalAttr<I64Attr>:$bucket, OptionalAttr<DenseI64ArrayAttr>:$group,
-                       OptionalAttr<StrAttr>:$algorithm, OptionalAttr<StrArrayAttr>:$names);
+                       OptionalAttr<StrAttr>:$algorithm, OptionalAttr<StrArrayAttr>:$names, UnitAttr:$checks);
   let results = (outs Variadic<Exec_Tensor>:$results);
   let assemblyFormat = "$kind $operands attr-dict `:` type($operands) `->` type($results)";
   let hasVerifier = 1;

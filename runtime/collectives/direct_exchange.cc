@@ -39,8 +39,9 @@ struct DirectExchange::Flight {
   std::vector<GlooExchange::Message> sends, leaves_in, results_in;
 };
 
-DirectExchange::DirectExchange(GlooExchange* exchange, const VectorList* list, uint64_t slot)
-    : exchange_(exchange), list_(list), slot_(slot) {}
+DirectExchange::DirectExchange(GlooExchange* exchange, const VectorList* list, uint64_t slot,
+                               const ProcessGroup::ResultFn& on_result)
+    : exchange_(exchange), list_(list), slot_(slot), on_result_(on_result) {}
 
 DirectExchange::~DirectExchange() = default;
 
@@ -159,6 +160,7 @@ absl::Status DirectExchange::Finish(int64_t index) {
   Flight& f = FlightOf(index);
   TD_RETURN_IF_ERROR(exchange_->WaitAll(f.results_in));
   TD_RETURN_IF_ERROR(exchange_->WaitAll(f.sends));
+  if (on_result_) on_result_(f.data, segment.count);
   if (segment.stretches.size() == 1) return absl::OkStatus();
   const std::byte* from = f.data;
   for (const VectorList::Stretch& s : segment.stretches) {

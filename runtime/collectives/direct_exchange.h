@@ -19,8 +19,9 @@ namespace tandem {
 // segments are under way at a time, so that sums and both directions of the wire overlap.
 class DirectExchange {
  public:
-  // Messages use the slots [slot, slot + 2^24).
-  DirectExchange(GlooExchange* exchange, const VectorList* list, uint64_t slot);
+  // Messages use the slots [slot, slot + 2^24). `on_result`: as ProcessGroup::AllReduce's.
+  DirectExchange(GlooExchange* exchange, const VectorList* list, uint64_t slot,
+                 const ProcessGroup::ResultFn& on_result);
   ~DirectExchange();
 
   // Memory that is kept from call to call.
@@ -43,6 +44,7 @@ class DirectExchange {
   GlooExchange* const exchange_;
   const VectorList* const list_;
   const uint64_t slot_;
+  const ProcessGroup::ResultFn& on_result_;
   Scratch* scratch_ = nullptr;
   std::vector<Segment> segments_;
   std::vector<Flight> flights_;

@@ -36,15 +36,16 @@ class GlooGroup : public ProcessGroup {
   int rank() const override { return exchange_->rank(); }
   int size() const override { return exchange_->size(); }
   std::string transport() const override { return ring_ ? "TCP (Gloo), ring" : "TCP (Gloo)"; }
-  absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
-                         absl::string_view what) override;
   absl::Status AllGather(absl::Span<const std::byte> mine, absl::Span<std::byte> all, absl::string_view what) override;
   absl::Status Broadcast(absl::Span<std::byte> bytes, int root, absl::string_view what) override;
   void Abort(const absl::Status& why) override { exchange_->Abort(why); }
+  bool waits_for_network() const override { return true; }
 
  private:
-  absl::Status ReduceInOneHop(const VectorList& list, uint64_t slot);
-  absl::Status ReduceInRing(const VectorList& list, uint32_t tag);
+  absl::Status DoAllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
+                           absl::string_view what, const ResultFn& on_result) override;
+  absl::Status ReduceInOneHop(const VectorList& list, uint64_t slot, const ResultFn& on_result);
+  absl::Status ReduceInRing(const VectorList& list, uint32_t tag, const ResultFn& on_result);
   absl::Status BroadcastParts(absl::Span<std::byte> bytes, int root, uint64_t slot);
   // Slots of the next collective. Ranks that do not mean the same by it have different slots: their messages never
   // meet, and end in the deadline instead of in memory that is too short for them.
@@ -85,18 +86,18 @@ void GlooGroup::Scatter(const VectorList& list, const std::byte* from) {
   });
 }
 
-absl::Status GlooGroup::AllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
-                                  absl::string_view what) {
+absl::Status GlooGroup::DoAllReduce(fb::ReduceKind kind, absl::Span<const Values> values,
+                                    absl::Span<const bool> present, absl::string_view what, const ResultFn& on_result) {
   TD_RETURN_IF_ERROR(exchange_->Begin(what));
   TD_ASSIGN_OR_RETURN(VectorList list, VectorList::Make(kind, values, present, size()));
   const uint64_t slot = NextSlot(kAllReduce, list.fingerprint());
   if (list.count() == 0 || list.nobody() || size() == 1) return absl::OkStatus();
-  if (ring_) return ReduceInRing(list, static_cast<uint32_t>(slot >> 24));
-  if (list.bytes() * (size() - 1) <= kOneHopBytes) return ReduceInOneHop(list, slot);
-  return DirectExchange(exchange_.get(), &list, slot).Run(&scratch_);
+  if (ring_) return ReduceInRing(list, static_cast<uint32_t>(slot >> 24), on_result);
+  if (list.bytes() * (size() - 1) <= kOneHopBytes) return ReduceInOneHop(list, slot, on_result);
+  return DirectExchange(exchange_.get(), &list, slot, on_result).Run(&scratch_);
 }
 
-absl::Status GlooGroup::ReduceInOneHop(const VectorList& list, uint64_t slot) {
+absl::Status GlooGroup::ReduceInOneHop(const VectorList& list, uint64_t slot, const ResultFn& on_result) {
   const int64_t bytes = list.bytes();
   const bool here = list.present()[rank()];
   std::byte* mine = Contiguous(list, here);
@@ -119,10 +120,11 @@ absl::Status GlooGroup::ReduceInOneHop(const VectorList& list, uint64_t slot) {
   TD_RETURN_IF_ERROR(exchange_->WaitAll(sends));
   TreeReduce(list.kind(), list.dtype(), leaves, mine, list.count());
   Scatter(list, mine);
+  if (on_result) on_result(mine, list.count());
   return absl::OkStatus();
 }
 
-absl::Status GlooGroup::ReduceInRing(const VectorList& list, uint32_t tag) {
+absl::Status GlooGroup::ReduceInRing(const VectorList& list, uint32_t tag, const ResultFn& on_result) {
   const bool here = list.present()[rank()];
   std::byte* mine = Contiguous(list, here);
   const void* nobody = nullptr;
@@ -147,6 +149,7 @@ absl::Status GlooGroup::ReduceInRing(const VectorList& list, uint32_t tag) {
   };
   TD_RETURN_IF_ERROR(exchange_->RunGloo(ring));
   Scatter(list, mine);
+  if (on_result) on_result(mine, list.count());
   return absl::OkStatus();
 }
 

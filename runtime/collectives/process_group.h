@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -40,8 +41,13 @@ class ProcessGroup {
   // (runtime/reduction_tree.h): all ranks get the same bits, those that TreeReduce gives. `values` have one dtype of
   // TreeReduce's. `kind`: Sum or Max. present[r]: whether rank r has values; the others' are not read and overwritten
   // with the result. With nobody present nothing changes.
-  virtual absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
-                                 absl::string_view what) = 0;
+  // `on_result`, where there is one, is called with all of the result, in parts of any length and order, each while it
+  // is likely to be in a cache.
+  using ResultFn = std::function<void(const void* values, int64_t count)>;
+  absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
+                         absl::string_view what, const ResultFn& on_result = nullptr) {
+    return DoAllReduce(kind, values, present, what, on_result);
+  }
 
   // `all` gets the ranks' bytes one after another; it is size() times as long as `mine`.
   virtual absl::Status AllGather(absl::Span<const std::byte> mine, absl::Span<std::byte> all,
@@ -52,6 +58,15 @@ class ProcessGroup {
 
   // From any thread: the call that waits, and all later ones, return `why`.
   virtual void Abort(const absl::Status& why) = 0;
+
+  // Whether a call mostly waits for a network, so that others may compute meanwhile. Else it is this process that moves
+  // the bytes.
+  virtual bool waits_for_network() const = 0;
+
+ private:
+  // As AllReduce.
+  virtual absl::Status DoAllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
+                                   absl::string_view what, const ResultFn& on_result) = 0;
 };
 
 }  // namespace tandem

@@ -55,8 +55,18 @@ class Rank {
       begin += n;
     }
     for (auto& p : pieces) values.push_back({DTypeOf<T>::value, p.data() + 1, static_cast<int64_t>(p.size()) - 2});
-    CheckOk(group_->AllReduce(kind, values, span, what), what + ": ");
+    int64_t reported = 0;  // elements of the result, and what they were
+    uint64_t digest = 0;
+    CheckOk(group_->AllReduce(kind, values, span, what,
+                              [&](const void* part, int64_t n) {
+                                reported += n;
+                                digest += Digest(static_cast<const T*>(part), n);
+                              }),
+            what + ": ");
     const std::vector<T> want = anybody ? ReducedTestVector<T>(salt, kind, span, count, special) : mine;
+    uint64_t all = 0;
+    for (const auto& p : pieces) all += Digest(p.data() + 1, static_cast<int64_t>(p.size()) - 2);
+    if (anybody && size() > 1) Check(reported == count && digest == all, what + ": another result was reported");
     int64_t begin = 0, wrong = 0;
     for (auto& p : pieces) {
       const int64_t n = p.size() - 2;
@@ -84,6 +94,19 @@ class Rank {
   }
 
  private:
+  // Of numbers in any order.
+  template <typename T>
+  static uint64_t Digest(const T* numbers, int64_t n) {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, numbers + i, sizeof(T));
+      bits = (bits + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9;
+      sum += (bits ^ (bits >> 29)) * 0x94d049bb133111eb;
+    }
+    return sum;
+  }
+
   template <typename T>
   bool Same(T a, T b) const {
     // Gloo's ring adds in another order.

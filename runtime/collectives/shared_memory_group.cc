@@ -44,13 +44,14 @@ class SharedMemoryGroup : public ProcessGroup {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::string transport() const override { return "shared memory"; }
-  absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
-                         absl::string_view what) override;
   absl::Status AllGather(absl::Span<const std::byte> mine, absl::Span<std::byte> all, absl::string_view what) override;
   absl::Status Broadcast(absl::Span<std::byte> bytes, int root, absl::string_view what) override;
   void Abort(const absl::Status& why) override { meeting_.Abort(why); }
+  bool waits_for_network() const override { return false; }
 
  private:
+  absl::Status DoAllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
+                           absl::string_view what, const ResultFn& on_result) override;
   static size_t PlaceBytes(int size) {
     return (size * sizeof(Meeting::Place) + kFirstPage - 1) / kFirstPage * kFirstPage;
   }
@@ -62,13 +63,14 @@ class SharedMemoryGroup : public ProcessGroup {
     int64_t first = 0, count = 0, each = 0;
     int64_t SliceBegin(int rank) const { return std::min(count, each * rank); }
   };
-  absl::Status ReduceAtOneMeeting(const VectorList& list);
-  absl::Status ReduceBySegments(const VectorList& list);
+  absl::Status ReduceAtOneMeeting(const VectorList& list, const ResultFn& on_result);
+  absl::Status ReduceBySegments(const VectorList& list, const ResultFn& on_result);
   void CopyIn(const VectorList& list, const Segment& segment, int turn);
-  void ReduceSlice(const VectorList& list, const Segment& segment, int turn);
-  void CopyOut(const VectorList& list, const Segment& segment, int turn);
+  void ReduceSlice(const VectorList& list, const Segment& segment, int turn, const ResultFn& on_result);
+  void CopyOut(const VectorList& list, const Segment& segment, int turn, const ResultFn& on_result);
   // Elements [first, first + count) of `list`, which begin at `operands` in the ranks' buffers, into the vector.
-  void ReduceHere(const VectorList& list, int64_t first, int64_t count, int64_t operands, int turn);
+  void ReduceHere(const VectorList& list, int64_t first, int64_t count, int64_t operands, int turn,
+                  const ResultFn& on_result);
 
   const int rank_, size_;
   const std::unique_ptr<SharedMapping> mapping_;
@@ -77,15 +79,18 @@ class SharedMemoryGroup : public ProcessGroup {
   std::vector<const void*> leaves_;
 };
 
-absl::Status SharedMemoryGroup::AllReduce(fb::ReduceKind kind, absl::Span<const Values> values,
-                                          absl::Span<const bool> present, absl::string_view what) {
+absl::Status SharedMemoryGroup::DoAllReduce(fb::ReduceKind kind, absl::Span<const Values> values,
+                                            absl::Span<const bool> present, absl::string_view what,
+                                            const ResultFn& on_result) {
   TD_ASSIGN_OR_RETURN(VectorList list, VectorList::Make(kind, values, present, size_));
   TD_RETURN_IF_ERROR(meeting_.Begin(what, {list.fingerprint() ^ kAllReduce, list.bytes()}));
   if (list.count() == 0 || list.nobody() || size_ == 1) return absl::OkStatus();
-  return list.bytes() * size_ <= kOneMeetingBytes ? ReduceAtOneMeeting(list) : ReduceBySegments(list);
+  return list.bytes() * size_ <= kOneMeetingBytes ? ReduceAtOneMeeting(list, on_result)
+                                                  : ReduceBySegments(list, on_result);
 }
 
-void SharedMemoryGroup::ReduceHere(const VectorList& list, int64_t first, int64_t count, int64_t operands, int turn) {
+void SharedMemoryGroup::ReduceHere(const VectorList& list, int64_t first, int64_t count, int64_t operands, int turn,
+                                   const ResultFn& on_result) {
   const int64_t size = list.element_size();
   leaves_.resize(size_);
   list.ForEach(first, count, [&](std::byte* data, int64_t n, int64_t offset) {
@@ -94,10 +99,11 @@ void SharedMemoryGroup::ReduceHere(const VectorList& list, int64_t first, int64_
       leaves_[r] = !list.present()[r] ? nullptr : r == rank_ ? data : other;
     }
     TreeReduce(list.kind(), list.dtype(), leaves_, data, n);
+    if (on_result) on_result(data, n);
   });
 }
 
-absl::Status SharedMemoryGroup::ReduceAtOneMeeting(const VectorList& list) {
+absl::Status SharedMemoryGroup::ReduceAtOneMeeting(const VectorList& list, const ResultFn& on_result) {
   const int turn = meeting_.turn();
   if (list.present()[rank_]) {
     list.ForEach(0, list.count(), [&](const std::byte* data, int64_t n, int64_t offset) {
@@ -105,13 +111,13 @@ absl::Status SharedMemoryGroup::ReduceAtOneMeeting(const VectorList& list) {
     });
   }
   TD_RETURN_IF_ERROR(meeting_.Meet());
-  ReduceHere(list, 0, list.count(), 0, turn);
+  ReduceHere(list, 0, list.count(), 0, turn, on_result);
   return absl::OkStatus();
 }
 
 // Each meeting ends the copying of one segment and the reduction of the one before: one meeting for each segment, and
 // one more.
-absl::Status SharedMemoryGroup::ReduceBySegments(const VectorList& list) {
+absl::Status SharedMemoryGroup::ReduceBySegments(const VectorList& list, const ResultFn& on_result) {
   const int64_t most = kSegmentBytes / list.element_size();
   Segment before;
   int before_turn = 0;
@@ -121,13 +127,13 @@ absl::Status SharedMemoryGroup::ReduceBySegments(const VectorList& list) {
     const int turn = meeting_.turn();
     CopyIn(list, segment, turn);
     TD_RETURN_IF_ERROR(meeting_.Meet());
-    ReduceSlice(list, segment, turn);
-    CopyOut(list, before, before_turn);
+    ReduceSlice(list, segment, turn, on_result);
+    CopyOut(list, before, before_turn, on_result);
     before = segment;
     before_turn = turn;
   }
   TD_RETURN_IF_ERROR(meeting_.Meet());
-  CopyOut(list, before, before_turn);
+  CopyOut(list, before, before_turn, on_result);
   return absl::OkStatus();
 }
 
@@ -143,25 +149,28 @@ void SharedMemoryGroup::CopyIn(const VectorList& list, const Segment& segment, i
   }
 }
 
-void SharedMemoryGroup::ReduceSlice(const VectorList& list, const Segment& segment, int turn) {
+void SharedMemoryGroup::ReduceSlice(const VectorList& list, const Segment& segment, int turn,
+                                    const ResultFn& on_result) {
   const int64_t size = list.element_size(), begin = segment.SliceBegin(rank_), end = segment.SliceBegin(rank_ + 1);
   // By blocks, so that the copy for the others is made from the cache.
   const int64_t block = (16 << 10) / size;
   for (int64_t at = begin; at < end; at += block) {
     const int64_t count = std::min(block, end - at);
-    ReduceHere(list, segment.first + at, count, at, turn);
+    ReduceHere(list, segment.first + at, count, at, turn, on_result);
     list.ForEach(segment.first + at, count, [&](const std::byte* data, int64_t n, int64_t offset) {
       std::memcpy(Results(turn) + (at + offset) * size, data, n * size);
     });
   }
 }
 
-void SharedMemoryGroup::CopyOut(const VectorList& list, const Segment& segment, int turn) {
+void SharedMemoryGroup::CopyOut(const VectorList& list, const Segment& segment, int turn, const ResultFn& on_result) {
   const int64_t size = list.element_size(), begin = segment.SliceBegin(rank_), end = segment.SliceBegin(rank_ + 1);
   for (auto [from, to] : {std::pair<int64_t, int64_t>(0, begin), {end, segment.count}}) {
     const std::byte* at = Results(turn) + from * size;
-    list.ForEach(segment.first + from, to - from,
-                 [&](std::byte* data, int64_t n, int64_t offset) { std::memcpy(data, at + offset * size, n * size); });
+    list.ForEach(segment.first + from, to - from, [&](std::byte* data, int64_t n, int64_t offset) {
+      std::memcpy(data, at + offset * size, n * size);
+      if (on_result) on_result(data, n);
+    });
   }
 }
 

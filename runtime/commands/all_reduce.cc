@@ -25,6 +25,9 @@ class AllReduce final : public Command {
       }
       if (v.Buffer(b).space != fb::Space::Step) return v.Bad(field, "buffer ", b, " is not in the step arena");
     }
+    if (v.gpu() && (reduce_.checks || table().overlap > 0)) {
+      return v.Bad(field, "checks and overlap are for CPUs");
+    }
     return v.CheckReduceOperands(field, table(), reduce_.kind);
   }
 
@@ -33,8 +36,8 @@ class AllReduce final : public Command {
 
   std::string Summary(const fb::ExecutableT& index) const override {
     const fb::CollectiveT& collective = *index.collectives[reduce_.collective];
-    return absl::StrCat("collective ", collective.seq, collective.algorithm.empty() ? "" : " by ",
-                        collective.algorithm);
+    return absl::StrCat("collective ", collective.seq, collective.algorithm.empty() ? "" : " by ", collective.algorithm,
+                        reduce_.checks ? ", checks" : "");
   }
   std::string Detail(const fb::ExecutableT& index) const override {
     return absl::StrCat(Summary(index), ": ", CollectiveText(*index.collectives[reduce_.collective]));

@@ -15,6 +15,7 @@
 #include "runtime/cpu/buffer_guard.h"
 #include "runtime/cpu/call_list.h"
 #include "runtime/cpu/command_times.h"
+#include "runtime/cpu/communication_thread.h"
 #include "runtime/cpu/find_non_finite.h"
 #include "runtime/cpu/global_section.h"
 #include "runtime/cpu/instruction_set.h"
@@ -52,6 +53,9 @@ class CpuSession final : public Session {
                                                         "; a program for cpu devices cannot share them"));
     }
     TD_RETURN_IF_ERROR(AllocateState());
+    if (group_ != nullptr && group_->waits_for_network() && plan_.overlaps) {
+      communication_ = std::make_unique<CommunicationThread>();
+    }
     if (GuardsBuffers()) {
       guard_ = std::make_unique<BufferGuard>(*executable_, state_, plan_.scratch_bytes + plan_.staging_bytes);
       state_.guard = guard_.get();
@@ -85,6 +89,7 @@ class CpuSession final : public Session {
     for (size_t i = 0; i < state_.threads.size(); ++i) {
       state_.threads[i].records = trace != nullptr ? &trace->threads[i] : nullptr;
     }
+    state_.communication = trace != nullptr ? &trace->communication : nullptr;
   }
 
   SessionMemory memory() const override {
@@ -169,7 +174,7 @@ class CpuSession final : public Session {
         TD_RETURN_IF_ERROR(RunMap(section));
         continue;
       }
-      TD_ASSIGN_OR_RETURN(result.finite, RunGlobalSection(state_, section, *pool_));
+      TD_ASSIGN_OR_RETURN(result.finite, RunGlobalSection(state_, section, communication_.get(), *pool_));
       if (!result.finite) return FetchKnown(fetches, std::move(result));
     }
     invariants_at_ = writes;
@@ -200,6 +205,7 @@ class CpuSession final : public Session {
       d.scalars = inputs_[r].scalars;
     }
     CountRows(step);
+    state_.sums_finite.store(true, std::memory_order_relaxed);
     return guard_ != nullptr ? guard_->TakeInputs(state_) : absl::OkStatus();
   }
 
@@ -328,9 +334,10 @@ class CpuSession final : public Session {
   std::unique_ptr<LoadedKernels> kernels_;
   StepPlan plan_;
   StepState state_;
-  std::unique_ptr<BufferGuard> guard_;  // null unless TANDEM_FLAGS asks for it
-  std::unique_ptr<CallList> calls_;     // of a tiny program
-  std::vector<LaneProgress> progress_;  // of all lanes of all devices
+  std::unique_ptr<BufferGuard> guard_;                  // null unless TANDEM_FLAGS asks for it
+  std::unique_ptr<CallList> calls_;                     // of a tiny program
+  std::unique_ptr<CommunicationThread> communication_;  // null where nothing overlaps
+  std::vector<LaneProgress> progress_;                  // of all lanes of all devices
   std::vector<ReplicaInputs> inputs_;
   int64_t examples_ = 0;  // of the running step, over all processes
   bool initialized_ = false;

@@ -21,12 +21,9 @@ int DevicesThatRun(const StepState& state, const CpuCommand& command) {
   return state.one_copy && command.writes_variables ? 1 : static_cast<int>(state.devices.size());
 }
 
-absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& command, ThreadPool& pool,
-                                      bool others) {
-  const bool at_once = command.is_for_all_devices();
-  const bool alone = at_once && state.devices.size() == 1;
-  if (alone && state.group == nullptr) return true;
-  GlobalRun run(state, others && command.others ? *command.others : command.work, command.id);
+absl::Status RunTasks(GlobalRun& run, const CpuCommand& command, ThreadPool& pool) {
+  const StepState& state = run.state;
+  const bool at_once = command.is_for_all_devices(), alone = at_once && state.devices.size() == 1;
   command.Begin(run, pool);
   const int64_t device_tasks = run.device_tasks();
   const int64_t tasks = alone ? 0 : device_tasks * (at_once ? 1 : DevicesThatRun(state, command));
@@ -41,8 +38,20 @@ absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& 
   } else {
     pool.ParallelFor(tasks, task);
   }
-  TD_RETURN_IF_ERROR(run.status());
-  if (command.has_end(state)) TD_RETURN_IF_ERROR(run.ForAll([&] { return command.End(run, pool); }));
+  return run.status();
+}
+
+absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& command, ThreadPool& pool,
+                                      bool others) {
+  if (command.is_for_all_devices() && state.devices.size() == 1 && state.group == nullptr) return true;
+  GlobalRun run(state, others && command.others ? *command.others : command.work, command.id);
+  TD_RETURN_IF_ERROR(RunTasks(run, command, pool));
+  if (command.has_end(state)) {
+    TD_RETURN_IF_ERROR(run.ForAll([&]() -> absl::Status {
+      TD_RETURN_IF_ERROR(command.Exchange(run));
+      return command.End(run, pool);
+    }));
+  }
   return run.finite();
 }
 

@@ -15,6 +15,9 @@ namespace tandem {
 // The devices that run `command`: all, or the first one where it writes what all of them have one copy of.
 int DevicesThatRun(const StepState& state, const CpuCommand& command);
 
+// The pieces of a command on all devices.
+absl::Status RunTasks(GlobalRun& run, const CpuCommand& command, ThreadPool& pool);
+
 // Runs one command on all devices and returns when it is done; with `others` only what block updates leave to it
 // (block_updates.h). False: a value that it checks is a NaN or infinity.
 absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& command, ThreadPool& pool,

@@ -9,19 +9,32 @@
 #include "runtime/cpu/block_updates.h"
 #include "runtime/cpu/buffer_guard.h"
 #include "runtime/cpu/global_commands.h"
+#include "runtime/cpu/overlapped_commands.h"
 
 namespace tandem {
 
-absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSection& section, ThreadPool& pool) {
+absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSection& section,
+                                      CommunicationThread* communication, ThreadPool& pool) {
   const ThreadState& caller = state.threads[0];
   const bool timed = !caller.times.empty() && caller.records == nullptr;
+  // Who looks at each command needs them one by one.
+  const bool one_by_one = timed || state.guard != nullptr;
+  OverlappedCommands overlapped(state, one_by_one ? nullptr : communication, pool);
   bool by_blocks = false;  // gradients are applied block by block
   for (size_t i = 0; i < section.commands.size(); ++i) {
     const CpuCommand& command = *section.commands[i];
     const fb::CommandT& table = command.table();
     if (table.invariant && state.invariants_valid) continue;
+    // The processes of a group talk about one thing at a time.
+    const bool talks = state.group != nullptr && command.has_end(state);
+    TD_RETURN_IF_ERROR(talks && !overlapped.Takes(command) ? overlapped.EndAll() : overlapped.EndBefore(i));
+    if (overlapped.Takes(command)) {
+      const absl::Status status = overlapped.Begin(command, i);
+      if (!status.ok()) return Annotate(status, absl::StrCat(table.name, ": "));
+      continue;
+    }
     const size_t together = table.together;
-    if (together > 1 && !timed && state.guard == nullptr) {  // who looks at each command needs them one by one
+    if (together > 1 && !one_by_one) {
       TD_RETURN_IF_ERROR(RunTogether(state, absl::MakeConstSpan(section.commands).subspan(i, together), pool));
       i += together - 1;
       continue;
@@ -43,6 +56,7 @@ absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSecti
     if (by_blocks) RunBlockUpdates(state, section, i, pool);
     if (state.guard != nullptr) TD_RETURN_IF_ERROR(state.guard->CheckAll(absl::StrCat("command ", table.name)));
   }
+  TD_RETURN_IF_ERROR(overlapped.EndAll());
   return true;
 }
 

@@ -3,6 +3,7 @@
 #define TANDEM_RUNTIME_CPU_GLOBAL_SECTION_H_
 
 #include "absl/status/statusor.h"
+#include "runtime/cpu/communication_thread.h"
 #include "runtime/cpu/step_plan.h"
 #include "runtime/cpu/step_state.h"
 #include "runtime/thread_pool.h"
@@ -10,8 +11,9 @@
 namespace tandem {
 
 // Runs all commands on all devices. False: a CheckFinite command found a NaN or infinity, and nothing behind it has
-// run.
-absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSection& section, ThreadPool& pool);
+// run. `communication`: where all-reduces go on beside the commands behind them; may be null.
+absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSection& section,
+                                      CommunicationThread* communication, ThreadPool& pool);
 
 }  // namespace tandem
 

@@ -32,6 +32,7 @@ class Planner {
         (*command)->id = plan_.num_ids++;
         (*command)->writes_variables = (*command)->command().WritesVariables(program_);
         plan_.writes_variables |= (*command)->writes_variables;
+        plan_.overlaps |= table->overlap > 0;
         plan_.max_operands = std::max(plan_.max_operands, table->inputs.size() + table->outputs.size());
         planned.commands.push_back(*std::move(command));
       }

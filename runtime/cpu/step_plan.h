@@ -51,6 +51,7 @@ struct StepPlan {
   size_t max_operands = 0;
   int num_ids = 0;
   bool writes_variables = false;
+  bool overlaps = false;  // an all-reduce may go on beside the commands behind it
 };
 
 // `executable` must outlive the plan. Errors: those of NewCpuCommand with the command's name and location.

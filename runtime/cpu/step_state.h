@@ -2,6 +2,7 @@
 #ifndef TANDEM_RUNTIME_CPU_STEP_STATE_H_
 #define TANDEM_RUNTIME_CPU_STEP_STATE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -61,6 +62,10 @@ struct StepState {
   // Of the running step, over all processes: replicas with rows, and the processes that have one of them.
   int replicas_with_rows = 0;
   std::unique_ptr<bool[]> processes_with_rows;  // by rank; null without a group
+  // Of the running step: whether all is finite that all-reduces with `checks` have combined.
+  mutable std::atomic<bool> sums_finite{true};
+  // What the communication thread does (CommandTrace); null when commands are not traced.
+  std::vector<CommandRecord>* communication = nullptr;
 
   int64_t LaneRows(int device, int lane) const {
     int64_t rows = devices[device].rows - lane * rows_per_lane;

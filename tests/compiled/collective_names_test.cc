@@ -148,8 +148,9 @@ class Listener final : public ProcessGroup {
   int rank() const override { return 0; }
   int size() const override { return 2; }
   std::string transport() const override { return "none"; }
-  absl::Status AllReduce(fb::ReduceKind, absl::Span<const Values>, absl::Span<const bool>,
-                         absl::string_view what) override {
+  bool waits_for_network() const override { return false; }
+  absl::Status DoAllReduce(fb::ReduceKind, absl::Span<const Values>, absl::Span<const bool>, absl::string_view what,
+                           const ResultFn&) override {
     heard.emplace_back(what);
     return absl::OkStatus();
   }

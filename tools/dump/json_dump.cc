@@ -49,6 +49,7 @@ Json CommandJson(const fb::ExecutableT& index, const fb::CommandT& table) {
   if (table.run_inline) j["run_inline"] = true;
   if (table.together > 1) j["together"] = table.together;
   if (table.joint) j["joint"] = true;
+  if (table.overlap > 0) j["overlap"] = table.overlap;
   return j;
 }
 

@@ -45,6 +45,7 @@ std::string Execution(const Json& j) {
   if (j.contains("together")) absl::StrAppend(&text, ", ", S(j["together"]), " together");
   if (j.contains("lanes_together")) absl::StrAppend(&text, ", ", S(j["lanes_together"]), " lanes together");
   if (j.contains("joint")) text += ", joint";
+  if (j.contains("overlap")) absl::StrAppend(&text, ", beside ", S(j["overlap"]), " commands");
   if (j.contains("block_update")) absl::StrAppend(&text, ", block by block into ", S(j["block_update"]["command"]));
   return text;
 }

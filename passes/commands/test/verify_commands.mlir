@@ -56,3 +56,60 @@ func.func @step(%x: tensor<?x16xf32> {td.input = "x"}) -> (tensor<16xf32> {td.ou
   %y = exec.launch @neg(%r) : (tensor<16xf32>) -> tensor<16xf32>
   return %y : tensor<16xf32>
 }
+
+// -----
+
+func.func private @neg(%x: tensor<16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
+  %0 = td.neg %x : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+td.variable @v : tensor<16xf32> {initializer = [0.0, 0.0, 0.0]}
+func.func @step(%v: tensor<16xf32> {td.variable = @v}) -> (tensor<16xf32> {td.output = "y"}) {
+  // expected-error @+1 {{overlaps with commands, and is no exec.all_reduce}}
+  %y = exec.launch @neg(%v) {exec.execution = #exec.execution<overlap = 1>} : (tensor<16xf32>) -> tensor<16xf32>
+  return %y : tensor<16xf32>
+}
+
+// -----
+
+func.func private @neg(%x: tensor<16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
+  %0 = td.neg %x : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+td.variable @v : tensor<16xf32> {initializer = [0.0, 0.0, 0.0]}
+func.func @step(%v: tensor<16xf32> {td.variable = @v}) -> (tensor<16xf32> {td.output = "y"}) {
+  %y = exec.launch @neg(%v) : (tensor<16xf32>) -> tensor<16xf32>
+  // expected-error @+1 {{overlaps with 2 commands behind it, and there are 0}}
+  %s = exec.all_reduce sum %y {bucket = 0 : i64, seq = 0 : i64, exec.execution = #exec.execution<overlap = 2>} : tensor<16xf32> -> tensor<16xf32>
+  return %s : tensor<16xf32>
+}
+
+// -----
+
+func.func private @neg(%x: tensor<16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
+  %0 = td.neg %x : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+td.variable @v : tensor<16xf32> {initializer = [0.0, 0.0, 0.0]}
+func.func @step(%v: tensor<16xf32> {td.variable = @v}) -> (tensor<16xf32> {td.output = "y"}) {
+  %y = exec.launch @neg(%v) : (tensor<16xf32>) -> tensor<16xf32>
+  // expected-error @+1 {{overlaps with exec.check_finite}}
+  %s = exec.all_reduce sum %y {bucket = 0 : i64, seq = 0 : i64, exec.execution = #exec.execution<overlap = 1>} : tensor<16xf32> -> tensor<16xf32>
+  exec.check_finite %s : tensor<16xf32>
+  return %s : tensor<16xf32>
+}
+
+// -----
+
+func.func private @neg(%x: tensor<16xf32>) -> tensor<16xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
+  %0 = td.neg %x : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+td.variable @v : tensor<16xf32> {initializer = [0.0, 0.0, 0.0]}
+func.func @step(%v: tensor<16xf32> {td.variable = @v}) -> (tensor<16xf32> {td.output = "z"}) {
+  %y = exec.launch @neg(%v) : (tensor<16xf32>) -> tensor<16xf32>
+  %s = exec.all_reduce sum %y {bucket = 0 : i64, seq = 0 : i64, exec.execution = #exec.execution<overlap = 1>} : tensor<16xf32> -> tensor<16xf32>
+  // expected-error @+1 {{touches what an all-reduce under way combines}}
+  %z = exec.launch @neg(%s) : (tensor<16xf32>) -> tensor<16xf32>
+  return %z : tensor<16xf32>
+}

@@ -54,8 +54,8 @@ class ThreadGroup final : public ProcessGroup {
   int size() const override { return static_cast<int>(meeting_->given.size()); }
   std::string transport() const override { return "threads"; }
 
-  absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
-                         absl::string_view) override {
+  absl::Status DoAllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
+                           absl::string_view, const ResultFn& on_result) override {
     for (const Values& v : values) {
       const auto bytes = static_cast<size_t>(v.count) * SizeOf(v.dtype);
       std::vector<char> result(bytes);
@@ -70,6 +70,7 @@ class ThreadGroup final : public ProcessGroup {
       if (any) TreeReduce(kind, v.dtype, leaves, result.data(), v.count);
       TD_RETURN_IF_ERROR(meeting_->Wait());  // all have read
       if (any && bytes > 0) std::memcpy(v.data, result.data(), bytes);
+      if (any && on_result) on_result(v.data, v.count);
     }
     return absl::OkStatus();
   }
@@ -92,6 +93,7 @@ class ThreadGroup final : public ProcessGroup {
   }
 
   void Abort(const absl::Status& why) override { meeting_->Fail(why); }
+  bool waits_for_network() const override { return true; }
 
  private:
   const std::shared_ptr<Meeting> meeting_;

@@ -1,5 +1,6 @@
 // Combines the replicas' values in the order of the reduction tree, in place: those of this process, then what is left
-// of them with the other processes of a group, then copies for all devices.
+// of them with the other processes of a group, then copies for all devices. Where the command says so, it looks for
+// values that are not finite in what it combines.
 #include <cstring>
 #include <string>
 
@@ -7,6 +8,7 @@
 #include "base/status_macros.h"
 #include "runtime/collectives/process_group.h"
 #include "runtime/commands/collective_text.h"
+#include "runtime/cpu/all_finite.h"
 #include "runtime/cpu/commands/kinds.h"
 #include "runtime/reduction_tree.h"
 
@@ -18,7 +20,10 @@ using fb::ReduceKind;
 class CpuAllReduce final : public CpuCommand {
  public:
   CpuAllReduce(const PlanContext& context, const fb::CommandT& table, const fb::CollectiveT& collective)
-      : CpuCommand(context, table), kind_(table.body.AsAllReduce()->kind), what_(CollectiveText(collective)) {
+      : CpuCommand(context, table),
+        kind_(table.body.AsAllReduce()->kind),
+        checks_(table.body.AsAllReduce()->checks),
+        what_(CollectiveText(collective)) {
     for (size_t i = 0; i < inputs().size(); ++i) work.Add(static_cast<int>(i), inputs()[i].elements, kTaskElements);
   }
 
@@ -37,21 +42,31 @@ class CpuAllReduce final : public CpuCommand {
     const bool part = run.state.group != nullptr;
     TreeReduce(part && kind_ == ReduceKind::Mean ? ReduceKind::Sum : kind_, o.dtype, leaves,
                run.ElementAddress(0, o, piece.begin), piece.end - piece.begin);
-    if (!part) Copy(run, piece);
+    if (part) return;
+    if (checks_) Check(run, o.dtype, run.ElementAddress(0, o, piece.begin), piece.end - piece.begin);
+    Copy(run, piece);
   }
 
-  absl::Status End(GlobalRun& run, ThreadPool& pool) const override {
+  absl::Status Exchange(GlobalRun& run) const override {
     const StepState& state = run.state;
     if (!run.any_rows()) return absl::OkStatus();
     absl::InlinedVector<ProcessGroup::Values, 16> values;
     for (const Operand& o : inputs()) values.push_back({o.dtype, run.ElementAddress(0, o, 0), o.elements});
+    ProcessGroup::ResultFn on_result;
+    if (checks_) {
+      on_result = [&run, dtype = values[0].dtype](const void* data, int64_t n) { Check(run, dtype, data, n); };
+    }
     TD_RETURN_IF_ERROR(state.group->AllReduce(kind_ == ReduceKind::Mean ? ReduceKind::Sum : kind_, values,
                                               absl::MakeConstSpan(state.processes_with_rows.get(), state.group->size()),
-                                              what_));
+                                              what_, on_result));
     if (kind_ == ReduceKind::Mean) {
       for (const ProcessGroup::Values& v : values) Divide(v.dtype, v.data, state.replicas_with_rows, v.count);
     }
-    if (state.devices.size() > 1) {
+    return absl::OkStatus();
+  }
+
+  absl::Status End(GlobalRun& run, ThreadPool& pool) const override {
+    if (run.any_rows() && run.state.devices.size() > 1) {
       pool.ParallelFor(static_cast<int64_t>(work.pieces.size()),
                        [&](int64_t i, int) { Copy(run, work.pieces[static_cast<size_t>(i)]); });
     }
@@ -59,6 +74,11 @@ class CpuAllReduce final : public CpuCommand {
   }
 
  private:
+  // A sum that is not finite makes a mean that is not.
+  static void Check(GlobalRun& run, DType dtype, const void* values, int64_t n) {
+    if (!AllFinite(dtype, values, n)) run.state.sums_finite.store(false, std::memory_order_relaxed);
+  }
+
   // The first device's value to the others.
   void Copy(GlobalRun& run, const Piece& piece) const {
     const Operand& o = inputs()[piece.item];
@@ -69,6 +89,7 @@ class CpuAllReduce final : public CpuCommand {
   }
 
   const ReduceKind kind_;
+  const bool checks_;
   const std::string what_;  // for errors
 };
 

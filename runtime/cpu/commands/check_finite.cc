@@ -14,18 +14,25 @@ namespace {
 class CpuCheckFinite final : public CpuCommand {
  public:
   CpuCheckFinite(const PlanContext& context, const fb::CommandT& table) : CpuCommand(context, table) {
+    std::set<uint32_t> combined, checked;
+    for (const auto& section : context.program.sections) {
+      for (const auto& command : section->commands) {
+        const fb::AllReduceT* all_reduce = command->body.AsAllReduce();
+        if (all_reduce == nullptr) continue;
+        combined.insert(command->outputs.begin(), command->outputs.end());
+        if (all_reduce->checks) checked.insert(command->outputs.begin(), command->outputs.end());
+      }
+    }
     for (size_t i = 0; i < inputs().size(); ++i) {
       const Operand& o = inputs()[i];
       const bool floating = o.dtype == DType::kFloat32 || o.dtype == DType::kFloat64 || o.dtype == DType::kBFloat16;
-      if (floating) work.Add(static_cast<int>(i), o.elements, kTaskElements);
-    }
-    std::set<uint32_t> combined;
-    for (const auto& section : context.program.sections) {
-      for (const auto& command : section->commands) {
-        if (command->body.AsAllReduce() != nullptr) combined.insert(command->outputs.begin(), command->outputs.end());
-      }
+      if (floating && !checked.contains(table.inputs[i])) work.Add(static_cast<int>(i), o.elements, kTaskElements);
     }
     differs_ = std::any_of(table.inputs.begin(), table.inputs.end(), [&](uint32_t b) { return !combined.contains(b); });
+  }
+
+  void Begin(GlobalRun& run, ThreadPool&) const override {
+    if (!run.state.sums_finite.load(std::memory_order_relaxed)) run.FoundNonFinite();
   }
 
   void RunPiece(GlobalRun& run, int device, const Piece& piece, int) const override {
@@ -35,7 +42,7 @@ class CpuCheckFinite final : public CpuCommand {
     if (!AllFinite(o.dtype, run.ElementAddress(device, o, piece.begin), piece.end - piece.begin)) run.FoundNonFinite();
   }
 
-  absl::Status End(GlobalRun& run, ThreadPool&) const override {
+  absl::Status Exchange(GlobalRun& run) const override {
     if (!differs_) return absl::OkStatus();
     ProcessGroup* group = run.state.group;
     const std::byte mine{run.finite()};

@@ -63,7 +63,9 @@ class CpuCommand {
   virtual void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const = 0;
   // Before the pieces.
   virtual void Begin(GlobalRun& run, ThreadPool& pool) const {}
-  // Behind the pieces, from one thread, where the command has such an end: what processes of a group tell each other.
+  // Behind the pieces, from one thread, where the command has such an end: what processes of a group tell each other,
+  // which may be on another thread than the rest of the command; then what is left to do.
+  virtual absl::Status Exchange(GlobalRun& run) const { return absl::OkStatus(); }
   virtual absl::Status End(GlobalRun& run, ThreadPool& pool) const { return absl::OkStatus(); }
   virtual bool has_end(const StepState& state) const { return state.group != nullptr; }
   // A piece is for all devices, of which the first one's number is given; with one device there are no pieces.

@@ -1,0 +1,43 @@
+// CommunicationThread: where a process talks to the others while the commands of a step run.
+#ifndef TANDEM_RUNTIME_CPU_COMMUNICATION_THREAD_H_
+#define TANDEM_RUNTIME_CPU_COMMUNICATION_THREAD_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "absl/status/status.h"
+
+namespace tandem {
+
+// Calls run one after another, in the order of Begin, on a thread of their own. Begin and Wait are for one thread.
+class CommunicationThread {
+ public:
+  CommunicationThread();  // throws what std::thread throws
+  // Waits for all calls.
+  ~CommunicationThread();
+  CommunicationThread(const CommunicationThread&) = delete;
+  CommunicationThread& operator=(const CommunicationThread&) = delete;
+
+  void Begin(std::function<absl::Status()> call);
+  // Waits for the first call that has not been waited for, of which there must be one. Returns its status; what it
+  // threw is a status too.
+  absl::Status Wait();
+
+ private:
+  void Run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<absl::Status()>> calls_;  // that have not begun
+  std::deque<absl::Status> results_;                 // of calls that are done and have not been waited for
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_COMMUNICATION_THREAD_H_

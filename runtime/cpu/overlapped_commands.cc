@@ -1,0 +1,48 @@
+#include "runtime/cpu/overlapped_commands.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/annotate.h"
+#include "base/status_macros.h"
+#include "runtime/command_trace.h"
+#include "runtime/cpu/global_commands.h"
+
+namespace tandem {
+
+OverlappedCommands::~OverlappedCommands() {
+  for (size_t i = 0; i < underway_.size(); ++i) (void)thread_->Wait();
+}
+
+absl::Status OverlappedCommands::Begin(const CpuCommand& command, size_t index) {
+  underway_.emplace_back(state_, command, index + 1 + command.table().overlap);
+  GlobalRun& run = underway_.back().run;
+  absl::Status status = RunTasks(run, command, pool_);
+  if (!status.ok()) {
+    underway_.pop_back();
+    return status;
+  }
+  thread_->Begin([&command, &run] {
+    std::vector<CommandRecord>* records = run.state.communication;
+    const int64_t begin = records != nullptr ? TraceNow() : 0;
+    absl::Status exchanged = command.Exchange(run);
+    if (records != nullptr) records->push_back({command.id, 0, -1, 0, begin, TraceNow()});
+    return exchanged;
+  });
+  return absl::OkStatus();
+}
+
+absl::Status OverlappedCommands::EndBefore(size_t index) {
+  // They end in their order: with one all that began before it.
+  size_t due = underway_.size();
+  while (due > 0 && underway_[due - 1].next > index) --due;
+  for (; due > 0; --due) {
+    Underway& first = underway_.front();
+    absl::Status status = thread_->Wait();
+    if (status.ok()) status = first.run.ForAll([&] { return first.command.End(first.run, pool_); });
+    if (!status.ok()) status = Annotate(status, absl::StrCat(first.command.table().name, ": "));
+    underway_.pop_front();
+    TD_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tandem

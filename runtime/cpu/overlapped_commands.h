@@ -1,0 +1,50 @@
+// OverlappedCommands: the all-reduces of a global section that are under way beside the commands behind them.
+#ifndef TANDEM_RUNTIME_CPU_OVERLAPPED_COMMANDS_H_
+#define TANDEM_RUNTIME_CPU_OVERLAPPED_COMMANDS_H_
+
+#include <cstddef>
+#include <deque>
+
+#include "absl/status/status.h"
+#include "runtime/cpu/commands/cpu_command.h"
+#include "runtime/cpu/communication_thread.h"
+#include "runtime/cpu/step_state.h"
+#include "runtime/thread_pool.h"
+
+namespace tandem {
+
+// From one thread. All must outlive it. `thread` may be null: then no command is taken.
+class OverlappedCommands {
+ public:
+  OverlappedCommands(const StepState& state, CommunicationThread* thread, ThreadPool& pool)
+      : state_(state), thread_(thread), pool_(pool) {}
+  // Waits for all.
+  ~OverlappedCommands();
+
+  // Whether `command` may go on beside those behind it.
+  bool Takes(const CpuCommand& command) const { return thread_ != nullptr && command.table().overlap > 0; }
+  // Begins command `index` of the section, which Takes says. Others must have written its operands.
+  absl::Status Begin(const CpuCommand& command, size_t index);
+  // Ends those that command `index` of the section must find done, in their order.
+  absl::Status EndBefore(size_t index);
+  absl::Status EndAll() { return EndBefore(SIZE_MAX); }
+
+ private:
+  struct Underway {
+    Underway(const StepState& state, const CpuCommand& command, size_t next)
+        : command(command), run(state, command.work, command.id), next(next) {}
+
+    const CpuCommand& command;
+    GlobalRun run;
+    size_t next;  // the first command that waits for it
+  };
+
+  const StepState& state_;
+  CommunicationThread* const thread_;
+  ThreadPool& pool_;
+  std::deque<Underway> underway_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_OVERLAPPED_COMMANDS_H_
