@@ -83,9 +83,9 @@ TEST(RunConfig, ADeadlineIsATime) {
     RunConfig config{.deadline_seconds = seconds};
     EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("deadline_seconds must be positive, got "));
   }
-  RunConfig config{.deadline_seconds = 2.5, .gpu_plans = "/tmp/plans.json"};
+  RunConfig config{.deadline_seconds = 2.5, .gpu_plans = "/tmp/plans.json", .deterministic = true};
   EXPECT_TRUE(config.Validate().ok());
-  EXPECT_THAT(config.ToString(), HasSubstr("deadline_seconds: 2.5, gpu_plans: /tmp/plans.json"));
+  EXPECT_THAT(config.ToString(), HasSubstr("deadline_seconds: 2.5, gpu_plans: /tmp/plans.json, deterministic: true"));
 }
 
 TEST(RunConfig, GpusAreNamedWithoutAGpu) {

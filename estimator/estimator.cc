@@ -285,6 +285,7 @@ absl::Status Estimator::Impl::BindVariables(const Prepared& prepared, bool avera
   session.pool = pool_;
   session.deadline_seconds = config_.deadline_seconds;
   session.gpu_plans = config_.gpu_plans;
+  session.deterministic = config_.deterministic;
   if (prepared.workers != nullptr) session.group = &prepared.workers->group();
   return prepared.program->Bind(names, resident_.model().store(), std::move(session));
 }

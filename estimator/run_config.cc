@@ -199,6 +199,7 @@ std::string RunConfig::ToString() const {
       absl::StrCat("tf32: ", tf32),
       absl::StrCat("deadline_seconds: ", deadline_seconds),
       absl::StrCat("gpu_plans: ", gpu_plans.empty() ? "the libraries'" : gpu_plans),
+      absl::StrCat("deterministic: ", deterministic),
       absl::StrCat("memory_limit: ", memory_limit),
       absl::StrCat("warm_start_from: ", warm_start_from.has_value() ? warm_start_from->path : "none"),
   };

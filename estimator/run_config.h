@@ -106,6 +106,9 @@ struct RunConfig {
   // repeated, so that results are; what it lacks is measured when the program is loaded, and added. Empty: the file
   // that the environment variable TANDEM_GPU_PLANS names, or without it what the libraries prefer.
   std::string gpu_plans = "";
+  // GPUs: sums over more than two GPUs are added in the order of a binary tree, as on CPUs, and so have the same bits
+  // for any number of them. NCCL's own order, which may be faster, depends on how the GPUs are linked.
+  bool deterministic = false;
   // Train and Evaluate compile their programs, write them to the directory of compiled programs and return; no device
   // is needed. With `target`, programs for a GPU are made on a machine without one.
   bool compile_only = false;

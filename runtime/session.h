@@ -77,6 +77,9 @@ class Session {
     // measured on the device and added. Empty: the file that the environment variable TANDEM_GPU_PLANS names; without
     // either the libraries' preferences stand.
     std::string gpu_plans = "";
+    // GPUs: sums over more than two of them are added in the order of the reduction tree, as on CPUs, instead of
+    // NCCL's.
+    bool deterministic = false;
     // The processes that run the program together; null: this one has all replicas. Of R replicas, rank r of n has
     // [r R/n, (r + 1) R/n). All run the same steps, and fail or find a value that is not finite in the same ones. Must
     // outlive the session. CPUs only.

@@ -44,6 +44,8 @@ ABSL_FLAG(
 ABSL_FLAG(std::string, gpu_plans, "",
           "On GPUs, a file with the plans of library calls that were measured to be the fastest: what it lacks is "
           "measured and added. Empty: no measuring.");
+ABSL_FLAG(bool, deterministic, false,
+          "On more than two GPUs, add up in the order of a binary tree: the same bits for any number of GPUs.");
 ABSL_FLAG(bool, compile_only, false,
           "Compile the programs of training and evaluation into <model_dir>/compiled and stop; needs no GPU.");
 
@@ -87,6 +89,7 @@ absl::Status ApplyCommonFlags(RunConfig* config) {
   }
   config->communication_dtype = dtype == Name(DType::kBFloat16) ? DType::kBFloat16 : DType::kFloat32;
   config->gpu_plans = absl::GetFlag(FLAGS_gpu_plans);
+  config->deterministic = absl::GetFlag(FLAGS_deterministic);
   config->compile_only = absl::GetFlag(FLAGS_compile_only);
   config->trace = absl::GetFlag(FLAGS_trace);
   config->trace_steps = absl::GetFlag(FLAGS_trace_steps);

@@ -10,8 +10,8 @@
 namespace tandem {
 
 // Sets what --precision, --target, --tf32, --strategy, --cross_device_ops, --accumulate_batches, --communication,
-// --deadline_seconds, --gpu_plans, --compile_only, --trace and --trace_steps say; to be called behind the setting of
-// train_distribute. InvalidArgument for names that are unknown.
+// --deadline_seconds, --gpu_plans, --deterministic, --compile_only, --trace and --trace_steps say; to be called behind
+// the setting of train_distribute. InvalidArgument for names that are unknown.
 absl::Status ApplyCommonFlags(RunConfig* config);
 
 // The strategy for the value of a flag --devices, see StrategyFromFlag. With --compile_only for GPUs "auto" is one GPU,

@@ -46,11 +46,12 @@ absl::Status Communicator::Wait(absl::Span<const CUstream> streams, double deadl
 }
 
 absl::StatusOr<std::unique_ptr<Communicator>> MakeCommunicator(const DriverApi* driver,
-                                                               std::vector<CommunicatorDevice> devices) {
+                                                               std::vector<CommunicatorDevice> devices,
+                                                               bool tree_order) {
   std::set<int> ordinals;
   for (const CommunicatorDevice& d : devices) ordinals.insert(d.ordinal);
   if (ordinals.size() == 1) return MakeLocalCommunicator(driver, std::move(devices));
-  if (ordinals.size() == devices.size()) return MakeNcclCommunicator(driver, std::move(devices));
+  if (ordinals.size() == devices.size()) return MakeNcclCommunicator(driver, std::move(devices), tree_order);
   return absl::InvalidArgumentError(
       absl::StrCat(devices.size(), " replicas on ", ordinals.size(),
                    " GPUs: give every replica a GPU of its own, or all of them the same one"));

@@ -41,7 +41,7 @@ class Communicator {
   virtual int replicas() const = 0;
   // "NCCL" or "local".
   virtual const char* name() const = 0;
-  // Whether a sum has the bits of the CPU's reduction tree. NCCL: for up to two replicas.
+  // Whether a sum has the bits of the CPU's reduction tree. NCCL: for up to two replicas, or where that was asked for.
   virtual bool tree_order() const = 0;
 
   // In place: every buffer becomes the combination of all replicas'. `present[r]`: whether replica r had rows; the
@@ -81,14 +81,18 @@ class Communicator {
 };
 
 // NCCL when all devices differ, the in-process one when all are the same; one replica needs neither and gets the
-// latter. Call it before the first step, with all memory allocated: NCCL synchronises devices while it starts. Errors:
-// InvalidArgument for some replicas that share a device and some that do not; those of LoadNccl and NCCL.
+// latter. Call it before the first step, with all memory allocated: NCCL synchronises devices while it starts.
+// `tree_order`: sums have the bits of the CPU's reduction tree over any number of devices. Errors: InvalidArgument for
+// some replicas that share a device and some that do not, and for more than 32 devices in tree order; those of LoadNccl
+// and NCCL.
 absl::StatusOr<std::unique_ptr<Communicator>> MakeCommunicator(const DriverApi* driver,
-                                                               std::vector<CommunicatorDevice> devices);
+                                                               std::vector<CommunicatorDevice> devices,
+                                                               bool tree_order);
 
 // Over NCCL; every device once.
 absl::StatusOr<std::unique_ptr<Communicator>> MakeNcclCommunicator(const DriverApi* driver,
-                                                                   std::vector<CommunicatorDevice> devices);
+                                                                   std::vector<CommunicatorDevice> devices,
+                                                                   bool tree_order);
 // By kernels of our own in the order of the reduction tree, for replicas in one context.
 absl::StatusOr<std::unique_ptr<Communicator>> MakeLocalCommunicator(const DriverApi* driver,
                                                                     std::vector<CommunicatorDevice> devices);

@@ -2,6 +2,7 @@
 // fail.
 #include "runtime/cuda/communicator.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -34,7 +35,7 @@ std::vector<std::vector<T>> RandomInputs(int replicas, int64_t n) {
 // `replicas` streams and contexts: of one GPU, or of a GPU each.
 class CommunicatorTest : public ::testing::Test {
  protected:
-  void Start(int replicas, bool shared) {
+  void Start(int replicas, bool shared, bool tree_order = false) {
     fake = std::make_unique<FakeDriver>(FakeDriver::Options{.gpus = shared ? 1 : replicas});
     RegisterLibraryKernels(*fake);
     nccl = std::make_unique<FakeNccl>();
@@ -47,7 +48,7 @@ class CommunicatorTest : public ::testing::Test {
       streams.emplace_back();
       ASSERT_EQ(api().cuStreamCreate(&streams.back(), kCudaStreamNonBlocking), 0);
     }
-    absl::StatusOr<std::unique_ptr<Communicator>> made = MakeCommunicator(&fake->api(), devices);
+    absl::StatusOr<std::unique_ptr<Communicator>> made = MakeCommunicator(&fake->api(), devices, tree_order);
     ASSERT_TRUE(made.ok()) << made.status();
     communicator = *std::move(made);
   }
@@ -90,7 +91,7 @@ class CommunicatorTest : public ::testing::Test {
     t.elements = inputs[0].size();
     for (size_t r = 0; r < inputs.size(); ++r) {
       const uint64_t bytes = inputs[r].size() * sizeof(T);
-      t.buffers.push_back(Allocate(r, bytes));
+      t.buffers.push_back(Allocate(r, std::max<uint64_t>(bytes, 1)));
       EXPECT_EQ(fake->Enqueue(streams[r], "produce", {{t.buffers[r], bytes, true}},
                               [to = t.buffers[r], data = inputs[r], bytes] {
                                 std::memcpy(reinterpret_cast<void*>(to), data.data(), bytes);
@@ -123,22 +124,22 @@ class CommunicatorTest : public ::testing::Test {
 
   // All kinds, for all and for some replicas, against TreeReduce.
   template <typename T>
-  void CheckAllReduce(fb::DType dtype, bool mean) {
+  void CheckAllReduce(fb::DType dtype, bool mean, int64_t elements = kElements) {
     const int n = communicator->replicas();
     std::vector<fb::ReduceKind> kinds = {fb::ReduceKind::Sum, fb::ReduceKind::Max};
     if (mean) kinds.push_back(fb::ReduceKind::Mean);
     for (fb::ReduceKind kind : kinds) {
       for (int absent = -1; absent < n; ++absent) {
         if (absent >= 0 && n == 1) continue;
-        const auto inputs = RandomInputs<T>(n, kElements);
+        const auto inputs = RandomInputs<T>(n, elements);
         std::vector<bool> present(n);
         std::vector<const void*> leaves(n);
         for (int r = 0; r < n; ++r) {
           present[r] = r != absent;
           leaves[r] = present[r] ? inputs[r].data() : nullptr;
         }
-        std::vector<T> want(kElements);
-        TreeReduce(kind, static_cast<DType>(dtype), leaves, want.data(), kElements);
+        std::vector<T> want(elements);
+        TreeReduce(kind, static_cast<DType>(dtype), leaves, want.data(), elements);
         const CollectiveTensor t = Upload(inputs, dtype);
         const absl::Status status = communicator->AllReduce(kind, {&t, 1}, present, streams);
         ASSERT_TRUE(status.ok()) << status;
@@ -211,6 +212,57 @@ INSTANTIATE_TEST_SUITE_P(Replicas, AllReduceTest,
                                            std::pair{4, true}, std::pair{2, false}, std::pair{3, false},
                                            std::pair{4, false}));
 
+class TreeOrderTest : public CommunicatorTest, public ::testing::WithParamInterface<int> {};
+
+// Tensors that are sent whole, those that are cut, and a few elements for the last replicas' parts, or none.
+TEST_P(TreeOrderTest, SumsHaveTheTreesBits) {
+  Start(GetParam(), false, /*tree_order=*/true);
+  EXPECT_TRUE(communicator->tree_order());
+  for (int64_t elements : {1, 5, 300, 4096, 4097, 10000}) {
+    SCOPED_TRACE(elements);
+    CheckAllReduce<float>(fb::DType::Float32, true, elements);
+    CheckAllReduce<double>(fb::DType::Float64, true, elements);
+    CheckAllReduce<int32_t>(fb::DType::Int32, false, elements);
+    CheckAllReduce<int64_t>(fb::DType::Int64, false, elements);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Replicas, TreeOrderTest, ::testing::Values(2, 3, 4, 5, 8));
+
+// More than the workspaces hold, in one tensor and in many, of which some are empty.
+TEST_F(CommunicatorTest, TreeOrderOfLargeBuckets) {
+  Start(3, false, /*tree_order=*/true);
+  std::vector<int64_t> lengths = {0, (5 << 20) + 7};
+  for (int64_t i = 0; i < 200; ++i) lengths.push_back(i * 97 % 9000);
+  std::vector<CollectiveTensor> tensors;
+  std::vector<std::vector<float>> want;
+  for (int64_t n : lengths) {
+    const auto inputs = RandomInputs<float>(3, n);
+    std::vector<const void*> leaves;
+    for (const auto& input : inputs) leaves.push_back(input.data());
+    want.emplace_back(n);
+    TreeReduce(fb::ReduceKind::Sum, DType::kFloat32, leaves, want.back().data(), n);
+    tensors.push_back(Upload(inputs, fb::DType::Float32));
+  }
+  const absl::Status status = communicator->AllReduce(fb::ReduceKind::Sum, tensors, {true, true, true}, streams);
+  ASSERT_TRUE(status.ok()) << status;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    ExpectAll<float>(tensors[i].buffers, std::vector<std::vector<float>>(3, want[i]), true);
+  }
+}
+
+TEST_F(CommunicatorTest, AFailedSendEndsTheGroup) {
+  Start(3, false, /*tree_order=*/true);
+  const CollectiveTensor t = Upload(RandomInputs<float>(3, 4), fb::DType::Float32);
+  nccl->FailCall("ncclSend", nccl::kRemoteError, 3);
+  const absl::Status status = communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, {true, true, true}, streams);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(absl::StrContains(status.message(), "NCCL cannot enqueue the all-reduce in tree order of replica 1"))
+      << status;
+  EXPECT_EQ(nccl->TakeCalls().back(), "ncclGroupEnd");
+  nccl->TakeViolations();  // the fake's group was short of receives
+}
+
 TEST_F(CommunicatorTest, ABucketIsOneGroup) {
   Start(2, false);
   const CollectiveTensor tensors[] = {Upload(RandomInputs<float>(2, 4), fb::DType::Float32),
@@ -271,7 +323,7 @@ TEST_F(CommunicatorTest, AHungCollectiveMeetsItsDeadline) {
 TEST_F(CommunicatorTest, AConnectionThatFailsIsAnError) {
   Start(2, false);
   nccl->FailCall("ncclCommInitAll", nccl::kSystemError);
-  const absl::Status status = MakeNcclCommunicator(&fake->api(), devices).status();
+  const absl::Status status = MakeNcclCommunicator(&fake->api(), devices, false).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(status.message(), "NCCL cannot connect gpu:0, gpu:1: unhandled system error");
 }
@@ -295,7 +347,7 @@ TEST_F(CommunicatorTest, BadListsAreErrors) {
 TEST_F(CommunicatorTest, SomeReplicasOnOneGpuAreRejected) {
   Start(2, false);
   std::vector<CommunicatorDevice> mixed = {devices[0], devices[1], devices[1]};
-  EXPECT_EQ(MakeCommunicator(&fake->api(), mixed).status().message(),
+  EXPECT_EQ(MakeCommunicator(&fake->api(), mixed, false).status().message(),
             "3 replicas on 2 GPUs: give every replica a GPU of its own, or all of them the same one");
 }
 

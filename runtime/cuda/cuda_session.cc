@@ -82,7 +82,8 @@ class CudaSession final : public Session {
       // NCCL synchronises the devices while it starts, so all memory is there before.
       std::vector<CommunicatorDevice> members;
       for (const auto& device : devices) members.push_back({device->ordinal(), device->context()});
-      TD_ASSIGN_OR_RETURN(communicator_, MakeCommunicator(&devices[0]->driver(), std::move(members)));
+      TD_ASSIGN_OR_RETURN(communicator_,
+                          MakeCommunicator(&devices[0]->driver(), std::move(members), options_.deterministic));
     }
     prefetcher_ = std::make_unique<BatchPrefetcher>(*executable_, replicas_);
     copies_behind_ = std::make_unique<FetchCopies>(*executable_, plan_, replicas_);

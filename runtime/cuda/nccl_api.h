@@ -46,7 +46,11 @@ inline constexpr ncclRedOp_t kSum = 0, kMax = 2;
     (const void* send, void* receive, size_t receive_count, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,     \
      CUstream stream))                                                                                                \
   X(ncclResult_t, ncclAllGather,                                                                                      \
-    (const void* send, void* receive, size_t send_count, ncclDataType_t type, ncclComm_t comm, CUstream stream))
+    (const void* send, void* receive, size_t send_count, ncclDataType_t type, ncclComm_t comm, CUstream stream))      \
+  X(ncclResult_t, ncclSend,                                                                                           \
+    (const void* send, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, CUstream stream))                \
+  X(ncclResult_t, ncclRecv,                                                                                           \
+    (void* receive, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, CUstream stream))
 
 struct NcclApi {
 #define TANDEM_MEMBER(R, N, A) R(*N) A = nullptr;

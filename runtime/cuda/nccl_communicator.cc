@@ -12,6 +12,7 @@
 #include "runtime/cuda/communicator.h"
 #include "runtime/cuda/library_kernels.h"
 #include "runtime/cuda/nccl_api.h"
+#include "runtime/cuda/nccl_tree.h"
 
 namespace tandem {
 namespace {
@@ -39,6 +40,7 @@ class NcclCommunicator : public Communicator {
       : Communicator(driver, std::move(devices)), nccl_(nccl) {}
 
   ~NcclCommunicator() override {
+    tree_.reset();
     for (ncclComm_t comm : comms_) nccl_->ncclCommDestroy(comm);
     for (size_t r = 0; r < kernels_.size(); ++r) {
       driver_->cuCtxSetCurrent(devices_[r].context);
@@ -46,7 +48,7 @@ class NcclCommunicator : public Communicator {
     }
   }
 
-  absl::Status Init() {
+  absl::Status Init(bool tree_order) {
     std::vector<int> ordinals;
     for (const CommunicatorDevice& d : devices_) ordinals.push_back(d.ordinal);
     std::vector<ncclComm_t> comms(devices_.size());
@@ -59,17 +61,25 @@ class NcclCommunicator : public Communicator {
       TD_ASSIGN_OR_RETURN(std::unique_ptr<LibraryKernels> kernels, LibraryKernels::Create(driver_));
       kernels_.push_back(std::move(kernels));
     }
+    // A sum of two numbers has no order.
+    if (!tree_order || replicas() <= 2) return absl::OkStatus();
+    TD_ASSIGN_OR_RETURN(tree_, NcclTree::Create(driver_, nccl_, &devices_, &comms_, &kernels_));
     return absl::OkStatus();
   }
 
   int replicas() const override { return static_cast<int>(devices_.size()); }
   const char* name() const override { return "NCCL"; }
-  // A sum of two numbers has no order; of more, NCCL's depends on how the GPUs are linked.
-  bool tree_order() const override { return replicas() <= 2; }
+  // Of more than two numbers, NCCL's order depends on how the GPUs are linked.
+  bool tree_order() const override { return replicas() <= 2 || tree_ != nullptr; }
 
   absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                          const std::vector<bool>& present, absl::Span<const CUstream> streams) override {
     TD_RETURN_IF_ERROR(CheckAllReduce(replicas(), kind, tensors, present, streams.size()));
+    if (tree_ != nullptr && kind != fb::ReduceKind::Max) {
+      return tree_->AllReduce(
+          kind, tensors, present, streams,
+          [this](const std::string& what, const std::function<ncclResult_t(int)>& call) { return Group(what, call); });
+    }
     // All ranks take part in NCCL's collectives, so that an absent replica contributes what changes nothing.
     for (int r = 0; r < replicas(); ++r) {
       if (present[r]) continue;
@@ -193,16 +203,18 @@ class NcclCommunicator : public Communicator {
   const NcclApi* nccl_;
   std::vector<ncclComm_t> comms_;
   std::vector<std::unique_ptr<LibraryKernels>> kernels_;
+  std::unique_ptr<NcclTree> tree_;  // null where sums are in NCCL's order
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Communicator>> MakeNcclCommunicator(const DriverApi* driver,
-                                                                   std::vector<CommunicatorDevice> devices) {
+                                                                   std::vector<CommunicatorDevice> devices,
+                                                                   bool tree_order) {
   if (devices.empty()) return absl::InvalidArgumentError("a communicator needs a replica");
   TD_ASSIGN_OR_RETURN(const NcclApi* nccl, LoadNccl());
   auto communicator = std::make_unique<NcclCommunicator>(driver, nccl, std::move(devices));
-  TD_RETURN_IF_ERROR(communicator->Init());
+  TD_RETURN_IF_ERROR(communicator->Init(tree_order));
   return communicator;
 }
 

@@ -23,7 +23,7 @@ struct Comm {
   int rank = 0;
 };
 
-enum class Kind { kAllReduce, kBroadcast, kReduceScatter, kAllGather };
+enum class Kind { kAllReduce, kBroadcast, kReduceScatter, kAllGather, kSend, kReceive };
 
 struct Call {
   Kind kind;
@@ -31,10 +31,11 @@ struct Call {
   void* receive;
   size_t count;
   ncclDataType_t type;
-  int op_or_root;
+  int op_or_root;  // of a send or receive: the peer
   Comm* comm;
   CUstream stream;
 
+  bool is_between_two() const { return kind == Kind::kSend || kind == Kind::kReceive; }
   bool Matches(const Call& o) const {
     return kind == o.kind && count == o.count && type == o.type && op_or_root == o.op_or_root;
   }
@@ -132,6 +133,9 @@ void Compute(const std::vector<Call>& ranks) {
       case Kind::kAllGather:
         for (int q = 0; q < n; ++q) std::memcpy(receive + q * bytes, inputs[q].data(), bytes);
         break;
+      case Kind::kSend:
+      case Kind::kReceive:
+        break;
     }
   }
 }
@@ -150,6 +154,59 @@ ncclResult_t Start(const std::vector<Call>& ranks) {
   return result == kCudaSuccess ? nccl::kSuccess : nccl::kUnhandledCudaError;
 }
 
+bool Overlap(const void* a, const void* b, uint64_t a_bytes, uint64_t b_bytes) {
+  const auto from = reinterpret_cast<uintptr_t>(a), other = reinterpret_cast<uintptr_t>(b);
+  return from < other + b_bytes && other < from + a_bytes;
+}
+
+// The sends and receives of a group among ranks that belong together: they run at the same time.
+ncclResult_t StartBetweenTwo(const std::vector<Call>& calls) {
+  struct Transfer {
+    const void* from;
+    void* to;
+    uint64_t bytes;
+  };
+  std::map<std::pair<int, int>, std::vector<Call>> sends, receives;  // by sender and receiver, in their order
+  std::vector<CUstream> streams;
+  for (const Call& c : calls) {
+    const int peer = c.op_or_root;
+    if (peer < 0 || peer >= c.comm->clique->ranks) return Violate("a peer that does not exist");
+    if (c.kind == Kind::kSend) sends[{c.comm->rank, peer}].push_back(c);
+    if (c.kind == Kind::kReceive) receives[{peer, c.comm->rank}].push_back(c);
+    if (std::find(streams.begin(), streams.end(), c.stream) == streams.end()) streams.push_back(c.stream);
+  }
+  std::vector<Transfer> transfers;
+  std::vector<DeviceAccess> accesses;
+  for (const auto& [pair, sent] : sends) {
+    const std::vector<Call>& received = receives[pair];
+    if (received.size() != sent.size()) return Violate("a send without its receive, or the other way round");
+    for (size_t i = 0; i < sent.size(); ++i) {
+      if (sent[i].count != received[i].count || sent[i].type != received[i].type) {
+        return Violate("a send and its receive differ in count or type");
+      }
+      const uint64_t bytes = sent[i].count * SizeOf(TypeOf(sent[i].type));
+      transfers.push_back({sent[i].send, received[i].receive, bytes});
+      accesses.push_back({reinterpret_cast<uint64_t>(sent[i].send), bytes, false});
+      accesses.push_back({reinterpret_cast<uint64_t>(received[i].receive), bytes, true});
+    }
+  }
+  for (const auto& [pair, received] : receives) {
+    if (sends.count(pair) == 0) return Violate("a send without its receive, or the other way round");
+  }
+  for (const Transfer& a : transfers) {
+    for (const Transfer& b : transfers) {
+      if (Overlap(a.to, b.from, a.bytes, b.bytes) || (&a != &b && Overlap(a.to, b.to, a.bytes, b.bytes))) {
+        return Violate("a group receives where it sends from or receives to");
+      }
+    }
+  }
+  const auto run = [transfers] {
+    for (const Transfer& t : transfers) std::memcpy(t.to, t.from, t.bytes);
+  };
+  const CUresult result = FakeDriver::current()->EnqueueTogether(streams, "nccl", std::move(accesses), run);
+  return result == kCudaSuccess ? nccl::kSuccess : nccl::kUnhandledCudaError;
+}
+
 ncclResult_t EndGroup() {
   const ncclResult_t failed = Enter("ncclGroupEnd");
   if (g_state->depth == 0) return Violate("ncclGroupEnd: no group was started");
@@ -161,10 +218,19 @@ ncclResult_t EndGroup() {
   // By communicator and rank, each in the order of its calls.
   std::map<const Clique*, std::map<int, std::vector<Call>>> cliques;
   std::vector<const Clique*> order;
+  std::map<const Clique*, std::vector<Call>> between_two;
   for (const Call& c : group) {
     const Clique* clique = c.comm->clique.get();
+    if (c.is_between_two()) {
+      between_two[clique].push_back(c);
+      continue;
+    }
     if (cliques.count(clique) == 0) order.push_back(clique);
     cliques[clique][c.comm->rank].push_back(c);
+  }
+  for (const auto& [clique, calls] : between_two) {
+    const ncclResult_t result = StartBetweenTwo(calls);
+    if (result != nccl::kSuccess) return result;
   }
   for (const Clique* clique : order) {
     const auto& ranks = cliques[clique];
@@ -251,6 +317,12 @@ NcclApi Bind() {
   api.ncclAllGather = [](const void* send, void* receive, size_t count, ncclDataType_t type, ncclComm_t comm,
                          CUstream stream) {
     return Add("ncclAllGather", Kind::kAllGather, send, receive, count, type, 0, comm, stream);
+  };
+  api.ncclSend = [](const void* send, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, CUstream stream) {
+    return Add("ncclSend", Kind::kSend, send, nullptr, count, type, peer, comm, stream);
+  };
+  api.ncclRecv = [](void* receive, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, CUstream stream) {
+    return Add("ncclRecv", Kind::kReceive, nullptr, receive, count, type, peer, comm, stream);
   };
   return api;
 }

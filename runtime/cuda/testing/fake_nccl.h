@@ -14,7 +14,8 @@ namespace tandem {
 //
 // Collectives wait for the group's end. What makes a real NCCL hang or go wrong is a violation: a collective outside of
 // a group, ranks of one communicator whose calls differ, groups that do not end, a device twice in one communicator, a
-// communicator that is used after it was aborted, and more than 2048 calls in a group.
+// communicator that is used after it was aborted, more than 2048 calls in a group, a send without its receive, and a
+// group that receives where it sends from.
 class FakeNccl {
  public:
   FakeNccl();

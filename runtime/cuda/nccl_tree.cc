@@ -1,0 +1,187 @@
+#include "runtime/cuda/nccl_tree.h"
+
+#include <algorithm>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "base/align.h"
+#include "base/dtype.h"
+#include "base/status_macros.h"
+#include "runtime/cuda/device_tree.h"
+
+namespace tandem {
+namespace {
+
+constexpr uint64_t kWorkspaceBytes = uint64_t{32} << 20;
+// Up to so many bytes a tensor is sent whole: a second exchange costs more.
+constexpr int64_t kWholeBytes = 16 << 10;
+// NCCL's limit of calls in a group.
+constexpr int64_t kGroupCalls = 2048;
+constexpr int64_t kPartAlign = 64;  // elements
+
+int64_t ElementBytes(const CollectiveTensor& t) { return SizeOf(static_cast<DType>(t.dtype)); }
+
+int64_t CallsOfPiece(int64_t replicas) { return 2 * replicas * (replicas - 1); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<NcclTree>> NcclTree::Create(const DriverApi* driver, const NcclApi* nccl,
+                                                           const std::vector<CommunicatorDevice>* devices,
+                                                           const std::vector<ncclComm_t>* comms,
+                                                           const KernelList* kernels) {
+  if (CallsOfPiece(static_cast<int64_t>(devices->size())) > kGroupCalls) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "sums in the order of the reduction tree are for up to 32 GPUs, not ", devices->size(), ": leave it to NCCL"));
+  }
+  auto tree = absl::WrapUnique(new NcclTree(driver, nccl, devices, comms, kernels));
+  TD_RETURN_IF_ERROR(tree->Allocate());
+  return tree;
+}
+
+absl::Status NcclTree::Allocate() {
+  for (const CommunicatorDevice& d : devices_) {
+    TD_CU(driver_, cuCtxSetCurrent(d.context));
+    CUdeviceptr address = 0;
+    TD_CU(driver_, cuMemAlloc_v2(&address, kWorkspaceBytes));
+    workspaces_.push_back(address);
+  }
+  return absl::OkStatus();
+}
+
+NcclTree::~NcclTree() {
+  for (size_t r = 0; r < workspaces_.size(); ++r) {
+    driver_.cuCtxSetCurrent(devices_[r].context);
+    driver_.cuMemFree_v2(workspaces_[r]);
+  }
+}
+
+int64_t NcclTree::PartBegin(const Piece& piece, int p) const {
+  if (piece.whole) return piece.begin;
+  const int64_t each = AlignUp((piece.count + replicas() - 1) / replicas(), kPartAlign);
+  return piece.begin + std::min(piece.count, each * p);
+}
+
+int64_t NcclTree::PartCount(const Piece& piece, int p) const {
+  return piece.whole ? piece.count : PartBegin(piece, p + 1) - PartBegin(piece, p);
+}
+
+CUdeviceptr NcclTree::PartAt(const Piece& piece, int r, int p) const {
+  return piece.tensor->buffers[r] + PartBegin(piece, p) * ElementBytes(*piece.tensor);
+}
+
+// The first part is the longest.
+uint64_t NcclTree::SlotBytes(const Piece& piece) const {
+  return AlignUp(PartCount(piece, 0) * ElementBytes(*piece.tensor), 256);
+}
+
+CUdeviceptr NcclTree::SlotAt(const Piece& piece, int r, int q) const {
+  return workspaces_[r] + piece.room + q * SlotBytes(piece);
+}
+
+// Every batch fits the workspaces and a group.
+std::vector<NcclTree::Batch> NcclTree::MakeBatches(absl::Span<const CollectiveTensor> tensors) const {
+  const size_t most_pieces = kGroupCalls / CallsOfPiece(replicas());
+  std::vector<Batch> batches;
+  for (const CollectiveTensor& t : tensors) {
+    const bool whole = t.elements * ElementBytes(t) <= kWholeBytes;
+    const int64_t most = static_cast<int64_t>(kWorkspaceBytes) / 2 / ElementBytes(t);
+    for (int64_t begin = 0; begin < t.elements; begin += most) {
+      Piece piece = {&t, begin, std::min(most, t.elements - begin), whole};
+      const uint64_t bytes = replicas() * SlotBytes(piece);
+      if (batches.empty() || batches.back().pieces.size() == most_pieces ||
+          batches.back().bytes + bytes > kWorkspaceBytes) {
+        batches.emplace_back();
+      }
+      piece.room = batches.back().bytes;
+      batches.back().bytes += bytes;
+      batches.back().pieces.push_back(piece);
+    }
+  }
+  return batches;
+}
+
+absl::Status NcclTree::AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+                                 const std::vector<bool>& present, absl::Span<const CUstream> streams, Group group) {
+  for (const Batch& batch : MakeBatches(tensors)) {
+    TD_RETURN_IF_ERROR(Gather(batch, present, streams, group));
+    TD_RETURN_IF_ERROR(Reduce(kind, batch, present, streams));
+    TD_RETURN_IF_ERROR(Spread(batch, streams, group));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NcclTree::Gather(const Batch& batch, const std::vector<bool>& present, absl::Span<const CUstream> streams,
+                              Group group) {
+  return group("all-reduce in tree order", [&](int r) {
+    for (const Piece& piece : batch.pieces) {
+      const int64_t size = ElementBytes(*piece.tensor);
+      for (int p = 0; p < replicas(); ++p) {
+        if (p == r) continue;
+        if (const size_t bytes = PartCount(piece, p) * size; present[r] && bytes > 0) {
+          const ncclResult_t result = nccl_.ncclSend(reinterpret_cast<const void*>(PartAt(piece, r, p)), bytes,
+                                                     nccl::kUInt8, p, comms_[r], streams[r]);
+          if (result != nccl::kSuccess) return result;
+        }
+        if (const size_t bytes = PartCount(piece, r) * size; present[p] && bytes > 0) {
+          const ncclResult_t result = nccl_.ncclRecv(reinterpret_cast<void*>(SlotAt(piece, r, p)), bytes, nccl::kUInt8,
+                                                     p, comms_[r], streams[r]);
+          if (result != nccl::kSuccess) return result;
+        }
+      }
+    }
+    return nccl::kSuccess;
+  });
+}
+
+// A subtree's result is in the place of its first leaf: a slot, or the owner's own part.
+absl::Status NcclTree::Reduce(fb::ReduceKind kind, const Batch& batch, const std::vector<bool>& present,
+                              absl::Span<const CUstream> streams) {
+  const fb::ReduceKind op = kind == fb::ReduceKind::Max ? fb::ReduceKind::Max : fb::ReduceKind::Sum;
+  const int64_t count = std::count(present.begin(), present.end(), true);
+  for (int r = 0; r < replicas(); ++r) {
+    TD_CU(driver_, cuCtxSetCurrent(devices_[r].context));
+    for (const Piece& piece : batch.pieces) {
+      const int64_t n = PartCount(piece, r);
+      if (n == 0) continue;
+      const CUdeviceptr mine = PartAt(piece, r, r);
+      const auto leaf = [&](int q) { return q == r ? mine : SlotAt(piece, r, q); };
+      const fb::DType dtype = piece.tensor->dtype;
+      TD_ASSIGN_OR_RETURN(const int root, CombineInTree(present, [&](int a, int b) {
+                            return kernels_[r]->Combine(op, dtype, leaf(a), leaf(b), n, streams[r]);
+                          }));
+      if (root != r)
+        TD_CU(driver_, cuMemcpyDtoDAsync_v2(mine, leaf(root), n * ElementBytes(*piece.tensor), streams[r]));
+      if (kind == fb::ReduceKind::Mean && count > 1) {
+        TD_RETURN_IF_ERROR(kernels_[r]->Divide(dtype, mine, count, n, streams[r]));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NcclTree::Spread(const Batch& batch, absl::Span<const CUstream> streams, Group group) {
+  const auto is_whole = [](const Piece& piece) { return piece.whole; };
+  if (std::all_of(batch.pieces.begin(), batch.pieces.end(), is_whole)) return absl::OkStatus();
+  return group("all-reduce in tree order", [&](int r) {
+    for (const Piece& piece : batch.pieces) {
+      if (piece.whole) continue;
+      const int64_t size = ElementBytes(*piece.tensor);
+      for (int p = 0; p < replicas(); ++p) {
+        if (p == r) continue;
+        if (const size_t bytes = PartCount(piece, r) * size; bytes > 0) {
+          const ncclResult_t result = nccl_.ncclSend(reinterpret_cast<const void*>(PartAt(piece, r, r)), bytes,
+                                                     nccl::kUInt8, p, comms_[r], streams[r]);
+          if (result != nccl::kSuccess) return result;
+        }
+        if (const size_t bytes = PartCount(piece, p) * size; bytes > 0) {
+          const ncclResult_t result = nccl_.ncclRecv(reinterpret_cast<void*>(PartAt(piece, r, p)), bytes, nccl::kUInt8,
+                                                     p, comms_[r], streams[r]);
+          if (result != nccl::kSuccess) return result;
+        }
+      }
+    }
+    return nccl::kSuccess;
+  });
+}
+
+}  // namespace tandem

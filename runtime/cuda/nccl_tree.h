@@ -1,0 +1,91 @@
+// NcclTree: all-reduces over the GPUs of a process in the order of the reduction tree, by NCCL's sends and receives.
+//
+// NCCL adds in an order that depends on how the GPUs are linked. Here every replica owns a part of each tensor: the
+// others send it their values of that part, it adds them up by the tree (runtime/reduction_tree.h), and sends the
+// result to all. So many bytes move as in a ring, and what comes out has the bits of any number of devices. Small
+// tensors are sent to all as a whole, and added up by everyone: one exchange instead of two.
+#ifndef TANDEM_RUNTIME_CUDA_NCCL_TREE_H_
+#define TANDEM_RUNTIME_CUDA_NCCL_TREE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/cuda/communicator.h"
+#include "runtime/cuda/library_kernels.h"
+#include "runtime/cuda/nccl_api.h"
+
+namespace tandem {
+
+class NcclTree {
+ public:
+  using KernelList = std::vector<std::unique_ptr<LibraryKernels>>;
+  // Calls of NCCL for every replica, between the start and the end of a group; the first argument says for errors what
+  // they do.
+  using Group = absl::FunctionRef<absl::Status(const std::string&, const std::function<ncclResult_t(int)>&)>;
+
+  // Takes 32 MiB on every GPU. All must outlive the result; `comms` may be emptied, after which nothing is called.
+  // Errors: the driver's; InvalidArgument for more than 32 replicas, whose exchange would not fit a group.
+  static absl::StatusOr<std::unique_ptr<NcclTree>> Create(const DriverApi* driver, const NcclApi* nccl,
+                                                          const std::vector<CommunicatorDevice>* devices,
+                                                          const std::vector<ncclComm_t>* comms,
+                                                          const KernelList* kernels);
+  ~NcclTree();
+  NcclTree(const NcclTree&) = delete;
+  NcclTree& operator=(const NcclTree&) = delete;
+
+  // As Communicator's, whose checks the arguments have passed.
+  absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+                         const std::vector<bool>& present, absl::Span<const CUstream> streams, Group group);
+
+ private:
+  // Elements [begin, begin + count) of a tensor, cut into a part for each replica, or whole for all.
+  struct Piece {
+    const CollectiveTensor* tensor;
+    int64_t begin, count;
+    bool whole;
+    uint64_t room = 0;  // where the others' values are in the workspaces, a slot for each replica
+  };
+  struct Batch {
+    std::vector<Piece> pieces;
+    uint64_t bytes = 0;
+  };
+
+  NcclTree(const DriverApi* driver, const NcclApi* nccl, const std::vector<CommunicatorDevice>* devices,
+           const std::vector<ncclComm_t>* comms, const KernelList* kernels)
+      : driver_(*driver), nccl_(*nccl), devices_(*devices), comms_(*comms), kernels_(*kernels) {}
+  absl::Status Allocate();
+
+  int replicas() const { return static_cast<int>(devices_.size()); }
+  std::vector<Batch> MakeBatches(absl::Span<const CollectiveTensor> tensors) const;
+  // Of the part of replica p: its first element in the tensor, its number of elements, and its address on replica r.
+  int64_t PartBegin(const Piece& piece, int p) const;
+  int64_t PartCount(const Piece& piece, int p) const;
+  CUdeviceptr PartAt(const Piece& piece, int r, int p) const;
+  uint64_t SlotBytes(const Piece& piece) const;
+  // What replica q has sent to replica r.
+  CUdeviceptr SlotAt(const Piece& piece, int r, int q) const;
+
+  absl::Status Gather(const Batch& batch, const std::vector<bool>& present, absl::Span<const CUstream> streams,
+                      Group group);
+  absl::Status Reduce(fb::ReduceKind kind, const Batch& batch, const std::vector<bool>& present,
+                      absl::Span<const CUstream> streams);
+  absl::Status Spread(const Batch& batch, absl::Span<const CUstream> streams, Group group);
+
+  const DriverApi& driver_;
+  const NcclApi& nccl_;
+  const std::vector<CommunicatorDevice>& devices_;
+  const std::vector<ncclComm_t>& comms_;
+  const KernelList& kernels_;
+  std::vector<CUdeviceptr> workspaces_;  // by replica
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_NCCL_TREE_H_
