@@ -123,7 +123,7 @@ class Estimator::Impl {
       return *dealer;
     }
     int64_t batches() const { return own_inputs != nullptr ? own_inputs->batches() : dealer->batches(); }
-    // The position in the input, of all workers together.
+    // The position in the input; of all workers together, where they make their steps together.
     absl::StatusOr<std::string> SavePosition() const;
     // FailedPrecondition for a position in another input; then it starts from its beginning.
     absl::Status RestorePosition(absl::string_view position) const;
@@ -163,6 +163,13 @@ class Estimator::Impl {
   StepPart PartOfStep(Mode mode) const;
   // The servers' values and step in memory, or the chief's there, before a training's first step.
   absl::Status BeginServed(const Prepared& prepared);
+  // Goes to where a checkpoint has this worker's input; the chief notes where it has those of the others, for
+  // BeginServed. FailedPrecondition for other inputs.
+  absl::Status RestoreServed(const Prepared& prepared, const std::string& position);
+  // Where the inputs of all workers are, for a checkpoint with the values that the chief has read.
+  absl::StatusOr<std::string> ServedPositions(const Prepared& prepared) const;
+  // Examples in a round of batches of all workers.
+  int64_t RoundOf(const Prepared& prepared) const;
   // The numbers that a model_fn gave, which tasks must have in common: "learning_rate: 0.5".
   static std::string NumbersOf(const ModeProgram& program);
   // What all tasks have in common.
@@ -221,6 +228,7 @@ class Estimator::Impl {
   std::shared_ptr<JoinedWorkers> joined_;
   std::unique_ptr<ServedVariables> served_;  // null without parameter servers
   absl::Status served_status_;               // of what the chief has done
+  ServedVariables::Positions first_positions_;
   bool is_server_ = false, server_has_ended_ = false;
   int64_t served_training_ = 0;  // the number of the training, from 1 on
   int tasks_here_ = 1;           // of a cluster with parameter servers, on this machine

@@ -17,6 +17,7 @@
 #include "estimator/parameter_server/parameter_server.h"
 #include "estimator/parameter_server/placement.h"
 #include "estimator/signals.h"
+#include "estimator/workers/worker_positions.h"
 #include "passes/build_id.h"
 
 namespace tandem {
@@ -98,22 +99,89 @@ absl::Status Estimator::Impl::BeginServed(const Prepared& prepared) {
   const StallWatch::Scope meeting(*stall_watch_,
                                   absl::StrCat("Meeting the parameter servers (", cluster_->Text(), ")"));
   const ModeProgram& program = *prepared.program;
-  // With an input of its own each, nobody else's position is of use.
-  const bool shared_input = config_.auto_shard == AutoShard::kBatch;
-  std::string position;
-  if (is_chief() && shared_input) {
-    TD_ASSIGN_OR_RETURN(position, prepared.SavePosition());
-  }
+  OwnBatches& batches = *prepared.own_batches;
+  batches.set_all_at_end([this] { return served_->AllAtEnd(); });
+  served_->set_position([&batches]() -> absl::StatusOr<std::string> {
+    TD_ASSIGN_OR_RETURN(const InputPosition position, batches.Position());
+    return position.ToText();
+  });
   served_->set_facts(ServedFacts(prepared));
-  const absl::Status begun =
-      served_->Begin(program.executable(), resident_.model().store(), resident_.global_step(), std::move(position));
+  const absl::Status begun = served_->Begin(program.executable(), resident_.model().store(), resident_.global_step(),
+                                            served_training_, std::move(first_positions_));
+  first_positions_.clear();
   if (absl::IsCancelled(begun)) {
     return SignalError(SignalGuard::pending(), ", while it waited for the parameter servers and the chief's values");
   }
   TD_RETURN_IF_ERROR(begun);
   TD_RETURN_IF_ERROR(TakeServedStep());
-  if (is_chief() || !shared_input || served_->position().empty() || served_training_ > 1) return absl::OkStatus();
-  return prepared.RestorePosition(served_->position());
+  // In later trainings each knows where it was. A chief that has given the values is where they belong.
+  if (served_training_ > 1 || (is_chief() && !served_->had_values())) return absl::OkStatus();
+  const auto mine = served_->positions().find(cluster_->rank);
+  if (mine == served_->positions().end() || mine->second.position.empty()) return absl::OkStatus();
+  const absl::Status restored = batches.Restore(InputPosition::FromText(mine->second.position));
+  if (!absl::IsFailedPrecondition(restored)) return restored;
+  TD_LOG(WARNING) << "The input starts from its beginning: " << restored.message();
+  return absl::OkStatus();
+}
+
+absl::Status Estimator::Impl::RestoreServed(const Prepared& prepared, const std::string& text) {
+  OwnBatches& batches = *prepared.own_batches;
+  const bool shared = config_.auto_shard == AutoShard::kBatch;
+  const int64_t workers = cluster_->world_size;
+  TD_ASSIGN_OR_RETURN(const std::optional<WorkerPositions> saved, WorkerPositions::FromText(text));
+  first_positions_.clear();
+  if (!saved.has_value()) {
+    // Of this worker in its training before, or of one that trained alone.
+    TD_RETURN_IF_ERROR(batches.Restore(InputPosition::FromText(text)));
+    for (int64_t rank = 0; shared && rank < workers; ++rank) first_positions_[rank] = {.position = text};
+    return absl::OkStatus();
+  }
+  if (saved->shared != shared) {
+    return absl::FailedPreconditionError(
+        shared ? "the checkpoint has the positions of workers with an input of their own each (auto_shard: off or file)"
+               : "the checkpoint has positions in an input that all workers shared, and each has its own now "
+                 "(auto_shard)");
+  }
+  const auto count = static_cast<int64_t>(saved->states.size());
+  if (!shared && count != workers) {
+    return absl::FailedPreconditionError(absl::StrCat("the checkpoint has the positions of ", count,
+                                                      " workers' own inputs, and there are ", workers, " workers"));
+  }
+  const bool earliest = shared && (count != workers || saved->round != RoundOf(prepared));
+  if (earliest) TD_LOG(INFO) << saved->EarliestText();
+  ServedVariables::Positions positions;
+  for (int64_t rank = 0; rank < workers; ++rank) {
+    const size_t from = earliest ? saved->Earliest() : rank;
+    const InputPosition position{.state = saved->states[from], .examples = shared ? saved->examples[from] : 0};
+    if (rank == 0) TD_RETURN_IF_ERROR(batches.Restore(position));
+    if (!position.state.empty()) positions[rank] = {.position = position.ToText()};
+  }
+  first_positions_ = std::move(positions);
+  return absl::OkStatus();
+}
+
+int64_t Estimator::Impl::RoundOf(const Prepared& prepared) const {
+  return prepared.dealer->batches_per_round() * (prepared.dealer->batch_size() / config_.accumulate_batches);
+}
+
+absl::StatusOr<std::string> Estimator::Impl::ServedPositions(const Prepared& prepared) const {
+  TD_ASSIGN_OR_RETURN(const InputPosition mine, prepared.own_batches->Position());
+  if (cluster_->world_size == 1) return mine.state;
+  WorkerPositions all{.shared = config_.auto_shard == AutoShard::kBatch, .round = RoundOf(prepared)};
+  for (int64_t rank = 0; rank < cluster_->world_size; ++rank) {
+    const auto found = served_->positions().find(rank);
+    const bool known = rank > 0 && found != served_->positions().end();
+    const InputPosition position = known      ? InputPosition::FromText(found->second.position)
+                                   : rank > 0 ? InputPosition()
+                                              : mine;
+    all.states.push_back(position.state);
+    all.examples.push_back(position.examples);
+    if (!known || found->second.behind == 0) continue;
+    TD_LOG(WARNING) << "The worker of rank " << rank << " has not said where its input is for " << found->second.behind
+                    << " updates, which the checkpoint holds: a training that goes on from it takes their examples "
+                       "again.";
+  }
+  return all.ToText();
 }
 
 std::optional<StopReason> Estimator::Impl::WishOfChief() const {

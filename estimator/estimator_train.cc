@@ -149,7 +149,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
   }
   step_scalars_.SetDefaults(prepared.program->scalar_defaults());
   if (position.empty()) return absl::OkStatus();
-  absl::Status status = prepared.RestorePosition(position);
+  absl::Status status = served() ? RestoreServed(prepared, position) : prepared.RestorePosition(position);
   if (absl::IsFailedPrecondition(status)) {
     // Another pipeline is a user's decision, not damage.
     TD_LOG(WARNING) << "The input starts from its beginning: " << status.message();
@@ -175,7 +175,7 @@ absl::Status Estimator::Impl::Save(const Prepared& prepared, int64_t step) {
   auto snapshot = std::make_shared<VariableSnapshot>(std::move(taken));
   data->global_step = step;
   data->seed = seed_;
-  TD_ASSIGN_OR_RETURN(data->iterator_state, prepared.SavePosition());
+  TD_ASSIGN_OR_RETURN(data->iterator_state, served() ? ServedPositions(prepared) : prepared.SavePosition());
   if (!data_fingerprint_.empty()) data->extra[kDataKey] = data_fingerprint_;
   if (std::string best = best_.ToJson(); !best.empty()) data->extra[kBestKey] = std::move(best);
   if (std::string set = step_scalars_.ToJson(); !set.empty()) data->extra[kStepScalarsKey] = std::move(set);
@@ -445,6 +445,8 @@ absl::Status Training::End() {
                                                              : "; checkpoints are off, so nothing was saved")));
   if (result.steps == 0 && !result.stop_why.empty()) {
     TD_LOG(INFO) << "Training with estimator made no steps: " << result.stop_why << ".";
+  } else if (result.steps == 0 && prepared_.own_batches != nullptr && prepared_.own_batches->had_ended()) {
+    TD_LOG(INFO) << "This worker's input had ended where the checkpoint was saved; those of others go on.";
   } else if (result.steps == 0) {
     TD_LOG(WARNING) << "Training with estimator made no steps. Perhaps input is empty or misspecified (a batch that is "
                        "larger than the data is dropped by drop_remainder).";

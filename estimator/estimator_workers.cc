@@ -19,6 +19,7 @@
 #include "estimator/signals.h"
 #include "estimator/workers/agree_on_parts.h"
 #include "estimator/workers/share_checkpoint.h"
+#include "estimator/workers/worker_positions.h"
 
 namespace tandem {
 namespace {
@@ -135,14 +136,22 @@ absl::Status Estimator::Impl::AgreeOnWork(const Prepared& prepared) {
 }
 
 absl::StatusOr<std::string> Estimator::Impl::Prepared::SavePosition() const {
-  return own_inputs != nullptr ? own_inputs->SaveState() : dealer->SaveState();
+  if (own_batches == nullptr) return own_inputs != nullptr ? own_inputs->SaveState() : dealer->SaveState();
+  TD_ASSIGN_OR_RETURN(const InputPosition position, own_batches->Position());
+  return position.ToText();
 }
 
 absl::Status Estimator::Impl::Prepared::RestorePosition(absl::string_view position) const {
   if (own_inputs != nullptr) return own_inputs->RestoreState(position);
-  if (!OwnInputs::Saved(position)) return dealer->RestoreState(position);
-  return absl::FailedPreconditionError(
-      "the checkpoint has the positions of workers with an input of their own each (auto_shard: off or file)");
+  TD_ASSIGN_OR_RETURN(const std::optional<WorkerPositions> saved, WorkerPositions::FromText(position));
+  if (!saved.has_value()) return dealer->RestoreState(position);
+  if (!saved->shared) {
+    return absl::FailedPreconditionError(
+        "the checkpoint has the positions of workers with an input of their own each (auto_shard: off or file)");
+  }
+  TD_LOG(INFO) << saved->EarliestText();
+  const std::string& state = saved->states[saved->Earliest()];
+  return state.empty() ? absl::OkStatus() : dealer->RestoreState(state);
 }
 
 absl::StatusOr<CheckpointData> Estimator::Impl::ValuesInMemory(const ModeProgram& program) const {

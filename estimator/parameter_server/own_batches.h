@@ -2,24 +2,55 @@
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_OWN_BATCHES_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_OWN_BATCHES_H_
 
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "estimator/batch_dealer.h"
 #include "estimator/step_runner.h"
 
 namespace tandem {
+
+// Where a worker is in its input.
+struct InputPosition {
+  std::string state;     // of an iterator; empty: the beginning
+  int64_t examples = 0;  // of all batches before it, those of other workers too
+
+  // "examples 1000\n" and the state.
+  std::string ToText() const;
+  // A text without that line is a state.
+  static InputPosition FromText(absl::string_view text);
+};
 
 // Of the rounds of `all`, which are dealt to the replicas of all workers, the batches of this one. Rounds without
 // examples for it are left out.
 class OwnBatches : public BatchSource {
  public:
   // `all` must outlive this.
-  explicit OwnBatches(BatchSource* all) : all_(*all) {}
+  explicit OwnBatches(BatchDealer* all) : all_(*all) {}
 
   absl::StatusOr<bool> Next(Round* round) override;
   std::string TraceArgs() const override { return all_.TraceArgs(); }
 
+  // Behind the last round.
+  absl::StatusOr<InputPosition> Position() const;
+  // FailedPrecondition for a position in another input.
+  absl::Status Restore(const InputPosition& position);
+  // Asked where nothing is left behind a restored position: whether that is so of all workers. Then the input starts
+  // again.
+  void set_all_at_end(std::function<absl::StatusOr<bool>()> all_at_end) { all_at_end_ = std::move(all_at_end); }
+  // Whether nothing was left there, and others go on.
+  bool had_ended() const { return had_ended_; }
+
  private:
-  BatchSource& all_;
+  BatchDealer& all_;
+  int64_t examples_ = 0;
+  bool restored_ = false, had_ended_ = false;
+  std::function<absl::StatusOr<bool>()> all_at_end_;
 };
 
 }  // namespace tandem

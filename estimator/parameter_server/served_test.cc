@@ -2,14 +2,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <fstream>
-#include <functional>
-#include <iostream>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -17,78 +13,13 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
-#include "cluster/testing_address.h"
-#include "estimator/test_models.h"
+#include "estimator/parameter_server/test_jobs.h"
 #include "estimator/train_and_evaluate.h"
-#include "runtime/collectives/testing/processes.h"
 
 namespace tandem {
 namespace {
 
 using namespace test;  // NOLINT: this file's vocabulary
-
-// The tasks of a job: numbers 0 to workers - 1 are the chief and the other workers, servers follow.
-struct Job {
-  int workers = 1, servers = 1, devices = 1;
-  std::string model_dir;
-  std::vector<std::string> addresses;  // of the servers
-
-  Job(int workers, int servers, std::string model_dir, int devices = 1)
-      : workers(workers), servers(servers), devices(devices), model_dir(std::move(model_dir)) {
-    for (int i = 0; i < servers; ++i) addresses.push_back(FreeAddress());
-  }
-
-  RunConfig ConfigOf(int task) const {
-    RunConfig config = Config(model_dir, devices);
-    config.train_distribute = ParameterServerStrategy(config.train_distribute->devices);
-    config.save_checkpoints_steps = 20;
-    config.save_summary_steps = 0;
-    config.peer_deadline_seconds = 20;
-    Cluster cluster{.source = "a test", .world_size = workers};
-    cluster.addresses[TaskType::kParameterServer] = addresses;
-    if (task < workers) {
-      cluster.task = {task == 0 ? TaskType::kChief : TaskType::kWorker, task == 0 ? 0 : task - 1};
-      cluster.rank = task;
-    } else {
-      cluster.task = {TaskType::kParameterServer, task - workers};
-      cluster.rank = -1;
-    }
-    config.cluster = cluster;
-    return config;
-  }
-};
-
-// What a task does with its Estimator; the exit code is that of the status.
-using Work = std::function<absl::Status(int task, Estimator& estimator)>;
-
-int RunTask(const Job& job, const ModelFn& model_fn, int task, const Work& work,
-            const std::function<void(RunConfig*)>& change = nullptr) {
-  SetMinLogSeverity(LogSeverity::kError);
-  RunConfig config = job.ConfigOf(task);
-  if (change) change(&config);
-  absl::Status status;
-  {
-    Estimator estimator(model_fn, config);
-    status = work(task, estimator);
-  }
-  if (!status.ok()) std::cerr << "task " << task << ": " << status.message() << "\n";
-  return status.ok() ? 0 : ExitCodeFor(status);
-}
-
-// The exit codes of all tasks.
-std::vector<int> RunJob(const Job& job, const ModelFn& model_fn, const Work& work,
-                        const std::function<void(RunConfig*)>& change = nullptr) {
-  Processes processes(job.workers + job.servers, [&](int task) { return RunTask(job, model_fn, task, work, change); });
-  std::vector<int> codes;
-  for (int task = 0; task < job.workers + job.servers; ++task) codes.push_back(processes.Wait(task));
-  return codes;
-}
-
-std::string Latest(const std::string& dir) {
-  const auto latest = CheckpointManager(Env::Default(), dir).LatestCheckpoint();
-  EXPECT_TRUE(latest.ok() && latest->has_value()) << latest.status();
-  return latest.ok() && latest->has_value() ? **latest : "none";
-}
 
 // The name of the last checkpoint and the bytes of its variables and slots.
 std::string Weights(const std::string& dir) {
@@ -185,28 +116,6 @@ TEST(Served, EveryWorkerMakesStepsAndEveryExampleCountsOnce) {
   }
 }
 
-// Of 1000 examples, those behind the chief's position: after a restart no worker begins with the first batch.
-TEST(Served, AfterARestartAllGoOnWhereTheChiefWas) {
-  const Job job(2, 1, ModelDir());
-  const auto train = [&](int64_t rounds, bool again) {
-    return RunJob(job, SumModel, [=](int task, Estimator& e) -> absl::Status {
-      float first = -1;
-      auto hook = std::make_shared<StepHook>(
-          [&, n = int64_t{0}](RunContext& context, const RunValues& values) mutable {
-            if (n++ == 0) first = *values.tensors.at("value").data<float>();
-            if (n == rounds) context.RequestStop();
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that the other one has time to come
-          },
-          std::vector<std::string>{"value"});
-      TD_RETURN_IF_ERROR(e.Train(NumbersInput(1000, 10), {.hooks = {hook}}));
-      if (task == 2 || (first >= 200) == again) return absl::OkStatus();
-      return absl::InternalError(absl::StrCat("it began with ", first));
-    });
-  };
-  EXPECT_EQ(train(10, /*again=*/false), std::vector<int>(3, 0));
-  EXPECT_EQ(train(10, /*again=*/true), std::vector<int>(3, 0));
-}
-
 TEST(Served, AllStopWithTheChief) {
   const Job job(3, 1, ModelDir());
   const std::vector<int> codes = RunJob(job, LineModel, [&](int task, Estimator& e) -> absl::Status {
@@ -245,8 +154,6 @@ TEST(Served, SeveralTrainingsAndASignal) {
   });
   EXPECT_EQ(codes, (std::vector<int>{kExitTerminated, kExitTemporary, 0}));
 }
-
-void Sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
 // Long enough that something can happen meanwhile.
 Work SlowTraining(int64_t max_steps) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <list>
 #include <optional>
+#include <random>
 #include <set>
 #include <thread>
 #include <utility>
@@ -34,6 +35,23 @@ Clock::time_point In(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
+// So many times as long as it takes to tell a position, a worker computes before it tells the next.
+constexpr double kTimesItsCost = 300;
+constexpr double kMostSecondsBetweenPositions = 10;
+constexpr double kBytesPerSecond = 1e9, kMostGrowth = 1.5;
+
+uint64_t NumberOfProcess() {
+  std::random_device random;
+  return uint64_t{random()} << 32 | random();
+}
+
+Request ReadRequest(const std::vector<PlacedPart>& parts) {
+  Request request;
+  request.mutable_read();
+  for (const PlacedPart& part : parts) request.mutable_read()->add_names(part.name());
+  return request;
+}
+
 void Describe(const std::string& name, int dtype, const Shape& shape, parameters::Tensor* tensor) {
   tensor->set_name(name);
   tensor->set_dtype(dtype);
@@ -42,14 +60,14 @@ void Describe(const std::string& name, int dtype, const Shape& shape, parameters
 
 }  // namespace
 
-ServedVariables::ServedVariables(Options options) : options_(std::move(options)) {}
+ServedVariables::ServedVariables(Options options) : options_(std::move(options)), process_(NumberOfProcess()) {}
 ServedVariables::~ServedVariables() = default;
 
 absl::Status ServedVariables::Begin(const Executable& program, std::shared_ptr<VariableStore> store, int64_t step,
-                                    std::string position) {
+                                    int64_t training, Positions positions) {
   store_ = std::move(store);
   step_ = step;
-  position_ = std::move(position);
+  positions_ = std::move(positions);
   wish_ = Wish::kGoOn;
   servers_.clear();
   servers_.resize(options_.addresses.size());
@@ -75,6 +93,8 @@ absl::Status ServedVariables::Begin(const Executable& program, std::shared_ptr<V
     hello->set_rank(options_.rank);
     hello->set_server(static_cast<int64_t>(i));
     hello->set_who(options_.who);
+    hello->set_training(training);
+    hello->set_process(process_);
     for (const auto& [name, value] : options_.facts) {
       rendezvous::Fact* fact = hello->add_facts();
       fact->set_name(name);
@@ -101,6 +121,8 @@ absl::Status ServedVariables::Begin(const Executable& program, std::shared_ptr<V
 
 absl::Status ServedVariables::Connect(Server& server, double seconds) {
   const Clock::time_point end = In(seconds);
+  server.hello.mutable_hello()->set_updates(updates_);
+  if (&server == servers_.data()) next_position_ = {};
   while (true) {
     server.connection =
         std::make_unique<ServerConnection>(absl::StrCat("parameter server ", server.name),
@@ -129,6 +151,7 @@ absl::Status ServedVariables::Connect(Server& server, double seconds) {
 absl::Status ServedVariables::Meet(Server& server, double seconds) {
   const absl::Status connected = Connect(server, seconds);
   const bool chief = options_.rank == 0;
+  if (&server == servers_.data()) had_values_ = connected.ok();
   if (absl::IsNotFound(connected) && chief) return GiveValues(server);
   if (!absl::IsNotFound(connected)) TD_RETURN_IF_ERROR(connected);
   return TakeValues(server, chief ? server.variables : server.reads, seconds);
@@ -138,7 +161,14 @@ absl::Status ServedVariables::GiveValues(Server& server) {
   Request request;
   parameters::Assign* assign = request.mutable_assign();
   assign->set_step(step_);
-  assign->set_position(position_);
+  if (&server == servers_.data()) {
+    for (const auto& [rank, at] : positions_) {
+      parameters::Progress* worker = assign->add_workers();
+      worker->set_rank(rank);
+      worker->set_position(at.position);
+      worker->set_behind(at.behind);
+    }
+  }
   std::vector<std::string> names;
   for (const PlacedPart& part : server.variables) names.push_back(part.variable);
   TD_ASSIGN_OR_RETURN(const std::vector<HostTensor> values, store_->ReadAll(names));
@@ -152,15 +182,12 @@ absl::Status ServedVariables::GiveValues(Server& server) {
 }
 
 absl::Status ServedVariables::TakeValues(Server& server, const std::vector<PlacedPart>& parts, double seconds) {
-  Request request;
-  request.mutable_read();
-  for (const PlacedPart& part : parts) request.mutable_read()->add_names(part.name());
-  TD_RETURN_IF_ERROR(server.connection->Begin(request, {}));
+  TD_RETURN_IF_ERROR(server.connection->Begin(ReadRequest(parts), {}));
   FrameReader tensors;
   absl::StatusOr<Reply> reply = server.connection->End(seconds, &tensors, options_.interrupted);
   TD_RETURN_IF_ERROR(Annotate(reply.status(), "", "; the chief gives the first values"));
   Note(server, *reply);
-  if (&server == servers_.data()) position_ = reply->position();
+  if (&server == servers_.data()) NotePositions(*reply);
   return Write(parts, tensors);
 }
 
@@ -227,6 +254,32 @@ void ServedVariables::Note(const Server& server, const Reply& reply) {
   if (&server != servers_.data()) return;
   if (reply.welcome().has_values() || !reply.has_welcome()) step_ = reply.step();
   wish_ = !reply.has_stop() ? Wish::kGoOn : reply.stop().signal() ? Wish::kSignal : Wish::kStop;
+  wanted_ = reply.positions_wanted();
+}
+
+void ServedVariables::NotePositions(const Reply& reply) {
+  positions_.clear();
+  for (const parameters::Progress& worker : reply.workers()) {
+    positions_[worker.rank()] = {worker.position(), worker.behind()};
+  }
+}
+
+absl::Status ServedVariables::AddPosition(parameters::Exchange* exchange) {
+  if (!position_) return absl::OkStatus();
+  const Clock::time_point now = Clock::now();
+  const bool next_too = wanted_ || now >= next_position_;
+  if (!next_too && !promised_) return absl::OkStatus();
+  promised_ = next_too;
+  TD_ASSIGN_OR_RETURN(std::string position, position_());
+  const double cost = std::chrono::duration<double>(Clock::now() - now).count() +
+                      static_cast<double>(position.size()) / kBytesPerSecond;
+  // Once in a while something else takes the processor meanwhile.
+  position_cost_ = position_cost_ > 0 ? std::min(cost, kMostGrowth * position_cost_) : cost;
+  next_position_ = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                             std::min(kTimesItsCost * position_cost_, kMostSecondsBetweenPositions)));
+  exchange->set_position(std::move(position));
+  exchange->set_next_too(next_too);
+  return absl::OkStatus();
 }
 
 std::vector<std::string> ServedVariables::sent() const {
@@ -247,10 +300,12 @@ absl::Status ServedVariables::Exchange(const std::map<std::string, HostTensor>& 
       scalar->set_number(value);
     }
   }
+  scalars_only.mutable_exchange()->set_update(++updates_);
   std::vector<absl::Status> begun;
   std::list<std::string> packed;
   for (Server& server : servers_) {
     Request request = scalars_only;
+    if (&server == servers_.data()) TD_RETURN_IF_ERROR(AddPosition(request.mutable_exchange()));
     std::vector<ByteRange> bytes;
     for (size_t i = 0; i < server.sent.size(); ++i) {
       const HostTensor& value = values.at(server.sent[i]);
@@ -298,11 +353,67 @@ absl::Status ServedVariables::Recovered(Server& server, const absl::Status& stat
   return absl::OkStatus();
 }
 
-absl::Status ServedVariables::ReadAll() {
-  for (Server& server : servers_) {
-    TD_RETURN_IF_ERROR(Recovered(server, TakeValues(server, server.variables, options_.deadline_seconds)));
+absl::Status ServedVariables::Hold(Server& server, Cut* cut) {
+  Request request;
+  request.mutable_hold()->set_seconds(options_.deadline_seconds / 2);
+  request.mutable_hold()->set_positions(position_ != nullptr && &server == servers_.data());
+  TD_ASSIGN_OR_RETURN(const Reply reply, Ask(server, request));
+  for (const parameters::Progress& worker : reply.workers()) {
+    const auto [most, is_new] = cut->try_emplace(worker.rank(), worker);
+    if (is_new) continue;
+    if (most->second.process() != worker.process()) {
+      // One that has just come back: it has met some servers and has made no update.
+      most->second.clear_process();
+      most->second.clear_updates();
+    } else {
+      most->second.set_updates(std::max(most->second.updates(), worker.updates()));
+    }
   }
   return absl::OkStatus();
+}
+
+absl::Status ServedVariables::ReadAll() {
+  std::vector<absl::Status> of_server;
+  Cut cut;
+  bool held = options_.rank == 0;
+  for (Server& server : servers_) {
+    of_server.push_back(held ? Hold(server, &cut) : absl::OkStatus());
+    held = held && of_server.back().ok();
+  }
+  // All are asked before the first answer is waited for: a server makes no updates until it has been read.
+  for (size_t i = 0; i < servers_.size(); ++i) {
+    if (!of_server[i].ok()) continue;
+    Request request = ReadRequest(servers_[i].variables);
+    for (const auto& [rank, worker] : cut) {
+      if (held) *request.mutable_read()->add_until() = worker;
+    }
+    of_server[i] = servers_[i].connection->Begin(request, {});
+  }
+  for (size_t i = 0; i < servers_.size(); ++i) {
+    if (!of_server[i].ok()) continue;
+    FrameReader tensors;
+    const absl::StatusOr<Reply> reply = servers_[i].connection->End(options_.deadline_seconds, &tensors);
+    of_server[i] = reply.status();
+    if (!reply.ok()) continue;
+    Note(servers_[i], *reply);
+    if (i == 0) NotePositions(*reply);
+    of_server[i] = Write(servers_[i].variables, tensors);
+  }
+  for (size_t i = 0; i < servers_.size(); ++i) TD_RETURN_IF_ERROR(Recovered(servers_[i], of_server[i]));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> ServedVariables::AllAtEnd() {
+  const Clock::time_point end = In(options_.deadline_seconds);
+  while (true) {
+    Request request;
+    request.mutable_at_end()->set_without_absent(Clock::now() >= end);
+    TD_ASSIGN_OR_RETURN(const Reply reply, Ask(servers_[0], request));
+    if (reply.all_at_end().known()) return reply.all_at_end().all();
+    if (wish_ != Wish::kGoOn || (options_.interrupted && options_.interrupted())) return false;
+    constexpr double kPause = 0.05;
+    std::this_thread::sleep_for(std::chrono::duration<double>(kPause));
+  }
 }
 
 absl::StatusOr<Reply> ServedVariables::Ask(Server& server, const Request& request) {
@@ -316,7 +427,14 @@ absl::Status ServedVariables::Leave(int64_t training) {
   if (servers_.empty()) return absl::OkStatus();
   Request request;
   request.mutable_leave()->set_training(training);
-  for (Server& server : servers_) TD_RETURN_IF_ERROR(Ask(server, request).status());
+  for (Server& server : servers_) {
+    if (&server == servers_.data() && position_) {
+      TD_ASSIGN_OR_RETURN(*request.mutable_leave()->mutable_position(), position_());
+    } else {
+      request.mutable_leave()->clear_position();
+    }
+    TD_RETURN_IF_ERROR(Ask(server, request).status());
+  }
   return absl::OkStatus();
 }
 

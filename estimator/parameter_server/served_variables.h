@@ -2,6 +2,7 @@
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVED_VARIABLES_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVED_VARIABLES_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -37,19 +38,32 @@ class ServedVariables {
   explicit ServedVariables(Options options);
   // Before Begin.
   void set_facts(std::map<std::string, std::string> facts) { options_.facts = std::move(facts); }
+  // Before Begin: tells where this worker is in its input, behind the last batch that it has drawn. Server 0 is told as
+  // often as costs little, and with every update when the chief asks. Null: nobody is told.
+  using Position = std::function<absl::StatusOr<std::string>()>;
+  void set_position(Position position) { position_ = std::move(position); }
   ~ServedVariables();
 
-  // Connects. `program` is the worker's part of the step, which says where all variables of the model are; `store` has
-  // copies of them. The chief's are the first values, at `step` and at `position` in the input, where the servers
-  // have none yet; otherwise the store gets the servers' values: all of them on the chief, those that the program reads
-  // on others.
+  // Where a worker is in its input, in the values that this one has read.
+  struct WorkerPosition {
+    std::string position;  // empty: not known, or at the beginning
+    int64_t behind = 0;    // updates that the values hold and that came after it
+  };
+  using Positions = std::map<int64_t, WorkerPosition>;  // by rank
+
+  // Connects, for training number `training`, from 1 on. `program` is the worker's part of the step, which says where
+  // all variables of the model are; `store` has copies of them. The chief's are the first values, at `step` and with
+  // `positions` of all workers, where the servers have none yet; otherwise the store gets the servers' values: all of
+  // them on the chief, those that the program reads on others.
   absl::Status Begin(const Executable& program, std::shared_ptr<VariableStore> store, int64_t step,
-                     std::string position = "");
+                     int64_t training = 1, Positions positions = {});
 
   // Updates that server 0 has made, when it was last asked.
   int64_t step() const { return step_; }
-  // Where the chief began in the input when it gave the values.
-  const std::string& position() const { return position_; }
+  // As of the values that were read last; after Begin of the chief, those that it gave, if it has given the values.
+  const Positions& positions() const { return positions_; }
+  // Whether server 0 had values at Begin.
+  bool had_values() const { return had_values_; }
   // Bytes of tensors that steps have sent and got.
   struct Traffic {
     uint64_t sent = 0, received = 0;
@@ -64,8 +78,12 @@ class ServedVariables {
   // Sends what a step has computed and gets the new values. A server that is lost is waited for; the step may then have
   // been lost for it, and it has values of before.
   absl::Status Exchange(const std::map<std::string, HostTensor>& values, const StepScalars& scalars);
-  // The chief's copies of all variables become the servers' values.
+  // The chief's copies of all variables become the servers' values, and positions() those that belong to them: of each
+  // worker's updates all servers have as many, unless one was lost in the middle of it.
   absl::Status ReadAll();
+  // Where this worker's input has nothing left at the position where its training began: whether that is so of all
+  // workers, so that all start again. Waits until it is known.
+  absl::StatusOr<bool> AllAtEnd();
   // This worker makes no steps any more in its training of that number, from 1 on.
   absl::Status Leave(int64_t training);
   // The chief's: all workers end their training, for `wish`.
@@ -105,6 +123,11 @@ class ServedVariables {
   absl::Status WriteRows(const PlacedPart& part, const Place& place, int64_t count, FrameReader& tensors);
   absl::StatusOr<Place> PlaceOf(const PlacedPart& part) const;
   void Note(const Server& server, const parameters::Reply& reply);
+  void NotePositions(const parameters::Reply& reply);
+  // Adds the position to an update for server 0, if it is time, and this worker's number of it.
+  absl::Status AddPosition(parameters::Exchange* exchange);
+  using Cut = std::map<int64_t, parameters::Progress>;  // the most updates of each rank that a server has made
+  absl::Status Hold(Server& server, Cut* cut);
   absl::StatusOr<parameters::Reply> Ask(Server& server, const parameters::Request& request);
   // `status` of `server`: one that is lost is waited for and met again.
   absl::Status Recovered(Server& server, const absl::Status& status);
@@ -114,8 +137,17 @@ class ServedVariables {
   std::shared_ptr<VariableStore> store_;
   Traffic traffic_;
   int64_t step_ = 0;
-  std::string position_;
   Wish wish_ = Wish::kGoOn;
+
+  Position position_;
+  Positions positions_;
+  bool had_values_ = false;
+  int64_t updates_ = 0;     // that this worker has sent
+  const uint64_t process_;  // a number of this process
+  bool wanted_ = false;     // positions are, with every update
+  bool promised_ = false;   // the next update has one
+  std::chrono::steady_clock::time_point next_position_;
+  double position_cost_ = 0;  // seconds
 };
 
 }  // namespace tandem

@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<ServerState>> ServerState::Create(ServerOptions o
 }
 
 ServerState::ServerState(ServerOptions options, std::shared_ptr<VariableStore> store)
-    : options_(std::move(options)), store_(std::move(store)) {}
+    : options_(std::move(options)), store_(std::move(store)), progress_(options_.workers) {}
 
 int64_t ServerState::Connect(Answer answer) {
   std::lock_guard lock(mutex_);
@@ -83,6 +83,8 @@ void ServerState::Disconnect(int64_t id) {
   }
   connections_.erase(it);
   waiting_.remove_if([&](const Waiting& w) { return w.connection == id; });
+  held_.remove_if([&](const Held& h) { return h.connection == id; });
+  if (cut_.has_value() && cut_->connection == id) cut_.reset();
   Advance();
 }
 
@@ -93,13 +95,21 @@ void ServerState::Handle(int64_t id, const grpc::ByteBuffer& frame) {
   Request request;
   FrameReader tensors;
   absl::Status status = tensors.Open(frame, &request);
-  if (status.ok()) status = Do(id, it->second, request, tensors);
-  if (!status.ok()) {
-    Reply reply = NewReply();
-    ToMessage(status, reply.mutable_failure());
-    AnswerWith(it->second, reply, {});
+  if (status.ok() && request.has_exchange() && IsHeld(id, request.exchange().update())) {
+    held_.push_back({id, request.exchange().update(), frame});
+    return;
   }
+  HandleNow(id, it->second, request, std::move(status), tensors);
   Advance();
+}
+
+void ServerState::HandleNow(int64_t id, Connection& connection, const Request& request, absl::Status status,
+                            FrameReader& tensors) {
+  if (status.ok()) status = Do(id, connection, request, tensors);
+  if (status.ok()) return;
+  Reply reply = NewReply();
+  ToMessage(status, reply.mutable_failure());
+  AnswerWith(connection, reply, {});
 }
 
 absl::Status ServerState::Do(int64_t id, Connection& connection, const Request& request, FrameReader& tensors) {
@@ -116,11 +126,17 @@ absl::Status ServerState::Do(int64_t id, Connection& connection, const Request& 
       return Assign(connection, request.assign(), tensors);
     case Request::kExchange:
       return Update(id, connection, request.exchange(), tensors);
+    case Request::kHold:
+      TD_RETURN_IF_ERROR(CheckChief(connection));
+      return Hold(id, request.hold());
     case Request::kRead:
       return Read(id, request.read());
+    case Request::kAtEnd:
+      return AtEnd(connection, request.at_end());
     case Request::kLeave:
       left_[connection.rank] = request.leave().training();
       connection.training = false;
+      progress_.Leave(connection.rank, request.leave());
       AnswerOk(connection);
       return absl::OkStatus();
     case Request::kStop:
@@ -211,6 +227,7 @@ absl::Status ServerState::Greet(Connection& connection, int64_t id, const parame
     left_.erase(hello.rank());
   }
   came_[hello.rank()] = who;
+  progress_.Greet(hello);
   if (hello.rank() == 0) stop_.reset();
   connection.rank = hello.rank();
   connection.who = who;
@@ -251,7 +268,7 @@ absl::Status ServerState::Assign(Connection& connection, const parameters::Assig
   }
   has_values_ = true;
   step_ = assign.step();
-  position_ = assign.position();
+  progress_.Assign(assign.workers());
   row_versions_.clear();
   for (auto& [id, c] : connections_) {
     c.read_step = step_;
@@ -283,6 +300,7 @@ absl::Status ServerState::Update(int64_t id, Connection& connection, const param
     ++step_;
     for (auto& [name, versions] : row_versions_) versions.Update(Bytes(name).data, step_);
   }
+  progress_.Update(connection.rank, exchange);
   connection.read_step = step_;
   connection.training = true;
   waiting_.push_back({id,
@@ -347,6 +365,33 @@ void ServerState::WatchRows(const Connection& connection, const VariableInfo& se
   }
 }
 
+absl::Status ServerState::Hold(int64_t id, const parameters::Hold& hold) {
+  const auto seconds = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(hold.seconds()));
+  cut_ = {.connection = id, .wants_positions = hold.positions()};
+  waiting_.push_back(
+      {id,
+       [this, positions = hold.positions(), end = Clock::now() + seconds] {
+         return !positions || PositionsAreKnown() || Clock::now() >= end;
+       },
+       [this, id, seconds, positions = hold.positions()](Connection& c) {
+         cut_ = {.connection = id, .wants_positions = positions, .holds = true, .end = Clock::now() + seconds};
+         Reply reply = NewReply();
+         *reply.mutable_workers() = progress_.All(/*positions=*/false);
+         AnswerWith(c, reply, {});
+       }});
+  return absl::OkStatus();
+}
+
+absl::Status ServerState::AtEnd(Connection& connection, const parameters::AtEnd& at_end) {
+  const std::optional<bool> all =
+      progress_.AtEnd(connection.rank, [&](int64_t rank) { return !at_end.without_absent() || IsHere(rank); });
+  Reply reply = NewReply();
+  reply.mutable_all_at_end()->set_known(all.has_value());
+  reply.mutable_all_at_end()->set_all(all.value_or(false));
+  AnswerWith(connection, reply, {});
+  return absl::OkStatus();
+}
+
 absl::Status ServerState::Read(int64_t id, const parameters::Read& read) {
   const std::vector<std::string> names(read.names().begin(), read.names().end());
   for (const std::string& name : names) {
@@ -354,20 +399,61 @@ absl::Status ServerState::Read(int64_t id, const parameters::Read& read) {
       return absl::InvalidArgumentError(absl::StrCat("there is no variable ", PrintableLine(name)));
     }
   }
-  waiting_.push_back({id, [this] { return has_values_; },
-                      [this, names](Connection& c) {
+  if (cut_.has_value() && cut_->connection == id) cut_->until = read.until();
+  waiting_.push_back({id,
+                      [this, id] {
+                        if (!cut_.has_value() || cut_->connection != id) return has_values_;
+                        return has_values_ &&
+                               std::all_of(cut_->until.begin(), cut_->until.end(), [this](const auto& until) {
+                                 return !IsHere(until.rank()) || progress_.Reached(until);
+                               });
+                      },
+                      [this, id, names](Connection& c) {
+                        if (cut_.has_value() && cut_->connection == id) cut_.reset();
                         c.read_step = step_;
                         Reply reply = NewReply();
-                        reply.set_position(position_);
+                        if (options_.index == 0) *reply.mutable_workers() = progress_.All(/*positions=*/true);
                         AnswerWith(c, reply, names);
                       }});
   return absl::OkStatus();
+}
+
+bool ServerState::IsHeld(int64_t connection, int64_t update) const {
+  if (!cut_.has_value() || !cut_->holds) return false;
+  const auto c = connections_.find(connection);
+  return c != connections_.end() && !InputProgress::Asked(cut_->until, c->second.rank, update);
+}
+
+bool ServerState::PositionsAreKnown() const {
+  return std::all_of(connections_.begin(), connections_.end(), [this](const auto& entry) {
+    const Connection& c = entry.second;
+    return c.rank <= 0 || !c.training || progress_.Exact(c.rank);
+  });
+}
+
+bool ServerState::UpdateHeld() {
+  bool any = false;
+  for (auto it = held_.begin(); it != held_.end();) {
+    if (IsHeld(it->connection, it->update)) {
+      ++it;
+      continue;
+    }
+    const Held held = std::move(*it);
+    it = held_.erase(it);
+    Request request;
+    FrameReader tensors;
+    absl::Status status = tensors.Open(held.frame, &request);
+    HandleNow(held.connection, connections_.at(held.connection), request, std::move(status), tensors);
+    any = true;
+  }
+  return any;
 }
 
 Reply ServerState::NewReply() const {
   Reply reply;
   reply.set_step(step_);
   if (stop_.has_value()) *reply.mutable_stop() = *stop_;
+  reply.set_positions_wanted(cut_.has_value() && cut_->wants_positions);
   return reply;
 }
 
@@ -419,9 +505,7 @@ int64_t ServerState::StalenessOfOthers(int64_t connection) const {
 bool ServerState::OthersHaveLeft(int64_t training, Clock::time_point end) const {
   for (int64_t rank = 1; rank < options_.workers; ++rank) {
     if (const auto left = left_.find(rank); left != left_.end() && left->second >= training) continue;
-    const bool here = std::any_of(connections_.begin(), connections_.end(),
-                                  [&](const auto& entry) { return entry.second.rank == rank; });
-    if (here) return false;
+    if (IsHere(rank)) return false;
     // Once all are to end, one that was lost is not needed.
     if (stop_.has_value() && came_.contains(rank)) continue;
     // One that is lost may come back, and one that has not come may still come.
@@ -430,7 +514,19 @@ bool ServerState::OthersHaveLeft(int64_t training, Clock::time_point end) const 
   return true;
 }
 
+bool ServerState::IsHere(int64_t rank) const {
+  return std::any_of(connections_.begin(), connections_.end(),
+                     [&](const auto& entry) { return entry.second.rank == rank; });
+}
+
 void ServerState::Advance() {
+  if (cut_.has_value() && cut_->holds && Clock::now() >= cut_->end) cut_.reset();
+  while (UpdateHeld() || AnswerReady()) {
+  }
+}
+
+bool ServerState::AnswerReady() {
+  bool any = false;
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     if (!it->ready()) {
       ++it;
@@ -439,7 +535,9 @@ void ServerState::Advance() {
     const Waiting done = std::move(*it);
     it = waiting_.erase(it);
     if (const auto c = connections_.find(done.connection); c != connections_.end()) done.answer(c->second);
+    any = true;
   }
+  return any;
 }
 
 bool ServerState::WaitForEnd(Clock::duration at_most) {

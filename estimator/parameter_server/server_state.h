@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/parameter_server/frame.h"
+#include "estimator/parameter_server/input_progress.h"
 #include "estimator/parameter_server/messages.pb.h"
 #include "estimator/parameter_server/rows.h"
 #include "runtime/session.h"
@@ -89,8 +90,25 @@ class ServerState {
     std::function<void(Connection&)> answer;
   };
 
+  // The chief's, from Hold to Read.
+  struct Cut {
+    int64_t connection;
+    bool wants_positions;
+    bool holds = false;  // updates, until then:
+    Clock::time_point end;
+    google::protobuf::RepeatedPtrField<parameters::Progress> until;  // updates that are made all the same
+  };
+  // An update that is not made yet.
+  struct Held {
+    int64_t connection;
+    int64_t update;  // its number
+    grpc::ByteBuffer frame;
+  };
+
   ServerState(ServerOptions options, std::shared_ptr<VariableStore> store);
 
+  void HandleNow(int64_t id, Connection& connection, const parameters::Request& request, absl::Status status,
+                 FrameReader& tensors);
   absl::Status Do(int64_t id, Connection& connection, const parameters::Request& request, FrameReader& tensors);
   absl::Status Greet(Connection& connection, int64_t id, const parameters::Hello& hello);
   absl::Status Assign(Connection& connection, const parameters::Assign& assign, FrameReader& tensors);
@@ -100,7 +118,9 @@ class ServerState {
   absl::Status Receive(const Connection& connection, const parameters::Exchange& exchange, FrameReader& tensors);
   // From now on, in which step each row of the variables of that shape that workers read changes.
   void WatchRows(const Connection& connection, const VariableInfo& sent);
+  absl::Status Hold(int64_t id, const parameters::Hold& hold);
   absl::Status Read(int64_t id, const parameters::Read& read);
+  absl::Status AtEnd(Connection& connection, const parameters::AtEnd& at_end);
   absl::Status CheckChief(const Connection& connection) const;
 
   parameters::Reply NewReply() const;
@@ -112,7 +132,15 @@ class ServerState {
   // Updates since the worker that is furthest behind got its values, `connection` left out.
   int64_t StalenessOfOthers(int64_t connection) const;
   bool OthersHaveLeft(int64_t training, Clock::time_point end) const;
-  // Answers what need not wait any longer.
+  bool IsHere(int64_t rank) const;
+  bool IsHeld(int64_t connection, int64_t update) const;
+  // Whether the position is known behind the last update of each worker that makes steps.
+  bool PositionsAreKnown() const;
+  // Makes the updates that are not held any longer; whether there were any.
+  bool UpdateHeld();
+  // Answers what need not wait any longer; whether there was any.
+  bool AnswerReady();
+  // Both, as long as there is anything.
   void Advance();
 
   const ServerOptions options_;
@@ -128,7 +156,9 @@ class ServerState {
   std::string failure_;  // of the job
   std::optional<parameters::Stop> stop_;
   int64_t step_ = 0;
-  std::string position_;  // in the input, of the chief's first values
+  InputProgress progress_;
+  std::optional<Cut> cut_;
+  std::list<Held> held_;
   int64_t next_connection_ = 1;
   std::map<int64_t, Connection> connections_;
   std::list<Waiting> waiting_;

@@ -1,42 +1,17 @@
 #include "estimator/workers/own_inputs.h"
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/json_string.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "estimator/workers/worker_positions.h"
 
 namespace tandem {
-namespace {
-
-// {"positions_of_workers": ["base64", ...]}, by rank.
-constexpr char kKey[] = "positions_of_workers";
-constexpr char kBegin[] = "{\"positions_of_workers\":";
-
-absl::StatusOr<std::vector<std::string>> PositionsOf(absl::string_view state) {
-  const auto json = nlohmann::json::parse(state.begin(), state.end(), nullptr, /*allow_exceptions=*/false);
-  std::vector<std::string> positions;
-  if (json.is_object() && json.contains(kKey) && json[kKey].is_array()) {
-    for (const auto& entry : json[kKey]) {
-      std::string position;
-      if (!entry.is_string() || !absl::Base64Unescape(entry.get_ref<const std::string&>(), &position)) break;
-      positions.push_back(std::move(position));
-    }
-    if (positions.size() == json[kKey].size()) return positions;
-  }
-  return absl::DataLossError("the positions of the workers' inputs cannot be read; take an earlier checkpoint");
-}
-
-}  // namespace
-
-bool OwnInputs::Saved(absl::string_view state) { return absl::StartsWith(state, kBegin); }
 
 absl::StatusOr<bool> OwnInputs::Combine(bool left, Round* round) {
   std::vector<int64_t> mine = round->rows;
@@ -76,23 +51,23 @@ absl::StatusOr<bool> OwnInputs::Next(Round* round) {
 absl::StatusOr<std::string> OwnInputs::SaveState() {
   TD_ASSIGN_OR_RETURN(const std::string mine, mine_->SaveState());
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> all, workers_->Gather(mine, "the positions of the inputs"));
-  nlohmann::json positions = nlohmann::json::array();
-  for (const std::string& position : all) positions.push_back(absl::Base64Escape(position));
-  return JsonString(nlohmann::json{{kKey, std::move(positions)}});
+  return WorkerPositions{.states = all}.ToText();
 }
 
 absl::Status OwnInputs::RestoreState(absl::string_view state) {
-  if (!Saved(state)) {
+  TD_ASSIGN_OR_RETURN(const std::optional<WorkerPositions> saved, WorkerPositions::FromText(state));
+  if (!saved.has_value() || saved->shared) {
     return absl::FailedPreconditionError(
         "the checkpoint has one position, in an input that all workers shared, and each has its own now (auto_shard)");
   }
-  TD_ASSIGN_OR_RETURN(const std::vector<std::string> positions, PositionsOf(state));
+  const std::vector<std::string>& positions = saved->states;
   if (static_cast<int>(positions.size()) != workers_->size()) {
     return absl::FailedPreconditionError(absl::StrCat("the checkpoint has the positions of ", positions.size(),
                                                       " workers' own inputs, and there are ", workers_->size(),
                                                       " workers"));
   }
-  const absl::Status mine = mine_->RestoreState(positions[workers_->rank()]);
+  const std::string& position = positions[workers_->rank()];
+  const absl::Status mine = position.empty() ? mine_->StartAgain() : mine_->RestoreState(position);
   if (!mine.ok() && !absl::IsFailedPrecondition(mine)) return mine;
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> problems,
                       workers_->Gather(mine.message(), "whether the inputs are those of the checkpoint"));

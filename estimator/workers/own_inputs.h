@@ -30,8 +30,6 @@ class OwnInputs : public BatchSource {
   // FailedPrecondition, on all workers alike, when the text is not of as many workers, or when an input is not the one
   // that it was saved of: then the inputs of all start from their beginning.
   absl::Status RestoreState(absl::string_view state);
-  // Whether a position is one of SaveState's.
-  static bool Saved(absl::string_view state);
 
   // Batches of all workers so far.
   int64_t batches() const { return batches_; }

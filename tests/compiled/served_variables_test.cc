@@ -144,6 +144,45 @@ class ServedVariablesTest : public testing::Test {
   std::vector<std::unique_ptr<ParameterServer>> servers_;
 };
 
+// A position that a worker tells is the one of its last update; updates of one that tells none are counted.
+TEST_F(ServedVariablesTest, PositionsBelongToTheValues) {
+  Serve();
+  Worker chief = NewWorker(0, /*deadline_seconds=*/1), one = NewWorker(1), silent = NewWorker(2);
+  ASSERT_TRUE(parts_->Assign(chief.program.Values()).ok());
+  chief.variables->set_position([&] { return absl::StrCat("chief ", chief.steps); });
+  one.variables->set_position([&] { return absl::StrCat("one ", one.steps); });
+  const ServedVariables::Positions first = {{0, {.position = "a"}}, {1, {.position = "b"}}, {2, {.position = "c"}}};
+  ASSERT_EQ(chief.variables->Begin(*chief.program.executable, chief.program.variables, /*step=*/0, 1, first),
+            absl::OkStatus());
+  EXPECT_FALSE(chief.variables->had_values());
+  ASSERT_EQ(Begin(one), absl::OkStatus());
+  ASSERT_EQ(Begin(silent), absl::OkStatus());
+  EXPECT_EQ(one.variables->positions().at(1).position, "b");
+  ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
+  EXPECT_EQ(chief.variables->positions().at(2).position, "c");
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    while (!done) EXPECT_EQ(Step(one), absl::OkStatus());
+  });
+  std::thread clock([&] {
+    while (!done) servers_[0]->state().WaitForEnd(std::chrono::milliseconds(10));
+  });
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(Step(silent), absl::OkStatus());
+  // Half of the deadline later.
+  ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
+  EXPECT_EQ(chief.variables->positions().at(2).position, "c");
+  EXPECT_EQ(chief.variables->positions().at(2).behind, 3);
+  EXPECT_EQ(chief.variables->positions().at(1).behind, 0);
+  EXPECT_EQ(chief.variables->positions().at(1).position, absl::StrCat("one ", chief.variables->step() - 3));
+  ASSERT_EQ(silent.variables->Leave(1), absl::OkStatus());
+  ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
+  EXPECT_EQ(chief.variables->positions().at(1).behind, 0);
+  EXPECT_EQ(chief.variables->positions().at(1).position, absl::StrCat("one ", chief.variables->step() - 3));
+  done = true;
+  other.join();
+  clock.join();
+}
+
 TEST_F(ServedVariablesTest, StepsAreThoseOfThePartsInOneProcess) {
   Serve();
   Worker chief = NewWorker(0);

@@ -37,7 +37,7 @@ std::string Frame(const parameters::Request& request, const std::string& tensors
 
 // What a chief says, of which a conversation is made.
 std::vector<std::string> Conversation() {
-  parameters::Request hello, assign, exchange, read, leave, stop, wait, end;
+  parameters::Request hello, assign, exchange, hold, read, at_end, leave, stop, wait, end;
   hello.mutable_hello()->set_protocol(kParameterProtocol);
   hello.mutable_hello()->set_who("chief");
   hello.mutable_hello()->add_reads("w");
@@ -51,13 +51,21 @@ std::vector<std::string> Conversation() {
   parameters::Scalar* rate = exchange.mutable_exchange()->add_scalars();
   rate->set_name("learning_rate");
   rate->set_number(0.5);
+  exchange.mutable_exchange()->set_update(1);
+  exchange.mutable_exchange()->set_position("examples 8\n");
+  exchange.mutable_exchange()->set_next_too(true);
+  hold.mutable_hold()->set_seconds(1);
+  hold.mutable_hold()->set_positions(true);
   read.mutable_read()->add_names("b");
+  read.mutable_read()->add_until()->set_updates(1);
+  at_end.mutable_at_end()->set_without_absent(true);
   leave.mutable_leave()->set_training(1);
   stop.mutable_stop()->set_signal(true);
   wait.mutable_wait_for_others()->set_training(1);
   end.mutable_end()->set_failure("none");
   return {Frame(hello),    Frame(assign, std::string(16, 'x')),
-          Frame(exchange), Frame(read),
+          Frame(exchange), Frame(hold),
+          Frame(read),     Frame(at_end),
           Frame(leave),    Frame(stop),
           Frame(wait),     Frame(end)};
 }
@@ -129,7 +137,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!state->failure().empty()) return 0;
   errors = 0;
   const std::vector<std::string> right = tandem::fuzz::Conversation();
-  tandem::fuzz::Talk(*state, right[0] + right[1] + right[2] + right[3], &errors);
+  tandem::fuzz::Talk(*state, right[0] + right[1] + right[2] + right[3] + right[4], &errors);
   Require(errors == 0, "a right conversation is understood");
   return 0;
 }
