@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "runtime/collectives/exchange_sizes.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
 namespace {
 
-// Measured with benchmarks/all_reduce: of 1, 2, 4 and 8 MiB, 2 to 8 at a time.
-constexpr int64_t kSegmentBytes = int64_t{2} << 20;
-constexpr int kWindow = 8;
+constexpr int64_t kSegmentBytes = kExchangeSegmentBytes;
+constexpr int kWindow = 8;  // segments at a time
 // Vectors below this are packed together: a message costs as much as copying about so much.
 constexpr int64_t kPackBytes = 128 << 10;
 constexpr int64_t kPartAlign = 16;  // elements: parts begin at cache lines when the segment does

@@ -11,6 +11,7 @@
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "runtime/collectives/direct_exchange.h"
+#include "runtime/collectives/exchange_sizes.h"
 #include "runtime/collectives/gloo_connection.h"
 #include "runtime/collectives/gloo_exchange.h"
 #include "runtime/collectives/vector_list.h"
@@ -21,9 +22,6 @@ namespace {
 
 using Message = GlooExchange::Message;
 
-// Up to this many bytes to receive, everybody sends everything to everybody and reduces for itself: one hop instead of
-// two is worth the greater number of bytes. Measured with benchmarks/all_reduce.
-constexpr int64_t kOneHopBytes = 512 << 10;
 // Above this a broadcast goes in parts through all ranks.
 constexpr int64_t kScatterBytes = 1 << 20;
 
@@ -93,7 +91,7 @@ absl::Status GlooGroup::DoAllReduce(fb::ReduceKind kind, absl::Span<const Values
   const uint64_t slot = NextSlot(kAllReduce, list.fingerprint());
   if (list.count() == 0 || list.nobody() || size() == 1) return absl::OkStatus();
   if (ring_) return ReduceInRing(list, static_cast<uint32_t>(slot >> 24), on_result);
-  if (list.bytes() * (size() - 1) <= kOneHopBytes) return ReduceInOneHop(list, slot, on_result);
+  if (TakesOneHop(list.bytes(), size())) return ReduceInOneHop(list, slot, on_result);
   return DirectExchange(exchange_.get(), &list, slot, on_result).Run(&scratch_);
 }
 
