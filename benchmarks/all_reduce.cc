@@ -3,8 +3,10 @@
 //   bazel run //benchmarks:all_reduce -- --processes=2,4 --transport=shared,tcp
 //
 // Sums of float32 vectors. Prints rank 0's median time and bytes of the vector / time; before it is measured each size
-// is checked once, element by element, against the tree over ranks (the ring's sums only roughly).
+// is checked once, element by element, against the tree over ranks (the ring's sums only roughly). --csv=FILE writes
+// the times for tandem-scale --measured=FILE, too.
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -16,6 +18,7 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/median.h"
 #include "base/program.h"
 #include "base/status_macros.h"
@@ -34,6 +37,7 @@ ABSL_FLAG(std::vector<std::string>, bytes,
           "sizes of the vector");
 ABSL_FLAG(double, seconds, 1, "about so long for each size");
 ABSL_FLAG(bool, verify, true, "check each size once");
+ABSL_FLAG(std::string, csv, "", "a file to write the times to, as tandem-scale --measured reads them");
 
 namespace tandem {
 namespace {
@@ -43,6 +47,16 @@ struct Run {
   int processes;
   std::vector<int64_t> bytes;
 };
+
+// Rows come from processes that end one after another.
+absl::Status WriteCsv(const char* how, const std::string& text) {
+  const std::string path = absl::GetFlag(FLAGS_csv);
+  if (path.empty()) return absl::OkStatus();
+  std::FILE* file = std::fopen(path.c_str(), how);
+  const bool written = file != nullptr && std::fputs(text.c_str(), file) >= 0;
+  if (file != nullptr && std::fclose(file) == 0 && written) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, absl::StrCat("--csv: cannot write ", path));
+}
 
 class Rank {
  public:
@@ -102,6 +116,8 @@ class Rank {
       std::printf("| %9d | %-16s | %9lld | %10.1f | %8.3f |\n", run.processes, group_->transport().c_str(),
                   static_cast<long long>(bytes), 1e6 * seconds, 1e-9 * bytes / seconds);
       std::fflush(stdout);
+      TD_RETURN_IF_ERROR(
+          WriteCsv("a", absl::StrFormat("%d,%d,%s,%.9g\n", bytes, run.processes, Name(run.communication), seconds)));
     }
     return absl::OkStatus();
   }
@@ -158,6 +174,7 @@ absl::Status Main() {
       runs.push_back(run);
     }
   }
+  TD_RETURN_IF_ERROR(WriteCsv("w", "bytes,processes,communication,seconds\n"));
   std::printf("| processes | transport        | bytes     | median us  | GB/s     |\n");
   std::printf("| --------- | ---------------- | --------- | ---------- | -------- |\n");
   for (const Run& run : runs) TD_RETURN_IF_ERROR(RunProcesses(run));
