@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -111,6 +112,15 @@ def other_formats_and_tools_take_it():
     # A link of 400 GB/s: two GPUs wait hardly longer than one.
     forecast = tool(SCALE, two_gpus("multi_gpu"), "--local=400,3", "--max_devices=2")
     assert "times are those expected of h200" in forecast and "efficiency" in forecast, forecast
+    # Between hosts NCCL has its own ways, not those of processes on CPUs: 4 hosts are a ring unless a tree is asked for.
+    def step_of_4(*flags):
+        return re.search(r"^ *4 .*$", tool(SCALE, two_gpus("multi_gpu"), "--network=0.1,1000", *flags), re.M).group(0)
+    assert step_of_4() == step_of_4("--algorithm=ring") != step_of_4("--algorithm=direct")
+    times = os.path.join(sample.fresh_dir("times"), "times.csv")
+    with open(times, "w", encoding="utf-8") as file:
+        file.write("bytes,processes,communication,seconds\n1000,2,tcp,0.1\n")
+    assert "do not go together" in tool(SCALE, two_gpus("multi_gpu"), "--measured=" + times, expect=2)
+    assert "parameter servers do not serve" in tool(SCALE, two_gpus("multi_gpu"), "--servers=2", expect=2)
     expanded = json.loads(tool(DUMP, two_gpus(), "--format=json", "--expand_replicas"))
     assert {s["replica"] for s in expanded["commands"]} == {"replica_0", "replica_1"}
 

@@ -4,13 +4,13 @@
 
 namespace tandem {
 
-Forecast Simulate(const StepModel& model, int devices, Algorithm algorithm, const Topology& topology) {
+Forecast Simulate(const StepModel& model, absl::FunctionRef<double(double bytes)> all_reduce) {
   Forecast forecast;
   double link_free = 0;  // when the link has finished the bucket before
   double delay = 0;      // by blocking buckets, of all computation that follows
   for (const Bucket& bucket : model.buckets) {
     BucketForecast b;
-    const double seconds = AllReduceSeconds(algorithm, bucket.bytes, devices, topology);
+    const double seconds = all_reduce(bucket.bytes);
     const double ready = bucket.ready + delay;
     b.start = std::max(ready, link_free);
     b.end = b.start + seconds;

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tools/scale/interconnect.h"
+#include "absl/functional/function_ref.h"
 #include "tools/scale/step_model.h"
 
 namespace tandem {
@@ -24,7 +24,8 @@ struct Forecast {
 
 // Every device computes the same and at the same speed (weak scaling: the batch per device stays). Buckets are combined
 // one after another in the order of their numbers, each as soon as it is ready; a blocking one delays what follows it.
-Forecast Simulate(const StepModel& model, int devices, Algorithm algorithm, const Topology& topology);
+// `all_reduce`: the seconds that so many bytes take.
+Forecast Simulate(const StepModel& model, absl::FunctionRef<double(double bytes)> all_reduce);
 
 }  // namespace tandem
 

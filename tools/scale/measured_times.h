@@ -1,0 +1,53 @@
+// Measured times of all-reduces between processes, as benchmarks/all_reduce --csv=FILE writes them:
+//
+//   # comments and empty lines do not count
+//   bytes,processes,communication,seconds
+//   4096,2,tcp,0.0000612
+#ifndef TANDEM_TOOLS_SCALE_MEASURED_TIMES_H_
+#define TANDEM_TOOLS_SCALE_MEASURED_TIMES_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/communication.h"
+
+namespace tandem {
+
+struct MeasuredTime {
+  double bytes = 0;
+  int processes = 0;
+  double seconds = 0;
+};
+
+// Those of one communication.
+class MeasuredTimes {
+ public:
+  // `communication`: "shared_memory", "tcp" or "ring", or empty where `text` has times of one only. Rows of the same
+  // bytes and processes count as their median. DataLoss (exit code 65) with `name`, line and value for what is no such
+  // table, InvalidArgument for a communication that has no times there.
+  static absl::StatusOr<MeasuredTimes> Parse(absl::string_view text, absl::string_view name,
+                                             absl::string_view communication);
+  // The same of a file. The errors of Env, too.
+  static absl::StatusOr<MeasuredTimes> Read(const std::string& path, absl::string_view communication);
+
+  Communication communication() const { return communication_; }
+  // By processes, then bytes.
+  const std::vector<MeasuredTime>& rows() const { return rows_; }
+  bool Has(int processes) const { return curves_.contains(processes); }
+  std::vector<int> processes() const;
+  // Between two sizes by a straight line of the logarithms; beyond the largest at its rate; below the smallest as long
+  // as that. Only where Has(processes).
+  double Seconds(double bytes, int processes) const;
+
+ private:
+  Communication communication_ = Communication::kTcp;
+  std::vector<MeasuredTime> rows_;
+  std::map<int, std::map<double, double>> curves_;  // seconds by bytes, by processes
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_TOOLS_SCALE_MEASURED_TIMES_H_
