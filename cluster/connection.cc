@@ -93,7 +93,7 @@ class Connection::Stream : public grpc::ClientBidiReactor<ClientMessage, ServerM
 
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(std::shared_ptr<grpc::Channel> channel,
                                                              const rendezvous::Hello& hello, const std::string& place,
-                                                             double patience_seconds) {
+                                                             double patience_seconds, DialWatch watch) {
   const SteadyTime end = After<Steady>(patience_seconds);
   std::unique_ptr<Connection> connection(new Connection(std::move(channel), hello));
   std::unique_lock lock(connection->mutex_);
@@ -114,6 +114,9 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(std::shared_ptr<grp
           PrintableLine(place), patience_seconds,
           connection->why_ended_.empty() ? "no answer" : PrintableLine(connection->why_ended_)));
     }
+    lock.unlock();
+    TD_RETURN_IF_ERROR(watch.Failed());
+    lock.lock();
     connection->changed_.wait_for(lock, Seconds(kPause));
   }
   lock.unlock();

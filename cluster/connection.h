@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "cluster/credentials.h"
 #include "cluster/rendezvous.grpc.pb.h"
 
 namespace tandem {
@@ -24,10 +25,10 @@ namespace tandem {
 class Connection {
  public:
   // Says hello, again until `patience_seconds` have passed while nobody listens at `place`, and waits until all are
-  // there. Errors: the coordinator's; Unavailable (75) when nobody answers.
+  // there. Errors: the coordinator's; Unavailable (75) when nobody answers; those of `watch`.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(std::shared_ptr<grpc::Channel> channel,
                                                           const rendezvous::Hello& hello, const std::string& place,
-                                                          double patience_seconds);
+                                                          double patience_seconds, DialWatch watch);
   // Leaves.
   ~Connection();
 

@@ -129,15 +129,15 @@ class Coordinator::Question : public grpc::ServerUnaryReactor {
 
 absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(const Cluster& cluster, absl::string_view who,
                                                                 const MeetingPlace& place, const Facts& facts,
-                                                                double deadline_seconds,
-                                                                double start_deadline_seconds) {
+                                                                double deadline_seconds, double start_deadline_seconds,
+                                                                const Credentials& credentials) {
   TD_ASSIGN_OR_RETURN(ClaimedPlace claim, ClaimedPlace::Claim(place));
   std::unique_ptr<Coordinator> coordinator(
       new Coordinator(cluster, who, std::move(claim), facts, deadline_seconds, start_deadline_seconds));
   grpc::ServerBuilder builder;
   SetServerArguments(deadline_seconds, &builder);
   int port = 0;
-  builder.AddListeningPort(place.target(), grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(place.target(), credentials.Listening(place.target()), &port);
   builder.RegisterService(coordinator.get());
   coordinator->server_ = builder.BuildAndStart();
   if (coordinator->server_ == nullptr || port == 0) return CannotListen(place, "address in use");

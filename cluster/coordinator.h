@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "cluster/cluster.h"
+#include "cluster/credentials.h"
 #include "cluster/meeting_place.h"
 #include "cluster/rendezvous.grpc.pb.h"
 #include "cluster/roster.h"
@@ -26,7 +27,8 @@ class Coordinator : public rendezvous::Rendezvous::CallbackService {
   // Listens. FailedPrecondition (2) when it cannot.
   static absl::StatusOr<std::unique_ptr<Coordinator>> Start(const Cluster& cluster, absl::string_view who,
                                                             const MeetingPlace& place, const Facts& facts,
-                                                            double deadline_seconds, double start_deadline_seconds);
+                                                            double deadline_seconds, double start_deadline_seconds,
+                                                            const Credentials& credentials);
   // Waits until the others have left, or know that they will not meet or have failed; no longer than the deadline.
   ~Coordinator() override;
 

@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "cluster/connection.h"
 #include "cluster/coordinator.h"
+#include "cluster/credentials.h"
 #include "cluster/meeting_place.h"
 #include "cluster/wire.h"
 
@@ -116,19 +117,23 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Join(const Cluster& cluster, con
     return Usage(absl::StrCat("MemberOptions.facts have ", hello.ByteSizeLong(), " bytes; at most ", kMaxHelloBytes));
   }
   TD_ASSIGN_OR_RETURN(const MeetingPlace place, MeetingPlace::Of(cluster));
+  TD_ASSIGN_OR_RETURN(const Credentials credentials, Credentials::Make(options.tls));
   LogMessagesOfGrpc();
   std::unique_ptr<Coordinator> coordinator;
   std::shared_ptr<grpc::Channel> channel;
   if (cluster.rank == 0) {
-    TD_ASSIGN_OR_RETURN(coordinator, Coordinator::Start(cluster, hello.who(), place, options.facts,
-                                                        options.deadline_seconds, options.start_deadline_seconds));
+    TD_ASSIGN_OR_RETURN(coordinator,
+                        Coordinator::Start(cluster, hello.who(), place, options.facts, options.deadline_seconds,
+                                           options.start_deadline_seconds, credentials));
     channel = coordinator->Channel();
   } else {
-    channel = grpc::CreateCustomChannel(place.target(), grpc::InsecureChannelCredentials(),
-                                        ClientArguments(options.deadline_seconds));
+    channel = credentials.Dial(place.target(), ClientArguments(options.deadline_seconds));
   }
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
-                      Connection::Open(std::move(channel), hello, place.text(), options.start_deadline_seconds));
+  const bool by_network = cluster.rank != 0 && place.path().empty();
+  DialWatch watch(credentials, "rank 0", by_network ? place.text() : "", options.deadline_seconds);
+  TD_ASSIGN_OR_RETURN(
+      std::unique_ptr<Connection> connection,
+      Connection::Open(std::move(channel), hello, place.text(), options.start_deadline_seconds, std::move(watch)));
   return std::make_unique<ConnectedMember>(cluster, std::move(coordinator), std::move(connection));
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -13,6 +14,7 @@
 #include "absl/time/time.h"
 #include "base/key_value_store.h"
 #include "cluster/cluster.h"
+#include "cluster/tls_files.h"
 
 namespace tandem {
 
@@ -23,6 +25,8 @@ struct MemberOptions {
   double start_deadline_seconds = 300;
   // What must be the same on all processes, by name ("build", "target"): compared when they meet.
   std::map<std::string, std::string> facts;
+  // With them all that members say to each other is encrypted, and only those meet who have certificates of the CA.
+  std::optional<TlsFiles> tls = std::nullopt;
 };
 
 // One at a time in a process. Rank 0 keeps the store and hears the heartbeats of all, at Cluster::coordinator.
@@ -31,6 +35,8 @@ class Member : public KeyValueStore {
   // Returns when all ranks are there. Errors, with exit code:
   //   InvalidArgument (2): another process has this rank, or another world size or fact: both values and their ranks.
   //   FailedPrecondition (2): no coordinator and several hosts; an address that cannot be bound or is in use.
+  //   InvalidArgument (2): a file of options.tls (cluster/tls_material.h).
+  //   FailedPrecondition (2): TLS keeps this process and rank 0 apart for the deadline: what differs, and the remedy.
   //   Unavailable (75): a rank did not come in time (which), the coordinator cannot be reached (its address).
   static absl::StatusOr<std::unique_ptr<Member>> Join(const Cluster& cluster, const MemberOptions& options);
 

@@ -47,6 +47,8 @@ int RunMember(const std::vector<std::string>& args) {
   EXPECT_TRUE(absl::SimpleAtod(args[5], &options.start_deadline_seconds));
   options.facts["build"] = args[6];
   if (args[6] == "none") options.facts.clear();
+  const TlsFiles tls = {.certificate = args[7], .key = args[8], .ca = args[9], .server_name = args[10]};
+  if (tls != TlsFiles()) options.tls = tls;
   absl::StatusOr<std::unique_ptr<Member>> joined = Member::Join(cluster, options);
   std::cout << Line(joined.status()) << std::endl;
   if (!joined.ok()) return ExitCodeFor(joined.status());
@@ -92,10 +94,19 @@ int RunMember(const std::vector<std::string>& args) {
 Process::Process(const Start& start) {
   int in[2], out[2];
   EXPECT_TRUE(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
-  std::vector<std::string> args = {
-      "/proc/self/exe",  "--member", absl::StrCat(start.rank),     absl::StrCat(start.world_size),
-      start.coordinator, start.job,  absl::StrCat(start.deadline), absl::StrCat(start.start_deadline),
-      start.build};
+  std::vector<std::string> args = {"/proc/self/exe",
+                                   "--member",
+                                   absl::StrCat(start.rank),
+                                   absl::StrCat(start.world_size),
+                                   start.coordinator,
+                                   start.job,
+                                   absl::StrCat(start.deadline),
+                                   absl::StrCat(start.start_deadline),
+                                   start.build,
+                                   start.tls.certificate,
+                                   start.tls.key,
+                                   start.tls.ca,
+                                   start.tls.server_name};
   std::vector<char*> pointers;
   for (std::string& arg : args) pointers.push_back(arg.data());
   pointers.push_back(nullptr);
@@ -162,7 +173,7 @@ void SayToAll(std::vector<Process>& processes, const std::string& line) {
 }
 
 int MemberTestMain(int argc, char** argv) {
-  if (argc == 9 && strcmp(argv[1], "--member") == 0) {
+  if (argc == 13 && strcmp(argv[1], "--member") == 0) {
     return RunMember(std::vector<std::string>(argv + 2, argv + argc));
   }
   ::testing::InitGoogleTest(&argc, argv);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cluster/testing_address.h"
+#include "cluster/tls_files.h"
 
 namespace tandem {
 
@@ -20,6 +21,7 @@ struct Start {
   std::string job;
   double deadline = 20, start_deadline = 60;
   std::string build = "1";  // a fact
+  TlsFiles tls = {};        // plain text where it names none
 };
 
 // A process that joins. Its first answer is what Join returns: "OK ", or "E2 message" with the exit code.

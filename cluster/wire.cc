@@ -3,6 +3,9 @@
 #include <grpc/support/log.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "base/exit_code.h"
@@ -18,8 +21,24 @@ int KeepaliveMilliseconds(double deadline_seconds) {
   return static_cast<int>(std::clamp(deadline_seconds, 1.0, 3600.0) * 1000);
 }
 
+// Whoever cannot be connected is dialled several times a second, and gRPC has the same to say each time.
+bool SaidLately(const std::string& message) {
+  constexpr std::chrono::seconds kQuiet(30);
+  constexpr size_t kMost = 64;
+  static std::mutex mutex;
+  static auto& said = *new std::map<std::string, std::chrono::steady_clock::time_point>();
+  std::lock_guard lock(mutex);
+  const auto now = std::chrono::steady_clock::now();
+  const auto [entry, is_new] = said.emplace(message, now);
+  if (!is_new && now - entry->second < kQuiet) return true;
+  entry->second = now;
+  if (said.size() > kMost) said.clear();
+  return false;
+}
+
 void Log(gpr_log_func_args* args) {
-  if (args->severity == GPR_LOG_SEVERITY_ERROR) TD_LOG(WARNING) << "gRPC: " << args->message;
+  if (args->severity != GPR_LOG_SEVERITY_ERROR || SaidLately(args->message)) return;
+  TD_LOG(WARNING) << "gRPC: " << args->message;
 }
 
 }  // namespace

@@ -79,6 +79,7 @@ absl::Status Estimator::Impl::ResolveServers(const Cluster& cluster) {
   options.who = WhoIs(cluster, config_.file_env());
   options.deadline_seconds = config_.peer_deadline_seconds;
   options.start_deadline_seconds = 10 * config_.peer_deadline_seconds;
+  options.tls = config_.tls;
   if (config_.handle_signals) options.interrupted = [] { return SignalGuard::pending() != 0; };
   served_ = std::make_unique<ServedVariables>(std::move(options));
   return absl::OkStatus();
@@ -272,7 +273,7 @@ absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
   const uint64_t bytes = state->MemoryBytes();
   const std::string& address = addresses[cluster_->task.index];
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<ParameterServer> listening,
-                      ParameterServer::Start(std::move(state), address, config_.peer_deadline_seconds));
+                      ParameterServer::Start(std::move(state), address, config_.peer_deadline_seconds, config_.tls));
   TD_LOG(INFO) << "Serving " << bytes << " bytes of variables at " << address << ".";
   using Seconds = std::chrono::duration<double>;
   const Seconds patience(10 * config_.peer_deadline_seconds);

@@ -265,7 +265,8 @@ void Estimator::Impl::LogModel(const Prepared& prepared) {
   if (served()) {
     const auto& servers = cluster_->addresses.at(TaskType::kParameterServer);
     TD_LOG(INFO) << Count(cluster_->world_size, "worker") << ", each with steps of its own, and "
-                 << Count(static_cast<int64_t>(servers.size()), "parameter server") << ".";
+                 << Count(static_cast<int64_t>(servers.size()), "parameter server")
+                 << (config_.tls.has_value() ? ". TLS encrypts what they send to each other." : ".");
   }
   if (config_.accumulate_batches > 1) {
     TD_LOG(INFO) << config_.accumulate_batches << " batches of " << batch / config_.accumulate_batches

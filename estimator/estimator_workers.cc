@@ -51,6 +51,7 @@ absl::Status Estimator::Impl::ResolveWorkers() {
     TD_LOG(INFO) << "cluster: " << cluster->Text();
   }
   if (is_evaluator_) return absl::OkStatus();
+  TD_ASSIGN_OR_RETURN(config_.tls, config_.ResolvedTls());
   if (cluster->addresses.contains(TaskType::kParameterServer)) return ResolveServers(*cluster);
   if (config_.train_strategy().updates == ClusterUpdates::kServers) {
     return refuse(absl::StrCat(config_.train_strategy().name, " needs tasks of type ps, and the cluster has none"));

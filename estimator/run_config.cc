@@ -92,6 +92,9 @@ absl::Status RunConfig::Validate() const {
   if (!(peer_deadline_seconds > 0)) {
     problems.push_back(absl::StrCat("peer_deadline_seconds must be positive, got ", peer_deadline_seconds));
   }
+  if (tls.has_value() && !WhatIsMissing(*tls).empty()) {
+    problems.push_back(absl::StrCat("tls has ", WhatIsMissing(*tls), "; certificate, key and ca go together"));
+  }
   for (const auto& [field, strategy] :
        {std::make_pair("train_distribute", &train_distribute), std::make_pair("eval_distribute", &eval_distribute)}) {
     if (!strategy->has_value()) continue;
@@ -136,6 +139,10 @@ absl::Status RunConfig::CheckDevices() const {
 
 absl::StatusOr<std::optional<Cluster>> RunConfig::ResolvedCluster() const {
   return cluster.has_value() ? cluster : ResolveCluster(Environment::OfProcess());
+}
+
+absl::StatusOr<std::optional<TlsFiles>> RunConfig::ResolvedTls() const {
+  return tls.has_value() ? tls : TlsFilesOf(Environment::OfProcess());
 }
 
 absl::StatusOr<int> RunConfig::TotalReplicas() const {
@@ -188,6 +195,7 @@ std::string RunConfig::ToString() const {
       absl::StrCat("communication: ", Name(communication)),
       absl::StrCat("communication_dtype: ", Name(communication_dtype)),
       absl::StrCat("peer_deadline_seconds: ", peer_deadline_seconds),
+      absl::StrCat("tls: ", tls.has_value() ? tls->certificate : "of the environment"),
       absl::StrCat("max_staleness: ", max_staleness.has_value() ? absl::StrCat(*max_staleness) : "none"),
       absl::StrCat("auto_shard: ", Name(auto_shard)),
       absl::StrCat("accumulate_batches: ", accumulate_batches),

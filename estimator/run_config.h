@@ -13,6 +13,7 @@
 #include "base/env.h"
 #include "base/precision.h"
 #include "cluster/cluster.h"
+#include "cluster/tls_files.h"
 #include "estimator/auto_shard.h"
 #include "estimator/keep_best.h"
 #include "estimator/strategy.h"
@@ -64,6 +65,9 @@ struct RunConfig {
   // that names it (exit code 75), and the last checkpoint stands. And how long workers wait for each other at the
   // start, times ten.
   double peer_deadline_seconds = 30;
+  // Encrypts where workers meet and what parameter servers are sent, and lets only those in who have a certificate of
+  // the same CA (docs/guide/cluster.md#encryption). Without a value: the files that the environment names, if it does.
+  std::optional<TlsFiles> tls = std::nullopt;
 
   // With parameter servers: updates that other workers may make between a worker's reading of variables and its own
   // update; those that are ahead wait. Without a value there is no bound.
@@ -152,6 +156,8 @@ struct RunConfig {
   // The value of `cluster`, else what the environment describes; nothing when this process trains alone.
   // InvalidArgument (exit code 2) for a description that cannot be (cluster/resolver.h).
   absl::StatusOr<std::optional<Cluster>> ResolvedCluster() const;
+  // The value of `tls`, else what the environment names (cluster/tls_files.h).
+  absl::StatusOr<std::optional<TlsFiles>> ResolvedTls() const;
   // The replicas that a training step runs on, over all workers.
   absl::StatusOr<int> TotalReplicas() const;
   // Where the cluster has fewer workers than the training was begun with (Cluster::full_world_size): with the devices

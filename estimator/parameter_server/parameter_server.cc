@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/printable.h"
+#include "base/status_macros.h"
+#include "cluster/credentials.h"
 #include "cluster/listening_address.h"
 #include "cluster/wire.h"
 #include "estimator/parameter_server/protocol.h"
@@ -71,7 +73,8 @@ class GrpcParameterServer : public ParameterServer, public grpc::CallbackGeneric
     server_->Wait();
   }
 
-  absl::Status Listen(const std::string& address, double deadline_seconds) {
+  absl::Status Listen(const std::string& address, double deadline_seconds, const std::optional<TlsFiles>& tls) {
+    TD_ASSIGN_OR_RETURN(const Credentials credentials, Credentials::Make(tls));
     if (const std::string why = WhyCannotListen("the parameter server", address); !why.empty()) {
       return CannotListen(address, why);
     }
@@ -82,7 +85,7 @@ class GrpcParameterServer : public ParameterServer, public grpc::CallbackGeneric
     builder.SetMaxSendMessageSize(-1);
     builder.RegisterCallbackGenericService(this);
     int port = 0;
-    builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+    builder.AddListeningPort(address, credentials.Listening(address), &port);
     server_ = builder.BuildAndStart();
     if (server_ != nullptr && port != 0) return absl::OkStatus();
     server_ = nullptr;
@@ -112,9 +115,10 @@ class GrpcParameterServer : public ParameterServer, public grpc::CallbackGeneric
 
 absl::StatusOr<std::unique_ptr<ParameterServer>> ParameterServer::Start(std::unique_ptr<ServerState> state,
                                                                         const std::string& address,
-                                                                        double deadline_seconds) {
+                                                                        double deadline_seconds,
+                                                                        const std::optional<TlsFiles>& tls) {
   auto server = std::make_unique<GrpcParameterServer>(std::move(state));
-  if (absl::Status status = server->Listen(address, deadline_seconds); !status.ok()) return status;
+  if (absl::Status status = server->Listen(address, deadline_seconds, tls); !status.ok()) return status;
   return server;
 }
 

@@ -3,19 +3,23 @@
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_PARAMETER_SERVER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cluster/tls_files.h"
 #include "estimator/parameter_server/server_state.h"
 
 namespace tandem {
 
 class ParameterServer {
  public:
-  // Listens at `address`, HOST:PORT. FailedPrecondition (exit code 2) where that cannot be.
+  // Listens at `address`, HOST:PORT, by TLS where there are files for it. FailedPrecondition (exit code 2) where that
+  // cannot be; the errors of ReadTlsFiles.
   static absl::StatusOr<std::unique_ptr<ParameterServer>> Start(std::unique_ptr<ServerState> state,
-                                                                const std::string& address, double deadline_seconds);
+                                                                const std::string& address, double deadline_seconds,
+                                                                const std::optional<TlsFiles>& tls = std::nullopt);
   // Ends all connections.
   virtual ~ParameterServer() = default;
 

@@ -70,6 +70,7 @@ absl::Status ServedVariables::Begin(const Executable& program, std::shared_ptr<V
   positions_ = std::move(positions);
   wish_ = Wish::kGoOn;
   servers_.clear();
+  TD_ASSIGN_OR_RETURN(credentials_, Credentials::Make(options_.tls));
   servers_.resize(options_.addresses.size());
   const fb::ExecutableT& index = program.index();
   if (index.parameter_servers != servers_.size()) {
@@ -123,10 +124,12 @@ absl::Status ServedVariables::Connect(Server& server, double seconds) {
   const Clock::time_point end = In(seconds);
   server.hello.mutable_hello()->set_updates(updates_);
   if (&server == servers_.data()) next_position_ = {};
+  const size_t index = &server - servers_.data();
+  const std::string& address = options_.addresses[index];
+  DialWatch watch(credentials_, absl::StrCat("parameter server ps ", index), address, options_.deadline_seconds);
   while (true) {
-    server.connection =
-        std::make_unique<ServerConnection>(absl::StrCat("parameter server ", server.name),
-                                           options_.addresses[&server - servers_.data()], options_.deadline_seconds);
+    server.connection = std::make_unique<ServerConnection>(absl::StrCat("parameter server ", server.name), address,
+                                                           options_.deadline_seconds, credentials_);
     absl::StatusOr<Reply> reply = server.connection->Ask(server.hello);
     if (reply.ok()) {
       Note(server, *reply);
@@ -140,6 +143,7 @@ absl::Status ServedVariables::Connect(Server& server, double seconds) {
     if (!absl::IsUnavailable(reply.status())) return reply.status();
     server.connection = nullptr;
     if (options_.interrupted && options_.interrupted()) return absl::CancelledError("interrupted");
+    TD_RETURN_IF_ERROR(watch.Failed());
     constexpr double kPause = 0.05;
     if (SecondsUntil(end) < kPause) {
       return Annotate(reply.status(), "", absl::StrFormat("; it was waited for %g s", seconds));

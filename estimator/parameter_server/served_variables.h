@@ -7,12 +7,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
+#include "cluster/credentials.h"
+#include "cluster/tls_files.h"
 #include "estimator/parameter_server/server_connection.h"
 #include "graph/parameter_servers.h"
 #include "runtime/executable.h"
@@ -26,12 +29,13 @@ namespace tandem {
 class ServedVariables {
  public:
   struct Options {
-    std::vector<std::string> addresses;        // HOST:PORT of each server
-    int64_t rank = 0;                          // of this worker; 0 is the chief
-    std::string who;                           // "worker 1 at host, pid 123"
-    std::map<std::string, std::string> facts;  // that must be the servers'
-    double start_deadline_seconds = 300;       // until a server is there, and until the chief has given it values
-    double deadline_seconds = 30;              // of an answer, and until a lost server is back
+    std::vector<std::string> addresses;          // HOST:PORT of each server
+    int64_t rank = 0;                            // of this worker; 0 is the chief
+    std::string who;                             // "worker 1 at host, pid 123"
+    std::map<std::string, std::string> facts;    // that must be the servers'
+    double start_deadline_seconds = 300;         // until a server is there, and until the chief has given it values
+    double deadline_seconds = 30;                // of an answer, and until a lost server is back
+    std::optional<TlsFiles> tls = std::nullopt;  // of connections to servers; read by Begin
     // Whether waiting for servers, or for first values, is to end: then the call is Cancelled. May be null.
     std::function<bool()> interrupted;
   };
@@ -133,6 +137,7 @@ class ServedVariables {
   absl::Status Recovered(Server& server, const absl::Status& status);
 
   Options options_;
+  Credentials credentials_;
   std::vector<Server> servers_;
   std::shared_ptr<VariableStore> store_;
   Traffic traffic_;

@@ -23,22 +23,20 @@ int Bit(intptr_t event) { return 1 << event; }
 
 }  // namespace
 
-ServerConnection::ServerConnection(std::string name, const std::string& address, double deadline_seconds)
+ServerConnection::ServerConnection(std::string name, const std::string& address, double deadline_seconds,
+                                   const Credentials& credentials)
     : name_(std::move(name)), deadline_seconds_(deadline_seconds) {
   grpc::ChannelArguments arguments = ClientArguments(deadline_seconds);
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
-  stub_ = std::make_unique<grpc::GenericStub>(
-      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+  stub_ = std::make_unique<grpc::GenericStub>(credentials.Dial(address, std::move(arguments)));
   stream_ = stub_->PrepareCall(&context_, kParameterCall, &queue_);
 }
 
 ServerConnection::~ServerConnection() {
   if (started_) {
-    grpc::Status status;
     context_.TryCancel();
-    stream_->Finish(&status, reinterpret_cast<void*>(kFinished));
-    pending_ |= Bit(kFinished);
+    Finish();
     while (pending_ != 0) WaitFor(pending_, gpr_inf_future(GPR_CLOCK_MONOTONIC));
   }
   queue_.Shutdown();
@@ -65,13 +63,26 @@ absl::Status ServerConnection::Lost(absl::string_view why) {
   return WithExitCode(absl::UnavailableError(absl::StrCat(name_, " ", why)), kExitTemporary);
 }
 
+void ServerConnection::Finish() {
+  if (std::exchange(finishing_, true)) return;
+  stream_->Finish(&end_, reinterpret_cast<void*>(kFinished));
+  pending_ |= Bit(kFinished);
+}
+
+absl::Status ServerConnection::Gone() {
+  constexpr double kPatience = 1;
+  Finish();
+  const bool known = WaitFor(Bit(kFinished), In(kPatience)) && !end_.error_message().empty();
+  return Lost(known ? absl::StrCat("is gone (", PrintableLine(end_.error_message()), ")") : "is gone");
+}
+
 absl::Status ServerConnection::Begin(const parameters::Request& request, absl::Span<const ByteRange> tensors) {
   if (lost_) return Lost("is lost");
   if (!started_) {
     started_ = true;
     stream_->StartCall(reinterpret_cast<void*>(kStarted));
     pending_ |= Bit(kStarted);
-    if (!WaitFor(Bit(kStarted), In(deadline_seconds_))) return Lost("does not answer");
+    if (!WaitFor(Bit(kStarted), In(deadline_seconds_))) return failed_ != 0 ? Gone() : Lost("does not answer");
   }
   sent_ = FrameOf(request, tensors);
   stream_->Write(sent_, reinterpret_cast<void*>(kWritten));
@@ -86,7 +97,7 @@ absl::StatusOr<parameters::Reply> ServerConnection::End(double seconds, FrameRea
   constexpr double kSlice = 0.1;  // after which `interrupted` is asked
   double left = seconds;
   for (; !WaitFor(Bit(kWritten) | Bit(kRead), In(std::min(left, kSlice))); left -= kSlice) {
-    if (failed_ != 0) return Lost("is gone");
+    if (failed_ != 0) return Gone();
     if (interrupted && interrupted()) {
       lost_ = true;
       return absl::CancelledError("interrupted");

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "cluster/credentials.h"
 #include "estimator/parameter_server/frame.h"
 #include "estimator/parameter_server/messages.pb.h"
 
@@ -21,7 +22,8 @@ namespace tandem {
 class ServerConnection {
  public:
   // `name`: for errors. `deadline_seconds`: of an answer, and of the connection's own signs of life.
-  ServerConnection(std::string name, const std::string& address, double deadline_seconds);
+  ServerConnection(std::string name, const std::string& address, double deadline_seconds,
+                   const Credentials& credentials);
   ~ServerConnection();
 
   // Sends `request` and the bytes of `tensors`, which must stay until End has returned.
@@ -39,6 +41,9 @@ class ServerConnection {
   enum Event : intptr_t { kStarted = 1, kWritten, kRead, kFinished };
 
   absl::Status Lost(absl::string_view why);
+  void Finish();
+  // What gRPC says of the end of the connection.
+  absl::Status Gone();
   // Waits until all events of `bits` have happened. False where one failed or time is up.
   bool WaitFor(int bits, gpr_timespec end);
 
@@ -49,7 +54,8 @@ class ServerConnection {
   grpc::CompletionQueue queue_;
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream_;
   grpc::ByteBuffer sent_, received_;
-  bool started_ = false, lost_ = false;
+  grpc::Status end_;
+  bool started_ = false, lost_ = false, finishing_ = false;
   int pending_ = 0, failed_ = 0;  // events, as bits
 };
 

@@ -47,13 +47,18 @@ absl::StatusOr<std::shared_ptr<JoinedWorkers>> JoinedWorkers::Join(const Cluster
   std::lock_guard<std::mutex> lock(g_mutex);
   if (const std::shared_ptr<JoinedWorkers>& joined = Shared()) {
     TD_RETURN_IF_ERROR(joined->member_->status());
-    if (joined->cluster().Text() == cluster.Text() && joined->communication_ == config.communication) return joined;
+    if (joined->cluster().Text() == cluster.Text() && joined->communication_ == config.communication) {
+      if (joined->tls_ == config.tls) return joined;
+      return absl::FailedPreconditionError(
+          "this process is connected with other files for TLS; give all its Estimators the same RunConfig.tls");
+    }
     return absl::FailedPreconditionError(absl::StrCat("this process is connected as ", joined->cluster().Text(), " by ",
                                                       Name(joined->communication_), " communication, and cannot be ",
                                                       cluster.Text(), " by ", Name(config.communication), " besides"));
   }
   std::shared_ptr<JoinedWorkers> joined(new JoinedWorkers());
   joined->communication_ = config.communication;
+  joined->tls_ = config.tls;
   joined->deadline_seconds_ = config.peer_deadline_seconds;
   MemberOptions options;
   options.deadline_seconds = config.peer_deadline_seconds;
@@ -62,6 +67,7 @@ absl::StatusOr<std::shared_ptr<JoinedWorkers>> JoinedWorkers::Join(const Cluster
                    {"communication", std::string(Name(config.communication))},
                    {"auto_shard", std::string(Name(config.auto_shard))},
                    {"evaluator", cluster.addresses.contains(TaskType::kEvaluator) ? "a task" : "none"}};
+  options.tls = config.tls;
   TD_ASSIGN_OR_RETURN(joined->member_, Member::Join(cluster, options));
   // From here on the others are told of an error.
   if (absl::Status status = joined->Connect(config); !status.ok()) return joined->Ended(status);
@@ -89,6 +95,13 @@ absl::Status JoinedWorkers::Connect(const RunConfig& config) {
                       workers_->Gather(MachineId(), "the machines of all workers"));
   workers_here_ = static_cast<int>(std::count(machines.begin(), machines.end(), machines[cluster().rank]));
   TD_LOG(INFO) << "cluster: " << cluster().Text() << "; values travel by " << group_->transport() << ".";
+  if (!tls_.has_value() || !cluster().is_chief()) return absl::OkStatus();
+  if (absl::StartsWith(group_->transport(), "TCP")) {
+    TD_LOG(WARNING) << "TLS encrypts where the workers meet. It does not encrypt gradients and values, which travel by "
+                    << group_->transport() << " as plain text: keep others off that network, or use parameter servers.";
+  } else {
+    TD_LOG(INFO) << "TLS encrypts where the workers meet; gradients and values stay on this machine.";
+  }
   return absl::OkStatus();
 }
 

@@ -3,12 +3,14 @@
 #define TANDEM_ESTIMATOR_WORKERS_JOINED_WORKERS_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cluster/cluster.h"
 #include "cluster/member.h"
+#include "cluster/tls_files.h"
 #include "estimator/run_config.h"
 #include "estimator/workers/worker_group.h"
 #include "runtime/collectives/process_group.h"
@@ -37,6 +39,7 @@ class JoinedWorkers {
 
   double deadline_seconds_ = 0;
   Communication communication_ = Communication::kAuto;
+  std::optional<TlsFiles> tls_;
   int workers_here_ = 1;
   std::unique_ptr<Member> member_;
   std::unique_ptr<ProcessGroup> group_;

@@ -1,0 +1,37 @@
+// Certificates for tests, made by the openssl command.
+#ifndef TANDEM_CLUSTER_TESTING_CERTIFICATES_H_
+#define TANDEM_CLUSTER_TESTING_CERTIFICATES_H_
+
+#include <string>
+
+#include "cluster/tls_files.h"
+
+namespace tandem {
+
+struct Issue {
+  std::string name;                    // of its files
+  std::string names = "IP:127.0.0.1";  // subjectAltName
+  int days = 30;                       // from now on that it is valid; -1: it ended a day ago
+  std::string extensions = "";         // more lines for openssl x509 -extfile
+  std::string key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256";
+};
+
+// A folder with a CA, whose key signs certificates. Failures are the test's.
+class TestingCa {
+ public:
+  // `name`: its common name, and the folder's under the test's.
+  explicit TestingCa(const std::string& name);
+
+  TlsFiles Make(const Issue& issue) const;
+  std::string file(const std::string& name) const { return folder_ + "/" + name; }
+
+ private:
+  std::string folder_;
+};
+
+// What a shell makes of it is to be 0.
+void Shell(const std::string& command);
+
+}  // namespace tandem
+
+#endif  // TANDEM_CLUSTER_TESTING_CERTIFICATES_H_
