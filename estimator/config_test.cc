@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <utility>
 
@@ -39,6 +40,25 @@ TEST(RunConfig, StepsReplaceSecondsAndZeroTurnsOff) {
   RunConfig off{.save_checkpoints_secs = 0};
   EXPECT_TRUE(off.Validate().ok());
   EXPECT_FALSE(off.checkpoints_enabled());
+}
+
+TEST(RunConfig, TlsIsGivenOrOfTheEnvironment) {
+  RunConfig given{.tls = TlsFiles{.certificate = "/tls/job.crt", .key = "/tls/job.key"}};
+  EXPECT_THAT(std::string(given.Validate().message()), HasSubstr("tls has no ca; certificate, key and ca go together"));
+  given.tls->ca = "/tls/ca.crt";
+  EXPECT_TRUE(given.Validate().ok());
+  EXPECT_THAT(std::string(RunConfig{.tls = TlsFiles{}}.Validate().message()),
+              HasSubstr("no certificate, no key, no ca"));
+  const RunConfig config;
+  EXPECT_EQ(config.ResolvedTls().value(), std::nullopt);
+  setenv("TANDEM_TLS_CERTIFICATE", "/other.crt", 1);
+  EXPECT_EQ(ExitCodeFor(config.ResolvedTls().status()), kExitUsage);
+  setenv("TANDEM_TLS_KEY", "/other.key", 1);
+  setenv("TANDEM_TLS_CA", "/other.ca", 1);
+  EXPECT_EQ(config.ResolvedTls().value(),
+            (TlsFiles{.certificate = "/other.crt", .key = "/other.key", .ca = "/other.ca"}));
+  EXPECT_EQ(given.ResolvedTls().value(), given.tls);
+  for (const char* name : {"TANDEM_TLS_CERTIFICATE", "TANDEM_TLS_KEY", "TANDEM_TLS_CA"}) unsetenv(name);
 }
 
 TEST(RunConfig, ListsEveryProblemAtOnce) {

@@ -21,6 +21,22 @@ output=$(TF_CONFIG='{"cluster": {"worker": ["a", "b:2"]}, "task": {"type": "work
 expect wrong 2 'TF_CONFIG: cluster.worker[0] is "a": it has no port'
 expect wrong 2 "TF_CONFIG: task.index is 2, and cluster.worker has 2 addresses"
 
+two='{"cluster": {"worker": ["a:1", "b:2"]}, "task": {"type": "worker", "index": 0}}'
+output=$(TF_CONFIG=$two "$tool" 2>&1); code=$?
+expect plain 0 "no TLS: what processes send to each other is not encrypted"
+dir=$TEST_TMPDIR/tls
+mkdir -p "$dir"
+openssl req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256 -subj /CN=one -days 9 \
+  -addext "subjectAltName = DNS:a, IP:10.0.0.1" -keyout "$dir/key" -out "$dir/crt" 2>/dev/null
+output=$(TF_CONFIG=$two TANDEM_TLS_CERTIFICATE=$dir/crt TANDEM_TLS_KEY=$dir/key TANDEM_TLS_CA=$dir/crt "$tool" 2>&1)
+code=$?
+expect tls 0 "TLS: certificate $dir/crt for a, 10.0.0.1, valid until $(date -u -d '+9 days' +%Y-%m-%d); CA $dir/crt"
+output=$(TF_CONFIG=$two TANDEM_TLS_CERTIFICATE=$dir/crt TANDEM_TLS_KEY=$dir/key "$tool" 2>&1); code=$?
+expect missing 2 "TANDEM_TLS_CERTIFICATE, TANDEM_TLS_KEY are set, and TANDEM_TLS_CA is not"
+output=$(TF_CONFIG=$two TANDEM_TLS_CERTIFICATE=$dir/crt TANDEM_TLS_KEY=$dir/no TANDEM_TLS_CA=$dir/crt "$tool" 2>&1)
+code=$?
+expect no_key 2 "TLS: $dir/no: cannot open: No such file or directory; TANDEM_TLS_KEY names"
+
 output=$("$tool" more 2>&1); code=$?
 expect usage 2 "without arguments"
 

@@ -1,15 +1,33 @@
 // tandem-cluster: prints who this process is in the cluster that its environment describes, or all that is wrong with
 // the description. Under a launcher it says what a training there would find.
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "base/printable.h"
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "cluster/resolver.h"
+#include "cluster/tls_files.h"
+#include "cluster/tls_material.h"
 
 namespace tandem {
 namespace {
+
+absl::StatusOr<std::string> TlsText() {
+  TD_ASSIGN_OR_RETURN(const std::optional<TlsFiles> files, TlsFilesOf(Environment::OfProcess()));
+  if (!files.has_value()) return "no TLS: what processes send to each other is not encrypted";
+  TD_ASSIGN_OR_RETURN(const TlsMaterial material, ReadTlsFiles(*files));
+  return absl::StrCat("TLS: certificate ", PrintableLine(files->certificate), " for ",
+                      PrintableLine(absl::StrJoin(material.names, ", ")), ", valid until ",
+                      absl::FormatTime("%Y-%m-%d", material.valid_until, absl::UTCTimeZone()), "; CA ",
+                      PrintableLine(files->ca), "; those of others name ",
+                      files->server_name.empty() ? "their hosts" : PrintableLine(files->server_name));
+}
 
 absl::Status PrintCluster(const std::vector<std::string>& arguments) {
   if (!arguments.empty()) return absl::InvalidArgumentError("usage: tandem-cluster, without arguments");
@@ -22,6 +40,9 @@ absl::Status PrintCluster(const std::vector<std::string>& arguments) {
   for (const auto& [type, addresses] : cluster->addresses) {
     for (size_t i = 0; i < addresses.size(); ++i) std::cout << Name(type) << " " << i << ": " << addresses[i] << "\n";
   }
+  if (cluster->task.type == TaskType::kEvaluator) return absl::OkStatus();  // it sends nothing to others
+  TD_ASSIGN_OR_RETURN(const std::string tls, TlsText());
+  std::cout << tls << "\n";
   return absl::OkStatus();
 }
 

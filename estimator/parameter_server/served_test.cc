@@ -5,6 +5,7 @@
 #include <csignal>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "cluster/testing_certificates.h"
 #include "estimator/parameter_server/test_jobs.h"
 #include "estimator/train_and_evaluate.h"
 
@@ -75,6 +77,66 @@ TEST(Served, OneWorkerHasTheBitsOfOneProcess) {
       }
     }
   }
+}
+
+TEST(Served, TlsKeepsTheBits) {
+  const TestingCa ca("Served CA");
+  const TlsFiles own = ca.Make({.name = "own"});
+  const Job plain(1, 2, ModelDir("plain")), encrypted(1, 2, ModelDir("encrypted"));
+  const Work work = [](int, Estimator& e) { return e.Train(LineInput(61, 4), {.max_steps = 50}); };
+  EXPECT_EQ(RunJob(plain, ClippedModel, work), std::vector<int>(3, 0));
+  EXPECT_EQ(RunJob(encrypted, ClippedModel, work, [&](RunConfig* config) { config->tls = own; }),
+            std::vector<int>(3, 0));
+  EXPECT_TRUE(Weights(plain.model_dir) == Weights(encrypted.model_dir));
+}
+
+TEST(Served, TlsKeepsOthersOut) {
+  const TestingCa ca("Served CA"), other_ca("Other CA");
+  const TlsFiles own = ca.Make({.name = "own"}), elsewhere = ca.Make({.name = "elsewhere", .names = "DNS:elsewhere"});
+  TlsFiles wrong_key = own, named = own;
+  wrong_key.key = elsewhere.key;
+  named.server_name = "elsewhere";
+  const struct {
+    std::optional<TlsFiles> server, worker;
+    const char* text;
+  } cases[] = {
+      {own, std::nullopt, "it speaks TLS, and this process does not; set TANDEM_TLS_CERTIFICATE"},
+      {std::nullopt, own, "it does not speak TLS, and this process does; set TANDEM_TLS_CERTIFICATE"},
+      {other_ca.Make({.name = "stranger"}), own, "its certificate, by \"Other CA\", was not issued by a CA of "},
+      {elsewhere, own, "its certificate is for elsewhere and not for 127.0.0.1; "},
+      {own, wrong_key, "the key does not belong to the certificate in "},
+      {own, named, "is for 127.0.0.1 and not for the server name elsewhere"},
+  };
+  for (const auto& [server_files, worker_files, text] : cases) {
+    const Job job(1, 1, ModelDir());
+    const std::string said = job.model_dir + ".txt";
+    const auto run = [&, &server = server_files, &worker = worker_files](int task) {
+      return RunTask(
+          job, LineModel, task,
+          [&](int, Estimator& e) {
+            const absl::Status status = e.Train(LineInput(61, 4), {.max_steps = 50});
+            if (task == 0) std::ofstream(said) << status.message();
+            return status;
+          },
+          [&](RunConfig* config) {
+            config->peer_deadline_seconds = 2;
+            config->tls = task == 0 ? worker : server;
+          });
+    };
+    Processes server(1, [&](int) { return run(1); });
+    Processes worker(1, [&](int) { return run(0); });
+    EXPECT_EQ(worker.Wait(0), kExitUsage);
+    const std::string message = Env::Default()->ReadFile(said).value_or("");
+    EXPECT_TRUE(absl::StrContains(message, text)) << message;
+    server.Signal(0, SIGTERM);
+    EXPECT_EQ(server.Wait(0), kExitTerminated);
+  }
+  // A server's own mistake.
+  const Job job(1, 1, ModelDir());
+  EXPECT_EQ(RunTask(
+                job, LineModel, 1, [](int, Estimator& e) { return e.Train(LineInput(61, 4)); },
+                [&](RunConfig* config) { config->tls = wrong_key; }),
+            kExitUsage);
 }
 
 TEST(Served, LanesAreTheWorkers) {

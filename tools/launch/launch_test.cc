@@ -39,7 +39,8 @@ std::map<std::string, std::string> Inherited() {
           {"SLURM_STEP_NUM_TASKS", "8"},
           {"TANDEM_NUM_PROCESSES", "4"},
           {"JOB_COMPLETION_INDEX", "2"},
-          {"TANDEM_RESTART_COUNT", "8"}};
+          {"TANDEM_RESTART_COUNT", "8"},
+          {"TANDEM_TLS_KEY", "/tls/key"}};
 }
 
 std::vector<int> Ports(const Layout& layout) {
@@ -91,7 +92,8 @@ TEST(LaunchLayout, KeepsOtherVariablesAndCountsRestarts) {
   EXPECT_EQ(environment.at("HOME"), "/home");
   EXPECT_EQ(environment.at("SLURM_JOB_ID"), "17");
   EXPECT_EQ(environment.at("TANDEM_RESTART_COUNT"), "2");
-  EXPECT_EQ(environment.size(), 4) << "HOME, SLURM_JOB_ID, TANDEM_RESTART_COUNT, TF_CONFIG";
+  EXPECT_EQ(environment.at("TANDEM_TLS_KEY"), "/tls/key");
+  EXPECT_EQ(environment.size(), 5) << "HOME, SLURM_JOB_ID, TANDEM_RESTART_COUNT, TANDEM_TLS_KEY, TF_CONFIG";
 }
 
 TEST(LaunchLayout, TellsOfWorkersThatAreMissing) {
