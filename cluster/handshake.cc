@@ -183,7 +183,7 @@ constexpr absl::string_view kSetAll =
 std::string WhyRefused(const Handshake& handshake, const TlsMaterial& own) {
   const char* reason = handshake.error() == 0 ? nullptr : ERR_reason_error_string(handshake.error());
   return absl::StrCat("it refuses the certificate of this process, ", PrintableLine(own.files.certificate), " (",
-                      reason == nullptr ? "it ends the connection after the handshake" : reason,
+                      reason == nullptr ? "it ends the connection" : reason,
                       "); give all processes certificates of one CA, and that CA's as TANDEM_TLS_CA");
 }
 
@@ -205,7 +205,8 @@ std::string WhyNoHandshake(const std::string& address, const TlsMaterial* own, d
   if (std::string why = WhyNotTrusted(handshake, *own); !why.empty()) return why;
   if (std::string why = WhyNotNamed(handshake.certificate(), host, *own); !why.empty()) return why;
   // gRPC's servers speak first; with TLS 1.3 it is only now that they refuse a certificate.
-  if (shaken && (handshake.Read() || wire.late())) return "";
+  const bool heard = shaken && handshake.Read();
+  if (heard || wire.late()) return "";
   return WhyRefused(handshake, *own);
 }
 

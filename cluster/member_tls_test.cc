@@ -153,6 +153,38 @@ TEST_F(MemberTlsTest, OneCertificateForAllBySomeName) {
   for (Process& process : p) EXPECT_EQ(process.Answer(), "OK left");
 }
 
+TEST_F(MemberTlsTest, HostsByNameAndByIpv6) {
+  const TlsFiles files = ca_->Make({.name = "local", .names = "DNS:localhost,IP:::1"});
+  for (const std::string host : {"localhost", "[::1]"}) {
+    const std::string free = FreeAddress();
+    Start start{.world_size = 2, .coordinator = absl::StrCat(host, free.substr(free.rfind(':'))), .tls = files};
+    if (host == "[::1]" && access("/proc/net/if_inet6", R_OK) != 0) continue;
+    std::vector<Process> p = Met(start);
+    SayToAll(p, "leave");
+    for (Process& process : p) EXPECT_EQ(process.Answer(), "OK left");
+  }
+}
+
+// Rank 0 has its certificate by way of an intermediate one. Rank 1 is its own CA, which rank 0 knows.
+TEST_F(MemberTlsTest, ChainsAndCertificatesThatNobodyIssued) {
+  ca_->Make({.name = "between", .names = "", .extensions = "basicConstraints = critical, CA:TRUE\n"});
+  Shell(absl::StrCat(
+      "cd ", ca_->file("."), " && echo 'subjectAltName = IP:127.0.0.1' > leaf.ext",
+      " && openssl req -new -nodes -newkey rsa:2048 -subj /CN=leaf -keyout leaf.key -out leaf.csr",
+      " && openssl x509 -req -in leaf.csr -CA between.crt -CAkey between.key -days 9 -extfile leaf.ext -out leaf.only",
+      " && cat leaf.only between.crt > leaf.crt",
+      " && openssl req -x509 -nodes -newkey rsa:2048 -subj /CN=own -keyout own.key -out own.crt",
+      " && cat ca.crt own.crt > trusted.crt"));
+  const std::string trusted = ca_->file("trusted.crt");
+  Start start{
+      .world_size = 2, .coordinator = FreeAddress(), .tls = {ca_->file("leaf.crt"), ca_->file("leaf.key"), trusted}};
+  Process first(start);
+  start.rank = 1, start.tls = {ca_->file("own.crt"), ca_->file("own.key"), trusted};
+  Process second(start);
+  EXPECT_EQ(first.Answer(), "OK ");
+  EXPECT_EQ(second.Answer(), "OK ");
+}
+
 TEST_F(MemberTlsTest, ASocketsFileOfOneMachine) {
   Start start{.world_size = 2, .job = absl::StrCat("tls-", getpid()), .tls = first_};
   std::vector<Process> p = Met(start);

@@ -69,11 +69,11 @@ void ServerConnection::Finish() {
   pending_ |= Bit(kFinished);
 }
 
-absl::Status ServerConnection::Gone() {
+absl::Status ServerConnection::Gone(absl::string_view what) {
   constexpr double kPatience = 1;
   Finish();
   const bool known = WaitFor(Bit(kFinished), In(kPatience)) && !end_.error_message().empty();
-  return Lost(known ? absl::StrCat("is gone (", PrintableLine(end_.error_message()), ")") : "is gone");
+  return Lost(known ? absl::StrCat(what, " (", PrintableLine(end_.error_message()), ")") : what);
 }
 
 absl::Status ServerConnection::Begin(const parameters::Request& request, absl::Span<const ByteRange> tensors) {
@@ -82,7 +82,10 @@ absl::Status ServerConnection::Begin(const parameters::Request& request, absl::S
     started_ = true;
     stream_->StartCall(reinterpret_cast<void*>(kStarted));
     pending_ |= Bit(kStarted);
-    if (!WaitFor(Bit(kStarted), In(deadline_seconds_))) return failed_ != 0 ? Gone() : Lost("does not answer");
+    if (!WaitFor(Bit(kStarted), In(deadline_seconds_))) {
+      constexpr absl::string_view kWhat = "does not answer";
+      return failed_ != 0 ? Gone(kWhat) : Lost(kWhat);
+    }
   }
   sent_ = FrameOf(request, tensors);
   stream_->Write(sent_, reinterpret_cast<void*>(kWritten));
@@ -97,7 +100,7 @@ absl::StatusOr<parameters::Reply> ServerConnection::End(double seconds, FrameRea
   constexpr double kSlice = 0.1;  // after which `interrupted` is asked
   double left = seconds;
   for (; !WaitFor(Bit(kWritten) | Bit(kRead), In(std::min(left, kSlice))); left -= kSlice) {
-    if (failed_ != 0) return Gone();
+    if (failed_ != 0) return Gone("is gone");
     if (interrupted && interrupted()) {
       lost_ = true;
       return absl::CancelledError("interrupted");

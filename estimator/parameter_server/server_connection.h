@@ -42,8 +42,8 @@ class ServerConnection {
 
   absl::Status Lost(absl::string_view why);
   void Finish();
-  // What gRPC says of the end of the connection.
-  absl::Status Gone();
+  // With what gRPC says of the end of the connection.
+  absl::Status Gone(absl::string_view what);
   // Waits until all events of `bits` have happened. False where one failed or time is up.
   bool WaitFor(int bits, gpr_timespec end);
 
