@@ -66,6 +66,34 @@ def packed_programs_run():
     assert not any(n.startswith(("libc.so", "libm.so", "ld-linux")) for n in names), names
 
 
+def compiler_libraries_are_what_is_used():
+    """A tool compiles with libraries that have what it uses, as it does with Debian's, which are several times as large."""
+    bundle = load("bundle")
+    folder = os.path.join(TMP, "libraries")
+    os.makedirs(folder)
+    tool = os.path.realpath("tools/tandem-opt")
+    bundle.compiler_libraries.link([tool], folder)
+    names = bundle.libraries_of(tool, folder)
+    for name in ("libLLVM.so.19.1", "libMLIR.so.19.1"):
+        assert names[name] == os.path.join(folder, name), names
+        assert os.path.getsize(names[name]) < os.path.getsize("/usr/lib/llvm-19/lib/" + name) / 2
+    model = os.path.join(TMP, "model.mlir")
+    with open(model, "w", encoding="utf-8") as out:
+        out.write("""module attributes {exec.config = #exec.config<mode = "predict", devices = ["cpu:0"], batch = 8>} {
+  func.func @main() {
+    %x = td.input "x" : tensor<?x8xf32>
+    %y = td.mul %x, %x : tensor<?x8xf32>
+    td.output "y", %y : tensor<?x8xf32>
+    return
+  }
+}
+""")
+    outputs = [subprocess.run([tool, model, "--compile-to=commands"], capture_output=True, text=True,
+                              env={**os.environ, "LD_LIBRARY_PATH": path}) for path in (folder, "")]
+    assert outputs[0].returncode == 0 and "exec.launch" in outputs[0].stdout, outputs[0]
+    assert outputs[0].stdout == outputs[1].stdout
+
+
 def bundle_folder(files):
     """A bundle whose archive holds `files` (name -> text), with the real `run`."""
     folder = os.path.join(TMP, "bundle")
@@ -264,7 +292,8 @@ def bad_flags():
     assert run.returncode == 2 and "valgrind is none of memcheck" in run.stderr, run
 
 
-xunit.run("gpu_tools", [(f.__name__, f) for f in (heads_of_idx_files, data_of_the_bundle, packed_programs_run, archives_open_without_xz,
+xunit.run("gpu_tools", [(f.__name__, f) for f in (heads_of_idx_files, data_of_the_bundle, packed_programs_run,
+                                                   compiler_libraries_are_what_is_used, archives_open_without_xz,
                                                    report_of_pieces, a_killed_command_leaves_its_results,
                                                    gpus_that_were_asked_for_must_run, sanitizers_reports,
                                                    sanitizer_watches_generated_kernels, losses_are_compared,
