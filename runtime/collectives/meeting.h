@@ -41,13 +41,15 @@ class Meeting {
   absl::Status Begin(absl::string_view what, const Call& call);
 
   // Comes and waits for all others. What any rank wrote before it came, all can read now; and two buffers, used by
-  // turns
-  // (`turn`), suffice for what is written before one meeting and read until the next.
+  // turns (`turn`), suffice for what is written before one meeting and read until the next.
   absl::Status Meet();
   // 0 or 1, for what is written before the next meeting.
   int turn() const { return (met_ + 1) & 1; }
 
   void Abort(const absl::Status& why);
+
+  // Whether this process may use as many cores as there are ranks.
+  bool has_core_for_each() const { return spin_.count() > 0; }
 
  private:
   absl::Status WaitFor(int peer);

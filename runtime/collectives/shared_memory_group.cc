@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "base/stream_copy.h"
 #include "runtime/collectives/meeting.h"
 #include "runtime/collectives/shared_mapping.h"
 #include "runtime/collectives/vector_list.h"
@@ -68,6 +69,14 @@ class SharedMemoryGroup : public ProcessGroup {
   void CopyIn(const VectorList& list, const Segment& segment, int turn);
   void ReduceSlice(const VectorList& list, const Segment& segment, int turn, const ResultFn& on_result);
   void CopyOut(const VectorList& list, const Segment& segment, int turn, const ResultFn& on_result);
+  // Into a buffer that other ranks read. Where ranks share a core what it holds is best left in its cache.
+  void Put(std::byte* to, const std::byte* from, int64_t bytes) {
+    if (meeting_.has_core_for_each()) {
+      StreamCopy(to, from, bytes);
+    } else {
+      std::memcpy(to, from, bytes);
+    }
+  }
   // Elements [first, first + count) of `list`, which begin at `operands` in the ranks' buffers, into the vector.
   void ReduceHere(const VectorList& list, int64_t first, int64_t count, int64_t operands, int turn,
                   const ResultFn& on_result);
@@ -107,7 +116,7 @@ absl::Status SharedMemoryGroup::ReduceAtOneMeeting(const VectorList& list, const
   const int turn = meeting_.turn();
   if (list.present()[rank_]) {
     list.ForEach(0, list.count(), [&](const std::byte* data, int64_t n, int64_t offset) {
-      std::memcpy(Operands(rank_, turn) + offset * list.element_size(), data, n * list.element_size());
+      Put(Operands(rank_, turn) + offset * list.element_size(), data, n * list.element_size());
     });
   }
   TD_RETURN_IF_ERROR(meeting_.Meet());
@@ -143,9 +152,8 @@ void SharedMemoryGroup::CopyIn(const VectorList& list, const Segment& segment, i
   const int64_t size = list.element_size(), begin = segment.SliceBegin(rank_), end = segment.SliceBegin(rank_ + 1);
   for (auto [from, to] : {std::pair<int64_t, int64_t>(0, begin), {end, segment.count}}) {
     std::byte* at = Operands(rank_, turn) + from * size;
-    list.ForEach(segment.first + from, to - from, [&](const std::byte* data, int64_t n, int64_t offset) {
-      std::memcpy(at + offset * size, data, n * size);
-    });
+    list.ForEach(segment.first + from, to - from,
+                 [&](const std::byte* data, int64_t n, int64_t offset) { Put(at + offset * size, data, n * size); });
   }
 }
 
@@ -158,7 +166,7 @@ void SharedMemoryGroup::ReduceSlice(const VectorList& list, const Segment& segme
     const int64_t count = std::min(block, end - at);
     ReduceHere(list, segment.first + at, count, at, turn, on_result);
     list.ForEach(segment.first + at, count, [&](const std::byte* data, int64_t n, int64_t offset) {
-      std::memcpy(Results(turn) + (at + offset) * size, data, n * size);
+      Put(Results(turn) + (at + offset) * size, data, n * size);
     });
   }
 }
@@ -187,7 +195,7 @@ absl::Status SharedMemoryGroup::AllGather(absl::Span<const std::byte> mine, absl
   for (int64_t first = 0; first < bytes; first += kSegmentBytes) {
     const int turn = meeting_.turn();
     const int64_t n = std::min(kSegmentBytes, bytes - first);
-    std::memcpy(Operands(rank_, turn), all.data() + rank_ * bytes + first, n);
+    Put(Operands(rank_, turn), all.data() + rank_ * bytes + first, n);
     TD_RETURN_IF_ERROR(meeting_.Meet());
     for (int r = 0; r < size_; ++r) {
       if (r != rank_) std::memcpy(all.data() + r * bytes + first, Operands(r, turn), n);
@@ -206,7 +214,7 @@ absl::Status SharedMemoryGroup::Broadcast(absl::Span<std::byte> bytes, int root,
   for (int64_t first = 0; first < all; first += kSegmentBytes) {
     const int turn = meeting_.turn();
     const int64_t n = std::min(kSegmentBytes, all - first);
-    if (rank_ == root) std::memcpy(Operands(root, turn), bytes.data() + first, n);
+    if (rank_ == root) Put(Operands(root, turn), bytes.data() + first, n);
     TD_RETURN_IF_ERROR(meeting_.Meet());
     if (rank_ != root) std::memcpy(bytes.data() + first, Operands(root, turn), n);
   }
