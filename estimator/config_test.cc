@@ -105,7 +105,7 @@ TEST(RunConfig, ADeadlineIsATime) {
   }
   RunConfig config{.deadline_seconds = 2.5, .gpu_plans = "/tmp/plans.json", .deterministic = true};
   EXPECT_TRUE(config.Validate().ok());
-  EXPECT_THAT(config.ToString(), HasSubstr("deadline_seconds: 2.5, gpu_plans: /tmp/plans.json, deterministic: true"));
+  EXPECT_THAT(config.ToString(), HasSubstr("deadline_seconds: 2.5, gpu_plans: /tmp/plans.json, deterministic: 1"));
 }
 
 TEST(RunConfig, GpusAreNamedWithoutAGpu) {

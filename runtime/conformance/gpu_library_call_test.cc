@@ -398,7 +398,7 @@ TEST_P(GpuLibraryCallTest, SharedGpuAllReduce) {
   constexpr int kReplicas = 3;
   constexpr int64_t kElements = 1000;
   const CommunicatorDevice device = {0, context};
-  auto communicator = MakeCommunicator(api, std::vector<CommunicatorDevice>(kReplicas, device));
+  auto communicator = MakeCommunicator(api, std::vector<CommunicatorDevice>(kReplicas, device), /*tree_order=*/false);
   ASSERT_TRUE(communicator.ok()) << communicator.status();
   std::vector<CUstream> streams(kReplicas);
   for (CUstream& s : streams) ASSERT_EQ(api->cuStreamCreate(&s, kCudaStreamNonBlocking), 0);
