@@ -142,9 +142,22 @@ bool ReduceFew(ReduceKind kind, absl::Span<const void* const> leaves, T* out, in
   return true;
 }
 
+// Two leaves need no place for a subtree. False when it is another case.
+template <typename T>
+bool ReduceTwo(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
+  if (leaves.size() != 2 || leaves[0] == nullptr || leaves[1] == nullptr || kind == ReduceKind::Mean) return false;
+  const T *left = static_cast<const T*>(leaves[0]), *right = static_cast<const T*>(leaves[1]);
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    BlockTree<T>::FetchNext(left + begin);
+    BlockTree<T>::FetchNext(right + begin);
+    Op(kind, out + begin, left + begin, right + begin, std::min(kBlock, n - begin));
+  }
+  return true;
+}
+
 template <typename T>
 void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
-  if (ReduceFew(kind, leaves, out, n)) return;
+  if (ReduceFew(kind, leaves, out, n) || ReduceTwo(kind, leaves, out, n)) return;
   int64_t present = leaves.size() - std::count(leaves.begin(), leaves.end(), nullptr);
   if (present == 0) {
     std::fill(out, out + n, kind == ReduceKind::Max ? Lowest<T>() : T(0));

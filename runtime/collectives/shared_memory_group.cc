@@ -21,6 +21,8 @@ namespace {
 constexpr int64_t kSegmentBytes = 128 << 10;
 // Up to this many bytes of all ranks together, one meeting at which everybody reduces everything is faster than two.
 constexpr int64_t kOneMeetingBytes = 64 << 10;
+// So much is looked at behind its copy or sum while the first-level cache has it.
+constexpr int64_t kBlockBytes = 16 << 10;
 constexpr int64_t kSliceAlign = 16;  // elements: slices begin at cache lines
 constexpr size_t kFirstPage = 4096;
 
@@ -161,7 +163,7 @@ void SharedMemoryGroup::ReduceSlice(const VectorList& list, const Segment& segme
                                     const ResultFn& on_result) {
   const int64_t size = list.element_size(), begin = segment.SliceBegin(rank_), end = segment.SliceBegin(rank_ + 1);
   // By blocks, so that the copy for the others is made from the cache.
-  const int64_t block = (16 << 10) / size;
+  const int64_t block = kBlockBytes / size;
   for (int64_t at = begin; at < end; at += block) {
     const int64_t count = std::min(block, end - at);
     ReduceHere(list, segment.first + at, count, at, turn, on_result);
@@ -176,8 +178,12 @@ void SharedMemoryGroup::CopyOut(const VectorList& list, const Segment& segment, 
   for (auto [from, to] : {std::pair<int64_t, int64_t>(0, begin), {end, segment.count}}) {
     const std::byte* at = Results(turn) + from * size;
     list.ForEach(segment.first + from, to - from, [&](std::byte* data, int64_t n, int64_t offset) {
-      std::memcpy(data, at + offset * size, n * size);
-      if (on_result) on_result(data, n);
+      const int64_t block = kBlockBytes / size;
+      for (int64_t begin = 0; begin < n; begin += block) {
+        const int64_t count = std::min(block, n - begin);
+        std::memcpy(data + begin * size, at + (offset + begin) * size, count * size);
+        if (on_result) on_result(data + begin * size, count);
+      }
     });
   }
 }

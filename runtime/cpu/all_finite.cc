@@ -2,12 +2,14 @@
 
 #include <cstring>
 
+#include "base/target_clones.h"
+
 namespace tandem {
 namespace {
 
 // Finite numbers have an exponent that is not all ones.
 template <typename Bits>
-bool ExponentsFinite(const void* data, int64_t n, Bits mask) {
+inline __attribute__((always_inline)) bool ExponentsFinite(const void* data, int64_t n, Bits mask) {
   const char* p = static_cast<const char*>(data);
   Bits bad = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -18,12 +20,18 @@ bool ExponentsFinite(const void* data, int64_t n, Bits mask) {
   return bad == 0;
 }
 
+TD_CLONES bool AllFinite32(const void* data, int64_t n) { return ExponentsFinite<uint32_t>(data, n, 0x7f800000u); }
+TD_CLONES bool AllFinite16(const void* data, int64_t n) { return ExponentsFinite<uint16_t>(data, n, 0x7f80u); }
+TD_CLONES bool AllFinite64(const void* data, int64_t n) {
+  return ExponentsFinite<uint64_t>(data, n, 0x7ff0000000000000ull);
+}
+
 }  // namespace
 
 bool AllFinite(DType dtype, const void* data, int64_t n) {
-  if (dtype == DType::kFloat32) return ExponentsFinite<uint32_t>(data, n, 0x7f800000u);
-  if (dtype == DType::kBFloat16) return ExponentsFinite<uint16_t>(data, n, 0x7f80u);
-  if (dtype == DType::kFloat64) return ExponentsFinite<uint64_t>(data, n, 0x7ff0000000000000ull);
+  if (dtype == DType::kFloat32) return AllFinite32(data, n);
+  if (dtype == DType::kBFloat16) return AllFinite16(data, n);
+  if (dtype == DType::kFloat64) return AllFinite64(data, n);
   return true;
 }
 
