@@ -51,4 +51,9 @@ HostPort SplitAddress(absl::string_view text) {
   return {std::string(host), std::string(text.substr(colon + 1))};
 }
 
+bool IsIpAddress(const std::string& host) {
+  in6_addr address;
+  return inet_pton(AF_INET, host.c_str(), &address) == 1 || inet_pton(AF_INET6, host.c_str(), &address) == 1;
+}
+
 }  // namespace tandem

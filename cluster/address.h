@@ -18,6 +18,9 @@ struct HostPort {
 };
 HostPort SplitAddress(absl::string_view text);
 
+// Whether a host is an IPv4 or IPv6 address, without an interface (%eth0), and not a name.
+bool IsIpAddress(const std::string& host);
+
 }  // namespace tandem
 
 #endif  // TANDEM_CLUSTER_ADDRESS_H_

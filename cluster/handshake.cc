@@ -1,6 +1,5 @@
 #include "cluster/handshake.h"
 
-#include <arpa/inet.h>
 #include <netdb.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
@@ -101,11 +100,8 @@ class Handshake {
     SSL_set_bio(ssl_.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
     constexpr unsigned char kHttp2[] = {2, 'h', '2'};
     SSL_set_alpn_protos(ssl_.get(), kHttp2, sizeof(kHttp2));
-    in6_addr address;
     const std::string& name = own != nullptr && !own->files.server_name.empty() ? own->files.server_name : host;
-    if (inet_pton(AF_INET, name.c_str(), &address) != 1 && inet_pton(AF_INET6, name.c_str(), &address) != 1) {
-      SSL_set_tlsext_host_name(ssl_.get(), name.c_str());
-    }
+    if (!IsIpAddress(name)) SSL_set_tlsext_host_name(ssl_.get(), name.c_str());
   }
 
   bool Shake() {

@@ -1,6 +1,5 @@
 #include "cluster/listening_address.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -28,18 +27,13 @@ struct Attempt {
   bool name_may_change = false;  // what the name stands for is the reason
 };
 
-bool IsName(const std::string& host) {
-  in6_addr address;
-  return inet_pton(AF_INET, host.c_str(), &address) != 1 && inet_pton(AF_INET6, host.c_str(), &address) != 1;
-}
-
 // With the options that gRPC's sockets have.
 Attempt TryToListen(const std::string& host, const std::string& port, decltype(&getaddrinfo) look_up) {
   addrinfo hints = {}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   if (const int error = look_up(host.c_str(), port.c_str(), &hints, &found); error != 0) {
-    return {absl::StrCat("the host has no address (", gai_strerror(error), ")"), IsName(host)};
+    return {absl::StrCat("the host has no address (", gai_strerror(error), ")"), !IsIpAddress(host)};
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   int error = 0;
@@ -60,7 +54,7 @@ Attempt TryToListen(const std::string& host, const std::string& port, decltype(&
   }
   if (error == EADDRINUSE) return {"address in use"};
   if (bound) return {};
-  if (error == EADDRNOTAVAIL) return {"not an address of this machine", IsName(host)};
+  if (error == EADDRNOTAVAIL) return {"not an address of this machine", !IsIpAddress(host)};
   return {strerror(error)};
 }
 

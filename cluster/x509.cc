@@ -7,6 +7,8 @@
 
 #include <ctime>
 
+#include "cluster/address.h"
+
 namespace tandem {
 namespace {
 
@@ -40,11 +42,6 @@ absl::Time TimeOf(const ASN1_TIME* time) {
 
 // Without one OpenSSL would ask at the terminal.
 int NoPassphrase(char*, int, int, void*) { return -1; }
-
-bool IsAddress(const std::string& host) {
-  in6_addr address;
-  return inet_pton(AF_INET, host.c_str(), &address) == 1 || inet_pton(AF_INET6, host.c_str(), &address) == 1;
-}
 
 }  // namespace
 
@@ -99,7 +96,7 @@ std::vector<std::string> NamesOf(const X509* certificate) {
 }
 
 bool IsFor(X509* certificate, const std::string& host) {
-  if (IsAddress(host)) return X509_check_ip_asc(certificate, host.c_str(), 0) == 1;
+  if (IsIpAddress(host)) return X509_check_ip_asc(certificate, host.c_str(), 0) == 1;
   return X509_check_host(certificate, host.data(), host.size(), 0, nullptr) == 1;
 }
 

@@ -85,12 +85,14 @@ int64_t PowerOfTwoAtLeast(int64_t n) {
   return p;
 }
 
-// Evaluates the tree for one block of elements. A node's value is a leaf itself, or is put where its parent says.
+// Evaluates the tree for one block of elements. A node's value is a leaf itself, or is put where its parent says; the
+// sum of the root's two subtrees is put into `result`, for which no leaf is read any more.
 template <typename T>
 struct BlockTree {
   ReduceKind kind;
   absl::Span<const void* const> leaves;
   int64_t offset, n;
+  T* result;
   T temporaries[kMaxDepth][kBlock];
 
   // The leaf's next block: no prefetcher of a core follows as many streams as there are leaves.
@@ -110,6 +112,7 @@ struct BlockTree {
     const T* left = Eval(first, size / 2, depth + 1, destination);
     const T* right = Eval(first + size / 2, size / 2, depth + 1, left == nullptr ? destination : temporaries[depth]);
     if (left == nullptr || right == nullptr) return left == nullptr ? right : left;
+    if (depth == 0) destination = result;
     Op(kind, destination, left, right, n);
     return destination;
   }
@@ -142,22 +145,9 @@ bool ReduceFew(ReduceKind kind, absl::Span<const void* const> leaves, T* out, in
   return true;
 }
 
-// Two leaves need no place for a subtree. False when it is another case.
-template <typename T>
-bool ReduceTwo(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
-  if (leaves.size() != 2 || leaves[0] == nullptr || leaves[1] == nullptr || kind == ReduceKind::Mean) return false;
-  const T *left = static_cast<const T*>(leaves[0]), *right = static_cast<const T*>(leaves[1]);
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    BlockTree<T>::FetchNext(left + begin);
-    BlockTree<T>::FetchNext(right + begin);
-    Op(kind, out + begin, left + begin, right + begin, std::min(kBlock, n - begin));
-  }
-  return true;
-}
-
 template <typename T>
 void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
-  if (ReduceFew(kind, leaves, out, n) || ReduceTwo(kind, leaves, out, n)) return;
+  if (ReduceFew(kind, leaves, out, n)) return;
   int64_t present = leaves.size() - std::count(leaves.begin(), leaves.end(), nullptr);
   if (present == 0) {
     std::fill(out, out + n, kind == ReduceKind::Max ? Lowest<T>() : T(0));
@@ -167,12 +157,13 @@ void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64
   BlockTree<T> tree;
   tree.kind = kind;
   tree.leaves = leaves;
-  // `out` may be a leaf that is read later in the block, so the root is put together beside it.
-  alignas(64) T root[kBlock];
+  // `out` may be a leaf that is read later in the block, so subtrees are put together beside it.
+  alignas(64) T left[kBlock];
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     tree.offset = begin;
     tree.n = std::min(kBlock, n - begin);
-    const T* value = tree.Eval(0, size, 0, root);
+    tree.result = out + begin;
+    const T* value = tree.Eval(0, size, 0, left);
     if (kind == ReduceKind::Mean) {
       for (int64_t i = 0; i < tree.n; ++i) out[begin + i] = Quotient(value[i], present);
     } else if (value != out + begin) {

@@ -195,40 +195,29 @@ void ExpectAFewAgain(const Job& job) {
   EXPECT_LE(again, 5 * 10);
 }
 
-// One server, so that no update is half made.
-TEST_P(ServedInputs, AWorkerThatComesBackGoesOnWhereItWas) {
+// Of three workers `lost` is killed, and comes back. One server, so that no update is half made.
+void LoseAndComeBack(AutoShard sharing, int lost) {
   const Job job(3, 1, ModelDir());
   const auto run = [&](int task) {
-    return RunTask(job, CountingModel, task, Counting(job, "first", 2, -1, 0.002), Sharing(GetParam()));
+    return RunTask(job, CountingModel, task, Counting(job, "first", 2, -1, 0.002), Sharing(sharing));
   };
   Processes server(1, [&](int) { return run(3); });
   Processes workers(3, run);
   WaitForCheckpoints(job, 4);
-  workers.Signal(2, SIGKILL);
-  EXPECT_EQ(workers.Wait(2), -SIGKILL);
-  Processes again(1, [&](int) { return run(2); });
+  workers.Signal(lost, SIGKILL);
+  EXPECT_EQ(workers.Wait(lost), -SIGKILL);
+  Processes again(1, [&](int) { return run(lost); });
   EXPECT_EQ(again.Wait(0), 0);
-  for (int task : {0, 1}) EXPECT_EQ(workers.Wait(task), 0);
+  for (int task = 0; task < 3; ++task) {
+    if (task != lost) EXPECT_EQ(workers.Wait(task), 0);
+  }
   EXPECT_EQ(server.Wait(0), 0);
   ExpectAFewAgain(job);
 }
 
-TEST_P(ServedInputs, AChiefThatComesBackGoesOnWhereItWas) {
-  const Job job(3, 1, ModelDir());
-  const auto run = [&](int task) {
-    return RunTask(job, CountingModel, task, Counting(job, "first", 2, -1, 0.002), Sharing(GetParam()));
-  };
-  Processes server(1, [&](int) { return run(3); });
-  Processes workers(3, run);
-  WaitForCheckpoints(job, 4);
-  workers.Signal(0, SIGKILL);
-  EXPECT_EQ(workers.Wait(0), -SIGKILL);
-  Processes again(1, [&](int) { return run(0); });
-  EXPECT_EQ(again.Wait(0), 0);
-  for (int task : {1, 2}) EXPECT_EQ(workers.Wait(task), 0);
-  EXPECT_EQ(server.Wait(0), 0);
-  ExpectAFewAgain(job);
-}
+TEST_P(ServedInputs, AWorkerThatComesBackGoesOnWhereItWas) { LoseAndComeBack(GetParam(), 2); }
+
+TEST_P(ServedInputs, AChiefThatComesBackGoesOnWhereItWas) { LoseAndComeBack(GetParam(), 0); }
 
 INSTANTIATE_TEST_SUITE_P(Sharing, ServedInputs, testing::Values(AutoShard::kBatch, AutoShard::kOff),
                          [](const auto& info) { return std::string(Name(info.param)); });

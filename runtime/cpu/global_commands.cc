@@ -47,7 +47,7 @@ absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& 
   GlobalRun run(state, others && command.others ? *command.others : command.work, command.id);
   TD_RETURN_IF_ERROR(RunTasks(run, command, pool));
   if (command.has_end(state)) {
-    TD_RETURN_IF_ERROR(run.ForAll([&]() -> absl::Status {
+    TD_RETURN_IF_ERROR(run.ForAll(state.threads[0].records, [&]() -> absl::Status {
       TD_RETURN_IF_ERROR(command.Exchange(run));
       return command.End(run, pool);
     }));

@@ -3,7 +3,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
-#include "runtime/command_trace.h"
 #include "runtime/cpu/global_commands.h"
 
 namespace tandem {
@@ -20,13 +19,8 @@ absl::Status OverlappedCommands::Begin(const CpuCommand& command, size_t index) 
     underway_.pop_back();
     return status;
   }
-  thread_->Begin([&command, &run] {
-    std::vector<CommandRecord>* records = run.state.communication;
-    const int64_t begin = records != nullptr ? TraceNow() : 0;
-    absl::Status exchanged = command.Exchange(run);
-    if (records != nullptr) records->push_back({command.id, 0, -1, 0, begin, TraceNow()});
-    return exchanged;
-  });
+  thread_->Begin(
+      [&command, &run] { return run.ForAll(run.state.communication, [&] { return command.Exchange(run); }); });
   return absl::OkStatus();
 }
 
@@ -37,7 +31,8 @@ absl::Status OverlappedCommands::EndBefore(size_t index) {
   for (; due > 0; --due) {
     Underway& first = underway_.front();
     absl::Status status = thread_->Wait();
-    if (status.ok()) status = first.run.ForAll([&] { return first.command.End(first.run, pool_); });
+    if (status.ok())
+      status = first.run.ForAll(state_.threads[0].records, [&] { return first.command.End(first.run, pool_); });
     if (!status.ok()) status = Annotate(status, absl::StrCat(first.command.table().name, ": "));
     underway_.pop_front();
     TD_RETURN_IF_ERROR(status);

@@ -41,7 +41,8 @@ class Communicator {
   virtual int replicas() const = 0;
   // "NCCL" or "local".
   virtual const char* name() const = 0;
-  // Whether a sum has the bits of the CPU's reduction tree. NCCL: for up to two replicas, or where that was asked for.
+  // Whether a sum of AllReduce has the bits of the CPU's reduction tree. NCCL: for up to two replicas, or where that
+  // was asked for.
   virtual bool tree_order() const = 0;
 
   // In place: every buffer becomes the combination of all replicas'. `present[r]`: whether replica r had rows; the

@@ -110,27 +110,39 @@ absl::Status NcclTree::AllReduce(fb::ReduceKind kind, absl::Span<const Collectiv
   return absl::OkStatus();
 }
 
-absl::Status NcclTree::Gather(const Batch& batch, const std::vector<bool>& present, absl::Span<const CUstream> streams,
-                              Group group) {
+absl::Status NcclTree::Exchange(const Batch& batch, absl::Span<const CUstream> streams, Group group, Values sent,
+                                Values received) {
   return group("all-reduce in tree order", [&](int r) {
     for (const Piece& piece : batch.pieces) {
       const int64_t size = ElementBytes(*piece.tensor);
       for (int p = 0; p < replicas(); ++p) {
         if (p == r) continue;
-        if (const size_t bytes = PartCount(piece, p) * size; present[r] && bytes > 0) {
-          const ncclResult_t result = nccl_.ncclSend(reinterpret_cast<const void*>(PartAt(piece, r, p)), bytes,
-                                                     nccl::kUInt8, p, comms_[r], streams[r]);
+        if (const auto [address, count] = sent(piece, r, p); count > 0) {
+          const ncclResult_t result = nccl_.ncclSend(reinterpret_cast<const void*>(address), count * size, nccl::kUInt8,
+                                                     p, comms_[r], streams[r]);
           if (result != nccl::kSuccess) return result;
         }
-        if (const size_t bytes = PartCount(piece, r) * size; present[p] && bytes > 0) {
-          const ncclResult_t result = nccl_.ncclRecv(reinterpret_cast<void*>(SlotAt(piece, r, p)), bytes, nccl::kUInt8,
-                                                     p, comms_[r], streams[r]);
+        if (const auto [address, count] = received(piece, r, p); count > 0) {
+          const ncclResult_t result =
+              nccl_.ncclRecv(reinterpret_cast<void*>(address), count * size, nccl::kUInt8, p, comms_[r], streams[r]);
           if (result != nccl::kSuccess) return result;
         }
       }
     }
     return nccl::kSuccess;
   });
+}
+
+absl::Status NcclTree::Gather(const Batch& batch, const std::vector<bool>& present, absl::Span<const CUstream> streams,
+                              Group group) {
+  return Exchange(
+      batch, streams, group,
+      [&](const Piece& piece, int r, int p) {
+        return present[r] ? Stretch{PartAt(piece, r, p), PartCount(piece, p)} : Stretch();
+      },
+      [&](const Piece& piece, int r, int p) {
+        return present[p] ? Stretch{SlotAt(piece, r, p), PartCount(piece, r)} : Stretch();
+      });
 }
 
 // A subtree's result is in the place of its first leaf: a slot, or the owner's own part.
@@ -162,26 +174,12 @@ absl::Status NcclTree::Reduce(fb::ReduceKind kind, const Batch& batch, const std
 absl::Status NcclTree::Spread(const Batch& batch, absl::Span<const CUstream> streams, Group group) {
   const auto is_whole = [](const Piece& piece) { return piece.whole; };
   if (std::all_of(batch.pieces.begin(), batch.pieces.end(), is_whole)) return absl::OkStatus();
-  return group("all-reduce in tree order", [&](int r) {
-    for (const Piece& piece : batch.pieces) {
-      if (piece.whole) continue;
-      const int64_t size = ElementBytes(*piece.tensor);
-      for (int p = 0; p < replicas(); ++p) {
-        if (p == r) continue;
-        if (const size_t bytes = PartCount(piece, r) * size; bytes > 0) {
-          const ncclResult_t result = nccl_.ncclSend(reinterpret_cast<const void*>(PartAt(piece, r, r)), bytes,
-                                                     nccl::kUInt8, p, comms_[r], streams[r]);
-          if (result != nccl::kSuccess) return result;
-        }
-        if (const size_t bytes = PartCount(piece, p) * size; bytes > 0) {
-          const ncclResult_t result = nccl_.ncclRecv(reinterpret_cast<void*>(PartAt(piece, r, p)), bytes, nccl::kUInt8,
-                                                     p, comms_[r], streams[r]);
-          if (result != nccl::kSuccess) return result;
-        }
-      }
-    }
-    return nccl::kSuccess;
-  });
+  const auto part = [&](const Piece& piece, int r, int owner) {
+    return piece.whole ? Stretch() : Stretch{PartAt(piece, r, owner), PartCount(piece, owner)};
+  };
+  return Exchange(
+      batch, streams, group, [&](const Piece& piece, int r, int) { return part(piece, r, r); },
+      [&](const Piece& piece, int r, int p) { return part(piece, r, p); });
 }
 
 }  // namespace tandem

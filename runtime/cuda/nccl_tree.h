@@ -57,6 +57,14 @@ class NcclTree {
     uint64_t bytes = 0;
   };
 
+  // Elements of a replica's memory.
+  struct Stretch {
+    CUdeviceptr address = 0;
+    int64_t count = 0;
+  };
+  // Of a piece, for replica r and its peer p.
+  using Values = absl::FunctionRef<Stretch(const Piece& piece, int r, int p)>;
+
   NcclTree(const DriverApi* driver, const NcclApi* nccl, const std::vector<CommunicatorDevice>* devices,
            const std::vector<ncclComm_t>* comms, const KernelList* kernels)
       : driver_(*driver), nccl_(*nccl), devices_(*devices), comms_(*comms), kernels_(*kernels) {}
@@ -72,10 +80,15 @@ class NcclTree {
   // What replica q has sent to replica r.
   CUdeviceptr SlotAt(const Piece& piece, int r, int q) const;
 
+  // Every replica r sends each peer p what `sent` says, and gets what `received` says; none of no elements.
+  absl::Status Exchange(const Batch& batch, absl::Span<const CUstream> streams, Group group, Values sent,
+                        Values received);
+  // The others' values of a replica's part into its workspace.
   absl::Status Gather(const Batch& batch, const std::vector<bool>& present, absl::Span<const CUstream> streams,
                       Group group);
   absl::Status Reduce(fb::ReduceKind kind, const Batch& batch, const std::vector<bool>& present,
                       absl::Span<const CUstream> streams);
+  // The results to all.
   absl::Status Spread(const Batch& batch, absl::Span<const CUstream> streams, Group group);
 
   const DriverApi& driver_;

@@ -84,18 +84,19 @@ ServedStep PlacedStep(const Executable& program, int servers, double update) {
   step.threads = program.num_replicas();
   step.servers.resize(servers);
   double total = 0;
+  std::vector<double> updated(servers);  // bytes of variables and slots
   for (const PlacedPart& part : PlaceVariables(variables, servers, by_rows)) {
     const fb::VariableT& v = *of_name.at(part.variable);
     if (!v.updated) continue;
     const double bytes = BytesOf(v.dtype, part.ShapeOf(Shape(v.shape.begin(), v.shape.end())));
     ServerLoad& server = step.servers[part.server];
     total += bytes;
-    server.update += bytes;  // for now
+    updated[part.server] += bytes;
     if (!v.slot_of.empty()) continue;
     server.sent += bytes;
     server.returned += bytes;
   }
-  for (ServerLoad& server : step.servers) server.update = total == 0 ? 0 : update * server.update / total;
+  for (int s = 0; s < servers; ++s) step.servers[s].update = total == 0 ? 0 : update * updated[s] / total;
   return step;
 }
 

@@ -42,10 +42,9 @@ class GlobalRun {
     if (records != nullptr) Record(*records, device, begin);
   }
 
-  // Calls f, for all devices at once, which a trace records as the first one's.
+  // Calls f, for all devices at once, which a trace records as the first one's, in `records` of the thread that calls.
   template <typename F>
-  absl::Status ForAll(F f) {
-    std::vector<CommandRecord>* records = state.threads[0].records;
+  absl::Status ForAll(std::vector<CommandRecord>* records, F f) {
     const int64_t begin = records != nullptr ? TraceNow() : 0;
     absl::Status status = f();
     if (records != nullptr) records->push_back({id_, 0, -1, 0, begin, TraceNow()});
