@@ -209,7 +209,9 @@ void LoseAndComeBack(AutoShard sharing, int lost) {
   Processes again(1, [&](int) { return run(lost); });
   EXPECT_EQ(again.Wait(0), 0);
   for (int task = 0; task < 3; ++task) {
-    if (task != lost) EXPECT_EQ(workers.Wait(task), 0);
+    if (task != lost) {
+      EXPECT_EQ(workers.Wait(task), 0);
+    }
   }
   EXPECT_EQ(server.Wait(0), 0);
   ExpectAFewAgain(job);
