@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "passes/codegen/product_tile.h"
 #include "passes/exec/winograd_shape.h"
 
 namespace tandem {
@@ -10,70 +11,9 @@ namespace {
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
-constexpr int64_t kLineFloats = 16;
 // Larger transformed kernels come from beyond the second-level cache, whose own prefetching does not keep up: on an
 // Intel Xeon they arrived at 8 GB/s.
 constexpr int64_t kFetchedBytes = int64_t{1} << 20;
-
-// Accumulators: `rows` x `vectors` registers, with one row of the right-hand side and one factor besides. AVX-512 has
-// 32 registers, everything else 16.
-struct RegisterTile {
-  int rows, vectors;
-};
-
-RegisterTile TileFor(int vector_width, int64_t vectors) {
-  if (vector_width < 16) return vectors > 1 ? RegisterTile{6, 2} : RegisterTile{12, 1};
-  constexpr RegisterTile kTiles[] = {{14, 1}, {12, 2}, {8, 3}, {6, 4}};
-  return kTiles[std::min<int64_t>(vectors, 4) - 1];
-}
-
-// As many rows as registers hold, or fewer when a block of tiles then needs fewer of them: two times 4 for 8 tiles,
-// not 6.
-int RowsFor(int most, int64_t block) {
-  int best = most;
-  auto computed = [&](int rows) { return (block + rows - 1) / rows * rows; };
-  for (int rows = most - 1; 2 * rows >= most; --rows) {
-    if (computed(rows) < computed(best)) best = rows;
-  }
-  return best;
-}
-
-// Calls f(first vector, vectors) for `vectors` vectors in groups of at most `most`.
-template <typename F>
-void ForVectorGroups(int64_t vectors, int64_t most, F f) {
-  for (int64_t first = 0; first < vectors; first += most) f(first, std::min(most, vectors - first));
-}
-
-// Memory to fetch into the cache beside a product: `lines` cache lines for each of its steps.
-struct Fetch {
-  Value pointer;
-  int64_t lines = 0;
-};
-
-// A register tile: sum over i < depth of left(r, i) * right[i * step .. + vectors], on top of `sums`. With `pairs` an
-// element is two bfloat16 numbers, which are as long as a float.
-Values MultiplyAdd(VectorBuilder& v, bool pairs, Value depth, int rows, int64_t vectors, Value left, int64_t left_row,
-                   int64_t left_step, Value right, int64_t right_step, const Values& sums, const Fetch& fetch = {}) {
-  return v.For(v.Int(0), depth, 1, sums, [&](Value i, const Values& before) {
-    Value a = v.At(left, v.Mul(i, left_step)), b = v.At(right, v.Mul(i, right_step));
-    for (int64_t line = 0; line < fetch.lines; ++line)
-      v.Prefetch(v.At(v.At(fetch.pointer, v.Mul(i, fetch.lines * kLineFloats)), line * kLineFloats));
-    Values row, after(before.size());
-    for (int64_t n = 0; n < vectors; ++n) {
-      Value place = v.At(b, n * v.width());
-      row.push_back(pairs ? v.LoadPairs(place) : v.Load(place));
-    }
-    for (int r = 0; r < rows; ++r) {
-      Value place = v.At(a, r * left_row);
-      Value factor = pairs ? v.LoadSplatPair(place) : v.LoadSplat(place);
-      for (int64_t n = 0; n < vectors; ++n) {
-        size_t at = r * vectors + n;
-        after[at] = pairs ? v.AddPairProducts(before[at], row[n], factor) : v.AddF(before[at], v.MulF(factor, row[n]));
-      }
-    }
-    return after;
-  });
-}
 
 }  // namespace
 
@@ -86,8 +26,8 @@ void EmitTileProducts(VectorBuilder& v, int64_t points, Value tiles, int64_t blo
   // `width` columns that lie together in the kernel, from column `first`.
   auto block = [&](Value a, Value u, Value d, int64_t width) {
     const int64_t vectors = width / v.width();
-    ForVectorGroups(vectors, TileFor(v.width(), vectors).vectors, [&](int64_t first, int64_t count) {
-      const int rows = RowsFor(TileFor(v.width(), count).rows, block_tiles);
+    ForVectorGroups(vectors, LargestTile(v.width(), vectors).vectors, [&](int64_t first, int64_t count) {
+      const int rows = TileRowsFor(LargestTile(v.width(), count).rows, block_tiles);
       Value right = v.At(u, first * v.width()), out = v.At(d, first * v.width());
       // The next columns of the kernel follow in memory. The register tiles of a block fetch a part of them each; when
       // there are more than parts, some a second time, which costs next to nothing.
@@ -96,12 +36,12 @@ void EmitTileProducts(VectorBuilder& v, int64_t points, Value tiles, int64_t blo
       const bool fetches = count == vectors && 4 * points * depth * columns > kFetchedBytes;
       v.For(v.Int(0), tiles, rows, [&](Value t) {
         Value left = v.At(a, v.Mul(t, from_row)), result = v.At(out, v.Mul(t, columns));
-        Fetch fetch;
+        LinesToFetch fetch;
         if (fetches) {
           Value part = v.Rem(v.Div(t, rows), parts);
           fetch = {v.At(v.At(u, depth * width), v.Mul(part, fetched * depth * kLineFloats)), fetched};
         }
-        Values sums = MultiplyAdd(v, pairs, v.Int(depth), rows, count, left, from_row, 1, right, width,
+        Values sums = MultiplyAdd(v, pairs, v.Int(depth), rows, count, {left, from_row, 1}, {right, width},
                                   Values(rows * count, v.Splat(0)), fetch);
         for (int r = 0; r < rows; ++r) {
           for (int64_t n = 0; n < count; ++n) {
@@ -142,19 +82,19 @@ void EmitTileOuterProducts(VectorBuilder& v, int64_t points, Value tiles, const 
       for (int r = 0; r < rows; ++r) {
         for (int64_t n = 0; n < count; ++n) sums.push_back(v.Load(place(r, n), v.width(), added));
       }
-      sums = MultiplyAdd(v, pairs, depth, rows, count, left, 1, x_row, right, y_row, sums);
+      sums = MultiplyAdd(v, pairs, depth, rows, count, {left, 1, x_row}, {right, y_row}, sums);
       for (int r = 0; r < rows; ++r) {
         for (int64_t n = 0; n < count; ++n) v.Store(sums[r * count + n], place(r, n));
       }
     };
     // As few register tiles as hold the channels, of two heights that differ by one.
     auto columns = [&](Value k, int64_t count) {
-      const int64_t most = TileFor(v.width(), count).rows, tiles_down = (x.channels + most - 1) / most;
+      const int64_t most = LargestTile(v.width(), count).rows, tiles_down = (x.channels + most - 1) / most;
       const int64_t low = x.channels / tiles_down, high = low + 1, split = x.channels % tiles_down * high;
       v.For(0, split, high, [&](Value c) { tile(c, k, static_cast<int>(high), count); });
       v.For(split, x.channels, low, [&](Value c) { tile(c, k, static_cast<int>(low), count); });
     };
-    const int64_t vectors = y_row / v.width(), most = TileFor(v.width(), vectors).vectors;
+    const int64_t vectors = y_row / v.width(), most = LargestTile(v.width(), vectors).vectors;
     const int64_t whole = vectors / most * most * v.width();
     v.For(0, whole, most * v.width(), [&](Value k) { columns(k, most); });
     if (whole < y_row) columns(v.Int(whole), (y_row - whole) / v.width());
